@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -11,9 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -37,10 +34,11 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	authorizer := grants{guest: {Role: protocol.Seated, Seat: 0, Subject: "guest", Name: "you"}}
+	spec.Bots = make([]lockstep.Bot, seats)
 	for p := lockstep.Player(1); uint(p) < seats; p++ {
-		authorizer[botToken(guest, p)] = host.Grant{Role: protocol.Seated, Seat: p, Subject: playerName(p), Name: playerName(p)}
+		spec.Bots[p] = g.bot(p, o.seed)
 	}
+	authorizer := grants{guest: {Role: protocol.Seated, Seat: 0, Subject: "guest", Name: "you"}}
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s, err := server.New(server.Options{
 		Authorizer: authorizer, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log,
@@ -64,16 +62,5 @@ lobby     %[1]s/
 The match against %[3]s begins when you take your seat. Press Ctrl-C to end it;
 the replay is written to %[4]s.
 `, url, guest, count(int(o.players), "bot"), o.dir)
-	ctx, cancel := context.WithCancel(c.Context)
-	defer cancel()
-	for p := lockstep.Player(1); uint(p) < seats; p++ {
-		bot := g.bot(p, o.seed)
-		client.Dial(ctx, withinURL("demo"), g.Game, client.Options{
-			HTTP: within(s), Options: player.Options{Token: botToken(guest, p)}, Sample: func(c *player.Client) { playTurn(c, bot) },
-		})
-	}
-	return serveUntilInterrupted(c.Context, s, g.pageOver(ctx, s, log), l, log)
+	return serveUntilInterrupted(c.Context, s, g.pageOver(c.Context, s, log), l, log)
 }
-
-// botToken derives a bot's token from the visitor's, which nobody else knows.
-func botToken(guest string, p lockstep.Player) string { return fmt.Sprintf("%s-%d", guest, p) }

@@ -51,6 +51,3 @@ func openTo(guests uint, a server.Authorizer) server.Authorizer {
 	}
 	return server.AnyOf(a, server.Guests{})
 }
-
-// withinURL returns the address of a match for connections within the process.
-func withinURL(match string) string { return "ws://localhost/matches/" + match + "/play" }
