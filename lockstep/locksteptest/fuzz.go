@@ -83,12 +83,14 @@ func fuzzing() bool {
 // report fails the test with a failure, its Go test and the name of its replay.
 func report(t testing.TB, f *Failure, s Source) {
 	t.Helper()
+	const name = "found.ssr"
+	s.Replay = name
 	var source bytes.Buffer
 	if err := f.WriteTest(&source, s); err != nil {
 		fmt.Fprintf(&source, "no test was written: %v\n", err)
 	}
 	dir := t.ArtifactDir()
-	test, replay := filepath.Join(dir, "found_test.go"), filepath.Join(dir, "found.ssr")
+	test, replay := filepath.Join(dir, "found_test.go"), filepath.Join(dir, name)
 	if err := os.WriteFile(test, source.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}

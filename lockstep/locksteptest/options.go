@@ -100,8 +100,8 @@ func configLine(config any) string {
 		return ""
 	}
 	text, err := (&literals{}).of(config)
-	if err != nil {
-		text = "(that of the test)" // it has no name there
+	if err != nil || len(text) > longConfig {
+		text = "(that of the test)" // it has no name there, or nobody would read it
 	}
 	return "Config: " + text + ", "
 }

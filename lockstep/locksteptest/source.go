@@ -18,7 +18,14 @@ type Source struct {
 	Path    string   // import path of the file's folder
 	Game    string   // expression of the game, such as "lockstep.MustGame(mygame.Rules())"
 	Imports []string // import paths that the expression needs, besides package lockstep
+
+	// Replay is the name of the match's replay beside the test, as [Failure.WriteReplay] writes it. The test reads a
+	// configuration of more than 1,000 characters from it. Without a name, it has every configuration itself.
+	Replay string
 }
+
+// longConfig is the number of characters from which on a configuration is not written as Go code.
+const longConfig = 1000
 
 // WriteTest writes a Go test that plays the match of f and fails as f does. It lists all commands, so call it on the
 // result of [Failure.Shrink]. It leaves out the functions of f.Options.
@@ -36,7 +43,7 @@ func (f *Failure) WriteTest(w io.Writer, s Source) error {
 		lit.add("github.com/seed-49bee653/samestep/lockstep")
 	}
 	lit.add("github.com/seed-49bee653/samestep/lockstep/locksteptest")
-	body, err := f.testBody(&o, &lit)
+	body, err := f.testBody(&o, &lit, &s)
 	if err != nil {
 		return err
 	}
@@ -55,10 +62,15 @@ func (f *Failure) WriteTest(w io.Writer, s Source) error {
 }
 
 // testBody returns the fields of the options, one per line.
-func (f *Failure) testBody(o *Options, lit *literals) (string, error) {
+func (f *Failure) testBody(o *Options, lit *literals, s *Source) (string, error) {
 	var text strings.Builder
 	if o.Config != nil {
+		imports := lit.imports
 		config, err := lit.of(o.Config)
+		if s.Replay != "" && (err != nil || len(config) > longConfig) {
+			lit.imports, err = imports, nil
+			config = fmt.Sprintf("locksteptest.ReplayConfig(t, %s, %q)", s.Game, s.Replay)
+		}
 		if err != nil {
 			return "", fmt.Errorf("locksteptest: configuration: %w", err)
 		}

@@ -1,10 +1,14 @@
 package locksteptest
 
 import (
+	"bytes"
+	"fmt"
 	"io"
+	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // written returns options that play the match of f again from a list of orders, without randomness. It leaves out
@@ -36,6 +40,41 @@ func (f *Failure) WriteReplay(w io.Writer) error {
 	}
 	m.played = f.played
 	return m.write(w, "the match of a failure: "+f.Phase)
+}
+
+// ReplayConfig returns the configuration of the match in a replay: a pointer, as [Options] want it. It fails the test if it
+// cannot read the file, or if the match is of another game.
+func ReplayConfig(t testing.TB, g *lockstep.Game, name string) any {
+	t.Helper()
+	config, err := replayConfig(g, name)
+	if err != nil {
+		t.Fatalf("locksteptest: %s: %v", name, err)
+	}
+	return config
+}
+
+func replayConfig(g *lockstep.Game, name string) (any, error) {
+	f, err := replay.OpenNoFollow(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Info()
+	if info.Header == nil {
+		return nil, err
+	}
+	if got, want := info.Header.Game, g.Name(); got != want {
+		return nil, fmt.Errorf("got a match of game %q, want %q", got, want)
+	}
+	schema, err := state.ParseSchema(info.Header.ConfigSchema)
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	if err := schema.DumpJSON(&text, info.Header.Config); err != nil {
+		return nil, err
+	}
+	return g.ReadConfig(text.Bytes(), nil)
 }
 
 // write plays the submitted commands once more and writes the match as a replay, with a reason in its end record.

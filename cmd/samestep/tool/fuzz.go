@@ -153,7 +153,9 @@ func explainFound(found *locksteptest.Failure, game *playable, dir string) *fuzz
 	}
 	err := files.Replace(f.Replay, func(w *os.File) error { return small.WriteReplay(w) })
 	if err == nil {
-		err = files.Replace(f.Test, func(w *os.File) error { return small.WriteTest(w, game.source) })
+		source := game.source
+		source.Replay = filepath.Base(f.Replay)
+		err = files.Replace(f.Test, func(w *os.File) error { return small.WriteTest(w, source) })
 	}
 	if err != nil {
 		f.Unwritten = err.Error() // the failure is printed all the same

@@ -9,20 +9,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
 // faultyMain is the program of a studio whose game has a fault.
 func faultyMain() {
-	game := *games[0]
-	game.Game = lockstep.MustGame(planted.Rules("hidden"))
-	game.source = locksteptest.Source{
+	Main(New(planted.Rules("hidden"), Bot(skirmish.NewPlayer), Config(skirmish.Usual), Units(skirmish.Sized), Source(locksteptest.Source{
 		Package: "planted_test", Path: module + "/internal/testing/planted",
 		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
-	}
-	Main(Game{game: &game})
+	})))
 }
 
 // A match that proves too little names the options of Go code, and the flags too.

@@ -100,6 +100,18 @@ func Page(files func() fs.FS, programs map[string]string) Option {
 	}
 }
 
+// Source says how the Go tests that fuzz writes refer to the game. Without it, they call the function that makes the rules
+// without arguments, or Rules in the package of the state. A game whose rules need arguments says it.
+func Source(s locksteptest.Source) Option {
+	return func(p *playable) error {
+		if s.Package == "" || s.Path == "" || s.Game == "" {
+			return fmt.Errorf("tool.Source: got %+v, want Package, Path and Game", s)
+		}
+		p.source = s
+		return nil
+	}
+}
+
 // A playable is a game that this program can simulate, host and play.
 type playable struct {
 	*lockstep.Game
