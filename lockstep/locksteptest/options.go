@@ -94,6 +94,9 @@ func (o Options) line() string {
 	return "locksteptest.Options{" + s + "}"
 }
 
+// longConfig is the number of characters from which on a configuration is not written as Go code.
+const longConfig = 1000
+
 // configLine returns a configuration as a field of options.
 func configLine(config any) string {
 	if config == nil {

@@ -24,9 +24,6 @@ type Source struct {
 	Replay string
 }
 
-// longConfig is the number of characters from which on a configuration is not written as Go code.
-const longConfig = 1000
-
 // WriteTest writes a Go test that plays the match of f and fails as f does. It lists all commands, so call it on the
 // result of [Failure.Shrink]. It leaves out the functions of f.Options.
 func (f *Failure) WriteTest(w io.Writer, s Source) error {
