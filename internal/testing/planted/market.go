@@ -12,6 +12,8 @@ type (
 		Tick   uint32
 		Drawn  uint64
 		Stalls []Stall
+		Sold   []uint32 // for a mistake
+		Told   []uint32 // for a mistake
 		Total  uint64   `state:"derived"` // the value of all goods
 		Order  []uint16 `state:"derived"` // the stalls by price
 		Last   *Offer   `state:"derived"` // for a mistake

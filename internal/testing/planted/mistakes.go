@@ -2,6 +2,7 @@ package planted
 
 import (
 	"sort"
+	"sync"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -25,6 +26,8 @@ var Mistakes = []Mistake{
 	{"a `Validate` that changes the state or draws", drawingValidate},
 	{"the rules write into the configuration", writtenSetup},
 	{"a command is kept after its tick", keptCommand},
+	{"two slices of the state share memory", sharedMemory},
+	{"goroutines compute parts of a tick", goroutines},
 	{"changed rules with the same `Build`", changedRules},
 }
 
@@ -124,6 +127,32 @@ func keptCommand(r *lockstep.Rules[Market, Setup]) {
 				m.Last = o
 			}
 		}
+	}
+}
+
+func sharedMemory(r *lockstep.Rules[Market, Setup]) {
+	r.Step = func(m *Market, setup *Setup, t *lockstep.Turn) {
+		trade(m, setup, t)
+		if m.Tick == 1 {
+			m.Sold = make([]uint32, 1)
+			m.Told = m.Sold // a restored state has two slices of its own
+		}
+		m.Sold[0]++
+	}
+}
+
+func goroutines(r *lockstep.Rules[Market, Setup]) {
+	r.Step = func(m *Market, setup *Setup, t *lockstep.Turn) {
+		trade(m, setup, t)
+		var all sync.WaitGroup
+		for i := range m.Stalls {
+			all.Add(1)
+			go func() { //samestep:allow goroutine this is the mistake
+				defer all.Done()
+				m.Stalls[i].Goods++
+			}()
+		}
+		all.Wait()
 	}
 }
 
