@@ -4,14 +4,11 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -174,39 +171,16 @@ func (s *socket) abort() {
 	s.cancel(nil)
 }
 
-const (
-	// maxSchemas is how many bytes the answer with a match's schemas may have.
-	maxSchemas = 1 << 20
-
-	// explainTime is how long a session asks for them.
-	explainTime = 5 * time.Second
-)
-
-// explain adds to the error of a refusal because of a schema which field differs. The server's refusal has only hashes;
-// its schemas are asked for by HTTP. Without an answer the error stays.
-func (s *Session) explain(refused error) error {
-	if differs := s.compareSchemas(); differs != nil {
-		return fmt.Errorf("%w: %w", refused, differs)
-	}
-	return refused
-}
-
-// compareSchemas returns how the schemas of the match differ from the game's, or nil if they do not or are not known.
-func (s *Session) compareSchemas() error {
-	u, err := url.Parse(s.url)
-	if err != nil || !strings.HasSuffix(u.Path, "/play") {
-		return nil
-	}
-	u.Scheme = strings.Replace(u.Scheme, "ws", "http", 1)
-	u.Path = strings.TrimSuffix(u.Path, "play") + "schemas"
+// fetch returns the body of the answer to a request, or nil. It reads at most limit bytes.
+func (s *Session) fetch(address string, limit int64, wait time.Duration) []byte {
 	hc, done, err := s.options.httpClient(func(net.Conn) {})
 	if err != nil {
 		return nil
 	}
 	defer done()
-	ctx, cancel := context.WithTimeout(context.Background(), explainTime)
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil
 	}
@@ -215,9 +189,12 @@ func (s *Session) compareSchemas() error {
 		return nil
 	}
 	defer answer.Body.Close()
-	var theirs protocol.Schemas
-	if answer.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(answer.Body, maxSchemas)).Decode(&theirs) != nil {
+	if answer.StatusCode != http.StatusOK {
 		return nil
 	}
-	return theirs.Check(s.game)
+	b, err := io.ReadAll(io.LimitReader(answer.Body, limit))
+	if err != nil {
+		return nil
+	}
+	return b
 }

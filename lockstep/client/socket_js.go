@@ -222,5 +222,46 @@ func (s *socket) close() {
 // abort closes the socket at once.
 func (s *socket) abort() { s.fail(errAborted) }
 
-// explain leaves the error of a refusal as it is: a browser's session has no HTTP client.
-func (s *Session) explain(refused error) error { return refused }
+// fetch returns the body of the answer to a request, or nil. It reads no more after limit bytes.
+func (s *Session) fetch(address string, limit int64, wait time.Duration) (body []byte) {
+	abort := js.Global().Get("AbortController").New()
+	timer := time.AfterFunc(wait, func() { abort.Call("abort") })
+	defer timer.Stop()
+	defer abort.Call("abort") // of an answer that is too long
+	answer, ok := await(js.Global().Call("fetch", address, map[string]any{"signal": abort.Get("signal"), "redirect": "error", "credentials": "omit"}))
+	if !ok || !answer.Get("ok").Bool() || answer.Get("body").IsNull() {
+		return nil
+	}
+	reader := answer.Get("body").Call("getReader")
+	for {
+		chunk, ok := await(reader.Call("read"))
+		if !ok || int64(len(body)) > limit {
+			return nil
+		}
+		if chunk.Get("done").Bool() {
+			return body
+		}
+		part := chunk.Get("value")
+		at := len(body)
+		body = append(body, make([]byte, part.Get("length").Int())...)
+		js.CopyBytesToGo(body[at:], part)
+	}
+}
+
+// await waits for a promise, and reports whether it was kept.
+func await(promise js.Value) (value js.Value, ok bool) {
+	done := make(chan struct{})
+	settle := func(kept bool) js.Func {
+		return js.FuncOf(func(_ js.Value, args []js.Value) any {
+			value, ok = args[0], kept
+			close(done)
+			return nil
+		})
+	}
+	kept, broken := settle(true), settle(false)
+	defer kept.Release()
+	defer broken.Release()
+	promise.Call("then", kept, broken)
+	<-done
+	return value, ok
+}
