@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -18,26 +19,21 @@ const (
 	explainTime = 5 * time.Second
 )
 
-// explain adds to the error of a refusal because of a schema which field differs. The server's refusal has only hashes;
-// its schemas are asked for by HTTP. Without an answer the error stays.
-func (s *Session) explain(refused error) error {
-	if differs := s.compareSchemas(); differs != nil {
-		return fmt.Errorf("%w: %w", refused, differs)
-	}
-	return refused
-}
-
-// compareSchemas returns how the schemas of the match differ from the game's, or nil if they do not or are not known.
-func (s *Session) compareSchemas() error {
-	u, err := url.Parse(s.url)
+// explainSchemas adds to the error of a refusal because of a schema which field differs. The server's refusal has only
+// hashes; the schemas of the match whose WebSocket is at an address are fetched by HTTP. Without an answer the error stays.
+func explainSchemas(refused error, g *lockstep.Game, address string, fetch func(address string, limit int64, wait time.Duration) []byte) error {
+	u, err := url.Parse(address)
 	if err != nil || !strings.HasSuffix(u.Path, "/play") {
-		return nil
+		return refused
 	}
 	u.Scheme = strings.Replace(u.Scheme, "ws", "http", 1)
 	u.Path = strings.TrimSuffix(u.Path, "play") + "schemas"
 	var theirs protocol.Schemas
-	if json.Unmarshal(s.fetch(u.String(), maxSchemas, explainTime), &theirs) != nil {
-		return nil
+	if json.Unmarshal(fetch(u.String(), maxSchemas, explainTime), &theirs) != nil {
+		return refused
 	}
-	return theirs.Check(s.game)
+	if differs := theirs.Check(g); differs != nil {
+		return fmt.Errorf("%w: %w", refused, differs)
+	}
+	return refused
 }

@@ -117,7 +117,7 @@ func (s *Session) event(e any) {
 		s.schemas = v.Code == protocol.ErrorIdentity && strings.HasSuffix(v.Field, " schema")
 	case player.LostForGood:
 		if s.schemas {
-			s.lost = s.explain(v.Err)
+			s.lost = explainSchemas(v.Err, s.game, s.url, s.fetch)
 			e = player.LostForGood{Err: s.lost}
 		}
 	}
