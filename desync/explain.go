@@ -108,8 +108,7 @@ func (w *work) simulate() {
 		w.note("the game's code is not here (%v): nothing was simulated again, so the first divergent tick and the command are not looked for", err)
 		return
 	}
-	words, err := lockstep.NewDescriber(w.log.header, g)
-	if err == nil {
+	if words, err := lockstep.NewDescriber(w.log.header, g); err == nil {
 		w.words = words
 	}
 	const longest = 8 * lookBack
@@ -120,7 +119,7 @@ func (w *work) simulate() {
 		w.note("the match could not be simulated again: %v", err)
 		return
 	}
-	w.again = again
+	w.again, w.e.Ending = again, again.ending
 	for _, c := range again.costs {
 		if c.Tick > w.good {
 			w.e.Costs = append(w.e.Costs, c)
@@ -330,6 +329,7 @@ type Explanation struct {
 	Who      []Participant     `json:"participants"`
 	Columns  []Column          `json:"columns"` // the time line of the participants' cells
 	Verdict  Verdict           `json:"verdict"`
+	Ending   *Ending           `json:"ending"` // nil if the rules of this build end the match as the log does
 	First    Span              `json:"first_divergent_tick"`
 	Compared lockstep.Tick     `json:"compared_tick"` // the tick of the states in Fields and Places
 	Fields   state.Differences `json:"fields"`        // A is the right side, as far as known, and B the wrong one

@@ -25,6 +25,7 @@ type rerun struct {
 	frames   map[lockstep.Tick]*lockstep.Frame
 	costs    []Cost
 	wrong    *lockstep.DesyncError // the first checksum of the log that differs from ours
+	ending   *Ending               // nil if the end by the rules is the log's
 	now      func() time.Time
 }
 
@@ -73,7 +74,11 @@ func (x *rerun) record(f *lockstep.Follower, rec *record.Record) error {
 	err := f.Apply(rec)
 	var desync *lockstep.DesyncError
 	if errors.As(err, &desync) {
-		if x.wrong == nil && !desync.Keyframe {
+		switch {
+		case desync.End != "":
+			ours, _ := f.Simulation().Ended()
+			x.differs(desync, ours, rec)
+		case x.wrong == nil && !desync.Keyframe:
 			x.wrong = desync
 		}
 		err = nil
@@ -89,8 +94,12 @@ func (x *rerun) step(f *lockstep.Follower, frame *lockstep.Frame) error {
 	if x.now != nil {
 		from = x.now()
 	}
+	result := resultOf(f)
 	if err := f.Advance(frame); err != nil {
 		return err
+	}
+	if d := f.Outrun(); d != nil {
+		x.differs(d, result, nil)
 	}
 	if x.now != nil && frame.Tick >= x.first {
 		x.costs = append(x.costs, Cost{frame.Tick, x.now().Sub(from).Microseconds()})

@@ -33,6 +33,7 @@ func (e *Explanation) page() *words.Page {
 		t.Line("", "%s", g)
 	}
 	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
+	listLines(t, "end", e.Ending.lines())
 	t.Line("first", "%s", e.firstLine())
 	e.cause(t)
 	listLines(t, "fields", e.fieldLines())

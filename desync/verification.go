@@ -163,6 +163,7 @@ type differenceJSON struct {
 	Got      string        `json:"got"`
 	Want     string        `json:"want"`
 	Keyframe bool          `json:"keyframe"`
+	End      string        `json:"end,omitempty"`
 }
 
 // newDifferenceJSON returns nil for nil.
@@ -170,7 +171,7 @@ func newDifferenceJSON(e *lockstep.DesyncError) *differenceJSON {
 	if e == nil {
 		return nil
 	}
-	return &differenceJSON{e.Tick, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want), e.Keyframe}
+	return &differenceJSON{e.Tick, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want), e.Keyframe, e.End}
 }
 
 // errorText returns the text of err, or nothing for nil.
