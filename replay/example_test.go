@@ -346,3 +346,23 @@ func ExampleCursor() {
 	// the state changes in tick 52
 	// <nil> true
 }
+
+// A file whose records end may still be that of a match that a server resumes. A sealed one is not.
+func ExampleReader_Finished() {
+	for _, options := range []replay.WriterOptions{{}, {SegmentTicks: 40}} {
+		var file bytes.Buffer
+		w := replay.NewWriter(&file, options)
+		play(w)
+		if err := w.Close(); err != nil {
+			panic(err)
+		}
+		r, err := replay.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		for err == nil {
+			_, err = r.Next()
+		}
+		fmt.Println(r.Finished(), err)
+	}
+	// Output:
+	// false EOF
+	// true EOF
+}
