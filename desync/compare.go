@@ -2,6 +2,7 @@ package desync
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,9 @@ type Comparison struct {
 	Checksum *ChecksumDifference       `json:"checksum"` // the first checksum that differs, or nil
 	Keyframe *ChecksumDifference       `json:"keyframe"` // the first keyframe that differs, or nil
 
+	// End reports whether both are over at the same tick, but only the rules of one ended it, or with another result.
+	End bool `json:"end"`
+
 	// Compared is the number of ticks for which both have a checksum or a keyframe; at Differed of them, these differ.
 	Compared int `json:"compared"`
 	Differed int `json:"differed"`
@@ -31,6 +35,24 @@ type CompareSide struct {
 	Ticks  lockstep.Tick `json:"ticks"`
 	Ended  bool          `json:"ended"`
 	Reason string        `json:"reason"` // why the match ended
+
+	ByRules bool            `json:"by_rules,omitempty"` // the rules ended the match
+	Result  json.RawMessage `json:"result,omitempty"`   // their result, by its schema; empty without one
+
+	result []byte // canonical
+}
+
+// differs reports whether the match ended at the same tick in both, but not in the same way by its rules.
+func (s *CompareSide) differs(o *CompareSide) bool {
+	return s.Ended && o.Ended && s.Ticks == o.Ticks && (s.ByRules != o.ByRules || !bytes.Equal(s.result, o.result))
+}
+
+// EndText says how the match ended, with the result of its rules.
+func (s *CompareSide) EndText() string {
+	if len(s.Result) == 0 {
+		return fmt.Sprintf("%q", s.Reason)
+	}
+	return fmt.Sprintf("%q with %s", s.Reason, s.Result)
 }
 
 // A FrameDifference is a tick whose commands differ between two replays.
@@ -47,15 +69,15 @@ type ChecksumDifference struct {
 	Known  bool          // there is such a tick
 }
 
-// Same reports whether the two are the same match, up to the end of the shorter one: the same commands, and no checksum
-// that differs. The platforms in the headers may differ.
+// Same reports whether the two are the same match, up to the end of the shorter one: the same commands, no checksum
+// that differs, and no other end by the rules. The platforms in the headers may differ.
 func (c *Comparison) Same() bool {
 	for _, d := range c.Header {
 		if d.Field != "platform" {
 			return false
 		}
 	}
-	return c.Frame == nil && c.Checksum == nil && c.Keyframe == nil
+	return c.Frame == nil && c.Checksum == nil && c.Keyframe == nil && !c.End
 }
 
 // Compare compares two replays record by record. If one of them is damaged, both are compared up to the damage, and the
@@ -82,6 +104,7 @@ func compare(a, b *replay.Reader) (*Comparison, evidence, evidence, error) {
 	}
 	c.checks(x.evidence, y.evidence)
 	c.A, c.B = x.side, y.side
+	c.End = c.A.differs(&c.B)
 	if x.err != nil {
 		err = fmt.Errorf("first replay: %w", x.err)
 	}
@@ -194,7 +217,8 @@ func (o *outline) next() {
 				o.mismatches = append(o.mismatches, mismatch{rec.Tick, rec.Player, rec.Hash})
 			}
 		case record.KindEnd:
-			o.side.Ended, o.side.Reason = true, rec.Text
+			o.side.Ended, o.side.Reason, o.side.ByRules = true, rec.Text, rec.ByRules
+			o.side.result, o.side.Result = bytes.Clone(rec.Result), json.RawMessage(o.header.ResultJSON(rec.Result))
 		}
 	}
 }

@@ -104,3 +104,35 @@ func TestExplainEnding(t *testing.T) {
 		})
 	}
 }
+
+// Two files that differ only in the end by the rules differ.
+func TestCompareEnding(t *testing.T) {
+	reader := func(g *lockstep.Game) *replay.Reader {
+		file, err := laurelBundle(t, g).Replay(1 << 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	one := laurelGame(5, 1)
+	for name, c := range map[string]struct {
+		other *lockstep.Game
+		end   string
+	}{
+		"same":         {one, ""},
+		"other result": {laurelGame(5, 0), `"the rules ended the match" with {"Winner":0}`},
+		"by an admin":  {laurelGame(0, 0), `"over"`},
+	} {
+		x, err := desync.Compare(reader(one), reader(c.other))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Same() != (c.end == "") || x.End == x.Same() || x.End && x.B.EndText() != c.end {
+			t.Errorf("%s: got same %v, end %v, %s, want %s", name, x.Same(), x.End, x.B.EndText(), c.end)
+		}
+	}
+}

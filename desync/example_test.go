@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -204,4 +205,20 @@ func ExampleCause() {
 	// Gifts[0] became 4 instead of 3 in tick 4, by tick 4, player 0: give {"Gold":40}
 	// tick 4, player 0: give {"Gold":40} (changes Gold, Gifts[0])
 	// 0 generators, 0 purposes, 0 costs
+}
+
+// An Ending has both results, by their schema.
+func ExampleEnding() {
+	e := desync.Explanation{Ending: &desync.Ending{
+		Tick: 5, Text: "the result differs: Winner: got 0, want 1", Ours: []byte(`{"Winner":0}`), Log: []byte(`{"Winner":1}`),
+	}}
+	for _, line := range e.Lines() {
+		if strings.Contains(line, "result") {
+			fmt.Println(line)
+		}
+	}
+	// Output:
+	// end        at tick 5, by the rules of this build: the result differs: Winner: got 0, want 1
+	//            the result of this build: {"Winner":0}
+	//            the result of the log: {"Winner":1}
 }

@@ -33,8 +33,8 @@ which stands for the state that the player sent. A bundle alone is compared with
 itself: the referee's state with the player's. The replay or bundle has the schema of
 the states; for two files with states, --schema names a file that has it.
 
-Exits with 3 if commands, checksums or states differ, and with 5 if only the
-headers do.`,
+Exits with 3 if commands, checksums, states or ends by the rules differ, and with 5
+if only the headers do.`,
 		Flags: []cli.Flag{
 			jsonFlag, pathFlag, maxTicksFlag, limitFlag,
 			&cli.UintFlag{Name: "tick", Usage: "compare the states after tick `N`", DefaultText: "of replays, the first keyframe that differs; of a bundle, the desync"},

@@ -37,7 +37,7 @@ type stateDifference struct {
 func (d *difference) result() error {
 	x := d.comparison
 	switch {
-	case d.state != nil && d.state.Fields.Total > 0, x != nil && (x.Frame != nil || x.Checksum != nil):
+	case d.state != nil && d.state.Fields.Total > 0, x != nil && (x.Frame != nil || x.Checksum != nil || x.End):
 		return errors.Join(errDiffers, d.err)
 	case d.err == nil && x != nil && !x.Same():
 		for _, h := range x.Header {
@@ -106,12 +106,15 @@ func (d *difference) printReplays(line liner) {
 	if x.A.Ticks != x.B.Ticks {
 		line("length", "%s → %s", count(x.A.Ticks, "tick"), count(x.B.Ticks, "tick"))
 	}
+	if x.End {
+		line("end", "%s → %s", x.A.EndText(), x.B.EndText())
+	}
 	if a, b := d.content[0], d.content[1]; a != b {
 		line("content", "differs up to tick %d in records that are not compared above, such as checksums of players: %s → %s", a.Tick, a.ContentHash, b.ContentHash)
 	} else if x.Same() {
 		line("content", "%s up to tick %d, of both", a.ContentHash, a.Tick)
 	}
-	if x.Frame != nil || x.Checksum != nil {
+	if x.Frame != nil || x.Checksum != nil || x.End {
 		return
 	}
 	switch both := min(x.A.Ticks, x.B.Ticks); {
