@@ -81,6 +81,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{"text", []byte("text"), replay.Games{game}, "corrupt", "verdict    not verified: replay: "},
 		{"no game", file, nil, "identity", "verdict    not verified: lockstep: other game: got dots, want none; use a program with game \"dots\""},
 		{"another game", file, replay.Games{chestGame(pay)}, "identity", "verdict    not verified: lockstep: other game: got dots, want chest; use "},
+		{"other games", file, replay.Games{chestGame(pay), laurelGame(5, 1), chestGame(deaf)}, "identity", "verdict    not verified: lockstep: other game: got dots, want chest or laurels; use "},
 		{"the second game", file, replay.Games{chestGame(pay), game}, "ok", "verdict    true: every checksum "},
 		{"cut", file[:len(file)-20], replay.Games{game}, "torn", "verdict    true up to tick "},
 	} {

@@ -1,7 +1,10 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -13,7 +16,7 @@ const ForeignEngine = "foreign"
 type Games []*lockstep.Game
 
 // Of returns the game of a match: the one with the identity in the header. Without one, the error names the match's game,
-// and wraps a [*lockstep.IdentityError] of the game with the same name, or else of the first.
+// and wraps a [*lockstep.IdentityError] of the game with the same name, or else one with the names of all.
 func (g Games) Of(h *lockstep.Header) (*lockstep.Game, error) {
 	var reason error = &lockstep.IdentityError{Field: "game", Got: h.Game, Want: "none"}
 	known := false // by name
@@ -26,6 +29,9 @@ func (g Games) Of(h *lockstep.Header) (*lockstep.Game, error) {
 			reason, known = err, known || one.Name() == h.Game
 		}
 	}
+	if e := (*lockstep.IdentityError)(nil); errors.As(reason, &e) && e.Field == "game" && len(g) > 0 {
+		reason = &lockstep.IdentityError{Field: e.Field, Got: e.Got, Want: g.names()}
+	}
 	if h.Engine == lockstep.Engine {
 		reason = fmt.Errorf("%w; use a program with game %.128q, build %.128q", reason, h.Game, h.Build)
 		if !known {
@@ -33,4 +39,15 @@ func (g Games) Of(h *lockstep.Header) (*lockstep.Game, error) {
 		}
 	}
 	return nil, reason
+}
+
+// names returns the names of the games, such as "chess or duel". Builds of one game have one name.
+func (g Games) names() string {
+	var names []string
+	for _, one := range g {
+		if !slices.Contains(names, one.Name()) {
+			names = append(names, one.Name())
+		}
+	}
+	return strings.Join(names, " or ")
 }
