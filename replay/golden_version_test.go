@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,8 @@ import (
 
 const versionDir = goldenDir + "/versions"
 
-// versionFiles are files of every format version, in every form of it. They must be readable, verifiable and seekable
+// versionFiles are files of every format version, in every form of it. Those of "v1p2" have records of protocol 2: their
+// rules end the match with a result, and a tick has a period in milliseconds. They must be readable, verifiable and seekable
 // forever, so neither they nor their game change: a new format version adds files and rows. With -rewrite a missing
 // file is made and its row printed. Existing files are never written.
 var versionFiles = []versionFile{
@@ -32,6 +34,8 @@ var versionFiles = []versionFile{
 	{"v1-signed", 0x511faa8f9ce00a48, 330, 40, true, 0x81377675851c9ea1, "35ab647025e6b0e44363a74e95eb589ea7af3a89953321c5bd3ed461d133d7f2"},
 	{"v1-torn", 0x0f39ebd85019f8ec, 160, 19, false, 0xc1b65c970e0641ab, "6a94bc810e19b5782226c6da0d00a63d60aae219cd82df52c5c43758505345cd"},
 	{"v1-optional", 0xa8ca3bb7f29b9d5a, 330, 40, true, 0x81377675851c9ea1, "35ab647025e6b0e44363a74e95eb589ea7af3a89953321c5bd3ed461d133d7f2"},
+	{"v1p2-open", 0xc512847823f07b3f, 330, 40, true, 0x81377675851c9ea1, "a57a062e42b7045342353bd1b73c8492a06981532a3a0c5451ccbb2a05d91b24"},
+	{"v1p2-sealed", 0x6c7c54074c20bd33, 330, 40, true, 0x81377675851c9ea1, "a57a062e42b7045342353bd1b73c8492a06981532a3a0c5451ccbb2a05d91b24"},
 }
 
 // A versionFile is the expected contents of a file.
@@ -66,7 +70,35 @@ type (
 	}
 	shut         struct{}
 	ledgerConfig struct{ Accounts uint16 }
+	audit        struct {
+		Day  uint32
+		Best uint8
+		Sums []int64
+	}
 )
+
+const auditResult = `{"Day":330,"Best":1,"Sums":["345","415"]}`
+
+// auditRules are the rules of the ledger that end the match with a result. They must never change either.
+func auditRules() lockstep.Rules[ledger, ledgerConfig] {
+	r := ledgerRules()
+	step := r.Step
+	r.Name, r.Result = "audited ledger", lockstep.Result[audit]()
+	r.Step = func(w *ledger, config *ledgerConfig, t *lockstep.Turn) {
+		if step(w, config, t); w.Day == 330 {
+			t.End(&audit{Day: w.Day, Best: uint8(slices.Index(w.Balances, slices.Max(w.Balances))), Sums: w.Balances[:2]})
+		}
+	}
+	return r
+}
+
+// versionGame returns the game of a file.
+func versionGame(name string) *lockstep.Game {
+	if strings.HasPrefix(name, "v1p2-") {
+		return lockstep.MustGame(auditRules())
+	}
+	return lockstep.MustGame(ledgerRules())
+}
 
 func ledgerRules() lockstep.Rules[ledger, ledgerConfig] {
 	return lockstep.Rules[ledger, ledgerConfig]{
@@ -104,6 +136,9 @@ func playLedger(t *testing.T, g *lockstep.Game, log lockstep.Log) {
 	t.Helper()
 	s := lockstep.DefaultSettings(3)
 	s.Seed, s.CheckEvery, s.KeyframeEvery = 0x1234, 10, 50
+	if g.Name() == "audited ledger" {
+		s.TickMS = 600
+	}
 	h, err := g.NewHeader(lockstep.MatchID{1, 2, 3}, s, &ledgerConfig{Accounts: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -147,14 +182,18 @@ func playLedger(t *testing.T, g *lockstep.Game, log lockstep.Log) {
 			t.Fatal(err)
 		}
 	}
+	if _, byRules := c.Result(); byRules {
+		return
+	}
 	if err := c.End("the golden match is over"); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // makeVersion returns the named file in the current format version.
-func makeVersion(t *testing.T, g *lockstep.Game, name string) []byte {
+func makeVersion(t *testing.T, name string) []byte {
 	t.Helper()
+	g := versionGame(name)
 	var file bytes.Buffer
 	w := replay.NewWriter(&file, replay.WriterOptions{})
 	playLedger(t, g, w)
@@ -185,12 +224,12 @@ func makeVersion(t *testing.T, g *lockstep.Game, name string) []byte {
 
 // Old files still verify, are whole, and can be sought in.
 func TestVersions(t *testing.T) {
-	g := lockstep.MustGame(ledgerRules())
 	if script.Rewrite() {
-		makeVersions(t, g)
+		makeVersions(t)
 	}
 	for _, f := range versionFiles {
 		t.Run(f.name, func(t *testing.T) {
+			g := versionGame(f.name)
 			b, err := os.ReadFile(filepath.Join(versionDir, f.name+".ssr"))
 			if err != nil {
 				t.Fatal(err)
@@ -203,6 +242,12 @@ func TestVersions(t *testing.T) {
 				if at, err := open(t, b).Seek(tick); err != nil || at > tick || at+50 <= tick && tick <= f.ticks || at < last {
 					t.Errorf("sought tick %d: got keyframe %d, %v", tick, at, err)
 				}
+			}
+			info, err := replay.ReadInfo(open(t, b))
+			if want := strings.HasPrefix(f.name, "v1p2-"); err == nil && (info.Header.Protocol == 2) != want {
+				t.Errorf("got records of protocol %d", info.Header.Protocol)
+			} else if got := string(info.Result); want && (got != auditResult || info.Header.Settings.TickMS != 600) {
+				t.Errorf("got the result %s and a period of %d ms, want %s and 600", got, info.Header.Settings.TickMS, auditResult)
 			}
 			if strings.HasSuffix(f.name, "signed") {
 				key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, 32)).Public().(ed25519.PublicKey)
@@ -231,13 +276,13 @@ func describeVersion(t *testing.T, g *lockstep.Game, name string, b []byte) vers
 }
 
 // makeVersions makes the missing files.
-func makeVersions(t *testing.T, g *lockstep.Game) {
+func makeVersions(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"v1-open", "v1-sealed", "v1-signed", "v1-torn", "v1-optional"} {
-		b := makeVersion(t, g, name)
+	for _, name := range []string{"v1-open", "v1-sealed", "v1-signed", "v1-torn", "v1-optional", "v1p2-open", "v1p2-sealed"} {
+		b := makeVersion(t, name)
 		err := writeVersion(filepath.Join(versionDir, name+".ssr"), b)
 		if err == nil {
-			f := describeVersion(t, g, name, b)
+			f := describeVersion(t, versionGame(name), name, b)
 			t.Errorf("add to versionFiles:\n\t{%q, %#016x, %d, %d, %t, %#016x, %q},", f.name, f.sum, f.ticks, f.checked, f.whole, f.hash, f.content)
 		} else if !errors.Is(err, os.ErrExist) {
 			t.Fatal(err)
@@ -267,8 +312,8 @@ func TestVersionsControl(t *testing.T) {
 	if b, err := os.ReadFile(path); err != nil || string(b) != "old" {
 		t.Errorf("got %q, %v", b, err)
 	}
-	g := lockstep.MustGame(ledgerRules())
 	for _, f := range versionFiles {
+		g := versionGame(f.name)
 		b, err := os.ReadFile(filepath.Join(versionDir, f.name+".ssr"))
 		if err != nil {
 			t.Fatal(err)
@@ -276,7 +321,7 @@ func TestVersionsControl(t *testing.T) {
 		if !f.whole {
 			continue
 		}
-		if f.name == "v1-sealed" || f.name == "v1-signed" { // no block may follow an index
+		if strings.HasSuffix(f.name, "-sealed") || f.name == "v1-signed" { // no block may follow an index
 			if err := replay.Play(open(t, replay.AppendBlock(b, 101, nil)), nil, nil); !errors.Is(err, replay.ErrInvalid) {
 				t.Errorf("%s: a block after the index: got %v, want %v", f.name, err, replay.ErrInvalid)
 			}
