@@ -62,11 +62,11 @@ func TestReplayConfig(t *testing.T) {
 	if got, ok := locksteptest.ReplayConfig(t, terrainGame(), name).(*heights); !ok || !slices.Equal(got.Cells, config.Cells) {
 		t.Errorf("got %v, want the configuration of the match", got)
 	}
-	for want, g := range map[string]*lockstep.Game{"no such file": terrainGame(), `got a match of game "terrain", want "minimal"`: lockstep.MustGame(minimal.Rules())} {
+	for want, g := range map[string]*lockstep.Game{"found.ssrx: open ": terrainGame(), `got a match of game "terrain", want "minimal"`: lockstep.MustGame(minimal.Rules())} {
 		r := &recorder{}
 		func() {
 			defer func() { _ = recover() }()
-			if want == "no such file" {
+			if strings.HasPrefix(want, "found.ssrx") {
 				locksteptest.ReplayConfig(r, g, name+"x")
 			}
 			locksteptest.ReplayConfig(r, g, name)
