@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -123,16 +124,29 @@ func TestBundleRefusesWhatIsNone(t *testing.T) {
 	}
 }
 
+// written counts the bytes that are written to it.
+type written int
+
+func (w *written) Write(p []byte) (int, error) {
+	*w += written(len(p))
+	return len(p), nil
+}
+
 // The size of a bundle bounds its unpacked contents, and also how much is unpacked before an error.
 func TestBundleBomb(t *testing.T) {
 	const name = "states/1-player.state"
+	zeros := strings.Repeat("\x00", 1<<20)
+	// The size of each file in it is in MiB. Neither is ever in memory as a whole.
 	bomb := func(size int) *replay.Bundle {
 		var file bytes.Buffer
 		z := zip.NewWriter(&file)
-		for name, content := range map[string][]byte{"manifest.json": []byte(`{"format":1}`), name: make([]byte, size), "replay.ssr": make([]byte, size)} {
-			f, err := z.Create(name)
-			if err == nil {
-				_, err = f.Write(content)
+		for _, entry := range []struct {
+			name, part string
+			parts      int
+		}{{"manifest.json", `{"format":1}`, 1}, {name, zeros, size}, {"replay.ssr", zeros, size}} {
+			f, err := z.Create(entry.name)
+			for i := 0; err == nil && i < entry.parts; i++ {
+				_, err = io.WriteString(f, entry.part)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -152,16 +166,16 @@ func TestBundleBomb(t *testing.T) {
 		return len(state), err
 	}
 	copied := func(b *replay.Bundle) (int, error) {
-		var n bytes.Buffer
+		var n written
 		err := b.CopyReplay(&n, 1<<30)
-		return n.Len(), err
+		return int(n), err
 	}
 	for name, unpack := range map[string]func(*replay.Bundle) (int, error){"read": read, "copied": copied} {
-		if n, err := unpack(bomb(64 << 20)); !errors.Is(err, replay.ErrLimit) || !errors.Is(err, replay.ErrBundle) || n > 48<<20 {
+		if n, err := unpack(bomb(64)); !errors.Is(err, replay.ErrLimit) || !errors.Is(err, replay.ErrBundle) || n > 48<<20 {
 			t.Errorf("%s, 64 MiB in a small bundle: got %d bytes and %v, want less than 48 MiB and %v", name, n, err, replay.ErrLimit)
 		}
 	}
-	b := bomb(24 << 20) // each alone is not too large, but both together are
+	b := bomb(24) // each alone is not too large, but both together are
 	_, first := copied(b)
 	if _, second := read(b); first != nil || !errors.Is(second, replay.ErrLimit) {
 		t.Errorf("twice 24 MiB in a small bundle: got %v and %v, want the second one to be %v", first, second, replay.ErrLimit)

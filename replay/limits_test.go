@@ -177,31 +177,42 @@ func TestWriterKeepsLimits(t *testing.T) {
 		err := w.Close()
 		return file.Bytes(), err
 	}
-	zeros := logOf(2<<20, func(e *record.Encoder, add func([]byte)) {
-		for i := range 40 { // 80 MiB of states without a bit set
-			add(e.Empty(1))
-			add(e.Keyframe(lockstep.Tick(i+1), 1, nil, bagOf(make([]byte, 2<<20))))
-		}
-	})
-	keyframes := logOf(1, func(e *record.Encoder, add func([]byte)) {
-		for i := range lockstep.Tick(maxKeyframes + 10) {
-			add(e.Empty(1))
-			add(e.Keyframe(i+1, 1, nil, bagOf(nil)))
-		}
-	})
-	large := logOf(maxBlock+1<<20, func(e *record.Encoder, add func([]byte)) {
-		for range 50 {
-			add(e.Note(0, "chat", string(noise(1, 1000))))
-		}
-		add(e.Keyframe(0, 1, nil, bagOf(noise(2, 2*maxBlock))))
-	})
-	for name, log := range map[string][][]byte{"states that compress too well": zeros, "too many keyframes": keyframes, "large states": large,
-		"notes that compress well": logOf(1, func(e *record.Encoder, add func([]byte)) {
-			for i := range uint64(10) {
-				add(e.Empty(1))
-				addNotes(e, add, i)
-			}
-		})} {
+	// Each log is made when its turn comes: together they are too large for 4 GB of address space.
+	for name, logged := range map[string]func() [][]byte{
+		"states that compress too well": func() [][]byte {
+			return logOf(2<<20, func(e *record.Encoder, add func([]byte)) {
+				for i := range 40 { // 80 MiB of states without a bit set
+					add(e.Empty(1))
+					add(e.Keyframe(lockstep.Tick(i+1), 1, nil, bagOf(make([]byte, 2<<20))))
+				}
+			})
+		},
+		"too many keyframes": func() [][]byte {
+			return logOf(1, func(e *record.Encoder, add func([]byte)) {
+				for i := range lockstep.Tick(maxKeyframes + 10) {
+					add(e.Empty(1))
+					add(e.Keyframe(i+1, 1, nil, bagOf(nil)))
+				}
+			})
+		},
+		"large states": func() [][]byte {
+			return logOf(maxBlock+1<<20, func(e *record.Encoder, add func([]byte)) {
+				for range 50 {
+					add(e.Note(0, "chat", string(noise(1, 1000))))
+				}
+				add(e.Keyframe(0, 1, nil, bagOf(noise(2, 2*maxBlock))))
+			})
+		},
+		"notes that compress well": func() [][]byte {
+			return logOf(1, func(e *record.Encoder, add func([]byte)) {
+				for i := range uint64(10) {
+					add(e.Empty(1))
+					addNotes(e, add, i)
+				}
+			})
+		},
+	} {
+		log := logged()
 		for _, ticks := range []uint32{0, 1, 1000} {
 			file, err := write(log, WriterOptions{SegmentTicks: ticks, Level: LevelFastest})
 			if err == nil {

@@ -51,8 +51,9 @@ func TestSilentOpeners(t *testing.T) {
 					there.silent(t, x.each)
 				}
 				time.Sleep(time.Second)
-				if got := s.stats(t).Peers[host.Connecting]; got != x.connecting {
-					t.Errorf("%d are connecting, want %d", got, x.connecting)
+				// A match may evict one connection while it does not know yet that the server has dropped another.
+				if got := s.stats(t).Peers[host.Connecting]; got > x.connecting || got < x.connecting*3/4 {
+					t.Errorf("%d are connecting, want %d or a few less", got, x.connecting)
 				}
 				late := 0
 				for i := range 30 {
