@@ -100,6 +100,18 @@ func ExampleIdentityError() {
 	// 1 press
 }
 
+// A game refuses a match that it cannot play.
+func ExampleConfigError() {
+	rules := testgame.LampRules
+	rules.New = func(_ *testgame.Lamps, s *lockstep.Settings, _ *testgame.Nobody) error {
+		return fmt.Errorf("got %d players, want 2", s.Players)
+	}
+	_, err := lockstep.MustGame(rules).NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(3), &testgame.Nobody{})
+	var refusal *lockstep.ConfigError
+	fmt.Println(errors.As(err, &refusal), refusal.Err)
+	// Output: true got 3 players, want 2
+}
+
 // A panic in a game's code ends that match alone.
 func ExamplePanicError() {
 	rules := testgame.LampRules

@@ -128,7 +128,7 @@ func (g *Game) FirstSection(a, b *checksum.Sum) string {
 }
 
 // NewHeader returns the header of a new match. config is a pointer to the game's configuration type. The error is a
-// [*PanicError], or New's refusal of the configuration, so a match that cannot start has no header. NewHeader runs New once
+// [*PanicError], or a [*ConfigError] if New refuses the configuration, so a match that cannot start has no header. NewHeader runs New once
 // for that, in a state that it drops, and takes as long as New.
 func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	if err := g.checkConfig(config); err != nil {

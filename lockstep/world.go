@@ -2,7 +2,6 @@ package lockstep
 
 import (
 	"fmt"
-
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -21,6 +20,16 @@ type world interface {
 	state() any
 }
 
+// A ConfigError is the refusal of a match's players or configuration by the game's New.
+type ConfigError struct {
+	Game string
+	Err  error // of New
+}
+
+func (e *ConfigError) Error() string { return fmt.Sprintf("lockstep: %s: %v", e.Game, e.Err) }
+
+func (e *ConfigError) Unwrap() error { return e.Err }
+
 // worldOf is a world of the game with state S and configuration C.
 type worldOf[S, C any] struct {
 	rules       *Rules[S, C]
@@ -33,7 +42,7 @@ type worldOf[S, C any] struct {
 func (w *worldOf[S, C]) create(settings Settings) error {
 	//samestep:allow unseen a game is checked where it gives its functions to Rules
 	if err := w.rules.New(&w.s, &settings, &w.config); err != nil {
-		return fmt.Errorf("lockstep: %s: %w", w.rules.Name, err)
+		return &ConfigError{w.rules.Name, err}
 	}
 	return nil
 }

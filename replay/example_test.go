@@ -203,7 +203,7 @@ func ExampleGames() {
 	fmt.Println("imported:", first.Header.Engine == replay.ForeignEngine)
 	// Output:
 	// dots <nil>
-	// lockstep: other game: got dots, want none; use a program with game "dots", build "1": its own, see docs/testing.md
+	// lockstep: other game: got dots, want none; use a program with game "dots", build "1", state schema 79f36dd0a2cfb5bd: its own, which calls tool.Main with its rules
 	// imported: false
 }
 

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -33,9 +36,9 @@ func (g Games) Of(h *lockstep.Header) (*lockstep.Game, error) {
 		reason = &lockstep.IdentityError{Field: e.Field, Got: e.Got, Want: g.names()}
 	}
 	if h.Engine == lockstep.Engine {
-		reason = fmt.Errorf("%w; use a program with game %.128q, build %.128q", reason, h.Game, h.Build)
+		reason = fmt.Errorf("%w; use a program with game %.128q, build %.128q, state schema %s", reason, h.Game, h.Build, checksum.FormatHash(xxhash.Sum64(h.StateSchema)))
 		if !known {
-			reason = fmt.Errorf("%w: its own, see docs/testing.md", reason)
+			reason = fmt.Errorf("%w: its own, which calls tool.Main with its rules", reason)
 		}
 	}
 	return nil, reason

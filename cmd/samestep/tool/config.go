@@ -3,12 +3,14 @@
 package tool
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // maxConfigFile is the largest file of a configuration, in bytes.
@@ -39,4 +41,13 @@ func (g *playable) override(c *cli.Context) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return b, nil
+}
+
+// nameConfig adds the file of --config to the game's refusal of a configuration, and returns err.
+func nameConfig(c *cli.Context, err error) error {
+	refusal := (*lockstep.ConfigError)(nil)
+	if name := c.String(configFlag.Name); name != "" && errors.As(err, &refusal) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return err
 }

@@ -150,7 +150,7 @@ func prepare(program string, c *cli.Command) {
 		if err == nil {
 			err = act(ctx)
 		}
-		return nameCommand(err, ctx.Command)
+		return nameConfig(ctx, nameCommand(err, ctx.Command))
 	}
 }
 
