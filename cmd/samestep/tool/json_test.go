@@ -101,13 +101,13 @@ func TestSeedOfRequest(t *testing.T) {
 	for body, want := range map[string]uint64{
 		`{"name":"a"}`: 0, `{"name":"a","seed":18446744073709551615}`: 1<<64 - 1, `{"name":"a","seed":"18446744073709551615"}`: 1<<64 - 1,
 	} {
-		spec, err := requestedMatch(strings.NewReader(body), games, false, &matchPolicy{game: games[0]})
+		spec, err := requestedMatch(strings.NewReader(body), games, false, &matchPolicy{game: games[0], players: 4})
 		if err != nil || spec.Settings.Seed != want {
 			t.Errorf("%s: got seed %d, %v, want %d", body, spec.Settings.Seed, err, want)
 		}
 	}
 	for _, bad := range []string{`{"seed":-1}`, `{"seed":"1.5"}`, `{"seed":""}`, `{"seed":18446744073709551616}`} {
-		if spec, err := requestedMatch(strings.NewReader(bad), games, false, &matchPolicy{game: games[0]}); err == nil {
+		if spec, err := requestedMatch(strings.NewReader(bad), games, false, &matchPolicy{game: games[0], players: 4}); err == nil {
 			t.Errorf("%s: got seed %d, want an error", bad, spec.Settings.Seed)
 		}
 	}
@@ -115,7 +115,10 @@ func TestSeedOfRequest(t *testing.T) {
 
 // A request may choose one of the server's games, and bots play that game.
 func TestGameOfRequest(t *testing.T) {
-	policy := &matchPolicy{game: games[0]}
+	policy := &matchPolicy{game: games[0], players: 3}
+	if spec, err := requestedMatch(strings.NewReader(`{"name":"a"}`), games, false, policy); err != nil || spec.Settings.Players != 3 {
+		t.Errorf("without players: got %d, %v, want those of the server", spec.Settings.Players, err)
+	}
 	for name, want := range map[string]string{"": games[0].Name(), "minimal": "minimal", games[0].Name(): games[0].Name()} {
 		spec, err := requestedMatch(strings.NewReader(fmt.Sprintf(`{"name":"a","players":2,"bots":1,"game":%q}`, name)), games, false, policy)
 		if err != nil || spec.Game.Name() != want || spec.Bots[1] == nil {
@@ -129,7 +132,7 @@ func TestGameOfRequest(t *testing.T) {
 
 // A request has a rate or a period; the intervals of checksums and keyframes are a second and a minute.
 func TestPeriodOfRequest(t *testing.T) {
-	policy := &matchPolicy{game: games[0], spectatorDelay: 30 * time.Second, adaptive: true}
+	policy := &matchPolicy{game: games[0], players: 4, spectatorDelay: 30 * time.Second, adaptive: true}
 	for _, row := range []struct {
 		body           string
 		rate, ms       uint16

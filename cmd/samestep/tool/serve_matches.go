@@ -98,7 +98,7 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 		Seed     json.Number `json:"seed"`      // a number, or text as in views
 		TickRate *uint16     `json:"tick_rate"` // ticks a second; without both, 20
 		TickMS   *uint16     `json:"tick_ms"`   // from one tick to the next
-	}{matchRequest: matchRequest{Players: 4}, Seed: "0"}
+	}{matchRequest: matchRequest{Players: policy.players}, Seed: "0"}
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
 	err := d.Decode(&r)

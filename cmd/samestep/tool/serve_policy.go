@@ -17,9 +17,10 @@ import (
 
 // A matchPolicy has the policies of a server for its matches.
 type matchPolicy struct {
-	ctx  context.Context
-	game *playable
-	idle time.Duration // ends a match with only bots; negative: never
+	ctx     context.Context
+	game    *playable
+	players uint8         // of a match whose request does not say how many
+	idle    time.Duration // ends a match with only bots; negative: never
 
 	host           host.Options
 	spectatorDelay time.Duration
@@ -28,7 +29,7 @@ type matchPolicy struct {
 
 func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 	p := &matchPolicy{
-		ctx: c.Context, game: g, idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
+		ctx: c.Context, game: g, players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
 		host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: c.Bool("anonymous-spectators") || c.Uint("guests") > 0, SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
 			MaxSpectators: int(c.Uint("max-spectators")),
