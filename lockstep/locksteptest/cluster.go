@@ -96,7 +96,7 @@ func (o *ClusterOptions) fits(g *lockstep.Game, c *simulate.Campaign) error {
 	if o.Play != nil {
 		return nil
 	}
-	return thin(g, Options{Config: c.Subject.Config, Players: most, Weights: o.Weights, AllowThin: o.AllowThin})
+	return Thin(g, Options{Config: c.Subject.Config, Players: most, Weights: o.Weights, AllowThin: o.AllowThin}, nil)
 }
 
 // seats returns the highest number of seats up to that of the largest match that New accepts, or 0 for none.

@@ -91,3 +91,14 @@ func ExampleSearch() {
 	// 	})
 	// }
 }
+
+// A command that ends the match leaves too little to check.
+func ExampleThin() {
+	rules := raceRules(true)
+	fmt.Println(errors.Is(locksteptest.Thin(lockstep.MustGame(rules), locksteptest.Options{}, nil), locksteptest.ErrThin))
+	running := locksteptest.Options{Weights: map[string]int{"give up": 0}}
+	fmt.Println(locksteptest.Thin(lockstep.MustGame(rules), running, nil))
+	// Output:
+	// true
+	// <nil>
+}

@@ -13,6 +13,3 @@ func PhaseNames() []string { return allBut("") }
 
 // Report is report.
 var Report = report
-
-// Thin is thin.
-var Thin = thin

@@ -29,7 +29,7 @@ import (
 // Before all, Fuzz plays some random matches. It fails with [ErrThin] if these prove too little, because the fuzzer's would too.
 func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
 	if !fuzzing() {
-		if err := thin(g, o); err != nil {
+		if err := Thin(g, o, nil); err != nil {
 			f.Fatal(err)
 		}
 	}
@@ -49,29 +49,6 @@ func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
 			t.Fatal(err)
 		}
 	})
-}
-
-// thin plays some random matches, and returns ErrThin if these together prove too little.
-func thin(g *lockstep.Game, o Options) error {
-	var sum *tally
-	o = o.filled()
-	for range thinMatches {
-		m, err := newMatch(g, o)
-		if err == nil {
-			err = m.play()
-		}
-		if f := (*Failure)(nil); errors.As(err, &f) {
-			return nil // another check finds and explains it
-		}
-		if err != nil {
-			return err
-		}
-		t := m.tally()
-		t.include(sum)
-		sum = t
-		o.Seed++
-	}
-	return sum.thin(&o)
 }
 
 // fuzzing reports whether this process is a worker of a fuzzer.

@@ -22,6 +22,7 @@ type match struct {
 	played  []order          // submitted commands, by tick
 	unknown lockstep.Kind    // a kind of no command
 	early   bool             // the rules ended it in its first fifth
+	ended   lockstep.Tick    // the tick with which the rules ended it, or 0
 	buf     []byte           // scratch
 
 	payloads *record.Payloads // scratch
@@ -123,7 +124,7 @@ func (m *match) over(t lockstep.Tick, first, second *coordinator.Coordinator) (b
 		return true, m.fail("two runs", 0, t, fmt.Errorf("turn.End: got %x, %t, want %x, %t", got, also, want, ended))
 	}
 	if ended {
-		m.early, m.options.Ticks = 5*t < m.options.Ticks, t
+		m.early, m.ended, m.options.Ticks = 5*t < m.options.Ticks, t, t
 	}
 	return ended, nil
 }

@@ -11,10 +11,10 @@ const everyCall = 16
 
 // RandomBot returns a maker of bots that give random commands of every kind, drawn from the schemas of their payloads. rate
 // is the mean number of commands in 16 calls; 16 or more is a command in each call. Equal seeds give equal commands. The
-// bots of a game without commands give none.
-func RandomBot(g *lockstep.Game, rate int) func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
+// bots of a game without commands give none. weights are Options.Weights, or nil.
+func RandomBot(g *lockstep.Game, rate int, weights map[string]int) func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
 	return func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
-		return randomBot(g, nil, rand.New(rand.NewPCG(seed, uint64(p))), rate)
+		return randomBot(g, weights, rand.New(rand.NewPCG(seed, uint64(p))), rate)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 func TestRandomBot(t *testing.T) {
 	g := lockstep.MustGame(pastureRules())
 	play := func(p lockstep.Player, seed uint64, rate int) (all []any) {
-		bot := locksteptest.RandomBot(g, rate)(p, seed)
+		bot := locksteptest.RandomBot(g, rate, nil)(p, seed)
 		for range 400 {
 			all = append(all, bot(nil)...)
 		}
@@ -46,7 +46,7 @@ func TestRandomBot(t *testing.T) {
 
 func ExampleRandomBot() {
 	game := lockstep.MustGame(minimal.Rules())
-	bot := locksteptest.RandomBot(game, 16)(0, 1)
+	bot := locksteptest.RandomBot(game, 16, nil)(0, 1)
 	for range 3 {
 		fmt.Println(len(bot(nil)), "command")
 	}

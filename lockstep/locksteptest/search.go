@@ -24,11 +24,13 @@ type SearchOptions struct {
 
 // Search checks random matches of a game, as [Run] does. Their seeds begin at o.Seed, and their length, number of commands
 // and interval of saved states vary up to the values in o. Search returns the failure of the lowest seed, or nil, and the
-// number of matches. It returns an error if the options fit no match, and [ErrThin] if the first eight matches together prove
-// too little.
+// number of matches. It returns an error if the options fit no match, and [ErrThin] before the first match as [Thin] does.
 //
 // The choice of matches depends on o alone, and their number also on when the context ends.
 func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (*Failure, int, error) {
+	if err := Thin(g, o, s.Bots); err != nil {
+		return nil, 0, err
+	}
 	search := search{ctx: ctx, game: g, options: o.filled(), limits: s}
 	var all sync.WaitGroup
 	for range max(s.Workers, 1) {
@@ -45,26 +47,11 @@ type search struct {
 	options Options
 	limits  SearchOptions
 
-	mu      sync.Mutex
-	next    int // index of the next match
-	done    int
-	found   *Failure
-	err     error
-	tally   *tally // of the first matches
-	tallied int    // matches in tally
-}
-
-const thinMatches = 8 // first matches that together must not be thin
-
-// judge sets an error if the first matches together are thin.
-func (s *search) judge() {
-	if s.tallied++; s.tallied == thinMatches && s.found == nil && s.err == nil {
-		o := s.options
-		if s.limits.Bots != nil {
-			o.Play = s.limits.Bots(o.Seed)
-		}
-		s.err = s.tally.thin(&o)
-	}
+	mu    sync.Mutex
+	next  int // index of the next match
+	done  int
+	found *Failure
+	err   error
 }
 
 func (s *search) work() {
@@ -81,18 +68,9 @@ func (s *search) work() {
 		if s.limits.Bots != nil && i%2 == 1 {
 			o.Play = s.limits.Bots(o.Seed)
 		}
-		m, err := compute(s.game, o)
-		var t *tally
-		if err == nil && i < thinMatches {
-			t = m.tally()
-		}
+		_, err := compute(s.game, o)
 		s.mu.Lock()
 		s.done++
-		if t != nil {
-			t.include(s.tally)
-			s.tally = t
-			s.judge()
-		}
 		if f, ok := err.(*Failure); ok {
 			if s.found == nil || f.Options.Seed < s.found.Options.Seed {
 				s.found = f

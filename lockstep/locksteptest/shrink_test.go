@@ -118,7 +118,7 @@ func TestSearch(t *testing.T) {
 		bots++
 		return func(lockstep.Player, *lockstep.Simulation) []any { return []any{&breed{Herd: 3, Name: "x"}} }
 	}
-	if f, _, err = locksteptest.Search(t.Context(), lockstep.MustGame(pastureRules()), o, s); f != nil || bots != 3 || err != nil {
+	if f, _, err = locksteptest.Search(t.Context(), lockstep.MustGame(pastureRules()), o, s); f != nil || bots != 8+3 || err != nil {
 		t.Errorf("got %v and %d bots, %v", f, bots, err)
 	}
 	o.Skip = []string{"everything"}

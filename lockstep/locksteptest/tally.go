@@ -100,6 +100,9 @@ func (m *match) countIdle(t *tally) {
 			t.last, t.lastKinds = f.Tick, m.kindsOf(f)
 		}
 	}
+	if last := len(busy) - 1; last >= 0 && busy[last].Tick == m.ended {
+		t.last, t.lastKinds = m.ended, m.kindsOf(busy[last]) // also if it is not among the samples
+	}
 }
 
 // ofSystem returns the part of a frame that is of System.
@@ -113,8 +116,11 @@ func ofSystem(f *lockstep.Frame) *lockstep.Frame {
 	return part
 }
 
-// idle reports whether the commands of players in a frame change nothing.
+// idle reports whether the commands of players in a frame change nothing. An end of the match is a change.
 func (m *match) idle(f *lockstep.Frame) bool {
+	if f.Tick == m.ended {
+		return false
+	}
 	sim, err := m.game.AwaitState(m.header)
 	if err != nil || sim.Restore(f.Tick-1, m.states[f.Tick-1]) != nil || sim.Step(ofSystem(f)) != nil {
 		return false

@@ -110,7 +110,7 @@ func TestThinAfterEnd(t *testing.T) {
 		!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `Weights: map[string]int{"give up": 0}`) {
 		t.Errorf("got %v, want %q in it", err, want)
 	}
-	if err := locksteptest.Thin(g, locksteptest.Options{}); !errors.Is(err, locksteptest.ErrThin) {
+	if err := locksteptest.Thin(g, locksteptest.Options{}, nil); !errors.Is(err, locksteptest.ErrThin) {
 		t.Errorf("fuzz: got %v", err)
 	}
 	if err := locksteptest.Run(g, locksteptest.Options{Weights: map[string]int{"give up": 0}}); err != nil {
@@ -129,6 +129,30 @@ func TestThinAfterEnd(t *testing.T) {
 	}
 	if err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{Weights: map[string]int{"give up": 0}}); err == nil {
 		t.Error("an end that only one of two machines computes is not found")
+	}
+}
+
+// The error blames the command that ends the match, also if it changes no state.
+func TestThinBlamesTheEnd(t *testing.T) {
+	rules := raceRules(false)
+	rules.Result = lockstep.Result[giveUp]()
+	step := rules.Step
+	rules.Step = func(w *race, c *struct{}, turn *lockstep.Turn) {
+		step(w, c, turn)
+		if w.Over {
+			w.Over = false
+			turn.End(nil)
+		}
+	}
+	g := lockstep.MustGame(rules)
+	for seed := range uint64(8) {
+		o := locksteptest.Options{Seed: seed + 1, Weights: map[string]int{"run": 3}}
+		if err := locksteptest.Run(g, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), `Weights: map[string]int{"give up": 0}`) {
+			t.Errorf("seed %d: got %v, want an error that blames give up", o.Seed, err)
+		}
+		if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 3}); !errors.Is(err, locksteptest.ErrThin) || n != 0 {
+			t.Errorf("search from seed %d: got %v after %d matches", o.Seed, err, n)
+		}
 	}
 }
 
@@ -177,20 +201,17 @@ func TestWeights(t *testing.T) {
 func TestThinElsewhere(t *testing.T) {
 	g := lockstep.MustGame(raceRules(true))
 	o := locksteptest.Options{Ticks: 60}
-	if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 100}); !errors.Is(err, locksteptest.ErrThin) || n != 8 {
+	if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 1}); !errors.Is(err, locksteptest.ErrThin) || n != 0 {
 		t.Errorf("search: got %v after %d matches", err, n)
 	}
-	if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 7}); err != nil || n != 7 {
-		t.Errorf("search: got %v after %d matches", err, n)
-	}
-	if err := locksteptest.Thin(g, o); !errors.Is(err, locksteptest.ErrThin) {
+	if err := locksteptest.Thin(g, o, nil); !errors.Is(err, locksteptest.ErrThin) {
 		t.Errorf("fuzz: got %v", err)
 	}
 	o.Weights = map[string]int{"give up": 0}
 	if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 12}); err != nil || n != 12 {
 		t.Errorf("search: got %v after %d matches", err, n)
 	}
-	if err := locksteptest.Thin(g, o); err != nil {
+	if err := locksteptest.Thin(g, o, nil); err != nil {
 		t.Errorf("fuzz: got %v", err)
 	}
 	closed := raceRules(true)

@@ -146,7 +146,7 @@ func (m *demoMatch) play(bar *progress) error {
 	last := m.options.ticks()
 	for t := lockstep.Tick(1); t <= last; t++ {
 		if _, err := m.coordinator.Tick(); errors.Is(err, coordinator.ErrEnded) {
-			return fmt.Errorf("demo: the rules end the match at tick %d, want at least %d ticks: try fewer --seconds, or another --config or --seed", t-1, last)
+			return fmt.Errorf("demo: the rules end the match at tick %d, want at least %d ticks: try fewer --seconds, another --config or --seed, or a bot (tool.Bot) instead of random commands", t-1, last)
 		} else if err != nil {
 			return err
 		}

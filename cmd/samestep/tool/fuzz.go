@@ -106,7 +106,7 @@ func fuzz(c *cli.Context) error {
 	}
 	from := time.Now()
 	ctx, stop := interruptible(c)
-	search := locksteptest.SearchOptions{Matches: c.Int("matches"), Workers: c.Int("workers"), Bots: game.bots}
+	search := locksteptest.SearchOptions{Matches: c.Int("matches"), Workers: c.Int("workers"), Bots: game.bots()}
 	timed, bar := ctx, newProgress(c.App.ErrWriter, int64(search.Matches), "matches")
 	if search.Matches <= 0 {
 		bar = newProgress(c.App.ErrWriter, int64(c.Duration("time").Seconds()), "seconds")

@@ -174,7 +174,7 @@ func (g *playable) bot(p lockstep.Player, seed uint64) lockstep.Bot {
 	if g.maker != nil {
 		return g.maker(p, seed)
 	}
-	return locksteptest.RandomBot(g.Game, botRate)(p, seed)
+	return locksteptest.RandomBot(g.Game, botRate, nil)(p, seed)
 }
 
 // anyCommand returns a command that player 0 may give at the beginning of a match, if a random one is allowed.
@@ -191,7 +191,7 @@ func (g *playable) anyCommand(players uint8, override []byte) (*lockstep.Command
 	if err != nil {
 		return nil, err
 	}
-	random, payloads := locksteptest.RandomBot(g.Game, 16)(0, 1), g.NewPayloads()
+	random, payloads := locksteptest.RandomBot(g.Game, 16, nil)(0, 1), g.NewPayloads()
 	var c *lockstep.Command
 	for range 1000 {
 		values := random(sim)
@@ -213,17 +213,19 @@ func (g *playable) anyCommand(players uint8, override []byte) (*lockstep.Command
 	return c, nil // the server refuses it, which is an answer too
 }
 
-// bots returns bots for all seats of a match, or nil without the game's own: random commands come without bots.
-func (g *playable) bots(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
+// bots returns a maker of bots for all seats of a match, or nil without the game's own: then random commands carry the match.
+func (g *playable) bots() func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
 	if g.maker == nil {
-		return func(lockstep.Player, *lockstep.Simulation) []any { return nil }
+		return nil
 	}
-	var bots []lockstep.Bot
-	return func(p lockstep.Player, s *lockstep.Simulation) []any {
-		for len(bots) <= int(p) {
-			bots = append(bots, g.maker(lockstep.Player(len(bots)), seed))
+	return func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any {
+		var bots []lockstep.Bot
+		return func(p lockstep.Player, s *lockstep.Simulation) []any {
+			for len(bots) <= int(p) {
+				bots = append(bots, g.maker(lockstep.Player(len(bots)), seed))
+			}
+			return bots[p](s)
 		}
-		return bots[p](s)
 	}
 }
 

@@ -92,7 +92,7 @@ func goldenOptions(c *cli.Context, g *playable) (o locksteptest.GoldenOptions, e
 	if g.maker == nil {
 		return o, nil
 	}
-	o.Play = g.bots(1)
+	o.Play = g.bots()(1)
 	if o.Weights == nil {
 		o.Weights = map[string]int{}
 		for _, k := range g.Commands() {

@@ -28,7 +28,7 @@ bots or give random commands. Each seed is played twice, and both runs must be t
 same to the byte. A failure is reduced and written to a file with all its faults, for
 --artifact. Exits with 1 if an invariant was violated, or a known mistake was not
 found.`,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "seeds", Value: 20, Usage: "number of matches; 0 with --for: no limit"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the first seed"},
 			&cli.Float64Flag{Name: "minutes", Value: 5, Usage: "length of each match"},
@@ -48,7 +48,7 @@ found.`,
 			&cli.BoolFlag{Name: "mutants", Usage: "also put each known mistake into the engine, and check that it is found; needs the engine's checkout and the go command"},
 			&cli.BoolFlag{Name: "report", Usage: "print the whole report: faults by kind, edges, counts"},
 			jsonFlag,
-		},
+		}, randomFlags...),
 		Action: runSimulate,
 	}
 }
@@ -214,6 +214,12 @@ func again(c *cli.Context, seed uint64) string {
 	command := fmt.Sprintf("%s simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d --units %d", c.App.Name, simulatedName(c), seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
 	if config := c.String(configFlag.Name); config != "" {
 		command += fmt.Sprintf(" --config %q", config)
+	}
+	for _, weight := range c.StringSlice("weight") {
+		command += fmt.Sprintf(" --weight %q", weight)
+	}
+	if reason := c.String("allow-thin"); reason != "" {
+		command += fmt.Sprintf(" --allow-thin %q", reason)
 	}
 	if c.Bool("relay") {
 		command += " --relay"

@@ -63,18 +63,28 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 		}
 		return config
 	}
-	s := &simulate.Subject{Game: g.Game, Configure: config, Play: g.simulated(), Relay: c.Bool("relay")}
+	kinds, err := weights(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &simulate.Subject{Game: g.Game, Configure: config, Play: g.simulated(kinds), Relay: c.Bool("relay")}
 	seats := g.mostSeats(uint8(min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers)), units, override)
 	s.Seats = int(seats)
-	return s, g.accepts(seats, 1, config(seats))
+	if err := g.accepts(seats, 1, config(seats)); err != nil || c.IsSet("artifact") {
+		return s, err
+	}
+	return s, thinHint(locksteptest.Thin(g.Game, locksteptest.Options{
+		Config: config(seats), Players: seats, Seed: c.Uint64("seed"), Weights: kinds, AllowThin: c.String("allow-thin"),
+	}, g.bots()))
 }
 
-// simulated returns the players of a simulation: a random half of them give random commands, the others are bots.
-func (g *playable) simulated() func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
+// simulated returns the players of a simulation: a random half of them give random commands, by their weights, the others
+// are bots.
+func (g *playable) simulated(weights map[string]int) func(lockstep.Player, *rand.Rand) func(*lockstep.Simulation) []any {
 	return func(p lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
 		seed := r.Uint64()
 		if g.maker == nil || r.IntN(2) == 0 {
-			return locksteptest.RandomBot(g.Game, everyCall)(p, seed)
+			return locksteptest.RandomBot(g.Game, everyCall, weights)(p, seed)
 		}
 		return g.bot(p, seed)
 	}

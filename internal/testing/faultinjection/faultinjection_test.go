@@ -39,7 +39,7 @@ func rts() *Subject {
 // A small game, whose players give random commands.
 func coins() *Subject {
 	g, config := lockstep.MustGame(minimal.Rules()), &minimal.Config{Size: 32, Coins: 200}
-	return &Subject{Game: g, Config: config, Players: 2, Faulty: Faulty(minimal.Rules()), Bot: locksteptest.RandomBot(g, 6)}
+	return &Subject{Game: g, Config: config, Players: 2, Faulty: Faulty(minimal.Rules()), Bot: locksteptest.RandomBot(g, 6, nil)}
 }
 
 // A game without a generator, bools in a list, and a list that grows.

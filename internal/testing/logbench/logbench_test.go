@@ -37,7 +37,7 @@ func BenchmarkFigures(b *testing.B) {
 // A small game, whose players give random commands.
 func coins() *Subject {
 	g, config := lockstep.MustGame(minimal.Rules()), &minimal.Config{Size: 32, Coins: 200}
-	return &Subject{Game: g, Config: config, Players: 2, Bot: locksteptest.RandomBot(g, 4), Loop: NewLoop(minimal.Rules())}
+	return &Subject{Game: g, Config: config, Players: 2, Bot: locksteptest.RandomBot(g, 4, nil), Loop: NewLoop(minimal.Rules())}
 }
 
 // The bare loop of any game computes the same match as the engine.
