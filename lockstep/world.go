@@ -2,6 +2,7 @@ package lockstep
 
 import (
 	"fmt"
+
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/state"
 )

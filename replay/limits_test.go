@@ -177,7 +177,7 @@ func TestWriterKeepsLimits(t *testing.T) {
 		err := w.Close()
 		return file.Bytes(), err
 	}
-	// Each log is made when its turn comes: together they are too large for 4 GB of address space.
+	// Each log is made when its turn comes: memory is scarce on js/wasm.
 	for name, logged := range map[string]func() [][]byte{
 		"states that compress too well": func() [][]byte {
 			return logOf(2<<20, func(e *record.Encoder, add func([]byte)) {

@@ -24,7 +24,7 @@ type SearchOptions struct {
 
 // Search checks random matches of a game, as [Run] does. Their seeds begin at o.Seed, and their length, number of commands
 // and interval of saved states vary up to the values in o. Search returns the failure of the lowest seed, or nil, and the
-// number of matches. It returns an error if the options fit no match, and [ErrThin] before the first match as [Thin] does.
+// number of matches. It returns an error if the options fit no match, and that of [Thin], which it calls first.
 //
 // The choice of matches depends on o alone, and their number also on when the context ends.
 func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (*Failure, int, error) {
