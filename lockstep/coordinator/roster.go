@@ -105,6 +105,9 @@ func (c *Coordinator) Resume(p lockstep.Player) (lockstep.Tick, error) {
 	return t, err
 }
 
+// Paused reports whether the match is paused: the pausing tick is sealed, and no Resume has come.
+func (c *Coordinator) Paused() bool { return c.paused }
+
 // SetSpeed makes the match run at a percentage of its tick rate, 10 to 1000. The Coordinator only logs it: its caller
 // keeps the time.
 func (c *Coordinator) SetSpeed(percent uint16) (lockstep.Tick, error) {

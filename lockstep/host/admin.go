@@ -44,6 +44,9 @@ func (h *Host) Pause(now lockstep.Time, player lockstep.Player) error {
 	return err
 }
 
+// Paused reports whether the match is paused.
+func (h *Host) Paused() bool { return h.c.Paused() }
+
 // Resume continues a paused match, on behalf of one of its players or of System.
 func (h *Host) Resume(now lockstep.Time, player lockstep.Player) error {
 	h.at(now)

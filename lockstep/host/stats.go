@@ -25,6 +25,7 @@ type Stats struct {
 	Resimulated   uint64        `json:"retried,string"`        // ticks re-simulated because of reports; see Rates.Resimulations
 	Keyframes     uint64        `json:"keyframes,string"`      // made for joiners
 	Syncs         uint64        `json:"syncs,string"`          // keyframes sent
+	SyncBytes     uint64        `json:"sync_bytes,string"`     // of keyframes, as far as they were sent
 	Resumes       uint64        `json:"resumes,string"`        // reconnects without a keyframe
 	Offences      uint64        `json:"offences,string"`
 	NoRoom        uint64        `json:"turned,string"` // connections refused for lack of room

@@ -133,6 +133,7 @@ func (h *Host) appendSync(p *peer, dst []byte, limit int) []byte {
 		}
 		dst = h.writer.Append(dst, &h.message)
 		p.syncAt += n
+		h.stats.SyncBytes += uint64(n)
 		p.syncRoom -= n
 		h.spend(p, n, len(k.bytes))
 	}

@@ -9,7 +9,9 @@ import (
 type matchCollector struct{ server *Server }
 
 var (
-	matchesDesc = prometheus.NewDesc("samestep_matches", "Matches on the server. A match that has ended stays until its connections have closed.", nil, nil)
+	matchesDesc = prometheus.NewDesc("samestep_matches", "Matches on the server, by state. A match that has ended stays until its connections have closed.", []string{"state"}, nil)
+	heldDesc    = prometheus.NewDesc("samestep_held_matches", "Matches that seal no ticks now, by reason.", []string{"reason"}, nil)
+	rolesDesc   = prometheus.NewDesc("samestep_connections", "Authenticated connections, by role.", []string{"role"}, nil)
 	peersDesc   = prometheus.NewDesc("samestep_peers", "Connections, by state.", []string{"state"}, nil)
 	memoryDesc  = prometheus.NewDesc("samestep_memory_bytes", "Memory that matches use for their connections, in bytes.", nil, nil)
 	lagDesc     = prometheus.NewDesc("samestep_max_lag_ticks", "Lag of the live connection that is furthest behind, in ticks.", nil, nil)
@@ -20,7 +22,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (c *matchCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{matchesDesc, peersDesc, memoryDesc, lagDesc, ringDesc, guestDesc, guestLimit} {
+	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, memoryDesc, lagDesc, ringDesc, guestDesc, guestLimit} {
 		ch <- d
 	}
 }
@@ -30,22 +32,24 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	matches := c.server.Matches()
-	var sum host.Stats
-	for _, m := range matches {
-		s := m.View().Stats
-		for i, n := range s.Peers {
-			sum.Peers[i] += n
-		}
-		sum.Memory += s.Memory
-		sum.RingRecords += s.RingRecords
-		sum.MaxLag = max(sum.MaxLag, s.MaxLag)
+	s := c.server
+	sum := s.census()
+	for state, n := range sum.states {
+		gauge(matchesDesc, float64(n), matchState(state).String())
 	}
-	gauge(matchesDesc, float64(len(matches)))
-	gauge(memoryDesc, float64(sum.Memory))
-	gauge(ringDesc, float64(sum.RingRecords))
-	gauge(lagDesc, float64(sum.MaxLag))
-	s, o := c.server, &c.server.options
+	for reason, n := range sum.held {
+		gauge(heldDesc, float64(n), reason)
+	}
+	for role, n := range sum.roles {
+		gauge(rolesDesc, float64(n), roleNames[role])
+	}
+	gauge(memoryDesc, float64(sum.stats.Memory))
+	gauge(ringDesc, float64(sum.stats.RingRecords))
+	gauge(lagDesc, float64(sum.stats.MaxLag))
+	for i, n := range sum.stats.Peers {
+		gauge(peersDesc, float64(n), host.PeerState(i).String())
+	}
+	o := &s.options
 	s.mu.Lock()
 	guests, usage := len(s.guests), s.guestUsage()
 	s.mu.Unlock()
@@ -55,7 +59,4 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(guestLimit, float64(o.GuestBots), "bots")
 	gauge(guestDesc, float64(usage.stateBytes), "state_bytes")
 	gauge(guestLimit, float64(o.GuestStateBytes), "state_bytes")
-	for i, n := range sum.Peers {
-		gauge(peersDesc, float64(n), host.PeerState(i).String())
-	}
 }

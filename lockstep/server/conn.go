@@ -45,8 +45,9 @@ type conn struct {
 	id      host.PeerID // set by the match's goroutine
 	due     bool        // in the match's list of that name; used by its goroutine only
 	addr    netip.Prefix
-	subject string // of its token, once it is authenticated; "" for guests and spectators without a token
-	closed  bool   // guarded by the server's addressLimit
+	subject string    // of its token, once it is authenticated; "" for guests and spectators without a token
+	closed  bool      // guarded by the server's addressLimit
+	syncing time.Time // when a keyframe began to be sent; zero without one; used by the match's goroutine only
 
 	wake chan struct{} // one of the following fields has changed
 

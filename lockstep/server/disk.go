@@ -24,6 +24,15 @@ const (
 	sealTicks = 600
 )
 
+// The reasons for which a disk holds matches.
+const (
+	heldByFullDisk = "the server's disk is full"
+	heldBySlowDisk = "the server's disk is slow"
+)
+
+// holdReasons are the reasons that samestep_held_matches always has. Others appear with their first match.
+var holdReasons = []string{heldByFullDisk, heldBySlowDisk}
+
 // A disk tracks how much of a match's replay is safe on disk.
 type disk struct {
 	synced    chan struct{}     // holds a value when committed has changed
@@ -49,9 +58,12 @@ func (m *Match) openReplay(dir string, id lockstep.MatchID) (err error) {
 
 // openWriter creates a file and its writer.
 func (m *Match) openWriter(path string) (err error) {
-	if m.file, err = m.server.newFile(path); err != nil {
+	f, err := m.server.newFile(path)
+	if err != nil {
+		m.server.metrics.failures.Inc()
 		return fmt.Errorf("server: %w", err)
 	}
+	m.file = timedFile{f, m.server.metrics.writes}
 	o := replay.WriterOptions{Durability: m.server.options.Durability, WaitForRoom: true}
 	if o.Durability == replay.SyncFrame {
 		o.Durability, o.FlushTicks = replay.SyncCommit, 1
@@ -104,9 +116,9 @@ func (m *Match) maintainReplay() {
 	}
 	switch {
 	case m.writer.Full():
-		m.host.Hold(m.now(), "the server's disk is full")
+		m.host.Hold(m.now(), heldByFullDisk)
 	case !m.disk.late.IsZero() && now.Sub(m.disk.late) > maxUncommitted:
-		m.host.Hold(m.now(), "the server's disk is slow")
+		m.host.Hold(m.now(), heldBySlowDisk)
 	default:
 		m.host.Hold(m.now(), "")
 	}
@@ -165,6 +177,7 @@ func (s *Server) seal(match, path string) {
 		}
 		err := replay.SealFile(s.sealCtx, path, replay.WriterOptions{SegmentTicks: sealTicks})
 		if err != nil && s.sealCtx.Err() == nil {
+			s.metrics.failures.Inc()
 			s.log.Error("seal", "match", match, "path", path, "err", err)
 		}
 		s.replays.setLive(filepath.Base(path), false) // its size has changed

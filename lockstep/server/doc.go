@@ -38,17 +38,29 @@
 //	GET    /replays               the replays of finished matches, in pages like /matches, if Options.Replays
 //	GET    /replays/FILE          one of them, or a range of its bytes
 //
-// The metrics, of the whole server since it started:
+// The metrics, of the whole server since it started, besides those of the process (process_*) and of Go (go_*). What
+// matches count is at most a second late.
 //
 //	samestep_lateness_seconds         histogram  delay between when a match had work to do and when it did it
+//	samestep_skipped_ticks_total      counter    ticks that matches skipped because the server was too late
+//	samestep_ticks_total              counter    ticks sealed
+//	samestep_sync_seconds             histogram  time from the start of sending a connection a keyframe until it has reached the present
+//	samestep_sync_bytes_total         counter    bytes of keyframes sent to connections
+//	samestep_received_bytes_total     counter    bytes of messages from clients to matches
+//	samestep_sent_bytes_total         counter    bytes of messages from matches to clients
+//	samestep_disk_seconds             histogram  time that a write or a sync of a replay took, by operation
 //	samestep_turned_away_total        counter    connections and requests refused before they reached a match, by reason
 //	                                             (address, crowd, guessing, guests, handshake, host, reading, socket, subprotocol)
 //	samestep_events_total             counter    events of matches, by subject (connection, match) and kind (host.EventKind)
-//	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason); at most a second late
+//	samestep_accepted_commands_total  counter    commands accepted
+//	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason)
 //	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties
 //	samestep_panics_total             counter    panics of a match, or of code that handles a desync bundle
-//	samestep_replay_failures_total    counter    replays that could not be completed
-//	samestep_matches                  gauge      matches on the server; one that has ended stays until its connections have closed
+//	samestep_replay_failures_total    counter    replays that could not be created, written, completed or sealed
+//	samestep_build_info               gauge      1, with the engine's rules, the version of the program's module and of Go
+//	samestep_matches                  gauge      matches by state: starting, playing, paused, held, ended; the last until their connections have closed
+//	samestep_held_matches             gauge      matches that seal no ticks now, by reason
+//	samestep_connections              gauge      authenticated connections, by role
 //	samestep_peers                    gauge      connections, by state (host.PeerState)
 //	samestep_memory_bytes             gauge      memory that matches use for their connections
 //	samestep_guests                   gauge      what guests' matches use: matches, bots, state_bytes

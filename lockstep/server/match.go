@@ -47,14 +47,14 @@ type Match struct {
 	connecting    []*conn       // conns that are not authenticated, the oldest first
 	maxConnecting int
 	maxSpectators int
-	history       int                                    // past states that the referee keeps
-	memoryBound   atomic.Int64                           // see Server.MemoryBound
-	idle          time.Time                              // start of the time without connections; zero while there is one
-	ended         time.Time                              // when the match noticed its end; zero before
-	bundles       map[lockstep.Player]int                // bundles written about each player
-	bundleBytes   int64                                  // of all of them, approximately
-	writing       sync.WaitGroup                         // bundles
-	counted       [lockstep.RateLimited + 1]host.Counter // rejected commands that the metrics include
+	history       int                     // past states that the referee keeps
+	memoryBound   atomic.Int64            // see Server.MemoryBound
+	idle          time.Time               // start of the time without connections; zero while there is one
+	ended         time.Time               // when the match noticed its end; zero before
+	bundles       map[lockstep.Player]int // bundles written about each player
+	bundleBytes   int64                   // of all of them, approximately
+	writing       sync.WaitGroup          // bundles
+	counted       host.Stats              // that the metrics include
 
 	granted *host.Grant                     // of the token in the message that is being received, or nil
 	owners  map[lockstep.Player]*host.Grant // of the seats
@@ -299,6 +299,7 @@ func (m *Match) subjectOf(seat lockstep.Player) string {
 // observe logs and counts an event of the match.
 func (m *Match) observe(e host.Event) {
 	if c := m.conns[e.Peer]; c != nil {
+		m.timeSync(c, e.Kind)
 		switch {
 		case e.Kind == host.PeerJoined || e.Kind == host.PeerResumed:
 			c.welcomed(e.Player, m.subjectOf(e.Player))
@@ -314,4 +315,17 @@ func (m *Match) observe(e host.Event) {
 		words = append(words, "result", e.Result)
 	}
 	m.server.log.Info("match", words...)
+}
+
+// timeSync measures how long a connection takes from a keyframe to the present.
+func (m *Match) timeSync(c *conn, kind host.EventKind) {
+	switch kind {
+	case host.PeerSynced:
+		c.syncing = time.Now()
+	case host.PeerLive:
+		if !c.syncing.IsZero() {
+			m.server.metrics.syncs.Observe(time.Since(c.syncing).Seconds())
+			c.syncing = time.Time{}
+		}
+	}
 }

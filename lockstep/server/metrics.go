@@ -1,7 +1,11 @@
 package server
 
 import (
+	"runtime"
+	"runtime/debug"
+
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -9,41 +13,81 @@ import (
 
 // metrics are the server's metrics for Prometheus; the package comment lists them.
 type metrics struct {
-	registry *prometheus.Registry
-	lateness prometheus.Histogram
-	refused  *prometheus.CounterVec
-	events   *prometheus.CounterVec
-	rejected *prometheus.CounterVec
-	desyncs  prometheus.Counter
-	panics   prometheus.Counter
-	failures prometheus.Counter
+	registry  *prometheus.Registry
+	lateness  prometheus.Histogram
+	syncs     prometheus.Histogram
+	syncBytes prometheus.Counter
+	ticks     prometheus.Counter
+	skipped   prometheus.Counter
+	received  prometheus.Counter
+	sent      prometheus.Counter
+	writes    *prometheus.HistogramVec
+	refused   *prometheus.CounterVec
+	events    *prometheus.CounterVec
+	accepted  prometheus.Counter
+	rejected  *prometheus.CounterVec
+	desyncs   prometheus.Counter
+	panics    prometheus.Counter
+	failures  prometheus.Counter
 }
 
 func newMetrics() *metrics {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "samestep_lateness_seconds", Help: "Delay between the time at which a match had work to do and the time at which it did it.",
-			Buckets: []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3},
-		}),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "samestep_turned_away_total", Help: "Connections and requests refused before they reached a match, by reason.",
-		}, []string{"reason"}),
-		events: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "samestep_events_total", Help: "Events of matches, by subject (connection or match) and kind.",
-		}, []string{"subject", "kind"}),
-		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "samestep_rejected_commands_total", Help: "Commands rejected, by reason.",
-		}, []string{"reason"}),
-		desyncs:  prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_desyncs_total", Help: "Desyncs reported with their evidence, and ties."}),
-		panics:   prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_panics_total", Help: "Panics of a match, or of code that handles a desync bundle."}),
-		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "samestep_replay_failures_total", Help: "Replays that could not be completed."}),
+	m := &metrics{registry: prometheus.NewRegistry()}
+	counter := func(name, help string) prometheus.Counter {
+		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+		m.registry.MustRegister(c)
+		return c
+	}
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		m.registry.MustRegister(c)
+		return c
+	}
+	m.lateness = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "samestep_lateness_seconds", Help: "Delay between the time at which a match had work to do and the time at which it did it.",
+		Buckets: []float64{.0001, .0003, .001, .003, .01, .03, .1, .3, 1, 3},
+	})
+	m.syncs = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "samestep_sync_seconds", Help: "Time from the start of sending a connection a keyframe until the connection has reached the present.",
+		Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30},
+	})
+	m.writes = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "samestep_disk_seconds", Help: "Time that a write or a sync of a replay took.",
+		Buckets: []float64{.0001, .001, .01, .1, 1, 10},
+	}, []string{"operation"})
+	m.registry.MustRegister(m.lateness, m.syncs, m.writes, buildInfo(),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.syncBytes = counter("samestep_sync_bytes_total", "Bytes of keyframes sent to connections.")
+	m.ticks = counter("samestep_ticks_total", "Ticks sealed.")
+	m.skipped = counter("samestep_skipped_ticks_total", "Ticks that matches skipped because the server was too late.")
+	m.received = counter("samestep_received_bytes_total", "Bytes of messages from clients to matches.")
+	m.sent = counter("samestep_sent_bytes_total", "Bytes of messages from matches to clients.")
+	m.refused = counters("samestep_turned_away_total", "Connections and requests refused before they reached a match, by reason.", "reason")
+	m.events = counters("samestep_events_total", "Events of matches, by subject (connection or match) and kind.", "subject", "kind")
+	m.accepted = counter("samestep_accepted_commands_total", "Commands accepted.")
+	m.rejected = counters("samestep_rejected_commands_total", "Commands rejected, by reason.", "reason")
+	m.desyncs = counter("samestep_desyncs_total", "Desyncs reported with their evidence, and ties.")
+	m.panics = counter("samestep_panics_total", "Panics of a match, or of code that handles a desync bundle.")
+	m.failures = counter("samestep_replay_failures_total", "Replays that could not be created, written, completed or sealed.")
+	for _, operation := range []string{diskWrite, diskSync} {
+		m.writes.WithLabelValues(operation)
 	}
 	for r := lockstep.Accepted + 1; r <= lockstep.RateLimited; r++ {
 		m.rejected.WithLabelValues(r.String()) // starts at 0, as a rate needs
 	}
-	m.registry.MustRegister(m.lateness, m.refused, m.events, m.rejected, m.desyncs, m.panics, m.failures)
 	return m
+}
+
+// buildInfo returns a metric with the value 1, whose labels say what runs.
+func buildInfo() prometheus.Collector {
+	version := "unknown"
+	if b, ok := debug.ReadBuildInfo(); ok {
+		version = b.Main.Version
+	}
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "samestep_build_info", Help: "1, with the engine's rules, the version of the program's module and of Go.",
+		ConstLabels: prometheus.Labels{"engine": lockstep.Engine, "version": version, "go": runtime.Version()},
+	}, func() float64 { return 1 })
 }
 
 // subject returns "match" or "connection", because some kinds of events of both have the same name, such as "resumed".

@@ -21,11 +21,14 @@ func TestMetrics(t *testing.T) {
 		<-s.join(t, ada, wander).Ready()
 		s.raw(t, "wrong-wrong-wrong-wrong", protocol.SessionToken{}, 0).end()
 		s.ask(t, "GET", "/matches/duel/play", "", "")
+		time.Sleep(2 * time.Second) // what matches count is a second late
 		_, body := s.ask(t, "GET", "/metrics", "", "")
 		for _, want := range []string{
 			"samestep_lateness_seconds_bucket", `samestep_turned_away_total{reason="handshake"} 1`,
 			`samestep_events_total{kind="joined",subject="connection"} 1`, `samestep_events_total{kind="refused",subject="connection"} 1`, "samestep_desyncs_total 0", "samestep_panics_total 0",
-			"samestep_matches 1", `samestep_peers{state="live"}`, "samestep_memory_bytes", "samestep_max_lag_ticks",
+			`samestep_matches{state="playing"} 1`, `samestep_connections{role="player"} 1`, `samestep_peers{state="live"}`, `samestep_held_matches{reason="the server's disk is full"} 0`,
+			"samestep_sync_seconds_count 1", "samestep_sync_bytes_total ", `samestep_disk_seconds_count{operation="write"}`, "samestep_ticks_total ", "samestep_skipped_ticks_total 0",
+			"samestep_accepted_commands_total ", "go_goroutines ", `samestep_build_info{engine="samestep/1"`, "samestep_memory_bytes", "samestep_max_lag_ticks",
 			"samestep_ring_records", `samestep_rejected_commands_total{reason="malformed payload"} 0`,
 		} {
 			if !strings.Contains(body, want) {

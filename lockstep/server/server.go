@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -97,10 +96,4 @@ func (s *Server) forget(m *Match) {
 	defer s.mu.Unlock()
 	delete(s.matches, m.spec.Name)
 	delete(s.guests, m.spec.guest)
-}
-
-// A file is the file of a replay.
-type file interface {
-	io.WriteCloser
-	Sync() error
 }

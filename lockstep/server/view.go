@@ -22,12 +22,15 @@ type View struct {
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`
 	Tick          lockstep.Tick     `json:"tick"`
+	Paused        bool              `json:"paused,omitempty"`
 	Held          string            `json:"held,omitempty"`  // why it is held; "" if it is not
 	Ended         string            `json:"ended,omitempty"` // why it ended; "" before
 	EndedByRules  bool              `json:"ended_by_rules,omitempty"`
 	Result        json.RawMessage   `json:"result,omitempty"`      // of the rules, by the schema of their result
 	SlowestRTT    lockstep.Time     `json:"slowest_rtt_us,string"` // of all players, in microseconds; 0 if unknown
 	Stats         host.Stats        `json:"stats"`
+
+	roles [protocol.Admin + 1]int // authenticated connections
 }
 
 // publish updates the match's view and the metrics.
@@ -36,9 +39,11 @@ func (m *Match) publish() {
 	v := &View{
 		Name: m.spec.Name, Protocol: h.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
-		Tick: m.host.Now(), Held: m.host.Held(), Stats: m.host.Stats(),
+		Tick: m.host.Now(), Paused: m.host.Paused(), Held: m.host.Held(), Stats: m.host.Stats(),
 	}
-	for _, p := range m.host.Peers() {
+	peers := m.host.Peers()
+	v.roles = countRoles(peers)
+	for _, p := range peers {
 		if p.Seat != lockstep.System {
 			v.SlowestRTT = max(v.SlowestRTT, p.RTT)
 		}
@@ -66,12 +71,32 @@ func selfTestText(t lockstep.SelfTest) []string {
 // View returns the match's latest view, which is at most a second old.
 func (m *Match) View() View { return *m.view.Load() }
 
-// count adds the commands that a match has rejected since the last call.
+// count adds what a match has done since the last call.
 func (m *Match) count(s *host.Stats) {
+	to, before := m.server.metrics, &m.counted
+	to.ticks.Add(float64(s.Ticks - before.Ticks))
+	to.skipped.Add(float64(s.Skipped - before.Skipped))
+	to.received.Add(float64(s.BytesIn - before.BytesIn))
+	to.sent.Add(float64(s.BytesOut - before.BytesOut))
+	to.syncBytes.Add(float64(s.SyncBytes - before.SyncBytes))
 	for i, n := range s.Rejected {
-		if r := lockstep.Reason(i); r != lockstep.Accepted && n > m.counted[i] {
-			m.server.metrics.rejected.WithLabelValues(r.String()).Add(float64(n - m.counted[i]))
+		grown := float64(n - before.Rejected[i])
+		switch r := lockstep.Reason(i); {
+		case r == lockstep.Accepted:
+			to.accepted.Add(grown)
+		case grown > 0:
+			to.rejected.WithLabelValues(r.String()).Add(grown)
 		}
 	}
-	m.counted = s.Rejected
+	m.counted = *s
+}
+
+// countRoles counts the authenticated connections by role.
+func countRoles(peers []host.PeerInfo) (n [protocol.Admin + 1]int) {
+	for _, p := range peers {
+		if p.State != host.Connecting && p.State != host.Closed {
+			n[p.Role]++
+		}
+	}
+	return n
 }
