@@ -45,8 +45,8 @@ func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	var err error
-	if guest {
+	_, err := s.storage.check()
+	if err == nil && guest {
 		spec.guest, err = s.reserveGuest(addressOf(r.RemoteAddr), spec.bots())
 	}
 	var m *Match
@@ -86,6 +86,8 @@ func (s *Server) replyCreated(w http.ResponseWriter, m *Match, err error) {
 		http.Error(w, err.Error(), http.StatusConflict)
 	case errors.Is(err, ErrFull) || errors.Is(err, ErrShutdown):
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	case errors.Is(err, ErrStorage):
+		http.Error(w, ErrStorage.Error(), http.StatusInsufficientStorage) // without paths
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	default:

@@ -17,12 +17,14 @@ var (
 	lagDesc     = prometheus.NewDesc("samestep_max_lag_ticks", "Lag of the live connection that is furthest behind, in ticks.", nil, nil)
 	guestDesc   = prometheus.NewDesc("samestep_guests", "What guests' matches use: matches, bots, and bytes of state.", []string{"of"}, nil)
 	guestLimit  = prometheus.NewDesc("samestep_guests_limit", "The limits of samestep_guests.", []string{"of"}, nil)
+	readyDesc   = prometheus.NewDesc("samestep_ready", "1 if the server could start another match and write its replay, else 0.", nil, nil)
+	freeDesc    = prometheus.NewDesc("samestep_disk_free_bytes", "Free bytes on the disk of the replays, or -1 if they are unknown.", nil, nil)
 	ringDesc    = prometheus.NewDesc("samestep_ring_records", "Records that matches keep for their connections.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c *matchCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, memoryDesc, lagDesc, ringDesc, guestDesc, guestLimit} {
+	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, memoryDesc, lagDesc, ringDesc, readyDesc, freeDesc, guestDesc, guestLimit} {
 		ch <- d
 	}
 }
@@ -43,6 +45,13 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	for role, n := range sum.roles {
 		gauge(rolesDesc, float64(n), roleNames[role])
 	}
+	ready := 0.0
+	if len(s.NotReady()) == 0 {
+		ready = 1
+	}
+	gauge(readyDesc, ready)
+	free, _ := s.storage.check()
+	gauge(freeDesc, float64(free))
 	gauge(memoryDesc, float64(sum.stats.Memory))
 	gauge(ringDesc, float64(sum.stats.RingRecords))
 	gauge(lagDesc, float64(sum.stats.MaxLag))

@@ -61,7 +61,7 @@ func (m *Match) openWriter(path string) (err error) {
 	f, err := m.server.newFile(path)
 	if err != nil {
 		m.server.metrics.failures.Inc()
-		return fmt.Errorf("server: %w", err)
+		return fmt.Errorf("%w: %w", ErrStorage, err)
 	}
 	m.file = timedFile{f, m.server.metrics.writes}
 	o := replay.WriterOptions{Durability: m.server.options.Durability, WaitForRoom: true}

@@ -23,6 +23,7 @@
 // The HTTP interface:
 //
 //	GET    /healthz               200 while the server accepts new connections
+//	GET    /readyz                200 while the server could start another match and write its replay; the text has reasons, and the matches held
 //	GET    /metrics               for Prometheus
 //	GET    /matches               the matches by name, as JSON, MaxListed at a time; ?after=NAME returns the next ones
 //	POST   /matches               create a match (admin; with Options.GuestMatches also a player); Options.NewMatch reads the body
@@ -63,6 +64,8 @@
 //	samestep_connections              gauge      authenticated connections, by role
 //	samestep_peers                    gauge      connections, by state (host.PeerState)
 //	samestep_memory_bytes             gauge      memory that matches use for their connections
+//	samestep_ready                    gauge      1 if the server could start another match and write its replay, else 0
+//	samestep_disk_free_bytes          gauge      free bytes on the disk of the replays, or -1 if they are unknown
 //	samestep_guests                   gauge      what guests' matches use: matches, bots, state_bytes
 //	samestep_guests_limit             gauge      the limits of samestep_guests
 //	samestep_ring_records             gauge      records that matches keep for their connections

@@ -32,3 +32,6 @@ func (s *Server) Members() int {
 	}
 	return n
 }
+
+// SetFreeBytes makes f measure the free bytes of the disk.
+func (s *Server) SetFreeBytes(f func(dir string) (int64, bool)) { s.storage.free = f }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
@@ -314,7 +315,16 @@ func (m *Match) observe(e host.Event) {
 	if e.Result != "" {
 		words = append(words, "result", e.Result)
 	}
-	m.server.log.Info("match", words...)
+	m.server.log.Log(context.Background(), level(&e), "match", words...)
+}
+
+// level returns the level of an event's line in the log.
+func level(e *host.Event) slog.Level {
+	switch {
+	case e.Kind == host.MatchHeld && e.Text != "", e.Kind == host.RefereeHealed, e.Kind == host.BotFailed:
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
 }
 
 // timeSync measures how long a connection takes from a keyframe to the present.

@@ -19,6 +19,7 @@ const (
 	defaultGuestStateBytes = 4 << 20
 	defaultGuestDisk       = 1 << 30
 	defaultMatchDisk       = 4 << 30
+	defaultDiskReserve     = 64 << 20
 )
 
 // Options configure a [Server]. A zero field has the default that its comment names.
@@ -62,6 +63,10 @@ type Options struct {
 	// All desync bundles of a match together have the same limit. 4 GiB; negative: no limit.
 	MatchDiskBytes int64
 
+	// DiskReserve is the number of free bytes below which a server is not ready, and creates no match over HTTP: 64 MiB;
+	// negative: none.
+	DiskReserve int64
+
 	// Durability says when a tick is safe on disk. With [replay.SyncFrame] no client sees a tick before that; the
 	// match itself does not wait.
 	Durability replay.Durability
@@ -83,6 +88,7 @@ func (o *Options) complete() {
 	o.GuestStateBytes = cmp.Or(o.GuestStateBytes, defaultGuestStateBytes)
 	o.GuestDiskBytes = cmp.Or(o.GuestDiskBytes, defaultGuestDisk)
 	o.MatchDiskBytes = cmp.Or(o.MatchDiskBytes, defaultMatchDisk)
+	o.DiskReserve = cmp.Or(o.DiskReserve, defaultDiskReserve)
 	o.IdleMatch = cmp.Or(o.IdleMatch, 5*time.Minute)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Authorizer == nil {

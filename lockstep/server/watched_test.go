@@ -3,11 +3,11 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -83,7 +83,7 @@ func TestMatchStates(t *testing.T) {
 
 // A folder that is removed under a server fails replays that are sealed, and replays that are created.
 func TestFailuresOfARemovedFolder(t *testing.T) {
-	s := newStage(t, setup{options: server.Options{NewMatch: newMatch}})
+	s := newStage(t, setup{})
 	<-s.join(t, ada, wander).Ready()
 	if err := os.RemoveAll(s.dir); err != nil {
 		t.Skip(err) // systems that keep open files
@@ -92,14 +92,15 @@ func TestFailuresOfARemovedFolder(t *testing.T) {
 		t.Fatal(status)
 	}
 	eventually(t, "the failure is counted", func() bool { return s.metric(t, "samestep_replay_failures_total") == 1 })
-	if status, _ := s.ask(t, "POST", "/matches", ops, `{"Name":"two"}`); status < 400 {
-		t.Fatal(status)
+	spec, err := newMatch(strings.NewReader(`{"Name":"two"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.server.Create(spec); !errors.Is(err, server.ErrStorage) {
+		t.Fatalf("got %v, want %v", err, server.ErrStorage)
 	}
 	if got := s.metric(t, "samestep_replay_failures_total"); got != 2 {
 		t.Errorf("got %v failures, want 2", got)
-	}
-	if _, err := os.Stat(filepath.Join(s.dir, "two")); !os.IsNotExist(err) {
-		t.Error(err)
 	}
 }
 

@@ -31,7 +31,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, games, guests > 0, policy) }, GuestMatches: int(guests),
 		GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
 		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)),
-		GuestDiskBytes:  int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)), MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62),
+		GuestDiskBytes:  int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)), MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62), DiskReserve: limit(c.Uint64("disk-reserve"), 1<<62),
 	}
 	var err error
 	if o.TrustedProxies, err = trustedProxies(c.StringSlice("trusted-proxy")); err != nil {

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// NotReady returns the reasons for which the server cannot start another match and write its replay, without paths. It
+// is ready if there are none.
+func (s *Server) NotReady() (reasons []string) {
+	s.mu.Lock()
+	closed, matches := s.closed, len(s.matches)
+	s.mu.Unlock()
+	if closed {
+		reasons = append(reasons, "the server is shutting down")
+	}
+	if most := s.options.MaxMatches; matches >= most {
+		reasons = append(reasons, fmt.Sprintf("got %d matches, want less than %d", matches, most))
+	}
+	_, err := s.storage.check()
+	switch {
+	case err != nil:
+		reasons = append(reasons, strings.TrimPrefix(err.Error(), "server: "))
+	case s.census().held[heldByFullDisk] > 0: // by a quota, perhaps
+		reasons = append(reasons, heldByFullDisk)
+	}
+	return reasons
+}
+
+// ready answers whether another match could start and be written, and which matches are held.
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	reasons := s.NotReady()
+	status, lines := http.StatusOK, []string{"ready"}
+	if len(reasons) > 0 {
+		status, lines = http.StatusServiceUnavailable, []string{"not ready"}
+	}
+	lines = append(lines, reasons...)
+	held := s.census().held
+	for _, reason := range slices.Sorted(maps.Keys(held)) {
+		if n := held[reason]; n > 0 {
+			lines = append(lines, fmt.Sprintf("matches held: %d, because %s", n, reason))
+		}
+	}
+	h := w.Header()
+	h.Set("Connection", "close") // the budget of connections is the only limit of this route
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintln(w, strings.Join(lines, "\n"))
+}

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// ErrStorage is wrapped by the errors of [Server.Create] when the match's replay cannot be written.
+var ErrStorage = errors.New("server: the replay of another match cannot be stored")
+
+const (
+	// storageAge is the time for which the result of a check of the folder is used.
+	storageAge = time.Second
+
+	// storagePatience is the time after which a check counts as failed: a broken network disk never answers.
+	storagePatience = 2 * time.Second
+
+	// probeSize is the number of bytes that a check writes.
+	probeSize = 4 << 10
+)
+
+// A storage knows whether the folder of the replays can take another one.
+type storage struct {
+	dir     string // "" for none
+	reserve int64  // the least free bytes
+	free    func(dir string) (bytes int64, known bool)
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	running chan struct{} // closed when the present check has ended; nil without one
+	at      time.Time     // when the last check ended
+	bytes   int64         // free, or -1 if unknown
+	err     error
+}
+
+// check returns the free bytes, or -1 if they are unknown, and an error if the folder cannot take another replay. The
+// error has no path. Calls at the same time share one check.
+func (s *storage) check() (free int64, err error) {
+	if s.dir == "" {
+		return -1, nil
+	}
+	s.mu.Lock()
+	if s.running == nil && (s.at.IsZero() || time.Since(s.at) >= storageAge) {
+		s.running = make(chan struct{})
+		go s.update(s.running)
+	}
+	running := s.running
+	s.mu.Unlock()
+	if running != nil {
+		patience := time.NewTimer(storagePatience)
+		defer patience.Stop()
+		select {
+		case <-running:
+		case <-patience.C:
+			return -1, fmt.Errorf("%w: its disk does not answer", ErrStorage)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes, s.err
+}
+
+// update looks at the disk, and logs when the answer changes.
+func (s *storage) update(done chan struct{}) {
+	free, err := s.look()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before := s.err; err != nil && (before == nil || before.Error() != err.Error()) {
+		s.log.Warn("storage", "dir", s.dir, "free", free, "err", err)
+	} else if err == nil && before != nil {
+		s.log.Info("storage", "dir", s.dir, "free", free, "err", "")
+	}
+	s.bytes, s.err, s.at, s.running = free, err, time.Now(), nil
+	close(done)
+}
+
+// look measures the free bytes, and writes and removes a small file.
+func (s *storage) look() (free int64, err error) {
+	free = -1
+	if n, known := s.free(s.dir); known {
+		free = n
+	}
+	path := filepath.Join(s.dir, fmt.Sprintf(".probe-%d", os.Getpid())) // at most one stays after a crash
+	switch err := writeProbe(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return free, fmt.Errorf("%w: its folder is gone", ErrStorage)
+	case err != nil:
+		return free, fmt.Errorf("%w: its folder cannot be written to", ErrStorage)
+	case free >= 0 && free < s.reserve:
+		return free, fmt.Errorf("%w: its disk is full", ErrStorage)
+	}
+	return free, nil
+}
+
+// writeProbe writes and removes a file.
+func writeProbe(path string) error {
+	err := os.WriteFile(path, make([]byte, probeSize), 0o600)
+	if rerr := os.Remove(path); err == nil {
+		err = rerr
+	}
+	return err
+}
