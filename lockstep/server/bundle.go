@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// evidence writes a desync's bundle to the replay's folder, in a goroutine of its own.
+// evidence writes a desync's bundle to the folder of finished replays, in a goroutine of its own.
 func (m *Match) evidence(e *host.Evidence) {
 	s := m.server
 	s.metrics.desyncs.Inc()
@@ -29,7 +29,7 @@ func (m *Match) evidence(e *host.Evidence) {
 	if e.Report.Tie {
 		who = "tie"
 	}
-	path := fmt.Sprintf("%s-desync-%d-%s.zip", trimExt(m.path), e.Report.Tick, who)
+	path := fmt.Sprintf("%s-desync-%d-%s.zip", trimExt(m.server.archived(m.path)), e.Report.Tick, who)
 	header := m.host.Header()
 	m.writing.Go(func() {
 		defer func() {

@@ -47,7 +47,7 @@ type disk struct {
 // openReplay creates the replay's file under a new name.
 func (m *Match) openReplay(dir string, id lockstep.MatchID) (err error) {
 	name := fmt.Sprintf("%s-%s.ssr", m.spec.Name, id.String()[:8])
-	m.path = filepath.Join(dir, name)
+	m.path = filepath.Join(dir, liveFolder, name)
 	m.server.replays.setLive(name, true) // before the file exists
 	if err := m.openWriter(m.path); err != nil {
 		m.server.replays.setLive(name, false)

@@ -17,8 +17,10 @@
 // the disk, the match does not. The match is held, and everybody is told, while the disk is full or more than
 // a second late. When a match is over its replay is sealed; the server seals one replay at a time.
 //
-// Several servers can share a folder. A replay's file is locked while its match runs, see [replay.Locked]. A replay
-// that a crash left open is not locked. The server lists, sends and resumes regular files only.
+// The logs of matches that are not over are in the folder "live" of Options.Dir. When a match is over, its replay moves
+// to Options.Dir itself, so a start reads no finished replays. Several servers can share a folder. A replay's file is
+// locked while its match runs, see [replay.Locked]. A log that a crash left open is not locked. The server lists, sends
+// and resumes regular files only.
 //
 // The HTTP interface:
 //

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -98,8 +97,8 @@ func TestGuestBudgets(t *testing.T) {
 			t.Errorf("the metrics have no %s", want)
 		}
 	}
-	if files, err := filepath.Glob(filepath.Join(s.dir, "*.ssr")); err != nil || len(files) != 6 { // with duel and own
-		t.Errorf("got the files %v, %v, want 6", files, err)
+	if files := s.files(t, "*.ssr"); len(files) != 6 { // with duel and own
+		t.Errorf("got the files %v, want 6", files)
 	}
 	for _, m := range s.server.Matches() {
 		if m.Name() == "c" {

@@ -32,7 +32,7 @@ const joinAfterEnd = 10 * time.Second
 type Match struct {
 	server *Server
 	spec   MatchSpec
-	path   string // of the replay; "" for none
+	path   string // of the log; "" for none
 	file   file
 	writer *replay.Writer
 	disk   disk
@@ -60,7 +60,8 @@ type Match struct {
 	granted *host.Grant                     // of the token in the message that is being received, or nil
 	owners  map[lockstep.Player]*host.Grant // of the seats
 
-	view atomic.Pointer[View] // updated every second
+	finished atomic.Bool          // the replay is where [Server.archive] has put it
+	view     atomic.Pointer[View] // updated every second
 }
 
 // An input is an event for a match: a connection opened, closed, sent a message or has room for more; or a function to
@@ -79,8 +80,13 @@ func (m *Match) Name() string { return m.spec.Name }
 // Done is closed when the match is over and its replay is complete.
 func (m *Match) Done() <-chan struct{} { return m.done }
 
-// ReplayPath returns the path of the match's replay, or "" if it has none.
-func (m *Match) ReplayPath() string { return m.path }
+// ReplayPath returns the path of the match's replay, or "" if it has none. It changes when the match is over.
+func (m *Match) ReplayPath() string {
+	if m.finished.Load() {
+		return m.server.archived(m.path)
+	}
+	return m.path
+}
 
 // post sends an input to the match. It waits while the inbox is full, and reports false if the match is over.
 func (m *Match) post(in input) bool {
@@ -265,9 +271,15 @@ func (m *Match) finish() {
 		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
 		return
 	}
-	if !m.server.options.KeepOpen && m.host.Err() != nil { // without an error our own code panicked, and the replay has no end
-		m.server.seal(m.spec.Name, m.path)
+	if m.host.Err() == nil { // our own code panicked, and the replay has no end
+		return
 	}
+	if err := m.server.archive(m.spec.Name, m.path); err != nil {
+		m.server.metrics.failures.Inc()
+		m.server.log.Error("archive", "match", m.spec.Name, "path", m.path, "err", err)
+		return
+	}
+	m.finished.Store(true)
 }
 
 // closeReplay closes the replay's file, and ends its writer's goroutine.

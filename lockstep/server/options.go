@@ -38,7 +38,7 @@ type Options struct {
 	// goroutine and must not block.
 	Observer func(m *Match, t lockstep.Tick, event any)
 
-	Dir                string            // folder of replays and desync bundles; "" writes none
+	Dir                string            // folder of replays and desync bundles, see [LiveLogs]; "" writes none
 	Replays            bool              // everybody may list and download the replays of finished matches
 	Origins            []string          // hosts whose pages may connect from a browser, besides the server's own
 	AllowedHosts       []string          // names of the server, besides loopback names and the addresses that clients connect to

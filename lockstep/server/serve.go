@@ -2,11 +2,9 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -25,8 +23,8 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	if o.Dir != "" {
-		if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-			return nil, fmt.Errorf("server: %w", err)
+		if _, err := LiveLogs(o.Dir); err != nil {
+			return nil, err
 		}
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), seals: make(chan struct{}, 1)}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -289,11 +290,13 @@ func (s *stage) stats(t *testing.T) (stats host.Stats) {
 
 func (s *stage) files(t *testing.T, pattern string) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(s.dir, pattern))
-	if err != nil {
+	live, err := filepath.Glob(filepath.Join(s.dir, "live", pattern))
+	names, err2 := filepath.Glob(filepath.Join(s.dir, pattern))
+	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	return names
+	names = slices.DeleteFunc(names, func(name string) bool { return filepath.Base(name) == "live" })
+	return append(live, names...)
 }
 
 // patience is how long a test waits for what must come; it is no measure. In a

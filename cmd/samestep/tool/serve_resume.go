@@ -24,7 +24,11 @@ type interrupted struct {
 // findInterrupted finds replays of the game that have no end and are not damaged inside, or that end by the rules and
 // were not sealed.
 func findInterrupted(c *cli.Context, g *playable) ([]interrupted, error) {
-	paths, err := filepath.Glob(filepath.Join(c.String("dir"), "*.ssr"))
+	dir := c.String("dir")
+	if dir == "" {
+		return nil, nil
+	}
+	paths, err := server.LiveLogs(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func TestServeAndJoin(t *testing.T) {
 	dir := t.TempDir()
 	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--spectator-delay", "1s", "--explain")
 	var wait sync.WaitGroup
-	live, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
+	live, _ := filepath.Glob(filepath.Join(dir, "live", "*.ssr"))
 	if len(live) != 1 {
 		t.Fatalf("got replays %v, want one", live)
 	}
@@ -294,7 +294,7 @@ func TestServeAndJoinRefuse(t *testing.T) {
 			t.Errorf("%s: exit code %d, want %d: %s", c.args, got, c.want, errs.String())
 		}
 	}
-	if replays, _ := filepath.Glob("matches/*"); len(replays) > 0 {
+	if replays, _ := filepath.Glob("matches/live/*"); len(replays) > 0 {
 		t.Errorf("replays of matches that never were: %v", replays)
 	}
 }

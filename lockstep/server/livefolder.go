@@ -1,0 +1,100 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// liveFolder is the folder in Options.Dir with the logs of matches that are not over. A start reads only these.
+const liveFolder = "live"
+
+// LiveLogs returns the paths of the logs in the server's folder dir whose matches are not over. They are in its folder
+// "live". If that is missing, LiveLogs creates it, and moves the logs there that an older build has left open in dir.
+// That reads all files in dir, once.
+func LiveLogs(dir string) ([]string, error) {
+	live := filepath.Join(dir, liveFolder)
+	entries, err := os.ReadDir(live)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = adopt(dir, live); err == nil {
+			entries, err = os.ReadDir(live)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	var paths []string
+	for _, e := range entries {
+		if replayName.MatchString(e.Name()) && e.Type().IsRegular() {
+			paths = append(paths, filepath.Join(live, e.Name()))
+		}
+	}
+	return paths, nil
+}
+
+// adopt creates the live folder of dir with the open logs of dir. It does so under another name, so that a start after
+// a crash repeats the search.
+func adopt(dir, live string) error {
+	part := live + ".part"
+	if err := os.MkdirAll(part, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		from := filepath.Join(dir, e.Name())
+		if !replayName.MatchString(e.Name()) || !e.Type().IsRegular() || !isOpen(from) {
+			continue
+		}
+		if err := os.Rename(from, filepath.Join(part, e.Name())); err != nil {
+			return err
+		}
+	}
+	return os.Rename(part, live)
+}
+
+// isOpen reports whether a file is a replay without its end that nobody writes.
+func isOpen(path string) bool {
+	f, _, err := openFinished(path)
+	if err != nil {
+		return false
+	}
+	f.Close()
+	r, err := replay.OpenNoFollow(path)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	info, err := r.Info()
+	return info.Header != nil && (err != nil || !info.Ended)
+}
+
+// archived returns the path of a replay once its match is over: in Options.Dir, if its log is in the live folder.
+func (s *Server) archived(path string) string {
+	dir, name := filepath.Split(path)
+	if s.options.Dir == "" || filepath.Clean(dir) != filepath.Join(s.options.Dir, liveFolder) {
+		return path
+	}
+	return filepath.Join(s.options.Dir, name)
+}
+
+// archive moves the replay of a match that is over out of the live folder, and seals it there.
+func (s *Server) archive(match, path string) error {
+	to := s.archived(path)
+	if to != path {
+		if err := replay.Replace(path, to); err != nil {
+			return err
+		}
+		s.replays.setLive(filepath.Base(to), false) // the list has one more
+	}
+	if !s.options.KeepOpen {
+		s.seal(match, to)
+	}
+	return nil
+}
