@@ -1,6 +1,8 @@
 package host
 
 import (
+	"fmt"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -96,12 +98,13 @@ func (h *Host) End(now lockstep.Time, reason string) error {
 	return err
 }
 
-// Shutdown ends all connections and tells them when to come back. It does not end the match: a server can resume it
-// from its log.
+// Shutdown suspends the match: it writes a note into the log, ends all connections and tells them when to come back. The
+// log has no end, so a server can resume the match from it.
 func (h *Host) Shutdown(now lockstep.Time, retry lockstep.Time) {
 	h.at(now)
 	h.shutdown = uint32(min(max(retry.Milliseconds(), 1), 1<<31))
 	if !h.over {
+		_ = h.c.Note(lockstep.System, TopicSuspended, fmt.Sprintf("after tick %d", h.c.Now())) // after an error the match is over
 		h.finish()
 	}
 	for _, p := range h.peers {

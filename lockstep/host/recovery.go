@@ -14,6 +14,10 @@ import (
 // ticks that peers may have seen are lost.
 const TopicResumed = "resumed"
 
+// TopicSuspended is the topic of the note that System writes into the log where [Host.Shutdown] suspends a match. No tick
+// is lost there.
+const TopicSuspended = "suspended"
+
 // A Recovery makes the [Host] that continues an interrupted match. It is a [lockstep.Log]: it takes the records of the
 // match's log, from the header on.
 //

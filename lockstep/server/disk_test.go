@@ -262,6 +262,10 @@ func TestReplayIsSealed(t *testing.T) {
 		eventually(t, "it plays", func() bool { return a.tick() > 10 })
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
+		if err := s.match.End(ctx, "enough"); err != nil {
+			t.Fatal(err)
+		}
+		<-s.match.Done()
 		if err := s.server.Shutdown(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -257,7 +258,32 @@ func (s *stage) replay(t *testing.T) *replay.Verification {
 	return v
 }
 
-// A server that shuts down tells its clients when to reconnect, completes its replays, and admits no client.
+// notes returns the topics of the notes that System wrote into the replay.
+func (s *stage) notes(t *testing.T) (topics []string) {
+	t.Helper()
+	f, err := replay.OpenNoFollow(s.match.ReplayPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := f.Reader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = replay.Play(r, nil, func(r *record.Record) error {
+		if r.Kind == record.KindNote && r.Player == lockstep.System {
+			topics = append(topics, r.Topic)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return topics
+}
+
+// A server that shuts down tells its clients when to reconnect, suspends its matches, and admits no client. The next
+// server goes on with the match, and no tick that a player saw is lost.
 func TestShutdown(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		a := s.join(t, ada, wander)
@@ -286,8 +312,22 @@ func TestShutdown(t *testing.T) {
 		<-s.match.Done()
 		a.Do(func(c *player.Client) { c.Leave() })
 		a.Wait()
-		if v := s.replay(t); v.Reason == "" || v.Ticks < 50 {
+		last := s.match.View().Tick
+		second := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}, interrupted: s.crash(t)})
+		if tick := second.match.View().Tick; tick != last || tick < a.tick() || tick < 50 {
+			t.Errorf("suspended at tick %d, resumed at tick %d; the player saw tick %d", last, tick, a.tick())
+		}
+		b := second.join(t, ada, wander)
+		eventually(t, "it goes on", func() bool { return b.tick() > last+20 })
+		if err := second.match.End(t.Context(), "enough"); err != nil {
+			t.Error(err)
+		}
+		<-second.match.Done()
+		if v := second.replay(t); v.Reason != "enough" || v.Differed > 0 {
 			t.Errorf("the replay: %+v", v)
+		}
+		if notes := second.notes(t); !slices.Equal(notes, []string{"suspended", "resumed"}) {
+			t.Errorf("got notes of the system %v", notes)
 		}
 		if status, _ := s.ask(t, "GET", "/healthz", "", ""); status != 503 {
 			t.Errorf("healthz: got %d, want 503", status)

@@ -52,6 +52,7 @@ type Match struct {
 	memoryBound   atomic.Int64            // see Server.MemoryBound
 	idle          time.Time               // start of the time without connections; zero while there is one
 	ended         time.Time               // when the match noticed its end; zero before
+	suspended     bool                    // by Server.Shutdown
 	bundles       map[lockstep.Player]int // bundles written about each player
 	bundleBytes   int64                   // of all of them, approximately
 	writing       sync.WaitGroup          // bundles
@@ -130,6 +131,15 @@ func (m *Match) End(ctx context.Context, reason string) error {
 		return gone
 	}
 	return err
+}
+
+// suspend stops the match, and tells all connections when to come back. Its replay gets no end, so that it can be resumed.
+func (m *Match) suspend() {
+	m.suspended = true
+	m.host.Shutdown(m.now(), retryAfter)
+	if m.writer == nil {
+		m.host.End(m.now(), "the server was shut down") // nothing is left to resume
+	}
 }
 
 // now returns the time on the host's clock.
@@ -256,9 +266,11 @@ func (m *Match) endIfIdle(now time.Time) {
 	}
 }
 
-// over reports whether the match has ended and all connections have closed. After an end by the rules it also waits for
-// players who come back to see it, unless the server is shut down.
-func (m *Match) over() bool { return m.host.Err() != nil && len(m.conns) == 0 && !m.host.Lingers() }
+// over reports whether the match has ended or is suspended, and all connections have closed. After an end by the rules it
+// also waits for players who come back to see it, unless the server is shut down.
+func (m *Match) over() bool {
+	return (m.suspended || m.host.Err() != nil) && len(m.conns) == 0 && !m.host.Lingers()
+}
 
 // finish completes the replay.
 func (m *Match) finish() {

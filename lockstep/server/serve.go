@@ -71,9 +71,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.byClient(w, r)
 }
 
-// Shutdown ends all matches concurrently: their clients are told when to reconnect, and their replays are completed.
-// A match that is being created does not start. Then Shutdown seals replays until ctx ends; the others stay as they
-// were written. It returns ctx's error if a match has not ended by then.
+// Shutdown suspends all matches concurrently: their clients are told when to reconnect, and [Server.Resume] continues
+// each match from its replay. A match without a replay ends. A match that is being created does not start. Then Shutdown
+// seals the replays of matches that are over until ctx ends; the others stay as they were written. It returns ctx's error
+// if a match has not stopped by then.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -85,10 +86,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	launched := make(chan struct{})
 	ends := []<-chan struct{}{launched}
 	for _, m := range s.Matches() {
-		go m.Do(ctx, func(h *host.Host) {
-			h.Shutdown(m.now(), retryAfter)
-			h.End(m.now(), "the server was shut down")
-		})
+		go m.Do(ctx, func(*host.Host) { m.suspend() })
 		ends = append(ends, m.done)
 	}
 	go func() {

@@ -26,9 +26,10 @@ func serveCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "host live matches",
-		Description: `Hosts matches over WebSockets until it is interrupted; then it informs the clients,
-completes the replays and exits. After a crash, --resume continues the matches whose
-replays have no end.
+		Description: `Hosts matches over WebSockets until it is interrupted. Then it suspends them: it tells
+the clients when to come back, and exits. The next start with --resume goes on with
+these matches, and with those that a crash has stopped. Only the rules, an admin, or
+--idle end a match.
 
 Tokens carry the rights of clients. They are a list in a file (--tokens) or in the
 environment (` + tokensEnv + `), with a line "ROLE SEAT NAME MATCH TOKEN" for each, where
@@ -53,7 +54,7 @@ Release builds embed it. --web=false works without both.`,
 			&cli.BoolFlag{Name: "web", Value: true, Usage: "serve the game's page at /, to play and to watch replays in a browser"},
 			&cli.BoolFlag{Name: "replays", Value: true, Usage: "let anybody list and download the replays of matches that are over"},
 			&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent)"},
-			&cli.BoolFlag{Name: "resume", Usage: "continue the matches in --dir that a crash has interrupted; their players need the same --tokens or --jwt-key"},
+			&cli.BoolFlag{Name: "resume", Usage: "continue the matches in --dir that an interrupt or a crash has stopped; their players need the same --tokens or --jwt-key"},
 			&cli.BoolFlag{Name: "keep-open", Usage: "do not compress the replays of matches that are over"},
 			&cli.DurationFlag{Name: "spectator-delay", Usage: "show the match to spectators `TIME` later than to players"},
 			&cli.UintFlag{Name: "guests", Usage: "let anybody take a free seat, and create up to `N` matches at a time; 0: no guests"},
@@ -189,7 +190,7 @@ func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.H
 	go func() { failed <- h.Serve(l) }()
 	var failure error
 	select {
-	case failure = <-failed: // the matches end all the same
+	case failure = <-failed: // the matches are suspended all the same
 	case <-ctx.Done():
 	}
 	stop() // a second interrupt ends the program

@@ -14,12 +14,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A server that was killed resumes its match when it is started again. While it runs, no other server can resume the
-// match.
+// A server that was killed or interrupted resumes its match when it is started again. While it runs, no other server can
+// resume the match.
 func TestServeResumes(t *testing.T) {
 	dir := t.TempDir()
 	tokens := filepath.Join(t.TempDir(), "tokens")
-	const list = "player 0 ann - ann-ann-ann-ann-ann\nplayer 1 bob - bob-bob-bob-bob-bob\n"
+	const list = "player 0 ann - ann-ann-ann-ann-ann\nplayer 1 bob - bob-bob-bob-bob-bob\nadmin - ops - ops-ops-ops-ops-ops-ops\n"
 	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -44,6 +44,15 @@ func TestServeResumes(t *testing.T) {
 	}
 	if code := second.stop(); code != exitOK {
 		t.Errorf("the server exited with %d: %s", code, second.stderr.String())
+	}
+	third := serveInTest(t, flags...)
+	third.tokens["ann"] = first.tokens["ann"]
+	if again := playInTest(t, third, after.Tick); again.Seat != 0 || again.Differing > 0 {
+		t.Errorf("ann came back after an interrupt: %+v, before %+v", again, after)
+	}
+	third.end(t, "ops-ops-ops-ops-ops-ops")
+	if code := third.stop(); code != exitOK {
+		t.Errorf("the server exited with %d: %s", code, third.stderr.String())
 	}
 	replays, _ := filepath.Glob(filepath.Join(dir, "match*"))
 	if len(replays) != 1 {

@@ -98,6 +98,24 @@ func serveFrom(t *testing.T, file string, flags ...string) *served {
 	return s
 }
 
+// end ends the match of the server, as an admin with a token.
+func (s *served) end(t *testing.T, token string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.url+"/matches/match-1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("DELETE match-1: got %s", answer.Status)
+	}
+}
+
 // joinInTest runs "samestep join" and returns its summary and exit code.
 func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSummary, int) {
 	t.Helper()
@@ -125,7 +143,7 @@ func TestServeAndJoin(t *testing.T) {
 	if len(live) != 1 {
 		t.Fatalf("got replays %v, want one", live)
 	}
-	wait.Go(func() { // until the server stops, which seals the file in its place
+	wait.Go(func() { // until the match ends, and the server seals the file in its place
 		var out, errs bytes.Buffer
 		if code := program(t.Context(), []string{"replay", "verify", "--follow", live[0]}, &out, &errs); code != exitOK || !strings.Contains(out.String(), "verdict    true") {
 			t.Errorf("verify --follow exited with %d: %s%s", code, out.String(), errs.String())
@@ -155,6 +173,7 @@ func TestServeAndJoin(t *testing.T) {
 		t.Errorf("player 1 exited with %d: %+v", code, sum)
 	}
 	players.Wait()
+	s.end(t, s.tokens["admin"])
 	if code := s.stop(); code != exitOK {
 		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
 	}
@@ -299,7 +318,7 @@ func TestServeAndJoinRefuse(t *testing.T) {
 	}
 }
 
-// If the port fails, the replays are completed as after an interrupt.
+// If the port fails, the matches are suspended as after an interrupt.
 func TestServeWithoutAPort(t *testing.T) {
 	game, err := games.named("skirmish")
 	if err != nil {
@@ -331,7 +350,7 @@ func TestServeWithoutAPort(t *testing.T) {
 	default:
 		t.Fatal("the match goes on")
 	}
-	if info, v, err := verifyFile(games.games(), m.ReplayPath()); err != nil || !info.Ended {
-		t.Errorf("its replay: %+v, %v", v, err)
+	if found, err := interruptedMatch(m.ReplayPath(), game, false); err != nil || found == nil || found.ended {
+		t.Errorf("its replay: %+v, %v, want one to resume", found, err)
 	}
 }
