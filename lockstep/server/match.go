@@ -3,9 +3,7 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -133,15 +131,6 @@ func (m *Match) End(ctx context.Context, reason string) error {
 	return err
 }
 
-// suspend stops the match, and tells all connections when to come back. Its replay gets no end, so that it can be resumed.
-func (m *Match) suspend() {
-	m.suspended = true
-	m.host.Shutdown(m.now(), retryAfter)
-	if m.writer == nil {
-		m.host.End(m.now(), "the server was shut down") // nothing is left to resume
-	}
-}
-
 // now returns the time on the host's clock.
 func (m *Match) now() lockstep.Time { return lockstep.Time(time.Since(m.epoch).Microseconds()) }
 
@@ -256,52 +245,6 @@ func (m *Match) take(in input) {
 	if in.data != nil {
 		buffers.Put(in.data)
 	}
-}
-
-// endIfIdle ends a match that has had no connection for Options.IdleMatch.
-func (m *Match) endIfIdle(now time.Time) {
-	limit := m.server.options.IdleMatch
-	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
-		m.host.End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
-	}
-}
-
-// over reports whether the match has ended or is suspended, and all connections have closed. After an end by the rules it
-// also waits for players who come back to see it, unless the server is shut down.
-func (m *Match) over() bool {
-	return (m.suspended || m.host.Err() != nil) && len(m.conns) == 0 && !m.host.Lingers()
-}
-
-// finish completes the replay.
-func (m *Match) finish() {
-	m.writing.Wait()
-	if m.writer == nil {
-		return
-	}
-	if err := m.closeReplay(); err != nil {
-		m.server.metrics.failures.Inc()
-		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
-		return
-	}
-	if m.host.Err() == nil { // our own code panicked, and the replay has no end
-		return
-	}
-	if err := m.server.archive(m.spec.Name, m.path); err != nil {
-		m.server.metrics.failures.Inc()
-		m.server.log.Error("archive", "match", m.spec.Name, "path", m.path, "err", err)
-		return
-	}
-	m.finished.Store(true)
-}
-
-// closeReplay closes the replay's file, and ends its writer's goroutine.
-func (m *Match) closeReplay() error {
-	err := m.writer.Close()
-	if cerr := m.file.Close(); err == nil {
-		err = cerr
-	}
-	m.server.replays.setLive(filepath.Base(m.path), false)
-	return err
 }
 
 // subjectOf returns the subject of a connection that was just welcomed, or "" for a guest or a spectator without
