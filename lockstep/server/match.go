@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"sync"
@@ -245,6 +246,36 @@ func (m *Match) take(in input) {
 	if in.data != nil {
 		buffers.Put(in.data)
 	}
+}
+
+// endIfIdle ends a match that has had no connection for Options.IdleMatch.
+func (m *Match) endIfIdle(now time.Time) {
+	limit := m.server.options.IdleMatch
+	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
+		m.host.End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
+	}
+}
+
+// finish completes the replay.
+func (m *Match) finish() {
+	m.writing.Wait()
+	if m.writer == nil {
+		return
+	}
+	if err := m.closeReplay(); err != nil {
+		m.server.metrics.failures.Inc()
+		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
+		return
+	}
+	if m.host.Err() == nil { // suspended, or our own code panicked: the replay has no end
+		return
+	}
+	if err := m.server.archive(m.spec.Name, m.path); err != nil {
+		m.server.metrics.failures.Inc()
+		m.server.log.Error("archive", "match", m.spec.Name, "path", m.path, "err", err)
+		return
+	}
+	m.finished.Store(true)
 }
 
 // subjectOf returns the subject of a connection that was just welcomed, or "" for a guest or a spectator without

@@ -8,13 +8,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
-
-// retryAfter is when clients may reconnect after a shutdown.
-const retryAfter = 5 * lockstep.Second
 
 // New returns a Server without matches.
 func New(o Options) (*Server, error) {
