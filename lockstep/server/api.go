@@ -55,6 +55,9 @@ func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
 			s.releaseGuest(spec.guest)
 		}
 	}
+	if m != nil {
+		auditOf(r).match = m.Name()
+	}
 	s.replyCreated(w, m, err)
 }
 

@@ -2,19 +2,13 @@ package server
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
-)
-
-// The wrong tokens and sessions of an address have a budget of maxGuesses, which refills over guessPeriod.
-const (
-	maxGuesses  = 20
-	guessPeriod = time.Minute
 )
 
 // authorize asks the server's Authorizer, and refuses revoked tokens. A grant without a subject gets one from the
@@ -25,7 +19,7 @@ func (s *Server) authorize(token, match string) (host.Grant, error) {
 		g.Subject = tokenSubject(sha256.Sum256([]byte(token)))
 	}
 	if err == nil && s.revoked.includes(&g, time.Now()) {
-		return host.Grant{}, ErrRefused
+		return host.Grant{}, fmt.Errorf("%w: it was revoked", ErrRefused)
 	}
 	return g, err
 }
@@ -35,10 +29,12 @@ func (s *Server) authorize(token, match string) (host.Grant, error) {
 // people can share an address.
 func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (g host.Grant, ok bool) {
 	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	a := auditOf(r)
+	a.why = errNoToken
 	if shown {
-		g, err := s.authorize(token, r.PathValue("name"))
-		if err == nil {
-			return g, true
+		a.grant, a.why = s.authorize(token, r.PathValue("name"))
+		if a.why == nil {
+			return a.grant, true
 		}
 	}
 	if shown && !s.countGuess(addressOf(r.RemoteAddr)) {
@@ -49,22 +45,13 @@ func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (g host.Gr
 	return host.Grant{}, false
 }
 
-// countGuess counts a wrong token or session, and reports false if the address has spent its budget.
-func (s *Server) countGuess(from netip.Prefix) bool {
-	ok := s.guesses.spend(from, 1, time.Now())
-	if !ok {
-		s.metrics.refused.WithLabelValues("guessing").Inc()
-	}
-	return ok
-}
-
 // admin lets only admins pass.
 func (s *Server) admin(next http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+	return s.audited(func(w http.ResponseWriter, r *http.Request) {
 		if g, ok := s.authenticate(w, r); ok && permitted(w, g.Role == protocol.Admin) {
 			next(w, r)
 		}
-	}
+	})
 }
 
 // permitted answers a request whose valid token does not permit it.

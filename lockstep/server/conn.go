@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
 	"sync"
 	"time"
 
@@ -45,6 +44,7 @@ type conn struct {
 	id      host.PeerID // set by the match's goroutine
 	due     bool        // in the match's list of that name; used by its goroutine only
 	addr    netip.Prefix
+	remote  string    // the client's address, for the log
 	subject string    // of its token, once it is authenticated; "" for guests and spectators without a token
 	closed  bool      // guarded by the server's addressLimit
 	syncing time.Time // when a keyframe began to be sent; zero without one; used by the match's goroutine only
@@ -159,12 +159,6 @@ func (c *conn) send(o *outbox) bool {
 	return true
 }
 
-// clipReason cuts a reason to the size of a WebSocket's close frame, between characters: a browser treats a frame that
-// is not UTF-8 as a broken connection.
-func clipReason(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), 120)], "")
-}
-
 // feed moves messages for this connection from the host to out. The match's goroutine calls it.
 func (c *conn) feed(h *host.Host) {
 	_, reason, closed := h.Closed(c.id)
@@ -245,7 +239,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ws.SetReadLimit(protocol.MaxAuthMessage)
-	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, wake: make(chan struct{}, 1)}
+	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, remote: clientText(r.RemoteAddr), wake: make(chan struct{}, 1)}
 	markUpgraded(socket.conn)
 	if s.unauthenticated.add(c, s.options.MaxUnauthenticated) {
 		s.metrics.refused.WithLabelValues("crowd").Inc()

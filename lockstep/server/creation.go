@@ -164,6 +164,7 @@ func (m *Match) hostOptions() host.Options {
 		if m.granted = &g; err != nil {
 			m.granted = nil
 		}
+		m.refusal = err
 		return g, err
 	}
 	if m.spec.Bots != nil {

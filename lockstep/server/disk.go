@@ -73,6 +73,16 @@ func (m *Match) openWriter(path string) (err error) {
 	return nil
 }
 
+// closeReplay closes the replay's file, and ends its writer's goroutine.
+func (m *Match) closeReplay() error {
+	err := m.writer.Close()
+	if cerr := m.file.Close(); err == nil {
+		err = cerr
+	}
+	m.server.replays.setLive(filepath.Base(m.path), false)
+	return err
+}
+
 // record gives the host's records to the replay. They are visible at once, or when they are synced.
 func (m *Match) record(r *host.Ready) {
 	if m.writer != nil && len(r.Records) > 0 {

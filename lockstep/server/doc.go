@@ -73,5 +73,8 @@
 //	samestep_ring_records             gauge      records that matches keep for their connections
 //	samestep_max_lag_ticks            gauge      lag of the live connection that is furthest behind
 //
+// The log has a line "match" for each event of a match or a connection, and a line "admin" for each call of an admin,
+// refused ones included. Lines have no tokens.
+//
 // Admins send their token as "Authorization: Bearer TOKEN".
 package server

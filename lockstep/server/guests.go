@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/url"
 	"strings"
 	"unicode"
@@ -31,12 +32,12 @@ func (Guests) Authorize(token, _ string) (host.Grant, error) {
 	rest, ok := strings.CutPrefix(token, guestPrefix)
 	escaped, secret, found := strings.Cut(rest, ":")
 	if !ok || !found || len(secret) < minToken || len(token) > 1024 {
-		return host.Grant{}, ErrRefused
+		return host.Grant{}, fmt.Errorf("%w: it has not the form of a guest's", ErrRefused)
 	}
 	name, err := url.PathUnescape(escaped)
 	if err != nil || name == "" || len(name) > maxGuestName || !utf8.ValidString(name) ||
 		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
-		return host.Grant{}, ErrRefused
+		return host.Grant{}, fmt.Errorf("%w: it has a bad name of a guest", ErrRefused)
 	}
 	sum := sha256.Sum256([]byte(token))
 	return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: guestPrefix + hex.EncodeToString(sum[:16]), Name: name, Guest: true}, nil

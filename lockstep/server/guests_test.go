@@ -23,7 +23,7 @@ func ExampleGuests() {
 	fmt.Println(err)
 	// Output:
 	// ada l true true <nil>
-	// server: refused
+	// server: refused: it has not the form of a guest's
 }
 
 func TestGuestTokens(t *testing.T) {

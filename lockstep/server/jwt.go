@@ -83,13 +83,39 @@ func (j *JWT) audienceOK(c *Claims) bool {
 	return slices.Contains(c.Audience, j.options.Audience)
 }
 
+// refusal returns why a token is refused in a match, or "". err is the library's; its text is not used where it could
+// have parts of a token whose signature is not checked.
+func (j *JWT) refusal(c *Claims, match string, err error) string {
+	switch {
+	case errors.Is(err, jwt.ErrTokenMalformed):
+		return "it is malformed"
+	case errors.Is(err, jwt.ErrTokenSignatureInvalid):
+		return "its signature or its algorithm is wrong"
+	case errors.Is(err, jwt.ErrTokenUnverifiable):
+		return "its header is not understood"
+	case errors.Is(err, jwt.ErrTokenExpired):
+		return "it has expired"
+	case errors.Is(err, jwt.ErrTokenNotValidYet) || errors.Is(err, jwt.ErrTokenUsedBeforeIssued):
+		return "it is not valid yet"
+	case err != nil:
+		return "its claims are wrong"
+	case !j.audienceOK(c):
+		return "its audience is another"
+	case j.options.Issuer != "" && c.Issuer != j.options.Issuer:
+		return "its issuer is another"
+	case c.Match != "" && c.Match != match:
+		return fmt.Sprintf("it is for match %q, and was shown to %q", c.Match, match)
+	}
+	return ""
+}
+
 // Authorize returns the grant of a token in a match.
 func (j *JWT) Authorize(token, match string) (host.Grant, error) {
 	var c Claims
 	_, err := jwt.ParseWithClaims(token, &c, j.keyFor,
 		jwt.WithValidMethods([]string{j.options.Algorithm}), jwt.WithExpirationRequired(), jwt.WithStrictDecoding())
-	if err != nil || !j.audienceOK(&c) || j.options.Issuer != "" && c.Issuer != j.options.Issuer || c.Match != "" && c.Match != match {
-		return host.Grant{}, ErrRefused
+	if why := j.refusal(&c, match, err); why != "" {
+		return host.Grant{}, fmt.Errorf("%w: as a JWT, %s", ErrRefused, why)
 	}
 	role, _ := parseRole(c.Role)
 	g := host.Grant{Role: role, Seat: host.AnySeat, Subject: "jwt " + c.Subject, Name: c.Name, ID: c.ID}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -13,7 +12,6 @@ import (
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -58,6 +56,7 @@ type Match struct {
 	counted       host.Stats              // that the metrics include
 
 	granted *host.Grant                     // of the token in the message that is being received, or nil
+	refusal error                           // of that token, or nil
 	owners  map[lockstep.Player]*host.Grant // of the seats
 
 	finished atomic.Bool          // the replay is where [Server.archive] has put it
@@ -237,7 +236,7 @@ func (m *Match) take(in input) {
 			m.idle = time.Now()
 		}
 	case in.data != nil:
-		m.granted = nil
+		m.granted, m.refusal = nil, nil
 		m.host.Receive(m.now(), c.id, in.data.Bytes)
 	default:
 		c.feed(m.host)
@@ -295,45 +294,8 @@ func (m *Match) subjectOf(seat lockstep.Player) string {
 	return g.Subject
 }
 
-// observe logs and counts an event of the match.
-func (m *Match) observe(e host.Event) {
-	if c := m.conns[e.Peer]; c != nil {
-		m.timeSync(c, e.Kind)
-		switch {
-		case e.Kind == host.PeerJoined || e.Kind == host.PeerResumed:
-			c.welcomed(e.Player, m.subjectOf(e.Player))
-			m.connecting = without(m.connecting, c)
-		case e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused": // for its token, not for lack of room
-			m.server.countGuess(c.addr)
-		}
-	}
-	about := subject(e.Kind)
-	m.server.metrics.events.WithLabelValues(about, e.Kind.String()).Inc()
-	words := []any{"match", m.spec.Name, "tick", uint32(e.Tick), "subject", about, "event", e.Kind.String(), "peer", uint64(e.Peer), "player", int(e.Player), "number", e.Number, "text", e.Text}
-	if e.Result != "" {
-		words = append(words, "result", e.Result)
-	}
-	m.server.log.Log(context.Background(), level(&e), "match", words...)
-}
-
-// level returns the level of an event's line in the log.
-func level(e *host.Event) slog.Level {
-	switch {
-	case e.Kind == host.MatchHeld && e.Text != "", e.Kind == host.RefereeHealed, e.Kind == host.BotFailed:
-		return slog.LevelWarn
-	}
-	return slog.LevelInfo
-}
-
-// timeSync measures how long a connection takes from a keyframe to the present.
-func (m *Match) timeSync(c *conn, kind host.EventKind) {
-	switch kind {
-	case host.PeerSynced:
-		c.syncing = time.Now()
-	case host.PeerLive:
-		if !c.syncing.IsZero() {
-			m.server.metrics.syncs.Observe(time.Since(c.syncing).Seconds())
-			c.syncing = time.Time{}
-		}
-	}
+// over reports whether the match has ended or is suspended, and all connections have closed. After an end by the rules it
+// also waits for players who come back to see it, unless the server is shut down.
+func (m *Match) over() bool {
+	return (m.suspended || m.host.Err() != nil) && len(m.conns) == 0 && !m.host.Lingers()
 }

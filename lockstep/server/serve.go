@@ -25,6 +25,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), seals: make(chan struct{}, 1)}
 	s.storage = storage{dir: o.Dir, reserve: o.DiskReserve, free: freeBytes, log: o.Log}
+	s.refusals = newRefusalLog()
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
 	s.sealCtx, s.stopSealing = context.WithCancel(context.Background())
 	s.replays = replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
@@ -123,7 +124,7 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("GET /metrics", s.rateLimited(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
 	mux.HandleFunc("GET /matches", s.rateLimited(s.list))
-	mux.HandleFunc("POST /matches", s.createMatch)
+	mux.HandleFunc("POST /matches", s.audited(s.createMatch))
 	mux.HandleFunc("GET /matches/{name}", s.rateLimited(s.show))
 	mux.HandleFunc("GET /matches/{name}/schemas", s.rateLimited(s.schemas))
 	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))

@@ -46,6 +46,7 @@ type Server struct {
 	pipes           *pipeListener
 	revoked         revocations
 
+	refusals    refusalLog
 	storage     storage
 	newFile     func(path string) (file, error) // for a replay
 	seals       chan struct{}                   // holds a value while a replay is being sealed

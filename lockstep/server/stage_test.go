@@ -56,7 +56,8 @@ type setup struct {
 	config   minimal.Config
 	newFile  func(path string) (server.File, error) // for replays, if not nil
 
-	interrupted string // the replay of the match, to resume
+	interrupted string       // the replay of the match, to resume
+	log         *slog.Logger // in place of the stage's, if not nil
 }
 
 // A stage is a server with one match.
@@ -91,6 +92,9 @@ func newStage(t *testing.T, x setup) *stage {
 		o.Authorizer = tokens
 	}
 	o.Dir, o.Host, o.Log = s.dir, x.host, slog.New(slog.NewTextHandler(s.log, nil))
+	if x.log != nil {
+		o.Log = x.log
+	}
 	if o.Descriptors == 0 {
 		o.Descriptors = 1 << 20 // on every machine
 	}

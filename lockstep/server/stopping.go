@@ -1,10 +1,6 @@
 package server
 
-import (
-	"path/filepath"
-
-	"github.com/seed-49bee653/samestep/lockstep"
-)
+import "github.com/seed-49bee653/samestep/lockstep"
 
 // retryAfter is when clients may reconnect after a shutdown.
 const retryAfter = 5 * lockstep.Second
@@ -16,20 +12,4 @@ func (m *Match) suspend() {
 	if m.writer == nil {
 		m.host.End(m.now(), "the server was shut down") // nothing is left to resume
 	}
-}
-
-// over reports whether the match has ended or is suspended, and all connections have closed. After an end by the rules it
-// also waits for players who come back to see it, unless the server is shut down.
-func (m *Match) over() bool {
-	return (m.suspended || m.host.Err() != nil) && len(m.conns) == 0 && !m.host.Lingers()
-}
-
-// closeReplay closes the replay's file, and ends its writer's goroutine.
-func (m *Match) closeReplay() error {
-	err := m.writer.Close()
-	if cerr := m.file.Close(); err == nil {
-		err = cerr
-	}
-	m.server.replays.setLive(filepath.Base(m.path), false)
-	return err
 }

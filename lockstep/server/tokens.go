@@ -133,8 +133,11 @@ func (t *Tokens) Players() int { return t.list.Load().players }
 // Authorize returns the grant of a token in a match.
 func (t *Tokens) Authorize(token, match string) (host.Grant, error) {
 	g, ok := t.list.Load().grants[sha256.Sum256([]byte(token))]
-	if !ok || g.match != "" && g.match != match {
-		return host.Grant{}, ErrRefused
+	switch {
+	case !ok:
+		return host.Grant{}, fmt.Errorf("%w: it is not in the list of tokens", ErrRefused)
+	case g.match != "" && g.match != match:
+		return host.Grant{}, fmt.Errorf("%w: the list has it for match %q, and it was shown to %q", ErrRefused, g.match, match)
 	}
 	return g.Grant, nil
 }

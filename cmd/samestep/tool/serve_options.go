@@ -4,7 +4,6 @@ package tool
 
 import (
 	"io"
-	"log/slog"
 	"net"
 	"net/netip"
 
@@ -19,21 +18,19 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if c.Uint("bots") > c.Uint("players") {
 		return server.Options{}, nil, usagef("--bots: got %d, want at most --players", c.Uint("bots"))
 	}
-	level := slog.LevelInfo
-	if c.Bool("quiet") {
-		level = slog.LevelWarn
+	log, err := newLog(c)
+	if err != nil {
+		return server.Options{}, nil, err
 	}
 	o := server.Options{
 		Dir: c.String("dir"), Replays: c.Bool("replays"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c),
 		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
 		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"), KeepOpen: c.Bool("keep-open"),
-		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
-		NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, games, guests > 0, policy) }, GuestMatches: int(guests),
+		Log: log, NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, games, guests > 0, policy) }, GuestMatches: int(guests),
 		GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
 		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)),
 		GuestDiskBytes:  int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)), MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62), DiskReserve: limit(c.Uint64("disk-reserve"), 1<<62),
 	}
-	var err error
 	if o.TrustedProxies, err = trustedProxies(c.StringSlice("trusted-proxy")); err != nil {
 		return o, nil, err
 	}

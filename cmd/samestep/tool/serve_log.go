@@ -1,0 +1,29 @@
+//go:build !js
+
+package tool
+
+import (
+	"log/slog"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// newLog returns the log of a server, which is the standard error output.
+func newLog(c *cli.Context) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.String("log-level"))); err != nil || strings.ContainsAny(c.String("log-level"), "+-") {
+		return nil, usagef("--log-level: got %q, want debug, info, warn or error", c.String("log-level"))
+	}
+	if c.Bool("quiet") {
+		level = max(level, slog.LevelWarn)
+	}
+	o := &slog.HandlerOptions{Level: level}
+	switch c.String("log-format") {
+	case "text":
+		return slog.New(slog.NewTextHandler(c.App.ErrWriter, o)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(c.App.ErrWriter, o)), nil
+	}
+	return nil, usagef("--log-format: got %q, want text or json", c.String("log-format"))
+}

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"github.com/seed-49bee653/samestep/lockstep/host"
+)
+
+// An audit is what the log says about a call of an admin.
+type audit struct {
+	grant host.Grant
+	match string // that the call created
+	why   error  // the token was refused; not for the client
+}
+
+type auditKey struct{}
+
+// auditOf returns the audit of a request. Without one the caller's notes are lost.
+func auditOf(r *http.Request) *audit {
+	if a, ok := r.Context().Value(auditKey{}).(*audit); ok {
+		return a
+	}
+	return &audit{}
+}
+
+// audited logs each call of a handler for admins, also a refused one.
+func (s *Server) audited(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		a := &audit{}
+		r = r.WithContext(context.WithValue(r.Context(), auditKey{}, a))
+		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		defer func() {
+			if v := recover(); v != nil {
+				s.logCall(r, a, http.StatusInternalServerError)
+				panic(v)
+			}
+			s.logCall(r, a, answer.status)
+		}()
+		next(answer, r)
+	}
+}
+
+// auditedValues are the values of a request that the log may have. The others, such as a token's ID, may not.
+var auditedValues = []string{"seat", "peer", "percent", "subject", "address", "for", "reason"}
+
+// logCall writes the line of a call.
+func (s *Server) logCall(r *http.Request, a *audit, status int) {
+	words := []any{"action", r.Method + " " + clipReason(r.URL.Path), "status", status, "address", clientText(r.RemoteAddr)}
+	if a.grant.Subject != "" {
+		words = append(words, "identity", a.grant.Subject, "name", a.grant.Name)
+	}
+	if a.match != "" {
+		words = append(words, "match", a.match)
+	}
+	for _, name := range auditedValues {
+		if v := r.Form.Get(name); v != "" {
+			words = append(words, name, clipReason(v))
+		}
+	}
+	level := slog.LevelInfo
+	if status == http.StatusForbidden || status == http.StatusTooManyRequests {
+		omitted, ok := s.refusals.allow()
+		if !ok {
+			return
+		}
+		level = slog.LevelWarn
+		if a.why != nil {
+			words = append(words, "why", refusalText(a.why))
+		}
+		if omitted > 0 {
+			words = append(words, "omitted", omitted)
+		}
+	}
+	s.log.Log(r.Context(), level, "admin", words...)
+}
+
+// A statusWriter keeps the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// observe logs and counts an event of the match.
+func (m *Match) observe(e host.Event) {
+	if c := m.conns[e.Peer]; c != nil {
+		m.timeSync(c, e.Kind)
+		switch {
+		case e.Kind == host.PeerJoined || e.Kind == host.PeerResumed:
+			c.welcomed(e.Player, m.subjectOf(e.Player))
+			m.connecting = without(m.connecting, c)
+		case e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused": // for its token, not for lack of room
+			m.server.countGuess(c.addr)
+		}
+	}
+	about := subject(e.Kind)
+	m.server.metrics.events.WithLabelValues(about, e.Kind.String()).Inc()
+	words := []any{"match", m.spec.Name, "tick", uint32(e.Tick), "subject", about, "event", e.Kind.String(), "peer", uint64(e.Peer), "player", int(e.Player), "number", e.Number, "text", e.Text}
+	words = append(words, m.identify(&e)...)
+	if e.Result != "" {
+		words = append(words, "result", e.Result)
+	}
+	m.server.log.Log(context.Background(), level(&e), "match", words...)
+}
+
+// identify returns words for the log about the connection of an event: its address, whose it is, and why its token was
+// refused.
+func (m *Match) identify(e *host.Event) (words []any) {
+	c := m.conns[e.Peer]
+	if c == nil {
+		return nil
+	}
+	words = append(words, "address", c.remote)
+	if c.subject != "" {
+		words = append(words, "identity", c.subject)
+	}
+	if e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused" {
+		why := m.refusal
+		if why == nil {
+			why = errNoToken
+		}
+		words = append(words, "why", refusalText(why))
+	}
+	return words
+}
+
+// level returns the level of an event's line in the log.
+func level(e *host.Event) slog.Level {
+	switch {
+	case e.Kind == host.MatchHeld && e.Text != "", e.Kind == host.RefereeHealed, e.Kind == host.BotFailed:
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
+}
+
+// timeSync measures how long a connection takes from a keyframe to the present.
+func (m *Match) timeSync(c *conn, kind host.EventKind) {
+	switch kind {
+	case host.PeerSynced:
+		c.syncing = time.Now()
+	case host.PeerLive:
+		if !c.syncing.IsZero() {
+			m.server.metrics.syncs.Observe(time.Since(c.syncing).Seconds())
+			c.syncing = time.Time{}
+		}
+	}
+}
