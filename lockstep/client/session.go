@@ -60,6 +60,7 @@ type Session struct {
 	dialing chan dialed
 	slice   timeslice
 	cancel  context.CancelFunc // of the attempt
+	stagger time.Duration      // by which the next attempt is late, so that not all clients of a server come at once
 	sampled lockstep.Tick
 	closed  bool  // by Close
 	lost    error // why the client has given up, if the session knows more than the client
@@ -113,6 +114,8 @@ func (s *Session) handle() lockstep.Time {
 
 func (s *Session) event(e any) {
 	switch v := e.(type) {
+	case player.ServerClosing:
+		s.stagger = time.Duration(rand.Int64N(int64(v.RetryAfter)*int64(time.Microsecond)/5 + 1))
 	case player.ServerError:
 		s.schemas = v.Code == protocol.ErrorIdentity && strings.HasSuffix(v.Field, " schema")
 	case player.LostForGood:
@@ -276,10 +279,15 @@ func (s *Session) sample() {
 func (s *Session) act(ctx context.Context) {
 	if s.client.Stage() == player.StageDialing && s.dialing == nil && s.link == nil {
 		result := make(chan dialed, 1)
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
-		s.dialing, s.cancel = result, cancel
+		stagger := s.stagger
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stagger+dialTimeout)
+		s.dialing, s.cancel, s.stagger = result, cancel, 0
 		go func() {
 			defer cancel()
+			select {
+			case <-time.After(stagger):
+			case <-ctx.Done():
+			}
 			socket, err := dial(ctx, s.url, &s.options)
 			result <- dialed{socket, err}
 		}()

@@ -1,6 +1,8 @@
 package player
 
 import (
+	"math"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -9,15 +11,15 @@ import (
 type ReconnectPolicy struct {
 	First    lockstep.Time // from the loss to the first attempt (200 ms); each wait is twice the one before …
 	Longest  lockstep.Time // … up to this (5 s); all vary by a fifth, so that clients do not come all at once
-	Attempts int           // before the client gives up (8)
-	Total    lockstep.Time // from the loss to the last attempt (60 s)
+	Attempts int           // before the client gives up (no limit)
+	Total    lockstep.Time // from the loss to the last attempt (10 min), besides the waits that the server asks for
 }
 
 func (p *ReconnectPolicy) defaults() {
 	or(&p.First, 200*lockstep.Millisecond)
 	or(&p.Longest, 5*lockstep.Second)
-	or(&p.Attempts, 8)
-	or(&p.Total, 60*lockstep.Second)
+	or(&p.Attempts, math.MaxInt)
+	or(&p.Total, 600*lockstep.Second)
 }
 
 // A backoff counts the attempts of a client since it lost its connection.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,7 +36,7 @@ func joinCommand() *cli.Command {
 		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1. A bot plays in
 the seat of the token, or join only watches. On a terminal it shows a status line
 every second. At the end it prints a summary, and exits with 3 if a checksum of the
-match differs from its own.
+match differs from its own, or with 1 if the server never let it in.
 
 Other users can see a token on the command line; prefer --token-file or the
 environment variable ` + tokenEnv + `.`,
@@ -45,6 +46,7 @@ environment variable ` + tokenEnv + `.`,
 			&cli.StringFlag{Name: "bot", Value: "default", Usage: "the bot that plays: default or none"},
 			&cli.BoolFlag{Name: "spectate", Usage: "only watch"},
 			&cli.DurationFlag{Name: "for", Usage: "leave after `TIME`; 0: at the end of the match"},
+			&cli.DurationFlag{Name: "retry", Value: 10 * time.Minute, Usage: "try for `TIME` to come back after a lost connection; if given, also to reach the server at first"},
 			&cli.UintFlag{Name: "predict", Usage: "run own commands at once, up to `N` ticks ahead"},
 			&cli.StringFlag{Name: "netsim", Usage: "make the connection worse: `\"delay=80ms jitter=20ms loss=1% rate=64KiB seed=7\"`"},
 			&cli.UintFlag{Name: "corrupt", Usage: "change a field of this client's state at tick `N`, to see what happens"},
@@ -64,17 +66,18 @@ environment variable ` + tokenEnv + `.`,
 }
 
 type join struct {
-	flags   *cli.Context
-	socket  string // URL of the match's WebSocket
-	token   string
-	game    *playable
-	link    netsim.Link
-	status  io.Writer     // a terminal, or nil
-	corrupt lockstep.Tick // 0 after the corruption
-	bot     lockstep.Bot
-	held    string // why the match is held, if that is not shown yet
-	failed  error  // of the session's goroutine
-	summary joinSummary
+	flags    *cli.Context
+	socket   string // URL of the match's WebSocket
+	token    string
+	game     *playable
+	link     netsim.Link
+	status   io.Writer     // a terminal, or nil
+	corrupt  lockstep.Tick // 0 after the corruption
+	bot      lockstep.Bot
+	held     string // why the match is held, if that is not shown yet
+	failed   error  // of the session's goroutine
+	welcomed bool
+	summary  joinSummary
 }
 
 type joinSummary struct {
@@ -122,7 +125,7 @@ func newJoin(c *cli.Context) (*join, error) {
 		return nil, err
 	}
 	j.socket = socket
-	view, err := viewOf(c.Context, page)
+	view, err := j.await(c.Context, page)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +154,25 @@ func matchURLs(text string) (page, socket string, err error) {
 		return "", "", usagef("got scheme %q, want http, https, ws or wss", u.Scheme)
 	}
 	return u.String(), ws.String(), nil
+}
+
+// await returns the view of a match. With --retry it tries again until the server answers.
+func (j *join) await(ctx context.Context, page string) (*server.View, error) {
+	var limit time.Duration
+	if j.flags.IsSet("retry") {
+		limit = j.flags.Duration("retry")
+	}
+	for began, wait := time.Now(), 200*time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		view, err := viewOf(ctx, page)
+		if err == nil || time.Since(began)+wait > limit {
+			return view, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
 }
 
 // viewOf asks the server for the view of a match.
@@ -188,9 +210,12 @@ func (j *join) run(ctx context.Context) error {
 		defer cancel()
 	}
 	o := client.Options{
-		Options: player.Options{Token: j.token, Predict: tickOf(j.flags, "predict")},
-		Handle:  func(_ *player.Client, e any) { j.event(e) },
-		Sample:  j.sample,
+		Options: player.Options{
+			Token: j.token, Predict: tickOf(j.flags, "predict"),
+			Reconnect: player.ReconnectPolicy{Total: max(1, lockstep.Time(j.flags.Duration("retry").Microseconds()))},
+		},
+		Handle: func(_ *player.Client, e any) { j.event(e) },
+		Sample: j.sample,
 	}
 	if j.link != (netsim.Link{}) {
 		o.Wrap = through(j.link, func(*netsim.Conn) {})
@@ -211,6 +236,8 @@ func (j *join) run(ctx context.Context) error {
 		return j.failed
 	case err != nil && ctx.Err() == nil: // otherwise it had to leave
 		return err
+	case !j.welcomed:
+		return errors.New("the server never let this client in")
 	case j.summary.Differing > 0:
 		return errDiffered
 	}
@@ -222,6 +249,7 @@ func (j *join) event(e any) {
 	s := &j.summary
 	switch e := e.(type) {
 	case player.Welcomed:
+		j.welcomed = true
 		if e.Seat != lockstep.System {
 			s.Seat = int(e.Seat)
 			if j.bot == nil && j.flags.String("bot") == "default" && !j.flags.Bool("spectate") {

@@ -1,0 +1,44 @@
+//go:build !js
+
+package tool
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// A client that was never in the match has failed, also if its time is over. With --retry it waits for a server that is
+// not there yet.
+func TestJoinNeverWelcomed(t *testing.T) {
+	for _, c := range []struct {
+		flags  []string
+		broken int32 // requests for the view that fail
+		want   string
+	}{
+		{nil, 0, "the server never let this client in"},
+		{nil, 1, "503 Service Unavailable"},
+		{[]string{"--retry", "1m"}, 2, "the server never let this client in"},
+	} {
+		var asked atomic.Int32
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/matches/match-1" || asked.Add(1) <= c.broken {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			w.Write([]byte(`{"game":"skirmish"}`))
+		}))
+		var out, errs bytes.Buffer
+		args := append([]string{"samestep", "join", s.URL + "/matches/match-1", "--for", "300ms"}, c.flags...)
+		if code := run(t.Context(), args, &out, &errs); code != exitError || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("%v, %d bad answers: exited with %d: %s%s, want %q", c.flags, c.broken, code, out.String(), errs.String(), c.want)
+		}
+		if asked.Load() < c.broken+1 && c.flags != nil {
+			t.Errorf("asked %d times", asked.Load())
+		}
+		s.Close()
+	}
+}
