@@ -113,6 +113,10 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "want pause, resume, kick, ban, unban or speed", http.StatusNotFound)
 		return
 	}
+	if (action == "pause" || action == "resume") && r.FormValue(name) == "" {
+		s.do(w, r, func(m *Match, _ *host.Host) error { return m.pause(action == "pause") })
+		return
+	}
 	n, err := strconv.ParseUint(r.FormValue(name), 10, 16)
 	if err != nil {
 		http.Error(w, "want "+name+", a number", http.StatusBadRequest)

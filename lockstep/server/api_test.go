@@ -72,7 +72,7 @@ func TestHTTPInterface(t *testing.T) {
 
 		{"POST", "/matches/duel/pause?seat=0", "", "", 403, ""},
 		{"POST", "/matches/duel/pause?seat=0", ada, "", 403, ""},
-		{"POST", "/matches/duel/pause", ops, "", 400, "want seat"},
+		{"POST", "/matches/duel/kick", ops, "", 400, "want seat"},
 		{"POST", "/matches/duel/pause?seat=-1", ops, "", 400, "want seat"},
 		{"POST", "/matches/none/pause?seat=0", ops, "", 404, "no such match"},
 		{"POST", "/matches/duel/dance?seat=0", ops, "", 404, "want pause"},
@@ -123,6 +123,37 @@ func TestPauseAndResume(t *testing.T) {
 			if got := s.stats(t).Tick; got < tick+18 {
 				t.Errorf("after a resume: got tick %d a second after tick %d, want about 20 more", got, tick)
 			}
+		}
+	})
+}
+
+// An admin pauses a match without a seat, and resumes it whoever has paused it, also before the tick of the pause.
+func TestAdminPauses(t *testing.T) {
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		<-s.join(t, ada, wander).Ready()
+		for _, wait := range []time.Duration{0, 200 * time.Millisecond} {
+			for _, steps := range [][]string{{"pause", "resume"}, {"pause", "pause", "resume"}, {"pause?seat=0", "resume"}, {"pause?seat=0", "pause", "resume"}} {
+				for _, step := range steps {
+					if status, body := s.ask(t, "POST", "/matches/duel/"+step, ops, ""); status != 200 || strings.Contains(body, `"paused":true`) != (step != "resume") && step != "pause?seat=0" {
+						t.Errorf("%v: %s: got %d %q", steps, step, status, body)
+					}
+					time.Sleep(wait)
+				}
+				tick := s.stats(t).Tick
+				time.Sleep(time.Second)
+				if got := s.stats(t).Tick; got < tick+18 {
+					t.Errorf("%v: got tick %d a second after tick %d, want about 20 more", steps, got, tick)
+				}
+			}
+		}
+		if status, _ := s.ask(t, "POST", "/matches/duel/resume", ops, ""); status != 409 {
+			t.Errorf("resume of a match that is not paused: got %d, want 409", status)
+		}
+		s.ask(t, "POST", "/matches/duel/pause", ops, "")
+		tick := s.stats(t).Tick
+		time.Sleep(time.Minute)
+		if got := s.stats(t).Tick; got != tick {
+			t.Errorf("paused by an admin at tick %d: got tick %d after a minute", tick, got)
 		}
 	})
 }

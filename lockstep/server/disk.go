@@ -28,10 +28,11 @@ const (
 const (
 	heldByFullDisk = "the server's disk is full"
 	heldBySlowDisk = "the server's disk is slow"
+	heldByAdmin    = "an admin has paused the match"
 )
 
 // holdReasons are the reasons that samestep_held_matches always has. Others appear with their first match.
-var holdReasons = []string{heldByFullDisk, heldBySlowDisk}
+var holdReasons = []string{heldByFullDisk, heldBySlowDisk, heldByAdmin}
 
 // A disk tracks how much of a match's replay is safe on disk.
 type disk struct {
@@ -42,6 +43,7 @@ type disk struct {
 	told      protocol.Position // to the host
 	late      time.Time         // start of the present delay of committed; zero without one
 	roomAt    time.Time         // next attempt to write to a full disk
+	held      string            // why the match must wait for the disk, or ""
 }
 
 // openReplay creates the replay's file under a new name.
@@ -126,11 +128,11 @@ func (m *Match) maintainReplay() {
 	}
 	switch {
 	case m.writer.Full():
-		m.host.Hold(m.now(), heldByFullDisk)
+		m.disk.held = heldByFullDisk
 	case !m.disk.late.IsZero() && now.Sub(m.disk.late) > maxUncommitted:
-		m.host.Hold(m.now(), heldBySlowDisk)
+		m.disk.held = heldBySlowDisk
 	default:
-		m.host.Hold(m.now(), "")
+		m.disk.held = ""
 	}
 }
 

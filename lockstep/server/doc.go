@@ -32,7 +32,7 @@
 //	GET    /matches/NAME          one match: identity, settings, seats, peers
 //	GET    /matches/NAME/schemas  its schemas, for a client that is refused because of one
 //	DELETE /matches/NAME          end it (admin)
-//	POST   /matches/NAME/pause    ?seat=N, for whom; also /resume and /kick ?seat=N, /speed ?percent=N (admin)
+//	POST   /matches/NAME/pause    ?seat=N, for whom, or none; also /resume, /kick ?seat=N, /speed ?percent=N (admin)
 //	POST   /matches/NAME/ban      ?seat=N, ?peer=N, or ?subject=S and ?address=A; &for=TIME, &reason=TEXT (admin)
 //	POST   /matches/NAME/unban    ?subject=S and ?address=A (admin)
 //	GET    /matches/NAME/bans     the active bans, including those of kicks (admin)

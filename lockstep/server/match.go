@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,7 @@ type Match struct {
 	memoryBound   atomic.Int64            // see Server.MemoryBound
 	idle          time.Time               // start of the time without connections; zero while there is one
 	ended         time.Time               // when the match noticed its end; zero before
+	paused        bool                    // by an admin
 	suspended     bool                    // by Server.Shutdown
 	bundles       map[lockstep.Player]int // bundles written about each player
 	bundleBytes   int64                   // of all of them, approximately
@@ -159,6 +161,7 @@ func (m *Match) run() {
 			m.process()
 		}
 		m.maintainReplay()
+		m.hold()
 		m.feed()
 		if m.ended.IsZero() && m.host.Err() != nil {
 			m.ended = time.Now()
@@ -173,6 +176,15 @@ func (m *Match) run() {
 	}
 	m.process()
 	m.publish()
+}
+
+// hold stops the match's ticks for as long as the server has a reason.
+func (m *Match) hold() {
+	reason := m.disk.held
+	if m.paused {
+		reason = cmp.Or(reason, heldByAdmin)
+	}
+	m.host.Hold(m.now(), reason)
 }
 
 // untilNext returns the time until the host has work to do, at most a minute. The host may say for ever, which no

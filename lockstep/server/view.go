@@ -39,7 +39,7 @@ func (m *Match) publish() {
 	v := &View{
 		Name: m.spec.Name, Protocol: h.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
-		Tick: m.host.Now(), Paused: m.host.Paused(), Held: m.host.Held(), Stats: m.host.Stats(),
+		Tick: m.host.Now(), Paused: m.paused || m.host.Paused(), Held: m.host.Held(), Stats: m.host.Stats(),
 	}
 	peers := m.host.Peers()
 	v.roles = countRoles(peers)

@@ -1,0 +1,26 @@
+package server
+
+import (
+	"errors"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+)
+
+// pause pauses or resumes the match for an admin, who needs no seat. Resuming also ends or cancels the pause of a player.
+func (m *Match) pause(on bool) error {
+	if m.host.Err() != nil {
+		return m.host.Err()
+	}
+	before := m.paused
+	m.paused = on
+	m.hold()
+	if on {
+		return nil
+	}
+	err := m.host.Resume(m.now(), lockstep.System)
+	if before && errors.Is(err, coordinator.ErrSeat) { // no player has paused it
+		return nil
+	}
+	return err
+}
