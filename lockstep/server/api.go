@@ -81,7 +81,7 @@ func (s *Server) readSpec(w http.ResponseWriter, r *http.Request) (spec MatchSpe
 
 // replyCreated answers with the new match, or with the error.
 func (s *Server) replyCreated(w http.ResponseWriter, m *Match, err error) {
-	guests := (*guestError)(nil)
+	guests, storage, failed := (*guestError)(nil), (*storageError)(nil), (*lockstep.PanicError)(nil)
 	switch {
 	case errors.As(err, &guests):
 		guests.reply(w, s)
@@ -89,8 +89,14 @@ func (s *Server) replyCreated(w http.ResponseWriter, m *Match, err error) {
 		http.Error(w, err.Error(), http.StatusConflict)
 	case errors.Is(err, ErrFull) || errors.Is(err, ErrShutdown):
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	case errors.As(err, &storage):
+		http.Error(w, err.Error(), http.StatusInsufficientStorage)
 	case errors.Is(err, ErrStorage):
-		http.Error(w, ErrStorage.Error(), http.StatusInsufficientStorage) // without paths
+		s.log.Error("creation", "err", err)
+		http.Error(w, ErrStorage.Error(), http.StatusInsufficientStorage) // err has paths
+	case errors.As(err, &failed):
+		s.log.Error("creation", "err", err, "stack", string(failed.Stack))
+		http.Error(w, "the game has failed at the start of the match", http.StatusInternalServerError)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	default:

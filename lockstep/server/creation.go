@@ -135,6 +135,10 @@ func (m *Match) begin(phase time.Duration) error {
 		m.process()
 		err = m.host.Err()
 	}
+	if err != nil && m.writer != nil && m.writer.Err() != nil {
+		m.server.metrics.failures.Inc()
+		err = fmt.Errorf("%w: %w", ErrStorage, m.writer.Err())
+	}
 	if err == nil {
 		err = m.checkGuestState()
 	}

@@ -3,12 +3,16 @@
 package server_test
 
 import (
+	"errors"
+	"io"
 	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -128,6 +132,43 @@ func TestHeldMatchIsVisible(t *testing.T) {
 			t.Errorf("well: got %d and %q", status, text)
 		}
 	})
+}
+
+// What fails for a reason of the server is answered with a code of 500 or above, and its cause is in the log only.
+func TestServerFaults(t *testing.T) {
+	panics := minimal.Rules()
+	panics.New = func(*minimal.World, *lockstep.Settings, *minimal.Config) error { panic("unlucky") }
+	for _, x := range []struct {
+		name    string
+		change  func(*server.MatchSpec)
+		newFile func(string) (server.File, error)
+		status  int
+		log     string
+	}{
+		{"the game panics", func(m *server.MatchSpec) { m.Game = lockstep.MustGame(panics) }, nil, 500, "unlucky"},
+		{"no file can be made", nil, func(string) (server.File, error) { return nil, errors.New("/secret: too many files") }, 507, "too many files"},
+		{"the request is wrong", func(m *server.MatchSpec) { m.Settings.Players = 0 }, nil, 400, ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			s := newStage(t, setup{options: server.Options{NewMatch: func(body io.Reader) (server.MatchSpec, error) {
+				spec, err := newMatch(body)
+				if x.change != nil {
+					x.change(&spec)
+				}
+				return spec, err
+			}}})
+			if x.newFile != nil {
+				s.server.SetNewFile(x.newFile)
+			}
+			status, text := s.ask(t, "POST", "/matches", ops, `{"Name":"two"}`)
+			if status != x.status || strings.Contains(text, "secret") || strings.Contains(text, "unlucky") {
+				t.Errorf("got %d and %q, want %d", status, text, x.status)
+			}
+			if !strings.Contains(s.log.String(), x.log) {
+				t.Errorf("the log has no %q:\n%s", x.log, s.log)
+			}
+		})
+	}
 }
 
 // A server that has as many matches as it may have is not ready.

@@ -14,6 +14,13 @@ import (
 // ErrStorage is wrapped by the errors of [Server.Create] when the match's replay cannot be written.
 var ErrStorage = errors.New("server: the replay of another match cannot be stored")
 
+// A storageError says without a path why a replay cannot be stored, so that clients may read it.
+type storageError struct{ why string }
+
+func (e *storageError) Error() string { return ErrStorage.Error() + ": " + e.why }
+
+func (e *storageError) Unwrap() error { return ErrStorage }
+
 const (
 	// storageAge is the time for which the result of a check of the folder is used.
 	storageAge = time.Second
@@ -58,7 +65,7 @@ func (s *storage) check() (free int64, err error) {
 		select {
 		case <-running:
 		case <-patience.C:
-			return -1, fmt.Errorf("%w: its disk does not answer", ErrStorage)
+			return -1, &storageError{"its disk does not answer"}
 		}
 	}
 	s.mu.Lock()
@@ -89,11 +96,11 @@ func (s *storage) look() (free int64, err error) {
 	path := filepath.Join(s.dir, fmt.Sprintf(".probe-%d", os.Getpid())) // at most one stays after a crash
 	switch err := writeProbe(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return free, fmt.Errorf("%w: its folder is gone", ErrStorage)
-	case err != nil:
-		return free, fmt.Errorf("%w: its folder cannot be written to", ErrStorage)
+		return free, &storageError{"its folder is gone"}
 	case free >= 0 && free < s.reserve:
-		return free, fmt.Errorf("%w: its disk is full", ErrStorage)
+		return free, &storageError{"its disk is full"}
+	case err != nil:
+		return free, &storageError{"its folder cannot be written to"}
 	}
 	return free, nil
 }
