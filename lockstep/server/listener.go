@@ -25,8 +25,13 @@ const (
 //
 // An address may open four times Options.MaxPerAddress (at least 64) connections at once, and then Options.MaxPerAddress
 // a second; others are closed at once. Only the limit of all connections applies to Options.TrustedProxies. A TLS
-// listener wraps this one.
-func (s *Server) Listener(l net.Listener) net.Listener { return &listener{l, s} }
+// listener wraps this one. With Options.ProxyProtocol a connection of a trusted proxy has the address in its header.
+func (s *Server) Listener(l net.Listener) net.Listener {
+	if s.options.ProxyProtocol {
+		l = s.readHeaders(l)
+	}
+	return &listener{l, s}
+}
 
 type listener struct {
 	net.Listener
@@ -60,7 +65,7 @@ func (l *listener) Accept() (net.Conn, error) {
 
 // closeWithReset closes a connection so that the system keeps no memory of it.
 func closeWithReset(c net.Conn) {
-	if t, ok := c.(*net.TCPConn); ok {
+	if t, ok := belowHeader(c).(*net.TCPConn); ok {
 		t.SetLinger(0) // an error costs the system some memory only
 	}
 	c.Close()

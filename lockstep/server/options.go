@@ -42,7 +42,10 @@ type Options struct {
 	Replays            bool              // everybody may list and download the replays of finished matches
 	Origins            []string          // hosts whose pages may connect from a browser, besides the server's own
 	AllowedHosts       []string          // names of the server, besides loopback names and the addresses that clients connect to
-	TrustedProxies     []netip.Prefix    // proxies in front of the server; their X-Forwarded-For names the client
+	TrustedProxies     []netip.Prefix    // proxies in front of the server; their ProxyHeader names the client
+	TrustUnix          bool              // clients over a unix socket are trusted proxies too
+	ProxyHeader        string            // the header in which trusted proxies name the client, X-Forwarded-For or Forwarded: X-Forwarded-For
+	ProxyProtocol      bool              // connections of trusted proxies begin with a header of the PROXY protocol, version 1 or 2
 	MaxMatches         int               // 1000
 	GuestMatches       int               // matches that players without admin rights may have started over HTTP: none
 	MaxPerAddress      int               // WebSockets of one address, and connections that it may open a second (at least 64): 64
@@ -89,6 +92,7 @@ func (o *Options) complete() {
 	o.GuestDiskBytes = cmp.Or(o.GuestDiskBytes, defaultGuestDisk)
 	o.MatchDiskBytes = cmp.Or(o.MatchDiskBytes, defaultMatchDisk)
 	o.DiskReserve = cmp.Or(o.DiskReserve, defaultDiskReserve)
+	o.ProxyHeader = cmp.Or(o.ProxyHeader, xForwardedFor)
 	o.IdleMatch = cmp.Or(o.IdleMatch, 5*time.Minute)
 	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.Authorizer == nil {

@@ -10,12 +10,16 @@ import (
 	"time"
 )
 
-// ErrProxy is wrapped by the error of [New] for an Options.TrustedProxies that is invalid or holds all addresses.
+// ErrProxy is wrapped by the error of [New] for an unknown Options.ProxyHeader, and for Options.TrustedProxies that are
+// invalid or hold all addresses.
 var ErrProxy = errors.New("server: want the addresses of proxies")
 
-// checkProxies refuses invalid networks, and the network of all addresses.
-func checkProxies(all []netip.Prefix) error {
-	for _, p := range all {
+// checkProxies refuses unknown headers, invalid networks, and the network of all addresses.
+func (o *Options) checkProxies() error {
+	if h := o.ProxyHeader; h != xForwardedFor && h != forwardedHeader {
+		return fmt.Errorf("%w: got the header %q, want %s or %s", ErrProxy, h, xForwardedFor, forwardedHeader)
+	}
+	for _, p := range o.TrustedProxies {
 		if !p.IsValid() || p.Bits() == 0 {
 			return fmt.Errorf("%w: got %v", ErrProxy, p)
 		}
@@ -29,20 +33,27 @@ func (s *Server) trusts(a netip.Addr) bool {
 	return slices.ContainsFunc(s.options.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// isProxy is trusts for an "address:port".
+// isProxy is trusts for an "address:port", and for a connection over a unix socket, which has no address.
 func (s *Server) isProxy(remote string) bool {
+	if remote == "" || remote == "@" {
+		return s.options.TrustUnix
+	}
 	a, err := netip.ParseAddrPort(remote)
 	return err == nil && s.trusts(a.Addr())
 }
 
-// clientOf returns the client of a request. Each proxy appends the address of its own client to X-Forwarded-For. So
+// clientOf returns the client of a request. Each proxy appends the address of its own client to Options.ProxyHeader. So
 // the client is the last address there that is not a trusted proxy; the client can have forged those before it.
 func (s *Server) clientOf(r *http.Request) (from netip.AddrPort, forwarded bool) {
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !s.trusts(from.Addr()) {
+	from, _ = netip.ParseAddrPort(r.RemoteAddr) // invalid over a unix socket
+	if !s.isProxy(r.RemoteAddr) {
 		return from, false
 	}
-	names := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	values := strings.Join(r.Header.Values(s.options.ProxyHeader), ",")
+	names := strings.Split(values, ",")
+	if s.options.ProxyHeader == forwardedHeader {
+		names = forwardedFor(values)
+	}
 	for _, name := range slices.Backward(names) {
 		a, ok := parseForwarded(strings.TrimSpace(name))
 		if !ok {
@@ -83,6 +94,8 @@ func (s *Server) byClient(w http.ResponseWriter, r *http.Request) {
 		defer x.charged.Store(nil)
 	}
 	r = r.WithContext(r.Context()) // a copy
-	r.RemoteAddr = from.String()
+	if from.IsValid() {
+		r.RemoteAddr = from.String()
+	}
 	s.mux.ServeHTTP(w, r)
 }

@@ -15,7 +15,7 @@ import (
 // New returns a Server without matches.
 func New(o Options) (*Server, error) {
 	o.complete()
-	if err := checkProxies(o.TrustedProxies); err != nil {
+	if err := o.checkProxies(); err != nil {
 		return nil, err
 	}
 	if o.Dir != "" {

@@ -5,6 +5,7 @@ package tool
 import (
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 
 	"github.com/urfave/cli/v2"
@@ -31,7 +32,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)),
 		GuestDiskBytes:  int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)), MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62), DiskReserve: limit(c.Uint64("disk-reserve"), 1<<62),
 	}
-	if o.TrustedProxies, err = trustedProxies(c.StringSlice("trusted-proxy")); err != nil {
+	if err := setProxies(c, &o); err != nil {
 		return o, nil, err
 	}
 	if c.Bool("explain") {
@@ -51,20 +52,31 @@ func allowedHosts(c *cli.Context) []string {
 	return append(c.StringSlice("allowed-host"), listened)
 }
 
-// trustedProxies parses addresses and networks.
-func trustedProxies(texts []string) (all []netip.Prefix, err error) {
-	for _, text := range texts {
+// setProxies sets the options of proxies.
+func setProxies(c *cli.Context, o *server.Options) error {
+	for _, text := range c.StringSlice("trusted-proxy") {
+		if text == "unix" {
+			o.TrustUnix = true
+			continue
+		}
 		p, err := netip.ParsePrefix(text)
 		if a, aerr := netip.ParseAddr(text); aerr == nil {
 			a = a.Unmap()
 			p, err = a.Prefix(a.BitLen())
 		}
 		if err != nil || p.Bits() == 0 {
-			return nil, usagef("--trusted-proxy: got %q, want an address, or a network smaller than all addresses", text)
+			return usagef("--trusted-proxy: got %q, want an address, a network smaller than all addresses, or unix", text)
 		}
-		all = append(all, p)
+		o.TrustedProxies = append(o.TrustedProxies, p)
 	}
-	return all, nil
+	o.ProxyHeader, o.ProxyProtocol = http.CanonicalHeaderKey(c.String("proxy-header")), c.Bool("proxy-protocol")
+	if h := o.ProxyHeader; h != "X-Forwarded-For" && h != "Forwarded" {
+		return usagef("--proxy-header: got %q, want X-Forwarded-For or Forwarded", h)
+	}
+	if o.ProxyProtocol && !o.TrustUnix && len(o.TrustedProxies) == 0 {
+		return usagef("--proxy-protocol needs --trusted-proxy")
+	}
+	return nil
 }
 
 // limit converts a flag to an option of the server, for which 0 is the default: it turns 0 into -1.
