@@ -3,6 +3,8 @@
 package tool
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -13,18 +15,19 @@ func replayInfoCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "info",
 		Usage:     "describe the match and the content of a replay",
-		ArgsUsage: "FILE",
+		ArgsUsage: "FILE|FOLDER...",
 		Description: `Reads the whole file without a simulation, so it works without the game's code. A
 damaged file is read up to the damage. Each keyframe's state is compared with the
 keyframe's own checksum. Only verify compares states with the simulation.
 
 --upto also prints the content hash up to a tick. It is the same for two recordings of
-one match, even if one of them is longer or ends for another reason.`,
+one match, even if one of them is longer or ends for another reason.` + batchHelp,
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.UintFlag{Name: "upto", Usage: "also hash the content up to tick `N`", DefaultText: "only the whole match"},
+			jobsFlag,
 		},
-		Action: onReplay(replayInfo),
+		Action: onReplays(replayInfo, batchInfo),
 	}
 }
 
@@ -67,4 +70,18 @@ func errorText(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// batchInfo describes each file as [replayInfo] does.
+func batchInfo(c *cli.Context, b *batch) error {
+	if err := noFlags(c, "upto"); err != nil {
+		return err
+	}
+	return b.run(c, func(f *replay.File, _ batchInput) batchRow {
+		info, err := f.Info()
+		if info == nil || info.Header == nil {
+			return batchRow{err: err}
+		}
+		return batchRow{info, fmt.Sprintf("%q, build %q, %s, %s", info.Header.Game, info.Header.Build, count(info.Ticks, "tick"), size(info.SizeBytes)), err}
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
@@ -25,18 +26,58 @@ func replaySealCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "seal",
 		Usage:     "compress a replay, and add an index",
-		ArgsUsage: "IN OUT",
+		ArgsUsage: "IN... OUT",
 		Description: `Writes the same match in compressed segments that begin at keyframes. OUT must
 not exist, and appears when it is complete. If a crash cut the file short, OUT gets
 an end record that says so, and stderr tells how many ticks are left. For a file
-that is damaged inside, see recover.`,
-		Flags:  []cli.Flag{segmentFlag, jsonFlag},
-		Action: written(sealed(sealReplay)),
+that is damaged inside, see recover. If there are several IN, OUT is a folder.` + batchHelp,
+		Flags:  []cli.Flag{segmentFlag, jsonFlag, jobsFlag},
+		Action: sealSome,
 	}
 }
 
-// sealReplay seals a match, and closes one that a crash left open.
-func sealReplay(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
+// sealSome seals one file, or several into a folder.
+func sealSome(c *cli.Context) error {
+	args := c.Args().Slice()
+	in, out := args[:len(args)-1], args[len(args)-1]
+	if !isBatch(in) && !isFolder(out) {
+		return written(sealed(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error { return sealReplay(c, in[0], r, w) }))(c)
+	}
+	b, err := newBatch(c, in)
+	if err != nil {
+		return err
+	}
+	o := sealedOptions(c)
+	return b.run(c, func(f *replay.File, in batchInput) batchRow {
+		path := filepath.Join(out, in.rel)
+		file, err := sealFile(c, f, path, o)
+		if err != nil {
+			return batchRow{err: err}
+		}
+		return batchRow{struct {
+			Sealed writtenFile  `json:"sealed"`
+			Class  replay.Class `json:"class"`
+		}{*file, file.Class}, fmt.Sprintf("%s, %s, now %s", path, count(file.Ticks, "tick"), size(file.SizeBytes)), nil}
+	})
+}
+
+// sealFile seals an open replay into a new file, whose folder is made if it is missing.
+func sealFile(c *cli.Context, f *replay.File, path string, o replay.WriterOptions) (*writtenFile, error) {
+	r, err := f.Reader()
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o777)
+	}
+	if err == nil {
+		err = files.Create(path, func(out *os.File) error { return sealReplay(c, f.Path(), r, replay.NewWriter(out, o)) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	return summaryOf(path)
+}
+
+// sealReplay seals the match of a file, and closes one that a crash left open.
+func sealReplay(c *cli.Context, name string, r *replay.Reader, w *replay.Writer) error {
 	found, err := replay.Recover(w, r)
 	if err != nil || found.Damage == nil {
 		return err
@@ -44,7 +85,7 @@ func sealReplay(c *cli.Context, r *replay.Reader, w *replay.Writer) error {
 	if found.Damage.Next > 0 || !errors.Is(found.Damage, io.ErrUnexpectedEOF) {
 		return found.Damage
 	}
-	_, err = fmt.Fprintf(c.App.ErrWriter, "%s: %s was torn at byte %d: %s are left\n", c.App.Name, shown(c.Args().First()), found.Damage.Offset, count(found.Ticks, "tick"))
+	_, err = fmt.Fprintf(c.App.ErrWriter, "%s: %s was torn at byte %d: %s are left\n", c.App.Name, shown(name), found.Damage.Offset, count(found.Ticks, "tick"))
 	return err
 }
 
@@ -131,14 +172,24 @@ func written(act cli.ActionFunc) cli.ActionFunc {
 		if !c.Bool("json") {
 			return nil
 		}
-		return withReplay(c.Args().Get(1), func(f *replay.File) error {
-			info, err := f.Info()
-			if err != nil {
-				return err
-			}
-			return writeJSON(c.App.Writer, writtenFile{f.Path(), info.SizeBytes, info.Ticks, info.ContentHash, info.Signed, replay.ClassOK})
-		})
+		file, err := summaryOf(c.Args().Get(1))
+		if err != nil {
+			return err
+		}
+		return writeJSON(c.App.Writer, file)
 	}
+}
+
+// summaryOf describes the replay in a file that was written.
+func summaryOf(name string) (file *writtenFile, err error) {
+	err = withReplay(name, func(f *replay.File) error {
+		info, err := f.Info()
+		if err == nil {
+			file = &writtenFile{f.Path(), info.SizeBytes, info.Ticks, info.ContentHash, info.Signed, replay.ClassOK}
+		}
+		return err
+	})
+	return file, err
 }
 
 // A writtenFile describes a replay that a verb has written.

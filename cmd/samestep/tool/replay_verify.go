@@ -3,8 +3,10 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -17,21 +19,21 @@ func replayVerifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "verify",
 		Usage:     "simulate a replay again and compare every checksum in it",
-		ArgsUsage: "FILE|BUNDLE",
+		ArgsUsage: "FILE|BUNDLE|FOLDER...",
 		Description: `Exits with 0 only if the whole match was simulated and every checksum and keyframe
 in the file is that of the simulation. If the file is cut short, verify goes up to
 the cut, and exits with 4. Of a bundle, it verifies the replay inside, which ends
 when the bundle was written. Of an imported match, it only compares the checksums
-that players reported with each other.`,
+that players reported with each other.` + batchHelp,
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.BoolFlag{Name: "keep-going", Usage: "continue after a difference, to tell whether it stays"},
 			maxTicksFlag,
 			&cli.StringFlag{Name: "key", Usage: "require a signature by the public key in `FILE` (PEM)"},
 			&cli.IntFlag{Name: "workers", Usage: "simulate the intervals between keyframes in `N` goroutines (default: one for each processor, fewer for large states)"},
-			followFlag, delayFlag, idleFlag,
+			followFlag, delayFlag, idleFlag, jobsFlag,
 		},
-		Action: onReplay(replayVerify),
+		Action: onReplays(replayVerify, batchVerify),
 	}
 }
 
@@ -45,22 +47,31 @@ func replayVerify(c *cli.Context, f *replay.File) error {
 		}
 		return followVerify(c, f)
 	}
-	var signed *bool // nil without --key
-	if c.IsSet("key") {
-		signed = new(bool)
-		if err := requireKey(c, f); err != nil {
-			return refuse(c, err, signed)
-		}
-		*signed = true
-	}
 	o, done := simulateOptions(c)
-	from := time.Now()
-	v, err := desync.Verify(f, gamesOf(c), replay.VerifyOptions{
+	v, err := verifySigned(c, f, replay.VerifyOptions{
 		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"),
 	})
 	done()
-	v.Signed, v.Took = signed, time.Since(from)
+	if v.Signed != nil && *v.Signed && !c.Bool("json") {
+		newLiner(c.App.Writer)("signed", "with the key in %s", shown(c.String("key")))
+	}
 	return reportVerification(c, v, err)
+}
+
+// verifySigned verifies a replay, after the signature that --key requires. The result is never nil.
+func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desync.Verification, error) {
+	var signed *bool // nil without --key
+	if c.IsSet("key") {
+		signed = new(bool)
+		if err := requireKey(f, c.String("key")); err != nil {
+			return &desync.Verification{Signed: signed, Err: err}, err
+		}
+		*signed = true
+	}
+	from := time.Now()
+	v, err := desync.Verify(f, gamesOf(c), o)
+	v.Signed, v.Took = signed, time.Since(from)
+	return v, err
 }
 
 // reportVerification prints a verification. Of a file that was not read to its first state, the error says all.
@@ -71,16 +82,13 @@ func reportVerification(c *cli.Context, v *desync.Verification, err error) error
 	return report(c, v, err)
 }
 
-// requireKey returns an error unless the replay has a signature by the key of --key.
-func requireKey(c *cli.Context, f *replay.File) error {
+// requireKey returns an error unless the replay has a signature by the key in a file.
+func requireKey(f *replay.File, key string) error {
 	r, err := f.Reader()
-	if err == nil {
-		err = verifySignature(r, c.String("key"))
+	if err != nil {
+		return err
 	}
-	if err == nil && !c.Bool("json") {
-		newLiner(c.App.Writer)("signed", "with the key in %s", shown(c.String("key")))
-	}
-	return err
+	return verifySignature(r, key)
 }
 
 func followVerify(c *cli.Context, f *replay.File) error {
@@ -99,4 +107,21 @@ func followVerify(c *cli.Context, f *replay.File) error {
 	}
 	v.Took = time.Since(from)
 	return reportVerification(c, v, err)
+}
+
+// batchVerify verifies each file as [replayVerify] does.
+func batchVerify(c *cli.Context, b *batch) error {
+	if err := errors.Join(noFlags(c, "follow"), between(c, "workers", 0, 0)); err != nil {
+		return err
+	}
+	return b.run(c, func(f *replay.File, _ batchInput) batchRow {
+		v, err := verifySigned(c, f, replay.VerifyOptions{
+			MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going"), Workers: cmp.Or(c.Int("workers"), b.workers()),
+		})
+		row := batchRow{value: v, err: err}
+		if v.Verification != nil {
+			row.text = fmt.Sprintf("%s, %s", count(v.Ticks, "tick"), count(v.Checked, "checksum"))
+		}
+		return row
+	})
 }
