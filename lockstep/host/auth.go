@@ -148,8 +148,10 @@ func (h *Host) seatFor(g *Grant) (lockstep.Player, bool) {
 	if g.Seat != AnySeat {
 		return g.Seat, int(g.Seat) < len(h.seats) && !h.isBot(g.Seat)
 	}
+	claim := Claim(h.header.Match, g.Subject)
 	for i := range h.seats {
-		if s := &h.seats[i]; s.want != vacant && same(s.owner, g.Subject) {
+		s := &h.seats[i]
+		if s.want != vacant && (same(s.owner, g.Subject) || s.owner == "" && same(s.claim, claim)) {
 			return lockstep.Player(i), true
 		}
 	}

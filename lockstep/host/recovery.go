@@ -1,6 +1,8 @@
 package host
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -18,12 +20,27 @@ const TopicResumed = "resumed"
 // is lost there.
 const TopicSuspended = "suspended"
 
+// TopicClaim is the topic of a note about a seat, which only the log has: the [Claim] of its player, whose token names no
+// seat. After a recovery the player has the seat again.
+const TopicClaim = "claim"
+
+// TopicOptions is the topic of a note of System, which only the log has: how the match was created, in the words of its
+// creator.
+const TopicOptions = "options"
+
+// Claim returns the claim of a subject on a seat: half of a SHA-256 hash of the match and the subject, in hexadecimal. So
+// the log does not have the subject.
+func Claim(match lockstep.MatchID, subject string) string {
+	sum := sha256.Sum256(append(match[:], subject...))
+	return hex.EncodeToString(sum[:sha256.Size/2])
+}
+
 // A Recovery makes the [Host] that continues an interrupted match. It is a [lockstep.Log]: it takes the records of the
 // match's log, from the header on.
 //
 // A recovery loses everything that was not in the log: connections and their sessions, which come back with their
 // tokens, and commands without a frame, which the clients send again. Every player counts as lost and has Options.Grace
-// to come back. The tokens must say which seat belongs to whom.
+// to come back. A token that names no seat has the seat that the log's claims say.
 type Recovery struct {
 	game     *lockstep.Game
 	match    *coordinator.Recovery
@@ -33,6 +50,7 @@ type Recovery struct {
 	seats    []hostSeat
 	end      []byte // the end record, which only a match that its rules have ended may have
 	noted    int    // bytes of notes
+	options  string // the text of the last note of TopicOptions
 	speed    uint16
 }
 
@@ -43,6 +61,9 @@ func NewRecovery(g *lockstep.Game) *Recovery {
 
 // Tick returns the last tick of the log so far.
 func (r *Recovery) Tick() lockstep.Tick { return r.match.Follower().Tick() }
+
+// Options returns the text of the last note of [TopicOptions], or "".
+func (r *Recovery) Options() string { return r.options }
 
 // Append takes one record. An error means that the match cannot continue: the record is malformed, or of another game.
 func (r *Recovery) Append(raw []byte) error {
@@ -70,9 +91,14 @@ func (r *Recovery) Append(raw []byte) error {
 	case record.KindKeyframe:
 		return nil
 	case record.KindNote:
-		if rec.Topic == record.TopicName && int(rec.Player) < len(r.seats) {
+		switch seated := int(rec.Player) < len(r.seats); {
+		case seated && rec.Topic == record.TopicName:
 			s := &r.seats[rec.Player]
 			s.name, s.noted = rec.Text, rec.Text
+		case seated && rec.Topic == TopicClaim:
+			r.seats[rec.Player].claim = rec.Text
+		case rec.Player == lockstep.System && rec.Topic == TopicOptions:
+			r.options = rec.Text
 		}
 		r.noted += noteSize(rec.Text)
 	case record.KindEnd:
@@ -89,7 +115,7 @@ func (r *Recovery) system(value any) {
 	case *lockstep.Joined:
 		r.seats[v.Player].told = here
 	case *lockstep.Left:
-		r.seats[v.Player] = hostSeat{noted: r.seats[v.Player].noted}
+		r.seats[v.Player] = hostSeat{noted: r.seats[v.Player].noted, claim: r.seats[v.Player].claim}
 	case *lockstep.Lost:
 		r.seats[v.Player].told = away
 	case *lockstep.TakenOver:

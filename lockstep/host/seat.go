@@ -27,6 +27,7 @@ type hostSeat struct {
 	from    string // the address of its latest connection
 	name    string
 	noted   string // the name in the log
+	claim   string // the last one in the log that a recovery has read, see TopicClaim
 	role    protocol.Role
 	session protocol.SessionToken // resumes the seat once
 	before  protocol.SessionToken // the previous session, until the client has shown that it has the new one

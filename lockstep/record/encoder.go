@@ -176,6 +176,12 @@ func (e *Encoder) Note(p Player, topic, text string) []byte {
 	return e.end()
 }
 
+// Note returns a note for a log that another Encoder writes: it may stand anywhere between the first keyframe and the end.
+func Note(p Player, topic, text string) []byte {
+	e := Encoder{stream: stream{stage: running}}
+	return e.Note(p, topic, text)
+}
+
 // End encodes the last record: the reason why the match is over.
 func (e *Encoder) End(reason string) []byte {
 	e.begin(KindEnd, 2)

@@ -41,7 +41,7 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 func (s *Server) newMatch(spec MatchSpec) *Match {
 	return &Match{
 		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
-		conns: make(map[host.PeerID]*conn), bundles: make(map[lockstep.Player]int), owners: make(map[lockstep.Player]*host.Grant),
+		conns: make(map[host.PeerID]*conn), bundles: make(map[lockstep.Player]int), owners: make(map[lockstep.Player]*host.Grant), claims: make(map[lockstep.Player]string),
 	}
 }
 
@@ -133,6 +133,9 @@ func (m *Match) begin(phase time.Duration) error {
 	m.epoch = time.Now().Add(-phase)
 	if m.host, err = host.New(m.spec.Game, h, m.hostOptions()); err == nil {
 		m.process()
+		if m.spec.Recorded != "" {
+			m.remember(lockstep.System, host.TopicOptions, m.spec.Recorded)
+		}
 		err = m.host.Err()
 	}
 	if err != nil && m.writer != nil && m.writer.Err() != nil {

@@ -16,6 +16,7 @@ func (m *Match) observe(e host.Event) {
 		switch {
 		case e.Kind == host.PeerJoined || e.Kind == host.PeerResumed:
 			c.welcomed(e.Player, m.subjectOf(e.Player))
+			m.rememberClaim(e.Player)
 			m.connecting = without(m.connecting, c)
 		case e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused": // for its token, not for lack of room
 			m.server.countGuess(c.addr)

@@ -60,6 +60,7 @@ type Match struct {
 	granted *host.Grant                     // of the token in the message that is being received, or nil
 	refusal error                           // of that token, or nil
 	owners  map[lockstep.Player]*host.Grant // of the seats
+	claims  map[lockstep.Player]string      // that are in the replay
 
 	finished atomic.Bool          // the replay is where [Server.archive] has put it
 	view     atomic.Pointer[View] // updated every second

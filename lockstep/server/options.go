@@ -114,6 +114,14 @@ type MatchSpec struct {
 	// Options.GuestBots if a guest starts the match.
 	Bots []lockstep.Bot
 
+	// Recorded says how the match was created, in the caller's own words, up to [record.MaxNote] bytes. It is in the log,
+	// and Restore gets it back. It must have no secret.
+	Recorded string
+
+	// Restore is called by [Server.Resume] before the match runs, with the Recorded of its creation, and may change Host,
+	// Bots and OnStart. An error refuses the match. Nil for no call.
+	Restore func(spec *MatchSpec, recorded string) error
+
 	// OnStart is called by [Server.Create] and [Server.Resume] when the match runs; nil for no call.
 	OnStart func(*Match)
 

@@ -149,6 +149,9 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 		return fmt.Errorf("%w: %w", ErrDamaged, found.Damage)
 	}
 	m.epoch = time.Now().Add(-phase)
+	if err := m.restore(recovery); err != nil {
+		return err
+	}
 	if m.host, err = recovery.Host(m.now(), m.hostOptions()); errors.Is(err, coordinator.ErrEnded) {
 		return ErrNotInterrupted
 	} else if err != nil {

@@ -1,0 +1,39 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// remember writes a note into the replay that no player gets: what the next server needs to resume the match.
+func (m *Match) remember(p lockstep.Player, topic, text string) {
+	if m.writer != nil {
+		m.writer.Append(record.Note(p, topic, text)) // maintainReplay sees its error
+	}
+}
+
+// rememberClaim writes whose seat it is, if the token does not say so.
+func (m *Match) rememberClaim(seat lockstep.Player) {
+	g := m.granted
+	if seat == lockstep.System || g == nil || g.Seat != host.AnySeat && m.claims[seat] == "" {
+		return
+	}
+	if claim := host.Claim(m.host.Header().Match, g.Subject); claim != m.claims[seat] {
+		m.claims[seat] = claim
+		m.remember(seat, host.TopicClaim, claim)
+	}
+}
+
+// restore gives the creator of the match back what the log says about it.
+func (m *Match) restore(r *host.Recovery) error {
+	if m.spec.Restore == nil || r.Options() == "" {
+		return nil
+	}
+	if err := m.spec.Restore(&m.spec, r.Options()); err != nil {
+		return fmt.Errorf("its recorded options %q: %w", r.Options(), err)
+	}
+	return nil
+}
