@@ -19,7 +19,7 @@ var pure = []string{
 // not here could bring in a clock, an address, global randomness, another
 // goroutine or the order of a map; allowances has the exceptions.
 var pureImports = []string{
-	"bytes", "cmp", "crypto/subtle", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "hash", "io", "iter",
+	"bytes", "cmp", "crypto/sha256", "crypto/subtle", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "hash", "io", "iter",
 	"math", "math/bits", "slices", "sort", "strconv", "strings", "unicode", "unicode/utf8",
 }
 
