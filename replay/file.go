@@ -11,6 +11,12 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 )
 
+// The versions that this package writes: of replay files, and of desync bundles. Older ones can be read.
+const (
+	Version       = version
+	BundleVersion = bundleFormat
+)
+
 // Create makes and locks the file of a new match; see [Lock]. Nothing may have that name yet, and the name survives a
 // crash of the machine. Only the owner can read the file, because it will contain names and chat. After an error there
 // is no file.

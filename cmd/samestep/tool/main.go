@@ -92,7 +92,12 @@ func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	out := words.NewCleaner(stdout)
 	stderr = words.NewCleaner(stderr)
 	app := l.newApp(programName(args), out, stderr)
-	err := app.RunContext(ctx, flagsFirst(app, args))
+	var err error
+	if len(args) > 1 && args[1] == completeWord {
+		err = complete(out, app, args[2:])
+	} else {
+		err = app.RunContext(ctx, flagsFirst(app, args))
+	}
 	if err == nil {
 		err = out.Err() // a verb whose output was not written has failed
 	}
@@ -115,10 +120,11 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer) *cli.App {
 		HideVersion: true,
 		Commands: []*cli.Command{
 			newCommand(), demoCommand(), serveCommand(), joinCommand(), replayCommand(), desyncCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), drillCommand(), attackCommand(), benchCommand(),
+			versionCommand(), completionCommand(), manCommand(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("unknown command %q; see %s --help", c.Args().First(), name)
+				return usagef("unknown command %q; see %s --help%s", c.Args().First(), name, didYouMean(c.Args().First(), commandNames(c.App.Commands)))
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -156,13 +162,17 @@ func prepare(program string, c *cli.Command) {
 
 func showSubcommands(c *cli.Context) error {
 	if c.Args().Present() {
-		return usagef("unknown command %q; see %s --help", c.Args().First(), c.Command.HelpName)
+		return usagef("unknown command %q; see %s --help%s", c.Args().First(), c.Command.HelpName, didYouMean(c.Args().First(), commandNames(c.Command.Subcommands)))
 	}
 	return cli.ShowSubcommandHelp(c)
 }
 
 func usageErrorOf(c *cli.Context, err error, _ bool) error {
-	return usagef("%v; see %s --help", err, c.Command.HelpName)
+	near := ""
+	if flag := mistypedFlag(err); flag != "" {
+		near = didYouMean(flag, flagWords(c.Command.Flags))
+	}
+	return usagef("%v; see %s --help%s", err, c.Command.HelpName, near)
 }
 
 // softMemory is the memory above which the runtime collects garbage more often than by default. With about 20 MiB for
