@@ -36,7 +36,6 @@ func TestRing(t *testing.T) {
 			if err := r.Append([]byte{0x9c, byte(record.KindHeader)}); err != nil {
 				t.Fatal(err)
 			}
-			memory := r.Memory()
 			for i := range 300 {
 				raw := note(row.sizes[i%len(row.sizes)], byte(i))
 				all = append(all, raw)
@@ -54,12 +53,12 @@ func TestRing(t *testing.T) {
 						t.Fatalf("record %d is another one after %d", p, i)
 					}
 				}
-				if kept := r.Next() - r.First(); r.First() > 1 && kept < protocol.Position(row.records) && sizeOf(all[r.First()-1:]) <= len(r.data)-protocol.MaxServerMessage {
+				if kept := r.Next() - r.First(); r.First() > 1 && kept < protocol.Position(row.records) && sizeOf(all[r.First()-1:]) <= r.maxBytes-protocol.MaxServerMessage {
 					t.Fatalf("gave up record %d without need", r.First()-1)
 				}
 			}
-			if r.Memory() != memory {
-				t.Errorf("got %d bytes of memory, want %d as at first", r.Memory(), memory)
+			if r.Memory() > r.MemoryBound() {
+				t.Errorf("got %d bytes of memory, want at most %d", r.Memory(), r.MemoryBound())
 			}
 			if r.Has(r.First()-1) || r.Has(r.Next()+1) || !r.Has(r.First()) || !r.Has(r.Next()) {
 				t.Error("Has is wrong about its ends")
@@ -75,6 +74,36 @@ func TestRing(t *testing.T) {
 	}
 	if err := newRing(1, 1).Append(note(protocol.MaxServerMessage+1, 0)); err == nil {
 		t.Error("took a record larger than a message")
+	}
+}
+
+// TestRingGrows appends short records. The ring grows with them up to its bounds, and drops none before.
+func TestRingGrows(t *testing.T) {
+	const records, sizeBytes, each = 3000, 300 << 10, 100
+	r := newRing(records, sizeBytes)
+	r.begin(1)
+	if got := r.Memory(); got > 32<<10 {
+		t.Errorf("an empty ring has %d bytes, want at most %d", got, 32<<10)
+	}
+	for i := range 2 * records {
+		if err := r.Append(note(each, byte(i))); err != nil {
+			t.Fatal(err)
+		}
+		kept := int(r.Next() - r.First())
+		if want := min(i+1, records); kept != want {
+			t.Fatalf("got %d records after %d, want %d", kept, i+1, want)
+		}
+		if got, want := r.Memory(), 32<<10+2*kept*(each+16)+kept; got > want {
+			t.Fatalf("got %d bytes for %d records, want at most %d", got, kept, want)
+		}
+		for _, p := range []protocol.Position{r.First(), r.Next() - 1} {
+			if got := r.Record(p); !bytes.Equal(got, note(each, byte(p-1))) {
+				t.Fatalf("record %d is another one after %d", p, i+1)
+			}
+		}
+	}
+	if got, want := r.Memory(), r.MemoryBound(); got > want {
+		t.Errorf("got %d bytes, want at most %d", got, want)
 	}
 }
 

@@ -9,14 +9,22 @@ import (
 
 // A ring is a Log in memory that keeps the latest records of the stream once for all readers. Each reader has its own
 // [protocol.Position]. The ring keeps no keyframes, which have no position, and not the bytes of the header. Its memory
-// is bounded and never grows.
+// is bounded. It begins small and doubles when the records to keep need more, so a quiet match never pays for the bound.
 type ring struct {
 	data    []byte
 	extents []extent // of position p at p % len
 	first   protocol.Position
 	next    protocol.Position
 	head    uint64 // where the next record goes, modulo len(data)
+
+	maxBytes, maxRecords int // the bounds of data and extents
 }
+
+// The sizes of a ring's first memory.
+const (
+	firstRingBytes   = 16 << 10
+	firstRingRecords = 256
+)
 
 // An extent is the place of a record's bytes. start counts bytes from the beginning of the ring's use.
 type extent struct {
@@ -24,10 +32,13 @@ type extent struct {
 	size  uint32
 }
 
-// newRing returns a ring for a number of records and bytes. It raises both to the minimum that the largest record
-// needs.
+// newRing returns a ring for at most a number of records and bytes. It raises both to the minimum that the largest
+// record needs.
 func newRing(records, sizeBytes int) *ring {
-	return &ring{data: make([]byte, max(sizeBytes, 2*protocol.MaxServerMessage)), extents: make([]extent, max(records, 16))}
+	r := &ring{maxBytes: max(sizeBytes, 2*protocol.MaxServerMessage), maxRecords: max(records, 16)}
+	r.data = make([]byte, min(r.maxBytes, firstRingBytes))
+	r.extents = make([]extent, min(r.maxRecords, firstRingRecords))
+	return r
 }
 
 // Append takes the next record.
@@ -42,20 +53,64 @@ func (r *ring) Append(raw []byte) error {
 	if len(raw) > protocol.MaxServerMessage {
 		return fmt.Errorf("lockstep: ring: got a record of %d bytes, want at most %d", len(raw), protocol.MaxServerMessage)
 	}
-	size := uint64(len(r.data))
-	if at := r.head % size; at+uint64(len(raw)) > size {
-		r.head += size - at // a record is contiguous
-	}
-	for end := r.head + uint64(len(raw)); r.first < r.next; r.first++ {
-		if oldest := r.extent(r.first); end-oldest.start <= size && r.next-r.first < protocol.Position(len(r.extents)) {
-			break
-		}
-	}
+	r.makeRoom(uint64(len(raw)))
 	*r.extent(r.next) = extent{r.head, uint32(len(raw))}
-	copy(r.data[r.head%size:], raw)
+	copy(r.data[r.head%uint64(len(r.data)):], raw)
 	r.head += uint64(len(raw))
 	r.next++
 	return nil
+}
+
+// makeRoom moves head to where a record of n bytes fits. The ring grows first, and drops its oldest records only when it
+// has reached its bounds.
+func (r *ring) makeRoom(n uint64) {
+	if r.next-r.first == protocol.Position(len(r.extents)) {
+		if len(r.extents) < r.maxRecords {
+			r.growExtents()
+		} else {
+			r.first++
+		}
+	}
+	for {
+		size, start := uint64(len(r.data)), r.head
+		if at := start % size; at+n > size {
+			start += size - at // a record is contiguous
+		}
+		oldest := start
+		if r.first < r.next {
+			oldest = r.extent(r.first).start
+		}
+		switch {
+		case start+n-oldest <= size:
+			r.head = start
+			return
+		case len(r.data) < r.maxBytes:
+			r.growData()
+		default:
+			r.first++ // an empty ring of maxBytes has room for every record, so a record is there
+		}
+	}
+}
+
+// growExtents doubles the number of records that fit, up to maxRecords.
+func (r *ring) growExtents() {
+	old := r.extents
+	r.extents = make([]extent, min(2*len(old), r.maxRecords))
+	for p := r.first; p < r.next; p++ {
+		*r.extent(p) = old[p%protocol.Position(len(old))]
+	}
+}
+
+// growData doubles the bytes, up to maxBytes, and moves the records to their beginning.
+func (r *ring) growData() {
+	data := make([]byte, min(2*len(r.data), r.maxBytes))
+	head := 0
+	for p := r.first; p < r.next; p++ {
+		n := copy(data[head:], r.Record(p))
+		r.extent(p).start = uint64(head)
+		head += n
+	}
+	r.data, r.head = data, uint64(head)
 }
 
 // begin makes p the position of the next record of an empty ring.
@@ -95,5 +150,8 @@ func (r *ring) AppendFrom(dst []byte, p, end protocol.Position, max int) ([]byte
 	return dst, p
 }
 
-// Memory returns the memory of the ring, in bytes.
+// Memory returns the present memory of the ring, in bytes.
 func (r *ring) Memory() int { return len(r.data) + 16*len(r.extents) }
+
+// MemoryBound returns the most that Memory ever returns.
+func (r *ring) MemoryBound() int { return r.maxBytes + 16*r.maxRecords }

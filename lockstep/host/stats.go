@@ -151,7 +151,7 @@ func (h *Host) MemoryBound(stateBytes int) int {
 	if o.SpectatorDelay > 0 {
 		blobs += 6
 	}
-	return h.ring.Memory() + len(h.headerRecord) +
+	return h.ring.MemoryBound() + len(h.headerRecord) +
 		h.maxPeers()*(peerMemory+2*maxPrivate) +
 		blobs*size +
 		2*len(h.seats)*stateBytes + 4*o.MaxEvidence +
