@@ -59,7 +59,13 @@ func NewRecovery(g *lockstep.Game) *Recovery {
 	return &Recovery{game: g, match: coordinator.NewRecovery(g), speed: 100}
 }
 
-// Tick returns the last tick of the log so far.
+// SkipTo makes the Recovery simulate only from the keyframe of a tick on, see [coordinator.Recovery.SkipTo].
+func (r *Recovery) SkipTo(keyframe lockstep.Tick) { r.match.SkipTo(keyframe) }
+
+// Check returns an error if no Host can continue the match, see [coordinator.Recovery.Check].
+func (r *Recovery) Check() error { return r.match.Check() }
+
+// Tick returns the last simulated tick of the log so far.
 func (r *Recovery) Tick() lockstep.Tick { return r.match.Follower().Tick() }
 
 // Options returns the text of the last note of [TopicOptions], or "".

@@ -217,9 +217,12 @@ func (c *conn) abortLocked() {
 
 // play upgrades a request to the match's WebSocket and serves it.
 func (s *Server) play(w http.ResponseWriter, r *http.Request) {
-	m := s.requested(w, r)
-	if m == nil {
-		return
+	wait, recovering := s.recovering(r.PathValue("name"))
+	var m *Match
+	if !recovering {
+		if m = s.requested(w, r); m == nil {
+			return
+		}
 	}
 	from := addressOf(r.RemoteAddr)
 	socket := &hijacker{ResponseWriter: w, budgets: s.frames, from: from}
@@ -247,6 +250,14 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	defer s.unauthenticated.remove(c)
 	defer s.spectators.remove(c)
 	defer s.authenticated.remove(c)
+	if recovering {
+		c.mu.Lock()
+		c.abortLocked()
+		c.mu.Unlock()
+		turnAway(ws, wait)
+		c.abort.Stop()
+		return
+	}
 	if !m.post(input{conn: c, opened: true}) {
 		ws.Close(websocket.StatusGoingAway, "the match is over")
 		return

@@ -52,6 +52,11 @@ func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo 
 	if err != nil {
 		return err
 	}
+	return s.start(m, phase, prepare, undo)
+}
+
+// start is launch with a name that is reserved.
+func (s *Server) start(m *Match, phase time.Duration, prepare func(phase time.Duration) error, undo func()) error {
 	defer s.launching.Done()
 	running := false
 	defer func() { // also when the game panics
@@ -59,6 +64,9 @@ func (s *Server) launch(m *Match, prepare func(phase time.Duration) error, undo 
 			s.forget(m)
 		}
 	}()
+	if s.isClosed() {
+		return ErrShutdown
+	}
 	if err := prepare(phase); err != nil {
 		return err
 	}
@@ -78,6 +86,7 @@ func (s *Server) run(m *Match) bool {
 		return false
 	}
 	s.matches[m.spec.Name] = m
+	delete(s.recoveries.pending, m.spec.Name)
 	go m.run()
 	return true
 }

@@ -195,3 +195,18 @@ func (s *Server) seal(match, path string) {
 		s.replays.setLive(filepath.Base(path), false) // its size has changed
 	})
 }
+
+// archive moves the replay of a match that is over out of the live folder, and seals it there.
+func (s *Server) archive(match, path string) error {
+	to := s.archived(path)
+	if to != path {
+		if err := replay.Replace(path, to); err != nil {
+			return err
+		}
+		s.replays.setLive(filepath.Base(to), false) // the list has one more
+	}
+	if !s.options.KeepOpen {
+		s.seal(match, to)
+	}
+	return nil
+}

@@ -59,9 +59,10 @@
 //	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason)
 //	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties
 //	samestep_panics_total             counter    panics of a match, or of code that handles a desync bundle
-//	samestep_replay_failures_total    counter    replays that could not be created, written, completed or sealed
+//	samestep_replay_failures_total    counter    replays that could not be created, written, completed, sealed or recovered
+//	samestep_recovery_mismatches_total  counter  recovered matches whose beginning did not agree with their log
 //	samestep_build_info               gauge      1, with the engine's rules, the version of the program's module and of Go
-//	samestep_matches                  gauge      matches by state: starting, playing, paused, held, ended; the last until their connections have closed
+//	samestep_matches                  gauge      matches by state: starting, recovering, playing, paused, held, ended; the last until their connections have closed
 //	samestep_held_matches             gauge      matches that seal no ticks now, by reason
 //	samestep_connections              gauge      authenticated connections, by role
 //	samestep_peers                    gauge      connections, by state (host.PeerState)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http/httptest"
 	"slices"
@@ -64,6 +65,24 @@ func Example() {
 	// Output:
 	// the session ended with <nil>
 	// duel minimal 1
+	// shutdown <nil>
+}
+
+// A server resumes the matches whose logs are open. While it does, it tells their clients when to come back.
+func ExampleServer_Recover() {
+	s, err := server.New(server.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		panic(err)
+	}
+	var logs []server.Interrupted = []server.Interrupted{{
+		Path: "matches/live/duel-00000000.ssr", Spec: server.MatchSpec{Game: lockstep.MustGame(minimal.Rules())},
+	}}
+	s.Recover(logs, func(one server.Interrupted, m *server.Match, err error) {
+		fmt.Println(one.Path, errors.Is(err, fs.ErrNotExist))
+	})
+	fmt.Println("shutdown", s.Shutdown(context.Background()))
+	// Output:
+	// matches/live/duel-00000000.ssr true
 	// shutdown <nil>
 }
 

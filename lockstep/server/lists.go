@@ -32,14 +32,27 @@ func (s *Server) rateLimited(next http.HandlerFunc) http.HandlerFunc {
 }
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
-	all := s.Matches()
+	all := s.views()
 	after := r.URL.Query().Get("after")
-	from, _ := slices.BinarySearchFunc(all, after+"\x00", func(m *Match, name string) int { return strings.Compare(m.Name(), name) })
-	views := []View{}
-	for _, m := range all[from:min(len(all), from+MaxListed)] {
-		views = append(views, m.View())
+	from, _ := slices.BinarySearchFunc(all, after+"\x00", func(v *View, name string) int { return strings.Compare(v.Name, name) })
+	reply(w, http.StatusOK, append([]*View{}, all[from:min(len(all), from+MaxListed)]...))
+}
+
+// views returns the views of all matches by name, also of those that are recovering.
+func (s *Server) views() []*View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*View
+	for _, m := range s.matches {
+		if m != nil {
+			all = append(all, m.view.Load())
+		}
 	}
-	reply(w, http.StatusOK, views)
+	for _, v := range s.recoveries.pending {
+		all = append(all, v)
+	}
+	slices.SortFunc(all, func(a, b *View) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
 func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {

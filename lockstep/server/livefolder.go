@@ -83,18 +83,3 @@ func (s *Server) archived(path string) string {
 	}
 	return filepath.Join(s.options.Dir, name)
 }
-
-// archive moves the replay of a match that is over out of the live folder, and seals it there.
-func (s *Server) archive(match, path string) error {
-	to := s.archived(path)
-	if to != path {
-		if err := replay.Replace(path, to); err != nil {
-			return err
-		}
-		s.replays.setLive(filepath.Base(to), false) // the list has one more
-	}
-	if !s.options.KeepOpen {
-		s.seal(match, to)
-	}
-	return nil
-}

@@ -26,38 +26,82 @@ var (
 
 // Resume continues the match of a replay that a crash left open, after the last tick in the file and under the name that
 // the file has. Players return with their tokens, which must name their seats. The settings and the configuration are
-// those of the file; Resume uses only Game, Host and OnStart of the spec. It simulates the whole match once, writes it to
-// a new file, and replaces the old file by the new one.
+// those of the file; Resume uses only Game, Host and OnStart of the spec. It simulates the end of the match, from the last
+// keyframe but one, writes the whole match to a new file, and replaces the old file by the new one. If the end does not
+// agree with the log, it simulates the whole match. Otherwise it compares the beginning in the background.
 //
 // A match that its rules have ended in the last tick of the file gets its end record if that is missing, and lingers as
 // if it had ended now. With Options.KeepOpen that is only so without the end record, because the file of a match that is
 // over looks as after a crash that followed it.
 func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
-	old, header, err := openInterrupted(path)
+	x, err := s.claim(path, spec)
 	if err != nil {
 		return nil, err
 	}
-	defer old.Close()
-	if spec.Name, err = resumedName(path, header); err != nil {
+	if err := s.recoverMatch(x); err != nil {
 		return nil, err
 	}
-	spec.Settings = header.Settings
-	m := s.newMatch(spec)
-	m.path = path
+	return x.match, nil
+}
+
+// A recovery is a match whose log is locked and whose name is reserved.
+type recovery struct {
+	match *Match
+	log   *os.File
+	phase time.Duration
+}
+
+// claim locks the log of an interrupted match, and reserves the match's name.
+func (s *Server) claim(path string, spec MatchSpec) (*recovery, error) {
+	log, header, err := openInterrupted(path)
+	if err != nil {
+		return nil, err
+	}
+	x := &recovery{log: log}
+	if spec.Name, err = resumedName(path, header); err == nil {
+		spec.Settings = header.Settings
+		x.phase, err = s.reserve(spec.Name, spec.Settings)
+	}
+	if err != nil {
+		log.Close()
+		return nil, err
+	}
+	x.match = s.newMatch(spec)
+	x.match.path = path
+	s.mu.Lock()
+	s.recoveries.pending[spec.Name] = newView(x.match, header, matchRecovering)
+	s.mu.Unlock()
+	return x, nil
+}
+
+// recoverMatch continues a claimed match.
+func (s *Server) recoverMatch(x *recovery) error {
+	m := x.match
+	defer x.log.Close()
+	s.launching.Add(1) // before start says that it is done
+	defer s.launching.Done()
 	prepare := func(phase time.Duration) error {
-		s.replays.setLive(filepath.Base(path), true)
-		if err := m.recoverFrom(old, phase); err != nil {
-			s.replays.setLive(filepath.Base(path), false)
-			return fmt.Errorf("server: %s: %w", path, err)
+		s.replays.setLive(filepath.Base(m.path), true)
+		if err := m.recoverFrom(x.log, phase); err != nil {
+			s.replays.setLive(filepath.Base(m.path), false)
+			return fmt.Errorf("server: %s: %w", m.path, err)
 		}
 		return nil
 	}
 	// A replay that is closed without an end can be resumed again.
-	if err := s.launch(m, prepare, func() { m.closeReplay() }); err != nil {
-		return nil, err
+	err := s.start(m, x.phase, prepare, func() { m.closeReplay() })
+	if errors.Is(err, ErrNotInterrupted) && s.archived(m.path) != m.path {
+		x.log.Close()
+		err = errors.Join(err, s.archive(m.spec.Name, m.path))
+	}
+	if err != nil {
+		return err
+	}
+	if m.skipped > 0 {
+		s.launching.Go(func() { s.compareSkipped(m) })
 	}
 	m.notifyStart()
-	return m, nil
+	return nil
 }
 
 // resumedName returns the match's name in the path of a replay.
@@ -138,6 +182,10 @@ func (m *Match) recoverFrom(old *os.File, phase time.Duration) error {
 // copyLog copies the log of an interrupted match to its new replay, and creates the host.
 func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	recovery := host.NewRecovery(m.spec.Game)
+	if keyframes := r.Index(); len(keyframes) > 2 {
+		m.skipped = keyframes[len(keyframes)-2] // the last one is compared
+		recovery.SkipTo(m.skipped)
+	}
 	found, err := replay.Continue(m.writer, r, recovery)
 	switch {
 	case err != nil:
@@ -147,6 +195,12 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	case found.Damage == nil: // the host says whether the rules have ended it
 	case found.Damage.Next > 0 || !errors.Is(found.Damage, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: %w", ErrDamaged, found.Damage)
+	}
+	if m.skipped > 0 && recovery.Check() != nil {
+		if recovery, err = wholeRecovery(m.spec.Game, r); err != nil {
+			return err
+		}
+		m.skipped = 0
 	}
 	m.epoch = time.Now().Add(-phase)
 	if err := m.restore(recovery); err != nil {
@@ -167,5 +221,27 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	if m.writer.Full() {
 		return replay.ErrDiskFull
 	}
+	m.recovered = m.writer.Size()
 	return m.file.Sync()
+}
+
+// wholeRecovery simulates the whole match of r.
+func wholeRecovery(g *lockstep.Game, r *replay.Reader) (*host.Recovery, error) {
+	again, err := r.Reopen()
+	if err != nil {
+		return nil, err
+	}
+	whole := host.NewRecovery(g)
+	for _, err := range again.All() {
+		if damage := (*replay.DamageError)(nil); errors.As(err, &damage) {
+			break // the end of the log
+		}
+		if err == nil {
+			err = whole.Append(again.Record())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return whole, nil
 }

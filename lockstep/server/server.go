@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Subprotocol is the WebSocket subprotocol that a client must offer.
@@ -54,7 +56,9 @@ type Server struct {
 	sealCtx     context.Context // ends when no more replays are sealed
 	stopSealing func()
 
-	launching sync.WaitGroup // matches that have a name and do not run yet
+	launching  sync.WaitGroup // matches that have a name and do not run yet, and the rest of recoveries
+	comparing  sync.Mutex     // held while the beginning of a recovered match is simulated
+	recoveries recoveries
 
 	mu      sync.Mutex
 	matches map[string]*Match // nil while a match is being created
@@ -70,10 +74,31 @@ func (s *Server) match(name string) *Match {
 	return s.matches[name]
 }
 
+// isClosed reports whether Shutdown was called.
+func (s *Server) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// recovering reports whether the match of a name is recovering, and about how long a client should wait for it.
+func (s *Server) recovering(name string) (wait time.Duration, is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.recoveries.wait(name)
+}
+
 // requested returns the match that the path names. If there is none, it answers the request and returns nil.
 func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
-	m := s.match(r.PathValue("name"))
+	name := r.PathValue("name")
+	m := s.match(name)
 	if m == nil {
+		if wait, ok := s.recovering(name); ok {
+			seconds := strconv.Itoa(int(wait / time.Second))
+			w.Header().Set("Retry-After", seconds)
+			http.Error(w, "the match is recovering, come back in "+seconds+" s", http.StatusServiceUnavailable)
+			return nil
+		}
 		http.Error(w, "no such match", http.StatusNotFound)
 	}
 	return m
@@ -97,5 +122,6 @@ func (s *Server) forget(m *Match) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.matches, m.spec.Name)
+	delete(s.recoveries.pending, m.spec.Name)
 	delete(s.guests, m.spec.guest)
 }

@@ -10,7 +10,8 @@ type matchState uint8
 
 // The states of matches. Each match has the last one of them that applies.
 const (
-	matchStarting matchState = iota // being created
+	matchStarting   matchState = iota // being created
+	matchRecovering                   // from its log, after a crash
 	matchPlaying
 	matchPaused
 	matchHeld
@@ -19,7 +20,7 @@ const (
 )
 
 func (s matchState) String() string {
-	return [...]string{"starting", "playing", "paused", "held", "ended"}[s]
+	return [...]string{"starting", "recovering", "playing", "paused", "held", "ended"}[s]
 }
 
 // state returns the state of a match that has started.
@@ -54,6 +55,8 @@ func (s *Server) census() *census {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	c.states[matchRecovering] = len(s.recoveries.pending)
+	c.states[matchStarting] = -len(s.recoveries.pending)
 	for _, m := range s.matches {
 		if m == nil {
 			c.states[matchStarting]++

@@ -21,6 +21,7 @@ type View struct {
 	SelfTest      []string          `json:"self_test"`
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`
+	State         string            `json:"state"` // recovering, playing, paused, held or ended
 	Tick          lockstep.Tick     `json:"tick"`
 	Paused        bool              `json:"paused,omitempty"`
 	Held          string            `json:"held,omitempty"`  // why it is held; "" if it is not
@@ -33,14 +34,21 @@ type View struct {
 	roles [protocol.Admin + 1]int // authenticated connections
 }
 
-// publish updates the match's view and the metrics.
-func (m *Match) publish() {
-	a, h := protocol.NewAuth(m.spec.Game), m.host.Header()
-	v := &View{
+// newView returns the view of a match that does not run yet.
+func newView(m *Match, h *lockstep.Header, state matchState) *View {
+	a := protocol.NewAuth(m.spec.Game)
+	return &View{
 		Name: m.spec.Name, Protocol: h.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
-		Tick: m.host.Now(), Paused: m.paused || m.host.Paused(), Held: m.host.Held(), Stats: m.host.Stats(),
+		State: state.String(),
 	}
+}
+
+// publish updates the match's view and the metrics.
+func (m *Match) publish() {
+	h := m.host.Header()
+	v := newView(m, h, matchPlaying)
+	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.paused || m.host.Paused(), m.host.Held(), m.host.Stats()
 	peers := m.host.Peers()
 	v.roles = countRoles(peers)
 	for _, p := range peers {
@@ -53,6 +61,7 @@ func (m *Match) publish() {
 	}
 	result, byRules := m.host.Result()
 	v.EndedByRules, v.Result = byRules, json.RawMessage(h.ResultJSON(result))
+	v.State = v.state().String()
 	m.count(&v.Stats)
 	m.updateGuestUsage()
 	m.updateMemoryBound(v.Stats.StateBytes)

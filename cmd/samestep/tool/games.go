@@ -74,6 +74,15 @@ func (l gameList) names() string {
 // gamesOf returns the games whose matches the program can simulate.
 func gamesOf(c *cli.Context) replay.Games { return listed(c).games() }
 
+// of returns the game of a match, see [replay.Games.Of].
+func (l gameList) of(h *lockstep.Header) (*playable, error) {
+	g, err := l.games().Of(h)
+	if err != nil {
+		return nil, err
+	}
+	return l[slices.IndexFunc(l, func(p *playable) bool { return p.Game == g })], nil
+}
+
 func (l gameList) games() (all replay.Games) {
 	for _, g := range l {
 		all = append(all, g.Game)

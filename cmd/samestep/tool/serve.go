@@ -13,7 +13,6 @@ import (
 	"net/http/pprof"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -108,30 +107,14 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var stopped []interrupted
-	for _, g := range games {
-		if !c.Bool("resume") {
-			break
-		}
-		found, err := findInterrupted(c, g)
-		if err != nil {
-			return err
-		}
-		for i := range found {
-			policy.of(g).apply(&found[i].spec, c.Uint("bots"))
-		}
-		stopped = append(stopped, found...)
-	}
-	specs = slices.DeleteFunc(specs, func(s server.MatchSpec) bool {
-		return slices.ContainsFunc(stopped, func(m interrupted) bool { return m.spec.Name == s.Name })
-	})
 	for i := range specs {
 		policy.apply(&specs[i], c.Uint("bots"))
 	}
-	all := slices.Clone(specs)
-	for i := range stopped {
-		all = append(all, stopped[i].spec)
+	stopped, err := findInterrupted(c, games, policy)
+	if err != nil {
+		return err
 	}
+	all := stopped.with(specs)
 	o, tokens, err := serverOptions(c, games, all, policy)
 	if err != nil {
 		return err
@@ -145,17 +128,17 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	err = profiles(c.String("pprof"), o.Log)
-	if err == nil {
-		err = resume(c, s, stopped)
-	}
 	for i := 0; i < len(specs) && err == nil; i++ {
-		_, err = s.Create(specs[i]) // last, since it begins a replay
+		if !stopped.taken[specs[i].Name] {
+			_, err = s.Create(specs[i]) // last, since it begins a replay
+		}
 	}
 	if err != nil {
 		l.Close()
 		return err
 	}
 	fmt.Fprintf(c.App.Writer, "listening on %s://%s\n", scheme, l.Addr())
+	stopped.start(c, s, o.Log, specs)
 	h := http.Handler(s)
 	if c.Bool("web") {
 		h = g.pageOver(c.Context, s, o.Log)

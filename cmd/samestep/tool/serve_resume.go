@@ -5,8 +5,10 @@ package tool
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,80 +16,98 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// An interrupted is a match that a crash has ended, or whose end by the rules its players may have missed.
-type interrupted struct {
-	path  string           // of its replay
-	spec  server.MatchSpec // as far as the replay has it
-	ended bool             // the replay has its end
+// A resumption has the matches whose logs a crash left open.
+type resumption struct {
+	found []server.Interrupted
+	taken map[string]bool // names of matches that have a log, also one that cannot be resumed
 }
 
-// findInterrupted finds replays of the game that have no end and are not damaged inside, or that end by the rules and
-// were not sealed.
-func findInterrupted(c *cli.Context, g *playable) ([]interrupted, error) {
+// findInterrupted finds the live logs of the games' matches. It reads their headers only.
+func findInterrupted(c *cli.Context, games gameList, policy *matchPolicy) (*resumption, error) {
+	r := &resumption{taken: make(map[string]bool)}
 	dir := c.String("dir")
-	if dir == "" {
-		return nil, nil
+	if dir == "" || !c.Bool("resume") {
+		return r, nil
 	}
 	paths, err := server.LiveLogs(dir)
 	if err != nil {
 		return nil, err
 	}
-	var found []interrupted
 	for _, path := range paths {
-		m, err := interruptedMatch(path, g, c.Bool("keep-open"))
-		if err != nil { // other matches can still be served
-			fmt.Fprintf(c.App.ErrWriter, "%s: not resumed: %v\n", c.App.Name, err)
-		} else if m != nil {
-			found = append(found, *m)
+		spec, err := interruptedMatch(path, games, policy, c.Uint("bots"))
+		if spec.Name != "" {
+			r.taken[spec.Name] = true
 		}
-	}
-	return found, nil
-}
-
-// interruptedMatch returns nil for a match that is over, or is of another server.
-func interruptedMatch(path string, g *playable, keepOpen bool) (*interrupted, error) {
-	f, err := replay.OpenNoFollow(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Info()
-	if info.Header == nil {
-		return nil, ofFile(path, err)
-	}
-	ended := info.Ended && err == nil
-	if g.CheckIdentity(info.Header) != nil || ended && (!info.ByRules || keepOpen || info.Segments > 0 || info.Signatures != nil) {
-		return nil, nil
-	}
-	var damage *replay.DamageError
-	if !ended && (!errors.As(err, &damage) || damage.Next > 0) {
-		return nil, ofFile(path, err)
-	}
-	name, ok := strings.CutSuffix(filepath.Base(path), "-"+info.Header.Match.String()[:8]+".ssr")
-	if !ok {
-		return nil, nil
-	}
-	return &interrupted{path, server.MatchSpec{Name: name, Game: g.Game, Settings: info.Header.Settings}, ended}, nil
-}
-
-// resume continues interrupted matches, and prints their names.
-func resume(c *cli.Context, s *server.Server, all []interrupted) error {
-	for _, m := range all {
-		match, err := s.Resume(m.path, m.spec)
-		if m.ended && err != nil { // nobody can play it any more
-			fmt.Fprintf(c.App.ErrWriter, "%s: not resumed: %v\n", c.App.Name, err)
+		if err != nil { // other matches can still be served
+			fmt.Fprintf(c.App.ErrWriter, "%s: not resumed: %v\n", c.App.Name, ofFile(path, err))
 			continue
 		}
-		if err != nil {
-			return err
-		}
-		how := ""
-		if match.View().EndedByRules {
-			how = ", where its rules ended it"
-		}
-		if _, err := fmt.Fprintf(c.App.Writer, "resumed %s after tick %d%s\n", match.Name(), match.View().Tick, how); err != nil {
-			return err
+		r.found = append(r.found, server.Interrupted{Path: path, Spec: spec})
+	}
+	return r, nil
+}
+
+// interruptedMatch returns the match of a log. With an error, the spec has at most its name.
+func interruptedMatch(path string, games gameList, policy *matchPolicy, bots uint) (spec server.MatchSpec, err error) {
+	f, err := replay.OpenNoFollow(path)
+	if err != nil {
+		return spec, err
+	}
+	defer f.Close()
+	h, err := f.Header()
+	if err != nil {
+		return spec, err
+	}
+	name, ok := strings.CutSuffix(filepath.Base(path), "-"+h.Match.String()[:8]+".ssr")
+	if !ok {
+		return spec, fmt.Errorf("the file's name does not end with the match's id: want NAME-%s.ssr", h.Match.String()[:8])
+	}
+	spec.Name = name
+	g, err := games.of(h)
+	if err != nil {
+		return spec, err
+	}
+	spec.Game, spec.Settings = g.Game, h.Settings
+	policy.of(g).apply(&spec, bots)
+	return spec, nil
+}
+
+// with returns the specs of the matches, and those of fresh ones of other names.
+func (r *resumption) with(fresh []server.MatchSpec) (all []server.MatchSpec) {
+	for _, one := range r.found {
+		all = append(all, one.Spec)
+	}
+	for _, spec := range fresh {
+		if !r.taken[spec.Name] {
+			all = append(all, spec)
 		}
 	}
-	return nil
+	return all
+}
+
+// start resumes the matches in the background. As each begins, it prints its name. If one is over, it creates the match
+// of that name in fresh.
+func (r *resumption) start(c *cli.Context, s *server.Server, log *slog.Logger, fresh []server.MatchSpec) {
+	var printing sync.Mutex
+	s.Recover(r.found, func(one server.Interrupted, m *server.Match, err error) {
+		printing.Lock()
+		defer printing.Unlock()
+		if errors.Is(err, server.ErrNotInterrupted) {
+			for _, spec := range fresh {
+				if spec.Name != one.Spec.Name {
+					continue
+				}
+				if _, err := s.Create(spec); err != nil {
+					log.Error("match not created", "match", spec.Name, "err", err)
+				}
+			}
+		}
+		if err == nil { // otherwise the server has logged it
+			how := ""
+			if m.View().EndedByRules {
+				how = ", where its rules ended it"
+			}
+			fmt.Fprintf(c.App.Writer, "resumed %s after tick %d%s\n", m.Name(), m.View().Tick, how)
+		}
+	})
 }

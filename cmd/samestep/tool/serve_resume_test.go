@@ -5,11 +5,13 @@ package tool
 import (
 	"bytes"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -24,16 +26,20 @@ func TestServeResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Neither a pipe, on which an open waits, nor a link is resumed as a match.
-	if err := errors.Join(syscall.Mkfifo(filepath.Join(dir, "pipe.ssr"), 0o666), os.Symlink("pipe.ssr", filepath.Join(dir, "link.ssr"))); err != nil {
+	live := filepath.Join(dir, "live")
+	if err := errors.Join(os.Mkdir(live, 0o700), syscall.Mkfifo(filepath.Join(live, "pipe.ssr"), 0o666), os.Symlink("pipe.ssr", filepath.Join(live, "link.ssr"))); err != nil {
 		t.Fatal(err)
 	}
 	flags := []string{"--players", "2", "--units", "100", "--tick-rate", "50", "--web=false", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume"}
 	first := serveInTest(t, flags...)
 	first.tokens["ann"] = "ann-ann-ann-ann-ann"
 	before := playInTest(t, first, 0)
-	var out, errs bytes.Buffer
-	if code := program(t.Context(), append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...), &out, &errs); code == exitOK || !strings.Contains(errs.String(), "another program is writing it") {
-		t.Errorf("a second server exited with %d: %s", code, errs.String())
+	other := serveInTest(t, flags...)
+	if status := pageStatus(t, other.url+"/matches/match-1"); status != http.StatusNotFound {
+		t.Errorf("another server answers for the match with %d", status)
+	}
+	if code := other.stop(); code != exitOK || !strings.Contains(other.stderr.String(), "another program is writing it") {
+		t.Errorf("another server exited with %d: %s", code, other.stderr.String())
 	}
 	first.kill()
 	second := serveInTest(t, flags...)
@@ -58,7 +64,7 @@ func TestServeResumes(t *testing.T) {
 	if len(replays) != 1 {
 		t.Fatalf("got %v, want one replay", replays)
 	}
-	out.Reset()
+	var out, errs bytes.Buffer
 	if code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs); code != exitOK {
 		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
 	}
@@ -67,6 +73,11 @@ func TestServeResumes(t *testing.T) {
 // playInTest lets ann join until she has seen a tick after a given one, however slow the machine is.
 func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
 	t.Helper()
+	for deadline := time.Now().Add(time.Minute); pageStatus(t, s.url+"/matches/match-1") != http.StatusOK; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the match is not resumed: %s", s.stderr.String())
+		}
+	}
 	for {
 		sum, code := joinInTest(t, s, "ann", "--for", "2s")
 		if code != exitOK {
@@ -76,4 +87,15 @@ func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
 			return sum
 		}
 	}
+}
+
+// pageStatus returns the status of a page.
+func pageStatus(t *testing.T, url string) int {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	return answer.StatusCode
 }

@@ -1,0 +1,66 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// compareSkipped simulates the log of a recovered match from the beginning and compares its checksums.
+// A difference does not end the match, in which all players have the same state.
+func (s *Server) compareSkipped(m *Match) {
+	s.comparing.Lock()
+	defer s.comparing.Unlock()
+	err := s.guard(func() error { return s.compareLog(m) })
+	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
+		s.metrics.unlike.Inc()
+		s.log.Error("the beginning of a recovered match does not agree with its log", "match", m.Name(), "path", m.ReplayPath(), "err", err)
+	} else if err != nil && !errors.Is(err, ErrShutdown) {
+		s.log.Warn("the beginning of a recovered match was not compared", "match", m.Name(), "path", m.ReplayPath(), "err", err)
+	}
+}
+
+func (s *Server) compareLog(m *Match) error {
+	f, err := files.OpenNoFollow(m.ReplayPath())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := replay.NewReader(f, m.recovered)
+	if err != nil {
+		return err
+	}
+	whole := coordinator.NewRecovery(m.spec.Game)
+	for rec, err := range r.All() {
+		if damage := (*replay.DamageError)(nil); errors.As(err, &damage) {
+			break // the end of the log then
+		}
+		if err == nil && s.isClosed() {
+			err = ErrShutdown
+		}
+		if err == nil {
+			err = whole.Apply(rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return whole.Check()
+}
+
+// guard turns a panic of f into an error.
+func (s *Server) guard(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.metrics.panics.Inc()
+			s.log.Error("panic", "panic", v, "stack", string(debug.Stack()))
+			err = fmt.Errorf("server: panic: %v", v)
+		}
+	}()
+	return f()
+}
