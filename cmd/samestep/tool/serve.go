@@ -40,7 +40,7 @@ A player joins with: samestep join http://127.0.0.1:8766/matches/match-1
 or in a browser, at the address that is printed. In a checkout, the page's
 WebAssembly is built once, with the Go toolchain, into the user's cache directory.
 Release builds embed it. --web=false works without both.`,
-		Flags: append([]cli.Flag{
+		Flags: fromEnvironment(append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on"},
 			gameFlag,
 			&cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"},
@@ -88,7 +88,7 @@ Release builds embed it. --web=false works without both.`,
 			&cli.StringFlag{Name: "log-format", Value: "text", Usage: "write the log as text or json"},
 			&cli.StringFlag{Name: "log-level", Value: "info", Usage: "log lines of this `LEVEL` and above: debug, info, warn or error"},
 			&cli.BoolFlag{Name: "quiet", Usage: "log warnings and errors only, as --log-level warn"},
-		}, tokenFlags...),
+		}, tokenFlags...)),
 		Action: serve,
 	}
 }

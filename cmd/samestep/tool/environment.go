@@ -1,0 +1,48 @@
+//go:build !js
+
+package tool
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// fromEnvironment returns copies of flags that a variable of the environment sets if the command line leaves them out:
+// SAMESTEP_TICK_RATE sets --tick-rate. Variables with another meaning set no flag.
+func fromEnvironment(flags []cli.Flag) (all []cli.Flag) {
+	for _, f := range flags {
+		vars := []string{"SAMESTEP_" + strings.ToUpper(strings.ReplaceAll(f.Names()[0], "-", "_"))}
+		if vars[0] == tokensEnv || vars[0] == tokenEnv {
+			vars = nil
+		}
+		switch flag := f.(type) {
+		case *cli.BoolFlag:
+			same := *flag
+			same.EnvVars = vars
+			f = &same
+		case *cli.StringFlag:
+			same := *flag
+			same.EnvVars = vars
+			f = &same
+		case *cli.StringSliceFlag:
+			same := *flag
+			same.EnvVars = vars
+			f = &same
+		case *cli.UintFlag:
+			same := *flag
+			same.EnvVars = vars
+			f = &same
+		case *cli.Uint64Flag:
+			same := *flag
+			same.EnvVars = vars
+			f = &same
+		case *cli.DurationFlag:
+			same := *flag
+			same.EnvVars = vars
+			f = &same
+		}
+		all = append(all, f)
+	}
+	return all
+}

@@ -1,0 +1,28 @@
+//go:build !js
+
+package tool
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// Variables set the flags of serve, and the command line is stronger.
+func TestServeEnvironment(t *testing.T) {
+	t.Setenv("SAMESTEP_GAME", "chess")
+	for want, args := range map[string][]string{
+		`unknown game "chess"`: {"samestep", "serve"},
+		`unknown game "go"`:    {"samestep", "serve", "--game", "go"},
+	} {
+		var out bytes.Buffer
+		if code := run(t.Context(), args, &out, &out); code != exitUsage || !strings.Contains(out.String(), want) {
+			t.Errorf("%q: got exit code %d and %s, want %s", args, code, &out, want)
+		}
+	}
+	for _, f := range serveCommand().Flags {
+		if !strings.Contains(f.String(), "$SAMESTEP_") && f.Names()[0] != "tokens" {
+			t.Errorf("--%s has no variable", f.Names()[0])
+		}
+	}
+}
