@@ -4,7 +4,11 @@ package tool
 
 import (
 	"context"
+	"flag"
+	"fmt"
+	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -18,6 +22,7 @@ import (
 // A matchPolicy has the policies of a server for its matches.
 type matchPolicy struct {
 	ctx     context.Context
+	flags   *cli.Context
 	game    *playable
 	players uint8         // of a match whose request does not say how many
 	idle    time.Duration // ends a match with only bots; negative: never
@@ -29,7 +34,7 @@ type matchPolicy struct {
 
 func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 	p := &matchPolicy{
-		ctx: c.Context, game: g, players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
+		ctx: c.Context, flags: c, game: g, players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
 		host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: c.Bool("anonymous-spectators") || c.Uint("guests") > 0, SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
 			MaxSpectators: int(c.Uint("max-spectators")),
@@ -84,7 +89,56 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(s.TickRate/2 + 1)}
 	}
 	spec.Host = &o
+	spec.Recorded, spec.Restore = p.recorded(bots), p.restore
 	if bots > 0 {
 		p.fill(spec, bots)
 	}
+}
+
+// policyFlags are the flags that are policies of a match. A match keeps those of its creation.
+var policyFlags = []string{
+	"spectator-delay", "anonymous-spectators", "max-spectators", "relay", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
+}
+
+// recorded returns the policies of a match as flags, of those that are not the default.
+func (p *matchPolicy) recorded(bots uint) string {
+	text := []string{fmt.Sprintf("--bots=%d", bots)}
+	for _, name := range policyFlags {
+		if p.flags.IsSet(name) {
+			text = append(text, fmt.Sprintf("--%s=%v", name, p.flags.Value(name)))
+		}
+	}
+	if p.flags.Uint("guests") > 0 && !p.flags.IsSet("anonymous-spectators") {
+		text = append(text, "--anonymous-spectators=true")
+	}
+	return strings.Join(text, " ")
+}
+
+// restore gives a resumed match the policies of its creation. A flag on the command line of this start replaces its own.
+func (p *matchPolicy) restore(spec *server.MatchSpec, recorded string) error {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	for _, f := range p.flags.Command.Flags {
+		if err := f.Apply(set); err != nil {
+			return err
+		}
+	}
+	args := strings.Fields(recorded)
+	for _, name := range append(policyFlags, "bots") {
+		if p.flags.IsSet(name) {
+			args = append(args, fmt.Sprintf("--%s=%v", name, p.flags.Value(name)))
+		}
+	}
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	c := cli.NewContext(p.flags.App, set, nil)
+	c.Context, c.Command = p.ctx, p.flags.Command
+	old, err := newMatchPolicy(c, p.game)
+	if err != nil {
+		return err
+	}
+	old.idle, old.players = p.idle, p.players
+	old.apply(spec, c.Uint("bots"))
+	return nil
 }
