@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"os"
@@ -124,6 +125,30 @@ func sealInto(ctx context.Context, sealed, open *os.File, size int64, o WriterOp
 		err = fmt.Errorf("replay: %w: sealed, the match has the content hash %s, want %s", ErrCorrupt, got, want)
 	}
 	return err
+}
+
+// SignFile replaces a file by the same one with a signature: see [Sign]. At any moment, also after a crash, one of the two
+// has the name and is whole.
+func SignFile(path string, key ed25519.PrivateKey) error {
+	if err := files.Replace(path, func(signed *os.File) error {
+		from, err := files.Open(path)
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		info, err := from.Stat()
+		if err != nil {
+			return err
+		}
+		r, err := NewReader(from, info.Size())
+		if err != nil {
+			return err
+		}
+		return Sign(signed, r, key)
+	}); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	return syncDir(path)
 }
 
 // An interruptible is a file that refuses writes after ctx has ended.

@@ -28,11 +28,16 @@ func (s *Server) authorize(token, match string) (host.Grant, error) {
 // token and answers the request. A valid token passes however many wrong ones its address has sent, because many
 // people can share an address.
 func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (g host.Grant, ok bool) {
+	return s.authenticateIn(w, r, r.PathValue("name"))
+}
+
+// authenticateIn is authenticate for a match that the path does not name; "" for all matches.
+func (s *Server) authenticateIn(w http.ResponseWriter, r *http.Request, match string) (g host.Grant, ok bool) {
 	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	a := auditOf(r)
 	a.why = errNoToken
 	if shown {
-		a.grant, a.why = s.authorize(token, r.PathValue("name"))
+		a.grant, a.why = s.authorize(token, match)
 		if a.why == nil {
 			return a.grant, true
 		}

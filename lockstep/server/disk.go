@@ -176,37 +176,3 @@ func (m *Match) commit(now time.Time) {
 		m.host.Persisted(m.now(), committed)
 	}
 }
-
-// seal compresses the replay of a finished match concurrently with the running ones. It seals one replay at a time, so
-// that live matches keep the remaining CPUs.
-func (s *Server) seal(match, path string) {
-	s.sealing.Go(func() {
-		select {
-		case s.seals <- struct{}{}:
-			defer func() { <-s.seals }()
-		case <-s.sealCtx.Done():
-			return
-		}
-		err := replay.SealFile(s.sealCtx, path, replay.WriterOptions{SegmentTicks: sealTicks})
-		if err != nil && s.sealCtx.Err() == nil {
-			s.metrics.failures.Inc()
-			s.log.Error("seal", "match", match, "path", path, "err", err)
-		}
-		s.replays.setLive(filepath.Base(path), false) // its size has changed
-	})
-}
-
-// archive moves the replay of a match that is over out of the live folder, and seals it there.
-func (s *Server) archive(match, path string) error {
-	to := s.archived(path)
-	if to != path {
-		if err := replay.Replace(path, to); err != nil {
-			return err
-		}
-		s.replays.setLive(filepath.Base(to), false) // the list has one more
-	}
-	if !s.options.KeepOpen {
-		s.seal(match, to)
-	}
-	return nil
-}

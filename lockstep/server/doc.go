@@ -38,8 +38,10 @@
 //	GET    /matches/NAME/bans     the active bans, including those of kicks (admin)
 //	POST   /revocations           ?subject=S or ?token=ID (a JWT's jti); &for=TIME, &reason=TEXT (admin); DELETE removes one, GET lists them
 //	GET    /matches/NAME/play     the WebSocket of docs/protocol.md
-//	GET    /replays               the replays of finished matches, in pages like /matches, if Options.Replays
+//	GET    /replays               the replays of finished matches, in pages like /matches, if Options.Replays; with
+//	                              Options.Archive also a search, and players see what they have played
 //	GET    /replays/FILE          one of them, or a range of its bytes
+//	DELETE /replays/FILE          delete one with its bundles (admin)
 //
 // The metrics, of the whole server since it started, besides those of the process (process_*) and of Go (go_*). What
 // matches count is at most a second late.

@@ -54,7 +54,7 @@ func TestForeignHosts(t *testing.T) {
 			{"GET /matches/duel", "", 200},
 			{"GET /metrics", "", 200},
 			{"POST /matches", "Authorization: Bearer " + ops + "\r\n", 400},
-			{"POST /matches/duel/pause", "Authorization: Bearer " + ops + "\r\n", 400},
+			{"POST /matches/duel/kick", "Authorization: Bearer " + ops + "\r\n", 400},
 			{"GET /matches/duel/play", "Origin: http://" + x.host + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
 				"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: " + server.Subprotocol + "\r\n", 101},
 		} {

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"errors"
-	"io/fs"
 	"net/http"
 	"slices"
 	"strings"
@@ -56,6 +54,18 @@ func (s *Server) views() []*View {
 }
 
 func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {
+	q, err := archiveQuery(r.URL.Query())
+	switch {
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	case s.options.Archive != nil:
+		s.search(w, r, q)
+		return
+	case q.searches():
+		http.Error(w, "this server has no archive, so it cannot search", http.StatusNotImplemented)
+		return
+	}
 	all, err := s.replays.list()
 	if err != nil {
 		s.log.Error("replays", "err", err)
@@ -83,12 +93,8 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.replays.endDownload(from)
 	name := r.PathValue("name")
-	f, info, err := s.replays.open(name)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			s.log.Error("replay", "name", name, "err", err)
-		}
-		http.Error(w, "no such replay, or its match is not over", http.StatusNotFound)
+	f, written, ok := s.openReplay(w, r)
+	if !ok {
 		return
 	}
 	defer f.Close()
@@ -97,5 +103,5 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache") // sealing replaces the file
-	http.ServeContent(w, r, name, info.ModTime(), f)
+	http.ServeContent(w, r, name, written, f)
 }

@@ -284,7 +284,11 @@ func (m *Match) finish() {
 	if m.host.Err() == nil { // suspended, or our own code panicked: the replay has no end
 		return
 	}
-	if err := m.server.archive(m.spec.Name, m.path); err != nil {
+	err := m.server.tellOwners(m.path, m.owners)
+	if err == nil {
+		err = m.server.archive(m.spec.Name, m.path)
+	}
+	if err != nil {
 		m.server.metrics.failures.Inc()
 		m.server.log.Error("archive", "match", m.spec.Name, "path", m.path, "err", err)
 		return

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"crypto/ed25519"
 	"io"
 	"log/slog"
 	"net/netip"
@@ -73,6 +74,12 @@ type Options struct {
 	// Durability says when a tick is safe on disk. With [replay.SyncFrame] no client sees a tick before that; the
 	// match itself does not wait.
 	Durability replay.Durability
+
+	// Archive takes over sealed replays and desync bundles. Nil leaves them in Dir.
+	Archive Archive
+
+	// SignKey signs sealed replays. Nil signs none.
+	SignKey ed25519.PrivateKey
 
 	// KeepOpen keeps the replays of finished matches as they were written, and does not compress them.
 	KeepOpen bool

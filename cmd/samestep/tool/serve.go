@@ -54,6 +54,11 @@ Release builds embed it. --web=false works without both.`,
 			&cli.BoolFlag{Name: "replays", Value: true, Usage: "let anybody list and download the replays of matches that are over"},
 			&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent)"},
 			&cli.BoolFlag{Name: "resume", Usage: "continue the matches in --dir that an interrupt or a crash has stopped; their players need the same --tokens or --jwt-key"},
+			&cli.StringFlag{Name: "archive", Usage: "move sealed replays and desync bundles to `PLACE`, a folder or s3://BUCKET/PREFIX, where they can be searched"},
+			&cli.UintFlag{Name: "keep-days", Usage: "delete what the archive has for more than `N` days; 0: never"},
+			&cli.UintFlag{Name: "keep-replays", Usage: "keep the latest `N` replays in the archive; 0: all"},
+			&cli.Uint64Flag{Name: "keep-bytes", Usage: "keep at most `N` bytes in the archive, the latest; 0: no limit"},
+			&cli.StringFlag{Name: "sign-key", Usage: "sign sealed replays with the private key in `FILE` (PEM, PKCS #8); replay verify --key checks them"},
 			&cli.BoolFlag{Name: "keep-open", Usage: "do not compress the replays of matches that are over"},
 			&cli.DurationFlag{Name: "spectator-delay", Usage: "show the match to spectators `TIME` later than to players"},
 			&cli.UintFlag{Name: "guests", Usage: "let anybody take a free seat, and create up to `N` matches at a time; 0: no guests"},
@@ -119,6 +124,11 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	kept, err := addArchive(c, &o)
+	if err != nil {
+		return err
+	}
+	defer closeArchive(kept)
 	s, err := server.New(o)
 	if err != nil {
 		return err
@@ -132,6 +142,9 @@ func serve(c *cli.Context) error {
 		if !stopped.taken[specs[i].Name] {
 			_, err = s.Create(specs[i]) // last, since it begins a replay
 		}
+	}
+	if kept != nil && err == nil {
+		err = kept.Adopt(o.Dir)
 	}
 	if err != nil {
 		l.Close()

@@ -36,6 +36,9 @@ const (
 	goScript  = "github.com/rogpeppe/go-internal"
 	dataTests = "github.com/cockroachdb/datadriven"
 	chromedp  = "github.com/chromedp"
+	bbolt     = "go.etcd.io/bbolt"
+	minio     = "github.com/minio/minio-go/v7"
+	gofakes3  = "github.com/johannesboyne/gofakes3"
 )
 
 // The layers of the house. No package of the engine is in a layer above its own.
@@ -67,7 +70,10 @@ var imports = []importRow{
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, tests: live},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
-	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive"})},
+	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{bbolt}},
+	// Apart, so that only a program with object storage links its client.
+	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"internal/testing/simulate"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},

@@ -1,0 +1,139 @@
+//go:build !js
+
+package tool
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep/archive"
+	"github.com/seed-49bee653/samestep/lockstep/archive/s3"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// openStore opens the store of --archive, and says where its index is: in the folder itself, or in dir.
+func openStore(place, dir string) (store archive.Store, index string, err error) {
+	if !strings.HasPrefix(place, "s3:") {
+		store, err = archive.OpenFolder(place)
+		return store, filepath.Join(place, "index.db"), err
+	}
+	config, err := s3.FromEnvironment(place, os.Getenv)
+	if err != nil {
+		return nil, "", err
+	}
+	store, err = s3.New(config)
+	return store, filepath.Join(dir, "archive.db"), err
+}
+
+// addArchive adds the key of --sign-key and the archive of --archive to a server's options. The archive is nil if there
+// is none.
+func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
+	if path := c.String("sign-key"); path != "" {
+		key, err := readKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey)
+		if err != nil {
+			return nil, err
+		}
+		if c.Bool("keep-open") {
+			return nil, usagef("--sign-key: got it with --keep-open, but only sealed replays are signed")
+		}
+		o.SignKey = key
+	}
+	a, err := openArchive(c, o.SignKey, o.Log)
+	if a != nil {
+		o.Archive = a
+	}
+	return a, err
+}
+
+// openArchive opens the archive of --archive, or returns nil.
+func openArchive(c *cli.Context, key ed25519.PrivateKey, log *slog.Logger) (*archive.Archive, error) {
+	place, dir := c.String("archive"), c.String("dir")
+	switch {
+	case place == "" && (c.IsSet("keep-days") || c.IsSet("keep-replays") || c.IsSet("keep-bytes")):
+		return nil, usagef("--keep-days, --keep-replays and --keep-bytes need --archive")
+	case place == "":
+		return nil, nil
+	case dir == "":
+		return nil, usagef("--archive needs --dir, where replays are written first")
+	case filepath.Clean(place) == filepath.Clean(dir):
+		return nil, usagef("--archive: got the folder of --dir, want another one")
+	}
+	store, index, err := openStore(place, dir)
+	if err != nil {
+		return nil, fmt.Errorf("--archive: %w", err)
+	}
+	o := archive.Options{
+		Store: store, Index: index, Log: log,
+		Keep: archive.Keep{Age: time.Duration(min(c.Uint("keep-days"), maxKeepDays)) * 24 * time.Hour, Replays: int(min(c.Uint("keep-replays"), 1<<31-1)), Bytes: int64(min(c.Uint64("keep-bytes"), 1<<62))},
+	}
+	if !c.Bool("keep-open") {
+		o.Seal = func(ctx context.Context, path string) error { return server.SealFile(ctx, path, key) }
+	}
+	if key != nil {
+		o.Signer = hex.EncodeToString(key.Public().(ed25519.PublicKey))
+	}
+	return archive.New(o)
+}
+
+// maxKeepDays is the largest --keep-days, a century.
+const maxKeepDays = 36500
+
+// archiveGrace is how long a server that stops waits for its archive. What is left is archived after the next start.
+const archiveGrace = 2 * time.Second
+
+// closeArchive stops the archive, which may be nil.
+func closeArchive(a *archive.Archive) {
+	if a == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), archiveGrace)
+	defer cancel()
+	a.Flush(ctx)
+	a.Close()
+}
+
+func replayIndexCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "index",
+		Usage:     "make the index of a server's archive again",
+		ArgsUsage: "PLACE",
+		Description: `Reads the archive of serve --archive PLACE, a folder or s3://BUCKET/PREFIX, and makes
+its index agree with it. A server does this by itself when its index is missing. Use it
+after files were added, removed or restored by hand, also while the server runs.`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "the server's `FOLDER`, which has the index of an archive in s3://"},
+			jsonFlag,
+		},
+		Action: replayIndex,
+	}
+}
+
+func replayIndex(c *cli.Context) error {
+	place := c.Args().First()
+	if _, err := os.Stat(place); err != nil && !strings.HasPrefix(place, "s3:") {
+		return err
+	}
+	store, index, err := openStore(place, c.String("dir"))
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	n, err := archive.Index(c.Context, store, index, log)
+	if err != nil {
+		return err
+	}
+	return tell(c, struct {
+		Files int `json:"files"`
+	}{n}, func(w io.Writer) { fmt.Fprintf(w, "%s in %s\n", count(n, "file"), index) }, nil)
+}

@@ -1,0 +1,205 @@
+//go:build !js
+
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// maxDescription is the size limit of a description, in bytes.
+const maxDescription = 1 << 20
+
+// An entry describes a file, in the index and in NAME.json of the store.
+type entry struct {
+	server.Archived
+	Subjects map[lockstep.Player]string `json:"subjects,omitempty"`
+}
+
+// archived returns the description for the server.
+func (e *entry) archived() server.Archived {
+	a := e.Archived
+	a.Subjects = e.Subjects
+	return a
+}
+
+// descriptionName is the name of a file's description in the store.
+func descriptionName(name string) string { return name + ".json" }
+
+// ownersPath is the path of the subjects of a replay's seats, until it is archived.
+func ownersPath(path string) string { return strings.TrimSuffix(path, ".ssr") + ".owners" }
+
+// writeOwners writes the subjects of a replay's seats beside it.
+func writeOwners(path string, subjects map[lockstep.Player]string) error {
+	b, err := json.Marshal(subjects)
+	if err != nil {
+		return err
+	}
+	return files.Replace(ownersPath(path), func(f *os.File) error {
+		_, err := f.Write(b)
+		return err
+	})
+}
+
+func readOwners(path string) (map[lockstep.Player]string, error) {
+	f, err := files.OpenNoFollow(ownersPath(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // it had none
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var subjects map[lockstep.Player]string
+	err = json.NewDecoder(io.LimitReader(f, maxDescription)).Decode(&subjects)
+	return subjects, err
+}
+
+// describeFile describes a file that waits for the store, and reports whether it is a sealed replay. It returns nil for
+// a replay that a server writes.
+func describeFile(path string) (e *entry, sealed bool, err error) {
+	f, err := files.OpenNoFollow(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	if written, err := replay.Locked(f); written || err != nil {
+		return nil, false, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	if e, sealed, err = describe(filepath.Base(path), f, info.Size(), info.ModTime()); err != nil {
+		return nil, false, err
+	}
+	e.Subjects, err = readOwners(path)
+	return e, sealed, err
+}
+
+// describe describes a file by its name and its content, and reports whether it is a sealed replay.
+func describe(name string, content io.ReaderAt, size int64, written time.Time) (e *entry, sealed bool, err error) {
+	e = &entry{}
+	e.Name, e.SizeBytes, e.Ended, e.Kind = name, size, written.UTC().Truncate(time.Second), kindOf(name)
+	stem := strings.TrimSuffix(name, filepath.Ext(name))
+	if e.Kind != kindReplay {
+		stem, _, _ = strings.Cut(stem, "-desync-")
+	}
+	e.Match = stem
+	if at := len(stem) - idDigits - 1; at > 0 && stem[at] == '-' {
+		e.Match, e.ID = stem[:at], stem[at+1:]
+	}
+	if e.Kind != kindReplay {
+		return e, false, nil
+	}
+	r, err := replay.NewReader(content, size)
+	if err != nil {
+		return nil, false, err
+	}
+	info, err := replay.ReadInfo(r)
+	if err == nil && !info.Ended {
+		err = errNotOver
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	e.describeMatch(info)
+	return e, info.Segments > 0, nil
+}
+
+func (e *entry) describeMatch(info *replay.Info) {
+	e.ID, e.Game, e.Build = info.Header.Match.String(), info.Header.Game, info.Header.Build
+	e.Ticks, e.Reason, e.EndedByRules, e.Result = info.Ticks, info.Reason, info.ByRules, info.Result
+	if info.Signed {
+		e.Signer = info.Signer
+	}
+	for _, p := range slices.Sorted(maps.Keys(info.Names)) {
+		if p < lockstep.MaxPlayers {
+			e.Players = append(e.Players, server.ArchivedPlayer{Seat: p, Name: info.Names[p]})
+		}
+	}
+}
+
+// errNotOver: the replay has no end, so its match can be resumed.
+var errNotOver = errors.New("the match of the replay is not over")
+
+// idDigits is the number of digits of a match's ID in the name of its replay.
+const idDigits = 8
+
+// stored describes a file of the store: by its description, or by its content if that is missing or of another file.
+func stored(ctx context.Context, store Store, o Object) (*entry, error) {
+	e, err := readDescription(ctx, store, o)
+	if err == nil {
+		return e, nil
+	}
+	f, err := store.Open(ctx, o.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if e, err = describeStream(o, f); err != nil {
+		return nil, err
+	}
+	e.Stored = true
+	return e, writeDescription(ctx, store, e)
+}
+
+// readDescription reads a file's description from the store.
+func readDescription(ctx context.Context, store Store, o Object) (*entry, error) {
+	f, err := store.Open(ctx, descriptionName(o.Name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	e := &entry{}
+	if err := json.NewDecoder(io.LimitReader(f, maxDescription)).Decode(e); err != nil {
+		return nil, err
+	}
+	if e.Name != o.Name || e.SizeBytes != o.SizeBytes {
+		return nil, fmt.Errorf("archive: %s describes %s of %d bytes, want %d bytes", descriptionName(o.Name), e.Name, e.SizeBytes, o.SizeBytes)
+	}
+	e.Stored = true
+	return e, nil
+}
+
+func writeDescription(ctx context.Context, store Store, e *entry) error {
+	b, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return store.Write(ctx, descriptionName(e.Name), b)
+}
+
+// describeStream describes a file of the store. A store elsewhere is read once, into a temporary file.
+func describeStream(o Object, f io.ReadSeeker) (*entry, error) {
+	if at, ok := f.(*os.File); ok {
+		e, _, err := describe(o.Name, at, o.SizeBytes, o.Written)
+		return e, err
+	}
+	temp, err := os.CreateTemp("", "samestep-*.part")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(temp.Name())
+	defer temp.Close()
+	if _, err := io.Copy(temp, f); err != nil {
+		return nil, err
+	}
+	e, _, err := describe(o.Name, temp, o.SizeBytes, o.Written)
+	return e, err
+}

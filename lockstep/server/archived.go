@@ -1,0 +1,214 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// archivedName takes the name of a match out of the name of its replay, of a bundle or of the page about one.
+var archivedName = regexp.MustCompile(`^([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})-[0-9a-f]{8}(-desync-[a-z0-9-]{1,40})?\.(ssr|zip|html)$`)
+
+// A replayReader says which replays a request may read.
+type replayReader struct {
+	all     bool // also bundles, and the replays of any player
+	subject string
+}
+
+// replayReader authenticates a request for replays of a match; "" for all matches. Everybody may read replays if
+// Options.Replays says so, but nothing else. It answers a request that it refuses.
+func (s *Server) replayReader(w http.ResponseWriter, r *http.Request, match string, public bool) (who replayReader, ok bool) {
+	if public && s.options.Replays {
+		return replayReader{}, true
+	}
+	g, ok := s.authenticateIn(w, r, match)
+	if !ok || !permitted(w, g.Role == protocol.Admin || g.Role == protocol.Seated && public && !g.Guest) {
+		return who, false
+	}
+	return replayReader{all: g.Role == protocol.Admin, subject: g.Subject}, true
+}
+
+// may reports whether a file can be read.
+func (who *replayReader) may(public bool, a *Archived) bool {
+	if public || who.all {
+		return true
+	}
+	for _, s := range a.Subjects {
+		if s == who.subject {
+			return true
+		}
+	}
+	return false
+}
+
+// archiveQuery reads the search of a request.
+func archiveQuery(v url.Values) (q ArchiveQuery, err error) {
+	q = ArchiveQuery{
+		Kind: v.Get("kind"), Player: v.Get("player"), Subject: v.Get("subject"), Match: v.Get("match"), Game: v.Get("game"),
+		Build: v.Get("build"), Result: v.Get("result"), After: v.Get("after"),
+	}
+	switch q.Kind {
+	case "", "replay", "bundle", "page":
+	default:
+		return q, errors.New("kind: want replay, bundle or page")
+	}
+	for name, to := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
+		text := v.Get(name)
+		if text == "" {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			at, err = time.Parse(time.DateOnly, text)
+		}
+		if err != nil {
+			return q, errors.New(name + ": want a time such as 2026-05-01 or 2026-05-01T12:00:00Z")
+		}
+		*to = at
+	}
+	return q, nil
+}
+
+// searches reports whether a query needs an index.
+func (q *ArchiveQuery) searches() bool {
+	plain := *q
+	plain.After = ""
+	return plain != ArchiveQuery{}
+}
+
+// search answers with the archived files that a request asks for.
+func (s *Server) search(w http.ResponseWriter, r *http.Request, q ArchiveQuery) {
+	who, ok := s.replayReader(w, r, q.Match, (q.Kind == "" || q.Kind == "replay") && q.Subject == "")
+	if !ok {
+		return
+	}
+	if !who.all && who.subject != "" { // others may be found only by who they are in the game
+		q.Subject = who.subject
+	}
+	found, next, err := s.options.Archive.Find(r.Context(), q)
+	switch {
+	case errors.Is(err, ErrQuery):
+		http.Error(w, "no such replay is listed", http.StatusNotFound)
+	case err != nil:
+		s.log.Error("replays", "err", err)
+		http.Error(w, "the replays cannot be listed", http.StatusInternalServerError)
+	default:
+		if next != "" {
+			v := r.URL.Query()
+			v.Set("after", next)
+			w.Header().Set("Link", `<?`+v.Encode()+`>; rel="next"`)
+		}
+		reply(w, http.StatusOK, found)
+	}
+}
+
+// noReplay answers a request for a replay that does not exist, that is not finished, or that the client may not read.
+const noReplay = "no such replay, or its match is not over"
+
+// openReplay opens a file for a request, from the server's folder or the archive. It answers a request that it refuses.
+func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSeekCloser, written time.Time, ok bool) {
+	name := r.PathValue("name")
+	public := replayName.MatchString(name)
+	if !public && (s.options.Archive == nil || matchOf(name) == "") {
+		http.Error(w, noReplay, http.StatusNotFound)
+		return nil, written, false
+	}
+	who, ok := s.replayReader(w, r, matchOf(name), public)
+	if !ok {
+		return nil, written, false
+	}
+	if public && (s.options.Replays || who.all) {
+		file, info, err := s.replays.open(name)
+		if err == nil {
+			return file, info.ModTime(), true
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.log.Error("replay", "name", name, "err", err)
+		}
+	}
+	err := fs.ErrNotExist
+	if s.options.Archive != nil {
+		f, written, err = s.openArchived(r, &who, public && s.options.Replays)
+	}
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.log.Error("replay", "name", name, "err", err)
+		}
+		http.Error(w, noReplay, http.StatusNotFound)
+		return nil, written, false
+	}
+	return f, written, true
+}
+
+// openArchived opens a file of the archive. A file that the reader may not read does not exist.
+func (s *Server) openArchived(r *http.Request, who *replayReader, public bool) (io.ReadSeekCloser, time.Time, error) {
+	a, err := s.options.Archive.Get(r.Context(), r.PathValue("name"))
+	if errors.Is(err, ErrArchived) || err == nil && !who.may(public, &a) {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	if f, _, err := s.replays.open(a.Name); err == nil { // it waits for the store
+		return f, a.Ended, nil
+	}
+	f, err := s.options.Archive.Open(r.Context(), a.Name)
+	if errors.Is(err, ErrArchived) {
+		err = fs.ErrNotExist
+	}
+	return f, a.Ended, err
+}
+
+// matchOf returns the match's name in the name of a file, or "".
+func matchOf(name string) string {
+	if words := archivedName.FindStringSubmatch(name); words != nil {
+		return words[1]
+	}
+	return ""
+}
+
+// deleteReplay deletes a replay with its bundles, for an admin.
+func (s *Server) deleteReplay(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	g, ok := s.authenticateIn(w, r, matchOf(name))
+	if !ok || !permitted(w, g.Role == protocol.Admin) {
+		return
+	}
+	err := s.removeReplay(name)
+	if a := s.options.Archive; a != nil {
+		if aerr := a.Delete(r.Context(), name); err == nil && errors.Is(aerr, ErrArchived) || aerr == nil {
+			err = nil
+		} else if !errors.Is(aerr, ErrArchived) {
+			err = aerr
+		}
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		http.Error(w, noReplay, http.StatusNotFound)
+	case err != nil:
+		s.log.Error("replay", "name", name, "err", err)
+		http.Error(w, "the replay cannot be deleted", http.StatusInternalServerError)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// removeReplay removes the replay of a finished match from the server's folder.
+func (s *Server) removeReplay(name string) error {
+	f, _, err := s.replays.open(name)
+	if err != nil {
+		return err
+	}
+	f.Close() // Windows removes no open file
+	err = os.Remove(filepath.Join(s.options.Dir, name))
+	s.replays.setLive(name, false)
+	return err
+}

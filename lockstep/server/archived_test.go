@@ -1,0 +1,211 @@
+//go:build !js
+
+package server_test
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/archive"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// archived plays a match of ada alone on a server with an archive, and waits until that has the replay and a bundle.
+func archived(t *testing.T, o server.Options) (s *stage, name, bundle string) {
+	t.Helper()
+	kept := t.TempDir()
+	store, err := archive.OpenFolder(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := archive.New(archive.Options{Store: store, Index: filepath.Join(kept, "index.db"), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	o.Archive = a
+	s = newStage(t, setup{options: o})
+	c := s.join(t, ada, wander)
+	<-c.Ready()
+	name = filepath.Base(s.match.ReplayPath())
+	bundle = strings.TrimSuffix(name, ".ssr") + "-desync-7-player1.zip"
+	if err := os.WriteFile(filepath.Join(s.dir, bundle), []byte("a bundle"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.match.End(t.Context(), "over"); err != nil {
+		t.Fatal(err)
+	}
+	c.Wait()
+	<-s.match.Done()
+	eventually(t, "the files are archived", func() bool {
+		replay, err := a.Get(t.Context(), name)
+		page, perr := a.Get(t.Context(), bundle)
+		return err == nil && perr == nil && replay.Stored && page.Stored
+	})
+	return s, name, bundle
+}
+
+// Without Options.Replays a player sees what it has played, and admins see everything.
+func TestArchiveAccess(t *testing.T) {
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, name, bundle := archived(t, server.Options{SignKey: key})
+	const nothing = "[]\n"
+	for _, x := range []struct {
+		method, path, token string
+		status              int
+		has                 string // of the answer
+	}{
+		{"GET", "/replays", "", 403, "refused"},
+		{"GET", "/replays", press, 403, "refused"},
+		{"GET", "/replays", bob, 200, nothing},
+		{"GET", "/replays", ada, 200, name},
+		{"GET", "/replays", ops, 200, name},
+		{"GET", "/replays?match=duel&player=ADA&since=2020-01-01", ops, 200, name},
+		{"GET", "/replays?player=bob", ops, 200, nothing},
+		{"GET", "/replays?subject=nobody", ops, 200, nothing},
+		{"GET", "/replays?kind=bundle", ops, 200, bundle},
+		{"GET", "/replays?kind=bundle", ada, 403, "refused"},
+		{"GET", "/replays?kind=secret", ops, 400, "want replay, bundle or page"},
+		{"GET", "/replays?since=yesterday", ops, 400, "since: want a time"},
+		{"GET", "/replays?after=none.ssr", ops, 404, "no such replay is listed"},
+		{"GET", "/replays/" + name, "", 403, "refused"},
+		{"GET", "/replays/" + name, press, 403, "refused"},
+		{"GET", "/replays/" + name, bob, 404, "no such replay"},
+		{"GET", "/replays/" + name, ada, 200, ""},
+		{"GET", "/replays/" + name, ops, 200, ""},
+		{"GET", "/replays/" + bundle, ada, 403, "refused"},
+		{"GET", "/replays/" + bundle, ops, 200, "a bundle"},
+		{"GET", "/replays/index.db", ops, 404, "no such replay"},
+		{"DELETE", "/replays/" + name, "", 403, "refused"},
+		{"DELETE", "/replays/" + name, ada, 403, "refused"},
+		{"DELETE", "/replays/none.ssr", ops, 404, "no such replay"},
+	} {
+		if status, body := s.ask(t, x.method, x.path, x.token, ""); status != x.status || !strings.Contains(body, x.has) {
+			t.Errorf("%s %s: got %d %q, want %d with %q", x.method, x.path, status, body, x.status, x.has)
+		}
+	}
+	var list []server.Archived
+	_, body := s.ask(t, "GET", "/replays", ops, "")
+	if err := json.Unmarshal([]byte(body), &list); err != nil {
+		t.Fatal(err)
+	}
+	if signer := hex.EncodeToString(key.Public().(ed25519.PublicKey)); len(list) != 1 || list[0].Signer != signer || list[0].Players[0].Name != "ada" || strings.Contains(body, "token") {
+		t.Errorf("got %s, want a replay of ada that %s has signed", body, signer)
+	}
+	if status, body := s.ask(t, "DELETE", "/replays/"+name, ops, ""); status != 204 || body != "" {
+		t.Errorf("delete: got %d %q, want 204", status, body)
+	}
+	for _, path := range []string{name, bundle} {
+		if status, _ := s.ask(t, "GET", "/replays/"+path, ops, ""); status != 404 {
+			t.Errorf("deleted: %s: got %d, want 404", path, status)
+		}
+	}
+	if files := s.files(t, "*.*"); len(files) > 0 {
+		t.Errorf("the server's folder still has %v", files)
+	}
+}
+
+// With Options.Replays everybody may search and read replays, but not bundles.
+func TestPublicArchive(t *testing.T) {
+	s, name, bundle := archived(t, server.Options{Replays: true, KeepOpen: true})
+	for _, x := range []struct {
+		path   string
+		status int
+		has    string
+	}{
+		{"/replays", 200, name},
+		{"/replays?player=ada&match=duel", 200, name},
+		{"/replays?result=over", 200, name},
+		{"/replays?kind=bundle", 403, "refused"},
+		{"/replays?subject=ada", 403, "refused"},
+		{"/replays/" + name, 200, ""},
+		{"/replays/" + bundle, 403, "refused"},
+	} {
+		if status, body := s.ask(t, "GET", x.path, "", ""); status != x.status || !strings.Contains(body, x.has) {
+			t.Errorf("%s: got %d %q, want %d with %q", x.path, status, body, x.status, x.has)
+		}
+	}
+}
+
+// Without an archive an admin deletes replays, and nobody can search.
+func TestNoArchive(t *testing.T) {
+	s := newStage(t, setup{options: server.Options{Replays: true}})
+	if err := os.WriteFile(filepath.Join(s.dir, "old-01020300.ssr"), []byte("an old replay"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	live := filepath.Base(s.match.ReplayPath())
+	for _, x := range []struct {
+		method, path, token string
+		status              int
+	}{
+		{"GET", "/replays?player=ada", "", 501}, {"DELETE", "/replays/old-01020300.ssr", ada, 403}, {"DELETE", "/replays/" + live, ops, 404},
+		{"DELETE", "/replays/old-01020300.ssr", ops, 204}, {"DELETE", "/replays/old-01020300.ssr", ops, 404},
+	} {
+		if status, body := s.ask(t, x.method, x.path, x.token, ""); status != x.status {
+			t.Errorf("%s %s: got %d %q, want %d", x.method, x.path, status, body, x.status)
+		}
+	}
+	if _, body := s.ask(t, "GET", "/replays", "", ""); body != "[]\n" {
+		t.Errorf("after the deletion: got %s", body)
+	}
+}
+
+// A search in pages links to the next one.
+func TestArchivePages(t *testing.T) {
+	kept := t.TempDir()
+	for i := range server.MaxListed + 1 {
+		name := "m" + time.Unix(int64(i), 0).UTC().Format("150405") + "-01020300.zip"
+		if err := os.WriteFile(filepath.Join(kept, name), []byte("a bundle"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store, err := archive.OpenFolder(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := archive.New(archive.Options{Store: store, Index: filepath.Join(kept, "index.db"), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	if err := a.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := newStage(t, setup{options: server.Options{Archive: a}})
+	query, seen := "?kind=bundle", 0
+	for pages := 0; query != "" && pages < 5; pages++ {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", "http://"+s.host+"/replays"+query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+ops)
+		resp, err := s.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []server.Archived
+		err = json.NewDecoder(resp.Body).Decode(&list)
+		resp.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen += len(list)
+		link := resp.Header.Get("Link")
+		link = strings.TrimPrefix(link, "<")
+		query, _, _ = strings.Cut(link, ">")
+	}
+	if seen != server.MaxListed+1 || query != "" {
+		t.Errorf("got %d files, and then %q, want %d", seen, query, server.MaxListed+1)
+	}
+}

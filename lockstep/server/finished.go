@@ -1,0 +1,87 @@
+package server
+
+import (
+	"context"
+	"crypto/ed25519"
+	"path/filepath"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// archive moves the replay of a match that is over out of the live folder, and seals it there.
+func (s *Server) archive(match, path string) error {
+	to := s.archived(path)
+	if to != path {
+		if err := replay.Replace(path, to); err != nil {
+			return err
+		}
+		s.replays.setLive(filepath.Base(to), false) // the list has one more
+	}
+	if s.options.KeepOpen {
+		s.handOver(to)
+	} else {
+		s.seal(match, to)
+	}
+	return nil
+}
+
+// seal compresses the replay of a finished match concurrently with the running ones. It seals one replay at a time, so
+// that live matches keep the remaining CPUs.
+func (s *Server) seal(match, path string) {
+	s.sealing.Go(func() {
+		select {
+		case s.seals <- struct{}{}:
+			defer func() { <-s.seals }()
+		case <-s.sealCtx.Done():
+			return
+		}
+		err := SealFile(s.sealCtx, path, s.options.SignKey)
+		if err != nil && s.sealCtx.Err() == nil {
+			s.metrics.failures.Inc()
+			s.log.Error("seal", "match", match, "path", path, "err", err)
+		}
+		s.replays.setLive(filepath.Base(path), false) // its size has changed
+		if err == nil {
+			s.handOver(path)
+		}
+	})
+}
+
+// SealFile seals the replay of a match that is over as a server does, and signs it unless the key is nil.
+func SealFile(ctx context.Context, path string, key ed25519.PrivateKey) error {
+	if err := replay.SealFile(ctx, path, replay.WriterOptions{SegmentTicks: sealTicks}); err != nil || key == nil {
+		return err
+	}
+	return replay.SignFile(path, key)
+}
+
+// tellOwners tells the archive whose seats a match had, if there is an archive.
+func (s *Server) tellOwners(path string, owners map[lockstep.Player]*host.Grant) error {
+	a := s.options.Archive
+	subjects := make(map[lockstep.Player]string)
+	for seat, g := range owners {
+		if !g.Guest && g.Subject != "" {
+			subjects[seat] = g.Subject
+		}
+	}
+	if a == nil || len(subjects) == 0 {
+		return nil
+	}
+	return a.Played(s.archived(path), subjects)
+}
+
+// handOver gives a sealed replay and the bundles of its match to the archive, if there is one.
+func (s *Server) handOver(path string) {
+	if s.options.Archive == nil {
+		return
+	}
+	s.options.Archive.Add(path)
+	for _, kind := range []string{".zip", ".html"} {
+		found, _ := filepath.Glob(trimExt(path) + "-desync-*" + kind) // a match's name has no special characters
+		for _, bundle := range found {
+			s.options.Archive.Add(bundle)
+		}
+	}
+}
