@@ -74,7 +74,7 @@ func TestServeAndJoin(t *testing.T) {
 			t.Errorf("client %d:\n%s", i, pages[i].text.Bytes())
 		}
 	}
-	replays, err := filepath.Glob(filepath.Join(dir, "duel-*.ssr"))
+	replays, err := filepath.Glob(filepath.Join(dir, "live", "duel-*.ssr"))
 	if err != nil || len(replays) != 1 {
 		t.Fatalf("replays %v, %v", replays, err)
 	}
