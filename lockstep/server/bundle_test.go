@@ -170,7 +170,7 @@ func benchBundle(b *testing.B, units uint16) {
 	if err := s.Shutdown(ctx); err != nil {
 		b.Error(err)
 	}
-	guest.Wait()
+	guest.Close()
 	web.Close()
 }
 
