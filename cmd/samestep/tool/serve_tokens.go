@@ -106,9 +106,10 @@ type tokenFile struct {
 	tokens *server.Tokens
 }
 
-// reloadOnHangup reads the file again at each SIGHUP, until stop is called. Without a file a SIGHUP ends the program.
+// reloadOnHangup reads the file again at each SIGHUP, until stop is called. Without a file it says so: a SIGHUP, such as
+// that of a terminal that closes, never ends a server.
 func (f *tokenFile) reloadOnHangup(s *server.Server, log *slog.Logger) (stop func()) {
-	if f == nil || len(hangup) == 0 {
+	if len(hangup) == 0 {
 		return func() {}
 	}
 	hung, done := make(chan os.Signal, 1), make(chan struct{})
@@ -116,7 +117,9 @@ func (f *tokenFile) reloadOnHangup(s *server.Server, log *slog.Logger) (stop fun
 	go func() {
 		defer close(done)
 		for range hung {
-			if err := f.reload(s, log); err != nil {
+			if f == nil {
+				log.Info("nothing to read again: the server has no --tokens")
+			} else if err := f.reload(s, log); err != nil {
 				log.Error("the list of tokens was not read; the old one stays valid", "path", f.path, "err", err)
 			}
 		}

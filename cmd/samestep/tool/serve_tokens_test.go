@@ -57,5 +57,25 @@ func TestReloadOnHangup(t *testing.T) {
 		t.Errorf("a list that is none: got %v, and the one before holds: %t", err, knows("bob-bob-bob-bob-bob"))
 	}
 	stop()
-	stop = (*tokenFile)(nil).reloadOnHangup(s, nil) // without a file there is nothing to do
+	said := make(lines, 1)
+	stop = (*tokenFile)(nil).reloadOnHangup(s, slog.New(slog.NewTextHandler(said, nil)))
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil { // which would end the tests
+		t.Fatal(err)
+	}
+	select {
+	case line := <-said:
+		if !strings.Contains(line, "no --tokens") {
+			t.Errorf("without a file a SIGHUP is answered with %q", line)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("without a file a SIGHUP is not answered")
+	}
+}
+
+// lines takes what is written to it.
+type lines chan string
+
+func (l lines) Write(b []byte) (int, error) {
+	l <- string(b)
+	return len(b), nil
 }
