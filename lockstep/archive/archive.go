@@ -44,18 +44,18 @@ type Options struct {
 // An Archive is a [server.Archive]. One goroutine moves files into the store, one after the other.
 type Archive struct {
 	catalog
-	o       Options
-	cancel  func()
-	wait    sync.WaitGroup
-	checked bool          // the index has nothing that a crash left half done; of the goroutine
-	wake    chan struct{} // holds a value while the goroutine has something to look at
+	o      Options
+	cancel func()
+	wait   sync.WaitGroup
+	lost   bool          // the index must be made again; of the goroutine
+	wake   chan struct{} // holds a value while the goroutine has something to look at
 
 	mu      sync.Mutex
 	waiting []string          // paths, in order
 	paths   map[string]string // by the names of waiting
 	dropped bool              // the file that is being stored was deleted
-	lost    bool              // the index must be made again
-	idle    *sync.Cond        // signals changes of waiting and lost
+	checked bool              // the index is there, and has nothing that a crash left half done
+	idle    *sync.Cond        // signals changes of waiting and checked
 }
 
 // New starts an archive. If there is no index, it makes one in the background.
@@ -93,7 +93,7 @@ func (a *Archive) Close() {
 	a.wait.Wait()
 }
 
-// Flush waits until all files that were added are in the store, or until ctx ends.
+// Flush waits until all files that were added are in the store and the index agrees with it, or until ctx ends.
 func (a *Archive) Flush(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() {
 		a.mu.Lock()
@@ -102,7 +102,7 @@ func (a *Archive) Flush(ctx context.Context) error {
 	})()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for (len(a.waiting) > 0 || a.lost) && ctx.Err() == nil {
+	for (len(a.waiting) > 0 || !a.checked) && ctx.Err() == nil {
 		a.idle.Wait()
 	}
 	return ctx.Err()

@@ -48,14 +48,8 @@ func (a *Archive) run(ctx context.Context) {
 
 // work does all work that there is. It stops at the first error of the store or the index.
 func (a *Archive) work(ctx context.Context) error {
-	if err := a.rebuildIfNeeded(ctx); err != nil {
+	if err := a.repairIndex(ctx); err != nil {
 		return err
-	}
-	if !a.checked {
-		if err := a.complete(ctx); err != nil {
-			return err
-		}
-		a.checked = true
 	}
 	for path := a.first(); path != ""; path = a.first() {
 		if err := a.move(ctx, path); err != nil {
@@ -66,21 +60,28 @@ func (a *Archive) work(ctx context.Context) error {
 	return a.retain(ctx, a.o.Keep, time.Now())
 }
 
-func (a *Archive) rebuildIfNeeded(ctx context.Context) error {
+// repairIndex makes the index if it was lost, and completes what a crash left half done. It works once after a start.
+func (a *Archive) repairIndex(ctx context.Context) error {
 	a.mu.Lock()
-	needed := a.lost
+	checked := a.checked
 	a.mu.Unlock()
-	if !needed {
+	if checked {
 		return nil
 	}
-	n, err := a.Rebuild(ctx)
-	if err != nil {
+	if a.lost {
+		n, err := a.Rebuild(ctx)
+		if err != nil {
+			return err
+		}
+		a.log.Info("archive index", "files", n)
+		a.lost = false
+	}
+	if err := a.complete(ctx); err != nil {
 		return err
 	}
-	a.log.Info("archive index", "files", n)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.lost = false
+	a.checked = true
 	a.idle.Broadcast()
 	return nil
 }
