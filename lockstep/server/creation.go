@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"time"
 
@@ -103,11 +104,14 @@ func (s *Server) reserve(name string, settings lockstep.Settings) (phase time.Du
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, taken := s.matches[name]
+	log, failed := s.recoveries.failed[name]
 	switch {
 	case s.closed:
 		return 0, ErrShutdown
 	case taken:
 		return 0, fmt.Errorf("%w: %q", ErrExists, name)
+	case failed:
+		return 0, fmt.Errorf("%w: %q, which could not be resumed from %s", ErrExists, name, filepath.Base(log))
 	case len(s.matches) >= s.options.MaxMatches:
 		return 0, fmt.Errorf("%w: want at most %d", ErrFull, s.options.MaxMatches)
 	}

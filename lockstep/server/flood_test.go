@@ -299,14 +299,14 @@ func TestShutdown(t *testing.T) {
 				t.Errorf("shutdown: %v", err)
 			}
 		}()
-		if code := r.end(); code != protocol.CloseShutdown || r.closing.RetryMS != 5000 {
+		if code := r.end(); code != protocol.CloseShutdown || r.closing.RetryMS != 1000 {
 			t.Errorf("closed with %v, %+v", code, r.closing)
 		}
 		if code := silent.end(); code != protocol.CloseShutdown {
 			t.Errorf("one that had not authenticated was closed with %v", code)
 		}
 		eventually(t, "the player is told", func() bool { return has[player.ServerClosing](a) })
-		if e := told[player.ServerClosing](a)[0]; e.RetryAfter != 5*lockstep.Second {
+		if e := told[player.ServerClosing](a)[0]; e.RetryAfter != lockstep.Second {
 			t.Errorf("told %+v", e)
 		}
 		<-s.match.Done()

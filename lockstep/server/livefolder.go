@@ -36,6 +36,16 @@ func LiveLogs(dir string) ([]string, error) {
 	return paths, nil
 }
 
+// MatchOfLog returns the name of the match in the path of its log, or "" if it has none.
+func MatchOfLog(path string) string {
+	base := filepath.Base(path)
+	const id = len("-01234567.ssr")
+	if !replayName.MatchString(base) || len(base) <= id {
+		return ""
+	}
+	return base[:len(base)-id]
+}
+
 // adopt creates the live folder of dir with the open logs of dir. It does so under another name, so that a start after
 // a crash repeats the search.
 func adopt(dir, live string) error {

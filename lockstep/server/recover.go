@@ -12,6 +12,7 @@ import (
 type Interrupted struct {
 	Path string
 	Spec MatchSpec
+	Err  error // why the match cannot be resumed, if the caller knows that
 }
 
 // Recover resumes matches in the background, on all processors. It returns when their logs are locked and their names
@@ -19,7 +20,8 @@ type Interrupted struct {
 // Each match begins to run when it is resumed.
 //
 // Recover calls done with the error of each match, see [Server.Resume], from several goroutines. It also logs the error
-// with the log's path. The log stays as it is, except that the replay of a match that is over leaves the live folder.
+// with the log's path. The log stays as it is, and its name is taken until the server ends; only the replay of a match
+// that is over leaves the live folder.
 func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error)) {
 	s.comparing.Lock() // until all matches run
 	s.mu.Lock()
@@ -28,23 +30,29 @@ func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error
 	s.launching.Add(1)
 	var claimed []func() error
 	for _, one := range all {
-		x, err := s.claim(one.Path, one.Spec)
+		var x *recovery
+		err := one.Err
+		if err == nil {
+			x, err = s.claim(one.Path, one.Spec)
+		}
 		if err != nil {
-			s.logRecovery(one.Path, nil, err)
+			s.notRecovered(one, err)
 			done(one, nil, err)
 			continue
 		}
 		claimed = append(claimed, func() error {
 			began := time.Now()
 			err := s.guard(func() error { return s.recoverMatch(x) })
-			if err != nil {
-				x.match = nil
-			}
 			s.mu.Lock()
 			s.recoveries.done++
 			s.mu.Unlock()
-			s.logRecovery(one.Path, x.match, err, "seconds", time.Since(began).Seconds())
-			done(one, x.match, err)
+			if err != nil {
+				s.notRecovered(one, err)
+				done(one, nil, err)
+				return nil
+			}
+			s.log.Info("match recovered", "match", x.match.Name(), "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.match.skipped), "seconds", time.Since(began).Seconds())
+			done(one, x.match, nil)
 			return nil
 		})
 	}
@@ -60,16 +68,18 @@ func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error
 	}()
 }
 
-// logRecovery logs what became of a log.
-func (s *Server) logRecovery(path string, m *Match, err error, more ...any) {
+// notRecovered logs why a log was not recovered. Its name stays reserved, unless its match is over.
+func (s *Server) notRecovered(one Interrupted, err error) {
 	switch {
-	case err == nil:
-		s.log.Info("match recovered", append([]any{"match", m.Name(), "tick", uint32(m.View().Tick), "simulated_from", uint32(m.skipped)}, more...)...)
 	case errors.Is(err, ErrNotInterrupted):
-		s.log.Info("match is over", "path", path)
+		s.log.Info("match is over", "path", one.Path)
 	case errors.Is(err, ErrShutdown): // the next start recovers it
 	default:
 		s.metrics.failures.Inc()
-		s.log.Error("match not recovered", "path", path, "err", err)
+		name := MatchOfLog(one.Path)
+		s.log.Error("match not resumed", "match", name, "path", one.Path, "err", err)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.recoveries.failed[name] = one.Path
 	}
 }

@@ -18,9 +18,10 @@ const (
 
 // recoveries are the matches that are being recovered. The server's mutex guards them.
 type recoveries struct {
-	pending map[string]*View // by name
-	since   time.Time        // of the last Recover
-	done    int              // since then
+	pending map[string]*View  // by name
+	failed  map[string]string // the paths of logs that stay as they are, by the names of their matches
+	since   time.Time         // of the last Recover
+	done    int               // since then
 }
 
 // wait reports whether the match of a name is recovering, and about how long a client should wait for it.

@@ -107,10 +107,11 @@ func (s *Server) recoverMatch(x *recovery) error {
 // resumedName returns the match's name in the path of a replay.
 func resumedName(path string, h *lockstep.Header) (string, error) {
 	base, end := filepath.Base(path), "-"+h.Match.String()[:8]+".ssr"
-	if len(base) <= len(end) || base[len(base)-len(end):] != end || !matchName.MatchString(base[:len(base)-len(end)]) {
+	name := MatchOfLog(path)
+	if name+end != base || !matchName.MatchString(name) {
 		return "", fmt.Errorf("%w: got the file name %q, want NAME%s", ErrName, base, end)
 	}
-	return base[:len(base)-len(end)], nil
+	return name, nil
 }
 
 // openInterrupted opens and locks a replay that nobody writes, and reads its header.

@@ -23,7 +23,7 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
-	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View)}, seals: make(chan struct{}, 1)}
+	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]string)}, seals: make(chan struct{}, 1)}
 	s.storage = storage{dir: o.Dir, reserve: o.DiskReserve, free: freeBytes, log: o.Log}
 	s.refusals = newRefusalLog()
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }

@@ -3,7 +3,7 @@ package server
 import "github.com/seed-49bee653/samestep/lockstep"
 
 // retryAfter is when clients may reconnect after a shutdown.
-const retryAfter = 5 * lockstep.Second
+const retryAfter = lockstep.Second
 
 // suspend stops the match, and tells all connections when to come back. Its replay gets no end, so that it can be resumed.
 func (m *Match) suspend() {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -34,20 +32,14 @@ func findInterrupted(c *cli.Context, games gameList, policy *matchPolicy) (*resu
 		return nil, err
 	}
 	for _, path := range paths {
+		r.taken[server.MatchOfLog(path)] = true
 		spec, err := interruptedMatch(path, games, policy, c.Uint("bots"))
-		if spec.Name != "" {
-			r.taken[spec.Name] = true
-		}
-		if err != nil { // other matches can still be served
-			fmt.Fprintf(c.App.ErrWriter, "%s: not resumed: %v\n", c.App.Name, ofFile(path, err))
-			continue
-		}
-		r.found = append(r.found, server.Interrupted{Path: path, Spec: spec})
+		r.found = append(r.found, server.Interrupted{Path: path, Spec: spec, Err: err})
 	}
 	return r, nil
 }
 
-// interruptedMatch returns the match of a log. With an error, the spec has at most its name.
+// interruptedMatch returns the match of a log.
 func interruptedMatch(path string, games gameList, policy *matchPolicy, bots uint) (spec server.MatchSpec, err error) {
 	f, err := replay.OpenNoFollow(path)
 	if err != nil {
@@ -58,16 +50,11 @@ func interruptedMatch(path string, games gameList, policy *matchPolicy, bots uin
 	if err != nil {
 		return spec, err
 	}
-	name, ok := strings.CutSuffix(filepath.Base(path), "-"+h.Match.String()[:8]+".ssr")
-	if !ok {
-		return spec, fmt.Errorf("the file's name does not end with the match's id: want NAME-%s.ssr", h.Match.String()[:8])
-	}
-	spec.Name = name
 	g, err := games.of(h)
 	if err != nil {
 		return spec, err
 	}
-	spec.Game, spec.Settings = g.Game, h.Settings
+	spec.Name, spec.Game, spec.Settings = server.MatchOfLog(path), g.Game, h.Settings
 	policy.of(g).apply(&spec, bots)
 	return spec, nil
 }
@@ -75,7 +62,9 @@ func interruptedMatch(path string, games gameList, policy *matchPolicy, bots uin
 // with returns the specs of the matches, and those of fresh ones of other names.
 func (r *resumption) with(fresh []server.MatchSpec) (all []server.MatchSpec) {
 	for _, one := range r.found {
-		all = append(all, one.Spec)
+		if one.Err == nil {
+			all = append(all, one.Spec)
+		}
 	}
 	for _, spec := range fresh {
 		if !r.taken[spec.Name] {

@@ -3,8 +3,11 @@
 package tool
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -98,4 +101,59 @@ func pageStatus(t *testing.T, url string) int {
 	}
 	answer.Body.Close()
 	return answer.StatusCode
+}
+
+// A server does not resume the log of another build. It says so, leaves the log alone, and starts no other match of that
+// name.
+func TestServeOtherBuild(t *testing.T) {
+	dir := t.TempDir()
+	b, err := os.ReadFile(oldReplay(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "config.json")
+	log := filepath.Join(dir, "live", "match-1-01234567.ssr")
+	if err := errors.Join(os.Mkdir(filepath.Dir(log), 0o700), os.WriteFile(log, b[:len(b)-20], 0o600), os.WriteFile(config, []byte(`{"Size":20,"Coins":9}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, w := io.Pipe()
+	var errs bytes.Buffer
+	code := make(chan int, 1)
+	go func() {
+		args := []string{"mygame", "serve", "--listen", "127.0.0.1:0", "--players", "2", "--matches", "2", "--web=false", "--dir", dir, "--resume", "--config", config}
+		code <- Run(ctx, args, w, &errs, New(newerRules("2")))
+		w.Close()
+	}()
+	url := ""
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), " match-1 ") {
+			t.Errorf("it has tokens of match-1: %s", lines.Text())
+		}
+		if at, found := strings.CutPrefix(lines.Text(), "listening on "); found {
+			url = at
+			break
+		}
+	}
+	if url == "" {
+		t.Fatalf("it does not listen: %s", errs.String())
+	}
+	go io.Copy(io.Discard, r)
+	for name, want := range map[string]int{"match-1": http.StatusNotFound, "match-2": http.StatusOK} {
+		if status := pageStatus(t, url+"/matches/"+name); status != want {
+			t.Errorf("%s: got status %d, want %d", name, status, want)
+		}
+	}
+	cancel()
+	if got := <-code; got != exitOK {
+		t.Errorf("it exited with %d: %s", got, errs.String())
+	}
+	if text := errs.String(); !strings.Contains(text, `msg="match not resumed" match=match-1`) || !strings.Contains(text, "other build: got 1, want 2") {
+		t.Errorf("got the log %s", text)
+	}
+	if now, err := os.ReadFile(log); err != nil || !bytes.Equal(now, b[:len(b)-20]) {
+		t.Errorf("the log has changed: %v", err)
+	}
 }
