@@ -17,7 +17,7 @@ func (h *Host) seatBots() {
 			continue
 		}
 		s := &h.seats[p]
-		s.want, s.name = here, fmt.Sprintf("bot %d", p+1)
+		s.want, s.awaited, s.name = here, false, fmt.Sprintf("bot %d", p+1)
 		h.seatsChanged = true
 	}
 }

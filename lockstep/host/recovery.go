@@ -159,7 +159,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	for i := range x.seats {
 		s := &x.seats[i]
 		if s.want = s.told; s.told == here {
-			s.want = away
+			s.want, s.awaited = away, true
 		}
 		s.lostAt, s.role = now, protocol.Seated
 	}

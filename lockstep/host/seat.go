@@ -35,6 +35,7 @@ type hostSeat struct {
 
 	want, told presence // actual, and according to the log
 	leaves     bool     // the previous player's leave is not in the log yet
+	awaited    bool     // it was here when the match was interrupted, and has not come back
 
 	resynced lockstep.Tick // the last sealed tick when it was sent a keyframe after a desync
 
@@ -83,6 +84,17 @@ func (h *Host) vacate(p lockstep.Player) {
 	h.bill(s, nil)
 	*s = hostSeat{noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant}
 	h.seatsChanged = true
+}
+
+// Awaited returns the number of players who were connected when the match was interrupted, and are not live again.
+func (h *Host) Awaited() (n int) {
+	for i := range h.seats {
+		s := &h.seats[i]
+		if s.awaited = s.awaited && (s.peer == nil || s.peer.state != Live); s.awaited {
+			n++
+		}
+	}
+	return n
 }
 
 // leave handles a peer's own wish to leave.

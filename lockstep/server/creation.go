@@ -106,7 +106,7 @@ func (s *Server) reserve(name string, settings lockstep.Settings) (phase time.Du
 	_, taken := s.matches[name]
 	log, failed := s.recoveries.failed[name]
 	switch {
-	case s.closed:
+	case s.closed || s.draining:
 		return 0, ErrShutdown
 	case taken:
 		return 0, fmt.Errorf("%w: %q", ErrExists, name)

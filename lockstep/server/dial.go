@@ -32,9 +32,9 @@ type pipeListener struct {
 	close  func()
 }
 
-func newPipeListener(h http.Handler) *pipeListener {
+func newPipeListener(h *http.Server) *pipeListener {
 	closed := make(chan struct{})
-	return &pipeListener{server: HTTPServer("", h), conns: make(chan net.Conn), closed: closed, close: sync.OnceFunc(func() { close(closed) })}
+	return &pipeListener{server: h, conns: make(chan net.Conn), closed: closed, close: sync.OnceFunc(func() { close(closed) })}
 }
 
 // Accept implements net.Listener.

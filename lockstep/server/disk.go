@@ -29,10 +29,11 @@ const (
 	heldByFullDisk = "the server's disk is full"
 	heldBySlowDisk = "the server's disk is slow"
 	heldByAdmin    = "an admin has paused the match"
+	heldForPlayers = "the players have not come back yet" // after a recovery
 )
 
 // holdReasons are the reasons that samestep_held_matches always has. Others appear with their first match.
-var holdReasons = []string{heldByFullDisk, heldBySlowDisk, heldByAdmin}
+var holdReasons = []string{heldByFullDisk, heldBySlowDisk, heldByAdmin, heldForPlayers}
 
 // A disk tracks how much of a match's replay is safe on disk.
 type disk struct {

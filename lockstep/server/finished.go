@@ -10,6 +10,32 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+// finish completes the replay.
+func (m *Match) finish() {
+	m.writing.Wait()
+	if m.writer == nil {
+		return
+	}
+	if err := m.closeReplay(); err != nil {
+		m.server.metrics.failures.Inc()
+		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
+		return
+	}
+	if m.host.Err() == nil { // suspended, or our own code panicked: the replay has no end
+		return
+	}
+	err := m.server.tellOwners(m.path, m.owners)
+	if err == nil {
+		err = m.server.archive(m.spec.Name, m.path)
+	}
+	if err != nil {
+		m.server.metrics.failures.Inc()
+		m.server.log.Error("archive", "match", m.spec.Name, "path", m.path, "err", err)
+		return
+	}
+	m.finished.Store(true)
+}
+
 // archive moves the replay of a match that is over out of the live folder, and seals it there.
 func (s *Server) archive(match, path string) error {
 	to := s.archived(path)

@@ -53,6 +53,7 @@ type Match struct {
 	idle          time.Time               // start of the time without connections; zero while there is one
 	ended         time.Time               // when the match noticed its end; zero before
 	paused        bool                    // by an admin
+	awaitUntil    time.Time               // until then a recovered match waits for its players; zero afterwards
 	suspended     bool                    // by Server.Shutdown
 	bundles       map[lockstep.Player]int // bundles written about each player
 	bundleBytes   int64                   // of all of them, approximately
@@ -187,14 +188,32 @@ func (m *Match) hold() {
 	if m.paused {
 		reason = cmp.Or(reason, heldByAdmin)
 	}
+	if m.awaits() {
+		reason = cmp.Or(reason, heldForPlayers)
+	}
 	m.host.Hold(m.now(), reason)
+}
+
+// awaits reports whether the match was recovered and still waits for its players.
+func (m *Match) awaits() bool {
+	if m.awaitUntil.IsZero() {
+		return false
+	}
+	if time.Now().Before(m.awaitUntil) && m.host.Awaited() > 0 {
+		return true
+	}
+	m.awaitUntil = time.Time{}
+	return false
 }
 
 // untilNext returns the time until the host has work to do, at most a minute. The host may say for ever, which no
 // Duration can hold.
 func (m *Match) untilNext() time.Duration {
-	wait := m.next - m.now()
-	return time.Duration(min(max(wait, 0), 60*lockstep.Second)) * time.Microsecond
+	wait := time.Duration(min(max(m.next-m.now(), 0), 60*lockstep.Second)) * time.Microsecond
+	if !m.awaitUntil.IsZero() {
+		wait = min(wait, max(time.Until(m.awaitUntil), 0))
+	}
+	return wait
 }
 
 // recoverPanic keeps a panic of this match from the other matches. The host handles panics of the game; this one is of
@@ -268,32 +287,6 @@ func (m *Match) endIfIdle(now time.Time) {
 	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
 		m.host.End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
 	}
-}
-
-// finish completes the replay.
-func (m *Match) finish() {
-	m.writing.Wait()
-	if m.writer == nil {
-		return
-	}
-	if err := m.closeReplay(); err != nil {
-		m.server.metrics.failures.Inc()
-		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
-		return
-	}
-	if m.host.Err() == nil { // suspended, or our own code panicked: the replay has no end
-		return
-	}
-	err := m.server.tellOwners(m.path, m.owners)
-	if err == nil {
-		err = m.server.archive(m.spec.Name, m.path)
-	}
-	if err != nil {
-		m.server.metrics.failures.Inc()
-		m.server.log.Error("archive", "match", m.spec.Name, "path", m.path, "err", err)
-		return
-	}
-	m.finished.Store(true)
 }
 
 // subjectOf returns the subject of a connection that was just welcomed, or "" for a guest or a spectator without

@@ -53,6 +53,7 @@ type Options struct {
 	MaxUnauthenticated int               // unauthenticated WebSockets of one address: 8
 	Descriptors        int               // file descriptors that the process may have; a quarter is reserved for players: the system's limit
 	IdleMatch          time.Duration     // a match without connections ends after this: 5 m; negative: never
+	AwaitPlayers       time.Duration     // a resumed match waits at most this long for the players who were connected: not at all
 	MaxBundles         int               // desync bundles about one player of a match, or about its ties: 4
 	OnBundle           func(path string) // called with each bundle in a goroutine of its own; a match that ends waits for it
 

@@ -12,7 +12,7 @@ import (
 // is ready if there are none.
 func (s *Server) NotReady() (reasons []string) {
 	s.mu.Lock()
-	closed, matches := s.closed, len(s.matches)
+	closed, matches := s.closed || s.draining, len(s.matches)
 	s.mu.Unlock()
 	if closed {
 		reasons = append(reasons, "the server is shutting down")

@@ -212,6 +212,8 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	} else if err != nil {
 		return err
 	}
+	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
+	m.hold() // before the first tick
 	_, concluded := m.host.Result()
 	if m.process(); m.host.Err() != nil && !concluded {
 		return m.host.Err()

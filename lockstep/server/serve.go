@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -36,7 +35,7 @@ func New(o Options) (*Server, error) {
 	s.metrics = newMetrics()
 	s.metrics.registry.MustRegister(&matchCollector{s})
 	s.mux = s.routes()
-	s.pipes = newPipeListener(s)
+	s.pipes = newPipeListener(HTTPServer("", s))
 	return s, nil
 }
 
@@ -66,39 +65,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.byClient(w, r)
-}
-
-// Shutdown suspends all matches concurrently: their clients are told when to reconnect, and [Server.Resume] continues
-// each match from its replay. A match without a replay ends. A match that is being created does not start. Then Shutdown
-// seals the replays of matches that are over until ctx ends; the others stay as they were written. It returns ctx's error
-// if a match has not stopped by then.
-func (s *Server) Shutdown(ctx context.Context) error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.pipes.close()
-	defer context.AfterFunc(ctx, s.stopSealing)()
-	defer s.stopSealing()
-	defer s.pipes.server.Close()
-	launched := make(chan struct{})
-	ends := []<-chan struct{}{launched}
-	for _, m := range s.Matches() {
-		go m.Do(ctx, func(*host.Host) { m.suspend() })
-		ends = append(ends, m.done)
-	}
-	go func() {
-		s.launching.Wait()
-		close(launched)
-	}()
-	for _, end := range ends {
-		select {
-		case <-end:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	s.sealing.Wait() // until ctx ends
-	return nil
 }
 
 // Dial connects to the server from the same process, for example for the server's own bots. It can be the DialContext

@@ -64,7 +64,9 @@ type Server struct {
 	matches map[string]*Match // nil while a match is being created
 	made    int               // matches created so far, to spread their ticks
 	guests  map[*guestUsage]struct{}
-	closed  bool // no new matches
+	closed  bool // no new matches, and those that are launching do not start
+
+	draining bool // no new matches
 }
 
 // match returns the match of a name, or nil.

@@ -1,6 +1,11 @@
 package server
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"context"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+)
 
 // retryAfter is when clients may reconnect after a shutdown.
 const retryAfter = lockstep.Second
@@ -12,4 +17,57 @@ func (m *Match) suspend() {
 	if m.writer == nil {
 		m.host.End(m.now(), "the server was shut down") // nothing is left to resume
 	}
+}
+
+// Drain begins a planned stop: from now on no match can be created or resumed, and the server is not ready. Drain waits
+// until all matches are over, or returns ctx's error. [Server.Shutdown] then suspends the rest.
+func (s *Server) Drain(ctx context.Context) error {
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
+	return s.wait(ctx)
+}
+
+// Shutdown suspends all matches concurrently: their clients are told when to reconnect, and [Server.Resume] continues
+// each match from its replay. A match without a replay ends. A match that is being created does not start. Then Shutdown
+// seals the replays of matches that are over until ctx ends; the others stay as they were written. It returns ctx's error
+// if a match has not stopped by then.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.pipes.close()
+	defer context.AfterFunc(ctx, s.stopSealing)()
+	defer s.stopSealing()
+	defer s.pipes.server.Close()
+	for _, m := range s.Matches() {
+		go m.Do(ctx, func(*host.Host) { m.suspend() })
+	}
+	if err := s.wait(ctx); err != nil {
+		return err
+	}
+	s.sealing.Wait() // until ctx ends
+	return nil
+}
+
+// wait waits until no match runs. The server must be closed or draining.
+func (s *Server) wait(ctx context.Context) error {
+	launched := make(chan struct{})
+	go func() {
+		s.launching.Wait()
+		close(launched)
+	}()
+	select {
+	case <-launched:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for _, m := range s.Matches() {
+		select {
+		case <-m.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }

@@ -54,6 +54,8 @@ Release builds embed it. --web=false works without both.`,
 			&cli.BoolFlag{Name: "replays", Value: true, Usage: "let anybody list and download the replays of matches that are over"},
 			&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent)"},
 			&cli.BoolFlag{Name: "resume", Usage: "continue the matches in --dir that an interrupt or a crash has stopped; their players need the same --tokens or --jwt-key"},
+			&cli.DurationFlag{Name: "await-players", Value: 10 * time.Second, Usage: "after --resume a match waits at most `TIME` for the players who were connected"},
+			&cli.DurationFlag{Name: "drain", Usage: "when interrupted, begin no match and let the running ones end, for at most `TIME`, before the rest is suspended; a second interrupt suspends at once"},
 			&cli.StringFlag{Name: "archive", Usage: "move sealed replays and desync bundles to `PLACE`, a folder or s3://BUCKET/PREFIX, where they can be searched"},
 			&cli.UintFlag{Name: "keep-days", Usage: "delete what the archive has for more than `N` days; 0: never"},
 			&cli.UintFlag{Name: "keep-replays", Usage: "keep the latest `N` replays in the archive; 0: all"},
@@ -157,7 +159,7 @@ func serve(c *cli.Context) error {
 		h = g.pageOver(c.Context, s, o.Log)
 	}
 	defer tokens.reloadOnHangup(s, o.Log)()
-	return serveUntilInterrupted(c.Context, s, h, l, o.Log)
+	return serveUntilInterrupted(c.Context, s, h, l, c.Duration("drain"), o.Log)
 }
 
 func listen(c *cli.Context, s *server.Server) (l net.Listener, scheme string, err error) {
@@ -181,7 +183,7 @@ func listen(c *cli.Context, s *server.Server) (l net.Listener, scheme string, er
 	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), "https", nil
 }
 
-func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.Handler, l net.Listener, log *slog.Logger) error {
+func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.Handler, l net.Listener, drain time.Duration, log *slog.Logger) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	h := server.HTTPServer("", handler)
@@ -193,11 +195,26 @@ func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.H
 	case failure = <-failed: // the matches are suspended all the same
 	case <-ctx.Done():
 	}
-	stop() // a second interrupt ends the program
+	if drain > 0 && failure == nil {
+		drainUntilInterrupted(s, drain, log)
+	}
+	stop() // another interrupt ends the program
 	log.Warn("shutting down")
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	return errors.Join(failure, s.Shutdown(ctx), h.Shutdown(ctx))
+}
+
+// drainUntilInterrupted waits until all matches are over, for a time, or until a further interrupt.
+func drainUntilInterrupted(s *server.Server, limit time.Duration, log *slog.Logger) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	log.Warn("draining", "matches", len(s.Matches()), "longest", limit)
+	if s.Drain(ctx) == nil {
+		log.Warn("drained")
+	}
 }
 
 func profiles(addr string, log *slog.Logger) error {

@@ -157,3 +157,30 @@ func TestServeOtherBuild(t *testing.T) {
 		t.Errorf("the log has changed: %v", err)
 	}
 }
+
+// With --drain an interrupted server is not ready and serves its matches until they are over.
+func TestServeDrains(t *testing.T) {
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	const list = "player 0 ann - ann-ann-ann-ann-ann\nplayer 1 bob - bob-bob-bob-bob-bob\nadmin - ops - ops-ops-ops-ops-ops-ops\n"
+	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serveInTest(t, "--players", "2", "--units", "100", "--dir", t.TempDir(), "--tokens", tokens, "--drain", "10m")
+	if status := pageStatus(t, s.url+"/readyz"); status != http.StatusOK { // it has begun to listen for signals
+		t.Fatalf("readyz: got %d", status)
+	}
+	exit := make(chan int, 1)
+	go func() { exit <- s.stop() }()
+	for deadline := time.Now().Add(time.Minute); pageStatus(t, s.url+"/readyz") != http.StatusServiceUnavailable; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it is still ready")
+		}
+	}
+	if status := pageStatus(t, s.url+"/matches/match-1"); status != http.StatusOK {
+		t.Errorf("the match: got status %d", status)
+	}
+	s.end(t, "ops-ops-ops-ops-ops-ops")
+	if code := <-exit; code != exitOK {
+		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
+	}
+}
