@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -20,7 +19,7 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	closed := s.closed
 	s.mu.Unlock()
 	if closed {
-		http.Error(w, "shutting down", http.StatusServiceUnavailable)
+		fail(w, codeShutdown, "shutting down")
 		return
 	}
 	w.Header().Set("Connection", "close") // the budget of connections is the only limit of this route
@@ -64,16 +63,16 @@ func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
 // readSpec returns the match that a request asks for. If it reports false, it has answered the request.
 func (s *Server) readSpec(w http.ResponseWriter, r *http.Request) (spec MatchSpec, ok bool) {
 	if s.options.NewMatch == nil {
-		http.Error(w, "this server does not create matches over HTTP", http.StatusNotImplemented)
+		fail(w, codeUnsupported, "this server does not create matches over HTTP")
 		return spec, false
 	}
 	spec, err := s.options.NewMatch(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+		fail(w, codeTooLarge, err.Error())
 		return spec, false
 	}
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		fail(w, codeRequest, err.Error())
 		return spec, false
 	}
 	return spec, true
@@ -86,19 +85,21 @@ func (s *Server) replyCreated(w http.ResponseWriter, m *Match, err error) {
 	case errors.As(err, &guests):
 		guests.reply(w, s)
 	case errors.Is(err, ErrExists):
-		http.Error(w, err.Error(), http.StatusConflict)
-	case errors.Is(err, ErrFull) || errors.Is(err, ErrShutdown):
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		fail(w, codeExists, err.Error())
+	case errors.Is(err, ErrFull):
+		fail(w, codeFull, err.Error())
+	case errors.Is(err, ErrShutdown):
+		fail(w, codeShutdown, err.Error())
 	case errors.As(err, &storage):
-		http.Error(w, err.Error(), http.StatusInsufficientStorage)
+		fail(w, codeStorage, err.Error())
 	case errors.Is(err, ErrStorage):
 		s.log.Error("creation", "err", err)
-		http.Error(w, ErrStorage.Error(), http.StatusInsufficientStorage) // err has paths
+		fail(w, codeStorage, ErrStorage.Error()) // err has paths
 	case errors.As(err, &failed):
 		s.log.Error("creation", "err", err, "stack", string(failed.Stack))
-		http.Error(w, "the game has failed at the start of the match", http.StatusInternalServerError)
+		fail(w, codeGame, "the game has failed at the start of the match")
 	case err != nil:
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		fail(w, codeRequest, err.Error())
 	default:
 		reply(w, http.StatusCreated, m.View())
 	}
@@ -116,7 +117,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	case "speed":
 		name = "percent"
 	default:
-		http.Error(w, "want pause, resume, kick, ban, unban or speed", http.StatusNotFound)
+		fail(w, codeNoAction, "want pause, resume, kick, ban, unban or speed")
 		return
 	}
 	if (action == "pause" || action == "resume") && r.FormValue(name) == "" {
@@ -125,7 +126,7 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	}
 	n, err := strconv.ParseUint(r.FormValue(name), 10, 16)
 	if err != nil {
-		http.Error(w, "want "+name+", a number", http.StatusBadRequest)
+		fail(w, codeRequest, "want "+name+", a number")
 		return
 	}
 	seat := lockstep.Player(min(n, uint64(lockstep.System)))
@@ -160,19 +161,13 @@ func (s *Server) doReply(w http.ResponseWriter, r *http.Request, f func(*Match, 
 	})
 	switch {
 	case gone != nil:
-		http.Error(w, gone.Error(), http.StatusGone)
+		fail(w, codeOver, gone.Error())
 	case errors.Is(err, coordinator.ErrBusy): // until the next tick
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		fail(w, codeBusy, err.Error())
 	case err != nil:
-		http.Error(w, err.Error(), http.StatusConflict)
+		fail(w, codeConflict, err.Error())
 	default:
 		answer(m)
 	}
-}
-
-func reply(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v)
 }

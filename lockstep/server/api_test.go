@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -95,12 +97,68 @@ func TestHTTPInterface(t *testing.T) {
 		if status != x.status || !strings.Contains(body, x.want) {
 			t.Errorf("%s %s: got %d %q, want %d %q", x.method, x.path, status, body, x.status, x.want)
 		}
+		if got := problemOf(body); status >= 400 && server.Statuses[got.Code] != status {
+			t.Errorf("%s %s: got the error %+v with status %d, want a code of that status", x.method, x.path, got, status)
+		}
 		if strings.Contains(body, "ops-ops") || strings.Contains(body, ada) {
 			t.Errorf("%s %s: the answer contains a token: %s", x.method, x.path, body)
 		}
 	}
 	if err := a.Wait(); !errors.Is(err, player.ErrClosed) {
 		t.Errorf("the kicked player: %v", err)
+	}
+}
+
+// problemOf returns the error in a body.
+func problemOf(body string) (p server.Problem) {
+	var answer struct{ Error *server.Problem }
+	if json.Unmarshal([]byte(body), &answer) == nil && answer.Error != nil && answer.Error.Message != "" {
+		p = *answer.Error
+	}
+	return p
+}
+
+// Errors of net/http and of the WebSocket library have the form of our own. An error removes the headers of the answer
+// that it replaces.
+func TestForeignErrors(t *testing.T) {
+	s := newStage(t, setup{options: server.Options{Replays: true}})
+	if err := os.WriteFile(filepath.Join(s.dir, "old.ssr"), make([]byte, 100), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	upgrade := []string{"Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
+	for _, x := range []struct {
+		method, path string
+		header       []string
+		status       int
+		code         string
+	}{
+		{"GET", "/nowhere", nil, 404, "no_route"},
+		{"PUT", "/matches", nil, 405, "wrong_method"},
+		{"GET", "/replays/old.ssr", []string{"Range", "bytes=500-"}, 416, "bad_range"},
+		{"GET", "/replays/old.ssr", []string{"If-Match", `"x"`}, 412, "precondition_failed"},
+		{"GET", "/replays/old.ssr", []string{"If-Modified-Since", "Mon, 02 Jan 2090 15:04:05 GMT"}, 304, ""},
+		{"GET", "/replays/old.ssr", []string{"Range", "bytes=5-"}, 206, ""},
+		{"GET", "/matches/duel/play", nil, 426, "upgrade_required"},
+		{"GET", "/matches/duel/play", append(upgrade[:6:6], "Sec-WebSocket-Key", "x"), 400, "bad_request"},
+		{"GET", "/matches/duel/play", append(upgrade, "Origin", "http://evil.example"), 403, "wrong_origin"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), x.method, "http://"+s.host+x.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(x.header); i += 2 {
+			r.Header.Set(x.header[i], x.header[i+1])
+		}
+		answer, err := s.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		kind := answer.Header.Get("Content-Type") == "application/json" && answer.Header.Get("Last-Modified") == ""
+		if got := problemOf(string(b)); err != nil || answer.StatusCode != x.status || got.Code != server.Code(x.code) || kind != (x.code != "") {
+			t.Errorf("%s %s %v: got %d %v %q, %v; want %d %s", x.method, x.path, x.header, answer.StatusCode, answer.Header, b, err, x.status, x.code)
+		}
 	}
 }
 

@@ -96,10 +96,10 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, q ArchiveQuery) 
 	found, next, err := s.options.Archive.Find(r.Context(), q)
 	switch {
 	case errors.Is(err, ErrQuery):
-		http.Error(w, "no such replay is listed", http.StatusNotFound)
+		fail(w, codeNoReplay, "no such replay is listed")
 	case err != nil:
 		s.log.Error("replays", "err", err)
-		http.Error(w, "the replays cannot be listed", http.StatusInternalServerError)
+		fail(w, codeInternal, "the replays cannot be listed")
 	default:
 		if next != "" {
 			v := r.URL.Query()
@@ -118,7 +118,7 @@ func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSe
 	name := r.PathValue("name")
 	public := replayName.MatchString(name)
 	if !public && (s.options.Archive == nil || matchOf(name) == "") {
-		http.Error(w, noReplay, http.StatusNotFound)
+		fail(w, codeNoReplay, noReplay)
 		return nil, written, false
 	}
 	who, ok := s.replayReader(w, r, matchOf(name), public)
@@ -142,7 +142,7 @@ func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSe
 		if !errors.Is(err, fs.ErrNotExist) {
 			s.log.Error("replay", "name", name, "err", err)
 		}
-		http.Error(w, noReplay, http.StatusNotFound)
+		fail(w, codeNoReplay, noReplay)
 		return nil, written, false
 	}
 	return f, written, true
@@ -192,10 +192,10 @@ func (s *Server) deleteReplay(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		http.Error(w, noReplay, http.StatusNotFound)
+		fail(w, codeNoReplay, noReplay)
 	case err != nil:
 		s.log.Error("replay", "name", name, "err", err)
-		http.Error(w, "the replay cannot be deleted", http.StatusInternalServerError)
+		fail(w, codeInternal, "the replay cannot be deleted")
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}

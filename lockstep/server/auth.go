@@ -43,10 +43,10 @@ func (s *Server) authenticateIn(w http.ResponseWriter, r *http.Request, match st
 		}
 	}
 	if shown && !s.countGuess(addressOf(r.RemoteAddr)) {
-		http.Error(w, "too many tokens from your address were refused", http.StatusTooManyRequests)
+		fail(w, codeGuesses, "too many tokens from your address were refused")
 		return host.Grant{}, false
 	}
-	http.Error(w, "refused", http.StatusForbidden)
+	fail(w, codeRefused, "refused")
 	return host.Grant{}, false
 }
 
@@ -62,7 +62,7 @@ func (s *Server) admin(next http.HandlerFunc) http.HandlerFunc {
 // permitted answers a request whose valid token does not permit it.
 func permitted(w http.ResponseWriter, ok bool) bool {
 	if !ok {
-		http.Error(w, "refused", http.StatusForbidden)
+		fail(w, codeRefused, "refused")
 	}
 	return ok
 }

@@ -44,7 +44,7 @@ func (s *Server) ban(w http.ResponseWriter, r *http.Request) {
 		target, err = banTarget(r)
 	}
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		fail(w, codeRequest, err.Error())
 		return
 	}
 	reason := r.FormValue("reason")
@@ -70,7 +70,7 @@ func (s *Server) unban(w http.ResponseWriter, r *http.Request) {
 		err = errTarget
 	}
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		fail(w, codeRequest, err.Error())
 		return
 	}
 	s.do(w, r, func(m *Match, h *host.Host) error {

@@ -225,7 +225,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	from := addressOf(r.RemoteAddr)
-	socket := &hijacker{ResponseWriter: w, budgets: s.frames, from: from}
+	socket := &hijacker{ResponseWriter: &foreignErrors{ResponseWriter: w}, budgets: s.frames, from: from}
 	ws, err := websocket.Accept(socket, r, &websocket.AcceptOptions{
 		Subprotocols:    []string{Subprotocol},
 		OriginPatterns:  s.options.Origins,

@@ -80,4 +80,5 @@
 // refused ones included. Lines have no tokens.
 //
 // Admins send their token as "Authorization: Bearer TOKEN".
+// Errors are JSON with a code: {"error":{"code":"no_match","message":"no such match"}}.
 package server

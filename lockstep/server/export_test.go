@@ -4,6 +4,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
+// An error of the HTTP interface, and the status of each code.
+type (
+	Code    = code
+	Problem = apiProblem
+)
+
+var Statuses = statuses
+
 // A File is the file of a replay.
 type File = file
 

@@ -19,8 +19,8 @@ const (
 
 // A guestError says which budget a guest's match exceeds.
 type guestError struct {
-	status int // of HTTP
-	text   string
+	code code
+	text string
 }
 
 func (e *guestError) Error() string { return "server: guests: " + e.text }
@@ -28,16 +28,16 @@ func (e *guestError) Error() string { return "server: guests: " + e.text }
 func (e *guestError) reply(w http.ResponseWriter, s *Server) {
 	s.metrics.refused.WithLabelValues("guests").Inc()
 	w.Header().Set("Retry-After", "30")
-	http.Error(w, e.Error(), e.status)
+	fail(w, e.code, e.Error())
 }
 
 // reserveGuest reserves a place for a guest's match.
 func (s *Server) reserveGuest(from netip.Prefix, bots int) (*guestUsage, error) {
 	if !s.guestTries.spend(from, 1, time.Now()) {
-		return nil, &guestError{http.StatusTooManyRequests, "your address has asked for too many matches"}
+		return nil, &guestError{codeGuestLimit, "your address has asked for too many matches"}
 	}
 	if s.guestDisk.wait(struct{}{}, 0, time.Now()) > 0 {
-		return nil, &guestError{http.StatusServiceUnavailable, "their replays have used up the disk budget of this day"}
+		return nil, &guestError{codeGuestsFull, "their replays have used up the disk budget of this day"}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,11 +50,11 @@ func (s *Server) reserveGuest(from netip.Prefix, bots int) (*guestUsage, error) 
 	g := &guestUsage{from: from, bots: max(bots, 0)}
 	switch {
 	case each >= o.GuestMatchesPerAddress:
-		return nil, &guestError{http.StatusTooManyRequests, fmt.Sprintf("got %d matches of your address, want at most %d", each+1, o.GuestMatchesPerAddress)}
+		return nil, &guestError{codeGuestLimit, fmt.Sprintf("got %d matches of your address, want at most %d", each+1, o.GuestMatchesPerAddress)}
 	case len(s.guests) >= o.GuestMatches:
-		return nil, &guestError{http.StatusServiceUnavailable, fmt.Sprintf("got %d of their matches, want at most %d", len(s.guests)+1, o.GuestMatches)}
+		return nil, &guestError{codeGuestsFull, fmt.Sprintf("got %d of their matches, want at most %d", len(s.guests)+1, o.GuestMatches)}
 	case all.bots+g.bots > o.GuestBots:
-		return nil, &guestError{http.StatusServiceUnavailable, fmt.Sprintf("got %d bots in their matches, want at most %d", all.bots+g.bots, o.GuestBots)}
+		return nil, &guestError{codeGuestsFull, fmt.Sprintf("got %d bots in their matches, want at most %d", all.bots+g.bots, o.GuestBots)}
 	}
 	s.guests[g] = struct{}{}
 	return g, nil
@@ -110,7 +110,7 @@ func (m *Match) checkGuestState() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if all := s.guestUsage(); m.spec.guest != nil && all.stateBytes > s.options.GuestStateBytes {
-		return &guestError{http.StatusServiceUnavailable, fmt.Sprintf("got %d bytes of state in their matches, want at most %d", all.stateBytes, s.options.GuestStateBytes)}
+		return &guestError{codeGuestsFull, fmt.Sprintf("got %d bytes of state in their matches, want at most %d", all.stateBytes, s.options.GuestStateBytes)}
 	}
 	return nil
 }

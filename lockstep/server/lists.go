@@ -22,7 +22,7 @@ func (s *Server) rateLimited(next http.HandlerFunc) http.HandlerFunc {
 		if !s.reads.spend(addressOf(r.RemoteAddr), 1, time.Now()) {
 			s.metrics.refused.WithLabelValues("reading").Inc()
 			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many requests from your address", http.StatusTooManyRequests)
+			fail(w, codeRequests, "too many requests from your address")
 			return
 		}
 		next(w, r)
@@ -57,25 +57,25 @@ func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {
 	q, err := archiveQuery(r.URL.Query())
 	switch {
 	case err != nil:
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		fail(w, codeRequest, err.Error())
 		return
 	case s.options.Archive != nil:
 		s.search(w, r, q)
 		return
 	case q.searches():
-		http.Error(w, "this server has no archive, so it cannot search", http.StatusNotImplemented)
+		fail(w, codeUnsupported, "this server has no archive, so it cannot search")
 		return
 	}
 	all, err := s.replays.list()
 	if err != nil {
 		s.log.Error("replays", "err", err)
-		http.Error(w, "the replays cannot be listed", http.StatusInternalServerError)
+		fail(w, codeInternal, "the replays cannot be listed")
 		return
 	}
 	if after := r.URL.Query().Get("after"); after != "" {
 		i := slices.IndexFunc(all, func(f replayFile) bool { return f.Name == after })
 		if i < 0 {
-			http.Error(w, "no such replay is listed", http.StatusNotFound)
+			fail(w, codeNoReplay, "no such replay is listed")
 			return
 		}
 		all = all[i+1:]
@@ -88,7 +88,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	from := addressOf(r.RemoteAddr)
 	if !s.replays.startDownload(from) {
 		w.Header().Set("Retry-After", "5")
-		http.Error(w, "too many replays are being sent", http.StatusServiceUnavailable)
+		fail(w, codeBusy, "too many replays are being sent")
 		return
 	}
 	defer s.replays.endDownload(from)
@@ -103,5 +103,5 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache") // sealing replaces the file
-	http.ServeContent(w, r, name, written, f)
+	http.ServeContent(&foreignErrors{ResponseWriter: w}, r, name, written, f)
 }

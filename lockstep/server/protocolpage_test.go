@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,6 +55,26 @@ func TestRoutesOnPage(t *testing.T) {
 	}
 }
 
+// Every code of an error is in docs/protocol.md, with its status, and every code there is the server's.
+func TestCodesOnPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[code]string{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([0-9]{3}) \\|").FindAllStringSubmatch(string(page), -1) {
+		told[code(m[1])] = m[2]
+	}
+	for c, status := range statuses {
+		if told[c] != strconv.Itoa(status) {
+			t.Errorf("%s: got status %q, want %d", c, told[c], status)
+		}
+	}
+	if len(told) != len(statuses) || len(told) < 20 {
+		t.Errorf("got %d codes on the page, want %d, and at least 20", len(told), len(statuses))
+	}
+}
+
 // Every field of the server's JSON is in docs/protocol.md.
 func TestFieldsOnPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/protocol.md")
@@ -61,7 +82,7 @@ func TestFieldsOnPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing := func(text string) (fields []string) {
-		for _, v := range []any{View{}, host.Stats{}, lockstep.Settings{}, replayFile{}, banView{}, revocationView{}} {
+		for _, v := range []any{View{}, host.Stats{}, lockstep.Settings{}, replayFile{}, banView{}, revocationView{}, apiError{}, apiProblem{}} {
 			x := reflect.TypeOf(v)
 			for i := range x.NumField() {
 				if !x.Field(i).IsExported() {

@@ -80,13 +80,13 @@ func parseForwarded(text string) (netip.Addr, bool) {
 func (s *Server) byClient(w http.ResponseWriter, r *http.Request) {
 	from, forwarded := s.clientOf(r)
 	if !forwarded {
-		s.mux.ServeHTTP(w, r)
+		s.route(w, r)
 		return
 	}
 	client := addressOf(from.String())
 	if !s.connects.spend(client, 1, time.Now()) {
 		s.metrics.refused.WithLabelValues("connecting").Inc()
-		http.Error(w, "too many requests from your address", http.StatusTooManyRequests)
+		fail(w, codeRequests, "too many requests from your address")
 		return
 	}
 	if x, ok := r.Context().Value(socketKey{}).(*socket); ok {
@@ -96,6 +96,14 @@ func (s *Server) byClient(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(r.Context()) // a copy
 	if from.IsValid() {
 		r.RemoteAddr = from.String()
+	}
+	s.route(w, r)
+}
+
+// route calls the handler of a request's method and path.
+func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	if _, pattern := s.mux.Handler(r); pattern == "" {
+		w = &foreignErrors{ResponseWriter: w}
 	}
 	s.mux.ServeHTTP(w, r)
 }

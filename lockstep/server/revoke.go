@@ -82,7 +82,7 @@ func (s *Server) listRevocations(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 	d, err := banDuration(r.FormValue("for"))
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		fail(w, codeRequest, err.Error())
 		return
 	}
 	x := Revocation{Subject: r.FormValue("subject"), ID: r.FormValue("token"), Reason: clipReason(r.FormValue("reason"))}
@@ -91,9 +91,9 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 	}
 	switch err := s.Revoke(r.Context(), x); {
 	case errors.Is(err, ErrRevocation):
-		http.Error(w, err.Error(), http.StatusConflict)
+		fail(w, codeConflict, err.Error())
 	case err != nil:
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		fail(w, codeBusy, err.Error())
 	default:
 		s.listRevocations(w, r)
 	}
@@ -101,7 +101,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) unrevoke(w http.ResponseWriter, r *http.Request) {
 	if !s.revoked.remove(r.FormValue("subject"), r.FormValue("token"), time.Now()) {
-		http.Error(w, "no such revocation", http.StatusNotFound)
+		fail(w, codeNoRevocation, "no such revocation")
 		return
 	}
 	s.listRevocations(w, r)

@@ -61,7 +61,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = closeOnError{w}
 	if !s.hostAllowed(r) {
 		s.metrics.refused.WithLabelValues("host").Inc()
-		http.Error(w, "this server does not have the host name of the request", http.StatusForbidden)
+		fail(w, codeHost, "this server does not have the host name of the request")
 		return
 	}
 	s.byClient(w, r)

@@ -98,10 +98,10 @@ func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
 		if wait, ok := s.recovering(name); ok {
 			seconds := strconv.Itoa(int(wait / time.Second))
 			w.Header().Set("Retry-After", seconds)
-			http.Error(w, "the match is recovering, come back in "+seconds+" s", http.StatusServiceUnavailable)
+			fail(w, codeRecovering, "the match is recovering, come back in "+seconds+" s")
 			return nil
 		}
-		http.Error(w, "no such match", http.StatusNotFound)
+		fail(w, codeNoMatch, "no such match")
 	}
 	return m
 }

@@ -199,7 +199,7 @@ export class Lobby {
         this.#poll();
         return;
       }
-      const said = (await answer.text()).trim();
+      const said = await answer.json().then((a) => a.error.message, () => `the server answers ${answer.status}`);
       this.#complain(answer.status === 403 ? "On this server only an admin can create a match, and the server does not know this token." : `The match was not created: ${said}.`);
     } catch (error) {
       this.#complain(`The match was not created: ${error.message}.`);

@@ -1,0 +1,154 @@
+package server
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// A code names an error of the HTTP interface for programs. A name never changes its meaning.
+type code string
+
+const (
+	codeRequest      code = "bad_request"
+	codeRefused      code = "refused"
+	codeOrigin       code = "wrong_origin"
+	codeHost         code = "wrong_host"
+	codeNoRoute      code = "no_route"
+	codeNoAction     code = "no_action"
+	codeNoMatch      code = "no_match"
+	codeNoReplay     code = "no_replay"
+	codeNoRevocation code = "no_revocation"
+	codeMethod       code = "wrong_method"
+	codeExists       code = "match_exists"
+	codeConflict     code = "conflict"
+	codeOver         code = "match_over"
+	codePrecondition code = "precondition_failed"
+	codeTooLarge     code = "too_large"
+	codeRange        code = "bad_range"
+	codeUpgrade      code = "upgrade_required"
+	codeRequests     code = "too_many_requests"
+	codeGuesses      code = "too_many_guesses"
+	codeGuestLimit   code = "guest_limit"
+	codeInternal     code = "internal"
+	codeGame         code = "game_failed"
+	codeUnsupported  code = "not_supported"
+	codeBusy         code = "busy"
+	codeRecovering   code = "recovering"
+	codeGuestsFull   code = "guests_full"
+	codeFull         code = "too_many_matches"
+	codeShutdown     code = "shutting_down"
+	codeStorage      code = "storage"
+)
+
+// statuses has the one HTTP status of each code.
+var statuses = map[code]int{
+	codeRequest:      http.StatusBadRequest,
+	codeRefused:      http.StatusForbidden,
+	codeOrigin:       http.StatusForbidden,
+	codeHost:         http.StatusForbidden,
+	codeNoRoute:      http.StatusNotFound,
+	codeNoAction:     http.StatusNotFound,
+	codeNoMatch:      http.StatusNotFound,
+	codeNoReplay:     http.StatusNotFound,
+	codeNoRevocation: http.StatusNotFound,
+	codeMethod:       http.StatusMethodNotAllowed,
+	codeExists:       http.StatusConflict,
+	codeConflict:     http.StatusConflict,
+	codeOver:         http.StatusGone,
+	codePrecondition: http.StatusPreconditionFailed,
+	codeTooLarge:     http.StatusRequestEntityTooLarge,
+	codeRange:        http.StatusRequestedRangeNotSatisfiable,
+	codeUpgrade:      http.StatusUpgradeRequired,
+	codeRequests:     http.StatusTooManyRequests,
+	codeGuesses:      http.StatusTooManyRequests,
+	codeGuestLimit:   http.StatusTooManyRequests,
+	codeInternal:     http.StatusInternalServerError,
+	codeGame:         http.StatusInternalServerError,
+	codeUnsupported:  http.StatusNotImplemented,
+	codeBusy:         http.StatusServiceUnavailable,
+	codeRecovering:   http.StatusServiceUnavailable,
+	codeGuestsFull:   http.StatusServiceUnavailable,
+	codeFull:         http.StatusServiceUnavailable,
+	codeShutdown:     http.StatusServiceUnavailable,
+	codeStorage:      http.StatusInsufficientStorage,
+}
+
+// An apiError is the JSON of an error: {"error":{"code":"no_match","message":"no such match"}}.
+type apiError struct {
+	Error apiProblem `json:"error"`
+}
+
+type apiProblem struct {
+	Code    code   `json:"code"`
+	Message string `json:"message"`
+}
+
+// reply answers with a value as JSON.
+func reply(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v)
+}
+
+// fail answers with an error. The message is for people.
+func fail(w http.ResponseWriter, c code, message string) {
+	h := w.Header()
+	for _, name := range []string{"Content-Length", "Content-Encoding", "Etag", "Last-Modified"} { // of the answer without the error
+		h.Del(name)
+	}
+	h.Set("X-Content-Type-Options", "nosniff")
+	reply(w, statuses[c], apiError{apiProblem{c, strings.TrimPrefix(message, "server: ")}})
+}
+
+// foreignErrors writes the errors of handlers that are not ours: those of net/http and of the WebSocket library.
+type foreignErrors struct {
+	http.ResponseWriter
+	failed code // of an error whose text is to come
+	told   bool
+}
+
+// foreignCodes are the codes of their statuses. All others are codeRequest.
+var foreignCodes = map[int]code{
+	http.StatusForbidden:                    codeOrigin,
+	http.StatusNotFound:                     codeNoRoute,
+	http.StatusMethodNotAllowed:             codeMethod,
+	http.StatusPreconditionFailed:           codePrecondition,
+	http.StatusRequestedRangeNotSatisfiable: codeRange,
+	http.StatusUpgradeRequired:              codeUpgrade,
+	http.StatusInternalServerError:          codeInternal,
+	http.StatusNotImplemented:               codeInternal,
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *foreignErrors) WriteHeader(status int) {
+	if status < http.StatusBadRequest {
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	w.failed = cmp.Or(foreignCodes[status], codeRequest)
+	if !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") { // no text follows
+		w.tell(http.StatusText(status))
+	}
+}
+
+// Write implements [http.ResponseWriter]. The text of an error comes in one call.
+func (w *foreignErrors) Write(b []byte) (int, error) {
+	if w.failed == "" {
+		return w.ResponseWriter.Write(b)
+	}
+	w.tell(string(b))
+	return len(b), nil
+}
+
+// tell answers with the error, once.
+func (w *foreignErrors) tell(text string) {
+	if !w.told {
+		w.told = true
+		fail(w.ResponseWriter, w.failed, strings.TrimSpace(text))
+	}
+}
+
+// Unwrap is for [http.ResponseController].
+func (w *foreignErrors) Unwrap() http.ResponseWriter { return w.ResponseWriter }
