@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -79,6 +80,18 @@ func TestReadiness(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := os.Rename(s.dir+".away", s.dir); err != nil {
+			t.Fatal(err)
+		}
+		again()
+		s.readiness(t, 200, "ready\n", 201)
+
+		live := filepath.Join(s.dir, "live")
+		if err := os.Rename(live, live+".away"); err != nil {
+			t.Fatal(err)
+		}
+		again()
+		s.readiness(t, 503, "its folder is gone", 507)
+		if err := os.Rename(live+".away", live); err != nil {
 			t.Fatal(err)
 		}
 		again()

@@ -87,14 +87,13 @@ func (s *storage) update(done chan struct{}) {
 	close(done)
 }
 
-// look measures the free bytes, and writes and removes a small file.
+// look measures the free bytes, and does with a small file what is done with a replay.
 func (s *storage) look() (free int64, err error) {
 	free = -1
 	if n, known := s.free(s.dir); known {
 		free = n
 	}
-	path := filepath.Join(s.dir, fmt.Sprintf(".probe-%d", os.Getpid())) // at most one stays after a crash
-	switch err := writeProbe(path); {
+	switch err := writeProbe(s.dir); {
 	case errors.Is(err, fs.ErrNotExist):
 		return free, &storageError{"its folder is gone"}
 	case free >= 0 && free < s.reserve:
@@ -105,11 +104,17 @@ func (s *storage) look() (free int64, err error) {
 	return free, nil
 }
 
-// writeProbe writes and removes a file.
-func writeProbe(path string) error {
-	err := os.WriteFile(path, make([]byte, probeSize), 0o600)
-	if rerr := os.Remove(path); err == nil {
-		err = rerr
+// writeProbe writes a file to the live folder of dir, moves it to dir and removes it there.
+func writeProbe(dir string) error {
+	name := fmt.Sprintf(".probe-%d", os.Getpid()) // at most one stays after a crash
+	from, to := filepath.Join(dir, liveFolder, name), filepath.Join(dir, name)
+	err := os.WriteFile(from, make([]byte, probeSize), 0o600)
+	if err == nil {
+		err = os.Rename(from, to)
 	}
-	return err
+	if err != nil {
+		os.Remove(from)
+		return err
+	}
+	return os.Remove(to)
 }
