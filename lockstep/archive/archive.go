@@ -37,18 +37,21 @@ type Options struct {
 
 	Log *slog.Logger // slog.Default()
 
-	// Retry are the first and the longest pause after a failure of the store: 1 s and 5 m.
+	// Retry are the first and the longest pause after a failure of the store: 1 s and 5 m. A file that cannot be read or
+	// sealed is tried again after 12 of the longest.
 	Retry, LongestRetry time.Duration
 }
 
 // An Archive is a [server.Archive]. One goroutine moves files into the store, one after the other.
 type Archive struct {
 	catalog
-	o      Options
-	cancel func()
-	wait   sync.WaitGroup
-	lost   bool          // the index must be made again; of the goroutine
-	wake   chan struct{} // holds a value while the goroutine has something to look at
+	o       Options
+	cancel  func()
+	wait    sync.WaitGroup
+	lost    bool          // the index must be made again; of the goroutine
+	refused []string      // paths of files that could not be read or sealed; of the goroutine
+	renew   time.Time     // when to try them again; zero without one
+	wake    chan struct{} // holds a value while the goroutine has something to look at
 
 	mu      sync.Mutex
 	waiting []string          // paths, in order

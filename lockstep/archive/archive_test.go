@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -303,6 +304,31 @@ func TestAway(t *testing.T) {
 	same(t, "left", names(t, r.live), []string{})
 	if n := strings.Count(log.String(), "retry_in="); n != 5 {
 		t.Errorf("got %d lines about the store, want 5:\n%s", n, log.String())
+	}
+}
+
+// A file that cannot be sealed, such as on a full disk, does not stop the others, and is tried again.
+func TestRefusedOnce(t *testing.T) {
+	var tries atomic.Int32
+	r := newRig(t, func(o *archive.Options) {
+		o.LongestRetry = 2 * time.Millisecond
+		o.Seal = func(ctx context.Context, path string) error {
+			if tries.Add(1) < 3 {
+				return errors.New("the disk is full")
+			}
+			return os.WriteFile(path, sample(t, "v1-sealed"), 0o600)
+		}
+	})
+	put(t, r.live, "a-01020300.ssr", sample(t, "v1-open"), 0)
+	put(t, r.live, "b-01020300.ssr", sample(t, "v1-sealed"), 1)
+	r.settle(t)
+	for deadline := time.Now().Add(patience); len(names(t, r.live)) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("left %v after %d tries", names(t, r.live), tries.Load())
+		}
+	}
+	if n := tries.Load(); n != 3 {
+		t.Errorf("got %d tries, want 3", n)
 	}
 }
 

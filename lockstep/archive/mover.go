@@ -28,6 +28,9 @@ func (a *Archive) run(ctx context.Context) {
 			a.log.Warn("archive", "err", err, "waiting", a.Waiting(), "retry_in", next.Round(time.Millisecond))
 		} else {
 			pause = a.o.Retry
+			if !a.renew.IsZero() {
+				next = min(next, max(time.Until(a.renew), 0))
+			}
 		}
 		timer := time.NewTimer(next)
 		if err != nil { // further files do not make the store come back
@@ -50,6 +53,13 @@ func (a *Archive) run(ctx context.Context) {
 func (a *Archive) work(ctx context.Context) error {
 	if err := a.repairIndex(ctx); err != nil {
 		return err
+	}
+	if !a.renew.IsZero() && time.Now().After(a.renew) {
+		again := a.refused
+		a.refused, a.renew = nil, time.Time{}
+		for _, path := range again {
+			a.Add(path)
+		}
 	}
 	for path := a.first(); path != ""; path = a.first() {
 		if err := a.move(ctx, path); err != nil {
@@ -125,6 +135,9 @@ func (a *Archive) move(ctx context.Context, path string) error {
 	}
 	if err != nil { // the file stays; an operator can see it
 		a.log.Warn("not archived", "path", path, "err", err)
+		if a.refused = append(a.refused, path); a.renew.IsZero() {
+			a.renew = time.Now().Add(12 * a.o.LongestRetry)
+		}
 		return nil
 	}
 	if e == nil {
