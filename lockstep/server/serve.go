@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"path/filepath"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -23,7 +24,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]string)}, seals: make(chan struct{}, 1)}
-	s.storage = storage{dir: o.Dir, reserve: o.DiskReserve, free: freeBytes, log: o.Log}
+	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: o.DiskReserve, free: freeBytes, log: o.Log}
 	s.refusals = newRefusalLog()
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
 	s.sealCtx, s.stopSealing = context.WithCancel(context.Background())

@@ -35,6 +35,7 @@ const (
 // A storage knows whether the folder of the replays can take another one.
 type storage struct {
 	dir     string // "" for none
+	live    string // the folder in dir of replays that are written
 	reserve int64  // the least free bytes
 	free    func(dir string) (bytes int64, known bool)
 	log     *slog.Logger
@@ -93,7 +94,7 @@ func (s *storage) look() (free int64, err error) {
 	if n, known := s.free(s.dir); known {
 		free = n
 	}
-	switch err := writeProbe(s.dir); {
+	switch err := writeProbe(s.live, s.dir); {
 	case errors.Is(err, fs.ErrNotExist):
 		return free, &storageError{"its folder is gone"}
 	case free >= 0 && free < s.reserve:
@@ -104,10 +105,10 @@ func (s *storage) look() (free int64, err error) {
 	return free, nil
 }
 
-// writeProbe writes a file to the live folder of dir, moves it to dir and removes it there.
-func writeProbe(dir string) error {
+// writeProbe writes a file to the folder live, moves it to dir and removes it there.
+func writeProbe(live, dir string) error {
 	name := fmt.Sprintf(".probe-%d", os.Getpid()) // at most one stays after a crash
-	from, to := filepath.Join(dir, liveFolder, name), filepath.Join(dir, name)
+	from, to := filepath.Join(live, name), filepath.Join(dir, name)
 	err := os.WriteFile(from, make([]byte, probeSize), 0o600)
 	if err == nil {
 		err = os.Rename(from, to)
