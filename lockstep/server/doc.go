@@ -24,6 +24,7 @@
 //
 // The HTTP interface:
 //
+//	GET    /openapi.json          this interface for programs, as OpenAPI 3.0
 //	GET    /healthz               200 while the server accepts new connections
 //	GET    /readyz                200 while the server could start another match and write its replay; the text has reasons, and the matches held
 //	GET    /metrics               for Prometheus

@@ -87,6 +87,7 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /openapi.json", s.rateLimited(s.document))
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("GET /metrics", s.rateLimited(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))

@@ -39,6 +39,7 @@ const (
 	bbolt     = "go.etcd.io/bbolt"
 	minio     = "github.com/minio/minio-go/v7"
 	gofakes3  = "github.com/johannesboyne/gofakes3"
+	openAPI   = "github.com/getkin/kin-openapi"
 )
 
 // The layers of the house. No package of the engine is in a layer above its own.
@@ -70,7 +71,7 @@ var imports = []importRow{
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, tests: live},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
-	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive"})},
+	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", openAPI})},
 	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{bbolt}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
