@@ -24,6 +24,12 @@ func (s *Server) authorize(token, match string) (host.Grant, error) {
 	return g, err
 }
 
+// publicKey marks the requests of [Server.Public] in their context.
+type publicKey struct{}
+
+// isPublic reports whether a request came to [Server.Public].
+func isPublic(r *http.Request) bool { return r.Context().Value(publicKey{}) != nil }
+
 // authenticate returns the grant of a request's bearer token in the match that the path names. It counts an invalid
 // token and answers the request. A valid token passes however many wrong ones its address has sent, because many
 // people can share an address.
@@ -38,6 +44,10 @@ func (s *Server) authenticateIn(w http.ResponseWriter, r *http.Request, match st
 	a.why = errNoToken
 	if shown {
 		a.grant, a.why = s.authorize(token, match)
+		if a.why == nil && a.grant.Role == protocol.Admin && isPublic(r) {
+			fail(w, codeRefused, "admins have another address on this server")
+			return host.Grant{}, false
+		}
 		if a.why == nil {
 			return a.grant, true
 		}

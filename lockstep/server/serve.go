@@ -85,12 +85,28 @@ func (s *Server) Dial(ctx context.Context) (net.Conn, error) {
 	}
 }
 
+// Public returns a handler without the calls of admins and the metrics, for servers whose operators have an address of
+// their own.
+func (s *Server) Public() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), publicKey{}, true)))
+	})
+}
+
+func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
+	if isPublic(r) {
+		fail(w, codeNoRoute, "the metrics have another address on this server")
+		return
+	}
+	promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+}
+
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /openapi.json", s.rateLimited(s.document))
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
-	mux.Handle("GET /metrics", s.rateLimited(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP))
+	mux.HandleFunc("GET /metrics", s.rateLimited(s.scrape))
 	mux.HandleFunc("GET /matches", s.rateLimited(s.list))
 	mux.HandleFunc("POST /matches", s.audited(s.createMatch))
 	mux.HandleFunc("GET /matches/{name}", s.rateLimited(s.show))

@@ -63,7 +63,7 @@ export class Lobby {
 
   async #poll() {
     try {
-      const answer = await fetch("/matches");
+      const answer = await fetch("matches");
       if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
       this.#list(await answer.json());
       if (this.unreachable) this.#complain("");
@@ -73,7 +73,7 @@ export class Lobby {
       this.#complain(`Cannot load the list of matches: ${error.message}.`);
     }
     try {
-      const answer = await fetch("/replays");
+      const answer = await fetch("replays");
       this.#listReplays(answer.ok ? await answer.json() : []);
     } catch {
       // the message is shown already
@@ -191,7 +191,7 @@ export class Lobby {
     if (!this.units.hidden && number("units")) request.units = number("units");
     if (this.games.length > 1) request.game = data.get("game");
     try {
-      const answer = await fetch("/matches", {
+      const answer = await fetch("matches", {
         method: "POST", headers: { Authorization: `Bearer ${data.get("token") || recall("token") || guest()}` }, body: JSON.stringify(request),
       });
       if (answer.ok) {

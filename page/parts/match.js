@@ -2,7 +2,7 @@
 
 // socketOf returns the address of a match's WebSocket.
 export function socketOf(name) {
-  const url = new URL(`/matches/${encodeURIComponent(name)}/play`, location.href);
+  const url = new URL(`matches/${encodeURIComponent(name)}/play`, location.href);
   url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   return url.href;
 }
@@ -11,7 +11,7 @@ export function socketOf(name) {
 // because requesting a missing match would log an error in the browser's console.
 export async function listed(name) {
   for (let after = ""; ; ) {
-    const answer = await fetch(`/matches?after=${encodeURIComponent(after)}`);
+    const answer = await fetch(`matches?after=${encodeURIComponent(after)}`);
     const page = await answer.json();
     const match = page.find((m) => m.name === name);
     if (match || !page.length || page.at(-1).name > name) return match;

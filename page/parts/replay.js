@@ -116,7 +116,7 @@ export class Viewer {
     this.loading = new AbortController();
     const { signal } = this.loading;
     try {
-      const answer = await fetch(`/replays/${encodeURIComponent(name)}`, { signal });
+      const answer = await fetch(`replays/${encodeURIComponent(name)}`, { signal });
       if (answer.status === 404) throw new Error("the server has no replay of that name; a replay is available when its match is over");
       if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
       const bytes = new Uint8Array(await answer.arrayBuffer());

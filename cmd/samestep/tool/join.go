@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"strings"
 	"time"
 
@@ -140,7 +141,7 @@ func matchURLs(text string) (page, socket string, err error) {
 		return "", "", usagef("got URL %q, want one such as http://127.0.0.1:8766/matches/match-1", text)
 	}
 	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, "/"), "/play")
-	if !strings.HasPrefix(u.Path, "/matches/") {
+	if base, name := path.Split(u.Path); !strings.HasSuffix(base, "/matches/") || name == "" {
 		return "", "", usagef("got URL %q, want a path such as /matches/match-1", text)
 	}
 	ws := *u

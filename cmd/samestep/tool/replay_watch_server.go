@@ -50,12 +50,13 @@ func newServerSource(address string) (*serverSource, error) {
 	if err != nil || u.Host == "" {
 		return nil, usagef("%q is not a URL", address)
 	}
-	path := strings.Trim(u.Path, "/")
-	name, one := strings.CutPrefix(path, "matches/")
-	if path != "" && path != "matches" && (!one || strings.Contains(name, "/")) {
+	base, name, one := strings.Cut(strings.TrimSuffix(u.Path, "/")+"/", "/matches/") // the base is that of serve --base-path
+	known := one || u.Path == "" || strings.HasSuffix(u.Path, "/")
+	base, name = strings.TrimSuffix(base, "/"), strings.TrimSuffix(name, "/")
+	if one = name != ""; !known || strings.Contains(name, "/") {
 		return nil, usagef("%q is neither the URL of a server nor of a match, such as http://127.0.0.1:8766/matches/match-1", address)
 	}
-	s := &serverSource{root: u.Scheme + "://" + u.Host, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
+	s := &serverSource{root: u.Scheme + "://" + u.Host + base, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
 	s.page = s.root + "/matches"
 	if one {
 		s.page += "/" + url.PathEscape(name)

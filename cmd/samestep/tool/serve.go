@@ -4,7 +4,6 @@ package tool
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -41,7 +41,8 @@ or in a browser, at the address that is printed. In a checkout, the page's
 WebAssembly is built once, with the Go toolchain, into the user's cache directory.
 Release builds embed it. --web=false works without both.`,
 		Flags: fromEnvironment(append([]cli.Flag{
-			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on; port 0 is any free port; unix:PATH is a unix socket, and systemd the socket of a unit"},
+			&cli.StringFlag{Name: "base-path", Value: "/", Usage: "serve everything below `PATH`, such as /game/, behind a proxy that passes it on"},
 			gameFlag,
 			&cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of a match"},
@@ -91,6 +92,7 @@ Release builds embed it. --web=false works without both.`,
 			&cli.DurationFlag{Name: "idle", Value: 5 * time.Minute, Usage: "end a match without connections for `TIME`"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` with a certificate"},
 			&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with its key"},
+			&cli.StringFlag{Name: "admin-listen", Usage: "serve the calls of admins, /metrics and Go's profiles on `ADDRESS`, and refuse them at --listen; it has no TLS and no --base-path"},
 			&cli.StringFlag{Name: "pprof", Usage: "serve Go's profiles on `ADDRESS`, for operators only"},
 			&cli.StringFlag{Name: "log-format", Value: "text", Usage: "write the log as text or json"},
 			&cli.StringFlag{Name: "log-level", Value: "info", Usage: "log lines of this `LEVEL` and above: debug, info, warn or error"},
@@ -121,6 +123,11 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	bound, err := bind(c)
+	if err != nil {
+		return err
+	}
+	defer bound.Close()
 	all := stopped.with(specs)
 	o, tokens, err := serverOptions(c, games, all, policy)
 	if err != nil {
@@ -135,11 +142,15 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	l, scheme, err := listen(c, s)
-	if err != nil {
-		return err
+	l := bound.under(s)
+	public := http.Handler(s)
+	if addr := c.String("admin-listen"); addr != "" {
+		public = s.Public()
+		err = serveOperators(addr, s, o.Log)
 	}
-	err = profiles(c.String("pprof"), o.Log)
+	if err == nil {
+		err = serveOperators(c.String("pprof"), nil, o.Log)
+	}
 	for i := 0; i < len(specs) && err == nil; i++ {
 		if !stopped.taken[specs[i].Name] {
 			_, err = s.Create(specs[i]) // last, since it begins a replay
@@ -149,38 +160,17 @@ func serve(c *cli.Context) error {
 		err = kept.Adopt(o.Dir)
 	}
 	if err != nil {
-		l.Close()
 		return err
 	}
-	fmt.Fprintf(c.App.Writer, "listening on %s://%s\n", scheme, l.Addr())
+	fmt.Fprintf(c.App.Writer, "listening on %s\n", bound.url())
 	stopped.start(c, s, o.Log, specs)
-	h := http.Handler(s)
 	if c.Bool("web") {
-		h = g.pageOver(c.Context, s, o.Log)
+		public = g.pageOver(c.Context, public, o.Log)
 	}
 	defer tokens.reloadOnHangup(s, o.Log)()
-	return serveUntilInterrupted(c.Context, s, h, l, c.Duration("drain"), o.Log)
-}
-
-func listen(c *cli.Context, s *server.Server) (l net.Listener, scheme string, err error) {
-	cert, key := c.String("tls-cert"), c.String("tls-key")
-	if (cert == "") != (key == "") {
-		return nil, "", usagef("--tls-cert and --tls-key go together")
-	}
-	var pair tls.Certificate
-	if cert != "" {
-		if pair, err = tls.LoadX509KeyPair(cert, key); err != nil {
-			return nil, "", err
-		}
-	}
-	if l, err = net.Listen("tcp", c.String("listen")); err != nil {
-		return nil, "", err
-	}
-	l = s.Listener(l)
-	if cert == "" {
-		return l, "http", nil
-	}
-	return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), "https", nil
+	notifySystemd(daemon.SdNotifyReady, o.Log)
+	defer keepWatchdogFed(o.Log)()
+	return serveUntilInterrupted(c.Context, s, underPath(bound.path, public), l, c.Duration("drain"), o.Log)
 }
 
 func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.Handler, l net.Listener, drain time.Duration, log *slog.Logger) error {
@@ -200,6 +190,7 @@ func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.H
 	}
 	stop() // another interrupt ends the program
 	log.Warn("shutting down")
+	notifySystemd(daemon.SdNotifyStopping, log)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	return errors.Join(failure, s.Shutdown(ctx), h.Shutdown(ctx))
@@ -217,11 +208,13 @@ func drainUntilInterrupted(s *server.Server, limit time.Duration, log *slog.Logg
 	}
 }
 
-func profiles(addr string, log *slog.Logger) error {
+// serveOperators serves Go's profiles on an address, and those requests to the server that are not for them, if there is
+// one. Without an address it does nothing.
+func serveOperators(addr string, s *server.Server, log *slog.Logger) error {
 	if addr == "" {
 		return nil
 	}
-	l, err := net.Listen("tcp", addr)
+	l, err := listenOn(addr)
 	if err != nil {
 		return err
 	}
@@ -229,6 +222,13 @@ func profiles(addr string, log *slog.Logger) error {
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	go func() { log.Error("pprof", "err", http.Serve(l, mux)) }()
+	if s != nil {
+		mux.Handle("/", s)
+		l = s.Listener(l)
+		log.Info("listening for admins", "address", l.Addr().String())
+	}
+	h := server.HTTPServer("", mux)
+	h.WriteTimeout = 0 // a profile takes as long as it was asked to
+	go func() { log.Error("operators", "address", addr, "err", h.Serve(l)) }()
 	return nil
 }
