@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -13,14 +14,15 @@ import (
 
 // JWT is an [Authorizer] for signed tokens (RFC 7519) that another service issues.
 type JWT struct {
-	key     any
+	keys    atomic.Pointer[keySet]
 	options JWTOptions
 }
 
 // JWTOptions say which signed tokens a server accepts.
 type JWTOptions struct {
 	// Algorithm of the signatures: HS256 (a shared secret) or EdDSA (an Ed25519 key pair). Empty is EdDSA. It is never
-	// HS256, because a file with a public key would then be a secret that everybody knows.
+	// HS256, because a file with a public key would then be a secret that everybody knows. The keys of a JWK Set have
+	// their own algorithms, and need an empty one here.
 	Algorithm string
 
 	Audience string // must be in aud; empty refuses every token with an aud
@@ -29,14 +31,25 @@ type JWTOptions struct {
 
 // NewJWT returns an Authorizer that checks signatures with the key in a file's content. For HS256 the file holds a
 // secret of at least 32 bytes, without the newline at the end of a line of text. For EdDSA it holds one PEM block with
-// an Ed25519 public key. Other forms of keys are an error.
+// an Ed25519 public key. Instead it can hold a JWK Set (RFC 7517) of public keys, Ed25519, EC or RSA: a token then names
+// its key in kid. Other forms of keys are an error.
 func NewJWT(file []byte, o JWTOptions) (*JWT, error) {
-	key, method, err := jwtKey(file, o.Algorithm)
-	if err != nil {
-		return nil, fmt.Errorf("server: JWT key: %w", err)
+	j := &JWT{options: o}
+	if err := j.Reload(file); err != nil {
+		return nil, err
 	}
-	o.Algorithm = method
-	return &JWT{key, o}, nil
+	return j, nil
+}
+
+// Reload replaces the keys by those in a file's content, in one of the forms of [NewJWT]. Clients stay connected. After
+// an error the old keys remain in effect.
+func (j *JWT) Reload(file []byte) error {
+	keys, err := readKeySet(file, j.options.Algorithm)
+	if err != nil {
+		return fmt.Errorf("server: JWT key: %w", err)
+	}
+	j.keys.Store(&keys)
+	return nil
 }
 
 // Claims are the claims of a token. The registered ones must include exp and sub. All tokens of a subject are of the
@@ -67,12 +80,12 @@ func (c *Claims) Validate() error {
 }
 
 // keyFor returns the key for a token, if it understands the token's header.
-func (j *JWT) keyFor(t *jwt.Token) (any, error) {
+func (s keySet) keyFor(t *jwt.Token) (any, error) {
 	// RFC 7515, 4.1.11: a verifier must refuse a token with an unknown critical extension. We know none.
 	if _, critical := t.Header["crit"]; critical {
 		return nil, fmt.Errorf("%w: crit", errClaims)
 	}
-	return j.key, nil
+	return s.of(t)
 }
 
 // audienceOK reports whether this server is in a token's audience. Without JWTOptions.Audience, aud must be empty.
@@ -89,6 +102,8 @@ func (j *JWT) refusal(c *Claims, match string, err error) string {
 	switch {
 	case errors.Is(err, jwt.ErrTokenMalformed):
 		return "it is malformed"
+	case errors.Is(err, errKeyID):
+		return "its key is unknown"
 	case errors.Is(err, jwt.ErrTokenSignatureInvalid):
 		return "its signature or its algorithm is wrong"
 	case errors.Is(err, jwt.ErrTokenUnverifiable):
@@ -112,8 +127,9 @@ func (j *JWT) refusal(c *Claims, match string, err error) string {
 // Authorize returns the grant of a token in a match.
 func (j *JWT) Authorize(token, match string) (host.Grant, error) {
 	var c Claims
-	_, err := jwt.ParseWithClaims(token, &c, j.keyFor,
-		jwt.WithValidMethods([]string{j.options.Algorithm}), jwt.WithExpirationRequired(), jwt.WithStrictDecoding())
+	keys := *j.keys.Load()
+	_, err := jwt.ParseWithClaims(token, &c, keys.keyFor,
+		jwt.WithValidMethods(keys.methods()), jwt.WithExpirationRequired(), jwt.WithStrictDecoding())
 	if why := j.refusal(&c, match, err); why != "" {
 		return host.Grant{}, fmt.Errorf("%w: as a JWT, %s", ErrRefused, why)
 	}

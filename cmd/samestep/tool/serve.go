@@ -129,7 +129,7 @@ func serve(c *cli.Context) error {
 	}
 	defer bound.Close()
 	all := stopped.with(specs)
-	o, tokens, err := serverOptions(c, games, all, policy)
+	o, files, err := serverOptions(c, games, all, policy)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func serve(c *cli.Context) error {
 	if c.Bool("web") {
 		public = g.pageOver(c.Context, public, o.Log)
 	}
-	defer tokens.reloadOnHangup(s, o.Log)()
+	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)
 	defer keepWatchdogFed(o.Log)()
 	return serveUntilInterrupted(c.Context, s, underPath(bound.path, public), l, c.Duration("drain"), o.Log)

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -21,8 +22,9 @@ import (
 // A binding is an open listener that the server does not serve yet.
 type binding struct {
 	net.Listener
-	tls  *tls.Config // nil without a certificate
-	path string      // of --base-path, with a slash at both ends
+	tls   *tls.Config // nil without a certificate
+	files reloader    // the certificate's
+	path  string      // of --base-path, with a slash at both ends
 }
 
 // bind opens the listener of --listen.
@@ -36,11 +38,12 @@ func bind(c *cli.Context) (*binding, error) {
 		return nil, usagef("--tls-cert and --tls-key go together")
 	}
 	if cert != "" {
-		pair, err := tls.LoadX509KeyPair(cert, key)
-		if err != nil {
+		var x certificate
+		if err := x.load(cert, key); err != nil {
 			return nil, err
 		}
-		b.tls = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+		b.files = reloader{newReloadable("tls-cert", func(*server.Server, *slog.Logger) error { return x.load(cert, key) }, cert, key)}
+		b.tls = &tls.Config{GetCertificate: x.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	}
 	var err error
 	b.Listener, err = listenOn(c.String("listen"))

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, policy *matchPolicy) (server.Options, *tokenFile, error) {
+func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, policy *matchPolicy) (server.Options, reloader, error) {
 	guests := c.Uint("guests")
 	if c.Uint("bots") > c.Uint("players") {
 		return server.Options{}, nil, usagef("--bots: got %d, want at most --players", c.Uint("bots"))
@@ -41,9 +41,9 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {
 		return o, nil, usagef("--durability: %v", err)
 	}
-	a, tokens, err := authorizer(c, specs)
+	a, files, err := authorizer(c, specs)
 	o.Authorizer = openTo(guests, a)
-	return o, tokens, err
+	return o, files, err
 }
 
 // allowedHosts returns the names that a Host header may have.

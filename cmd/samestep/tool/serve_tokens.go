@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"time"
@@ -21,18 +20,27 @@ import (
 )
 
 var tokenFlags = []cli.Flag{
-	&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens; it is read again at a SIGHUP, and clients whose tokens are gone are disconnected"},
-	&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with the key that signs JWTs: an Ed25519 public key in PEM, or with --jwt-algorithm HS256 a secret"},
-	&cli.StringFlag{Name: "jwt-algorithm", Usage: "EdDSA or HS256 (default: EdDSA)"},
+	&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens; clients whose tokens are gone from a new list are disconnected"},
+	&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with the key that signs JWTs: an Ed25519 public key in PEM, a JWK Set, or with --jwt-algorithm HS256 a secret"},
+	&cli.StringFlag{Name: "jwt-algorithm", Usage: "EdDSA or HS256 (default: EdDSA); the keys of a JWK Set have their own"},
 	&cli.StringFlag{Name: "jwt-audience", Usage: "require `NAME` in the aud of JWTs; without it, JWTs with an aud are refused"},
 	&cli.StringFlag{Name: "jwt-issuer", Usage: "require `NAME` as the iss of JWTs; without it, any is accepted"},
 }
 
 // authorizer authorizes by the tokens of a file, the environment or a key, or else by tokens that it generates and
-// prints. It also returns the file, or nil.
-func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, *tokenFile, error) {
+// prints. It also returns the files.
+func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, reloader, error) {
 	var all []server.Authorizer
-	var file *tokenFile
+	var files reloader
+	if c.String("jwt-key") != "" {
+		signed, file, err := signedTokens(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		all, files = append(all, signed), append(files, file)
+	} else if jwtOptions(c) != (server.JWTOptions{}) {
+		return nil, nil, usagef("--jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
+	}
 	list := os.Getenv(tokensEnv)
 	if path := c.String("tokens"); path != "" {
 		b, err := os.ReadFile(path)
@@ -40,22 +48,7 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, *t
 			return nil, nil, err
 		}
 		list = string(b)
-	}
-	o := server.JWTOptions{Algorithm: c.String("jwt-algorithm"), Audience: c.String("jwt-audience"), Issuer: c.String("jwt-issuer")}
-	if path := c.String("jwt-key"); path != "" {
-		key, err := os.ReadFile(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		signed, err := server.NewJWT(key, o)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", path, err)
-		}
-		all = append(all, signed)
-	} else if o != (server.JWTOptions{}) {
-		return nil, nil, usagef("--jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
-	}
-	if list == "" && len(all) == 0 {
+	} else if list == "" && len(all) == 0 {
 		list = drawTokens(specs)
 		fmt.Fprint(c.App.Writer, list)
 	}
@@ -66,13 +59,38 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, *t
 		}
 		all = append(all, tokens)
 		if path := c.String("tokens"); path != "" {
-			file = &tokenFile{path, tokens}
+			files = append(files, newReloadable("tokens", (&tokenFile{path, tokens}).reload, path))
 		}
 	}
 	if len(all) == 1 {
-		return all[0], file, nil // from its type the server knows how many tokens there are
+		return all[0], files, nil // from its type the server knows how many tokens there are
 	}
-	return server.AnyOf(all...), file, nil
+	return server.AnyOf(all...), files, nil
+}
+
+// jwtOptions returns the options of the flags.
+func jwtOptions(c *cli.Context) server.JWTOptions {
+	return server.JWTOptions{Algorithm: c.String("jwt-algorithm"), Audience: c.String("jwt-audience"), Issuer: c.String("jwt-issuer")}
+}
+
+// signedTokens returns the authorizer with the keys of --jwt-key.
+func signedTokens(c *cli.Context) (*server.JWT, *reloadable, error) {
+	path := c.String("jwt-key")
+	keys, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	signed, err := server.NewJWT(keys, jwtOptions(c))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return signed, newReloadable("jwt-key", func(*server.Server, *slog.Logger) error {
+		keys, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return signed.Reload(keys)
+	}, path), nil
 }
 
 // drawTokens returns a list of tokens for each seat of each match that no bot has, for a spectator of all matches, and for an admin.
@@ -102,33 +120,8 @@ func drawToken() string {
 
 // A tokenFile is the file of --tokens, and the tokens in it.
 type tokenFile struct {
-	path   string
-	tokens *server.Tokens
-}
-
-// reloadOnHangup reads the file again at each SIGHUP, until stop is called. Without a file it says so: a SIGHUP, such as
-// that of a terminal that closes, never ends a server.
-func (f *tokenFile) reloadOnHangup(s *server.Server, log *slog.Logger) (stop func()) {
-	if len(hangup) == 0 {
-		return func() {}
-	}
-	hung, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(hung, hangup...)
-	go func() {
-		defer close(done)
-		for range hung {
-			if f == nil {
-				log.Info("nothing to read again: the server has no --tokens")
-			} else if err := f.reload(s, log); err != nil {
-				log.Error("the list of tokens was not read; the old one stays valid", "path", f.path, "err", err)
-			}
-		}
-	}()
-	return func() {
-		signal.Stop(hung)
-		close(hung)
-		<-done
-	}
+	path string
+	*server.Tokens
 }
 
 // reload reads the file again, and disconnects clients whose tokens are gone.
@@ -138,7 +131,7 @@ func (f *tokenFile) reload(s *server.Server, log *slog.Logger) error {
 		return err
 	}
 	defer file.Close()
-	gone, err := f.tokens.Reload(file)
+	gone, err := f.Reload(file)
 	if err != nil {
 		return err
 	}
@@ -148,7 +141,7 @@ func (f *tokenFile) reload(s *server.Server, log *slog.Logger) error {
 		_, found := slices.BinarySearch(gone, g.Subject)
 		return found
 	}, "the token is no longer valid")
-	log.Warn("the list of tokens was read again", "path", f.path, "gone", len(gone), "ended", ended)
+	log.Info("tokens", "path", f.path, "gone", len(gone), "ended", ended)
 	return err
 }
 

@@ -34,7 +34,8 @@ func TestReloadOnHangup(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &tokenFile{path, tokens}
-	stop := f.reloadOnHangup(s, slog.New(slog.DiscardHandler))
+	files := reloader{newReloadable("tokens", f.reload, path)}
+	stop := files.watch(s, slog.New(slog.DiscardHandler), time.Hour)
 	defer func() { stop() }()
 	knows := func(token string) bool {
 		_, err := tokens.Authorize(token, "")
@@ -58,7 +59,7 @@ func TestReloadOnHangup(t *testing.T) {
 	}
 	stop()
 	said := make(lines, 1)
-	stop = (*tokenFile)(nil).reloadOnHangup(s, slog.New(slog.NewTextHandler(said, nil)))
+	stop = reloader(nil).watch(s, slog.New(slog.NewTextHandler(said, nil)), time.Hour)
 	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil { // which would end the tests
 		t.Fatal(err)
 	}
@@ -70,12 +71,4 @@ func TestReloadOnHangup(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Error("without a file a SIGHUP is not answered")
 	}
-}
-
-// lines takes what is written to it.
-type lines chan string
-
-func (l lines) Write(b []byte) (int, error) {
-	l <- string(b)
-	return len(b), nil
 }
