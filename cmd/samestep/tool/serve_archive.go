@@ -39,36 +39,47 @@ func openStore(place, dir string) (store archive.Store, index string, err error)
 // addArchive adds the key of --sign-key and the archive of --archive to a server's options. The archive is nil if there
 // is none.
 func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
+	key, err := archiveKey(c)
+	if err != nil {
+		return nil, err
+	}
+	o.SignKey = key
+	if c.String("archive") == "" {
+		return nil, nil
+	}
+	a, err := openArchive(c, key, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	o.Archive = a
+	return a, nil
+}
+
+// archiveKey checks the flags of the archive, and returns the key of --sign-key, or nil.
+func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 	if path := c.String("sign-key"); path != "" {
-		key, err := readKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey)
-		if err != nil {
-			return nil, err
-		}
 		if c.Bool("keep-open") {
 			return nil, usagef("--sign-key: got it with --keep-open, but only sealed replays are signed")
 		}
-		o.SignKey = key
+		if key, err = readKey[ed25519.PrivateKey](path, "PRIVATE KEY", x509.ParsePKCS8PrivateKey); err != nil {
+			return nil, err
+		}
 	}
-	a, err := openArchive(c, o.SignKey, o.Log)
-	if a != nil {
-		o.Archive = a
-	}
-	return a, err
-}
-
-// openArchive opens the archive of --archive, or returns nil.
-func openArchive(c *cli.Context, key ed25519.PrivateKey, log *slog.Logger) (*archive.Archive, error) {
-	place, dir := c.String("archive"), c.String("dir")
-	switch {
+	switch place, dir := c.String("archive"), c.String("dir"); {
 	case place == "" && (c.IsSet("keep-days") || c.IsSet("keep-replays") || c.IsSet("keep-bytes")):
 		return nil, usagef("--keep-days, --keep-replays and --keep-bytes need --archive")
 	case place == "":
-		return nil, nil
 	case dir == "":
 		return nil, usagef("--archive needs --dir, where replays are written first")
 	case filepath.Clean(place) == filepath.Clean(dir):
 		return nil, usagef("--archive: got the folder of --dir, want another one")
 	}
+	return key, nil
+}
+
+// openArchive opens the archive of --archive.
+func openArchive(c *cli.Context, key ed25519.PrivateKey, log *slog.Logger) (*archive.Archive, error) {
+	place, dir := c.String("archive"), c.String("dir")
 	store, index, err := openStore(place, dir)
 	if err != nil {
 		return nil, fmt.Errorf("--archive: %w", err)

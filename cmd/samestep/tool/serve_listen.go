@@ -29,6 +29,15 @@ type binding struct {
 
 // bind opens the listener of --listen.
 func bind(c *cli.Context) (*binding, error) {
+	b, err := newBinding(c)
+	if err == nil {
+		b.Listener, err = listenOn(c.String("listen"))
+	}
+	return b, err
+}
+
+// newBinding returns a binding that has no listener yet.
+func newBinding(c *cli.Context) (*binding, error) {
 	b := &binding{path: c.String("base-path")}
 	if b.path != "/" && (b.path[:min(len(b.path), 1)] != "/" || path.Clean(b.path)+"/" != b.path || b.path == "//") {
 		return nil, usagef("--base-path: got %q, want a path such as /game/", b.path)
@@ -45,9 +54,7 @@ func bind(c *cli.Context) (*binding, error) {
 		b.files = reloader{newReloadable("tls-cert", func(*server.Server, *slog.Logger) error { return x.load(cert, key) }, cert, key)}
 		b.tls = &tls.Config{GetCertificate: x.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	}
-	var err error
-	b.Listener, err = listenOn(c.String("listen"))
-	return b, err
+	return b, nil
 }
 
 // listenOn listens on "HOST:PORT", "unix:PATH" or "systemd".

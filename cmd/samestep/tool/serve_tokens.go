@@ -50,7 +50,9 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, re
 		list = string(b)
 	} else if list == "" && len(all) == 0 {
 		list = drawTokens(specs)
-		fmt.Fprint(c.App.Writer, list)
+		if !c.Bool("check-config") {
+			fmt.Fprint(c.App.Writer, list)
+		}
 	}
 	if list != "" {
 		tokens, err := server.ReadTokens(strings.NewReader(list))

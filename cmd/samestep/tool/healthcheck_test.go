@@ -1,0 +1,45 @@
+//go:build !js
+
+package tool
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A server that is ready passes, also below a path. One that is not, or does not answer, fails with the reason.
+func TestHealthcheck(t *testing.T) {
+	ready := true
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /game/readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if !ready {
+			http.Error(w, "not ready\nits disk is full", http.StatusServiceUnavailable)
+			return
+		}
+		w.Write([]byte("ready\n"))
+	})
+	mux.HandleFunc("GET /game/healthz", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok\n")) })
+	s := httptest.NewServer(mux)
+	defer s.Close()
+	check := func(code int, want string, args ...string) {
+		t.Helper()
+		var out bytes.Buffer
+		if got := run(t.Context(), append([]string{"samestep", "healthcheck"}, args...), &out, &out); got != code || !strings.Contains(out.String(), want) {
+			t.Errorf("%q: got exit code %d and %q, want %d and %q", args, got, &out, code, want)
+		}
+	}
+	check(exitOK, "ready", s.URL+"/game/")
+	check(exitOK, "ready", s.URL+"/game")
+	check(exitError, "got status 404", s.URL)
+	check(exitUsage, "want one such as", "nowhere")
+	check(exitUsage, "got 2 arguments", s.URL, s.URL)
+	ready = false
+	check(exitError, "its disk is full", s.URL+"/game/")
+	check(exitOK, "ok", "--live", s.URL+"/game/")
+	s.Close()
+	check(exitError, "connection refused", s.URL+"/game/")
+	check(exitError, "no such file", "unix:"+t.TempDir()+"/socket")
+}

@@ -1,0 +1,101 @@
+//go:build !js
+
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+// settingsFlag names a file that sets other flags of its verb.
+var settingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML that sets other flags, such as \"tick-rate: 30\"; the command line and the environment are stronger"}
+
+// maxSettings is the largest size of a settings file, in bytes.
+const maxSettings = 1 << 20
+
+// readSettings sets the flags in the file of --settings that the command line and the environment leave out.
+func readSettings(c *cli.Context) error {
+	path := c.String(settingsFlag.Name)
+	if path == "" {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSettings+1))
+	if err != nil {
+		return err
+	}
+	if len(b) > maxSettings {
+		return usagef("%s: got a file of more than %d bytes, want less", path, maxSettings)
+	}
+	if err := applySettings(c, b); err != nil {
+		return usagef("%s: %v", path, err)
+	}
+	return nil
+}
+
+// applySettings sets the flags in the content of a settings file.
+func applySettings(c *cli.Context, file []byte) error {
+	var document yaml.Node
+	if err := yaml.Unmarshal(file, &document); err != nil {
+		return err
+	}
+	if len(document.Content) == 0 { // only comments
+		return nil
+	}
+	table := document.Content[0]
+	if table.Kind != yaml.MappingNode {
+		return fmt.Errorf("line %d: want lines such as \"tick-rate: 30\"", table.Line)
+	}
+	lines := make(map[string]int)
+	for i := 0; i < len(table.Content); i += 2 {
+		name := table.Content[i]
+		if first := lines[name.Value]; first > 0 {
+			return fmt.Errorf("line %d: got %s again, after line %d", name.Line, name.Value, first)
+		}
+		lines[name.Value] = name.Line
+		if err := applySetting(c, name.Value, table.Content[i+1]); err != nil {
+			return fmt.Errorf("line %d: %w", name.Line, err)
+		}
+	}
+	return nil
+}
+
+// applySetting sets a flag, unless it is set already.
+func applySetting(c *cli.Context, name string, value *yaml.Node) error {
+	var known []string
+	for _, f := range c.Command.Flags {
+		known = append(known, f.Names()[0])
+	}
+	if name == settingsFlag.Name || !slices.Contains(known, name) {
+		return fmt.Errorf("unknown setting %q; want a flag of %s without its dashes%s", name, c.Command.Name, didYouMean(name, known))
+	}
+	values := []*yaml.Node{value}
+	if value.Kind == yaml.SequenceNode {
+		if _, list := c.Value(name).(cli.StringSlice); !list {
+			return fmt.Errorf("%s: got a list, want one value", name)
+		}
+		values = value.Content
+	}
+	if c.IsSet(name) {
+		return nil
+	}
+	for _, v := range values {
+		if v.Kind != yaml.ScalarNode || v.Tag == "!!null" {
+			return fmt.Errorf("%s: want a value", name)
+		}
+		if err := c.Set(name, v.Value); err != nil {
+			return fmt.Errorf("%s: got %q: %w", name, v.Value, errors.Unwrap(err))
+		}
+	}
+	return nil
+}

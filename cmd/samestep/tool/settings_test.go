@@ -1,0 +1,91 @@
+//go:build !js
+
+package tool
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// checkServe runs serve with a settings file and --check-config, and returns its exit code and output.
+func checkServe(t *testing.T, settings string, flags ...string) (int, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "serve.yaml")
+	if err := os.WriteFile(path, []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	code := run(t.Context(), append([]string{"samestep", "serve", "--check-config", "--settings", path}, flags...), &out, &out)
+	return code, strings.ReplaceAll(out.String(), path, "serve.yaml")
+}
+
+// A settings file sets flags. The environment is stronger, and the command line strongest.
+func TestSettings(t *testing.T) {
+	const players = "players is 99" // the error names the value that was used
+	for _, x := range []struct {
+		name, settings, variable string
+		flags                    []string
+		code                     int
+		want                     string
+	}{
+		{name: "values and lists", settings: "# ours\nplayers: 2\nweb: false\norigin: [a.example, b.example]\nidle: 1m30s\nseed: 18446744073709551615\n", want: "ok\n"},
+		{name: "nothing", settings: "# nothing\n", want: "ok\n"},
+		{name: "the file", settings: "players: 99\n", code: exitError, want: players},
+		{name: "the environment", settings: "players: 98\n", variable: "99", code: exitError, want: players},
+		{name: "the command line", settings: "players: 97\n", variable: "98", flags: []string{"--players", "99"}, code: exitError, want: players},
+		{name: "a wrong word", settings: "web: false\nplayer: 2\n", code: exitUsage, want: `serve.yaml: line 2: unknown setting "player"; want a flag of serve without its dashes; did you mean players?`},
+		{name: "itself", settings: "settings: x\n", code: exitUsage, want: "unknown setting"},
+		{name: "twice", settings: "web: false\n\nweb: true\n", code: exitUsage, want: "line 3: got web again, after line 1"},
+		{name: "a wrong number", settings: "players: many\n", code: exitUsage, want: `line 1: players: got "many"`},
+		{name: "a list of one", settings: "players: [1, 2]\n", code: exitUsage, want: "players: got a list, want one value"},
+		{name: "a table", settings: "players: {a: 1}\n", code: exitUsage, want: "players: want a value"},
+		{name: "no value", settings: "players:\n", code: exitUsage, want: "players: want a value"},
+		{name: "no table", settings: "- players\n", code: exitUsage, want: "line 1: want lines such as"},
+		{name: "no YAML", settings: "players: [\n", code: exitUsage, want: "serve.yaml: yaml: line"},
+		{name: "too long", settings: strings.Repeat("#", 1<<20+1), code: exitUsage, want: "more than 1048576 bytes"},
+		{name: "the match", settings: "config: none.json\n", code: exitError, want: "none.json"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			if x.variable != "" {
+				t.Setenv("SAMESTEP_PLAYERS", x.variable)
+			}
+			if code, out := checkServe(t, x.settings, x.flags...); code != x.code || !strings.Contains(out, x.want) {
+				t.Errorf("got exit code %d and %q, want %d and %q", code, out, x.code, x.want)
+			}
+		})
+	}
+}
+
+// --check-config finds what would stop the server, and leaves nothing behind.
+func TestCheckConfig(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "matches")
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, flags := range map[string][]string{
+		"ok\n":                     {"--dir", dir, "--matches", "3", "--bots", "2"},
+		"bad list of tokens":       {"--tokens", file},
+		"JWT key":                  {"--jwt-key", file},
+		"--tls-cert and --tls-key": {"--tls-cert", file},
+		"--base-path":              {"--base-path", "x"},
+		"want another one":         {"--dir", dir, "--archive", dir},
+		"--sign-key":               {"--sign-key", file, "--keep-open"},
+		"got \"one\", want none":   {"--durability", "one"},
+		"not a folder":             {"--dir", file},
+		"config":                   {"--config", file},
+		"AWS_ACCESS_KEY_ID":        {"--dir", dir, "--archive", "s3://bucket"},
+		"--proxy-protocol needs":   {"--proxy-protocol"},
+	} {
+		t.Setenv("AWS_ACCESS_KEY_ID", "")
+		if code, out := checkServe(t, "", flags...); (code == exitOK) != (want == "ok\n") || !strings.Contains(out, want) {
+			t.Errorf("%q: got exit code %d and %q, want %q", flags, code, out, want)
+		}
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("there is a folder of matches")
+	}
+}
