@@ -57,7 +57,7 @@ func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
 	if m != nil {
 		auditOf(r).match = m.Name()
 	}
-	s.replyCreated(w, m, err)
+	s.replyCreated(w, r, m, err)
 }
 
 // readSpec returns the match that a request asks for. If it reports false, it has answered the request.
@@ -79,11 +79,11 @@ func (s *Server) readSpec(w http.ResponseWriter, r *http.Request) (spec MatchSpe
 }
 
 // replyCreated answers with the new match, or with the error.
-func (s *Server) replyCreated(w http.ResponseWriter, m *Match, err error) {
+func (s *Server) replyCreated(w http.ResponseWriter, r *http.Request, m *Match, err error) {
 	guests, storage, failed := (*guestError)(nil), (*storageError)(nil), (*lockstep.PanicError)(nil)
 	switch {
 	case errors.As(err, &guests):
-		guests.reply(w, s)
+		guests.reply(w, s, r.RemoteAddr)
 	case errors.Is(err, ErrExists):
 		fail(w, codeExists, err.Error())
 	case errors.Is(err, ErrFull):

@@ -52,7 +52,7 @@ func (s *Server) authenticateIn(w http.ResponseWriter, r *http.Request, match st
 			return a.grant, true
 		}
 	}
-	if shown && !s.countGuess(addressOf(r.RemoteAddr)) {
+	if shown && !s.countGuess(addressOf(r.RemoteAddr), r.RemoteAddr) {
 		fail(w, codeGuesses, "too many tokens from your address were refused")
 		return host.Grant{}, false
 	}

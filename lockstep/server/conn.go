@@ -232,12 +232,12 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {
-		s.metrics.refused.WithLabelValues("handshake").Inc()
+		s.turnedAway("handshake", r.RemoteAddr)
 		return // Accept has answered
 	}
 	defer ws.CloseNow()
 	if ws.Subprotocol() != Subprotocol {
-		s.metrics.refused.WithLabelValues("subprotocol").Inc()
+		s.turnedAway("subprotocol", r.RemoteAddr)
 		ws.Close(websocket.StatusPolicyViolation, "want the subprotocol "+Subprotocol)
 		return
 	}
@@ -245,7 +245,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, remote: clientText(r.RemoteAddr), wake: make(chan struct{}, 1)}
 	markUpgraded(socket.conn)
 	if s.unauthenticated.add(c, s.options.MaxUnauthenticated) {
-		s.metrics.refused.WithLabelValues("crowd").Inc()
+		s.turnedAway("crowd", r.RemoteAddr)
 	}
 	defer s.unauthenticated.remove(c)
 	defer s.spectators.remove(c)
@@ -290,14 +290,14 @@ func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	c.ws.SetReadLimit(protocol.MaxClientMessage)
 	s.unauthenticated.remove(c)
 	if seat == lockstep.System && s.spectators.add(c, s.spectators.max) {
-		s.metrics.refused.WithLabelValues("crowd").Inc()
+		s.turnedAway("crowd", c.remote)
 	}
 	c.subject = subject
 	victim := s.authenticated.add(c)
 	if victim == nil {
 		return
 	}
-	s.metrics.refused.WithLabelValues("address").Inc()
+	s.turnedAway("address", c.remote)
 	if victim == c {
 		c.end("too many connections from your address")
 	} else {

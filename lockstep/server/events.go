@@ -19,7 +19,7 @@ func (m *Match) observe(e host.Event) {
 			m.rememberClaim(e.Player)
 			m.connecting = without(m.connecting, c)
 		case e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused": // for its token, not for lack of room
-			m.server.countGuess(c.addr)
+			m.server.countGuess(c.addr, c.remote)
 		}
 	}
 	about := subject(e.Kind)

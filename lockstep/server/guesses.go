@@ -5,17 +5,14 @@ import (
 	"time"
 )
 
-// The wrong tokens and sessions of an address have a budget of maxGuesses, which refills over guessPeriod.
-const (
-	maxGuesses  = 20
-	guessPeriod = time.Minute
-)
+// guessPeriod is the time in which the wrong tokens and sessions of an address refill.
+const guessPeriod = time.Minute
 
 // countGuess counts a wrong token or session, and reports false if the address has spent its budget.
-func (s *Server) countGuess(from netip.Prefix) bool {
+func (s *Server) countGuess(from netip.Prefix, remote string) bool {
 	ok := s.guesses.spend(from, 1, time.Now())
 	if !ok {
-		s.metrics.refused.WithLabelValues("guessing").Inc()
+		s.turnedAway("guessing", remote)
 	}
 	return ok
 }

@@ -25,8 +25,8 @@ type guestError struct {
 
 func (e *guestError) Error() string { return "server: guests: " + e.text }
 
-func (e *guestError) reply(w http.ResponseWriter, s *Server) {
-	s.metrics.refused.WithLabelValues("guests").Inc()
+func (e *guestError) reply(w http.ResponseWriter, s *Server, remote string) {
+	s.turnedAway("guests", remote)
 	w.Header().Set("Retry-After", "30")
 	fail(w, e.code, e.Error())
 }

@@ -52,12 +52,12 @@ func (l *listener) Accept() (net.Conn, error) {
 		if s.isProxy(remote) {
 			each = s.sockets.max
 		} else if x.charged.Store(&x.addr); !s.connects.spend(x.addr, 1, time.Now()) {
-			s.metrics.refused.WithLabelValues("connecting").Inc()
+			s.turnedAway("connecting", remote)
 			closeWithReset(c)
 			continue
 		}
 		if s.sockets.add(x, each) {
-			s.metrics.refused.WithLabelValues("socket").Inc()
+			s.turnedAway("socket", remote)
 		}
 		return x, nil
 	}

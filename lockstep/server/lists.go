@@ -7,20 +7,15 @@ import (
 	"time"
 )
 
-const (
-	// maxReads is the number of lists, matches and metrics that one address may read in a second.
-	maxReads = 50
-
-	// MaxListed is the number of matches or replays in one answer. A client gets the next ones with the last name:
-	// ?after=NAME.
-	MaxListed = 100
-)
+// MaxListed is the number of matches or replays in one answer. A client gets the next ones with the last name:
+// ?after=NAME.
+const MaxListed = 100
 
 // rateLimited limits how often an address may call a handler.
 func (s *Server) rateLimited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.reads.spend(addressOf(r.RemoteAddr), 1, time.Now()) {
-			s.metrics.refused.WithLabelValues("reading").Inc()
+			s.turnedAway("reading", r.RemoteAddr)
 			w.Header().Set("Retry-After", "1")
 			fail(w, codeRequests, "too many requests from your address")
 			return
@@ -87,6 +82,7 @@ func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {
 func (s *Server) download(w http.ResponseWriter, r *http.Request) {
 	from := addressOf(r.RemoteAddr)
 	if !s.replays.startDownload(from) {
+		s.turnedAway("downloading", r.RemoteAddr)
 		w.Header().Set("Retry-After", "5")
 		fail(w, codeBusy, "too many replays are being sent")
 		return

@@ -5,6 +5,7 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,6 +59,49 @@ func TestListPages(t *testing.T) {
 		}
 		if status, _ := s.ask(t, "GET", "/replays?after=none.ssr", "", ""); status != 404 {
 			t.Errorf("after a replay that is not there: got %d, want 404", status)
+		}
+	})
+}
+
+// Operators set the rates of an address. Each refusal is counted, and a bounded number of lines names the address.
+func TestTurnedAway(t *testing.T) {
+	inBubble(t, setup{options: server.Options{MaxReads: 5, MaxGuesses: 3}}, func(t *testing.T, s *stage) {
+		greedy := s.from(t, "198.51.100.1")
+		for _, x := range []struct {
+			reason, path, token string
+			passed              int
+		}{
+			{"reading", "/matches", "", 5},
+			{"guessing", "/matches/duel/bans", "wrong-wrong-wrong-wrong", 3},
+		} {
+			refused := 0
+			for range 100 {
+				if status, _ := greedy.ask(t, "GET", x.path, x.token, ""); status == http.StatusTooManyRequests {
+					refused++
+				}
+			}
+			if refused != 100-x.passed {
+				t.Errorf("%s: got %d refusals, want %d", x.reason, refused, 100-x.passed)
+			}
+			lines := s.lines("turned away", "level=WARN", "reason="+x.reason, "address=198.51.100.1")
+			if len(lines) != 10 {
+				t.Errorf("%s: got %d lines %q, want 10", x.reason, len(lines), lines)
+			}
+			_, metrics := s.from(t, "203.0.113.1").ask(t, "GET", "/metrics", "", "")
+			if want := fmt.Sprintf(`samestep_turned_away_total{reason=%q} %d`, x.reason, refused); !strings.Contains(string(metrics), want) {
+				t.Errorf("want %s", want)
+			}
+			time.Sleep(2 * time.Second)
+			greedy.ask(t, "GET", x.path, x.token, "")
+			for range 5 {
+				greedy.ask(t, "GET", x.path, x.token, "")
+			}
+			if len(s.lines("turned away", "reason="+x.reason, "omitted=")) == 0 {
+				t.Errorf("%s: no line says how many were left out", x.reason)
+			}
+		}
+		if lines := s.lines("wrong-wrong"); len(lines) > 0 {
+			t.Errorf("a token is in the log: %q", lines)
 		}
 	})
 }

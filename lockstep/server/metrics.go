@@ -32,6 +32,12 @@ type metrics struct {
 	unlike    prometheus.Counter
 }
 
+// turnReasons are why connections and requests are turned away: the values of a metric's label.
+var turnReasons = []string{
+	"address", "connecting", "crowd", "downloading", "guessing", "guests", "handshake", "host", "proxy header", "reading",
+	"socket", "subprotocol",
+}
+
 func newMetrics() *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	counter := func(name, help string) prometheus.Counter {
@@ -74,8 +80,11 @@ func newMetrics() *metrics {
 	for _, operation := range []string{diskWrite, diskSync} {
 		m.writes.WithLabelValues(operation)
 	}
+	for _, reason := range turnReasons {
+		m.refused.WithLabelValues(reason) // starts at 0, as a rate needs
+	}
 	for r := lockstep.Accepted + 1; r <= lockstep.RateLimited; r++ {
-		m.rejected.WithLabelValues(r.String()) // starts at 0, as a rate needs
+		m.rejected.WithLabelValues(r.String())
 	}
 	return m
 }

@@ -15,6 +15,8 @@ import (
 
 // Defaults of Options. A player who sends as many bytes as the rates allow reaches defaultMatchDisk after 18 hours.
 const (
+	maxReads               = 50
+	maxGuesses             = 20
 	defaultGuestEach       = 2
 	defaultGuestBots       = 32
 	defaultGuestStateBytes = 4 << 20
@@ -51,6 +53,8 @@ type Options struct {
 	GuestMatches       int               // matches that players without admin rights may have started over HTTP: none
 	MaxPerAddress      int               // WebSockets of one address, and connections that it may open a second (at least 64): 64
 	MaxUnauthenticated int               // unauthenticated WebSockets of one address: 8
+	MaxReads           int               // lists, matches and metrics that one address may read in a second: 50
+	MaxGuesses         int               // wrong tokens and sessions of one address in a minute: 20
 	Descriptors        int               // file descriptors that the process may have; a quarter is reserved for players: the system's limit
 	IdleMatch          time.Duration     // a match without connections ends after this: 5 m; negative: never
 	AwaitPlayers       time.Duration     // a resumed match waits at most this long for the players who were connected: not at all
@@ -92,6 +96,8 @@ func (o *Options) complete() {
 	o.MaxMatches = cmp.Or(o.MaxMatches, 1000)
 	o.MaxPerAddress = cmp.Or(o.MaxPerAddress, 64)
 	o.MaxUnauthenticated = cmp.Or(o.MaxUnauthenticated, 8)
+	o.MaxReads = cmp.Or(o.MaxReads, maxReads)
+	o.MaxGuesses = cmp.Or(o.MaxGuesses, maxGuesses)
 	o.MaxBundles = cmp.Or(o.MaxBundles, 4)
 	o.Descriptors = cmp.Or(o.Descriptors, descriptors())
 	o.GuestMatchesPerAddress = cmp.Or(o.GuestMatchesPerAddress, defaultGuestEach)

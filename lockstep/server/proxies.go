@@ -85,7 +85,7 @@ func (s *Server) byClient(w http.ResponseWriter, r *http.Request) {
 	}
 	client := addressOf(from.String())
 	if !s.connects.spend(client, 1, time.Now()) {
-		s.metrics.refused.WithLabelValues("connecting").Inc()
+		s.turnedAway("connecting", from.String())
 		fail(w, codeRequests, "too many requests from your address")
 		return
 	}

@@ -19,8 +19,8 @@ type refusalLog struct {
 	omitted atomic.Int64 // since the last line
 }
 
-func newRefusalLog() refusalLog {
-	return refusalLog{limit: rate.NewLimiter(refusedLines, refusedLinesAtOnce)}
+func newRefusalLog(perSecond rate.Limit, atOnce int) refusalLog {
+	return refusalLog{limit: rate.NewLimiter(perSecond, atOnce)}
 }
 
 // allow reports whether another line may be logged, and how many were omitted before it.

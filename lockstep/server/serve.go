@@ -25,7 +25,8 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]string)}, seals: make(chan struct{}, 1)}
 	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: o.DiskReserve, free: freeBytes, log: o.Log}
-	s.refusals = newRefusalLog()
+	s.refusals = newRefusalLog(refusedLines, refusedLinesAtOnce)
+	s.turned = newTurnedLogs()
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
 	s.sealCtx, s.stopSealing = context.WithCancel(context.Background())
 	s.replays = replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
@@ -50,9 +51,9 @@ func (s *Server) limit() {
 	s.authenticated = addressLimit{max: o.MaxPerAddress, conns: make(map[netip.Prefix][]*conn)}
 	s.connects = newBudgets[netip.Prefix](connectsAtOnce*max(leastConnects, o.MaxPerAddress), connectPeriod)
 	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
-	s.reads = newBudgets[netip.Prefix](maxReads, time.Second)
+	s.reads = newBudgets[netip.Prefix](o.MaxReads, time.Second)
 	s.frames = newBudgets[netip.Prefix](maxAddressFrames, time.Minute)
-	s.guesses = newBudgets[netip.Prefix](maxGuesses, guessPeriod)
+	s.guesses = newBudgets[netip.Prefix](o.MaxGuesses, guessPeriod)
 	s.guestTries = newBudgets[netip.Prefix](maxGuestTries, guestTryPeriod)
 	s.guestDisk = newBudgets[struct{}](o.GuestDiskBytes, guestDiskPeriod)
 }
@@ -61,7 +62,7 @@ func (s *Server) limit() {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w = closeOnError{w}
 	if !s.hostAllowed(r) {
-		s.metrics.refused.WithLabelValues("host").Inc()
+		s.turnedAway("host", r.RemoteAddr)
 		fail(w, codeHost, "this server does not have the host name of the request")
 		return
 	}

@@ -49,6 +49,7 @@ type Server struct {
 	revoked         revocations
 
 	refusals    refusalLog
+	turned      map[string]*refusalLog // by reason; never changed
 	storage     storage
 	newFile     func(path string) (file, error) // for a replay
 	seals       chan struct{}                   // holds a value while a replay is being sealed

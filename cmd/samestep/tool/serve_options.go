@@ -26,7 +26,8 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	o := server.Options{
 		Dir: c.String("dir"), Replays: c.Bool("replays"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c),
 		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
-		MaxMatches: max(1000, len(specs)), IdleMatch: c.Duration("idle"), AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),
+		MaxReads: int(c.Uint("max-requests")), MaxGuesses: int(c.Uint("max-wrong-tokens")),
+		MaxMatches: max(int(c.Uint("max-matches")), len(specs)), IdleMatch: c.Duration("idle"), AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),
 		Log: log, NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, games, guests > 0, policy) }, GuestMatches: int(guests),
 		GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
 		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)),

@@ -1,0 +1,30 @@
+package server
+
+// Lines in the log about connections and requests that were turned away, for each reason.
+const (
+	turnedLines       = 1 // a second
+	turnedLinesAtOnce = 10
+)
+
+func newTurnedLogs() map[string]*refusalLog {
+	logs := make(map[string]*refusalLog, len(turnReasons))
+	for _, reason := range turnReasons {
+		l := newRefusalLog(turnedLines, turnedLinesAtOnce)
+		logs[reason] = &l
+	}
+	return logs
+}
+
+// turnedAway counts and logs that a client was turned away, for one of turnReasons.
+func (s *Server) turnedAway(reason, remote string) {
+	s.metrics.refused.WithLabelValues(reason).Inc()
+	omitted, ok := s.turned[reason].allow()
+	if !ok {
+		return
+	}
+	words := []any{"reason", reason, "address", clientText(remote)}
+	if omitted > 0 {
+		words = append(words, "omitted", omitted)
+	}
+	s.log.Warn("turned away", words...)
+}
