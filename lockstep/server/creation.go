@@ -151,6 +151,9 @@ func (m *Match) begin(phase time.Duration) error {
 		}
 		err = m.host.Err()
 	}
+	if err == nil && m.writer != nil {
+		err = m.writer.Flush() // a log without its header cannot be resumed
+	}
 	if err != nil && m.writer != nil && m.writer.Err() != nil {
 		m.server.metrics.failures.Inc()
 		err = fmt.Errorf("%w: %w", ErrStorage, m.writer.Err())

@@ -68,11 +68,14 @@ func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error
 	}()
 }
 
-// notRecovered logs why a log was not recovered. Its name stays reserved, unless its match is over.
+// notRecovered logs why a log was not recovered. Its name stays reserved, unless its match is over or never
+// began.
 func (s *Server) notRecovered(one Interrupted, err error) {
 	switch {
 	case errors.Is(err, ErrNotInterrupted):
 		s.log.Info("match is over", "path", one.Path)
+	case errors.Is(err, ErrNeverBegan):
+		s.log.Warn("match not resumed", "path", one.Path, "err", err)
 	case errors.Is(err, ErrShutdown): // the next start recovers it
 	default:
 		s.metrics.failures.Inc()

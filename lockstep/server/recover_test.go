@@ -188,3 +188,29 @@ func TestRecoverFindsEnd(t *testing.T) {
 		t.Errorf("got the files %v, want %s outside of the live folder", files, name)
 	}
 }
+
+// A crash in the first moment of a match can leave a log without a header. It is named, and its name is free.
+func TestRecoverEmptyLog(t *testing.T) {
+	log, name := interruptedDuel(t)
+	s, results := recovering(t, map[string][]byte{name: log[:32]}, func(*minimal.World, lockstep.Tick) {})
+	if got := <-results; !errors.Is(got.err, server.ErrNeverBegan) {
+		t.Errorf("got %v, want %v", got.err, server.ErrNeverBegan)
+	}
+	settings := lockstep.DefaultSettings(2)
+	if _, err := s.server.Create(server.MatchSpec{Name: "duel", Game: s.game, Settings: settings, Config: &minimal.Config{Size: 50, Coins: 5}}); err != nil {
+		t.Errorf("a fresh match of the name: got %v", err)
+	}
+}
+
+// A match has its header on the disk before anybody can join, so that every crash later can be resumed.
+func TestHeaderIsWritten(t *testing.T) {
+	s := newStage(t, setup{})
+	r, err := replay.OpenNoFollow(s.match.ReplayPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if h, err := r.Header(); err != nil || h.Game != "minimal" {
+		t.Errorf("got %v, %v", h, err)
+	}
+}

@@ -20,6 +20,9 @@ var (
 	// ErrNotInterrupted: the match of the file has ended.
 	ErrNotInterrupted = errors.New("server: the match has ended")
 
+	// ErrNeverBegan: a crash left the file without a header.
+	ErrNeverBegan = errors.New("server: the log has no header: its match never began")
+
 	// ErrDamaged: the file is damaged before its end, so the match's last state cannot be read.
 	ErrDamaged = errors.New("server: the replay is damaged inside")
 )
@@ -150,6 +153,9 @@ func lockInterrupted(f *os.File, path string) (*lockstep.Header, error) {
 		return nil, err
 	}
 	rec, err := r.Next()
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, ErrNeverBegan
+	}
 	if err != nil {
 		return nil, err
 	}

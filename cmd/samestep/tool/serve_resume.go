@@ -5,6 +5,7 @@ package tool
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"sync"
 
@@ -32,8 +33,8 @@ func findInterrupted(c *cli.Context, games gameList, policy *matchPolicy) (*resu
 		return nil, err
 	}
 	for _, path := range paths {
-		r.taken[server.MatchOfLog(path)] = true
 		spec, err := interruptedMatch(path, games, policy, c.Uint("bots"))
+		r.taken[server.MatchOfLog(path)] = !errors.Is(err, server.ErrNeverBegan)
 		r.found = append(r.found, server.Interrupted{Path: path, Spec: spec, Err: err})
 	}
 	return r, nil
@@ -47,6 +48,9 @@ func interruptedMatch(path string, games gameList, policy *matchPolicy, bots uin
 	}
 	defer f.Close()
 	h, err := f.Header()
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = server.ErrNeverBegan
+	}
 	if err != nil {
 		return spec, err
 	}
