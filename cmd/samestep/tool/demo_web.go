@@ -62,5 +62,7 @@ lobby     %[1]s/
 The match against %[3]s begins when you take your seat. Press Ctrl-C to end it;
 the replay is written to %[4]s.
 `, url, guest, count(int(o.players), "bot"), o.dir)
-	return serveUntilInterrupted(c.Context, s, g.pageOver(c.Context, s, log), l, 0, log)
+	ctx, stop := untilSignal(c.Context)
+	defer stop()
+	return serveUntilInterrupted(ctx, stop, s, g.pageOver(c.Context, s, log), l, 0, log)
 }

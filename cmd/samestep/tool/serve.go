@@ -33,8 +33,9 @@ these matches, and with those that a crash has stopped. Only the rules, an admin
 Tokens carry the rights of clients. They are a list in a file (--tokens) or in the
 environment (` + tokensEnv + `), with a line "ROLE SEAT NAME MATCH TOKEN" for each, where
 a dash stands for any seat or every match; or they are signed tokens (--jwt-key).
-Without either, the server generates a token for each seat of each match and prints
-them. With --guests the server is open to everybody: guests need no token.
+Without either, the server draws a token for each seat of each match into tokens.txt in
+--dir, which only its user can read, and prints them on a terminal. With --resume these
+tokens stay valid. With --guests the server is open to everybody: guests need no token.
 
 A player joins with: samestep join http://127.0.0.1:8766/matches/match-1
 or in a browser, at the address that is printed. In a checkout, the page's
@@ -134,6 +135,8 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := untilSignal(c.Context) // from now on an interrupt suspends
+	defer stop()
 	bound, err := bind(c)
 	if err != nil {
 		return err
@@ -181,12 +184,16 @@ func serve(c *cli.Context) error {
 	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)
 	defer keepWatchdogFed(o.Log)()
-	return serveUntilInterrupted(c.Context, s, underPath(bound.path, public), l, c.Duration("drain"), o.Log)
+	return serveUntilInterrupted(ctx, stop, s, underPath(bound.path, public), l, c.Duration("drain"), o.Log)
 }
 
-func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.Handler, l net.Listener, drain time.Duration, log *slog.Logger) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
+// untilSignal returns a context that ends at an interrupt. After stop an interrupt ends the program.
+func untilSignal(ctx context.Context) (_ context.Context, stop func()) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+}
+
+// serveUntilInterrupted serves until ctx ends, which is of untilSignal, with its stop.
+func serveUntilInterrupted(ctx context.Context, stop func(), s *server.Server, handler http.Handler, l net.Listener, drain time.Duration, log *slog.Logger) error {
 	h := server.HTTPServer("", handler)
 	h.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
 	failed := make(chan error, 1)
@@ -209,7 +216,7 @@ func serveUntilInterrupted(ctx context.Context, s *server.Server, handler http.H
 
 // drainUntilInterrupted waits until all matches are over, for a time, or until a further interrupt.
 func drainUntilInterrupted(s *server.Server, limit time.Duration, log *slog.Logger) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

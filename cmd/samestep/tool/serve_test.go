@@ -75,7 +75,7 @@ func serveFrom(t *testing.T, file string, flags ...string) *served {
 	s := &served{tokens: make(map[string]string)}
 	exit := make(chan int, 1)
 	go func() {
-		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false", "--seed", "1"}, flags...)
+		args := append([]string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false", "--seed", "1", "--print-tokens"}, flags...)
 		code := process(ctx, file, args, w, &s.stderr)
 		w.Close()
 		exit <- code
@@ -346,7 +346,7 @@ func TestServeWithoutAPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if err := serveUntilInterrupted(t.Context(), s, s, l, 0, log); !errors.Is(err, net.ErrClosed) {
+	if err := serveUntilInterrupted(t.Context(), func() {}, s, s, l, 0, log); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v, want %v", err, net.ErrClosed)
 	}
 	select {

@@ -6,29 +6,33 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 var tokenFlags = []cli.Flag{
 	&cli.StringFlag{Name: "tokens", Usage: "`FILE` with a list of tokens; clients whose tokens are gone from a new list are disconnected"},
+	&cli.BoolFlag{Name: "print-tokens", Usage: "print drawn tokens also where the output is no terminal"},
 	&cli.StringFlag{Name: "jwt-key", Usage: "`FILE` with the key that signs JWTs: an Ed25519 public key in PEM, a JWK Set, or with --jwt-algorithm HS256 a secret"},
 	&cli.StringFlag{Name: "jwt-algorithm", Usage: "EdDSA or HS256 (default: EdDSA); the keys of a JWK Set have their own"},
 	&cli.StringFlag{Name: "jwt-audience", Usage: "require `NAME` in the aud of JWTs; without it, JWTs with an aud are refused"},
 	&cli.StringFlag{Name: "jwt-issuer", Usage: "require `NAME` as the iss of JWTs; without it, any is accepted"},
 }
 
-// authorizer authorizes by the tokens of a file, the environment or a key, or else by tokens that it generates and
-// prints. It also returns the files.
+// authorizer authorizes by the tokens of a file, the environment or a key, or else by tokens that it draws. It also returns the files.
 func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, reloader, error) {
 	var all []server.Authorizer
 	var files reloader
@@ -49,9 +53,9 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, re
 		}
 		list = string(b)
 	} else if list == "" && len(all) == 0 {
-		list = drawTokens(specs)
-		if !c.Bool("check-config") {
-			fmt.Fprint(c.App.Writer, list)
+		var err error
+		if list, err = drawnTokens(c, specs); err != nil {
+			return nil, nil, err
 		}
 	}
 	if list != "" {
@@ -95,18 +99,65 @@ func signedTokens(c *cli.Context) (*server.JWT, *reloadable, error) {
 	}, path), nil
 }
 
-// drawTokens returns a list of tokens for each seat of each match that no bot has, for a spectator of all matches, and for an admin.
-func drawTokens(specs []server.MatchSpec) string {
+// drawnFile is the file in --dir with the tokens that the server has drawn.
+const drawnFile = "tokens.txt"
+
+// drawnTokens returns a list of drawn tokens, and writes it to a file that only the user can read. With --resume the
+// tokens in that file stay. A terminal shows the list, for the person who has started the server.
+func drawnTokens(c *cli.Context, specs []server.MatchSpec) (list string, err error) {
+	dir := c.String("dir")
+	path := filepath.Join(dir, drawnFile)
+	if dir != "" && c.Bool("resume") {
+		b, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		list = string(b)
+	}
+	list += drawTokens(specs, list)
+	if c.Bool("check-config") {
+		return list, nil
+	}
+	if dir != "" {
+		err := os.MkdirAll(dir, 0o700)
+		if err == nil {
+			err = files.Replace(path, func(f *os.File) error {
+				_, err := f.WriteString(list)
+				return err
+			})
+		}
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(c.App.Writer, "tokens in %s\n", path)
+	}
+	if dir == "" || c.Bool("print-tokens") || isTerminal(c.App.Writer) {
+		fmt.Fprint(c.App.Writer, list)
+	}
+	return list, nil
+}
+
+// drawTokens returns a list of tokens for each seat of each match that no bot has, for a spectator of all matches, and
+// for an admin, except for those that are in the list known.
+func drawTokens(specs []server.MatchSpec, known string) string {
+	has := make(map[string]bool)
+	for line := range strings.Lines(known) {
+		if words := strings.Fields(line); len(words) == 5 {
+			has[strings.Join(words[:4], " ")] = true
+		}
+	}
 	var b strings.Builder
-	line := func(role, seat, name, match string) {
-		fmt.Fprintf(&b, "%-9s %-3s %-8s %-10s %s\n", role, seat, name, match, drawToken())
+	line := func(words ...any) {
+		if key := strings.TrimSpace(fmt.Sprintln(words...)); !has[key] {
+			fmt.Fprintf(&b, "%-9v %-3v %-8v %-10v %s\n", append(words, drawToken())...)
+		}
 	}
 	for _, s := range specs {
 		for p := range s.Settings.Players {
 			if s.Bots != nil && s.Bots[p] != nil {
 				continue
 			}
-			line("player", fmt.Sprint(p), fmt.Sprintf("player-%d", p), s.Name)
+			line("player", p, fmt.Sprintf("player-%d", p), s.Name)
 		}
 	}
 	line("spectator", "-", "watcher", "-")

@@ -72,3 +72,41 @@ func TestReloadOnHangup(t *testing.T) {
 		t.Error("without a file a SIGHUP is not answered")
 	}
 }
+
+// Drawn tokens go to a file that only the user can read, and not into an output that others may keep. They open their
+// seats again after a restart.
+func TestDrawnTokens(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "matches")
+	start := func(flags ...string) *served {
+		return serveInTest(t, append([]string{"--players", "2", "--units", "100", "--dir", dir, "--resume"}, flags...)...)
+	}
+	path := filepath.Join(dir, "tokens.txt")
+	read := func() string {
+		t.Helper()
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	first := start("--print-tokens=false")
+	if len(first.tokens) > 0 {
+		t.Errorf("it has printed the tokens of %d people", len(first.tokens))
+	}
+	drawn := read()
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v, %v, want mode 0600", info.Mode(), err)
+	}
+	if n := strings.Count(drawn, "\n"); n != 4 {
+		t.Errorf("got %d tokens, want those of two players, a spectator and an admin:\n%s", n, drawn)
+	}
+	first.stop()
+	second := start("--matches", "2")
+	if now := read(); !strings.HasPrefix(now, drawn) || strings.Count(now, "\n") != 6 {
+		t.Errorf("after a restart with another match: got\n%s\nwant the tokens before and two more:\n%s", now, drawn)
+	}
+	second.tokens["player-0"] = strings.Fields(drawn)[4] // of match-1
+	if sum, code := joinInTest(t, second, "player-0", "--for", "1s"); code != exitOK || sum.Seat != 0 {
+		t.Errorf("a player with a token of the first start: %+v, exit code %d", sum, code)
+	}
+}
