@@ -235,7 +235,7 @@ func TestSpectatorsComeAndGo(t *testing.T) {
 			c.Close()
 			time.Sleep(time.Second)
 		}
-		if _, text := get(s.server, "/metrics"); strings.Contains(text, `{reason="crowd"}`) {
+		if _, text := get(s.server, "/metrics"); !strings.Contains(text, "{reason=\"crowd\"} 0\n") {
 			t.Error("one was refused")
 		}
 	})
