@@ -83,6 +83,52 @@ func (h *Host) Peers() []PeerInfo {
 	return all
 }
 
+// A SeatInfo describes a seat that somebody has.
+type SeatInfo struct {
+	Seat  lockstep.Player
+	Name  string
+	State SeatState
+}
+
+// A SeatState is what the owner of a seat does.
+type SeatState uint8
+
+// The states of seats that somebody has.
+const (
+	SeatJoining   SeatState = iota // connected, and not in the present yet
+	SeatPlaying                    // connected
+	SeatAway                       // lost, and may come back
+	SeatTakenOver                  // did not come back in time, so the rules play; may still come back
+	SeatBot                        // a bot of the host
+)
+
+// String returns the state as it is in JSON.
+func (s SeatState) String() string {
+	return [...]string{"joining", "playing", "away", "taken_over", "bot"}[s]
+}
+
+// Seats describes the seats that somebody has.
+func (h *Host) Seats() (all []SeatInfo) {
+	for i := range h.seats {
+		s, p := &h.seats[i], lockstep.Player(i)
+		state := SeatPlaying
+		switch {
+		case s.want == vacant:
+			continue
+		case h.isBot(p):
+			state = SeatBot
+		case s.want == away:
+			state = SeatAway
+		case s.want == takenOver:
+			state = SeatTakenOver
+		case s.peer == nil || s.peer.state != Live:
+			state = SeatJoining
+		}
+		all = append(all, SeatInfo{p, s.name, state})
+	}
+	return all
+}
+
 // PeerState returns the state of a connection, and false if there is no connection with that ID.
 func (h *Host) PeerState(id PeerID) (PeerState, bool) {
 	p := h.find(id)

@@ -23,6 +23,8 @@ const (
 	codeMethod       code = "wrong_method"
 	codeExists       code = "match_exists"
 	codeConflict     code = "conflict"
+	codeInProgress   code = "in_progress"
+	codeKeyReused    code = "key_reused"
 	codeOver         code = "match_over"
 	codePrecondition code = "precondition_failed"
 	codeTooLarge     code = "too_large"
@@ -56,6 +58,8 @@ var statuses = map[code]int{
 	codeMethod:       http.StatusMethodNotAllowed,
 	codeExists:       http.StatusConflict,
 	codeConflict:     http.StatusConflict,
+	codeInProgress:   http.StatusConflict,
+	codeKeyReused:    http.StatusUnprocessableEntity,
 	codeOver:         http.StatusGone,
 	codePrecondition: http.StatusPreconditionFailed,
 	codeTooLarge:     http.StatusRequestEntityTooLarge,
@@ -87,9 +91,15 @@ type apiProblem struct {
 
 // reply answers with a value as JSON.
 func reply(w http.ResponseWriter, status int, v any) {
+	b, _ := json.Marshal(v) // no value of ours has an error
+	replyJSON(w, status, append(b, '\n'))
+}
+
+// replyJSON answers with JSON.
+func replyJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v)
+	w.Write(body)
 }
 
 // fail answers with an error. The message is for people.

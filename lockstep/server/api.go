@@ -1,7 +1,10 @@
 package server
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 
@@ -40,12 +43,30 @@ func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
 	if !ok || !permitted(w, guest || g.Role == protocol.Admin) {
 		return
 	}
-	spec, ok := s.readSpec(w, r)
-	if !ok {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		fail(w, codeTooLarge, err.Error())
 		return
 	}
-	_, err := s.storage.check()
-	if err == nil && guest {
+	if err != nil {
+		fail(w, codeRequest, err.Error())
+		return
+	}
+	s.once(w, r, &g, body, func() []byte { return s.createFrom(w, r, body, guest) })
+}
+
+// createFrom creates the match that a body asks for. It returns its answer, or nil after an error.
+func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte, guest bool) (answer []byte) {
+	if s.options.NewMatch == nil {
+		fail(w, codeUnsupported, "this server does not create matches over HTTP")
+		return nil
+	}
+	spec, err := s.options.NewMatch(bytes.NewReader(body))
+	if err != nil {
+		fail(w, codeRequest, err.Error())
+		return nil
+	}
+	if _, err = s.storage.check(); err == nil && guest {
 		spec.guest, err = s.reserveGuest(addressOf(r.RemoteAddr), spec.bots())
 	}
 	var m *Match
@@ -54,32 +75,18 @@ func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
 			s.releaseGuest(spec.guest)
 		}
 	}
-	if m != nil {
-		auditOf(r).match = m.Name()
-	}
-	s.replyCreated(w, r, m, err)
-}
-
-// readSpec returns the match that a request asks for. If it reports false, it has answered the request.
-func (s *Server) readSpec(w http.ResponseWriter, r *http.Request) (spec MatchSpec, ok bool) {
-	if s.options.NewMatch == nil {
-		fail(w, codeUnsupported, "this server does not create matches over HTTP")
-		return spec, false
-	}
-	spec, err := s.options.NewMatch(http.MaxBytesReader(w, r.Body, maxBody))
-	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		fail(w, codeTooLarge, err.Error())
-		return spec, false
-	}
 	if err != nil {
-		fail(w, codeRequest, err.Error())
-		return spec, false
+		s.refuseCreation(w, r, err)
+		return nil
 	}
-	return spec, true
+	auditOf(r).match = m.Name()
+	answer, _ = json.Marshal(m.View()) // no view has an error
+	replyJSON(w, http.StatusCreated, answer)
+	return answer
 }
 
-// replyCreated answers with the new match, or with the error.
-func (s *Server) replyCreated(w http.ResponseWriter, r *http.Request, m *Match, err error) {
+// refuseCreation answers with the error of a creation.
+func (s *Server) refuseCreation(w http.ResponseWriter, r *http.Request, err error) {
 	guests, storage, failed := (*guestError)(nil), (*storageError)(nil), (*lockstep.PanicError)(nil)
 	switch {
 	case errors.As(err, &guests):
@@ -98,10 +105,8 @@ func (s *Server) replyCreated(w http.ResponseWriter, r *http.Request, m *Match, 
 	case errors.As(err, &failed):
 		s.log.Error("creation", "err", err, "stack", string(failed.Stack))
 		fail(w, codeGame, "the game has failed at the start of the match")
-	case err != nil:
-		fail(w, codeRequest, err.Error())
 	default:
-		reply(w, http.StatusCreated, m.View())
+		fail(w, codeRequest, err.Error())
 	}
 }
 

@@ -102,9 +102,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, q ArchiveQuery) 
 		fail(w, codeInternal, "the replays cannot be listed")
 	default:
 		if next != "" {
-			v := r.URL.Query()
-			v.Set("after", next)
-			w.Header().Set("Link", `<?`+v.Encode()+`>; rel="next"`)
+			linkNext(w, r, next)
 		}
 		reply(w, http.StatusOK, found)
 	}

@@ -28,8 +28,8 @@
 //	GET    /healthz               200 while the server accepts new connections
 //	GET    /readyz                200 while the server could start another match and write its replay; the text has reasons, and the matches held
 //	GET    /metrics               for Prometheus
-//	GET    /matches               the matches by name, as JSON, MaxListed at a time; ?after=NAME returns the next ones
-//	POST   /matches               create a match (admin; with Options.GuestMatches also a player); Options.NewMatch reads the body
+//	GET    /matches               the matches by name, as JSON, MaxListed at a time; ?after=NAME returns the next ones; filters and pages
+//	POST   /matches               create a match (admin; with Options.GuestMatches also a player); Options.NewMatch reads the body; an Idempotency-Key makes it repeatable
 //	GET    /matches/NAME          one match: identity, settings, seats, peers
 //	GET    /matches/NAME/schemas  its schemas, for a client that is refused because of one
 //	DELETE /matches/NAME          end it (admin)

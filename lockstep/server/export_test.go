@@ -1,6 +1,8 @@
 package server
 
 import (
+	"time"
+
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
@@ -43,3 +45,19 @@ func (s *Server) Members() int {
 
 // SetFreeBytes makes f measure the free bytes of the disk.
 func (s *Server) SetFreeBytes(f func(dir string) (int64, bool)) { s.storage.free = f }
+
+// Creations are the keys of POST /matches.
+type Creations struct{ c creations }
+
+// Add adds a request with a key and an answer. It reports whether the key was known.
+func (x *Creations) Add(admin bool, key string, now time.Time) bool {
+	k := creationKey{admin, "", key}
+	_, found := x.c.begin(k, nil, now)
+	if !found {
+		x.c.end(k, []byte("{}"))
+	}
+	return found
+}
+
+// Len returns the number of keys.
+func (x *Creations) Len() int { return len(x.c.all) }

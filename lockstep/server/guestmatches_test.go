@@ -146,6 +146,7 @@ func TestSlowGuestHoldsNoPlace(t *testing.T) {
 	if _, err := write.Write([]byte(`"slow"}`)); err != nil {
 		t.Fatal(err)
 	}
+	write.Close() // the end of the request
 	if status := <-slow; status != 503 {
 		t.Errorf("the slow request: got %d, want 503", status)
 	}

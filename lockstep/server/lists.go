@@ -1,8 +1,11 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -24,18 +27,58 @@ func (s *Server) rateLimited(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// A matchQuery says which matches are wanted. Each empty text admits all.
+type matchQuery struct {
+	state, game, build, prefix, after string
+	limit                             int
+}
+
+func newMatchQuery(v url.Values) (q matchQuery, err error) {
+	q = matchQuery{v.Get("state"), v.Get("game"), v.Get("build"), v.Get("prefix"), v.Get("after"), MaxListed}
+	if text := v.Get("limit"); text != "" {
+		if q.limit, err = strconv.Atoi(text); err != nil || q.limit < 1 || q.limit > MaxListed {
+			return q, fmt.Errorf("limit: got %q, want 1 to %d", text, MaxListed)
+		}
+	}
+	for s := matchRecovering; q.state != "" && s.String() != q.state; s++ {
+		if s == matchEnded {
+			return q, fmt.Errorf("state: got %q, want recovering, playing, paused, held or ended", q.state)
+		}
+	}
+	return q, nil
+}
+
+func (q *matchQuery) admits(v *View) bool {
+	is := func(want, got string) bool { return want == "" || got == want }
+	return v.Name > q.after && strings.HasPrefix(v.Name, q.prefix) && is(q.state, v.State) && is(q.game, v.Game) && is(q.build, v.Build)
+}
+
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
-	all := s.views()
-	after := r.URL.Query().Get("after")
-	from, _ := slices.BinarySearchFunc(all, after+"\x00", func(v *View, name string) int { return strings.Compare(v.Name, name) })
-	reply(w, http.StatusOK, append([]*View{}, all[from:min(len(all), from+MaxListed)]...))
+	q, err := newMatchQuery(r.URL.Query())
+	if err != nil {
+		fail(w, codeRequest, err.Error())
+		return
+	}
+	found := slices.DeleteFunc(s.views(), func(v *View) bool { return !q.admits(v) })
+	if len(found) > q.limit {
+		found = found[:q.limit]
+		linkNext(w, r, found[q.limit-1].Name)
+	}
+	reply(w, http.StatusOK, found)
+}
+
+// linkNext names the next page of a list, which follows after a name.
+func linkNext(w http.ResponseWriter, r *http.Request, after string) {
+	v := r.URL.Query()
+	v.Set("after", after)
+	w.Header().Set("Link", `<?`+v.Encode()+`>; rel="next"`)
 }
 
 // views returns the views of all matches by name, also of those that are recovering.
 func (s *Server) views() []*View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []*View
+	all := []*View{}
 	for _, m := range s.matches {
 		if m != nil {
 			all = append(all, m.view.Load())

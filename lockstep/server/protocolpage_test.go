@@ -108,7 +108,7 @@ func TestDocument(t *testing.T) {
 	if want := slices.Sorted(maps.Keys(statuses)); !slices.Equal(slices.Sorted(slices.Values(codes)), want) {
 		t.Errorf("got the codes %v, want %v", codes, want)
 	}
-	for name, v := range map[string]any{"Match": View{}, "Stats": host.Stats{}, "Settings": lockstep.Settings{}, "Replay": Archived{}, "Ban": banView{}, "Revocation": revocationView{}, "Schemas": protocol.Schemas{}, "Error": apiError{}} {
+	for name, v := range map[string]any{"Match": View{}, "Player": PlayerView{}, "Stats": host.Stats{}, "Settings": lockstep.Settings{}, "Replay": Archived{}, "Ban": banView{}, "Revocation": revocationView{}, "Schemas": protocol.Schemas{}, "Error": apiError{}} {
 		if got, want := slices.Sorted(maps.Keys(doc.Components.Schemas[name].Properties)), jsonFields(v); !slices.Equal(got, want) {
 			t.Errorf("%s: got the fields %v, want %v", name, got, want)
 		}
@@ -154,7 +154,7 @@ func TestFieldsOnPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing := func(text string) (fields []string) {
-		for _, v := range []any{View{}, host.Stats{}, lockstep.Settings{}, replayFile{}, banView{}, revocationView{}, apiError{}, apiProblem{}} {
+		for _, v := range []any{View{}, PlayerView{}, host.Stats{}, lockstep.Settings{}, replayFile{}, banView{}, revocationView{}, apiError{}, apiProblem{}} {
 			x := reflect.TypeOf(v)
 			for i := range x.NumField() {
 				if !x.Field(i).IsExported() {

@@ -47,6 +47,7 @@ type Server struct {
 	replays         replayFolder
 	pipes           *pipeListener
 	revoked         revocations
+	creations       creations
 
 	refusals    refusalLog
 	turned      map[string]*refusalLog // by reason; never changed

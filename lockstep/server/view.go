@@ -23,6 +23,7 @@ type View struct {
 	Settings      lockstep.Settings `json:"settings"`
 	State         string            `json:"state"` // recovering, playing, paused, held or ended
 	Tick          lockstep.Tick     `json:"tick"`
+	Players       []PlayerView      `json:"players"` // of the seats that somebody has
 	Paused        bool              `json:"paused,omitempty"`
 	Held          string            `json:"held,omitempty"`  // why it is held; "" if it is not
 	Ended         string            `json:"ended,omitempty"` // why it ended; "" before
@@ -34,13 +35,20 @@ type View struct {
 	roles [protocol.Admin + 1]int // authenticated connections
 }
 
+// A PlayerView is the public description of a player.
+type PlayerView struct {
+	Seat  lockstep.Player `json:"seat"`
+	Name  string          `json:"name"`
+	State string          `json:"state"` // joining, playing, away, taken_over or bot
+}
+
 // newView returns the view of a match that does not run yet.
 func newView(m *Match, h *lockstep.Header, state matchState) *View {
 	a := protocol.NewAuth(m.spec.Game)
 	return &View{
 		Name: m.spec.Name, Protocol: h.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
-		State: state.String(),
+		State: state.String(), Players: []PlayerView{},
 	}
 }
 
@@ -49,6 +57,9 @@ func (m *Match) publish() {
 	h := m.host.Header()
 	v := newView(m, h, matchPlaying)
 	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.paused || m.host.Paused(), m.host.Held(), m.host.Stats()
+	for _, p := range m.host.Seats() {
+		v.Players = append(v.Players, PlayerView{p.Seat, p.Name, p.State.String()})
+	}
 	peers := m.host.Peers()
 	v.roles = countRoles(peers)
 	for _, p := range peers {
