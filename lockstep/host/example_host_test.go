@@ -220,3 +220,19 @@ func ExampleHost_Ban() {
 	// 1 0
 	// true
 }
+
+// The seats that somebody has, for a list of players.
+func ExampleHost_Seats() {
+	h := testgame.NewLampHost(host.Options{
+		Authorize: func(token string) (host.Grant, error) {
+			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Name: token}, nil
+		},
+	})
+	joinLamps(h, "Ann")
+	var all []host.SeatInfo = h.Seats()
+	for _, s := range all {
+		var state host.SeatState = s.State
+		fmt.Println(s.Seat, s.Name, state)
+	}
+	// Output: 0 Ann joining
+}

@@ -162,3 +162,10 @@ func (w *foreignErrors) tell(text string) {
 
 // Unwrap is for [http.ResponseController].
 func (w *foreignErrors) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// linkNext names the next page of a list, which follows after a name.
+func linkNext(w http.ResponseWriter, r *http.Request, after string) {
+	v := r.URL.Query()
+	v.Set("after", after)
+	w.Header().Set("Link", `<?`+v.Encode()+`>; rel="next"`)
+}

@@ -61,10 +61,13 @@ func Example() {
 	fmt.Println("the session ended with", session.Wait())
 	var view server.View = match.View()
 	fmt.Println(view.Name, view.Game, view.Settings.Players)
+	var players []server.PlayerView = view.Players
+	fmt.Println(len(players), "players are left")
 	fmt.Println("shutdown", s.Shutdown(ctx))
 	// Output:
 	// the session ended with <nil>
 	// duel minimal 1
+	// 0 players are left
 	// shutdown <nil>
 }
 

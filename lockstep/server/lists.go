@@ -67,13 +67,6 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, found)
 }
 
-// linkNext names the next page of a list, which follows after a name.
-func linkNext(w http.ResponseWriter, r *http.Request, after string) {
-	v := r.URL.Query()
-	v.Set("after", after)
-	w.Header().Set("Link", `<?`+v.Encode()+`>; rel="next"`)
-}
-
 // views returns the views of all matches by name, also of those that are recovering.
 func (s *Server) views() []*View {
 	s.mu.Lock()
