@@ -24,6 +24,10 @@ const TopicSuspended = "suspended"
 // seat. After a recovery the player has the seat again.
 const TopicClaim = "claim"
 
+// TopicInvitation is the topic of a note about a seat, which only the log has: the hash of a token that the server has
+// drawn for it.
+const TopicInvitation = "invitation"
+
 // TopicOptions is the topic of a note of System, which only the log has: how the match was created, in the words of its
 // creator.
 const TopicOptions = "options"
@@ -51,12 +55,13 @@ type Recovery struct {
 	end      []byte // the end record, which only a match that its rules have ended may have
 	noted    int    // bytes of notes
 	options  string // the text of the last note of TopicOptions
+	invited  map[string]lockstep.Player
 	speed    uint16
 }
 
 // NewRecovery returns a Recovery of a match of game g.
 func NewRecovery(g *lockstep.Game) *Recovery {
-	return &Recovery{game: g, match: coordinator.NewRecovery(g), speed: 100}
+	return &Recovery{game: g, match: coordinator.NewRecovery(g), invited: make(map[string]lockstep.Player), speed: 100}
 }
 
 // SkipTo makes the Recovery simulate only from the keyframe of a tick on, see [coordinator.Recovery.SkipTo].
@@ -70,6 +75,9 @@ func (r *Recovery) Tick() lockstep.Tick { return r.match.Follower().Tick() }
 
 // Options returns the text of the last note of [TopicOptions], or "".
 func (r *Recovery) Options() string { return r.options }
+
+// Invitations returns the texts of the notes of [TopicInvitation], with their seats.
+func (r *Recovery) Invitations() map[string]lockstep.Player { return r.invited }
 
 // Append takes one record. An error means that the match cannot continue: the record is malformed, or of another game.
 func (r *Recovery) Append(raw []byte) error {
@@ -103,6 +111,8 @@ func (r *Recovery) Append(raw []byte) error {
 			s.name, s.noted = rec.Text, rec.Text
 		case seated && rec.Topic == TopicClaim:
 			r.seats[rec.Player].claim = rec.Text
+		case seated && rec.Topic == TopicInvitation:
+			r.invited[rec.Text] = rec.Player
 		case rec.Player == lockstep.System && rec.Topic == TopicOptions:
 			r.options = rec.Text
 		}

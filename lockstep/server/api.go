@@ -66,6 +66,7 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 		fail(w, codeRequest, err.Error())
 		return nil
 	}
+	spec.Invite = spec.Invite || !guest
 	if _, err = s.storage.check(); err == nil && guest {
 		spec.guest, err = s.reserveGuest(addressOf(r.RemoteAddr), spec.bots())
 	}
@@ -80,7 +81,9 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 		return nil
 	}
 	auditOf(r).match = m.Name()
-	answer, _ = json.Marshal(m.View()) // no view has an error
+	v := m.View()
+	v.Tokens = m.Invitations()
+	answer, _ = json.Marshal(v) // no view has an error
 	replyJSON(w, http.StatusCreated, answer)
 	return answer
 }

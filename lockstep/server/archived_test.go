@@ -209,3 +209,33 @@ func TestArchivePages(t *testing.T) {
 		t.Errorf("got %d files, and then %q, want %d", seen, query, server.MaxListed+1)
 	}
 }
+
+// Without Options.Replays only an admin lists and downloads replays.
+func TestReplaysOfAdmins(t *testing.T) {
+	s := newStage(t, setup{})
+	if err := s.match.End(t.Context(), "over"); err != nil {
+		t.Fatal(err)
+	}
+	var name string
+	eventually(t, "the replay is listed", func() bool {
+		_, list := s.ask(t, "GET", "/replays", ops, "")
+		var all []struct{ Name string }
+		if err := json.Unmarshal([]byte(list), &all); err != nil {
+			t.Fatal(list)
+		}
+		for _, f := range all {
+			name = f.Name
+		}
+		return name != ""
+	})
+	for token, want := range map[string]int{ops: 200, ada: 403, "": 403} {
+		if status, _ := s.ask(t, "GET", "/replays", token, ""); status != want {
+			t.Errorf("list for %q: got %d, want %d", token, status, want)
+		}
+	}
+	for token, want := range map[string]int{ops: 200, ada: 404, "": 403} {
+		if status, _ := s.ask(t, "GET", "/replays/"+name, token, ""); status != want {
+			t.Errorf("download for %q: got %d, want %d", token, status, want)
+		}
+	}
+}

@@ -11,10 +11,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// authorize asks the server's Authorizer, and refuses revoked tokens. A grant without a subject gets one from the
+// authorize asks the server's Authorizer unless the token is an invitation, and refuses revoked tokens. A grant without a subject gets one from the
 // token's hash, because an admin may read subjects, but never a token.
 func (s *Server) authorize(token, match string) (host.Grant, error) {
-	g, err := s.options.Authorizer.Authorize(token, match)
+	g, invited := s.invited(token, match)
+	var err error
+	if !invited {
+		g, err = s.options.Authorizer.Authorize(token, match)
+	}
 	if err == nil && g.Subject == "" {
 		g.Subject = tokenSubject(sha256.Sum256([]byte(token)))
 	}

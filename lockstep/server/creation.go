@@ -22,7 +22,7 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	if !matchName.MatchString(spec.Name) {
 		return nil, fmt.Errorf("%w: got %q", ErrName, spec.Name)
 	}
-	if t, ok := s.options.Authorizer.(*Tokens); ok && t.Players()+spec.bots() < int(spec.Settings.Players) {
+	if t, ok := s.options.Authorizer.(*Tokens); ok && !spec.Invite && t.Players()+spec.bots() < int(spec.Settings.Players) {
 		return nil, fmt.Errorf("%w: got %d, want %d", ErrTooFew, t.Players(), int(spec.Settings.Players)-spec.bots())
 	}
 	for spec.Settings.Seed == 0 {
@@ -148,6 +148,9 @@ func (m *Match) begin(phase time.Duration) error {
 		m.process()
 		if m.spec.Recorded != "" {
 			m.remember(lockstep.System, host.TopicOptions, m.spec.Recorded)
+		}
+		if m.spec.Invite {
+			m.invite()
 		}
 		err = m.host.Err()
 	}

@@ -146,3 +146,26 @@ func ExampleServer_Revoke() {
 	// <nil> 1
 	// true
 }
+
+// A match whose players get their tokens from the server.
+func ExampleMatch_Invitations() {
+	s, err := server.New(server.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		panic(err)
+	}
+	match, err := s.Create(server.MatchSpec{
+		Name: "duel", Game: lockstep.MustGame(minimal.Rules()), Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 20}, Invite: true,
+	})
+	if err != nil {
+		panic(err)
+	}
+	var all []server.Invitation = match.Invitations()
+	for _, i := range all {
+		fmt.Println("seat", i.Seat, "has a token of", len(i.Token), "digits")
+	}
+	fmt.Println(s.Shutdown(context.Background()))
+	// Output:
+	// seat 0 has a token of 32 digits
+	// seat 1 has a token of 32 digits
+	// <nil>
+}

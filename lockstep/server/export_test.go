@@ -61,3 +61,8 @@ func (x *Creations) Add(admin bool, key string, now time.Time) bool {
 
 // Len returns the number of keys.
 func (x *Creations) Len() int { return len(x.c.all) }
+
+// AuthorizeIn returns the grant of a token in a match.
+func (s *Server) AuthorizeIn(token, match string) (host.Grant, error) {
+	return s.authorize(token, match)
+}

@@ -97,6 +97,10 @@ func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeUnsupported, "this server has no archive, so it cannot search")
 		return
 	}
+	who, ok := s.replayReader(w, r, "", true)
+	if !ok || !permitted(w, s.options.Replays || who.all) {
+		return
+	}
 	all, err := s.replays.list()
 	if err != nil {
 		s.log.Error("replays", "err", err)

@@ -65,6 +65,9 @@ type Match struct {
 	owners  map[lockstep.Player]*host.Grant // of the seats
 	claims  map[lockstep.Player]string      // that are in the replay
 
+	invitations []Invitation
+	invited     map[string]lockstep.Player // hashes of invitations; does not change while the match runs
+
 	finished atomic.Bool          // the replay is where [Server.archive] has put it
 	view     atomic.Pointer[View] // updated every second
 }

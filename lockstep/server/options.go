@@ -128,6 +128,10 @@ type MatchSpec struct {
 	// Options.GuestBots if a guest starts the match.
 	Bots []lockstep.Bot
 
+	// Invite draws a token for each seat that no bot has, see [Match.Invitations]. The answer to an admin's POST /matches
+	// always has them.
+	Invite bool
+
 	// Recorded says how the match was created, in the caller's own words, up to [record.MaxNote] bytes. It is in the log,
 	// and Restore gets it back. It must have no secret.
 	Recorded string

@@ -121,7 +121,7 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("POST /revocations", s.admin(s.revoke))
 	mux.HandleFunc("DELETE /revocations", s.admin(s.unrevoke))
 	mux.HandleFunc("GET /matches/{name}/play", s.play)
-	if s.options.Dir != "" && (s.options.Replays || s.options.Archive != nil) {
+	if s.options.Dir != "" {
 		mux.HandleFunc("GET /replays", s.rateLimited(s.listReplays))
 		mux.HandleFunc("GET /replays/{name}", s.download)
 		mux.HandleFunc("DELETE /replays/{name}", s.audited(s.deleteReplay))

@@ -23,7 +23,8 @@ type View struct {
 	Settings      lockstep.Settings `json:"settings"`
 	State         string            `json:"state"` // recovering, playing, paused, held or ended
 	Tick          lockstep.Tick     `json:"tick"`
-	Players       []PlayerView      `json:"players"` // of the seats that somebody has
+	Players       []PlayerView      `json:"players"`          // of the seats that somebody has
+	Tokens        []Invitation      `json:"tokens,omitempty"` // only in the answer to its creation
 	Paused        bool              `json:"paused,omitempty"`
 	Held          string            `json:"held,omitempty"`  // why it is held; "" if it is not
 	Ended         string            `json:"ended,omitempty"` // why it ended; "" before
