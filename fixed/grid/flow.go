@@ -22,10 +22,20 @@ type Flow struct {
 	current uint32 // cost of the present step
 	left    int    // cells in fringe
 
-	cost   []uint16 // 1 + cost by cell; 0 where unknown
-	to     []uint8  // by cell: 1 + direction of the next cell; 0 where unknown, and at the goal
-	fringe [4][]uint32
+	cells  []flowCell
+	fringe [4][]uint32 // waiting cells by cost modulo 4
 }
+
+// A flowCell is what a [Flow] knows of a cell: 0 where it knows no way, else 1 + the direction of the next cell (0 at the
+// goal) and the bits below. A byte is enough, because the costs of the waiting cells differ by less than 4.
+type flowCell uint8
+
+const (
+	flowNext  flowCell = 1<<4 - 1 // 1 + direction
+	flowKnown flowCell = 1 << 4
+	flowFinal flowCell = 1 << 5 // the way is a shortest one, and was spread to the neighbours
+	flowCost           = 6      // shift of the cost modulo 4 of the way
+)
 
 // Run brings the field to n steps, or to the end if it has fewer, and returns the number of steps. It continues from the
 // steps of the last call, unless ground or goal are others, or the field has more than n steps.
@@ -42,7 +52,7 @@ func (f *Flow) Run(g *Ground, goal Cell, n uint32) uint32 {
 // It computes the field as far as needed.
 func (f *Flow) Next(g *Ground, goal, from Cell) (next Cell, ok bool) {
 	f.aim(g, goal)
-	for f.left > 0 && uint64(from) < uint64(len(f.cost)) && !f.settled(from) {
+	for f.left > 0 && uint64(from) < uint64(len(f.cells)) && f.cells[from]&flowFinal == 0 {
 		f.run(f.steps + 256)
 	}
 	return f.Known(from)
@@ -51,23 +61,25 @@ func (f *Flow) Next(g *Ground, goal, from Cell) (next Cell, ok bool) {
 // Known is Next for the steps that [Flow.Run] has computed: the way may be longer than the shortest, and ok is also false
 // if no way is known yet.
 func (f *Flow) Known(from Cell) (next Cell, ok bool) {
-	if uint64(from) >= uint64(len(f.to)) || f.to[from] == 0 {
+	if uint64(from) >= uint64(len(f.cells)) || f.cells[from]&flowNext == 0 {
 		return from, false
 	}
-	return Cell(int32(from) + f.ground.beside[f.to[from]-1]), true
+	return Cell(int32(from) + f.ground.beside[f.cells[from]&flowNext-1]), true
 }
 
 // Cost returns the cost of the shortest way from a cell to the goal. ok is false if there is none.
 func (f *Flow) Cost(g *Ground, goal, from Cell) (cost uint32, ok bool) {
 	f.Next(g, goal, from)
-	if uint64(from) >= uint64(len(f.cost)) || f.cost[from] == 0 {
+	if uint64(from) >= uint64(len(f.cells)) || f.cells[from] == 0 {
 		return 0, false
 	}
-	return uint32(f.cost[from]) - 1, true
+	for f.cells[from]&flowNext != 0 {
+		d := f.cells[from]&flowNext - 1
+		cost += Straight + uint32(d&1)
+		from = Cell(int32(from) + f.ground.beside[d])
+	}
+	return cost, true
 }
-
-// settled reports whether a cell's direction is final.
-func (f *Flow) settled(c Cell) bool { return f.cost[c] != 0 && uint32(f.cost[c])-1 < f.current }
 
 // aimed reports whether the field has exactly n steps for a ground and goal.
 func (f *Flow) aimed(g *Ground, goal Cell, n uint32) bool {
@@ -85,14 +97,13 @@ func (f *Flow) aim(g *Ground, goal Cell) {
 func (f *Flow) start(g *Ground, goal Cell) {
 	f.ground, f.version, f.goal = g, g.version, goal
 	f.steps, f.current, f.left = 0, 0, 0
-	f.cost, f.to = resize(f.cost, len(g.ways)), resize(f.to, len(g.ways))
-	clear(f.cost)
-	clear(f.to)
+	f.cells = resize(f.cells, len(g.ways))
+	clear(f.cells)
 	for i := range f.fringe {
 		f.fringe[i] = f.fringe[i][:0]
 	}
 	if uint64(goal) < uint64(len(g.ways)) {
-		f.cost[goal] = 1
+		f.cells[goal] = flowKnown
 		f.fringe[0] = append(f.fringe[0], uint32(goal))
 		f.left = 1
 	}
@@ -111,7 +122,8 @@ func (f *Flow) run(n uint32) {
 		before := len(near) + len(far)
 		todo := int(min(uint32(len(stack)), n-f.steps))
 		for i := len(stack) - 1; i >= len(stack)-todo; i-- {
-			if c := stack[i]; uint32(f.cost[c]) == f.current+1 { // else a shorter way was found
+			if c := stack[i]; f.cells[c]&flowFinal == 0 { // else a shorter way was found
+				f.cells[c] |= flowFinal
 				near, far = f.spread(c, near, far)
 			}
 		}
@@ -125,27 +137,28 @@ func (f *Flow) run(n uint32) {
 // spread lets the ways of a cell's neighbours lead over the cell, where that is shorter, and appends them to the stacks of
 // their costs.
 func (f *Flow) spread(c uint32, near, far []uint32) (nearer, farther []uint32) {
-	ways, beside, costs, to := uint32(f.ground.ways[c]), &f.ground.beside, f.cost, f.to
-	cost := f.current + Straight + 1
-	if cost > MaxCost+1 {
+	ways, beside, cells := uint32(f.ground.ways[c]), &f.ground.beside, f.cells
+	if f.current+Straight > MaxCost {
 		return near, far
 	}
+	straight := flowKnown | flowCell((f.current+Straight)&3)<<flowCost
+	diagonal := flowKnown | flowCell((f.current+Diagonal)&3)<<flowCost
 	for m := ways & 0b01010101; m != 0; m &= m - 1 {
 		d := bits.TrailingZeros32(m) & 7
 		n := uint32(int32(c) + beside[d])
-		if uint32(costs[n])-1 >= cost { // also if unknown
-			costs[n], to[n] = uint16(cost), uint8(d^4)+1
+		if v := cells[n]; v == 0 || v&^flowNext == diagonal { // not final, so its cost is the present one and 0 to 3
+			cells[n] = straight | flowCell(d^4) + 1
 			near = append(near, n)
 		}
 	}
-	if cost++; cost > MaxCost+1 {
+	if f.current+Diagonal > MaxCost {
 		return near, far
 	}
 	for m := ways & 0b10101010; m != 0; m &= m - 1 {
 		d := bits.TrailingZeros32(m) & 7
 		n := uint32(int32(c) + beside[d])
-		if uint32(costs[n])-1 >= cost {
-			costs[n], to[n] = uint16(cost), uint8(d^4)+1
+		if cells[n] == 0 {
+			cells[n] = diagonal | flowCell(d^4) + 1
 			far = append(far, n)
 		}
 	}
