@@ -260,6 +260,14 @@ func (f *Follower) keep() {
 	}
 }
 
+// ReleaseStates drops the states before tick t from the history, but not their checksums. With HistoryOptions.EveryTick it
+// does nothing.
+func (f *Follower) ReleaseStates(t Tick) {
+	if !f.options.History.EveryTick {
+		f.history.release(t)
+	}
+}
+
 // Moment returns the history of tick t, or nil if it is not kept. It is valid until the next tick.
 func (f *Follower) Moment(t Tick) *Moment { return f.history.find(t) }
 

@@ -19,7 +19,7 @@ type HistoryOptions struct {
 type Moment struct {
 	Tick  Tick
 	Sum   checksum.Sum
-	State []byte // canonical bytes; nil if states are not kept
+	State []byte // canonical bytes; nil if they are not kept
 }
 
 // history is a ring of the latest moments, by ascending tick.
@@ -27,6 +27,7 @@ type history struct {
 	ring  []Moment
 	first int // of the oldest
 	n     int
+	spare []byte // memory for the next state
 }
 
 // next returns the moment to fill for tick t. It reuses the oldest one.
@@ -38,7 +39,23 @@ func (h *history) next(t Tick) *Moment {
 		h.first = (h.first + 1) % len(h.ring)
 	}
 	m.Tick = t
+	if m.State == nil {
+		m.State, h.spare = h.spare, nil
+	}
 	return m
+}
+
+// release drops the states before tick t.
+func (h *history) release(t Tick) {
+	for i := range h.n {
+		m := h.at(i)
+		if m.Tick >= t {
+			return
+		}
+		if m.State != nil {
+			m.State, h.spare = nil, m.State
+		}
+	}
 }
 
 func (h *history) at(i int) *Moment { return &h.ring[(h.first+i)%len(h.ring)] }

@@ -131,6 +131,7 @@ func (c *Coordinator) check() error {
 			if err := c.agree(k, sum.Hash); err != nil {
 				return err
 			}
+			c.referee.ReleaseStates(c.agreedByAll())
 		}
 	}
 	if every := lockstep.Tick(c.header.Settings.KeyframeEvery); every > 0 && t%every == 0 && c.referee != nil {
@@ -139,6 +140,17 @@ func (c *Coordinator) check() error {
 		}
 	}
 	return nil
+}
+
+// agreedByAll returns the latest check at which all players agreed. No desync of theirs asks for an earlier state.
+func (c *Coordinator) agreedByAll() lockstep.Tick {
+	t := c.sealed
+	for p := range c.seats {
+		if c.seats[p].present {
+			t = min(t, c.checks.players[p].agreed)
+		}
+	}
+	return t
 }
 
 // agree makes hash the agreed checksum of a check and logs it.

@@ -88,7 +88,6 @@ type Coordinator struct {
 
 	cmd  lockstep.Command      // the command being examined; a field because the game sees its address
 	last []record.LastSequence // scratch
-	buf  []byte                // scratch
 
 	stateBytes int // of the last keyframe in the log
 }
@@ -157,13 +156,13 @@ func (c *Coordinator) BreakOff(after lockstep.Tick, err error) error {
 
 // keyframe writes the state of sim into the log.
 func (c *Coordinator) keyframe(sim *lockstep.Simulation) error {
-	c.buf = sim.AppendState(c.buf[:0])
-	if len(c.buf) > lockstep.MaxStateSize {
-		return fmt.Errorf("lockstep: tick %d: got a state of %d bytes, want at most %d", sim.Tick(), len(c.buf), lockstep.MaxStateSize)
+	state := sim.AppendState(nil) // not kept: a server has many matches, and keyframes are rare
+	if len(state) > lockstep.MaxStateSize {
+		return fmt.Errorf("lockstep: tick %d: got a state of %d bytes, want at most %d", sim.Tick(), len(state), lockstep.MaxStateSize)
 	}
-	c.stateBytes = len(c.buf)
+	c.stateBytes = len(state)
 	c.last = c.enc.AppendLast(c.last[:0])
-	return c.append(c.enc.Keyframe(sim.Tick(), sim.Hash(), c.last, c.buf))
+	return c.append(c.enc.Keyframe(sim.Tick(), sim.Hash(), c.last, state))
 }
 
 // Header returns the header in the log.

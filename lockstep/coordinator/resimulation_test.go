@@ -135,3 +135,53 @@ func TestResimulationAfterResimulation(t *testing.T) {
 		})
 	}
 }
+
+// The referee keeps no state from before a check at which all players agreed, and all of them while one is silent.
+func TestStatesReleased(t *testing.T) {
+	game := lockstep.MustGame(testgame.LampRules)
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := onTrial(t, game, header)
+	every := lockstep.Tick(header.Settings.CheckEvery)
+	check := func(players ...lockstep.Player) {
+		t.Helper()
+		for range every {
+			if _, err := c.Tick(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sum, ok := c.Referee().Sum(c.Now())
+		if !ok {
+			t.Fatalf("tick %d: no checksum", c.Now())
+		}
+		for _, p := range players {
+			if err := c.Report(p, c.Now(), sum); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	kept := func() (n int) {
+		for at := lockstep.Tick(0); at <= c.Now(); at += every {
+			if c.Referee().State(at) != nil {
+				n++
+			}
+		}
+		return n
+	}
+	check(0)
+	check(0)
+	if got := kept(); got != 3 {
+		t.Errorf("player 1 is silent: got %d states, want all 3", got)
+	}
+	check(0, 1)
+	check(0, 1)
+	check(0)
+	if got := kept(); got != 2 || c.Referee().State(4*every) == nil {
+		t.Errorf("both agreed at the last check but one: got %d states, want that one and the last", got)
+	}
+	if _, ok := c.Referee().Sum(every); !ok {
+		t.Error("an early checksum is gone")
+	}
+}

@@ -16,21 +16,44 @@ type seat struct {
 	sealed      lockstep.Sequence // highest sequence in a sealed frame
 	last        lockstep.Tick     // the latest tick that holds a command of this player
 
-	// receipts holds the last CommandWindow decisions, at sequence % CommandWindow. A newer sequence replaces an older
-	// one in its slot.
-	receipts [record.CommandWindow]lockstep.Receipt
+	// receipts holds the last CommandWindow decisions, at sequence % len. A newer sequence replaces an older one in its
+	// slot. It grows up to CommandWindow, since most players give few commands.
+	receipts []lockstep.Receipt
 }
 
 // receipt returns the decision about seq, if it is remembered.
 func (s *seat) receipt(seq lockstep.Sequence) (lockstep.Receipt, bool) {
-	r := s.receipts[seq%record.CommandWindow]
+	if len(s.receipts) == 0 {
+		return lockstep.Receipt{}, false
+	}
+	r := s.receipts[seq%lockstep.Sequence(len(s.receipts))]
 	return r, r.Sequence == seq && seq != 0
 }
 
 func (s *seat) remember(r lockstep.Receipt) lockstep.Receipt {
-	s.receipts[r.Sequence%record.CommandWindow] = r
+	s.keep(r)
 	s.high = max(s.high, r.Sequence)
 	return r
+}
+
+// keep puts r into its slot. If a decision that is not forgotten is there, it makes more slots first.
+func (s *seat) keep(r lockstep.Receipt) {
+	for len(s.receipts) < record.CommandWindow {
+		if len(s.receipts) > 0 {
+			old := s.receipts[r.Sequence%lockstep.Sequence(len(s.receipts))]
+			if old.Sequence == 0 || old.Sequence == r.Sequence || old.Sequence+record.CommandWindow <= r.Sequence {
+				break
+			}
+		}
+		all := s.receipts
+		s.receipts = make([]lockstep.Receipt, max(8, 2*len(all)))
+		for _, old := range all {
+			if old.Sequence != 0 { // no command has this number
+				s.receipts[old.Sequence%lockstep.Sequence(len(s.receipts))] = old
+			}
+		}
+	}
+	s.receipts[r.Sequence%lockstep.Sequence(len(s.receipts))] = r
 }
 
 // order returns Accepted, or the reason why seq can no longer or not yet be decided.

@@ -5,8 +5,10 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"testing"
 	"time"
 
@@ -119,4 +121,42 @@ func follow(ws *websocket.Conn, game *lockstep.Game, got chan<- int, stop <-chan
 			return
 		}
 	}
+}
+
+// BenchmarkMatchMemory tells the bytes of a match of 8 seats with nobody in it, of a game with a state of a few bytes:
+// the engine's share.
+//
+//	go test -run '^$' -bench MatchMemory -benchtime 1x ./lockstep/server
+func BenchmarkMatchMemory(b *testing.B) {
+	const matches = 200
+	game := lockstep.MustGame(minimal.Rules())
+	for range b.N {
+		b.StopTimer()
+		s, err := server.New(server.Options{IdleMatch: -1, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		before := liveHeap()
+		b.StartTimer()
+		for i := range matches {
+			spec := server.MatchSpec{Name: fmt.Sprint("m", i), Game: game, Settings: lockstep.DefaultSettings(8), Config: &minimal.Config{Size: 20}, Invite: true}
+			if _, err := s.Create(spec); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(liveHeap()-before)/matches, "B/match")
+		b.StopTimer()
+		if err := s.Shutdown(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
+
+// liveHeap returns the bytes of live objects.
+func liveHeap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

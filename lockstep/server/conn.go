@@ -235,7 +235,6 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		s.turnedAway("handshake", r.RemoteAddr)
 		return // Accept has answered
 	}
-	defer ws.CloseNow()
 	if ws.Subprotocol() != Subprotocol {
 		s.turnedAway("subprotocol", r.RemoteAddr)
 		ws.Close(websocket.StatusPolicyViolation, "want the subprotocol "+Subprotocol)
@@ -247,19 +246,25 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	if s.unauthenticated.add(c, s.options.MaxUnauthenticated) {
 		s.turnedAway("crowd", r.RemoteAddr)
 	}
+	go s.serveConn(c, wait) // the HTTP server's goroutine would keep its request and a large stack
+}
+
+// serveConn serves a connection to its match, or tells it to come back later if that is recovering.
+func (s *Server) serveConn(c *conn, wait time.Duration) {
+	defer c.ws.CloseNow()
 	defer s.unauthenticated.remove(c)
 	defer s.spectators.remove(c)
 	defer s.authenticated.remove(c)
-	if recovering {
+	if c.match == nil {
 		c.mu.Lock()
 		c.abortLocked()
 		c.mu.Unlock()
-		turnAway(ws, wait)
+		turnAway(c.ws, wait)
 		c.abort.Stop()
 		return
 	}
-	if !m.post(input{conn: c, opened: true}) {
-		ws.Close(websocket.StatusGoingAway, "the match is over")
+	if !c.match.post(input{conn: c, opened: true}) {
+		c.ws.Close(websocket.StatusGoingAway, "the match is over")
 		return
 	}
 	c.serve()

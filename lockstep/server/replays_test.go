@@ -257,12 +257,12 @@ func TestReplayIsPrivate(t *testing.T) {
 	mode("sealed", s.match.ReplayPath(), 0o600)
 }
 
-// A server without Options.Replays sends none.
+// A server without Options.Replays sends none to the public.
 func TestNoReplaysOverHTTP(t *testing.T) {
 	s := newStage(t, setup{})
 	for _, path := range []string{"/replays", "/replays/old.ssr"} {
-		if status, _ := s.ask(t, "GET", path, "", ""); status != 404 {
-			t.Errorf("%s: got %d, want 404", path, status)
+		if status, _ := s.ask(t, "GET", path, "", ""); status != 403 {
+			t.Errorf("%s: got %d, want 403", path, status)
 		}
 	}
 }

@@ -35,6 +35,8 @@ type loadGuest struct {
 	tick     lockstep.Tick
 	acked    lockstep.Tick
 	given    lockstep.Tick
+	checked  lockstep.Tick // whose checksum is to be reported; 0 for none
+	checksum uint64        // that the log has for it
 	seq      lockstep.Sequence
 	sent     time.Time // the command that awaits its receipt; zero if none does
 
@@ -142,6 +144,9 @@ func (g *loadGuest) take(b []byte) error {
 
 func (g *loadGuest) record(r *record.Record) {
 	g.next++
+	if r.Kind == record.KindChecksum {
+		g.checked, g.checksum = r.Tick, r.Hash
+	}
 	if r.Ticks() == 0 {
 		return
 	}
@@ -191,7 +196,8 @@ func (g *loadGuest) begin() error {
 	return nil
 }
 
-// play sends acknowledgements and commands that are due.
+// play sends acknowledgements, checksums and commands that are due. The checksums are those of the log, as of a player who
+// agrees.
 func (g *loadGuest) play() error {
 	if g.tick >= g.acked+lockstep.Tick(g.welcome.AckEvery) {
 		g.acked = g.tick
@@ -199,7 +205,16 @@ func (g *loadGuest) play() error {
 			return err
 		}
 	}
-	if g.welcome.Role == protocol.Spectator || g.tick < g.given+g.every {
+	if g.welcome.Role == protocol.Spectator {
+		return nil
+	}
+	if t := g.checked; t > 0 {
+		g.checked = 0
+		if err := g.send(&protocol.Message{Kind: protocol.KindChecksum, Tick: t, Hash: g.checksum}); err != nil {
+			return err
+		}
+	}
+	if g.tick < g.given+g.every {
 		return nil
 	}
 	g.given = g.tick

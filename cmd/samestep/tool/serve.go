@@ -12,6 +12,7 @@ import (
 	"net/http/pprof"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -134,6 +135,9 @@ func serve(c *cli.Context) error {
 	stopped, err := findInterrupted(c, games, policy)
 	if err != nil {
 		return err
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(40) // the states of matches live long, so collecting more often costs little; see docs/operations.md
 	}
 	ctx, stop := untilSignal(c.Context) // from now on an interrupt suspends
 	defer stop()
