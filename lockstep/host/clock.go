@@ -176,7 +176,7 @@ func (h *Host) endReason() string {
 		return pack.Clip(err.Error(), record.MaxNote)
 	}
 	if h.shutdown > 0 {
-		return "the server is shut down"
+		return "the match is suspended: the server is shut down"
 	}
 	return "the match has ended"
 }

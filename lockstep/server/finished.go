@@ -3,6 +3,9 @@ package server
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -29,11 +32,25 @@ func (m *Match) finish() {
 		err = m.server.archive(m.spec.Name, m.path)
 	}
 	if err != nil {
-		m.server.metrics.failures.Inc()
+		if !m.lost {
+			m.server.metrics.failures.Inc()
+		}
 		m.server.log.Error("archive", "match", m.spec.Name, "path", m.path, "err", err)
 		return
 	}
 	m.finished.Store(true)
+}
+
+// noticeLost reports once that somebody has removed the match's log from its folder: what is written to it now is lost.
+func (m *Match) noticeLost() {
+	if m.writer == nil || m.lost {
+		return
+	}
+	if _, err := os.Lstat(m.path); errors.Is(err, fs.ErrNotExist) {
+		m.lost = true
+		m.server.metrics.failures.Inc()
+		m.server.log.Error("the log of a running match is gone", "match", m.spec.Name, "path", m.path)
+	}
 }
 
 // archive moves the replay of a match that is over out of the live folder, and seals it there.

@@ -55,6 +55,7 @@ type Match struct {
 	paused        bool                    // by an admin
 	awaitUntil    time.Time               // until then a recovered match waits for its players; zero afterwards
 	suspended     bool                    // by Server.Shutdown
+	lost          bool                    // the log is gone from its folder
 	bundles       map[lockstep.Player]int // bundles written about each player
 	bundleBytes   int64                   // of all of them, approximately
 	writing       sync.WaitGroup          // bundles
@@ -177,6 +178,7 @@ func (m *Match) run() {
 		if wall := time.Now(); wall.Sub(viewAt) >= time.Second {
 			viewAt = wall
 			m.publish()
+			m.noticeLost()
 			m.endIfIdle(wall)
 		}
 		timer.Reset(m.untilNext())

@@ -88,10 +88,14 @@ func TestFailuresOfARemovedFolder(t *testing.T) {
 	if err := os.RemoveAll(s.dir); err != nil {
 		t.Skip(err) // systems that keep open files
 	}
+	eventually(t, "the failure is counted while the match runs", func() bool { return s.metric(t, "samestep_replay_failures_total") == 1 })
+	if !strings.Contains(s.log.String(), "the log of a running match is gone") {
+		t.Error("the log does not say it")
+	}
 	if status, _ := s.ask(t, "DELETE", "/matches/duel", ops, ""); status != 200 {
 		t.Fatal(status)
 	}
-	eventually(t, "the failure is counted", func() bool { return s.metric(t, "samestep_replay_failures_total") == 1 })
+	<-s.match.Done()
 	spec, err := newMatch(strings.NewReader(`{"Name":"two"}`))
 	if err != nil {
 		t.Fatal(err)
