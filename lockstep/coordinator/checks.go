@@ -142,11 +142,12 @@ func (c *Coordinator) check() error {
 	return nil
 }
 
-// agreedByAll returns the latest check at which all players agreed. No desync of theirs asks for an earlier state.
+// agreedByAll returns the latest check at which all players agreed. No desync of theirs asks for an earlier state. A player
+// that awaits a state reports nothing: with a referee that is a bot of the host.
 func (c *Coordinator) agreedByAll() lockstep.Tick {
 	t := c.sealed
 	for p := range c.seats {
-		if c.seats[p].present {
+		if c.seats[p].present && !c.seats[p].awaitsState {
 			t = min(t, c.checks.players[p].agreed)
 		}
 	}
