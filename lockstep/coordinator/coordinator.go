@@ -156,7 +156,8 @@ func (c *Coordinator) BreakOff(after lockstep.Tick, err error) error {
 
 // keyframe writes the state of sim into the log.
 func (c *Coordinator) keyframe(sim *lockstep.Simulation) error {
-	state := sim.AppendState(nil) // not kept: a server has many matches, and keyframes are rare
+	defer c.enc.Release() // a server has many matches, and keyframes are rare
+	state := sim.AppendState(nil)
 	if len(state) > lockstep.MaxStateSize {
 		return fmt.Errorf("lockstep: tick %d: got a state of %d bytes, want at most %d", sim.Tick(), len(state), lockstep.MaxStateSize)
 	}

@@ -15,21 +15,18 @@ type Encoder struct {
 	note []byte
 }
 
-// keepBuffer is the most memory in bytes that an Encoder keeps for the next record. A keyframe needs more, and is rare.
-const keepBuffer = 16 << 10
-
 // begin starts a record of n values, its kind included.
 func (e *Encoder) begin(kind Kind, n int) {
 	if err := e.place(kind); err != nil {
 		panic("lockstep: Encoder: " + err.Error()) // the order of calls is the caller's
 	}
-	if cap(e.buf) > keepBuffer {
-		e.buf = nil
-	}
 	e.w.Begin(e.buf[:0])
 	e.w.Array(n)
 	e.w.Uint(uint64(kind))
 }
+
+// Release frees the memory of the last record, which is no longer valid.
+func (e *Encoder) Release() { e.buf, e.w = nil, pack.Writer{} }
 
 // end returns the record that begin started.
 func (e *Encoder) end() []byte {
