@@ -34,6 +34,9 @@ func (h *Host) enterBot(p lockstep.Player) error {
 			return err
 		}
 	}
+	if err := h.c.Note(p, record.TopicPresence, record.PresenceBot); err != nil {
+		return err
+	}
 	return h.c.AwaitState(p, true)
 }
 

@@ -12,6 +12,7 @@ type notes struct {
 	used    bucket // of Rates.MatchNotes
 	bytes   int
 	waiting bool // a name is not in the log yet
+	chat    chatLog
 }
 
 // noteSize returns the number of bytes of Options.MaxNoteBytes that a note uses.
@@ -43,8 +44,16 @@ func (h *Host) chat(p *peer, m *protocol.Message) {
 		h.limited(p, "too much chat in the match") // others may have caused it, so it is no offence
 		h.vote(p, m.Text)
 	default:
+		h.chatted(chatLine{p.seat, m.Text, h.ring.Next()})
 		_ = h.c.Note(p.seat, record.TopicChat, m.Text) // an error ends the match; Advance handles that
 		h.vote(p, m.Text)
+	}
+}
+
+// chatted keeps a line for joiners.
+func (h *Host) chatted(line chatLine) {
+	if h.options.ChatHistory > 0 {
+		h.notes.chat.add(line, h.options.ChatHistory)
 	}
 }
 

@@ -150,6 +150,7 @@ type Options struct {
 	RingBytes        int           // 1 MiB + 256 × SpectatorDelay
 	SyncBytesPerTick int           // bytes of a keyframe sent to one peer: 256 KiB
 	KeyframeInterval lockstep.Time // least time between two keyframes for joiners: 5 s
+	ChatHistory      int           // lines of chat that a joiner is told: 16; negative: none
 	EvidenceHistory  int           // checked ticks whose states the referee keeps: 8
 	MaxEvidence      int           // bytes of one state that a client may send: 8 MiB
 	MaxNoteBytes     int           // of names and chat in the log: 16 MiB
@@ -194,6 +195,7 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	or(&o.SyncBytesPerTick, 256<<10)
 	or(&o.KeyframeInterval, 5*lockstep.Second)
 	or(&o.EvidenceHistory, 8)
+	or(&o.ChatHistory, 16)
 	or(&o.MaxEvidence, 8<<20)
 	or(&o.MaxNoteBytes, 16<<20)
 	or(&o.AuthTimeout, 10*lockstep.Second)
@@ -262,6 +264,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"ring records", int64(o.RingRecords), 16, 1 << 24},
 		{"ring bytes", int64(o.RingBytes), 1, 1 << 30},
 		{"sync bytes per tick", int64(o.SyncBytesPerTick), 1 << 10, 1 << 30},
+		{"chat history", int64(o.ChatHistory), -1 << 20, maxChatHistory},
 		{"evidence history", int64(o.EvidenceHistory), 1, 1 << 10},
 		{"max note bytes", int64(o.MaxNoteBytes), 1, 1 << 40},
 		{"max evidence", int64(o.MaxEvidence), 0, lockstep.MaxStateSize},

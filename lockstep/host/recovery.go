@@ -54,6 +54,7 @@ type Recovery struct {
 	seats    []hostSeat
 	end      []byte // the end record, which only a match that its rules have ended may have
 	noted    int    // bytes of notes
+	chat     chatLog
 	options  string // the text of the last note of TopicOptions
 	invited  map[string]lockstep.Player
 	speed    uint16
@@ -109,6 +110,8 @@ func (r *Recovery) Append(raw []byte) error {
 		case seated && rec.Topic == record.TopicName:
 			s := &r.seats[rec.Player]
 			s.name, s.noted = rec.Text, rec.Text
+		case rec.Topic == record.TopicChat:
+			r.chat.add(chatLine{player: rec.Player, text: rec.Text}, maxChatHistory)
 		case seated && rec.Topic == TopicClaim:
 			r.seats[rec.Player].claim = rec.Text
 		case seated && rec.Topic == TopicInvitation:
@@ -159,11 +162,6 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.coordinatorOptions()); err != nil {
 		return nil, err
 	}
-	x.shared = &keyframe{
-		bytes: x.joins.encode(r.header, header, sim.Tick(), sim.Hash(), r.dec.AppendLast(nil), sim.AppendState(nil)),
-		tick:  sim.Tick(), position: r.position, made: now,
-	}
-	x.barrier.begin(&x.options, x.shared, lockstep.Tick(header.Settings.CheckEvery))
 	x.clock.percent, x.pace.base = int64(r.speed), r.speed
 	copy(x.seats, r.seats)
 	for i := range x.seats {
@@ -174,6 +172,14 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 		s.lostAt, s.role = now, protocol.Seated
 	}
 	x.seatBots()
+	for _, l := range r.chat {
+		x.chatted(l)
+	}
+	x.shared = &keyframe{
+		bytes: x.joins.encode(r.header, sim.Tick(), sim.Hash(), r.dec.AppendLast(nil), sim.AppendState(nil), x.roster(r.position)),
+		tick:  sim.Tick(), position: r.position, made: now,
+	}
+	x.barrier.begin(&x.options, x.shared, lockstep.Tick(header.Settings.CheckEvery))
 	x.seatsChanged = true
 	x.wakeAt(now)
 	if err := x.writeOn(r.end); err != nil {

@@ -104,7 +104,7 @@ func (h *Host) adopt(t lockstep.Tick, state []byte, hash uint64) {
 		return // another client answered first
 	}
 	h.shared = &keyframe{
-		bytes: h.joins.encode(h.headerRecord, h.header, t, hash, m.last, state),
+		bytes: h.joins.encode(h.headerRecord, t, hash, m.last, state, h.roster(m.position)),
 		tick:  t, position: m.position, made: h.now,
 	}
 	h.stats.Keyframes++

@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A presence is the state of a seat's player, as the simulation sees it.
@@ -35,6 +36,7 @@ type hostSeat struct {
 
 	want, told presence // actual, and according to the log
 	leaves     bool     // the previous player's leave is not in the log yet
+	why        string   // of the next change in the log; "" where it says enough
 	awaited    bool     // it was here when the match was interrupted, and has not come back
 
 	resynced lockstep.Tick // the last sealed tick when it was sent a keyframe after a desync
@@ -64,6 +66,9 @@ func (h *Host) leaveSeat(p *peer) {
 	if h.over {
 		return
 	}
+	if p.code != protocol.CloseLeft {
+		s.why = p.reason
+	}
 	switch p.code {
 	case protocol.CloseLeft, protocol.CloseKicked, protocol.CloseBanned:
 		h.vacate(p.seat)
@@ -82,7 +87,7 @@ func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bots[p] = nil
 	h.bill(s, nil)
-	*s = hostSeat{noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant}
+	*s = hostSeat{noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant, why: s.why}
 	h.seatsChanged = true
 }
 
@@ -125,6 +130,10 @@ func (h *Host) logSeats() {
 
 func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 	var err error
+	if s.why != "" && s.told != vacant {
+		h.announce(p, record.TopicReason, s.why)
+	}
+	s.why = ""
 	if s.leaves {
 		if _, err = h.c.Leave(p); err != nil {
 			return err
@@ -153,6 +162,8 @@ func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 	return err
 }
 
+const notBack = "did not come back"
+
 // seatTime ends the grace period of a lost player.
 func (h *Host) seatTime(p lockstep.Player) {
 	s := &h.seats[p]
@@ -165,9 +176,11 @@ func (h *Host) seatTime(p lockstep.Player) {
 		return
 	}
 	if h.options.LeaveAfterGrace {
+		s.why = notBack
 		h.vacate(p)
-		h.event(Event{Kind: PeerLeft, Player: p, Text: "did not come back"})
+		h.event(Event{Kind: PeerLeft, Player: p, Text: notBack})
 	} else {
+		s.why = notBack
 		s.want, s.session, s.before = takenOver, protocol.SessionToken{}, protocol.SessionToken{}
 		h.event(Event{Kind: PeerTakenOver, Player: p})
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A keyframe is a state in the form that a joiner gets: the header record and a keyframe record. It is encoded once,
-// and shared by all peers that join until the next one.
+// A keyframe is a state in the form that a joiner gets: the header record, a keyframe record, and the notes of the roster.
+// It is encoded once, and shared by all peers that join until the next one.
 type keyframe struct {
 	bytes    []byte
 	tick     lockstep.Tick
@@ -31,9 +31,9 @@ type joins struct {
 }
 
 // encode returns the keyframe of a state.
-func (j *joins) encode(header []byte, h *lockstep.Header, t lockstep.Tick, hash uint64, last []record.LastSequence, state []byte) []byte {
+func (j *joins) encode(header []byte, t lockstep.Tick, hash uint64, last []record.LastSequence, state, roster []byte) []byte {
 	j.enc.BeginKeyframe()
-	return slices.Concat(header, j.enc.Keyframe(t, hash, last, state))
+	return slices.Concat(header, j.enc.Keyframe(t, hash, last, state), roster)
 }
 
 // keyframe returns a keyframe to join with, or nil if there is none yet. It returns the latest one while that is young
@@ -54,9 +54,10 @@ func (h *Host) keyframe() *keyframe {
 	j := &h.joins
 	j.state = sim.AppendState(j.state[:0])
 	j.last = h.c.AppendLast(j.last[:0])
+	at := h.afterTick()
 	h.shared = &keyframe{
-		bytes: j.encode(h.headerRecord, h.header, sim.Tick(), sim.Hash(), j.last, j.state),
-		tick:  sim.Tick(), position: h.afterTick(), made: h.now,
+		bytes: j.encode(h.headerRecord, sim.Tick(), sim.Hash(), j.last, j.state, h.roster(at)),
+		tick:  sim.Tick(), position: at, made: h.now,
 	}
 	h.stats.Keyframes++
 	return h.shared

@@ -51,6 +51,8 @@ type Client struct {
 	backoff backoff
 	started bool
 
+	roster roster
+
 	// From the welcome message.
 	welcomed   bool // once
 	seat       lockstep.Player

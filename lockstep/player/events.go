@@ -69,6 +69,14 @@ type (
 		Text   string
 	}
 
+	// SeatChanged: somebody took a seat, left it, was lost, came back, was taken over, or has another name. Reason is the
+	// server's, and may be empty.
+	SeatChanged struct {
+		Seat
+		Before Seat
+		Reason string
+	}
+
 	// Ended: the match is over. ByRules says that its rules ended it. Result is then a pointer to their result, of the
 	// type that the game's Rules name, or nil for none.
 	Ended struct {

@@ -157,7 +157,7 @@ func (c *Client) apply(rec *record.Record) {
 	case record.KindChecksum:
 		c.compare(rec)
 	case record.KindNote:
-		c.tell(Note{rec.Player, rec.Topic, rec.Text})
+		c.note(Note{rec.Player, rec.Topic, rec.Text})
 	case record.KindEnd:
 		c.over = true
 		c.end(rec)
@@ -194,8 +194,11 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	}
 	for i := range f.Commands {
 		if f.Commands[i].Player == lockstep.System {
-			if v, ok := c.systemCommand(&f.Commands[i]).(*lockstep.SpeedSet); ok {
+			switch v := c.systemCommand(&f.Commands[i]).(type) {
+			case *lockstep.SpeedSet:
 				c.pace.playing = int64(v.Percent)
+			default:
+				c.seatCommand(v)
 			}
 		}
 	}

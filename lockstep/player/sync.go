@@ -83,10 +83,13 @@ func (c *Client) adopt(a *assembly) error {
 	if err != nil {
 		return err
 	}
-	if len(rest) > 0 || r.Tick != a.tick {
-		return fmt.Errorf("lockstep: client: %w: a state of tick %d and %d more bytes, want tick %d", record.ErrMalformed, r.Tick, len(rest), a.tick)
+	if r.Tick != a.tick {
+		return fmt.Errorf("lockstep: client: %w: a state of tick %d, want tick %d", record.ErrMalformed, r.Tick, a.tick)
 	}
 	if err := f.Apply(r); err != nil {
+		return err
+	}
+	if err := c.adoptRoster(&dec, rest, f.Header()); err != nil {
 		return err
 	}
 	c.keepDiffering(f.Tick())

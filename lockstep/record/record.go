@@ -71,6 +71,20 @@ type LastSequence struct {
 const (
 	TopicName = "name" // the player's name
 	TopicChat = "chat" // a line that the player wrote
+
+	// TopicPresence is the presence of a seat's player: PresenceBot in the log, and any in a state_sync, whose reader has not
+	// seen the commands of System that tell it.
+	TopicPresence = "presence"
+
+	TopicReason = "reason" // why the player's presence changes in the next tick
+)
+
+// Texts of [TopicPresence].
+const (
+	PresenceHere      = "here"
+	PresenceAway      = "away" // lost, and may come back
+	PresenceTakenOver = "taken over"
+	PresenceBot       = "bot" // of the host
 )
 
 // KindOf returns the kind of a well-formed record. It stands after the array header of 1, 3 or 5 bytes, and has two
