@@ -153,11 +153,15 @@ func (g *guest) answer(t lockstep.Tick) {
 // begin restarts with a complete sync.
 func (g *guest) begin(m *protocol.Message) error {
 	g.follower = game().NewFollower(lockstep.FollowerOptions{})
-	n, _ := valueSize(g.sync)
-	for _, record := range [][]byte{g.sync[:n], g.sync[n:]} {
-		if err := g.follower.Append(record); err != nil {
+	for b := g.sync; len(b) > 0; {
+		n, ok := valueSize(b)
+		if !ok {
+			return record.ErrMalformed
+		}
+		if err := g.follower.Append(b[:n]); err != nil {
 			return err
 		}
+		b = b[n:]
 	}
 	g.position, g.tick = uint64(m.Position), m.Tick
 	g.states = map[lockstep.Tick][]byte{}

@@ -23,6 +23,14 @@ func seatSessions() []Built {
 				p.resume(g)
 				p.wait(300)
 			}},
+		{id: "roster", rules: "P-roster P-sync", about: "A late joiner is told who has the seats, and what was said before.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				g.say(38, "is anybody here?")
+				p.wait(5500)
+				p.join(auth{token: bob})
+				p.wait(200)
+			}},
 		{id: "resume-old", rules: "P-resume-old P-welcome-position", about: "A position that the ring does not have any more gets a state_sync.",
 			setup: func(t *Transcript) { t.Host.RingRecords = 16 },
 			run: func(p *play) {

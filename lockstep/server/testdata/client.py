@@ -189,7 +189,10 @@ class Client:
         """Restarts the stream with a header and a keyframe."""
         u = Unpacker(self.sync)
         header, keyframe = u.value(), u.value()
-        if u.more() or header[0] != HEADER or keyframe[0] != KEYFRAME or keyframe[1] != tick:
+        while u.more():
+            if u.value()[0] != NOTE:
+                raise Bad("a state sync with more than notes after the keyframe")
+        if header[0] != HEADER or keyframe[0] != KEYFRAME or keyframe[1] != tick:
             raise Bad("a state sync that is not a header and a keyframe")
         if header[3] != self.about["game"] or header[5].hex() != self.about["match"]:
             raise Bad("the header of another match")

@@ -198,7 +198,10 @@ class Client:
             raise Final("another game, or another match")
         kind, at, want, last, state = keyframe
         world = World(state)
-        if u.more() or kind != KEYFRAME or at != tick or state_hash(world.sections())[0] != want:
+        while u.more():
+            if u.value()[0] != NOTE:
+                raise Bad("more than notes after a keyframe")
+        if kind != KEYFRAME or at != tick or state_hash(world.sections())[0] != want:
             raise Bad("a state that is not the match's")
         self.match, self.world, self.tick, self.position, self.sending = header[5], world, tick, position, True
         self.check_every = header[7][3]
