@@ -76,8 +76,6 @@ func (h *Host) tie(r *coordinator.DesyncReport) {
 	}
 }
 
-const differs = "its checksum differs"
-
 // react applies the policy to a peer whose checksum differs.
 func (h *Host) react(p *peer, resynced *lockstep.Tick) {
 	switch h.options.Desync {

@@ -7,6 +7,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
+// differs is why a desynced player is removed.
+const differs = "its checksum differs"
+
 // An inquiry asks one client for states and collects them. Each client has at most one, so a client that does not
 // answer does not delay the others.
 type inquiry struct {

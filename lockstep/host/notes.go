@@ -15,6 +15,24 @@ type notes struct {
 	chat    chatLog
 }
 
+// A chatLine is a line of chat in the log.
+type chatLine struct {
+	player   lockstep.Player
+	text     string
+	position protocol.Position // of its record; 0 for a line from before a recovery
+}
+
+// A chatLog has the last lines of chat, for joiners.
+type chatLog []chatLine
+
+// add adds a line, and drops the oldest ones beyond most.
+func (l *chatLog) add(line chatLine, most int) {
+	*l = append(*l, line)
+	if extra := len(*l) - most; extra > 0 {
+		*l = (*l)[:copy(*l, (*l)[extra:])]
+	}
+}
+
 // noteSize returns the number of bytes of Options.MaxNoteBytes that a note uses.
 func noteSize(text string) int { return 16 + len(text) }
 

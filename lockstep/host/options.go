@@ -180,6 +180,9 @@ func or[T comparable](field *T, otherwise T) {
 	}
 }
 
+// maxChatHistory bounds Options.ChatHistory.
+const maxChatHistory = 256
+
 // complete sets the defaults for a match with settings s, and checks all options.
 func (o *Options) complete(s *lockstep.Settings) error {
 	second := lockstep.Tick(s.TickRate)

@@ -151,39 +151,3 @@ func (h *Host) report(p *peer, m *protocol.Message) {
 		}
 	}
 }
-
-// offend answers a message that is not allowed, and closes a peer that sends too many of them. Code 0 sends no error,
-// because the offence was answered in another way.
-func (h *Host) offend(p *peer, code protocol.ErrorCode, text string) {
-	h.stats.Offences++
-	if !h.take(p.flow, offenceBudget, 1) {
-		h.close(p, protocol.CloseAbuse, "limits were exceeded again and again")
-		return
-	}
-	switch code {
-	case 0:
-	case protocol.ErrorLimit:
-		h.limited(p, text)
-	default:
-		h.error(p, code, text, "")
-	}
-}
-
-// limited tells a peer about a limit, at most once a second.
-func (h *Host) limited(p *peer, text string) {
-	if h.now >= p.errorAt {
-		p.errorAt = h.now + lockstep.Second
-		h.error(p, protocol.ErrorLimit, text, "")
-	}
-}
-
-func (h *Host) error(p *peer, code protocol.ErrorCode, text, field string) {
-	h.message = protocol.Message{Kind: protocol.KindError, Code: uint8(code), Text: text, Field: field}
-	h.private(p, &h.message)
-}
-
-// malformed closes a peer that violates the protocol.
-func (h *Host) malformed(p *peer, text string) {
-	h.error(p, protocol.ErrorMalformed, text, "")
-	h.close(p, protocol.CloseMalformed, "malformed")
-}

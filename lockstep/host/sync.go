@@ -36,6 +36,40 @@ func (j *joins) encode(header []byte, t lockstep.Tick, hash uint64, last []recor
 	return slices.Concat(header, j.enc.Keyframe(t, hash, last, state), roster)
 }
 
+// roster returns notes that tell a joiner what the log has told the others: who has the seats, and what was said last
+// before a position.
+func (h *Host) roster(before protocol.Position) (notes []byte) {
+	for i := range h.seats {
+		s, p := &h.seats[i], lockstep.Player(i)
+		if s.told == vacant {
+			continue
+		}
+		if s.noted != "" {
+			notes = append(notes, record.Note(p, record.TopicName, s.noted)...)
+		}
+		notes = append(notes, record.Note(p, record.TopicPresence, h.presenceText(p))...)
+	}
+	for _, l := range h.notes.chat {
+		if l.position < before {
+			notes = append(notes, record.Note(l.player, record.TopicChat, l.text)...)
+		}
+	}
+	return notes
+}
+
+// presenceText returns the presence of a seat as the log has told it.
+func (h *Host) presenceText(p lockstep.Player) string {
+	switch told := h.seats[p].told; {
+	case h.isBot(p):
+		return record.PresenceBot
+	case told == away:
+		return record.PresenceAway
+	case told == takenOver:
+		return record.PresenceTakenOver
+	}
+	return record.PresenceHere
+}
+
 // keyframe returns a keyframe to join with, or nil if there is none yet. It returns the latest one while that is young
 // enough. Otherwise it makes a new one, at most one per interval; in relay mode it asks a client for one.
 func (h *Host) keyframe() *keyframe {

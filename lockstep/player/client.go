@@ -80,6 +80,7 @@ type Client struct {
 func New(g *lockstep.Game, o Options) *Client {
 	o.defaults()
 	c := &Client{game: g, options: o, seat: lockstep.System, payloads: g.NewPayloads()}
+	c.roster.tell = c.tell
 	c.backoff.random = o.Seed
 	c.own.next = 1
 	c.pace = pacer{options: o.Pacing, noBase: true, pace: pacePlain}

@@ -3,6 +3,7 @@ package player
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // The events of a [Ready]. Another one is [lockstep.Receipt], the answer to a command, once for each.
@@ -103,3 +104,26 @@ type (
 		RetryAfter lockstep.Time
 	}
 )
+
+// A Presence says what the owner of a seat does.
+type Presence uint8
+
+// The presences.
+const (
+	Vacant    Presence = iota // nobody has the seat
+	Here                      // plays
+	Away                      // was lost, and may come back
+	TakenOver                 // did not come back in time; may still come back
+	Bot                       // a bot of the server plays
+)
+
+var presenceTexts = [...]string{"vacant", record.PresenceHere, record.PresenceAway, record.PresenceTakenOver, record.PresenceBot}
+
+func (p Presence) String() string { return presenceTexts[p] }
+
+// A Seat is a seat of the match, as the log tells it up to the client's tick.
+type Seat struct {
+	Player   lockstep.Player
+	Name     string // "" if it is not known
+	Presence Presence
+}

@@ -96,6 +96,9 @@ func ExampleClient() {
 				}
 			case lockstep.Receipt:
 				fmt.Println("command", e.Sequence, e)
+			case player.SeatChanged:
+				var before, now player.Presence = e.Before.Presence, e.Presence
+				fmt.Println("seat", e.Player, "was", before, "and is", now)
 			case player.Ended:
 				fmt.Println("over:", e.Reason)
 			}
@@ -115,6 +118,7 @@ func ExampleClient() {
 	// dialing, attempt 0
 	// seat 0
 	// command 1 accepted for tick 2
+	// seat 0 was vacant and is here
 	// live with 19 checksums agreed
 	// [false false true false]
 	// done

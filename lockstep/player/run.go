@@ -157,7 +157,7 @@ func (c *Client) apply(rec *record.Record) {
 	case record.KindChecksum:
 		c.compare(rec)
 	case record.KindNote:
-		c.note(Note{rec.Player, rec.Topic, rec.Text})
+		c.roster.note(Note{rec.Player, rec.Topic, rec.Text})
 	case record.KindEnd:
 		c.over = true
 		c.end(rec)
@@ -198,7 +198,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 			case *lockstep.SpeedSet:
 				c.pace.playing = int64(v.Percent)
 			default:
-				c.seatCommand(v)
+				c.roster.command(v)
 			}
 		}
 	}

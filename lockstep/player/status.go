@@ -1,6 +1,8 @@
 package player
 
 import (
+	"slices"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -42,6 +44,11 @@ func (c *Client) Status() Status {
 		s.Predicted = p.Tick()
 	}
 	return s
+}
+
+// Seats returns the seats that somebody has, by number.
+func (c *Client) Seats() []Seat {
+	return slices.DeleteFunc(slices.Clone(c.roster.seats), func(s Seat) bool { return s.Presence == Vacant })
 }
 
 // measure measures a connection.

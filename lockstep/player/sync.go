@@ -89,7 +89,7 @@ func (c *Client) adopt(a *assembly) error {
 	if err := f.Apply(r); err != nil {
 		return err
 	}
-	if err := c.adoptRoster(&dec, rest, f.Header()); err != nil {
+	if err := c.roster.adopt(&dec, rest, f.Header()); err != nil {
 		return err
 	}
 	c.keepDiffering(f.Tick())
