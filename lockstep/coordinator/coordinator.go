@@ -94,6 +94,22 @@ type Coordinator struct {
 
 // New begins a match: it writes the header and the state at tick 0 into log. Tick 1 is next.
 func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Coordinator, error) {
+	c, err := newCoordinator(g, h, log, o)
+	if err != nil {
+		return nil, err
+	}
+	sim, err := g.NewSimulation(c.header)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.begin(sim, nil); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// newCoordinator returns a Coordinator of a new match that is not in the log yet.
+func newCoordinator(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Coordinator, error) {
 	if o.InputDelay == 0 {
 		o.InputDelay = 1
 	}
@@ -111,28 +127,29 @@ func New(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Options) (*Co
 		relayed.Settings.Relay = true
 		h = &relayed
 	}
-	sim, err := g.NewSimulation(h)
-	if err != nil {
-		return nil, err
-	}
-	c := &Coordinator{
+	return &Coordinator{
 		game: g, header: h, options: o, log: log,
 		payloads: g.NewPayloads(),
 		seats:    make([]seat, h.Settings.Players),
 		checks:   newChecks(h.Settings.Players),
 
 		mayResimulate: math.MaxInt,
+	}, nil
+}
+
+// begin writes the header and the first state of a new match into the log, with the last sequences in that state.
+func (c *Coordinator) begin(first *lockstep.Simulation, last []record.LastSequence) error {
+	c.sealed = first.Tick()
+	if err := c.append(c.enc.Header(c.header)); err != nil {
+		return err
 	}
-	if err := c.append(c.enc.Header(h)); err != nil {
-		return nil, err
+	if err := c.keyframeWith(first, last); err != nil {
+		return err
 	}
-	if err := c.keyframe(sim); err != nil {
-		return nil, err
+	if !c.options.Relay {
+		c.referee = c.game.NewFollowerAt(c.header, first, c.options.Referee)
 	}
-	if !o.Relay {
-		c.referee = g.NewFollowerAt(h, sim, o.Referee)
-	}
-	return c, nil
+	return nil
 }
 
 // append writes a record into the log. A failing log ends the match.
@@ -154,16 +171,21 @@ func (c *Coordinator) BreakOff(after lockstep.Tick, err error) error {
 	return c.err
 }
 
-// keyframe writes the state of sim into the log.
+// keyframe writes the state of sim into the log, with the last sequences there.
 func (c *Coordinator) keyframe(sim *lockstep.Simulation) error {
+	c.last = c.enc.AppendLast(c.last[:0])
+	return c.keyframeWith(sim, c.last)
+}
+
+// keyframeWith is keyframe with the last sequences of another log.
+func (c *Coordinator) keyframeWith(sim *lockstep.Simulation, last []record.LastSequence) error {
 	defer c.enc.Release() // a server has many matches, and keyframes are rare
 	state := sim.AppendState(nil)
 	if len(state) > lockstep.MaxStateSize {
 		return fmt.Errorf("lockstep: tick %d: got a state of %d bytes, want at most %d", sim.Tick(), len(state), lockstep.MaxStateSize)
 	}
 	c.stateBytes = len(state)
-	c.last = c.enc.AppendLast(c.last[:0])
-	return c.append(c.enc.Keyframe(sim.Tick(), sim.Hash(), c.last, state))
+	return c.append(c.enc.Keyframe(sim.Tick(), sim.Hash(), last, state))
 }
 
 // Header returns the header in the log.

@@ -59,6 +59,13 @@ func (r *Recovery) Apply(rec *record.Record) error {
 	case record.KindHeader:
 		n := rec.Header.Settings.Players
 		r.seats, r.checks = make([]seat, n), newChecks(n)
+	case record.KindKeyframe:
+		for _, l := range rec.Keyframe.Last { // those of the first keyframe come from another log
+			if int(l.Player) < len(r.seats) {
+				s := &r.seats[l.Player]
+				s.sealed, s.high = max(s.sealed, l.Sequence), max(s.high, l.Sequence)
+			}
+		}
 	case record.KindChecksum:
 		k := r.checks.of(rec.Tick, lockstep.Tick(r.follower.Header().Settings.CheckEvery))
 		k.begin(rec.Tick)

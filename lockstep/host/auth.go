@@ -143,10 +143,16 @@ func same[T string | []byte](a, b T) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-// seatFor returns the seat of a player.
+// seatFor returns the seat of a player: the one that is reserved for it, or that of its token, or its earlier one, or a
+// free one.
 func (h *Host) seatFor(g *Grant) (lockstep.Player, bool) {
+	for i := range h.seats {
+		if s := &h.seats[i]; s.reserved != "" && s.reservedFor(h.header.Match, g) {
+			return lockstep.Player(i), !h.isBot(lockstep.Player(i))
+		}
+	}
 	if g.Seat != AnySeat {
-		return g.Seat, int(g.Seat) < len(h.seats) && !h.isBot(g.Seat)
+		return g.Seat, int(g.Seat) < len(h.seats) && !h.isBot(g.Seat) && h.seats[g.Seat].reserved == ""
 	}
 	claim := Claim(h.header.Match, g.Subject)
 	for i := range h.seats {
@@ -155,12 +161,19 @@ func (h *Host) seatFor(g *Grant) (lockstep.Player, bool) {
 			return lockstep.Player(i), true
 		}
 	}
-	for i := range h.seats {
-		if h.seats[i].want == vacant {
-			return lockstep.Player(i), true
+	for _, inherited := range []bool{true, false} { // a seat with a history is more urgent
+		for i := range h.seats {
+			if s := &h.seats[i]; s.inherited == inherited && (s.inherited || s.want == vacant) && s.reserved == "" {
+				return lockstep.Player(i), true
+			}
 		}
 	}
 	return 0, false
+}
+
+// reservedFor reports whether a seat is reserved for a player, by its subject or its verified name.
+func (s *hostSeat) reservedFor(match lockstep.MatchID, g *Grant) bool {
+	return !g.Guest && (same(s.reserved, Claim(match, g.Subject)) || same(s.reserved, Claim(match, g.Name)))
 }
 
 // watch welcomes a spectator.
@@ -193,6 +206,9 @@ func (h *Host) spectators() (n int) {
 func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position) {
 	s := &h.seats[seat]
 	before := s.want
+	if s.inherited {
+		s.inherited, before = false, vacant // nobody in this match had it
+	}
 	if old := s.peer; old != nil {
 		s.peer = nil // it can no longer act for the seat or lose it
 		h.close(old, protocol.CloseReplaced, "another connection has the seat now")

@@ -116,8 +116,14 @@ func (r *Recovery) Append(raw []byte) error {
 			r.seats[rec.Player].claim = rec.Text
 		case seated && rec.Topic == TopicInvitation:
 			r.invited[rec.Text] = rec.Player
+		case seated && rec.Topic == TopicReserved:
+			r.seats[rec.Player].reserved = rec.Text
 		case rec.Player == lockstep.System && rec.Topic == TopicOptions:
 			r.options = rec.Text
+		case rec.Player == lockstep.System && rec.Topic == record.TopicLineage:
+			for i := range r.seats {
+				r.seats[i].inherited = true
+			}
 		}
 		r.noted += noteSize(rec.Text)
 	case record.KindEnd:
@@ -132,9 +138,10 @@ func (r *Recovery) Append(raw []byte) error {
 func (r *Recovery) system(value any) {
 	switch v := value.(type) {
 	case *lockstep.Joined:
-		r.seats[v.Player].told = here
+		r.seats[v.Player].told, r.seats[v.Player].inherited = here, false
 	case *lockstep.Left:
-		r.seats[v.Player] = hostSeat{noted: r.seats[v.Player].noted, claim: r.seats[v.Player].claim}
+		s := &r.seats[v.Player]
+		*s = hostSeat{noted: s.noted, claim: s.claim, reserved: s.reserved}
 	case *lockstep.Lost:
 		r.seats[v.Player].told = away
 	case *lockstep.TakenOver:

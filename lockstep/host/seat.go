@@ -39,6 +39,9 @@ type hostSeat struct {
 	why        string   // of the next change in the log; "" where it says enough
 	awaited    bool     // it was here when the match was interrupted, and has not come back
 
+	inherited bool   // its player comes from the match in whose state this one began, and nobody has taken it since
+	reserved  string // the claim of the only player who may take it, or ""; see TopicReserved
+
 	resynced lockstep.Tick // the last sealed tick when it was sent a keyframe after a desync
 
 	asked int // relay mode: the number of the last request for a state for joiners
@@ -87,7 +90,7 @@ func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bots[p] = nil
 	h.bill(s, nil)
-	*s = hostSeat{noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant, why: s.why}
+	*s = hostSeat{noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved}
 	h.seatsChanged = true
 }
 
@@ -152,7 +155,9 @@ func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 			err = h.enterBot(p)
 		}
 	case s.want == here:
-		_, err = h.c.Return(p)
+		if _, err = h.c.Return(p); err == nil && h.isBot(p) {
+			err = h.enterBot(p)
+		}
 	case s.want == away:
 		_, err = h.c.Lose(p)
 	case s.want == takenOver:
