@@ -24,6 +24,9 @@ type Info struct {
 	ByRules    bool                       `json:"ended_by_rules,omitempty"`
 	Result     json.RawMessage            `json:"result,omitempty"` // of the rules, by the header's schema
 
+	// Lineage says in which state of which match this one began; nil if it began at its own beginning.
+	Lineage *record.Lineage `json:"lineage,omitempty"`
+
 	// StateBytes is the size of all keyframes' states. The rest of SizeBytes is the cost of the ticks.
 	StateBytes int64 `json:"state_bytes,string"`
 
@@ -139,8 +142,23 @@ func (info *Info) add(rec *record.Record, offset int64, players *[256]PlayerInfo
 		if rec.Topic == record.TopicName {
 			info.Names[rec.Player] = rec.Text
 		}
+		if l := lineageOf(rec); l != nil && info.Lineage == nil && info.Ticks == 0 {
+			info.Lineage = l
+		}
 	case record.KindEnd:
 		info.Ended, info.Reason, info.ByRules = true, rec.Text, rec.ByRules
 		info.Result = json.RawMessage(info.Header.ResultJSON(rec.Result))
 	}
+}
+
+// lineageOf returns the lineage in a record, or nil. An unreadable one says nothing.
+func lineageOf(rec *record.Record) *record.Lineage {
+	if rec.Kind != record.KindNote || rec.Player != lockstep.System || rec.Topic != record.TopicLineage {
+		return nil
+	}
+	l, err := record.ParseLineage(rec.Text)
+	if err != nil {
+		return nil
+	}
+	return &l
 }

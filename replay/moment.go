@@ -25,18 +25,6 @@ type Moment struct {
 	Took   time.Duration // the time of the simulation, if the caller has measured it
 }
 
-// A TickError says that a replay lacks a tick. It has ticks First to Last.
-type TickError struct {
-	Tick, First, Last lockstep.Tick
-}
-
-func (e *TickError) Error() string {
-	return fmt.Sprintf("replay: tick %d: the replay has ticks %d to %d", e.Tick, e.First, e.Last)
-}
-
-// ErrNoGame: the state must be simulated, but the game's code is missing.
-var ErrNoGame = errors.New("no keyframe, and the game's code is not at hand")
-
 // SimulateOptions limit a simulation.
 type SimulateOptions struct {
 	// MaxTicks is the largest number of ticks to simulate. 0 means 262,144 and 64 more for each byte of the file, up to
@@ -184,19 +172,4 @@ func (m *Moment) isWhole(r *Reader) error {
 		return r.odd(m.Tick)
 	}
 	return nil
-}
-
-// missing returns the reason why there is no state of a tick.
-func missing(r *Reader, t lockstep.Tick) error {
-	s, err := r.scan(lockstep.MaxTick)
-	if len(s.marks) == 0 {
-		return err
-	}
-	if t > s.last && err != nil {
-		return err
-	}
-	if first := s.marks[0].tick; t < first || t > s.last {
-		return &TickError{t, first, s.last}
-	}
-	return fmt.Errorf("replay: tick %d: %w", t, ErrNoGame)
 }

@@ -13,23 +13,35 @@ const emptyTick = "\x92\x04\x01"
 
 // Cut copies the match of r up to a tick to w, with an end that says so, and closes w. It copies a shorter match whole.
 func Cut(w *Writer, r *Reader, tick lockstep.Tick) error {
+	more, err := upTo(r, tick, w)
+	switch {
+	case err != nil:
+		return err
+	case more:
+		return end(w, fmt.Sprintf("cut after tick %d", tick))
+	}
+	return w.Close()
+}
+
+// upTo gives the records of a match up to a tick to log, and reports whether the match goes on. Of a run of ticks without
+// commands that leads beyond the tick, the log gets the beginning.
+func upTo(r *Reader, tick lockstep.Tick, log lockstep.Log) (more bool, err error) {
+	began := false
 	for rec, err := range r.All() {
 		switch {
 		case err != nil:
-			return err
-		case rec.Kind == record.KindKeyframe && !w.began && rec.Tick > tick:
-			return fmt.Errorf("replay: cut after tick %d of a match that begins at tick %d", tick, rec.Tick)
+			return false, err
+		case rec.Kind == record.KindKeyframe && !began && rec.Tick > tick:
+			return false, fmt.Errorf("replay: cut after tick %d of a match that begins at tick %d", tick, rec.Tick)
 		case rec.Ticks() > 0 && rec.Tick > tick:
-			if err := appendEmpty(w, tick-w.tick); err != nil {
-				return err
-			}
-			return end(w, fmt.Sprintf("cut after tick %d", tick))
+			return true, appendEmpty(log, tick-(rec.Tick-rec.Ticks()))
 		}
-		if err := w.Append(r.Record()); err != nil {
-			return err
+		began = began || rec.Kind == record.KindKeyframe
+		if err := log.Append(r.Record()); err != nil {
+			return false, err
 		}
 	}
-	return w.Close()
+	return false, nil
 }
 
 // Seal copies the remaining records of r to w, and closes w.
@@ -41,7 +53,7 @@ func Seal(w *Writer, r *Reader) error {
 }
 
 // appendEmpty appends ticks without commands.
-func appendEmpty(w *Writer, ticks lockstep.Tick) error {
+func appendEmpty(w lockstep.Log, ticks lockstep.Tick) error {
 	for range ticks {
 		if err := w.Append([]byte(emptyTick)); err != nil {
 			return err

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"sort"
@@ -10,6 +11,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
+
+// A TickError says that a replay lacks a tick. It has ticks First to Last.
+type TickError struct {
+	Tick, First, Last lockstep.Tick
+}
+
+func (e *TickError) Error() string {
+	return fmt.Sprintf("replay: tick %d: the replay has ticks %d to %d", e.Tick, e.First, e.Last)
+}
+
+// ErrNoGame: the state must be simulated, but the game's code is missing.
+var ErrNoGame = errors.New("no keyframe, and the game's code is not at hand")
 
 // Index returns the tick of every keyframe that Seek can go to, in order. Without an index in the file it reads the
 // whole file. It returns the keyframes before any damage.
@@ -163,4 +176,19 @@ func (r *Reader) readIndex() ([]mark, bool) {
 	}
 	marks, err := parseIndex(body, at)
 	return marks, err == nil
+}
+
+// missing returns the reason why there is no state of a tick.
+func missing(r *Reader, t lockstep.Tick) error {
+	s, err := r.scan(lockstep.MaxTick)
+	if len(s.marks) == 0 {
+		return err
+	}
+	if t > s.last && err != nil {
+		return err
+	}
+	if first := s.marks[0].tick; t < first || t > s.last {
+		return &TickError{t, first, s.last}
+	}
+	return fmt.Errorf("replay: tick %d: %w", t, ErrNoGame)
 }

@@ -37,7 +37,15 @@ func (info *Info) match(line func(name, format string, args ...any)) {
 	line("game", "%q, build %q", h.Game, h.Build)
 	line("match", "%s, recorded on %q", h.Match, h.Platform)
 	line("settings", "%s", settingsText(h))
-	line("length", "%s, %s", words.Count(info.Ticks, "tick"), words.MatchTime(float64(h.Settings.Micros(int64(info.Ticks)))/1e6))
+	if l := info.Lineage; l != nil {
+		line("began", "in the state after tick %d of %q, match %s", l.Tick, l.Name, l.Match)
+		line("", "of the content %s", l.Content)
+	}
+	length := words.Count(info.played(), "tick")
+	if info.played() < info.Ticks {
+		length += fmt.Sprintf(" after tick %d", info.Keyframes[0].Tick)
+	}
+	line("length", "%s, %s", length, words.MatchTime(float64(h.Settings.Micros(int64(info.played())))/1e6))
 	line("commands", "%s in %s", words.Count(info.Commands, "command"), words.Count(info.Frames, "frame"))
 	for _, p := range info.Players {
 		who := fmt.Sprintf("  player %d", p.Player)
@@ -110,7 +118,15 @@ func (info *Info) BytesPerTick() float64 {
 	if info.Segments > 0 {
 		whole = info.RecordBytes
 	}
-	return float64(whole-info.StateBytes) / float64(max(info.Ticks, 1))
+	return float64(whole-info.StateBytes) / float64(max(info.played(), 1))
+}
+
+// played returns the number of ticks in the file.
+func (info *Info) played() lockstep.Tick {
+	if len(info.Keyframes) == 0 {
+		return info.Ticks
+	}
+	return info.Ticks - min(info.Ticks, info.Keyframes[0].Tick)
 }
 
 // MarshalJSON returns the Info as samestep replay info --json prints it, with the fields of the header and the class of

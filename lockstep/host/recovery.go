@@ -74,6 +74,9 @@ func (r *Recovery) Check() error { return r.match.Check() }
 // Tick returns the last simulated tick of the log so far.
 func (r *Recovery) Tick() lockstep.Tick { return r.match.Follower().Tick() }
 
+// Header returns the header of the match, or nil before the Recovery has it.
+func (r *Recovery) Header() *lockstep.Header { return r.match.Follower().Header() }
+
 // Options returns the text of the last note of [TopicOptions], or "".
 func (r *Recovery) Options() string { return r.options }
 

@@ -1,0 +1,165 @@
+package replay
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// maxAncestors bounds how far a lineage is followed. A forged one may have no end.
+const maxAncestors = 64
+
+// A beginning is what a replay has before its first tick.
+type beginning struct {
+	tick    lockstep.Tick // of the first keyframe
+	hash    uint64
+	lineage *record.Lineage // or nil
+}
+
+// readBeginning reads a replay up to its first tick.
+func readBeginning(r *Reader) (b beginning, err error) {
+	first, err := r.Reopen()
+	if err != nil {
+		return b, err
+	}
+	for rec, err := range first.All() {
+		switch l := lineageOf(rec); {
+		case err != nil:
+			return b, err
+		case rec.Ticks() > 0:
+			return b, nil
+		case rec.Kind == record.KindKeyframe:
+			b.tick, b.hash = rec.Tick, rec.Keyframe.Hash
+		case l != nil && b.lineage == nil:
+			b.lineage = l
+		}
+	}
+	return b, nil
+}
+
+// An Ancestor is a match in whose state another match began, and what became of the search for it.
+type Ancestor struct {
+	record.Lineage
+	Path   string `json:"file,omitempty"`   // of its replay, if it was followed there
+	Reason string `json:"reason,omitempty"` // why it was not followed; "" if it was
+}
+
+// FollowLineage compares the first state of a match with that of its parent, the parent's with that of the parent's own
+// parent, and so on. places are files, and folders of which all replays are tried. It follows a parent there that has the
+// content of the lineage up to the tick, however much longer its replay is. The last Ancestor may have a Reason: it was
+// not at hand. There is none for a match that began at its own beginning.
+//
+// The error wraps a [*lockstep.DesyncError] if a first state is not the one that the parent has.
+func FollowLineage(r *Reader, games Games, places []string, o SimulateOptions) (all []Ancestor, err error) {
+	parents := replaysIn(places)
+	for len(all) < maxAncestors {
+		b, err := readBeginning(r)
+		if err != nil || b.lineage == nil {
+			return all, err
+		}
+		a := Ancestor{Lineage: *b.lineage}
+		if a.Tick != b.tick {
+			a.Reason = fmt.Sprintf("the first state is of tick %d", b.tick)
+			return append(all, a), nil
+		}
+		parent, why := findParent(&a, parents)
+		if parent == nil {
+			a.Reason = why
+			return append(all, a), nil
+		}
+		defer parent.Close()
+		if r, err = parent.Reader(); err != nil {
+			return all, err
+		}
+		if err = follow(&a, b.hash, r, games, o); err != nil || a.Reason != "" {
+			return append(all, a), err
+		}
+		a.Path = parent.Path()
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// follow compares a first state with the one that the parent has.
+func follow(a *Ancestor, hash uint64, parent *Reader, games Games, o SimulateOptions) error {
+	h, err := parent.Reopen()
+	if err != nil {
+		return err
+	}
+	rec, err := h.Next()
+	if err != nil {
+		return err
+	}
+	g, err := games.Of(rec.Header)
+	if err != nil {
+		a.Reason = err.Error()
+		return nil
+	}
+	m, err := StateAt(parent, g, a.Tick, o)
+	if err != nil {
+		a.Reason = err.Error()
+		return nil
+	}
+	if m.Hash != hash {
+		return fmt.Errorf("replay: the match did not begin in the state of its parent %q: %w", a.Name, &lockstep.DesyncError{Tick: a.Tick, Got: m.Hash, Want: hash, Keyframe: true})
+	}
+	return nil
+}
+
+// findParent opens the replay of a parent, or says why there is none.
+func findParent(a *Ancestor, candidates []candidate) (*File, string) {
+	why := "its replay is not at hand"
+	for _, c := range candidates {
+		f, err := c.open(c.path)
+		if err != nil {
+			continue
+		}
+		if h, err := f.Header(); err == nil && h.Match.String() == a.Match {
+			r, err := f.Reader()
+			var got ContentHash
+			var reached lockstep.Tick
+			if err == nil {
+				got, reached, err = HashContent(r, a.Tick)
+			}
+			switch {
+			case err != nil:
+				why = fmt.Sprintf("%s: %v", c.path, err)
+			case reached < a.Tick:
+				why = fmt.Sprintf("%s ends at tick %d", c.path, reached)
+			case got.String() != a.Content:
+				why = fmt.Sprintf("%s has the content %s up to tick %d", c.path, got, a.Tick)
+			default:
+				return f, ""
+			}
+		}
+		f.Close()
+	}
+	return nil, why
+}
+
+// A candidate is a file that may have a parent.
+type candidate struct {
+	path string
+	open func(string) (*File, error)
+}
+
+// replaysIn returns files, and the replays in folders.
+func replaysIn(places []string) (all []candidate) {
+	for _, place := range places {
+		entries, err := os.ReadDir(place)
+		if err != nil {
+			all = append(all, candidate{place, Open})
+			continue
+		}
+		for _, e := range entries {
+			if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".ssr") {
+				all = append(all, candidate{filepath.Join(place, e.Name()), OpenNoFollow})
+			}
+		}
+	}
+	return all
+}
