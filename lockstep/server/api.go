@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"strconv"
 
@@ -62,6 +63,10 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 		return nil
 	}
 	spec, err := s.options.NewMatch(bytes.NewReader(body))
+	if errors.Is(err, fs.ErrNotExist) {
+		fail(w, codeNoReplay, noReplay)
+		return nil
+	}
 	if err != nil {
 		fail(w, codeRequest, err.Error())
 		return nil

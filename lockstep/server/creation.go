@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"crypto/rand"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,25 +15,26 @@ import (
 
 var matchName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 
-// Create starts a match. Its clock runs at once. It draws a seed if that of the settings is 0. After an error there is no
-// match and no file of it.
+// Create starts a match. Its clock runs at once. It draws a seed if that of the settings is 0. A match that begins in the
+// state of another one waits for as many players as that had, up to Options.AwaitPlayers. After an error there is no match
+// and no file of it.
 func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	if !matchName.MatchString(spec.Name) {
 		return nil, fmt.Errorf("%w: got %q", ErrName, spec.Name)
 	}
+	spec.settle()
 	if t, ok := s.options.Authorizer.(*Tokens); ok && !spec.Invite && t.Players()+spec.bots() < int(spec.Settings.Players) {
 		return nil, fmt.Errorf("%w: got %d, want %d", ErrTooFew, t.Players(), int(spec.Settings.Players)-spec.bots())
-	}
-	for spec.Settings.Seed == 0 {
-		var b [8]byte
-		rand.Read(b[:])
-		spec.Settings.Seed = binary.LittleEndian.Uint64(b[:])
 	}
 	m := s.newMatch(spec)
 	if err := s.launch(m, m.begin, func() { m.abandon(m.path) }); err != nil {
 		return nil, err
 	}
-	s.log.Info("match created", "match", spec.Name, "game", spec.Game.Name(), "seed", spec.Settings.Seed)
+	words := []any{"match", spec.Name, "game", spec.Game.Name(), "seed", spec.Settings.Seed}
+	if spec.From != nil {
+		words = append(words, "parent", spec.From.Lineage.Name, "parent_id", spec.From.Lineage.Match, "tick", uint32(spec.From.Lineage.Tick))
+	}
+	s.log.Info("match created", words...)
 	m.notifyStart()
 	return m, nil
 }
@@ -134,7 +134,7 @@ func (s *Server) phase(settings lockstep.Settings) time.Duration {
 func (m *Match) begin(phase time.Duration) error {
 	var id lockstep.MatchID
 	rand.Read(id[:])
-	h, err := m.spec.Game.NewHeader(id, m.spec.Settings, m.spec.Config)
+	h, err := m.newHeader(id)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,9 @@ func (m *Match) begin(phase time.Duration) error {
 		}
 	}
 	m.epoch = time.Now().Add(-phase)
-	if m.host, err = host.New(m.spec.Game, h, m.hostOptions()); err == nil {
+	if m.host, err = m.newHost(h); err == nil {
+		m.hold() // before the next tick
+		_, concluded := m.host.Result()
 		m.process()
 		if m.spec.Recorded != "" {
 			m.remember(lockstep.System, host.TopicOptions, m.spec.Recorded)
@@ -152,7 +154,9 @@ func (m *Match) begin(phase time.Duration) error {
 		if m.spec.Invite {
 			m.invite()
 		}
-		err = m.host.Err()
+		if !concluded {
+			err = m.host.Err()
+		}
 	}
 	if err == nil && m.writer != nil {
 		err = m.writer.Flush() // a log without its header cannot be resumed

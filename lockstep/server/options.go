@@ -30,7 +30,8 @@ type Options struct {
 	// Authorizer grants roles and seats for tokens. Nil refuses every token.
 	Authorizer Authorizer
 
-	// NewMatch makes the spec of a match from the body of POST /matches. Nil disables that route.
+	// NewMatch makes the spec of a match from the body of POST /matches. An error that wraps fs.ErrNotExist says that
+	// there is no such replay for MatchSpec.From, see [Server.OpenReplay]. Nil disables the route.
 	NewMatch func(body io.Reader) (MatchSpec, error)
 
 	// Host configures each match whose spec has no options of its own.
@@ -120,6 +121,13 @@ type MatchSpec struct {
 	Game     *lockstep.Game
 	Settings lockstep.Settings
 	Config   any // a pointer to the game's configuration
+
+	// From is a state of another match, in which this one begins. Settings and Config may then be zero, for those of the
+	// other match. Otherwise they must be the same.
+	From *replay.Origin
+
+	// Players are the only players who may take these seats of a match with From; see host.Origin.Players.
+	Players []string
 
 	// Host configures the match. Nil takes Options.Host.
 	Host *host.Options

@@ -112,6 +112,7 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("POST /matches", s.audited(s.createMatch))
 	mux.HandleFunc("GET /matches/{name}", s.rateLimited(s.show))
 	mux.HandleFunc("GET /matches/{name}/schemas", s.rateLimited(s.schemas))
+	mux.HandleFunc("GET /matches/{name}/save", s.admin(s.save))
 	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
 	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
 	mux.HandleFunc("GET /matches/{name}/bans", s.admin(s.listBans))

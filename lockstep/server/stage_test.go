@@ -25,6 +25,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -56,8 +57,10 @@ type setup struct {
 	config   minimal.Config
 	newFile  func(path string) (server.File, error) // for replays, if not nil
 
-	interrupted string       // the replay of the match, to resume
-	log         *slog.Logger // in place of the stage's, if not nil
+	interrupted string         // the replay of the match, to resume
+	from        *replay.Origin // where the match begins
+	reserved    []string       // MatchSpec.Players
+	log         *slog.Logger   // in place of the stage's, if not nil
 }
 
 // A stage is a server with one match.
@@ -122,7 +125,11 @@ func newStage(t *testing.T, x setup) *stage {
 		s.listen(t, x.pipes)
 		return s
 	}
-	s.match, err = s.server.Create(server.MatchSpec{Name: "duel", Game: s.game, Settings: settings, Config: &x.config})
+	spec := server.MatchSpec{Name: "duel", Game: s.game, Settings: settings, Config: &x.config}
+	if x.from != nil {
+		spec = server.MatchSpec{Name: "duel", Game: s.game, From: x.from, Players: x.reserved}
+	}
+	s.match, err = s.server.Create(spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,102 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+)
+
+// settle completes the settings of a new match: it takes those of the match in whose state it begins, or draws a seed.
+func (spec *MatchSpec) settle() {
+	if spec.From != nil {
+		if spec.Settings == (lockstep.Settings{}) {
+			spec.Settings = spec.From.Header.Settings
+		}
+		spec.Settings.Relay = false // its host decides that
+		return
+	}
+	for spec.Settings.Seed == 0 {
+		var b [8]byte
+		rand.Read(b[:])
+		spec.Settings.Seed = binary.LittleEndian.Uint64(b[:])
+	}
+}
+
+// newHeader returns the header of the match.
+func (m *Match) newHeader(id lockstep.MatchID) (*lockstep.Header, error) {
+	from := m.spec.From
+	if from == nil || m.spec.Config != nil {
+		return m.spec.Game.NewHeader(id, m.spec.Settings, m.spec.Config)
+	}
+	h := *from.Header
+	h.Match, h.Settings, h.Platform = id, m.spec.Settings, lockstep.Platform()
+	return &h, m.spec.Game.CheckIdentity(&h)
+}
+
+// newHost returns the host of a match that begins: at tick 0, or in the state of another match.
+func (m *Match) newHost(h *lockstep.Header) (*host.Host, error) {
+	from := m.spec.From
+	if from == nil {
+		if m.spec.Players != nil {
+			return nil, errors.New("server: got players with seats, want them only for a match that begins in the state of another one")
+		}
+		return host.New(m.spec.Game, h, m.hostOptions())
+	}
+	x, err := from.Recovery.Begin(m.now(), h, host.Origin{Lineage: from.Lineage, Players: m.spec.Players}, m.hostOptions())
+	if err != nil {
+		return nil, err
+	}
+	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
+	return x, nil
+}
+
+// OpenReplay opens the replay of a match that is over by the name of its file, in Options.Dir or in the archive. The error
+// wraps [fs.ErrNotExist] if there is none.
+func (s *Server) OpenReplay(ctx context.Context, name string) (*os.File, error) {
+	if s.options.Dir != "" {
+		if f, _, err := s.replays.open(name); err == nil {
+			return f, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	a := s.options.Archive
+	if a == nil || !replayName.MatchString(name) {
+		return nil, fmt.Errorf("server: replay %.128q: %w", name, fs.ErrNotExist)
+	}
+	stored, err := a.Open(ctx, name)
+	if errors.Is(err, ErrArchived) {
+		err = fmt.Errorf("server: replay %.128q: %w", name, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := stored.(*os.File); ok {
+		return f, nil
+	}
+	defer stored.Close()
+	return copyToTemporary(stored)
+}
+
+// copyToTemporary returns a file without a name that has the bytes of r.
+func copyToTemporary(r io.Reader) (*os.File, error) {
+	f, err := os.CreateTemp("", "samestep-*.ssr")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(f.Name()) // so nothing is left over, however the program ends; Windows refuses it
+	if _, err := io.Copy(f, r); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
