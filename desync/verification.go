@@ -28,6 +28,9 @@ type Verification struct {
 	// Signed says that the caller has found the required signature; nil if none was required.
 	Signed *bool
 
+	// Lineage are the matches in whose states the match and its parents began, see [Verification.FollowLineage].
+	Lineage []replay.Ancestor
+
 	// Took is the time of the verification, if the caller has measured it.
 	Took time.Duration
 
@@ -88,6 +91,22 @@ func VerifyLive(ctx context.Context, l *replay.LiveReader, games replay.Games, o
 	return v.end(h, err)
 }
 
+// FollowLineage compares the first state of the verified match with that of its parent, see [replay.FollowLineage]. It
+// returns the error of the verification, or else its own.
+func (v *Verification) FollowLineage(f *replay.File, games replay.Games, places []string, o replay.SimulateOptions) error {
+	if v.Verification == nil {
+		return v.Err
+	}
+	r, err := f.Reader()
+	if err == nil {
+		v.Lineage, err = replay.FollowLineage(r, games, places, o)
+	}
+	if v.Err == nil {
+		v.Err = err
+	}
+	return v.Err
+}
+
 // end notes the error of a verification.
 func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error) {
 	if v.Verification != nil {
@@ -135,18 +154,19 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(struct {
 		*replay.Verification
-		Blames        []Blame         `json:"blames"`
-		Class         replay.Class    `json:"class"`
-		Signed        *bool           `json:"signed,omitempty"`
-		First         *differenceJSON `json:"first"` // replaces the one of the embedded
-		Game          string          `json:"game"`
-		Match         string          `json:"match"`
-		Seconds       float64         `json:"seconds"`
-		TimesRealTime float64         `json:"times_real_time"`
-		Error         string          `json:"error,omitempty"`
+		Blames        []Blame           `json:"blames"`
+		Class         replay.Class      `json:"class"`
+		Signed        *bool             `json:"signed,omitempty"`
+		First         *differenceJSON   `json:"first"` // replaces the one of the embedded
+		Game          string            `json:"game"`
+		Match         string            `json:"match"`
+		Lineage       []replay.Ancestor `json:"lineage,omitempty"`
+		Seconds       float64           `json:"seconds"`
+		TimesRealTime float64           `json:"times_real_time"`
+		Error         string            `json:"error,omitempty"`
 	}{
 		Verification: v.Verification, Blames: v.Verdict.Blames, Class: v.class(), Signed: v.Signed, First: newDifferenceJSON(v.First),
-		Game: v.Header.Game, Match: v.Header.Match.String(), Seconds: v.Took.Seconds(), TimesRealTime: v.TimesRealTime(), Error: errorText(v.Err),
+		Game: v.Header.Game, Match: v.Header.Match.String(), Lineage: v.Lineage, Seconds: v.Took.Seconds(), TimesRealTime: v.TimesRealTime(), Error: errorText(v.Err),
 	})
 }
 

@@ -45,6 +45,16 @@ func (v *Verification) facts(p *words.Page) {
 	for _, kind := range v.UnknownSignatures {
 		p.Line("signature", "of unknown kind %d: not checked", kind)
 	}
+	for _, a := range v.Lineage {
+		found := "its first state is that of " + a.Path
+		switch {
+		case a.Reason != "":
+			found = "not followed: " + a.Reason
+		case a.Path == "":
+			found = "its first state is ANOTHER one"
+		}
+		p.Line("lineage", "from tick %d of %q, match %s: %s", a.Tick, a.Name, a.Match, found)
+	}
 	for i := range v.Verdict.Blames {
 		p.Line("wrong", "%s", &v.Verdict.Blames[i])
 	}
@@ -60,6 +70,8 @@ func (v *Verification) verdict() string {
 		return fmt.Sprintf("DESYNC, first at tick %d: %s", v.First.Tick, v.Verdict.Text)
 	case v.Ended && v.Err == nil:
 		return "true: every checksum is that of the simulation"
+	case v.Ended && class == replay.ClassDesync:
+		return fmt.Sprintf("FALSE LINEAGE: %v", v.Err)
 	case v.Ended:
 		return fmt.Sprintf("the match is true, but the file is %s after the match's end", cmp.Or(string(class), "unreadable"))
 	case v.Bundle != nil && v.Err == nil:
