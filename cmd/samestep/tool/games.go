@@ -48,7 +48,12 @@ func hosted(c *cli.Context) (gameList, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(list), func(other *playable) bool { return other.Name() != g.Name() }), nil
+	return list.builds(g.Name()), nil
+}
+
+// builds returns all builds of a game.
+func (l gameList) builds(name string) gameList {
+	return slices.DeleteFunc(slices.Clone(l), func(other *playable) bool { return other.Name() != name })
 }
 
 func (l gameList) named(name string) (*playable, error) {

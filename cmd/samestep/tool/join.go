@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
 	"strings"
 	"time"
@@ -102,22 +101,18 @@ type joinSummary struct {
 }
 
 func newJoin(c *cli.Context) (*join, error) {
-	j := &join{flags: c, token: c.String("token"), corrupt: tickOf(c, "corrupt")}
+	j := &join{flags: c, corrupt: tickOf(c, "corrupt")}
 	j.summary.Seat = -1
 	if isTerminal(c.App.ErrWriter) {
 		j.status = c.App.ErrWriter
 	}
-	if path := c.String("token-file"); path != "" {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		j.token = strings.TrimSpace(string(b))
+	var err error
+	if j.token, err = clientToken(c); err != nil {
+		return nil, err
 	}
 	if bot := c.String("bot"); bot != "default" && bot != "none" {
 		return nil, usagef("--bot: got %q, want default or none", bot)
 	}
-	var err error
 	if j.link, err = netsim.Parse(c.String("netsim")); err != nil {
 		return nil, usagef("--netsim: %v", err)
 	}

@@ -119,7 +119,7 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer) *cli.App {
 		ErrWriter:   stderr,
 		HideVersion: true,
 		Commands: []*cli.Command{
-			newCommand(), demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), replayCommand(), desyncCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), drillCommand(), attackCommand(), benchCommand(),
+			newCommand(), demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), saveCommand(), replayCommand(), desyncCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), drillCommand(), attackCommand(), benchCommand(),
 			versionCommand(), completionCommand(), manCommand(),
 		},
 		Action: func(c *cli.Context) error {

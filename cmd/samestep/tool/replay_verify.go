@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -24,11 +26,17 @@ func replayVerifyCommand() *cli.Command {
 in the file is that of the simulation. If the file is cut short, verify goes up to
 the cut, and exits with 4. Of a bundle, it verifies the replay inside, which ends
 when the bundle was written. Of an imported match, it only compares the checksums
-that players reported with each other.` + batchHelp,
+that players reported with each other.
+
+A match that began in a state of another match (samestep serve --from) names it, its
+parent. verify looks for the parent in the folder of the file and in --parent, compares
+the first state with the parent's, and so on with the parent of the parent. It says
+what it could not follow.` + batchHelp,
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.BoolFlag{Name: "keep-going", Usage: "continue after a difference, to tell whether it stays"},
 			maxTicksFlag,
+			&cli.StringSliceFlag{Name: "parent", Usage: "look for the parent of the match in `FILE|FOLDER`, too"},
 			&cli.StringFlag{Name: "key", Usage: "require a signature by the public key in `FILE` (PEM)"},
 			&cli.IntFlag{Name: "workers", Usage: "simulate the intervals between keyframes in `N` goroutines (default: one for each processor, fewer for large states)"},
 			followFlag, delayFlag, idleFlag, jobsFlag,
@@ -70,6 +78,10 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 	}
 	from := time.Now()
 	v, err := desync.Verify(f, gamesOf(c), o)
+	if err == nil && v.Imported == nil {
+		places := append(slices.Clone(c.StringSlice("parent")), filepath.Dir(f.Path()))
+		err = v.FollowLineage(f, gamesOf(c), places, replay.SimulateOptions{MaxTicks: o.MaxTicks, Progress: o.Progress})
+	}
 	v.Signed, v.Took = signed, time.Since(from)
 	return v, err
 }

@@ -49,6 +49,8 @@ Release builds embed it. --web=false works without both.`,
 			&cli.BoolFlag{Name: "check-config", Usage: "only check the flags and the files that they name, and print ok"},
 			gameFlag,
 			&cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"},
+			&cli.StringFlag{Name: "from", Usage: "begin the matches in the state of a replay after a tick: `REPLAY[@TICK]`, or a time such as @20m; without either, after the last tick; they have the settings and the configuration of the replay"},
+			&cli.StringSliceFlag{Name: "seat", Usage: "with --from: keep a seat for the player with this name or subject in the tokens, as `SEAT=NAME`, whatever seat the token has; repeat the flag for several seats"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of a match"},
 			configFlag, unitsFlag,
 			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second, 1 to 1000"},
@@ -120,8 +122,7 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	g := games[0]
-	specs, err := matchSpecs(c, g)
+	specs, g, err := startingSpecs(c, games)
 	if err != nil {
 		return err
 	}
@@ -160,6 +161,7 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	policy.openReplay = s.OpenReplay
 	l := bound.under(s)
 	public := http.Handler(s)
 	if addr := c.String("admin-listen"); addr != "" {

@@ -22,11 +22,11 @@ func checkServeConfig(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	specs, err := matchSpecs(c, games[0])
+	specs, g, err := startingSpecs(c, games)
 	if err != nil {
 		return err
 	}
-	policy, err := newMatchPolicy(c, games[0])
+	policy, err := newMatchPolicy(c, g)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -98,8 +99,12 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 		Seed     json.Number `json:"seed"`      // a number, or text as in views
 		TickRate *uint16     `json:"tick_rate"` // ticks a second; without both, 20
 		TickMS   *uint16     `json:"tick_ms"`   // from one tick to the next
+
+		From  string            `json:"from"`  // see parseOriginName
+		Seats map[string]string `json:"seats"` // see seatsFrom
 	}{matchRequest: matchRequest{Players: policy.players}, Seed: "0"}
-	d := json.NewDecoder(body)
+	var text bytes.Buffer
+	d := json.NewDecoder(io.TeeReader(body, &text))
 	d.DisallowUnknownFields()
 	err := d.Decode(&r)
 	if err == nil {
@@ -110,6 +115,9 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 	}
 	if err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
+	}
+	if r.From != "" || r.Seats != nil {
+		return requestedSave(&text, r.matchRequest, r.From, r.Seats, games, guests, policy)
 	}
 	if err := r.check(guests); err != nil {
 		return server.MatchSpec{}, err

@@ -16,8 +16,8 @@ import (
 
 func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, policy *matchPolicy) (server.Options, reloader, error) {
 	guests := c.Uint("guests")
-	if c.Uint("bots") > c.Uint("players") {
-		return server.Options{}, nil, usagef("--bots: got %d, want at most --players", c.Uint("bots"))
+	if err := checkBots(c, specs); err != nil {
+		return server.Options{}, nil, err
 	}
 	log, err := newLog(c)
 	if err != nil {
@@ -45,6 +45,20 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	a, files, err := authorizer(c, specs)
 	o.Authorizer = openTo(guests, a)
 	return o, files, err
+}
+
+// checkBots refuses bots without a seat.
+func checkBots(c *cli.Context, specs []server.MatchSpec) error {
+	bots := c.Uint("bots")
+	for i := range specs {
+		if seats := specs[i].Settings.Players; specs[i].From != nil && bots > uint(seats) {
+			return usagef("--bots: got %d, want at most %d, the seats of --from", bots, seats)
+		}
+	}
+	if c.String("from") == "" && bots > c.Uint("players") {
+		return usagef("--bots: got %d, want at most --players", bots)
+	}
+	return nil
 }
 
 // allowedHosts returns the names that a Host header may have.

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,8 @@ type matchPolicy struct {
 	game    *playable
 	players uint8         // of a match whose request does not say how many
 	idle    time.Duration // ends a match with only bots; negative: never
+
+	openReplay func(ctx context.Context, name string) (*os.File, error) // of the server; nil without one
 
 	host           host.Options
 	spectatorDelay time.Duration

@@ -1,0 +1,291 @@
+//go:build unix && !solaris && !aix && !js
+
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A place in a replay is a tick, a time or its end; a name may have an @ of its own.
+func TestParseOriginName(t *testing.T) {
+	for text, want := range map[string]originName{
+		"a.ssr":            {"a.ssr", replay.WholeMatch, 0},
+		"a.ssr@1200":       {"a.ssr", 1200, 0},
+		"a.ssr@0":          {"a.ssr", 0, 0},
+		"a.ssr@20m":        {"a.ssr", 0, 20 * time.Minute},
+		"a.ssr@1m30s":      {"a.ssr", 0, 90 * time.Second},
+		"me@home.ssr":      {"me@home.ssr", replay.WholeMatch, 0},
+		"me@home.ssr@7":    {"me@home.ssr", 7, 0},
+		"a.ssr@4294967295": {"a.ssr@4294967295", replay.WholeMatch, 0},
+		"a.ssr@-1s":        {"a.ssr@-1s", replay.WholeMatch, 0},
+		"a.ssr@":           {"a.ssr@", replay.WholeMatch, 0},
+	} {
+		if got := parseOriginName(text); got != want {
+			t.Errorf("%s: got %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+// runInTest runs a verb, and requires its exit code.
+func runInTest(t *testing.T, want int, args ...string) (out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	if code := run(t.Context(), append([]string{"samestep"}, args...), &o, &e); code != want {
+		t.Fatalf("%s: got exit code %d, want %d: %s%s", strings.Join(args, " "), code, want, &o, &e)
+	}
+	return o.String(), e.String()
+}
+
+// post asks a server for a match, as an admin.
+func (s *served) post(t *testing.T, token, body string) (status int, answer string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/matches", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	b, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.StatusCode, string(b)
+}
+
+// The whole story of a save, with the example game: a match is saved while it is played, and another server begins a match
+// in it with the players in each other's seats. It is killed, goes on, and ends. Its replay verifies and names its parent.
+func TestSaveAndServeFrom(t *testing.T) {
+	home, dir := t.TempDir(), t.TempDir()
+	tokens := filepath.Join(home, "tokens")
+	const list = "player 0 ann - ann-ann-ann-ann-ann\nplayer 1 bob - bob-bob-bob-bob-bob\nadmin - ops - ops-ops-ops-ops-ops-ops\n"
+	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	named := func(s *served) *served {
+		s.tokens["ann"], s.tokens["ops"] = "ann-ann-ann-ann-ann", "ops-ops-ops-ops-ops-ops"
+		return s
+	}
+	flags := []string{"--players", "2", "--units", "60", "--tick-rate", "50", "--tokens", tokens, "--resume"}
+	first := named(serveInTest(t, append(flags, "--dir", home)...))
+	if sum := playInTest(t, first, 0); sum.Seat != 0 {
+		t.Fatalf("ann has seat %d", sum.Seat)
+	}
+	save := filepath.Join(home, "save.ssr")
+	url := first.url + "/matches/match-1"
+	if _, errs := runInTest(t, exitError, "save", url, save, "--token", "ann-ann-ann-ann-ann"); !strings.Contains(errs, "want the token of an admin") {
+		t.Errorf("a player: %s", errs)
+	}
+	out, _ := runInTest(t, exitOK, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops", "--json")
+	var saved savedReplay
+	if err := json.Unmarshal([]byte(out), &struct {
+		Tick *lockstep.Tick `json:"tick"`
+	}{&saved.Tick}); err != nil || saved.Tick < 50 {
+		t.Fatalf("got %s, %v", out, err)
+	}
+	if _, errs := runInTest(t, exitError, "save", url, save, "--token", "ops-ops-ops-ops-ops-ops"); !strings.Contains(errs, "exists") {
+		t.Errorf("over a file: %s", errs)
+	}
+	runInTest(t, exitOK, "replay", "verify", save)
+
+	at := saved.Tick - 10
+	from := append(flags, "--dir", dir, "--from", fmt.Sprintf("%s@%d", save, at), "--seat", "1=ann")
+	second := named(serveInTest(t, from...))
+	before := playInTest(t, second, saved.Tick)
+	if before.Seat != 1 || before.Differing > 0 {
+		t.Errorf("ann: %+v, want seat 1", before)
+	}
+	second.kill()
+	third := named(serveInTest(t, from...))
+	after := playInTest(t, third, before.Tick)
+	if after.Seat != 1 || after.Differing > 0 {
+		t.Errorf("ann came back: %+v, before %+v", after, before)
+	}
+	third.end(t, "ops-ops-ops-ops-ops-ops")
+	if code := third.stop(); code != exitOK {
+		t.Errorf("the server exited with %d: %s", code, third.stderr.String())
+	}
+	replays, _ := filepath.Glob(filepath.Join(dir, "match*.ssr"))
+	if len(replays) != 1 {
+		t.Fatalf("got %v, want one replay", replays)
+	}
+	out, _ = runInTest(t, exitOK, "replay", "info", replays[0])
+	if !strings.Contains(out, fmt.Sprintf(`in the state after tick %d of "save"`, at)) || !strings.Contains(out, fmt.Sprintf("ticks after tick %d", at)) {
+		t.Errorf("info: %s", out)
+	}
+	if out, _ = runInTest(t, exitOK, "replay", "verify", replays[0]); !strings.Contains(out, "not followed: its replay is not at hand") {
+		t.Errorf("verify: %s", out)
+	}
+	if out, _ = runInTest(t, exitOK, "replay", "verify", replays[0], "--parent", home); !strings.Contains(out, "its first state is that of "+save) {
+		t.Errorf("verify: %s", out)
+	}
+	out, _ = runInTest(t, exitOK, "replay", "verify", "--json", "--parent", save, replays[0])
+	if !strings.Contains(out, `"lineage": [`) || !strings.Contains(out, `"name": "save"`) {
+		t.Errorf("verify: %s", out)
+	}
+	third = named(serveInTest(t, append(from, "--from", replays[0])...)) // a grandchild
+	if sum := playInTest(t, third, after.Tick); sum.Differing > 0 {
+		t.Errorf("the third generation: %+v", sum)
+	}
+	third.end(t, "ops-ops-ops-ops-ops-ops")
+	third.stop()
+	all, _ := filepath.Glob(filepath.Join(dir, "match*.ssr"))
+	for _, path := range all {
+		out, _ = runInTest(t, exitOK, "replay", "verify", path, "--parent", save)
+		if path != replays[0] && strings.Count(out, "its first state is that of") != 2 {
+			t.Errorf("the third generation: %s", out)
+		}
+	}
+	if len(all) != 2 {
+		t.Errorf("got %v, want two replays", all)
+	}
+}
+
+// Flags that are not those of the save are refused with the name of the field.
+func TestServeFromRefuses(t *testing.T) {
+	dir := t.TempDir()
+	runInTest(t, exitOK, "demo", "--seconds", "5", "--dir", dir)
+	files, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
+	if len(files) == 0 {
+		t.Fatal("the demo left no replay")
+	}
+	save := files[0]
+	for _, row := range []struct {
+		flags []string
+		code  int
+		want  string
+	}{
+		{[]string{"--players", "200"}, exitError, "setting players: got 200"},
+		{[]string{"--tick-rate", "77"}, exitError, "setting tick rate: got 77"},
+		{[]string{"--seed", "77"}, exitError, "setting seed: got 77"},
+		{[]string{"--units", "77"}, exitError, "configuration Units"},
+		{[]string{"--game", "minimal"}, exitIdentity, "game"},
+		{[]string{"--seat", "0"}, exitUsage, `--seat: got "0", want each seat once`},
+		{[]string{"--seat", "99=ann"}, exitUsage, `--seat: got seat "99", want 0 to`},
+		{[]string{"--seat", "0="}, exitUsage, "--seat: got no player for seat 0"},
+		{[]string{"--bots", "200"}, exitUsage, "--bots: got 200"},
+		{[]string{"--from", save + "@9999999"}, exitError, "tick 9999999: the replay has ticks 0 to"},
+		{[]string{"--from", "none.ssr"}, exitError, "no such file"},
+		{[]string{"--from", ""}, exitUsage, "--seat: got it without --from"},
+		{[]string{}, exitOK, "ok"},
+	} {
+		args := append([]string{"serve", "--check-config", "--dir", "", "--from", save + "@60"}, row.flags...)
+		if row.want == "--seat: got it without --from" {
+			args = append(args, "--seat", "0=ann")
+		}
+		if out, errs := runInTest(t, row.code, args...); !strings.Contains(out+errs, row.want) {
+			t.Errorf("%q: got %s%s, want %s", row.flags, out, errs, row.want)
+		}
+	}
+}
+
+// An admin begins a match in a replay of the server over HTTP.
+func TestPostFrom(t *testing.T) {
+	dir := t.TempDir()
+	s := serveInTest(t, "--players", "2", "--units", "60", "--tick-rate", "50", "--dir", dir, "--matches", "1")
+	s.tokens["ann"] = s.tokens["player-0"]
+	playInTest(t, s, 30)
+	s.end(t, s.tokens["admin"])
+	var parent string
+	for deadline := time.Now().Add(time.Minute); parent == ""; time.Sleep(20 * time.Millisecond) {
+		if found, _ := filepath.Glob(filepath.Join(dir, "match-1*.ssr")); len(found) == 1 {
+			parent = filepath.Base(found[0])
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the match has no replay")
+		}
+	}
+	for _, row := range []struct {
+		body   string
+		status int
+		want   string
+	}{
+		{`{"name":"again","from":"` + parent + `@25","seats":{"1":"player-0"},"bots":1}`, 400, "a bot has seat 1"},
+		{`{"name":"again","from":"` + parent + `@25","seats":{"1":"player-0"}}`, 201, `"tick":26`},
+		{`{"name":"time","from":"` + parent + `@400ms","bots":1}`, 201, `"players":2`},
+		{`{"name":"x","from":"` + parent + `@25","players":3}`, 400, "setting players: got 3, want 2"},
+		{`{"name":"x","from":"` + parent + `@25","seed":9}`, 400, "setting seed: got 9, want 1"},
+		{`{"name":"x","from":"` + parent + `@25","tick_rate":20}`, 400, "setting tick rate: got 20, want 50"},
+		{`{"name":"x","from":"` + parent + `@25","game":"minimal"}`, 400, "game"},
+		{`{"name":"x","from":"` + parent + `@25","bots":3}`, 400, "got 3 bots, want at most 2"},
+		{`{"name":"x","from":"` + parent + `@25","seats":{"2":"ann"}}`, 400, `got seat \"2\", want 0 to 1`},
+		{`{"name":"x","from":"` + parent + `@99999"}`, 400, "the replay has ticks 0 to"},
+		{`{"name":"x","from":"none-01234567.ssr"}`, 404, "no_replay"},
+		{`{"name":"x","from":"../` + parent + `"}`, 404, "no_replay"},
+		{`{"name":"x","seats":{"0":"ann"}}`, 400, "got seats without from"},
+	} {
+		if status, answer := s.post(t, s.tokens["admin"], row.body); status != row.status || !strings.Contains(answer, row.want) {
+			t.Errorf("%s: got %d %s, want %d %s", row.body, status, answer, row.status, row.want)
+		}
+	}
+	if status, answer := s.post(t, s.tokens["player-0"], `{"name":"x","from":"`+parent+`"}`); status != http.StatusForbidden {
+		t.Errorf("a player: got %d %s", status, answer)
+	}
+	if code := s.stop(); code != exitOK {
+		t.Errorf("the server exited with %d: %s", code, s.stderr.String())
+	}
+}
+
+// A server for guests begins no match in a replay for them.
+func TestPostFromForGuests(t *testing.T) {
+	policy := &matchPolicy{game: games[0], players: 4}
+	for body, want := range map[string]string{
+		`{"name":"x","from":"a.ssr"}`: "a match: a server for guests takes no from",
+		`{"name":"x","seats":{}}`:     "a match: a server for guests takes no from",
+	} {
+		if _, err := requestedMatch(strings.NewReader(body), games, true, policy); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", body, err, want)
+		}
+	}
+	if _, err := requestedMatch(strings.NewReader(`{"name":"x","from":"a.ssr"}`), games, false, policy); err == nil || !strings.Contains(err.Error(), "no replays") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// An answer that breaks off leaves no file, and a name of the server cannot lead elsewhere.
+func TestSaveRefuses(t *testing.T) {
+	dir := t.TempDir()
+	var s savedReplay
+	for _, bad := range []string{"", "text", "SAMESTEP"} {
+		f, err := os.Create(filepath.Join(dir, "save.ssr"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.take(f, strings.NewReader(bad)); err == nil {
+			t.Errorf("%q: want an error", bad)
+		}
+		if err := s.take(f, io.MultiReader(strings.NewReader("x"), &failing{})); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("broken off: got %v", err)
+		}
+		f.Close()
+	}
+	for header, want := range map[string]string{
+		`attachment; filename="duel-9d40d492-1200.ssr"`: "duel-9d40d492-1200.ssr",
+		`attachment; filename="../duel.ssr"`:            "", `attachment; filename="duel"`: "", "": "", `attachment; filename=".ssr"`: "",
+	} {
+		if got := nameOf(&http.Response{Header: http.Header{"Content-Disposition": {header}}}); got != want {
+			t.Errorf("%s: got %q, want %q", header, got, want)
+		}
+	}
+}
+
+// A failing reader is a connection that breaks off.
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
