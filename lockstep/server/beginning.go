@@ -89,14 +89,22 @@ func (s *Server) OpenReplay(ctx context.Context, name string) (*os.File, error) 
 
 // copyToTemporary returns a file without a name that has the bytes of r.
 func copyToTemporary(r io.Reader) (*os.File, error) {
-	f, err := os.CreateTemp("", "samestep-*.ssr")
+	f, err := newTemporary("")
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(f.Name()) // so nothing is left over, however the program ends; Windows refuses it
 	if _, err := io.Copy(f, r); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// newTemporary returns a file without a name in a folder, or in the system's.
+func newTemporary(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, ".samestep-*")
+	if err == nil {
+		os.Remove(f.Name()) // so nothing is left over, however the program ends; Windows refuses it
+	}
+	return f, err
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/files"
@@ -19,15 +21,19 @@ import (
 var ErrUnrecorded = errors.New("server: the match has no replay: the server has no folder for them")
 
 // Save writes a replay of the match up to its last tick to w, and returns that tick. The match goes on meanwhile. The
-// replay has an end that says so, so it verifies like that of a match that is over. It has what players must not see. It
-// holds what the disk may still lose in a crash of the machine. After an error the replay in w is not whole.
+// replay has an end that says so, so it verifies like that of a match that is over. It has what players must not see, and
+// ticks that a crash of the machine may still take from the match. After an error the replay in w is not whole.
 func (m *Match) Save(ctx context.Context, w io.Writer) (lockstep.Tick, error) {
 	x, err := m.openSave(ctx)
 	if err != nil {
 		return 0, err
 	}
-	defer x.file.Close()
-	return x.tick, m.writeSave(ctx, w, x)
+	defer func() { x.file.Close() }()
+	if err := m.sealSave(ctx, &x); err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(w, x.file)
+	return x.tick, err
 }
 
 // saveTimeout is the longest time that a save may take to be sent.
@@ -41,24 +47,39 @@ type savedLog struct {
 }
 
 // openSave opens the match's log up to its last tick.
-func (m *Match) openSave(ctx context.Context) (x savedLog, err error) {
-	gone := m.Do(ctx, func(h *host.Host) {
-		if m.writer == nil {
-			err = ErrUnrecorded
-			return
-		}
-		if err = m.writer.Flush(); err != nil || m.writer.Full() {
-			err = fmt.Errorf("%w: its disk is full or has failed", ErrStorage)
-			return
-		}
-		x.size, x.tick = m.writer.Size(), h.Now()
-		x.file, err = files.OpenNoFollow(m.path)
-	})
-	return x, errors.Join(gone, err)
+func (m *Match) openSave(ctx context.Context) (savedLog, error) {
+	type result struct {
+		x   savedLog
+		err error
+	}
+	opened := make(chan result, 1) // the match may open it after ctx has ended
+	if err := m.Do(ctx, func(h *host.Host) {
+		var r result
+		r.x, r.err = m.flushedLog(h)
+		opened <- r
+	}); err != nil {
+		return savedLog{}, err
+	}
+	r := <-opened
+	return r.x, r.err
 }
 
-// writeSave writes a replay. Like seal, it leaves the other processors to the matches.
-func (m *Match) writeSave(ctx context.Context, w io.Writer, x savedLog) error {
+// flushedLog is openSave in the match's goroutine.
+func (m *Match) flushedLog(h *host.Host) (x savedLog, err error) {
+	if m.writer == nil {
+		return x, ErrUnrecorded
+	}
+	if err := m.writer.Flush(); err != nil || m.writer.Full() {
+		return x, fmt.Errorf("%w: its disk is full or has failed", ErrStorage)
+	}
+	x.size, x.tick = m.writer.Size(), h.Now()
+	x.file, err = files.OpenNoFollow(m.path)
+	return x, err
+}
+
+// sealSave replaces the log by a sealed replay with an end, in a file without a name. Like seal, it leaves the other
+// processors to the matches.
+func (m *Match) sealSave(ctx context.Context, x *savedLog) error {
 	s := m.server
 	select {
 	case s.seals <- struct{}{}:
@@ -67,13 +88,40 @@ func (m *Match) writeSave(ctx context.Context, w io.Writer, x savedLog) error {
 		return ctx.Err()
 	}
 	r, err := replay.NewReader(x.file, x.size)
-	if err == nil {
-		_, err = replay.Save(replay.NewWriter(w, replay.WriterOptions{SegmentTicks: sealTicks}), r)
+	if err != nil {
+		return err
 	}
-	return err
+	sealed, err := newTemporary(filepath.Dir(m.path))
+	if err != nil {
+		return err
+	}
+	w := replay.NewWriter(untilDone{ctx, sealed}, replay.WriterOptions{SegmentTicks: sealTicks})
+	if _, err = replay.Save(w, r); err == nil {
+		_, err = sealed.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		sealed.Close()
+		return err
+	}
+	x.file.Close()
+	x.file, x.size = sealed, w.Size()
+	return nil
 }
 
-// save answers with a replay of a match that goes on. An answer that breaks off has no end.
+// An untilDone is a writer that fails when its context has ended.
+type untilDone struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (u untilDone) Write(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.w.Write(p)
+}
+
+// save answers with a replay of a match that goes on.
 func (s *Server) save(w http.ResponseWriter, r *http.Request) {
 	from := addressOf(r.RemoteAddr)
 	if !s.replays.startDownload(from) {
@@ -87,7 +135,12 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request) {
 	if m == nil {
 		return
 	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(saveTimeout)) // without it, the limit of all answers applies
 	x, err := m.openSave(r.Context())
+	if err == nil {
+		defer func() { x.file.Close() }()
+		err = m.sealSave(r.Context(), &x)
+	}
 	switch {
 	case errors.Is(err, ErrMatchOver):
 		fail(w, codeOver, err.Error())
@@ -97,20 +150,14 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request) {
 		return
 	case err != nil:
 		s.log.Error("save", "match", m.Name(), "err", err)
-		fail(w, codeStorage, "the log of the match cannot be read: its disk is full or has failed")
+		fail(w, codeStorage, "the log of the match cannot be copied: its disk is full or has failed")
 		return
 	}
-	defer x.file.Close()
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(saveTimeout)) // without it, the limit of all answers applies
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="%s-%s-%d.ssr"`, m.Name(), m.View().Match[:8], x.tick))
+	h.Set("Content-Length", strconv.FormatInt(x.size, 10))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	if err := m.writeSave(r.Context(), w, x); err != nil {
-		if r.Context().Err() == nil {
-			s.log.Error("save", "match", m.Name(), "err", err)
-		}
-		panic(http.ErrAbortHandler) // the client sees that the answer is not whole
-	}
+	io.Copy(w, x.file) // the client sees from the length whether it is whole
 }
