@@ -29,7 +29,8 @@ type Verification struct {
 	Signed *bool
 
 	// Lineage are the matches in whose states the match and its parents began, see [Verification.FollowLineage].
-	Lineage []replay.Ancestor
+	Lineage      []replay.Ancestor
+	falseLineage error // a first state is not the parent's
 
 	// Took is the time of the verification, if the caller has measured it.
 	Took time.Duration
@@ -91,21 +92,28 @@ func VerifyLive(ctx context.Context, l *replay.LiveReader, games replay.Games, o
 	return v.end(h, err)
 }
 
-// FollowLineage compares the first state of the verified match with that of its parent, see [replay.FollowLineage]. It
-// returns the error of the verification, or else its own.
+// FollowLineage compares the first state of the verified match with that of its parent, see [replay.FollowLineage], unless
+// the match differs from its own log. It returns the error of the verification, to which it adds its own.
 func (v *Verification) FollowLineage(f *replay.File, games replay.Games, places []string, o replay.SimulateOptions) error {
-	if v.Verification == nil {
+	if v.Verification == nil || v.First != nil {
 		return v.Err
 	}
 	r, err := f.Reader()
 	if err == nil {
 		v.Lineage, err = replay.FollowLineage(r, games, places, o)
 	}
+	if errors.As(err, new(*lockstep.DesyncError)) {
+		v.falseLineage = err
+		v.Err = errors.Join(err, v.Err)
+	}
 	if v.Err == nil {
 		v.Err = err
 	}
 	return v.Err
 }
+
+// simulated returns the number of simulated ticks.
+func (v *Verification) simulated() lockstep.Tick { return v.Ticks - min(v.Ticks, v.Began) }
 
 // end notes the error of a verification.
 func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error) {
@@ -135,7 +143,7 @@ func (v *Verification) TimesRealTime() float64 {
 	if v.Took <= 0 || v.Verification == nil || v.Header == nil {
 		return 0
 	}
-	return float64(v.Header.Settings.Micros(int64(v.Ticks))) / 1e6 / v.Took.Seconds()
+	return float64(v.Header.Settings.Micros(int64(v.simulated()))) / 1e6 / v.Took.Seconds()
 }
 
 // MarshalJSON returns the result as samestep replay verify --json prints it.

@@ -37,7 +37,7 @@ func (v *Verification) facts(p *words.Page) {
 	if v.Took > 0 {
 		took = fmt.Sprintf(" in %s, %.0fx real time", words.Seconds(v.Took), v.TimesRealTime())
 	}
-	p.Line("simulated", "%s with %s%s", words.Count(v.Ticks, "tick"), words.Count(v.Commands, "command"), took)
+	p.Line("simulated", "%s with %s%s", words.Count(v.simulated(), "tick"), words.Count(v.Commands, "command"), took)
 	p.Line("compared", "%s: %d equal, %d differ", words.Count(v.Checked, "checksum"), v.Checked-v.Differed, v.Differed)
 	if v.Mismatches > 0 {
 		p.Line("players", "%s differed when the match was played", words.Count(v.Mismatches, "checksum"))
@@ -68,10 +68,10 @@ func (v *Verification) verdict() string {
 	switch class := v.class(); {
 	case v.First != nil:
 		return fmt.Sprintf("DESYNC, first at tick %d: %s", v.First.Tick, v.Verdict.Text)
+	case v.falseLineage != nil:
+		return fmt.Sprintf("FALSE LINEAGE: %v", v.falseLineage)
 	case v.Ended && v.Err == nil:
 		return "true: every checksum is that of the simulation"
-	case v.Ended && class == replay.ClassDesync:
-		return fmt.Sprintf("FALSE LINEAGE: %v", v.Err)
 	case v.Ended:
 		return fmt.Sprintf("the match is true, but the file is %s after the match's end", cmp.Or(string(class), "unreadable"))
 	case v.Bundle != nil && v.Err == nil:

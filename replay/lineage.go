@@ -27,15 +27,15 @@ func readBeginning(r *Reader) (b beginning, err error) {
 		return b, err
 	}
 	for rec, err := range first.All() {
-		switch l := lineageOf(rec); {
+		switch {
 		case err != nil:
 			return b, err
 		case rec.Ticks() > 0:
 			return b, nil
 		case rec.Kind == record.KindKeyframe:
 			b.tick, b.hash = rec.Tick, rec.Keyframe.Hash
-		case l != nil && b.lineage == nil:
-			b.lineage = l
+		case b.lineage == nil:
+			b.lineage = lineageOf(rec)
 		}
 	}
 	return b, nil

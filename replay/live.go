@@ -47,7 +47,8 @@ type LiveReader struct {
 	scout   *Reader        // reads to the end of the file; nil without a delay
 	early   *record.Record // read, and not due yet
 	header  *lockstep.Header
-	base    lockstep.Tick // of the first keyframe
+	base    lockstep.Tick // of the first keyframe …
+	based   bool          // … if it was read
 	ended   bool          // the scout has seen the end
 	err     error
 }
@@ -178,8 +179,8 @@ func (l *LiveReader) meet(rec *record.Record) {
 		l.header = rec.Header
 		l.options.Delay += lockstep.Tick(rec.Header.Settings.TicksIn(l.options.DelayTime.Microseconds()))
 		l.options.DelayTime = 0
-	case rec.Kind == record.KindKeyframe && l.base == 0:
-		l.base = rec.Tick
+	case rec.Kind == record.KindKeyframe && !l.based:
+		l.base, l.based = rec.Tick, true
 	}
 }
 
@@ -249,7 +250,7 @@ func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOp
 		}
 		if err == nil {
 			err = v.apply(f, l.r, rec, o.KeepGoing)
-			v.Header, v.Checked, v.Ticks = f.Header(), f.Checked(), f.Tick()
+			v.Header, v.Checked, v.Began, v.Ticks = f.Header(), f.Checked(), l.base, f.Tick()
 		}
 		if err != nil {
 			return v, err

@@ -255,6 +255,15 @@ func TestFollowLineage(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want %q", row.name, all, err, row.want)
 		}
 	}
+	for cut := range child { // wherever it is torn
+		r, err := replay.NewReader(bytes.NewReader(child[:cut]), int64(cut))
+		if err != nil {
+			continue
+		}
+		if _, err := replay.FollowLineage(r, games, nil, replay.SimulateOptions{}); err != nil && replay.ClassOf(err) != replay.ClassTorn {
+			t.Fatalf("%d bytes: %v", cut, err)
+		}
+	}
 	if all, err := follow(file, file, games); err != nil || all != nil {
 		t.Errorf("a match without a parent: got %+v, %v", all, err)
 	}

@@ -50,13 +50,14 @@ type VerifyOptions struct {
 // A Verification is the result of Verify: what was compared, and what differs. Package desync decides who was wrong.
 type Verification struct {
 	Header     *lockstep.Header `json:"-"`
-	Ticks      lockstep.Tick    `json:"ticks"`    // simulated
-	Commands   int              `json:"commands"` // applied, those of the system included
-	Checked    int              `json:"checked"`  // checksums and keyframes compared
-	Differed   int              `json:"differed"` // of these, how many differ from the simulation
-	Mismatches int              `json:"dissents"` // checksums of players that did not match the agreed one in the match
-	Ended      bool             `json:"ended"`    // the end record was reached
-	Reason     string           `json:"reason"`   // what it says
+	Began      lockstep.Tick    `json:"began,omitempty"` // the tick of the first state
+	Ticks      lockstep.Tick    `json:"ticks"`           // the last simulated one
+	Commands   int              `json:"commands"`        // applied, those of the system included
+	Checked    int              `json:"checked"`         // checksums and keyframes compared
+	Differed   int              `json:"differed"`        // of these, how many differ from the simulation
+	Mismatches int              `json:"dissents"`        // checksums of players that did not match the agreed one in the match
+	Ended      bool             `json:"ended"`           // the end record was reached
+	Reason     string           `json:"reason"`          // what it says
 
 	// First is the first difference, or nil. Stopped says that the verification ended there.
 	First   *lockstep.DesyncError `json:"first"`
@@ -90,6 +91,7 @@ func Verify(r *Reader, g *lockstep.Game, o VerifyOptions) (*Verification, error)
 	if found != nil { // otherwise the index may be wrong, which no stretch shows
 		err = found
 	}
+	v.Began = s.marks[0].tick
 	for _, s := range s.signatures {
 		if s.key() == nil {
 			v.UnknownSignatures = append(v.UnknownSignatures, int(s[0]))

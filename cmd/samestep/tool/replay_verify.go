@@ -78,12 +78,22 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 	}
 	from := time.Now()
 	v, err := desync.Verify(f, gamesOf(c), o)
-	if err == nil && v.Imported == nil {
-		places := append(slices.Clone(c.StringSlice("parent")), filepath.Dir(f.Path()))
-		err = v.FollowLineage(f, gamesOf(c), places, replay.SimulateOptions{MaxTicks: o.MaxTicks, Progress: o.Progress})
+	if v.Verification != nil {
+		err = v.FollowLineage(f, gamesOf(c), parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: o.MaxTicks, Progress: o.Progress})
 	}
 	v.Signed, v.Took = signed, time.Since(from)
 	return v, err
+}
+
+// parentPlaces returns where the parent of a match may be: at --parent, in the folder of its file, and for a live log in
+// that of the server.
+func parentPlaces(c *cli.Context, path string) []string {
+	dir := filepath.Dir(path)
+	places := append(slices.Clone(c.StringSlice("parent")), dir)
+	if filepath.Base(dir) == liveFolder {
+		places = append(places, filepath.Dir(dir))
+	}
+	return places
 }
 
 // reportVerification prints a verification. Of a file that was not read to its first state, the error says all.
@@ -132,7 +142,7 @@ func batchVerify(c *cli.Context, b *batch) error {
 		})
 		row := batchRow{value: v, err: err}
 		if v.Verification != nil {
-			row.text = fmt.Sprintf("%s, %s", count(v.Ticks, "tick"), count(v.Checked, "checksum"))
+			row.text = fmt.Sprintf("%s, %s", count(v.Ticks-v.Began, "tick"), count(v.Checked, "checksum"))
 		}
 		return row
 	})
