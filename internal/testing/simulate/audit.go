@@ -172,6 +172,7 @@ func (w *world) closeFile() {
 		return
 	}
 	w.replay(data)
+	w.checkSaves(data)
 }
 
 // replay verifies the file.

@@ -30,5 +30,6 @@
 //	I12 delay        spectators see nothing before their delay allows
 //	I13 fairness     an honest player on a good link is never disconnected, refused, or late by more than 250 ms because of others
 //	I14 budgets      nobody costs others more than the limits of a subject, an address and a match, over all connections
+//	I15 saves        a match can begin in any state of the file, with its seats and sequences, and is recovered and verified like any other
 //	desync           every state that a fault changes is detected, and no other
 package simulate
