@@ -120,7 +120,7 @@ func TestReadOrigin(t *testing.T) {
 	}
 }
 
-// What cannot be an origin is refused with the reason.
+// A replay that cannot be an origin is refused with the reason.
 func TestReadOriginRefuses(t *testing.T) {
 	g, file, _ := recordMatch(t, 175, replay.WriterOptions{})
 	rules := dotsRules()
@@ -198,7 +198,7 @@ func ExampleAncestor() {
 	// <nil>
 }
 
-// What cannot be followed is named, and a false lineage is an error.
+// A parent that cannot be followed is named with the reason, and a false lineage is an error.
 func TestFollowLineage(t *testing.T) {
 	g, file, _ := recordMatch(t, 175, replay.WriterOptions{})
 	o, err := replay.ReadOrigin(open(t, file), g, "dots", 120, replay.SimulateOptions{})

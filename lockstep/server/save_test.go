@@ -4,6 +4,7 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -136,6 +137,33 @@ func TestSaveWithoutReplay(t *testing.T) {
 	}
 }
 
+// While the disk is full the log is torn, and nothing is saved.
+func TestSaveWithFullDisk(t *testing.T) {
+	f := &badFile{}
+	s := newStage(t, setup{newFile: f.new})
+	defer f.set(func() { f.full = false })
+	f.set(func() { f.full = true })
+	eventually(t, "the disk is full", func() bool {
+		_, err := s.match.Save(t.Context(), io.Discard)
+		return errors.Is(err, server.ErrStorage)
+	})
+	if answer := s.getSave(t, ops); answer.StatusCode != http.StatusInsufficientStorage {
+		t.Errorf("got %d, want 507", answer.StatusCode)
+	}
+}
+
+// A caller that no longer waits for a save gets none.
+func TestSaveGivenUp(t *testing.T) {
+	s := newStage(t, setup{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 {
+		if _, err := s.match.Save(ctx, io.Discard); !errors.Is(err, context.Canceled) {
+			t.Fatalf("got %v", err)
+		}
+	}
+}
+
 // A match begins in the state of a save, with other players in the seats. It is recovered after a crash. Its replay
 // verifies, and its lineage leads to the replay of the match that went on.
 func TestBeginFromSave(t *testing.T) {
@@ -186,7 +214,7 @@ func TestBeginFromSave(t *testing.T) {
 	}
 }
 
-// What is not the save's is refused with the name of the field, and leaves no file.
+// A match that differs from its save is refused with the name of the field, and leaves no file.
 func TestBeginRefused(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{KeepOpen: true}})
 	a := s.join(t, ada, wander)
@@ -235,4 +263,28 @@ func TestOpenReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
+}
+
+// A replay that was archived is opened there.
+func TestOpenArchivedReplay(t *testing.T) {
+	s, name, bundle := archived(t, server.Options{})
+	f, err := s.server.OpenReplay(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.NewReader(f, info.Size())
+	if err != nil {
+		t.Fatal(err)
+	}
+	originAt(t, r, s.game, replay.WholeMatch)
+	for _, bad := range []string{bundle, "none-01234567.ssr"} {
+		if _, err := s.server.OpenReplay(t.Context(), bad); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: got %v", bad, err)
+		}
+	}
 }

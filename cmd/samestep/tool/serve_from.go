@@ -133,7 +133,7 @@ func startingSpecs(c *cli.Context, games gameList) ([]server.MatchSpec, *playabl
 	return specs, g, nil
 }
 
-// flagsFrom returns a match that begins in a state. What the flags say must be as in the match with that state.
+// flagsFrom returns a match that begins in a state. The flags must agree with the match that has that state.
 func flagsFrom(c *cli.Context, g *playable, from *replay.Origin) (spec server.MatchSpec, err error) {
 	r := matchRequest{Units: uint16(c.Uint("units")), Seed: c.Uint64("seed")}
 	if r.Config, err = g.override(c); err != nil {
