@@ -21,12 +21,12 @@ type Invitation struct {
 // are still valid, but nobody knows them except those who have got them.
 func (m *Match) Invitations() []Invitation { return m.invitations }
 
-// invite draws an invitation to each seat that no bot has. The log gets their hashes, for the server that resumes the
+// invite draws an invitation to each seat that no bot has, and that is not reserved for a player. The log gets their hashes, for the server that resumes the
 // match.
 func (m *Match) invite() {
 	m.invited = make(map[string]lockstep.Player)
 	for seat := range lockstep.Player(m.spec.Settings.Players) {
-		if int(seat) < len(m.spec.Bots) && m.spec.Bots[seat] != nil {
+		if int(seat) < len(m.spec.Bots) && m.spec.Bots[seat] != nil || int(seat) < len(m.spec.Players) && m.spec.Players[seat] != "" {
 			continue
 		}
 		var b [16]byte
