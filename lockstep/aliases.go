@@ -28,6 +28,14 @@ type (
 	IdentityError = record.IdentityError
 	// Log takes the records of a match, see [record.Log].
 	Log = record.Log
+	// Time is a moment on the caller's clock or a duration, in microseconds, see [record.Time].
+	Time = record.Time
+)
+
+// Units of [Time].
+const (
+	Millisecond = record.Millisecond
+	Second      = record.Second
 )
 
 // The commands of [System], see package record.
@@ -57,5 +65,6 @@ const (
 // every minute. The seed is 0: a server draws one for each match.
 func DefaultSettings(players uint8) Settings { return record.DefaultSettings(players) }
 
-// Type returns the command type of kind, with payloads of type M.
+// Type returns the command type of kind, with payloads of type M. See [record.CommandType.Limit] for how often a player may
+// issue it.
 func Type[M any](kind Kind, name string) CommandType { return record.Type[M](kind, name) }

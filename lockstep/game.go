@@ -112,6 +112,10 @@ func (g *Game) ConfigSchema() *state.Schema { return g.configSchema }
 // HasKind reports whether players can issue commands of a kind.
 func (g *Game) HasKind(k Kind) bool { return g.kinds.Has(k) }
 
+// CommandLimit returns how often a player may issue a kind of command, see [record.CommandType.Limit]. Its N is 0 for no
+// limit.
+func (g *Game) CommandLimit(k Kind) record.CommandLimit { return g.kinds.Limit(k) }
+
 // Commands returns the kinds of commands that players can issue, by ascending kind.
 func (g *Game) Commands() []record.CommandDescription { return g.kinds.Descriptions() }
 

@@ -7,6 +7,7 @@ type Receipt struct {
 	Sequence Sequence
 	Tick     Tick   // of an accepted command: the tick in which it runs
 	Reason   Reason // Accepted, or the reason of the rejection
+	Wait     Tick   // of TooOften: the ticks after which a command of the kind would be accepted, else 0
 	Detail   string // more about the reason, for people; may be empty
 }
 
@@ -15,7 +16,7 @@ func (r Receipt) Err() error {
 	if r.Reason == Accepted {
 		return nil
 	}
-	return &RejectedError{r.Sequence, r.Reason, r.Detail}
+	return &RejectedError{r.Sequence, r.Reason, r.Wait, r.Detail}
 }
 
 func (r Receipt) String() string {
@@ -29,6 +30,7 @@ func (r Receipt) String() string {
 type RejectedError struct {
 	Sequence Sequence
 	Reason   Reason
+	Wait     Tick // see Receipt
 	Detail   string
 }
 
@@ -39,8 +41,8 @@ func (e *RejectedError) Error() string {
 // A Reason tells why a command was rejected.
 type Reason uint8
 
-// The reasons. A Coordinator tries them in this order; RateLimited comes from the host. The numbers are part of the
-// protocol.
+// The reasons. A Coordinator tries them in this order, but TooOften before Refused; RateLimited comes from the host.
+// The numbers are part of the protocol.
 const (
 	Accepted     Reason = 0
 	MatchEnded   Reason = 1  // the match is over
@@ -53,12 +55,14 @@ const (
 	Malformed    Reason = 8  // the payload is not the canonical form of its type
 	Refused      Reason = 9  // the game's rules refuse it
 	RateLimited  Reason = 10 // the player sends too many; the same sequence may be sent again
+	TooOften     Reason = 11 // the player has as many commands of that kind in its window as the game allows
 )
 
 var reasonTexts = [...]string{
 	"accepted", "the match has ended", "the player has no seat", "stale sequence",
 	"sequence too far ahead", "payload too large", "too many commands in one tick",
 	"unknown kind", "malformed payload", "refused", "too many commands in a short time",
+	"too many commands of this kind",
 }
 
 func (r Reason) String() string {

@@ -73,6 +73,7 @@ type Coordinator struct {
 	frame           lockstep.Frame
 	slots           slots
 	seats           []seat
+	limits          []limit
 	system          lockstep.Sequence // of the last command of System
 	paused          bool
 	pausing         bool          // the next tick pauses the match
@@ -87,6 +88,7 @@ type Coordinator struct {
 	result          []byte // … with this result
 
 	cmd  lockstep.Command      // the command being examined; a field because the game sees its address
+	wait lockstep.Tick         // of the last examined command, see Receipt.Wait
 	last []record.LastSequence // scratch
 
 	stateBytes int // of the last keyframe in the log
@@ -131,6 +133,7 @@ func newCoordinator(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Op
 		game: g, header: h, options: o, log: log,
 		payloads: g.NewPayloads(),
 		seats:    make([]seat, h.Settings.Players),
+		limits:   newLimits(g, &h.Settings),
 		checks:   newChecks(h.Settings.Players),
 
 		mayResimulate: math.MaxInt,
@@ -254,8 +257,9 @@ func (c *Coordinator) Submit(p lockstep.Player, seq lockstep.Sequence, kind lock
 		Player: p, Sequence: seq, Kind: kind, Payload: payload,
 	}
 	if reason, detail := c.examine(cmd); reason != lockstep.Accepted {
-		return s.remember(lockstep.Receipt{Sequence: seq, Reason: reason, Detail: detail})
+		return s.remember(lockstep.Receipt{Sequence: seq, Reason: reason, Wait: c.wait, Detail: detail})
 	}
+	s.used(c.limits, kind, cmd.Tick)
 	c.slot(cmd.Tick).add(*cmd)
 	s.last = max(s.last, cmd.Tick)
 	return s.remember(lockstep.Receipt{Sequence: seq, Tick: cmd.Tick})
@@ -265,6 +269,7 @@ func (c *Coordinator) Submit(p lockstep.Player, seq lockstep.Sequence, kind lock
 func (c *Coordinator) examine(cmd *lockstep.Command) (lockstep.Reason, string) {
 	slot := c.slot(cmd.Tick)
 	share := slot.shares[cmd.Player]
+	c.wait = 0
 	switch {
 	case len(cmd.Payload) > lockstep.MaxPayload:
 		return lockstep.TooLarge, fmt.Sprintf("got %d bytes, want at most %d", len(cmd.Payload), lockstep.MaxPayload)
@@ -280,6 +285,10 @@ func (c *Coordinator) examine(cmd *lockstep.Command) (lockstep.Reason, string) {
 	c.payloads.Reset()
 	if err := c.payloads.Decode(cmd); err != nil {
 		return lockstep.Malformed, pack.Clip(errors.Unwrap(err).Error(), record.MaxNote) // without the prefix
+	}
+	var excess string
+	if c.wait, excess = c.seats[cmd.Player].wait(c.limits, cmd.Kind, cmd.Tick); c.wait > 0 {
+		return lockstep.TooOften, excess
 	}
 	if c.referee == nil {
 		return lockstep.Accepted, ""

@@ -18,6 +18,7 @@ type Recovery struct {
 	from     lockstep.Tick // of the first keyframe that is simulated
 	payloads *record.Payloads
 	seats    []seat
+	limits   []limit
 	checks   checks
 	delay    lockstep.Tick // from the log; 0 if it sets none
 	paused   bool
@@ -59,6 +60,7 @@ func (r *Recovery) Apply(rec *record.Record) error {
 	case record.KindHeader:
 		n := rec.Header.Settings.Players
 		r.seats, r.checks = make([]seat, n), newChecks(n)
+		r.limits = newLimits(r.game, &rec.Header.Settings)
 	case record.KindKeyframe:
 		for _, l := range rec.Keyframe.Last { // those of the first keyframe come from another log
 			if int(l.Player) < len(r.seats) {
@@ -103,6 +105,7 @@ func (r *Recovery) frame(f *lockstep.Frame) error {
 		s := &r.seats[c.Player]
 		s.remember(lockstep.Receipt{Sequence: c.Sequence, Tick: f.Tick})
 		s.sealed, s.last = c.Sequence, f.Tick
+		s.used(r.limits, c.Kind, f.Tick)
 	}
 	return nil
 }
@@ -173,7 +176,7 @@ func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (
 	}
 	c := &Coordinator{
 		game: r.game, header: h, options: o, log: log,
-		payloads: r.payloads, seats: r.seats, checks: r.checks,
+		payloads: r.payloads, seats: r.seats, limits: r.limits, checks: r.checks,
 		sealed: r.follower.Tick(), system: d.Last(lockstep.System), paused: r.paused,
 		referee: r.game.NewFollowerAt(h, r.follower.Simulation(), o.Referee),
 

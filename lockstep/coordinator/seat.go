@@ -15,6 +15,7 @@ type seat struct {
 	high        lockstep.Sequence // highest decided sequence
 	sealed      lockstep.Sequence // highest sequence in a sealed frame
 	last        lockstep.Tick     // the latest tick that holds a command of this player
+	windows     []window          // by limit; nil before the first limited command
 
 	// receipts holds the last CommandWindow decisions, at sequence % len. A newer sequence replaces an older one in its
 	// slot. It grows up to CommandWindow, since most players give few commands.

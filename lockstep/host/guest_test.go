@@ -81,6 +81,7 @@ type guest struct {
 	sequence  lockstep.Sequence
 	receipts  map[lockstep.Sequence]lockstep.Tick
 	reasons   map[lockstep.Reason]int
+	rejected  protocol.Message // the last command_rejected
 	errors    map[protocol.ErrorCode]int
 	syncs     int
 	bytes     int
@@ -90,7 +91,13 @@ type guest struct {
 
 func newParty(tb testing.TB, settings func(*lockstep.Settings), options func(*host.Options)) *party {
 	tb.Helper()
-	g := lockstep.MustGame(testgame.BankRules())
+	return newPartyOf(tb, testgame.BankRules(), settings, options)
+}
+
+// newPartyOf is newParty with other rules of the bank.
+func newPartyOf(tb testing.TB, rules lockstep.Rules[testgame.Bank, testgame.BankConfig], settings func(*lockstep.Settings), options func(*host.Options)) *party {
+	tb.Helper()
+	g := lockstep.MustGame(rules)
 	s := lockstep.DefaultSettings(2)
 	s.Seed = 1
 	s.CheckEvery, s.KeyframeEvery = 5, 40
@@ -416,6 +423,7 @@ func (g *guest) take(b []byte) []byte {
 		g.say("command %d accepted for tick %d", m.Sequence, m.Tick)
 	case protocol.KindCommandRejected:
 		g.reasons[m.Reason]++
+		g.rejected = m
 		g.say("command %d rejected: %v %s", m.Sequence, m.Reason, m.Text)
 	case protocol.KindPing:
 		g.pong(m.Nonce)

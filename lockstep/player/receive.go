@@ -236,7 +236,7 @@ func (c *Client) answered(m *protocol.Message) {
 		return // an answer to a repeat
 	}
 	s := &c.own.list[i]
-	receipt := lockstep.Receipt{Sequence: m.Sequence, Tick: m.Tick, Reason: m.Reason, Detail: m.Text}
+	receipt := lockstep.Receipt{Sequence: m.Sequence, Tick: m.Tick, Reason: m.Reason, Wait: m.Wait(), Detail: m.Text}
 	if receipt.Reason.Final() {
 		c.own.decided(m.Sequence)
 	}

@@ -28,7 +28,7 @@ func TestCodesOnPage(t *testing.T) {
 				}
 			}
 		}
-		for reason := lockstep.MatchEnded; reason <= lockstep.RateLimited; reason++ {
+		for reason := lockstep.MatchEnded; reason <= lockstep.TooOften; reason++ {
 			if row := fmt.Sprintf("\n| %d | ", reason); !strings.Contains(page, row) {
 				rows = append(rows, row)
 			}
@@ -38,7 +38,7 @@ func TestCodesOnPage(t *testing.T) {
 	if got := missing(string(b)); len(got) > 0 {
 		t.Errorf("the page has no %q", got)
 	}
-	if got := missing(""); len(got) != len(errorTexts)-1+len(closeTexts)-1+int(lockstep.RateLimited) {
+	if got := missing(""); len(got) != len(errorTexts)-1+len(closeTexts)-1+int(lockstep.TooOften) {
 		t.Errorf("control: got %q", got)
 	}
 }

@@ -1,6 +1,9 @@
 package protocol
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -74,6 +77,16 @@ type Message struct {
 	Text     string        // chat, detail, reason
 	Field    string        // KindError: what is wrong; KindDesyncReport: the section
 	RetryMS  uint32
+}
+
+// Wait returns the ticks with which the detail of a rejection with [lockstep.TooOften] begins, and 0 for any other message.
+func (m *Message) Wait() lockstep.Tick {
+	if m.Kind != KindCommandRejected || m.Reason != lockstep.TooOften {
+		return 0
+	}
+	number, _, _ := strings.Cut(m.Text, " ")
+	n, _ := strconv.ParseUint(number, 10, 32) // 0 if a server writes something else
+	return lockstep.Tick(n)
 }
 
 // Auth is the first message of a client.

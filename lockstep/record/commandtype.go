@@ -17,11 +17,42 @@ type CommandType struct {
 
 	payload reflect.Type
 	compile func() (*state.Schema, func() pool, error)
+	limit   *CommandLimit // nil: none
+}
+
+// A CommandLimit allows a player N commands of a kind in every window of the time Per, which is match time: ticks at the full
+// tick rate.
+type CommandLimit struct {
+	N   int
+	Per Time
+}
+
+// Bounds of a [CommandLimit].
+const (
+	MaxLimit    = 1024          // the largest N, which bounds the memory for a player and a kind
+	MaxLimitPer = 3600 * Second // the largest Per
+)
+
+// Limit returns the type with a limit: a player may issue at most n commands of this kind in any window of the time per,
+// such as Limit(30, lockstep.Second). The window slides with the ticks in which the commands run. It belongs to the seat,
+// not to a connection, so it outlives reconnects, recoveries and substitutes. While the match is paused it stands
+// still. Further commands are refused with the ticks to wait. Limits are no part of a game's identity.
+func (t CommandType) Limit(n int, per Time) CommandType {
+	t.limit = &CommandLimit{n, per}
+	return t
+}
+
+// check refuses limits out of range.
+func (l *CommandLimit) check() error {
+	if l != nil && (l.N < 1 || l.N > MaxLimit || l.Per < 1 || l.Per > MaxLimitPer) {
+		return fmt.Errorf("limit: got %d in %d microseconds, want 1 to %d in 1 to %d", l.N, l.Per, MaxLimit, MaxLimitPer)
+	}
+	return nil
 }
 
 // Type makes M the payload of commands of a kind. M is plain data, as package state describes it.
 func Type[M any](kind CommandKind, name string) CommandType {
-	return CommandType{kind, name, reflect.TypeFor[M](), func() (*state.Schema, func() pool, error) {
+	return CommandType{Kind: kind, Name: name, payload: reflect.TypeFor[M](), compile: func() (*state.Schema, func() pool, error) {
 		codec, err := state.Compile[M]()
 		if err != nil {
 			return nil, nil, err
@@ -46,6 +77,14 @@ type Kinds struct {
 
 // Has reports whether a kind is registered.
 func (k *Kinds) Has(kind CommandKind) bool { return k.byKind[kind] != nil }
+
+// Limit returns the limit of a kind. Its N is 0 for none.
+func (k *Kinds) Limit(kind CommandKind) CommandLimit {
+	if e := k.byKind[kind]; e != nil && e.limit != nil {
+		return *e.limit
+	}
+	return CommandLimit{}
+}
 
 // Descriptions returns the command types as a header describes them, by ascending kind.
 func (k *Kinds) Descriptions() []CommandDescription {
@@ -83,6 +122,9 @@ func CompileKinds(types []CommandType) (*Kinds, error) {
 			return nil, fmt.Errorf("command kind %d: %w", t.Kind, err)
 		}
 		if err := CheckDescription(schema); err != nil {
+			return nil, fmt.Errorf("command %d (%s): %w", t.Kind, t.Name, err)
+		}
+		if err := t.limit.check(); err != nil {
 			return nil, fmt.Errorf("command %d (%s): %w", t.Kind, t.Name, err)
 		}
 		e := &kindEntry{t, schema, newPool}

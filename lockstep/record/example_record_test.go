@@ -175,3 +175,38 @@ func ExampleKinds() {
 	fmt.Println(kinds.Has(7), kinds.Has(8), kinds.Descriptions()[0].Name)
 	// Output: true false press
 }
+
+// A kind of command can have a limit: a player presses at most twice a second.
+func ExampleCommandType_Limit() {
+	rules := testgame.LampRules
+	rules.Commands = []lockstep.CommandType{lockstep.Type[testgame.Press](1, "press").Limit(2, lockstep.Second)}
+	game := lockstep.MustGame(rules)
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := coordinator.New(game, header, &testgame.Records{}, coordinator.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c.Join(0)
+	kind, payload, _ := game.NewPayloads().Encode(&testgame.Press{Lamp: 1})
+	for seq := range lockstep.Sequence(3) {
+		testgame.Ticks(c, 5)
+		fmt.Println(c.Submit(0, seq+1, kind, payload))
+	}
+	r, _ := c.Receipt(0, 3)
+	testgame.Ticks(c, int(r.Wait))
+	fmt.Println(c.Submit(0, 4, kind, payload))
+
+	var l record.CommandLimit = game.CommandLimit(kind)
+	fmt.Println("limit:", l.N, "in", l.Per.Milliseconds(), "ms")
+	// Output:
+	// accepted for tick 6
+	// accepted for tick 11
+	// rejected: too many commands of this kind: 10 ticks: at most 2 in 20 ticks
+	// accepted for tick 26
+	// limit: 2 in 1000 ms
+}

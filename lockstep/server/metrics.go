@@ -83,7 +83,7 @@ func newMetrics() *metrics {
 	for _, reason := range turnReasons {
 		m.refused.WithLabelValues(reason) // starts at 0, as a rate needs
 	}
-	for r := lockstep.Accepted + 1; r <= lockstep.RateLimited; r++ {
+	for r := lockstep.Accepted + 1; r <= lockstep.TooOften; r++ {
 		m.rejected.WithLabelValues(r.String())
 	}
 	return m

@@ -10,7 +10,7 @@ import (
 type Tallies struct {
 	Injected    map[string]int // faults, by kind
 	Counts      map[string]int // other things, by name
-	Rejected    [lockstep.RateLimited + 1]int
+	Rejected    [lockstep.TooOften + 1]int
 	ClientEdges [player.StageDone + 1][player.StageDone + 1]int
 	PeerEdges   [host.Closed + 1][host.Closed + 1]int
 	Crashes     int // of the server, clients and recoveries

@@ -1,4 +1,4 @@
-package lockstep
+package record
 
 // Time is a moment on the caller's clock, or a duration, in microseconds. The origin is arbitrary. The clock must not
 // go backwards: an earlier moment counts as the last one given.
