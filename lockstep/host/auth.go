@@ -214,6 +214,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 		h.close(old, protocol.CloseReplaced, "another connection has the seat now")
 	}
 	s.peer, s.want, s.from = p, here, p.from
+	h.giveBack(seat)
 	h.bill(s, p.account)
 	h.noteName(seat)
 	p.seat, p.role = seat, s.role

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
@@ -40,38 +41,55 @@ func (h *Host) enterBot(p lockstep.Player) error {
 	return h.c.AwaitState(p, true)
 }
 
-// runBots lets each bot look at the state of the last sealed tick and submits its commands. A bot that fails leaves the
-// match.
+// runBots lets the bots and the substitutes look at the state of the last sealed tick and submits their commands. A bot
+// that fails leaves the match. The seat of a substitute that fails stays idle.
 func (h *Host) runBots() {
-	for i, bot := range h.bots {
+	for i := range h.seats {
 		p := lockstep.Player(i)
-		if bot == nil || h.seats[i].told != here || h.c.Err() != nil {
+		if !h.plays(p) || h.c.Err() != nil {
 			continue
 		}
-		if err := h.runBot(p, bot); err != nil {
+		bot := h.bots[p]
+		if bot == nil {
+			bot = h.substitute(p)
+		}
+		if bot == nil {
+			continue
+		}
+		switch err := h.runBot(p, bot); {
+		case err == nil:
+		case h.isBot(p):
 			h.vacate(p)
-			h.event(Event{Kind: BotFailed, Player: p, Text: pack.Clip(err.Error(), record.MaxNote)})
+			h.event(Event{Kind: BotFailed, Player: p, Text: clipped(err)})
+		default:
+			h.substituteFailed(p, err)
 		}
 	}
 }
 
-func (h *Host) runBot(p lockstep.Player, bot lockstep.Bot) (err error) {
+func (h *Host) runBot(p lockstep.Player, bot lockstep.Bot) error {
+	return guarded(func() error {
+		values := bot(h.c.Referee().Simulation())
+		for _, v := range values[:min(len(values), h.options.MaxPerTick)] {
+			if _, err := h.Submit(p, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// guarded runs code of a bot, and turns a panic into an error.
+func guarded(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("the bot panicked: %v", v)
 		}
 	}()
-	values := bot(h.c.Referee().Simulation())
-	for _, v := range values[:min(len(values), h.options.MaxPerTick)] {
-		kind, payload, err := h.botPayloads.Encode(v)
-		if err != nil {
-			return err
-		}
-		r := h.c.Submit(p, h.c.LastDecided(p)+1, kind, payload)
-		h.stats.Rejected[r.Reason]++
-	}
-	return nil
+	return f()
 }
+
+func clipped(err error) string { return pack.Clip(err.Error(), record.MaxNote) }
 
 // checkBots refuses bots without a seat, and bots without a state to look at.
 func (o *Options) checkBots(s *lockstep.Settings) error {
@@ -80,6 +98,8 @@ func (o *Options) checkBots(s *lockstep.Settings) error {
 		return fmt.Errorf("lockstep: host: bots: got %d, want at most %d, the seats", len(o.Bots), s.Players)
 	case o.Relay && len(o.Bots) > 0:
 		return fmt.Errorf("lockstep: host: bots: got %d in relay mode, want none: they look at the referee's state", len(o.Bots))
+	case o.Relay && o.Substitute != nil:
+		return errors.New("lockstep: host: substitute: got one in relay mode, want none: it looks at the referee's state")
 	}
 	return nil
 }

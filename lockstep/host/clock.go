@@ -119,6 +119,7 @@ func (h *Host) tick() {
 	h.stats.Commands += uint64(len(f.Commands))
 	h.recordEnd(f.Tick)
 	h.runBots()
+	h.countIdle()
 	if h.options.Relay {
 		h.remember()
 	}

@@ -53,6 +53,7 @@ type Host struct {
 
 	rates         [budgets]Rate
 	accounts      accounts
+	inactive      lockstep.Tick // InactivePolicy.After; 0: no policy
 	notes         notes
 	bans          []Ban
 	resimulations bucket // ticks, of Rates.Resimulations
@@ -109,6 +110,10 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		return nil, err
 	}
 	rate, each := h.Settings.Rate()
+	inactive := lockstep.Tick(h.Settings.TicksIn(int64(o.Inactive.After)))
+	if o.Inactive.After > 0 {
+		inactive = max(1, inactive)
+	}
 	auth := protocol.NewAuth(g)
 	auth.Protocol = h.Protocol
 	return &Host{
@@ -120,6 +125,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		rates: o.Rates.list(),
 		// A welcomed connection has at most two accounts, and a seat without a connection has one.
 		accounts: accounts{max: 2*(int(h.Settings.Players)+o.MaxSpectators) + spareAccounts},
+		inactive: inactive,
 		seats:    make([]hostSeat, h.Settings.Players),
 		wake:     never,
 		clock:    clock{rate: rate, each: each, percent: 100},

@@ -132,8 +132,14 @@ type Options struct {
 	Relay               bool // no referee: see coordinator.Options.Relay
 
 	// Bots play seats without connections. Each is given the state of every sealed tick, on the machine of the Host, and
-	// its commands run after the input delay. No token gets its seat. Bots need a referee. A [Recovery] needs them again.
+	// its commands run after the input delay. No token gets its seat. A bot that returns nothing leaves its seat to
+	// [Host.Submit]: a seat of the Host's own program. Bots need a referee. A [Recovery] needs them again.
 	Bots []lockstep.Bot // by seat; nil where people play
+
+	// Substitute returns a bot that plays for a player whose seat is taken over, until the player is back, or nil for
+	// nobody. It is called once for each such time, and again after a recovery. The bot is like those of Bots. If
+	// either panics, or the bot returns what is no command, the seat stays idle. It needs a referee; nil for nobody.
+	Substitute func(lockstep.Player) lockstep.Bot
 
 	MaxSpectators int // 64
 	MaxConnecting int // unauthenticated connections: 64
@@ -165,6 +171,7 @@ type Options struct {
 	KickTime    lockstep.Time // time that a kicked subject is kept out: 60 s
 
 	LeaveAfterGrace bool // give the seat up, instead of TakenOver
+	Inactive        InactivePolicy
 	Desync          DesyncPolicy
 	Delay           DelayPolicy
 	Wait            WaitPolicy
@@ -280,6 +287,8 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"linger", int64(o.Linger), 1, int64(3600 * lockstep.Second)},
 		{"end linger", int64(o.EndLinger), 1, int64(3600 * lockstep.Second)},
 		{"kick time", int64(o.KickTime), 1, int64(24 * 3600 * lockstep.Second)},
+		{"inactive after", int64(o.Inactive.After), 0, int64(24 * 3600 * lockstep.Second)},
+		{"inactive then", int64(o.Inactive.Then), 0, int64(inactiveActions - 1)},
 		{"slow percent", int64(o.Slow.Percent), 0, 100},
 		{"wait bound", int64(o.Wait.Bound), 0, int64(60 * lockstep.Second)},
 	} {

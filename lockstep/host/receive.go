@@ -99,6 +99,10 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.NotSeated})
 		return
 	}
+	if h.seats[p.seat].substitution.has(m.Sequence, h.c.LastDecided(p.seat)) {
+		h.reject(p, lockstep.Receipt{Sequence: m.Sequence, Reason: lockstep.StaleCommand, Detail: "the substitute has used it"})
+		return
+	}
 	known := false
 	if h.c.Seated(p.seat) {
 		_, known = h.c.Receipt(p.seat, m.Sequence)
@@ -112,6 +116,7 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 	r := h.c.Submit(p.seat, m.Sequence, m.Command, m.Bytes)
 	if !known {
 		h.stats.Rejected[r.Reason]++
+		h.seats[p.seat].idle = 0
 	}
 	if r.Reason != lockstep.Accepted {
 		h.reject(p, r)

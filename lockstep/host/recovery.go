@@ -121,6 +121,8 @@ func (r *Recovery) Append(raw []byte) error {
 			r.invited[rec.Text] = rec.Player
 		case seated && rec.Topic == TopicReserved:
 			r.seats[rec.Player].reserved = rec.Text
+		case seated && rec.Topic == TopicSubstitute:
+			r.seats[rec.Player].substitution.recorded(rec.Text)
 		case rec.Player == lockstep.System && rec.Topic == TopicOptions:
 			r.options = rec.Text
 		case rec.Player == lockstep.System && rec.Topic == record.TopicLineage:
@@ -144,7 +146,7 @@ func (r *Recovery) system(value any) {
 		r.seats[v.Player].told, r.seats[v.Player].inherited = here, false
 	case *lockstep.Left:
 		s := &r.seats[v.Player]
-		*s = hostSeat{noted: s.noted, claim: s.claim, reserved: s.reserved}
+		*s = hostSeat{noted: s.noted, claim: s.claim, reserved: s.reserved, substitution: s.substitution}
 	case *lockstep.Lost:
 		r.seats[v.Player].told = away
 	case *lockstep.TakenOver:
@@ -180,6 +182,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 			s.want, s.awaited = away, true
 		}
 		s.lostAt, s.role = now, protocol.Seated
+		s.substitution.recovered(x.c.LastDecided(lockstep.Player(i)), s.told == takenOver)
 	}
 	x.seatBots()
 	for _, l := range r.chat {

@@ -33,6 +33,7 @@ type hostSeat struct {
 	session protocol.SessionToken // resumes the seat once
 	before  protocol.SessionToken // the previous session, until the client has shown that it has the new one
 	lostAt  lockstep.Time
+	idle    lockstep.Tick // ticks since its last command, see InactivePolicy
 
 	want, told presence // actual, and according to the log
 	leaves     bool     // the previous player's leave is not in the log yet
@@ -43,6 +44,8 @@ type hostSeat struct {
 	reserved  string // the claim of the only player who may take it, or ""; see TopicReserved
 
 	resynced lockstep.Tick // the last sealed tick when it was sent a keyframe after a desync
+
+	substitution substitution // of a player whose seat is taken over
 
 	asked int // relay mode: the number of the last request for a state for joiners
 
@@ -72,8 +75,10 @@ func (h *Host) leaveSeat(p *peer) {
 	if p.code != protocol.CloseLeft {
 		s.why = p.reason
 	}
-	switch p.code {
-	case protocol.CloseLeft, protocol.CloseKicked, protocol.CloseBanned:
+	switch {
+	case p.code == protocol.CloseInactive && h.options.Inactive.Then == TakeOverInactive:
+		h.takeOver(p.seat)
+	case p.code == protocol.CloseLeft, p.code == protocol.CloseKicked, p.code == protocol.CloseBanned, p.code == protocol.CloseInactive:
 		h.vacate(p.seat)
 		h.event(Event{Kind: PeerLeft, Peer: p.id, Player: p.seat, Code: p.code})
 	default:
@@ -84,13 +89,16 @@ func (h *Host) leaveSeat(p *peer) {
 	}
 }
 
-// vacate gives up a seat for good. The next player inherits only the name in the log, until a note replaces it. The log
+// vacate gives up a seat for good. The next player inherits only the sequences, and the name in the log until a note replaces it. The log
 // has this player's leave before the next player's join, even if no tick passes between the two.
 func (h *Host) vacate(p lockstep.Player) {
 	s := &h.seats[p]
 	h.bots[p] = nil
 	h.bill(s, nil)
-	*s = hostSeat{noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved}
+	h.giveBack(p)
+	*s = hostSeat{
+		noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
+	}
 	h.seatsChanged = true
 }
 
@@ -186,8 +194,7 @@ func (h *Host) seatTime(p lockstep.Player) {
 		h.event(Event{Kind: PeerLeft, Player: p, Text: notBack})
 	} else {
 		s.why = notBack
-		s.want, s.session, s.before = takenOver, protocol.SessionToken{}, protocol.SessionToken{}
-		h.event(Event{Kind: PeerTakenOver, Player: p})
+		h.takeOver(p)
 	}
 	h.seatsChanged = true
 	h.logSeats()

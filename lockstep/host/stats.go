@@ -30,8 +30,8 @@ type Stats struct {
 	Offences      uint64        `json:"offences,string"`
 	NoRoom        uint64        `json:"turned,string"` // connections refused for lack of room
 
-	Rejected [lockstep.TooOften + 1]Counter    `json:"rejected"` // answers to commands, by Reason
-	Closed   [protocol.CloseBanned + 1]Counter `json:"closed"`   // connections, by CloseCode
+	Rejected [lockstep.TooOften + 1]Counter      `json:"rejected"` // answers to commands, by Reason
+	Closed   [protocol.CloseInactive + 1]Counter `json:"closed"`   // connections, by CloseCode
 
 	Peers       [peerStates]int `json:"peers"` // by PeerState
 	Players     int             `json:"players"`

@@ -39,10 +39,11 @@ const (
 	CloseRefused   CloseCode = 10 // after error identity, refused or full
 	CloseBusy      CloseCode = 11 // the seat is taken again too often, or there are too many strangers; come back later
 	CloseBanned    CloseCode = 12 // kept out, for the time that the text says
+	CloseInactive  CloseCode = 13 // no command for a long time, by the match's policy
 )
 
 var closeTexts = [...]string{
-	"", "left", "replaced", "slow", "timeout", "abuse", "kicked", "ended", "shutdown", "malformed", "refused", "busy", "banned",
+	"", "left", "replaced", "slow", "timeout", "abuse", "kicked", "ended", "shutdown", "malformed", "refused", "busy", "banned", "inactive",
 }
 
 func (c CloseCode) String() string { return codeText(closeTexts[:], uint8(c)) }

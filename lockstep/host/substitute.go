@@ -1,0 +1,162 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+)
+
+// TopicSubstitute is the topic of the notes about a seat that say which commands are the substitute's: "from command N"
+// when it begins, and "to command N" when the player is back. A recovery reads them.
+const TopicSubstitute = "substitute"
+
+const (
+	fromCommand = "from command "
+	toCommand   = "to command "
+)
+
+// A substitution is the bot for a seat that is taken over, and the sequences that the Host itself has used for its seat.
+type substitution struct {
+	asked bool         // Options.Substitute, since the seat was taken over
+	bot   lockstep.Bot // nil for nobody, or after a failure
+	lent  []span
+	open  bool // the last span goes on
+}
+
+// A span is a range of sequences.
+type span struct{ first, last lockstep.Sequence }
+
+// maxSpans bounds the spans of a seat. Older sequences are stale: a client that connects again has at most a window of
+// unanswered commands.
+const maxSpans = 64
+
+// has reports whether the Host itself has used a sequence. high is the last decided one.
+func (s *substitution) has(seq, high lockstep.Sequence) bool {
+	for i, lent := range s.lent {
+		if s.open && i == len(s.lent)-1 {
+			lent.last = high
+		}
+		if lent.first <= seq && seq <= lent.last {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *substitution) begin(first lockstep.Sequence) {
+	s.open = true
+	s.lent = append(s.lent, span{first: first})
+	if len(s.lent) > maxSpans {
+		s.lent = slices.Delete(s.lent, 0, 1)
+	}
+}
+
+func (s *substitution) end(last lockstep.Sequence) {
+	if s.open {
+		s.lent[len(s.lent)-1].last = last
+	}
+	s.open, s.asked, s.bot = false, false, nil
+}
+
+// recorded takes a note of a log.
+func (s *substitution) recorded(text string) {
+	if n, ok := strings.CutPrefix(text, fromCommand); ok {
+		s.begin(sequenceOf(n))
+	} else if n, ok := strings.CutPrefix(text, toCommand); ok {
+		s.end(sequenceOf(n))
+	}
+}
+
+// sequenceOf returns the sequence that a text names; 0 if it names none.
+func sequenceOf(text string) lockstep.Sequence {
+	n, _ := strconv.ParseUint(text, 10, 32)
+	return lockstep.Sequence(n)
+}
+
+// recovered forgets the sequences after the last one in the log: they are free again. takenOver says that the span that
+// is open goes on.
+func (s *substitution) recovered(high lockstep.Sequence, takenOver bool) {
+	if !takenOver {
+		s.end(high)
+	}
+	for i := range s.lent {
+		s.lent[i].last = min(s.lent[i].last, high)
+	}
+}
+
+// substitute returns the bot of a seat that is taken over, or nil.
+func (h *Host) substitute(p lockstep.Player) lockstep.Bot {
+	s := &h.seats[p].substitution
+	if s.asked || h.options.Substitute == nil {
+		return s.bot
+	}
+	s.asked = true
+	err := guarded(func() error {
+		//samestep:allow unseen a bot comes from outside; its commands are in the log
+		s.bot = h.options.Substitute(p)
+		return nil
+	})
+	if err != nil {
+		h.substituteFailed(p, err)
+	}
+	return s.bot
+}
+
+// substituteFailed leaves a seat that is taken over without a substitute until its player is back.
+func (h *Host) substituteFailed(p lockstep.Player, err error) {
+	h.seats[p].substitution.bot = nil
+	h.event(Event{Kind: SubstituteFailed, Player: p, Text: clipped(err)})
+}
+
+// Submit gives a command for a seat that the Host itself plays: that of a bot, or one that is taken over. The value is a
+// pointer to a registered type. The command is numbered after the seat's last sequence, and is in the log like any
+// other. The receipt says why a command is rejected. The error is that the value is no command, or wraps
+// [coordinator.ErrSeat] for any other seat: the commands of a connected player are its own.
+func (h *Host) Submit(p lockstep.Player, value any) (lockstep.Receipt, error) {
+	if int(p) >= len(h.seats) || !h.plays(p) {
+		return lockstep.Receipt{}, fmt.Errorf("%w: player %d is not the host's to command", coordinator.ErrSeat, p)
+	}
+	kind, payload, err := h.botPayloads.Encode(value)
+	if err != nil {
+		return lockstep.Receipt{}, err
+	}
+	s := &h.seats[p].substitution
+	seq := h.c.LastDecided(p) + 1
+	if !h.isBot(p) && !s.open && h.c.Err() == nil {
+		s.begin(seq)
+		h.noteSubstitute(p, fromCommand, seq)
+	}
+	r := h.c.Submit(p, seq, kind, payload)
+	h.stats.Rejected[r.Reason]++
+	return r, nil
+}
+
+// plays reports whether the Host itself commands for a seat.
+func (h *Host) plays(p lockstep.Player) bool {
+	s := &h.seats[p]
+	if h.isBot(p) {
+		return s.told == here
+	}
+	return s.told == takenOver && s.want == takenOver
+}
+
+// giveBack ends the substitution of a player who is back.
+func (h *Host) giveBack(p lockstep.Player) {
+	s := &h.seats[p].substitution
+	if s.open && h.c.Err() == nil {
+		h.noteSubstitute(p, toCommand, h.c.LastDecided(p))
+	}
+	s.end(h.c.LastDecided(p))
+}
+
+// noteSubstitute writes a note into the log. A recovery needs it, so it counts, but has no limit of its own: the grace time
+// and the rate of returns limit it.
+func (h *Host) noteSubstitute(p lockstep.Player, what string, seq lockstep.Sequence) {
+	text := what + strconv.FormatUint(uint64(seq), 10)
+	h.notes.bytes += noteSize(text)
+	_ = h.c.Note(p, TopicSubstitute, text) // an error ends the match; Advance handles that
+}
