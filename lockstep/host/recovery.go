@@ -130,7 +130,9 @@ func (r *Recovery) Append(raw []byte) error {
 				r.seats[i].inherited = true
 			}
 		}
-		r.noted += noteSize(rec.Text)
+		if rec.Topic != TopicSubstitute {
+			r.noted += noteSize(rec.Text)
+		}
 	case record.KindEnd:
 		r.end = slices.Clone(raw)
 		return nil

@@ -153,10 +153,8 @@ func (h *Host) giveBack(p lockstep.Player) {
 	s.end(h.c.LastDecided(p))
 }
 
-// noteSubstitute writes a note into the log. A recovery needs it, so it counts, but has no limit of its own: the grace time
-// and the rate of returns limit it.
+// noteSubstitute writes a note into the log. A recovery needs it, so it does not count as Options.MaxNoteBytes: like the
+// commands of System about the seat, it is limited by the grace time and the rate of returns.
 func (h *Host) noteSubstitute(p lockstep.Player, what string, seq lockstep.Sequence) {
-	text := what + strconv.FormatUint(uint64(seq), 10)
-	h.notes.bytes += noteSize(text)
-	_ = h.c.Note(p, TopicSubstitute, text) // an error ends the match; Advance handles that
+	_ = h.c.Note(p, TopicSubstitute, what+strconv.FormatUint(uint64(seq), 10)) // an error ends the match; Advance handles that
 }

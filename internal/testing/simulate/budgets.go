@@ -100,7 +100,7 @@ func (l *budgets) charge(wire *wire, what string, r host.Rate, n int) {
 
 // note counts a note of the log.
 func (l *budgets) note(player lockstep.Player, topic string, text []byte) {
-	if !l.on || player == lockstep.System {
+	if !l.on || player == lockstep.System || topic == host.TopicSubstitute {
 		return
 	}
 	l.notes += 16 + len(text)

@@ -41,6 +41,19 @@ var controls = []struct {
 			w.machines[1].receipts[seq] = r
 		}
 	}},
+	{"the content of a command", "I2", "it is not the one that it gave", func(t *testing.T, w *world) {
+		for seq := range w.machines[1].gave.content {
+			w.machines[1].gave.content[seq]++
+		}
+	}},
+	{"a limit of a kind", "I14", "in the 80 ticks up to 20, the game allows 4", func(t *testing.T, w *world) {
+		for i := range lockstep.Tick(5) {
+			w.oracle.limitedTo(77, 2, 16+i)
+		}
+	}},
+	{"a substitute", "I10", "the substitute of player 1 has failed: why", func(t *testing.T, w *world) {
+		w.observe(host.Event{Kind: host.SubstituteFailed, Player: 1, Text: "why"})
+	}},
 	{"a receipt of a command that never ran", "I2", "(false)", func(t *testing.T, w *world) {
 		w.machines[1].receipts[1<<20] = receipt{tick: 100}
 	}},

@@ -34,7 +34,7 @@ const (
 )
 
 // kinds are all kinds of faults. An inject function reports whether it had an effect.
-var kinds = slices.Concat(networkKinds, clientKinds, serverKinds, diskKinds, strangerKinds, liarKinds(), attackKinds())
+var kinds = slices.Concat(networkKinds, clientKinds, serverKinds, diskKinds, strangerKinds, liarKinds(), attackKinds(), substituteKinds)
 
 var networkKinds = []kind{
 	{name: "cut", group: "network", perHour: 120, n: 1 << 40, needs: connected, inject: func(w *world, m *machine, f *Fault) bool {
@@ -235,7 +235,7 @@ func (w *world) inject(f *Fault) {
 		m.calm = max(m.calm, w.now+f.For)
 	} else if k.group == "admin" {
 		w.orders = max(w.orders, w.now+f.For)
-	} else if k.group != "byzantine" {
+	} else if k.group != "byzantine" && k.group != "substitute" {
 		w.trouble(w.now + f.For)
 	}
 	m.touch()

@@ -41,6 +41,7 @@ type machine struct {
 	kickedIn int           // the server's epoch of the ban
 	stage    player.Stage
 	receipts map[lockstep.Sequence]receipt
+	gave     given
 	liar     *liar
 	truth    truth
 	links    [2]*rand.Rand
@@ -51,18 +52,18 @@ type machine struct {
 }
 
 func (m *machine) String() string {
-	if m == nil {
-		return "a stranger"
+	if m != nil {
+		return fmt.Sprint("client ", m.index)
 	}
-	return fmt.Sprintf("client %d", m.index)
+	return "a stranger"
 }
 
 func (w *world) newMachine(i int, p *MachinePlan) *machine {
 	m := &machine{
 		w: w, index: i, plan: p, seat: lockstep.System, token: "watch",
-		receipts: map[lockstep.Sequence]receipt{},
-		random:   stream(w.plan.Seed, "commands", i),
-		links:    [2]*rand.Rand{stream(w.plan.Seed, "up", i), stream(w.plan.Seed, "down", i)},
+		receipts: map[lockstep.Sequence]receipt{}, gave: newGiven(w.subject.Game),
+		random: stream(w.plan.Seed, "commands", i),
+		links:  [2]*rand.Rand{stream(w.plan.Seed, "up", i), stream(w.plan.Seed, "down", i)},
 	}
 	if !p.Spectator {
 		m.seat = w.seats
@@ -135,11 +136,11 @@ func (m *machine) due() lockstep.Time {
 func (m *machine) step() {
 	w := m.w
 	m.at = never
+	if m.dead > w.now {
+		m.at = m.dead
+		return
+	}
 	if m.dead > 0 {
-		if m.dead > w.now {
-			m.at = m.dead
-			return
-		}
 		m.start()
 	}
 	if m.busy > w.now {
@@ -219,17 +220,16 @@ func (m *machine) submit() {
 		return
 	}
 	for _, value := range m.play(s) {
-		_, _ = m.client.Submit(value) // it may not play now, or have too many unanswered commands
+		m.gave.submit(m.client, value)
 	}
 }
 
 // dial connects.
 func (m *machine) dial() {
 	w := m.w
-	if m.client.Stage() != player.StageDialing {
-		return
-	}
 	switch {
+	case m.client.Stage() != player.StageDialing:
+		return
 	case m.dialing == 0:
 		m.dialing = w.now + m.plan.Up.Delay + m.plan.Down.Delay + lockstep.Millisecond
 		return
@@ -308,6 +308,8 @@ func (m *machine) event(e any) {
 		if !m.w.referee.logged[e.Tick] { // else the log says so
 			m.truth.reported(m, e.Tick)
 		}
+	case player.Renumbered:
+		m.gave.content[e.To] = m.gave.content[e.From]
 	case player.Healed:
 		m.truth.reporting = false
 	case player.Welcomed:

@@ -35,9 +35,11 @@ type oracle struct {
 	saved   []savedState
 	last    [256]uint32 // sequence of each player
 	where   map[uint64]lockstep.Tick
-	course  []order       // the same, by tick
-	shown   lockstep.Tick // the last one that a client has received, in this epoch
-	offered [][]byte      // records that the file was given but has not taken
+	content map[uint64]uint64 // of each command, by place
+	limits  []limitedOrder    // by tick
+	course  []order           // the same, by tick
+	shown   lockstep.Tick     // the last one that a client has received, in this epoch
+	offered [][]byte          // records that the file was given but has not taken
 	ended   bool
 	roster  roster
 	frame   lockstep.Frame // scratch
@@ -66,7 +68,7 @@ type savedState struct {
 const saveEvery = 256
 
 func newOracle(w *world) (*oracle, error) {
-	o := &oracle{w: w, subject: w.subject, header: w.header, where: map[uint64]lockstep.Tick{}, epochs: []*history{{}}}
+	o := &oracle{w: w, subject: w.subject, header: w.header, where: map[uint64]lockstep.Tick{}, content: map[uint64]uint64{}, epochs: []*history{{}}}
 	sim, err := w.subject.Game.NewSimulation(w.header)
 	if err != nil {
 		return nil, err
@@ -211,6 +213,8 @@ func (o *oracle) commands(p *packed, n int) {
 		} else {
 			at := place(uint8(player), uint32(seq))
 			o.where[at], o.course = t, append(o.course, order{t, at})
+			o.content[at] = contentOf(lockstep.Kind(kind), payload)
+			o.limitedTo(uint8(player), lockstep.Kind(kind), t)
 		}
 		o.frame.Commands = append(o.frame.Commands, lockstep.Command{
 			Tick: t, Player: lockstep.Player(player), Sequence: lockstep.Sequence(seq), Kind: lockstep.Kind(kind), Payload: payload,
@@ -271,6 +275,9 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 	for n := len(o.course); n > 0 && o.course[n-1].tick > s.tick; n-- {
 		delete(o.where, o.course[n-1].place) // ticks up to t come again
 		o.course = o.course[:n-1]
+	}
+	for n := len(o.limits); n > 0 && o.limits[n-1].tick > s.tick; n-- {
+		o.limits = o.limits[:n-1]
 	}
 	o.last, o.hashes, o.roster = s.last, o.hashes[:s.tick+1], roster{seated: s.seated}
 	o.w.noteEnd(o.sim)

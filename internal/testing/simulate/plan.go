@@ -35,6 +35,8 @@ type HostPlan struct {
 	Leave      bool              `json:"leave,omitempty"`
 	Desync     host.DesyncPolicy `json:"desync,omitempty"`
 
+	Substitute bool `json:"substitute,omitempty"` // bots play the seats that are taken over
+
 	SpectatorDelay lockstep.Tick `json:"spectator_delay,omitempty"`
 	Relay          bool          `json:"relay,omitempty"`
 

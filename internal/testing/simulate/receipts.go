@@ -1,6 +1,12 @@
 package simulate
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
 
 // A receipt is the receipt of an accepted command.
 type receipt struct {
@@ -43,9 +49,37 @@ func (w *world) checkReceipts() {
 			switch {
 			case stands && (!ran || at != r.tick):
 				w.fail("I2", "%s was told that command %d runs in tick %d; it ran in tick %d (%t)", m, seq, r.tick, at, ran)
-			case !stands && !ran && r.life == m.starts && (w.plan.Disk.EachFrame || w.plan.Disk.Await) && !w.oracle.rotten(r.epoch):
+			case stands && w.oracle.content[place(uint8(m.seat), uint32(seq))] != m.gave.content[seq]:
+				w.fail("I2", "%s was told that command %d is accepted, and it is not the one that it gave", m, seq)
+			case !stands && !ran && !w.substitutes.played[int(m.seat)] && r.life == m.starts && (w.plan.Disk.EachFrame || w.plan.Disk.Await) && !w.oracle.rotten(r.epoch):
 				w.fail("I3", "%s was told that command %d runs in tick %d, which a crash has taken back, and it never ran", m, seq, r.tick)
 			}
 		}
 	}
+}
+
+// given has the content of a player's commands.
+type given struct {
+	content  map[lockstep.Sequence]uint64 // see contentOf
+	payloads *record.Payloads
+}
+
+func newGiven(g *lockstep.Game) given {
+	return given{map[lockstep.Sequence]uint64{}, g.NewPayloads()}
+}
+
+// submit gives a command to a client, and keeps its content.
+func (g *given) submit(c *player.Client, value any) {
+	seq, err := c.Submit(value)
+	if err != nil {
+		return // it may not play now, or have too many unanswered commands
+	}
+	if kind, payload, err := g.payloads.Encode(value); err == nil {
+		g.content[seq] = contentOf(kind, payload)
+	}
+}
+
+// contentOf returns a hash of a command.
+func contentOf(kind lockstep.Kind, payload []byte) uint64 {
+	return xxhash.Sum64(payload)*31 + uint64(kind)
 }

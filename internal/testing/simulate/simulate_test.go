@@ -36,6 +36,9 @@ func TestSeeds(t *testing.T) {
 	if r.Unaffected == 0 {
 		t.Error("no player was without faults, so nothing was checked for I13")
 	}
+	if r.Counts["substitute"] == 0 || r.Counts["substitute failed"] == 0 || r.Rejected[lockstep.TooOften] == 0 {
+		t.Errorf("%d substitutes, of which %d failed, and %d commands beyond a limit", r.Counts["substitute"], r.Counts["substitute failed"], r.Rejected[lockstep.TooOften])
+	}
 	for _, kind := range Kinds() {
 		if r.Injected[kind] == 0 {
 			t.Errorf("no %s was injected", kind)

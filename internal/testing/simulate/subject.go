@@ -82,7 +82,7 @@ type arm struct {
 
 var dronesGame = lockstep.MustGame(lockstep.Rules[drones, dronesConfig]{
 	Name: "drones", Build: "1",
-	Commands: []lockstep.CommandType{lockstep.Type[steer](1, "steer"), lockstep.Type[arm](2, "arm")},
+	Commands: []lockstep.CommandType{lockstep.Type[steer](1, "steer"), lockstep.Type[arm](2, "arm").Limit(4, 4*lockstep.Second)},
 	New: func(w *drones, s *lockstep.Settings, c *dronesConfig) error {
 		w.Random = s.Seed
 		w.Units = make([]drone, c.Units)

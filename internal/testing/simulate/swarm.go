@@ -122,13 +122,16 @@ func expandHost(s *Subject, p *Plan) {
 	if r.IntN(3) == 0 {
 		h.Ring = int(h.Lag)
 	}
+	if r := stream(p.Seed, "substitutes", 0); !h.Leave && r.IntN(2) == 0 {
+		h.Substitute, h.Grace = true, between(r, 300*ms, 4*sec) // short, so that they play often
+	}
 	if r := stream(p.Seed, "spectator delay", 0); r.IntN(5) == 0 {
 		h.SpectatorDelay = 1 + lockstep.Tick(r.IntN(int(rate)<<r.IntN(5)))
 		if h.Ring > 0 {
 			h.Ring += 2 * int(h.SpectatorDelay)
 		}
 	} else if s.Relay && stream(p.Seed, "relay", 0).IntN(8) == 0 {
-		h.Relay, h.Ring = true, 0 // a snapshot of a client is some seconds old
+		h.Relay, h.Substitute, h.Ring = true, false, 0 // a snapshot of a client is some seconds old
 	}
 }
 

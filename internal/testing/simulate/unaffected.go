@@ -81,7 +81,7 @@ func (m *machine) harmed(format string, args ...any) {
 // rejected checks a rejected command. A player who replaces another owns the seat
 // from the next tick on, and a match that waits seals that later.
 func (m *machine) rejected(r lockstep.Receipt) {
-	if r.Reason != lockstep.Refused && (r.Reason != lockstep.NotSeated || m.w.plan.Host.Wait == 0) {
+	if r.Reason != lockstep.Refused && r.Reason != lockstep.TooOften && (r.Reason != lockstep.NotSeated || m.w.plan.Host.Wait == 0) {
 		m.harmed("was told that command %d is rejected: %s", r.Sequence, r.Err())
 	}
 }

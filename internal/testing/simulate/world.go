@@ -24,21 +24,23 @@ type world struct {
 	chaos   bool // faults start, players submit commands
 	over    bool // the match cannot go on, which is correct
 
-	server    *server
-	barrier   barrier
-	budgets   budgets
-	attackers []*attacker
-	quiet     bool            // no fault of the plan touches the server
-	early     int             // unaffected machines that join at the start
-	others    int             // other players, and attackers
-	sealed    []lockstep.Time // time of each tick
-	relay     relay
-	machines  []*machine
-	oracle    *oracle
-	referee   referee
-	wires     []*wire       // all open ones
-	wiresAt   lockstep.Time // when the next message arrives at the server
-	seats     lockstep.Player
+	server  *server
+	barrier barrier
+	budgets budgets
+
+	substitutes substitutes
+	attackers   []*attacker
+	quiet       bool            // no fault of the plan touches the server
+	early       int             // unaffected machines that join at the start
+	others      int             // other players, and attackers
+	sealed      []lockstep.Time // time of each tick
+	relay       relay
+	machines    []*machine
+	oracle      *oracle
+	referee     referee
+	wires       []*wire       // all open ones
+	wiresAt     lockstep.Time // when the next message arrives at the server
+	seats       lockstep.Player
 
 	concludeAt lockstep.Time // when the run of a match that its rules ended is over; never if they did not
 	tokens     *rand.Rand    // session tokens
@@ -100,6 +102,7 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 		tokens: stream(p.Seed, "tokens", 0), hash: xxhash.New(), concludeAt: never,
 		barrier: barrier{delay: p.Host.SpectatorDelay}, relay: newRelay(p),
 		Tallies: Tallies{Counts: map[string]int{}, Injected: map[string]int{}}, kicked: map[int]bool{},
+		substitutes: substitutes{played: map[int]bool{}},
 	}
 	var err error
 	id := lockstep.MatchID{}
@@ -146,6 +149,7 @@ func (w *world) authorize(token string) (host.Grant, error) {
 // observe follows the events of the host.
 func (w *world) observe(e host.Event) {
 	w.budgets.observe(&e)
+	w.substituted(&e)
 	switch e.Kind {
 	case host.PeerDesynced:
 		if m := w.about(&e); m != nil {

@@ -1,0 +1,101 @@
+package simulate
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+)
+
+// substitutes are the bots of players whose seats are taken over, if the plan has them.
+type substitutes struct {
+	made   int          // of all bots
+	fault  string       // the one in force; "": none
+	played map[int]bool // seats that were taken over
+}
+
+// substituteKinds are the faults of substitutes. The match goes on whatever they do.
+var substituteKinds = []kind{
+	substituteKind("substitute: panics"), substituteKind("substitute: nonsense"), substituteKind("substitute: flood"),
+}
+
+func substituteKind(name string) kind {
+	return kind{name: name, group: "substitute", perHour: 60, low: sec, high: 10 * sec, inject: func(w *world, _ *machine, _ *Fault) bool {
+		if !w.plan.Host.Substitute {
+			return false
+		}
+		w.substitutes.fault = name
+		return true
+	}, restores: func(w *world, _ *machine, _ *Fault) { w.substitutes.fault = "" }}
+}
+
+// substitute returns the option of the Host.
+func (w *world) substitute() func(lockstep.Player) lockstep.Bot {
+	if !w.plan.Host.Substitute || w.relay.on {
+		return nil
+	}
+	return func(p lockstep.Player) lockstep.Bot {
+		w.substitutes.made++
+		play := w.subject.Play(p, stream(w.plan.Seed, "substitute", w.substitutes.made))
+		w.count("substitute")
+		return func(s *lockstep.Simulation) []any {
+			switch w.substitutes.fault {
+			case "substitute: panics":
+				panic("a fault of the plan")
+			case "substitute: nonsense":
+				return append(play(s), w)
+			case "substitute: flood":
+				return w.flood(play(s))
+			}
+			if !w.chaos || s.Tick()%4 > 0 {
+				return nil
+			}
+			return play(s)
+		}
+	}
+}
+
+// flood repeats commands more often than a Host takes them.
+func (w *world) flood(values []any) (all []any) {
+	for len(values) > 0 && len(all) < 300 {
+		all = append(all, values...)
+	}
+	return all
+}
+
+// substituted follows an event of a substitute.
+func (w *world) substituted(e *host.Event) {
+	switch e.Kind {
+	case host.PeerTakenOver:
+		w.substitutes.played[int(e.Player)] = true
+	case host.SubstituteFailed:
+		w.count("substitute failed")
+		if w.substitutes.fault == "" {
+			w.fail("I10", "the substitute of player %d has failed: %s", e.Player, e.Text)
+		}
+	}
+}
+
+// limitedTo checks that the log has no more commands of a kind in a window than the game allows.
+func (o *oracle) limitedTo(player uint8, kind lockstep.Kind, t lockstep.Tick) {
+	l := o.subject.Game.CommandLimit(kind)
+	if l.N == 0 {
+		return
+	}
+	per := lockstep.Tick(max(1, o.header.Settings.TicksIn(int64(l.Per))))
+	o.limits = append(o.limits, limitedOrder{t, player, kind})
+	n := 0
+	for i := len(o.limits) - 1; i >= 0 && o.limits[i].tick+per > t; i-- {
+		if o.limits[i].player == player && o.limits[i].kind == kind {
+			n++
+		}
+	}
+	if n > l.N {
+		o.w.fail("I14", "player %d has %d commands of kind %d in the %d ticks up to %d, the game allows %d", player, n, kind, per, t, l.N)
+	}
+}
+
+// A limitedOrder is a command of a limited kind.
+type limitedOrder struct {
+	tick   lockstep.Tick
+	player uint8
+	kind   lockstep.Kind
+}
