@@ -200,6 +200,9 @@ func (m *Match) hostOptions() host.Options {
 	if m.spec.Bots != nil {
 		o.Bots = m.spec.Bots
 	}
+	if m.spec.Substitute != nil {
+		o.Substitute = m.spec.Substitute
+	}
 	o.MaxConnecting = cmp.Or(o.MaxConnecting, 64)
 	o.MaxSpectators = cmp.Or(o.MaxSpectators, 64)
 	o.EvidenceHistory = cmp.Or(o.EvidenceHistory, 8)

@@ -70,6 +70,14 @@ func (m *MatchSpec) bots() (n int) {
 	return n
 }
 
+// mostBots returns the number of bots that a match can have at a time: all seats if players have substitutes.
+func (m *MatchSpec) mostBots() int {
+	if m.Substitute != nil || m.Host != nil && m.Host.Substitute != nil {
+		return int(m.Settings.Players)
+	}
+	return m.bots()
+}
+
 // releaseGuest gives back the place of a guest's match. A second call does nothing.
 func (s *Server) releaseGuest(g *guestUsage) {
 	s.mu.Lock()

@@ -139,13 +139,16 @@ type MatchSpec struct {
 	// Invite draws a token for each seat that no bot has, see [Match.Invitations]. The answer to an admin's POST /matches
 	// always has them.
 	Invite bool
+	// Substitute returns bots for players whose seats are taken over, see host.Options.Substitute. With it, each seat of a
+	// match that a guest starts counts as a bot. Nil takes that of Host.
+	Substitute func(lockstep.Player) lockstep.Bot
 
 	// Recorded says how the match was created, in the caller's own words, up to [record.MaxNote] bytes. It is in the log,
 	// and Restore gets it back. It must have no secret.
 	Recorded string
 
 	// Restore is called by [Server.Resume] before the match runs, with the Recorded of its creation, and may change Host,
-	// Bots and OnStart. An error refuses the match. Nil for no call.
+	// Bots, Substitute and OnStart. An error refuses the match. Nil for no call.
 	Restore func(spec *MatchSpec, recorded string) error
 
 	// OnStart is called by [Server.Create] and [Server.Resume] when the match runs; nil for no call.

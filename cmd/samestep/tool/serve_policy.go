@@ -33,6 +33,7 @@ type matchPolicy struct {
 	host           host.Options
 	spectatorDelay time.Duration
 	adaptive       bool // the input delay follows the players' connections
+	substitutes    bool // bots play for players whose seats are taken over
 }
 
 func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
@@ -62,7 +63,25 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 		return nil, usagef("--desync: got %q, want log, resync or remove", c.String("desync"))
 	}
 	p.host.Desync = policy
-	return p, nil
+	if p.substitutes = c.Bool("substitutes"); p.substitutes && p.host.Relay {
+		return nil, usagef("--substitutes: got --relay, want a referee, whose state the bots look at")
+	}
+	return p, p.setInactive(c)
+}
+
+// setInactive sets the policy for players who give no command.
+func (p *matchPolicy) setInactive(c *cli.Context) error {
+	after := c.Duration("inactive")
+	if after < 0 || after > 24*time.Hour {
+		return usagef("--inactive: got %v, want at most 24h", after)
+	}
+	actions := map[string]host.InactiveAction{"report": host.ReportInactive, "takeover": host.TakeOverInactive, "remove": host.RemoveInactive}
+	action, ok := actions[c.String("inactive-then")]
+	if !ok {
+		return usagef("--inactive-then: got %q, want report, takeover or remove", c.String("inactive-then"))
+	}
+	p.host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: action}
+	return nil
 }
 
 // of returns the same policy for the matches of another game.
@@ -93,6 +112,9 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	}
 	spec.Host = &o
 	spec.Recorded, spec.Restore = p.recorded(bots), p.restore
+	if p.substitutes {
+		spec.Substitute = func(seat lockstep.Player) lockstep.Bot { return p.game.bot(seat, uint64(seat)+1) }
+	}
 	if bots > 0 {
 		p.fill(spec, bots)
 	}
@@ -101,6 +123,7 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 // policyFlags are the flags that are policies of a match. A match keeps those of its creation.
 var policyFlags = []string{
 	"spectator-delay", "anonymous-spectators", "max-spectators", "relay", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
+	"substitutes", "inactive", "inactive-then",
 }
 
 // recorded returns the policies of a match as flags, of those that are not the default.

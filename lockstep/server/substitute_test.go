@@ -1,0 +1,48 @@
+//go:build !js
+
+package server_test
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A bot plays for a player who is gone, also after a crash of the server, and the player takes the seat back.
+func TestSubstitutePlays(t *testing.T) {
+	var asked atomic.Int64
+	options := host.Options{
+		Grace: lockstep.Second / 5,
+		Substitute: func(p lockstep.Player) lockstep.Bot {
+			bot := minimal.NewBot(p, 1)
+			return func(s *lockstep.Simulation) []any {
+				asked.Add(1)
+				return bot(s)
+			}
+		},
+	}
+	durable := server.Options{Durability: replay.SyncFrame}
+	first := newStage(t, setup{host: options, options: durable})
+	first.raw(t, ada, protocol.SessionToken{}, 0).live().ws.CloseNow()
+	eventually(t, "a bot plays", func() bool { return asked.Load() > 20 })
+	crashed := first.crash(t)
+	first.stop()
+	before := asked.Load()
+	second := newStage(t, setup{host: options, options: durable, interrupted: crashed})
+	eventually(t, "a bot plays again", func() bool { return asked.Load() > before+20 })
+	b := second.join(t, ada, wander)
+	eventually(t, "the player is back", func() bool { return b.status().Agreed > 2 })
+	before = asked.Load()
+	was := b.tick()
+	eventually(t, "it goes on", func() bool { return b.tick() > was+20 })
+	if n := asked.Load() - before; n > 5 {
+		t.Errorf("the bot was asked %d times after its player was back", n)
+	}
+	second.agree(t, b)
+}
