@@ -139,6 +139,7 @@ type MatchSpec struct {
 	// Invite draws a token for each seat that no bot has, see [Match.Invitations]. The answer to an admin's POST /matches
 	// always has them.
 	Invite bool
+
 	// Substitute returns bots for players whose seats are taken over, see host.Options.Substitute. With it, each seat of a
 	// match that a guest starts counts as a bot. Nil takes that of Host.
 	Substitute func(lockstep.Player) lockstep.Bot
