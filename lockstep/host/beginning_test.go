@@ -383,3 +383,46 @@ func TestBeginRefuses(t *testing.T) {
 		t.Errorf("without a state: got %v", err)
 	}
 }
+
+// The rules can end a match in its first tick. No match begins after the tick in which they have ended another one.
+func TestBeginAtTheEnd(t *testing.T) {
+	rules := testgame.LampRules
+	rules.Result = lockstep.Result[struct{}]()
+	step := rules.Step
+	rules.Step = func(w *testgame.Lamps, c *testgame.Nobody, turn *lockstep.Turn) {
+		if step(w, c, turn); turn.Tick == 25 {
+			turn.End(nil)
+		}
+	}
+	game := lockstep.MustGame(rules)
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := host.New(game, header, lampOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := &lampMatch{Host: h}
+	for range 40 {
+		first.drain()
+		h.Advance(h.Ready().Next)
+	}
+	first.drain()
+	again := *header
+	again.Match = lockstep.MatchID{2}
+	for cut := 1; cut < 4; cut++ { // without the end record; without the checksum or the tick, too
+		r := recoverLamps(game, first.log[:len(first.log)-cut])
+		h, err := r.Begin(0, &again, host.Origin{Lineage: lineage}, lampOptions())
+		switch {
+		case r.Tick() == 25 && !errors.Is(err, coordinator.ErrEnded):
+			t.Errorf("after tick 25: got %v", err)
+		case r.Tick() == 24:
+			if _, byRules := h.Result(); err != nil || !byRules || h.Now() != 25 {
+				t.Errorf("after tick 24: %v", err)
+			}
+			return
+		}
+	}
+	t.Error("no match began in the tick before")
+}
