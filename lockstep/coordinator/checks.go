@@ -135,7 +135,8 @@ func (c *Coordinator) check() error {
 		}
 	}
 	if every := lockstep.Tick(c.header.Settings.KeyframeEvery); every > 0 && t%every == 0 && c.referee != nil {
-		if err := c.keyframe(c.referee.Simulation()); err != nil {
+		c.last = c.enc.AppendLast(c.last[:0])
+		if err := c.keyframe(c.referee.Simulation(), c.last); err != nil {
 			return c.fail(err)
 		}
 	}

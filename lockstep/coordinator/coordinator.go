@@ -146,7 +146,7 @@ func (c *Coordinator) begin(first *lockstep.Simulation, last []record.LastSequen
 	if err := c.append(c.enc.Header(c.header)); err != nil {
 		return err
 	}
-	if err := c.keyframeWith(first, last); err != nil {
+	if err := c.keyframe(first, last); err != nil {
 		return err
 	}
 	if !c.options.Relay {
@@ -174,14 +174,8 @@ func (c *Coordinator) BreakOff(after lockstep.Tick, err error) error {
 	return c.err
 }
 
-// keyframe writes the state of sim into the log, with the last sequences there.
-func (c *Coordinator) keyframe(sim *lockstep.Simulation) error {
-	c.last = c.enc.AppendLast(c.last[:0])
-	return c.keyframeWith(sim, c.last)
-}
-
-// keyframeWith is keyframe with the last sequences of another log.
-func (c *Coordinator) keyframeWith(sim *lockstep.Simulation, last []record.LastSequence) error {
+// keyframe writes the state of sim into the log, with the last sequences up to there.
+func (c *Coordinator) keyframe(sim *lockstep.Simulation, last []record.LastSequence) error {
 	defer c.enc.Release() // a server has many matches, and keyframes are rare
 	state := sim.AppendState(nil)
 	if len(state) > lockstep.MaxStateSize {

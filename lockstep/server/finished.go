@@ -43,7 +43,8 @@ func (m *Match) finish() {
 
 // noticeLost reports once that somebody has removed the match's log from its folder: what is written to it now is lost.
 func (m *Match) noticeLost() {
-	if m.writer == nil || m.lost {
+	timed, _ := m.file.(timedFile)
+	if _, onDisk := timed.file.(*os.File); !onDisk || m.lost {
 		return
 	}
 	if _, err := os.Lstat(m.path); errors.Is(err, fs.ErrNotExist) {
