@@ -51,8 +51,11 @@ type Policy struct {
 	SyncMS              int64  `json:"sync_ms,omitempty"`
 	WaitMS              int64  `json:"wait_ms,omitempty"`
 	SlowPercent         uint16 `json:"slow_percent,omitempty"`
-	BytesRate           int    `json:"bytes_rate,omitempty"`  // a second
-	BytesBurst          int    `json:"bytes_burst,omitempty"` // with BytesRate
+	AddsPerSecond       int    `json:"adds_per_second,omitempty"` // the limit of the kind add
+	Substitute          bool   `json:"substitute,omitempty"`      // adds 1 in each tick, for a seat that is taken over
+	InactiveMS          int64  `json:"inactive_ms,omitempty"`     // then the seat is taken over
+	BytesRate           int    `json:"bytes_rate,omitempty"`      // a second
+	BytesBurst          int    `json:"bytes_burst,omitempty"`     // with BytesRate
 }
 
 // A Token is a token that the server accepts. Tokens of guests need not be listed.

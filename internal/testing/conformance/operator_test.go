@@ -40,7 +40,7 @@ func (s *stage) operate(step *Step) error {
 // crash ends the server's process and starts another one with the first records of the
 // log. All connections are lost without a message.
 func (s *stage) crash(keep int) error {
-	r := host.NewRecovery(game())
+	r := host.NewRecovery(s.game())
 	for _, record := range s.records[:keep] {
 		if err := r.Append(record); err != nil {
 			return err

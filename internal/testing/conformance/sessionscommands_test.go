@@ -64,6 +64,25 @@ func commandSessions() []Built {
 				p.wait(200)
 				g.add(1)
 			})},
+		{id: "reject-often", rules: "P-command-often", about: "Reason 11: a third addition in a second where two are allowed; other kinds have no limit, and a reconnect and a crash do not refill it.",
+			setup: func(t *Transcript) { t.Host.AddsPerSecond = 2 },
+			run: playing(func(p *play, g *guest) {
+				for range 3 {
+					g.add(1)
+				}
+				g.command(kindSay, recordBytes("hello"))
+				p.wait(300)
+				g.cut()
+				p.again(g, auth{token: ada})
+				p.wait(300)
+				g.say(33, 5, kindAdd, recordBytes(1))
+				p.operator("crash", int64(len(p.records)), "")
+				p.again(g, auth{token: ada})
+				p.wait(200)
+				g.say(33, 6, kindAdd, recordBytes(1))
+				p.wait(500)
+				g.say(33, 7, kindAdd, recordBytes(1))
+			})},
 		{id: "reject-kind", rules: "P-command-reason P-system", about: "Reason 7: a kind that the game does not have, and one of the system.",
 			run: playing(func(p *play, g *guest) {
 				g.command(3, recordBytes(1))

@@ -149,6 +149,32 @@ func seatSessions() []Built {
 				p.again(g, auth{token: ada})
 				p.wait(500)
 			}},
+		{id: "substitute", rules: "P-substitute P-session", about: "A substitute plays for a player who is taken over. The player is given the next sequence, and the substitute's are stale.",
+			setup: func(t *Transcript) { t.Host.GraceMS, t.Host.Substitute = 500, true },
+			run: func(p *play) {
+				p.join(auth{token: bob})
+				g := p.join(auth{token: ada})
+				p.wait(300)
+				g.add(5)
+				g.cut()
+				p.wait(1000)
+				p.again(g, auth{token: ada})
+				p.wait(300)
+				g.say(33, 2, kindAdd, recordBytes(9))
+				g.say(33, 1, kindAdd, recordBytes(9))
+				g.say(33, 100, kindAdd, recordBytes(9))
+				p.wait(500)
+			}},
+		{id: "inactive", rules: "P-inactive", about: "A player who gives no command for a second gets closing inactive and is taken over; the token still takes the seat.",
+			setup: func(t *Transcript) { t.Host.InactiveMS = 1000 },
+			run: func(p *play) {
+				g := p.join(auth{token: ada})
+				p.wait(700)
+				g.add(5)
+				p.wait(1500)
+				p.again(g, auth{token: ada})
+				p.wait(500)
+			}},
 		{id: "grace-leave", rules: "P-system P-leave", about: "Where the seat is given up after the grace time, the player has left.",
 			setup: func(t *Transcript) { t.Host.GraceMS, t.Host.LeaveAfterGrace = 1000, true },
 			run: func(p *play) {

@@ -31,18 +31,34 @@ func newStage(t *Transcript) (*stage, error) {
 	m := t.Match
 	var id lockstep.MatchID
 	copy(id[:], matchID)
-	h, err := game().NewHeader(id, lockstep.Settings{
+	h, err := s.game().NewHeader(id, lockstep.Settings{
 		Seed: m.Seed, Players: m.Players, TickRate: m.TickRate, CheckEvery: m.CheckEvery, KeyframeEvery: m.KeyframeEvery,
 	}, &config{m.Start})
 	if err != nil {
 		return nil, err
 	}
 	h.Platform = "conformance"
-	s.host, err = host.New(game(), h, s.options())
+	s.host, err = host.New(s.game(), h, s.options())
 	if err == nil {
 		s.settle()
 	}
 	return s, err
+}
+
+// game returns the game, with the limit of the transcript.
+func (s *stage) game() *lockstep.Game {
+	n := s.t.Host.AddsPerSecond
+	if n == 0 {
+		return game()
+	}
+	rules := Rules()
+	rules.Commands[0] = rules.Commands[0].Limit(n, lockstep.Second)
+	return lockstep.MustGame(rules)
+}
+
+// substitute adds 1 in each tick.
+func substitute(lockstep.Player) lockstep.Bot {
+	return func(*lockstep.Simulation) []any { return []any{&add{1}} }
 }
 
 func (s *stage) options() host.Options {
@@ -66,6 +82,10 @@ func (s *stage) options() host.Options {
 	if p.BytesRate > 0 {
 		o.Rates.Bytes = host.Rate{N: p.BytesRate, Per: lockstep.Second, Burst: p.BytesBurst}
 	}
+	if p.Substitute {
+		o.Substitute = substitute
+	}
+	o.Inactive = host.InactivePolicy{After: ms(p.InactiveMS), Then: host.TakeOverInactive}
 	if p.Evidence {
 		o.Evidence = true
 	}
