@@ -73,7 +73,7 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 	}
 	spec.Invite = spec.Invite || !guest
 	if _, err = s.storage.check(); err == nil && guest {
-		spec.guest, err = s.reserveGuest(addressOf(r.RemoteAddr), spec.mostBots())
+		spec.guest, err = s.reserveGuest(addressOf(r.RemoteAddr), s.mostBots(&spec))
 	}
 	var m *Match
 	if err == nil {

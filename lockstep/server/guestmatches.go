@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -71,8 +72,8 @@ func (m *MatchSpec) bots() (n int) {
 }
 
 // mostBots returns the number of bots that a match can have at a time: all seats if players have substitutes.
-func (m *MatchSpec) mostBots() int {
-	if m.Substitute != nil || m.Host != nil && m.Host.Substitute != nil {
+func (s *Server) mostBots(m *MatchSpec) int {
+	if o := cmp.Or(m.Host, &s.options.Host); m.Substitute != nil || o.Substitute != nil {
 		return int(m.Settings.Players)
 	}
 	return m.bots()

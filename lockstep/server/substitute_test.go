@@ -3,6 +3,8 @@
 package server_test
 
 import (
+	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -45,4 +47,21 @@ func TestSubstitutePlays(t *testing.T) {
 		t.Errorf("the bot was asked %d times after its player was back", n)
 	}
 	second.agree(t, b)
+}
+
+// Each seat of a guest's match with substitutes counts as a bot.
+func TestGuestsSubstitutesAreBots(t *testing.T) {
+	s := newStage(t, setup{
+		host: host.Options{Substitute: func(lockstep.Player) lockstep.Bot { return nil }},
+		options: server.Options{
+			Authorizer: server.AnyOf(opsOnly(t), server.Guests{}), NewMatch: newGuestMatch, GuestMatches: 4, GuestBots: 2,
+		},
+	})
+	status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("a", 0, 0)))
+	if status != http.StatusServiceUnavailable || !strings.Contains(text, "bots in their matches, want at most 2") {
+		t.Errorf("got %d %q, want a refusal because of the bots", status, text)
+	}
+	if status, text := s.postFrom("192.0.2.1", ops, strings.NewReader(guestMatch("a", 0, 0))); status != http.StatusCreated {
+		t.Errorf("an admin's match: got %d %q", status, text)
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -53,4 +55,35 @@ func (o *oracle) joined(w *wire, state []byte) {
 	if err != nil || !maps.Equal(told, want) {
 		o.w.fail("I2", "%s joined at tick %d with the last sequences %v, want %v", w.m, t, told, want)
 	}
+}
+
+// contentOf returns a hash of a command.
+func contentOf(kind lockstep.Kind, payload []byte) uint64 {
+	return xxhash.Sum64(payload)*31 + uint64(kind)
+}
+
+// limitedTo checks that the log has no more commands of a kind in a window than the game allows.
+func (o *oracle) limitedTo(player uint8, kind lockstep.Kind, t lockstep.Tick) {
+	l := o.subject.Game.CommandLimit(kind)
+	if l.N == 0 {
+		return
+	}
+	per := lockstep.Tick(max(1, o.header.Settings.TicksIn(int64(l.Per))))
+	o.limits = append(o.limits, limitedOrder{t, player, kind})
+	n := 0
+	for i := len(o.limits) - 1; i >= 0 && o.limits[i].tick+per > t; i-- {
+		if o.limits[i].player == player && o.limits[i].kind == kind {
+			n++
+		}
+	}
+	if n > l.N {
+		o.w.fail("I14", "player %d has %d commands of kind %d in the %d ticks up to %d, the game allows %d", player, n, kind, per, t, l.N)
+	}
+}
+
+// A limitedOrder is a command of a limited kind.
+type limitedOrder struct {
+	tick   lockstep.Tick
+	player uint8
+	kind   lockstep.Kind
 }

@@ -127,6 +127,21 @@ func (s *server) arm(failure string, f *Fault) bool {
 	return true
 }
 
+// substituteKinds are the faults of substitutes. The match goes on whatever they do.
+var substituteKinds = []kind{
+	substituteKind("substitute: panics"), substituteKind("substitute: nonsense"), substituteKind("substitute: flood"),
+}
+
+func substituteKind(name string) kind {
+	return kind{name: name, group: "substitute", perHour: 60, low: sec, high: 10 * sec, inject: func(w *world, _ *machine, _ *Fault) bool {
+		if !w.plan.Host.Substitute {
+			return false
+		}
+		w.substitutes.fault = name
+		return true
+	}, restores: func(w *world, _ *machine, _ *Fault) { w.substitutes.fault = "" }}
+}
+
 var strangerKinds = []kind{
 	{name: "stranger: silent", group: "byzantine", perHour: 60, n: 90, inject: func(w *world, m *machine, f *Fault) bool {
 		came := false

@@ -1,8 +1,6 @@
 package simulate
 
 import (
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -77,9 +75,4 @@ func (g *given) submit(c *player.Client, value any) {
 	if kind, payload, err := g.payloads.Encode(value); err == nil {
 		g.content[seq] = contentOf(kind, payload)
 	}
-}
-
-// contentOf returns a hash of a command.
-func contentOf(kind lockstep.Kind, payload []byte) uint64 {
-	return xxhash.Sum64(payload)*31 + uint64(kind)
 }

@@ -12,24 +12,9 @@ type substitutes struct {
 	played map[int]bool // seats that were taken over
 }
 
-// substituteKinds are the faults of substitutes. The match goes on whatever they do.
-var substituteKinds = []kind{
-	substituteKind("substitute: panics"), substituteKind("substitute: nonsense"), substituteKind("substitute: flood"),
-}
-
-func substituteKind(name string) kind {
-	return kind{name: name, group: "substitute", perHour: 60, low: sec, high: 10 * sec, inject: func(w *world, _ *machine, _ *Fault) bool {
-		if !w.plan.Host.Substitute {
-			return false
-		}
-		w.substitutes.fault = name
-		return true
-	}, restores: func(w *world, _ *machine, _ *Fault) { w.substitutes.fault = "" }}
-}
-
 // substitute returns the option of the Host.
 func (w *world) substitute() func(lockstep.Player) lockstep.Bot {
-	if !w.plan.Host.Substitute || w.relay.on {
+	if !w.plan.Host.Substitute || w.plan.Host.Relay {
 		return nil
 	}
 	return func(p lockstep.Player) lockstep.Bot {
@@ -74,30 +59,4 @@ func (w *world) substituted(e *host.Event) {
 			w.fail("I10", "the substitute of player %d has failed: %s", e.Player, e.Text)
 		}
 	}
-}
-
-// limitedTo checks that the log has no more commands of a kind in a window than the game allows.
-func (o *oracle) limitedTo(player uint8, kind lockstep.Kind, t lockstep.Tick) {
-	l := o.subject.Game.CommandLimit(kind)
-	if l.N == 0 {
-		return
-	}
-	per := lockstep.Tick(max(1, o.header.Settings.TicksIn(int64(l.Per))))
-	o.limits = append(o.limits, limitedOrder{t, player, kind})
-	n := 0
-	for i := len(o.limits) - 1; i >= 0 && o.limits[i].tick+per > t; i-- {
-		if o.limits[i].player == player && o.limits[i].kind == kind {
-			n++
-		}
-	}
-	if n > l.N {
-		o.w.fail("I14", "player %d has %d commands of kind %d in the %d ticks up to %d, the game allows %d", player, n, kind, per, t, l.N)
-	}
-}
-
-// A limitedOrder is a command of a limited kind.
-type limitedOrder struct {
-	tick   lockstep.Tick
-	player uint8
-	kind   lockstep.Kind
 }
