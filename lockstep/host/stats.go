@@ -186,6 +186,7 @@ func (h *Host) sentToEarlier(i int) bool {
 //	evidence    2·players·state + 4·MaxEvidence
 //	accounts    (2·(players + MaxSpectators) + 256) · 2.5 KiB
 //	bans        256 · 2.4 KiB
+//	limits      players · 8 · N for each kind of command with a limit of N, see [record.CommandType.Limit]
 //	output      4 · MaxCatchUp · (128 KiB + size), for two Readys in memory that grows in steps
 //
 // In addition, a match has its simulation, EvidenceHistory past states of the referee, and (input delay + 2) frames of
@@ -203,7 +204,15 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		2*len(h.seats)*stateBytes + 4*o.MaxEvidence +
 		h.accounts.max*(accountMemory+maxAccountKey) +
 		maxBans*(banMemory+maxAccountKey+2*record.MaxName+maxReason) +
-		4*o.MaxCatchUp*(protocol.MaxServerMessage+size)
+		4*o.MaxCatchUp*(protocol.MaxServerMessage+size) + h.windowMemory()
+}
+
+// windowMemory returns the most bytes of the windows of limited kinds, whose memory grows in steps.
+func (h *Host) windowMemory() (sum int) {
+	for _, c := range h.header.Commands {
+		sum += len(h.seats) * 8 * h.game.CommandLimit(c.Kind).N
+	}
+	return sum
 }
 
 // CheckBounds returns an error if the host's state is inconsistent: a bound is exceeded, a seat has two owners, or a
