@@ -51,7 +51,8 @@ type Client struct {
 	backoff backoff
 	started bool
 
-	roster roster
+	roster     roster
+	mismatches mismatches
 
 	// From the welcome message.
 	welcomed   bool // once

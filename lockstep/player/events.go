@@ -60,6 +60,14 @@ type (
 		End       string
 	}
 
+	// Mismatch: the log says that players, this one or others, computed another checksum of a tick than the match has. Only a
+	// player's first mismatch in a row makes an event. Groups are those that are known so far, first the agreed one; in
+	// relay mode none may be agreed.
+	Mismatch struct {
+		Tick   lockstep.Tick
+		Groups []Reporters
+	}
+
 	// Healed: after a desync the client's state is the match's again.
 	Healed struct{ Tick lockstep.Tick }
 

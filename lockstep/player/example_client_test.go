@@ -155,6 +155,9 @@ func ExampleReconnectPolicy() {
 				fmt.Println("over:", e.Reason)
 			case player.ServerClosing:
 				fmt.Println("closing:", e.Code)
+			case player.Mismatch:
+				var first player.Reporters = e.Groups[0]
+				fmt.Println(e, "and the match has", first.Hash)
 			case player.ServerError, player.Desynced, player.Explained, player.Healed:
 				fmt.Println("trouble:", e)
 			}

@@ -31,6 +31,9 @@ func (r *runner) begin(f *lockstep.Follower, at *record.Decoder) {
 	r.discard()
 }
 
+// every returns the number of ticks between two checked ones.
+func (r *runner) every() lockstep.Tick { return lockstep.Tick(r.follower.Header().Settings.CheckEvery) }
+
 // discard forgets the records that have arrived.
 func (r *runner) discard() {
 	r.full = false
@@ -155,7 +158,12 @@ func (r *runner) frame() *lockstep.Frame {
 func (c *Client) apply(rec *record.Record) {
 	switch rec.Kind {
 	case record.KindChecksum:
+		c.mismatches.agree(rec.Tick, c.run.every(), rec.Hash)
 		c.compare(rec)
+	case record.KindMismatch:
+		if e, first := c.mismatches.add(rec.Tick, c.run.every(), rec.Player, rec.Hash); first {
+			c.tell(e)
+		}
 	case record.KindNote:
 		c.roster.note(Note{rec.Player, rec.Topic, rec.Text})
 	case record.KindEnd:
@@ -206,7 +214,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	c.forgetRun()
 	c.explain()
 	t := f.Tick
-	if t%lockstep.Tick(r.follower.Header().Settings.CheckEvery) == 0 {
+	if t%r.every() == 0 {
 		c.out.report(t)
 	}
 	return nil

@@ -5,6 +5,7 @@ package server_test
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +38,14 @@ func TestLiveMatch(t *testing.T) {
 	eventually(t, "ada heals", func() bool { return has[player.Desynced](ada) && has[player.Healed](ada) })
 	eventually(t, "a bundle is written", func() bool { return len(s.files(t, "*.zip")) > 0 })
 	if has[player.Desynced](bob) || has[player.Desynced](press) {
-		t.Error("another player was told of a desync")
+		t.Error("another player was told of a desync of its own")
+	}
+	for _, g := range []*testClient{ada, bob, press} {
+		eventually(t, "everybody hears who differs", func() bool { return has[player.Mismatch](g) })
+		groups := told[player.Mismatch](g)[0].Groups
+		if len(groups) != 2 || !groups[0].Agreed || groups[1].Agreed || !slices.Equal(groups[1].Players, []lockstep.Player{0}) || groups[0].Hash == groups[1].Hash {
+			t.Errorf("got %+v, want the agreed checksum and that of player 0", groups)
+		}
 	}
 
 	if err := s.match.End(t.Context(), "enough"); err != nil {

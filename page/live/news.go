@@ -104,6 +104,8 @@ func (n *news) take(event any) {
 		}
 		n.desync = Desync{Planted: planted, At: at, Tick: uint32(e.Tick), Agreed: uint32(e.Agreed), Section: e.Section, Number: number + 1}
 		n.line("desync", -1, fmt.Sprintf("desync: this browser's state of tick %d is wrong", e.Tick))
+	case player.Mismatch:
+		n.line("desync", -1, e.String())
 	case player.Explained:
 		n.explained(&e)
 	case player.Healed:

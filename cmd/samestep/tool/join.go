@@ -266,6 +266,10 @@ func (j *join) event(e any) {
 		s.Synced++
 	case player.Desynced:
 		s.Desyncs++
+	case player.Mismatch:
+		if j.status != nil {
+			fmt.Fprintln(j.status, e)
+		}
 	case player.Healed:
 		s.Healed++
 	case player.Held:

@@ -1,0 +1,79 @@
+package player
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// Reporters are the players with one checksum of a tick.
+type Reporters struct {
+	Hash    uint64
+	Agreed  bool              // it is the match's; the log does not say which players reported it, so it has none
+	Players []lockstep.Player // by number
+}
+
+// String says who differs.
+func (e Mismatch) String() string {
+	var who []string
+	for _, g := range e.Groups {
+		for _, p := range g.Players {
+			who = append(who, fmt.Sprintf("player %d", p))
+		}
+	}
+	return fmt.Sprintf("the states of tick %d differ: %s", e.Tick, strings.Join(who, ", "))
+}
+
+// An agreement is the checksum of a tick that the log says is the match's.
+type agreement struct {
+	tick lockstep.Tick
+	hash uint64
+}
+
+// mismatches gathers what the log says about checksums that differ.
+type mismatches struct {
+	agreed [record.CheckWindow]agreement // of tick t at t / CheckEvery % len
+	tick   lockstep.Tick                 // of groups
+	groups []Reporters
+	last   map[lockstep.Player]lockstep.Tick // the latest mismatch of each player
+}
+
+// agree takes a checksum of the match.
+func (m *mismatches) agree(t, every lockstep.Tick, hash uint64) {
+	m.agreed[t/every%record.CheckWindow] = agreement{t, hash}
+}
+
+// add takes a checksum that differs. It returns the event, or false if the player differed at the check before, too.
+func (m *mismatches) add(t, every lockstep.Tick, p lockstep.Player, hash uint64) (e Mismatch, first bool) {
+	if m.tick != t {
+		m.tick, m.groups = t, nil
+		if a := m.agreed[t/every%record.CheckWindow]; a.tick == t {
+			m.groups = append(m.groups, Reporters{Hash: a.hash, Agreed: true})
+		}
+	}
+	i := slices.IndexFunc(m.groups, func(g Reporters) bool { return g.Hash == hash })
+	if i < 0 {
+		i = len(m.groups)
+		m.groups = append(m.groups, Reporters{Hash: hash})
+	}
+	if g := &m.groups[i]; !slices.Contains(g.Players, p) {
+		g.Players = append(g.Players, p)
+		slices.Sort(g.Players)
+	}
+	before, known := m.last[p]
+	if m.last == nil {
+		m.last = make(map[lockstep.Player]lockstep.Tick)
+	}
+	m.last[p] = max(before, t)
+	if known && t <= before+every {
+		return Mismatch{}, false
+	}
+	e = Mismatch{Tick: t, Groups: slices.Clone(m.groups)}
+	for i := range e.Groups {
+		e.Groups[i].Players = slices.Clone(e.Groups[i].Players)
+	}
+	return e, true
+}
