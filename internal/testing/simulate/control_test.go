@@ -51,6 +51,16 @@ var controls = []struct {
 			w.oracle.limitedTo(77, 2, 16+i)
 		}
 	}},
+	{"an active player", "I7", "its last command is in tick 1000000", func(t *testing.T, w *world) {
+		m := w.machines[1]
+		w.plan.Host.Inactive = sec
+		m.idle.active(1000000, m.wire.epoch)
+		m.idled()
+	}},
+	{"a policy for inactive players", "I7", "there is no such policy", func(t *testing.T, w *world) {
+		w.plan.Host.Inactive = 0
+		w.machines[1].idled()
+	}},
 	{"a substitute", "I10", "the substitute of player 1 has failed: why", func(t *testing.T, w *world) {
 		w.observe(host.Event{Kind: host.SubstituteFailed, Player: 1, Text: "why"})
 	}},

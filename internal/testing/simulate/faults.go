@@ -85,6 +85,10 @@ var clientKinds = []kind{
 		return true
 	}, restores: func(w *world, m *machine, f *Fault) { m.cost = 0 }},
 	{name: "flip", group: "client", perHour: 60, inject: func(w *world, m *machine, f *Fault) bool { return m.flip(w.dice(f)) }},
+	{name: "silence", group: "client", perHour: 240, low: 8 * sec, high: 16 * sec, inject: func(w *world, m *machine, f *Fault) bool {
+		m.idle.silent = w.now + f.For
+		return w.plan.Host.Inactive > 0
+	}},
 	{name: "leave", group: "client", perHour: 20, inject: func(w *world, m *machine, f *Fault) bool {
 		if m.dead > 0 || m.client.Stage() != player.StageLive {
 			return false

@@ -17,6 +17,9 @@ func (m *machine) done() {
 	} else if err != nil && m.barred {
 		w.count("kept out after a kick")
 		m.barred = false
+	} else if err != nil && m.idle.closed {
+		w.count("closed as inactive")
+		m.idle.closed = false
 	} else if err != nil && m.liar == nil && !m.truth.flipped && !w.kicked[m.index] {
 		w.fail("I9", "%s has given up: %v", m, err)
 		return

@@ -42,6 +42,7 @@ type machine struct {
 	stage    player.Stage
 	receipts map[lockstep.Sequence]receipt
 	gave     given
+	idle     idle
 	liar     *liar
 	truth    truth
 	links    [2]*rand.Rand
@@ -66,8 +67,7 @@ func (w *world) newMachine(i int, p *MachinePlan) *machine {
 		links:  [2]*rand.Rand{stream(w.plan.Seed, "up", i), stream(w.plan.Seed, "down", i)},
 	}
 	if !p.Spectator {
-		m.seat = w.seats
-		w.seats++
+		m.seat, w.seats = w.seats, w.seats+1
 		m.token = fmt.Sprint("seat", m.seat)
 		m.play = w.subject.Play(m.seat, m.random)
 	}
@@ -135,11 +135,10 @@ func (m *machine) due() lockstep.Time {
 // step does everything that is due now.
 func (m *machine) step() {
 	w := m.w
-	m.at = never
-	if m.dead > w.now {
-		m.at = m.dead
+	if m.at = m.dead; m.dead > w.now {
 		return
 	}
+	m.at = never
 	if m.dead > 0 {
 		m.start()
 	}
@@ -202,10 +201,9 @@ func (m *machine) receive() {
 // disconnect ends the connection on this side. Sent messages still arrive.
 func (m *machine) disconnect(err error) {
 	wire := m.wire
-	m.wire = nil
+	m.wire, m.w.wakeWires = nil, true
 	wire.clientGone, wire.up.eof = true, true
 	wire.down.keep(0)
-	m.w.wakeWires = true
 	if err != nil {
 		m.harmed("has lost its connection: %v", err)
 	}
@@ -216,7 +214,7 @@ func (m *machine) disconnect(err error) {
 // submit submits the player's commands.
 func (m *machine) submit() {
 	s := m.client.Simulation()
-	if m.play == nil || s == nil || !m.w.chaos {
+	if m.play == nil || s == nil || !m.chatty() {
 		return
 	}
 	for _, value := range m.play(s) {
@@ -337,6 +335,8 @@ func (m *machine) event(e any) {
 			if m.liar == nil {
 				w.fail("I7", "honest %s was closed as %v: %s", m, e.Code, e.Text)
 			}
+		case protocol.CloseInactive:
+			m.idled()
 		case protocol.CloseBanned:
 			if m.barred = true; m.keptOut == 0 && m.liar == nil {
 				w.fail("I7", "%s was kept out without a kick: %s", m, e.Text)

@@ -37,6 +37,9 @@ type HostPlan struct {
 
 	Substitute bool `json:"substitute,omitempty"` // bots play the seats that are taken over
 
+	Inactive       lockstep.Time `json:"inactive,omitempty"`        // without a command, until the connection ends, and the seat
+	RemoveInactive bool          `json:"remove_inactive,omitempty"` // is given up instead of taken over
+
 	SpectatorDelay lockstep.Tick `json:"spectator_delay,omitempty"`
 	Relay          bool          `json:"relay,omitempty"`
 

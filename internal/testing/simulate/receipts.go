@@ -32,6 +32,7 @@ func (m *machine) answered(r lockstep.Receipt) {
 		m.w.fail("I2", "%s was told twice that command %d is accepted, for ticks %d and %d", m, r.Sequence, old.tick, r.Tick)
 	}
 	m.receipts[r.Sequence] = receipt{r.Tick, epoch, m.starts}
+	m.idle.active(r.Tick, epoch)
 	m.w.Accepted++
 }
 

@@ -39,6 +39,9 @@ func TestSeeds(t *testing.T) {
 	if r.Counts["substitute"] == 0 || r.Counts["substitute failed"] == 0 || r.Rejected[lockstep.TooOften] == 0 {
 		t.Errorf("%d substitutes, of which %d failed, and %d commands beyond a limit", r.Counts["substitute"], r.Counts["substitute failed"], r.Rejected[lockstep.TooOften])
 	}
+	if r.Counts["closed as inactive"] == 0 {
+		t.Error("nobody was inactive")
+	}
 	for _, kind := range Kinds() {
 		if r.Injected[kind] == 0 {
 			t.Errorf("no %s was injected", kind)

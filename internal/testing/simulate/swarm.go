@@ -80,7 +80,7 @@ func Expand(o Options, seed uint64) *Plan {
 		p.Heal += min(2*delay*lockstep.Second/lockstep.Time(o.TickRate), o.Length) // after a crash spectators wait for their delay again
 	}
 	if hostile {
-		p.Host.Relay = false
+		p.Host.Relay, p.Host.Inactive = false, 0 // attackers keep seats
 	}
 	if p.Host.Relay { // with few players ties and absences are frequent
 		o.Clients = min(o.Clients, 2+stream(seed, "relay clients", 0).IntN(max(o.Clients-1, 1)))
@@ -125,13 +125,16 @@ func expandHost(s *Subject, p *Plan) {
 	if r := stream(p.Seed, "substitutes", 0); !h.Leave && r.IntN(2) == 0 {
 		h.Substitute, h.Grace = true, between(r, 300*ms, 4*sec) // short, so that they play often
 	}
+	if r := stream(p.Seed, "inactive", 0); r.IntN(2) == 0 {
+		h.Inactive, h.RemoveInactive = between(r, 9*sec, 11*sec), r.IntN(2) == 0
+	}
 	if r := stream(p.Seed, "spectator delay", 0); r.IntN(5) == 0 {
 		h.SpectatorDelay = 1 + lockstep.Tick(r.IntN(int(rate)<<r.IntN(5)))
 		if h.Ring > 0 {
 			h.Ring += 2 * int(h.SpectatorDelay)
 		}
 	} else if s.Relay && stream(p.Seed, "relay", 0).IntN(8) == 0 {
-		h.Relay, h.Substitute, h.Ring = true, false, 0 // a snapshot of a client is some seconds old
+		h.Relay, h.Substitute, h.Inactive, h.Ring = true, false, 0, 0 // a snapshot of a client is some seconds old
 	}
 }
 
