@@ -34,7 +34,7 @@ func (p *HostPlan) inactive() host.InactivePolicy {
 // the faults, until shortly before the end: all must have answers then.
 func (m *machine) chatty() bool {
 	w := m.w
-	end := w.start + w.plan.Chaos + w.plan.Heal - 4*sec
+	end := w.start + w.plan.Chaos + w.plan.Heal - 2*sec
 	return w.now >= m.idle.silent && (w.chaos || w.plan.Host.Inactive > 0 && w.now < end)
 }
 
