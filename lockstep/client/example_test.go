@@ -22,10 +22,13 @@ func ExampleSession() {
 	fmt.Println(errors.Is(s.Wait(), player.ErrGaveUp))
 	// Output:
 	// player.Dialing
+	// player.ConnectFailed
 	// player.Retrying
 	// player.Dialing
+	// player.ConnectFailed
 	// player.Retrying
 	// player.Dialing
+	// player.ConnectFailed
 	// player.LostForGood
 	// true
 }

@@ -44,7 +44,7 @@ func TestRefusedHandshakes(t *testing.T) {
 	if err := s.Wait(); !errors.Is(err, player.ErrGaveUp) {
 		t.Errorf("got %v, want %v", err, player.ErrGaveUp)
 	}
-	if asked.Load() != 6 || len(events) != 12 {
+	if asked.Load() != 6 || len(events) != 18 {
 		t.Errorf("asked %d times, and told %d events: %v", asked.Load(), len(events), events)
 	}
 	if _, err := s.Submit(&minimal.Go{}); !errors.Is(err, client.ErrOver) {

@@ -170,6 +170,8 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	c.link = linkWaiting
 	if had {
 		c.tell(ConnectionLost{err})
+	} else {
+		c.tell(ConnectFailed{err})
 	}
 	c.retry(err)
 }

@@ -37,6 +37,9 @@ type (
 	// Synced: the client has caught up, at Tick.
 	Synced struct{ Tick lockstep.Tick }
 
+	// ConnectFailed: an attempt has made no connection.
+	ConnectFailed struct{ Err error }
+
 	// ConnectionLost: the connection is gone. Commands can still be submitted.
 	ConnectionLost struct{ Err error }
 

@@ -137,6 +137,8 @@ func ExampleReconnectPolicy() {
 			switch e := e.(type) {
 			case player.Connected:
 				fmt.Println("connected")
+			case player.ConnectFailed:
+				fmt.Println("no connection:", e.Err)
 			case player.ConnectionLost:
 				fmt.Println("lost:", e.Err)
 			case player.Retrying:

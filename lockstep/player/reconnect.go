@@ -11,7 +11,7 @@ import (
 type ReconnectPolicy struct {
 	First    lockstep.Time // from the loss to the first attempt (200 ms); each wait is twice the one before …
 	Longest  lockstep.Time // … up to this (5 s); all vary by a fifth, so that clients do not come all at once
-	Attempts int           // before the client gives up (no limit)
+	Attempts int           // before the client gives up (no limit); negative for none
 	Total    lockstep.Time // from the loss to the last attempt (10 min), besides the waits that the server asks for
 }
 

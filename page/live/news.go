@@ -171,6 +171,8 @@ func (n *news) connection(event any) {
 		l.State, l.Text = "lost", plain(e.Err)
 		l.Losses++
 		n.line("link", -1, "disconnected")
+	case player.ConnectFailed:
+		l.Text = plain(e.Err)
 	case player.Retrying:
 		l.Attempt, n.retry = e.Attempt, e.At
 	case player.Held:
