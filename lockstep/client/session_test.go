@@ -24,6 +24,21 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// A client without attempts gives up at the first failure.
+func TestReconnectOff(t *testing.T) {
+	var events []any
+	s := client.Dial(t.Context(), "ws://127.0.0.1:1/matches/duel/play", lockstep.MustGame(minimal.Rules()), client.Options{
+		Options: player.Options{Reconnect: player.ReconnectPolicy{Attempts: -1}},
+		Handle:  func(_ *player.Client, e any) { events = append(events, e) },
+	})
+	if err := s.Wait(); !errors.Is(err, player.ErrGaveUp) {
+		t.Errorf("got %v, want %v", err, player.ErrGaveUp)
+	}
+	if len(events) != 3 { // Dialing, ConnectFailed, LostForGood
+		t.Errorf("got %v, want three events", events)
+	}
+}
+
 // A server that refuses every handshake leaves nothing behind in the client, even with wrapped connections.
 func TestRefusedHandshakes(t *testing.T) {
 	var asked atomic.Int32

@@ -18,7 +18,9 @@ type ReconnectPolicy struct {
 func (p *ReconnectPolicy) defaults() {
 	or(&p.First, 200*lockstep.Millisecond)
 	or(&p.Longest, 5*lockstep.Second)
-	or(&p.Attempts, math.MaxInt)
+	if p.Attempts == 0 {
+		p.Attempts = math.MaxInt
+	}
 	or(&p.Total, 600*lockstep.Second)
 }
 
