@@ -25,12 +25,20 @@ type chatLine struct {
 // A chatLog has the last lines of chat, for joiners.
 type chatLog []chatLine
 
-// add adds a line, and drops the oldest ones beyond most.
+// maxChatBytes bounds the text of a chatLog: a flood of chat must not make joining slow.
+const maxChatBytes = 2 << 10
+
+// add adds a line, and drops the oldest ones beyond most lines or maxChatBytes.
 func (l *chatLog) add(line chatLine, most int) {
 	*l = append(*l, line)
-	if extra := len(*l) - most; extra > 0 {
-		*l = (*l)[:copy(*l, (*l)[extra:])]
+	first, size := len(*l), 0
+	for first > max(0, len(*l)-most) {
+		if size += noteSize((*l)[first-1].text); size > maxChatBytes {
+			break
+		}
+		first--
 	}
+	*l = (*l)[:copy(*l, (*l)[first:])]
 }
 
 // noteSize returns the number of bytes of Options.MaxNoteBytes that a note uses.

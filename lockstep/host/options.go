@@ -156,7 +156,7 @@ type Options struct {
 	RingBytes        int           // 1 MiB + 256 × SpectatorDelay
 	SyncBytesPerTick int           // bytes of a keyframe sent to one peer: 256 KiB
 	KeyframeInterval lockstep.Time // least time between two keyframes for joiners: 5 s
-	ChatHistory      int           // lines of chat that a joiner is told: 16; negative: none
+	ChatHistory      int           // lines of chat that a joiner is told, of at most 2 KiB together: 16; negative: none
 	EvidenceHistory  int           // checked ticks whose states the referee keeps: 8
 	MaxEvidence      int           // bytes of one state that a client may send: 8 MiB
 	MaxNoteBytes     int           // of names and chat in the log: 16 MiB

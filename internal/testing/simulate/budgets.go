@@ -11,14 +11,15 @@ import (
 // the address of guests, the token of spectators, and the match. It counts sent
 // messages, the log and the host's counters.
 type budgets struct {
-	w      *world
-	on     bool
-	spent  map[string]*bucket // only looked up, never ranged over
-	sender *wire              // of the message that the server reads
-	owners [256]*wire         // of seats
-	notes  int                // bytes of all notes
-	reader protocol.Reader
-	m      protocol.Message
+	w       *world
+	on      bool
+	spent   map[string]*bucket // only looked up, never ranged over
+	sender  *wire              // of the message that the server reads
+	owners  [256]*wire         // of seats
+	notes   int                // bytes of all notes
+	largest int                // bytes of a keyframe
+	reader  protocol.Reader
+	m       protocol.Message
 }
 
 // A bucket is a leaky bucket. Its level falls by N in each period of the rate.
@@ -159,10 +160,12 @@ func (l *budgets) sent(wire *wire, b []byte) {
 }
 
 // keyframe counts n bytes of a state. A subject may receive at least four states at
-// once, and four more per minute, whatever their size.
+// once, and four more per minute, whatever their size. The sizes differ, so the largest
+// one so far counts.
 func (l *budgets) keyframe(wire *wire, n, size int) {
 	most := l.w.plan.Host.limits().Keyframes
-	r := host.Rate{N: max(most.N, size/15), Per: sec, Burst: max(most.Burst, 4*size)}
+	l.largest = max(l.largest, size)
+	r := host.Rate{N: max(most.N, l.largest/15), Per: sec, Burst: max(most.Burst, 4*l.largest)}
 	l.charge(wire, "bytes of keyframes", r, n)
 	if _, shared := l.account(wire); shared {
 		l.spend("all shared accounts", "bytes of keyframes", times(r, matchFactor), n)
