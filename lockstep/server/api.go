@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // maxBody is the size limit of a request's body, in bytes.
@@ -140,6 +142,10 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	n, err := strconv.ParseUint(r.FormValue(name), 10, 16)
 	if err != nil {
 		fail(w, codeRequest, "want "+name+", a number")
+		return
+	}
+	if action == "speed" && (n < record.MinSpeed || n > record.MaxSpeed) {
+		fail(w, codeRequest, fmt.Sprintf("percent: got %d, want %d to %d", n, record.MinSpeed, record.MaxSpeed))
 		return
 	}
 	seat := lockstep.Player(min(n, uint64(lockstep.System)))

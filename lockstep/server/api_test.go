@@ -82,7 +82,7 @@ func TestHTTPInterface(t *testing.T) {
 		{"POST", "/matches/duel/pause?seat=65535", ops, "", 409, ""},
 		{"POST", "/matches/duel/pause?seat=0", ops, "", 200, `"name":"duel"`},
 		{"POST", "/matches/duel/resume?seat=0", ops, "", 200, ""},
-		{"POST", "/matches/duel/speed?percent=5", ops, "", 409, "want 10 to 1000"},
+		{"POST", "/matches/duel/speed?percent=5", ops, "", 400, "want 10 to 1000"},
 		{"POST", "/matches/duel/speed", ops, "", 400, "want percent"},
 		{"POST", "/matches/duel/speed?percent=200", ops, "", 200, ""},
 		{"POST", "/matches/duel/kick?seat=1", ops, "", 409, ""},

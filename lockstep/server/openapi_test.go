@@ -160,7 +160,7 @@ func TestContract(t *testing.T) {
 		{"POST", "/matches/duel/pause?seat=1", ops, "", 409},
 		{"POST", "/matches/none/pause", ops, "", 404},
 		{"POST", "/matches/duel/speed?percent=200", ops, "", 200},
-		{"POST", "/matches/duel/speed?percent=1", ops, "", 409},
+		{"POST", "/matches/duel/speed?percent=1", ops, "", 400},
 		{"POST", "/matches/duel/speed", ops, "", 400},
 		{"POST", "/matches/duel/kick?seat=1", ops, "", 409},
 		{"POST", "/matches/duel/kick?seat=0", ops, "", 200},

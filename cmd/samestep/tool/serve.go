@@ -155,6 +155,7 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	warnInterrupted(c, o.Log)
 	kept, err := addArchive(c, &o)
 	if err != nil {
 		return err

@@ -37,6 +37,7 @@ func checkServeConfig(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	warnInterrupted(c, o.Log)
 	if _, err = newBinding(c); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -38,6 +39,17 @@ func findInterrupted(c *cli.Context, games gameList, policy *matchPolicy) (*resu
 		r.found = append(r.found, server.Interrupted{Path: path, Spec: spec, Err: err})
 	}
 	return r, nil
+}
+
+// warnInterrupted warns of matches in --dir that could be resumed, and are not.
+func warnInterrupted(c *cli.Context, log *slog.Logger) {
+	if c.String("dir") == "" || c.Bool("resume") {
+		return
+	}
+	live := filepath.Join(c.String("dir"), "live")
+	if paths, _ := filepath.Glob(filepath.Join(live, "*.ssr")); len(paths) > 0 { // the pattern is well-formed
+		log.Warn("interrupted matches are left alone, and matches of their names begin anew; --resume goes on with them", "matches", len(paths), "folder", live)
+	}
 }
 
 // interruptedMatch returns the match of a log.

@@ -89,3 +89,24 @@ func TestCheckConfig(t *testing.T) {
 		t.Error("there is a folder of matches")
 	}
 }
+
+// A start without --resume says that it leaves matches behind.
+func TestInterruptedMatchesAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "live"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "live", "match-1-01234567.ssr"), []byte("a log"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = "--resume goes on with them"
+	if code, out := checkServe(t, "", "--dir", dir); code != 0 || !strings.Contains(out, want) {
+		t.Errorf("got %d %q, want %q", code, out, want)
+	}
+	if code, out := checkServe(t, "", "--dir", dir, "--resume"); code != 0 || strings.Contains(out, want) {
+		t.Errorf("with --resume: got %d %q", code, out)
+	}
+	if code, out := checkServe(t, "", "--dir", t.TempDir()); code != 0 || strings.Contains(out, want) {
+		t.Errorf("an empty folder: got %d %q", code, out)
+	}
+}
