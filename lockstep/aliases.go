@@ -26,6 +26,8 @@ type (
 	Settings = record.Settings
 	// IdentityError tells why two machines cannot share a match, see [record.IdentityError].
 	IdentityError = record.IdentityError
+	// Asset names a file that a match needs, such as its map, see [record.Asset].
+	Asset = record.Asset
 	// Log takes the records of a match, see [record.Log].
 	Log = record.Log
 	// Time is a moment on the caller's clock or a duration, in microseconds, see [record.Time].

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
-	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
@@ -32,6 +31,8 @@ type Game struct {
 	derived      []string // paths of derived fields
 	describe     func(*Command) string
 	selfTest     SelfTest
+	listAssets   func(config any) []Asset    // nil if no match has assets
+	readAsset    func(Asset) ([]byte, error) // nil without a source
 }
 
 // NewGame compiles the rules of a game. It refuses types that could not be deterministic: the error names the field of
@@ -56,6 +57,9 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if fields := codec.DerivedFields(); rules.Derive == nil && len(fields) > 0 {
 		return nil, fmt.Errorf("lockstep: game %s: %s is derived: want Derive, which rebuilds it after a restore", rules.Name, fields[0])
 	}
+	if (rules.Assets == nil) != (rules.Load == nil) {
+		return nil, fmt.Errorf("lockstep: game %s: want both Assets and Load, or neither", rules.Name)
+	}
 	g := &Game{
 		name: rules.Name, build: rules.Build,
 		config:       reflect.TypeFor[C](),
@@ -72,6 +76,10 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 		},
 		describe: rules.Describe,
 		derived:  codec.DerivedFields(),
+	}
+	if rules.Assets != nil {
+		//samestep:allow unseen a game is checked where it gives its functions to Rules
+		g.listAssets = func(config any) []Asset { return rules.Assets(config.(*C)) }
 	}
 	if g.selfTest, err = testSelf(rules.SelfTest); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
@@ -125,15 +133,9 @@ func (g *Game) DerivedFields() []string { return slices.Clone(g.derived) }
 // NewPayloads returns the payload codec of the game's commands.
 func (g *Game) NewPayloads() *record.Payloads { return g.kinds.NewPayloads() }
 
-// FirstSection returns the name of the first section in which two sums differ, or "".
-func (g *Game) FirstSection(a, b *checksum.Sum) string {
-	m, _ := checksum.Compare(*a, *b, g.stateSchema)
-	return m.Name
-}
-
 // NewHeader returns the header of a new match. config is a pointer to the game's configuration type. The error is a
-// [*PanicError], or a [*ConfigError] if New refuses the configuration, so a match that cannot start has no header. NewHeader runs New once
-// for that, in a state that it drops, and takes as long as New.
+// [*PanicError], a [*ConfigError] if the rules refuse the configuration, or a [*record.AssetError], so a match that cannot start has no header.
+// NewHeader runs New once for that, in a state that it drops, and takes as long as New.
 func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	if err := g.checkConfig(config); err != nil {
 		return nil, err
@@ -233,9 +235,6 @@ func (g *Game) CommandFingerprint() uint64 {
 	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 	return xxhash.Sum64(b)
 }
-
-// HasResult reports whether the rules of the game can end a match.
-func (g *Game) HasResult() bool { return g.result != nil }
 
 // Protocol returns the number of the format of the game's matches with a tick rate.
 func (g *Game) Protocol() uint32 { return g.expect().Protocol }

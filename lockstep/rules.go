@@ -14,6 +14,15 @@ type Rules[S, C any] struct {
 	// Commands are the kinds of commands that players can issue.
 	Commands []CommandType
 
+	// Assets lists the files that a match with this configuration needs, such as its map: at most [record.MaxAssets], with different
+	// names. Usually the configuration has them in a field. Nil if no match needs files.
+	Assets func(config *C) []Asset
+
+	// Load reads the contents of the assets, in the order of the list, into fields of config with the tag `state:"derived"`,
+	// where the other functions find them. The engine has compared the contents with sizes and sums. They are read-only and stay
+	// unchanged. An error rejects the configuration. A list that is empty needs no Load, so the fields stay zero. Want with Assets.
+	Load func(config *C, contents [][]byte) error
+
 	// New initializes *world, which is zero, to the state at tick 0. An error rejects the configuration.
 	New func(world *S, settings *Settings, config *C) error
 

@@ -3,7 +3,6 @@ package lockstep
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -17,24 +16,6 @@ var (
 	// ErrRepeat reports a frame of a tick that was already simulated.
 	ErrRepeat = errors.New("frame was applied already")
 )
-
-// A PanicError is a panic of the game's own code. The state is unusable after it.
-type PanicError struct {
-	Tick  Tick   // of the turn in Step, of the command in Describe, else of the state
-	Where string // "Step", "Validate", "New", "Derive", "Describe" or "SelfTest"
-	Value any    // the argument of panic
-	Stack []byte
-}
-
-func (e *PanicError) Error() string {
-	return fmt.Sprintf("lockstep: tick %d: the game panicked in %s: %v", e.Tick, e.Where, e.Value)
-}
-
-// panicked returns the error of a recovered panic.
-func panicked(t Tick, where string, v any) *PanicError {
-	//samestep:allow runtime for people: no simulation reads it
-	return &PanicError{t, where, v, debug.Stack()}
-}
 
 // A Simulation is one copy of a match's state, and advances it. It belongs to one goroutine.
 type Simulation struct {
@@ -51,7 +32,7 @@ type Simulation struct {
 }
 
 // NewSimulation returns the state at tick 0 of the match with header h. The error is an [*IdentityError] for another
-// game's match, a [*PanicError], or the game's refusal.
+// game's match, a [*record.AssetError] without the content of an asset, a [*PanicError], or the game's refusal.
 func (g *Game) NewSimulation(h *Header) (*Simulation, error) {
 	s, err := g.created(h)
 	if err != nil {
@@ -89,7 +70,15 @@ func (g *Game) AwaitState(h *Header) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Simulation{game: g, header: h, world: w, payloads: g.NewPayloads(), turn: Turn{result: g.result}}, nil
+	s := &Simulation{game: g, header: h, world: w, payloads: g.NewPayloads(), turn: Turn{result: g.result}}
+	contents, err := g.contents(h.Config)
+	if err == nil && len(contents) > 0 {
+		err = s.guard("Load", func() error { return w.load(contents) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // Tick returns the tick whose state this is.

@@ -9,6 +9,7 @@ import (
 
 // world is a state of a game, without its Go type.
 type world interface {
+	load(contents [][]byte) error
 	create(s Settings) error
 	derive()
 	step(t *Turn)
@@ -21,10 +22,11 @@ type world interface {
 	state() any
 }
 
-// A ConfigError is the refusal of a match's players or configuration by the game's New.
+// A ConfigError is the refusal of a match's players or configuration by the game's New, by its Load, or because of its list of
+// assets.
 type ConfigError struct {
 	Game string
-	Err  error // of New
+	Err  error // of New or Load, or a *record.AssetError
 }
 
 func (e *ConfigError) Error() string { return fmt.Sprintf("lockstep: %s: %v", e.Game, e.Err) }
@@ -38,6 +40,14 @@ type worldOf[S, C any] struct {
 	configCodec *state.Codec[C]
 	config      C
 	s           S
+}
+
+func (w *worldOf[S, C]) load(contents [][]byte) error {
+	//samestep:allow unseen a game is checked where it gives its functions to Rules
+	if err := w.rules.Load(&w.config, contents); err != nil {
+		return &ConfigError{w.rules.Name, err}
+	}
+	return nil
 }
 
 func (w *worldOf[S, C]) create(settings Settings) error {

@@ -64,18 +64,22 @@ type Keyframe struct {
 	SizeBytes int           `json:"size_bytes"`    // of the state
 }
 
-// PlayerInfo counts what one player did.
-type PlayerInfo struct {
-	Player   lockstep.Player `json:"player"`
-	Commands int             `json:"commands"`
-	Bytes    int             `json:"bytes"` // of payloads
+// Player returns what a player did.
+func (info *Info) Player(p lockstep.Player) PlayerInfo {
+	for _, did := range info.Players {
+		if did.Player == p {
+			return did
+		}
+	}
+	return PlayerInfo{Player: p}
 }
 
-// ReadInfo reads a replay to its end without a simulation, so it needs no game. With an error, the Info counts the records before it. A keyframe without the hash
-// of its state is an error, but does not stop the reading.
+// ReadInfo reads a replay to its end without a simulation, so it needs no game. With an error, the Info counts the
+// records before it. A keyframe without the hash of its state is an error, but does not stop the reading.
 func ReadInfo(r *Reader) (*Info, error) {
 	info := &Info{SizeBytes: r.Size(), Names: make(map[lockstep.Player]string)}
 	var players [256]PlayerInfo
+	var absences absences
 	content := newContent()
 	segment := int64(0)
 	var err, odd error // odd: of the first keyframe with another hash
@@ -89,14 +93,16 @@ func ReadInfo(r *Reader) (*Info, error) {
 			segment = r.Offset()
 			info.Segments++
 		}
+		absences.add(rec, &players)
 		content.add(rec)
 		if rec.Kind == record.KindKeyframe && odd == nil && !r.holds(info.Header, &rec.Keyframe) {
 			odd = r.odd(rec.Tick)
 		}
 	}
 	info.ContentHash = content.sum()
+	absences.end(info.Ticks, &players)
 	for p := range players {
-		if players[p].Commands > 0 {
+		if players[p] != (PlayerInfo{}) {
 			players[p].Player = lockstep.Player(p)
 			info.Players = append(info.Players, players[p])
 		}

@@ -54,8 +54,19 @@ func (info *Info) match(line func(name, format string, args ...any)) {
 		} else if name := info.Names[p.Player]; name != "" {
 			who += fmt.Sprintf(" %q", name)
 		}
-		line(who, "%s, %s of payload", words.Count(p.Commands, "command"), words.Size(p.Bytes))
+		line(who, "%s, %s of payload%s", words.Count(p.Commands, "command"), words.Size(p.Bytes), p.absence())
 	}
+}
+
+// absence says when the player was not there.
+func (p *PlayerInfo) absence() (text string) {
+	if p.TakenOver > 0 {
+		text += fmt.Sprintf("; taken over for %s", words.Count(p.TakenOver, "tick"))
+	}
+	if p.Inactive > 0 {
+		text += fmt.Sprintf("; inactive %s", words.Count(p.Inactive, "time"))
+	}
+	return text
 }
 
 // content describes checksums, keyframes, sizes and hashes.

@@ -9,6 +9,7 @@ package main
 import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/examples/platforms"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 )
@@ -18,5 +19,6 @@ func main() {
 	tool.Main(
 		tool.New(skirmish.Rules(), tool.Bot(skirmish.NewPlayer), tool.Config(skirmish.Usual), tool.Units(skirmish.Sized), page),
 		tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)),
+		tool.New(platforms.Rules(), append(compatible(), tool.Bot(platforms.NewBot), tool.Config(platforms.Usual))...),
 	)
 }

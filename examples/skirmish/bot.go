@@ -6,8 +6,8 @@ import (
 )
 
 // A Bot plays for one player like a person: it reads the world of its own follower, as far as its team sees it, and
-// gives about one order in two seconds. It is not part of the simulation. With the same seed and the same worlds it
-// gives the same orders.
+// gives about one order in two seconds. It neither offers nor accepts an alliance. It is not part of the simulation. With
+// the same seed and the same worlds it gives the same orders.
 type Bot struct {
 	player uint8
 	rand   fixed.Rand
@@ -30,6 +30,7 @@ type Bot struct {
 		train   Train
 		assign  Assign
 		members []UnitID
+		resign  Surrender
 	}
 }
 

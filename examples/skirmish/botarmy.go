@@ -44,6 +44,17 @@ func (b *Bot) nearestGroup(at fixed.Vec2) (group uint8, distance fixed.Q) {
 	return group, distance
 }
 
+// concede joins the vote to surrender if another player of the team has begun one. A bot begins none.
+func (b *Bot) concede(w *World) bool {
+	me := &w.Players[b.player]
+	votes, _ := w.Votes(me.Team)
+	if votes == 0 || me.Resigns || w.Match.Ended != 0 {
+		return false
+	}
+	b.command.resign = Surrender{}
+	return b.give(KindSurrender, &b.command.resign)
+}
+
 // open sends each group without an order towards the middle of the map, one after the other.
 func (b *Bot) open(w *World) bool {
 	if w.Match.Tick > 400 {

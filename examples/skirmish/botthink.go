@@ -13,7 +13,7 @@ func (b *Bot) Think(w *World) []Order {
 	}
 	b.view.look(w, b.player)
 	for _, idea := range []func(*Bot, *World) bool{
-		(*Bot).defend, (*Bot).open, (*Bot).settle, (*Bot).employ, (*Bot).raise, (*Bot).grow, (*Bot).campaign,
+		(*Bot).concede, (*Bot).defend, (*Bot).open, (*Bot).settle, (*Bot).employ, (*Bot).raise, (*Bot).grow, (*Bot).campaign,
 		(*Bot).aim, (*Bot).mend, (*Bot).watch, (*Bot).scout,
 	} {
 		if idea(b, w) {

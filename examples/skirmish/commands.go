@@ -82,6 +82,25 @@ type (
 		Add   bool
 		Units []UnitID // ascending
 	}
+
+	// Propose invites another player to the player's team, or (Withdraw) takes the invitation back. It stands until one
+	// of both changes the team or is defeated.
+	Propose struct {
+		To       uint8
+		Withdraw bool
+	}
+
+	// Accept joins the team of a player who has invited the player.
+	Accept struct{ From uint8 }
+
+	// Break leaves the team. The player is then a team alone.
+	Break struct{}
+
+	// Surrender votes for the surrender of the player's team, or (Withdraw) takes the vote back.
+	Surrender struct{ Withdraw bool }
+
+	// Permit lets observers share the player's sight, or forbids it.
+	Permit struct{ Observers bool }
 )
 
 // The kinds of commands.
@@ -95,6 +114,11 @@ const (
 	KindBuild
 	KindTrain
 	KindAssign
+	KindPropose
+	KindAccept
+	KindBreak
+	KindSurrender
+	KindPermit
 )
 
 // MaxListed limits the units that a command can list. Larger armies use control groups.
@@ -111,5 +135,10 @@ func commandTypes() []lockstep.CommandType {
 		lockstep.Type[Build](KindBuild, "build"),
 		lockstep.Type[Train](KindTrain, "train"),
 		lockstep.Type[Assign](KindAssign, "assign"),
+		lockstep.Type[Propose](KindPropose, "propose").Limit(6, 10*lockstep.Second),
+		lockstep.Type[Accept](KindAccept, "accept"),
+		lockstep.Type[Break](KindBreak, "break"),
+		lockstep.Type[Surrender](KindSurrender, "surrender").Limit(6, 10*lockstep.Second),
+		lockstep.Type[Permit](KindPermit, "permit").Limit(6, 10*lockstep.Second),
 	}
 }

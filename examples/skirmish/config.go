@@ -28,10 +28,12 @@ type Config struct {
 	Teams     uint8  // player p is of team p modulo Teams
 	Obstacles uint8  // per cent of the map
 	Workers   uint8  // of each player at the start
-	Zones     bool   // whether the map has teleports, shrines and hoards
+	Zones     bool   // whether the map has teleports, shrines, spawn zones and a hoard
+	Diplomacy bool   // whether players may change their teams, if there are two or more
+	Observers bool   // whether players share their sight with observers at the start
 }
 
-// Defaults returns the options of a match without teams. Units is the number of units on the whole map at the start.
+// Defaults returns the options of a match without teams, in which three or more players may form alliances. Units is the number of units on the whole map at the start.
 // The map grows with it, so the density of units stays the same.
 func Defaults(players uint8, units uint16) Config {
 	n := max(units, 1) / uint16(max(players, 1))
@@ -45,6 +47,8 @@ func Defaults(players uint8, units uint16) Config {
 		Obstacles: 12,
 		Workers:   uint8(min(max(n/6, 4), 60)),
 		Zones:     true,
+		Diplomacy: players > 2,
+		Observers: true,
 	}
 }
 

@@ -31,6 +31,25 @@ func deed(value any) string {
 		return fmt.Sprintf("trains %d × %v in building %d", v.Count, v.Kind, v.Building)
 	case *Assign:
 		return v.deed()
+	case *Propose:
+		if v.Withdraw {
+			return fmt.Sprintf("no longer offers player %d an alliance", v.To)
+		}
+		return fmt.Sprintf("offers player %d an alliance", v.To)
+	case *Accept:
+		return fmt.Sprintf("allies with player %d", v.From)
+	case *Break:
+		return "breaks the alliance"
+	case *Surrender:
+		if v.Withdraw {
+			return "no longer votes to surrender"
+		}
+		return "votes to surrender"
+	case *Permit:
+		if v.Observers {
+			return "shares its sight with observers"
+		}
+		return "hides its sight from observers"
 	}
 	return fmt.Sprintf("gives an unknown command %+v", value)
 }

@@ -7,11 +7,23 @@
 // order to move. A team sees the surroundings of its units, remembers explored places, and cannot aim at hidden units.
 // Buildings do not block the way, but push units out.
 //
-// Zones act on units that enter: teleports take units that were sent there to their partner, shrines heal, and the
-// hoard in the middle of the map pays the unit's owner. Shrines and the hoard then need time to recover.
+// Zones act on units that enter, and some on units that leave. Teleports take units that were sent there to their
+// partner, one after the other. Shrines heal. The hoard in the middle of the map pays the unit's owner, and a worker that
+// leaves it carries a load away. Shrines and the hoard then need time to recover. A spawn zone belongs to the player who
+// was there first until the last of that player's units has left; a building of the team whose rally point is in the zone
+// delivers its new units there.
 //
-// A player is defeated by losing the last building, or by leaving. The last team with an undefeated player wins. Units
-// of a disconnected player finish their orders and defend themselves.
+// With diplomacy, a team is an alliance that changes. A player invites others to the team ([Propose]), who join it
+// ([Accept]), or leaves it ([Break]). Allies share their sight and do not fight. The last enemies cannot ally, so a match is
+// won by a fight or by surrender. A player changes the team at most once in 200 ticks.
+//
+// A player is defeated by losing the last building, or by leaving. A team surrenders when more than half of its players who
+// take part vote for it ([Surrender]): absent and defeated players do not count, and a player without allies surrenders at
+// once. The last team with an undefeated player wins. Units of a disconnected player finish their orders and defend
+// themselves.
+//
+// Players share their sight with observers or not ([Permit], [World.Shows]). The page keeps to that; but each program in a
+// match has the whole state, so it is a courtesy and no protection.
 //
 // All distances are cells, all times ticks, positions are [fixed.Vec2]. A [World] is the state; [Rules] gives it to the
 // engine:

@@ -196,6 +196,9 @@ func (w *World) deliver(u *Unit) bool {
 	if !w.workspace.ground.Free(at) {
 		at = u.Pos
 	}
+	if zone := w.musterAt(u); zone != nil {
+		at = zone.Pos
+	}
 	born := Unit{Pos: at, Goal: at, Kind: u.Making, Owner: u.Owner, Group: u.Group, Health: u.Making.Traits().Health, Built: true}
 	born.Team = u.Team
 	switch {

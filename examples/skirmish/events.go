@@ -42,7 +42,48 @@ type (
 		Kind ZoneKind
 	}
 
-	// PlayerDefeated: a player lost the last building, or left.
+	// Exited: a unit left a zone, or died in it.
+	Exited struct {
+		Unit UnitID
+		Zone uint8 // index
+		Kind ZoneKind
+	}
+
+	// Claimed: a spawn zone has another holder.
+	Claimed struct {
+		Zone   uint8 // index
+		Holder uint8 // 1 + player, or 0 for nobody
+	}
+
+	// Proposed: a player invited another one to the team, or took that back.
+	Proposed struct {
+		By, To    uint8
+		Withdrawn bool
+	}
+
+	// Allied: a player joined the team of another one.
+	Allied struct{ Player, With uint8 }
+
+	// AllianceBroken: a player left the team.
+	AllianceBroken struct{ Player uint8 }
+
+	// SurrenderVoted: a player voted for the surrender of the team, or took the vote back.
+	SurrenderVoted struct {
+		Player        uint8
+		Withdrawn     bool
+		Votes, Needed uint8
+	}
+
+	// Surrendered: most players of a team voted for that. All its players are defeated.
+	Surrendered struct{ Team uint8 }
+
+	// SightPermitted: a player shares the sight with observers, or no longer does.
+	SightPermitted struct {
+		Player    uint8
+		Observers bool
+	}
+
+	// PlayerDefeated: a player lost the last building, left, or surrendered.
 	PlayerDefeated struct{ Player uint8 }
 
 	// MatchWon: every player of the other teams is defeated.

@@ -75,6 +75,14 @@ func ExampleRules() {
 		&skirmish.Assign{Group: 3, Units: squad.Units},
 		&skirmish.Assign{Group: 3, Add: true, Units: squad.Units},
 		&skirmish.Assign{Units: squad.Units},
+		&skirmish.Propose{To: 3},
+		&skirmish.Propose{To: 3, Withdraw: true},
+		&skirmish.Accept{From: 0},
+		&skirmish.Break{},
+		&skirmish.Surrender{},
+		&skirmish.Surrender{Withdraw: true},
+		&skirmish.Permit{Observers: true},
+		&skirmish.Permit{},
 		&lockstep.Left{Player: 1},
 	} {
 		fmt.Println(describe(&lockstep.Command{Player: 2, Value: value}))
@@ -91,6 +99,14 @@ func ExampleRules() {
 	// player 2 makes 3 units group 3
 	// player 2 adds 3 units to group 3
 	// player 2 takes 3 units out of their groups
+	// player 2 offers player 3 an alliance
+	// player 2 no longer offers player 3 an alliance
+	// player 2 allies with player 0
+	// player 2 breaks the alliance
+	// player 2 votes to surrender
+	// player 2 no longer votes to surrender
+	// player 2 shares its sight with observers
+	// player 2 hides its sight from observers
 	// player 2 gives an unknown command &{Player:1}
 }
 

@@ -22,12 +22,18 @@ func (w *World) reveal(team uint8) {
 	fog.Remember()
 }
 
-// Sees reports whether a team sees a place.
+// Sees reports whether a team, or [Observers], sees a place.
 func (w *World) Sees(team uint8, at fixed.Vec2) bool {
+	if team == Observers {
+		return w.anyShown(at, w.Sees)
+	}
 	return int(team) < len(w.Fog) && w.Fog[team].Sees(w.Map.shape(), at)
 }
 
-// Knows reports whether a team has explored a place.
+// Knows reports whether a team, or [Observers], has explored a place.
 func (w *World) Knows(team uint8, at fixed.Vec2) bool {
+	if team == Observers {
+		return w.anyShown(at, w.Knows)
+	}
 	return int(team) < len(w.Fog) && w.Fog[team].Knows(w.Map.shape(), at)
 }

@@ -123,7 +123,7 @@ func (g *generator) nearest(p fixed.Vec2) fixed.Q {
 	return least
 }
 
-// placeZones puts a hoard in the middle, shrines around it and two pairs of teleports far apart.
+// placeZones puts a hoard in the middle, shrines around it, two pairs of teleports far apart, and four spawn zones.
 func (g *generator) placeZones() {
 	g.zone(Zone{Pos: g.middle, Radius: 2 * fixed.One, Kind: Hoard})
 	for quarters := range 4 {
@@ -134,6 +134,10 @@ func (g *generator) placeZones() {
 	for quarters := range uint8(4) {
 		exit := uint8(len(g.w.Zones)) - quarters + (quarters+2)%4
 		g.zone(Zone{Pos: g.turned(at, int(quarters)), Radius: fixed.One, Kind: Teleport, Exit: exit})
+	}
+	at = g.somewhere(8)
+	for quarters := range 4 {
+		g.zone(Zone{Pos: g.turned(at, quarters), Radius: fixed.One * 3 / 2, Kind: Spawn})
 	}
 }
 

@@ -86,7 +86,7 @@ func (n *nonsense) point() Point {
 func (n *nonsense) command() lockstep.Command {
 	x := n.next()
 	c := lockstep.Command{Player: lockstep.Player(x >> 8 % 6)}
-	switch x % 13 {
+	switch x % 18 {
 	case 0:
 		c.Value = &Move{n.who(), n.point(), x>>16%2 == 0}
 	case 1:
@@ -112,6 +112,16 @@ func (n *nonsense) command() lockstep.Command {
 		c.Player, c.Value = lockstep.System, &lockstep.Joined{Player: c.Player}
 	case 11:
 		c.Player, c.Value = lockstep.System, &lockstep.TakenOver{Player: c.Player}
+	case 12:
+		c.Value = &Propose{uint8(x>>16) % 6, x>>24%4 == 0}
+	case 13:
+		c.Value = &Accept{uint8(x>>16) % 6}
+	case 14:
+		c.Value = &Break{}
+	case 15:
+		c.Value = &Surrender{x>>16%2 == 0}
+	case 16:
+		c.Value = &Permit{x>>16%2 == 0}
 	default:
 		if x>>16%16 == 0 {
 			c.Player, c.Value = lockstep.System, &lockstep.Left{Player: c.Player}
@@ -165,10 +175,11 @@ func FuzzStep(f *testing.F) {
 	})
 }
 
-// Step survives a world in which any field has a wrong value, as on a machine with a fault, and so does Derive.
+// Step survives a world, with alliances too, in which any field has a wrong value, as on a machine with a fault, and so does Derive.
 func TestStepCorruptWorld(t *testing.T) {
 	w := newBattle(t, 200)
 	advance(w, 100)
+	w.Players[3].Team, w.Players[3].Offers = 0, 1<<2 // so 2 may join and 3 may leave
 	clean := codec.Append(nil, w)
 	dice := fixed.NewRand(4)
 	bad := new(World)
@@ -206,7 +217,9 @@ func TestStepCorruptWorld(t *testing.T) {
 				}
 			}()
 			derive(bad)
-			advance(bad, 12)
+			advance(bad, 12, by(0, &Propose{To: 1}), by(1, &Accept{From: 0}), by(2, &Accept{From: 3}), by(3, &Break{}), by(2, &Surrender{}), by(1, &Permit{}))
+			bad.Open()
+			bad.Sees(Observers, cells(20, 20))
 		}()
 	}
 }

@@ -69,6 +69,10 @@ func (m *match) observe(_ lockstep.Tick, event any) {
 		m.events["built "+e.Kind.String()]++
 	case skirmish.Entered:
 		m.events["entered "+e.Kind.String()]++
+	case skirmish.Exited:
+		m.events["exited "+e.Kind.String()]++
+	case skirmish.Claimed:
+		m.events["claimed"]++
 	case skirmish.PlayerDefeated:
 		m.events["defeated"]++
 	case skirmish.MatchWon:

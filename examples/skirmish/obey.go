@@ -36,6 +36,16 @@ func (w *World) obey(c *lockstep.Command) {
 		w.enqueue(p, v)
 	case *Assign:
 		w.assign(p, v)
+	case *Propose:
+		w.propose(p, v)
+	case *Accept:
+		w.accept(p, v)
+	case *Break:
+		w.secede(p)
+	case *Surrender:
+		w.vote(p, v)
+	case *Permit:
+		w.permit(p, v)
 	}
 }
 

@@ -21,11 +21,11 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 	}
 	w.Match.Seed, w.Rand, w.Config = settings.Seed, fixed.NewRand(settings.Seed), *config
 	for p := range settings.Players {
-		w.Players = append(w.Players, Player{Crystals: uint32(config.Crystals), Team: p % config.Teams})
+		w.Players = append(w.Players, Player{Crystals: uint32(config.Crystals), Team: p % config.Teams, Secret: !config.Observers})
 	}
 	bases := generate(w)
 	derive(w)
-	for range config.Teams {
+	for range w.teams() {
 		w.Fog = append(w.Fog, grid.NewFog(w.Map.shape()))
 	}
 	each := config.Units / uint16(settings.Players)

@@ -16,11 +16,12 @@ func step(w *World, _ *Config, t *lockstep.Turn) {
 		w.act(i)
 	}
 	w.strike()
-	w.enter()
+	w.cross()
 	w.bury()
 	w.bear()
 	w.look()
 	w.regrow()
+	w.surrender()
 	w.decide()
 	w.workspace.turn = nil
 	w.index() // for readers between two steps

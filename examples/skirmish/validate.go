@@ -2,27 +2,9 @@ package skirmish
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-)
-
-// The reasons why a command is rejected.
-var (
-	ErrDefeated  = errors.New("skirmish: the player is defeated")
-	ErrNoUnits   = errors.New("skirmish: the command is for no units")
-	ErrTooMany   = errors.New("skirmish: the command is for too many units")
-	ErrNotSorted = errors.New("skirmish: the units are not in ascending order")
-	ErrUnknown   = errors.New("skirmish: there is no such thing")
-	ErrNotYours  = errors.New("skirmish: the unit is not yours")
-	ErrWrongKind = errors.New("skirmish: a unit of this kind cannot do that")
-	ErrOffMap    = errors.New("skirmish: the place is not on the map")
-	ErrUnseen    = errors.New("skirmish: the target is not in sight")
-	ErrFriend    = errors.New("skirmish: the target is a friend")
-	ErrNoRoom    = errors.New("skirmish: the building does not fit there")
-	ErrPoor      = errors.New("skirmish: that costs more than you have")
-	ErrBusy      = errors.New("skirmish: the building makes something else, or its queue is full")
 )
 
 // validate rejects commands that make no sense, with a reason.
@@ -59,6 +41,16 @@ func validate(w *World, _ *Config, c *lockstep.Command) error {
 		return w.checkTrain(p, v)
 	case *Assign:
 		return w.checkList(p, v.Units)
+	case *Propose:
+		return w.checkPropose(p, v)
+	case *Accept:
+		return w.checkAccept(p, v)
+	case *Break:
+		return w.checkBreak(p)
+	case *Surrender:
+		return w.checkSurrender(p, v)
+	case *Permit:
+		return w.checkPermit(p, v)
 	}
 	return fmt.Errorf("%w: kind %d", ErrUnknown, c.Kind)
 }

@@ -29,7 +29,7 @@ func (w *World) decide() {
 // defeat marks a player as defeated.
 func (w *World) defeat(p uint8) {
 	if player := w.player(p); player.Status != Defeated {
-		player.Status = Defeated
+		player.Status, player.Offers, player.Resigns = Defeated, 0, false
 		lockstep.Emit(w.workspace.turn, PlayerDefeated{Player: p})
 	}
 }

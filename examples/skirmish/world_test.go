@@ -27,55 +27,6 @@ func TestUnitSize(t *testing.T) {
 	}
 }
 
-func TestZones(t *testing.T) {
-	type outcome struct {
-		at       fixed.Vec2
-		health   uint16
-		crystals uint32
-	}
-	for _, test := range []struct {
-		name string
-		zone Zone
-		to   fixed.Vec2
-		want func(o outcome) bool
-	}{
-		{"teleport", Zone{Kind: Teleport, Exit: 1}, cells(30, 30), func(o outcome) bool { return o.at.InRange(cells(50, 20), 2*fixed.One) }},
-		{"teleport, passing", Zone{Kind: Teleport, Exit: 1}, cells(40, 30), func(o outcome) bool { return o.at == cells(40, 30) }},
-		{"teleport to nowhere", Zone{Kind: Teleport, Exit: 9}, cells(30, 30), func(o outcome) bool { return o.at == cells(30, 30) }},
-		{"shrine", Zone{Kind: Shrine}, cells(30, 30), func(o outcome) bool { return o.health == 10+Soldier.Traits().Health/2 }},
-		{"shrine at rest", Zone{Kind: Shrine, Ready: 1000}, cells(30, 30), func(o outcome) bool { return o.health == 10 }},
-		{"hoard", Zone{Kind: Hoard}, cells(30, 30), func(o outcome) bool { return o.crystals >= 40 && o.crystals <= 120 }},
-		{"none of the kinds", Zone{Kind: zoneKinds}, cells(30, 30), func(o outcome) bool { return o.health == 10 && o.crystals == 0 }},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			w := arena(t)
-			test.zone.Pos, test.zone.Radius = cells(30, 30), fixed.One
-			w.Zones = []Zone{test.zone, {Pos: cells(50, 20), Radius: fixed.One, Kind: zoneKinds}}
-			id := put(w, Soldier, 0, cells(20, 30))
-			unit(t, w, id).Health = 10
-			before := w.Players[0].Crystals
-			advance(w, 200, by(0, &Move{Who: list(id), To: PointAt(test.to)}))
-			u := unit(t, w, id)
-			if o := (outcome{u.Pos, u.Health, w.Players[0].Crystals - before}); !test.want(o) {
-				t.Errorf("got %+v", o)
-			}
-		})
-	}
-}
-
-// A zone acts once for each entry, on the lower ID first.
-func TestZoneOrder(t *testing.T) {
-	w := arena(t)
-	w.Zones = []Zone{{Pos: cells(30, 30), Radius: 2 * fixed.One, Kind: Shrine}}
-	b := put(w, Soldier, 0, cells(30, 29))
-	a := put(w, Soldier, 1, cells(30, 30))
-	unit(t, w, a).Health, unit(t, w, b).Health = 60, 50
-	advance(w, 1)
-	if unit(t, w, b).Health < 100 || unit(t, w, a).Health > 60 || w.Zones[0].Ready < 2 {
-		t.Errorf("healed to %d and %d", unit(t, w, b).Health, unit(t, w, a).Health)
-	}
-}
-
 func TestFog(t *testing.T) {
 	w := arena(t)
 	scout := put(w, Soldier, 0, cells(20, 40))

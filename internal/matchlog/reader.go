@@ -22,7 +22,7 @@ const (
 	maxLine    = 1 << 20 // bytes
 	maxSeats   = 250
 	maxTick    = 1<<24 - 1 // nine days of 20 ticks a second
-	maxEntries = 1 << 20   // forty times those of the longest match that we have seen
+	MaxEntries = 1 << 20   // forty times those of the longest match that we have seen
 	maxBytes   = 256 << 20 // of all lines, uncompressed
 	maxKinds   = 4096      // of commands, as in a replay's header
 	maxRate    = 1000      // ticks a second
@@ -183,8 +183,8 @@ func (m *Reader) entry() (Entry, error) {
 	case isNote && (*l.Topic == "" || len(*l.Topic) > maxTopic || len(*l.Text) > maxText):
 		return Entry{}, m.malformed("got a note with a topic of %d and a text of %d bytes, want 1 to %d and at most %d", len(*l.Topic), len(*l.Text), maxTopic, maxText)
 	}
-	if m.count++; m.count > maxEntries {
-		return Entry{}, m.malformed("want at most %d commands, checksums and notes", maxEntries)
+	if m.count++; m.count > MaxEntries {
+		return Entry{}, m.malformed("want at most %d commands, checksums and notes", MaxEntries)
 	}
 	if isCommand && !m.name(*l.Kind) {
 		return Entry{}, m.malformed("got more than %d kinds of commands", maxKinds)

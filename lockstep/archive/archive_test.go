@@ -172,7 +172,7 @@ func TestMove(t *testing.T) {
 	same(t, "description", got, server.Archived{
 		Name: "sealed-01020300.ssr", SizeBytes: 2346, Ended: noon.AddDate(0, 0, 1), Kind: "replay", Match: "sealed", ID: "01020300000000000000000000000000", Stored: true,
 		Game: "ledger", Build: "for ever", Ticks: got.Ticks, Reason: "the golden match is over",
-		Players: []server.ArchivedPlayer{{Seat: 0, Name: "player 0 é"}, {Seat: 1, Name: "player 1 é"}, {Seat: 2, Name: "player 2 é"}}, Subjects: map[lockstep.Player]string{1: "ada@example"},
+		Players: []server.ArchivedPlayer{{Seat: 0, Name: "player 0 é"}, {Seat: 1, Name: "player 1 é"}, {Seat: 2, Name: "player 2 é", TakenOver: 180}}, Subjects: map[lockstep.Player]string{1: "ada@example"},
 	})
 	f, err := r.Open(t.Context(), "sealed-01020300.ssr")
 	if err != nil {

@@ -130,7 +130,8 @@ func (e *entry) describeMatch(info *replay.Info) {
 	}
 	for _, p := range slices.Sorted(maps.Keys(info.Names)) {
 		if p < lockstep.MaxPlayers {
-			e.Players = append(e.Players, server.ArchivedPlayer{Seat: p, Name: info.Names[p]})
+			did := info.Player(p)
+			e.Players = append(e.Players, server.ArchivedPlayer{Seat: p, Name: info.Names[p], TakenOver: did.TakenOver, Inactive: did.Inactive})
 		}
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/assets"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A client that gets no answer dials again, then gives up.
@@ -31,4 +34,33 @@ func ExampleSession() {
 	// player.ConnectFailed
 	// player.LostForGood
 	// true
+}
+
+// A folder keeps the maps of matches for the next session, up to 256 MiB of them.
+func ExampleAssetCache() {
+	dir, err := os.MkdirTemp("", "maps")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	var cache client.AssetCache = assets.Folder{Dir: dir, MaxBytes: 256 << 20}
+	options := client.Options{Assets: cache} // for client.Dial
+
+	// What a session does with it:
+	content := []byte("T..T\n")
+	valley, err := record.NewAsset("valley.map", content)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = options.Assets.Read(valley)
+	fmt.Println(errors.Is(err, record.ErrNoAsset))
+	fmt.Println(options.Assets.Write(valley, content))
+	again, err := options.Assets.Read(valley)
+	fmt.Printf("%q %v\n", again, err)
+	// Output:
+	// true
+	// <nil>
+	// "T..T\n" <nil>
 }

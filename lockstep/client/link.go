@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -88,3 +89,11 @@ const (
 	// keepBuffer is the size up to which a message's memory is reused.
 	keepBuffer = 8 << 10
 )
+
+// farewell returns why a session leaves: the cause of its context, if somebody gave one.
+func farewell(ctx context.Context) string {
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		return cause.Error()
+	}
+	return ""
+}

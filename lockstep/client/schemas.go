@@ -1,10 +1,9 @@
 package client
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -21,15 +20,20 @@ const (
 
 // explainSchemas adds to the error of a refusal because of a schema which field differs. The server's refusal has only
 // hashes; the schemas of the match whose WebSocket is at an address are fetched by HTTP. Without an answer the error stays.
-func explainSchemas(refused error, g *lockstep.Game, address string, fetch func(address string, limit int64, wait time.Duration) []byte) error {
-	u, err := url.Parse(address)
-	if err != nil || !strings.HasSuffix(u.Path, "/play") {
+func explainSchemas(refused error, g *lockstep.Game, address string, o *Options) error {
+	p, ok := placeOf(address)
+	if !ok {
 		return refused
 	}
-	u.Scheme = strings.Replace(u.Scheme, "ws", "http", 1)
-	u.Path = strings.TrimSuffix(u.Path, "play") + "schemas"
+	get, done, err := o.fetcher()
+	if err != nil {
+		return refused
+	}
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), explainTime)
+	defer cancel()
 	var theirs protocol.Schemas
-	if json.Unmarshal(fetch(u.String(), maxSchemas, explainTime), &theirs) != nil {
+	if text, err := get(ctx, p.about("schemas"), maxSchemas); err != nil || json.Unmarshal(text, &theirs) != nil {
 		return refused
 	}
 	if differs := theirs.Check(g); differs != nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -15,31 +14,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// Subprotocol is the WebSocket subprotocol that is offered to the server.
-const Subprotocol = "samestep.v1"
-
-// Options are a Session's. A token is enough for a client that only watches.
-type Options struct {
-	// player.Options are the policies of the match's client: token, reconnecting, prediction, pacing. Dial draws a Seed
-	// if it is 0.
-	player.Options
-
-	// Sample is called after each simulated tick, or once after several ticks that ran at once. It can read the state
-	// and submit the player's commands. Nil disables it.
-	Sample func(*player.Client)
-
-	// Handle is called with each event; see [player.Ready]. Before the first state has arrived, the client's Simulation
-	// is nil. Nil disables it.
-	Handle func(c *player.Client, event any)
-
-	// HTTP (a *http.Client) makes the connection, for a proxy or own certificates; nil means http.DefaultClient. It
-	// follows no redirect, because the token would go to another server. Not in a browser.
-	HTTP *httpClient
-
-	// Wrap wraps each network connection (a net.Conn), as netsim does. Nil disables it. Not in a browser.
-	Wrap func(netConn) netConn
-}
-
 // ErrOver is returned by a Session that has ended.
 var ErrOver = errors.New("client: the session is over")
 
@@ -48,6 +22,7 @@ type Session struct {
 	url     string
 	options Options
 	game    *lockstep.Game
+	loader  *loader // nil for a game without assets
 	client  *player.Client
 	epoch   time.Time
 	do      chan func()
@@ -67,22 +42,9 @@ type Session struct {
 	schemas bool  // the server has refused the client because of a schema
 }
 
-// A dialed is the outcome of an attempt to connect.
-type dialed struct {
-	socket *socket
-	err    error
-}
-
-// A dialError says why there is no connection. Servers write some of these texts.
-type dialError struct{ err error }
-
-func (e *dialError) Error() string { return fmt.Sprintf("client: %.*s", maxText, e.err) }
-
-func (e *dialError) Unwrap() error { return e.err }
-
 // Dial begins to play or watch the match at a WebSocket URL. It returns at once; events report the progress. The
 // session ends when the match ends, when the client gives up, after [player.Client.Leave], or when ctx ends, which
-// leaves the match.
+// leaves the match for the cause of ctx.
 func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session {
 	s := &Session{
 		url: url, options: o, game: g, epoch: time.Now(),
@@ -93,6 +55,10 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 	}
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64() // so that not all clients of a server reconnect at once
+	}
+	if g.HasAssets() {
+		s.loader = &loader{cache: o.Assets, own: g.ReadAsset, fetcher: s.options.fetcher}
+		g = g.WithAssets(s.loader.read)
 	}
 	s.client = player.New(g, o.Options)
 	go s.run(ctx)
@@ -120,7 +86,7 @@ func (s *Session) event(e any) {
 		s.schemas = v.Code == protocol.ErrorIdentity && strings.HasSuffix(v.Field, " schema")
 	case player.LostForGood:
 		if s.schemas {
-			s.lost = explainSchemas(v.Err, s.game, s.url, s.fetch)
+			s.lost = explainSchemas(v.Err, s.game, s.url, &s.options)
 			e = player.LostForGood{Err: s.lost}
 		}
 	}
@@ -219,7 +185,7 @@ func (s *Session) run(ctx context.Context) {
 			}
 		case <-leave:
 			leave = nil
-			s.client.Leave()
+			s.client.Leave(farewell(ctx))
 		case <-timer.C:
 		}
 		s.slice.waited(began, time.Now())
@@ -278,19 +244,7 @@ func (s *Session) sample() {
 // act does what the client wants done: dial, send, hang up.
 func (s *Session) act(ctx context.Context) {
 	if s.client.Stage() == player.StageDialing && s.dialing == nil && s.link == nil {
-		result := make(chan dialed, 1)
-		stagger := s.stagger
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stagger+dialTimeout)
-		s.dialing, s.cancel, s.stagger = result, cancel, 0
-		go func() {
-			defer cancel()
-			select {
-			case <-time.After(stagger):
-			case <-ctx.Done():
-			}
-			socket, err := dial(ctx, s.url, &s.options)
-			result <- dialed{socket, err}
-		}()
+		s.begin(ctx)
 	}
 	if s.link == nil {
 		return
@@ -310,23 +264,6 @@ func (s *Session) act(ctx context.Context) {
 	default:
 		s.link.expire() // and then it is gone
 	}
-}
-
-// connected takes the outcome of an attempt to connect.
-func (s *Session) connected(d dialed) {
-	s.dialing = nil
-	if d.err != nil {
-		s.client.Disconnected(s.now(), &dialError{d.err})
-		s.handle()
-		return
-	}
-	if s.client.Stage() != player.StageDialing {
-		d.socket.abort()
-		return
-	}
-	s.link = newLink(d.socket)
-	s.client.Connected(s.now())
-	s.handle()
 }
 
 // drop sends the messages that the present connection has, and then ends it.

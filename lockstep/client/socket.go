@@ -5,12 +5,10 @@ package client
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"sync/atomic"
-	"time"
 
 	"github.com/coder/websocket"
 	"golang.org/x/time/rate"
@@ -19,16 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// The options differ in a browser, which has its own network.
-type (
-	httpClient = http.Client
-	netConn    = net.Conn
-)
-
 const (
-	sliceTime = 0 // no end
-	budget    = 0 // the client's default
-
 	// maxHandshake is how many bytes the headers of a server's answer to the handshake may have.
 	maxHandshake = 64 << 10
 
@@ -169,32 +158,4 @@ func (s *socket) abort() {
 	}
 	s.ws.CloseNow()
 	s.cancel(nil)
-}
-
-// fetch returns the body of the answer to a request, or nil. It reads at most limit bytes.
-func (s *Session) fetch(address string, limit int64, wait time.Duration) []byte {
-	hc, done, err := s.options.httpClient(func(net.Conn) {})
-	if err != nil {
-		return nil
-	}
-	defer done()
-	ctx, cancel := context.WithTimeout(context.Background(), wait)
-	defer cancel()
-	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil
-	}
-	answer, err := hc.Do(ask)
-	if err != nil {
-		return nil
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil
-	}
-	b, err := io.ReadAll(io.LimitReader(answer.Body, limit))
-	if err != nil {
-		return nil
-	}
-	return b
 }

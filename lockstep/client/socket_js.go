@@ -12,21 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A browser has its own network, so these options of other platforms are empty. Without them a program links neither
-// net nor net/http, which are more than half of its size.
-type (
-	httpClient = struct{}
-	netConn    = any
-)
-
 const (
-	// sliceTime is how long a session works before the page is drawn again, if there is much to do.
-	sliceTime = 8 * time.Millisecond
-
-	// budget is how many ticks the client runs at a time, unless its options say otherwise. It is small, because a
-	// timeslice cannot end in between.
-	budget = 4
-
 	// maxQueued is how many bytes of messages wait in a socket. A browser reads all that arrives and cannot be told to
 	// wait.
 	maxQueued = 32 << 20
@@ -221,47 +207,3 @@ func (s *socket) close() {
 
 // abort closes the socket at once.
 func (s *socket) abort() { s.fail(errAborted) }
-
-// fetch returns the body of the answer to a request, or nil. It reads no more after limit bytes.
-func (s *Session) fetch(address string, limit int64, wait time.Duration) (body []byte) {
-	abort := js.Global().Get("AbortController").New()
-	timer := time.AfterFunc(wait, func() { abort.Call("abort") })
-	defer timer.Stop()
-	defer abort.Call("abort") // of an answer that is too long
-	answer, ok := await(js.Global().Call("fetch", address, map[string]any{"signal": abort.Get("signal"), "redirect": "error", "credentials": "omit"}))
-	if !ok || !answer.Get("ok").Bool() || answer.Get("body").IsNull() {
-		return nil
-	}
-	reader := answer.Get("body").Call("getReader")
-	for {
-		chunk, ok := await(reader.Call("read"))
-		if !ok || int64(len(body)) > limit {
-			return nil
-		}
-		if chunk.Get("done").Bool() {
-			return body
-		}
-		part := chunk.Get("value")
-		at := len(body)
-		body = append(body, make([]byte, part.Get("length").Int())...)
-		js.CopyBytesToGo(body[at:], part)
-	}
-}
-
-// await waits for a promise, and reports whether it was kept.
-func await(promise js.Value) (value js.Value, ok bool) {
-	done := make(chan struct{})
-	settle := func(kept bool) js.Func {
-		return js.FuncOf(func(_ js.Value, args []js.Value) any {
-			value, ok = args[0], kept
-			close(done)
-			return nil
-		})
-	}
-	kept, broken := settle(true), settle(false)
-	defer kept.Release()
-	defer broken.Release()
-	promise.Call("then", kept, broken)
-	<-done
-	return value, ok
-}

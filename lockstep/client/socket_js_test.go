@@ -169,25 +169,3 @@ func TestBrowserRefusals(t *testing.T) {
 		t.Errorf("given up: got %v", err)
 	}
 }
-
-// A session reads an answer in pieces, and gives up on one that is refused, too long or late.
-func TestBrowserFetch(t *testing.T) {
-	before := js.Global().Get("fetch")
-	js.Global().Get("globalThis").Call("eval", `
-		globalThis.fetch = (address, options) => {
-			const body = (read) => Promise.resolve({ok: !address.endsWith("404"), body: {getReader: () => ({read})}});
-			let n = 0;
-			switch (address) {
-			case "absent": return Promise.reject(new TypeError("no network"));
-			case "late": return new Promise((_, fail) => options.signal.addEventListener("abort", () => fail(new Error("aborted"))));
-			case "endless": return body(() => Promise.resolve({done: false, value: new Uint8Array(64)}));
-			}
-			return body(() => Promise.resolve(n++ < 3 ? {done: false, value: new Uint8Array([97, 97 + n])} : {done: true}));
-		}`)
-	t.Cleanup(func() { js.Global().Set("fetch", before) })
-	for address, want := range map[string]string{"found": "abacad", "404": "", "absent": "", "late": "", "endless": ""} {
-		if got := (*Session)(nil).fetch(address, 1000, 50*time.Millisecond); string(got) != want {
-			t.Errorf("%s: got %q, want %q", address, got, want)
-		}
-	}
-}

@@ -135,10 +135,7 @@ func (c *Coordinator) check() error {
 		}
 	}
 	if every := lockstep.Tick(c.header.Settings.KeyframeEvery); every > 0 && t%every == 0 && c.referee != nil {
-		c.last = c.enc.AppendLast(c.last[:0])
-		if err := c.keyframe(c.referee.Simulation(), c.last); err != nil {
-			return c.fail(err)
-		}
+		return c.Keyframe()
 	}
 	return nil
 }

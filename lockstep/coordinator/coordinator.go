@@ -91,7 +91,8 @@ type Coordinator struct {
 	wait lockstep.Tick         // of the last examined command, see Receipt.Wait
 	last []record.LastSequence // scratch
 
-	stateBytes int // of the last keyframe in the log
+	stateBytes int           // of the last keyframe in the log
+	stateTick  lockstep.Tick // of that
 }
 
 // New begins a match: it writes the header and the state at tick 0 into log. Tick 1 is next.
@@ -124,7 +125,7 @@ func newCoordinator(g *lockstep.Game, h *lockstep.Header, log lockstep.Log, o Op
 	if o.InputDelay > record.MaxInputDelay {
 		return nil, fmt.Errorf("lockstep: input delay: got %d ticks, want 1 to %d", o.InputDelay, record.MaxInputDelay)
 	}
-	if o.Relay && g.HasResult() {
+	if o.Relay && len(h.ResultSchema) > 0 {
 		relayed := *h
 		relayed.Settings.Relay = true
 		h = &relayed
@@ -174,17 +175,6 @@ func (c *Coordinator) BreakOff(after lockstep.Tick, err error) error {
 	return c.err
 }
 
-// keyframe writes the state of sim into the log, with the last sequences up to there.
-func (c *Coordinator) keyframe(sim *lockstep.Simulation, last []record.LastSequence) error {
-	defer c.enc.Release() // a server has many matches, and keyframes are rare
-	state := sim.AppendState(nil)
-	if len(state) > lockstep.MaxStateSize {
-		return fmt.Errorf("lockstep: tick %d: got a state of %d bytes, want at most %d", sim.Tick(), len(state), lockstep.MaxStateSize)
-	}
-	c.stateBytes = len(state)
-	return c.append(c.enc.Keyframe(sim.Tick(), sim.Hash(), last, state))
-}
-
 // Header returns the header in the log.
 func (c *Coordinator) Header() *lockstep.Header { return c.header }
 
@@ -205,9 +195,6 @@ func (c *Coordinator) Resimulated() uint64 { return c.resimulations }
 
 // AllowResimulation sets how many more ticks may be re-simulated because of reports. Without a call there is no limit.
 func (c *Coordinator) AllowResimulation(ticks int) { c.mayResimulate = ticks }
-
-// StateBytes returns the size of the last keyframe in the log.
-func (c *Coordinator) StateBytes() int { return c.stateBytes }
 
 // LastDecided returns the highest sequence of player p that has a receipt.
 func (c *Coordinator) LastDecided(p lockstep.Player) lockstep.Sequence { return c.seats[p].high }

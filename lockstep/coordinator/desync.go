@@ -60,7 +60,8 @@ func (c *Coordinator) announce(k *check, p lockstep.Player, agreed lockstep.Tick
 	r := &DesyncReport{Tick: k.Tick, Player: p, Agreed: agreed, Groups: c.groups(k), Resimulation: resimulation}
 	if c.referee != nil && sum != nil {
 		if own, ok := c.referee.Sum(k.Tick); ok {
-			r.Section = c.game.FirstSection(sum, own)
+			m, _ := checksum.Compare(*sum, *own, c.game.StateSchema())
+			r.Section = m.Name
 		}
 	}
 	if resimulation == RefereeWrong {

@@ -11,7 +11,7 @@ import (
 const enginePath = "github.com/seed-49bee653/samestep/lockstep"
 
 // rootFields are the fields of lockstep.Rules whose functions must be deterministic.
-var rootFields = map[string]bool{"New": true, "Step": true, "Derive": true, "Validate": true, "SelfTest": true}
+var rootFields = map[string]bool{"Assets": true, "Load": true, "New": true, "Step": true, "Derive": true, "Validate": true, "SelfTest": true}
 
 // findRoots finds the functions that must be deterministic, by the type lockstep.Rules and by comments.
 func (p *program) findRoots() {

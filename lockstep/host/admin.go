@@ -41,6 +41,7 @@ func (h *Host) Pause(now lockstep.Time, player lockstep.Player) error {
 	h.at(now)
 	_, err := h.c.Pause(player)
 	if err == nil {
+		h.waits.pauser = []lockstep.Player{player}
 		h.event(Event{Kind: MatchPaused, Player: player})
 	}
 	return err
@@ -86,6 +87,12 @@ func (h *Host) SetInputDelay(now lockstep.Time, ticks lockstep.Tick) error {
 		h.event(Event{Kind: DelayChanged, Player: lockstep.System, Number: int64(ticks)})
 	}
 	return err
+}
+
+// Keyframe writes the present state into the log, so that readers of the replay can begin there.
+func (h *Host) Keyframe(now lockstep.Time) error {
+	h.at(now)
+	return h.c.Keyframe()
 }
 
 // End ends the match. Connected peers may read the rest of it.

@@ -261,7 +261,7 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 	p.pingAt = h.now
 	h.message = protocol.Message{Kind: protocol.KindWelcome, Welcome: w}
 	h.private(p, &h.message)
-	if h.barrier.held != "" {
-		h.error(p, protocol.ErrorHeld, h.barrier.held, "")
+	if p.waitVersion = h.waits.version; h.waits.told.Reason != "" {
+		p.waitVersion-- // it does not know
 	}
 }

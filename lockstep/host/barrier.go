@@ -3,7 +3,6 @@ package host
 import (
 	"slices"
 
-	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -20,7 +19,6 @@ type barrier struct {
 	snapshots []*keyframe         // for delayed spectators, oldest first: the latest visible one, and later ones
 	past      []coordinator.Check // on which delayed spectators can report; tick t is at (t / CheckEvery) modulo its length
 	corrected bool                // the referee has corrected checks since the last tick
-	held      string              // why no ticks are sealed; "" if they are
 }
 
 // begin prepares the barrier of a match that begins, or continues, with a keyframe.
@@ -152,24 +150,3 @@ func (h *Host) untilSeen() lockstep.Time {
 	}
 	return lockstep.Time(seen-h.c.Now()) * h.clock.period()
 }
-
-// Hold stops the sealing of ticks for a reason of the server, such as a full disk, and tells all peers. An empty reason
-// lets the match continue.
-func (h *Host) Hold(now lockstep.Time, reason string) {
-	h.at(now)
-	reason = pack.Clip(reason, record.MaxNote)
-	if h.over || reason == h.barrier.held {
-		return
-	}
-	h.barrier.held = reason
-	h.pace.waitingAt = h.now // a WaitPolicy charges no player for the time that the server holds the match
-	h.event(Event{Kind: MatchHeld, Player: lockstep.System, Text: reason})
-	for _, p := range h.peers {
-		if p.state != Connecting {
-			h.error(p, protocol.ErrorHeld, reason, "")
-		}
-	}
-}
-
-// Held returns the reason of [Host.Hold], or "".
-func (h *Host) Held() string { return h.barrier.held }

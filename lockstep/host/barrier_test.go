@@ -244,7 +244,7 @@ func TestHostHold(t *testing.T) {
 	p.pass(lockstep.Second)
 	before := p.h.Now()
 	for range 2 {
-		p.h.Hold(p.now, "the disk is full") // once is told
+		p.h.Hold(p.now, host.Wait{Reason: "the disk is full"}) // once is told
 	}
 	p.pass(20 * lockstep.Second)
 	w := p.join("w", "watch")
@@ -253,16 +253,15 @@ func TestHostHold(t *testing.T) {
 	if p.h.Now() != before || p.h.Held() != "the disk is full" {
 		t.Errorf("%d ticks were sealed, held because %q", p.h.Now()-before, p.h.Held())
 	}
-	p.h.Hold(p.now, "")
+	p.h.Hold(p.now, host.Wait{})
 	p.pass(lockstep.Second)
 	if got := p.h.Now() - before; got < 18 || got > 21 {
 		t.Errorf("%d ticks in the second after it", got)
 	}
 	for _, g := range []*guest{a, b, w} {
-		if g.errors[protocol.ErrorHeld] != 2 {
-			t.Errorf("%s was told %d times, want 2", g.name, g.errors[protocol.ErrorHeld])
+		if want := []string{"the disk is full", ""}; !slices.Equal(g.held, want) {
+			t.Errorf("%s was told %q, want %q", g.name, g.held, want)
 		}
-		delete(g.errors, protocol.ErrorHeld)
 	}
 	if p.events[host.MatchHeld] != 2 || a.receipts[a.sequence] != before+1 {
 		t.Errorf("%d events, the command is of tick %d, want 2 and tick %d", p.events[host.MatchHeld], a.receipts[a.sequence], before+1)

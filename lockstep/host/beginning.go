@@ -75,6 +75,7 @@ func (h *Host) inherit(seats []hostSeat) {
 		default:
 			s.want, s.awaited = away, seats[i].told == here
 		}
+		s.shown = record.PresenceHere
 		s.told, s.inherited = here, true // so that the new log says it again
 	}
 	h.seatBots()

@@ -35,7 +35,8 @@ func (h *Host) enterBot(p lockstep.Player) error {
 			return err
 		}
 	}
-	if err := h.c.Note(p, record.TopicPresence, record.PresenceBot); err != nil {
+	s.shown = record.PresenceBot
+	if err := h.c.Note(p, record.TopicPresence, s.shown); err != nil {
 		return err
 	}
 	return h.c.AwaitState(p, true)

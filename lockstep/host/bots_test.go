@@ -15,7 +15,7 @@ func earner(*lockstep.Simulation) []any { return []any{&testgame.Earn{Coins: 3}}
 
 func botParty(t *testing.T, bot lockstep.Bot) *party {
 	return newParty(t, func(s *lockstep.Settings) { s.Players = 3 }, func(o *host.Options) {
-		o.Bots, o.StartPlayers = []lockstep.Bot{nil, bot}, 2
+		o.Bots, o.Start.Players = []lockstep.Bot{nil, bot}, 1
 	})
 }
 

@@ -105,7 +105,7 @@ var faults = []struct {
 	{"take over", func(p *party, g *guest, d *dice) {
 		id := g.id // both at the same instant: the older one is fenced
 		if g.connect() && id != 0 && g.id != id {
-			p.h.Receive(p.now, id, []byte{0x91, byte(protocol.KindLeave)})
+			p.h.Receive(p.now, id, []byte{0x92, byte(protocol.KindLeave), 0xa0})
 		}
 	}},
 	{"leave", func(p *party, g *guest, d *dice) { g.send(&protocol.Message{Kind: protocol.KindLeave}) }},

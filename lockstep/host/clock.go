@@ -83,6 +83,7 @@ func (h *Host) Advance(now lockstep.Time) {
 		h.finish()
 	}
 	h.keepTime()
+	h.tellWait()
 }
 
 // stall is the lateness of Advance from which on the lost time is added to all timers.

@@ -127,7 +127,8 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	m := protocol.Message{Kind: protocol.KindDesyncReport, Tick: t, Player: lockstep.System, Agreed: p.agreed}
 	if referee := h.c.Referee(); referee != nil {
 		if own, ok := referee.Sum(reported); ok {
-			m.Field = h.game.FirstSection(sum, own)
+			first, _ := checksum.Compare(*sum, *own, h.game.StateSchema())
+			m.Field = first.Name
 		}
 	}
 	h.event(Event{Kind: PeerDesynced, Tick: t, Peer: p.id, Player: lockstep.System, Text: m.Field})

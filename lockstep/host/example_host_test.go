@@ -109,12 +109,12 @@ func printMessages(r *protocol.Reader, b []byte) {
 // they can vote the player out.
 func ExampleOptions() {
 	o := host.Options{
-		StartPlayers: 2,
-		Wait:         host.WaitPolicy{Bound: 20 * lockstep.Second},
-		Slow:         host.SlowPolicy{Percent: 50},
-		Delay:        host.DelayPolicy{Min: 2, Max: 10},
-		Desync:       host.LogDesynced,
-		VoteKick:     true,
+		Start:    host.StartPolicy{Players: 2},
+		Wait:     host.WaitPolicy{Bound: 20 * lockstep.Second},
+		Slow:     host.SlowPolicy{Percent: 50},
+		Delay:    host.DelayPolicy{Min: 2, Max: 10},
+		Desync:   host.LogDesynced,
+		VoteKick: true,
 		Rates: host.Rates{
 			Commands: host.Rate{N: 10, Per: lockstep.Second, Burst: 20},
 			Pace:     host.Rate{N: int(20 * lockstep.Second), Per: 60 * lockstep.Second, Burst: int(20 * lockstep.Second)},

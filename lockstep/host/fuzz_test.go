@@ -87,7 +87,7 @@ func (m *mob) step(f *tape) {
 func (m *mob) message(f *tape) []byte {
 	kinds := []protocol.Kind{
 		protocol.KindCommand, protocol.KindChecksum, protocol.KindState, protocol.KindStateSyncRequest,
-		protocol.KindPing, protocol.KindPong, protocol.KindChat, protocol.KindLeave, protocol.KindAck, protocol.KindError,
+		protocol.KindPing, protocol.KindPong, protocol.KindChat, protocol.KindLeave, protocol.KindAck, protocol.KindReady, protocol.KindError,
 	}
 	msg := protocol.Message{
 		Kind: kinds[int(f.byte())%len(kinds)], Tick: lockstep.Tick(f.number()), Position: protocol.Position(f.number()),

@@ -83,6 +83,7 @@ type guest struct {
 	reasons   map[lockstep.Reason]int
 	rejected  protocol.Message // the last command_rejected
 	errors    map[protocol.ErrorCode]int
+	held      []string // reasons
 	syncs     int
 	bytes     int
 	code      protocol.CloseCode
@@ -437,6 +438,9 @@ func (g *guest) take(b []byte) []byte {
 	case protocol.KindError:
 		g.errors[protocol.ErrorCode(m.Code)]++
 		g.say("error %v: %s %s", protocol.ErrorCode(m.Code), m.Text, m.Field)
+	case protocol.KindHeld:
+		g.held = append(g.held, m.Text)
+		g.say("held: %q for %v, since %d ms, until %d ms", m.Text, m.Seats, m.SinceMS, m.UntilMS)
 	case protocol.KindClosing:
 		g.say("closing, %v: %s, retry after %d", protocol.CloseCode(m.Code), m.Text, m.RetryMS)
 	default:

@@ -70,6 +70,8 @@ type Host struct {
 	scanned protocol.Position // barrier.persisted at the last takeDirty
 
 	pace      pace
+	lobby     lobby
+	waits     waits
 	inquiries []*inquiry
 	tied      lockstep.Tick // the latest check without a verdict
 	moments   []moment      // relay mode: positions in the log at which a joiner could begin
@@ -115,7 +117,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		inactive = max(1, inactive)
 	}
 	auth := protocol.NewAuth(g)
-	auth.Protocol = h.Protocol
+	auth.Protocol = protocol.Number(h.Protocol)
 	return &Host{
 		game: g, header: h, options: o, auth: auth,
 		ring:  newRing(o.RingRecords, o.RingBytes),
@@ -130,6 +132,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		wake:     never,
 		clock:    clock{rate: rate, each: each, percent: 100},
 		pace:     pace{base: 100, percent: 100},
+		lobby:    lobby{open: o.Start != (StartPolicy{})},
 	}, nil
 }
 

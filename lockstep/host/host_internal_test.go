@@ -251,7 +251,7 @@ func TestHostOptions(t *testing.T) {
 		{"input delay: got 251", Options{Random: random, InputDelay: 251}},
 		{"rate 2: got", Options{Random: random, Rates: Rates{Commands: Rate{N: 1}}}},
 		{"slow percent", Options{Random: random, Slow: SlowPolicy{Percent: 101}}},
-		{"start players", Options{Random: random, StartPlayers: 251}},
+		{"start players", Options{Random: random, Start: StartPolicy{Players: 251}}},
 	} {
 		if got := fmt.Sprint(row.o.complete(&s)); !strings.Contains(got, row.want) {
 			t.Errorf("got %s, want %q", got, row.want)

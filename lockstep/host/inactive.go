@@ -3,6 +3,7 @@ package host
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // An InactivePolicy is how a Host treats a player who is connected and gives no command. Its time is match time: ticks at
@@ -24,6 +25,8 @@ const (
 	inactiveActions
 )
 
+const noCommand = "no command for a long time"
+
 // countIdle counts a tick for the players who could have commanded in it.
 func (h *Host) countIdle() {
 	if h.inactive == 0 {
@@ -38,8 +41,9 @@ func (h *Host) countIdle() {
 			continue
 		}
 		h.event(Event{Kind: PeerInactive, Peer: s.peer.id, Player: lockstep.Player(i), Number: h.options.Inactive.After.Milliseconds() / 1000})
+		h.announce(lockstep.Player(i), record.TopicInactive, noCommand)
 		if h.options.Inactive.Then != ReportInactive {
-			h.close(s.peer, protocol.CloseInactive, "no command for a long time")
+			h.close(s.peer, protocol.CloseInactive, noCommand)
 		}
 	}
 }

@@ -143,7 +143,6 @@ type Options struct {
 
 	MaxSpectators int // 64
 	MaxConnecting int // unauthenticated connections: 64
-	StartPlayers  int // players that must join before tick 1; 0: none
 	MaxPerTick    int // commands of a player in one tick: 256, fewer in a match of more than 14
 
 	InputDelay lockstep.Tick // 1; see Delay
@@ -170,6 +169,7 @@ type Options struct {
 	EndLinger   lockstep.Time // the same after an end by the rules, when players may also come back to see it: 15 s
 	KickTime    lockstep.Time // time that a kicked subject is kept out: 60 s
 
+	Start           StartPolicy
 	LeaveAfterGrace bool // give the seat up, instead of TakenOver
 	Inactive        InactivePolicy
 	Desync          DesyncPolicy
@@ -263,7 +263,8 @@ func (o *Options) check(s *lockstep.Settings) error {
 	}{
 		{"max spectators", int64(o.MaxSpectators), 0, 1 << 20},
 		{"max connecting", int64(o.MaxConnecting), 1, 1 << 20},
-		{"start players", int64(o.StartPlayers), 0, int64(s.Players)},
+		{"start players", int64(o.Start.Players), 0, int64(s.Players)},
+		{"start countdown", int64(o.Start.Countdown), 0, int64(3600 * lockstep.Second)},
 		{"input delay", int64(o.InputDelay), 1, record.MaxInputDelay},
 		{"largest input delay", int64(o.Delay.Max), 0, record.MaxInputDelay},
 		{"ack every", int64(o.AckEvery), 1, 1 << 15},

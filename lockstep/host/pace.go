@@ -57,12 +57,14 @@ func (h *Host) ready() bool {
 		dt = h.now - h.pace.waitingAt
 	}
 	h.pace.waitingAt = h.now
-	if h.barrier.held != "" {
+	if h.waits.server.Reason != "" {
 		h.pace.waiting = true
 		return false
 	}
-	h.pace.waiting = h.c.Now() == 0 && h.players() < h.options.StartPlayers
-	if h.options.Wait.Bound > 0 && h.c.Now() > 0 && h.waits(dt) {
+	if h.pace.waiting = h.gathers(); h.pace.waiting {
+		return false
+	}
+	if h.options.Wait.Bound > 0 && h.c.Now() > 0 && h.waitsForSlow(dt) {
 		h.pace.waiting = true
 	}
 	return !h.pace.waiting
@@ -192,8 +194,10 @@ func (h *Host) tellPace(p lockstep.Player, a *account, text string) {
 // matchPace multiplies the limit of a player's pace for a match.
 const matchPace = 2
 
-// waits reports whether the match waits for players. It has waited for another dt.
-func (h *Host) waits(dt lockstep.Time) bool {
+// waitsForSlow reports whether the match waits for players. It has waited for another dt.
+func (h *Host) waitsForSlow(dt lockstep.Time) bool {
+	x := &h.waits
+	x.slow, x.until = x.slow[:0], h.now
 	for i := range h.seats {
 		s := &h.seats[i]
 		if !h.behind(s) {
@@ -208,6 +212,7 @@ func (h *Host) waits(dt lockstep.Time) bool {
 		}
 		if p.waited < h.options.Wait.Bound {
 			s.pace.asks = max(dt, 1) // at least 1, so that a used-up account stays used up
+			x.slow, x.until = append(x.slow, lockstep.Player(i)), max(x.until, h.now+h.options.Wait.Bound-p.waited)
 		}
 	}
 	return h.lose(0, paceWaits) > 0

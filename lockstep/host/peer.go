@@ -39,6 +39,8 @@ type peer struct {
 	out   []byte // private messages, encoded
 	dirty bool   // on Host.dirty
 
+	waitVersion uint64 // of what it knows about the match's waits
+
 	sync      *keyframe // being sent
 	syncAt    int       // bytes of it that were sent
 	syncRoom  int       // bytes of it that may still be sent before syncMore

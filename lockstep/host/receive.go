@@ -82,8 +82,10 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 		}
 	case protocol.KindChat:
 		h.chat(p, m)
+	case protocol.KindReady:
+		h.setReady(p, m)
 	case protocol.KindLeave:
-		h.leave(p)
+		h.leave(p, m.Text)
 	default:
 		h.malformed(p, "a message that only a server sends, or a second auth")
 	}

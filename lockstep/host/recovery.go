@@ -58,6 +58,8 @@ type Recovery struct {
 	options  string // the text of the last note of TopicOptions
 	invited  map[string]lockstep.Player
 	speed    uint16
+	sealed   int // ticks since the first keyframe
+	origin   int // of them, those with which a match begins in the state of another one
 }
 
 // NewRecovery returns a Recovery of a match of game g.
@@ -115,6 +117,8 @@ func (r *Recovery) Append(raw []byte) error {
 			s.name, s.noted = rec.Text, rec.Text
 		case rec.Topic == record.TopicChat:
 			r.chat.add(chatLine{player: rec.Player, text: rec.Text}, maxChatHistory)
+		case seated && rec.Topic == record.TopicPresence:
+			r.seats[rec.Player].shown = rec.Text
 		case seated && rec.Topic == TopicClaim:
 			r.seats[rec.Player].claim = rec.Text
 		case seated && rec.Topic == TopicInvitation:
@@ -126,6 +130,7 @@ func (r *Recovery) Append(raw []byte) error {
 		case rec.Player == lockstep.System && rec.Topic == TopicOptions:
 			r.options = rec.Text
 		case rec.Player == lockstep.System && rec.Topic == record.TopicLineage:
+			r.origin = 1
 			for i := range r.seats {
 				r.seats[i].inherited = true
 			}
@@ -137,6 +142,7 @@ func (r *Recovery) Append(raw []byte) error {
 		r.end = slices.Clone(raw)
 		return nil
 	}
+	r.sealed += int(rec.Ticks())
 	r.position += protocol.Position(max(1, rec.Ticks())) // in a live match each empty tick is one record
 	return nil
 }
@@ -178,8 +184,10 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	}
 	x.clock.percent, x.pace.base = int64(r.speed), r.speed
 	copy(x.seats, r.seats)
+	x.lobby.open = x.lobby.open && r.sealed <= r.origin
 	for i := range x.seats {
 		s := &x.seats[i]
+		s.shown = s.told.text()
 		if s.want = s.told; s.told == here {
 			s.want, s.awaited = away, true
 		}
@@ -199,6 +207,11 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	x.wakeAt(now)
 	if err := x.writeOn(r.end); err != nil {
 		return nil, err
+	}
+	for i := range r.seats {
+		if s := &r.seats[i]; s.told == vacant && s.shown != "" && s.shown != record.PresenceVacant {
+			x.announce(lockstep.Player(i), record.TopicPresence, record.PresenceVacant) // it was in the lobby, and no tick has its join
+		}
 	}
 	if x.c.Err() != nil { // the rules ended the match before the crash
 		x.finish()

@@ -417,7 +417,7 @@ func TestHostLargeKeyframe(t *testing.T) {
 func TestHostKeyframeWithoutTicks(t *testing.T) {
 	for _, paused := range []bool{false, true} {
 		p := newParty(t, func(s *lockstep.Settings) { s.Players = 200 }, func(o *host.Options) {
-			o.SyncBytesPerTick, o.StartPlayers = 1<<10, 2
+			o.SyncBytesPerTick, o.Start.Players = 1<<10, 2
 		})
 		a := p.join("a", "p0")
 		if paused {
@@ -578,9 +578,9 @@ func TestHostHoldIsNotWaiting(t *testing.T) {
 		p.pass(3*lockstep.Second + phase*lockstep.Millisecond)
 		before := p.h.Now()
 		for range 20 {
-			p.h.Hold(p.now, "the disk is full")
+			p.h.Hold(p.now, host.Wait{Reason: "the disk is full"})
 			p.pass(240 * lockstep.Millisecond)
-			p.h.Hold(p.now, "")
+			p.h.Hold(p.now, host.Wait{})
 			p.pass(10 * lockstep.Millisecond)
 		}
 		if p.h.Now() != before {

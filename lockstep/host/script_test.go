@@ -74,7 +74,7 @@ func (m *hostTable) host(s *script.Step) {
 		o.Grace, o.LeaveAfterGrace = millis(s, "grace", 0), s.Has("leave")
 		o.MaxSpectators = int(s.UintOr("spectators", 16, 0))
 		o.MaxConnecting = int(s.UintOr("connecting", 16, 0))
-		o.StartPlayers = int(s.UintOr("start", 8, 0))
+		o.Start = host.StartPolicy{Players: int(s.UintOr("start", 8, 0)), Ready: s.Has("ready"), Countdown: millis(s, "countdown", 0)}
 		o.Lag = lockstep.Tick(s.UintOr("lag", 16, 0))
 		o.RingRecords = int(s.UintOr("ring", 16, 0))
 		o.IdleTimeout = millis(s, "idle", 0)
@@ -188,7 +188,9 @@ func (m *hostTable) send(s *script.Step) {
 	msg := map[string]protocol.Message{
 		"ping":    {Kind: protocol.KindPing, Nonce: 7},
 		"chat":    {Kind: protocol.KindChat, Text: s.String("text", "")},
-		"leave":   {Kind: protocol.KindLeave},
+		"leave":   {Kind: protocol.KindLeave, Text: s.String("text", "")},
+		"ready":   {Kind: protocol.KindReady, Ready: true},
+		"unready": {Kind: protocol.KindReady},
 		"sync":    {Kind: protocol.KindStateSyncRequest},
 		"auth":    {Kind: protocol.KindAuth, Auth: &g.auth},
 		"closing": {Kind: protocol.KindClosing},
@@ -297,6 +299,12 @@ func (m *hostTable) admin(s *script.Step) {
 		err = h.Pause(p.now, player)
 	case "resume":
 		err = h.Resume(p.now, player)
+	case "start":
+		err = h.Start(p.now)
+	case "keyframe":
+		err = h.Keyframe(p.now)
+	case "hold":
+		h.Hold(p.now, host.Wait{Reason: s.String("why", ""), Players: []lockstep.Player{player}, Until: p.now + millis(s, "until", 0)})
 	case "speed":
 		err = h.SetSpeed(p.now, uint16(s.Uint("percent", 16)))
 	case "delay":

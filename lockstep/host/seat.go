@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -18,6 +19,10 @@ const (
 	away      // lost, and may come back
 	takenOver // the player did not return in time
 )
+
+func (p presence) text() string {
+	return [...]string{record.PresenceVacant, record.PresenceHere, record.PresenceAway, record.PresenceTakenOver}[p]
+}
 
 // A hostSeat is the Host's state of one seat.
 type hostSeat struct {
@@ -38,6 +43,8 @@ type hostSeat struct {
 	want, told presence // actual, and according to the log
 	leaves     bool     // the previous player's leave is not in the log yet
 	why        string   // of the next change in the log; "" where it says enough
+	ready      bool     // in the lobby, it has said so since it came
+	shown      string   // its presence as the peers know it; "" for vacant
 	awaited    bool     // it was here when the match was interrupted, and has not come back
 
 	inherited bool   // its player comes from the match in whose state this one began, and nobody has taken it since
@@ -68,11 +75,10 @@ func (h *Host) leaveSeat(p *peer) {
 	if s.peer != p {
 		return // replaced, or left already
 	}
-	s.peer = nil
-	if h.over {
+	if s.peer, s.ready = nil, false; h.over {
 		return
 	}
-	if p.code != protocol.CloseLeft {
+	if p.reason != leftUntold {
 		s.why = p.reason
 	}
 	switch {
@@ -97,24 +103,33 @@ func (h *Host) vacate(p lockstep.Player) {
 	h.bill(s, nil)
 	h.giveBack(p)
 	*s = hostSeat{
-		noted: s.noted, told: s.told, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
+		noted: s.noted, shown: s.shown, told: s.told, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
 	}
 	h.seatsChanged = true
 }
 
-// Awaited returns the number of players who were connected when the match was interrupted, and are not live again.
-func (h *Host) Awaited() (n int) {
+// Awaited returns the players who were connected when the match was interrupted, and are not live again.
+func (h *Host) Awaited() (players []lockstep.Player) {
 	for i := range h.seats {
 		s := &h.seats[i]
 		if s.awaited = s.awaited && (s.peer == nil || s.peer.state != Live); s.awaited {
-			n++
+			players = append(players, lockstep.Player(i))
 		}
 	}
-	return n
+	return players
 }
 
-// leave handles a peer's own wish to leave.
-func (h *Host) leave(p *peer) { h.close(p, protocol.CloseLeft, "left") }
+// leftUntold is the reason of a player who leaves and does not say why. The log needs none then.
+const leftUntold = "left"
+
+// leave handles a peer's own wish to leave. The log has its reason, so it is a note of the player like any other.
+func (h *Host) leave(p *peer, reason string) {
+	why := leftUntold
+	if p.seat != lockstep.System && reason != "" && h.mayNote(p.account, reason) {
+		why += ": " + reason
+	}
+	h.close(p, protocol.CloseLeft, pack.Clip(why, record.MaxNote))
+}
 
 // logSeats writes the changes of the seats into the log.
 func (h *Host) logSeats() {
@@ -128,6 +143,9 @@ func (h *Host) logSeats() {
 			continue
 		}
 		err := h.logSeat(lockstep.Player(i), s)
+		if err == nil || h.stands() {
+			h.show(lockstep.Player(i))
+		}
 		switch {
 		case err == nil:
 			s.told = s.want

@@ -41,13 +41,16 @@ func (j *joins) encode(header []byte, t lockstep.Tick, hash uint64, last []recor
 func (h *Host) roster(before protocol.Position) (notes []byte) {
 	for i := range h.seats {
 		s, p := &h.seats[i], lockstep.Player(i)
-		if s.told == vacant {
+		if s.shown == "" || s.shown == record.PresenceVacant {
 			continue
 		}
 		if s.noted != "" {
 			notes = append(notes, record.Note(p, record.TopicName, s.noted)...)
 		}
-		notes = append(notes, record.Note(p, record.TopicPresence, h.presenceText(p))...)
+		notes = append(notes, record.Note(p, record.TopicPresence, s.shown)...)
+		if s.ready && h.lobby.open {
+			notes = append(notes, record.Note(p, record.TopicReady, record.ReadyYes)...)
+		}
 	}
 	for _, l := range h.notes.chat {
 		if l.position < before {
@@ -55,19 +58,6 @@ func (h *Host) roster(before protocol.Position) (notes []byte) {
 		}
 	}
 	return notes
-}
-
-// presenceText returns the presence of a seat as the log has told it.
-func (h *Host) presenceText(p lockstep.Player) string {
-	switch told := h.seats[p].told; {
-	case h.isBot(p):
-		return record.PresenceBot
-	case told == away:
-		return record.PresenceAway
-	case told == takenOver:
-		return record.PresenceTakenOver
-	}
-	return record.PresenceHere
 }
 
 // keyframe returns a keyframe to join with, or nil if there is none yet. It returns the latest one while that is young
@@ -302,6 +292,7 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 	if p.out = p.out[:0]; cap(p.out) > keepPrivate {
 		p.out = nil
 	}
+	dst = h.appendWait(p, dst)
 	if p.sync != nil {
 		dst = h.appendSync(p, dst, limit)
 	}

@@ -62,9 +62,9 @@ func New(g *lockstep.Game, config any, o Options) (*Match, error) {
 	if len(o.Bots) == int(o.Settings.Players) && !slices.ContainsFunc(o.Bots, func(b lockstep.Bot) bool { return b == nil }) {
 		grant.Role = protocol.Spectator
 	}
-	ho := host.Options{Bots: o.Bots, StartPlayers: int(o.Settings.Players)}
+	ho := host.Options{Bots: o.Bots}
 	if grant.Role == protocol.Seated {
-		ho.StartPlayers = seats(o.Bots) + 1
+		ho.Start.Players = 1
 	}
 	if o.Host != nil {
 		o.Host(&ho)
@@ -80,16 +80,6 @@ func New(g *lockstep.Game, config any, o Options) (*Match, error) {
 	o.Client.Token = "person"
 	m.client = player.New(g, o.Client)
 	return m, nil
-}
-
-// seats returns the number of bots.
-func seats(bots []lockstep.Bot) (n int) {
-	for _, b := range bots {
-		if b != nil {
-			n++
-		}
-	}
-	return n
 }
 
 // Client returns the person's side of the match: its state, commands, views and events.

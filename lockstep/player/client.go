@@ -43,14 +43,19 @@ type Client struct {
 
 	now     lockstep.Time // the caller's
 	clock   lockstep.Time // our own: without jumps
+	gap     lockstep.Time // since the call before
 	dialAt  lockstep.Time
 	heard   lockstep.Time // when a message last came
+	quiet   lockstep.Time // the same, or later: see noticeStall
 	greeted lockstep.Time // when the connection was opened
 	since   lockstep.Time // of the welcome
 	after   lockstep.Time // the server's wait before the next attempt
 	backoff backoff
 	started bool
 
+	held       Held // as the server says
+	stalled    bool // nothing comes, and the last Held says so
+	wantReady  bool
 	roster     roster
 	mismatches mismatches
 
@@ -128,7 +133,8 @@ func (c *Client) tickClock(now lockstep.Time) {
 	if !c.started {
 		c.started, c.now = true, now
 	}
-	c.clock += min(max(0, now-c.now), maxGap)
+	c.gap = now - c.now
+	c.clock += min(max(0, c.gap), maxGap)
 	c.now = now
 }
 
@@ -139,6 +145,8 @@ func (c *Client) Connected(now lockstep.Time) {
 		return
 	}
 	c.link, c.heard, c.greeted = linkGreeting, c.clock, c.clock
+	c.quiet = c.clock
+	c.held, c.stalled = Held{}, false
 	c.out.begin()
 	c.out.auth = true
 	c.tell(Connected{})
@@ -251,6 +259,7 @@ func (c *Client) timers() {
 			c.hangUp(ErrNoSync)
 			return
 		}
+		c.noticeStall()
 		if c.link == linkUp && c.clock >= c.measure.pingAt {
 			c.measure.pingAt = c.clock + c.options.PingEvery
 			c.out.ping = true

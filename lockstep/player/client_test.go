@@ -170,7 +170,7 @@ func TestClientLeavesAtAnyEvent(t *testing.T) {
 					}
 				}
 				if _, answer := e.(lockstep.Receipt); n == at {
-					v.client.Leave()
+					v.client.Leave("")
 				} else if !answer {
 					if _, err := v.client.Submit(&testgame.Press{Lamp: 1}); err != nil && !errors.Is(err, player.ErrNotPlaying) {
 						t.Errorf("event %d, %T: %v", n, e, err)

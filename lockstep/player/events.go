@@ -97,8 +97,14 @@ type (
 		Result  any
 	}
 
-	// Held: the server holds the match, for example because of a full disk; without a Reason it continues.
-	Held struct{ Reason string }
+	// Held: the match stands still or runs slower, or nothing comes from the server ([LinkStalled]). Without a Reason it
+	// goes on. A later Held replaces an earlier one. docs/protocol.md lists the reasons of a server.
+	Held struct {
+		Reason  string
+		Players []lockstep.Player // whom it waits for, ascending; nil if it is for nobody
+		Since   lockstep.Time
+		Until   lockstep.Time // when it ends at the latest; 0 if nobody knows
+	}
 
 	// ServerError: the server refused a message of the client.
 	ServerError struct {
@@ -128,7 +134,7 @@ const (
 	Bot                       // a bot of the server plays
 )
 
-var presenceTexts = [...]string{"vacant", record.PresenceHere, record.PresenceAway, record.PresenceTakenOver, record.PresenceBot}
+var presenceTexts = [...]string{record.PresenceVacant, record.PresenceHere, record.PresenceAway, record.PresenceTakenOver, record.PresenceBot}
 
 func (p Presence) String() string { return presenceTexts[p] }
 
@@ -137,4 +143,5 @@ type Seat struct {
 	Player   lockstep.Player
 	Name     string // "" if it is not known
 	Presence Presence
+	Ready    bool // it has said so in the lobby, since it came; see [Client.SetReady]
 }

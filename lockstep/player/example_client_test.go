@@ -110,7 +110,7 @@ func ExampleClient() {
 	fmt.Println(status.Stage, "with", status.Agreed, "checksums agreed")
 	fmt.Println(lockstep.World[testgame.Lamps](client.Simulation()).On)
 
-	client.Leave()
+	client.Leave("dinner is ready")
 	v.play(lockstep.Second)
 	var stage player.Stage = client.Stage()
 	fmt.Println(stage)

@@ -83,7 +83,7 @@ func TestClientLeavesDraining(t *testing.T) {
 	if stage := h.client.Stage(); stage == player.StageDone {
 		t.Fatalf("got stage %v, want ticks that are left", stage)
 	}
-	h.client.Leave()
+	h.client.Leave("")
 	h.advance(0)
 	if stage := h.client.Stage(); stage != player.StageDone {
 		t.Errorf("got stage %v, want %v", stage, player.StageDone)

@@ -38,15 +38,16 @@ func (c *Client) Chat(text string) error {
 	return nil
 }
 
-// Leave gives up the seat, or stops watching. After the match's end it drops the ticks that have not been run.
-func (c *Client) Leave() {
+// Leave gives up the seat, or stops watching. The reason is for the others, who hear it in [SeatChanged]; it is cut to
+// record.MaxNote bytes, and may be "". After the match's end Leave drops the ticks that have not been run.
+func (c *Client) Leave(reason string) {
 	if c.over {
 		c.run.discard()
 	}
 	if c.leaving || c.link == linkOver {
 		return
 	}
-	c.leaving = true
+	c.leaving, c.out.reason = true, pack.Clip(reason, record.MaxNote)
 	if c.link == linkUp {
 		c.out.leave = true
 		c.hangUp(nil)

@@ -46,7 +46,7 @@ func (c *Client) Receive(now lockstep.Time, b []byte) error {
 	if c.link != linkGreeting && c.link != linkUp {
 		return nil
 	}
-	c.heard = c.clock
+	c.hear()
 	c.measure.bytesIn += uint64(len(b))
 	before := c.in.dec.Tick()
 	err := c.receive(b)
@@ -172,6 +172,8 @@ func (c *Client) dispatch(m *protocol.Message) error {
 		c.measure.pong(c.clock, m.Nonce)
 	case protocol.KindError:
 		c.serverError(m)
+	case protocol.KindHeld:
+		c.takeHeld(m)
 	case protocol.KindClosing:
 		c.closing(m)
 	default:
@@ -202,6 +204,7 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	c.catchingUp, c.progressed = !w.Resumed, 0
 	c.in.streaming, c.in.paused = w.Resumed, false
 	c.in.await(c.clock)
+	c.out.ready = c.wantReady
 	c.tell(Welcomed{w.Seat, w.Role})
 	for _, e := range renumbered {
 		c.tell(e)
@@ -251,10 +254,6 @@ func (c *Client) answered(m *protocol.Message) {
 }
 
 func (c *Client) serverError(m *protocol.Message) {
-	if protocol.ErrorCode(m.Code) == protocol.ErrorHeld {
-		c.tell(Held{m.Text})
-		return
-	}
 	e := ServerError{protocol.ErrorCode(m.Code), m.Text, m.Field}
 	c.tell(e)
 	err := fmt.Errorf("%w: %v: %s", ErrClosed, e.Code, m.Text)

@@ -32,7 +32,7 @@ func (r *roster) adopt(dec *record.Decoder, notes []byte, h *lockstep.Header) er
 		if err != nil {
 			return err
 		}
-		if rec.Kind != record.KindNote || count >= 2*n+maxTold {
+		if rec.Kind != record.KindNote || count >= 3*n+maxTold {
 			return fmt.Errorf("lockstep: client: %w: record %d of kind %d in a state sync", record.ErrMalformed, count+2, rec.Kind)
 		}
 		notes = rest
@@ -42,6 +42,8 @@ func (r *roster) adopt(dec *record.Decoder, notes []byte, h *lockstep.Header) er
 			seats[rec.Player].Name = rec.Text
 		case seated && rec.Topic == record.TopicPresence:
 			seats[rec.Player].Presence = presenceOf(rec.Text)
+		case seated && rec.Topic == record.TopicReady:
+			seats[rec.Player].Ready = rec.Text == record.ReadyYes
 		case rec.Topic == record.TopicChat:
 			chat = append(chat, Note{rec.Player, rec.Topic, rec.Text})
 		}
@@ -101,6 +103,9 @@ func (r *roster) note(n Note) {
 		s.Name = n.Text
 	case record.TopicPresence:
 		s.Presence = presenceOf(n.Text)
+		s.Ready = s.Ready && s.Presence == Here
+	case record.TopicReady:
+		s.Ready = n.Text == record.ReadyYes
 	case record.TopicReason:
 		r.reasons[n.Player] = n.Text
 	}
@@ -127,6 +132,7 @@ func (r *roster) becomes(p lockstep.Player, to Presence) {
 	}
 	s := &r.seats[p]
 	was := *s
+	s.Ready = s.Ready && to == Here
 	s.Presence = to // the name stays: the next player has it until a note says another
 	r.changed(was, r.reasons[p])
 	r.reasons[p] = ""
@@ -140,9 +146,9 @@ func (r *roster) changed(was Seat, reason string) {
 }
 
 func presenceOf(text string) Presence {
-	for i, t := range presenceTexts[1:] {
+	for i, t := range presenceTexts {
 		if t == text {
-			return Presence(i + 1)
+			return Presence(i)
 		}
 	}
 	return Here // of a later server

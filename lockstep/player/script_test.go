@@ -67,7 +67,7 @@ func (m *stage) run(s *script.Step) string {
 		"match": m.match, "client": m.begin, "wait": m.wait, "connect": m.connect, "cut": m.cut, "welcome": m.welcome,
 		"sync": m.sync, "tick": m.tick, "release": m.release, "stream": m.stream, "submit": m.submit, "answer": m.answer,
 		"status": m.status, "closing": m.closing, "error": m.serverError, "corrupt": m.corrupt, "ask": m.ask, "say": m.say,
-		"raw": m.raw, "freeze": m.freeze, "thaw": m.thaw, "leave": m.leave, "chat": m.chat, "system": m.system, "quiet": func(*script.Step) { m.quiet = true },
+		"raw": m.raw, "freeze": m.freeze, "ready": m.ready, "thaw": m.thaw, "leave": m.leave, "chat": m.chat, "system": m.system, "quiet": func(*script.Step) { m.quiet = true },
 	}[s.Verb]
 	if verb == nil {
 		m.t.Fatalf("unknown verb %s", s.Verb)
@@ -134,6 +134,13 @@ func describeEvent(e any, now lockstep.Time) string {
 	if d, ok := e.(player.Desynced); ok {
 		return fmt.Sprintf("%s at tick %d, sums differ %t, agreed %d, section %q", name, d.Tick, d.Got != d.Want, d.Agreed, d.Section)
 	}
+	if h, ok := e.(player.Held); ok && h.Reason != "" {
+		until := "?"
+		if h.Until > 0 {
+			until = fmt.Sprint((h.Until - now).Milliseconds())
+		}
+		return fmt.Sprintf("%s %q for %v, since %d ms, until %s", name, h.Reason, h.Players, (now - h.Since).Milliseconds(), until)
+	}
 	return fmt.Sprintf("%s%+v", name, e)
 }
 
@@ -186,8 +193,10 @@ func (m *stage) heard(b []byte) {
 			m.print("> pong %d tick %d", msg.Nonce, msg.Tick)
 		case protocol.KindChat:
 			m.print("> chat %q", msg.Text)
+		case protocol.KindReady:
+			m.print("> ready %t", msg.Ready)
 		case protocol.KindLeave:
-			m.print("> leave")
+			m.print("> leave %q", msg.Text)
 		case protocol.KindStateSyncRequest:
 			m.print("> state sync request")
 		default:
@@ -404,6 +413,11 @@ func (m *stage) ask(s *script.Step) {
 }
 
 // say sends a harmless message, or one that a server must not send.
+func (m *stage) ready(s *script.Step) {
+	m.client.SetReady(s.String("is", "yes") == "yes")
+	m.settle()
+}
+
 func (m *stage) say(s *script.Step) {
 	msg := &protocol.Message{}
 	switch {
@@ -413,6 +427,11 @@ func (m *stage) say(s *script.Step) {
 		*msg = protocol.Message{Kind: protocol.KindDesyncReport, Tick: lockstep.Tick(s.Uint("report", 32)), Agreed: 1, Field: "Piles"}
 	case s.Has("ack"):
 		msg.Kind = protocol.KindAck
+	case s.Has("held"):
+		*msg = protocol.Message{Kind: protocol.KindHeld, Text: s.String("held", ""), SinceMS: 100, UntilMS: uint32(s.UintOr("until", 32, 0))}
+		if s.Has("seat") {
+			msg.Seats = []byte{byte(s.Uint("seat", 8))}
+		}
 	}
 	m.deliver(m.message(msg))
 }
@@ -426,8 +445,8 @@ func (m *stage) raw(s *script.Step) {
 	m.deliver(b)
 }
 
-func (m *stage) leave(*script.Step) {
-	m.client.Leave()
+func (m *stage) leave(s *script.Step) {
+	m.client.Leave(s.String("why", ""))
 	m.events()
 	m.settle()
 }

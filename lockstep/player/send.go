@@ -12,8 +12,10 @@ type outgoing struct {
 	pong    bool
 	nonce   uint64 // of the pong
 	ping    bool
+	ready   bool // say whether the player is ready
 	sync    bool // ask for a state
 	leave   bool
+	reason  string        // of leaving
 	arrived bool          // something, since the last ack
 	adopted bool          // a state, since then
 	acked   lockstep.Tick // in the last ack
@@ -76,7 +78,8 @@ func (c *Client) Send(dst []byte) []byte {
 		dst = c.sendStates(dst, n)
 		if c.out.leave && !c.own.waiting() {
 			c.out.leave = false
-			dst = c.putKind(dst, protocol.KindLeave)
+			c.out.message = protocol.Message{Kind: protocol.KindLeave, Text: c.out.reason}
+			dst = c.put(dst, &c.out.message)
 		}
 	}
 	c.measure.bytesOut += uint64(len(dst) - n)
@@ -86,7 +89,7 @@ func (c *Client) Send(dst []byte) []byte {
 func (c *Client) auth() *protocol.Auth {
 	a := protocol.NewAuth(c.game)
 	if c.laterProtocol {
-		a.Protocol = record.ProtocolResults
+		a.Protocol = protocol.Number(record.ProtocolResults)
 	}
 	a.Token, a.Session, a.Position = c.options.Token, c.session, c.in.from()
 	return a
@@ -111,6 +114,11 @@ func (c *Client) sendSmall(dst []byte) []byte {
 	if o.ping {
 		o.ping = false
 		*m = protocol.Message{Kind: protocol.KindPing, Nonce: c.measure.ping(c.clock)}
+		dst = c.put(dst, m)
+	}
+	if o.ready {
+		o.ready = false
+		*m = protocol.Message{Kind: protocol.KindReady, Ready: c.wantReady}
 		dst = c.put(dst, m)
 	}
 	if o.sync {

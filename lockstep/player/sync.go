@@ -51,7 +51,8 @@ func (c *Client) chunk(m *protocol.Message) error {
 	c.serverTick = max(c.serverTick, a.tick)
 	err = c.adopt(a)
 	a.drop()
-	if identity := (*lockstep.IdentityError)(nil); errors.As(err, &identity) {
+	identity, asset := (*lockstep.IdentityError)(nil), (*record.AssetError)(nil)
+	if errors.As(err, &identity) || errors.As(err, &asset) { // another state needs the same assets
 		c.fail(err)
 	} else if err != nil {
 		c.ask(err)

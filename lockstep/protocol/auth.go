@@ -7,10 +7,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
+// revision counts the changes of the messages before the first release: 2 added ready and held. A client and a server of
+// two revisions name the protocol as what differs.
+const revision = 2
+
+// Number returns the protocol of the messages of a match whose log has a format: [record.Protocol] or
+// [record.ProtocolResults].
+func Number(format uint32) uint32 { return format + revision }
+
 // NewAuth returns the identity that a client of a game gives, without a token.
 func NewAuth(g *lockstep.Game) *Auth {
 	return &Auth{
-		Protocol: g.Protocol(), Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(), Platform: lockstep.Platform(),
+		Protocol: Number(g.Protocol()), Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(), Platform: lockstep.Platform(),
 		StateSchema: g.StateSchema().Fingerprint(), CommandSchema: g.CommandFingerprint(), SelfTest: g.SelfTest(),
 	}
 }

@@ -2,8 +2,7 @@ package protocol
 
 import "fmt"
 
-// An ErrorCode is the Code of a [KindError]: why a server refuses a message of a client, or what keeps the match from
-// going on.
+// An ErrorCode is the Code of a [KindError]: why a server refuses a message of a client.
 type ErrorCode uint8
 
 // The error codes. The first four end the connection, and so does a limit that is exceeded again and again.
@@ -15,10 +14,9 @@ const (
 	ErrorLimit     ErrorCode = 5 // a rate or a size
 	ErrorReport    ErrorCode = 6 // a checksum report that was not compared
 	ErrorRole      ErrorCode = 7 // only for players
-	ErrorHeld      ErrorCode = 8 // the server holds the match, Text says why; without a text it continues
 )
 
-var errorTexts = [...]string{"", "malformed", "identity", "refused", "full", "limit", "report", "role", "held"}
+var errorTexts = [...]string{"", "malformed", "identity", "refused", "full", "limit", "report", "role"}
 
 func (c ErrorCode) String() string { return codeText(errorTexts[:], uint8(c)) }
 
@@ -54,3 +52,10 @@ func codeText(texts []string, code uint8) string {
 	}
 	return texts[code]
 }
+
+// Reasons of a [KindHeld] in the lobby of a match. docs/protocol.md has the others.
+const (
+	LobbyPlayers = "more players are awaited"
+	LobbyReady   = "not all players are ready"
+	LobbyBegins  = "the match begins"
+)

@@ -53,8 +53,9 @@ var descriptions = [256]description{
 	KindStateSyncRequest: {"state_sync_request", client, nil},
 	KindPing:             {"ping", client | server, []field{{name: "nonce", at: nonce}}},
 	KindChat:             {"chat", client, []field{{name: "text", high: record.MaxNote, at: text, clip: true}}},
-	KindLeave:            {"leave", client, nil},
+	KindLeave:            {"leave", client, []field{{name: "reason", high: record.MaxNote, at: text, clip: true}}},
 	KindAck:              {"ack", client, []field{{name: "position", at: position}, {name: "tick", at: tick}}},
+	KindReady:            {"ready", client, []field{{name: "ready", at: func(m *Message) any { return &m.Ready }}}},
 
 	KindWelcome: {"welcome", server, []field{
 		{name: "seat", at: func(m *Message) any { return &m.Welcome.Seat }, note: " for a spectator"},
@@ -90,6 +91,12 @@ var descriptions = [256]description{
 		{name: "code", at: code}, {name: "text", high: record.MaxNote, at: text, clip: true},
 		{name: "retry after", at: func(m *Message) any { return &m.RetryMS }, note: ", milliseconds"},
 	}},
+	KindHeld: {"held", server, []field{
+		{name: "reason", high: record.MaxNote, at: text, clip: true},
+		{name: "seats", high: lockstep.MaxPlayers, at: func(m *Message) any { return &m.Seats }, check: checkSeats, note: ", a seat in each byte, ascending"},
+		{name: "since", at: func(m *Message) any { return &m.SinceMS }, note: ", milliseconds ago"},
+		{name: "until", at: func(m *Message) any { return &m.UntilMS }, note: ", milliseconds from now on; 0 if nobody knows"},
+	}},
 }
 
 // Fields of several kinds of messages.
@@ -118,6 +125,15 @@ func checkChunk(m *Message) error {
 func checkAgreed(m *Message) error {
 	if m.Agreed >= m.Tick {
 		return fmt.Errorf("got an agreement at tick %d, want one before tick %d", m.Agreed, m.Tick)
+	}
+	return nil
+}
+
+func checkSeats(m *Message) error {
+	for i, seat := range m.Seats {
+		if seat >= lockstep.MaxPlayers || i > 0 && seat <= m.Seats[i-1] {
+			return fmt.Errorf("got seat %d at place %d, want seats below %d, ascending", seat, i, lockstep.MaxPlayers)
+		}
 	}
 	return nil
 }

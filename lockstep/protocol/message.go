@@ -24,6 +24,7 @@ const (
 	KindChat             Kind = 38
 	KindLeave            Kind = 39
 	KindAck              Kind = 40
+	KindReady            Kind = 42
 
 	KindWelcome         Kind = 48
 	KindStateSync       Kind = 49
@@ -34,6 +35,7 @@ const (
 	KindPong            Kind = 54
 	KindError           Kind = 56
 	KindClosing         Kind = 57
+	KindHeld            Kind = 58
 )
 
 // Limits on messages. A WebSocket message can hold many messages one after the other.
@@ -77,6 +79,10 @@ type Message struct {
 	Text     string        // chat, detail, reason
 	Field    string        // KindError: what is wrong; KindDesyncReport: the section
 	RetryMS  uint32
+	Ready    bool
+	Seats    []byte // KindHeld: a seat in each byte, ascending
+	SinceMS  uint32 // KindHeld: how long ago it began
+	UntilMS  uint32 // KindHeld: when it ends at the latest, from now on; 0 if nobody knows
 }
 
 // Wait returns the ticks with which the detail of a rejection with [lockstep.TooOften] begins, and 0 for any other message.

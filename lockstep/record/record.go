@@ -72,19 +72,28 @@ const (
 	TopicName = "name" // the player's name
 	TopicChat = "chat" // a line that the player wrote
 
-	// TopicPresence is the presence of a seat's player: PresenceBot in the log, and any in a state_sync, whose reader has not
-	// seen the commands of System that tell it.
+	// TopicPresence is the presence of a seat's player: PresenceBot in the log, any while no tick is sealed that could tell
+	// it, and any in a state_sync, whose reader has not seen the commands of System that tell it.
 	TopicPresence = "presence"
 
-	TopicReason = "reason" // why the player's presence changes in the next tick
+	TopicReason   = "reason"   // why the player's presence changes in the next tick
+	TopicInactive = "inactive" // that the player has given no command for a long time
+	TopicReady    = "ready"    // ReadyYes or ReadyNo: whether the player is ready to begin, in the lobby
 )
 
 // Texts of [TopicPresence].
 const (
+	PresenceVacant    = "vacant"
 	PresenceHere      = "here"
 	PresenceAway      = "away" // lost, and may come back
 	PresenceTakenOver = "taken over"
 	PresenceBot       = "bot" // of the host
+)
+
+// Texts of [TopicReady].
+const (
+	ReadyYes = "yes"
+	ReadyNo  = "no"
 )
 
 // KindOf returns the kind of a well-formed record. It stands after the array header of 1, 3 or 5 bytes, and has two

@@ -19,6 +19,7 @@ const (
 	codeNoAction     code = "no_action"
 	codeNoMatch      code = "no_match"
 	codeNoReplay     code = "no_replay"
+	codeNoAsset      code = "no_asset"
 	codeNoRevocation code = "no_revocation"
 	codeMethod       code = "wrong_method"
 	codeExists       code = "match_exists"
@@ -54,6 +55,7 @@ var statuses = map[code]int{
 	codeNoAction:     http.StatusNotFound,
 	codeNoMatch:      http.StatusNotFound,
 	codeNoReplay:     http.StatusNotFound,
+	codeNoAsset:      http.StatusNotFound,
 	codeNoRevocation: http.StatusNotFound,
 	codeMethod:       http.StatusMethodNotAllowed,
 	codeExists:       http.StatusConflict,
@@ -105,7 +107,7 @@ func replyJSON(w http.ResponseWriter, status int, body []byte) {
 // fail answers with an error. The message is for people.
 func fail(w http.ResponseWriter, c code, message string) {
 	h := w.Header()
-	for _, name := range []string{"Content-Length", "Content-Encoding", "Etag", "Last-Modified"} { // of the answer without the error
+	for _, name := range []string{"Content-Length", "Content-Encoding", "Etag", "Last-Modified", "Cache-Control"} { // of the answer without the error
 		h.Del(name)
 	}
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -98,6 +98,7 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 // refuseCreation answers with the error of a creation.
 func (s *Server) refuseCreation(w http.ResponseWriter, r *http.Request, err error) {
 	guests, storage, failed := (*guestError)(nil), (*storageError)(nil), (*lockstep.PanicError)(nil)
+	asset := (*record.AssetError)(nil)
 	switch {
 	case errors.As(err, &guests):
 		guests.reply(w, s, r.RemoteAddr)
@@ -112,6 +113,9 @@ func (s *Server) refuseCreation(w http.ResponseWriter, r *http.Request, err erro
 	case errors.Is(err, ErrStorage):
 		s.log.Error("creation", "err", err)
 		fail(w, codeStorage, ErrStorage.Error()) // err has paths
+	case errors.As(err, &asset) && !errors.Is(err, record.ErrAsset):
+		s.log.Error("creation", "err", err) // it may have paths
+		fail(w, codeRequest, fmt.Sprintf("asset %q with sha256 %s is not on this server, or is damaged there", asset.Asset.Name, asset.Asset.SHA256))
 	case errors.As(err, &failed):
 		s.log.Error("creation", "err", err, "stack", string(failed.Stack))
 		fail(w, codeGame, "the game has failed at the start of the match")
@@ -128,11 +132,17 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request) {
 func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	action, name := r.PathValue("action"), "seat"
 	switch action {
+	case "start":
+		s.do(w, r, func(m *Match, h *host.Host) error { return h.Start(m.now()) })
+		return
+	case "keyframe":
+		s.do(w, r, func(m *Match, h *host.Host) error { return h.Keyframe(m.now()) })
+		return
 	case "pause", "resume", "kick":
 	case "speed":
 		name = "percent"
 	default:
-		fail(w, codeNoAction, "want pause, resume, kick, ban, unban or speed")
+		fail(w, codeNoAction, "want start, pause, resume, kick, ban, unban, speed or keyframe")
 		return
 	}
 	if (action == "pause" || action == "resume") && r.FormValue(name) == "" {

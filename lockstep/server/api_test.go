@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -35,8 +36,12 @@ func newMatch(body io.Reader) (server.MatchSpec, error) {
 	if err := json.Unmarshal(b, &ask); err != nil {
 		return server.MatchSpec{}, err
 	}
+	var h host.Options
+	if ask.Name == "lobby" {
+		h.Start.Players = 2
+	}
 	return server.MatchSpec{
-		Name: ask.Name, Game: lockstep.MustGame(minimal.Rules()), Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9},
+		Name: ask.Name, Host: &h, Game: lockstep.MustGame(minimal.Rules()), Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9},
 	}, nil
 }
 
@@ -77,7 +82,7 @@ func TestHTTPInterface(t *testing.T) {
 		{"POST", "/matches/duel/kick", ops, "", 400, "want seat"},
 		{"POST", "/matches/duel/pause?seat=-1", ops, "", 400, "want seat"},
 		{"POST", "/matches/none/pause?seat=0", ops, "", 404, "no such match"},
-		{"POST", "/matches/duel/dance?seat=0", ops, "", 404, "want pause"},
+		{"POST", "/matches/duel/dance?seat=0", ops, "", 404, "want start"},
 		{"POST", "/matches/duel/pause?seat=9", ops, "", 409, ""},
 		{"POST", "/matches/duel/pause?seat=65535", ops, "", 409, ""},
 		{"POST", "/matches/duel/pause?seat=0", ops, "", 200, `"name":"duel"`},
@@ -371,7 +376,7 @@ func TestTLS(t *testing.T) {
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
-	a.Do(func(c *player.Client) { c.Leave() })
+	a.Do(func(c *player.Client) { c.Leave("") })
 	if err := a.Wait(); err != nil {
 		t.Error(err)
 	}

@@ -71,6 +71,9 @@ type Archived struct {
 type ArchivedPlayer struct {
 	Seat lockstep.Player `json:"seat"`
 	Name string          `json:"name"`
+
+	TakenOver lockstep.Tick `json:"taken_over,omitempty"` // ticks in which the seat was taken over
+	Inactive  int           `json:"inactive,omitempty"`   // how often the player gave no command for a long time
 }
 
 // An ArchiveQuery says which files of an [Archive] are wanted. Each zero field admits all.

@@ -47,7 +47,7 @@ func TestBundleWithinASecond(t *testing.T) {
 
 // A tie names no player: its bundles do not count as those of seat 0.
 func TestTieHasItsOwnBundles(t *testing.T) {
-	o := setup{options: server.Options{MaxBundles: 1}, host: host.Options{Relay: true, StartPlayers: 2}}
+	o := setup{options: server.Options{MaxBundles: 1}, host: host.Options{Relay: true, Start: host.StartPolicy{Players: 2}}}
 	inBubble(t, o, func(t *testing.T, s *stage) {
 		a, b := s.join(t, ada, wander), s.join(t, bob, wander)
 		eventually(t, "both play", func() bool { return a.tick() > 30 && b.tick() > 30 })

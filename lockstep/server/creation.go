@@ -40,6 +40,7 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 }
 
 func (s *Server) newMatch(spec MatchSpec) *Match {
+	spec.Game = s.assets.before(spec.Game)
 	return &Match{
 		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
 		conns: make(map[host.PeerID]*conn), bundles: make(map[lockstep.Player]int), owners: make(map[lockstep.Player]*host.Grant), claims: make(map[lockstep.Player]string),
@@ -136,6 +137,9 @@ func (m *Match) begin(phase time.Duration) error {
 	rand.Read(id[:])
 	h, err := m.newHeader(id)
 	if err != nil {
+		return err
+	}
+	if err := m.holdAssets(h); err != nil {
 		return err
 	}
 	if dir := m.server.options.Dir; dir != "" {

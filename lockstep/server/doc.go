@@ -32,6 +32,8 @@
 //	POST   /matches               create a match (admin; with Options.GuestMatches also a player); Options.NewMatch reads the body; an Idempotency-Key makes it repeatable
 //	GET    /matches/NAME          one match: identity, settings, seats, peers
 //	GET    /matches/NAME/schemas  its schemas, for a client that is refused because of one
+//	GET    /matches/NAME/assets   the assets that its configuration lists, such as its map
+//	GET    /assets/SHA256         one that a match of this server lists, or a range of its bytes
 //	DELETE /matches/NAME          end it (admin)
 //	POST   /matches/NAME/pause    ?seat=N, for whom, or none; also /resume, /kick ?seat=N, /speed ?percent=N (admin)
 //	POST   /matches/NAME/ban      ?seat=N, ?peer=N, or ?subject=S and ?address=A; &for=TIME, &reason=TEXT (admin)
@@ -65,7 +67,7 @@
 //	samestep_replay_failures_total    counter    replays that could not be created, written, completed, sealed or recovered
 //	samestep_recovery_mismatches_total  counter  recovered matches whose beginning did not agree with their log
 //	samestep_build_info               gauge      1, with the engine's rules, the version of the program's module and of Go
-//	samestep_matches                  gauge      matches by state: starting, recovering, playing, paused, held, ended; the last until their connections have closed
+//	samestep_matches                  gauge      matches by state: starting, recovering, lobby, playing, paused, held, ended; the last until their connections have closed
 //	samestep_held_matches             gauge      matches that seal no ticks now, by reason
 //	samestep_connections              gauge      authenticated connections, by role
 //	samestep_peers                    gauge      connections, by state (host.PeerState)

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -54,20 +56,59 @@ func Example() {
 		Options: player.Options{Token: "c3ab8ff13720e8ad9047"},
 		Sample: func(c *player.Client) {
 			if c.Simulation().Tick() > 50 {
-				c.Leave()
+				c.Leave("")
 			}
 		},
 	})
 	fmt.Println("the session ended with", session.Wait())
 	var view server.View = match.View()
 	fmt.Println(view.Name, view.Game, view.Settings.Players)
+	var waiting *server.WaitView = view.Waiting // nil: it does not wait for anybody
+	fmt.Println("it stands still:", waiting != nil)
 	var players []server.PlayerView = view.Players
 	fmt.Println(len(players), "players are left")
 	fmt.Println("shutdown", s.Shutdown(ctx))
 	// Output:
 	// the session ended with <nil>
 	// duel minimal 1
+	// it stands still: false
 	// 0 players are left
+	// shutdown <nil>
+}
+
+// A player who serves a match to friends plays in it without a network.
+func ExampleServer_Dial() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	tokens, err := server.ReadTokens(strings.NewReader("player 0 ada duel c3ab8ff13720e8ad9047\nplayer 1 bob duel 5e884898da28047151d0"))
+	if err != nil {
+		panic(err)
+	}
+	s, err := server.New(server.Options{Authorizer: tokens, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		panic(err)
+	}
+	game := lockstep.MustGame(minimal.Rules())
+	settings := lockstep.DefaultSettings(2)
+	_, err = s.Create(server.MatchSpec{Name: "duel", Game: game, Settings: settings, Config: &minimal.Config{Size: 20, Coins: 50}})
+	if err != nil {
+		panic(err)
+	}
+	session := client.Dial(ctx, "ws://localhost/matches/duel/play", game, client.Options{
+		Options: player.Options{Token: "c3ab8ff13720e8ad9047"},
+		HTTP: &http.Client{Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return s.Dial(ctx) },
+		}},
+		Sample: func(c *player.Client) {
+			if c.Simulation().Tick() > 5 {
+				c.Leave("dinner is ready")
+			}
+		},
+	})
+	fmt.Println("the session ended with", session.Wait())
+	fmt.Println("shutdown", s.Shutdown(ctx))
+	// Output:
+	// the session ended with <nil>
 	// shutdown <nil>
 }
 

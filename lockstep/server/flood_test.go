@@ -310,7 +310,7 @@ func TestShutdown(t *testing.T) {
 			t.Errorf("told %+v", e)
 		}
 		<-s.match.Done()
-		a.Do(func(c *player.Client) { c.Leave() })
+		a.Do(func(c *player.Client) { c.Leave("") })
 		a.Wait()
 		last := s.match.View().Tick
 		second := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}, interrupted: s.crash(t)})

@@ -42,7 +42,7 @@ func newMatchQuery(v url.Values) (q matchQuery, err error) {
 	}
 	for s := matchRecovering; q.state != "" && s.String() != q.state; s++ {
 		if s == matchEnded {
-			return q, fmt.Errorf("state: got %q, want recovering, playing, paused, held or ended", q.state)
+			return q, fmt.Errorf("state: got %q, want recovering, lobby, playing, paused, held or ended", q.state)
 		}
 	}
 	return q, nil

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +29,8 @@ const joinAfterEnd = 10 * time.Second
 type Match struct {
 	server    *Server
 	spec      MatchSpec
-	path      string // of the log; "" for none
+	assets    []lockstep.Asset // held in the server's store
+	path      string           // of the log; "" for none
 	file      file
 	writer    *replay.Writer
 	disk      disk
@@ -185,30 +185,6 @@ func (m *Match) run() {
 	}
 	m.process()
 	m.publish()
-}
-
-// hold stops the match's ticks for as long as the server has a reason.
-func (m *Match) hold() {
-	reason := m.disk.held
-	if m.paused {
-		reason = cmp.Or(reason, heldByAdmin)
-	}
-	if m.awaits() {
-		reason = cmp.Or(reason, heldForPlayers)
-	}
-	m.host.Hold(m.now(), reason)
-}
-
-// awaits reports whether the match was recovered and still waits for its players.
-func (m *Match) awaits() bool {
-	if m.awaitUntil.IsZero() {
-		return false
-	}
-	if time.Now().Before(m.awaitUntil) && m.host.Awaited() > 0 {
-		return true
-	}
-	m.awaitUntil = time.Time{}
-	return false
 }
 
 // untilNext returns the time until the host has work to do, at most a minute. The host may say for ever, which no

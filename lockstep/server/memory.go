@@ -41,5 +41,9 @@ func (s *Server) MemoryBound() int {
 // updateMemoryBound updates the match's part of MemoryBound. The match's goroutine calls it.
 func (m *Match) updateMemoryBound(stateBytes int) {
 	peers := int(m.spec.Settings.Players) + m.maxSpectators
-	m.memoryBound.Store(int64(m.host.MemoryBound(stateBytes) + peers*peerMemory + inboxSize*messageMemory + matchMemory + (gameCopies+m.history)*stateBytes))
+	listed := 0
+	for _, a := range m.assets {
+		listed += int(a.Size)
+	}
+	m.memoryBound.Store(int64(m.host.MemoryBound(stateBytes) + peers*peerMemory + inboxSize*messageMemory + matchMemory + (gameCopies+m.history)*stateBytes + listed))
 }

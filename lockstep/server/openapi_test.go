@@ -127,11 +127,12 @@ func (s *stage) call(t *testing.T, c *contract, x call, header ...string) (answe
 
 // Every operation of the document is called, and every answer is one that the document has.
 func TestContract(t *testing.T) {
-	s, replay, bundle := archived(t, server.Options{NewMatch: newMatch, MaxMatches: 3})
+	s, replay, bundle := archived(t, server.Options{NewMatch: newMatch, MaxMatches: 4})
 	_, document := s.ask(t, "GET", "/openapi.json", "", "")
 	c := contractOf(t, document)
 	s.call(t, c, call{"POST", "/matches", ops, `{"name":"duel"}`, 201})
 	defer s.raw(t, ada, protocol.SessionToken{}, 0).live().ws.CloseNow()
+	s.createTiles(t, "tiles", tilesAsset)
 	for _, x := range []call{
 		{"GET", "/openapi.json", "", "", 200},
 		{"GET", "/healthz", "", "", 200},
@@ -147,11 +148,25 @@ func TestContract(t *testing.T) {
 		{"GET", "/matches/none", "", "", 404},
 		{"GET", "/matches/duel/schemas", "", "", 200},
 		{"GET", "/matches/none/schemas", "", "", 404},
+		{"GET", "/matches/tiles/assets", "", "", 200},
+		{"GET", "/matches/duel/assets", "", "", 200},
+		{"GET", "/matches/none/assets", "", "", 404},
+		{"GET", "/assets/" + tilesAsset.SHA256, "", "", 200},
+		{"GET", "/assets/none", "", "", 404},
 		{"GET", "/matches/duel/play", "", "", 426},
 		{"GET", "/matches/none/play", "", "", 404},
 		{"GET", "/matches/duel/save", ops, "", 200},
 		{"GET", "/matches/duel/save", ada, "", 403},
 		{"GET", "/matches/none/save", ops, "", 404},
+		{"POST", "/matches", ops, `{"name":"lobby"}`, 201},
+		{"GET", "/matches?state=lobby", ops, "", 200},
+		{"POST", "/matches/lobby/start", ops, "", 200},
+		{"POST", "/matches/duel/start", ops, "", 409},
+		{"POST", "/matches/none/start", ops, "", 404},
+		{"POST", "/matches/duel/start", ada, "", 403},
+		{"POST", "/matches/duel/keyframe", ops, "", 200},
+		{"POST", "/matches/none/keyframe", ops, "", 404},
+		{"POST", "/matches/duel/keyframe", ada, "", 403},
 		{"POST", "/matches/duel/pause", ops, "", 200},
 		{"GET", "/matches/duel", "", "", 200},
 		{"POST", "/matches/duel/resume", ops, "", 200},

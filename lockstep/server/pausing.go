@@ -1,11 +1,13 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // pause pauses or resumes the match for an admin, who needs no seat. Either ends the wait for players to come back.
@@ -25,4 +27,28 @@ func (m *Match) pause(on bool) error {
 		return nil
 	}
 	return err
+}
+
+// hold stops the match's ticks for as long as the server has a reason.
+func (m *Match) hold() {
+	w := host.Wait{Reason: m.disk.held}
+	if m.paused {
+		w.Reason = cmp.Or(w.Reason, heldByAdmin)
+	}
+	if m.awaits() && w.Reason == "" {
+		w = host.Wait{Reason: heldForPlayers, Players: m.host.Awaited(), Until: lockstep.Time(m.awaitUntil.Sub(m.epoch).Microseconds())}
+	}
+	m.host.Hold(m.now(), w)
+}
+
+// awaits reports whether the match was recovered and still waits for its players.
+func (m *Match) awaits() bool {
+	if m.awaitUntil.IsZero() {
+		return false
+	}
+	if time.Now().Before(m.awaitUntil) && len(m.host.Awaited()) > 0 {
+		return true
+	}
+	m.awaitUntil = time.Time{}
+	return false
 }

@@ -100,8 +100,12 @@ func (s *Server) byClient(w http.ResponseWriter, r *http.Request) {
 	s.route(w, r)
 }
 
-// route calls the handler of a request's method and path.
+// route calls the handler of a request's method and path, or that of other WebSockets.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	if s.others != nil && IsOtherSocket(r) {
+		s.others.ServeHTTP(&otherHijacker{hijacker{ResponseWriter: w, budgets: s.frames, from: addressOf(r.RemoteAddr)}}, r)
+		return
+	}
 	if _, pattern := s.mux.Handler(r); pattern == "" {
 		w = &foreignErrors{ResponseWriter: w}
 	}

@@ -49,9 +49,10 @@ func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
 
 // A recovery is a match whose log is locked and whose name is reserved.
 type recovery struct {
-	match *Match
-	log   *os.File
-	phase time.Duration
+	match  *Match
+	log    *os.File
+	header *lockstep.Header
+	phase  time.Duration
 }
 
 // claim locks the log of an interrupted match, and reserves the match's name.
@@ -60,7 +61,7 @@ func (s *Server) claim(path string, spec MatchSpec) (*recovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &recovery{log: log}
+	x := &recovery{log: log, header: header}
 	if spec.Name, err = resumedName(path, header); err == nil {
 		spec.Settings = header.Settings
 		x.phase, err = s.reserve(spec.Name, spec.Settings)
@@ -84,6 +85,9 @@ func (s *Server) recoverMatch(x *recovery) error {
 	s.launching.Add(1) // before start says that it is done
 	defer s.launching.Done()
 	prepare := func(phase time.Duration) error {
+		if err := m.holdAssets(x.header); err != nil {
+			return err
+		}
 		s.replays.setLive(filepath.Base(m.path), true)
 		if err := m.recoverFrom(x.log, phase); err != nil {
 			s.replays.setLive(filepath.Base(m.path), false)

@@ -38,11 +38,18 @@ func TestRoster(t *testing.T) {
 				t.Errorf("got %+v, want the line of chat once", got)
 			}
 		}
+		b.Do(func(c *player.Client) { c.Leave("tired") })
+		time.Sleep(time.Second)
+		b = s.join(t, bob, wander)
+		<-b.Ready()
+		time.Sleep(time.Second)
 		s.ask(t, "POST", "/matches/duel/kick?seat=1", ops, "")
 		time.Sleep(time.Second)
-		gone := player.SeatChanged{Seat: player.Seat{Player: 1, Name: "bob"}, Before: want[1], Reason: "kicked by an admin"}
-		if got := told[player.SeatChanged](a); !slices.Contains(got, gone) {
-			t.Errorf("got %+v, want %+v", got, gone)
+		for _, why := range []string{"left: tired", "kicked by an admin"} {
+			gone := player.SeatChanged{Seat: player.Seat{Player: 1, Name: "bob"}, Before: want[1], Reason: why}
+			if got := told[player.SeatChanged](a); !slices.Contains(got, gone) {
+				t.Errorf("got %+v, want %+v", got, gone)
+			}
 		}
 		if got := seats(a); !slices.Equal(got, want[:1]) {
 			t.Errorf("got %+v, want %+v", got, want[:1])

@@ -29,6 +29,7 @@ func New(o Options) (*Server, error) {
 	s.turned = newTurnedLogs()
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
 	s.sealCtx, s.stopSealing = context.WithCancel(context.Background())
+	s.assets = assetStore{held: make(map[string]*heldAsset)}
 	s.replays = replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
 	for _, h := range o.AllowedHosts {
 		s.hosts = append(s.hosts, hostName(h))
@@ -112,6 +113,8 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("POST /matches", s.audited(s.createMatch))
 	mux.HandleFunc("GET /matches/{name}", s.rateLimited(s.show))
 	mux.HandleFunc("GET /matches/{name}/schemas", s.rateLimited(s.schemas))
+	mux.HandleFunc("GET /matches/{name}/assets", s.rateLimited(s.listAssets))
+	mux.HandleFunc("GET /assets/{sum}", s.sendAsset)
 	mux.HandleFunc("GET /matches/{name}/save", s.admin(s.save))
 	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
 	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))

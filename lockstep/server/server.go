@@ -30,7 +30,8 @@ type Server struct {
 	options Options
 	log     *slog.Logger
 	mux     *http.ServeMux
-	hosts   []string // AllowedHosts, as hostName writes them
+	others  http.Handler // see HandleOtherSockets; or nil
+	hosts   []string     // AllowedHosts, as hostName writes them
 	metrics *metrics
 
 	unauthenticated connLimit[*conn]
@@ -45,6 +46,7 @@ type Server struct {
 	guestTries      *budgets[netip.Prefix]
 	guestDisk       *budgets[struct{}] // bytes, of all guests' replays
 	replays         replayFolder
+	assets          assetStore
 	pipes           *pipeListener
 	revoked         revocations
 	creations       creations
@@ -123,6 +125,7 @@ func (s *Server) Matches() []*Match {
 }
 
 func (s *Server) forget(m *Match) {
+	m.releaseAssets()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.matches, m.spec.Name)

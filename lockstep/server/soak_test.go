@@ -134,7 +134,7 @@ func (k *soak) round() {
 		k.enter(i)
 	case 2:
 		k.counts["left"]++
-		g.Do(func(c *player.Client) { c.Leave() })
+		g.Do(func(c *player.Client) { c.Leave("") })
 		g.Wait()
 		k.enter(i)
 	case 3:

@@ -1,10 +1,5 @@
 package server
 
-import (
-	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/protocol"
-)
-
 // A matchState is what a match is doing.
 type matchState uint8
 
@@ -12,6 +7,7 @@ type matchState uint8
 const (
 	matchStarting   matchState = iota // being created
 	matchRecovering                   // from its log, after a crash
+	matchLobby                        // before its first tick
 	matchPlaying
 	matchPaused
 	matchHeld
@@ -20,66 +16,5 @@ const (
 )
 
 func (s matchState) String() string {
-	return [...]string{"starting", "recovering", "playing", "paused", "held", "ended"}[s]
-}
-
-// state returns the state of a match that has started.
-func (v *View) state() matchState {
-	switch {
-	case v.Ended != "":
-		return matchEnded
-	case v.Held != "":
-		return matchHeld
-	case v.Paused:
-		return matchPaused
-	}
-	return matchPlaying
-}
-
-// roleNames are the names of protocol.Role.
-var roleNames = [protocol.Admin + 1]string{"spectator", "player", "admin"}
-
-// A census sums the latest views of all matches.
-type census struct {
-	stats  host.Stats // Peers, Memory, RingRecords and MaxLag
-	states [matchStates]int
-	held   map[string]int // matches by the reason of their hold
-	roles  [protocol.Admin + 1]int
-}
-
-// census counts what the server has.
-func (s *Server) census() *census {
-	c := &census{held: make(map[string]int)}
-	for _, reason := range holdReasons {
-		c.held[reason] = 0
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c.states[matchRecovering] = len(s.recoveries.pending)
-	c.states[matchStarting] = -len(s.recoveries.pending)
-	for _, m := range s.matches {
-		if m == nil {
-			c.states[matchStarting]++
-			continue
-		}
-		c.add(m.view.Load())
-	}
-	return c
-}
-
-func (c *census) add(v *View) {
-	state := v.state()
-	c.states[state]++
-	if state == matchHeld {
-		c.held[v.Held]++
-	}
-	for role, n := range v.roles {
-		c.roles[role] += n
-	}
-	for i, n := range v.Stats.Peers {
-		c.stats.Peers[i] += n
-	}
-	c.stats.Memory += v.Stats.Memory
-	c.stats.RingRecords += v.Stats.RingRecords
-	c.stats.MaxLag = max(c.stats.MaxLag, v.Stats.MaxLag)
+	return [...]string{"starting", "recovering", "lobby", "playing", "paused", "held", "ended"}[s]
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -21,19 +22,49 @@ type View struct {
 	SelfTest      []string          `json:"self_test"`
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`
-	State         string            `json:"state"` // recovering, playing, paused, held or ended
+	State         string            `json:"state"` // recovering, lobby, playing, paused, held or ended
 	Tick          lockstep.Tick     `json:"tick"`
 	Players       []PlayerView      `json:"players"`          // of the seats that somebody has
 	Tokens        []Invitation      `json:"tokens,omitempty"` // only in the answer to its creation
 	Paused        bool              `json:"paused,omitempty"`
-	Held          string            `json:"held,omitempty"`  // why it is held; "" if it is not
-	Ended         string            `json:"ended,omitempty"` // why it ended; "" before
+	Held          string            `json:"held,omitempty"`    // why it is held; "" if it is not
+	Waiting       *WaitView         `json:"waiting,omitempty"` // why it stands still or runs slower, as its players are told
+	Ended         string            `json:"ended,omitempty"`   // why it ended; "" before
 	EndedByRules  bool              `json:"ended_by_rules,omitempty"`
 	Result        json.RawMessage   `json:"result,omitempty"`      // of the rules, by the schema of their result
 	SlowestRTT    lockstep.Time     `json:"slowest_rtt_us,string"` // of all players, in microseconds; 0 if unknown
 	Stats         host.Stats        `json:"stats"`
 
+	inLobby bool
+
 	roles [protocol.Admin + 1]int // authenticated connections
+}
+
+// A WaitView says why a match stands still or runs slower.
+type WaitView struct {
+	Reason string `json:"reason"`
+	Seats  []int  `json:"seats"` // whom it waits for
+	Since  string `json:"since"` // RFC 3339, UTC
+	Until  string `json:"until,omitempty"`
+}
+
+// waiting returns what the match waits for, or nil.
+func (m *Match) waiting() *WaitView {
+	w := m.host.Wait()
+	if w.Reason == "" {
+		return nil
+	}
+	at := func(t lockstep.Time) string {
+		return m.epoch.Add(time.Duration(t) * time.Microsecond).UTC().Format(time.RFC3339)
+	}
+	v := &WaitView{Reason: w.Reason, Seats: []int{}, Since: at(w.Since)}
+	for _, p := range w.Players {
+		v.Seats = append(v.Seats, int(p))
+	}
+	if w.Until > 0 {
+		v.Until = at(w.Until)
+	}
+	return v
 }
 
 // A PlayerView is the public description of a player.
@@ -47,7 +78,7 @@ type PlayerView struct {
 func newView(m *Match, h *lockstep.Header, state matchState) *View {
 	a := protocol.NewAuth(m.spec.Game)
 	return &View{
-		Name: m.spec.Name, Protocol: h.Protocol, Engine: a.Engine, Game: a.Game, Build: a.Build,
+		Name: m.spec.Name, Protocol: protocol.Number(h.Protocol), Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
 		State: state.String(), Players: []PlayerView{},
 	}
@@ -58,6 +89,7 @@ func (m *Match) publish() {
 	h := m.host.Header()
 	v := newView(m, h, matchPlaying)
 	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.paused || m.host.Paused(), m.host.Held(), m.host.Stats()
+	v.Waiting, v.inLobby = m.waiting(), m.host.InLobby()
 	for _, p := range m.host.Seats() {
 		v.Players = append(v.Players, PlayerView{p.Seat, p.Name, p.State.String()})
 	}
@@ -78,6 +110,21 @@ func (m *Match) publish() {
 	m.updateGuestUsage()
 	m.updateMemoryBound(v.Stats.StateBytes)
 	m.view.Store(v)
+}
+
+// state returns the state of a match that has started.
+func (v *View) state() matchState {
+	switch {
+	case v.Ended != "":
+		return matchEnded
+	case v.Held != "":
+		return matchHeld
+	case v.Paused:
+		return matchPaused
+	case v.inLobby:
+		return matchLobby
+	}
+	return matchPlaying
 }
 
 // selfTestText returns the sums of a self-test in decimal, in the order of the message auth.

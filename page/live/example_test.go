@@ -24,7 +24,13 @@ func ExampleMatch() {
 	var net live.Net = s.Net
 	var facts *live.Facts = s.Match // nil before there is a state
 	var desync *live.Desync = s.Desync
-	fmt.Println(link.Losses, net.Agreed, facts == nil, desync == nil)
+	var mismatch *live.Mismatch = s.Mismatch
+	if mismatch != nil {
+		var groups []live.Reporters = mismatch.Groups
+		fmt.Println(groups)
+	}
+	var seats []live.Seat = s.Seats // empty before there is a state
+	fmt.Println(link.Losses, net.Agreed, facts == nil, desync == nil, len(seats))
 	for _, line := range s.Lines {
 		var l live.Line = line
 		fmt.Println(l.Sort, l.Text)
@@ -33,5 +39,5 @@ func ExampleMatch() {
 		var fields []live.Field = desync.Fields
 		fmt.Println(fields)
 	}
-	// Output: 0 0 true true
+	// Output: 0 0 true true 0
 }

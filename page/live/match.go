@@ -114,6 +114,9 @@ func (m *Match) Say(text string) {
 	})
 }
 
+// SetReady says whether the user is ready, in the lobby of the match.
+func (m *Match) SetReady(ready bool) { m.Do(func(c *player.Client) { c.SetReady(ready) }) }
+
 // Tell adds a line to the news. Call it in the session's goroutine: in [Match.Do] or in a function of the [Options].
 func (m *Match) Tell(sort string, player int, text string) { m.news.line(sort, player, text) }
 

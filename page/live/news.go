@@ -31,8 +31,11 @@ type Link struct {
 	Tick    uint32 `json:"tick"`   // simulated while catching up
 	Target  uint32 `json:"target"` // the last tick to catch up to
 	Losses  int    `json:"losses"`
-	Held    string `json:"held"`    // why the match is on hold; "" if it is not
-	Refused bool   `json:"refused"` // the server does not know the token
+	Held    string `json:"held"`     // why the match stands still or is slower; "" if it does not
+	HeldFor []int  `json:"held_for"` // seats
+	UntilMS int64  `json:"until_ms"` // the longest time until it goes on; 0 if nobody knows
+	Lobby   bool   `json:"lobby"`    // it has not begun
+	Refused bool   `json:"refused"`  // the server does not know the token
 }
 
 // A Desync describes this client's last desync.
@@ -47,6 +50,19 @@ type Desync struct {
 	Total   int     `json:"total"`   // number of different fields
 	Healed  uint32  `json:"healed"`  // the check that agreed again; 0 before
 	Number  int     `json:"number"`  // of desyncs so far
+}
+
+// A Mismatch says whose states differ, as everybody in the match hears it.
+type Mismatch struct {
+	Tick   uint32      `json:"tick"`
+	Groups []Reporters `json:"groups"`
+}
+
+// Reporters are the players with one checksum.
+type Reporters struct {
+	Hash    string `json:"hash"`    // 16 hexadecimal digits
+	Agreed  bool   `json:"agreed"`  // it is the match's, whose players are not listed
+	Players []int  `json:"players"` // by seat
 }
 
 // A Field is a field that differs.
@@ -64,10 +80,13 @@ type news struct {
 	link   Link
 	retry  lockstep.Time // of the next attempt
 	desync Desync
+	differ *Mismatch // the latest
 	begun  bool
+	until  lockstep.Time // of the present Held
+	told   string        // the reason in the last line about it
 }
 
-func (n *news) init() { n.link = Link{State: "connecting", Text: "connecting"} }
+func (n *news) init() { n.link = Link{State: "connecting", Text: "connecting", HeldFor: []int{}} }
 
 func (n *news) line(sort string, player int, text string) {
 	if len(n.lines) == maxLines {
@@ -106,6 +125,14 @@ func (n *news) take(event any) {
 		n.line("desync", -1, fmt.Sprintf("desync: this browser's state of tick %d is wrong", e.Tick))
 	case player.Mismatch:
 		n.line("desync", -1, e.String())
+		n.differ = &Mismatch{Tick: uint32(e.Tick)}
+		for _, g := range e.Groups {
+			to := Reporters{Hash: fmt.Sprintf("%016x", g.Hash), Agreed: g.Agreed, Players: []int{}}
+			for _, p := range g.Players {
+				to.Players = append(to.Players, int(p))
+			}
+			n.differ.Groups = append(n.differ.Groups, to)
+		}
 	case player.Explained:
 		n.explained(&e)
 	case player.Healed:
@@ -148,7 +175,8 @@ func (n *news) connection(event any) {
 			l.State, l.Text = "lost", fmt.Sprintf("attempt %d", e.Attempt)
 		}
 	case player.Connected:
-		l.State, l.Text, l.Held = "joining", "connected", ""
+		l.State, l.Text = "joining", "connected"
+		l.Held, l.HeldFor, l.Lobby, n.until, n.told = "", []int{}, false, 0, ""
 	case player.Welcomed:
 		l.State, l.Text, l.Attempt = "syncing", "waiting for the state", 0
 	case player.StreamResumed:
@@ -176,13 +204,7 @@ func (n *news) connection(event any) {
 	case player.Retrying:
 		l.Attempt, n.retry = e.Attempt, e.At
 	case player.Held:
-		l.Text, l.Held = "live", e.Reason
-		if e.Reason == "" {
-			n.line("link", -1, "the match continues")
-			return
-		}
-		l.Text = "the match is on hold: " + e.Reason
-		n.line("link", -1, l.Text)
+		n.held(&e)
 	case player.Ended:
 		l.State, l.Text = "ended", e.Reason
 	case player.ServerError:
@@ -191,6 +213,29 @@ func (n *news) connection(event any) {
 		n.closing(&e)
 	case player.LostForGood:
 		n.lost(e.Err)
+	}
+}
+
+// held shows why the match stands still or is slower. What passes by itself, such as a short silence, makes no line.
+func (n *news) held(e *player.Held) {
+	l := &n.link
+	l.Text, l.Held, l.HeldFor, l.Lobby, n.until = "live", e.Reason, []int{}, e.InLobby(), e.Until
+	for _, p := range e.Players {
+		l.HeldFor = append(l.HeldFor, int(p))
+	}
+	if e.Reason != "" {
+		l.Text = "the match is on hold: " + e.Reason
+	}
+	if e.Reason == n.told || e.Reason == player.LinkStalled {
+		return
+	}
+	switch n.told = e.Reason; {
+	case e.Reason == "":
+		n.line("link", -1, "the match goes on")
+	case e.InLobby():
+		n.line("link", -1, e.Reason)
+	default:
+		n.line("link", -1, l.Text)
 	}
 }
 

@@ -12,6 +12,17 @@ type Status struct {
 	Desync *Desync `json:"desync"` // nil while there was none
 	Lines  []Line  `json:"lines"`  // news since the last status
 	Match  *Facts  `json:"match"`  // nil before there is a state
+	Seats  []Seat  `json:"seats"`  // that somebody has
+
+	Mismatch *Mismatch `json:"mismatch"` // the latest; nil while there was none
+}
+
+// A Seat is a seat of the match.
+type Seat struct {
+	Seat     int    `json:"seat"`
+	Name     string `json:"name"`     // "" if it is not known
+	Presence string `json:"presence"` // here, away, taken over or bot
+	Ready    bool   `json:"ready"`    // in the lobby
 }
 
 // Facts are of the match's header.
@@ -53,8 +64,15 @@ func (m *Match) Status() (s Status, ok bool) {
 // StatusOf is [Match.Status] in the session's goroutine.
 func (m *Match) StatusOf(c *player.Client) Status {
 	n := &m.news
-	s := Status{Net: netOf(c), Lines: append([]Line{}, n.lines...), Link: n.link}
+	s := Status{Net: netOf(c), Lines: append([]Line{}, n.lines...), Link: n.link, Mismatch: n.differ}
 	n.lines = n.lines[:0]
+	if n.until > 0 {
+		s.Link.UntilMS = max(0, int64((n.until-m.now())/lockstep.Millisecond))
+	}
+	s.Seats = []Seat{}
+	for _, seat := range c.Seats() {
+		s.Seats = append(s.Seats, Seat{int(seat.Player), seat.Name, seat.Presence.String(), seat.Ready})
+	}
 	if n.retry > 0 {
 		s.Link.RetryMS = max(0, int64((n.retry-m.now())/lockstep.Millisecond))
 	}

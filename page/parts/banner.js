@@ -1,6 +1,6 @@
 // The banner that shows the state of the connection, unless all is well.
 
-import { el, bar } from "./dom.js";
+import { el, bar, playerName } from "./dom.js";
 
 export class Banner {
   constructor() {
@@ -26,12 +26,13 @@ export class Banner {
   }
 
   // update shows a status.
-  update({ link, net }) {
+  update({ link, net, seats = [] }) {
     const live = link.state === "live";
     this.element.className = `banner ${live && link.held ? "lost" : link.state}`;
     if (live && link.held) {
       this.element.hidden = false;
-      if (this.#changed({ held: link.held })) this.element.replaceChildren(el("strong", {}, "The match is on hold"), `: ${link.held}`);
+      const left = link.until_ms ? Math.ceil(link.until_ms / 1000) : 0;
+      if (this.#changed({ held: link.held, for: link.held_for, left, lobby: link.lobby, seats })) this.#hold(link, left, seats, net.seat);
       return;
     }
     if (live) {
@@ -63,6 +64,19 @@ export class Banner {
       return;
     } else {
       parts.push(link.text, "…");
+    }
+    this.element.replaceChildren(...parts);
+  }
+
+  // #hold shows why the match stands still, for whom, and for how long at most. In the lobby it shows who is ready, too.
+  #hold(link, left, seats, own) {
+    const who = (link.held_for ?? []).map((seat) => playerName(seats, seat)).join(", ");
+    const time = left ? ` (${left} s${link.held === "the match begins" ? "" : " at most"})` : "";
+    const parts = [el("strong", {}, link.lobby ? "Waiting to begin" : "The match is on hold"), `: ${link.held}${who ? `: ${who}` : ""}${time}`];
+    if (link.lobby) {
+      parts.push(el("ul", { class: "waiting" }, ...seats.map((s) => el("li", {}, `${playerName(seats, s.seat)}: ${s.presence === "here" ? (s.ready ? "ready" : "not ready") : s.presence}`))));
+      const mine = seats.find((s) => s.seat === own);
+      if (mine) parts.push(el("button", { class: mine.ready ? "" : "main", onclick: () => samestep.ready(!mine.ready) }, mine.ready ? "Not ready" : "I am ready"));
     }
     this.element.replaceChildren(...parts);
   }

@@ -1,17 +1,19 @@
 // The panel of checksums: do all machines compute the same match, and if not, which fields differ? It can corrupt the
 // state of this browser, to show how a desync is found and repaired.
 
-import { el, text } from "./dom.js";
+import { el, text, playerName } from "./dom.js";
 
 export class Checks {
   // corrupt() changes a field of this browser's state, which says describes.
   constructor(corrupt, says) {
     this.agreement = el("p", { class: "agreement" });
+    this.groups = el("div", { class: "report groups", hidden: true });
     this.report = el("div", { class: "report", "aria-live": "polite" });
     this.element = el("aside", { class: "side checks", hidden: true, "aria-label": "Checksums" },
       el("header", {}, el("h2", {}, "Checksums"), el("button", { onclick: () => this.toggle(), "aria-label": "close" }, "×")),
       this.agreement,
       this.report,
+      this.groups,
       el("p", { class: "try" },
         el("button", { id: "corrupt", onclick: corrupt }, "Corrupt my state"),
         el("button", { id: "cut", onclick: () => samestep.cut() }, "Disconnect me")),
@@ -26,16 +28,30 @@ export class Checks {
   reset() {
     this.key = "";
     this.report.replaceChildren();
+    this.groups.hidden = true;
   }
 
-  update({ net, match, desync }) {
+  update({ net, match, desync, mismatch, seats }) {
     const every = match ? `, one every ${match.check_every} ticks` : "";
     text(this.agreement, `${net.agreed} checksums agree with the match${every}, ${net.differing || "none"} ${net.differing === 1 ? "differs" : "differ"}.`);
+    if ((this.groups.hidden = !mismatch) === false) this.#groups(mismatch, seats);
     const key = JSON.stringify(desync);
     if (this.key === key) return;
     this.key = key;
     if (desync?.tick) this.toggle(true);
     this.report.replaceChildren(...(desync ? describe(desync) : []));
+  }
+
+  // #groups shows who computed which state, as everybody in the match hears it.
+  #groups({ tick, groups }, seats) {
+    const key = JSON.stringify([tick, groups, seats]);
+    if (this.told === key) return;
+    this.told = key;
+    const rows = groups.map((g) => el("tr", {},
+      el("td", {}, g.agreed ? "the match" : g.players.map((seat) => playerName(seats, seat)).join(", ")),
+      el("td", { class: g.agreed ? "theirs" : "ours" }, el("code", {}, g.hash))));
+    this.groups.replaceChildren(`At tick ${tick} not all players had the same state:`,
+      el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "who"), el("th", {}, "checksum"))), el("tbody", {}, ...rows)));
   }
 }
 

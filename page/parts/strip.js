@@ -1,6 +1,6 @@
 // The strip of facts about the connection.
 
-import { el, text, bytes } from "./dom.js";
+import { el, text, bytes, playerName } from "./dom.js";
 
 const facts = [
   ["tick", "tick", "ticks simulated by this browser"],
@@ -23,14 +23,15 @@ export class Strip {
   }
 
   // update shows a status; frameMS is the time to draw a frame.
-  update({ net, link }, frameMS) {
+  update({ net, link, mismatch, seats }, frameMS) {
     const f = this.facts;
     text(f.tick, net.tick);
     text(f.delay, `${net.input_delay}${net.predicted ? ` (${net.predicted - net.tick} ahead)` : ""}`);
     text(f.trip, net.round_trip_us ? `${(net.round_trip_us / 1000).toFixed(1)} ms` : "–");
     text(f.buffer, `${net.backlog} · ${(net.delay_us / 1000).toFixed(0)} ms`);
-    text(f.sums, net.differing ? `${net.agreed} equal, ${net.differing} differ` : `${net.agreed} equal`);
-    f.sums.parentNode.classList.toggle("differ", net.differing > 0);
+    const others = mismatch?.groups.flatMap((g) => g.players).filter((seat) => seat !== net.seat).map((seat) => playerName(seats, seat));
+    text(f.sums, `${net.agreed} equal${net.differing ? `, ${net.differing} differ` : ""}${others?.length ? `, ${others.join(", ")} differed at ${mismatch.tick}` : ""}`);
+    f.sums.parentNode.classList.toggle("differ", net.differing > 0 || others?.length > 0);
     text(f.rate, `${bytes(net.in)}/s · ${bytes(net.out)}/s`);
     text(f.frame, `${frameMS.toFixed(1)} ms`);
     this.element.dataset.link = link.state;

@@ -80,11 +80,11 @@ func ExampleViewer() {
 		fmt.Println(e.Tick, e.Player, e.Text)
 	}
 	// Output:
-	// 900 6ddffc3e894bee47 true 0
+	// 900 aa6fa14bf1cfb546 true 0
 	// skirmish 1200 2 bot 0
 	// 3 0 0
-	// 869 0 player 0 moves unit 48 to 60.875,37.125 afterwards
-	// 948 0 player 0 attacks unit 86 with group 4
+	// 894 0 player 0 moves unit 14 to 7.25,44.5
+	// 933 0 player 0 moves unit 14 to 3.125,5.5 afterwards
 }
 
 // A tick has the same checksum on every way to it.

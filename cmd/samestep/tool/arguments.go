@@ -108,6 +108,10 @@ func flagsFirst(app *cli.App, args []string) []string {
 				i++
 				first = append(first, args[i])
 			}
+			for takesWords(arg) && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+				i++
+				first = append(first, arg, args[i])
+			}
 		}
 	}
 	if len(rest) > 0 {
@@ -115,6 +119,9 @@ func flagsFirst(app *cli.App, args []string) []string {
 	}
 	return slices.Concat(args[:at], first, rest)
 }
+
+// takesWords reports whether a flag takes all words up to the next flag, as --player-tokens a b does.
+func takesWords(arg string) bool { return strings.TrimLeft(arg, "-") == "player-tokens" }
 
 // takesValue reports whether the value of a flag is the next argument.
 func takesValue(flags []cli.Flag, arg string) bool {

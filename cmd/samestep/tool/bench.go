@@ -6,8 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -34,7 +32,7 @@ and compare a checksum every tick, and write the replay. Bots play. Skirmish has
 figures, with the limits that the engine promises, and a long match, which stays in
 your cache directory for the next time; not with --config.`,
 				Flags: append(flags[:len(flags):len(flags)], minutesFlag,
-					gameFlag, configFlag,
+					gameFlag, assetsFlag, configFlag,
 					&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 1 to 16"}),
 				Action: benchAction(benchLog),
 			},
@@ -215,13 +213,4 @@ func benchLong(l *logbench.Long, d time.Duration, show func(benchLine)) error {
 	show(benchLine{Name: "writing a tick to a file", Value: float64(took.Nanoseconds()) / 1000, Unit: "us", Limit: "<= 5", Beside: "CPU time"})
 	show(benchLine{Name: "allocations for it, all ticks", Value: float64(allocations), Unit: "", Limit: "0 a tick"})
 	return nil
-}
-
-// cacheDir returns the folder for files that can be made again, or "".
-func cacheDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "samestep")
 }

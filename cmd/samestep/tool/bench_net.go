@@ -26,7 +26,7 @@ func benchNetCommand() *cli.Command {
 one: the clients read every frame, acknowledge, and give commands, but do not
 simulate. Both processes share this machine.`,
 		Flags: []cli.Flag{
-			gameFlag, configFlag,
+			gameFlag, assetsFlag, configFlag,
 			&cli.UintFlag{Name: "clients", Value: 400, Usage: "players, 1 to 20000"},
 			&cli.UintFlag{Name: "room", Value: 8, Usage: "players in a match"},
 			&cli.UintFlag{Name: "spectators", Usage: "spectators of the first match, 0 to 20000"},
@@ -55,7 +55,7 @@ simulate. Both processes share this machine.`,
 			if b.override, err = game.override(c); err != nil {
 				return err
 			}
-			b.config = c.String(configFlag.Name)
+			b.config, b.assets = c.String(configFlag.Name), c.String(assetsFlag.Name)
 			if !c.IsSet("room") {
 				b.room = int(game.mostSeats(uint8(b.room), game.sizeOf(uint(b.units)), b.override))
 			}
@@ -76,6 +76,7 @@ type netBench struct {
 	relay                                  bool
 
 	config   string // the file of --config, or ""
+	assets   string // the folder of --assets, or ""
 	override []byte // its content
 }
 
@@ -155,6 +156,9 @@ func (b *netBench) startServer(tokens string) (*serverProcess, error) {
 	args = append(args, b.game.unitFlags(b.units)...)
 	if b.config != "" {
 		args = append(args, "--config", b.config)
+	}
+	if b.assets != "" {
+		args = append(args, "--assets", b.assets)
 	}
 	if b.relay {
 		args = append(args, "--relay")

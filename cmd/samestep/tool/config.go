@@ -5,11 +5,9 @@ package tool
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -25,12 +23,7 @@ func (g *playable) override(c *cli.Context) ([]byte, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f, err := files.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxConfigFile+1))
+	b, err := readAtMost(name, maxConfigFile)
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 	}
 	s, err := server.New(server.Options{
 		Authorizer: authorizer, Dir: d.options.dir, Log: slog.New(slog.DiscardHandler),
-		Host: host.Options{InputDelay: 2, Lag: 2 * demoTickRate, StartPlayers: int(d.options.players)},
+		Host: host.Options{InputDelay: 2, Lag: 2 * demoTickRate, Start: host.StartPolicy{Players: int(d.options.players)}},
 	})
 	if err != nil {
 		return nil, err

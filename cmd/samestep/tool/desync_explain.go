@@ -37,7 +37,7 @@ field. Without the game's code, it uses the states and the log alone.
 
 Exits with 3 if it has explained the desync.`,
 		Flags: []cli.Flag{
-			jsonFlag, pathFlag,
+			jsonFlag, pathFlag, assetsFlag,
 			&cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`"},
 			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields"},
 			&cli.IntFlag{Name: "max-ticks", Value: 100_000, Usage: "simulate at most `N` ticks to reach the desync"},

@@ -28,7 +28,7 @@ were planted. Bots play the match. A fault without a consequence
 in it is not planted; the report lists it. Exits with 0 only if all tools were right.`,
 		Flags: []cli.Flag{
 			jsonFlag,
-			gameFlag, configFlag,
+			gameFlag, assetsFlag, configFlag,
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of the match, 2 to 16"},
 			&cli.UintFlag{Name: "units", Value: 120, Usage: "units on the map at the start, up to 10000"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the match, and of the places of the faults"},

@@ -6,11 +6,18 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/examples/platforms"
+	"github.com/seed-49bee653/samestep/examples/platforms/compat"
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // The program of a game calls Main with the same games. It has every verb.
@@ -22,6 +29,43 @@ func Example() {
 	// Output:
 	// mygame: usage: serve: unknown game "chess", want minimal
 	// exit code 2
+}
+
+// A server of the game also takes clients of another engine, if it is started with --compat.
+func ExampleCompat() {
+	other := tool.Compat(compat.Settings(), func(s *server.Server, o tool.CompatOptions) http.Handler {
+		return compat.New(s, compat.Options{Match: o.Match, Strangers: o.Strangers, Origins: o.Origins, Log: o.Log})
+	})
+	game := tool.New(platforms.Rules(), tool.Config(platforms.Usual), other)
+	args := []string{"mygame", "serve", "--check-config", "--dir", "", "--compat", "--player-tokens", "a", "b"}
+	code := tool.Run(context.Background(), args, os.Stdout, io.Discard, game)
+	fmt.Println("exit code", code)
+	// Output:
+	// ok
+	// exit code 0
+}
+
+// A program brings the maps of its game with it. Others come from the folder of --assets.
+func ExampleAssets() {
+	const valley = "...###...^^..."
+	asset, err := record.NewAsset("valley.map", []byte(valley))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	read := func(a lockstep.Asset) ([]byte, error) {
+		if a != asset {
+			return nil, record.ErrNoAsset
+		}
+		return []byte(valley), nil
+	}
+	usual := func(int) testgame.TilesConfig { return testgame.TilesConfig{Map: asset} }
+	game := tool.New(testgame.TilesRules(), tool.Config(usual), tool.Assets(read))
+	code := tool.Run(context.Background(), []string{"mygame", "serve", "--check-config", "--dir", ""}, os.Stdout, os.Stdout, game)
+	fmt.Println("exit code", code)
+	// Output:
+	// ok
+	// exit code 0
 }
 
 // The rules of a game need arguments, so the program says how a Go test of fuzz makes them.

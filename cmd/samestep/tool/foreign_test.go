@@ -35,7 +35,7 @@ func newForeign(t *testing.T) *foreign {
 	}
 	f := &foreign{t: t, dir: filepath.Join(t.TempDir(), "hold")}
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "new", f.dir, "--replace", root}, &out, &errs); code != exitOK {
+	if code := program(t.Context(), []string{"new", f.dir, "--replace", root}, &out, &errs); code != exitOK {
 		testenv.Or(t, "the modules of a new game", errors.New(errs.String()))
 	}
 	f.program = filepath.Join(f.dir, "hold")
@@ -93,6 +93,7 @@ func (f *foreign) config(text string) string {
 
 // A game outside of the engine's module has every verb.
 func TestForeignGame(t *testing.T) {
+	t.Parallel()
 	f := newForeign(t)
 	demo := f.run(exitOK, "demo", "Diggers[", "THE PLAYER", "everything worked")
 	defer os.RemoveAll(filepath.Dir(f.word(demo, ".ssr")))
@@ -121,7 +122,7 @@ func TestForeignGame(t *testing.T) {
 
 	// The engine's own program does not know the game, and says so.
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "replay", "verify", file}, &out, &errs); code != exitIdentity || !strings.Contains(errs.String(), `use a program with game "hold", build "1"`) {
+	if code := program(t.Context(), []string{"replay", "verify", file}, &out, &errs); code != exitIdentity || !strings.Contains(errs.String(), `use a program with game "hold", build "1"`) {
 		t.Errorf("samestep replay verify: got exit code %d and %s", code, &errs)
 	}
 }

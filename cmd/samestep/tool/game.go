@@ -123,6 +123,7 @@ type playable struct {
 	loop   func() logbench.Loop                        // for bench log
 	world  reflect.Type                                // of the state
 	page   *webPage                                    // to play in a browser, or nil
+	compat *otherWire                                  // of other clients, or nil
 	source locksteptest.Source                         // names the game in Go tests
 }
 

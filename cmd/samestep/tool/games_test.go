@@ -5,12 +5,16 @@ package tool
 import (
 	"context"
 	"io"
+	"net/http"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/examples/platforms"
+	"github.com/seed-49bee653/samestep/examples/platforms/compat"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // ours are the games of the program samestep.
@@ -18,6 +22,9 @@ var ours = []Game{
 	New(skirmish.Rules(), Bot(skirmish.NewPlayer), Config(skirmish.Usual), Units(skirmish.Sized),
 		Page(web.Page, map[string]string{"skirmish": module + "/examples/skirmish/web/wasm"})),
 	New(minimal.Rules(), Bot(minimal.NewBot), Config(minimal.Usual)),
+	New(platforms.Rules(), Bot(platforms.NewBot), Config(platforms.Usual), Compat(compat.Settings(), func(s *server.Server, o CompatOptions) http.Handler {
+		return compat.New(s, compat.Options{Match: o.Match, Strangers: o.Strangers, Origins: o.Origins, MaxPerAddress: o.MaxPerAddress, Log: o.Log})
+	})),
 }
 
 var games = mustList(ours)

@@ -25,7 +25,7 @@ It exits with 3 if the rules have another result while Build is the same: raise 
 --add plays a match of this build and adds it, unless the folder has one. Files of
 other builds stay as they are. A test does the same: see locksteptest.Golden.`,
 		Flags: append([]cli.Flag{
-			gameFlag, configFlag, jsonFlag,
+			gameFlag, assetsFlag, configFlag, jsonFlag,
 			&cli.StringFlag{Name: "dir", Value: "testdata/golden", Usage: "`FOLDER` of the matches"},
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of an added match"},
 			&cli.UintFlag{Name: "ticks", Value: 300, Usage: "ticks of an added match, 1 to 100000"},

@@ -75,7 +75,7 @@ func TestJoinHeldFlood(t *testing.T) {
 	var status bytes.Buffer
 	j := &join{status: &status}
 	for range 1000 {
-		j.event(player.Held{Reason: "no\nroom\x1b[2J"})
+		j.event(nil, player.Held{Reason: "no\nroom\x1b[2J"})
 	}
 	if status.Len() > 0 {
 		t.Errorf("%d bytes were shown at once", status.Len())

@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/netsim"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -51,7 +49,7 @@ environment variable ` + tokenEnv + `.`,
 			&cli.StringFlag{Name: "netsim", Usage: "make the connection worse: `\"delay=80ms jitter=20ms loss=1% rate=64KiB seed=7\"`"},
 			&cli.UintFlag{Name: "corrupt", Usage: "change a field of this client's state at tick `N`, to see what happens"},
 			&cli.StringFlag{Name: "corrupt-path", Usage: "the field that --corrupt changes; the default is one whose change lasts"},
-			jsonFlag,
+			assetsFlag, jsonFlag,
 		},
 		Action: func(c *cli.Context) error {
 			j, err := newJoin(c)
@@ -210,8 +208,9 @@ func (j *join) run(ctx context.Context) error {
 			Token: j.token, Predict: tickOf(j.flags, "predict"),
 			Reconnect: player.ReconnectPolicy{Total: max(1, lockstep.Time(j.flags.Duration("retry").Microseconds()))},
 		},
-		Handle: func(_ *player.Client, e any) { j.event(e) },
+		Handle: j.event,
 		Sample: j.sample,
+		Assets: joinCache{j.game.Game, assetFolder(j.flags)},
 	}
 	if j.link != (netsim.Link{}) {
 		o.Wrap = through(j.link, func(*netsim.Conn) {})
@@ -240,52 +239,6 @@ func (j *join) run(ctx context.Context) error {
 	return nil
 }
 
-// event counts the client's events.
-func (j *join) event(e any) {
-	s := &j.summary
-	switch e := e.(type) {
-	case player.Welcomed:
-		j.welcomed = true
-		if e.Seat != lockstep.System {
-			s.Seat = int(e.Seat)
-			if j.bot == nil && j.flags.String("bot") == "default" && !j.flags.Bool("spectate") {
-				j.bot = j.game.bot(e.Seat, uint64(e.Seat)+1)
-			}
-		}
-	case lockstep.Receipt:
-		if e.Reason == lockstep.Accepted {
-			s.Accepted++
-		} else {
-			s.Rejected++
-		}
-	case player.ConnectionLost:
-		s.Losses++
-	case player.StreamResumed:
-		s.Resumed++
-	case player.Synced:
-		s.Synced++
-	case player.Desynced:
-		s.Desyncs++
-	case player.Mismatch:
-		if j.status != nil {
-			fmt.Fprintln(j.status, e)
-		}
-	case player.Healed:
-		s.Healed++
-	case player.Held:
-		if e.Reason != "" {
-			s.Held++
-		}
-		j.held = cmp.Or(e.Reason, "the match continues") // shown with the next status line, because a server can hold the match at any rate
-	case player.Note:
-		if e.Topic == host.TopicPace && j.status != nil {
-			fmt.Fprintf(j.status, "player %d: %s\n", e.Player, e.Text)
-		}
-	case player.Ended:
-		s.Ended = e.Reason
-	}
-}
-
 // sample lets the bot play, and corrupts the state at the tick of --corrupt.
 func (j *join) sample(c *player.Client) {
 	if j.corrupt > 0 && c.Simulation().Tick() >= j.corrupt {
@@ -298,7 +251,7 @@ func (j *join) sample(c *player.Client) {
 			j.failed = c.Corrupt(path)
 		}
 		if j.failed != nil {
-			c.Leave()
+			c.Leave("nothing can be corrupted")
 			return
 		}
 	}

@@ -119,7 +119,7 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer) *cli.App {
 		ErrWriter:   stderr,
 		HideVersion: true,
 		Commands: []*cli.Command{
-			newCommand(), demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), saveCommand(), replayCommand(), desyncCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), drillCommand(), attackCommand(), benchCommand(),
+			newCommand(), demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), saveCommand(), assetsCommand(), replayCommand(), desyncCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), drillCommand(), attackCommand(), benchCommand(),
 			versionCommand(), completionCommand(), manCommand(),
 		},
 		Action: func(c *cli.Context) error {
@@ -154,6 +154,7 @@ func prepare(program string, c *cli.Command) {
 	c.Action = func(ctx *cli.Context) error {
 		err := checkArguments(ctx)
 		if err == nil {
+			ctx.App.Metadata[gamesKey] = listed(ctx).readFrom(assetFolder(ctx))
 			err = act(ctx)
 		}
 		return nameConfig(ctx, nameCommand(err, ctx.Command))

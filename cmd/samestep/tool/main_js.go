@@ -61,6 +61,14 @@ func Units[C any](sized func(players, units int) C) Option {
 // Page has no effect in a page: a page of a game's own has a program of its own.
 func Page(func() fs.FS, map[string]string) Option { return none }
 
+// Assets brings assets with the page.
+func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
+	return func(g *Game) error {
+		g.game.Game = g.game.WithAssets(read)
+		return nil
+	}
+}
+
 // Draw draws the picture of the game.
 func Draw[S any](draw func(c *canvas.Canvas, world *S)) Option {
 	return func(g *Game) error {

@@ -37,7 +37,7 @@ Exits with 5 if the replays have different schemas of the state, with 3 if anyth
 differs, with 4 if nothing differs before the readable part of a replay ends, and
 otherwise with 0.`,
 		Flags: []cli.Flag{
-			jsonFlag, pathFlag, maxTicksFlag, limitFlag,
+			jsonFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
 			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
 			&cli.BoolFlag{Name: "no-search", Usage: "do not search for the field where only a checksum is known"},
 		},

@@ -36,7 +36,7 @@ the states; for two files with states, --schema names a file that has it.
 Exits with 3 if commands, checksums, states or ends by the rules differ, and with 5
 if only the headers do.`,
 		Flags: []cli.Flag{
-			jsonFlag, pathFlag, maxTicksFlag, limitFlag,
+			jsonFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
 			&cli.UintFlag{Name: "tick", Usage: "compare the states after tick `N`", DefaultText: "of replays, the first keyframe that differs; of a bundle, the desync"},
 			&cli.BoolFlag{Name: "referee", Usage: "of a bundle, take the referee's state"},
 			&cli.StringFlag{Name: "schema", Usage: "take the schema of the states from the replay or bundle `FILE`"},

@@ -36,7 +36,7 @@ checksum; info and verify do.`,
 			&cli.UintFlag{Name: "tick", Usage: "print the state after tick `N`; with --commands, the commands of tick N", DefaultText: "all"},
 			pathFlag,
 			&cli.StringFlag{Name: "raw", Usage: "with --tick: write the state's canonical bytes to `OUT`"},
-			maxTicksFlag, followFlag, delayFlag, idleFlag,
+			maxTicksFlag, assetsFlag, followFlag, delayFlag, idleFlag,
 		},
 		Action: onReplay(replayDump),
 	}

@@ -37,7 +37,7 @@ mismatches and a log as MCAP, which Foxglove and other viewers plot. Its times a
 those of the ticks at the match's tick rate. A replay has no latencies.
 
 Neither form has states, so export compares none with its checksum; info and verify do.`,
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "`FORMAT` of the output: jsonl or mcap"}},
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "`FORMAT` of the output: jsonl or mcap"}, assetsFlag},
 		Action: replayExport,
 	}
 }

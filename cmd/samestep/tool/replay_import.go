@@ -149,7 +149,11 @@ func (i *importer) remark(e *matchlog.Entry) error {
 // end writes the commands of a tick, which give the next state.
 func (i *importer) end(tick uint32, commands []matchlog.Entry) error {
 	f := lockstep.Frame{Tick: lockstep.Tick(tick) + 1}
-	i.encoded = i.encoded[:0]
+	size := 0
+	for n := range commands {
+		size += len(commands[n].Payload) + 64 // more than what encoding adds
+	}
+	i.encoded = slices.Grow(i.encoded[:0], size) // the commands keep what append would leave behind
 	for n := range commands {
 		e := &commands[n]
 		if seq := lockstep.Sequence(e.Sequence); seq <= i.last[e.Player] {

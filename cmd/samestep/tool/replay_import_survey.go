@@ -152,6 +152,9 @@ func (*surveyor) begin(uint32) error { return nil }
 
 func (s *surveyor) remark(e *matchlog.Entry) error {
 	if e.Checksum {
+		if n := len(s.votes); n == cap(s.votes) { // append would leave room for more than there can be
+			s.votes = append(make([]vote, 0, min(max(2*n, 1024), matchlog.MaxEntries)), s.votes...)
+		}
 		s.votes = append(s.votes, vote{e.Hash, e.Tick, lockstep.Player(e.Player)})
 	}
 	return nil

@@ -115,7 +115,7 @@ func replayRekeyCommand() *cli.Command {
 content hash stay the same. --every 0 keeps only the first keyframe, and does not
 need the game's code. Otherwise the match is simulated, and every checksum on the
 way is compared.`,
-		Flags:  []cli.Flag{&cli.UintFlag{Name: "every", Usage: "write a keyframe every `N` ticks"}, segmentFlag, maxTicksFlag, jsonFlag},
+		Flags:  []cli.Flag{&cli.UintFlag{Name: "every", Usage: "write a keyframe every `N` ticks"}, segmentFlag, maxTicksFlag, assetsFlag, jsonFlag},
 		Action: written(rekey),
 	}
 }

@@ -27,7 +27,7 @@ are compared, and the next one after the tick, up to one interval of checks late
 the simulation contradicts one, seek prints no state and exits with 3. If none
 follows so soon, it prints the last tick at which the file agrees ("agreed" in
 --json, which is then before the tick).`,
-		Flags:  []cli.Flag{jsonFlag, pathFlag, maxTicksFlag},
+		Flags:  []cli.Flag{jsonFlag, pathFlag, maxTicksFlag, assetsFlag},
 		Action: replaySeek,
 	}
 }

@@ -35,7 +35,7 @@ what it could not follow.` + batchHelp,
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.BoolFlag{Name: "keep-going", Usage: "continue after a difference, to tell whether it stays"},
-			maxTicksFlag,
+			maxTicksFlag, assetsFlag,
 			&cli.StringSliceFlag{Name: "parent", Usage: "look for the parent of the match in `FILE|FOLDER`, too"},
 			&cli.StringFlag{Name: "key", Usage: "require a signature by the public key in `FILE` (PEM)"},
 			&cli.IntFlag{Name: "workers", Usage: "simulate the intervals between keyframes in `N` goroutines (default: one for each processor, fewer for large states)"},

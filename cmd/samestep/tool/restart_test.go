@@ -51,6 +51,7 @@ func (r *restarted) returned() time.Time {
 // A server with 50 matches of two players is interrupted, and started again at its address. Every client comes back by
 // itself, no tick is lost, and nothing differs. How long it takes is logged.
 func TestRollingRestart(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("short: it plays 50 matches")
 	}

@@ -28,7 +28,7 @@ type tests struct{ *testing.M }
 func (t tests) Run() int { return browser.Run(t.M) }
 
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"samestep": func() { Main(ours...) }, "forge": forgeMain, "faulty": faultyMain, "duel": duelMain, "hasty": hastyMain})
+	testscript.Main(tests{m}, map[string]func(){"samestep": func() { Main(ours...) }, "forge": forgeMain, "faulty": faultyMain, "duel": duelMain, "hasty": hastyMain, "tiles": tilesMain})
 }
 
 // Each file of testdata is a script for one verb: commands, their output, and the exit codes. With -rewrite, the

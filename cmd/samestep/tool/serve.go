@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -47,7 +48,7 @@ Release builds embed it. --web=false works without both.`,
 			&cli.StringFlag{Name: "base-path", Value: "/", Usage: "serve everything below `PATH`, such as /game/, behind a proxy that passes it on"},
 			settingsFlag,
 			&cli.BoolFlag{Name: "check-config", Usage: "only check the flags and the files that they name, and print ok"},
-			gameFlag,
+			gameFlag, assetsFlag,
 			&cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"},
 			&cli.StringFlag{Name: "from", Usage: "begin the matches in the state of a replay after a tick: `REPLAY[@TICK]`, or a time such as @20m; without either, after the last tick; they have the settings and the configuration of the replay"},
 			&cli.StringSliceFlag{Name: "seat", Usage: "with --from: keep a seat for the player with this name or subject in the tokens, as `SEAT=NAME`, whatever seat the token has; repeat the flag for several seats"},
@@ -78,6 +79,8 @@ Release builds embed it. --web=false works without both.`,
 			&cli.Uint64Flag{Name: "match-disk", Value: 4 << 30, Usage: "bytes of a match's replay, and again of its desync bundles; the match ends when its replay reaches them; 0: no limit"},
 			&cli.Uint64Flag{Name: "disk-reserve", Value: 64 << 20, Usage: "free bytes of the disk below which /readyz fails and no match is created over HTTP; 0: none"},
 			&cli.UintFlag{Name: "bots", Usage: "give the last `N` seats of each match to bots"},
+			&cli.StringFlag{Name: "start", Value: defaultStart, Usage: "when a match begins: now, N as soon as N players are there, ready as soon as each seat has a player and all are ready, or ready:N as soon as at least N are there and all of them are ready; an admin begins it at any time"},
+			&cli.DurationFlag{Name: "countdown", Value: 3 * time.Second, Usage: "`TIME` from when all players are ready to the first tick"},
 			&cli.BoolFlag{Name: "substitutes", Usage: "let a bot play for each player who is lost and does not come back in time, until the player is back"},
 			&cli.DurationFlag{Name: "inactive", Usage: "report a player who gives no command for `TIME` of the match; 0: never"},
 			&cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do then besides: report for nothing, takeover to end the connection and take the seat over, or remove to give it up"},
@@ -109,7 +112,7 @@ Release builds embed it. --web=false works without both.`,
 			&cli.StringFlag{Name: "log-format", Value: "text", Usage: "write the log as text or json"},
 			&cli.StringFlag{Name: "log-level", Value: "info", Usage: "log lines of this `LEVEL` and above: debug, info, warn or error"},
 			&cli.BoolFlag{Name: "quiet", Usage: "log warnings and errors only, as --log-level warn"},
-		}, tokenFlags...)),
+		}, slices.Concat(tokenFlags, compatFlags)...)),
 		Action: serve,
 	}
 }
@@ -123,6 +126,9 @@ func serve(c *cli.Context) error {
 	}
 	games, err := hosted(c)
 	if err != nil {
+		return err
+	}
+	if err := checkCompat(c, games[0]); err != nil {
 		return err
 	}
 	specs, g, err := startingSpecs(c, games)
@@ -166,6 +172,7 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	policy.openReplay = s.OpenReplay
+	addCompat(c, g, s, &o)
 	l := bound.under(s)
 	public := http.Handler(s)
 	if addr := c.String("admin-listen"); addr != "" {
@@ -189,7 +196,7 @@ func serve(c *cli.Context) error {
 	fmt.Fprintf(c.App.Writer, "listening on %s\n", bound.url())
 	stopped.start(c, s, o.Log, specs)
 	if c.Bool("web") {
-		public = g.pageOver(c.Context, public, o.Log)
+		public = aroundPage(g.pageOver(c.Context, public, o.Log), public)
 	}
 	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)

@@ -22,6 +22,9 @@ func checkServeConfig(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := checkCompat(c, games[0]); err != nil {
+		return err
+	}
 	specs, g, err := startingSpecs(c, games)
 	if err != nil {
 		return err

@@ -259,8 +259,7 @@ func requestedFrom(r matchRequest, from string, seats map[string]string, games g
 	if spec.Players, err = seatsFrom(seats, origin); err != nil {
 		return none, fmt.Errorf("seats: %w", err)
 	}
-	policy.of(g).apply(&spec, uint(r.Bots))
-	return spec, nil
+	return spec, policy.of(g).applyTo(&spec, r.Start, r.Bots)
 }
 
 // readerOf returns a reader of the replay in a file.

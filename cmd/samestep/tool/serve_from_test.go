@@ -43,7 +43,7 @@ func TestParseOriginName(t *testing.T) {
 func runInTest(t *testing.T, want int, args ...string) (out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	if code := run(t.Context(), append([]string{"samestep"}, args...), &o, &e); code != want {
+	if code := program(t.Context(), args, &o, &e); code != want {
 		t.Fatalf("%s: got exit code %d, want %d: %s%s", strings.Join(args, " "), code, want, &o, &e)
 	}
 	return o.String(), e.String()
@@ -72,6 +72,7 @@ func (s *served) post(t *testing.T, token, body string) (status int, answer stri
 // The whole story of a save, with the example game: a match is saved while it is played, and another server begins a match
 // in it with the players in each other's seats. It is killed, goes on, and ends. Its replay verifies and names its parent.
 func TestSaveAndServeFrom(t *testing.T) {
+	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
 	tokens := filepath.Join(home, "tokens")
 	const list = "player 0 ann - ann-ann-ann-ann-ann\nplayer 1 bob - bob-bob-bob-bob-bob\nadmin - ops - ops-ops-ops-ops-ops-ops\n"
@@ -197,6 +198,7 @@ func TestServeFromRefuses(t *testing.T) {
 
 // An admin begins a match in a replay of the server over HTTP.
 func TestPostFrom(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := serveInTest(t, "--players", "2", "--units", "60", "--tick-rate", "50", "--dir", dir, "--matches", "1")
 	s.tokens["ann"] = s.tokens["player-0"]

@@ -17,6 +17,7 @@ import (
 
 // A guest starts a match with a bot and joins it. Too expensive matches are refused.
 func TestServeGuests(t *testing.T) {
+	t.Parallel()
 	s := serveInTest(t, "--dir", t.TempDir(), "--guests", "2", "--players", "2", "--bots", "1", "--units", "40")
 	const guest = "guest:eve:0123456789abcdef"
 	post := func(body string) int {
@@ -85,6 +86,7 @@ func waitForPlayers(t *testing.T, page string, players int) {
 // Row 7 of the review, scaled down: a guest requests one match with bots after another. Two begin, and their bots take
 // no places of outside connections.
 func TestServeGuestLoad(t *testing.T) {
+	t.Parallel()
 	s := serveInTest(t, "--dir", "", "--guests", "8", "--matches", "1", "--players", "4", "--units", "40", "--max-per-address", "1")
 	statuses := map[int]int{}
 	for n := range 8 {

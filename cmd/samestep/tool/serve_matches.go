@@ -41,6 +41,7 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 		if err != nil {
 			return nil, err
 		}
+		g.compatSettings(c, &spec.Settings)
 		specs = append(specs, spec)
 		if seed != 0 {
 			seed++
@@ -76,6 +77,7 @@ type matchRequest struct {
 	TickMS   uint16 `json:"-"`     // replaces TickRate, unless it is 0
 	Seed     uint64 `json:"-"`
 	Bots     uint8  `json:"bots"`
+	Start    string `json:"start"` // see parseStart; "" for that of the server
 
 	Config json.RawMessage `json:"config"` // fields that differ from the usual configuration
 }
@@ -132,7 +134,9 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 	if err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
-	policy.of(g).apply(&spec, uint(r.Bots))
+	if err := policy.of(g).applyTo(&spec, r.Start, r.Bots); err != nil {
+		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
+	}
 	return spec, nil
 }
 

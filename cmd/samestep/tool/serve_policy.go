@@ -34,13 +34,15 @@ type matchPolicy struct {
 	spectatorDelay time.Duration
 	adaptive       bool // the input delay follows the players' connections
 	substitutes    bool // bots play for players whose seats are taken over
+	start          string
+	countdown      time.Duration
 }
 
 func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 	p := &matchPolicy{
 		ctx: c.Context, flags: c, game: g, players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
 		host: host.Options{
-			Relay: c.Bool("relay"), AnonymousSpectators: c.Bool("anonymous-spectators") || c.Uint("guests") > 0, SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
+			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
 			MaxSpectators: int(c.Uint("max-spectators")),
 			Wait:          host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
 			Slow:          host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
@@ -66,7 +68,44 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 	if p.substitutes = c.Bool("substitutes"); p.substitutes && p.host.Relay {
 		return nil, usagef("--substitutes: got --relay, want a referee, whose state the bots look at")
 	}
+	if err := p.readStart(c.String("start"), c.Duration("countdown")); err != nil {
+		return nil, err
+	}
 	return p, p.setInactive(c)
+}
+
+// readStart reads --start and --countdown.
+func (p *matchPolicy) readStart(text string, countdown time.Duration) error {
+	if countdown < 0 || countdown > maxCountdown {
+		return usagef("--countdown: got %v, want at most %v", countdown, maxCountdown)
+	}
+	start, err := parseStart(text)
+	if err != nil {
+		return usagef("--start: %v", err)
+	}
+	p.setStart(text, start, countdown)
+	return nil
+}
+
+// setStart sets when a match begins.
+func (p *matchPolicy) setStart(text string, start host.StartPolicy, countdown time.Duration) {
+	if start.Ready {
+		start.Countdown = lockstep.Time(countdown.Microseconds())
+	}
+	p.start, p.countdown, p.host.Start = text, countdown, start
+}
+
+// applyTo is apply with the start that a request asks for, if it is not "".
+func (p *matchPolicy) applyTo(spec *server.MatchSpec, start string, bots uint8) error {
+	if start != "" {
+		policy, err := parseStart(start)
+		if err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+		p.setStart(start, policy, p.countdown)
+	}
+	p.apply(spec, uint(bots))
+	return nil
 }
 
 // setInactive sets the policy for players who give no command.
@@ -110,6 +149,7 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	if p.adaptive {
 		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(s.TickRate/2 + 1)}
 	}
+	o.Start.Players = min(o.Start.Players, int(s.Players))
 	spec.Host = &o
 	spec.Recorded, spec.Restore = p.recorded(bots), p.restore
 	if p.substitutes {
@@ -123,18 +163,21 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 // policyFlags are the flags that are policies of a match. A match keeps those of its creation.
 var policyFlags = []string{
 	"spectator-delay", "anonymous-spectators", "max-spectators", "relay", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
-	"substitutes", "inactive", "inactive-then",
+	"substitutes", "inactive", "inactive-then", "countdown",
 }
 
 // recorded returns the policies of a match as flags, of those that are not the default.
 func (p *matchPolicy) recorded(bots uint) string {
 	text := []string{fmt.Sprintf("--bots=%d", bots)}
+	if p.start != defaultStart {
+		text = append(text, "--start="+p.start)
+	}
 	for _, name := range policyFlags {
 		if p.flags.IsSet(name) {
 			text = append(text, fmt.Sprintf("--%s=%v", name, p.flags.Value(name)))
 		}
 	}
-	if p.flags.Uint("guests") > 0 && !p.flags.IsSet("anonymous-spectators") {
+	if watchedByAll(p.flags) && !p.flags.IsSet("anonymous-spectators") {
 		text = append(text, "--anonymous-spectators=true")
 	}
 	return strings.Join(text, " ")
@@ -150,7 +193,7 @@ func (p *matchPolicy) restore(spec *server.MatchSpec, recorded string) error {
 		}
 	}
 	args := strings.Fields(recorded)
-	for _, name := range append(policyFlags, "bots") {
+	for _, name := range append(policyFlags, "bots", "start") {
 		if p.flags.IsSet(name) {
 			args = append(args, fmt.Sprintf("--%s=%v", name, p.flags.Value(name)))
 		}

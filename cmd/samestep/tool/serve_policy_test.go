@@ -13,6 +13,7 @@ import (
 // A match keeps the policies and the bots of its creation when a server without these flags resumes it. A flag of the
 // new server replaces that of the creation.
 func TestServeRestoresPolicies(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	common := []string{"--players", "2", "--units", "20", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--resume"}
 	after := func(s *served, tick uint32) *server.View {
@@ -26,7 +27,7 @@ func TestServeRestoresPolicies(t *testing.T) {
 			}
 		}
 	}
-	first := serveInTest(t, append(common, "--bots", "1", "--input-delay", "7")...)
+	first := serveInTest(t, append(common, "--bots", "1", "--input-delay", "7", "--start", "now")...)
 	v := after(first, 20)
 	for _, c := range []struct {
 		flags []string

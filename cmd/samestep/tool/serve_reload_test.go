@@ -45,6 +45,7 @@ func newPair(t *testing.T, number int64, cert, key string) {
 
 // A certificate that is replaced is shown to new connections. Files that do not go together change nothing.
 func TestReloadCertificate(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert"), filepath.Join(dir, "key")
 	newPair(t, 1, cert, key)

@@ -22,6 +22,7 @@ import (
 // A server that was killed or interrupted resumes its match when it is started again. While it runs, no other server can
 // resume the match.
 func TestServeResumes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	const list = "player 0 ann - ann-ann-ann-ann-ann\nplayer 1 bob - bob-bob-bob-bob-bob\nadmin - ops - ops-ops-ops-ops-ops-ops\n"
@@ -68,7 +69,7 @@ func TestServeResumes(t *testing.T) {
 		t.Fatalf("got %v, want one replay", replays)
 	}
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs); code != exitOK {
+	if code := program(t.Context(), []string{"replay", "verify", replays[0]}, &out, &errs); code != exitOK {
 		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
 	}
 }
@@ -106,6 +107,7 @@ func pageStatus(t *testing.T, url string) int {
 // A server does not resume the log of another build. It says so, leaves the log alone, and starts no other match of that
 // name.
 func TestServeOtherBuild(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b, err := os.ReadFile(oldReplay(t))
 	if err != nil {
@@ -160,6 +162,7 @@ func TestServeOtherBuild(t *testing.T) {
 
 // With --drain an interrupted server is not ready and serves its matches until they are over.
 func TestServeDrains(t *testing.T) {
+	t.Parallel()
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	const list = "player 0 ann - ann-ann-ann-ann-ann\nplayer 1 bob - bob-bob-bob-bob-bob\nadmin - ops - ops-ops-ops-ops-ops-ops\n"
 	if err := os.WriteFile(tokens, []byte(list), 0o600); err != nil {

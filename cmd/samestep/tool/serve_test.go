@@ -137,6 +137,7 @@ func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSumm
 // Of two players over the network one corrupts its own copy. It is notified and resynced, and exits with 3. The other
 // one is not affected, and the replay verifies.
 func TestServeAndJoin(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--spectator-delay", "1s", "--explain")
 	var wait sync.WaitGroup
@@ -189,7 +190,7 @@ func TestServeAndJoin(t *testing.T) {
 		t.Errorf("the desync was not explained: %v, %d bytes, log: %s", err, len(page), s.stderr.String())
 	}
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs); code != exitOK {
+	if code := program(t.Context(), []string{"replay", "verify", replays[0]}, &out, &errs); code != exitOK {
 		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
 	}
 }

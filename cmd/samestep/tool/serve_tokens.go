@@ -45,6 +45,9 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, re
 	} else if jwtOptions(c) != (server.JWTOptions{}) {
 		return nil, nil, usagef("--jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
 	}
+	if c.IsSet("player-tokens") {
+		all = append(all, playerTokens(c))
+	}
 	list := os.Getenv(tokensEnv)
 	if path := c.String("tokens"); path != "" {
 		b, err := os.ReadFile(path)

@@ -136,7 +136,7 @@ func TestPageUnderFuzzedServer(t *testing.T) {
 	note := func(p lockstep.Player, topic, text string) []byte { return bytes.Clone(h.enc.Note(p, topic, text)) }
 	texts := [][]byte{
 		note(0, "chat", long[:900]), note(1, "name", long[:900]), note(255, "a b\"><c", markup), note(200, "", ""), note(1, markup[:90], "x"),
-		h.message(&protocol.Message{Kind: protocol.KindError, Code: uint8(protocol.ErrorHeld), Text: long[:900]}),
+		h.message(&protocol.Message{Kind: protocol.KindHeld, Text: long[:900], Seats: []byte{0, 1, 249}, SinceMS: 1<<32 - 1, UntilMS: 1<<32 - 1}),
 		h.message(&protocol.Message{Kind: protocol.KindError, Code: uint8(protocol.ErrorLimit), Text: markup, Field: markup[:90]}),
 		h.message(&protocol.Message{Kind: protocol.KindDesyncReport, Tick: 5, Field: markup[:90]}),
 		h.message(&protocol.Message{Kind: protocol.KindCommandRejected, Sequence: 1, Reason: 200, Text: markup}),

@@ -9,6 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // On a tablet with the names of sixteen players above the map, the panels and the banner are below the names. A chat
@@ -43,16 +45,53 @@ func TestBarsOnTablet(t *testing.T) {
 func TestHeldIsShown(t *testing.T) {
 	s := newStage(t, setup{})
 	b := s.play(0)
+	b.Until(`page.state.seats.some((seat) => seat.name === "player-0")`) // it can come after the first state
 	for _, row := range []struct{ held, says string }{
-		{"the disk is full", "The match is on hold: the disk is full"},
+		{"the disk is full", "The match is on hold: the disk is full: player-0 (3 s at most)"},
 		{"", ""},
 	} {
 		says := browser.Value[string](b, fmt.Sprintf(`(() => {
-			page.hud.update({ ...page.state, lines: [], link: { ...page.state.link, held: %q, losses: 1 } }, page.renderer);
+			page.hud.update({ ...page.state, lines: [], link: { ...page.state.link, held: %q, held_for: [0], until_ms: 2100, losses: 1 } }, page.renderer);
 			return page.hud.banner.checkVisibility() ? page.hud.banner.textContent : "";
 		})()`, row.held))
 		if says != row.says {
 			t.Errorf("held by %q: the page says %q, want %q", row.held, says, row.says)
 		}
 	}
+}
+
+// In the lobby, the banner shows who is ready, and a button says that the user is.
+func TestLobbyIsShown(t *testing.T) {
+	s := newStage(t, setup{host: host.Options{Start: host.StartPolicy{Players: 2, Ready: true}}})
+	b := s.play(0)
+	b.Until(`/Waiting to begin: more players are awaited/.test(page.hud.banner.textContent)`)
+	other := s.Seat(game, 1, func(*player.Client) {})
+	<-other.Ready()
+	b.Until(`/player-0: not ready.*player-1: not ready/.test(page.hud.banner.textContent)`)
+	b.Click(`.banner button`)
+	b.Until(`/not all players are ready: player-1.*player-0: ready/.test(page.hud.banner.textContent)`)
+	b.Until(`page.state.net.tick === 0`)
+	b.Shot("lobby of a match")
+	other.Do(func(c *player.Client) { c.SetReady(true) })
+	b.Until(`page.state.net.tick > 5 && !page.hud.banner.checkVisibility()`)
+	b.NeverDiffered()
+}
+
+// When the state of another player differs, everybody reads who it is.
+func TestMismatchIsShown(t *testing.T) {
+	s := newStage(t, setup{host: host.Options{Desync: host.LogDesynced}})
+	b := s.play(0)
+	other := s.Seat(game, 1, func(*player.Client) {})
+	<-other.Ready()
+	other.Do(func(c *player.Client) {
+		if err := c.Corrupt("Units[0].Health"); err != nil {
+			t.Error(err)
+		}
+	})
+	b.Until(`/equal, player-1 differed at [0-9]+$/.test(document.querySelector(".strip .sums b").textContent)`)
+	b.Click(`.menu button[title^="checksums"]`)
+	b.Shown(".side .groups", "player-1")
+	b.Shown(".side .groups", "the match")
+	b.Shot("mismatch")
+	b.NeverDiffered()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/page"
@@ -40,6 +41,7 @@ type setup struct {
 	players    uint8
 	units      uint16
 	checkEvery uint16
+	host       host.Options
 	rules      func(*lockstep.Rules[skirmish.World, skirmish.Config])
 }
 
@@ -67,7 +69,7 @@ func newStage(t *testing.T, x setup) *stage {
 	settings.CheckEvery = x.checkEvery
 	config := skirmish.Defaults(x.players, x.units)
 	return &stage{browser.NewStage(t, browser.StageOptions{
-		Site: program, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
+		Site: program, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, Host: x.host, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
 			c := skirmish.Sized(int(players), int(cmp.Or(units, 400)))
 			return &c
 		}),

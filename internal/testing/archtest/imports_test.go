@@ -72,13 +72,14 @@ var imports = []importRow{
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, tests: live},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
-	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", openAPI})},
+	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files"}), modules: []string{websocket, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI})},
 	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{bbolt}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
-	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"internal/testing/simulate"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
+	{pattern: "lockstep/assets", own: []string{"lockstep/record", "internal/files"}},
 	{pattern: "lockstep/netsim", modules: []string{humanize}},
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
@@ -110,7 +111,8 @@ var imports = []importRow{
 	{pattern: "internal/testing/logbench", own: slices.Concat(log, live, games, []string{"internal/files"}), modules: []string{xsys, xxhash}, tests: shell},
 
 	{pattern: "examples/window", own: slices.Concat(shell, games), modules: []string{"github.com/hajimehoshi/ebiten/v2"}},
-	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"internal/site", "internal/testing/browser", chromedp}},
+	{pattern: "examples/platforms/compat", own: slices.Concat(shell, games), modules: []string{websocket, msgpack, xtime}},
+	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"lockstep/local", "internal/site", "internal/testing/browser", chromedp}},
 	{pattern: "fuzz/...", own: slices.Concat(shell, games), tests: []string{"internal/testing/planted"}},
 	{pattern: "cmd/...", own: []string{"./..."}, modules: []string{"*"}, tests: []string{chromedp}},
 }

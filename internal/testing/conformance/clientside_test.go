@@ -106,8 +106,10 @@ func (s *clientSide) play(step *Step) error {
 		_, err = s.c.Submit(&say{step.Text})
 	case "chat":
 		err = s.c.Chat(step.Text)
+	case "ready":
+		s.c.SetReady(step.Number == 1)
 	case "leave":
-		s.c.Leave()
+		s.c.Leave(step.Text)
 	case "corrupt":
 		err = s.c.Corrupt(step.Text)
 	default:

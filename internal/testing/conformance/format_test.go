@@ -46,6 +46,8 @@ type Policy struct {
 	MaxConnecting       int    `json:"max_connecting,omitempty"`
 	MaxPerTick          int    `json:"max_per_tick,omitempty"`
 	StartPlayers        int    `json:"start_players,omitempty"`
+	StartReady          bool   `json:"start_ready,omitempty"`
+	StartCountdownMS    int64  `json:"start_countdown_ms,omitempty"`
 	SyncBytesPerTick    int    `json:"sync_bytes_per_tick,omitempty"`
 	GraceMS             int64  `json:"grace_ms,omitempty"`
 	SyncMS              int64  `json:"sync_ms,omitempty"`

@@ -58,7 +58,7 @@ func (a auth) message() []byte {
 	or(&a.build, "1")
 	or(&a.platform, "conformance")
 	if a.protocol == 0 {
-		a.protocol = 1
+		a.protocol = 3
 	}
 	if a.state == 0 {
 		a.state = fingerprint(stateSchema)
@@ -92,8 +92,11 @@ func goodMessages() []Built {
 		{"state-sync-request", "P-sync-request", "A request for a keyframe: an array of one value.", recordBytes(36)},
 		{"ping", "P-ping", "A ping with the largest nonce.", recordBytes(37, maxU64)},
 		{"chat", "P-chat P-text", "A line of chat with text that is not ASCII.", recordBytes(38, "gr\u00fc\u00df \u4f60\u597d")},
-		{"leave", "P-leave", "A client that gives up its seat.", recordBytes(39)},
+		{"leave", "P-leave", "A client that gives up its seat, and says why.", recordBytes(39, "gr\u00fc\u00df")},
 		{"ack", "P-ack", "Every record before position 2^40 has arrived, and tick 8 was simulated.", recordBytes(40, uint64(1<<40), 8)},
+		{"ready", "P-ready", "A player that is ready to begin.", recordBytes(42, true)},
+		{"held", "P-held", "The match waits for seats 0 and 249, since 2 s and for at most 3 s more.", recordBytes(58, "the match waits", []byte{0, 249}, 2000, 3000)},
+		{"held-over", "P-held", "The match goes on.", recordBytes(58, "", []byte{}, 0, 0)},
 		{"welcome", "P-welcome-position", "The welcome of a player that resumes.", recordBytes(48, 1, 1, sessionOne, 300, 310, true, 12, 10, 2, 100)},
 		{"welcome-spectator", "P-session-form", "The welcome of a spectator: seat 255, no session.", recordBytes(48, 255, 0, noSession, 300, 310, false, 0, 10, 250, 1000)},
 		{"welcome-least", "P-welcome-range", "A welcome with the smallest numbers.", recordBytes(48, 0, 2, sessionOne, 0, 1, false, 0, 1, 0, 10)},
@@ -146,6 +149,10 @@ func brokenMessages() []Built {
 		{"sync-position-zero", "P-range", "A state_sync whose next record is the header.", recordBytes(49, 0, 0, 0, 2, []byte{1})},
 		{"accepted-sequence-zero", "P-range", "An answer to command 0.", recordBytes(50, 0, 1)},
 		{"accepted-tick-zero", "P-range", "A command that runs in tick 0.", recordBytes(50, 1, 0)},
+		{"held-order", "P-held", "The seats of a held are not ascending.", recordBytes(58, "x", []byte{1, 0}, 0, 0)},
+		{"held-twice", "P-held", "A held has a seat twice.", recordBytes(58, "x", []byte{1, 1}, 0, 0)},
+		{"held-seat-large", "P-held P-range", "A held for seat 250.", recordBytes(58, "x", []byte{250}, 0, 0)},
+		{"ready-number", "P-form", "A ready that is a number.", recordBytes(42, 1)},
 		{"desync-agreed-late", "P-desync", "A desync at tick 40 with the last agreement at tick 40.", recordBytes(53, 40, 1, 40, "")},
 		{"sections-many", "P-range", "A checksum with 257 sections.", recordBytes(34, 20, 7, manyNumbers(257))},
 		{"sums-few", "P-count", "A self-test of four sums.", auth{sums: selfTests[:4]}.message()},

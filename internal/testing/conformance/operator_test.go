@@ -24,7 +24,11 @@ func (s *stage) operate(step *Step) error {
 	case "input_delay":
 		h.SetInputDelay(now, lockstep.Tick(step.Number))
 	case "hold":
-		h.Hold(now, step.Text)
+		h.Hold(now, host.Wait{Reason: step.Text})
+	case "start":
+		h.Start(now)
+	case "keyframe":
+		h.Keyframe(now)
 	case "end":
 		h.End(now, step.Text)
 	case "shutdown":

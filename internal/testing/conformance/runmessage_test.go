@@ -60,7 +60,7 @@ func messageFacts(m *protocol.Message) map[string]any {
 		facts["nonce"] = decimal(m.Nonce)
 	case protocol.KindPong:
 		facts["nonce"], facts["tick"] = decimal(m.Nonce), m.Tick
-	case protocol.KindChat:
+	case protocol.KindChat, protocol.KindLeave:
 		facts["text"] = m.Text
 	case protocol.KindAck:
 		facts["position"], facts["tick"] = decimal(uint64(m.Position)), m.Tick
@@ -87,6 +87,14 @@ func serverFacts(facts map[string]any, m *protocol.Message) {
 		facts["tick"], facts["player"], facts["agreed"], facts["section"] = m.Tick, m.Player, m.Agreed, m.Field
 	case protocol.KindError:
 		facts["code"], facts["text"], facts["field"] = m.Code, m.Text, m.Field
+	case protocol.KindReady:
+		facts["ready"] = m.Ready
+	case protocol.KindHeld:
+		seats := []any{}
+		for _, seat := range m.Seats {
+			seats = append(seats, int(seat))
+		}
+		facts["reason"], facts["seats"], facts["since_ms"], facts["until_ms"] = m.Text, seats, m.SinceMS, m.UntilMS
 	case protocol.KindClosing:
 		facts["code"], facts["text"], facts["retry_after_ms"] = m.Code, m.Text, m.RetryMS
 	}

@@ -21,7 +21,7 @@ func identitySessions() []Built {
 		return a
 	}
 	return transcriptCases([]scenario{
-		refusedAuth("identity-protocol", "P-identity", "Another protocol is refused by name.", auth{token: ada, protocol: 2}),
+		refusedAuth("identity-protocol", "P-identity", "Another protocol is refused by name.", auth{token: ada, protocol: 1}),
 		refusedAuth("identity-engine", "P-identity", "Another engine is refused.", auth{token: ada, engine: "samestep/2"}),
 		refusedAuth("identity-game", "P-identity", "Another game is refused.", auth{token: ada, game: "chess"}),
 		refusedAuth("identity-build", "P-identity", "Another build of the game is refused.", auth{token: ada, build: "2"}),
@@ -69,7 +69,7 @@ func greetingSessions() []Built {
 			run: func(p *play) {
 				g := p.join(auth{token: ada})
 				p.wait(6000)
-				g.say(39)
+				g.say(39, "")
 				p.wait(300)
 			}},
 		{id: "auth-not-first", rules: "P-auth-first P-malformed", about: "A ping before auth is malformed.",

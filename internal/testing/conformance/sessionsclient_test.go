@@ -11,8 +11,23 @@ func clientSessions() []Built {
 				p.wait(500)
 				p.player("chat", 0, "good game")
 				p.wait(1500)
-				p.player("leave", 0, "")
+				p.player("leave", 0, "dinner is ready")
 				p.wait(200)
+			}},
+		{id: "client-lobby", client: true, rules: "P-ready P-held", about: "A client is ready, loses its connection, and says so again; then the match begins.",
+			setup: func(t *Transcript) { t.Host.StartReady, t.Host.StartCountdownMS = true, 500 },
+			run: func(p *play) {
+				p.wait(200)
+				p.player("ready", 1, "")
+				p.wait(100)
+				p.lose()
+				p.wait(1000)
+				p.player("ready", 0, "")
+				p.wait(200)
+				p.player("ready", 1, "")
+				p.wait(200)
+				p.join(auth{token: bob}).say(42, true)
+				p.wait(1500)
 			}},
 		{id: "client-resume", client: true, rules: "P-resume P-command-again", about: "A client loses its connection with a command under way, resumes, and sends the command again.",
 			run: func(p *play) {

@@ -208,7 +208,7 @@ func limitSessions() []Built {
 				for i := range 40 {
 					g := p.join(auth{token: fmt.Sprintf("guest:%d:0123456789abcdef", i)})
 					if i < 39 {
-						g.say(39)
+						g.say(39, "")
 						p.deliver()
 					}
 				}

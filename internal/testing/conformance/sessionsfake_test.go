@@ -35,13 +35,13 @@ func fakeSessions() []Built {
 		})),
 		fakes("unknown-message", "P-unknown-kind P-client-malformed", "A message of kind 55.", joined(func(f *fake, m *match) { f.server(recordBytes(55, 1)) })),
 		fakes("unknown-critical", "P-unknown-kind P-client-malformed", "A record of kind 8.", joined(func(f *fake, m *match) { f.server(recordBytes(8, 1)) })),
-		fakes("client-kind", "P-unknown-kind P-client-malformed", "A message that only a client sends.", joined(func(f *fake, m *match) { f.server(recordBytes(39)) })),
+		fakes("client-kind", "P-unknown-kind P-client-malformed", "A message that only a client sends.", joined(func(f *fake, m *match) { f.server(recordBytes(39, "")) })),
 		fakes("unknown-record", "P-unknown-record", "Records of kinds 100 and 200 are passed over, and acknowledged.", joined(func(f *fake, m *match) {
 			f.server(recordBytes(100, []byte("later")), recordBytes(200, []byte{}))
 			empty(f, m, 5)
 		})),
-		fakes("unknown-error", "P-unknown-error P-held", "Error 99 and error held change nothing.", joined(func(f *fake, m *match) {
-			f.server(recordBytes(56, 99, "new", "field"), recordBytes(56, 8, "the disk is full", ""), recordBytes(56, 8, "", ""))
+		fakes("unknown-error", "P-unknown-error P-held", "Error 99 and held change nothing.", joined(func(f *fake, m *match) {
+			f.server(recordBytes(56, 99, "new", "field"), recordBytes(58, "the disk is full", []byte{1}, 0, 5000), recordBytes(58, "", []byte{}, 0, 0))
 			empty(f, m, 5)
 		})),
 		fakes("unknown-closing", "P-unknown-closing P-closing", "Closing 99 with a time to come back after, and then without.", joined(func(f *fake, m *match) {

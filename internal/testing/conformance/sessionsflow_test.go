@@ -212,7 +212,48 @@ func matchSessions() []Built {
 				p.join(auth{token: bob})
 				p.wait(500)
 			}},
-		{id: "wait", rules: "P-ack", about: "The match waits for a player that acknowledges nothing, for half a second.",
+		{id: "lobby", rules: "P-ready P-presence P-held P-roster", about: "A match begins after a countdown when both players are ready; one of them goes away and comes back, and a third learns who is there.",
+			setup: func(t *Transcript) { t.Host.StartReady, t.Host.StartCountdownMS = true, 1000 },
+			run: func(p *play) {
+				a := p.join(auth{token: ada})
+				p.wait(100)
+				a.say(42, true)
+				p.wait(100)
+				b := p.join(auth{token: bob})
+				p.wait(100)
+				b.say(42, true)
+				p.wait(300)
+				b.cut()
+				p.wait(100)
+				p.join(auth{token: eve})
+				p.wait(100)
+				b = p.join(auth{token: bob})
+				b.say(42, true)
+				p.wait(100)
+				a.say(42, false)
+				p.wait(100)
+				a.say(42, true)
+				p.wait(1500)
+			}},
+		{id: "lobby-admin", rules: "P-held", about: "An operator begins a match whose players are not all there.",
+			setup: func(t *Transcript) { t.Host.StartPlayers = 2 },
+			run: func(p *play) {
+				p.join(auth{token: ada})
+				p.wait(100)
+				p.operator("start", 0, "")
+				p.wait(300)
+			}},
+		{id: "lobby-flood", rules: "P-ready", about: "A player that changes its mind again and again gets an error, and so does a spectator that is ready.",
+			setup: func(t *Transcript) { t.Host.StartReady = true },
+			run: func(p *play) {
+				a, w := p.join(auth{token: ada}), p.join(auth{token: eve})
+				for i := range 12 {
+					a.say(42, i%2 == 0)
+				}
+				w.say(42, true)
+				p.wait(100)
+			}},
+		{id: "wait", rules: "P-ack P-held", about: "The match waits for a player that acknowledges nothing, for half a second.",
 			setup: func(t *Transcript) { t.Host.WaitMS = 500 },
 			run: func(p *play) {
 				p.join(auth{token: bob})

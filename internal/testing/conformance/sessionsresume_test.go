@@ -190,7 +190,7 @@ func seatSessions() []Built {
 				g := p.join(auth{token: ada})
 				p.wait(300)
 				g.add(1)
-				g.say(39)
+				g.say(39, "good night")
 				p.deliver()
 				p.wait(300)
 				p.resume(g)
@@ -202,7 +202,7 @@ func seatSessions() []Built {
 			run: func(p *play) {
 				g := p.join(auth{token: guestAnn})
 				p.wait(450)
-				g.say(39)
+				g.say(39, "good night")
 				p.deliver()
 				p.join(auth{token: "guest:Bob:fedcba9876543210"})
 				p.wait(500)

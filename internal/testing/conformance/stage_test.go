@@ -74,7 +74,7 @@ func (s *stage) options() host.Options {
 		},
 		Relay: p.Relay, AnonymousSpectators: p.AnonymousSpectators, SpectatorChat: p.SpectatorChat, LeaveAfterGrace: p.LeaveAfterGrace,
 		SpectatorDelay: lockstep.Tick(p.SpectatorDelayTicks), Lag: lockstep.Tick(p.LagTicks), RingRecords: p.RingRecords,
-		MaxSpectators: p.MaxSpectators, MaxConnecting: p.MaxConnecting, MaxPerTick: p.MaxPerTick, StartPlayers: p.StartPlayers,
+		MaxSpectators: p.MaxSpectators, MaxConnecting: p.MaxConnecting, MaxPerTick: p.MaxPerTick, Start: host.StartPolicy{Players: p.StartPlayers, Ready: p.StartReady, Countdown: lockstep.Time(p.StartCountdownMS) * lockstep.Millisecond},
 		SyncBytesPerTick: p.SyncBytesPerTick, Grace: ms(p.GraceMS), SyncTimeout: ms(p.SyncMS),
 		Wait: host.WaitPolicy{Bound: ms(p.WaitMS)}, Slow: host.SlowPolicy{Percent: p.SlowPercent},
 		Desync: map[string]host.DesyncPolicy{"log": host.LogDesynced, "remove": host.RemoveDesynced}[p.Desync],

@@ -120,7 +120,7 @@ func (b *battle) turn(f *lockstep.Frame) error {
 func (b *battle) parts() int { return int(b.Ticks / b.Part) }
 
 // bare sets a loop to the state before the first tick.
-func (b *battle) bare(l Loop) error { return l.Begin(b.begin, b.config) }
+func (b *battle) bare(l Loop) error { return l.Begin(b.begin, b.config, b.Game.ReadAsset) }
 
 // step is the bare loop: it runs the turns of a part.
 func (b *battle) step(l Loop, part int) {

@@ -8,9 +8,10 @@ import (
 
 // A Loop is a game without the engine: one state, and the rules that advance it.
 type Loop interface {
-	Begin(state, config []byte) error // sets the state from canonical bytes
-	Step(t *lockstep.Turn)            // with decoded commands
-	Append(dst []byte) []byte         // the canonical bytes of the state
+	// Begin sets the state from canonical bytes. read is the source of assets.
+	Begin(state, config []byte, read func(lockstep.Asset) ([]byte, error)) error
+	Step(t *lockstep.Turn)    // with decoded commands
+	Append(dst []byte) []byte // the canonical bytes of the state
 	Checksum(sum *checksum.Sum)
 	Copy() // into another state
 }
@@ -29,8 +30,11 @@ type loop[S, C any] struct {
 	world, other S
 }
 
-func (l *loop[S, C]) Begin(state, config []byte) error {
+func (l *loop[S, C]) Begin(state, config []byte, read func(lockstep.Asset) ([]byte, error)) error {
 	if err := l.configs.Decode(config, &l.config); err != nil {
+		return err
+	}
+	if err := l.load(read); err != nil {
 		return err
 	}
 	if err := l.codec.Decode(state, &l.world); err != nil {
@@ -40,6 +44,24 @@ func (l *loop[S, C]) Begin(state, config []byte) error {
 		l.rules.Derive(&l.world, &l.config)
 	}
 	return nil
+}
+
+func (l *loop[S, C]) load(read func(lockstep.Asset) ([]byte, error)) error {
+	if l.rules.Assets == nil {
+		return nil
+	}
+	var contents [][]byte
+	for _, a := range l.rules.Assets(&l.config) {
+		b, err := read(a)
+		if err != nil {
+			return err
+		}
+		contents = append(contents, b)
+	}
+	if len(contents) == 0 {
+		return nil
+	}
+	return l.rules.Load(&l.config, contents)
 }
 
 func (l *loop[S, C]) Step(t *lockstep.Turn) { l.rules.Step(&l.world, &l.config, t) }

@@ -119,6 +119,10 @@ func (w *world) converged() {
 			w.count("spectator that sees nothing yet")
 			continue
 		}
+		if m.idle.at > 0 && w.now < m.idle.at+calmDown { // a game's bot may be silent for as long as it likes
+			w.count("inactive at the end")
+			continue
+		}
 		s := m.client.Status()
 		slack := lockstep.Tick((m.plan.Down.Delay+m.plan.Down.Jitter+2*lockstep.Second)*lockstep.Time(w.header.Settings.TickRate)/lockstep.Second) + 5
 		switch {

@@ -120,7 +120,7 @@ var controls = []struct {
 		w.machines[2].busy = w.now + 100*sec
 	}},
 	{"a server that stops", "I6", "no tick was sealed", func(t *testing.T, w *world) {
-		w.server.host.Hold(w.now, "nothing")
+		w.server.host.Hold(w.now, host.Wait{Reason: "nothing"})
 	}},
 	{"honest bytes", "I7", "was closed as malformed", func(t *testing.T, w *world) {
 		w.machines[0].send([]byte{0xc1})

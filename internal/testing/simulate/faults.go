@@ -93,7 +93,7 @@ var clientKinds = []kind{
 		if m.dead > 0 || m.client.Stage() != player.StageLive {
 			return false
 		}
-		m.client.Leave()
+		m.client.Leave("the plan says so")
 		m.events()
 		return true
 	}},

@@ -10,7 +10,8 @@ type idle struct {
 	silent lockstep.Time // it gives none before
 	tick   lockstep.Tick // of its last accepted command …
 	epoch  int           // … in this epoch
-	closed bool          // the server has ended its connection because of that
+	closed bool          // the server has ended its connection because of that …
+	at     lockstep.Time // … at this time, the last time
 }
 
 // active notes an accepted command.
@@ -41,8 +42,8 @@ func (m *machine) chatty() bool {
 // idled checks that a player who was closed as inactive was inactive: its last command is as old as the policy says, but
 // for the input delay, which plans limit.
 func (m *machine) idled() {
-	m.idle.closed = true
 	w := m.w
+	m.idle.closed, m.idle.at = true, w.now
 	after := lockstep.Tick(w.header.Settings.TicksIn(int64(w.plan.Host.Inactive)))
 	switch {
 	case m.liar != nil || m.wire == nil:

@@ -20,8 +20,7 @@ import time
 from samestep import Bad, Unpacker, pack, self_test
 
 AUTH, COMMAND, STATE, STATE_SYNC_REQUEST, PING, LEAVE, ACK = 32, 33, 35, 36, 37, 39, 40
-WELCOME, STATE_SYNC, ACCEPTED, REJECTED, STATE_REQUEST, PONG, ERROR, CLOSING = 48, 49, 50, 51, 52, 54, 56, 57
-HELD = 8
+WELCOME, STATE_SYNC, ACCEPTED, REJECTED, STATE_REQUEST, PONG, ERROR, CLOSING, HELD = 48, 49, 50, 51, 52, 54, 56, 57, 58
 HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE = 1, 2, 3, 4, 5, 6, 7, 64
 SYSTEM = 255
 
@@ -182,7 +181,7 @@ class Client:
             self.say(STATE, v[0], 0, 0, b"")  # it does not simulate
         elif kind == CLOSING:
             self.closing = v[0]
-        elif kind == ERROR and v[0] != HELD:
+        elif kind == ERROR:
             raise Bad("error %r" % v)
 
     def begin(self, position, tick):
@@ -260,7 +259,7 @@ def main():
     for sequence, tick in c.promised.items():
         if tick <= c.tick and c.ran.get(sequence) != tick:
             raise Bad("command %d was promised for tick %d and ran in %s" % (sequence, tick, c.ran.get(sequence)))
-    c.say(LEAVE)
+    c.say(LEAVE, "")
     while c.closing is None and c.step():
         pass
     print(json.dumps(dict(c.seen, seat=c.seat, tick=c.tick, promised=len(c.promised), ran=len(c.ran), waiting=len(c.waiting), closing=c.closing)))

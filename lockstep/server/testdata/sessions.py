@@ -13,8 +13,8 @@ import sys
 
 from samestep import Bad, Unpacker, describe, pack, self_test, signed, state_hash, xxh64
 
-AUTH, COMMAND, CHECKSUM_REPORT, STATE, STATE_SYNC_REQUEST, PING, CHAT, LEAVE, ACK = 32, 33, 34, 35, 36, 37, 38, 39, 40
-WELCOME, STATE_SYNC, ACCEPTED, REJECTED, STATE_REQUEST, DESYNC_REPORT, PONG, ERROR, CLOSING = 48, 49, 50, 51, 52, 53, 54, 56, 57
+AUTH, COMMAND, CHECKSUM_REPORT, STATE, STATE_SYNC_REQUEST, PING, CHAT, LEAVE, ACK, READY = 32, 33, 34, 35, 36, 37, 38, 39, 40, 42
+WELCOME, STATE_SYNC, ACCEPTED, REJECTED, STATE_REQUEST, DESYNC_REPORT, PONG, ERROR, CLOSING, HELD = 48, 49, 50, 51, 52, 53, 54, 56, 57, 58
 HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE = 1, 2, 3, 4, 5, 6, 7, 64
 REFUSED, SYSTEM, ADD, SAY = 3, 255, 1, 2
 
@@ -30,7 +30,7 @@ def fingerprint(*commands):
     return xxh64(b)
 
 
-IDENTITY = [1, "samestep/1", "conform", "1", xxh64(STATE_SCHEMA), fingerprint((ADD, b"add", ADD_SCHEMA), (SAY, b"say", SAY_SCHEMA)), self_test()]
+IDENTITY = [3, "samestep/1", "conform", "1", xxh64(STATE_SCHEMA), fingerprint((ADD, b"add", ADD_SCHEMA), (SAY, b"say", SAY_SCHEMA)), self_test()]
 
 
 class World:
@@ -72,6 +72,7 @@ class Client:
         self.position, self.world, self.next = 0, None, 1
         self.waiting, self.done, self.said, self.conn = {}, False, {}, 0
         self.refused = 0  # bad states in a row
+        self.ready = False  # in the lobby
         self.agreed = {}  # checksums of the stream
 
     def say(self, *values):
@@ -95,6 +96,11 @@ class Client:
         if self.conn and self.up:
             self.say(COMMAND, self.next, kind, payload)
         self.next += 1
+
+    def be_ready(self, ready):
+        self.ready = ready
+        if self.conn and self.up:
+            self.say(READY, ready)
 
     def take(self, message):
         """Handles one WebSocket message."""
@@ -136,7 +142,7 @@ class Client:
                 self.close()
         elif kind == CLOSING:
             self.close(v[2] == 0)
-        elif kind not in (PONG, DESYNC_REPORT):
+        elif kind not in (PONG, DESYNC_REPORT, HELD):
             raise Bad("this client knows no message %d" % kind)
 
     def welcome(self, seat, role, session, tick, position, resumed, last, every, delay, speed):
@@ -156,6 +162,8 @@ class Client:
                 sequence, self.next = self.next, self.next + 1
             self.waiting[sequence] = [kind, payload, None]
         self.next = max(self.next, last + 1)
+        if self.ready:
+            self.say(READY, True)
         if resumed:
             self.ack()
         for sequence, (kind, payload, tick) in sorted(self.waiting.items()):
@@ -194,7 +202,7 @@ class Client:
     def begin(self, position, tick, b):
         u = Unpacker(b)
         header, keyframe = u.value(), u.value()
-        if header[:5] != [HEADER] + IDENTITY[:4] or self.match not in (None, header[5]):
+        if header[:5] != [HEADER, IDENTITY[0] - 2] + IDENTITY[1:4] or self.match not in (None, header[5]):
             raise Final("another game, or another match")
         kind, at, want, last, state = keyframe
         world = World(state)
@@ -287,7 +295,7 @@ def compare(c, want):
         ours = c.said.get(conn)
         if ours is None:
             return "connection %d was not wanted" % conn
-        for kind in (AUTH, COMMAND, STATE_SYNC_REQUEST, CHAT):
+        for kind in (AUTH, COMMAND, STATE_SYNC_REQUEST, CHAT, READY):
             if of(kind, ours) != of(kind, theirs):
                 return "connection %d, kind %d: got %r, want %r" % (conn, kind, of(kind, ours), of(kind, theirs))
         if answers(ours) != answers(theirs):
@@ -318,8 +326,10 @@ def play(t):
                 c.submit({"add": ADD, "say": SAY}[do], s.get("number", 0) if do == "add" else s["text"])
             elif do == "chat":
                 c.say(CHAT, s["text"])
+            elif do == "ready":
+                c.be_ready(s.get("number", 0) == 1)
             elif do == "leave":
-                c.say(LEAVE)
+                c.say(LEAVE, s.get("text", ""))
                 c.close(True)
         elif conn not in t["client"]["conns"]:
             continue

@@ -31,7 +31,7 @@ func Join(ctx context.Context, url, token string) *Game {
 		Observe: func(c *player.Client, event any) {
 			<-made
 			g.effects.Observe(lockstep.World[skirmish.World](c.Simulation()), event)
-			if sort, player, text := lineOf(event); text != "" {
+			if sort, player, text := lineOf(event, g.player.Seat); text != "" {
 				g.match.Tell(sort, player, text)
 			}
 		},
@@ -55,9 +55,27 @@ func (g *Game) handle(event any) {
 	}
 }
 
-// lineOf returns the line of news about an event of the game: its sort, its player or -1, and its text, or "" for none.
-func lineOf(event any) (sort string, player int, text string) {
+// lineOf returns the line of news for a seat about an event of the game: its sort, its player or -1, and its text, or "" for
+// none.
+func lineOf(event any, seat lockstep.Player) (sort string, player int, text string) {
 	switch e := event.(type) {
+	case skirmish.Proposed:
+		if lockstep.Player(e.To) == seat && !e.Withdrawn {
+			return "game", int(e.By), "offers you an alliance"
+		}
+	case skirmish.Allied:
+		return "game", int(e.Player), "has joined another team"
+	case skirmish.AllianceBroken:
+		return "game", int(e.Player), "has broken the alliance"
+	case skirmish.SurrenderVoted:
+		return "game", int(e.Player), voteText(e)
+	case skirmish.Surrendered:
+		return "game", -1, fmt.Sprintf("team %d surrenders", e.Team+1)
+	case skirmish.SightPermitted:
+		if e.Observers {
+			return "game", int(e.Player), "shares its sight with spectators"
+		}
+		return "game", int(e.Player), "hides its sight from spectators"
 	case skirmish.PlayerDefeated:
 		return "game", int(e.Player), "is defeated"
 	case skirmish.MatchWon:
@@ -66,6 +84,13 @@ func lineOf(event any) (sort string, player int, text string) {
 		return "built", int(e.Owner), e.Kind.String() + " complete"
 	}
 	return "", -1, ""
+}
+
+func voteText(e skirmish.SurrenderVoted) string {
+	if e.Withdrawn {
+		return "takes the vote to surrender back"
+	}
+	return fmt.Sprintf("votes to surrender, %d of %d votes", e.Votes, e.Needed)
 }
 
 // see calls f with the state on the screen, if there is one.
@@ -133,6 +158,9 @@ func (g *Game) Cut() { g.match.Cut() }
 
 // Done is closed when the session has ended.
 func (g *Game) Done() <-chan struct{} { return g.match.Done() }
+
+// SetReady says whether the user is ready, in the lobby of the match.
+func (g *Game) SetReady(ready bool) { g.match.SetReady(ready) }
 
 // Say sends a line of chat.
 func (g *Game) Say(text string) { g.match.Say(text) }

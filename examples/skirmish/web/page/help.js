@@ -11,6 +11,7 @@ const rows = [
   ["1 – 9", "select a group; twice: jump to it"],
   ["Shift + 1 – 9", "make a group; with Ctrl, add to it"],
   ["F, I, H", "select the army; the next idle worker; jump to your base"],
+  ["Team (at the top)", "offer, accept or break an alliance; vote to surrender; hide from spectators"],
   ["wheel, + −", "zoom"],
   ["arrows, edge", "scroll; the wheel button does too"],
   ["Space, Enter", "left-click and right-click in the middle of the screen"],

@@ -7,6 +7,7 @@ import { Strip } from "./strip.js";
 import { Banner } from "./banner.js";
 import { News } from "./news.js";
 import { help } from "./help.js";
+import { Affairs } from "./affairs.js";
 
 export class Hud {
   constructor(minimap, { map }) {
@@ -17,11 +18,12 @@ export class Hud {
     this.banner = this.link.element;
     this.news = new News(() => this.map.focus(), ["built"]);
     this.help = help();
+    this.affairs = new Affairs((action) => this.#press(() => samestep.button(action)), (player) => this.news.player(player));
     this.#top();
     this.#bottom(minimap);
     this.#question();
     this.element = el("div", { class: "hud" },
-      this.top, this.banner, this.question, this.news.element, this.checks.element, this.help, this.bottom, this.strip.element);
+      this.top, this.banner, this.question, this.news.element, this.checks.element, this.affairs.element, this.help, this.bottom, this.strip.element);
   }
 
   #top() {
@@ -35,6 +37,7 @@ export class Hud {
       this.account, this.idle, this.title, this.scores,
       el("div", { class: "menu" },
         el("button", { onclick: () => this.write(), title: "chat (/)" }, "Chat"),
+        (this.team = el("button", { hidden: true, onclick: () => this.#open(this.affairs.element), title: "alliances, surrender and spectators" }, "Team")),
         el("button", { onclick: () => this.#open(this.checks.element), title: "checksums and desyncs" }, "Checks"),
         el("button", { onclick: () => this.#open(this.help), title: "shortcuts: mouse, touch and keyboard" }, "Shortcuts"),
         el("a", { class: "button", href: "#/", onclick: (e) => this.#leave(e) }, "Leave"),
@@ -74,7 +77,7 @@ export class Hud {
   // #open toggles a side panel.
   #open(panel) {
     const shown = panel.hidden;
-    this.checks.element.hidden = this.help.hidden = true;
+    this.checks.element.hidden = this.affairs.element.hidden = this.help.hidden = true;
     panel.hidden = !shown;
   }
 
@@ -92,6 +95,8 @@ export class Hud {
     this.question.hidden = true;
     this.state = null;
     this.checks.reset();
+    this.affairs.reset();
+    this.team.hidden = true;
     this.account.hidden = this.idle.hidden = true;
     this.bottom.classList.remove("ready");
     this.title.textContent = name;
@@ -117,6 +122,7 @@ export class Hud {
     if (!panel) return;
     text(this.title, `${this.name} · ${clock(state.net.tick, match.tick_rate)}`);
     this.#account(panel.account);
+    this.#affairs(panel.affairs);
     this.#scores(panel, state.net.seat);
     this.#selection(panel, state.net.seat);
     this.#groups(panel.groups, state.net.seat);
@@ -143,6 +149,15 @@ export class Hud {
     text(this.idle, `${account.idle} idle`);
   }
 
+  // #affairs marks the button of the panel while somebody waits for an answer.
+  #affairs(affairs) {
+    this.team.hidden = !affairs;
+    if (!affairs) return;
+    const asked = affairs.others.some((o) => o.offer.includes("to you")) || affairs.votes > 0;
+    this.team.classList.toggle("on", asked);
+    this.affairs.update(affairs);
+  }
+
   #scores(panel, seat) {
     if (!this.#changed("scores", [panel.players, [...this.news.names]])) return;
     this.scores.replaceChildren(...panel.players.map((p) => {
@@ -154,7 +169,7 @@ export class Hud {
   }
 
   #selection(panel, seat) {
-    if (!this.#changed("chosen", [panel.chosen, panel.one, panel.winner, panel.account?.defeated])) return;
+    if (!this.#changed("chosen", [panel.chosen, panel.one, panel.winner, panel.account?.defeated, panel.hiding])) return;
     const parts = [];
     if (panel.winner) parts.push(el("p", { class: "victory" }, panel.account ? (panel.account.team === panel.winner - 1 ? "Victory" : "Defeat") : `Team ${panel.winner} has won`));
     else if (panel.account?.defeated) parts.push(el("p", { class: "victory" }, "Defeated"));
@@ -169,7 +184,7 @@ export class Hud {
     } else if (panel.chosen?.length) {
       parts.push(el("ul", {}, ...panel.chosen.map((k) => el("li", {}, el("b", {}, k.number), ` ${k.kind}${k.number > 1 && k.kind !== "barracks" ? "s" : ""}`, bar(k.health / 1000, "", "health")))));
     } else if (!parts.length) {
-      parts.push(el("p", { class: "hint" }, seat < 0 ? "You are spectating. Click a unit to see its details." : "Drag a box around units to select them, then right-click to move or attack."));
+      parts.push(el("p", { class: "hint" }, seat < 0 ? `You are spectating. ${panel.hiding ? `You do not see what ${panel.hiding} of the players see, who hide it. ` : ""}Click a unit to see its details.` : "Drag a box around units to select them, then right-click to move or attack."));
     }
     this.selected.replaceChildren(...parts);
   }

@@ -9,5 +9,5 @@ export const land = {
 export const signs = {
   crystal: "#6fe3ff", crystalDark: "#1b87b8", selected: "#e9ffe9",
   well: "#51d16a", worn: "#f0b429", dying: "#ef5350", back: "rgba(8,12,16,.75)",
-  teleport: "#b388ff", shrine: "#7ce0a2", hoard: "#ffd24a",
+  teleport: "#b388ff", shrine: "#7ce0a2", hoard: "#ffd24a", spawn: "#c9d4de",
 };

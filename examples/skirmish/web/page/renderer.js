@@ -169,11 +169,11 @@ export class Renderer {
 }
 
 function drawZones(c, frame, at) {
-  const w = frame.words, colours = [signs.teleport, signs.shrine, signs.hoard];
+  const w = frame.words, colours = [signs.teleport, signs.shrine, signs.hoard, signs.spawn];
   for (let i = frame.zones.start; i < frame.zones.end; i += ZONE) {
     const x = w[i] * at.k + at.x, y = w[i + 1] * at.k + at.y, r = w[i + 2] * at.k, kind = w[i + 3] & 255;
-    const rests = w[i + 3] >> 8;
-    c.strokeStyle = c.fillStyle = colours[kind];
+    const rests = w[i + 3] & 256, holder = w[i + 3] >> 16;
+    c.strokeStyle = c.fillStyle = holder ? of(holder - 1).fill : colours[kind];
     c.globalAlpha = rests ? 0.1 : 0.22;
     c.beginPath();
     c.arc(x, y, r, 0, 7);
@@ -190,6 +190,9 @@ function drawZones(c, frame, at) {
       c.rect(x - r * 0.4, y - r * 0.12, r * 0.8, r * 0.24);
     } else if (kind === 2) {
       for (let k = 0; k < 3; k++) c.rect(x - r * 0.36 + k * r * 0.26, y - r * 0.16, r * 0.2, r * 0.32);
+    } else if (kind === 3) {
+      c.rect(x - r * 0.3, y - r * 0.4, r * 0.08, r * 0.8); // a flag
+      c.rect(x - r * 0.3, y - r * 0.4, r * 0.6, r * 0.4);
     } else {
       c.arc(x, y, r * 0.25, 0, 7);
     }

@@ -116,8 +116,8 @@ func (p *Player) Ghost(w *skirmish.World, x, y int64) (kind skirmish.UnitKind, a
 	return p.building, at, err == nil
 }
 
-// Do presses a button of the panel: "stop", "train:KIND", or the name of a mode, such as "attack" or "build:KIND". It
-// returns the commands to submit at once.
+// Do presses a button of the panel: "stop", "train:KIND", the name of a mode, such as "attack" or "build:KIND", or one of
+// the [Affairs], such as "propose:PLAYER". It returns the commands to submit at once.
 func (p *Player) Do(w *skirmish.World, action string) []any {
 	name, kind, _ := strings.Cut(action, ":")
 	switch name {
@@ -135,6 +135,10 @@ func (p *Player) Do(w *skirmish.World, action string) []any {
 			return nil
 		}
 		p.mode, p.building = BuildAt, k
+	case "propose", "withdraw", "accept", "break", "surrender", "permit":
+		if c := p.decision(w, name, kind); c != nil {
+			return p.allowed(w, c)
+		}
 	default:
 		for mode, of := range modeNames {
 			if of != "" && of == name {

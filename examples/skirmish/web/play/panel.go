@@ -14,9 +14,11 @@ type Panel struct {
 	Selected []Kinds    `json:"chosen"`
 	One      *Details   `json:"one"` // if one unit is selected
 	Buttons  []Button   `json:"buttons"`
-	Groups   []int      `json:"groups"` // units in the control groups 1 to 9
-	Mode     string     `json:"mode"`   // of the next left-click; "" selects
-	Winner   int        `json:"winner"` // 1 + team that has won
+	Groups   []int      `json:"groups"`  // units in the control groups 1 to 9
+	Mode     string     `json:"mode"`    // of the next left-click; "" selects
+	Winner   int        `json:"winner"`  // 1 + team that has won
+	Affairs  *Affairs   `json:"affairs"` // nil for spectators
+	Hiding   int        `json:"hiding"`  // players who hide their sight from the user as a spectator
 }
 
 // An Account has a player's resources and units.
@@ -62,17 +64,6 @@ type Details struct {
 	Work   int32  `json:"work"` // progress of that, or of the building itself, 1/1000
 }
 
-// A Button is an action that is possible now.
-type Button struct {
-	Action string `json:"action"` // for [Player.Do]
-	Label  string `json:"label"`
-	Key    string `json:"key"` // its shortcut
-	Cost   uint32 `json:"cost"`
-	Able   bool   `json:"able"`
-	On     bool   `json:"on"` // the mode is this
-	Hint   string `json:"hint"`
-}
-
 // Panel returns the content of the panels around the map.
 func (p *Player) Panel(w *skirmish.World) *Panel {
 	panel := &Panel{Account: p.account(w), Groups: make([]int, 9), Winner: int(w.Match.Winner), Selected: p.kinds(w)}
@@ -89,6 +80,7 @@ func (p *Player) Panel(w *skirmish.World) *Panel {
 		panel.One = p.details(w)
 	}
 	panel.Buttons = p.buttons(w)
+	panel.Affairs, panel.Hiding = p.affairs(w), p.hiding(w)
 	panel.Mode = modeNames[p.mode]
 	if p.mode == BuildAt {
 		panel.Mode += ":" + p.building.String()
@@ -147,7 +139,7 @@ func (p *Player) details(w *skirmish.World) *Details {
 	}
 	t := u.Kind.Traits()
 	d := &Details{ID: uint32(u.ID), Kind: t.Name, Owner: u.Owner, Health: u.Health, Full: t.Health, Kills: u.Kills}
-	if !p.owns(u) && p.Team(w) != scene.Everything {
+	if team := p.Team(w); !p.owns(u) && team != scene.Everything && (team != skirmish.Observers || !w.Shows(u.Team)) {
 		return d // an enemy's task is secret
 	}
 	d.Task = taskNames[int(u.Task)%len(taskNames)]

@@ -72,12 +72,16 @@ func (p *Player) Home(w *skirmish.World) {
 
 func (p *Player) owns(u *skirmish.Unit) bool { return lockstep.Player(u.Owner) == p.Seat }
 
-// Team returns the team whose vision the player has.
+// Team returns the team whose vision the player has. A spectator sees everything, or what observers see while a player
+// hides the sight from them.
 func (p *Player) Team(w *skirmish.World) uint8 {
-	if int(p.Seat) < len(w.Players) {
+	switch {
+	case int(p.Seat) < len(w.Players):
 		return w.Players[p.Seat].Team
+	case w.Open():
+		return scene.Everything
 	}
-	return scene.Everything
+	return skirmish.Observers
 }
 
 func (p *Player) sees(w *skirmish.World, u *skirmish.Unit) bool {

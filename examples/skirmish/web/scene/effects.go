@@ -64,7 +64,7 @@ func (e *Effects) Observe(w *skirmish.World, event any) {
 			e.add(effect{Done, v.Owner, at, u.Pos, u.Pos})
 		}
 	case skirmish.Entered:
-		if u := Find(w, v.Unit); u != nil {
+		if u := Find(w, v.Unit); u != nil && v.Kind != skirmish.Spawn {
 			e.add(effect{Spark, u.Owner, at, u.Pos, u.Pos})
 		}
 	}

@@ -12,8 +12,11 @@ const (
 // lookTicks is the period in ticks at which a team's fog changes: at ticks equal to its number modulo lookTicks.
 const lookTicks = 8
 
-// fogTick returns the tick of a team's last update.
+// fogTick returns the tick of a team's last update. For observers it is a tick since which the fog has hardly changed.
 func fogTick(w *skirmish.World, team uint8) uint32 {
+	if team == skirmish.Observers {
+		return w.Match.Tick - w.Match.Tick%lookTicks
+	}
 	if int(team) >= len(w.Fog) {
 		return 0
 	}
@@ -23,9 +26,12 @@ func fogTick(w *skirmish.World, team uint8) uint32 {
 // Side returns the cells along a side of the map, within limits: a server may send a state with any number.
 func Side(w *skirmish.World) int { return min(int(w.Map.Size), skirmish.MaxSize) }
 
-// Fog appends a team's fog of war, one byte for each cell.
+// Fog appends a team's fog of war, or that of [skirmish.Observers], one byte for each cell.
 func Fog(dst []byte, w *skirmish.World, team uint8) []byte {
 	side := Side(w)
+	if team == skirmish.Observers {
+		return observed(dst, w, side)
+	}
 	if int(team) >= len(w.Fog) {
 		for range side * side {
 			dst = append(dst, Visible)
@@ -45,6 +51,23 @@ func Fog(dst []byte, w *skirmish.World, team uint8) []byte {
 			default:
 				dst = append(dst, Unknown)
 			}
+		}
+	}
+	return dst
+}
+
+// observed appends the best that any team sees that shares its sight.
+func observed(dst []byte, w *skirmish.World, side int) []byte {
+	start := len(dst)
+	dst = append(dst, make([]byte, side*side)...) // Unknown
+	var of []byte
+	for team := range min(len(w.Fog), skirmish.MaxPlayers) {
+		if !w.Shows(uint8(team)) {
+			continue
+		}
+		of = Fog(of[:0], w, uint8(team))
+		for i, seen := range of {
+			dst[start+i] = max(dst[start+i], seen)
 		}
 	}
 	return dst

@@ -139,6 +139,9 @@ func zones(dst []byte, w *skirmish.World, v *View) ([]byte, uint32) {
 		if z.Ready > w.Match.Tick {
 			kind |= 1 << 8
 		}
+		if z.Kind == skirmish.Spawn && v.seen(z.Pos) {
+			kind |= int32(z.Holder) << 16
+		}
 		dst = put(dst, x, y, place(z.Radius), kind)
 		n++
 	}

@@ -39,6 +39,7 @@ func addLive(f program.Functions) {
 		"lookAt":  func(a program.Arguments) any { game.LookAt(a.Int(0), a.Int(1)); return nil },         // 1/65536 of the map
 		"button":  func(a program.Arguments) any { game.Do(a[0].String()); return nil },
 		"say":     func(a program.Arguments) any { game.Say(a[0].String()); return nil },
+		"ready":   func(a program.Arguments) any { game.SetReady(a[0].Bool()); return nil },
 		"corrupt": func(program.Arguments) any { game.Corrupt(); return nil },
 		"cut":     func(program.Arguments) any { game.Cut(); return nil },
 	})

@@ -1,0 +1,6 @@
+package main
+
+import "github.com/seed-49bee653/samestep/cmd/samestep/tool"
+
+// compatible returns nothing: a page speaks no other wire.
+func compatible() []tool.Option { return nil }

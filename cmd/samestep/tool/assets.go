@@ -1,0 +1,165 @@
+//go:build !js
+
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/assets"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// maxCached is how many bytes of assets the user's cache keeps.
+const maxCached = 1 << 30
+
+// assetsFlag names the folder with the assets of matches.
+var assetsFlag = &cli.StringFlag{
+	Name: "assets", Usage: "`FOLDER` with the assets of matches, such as maps, in files named by their SHA-256", DefaultText: "in the user's cache",
+	EnvVars: []string{assetsEnv},
+}
+
+// assetsEnv sets the folder also of commands without the flag.
+const assetsEnv = "SAMESTEP_ASSETS"
+
+// Assets brings assets with the program, such as maps that it embeds. read is like that of [lockstep.Game.WithAssets]. A
+// program also has the assets of the folder of --assets.
+func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
+	return func(p *playable) error {
+		if !p.HasAssets() {
+			return errors.New("tool.Assets: the rules have no Assets")
+		}
+		p.Game = p.WithAssets(read)
+		return nil
+	}
+}
+
+// assetFolder returns the folder of --assets, or that in the user's cache.
+func assetFolder(c *cli.Context) assets.Folder {
+	dir := c.String(assetsFlag.Name)
+	if dir == "" {
+		dir = os.Getenv(assetsEnv)
+	}
+	if dir != "" {
+		return assets.Folder{Dir: dir}
+	}
+	if dir = cacheDir(); dir == "" {
+		return assets.Folder{} // such as of a service without a home
+	}
+	return assets.Folder{Dir: filepath.Join(dir, "assets"), MaxBytes: maxCached}
+}
+
+// cacheDir returns the folder for files that can be made again, or "".
+func cacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "samestep")
+}
+
+// readFrom returns games that read assets from a folder, and those that it does not have from the program.
+func (l gameList) readFrom(f assets.Folder) (all gameList) {
+	for _, g := range l {
+		if !g.HasAssets() {
+			all = append(all, g)
+			continue
+		}
+		own := *g
+		read := func(a lockstep.Asset) (b []byte, err error) {
+			err = record.ErrNoAsset
+			if f.Dir != "" {
+				b, err = f.Read(a)
+			}
+			if errors.Is(err, record.ErrNoAsset) {
+				if brought, err := g.ReadAsset(a); err == nil {
+					return brought, nil
+				}
+			}
+			return b, err
+		}
+		own.Game = g.WithAssets(read)
+		own.faulty = func(c *faultinjection.Change) *lockstep.Game { return g.faulty(c).WithAssets(read) }
+		all = append(all, &own)
+	}
+	return all
+}
+
+// A joinCache is the cache of a session: the assets of its game, and a folder for the others.
+type joinCache struct {
+	*lockstep.Game
+	folder assets.Folder
+}
+
+// Read implements [client.AssetCache].
+func (j joinCache) Read(a lockstep.Asset) ([]byte, error) { return j.ReadAsset(a) }
+
+// Write implements [client.AssetCache].
+func (j joinCache) Write(a lockstep.Asset, content []byte) error {
+	if j.folder.Dir == "" {
+		return nil // it stays in memory
+	}
+	return j.folder.Write(a, content)
+}
+
+func assetsCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "assets",
+		Usage: "work with the assets of matches, such as maps",
+		Subcommands: []*cli.Command{{
+			Name:      "add",
+			Usage:     "add files to the folder of assets, and print how a configuration lists them",
+			ArgsUsage: "FILE...",
+			Description: `Copies each file into the folder, under its SHA-256, and prints a line of JSON for the
+configuration of a match. serve sends the asset to the players of the match.`,
+			Flags:  []cli.Flag{assetsFlag},
+			Action: addAssets,
+		}},
+	}
+}
+
+// A listedAsset is an asset with the keys that it has in a configuration.
+type listedAsset struct {
+	Name   string
+	SHA256 string
+	Size   uint32
+}
+
+func addAssets(c *cli.Context) error {
+	folder := assetFolder(c)
+	if folder.Dir == "" {
+		return usagef("this user has no folder for caches: want --assets")
+	}
+	for _, name := range c.Args().Slice() {
+		content, err := readAtMost(name, record.MaxAssetBytes)
+		if err != nil {
+			return err
+		}
+		a, err := folder.Add(filepath.Base(name), content)
+		if err == nil {
+			err = json.NewEncoder(c.App.Writer).Encode(listedAsset(a))
+		}
+		if err != nil {
+			return &fileError{name, err}
+		}
+	}
+	return nil
+}
+
+// readAtMost returns the content of a file, and at most one byte more than a limit.
+func readAtMost(name string, limit int64) ([]byte, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit+1))
+}

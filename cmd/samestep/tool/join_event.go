@@ -1,0 +1,77 @@
+//go:build !js
+
+package tool
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+)
+
+// event counts the client's events.
+func (j *join) event(c *player.Client, e any) {
+	s := &j.summary
+	switch e := e.(type) {
+	case player.Welcomed:
+		j.welcomed = true
+		c.SetReady(true) // nobody can say it later
+		if e.Seat != lockstep.System {
+			s.Seat = int(e.Seat)
+			if j.bot == nil && j.flags.String("bot") == "default" && !j.flags.Bool("spectate") {
+				j.bot = j.game.bot(e.Seat, uint64(e.Seat)+1)
+			}
+		}
+	case lockstep.Receipt:
+		if e.Reason == lockstep.Accepted {
+			s.Accepted++
+		} else {
+			s.Rejected++
+		}
+	case player.ConnectionLost:
+		s.Losses++
+	case player.StreamResumed:
+		s.Resumed++
+	case player.Synced:
+		s.Synced++
+	case player.Desynced:
+		s.Desyncs++
+	case player.Mismatch:
+		if j.status != nil {
+			fmt.Fprintln(j.status, e)
+		}
+	case player.Healed:
+		s.Healed++
+	case player.Held:
+		if e.Reason != "" {
+			s.Held++
+		}
+		j.held = heldText(e) // shown with the next status line, because a server can hold the match at any rate
+	case player.Note:
+		if e.Topic == host.TopicPace && j.status != nil {
+			fmt.Fprintf(j.status, "player %d: %s\n", e.Player, e.Text)
+		}
+	case player.Ended:
+		s.Ended = e.Reason
+	}
+}
+
+// heldText says why a match stands still or runs slower, for whom, and for how long.
+func heldText(e player.Held) string {
+	if e.Reason == "" {
+		return "the match goes on"
+	}
+	text := e.Reason
+	for i, p := range e.Players {
+		sep := ", "
+		if i == 0 {
+			sep = ": player "
+		}
+		text += fmt.Sprintf("%s%d", sep, p)
+	}
+	if e.Until > 0 {
+		text += fmt.Sprintf(", for %d s at most", max(0, e.Until-e.Since)/lockstep.Second)
+	}
+	return text
+}

@@ -1,0 +1,171 @@
+//go:build !js
+
+package tool
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// CompatOptions are what serve gives to the handler of [Compat], from its flags.
+type CompatOptions struct {
+	Match         string       // of connections that name none
+	Strangers     bool         // clients whose token is unknown may watch
+	Origins       []string     // hosts whose pages may connect from a browser
+	MaxPerAddress int          // connections of one address
+	Log           *slog.Logger // of the server
+}
+
+// Compat lets serve --compat also speak another wire, for clients that were not written for this engine: bridge makes the
+// handler of WebSockets that do not offer our subprotocol; see [server.Server.HandleOtherSockets]. Matches have the usual settings of that
+// wire: its tick rate, unless a flag says otherwise, and its intervals of checksums and keyframes.
+func Compat(usual lockstep.Settings, bridge func(*server.Server, CompatOptions) http.Handler) Option {
+	return func(p *playable) error {
+		usual.Players = 1
+		if err := usual.Check(); err != nil {
+			return fmt.Errorf("tool.Compat: %w", err)
+		}
+		p.compat = &otherWire{usual, bridge}
+		return nil
+	}
+}
+
+// An otherWire is the wire of other clients of a game.
+type otherWire struct {
+	usual  lockstep.Settings
+	bridge func(*server.Server, CompatOptions) http.Handler
+}
+
+var compatFlags = []cli.Flag{
+	&cli.BoolFlag{Name: "compat", Usage: "also speak the game's other wire, to clients that were not written for this engine; see docs/compat.md"},
+	&cli.StringSliceFlag{Name: "player-tokens", Usage: "the tokens of the seats in order, of any length, such as \"a b\", in place of drawn ones; only on a loopback address, because short ones can be guessed"},
+}
+
+// checkCompat checks --compat and --player-tokens, and gives a match as many seats as there are tokens by default.
+func checkCompat(c *cli.Context, g *playable) error {
+	if c.Bool("compat") && g.compat == nil {
+		return usagef("--compat: game %s has no other wire; --game chooses another game", g.Name())
+	}
+	if c.Bool("compat") && c.Bool("relay") {
+		return usagef("--compat: got --relay, want a referee, which refuses commands that stop other clients")
+	}
+	if c.Bool("compat") && c.Uint("guests") > 0 {
+		return usagef("--compat: got --guests, whose limits count addresses, and those of other clients are not told to the match")
+	}
+	if !c.IsSet("player-tokens") {
+		return nil
+	}
+	tokens := playerTokens(c)
+	for i, token := range tokens {
+		if slices.Contains(tokens[:i], token) {
+			return usagef("--player-tokens: got the token of seat %d again for seat %d, want another for each", slices.Index(tokens, token), i)
+		}
+	}
+	if len(tokens) == 0 || len(tokens) > lockstep.MaxPlayers {
+		return usagef("--player-tokens: got %d, want 1 to %d", len(tokens), lockstep.MaxPlayers)
+	}
+	if !c.IsSet("players") && c.String("from") == "" {
+		if err := c.Set("players", strconv.Itoa(len(tokens))); err != nil {
+			return err
+		}
+	}
+	if c.IsSet("players") && uint(len(tokens)) > c.Uint("players") {
+		return usagef("--player-tokens: got %d, want at most %d, the --players", len(tokens), c.Uint("players"))
+	}
+	if !isLoopback(c.String("listen")) || len(c.StringSlice("trusted-proxy")) > 0 {
+		return usagef("--player-tokens: anybody could guess a short token: want --listen on a loopback address such as 127.0.0.1:8766, and no --trusted-proxy; otherwise use --tokens")
+	}
+	return nil
+}
+
+// isLoopback reports whether only this machine can connect to an address.
+func isLoopback(listen string) bool {
+	if strings.HasPrefix(listen, "unix:") {
+		return true
+	}
+	name, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(name)
+	return name == "localhost" || err == nil && addr.Unmap().IsLoopback()
+}
+
+// playerTokens returns the tokens of --player-tokens.
+func playerTokens(c *cli.Context) (all shortTokens) {
+	for _, words := range c.StringSlice("player-tokens") {
+		all = append(all, strings.Fields(words)...)
+	}
+	return all
+}
+
+// shortTokens is a [server.Authorizer] for tokens of any length, by seat.
+type shortTokens []string
+
+// Authorize implements [server.Authorizer].
+func (t shortTokens) Authorize(token, _ string) (host.Grant, error) {
+	got := sha256.Sum256([]byte(token))
+	for seat, own := range t {
+		if want := sha256.Sum256([]byte(own)); subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
+			name := fmt.Sprintf("player-%d", seat)
+			return host.Grant{Role: protocol.Seated, Seat: lockstep.Player(seat), Subject: name, Name: name}, nil
+		}
+	}
+	return host.Grant{}, fmt.Errorf("%w: it is not among --player-tokens", server.ErrRefused)
+}
+
+// watchedByAll reports whether everybody may watch.
+func watchedByAll(c *cli.Context) bool {
+	return c.Bool("anonymous-spectators") || c.Uint("guests") > 0 || c.Bool("compat") && !c.IsSet("player-tokens")
+}
+
+// addCompat adds the handler of the other wire to a server, and warns of short tokens.
+func addCompat(c *cli.Context, g *playable, s *server.Server, o *server.Options) {
+	if c.IsSet("player-tokens") {
+		o.Log.Warn("--player-tokens: every user of this machine can take a seat with a short token", "seats", len(playerTokens(c)))
+	}
+	if !c.Bool("compat") {
+		return
+	}
+	s.HandleOtherSockets(g.compat.bridge(s, CompatOptions{
+		Match: "match-1", Strangers: !c.IsSet("player-tokens"), Origins: o.Origins, MaxPerAddress: o.MaxPerAddress, Log: o.Log,
+	}))
+}
+
+// compatSettings gives a match the usual settings of the other wire.
+func (g *playable) compatSettings(c *cli.Context, s *lockstep.Settings) {
+	if !c.Bool("compat") {
+		return
+	}
+	if !c.IsSet("tick-rate") && !c.IsSet("tick-ms") {
+		s.TickRate = g.compat.usual.TickRate
+	}
+	s.CheckEvery, s.KeyframeEvery = g.compat.usual.CheckEvery, g.compat.usual.KeyframeEvery
+}
+
+// aroundPage serves other WebSockets, which may come to any path, and leaves everything else to the page and what is
+// behind it.
+func aroundPage(page, behind http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if server.IsOtherSocket(r) {
+			behind.ServeHTTP(w, r)
+		} else {
+			page.ServeHTTP(w, r)
+		}
+	})
+}

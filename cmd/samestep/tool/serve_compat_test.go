@@ -1,0 +1,91 @@
+//go:build !js
+
+package tool
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+)
+
+// A server plays with clients of another engine, and its replay verifies.
+func TestServeCompat(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	testenv.Or(t, "python3", err)
+	dir := t.TempDir()
+	s := serveInTest(t, "--game", "platforms", "--compat", "--player-tokens", "a b", "--players", "2", "--dir", dir)
+	address := strings.TrimPrefix(s.url, "http://")
+	for _, row := range []struct{ token, want string }{
+		{"b", `"player": 7`}, {"a", `"player": 6`},
+	} {
+		out, err := exec.CommandContext(t.Context(), python, "-B", "../../../examples/platforms/compat/testdata/client.py", address, row.token, "140", "every=9").CombinedOutput()
+		if text := string(out); err != nil || !strings.Contains(text, row.want) || !strings.Contains(text, `"errors": 0`) || !strings.Contains(text, `"reports": 0`) {
+			t.Errorf("%v: %s, want %s", err, out, row.want)
+		}
+	}
+	if out, err := exec.CommandContext(t.Context(), python, "-B", "../../../examples/platforms/compat/testdata/client.py", address, "c", "140").CombinedOutput(); err == nil {
+		t.Errorf("an unknown token was let in: %s", out)
+	}
+	s.stop()
+	var out, errs bytes.Buffer
+	logs, err := filepath.Glob(filepath.Join(dir, "live", "*.ssr"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("got logs %q, %v", logs, err)
+	}
+	code := run(t.Context(), []string{"samestep", "replay", "verify", logs[0]}, &out, &errs) // the match is suspended, so its log has no end
+	if text := out.String(); code != exitCorrupt || !strings.Contains(text, "0 differ") || strings.Contains(text, "compared   0") {
+		t.Errorf("replay verify: exit code %d, %s%s", code, text, &errs)
+	}
+}
+
+// What --compat and --player-tokens refuse.
+func TestCompatFlags(t *testing.T) {
+	for _, row := range []struct{ flags, want string }{
+		{"--compat", "game skirmish has no other wire"},
+		{"--game minimal --compat", "game minimal has no other wire"},
+		{"--game platforms --compat", "ok"},
+		{"--game platforms --compat --guests 1", "got --guests"},
+		{"--game platforms --compat --relay", "got --relay, want a referee"},
+		{"--game platforms --compat --player-tokens a b", "ok"},
+		{"--game platforms --compat --player-tokens a --players 3", "ok"},
+		{"--game platforms --player-tokens a b c --players 2", "got 3, want at most 2"},
+		{"--game platforms --player-tokens a b a", "got the token of seat 0 again for seat 2"},
+		{"--game platforms --player-tokens a b --listen 0.0.0.0:8766", "want --listen on a loopback address"},
+		{"--game platforms --player-tokens a b --listen :8766", "want --listen on a loopback address"},
+		{"--game platforms --player-tokens a b --listen example.com:8766", "want --listen on a loopback address"},
+		{"--game platforms --player-tokens a b --trusted-proxy 127.0.0.1", "no --trusted-proxy"},
+		{"--game platforms --player-tokens a b --listen [::1]:8766", "ok"},
+		{"--game platforms --player-tokens a b --listen unix:here", "ok"},
+	} {
+		var out, errs bytes.Buffer
+		args := append([]string{"samestep", "serve", "--check-config", "--dir", ""}, strings.Fields(row.flags)...)
+		code := run(t.Context(), args, &out, &errs)
+		if text := out.String() + errs.String(); !strings.Contains(text, row.want) || (code == exitOK) != (row.want == "ok") {
+			t.Errorf("%s: exit code %d, %s, want %s", row.flags, code, text, row.want)
+		}
+	}
+}
+
+// A match of --compat has the settings of the other wire, and flags are stronger.
+func TestCompatSettings(t *testing.T) {
+	for flags, want := range map[string][3]uint32{
+		"--compat":                     {60, 100, 600},
+		"--compat --tick-rate 30":      {30, 100, 600},
+		"":                             {20, 20, 1200},
+		"--compat --player-tokens a b": {60, 100, 600},
+	} {
+		s := serveInTest(t, append([]string{"--game", "platforms", "--dir", ""}, strings.Fields(flags)...)...)
+		view, err := viewOf(t.Context(), s.url+"/matches/match-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := view.Settings; uint32(got.TickRate) != want[0] || uint32(got.CheckEvery) != want[1] || got.KeyframeEvery != want[2] {
+			t.Errorf("%q: got %+v, want %v", flags, got, want)
+		}
+		s.stop()
+	}
+}

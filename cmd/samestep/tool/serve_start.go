@@ -1,0 +1,42 @@
+//go:build !js
+
+package tool
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+)
+
+// defaultStart is the default of --start: a match in which nobody is there does not begin.
+const defaultStart = "1"
+
+// maxCountdown is the longest --countdown.
+const maxCountdown = 10 * time.Minute
+
+// parseStart reads when a match begins: the value of --start, or of the field start in a request.
+func parseStart(text string) (start host.StartPolicy, err error) {
+	if text == "now" {
+		return start, nil
+	}
+	number := text
+	if rest, ok := strings.CutPrefix(text, "ready"); ok {
+		if start.Ready = true; rest == "" {
+			return start, nil
+		}
+		number, _ = strings.CutPrefix(rest, ":")
+		if number == rest {
+			number = ""
+		}
+	}
+	n, err := strconv.ParseUint(number, 10, 8)
+	if err != nil || n < 1 || n > lockstep.MaxPlayers {
+		return start, fmt.Errorf("got %q, want now, ready, or a number of players, such as 2 or ready:2", text)
+	}
+	start.Players = int(n)
+	return start, nil
+}

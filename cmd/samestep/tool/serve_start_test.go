@@ -1,0 +1,64 @@
+//go:build unix && !solaris && !aix && !js
+
+package tool
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+func TestParseStart(t *testing.T) {
+	for text, want := range map[string]host.StartPolicy{
+		"now": {}, "1": {Players: 1}, "250": {Players: 250}, "ready": {Ready: true}, "ready:2": {Ready: true, Players: 2},
+	} {
+		if got, err := parseStart(text); err != nil || got != want {
+			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "0", "251", "-1", "ready2", "ready:", "ready:x", "now:2", "all"} {
+		if got, err := parseStart(text); err == nil || !strings.Contains(err.Error(), "want now, ready, or") {
+			t.Errorf("%q: got %+v, %v, want an error", text, got, err)
+		}
+	}
+}
+
+// A match waits in its lobby until its players are there and ready, or until an admin begins it; so it does after a crash.
+func TestServeStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	flags := []string{"--game", "minimal", "--players", "2", "--dir", dir, "--start", "ready", "--countdown", "100ms", "--durability", "frame", "--resume"}
+	s := serveInTest(t, flags...)
+	until := func(what string, ok func(*server.View) bool) *server.View {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+			v, err := viewOf(t.Context(), s.url+"/matches/match-1")
+			if err == nil && ok(v) {
+				return v
+			}
+			if time.Now().After(end) {
+				t.Fatalf("not %s: %+v, %v", what, v, err)
+			}
+		}
+	}
+	lobby := func(v *server.View) bool {
+		return v.State == "lobby" && v.Tick == 0 && v.Waiting != nil && v.Waiting.Reason == protocol.LobbyPlayers
+	}
+	until("in the lobby", lobby)
+	s.kill()
+	s = serveInTest(t, flags...)
+	until("in the lobby after a crash", lobby)
+	for _, name := range []string{"player-0", "player-1"} {
+		go process(t.Context(), os.Args[0], []string{"join", "--token", s.tokens[name], s.url + "/matches/match-1"}, io.Discard, io.Discard)
+	}
+	until("playing", func(v *server.View) bool {
+		return v.State == "playing" && v.Tick > lockstep.Tick(5) && v.Waiting == nil
+	})
+}

@@ -1,0 +1,56 @@
+// The panel of the team: alliances, the vote to surrender, and whether spectators see what the player sees.
+
+import { el, text } from "./dom.js";
+import { of } from "./palette.js";
+
+const sureMS = 5000;
+
+export class Affairs {
+  // press(action) is called for each button, and name(player) returns the name of a player.
+  constructor(press, name) {
+    Object.assign(this, { press, name });
+    this.others = el("ul", { class: "others" });
+    this.votes = el("p", { class: "votes", "aria-live": "polite" });
+    this.own = el("p", { class: "own" });
+    this.element = el("aside", { class: "side affairs", hidden: true, "aria-label": "Team" },
+      el("header", {}, el("h2", {}, "Team"), el("button", { onclick: () => (this.element.hidden = true), "aria-label": "close" }, "×")),
+      this.others, this.votes, this.own,
+      el("small", {}, "Allies share their sight and do not fight. A team surrenders when more than half of its players vote for it."));
+  }
+
+  reset() {
+    this.key = "";
+    this.sure = 0;
+    this.element.hidden = true;
+  }
+
+  // update shows the affairs of a panel.
+  update(affairs) {
+    const asks = performance.now() < this.sure;
+    const key = JSON.stringify([affairs, asks, affairs.others.map((o) => this.name(o.player))]);
+    if (this.key === key) return;
+    this.key = key;
+    this.others.replaceChildren(...affairs.others.map((o) => this.#other(o)));
+    text(this.votes, `${affairs.votes} of ${affairs.needed} votes to surrender.`);
+    this.own.replaceChildren(...(affairs.buttons ?? []).map((b) => this.#button(b, affairs.final && b.action === "surrender", asks)));
+  }
+
+  #other({ player, stand, offer, buttons }) {
+    const name = el("b", { class: "owner" }, this.name(player));
+    name.style.setProperty("--colour", of(player).fill);
+    return el("li", { class: stand }, name, ` ${stand}${offer ? `, offer ${offer}` : ""} `, ...(buttons ?? []).map((b) => this.#button(b)));
+  }
+
+  // #button makes a button. A final vote must be pressed twice.
+  #button(b, final, asks) {
+    const press = () => {
+      if (final && performance.now() >= this.sure) {
+        this.sure = performance.now() + sureMS;
+        return;
+      }
+      this.sure = 0;
+      this.press(b.action);
+    };
+    return el("button", { class: b.on ? "on" : "", title: b.hint, "data-action": b.action, onclick: press }, final && asks ? "Really surrender?" : b.label);
+  }
+}

@@ -1,0 +1,155 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+const (
+	// maxAssetList is how many bytes the answer with a match's list of assets may have.
+	maxAssetList = record.MaxAssets * 1 << 10
+
+	// assetListTime is how long a session waits for the list, and assetTime for all assets of it, besides a second for each
+	// minAssetRate of their bytes.
+	assetListTime = 10 * time.Second
+	assetTime     = 30 * time.Second
+	minAssetRate  = 16 << 10
+)
+
+// An AssetCache keeps assets from one session to the next, such as an assets.Folder. It must be safe for concurrent use.
+type AssetCache interface {
+	// Read returns the content of an asset. After any error, and after a wrong content, the session fetches it.
+	Read(lockstep.Asset) ([]byte, error)
+
+	// Write keeps a content, which the session has checked, in place of a damaged one. After an error the session goes on
+	// without the cache.
+	Write(a lockstep.Asset, content []byte) error
+}
+
+// A loader has the assets of a session's match.
+type loader struct {
+	cache   AssetCache                               // or nil
+	own     func(lockstep.Asset) ([]byte, error)     // of the game that the program has given
+	fetcher func() (get fetch, done func(), _ error) // done is to be called afterwards
+
+	mu       sync.Mutex
+	contents map[string][]byte // of the match, by sum
+}
+
+// read is the source of the session's game.
+func (l *loader) read(a lockstep.Asset) ([]byte, error) {
+	l.mu.Lock()
+	b := l.contents[a.SHA256]
+	l.mu.Unlock()
+	if b != nil {
+		return b, nil
+	}
+	if l.cache != nil {
+		if b, err := l.cache.Read(a); err == nil && a.CheckContent(b) == nil {
+			return b, nil
+		}
+	}
+	if b, err := l.own(a); err == nil {
+		return b, nil
+	}
+	return nil, fmt.Errorf("%w: the server did not list it", record.ErrNoAsset)
+}
+
+// load fetches the assets of the match whose WebSocket is at an address: those that its server lists, and that are not here.
+// The list is only a hint: the header of the match decides what its simulation needs. What has come stays after an error.
+func (l *loader) load(ctx context.Context, address string) error {
+	p, ok := placeOf(address)
+	if !ok {
+		return nil // not a server of ours, so all assets must be here
+	}
+	get, done, err := l.fetcher()
+	if err != nil {
+		return err
+	}
+	defer done()
+	list, err := assetList(ctx, get, p)
+	if err != nil {
+		return err
+	}
+	l.forgetBut(list)
+	total := uint32(0)
+	for _, a := range list {
+		total += a.Size // the list has at most record.MaxAssetBytes
+	}
+	ctx, cancel := context.WithTimeout(ctx, assetTime+time.Duration(total/minAssetRate)*time.Second)
+	defer cancel()
+	for _, a := range list {
+		b, err := l.content(ctx, get, p, a)
+		if err != nil {
+			return err
+		}
+		l.mu.Lock()
+		l.contents[a.SHA256] = b
+		l.mu.Unlock()
+	}
+	return nil
+}
+
+// assetList asks the server for the list of the match's assets.
+func assetList(ctx context.Context, get fetch, p place) ([]lockstep.Asset, error) {
+	ctx, cancel := context.WithTimeout(ctx, assetListTime)
+	defer cancel()
+	text, err := get(ctx, p.about("assets"), maxAssetList)
+	var list []lockstep.Asset
+	if err == nil {
+		err = json.Unmarshal(text, &list)
+	}
+	if err == nil {
+		err = record.CheckAssets(list)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the match's list of assets: %w", bounded(err, maxAssetList))
+	}
+	return list, nil
+}
+
+// forgetBut drops the contents of assets that are in no list, so that lists that change do not fill the memory.
+func (l *loader) forgetBut(list []lockstep.Asset) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	kept := make(map[string][]byte, len(list))
+	for _, a := range list {
+		if b := l.contents[a.SHA256]; b != nil {
+			kept[a.SHA256] = b
+		}
+	}
+	l.contents = kept
+}
+
+// content returns the checked content of an asset, from here or from the server.
+func (l *loader) content(ctx context.Context, get fetch, p place, a lockstep.Asset) ([]byte, error) {
+	if b, err := l.read(a); err == nil && a.CheckContent(b) == nil {
+		return b, nil
+	}
+	b, err := get(ctx, p.asset(a.SHA256), int64(a.Size))
+	if err != nil {
+		return nil, &record.AssetError{Asset: a, Err: bounded(err, int64(a.Size))}
+	}
+	if err := a.CheckContent(b); err != nil {
+		return nil, err
+	}
+	if l.cache != nil {
+		_ = l.cache.Write(a, b) // this session has the content
+	}
+	return b, nil
+}
+
+// bounded adds to errTooLong how long the answer may be.
+func bounded(err error, limit int64) error {
+	if errors.Is(err, errTooLong) {
+		return fmt.Errorf("%w: want at most %d bytes", err, limit)
+	}
+	return err
+}

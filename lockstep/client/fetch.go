@@ -1,0 +1,48 @@
+//go:build !js
+
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+)
+
+// fetcher returns a function that fetches with the options' HTTP client, and one to call afterwards.
+func (o *Options) fetcher() (get fetch, done func(), err error) {
+	hc, done, err := o.httpClient(func(net.Conn) {})
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(ctx context.Context, address string, limit int64) ([]byte, error) {
+		return getBody(ctx, hc, address, limit)
+	}, done, nil
+}
+
+// getBody is the fetch of an HTTP client.
+func getBody(ctx context.Context, hc *http.Client, address string, limit int64) ([]byte, error) {
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := hc.Do(ask)
+	if e := (*url.Error)(nil); errors.As(err, &e) {
+		err = e.Err // it names an address, which may be long and the server's
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("got status %d, want %d", answer.StatusCode, http.StatusOK)
+	}
+	b, err := io.ReadAll(io.LimitReader(answer.Body, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		err = errTooLong
+	}
+	return b, err
+}

@@ -1,0 +1,77 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall/js"
+)
+
+// errFetch: a browser does not say more.
+var errFetch = errors.New("no whole answer came")
+
+// fetcher returns a function that fetches with the browser, which has a cache of its own, and one to call afterwards.
+func (*Options) fetcher() (get fetch, done func(), err error) { return getBody, func() {}, nil }
+
+// getBody is the fetch of a browser.
+func getBody(ctx context.Context, address string, limit int64) (body []byte, err error) {
+	if js.Global().Get("fetch").IsUndefined() {
+		return nil, errors.New("there is no fetch here")
+	}
+	abort := js.Global().Get("AbortController").New()
+	defer context.AfterFunc(ctx, func() { abort.Call("abort") })()
+	defer abort.Call("abort") // of an answer that is not read to its end
+	body, err = readBody(js.Global().Call("fetch", address, map[string]any{"signal": abort.Get("signal"), "redirect": "error", "credentials": "omit"}), limit)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return body, err
+}
+
+// readBody reads the answer that was promised.
+func readBody(promised js.Value, limit int64) (body []byte, err error) {
+	answer, ok := await(promised)
+	switch {
+	case !ok:
+		return nil, errFetch
+	case answer.Get("status").Int() != 200:
+		return nil, fmt.Errorf("got status %d, want 200", answer.Get("status").Int())
+	case answer.Get("body").IsNull():
+		return nil, errFetch
+	}
+	reader := answer.Get("body").Call("getReader")
+	for {
+		chunk, ok := await(reader.Call("read"))
+		switch {
+		case !ok:
+			return nil, errFetch
+		case chunk.Get("done").Bool():
+			return body, nil
+		}
+		part := chunk.Get("value")
+		at, n := len(body), part.Get("length").Int()
+		if int64(at)+int64(n) > limit {
+			return nil, errTooLong
+		}
+		body = append(body, make([]byte, n)...)
+		js.CopyBytesToGo(body[at:], part)
+	}
+}
+
+// await waits for a promise, and reports whether it was kept.
+func await(promise js.Value) (value js.Value, ok bool) {
+	done := make(chan struct{})
+	settle := func(kept bool) js.Func {
+		return js.FuncOf(func(_ js.Value, args []js.Value) any {
+			value, ok = args[0], kept
+			close(done)
+			return nil
+		})
+	}
+	kept, broken := settle(true), settle(false)
+	defer kept.Release()
+	defer broken.Release()
+	promise.Call("then", kept, broken)
+	<-done
+	return value, ok
+}

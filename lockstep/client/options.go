@@ -1,0 +1,32 @@
+package client
+
+import "github.com/seed-49bee653/samestep/lockstep/player"
+
+// Subprotocol is the WebSocket subprotocol that is offered to the server.
+const Subprotocol = "samestep.v1"
+
+// Options are a Session's. A token is enough for a client that only watches.
+type Options struct {
+	// player.Options are the policies of the match's client: token, reconnecting, prediction, pacing. Dial draws a Seed
+	// if it is 0.
+	player.Options
+
+	// Sample is called after each simulated tick, or once after several ticks that ran at once. It can read the state
+	// and submit the player's commands. Nil disables it.
+	Sample func(*player.Client)
+
+	// Handle is called with each event; see [player.Ready]. Before the first state has arrived, the client's Simulation
+	// is nil. Nil disables it.
+	Handle func(c *player.Client, event any)
+
+	// Assets keeps the assets of matches, such as maps, that the session has fetched from the server; nil keeps them in memory,
+	// for this session only. The session fetches no asset that is there, or in the game's own source of assets.
+	Assets AssetCache
+
+	// HTTP (a *http.Client) makes the connection, for a proxy or own certificates; nil means http.DefaultClient. It
+	// follows no redirect, because the token would go to another server. Not in a browser.
+	HTTP *httpClient
+
+	// Wrap wraps each network connection (a net.Conn), as netsim does. Nil disables it. Not in a browser.
+	Wrap func(netConn) netConn
+}

@@ -1,0 +1,138 @@
+package host
+
+import (
+	"errors"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A StartPolicy says when a match leaves its lobby, in which no tick is sealed and everybody is shown the first state.
+// In the lobby players take and leave seats, say that they are ready, and chat. [Host.Start] ends it at any time. A match
+// that has left its lobby never comes back to it. The zero policy has no lobby.
+type StartPolicy struct {
+	Players   int           // who must be there, bots not counted; 0 with Ready: one for each seat without a bot
+	Ready     bool          // all who are there must have said that they are ready, see [protocol.KindReady]
+	Countdown lockstep.Time // from then on until the first tick; it begins again when somebody leaves or is no longer ready
+}
+
+// ErrBegun is the error of [Host.Start] for a match that has left its lobby.
+var ErrBegun = errors.New("lockstep: host: the match has begun")
+
+// A lobby is the time of a match before its first tick.
+type lobby struct {
+	open   bool
+	begins lockstep.Time // when the countdown ends; 0 without one
+}
+
+// InLobby reports whether the match waits for its players to begin.
+func (h *Host) InLobby() bool { return h.lobby.open && !h.over }
+
+// Start ends the lobby at once.
+func (h *Host) Start(now lockstep.Time) error {
+	h.at(now)
+	if !h.InLobby() {
+		return ErrBegun
+	}
+	h.leaveLobby()
+	return nil
+}
+
+func (h *Host) leaveLobby() {
+	h.lobby = lobby{}
+	h.event(Event{Kind: MatchBegun, Player: lockstep.System})
+	h.tellWait()
+}
+
+// gathers reports whether the match must stay in its lobby.
+func (h *Host) gathers() bool {
+	if !h.lobby.open {
+		return false
+	}
+	if w := h.lobbyWait(); w.Reason != protocol.LobbyBegins || h.now < w.Until {
+		return true
+	}
+	h.leaveLobby()
+	return false
+}
+
+// lobbyWait returns why the lobby is open. It follows the countdown.
+func (h *Host) lobbyWait() Wait {
+	if w := h.awaitedInLobby(); w.Reason != "" {
+		h.lobby.begins = 0
+		return w
+	}
+	if h.lobby.begins == 0 {
+		h.lobby.begins = h.now + h.options.Start.Countdown
+	}
+	return Wait{Reason: protocol.LobbyBegins, Until: h.lobby.begins}
+}
+
+// awaitedInLobby returns what the lobby waits for before the countdown, or no Wait.
+func (h *Host) awaitedInLobby() Wait {
+	policy, people, came := h.options.Start, 0, 0
+	var unready []lockstep.Player
+	for i := range h.seats {
+		p := lockstep.Player(i)
+		if h.isBot(p) {
+			continue
+		}
+		people++
+		if h.seats[i].want != here {
+			continue
+		}
+		if came++; !h.seats[i].ready {
+			unready = append(unready, p)
+		}
+	}
+	need := policy.Players
+	if need == 0 && policy.Ready {
+		need = people
+	}
+	switch {
+	case came < min(need, people):
+		return Wait{Reason: protocol.LobbyPlayers}
+	case policy.Ready && len(unready) > 0:
+		return Wait{Reason: protocol.LobbyReady, Players: unready}
+	}
+	return Wait{}
+}
+
+// setReady takes a player's word that it is ready, or no longer. After the lobby it means nothing.
+func (h *Host) setReady(p *peer, m *protocol.Message) {
+	switch {
+	case p.seat == lockstep.System:
+		h.offend(p, protocol.ErrorRole, "spectators are not asked whether they are ready")
+		return
+	case !h.lobby.open || h.seats[p.seat].ready == m.Ready:
+		return
+	}
+	text := record.ReadyNo
+	if m.Ready {
+		text = record.ReadyYes
+	}
+	if !h.mayNote(p.account, text) {
+		h.limited(p, "too many changes in the lobby") // others may have caused it, so it is no offence
+		return
+	}
+	h.seats[p.seat].ready = m.Ready
+	_ = h.c.Note(p.seat, record.TopicReady, text) // an error ends the match; Advance handles that
+	h.wakeAt(h.now)
+}
+
+// stands reports whether no tick is sealed that could tell the peers of a change.
+func (h *Host) stands() bool { return h.lobby.open || h.pace.waiting }
+
+// show notes that the peers know the presence of a seat: from the log, or by a note while the match stands.
+func (h *Host) show(p lockstep.Player) {
+	s := &h.seats[p]
+	text := s.want.text()
+	if h.isBot(p) {
+		text = record.PresenceBot
+	}
+	if s.shown != text && h.stands() {
+		h.announce(p, record.TopicPresence, text)
+	}
+	s.shown = text
+}

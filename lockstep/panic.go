@@ -1,0 +1,24 @@
+package lockstep
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// A PanicError is a panic of the game's own code. The state is unusable after it.
+type PanicError struct {
+	Tick  Tick   // of the turn in Step, of the command in Describe, else of the state
+	Where string // "Step", "Validate", "Assets", "Load", "New", "Derive", "Describe" or "SelfTest"
+	Value any    // the argument of panic
+	Stack []byte
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("lockstep: tick %d: the game panicked in %s: %v", e.Tick, e.Where, e.Value)
+}
+
+// panicked returns the error of a recovered panic.
+func panicked(t Tick, where string, v any) *PanicError {
+	//samestep:allow runtime for people: no simulation reads it
+	return &PanicError{t, where, v, debug.Stack()}
+}

@@ -1,0 +1,131 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// assetTimeout is the longest time that an asset may take to be sent.
+const assetTimeout = 10 * time.Minute
+
+// An assetStore has the contents of the assets that the server's matches list, by sum. They are in memory, so a folder that
+// changes meanwhile cannot give two machines different files.
+type assetStore struct {
+	mu   sync.Mutex
+	held map[string]*heldAsset
+}
+
+// A heldAsset is the content of an asset that matches list.
+type heldAsset struct {
+	content []byte
+	matches int
+}
+
+// find returns the content with a sum, or nil if no match lists it.
+func (s *assetStore) find(sum string) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.held[sum]; h != nil {
+		return h.content
+	}
+	return nil
+}
+
+// before returns the game with a source that looks here before it asks the game's own.
+func (s *assetStore) before(g *lockstep.Game) *lockstep.Game {
+	if g == nil || !g.HasAssets() {
+		return g
+	}
+	return g.WithAssets(func(a lockstep.Asset) ([]byte, error) {
+		if b := s.find(a.SHA256); b != nil {
+			return b, nil
+		}
+		return g.ReadAsset(a)
+	})
+}
+
+// hold reads an asset for a match of a game, until release.
+func (s *assetStore) hold(g *lockstep.Game, a lockstep.Asset) error {
+	b, err := g.ReadAsset(a)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held[a.SHA256] == nil {
+		s.held[a.SHA256] = &heldAsset{content: b}
+	}
+	s.held[a.SHA256].matches++
+	return nil
+}
+
+func (s *assetStore) release(a lockstep.Asset) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.held[a.SHA256]
+	if h.matches--; h.matches == 0 {
+		delete(s.held, a.SHA256)
+	}
+}
+
+// holdAssets reads the assets of the match with header h. The error names the first one that is missing or wrong.
+func (m *Match) holdAssets(h *lockstep.Header) error {
+	list, err := m.spec.Game.Assets(h)
+	if err != nil {
+		return err
+	}
+	for _, a := range list {
+		if err := m.server.assets.hold(m.spec.Game, a); err != nil {
+			return fmt.Errorf("server: match %s: %w", m.spec.Name, err)
+		}
+		m.assets = append(m.assets, a)
+	}
+	return nil
+}
+
+// releaseAssets is called once, when the match is forgotten.
+func (m *Match) releaseAssets() {
+	for _, a := range m.assets {
+		m.server.assets.release(a)
+	}
+}
+
+// listAssets answers with the assets of a match, so that a client can fetch them before it connects.
+func (s *Server) listAssets(w http.ResponseWriter, r *http.Request) {
+	m := s.requested(w, r)
+	if m == nil {
+		return
+	}
+	reply(w, http.StatusOK, append([]lockstep.Asset{}, m.assets...))
+}
+
+// sendAsset sends an asset that a match of this server lists, or the part of it that the request's Range names.
+func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request) {
+	from := addressOf(r.RemoteAddr)
+	if !s.replays.startDownload(from) {
+		s.turnedAway("downloading", r.RemoteAddr)
+		w.Header().Set("Retry-After", "5")
+		fail(w, codeBusy, "too many files are being sent")
+		return
+	}
+	defer s.replays.endDownload(from)
+	sum := r.PathValue("sum")
+	content := s.assets.find(sum)
+	if content == nil || !record.IsAssetSum(sum) {
+		fail(w, codeNoAsset, "no match of this server has this asset")
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(assetTimeout)) // without it, the limit of all answers applies
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("ETag", `"`+sum+`"`)
+	http.ServeContent(&foreignErrors{ResponseWriter: w}, r, "", time.Time{}, bytes.NewReader(content))
+}

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// roleNames are the names of protocol.Role.
+var roleNames = [protocol.Admin + 1]string{"spectator", "player", "admin"}
+
+// A census sums the latest views of all matches.
+type census struct {
+	stats  host.Stats // Peers, Memory, RingRecords and MaxLag
+	states [matchStates]int
+	held   map[string]int // matches by the reason of their hold
+	roles  [protocol.Admin + 1]int
+}
+
+// census counts what the server has.
+func (s *Server) census() *census {
+	c := &census{held: make(map[string]int)}
+	for _, reason := range holdReasons {
+		c.held[reason] = 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.states[matchRecovering] = len(s.recoveries.pending)
+	c.states[matchStarting] = -len(s.recoveries.pending)
+	for _, m := range s.matches {
+		if m == nil {
+			c.states[matchStarting]++
+			continue
+		}
+		c.add(m.view.Load())
+	}
+	return c
+}
+
+func (c *census) add(v *View) {
+	state := v.state()
+	c.states[state]++
+	if state == matchHeld {
+		c.held[v.Held]++
+	}
+	for role, n := range v.roles {
+		c.roles[role] += n
+	}
+	for i, n := range v.Stats.Peers {
+		c.stats.Peers[i] += n
+	}
+	c.stats.Memory += v.Stats.Memory
+	c.stats.RingRecords += v.Stats.RingRecords
+	c.stats.MaxLag = max(c.stats.MaxLag, v.Stats.MaxLag)
+}
