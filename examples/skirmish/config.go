@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // Limits of a match.
@@ -31,6 +32,9 @@ type Config struct {
 	Zones     bool   // whether the map has teleports, shrines, spawn zones and a hoard
 	Diplomacy bool   // whether players may change their teams, if there are two or more
 	Observers bool   // whether players share their sight with observers at the start
+
+	Map    []lockstep.Asset // one file as [ParseMap] reads it, or none for a random map by Size, Obstacles and Zones
+	layout *Layout          `state:"derived"` // the content of Map
 }
 
 // Defaults returns the options of a match without teams, in which three or more players may form alliances. Units is the number of units on the whole map at the start.
@@ -52,6 +56,15 @@ func Defaults(players uint8, units uint16) Config {
 	}
 }
 
+// load is Rules.Load: it reads the file of Map.
+func (c *Config) load(contents [][]byte) (err error) {
+	if len(contents) != 1 {
+		return fmt.Errorf("%w: got %d maps, want at most 1", ErrConfig, len(contents))
+	}
+	c.layout, err = ParseMap(contents[0])
+	return err
+}
+
 func (c *Config) check(players uint8) error {
 	for _, limit := range []struct {
 		name           string
@@ -67,6 +80,14 @@ func (c *Config) check(players uint8) error {
 	} {
 		if limit.got < limit.low || limit.got > limit.high {
 			return fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, limit.name, limit.got, limit.low, limit.high)
+		}
+	}
+	if l := c.layout; l != nil {
+		if c.Size != l.Map.Size {
+			return fmt.Errorf("%w: size is %d, want %d as in the map", ErrConfig, c.Size, l.Map.Size)
+		}
+		if int(players) > len(l.Bases) {
+			return fmt.Errorf("%w: %d players, want at most %d, the number of bases on the map", ErrConfig, players, len(l.Bases))
 		}
 	}
 	if c.Size%2 != 0 {

@@ -2,6 +2,7 @@ package skirmish_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/fixed"
@@ -120,6 +121,29 @@ func ExampleDefaults() {
 	// 100 units on 64 × 64 cells, 4 workers each
 	// 1000 units on 128 × 128 cells, 41 workers each
 	// 10000 units on 400 × 400 cells, 60 workers each
+}
+
+// A random layout as a map file, which somebody can change by hand.
+func ExampleGenerate() {
+	c := skirmish.Defaults(2, 100)
+	rand := fixed.NewRand(7)
+	file, err := skirmish.Generate(&rand, 2, &c).AppendText(nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(strings.Join(strings.SplitN(string(file), "\n", 6)[:5], "\n"))
+	// Output:
+	// skirmish map 1
+	// size 64
+	// base 50 50
+	// base 14 14
+	// crystal 55.25 47 1500
+}
+
+func ExampleParseMap() {
+	_, err := skirmish.ParseMap([]byte("skirmish map 1\nsize 64\nbase 12 80\n"))
+	fmt.Println(err)
+	// Output: skirmish: bad map: line 3: the place is 12 80, want it on the map of 64 cells
 }
 
 func ExampleUnitKind_Traits() {

@@ -2,14 +2,15 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/fixed"
 
-// A generator makes the map of a match. The ground is symmetric under quarter turns, and so are the players' bases as
-// far as their number allows, so that the map is fair.
+// A generator makes a layout. The ground is symmetric under quarter turns, and so are the players' bases as far as their
+// number allows, so that the map is fair.
 type generator struct {
-	w      *World
+	*Layout
+	config *Config
+	rand   *fixed.Rand
 	size   int
 	middle fixed.Vec2
-	bases  []fixed.Vec2 // by player
-	keep   []clearing   // of rock
+	keep   []clearing // of rock
 }
 
 type clearing struct {
@@ -17,25 +18,23 @@ type clearing struct {
 	radius fixed.Q
 }
 
-// generate makes Map, Crystals and Zones of a world whose Config and Rand are set, and returns the places of the bases.
-func generate(w *World) []fixed.Vec2 {
-	size := int(w.Config.Size)
-	w.Map = Map{Size: w.Config.Size}
-	w.Map.Blocked = w.Map.shape().NewBits()
+// Generate returns a random layout by the options of a match. c must be one that a match with so many players can have.
+func Generate(rand *fixed.Rand, players uint8, c *Config) *Layout {
+	size := int(c.Size)
 	half := fixed.Q(size/2) * fixed.One
-	g := &generator{w: w, size: size, middle: fixed.Vec2{X: half, Y: half}}
+	g := &generator{Layout: &Layout{Map: newMap(c.Size)}, config: c, rand: rand, size: size, middle: fixed.Vec2{X: half, Y: half}}
 	g.clear(g.middle, 5*fixed.One)
-	g.placeBases()
+	g.placeBases(int(players))
 	g.placeCrystals()
-	if w.Config.Zones {
+	if c.Zones {
 		g.placeZones()
 	}
 	g.placeRock()
-	for _, base := range g.bases {
+	for _, base := range g.Bases {
 		g.carve(base)
 	}
-	g.fillPockets()
-	return g.bases
+	g.Map.fillPockets(size/2, size/2)
+	return g.Layout
 }
 
 // turned rotates a place around the middle by a number of quarter turns.
@@ -55,8 +54,7 @@ func snap(p fixed.Vec2) fixed.Vec2 { return fixed.Vec2{X: p.X.Floor(), Y: p.Y.Fl
 
 // placeBases puts the bases on a circle. Where the number of players has a factor 4 or 2, they are exact rotations of
 // each other.
-func (g *generator) placeBases() {
-	n := len(g.w.Players)
+func (g *generator) placeBases(n int) {
 	alike := 1
 	for alike < 4 && n%(alike*2) == 0 {
 		alike *= 2
@@ -64,18 +62,18 @@ func (g *generator) placeBases() {
 	radius := fixed.Q(g.size) * fixed.One * 2 / 5
 	for p := range n {
 		if first := p % (n / alike); first < p { // the same place, turned
-			g.bases = append(g.bases, g.turned(g.bases[first], p/(n/alike)*4/alike))
+			g.Bases = append(g.Bases, g.turned(g.Bases[first], p/(n/alike)*4/alike))
 		} else {
 			turn := fixed.QuarterTurn/2 + fixed.Turn(uint64(p)<<32/uint64(n))
-			g.bases = append(g.bases, snap(g.middle.Add(fixed.Polar(turn, radius))))
+			g.Bases = append(g.Bases, snap(g.middle.Add(fixed.Polar(turn, radius))))
 		}
-		g.clear(g.bases[p], 8*fixed.One)
+		g.clear(g.Bases[p], 8*fixed.One)
 	}
 }
 
 // placeCrystals puts four crystals behind every base, and groups of three on the map.
 func (g *generator) placeCrystals() {
-	for _, base := range g.bases {
+	for _, base := range g.Bases {
 		out := base.Sub(g.middle).Heading()
 		for _, degrees := range []int64{-75, -25, 25, 75} {
 			at := base.Add(fixed.Polar(out+fixed.Degrees(fixed.FromInt(degrees)), 6*fixed.One))
@@ -95,7 +93,7 @@ func (g *generator) placeCrystals() {
 
 func (g *generator) crystal(at fixed.Vec2, amount uint16) {
 	g.clear(at, 2*fixed.One)
-	g.w.Crystals = append(g.w.Crystals, Crystal{Pos: PointAt(at).Vec2(), Amount: amount, Full: amount})
+	g.Crystals = append(g.Crystals, Crystal{Pos: PointAt(at).Vec2(), Amount: amount, Full: amount})
 }
 
 // somewhere returns a random place, away from the bases and at least margin cells from the edge.
@@ -103,8 +101,8 @@ func (g *generator) somewhere(margin uint32) fixed.Vec2 {
 	for tries := 0; ; tries++ {
 		span := uint32(g.size) - 2*margin
 		p := fixed.Vec2{
-			X: fixed.Q(margin+g.w.Rand.N(span)) * fixed.One,
-			Y: fixed.Q(margin+g.w.Rand.N(span)) * fixed.One,
+			X: fixed.Q(margin+g.rand.N(span)) * fixed.One,
+			Y: fixed.Q(margin+g.rand.N(span)) * fixed.One,
 		}
 		if tries == 50 || g.nearest(p) > 12*fixed.One {
 			return p
@@ -132,7 +130,7 @@ func (g *generator) placeZones() {
 	}
 	at := g.somewhere(8)
 	for quarters := range uint8(4) {
-		exit := uint8(len(g.w.Zones)) - quarters + (quarters+2)%4
+		exit := uint8(len(g.Zones)) - quarters + (quarters+2)%4
 		g.zone(Zone{Pos: g.turned(at, int(quarters)), Radius: fixed.One, Kind: Teleport, Exit: exit})
 	}
 	at = g.somewhere(8)
@@ -143,15 +141,15 @@ func (g *generator) placeZones() {
 
 func (g *generator) zone(z Zone) {
 	g.clear(z.Pos, z.Radius+2*fixed.One)
-	g.w.Zones = append(g.w.Zones, z)
+	g.Zones = append(g.Zones, z)
 }
 
 // placeRock adds round rocks, four at a time, until the map has enough of them.
 func (g *generator) placeRock() {
-	wanted := g.size * g.size * int(g.w.Config.Obstacles) / 100
+	wanted := g.size * g.size * int(g.config.Obstacles) / 100
 	for tries := 0; wanted > 0 && tries < 4*g.size*g.size; tries++ {
-		x, y := int(g.w.Rand.N(uint32(g.size))), int(g.w.Rand.N(uint32(g.size)))
-		r := int(1 + g.w.Rand.N(3))
+		x, y := int(g.rand.N(uint32(g.size))), int(g.rand.N(uint32(g.size)))
+		r := int(1 + g.rand.N(3))
 		for dy := -r; dy <= r; dy++ {
 			for dx := -r; dx <= r; dx++ {
 				if dx*dx+dy*dy <= r*r {
@@ -162,14 +160,14 @@ func (g *generator) placeRock() {
 	}
 	for i := range g.size { // the edge
 		for _, at := range [][2]int{{i, 0}, {i, g.size - 1}, {0, i}, {g.size - 1, i}} {
-			g.w.Map.set(at[0], at[1], true)
+			g.Map.set(at[0], at[1], true)
 		}
 	}
 }
 
 // rock makes a cell and its rotations rock, unless one of them is in a clearing, and returns the number of new rocks.
 func (g *generator) rock(x, y int) (made int) {
-	if g.w.Map.Rock(x, y) {
+	if g.Map.Rock(x, y) {
 		return 0
 	}
 	center := fixed.Vec2{X: fixed.Q(x)*fixed.One + fixed.Half, Y: fixed.Q(y)*fixed.One + fixed.Half}
@@ -181,7 +179,7 @@ func (g *generator) rock(x, y int) (made int) {
 		}
 	}
 	for range 4 {
-		g.w.Map.set(x, y, true)
+		g.Map.set(x, y, true)
 		x, y = g.size-1-y, x
 		made++
 	}
@@ -195,33 +193,10 @@ func (g *generator) carve(from fixed.Vec2) {
 			for dx := -1; dx <= 1; dx++ {
 				x, y := int(p.X.Int())+dx, int(p.Y.Int())+dy
 				for range 4 {
-					g.w.Map.set(x, y, false)
+					g.Map.set(x, y, false)
 					x, y = g.size-1-y, x
 				}
 			}
-		}
-	}
-}
-
-// fillPockets makes all cells rock that cannot be reached from the middle.
-func (g *generator) fillPockets() {
-	reached := make([]bool, g.size*g.size)
-	start := g.size/2*g.size + g.size/2
-	queue := []int{start}
-	reached[start] = true
-	for len(queue) > 0 {
-		c := queue[0]
-		queue = queue[1:]
-		for _, n := range []int{c - 1, c + 1, c - g.size, c + g.size} { // the edge is rock: n is on the map
-			if !reached[n] && !g.w.Map.Rock(n%g.size, n/g.size) {
-				reached[n] = true
-				queue = append(queue, n)
-			}
-		}
-	}
-	for c, ok := range reached {
-		if !ok {
-			g.w.Map.set(c%g.size, c/g.size, true)
 		}
 	}
 }

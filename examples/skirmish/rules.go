@@ -8,7 +8,7 @@ import (
 // GameName and RulesBuild identify the game: RulesBuild changes with every change of the rules.
 const (
 	GameName   = "skirmish"
-	RulesBuild = "2"
+	RulesBuild = "3"
 )
 
 // Rules returns the rules of the game.
@@ -17,6 +17,8 @@ func Rules() lockstep.Rules[World, Config] {
 		Name:     GameName,
 		Build:    RulesBuild,
 		Commands: commandTypes(),
+		Assets:   func(c *Config) []lockstep.Asset { return c.Map },
+		Load:     (*Config).load,
 		New:      start,
 		Step:     step,
 		Derive:   func(w *World, _ *Config) { derive(w) },

@@ -2,6 +2,7 @@ package skirmish
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/fixed/grid"
@@ -20,16 +21,22 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 		return err
 	}
 	w.Match.Seed, w.Rand, w.Config = settings.Seed, fixed.NewRand(settings.Seed), *config
+	w.Config.layout = nil // it is needed only here
 	for p := range settings.Players {
 		w.Players = append(w.Players, Player{Crystals: uint32(config.Crystals), Team: p % config.Teams, Secret: !config.Observers})
 	}
-	bases := generate(w)
+	layout := config.layout
+	if layout == nil {
+		layout = Generate(&w.Rand, settings.Players, config)
+	}
+	w.Map, w.Crystals, w.Zones = layout.Map, slices.Clone(layout.Crystals), slices.Clone(layout.Zones)
+	w.Map.Blocked = slices.Clone(w.Map.Blocked) // another match may begin with the same layout
 	derive(w)
 	for range w.teams() {
 		w.Fog = append(w.Fog, grid.NewFog(w.Map.shape()))
 	}
 	each := config.Units / uint16(settings.Players)
-	for p, base := range bases {
+	for p, base := range layout.Bases[:settings.Players] {
 		w.place(uint8(p), base, int(each))
 	}
 	if len(w.workspace.births) > MaxUnits {
@@ -47,10 +54,13 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 func (w *World) place(p uint8, base fixed.Vec2, n int) {
 	w.spawn(Unit{Pos: base, Goal: base, Kind: Base, Owner: p, Group: WorkerGroup, Source: w.crystalAt(base, 0),
 		Health: Base.Traits().Health, Built: true})
-	middle := w.Map.middle()
+	middle, spot := w.Map.middle(), uint32(0)
 	out := base.Sub(middle).Heading()
 	for k := range min(int(w.Config.Workers), n-1) {
 		at := base.Add(fixed.Polar(out+fixed.Turn(k)*(1<<27), 3*fixed.One+fixed.Q(k/8)*fixed.Half))
+		if !w.workspace.ground.Free(at) {
+			at = w.nextSpot(base, &spot)
+		}
 		u := Unit{Pos: at, Goal: at, Kind: Worker, Owner: p, Group: WorkerGroup, Health: Worker.Traits().Health, Built: true}
 		w.dispatch(&u, w.crystalAt(base, k%4))
 		w.spawn(u)
@@ -60,7 +70,7 @@ func (w *World) place(p uint8, base fixed.Vec2, n int) {
 		return
 	}
 	front := middle.Add(base.Sub(middle).Scale(fixed.One * 9 / 20))
-	spot := uint32(0)
+	spot = 0
 	for k := range army {
 		kind := Soldier
 		if k%3 == 2 {

@@ -11,6 +11,13 @@ type Map struct {
 	Blocked grid.Bits // the cells that are rock
 }
 
+// newMap returns ground without rock.
+func newMap(size uint16) Map {
+	m := Map{Size: size}
+	m.Blocked = m.shape().NewBits()
+	return m
+}
+
 func (m *Map) shape() grid.Shape { return grid.Shape{Columns: m.Size, Rows: m.Size} }
 
 // Rock reports whether a cell is rock. Everything outside of the map is.
@@ -20,6 +27,29 @@ func (m *Map) Rock(x, y int) bool {
 }
 
 func (m *Map) set(x, y int, rock bool) { m.Blocked.Put(m.shape(), int32(x), int32(y), rock) }
+
+// fillPockets makes all cells rock that cannot be reached from an open cell. The edge must be rock.
+func (m *Map) fillPockets(x, y int) {
+	size := int(m.Size)
+	reached := make([]bool, size*size)
+	queue := []int{y*size + x}
+	reached[queue[0]] = true
+	for len(queue) > 0 {
+		c := queue[0]
+		queue = queue[1:]
+		for _, n := range []int{c - 1, c + 1, c - size, c + size} { // the edge is rock: n is on the map
+			if !reached[n] && !m.Rock(n%size, n/size) {
+				reached[n] = true
+				queue = append(queue, n)
+			}
+		}
+	}
+	for c, ok := range reached {
+		if !ok {
+			m.set(c%size, c/size, true)
+		}
+	}
+}
 
 // ground is the map in the form for Step.
 type ground struct {
