@@ -54,7 +54,8 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 func (w *World) place(p uint8, base fixed.Vec2, n int) {
 	w.spawn(Unit{Pos: base, Goal: base, Kind: Base, Owner: p, Group: WorkerGroup, Source: w.crystalAt(base, 0),
 		Health: Base.Traits().Health, Built: true})
-	middle, spot := w.Map.middle(), uint32(0)
+	middle := w.Map.middle()
+	spot := uint32(0)
 	out := base.Sub(middle).Heading()
 	for k := range min(int(w.Config.Workers), n-1) {
 		at := base.Add(fixed.Polar(out+fixed.Turn(k)*(1<<27), 3*fixed.One+fixed.Q(k/8)*fixed.Half))
