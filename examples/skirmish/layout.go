@@ -234,7 +234,7 @@ func (r *mapReader) ground(rows []string, first int) error {
 		}
 		for x, c := range []byte(row) {
 			if c != '#' && c != '.' {
-				return fmt.Errorf("%w: line %d: column %d is %q, want # or .", ErrMap, first+y, x+1, c)
+				return fmt.Errorf("%w: line %d: column %d is %q, want '#' or '.'", ErrMap, first+y, x+1, c)
 			}
 			edge := x == 0 || y == 0 || x == len(rows)-1 || y == len(rows)-1
 			if edge && c != '#' {

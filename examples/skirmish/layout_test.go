@@ -75,7 +75,7 @@ func TestMapRefused(t *testing.T) {
 		{good + "....\n", "got 65 rows, want 64"},
 		{strings.Replace(good, "#\n#", "#\n.", 1), "is on the edge, want #"},
 		{strings.Replace(good, "##\n", "#\n", 1), "got 63 cells, want 64"},
-		{strings.Replace(good, "#.", "#~", 1), "is '~', want # or ."},
+		{strings.Replace(good, "#.", "#~", 1), "is '~', want '#' or '.'"},
 		{strings.ReplaceAll(good, "base ", "# "), "there is no base"},
 		{with("base 32 1"), "base 4 has rock in cell"},
 	} {
