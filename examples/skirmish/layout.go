@@ -86,7 +86,7 @@ type mapPlace struct {
 
 // ParseMap reads a map file. Its first line is "skirmish map 1", empty lines and lines that begin with # mean nothing. Then:
 //
-//	size N                    cells along a side
+//	size N                    cells along a side, even
 //	base X Y                  of the next player
 //	crystal X Y AMOUNT        a deposit
 //	shrine X Y RADIUS         a zone, also: hoard, spawn
@@ -94,7 +94,7 @@ type mapPlace struct {
 //	ground                    before N rows of N cells, from Y 0 on: # is rock, . is open
 //
 // Places are in cells, as decimals. The edge is rock, and all places can be reached from the first base; other open cells
-// become rock if they cannot. The error wraps [ErrMap] and names the line.
+// become rock if they cannot. The error wraps [ErrMap] and names the line or the place.
 func ParseMap(file []byte) (*Layout, error) {
 	if len(file) > MaxMapFile {
 		return nil, fmt.Errorf("%w: got %d bytes, want at most %d", ErrMap, len(file), MaxMapFile)
@@ -167,10 +167,14 @@ func (r *mapReader) size(cells fixed.Q) error {
 		return errors.New("want one size")
 	}
 	n, err := whole(cells, MinSize, MaxSize)
-	if err == nil {
-		r.Map = newMap(n)
+	switch {
+	case err != nil:
+		return err
+	case n%2 != 0:
+		return fmt.Errorf("got %d, want an even number", n)
 	}
-	return err
+	r.Map = newMap(n)
+	return nil
 }
 
 // whole returns a number that must be a whole one within limits.

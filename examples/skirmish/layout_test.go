@@ -54,6 +54,7 @@ func TestMapRefused(t *testing.T) {
 		{good + strings.Repeat(" ", MaxMapFile), "bytes, want at most 524288"},
 		{mapTitle + "\nsize 64", "no line ground"},
 		{mapTitle + "\nsize 31", "line 2: got 31, want a whole number from 32 to 512"},
+		{mapTitle + "\nsize 33", "line 2: got 33, want an even number"},
 		{mapTitle + "\nsize 64.5", "line 2: got 64.5, want a whole number"},
 		{mapTitle + "\nsize 64 64", "line 2: got 2 numbers after size, want 1"},
 		{mapTitle + "\nbase 5 5", "line 2: the place is 5 5, want it on the map of 0 cells"},
