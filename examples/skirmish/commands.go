@@ -90,7 +90,7 @@ type (
 		Withdraw bool
 	}
 
-	// Accept joins the team of a player who has invited the player.
+	// Accept joins the team of the player who sent the offer.
 	Accept struct{ From uint8 }
 
 	// Break leaves the team. The player is then a team alone.

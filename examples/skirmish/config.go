@@ -37,8 +37,8 @@ type Config struct {
 	layout *Layout          `state:"derived"` // the content of Map
 }
 
-// Defaults returns the options of a match without teams, in which three or more players may form alliances. Units is the number of units on the whole map at the start.
-// The map grows with it, so the density of units stays the same.
+// Defaults returns the options of a match without teams, in which three or more players may form alliances. Units is the
+// number of units on the whole map at the start. The map grows with it, so the density of units stays the same.
 func Defaults(players uint8, units uint16) Config {
 	n := max(units, 1) / uint16(max(players, 1))
 	side := fixed.ISqrt64(uint64(units) * 16)

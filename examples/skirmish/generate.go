@@ -18,7 +18,7 @@ type clearing struct {
 	radius fixed.Q
 }
 
-// Generate returns a random layout by the options of a match. c must be one that a match with so many players can have.
+// Generate returns a random layout for a match with this number of players. c must be valid for it.
 func Generate(rand *fixed.Rand, players uint8, c *Config) *Layout {
 	size := int(c.Size)
 	half := fixed.Q(size/2) * fixed.One

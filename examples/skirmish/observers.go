@@ -10,7 +10,7 @@ import (
 const Observers = 254
 
 // Shows reports whether a team shares its sight with observers: all its undefeated players do, or the match is over.
-// One player who does not hides the sight of the whole team, which includes that player's own.
+// A player who does not share hides the sight of the whole team, because allies see the same.
 func (w *World) Shows(team uint8) bool {
 	members := 0
 	for p := range w.Players {

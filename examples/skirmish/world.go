@@ -42,7 +42,7 @@ type Player struct {
 	Buildings uint16
 	Team      uint8
 	Status    Status
-	Offers    uint16 // a bit for each player who is invited to the team
+	Offers    uint16 // a bit for each player whom this one has invited to the team
 	Settled   uint32 // tick from which the player may change the team again
 	Resigns   bool   // votes for surrender
 	Secret    bool   // does not share its sight with observers

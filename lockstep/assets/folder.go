@@ -18,8 +18,8 @@ import (
 type Folder struct {
 	Dir string
 
-	// MaxBytes makes the folder a cache: Write removes the assets that were not read for the longest time until those that
-	// stay have at most so many bytes together. 0 means no limit.
+	// MaxBytes makes the folder a cache: while its assets have more bytes in all, Write removes the one that was read the
+	// longest ago. 0 means no limit.
 	MaxBytes int64
 }
 
@@ -57,7 +57,7 @@ func readFile(path string, size int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, size+1))
 }
 
-// Write stores the content of an asset, in place of a damaged one. It makes the folder if there is none. Nothing is stored if
+// Write stores the content of an asset, and replaces a damaged file. It makes the folder if there is none. Nothing is stored if
 // the content is wrong.
 func (f Folder) Write(a record.Asset, content []byte) error {
 	if err := a.Check(); err != nil {

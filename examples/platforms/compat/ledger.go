@@ -53,7 +53,7 @@ type ledger struct {
 
 // A tally is what is known of a tick.
 type tally struct {
-	sums map[string]map[string]struct{} // who has computed it, by checksum
+	sums map[string]map[string]struct{} // the players who reported it, by checksum
 	told bool
 }
 
@@ -98,7 +98,7 @@ func (l *ledger) report(tick, now, every int64, who, sum string) bool {
 	return l.record(tick, who, sum)
 }
 
-// record notes who has computed a checksum, and tells everybody of the first two that differ.
+// record stores a player's checksum of a tick, and tells everybody when two differ for the first time.
 func (l *ledger) record(tick int64, who, sum string) bool {
 	t := l.ticks[tick]
 	if t == nil {

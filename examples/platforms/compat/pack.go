@@ -87,7 +87,7 @@ func (p *packer) field(key string, v int64) {
 	p.number(v)
 }
 
-// An unpacker reads MessagePack from bytes that anybody may have written. Each length is compared with what is left before
+// An unpacker reads MessagePack from bytes that nobody has checked. Each length is compared with what is left before
 // memory is taken for it. It keeps its first error.
 type unpacker struct {
 	b   []byte

@@ -60,7 +60,7 @@ func TestHeldIsShown(t *testing.T) {
 	}
 }
 
-// In the lobby, the banner shows who is ready, and a button says that the user is.
+// In the lobby, the banner shows who is ready, and has a button for the user to say so.
 func TestLobbyIsShown(t *testing.T) {
 	s := newStage(t, setup{host: host.Options{Start: host.StartPolicy{Players: 2, Ready: true}}})
 	b := s.play(0)
