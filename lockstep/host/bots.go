@@ -28,6 +28,14 @@ func (h *Host) isBot(p lockstep.Player) bool { return h.bots[p] != nil }
 
 // enterBot completes the join of a bot: it has a name in the log and reports no checksums.
 func (h *Host) enterBot(p lockstep.Player) error {
+	if err := h.introduce(p); err != nil {
+		return err
+	}
+	return h.c.AwaitState(p, true)
+}
+
+// introduce tells the peers who the bot of a seat is, unless they know it.
+func (h *Host) introduce(p lockstep.Player) error {
 	s := &h.seats[p]
 	if s.noted != s.name {
 		s.noted = s.name
@@ -35,11 +43,11 @@ func (h *Host) enterBot(p lockstep.Player) error {
 			return err
 		}
 	}
-	s.shown = record.PresenceBot
-	if err := h.c.Note(p, record.TopicPresence, s.shown); err != nil {
-		return err
+	if s.shown == record.PresenceBot {
+		return nil
 	}
-	return h.c.AwaitState(p, true)
+	s.shown = record.PresenceBot
+	return h.c.Note(p, record.TopicPresence, s.shown)
 }
 
 // runBots lets the bots and the substitutes look at the state of the last sealed tick and submits their commands. A bot

@@ -79,6 +79,7 @@ func (h *Host) Advance(now lockstep.Time) {
 		h.skip()
 	}
 	h.logSeats()
+	h.tellSeats()
 	if h.c.Err() != nil && !h.over {
 		h.finish()
 	}
@@ -118,6 +119,7 @@ func (h *Host) tick() {
 	}
 	h.stats.Ticks++
 	h.stats.Commands += uint64(len(f.Commands))
+	h.tickTold()
 	h.recordEnd(f.Tick)
 	h.runBots()
 	h.countIdle()

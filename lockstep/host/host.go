@@ -59,6 +59,7 @@ type Host struct {
 	resimulations bucket // ticks, of Rates.Resimulations
 
 	seatsChanged bool // a seat's change is not in the log yet
+	untold       bool // the peers do not know a seat's change
 	over         bool // finish was called
 	overAt       lockstep.Time
 	lost         lockstep.Tick // ticks that were sealed but not in the log when it failed

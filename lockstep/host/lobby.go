@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -105,34 +106,68 @@ func (h *Host) setReady(p *peer, m *protocol.Message) {
 	case p.seat == lockstep.System:
 		h.offend(p, protocol.ErrorRole, "spectators are not asked whether they are ready")
 		return
-	case !h.lobby.open || h.seats[p.seat].ready == m.Ready:
+	case h.lobby.open:
+		h.seats[p.seat].says = m.Ready
+		h.noteReady(p.seat)
+	}
+}
+
+// noteReady writes what a player in the lobby says into the log. Beyond the limits it is written later, like a name.
+func (h *Host) noteReady(p lockstep.Player) {
+	s := &h.seats[p]
+	if !h.lobby.open || s.peer == nil || s.says == s.ready {
 		return
 	}
 	text := record.ReadyNo
-	if m.Ready {
+	if s.says {
 		text = record.ReadyYes
 	}
-	if !h.mayNote(p.account, text) {
-		h.limited(p, "too many changes in the lobby") // others may have caused it, so it is no offence
+	if !h.mayNote(s.peer.account, text) {
+		h.notes.waiting = true
+		h.wakeAt(h.now + lockstep.Second)
 		return
 	}
-	h.seats[p.seat].ready = m.Ready
-	_ = h.c.Note(p.seat, record.TopicReady, text) // an error ends the match; Advance handles that
+	s.ready = s.says
+	_ = h.c.Note(p, record.TopicReady, text) // an error ends the match; Advance handles that
 	h.wakeAt(h.now)
 }
 
-// stands reports whether no tick is sealed that could tell the peers of a change.
-func (h *Host) stands() bool { return h.lobby.open || h.pace.waiting }
+// tellSeats notes who has which seat, while no tick is sealed that could tell the peers.
+func (h *Host) tellSeats() {
+	if !h.untold || !h.lobby.open && !h.pace.waiting && !h.c.Paused() {
+		return
+	}
+	h.untold = false
+	for i := range h.seats {
+		if p := lockstep.Player(i); h.isBot(p) {
+			_ = h.introduce(p) // an error ends the match; Advance handles that
+		} else {
+			h.show(p, h.seats[i].want.text())
+		}
+	}
+}
 
-// show notes that the peers know the presence of a seat: from the log, or by a note while the match stands.
-func (h *Host) show(p lockstep.Player) {
-	s := &h.seats[p]
-	text := s.want.text()
+// tickTold notes that the peers know the seats from the sealed tick.
+func (h *Host) tickTold() {
+	for i := range h.seats {
+		if s := &h.seats[i]; s.sealing {
+			s.shown, s.sealing = h.presence(lockstep.Player(i), s.told), false
+		}
+	}
+}
+
+// presence returns the text of a seat's presence.
+func (h *Host) presence(p lockstep.Player, of presence) string {
 	if h.isBot(p) {
-		text = record.PresenceBot
+		return record.PresenceBot
 	}
-	if s.shown != text && h.stands() {
-		h.announce(p, record.TopicPresence, text)
+	return of.text()
+}
+
+// show notes a presence that the peers do not know.
+func (h *Host) show(p lockstep.Player, presence string) {
+	if s := &h.seats[p]; cmp.Or(s.shown, record.PresenceVacant) != presence {
+		s.shown = presence
+		h.announce(p, record.TopicPresence, presence)
 	}
-	s.shown = text
 }

@@ -11,7 +11,7 @@ import (
 type notes struct {
 	used    bucket // of Rates.MatchNotes
 	bytes   int
-	waiting bool // a name is not in the log yet
+	waiting bool // a name, or who is ready, is not in the log yet
 	chat    chatLog
 }
 
@@ -107,7 +107,7 @@ func (h *Host) noteName(seat lockstep.Player) {
 	_ = h.c.Note(seat, record.TopicName, s.name) // an error ends the match; Advance handles that
 }
 
-// noteTime writes the names that were beyond the limits.
+// noteTime writes the names and the readiness that were beyond the limits.
 func (h *Host) noteTime() {
 	if !h.notes.waiting {
 		return
@@ -115,6 +115,7 @@ func (h *Host) noteTime() {
 	h.notes.waiting = false
 	for i := range h.seats {
 		h.noteName(lockstep.Player(i))
+		h.noteReady(lockstep.Player(i))
 	}
 	if h.notes.waiting {
 		h.wakeAt(h.now + lockstep.Second)

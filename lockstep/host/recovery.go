@@ -151,14 +151,18 @@ func (r *Recovery) Append(raw []byte) error {
 func (r *Recovery) system(value any) {
 	switch v := value.(type) {
 	case *lockstep.Joined:
-		r.seats[v.Player].told, r.seats[v.Player].inherited = here, false
+		s := &r.seats[v.Player]
+		s.inherited = false
+		if s.told = here; s.shown != record.PresenceBot {
+			s.shown = record.PresenceHere
+		}
 	case *lockstep.Left:
 		s := &r.seats[v.Player]
-		*s = hostSeat{noted: s.noted, claim: s.claim, reserved: s.reserved, substitution: s.substitution}
+		*s = hostSeat{noted: s.noted, claim: s.claim, reserved: s.reserved, substitution: s.substitution, shown: record.PresenceVacant}
 	case *lockstep.Lost:
-		r.seats[v.Player].told = away
+		r.seats[v.Player].told, r.seats[v.Player].shown = away, record.PresenceAway
 	case *lockstep.TakenOver:
-		r.seats[v.Player].told = takenOver
+		r.seats[v.Player].told, r.seats[v.Player].shown = takenOver, record.PresenceTakenOver
 	case *lockstep.SpeedSet:
 		r.speed = v.Percent
 	}
@@ -187,7 +191,6 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	x.lobby.open = x.lobby.open && r.sealed <= r.origin
 	for i := range x.seats {
 		s := &x.seats[i]
-		s.shown = s.told.text()
 		if s.want = s.told; s.told == here {
 			s.want, s.awaited = away, true
 		}
@@ -208,9 +211,9 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if err := x.writeOn(r.end); err != nil {
 		return nil, err
 	}
-	for i := range r.seats {
-		if s := &r.seats[i]; s.told == vacant && s.shown != "" && s.shown != record.PresenceVacant {
-			x.announce(lockstep.Player(i), record.TopicPresence, record.PresenceVacant) // it was in the lobby, and no tick has its join
+	for i := range x.seats {
+		if s := &x.seats[i]; s.want == s.told {
+			x.show(lockstep.Player(i), x.presence(lockstep.Player(i), s.want)) // a note has said that the player is here, and no tick
 		}
 	}
 	if x.c.Err() != nil { // the rules ended the match before the crash

@@ -42,8 +42,10 @@ type hostSeat struct {
 
 	want, told presence // actual, and according to the log
 	leaves     bool     // the previous player's leave is not in the log yet
+	sealing    bool     // the next sealed tick tells the peers what told says
 	why        string   // of the next change in the log; "" where it says enough
-	ready      bool     // in the lobby, it has said so since it came
+	ready      bool     // in the lobby, according to the log, it has said so since it came
+	says       bool     // what it has said last
 	shown      string   // its presence as the peers know it; "" for vacant
 	awaited    bool     // it was here when the match was interrupted, and has not come back
 
@@ -75,7 +77,7 @@ func (h *Host) leaveSeat(p *peer) {
 	if s.peer != p {
 		return // replaced, or left already
 	}
-	if s.peer, s.ready = nil, false; h.over {
+	if s.peer, s.ready, s.says = nil, false, false; h.over {
 		return
 	}
 	if p.reason != leftUntold {
@@ -93,6 +95,8 @@ func (h *Host) leaveSeat(p *peer) {
 		h.wakeAt(h.now + h.options.Grace)
 		h.event(Event{Kind: PeerLost, Peer: p.id, Player: p.seat, Code: p.code})
 	}
+	h.untold = true
+	h.tellSeats() // at once: the next player must not seem to be the same one
 }
 
 // vacate gives up a seat for good. The next player inherits only the sequences, and the name in the log until a note replaces it. The log
@@ -103,7 +107,7 @@ func (h *Host) vacate(p lockstep.Player) {
 	h.bill(s, nil)
 	h.giveBack(p)
 	*s = hostSeat{
-		noted: s.noted, shown: s.shown, told: s.told, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
+		noted: s.noted, shown: s.shown, told: s.told, sealing: s.sealing, leaves: s.leaves || s.told != vacant, why: s.why, reserved: s.reserved, substitution: s.substitution,
 	}
 	h.seatsChanged = true
 }
@@ -136,25 +140,32 @@ func (h *Host) logSeats() {
 	if !h.seatsChanged || h.c.Err() != nil {
 		return
 	}
+	if h.lobby.open { // who comes and goes there is in no tick
+		h.untold = true
+		h.tellSeats()
+		return
+	}
 	h.seatsChanged = false
 	for i := range h.seats {
 		s := &h.seats[i]
 		if s.want == s.told && !s.leaves {
 			continue
 		}
+		told, leaves := s.told, s.leaves
 		err := h.logSeat(lockstep.Player(i), s)
-		if err == nil || h.stands() {
-			h.show(lockstep.Player(i))
+		if err == nil {
+			s.told = s.want
 		}
+		h.untold, s.sealing = true, s.sealing || s.told != told || s.leaves != leaves
 		switch {
 		case err == nil:
-			s.told = s.want
 		case errors.Is(err, coordinator.ErrBusy):
 			h.seatsChanged = true // again after the next tick
 		default:
 			return // the match is over
 		}
 	}
+	h.tellSeats()
 }
 
 func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {

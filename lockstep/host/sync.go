@@ -41,11 +41,11 @@ func (j *joins) encode(header []byte, t lockstep.Tick, hash uint64, last []recor
 func (h *Host) roster(before protocol.Position) (notes []byte) {
 	for i := range h.seats {
 		s, p := &h.seats[i], lockstep.Player(i)
+		if s.noted != "" { // of a vacant seat, too: its next player may have the same name, and no note says it again
+			notes = append(notes, record.Note(p, record.TopicName, s.noted)...)
+		}
 		if s.shown == "" || s.shown == record.PresenceVacant {
 			continue
-		}
-		if s.noted != "" {
-			notes = append(notes, record.Note(p, record.TopicName, s.noted)...)
 		}
 		notes = append(notes, record.Note(p, record.TopicPresence, s.shown)...)
 		if s.ready && h.lobby.open {

@@ -21,7 +21,7 @@ type (
 	}
 
 	// Renumbered: the command with sequence From has sequence To from now on. A server that recovered from a crash
-	// forgot sequences, and From is too far ahead of the last one that it knows.
+	// forgot sequences, and From is too far ahead of the last one that it knows, or is that of a substitute's command now.
 	Renumbered struct{ From, To lockstep.Sequence }
 
 	// StreamResumed: the stream continues after Tick without a gap.

@@ -1,6 +1,9 @@
 package player
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -81,19 +84,23 @@ func (o *outstanding) forget(t lockstep.Tick) {
 	}
 }
 
-// known takes the highest sequence that the server has decided. A server that recovered from a crash may have forgotten
-// later ones; their answers are awaited again. If sequences are now too far ahead, the undecided commands get new ones
-// from last + 1 on, and known returns these.
-func (o *outstanding) known(last lockstep.Sequence) (renumbered []Renumbered) {
+// known takes the highest sequence that the server has decided, and its last sealed tick. A server that recovered from a
+// crash may have forgotten later ones; their answers are awaited again. If sequences are now too far ahead, the undecided
+// commands get new ones from last + 1 on, and known returns these. So they do if a sequence is now that of a command of a
+// substitute: an accepted command runs in at most record.MaxInputDelay ticks.
+func (o *outstanding) known(last lockstep.Sequence, now lockstep.Tick) (renumbered []Renumbered) {
 	o.high = last
 	n := len(o.list)
 	far := n > 0 && o.full(o.list[n-1].sequence)
+	for i := range o.list {
+		far = far || o.list[i].takenBack(now)
+	}
 	if far {
 		o.next = last + 1
 	}
 	for i := range o.list {
 		s := &o.list[i]
-		if s.sequence <= last {
+		if s.sequence <= last && !s.takenBack(now) {
 			continue
 		}
 		s.answered, s.run = false, false
@@ -104,7 +111,13 @@ func (o *outstanding) known(last lockstep.Sequence) (renumbered []Renumbered) {
 		}
 	}
 	o.next = max(o.next, last+1)
+	slices.SortStableFunc(o.list, func(a, b submitted) int { return cmp.Compare(a.sequence, b.sequence) })
 	return renumbered
+}
+
+// takenBack reports whether the tick of an accepted command is so far ahead that a crash must have taken it back.
+func (s *submitted) takenBack(now lockstep.Tick) bool {
+	return s.answered && s.tick > now && s.tick-now > record.MaxInputDelay
 }
 
 // decided takes an answer that will not change.

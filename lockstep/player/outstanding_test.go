@@ -1,6 +1,7 @@
 package player
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -46,7 +47,7 @@ func TestOutstandingAfterCrash(t *testing.T) {
 			}
 			o.unsent()
 			far := row.undecided > 0 && uint64(o.list[len(o.list)-1].sequence) > uint64(row.known)+record.CommandWindow
-			if got := o.known(row.known); far != (len(got) > 0) || far && len(got) != int(row.undecided) {
+			if got := o.known(row.known, 0); far != (len(got) > 0) || far && len(got) != int(row.undecided) {
 				t.Errorf("%d got new sequences, want %d: %t", len(got), row.undecided, far)
 			}
 			known := row.known // the highest sequence that the server has decided
@@ -68,5 +69,30 @@ func TestOutstandingAfterCrash(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// After a crash a substitute may have used the sequences of commands that the crash took back. Their ticks are too far ahead.
+func TestOutstandingTakenBack(t *testing.T) {
+	o := outstanding{next: 1}
+	for i, tick := range []lockstep.Tick{750, 751, 0, 900} {
+		seq, _ := o.add(1, []byte{byte(i)}, 0)
+		if c := &o.list[o.find(seq)]; tick > 0 {
+			c.answered, c.run, c.tick = true, true, tick
+		}
+	}
+	got := o.known(20, 500)
+	if want := []Renumbered{{2, 21}, {4, 22}}; !slices.Equal(got, want) {
+		t.Errorf("got new sequences %v, want %v", got, want)
+	}
+	var order []lockstep.Sequence
+	for _, c := range o.list {
+		order = append(order, c.sequence)
+		if c.sequence > 20 && (c.answered || c.run) {
+			t.Errorf("command %d is still answered", c.sequence)
+		}
+	}
+	if want := []lockstep.Sequence{1, 3, 21, 22}; !slices.Equal(order, want) || o.next != 23 {
+		t.Errorf("got sequences %v and then %d, want %v and then 23", order, o.next, want)
 	}
 }

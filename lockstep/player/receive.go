@@ -197,7 +197,7 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	c.ackEvery = lockstep.Tick(w.AckEvery)
 	c.serverTick = w.Tick // less than before if a crash took ticks back
 	c.inputDelay = lockstep.Tick(w.InputDelay)
-	renumbered := c.own.known(w.LastSequence)
+	renumbered := c.own.known(w.LastSequence, w.Tick)
 	c.pace.noBase = true
 	c.pace.arriving = int64(w.SpeedPercent)
 	c.measure.pingAt = c.clock

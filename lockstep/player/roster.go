@@ -55,7 +55,7 @@ func (r *roster) adopt(dec *record.Decoder, notes []byte, h *lockstep.Header) er
 		if p < len(before) {
 			was = before[p]
 		}
-		if s.Name != was.Name && s.Name != "" {
+		if s.Name != was.Name && s.Name != "" && s.Presence != Vacant {
 			r.tell(Note{s.Player, record.TopicName, s.Name})
 		}
 		r.changed(was, "")
@@ -116,7 +116,9 @@ func (r *roster) note(n Note) {
 func (r *roster) command(value any) {
 	switch v := value.(type) {
 	case *lockstep.Joined:
-		r.becomes(v.Player, Here)
+		if int(v.Player) >= len(r.seats) || r.seats[v.Player].Presence != Bot { // else a note has said so
+			r.becomes(v.Player, Here)
+		}
 	case *lockstep.Lost:
 		r.becomes(v.Player, Away)
 	case *lockstep.TakenOver:

@@ -145,6 +145,12 @@ func (c *Client) runTicks(n int64) error {
 	}
 }
 
+// untimed reports whether a record has arrived that waits for no tick, such as a line of chat.
+func (r *runner) untimed() bool {
+	b := r.backlog.bytes()
+	return r.follower != nil && len(b) > 0 && r.frame() == nil && !record.KindOf(b).Advances()
+}
+
 // frame returns the frame of the next tick, if the record decoded last has it. A frame's memory is the backlog's, so it
 // is run before the next push; a run of empty ticks may wait.
 func (r *runner) frame() *lockstep.Frame {

@@ -2,6 +2,7 @@ package player_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -471,7 +472,9 @@ func (m *stage) system(s *script.Step) {
 	case s.Has("delay"):
 		_, err = m.c.SetInputDelay(lockstep.Tick(s.Uint("delay", 16)))
 	case s.Has("note"):
-		err = m.c.Note(1, record.TopicChat, s.String("note", ""))
+		for range s.UintOr("times", 8, 1) {
+			err = cmp.Or(err, m.c.Note(1, record.TopicChat, s.String("note", "")))
+		}
 	case s.Has("end"):
 		err = m.c.End(s.String("end", ""))
 	}

@@ -19,6 +19,7 @@ type outgoing struct {
 	arrived bool          // something, since the last ack
 	adopted bool          // a state, since then
 	acked   lockstep.Tick // in the last ack
+	ackedTo protocol.Position
 	ackedAt lockstep.Time
 	reports []lockstep.Tick // checked ticks to report
 	chat    []string
@@ -41,7 +42,7 @@ const (
 
 // begin forgets the messages of the connection before. Reports stay.
 func (o *outgoing) begin() {
-	*o = outgoing{reports: o.reports, chat: o.chat, acked: o.acked, writer: o.writer, message: o.message}
+	*o = outgoing{reports: o.reports, chat: o.chat, acked: o.acked, ackedTo: o.ackedTo, writer: o.writer, message: o.message}
 }
 
 // report queues the report of a checked tick.
@@ -126,7 +127,7 @@ func (c *Client) sendSmall(dst []byte) []byte {
 		dst = c.putKind(dst, protocol.KindStateSyncRequest)
 	}
 	if c.ackDue() {
-		o.acked, o.ackedAt, o.arrived, o.adopted = c.Tick(), c.clock, false, false
+		o.acked, o.ackedTo, o.ackedAt, o.arrived, o.adopted = c.Tick(), c.in.position, c.clock, false, false
 		*m = protocol.Message{Kind: protocol.KindAck, Position: c.in.position, Tick: o.acked}
 		dst = c.put(dst, m)
 	}
@@ -139,13 +140,17 @@ func (c *Client) sendSmall(dst []byte) []byte {
 	return dst
 }
 
+// ackRecords is after how many records the client acknowledges at the latest. A burst of notes has many in few ticks, and
+// the server sends only so many that are not acknowledged.
+const ackRecords = 32
+
 // ackDue reports whether an ack is due. A client whose backlog is full does not acknowledge more.
 func (c *Client) ackDue() bool {
 	o := &c.out
 	if c.in.from() == 0 || !o.arrived && c.Tick() == o.acked || c.run.backlog.len() > c.options.MaxBacklog {
 		return false
 	}
-	return o.adopted || c.Tick() >= o.acked+c.ackEvery || c.clock-o.ackedAt >= lockstep.Second
+	return o.adopted || c.Tick() >= o.acked+c.ackEvery || c.in.position >= o.ackedTo+ackRecords || c.clock-o.ackedAt >= lockstep.Second
 }
 
 func (c *Client) sendReports(dst []byte, start int) []byte {

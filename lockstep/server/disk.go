@@ -89,7 +89,11 @@ func (m *Match) closeReplay() error {
 // record gives the host's records to the replay. They are visible at once, or when they are synced.
 func (m *Match) record(r *host.Ready) {
 	if m.writer != nil && len(r.Records) > 0 {
-		if err := r.AppendTo(m.writer); err != nil {
+		err := r.AppendTo(m.writer)
+		if err == nil && m.host.InLobby() {
+			err = m.writer.Flush() // no tick does it
+		}
+		if err != nil {
 			m.host.Fail(m.now(), err)
 			return
 		}

@@ -243,7 +243,7 @@ func matchSessions() []Built {
 				p.operator("start", 0, "")
 				p.wait(300)
 			}},
-		{id: "lobby-flood", rules: "P-ready", about: "A player that changes its mind again and again gets an error, and so does a spectator that is ready.",
+		{id: "lobby-flood", rules: "P-ready", about: "A player that changes its mind again and again is heard later, what it says last. A spectator that is ready gets an error.",
 			setup: func(t *Transcript) { t.Host.StartReady = true },
 			run: func(p *play) {
 				a, w := p.join(auth{token: ada}), p.join(auth{token: eve})
@@ -251,7 +251,7 @@ func matchSessions() []Built {
 					a.say(42, i%2 == 0)
 				}
 				w.say(42, true)
-				p.wait(100)
+				p.wait(2000)
 			}},
 		{id: "wait", rules: "P-ack P-held", about: "The match waits for a player that acknowledges nothing, for half a second.",
 			setup: func(t *Transcript) { t.Host.WaitMS = 500 },

@@ -36,6 +36,8 @@ func (w *world) checkClient(m *machine) {
 		return
 	}
 	m.waits()
+	m.seesSeats()
+	m.seesWait()
 	if got, want := m.client.Memory()+w.leak, m.client.MemoryBound(w.stateBytes()); got > want {
 		w.fail("I5", "%s keeps %d bytes, want at most %d", m, got, want)
 	}
@@ -53,7 +55,7 @@ func (w *world) checkClient(m *machine) {
 // player for up to the bound of its policy per minute.
 func (w *world) onTime() {
 	tick := w.oracle.tick()
-	if tick != w.ticked || !w.server.ready() || w.now < max(w.calm, w.orders)+5*lockstep.Second || w.oracle.ended || w.server.host.Err() != nil {
+	if w.inLobby() || tick != w.ticked || !w.server.ready() || w.now < max(w.calm, w.orders)+5*lockstep.Second || w.oracle.ended || w.server.host.Err() != nil {
 		w.ticked, w.moved = tick, w.now
 		return
 	}
@@ -77,7 +79,7 @@ func (w *world) finish() {
 		w.server.restart = w.now
 	}
 	for _, m := range w.machines {
-		m.busy, m.cost, m.offline = 0, 0, 0
+		m.busy, m.cost, m.offline = min(m.busy, w.now), 0, 0
 		if m.liar != nil {
 			m.liar.until = [tricks]lockstep.Time{}
 		}

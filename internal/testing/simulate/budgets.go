@@ -101,14 +101,14 @@ func (l *budgets) charge(wire *wire, what string, r host.Rate, n int) {
 
 // note counts a note of the log.
 func (l *budgets) note(player lockstep.Player, topic string, text []byte) {
-	if !l.on || player == lockstep.System || topic == host.TopicSubstitute {
+	if !l.on || int(player) >= int(l.w.plan.Settings.Players)-l.w.plan.Host.Bots || topic == host.TopicSubstitute {
 		return
 	}
 	l.notes += 16 + len(text)
 	if most := l.w.plan.Host.NoteBytes; most > 0 && l.notes > most {
 		l.w.fail("I14", "the notes of the match have %d bytes, want at most %d", l.notes, most)
 	}
-	if topic != record.TopicName && topic != record.TopicChat {
+	if topic != record.TopicName && topic != record.TopicChat && topic != record.TopicReady {
 		return // by the host, about a player
 	}
 	by := l.sender

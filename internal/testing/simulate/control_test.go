@@ -12,13 +12,15 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// controls break one invariant each, without the knowledge of its check.
-var controls = []struct {
+// A control breaks one invariant, without the knowledge of its check.
+type control struct {
 	name      string
 	invariant string
 	text      string // of the violation
 	sabotage  func(t *testing.T, w *world)
-}{
+}
+
+var controls = []control{
 	{"a client's state", "I1", "has another state than the match after tick 500: Random: got ", func(t *testing.T, w *world) {
 		s := w.machines[0].client.Simulation()
 		b := s.AppendState(nil)
@@ -201,7 +203,7 @@ func TestControls(t *testing.T) {
 	o.fill()
 	const delay = 30 // of the spectator, client 3
 	seen := map[string]bool{}
-	for _, c := range controls {
+	for _, c := range slices.Concat(controls, sessionControls) {
 		t.Run(c.name, func(t *testing.T) {
 			p := Expand(o, 2)
 			for i := range p.Machines {
@@ -209,6 +211,10 @@ func TestControls(t *testing.T) {
 				p.Machines[i].JoinAt = 0
 			}
 			p.Host.SpectatorDelay = delay
+			if c.invariant == "I16" {
+				p.Host.Lobby = &LobbyPlan{Players: 3, Ready: true, Countdown: sec, Start: 40 * sec}
+				p.Machines[0].Ready = 30 * sec
+			}
 			p.Disk.EachFrame, p.Host.Wait, p.Host.Desync = true, 0, host.LogDesynced
 			w, err := newWorld(o.Subject, p)
 			if err != nil {
@@ -220,7 +226,7 @@ func TestControls(t *testing.T) {
 			w.quiet = c.invariant == "I13"
 			w.protect(func() {
 				w.until(w.start + 25*sec)
-				for w.wires[0].down.empty() {
+				for c.invariant != "I16" && w.wires[0].down.empty() {
 					w.until(w.now + ms)
 				}
 				c.sabotage(t, w)
@@ -235,7 +241,7 @@ func TestControls(t *testing.T) {
 		})
 		seen[c.invariant] = true
 	}
-	for _, name := range []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I12", "I13", "I14", "desync"} {
+	for _, name := range []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I12", "I13", "I14", "I16", "I17", "I18", "desync"} {
 		if !seen[name] {
 			t.Errorf("nothing breaks %s", name)
 		}

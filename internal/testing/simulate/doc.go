@@ -31,5 +31,8 @@
 //	I13 fairness     an honest player on a good link is never disconnected, refused, or late by more than 250 ms because of others
 //	I14 budgets      nobody costs others more than the limits of a subject, an address and a match, over all connections
 //	I15 saves        a match can begin in any state of the file, with its seats and sequences, and is recovered and verified like any other
+//	I16 lobby        no tick is sealed before the players let the match begin, or an admin begins it, and none is missing after that
+//	I17 roster       every client sees the seats as the log tells them: names, who is there, and in a lobby who is ready
+//	I18 waiting      a client shows why its match stands, that it runs again, and that nothing comes over its link, within a second or three
 //	desync           every state that a fault changes is detected, and no other
 package simulate

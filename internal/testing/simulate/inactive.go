@@ -36,7 +36,7 @@ func (p *HostPlan) inactive() host.InactivePolicy {
 func (m *machine) chatty() bool {
 	w := m.w
 	end := w.start + w.plan.Chaos + w.plan.Heal - 2*sec
-	return w.now >= m.idle.silent && (w.chaos || w.plan.Host.Inactive > 0 && w.now < end)
+	return w.now >= m.idle.silent && !m.client.Held().InLobby() && (w.chaos || w.plan.Host.Inactive > 0 && w.now < end)
 }
 
 // idled checks that a player who was closed as inactive was inactive: its last command is as old as the policy says, but

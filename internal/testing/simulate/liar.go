@@ -42,10 +42,11 @@ const (
 	trickSync                  // requests for keyframes without end
 	trickChat                  // chat without end
 	trickAck                   // acks of records that it does not have
+	trickReady                 // ready and not ready, without end
 	tricks
 )
 
-var trickNames = [tricks]string{"lie", "mute", "omit", "repeat", "withhold", "delay", "every second check", "pace", "forge", "flood", "garbage", "sync flood", "chat flood", "false ack"}
+var trickNames = [tricks]string{"lie", "mute", "omit", "repeat", "withhold", "delay", "every second check", "pace", "forge", "flood", "garbage", "sync flood", "chat flood", "false ack", "ready flood"}
 
 func newLiar(m *machine) *liar {
 	return &liar{m: m, random: stream(m.w.plan.Seed, "liar", m.index), next: never}
@@ -219,6 +220,10 @@ func (l *liar) perform(t trick) {
 		l.add(protocol.Message{Kind: protocol.KindChat, Text: string([]rune("a\u20ac\U0001f600\x1b[2J")[:r.IntN(7)])})
 	case trickAck:
 		l.add(protocol.Message{Kind: protocol.KindAck, Position: protocol.Position(r.IntN(3000)), Tick: lockstep.Tick(r.IntN(3000))})
+	case trickReady:
+		for range 10 {
+			l.add(protocol.Message{Kind: protocol.KindReady, Ready: r.IntN(2) == 0})
+		}
 	}
 	if len(l.out) > 0 {
 		l.send(l.out)

@@ -5,6 +5,34 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
+// start starts the program.
+func (m *machine) start() {
+	m.dead, m.dialing, m.wire = 0, 0, nil
+	m.starts++
+	m.client = player.New(m.w.subject.Game, player.Options{
+		Token: m.token, Seed: m.random.Uint64(),
+		Predict: m.plan.Predict, Interpolate: m.plan.Interpolate,
+		MaxBacklog: m.plan.Backlog,
+		Reconnect:  player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50},
+	})
+	m.client.Advance(m.clock())
+	m.events()
+	m.startedAt, m.stage = m.w.now, player.StageWaiting
+	m.truth.restart(m.w.oracle.tick())
+	m.submitAt = m.w.now
+	m.next()
+	m.willBeReady()
+}
+
+// next draws the time of the player's next command.
+func (m *machine) next() {
+	if m.plan.Every > 0 {
+		m.submitAt += 1 + between(m.random, 0, 2*m.plan.Every)
+	} else {
+		m.submitAt = never
+	}
+}
+
 // done restarts the program after its client has given up.
 func (m *machine) done() {
 	w := m.w

@@ -34,6 +34,7 @@ type machine struct {
 	random   *rand.Rand
 	play     func(*lockstep.Simulation) []any
 	submitAt lockstep.Time
+	readyAt  lockstep.Time // when it says that it is ready
 
 	full     bool          // the match was full
 	barred   bool          // it was banned
@@ -49,6 +50,8 @@ type machine struct {
 
 	unaffected bool          // nothing explains that it is late or loses its connection
 	called     lockstep.Time // when it last connected
+	heard      lockstep.Time // when the last message came
+	heldAt     lockstep.Time // when it last showed another wait
 	greeted    bool          // it was welcomed since then
 }
 
@@ -82,33 +85,6 @@ func (w *world) newMachine(i int, p *MachinePlan) *machine {
 	return m
 }
 
-// start starts the program.
-func (m *machine) start() {
-	m.dead, m.dialing, m.wire = 0, 0, nil
-	m.starts++
-	m.client = player.New(m.w.subject.Game, player.Options{
-		Token: m.token, Seed: m.random.Uint64(),
-		Predict: m.plan.Predict, Interpolate: m.plan.Interpolate,
-		MaxBacklog: m.plan.Backlog,
-		Reconnect:  player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50},
-	})
-	m.client.Advance(m.clock())
-	m.events()
-	m.startedAt, m.stage = m.w.now, player.StageWaiting
-	m.truth.restart(m.w.oracle.tick())
-	m.submitAt = m.w.now
-	m.next()
-}
-
-// next draws the time of the player's next command.
-func (m *machine) next() {
-	if m.plan.Every > 0 {
-		m.submitAt += 1 + between(m.random, 0, 2*m.plan.Every)
-	} else {
-		m.submitAt = never
-	}
-}
-
 func (m *machine) clock() lockstep.Time { return m.w.now + m.offset }
 
 // touch makes the machine compute again when it is due.
@@ -119,7 +95,7 @@ func (m *machine) due() lockstep.Time {
 	if m.dead > 0 {
 		return m.dead
 	}
-	at := min(m.events()-m.offset, m.submitAt)
+	at := min(m.events()-m.offset, m.submitAt, m.readyAt)
 	if m.dialing > 0 {
 		at = min(at, m.dialing)
 	}
@@ -163,6 +139,9 @@ func (m *machine) step() {
 		m.submit()
 		m.next()
 	}
+	if m.readyAt <= w.now {
+		m.says(true)
+	}
 	m.dial()
 	m.sendOutput()
 	m.noteStage()
@@ -181,6 +160,7 @@ func (m *machine) receive() {
 			return
 		}
 		b := wire.down.take()
+		m.heard = m.w.now
 		m.w.note(traceDown, m.index, b)
 		m.w.oracle.received(wire, b)
 		err := m.client.Receive(m.clock(), b)
@@ -308,6 +288,8 @@ func (m *machine) event(e any) {
 		}
 	case player.Renumbered:
 		m.gave.content[e.To] = m.gave.content[e.From]
+	case player.Held:
+		m.heldAt = w.now
 	case player.Healed:
 		m.truth.reporting = false
 	case player.Welcomed:

@@ -42,6 +42,7 @@ type oracle struct {
 	offered [][]byte          // records that the file was given but has not taken
 	ended   bool
 	roster  roster
+	seating seating
 	frame   lockstep.Frame // scratch
 }
 
@@ -51,6 +52,7 @@ type history struct {
 	records [][]byte        // by position
 	ticks   []lockstep.Tick // after each
 	from    lockstep.Tick   // the tick that it continues after
+	begins  int             // position of its first own record
 	dropped bool            // ticks of the epoch before are lost
 	rotten  bool            // because of bits that flipped in the file
 }
@@ -124,7 +126,9 @@ func (o *oracle) take(own []byte) {
 		o.w.fail("I4", "the log has a record of kind %d after its end", kind)
 	}
 	h := o.now()
+	o.seating.position = len(h.records)
 	h.records = append(h.records, own)
+	before := o.tick()
 	switch kind {
 	case recordFrame:
 		o.commands(&p, (n-1)/4)
@@ -148,20 +152,28 @@ func (o *oracle) take(own []byte) {
 			o.w.relay.mismatch(o.w, t, lockstep.Player(p.uint()), p.uint())
 		}
 	case recordNote:
-		note := packed{b: p.bytes()}
-		note.array()
-		player, topic := lockstep.Player(note.uint()), note.bytes()
-		o.w.budgets.note(player, string(topic), note.bytes())
+		player, topic, text := o.note(&p)
+		o.w.budgets.note(player, topic, text)
 	case recordEnd:
 		o.end(&p, n)
 	}
 	h.ticks = append(h.ticks, o.tick())
+	o.w.lobby.follow(o.w, before)
 	if p.err != nil {
 		o.w.fail("I4", "record %d of epoch %d: %v", len(h.records)-1, len(o.epochs)-1, p.err)
 	}
 	if len(h.ticks) > 1 && o.tick()%saveEvery == 0 && o.tick() > h.ticks[len(h.ticks)-2] {
 		o.save()
 	}
+}
+
+// note reads a note.
+func (o *oracle) note(p *packed) (player lockstep.Player, topic string, text []byte) {
+	note := packed{b: p.bytes()}
+	note.array()
+	player, topic, text = lockstep.Player(note.uint()), string(note.bytes()), note.bytes()
+	o.seating.note(player, topic, string(text))
+	return player, topic, text
 }
 
 // back reads a tick that is encoded as its age.
@@ -210,6 +222,7 @@ func (o *oracle) commands(p *packed, n int) {
 		o.last[player] = uint32(seq)
 		if player == system {
 			o.roster.command(kind, payload)
+			o.seating.command(kind, payload)
 		} else {
 			at := place(uint8(player), uint32(seq))
 			o.where[at], o.course = t, append(o.course, order{t, at})
@@ -248,8 +261,9 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 		o.take(o.offered[0])
 		o.offered = o.offered[1:]
 	}
-	h := &history{records: old.records[:records:records], ticks: old.ticks[:records:records], from: t, dropped: t < o.tick()}
+	h := &history{records: old.records[:records:records], ticks: old.ticks[:records:records], from: t, begins: records, dropped: t < o.tick()}
 	o.forget()
+	o.seating.forget(records)
 	o.epochs = append(o.epochs, h)
 	o.ended, o.shown = records > 0 && kindOf(h.records[records-1]) == recordEnd, 0
 	clear(o.roster.departed[:]) // their departures are lost, and they may return
@@ -281,7 +295,9 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 	}
 	o.last, o.hashes, o.roster = s.last, o.hashes[:s.tick+1], roster{seated: s.seated}
 	o.w.noteEnd(o.sim)
-	for _, b := range h.records[s.at:] {
+	o.seating.forget(s.at)
+	for i, b := range h.records[s.at:] {
+		o.seating.position = s.at + i
 		o.run(b)
 	}
 	if o.tick() != t {

@@ -43,6 +43,9 @@ type HostPlan struct {
 	SpectatorDelay lockstep.Tick `json:"spectator_delay,omitempty"`
 	Relay          bool          `json:"relay,omitempty"`
 
+	Lobby *LobbyPlan `json:"lobby,omitempty"`
+	Bots  int        `json:"bots,omitempty"` // the last seats are bots of the server
+
 	Limits        bool `json:"limits,omitempty"`         // the default Rates, except
 	KeyframeBytes int  `json:"keyframe_bytes,omitempty"` // Rates.Keyframes, per second and as a burst, and
 	NoteBytes     int  `json:"note_bytes,omitempty"`     // MaxNoteBytes
@@ -67,6 +70,7 @@ type MachinePlan struct {
 	Interpolate bool          `json:"interpolate,omitempty"`
 	Backlog     int           `json:"backlog"`         // player.Options.MaxBacklog
 	Every       lockstep.Time `json:"every,omitempty"` // mean time between commands
+	Ready       lockstep.Time `json:"ready,omitempty"` // time in a lobby until the player is ready
 	Up          Link          `json:"up"`
 	Down        Link          `json:"down"`
 }

@@ -125,7 +125,7 @@ func (s *server) options() host.Options {
 		Wait: host.WaitPolicy{Bound: p.Wait}, Slow: host.SlowPolicy{Percent: p.Slow},
 		Delay: host.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
 		SpectatorDelay: p.SpectatorDelay, Relay: p.Relay, KickTime: kickTime,
-		Rates: p.limits(), MaxNoteBytes: p.NoteBytes, Substitute: w.substitute(), Inactive: p.inactive(),
+		Rates: p.limits(), MaxNoteBytes: p.NoteBytes, Substitute: w.substitute(), Inactive: p.inactive(), Start: p.Lobby.policy(), Bots: w.bots(),
 	}
 }
 
@@ -165,6 +165,7 @@ func (s *server) started(hosted *host.Host) {
 	s.stalled, s.restart, s.syncAt, s.retold = 0, never, 0, false
 	s.w.refereeIsRight()
 	s.w.budgets.reset()
+	s.w.lobby.ordered = false
 	s.w.unpause = s.w.unpause || s.w.pausedTo > 0 && s.w.now >= s.w.pausedTo // a crash may have lost the resume
 	s.commit, s.wrote, s.ids = commit{}, 0, nil
 	// The oracle is offered each record, the file writes it, and then the oracle takes it.
@@ -316,6 +317,16 @@ func (s *server) record(r *host.Ready) {
 	if err := r.AppendTo(s.log); err != nil {
 		s.host.Fail(s.w.now, err)
 		return
+	}
+	if s.host.InLobby() && !s.w.plan.Disk.Await { // no tick makes the writer flush or sync
+		err := s.writer.Flush()
+		if err == nil && s.w.plan.Disk.EachFrame {
+			err = s.disk.now.sync()
+		}
+		if err != nil {
+			s.host.Fail(s.w.now, err)
+			return
+		}
 	}
 	if s.wrote = r.Position; !s.w.plan.Disk.Await {
 		s.host.Persisted(s.w.now, r.Position)

@@ -40,6 +40,18 @@ func (w *world) substitute() func(lockstep.Player) lockstep.Bot {
 	}
 }
 
+// bots returns the bots of the last seats.
+func (w *world) bots() []lockstep.Bot {
+	if w.plan.Host.Bots == 0 {
+		return nil
+	}
+	all := make([]lockstep.Bot, w.plan.Settings.Players)
+	for p := len(all) - w.plan.Host.Bots; p < len(all); p++ {
+		all[p] = w.subject.Play(lockstep.Player(p), stream(w.plan.Seed, "bot", p))
+	}
+	return all
+}
+
 // flood repeats commands more often than a Host takes them.
 func (w *world) flood(values []any) (all []any) {
 	for len(values) > 0 && len(all) < 300 {

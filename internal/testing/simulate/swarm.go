@@ -91,6 +91,7 @@ func Expand(o Options, seed uint64) *Plan {
 	if hostile {
 		expandAttacks(&o, p)
 	}
+	expandLobby(&o, p)
 	if !o.Calm {
 		expandFaults(&o, p)
 	}
@@ -189,10 +190,12 @@ func expandLink(seed uint64, purpose string, i int) Link {
 	return l
 }
 
+// early is when the first fault starts. The file may not exist before.
+const early = 4 * sec
+
 // expandFaults draws the faults of each kind.
 func expandFaults(o *Options, p *Plan) {
 	usual := uint64(slices.IndexFunc(kinds, func(k kind) bool { return k.group == "hands" }))
-	early := 4 * lockstep.Second                               // the file may not exist before
 	crashes := stream(p.Seed, "relay crashes", 0).IntN(4) == 0 // the end of a match without a referee
 	for i := range kinds {
 		k := &kinds[i]
@@ -232,6 +235,7 @@ func expandFaults(o *Options, p *Plan) {
 		if k.group == "hands" && k.name != "hands: every second check" {
 			p.aim(p.Faults[before:])
 		}
+		p.hasten(p.Faults[before:])
 	}
 	for i := range p.Faults {
 		p.Faults[i].ID = i

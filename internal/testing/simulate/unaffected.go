@@ -13,12 +13,18 @@ import (
 const lateness = 250 * ms
 
 // allowed returns lateness, or 600 ms if the match waits or slows down for players:
-// a client smooths that for up to half a second (player.PacingOptions.MaxDelay).
+// a client smooths that for up to half a second (player.PacingOptions.MaxDelay). After a
+// lobby it is 100 ms more: the first tick was up to 271 ms late, and 655 ms if the match
+// waits.
 func (w *world) allowed() lockstep.Time {
+	most := lateness
 	if w.plan.Host.Wait > 0 || w.plan.Host.Slow > 0 {
-		return 600 * ms
+		most = 600 * ms
 	}
-	return lateness
+	if w.plan.Host.Lobby != nil {
+		most += 100 * ms
+	}
+	return most
 }
 
 // isUnaffected reports whether nothing in a plan explains that a machine is late or
@@ -129,8 +135,11 @@ func (m *machine) joining() lockstep.Time {
 func (w *world) seal(t lockstep.Tick) {
 	w.sealed = append(w.sealed[:min(int(t), len(w.sealed))], w.now)
 	period, h := sec/lockstep.Time(w.header.Settings.TickRate), &w.plan.Host
+	if t == 1 && h.Lobby != nil {
+		w.sealed[0] = w.now - period
+	}
 	if h.Wait > 0 || h.Slow > 0 {
-		w.lost(w.now - w.start - lockstep.Time(t)*period)
+		w.lost(w.now - w.sealed[0] - lockstep.Time(t)*period)
 		return
 	}
 	if w.quiet && t > 1 && w.now > w.sealed[t-1]+period+lateness {

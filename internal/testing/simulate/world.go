@@ -27,6 +27,8 @@ type world struct {
 	server  *server
 	barrier barrier
 	budgets budgets
+	lobby   lobby
+	waiting waiting
 
 	substitutes substitutes
 	attackers   []*attacker
@@ -102,6 +104,7 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 		tokens: stream(p.Seed, "tokens", 0), hash: xxhash.New(), concludeAt: never,
 		barrier: barrier{delay: p.Host.SpectatorDelay}, relay: newRelay(p),
 		Tallies: Tallies{Counts: map[string]int{}, Injected: map[string]int{}}, kicked: map[int]bool{},
+		lobby:       lobby{met: 1000 * lockstep.Second, again: 1000 * lockstep.Second},
 		substitutes: substitutes{played: map[int]bool{}},
 	}
 	var err error
@@ -283,6 +286,7 @@ func (w *world) runDue() {
 	w.stepAttackers()
 	if w.checkAt <= w.now {
 		w.resumeMatch()
+		w.waiting.follow(w)
 		w.check()
 		w.checkAt = w.now + lockstep.Second
 	}
