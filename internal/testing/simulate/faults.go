@@ -74,6 +74,7 @@ var clientKinds = []kind{
 		return true
 	}},
 	{name: "client clock", group: "client", perHour: 60, n: int64(7200 * sec), inject: func(w *world, m *machine, f *Fault) bool {
+		m.busy = max(m.busy, w.now) // so that nobody wonders that it cannot tell how long its link is silent
 		if m.offset += lockstep.Time(f.N) - 3600*sec; m.dead == 0 {
 			m.client.Advance(m.clock()) // waiting programs measure durations, not clock times
 			m.events()

@@ -288,6 +288,7 @@ func (m *machine) event(e any) {
 		}
 	case player.Renumbered:
 		m.gave.content[e.To] = m.gave.content[e.From]
+		delete(m.receipts, e.From)
 	case player.Held:
 		m.heldAt = w.now
 	case player.Healed:

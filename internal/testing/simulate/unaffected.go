@@ -94,7 +94,7 @@ func (m *machine) rejected(r lockstep.Receipt) {
 
 // ran checks how late an unaffected client has run a tick.
 func (m *machine) ran(t lockstep.Tick) {
-	if !m.unaffected || m.stage != player.StageLive || int(t) >= len(m.w.sealed) {
+	if !m.unaffected || m.stage != player.StageLive || int(t) >= len(m.w.sealed) || m.w.sealed[t] < m.called { // a joiner of a match that stands
 		return
 	}
 	late := m.w.now - m.w.sealed[t] - m.plan.Down.trip()
