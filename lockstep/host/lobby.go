@@ -166,8 +166,14 @@ func (h *Host) presence(p lockstep.Player, of presence) string {
 
 // show notes a presence that the peers do not know.
 func (h *Host) show(p lockstep.Player, presence string) {
-	if s := &h.seats[p]; cmp.Or(s.shown, record.PresenceVacant) != presence {
-		s.shown = presence
-		h.announce(p, record.TopicPresence, presence)
+	s := &h.seats[p]
+	before := cmp.Or(s.shown, record.PresenceVacant)
+	if presence == before {
+		return
 	}
+	if s.why != "" && before != record.PresenceVacant {
+		h.announce(p, record.TopicReason, s.why)
+	}
+	s.shown, s.why = presence, ""
+	h.announce(p, record.TopicPresence, presence)
 }

@@ -45,8 +45,8 @@ func (c *Client) due() lockstep.Time {
 			at = min(at, c.measure.pingAt)
 		}
 	}
-	if c.fatal == nil && (c.level() > 0 || c.run.full || c.run.untimed()) {
-		if c.catchingUp || c.run.full || c.run.untimed() {
+	if waiting := c.run.full || c.run.untimed(); c.fatal == nil && (c.level() > 0 || waiting) {
+		if c.catchingUp || waiting {
 			return c.now
 		}
 		at = min(at, c.pace.passed+c.pace.next())

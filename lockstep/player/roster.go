@@ -97,19 +97,20 @@ func (r *roster) note(n Note) {
 		return
 	}
 	s := &r.seats[n.Player]
-	was := *s
+	was, reason := *s, ""
 	switch n.Topic {
 	case record.TopicName:
 		s.Name = n.Text
 	case record.TopicPresence:
 		s.Presence = presenceOf(n.Text)
 		s.Ready = s.Ready && s.Presence == Here
+		reason, r.reasons[n.Player] = r.reasons[n.Player], ""
 	case record.TopicReady:
 		s.Ready = n.Text == record.ReadyYes
 	case record.TopicReason:
 		r.reasons[n.Player] = n.Text
 	}
-	r.changed(was, "")
+	r.changed(was, reason)
 }
 
 // command takes a command of System about a seat.
