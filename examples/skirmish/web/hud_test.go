@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
@@ -74,6 +75,19 @@ func TestLobbyIsShown(t *testing.T) {
 	b.Shot("lobby of a match")
 	other.Do(func(c *player.Client) { c.SetReady(true) })
 	b.Until(`page.state.net.tick > 5 && !page.hud.banner.checkVisibility()`)
+	b.NeverDiffered()
+}
+
+// The strip says how many players there are and who is away, and names all of them when pointed at.
+func TestPlayersAreShown(t *testing.T) {
+	s := newStage(t, setup{host: host.Options{Grace: 60 * lockstep.Second}})
+	b := s.play(0)
+	other := s.Seat(game, 1, func(*player.Client) {})
+	b.Until(`document.querySelector(".strip .players b").textContent === "2"`)
+	b.Until(`/: player-0, player-1$/.test(document.querySelector(".strip .players").title)`)
+	other.Close()
+	b.Until(`document.querySelector(".strip .players b").textContent === "2, player-1 away"`)
+	b.Shot("a player is away")
 	b.NeverDiffered()
 }
 
