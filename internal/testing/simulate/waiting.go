@@ -41,7 +41,7 @@ func (m *machine) seesWait() {
 	held := m.client.Held()
 	silent := w.now - max(m.heard, m.called)
 	switch {
-	case held.Reason == "" && silent > sec+250*ms:
+	case held.Reason == "" && silent > 1500*ms:
 		w.fail("I18", "nothing has come to %s for %d ms, and it does not show that", m, silent/ms)
 	case held.Reason == player.LinkStalled && silent < 500*ms:
 		w.fail("I18", "%s shows that nothing comes, and a message has come %d ms ago", m, silent/ms)
