@@ -18,7 +18,7 @@ type barrier struct {
 	ends      []protocol.Position // the end of the records of tick t, at t modulo its length, which is the delay + 1
 	snapshots []*keyframe         // for delayed spectators, oldest first: the latest visible one, and later ones
 	past      []coordinator.Check // on which delayed spectators can report; tick t is at (t / CheckEvery) modulo its length
-	corrected bool                // the referee has corrected checks since the last tick
+	corrected bool                // the referee has corrected checks, and past has the old ones
 }
 
 // begin prepares the barrier of a match that begins, or continues, with a keyframe.
@@ -39,12 +39,7 @@ func (h *Host) recordEnd(t lockstep.Tick) {
 	}
 	h.barrier.ends[t%(delay+1)] = h.ring.Next()
 	h.showCheck(t)
-	if h.barrier.corrected {
-		h.barrier.corrected = false
-		for i := range h.barrier.past {
-			h.showCheck(h.barrier.past[i].Tick)
-		}
-	}
+	h.correctSeen()
 	if t%((delay+3)/4) == 0 {
 		if k := h.keyframe(); k != nil {
 			h.keepSnapshot(k)
@@ -59,9 +54,21 @@ func (h *Host) showCheck(t lockstep.Tick) {
 	}
 }
 
+// correctSeen copies the checks that the referee has corrected.
+func (h *Host) correctSeen() {
+	if !h.barrier.corrected {
+		return
+	}
+	h.barrier.corrected = false
+	for i := range h.barrier.past {
+		h.showCheck(h.barrier.past[i].Tick)
+	}
+}
+
 // checkSeen returns the check of tick t for spectators, or another one that uses its slot.
 func (h *Host) checkSeen(t lockstep.Tick) coordinator.Check {
 	if len(h.barrier.past) > 0 {
+		h.correctSeen()
 		return *h.pastCheck(t)
 	}
 	k, _ := h.c.Check(t)
