@@ -265,7 +265,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"max spectators", int64(o.MaxSpectators), 0, 1 << 20},
 		{"max connecting", int64(o.MaxConnecting), 1, 1 << 20},
 		{"start players", int64(o.Start.Players), 0, int64(s.Players)},
-		{"start countdown", int64(o.Start.Countdown), 0, int64(3600 * lockstep.Second)},
+		{"start countdown", int64(o.Start.Countdown), 0, int64(maxCountdown)},
 		{"input delay", int64(o.InputDelay), 1, record.MaxInputDelay},
 		{"largest input delay", int64(o.Delay.Max), 0, record.MaxInputDelay},
 		{"ack every", int64(o.AckEvery), 1, 1 << 15},
