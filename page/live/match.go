@@ -27,6 +27,7 @@ type Options struct {
 // A Match is a match that the user plays or watches. Its methods are for one goroutine, which is not the session's.
 type Match struct {
 	options Options
+	game    *lockstep.Game
 	session *client.Session
 	leave   context.CancelFunc
 
@@ -34,12 +35,14 @@ type Match struct {
 	client *player.Client
 	news   news
 	began  time.Time
+
+	configuration configuration
 }
 
 // Join begins to play or watch the match at a WebSocket URL. [Match.Status] reports the progress.
 func Join(ctx context.Context, url, token string, g *lockstep.Game, o Options) *Match {
 	ctx, cancel := context.WithCancel(ctx)
-	m := &Match{options: o, leave: cancel, began: time.Now()}
+	m := &Match{options: o, game: g, leave: cancel, began: time.Now()}
 	m.news.words = o.Words
 	m.news.init()
 	m.session = client.Dial(ctx, url, g, client.Options{

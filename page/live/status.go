@@ -31,6 +31,10 @@ type Facts struct {
 	Players    uint8  `json:"players"`
 	TickRate   uint16 `json:"tick_rate"`
 	CheckEvery uint16 `json:"check_every"`
+
+	// The configuration as text for people, only while the match is in its lobby: at most 4 KiB, and whether that is all.
+	Configuration string `json:"configuration,omitempty"`
+	Whole         bool   `json:"whole,omitempty"`
 }
 
 // Net has the client's measurements.
@@ -82,7 +86,10 @@ func (m *Match) StatusOf(c *player.Client) Status {
 	}
 	if _, ok := c.View(); ok {
 		h := c.Header()
-		s.Match = &Facts{h.Match.String(), h.Settings.Players, h.Settings.TickRate, h.Settings.CheckEvery}
+		s.Match = &Facts{ID: h.Match.String(), Players: h.Settings.Players, TickRate: h.Settings.TickRate, CheckEvery: h.Settings.CheckEvery}
+		if n.link.Lobby {
+			s.Match.Configuration, s.Match.Whole = m.configuration.of(m.game, h)
+		}
 	}
 	return s
 }

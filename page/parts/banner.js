@@ -26,13 +26,13 @@ export class Banner {
   }
 
   // update shows a status.
-  update({ link, net, seats = [] }) {
+  update({ link, net, seats = [], match }) {
     const live = link.state === "live";
     this.element.className = `banner ${live && link.held ? "lost" : link.state}`;
     if (live && link.held) {
       this.element.hidden = false;
       const left = link.until_ms ? Math.ceil(link.until_ms / 1000) : 0;
-      if (this.#changed({ held: link.held, for: link.held_for, left, lobby: link.lobby, seats })) this.#hold(link, left, seats, net.seat);
+      if (this.#changed({ held: link.held, for: link.held_for, left, lobby: link.lobby, seats, match })) this.#hold(link, left, seats, net.seat, match);
       return;
     }
     if (live) {
@@ -68,8 +68,9 @@ export class Banner {
     this.element.replaceChildren(...parts);
   }
 
-  // #hold shows why the match stands still, for whom, and for how long at most. In the lobby it shows who is ready, too.
-  #hold(link, left, seats, own) {
+  // #hold shows why the match stands still, for whom, and for how long at most. In the lobby it shows who is ready and the
+  // configuration, too.
+  #hold(link, left, seats, own, match) {
     const who = (link.held_for ?? []).map((seat) => playerName(seats, seat)).join(", ");
     const time = left ? ` (${left} s${link.held === "the match begins" ? "" : " at most"})` : "";
     const parts = [el("strong", {}, link.lobby ? "Waiting to begin" : "The match is on hold"), `: ${link.held}${who ? `: ${who}` : ""}${time}`];
@@ -77,6 +78,10 @@ export class Banner {
       parts.push(el("ul", { class: "waiting" }, ...seats.map((s) => el("li", {}, `${playerName(seats, s.seat)}: ${s.presence === "here" ? (s.ready ? "ready" : "not ready") : s.presence}`))));
       const mine = seats.find((s) => s.seat === own);
       if (mine) parts.push(el("button", { class: mine.ready ? "" : "main", onclick: () => samestep.ready(!mine.ready) }, mine.ready ? "Not ready" : "I am ready"));
+      if (match?.configuration) {
+        const open = this.element.querySelector("details")?.open ?? false; // as the user has left it
+        parts.push(el("details", { open }, el("summary", {}, "Configuration"), el("pre", {}, match.configuration + (match.whole ? "" : "…"))));
+      }
     }
     this.element.replaceChildren(...parts);
   }

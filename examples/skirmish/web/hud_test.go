@@ -61,7 +61,7 @@ func TestHeldIsShown(t *testing.T) {
 	}
 }
 
-// In the lobby, the banner shows who is ready, and has a button for the user to say so.
+// In the lobby, the banner shows who is ready and the configuration, and has a button for the user to say that he is ready.
 func TestLobbyIsShown(t *testing.T) {
 	s := newStage(t, setup{host: host.Options{Start: host.StartPolicy{Players: 2, Ready: true}}})
 	b := s.play(0)
@@ -72,6 +72,7 @@ func TestLobbyIsShown(t *testing.T) {
 	b.Click(`.banner button`)
 	b.Until(`/not all players are ready: player-1.*player-0: ready/.test(page.hud.banner.textContent)`)
 	b.Until(`page.state.net.tick === 0`)
+	b.Until(`/^Size: \d+$/m.test(page.hud.banner.querySelector("details pre").textContent)`)
 	b.Shot("lobby of a match")
 	other.Do(func(c *player.Client) { c.SetReady(true) })
 	b.Until(`page.state.net.tick > 5 && !page.hud.banner.checkVisibility()`)
