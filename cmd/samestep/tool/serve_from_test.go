@@ -114,6 +114,16 @@ func TestSaveAndServeFrom(t *testing.T) {
 	}
 	second.kill()
 	third := named(serveInTest(t, from...))
+	live, _ := filepath.Glob(filepath.Join(dir, liveFolder, "match*.ssr"))
+	if len(live) != 1 {
+		t.Fatalf("got %v, want one live log", live)
+	}
+	followed := make(chan string)
+	go func() {
+		var out bytes.Buffer
+		code := program(t.Context(), []string{"replay", "verify", "--follow", live[0], "--parent", home}, &out, &out)
+		followed <- fmt.Sprint(code, out.String())
+	}()
 	after := playInTest(t, third, before.Tick)
 	if after.Seat != 1 || after.Differing > 0 {
 		t.Errorf("ann came back: %+v, before %+v", after, before)
@@ -121,6 +131,9 @@ func TestSaveAndServeFrom(t *testing.T) {
 	third.end(t, "ops-ops-ops-ops-ops-ops")
 	if code := third.stop(); code != exitOK {
 		t.Errorf("the server exited with %d: %s", code, third.stderr.String())
+	}
+	if out := <-followed; out[0] != '0' || !strings.Contains(out, "its first state is that of "+save) {
+		t.Errorf("verify --follow: exit code %s", out)
 	}
 	replays, _ := filepath.Glob(filepath.Join(dir, "match*.ssr"))
 	if len(replays) != 1 {
