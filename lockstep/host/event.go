@@ -14,9 +14,9 @@ type EventKind uint8
 const (
 	PeerJoined    EventKind = 1 + iota // a player took a seat, or a spectator was welcomed
 	PeerResumed                        // a player returned with a new connection
-	PeerLost                           // a player's connection ended
-	PeerLeft                           // a player or spectator left
-	PeerTakenOver                      // the player did not come back in time
+	PeerLost                           // a player's connection ended; Text is the reason
+	PeerLeft                           // a player or spectator left; Text is the reason
+	PeerTakenOver                      // the player did not come back in time, or gave no command; Text is the reason
 	PeerLive                           // a connection has reached the present
 	PeerSynced                         // a connection is sent a keyframe; Text is the reason
 	PeerClosed                         // the host ended a connection; Text is the reason

@@ -53,6 +53,6 @@ func (h *Host) countIdle() {
 func (h *Host) takeOver(p lockstep.Player) {
 	s := &h.seats[p]
 	s.want, s.session, s.before, s.idle = takenOver, protocol.SessionToken{}, protocol.SessionToken{}, 0
-	h.event(Event{Kind: PeerTakenOver, Player: p})
+	h.event(Event{Kind: PeerTakenOver, Player: p, Text: s.why})
 	h.seatsChanged = true
 }

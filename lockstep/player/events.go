@@ -81,8 +81,8 @@ type (
 		Text   string
 	}
 
-	// SeatChanged: somebody took a seat, left it, was lost, came back, was taken over, or has another name. Reason is the
-	// server's, and may be empty.
+	// SeatChanged: somebody took a seat, left it, was lost, came back, was taken over, or has another name. Reason says why
+	// somebody is gone. It is empty otherwise, and for what a state sync has told.
 	SeatChanged struct {
 		Seat
 		Before Seat
