@@ -31,6 +31,9 @@ func TestServeCompat(t *testing.T) {
 		t.Errorf("an unknown token was let in: %s", out)
 	}
 	s.stop()
+	if log := s.stderr.String(); !strings.Contains(log, "every user of this machine can take a seat with a short token") {
+		t.Errorf("no warning of short tokens: %s", log)
+	}
 	var out, errs bytes.Buffer
 	logs, err := filepath.Glob(filepath.Join(dir, "live", "*.ssr"))
 	if err != nil || len(logs) != 1 {
