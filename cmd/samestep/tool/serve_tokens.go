@@ -45,8 +45,9 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, re
 	} else if jwtOptions(c) != (server.JWTOptions{}) {
 		return nil, nil, usagef("--jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
 	}
+	draw := len(all) == 0
 	if c.IsSet("player-tokens") {
-		all = append(all, playerTokens(c))
+		all, specs = append(all, playerTokens(c)), nil // so the only drawn tokens are those without a seat
 	}
 	list := os.Getenv(tokensEnv)
 	if path := c.String("tokens"); path != "" {
@@ -55,7 +56,7 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, re
 			return nil, nil, err
 		}
 		list = string(b)
-	} else if list == "" && len(all) == 0 {
+	} else if list == "" && draw {
 		var err error
 		if list, err = drawnTokens(c, specs); err != nil {
 			return nil, nil, err
