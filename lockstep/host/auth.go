@@ -72,6 +72,7 @@ func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 	another := s.owner != "" && s.owner != g.Subject
 	if another {
 		s.session = protocol.SessionToken{} // not the previous session of the new owner
+		s.idle = 0
 	}
 	s.owner, s.role, s.guest, s.token = g.Subject, g.Role, g.Guest, g.ID
 	if p.name != "" || s.want == vacant || another {

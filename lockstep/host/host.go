@@ -113,9 +113,9 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		return nil, err
 	}
 	rate, each := h.Settings.Rate()
-	inactive := lockstep.Tick(h.Settings.TicksIn(int64(o.Inactive.After)))
+	inactive := lockstep.Tick(0)
 	if o.Inactive.After > 0 {
-		inactive = max(1, inactive)
+		inactive = max(1, lockstep.Tick(h.Settings.TicksIn(int64(o.Inactive.After))))
 	}
 	auth := protocol.NewAuth(g)
 	auth.Protocol = protocol.Number(h.Protocol)

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"fmt"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -8,9 +10,10 @@ import (
 
 // An InactivePolicy is how a Host treats a player who is connected and gives no command. Its time is match time: ticks at
 // the full tick rate. So it stands still while the match is paused, held or waits, and while the player is away. A
-// reconnect does not begin it again.
+// reconnect does not begin it again. A player who is about to lose the seat is warned on its connection, 30 s before or
+// after half of the time, whichever is later. A player who comes back after that is warned again, and has at least 5 s.
 type InactivePolicy struct {
-	After lockstep.Time // without a command; 0 disables the policy, at most a day
+	After lockstep.Time // without a command: 5 minutes, at most a day; negative: for ever, without an event
 	Then  InactiveAction
 }
 
@@ -27,6 +30,12 @@ const (
 
 const noCommand = "no command for a long time"
 
+// A player is warned so long before it loses its seat. Both are at most half of InactivePolicy.After.
+const (
+	warning      = 30 * lockstep.Second
+	leastWarning = 5 * lockstep.Second // on a new connection
+)
+
 // countIdle counts a tick for the players who could have commanded in it.
 func (h *Host) countIdle() {
 	if h.inactive == 0 {
@@ -37,7 +46,10 @@ func (h *Host) countIdle() {
 		if s.peer == nil || s.peer.state != Live || s.told != here {
 			continue
 		}
-		if s.idle++; s.idle != h.inactive {
+		if s.idle++; s.idle < h.inactive {
+			h.warn(s)
+		}
+		if s.idle != h.inactive {
 			continue
 		}
 		h.event(Event{Kind: PeerInactive, Peer: s.peer.id, Player: lockstep.Player(i), Number: h.options.Inactive.After.Milliseconds() / 1000})
@@ -46,6 +58,22 @@ func (h *Host) countIdle() {
 			h.close(s.peer, protocol.CloseInactive, noCommand)
 		}
 	}
+}
+
+// warn tells a player that it will lose its seat, if that is near.
+func (h *Host) warn(s *hostSeat) {
+	left := h.inactive - s.idle
+	if h.options.Inactive.Then == ReportInactive || s.peer.warned || left > h.warningTicks(warning) {
+		return
+	}
+	left = max(left, h.warningTicks(leastWarning))
+	s.peer.warned, s.idle = true, h.inactive-left
+	seconds := (h.header.Settings.Micros(int64(left)) + int64(lockstep.Second) - 1) / int64(lockstep.Second)
+	h.error(s.peer, protocol.ErrorInactive, fmt.Sprintf("%s: without one you lose your seat in %d s", noCommand, seconds), "")
+}
+
+func (h *Host) warningTicks(t lockstep.Time) lockstep.Tick {
+	return min(h.inactive/2, lockstep.Tick(h.header.Settings.TicksIn(int64(t))))
 }
 
 // takeOver gives the seat of a player that is not connected to a substitute, if there is one. The player may come back

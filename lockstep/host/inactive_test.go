@@ -34,7 +34,7 @@ func TestInactive(t *testing.T) {
 			p.pass(lockstep.Second)
 			a.cut()
 			a.resume()
-			p.pass(2 * lockstep.Second)
+			p.pass(5 * lockstep.Second / 2)
 		}, true, protocol.CloseInactive, host.PeerTakenOver},
 		{"repeats a command", host.TakeOverInactive, func(p *party, a *guest) {
 			for range 4 {
@@ -87,9 +87,95 @@ func TestInactive(t *testing.T) {
 
 func TestInactiveOptions(t *testing.T) {
 	game, header := testgame.NewBankMatch(t, 2)
-	for _, policy := range []host.InactivePolicy{{After: -1}, {After: 25 * 3600 * lockstep.Second}, {Then: 3}} {
+	for _, policy := range []host.InactivePolicy{{After: -1 << 41}, {After: 25 * 3600 * lockstep.Second}, {Then: 3}} {
 		if _, err := host.New(game, header, host.Options{Random: func([]byte) {}, Inactive: policy}); err == nil || !strings.Contains(err.Error(), "host: inactive ") {
 			t.Errorf("%+v: got error %v", policy, err)
 		}
+	}
+}
+
+// A player is warned before it loses its seat, on each connection once. A command in time keeps the seat.
+func TestInactiveWarns(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		then   host.InactiveAction
+		does   func(a *guest)
+		warned int
+		kept   bool
+	}{
+		{"silent", host.TakeOverInactive, func(a *guest) { a.party.pass(50 * lockstep.Second) }, 1, false},
+		{"is removed", host.RemoveInactive, func(a *guest) { a.party.pass(50 * lockstep.Second) }, 1, false},
+		{"is only reported", host.ReportInactive, func(a *guest) { a.party.pass(200 * lockstep.Second) }, 0, true},
+		{"commands", host.TakeOverInactive, func(a *guest) {
+			a.command(t, 1)
+			a.party.pass(60 * lockstep.Second)
+		}, 1, true},
+		{"commands, and is silent again", host.TakeOverInactive, func(a *guest) {
+			a.command(t, 1)
+			a.party.pass(105 * lockstep.Second)
+		}, 2, false},
+		{"comes back", host.TakeOverInactive, func(a *guest) {
+			a.party.pass(25 * lockstep.Second)
+			a.cut()
+			a.resume()
+			a.party.pass(lockstep.Second)
+			a.cut()
+			a.resume()
+			a.party.pass(4 * lockstep.Second)
+		}, 3, true},
+		{"comes back, and is silent", host.TakeOverInactive, func(a *guest) {
+			a.party.pass(28 * lockstep.Second)
+			a.cut()
+			a.resume()
+			a.party.pass(6 * lockstep.Second)
+		}, 2, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newParty(t, nil, func(o *host.Options) { o.Inactive = host.InactivePolicy{After: 100 * lockstep.Second, Then: c.then} })
+			a := p.join("a", "p0")
+			p.pass(69 * lockstep.Second)
+			if n := a.errors[protocol.ErrorInactive]; n != 0 {
+				t.Errorf("got %d warnings 31 s before, want none", n)
+			}
+			p.pass(2 * lockstep.Second)
+			c.does(a)
+			if n := a.errors[protocol.ErrorInactive]; n != c.warned || (a.id != 0) != c.kept {
+				t.Errorf("got %d warnings, and closing %v, want %d and to be connected: %t", n, a.code, c.warned, c.kept)
+			}
+		})
+	}
+}
+
+// Without a policy, five minutes without a command are an event and no more. A negative time disables even that.
+func TestInactiveDefault(t *testing.T) {
+	for after, want := range map[lockstep.Time]int{0: 1, -1: 0} {
+		p := newParty(t, nil, func(o *host.Options) { o.Inactive.After = after })
+		a := p.join("a", "p0")
+		p.pass(299 * lockstep.Second)
+		if n := p.events[host.PeerInactive]; n != 0 {
+			t.Errorf("%d: got %d events after 299 s, want none", after, n)
+		}
+		p.pass(60 * lockstep.Second)
+		if n := p.events[host.PeerInactive]; n != want || a.id == 0 || a.errors[protocol.ErrorInactive] > 0 {
+			t.Errorf("%d: got %d events and closing %v, want %d and none", after, n, a.code, want)
+		}
+	}
+}
+
+// A player who takes the seat of another one has the whole time.
+func TestInactiveOfAnother(t *testing.T) {
+	p := newParty(t, nil, func(o *host.Options) {
+		o.Inactive = host.InactivePolicy{After: 3 * lockstep.Second, Then: host.RemoveInactive}
+	})
+	a := p.join("a", "any-a")
+	p.pass(2800 * lockstep.Millisecond)
+	b := p.join("b", "p0")
+	p.pass(2 * lockstep.Second)
+	if a.code != protocol.CloseReplaced || b.welcome.Seat != 0 || b.id == 0 {
+		t.Errorf("got closings %v and %v, want seat 0 to be the second player's", a.code, b.code)
+	}
+	p.pass(2 * lockstep.Second)
+	if b.code != protocol.CloseInactive {
+		t.Errorf("got closing %v after 4 s, want %v", b.code, protocol.CloseInactive)
 	}
 }

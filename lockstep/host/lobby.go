@@ -18,6 +18,9 @@ type StartPolicy struct {
 	Countdown lockstep.Time // from then on until the first tick; it begins again when somebody leaves or is no longer ready
 }
 
+// maxCountdown bounds StartPolicy.Countdown.
+const maxCountdown = 3600 * lockstep.Second
+
 // ErrBegun is the error of [Host.Start] for a match that has left its lobby.
 var ErrBegun = errors.New("lockstep: host: the match has begun")
 

@@ -218,6 +218,7 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	or(&o.KickTime, 60*lockstep.Second)
 	or(&o.Wait.Lead, 2*o.AckEvery)
 	or(&o.Slow.Lead, 4*o.AckEvery)
+	or(&o.Inactive.After, 5*minute)
 	o.shares(s)
 	r := &o.Rates
 	or(&r.Messages, Rate{200, lockstep.Second, 600})
@@ -264,7 +265,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"max spectators", int64(o.MaxSpectators), 0, 1 << 20},
 		{"max connecting", int64(o.MaxConnecting), 1, 1 << 20},
 		{"start players", int64(o.Start.Players), 0, int64(s.Players)},
-		{"start countdown", int64(o.Start.Countdown), 0, int64(3600 * lockstep.Second)},
+		{"start countdown", int64(o.Start.Countdown), 0, int64(maxCountdown)},
 		{"input delay", int64(o.InputDelay), 1, record.MaxInputDelay},
 		{"largest input delay", int64(o.Delay.Max), 0, record.MaxInputDelay},
 		{"ack every", int64(o.AckEvery), 1, 1 << 15},
@@ -288,7 +289,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"linger", int64(o.Linger), 1, int64(3600 * lockstep.Second)},
 		{"end linger", int64(o.EndLinger), 1, int64(3600 * lockstep.Second)},
 		{"kick time", int64(o.KickTime), 1, int64(24 * 3600 * lockstep.Second)},
-		{"inactive after", int64(o.Inactive.After), 0, int64(24 * 3600 * lockstep.Second)},
+		{"inactive after", int64(o.Inactive.After), -1 << 40, int64(24 * 3600 * lockstep.Second)},
 		{"inactive then", int64(o.Inactive.Then), 0, int64(inactiveActions - 1)},
 		{"slow percent", int64(o.Slow.Percent), 0, 100},
 		{"wait bound", int64(o.Wait.Bound), 0, int64(60 * lockstep.Second)},

@@ -118,7 +118,7 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 	r := h.c.Submit(p.seat, m.Sequence, m.Command, m.Bytes)
 	if !known {
 		h.stats.Rejected[r.Reason]++
-		h.seats[p.seat].idle = 0
+		h.seats[p.seat].idle, p.warned = 0, false
 	}
 	if r.Reason != lockstep.Accepted {
 		h.reject(p, r)

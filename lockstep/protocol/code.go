@@ -14,9 +14,10 @@ const (
 	ErrorLimit     ErrorCode = 5 // a rate or a size
 	ErrorReport    ErrorCode = 6 // a checksum report that was not compared
 	ErrorRole      ErrorCode = 7 // only for players
+	ErrorInactive  ErrorCode = 8 // a warning: without a command the player soon loses its seat
 )
 
-var errorTexts = [...]string{"", "malformed", "identity", "refused", "full", "limit", "report", "role"}
+var errorTexts = [...]string{"", "malformed", "identity", "refused", "full", "limit", "report", "role", "inactive"}
 
 func (c ErrorCode) String() string { return codeText(errorTexts[:], uint8(c)) }
 

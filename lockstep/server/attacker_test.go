@@ -185,7 +185,7 @@ func (m *attacker) token(a byte) string {
 		return ops + "x"
 	case 6: // always a new one
 		m.strange++
-		return fmt.Sprintf("guest:g%d:0123456789abcdef", m.strange)
+		return fmt.Sprintf("guest:g%[1]d:fedcba9876543210%[1]d", m.strange)
 	}
 	return fmt.Sprintf("guest:g:0123456789abcdef%d", a)
 }

@@ -168,7 +168,7 @@ func TestBanAtSharedAddress(t *testing.T) {
 	x := setup{options: server.Options{Authorizer: server.AnyOf(tokens, server.Guests{})}, settings: func(x *lockstep.Settings) { x.Players = 6 }}
 	inBubble(t, x, func(t *testing.T, s *stage) {
 		home, away := s.from(t, "192.0.2.1"), s.from(t, "192.0.2.2")
-		token := func(name string) string { return "guest:" + name + ":0123456789abcdef" }
+		token := func(name string) string { return "guest:" + name + ":0123456789abcdef" + name }
 		a, f, g := home.join(t, ada, wander), home.join(t, token("friend"), wander), home.join(t, token("grief"), wander)
 		<-a.Ready()
 		<-f.Ready()

@@ -24,7 +24,8 @@ const maxGuestName = 64
 //
 //	guest:NAME:SECRET
 //
-// where NAME is escaped as in URLs and SECRET has at least 16 bytes. The same token returns a guest to the same seat.
+// where NAME is escaped as in URLs and SECRET has at least 16 bytes. The same secret returns a guest to the same seat, also
+// under another name.
 type Guests struct{}
 
 // Authorize implements [Authorizer].
@@ -39,6 +40,6 @@ func (Guests) Authorize(token, _ string) (host.Grant, error) {
 		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
 		return host.Grant{}, fmt.Errorf("%w: it has a bad name of a guest", ErrRefused)
 	}
-	sum := sha256.Sum256([]byte(token))
+	sum := sha256.Sum256([]byte(guestPrefix + secret))
 	return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: guestPrefix + hex.EncodeToString(sum[:16]), Name: name, Guest: true}, nil
 }

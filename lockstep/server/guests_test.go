@@ -39,8 +39,12 @@ func TestGuestTokens(t *testing.T) {
 	first, _ := server.Guests{}.Authorize("guest:ada:"+secret, "duel")
 	again, _ := server.Guests{}.Authorize("guest:ada:"+secret, "duel")
 	other, _ := server.Guests{}.Authorize("guest:ada:"+secret+"x", "duel")
-	if first.Subject != again.Subject || first.Subject == other.Subject || strings.Contains(first.Subject, secret) {
-		t.Errorf("subjects %q, %q, %q", first.Subject, again.Subject, other.Subject)
+	renamed, _ := server.Guests{}.Authorize("guest:eve:"+secret, "duel")
+	if first.Subject != again.Subject || first.Subject != renamed.Subject || first.Subject == other.Subject || strings.Contains(first.Subject, secret) {
+		t.Errorf("subjects %q, %q, %q, %q", first.Subject, again.Subject, renamed.Subject, other.Subject)
+	}
+	if first.Name != "ada" || renamed.Name != "eve" {
+		t.Errorf("names %q, %q", first.Name, renamed.Name)
 	}
 }
 

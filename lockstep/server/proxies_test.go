@@ -113,7 +113,7 @@ func TestCrowdBehindProxy(t *testing.T) {
 				kicked.ws.CloseNow()
 				time.Sleep(time.Minute)
 			}
-			r := there.raw(t, fmt.Sprintf("guest:g%d:0123456789abcdef", i), protocol.SessionToken{}, 0)
+			r := there.raw(t, fmt.Sprintf("guest:g%d:0123456789abcdef%d", i, i), protocol.SessionToken{}, 0)
 			if want != 0 {
 				if code := r.end(); code != want {
 					t.Errorf("guest %d: got %v, want %v", i, code, want)

@@ -10,7 +10,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A late joiner knows who is there and what was said. Everybody hears who is lost and comes back, and why somebody is gone.
@@ -55,6 +58,92 @@ func TestRoster(t *testing.T) {
 			t.Errorf("got %+v, want %+v", got, want[:1])
 		}
 	})
+}
+
+// A guest who comes back under another name has its seat, and everybody hears the name.
+func TestRenamingKeepsTheSeat(t *testing.T) {
+	inBubble(t, setup{options: server.Options{Authorizer: server.Guests{}}}, func(t *testing.T, s *stage) {
+		const secret = "0123456789abcdef"
+		other := s.join(t, "guest:zoe:zoe-zoe-zoe-zoe-zoe", wander)
+		<-other.Ready()
+		first := s.join(t, "guest:ada:"+secret, wander)
+		<-first.Ready()
+		time.Sleep(time.Second)
+		seat := first.status().Seat
+		again := s.join(t, "guest:eve:"+secret, wander)
+		time.Sleep(2 * time.Second)
+		if got := told[player.ServerClosing](first); len(got) != 1 || got[0].Code != protocol.CloseReplaced {
+			t.Errorf("the connection under the old name: got %+v, want that it is replaced", got)
+		}
+		if got := again.status().Seat; got != seat {
+			t.Errorf("got seat %d, want %d", got, seat)
+		}
+		want := player.Seat{Player: seat, Name: "eve", Presence: player.Here}
+		before := want
+		before.Name = "ada"
+		if got := told[player.SeatChanged](other); !slices.Contains(got, player.SeatChanged{Seat: want, Before: before}) {
+			t.Errorf("got %+v, want the new name of seat %d", got, seat)
+		}
+	})
+}
+
+// Players who join in the same tick know each other's names, whether the state that they are sent is new or not.
+func TestJoinInOneTick(t *testing.T) {
+	for _, every := range []lockstep.Time{1, 5 * lockstep.Second} { // between two keyframes for joiners
+		inBubble(t, setup{host: host.Options{KeyframeInterval: every}}, func(t *testing.T, s *stage) {
+			all := []*testClient{s.join(t, ada, nil), s.join(t, bob, nil)}
+			want := []player.Seat{{Player: 0, Name: "ada", Presence: player.Here}, {Player: 1, Name: "bob", Presence: player.Here}}
+			time.Sleep(2 * time.Second)
+			for i, c := range all {
+				var got []player.Seat
+				c.Do(func(c *player.Client) { got = c.Seats() })
+				if !slices.Equal(got, want) {
+					t.Errorf("client %d: got %+v, want %+v", i, got, want)
+				}
+			}
+			if err := s.match.End(t.Context(), "done"); err != nil {
+				t.Fatal(err)
+			}
+			<-s.match.Done()
+			if got := s.joins(t); len(got) != 2 || got[0] != got[1] {
+				t.Errorf("got joins in ticks %v, want two in one", got)
+			}
+		})
+	}
+}
+
+// joins returns the ticks in which players joined, from the replay.
+func (s *stage) joins(t *testing.T) (ticks []lockstep.Tick) {
+	t.Helper()
+	f, err := replay.OpenNoFollow(s.match.ReplayPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := f.Reader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = replay.Play(r, nil, func(r *record.Record) error {
+		for i := range r.Frame.Commands {
+			c := &r.Frame.Commands[i]
+			if c.Player != lockstep.System {
+				continue
+			}
+			v, err := record.SystemValue(c)
+			if err != nil {
+				return err
+			}
+			if _, ok := v.(*lockstep.Joined); ok {
+				ticks = append(ticks, r.Frame.Tick)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ticks
 }
 
 func lastIndex[T comparable](all []T, x T) int {

@@ -276,6 +276,9 @@ func (n *news) refused(e *player.ServerError) {
 		n.link.Text = fmt.Sprintf("This page and the server have different versions: %s differs (%s). Reload the page.", e.Field, e.Text)
 	case protocol.ErrorMalformed:
 		n.link.Text = "The server does not understand this page: " + e.Text
+	case protocol.ErrorInactive:
+		n.problem(e.Text)
+		return
 	default:
 		n.problem(fmt.Sprintf("%v: %s", e.Code, e.Text))
 		return
@@ -296,6 +299,7 @@ func (n *news) closing(e *player.ServerClosing) {
 		protocol.CloseBanned:   "You cannot join this match: ",
 		protocol.CloseEnded:    "The match is over: ",
 		protocol.CloseShutdown: "The server has shut down: ",
+		protocol.CloseInactive: "You have lost your seat: ",
 	}[e.Code]
 	switch {
 	case words == "":

@@ -31,6 +31,8 @@ func TestConnectionInWords(t *testing.T) {
 		{[]any{player.ServerClosing{Code: protocol.CloseReplaced}}, "failed", "another window"},
 		{[]any{player.ServerClosing{Code: protocol.CloseKicked, Text: "rude"}}, "failed", "kicked: rude"},
 		{[]any{player.ServerClosing{Code: protocol.CloseBanned, Text: "banned for 60 s"}}, "failed", "cannot join this match: banned for 60 s"},
+		{[]any{player.ServerClosing{Code: protocol.CloseInactive, Text: "no command"}}, "failed", "lost your seat: no command"},
+		{[]any{player.ServerError{Code: protocol.ErrorInactive, Text: "give one"}}, "live", "live"},
 		{[]any{player.ServerClosing{Code: protocol.CloseAbuse, Text: "flood"}}, "failed", "abuse): flood"},
 		{[]any{player.ServerClosing{Code: protocol.CloseShutdown, RetryAfter: lockstep.Second}}, "live", "live"},
 		{[]any{player.ServerError{Code: protocol.ErrorLimit, Text: "slower"}}, "live", "live"},
@@ -69,10 +71,11 @@ func TestNews(t *testing.T) {
 	n.words = func(detail string) string { return strings.TrimPrefix(detail, "game: ") }
 	n.take(lockstep.Receipt{Reason: lockstep.Refused, Detail: "game: too far"})
 	n.take(lockstep.Receipt{Reason: lockstep.TooMany})
+	n.take(player.ServerError{Code: protocol.ErrorInactive, Text: "give a command"})
 	n.line("game", 2, "is defeated")
 	want := []Line{
 		{"chat", 3, "hi"}, {"problem", -1, "rejected: game: that costs more than you have: 3"}, {"problem", -1, "rejected: too far"},
-		{"problem", -1, "rejected: " + lockstep.TooMany.String()}, {"game", 2, "is defeated"},
+		{"problem", -1, "rejected: " + lockstep.TooMany.String()}, {"problem", -1, "give a command"}, {"game", 2, "is defeated"},
 	}
 	if fmt.Sprint(n.lines) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", n.lines, want)

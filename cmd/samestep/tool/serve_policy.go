@@ -119,6 +119,9 @@ func (p *matchPolicy) setInactive(c *cli.Context) error {
 	if !ok {
 		return usagef("--inactive-then: got %q, want report, takeover or remove", c.String("inactive-then"))
 	}
+	if after == 0 {
+		after = -time.Second // for a Host 0 is the default
+	}
 	p.host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: action}
 	return nil
 }

@@ -40,7 +40,7 @@ func identitySessions() []Built {
 		{id: "token-empty-watch", rules: "P-token-empty P-session-form", about: "An empty token makes a spectator where anybody may watch.",
 			setup: func(t *Transcript) { t.Host.AnonymousSpectators = true },
 			run:   func(p *play) { p.join(auth{}); p.wait(1000) }},
-		{id: "token-guest", rules: "P-token-guest P-full", about: "Guests take the free seats, one comes back to the same seat, and a third finds none.",
+		{id: "token-guest", rules: "P-token-guest P-full", about: "Guests take the free seats, one comes back to the same seat, also under another name, and a third finds none.",
 			setup: func(t *Transcript) { t.Tokens = nil },
 			run: func(p *play) {
 				a := p.join(auth{token: guestAnn})
@@ -50,6 +50,10 @@ func identitySessions() []Built {
 				p.wait(500)
 				p.again(a, auth{token: guestAnn})
 				p.join(auth{token: "guest:Cid:00112233445566778899"})
+				p.wait(500)
+				a.cut()
+				p.wait(500)
+				p.again(a, auth{token: "guest:Eve:0123456789abcdef"})
 				p.wait(500)
 			}},
 		{id: "full-spectators", rules: "P-full", about: "A second spectator finds no place.",

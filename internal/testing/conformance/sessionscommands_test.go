@@ -206,7 +206,7 @@ func limitSessions() []Built {
 		{id: "limit-notes", rules: "P-limit-notes P-token-guest", about: "Guests take turns in a seat, each under another name: the log has 32 names at once, and soon that of the last guest.",
 			run: func(p *play) {
 				for i := range 40 {
-					g := p.join(auth{token: fmt.Sprintf("guest:%d:0123456789abcdef", i)})
+					g := p.join(auth{token: fmt.Sprintf("guest:%[1]d:0123456789abcd%02[1]d", i)})
 					if i < 39 {
 						g.say(39, "")
 						p.deliver()

@@ -165,7 +165,7 @@ func seatSessions() []Built {
 				g.say(33, 100, kindAdd, recordBytes(9))
 				p.wait(500)
 			}},
-		{id: "inactive", rules: "P-inactive", about: "A player who gives no command for a second gets closing inactive and is taken over; the token still takes the seat.",
+		{id: "inactive", rules: "P-inactive", about: "A player who gives no command for a second is warned, gets closing inactive and is taken over; the token still takes the seat.",
 			setup: func(t *Transcript) { t.Host.InactiveMS = 1000 },
 			run: func(p *play) {
 				g := p.join(auth{token: ada})

@@ -85,7 +85,10 @@ func (s *stage) options() host.Options {
 	if p.Substitute {
 		o.Substitute = substitute
 	}
-	o.Inactive = host.InactivePolicy{After: ms(p.InactiveMS), Then: host.TakeOverInactive}
+	o.Inactive = host.InactivePolicy{After: -1}
+	if p.InactiveMS > 0 {
+		o.Inactive = host.InactivePolicy{After: ms(p.InactiveMS), Then: host.TakeOverInactive}
+	}
 	if p.Evidence {
 		o.Evidence = true
 	}

@@ -57,7 +57,12 @@ var controls = []control{
 		m := w.machines[1]
 		w.plan.Host.Inactive = sec
 		m.idle.active(1000000, m.wire.epoch)
+		m.idle.warned = true
 		m.idled()
+	}},
+	{"a warning before the loss of a seat", "I7", "closed as inactive without a warning", func(t *testing.T, w *world) {
+		w.plan.Host.Inactive = sec
+		w.machines[1].idled()
 	}},
 	{"a policy for inactive players", "I7", "there is no such policy", func(t *testing.T, w *world) {
 		w.plan.Host.Inactive = 0

@@ -10,6 +10,7 @@ type idle struct {
 	silent lockstep.Time // it gives none before
 	tick   lockstep.Tick // of its last accepted command …
 	epoch  int           // … in this epoch
+	warned bool          // on this connection, that it loses its seat without a command
 	closed bool          // the server has ended its connection because of that …
 	at     lockstep.Time // … at this time, the last time
 }
@@ -24,6 +25,9 @@ func (i *idle) active(t lockstep.Tick, epoch int) {
 
 // inactive returns the policy of the Host.
 func (p *HostPlan) inactive() host.InactivePolicy {
+	if p.Inactive == 0 {
+		return host.InactivePolicy{After: -1}
+	}
 	then := host.TakeOverInactive
 	if p.RemoveInactive {
 		then = host.RemoveInactive
@@ -49,6 +53,8 @@ func (m *machine) idled() {
 	case m.liar != nil || m.wire == nil:
 	case w.plan.Host.Inactive == 0:
 		w.fail("I7", "honest %s was closed as inactive, and there is no such policy", m)
+	case !m.idle.warned:
+		w.fail("I7", "%s was closed as inactive without a warning", m)
 	case m.idle.epoch == m.wire.epoch && m.idle.tick > 0 && w.oracle.tick() < m.idle.tick-min(m.idle.tick, sayLeft)+after:
 		w.fail("I7", "%s was closed as inactive at tick %d, and its last command is in tick %d", m, w.oracle.tick(), m.idle.tick)
 	}

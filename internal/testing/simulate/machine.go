@@ -294,7 +294,7 @@ func (m *machine) event(e any) {
 	case player.Healed:
 		m.truth.reporting = false
 	case player.Welcomed:
-		m.greeted = true
+		m.greeted, m.idle.warned = true, false
 	case player.Ended:
 		m.toldEnd(&e)
 	case player.Synced:
@@ -304,6 +304,7 @@ func (m *machine) event(e any) {
 	case player.ServerError:
 		m.harmed("was told of an error: %v: %s", e.Code, e.Text)
 		m.full = m.full || e.Code == protocol.ErrorFull && m.plan.Spectator
+		m.idle.warned = m.idle.warned || e.Code == protocol.ErrorInactive
 		if m.liar == nil && (e.Code == protocol.ErrorMalformed || e.Code == protocol.ErrorIdentity || e.Code == protocol.ErrorRole) {
 			w.fail("I7", "honest %s was told of an error: %v: %s", m, e.Code, e.Text)
 		}
