@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -43,12 +44,13 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 		ctx: c.Context, flags: c, game: g, players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
 		host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
-			MaxSpectators: int(c.Uint("max-spectators")),
-			Wait:          host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
-			Slow:          host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
+			MaxSpectators: int(c.Uint("max-spectators")), Grace: lockstep.Time(c.Duration("grace").Microseconds()),
+			Wait: host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
+			Slow: host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
 		},
 	}
-	if err := between(c, "share", time.Millisecond, time.Minute); err != nil {
+	if err := cmp.Or(between(c, "share", time.Millisecond, time.Minute), between(c, "countdown", 0, maxCountdown),
+		between(c, "inactive", 0, 24*time.Hour), between(c, "grace", time.Millisecond, 24*time.Hour)); err != nil {
 		return nil, err
 	}
 	share := int(c.Duration("share").Microseconds())
@@ -66,7 +68,7 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 	}
 	p.host.Desync = policy
 	if p.substitutes = c.Bool("substitutes"); p.substitutes && p.host.Relay {
-		return nil, usagef("--substitutes: got --relay, want a referee, whose state the bots look at")
+		return nil, usagef("--substitutes: %v", errSubstitutes)
 	}
 	if err := p.readStart(c.String("start"), c.Duration("countdown")); err != nil {
 		return nil, err
@@ -76,9 +78,6 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 
 // readStart reads --start and --countdown.
 func (p *matchPolicy) readStart(text string, countdown time.Duration) error {
-	if countdown < 0 || countdown > maxCountdown {
-		return usagef("--countdown: got %v, want at most %v", countdown, maxCountdown)
-	}
 	start, err := parseStart(text)
 	if err != nil {
 		return usagef("--start: %v", err)
@@ -95,25 +94,9 @@ func (p *matchPolicy) setStart(text string, start host.StartPolicy, countdown ti
 	p.start, p.countdown, p.host.Start = text, countdown, start
 }
 
-// applyTo is apply with the start that a request asks for, if it is not "".
-func (p *matchPolicy) applyTo(spec *server.MatchSpec, start string, bots uint8) error {
-	if start != "" {
-		policy, err := parseStart(start)
-		if err != nil {
-			return fmt.Errorf("start: %w", err)
-		}
-		p.setStart(start, policy, p.countdown)
-	}
-	p.apply(spec, uint(bots))
-	return nil
-}
-
 // setInactive sets the policy for players who give no command.
 func (p *matchPolicy) setInactive(c *cli.Context) error {
 	after := c.Duration("inactive")
-	if after < 0 || after > 24*time.Hour {
-		return usagef("--inactive: got %v, want at most 24h", after)
-	}
 	actions := map[string]host.InactiveAction{"report": host.ReportInactive, "takeover": host.TakeOverInactive, "remove": host.RemoveInactive}
 	action, ok := actions[c.String("inactive-then")]
 	if !ok {
@@ -163,10 +146,11 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	}
 }
 
-// policyFlags are the flags that are policies of a match. A match keeps those of its creation.
+// policyFlags are the flags that are policies of a match, besides those that a request can set. A match keeps those of its
+// creation.
 var policyFlags = []string{
 	"spectator-delay", "anonymous-spectators", "max-spectators", "relay", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
-	"substitutes", "inactive", "inactive-then", "countdown",
+	"grace", "inactive", "inactive-then",
 }
 
 // recorded returns the policies of a match as flags, of those that are not the default.
@@ -174,6 +158,12 @@ func (p *matchPolicy) recorded(bots uint) string {
 	text := []string{fmt.Sprintf("--bots=%d", bots)}
 	if p.start != defaultStart {
 		text = append(text, "--start="+p.start)
+	}
+	if p.countdown != defaultCountdown {
+		text = append(text, fmt.Sprintf("--countdown=%v", p.countdown))
+	}
+	if p.substitutes {
+		text = append(text, "--substitutes=true")
 	}
 	for _, name := range policyFlags {
 		if p.flags.IsSet(name) {
@@ -196,7 +186,7 @@ func (p *matchPolicy) restore(spec *server.MatchSpec, recorded string) error {
 		}
 	}
 	args := strings.Fields(recorded)
-	for _, name := range append(policyFlags, "bots", "start") {
+	for _, name := range append(policyFlags, "bots", "start", "countdown", "substitutes") {
 		if p.flags.IsSet(name) {
 			args = append(args, fmt.Sprintf("--%s=%v", name, p.flags.Value(name)))
 		}
