@@ -279,7 +279,7 @@ func requestedFrom(r matchRequest, from string, seats map[string]string, games g
 	if spec.Players, err = seatsFrom(seats, origin); err != nil {
 		return none, fmt.Errorf("seats: %w", err)
 	}
-	return spec, policy.of(g).applyTo(&spec, &r)
+	return spec, policy.of(g).applyTo(&spec, &r.requestedPolicy, r.Bots)
 }
 
 // readerOf returns a reader of the replay in a file.

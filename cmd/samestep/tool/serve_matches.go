@@ -79,10 +79,7 @@ type matchRequest struct {
 	TickMS   uint16 `json:"-"`     // replaces TickRate, unless it is 0
 	Seed     uint64 `json:"-"`
 	Bots     uint8  `json:"bots"`
-	Start    string `json:"start"` // see parseStart; "" for that of the server
-
-	Countdown   string `json:"countdown"`   // such as 5s; "" for that of the server
-	Substitutes *bool  `json:"substitutes"` // nil: as the server has it
+	requestedPolicy
 
 	Config json.RawMessage `json:"config"` // fields that differ from the usual configuration
 }
@@ -142,7 +139,7 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 	if err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
-	if err := policy.of(g).applyTo(&spec, &r.matchRequest); err != nil {
+	if err := policy.of(g).applyTo(&spec, &r.requestedPolicy, r.Bots); err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
 	return spec, nil

@@ -94,6 +94,64 @@ func (p *matchPolicy) setStart(text string, start host.StartPolicy, countdown ti
 	p.start, p.countdown, p.host.Start = text, countdown, start
 }
 
+// A requestedPolicy has the policies that a request for a match may set. "" and nil are those of the server.
+type requestedPolicy struct {
+	Start       string `json:"start"`     // see parseStart
+	Countdown   string `json:"countdown"` // such as 5s
+	Substitutes *bool  `json:"substitutes"`
+}
+
+// applyFlags sets the policies of the matches of --matches. It refuses flags that would have no effect.
+func (p *matchPolicy) applyFlags(c *cli.Context, specs []server.MatchSpec) error {
+	bots := c.Uint("bots")
+	if c.Duration("inactive") == 0 && p.host.Inactive.Then != host.ReportInactive {
+		return usagef("--inactive-then: got %s with --inactive 0, which never happens", c.String("inactive-then"))
+	}
+	for i := range specs {
+		if most := mostStart(&specs[i], bots); c.IsSet("start") && p.host.Start.Players > most {
+			return usagef("--start: got %d players, want at most %d, the seats without a bot", p.host.Start.Players, most)
+		}
+		if c.IsSet("countdown") && !p.host.Start.Ready {
+			return usagef("--countdown: %v", errCountdown)
+		}
+		p.apply(&specs[i], bots)
+	}
+	return nil
+}
+
+// applyTo sets the policies of a match that a request asks for.
+func (p *matchPolicy) applyTo(spec *server.MatchSpec, r *requestedPolicy, bots uint8) error {
+	text, start, countdown := p.start, p.host.Start, p.countdown
+	var err error
+	if r.Start != "" {
+		text = r.Start
+		if start, err = parseStart(text); err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+		if most := mostStart(spec, uint(bots)); start.Players > most {
+			return fmt.Errorf("start: got %d players, want at most %d, the seats without a bot", start.Players, most)
+		}
+	}
+	if r.Countdown != "" {
+		countdown, err = time.ParseDuration(r.Countdown)
+		if err != nil || countdown < 0 || countdown > maxCountdown {
+			return fmt.Errorf("countdown: got %.32q, want 0s to %v", r.Countdown, maxCountdown)
+		}
+		if !start.Ready {
+			return fmt.Errorf("countdown: %w", errCountdown)
+		}
+	}
+	p.setStart(text, start, countdown)
+	if r.Substitutes != nil {
+		p.substitutes = *r.Substitutes
+	}
+	if p.substitutes && p.host.Relay {
+		return fmt.Errorf("substitutes: %w", errSubstitutes)
+	}
+	p.apply(spec, uint(bots))
+	return nil
+}
+
 // setInactive sets the policy for players who give no command.
 func (p *matchPolicy) setInactive(c *cli.Context) error {
 	after := c.Duration("inactive")
