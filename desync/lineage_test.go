@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/dots"
@@ -87,21 +88,47 @@ func TestFollowLineage(t *testing.T) {
 		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		f, err := replay.Open(path)
+		for _, way := range []struct {
+			name   string
+			verify func(*replay.File) *desync.Verification
+		}{{"whole", verifyWhole(g)}, {"live", verifyLive(t, g)}} {
+			f, err := replay.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := way.verify(f)
+			err = v.FollowLineage(f, replay.Games{g}, []string{dir}, replay.SimulateOptions{})
+			f.Close()
+			var text strings.Builder
+			if werr := v.WriteText(&text); werr != nil || replay.ClassOf(err) != row.class {
+				t.Errorf("%s, %s: got %v, %v, want %s", row.name, way.name, err, werr, row.class)
+			}
+			for _, want := range row.want {
+				if !strings.Contains(text.String(), want) {
+					t.Errorf("%s, %s: got\n%s\nwant %s", row.name, way.name, &text, want)
+				}
+			}
+		}
+	}
+}
+
+// verifyWhole verifies a file.
+func verifyWhole(g *lockstep.Game) func(*replay.File) *desync.Verification {
+	return func(f *replay.File) *desync.Verification {
+		v, _ := desync.Verify(f, replay.Games{g}, replay.VerifyOptions{}) // the error is in v
+		return v
+	}
+}
+
+// verifyLive verifies a file like a match that is being played.
+func verifyLive(t *testing.T, g *lockstep.Game) func(*replay.File) *desync.Verification {
+	return func(f *replay.File) *desync.Verification {
+		l, err := replay.OpenLive(f.Path(), replay.LiveOptions{Idle: time.Millisecond, Poll: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _ := desync.Verify(f, replay.Games{g}, replay.VerifyOptions{})
-		err = v.FollowLineage(f, replay.Games{g}, []string{dir}, replay.SimulateOptions{})
-		f.Close()
-		var text strings.Builder
-		if werr := v.WriteText(&text); werr != nil || replay.ClassOf(err) != row.class {
-			t.Errorf("%s: got %v, %v, want %s", row.name, err, werr, row.class)
-		}
-		for _, want := range row.want {
-			if !strings.Contains(text.String(), want) {
-				t.Errorf("%s: got\n%s\nwant %s", row.name, &text, want)
-			}
-		}
+		defer l.Close()
+		v, _ := desync.VerifyLive(t.Context(), l, replay.Games{g}, replay.VerifyOptions{}) // the error is in v
+		return v
 	}
 }

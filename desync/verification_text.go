@@ -70,6 +70,8 @@ func (v *Verification) verdict() string {
 		return fmt.Sprintf("DESYNC, first at tick %d: %s", v.First.Tick, v.Verdict.Text)
 	case v.falseLineage != nil:
 		return fmt.Sprintf("FALSE LINEAGE: %v", v.falseLineage)
+	case v.Err != nil && v.Checked == 0 && v.simulated() == 0:
+		return "unknown: no tick was verified"
 	case v.Ended && v.Err == nil:
 		return "true: every checksum is that of the simulation"
 	case v.Ended:

@@ -58,7 +58,8 @@ func ExampleGame_WithAssets() {
 }
 
 // Several players edit a map. A change names the version that its player has seen. The refusal of a stale one, which is the
-// detail of its receipt, has the present version: the editor shows that, and the player decides again.
+// detail of its receipt, has the present version: the editor shows that, and the player decides again. Of two changes of one
+// version in a tick, the second has been accepted already, so an event tells that it is stale.
 func ExampleRules_versions() {
 	type edit struct {
 		Version uint32 // that the player has seen
@@ -69,6 +70,10 @@ func ExampleRules_versions() {
 		Height  uint8
 	}
 	type config struct{}
+	type stale struct {
+		Player lockstep.Player
+		Err    error
+	}
 	refuse := func(w *world, e *edit) error {
 		if e.Version != w.Version {
 			return fmt.Errorf("stale: got version %d, the map has version %d", e.Version, w.Version)
@@ -85,11 +90,18 @@ func ExampleRules_versions() {
 		},
 		Step: func(w *world, _ *config, turn *lockstep.Turn) {
 			for i := range turn.Commands {
-				// Another change may have come first since Validate.
-				if e, ok := turn.Commands[i].Value.(*edit); ok && refuse(w, e) == nil {
-					w.Height = e.Height
-					w.Version++
+				c := &turn.Commands[i]
+				e, ok := c.Value.(*edit)
+				if !ok {
+					continue
 				}
+				// Another change may have come first since Validate.
+				if err := refuse(w, e); err != nil {
+					lockstep.Emit(turn, stale{c.Player, err})
+					continue
+				}
+				w.Height = e.Height
+				w.Version++
 			}
 		},
 	})
@@ -105,14 +117,16 @@ func ExampleRules_versions() {
 	}
 	first := editCommand(game, 0, &edit{Version: 0, Height: 3})
 	second := editCommand(game, 1, &edit{Version: 0, Height: 9})
+	sim.Observe(func(_ lockstep.Tick, event any) { fmt.Println(event) })
 	fmt.Println(sim.Validate(&second))
-	if err := sim.Step(&lockstep.Frame{Tick: 1, Commands: []lockstep.Command{first}}); err != nil {
+	if err := sim.Step(&lockstep.Frame{Tick: 1, Commands: []lockstep.Command{first, second}}); err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(sim.Validate(&second))
 	// Output:
 	// <nil>
+	// {1 stale: got version 0, the map has version 1}
 	// stale: got version 0, the map has version 1
 }
 

@@ -82,8 +82,13 @@ func (r Reason) Final() bool {
 }
 
 func (r Reason) text(detail string) string {
-	if detail == "" {
+	switch {
+	case detail == "":
 		return r.String()
+	case r == NotSeated: // the player has a seat, and may not command yet
+		return detail
+	case r == TooOften: // the detail begins with the ticks
+		return r.String() + ": wait " + detail
 	}
 	return r.String() + ": " + detail
 }

@@ -13,7 +13,7 @@ import (
 
 // A replay says for how long a seat was taken over, and how often its player gave no command for a long time.
 func TestInfoAbsences(t *testing.T) {
-	settings := lockstep.DefaultSettings(3)
+	settings := lockstep.DefaultSettings(4)
 	settings.Seed = 1
 	game, header := newDots(t, settings)
 	var file bytes.Buffer
@@ -23,7 +23,8 @@ func TestInfoAbsences(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := map[int]func(){
-		0:  func() { c.Join(0); c.Join(1); c.Join(2) },
+		0:  func() { c.Join(0); c.Join(1); c.Join(2); c.Join(3) },
+		5:  func() { c.Leave(3) }, // without a command
 		10: func() { c.TakeOver(0); c.TakeOver(1) },
 		15: func() { c.Return(0) },
 		20: func() { c.TakeOver(0) },
@@ -54,7 +55,7 @@ func TestInfoAbsences(t *testing.T) {
 	if err := info.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"taken over for 40 ticks", "inactive 2 times"} {
+	for _, want := range []string{"taken over for 40 ticks", "inactive 2 times", "player 3  0 commands"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("got %s, want %q in it", text.String(), want)
 		}

@@ -17,7 +17,7 @@ type Info struct {
 	Checksums  int                        `json:"checksums"`
 	Mismatches int                        `json:"dissents"`
 	Keyframes  []Keyframe                 `json:"keyframes"`
-	Players    []PlayerInfo               `json:"players"` // by number, the system included
+	Players    []PlayerInfo               `json:"players"` // who took a seat, by number, the system included
 	Names      map[lockstep.Player]string `json:"names"`
 	Ended      bool                       `json:"ended"`
 	Reason     string                     `json:"reason"` // why the match ended
@@ -102,7 +102,7 @@ func ReadInfo(r *Reader) (*Info, error) {
 	info.ContentHash = content.sum()
 	absences.end(info.Ticks, &players)
 	for p := range players {
-		if players[p] != (PlayerInfo{}) {
+		if absences.took[p] || players[p] != (PlayerInfo{}) {
 			players[p].Player = lockstep.Player(p)
 			info.Players = append(info.Players, players[p])
 		}

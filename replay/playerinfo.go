@@ -17,6 +17,7 @@ type PlayerInfo struct {
 // absences follows which seats are taken over.
 type absences struct {
 	since [256]lockstep.Tick // by seat; 0 for one that is not taken over
+	took  [256]bool          // by seat, whether somebody has had it, perhaps without a command
 }
 
 func (a *absences) add(rec *record.Record, players *[256]PlayerInfo) {
@@ -31,10 +32,14 @@ func (a *absences) add(rec *record.Record, players *[256]PlayerInfo) {
 		value, _ := record.SystemValue(&c) // nothing for one of a later version
 		switch v := value.(type) {
 		case *lockstep.TakenOver:
-			a.since[v.Player] = rec.Tick
+			a.since[v.Player], a.took[v.Player] = rec.Tick, true
 		case *lockstep.Joined:
+			a.took[v.Player] = true
 			a.back(v.Player, rec.Tick, players)
+		case *lockstep.Lost:
+			a.took[v.Player] = true
 		case *lockstep.Left:
+			a.took[v.Player] = true
 			a.back(v.Player, rec.Tick, players)
 		}
 	}

@@ -119,7 +119,8 @@ type painter struct {
 	*client.Session
 	mu     sync.Mutex
 	hashes map[lockstep.Tick]string
-	bad    []any // events that should not be
+	bad    []any    // events that should not be
+	stale  []string // the details of refused changes
 }
 
 // join begins a session with a cache, whose player paints if there is a token of one.
@@ -136,11 +137,15 @@ func (m *tiles) join(t *testing.T, path, token string, cache client.AssetCache) 
 		}
 	}
 	o.Handle = func(_ *player.Client, e any) {
-		switch e.(type) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch e := e.(type) {
 		case player.Desynced, player.Mismatch, player.ConnectionLost, player.ConnectFailed:
-			p.mu.Lock()
 			p.bad = append(p.bad, e)
-			p.mu.Unlock()
+		case lockstep.Receipt:
+			if e.Reason == lockstep.Refused {
+				p.stale = append(p.stale, e.Detail)
+			}
 		}
 	}
 	p.Session = m.dial(t.Context(), path, o)
@@ -163,6 +168,13 @@ func (p *painter) ran(t *testing.T, ticks int) {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// staleAtStart reports whether a detail refuses a change of the map at the start, and has a later version.
+func staleAtStart(detail string) bool {
+	var now int
+	n, err := fmt.Sscanf(detail, "stale: got version 0, the map has version %d", &now)
+	return n == 1 && err == nil && now > 0
 }
 
 // A match whose map is an asset: two players who fetch it, one who has it, and a replay that verifies with it only. The server
@@ -194,6 +206,14 @@ func TestMatchWithAssets(t *testing.T) {
 	if lists, contents := fetches(); lists != 1 || contents != 0 {
 		t.Errorf("a late spectator with a cache asked for %d lists and %d contents, want 1 and 0", lists, contents)
 	}
+	if _, err := bob.Submit(&testgame.Paint{Version: 0, Tile: 1}); err != nil { // of the map at the start
+		t.Fatal(err)
+	}
+	bob.ran(t, 120)
+	if bob.mu.Lock(); !slices.ContainsFunc(bob.stale, staleAtStart) {
+		t.Errorf("got refusals %q, want one with the present version", bob.stale)
+	}
+	bob.mu.Unlock()
 	if err := m.match.End(t.Context(), "enough"); err != nil {
 		t.Fatal(err)
 	}

@@ -76,6 +76,14 @@ func TestAssetsRefused(t *testing.T) {
 			w.Write(tilesMap)
 		}, nil, "got status 206, want 200"},
 
+		{"no match", listPath, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"error":{"code":"no_match","message":"no such match"}}`)
+		}, nil, "list of assets: no such match (status 404)"},
+		{"endless error", listPath, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprintf(w, `{"error":{"message":%q}}`, strings.Repeat("no", 40_000))
+		}, nil, "list of assets: got status 404"},
 		{"no list", listPath, http.NotFound, nil, "list of assets: got status 404"},
 		{"redirected list", listPath, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusFound)

@@ -5,7 +5,6 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -38,7 +37,8 @@ func getBody(ctx context.Context, hc *http.Client, address string, limit int64) 
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("got status %d, want %d", answer.StatusCode, http.StatusOK)
+		b, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
+		return nil, refusal(answer.StatusCode, http.StatusOK, b)
 	}
 	b, err := io.ReadAll(io.LimitReader(answer.Body, limit+1))
 	if err == nil && int64(len(b)) > limit {

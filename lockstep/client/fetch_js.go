@@ -3,7 +3,7 @@ package client
 import (
 	"context"
 	"errors"
-	"fmt"
+	"net/http"
 	"syscall/js"
 )
 
@@ -31,12 +31,19 @@ func getBody(ctx context.Context, address string, limit int64) (body []byte, err
 // readBody reads the answer that was promised.
 func readBody(promised js.Value, limit int64) (body []byte, err error) {
 	answer, ok := await(promised)
-	switch {
-	case !ok:
+	if !ok {
 		return nil, errFetch
-	case answer.Get("status").Int() != 200:
-		return nil, fmt.Errorf("got status %d, want 200", answer.Get("status").Int())
-	case answer.Get("body").IsNull():
+	}
+	if status := answer.Get("status").Int(); status != http.StatusOK {
+		text, _ := readAll(answer, maxRefusal)
+		return nil, refusal(status, http.StatusOK, text)
+	}
+	return readAll(answer, limit)
+}
+
+// readAll reads the body of an answer.
+func readAll(answer js.Value, limit int64) (body []byte, err error) {
+	if answer.Get("body").IsNull() {
 		return nil, errFetch
 	}
 	reader := answer.Get("body").Call("getReader")

@@ -44,7 +44,8 @@ func TestRefusedHandshakes(t *testing.T) {
 	var asked atomic.Int32
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
-		http.Error(w, "no", http.StatusForbidden)
+		w.WriteHeader(http.StatusForbidden)
+		w.Write([]byte(`{"error":{"message":"no such match"}}`))
 	}))
 	defer web.Close()
 	transport := &http.Transport{}
@@ -56,8 +57,8 @@ func TestRefusedHandshakes(t *testing.T) {
 		Wrap:    func(c net.Conn) net.Conn { return c },
 		Handle:  func(_ *player.Client, e any) { events = append(events, e) },
 	})
-	if err := s.Wait(); !errors.Is(err, player.ErrGaveUp) {
-		t.Errorf("got %v, want %v", err, player.ErrGaveUp)
+	if err := s.Wait(); !errors.Is(err, player.ErrGaveUp) || !strings.Contains(err.Error(), "client: no such match (status 403)") {
+		t.Errorf("got %v, want %v with the server's message", err, player.ErrGaveUp)
 	}
 	if asked.Load() != 6 || len(events) != 18 {
 		t.Errorf("asked %d times, and told %d events: %v", asked.Load(), len(events), events)

@@ -5,6 +5,7 @@ package client
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -53,13 +54,18 @@ func dial(ctx context.Context, address string, o *Options) (*socket, error) {
 	}
 	defer done()
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	s.ws, _, err = websocket.Dial(ctx, address, &websocket.DialOptions{
+	var answer *http.Response
+	s.ws, answer, err = websocket.Dial(ctx, address, &websocket.DialOptions{
 		HTTPClient: hc, Subprotocols: []string{Subprotocol}, CompressionMode: websocket.CompressionDisabled,
 		OnPingReceived: func(context.Context, []byte) bool { return s.allowed() },
 		OnPongReceived: func(context.Context, []byte) { s.allowed() },
 	})
 	if e := (*url.Error)(nil); errors.As(err, &e) {
 		return nil, e.Err // it names an address, which may be long and the server's
+	}
+	if err != nil && answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
+		b, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal)) // the library has it in memory
+		return nil, refusal(answer.StatusCode, http.StatusSwitchingProtocols, b)
 	}
 	if err != nil {
 		return nil, err

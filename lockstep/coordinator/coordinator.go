@@ -18,6 +18,10 @@ var (
 	// ErrSeat means that there is no such seat, or that the call is not allowed in the seat's state.
 	ErrSeat = errors.New("lockstep: wrong seat")
 
+	// ErrPaused means that a paused match cannot be paused again, and ErrNotPaused that any other cannot be resumed.
+	ErrPaused    = errors.New("lockstep: the match is paused")
+	ErrNotPaused = errors.New("lockstep: the match is not paused")
+
 	// ErrBusy means that the tick has no room for another system command. Try again later.
 	ErrBusy = errors.New("lockstep: busy")
 

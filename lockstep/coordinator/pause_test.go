@@ -66,14 +66,14 @@ func TestPauseTwice(t *testing.T) {
 	do(c.Join(0))
 	do(c.Join(1))
 	do(c.Pause(0))
-	if _, err := c.Pause(1); !errors.Is(err, coordinator.ErrSeat) {
-		t.Errorf("a second pause in the same tick: got %v, want %v", err, coordinator.ErrSeat)
+	if _, err := c.Pause(1); err != coordinator.ErrPaused {
+		t.Errorf("a second pause in the same tick: got %v, want %v", err, coordinator.ErrPaused)
 	}
 	if !tick() || tick() {
 		t.Error("the match is not paused")
 	}
-	if _, err := c.Pause(1); !errors.Is(err, coordinator.ErrSeat) {
-		t.Errorf("a pause of a paused match: got %v, want %v", err, coordinator.ErrSeat)
+	if _, err := c.Pause(1); err != coordinator.ErrPaused {
+		t.Errorf("a pause of a paused match: got %v, want %v", err, coordinator.ErrPaused)
 	}
 	do(c.Resume(0))
 	if first := tick(); !first || !tick() {

@@ -80,7 +80,7 @@ func (c *Coordinator) Pause(p lockstep.Player) (lockstep.Tick, error) {
 		return 0, err
 	}
 	if c.paused || c.pausing {
-		return 0, fmt.Errorf("%w: player %d pauses a match that is paused", ErrSeat, p)
+		return 0, ErrPaused
 	}
 	t, err := c.soon(&lockstep.Paused{Player: p})
 	c.pausing = err == nil
@@ -91,7 +91,7 @@ func (c *Coordinator) Pause(p lockstep.Player) (lockstep.Tick, error) {
 // System, which resumes a match without players: a paused match cannot be joined.
 func (c *Coordinator) Resume(p lockstep.Player) (lockstep.Tick, error) {
 	if c.err == nil && !c.paused && !c.pausing {
-		return 0, fmt.Errorf("%w: player %d resumes a match that is not paused", ErrSeat, p)
+		return 0, ErrNotPaused
 	}
 	if p != lockstep.System {
 		if err := c.seated(p); err != nil {

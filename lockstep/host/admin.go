@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -56,6 +57,7 @@ func (h *Host) Resume(now lockstep.Time, player lockstep.Player) error {
 	_, err := h.c.Resume(player)
 	if err == nil {
 		h.event(Event{Kind: MatchResumed, Player: player})
+		h.tellWait()
 	}
 	return err
 }
@@ -99,6 +101,9 @@ func (h *Host) Keyframe(now lockstep.Time) error {
 func (h *Host) End(now lockstep.Time, reason string) error {
 	h.at(now)
 	err := h.c.End(reason)
+	if err == nil {
+		h.ending = pack.Clip(reason, record.MaxNote)
+	}
 	if !h.over {
 		h.finish()
 	}

@@ -258,6 +258,7 @@ func (h *Host) giveUp(player lockstep.Player, code protocol.CloseCode, reason st
 		h.close(p, code, reason)
 		return
 	}
+	h.seats[player].why = reason
 	h.vacate(player)
 	h.event(Event{Kind: PeerLeft, Player: player, Code: code, Text: reason})
 }

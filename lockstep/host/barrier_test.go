@@ -263,8 +263,8 @@ func TestHostHold(t *testing.T) {
 			t.Errorf("%s was told %q, want %q", g.name, g.held, want)
 		}
 	}
-	if p.events[host.MatchHeld] != 2 || a.receipts[a.sequence] != before+1 {
-		t.Errorf("%d events, the command is of tick %d, want 2 and tick %d", p.events[host.MatchHeld], a.receipts[a.sequence], before+1)
+	if p.events[host.MatchHeld] != 1 || p.events[host.MatchGoesOn] != 1 || a.receipts[a.sequence] != before+1 {
+		t.Errorf("%d and %d events, the command is of tick %d, want 1 and 1, and tick %d", p.events[host.MatchHeld], p.events[host.MatchGoesOn], a.receipts[a.sequence], before+1)
 	}
 	p.unharmed(t, a, b, w)
 }

@@ -68,6 +68,7 @@ func (h *Host) runBots() {
 		switch err := h.runBot(p, bot); {
 		case err == nil:
 		case h.isBot(p):
+			h.seats[p].why = botFailed
 			h.vacate(p)
 			h.event(Event{Kind: BotFailed, Player: p, Text: clipped(err)})
 		default:
@@ -87,6 +88,9 @@ func (h *Host) runBot(p lockstep.Player, bot lockstep.Bot) error {
 		return nil
 	})
 }
+
+// botFailed is the reason in the log. Only the event has the error: it can tell what players must not know.
+const botFailed = "the bot failed"
 
 // guarded runs code of a bot, and turns a panic into an error.
 func guarded(f func() error) (err error) {

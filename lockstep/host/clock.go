@@ -1,6 +1,8 @@
 package host
 
 import (
+	"cmp"
+
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -144,7 +146,7 @@ func (h *Host) skip() {
 func (h *Host) finish() {
 	h.over, h.overAt = true, h.now
 	result, byRules := h.c.Result()
-	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.endReason(), ByRules: byRules, Result: h.header.ResultJSON(result)})
+	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.whyOver(), ByRules: byRules, Result: h.header.ResultJSON(result)})
 	for _, p := range h.peers {
 		h.mark(p)
 		if p.state == Connecting && !h.Lingers() {
@@ -175,6 +177,23 @@ func (h *Host) endCode() protocol.CloseCode {
 	return protocol.CloseEnded
 }
 
+// EndReason returns why the match has ended, and "" while it goes on.
+func (h *Host) EndReason() string {
+	if h.c.Err() == nil {
+		return ""
+	}
+	return h.whyOver()
+}
+
+// whyOver returns why no tick follows.
+func (h *Host) whyOver() string {
+	if _, byRules := h.c.Result(); byRules {
+		return coordinator.EndedByRules
+	}
+	return cmp.Or(h.ending, h.endReason())
+}
+
+// endReason returns what the peers are told, besides the record of the end.
 func (h *Host) endReason() string {
 	if err := h.c.Err(); err != nil && err != coordinator.ErrEnded {
 		return pack.Clip(err.Error(), record.MaxNote)

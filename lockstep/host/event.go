@@ -14,9 +14,9 @@ type EventKind uint8
 const (
 	PeerJoined    EventKind = 1 + iota // a player took a seat, or a spectator was welcomed
 	PeerResumed                        // a player returned with a new connection
-	PeerLost                           // a player's connection ended
-	PeerLeft                           // a player or spectator left
-	PeerTakenOver                      // the player did not come back in time
+	PeerLost                           // a player's connection ended; Text is the reason
+	PeerLeft                           // a player or spectator left; Text is the reason
+	PeerTakenOver                      // the player did not come back in time, or gave no command; Text is the reason
 	PeerLive                           // a connection has reached the present
 	PeerSynced                         // a connection is sent a keyframe; Text is the reason
 	PeerClosed                         // the host ended a connection; Text is the reason
@@ -28,19 +28,20 @@ const (
 	SpeedChanged                       // the match runs at Number percent now
 	MatchPaused
 	MatchResumed
-	MatchOver        // no more ticks
-	MatchHeld        // no ticks are sealed; Text is the reason. An empty Text ends it
+	MatchOver        // no more ticks; Text is the reason
+	MatchHeld        // no ticks are sealed; Text is the reason
 	RefereeHealed    // the referee's own state was wrong at Tick, and is re-simulated
 	TimeLost         // a player costs the match time; Text says how. Number is the used part of its Rates.Pace in milliseconds
 	BotFailed        // a bot panicked, or returned what is no command, and has left; Text is the error
 	SubstituteFailed // the substitute of a player panicked, or returned what is no command; the seat stays idle. Text is the error
 	MatchBegun       // the match has left its lobby
 	PeerInactive     // a player has given no command for Number seconds, see Options.Inactive
+	MatchGoesOn      // it is no longer held
 )
 
 var eventTexts = [...]string{
 	"", "joined", "resumed", "lost", "left", "taken over", "live", "synced", "closed", "refused", "desynced",
-	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed", "costs time", "failed", "substitute failed", "begun", "inactive",
+	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed", "costs time", "failed", "substitute failed", "begun", "inactive", "goes on",
 }
 
 func (k EventKind) String() string { return eventTexts[k] }

@@ -214,7 +214,7 @@ func ExampleHost_Ban() {
 	fmt.Println(errors.Is(h.Ban(0, host.Ban{}), host.ErrBan))
 	// Output:
 	// <nil>
-	// tick 0: player 0 left banned
+	// tick 0: player 0 left banned: banned for 90 s: bad manners
 	// tick 0: player 0 closed banned: banned for 90 s: bad manners
 	// tick 0: spectator refused banned: banned for 90 s: bad manners
 	// 1 0

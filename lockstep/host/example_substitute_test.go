@@ -53,8 +53,8 @@ func ExampleHost_Submit() {
 	// Output:
 	// tick 0: player 0 joined: Ann
 	// tick 0: player 0 synced: joined
-	// tick 0: player 0 lost
-	// tick 2: player 0 taken over
+	// tick 0: player 0 lost: the connection ended
+	// tick 2: player 0 taken over: did not come back
 	// seat 1: accepted for tick 6 <nil>
 	// seat 0: command 4
 	// true lockstep: wrong seat: player 0 is not the host's to command

@@ -62,6 +62,7 @@ type Host struct {
 	untold       bool // the peers do not know a seat's change
 	over         bool // finish was called
 	overAt       lockstep.Time
+	ending       string        // the reason of End; "" after other ends
 	lost         lockstep.Tick // ticks that were sealed but not in the log when it failed
 	shutdown     uint32        // milliseconds after which clients may come back; 0: not shut down
 

@@ -57,7 +57,7 @@ func TestHostCourse(t *testing.T) {
 	if len(b.receipts) != 41 || late.follower.Tick() != p.h.Now() {
 		t.Errorf("got %d receipts, spectator at tick %d", len(b.receipts), late.follower.Tick())
 	}
-	if got := p.h.Stats(); got.Desyncs != 0 || got.Keyframes > 3 {
+	if got := p.h.Stats(); got.Desyncs != 0 || got.SyncKeyframes > 3 {
 		t.Errorf("%+v", got)
 	}
 }

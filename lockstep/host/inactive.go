@@ -8,9 +8,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// An InactivePolicy is how a Host treats a player who is connected and gives no command. Its time is match time: ticks at
-// the full tick rate. So it stands still while the match is paused, held or waits, and while the player is away. A
-// reconnect does not begin it again. A player who is about to lose the seat is warned on its connection, 30 s before or
+// An InactivePolicy is how a Host treats a player who is connected and gives no command. A rejected command counts like
+// any other unless it exceeds Rates; chat does not count. The time is match time: ticks at the full tick rate. So it
+// stands still while the match is paused, held or waits, and while the player is away. A reconnect does not begin it again. A player who is about to lose the seat is warned on its connection, 30 s before or
 // after half of the time, whichever is later. A player who comes back after that is warned again, and has at least 5 s.
 type InactivePolicy struct {
 	After lockstep.Time // without a command: 5 minutes, at most a day; negative: for ever, without an event
@@ -81,6 +81,6 @@ func (h *Host) warningTicks(t lockstep.Time) lockstep.Tick {
 func (h *Host) takeOver(p lockstep.Player) {
 	s := &h.seats[p]
 	s.want, s.session, s.before, s.idle = takenOver, protocol.SessionToken{}, protocol.SessionToken{}, 0
-	h.event(Event{Kind: PeerTakenOver, Player: p})
+	h.event(Event{Kind: PeerTakenOver, Player: p, Text: s.why})
 	h.seatsChanged = true
 }

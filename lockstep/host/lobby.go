@@ -45,6 +45,7 @@ func (h *Host) Start(now lockstep.Time) error {
 
 func (h *Host) leaveLobby() {
 	h.lobby = lobby{}
+	h.pace.waiting = h.Held() != "" // and no longer for players
 	h.event(Event{Kind: MatchBegun, Player: lockstep.System})
 	h.tellWait()
 }

@@ -116,6 +116,9 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 		return
 	}
 	r := h.c.Submit(p.seat, m.Sequence, m.Command, m.Bytes)
+	if r.Reason == lockstep.NotSeated && h.lobby.open {
+		r.Detail = "the match has not begun"
+	}
 	if !known {
 		h.stats.Rejected[r.Reason]++
 		h.seats[p.seat].idle, p.warned = 0, false

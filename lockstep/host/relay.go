@@ -107,7 +107,7 @@ func (h *Host) adopt(t lockstep.Tick, state []byte, hash uint64) {
 		bytes: h.joins.encode(h.headerRecord, t, hash, m.last, state, h.roster(m.position)),
 		tick:  t, position: m.position, made: h.now,
 	}
-	h.stats.Keyframes++
+	h.stats.SyncKeyframes++
 }
 
 // hashOf returns the checksum of a state in canonical bytes.

@@ -35,8 +35,8 @@ func TestHostHundredJoinAtOnce(t *testing.T) {
 	p.pass(2 * lockstep.Second)
 	p.unharmed(t, p.guests...)
 	p.unharmed(t, a, b)
-	if s := p.h.Stats(); s.Keyframes != 1 || s.Spectators != 100 {
-		t.Errorf("made %d keyframes for %d spectators, want 1 for 100", s.Keyframes, s.Spectators)
+	if s := p.h.Stats(); s.SyncKeyframes != 1 || s.Spectators != 100 {
+		t.Errorf("made %d keyframes for %d spectators, want 1 for 100", s.SyncKeyframes, s.Spectators)
 	}
 }
 
@@ -486,12 +486,12 @@ func TestHostKeyframesInAnInterval(t *testing.T) {
 	p := newParty(t, nil, func(o *host.Options) { o.RingRecords = 16 })
 	a := p.join("a", "p0")
 	p.pass(10 * lockstep.Second)
-	before := p.h.Stats().Keyframes
+	before := p.h.Stats().SyncKeyframes
 	for i := range 12 {
 		p.join(fmt.Sprint("w", i), "watch")
 		p.pass(lockstep.Second)
 	}
-	if got := p.h.Stats().Keyframes - before; got != 3 {
+	if got := p.h.Stats().SyncKeyframes - before; got != 3 {
 		t.Errorf("made %d keyframes in 12 s, want 3", got)
 	}
 	p.pass(5 * lockstep.Second)

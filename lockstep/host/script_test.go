@@ -271,7 +271,7 @@ func (m *hostTable) peers(*script.Step) {
 func (m *hostTable) stats(*script.Step) {
 	s := m.p.h.Stats()
 	m.print("tick %d, skipped %d, %d players, %d spectators, keyframes %d, syncs %d, resyncs %d, resumes %d, offences %d, delay %d",
-		s.Tick, s.Skipped, s.Players, s.Spectators, s.Keyframes, s.Syncs, s.Resyncs, s.Resumes, s.Offences, s.InputDelay)
+		s.Tick, s.Skipped, s.Players, s.Spectators, s.SyncKeyframes, s.Syncs, s.Resyncs, s.Resumes, s.Offences, s.InputDelay)
 }
 
 // log prints the records since the last log, without empty ticks and checksums.

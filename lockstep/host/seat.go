@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
@@ -69,7 +70,7 @@ type hostSeat struct {
 func (h *Host) leaveSeat(p *peer) {
 	if p.seat == lockstep.System {
 		if p.state != Connecting && p.state != Closed {
-			h.event(Event{Kind: PeerLeft, Peer: p.id, Player: lockstep.System, Code: p.code})
+			h.event(Event{Kind: PeerLeft, Peer: p.id, Player: lockstep.System, Code: p.code, Text: p.whyGone()})
 		}
 		return
 	}
@@ -88,12 +89,12 @@ func (h *Host) leaveSeat(p *peer) {
 		h.takeOver(p.seat)
 	case p.code == protocol.CloseLeft, p.code == protocol.CloseKicked, p.code == protocol.CloseBanned, p.code == protocol.CloseInactive:
 		h.vacate(p.seat)
-		h.event(Event{Kind: PeerLeft, Peer: p.id, Player: p.seat, Code: p.code})
+		h.event(Event{Kind: PeerLeft, Peer: p.id, Player: p.seat, Code: p.code, Text: p.whyGone()})
 	default:
 		s.want, s.lostAt = away, h.now
 		h.seatsChanged = true
 		h.wakeAt(h.now + h.options.Grace)
-		h.event(Event{Kind: PeerLost, Peer: p.id, Player: p.seat, Code: p.code})
+		h.event(Event{Kind: PeerLost, Peer: p.id, Player: p.seat, Code: p.code, Text: p.whyGone()})
 	}
 	h.untold = true
 	h.tellSeats() // at once: the next player must not seem to be the same one
@@ -125,6 +126,17 @@ func (h *Host) Awaited() (players []lockstep.Player) {
 
 // leftUntold is the reason of a player who leaves and does not say why. The log needs none then.
 const leftUntold = "left"
+
+// connectionEnded is the reason in events of a connection that the host has not closed. The log needs none then.
+const connectionEnded = "the connection ended"
+
+// whyGone returns the reason in an event of the peer's end. The code says enough of one who leaves and gives no reason.
+func (p *peer) whyGone() string {
+	if p.reason == leftUntold {
+		return ""
+	}
+	return cmp.Or(p.reason, connectionEnded)
+}
 
 // leave handles a peer's own wish to leave. The log has its reason, so it is a note of the player like any other.
 func (h *Host) leave(p *peer, reason string) {

@@ -23,7 +23,7 @@ type Stats struct {
 	Resyncs       uint64        `json:"resyncs,string"`        // keyframes sent because of one
 	RefereeFaults uint64        `json:"referee_faults,string"` // times that the referee's own state was wrong
 	Resimulated   uint64        `json:"retried,string"`        // ticks re-simulated because of reports; see Rates.Resimulations
-	Keyframes     uint64        `json:"keyframes,string"`      // made for joiners
+	SyncKeyframes uint64        `json:"sync_keyframes,string"` // made to be sent; the log has others
 	Syncs         uint64        `json:"syncs,string"`          // keyframes sent
 	SyncBytes     uint64        `json:"sync_bytes,string"`     // of keyframes, as far as they were sent
 	Resumes       uint64        `json:"resumes,string"`        // reconnects without a keyframe
@@ -96,7 +96,7 @@ type SeatState uint8
 // The states of seats that somebody has.
 const (
 	SeatJoining   SeatState = iota // connected, and not in the present yet
-	SeatPlaying                    // connected
+	SeatPlaying                    // connected, also until the end of a match that is over
 	SeatAway                       // lost, and may come back
 	SeatTakenOver                  // did not come back in time, so the rules play; may still come back
 	SeatBot                        // a bot of the host
@@ -121,7 +121,7 @@ func (h *Host) Seats() (all []SeatInfo) {
 			state = SeatAway
 		case s.want == takenOver:
 			state = SeatTakenOver
-		case s.peer == nil || s.peer.state != Live:
+		case s.peer != nil && s.peer.state != Live && s.peer.state != Closed:
 			state = SeatJoining
 		}
 		all = append(all, SeatInfo{p, s.name, state})

@@ -71,7 +71,7 @@ func (h *Host) keyframe() *keyframe {
 	case h.options.Relay:
 		h.seekState()
 		return nil
-	case young && h.stats.Keyframes > 0:
+	case young && h.stats.SyncKeyframes > 0:
 		return nil
 	}
 	sim := h.c.Referee().Simulation()
@@ -83,7 +83,7 @@ func (h *Host) keyframe() *keyframe {
 		bytes: j.encode(h.headerRecord, sim.Tick(), sim.Hash(), j.last, j.state, h.roster(at)),
 		tick:  sim.Tick(), position: at, made: h.now,
 	}
-	h.stats.Keyframes++
+	h.stats.SyncKeyframes++
 	return h.shared
 }
 

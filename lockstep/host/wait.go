@@ -53,7 +53,11 @@ func (h *Host) Hold(now lockstep.Time, w Wait) {
 	h.waits.server = w
 	if w.Reason != before.Reason {
 		h.pace.waiting, h.pace.waitingAt = w.Reason != "", h.now // a WaitPolicy charges no player for the time of a hold
-		h.event(Event{Kind: MatchHeld, Player: lockstep.System, Text: w.Reason})
+		kind := MatchHeld
+		if w.Reason == "" {
+			kind = MatchGoesOn
+		}
+		h.event(Event{Kind: kind, Player: lockstep.System, Text: w.Reason})
 	}
 	h.tellWait()
 }

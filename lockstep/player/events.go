@@ -81,8 +81,8 @@ type (
 		Text   string
 	}
 
-	// SeatChanged: somebody took a seat, left it, was lost, came back, was taken over, or has another name. Reason is the
-	// server's, and may be empty.
+	// SeatChanged: somebody took a seat, left it, was lost, came back, was taken over, or has another name. Reason says why
+	// somebody is gone. It is empty otherwise, and for what a state sync has told.
 	SeatChanged struct {
 		Seat
 		Before Seat
@@ -102,8 +102,8 @@ type (
 	Held struct {
 		Reason  string
 		Players []lockstep.Player // whom it waits for, ascending; nil if it is for nobody
-		Since   lockstep.Time
-		Until   lockstep.Time // when it ends at the latest; 0 if nobody knows
+		Since   lockstep.Time     // on the clock of the client's owner; negative if the wait is older than that clock
+		Until   lockstep.Time     // on the same clock, when it ends at the latest; 0 if nobody knows
 	}
 
 	// ServerError: the server refused a message of the client.

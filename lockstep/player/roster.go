@@ -104,7 +104,7 @@ func (r *roster) note(n Note) {
 	case record.TopicPresence:
 		s.Presence = presenceOf(n.Text)
 		s.Ready = s.Ready && s.Presence == Here
-		reason, r.reasons[n.Player] = r.reasons[n.Player], ""
+		reason = r.reason(n.Player, s.Presence)
 	case record.TopicReady:
 		s.Ready = n.Text == record.ReadyYes
 	case record.TopicReason:
@@ -137,8 +137,28 @@ func (r *roster) becomes(p lockstep.Player, to Presence) {
 	was := *s
 	s.Ready = s.Ready && to == Here
 	s.Presence = to // the name stays: the next player has it until a note says another
-	r.changed(was, r.reasons[p])
+	r.changed(was, r.reason(p, to))
+}
+
+// The reasons of losses of which the log says nothing else.
+const (
+	connectionEnded = "the connection ended"
+	justLeft        = "left"
+)
+
+// reason returns why the presence of a seat becomes another one: what a note said, or what it means that none did.
+func (r *roster) reason(p lockstep.Player, to Presence) string {
+	noted := r.reasons[p]
 	r.reasons[p] = ""
+	switch {
+	case noted != "":
+		return noted
+	case to == Away:
+		return connectionEnded
+	case to == Vacant:
+		return justLeft
+	}
+	return ""
 }
 
 // changed tells a change of a seat.

@@ -20,7 +20,7 @@ func TestReasonOfANote(t *testing.T) {
 	r.note(Note{0, record.TopicPresence, record.PresenceHere})
 	r.note(Note{0, record.TopicPresence, record.PresenceAway})
 	r.command(&lockstep.Lost{Player: 0})
-	want := []string{"left: supper", "", ""}
+	want := []string{"left: supper", "", "the connection ended"}
 	for i, e := range changes {
 		if i >= len(want) || e.Reason != want[i] {
 			t.Errorf("change %d: got %+v, want the reasons %q", i, e, want)
@@ -28,5 +28,38 @@ func TestReasonOfANote(t *testing.T) {
 	}
 	if len(changes) != len(want) {
 		t.Errorf("got %d changes, want %d", len(changes), len(want))
+	}
+}
+
+// Each loss has a reason, also where the log has none. A name, or a player who comes, has none.
+func TestReasonOfLoss(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		note   string
+		value  any
+		before Presence
+		want   string
+	}{
+		{"cut", "", &lockstep.Lost{}, Here, "the connection ended"},
+		{"silent", "nothing was heard", &lockstep.Lost{}, Here, "nothing was heard"},
+		{"left", "", &lockstep.Left{}, Here, "left"},
+		{"kicked", "kicked by an admin", &lockstep.Left{}, Away, "kicked by an admin"},
+		{"taken over", "did not come back", &lockstep.TakenOver{}, Away, "did not come back"},
+		{"back", "", &lockstep.Joined{}, Away, ""},
+	} {
+		var changes []SeatChanged
+		r := roster{seats: []Seat{{Presence: row.before}}, reasons: make([]string, 1), tell: func(e any) {
+			if e, ok := e.(SeatChanged); ok {
+				changes = append(changes, e)
+			}
+		}}
+		if row.note != "" {
+			r.note(Note{0, record.TopicReason, row.note})
+		}
+		r.command(row.value)
+		r.note(Note{0, record.TopicName, "ann"})
+		if len(changes) == 0 || changes[0].Reason != row.want || len(changes) > 1 && changes[1].Reason != "" {
+			t.Errorf("%s: got %+v, want the reason %q, and none for the name", row.name, changes, row.want)
+		}
 	}
 }

@@ -206,7 +206,7 @@ func ExampleCommandType_Limit() {
 	// Output:
 	// accepted for tick 6
 	// accepted for tick 11
-	// rejected: too many commands of this kind: 10 ticks: at most 2 in 20 ticks
+	// rejected: too many commands of this kind: wait 10 ticks: at most 2 in 20 ticks
 	// accepted for tick 26
 	// limit: 2 in 1000 ms
 }

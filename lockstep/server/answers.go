@@ -111,7 +111,11 @@ func fail(w http.ResponseWriter, c code, message string) {
 		h.Del(name)
 	}
 	h.Set("X-Content-Type-Options", "nosniff")
-	reply(w, statuses[c], apiError{apiProblem{c, strings.TrimPrefix(message, "server: ")}})
+	message = strings.TrimPrefix(message, "server: ")
+	if a, ok := w.(*statusWriter); ok {
+		a.message = message
+	}
+	reply(w, statuses[c], apiError{apiProblem{c, message}})
 }
 
 // foreignErrors writes the errors of handlers that are not ours: those of net/http and of the WebSocket library.

@@ -209,8 +209,13 @@ func TestAdminPauses(t *testing.T) {
 				}
 			}
 		}
-		if status, _ := s.ask(t, "POST", "/matches/duel/resume", ops, ""); status != 409 {
-			t.Errorf("resume of a match that is not paused: got %d, want 409", status)
+		if status, body := s.ask(t, "POST", "/matches/duel/resume", ops, ""); status != 409 || !strings.Contains(body, "the match is not paused") {
+			t.Errorf("resume of a match that is not paused: got %d %q, want 409", status, body)
+		}
+		s.ask(t, "POST", "/matches/duel/pause?seat=0", ops, "")
+		eventually(t, "the match says that it is paused", func() bool { return s.match.View().Waiting != nil })
+		if status, body := s.ask(t, "POST", "/matches/duel/resume?seat=0", ops, ""); status != 200 || strings.Contains(body, `"waiting"`) {
+			t.Errorf("resume: got %d %q, want no wait", status, body)
 		}
 		s.ask(t, "POST", "/matches/duel/pause", ops, "")
 		tick := s.stats(t).Tick

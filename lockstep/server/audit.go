@@ -33,10 +33,10 @@ func (s *Server) audited(next http.HandlerFunc) http.HandlerFunc {
 		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
 			if v := recover(); v != nil {
-				s.logCall(r, a, http.StatusInternalServerError)
+				s.logCall(r, a, http.StatusInternalServerError, "")
 				panic(v)
 			}
-			s.logCall(r, a, answer.status)
+			s.logCall(r, a, answer.status, answer.message)
 		}()
 		next(answer, r)
 	}
@@ -45,8 +45,11 @@ func (s *Server) audited(next http.HandlerFunc) http.HandlerFunc {
 // auditedValues are the values of a request that the log may have. The others, such as a token's ID, may not.
 var auditedValues = []string{"seat", "peer", "percent", "subject", "address", "for", "reason"}
 
-// logCall writes the line of a call.
-func (s *Server) logCall(r *http.Request, a *audit, status int) {
+// roleRefused is the reason in the log why a valid token was refused.
+const roleRefused = "its role does not permit this"
+
+// logCall writes the line of a call, with the message of an error.
+func (s *Server) logCall(r *http.Request, a *audit, status int, message string) {
 	words := []any{"action", r.Method + " " + clipReason(r.URL.Path), "status", status, "address", clientText(r.RemoteAddr)}
 	if a.grant.Subject != "" {
 		words = append(words, "identity", a.grant.Subject, "name", a.grant.Name)
@@ -59,6 +62,14 @@ func (s *Server) logCall(r *http.Request, a *audit, status int) {
 			words = append(words, name, clipReason(v))
 		}
 	}
+	switch {
+	case a.why != nil && status >= http.StatusBadRequest:
+		words = append(words, "why", refusalText(a.why))
+	case message == refusedText:
+		words = append(words, "why", roleRefused)
+	case message != "":
+		words = append(words, "why", clipReason(message))
+	}
 	level := slog.LevelInfo
 	if status == http.StatusForbidden || status == http.StatusTooManyRequests {
 		omitted, ok := s.refusals.allow()
@@ -66,9 +77,6 @@ func (s *Server) logCall(r *http.Request, a *audit, status int) {
 			return
 		}
 		level = slog.LevelWarn
-		if a.why != nil {
-			words = append(words, "why", refusalText(a.why))
-		}
 		if omitted > 0 {
 			words = append(words, "omitted", omitted)
 		}
@@ -76,10 +84,11 @@ func (s *Server) logCall(r *http.Request, a *audit, status int) {
 	s.log.Log(r.Context(), level, "admin", words...)
 }
 
-// A statusWriter keeps the status of an answer.
+// A statusWriter keeps the status of an answer, and the message of an error.
 type statusWriter struct {
 	http.ResponseWriter
-	status int
+	status  int
+	message string
 }
 
 // WriteHeader implements [http.ResponseWriter].

@@ -42,13 +42,13 @@ func TestAudit(t *testing.T) {
 			want                      []string
 		}{
 			{"POST", "/matches/duel/pause?seat=0", ops, "", "INFO", []string{"status=200", "name=ops", `identity="token `, "seat=0"}},
-			{"POST", "/matches/duel/pause?seat=0", ops, "", "INFO", []string{"status=409", "name=ops"}},
-			{"POST", "/matches/none/kick?seat=1", ops, "", "INFO", []string{"status=404"}},
+			{"POST", "/matches/duel/pause?seat=0", ops, "", "INFO", []string{"status=409", "name=ops", `why="lockstep: the match is paused"`}},
+			{"POST", "/matches/none/kick?seat=1", ops, "", "INFO", []string{"status=404", `why="no such match"`}},
 			{"POST", "/matches", ops, `{"Name":"two"}`, "INFO", []string{"status=201", "match=two"}},
 			{"POST", "/matches/two/ban?subject=eve&for=1m&reason=rude", ops, "", "INFO", []string{"status=200", "subject=eve", "for=1m", "reason=rude"}},
 			{"GET", "/matches/two/bans", ops, "", "INFO", []string{"status=200"}},
 			{"DELETE", "/matches/two", ops, "", "INFO", []string{"status=200"}},
-			{"DELETE", "/matches/duel", ada, "", "WARN", []string{"status=403", "name=ada"}},
+			{"DELETE", "/matches/duel", ada, "", "WARN", []string{"status=403", "name=ada", `why="its role does not permit this"`}},
 			{"DELETE", "/matches/duel", "wrong-wrong-wrong-wrong", "", "WARN", []string{"status=403", `why="it is not in the list of tokens"`}},
 			{"GET", "/revocations", "", "", "WARN", []string{"status=403", `why="it showed no token"`}},
 		} {

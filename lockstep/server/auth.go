@@ -34,6 +34,9 @@ type publicKey struct{}
 // isPublic reports whether a request came to [Server.Public].
 func isPublic(r *http.Request) bool { return r.Context().Value(publicKey{}) != nil }
 
+// refusedText is the message for a client whose token is not valid or not permitted. It does not say which.
+const refusedText = "refused"
+
 // authenticate returns the grant of a request's bearer token in the match that the path names. It counts an invalid
 // token and answers the request. A valid token passes however many wrong ones its address has sent, because many
 // people can share an address.
@@ -60,7 +63,7 @@ func (s *Server) authenticateIn(w http.ResponseWriter, r *http.Request, match st
 		fail(w, codeGuesses, "too many tokens from your address were refused")
 		return host.Grant{}, false
 	}
-	fail(w, codeRefused, "refused")
+	fail(w, codeRefused, refusedText)
 	return host.Grant{}, false
 }
 
@@ -76,7 +79,7 @@ func (s *Server) admin(next http.HandlerFunc) http.HandlerFunc {
 // permitted answers a request whose valid token does not permit it.
 func permitted(w http.ResponseWriter, ok bool) bool {
 	if !ok {
-		fail(w, codeRefused, "refused")
+		fail(w, codeRefused, refusedText)
 	}
 	return ok
 }

@@ -56,7 +56,7 @@ func (m *Match) identify(e *host.Event) (words []any) {
 // level returns the level of an event's line in the log.
 func level(e *host.Event) slog.Level {
 	switch {
-	case e.Kind == host.MatchHeld && e.Text != "", e.Kind == host.RefereeHealed, e.Kind == host.BotFailed, e.Kind == host.SubstituteFailed:
+	case e.Kind == host.MatchHeld, e.Kind == host.RefereeHealed, e.Kind == host.BotFailed, e.Kind == host.SubstituteFailed:
 		return slog.LevelWarn
 	}
 	return slog.LevelInfo

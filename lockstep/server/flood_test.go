@@ -91,7 +91,7 @@ func TestManyJoinAtOnce(t *testing.T) {
 			all = append(all, <-done)
 		}
 		after := s.stats(t)
-		if made := after.Keyframes - before.Keyframes; made > 2 {
+		if made := after.SyncKeyframes - before.SyncKeyframes; made > 2 {
 			t.Errorf("%d keyframes were made for %d spectators, want one in 5 s", made, crowd)
 		}
 		if got := after.Syncs - before.Syncs; got < crowd*9/10 {

@@ -106,7 +106,7 @@ func subject(k host.EventKind) string {
 	switch k {
 	case host.ChecksTied, host.TicksSkipped, host.DelayChanged, host.SpeedChanged,
 		host.MatchPaused, host.MatchResumed, host.MatchOver, host.MatchHeld, host.RefereeHealed,
-		host.TimeLost:
+		host.TimeLost, host.MatchBegun, host.MatchGoesOn:
 		return "match"
 	}
 	return "connection"

@@ -225,7 +225,7 @@ func TestContract(t *testing.T) {
 	}
 	for _, x := range []struct{ change, to, path string }{ // controls
 		{`"tick":`, `"other_tick":`, "/matches"},
-		{`"keyframes": `, `"keyframes": {"type": "boolean"}, "x": `, "/matches"},
+		{`"sync_keyframes": `, `"sync_keyframes": {"type": "boolean"}, "x": `, "/matches"},
 		{`"no_match", `, ``, "/matches/none"},
 		{`"404": {"$ref"`, `"499": {"$ref"`, "/matches/none"},
 	} {

@@ -23,7 +23,7 @@ func (m *Match) pause(on bool) error {
 		return nil
 	}
 	err := m.host.Resume(m.now(), lockstep.System)
-	if before && errors.Is(err, coordinator.ErrSeat) { // no player has paused it
+	if before && errors.Is(err, coordinator.ErrNotPaused) { // no player has paused it
 		return nil
 	}
 	return err

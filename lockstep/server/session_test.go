@@ -238,7 +238,7 @@ func TestKeyframeFlood(t *testing.T) {
 		if n := after.Syncs - before.Syncs; n > 7 { // one to join, 4 and what a minute gives back
 			t.Errorf("got %d keyframes, want at most 7", n)
 		}
-		if made := after.Keyframes - before.Keyframes; made > 6 {
+		if made := after.SyncKeyframes - before.SyncKeyframes; made > 6 {
 			t.Errorf("%d keyframes were made in 20 s, want at most one in 5 s", made)
 		}
 		if worst := b.gap(); worst > 60*time.Millisecond {

@@ -130,6 +130,16 @@ func (t *tokenList) add(words []string) error {
 // Players returns the number of tokens that grant a seat.
 func (t *Tokens) Players() int { return t.list.Load().players }
 
+// HasPlayer reports whether a token in the list grants a seat of a match to somebody with this name or subject.
+func (t *Tokens) HasPlayer(who, match string) bool {
+	for _, g := range t.list.Load().grants {
+		if g.Role != protocol.Spectator && (g.Name == who || g.Subject == who) && (g.match == "" || g.match == match) {
+			return true
+		}
+	}
+	return false
+}
+
 // Authorize returns the grant of a token in a match.
 func (t *Tokens) Authorize(token, match string) (host.Grant, error) {
 	g, ok := t.list.Load().grants[sha256.Sum256([]byte(token))]

@@ -89,7 +89,7 @@ func (m *Match) publish() {
 	h := m.host.Header()
 	v := newView(m, h, matchPlaying)
 	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.paused || m.host.Paused(), m.host.Held(), m.host.Stats()
-	v.Waiting, v.inLobby = m.waiting(), m.host.InLobby()
+	v.inLobby = m.host.InLobby()
 	for _, p := range m.host.Seats() {
 		v.Players = append(v.Players, PlayerView{p.Seat, p.Name, p.State.String()})
 	}
@@ -100,8 +100,8 @@ func (m *Match) publish() {
 			v.SlowestRTT = max(v.SlowestRTT, p.RTT)
 		}
 	}
-	if err := m.host.Err(); err != nil {
-		v.Ended = err.Error()
+	if v.Ended = m.host.EndReason(); v.Ended == "" {
+		v.Waiting = m.waiting()
 	}
 	result, byRules := m.host.Result()
 	v.EndedByRules, v.Result = byRules, json.RawMessage(h.ResultJSON(result))

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // maxLines limits the waiting lines of news. Older ones are dropped.
@@ -15,7 +16,7 @@ const maxLines = 64
 
 // A Line is a piece of news.
 type Line struct {
-	Sort   string `json:"sort"`   // "chat", "problem", "link", "desync", the topic of a note, or a sort of the game
+	Sort   string `json:"sort"`   // "chat", "problem", "link", "desync", "seat", the topic of a note, or a sort of the game
 	Player int    `json:"player"` // its author or subject; -1 without one
 	Text   string `json:"text"`
 }
@@ -110,8 +111,11 @@ func plain(err error) string {
 func (n *news) take(event any) {
 	switch e := event.(type) {
 	case player.Note:
-		sort := e.Topic // docs/replay-format.md lists them
-		n.line(sort, int(e.Player), e.Text)
+		if e.Topic != record.TopicReason && e.Topic != record.TopicPresence { // a SeatChanged says both
+			n.line(e.Topic, int(e.Player), e.Text) // docs/replay-format.md lists the topics
+		}
+	case player.SeatChanged:
+		n.seat(&e)
 	case lockstep.Receipt:
 		if e.Reason != lockstep.Accepted {
 			n.problem("rejected: " + n.refusal(&e))
@@ -141,6 +145,27 @@ func (n *news) take(event any) {
 	default:
 		n.connection(event)
 	}
+}
+
+// seat tells who has come or gone, and why, but not who was there before us.
+func (n *news) seat(e *player.SeatChanged) {
+	text := "is " + e.Presence.String()
+	switch {
+	case !n.begun || e.Presence == e.Before.Presence:
+		return
+	case e.Presence == player.Vacant:
+		text = "is gone"
+	case e.Presence == player.Bot:
+		text = "is a bot"
+	case e.Presence == player.Here && e.Before.Presence == player.Vacant:
+		text = "has joined"
+	case e.Presence == player.Here:
+		text = "is back"
+	}
+	if e.Reason != "" {
+		text += ": " + e.Reason
+	}
+	n.line("seat", int(e.Player), text)
 }
 
 func (n *news) explained(e *player.Explained) {

@@ -88,6 +88,35 @@ func TestNews(t *testing.T) {
 	}
 }
 
+// Everybody who comes or goes makes a line, with the reason. Those who were there before us make none.
+func TestSeatsInNews(t *testing.T) {
+	at := func(p player.Presence) player.Seat { return player.Seat{Player: 1, Name: "ann", Presence: p} }
+	var n news
+	n.init()
+	n.take(player.SeatChanged{Seat: at(player.Here), Before: at(player.Vacant)})
+	n.take(player.Synced{Tick: 7})
+	n.lines = nil
+	for _, e := range []any{
+		player.SeatChanged{Seat: at(player.Away), Before: at(player.Here), Reason: "the connection ended"},
+		player.Note{Player: 1, Topic: record.TopicReason, Text: "did not come back"},
+		player.SeatChanged{Seat: at(player.TakenOver), Before: at(player.Away), Reason: "did not come back"},
+		player.SeatChanged{Seat: at(player.Here), Before: at(player.TakenOver)},
+		player.SeatChanged{Seat: player.Seat{Player: 1, Name: "Ann", Presence: player.Here}, Before: at(player.Here)},
+		player.SeatChanged{Seat: at(player.Vacant), Before: at(player.Here), Reason: "left: tired"},
+		player.SeatChanged{Seat: at(player.Here), Before: at(player.Vacant)},
+		player.SeatChanged{Seat: at(player.Bot), Before: at(player.Vacant)},
+	} {
+		n.take(e)
+	}
+	want := []Line{
+		{"seat", 1, "is away: the connection ended"}, {"seat", 1, "is taken over: did not come back"}, {"seat", 1, "is back"},
+		{"seat", 1, "is gone: left: tired"}, {"seat", 1, "has joined"}, {"seat", 1, "is a bot"},
+	}
+	if fmt.Sprint(n.lines) != fmt.Sprint(want) {
+		t.Errorf("got %v, want %v", n.lines, want)
+	}
+}
+
 // A second desync is separate: the planted fault belongs to the first one.
 func TestDesyncStory(t *testing.T) {
 	var n news

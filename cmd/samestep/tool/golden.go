@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -51,6 +52,11 @@ func golden(c *cli.Context) error {
 	names, err := check(g.Game, o)
 	if errors.Is(err, locksteptest.ErrGoldenChanged) {
 		return fmt.Errorf("%w: %w", errGolden, err)
+	}
+	if errors.Is(err, locksteptest.ErrNoGolden) && !c.IsSet("dir") {
+		if elsewhere, _ := filepath.Glob("*/" + o.Dir); len(elsewhere) > 0 { // the pattern is well-formed
+			return fmt.Errorf("%w; did you mean --dir %s?", err, elsewhere[0])
+		}
 	}
 	if err != nil {
 		return thinHint(err)

@@ -4,7 +4,6 @@ package tool
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,7 +25,7 @@ func newCommand() *cli.Command {
 It needs the go command. Then, in FOLDER, go run . demo --web plays the game.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "name", Usage: "`NAME` of the game; its module is example.com/NAME. The default is the name of FOLDER"},
-			&cli.StringFlag{Name: "replace", Usage: "use the checkout of the engine in `FOLDER`; found by itself if this program was built from one"},
+			&cli.StringFlag{Name: "replace", Usage: "use the checkout of the engine in `FOLDER`; found by itself if you are in it"},
 		},
 		Action: newGame,
 	}
@@ -82,7 +81,7 @@ func checkout() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	dir := strings.TrimSpace(string(out))
 	if _, statErr := os.Stat(filepath.Join(dir, "go.mod")); err != nil || dir == "" || statErr != nil {
-		return "", errors.New("this program was built from a checkout of the engine: want --replace with its folder")
+		return "", usagef("this program was built from a checkout of the engine, and this folder is not in it: want --replace with its folder")
 	}
 	return dir, nil
 }

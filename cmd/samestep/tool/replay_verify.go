@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -31,7 +32,7 @@ that players reported with each other.
 A match that began in a state of another match (samestep serve --from) names it, its
 parent. verify looks for the parent in the folder of the file and in --parent, compares
 the first state with the parent's, and so on with the parent of the parent. It says
-what it could not follow.` + batchHelp,
+what it could not follow. With --follow it does so when the match is over.` + batchHelp,
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.BoolFlag{Name: "keep-going", Usage: "continue after a difference, to tell whether it stays"},
@@ -79,10 +80,16 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 	from := time.Now()
 	v, err := desync.Verify(f, gamesOf(c), o)
 	if v.Verification != nil {
-		err = v.FollowLineage(f, gamesOf(c), parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: o.MaxTicks, Progress: o.Progress})
+		err = followLineage(c, f, v, o.Progress)
 	}
 	v.Signed, v.Took = signed, time.Since(from)
 	return v, err
+}
+
+// followLineage compares the first state of a verified match with that of its parent, and so on. It returns the error of the
+// whole verification.
+func followLineage(c *cli.Context, f *replay.File, v *desync.Verification, progress func(done, all lockstep.Tick)) error {
+	return v.FollowLineage(f, gamesOf(c), parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: maxTicks(c), Progress: progress})
 }
 
 // parentPlaces returns where the parent of a match may be: at --parent, in the folder of its file, and for a live log in
@@ -126,6 +133,9 @@ func followVerify(c *cli.Context, f *replay.File) error {
 	if errors.Is(err, context.Canceled) {
 		err = errUnfinished
 		v.Err = err
+	}
+	if v.Verification != nil {
+		err = followLineage(c, f, v, nil)
 	}
 	v.Took = time.Since(from)
 	return reportVerification(c, v, err)

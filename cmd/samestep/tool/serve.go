@@ -80,8 +80,9 @@ Release builds embed it. --web=false works without both.`,
 			&cli.Uint64Flag{Name: "disk-reserve", Value: 64 << 20, Usage: "free bytes of the disk below which /readyz fails and no match is created over HTTP; 0: none"},
 			&cli.UintFlag{Name: "bots", Usage: "give the last `N` seats of each match to bots"},
 			&cli.StringFlag{Name: "start", Value: defaultStart, Usage: "when a match begins: now, N as soon as N players are there, ready as soon as each seat has a player and all are ready, or ready:N as soon as at least N are there and all of them are ready; an admin begins it at any time"},
-			&cli.DurationFlag{Name: "countdown", Value: 3 * time.Second, Usage: "`TIME` from when all players are ready to the first tick"},
-			&cli.BoolFlag{Name: "substitutes", Usage: "let a bot play for each player who is lost and does not come back in time, until the player is back"},
+			&cli.DurationFlag{Name: "countdown", Value: defaultCountdown, Usage: "with --start ready: `TIME` from when all players are ready to the first tick"},
+			&cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take the seat of a player who is lost and does not come back in `TIME` over"},
+			&cli.BoolFlag{Name: "substitutes", Usage: "let a bot play for each player whose seat is taken over, until the player is back"},
 			&cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never"},
 			&cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do then besides: report for nothing, takeover to end the connection and take the seat over, or remove to give it up; for both the player is warned 30 s before"},
 			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
@@ -104,7 +105,7 @@ Release builds embed it. --web=false works without both.`,
 			&cli.UintFlag{Name: "max-wrong-tokens", Value: 20, Usage: "wrong tokens of one address in a minute; valid ones always pass"},
 			&cli.UintFlag{Name: "max-matches", Value: 1000, Usage: "matches at a time, of everybody together"},
 			&cli.UintFlag{Name: "max-spectators", Value: 64, Usage: "spectators of a match"},
-			&cli.DurationFlag{Name: "idle", Value: 5 * time.Minute, Usage: "end a match without connections for `TIME`"},
+			&cli.DurationFlag{Name: "idle", Value: 5 * time.Minute, Usage: "end a match without connections for `TIME`; 0: never"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` with a certificate"},
 			&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with its key"},
 			&cli.StringFlag{Name: "admin-listen", Usage: "serve the calls of admins, /metrics and Go's profiles on `ADDRESS`, and refuse them at --listen; it has no TLS and no --base-path"},
@@ -139,8 +140,8 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for i := range specs {
-		policy.apply(&specs[i], c.Uint("bots"))
+	if err := policy.applyFlags(c, specs); err != nil {
+		return err
 	}
 	stopped, err := findInterrupted(c, games, policy)
 	if err != nil {

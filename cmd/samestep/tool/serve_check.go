@@ -33,8 +33,8 @@ func checkServeConfig(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for i := range specs {
-		policy.apply(&specs[i], c.Uint("bots"))
+	if err := policy.applyFlags(c, specs); err != nil {
+		return err
 	}
 	o, _, err := serverOptions(c, games, specs, policy)
 	if err != nil {

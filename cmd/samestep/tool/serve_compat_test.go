@@ -30,14 +30,21 @@ func TestServeCompat(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), python, "-B", "../../../examples/platforms/compat/testdata/client.py", address, "c", "140").CombinedOutput(); err == nil {
 		t.Errorf("an unknown token was let in: %s", out)
 	}
+	s.end(t, s.tokens["admin"])
 	s.stop()
-	var out, errs bytes.Buffer
-	logs, err := filepath.Glob(filepath.Join(dir, "live", "*.ssr"))
-	if err != nil || len(logs) != 1 {
-		t.Fatalf("got logs %q, %v", logs, err)
+	if log := s.stderr.String(); !strings.Contains(log, "every user of this machine can take a seat with a short token") {
+		t.Errorf("no warning of short tokens: %s", log)
 	}
-	code := run(t.Context(), []string{"samestep", "replay", "verify", logs[0]}, &out, &errs) // the match is suspended, so its log has no end
-	if text := out.String(); code != exitCorrupt || !strings.Contains(text, "0 differ") || strings.Contains(text, "compared   0") {
+	if s.tokens["player-0"] != "" {
+		t.Error("a token was drawn for a seat that has one")
+	}
+	replays, err := filepath.Glob(filepath.Join(dir, "*.ssr"))
+	if err != nil || len(replays) != 1 {
+		t.Fatalf("got replays %q, %v", replays, err)
+	}
+	var out, errs bytes.Buffer
+	code := run(t.Context(), []string{"samestep", "replay", "verify", replays[0]}, &out, &errs)
+	if text := out.String(); code != exitOK || !strings.Contains(text, "0 differ") || strings.Contains(text, "compared   0") {
 		t.Errorf("replay verify: exit code %d, %s%s", code, text, &errs)
 	}
 }

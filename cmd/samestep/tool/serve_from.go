@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -27,6 +28,7 @@ type originName struct {
 	replay string
 	tick   lockstep.Tick // replay.WholeMatch for the last one
 	time   time.Duration // in place of tick, if it is not 0
+	wrong  error         // what follows the last @ names no place, unless the file has that name
 }
 
 // parseOriginName reads the value of --from, or of the field from in a request. A name may have an @ of its own.
@@ -41,7 +43,18 @@ func parseOriginName(text string) originName {
 	if d, err := time.ParseDuration(text[i+1:]); err == nil && d > 0 {
 		return originName{replay: text[:i], time: d}
 	}
-	return originName{replay: text, tick: replay.WholeMatch}
+	return originName{
+		replay: text, tick: replay.WholeMatch,
+		wrong: fmt.Errorf("got %.64q after the @, want a tick such as 1200 or a time such as 20m", text[i+1:]),
+	}
+}
+
+// notOpened returns the error of a replay that cannot be opened.
+func (n originName) notOpened(err error) error {
+	if n.wrong != nil && errors.Is(err, fs.ErrNotExist) {
+		return n.wrong
+	}
+	return err
 }
 
 // read reads the origin from a replay. It returns the game that fits the replay, too.
@@ -102,7 +115,9 @@ func startingSpecs(c *cli.Context, games gameList) ([]server.MatchSpec, *playabl
 	}
 	name := parseOriginName(c.String("from"))
 	f, err := replay.Open(name.replay)
-	if err != nil {
+	if wrong := name.notOpened(err); wrong != err {
+		return nil, nil, usagef("--from: %v", wrong)
+	} else if err != nil {
 		return nil, nil, fmt.Errorf("--from: %w", err)
 	}
 	defer f.Close()
@@ -192,8 +207,11 @@ func seatFlags(c *cli.Context, from *replay.Origin) ([]string, error) {
 	seats := make(map[string]string)
 	for _, text := range c.StringSlice("seat") {
 		seat, who, ok := strings.Cut(text, "=")
-		if _, twice := seats[seat]; !ok || twice {
-			return nil, usagef("--seat: got %q, want each seat once, such as 0=ann", text)
+		if _, twice := seats[seat]; twice {
+			return nil, usagef("--seat: got seat %s twice, want each seat once", seat)
+		}
+		if !ok {
+			return nil, usagef("--seat: got %q, want a seat and a player, such as 0=ann", text)
 		}
 		seats[seat] = who
 	}
@@ -217,6 +235,8 @@ func seatsFrom(seats map[string]string, from *replay.Origin) ([]string, error) {
 			return nil, fmt.Errorf("got seat %.32q, want 0 to %d", text, len(players)-1)
 		case who == "":
 			return nil, fmt.Errorf("got no player for seat %d, want a name or a subject", seat)
+		case players[seat] != "": // such as 0 and 00
+			return nil, fmt.Errorf("got seat %d twice, want each seat once", seat)
 		}
 		players[seat] = who
 	}
@@ -232,7 +252,7 @@ func requestedFrom(r matchRequest, from string, seats map[string]string, games g
 	name := parseOriginName(from)
 	f, err := policy.openReplay(policy.ctx, name.replay)
 	if err != nil {
-		return none, errFrom(from, err)
+		return none, errFrom(from, name.notOpened(err))
 	}
 	defer f.Close()
 	reader, err := readerOf(f)
@@ -259,7 +279,7 @@ func requestedFrom(r matchRequest, from string, seats map[string]string, games g
 	if spec.Players, err = seatsFrom(seats, origin); err != nil {
 		return none, fmt.Errorf("seats: %w", err)
 	}
-	return spec, policy.of(g).applyTo(&spec, r.Start, r.Bots)
+	return spec, policy.of(g).applyTo(&spec, &r.requestedPolicy, r.Bots)
 }
 
 // readerOf returns a reader of the replay in a file.

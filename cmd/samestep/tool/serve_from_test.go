@@ -22,19 +22,23 @@ import (
 // A place in a replay is a tick, a time or its end; a name may have an @ of its own.
 func TestParseOriginName(t *testing.T) {
 	for text, want := range map[string]originName{
-		"a.ssr":            {"a.ssr", replay.WholeMatch, 0},
-		"a.ssr@1200":       {"a.ssr", 1200, 0},
-		"a.ssr@0":          {"a.ssr", 0, 0},
-		"a.ssr@20m":        {"a.ssr", 0, 20 * time.Minute},
-		"a.ssr@1m30s":      {"a.ssr", 0, 90 * time.Second},
-		"me@home.ssr":      {"me@home.ssr", replay.WholeMatch, 0},
-		"me@home.ssr@7":    {"me@home.ssr", 7, 0},
-		"a.ssr@4294967295": {"a.ssr@4294967295", replay.WholeMatch, 0},
-		"a.ssr@-1s":        {"a.ssr@-1s", replay.WholeMatch, 0},
-		"a.ssr@":           {"a.ssr@", replay.WholeMatch, 0},
+		"a.ssr":         {replay: "a.ssr", tick: replay.WholeMatch},
+		"a.ssr@1200":    {replay: "a.ssr", tick: 1200},
+		"a.ssr@0":       {replay: "a.ssr"},
+		"a.ssr@20m":     {replay: "a.ssr", time: 20 * time.Minute},
+		"a.ssr@1m30s":   {replay: "a.ssr", time: 90 * time.Second},
+		"me@home.ssr@7": {replay: "me@home.ssr", tick: 7},
 	} {
 		if got := parseOriginName(text); got != want {
 			t.Errorf("%s: got %+v, want %+v", text, got, want)
+		}
+	}
+	for text, after := range map[string]string{
+		"me@home.ssr": "home.ssr", "a.ssr@4294967295": "4294967295", "a.ssr@-1s": "-1s", "a.ssr@": "", "a.ssr@abc": "abc",
+	} {
+		got := parseOriginName(text)
+		if got.replay != text || got.tick != replay.WholeMatch || got.wrong == nil || !strings.Contains(got.wrong.Error(), fmt.Sprintf("got %q after the @", after)) {
+			t.Errorf("%s: got %+v, want the whole text, and what is wrong with the place", text, got)
 		}
 	}
 }
@@ -114,6 +118,21 @@ func TestSaveAndServeFrom(t *testing.T) {
 	}
 	second.kill()
 	third := named(serveInTest(t, from...))
+	for end := time.Now().Add(time.Minute); pageStatus(t, third.url+"/matches/match-1") != http.StatusOK; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) { // until then the log may be replaced
+			t.Fatalf("the match is not resumed: %s", third.stderr.String())
+		}
+	}
+	live, _ := filepath.Glob(filepath.Join(dir, liveFolder, "match*.ssr"))
+	if len(live) != 1 {
+		t.Fatalf("got %v, want one live log", live)
+	}
+	followed := make(chan string)
+	go func() {
+		var out bytes.Buffer
+		code := program(t.Context(), []string{"replay", "verify", "--follow", live[0], "--parent", home}, &out, &out)
+		followed <- fmt.Sprint(code, out.String())
+	}()
 	after := playInTest(t, third, before.Tick)
 	if after.Seat != 1 || after.Differing > 0 {
 		t.Errorf("ann came back: %+v, before %+v", after, before)
@@ -121,6 +140,9 @@ func TestSaveAndServeFrom(t *testing.T) {
 	third.end(t, "ops-ops-ops-ops-ops-ops")
 	if code := third.stop(); code != exitOK {
 		t.Errorf("the server exited with %d: %s", code, third.stderr.String())
+	}
+	if out := <-followed; out[0] != '0' || !strings.Contains(out, "its first state is that of "+save) {
+		t.Errorf("verify --follow: exit code %s", out)
 	}
 	replays, _ := filepath.Glob(filepath.Join(dir, "match*.ssr"))
 	if len(replays) != 1 {
@@ -177,7 +199,12 @@ func TestServeFromRefuses(t *testing.T) {
 		{[]string{"--seed", "77"}, exitError, "setting seed: got 77"},
 		{[]string{"--units", "77"}, exitError, "configuration Units"},
 		{[]string{"--game", "minimal"}, exitIdentity, "game"},
-		{[]string{"--seat", "0"}, exitUsage, `--seat: got "0", want each seat once`},
+		{[]string{"--seat", "0"}, exitUsage, `--seat: got "0", want a seat and a player, such as 0=ann`},
+		{[]string{"--seat", "0=bob", "--seat", "0=ann"}, exitUsage, "--seat: got seat 0 twice"},
+		{[]string{"--seat", "0=bob", "--seat", "00=ann"}, exitUsage, "--seat: got seat 0 twice"},
+		{[]string{"--seat", "0=nobody"}, exitOK, `msg="nobody can take a seat: no token has the name or the subject of --seat" match=match-1 seat=0 player=nobody`},
+		{[]string{"--from", save + "@abc"}, exitUsage, `--from: got "abc" after the @, want a tick such as 1200 or a time such as 20m`},
+		{[]string{"--from", save + "@"}, exitUsage, `--from: got "" after the @`},
 		{[]string{"--seat", "99=ann"}, exitUsage, `--seat: got seat "99", want 0 to`},
 		{[]string{"--seat", "0="}, exitUsage, "--seat: got no player for seat 0"},
 		{[]string{"--bots", "200"}, exitUsage, "--bots: got 200"},
@@ -229,6 +256,7 @@ func TestPostFrom(t *testing.T) {
 		{`{"name":"x","from":"` + parent + `@25","seats":{"2":"ann"}}`, 400, `got seat \"2\", want 0 to 1`},
 		{`{"name":"x","from":"` + parent + `@99999"}`, 400, "the replay has ticks 0 to"},
 		{`{"name":"x","from":"none-01234567.ssr"}`, 404, "no_replay"},
+		{`{"name":"x","from":"` + parent + `@5x"}`, 400, `got \"5x\" after the @, want a tick`},
 		{`{"name":"x","from":"../` + parent + `"}`, 404, "no_replay"},
 		{`{"name":"x","seats":{"0":"ann"}}`, 400, "got seats without from"},
 	} {

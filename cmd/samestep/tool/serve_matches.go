@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -77,7 +79,7 @@ type matchRequest struct {
 	TickMS   uint16 `json:"-"`     // replaces TickRate, unless it is 0
 	Seed     uint64 `json:"-"`
 	Bots     uint8  `json:"bots"`
-	Start    string `json:"start"` // see parseStart; "" for that of the server
+	requestedPolicy
 
 	Config json.RawMessage `json:"config"` // fields that differ from the usual configuration
 }
@@ -109,6 +111,9 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 	d := json.NewDecoder(io.TeeReader(body, &text))
 	d.DisallowUnknownFields()
 	err := d.Decode(&r)
+	if unknown, ok := unknownField(err); ok {
+		err = fmt.Errorf("unknown field %q, want %s", unknown, strings.Join(fieldNames(reflect.TypeOf(r)), ", "))
+	}
 	if err == nil {
 		err = r.setPeriod(r.TickRate, r.TickMS)
 	}
@@ -134,10 +139,32 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 	if err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
-	if err := policy.of(g).applyTo(&spec, r.Start, r.Bots); err != nil {
+	if err := policy.of(g).applyTo(&spec, &r.requestedPolicy, r.Bots); err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
 	return spec, nil
+}
+
+// unknownField returns the field that an error of the decoder does not know.
+func unknownField(err error) (name string, ok bool) {
+	if err == nil {
+		return "", false
+	}
+	quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field ")
+	if name, err = strconv.Unquote(quoted); err != nil {
+		return "", false
+	}
+	return name, ok
+}
+
+// fieldNames returns the names in JSON of the fields of a struct type.
+func fieldNames(t reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(t) {
+		if name := f.Tag.Get("json"); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // setPeriod takes a rate, a period or neither.

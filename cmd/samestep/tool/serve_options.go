@@ -3,10 +3,12 @@
 package tool
 
 import (
+	"cmp"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,6 +21,9 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if err := checkBots(c, specs); err != nil {
 		return server.Options{}, nil, err
 	}
+	if err := cmp.Or(between[time.Duration](c, "await-players", 0, 0), between[time.Duration](c, "drain", 0, 0), between[time.Duration](c, "idle", 0, 0)); err != nil {
+		return server.Options{}, nil, err
+	}
 	log, err := newLog(c)
 	if err != nil {
 		return server.Options{}, nil, err
@@ -27,7 +32,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 		Dir: c.String("dir"), Replays: c.Bool("replays"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c),
 		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
 		MaxReads: int(c.Uint("max-requests")), MaxGuesses: int(c.Uint("max-wrong-tokens")),
-		MaxMatches: max(int(c.Uint("max-matches")), len(specs)), IdleMatch: c.Duration("idle"), AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),
+		MaxMatches: max(int(c.Uint("max-matches")), len(specs)), IdleMatch: cmp.Or(c.Duration("idle"), -1), AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),
 		Log: log, NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, games, guests > 0, policy) }, GuestMatches: int(guests),
 		GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
 		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)),
@@ -42,7 +47,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {
 		return o, nil, usagef("--durability: %v", err)
 	}
-	a, files, err := authorizer(c, specs)
+	a, files, err := authorizer(c, specs, log)
 	o.Authorizer = openTo(guests, a)
 	return o, files, err
 }

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -43,12 +44,13 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 		ctx: c.Context, flags: c, game: g, players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
 		host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
-			MaxSpectators: int(c.Uint("max-spectators")),
-			Wait:          host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
-			Slow:          host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
+			MaxSpectators: int(c.Uint("max-spectators")), Grace: lockstep.Time(c.Duration("grace").Microseconds()),
+			Wait: host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
+			Slow: host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
 		},
 	}
-	if err := between(c, "share", time.Millisecond, time.Minute); err != nil {
+	if err := cmp.Or(between(c, "share", time.Millisecond, time.Minute), between(c, "countdown", 0, maxCountdown),
+		between(c, "inactive", 0, 24*time.Hour), between(c, "grace", time.Millisecond, 24*time.Hour)); err != nil {
 		return nil, err
 	}
 	share := int(c.Duration("share").Microseconds())
@@ -66,7 +68,7 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 	}
 	p.host.Desync = policy
 	if p.substitutes = c.Bool("substitutes"); p.substitutes && p.host.Relay {
-		return nil, usagef("--substitutes: got --relay, want a referee, whose state the bots look at")
+		return nil, usagef("--substitutes: %v", errSubstitutes)
 	}
 	if err := p.readStart(c.String("start"), c.Duration("countdown")); err != nil {
 		return nil, err
@@ -76,9 +78,6 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 
 // readStart reads --start and --countdown.
 func (p *matchPolicy) readStart(text string, countdown time.Duration) error {
-	if countdown < 0 || countdown > maxCountdown {
-		return usagef("--countdown: got %v, want at most %v", countdown, maxCountdown)
-	}
 	start, err := parseStart(text)
 	if err != nil {
 		return usagef("--start: %v", err)
@@ -95,14 +94,59 @@ func (p *matchPolicy) setStart(text string, start host.StartPolicy, countdown ti
 	p.start, p.countdown, p.host.Start = text, countdown, start
 }
 
-// applyTo is apply with the start that a request asks for, if it is not "".
-func (p *matchPolicy) applyTo(spec *server.MatchSpec, start string, bots uint8) error {
-	if start != "" {
-		policy, err := parseStart(start)
-		if err != nil {
+// A requestedPolicy has the policies that a request for a match may set. "" and nil are those of the server.
+type requestedPolicy struct {
+	Start       string `json:"start"`     // see parseStart
+	Countdown   string `json:"countdown"` // such as 5s
+	Substitutes *bool  `json:"substitutes"`
+}
+
+// applyFlags sets the policies of the matches of --matches. It refuses flags that would have no effect.
+func (p *matchPolicy) applyFlags(c *cli.Context, specs []server.MatchSpec) error {
+	bots := c.Uint("bots")
+	if c.Duration("inactive") == 0 && p.host.Inactive.Then != host.ReportInactive {
+		return usagef("--inactive-then: got %s with --inactive 0, which never happens", c.String("inactive-then"))
+	}
+	for i := range specs {
+		if most := mostStart(&specs[i], bots); c.IsSet("start") && p.host.Start.Players > most {
+			return usagef("--start: got %d players, want at most %d, the seats without a bot", p.host.Start.Players, most)
+		}
+		if c.IsSet("countdown") && !p.host.Start.Ready {
+			return usagef("--countdown: %v", errCountdown)
+		}
+		p.apply(&specs[i], bots)
+	}
+	return nil
+}
+
+// applyTo sets the policies of a match that a request asks for.
+func (p *matchPolicy) applyTo(spec *server.MatchSpec, r *requestedPolicy, bots uint8) error {
+	text, start, countdown := p.start, p.host.Start, p.countdown
+	var err error
+	if r.Start != "" {
+		text = r.Start
+		if start, err = parseStart(text); err != nil {
 			return fmt.Errorf("start: %w", err)
 		}
-		p.setStart(start, policy, p.countdown)
+		if most := mostStart(spec, uint(bots)); start.Players > most {
+			return fmt.Errorf("start: got %d players, want at most %d, the seats without a bot", start.Players, most)
+		}
+	}
+	if r.Countdown != "" {
+		countdown, err = time.ParseDuration(r.Countdown)
+		if err != nil || countdown < 0 || countdown > maxCountdown {
+			return fmt.Errorf("countdown: got %.32q, want 0s to %v", r.Countdown, maxCountdown)
+		}
+		if !start.Ready {
+			return fmt.Errorf("countdown: %w", errCountdown)
+		}
+	}
+	p.setStart(text, start, countdown)
+	if r.Substitutes != nil {
+		p.substitutes = *r.Substitutes
+	}
+	if p.substitutes && p.host.Relay {
+		return fmt.Errorf("substitutes: %w", errSubstitutes)
 	}
 	p.apply(spec, uint(bots))
 	return nil
@@ -111,9 +155,6 @@ func (p *matchPolicy) applyTo(spec *server.MatchSpec, start string, bots uint8) 
 // setInactive sets the policy for players who give no command.
 func (p *matchPolicy) setInactive(c *cli.Context) error {
 	after := c.Duration("inactive")
-	if after < 0 || after > 24*time.Hour {
-		return usagef("--inactive: got %v, want at most 24h", after)
-	}
 	actions := map[string]host.InactiveAction{"report": host.ReportInactive, "takeover": host.TakeOverInactive, "remove": host.RemoveInactive}
 	action, ok := actions[c.String("inactive-then")]
 	if !ok {
@@ -163,10 +204,11 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	}
 }
 
-// policyFlags are the flags that are policies of a match. A match keeps those of its creation.
+// policyFlags are the flags that are policies of a match, besides those that a request can set. A match keeps those of its
+// creation.
 var policyFlags = []string{
 	"spectator-delay", "anonymous-spectators", "max-spectators", "relay", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
-	"substitutes", "inactive", "inactive-then", "countdown",
+	"grace", "inactive", "inactive-then",
 }
 
 // recorded returns the policies of a match as flags, of those that are not the default.
@@ -174,6 +216,12 @@ func (p *matchPolicy) recorded(bots uint) string {
 	text := []string{fmt.Sprintf("--bots=%d", bots)}
 	if p.start != defaultStart {
 		text = append(text, "--start="+p.start)
+	}
+	if p.countdown != defaultCountdown {
+		text = append(text, fmt.Sprintf("--countdown=%v", p.countdown))
+	}
+	if p.substitutes {
+		text = append(text, "--substitutes=true")
 	}
 	for _, name := range policyFlags {
 		if p.flags.IsSet(name) {
@@ -196,7 +244,7 @@ func (p *matchPolicy) restore(spec *server.MatchSpec, recorded string) error {
 		}
 	}
 	args := strings.Fields(recorded)
-	for _, name := range append(policyFlags, "bots", "start") {
+	for _, name := range append(policyFlags, "bots", "start", "countdown", "substitutes") {
 		if p.flags.IsSet(name) {
 			args = append(args, fmt.Sprintf("--%s=%v", name, p.flags.Value(name)))
 		}

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,13 +11,22 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // defaultStart is the default of --start: a match in which nobody is there does not begin.
 const defaultStart = "1"
 
-// maxCountdown is the longest --countdown.
-const maxCountdown = 10 * time.Minute
+// The default and the longest --countdown.
+const (
+	defaultCountdown = 3 * time.Second
+	maxCountdown     = 10 * time.Minute
+)
+
+var (
+	errSubstitutes = errors.New("got it for a relay, want a referee, whose state the bots look at")
+	errCountdown   = errors.New("got it without a start of ready, want it with ready or ready:N")
+)
 
 // parseStart reads when a match begins: the value of --start, or of the field start in a request.
 func parseStart(text string) (start host.StartPolicy, err error) {
@@ -39,4 +49,9 @@ func parseStart(text string) (start host.StartPolicy, err error) {
 	}
 	start.Players = int(n)
 	return start, nil
+}
+
+// mostStart returns the most players that a match can wait for: one for each seat without a bot.
+func mostStart(spec *server.MatchSpec, bots uint) int {
+	return max(1, int(spec.Settings.Players)-int(bots))
 }

@@ -33,7 +33,7 @@ var tokenFlags = []cli.Flag{
 }
 
 // authorizer authorizes by the tokens of a file, the environment or a key, or else by tokens that it draws. It also returns the files.
-func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, reloader, error) {
+func authorizer(c *cli.Context, specs []server.MatchSpec, log *slog.Logger) (server.Authorizer, reloader, error) {
 	var all []server.Authorizer
 	var files reloader
 	if c.String("jwt-key") != "" {
@@ -45,8 +45,10 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, re
 	} else if jwtOptions(c) != (server.JWTOptions{}) {
 		return nil, nil, usagef("--jwt-algorithm, --jwt-audience and --jwt-issuer need --jwt-key")
 	}
+	draw := len(all) == 0
+	onlyListed := draw && c.Uint("guests") == 0 && !c.IsSet("player-tokens")
 	if c.IsSet("player-tokens") {
-		all = append(all, playerTokens(c))
+		all, specs = append(all, playerTokens(c)), nil // so the only drawn tokens are those without a seat
 	}
 	list := os.Getenv(tokensEnv)
 	if path := c.String("tokens"); path != "" {
@@ -54,8 +56,10 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, re
 		if err != nil {
 			return nil, nil, err
 		}
-		list = string(b)
-	} else if list == "" && len(all) == 0 {
+		if list = string(b); onlyListed && !hasLine(list) {
+			return nil, nil, usagef("--tokens: got no token in %s, want at least one", path)
+		}
+	} else if list == "" && draw {
 		var err error
 		if list, err = drawnTokens(c, specs); err != nil {
 			return nil, nil, err
@@ -67,6 +71,9 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, re
 			return nil, nil, err
 		}
 		all = append(all, tokens)
+		if onlyListed {
+			warnSeats(log, tokens, specs)
+		}
 		if path := c.String("tokens"); path != "" {
 			files = append(files, newReloadable("tokens", (&tokenFile{path, tokens}).reload, path))
 		}
@@ -75,6 +82,27 @@ func authorizer(c *cli.Context, specs []server.MatchSpec) (server.Authorizer, re
 		return all[0], files, nil // from its type the server knows how many tokens there are
 	}
 	return server.AnyOf(all...), files, nil
+}
+
+// hasLine reports whether a list of tokens has a line that is not a comment.
+func hasLine(list string) bool {
+	for line := range strings.Lines(list) {
+		if words, _, _ := strings.Cut(line, "#"); strings.TrimSpace(words) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// warnSeats warns of the seats of --seat that nobody can take, unless a token is added.
+func warnSeats(log *slog.Logger, tokens *server.Tokens, specs []server.MatchSpec) {
+	for i := range specs {
+		for seat, who := range specs[i].Players {
+			if who != "" && !tokens.HasPlayer(who, specs[i].Name) {
+				log.Warn("nobody can take a seat: no token has the name or the subject of --seat", "match", specs[i].Name, "seat", seat, "player", who)
+			}
+		}
+	}
 }
 
 // jwtOptions returns the options of the flags.

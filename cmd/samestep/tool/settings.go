@@ -3,11 +3,11 @@
 package tool
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 	"go.yaml.in/yaml/v3"
@@ -72,11 +72,16 @@ func applySettings(c *cli.Context, file []byte) error {
 
 // applySetting sets a flag, unless it is set already.
 func applySetting(c *cli.Context, name string, value *yaml.Node) error {
+	if name == settingsFlag.Name || name == cli.HelpFlag.Names()[0] {
+		return fmt.Errorf("%s: got it in a settings file, want it on the command line", name)
+	}
 	var known []string
 	for _, f := range c.Command.Flags {
-		known = append(known, f.Names()[0])
+		if f.Names()[0] != settingsFlag.Name {
+			known = append(known, f.Names()[0])
+		}
 	}
-	if name == settingsFlag.Name || !slices.Contains(known, name) {
+	if !slices.Contains(known, name) {
 		return fmt.Errorf("unknown setting %q; want a flag of %s without its dashes%s", name, c.Command.Name, didYouMean(name, known))
 	}
 	values := []*yaml.Node{value}
@@ -93,9 +98,22 @@ func applySetting(c *cli.Context, name string, value *yaml.Node) error {
 		if v.Kind != yaml.ScalarNode || v.Tag == "!!null" {
 			return fmt.Errorf("%s: want a value", name)
 		}
-		if err := c.Set(name, v.Value); err != nil {
-			return fmt.Errorf("%s: got %q: %w", name, v.Value, errors.Unwrap(err))
+		if c.Set(name, v.Value) != nil { // its error is only "parse error"
+			return fmt.Errorf("%s: got %q, want %s", name, v.Value, wantedValue(c.Value(name)))
 		}
 	}
 	return nil
+}
+
+// wantedValue says what values a flag takes, by the type of its value.
+func wantedValue(value any) string {
+	switch value.(type) {
+	case bool:
+		return "true or false"
+	case time.Duration:
+		return "a time such as 30s or 1m30s"
+	case uint, uint64:
+		return "a whole number from 0 on"
+	}
+	return "another value"
 }

@@ -79,11 +79,42 @@ func TestClientInAnotherLanguage(t *testing.T) {
 		if r.Ticks != length+1 || r.Checksums != length/100 || r.Reports > 0 || r.Errors > 0 || r.DifferingSyncs > 0 || r.Syncs != 2 {
 			t.Errorf("client %d: %+v", i, r)
 		}
-		if r.Ran < length/50 || r.Unannounced > 0 || r.LastChecksum != all[0].LastChecksum {
+		if r.Ran < length/100 || r.Unannounced > 0 || r.LastChecksum != all[0].LastChecksum {
 			t.Errorf("client %d: %+v", i, r)
 		}
 	}
 	if got := s.verify(t); got < all[0].Ran+all[1].Ran {
 		t.Errorf("the replay has %d commands, want those of both", got)
 	}
+}
+
+// A client whose own state differs is named to everybody, asks for the state, and agrees again. The other one, which the
+// report names beside the server, asks for the state too, and has it already.
+func TestResyncInAnotherLanguage(t *testing.T) {
+	const length, wrong = 3000, 1050
+	s := newStage(t, fast())
+	var all [2]pythonResult
+	var done sync.WaitGroup
+	for i := range all {
+		done.Go(func() {
+			args := []string{tokenOf(i), strconv.Itoa(length), "every=" + strconv.Itoa(40+i)}
+			if i == 1 {
+				args = append(args, "wrong="+strconv.Itoa(wrong))
+			}
+			all[i] = s.python(t, args...)
+		})
+	}
+	done.Wait()
+	for i, r := range all {
+		if r.Ticks != length+1 || r.Checksums != length/100 || r.Errors > 0 || r.LastChecksum != all[0].LastChecksum {
+			t.Errorf("client %d: %+v", i, r)
+		}
+		if r.Reports == 0 || r.Reports != all[0].Reports || r.DifferingSyncs != i || r.Syncs < 1+i {
+			t.Errorf("client %d: %+v", i, r)
+		}
+	}
+	if all[1].Named != all[1].Reports {
+		t.Errorf("the client that differs: %+v, want it in each report", all[1])
+	}
+	s.verify(t)
 }

@@ -88,6 +88,7 @@ func TestPlayersAreShown(t *testing.T) {
 	b.Until(`/: player-0, player-1$/.test(document.querySelector(".strip .players").title)`)
 	other.Close()
 	b.Until(`document.querySelector(".strip .players b").textContent === "2, player-1 away"`)
+	b.Until(`[...document.querySelectorAll("li.seat")].some((li) => li.textContent === "player-1 is away: the connection ended")`)
 	b.Shot("a player is away")
 	b.NeverDiffered()
 }

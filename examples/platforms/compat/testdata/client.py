@@ -328,7 +328,7 @@ class Client:
         self.every = options.get("every", 50)
         self.resync = options.get("resync", -1)
         self.wrong_at = options.get("wrong", -1)
-        self.world, self.next, self.sequence, self.accepted = None, 0, 0, {}
+        self.world, self.next, self.sequence, self.accepted, self.asked = None, 0, 0, {}, False
         self.result = {
             "player": None, "ticks": 0, "checksums": 0, "reports": 0, "named": 0, "errors": 0, "accepted": 0, "ran": 0,
             "unannounced": 0, "syncs": 0, "differing_syncs": 0, "last_checksum": "",
@@ -367,6 +367,7 @@ class Client:
         self.world, self.next, self.interval = world, m["current_tick"], m["checksum_interval_ticks"]
         self.player = self.result["player"] = m["player_id"]
         self.result["syncs"] += 1
+        self.asked = False
         own = [i for i in world.units if world.entities[i]["OwnedBy"]["owner"] == self.player]
         self.unit = own[0] if own else None
 
@@ -382,7 +383,7 @@ class Client:
         self.world.step(tick, commands)
         self.next = tick + 1
         if tick == self.wrong_at:
-            self.world.entities[self.world.units[0]]["Position"]["x"] += 1
+            self.world.entities[2]["Position"]["x"] += 1  # a platform, which only a state puts back
         if tick > 0 and tick % self.interval == 0:
             self.result["last_checksum"] = self.world.checksum()
             self.result["checksums"] += 1
@@ -405,7 +406,9 @@ class Client:
         self.result["reports"] += 1
         if any(str(self.player) in who for who in m["checksums"].values()):
             self.result["named"] += 1
-            self.socket.send({"kind": "state_sync_request"})
+            if not self.asked:
+                self.asked = True
+                self.socket.send({"kind": "state_sync_request"})
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ package scaffold
 import (
 	"embed"
 	"fmt"
+	"go/format"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,6 +58,13 @@ func Write(o Options) error {
 			path = place
 		}
 		text := strings.NewReplacer(sample, o.path()+"/rules", gameWas, fmt.Sprintf("%q", o.Name), "GAME", o.Name).Replace(string(b))
+		if filepath.Ext(path) == ".go" { // the module's own path comes before that of the engine in imports
+			formatted, err := format.Source([]byte(text))
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			text = string(formatted)
+		}
 		return write(filepath.Join(o.Dir, filepath.FromSlash(path)), text)
 	})
 	if err == nil {

@@ -1,6 +1,8 @@
 package scaffold_test
 
 import (
+	"bytes"
+	"go/format"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +34,12 @@ func TestWrite(t *testing.T) {
 		}
 		if strings.Contains(string(b), "goldrush") || strings.Contains(string(b), "scaffold") {
 			t.Errorf("%s has a name of the sample", file)
+		}
+		if filepath.Ext(file) != ".go" {
+			continue
+		}
+		if formatted, err := format.Source(b); err != nil || !bytes.Equal(formatted, b) {
+			t.Errorf("%s: gofmt changes it, error %v:\n%s", file, err, b)
 		}
 	}
 	if b, _ := os.ReadFile(filepath.Join(dir, "main.go")); strings.Count(string(b), "\n") > 15 {

@@ -1,0 +1,128 @@
+//go:build !js
+
+package tool
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// A flag without an effect is a mistake, and so is a value out of its range. The error says what was got and what is wanted.
+func TestServeRefusesFlags(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(empty, []byte("# nobody yet\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for flags, want := range map[string]string{
+		"--players 2 --start 9":                           "--start: got 9 players, want at most 2, the seats without a bot",
+		"--players 2 --start ready:9":                     "--start: got 9 players, want at most 2",
+		"--players 4 --bots 3 --start 2":                  "--start: got 2 players, want at most 1",
+		"--countdown 5s":                                  "--countdown: got it without a start of ready, want it with ready or ready:N",
+		"--countdown 5s --start 2":                        "--countdown: got it without a start of ready",
+		"--start ready --countdown -1s":                   "--countdown: got -1s, want 0s to 10m0s",
+		"--start ready --countdown 11m":                   "--countdown: got 11m0s, want 0s to 10m0s",
+		"--inactive -5s":                                  "--inactive: got -5s, want 0s to 24h0m0s",
+		"--inactive 0s --inactive-then remove":            "--inactive-then: got remove with --inactive 0",
+		"--await-players -1s":                             "--await-players: got -1s, want at least 0s",
+		"--drain -1s":                                     "--drain: got -1s, want at least 0s",
+		"--idle -1s":                                      "--idle: got -1s, want at least 0s",
+		"--grace 0s":                                      "--grace: got 0s, want 1ms to 24h0m0s",
+		"--tokens " + empty:                               "--tokens: got no token in " + empty + ", want at least one",
+		"--matches 0 --countdown 5s":                      "ok",
+		"--start ready:2 --countdown 5s --players 2":      "ok",
+		"--players 2 --bots 2":                            "ok",
+		"--grace 5s --idle 0s --inactive-then remove":     "ok",
+		"--guests 2 --tokens " + empty:                    "ok",
+		"--inactive 0s --inactive-then report --drain 0s": "ok",
+	} {
+		code, out := checkServe(t, "", strings.Fields(flags)...)
+		if ok := want == "ok"; ok != (code == exitOK) || !ok && code != exitUsage || !strings.Contains(out, want) {
+			t.Errorf("%s: got exit code %d and %q, want %q", flags, code, out, want)
+		}
+	}
+}
+
+// policyOf returns the policies of a command line of serve.
+func policyOf(t *testing.T, flags ...string) (p *matchPolicy) {
+	t.Helper()
+	serve := serveCommand()
+	serve.Action = func(c *cli.Context) (err error) {
+		p, err = newMatchPolicy(c, games[0])
+		return err
+	}
+	app := &cli.App{Commands: []*cli.Command{serve}}
+	if err := app.Run(append([]string{"samestep", "serve"}, flags...)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A request for a match has policies of its own, which the match keeps when another server resumes it.
+func TestPoliciesOfRequest(t *testing.T) {
+	const body = `{"name":"a","players":2,"start":"ready","countdown":"5s","substitutes":true}`
+	spec, err := requestedMatch(strings.NewReader(body), games, false, policyOf(t, "--grace", "7s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resumed := server.MatchSpec{Settings: spec.Settings, Game: spec.Game}
+	if err := policyOf(t).restore(&resumed, spec.Recorded); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*server.MatchSpec{&spec, &resumed} {
+		if o := s.Host; !o.Start.Ready || o.Start.Countdown != 5*lockstep.Second || o.Grace != 7*lockstep.Second || s.Substitute == nil {
+			t.Errorf("got %+v, substitutes %t, by %s", o.Start, s.Substitute != nil, spec.Recorded)
+		}
+	}
+	without, err := requestedMatch(strings.NewReader(`{"name":"a","substitutes":false}`), games, false, policyOf(t, "--substitutes"))
+	if err != nil || without.Substitute != nil || without.Host.Start.Countdown != 0 || without.Host.Grace != 30*lockstep.Second {
+		t.Errorf("got %+v, %v", without.Host, err)
+	}
+	for body, want := range map[string]string{
+		`{"start":"9","players":2}`:                "start: got 9 players, want at most 2, the seats without a bot",
+		`{"start":"ready:2","players":2,"bots":1}`: "start: got 2 players, want at most 1",
+		`{"start":"ready","countdown":"5"}`:        `countdown: got "5", want 0s to 10m0s`,
+		`{"start":"ready","countdown":"-5s"}`:      `countdown: got "-5s", want 0s to 10m0s`,
+		`{"countdown":"5s"}`:                       "countdown: got it without a start of ready",
+		`{"count_down":"5s"}`:                      `a match: unknown field "count_down", want name, game, players, units, bots, start, countdown, substitutes, config, seed, tick_rate, tick_ms, from, seats`,
+	} {
+		if _, err := requestedMatch(strings.NewReader(body), games, false, policyOf(t)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", body, err, want)
+		}
+	}
+	if _, err := requestedMatch(strings.NewReader(`{"substitutes":true}`), games, false, policyOf(t, "--relay")); err == nil || !strings.Contains(err.Error(), "want a referee") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The fields that a request may have are listed in its description.
+func TestFieldsOfRequestAreDescribed(t *testing.T) {
+	b, err := os.ReadFile("../../../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	openAPI, err := os.ReadFile("../../../lockstep/server/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row, _ := strings.Cut(string(b), "| `POST /matches` |")
+	row, _, _ = strings.Cut(row, "\n")
+	_, schema, _ := strings.Cut(string(openAPI), `"NewMatch": {`)
+	schema, _, _ = strings.Cut(schema, `"Player": {`)
+	names := fieldNames(reflect.TypeFor[matchRequest]())
+	if len(names) < 8 {
+		t.Errorf("got fields %q", names)
+	}
+	for _, name := range names {
+		if !strings.Contains(row, "`"+name+"`") || !strings.Contains(schema, `"`+name+`": {`) {
+			t.Errorf("field %s is not in docs/protocol.md or in openapi.json", name)
+		}
+	}
+}
