@@ -118,7 +118,7 @@ func (r *Recovery) Append(raw []byte) error {
 		case rec.Topic == record.TopicChat:
 			r.chat.add(chatLine{player: rec.Player, text: rec.Text}, maxChatHistory)
 		case seated && rec.Topic == record.TopicPresence:
-			r.seats[rec.Player].shown = rec.Text
+			r.presence(&r.seats[rec.Player], rec.Text)
 		case seated && rec.Topic == TopicClaim:
 			r.seats[rec.Player].claim = rec.Text
 		case seated && rec.Topic == TopicInvitation:
@@ -145,6 +145,24 @@ func (r *Recovery) Append(raw []byte) error {
 	r.sealed += int(rec.Ticks())
 	r.position += protocol.Position(max(1, rec.Ticks())) // in a live match each empty tick is one record
 	return nil
+}
+
+// presence updates a seat with a note, which tells of a player who came or went while no tick was sealed.
+func (r *Recovery) presence(s *hostSeat, text string) {
+	s.shown = text
+	switch text {
+	case record.PresenceHere:
+		s.inherited = false
+	case record.PresenceVacant:
+		s.inherited = r.origin > 0 && s.told != here
+	}
+}
+
+// awaits reports whether a match that continues waits for the player of a seat: one who was here, or may come to a match that
+// has only its beginning in the state of another one.
+func (r *Recovery) awaits(s *hostSeat) bool {
+	begins := r.sealed <= r.origin
+	return s.told == here || s.told == away && r.origin > 0 && begins || s.told != vacant && s.shown == record.PresenceHere
 }
 
 // system updates the seats with a command of System.
@@ -191,8 +209,9 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	x.lobby.open = x.lobby.open && r.sealed <= r.origin
 	for i := range x.seats {
 		s := &x.seats[i]
+		s.awaited = r.awaits(s)
 		if s.want = s.told; s.told == here {
-			s.want, s.awaited = away, true
+			s.want = away
 		}
 		s.lostAt, s.role = now, protocol.Seated
 		s.substitution.recovered(x.c.LastDecided(lockstep.Player(i)), s.told == takenOver)
