@@ -32,6 +32,16 @@ const TopicInvitation = "invitation"
 // creator.
 const TopicOptions = "options"
 
+// TopicPaused is the topic of a note of System, which only the log has: whether an admin has paused the match, [PausedYes] or
+// [PausedNo]. No tick has this pause, because it holds the match ([Host.Hold]).
+const TopicPaused = "paused"
+
+// Texts of a note of TopicPaused.
+const (
+	PausedYes = "yes"
+	PausedNo  = "no"
+)
+
 // Claim returns the claim of a subject on a seat: half of a SHA-256 hash of the match and the subject, in hexadecimal. So
 // the log does not have the subject.
 func Claim(match lockstep.MatchID, subject string) string {
@@ -56,6 +66,7 @@ type Recovery struct {
 	noted    int    // bytes of notes
 	chat     chatLog
 	options  string // the text of the last note of TopicOptions
+	paused   bool   // by an admin, see TopicPaused
 	invited  map[string]lockstep.Player
 	speed    uint16
 	sealed   int // ticks since the first keyframe
@@ -81,6 +92,9 @@ func (r *Recovery) Header() *lockstep.Header { return r.match.Follower().Header(
 
 // Options returns the text of the last note of [TopicOptions], or "".
 func (r *Recovery) Options() string { return r.options }
+
+// Paused reports whether an admin has paused the match, according to the last note of [TopicPaused].
+func (r *Recovery) Paused() bool { return r.paused }
 
 // Invitations returns the texts of the notes of [TopicInvitation], with their seats.
 func (r *Recovery) Invitations() map[string]lockstep.Player { return r.invited }
@@ -129,6 +143,8 @@ func (r *Recovery) Append(raw []byte) error {
 			r.seats[rec.Player].substitution.recorded(rec.Text)
 		case rec.Player == lockstep.System && rec.Topic == TopicOptions:
 			r.options = rec.Text
+		case rec.Player == lockstep.System && rec.Topic == TopicPaused:
+			r.paused = rec.Text == PausedYes
 		case rec.Player == lockstep.System && rec.Topic == record.TopicLineage:
 			r.origin = 1
 			for i := range r.seats {

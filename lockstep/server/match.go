@@ -170,6 +170,7 @@ func (m *Match) run() {
 		}
 		m.maintainReplay()
 		m.hold()
+		m.flush()
 		m.feed()
 		if m.ended.IsZero() && m.host.Err() != nil {
 			m.ended = time.Now()
@@ -193,6 +194,9 @@ func (m *Match) untilNext() time.Duration {
 	wait := time.Duration(min(max(m.next-m.now(), 0), 60*lockstep.Second)) * time.Microsecond
 	if !m.awaitUntil.IsZero() {
 		wait = min(wait, max(time.Until(m.awaitUntil), 0))
+	}
+	if !m.disk.pending.IsZero() {
+		wait = min(wait, max(time.Until(m.disk.pending.Add(maxPending)), 0))
 	}
 	return wait
 }
