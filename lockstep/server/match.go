@@ -65,6 +65,7 @@ type Match struct {
 	refusal error                           // of that token, or nil
 	owners  map[lockstep.Player]*host.Grant // of the seats
 	claims  map[lockstep.Player]string      // that are in the replay
+	stacks  map[lockstep.Player]bool        // of bots that panicked, which are in the server's log
 
 	invitations []Invitation
 	invited     map[string]lockstep.Player // hashes of invitations; does not change while the match runs
