@@ -225,6 +225,9 @@ func (w *Writer) Flush() error {
 	return w.write(w.block[from:])
 }
 
+// Pending reports whether records are only in the memory of the Writer, until the next [Writer.Flush].
+func (w *Writer) Pending() bool { return len(w.block) > headerSpace || w.empty.ticks > 0 }
+
 // writeBlock writes a block with a body, after the records that were flushed: call Flush first.
 func (w *Writer) writeBlock(kind byte, body []byte) error {
 	block := append(appendBlockHeader(nil, kind, len(body)), body...)

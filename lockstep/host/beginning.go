@@ -26,8 +26,9 @@ type Origin struct {
 // no rules have ended the match. The log may go on elsewhere, and more matches may begin there.
 //
 // The first tick of the new match is sealed at once: in it, every player of the log who was connected counts as lost, has
-// Options.Grace to come, and is then taken over. Anybody with a token takes such a seat like a free one. The names,
-// sessions, bans and policies of the log do not matter. [coordinator.Recovery.Begin] has the errors.
+// Options.Grace to come, and is then taken over. A lobby (Options.Start) comes after that tick. Anybody with a token takes such
+// a seat like a free one. The names, sessions, bans and policies of the log do not matter. [coordinator.Recovery.Begin] has
+// the errors.
 func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o Options) (*Host, error) {
 	if err := r.match.Check(); err != nil {
 		return nil, err
@@ -55,7 +56,10 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 			return nil, err
 		}
 	}
-	x.tick() // so that the log says at once what became of the players
+	after := x.lobby
+	x.lobby = lobby{}
+	x.tick() // so that the log says at once what became of the players, before a lobby opens
+	x.lobby = after
 	if _, byRules := x.c.Result(); x.c.Err() != nil && !byRules {
 		return nil, x.c.Err()
 	}

@@ -228,6 +228,101 @@ func TestBeginGoesOn(t *testing.T) {
 	}
 }
 
+// In a lobby, too, the first tick says what has become of the players, and a later one that they have come. A crash forgets none
+// of it: not in the lobby, and not after it.
+func TestBeginInLobby(t *testing.T) {
+	game, header, first := newLamps(1)
+	joinLamps(first.Host, "ann 0")
+	joinLamps(first.Host, "bob 1")
+	first.until(40)
+	again := *header
+	again.Match = lockstep.MatchID{2}
+	o := lampOptions()
+	o.Start = host.StartPolicy{Players: 2}
+	begin := func(log testgame.Records) *lampMatch {
+		h, err := recoverLamps(game, log).Begin(0, &again, host.Origin{Lineage: lineage}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &lampMatch{Host: h}
+	}
+	resume := func(m *lampMatch, players int) *lampMatch {
+		m.drain()
+		h, err := recoverLamps(game, m.log).Host(0, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.Awaited(); len(got) != players {
+			t.Errorf("after a crash at tick %d players %v are awaited, want %d", m.Now(), got, players)
+		}
+		return &lampMatch{Host: h, log: m.log}
+	}
+	second := resume(begin(first.log), 2)
+	claimed := func(m *lampMatch, name string, seat lockstep.Player) { // as a server remembers it
+		m.drain()
+		m.log.Append(record.Note(seat, host.TopicClaim, host.Claim(again.Match, "subject of "+name)))
+	}
+	joinLamps(second.Host, "cid")
+	for range 4 {
+		second.Advance(lockstep.Second)
+	}
+	claimed(second, "cid", 0)
+	if got := fmt.Sprint(commands(second.log, 0)); got != "[41 *record.Lost&{0} 41 *record.Lost&{1}]" || !second.InLobby() || second.Now() != 41 {
+		t.Errorf("got %s, in the lobby %t at tick %d", got, second.InLobby(), second.Now())
+	}
+	third := resume(second, 2)
+	joinLamps(third.Host, "dan")
+	joinLamps(third.Host, "cid")
+	claimed(third, "dan", 1)
+	third.until(45)
+	want := map[string]lockstep.Player{"cid": 0, "dan": 1}
+	for _, p := range third.Peers() {
+		if p.Seat != want[p.Name] {
+			t.Errorf("%s has seat %d, want %d", p.Name, p.Seat, want[p.Name])
+		}
+	}
+	if got := fmt.Sprint(commands(third.log, 41)); got != "[42 *record.Joined&{0} 42 *record.Joined&{1}]" {
+		t.Errorf("after the lobby got %s", got)
+	}
+	if fourth := resume(third, 2); fourth.InLobby() {
+		t.Error("the match is in its lobby again")
+	}
+}
+
+// A crash right after the beginning forgets neither who must come, nor who came while the match stood.
+func TestBeginAwaits(t *testing.T) {
+	game, header, first := newLamps(1)
+	joinLamps(first.Host, "ann 0")
+	joinLamps(first.Host, "bob 1")
+	first.until(40)
+	again := *header
+	again.Match = lockstep.MatchID{2}
+	h, err := recoverLamps(game, first.log).Begin(0, &again, host.Origin{Lineage: lineage}, lampOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := &lampMatch{Host: h}
+	h.Hold(0, host.Wait{Reason: "a test"})
+	h.Advance(0)
+	joinLamps(h, "cid")
+	h.Advance(lockstep.Second)
+	second.drain()
+	second.log.Append(record.Note(0, host.TopicClaim, host.Claim(again.Match, "subject of cid")))
+	if h, err = recoverLamps(game, second.log).Host(0, lampOptions()); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(h.Awaited()); got != "[0 1]" {
+		t.Errorf("players %s are awaited, want both", got)
+	}
+	joinLamps(h, "dan")
+	joinLamps(h, "cid")
+	for _, p := range h.Peers() {
+		if want := map[string]lockstep.Player{"cid": 0, "dan": 1}; p.Seat != want[p.Name] {
+			t.Errorf("%s has seat %d, want %d", p.Name, p.Seat, want[p.Name])
+		}
+	}
+}
+
 // Seats go to the players for whom they are reserved, whatever their tokens say; also after a crash.
 func TestBeginReserves(t *testing.T) {
 	game, header, first := newLamps(1)

@@ -70,7 +70,7 @@ func (h *Host) runBots() {
 		case h.isBot(p):
 			h.seats[p].why = botFailed
 			h.vacate(p)
-			h.event(Event{Kind: BotFailed, Player: p, Text: clipped(err)})
+			h.event(Event{Kind: BotFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})
 		default:
 			h.substituteFailed(p, err)
 		}
@@ -91,16 +91,6 @@ func (h *Host) runBot(p lockstep.Player, bot lockstep.Bot) error {
 
 // botFailed is the reason in the log. Only the event has the error: it can tell what players must not know.
 const botFailed = "the bot failed"
-
-// guarded runs code of a bot, and turns a panic into an error.
-func guarded(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("the bot panicked: %v", v)
-		}
-	}()
-	return f()
-}
 
 func clipped(err error) string { return pack.Clip(err.Error(), record.MaxNote) }
 

@@ -61,16 +61,19 @@ func TestBotFails(t *testing.T) {
 			}
 			return nil
 		})
-		text := ""
+		text, stack := "", ""
 		p.observed = func(e host.Event) {
 			if e.Kind == host.BotFailed {
-				text = e.String()
+				text, stack = e.String(), e.Stack
 			}
 		}
 		p.join("a", "any-a")
 		p.pass(3 * lockstep.Second)
 		if !strings.HasPrefix(text, "tick 20: player 1 failed: ") || !strings.Contains(text, want) {
 			t.Errorf("got event %q, want %q of player 1 at tick 20", text, want)
+		}
+		if strings.Contains(stack, "TestBotFails") != strings.Contains(want, "panicked") || strings.Contains(text, "TestBotFails") {
+			t.Errorf("got the stack %q of %q", stack, text)
 		}
 		if world := lockstep.World[testgame.Bank](p.file.Simulation()); p.h.Now() < 50 || world.Piles[1].Active {
 			t.Errorf("got tick %d and piles %+v, want the match to go on without the bot", p.h.Now(), world.Piles)

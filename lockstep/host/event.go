@@ -59,6 +59,8 @@ type Event struct {
 	// ByRules of MatchOver says that the rules ended the match; Result is their result as JSON, "" for none.
 	ByRules bool
 	Result  string
+
+	Stack string // of BotFailed and SubstituteFailed: where the bot panicked, or ""
 }
 
 func (e Event) String() string {

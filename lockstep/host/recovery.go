@@ -32,6 +32,16 @@ const TopicInvitation = "invitation"
 // creator.
 const TopicOptions = "options"
 
+// TopicPaused is the topic of a note of System, which only the log has: whether an admin has paused the match, [PausedYes] or
+// [PausedNo]. No tick has this pause, because it holds the match ([Host.Hold]).
+const TopicPaused = "paused"
+
+// Texts of a note of TopicPaused.
+const (
+	PausedYes = "yes"
+	PausedNo  = "no"
+)
+
 // Claim returns the claim of a subject on a seat: half of a SHA-256 hash of the match and the subject, in hexadecimal. So
 // the log does not have the subject.
 func Claim(match lockstep.MatchID, subject string) string {
@@ -56,6 +66,7 @@ type Recovery struct {
 	noted    int    // bytes of notes
 	chat     chatLog
 	options  string // the text of the last note of TopicOptions
+	paused   bool   // by an admin, see TopicPaused
 	invited  map[string]lockstep.Player
 	speed    uint16
 	sealed   int // ticks since the first keyframe
@@ -81,6 +92,9 @@ func (r *Recovery) Header() *lockstep.Header { return r.match.Follower().Header(
 
 // Options returns the text of the last note of [TopicOptions], or "".
 func (r *Recovery) Options() string { return r.options }
+
+// Paused reports whether an admin has paused the match, according to the last note of [TopicPaused].
+func (r *Recovery) Paused() bool { return r.paused }
 
 // Invitations returns the texts of the notes of [TopicInvitation], with their seats.
 func (r *Recovery) Invitations() map[string]lockstep.Player { return r.invited }
@@ -118,7 +132,7 @@ func (r *Recovery) Append(raw []byte) error {
 		case rec.Topic == record.TopicChat:
 			r.chat.add(chatLine{player: rec.Player, text: rec.Text}, maxChatHistory)
 		case seated && rec.Topic == record.TopicPresence:
-			r.seats[rec.Player].shown = rec.Text
+			r.presence(&r.seats[rec.Player], rec.Text)
 		case seated && rec.Topic == TopicClaim:
 			r.seats[rec.Player].claim = rec.Text
 		case seated && rec.Topic == TopicInvitation:
@@ -129,6 +143,8 @@ func (r *Recovery) Append(raw []byte) error {
 			r.seats[rec.Player].substitution.recorded(rec.Text)
 		case rec.Player == lockstep.System && rec.Topic == TopicOptions:
 			r.options = rec.Text
+		case rec.Player == lockstep.System && rec.Topic == TopicPaused:
+			r.paused = rec.Text == PausedYes
 		case rec.Player == lockstep.System && rec.Topic == record.TopicLineage:
 			r.origin = 1
 			for i := range r.seats {
@@ -145,6 +161,24 @@ func (r *Recovery) Append(raw []byte) error {
 	r.sealed += int(rec.Ticks())
 	r.position += protocol.Position(max(1, rec.Ticks())) // in a live match each empty tick is one record
 	return nil
+}
+
+// presence updates a seat with a note, which tells of a player who came or went while no tick was sealed.
+func (r *Recovery) presence(s *hostSeat, text string) {
+	s.shown = text
+	switch text {
+	case record.PresenceHere:
+		s.inherited = false
+	case record.PresenceVacant:
+		s.inherited = r.origin > 0 && s.told != here
+	}
+}
+
+// awaits reports whether a match that continues waits for the player of a seat: one who was here, or may come to a match that
+// has only its beginning in the state of another one.
+func (r *Recovery) awaits(s *hostSeat) bool {
+	begins := r.sealed <= r.origin
+	return s.told == here || s.told == away && r.origin > 0 && begins || s.told != vacant && s.shown == record.PresenceHere
 }
 
 // system updates the seats with a command of System.
@@ -191,8 +225,9 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	x.lobby.open = x.lobby.open && r.sealed <= r.origin
 	for i := range x.seats {
 		s := &x.seats[i]
+		s.awaited = r.awaits(s)
 		if s.want = s.told; s.told == here {
-			s.want, s.awaited = away, true
+			s.want = away
 		}
 		s.lostAt, s.role = now, protocol.Seated
 		s.substitution.recovered(x.c.LastDecided(lockstep.Player(i)), s.told == takenOver)

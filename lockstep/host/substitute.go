@@ -109,7 +109,7 @@ func (h *Host) substitute(p lockstep.Player) lockstep.Bot {
 // substituteFailed leaves a seat that is taken over without a substitute until its player is back.
 func (h *Host) substituteFailed(p lockstep.Player, err error) {
 	h.seats[p].substitution.bot = nil
-	h.event(Event{Kind: SubstituteFailed, Player: p, Text: clipped(err)})
+	h.event(Event{Kind: SubstituteFailed, Player: p, Text: clipped(err), Stack: stackOf(err)})
 }
 
 // Submit gives a command for a seat that the Host itself plays: that of a bot, or one that is taken over. The value is a

@@ -127,6 +127,9 @@ func TestSubstituteFails(t *testing.T) {
 			p.observed = func(e host.Event) {
 				if e.Kind == host.SubstituteFailed {
 					texts = append(texts, e.String())
+					if panicked := strings.Contains(c.want, "panicked"); panicked != strings.Contains(e.Stack, "TestSubstituteFails") {
+						t.Errorf("got the stack %q", e.Stack)
+					}
 				}
 			}
 			p.join("a", "any-a")

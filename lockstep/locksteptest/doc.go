@@ -16,7 +16,8 @@
 //	configuration
 //	            compares that of the match after each tick          New, Step or Validate that writes into it
 //	two runs    gives two coordinators the same commands, in        the order of a map, globals, a game that
-//	            another order of arrival; one has an observer       depends on whether it is observed
+//	            another order of arrival; one has an observer;      depends on whether it is observed; a
+//	            counts the commands of kinds with a limit           coordinator that counts wrongly
 //	follower    follows the log as it is written                    something of New that is not in the state
 //
 //	cold twin   restores the state before each tick on a new        stale derived data, such as a cache that a

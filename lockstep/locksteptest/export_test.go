@@ -13,3 +13,26 @@ func PhaseNames() []string { return allBut("") }
 
 // Report is report.
 var Report = report
+
+// A Counted is the receipt of a command at a tick.
+type Counted struct {
+	Tick   lockstep.Tick
+	Reason lockstep.Reason
+	Wait   lockstep.Tick
+}
+
+// CheckCounts gives the receipts of commands of one player and kind to the count of the kit.
+func CheckCounts(g *lockstep.Game, kind lockstep.Kind, all []Counted) error {
+	l := newLimits(g, lockstep.DefaultSettings(1))
+	for i, c := range all {
+		o := order{tick: c.Tick, sequence: lockstep.Sequence(i + 1), kind: kind}
+		o.receipt = lockstep.Receipt{Sequence: o.sequence, Reason: c.Reason, Wait: c.Wait}
+		if c.Reason == lockstep.Accepted {
+			o.receipt.Tick = c.Tick - 1 + delayTicks
+		}
+		if err := l.check(&o); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -21,6 +21,7 @@ type match struct {
 	frames  []lockstep.Frame // by tick from 1
 	played  []order          // submitted commands, by tick
 	unknown lockstep.Kind    // a kind of no command
+	limits  *limits          // of kinds
 	early   bool             // the rules ended it in its first fifth
 	ended   lockstep.Tick    // the tick with which the rules ended it, or 0
 	buf     []byte           // scratch
@@ -39,6 +40,7 @@ func newMatch(g *lockstep.Game, o Options) (*match, error) {
 	if config == nil {
 		config = &struct{}{}
 	}
+	m.limits = newLimits(g, settings)
 	var err error
 	if m.header, err = g.NewHeader(lockstep.MatchID{}, settings, config); err != nil {
 		return nil, m.fail("new", 0, 0, err)
@@ -144,8 +146,9 @@ func (f tolerant) Append(record []byte) error {
 	return err
 }
 
-// The maximum number of commands of a player for one tick, from Options.Play and at random. They stay within the
-// coordinator's limits in any order of arrival. Beyond these limits, the order would decide which command is refused.
+// The maximum number of commands of a player for one tick, from Options.Play and at random. They stay within the limits
+// that a coordinator has for all kinds, in any order of arrival. Beyond these limits, the order would decide which command
+// is refused. So it does with the limit of a kind, see limits.arrange.
 const (
 	maxPlayed = 128
 	maxRandom = 64
@@ -184,17 +187,27 @@ func (m *match) submit(first, second *coordinator.Coordinator, orders []order, c
 		orders = orders[1:]
 		from++
 	}
-	for _, i := range c.order(len(orders)) {
+	for _, i := range m.arrival(c, orders) {
 		o := &m.played[from+i]
 		o.receipt = first.Submit(o.player, o.sequence, o.kind, o.payload)
+		if err := m.limits.check(o); err != nil {
+			return m.fail("two runs", 0, o.tick, err)
+		}
 	}
-	for _, i := range c.order(len(orders)) {
+	for _, i := range m.arrival(c, orders) {
 		o := &m.played[from+i]
 		if r := second.Submit(o.player, o.sequence, o.kind, o.payload); r != o.receipt {
 			return m.fail("two runs", 0, o.tick, o.differs(r))
 		}
 	}
 	return nil
+}
+
+// arrival returns a random order of arrival of orders, in which the limits of kinds accept the same ones.
+func (m *match) arrival(c *choices, orders []order) []int {
+	arrival := c.order(len(orders))
+	m.limits.arrange(arrival, orders)
+	return arrival
 }
 
 // keep saves a frame and the state after it.

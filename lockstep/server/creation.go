@@ -44,6 +44,7 @@ func (s *Server) newMatch(spec MatchSpec) *Match {
 	return &Match{
 		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
 		conns: make(map[host.PeerID]*conn), bundles: make(map[lockstep.Player]int), owners: make(map[lockstep.Player]*host.Grant), claims: make(map[lockstep.Player]string),
+		stacks: make(map[lockstep.Player]bool),
 	}
 }
 

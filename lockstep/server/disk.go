@@ -17,6 +17,9 @@ const (
 	// maxUncommitted is the time for which a match continues while its disk is late.
 	maxUncommitted = time.Second
 
+	// maxPending is the time for which records are only in memory. In a match at full speed its ticks write them before.
+	maxPending = time.Second
+
 	// retryRoom is the interval of attempts to write to a full disk.
 	retryRoom = time.Second
 
@@ -45,6 +48,8 @@ type disk struct {
 	late      time.Time         // start of the present delay of committed; zero without one
 	roomAt    time.Time         // next attempt to write to a full disk
 	held      string            // why the match must wait for the disk, or ""
+	pending   time.Time         // since when records are only in memory; zero if none are
+	size      int64             // of the file, at pending
 }
 
 // openReplay creates the replay's file under a new name.
@@ -90,7 +95,7 @@ func (m *Match) closeReplay() error {
 func (m *Match) record(r *host.Ready) {
 	if m.writer != nil && len(r.Records) > 0 {
 		err := r.AppendTo(m.writer)
-		if err == nil && m.host.InLobby() {
+		if err == nil && m.stands() && !m.writer.Full() {
 			err = m.writer.Flush() // no tick does it
 		}
 		if err != nil {
@@ -101,6 +106,31 @@ func (m *Match) record(r *host.Ready) {
 	m.disk.written = r.Position
 	if !m.syncsFrames() {
 		m.host.Persisted(m.now(), r.Position)
+	}
+}
+
+// stands reports whether no ticks come that would write records to the file.
+func (m *Match) stands() bool { return m.host.InLobby() || m.host.Paused() || m.host.Held() != "" }
+
+// flush writes the records that no tick has written: all of them when the match stands, and those older than maxPending when
+// it is slow or waits.
+func (m *Match) flush() {
+	d := &m.disk
+	switch now := time.Now(); {
+	case m.writer == nil:
+		return
+	case !m.writer.Pending() || m.writer.Full() || m.host.Err() != nil:
+		d.pending = time.Time{}
+		return
+	case d.pending.IsZero() || m.writer.Size() != d.size:
+		d.pending, d.size = now, m.writer.Size()
+	}
+	if !m.stands() && time.Since(d.pending) < maxPending {
+		return
+	}
+	d.pending = time.Time{}
+	if err := m.writer.Flush(); err != nil {
+		m.host.Fail(m.now(), err)
 	}
 }
 

@@ -29,6 +29,10 @@ func (m *Match) observe(e host.Event) {
 	if e.Result != "" {
 		words = append(words, "result", e.Result)
 	}
+	if e.Stack != "" && !m.stacks[e.Player] { // once, because a player can come and go
+		m.stacks[e.Player] = true
+		words = append(words, "stack", e.Stack)
+	}
 	m.server.log.Log(context.Background(), level(&e), "match", words...)
 }
 

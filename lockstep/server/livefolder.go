@@ -3,10 +3,12 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -17,13 +19,20 @@ const liveFolder = "live"
 // "live". If that is missing, LiveLogs creates it, and moves the logs there that an older build has left open in dir.
 // That reads all files in dir, once.
 func LiveLogs(dir string) ([]string, error) {
+	paths, err := FindLiveLogs(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = adopt(dir, filepath.Join(dir, liveFolder)); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
+		}
+		paths, err = FindLiveLogs(dir)
+	}
+	return paths, err
+}
+
+// FindLiveLogs is [LiveLogs] without changing anything. Its error wraps [fs.ErrNotExist] if the folder is missing.
+func FindLiveLogs(dir string) ([]string, error) {
 	live := filepath.Join(dir, liveFolder)
 	entries, err := os.ReadDir(live)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = adopt(dir, live); err == nil {
-			entries, err = os.ReadDir(live)
-		}
-	}
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -34,6 +43,27 @@ func LiveLogs(dir string) ([]string, error) {
 		}
 	}
 	return paths, nil
+}
+
+// CheckLog returns why [Server.Resume] would refuse the log of a match of game g: its header, its file's name, or an asset. It
+// neither locks nor simulates the match, which may still be running.
+func CheckLog(path string, g *lockstep.Game) error {
+	f, err := replay.OpenNoFollow(path)
+	if err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	defer f.Close()
+	h, err := f.Header()
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return ErrNeverBegan
+	}
+	if err == nil {
+		_, err = resumedName(path, h)
+	}
+	if err == nil {
+		_, err = g.AwaitState(h) // loads the assets
+	}
+	return err
 }
 
 // MatchOfLog returns the name of the match in the path of its log, or "" if it has none.

@@ -65,6 +65,7 @@ type Match struct {
 	refusal error                           // of that token, or nil
 	owners  map[lockstep.Player]*host.Grant // of the seats
 	claims  map[lockstep.Player]string      // that are in the replay
+	stacks  map[lockstep.Player]bool        // of bots that panicked, which are in the server's log
 
 	invitations []Invitation
 	invited     map[string]lockstep.Player // hashes of invitations; does not change while the match runs
@@ -170,6 +171,7 @@ func (m *Match) run() {
 		}
 		m.maintainReplay()
 		m.hold()
+		m.flush()
 		m.feed()
 		if m.ended.IsZero() && m.host.Err() != nil {
 			m.ended = time.Now()
@@ -193,6 +195,9 @@ func (m *Match) untilNext() time.Duration {
 	wait := time.Duration(min(max(m.next-m.now(), 0), 60*lockstep.Second)) * time.Microsecond
 	if !m.awaitUntil.IsZero() {
 		wait = min(wait, max(time.Until(m.awaitUntil), 0))
+	}
+	if !m.disk.pending.IsZero() {
+		wait = min(wait, max(time.Until(m.disk.pending.Add(maxPending)), 0))
 	}
 	return wait
 }

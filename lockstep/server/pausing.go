@@ -11,13 +11,17 @@ import (
 )
 
 // pause pauses or resumes the match for an admin, who needs no seat. Either ends the wait for players to come back.
-// Resuming also ends or cancels the pause of a player.
+// Resuming also ends or cancels the pause of a player. A pause outlives a restart of the server.
 func (m *Match) pause(on bool) error {
 	if m.host.Err() != nil {
 		return m.host.Err()
 	}
 	before := m.paused || m.awaits()
+	changes := m.paused != on
 	m.paused, m.awaitUntil = on, time.Time{}
+	if changes {
+		m.rememberPause()
+	}
 	m.hold()
 	if on {
 		return nil

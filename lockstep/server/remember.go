@@ -27,6 +27,15 @@ func (m *Match) rememberClaim(seat lockstep.Player) {
 	}
 }
 
+// rememberPause writes whether an admin has paused the match.
+func (m *Match) rememberPause() {
+	text := host.PausedNo
+	if m.paused {
+		text = host.PausedYes
+	}
+	m.remember(lockstep.System, host.TopicPaused, text)
+}
+
 // restore gives the creator of the match back what the log says about it.
 func (m *Match) restore(r *host.Recovery) error {
 	if m.spec.Restore == nil || r.Options() == "" {

@@ -217,7 +217,7 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	if err := m.restore(recovery); err != nil {
 		return err
 	}
-	m.invited = recovery.Invitations()
+	m.invited, m.paused = recovery.Invitations(), recovery.Paused()
 	if m.host, err = recovery.Host(m.now(), m.hostOptions()); errors.Is(err, coordinator.ErrEnded) {
 		return ErrNotInterrupted
 	} else if err != nil {

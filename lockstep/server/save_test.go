@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -211,6 +212,28 @@ func TestBeginFromSave(t *testing.T) {
 	all, err := replay.FollowLineage(r, replay.Games{third.game}, []string{filepath.Dir(first.match.ReplayPath())}, replay.SimulateOptions{})
 	if err != nil || len(all) != 1 || all[0].Path != first.match.ReplayPath() || all[0].Tick != 63 || all[0].Name != "duel" {
 		t.Errorf("got %+v, %v", all, err)
+	}
+}
+
+// A match that begins in a save with a lobby tells the simulation who is lost and who comes, and a crash forgets no player.
+func TestBeginFromSaveInLobby(t *testing.T) {
+	first := newStage(t, setup{})
+	a, b := first.join(t, ada, wander), first.join(t, bob, wander)
+	eventually(t, "it plays", func() bool { return a.tick() > 45 && b.tick() > 45 })
+	from := originAt(t, first.saved(t), first.game, 40)
+
+	lobby := host.Options{Start: host.StartPolicy{Players: 1}}
+	second := newStage(t, setup{from: from, host: lobby, options: server.Options{AwaitPlayers: patience}})
+	if v := second.match.View(); v.Tick != 41 || len(v.Players) != 2 || v.Players[0].State != "away" || v.Players[1].State != "away" {
+		t.Fatalf("it begins at tick %d with %+v, want tick 41 and both away", v.Tick, v.Players)
+	}
+	c, d := second.join(t, ada, wander), second.join(t, bob, wander)
+	eventually(t, "it goes on from there", func() bool { return c.tick() > 65 && d.tick() > 65 && c.status().Agreed > 1 })
+	second.agree(t, c, d)
+
+	third := newStage(t, setup{interrupted: second.crash(t), host: lobby, options: server.Options{KeepOpen: true, AwaitPlayers: patience}})
+	if v := third.match.View(); v.Held == "" || v.Waiting == nil || len(v.Waiting.Seats) != 2 {
+		t.Errorf("after a crash it is held %q for %+v, want both players", v.Held, v.Waiting)
 	}
 }
 

@@ -49,6 +49,18 @@ func TestSubstitutePlays(t *testing.T) {
 	second.agree(t, b)
 }
 
+// The server's log has the stack of a substitute that panics, once for a player.
+func TestSubstitutePanics(t *testing.T) {
+	s := newStage(t, setup{host: host.Options{Grace: lockstep.Second / 5, Substitute: func(lockstep.Player) lockstep.Bot { panic("nobody") }}})
+	for i := range 2 {
+		s.raw(t, ada, protocol.SessionToken{}, 0).live().ws.CloseNow()
+		eventually(t, "its substitute fails", func() bool { return len(s.lines("substitute failed", "the bot panicked: nobody")) == i+1 })
+	}
+	if got := s.lines("stack=", "TestSubstitutePanics"); len(got) != 1 || !strings.Contains(got[0], "substitute failed") {
+		t.Errorf("got %q, want the stack once", got)
+	}
+}
+
 // Each seat of a guest's match with substitutes counts as a bot.
 func TestGuestsSubstitutesAreBots(t *testing.T) {
 	s := newStage(t, setup{

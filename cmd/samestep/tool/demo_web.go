@@ -36,7 +36,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	}
 	spec.Bots = make([]lockstep.Bot, seats)
 	for p := lockstep.Player(1); uint(p) < seats; p++ {
-		spec.Bots[p] = g.bot(p, o.seed)
+		spec.Bots[p] = g.seated(p, o.seed)
 	}
 	authorizer := grants{guest: {Role: protocol.Seated, Seat: 0, Subject: "guest", Name: "you"}}
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))

@@ -70,6 +70,7 @@ type fuzzFind struct {
 	Replay   string        `json:"replay"`
 	Test     string        `json:"test"`
 
+	Unreduced string `json:"unreduced,omitempty"` // why the match is the one that was found; Commands is then 0
 	Unwritten string `json:"unwritten,omitempty"` // why these files are missing
 }
 
@@ -151,6 +152,9 @@ func explainFound(found *locksteptest.Failure, game *playable, dir string) *fuzz
 		Commands: len(o.Orders), Ticks: o.Ticks, Players: o.Players,
 		Replay: filepath.Join(dir, name+".ssr"), Test: filepath.Join(dir, name+"_test.go"),
 	}
+	if small == found && o.Orders == nil {
+		f.Unreduced = "the failure did not happen again from a list of its commands"
+	}
 	err := files.Replace(f.Replay, func(w *os.File) error { return small.WriteReplay(w) })
 	if err == nil {
 		source := game.source
@@ -181,8 +185,12 @@ func (s *fuzzStory) print(w io.Writer) {
 		return
 	}
 	line("found", "%s", f.Failure)
-	line("reduced", "to %s of %s in %s", count(f.Commands, "command"), count(int(f.Players), "player"), count(f.Ticks, "tick"))
-	line("", "%s", f.Shrunk)
+	if f.Unreduced != "" {
+		line("reduced", "not: %s", f.Unreduced)
+	} else {
+		line("reduced", "to %s of %s in %s", count(f.Commands, "command"), count(int(f.Players), "player"), count(f.Ticks, "tick"))
+		line("", "%s", f.Shrunk)
+	}
 	if f.Unwritten != "" {
 		line("files", "not written: %s", f.Unwritten)
 		return

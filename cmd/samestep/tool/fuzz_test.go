@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
@@ -30,5 +32,28 @@ func TestThinHint(t *testing.T) {
 	}
 	if err := thinHint(io.EOF); err != io.EOF {
 		t.Errorf("got %v, want another error unchanged", err)
+	}
+}
+
+// A failure that happens only once is not called a match without commands.
+func TestUnreduced(t *testing.T) {
+	rules := minimal.Rules()
+	step, steps := rules.Step, 0
+	rules.Step = func(w *minimal.World, config *minimal.Config, turn *lockstep.Turn) {
+		step(w, config, turn)
+		if steps++; steps == 50 {
+			panic("once")
+		}
+	}
+	game := New(rules).game
+	var found *locksteptest.Failure
+	if err := locksteptest.Run(game.Game, locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 3}}); !errors.As(err, &found) {
+		t.Fatalf("the match does not fail: %v", err)
+	}
+	s := fuzzStory{Game: "minimal", Found: explainFound(found, game, t.TempDir())}
+	var text strings.Builder
+	s.print(&text)
+	if want := "reduced    not: the failure did not happen again from a list of its commands"; !strings.Contains(text.String(), want) || strings.Contains(text.String(), "0 commands") {
+		t.Errorf("got %s", text.String())
 	}
 }

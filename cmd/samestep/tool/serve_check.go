@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,7 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// checkServeConfig checks what serve would read, and plays no match. It opens no port, folder or storage.
+// checkServeConfig checks what serve would read, also of the logs of matches to resume, and plays no match. It opens no port, folder or storage.
 func checkServeConfig(c *cli.Context) error {
 	games, err := hosted(c)
 	if err != nil {
@@ -36,21 +37,21 @@ func checkServeConfig(c *cli.Context) error {
 	if err := policy.applyFlags(c, specs); err != nil {
 		return err
 	}
-	o, _, err := serverOptions(c, games, specs, policy)
+	stopped, err := findInterrupted(c, games, policy)
+	if err != nil {
+		return err
+	}
+	o, _, err := serverOptions(c, games, stopped.with(specs), policy)
 	if err != nil {
 		return err
 	}
 	warnInterrupted(c, o.Log)
+	lost := stopped.check(o.Log)
 	if _, err = newBinding(c); err != nil {
 		return err
 	}
-	if _, err = archiveKey(c); err != nil {
+	if err := checkArchive(c); err != nil {
 		return err
-	}
-	if place := c.String("archive"); strings.HasPrefix(place, "s3:") {
-		if _, err := s3.FromEnvironment(place, os.Getenv); err != nil {
-			return fmt.Errorf("--archive: %w", err)
-		}
 	}
 	if info, err := os.Stat(o.Dir); err == nil && !info.IsDir() {
 		return usagef("--dir: %s is not a folder", o.Dir)
@@ -62,11 +63,25 @@ func checkServeConfig(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	specs = slices.DeleteFunc(specs, func(spec server.MatchSpec) bool { return stopped.taken[spec.Name] })
 	if len(specs) > 0 { // the others differ only in their names and seeds
 		_, err = s.Create(specs[0])
 	}
-	if err = errors.Join(err, s.Shutdown(c.Context)); err == nil {
+	if err = errors.Join(err, s.Shutdown(c.Context), lost); err == nil {
 		fmt.Fprintln(c.App.Writer, "ok")
 	}
 	return err
+}
+
+// checkArchive checks the flags of the archive and its environment.
+func checkArchive(c *cli.Context) error {
+	if _, err := archiveKey(c); err != nil {
+		return err
+	}
+	if place := c.String("archive"); strings.HasPrefix(place, "s3:") {
+		if _, err := s3.FromEnvironment(place, os.Getenv); err != nil {
+			return fmt.Errorf("--archive: %w", err)
+		}
+	}
+	return nil
 }

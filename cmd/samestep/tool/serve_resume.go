@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -29,8 +30,12 @@ func findInterrupted(c *cli.Context, games gameList, policy *matchPolicy) (*resu
 	if dir == "" || !c.Bool("resume") {
 		return r, nil
 	}
-	paths, err := server.LiveLogs(dir)
-	if err != nil {
+	list := server.LiveLogs
+	if c.Bool("check-config") {
+		list = server.FindLiveLogs
+	}
+	paths, err := list(dir)
+	if err != nil && !(c.Bool("check-config") && errors.Is(err, fs.ErrNotExist)) {
 		return nil, err
 	}
 	for _, path := range paths {
@@ -39,6 +44,23 @@ func findInterrupted(c *cli.Context, games gameList, policy *matchPolicy) (*resu
 		r.found = append(r.found, server.Interrupted{Path: path, Spec: spec, Err: err})
 	}
 	return r, nil
+}
+
+// check returns why a start could not resume the matches, as far as their headers and assets tell.
+func (r *resumption) check(log *slog.Logger) (all error) {
+	for _, one := range r.found {
+		err := one.Err
+		if err == nil {
+			err = server.CheckLog(one.Path, one.Spec.Game)
+		}
+		switch {
+		case errors.Is(err, server.ErrNeverBegan): // a start begins the match anew
+			log.Warn("match cannot be resumed", "path", one.Path, "err", err)
+		case err != nil:
+			all = errors.Join(all, fmt.Errorf("match %s cannot be resumed: %s: %w", server.MatchOfLog(one.Path), one.Path, err))
+		}
+	}
+	return all
 }
 
 // warnInterrupted warns of matches in --dir that could be resumed, and are not.

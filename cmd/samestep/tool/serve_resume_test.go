@@ -16,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A server that was killed or interrupted resumes its match when it is started again. While it runs, no other server can
@@ -157,6 +159,61 @@ func TestServeOtherBuild(t *testing.T) {
 	}
 	if now, err := os.ReadFile(log); err != nil || !bytes.Equal(now, b[:len(b)-20]) {
 		t.Errorf("the log has changed: %v", err)
+	}
+}
+
+// --check-config names each match that a start could not resume, and changes nothing.
+func TestCheckConfigResumes(t *testing.T) {
+	b, err := os.ReadFile(oldReplay(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(config, []byte(`{"Size":20,"Coins":9}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := first.Header.Match.String()[:8]
+	for _, row := range []struct {
+		name, build, want string
+		log               []byte
+	}{
+		{"match-1-" + id + ".ssr", "1", "ok\n", b[:len(b)-20]},
+		{"match-1-" + id + ".ssr", "2", "match match-1 cannot be resumed: ", b[:len(b)-20]},
+		{"match-1-" + id + ".ssr", "2", "other build: got 1, want 2", b[:len(b)-20]},
+		{"cup-01234567.ssr", "1", "match cup cannot be resumed: ", b[:len(b)-20]},
+		{"cup-01234567.ssr", "1", "want NAME-" + id + ".ssr", b[:len(b)-20]},
+		{"match-1-" + id + ".ssr", "2", "ok\n", b[:20]}, // it never began
+		{"match-1-" + id + ".txt", "2", "ok\n", b},
+	} {
+		dir := t.TempDir()
+		live := filepath.Join(dir, "live")
+		if err := errors.Join(os.Mkdir(live, 0o700), os.WriteFile(filepath.Join(live, row.name), row.log, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		rules := minimal.Rules()
+		if row.build != "1" {
+			rules = newerRules(row.build)
+		}
+		var out bytes.Buffer
+		args := []string{"mygame", "serve", "--check-config", "--players", "2", "--web=false", "--dir", dir, "--resume", "--config", config}
+		code := Run(t.Context(), args, &out, &out, New(rules))
+		if (code == exitOK) != (row.want == "ok\n") || !strings.Contains(out.String(), row.want) {
+			t.Errorf("%s, build %s: got exit code %d and %q, want %q", row.name, row.build, code, out.String(), row.want)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+			t.Errorf("it leaves %v, %v", left, err)
+		}
+		if now, err := os.ReadFile(filepath.Join(live, row.name)); err != nil || !bytes.Equal(now, row.log) {
+			t.Errorf("the log has changed: %v", err)
+		}
 	}
 }
 

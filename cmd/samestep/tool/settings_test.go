@@ -108,7 +108,7 @@ func TestInterruptedMatchesAreNamed(t *testing.T) {
 	if code, out := checkServe(t, "", "--dir", dir); code != 0 || !strings.Contains(out, want) {
 		t.Errorf("got %d %q, want %q", code, out, want)
 	}
-	if code, out := checkServe(t, "", "--dir", dir, "--resume"); code != 0 || strings.Contains(out, want) {
+	if code, out := checkServe(t, "", "--dir", dir, "--resume"); code != exitCorrupt || strings.Contains(out, want) || strings.Contains(out, "tokens") {
 		t.Errorf("with --resume: got %d %q", code, out)
 	}
 	if code, out := checkServe(t, "", "--dir", t.TempDir()); code != 0 || strings.Contains(out, want) {

@@ -24,6 +24,7 @@ type saved struct {
 	parent []byte
 	tick   lockstep.Tick
 	random *rand.Rand
+	lobby  bool // an admin begins the match
 	origin *replay.Origin
 	file   bytes.Buffer
 }
@@ -35,7 +36,7 @@ func (w *world) checkSaves(data []byte) {
 	}
 	random := stream(w.plan.Seed, "saves", 0)
 	for i := range saves {
-		s := &saved{w: w, parent: data, tick: lockstep.Tick(random.Uint32N(uint32(w.oracle.tick()))), random: random}
+		s := &saved{w: w, parent: data, tick: lockstep.Tick(random.Uint32N(uint32(w.oracle.tick()))), random: random, lobby: i > 0}
 		err := s.choose(i > 0)
 		if err == nil {
 			err = s.play()
@@ -102,7 +103,11 @@ func (s *saved) play() error {
 // options returns the options of a match in which a bot has the first seat.
 func (s *saved) options() host.Options {
 	play := s.w.subject.Play(0, s.random)
-	return host.Options{Random: func(b []byte) { b[0] = byte(s.random.Uint32()) }, Bots: []lockstep.Bot{lockstep.Bot(play)}}
+	o := host.Options{Random: func(b []byte) { b[0] = byte(s.random.Uint32()) }, Bots: []lockstep.Bot{lockstep.Bot(play)}}
+	if s.lobby {
+		o.Start = host.StartPolicy{Players: 1}
+	}
+	return o
 }
 
 // run runs a match up to a tick, or to its end.
@@ -115,6 +120,11 @@ func (s *saved) run(m *host.Host, w *replay.Writer, until lockstep.Tick) error {
 		m.Persisted(r.Next, r.Position)
 		if m.Now() >= until || m.Err() != nil {
 			break
+		}
+		if m.InLobby() && m.Now() > s.tick {
+			if err := m.Start(r.Next); err != nil {
+				return err
+			}
 		}
 		m.Advance(r.Next)
 	}
