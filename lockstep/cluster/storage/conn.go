@@ -105,7 +105,7 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 		name := fmt.Sprint(logStream, i)
 		err := c.setStream(ctx, jetstream.StreamConfig{
 			Name: name, Subjects: []string{fmt.Sprint(logSubject, i, ".*")}, Replicas: l.Replicas, Storage: jetstream.FileStorage,
-			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: l.MaxBytes, AllowDirect: true, DenyDelete: true,
+			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: l.MaxBytes, DenyDelete: true,
 			MaxMsgSize: MaxMessage + 1024,
 		})
 		if err != nil {

@@ -1,0 +1,69 @@
+package ownership_test
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
+)
+
+// A store is a log that orders appends.
+type store struct{ messages [][]byte }
+
+func (s *store) append(expect uint64, message []byte) (sequence uint64, ok bool) {
+	if expect != uint64(len(s.messages)) {
+		return 0, false
+	}
+	s.messages = append(s.messages, append([]byte(nil), message...))
+	return uint64(len(s.messages)), true
+}
+
+func (s *store) last() (uint64, []byte) {
+	if len(s.messages) == 0 {
+		return 0, nil
+	}
+	return uint64(len(s.messages)), s.messages[len(s.messages)-1]
+}
+
+// work does steps until there are none.
+func work(s *store, o *ownership.Owner) {
+	for {
+		switch step := o.Next(); step.Do {
+		case ownership.Nothing:
+			return
+		case ownership.Append:
+			if seq, ok := s.append(step.Expect, step.Message); ok {
+				o.Accepted(seq)
+			} else {
+				o.Refused()
+			}
+		case ownership.Read:
+			o.Last(s.last())
+		}
+	}
+}
+
+// The records of two owners are one log, and the first owner stores nothing after the second one's claim.
+func TestTakeover(t *testing.T) {
+	s := &store{}
+	a := ownership.Claim("a", ownership.End{}, 100)
+	a.Append([]byte("one"))
+	work(s, a)
+	var r ownership.Reader
+	text := ""
+	for i, m := range s.messages {
+		b, err := r.Take(uint64(i+1), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(b)
+	}
+	b := ownership.Claim("b", r.End(), 100)
+	work(s, b)
+	a.Append([]byte("lost"))
+	work(s, a)
+	b.Append(make([]byte, 200))
+	work(s, b)
+	if !a.Lost() || b.Lost() || a.Stored() != 3 || b.Stored() != 200 || text != "one" {
+		t.Errorf("got %v %v %d %d %q", a.Lost(), b.Lost(), a.Stored(), b.Stored(), text)
+	}
+}
