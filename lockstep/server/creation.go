@@ -202,7 +202,6 @@ func (m *Match) abandon(path string) {
 	os.Remove(path)
 }
 
-
 // hostOptions returns the match's options, with the server's functions and defaults.
 func (m *Match) hostOptions() host.Options {
 	o := m.server.options.Host

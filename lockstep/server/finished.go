@@ -23,12 +23,12 @@ func (m *Match) finish() {
 		m.server.metrics.failures.Inc()
 		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
 		m.flushReplicated()
-		m.release()
+		m.release(nil)
 		return
 	}
 	stored := m.flushReplicated()
 	if m.host.Err() == nil || m.replicated != nil && (m.suspended || !stored) { // suspended, or our own code panicked: the replay has no end
-		m.release()
+		m.release(m.failure)
 		return
 	}
 	err := m.server.tellOwners(m.path, m.owners)

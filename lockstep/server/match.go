@@ -57,6 +57,7 @@ type Match struct {
 	awaitUntil    time.Time               // until then a recovered match waits for its players; zero afterwards
 	suspended     bool                    // by Server.Shutdown
 	lost          bool                    // the log is gone from its folder
+	failure       error                   // our own code panicked in the match; or nil
 	bundles       map[lockstep.Player]int // bundles written about each player
 	bundleBytes   int64                   // of all of them, approximately
 	writing       sync.WaitGroup          // bundles
@@ -206,6 +207,7 @@ func (m *Match) recoverPanic() {
 		return
 	}
 	m.server.metrics.panics.Inc()
+	m.failure = fmt.Errorf("server: panic: %v", v)
 	m.server.log.Error("panic", "match", m.spec.Name, "panic", v, "stack", string(debug.Stack()))
 	for _, c := range m.conns {
 		c.end("the match has failed")

@@ -110,7 +110,7 @@ func (s *Server) recoverMatch(x *recovery) error {
 		}
 	}
 	if err != nil {
-		m.release()
+		m.release(err)
 		return err
 	}
 	if m.skipped > 0 {
