@@ -18,11 +18,12 @@ const watchAgain = 100 * time.Millisecond
 // watch calls saw and gone with the changes of a bucket until the member leaves. After a lost connection it begins again,
 // with all that is there.
 func (m *Member) watch(what string, bucket jetstream.KeyValue, saw func(key string, value []byte, revision uint64), gone func(key string)) {
-	for m.ctx.Err() == nil {
+	for away := false; m.ctx.Err() == nil; {
 		w, err := bucket.WatchAll(m.ctx)
-		if err != nil {
+		if err != nil && !away {
 			m.options.Log.Warn("the directory cannot be watched", "bucket", what, "err", err)
-		} else {
+		}
+		if away = err != nil; !away {
 			for e := range w.Updates() {
 				switch {
 				case e == nil: // all that was there before
@@ -125,10 +126,20 @@ func (m *Member) release(e *Match, why error) {
 	if next.Tries >= maxTries {
 		next.State = Failed
 	}
-	if _, err := m.write(next); err != nil {
-		m.options.Log.Warn("match not released: it is taken when the lease has run out", "match", e.Name, "err", err)
+	_, err := m.write(next)
+	if err == nil || errors.Is(err, server.ErrExists) {
+		return // or another server has it
 	}
+	m.options.Log.Warn("match not released yet", "match", e.Name, "err", err)
+	time.AfterFunc(releaseAgain, func() { // the lease of this server lives, so nobody would take it
+		if m.ctx.Err() == nil {
+			m.release(e, why)
+		}
+	})
 }
+
+// releaseAgain is the pause before another attempt to release a match.
+const releaseAgain = 500 * time.Millisecond
 
 // drop removes a match that is over from the directory.
 func (m *Member) drop(e *Match) {

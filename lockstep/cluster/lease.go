@@ -54,7 +54,7 @@ func (m *Member) renew(ctx context.Context) error {
 	if err != nil {
 		panic(err) // a Server has only strings and numbers
 	}
-	ctx, cancel := context.WithTimeout(ctx, renewEvery)
+	ctx, cancel := context.WithTimeout(ctx, storage.LeaseTime/2)
 	defer cancel()
 	_, err = m.servers.Put(ctx, s.Name, value)
 	m.mu.Lock()

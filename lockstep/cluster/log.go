@@ -25,6 +25,11 @@ const (
 	// flushTime is how long Flush waits.
 	flushTime = 3 * time.Second
 
+	// silentTime is how long the store may be silent before this server asks the others whether they have the match, and
+	// awayTime how long before it gives the match up. Nodes elect a leader within 9 s.
+	silentTime = 1500 * time.Millisecond
+	awayTime   = 15 * time.Second
+
 	// maxQueued is how many bytes of records wait while the store is away. A match that is held makes few of them.
 	maxQueued = 4 << 20
 )
@@ -49,7 +54,8 @@ type matchLog struct {
 	err    error
 	change chan struct{} // closed and replaced at each change
 
-	entry *Match // as this server took it
+	entry *Match    // as this server took it
+	heard time.Time // when the store became silent, or a little before; zero while it answers. Only run uses it
 }
 
 // A mark is a function to call when so many bytes are stored.
@@ -92,9 +98,24 @@ func (l *matchLog) run() {
 			}
 			continue
 		}
+		if l.heard.IsZero() {
+			l.heard = time.Now()
+		}
 		l.do(step)
 		l.settle()
 	}
+}
+
+// doubt is called while the store does not answer. This server may be cut off from it and not from its clients: then
+// another server has taken the match by now, and says so.
+func (l *matchLog) doubt() error {
+	switch silent := time.Since(l.heard); {
+	case silent > awayTime:
+		return ErrAway
+	case silent > silentTime && l.member.runsElsewhere(l.ctx, l.entry):
+		return server.ErrNotOwner
+	}
+	return nil
 }
 
 // do does one step and tells the owner its result.
@@ -102,7 +123,7 @@ func (l *matchLog) do(step ownership.Step) {
 	ctx, cancel := context.WithTimeout(l.ctx, appendTime)
 	defer cancel()
 	began := time.Now()
-	tell := l.owner.Unknown
+	tell, heard := l.owner.Unknown, true
 	if step.Do == ownership.Append {
 		ack, err := l.member.options.Conn.JS.Publish(ctx, l.subject, step.Message, jetstream.WithExpectLastSequencePerSubject(step.Expect), jetstream.WithRetryAttempts(0))
 		switch {
@@ -111,17 +132,29 @@ func (l *matchLog) do(step ownership.Step) {
 			l.member.metrics.appends.Observe(time.Since(began).Seconds())
 		case isStale(err):
 			tell = l.owner.Refused
+		default:
+			heard = false
 		}
 	} else if last, err := l.stream.GetLastMsgForSubject(ctx, l.subject); err == nil {
 		tell = func() { l.owner.Last(last.Sequence, last.Data) }
 	} else if errors.Is(err, jetstream.ErrMsgNotFound) {
 		tell = func() { l.owner.Last(0, nil) }
 	} else {
+		heard = false
 		l.pause()
+	}
+	var err error
+	if heard {
+		l.heard = time.Time{}
+	} else {
+		err = l.doubt()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tell()
+	if err != nil && l.err == nil {
+		l.err = err
+	}
 }
 
 // isStale reports whether the store has refused an append because the log does not end where it expected.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"regexp"
 	"sync"
 	"time"
@@ -57,6 +58,7 @@ type Member struct {
 	servers jetstream.KeyValue
 	matches jetstream.KeyValue
 	metrics *memberMetrics
+	http    *http.Client // to the other servers
 	ctx     context.Context
 	stop    func()
 	running sync.WaitGroup
@@ -90,7 +92,7 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 	rand.Read(random[:])
 	id := o.Name + "-" + hex.EncodeToString(random[:])
 	m := &Member{
-		options: o, id: id, metrics: newMemberMetrics(), epoch: time.Now(), leases: newLeases(id, lockstep.Time(storage.LeaseTime.Microseconds())),
+		options: o, id: id, metrics: newMemberMetrics(), http: &http.Client{Transport: &http.Transport{IdleConnTimeout: time.Minute}}, epoch: time.Now(), leases: newLeases(id, lockstep.Time(storage.LeaseTime.Microseconds())),
 		others: make(map[string]*Server), entries: make(map[string]*Match), claimed: make(map[string]*matchLog), taking: make(map[string]bool), changed: make(chan struct{}),
 	}
 	var err error
@@ -144,6 +146,7 @@ func (m *Member) Leave(ctx context.Context) {
 func (m *Member) Close(ctx context.Context) {
 	m.stop()
 	m.running.Wait()
+	m.http.CloseIdleConnections()
 	_ = m.servers.Purge(ctx, m.id) // otherwise the lease runs out
 }
 

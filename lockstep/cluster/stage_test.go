@@ -56,6 +56,8 @@ type site struct {
 	url    string
 	dir    string
 	log    safeBuffer
+
+	sockets sync.Map // net.Conn of each WebSocket
 }
 
 // newNode starts a storage node that is alone.
@@ -108,6 +110,11 @@ func newSite(t *testing.T, name, storageURL string, replicas int) *site {
 	}
 	x.member.Serve(x.server)
 	x.web = server.HTTPServer("", x.member.Handler(x.server))
+	x.web.ConnState = func(c net.Conn, s http.ConnState) {
+		if s == http.StateHijacked {
+			x.sockets.Store(c, nil)
+		}
+	}
 	go x.web.Serve(x.server.Listener(l))
 	t.Cleanup(func() {
 		x.stop(t)
@@ -132,9 +139,16 @@ func (x *site) create(t *testing.T, name string) *server.Match {
 
 // vanish cuts a server off, as if its machine had lost its power: it says nothing to anybody any more.
 func (x *site) vanish() {
-	x.conn.Close()
+	x.cutOff()
 	x.web.Close()
+	x.sockets.Range(func(c, _ any) bool {
+		c.(net.Conn).Close()
+		return true
+	})
 }
+
+// cutOff cuts a server off from the storage, but not from its clients.
+func (x *site) cutOff() { x.conn.Close() }
 
 func (x *site) stop(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

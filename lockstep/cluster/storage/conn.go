@@ -96,7 +96,7 @@ type Layout struct {
 }
 
 // LeaseTime is the time after which the lease of a server that does not renew it is gone.
-const LeaseTime = 1500 * time.Millisecond
+const LeaseTime = 1200 * time.Millisecond
 
 // Setup makes what is missing. It waits for the storage until ctx ends. Several servers may call it at once.
 func (c *Conn) Setup(ctx context.Context, l Layout) error {
