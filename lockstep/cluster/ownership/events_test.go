@@ -69,6 +69,7 @@ func (m *model) events(dst []event, w *world) []event {
 func (m *model) after(w *world, e event) (*world, error) {
 	w, v := w.with(int(e.server))
 	var err error
+	removed := false
 	switch e.what {
 	case takes:
 		w.takes++
@@ -100,14 +101,15 @@ func (m *model) after(w *world, e event) (*world, error) {
 		if read != nil {
 			message = read.message
 		}
-		v.phase = idle
+		v.phase, removed = idle, read == nil && v.End().Sequence > 0
 		m.last(v.Owner, read.end(), message)
 	case delayed:
 		r := w.late[e.n]
 		w.late = slices.Delete(slices.Clone(w.late), int(e.n), int(e.n)+1)
 		_, err = m.store(w, r)
+		return w, err // no Owner says anything
 	}
-	return w, errors.Join(err, m.check(w, v))
+	return w, errors.Join(err, m.check(w, v, removed))
 }
 
 // begin gives a server an Owner that has read a log.

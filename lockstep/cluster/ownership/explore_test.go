@@ -203,10 +203,10 @@ func TestExplore(t *testing.T) {
 		fair       int // one of so many states begins fair runs
 		exhaustive bool
 	}{
-		{"two takes", large, 25_000, 4, false},
-		{"twins", scope{servers: 2, takes: 2, records: []int{20, 80}, twins: true}, 25_000, 4, false},
-		{"one name", scope{servers: 2, takes: 2, records: []int{20, 80}, oneName: true}, 25_000, 4, false},
-		{"one name, twins", scope{servers: 2, takes: 2, records: []int{20, 80}, twins: true, oneName: true}, 25_000, 4, false},
+		{"two takes", large, 25_000, 10, false},
+		{"twins", scope{servers: 2, takes: 2, records: []int{20, 80}, twins: true}, 25_000, 10, false},
+		{"one name", scope{servers: 2, takes: 2, records: []int{20, 80}, oneName: true}, 25_000, 10, false},
+		{"one name, twins", scope{servers: 2, takes: 2, records: []int{20, 80}, twins: true, oneName: true}, 25_000, 10, false},
 		{"three takes", scope{servers: 2, takes: 3, records: []int{20}}, 75_000, 100, false},
 		{"three takes, twins, one name", scope{servers: 2, takes: 3, records: []int{20}, twins: true, oneName: true}, 75_000, 100, false},
 		{"three takes, parts", scope{servers: 2, takes: 3, records: []int{80}}, 200_000, 1, true},

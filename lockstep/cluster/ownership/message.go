@@ -77,7 +77,7 @@ func parse(end End, sequence uint64, message []byte) (next End, k kind, body []b
 		err = fmt.Errorf("got it after sequence %d", end.Sequence)
 	case next.Check != want:
 		err = fmt.Errorf("got check %016x, want %016x: a message is missing or altered", next.Check, want)
-	case k == claim && term != end.Term+1:
+	case k == claim && (term != end.Term+1 || term == 0):
 		err = fmt.Errorf("got a claim of term %d, want %d", term, end.Term+1)
 	case k == claim && (len(body) == 0 || len(body) > maxName):
 		err = fmt.Errorf("got a name of %d bytes, want 1 to %d", len(body), maxName)
@@ -85,6 +85,8 @@ func parse(end End, sequence uint64, message []byte) (next End, k kind, body []b
 		err = fmt.Errorf("got records of term %d, want %d", term, end.Term)
 	case k == 0 || k > part:
 		err = fmt.Errorf("got kind %d, want 1 to 3", k)
+	case k != claim && len(body) == 0:
+		err = errors.New("got no records, want some")
 	}
 	if err != nil {
 		return end, 0, nil, fmt.Errorf("%w: sequence %d: %w", ErrMalformed, sequence, err)

@@ -13,6 +13,7 @@ import (
 //   - An answer arrives, or gets lost: then the server calls Unknown. A storage that is away for a time is this
 //     for all answers, so each way through the worlds may have such times.
 //   - A read of the last message sees the log as it is now, or as it was at any time before.
+//     An owner that knew of a message and sees none gives up: logs are removed when their matches are over.
 //   - A server takes the match at any time, from any such log: no lease is trusted.
 //   - A server crashes at any time, and forgets everything. It has the same name afterwards.
 
@@ -199,8 +200,8 @@ func (m *model) prune(w *world) {
 	}
 }
 
-// check returns an error if what an Owner says is wrong.
-func (m *model) check(w *world, v *server) error {
+// check returns an error if what an Owner says is wrong. removed: it has read that there is no message, although it knew of one.
+func (m *model) check(w *world, v *server, removed bool) error {
 	if v.Owner == nil {
 		return nil
 	}
@@ -212,7 +213,7 @@ func (m *model) check(w *world, v *server) error {
 	if done := w.log.completed(m.key(v.author)) - v.begin; v.Stored() > uint64(done) {
 		return fmt.Errorf("acknowledged: owner %d says that %d bytes are stored, but readers get %d", v.author, v.Stored(), done)
 	}
-	if v.Lost() && !w.log.othersAfter(v.End().Sequence, v.author) {
+	if v.Lost() && !removed && !w.log.othersAfter(v.End().Sequence, v.author) {
 		return fmt.Errorf("lost: owner %d says that it has lost the log, but nobody else wrote after it", v.author)
 	}
 	return nil

@@ -73,7 +73,7 @@ func (o *Owner) Stored() uint64 { return o.stored }
 // Claimed reports whether the claim is stored. Only then do the records of the owners before stay as they are.
 func (o *Owner) Claimed() bool { return o.claimed }
 
-// Lost reports whether another server has claimed the log. Nothing more is stored.
+// Lost reports whether another server has claimed the log, or removed it. Nothing more is stored.
 func (o *Owner) Lost() bool { return o.lost }
 
 // End returns the last place of the log that the Owner knows.
@@ -140,6 +140,8 @@ func (o *Owner) Unknown() { o.sent, o.unsure = false, true }
 func (o *Owner) Last(sequence uint64, message []byte) {
 	o.sent, o.unsure = false, false
 	switch {
+	case sequence == 0 && o.end.Sequence > 0: // the log was removed, because the match is over
+		o.lost = true
 	case sequence <= o.end.Sequence: // not stored so far, or an old answer: repeat it
 	case bytes.Equal(message, o.flight): // the whole message: players choose bytes in it, and could make equal checks
 		o.Accepted(sequence)

@@ -106,3 +106,23 @@ func TestTakeoverBetweenParts(t *testing.T) {
 		}
 	}
 }
+
+// A server that was away until its match was over, and the log removed, stops trying.
+func TestRemovedLog(t *testing.T) {
+	s := &store{}
+	a := ownership.Claim("a", ownership.End{}, 100)
+	work(s, a)
+	a.Append([]byte("late"))
+	step := a.Next()
+	if step.Do != ownership.Append || step.Expect != 1 {
+		t.Fatalf("got %+v", step)
+	}
+	a.Refused()
+	if step := a.Next(); step.Do != ownership.Read {
+		t.Fatalf("got %+v", step)
+	}
+	a.Last(0, nil)
+	if !a.Lost() || a.Next().Do != ownership.Nothing || a.Stored() != 0 {
+		t.Errorf("got lost %v, %d stored", a.Lost(), a.Stored())
+	}
+}
