@@ -58,6 +58,7 @@ func (m *Member) learn(e *Match) {
 	if old := m.entries[e.Name]; old != nil && old.revision > e.revision {
 		return
 	}
+	e.seen = m.now()
 	m.entries[e.Name] = e
 	m.announce()
 }

@@ -31,7 +31,8 @@ type Match struct {
 	Tries   int        `json:"tries,omitempty"`   // in which it could not be continued, since it last could
 	Failure string     `json:"failure,omitempty"` // of the last one
 
-	revision uint64 // in the directory
+	revision uint64        // in the directory
+	seen     lockstep.Time // when this server has seen this revision
 }
 
 // keyOf returns the key of a match of a name in the directory. A key must not end with a dot, as names may.

@@ -56,14 +56,15 @@ func (m *Member) renew(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storage.LeaseTime/2)
 	defer cancel()
-	_, err = m.servers.Put(ctx, s.Name, value)
+	sent := m.now()
+	revision, err := m.servers.Put(ctx, s.Name, value)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err != nil {
-		m.leases.Failed(m.now())
+		m.leases.Failed()
 		return err
 	}
-	m.leases.Renewed(m.now())
+	m.leases.Renewed(revision, sent, m.now())
 	return nil
 }
 
@@ -89,7 +90,7 @@ func (m *Member) keepLease() {
 }
 
 // sawServer takes an update of a lease.
-func (m *Member) sawServer(name string, value []byte, _ uint64) {
+func (m *Member) sawServer(name string, value []byte, revision uint64) {
 	s := &Server{}
 	if json.Unmarshal(value, s) != nil || s.Name != name {
 		return // not of a member
@@ -97,14 +98,15 @@ func (m *Member) sawServer(name string, value []byte, _ uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.others[name] = s
-	m.leases.Seen(name, m.now())
+	m.leases.Seen(name, revision, m.now())
 	m.announce()
 }
 
-// serverGone takes the end of a lease.
-func (m *Member) serverGone(name string) {
+// serverLeft takes a lease that its server has given up. One that runs out is no news: the storage may have been away.
+func (m *Member) serverLeft(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.leases.Gone(name, m.now())
+	delete(m.others, name)
+	m.leases.Left(name, m.now())
 	m.announce()
 }

@@ -65,7 +65,7 @@ type Member struct {
 	epoch   time.Time
 
 	mu       sync.Mutex
-	leases   leases
+	leases   *ownership.Leases
 	others   map[string]*Server   // all servers with a lease, by name
 	entries  map[string]*Match    // all matches, by name
 	claimed  map[string]*matchLog // taken over, and not opened by the server yet; by id
@@ -92,7 +92,7 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 	rand.Read(random[:])
 	id := o.Name + "-" + hex.EncodeToString(random[:])
 	m := &Member{
-		options: o, id: id, metrics: newMemberMetrics(), http: &http.Client{Transport: &http.Transport{IdleConnTimeout: time.Minute}}, epoch: time.Now(), leases: newLeases(id, lockstep.Time(storage.LeaseTime.Microseconds())),
+		options: o, id: id, metrics: newMemberMetrics(), http: &http.Client{Transport: &http.Transport{IdleConnTimeout: time.Minute}}, epoch: time.Now(), leases: ownership.NewLeases(id, lockstep.Time(storage.LeaseTime.Microseconds())),
 		others: make(map[string]*Server), entries: make(map[string]*Match), claimed: make(map[string]*matchLog), taking: make(map[string]bool), changed: make(chan struct{}),
 	}
 	var err error
@@ -108,7 +108,7 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 		return nil, fmt.Errorf("cluster: the lease of server %s: %w", o.Name, err)
 	}
 	m.running.Go(m.keepLease)
-	m.running.Go(func() { m.watch("servers", m.servers, m.sawServer, m.serverGone) })
+	m.running.Go(func() { m.watch("servers", m.servers, m.sawServer, m.serverLeft) })
 	m.running.Go(func() { m.watch("matches", m.matches, m.sawMatch, m.matchGone) })
 	return m, nil
 }

@@ -64,10 +64,14 @@ func (m *Member) due() (all []*Match) {
 		if m.taking[name] || e.State == Failed || e.Server == m.id && e.State != Released {
 			continue
 		}
-		if e.State != Released && !m.leases.Expired(e.Server, now) {
-			continue
+		since := e.seen
+		if e.State != Released {
+			if !m.leases.Expired(e.Server, now) {
+				continue
+			}
+			since = m.leases.Since(e.Server)
 		}
-		if m.leases.Taker(name, m.able(e), now) == m.id {
+		if m.leases.Turn(name, m.able(e), since, now) {
 			m.taking[name] = true
 			all = append(all, e)
 		}
