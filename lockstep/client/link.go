@@ -88,6 +88,7 @@ const (
 
 	clusterPing    = 500 * lockstep.Millisecond
 	clusterSilence = 1500 * lockstep.Millisecond
+	clusterFirst   = 100 * lockstep.Millisecond
 	clusterLongest = lockstep.Second
 
 	closeTimeout = time.Second

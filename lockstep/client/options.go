@@ -13,7 +13,7 @@ type Options struct {
 
 	// Servers are the URLs of the match on other servers of a cluster. Each attempt to connect after the first one goes to the next
 	// server, and redirects from one to another are followed. With them the client tries sooner: PingEvery
-	// is half a second, Silence 1.5 s and Reconnect.Longest 1 s unless they are set.
+	// is 0.5 s, Silence 1.5 s, Reconnect.First 0.1 s and Reconnect.Longest 1 s unless they are set.
 	Servers []string
 
 	// Sample is called after each simulated tick, or once after several ticks that ran at once. It can read the state

@@ -55,7 +55,7 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 	if len(o.Servers) > 0 {
 		s.options.Servers = slices.Clone(s.urls) // the first one may be redirected to as well
 		o.PingEvery, o.Silence = cmp.Or(o.PingEvery, clusterPing), cmp.Or(o.Silence, clusterSilence)
-		o.Reconnect.Longest = cmp.Or(o.Reconnect.Longest, clusterLongest)
+		o.Reconnect.First, o.Reconnect.Longest = cmp.Or(o.Reconnect.First, clusterFirst), cmp.Or(o.Reconnect.Longest, clusterLongest)
 	}
 	if o.Pacing.Budget <= 0 {
 		o.Pacing.Budget = budget

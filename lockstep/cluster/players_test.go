@@ -2,7 +2,6 @@ package cluster_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -54,13 +53,6 @@ func join(t *testing.T, token, match string, sites ...*site) *gamer {
 		}
 	}
 	o.Handle = func(_ *player.Client, event any) {
-		if testing.Verbose() {
-			switch event.(type) {
-			case player.Note, lockstep.Receipt, player.SeatChanged:
-			default:
-				fmt.Printf("%s %s %T %+v\n", time.Now().Format("05.000"), token[:3], event, event)
-			}
-		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		switch e := event.(type) {

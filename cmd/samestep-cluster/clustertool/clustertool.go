@@ -16,6 +16,8 @@ import (
 	"context"
 	"io"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 )
 
@@ -28,5 +30,5 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...
 }
 
 func extension() tool.Extension {
-	return tool.Extension{ServeFlags: serveFlags, Serve: serve}
+	return tool.Extension{Verbs: []*cli.Command{storageCommand()}, ServeFlags: serveFlags, Serve: serve}
 }

@@ -91,3 +91,7 @@ func closeServing(s Serving) {
 
 // Usagef returns an error of the flags or arguments of a verb, for an [Extension]. It gives the exit code of such errors.
 func Usagef(format string, args ...any) error { return usagef(format, args...) }
+
+// Interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
+// interrupt ends the program.
+func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) { return interruptible(c) }
