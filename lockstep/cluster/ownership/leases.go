@@ -199,4 +199,6 @@ func (l *Leases) Turn(match string, able []string, since, now lockstep.Time) boo
 }
 
 // weight gives each match another order of the servers: the heaviest one is the first.
-func weight(match, server string) uint64 { return xxhash.Sum64String(match + "\x00" + server) }
+//
+//samestep:allow unseen xxHash64 is the same function in assembly and in Go
+func weight(match, server string) uint64 { return xxhash.Sum64([]byte(match + "\x00" + server)) }

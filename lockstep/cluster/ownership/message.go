@@ -47,6 +47,8 @@ func appendMessage(dst []byte, end End, k kind, term uint32, body []byte) []byte
 }
 
 // check returns the check of a message, whose header need not have it.
+//
+//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 func check(before uint64, message []byte) uint64 {
 	var d xxhash.Digest
 	d.Reset()
@@ -69,7 +71,8 @@ func parse(end End, sequence uint64, message []byte) (next End, k kind, body []b
 	if len(message) < headerSize || message[0] != format {
 		return end, 0, nil, fmt.Errorf("%w: sequence %d: got %d bytes, want %d or more of format %d", ErrMalformed, sequence, len(message), headerSize, format)
 	}
-	k, term := kind(message[1]), binary.LittleEndian.Uint32(message[2:])
+	k = kind(message[1])
+	term := binary.LittleEndian.Uint32(message[2:])
 	next = End{Sequence: sequence, Check: checkOf(message), Term: term}
 	body = message[headerSize:]
 	switch want := check(end.Check, message); {
