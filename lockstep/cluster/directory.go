@@ -29,7 +29,7 @@ func (m *Member) watch(what string, bucket jetstream.KeyValue, saw func(key stri
 				case e == nil: // all that was there before
 				case e.Operation() == jetstream.KeyValuePut:
 					saw(e.Key(), e.Value(), e.Revision())
-				default:
+				case e.Operation() == jetstream.KeyValueDelete:
 					gone(e.Key())
 				}
 			}

@@ -147,7 +147,7 @@ func (m *Member) Close(ctx context.Context) {
 	m.stop()
 	m.running.Wait()
 	m.http.CloseIdleConnections()
-	_ = m.servers.Purge(ctx, m.id) // otherwise the lease runs out
+	_ = m.servers.Delete(ctx, m.id) // otherwise the lease runs out
 }
 
 // hasSuccessor reports whether another server can take matches.
