@@ -79,6 +79,8 @@ var imports = []importRow{
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
 	{pattern: "lockstep/cluster/ownership", own: []string{"lockstep"}, modules: []string{xxhash}},
+	{pattern: "lockstep/cluster", own: slices.Concat(log, live, []string{"lockstep/server", "lockstep/cluster/ownership", "lockstep/cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
+	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"lockstep/client", "lockstep/cluster", "lockstep/cluster/storage"}), modules: []string{nats}},
 	{pattern: "lockstep/cluster/storage", own: []string{"lockstep"}, modules: []string{nats, natsNode}},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"internal/testing/simulate"}), tests: games},
