@@ -130,6 +130,15 @@ func (r *Ring) Truncate(p protocol.Position) {
 	}
 }
 
+// Skip puts empty records in the place of those before p that the reader of the log has missed. No reader may continue there.
+func (r *Ring) Skip(p protocol.Position) {
+	for r.next < p {
+		r.makeRoom(0)
+		*r.extent(r.next) = extent{r.head, 0}
+		r.next++
+	}
+}
+
 // First returns the position of the oldest record that is kept.
 func (r *Ring) First() protocol.Position { return r.first }
 

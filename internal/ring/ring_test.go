@@ -136,3 +136,23 @@ func TestTruncate(t *testing.T) {
 		t.Errorf("got positions %d to %d, want none", r.First(), r.Next())
 	}
 }
+
+// Skip leaves room for what is missing.
+func TestSkip(t *testing.T) {
+	r := New(16, 0)
+	r.Begin(1)
+	if err := r.Append(note(20, 1)); err != nil {
+		t.Fatal(err)
+	}
+	r.Skip(12)
+	if err := r.Append(note(20, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if r.First() != 1 || r.Next() != 13 || !bytes.Equal(r.Record(1), note(20, 1)) || len(r.Record(5)) != 0 || !bytes.Equal(r.Record(12), note(20, 2)) {
+		t.Errorf("got positions %d to %d", r.First(), r.Next())
+	}
+	r.Skip(100)
+	if r.First() != 84 || r.Next() != 100 {
+		t.Errorf("got positions %d to %d, want 84 to 100", r.First(), r.Next())
+	}
+}

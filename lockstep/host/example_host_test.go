@@ -158,7 +158,6 @@ func ExampleEvidence() {
 	// tick 2: 9 bytes of the referee, 0 of the player
 }
 
-// An event is one line, for a log.
 // A peer may do three things at once, and then one a second.
 func ExampleBucket() {
 	rate := host.Rate{N: 1, Per: lockstep.Second, Burst: 3}
@@ -175,6 +174,7 @@ func ExampleBucket() {
 	// 2
 }
 
+// An event is one line, for a log.
 func ExampleEvent() {
 	var kind host.EventKind = host.PeerTakenOver
 	fmt.Println(host.Event{Kind: kind, Tick: 5, Player: 1})
