@@ -42,6 +42,9 @@ func (a *Audience) Hold(now lockstep.Time, reason string, seats []byte, since, u
 	}
 }
 
+// Held returns the reason of the last [Audience.Hold], or "".
+func (a *Audience) Held() string { return a.hold.reason }
+
 // appendWait appends what the match waits for, unless the peer knows it.
 func (a *Audience) appendWait(p *peer, dst []byte) []byte {
 	if p.told == a.hold.version || p.state == host.Connecting || p.state == host.Closed {

@@ -297,4 +297,3 @@ func counted(lines []string) (out []string) {
 	}
 	return out
 }
-

@@ -28,12 +28,16 @@ type Stats struct {
 	NoRoom     uint64
 	Closed     [protocol.CloseInactive + 1]uint64 // connections, by CloseCode
 	Memory     int                                // see Audience.Memory
+	StateBytes int                                // of the latest keyframe
 }
 
 // Stats returns the counters and the current sizes.
 func (a *Audience) Stats() Stats {
 	s := a.stats
 	s.Tick, s.Shown, s.Spectators, s.Connecting, s.Memory = a.tick, a.Now(), a.spectators(), a.count[host.Connecting], a.Memory()
+	if n := len(a.frames); n > 0 {
+		s.StateBytes = len(a.frames[n-1].Bytes)
+	}
 	return s
 }
 

@@ -71,7 +71,8 @@ type Upstream struct {
 	ackEvery lockstep.Tick
 	acked    lockstep.Tick
 	ackAt    lockstep.Time
-	unacked  int // records
+	unacked  int           // records
+	present  lockstep.Tick // of the server, as it has said
 }
 
 // NewUpstream returns an Upstream that gives its records to an Audience.
@@ -85,6 +86,9 @@ func (u *Upstream) Stage() Stage { return u.stage }
 
 // Err returns why the Upstream is over, and nil if the match has ended.
 func (u *Upstream) Err() error { return u.err }
+
+// Lag returns how many ticks the server has, as it has said, that have not arrived.
+func (u *Upstream) Lag() lockstep.Tick { return u.present - min(u.present, u.dec.Tick()) }
 
 // Next returns when to call Advance, unless another method is called before.
 func (u *Upstream) Next() lockstep.Time { return u.next }
@@ -212,7 +216,7 @@ func (u *Upstream) dispatch(m *protocol.Message) error {
 	switch {
 	case m.Kind == protocol.KindWelcome && !u.welcome:
 		u.welcome, u.attempts, u.progress = true, 0, u.now
-		u.ackEvery = lockstep.Tick(m.Welcome.AckEvery)
+		u.ackEvery, u.present = lockstep.Tick(m.Welcome.AckEvery), m.Welcome.Tick
 		u.to.Pace(m.Welcome.SpeedPercent, m.Welcome.InputDelay)
 		u.to.Hold(u.now, "", nil, 0, 0)
 		return nil
@@ -235,7 +239,9 @@ func (u *Upstream) dispatch(m *protocol.Message) error {
 		u.send(&protocol.Message{Kind: protocol.KindState, Tick: m.Tick})
 	case protocol.KindHeld:
 		u.to.Hold(u.now, m.Text, m.Seats, lockstep.Time(m.SinceMS)*lockstep.Millisecond, lockstep.Time(m.UntilMS)*lockstep.Millisecond)
-	case protocol.KindPong, protocol.KindDesyncReport:
+	case protocol.KindPong:
+		u.present = m.Tick
+	case protocol.KindDesyncReport:
 	default:
 		return fmt.Errorf("audience: %w: message %v of a server", record.ErrOutOfPlace, m.Kind)
 	}
