@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -277,7 +278,7 @@ func (h *Host) close(p *peer, code protocol.CloseCode, reason string) {
 	var retry uint32
 	switch code {
 	case protocol.CloseSlow, protocol.CloseTimeout, protocol.CloseShutdown, protocol.CloseBusy:
-		retry = max(h.shutdown, 1000)
+		retry = cmp.Or(h.shutdown, 1000)
 	}
 	h.closeFor(p, code, reason, retry)
 }

@@ -81,6 +81,10 @@ type Options struct {
 	// match itself does not wait.
 	Durability replay.Durability
 
+	// Replicator keeps the logs of all matches on several machines, and says when clients may see a record; Durability then
+	// is only about this server's file. Nil for none.
+	Replicator Replicator
+
 	// Archive takes over sealed replays and desync bundles. Nil leaves them in Dir.
 	Archive Archive
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -15,7 +16,7 @@ import (
 // New returns a Server without matches.
 func New(o Options) (*Server, error) {
 	o.complete()
-	if err := o.checkProxies(); err != nil {
+	if err := errors.Join(o.checkProxies(), o.checkReplicator()); err != nil {
 		return nil, err
 	}
 	if o.Dir != "" {

@@ -13,7 +13,11 @@ const retryAfter = lockstep.Second
 // suspend stops the match, and tells all connections when to come back. Its replay gets no end, so that it can be resumed.
 func (m *Match) suspend() {
 	m.suspended = true
-	m.host.Shutdown(m.now(), retryAfter)
+	retry := retryAfter
+	if m.replicated != nil {
+		retry = movedRetry
+	}
+	m.host.Shutdown(m.now(), retry)
 	if m.writer == nil {
 		m.host.End(m.now(), "the server was shut down") // nothing is left to resume
 	}

@@ -36,25 +36,33 @@ import (
 
 // Main runs the command line of a program with these games, at least one, and exits. Several builds of one game may be
 // among them: verbs that read a replay take the build that wrote it, and all others take the first. See docs/upgrading.md.
-func Main(games ...Game) {
+func Main(games ...Game) { MainWith(Extension{}, games...) }
+
+// MainWith is [Main] for a program with an extension.
+func MainWith(x Extension, games ...Game) {
 	if isVetTool(os.Args) {
 		unitchecker.Main(determinism.Analyzer) // does not return
 	}
 	if len(os.Args) > 1 && os.Args[1] == "replay" {
 		limitMemory()
 	}
-	os.Exit(Run(context.Background(), os.Args, os.Stdout, os.Stderr, games...))
+	os.Exit(RunWith(context.Background(), os.Args, os.Stdout, os.Stderr, x, games...))
 }
 
 // Run runs a command line until ctx ends, and returns the exit code. args[0] is the name of the program.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...Game) int {
+	return RunWith(ctx, args, stdout, stderr, Extension{}, games...)
+}
+
+// RunWith is [Run] for a program with an extension.
+func RunWith(ctx context.Context, args []string, stdout, stderr io.Writer, x Extension, games ...Game) int {
 	mainFolder = findMain()
 	list, err := listOf(games)
 	if err != nil {
 		fmt.Fprintf(words.NewCleaner(stderr), "%s: %v\n", programName(args), err)
 		return exitError
 	}
-	return list.run(ctx, args, stdout, stderr)
+	return list.run(ctx, args, stdout, stderr, x)
 }
 
 // listOf returns the games of a program. The error is that of a game.
@@ -88,10 +96,10 @@ func programName(args []string) string {
 }
 
 // run runs the command line args until ctx ends, and returns the exit code.
-func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writer, x Extension) int {
 	out := words.NewCleaner(stdout)
 	stderr = words.NewCleaner(stderr)
-	app := l.newApp(programName(args), out, stderr)
+	app := l.newApp(programName(args), out, stderr, x)
 	var err error
 	if len(args) > 1 && args[1] == completeWord {
 		err = complete(out, app, args[2:])
@@ -108,11 +116,11 @@ func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	return exitCode(err)
 }
 
-func (l gameList) newApp(name string, stdout, stderr io.Writer) *cli.App {
+func (l gameList) newApp(name string, stdout, stderr io.Writer, x Extension) *cli.App {
 	app := &cli.App{
 		Name:        name,
 		HelpName:    name,
-		Metadata:    map[string]any{gamesKey: l},
+		Metadata:    map[string]any{gamesKey: l, extensionKey: x},
 		Usage:       "record, verify and explain deterministic lockstep matches",
 		Description: exitTable,
 		Writer:      stdout,
@@ -131,7 +139,11 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer) *cli.App {
 		OnUsageError:   usageErrorOf,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
 	}
+	app.Commands = append(app.Commands, x.Verbs...)
 	for _, c := range app.Commands {
+		if c.Name == "serve" {
+			c.Flags = append(c.Flags, fromEnvironment(x.ServeFlags)...)
+		}
 		prepare(name, c)
 	}
 	return app

@@ -41,6 +41,8 @@ const (
 	minio     = "github.com/minio/minio-go/v7"
 	gofakes3  = "github.com/johannesboyne/gofakes3"
 	openAPI   = "github.com/getkin/kin-openapi"
+	nats      = "github.com/nats-io/nats.go"
+	natsNode  = "github.com/nats-io/nats-server/v2"
 )
 
 // The layers of the house. No package of the engine is in a layer above its own.
@@ -76,6 +78,10 @@ var imports = []importRow{
 	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{bbolt}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
+	{pattern: "lockstep/cluster/ownership", own: []string{"lockstep"}, modules: []string{xxhash}},
+	{pattern: "lockstep/cluster/storage", own: []string{"lockstep"}, modules: []string{nats, natsNode}},
+	{pattern: "lockstep/cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
+	{pattern: "lockstep/cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "lockstep/server", "lockstep/cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"internal/testing/simulate"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},

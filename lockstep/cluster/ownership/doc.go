@@ -8,7 +8,12 @@
 //   - An [Owner] has at most one append on its way. If it does not learn what became of it, it reads the last message: the
 //     append was stored if that is the last message. If the end has not moved, it repeats the same bytes, because the first
 //     try may still arrive. If another message is there, the owner has lost the log, and never appends again.
+//   - A message has the records of whole Appends. Records that are too large for it are in several: all but the last one are parts, and
+//     readers drop parts that a claim follows. So they count as stored with the last one.
+//   - A log is removed when its match is over. An owner that finds none gives up.
 //   - [Leases] say which server should take a match. They can be wrong at any time, and then cost a takeover, never a record.
+//
+// The tests explore all orders of events of two and three servers over a model of the store (TestExplore).
 //
 // A message:
 //

@@ -47,6 +47,8 @@ func appendMessage(dst []byte, end End, k kind, term uint32, body []byte) []byte
 }
 
 // check returns the check of a message, whose header need not have it.
+//
+//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 func check(before uint64, message []byte) uint64 {
 	var d xxhash.Digest
 	d.Reset()
@@ -69,7 +71,8 @@ func parse(end End, sequence uint64, message []byte) (next End, k kind, body []b
 	if len(message) < headerSize || message[0] != format {
 		return end, 0, nil, fmt.Errorf("%w: sequence %d: got %d bytes, want %d or more of format %d", ErrMalformed, sequence, len(message), headerSize, format)
 	}
-	k, term := kind(message[1]), binary.LittleEndian.Uint32(message[2:])
+	k = kind(message[1])
+	term := binary.LittleEndian.Uint32(message[2:])
 	next = End{Sequence: sequence, Check: checkOf(message), Term: term}
 	body = message[headerSize:]
 	switch want := check(end.Check, message); {
@@ -77,7 +80,7 @@ func parse(end End, sequence uint64, message []byte) (next End, k kind, body []b
 		err = fmt.Errorf("got it after sequence %d", end.Sequence)
 	case next.Check != want:
 		err = fmt.Errorf("got check %016x, want %016x: a message is missing or altered", next.Check, want)
-	case k == claim && term != end.Term+1:
+	case k == claim && (term != end.Term+1 || term == 0):
 		err = fmt.Errorf("got a claim of term %d, want %d", term, end.Term+1)
 	case k == claim && (len(body) == 0 || len(body) > maxName):
 		err = fmt.Errorf("got a name of %d bytes, want 1 to %d", len(body), maxName)
@@ -85,6 +88,8 @@ func parse(end End, sequence uint64, message []byte) (next End, k kind, body []b
 		err = fmt.Errorf("got records of term %d, want %d", term, end.Term)
 	case k == 0 || k > part:
 		err = fmt.Errorf("got kind %d, want 1 to 3", k)
+	case k != claim && len(body) == 0:
+		err = errors.New("got no records, want some")
 	}
 	if err != nil {
 		return end, 0, nil, fmt.Errorf("%w: sequence %d: %w", ErrMalformed, sequence, err)

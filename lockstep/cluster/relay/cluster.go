@@ -3,7 +3,11 @@ package relay
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,7 +24,8 @@ import (
 type Cluster struct {
 	Conn *storage.Conn
 
-	// Find returns the id of a match. The error is [ErrNoMatch] if there is none of the name.
+	// Find returns the id of a match. The error is [ErrNoMatch] if there is none of the name. Nil asks the directory of the
+	// cluster, which has the matches that are not over.
 	Find func(ctx context.Context, name string) (lockstep.MatchID, error)
 }
 
@@ -34,11 +39,38 @@ const (
 
 // find implements [Source].
 func (c Cluster) find(ctx context.Context, name string) (found, error) {
-	id, err := c.Find(ctx, name)
+	find := c.Find
+	if find == nil {
+		find = c.directory
+	}
+	id, err := find(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	return clusterMatch{c.Conn, id}, nil
+}
+
+// directory finds a match in the directory of the cluster; see package cluster for its keys.
+func (c Cluster) directory(ctx context.Context, name string) (id lockstep.MatchID, err error) {
+	bucket, err := c.Conn.JS.KeyValue(ctx, storage.MatchesBucket)
+	if err != nil {
+		return id, fmt.Errorf("relay: directory: %w", err)
+	}
+	e, err := bucket.Get(ctx, strings.ReplaceAll(name, ".", "="))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return id, ErrNoMatch
+	}
+	if err != nil {
+		return id, fmt.Errorf("relay: directory: %w", err)
+	}
+	var m struct{ ID string }
+	err = json.Unmarshal(e.Value(), &m)
+	b, err2 := hex.DecodeString(m.ID)
+	if err = errors.Join(err, err2); err != nil || len(b) != len(id) {
+		return id, fmt.Errorf("relay: directory: match %q has the id %q: %w", name, m.ID, err)
+	}
+	copy(id[:], b)
+	return id, nil
 }
 
 type clusterMatch struct {

@@ -154,19 +154,27 @@ func TestCluster(t *testing.T) {
 		t.Cleanup(conn.Close)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
+		if name != "server" {
+			if err := conn.Learn(ctx); err != nil {
+				t.Fatal(err)
+			}
+			return conn
+		}
 		if err := conn.Setup(ctx, storage.Layout{}); err != nil {
 			t.Fatal(err)
 		}
 		return conn
 	}
 	w := newWriter(t, dial("server"))
-	find := func(_ context.Context, name string) (lockstep.MatchID, error) {
-		if name != "duel" {
-			return lockstep.MatchID{}, relay.ErrNoMatch
-		}
-		return lockstep.MatchID{9}, nil
+	find := func(context.Context, string) (lockstep.MatchID, error) { return lockstep.MatchID{9}, nil }
+	matches, err := w.conn.JS.KeyValue(t.Context(), storage.MatchesBucket)
+	if err != nil {
+		t.Fatal(err)
 	}
-	first, one, _ := newRelay(t, relay.Options{Source: relay.Cluster{Conn: dial("relay"), Find: find}})
+	if _, err := matches.PutString(t.Context(), "duel", `{"name": "duel", "id": "`+(lockstep.MatchID{9}).String()+`"}`); err != nil {
+		t.Fatal(err)
+	}
+	first, one, _ := newRelay(t, relay.Options{Source: relay.Cluster{Conn: dial("relay")}})
 	_, two, _ := newRelay(t, relay.Options{Source: relay.Cluster{Conn: dial("another"), Find: find}})
 	if _, err := first.Follow(t.Context(), "other"); !errors.Is(err, relay.ErrNoMatch) {
 		t.Errorf("got %v, want no match", err)

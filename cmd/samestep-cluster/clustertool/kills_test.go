@@ -1,0 +1,276 @@
+//go:build unix
+
+package clustertool_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/fleet"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// patience is how long a test waits for something.
+const patience = 60 * time.Second
+
+// program builds the program once for all tests.
+func program(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "samestep-cluster")
+	if out, err := exec.Command("go", "build", "-o", path, "github.com/seed-49bee653/samestep/cmd/samestep-cluster").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return path
+}
+
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
+// A siege is a match whose servers are lost one after the other.
+type siege struct {
+	t       *testing.T
+	fleet   *fleet.Fleet
+	game    *lockstep.Game
+	players []*fleet.Player
+	took    []time.Duration // the longest pause of a player at each loss
+}
+
+func newSiege(t *testing.T, nodes, servers int) *siege {
+	t.Helper()
+	dir := t.TempDir()
+	f, err := fleet.Start(t.Context(), fleet.Options{Program: program(t), Dir: dir, Nodes: nodes, Servers: servers, Game: "minimal"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &siege{t: t, fleet: f, game: lockstep.MustGame(minimal.Rules())}
+	t.Cleanup(func() {
+		f.Close()
+		if t.Failed() {
+			logs, _ := filepath.Glob(filepath.Join(dir, "*.log"))
+			for _, log := range logs {
+				text, _ := os.ReadFile(log)
+				t.Logf("%s:\n%s", filepath.Base(log), text[max(0, len(text)-4000):])
+			}
+		}
+	})
+	if err := f.Create(t.Context(), f.Servers[0], "duel", 2); err != nil {
+		t.Fatal(err)
+	}
+	for seat := range 2 {
+		urls := x.urls()
+		urls = append(urls[seat:], urls[:seat]...)
+		p := f.Join(context.Background(), x.game, "duel", seat, minimal.NewBot(lockstep.Player(seat), 1), urls)
+		x.players = append(x.players, p)
+		t.Cleanup(p.Leave)
+	}
+	x.playOn()
+	return x
+}
+
+func (x *siege) urls() (all []string) {
+	for _, s := range x.fleet.Servers {
+		all = append(all, s.URL)
+	}
+	return all
+}
+
+// playOn waits until all players have seen some more ticks.
+func (x *siege) playOn() {
+	x.t.Helper()
+	from := x.latest()
+	for _, p := range x.players {
+		await(x.t, "a player plays on", func() bool { return p.Seen().Tick >= from+5 })
+	}
+}
+
+func (x *siege) latest() (t lockstep.Tick) {
+	for _, p := range x.players {
+		t = max(t, p.Seen().Tick)
+	}
+	return t
+}
+
+// owner returns the index of the server that has the match and plays it.
+func (x *siege) owner() (owner int) {
+	x.t.Helper()
+	await(x.t, "the match has a server", func() bool {
+		e, i, err := x.fleet.Owner(x.t.Context(), "duel")
+		owner = i
+		return err == nil && i >= 0 && e.State == "playing"
+	})
+	return owner
+}
+
+// lose loses the server of the match in a way, and measures the longest pause of a player.
+func (x *siege) lose(how func(*fleet.Process)) (server int) {
+	x.t.Helper()
+	server = x.owner()
+	before := x.latest()
+	for _, p := range x.players {
+		p.Measure()
+	}
+	how(x.fleet.Servers[server])
+	longest := time.Duration(0)
+	for _, p := range x.players {
+		await(x.t, "a player plays at another server", func() bool { return p.Seen().Tick > before+4 })
+		longest = max(longest, p.Seen().Longest)
+	}
+	x.took = append(x.took, longest)
+	return server
+}
+
+// judge ends the match, and compares its replay with what the players have seen.
+func (x *siege) judge() {
+	x.t.Helper()
+	x.playOn()
+	last := x.owner()
+	if err := x.fleet.End(x.t.Context(), x.fleet.Servers[last], "duel"); err != nil {
+		x.t.Fatal(err)
+	}
+	var seen []fleet.Seen
+	for _, p := range x.players {
+		select {
+		case <-p.Done():
+		case <-time.After(patience):
+			x.t.Fatal("a player was not told of the end")
+		}
+		seen = append(seen, p.Seen())
+	}
+	var files []string
+	await(x.t, "the replay", func() bool {
+		files, _ = filepath.Glob(filepath.Join(x.fleet.Dir(), "server-*", "duel-*.ssr"))
+		return len(files) == 1
+	})
+	all := x.read(files[0])
+	for seat, s := range seen {
+		for seq, tick := range s.Accepted {
+			if got := all[command{lockstep.Player(seat), seq}]; got != tick {
+				x.t.Errorf("command %d of player %d was accepted for tick %d, and the replay has it in %d", seq, seat, tick, got)
+			}
+		}
+		if s.Desyncs > 0 || len(s.Accepted) == 0 {
+			x.t.Errorf("player %d: %d desyncs, %d accepted", seat, s.Desyncs, len(s.Accepted))
+		}
+	}
+	f, err := replay.Open(files[0])
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := f.Reader()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	v, err := replay.Verify(r, x.game, replay.VerifyOptions{})
+	if err != nil || v.Differed > 0 || !v.Ended || v.Ticks < max(seen[0].Tick, seen[1].Tick) {
+		x.t.Errorf("%+v, %v; the players saw ticks %d and %d", v, err, seen[0].Tick, seen[1].Tick)
+	}
+	x.t.Logf("%d ticks, %d checksums, accepted %d and %d, losses of connections %d and %d", v.Ticks, v.Checked, len(seen[0].Accepted), len(seen[1].Accepted), seen[0].Losses, seen[1].Losses)
+	slices.Sort(x.took)
+	x.t.Logf("%d losses of the server: players paused for %v (least), %v (median), %v (most)", len(x.took), x.took[0], x.took[len(x.took)/2], x.took[len(x.took)-1])
+}
+
+// A command names a command.
+type command struct {
+	player lockstep.Player
+	seq    lockstep.Sequence
+}
+
+// read returns the ticks of all commands of a replay.
+func (x *siege) read(path string) map[command]lockstep.Tick {
+	x.t.Helper()
+	f, err := replay.Open(path)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer f.Close()
+	reader, err := f.Reader()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	all := make(map[command]lockstep.Tick)
+	tick := lockstep.Tick(0)
+	for {
+		r, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		for frame := range r.Frames() {
+			tick++
+			for _, c := range frame.Commands {
+				if _, twice := all[command{c.Player, c.Sequence}]; twice {
+					x.t.Errorf("command %d of player %d is in the log twice", c.Sequence, c.Player)
+				}
+				all[command{c.Player, c.Sequence}] = tick
+			}
+		}
+	}
+}
+
+// times returns how often a test loses a server: more for the figures in docs/cluster.md.
+func times(t *testing.T, usual int) int {
+	n, err := strconv.Atoi(os.Getenv("SAMESTEP_KILLS"))
+	if err != nil {
+		return usual
+	}
+	t.Logf("%d times", n)
+	return n
+}
+
+// Servers are killed. Nothing that a player was told is lost, and all plays on after a short time.
+func TestKills(t *testing.T) {
+	x := newSiege(t, 1, 3)
+	for range times(t, 2) {
+		server := x.lose((*fleet.Process).Kill)
+		if err := x.fleet.Restart(t.Context(), server); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x.judge()
+}
+
+// Servers are paused for longer than their leases. Each goes on when another one has its match, and writes nothing.
+func TestPauses(t *testing.T) {
+	x := newSiege(t, 1, 3)
+	for range times(t, 1) {
+		server := x.lose((*fleet.Process).Pause)
+		x.fleet.Servers[server].Continue()
+		x.playOn()
+		if got := x.owner(); got == server {
+			t.Errorf("server %d has the match again", server)
+		}
+	}
+	x.judge()
+}
+
+// Servers are stopped in order. Their matches move, and players hardly notice.
+func TestRollingUpgrade(t *testing.T) {
+	x := newSiege(t, 1, 2)
+	for range times(t, 2) {
+		server := x.lose(func(p *fleet.Process) { go p.Stop() })
+		x.fleet.Servers[server].Wait()
+		if err := x.fleet.Restart(t.Context(), server); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x.judge()
+}
