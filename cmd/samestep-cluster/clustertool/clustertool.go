@@ -30,5 +30,5 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...
 }
 
 func extension() tool.Extension {
-	return tool.Extension{Verbs: []*cli.Command{storageCommand()}, ServeFlags: serveFlags, Serve: serve}
+	return tool.Extension{Verbs: []*cli.Command{storageCommand(), relayCommand()}, ServeFlags: serveFlags, Serve: serve}
 }
