@@ -41,6 +41,8 @@ const (
 	minio     = "github.com/minio/minio-go/v7"
 	gofakes3  = "github.com/johannesboyne/gofakes3"
 	openAPI   = "github.com/getkin/kin-openapi"
+	nats      = "github.com/nats-io/nats.go"
+	natsNode  = "github.com/nats-io/nats-server/v2"
 )
 
 // The layers of the house. No package of the engine is in a layer above its own.
@@ -76,6 +78,9 @@ var imports = []importRow{
 	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{bbolt}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
+	// Apart, so that only a program for a cluster links its storage.
+	{pattern: "lockstep/cluster/storage", own: []string{"lockstep"}, modules: []string{nats, natsNode}},
+	{pattern: "lockstep/cluster/objects", own: []string{"lockstep/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "lockstep/server"}},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"internal/testing/simulate"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
