@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -22,10 +23,13 @@ import (
 // before.
 type Store struct {
 	conn *storage.Conn
+
+	mu     sync.Mutex
+	stream jetstream.Stream // of the bucket; nil until it is needed
 }
 
 // New returns a store. It sends nothing yet, so a storage that is away is no error.
-func New(conn *storage.Conn) *Store { return &Store{conn} }
+func New(conn *storage.Conn) *Store { return &Store{conn: conn} }
 
 // requestTime is the time limit of a request without a file in it, and of one chunk.
 const requestTime = 10 * time.Second
@@ -38,13 +42,27 @@ func failed(name string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, jetstream.ErrObjectNotFound):
+	case errors.Is(err, jetstream.ErrMsgNotFound):
 		err = fs.ErrNotExist
 	}
 	return fmt.Errorf("objects: %s: %w", name, err)
 }
 
-// bucket looks the bucket up.
+// messages returns the stream of the bucket's messages.
+func (s *Store) messages(ctx context.Context) (jetstream.Stream, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream == nil {
+		stream, err := s.conn.JS.Stream(ctx, streamName)
+		if err != nil {
+			return nil, err
+		}
+		s.stream = stream
+	}
+	return s.stream, nil
+}
+
+// bucket returns the bucket as the library sees it.
 func (s *Store) bucket(ctx context.Context) (jetstream.ObjectStore, error) {
 	return s.conn.JS.ObjectStore(ctx, storage.ReplaysBucket)
 }
@@ -71,18 +89,17 @@ func (s *Store) Write(ctx context.Context, name string, content []byte) error {
 func (s *Store) put(ctx context.Context, name string, content io.Reader, size int64) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTime+time.Duration(size/slowest)*time.Second)
 	defer cancel()
-	b, err := s.bucket(ctx)
+	stream, err := s.messages(ctx)
 	if err != nil {
 		return err
 	}
-	info, err := b.Put(ctx, jetstream.ObjectMeta{Name: name}, content)
+	info, err := s.write(ctx, stream, name, content)
 	if err != nil {
 		return err
 	}
 	if info.Size != uint64(size) {
 		return fmt.Errorf("stored %d bytes, want %d", info.Size, size)
 	}
-	// The library sends chunks without waiting for each, and may repeat one when the storage changes its leader.
 	return s.read(ctx, info, io.Discard)
 }
 
@@ -117,17 +134,6 @@ func (s *Store) Fetch(ctx context.Context, name, dir string) (*os.File, error) {
 		return nil, failed(name, err)
 	}
 	return f, nil
-}
-
-// info returns what the bucket says of a file.
-func (s *Store) info(ctx context.Context, name string) (*jetstream.ObjectInfo, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
-	defer cancel()
-	b, err := s.bucket(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return b.GetInfo(ctx, name)
 }
 
 // Sum returns the SHA-256 of a file in the form of [SumOf], without reading it.
