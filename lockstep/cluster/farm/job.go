@@ -102,11 +102,24 @@ func consumer(ctx context.Context, conn *storage.Conn, build string, ackWait tim
 // requestTime is the time limit of one request to the storage.
 const requestTime = 5 * time.Second
 
-// patiently calls f until it succeeds, returns a permanent error, or ctx ends: the storage may be away. say is told why it
-// waits, once.
+// briefly calls f for one request. An answer can be lost with a connection, and the library waits for it until the deadline of
+// ctx, which may be far or none.
+func briefly(ctx context.Context, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	return f(ctx)
+}
+
+// patiently calls f, for one request, until it succeeds, returns a permanent error, or ctx ends: the storage may be away.
+// say is told why it waits, once.
 func patiently(ctx context.Context, say func(error), f func(context.Context) error) error {
+	return retry(ctx, say, func(ctx context.Context) error { return briefly(ctx, f) })
+}
+
+// retry is patiently for an f that limits the time of its requests.
+func retry(ctx context.Context, say func(error), f func(context.Context) error) error {
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		err := f(ctx) // the library limits the time of each request
+		err := f(ctx)
 		var final *permanentError
 		switch {
 		case err == nil:

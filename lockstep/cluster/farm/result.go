@@ -130,8 +130,6 @@ func (r Result) String() string {
 // Results returns all results of a build, in the order in which they were found. An error ends them.
 func Results(ctx context.Context, conn *storage.Conn, build string) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
 		w, err := watchResults(ctx, conn, build)
 		if err != nil {
 			yield(Result{}, err)
@@ -148,24 +146,31 @@ func Results(ctx context.Context, conn *storage.Conn, build string) iter.Seq2[Re
 }
 
 // A watcher reads the results of a build.
-type watcher struct{ jetstream.KeyWatcher }
+type watcher struct {
+	jetstream.KeyWatcher
+	cancel context.CancelFunc
+}
 
 func watchResults(ctx context.Context, conn *storage.Conn, build string) (*watcher, error) {
 	if err := checkBuild(build); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	late := time.AfterFunc(requestTime, cancel) // of the requests here, not of what is watched
+	defer late.Stop()
 	kv, err := conn.JS.KeyValue(ctx, storage.ResultsBucket)
-	if err != nil {
-		return nil, fmt.Errorf("farm: %w", err)
+	if err == nil {
+		var w jetstream.KeyWatcher
+		if w, err = kv.Watch(ctx, token(build)+".*", jetstream.IgnoreDeletes()); err == nil {
+			return &watcher{w, cancel}, nil
+		}
 	}
-	w, err := kv.Watch(ctx, token(build)+".*", jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, fmt.Errorf("farm: %w", err)
-	}
-	return &watcher{w}, nil
+	cancel()
+	return nil, fmt.Errorf("farm: %w", err)
 }
 
 func (w *watcher) stop() {
+	w.cancel()
 	w.Stop()
 	for range w.Updates() { // or the library waits for a reader for ever
 	}

@@ -129,7 +129,7 @@ func (s *submission) file(ctx context.Context, j Job, path string) error {
 	}
 	var one Submitted
 	if path != "" {
-		if err := patiently(ctx, s.o.Wait, func(ctx context.Context) (err error) {
+		if err := retry(ctx, s.o.Wait, func(ctx context.Context) (err error) {
 			one.Uploaded, err = s.upload(ctx, j.File, path)
 			return err
 		}); err != nil {

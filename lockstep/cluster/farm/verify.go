@@ -54,7 +54,7 @@ func (w *worker) verify(ctx context.Context, name string) (Result, error) {
 
 // fetch copies a file to the disk. It waits while the storage is away, or the disk is full.
 func (w *worker) fetch(ctx context.Context, name string) (f *os.File, err error) {
-	err = patiently(ctx, w.waiting, func(ctx context.Context) (err error) {
+	err = retry(ctx, w.waiting, func(ctx context.Context) (err error) {
 		f, err = w.store.Fetch(ctx, name, w.o.Temp)
 		if errors.Is(err, fs.ErrNotExist) {
 			err = &permanentError{err}

@@ -36,7 +36,7 @@ func Watch(ctx context.Context, conn *storage.Conn, build string, period time.Du
 		return err
 	}
 	var speed throughput
-	return patiently(ctx, nil, func(ctx context.Context) error {
+	return retry(ctx, nil, func(ctx context.Context) error {
 		return watch(ctx, conn, build, period, &speed, func(p Progress) error {
 			if err := report(p); err != nil {
 				return &permanentError{err}
@@ -48,8 +48,6 @@ func Watch(ctx context.Context, conn *storage.Conn, build string, period time.Du
 
 // watch is Watch until the storage is away.
 func watch(ctx context.Context, conn *storage.Conn, build string, period time.Duration, speed *throughput, report func(Progress) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	w, err := watchResults(ctx, conn, build)
 	if err != nil {
 		return err
@@ -133,6 +131,8 @@ func count(ctx context.Context, conn *storage.Conn, build string) (Progress, err
 
 // left returns the number of jobs of a build that are not acknowledged.
 func left(ctx context.Context, conn *storage.Conn, build string) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
 	stream, err := conn.JS.Stream(ctx, storage.JobsStream)
 	if err != nil {
 		return 0, err
@@ -146,6 +146,8 @@ func left(ctx context.Context, conn *storage.Conn, build string) (int, error) {
 
 // working returns the number of jobs of a build that workers have; 0 if that is not known.
 func working(ctx context.Context, conn *storage.Conn, build string) int {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
 	c, err := conn.JS.Consumer(ctx, storage.JobsStream, consumerOf(build))
 	if err != nil { // no worker has been there
 		return 0

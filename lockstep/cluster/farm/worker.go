@@ -243,7 +243,7 @@ func (w *worker) keep(ctx context.Context, j Job, r Result) bool {
 	if err != nil {
 		panic(err) // numbers and texts only
 	}
-	err = patiently(ctx, w.waiting, func(ctx context.Context) error {
+	err = retry(ctx, w.waiting, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime) // what was computed is not given up at a stop
 		defer cancel()
 		err := w.create(ctx, j.key(), b)

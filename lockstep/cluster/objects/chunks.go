@@ -97,7 +97,7 @@ func (s *Store) writeChunks(ctx context.Context, info *jetstream.ObjectInfo, con
 		n, err := io.ReadFull(content, chunk)
 		if n > 0 {
 			h.Write(chunk[:n])
-			if _, err := s.conn.JS.Publish(ctx, chunkSubject+info.NUID, chunk[:n]); err != nil {
+			if err := s.publish(ctx, &nats.Msg{Subject: chunkSubject + info.NUID, Data: chunk[:n]}); err != nil {
 				return fmt.Errorf("after %d bytes: %w", info.Size, err)
 			}
 			info.Size, info.Chunks = info.Size+uint64(n), info.Chunks+1
@@ -122,7 +122,14 @@ func (s *Store) writeInfo(ctx context.Context, info *jetstream.ObjectInfo) error
 	m := nats.NewMsg(infoSubjectOf(info.Name))
 	m.Data = b
 	m.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
-	_, err = s.conn.JS.PublishMsg(ctx, m)
+	return s.publish(ctx, m)
+}
+
+// publish stores a message, within a limit: an answer can be lost with a connection.
+func (s *Store) publish(ctx context.Context, m *nats.Msg) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	_, err := s.conn.JS.PublishMsg(ctx, m)
 	return err
 }
 

@@ -163,12 +163,13 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 func (s *Store) List(ctx context.Context, each func(archive.Object) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	late := time.AfterFunc(requestTime, cancel) // of the first requests: the library may wait for a lost answer for ever
+	var w jetstream.ObjectWatcher
 	b, err := s.bucket(ctx)
-	if err != nil {
-		return failed("list", err)
+	if err == nil {
+		w, err = b.Watch(ctx, jetstream.IgnoreDeletes())
 	}
-	w, err := b.Watch(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
+	if late.Stop(); err != nil {
 		return failed("list", err)
 	}
 	defer func() {

@@ -1,0 +1,43 @@
+//go:build !js
+
+package tool
+
+import (
+	"context"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// An Extension is what a program has besides the verbs of this package.
+type Extension struct {
+	// Verbs are further commands. Their errors become exit codes as those of all verbs do, see [Usagef] and [ClassError].
+	Verbs []*cli.Command
+}
+
+// GameOf returns the game of a match, with the assets of --assets, if the program that runs a verb has it.
+func GameOf(c *cli.Context, h *lockstep.Header) (*lockstep.Game, error) { return gamesOf(c).Of(h) }
+
+// JSONFlag is the flag --json, which [Tell] looks at.
+func JSONFlag() cli.Flag { return jsonFlag }
+
+// AssetsFlag is the flag --assets: folders with the assets of matches.
+func AssetsFlag() cli.Flag { return assetsFlag }
+
+// Tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err.
+func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
+	return tell(c, v, print, err)
+}
+
+// Usagef returns an error of the command line.
+func Usagef(format string, args ...any) error { return usagef(format, args...) }
+
+// FromEnvironment returns copies of flags that a variable of the environment sets if the command line leaves them out:
+// SAMESTEP_TICK_RATE sets --tick-rate.
+func FromEnvironment(flags []cli.Flag) []cli.Flag { return fromEnvironment(flags) }
+
+// Interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
+// interrupt ends the program.
+func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) { return interruptible(c) }
