@@ -160,7 +160,7 @@ func (x *siege) judge() {
 	all := x.read(files[0])
 	for seat, s := range seen {
 		for seq, tick := range s.Accepted {
-			if got := all[command{lockstep.Player(seat), seq}]; got != tick {
+			if got := all[given{lockstep.Player(seat), seq}]; got != tick {
 				x.t.Errorf("command %d of player %d was accepted for tick %d, and the replay has it in %d", seq, seat, tick, got)
 			}
 		}
@@ -186,14 +186,14 @@ func (x *siege) judge() {
 	x.t.Logf("%d losses of the server: players paused for %v (least), %v (median), %v (most)", len(x.took), x.took[0], x.took[len(x.took)/2], x.took[len(x.took)-1])
 }
 
-// A command names a command.
-type command struct {
+// A given names a command.
+type given struct {
 	player lockstep.Player
 	seq    lockstep.Sequence
 }
 
 // read returns the ticks of all commands of a replay.
-func (x *siege) read(path string) map[command]lockstep.Tick {
+func (x *siege) read(path string) map[given]lockstep.Tick {
 	x.t.Helper()
 	f, err := replay.Open(path)
 	if err != nil {
@@ -204,7 +204,7 @@ func (x *siege) read(path string) map[command]lockstep.Tick {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	all := make(map[command]lockstep.Tick)
+	all := make(map[given]lockstep.Tick)
 	tick := lockstep.Tick(0)
 	for {
 		r, err := reader.Next()
@@ -217,10 +217,10 @@ func (x *siege) read(path string) map[command]lockstep.Tick {
 		for frame := range r.Frames() {
 			tick++
 			for _, c := range frame.Commands {
-				if _, twice := all[command{c.Player, c.Sequence}]; twice {
+				if _, twice := all[given{c.Player, c.Sequence}]; twice {
 					x.t.Errorf("command %d of player %d is in the log twice", c.Sequence, c.Player)
 				}
-				all[command{c.Player, c.Sequence}] = tick
+				all[given{c.Player, c.Sequence}] = tick
 			}
 		}
 	}
