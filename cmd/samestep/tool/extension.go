@@ -5,6 +5,7 @@ package tool
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,7 +15,7 @@ import (
 
 // An Extension is what a program has besides the verbs of this package.
 type Extension struct {
-	// Verbs are further commands. Their errors become exit codes as those of all verbs do, see [Usagef] and [ClassError].
+	// Verbs are further commands, or take the place of those of the same name. Their errors become exit codes as those of all verbs do, see [Usagef] and [ClassError].
 	Verbs []*cli.Command
 
 	// ServeFlags are further flags of serve.
@@ -49,3 +50,20 @@ func FromEnvironment(flags []cli.Flag) []cli.Flag { return fromEnvironment(flags
 // Interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
 // interrupt ends the program.
 func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) { return interruptible(c) }
+
+// GameFlag is the flag --game, which [ChosenGame] looks at.
+func GameFlag() cli.Flag { return gameFlag }
+
+// ChosenGame returns the game of --game, or the program's first, and the maker of its bots.
+func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, seed uint64) lockstep.Bot, err error) {
+	p, err := chosenGame(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Game, p.bot, nil
+}
+
+// replaces reports whether another command takes the place of c.
+func (x *Extension) replaces(c *cli.Command) bool {
+	return slices.ContainsFunc(x.Verbs, func(v *cli.Command) bool { return v.Name == c.Name && v != c })
+}

@@ -143,6 +143,7 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *
 		OnUsageError:   usageErrorOf,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
 	}
+	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return ext.replaces(c) })
 	for _, c := range app.Commands {
 		if c.Name == "serve" {
 			c.Flags = append(c.Flags, ext.ServeFlags...)
