@@ -24,6 +24,8 @@ var upwardExceptions = map[string]struct {
 	"internal/testing/faultinjection": {7, "2 of 32: the table of faults names the rows of each file"},
 	"internal/testing/mutants":        {17, "Hunt has a file for each way to hunt"},
 	"internal/testing/simulate":       {24, "one world, whose machines, server and faults act on each other"},
+	"lockstep/cluster/audience":       {19, "Audience has a file for each task, as Host has"},
+	"lockstep/cluster/relay":          {23, "a server, its matches and their connections call each other"},
 	"lockstep/coordinator":            {16, "Coordinator has a file for each task"},
 	"lockstep/determinism":            {20, "the analysis is recursive: calls, effects and values ask each other"},
 	"lockstep/host":                   {21, "Host has a file for each task"},
