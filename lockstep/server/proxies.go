@@ -75,17 +75,6 @@ func parseForwarded(text string) (netip.Addr, bool) {
 	return a, err == nil
 }
 
-// guarded checks the host of a request, and passes it on as one of its client.
-func (s *Server) guarded(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
-	w = closeOnError{w}
-	if !s.hostAllowed(r) {
-		s.turnedAway("host", r.RemoteAddr)
-		fail(w, codeHost, "this server does not have the host name of the request")
-		return
-	}
-	s.byClient(w, r, next)
-}
-
 // byClient serves a request that came through a proxy as a request of its client. It spends the client's budgets of
 // connections and of bytes sent.
 func (s *Server) byClient(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
