@@ -423,7 +423,7 @@ func measureCrowd(b *testing.B) {
 		b.ReportMetric(part(watched, percent), "spectator-ms-"+name)
 	}
 	b.ReportMetric(joined.Seconds(), "s-to-join")
-	b.ReportMetric(100*float64(ticks)/(n*seconds*20), "%-of-ticks-seen")
+	b.ReportMetric(100*float64(ticks)/(n*seconds*20), "deliveries/100-ticks")
 	if failed > 0 {
 		b.Errorf("%d of %d spectators were disconnected", failed, len(fans))
 	}

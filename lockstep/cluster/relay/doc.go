@@ -14,6 +14,6 @@
 //	GET /assets/SHA256         an asset, from an Upstream; the relay keeps what it has fetched
 //	GET /healthz, /metrics     for operators
 //
-// A spectator that reads costs about 30 KiB of memory, and one that does not at most 100 KiB more in messages of usual size; see
+// A spectator that reads costs about 46 KiB of memory, and one that does not at most 100 KiB more in messages of usual size; see
 // docs/limits.md.
 package relay

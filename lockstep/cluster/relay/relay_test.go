@@ -3,6 +3,7 @@ package relay_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -10,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // Real clients watch a match at its server, at a relay, and at a relay of the relay with a delay, to its end.
@@ -164,4 +167,29 @@ func TestHTTP(t *testing.T) {
 		}
 		return spectators == 0
 	})
+}
+
+// A relay follows as many matches as it may.
+func TestFull(t *testing.T) {
+	o := newOwner(t, nil)
+	settings := lockstep.DefaultSettings(1)
+	if _, err := o.server.Create(server.MatchSpec{Name: "other", Game: o.game, Settings: settings, Config: &minimal.Config{Size: 50}}); err != nil {
+		t.Fatal(err)
+	}
+	r, _, _ := newRelay(t, relay.Options{Source: upstream(o.address), MaxMatches: 1})
+	if m, err := r.Follow(t.Context(), "duel"); err != nil || m.Name() != "duel" {
+		t.Fatal(err)
+	}
+	if _, err := r.Follow(t.Context(), "duel"); err != nil {
+		t.Errorf("the same match again: %v", err)
+	}
+	if _, err := r.Follow(t.Context(), "other"); !errors.Is(err, relay.ErrFull) {
+		t.Errorf("got %v, want ErrFull", err)
+	}
+	if err := r.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Follow(t.Context(), "duel"); !errors.Is(err, relay.ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", err)
+	}
 }
