@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/farm"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/replay"
@@ -51,12 +52,12 @@ func farmResults(c *cli.Context, conn *storage.Conn, build string) error {
 		}
 	}
 	if !c.Bool("json") {
-		if _, err := fmt.Fprintf(c.App.Writer, "%d files: %s\n", all, classes(n)); err != nil {
+		if _, err := fmt.Fprintf(c.App.Writer, "%s: %s\n", words.Count(all, "file"), classes(n)); err != nil {
 			return err
 		}
 	}
 	if worst != replay.ClassOK {
-		return &tool.ClassError{Class: worst, Text: fmt.Sprintf("%d of %d files are bad; the worst is %s", all-n[replay.ClassOK], all, worst)}
+		return &tool.ClassError{Class: worst, Text: fmt.Sprintf("%d of %s bad; the worst is %s", all-n[replay.ClassOK], words.Plural(all, "file", "is", "are"), worst)}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/farm"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
@@ -69,6 +70,6 @@ func farmSubmit(c *cli.Context, conn *storage.Conn, build string) error {
 		Build string `json:"build"`
 		farm.Submitted
 	}{build, sent}, func(w io.Writer) {
-		fmt.Fprintf(w, "build %s: %d files, %d uploaded, %d queued, %d have a result\n", build, sent.Files, sent.Uploaded, sent.Queued, sent.Known)
+		fmt.Fprintf(w, "build %s: %s, %d uploaded, %d queued, %d with a result\n", build, words.Count(sent.Files, "file"), sent.Uploaded, sent.Queued, sent.Known)
 	}, err)
 }

@@ -79,7 +79,7 @@ func replays(t *testing.T) string {
 func TestFarm(t *testing.T) {
 	dir := replays(t)
 	run := start(t)
-	run(0, "farm submit --build b1 "+dir, "build b1: 5 files, 5 uploaded, 5 queued, 0 have a result")
+	run(0, "farm submit --build b1 "+dir, "build b1: 5 files, 5 uploaded, 5 queued, 0 with a result")
 	run(0, "farm watch --build b1 --once", "0 of 5, 0 in work", "no results")
 	out := run(0, "farm work --build b1 --until-empty --json --name w1")
 	for line := range strings.Lines(out) {

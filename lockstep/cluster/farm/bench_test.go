@@ -12,7 +12,8 @@ import (
 
 // BenchmarkWorkers compares two workers with one, each a process with one processor. "cpu" verifies real replays, and needs
 // a machine with nothing else to do. "wait" takes 20 ms for each file and next to no processor, so it shows what the
-// queue and the storage cost, on a busy machine as well. Each pair runs one after the other, so the ratio is of one time.
+// queue and the storage cost, on a busy machine as well. "best" is the ratio of the fastest runs, which other work on the
+// machine has disturbed least. "times-processor" says whether the work itself divides.
 //
 //	go test ./lockstep/cluster/farm -run - -bench Workers -benchtime 5x
 func BenchmarkWorkers(b *testing.B) {
@@ -21,7 +22,7 @@ func BenchmarkWorkers(b *testing.B) {
 		files int
 		ticks int
 		slow  float64 // seconds
-	}{{"cpu", 100, 40_000, 0}, {"wait", 200, 60, 0.02}} {
+	}{{"cpu", 60, 120_000, 0}, {"wait", 200, 60, 0.02}} {
 		b.Run(row.name, func(b *testing.B) {
 			file := match(b, row.ticks)
 			files := map[string][]byte{}
@@ -29,15 +30,18 @@ func BenchmarkWorkers(b *testing.B) {
 				files[fmt.Sprintf("m%05d.ssr", i)] = file
 			}
 			dir := folder(b, files)
-			var took [3]time.Duration
-			var cpu [3]time.Duration
+			var took, cpu, best [3]time.Duration // by the number of workers
 			for b.Loop() {
 				for workers := 1; workers <= 2; workers++ {
 					t, c := timeWorkers(b, dir, workers, len(files), row.slow)
 					took[workers], cpu[workers] = took[workers]+t, cpu[workers]+c
+					if best[workers] == 0 || t < best[workers] {
+						best[workers] = t
+					}
 				}
 			}
 			b.ReportMetric(float64(took[1])/float64(took[2]), "times-faster")
+			b.ReportMetric(float64(best[1])/float64(best[2]), "times-faster-best")
 			b.ReportMetric(float64(cpu[2])/float64(cpu[1]), "times-processor")
 			b.ReportMetric(float64(took[1].Milliseconds())/float64(b.N*len(files)), "ms/file-one")
 			b.ReportMetric(float64(took[2].Milliseconds())/float64(b.N*len(files)), "ms/file-two")
@@ -62,7 +66,7 @@ func timeWorkers(b *testing.B, dir string, workers, n int, slow float64) (took, 
 		b.Fatal(err)
 	}
 	for c.written() < n {
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
 	}
 	took = time.Since(from)
 	for _, p := range list {

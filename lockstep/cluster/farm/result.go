@@ -111,10 +111,9 @@ func errorText(err error) string {
 // String returns the result as a line for people.
 func (r Result) String() string {
 	text := fmt.Sprintf("%-11s %s: ", r.Class, r.File)
-	switch {
-	case r.Error != "":
-		text += strings.ReplaceAll(r.Error, "\n", "; ")
-	default:
+	if r.Error != "" {
+		text += r.Error
+	} else {
 		text += strconv.FormatUint(uint64(r.Ticks), 10) + " ticks"
 	}
 	if r.Party != "" {
@@ -124,7 +123,7 @@ func (r Result) String() string {
 		}
 		text += fmt.Sprintf(" at tick %d", r.Tick)
 	}
-	return text
+	return strings.ReplaceAll(text, "\n", "; ")
 }
 
 // Results returns all results of a build, in the order in which they were found. An error ends them.
