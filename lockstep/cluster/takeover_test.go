@@ -1,8 +1,16 @@
 package cluster_test
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // A match whose server is lost goes on at another server, and loses no tick that anybody saw.
@@ -22,4 +30,80 @@ func TestTakeover(t *testing.T) {
 		t.Errorf("b continues after tick %d, and tick %d was seen", next.View().Tick, seen)
 	}
 	await(t, "it goes on", func() bool { return next.View().Tick > seen+20 })
+}
+
+// While the storage is away, matches are held and nobody takes anything. Then they go on where they are.
+func TestStorageAway(t *testing.T) {
+	dir := t.TempDir()
+	node := startNode(t, dir, "")
+	url := node.URL()
+	a, b := newSite(t, "a", url, 1), newSite(t, "b", url, 1)
+	m := a.create(t, "duel")
+	ada := join(t, "ada-ada-ada-ada-ada", "duel", a, b)
+	await(t, "tick 20", func() bool { return ada.now() >= 20 })
+	node.Stop()
+	await(t, "the match is held", func() bool { return m.View().Held == "the replicated log does not answer" })
+	seen := ada.now()
+	time.Sleep(2 * storage.LeaseTime)
+	if b.has("duel") != nil {
+		t.Error("b has the match, and could not know that a is lost")
+	}
+	startNode(t, dir, strings.TrimPrefix(url, "nats://"))
+	await(t, "the match goes on", func() bool { return ada.now() > seen+40 })
+	if a.has("duel") != m || b.has("duel") != nil {
+		t.Error("the match has moved")
+	}
+}
+
+// A match that is over leaves the storage, and its name is free. A name that is taken anywhere is taken.
+func TestMatchIsOver(t *testing.T) {
+	node := newNode(t)
+	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	m := a.create(t, "duel")
+	if _, err := b.server.Create(duel("duel")); !errors.Is(err, server.ErrExists) {
+		t.Errorf("the name is taken, and b got %v", err)
+	}
+	if err := m.End(t.Context(), "enough"); err != nil {
+		t.Fatal(err)
+	}
+	<-m.Done()
+	_, matches, err := cluster.Read(t.Context(), b.conn)
+	if err != nil || len(matches) > 0 {
+		t.Errorf("in the directory: %+v, %v", matches, err)
+	}
+	for i := range 4 {
+		s, err := b.conn.JS.Stream(t.Context(), fmt.Sprint("samestep-log-", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := s.CachedInfo().State.Msgs; n > 0 {
+			t.Errorf("stream %d has %d messages of a match that is over", i, n)
+		}
+	}
+	if _, err := os.Stat(m.ReplayPath()); err != nil {
+		t.Error(err)
+	}
+	b.create(t, "duel")
+}
+
+// A match that no server can continue is left alone after a few tries, with the reason.
+func TestMatchFails(t *testing.T) {
+	node := newNode(t)
+	a := newSite(t, "a", node.URL(), 1)
+	b := newSite(t, "b", node.URL(), 1)
+	b.refuse.Store(true)
+	a.create(t, "duel")
+	a.vanish()
+	var e cluster.Match
+	await(t, "the match has failed", func() bool {
+		_, matches, err := cluster.Read(t.Context(), b.conn)
+		if err != nil || len(matches) != 1 {
+			return false
+		}
+		e = matches[0]
+		return e.State == cluster.Failed
+	})
+	if e.Tries != 3 || !strings.Contains(e.Failure, "refused by the test") {
+		t.Errorf("got %+v", e)
+	}
 }

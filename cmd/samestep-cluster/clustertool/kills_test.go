@@ -213,3 +213,41 @@ func TestRollingUpgrade(t *testing.T) {
 	}
 	x.judge()
 }
+
+// The storage node that leads the match's stream dies, and the match's server with it every second time. The match is
+// held until the other two nodes have a leader, and loses nothing.
+func TestNodeDies(t *testing.T) {
+	x := newSiege(t, 3, 3)
+	for i := range times(t, 1) {
+		node := x.leader()
+		x.lose(func(p *fleet.Process) {
+			x.fleet.Nodes[node].Kill()
+			if i%2 == 1 {
+				p.Kill()
+			}
+		})
+		if err := x.fleet.RestartNode(t.Context(), node); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 1 {
+			if err := x.fleet.RestartEnded(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	x.judge()
+}
+
+// leader returns the index of the node that leads the stream of the match's log.
+func (x *siege) leader() (node int) {
+	x.t.Helper()
+	await(x.t, "the stream has a leader", func() bool {
+		e, _, err := x.fleet.Owner(x.t.Context(), "duel")
+		if err != nil {
+			return false
+		}
+		node, err = x.fleet.Leader(x.t.Context(), e.ID)
+		return err == nil
+	})
+	return node
+}
