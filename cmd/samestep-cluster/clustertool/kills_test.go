@@ -160,7 +160,7 @@ func (x *siege) judge() {
 	if !j.Right() || j.Accepted == 0 || j.Checked == 0 {
 		x.t.Errorf("%+v", *j)
 	}
-	x.t.Logf("%d ticks, %d checksums, %d commands accepted", j.Ticks, j.Checked, j.Accepted)
+	x.t.Logf("%d ticks, %d checksums, %d commands accepted, %d of them moved to a later tick", j.Ticks, j.Checked, j.Accepted, j.Moved)
 	slices.Sort(x.took)
 	x.t.Logf("%d losses of the server: players paused for %v (least), %v (median), %v (most)", len(x.took), x.took[0], x.took[len(x.took)/2], x.took[len(x.took)-1])
 }
