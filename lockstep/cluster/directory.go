@@ -12,6 +12,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
+// maxTries is how many times servers try to continue a match before it stays as it is.
+const maxTries = 3
+
 // watchAgain is the pause before a watch that has ended begins again.
 const watchAgain = 100 * time.Millisecond
 

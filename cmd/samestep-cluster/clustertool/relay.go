@@ -45,7 +45,7 @@ another relay (--upstream). A relay needs no game.`,
 			&cli.DurationFlag{Name: "idle", Value: time.Minute, Usage: "how long a match without spectators is followed"},
 			&cli.StringSliceFlag{Name: "origin", Usage: "`HOST` whose pages may connect from a browser; repeat the flag for each"},
 			&cli.StringSliceFlag{Name: "allowed-host", Usage: "`NAME` of this relay, besides its addresses; repeat the flag for each"},
-		}, connectionFlags...),
+		}, connectionFlags("")...),
 		Action: func(c *cli.Context) error {
 			ctx, stop := tool.Interruptible(c)
 			defer stop()
@@ -90,7 +90,7 @@ func relayOptions(ctx context.Context, c *cli.Context) (o relay.Options, closeSo
 		o.Source = relay.Upstream{URL: c.String("upstream"), Token: c.String("upstream-token")}
 		return o, closeSource, nil
 	}
-	conn, err := dial(c, c.String("nats"), "relay")
+	conn, err := dial(c, c.String("nats"))
 	if err != nil {
 		return o, closeSource, err
 	}
