@@ -43,6 +43,7 @@ const (
 	openAPI   = "github.com/getkin/kin-openapi"
 	nats      = "github.com/nats-io/nats.go"
 	natsNode  = "github.com/nats-io/nats-server/v2"
+	nkeys     = "github.com/nats-io/nkeys"
 )
 
 // The layers of the house. No package of the engine is in a layer above its own.
@@ -79,7 +80,7 @@ var imports = []importRow{
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
 	{pattern: "lockstep/cluster/ownership", own: []string{"lockstep"}, modules: []string{xxhash}},
-	{pattern: "lockstep/cluster/storage", own: []string{"lockstep"}, modules: []string{nats, natsNode}},
+	{pattern: "lockstep/cluster/storage", own: []string{"lockstep"}, modules: []string{nats, natsNode, nkeys}},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"internal/testing/simulate"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
