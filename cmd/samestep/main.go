@@ -7,7 +7,7 @@
 package main
 
 import (
-	"github.com/seed-49bee653/samestep/cmd/samestep/games"
+	"github.com/seed-49bee653/samestep/cmd/internal/games"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 )
 

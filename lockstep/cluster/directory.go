@@ -12,6 +12,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
+// maxTries is how many times servers try to continue a match before it stays as it is.
+const maxTries = 3
+
 // watchAgain is the pause before a watch that has ended begins again.
 const watchAgain = 100 * time.Millisecond
 
@@ -29,7 +32,7 @@ func (m *Member) watch(what string, bucket jetstream.KeyValue, saw func(key stri
 				case e == nil: // all that was there before
 				case e.Operation() == jetstream.KeyValuePut:
 					saw(e.Key(), e.Value(), e.Revision())
-				default:
+				case e.Operation() == jetstream.KeyValueDelete:
 					gone(e.Key())
 				}
 			}

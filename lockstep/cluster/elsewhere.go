@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// hop marks a request that a server has passed on: the next one answers it itself.
+const hop = "Samestep-Hop"
+
 // askTime is how long another server may take to answer.
 const askTime = time.Second
 

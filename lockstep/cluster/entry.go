@@ -12,8 +12,9 @@ import (
 // A MatchState says what a cluster knows of a match that is not over.
 type MatchState string
 
+// The states of a match.
 const (
-	Playing    MatchState = "playing"
+	Playing    MatchState = "playing"    // its server runs it
 	Recovering MatchState = "recovering" // its server has taken it over, and does not run it yet
 	Released   MatchState = "released"   // its server has suspended it: any other may take it
 	Failed     MatchState = "failed"     // no server could continue it; see Match.Failure

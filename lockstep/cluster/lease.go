@@ -18,6 +18,12 @@ type Server struct {
 	Draining bool    `json:"draining,omitempty"` // it takes no more matches
 }
 
+// A Build is a build of a game.
+type Build struct {
+	Game  string `json:"game"`
+	Build string `json:"build"`
+}
+
 // renewEvery is the time between two renewals of a lease.
 const renewEvery = storage.LeaseTime / 5
 

@@ -30,7 +30,8 @@ const (
 	silentTime = 1500 * time.Millisecond
 	awayTime   = 15 * time.Second
 
-	// maxQueued is how many bytes of records wait while the store is away. A match that is held makes few of them.
+	// maxQueued is how many bytes of records wait while the store is away, besides the largest one. A match that is held
+	// makes few of them.
 	maxQueued = 4 << 20
 )
 
@@ -47,12 +48,12 @@ type matchLog struct {
 	stop    func()
 	ended   chan struct{} // closed when run has returned
 
-	mu     sync.Mutex
-	owner  *ownership.Owner
-	ready  uint64 // records up to here are complete
-	marks  []mark
-	err    error
-	change chan struct{} // closed and replaced at each change
+	mu      sync.Mutex
+	owner   *ownership.Owner
+	marks   []mark
+	largest uint64 // record so far, in bytes
+	err     error
+	change  chan struct{} // closed and replaced at each change
 
 	entry *Match    // as this server took it
 	heard time.Time // when the store became silent, or a little before; zero while it answers. Only run uses it
@@ -199,7 +200,8 @@ func (l *matchLog) Append(raw []byte) error {
 		return nil // the match stops
 	}
 	l.owner.Append(raw)
-	if l.owner.Appended()-l.owner.Stored() > maxQueued+uint64(len(raw)) {
+	l.largest = max(l.largest, uint64(len(raw)))
+	if l.owner.Appended()-l.owner.Stored() > maxQueued+l.largest {
 		l.err = ErrAway
 	}
 	return nil

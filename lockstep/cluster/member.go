@@ -42,12 +42,6 @@ type Options struct {
 	Log *slog.Logger // slog.Default()
 }
 
-// A Build is a build of a game.
-type Build struct {
-	Game  string `json:"game"`
-	Build string `json:"build"`
-}
-
 // serverName is the form of the names of servers. They are keys in the storage.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 
@@ -124,61 +118,12 @@ func (m *Member) Serve(s *server.Server) {
 	m.running.Go(m.takeOver)
 }
 
-// Leave gives all matches to other servers, one after the other so that players wait only shortly, and ends the
-// membership. Matches that nobody has taken when ctx ends are taken after the lease has run out. Shut the server down
-// afterwards.
-func (m *Member) Leave(ctx context.Context) {
-	m.mu.Lock()
-	m.draining = true
-	s := m.server
-	m.mu.Unlock()
-	_ = m.renew(ctx) // the others learn that this server takes no matches
-	if s != nil && m.hasSuccessor() {
-		for _, match := range s.Matches() {
-			if err := m.move(ctx, match); err != nil {
-				m.options.Log.Warn("match not moved", "match", match.Name(), "err", err)
-			}
-		}
-	}
-}
-
 // Close ends the membership at once. Call it after the server is shut down: until then the matches need the member.
 func (m *Member) Close(ctx context.Context) {
 	m.stop()
 	m.running.Wait()
 	m.http.CloseIdleConnections()
-	_ = m.servers.Purge(ctx, m.id) // otherwise the lease runs out
-}
-
-// hasSuccessor reports whether another server can take matches.
-func (m *Member) hasSuccessor() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for name, s := range m.others {
-		if name != m.id && !s.Draining {
-			return true
-		}
-	}
-	return false
-}
-
-// moveTime is how long a match that moves may be without a server.
-const moveTime = 10 * time.Second
-
-// move suspends a match and waits until another server has it.
-func (m *Member) move(ctx context.Context, match *server.Match) error {
-	ctx, cancel := context.WithTimeout(ctx, moveTime)
-	defer cancel()
-	match.Suspend()
-	select {
-	case <-match.Done():
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return m.wait(ctx, func() bool {
-		e := m.entries[match.Name()]
-		return e == nil || e.State == Failed || e.State == Playing && e.Server != m.id
-	})
+	_ = m.servers.Delete(ctx, m.id) // otherwise the lease runs out
 }
 
 // wait waits until a condition on the directory holds. The condition is called with the mutex.
@@ -211,27 +156,3 @@ func (m *Member) announce() {
 
 // Collector returns the member's metrics, for a registry.
 func (m *Member) Collector() prometheus.Collector { return m.metrics }
-
-// Open implements [server.Replicator].
-func (m *Member) Open(name string, h *lockstep.Header) (server.ReplicatedLog, error) {
-	m.mu.Lock()
-	id := h.Match.String()
-	l, taken, draining := m.claimed[id], m.claimed[id] != nil, m.draining
-	delete(m.claimed, id)
-	m.mu.Unlock()
-	switch {
-	case taken:
-		return l, nil
-	case draining:
-		return nil, server.ErrShutdown
-	}
-	e, err := m.write(Match{Name: name, ID: id, Game: h.Game, Build: h.Build, Server: m.id, State: Playing, Term: 1})
-	if err != nil {
-		return nil, err
-	}
-	if l, err = m.newMatchLog(e, ownership.End{}); err != nil {
-		m.drop(e)
-		return nil, err
-	}
-	return l, nil
-}

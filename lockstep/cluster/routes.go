@@ -19,9 +19,6 @@ const (
 
 	// maxCreation is the largest body of a request to create a match, in bytes; lockstep/server has the same limit.
 	maxCreation = 64 << 10
-
-	// hop marks a request that a server has passed on: the next one answers it itself.
-	hop = "Samestep-Hop"
 )
 
 // Handler returns a handler in front of h, which serves this server's matches. It answers for the matches of all servers:

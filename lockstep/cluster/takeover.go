@@ -14,9 +14,6 @@ const (
 	// lookEvery is the longest time between two looks for matches to take.
 	lookEvery = 50 * time.Millisecond
 
-	// maxTries is how many times servers try to continue a match before it stays as it is.
-	maxTries = 3
-
 	// claimTime is how long a takeover may take until its claim is stored.
 	claimTime = 30 * time.Second
 )

@@ -28,6 +28,7 @@ const (
 const (
 	heldByFullDisk = "the server's disk is full"
 	heldBySlowDisk = "the server's disk is slow"
+	heldByReplicas = "the replicated log does not answer"
 	heldByAdmin    = "an admin has paused the match"
 	heldForPlayers = "the players have not come back yet" // after a recovery
 )

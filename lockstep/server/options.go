@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"crypto/ed25519"
+	"errors"
 	"io"
 	"log/slog"
 	"net/netip"
@@ -168,4 +169,12 @@ type guestUsage struct {
 	bots       int
 	stateBytes int64 // 0 until the first state is known
 	written    int64 // bytes of the replay that are counted
+}
+
+// checkReplicator refuses a server whose replicated matches would have no file.
+func (o *Options) checkReplicator() error {
+	if o.Replicator != nil && o.Dir == "" {
+		return errors.New("server: got a Replicator and no Dir, want both: a replay is written as a file first")
+	}
+	return nil
 }

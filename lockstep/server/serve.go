@@ -62,13 +62,7 @@ func (s *Server) limit() {
 
 // ServeHTTP serves the HTTP interface; see the package comment.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w = closeOnError{w}
-	if !s.hostAllowed(r) {
-		s.turnedAway("host", r.RemoteAddr)
-		fail(w, codeHost, "this server does not have the host name of the request")
-		return
-	}
-	s.byClient(w, r)
+	s.guarded(w, r, s.route)
 }
 
 // Dial connects to the server from the same process, for example for the server's own bots. It can be the DialContext

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,20 +17,20 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-var serveFlags = slices.Concat(connectionFlags, []cli.Flag{
-	&cli.StringFlag{Name: "name", Usage: "`NAME` of this server in the cluster; the default is that of the machine"},
-	&cli.StringFlag{Name: "address", Usage: "`URL` at which the other servers reach this one; the default is where it listens"},
-	&cli.UintFlag{Name: "capacity", Value: 1000, Usage: "matches that this server takes from the cluster at a time"},
-	&cli.BoolFlag{Name: "redirect", Usage: "redirect requests for matches of other servers to them; otherwise this server passes them on"},
-	&cli.StringFlag{Name: "node-dir", Usage: "`FOLDER` of the embedded storage node; the default is storage in --dir"},
-	&cli.StringFlag{Name: "node-listen", Usage: "`ADDRESS` at which the embedded node serves other servers, relays and workers; the default is a free port on loopback"},
-	&cli.StringFlag{Name: "node-cluster", Usage: "`ADDRESS` at which the embedded node serves other nodes"},
-	&cli.StringSliceFlag{Name: "node-route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each"},
-	&cli.UintFlag{Name: "replicas", Value: 1, Usage: "copies of everything that the cluster stores, 1, 3 or 5; the first server decides"},
-})
-
-// setupTime is how long serve waits for the storage.
-const setupTime = 60 * time.Second
+// serveFlags are the flags of serve that make a server a member of a cluster.
+func serveFlags() []cli.Flag {
+	return slices.Concat(connectionFlags(""), tool.FromEnvironment([]cli.Flag{
+		&cli.StringFlag{Name: "name", Usage: "`NAME` of this server in the cluster; the default is that of the machine"},
+		&cli.StringFlag{Name: "address", Usage: "`URL` at which the other servers reach this one; the default is where it listens"},
+		&cli.UintFlag{Name: "capacity", Value: 1000, Usage: "matches that this server takes from the cluster at a time"},
+		&cli.BoolFlag{Name: "redirect", Usage: "redirect requests for matches of other servers to them; otherwise this server passes them on"},
+		&cli.StringFlag{Name: "node-dir", Usage: "`FOLDER` of the embedded storage node; the default is storage in --dir"},
+		&cli.StringFlag{Name: "node-listen", Usage: "`ADDRESS` at which the embedded node serves other servers, relays and workers; the default is a free port on loopback"},
+		&cli.StringFlag{Name: "node-cluster", Usage: "`ADDRESS` at which the embedded node serves other nodes"},
+		&cli.StringSliceFlag{Name: "node-route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each"},
+		&cli.UintFlag{Name: "replicas", Value: 1, Usage: "copies of everything that the cluster stores, 1, 3 or 5; the first server decides"},
+	}))
+}
 
 // A membership is a server's part in a cluster. It implements [tool.Serving].
 type membership struct {
@@ -97,7 +96,7 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 		url = m.node.URL()
 	}
 	var err error
-	if m.conn, err = dial(c, url, name); err != nil {
+	if m.conn, err = dial(c, url); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(c.Context, setupTime)

@@ -4,9 +4,8 @@ package tool
 
 import (
 	"context"
-	"log/slog"
-	"net/http"
-	"time"
+	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,84 +13,57 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// An Extension adds to a program what this package does not link: cmd/samestep-cluster has one. Its zero value adds nothing.
+// An Extension is what a program has besides the verbs of this package.
 type Extension struct {
-	Verbs      []*cli.Command
-	ServeFlags []cli.Flag // of serve, which can be set like its others
+	// Verbs are further commands, or take the place of those of the same name. Their errors become exit codes as those of all verbs do, see [Usagef] and [ClassError].
+	Verbs []*cli.Command
+
+	// ServeFlags are further flags of serve.
+	ServeFlags []cli.Flag
 
 	// Serve is called before serve makes its server, and may change the server's options. It returns nil if the flags do
 	// not ask for anything. Nil adds nothing to serve.
 	Serve func(c *cli.Context, h Hosting, o *server.Options) (Serving, error)
 }
 
-// Hosting is what an [Extension] knows of the server that serve makes.
-type Hosting struct {
-	URL   string           // at which the server listens
-	Games []*lockstep.Game // whose matches it can run
+// GameOf returns the game of a match, with the assets of --assets, if the program that runs a verb has it.
+func GameOf(c *cli.Context, h *lockstep.Header) (*lockstep.Game, error) { return gamesOf(c).Of(h) }
 
-	// Spec makes the spec of a match that another server has begun, from its name and the header of its log.
-	Spec func(name string, h *lockstep.Header) (server.MatchSpec, error)
+// JSONFlag is the flag --json, which [Tell] looks at.
+func JSONFlag() cli.Flag { return jsonFlag }
 
-	Log *slog.Logger
+// AssetsFlag is the flag --assets: folders with the assets of matches.
+func AssetsFlag() cli.Flag { return assetsFlag }
+
+// Tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err.
+func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
+	return tell(c, v, print, err)
 }
 
-// Serving is what an [Extension] does beside a server.
-type Serving interface {
-	Serve(s *server.Server)              // called before the server gets its first match
-	Handler(h http.Handler) http.Handler // in front of the server's
-	Leave(ctx context.Context)           // called before the server is shut down
-	Close(ctx context.Context)           // called after that
-}
-
-// extensionKey names the extension in a program's metadata.
-const extensionKey = "extension"
-
-// nothing is the Serving of a server without an extension.
-type nothing struct{}
-
-func (nothing) Serve(*server.Server)                {}
-func (nothing) Handler(h http.Handler) http.Handler { return h }
-func (nothing) Leave(context.Context)               {}
-func (nothing) Close(context.Context)               {}
-
-// extend lets the program's extension change the options of a server.
-func extend(c *cli.Context, url string, games gameList, policy *matchPolicy, o *server.Options) (Serving, error) {
-	x, _ := c.App.Metadata[extensionKey].(Extension)
-	if x.Serve == nil {
-		return nothing{}, nil
-	}
-	h := Hosting{URL: url, Log: o.Log, Spec: func(name string, h *lockstep.Header) (spec server.MatchSpec, err error) {
-		g, err := games.of(h)
-		if err != nil {
-			return spec, err
-		}
-		spec.Name, spec.Game, spec.Settings = name, g.Game, h.Settings
-		policy.of(g).apply(&spec, c.Uint("bots"))
-		return spec, nil
-	}}
-	for _, g := range games {
-		h.Games = append(h.Games, g.Game)
-	}
-	s, err := x.Serve(c, h, o)
-	if s == nil {
-		s = nothing{}
-	}
-	return s, err
-}
-
-// leaveTime is how long an extension may take to end.
-const leaveTime = 5 * time.Second
-
-// closeServing ends what an extension does.
-func closeServing(s Serving) {
-	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
-	defer cancel()
-	s.Close(ctx)
-}
-
-// Usagef returns an error of the flags or arguments of a verb, for an [Extension]. It gives the exit code of such errors.
+// Usagef returns an error of the command line.
 func Usagef(format string, args ...any) error { return usagef(format, args...) }
+
+// FromEnvironment returns copies of flags that a variable of the environment sets if the command line leaves them out:
+// SAMESTEP_TICK_RATE sets --tick-rate.
+func FromEnvironment(flags []cli.Flag) []cli.Flag { return fromEnvironment(flags) }
 
 // Interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
 // interrupt ends the program.
 func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) { return interruptible(c) }
+
+// GameFlag is the flag --game, which [ChosenGame] looks at.
+func GameFlag() cli.Flag { return gameFlag }
+
+// ChosenGame returns the game of --game, or the program's first, and the maker of its bots.
+func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, seed uint64) lockstep.Bot, err error) {
+	p, err := chosenGame(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Game, p.bot, nil
+}
+
+// replaces reports whether another command takes the place of c.
+func (x *Extension) replaces(c *cli.Command) bool {
+	return slices.ContainsFunc(x.Verbs, func(v *cli.Command) bool { return v.Name == c.Name && v != c })
+}

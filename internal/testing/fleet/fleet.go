@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,6 +29,7 @@ type Options struct {
 	Dir     string   // of all files
 	Nodes   int      // storage nodes: 1 or 3
 	Servers int      // besides
+	Relays  int      // besides
 	Game    string   // of the matches; "" for the program's first
 	Flags   []string // of every server
 	Log     io.Writer
@@ -37,6 +39,7 @@ type Options struct {
 type Fleet struct {
 	Nodes   []*Process
 	Servers []*Process
+	Relays  []*Process
 	Conn    *storage.Conn
 
 	o      Options
@@ -54,23 +57,28 @@ func Token(seat int) string { return fmt.Sprintf("the-player-of-seat-%02d", seat
 const maxSeats = 16
 
 // Start starts the nodes and the servers.
-func Start(ctx context.Context, o Options) (f *Fleet, err error) {
-	f = &Fleet{o: o}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
-	if err := f.writeTokens(); err != nil {
+func Start(ctx context.Context, o Options) (*Fleet, error) {
+	f := &Fleet{o: o}
+	if err := f.begin(ctx); err != nil {
+		f.Close()
 		return nil, err
+	}
+	return f, nil
+}
+
+// begin starts all processes.
+func (f *Fleet) begin(ctx context.Context) error {
+	o := &f.o
+	if err := f.writeTokens(); err != nil {
+		return err
 	}
 	routes, err := freeAddresses(o.Nodes)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	listen, err := freeAddresses(o.Nodes)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i := range o.Nodes {
 		args := []string{"storage", "--name", fmt.Sprint("node-", i), "--dir", filepath.Join(o.Dir, fmt.Sprint("node-", i)), "--listen", listen[i]}
@@ -82,27 +90,34 @@ func Start(ctx context.Context, o Options) (f *Fleet, err error) {
 		}
 		p, err := f.start(ctx, fmt.Sprint("node-", i), "storage at ", args)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		f.Nodes, f.urls = append(f.Nodes, p), append(f.urls, p.URL)
 	}
 	if f.Conn, err = storage.Dial(strings.Join(f.urls, ","), storage.DialOptions{Name: "fleet"}); err != nil {
-		return nil, err
+		return err
 	}
 	if err := f.Conn.Setup(ctx, storage.Layout{Replicas: o.Nodes}); err != nil {
-		return nil, err
+		return err
 	}
 	if f.listen, err = freeAddresses(o.Servers); err != nil {
-		return nil, err
+		return err
 	}
 	for i := range o.Servers {
 		s, err := f.startServer(ctx, i)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		f.Servers = append(f.Servers, s)
 	}
-	return f, nil
+	for i := range o.Relays {
+		r, err := f.start(ctx, fmt.Sprint("relay-", i), "relay at ", []string{"relay", "--nats", strings.Join(f.urls, ","), "--listen", "127.0.0.1:0"})
+		if err != nil {
+			return err
+		}
+		f.Relays = append(f.Relays, r)
+	}
+	return nil
 }
 
 // startServer starts a server.
@@ -146,7 +161,7 @@ func (f *Fleet) Close() {
 	if f.Conn != nil {
 		f.Conn.Close()
 	}
-	for _, p := range append(f.Servers, f.Nodes...) {
+	for _, p := range slices.Concat(f.Relays, f.Servers, f.Nodes) {
 		p.Kill()
 	}
 }
@@ -189,7 +204,7 @@ func (f *Fleet) start(ctx context.Context, name, prefix string, args []string) (
 		for lines.Scan() {
 			if url, ok := strings.CutPrefix(lines.Text(), prefix); ok {
 				select {
-				case found <- strings.TrimSpace(url):
+				case found <- strings.TrimSuffix(strings.TrimSpace(url), "/"):
 				default:
 				}
 			}

@@ -47,7 +47,7 @@ type Conn struct {
 	NATS *nats.Conn
 	JS   jetstream.JetStream
 
-	streams int // that logs are spread over; set by Setup
+	streams int // that logs are spread over; set by Setup or Learn
 }
 
 // Dial connects to a storage node, and to the others of its cluster when it is lost.
@@ -135,6 +135,29 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 		_, err := c.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: ReplaysBucket, Replicas: l.Replicas, Storage: jetstream.FileStorage})
 		return err
 	})
+}
+
+// Learn asks the storage over how many streams it spreads logs. It makes nothing, so a program that may only read can call it in place
+// of Setup. It waits for the first server of the cluster until ctx ends.
+func (c *Conn) Learn(ctx context.Context) error {
+	for {
+		n := 0
+		var err error
+		for err == nil {
+			if _, err = c.JS.Stream(ctx, fmt.Sprint(logStream, n)); err == nil {
+				n++
+			}
+		}
+		if n > 0 && errors.Is(err, jetstream.ErrStreamNotFound) {
+			c.streams = n
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("storage: no logs yet: %w", err)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // setStream creates a stream unless there is one.

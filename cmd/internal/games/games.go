@@ -1,4 +1,4 @@
-// Package games has the example games, as the programs of this repository play them.
+// Package games lists the example games for the programs of this repository.
 package games
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 )
 
-// All returns the games, the usual one first.
+// All returns the example games.
 func All() []tool.Game {
 	page := tool.Page(web.Page, map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"})
 	return []tool.Game{
