@@ -88,7 +88,7 @@ func writeExports(b *strings.Builder) {
 	b.WriteString("    exports: [\n")
 	for _, s := range subjects {
 		response := ""
-		if strings.HasPrefix(s, nextMessage) {
+		if strings.HasPrefix(s, nextMessage) || strings.HasPrefix(s, directGet+logStream) {
 			response = ", response_type: stream"
 		}
 		fmt.Fprintf(b, "      { service: %q, accounts: [ %s ]%s }\n", s, strings.Join(who[s], ", "), response)

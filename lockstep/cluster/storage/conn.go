@@ -111,7 +111,7 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 		err := c.setStream(ctx, jetstream.StreamConfig{
 			Name: name, Subjects: []string{fmt.Sprint(logSubject, i, ".*")}, Replicas: l.Replicas, Storage: jetstream.FileStorage,
 			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: l.MaxBytes, DenyDelete: true,
-			MaxMsgSize: MaxMessage + 1024,
+			MaxMsgSize: MaxMessage + 1024, AllowDirect: true, // for Tail
 		})
 		if err != nil {
 			return err
@@ -143,12 +143,12 @@ func (c *Conn) Learn(ctx context.Context) error {
 	for {
 		n := 0
 		var err error
-		for err == nil {
+		for err == nil && n < MaxStreams {
 			if _, err = c.JS.Stream(ctx, fmt.Sprint(logStream, n)); err == nil {
 				n++
 			}
 		}
-		if n > 0 && errors.Is(err, jetstream.ErrStreamNotFound) {
+		if n == MaxStreams || n > 0 && errors.Is(err, jetstream.ErrStreamNotFound) {
 			c.streams = n
 			return nil
 		}

@@ -121,6 +121,7 @@ func ExampleConn_Tail() {
 		}
 	}
 	var tail *storage.Tail = conn.Tail(lockstep.MatchID{1}, 0)
+	defer tail.Close()
 	for {
 		sequence, message, err := tail.Next(ctx)
 		if err != nil {

@@ -100,13 +100,15 @@ var attempts = []attempt{
 	{"remove replays", api("$JS.API.STREAM.PURGE.OBJ_samestep-replays"), serverAnd, false},
 	{"submit a job", publishTo("samestep.jobs.forged"), operatorOnly, false},
 	{"write a result", publishTo("$KV.samestep-results.forged"), workerOnly, false},
-	{"deliver a log to another", deliver("samestep-log-0", "samestep.log.0.>", "none"), server, false},
+	{"deliver a log to another", deliver("samestep-log-0", "samestep.log.0.>", "none"), nil, false},
+	{"deliver the directory to a log", deliver("KV_samestep-matches", "$KV.samestep-matches.>", "none"), serverAnd, false},
 	{"deliver jobs to a log", deliver("samestep-jobs", "samestep.jobs.other", "explicit"), operatorOnly, false},
 
 	// What an answer to another subject could do. Servers and operators share an account with the logs.
 	{"answer to a log: the account", answer("$JS.API.INFO", nil), serverAnd, true},
 	{"answer to a log: a stream", answer("$JS.API.STREAM.INFO.samestep-log-0", nil), serverAnd, true},
 	{"answer to a log: a message", answer("$JS.API.STREAM.MSG.GET.samestep-log-0", []byte(`{"seq":1}`)), serverAnd, true},
+	{"answer to a log: messages", answer("$JS.API.DIRECT.GET.samestep-log-0", []byte(`{"seq":1,"batch":9,"next_by_subj":"samestep.log.0.>"}`)), serverAnd, true},
 	{"answer to a log: an entry", answer("$JS.API.DIRECT.GET.KV_samestep-matches", []byte(`{"seq":1}`)), serverAnd, true},
 	{"answer to a log: a replay", answer("$JS.API.DIRECT.GET.OBJ_samestep-replays", []byte(`{"seq":1}`)), serverAnd, true},
 	{"answer to a log: a job", answer("$JS.API.CONSUMER.MSG.NEXT.samestep-jobs.farm-build", []byte("1")), operatorOnly, true},
@@ -117,7 +119,7 @@ var attempts = []attempt{
 		return request(ctx, c, "$JS.API.STREAM.MSG.DELETE.samestep-log-0", []byte(`{"seq":1}`))
 	}, nil, false},
 	{"change a stream", api("$JS.API.STREAM.UPDATE.samestep-log-0"), nil, false},
-	{"make a stream", api("$JS.API.STREAM.CREATE.other"), nil, false},
+	{"make another stream", api("$JS.API.STREAM.CREATE.other"), nil, false},
 	{"list the streams", api("$JS.API.STREAM.NAMES"), nil, false},
 	{"restore a stream", api("$JS.API.STREAM.RESTORE.other"), nil, false},
 	{"publish elsewhere", publishTo("elsewhere"), nil, false},

@@ -54,13 +54,13 @@ const (
 // grants is the table of who may do what. Everything else is refused.
 var grants = []grant{
 	// Setup, and what exists.
-	{[]Role{ServerRole}, []string{"$JS.API.STREAM.CREATE.{all}"}},
+	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.CREATE.{all}"}},
 	{Roles, []string{accountInfo}},
 	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.INFO.{all}"}},
 	// Logs: append, remove, and read.
 	{[]Role{ServerRole}, []string{logSubject + ">", "$JS.API.STREAM.PURGE.{log}"}},
-	{[]Role{ServerRole}, consumers("{log}")},
-	{[]Role{ServerRole, OperatorRole, RelayRole}, []string{"$JS.API.STREAM.MSG.GET.{log}"}},
+	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.MSG.GET.{log}"}},
+	{[]Role{ServerRole, OperatorRole, RelayRole}, []string{directGet + "{log}"}},
 	{[]Role{RelayRole}, []string{"$JS.API.STREAM.INFO.{log}", "$JS.API.STREAM.INFO." + matchesStream}},
 	// Leases and the directory: write, look up, and watch.
 	{[]Role{ServerRole}, []string{"$KV." + ServersBucket + ".>", "$KV." + MatchesBucket + ".>"}},
@@ -84,8 +84,11 @@ var grants = []grant{
 	{[]Role{OperatorRole}, consumers(resultsStream)},
 }
 
-// nextMessage begins the requests for messages of a consumer. They have several answers.
-const nextMessage = "$JS.API.CONSUMER.MSG.NEXT."
+// Beginnings of the requests that have several answers: for messages of a consumer, and of a stream.
+const (
+	nextMessage = "$JS.API.CONSUMER.MSG.NEXT."
+	directGet   = "$JS.API.DIRECT.GET."
+)
 
 // accountInfo is the request for how much the storage holds. An account that imports it gets no other request of JetStream from
 // the server by default.
@@ -101,7 +104,7 @@ func consumers(stream string) []string {
 
 // lookups are the subjects with which single messages of the stream of a bucket are read.
 func lookups(stream string) []string {
-	return []string{"$JS.API.DIRECT.GET." + stream, "$JS.API.DIRECT.GET." + stream + ".>"}
+	return []string{directGet + stream, directGet + stream + ".>"}
 }
 
 // expand replaces the names of streams in a subject.

@@ -19,7 +19,7 @@ func TestRelayReads(t *testing.T) {
 	s := newSecured(t)
 	server, relay := s.dial(t, storage.ServerRole), s.dial(t, storage.RelayRole)
 	ctx := within(t, 20*time.Second)
-	if err := errors.Join(server.Attach(ctx), relay.Attach(ctx)); err != nil {
+	if err := errors.Join(server.Learn(ctx), relay.Learn(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	matches, err := server.JS.KeyValue(ctx, storage.MatchesBucket)
@@ -38,6 +38,7 @@ func TestRelayReads(t *testing.T) {
 	id := lockstep.MatchID{7}
 	_, subject := server.LogOf(id)
 	tail := relay.Tail(id, 0)
+	defer tail.Close()
 	if _, _, err := tail.Next(ctx); err != io.EOF {
 		t.Fatalf("an empty log: got %v, want io.EOF", err)
 	}
