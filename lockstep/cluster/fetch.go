@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -27,12 +30,12 @@ type fetched struct {
 
 // A download writes a replicated log into a file.
 type download struct {
-	stream  jetstream.Stream
-	subject string
-	reader  ownership.Reader
-	dec     record.Decoder
-	writer  *replay.Writer
-	header  *lockstep.Header
+	conn   *storage.Conn
+	id     lockstep.MatchID
+	reader ownership.Reader
+	dec    record.Decoder
+	writer *replay.Writer
+	header *lockstep.Header
 }
 
 // fetch claims the log of a match, and writes it to where the server resumes it. With [errNeverBegan] it has the log,
@@ -42,12 +45,7 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &download{}
-	name, subject := m.options.Conn.LogOf(id)
-	d.subject = subject
-	if d.stream, err = m.options.Conn.JS.Stream(ctx, name); err != nil {
-		return nil, fmt.Errorf("cluster: %w", err)
-	}
+	d := &download{conn: m.options.Conn, id: id}
 	f = &fetched{path: filepath.Join(m.options.Dir, "live", fmt.Sprintf("%s-%s.ssr", e.Name, e.ID[:8]))}
 	os.Remove(f.path + ".part") // a crash can have left one
 	file, err := replay.Create(f.path + ".part")
@@ -94,33 +92,23 @@ func (m *Member) claim(ctx context.Context, e *Match, end ownership.End) (*match
 
 // catchUp reads the log to its end.
 func (d *download) catchUp(ctx context.Context) error {
-	last, err := d.stream.GetLastMsgForSubject(ctx, d.subject)
-	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && last.Sequence <= d.reader.End().Sequence {
+	last, _, err := d.conn.Last(ctx, d.id)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("cluster: the end of the log: %w", err)
+		return err
 	}
-	c, err := d.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{d.subject}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: d.reader.End().Sequence + 1,
-	})
-	if err != nil {
-		return fmt.Errorf("cluster: reading the log: %w", err)
-	}
-	messages, err := c.Messages()
-	if err != nil {
-		return fmt.Errorf("cluster: reading the log: %w", err)
-	}
-	defer messages.Stop()
-	defer context.AfterFunc(ctx, messages.Stop)()
-	for d.reader.End().Sequence < last.Sequence {
-		msg, err := messages.Next()
-		if err != nil {
-			return fmt.Errorf("cluster: reading the log: %w", err)
-		}
-		info, err := msg.Metadata()
-		if err == nil {
-			err = d.take(info.Sequence.Stream, msg.Data())
+	tail := d.conn.Tail(d.id, d.reader.End().Sequence)
+	defer tail.Close()
+	for d.reader.End().Sequence < last {
+		sequence, message, err := tail.Next(ctx)
+		switch {
+		case err == nil:
+			err = d.take(sequence, message)
+		case errors.Is(err, io.EOF): // a copy that is a little late has answered
+			time.Sleep(lateCopy)
+			err = ctx.Err()
 		}
 		if err != nil {
 			return err
@@ -128,6 +116,9 @@ func (d *download) catchUp(ctx context.Context) error {
 	}
 	return nil
 }
+
+// lateCopy is the time to wait for a copy of the log that does not have its end yet.
+const lateCopy = 5 * time.Millisecond
 
 // take writes the records of a message.
 func (d *download) take(sequence uint64, message []byte) error {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -42,6 +43,7 @@ var ErrAway = errors.New("cluster: the replicated log has been away for too long
 type matchLog struct {
 	member  *Member
 	stream  jetstream.Stream
+	id      lockstep.MatchID
 	subject string
 	wake    chan struct{} // holds a value when there is something to store
 	ctx     context.Context
@@ -73,7 +75,7 @@ func (m *Member) newMatchLog(entry *Match, end ownership.End) (*matchLog, error)
 	}
 	l := &matchLog{member: m, entry: entry, owner: ownership.Claim(m.id, end, storage.MaxMessage), wake: make(chan struct{}, 1), ended: make(chan struct{}), change: make(chan struct{})}
 	stream, subject := m.options.Conn.LogOf(id)
-	l.subject = subject
+	l.id, l.subject = id, subject
 	ctx, cancel := context.WithTimeout(m.ctx, appendTime)
 	defer cancel()
 	if l.stream, err = m.options.Conn.JS.Stream(ctx, stream); err != nil {
@@ -136,8 +138,8 @@ func (l *matchLog) do(step ownership.Step) {
 		default:
 			heard = false
 		}
-	} else if last, err := l.stream.GetLastMsgForSubject(ctx, l.subject); err == nil {
-		tell = func() { l.owner.Last(last.Sequence, last.Data) }
+	} else if sequence, message, err := l.member.options.Conn.Last(ctx, l.id); err == nil {
+		tell = func() { l.owner.Last(sequence, message) }
 	} else if errors.Is(err, jetstream.ErrMsgNotFound) {
 		tell = func() { l.owner.Last(0, nil) }
 	} else {

@@ -3,6 +3,7 @@
 package farm
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -90,11 +91,22 @@ func consumerOf(build string) string { return "farm-" + token(build) }
 // forgotten is the time without a worker after which the storage forgets how often each job of a build was delivered.
 const forgotten = 30 * 24 * time.Hour
 
-// consumer makes the consumer of a build. Its MaxDeliver has no limit: a job beyond the limit would stay in the queue for
-// ever without a result. The worker that gets it sets it aside.
+// usualAckWait is after how much silence the queue gives a job to another worker.
+const usualAckWait = 30 * time.Second
+
+// consumer returns the consumer of a build, and makes it unless there is one with the same ackWait; 0 for any. Who submits may
+// make one; a worker may not, where the storage has roles. Its MaxDeliver has no limit: a job beyond the limit would stay in
+// the queue for ever without a result. The worker that gets it sets it aside.
 func consumer(ctx context.Context, conn *storage.Conn, build string, ackWait time.Duration) (jetstream.Consumer, error) {
+	c, err := conn.JS.Consumer(ctx, storage.JobsStream, consumerOf(build))
+	switch {
+	case err == nil && (ackWait == 0 || c.CachedInfo().Config.AckWait == ackWait):
+		return c, nil
+	case err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound):
+		return nil, err
+	}
 	return conn.JS.CreateOrUpdateConsumer(ctx, storage.JobsStream, jetstream.ConsumerConfig{
-		Durable: consumerOf(build), FilterSubject: subjectOf(build), AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackWait,
+		Durable: consumerOf(build), FilterSubject: subjectOf(build), AckPolicy: jetstream.AckExplicitPolicy, AckWait: cmp.Or(ackWait, usualAckWait),
 		MaxDeliver: -1, MaxAckPending: 10_000, InactiveThreshold: forgotten,
 	})
 }

@@ -100,7 +100,9 @@ func submit(ctx context.Context, conn *storage.Conn, o SubmitOptions, walk func(
 	}
 	s := &submission{conn: conn, store: objects.New(conn), o: o}
 	err := patiently(ctx, o.Wait, func(ctx context.Context) (err error) {
-		s.results, err = conn.JS.KeyValue(ctx, storage.ResultsBucket)
+		if s.results, err = conn.JS.KeyValue(ctx, storage.ResultsBucket); err == nil {
+			_, err = consumer(ctx, conn, o.Build, 0)
+		}
 		return err
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ func Work(ctx context.Context, conn *storage.Conn, o WorkerOptions) error {
 }
 
 func newWorker(conn *storage.Conn, o WorkerOptions) *worker {
-	o.Jobs, o.MaxDeliver, o.AckWait = cmp.Or(o.Jobs, runtime.GOMAXPROCS(0)), cmp.Or(o.MaxDeliver, 5), cmp.Or(o.AckWait, 30*time.Second)
+	o.Jobs, o.MaxDeliver, o.AckWait = cmp.Or(o.Jobs, runtime.GOMAXPROCS(0)), cmp.Or(o.MaxDeliver, 5), cmp.Or(o.AckWait, usualAckWait)
 	if o.Name == "" {
 		host, _ := os.Hostname()
 		o.Name = fmt.Sprintf("%s-%d", cmp.Or(host, "unknown"), os.Getpid())

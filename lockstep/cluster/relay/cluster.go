@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -19,7 +19,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
-// A Cluster is a Source: the replicated logs of matches. The relay only reads. It needs no server of the cluster, and notices
+// A Cluster is a Source: the replicated logs of matches. The relay only sends requests, for which it needs the permissions
+// of [storage.RelayRole]. It needs no server of the cluster, and notices
 // nothing of a takeover.
 type Cluster struct {
 	Conn *storage.Conn
@@ -30,8 +31,11 @@ type Cluster struct {
 }
 
 const (
-	// readWait is how long a reader waits for a message before it looks whether the storage is there.
+	// readWait is how long the storage may be silent.
 	readWait = 2 * time.Second
+
+	// readEvery is the time between two questions for more at the end of a log. Spectators are so much later at most.
+	readEvery = 25 * time.Millisecond
 
 	// readAgain is the time between two attempts to read.
 	readAgain = 500 * time.Millisecond
@@ -127,54 +131,42 @@ var errLog = errors.New("relay: the log of the match")
 
 // read reads messages until an error.
 func (f *clusterFeed) read(ctx context.Context, r *ownership.Reader) error {
-	stream, subject := f.conn.LogOf(f.id)
-	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{subject}, DeliverPolicy: jetstream.DeliverAllPolicy}
-	if last := r.End().Sequence; last > 0 {
-		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, last+1
-	}
-	made, cancel := context.WithTimeout(ctx, 5*time.Second)
-	c, err := f.conn.JS.OrderedConsumer(made, stream, config)
-	cancel()
-	if err != nil {
-		return err
-	}
-	messages, err := c.Messages()
-	if err != nil {
-		return err
-	}
-	stop := context.AfterFunc(ctx, messages.Stop)
-	defer func() { stop(); messages.Stop() }()
+	tail := f.conn.Tail(f.id, r.End().Sequence)
+	defer tail.Close()
+	atEnd := false
 	for {
-		msg, err := messages.Next(jetstream.NextMaxWait(readWait))
+		one, cancel := context.WithTimeout(ctx, readWait)
+		sequence, message, err := tail.Next(one)
+		cancel()
 		switch {
-		case errors.Is(err, nats.ErrTimeout):
-			f.told(f.conn.NATS.IsConnected())
-			continue
-		case err != nil:
-			return err
+		case err == nil:
+			atEnd = false
+			err = f.take(r, sequence, message, tail.Pending())
+		case errors.Is(err, io.EOF):
+			if !atEnd {
+				f.present()
+			}
+			atEnd = true
+			select {
+			case <-ctx.Done():
+			case <-time.After(readEvery):
+			}
+			err = ctx.Err()
 		}
-		if err := f.take(r, msg); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 }
 
-// told tells the spectators whether the storage is there.
-func (f *clusterFeed) told(connected bool) {
-	reason := audience.SourceLost
-	if connected {
-		reason = ""
-	}
-	f.m.post(input{do: func() { f.m.a.Hold(f.m.now(), reason, nil, 0, 0) }})
+// present tells the spectators that the storage is there.
+func (f *clusterFeed) present() {
+	f.m.post(input{do: func() { f.m.a.Hold(f.m.now(), "", nil, 0, 0) }})
 }
 
 // take takes a message of the log.
-func (f *clusterFeed) take(r *ownership.Reader, msg jetstream.Msg) error {
-	meta, err := msg.Metadata()
-	if err != nil {
-		return err
-	}
-	records, err := r.Take(meta.Sequence.Stream, msg.Data())
+func (f *clusterFeed) take(r *ownership.Reader, sequence uint64, message []byte, pending uint64) error {
+	records, err := r.Take(sequence, message)
 	if err != nil {
 		return err
 	}
@@ -182,7 +174,7 @@ func (f *clusterFeed) take(r *ownership.Reader, msg jetstream.Msg) error {
 	failed := make(chan error, 1)
 	ok := f.m.post(input{do: func() {
 		err := f.log.Append(f.m.now(), records)
-		if f.pending = lockstep.Tick(min(meta.NumPending, 1<<31)); f.pending == 0 {
+		if f.pending = lockstep.Tick(min(pending, 1<<31)); f.pending == 0 {
 			f.m.a.Live(f.m.now())
 		}
 		if f.m.a.Held() != "" {

@@ -38,6 +38,7 @@ type DialOptions struct {
 	Password    string      //
 	Credentials string      // path of a credentials file; or else
 	Seed        string      // path of a file with the seed of an nkey
+	Role        Role        // for which the answers are; "" for any that is not [OperatorRole]
 	TLS         *tls.Config // nil: as the address says
 }
 
@@ -68,6 +69,7 @@ func Dial(url string, o DialOptions) (*Conn, error) {
 		}
 		options = append(options, key)
 	}
+	options = append(options, nats.CustomInboxPrefix(inbox(o.Role)))
 	if o.TLS != nil {
 		options = append(options, nats.Secure(o.TLS))
 	}
@@ -90,7 +92,7 @@ func (c *Conn) Close() { c.NATS.Close() }
 // a cluster chooses it.
 type Layout struct {
 	Replicas int           // copies of everything, 1, 3 or 5: 1
-	Streams  int           // over which the logs of matches are spread: 4
+	Streams  int           // over which the logs of matches are spread, at most MaxStreams: 4
 	Lease    time.Duration // of a server; LeaseTime
 	MaxBytes int64         // of each stream of logs: no limit
 }
@@ -101,12 +103,15 @@ const LeaseTime = 1200 * time.Millisecond
 // Setup makes what is missing. It waits for the storage until ctx ends. Several servers may call it at once.
 func (c *Conn) Setup(ctx context.Context, l Layout) error {
 	l.Replicas, l.Streams, l.Lease, l.MaxBytes = cmp.Or(l.Replicas, 1), cmp.Or(l.Streams, 4), cmp.Or(l.Lease, LeaseTime), cmp.Or(l.MaxBytes, -1)
+	if l.Streams < 1 || l.Streams > MaxStreams {
+		return fmt.Errorf("storage: got %d streams, want 1 to %d", l.Streams, MaxStreams)
+	}
 	for i := range l.Streams {
 		name := fmt.Sprint(logStream, i)
 		err := c.setStream(ctx, jetstream.StreamConfig{
 			Name: name, Subjects: []string{fmt.Sprint(logSubject, i, ".*")}, Replicas: l.Replicas, Storage: jetstream.FileStorage,
 			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: l.MaxBytes, DenyDelete: true,
-			MaxMsgSize: MaxMessage + 1024,
+			MaxMsgSize: MaxMessage + 1024, AllowDirect: true, // for Tail
 		})
 		if err != nil {
 			return err
@@ -138,12 +143,12 @@ func (c *Conn) Learn(ctx context.Context) error {
 	for {
 		n := 0
 		var err error
-		for err == nil {
+		for err == nil && n < MaxStreams {
 			if _, err = c.JS.Stream(ctx, fmt.Sprint(logStream, n)); err == nil {
 				n++
 			}
 		}
-		if n > 0 && errors.Is(err, jetstream.ErrStreamNotFound) {
+		if n == MaxStreams || n > 0 && errors.Is(err, jetstream.ErrStreamNotFound) {
 			c.streams = n
 			return nil
 		}

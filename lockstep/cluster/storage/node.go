@@ -20,10 +20,10 @@ type NodeOptions struct {
 	Cluster string        // address for other nodes; "" for a node alone
 	Routes  []string      // addresses of all nodes of the cluster; this one's may be among them
 	Sync    time.Duration // longest time until a write is on the disk; negative: before it is acknowledged. 1 s
-	Users   []*nats.User  // who may connect; see Permissions. Nil: everybody who reaches the port
+	Users   []User        // who may connect, with the permissions of their roles; nil: everybody who reaches the port
 
 	TLS        *tls.Config // of clients; nil: no encryption
-	ClusterTLS *tls.Config // of other nodes
+	ClusterTLS *tls.Config // of other nodes, whose certificates it must demand: nothing else keeps strangers out; nil: no encryption
 }
 
 // startTimeout is the time limit for a node to accept connections.
@@ -40,12 +40,15 @@ func StartNode(o NodeOptions) (*Node, error) {
 		return nil, fmt.Errorf("storage: got the name %q and the folder %q of a node, want both", o.Name, o.Dir)
 	}
 	n := &nats.Options{
-		ServerName: o.Name, StoreDir: o.Dir, JetStream: true, NoSigs: true, NoLog: true, Users: o.Users,
+		ServerName: o.Name, StoreDir: o.Dir, JetStream: true, NoSigs: true, NoLog: true,
 		DisableJetStreamBanner: true, MaxPayload: MaxMessage + 4096, SyncInterval: o.Sync, SyncAlways: o.Sync < 0,
 		TLSConfig: o.TLS, TLS: o.TLS != nil,
 	}
 	if o.Sync <= 0 {
 		n.SyncInterval = time.Second
+	}
+	if err := setUsers(n, o.Users); err != nil {
+		return nil, err
 	}
 	var err error
 	if n.Host, n.Port, err = address(o.Listen); err != nil {
@@ -70,6 +73,19 @@ func StartNode(o NodeOptions) (*Node, error) {
 		return nil, fmt.Errorf("storage: node %s does not accept connections after %v", o.Name, startTimeout)
 	}
 	return &Node{s}, nil
+}
+
+// setUsers lets only users connect, with the accounts that an existing NATS would have.
+func setUsers(n *nats.Options, users []User) error {
+	if len(users) == 0 {
+		return nil
+	}
+	parsed := &nats.Options{}
+	if err := parsed.ProcessConfigString(Accounts(users)); err != nil {
+		return fmt.Errorf("storage: users: %w", err)
+	}
+	n.Accounts, n.Nkeys = parsed.Accounts, parsed.Nkeys
+	return nil
 }
 
 // address splits an address. An empty one is any free port on loopback.
