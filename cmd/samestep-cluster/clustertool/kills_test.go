@@ -5,7 +5,6 @@ package clustertool_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,12 +19,13 @@ import (
 // patience is how long a test waits for something.
 const patience = 60 * time.Second
 
-// program builds the program once for all tests.
+// program returns the path of a program for clusters.
 func program(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "samestep-cluster")
-	if out, err := exec.Command("go", "build", "-o", path, "github.com/seed-49bee653/samestep/cmd/samestep-cluster").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	t.Setenv(asProgram, "1")
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
