@@ -3,8 +3,10 @@ package cluster_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -117,6 +119,11 @@ func newSite(t *testing.T, name, storageURL string, replicas int) *site {
 		t.Fatal(err)
 	}
 	x.server, err = server.New(server.Options{
+		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
+			var wanted struct{ Name string }
+			err := json.NewDecoder(body).Decode(&wanted)
+			return duel(wanted.Name), err
+		},
 		Authorizer: tokens, Dir: x.dir, Log: log, Replicator: x.member, IdleMatch: -1, MaxUnauthenticated: 1000, MaxPerAddress: 1000,
 	})
 	if err != nil {

@@ -1,8 +1,10 @@
 package cluster_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -106,4 +108,88 @@ func TestMatchFails(t *testing.T) {
 	if e.Tries != 3 || !strings.Contains(e.Failure, "refused by the test") {
 		t.Errorf("got %+v", e)
 	}
+}
+
+// Each server lists the matches of all, in pages.
+func TestListOfAll(t *testing.T) {
+	t.Parallel()
+	node := newNode(t)
+	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	for i := range 3 {
+		a.create(t, fmt.Sprint("a", i))
+		b.create(t, fmt.Sprint("b", i))
+	}
+	await(t, "the servers know each other", func() bool { return len(a.list(t, "")) == 6 && len(b.list(t, "")) == 6 })
+	for query, want := range map[string]string{
+		"":                  "a0 a1 a2 b0 b1 b2",
+		"?limit=4":          "a0 a1 a2 b0 next",
+		"?limit=4&after=b0": "b1 b2",
+		"?prefix=b":         "b0 b1 b2",
+		"?limit=x":          "400",
+	} {
+		if got := strings.Join(b.list(t, query), " "); got != want {
+			t.Errorf("GET /matches%s: got %s, want %s", query, got, want)
+		}
+	}
+}
+
+// list returns the names of the matches that a server lists, and "next" if there are more; or the status of an error.
+func (x *site) list(t *testing.T, query string) (names []string) {
+	t.Helper()
+	answer, err := http.Get(x.url + "/matches" + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return []string{fmt.Sprint(answer.StatusCode)}
+	}
+	var views []server.View
+	if err := json.NewDecoder(answer.Body).Decode(&views); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range views {
+		names = append(names, v.Name)
+	}
+	if answer.Header.Get("Link") != "" {
+		names = append(names, "next")
+	}
+	return names
+}
+
+// A request to create a match goes to the server with the most room.
+func TestPlacement(t *testing.T) {
+	t.Parallel()
+	node := newNode(t)
+	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	await(t, "the servers know each other", func() bool {
+		servers, _, err := cluster.Read(t.Context(), a.conn)
+		return err == nil && len(servers) == 2
+	})
+	a.create(t, "first")
+	await(t, "the load is known", func() bool {
+		servers, _, err := cluster.Read(t.Context(), a.conn)
+		return err == nil && len(servers) == 2 && servers[0].Matches == 1
+	})
+	r, err := http.NewRequest(http.MethodPost, a.url+"/matches", strings.NewReader(`{"name":"second"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer ops-ops-ops-ops-ops-ops")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusCreated || b.has("second") == nil {
+		t.Errorf("got %s; b has it: %v", answer.Status, b.has("second") != nil)
+	}
+	await(t, "a answers for it", func() bool {
+		answer, err := http.Get(a.url + "/matches/second")
+		if err != nil {
+			return false
+		}
+		answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	})
 }
