@@ -2,14 +2,12 @@ package lockstep
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"reflect"
 	"runtime"
 	"slices"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
@@ -223,18 +221,7 @@ func (g *Game) CheckIdentity(h *Header) error { return h.CheckIdentity(g.expect(
 
 // CommandFingerprint returns the xxHash64 of the descriptions of all kinds of commands. Two games whose commands have
 // the same bytes have equal fingerprints.
-func (g *Game) CommandFingerprint() uint64 {
-	var b []byte
-	for _, d := range g.kinds.Descriptions() {
-		b = binary.LittleEndian.AppendUint16(b, uint16(d.Kind))
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(d.Name)))
-		b = append(b, d.Name...)
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(d.Schema)))
-		b = append(b, d.Schema...)
-	}
-	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
-	return xxhash.Sum64(b)
-}
+func (g *Game) CommandFingerprint() uint64 { return record.CommandFingerprint(g.kinds.Descriptions()) }
 
 // Protocol returns the number of the format of the game's matches with a tick rate.
 func (g *Game) Protocol() uint32 { return g.expect().Protocol }

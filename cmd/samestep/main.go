@@ -7,19 +7,8 @@
 package main
 
 import (
+	"github.com/seed-49bee653/samestep/cmd/internal/games"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
-	"github.com/seed-49bee653/samestep/examples/minimal"
-	"github.com/seed-49bee653/samestep/examples/platforms"
-	"github.com/seed-49bee653/samestep/examples/skirmish"
-	"github.com/seed-49bee653/samestep/examples/skirmish/maps"
-	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 )
 
-func main() {
-	page := tool.Page(web.Page, map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"})
-	tool.Main(
-		tool.New(skirmish.Rules(), tool.Bot(skirmish.NewPlayer), tool.Config(skirmish.Usual), tool.Units(skirmish.Sized), tool.Assets(maps.Read), page),
-		tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)),
-		tool.New(platforms.Rules(), append(compatible(), tool.Bot(platforms.NewBot), tool.Config(platforms.Usual))...),
-	)
-}
+func main() { tool.Main(games.All()...) }

@@ -23,6 +23,11 @@ func (e *dialError) Unwrap() error { return e.err }
 
 // begin begins an attempt to connect, in a goroutine of its own.
 func (s *Session) begin(ctx context.Context) {
+	if s.attempted {
+		s.urls = append(s.urls[1:], s.urls[0])
+	}
+	s.attempted = true
+	url := s.urls[0]
 	result := make(chan dialed, 1)
 	stagger, synced := s.stagger, s.client.Simulation() != nil
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -33,22 +38,26 @@ func (s *Session) begin(ctx context.Context) {
 		case <-time.After(stagger):
 		case <-ctx.Done():
 		}
-		socket, err := s.dial(ctx, synced)
+		socket, err := s.dial(ctx, url, synced)
 		result <- dialed{socket, err}
 	}()
 }
 
 // dial fetches the assets of the match that are not here, and connects. A client that has had a state has them all, because a
 // session has one match.
-func (s *Session) dial(ctx context.Context, synced bool) (*socket, error) {
+func (s *Session) dial(ctx context.Context, url string, synced bool) (*socket, error) {
 	if s.loader != nil && !synced {
-		if err := s.loader.load(ctx, s.url); err != nil {
+		if err := s.loader.load(ctx, url); err != nil {
 			return nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	limit := dialTimeout
+	if len(s.options.Servers) > 0 {
+		limit = clusterDialTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return dial(ctx, s.url, &s.options)
+	return dial(ctx, url, &s.options)
 }
 
 // connected takes the outcome of an attempt to connect.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -79,7 +80,17 @@ func (l *link) expire() {
 var buffers = buffer.Pool{Keep: keepBuffer}
 
 const (
-	dialTimeout  = 10 * time.Second
+	dialTimeout = 10 * time.Second
+
+	// clusterDialTimeout is the time limit where other servers can be tried. One of them may wait for the match that
+	// another one has lost.
+	clusterDialTimeout = 4 * time.Second
+
+	clusterPing    = 500 * lockstep.Millisecond
+	clusterSilence = 1500 * lockstep.Millisecond
+	clusterFirst   = 100 * lockstep.Millisecond
+	clusterLongest = lockstep.Second
+
 	closeTimeout = time.Second
 	lastWords    = 5 * time.Second // from when a link is to end until it is cut
 	maxUnread    = 64              // messages that have arrived and were not given to the client

@@ -11,6 +11,11 @@ type Options struct {
 	// if it is 0.
 	player.Options
 
+	// Servers are the URLs of the match on other servers of a cluster. Each attempt to connect after the first one goes to the next
+	// server, and redirects from one to another are followed. With them the client tries sooner: PingEvery
+	// is 0.5 s, Silence 1.5 s, Reconnect.First 0.1 s and Reconnect.Longest 1 s unless they are set.
+	Servers []string
+
 	// Sample is called after each simulated tick, or once after several ticks that ran at once. It can read the state
 	// and submit the player's commands. Nil disables it.
 	Sample func(*player.Client)
@@ -24,7 +29,7 @@ type Options struct {
 	Assets AssetCache
 
 	// HTTP (a *http.Client) makes the connection, for a proxy or own certificates; nil means http.DefaultClient. It
-	// follows no redirect, because the token would go to another server. Not in a browser.
+	// follows no redirect but to Servers, because the token would go to another server. Not in a browser.
 	HTTP *httpClient
 
 	// Wrap wraps each network connection (a net.Conn), as netsim does. Nil disables it. Not in a browser.

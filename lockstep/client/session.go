@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,7 @@ var ErrOver = errors.New("client: the session is over")
 
 // A Session is a client of a live match with its connection. It is safe for concurrent use.
 type Session struct {
-	url     string
+	urls    []string // of the match, the one of the next attempt first
 	options Options
 	game    *lockstep.Game
 	loader  *loader // nil for a game without assets
@@ -30,16 +31,17 @@ type Session struct {
 	done    chan struct{}
 	err     error // valid when done is closed
 
-	link    *link // of the present connection, or nil
-	last    *link // the one before, which may still be closing
-	dialing chan dialed
-	slice   timeslice
-	cancel  context.CancelFunc // of the attempt
-	stagger time.Duration      // by which the next attempt is late, so that not all clients of a server come at once
-	sampled lockstep.Tick
-	closed  bool  // by Close
-	lost    error // why the client has given up, if the session knows more than the client
-	schemas bool  // the server has refused the client because of a schema
+	link      *link // of the present connection, or nil
+	last      *link // the one before, which may still be closing
+	dialing   chan dialed
+	slice     timeslice
+	cancel    context.CancelFunc // of the attempt
+	attempted bool               // to connect
+	stagger   time.Duration      // by which the next attempt is late, so that not all clients of a server come at once
+	sampled   lockstep.Tick
+	closed    bool  // by Close
+	lost      error // why the client has given up, if the session knows more than the client
+	schemas   bool  // the server has refused the client because of a schema
 }
 
 // Dial begins to play or watch the match at a WebSocket URL. It returns at once; events report the progress. The
@@ -47,8 +49,13 @@ type Session struct {
 // leaves the match for the cause of ctx.
 func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session {
 	s := &Session{
-		url: url, options: o, game: g, epoch: time.Now(),
+		urls: slices.Concat([]string{url}, o.Servers), options: o, game: g, epoch: time.Now(),
 		do: make(chan func()), ready: make(chan struct{}), done: make(chan struct{}),
+	}
+	if len(o.Servers) > 0 {
+		s.options.Servers = slices.Clone(s.urls) // the first one may be redirected to as well
+		o.PingEvery, o.Silence = cmp.Or(o.PingEvery, clusterPing), cmp.Or(o.Silence, clusterSilence)
+		o.Reconnect.First, o.Reconnect.Longest = cmp.Or(o.Reconnect.First, clusterFirst), cmp.Or(o.Reconnect.Longest, clusterLongest)
 	}
 	if o.Pacing.Budget <= 0 {
 		o.Pacing.Budget = budget
@@ -86,7 +93,7 @@ func (s *Session) event(e any) {
 		s.schemas = v.Code == protocol.ErrorIdentity && strings.HasSuffix(v.Field, " schema")
 	case player.LostForGood:
 		if s.schemas {
-			s.lost = explainSchemas(v.Err, s.game, s.url, &s.options)
+			s.lost = explainSchemas(v.Err, s.game, s.urls[0], &s.options)
 			e = player.LostForGood{Err: s.lost}
 		}
 	}

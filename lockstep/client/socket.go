@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync/atomic"
 
 	"github.com/coder/websocket"
@@ -90,7 +91,12 @@ func (o *Options) httpClient(made func(net.Conn)) (hc *http.Client, done func(),
 	if o.HTTP != nil {
 		own = *o.HTTP
 	}
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return errRedirected }
+	own.CheckRedirect = func(to *http.Request, via []*http.Request) error {
+		if len(via) < maxRedirects && o.isServer(to.URL) {
+			return nil
+		}
+		return errRedirected
+	}
 	from := own.Transport
 	if from == nil {
 		from = http.DefaultTransport
@@ -113,6 +119,20 @@ func (o *Options) httpClient(made func(net.Conn)) (hc *http.Client, done func(),
 	own.Transport = t
 	return &own, t.CloseIdleConnections, nil // a refused handshake leaves one
 }
+
+// maxRedirects is how many redirects between the servers of a cluster are followed.
+const maxRedirects = 3
+
+// isServer reports whether a URL is of one of Servers.
+func (o *Options) isServer(to *url.URL) bool {
+	return slices.ContainsFunc(o.Servers, func(own string) bool {
+		u, err := url.Parse(own)
+		return err == nil && u.Host == to.Host && isSecure(u.Scheme) == isSecure(to.Scheme)
+	})
+}
+
+// isSecure reports whether a scheme has TLS.
+func isSecure(scheme string) bool { return scheme == "https" || scheme == "wss" }
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 

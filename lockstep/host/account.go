@@ -43,7 +43,7 @@ type account struct {
 	key    string
 	shared bool // the limits are those of a crowd
 	users  int  // connections that use it
-	used   [budgets]bucket
+	used   [budgets]Bucket
 	pace   accountPace
 }
 
@@ -174,7 +174,7 @@ func (h *Host) discharge(p *peer) {
 
 // take takes n from a budget of an account. It returns false, and takes nothing, if less is left.
 func (h *Host) take(a *account, b budget, n int) bool {
-	return a.used[b].take(h.now, a.limit(&h.rates, b), n)
+	return a.used[b].Take(h.now, a.limit(&h.rates, b), n)
 }
 
 // check returns an error if the table is inconsistent. users is the expected number of uses.

@@ -23,7 +23,7 @@ func TestAccountsAreBounded(t *testing.T) {
 	kept := x.open(0, rates, "kept", false)
 	for i, n := range []int{5, 2, 9} {
 		a := x.open(0, rates, fmt.Sprint("gone ", i), false)
-		a.used[chatBudget].take(0, rates[chatBudget], n)
+		a.used[chatBudget].Take(0, rates[chatBudget], n)
 		a.users--
 	}
 	x.open(0, rates, "another", false).users--
@@ -32,7 +32,7 @@ func TestAccountsAreBounded(t *testing.T) {
 	}
 	for i := range 1000 {
 		a := x.open(0, rates, fmt.Sprint("many ", i), i%2 == 0)
-		a.used[byteBudget].take(0, rates[byteBudget], 1)
+		a.used[byteBudget].Take(0, rates[byteBudget], 1)
 		a.users--
 	}
 	if _, found := x.find("gone 2"); !found || len(x.all) != 4 {
@@ -54,7 +54,7 @@ func TestAccountsAreSwept(t *testing.T) {
 	rates := testRates()
 	x := accounts{max: 100}
 	a := x.open(0, rates, "a", false)
-	a.used[syncBudget].take(0, rates[syncBudget], 10)
+	a.used[syncBudget].Take(0, rates[syncBudget], 10)
 	shared := x.open(0, rates, "b", true)
 	if got := shared.limit(rates, syncBudget); got.Burst != 80 || got.N != 8 {
 		t.Errorf("a crowd has %+v", got)
@@ -73,7 +73,7 @@ func TestAccountsAreSwept(t *testing.T) {
 		t.Errorf("%d accounts after a sweep", len(x.all))
 	}
 	a = x.open(62*lockstep.Second, rates, "a", false)
-	a.used[syncBudget].take(62*lockstep.Second, rates[syncBudget], 10)
+	a.used[syncBudget].Take(62*lockstep.Second, rates[syncBudget], 10)
 	a.users--
 	x.sweep(71*lockstep.Second, rates)
 	if _, found := x.find("a"); !found {

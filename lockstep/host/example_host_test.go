@@ -158,6 +158,22 @@ func ExampleEvidence() {
 	// tick 2: 9 bytes of the referee, 0 of the player
 }
 
+// A peer may do three things at once, and then one a second.
+func ExampleBucket() {
+	rate := host.Rate{N: 1, Per: lockstep.Second, Burst: 3}
+	var used host.Bucket
+	for range 4 {
+		fmt.Println(used.Take(0, rate, 1))
+	}
+	fmt.Println(used.Room(2*lockstep.Second, rate))
+	// Output:
+	// true
+	// true
+	// true
+	// false
+	// 2
+}
+
 // An event is one line, for a log.
 func ExampleEvent() {
 	var kind host.EventKind = host.PeerTakenOver

@@ -28,12 +28,12 @@ const matchResimulations = 2
 func (h *Host) compareReport(p *peer, t lockstep.Tick, sum *checksum.Sum) error {
 	own, match := h.options.Rates.Resimulations, h.options.Rates.Resimulations.times(matchResimulations)
 	budget := &p.account.used[resimulationBudget]
-	h.c.AllowResimulation(min(budget.room(h.now, own), h.resimulations.room(h.now, match)))
+	h.c.AllowResimulation(min(budget.Room(h.now, own), h.resimulations.Room(h.now, match)))
 	before := h.c.Resimulated()
 	err := h.c.Report(p.seat, t, sum)
 	if ticks := int(h.c.Resimulated() - before); ticks > 0 {
-		budget.take(h.now, own, ticks)
-		h.resimulations.take(h.now, match, ticks)
+		budget.Take(h.now, own, ticks)
+		h.resimulations.Take(h.now, match, ticks)
 	}
 	h.takeDesyncs()
 	return err
@@ -42,9 +42,9 @@ func (h *Host) compareReport(p *peer, t lockstep.Tick, sum *checksum.Sum) error 
 // syncBudget returns how many bytes of a keyframe of some size a peer may be sent now.
 func (h *Host) syncBudget(p *peer, size int) int {
 	own, match := h.keyframeRate(p.account, size)
-	room := p.account.used[keyframeBudget].room(h.now, own)
+	room := p.account.used[keyframeBudget].Room(h.now, own)
 	if p.account.shared {
-		room = min(room, h.joins.sent.room(h.now, match))
+		room = min(room, h.joins.sent.Room(h.now, match))
 	}
 	return room
 }
@@ -52,8 +52,8 @@ func (h *Host) syncBudget(p *peer, size int) int {
 // spend charges n bytes of a keyframe to a peer.
 func (h *Host) spend(p *peer, n, size int) {
 	own, match := h.keyframeRate(p.account, size)
-	p.account.used[keyframeBudget].take(h.now, own, n)
+	p.account.used[keyframeBudget].Take(h.now, own, n)
 	if p.account.shared {
-		h.joins.sent.take(h.now, match, n)
+		h.joins.sent.Take(h.now, match, n)
 	}
 }

@@ -1,10 +1,12 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
+	"github.com/seed-49bee653/samestep/internal/ring"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -32,7 +34,7 @@ type Host struct {
 	header  *lockstep.Header
 	options Options
 	c       *coordinator.Coordinator
-	ring    *ring
+	ring    *ring.Ring
 	auth    *protocol.Auth // the identity that a client must have
 
 	headerRecord []byte
@@ -56,7 +58,7 @@ type Host struct {
 	inactive      lockstep.Tick // InactivePolicy.After; 0: no policy
 	notes         notes
 	bans          []Ban
-	resimulations bucket // ticks, of Rates.Resimulations
+	resimulations Bucket // ticks, of Rates.Resimulations
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change
@@ -122,7 +124,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	auth.Protocol = protocol.Number(h.Protocol)
 	return &Host{
 		game: g, header: h, options: o, auth: auth,
-		ring:  newRing(o.RingRecords, o.RingBytes),
+		ring:  ring.New(o.RingRecords, o.RingBytes),
 		made:  &output{},
 		given: &output{},
 		byID:  make(map[PeerID]*peer),
@@ -277,7 +279,7 @@ func (h *Host) close(p *peer, code protocol.CloseCode, reason string) {
 	var retry uint32
 	switch code {
 	case protocol.CloseSlow, protocol.CloseTimeout, protocol.CloseShutdown, protocol.CloseBusy:
-		retry = max(h.shutdown, 1000)
+		retry = cmp.Or(h.shutdown, 1000)
 	}
 	h.closeFor(p, code, reason, retry)
 }

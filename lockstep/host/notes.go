@@ -9,7 +9,7 @@ import (
 // notes counts the names and the chat that peers have written into the log. Every peer is sent all of them, and they
 // stay in the file.
 type notes struct {
-	used    bucket // of Rates.MatchNotes
+	used    Bucket // of Rates.MatchNotes
 	bytes   int
 	waiting bool // a name, or who is ready, is not in the log yet
 	chat    chatLog
@@ -51,7 +51,7 @@ func (h *Host) mayNote(a *account, text string) bool {
 		r.Burst = (r.Burst + 1) / 2
 	}
 	size := noteSize(text)
-	if h.notes.bytes+size > h.options.MaxNoteBytes || !h.take(a, noteBudget, 1) || !h.notes.used.take(h.now, r, 1) {
+	if h.notes.bytes+size > h.options.MaxNoteBytes || !h.take(a, noteBudget, 1) || !h.notes.used.Take(h.now, r, 1) {
 		return false
 	}
 	h.notes.bytes += size

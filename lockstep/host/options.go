@@ -309,7 +309,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 	}
 	rates := o.Rates.list()
 	for i, rate := range append(rates[:], o.Rates.MatchNotes) {
-		if !rate.valid() {
+		if !rate.Valid() {
 			return fmt.Errorf("lockstep: host: rate %d: got %+v", i, rate)
 		}
 	}

@@ -106,7 +106,7 @@ func (h *Host) accountOf(s *hostSeat) *account {
 // grant returns at most the refill of the interval until half of the burst is back. This avoids one short slowdown
 // after another.
 func (a *account) grant(now lockstep.Time, r Rate, ask, interval lockstep.Time) lockstep.Time {
-	room := lockstep.Time(a.used[paceBudget].room(now, r))
+	room := lockstep.Time(a.used[paceBudget].Room(now, r))
 	if a.pace.spent && room >= lockstep.Time(r.Burst)/2 {
 		a.pace.spent = false
 	}
@@ -117,7 +117,7 @@ func (a *account) grant(now lockstep.Time, r Rate, ask, interval lockstep.Time) 
 		a.pace.spentAt = now
 		ask = min(ask, room, interval*lockstep.Time(r.N)/r.Per)
 	}
-	a.used[paceBudget].take(now, r, int(ask))
+	a.used[paceBudget].Take(now, r, int(ask))
 	return ask
 }
 

@@ -14,8 +14,8 @@ type Rate struct {
 // maxRate bounds N and Burst, so that the arithmetic of buckets cannot overflow.
 const maxRate = 1 << 30
 
-// valid reports whether all fields are in range.
-func (r Rate) valid() bool {
+// Valid reports whether all fields are in range.
+func (r Rate) Valid() bool {
 	return r.N > 0 && r.N <= maxRate && r.Burst > 0 && r.Burst <= maxRate && r.Per > 0 && r.Per <= 60*lockstep.Second
 }
 
@@ -25,14 +25,14 @@ func (r Rate) times(n int) Rate {
 	return r
 }
 
-// A bucket counts the use of a Rate. The zero bucket is full.
-type bucket struct {
+// A Bucket counts the use of a [Rate]. The zero Bucket is full.
+type Bucket struct {
 	used lockstep.Time // Per for each thing, drained by N a microsecond
 	at   lockstep.Time
 }
 
-// take takes n things. It returns false, and takes nothing, if the rate does not allow them now.
-func (b *bucket) take(now lockstep.Time, r Rate, n int) bool {
+// Take takes n things. It returns false, and takes nothing, if the rate does not allow them now.
+func (b *Bucket) Take(now lockstep.Time, r Rate, n int) bool {
 	b.drain(now, r)
 	cost := lockstep.Time(min(n, maxRate)) * r.Per
 	if b.used+cost > lockstep.Time(r.Burst)*r.Per {
@@ -42,13 +42,13 @@ func (b *bucket) take(now lockstep.Time, r Rate, n int) bool {
 	return true
 }
 
-// room returns the number of things that the rate allows now.
-func (b *bucket) room(now lockstep.Time, r Rate) int {
+// Room returns the number of things that the rate allows now.
+func (b *Bucket) Room(now lockstep.Time, r Rate) int {
 	b.drain(now, r)
 	return int(max(lockstep.Time(r.Burst)*r.Per-b.used, 0) / r.Per)
 }
 
-func (b *bucket) drain(now lockstep.Time, r Rate) {
+func (b *Bucket) drain(now lockstep.Time, r Rate) {
 	dt := now - b.at
 	b.at = now
 	if dt > b.used/lockstep.Time(r.N) {

@@ -215,7 +215,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 		return nil, err
 	}
 	x.now, x.headerRecord, x.notes.bytes = now, r.header, r.noted
-	x.ring.begin(r.position)
+	x.ring.Begin(r.position)
 	x.barrier.persisted = r.position
 	if x.c, err = r.match.Coordinator(&r.dec, (*hostLog)(x), x.coordinatorOptions()); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ type joins struct {
 	state []byte
 	last  []record.LastSequence
 
-	sent bucket // bytes of keyframes to spectators and guests, of Rates.Keyframes
+	sent Bucket // bytes of keyframes to spectators and guests, of Rates.Keyframes
 
 	// Relay mode: requests for a state.
 	asked int           // requests so far

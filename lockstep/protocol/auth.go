@@ -23,6 +23,14 @@ func NewAuth(g *lockstep.Game) *Auth {
 	}
 }
 
+// AuthOf returns the identity that a client of the match with header h gives, without a token, and without the game's part
+// of the self-test, which no header has.
+func AuthOf(h *lockstep.Header) *Auth {
+	a := &Auth{Protocol: Number(h.Protocol), Engine: h.Engine, Game: h.Game, Build: h.Build, SelfTest: lockstep.KnownSelfTest()}
+	a.StateSchema, a.CommandSchema = h.Fingerprints()
+	return a
+}
+
 // CheckIdentity returns an [*lockstep.IdentityError] that names the first value in which a differs from want.
 func (a *Auth) CheckIdentity(want *Auth) error {
 	if a.Protocol != want.Protocol {

@@ -1,10 +1,12 @@
 package record
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/cespare/xxhash/v2"
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -55,6 +57,26 @@ func (h *Header) NeededProtocol() uint32 {
 		return ProtocolResults
 	}
 	return Protocol
+}
+
+// Fingerprints returns the xxHash64 of the description of the state, and of those of all kinds of commands.
+func (h *Header) Fingerprints() (state, commands uint64) {
+	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
+	return xxhash.Sum64(h.StateSchema), CommandFingerprint(h.Commands)
+}
+
+// CommandFingerprint returns the xxHash64 of the descriptions of kinds of commands.
+func CommandFingerprint(all []CommandDescription) uint64 {
+	var b []byte
+	for _, d := range all {
+		b = binary.LittleEndian.AppendUint16(b, uint16(d.Kind))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(d.Name)))
+		b = append(b, d.Name...)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(d.Schema)))
+		b = append(b, d.Schema...)
+	}
+	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
+	return xxhash.Sum64(b)
 }
 
 // A CommandDescription is a [CommandType] as the log describes it.

@@ -27,7 +27,7 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 		return nil, fmt.Errorf("%w: got %d, want %d", ErrTooFew, t.Players(), int(spec.Settings.Players)-spec.bots())
 	}
 	m := s.newMatch(spec)
-	if err := s.launch(m, m.begin, func() { m.abandon(m.path) }); err != nil {
+	if err := s.launch(m, m.begin, m.discard); err != nil {
 		return nil, err
 	}
 	words := []any{"match", spec.Name, "game", spec.Game.Name(), "seed", spec.Settings.Seed}
@@ -143,8 +143,12 @@ func (m *Match) begin(phase time.Duration) error {
 	if err := m.holdAssets(h); err != nil {
 		return err
 	}
+	if err := m.openReplicated(h); err != nil {
+		return err
+	}
 	if dir := m.server.options.Dir; dir != "" {
 		if err := m.openReplay(dir, id); err != nil {
+			m.discard()
 			return err
 		}
 	}
@@ -168,15 +172,26 @@ func (m *Match) begin(phase time.Duration) error {
 	}
 	if err != nil && m.writer != nil && m.writer.Err() != nil {
 		m.server.metrics.failures.Inc()
-		err = fmt.Errorf("%w: %w", ErrStorage, m.writer.Err())
+		err = storageFailed(m.writer.Err())
 	}
 	if err == nil {
 		err = m.checkGuestState()
 	}
+	if err == nil && m.replicated != nil { // the caller may tell of the match, and give tokens for it
+		err = storageFailed(m.replicated.Flush())
+	}
 	if err != nil {
-		m.abandon(m.path)
+		m.discard()
 	}
 	return err
+}
+
+// discard removes the logs of a match that could not start.
+func (m *Match) discard() {
+	m.abandon(m.path)
+	if m.replicated != nil {
+		m.replicated.Drop()
+	}
 }
 
 // abandon removes the replay of a match that could not start.

@@ -31,14 +31,15 @@ const (
 const (
 	heldByFullDisk = "the server's disk is full"
 	heldBySlowDisk = "the server's disk is slow"
+	heldByReplicas = "the replicated log does not answer"
 	heldByAdmin    = "an admin has paused the match"
 	heldForPlayers = "the players have not come back yet" // after a recovery
 )
 
 // holdReasons are the reasons that samestep_held_matches always has. Others appear with their first match.
-var holdReasons = []string{heldByFullDisk, heldBySlowDisk, heldByAdmin, heldForPlayers}
+var holdReasons = []string{heldByFullDisk, heldBySlowDisk, heldByReplicas, heldByAdmin, heldForPlayers}
 
-// A disk tracks how much of a match's replay is safe on disk.
+// A disk tracks how much of a match's log is safe, on the disk or on several machines.
 type disk struct {
 	synced    chan struct{}     // holds a value when committed has changed
 	committed atomic.Uint64     // position up to which the log is safe
@@ -69,11 +70,13 @@ func (m *Match) openWriter(path string) (err error) {
 	f, err := m.server.newFile(path)
 	if err != nil {
 		m.server.metrics.failures.Inc()
-		return fmt.Errorf("%w: %w", ErrStorage, err)
+		return storageFailed(err)
 	}
 	m.file = timedFile{f, m.server.metrics.writes}
 	o := replay.WriterOptions{Durability: m.server.options.Durability, WaitForRoom: true}
-	if o.Durability == replay.SyncFrame {
+	if o.Durability == replay.SyncFrame && m.replicated != nil {
+		o.Durability = replay.SyncInterval // nobody waits for this file
+	} else if o.Durability == replay.SyncFrame {
 		o.Durability, o.FlushTicks = replay.SyncCommit, 1
 	}
 	m.disk.synced = make(chan struct{}, 1)
@@ -94,17 +97,17 @@ func (m *Match) closeReplay() error {
 // record gives the host's records to the replay. They are visible at once, or when they are synced.
 func (m *Match) record(r *host.Ready) {
 	if m.writer != nil && len(r.Records) > 0 {
-		err := r.AppendTo(m.writer)
+		err := r.AppendTo(m.log())
 		if err == nil && m.stands() && !m.writer.Full() {
 			err = m.writer.Flush() // no tick does it
 		}
 		if err != nil {
-			m.host.Fail(m.now(), err)
+			m.logFailed(err)
 			return
 		}
 	}
 	m.disk.written = r.Position
-	if !m.syncsFrames() {
+	if !m.waitsForLog() {
 		m.host.Persisted(m.now(), r.Position)
 	}
 }
@@ -130,13 +133,22 @@ func (m *Match) flush() {
 	}
 	d.pending = time.Time{}
 	if err := m.writer.Flush(); err != nil {
+		m.logFailed(err)
+	}
+}
+
+// logFailed ends the match because its file failed. A match with a replicated log goes on elsewhere.
+func (m *Match) logFailed(err error) {
+	if m.replicated != nil {
+		m.handOver(err)
+	} else {
 		m.host.Fail(m.now(), err)
 	}
 }
 
-// syncsFrames reports whether players see only what is synced.
-func (m *Match) syncsFrames() bool {
-	return m.writer != nil && m.server.options.Durability == replay.SyncFrame
+// waitsForLog reports whether players see only what is synced, or replicated.
+func (m *Match) waitsForLog() bool {
+	return m.replicated != nil || m.writer != nil && m.server.options.Durability == replay.SyncFrame
 }
 
 // maintainReplay ends the match after a failed sync or at the size limit, holds it while the disk is full or slow, and
@@ -150,11 +162,15 @@ func (m *Match) maintainReplay() {
 		m.disk.roomAt = now.Add(retryRoom)
 		m.writer.Flush() // its error is in Err
 	}
-	if m.syncsFrames() {
+	if m.waitsForLog() {
 		m.commit(now)
 	}
+	if m.replicated != nil && m.replicated.Err() != nil {
+		m.handOver(m.replicated.Err())
+		return
+	}
 	if err := m.writer.Err(); err != nil && m.host.Err() == nil {
-		m.host.Fail(m.now(), err)
+		m.logFailed(err)
 		return
 	}
 	if most := m.maxReplay(); m.writer.Size() >= most && m.host.Err() == nil {
@@ -166,6 +182,9 @@ func (m *Match) maintainReplay() {
 		m.disk.held = heldByFullDisk
 	case !m.disk.late.IsZero() && now.Sub(m.disk.late) > maxUncommitted:
 		m.disk.held = heldBySlowDisk
+		if m.replicated != nil {
+			m.disk.held = heldByReplicas
+		}
 	default:
 		m.disk.held = ""
 	}
@@ -184,24 +203,30 @@ func (m *Match) maxReplay() int64 {
 	return most
 }
 
-// commit asks the writer to sync new records, and tells the host which ones are synced.
+// askCommit has done called when the records so far are safe. It reports false if nobody will call it.
+func (m *Match) askCommit(done func()) bool {
+	if m.replicated != nil {
+		m.replicated.Commit(done)
+		return true
+	}
+	return m.writer.Commit(done) == nil && !m.writer.Full()
+}
+
+// commit asks the log to make new records safe, and tells the host which ones are.
 func (m *Match) commit(now time.Time) {
 	d := &m.disk
-	if next := d.written; next > d.asked {
-		err := m.writer.Commit(func() {
-			d.committed.Store(uint64(next))
-			select {
-			case d.synced <- struct{}{}:
-			default: // a value is there
-			}
-		})
-		if err == nil && !m.writer.Full() {
-			d.asked = next
+	if next := d.written; next > d.asked && m.askCommit(func() {
+		d.committed.Store(uint64(next))
+		select {
+		case d.synced <- struct{}{}:
+		default: // a value is there
 		}
+	}) {
+		d.asked = next
 	}
 	committed := protocol.Position(d.committed.Load())
 	switch {
-	case committed == d.written || m.writer.Full():
+	case committed == d.written || m.writer.Full() && m.replicated == nil:
 		d.late = time.Time{}
 	case d.late.IsZero() || committed > d.told:
 		d.late = now

@@ -22,9 +22,13 @@ func (m *Match) finish() {
 	if err := m.closeReplay(); err != nil {
 		m.server.metrics.failures.Inc()
 		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
+		m.flushReplicated()
+		m.release(nil)
 		return
 	}
-	if m.host.Err() == nil { // suspended, or our own code panicked: the replay has no end
+	stored := m.flushReplicated()
+	if m.host.Err() == nil || m.replicated != nil && (m.suspended || !stored) { // suspended, or our own code panicked: the replay has no end
+		m.release(m.failure)
 		return
 	}
 	err := m.server.tellOwners(m.path, m.owners)
@@ -39,6 +43,9 @@ func (m *Match) finish() {
 		return
 	}
 	m.finished.Store(true)
+	if m.replicated != nil {
+		m.replicated.Drop()
+	}
 }
 
 // noticeLost reports once that somebody has removed the match's log from its folder: what is written to it now is lost.

@@ -27,19 +27,20 @@ const joinAfterEnd = 10 * time.Second
 
 // A Match is a match on a Server. Only its own goroutine uses the host.
 type Match struct {
-	server    *Server
-	spec      MatchSpec
-	assets    []lockstep.Asset // held in the server's store
-	path      string           // of the log; "" for none
-	file      file
-	writer    *replay.Writer
-	disk      disk
-	host      *host.Host
-	skipped   lockstep.Tick // a recovery did not simulate the ticks before
-	recovered int64         // bytes of the recovered log, if it skipped any
-	epoch     time.Time     // time 0 of the host's clock
-	inbox     chan input
-	done      chan struct{} // closed when the match is over and its replay is complete
+	server     *Server
+	spec       MatchSpec
+	assets     []lockstep.Asset // held in the server's store
+	path       string           // of the log; "" for none
+	file       file
+	writer     *replay.Writer
+	replicated ReplicatedLog // or nil
+	disk       disk
+	host       *host.Host
+	skipped    lockstep.Tick // a recovery did not simulate the ticks before
+	recovered  int64         // bytes of the recovered log, if it skipped any
+	epoch      time.Time     // time 0 of the host's clock
+	inbox      chan input
+	done       chan struct{} // closed when the match is over and its replay is complete
 
 	conns         map[host.PeerID]*conn
 	due           []*conn       // that the host may have something for
@@ -56,6 +57,7 @@ type Match struct {
 	awaitUntil    time.Time               // until then a recovered match waits for its players; zero afterwards
 	suspended     bool                    // by Server.Shutdown
 	lost          bool                    // the log is gone from its folder
+	failure       error                   // our own code panicked in the match; or nil
 	bundles       map[lockstep.Player]int // bundles written about each player
 	bundleBytes   int64                   // of all of them, approximately
 	writing       sync.WaitGroup          // bundles
@@ -210,6 +212,7 @@ func (m *Match) recoverPanic() {
 		return
 	}
 	m.server.metrics.panics.Inc()
+	m.failure = fmt.Errorf("server: panic: %v", v)
 	m.server.log.Error("panic", "match", m.spec.Name, "panic", v, "stack", string(debug.Stack()))
 	for _, c := range m.conns {
 		c.end("the match has failed")

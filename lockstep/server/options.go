@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"crypto/ed25519"
+	"errors"
 	"io"
 	"log/slog"
 	"net/netip"
@@ -80,6 +81,10 @@ type Options struct {
 	// Durability says when a tick is safe on disk. With [replay.SyncFrame] no client sees a tick before that; the
 	// match itself does not wait.
 	Durability replay.Durability
+
+	// Replicator keeps the logs of all matches on several machines, and says when clients may see a record; Durability then
+	// is only about this server's file. Nil for none.
+	Replicator Replicator
 
 	// Archive takes over sealed replays and desync bundles. Nil leaves them in Dir.
 	Archive Archive
@@ -164,4 +169,12 @@ type guestUsage struct {
 	bots       int
 	stateBytes int64 // 0 until the first state is known
 	written    int64 // bytes of the replay that are counted
+}
+
+// checkReplicator refuses a server whose replicated matches would have no file.
+func (o *Options) checkReplicator() error {
+	if o.Replicator != nil && o.Dir == "" {
+		return errors.New("server: got a Replicator and no Dir, want both: a replay is written as a file first")
+	}
+	return nil
 }

@@ -77,10 +77,10 @@ func parseForwarded(text string) (netip.Addr, bool) {
 
 // byClient serves a request that came through a proxy as a request of its client. It spends the client's budgets of
 // connections and of bytes sent.
-func (s *Server) byClient(w http.ResponseWriter, r *http.Request) {
+func (s *Server) byClient(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
 	from, forwarded := s.clientOf(r)
 	if !forwarded {
-		s.route(w, r)
+		next(w, r)
 		return
 	}
 	client := addressOf(from.String())
@@ -97,7 +97,7 @@ func (s *Server) byClient(w http.ResponseWriter, r *http.Request) {
 	if from.IsValid() {
 		r.RemoteAddr = from.String()
 	}
-	s.route(w, r)
+	next(w, r)
 }
 
 // route calls the handler of a request's method and path, or that of other WebSockets.

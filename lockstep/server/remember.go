@@ -11,7 +11,7 @@ import (
 // remember writes a note into the replay that no player gets: what the next server needs to resume the match.
 func (m *Match) remember(p lockstep.Player, topic, text string) {
 	if m.writer != nil {
-		m.writer.Append(record.Note(p, topic, text)) // maintainReplay sees its error
+		m.log().Append(record.Note(p, topic, text)) // maintainReplay sees its error
 	}
 }
 

@@ -88,6 +88,9 @@ func (s *Server) recoverMatch(x *recovery) error {
 		if err := m.holdAssets(x.header); err != nil {
 			return err
 		}
+		if err := m.openReplicated(x.header); err != nil {
+			return err
+		}
 		s.replays.setLive(filepath.Base(m.path), true)
 		if err := m.recoverFrom(x.log, phase); err != nil {
 			s.replays.setLive(filepath.Base(m.path), false)
@@ -99,9 +102,15 @@ func (s *Server) recoverMatch(x *recovery) error {
 	err := s.start(m, x.phase, prepare, func() { m.closeReplay() })
 	if errors.Is(err, ErrNotInterrupted) && s.archived(m.path) != m.path {
 		x.log.Close()
-		err = errors.Join(err, s.archive(m.spec.Name, m.path))
+		if moved := s.archive(m.spec.Name, m.path); moved != nil {
+			err = errors.Join(err, moved)
+		} else if m.replicated != nil {
+			m.replicated.Drop()
+			return err
+		}
 	}
 	if err != nil {
+		m.release(err)
 		return err
 	}
 	if m.skipped > 0 {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -15,7 +16,7 @@ import (
 // New returns a Server without matches.
 func New(o Options) (*Server, error) {
 	o.complete()
-	if err := o.checkProxies(); err != nil {
+	if err := errors.Join(o.checkProxies(), o.checkReplicator()); err != nil {
 		return nil, err
 	}
 	if o.Dir != "" {
@@ -61,13 +62,7 @@ func (s *Server) limit() {
 
 // ServeHTTP serves the HTTP interface; see the package comment.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w = closeOnError{w}
-	if !s.hostAllowed(r) {
-		s.turnedAway("host", r.RemoteAddr)
-		fail(w, codeHost, "this server does not have the host name of the request")
-		return
-	}
-	s.byClient(w, r)
+	s.guarded(w, r, s.route)
 }
 
 // Dial connects to the server from the same process, for example for the server's own bots. It can be the DialContext

@@ -10,13 +10,33 @@ import (
 // retryAfter is when clients may reconnect after a shutdown.
 const retryAfter = lockstep.Second
 
+// movedRetry is when clients of a match that moves to another server may come back.
+const movedRetry = 100 * lockstep.Millisecond
+
 // suspend stops the match, and tells all connections when to come back. Its replay gets no end, so that it can be resumed.
 func (m *Match) suspend() {
 	m.suspended = true
-	m.host.Shutdown(m.now(), retryAfter)
+	retry := retryAfter
+	if m.replicated != nil {
+		retry = movedRetry
+	}
+	m.host.Shutdown(m.now(), retry)
 	if m.writer == nil {
 		m.host.End(m.now(), "the server was shut down") // nothing is left to resume
 	}
+}
+
+// Suspend stops the match and tells its clients when to come back, as [Server.Shutdown] does with all matches. With a
+// [Replicator] another server can then continue it; otherwise this one, by [Server.Resume]. Wait for [Match.Done].
+func (m *Match) Suspend() { m.post(input{do: m.suspend}) }
+
+// handOver stops a match that this server must not or cannot write any more. Another server continues it.
+func (m *Match) handOver(err error) {
+	if m.suspended {
+		return
+	}
+	m.server.log.Warn("match handed over", "match", m.spec.Name, "tick", uint32(m.host.Now()), "err", err)
+	m.suspend()
 }
 
 // Drain begins a planned stop: from now on no match can be created or resumed, and the server is not ready. Drain waits

@@ -21,6 +21,14 @@ func (e *storageError) Error() string { return ErrStorage.Error() + ": " + e.why
 
 func (e *storageError) Unwrap() error { return ErrStorage }
 
+// storageFailed wraps [ErrStorage] around an error, or returns nil.
+func storageFailed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrStorage, err)
+}
+
 const (
 	// storageAge is the time for which the result of a check of the folder is used.
 	storageAge = time.Second

@@ -67,6 +67,14 @@ func (e *fileError) Error() string { return fmt.Sprintf("%s: %v", e.name, e.err)
 
 func (e *fileError) Unwrap() error { return e.err }
 
+// A ClassError is a verdict on files, which decides the exit code.
+type ClassError struct {
+	Class replay.Class
+	Text  string
+}
+
+func (e *ClassError) Error() string { return e.Text }
+
 // classOf returns the class of the file that err is about, or nothing if it is not about a file.
 func classOf(err error) replay.Class {
 	var (
@@ -75,10 +83,13 @@ func classOf(err error) replay.Class {
 		differs  *lockstep.DesyncError
 		identity *lockstep.IdentityError
 		reports  *desync.ReportsError
+		verdict  *ClassError
 	)
 	switch {
 	case isUsage(err):
 		return ""
+	case errors.As(err, &verdict):
+		return verdict.Class
 	case isAny(err, errDiffered, desync.ErrDisagreed, errFound, errGolden, errDiffers, errExplained):
 		return replay.ClassDesync
 	case errors.Is(err, matchlog.ErrMalformed) && !errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &reports):

@@ -36,25 +36,38 @@ import (
 
 // Main runs the command line of a program with these games, at least one, and exits. Several builds of one game may be
 // among them: verbs that read a replay take the build that wrote it, and all others take the first. See docs/upgrading.md.
-func Main(games ...Game) {
-	if isVetTool(os.Args) {
+func Main(games ...Game) { MainWith(Extension{}, games...) }
+
+// MainWith is [Main] for a program with more verbs.
+func MainWith(ext Extension, games ...Game) {
+	prepareProcess(os.Args)
+	os.Exit(RunWith(context.Background(), os.Args, os.Stdout, os.Stderr, ext, games...))
+}
+
+// prepareProcess does what only a process of its own can do.
+func prepareProcess(args []string) {
+	if isVetTool(args) {
 		unitchecker.Main(determinism.Analyzer) // does not return
 	}
-	if len(os.Args) > 1 && os.Args[1] == "replay" {
+	if len(args) > 1 && args[1] == "replay" {
 		limitMemory()
 	}
-	os.Exit(Run(context.Background(), os.Args, os.Stdout, os.Stderr, games...))
 }
 
 // Run runs a command line until ctx ends, and returns the exit code. args[0] is the name of the program.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...Game) int {
+	return RunWith(ctx, args, stdout, stderr, Extension{}, games...)
+}
+
+// RunWith is [Run] for a program with more verbs.
+func RunWith(ctx context.Context, args []string, stdout, stderr io.Writer, ext Extension, games ...Game) int {
 	mainFolder = findMain()
 	list, err := listOf(games)
 	if err != nil {
 		fmt.Fprintf(words.NewCleaner(stderr), "%s: %v\n", programName(args), err)
 		return exitError
 	}
-	return list.run(ctx, args, stdout, stderr)
+	return list.run(ctx, args, stdout, stderr, ext)
 }
 
 // listOf returns the games of a program. The error is that of a game.
@@ -88,10 +101,10 @@ func programName(args []string) string {
 }
 
 // run runs the command line args until ctx ends, and returns the exit code.
-func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writer, ext Extension) int {
 	out := words.NewCleaner(stdout)
 	stderr = words.NewCleaner(stderr)
-	app := l.newApp(programName(args), out, stderr)
+	app := l.newApp(programName(args), out, stderr, ext)
 	var err error
 	if len(args) > 1 && args[1] == completeWord {
 		err = complete(out, app, args[2:])
@@ -108,20 +121,19 @@ func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	return exitCode(err)
 }
 
-func (l gameList) newApp(name string, stdout, stderr io.Writer) *cli.App {
+func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *cli.App {
 	app := &cli.App{
 		Name:        name,
 		HelpName:    name,
-		Metadata:    map[string]any{gamesKey: l},
+		Metadata:    map[string]any{gamesKey: l, extensionKey: ext},
 		Usage:       "record, verify and explain deterministic lockstep matches",
 		Description: exitTable,
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		HideVersion: true,
-		Commands: []*cli.Command{
+		Commands: slices.Concat([]*cli.Command{
 			newCommand(), demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), saveCommand(), assetsCommand(), replayCommand(), desyncCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), drillCommand(), attackCommand(), benchCommand(),
-			versionCommand(), completionCommand(), manCommand(),
-		},
+		}, ext.Verbs, []*cli.Command{versionCommand(), completionCommand(), manCommand()}),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("unknown command %q; see %s --help%s", c.Args().First(), name, didYouMean(c.Args().First(), commandNames(c.App.Commands)))
@@ -131,7 +143,11 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer) *cli.App {
 		OnUsageError:   usageErrorOf,
 		ExitErrHandler: func(*cli.Context, error) {}, // run turns errors into exit codes
 	}
+	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return ext.replaces(c) })
 	for _, c := range app.Commands {
+		if c.Name == "serve" {
+			c.Flags = append(c.Flags, ext.ServeFlags...)
+		}
 		prepare(name, c)
 	}
 	return app

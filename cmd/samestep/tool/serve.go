@@ -168,10 +168,16 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	defer closeArchive(kept)
+	beside, err := extend(c, bound.url(), games, policy, &o)
+	if err != nil {
+		return err
+	}
+	defer closeServing(beside)
 	s, err := server.New(o)
 	if err != nil {
 		return err
 	}
+	beside.Serve(s)
 	policy.openReplay = s.OpenReplay
 	addCompat(c, g, s, &o)
 	l := bound.under(s)
@@ -185,7 +191,9 @@ func serve(c *cli.Context) error {
 	}
 	for i := 0; i < len(specs) && err == nil; i++ {
 		if !stopped.taken[specs[i].Name] {
-			_, err = s.Create(specs[i]) // last, since it begins a replay
+			if _, err = s.Create(specs[i]); o.Replicator != nil && errors.Is(err, server.ErrExists) { // last, since it begins a replay
+				err = nil // another server of the cluster has begun it
+			}
 		}
 	}
 	if kept != nil && err == nil {
@@ -196,13 +204,14 @@ func serve(c *cli.Context) error {
 	}
 	fmt.Fprintf(c.App.Writer, "listening on %s\n", bound.url())
 	stopped.start(c, s, o.Log, specs)
+	public = beside.Handler(public)
 	if c.Bool("web") {
 		public = aroundPage(g.pageOver(c.Context, public, o.Log), public)
 	}
 	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)
 	defer keepWatchdogFed(o.Log)()
-	return serveUntilInterrupted(ctx, stop, s, underPath(bound.path, public), l, c.Duration("drain"), o.Log)
+	return serveUntilInterrupted(ctx, stop, s, beside, underPath(bound.path, public), l, c.Duration("drain"), o.Log)
 }
 
 // untilSignal returns a context that ends at an interrupt. After stop an interrupt ends the program.
@@ -211,7 +220,7 @@ func untilSignal(ctx context.Context) (_ context.Context, stop func()) {
 }
 
 // serveUntilInterrupted serves until ctx ends, which is of untilSignal, with its stop.
-func serveUntilInterrupted(ctx context.Context, stop func(), s *server.Server, handler http.Handler, l net.Listener, drain time.Duration, log *slog.Logger) error {
+func serveUntilInterrupted(ctx context.Context, stop func(), s *server.Server, beside Serving, handler http.Handler, l net.Listener, drain time.Duration, log *slog.Logger) error {
 	h := server.HTTPServer("", handler)
 	h.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelWarn)
 	failed := make(chan error, 1)
@@ -229,6 +238,7 @@ func serveUntilInterrupted(ctx context.Context, stop func(), s *server.Server, h
 	notifySystemd(daemon.SdNotifyStopping, log)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
+	beside.Leave(ctx)
 	return errors.Join(failure, s.Shutdown(ctx), h.Shutdown(ctx))
 }
 

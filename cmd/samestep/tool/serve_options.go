@@ -44,7 +44,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if c.Bool("explain") {
 		o.OnBundle = explainer(o.Log, gamesOf(c))
 	}
-	if o.Durability, err = replay.ParseDurability(c.String("durability")); err != nil {
+	if o.Durability, err = parseDurability(c); err != nil {
 		return o, nil, usagef("--durability: %v", err)
 	}
 	a, files, err := authorizer(c, specs, log)
@@ -105,4 +105,16 @@ func limit[N uint | uint64](n, most N) int64 {
 		return -1
 	}
 	return int64(min(n, most))
+}
+
+// replicated is the --durability with which an extension keeps the logs of matches on several machines.
+const replicated = "replicated"
+
+// parseDurability reads --durability, as far as it is about this machine.
+func parseDurability(c *cli.Context) (replay.Durability, error) {
+	text := c.String("durability")
+	if x, _ := c.App.Metadata[extensionKey].(Extension); text == replicated && x.Serve != nil {
+		return replay.SyncInterval, nil
+	}
+	return replay.ParseDurability(text)
 }

@@ -351,7 +351,7 @@ func TestServeWithoutAPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	if err := serveUntilInterrupted(t.Context(), func() {}, s, s, l, 0, log); !errors.Is(err, net.ErrClosed) {
+	if err := serveUntilInterrupted(t.Context(), func() {}, s, nothing{}, s, l, 0, log); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v, want %v", err, net.ErrClosed)
 	}
 	select {

@@ -41,12 +41,15 @@ const (
 	minio     = "github.com/minio/minio-go/v7"
 	gofakes3  = "github.com/johannesboyne/gofakes3"
 	openAPI   = "github.com/getkin/kin-openapi"
+	nats      = "github.com/nats-io/nats.go"
+	natsNode  = "github.com/nats-io/nats-server/v2"
+	nkeys     = "github.com/nats-io/nkeys"
 )
 
 // The layers of the house. No package of the engine is in a layer above its own.
 var (
 	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/coordinator", "internal/pack"}
-	live  = slices.Concat(core, []string{"lockstep/protocol", "lockstep/host", "lockstep/player"})
+	live  = slices.Concat(core, []string{"lockstep/protocol", "lockstep/host", "lockstep/player", "internal/ring"})
 	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
 	shell = slices.Concat(log, live, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
 
@@ -68,7 +71,7 @@ var imports = []importRow{
 	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack", "lockstep/record"}, modules: []string{xxhash}, tests: live},
 	{pattern: "lockstep/coordinator", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
 	{pattern: "lockstep/protocol", own: []string{"checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
-	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/protocol"}), tests: live},
+	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/protocol", "internal/ring"}), tests: live},
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, tests: live},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
@@ -76,6 +79,15 @@ var imports = []importRow{
 	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{bbolt}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
+	// Apart, so that only a program for a cluster links its storage.
+	{pattern: "lockstep/cluster/ownership", own: []string{"lockstep"}, modules: []string{xxhash}},
+	{pattern: "lockstep/cluster", own: slices.Concat(log, live, []string{"lockstep/server", "lockstep/cluster/ownership", "lockstep/cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
+	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "lockstep/client", "lockstep/cluster", "lockstep/cluster/storage"}), modules: []string{nats}},
+	{pattern: "lockstep/cluster/storage", own: []string{"lockstep"}, modules: []string{nats, natsNode, nkeys}},
+	{pattern: "lockstep/cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
+	{pattern: "lockstep/cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "lockstep/server", "lockstep/cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/cluster/objects", own: []string{"lockstep/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "lockstep/server"}},
+	{pattern: "lockstep/cluster/farm", own: []string{"lockstep", "replay", "desync", "lockstep/archive", "lockstep/cluster/storage", "lockstep/cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"internal/testing/simulate"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
@@ -95,6 +107,7 @@ var imports = []importRow{
 	{pattern: "internal/words", modules: []string{humanize}},
 	{pattern: "internal/testing/simulate", own: slices.Concat(log, live), modules: []string{xxhash}},
 	{pattern: "internal/testing/mutants/...", own: []string{"internal/testing/simulate", "lockstep"}, tests: []string{"internal/testing/mutants"}},
+	{pattern: "internal/ring", own: []string{"lockstep/protocol", "lockstep/record"}},
 	{pattern: "internal/pack", modules: []string{msgpack}},
 	{pattern: "internal/site", own: []string{"internal/files"}, modules: []string{brotli}},
 	{pattern: "internal/testing/fixedbench", own: []string{"fixed"}},

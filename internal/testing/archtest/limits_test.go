@@ -133,6 +133,9 @@ func (t *tree) defaultText(p *pkg, e ast.Expr) (string, bool) {
 	}
 	parts := make([]string, len(lit.Elts))
 	for i, e := range lit.Elts {
+		if named, ok := e.(*ast.KeyValueExpr); ok { // in the order of the fields
+			e = named.Value
+		}
 		v := t.value(p, e)
 		if parts[i] = v.ExactString(); v.Kind() != constant.Int {
 			return "", false

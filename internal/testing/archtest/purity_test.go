@@ -11,7 +11,7 @@ import (
 // machine: the core and the simulations (not the tests, and not what lies in
 // folders below).
 var pure = []string{
-	"fixed", "fixed/grid", "fixed/ids", "state", "checksum", "lockstep", "lockstep/record", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player", "lockstep/local", "internal/decimal", "internal/pack",
+	"fixed", "fixed/grid", "fixed/ids", "state", "checksum", "lockstep", "lockstep/record", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player", "lockstep/local", "lockstep/cluster/ownership", "lockstep/cluster/audience", "internal/decimal", "internal/pack", "internal/ring",
 	"examples/skirmish", "examples/minimal", "internal/nullgame",
 }
 

@@ -1,4 +1,7 @@
-package host
+// Package ring keeps the latest records of a match's stream in memory, once for all readers.
+//
+//samestep:deterministic
+package ring
 
 import (
 	"fmt"
@@ -7,10 +10,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A ring is a Log in memory that keeps the latest records of the stream once for all readers. Each reader has its own
+// A Ring is a [record.Log] in memory that keeps the latest records of the stream once for all readers. Each reader has its own
 // [protocol.Position]. The ring keeps no keyframes, which have no position, and not the bytes of the header. Its memory
 // is bounded. It begins small and doubles when the records to keep need more, so a quiet match never pays for the bound.
-type ring struct {
+type Ring struct {
 	data    []byte
 	extents []extent // of position p at p % len
 	first   protocol.Position
@@ -32,22 +35,22 @@ type extent struct {
 	size  uint32
 }
 
-// newRing returns a ring for at most a number of records and bytes. It raises both to the minimum that the largest
+// New returns a ring for at most a number of records and bytes. It raises both to the minimum that the largest
 // record needs.
-func newRing(records, sizeBytes int) *ring {
-	r := &ring{maxBytes: max(sizeBytes, 2*protocol.MaxServerMessage), maxRecords: max(records, 16)}
+func New(records, sizeBytes int) *Ring {
+	r := &Ring{maxBytes: max(sizeBytes, 2*protocol.MaxServerMessage), maxRecords: max(records, 16)}
 	r.data = make([]byte, min(r.maxBytes, firstRingBytes))
 	r.extents = make([]extent, min(r.maxRecords, firstRingRecords))
 	return r
 }
 
 // Append takes the next record.
-func (r *ring) Append(raw []byte) error {
+func (r *Ring) Append(raw []byte) error {
 	switch record.KindOf(raw) {
 	case record.KindKeyframe:
 		return nil
 	case record.KindHeader:
-		r.begin(1)
+		r.Begin(1)
 		return nil
 	}
 	if len(raw) > protocol.MaxServerMessage {
@@ -63,7 +66,7 @@ func (r *ring) Append(raw []byte) error {
 
 // makeRoom moves head to where a record of n bytes fits. The ring grows first, and drops its oldest records only when it
 // has reached its bounds.
-func (r *ring) makeRoom(n uint64) {
+func (r *Ring) makeRoom(n uint64) {
 	if r.next-r.first == protocol.Position(len(r.extents)) {
 		if len(r.extents) < r.maxRecords {
 			r.growExtents()
@@ -93,7 +96,7 @@ func (r *ring) makeRoom(n uint64) {
 }
 
 // growExtents doubles the number of records that fit, up to maxRecords.
-func (r *ring) growExtents() {
+func (r *Ring) growExtents() {
 	old := r.extents
 	r.extents = make([]extent, min(2*len(old), r.maxRecords))
 	for p := r.first; p < r.next; p++ {
@@ -102,7 +105,7 @@ func (r *ring) growExtents() {
 }
 
 // growData doubles the bytes, up to maxBytes, and moves the records to their beginning.
-func (r *ring) growData() {
+func (r *Ring) growData() {
 	data := make([]byte, min(2*len(r.data), r.maxBytes))
 	head := 0
 	for p := r.first; p < r.next; p++ {
@@ -113,24 +116,40 @@ func (r *ring) growData() {
 	r.data, r.head = data, uint64(head)
 }
 
-// begin makes p the position of the next record of an empty ring.
-func (r *ring) begin(p protocol.Position) { r.first, r.next = p, p }
+// Begin empties the ring, and makes p the position of the next record.
+func (r *Ring) Begin(p protocol.Position) { r.first, r.next = p, p }
 
-func (r *ring) extent(p protocol.Position) *extent {
+func (r *Ring) extent(p protocol.Position) *extent {
 	return &r.extents[p%protocol.Position(len(r.extents))]
 }
 
+// Truncate drops the records from p on, which is kept or the next position.
+func (r *Ring) Truncate(p protocol.Position) {
+	if p < r.next {
+		r.head, r.next = r.extent(p).start, p
+	}
+}
+
+// Skip puts empty records in the place of those before p that the reader of the log has missed. No reader may continue there.
+func (r *Ring) Skip(p protocol.Position) {
+	for r.next < p {
+		r.makeRoom(0)
+		*r.extent(r.next) = extent{r.head, 0}
+		r.next++
+	}
+}
+
 // First returns the position of the oldest record that is kept.
-func (r *ring) First() protocol.Position { return r.first }
+func (r *Ring) First() protocol.Position { return r.first }
 
 // Next returns the position of the next record.
-func (r *ring) Next() protocol.Position { return r.next }
+func (r *Ring) Next() protocol.Position { return r.next }
 
 // Has reports whether a reader can continue at p: the record there is kept, or p is the next position.
-func (r *ring) Has(p protocol.Position) bool { return r.first <= p && p <= r.next }
+func (r *Ring) Has(p protocol.Position) bool { return r.first <= p && p <= r.next }
 
 // Record returns the record at p, which must be kept. It is valid until the next Append.
-func (r *ring) Record(p protocol.Position) []byte {
+func (r *Ring) Record(p protocol.Position) []byte {
 	s := r.extent(p)
 	at := s.start % uint64(len(r.data))
 	return r.data[at : at+uint64(s.size)]
@@ -138,7 +157,7 @@ func (r *ring) Record(p protocol.Position) []byte {
 
 // AppendFrom appends the records from p up to, but not including, end, as many as fit in max bytes. It returns the
 // position after them.
-func (r *ring) AppendFrom(dst []byte, p, end protocol.Position, max int) ([]byte, protocol.Position) {
+func (r *Ring) AppendFrom(dst []byte, p, end protocol.Position, max int) ([]byte, protocol.Position) {
 	for end = min(end, r.next); p < end; p++ {
 		b := r.Record(p)
 		if len(b) > max {
@@ -151,7 +170,7 @@ func (r *ring) AppendFrom(dst []byte, p, end protocol.Position, max int) ([]byte
 }
 
 // Memory returns the present memory of the ring, in bytes.
-func (r *ring) Memory() int { return len(r.data) + 16*len(r.extents) }
+func (r *Ring) Memory() int { return len(r.data) + 16*len(r.extents) }
 
 // MemoryBound returns the most that Memory ever returns.
-func (r *ring) MemoryBound() int { return r.maxBytes + 16*r.maxRecords }
+func (r *Ring) MemoryBound() int { return r.maxBytes + 16*r.maxRecords }

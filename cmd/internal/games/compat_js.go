@@ -1,4 +1,4 @@
-package main
+package games
 
 import "github.com/seed-49bee653/samestep/cmd/samestep/tool"
 

@@ -1,0 +1,74 @@
+//go:build !js
+
+package clustertool
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+)
+
+// localStorage is where a verb finds the storage unless its flags say otherwise.
+const localStorage = "nats://127.0.0.1:4222"
+
+// connectionFlags say where the storage is, at usual by default, and who connects. A variable of the environment sets
+// each of them.
+func connectionFlags(usual string) []cli.Flag {
+	return tool.FromEnvironment([]cli.Flag{
+		&cli.StringFlag{Name: "nats", Value: usual, Usage: "address of the cluster's storage: `URL`s, separated by commas"},
+		&cli.StringFlag{Name: "nats-creds", Usage: "connect with the credentials in `FILE`"},
+		&cli.StringFlag{Name: "nats-nkey", Usage: "connect with the nkey whose seed is in `FILE`"},
+		&cli.StringFlag{Name: "nats-ca", Usage: "trust the certificates in `FILE` (PEM) instead of those of the system, and require TLS"},
+		&cli.StringFlag{Name: "nats-cert", Usage: "show the certificate in `FILE` (PEM) to the storage, and require TLS"},
+		&cli.StringFlag{Name: "nats-key", Usage: "the certificate's key is in `FILE` (PEM)"},
+	})
+}
+
+// dial connects to the storage at a URL, as the flags say.
+func dial(c *cli.Context, url string) (*storage.Conn, error) {
+	if c.IsSet("nats-creds") && c.IsSet("nats-nkey") {
+		return nil, tool.Usagef("--nats-creds and --nats-nkey: want one of them")
+	}
+	o := storage.DialOptions{Name: c.Command.HelpName, Credentials: c.String("nats-creds"), Seed: c.String("nats-nkey")}
+	var err error
+	if o.TLS, err = tlsConfig(c); err != nil {
+		return nil, err
+	}
+	return storage.Dial(url, o)
+}
+
+// tlsConfig returns nil without flags for TLS: then the address decides.
+func tlsConfig(c *cli.Context) (*tls.Config, error) {
+	ca, cert, key := c.String("nats-ca"), c.String("nats-cert"), c.String("nats-key")
+	if (cert == "") != (key == "") {
+		return nil, tool.Usagef("--nats-cert and --nats-key: want both")
+	}
+	if ca == "" && cert == "" {
+		return nil, nil
+	}
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "" {
+		b, err := os.ReadFile(ca)
+		if err != nil {
+			return nil, err
+		}
+		t.RootCAs = x509.NewCertPool()
+		if !t.RootCAs.AppendCertsFromPEM(b) {
+			return nil, fmt.Errorf("%s: no certificate in PEM", ca)
+		}
+	}
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", cert, err)
+		}
+		t.Certificates = []tls.Certificate{pair}
+	}
+	return t, nil
+}

@@ -1,0 +1,145 @@
+//go:build !js && !wasip1
+
+package clustertool_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-49bee653/samestep/cmd/internal/games"
+	"github.com/seed-49bee653/samestep/cmd/samestep-cluster/clustertool"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/farm"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// asProgram makes the test's own program a cluster's program for the minimal game, which the tests run as processes.
+const asProgram = "CLUSTERTOOL_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		clustertool.Main(tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// start starts a node, and returns a function that runs a command line, and fails unless it has an exit code and prints
+// some texts.
+func start(t *testing.T) func(code int, line string, want ...string) string {
+	t.Helper()
+	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(node.Stop)
+	t.Setenv("SAMESTEP_NATS", node.URL())
+	return func(code int, line string, want ...string) string {
+		t.Helper()
+		return command(t, code, line, want...)
+	}
+}
+
+func command(t *testing.T, code int, line string, want ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	got := clustertool.Run(t.Context(), append([]string{"samestep-cluster"}, strings.Fields(line)...), &out, &errs, games.All()...)
+	if got != code {
+		t.Errorf("%s: got exit code %d, want %d: %s%s", line, got, code, &out, &errs)
+	}
+	for _, text := range want {
+		if !strings.Contains(out.String()+errs.String(), text) {
+			t.Errorf("%s: got no %q in\n%s%s", line, text, &out, &errs)
+		}
+	}
+	return out.String()
+}
+
+// replays copies the golden replays and a torn one into a folder.
+func replays(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	files, err := filepath.Glob("../../../testdata/replays/*.ssr")
+	if err != nil || len(files) < 4 {
+		t.Fatal(files, err)
+	}
+	for i, name := range files {
+		b, err := os.ReadFile(name)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(name)), b, 0o600)
+		}
+		if err == nil && i == 0 {
+			err = os.WriteFile(filepath.Join(dir, "torn.ssr"), b[:len(b)/2], 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// The verbs verify the replays of the example games, as replay verify does.
+func TestFarm(t *testing.T) {
+	dir := replays(t)
+	run := start(t)
+	run(0, "farm submit --build b1 "+dir, "build b1: 5 files, 5 uploaded, 5 queued, 0 with a result")
+	run(0, "farm watch --build b1 --once", "0 of 5, 0 in work", "no results")
+	out := run(0, "farm work --build b1 --until-empty --json --name w1")
+	for line := range strings.Lines(out) {
+		var r farm.Result
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Build != "b1" || r.Worker != "w1" || r.Ticks == 0 || (r.Class == replay.ClassTorn) != (r.File == "farm/torn.ssr") {
+			t.Errorf("got %s, %v", line, err)
+		}
+	}
+	if n := strings.Count(out, "\n"); n != 5 {
+		t.Errorf("got %d results, want 5", n)
+	}
+	run(0, "farm watch --build b1", "5 of 5, 0 in work", "4 ok, 1 torn")
+	run(0, "farm watch --build b1 --json", `"left":0`, `"classes":{"ok":4,"torn":1}`)
+	run(4, "farm results --build b1 --bad", "torn        farm/torn.ssr: ", "5 files: 4 ok, 1 torn", "1 of 5 files are bad; the worst is torn")
+	run(0, "farm submit --build b1 --json "+dir, `"known": 5`)
+	run(0, "farm submit --archive --build b2", "5 files, 0 uploaded, 5 queued")
+	run(0, "farm results --build b3", "0 files: no results")
+	run(4, "replay verify "+dir, "5 files in ", "1 torn", "4 ok") // the verbs of the tool are there, too
+}
+
+func TestFarmUsage(t *testing.T) {
+	run := start(t)
+	for line, want := range map[string]string{
+		"farm submit":                               "want either DIR or --archive",
+		"farm submit --archive " + t.TempDir():      "want either DIR or --archive",
+		"farm submit a b":                           "got 2 arguments, want [DIR]",
+		"farm work --ack-wait 1ms":                  "too small",
+		"farm watch --every 1ms":                    "--every: got 1ms",
+		"farm play":                                 `unknown command "play"`,
+		"farm results --nats-cert a":                "--nats-cert and --nats-key: want both",
+		"farm results --nats-nkey a --nats-creds b": "--nats-creds and --nats-nkey: want one of them",
+	} {
+		run(2, line, want)
+	}
+	run(1, "farm submit "+t.TempDir(), "no *.ssr files")
+	run(1, "farm results --nats nats://127.0.0.1:1", "no servers available")
+	run(1, "farm results --nats-ca farm_test.go", "no certificate in PEM")
+	run(1, "farm results --nats-nkey farm_test.go", "storage: ")
+	run(0, "farm work --help", "$SAMESTEP_NATS_CREDS", "$SAMESTEP_NATS")
+	run(0, "--help", "verify many replays on many machines")
+}
+
+// Without --build, a program submits jobs for itself.
+func TestDefaultBuild(t *testing.T) {
+	run := start(t)
+	out := run(0, "farm submit --json "+replays(t))
+	var sent struct{ Build string }
+	if err := json.Unmarshal([]byte(out), &sent); err != nil || len(sent.Build) < 20 {
+		t.Fatalf("got %s, %v", out, err)
+	}
+	run(0, "farm work --until-empty", "ok          farm/duel.ssr: ")
+	run(4, "farm results --build "+sent.Build, "5 files")
+}

@@ -1,0 +1,136 @@
+//go:build !js
+
+package clustertool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// relayStop is how long a relay that is interrupted waits for its spectators.
+const relayStop = 5 * time.Second
+
+func relayCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "relay",
+		Usage: "serve the spectators of matches that run elsewhere",
+		Description: `Follows the matches that somebody wants to watch, and serves them at /matches/NAME/play
+like their own server, which does not notice: "samestep join" and the page watch there.
+The matches come from the replicated logs of a cluster (--nats), or from a server or
+another relay (--upstream). A relay needs no game.`,
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8767", Usage: "`ADDRESS` for spectators"},
+			&cli.StringFlag{Name: "upstream", Usage: "`URL` of a server or of another relay, such as http://game.example, or with /matches/NAME for one match only"},
+			&cli.StringFlag{Name: "upstream-token", Usage: "`TOKEN` of a spectator there; not needed where anybody may watch"},
+			&cli.DurationFlag{Name: "delay", Usage: "how far spectators are behind the match, besides a delay of the source"},
+			&cli.DurationFlag{Name: "batch", Value: 100 * time.Millisecond, Usage: "least time between two deliveries to a spectator; more costs less processor time"},
+			&cli.StringFlag{Name: "tokens", Usage: "`FILE` with the tokens of those who may watch, as for serve; without it everybody may"},
+			&cli.UintFlag{Name: "max-spectators", Value: 10_000, Usage: "spectators of one match"},
+			&cli.UintFlag{Name: "max-per-address", Value: 64, Usage: "spectators of one address"},
+			&cli.UintFlag{Name: "max-matches", Value: 100, Usage: "matches that are followed at a time"},
+			&cli.DurationFlag{Name: "idle", Value: time.Minute, Usage: "how long a match without spectators is followed"},
+			&cli.StringSliceFlag{Name: "origin", Usage: "`HOST` whose pages may connect from a browser; repeat the flag for each"},
+			&cli.StringSliceFlag{Name: "allowed-host", Usage: "`NAME` of this relay, besides its addresses; repeat the flag for each"},
+		}, connectionFlags("")...),
+		Action: func(c *cli.Context) error {
+			ctx, stop := tool.Interruptible(c)
+			defer stop()
+			o, closeSource, err := relayOptions(ctx, c)
+			if err != nil {
+				return err
+			}
+			defer closeSource()
+			return serveRelay(ctx, c, o)
+		},
+	}
+}
+
+// relayOptions returns the options of a relay, and a function to call at the end.
+func relayOptions(ctx context.Context, c *cli.Context) (o relay.Options, closeSource func(), err error) {
+	closeSource = func() {}
+	if c.IsSet("upstream") == c.IsSet("nats") {
+		return o, closeSource, tool.Usagef("want either --upstream or --nats")
+	}
+	if c.Duration("delay") < 0 || c.Duration("batch") < 0 {
+		return o, closeSource, tool.Usagef("--delay and --batch are not negative")
+	}
+	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
+	o = relay.Options{
+		Log: log, MaxMatches: int(c.Uint("max-matches")), Idle: c.Duration("idle"), MaxConnections: int(c.Uint("max-spectators")) * 2,
+		Audience: audience.Options{
+			DelayTime: lockstep.Time(c.Duration("delay").Microseconds()), Batch: lockstep.Time(c.Duration("batch").Microseconds()), MaxSpectators: int(c.Uint("max-spectators")),
+		},
+		Front: server.Options{MaxPerAddress: int(c.Uint("max-per-address")), Origins: c.StringSlice("origin"), AllowedHosts: c.StringSlice("allowed-host")},
+	}
+	if path := c.String("tokens"); path != "" {
+		f, err := os.Open(path)
+		if err != nil {
+			return o, closeSource, err
+		}
+		defer f.Close()
+		if o.Front.Authorizer, err = server.ReadTokens(f); err != nil {
+			return o, closeSource, fmt.Errorf("--tokens: %w", err)
+		}
+	}
+	if c.IsSet("upstream") {
+		o.Source = relay.Upstream{URL: c.String("upstream"), Token: c.String("upstream-token")}
+		return o, closeSource, nil
+	}
+	conn, err := dial(c, c.String("nats"))
+	if err != nil {
+		return o, closeSource, err
+	}
+	learning, cancel := context.WithTimeout(ctx, setupTime)
+	defer cancel()
+	if err := conn.Learn(learning); err != nil {
+		conn.Close()
+		return o, closeSource, err
+	}
+	o.Source = relay.Cluster{Conn: conn}
+	return o, conn.Close, nil
+}
+
+// serveRelay serves until ctx ends.
+func serveRelay(ctx context.Context, c *cli.Context, o relay.Options) error {
+	r, err := relay.New(o)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", c.String("listen"))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "relay at http://%s/\n", l.Addr())
+	web := server.HTTPServer("", r)
+	failed := make(chan error, 1)
+	go func() { failed <- web.Serve(r.Listener(l)) }()
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), relayStop)
+	defer cancel()
+	return errors.Join(ignore(err, http.ErrServerClosed), r.Shutdown(stopping), web.Shutdown(stopping))
+}
+
+// ignore returns an error unless it is a given one.
+func ignore(err, expected error) error {
+	if errors.Is(err, expected) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,137 @@
+//go:build !js
+
+package clustertool
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// serveFlags are the flags of serve that make a server a member of a cluster.
+func serveFlags() []cli.Flag {
+	return slices.Concat(connectionFlags(""), tool.FromEnvironment([]cli.Flag{
+		&cli.StringFlag{Name: "name", Usage: "`NAME` of this server in the cluster; the default is that of the machine"},
+		&cli.StringFlag{Name: "address", Usage: "`URL` at which the other servers reach this one; the default is where it listens"},
+		&cli.UintFlag{Name: "capacity", Value: 1000, Usage: "matches that this server takes from the cluster at a time"},
+		&cli.BoolFlag{Name: "redirect", Usage: "redirect requests for matches of other servers to them; otherwise this server passes them on"},
+		&cli.StringFlag{Name: "node-dir", Usage: "`FOLDER` of the embedded storage node; the default is storage in --dir"},
+		&cli.StringFlag{Name: "node-listen", Usage: "`ADDRESS` at which the embedded node serves other servers, relays and workers; the default is a free port on loopback"},
+		&cli.StringFlag{Name: "node-cluster", Usage: "`ADDRESS` at which the embedded node serves other nodes"},
+		&cli.StringSliceFlag{Name: "node-route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each"},
+		&cli.UintFlag{Name: "replicas", Value: 1, Usage: "copies of everything that the cluster stores, 1, 3 or 5; the first server decides"},
+	}))
+}
+
+// A membership is a server's part in a cluster. It implements [tool.Serving].
+type membership struct {
+	*cluster.Member
+	node *storage.Node // nil unless it is embedded
+	conn *storage.Conn
+}
+
+// serve makes a server with --durability replicated a member of a cluster.
+func serve(c *cli.Context, h tool.Hosting, o *server.Options) (tool.Serving, error) {
+	if c.String("durability") != "replicated" {
+		return nil, nil
+	}
+	if err := checkServe(c); err != nil {
+		return nil, err
+	}
+	m := &membership{}
+	if err := m.join(c, h, o); err != nil {
+		m.Close(context.Background())
+		return nil, err
+	}
+	o.Replicator = m.Member
+	return m, nil
+}
+
+// checkServe refuses flags that other servers of the cluster would not know.
+func checkServe(c *cli.Context) error {
+	switch {
+	case c.String("dir") == "":
+		return tool.Usagef("--durability replicated needs --dir")
+	case c.Bool("resume"):
+		return tool.Usagef("--resume: got --durability replicated, with which servers resume the matches of lost ones by themselves")
+	case c.String("tokens") == "" && c.String("jwt-key") == "" && c.Uint("guests") == 0 && os.Getenv("SAMESTEP_TOKENS") == "":
+		return tool.Usagef("--durability replicated needs --tokens, --jwt-key or --guests: the other servers do not know drawn tokens")
+	}
+	return nil
+}
+
+// nameChars are characters that names of servers do not have.
+var nameChars = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// join starts the node, unless there is another one, and joins the cluster.
+func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) error {
+	name := c.String("name")
+	if name == "" {
+		host, _ := os.Hostname()
+		name = nameChars.ReplaceAllString(host, "-")
+		name = name[:min(len(name), 24)]
+	}
+	url := c.String("nats")
+	if url == "" {
+		dir := c.String("node-dir")
+		if dir == "" {
+			dir = filepath.Join(o.Dir, "storage")
+		}
+		var err error
+		m.node, err = storage.StartNode(storage.NodeOptions{
+			Name: name, Dir: dir, Listen: c.String("node-listen"), Cluster: c.String("node-cluster"), Routes: c.StringSlice("node-route"),
+		})
+		if err != nil {
+			return err
+		}
+		url = m.node.URL()
+	}
+	var err error
+	if m.conn, err = dial(c, url); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Context, setupTime)
+	defer cancel()
+	if err := m.conn.Setup(ctx, storage.Layout{Replicas: int(c.Uint("replicas"))}); err != nil {
+		return err
+	}
+	address := c.String("address")
+	if address == "" {
+		address = h.URL
+	}
+	options := cluster.Options{
+		Conn: m.conn, Name: name, Address: address, Dir: o.Dir, Capacity: int(c.Uint("capacity")), Spec: h.Spec, Redirect: c.Bool("redirect"), Log: h.Log,
+	}
+	for _, g := range h.Games {
+		options.Builds = append(options.Builds, cluster.Build{Game: g.Name(), Build: g.Build()})
+	}
+	if m.Member, err = cluster.Join(ctx, options); err != nil {
+		return err
+	}
+	h.Log.Info("member of a cluster", "name", name, "address", address, "storage", url)
+	return nil
+}
+
+// Close implements [tool.Serving].
+func (m *membership) Close(ctx context.Context) {
+	if m.Member != nil {
+		m.Member.Close(ctx)
+	}
+	if m.conn != nil {
+		m.conn.Close()
+	}
+	if m.node != nil {
+		m.node.Stop()
+	}
+}
+
+var _ tool.Serving = (*membership)(nil)

@@ -1,0 +1,46 @@
+//go:build !js
+
+package clustertool
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+)
+
+func storageCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "storage",
+		Usage: "run a storage node without a server",
+		Description: `Runs an embedded NATS server with JetStream until it is interrupted. Three of them on
+three machines lose nothing when one is lost. Use an existing NATS instead, if you have
+one: the servers need only its URL.`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "name", Required: true, Usage: "`NAME` of the node, unique in the cluster"},
+			&cli.StringFlag{Name: "dir", Value: "storage", Usage: "`FOLDER` of its files"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`ADDRESS` for servers, relays and workers"},
+			&cli.StringFlag{Name: "cluster", Usage: "`ADDRESS` for the other nodes"},
+			&cli.StringSliceFlag{Name: "route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each, this one may be among them"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.IsSet("route") && c.String("cluster") == "" {
+				return tool.Usagef("--route needs --cluster, the address at which the other nodes reach this one")
+			}
+			ctx, stop := tool.Interruptible(c)
+			defer stop()
+			node, err := storage.StartNode(storage.NodeOptions{
+				Name: c.String("name"), Dir: c.String("dir"), Listen: c.String("listen"), Cluster: c.String("cluster"), Routes: c.StringSlice("route"),
+			})
+			if err != nil {
+				return err
+			}
+			defer node.Stop()
+			fmt.Fprintf(c.App.Writer, "storage at %s\n", node.URL())
+			<-ctx.Done()
+			return nil
+		},
+	}
+}

@@ -1,0 +1,73 @@
+//go:build !js
+
+package tool
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/archive"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// An Extension is what a program has besides the verbs of this package.
+type Extension struct {
+	// Verbs are further commands, or take the place of those of the same name. Their errors become exit codes as those of all verbs do, see [Usagef] and [ClassError].
+	Verbs []*cli.Command
+
+	// ServeFlags are further flags of serve.
+	ServeFlags []cli.Flag
+
+	// Serve is called before serve makes its server, and may change the server's options. It returns nil if the flags do
+	// not ask for anything. Nil adds nothing to serve.
+	Serve func(c *cli.Context, h Hosting, o *server.Options) (Serving, error)
+
+	// OpenStore opens the archive at a place such as that of serve --archive. It returns nil for a place that it does not know.
+	OpenStore func(c *cli.Context, place string) (archive.Store, error)
+}
+
+// GameOf returns the game of a match, with the assets of --assets, if the program that runs a verb has it.
+func GameOf(c *cli.Context, h *lockstep.Header) (*lockstep.Game, error) { return gamesOf(c).Of(h) }
+
+// JSONFlag is the flag --json, which [Tell] looks at.
+func JSONFlag() cli.Flag { return jsonFlag }
+
+// AssetsFlag is the flag --assets: folders with the assets of matches.
+func AssetsFlag() cli.Flag { return assetsFlag }
+
+// Tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err.
+func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
+	return tell(c, v, print, err)
+}
+
+// Usagef returns an error of the command line.
+func Usagef(format string, args ...any) error { return usagef(format, args...) }
+
+// FromEnvironment returns copies of flags that a variable of the environment sets if the command line leaves them out:
+// SAMESTEP_TICK_RATE sets --tick-rate.
+func FromEnvironment(flags []cli.Flag) []cli.Flag { return fromEnvironment(flags) }
+
+// Interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
+// interrupt ends the program.
+func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) { return interruptible(c) }
+
+// GameFlag is the flag --game, which [ChosenGame] looks at.
+func GameFlag() cli.Flag { return gameFlag }
+
+// ChosenGame returns the game of --game, or the program's first, and the maker of its bots.
+func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, seed uint64) lockstep.Bot, err error) {
+	p, err := chosenGame(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Game, p.bot, nil
+}
+
+// replaces reports whether another command takes the place of c.
+func (x *Extension) replaces(c *cli.Command) bool {
+	return slices.ContainsFunc(x.Verbs, func(v *cli.Command) bool { return v.Name == c.Name && v != c })
+}

@@ -1,0 +1,80 @@
+//go:build !js
+
+package tool
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// Hosting is what an [Extension] knows of the server that serve makes.
+type Hosting struct {
+	URL   string           // at which the server listens
+	Games []*lockstep.Game // whose matches it can run
+
+	// Spec makes the spec of a match that another server has begun, from its name and the header of its log.
+	Spec func(name string, h *lockstep.Header) (server.MatchSpec, error)
+
+	Log *slog.Logger
+}
+
+// Serving is what an [Extension] does beside a server.
+type Serving interface {
+	Serve(s *server.Server)              // called before the server gets its first match
+	Handler(h http.Handler) http.Handler // in front of the server's
+	Leave(ctx context.Context)           // called before the server is shut down
+	Close(ctx context.Context)           // called after that
+}
+
+// extensionKey names the extension in a program's metadata.
+const extensionKey = "extension"
+
+// nothing is the Serving of a server without an extension.
+type nothing struct{}
+
+func (nothing) Serve(*server.Server)                {}
+func (nothing) Handler(h http.Handler) http.Handler { return h }
+func (nothing) Leave(context.Context)               {}
+func (nothing) Close(context.Context)               {}
+
+// extend lets the program's extension change the options of a server.
+func extend(c *cli.Context, url string, games gameList, policy *matchPolicy, o *server.Options) (Serving, error) {
+	x, _ := c.App.Metadata[extensionKey].(Extension)
+	if x.Serve == nil {
+		return nothing{}, nil
+	}
+	h := Hosting{URL: url, Log: o.Log, Spec: func(name string, h *lockstep.Header) (spec server.MatchSpec, err error) {
+		g, err := games.of(h)
+		if err != nil {
+			return spec, err
+		}
+		spec.Name, spec.Game, spec.Settings = name, g.Game, h.Settings
+		policy.of(g).apply(&spec, c.Uint("bots"))
+		return spec, nil
+	}}
+	for _, g := range games {
+		h.Games = append(h.Games, g.Game)
+	}
+	s, err := x.Serve(c, h, o)
+	if s == nil {
+		s = nothing{}
+	}
+	return s, err
+}
+
+// leaveTime is how long an extension may take to end.
+const leaveTime = 5 * time.Second
+
+// closeServing ends what an extension does.
+func closeServing(s Serving) {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	s.Close(ctx)
+}

@@ -1,0 +1,214 @@
+package audience
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/internal/ring"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// ErrOtherMatch is the error of [Audience.Sync] for a header of another match.
+var ErrOtherMatch = errors.New("audience: the header of another match")
+
+// never is a time later than all others.
+const never lockstep.Time = 1<<63 - 1
+
+// An Audience serves the spectators of one match. It is a state machine: records, bytes and the caller's time go in, bytes come
+// out. It belongs to one goroutine.
+//
+// A source calls Sync or Resync, Append, Live, Hold and Pace. The owner of the sockets calls Connect, Receive and Disconnect, Advance
+// at the time that [Ready] gives, and Ready after any of these. For each peer of a Ready it then calls Send until it returns nothing
+// more or the socket is busy, and then Closed.
+type Audience struct {
+	options Options
+	header  *lockstep.Header // nil before the first Sync
+	auth    *protocol.Auth   // the identity that a client must have
+	ring    *ring.Ring
+	ticks   []lockstep.Tick // the tick of the record at p, at p modulo its length; nil without a delay
+	cuts    []cut           // in the ring, ascending
+	frames  []*Keyframe     // the latest one that spectators may see, and later ones, ascending
+	offered *Keyframe       // for frames, once the stream has reached it
+	checks  checks
+	speed   uint16 // of the match, in percent
+	delay   uint16 // of its input, in ticks
+
+	tick    lockstep.Tick // of the last frame of the source
+	highest lockstep.Tick // of all sources so far
+	shown   protocol.Position
+	sent    protocol.Position // records before it may be sent: shown, at the last delivery
+	sentAt  lockstep.Time
+	live    bool // the source has reached the present
+	ended   bool // the log has its end record
+	endedAt lockstep.Time
+	closed  *protocol.Message // the closing for every connection; nil while the match can be watched
+	hold    wait
+
+	now       lockstep.Time
+	wake      lockstep.Time
+	timedAt   lockstep.Time // of the last run of all timers
+	peers     []*peer
+	byID      map[host.PeerID]*peer // only looked up, never ranged over
+	lastID    host.PeerID
+	count     [host.Closed + 1]int // of peers, by state
+	addresses addresses
+	keyframes host.Bucket // bytes, to all addresses
+
+	dirty    []host.PeerID
+	scanned  protocol.Position // sent at the last takeDirty
+	welcomed []host.PeerID
+	ready    Ready
+
+	reader   protocol.Reader
+	received protocol.Message
+	writer   protocol.Writer
+	message  protocol.Message // scratch
+	stats    Stats
+}
+
+// New returns an Audience that waits for its source.
+func New(o Options) (*Audience, error) {
+	o.completeFixed()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return &Audience{options: o, byID: make(map[host.PeerID]*peer), addresses: addresses{max: o.MaxSpectators + o.MaxConnecting + spareAddresses}, wake: never, speed: 100, delay: 1}, nil
+}
+
+// A Ready is the work that an Audience hands to the owner of the sockets. The next call of [Audience.Ready] reuses its memory.
+type Ready struct {
+	Welcomed []host.PeerID // since the last call
+	Peers    []host.PeerID // to send to or to close
+	Keyframe bool          // the source should get a new keyframe, if it can
+	Next     lockstep.Time // when to call Advance, unless another method is called before
+}
+
+// Ready returns the work since the last call.
+func (a *Audience) Ready() *Ready {
+	r := &a.ready
+	r.Welcomed, a.welcomed = a.welcomed, r.Welcomed[:0]
+	r.Peers = a.takeDirty(r.Peers[:0])
+	r.Keyframe = a.wantsKeyframe()
+	r.Next = a.wake
+	return r
+}
+
+// takeDirty appends the peers that have something new to send, or were closed, since the last call.
+func (a *Audience) takeDirty(dst []host.PeerID) []host.PeerID {
+	if a.sent != a.scanned {
+		a.scanned = a.sent
+		for _, p := range a.peers {
+			if p.streams() && (p.cursor < a.window(p) || a.atCut(p)) {
+				a.mark(p)
+			}
+		}
+	}
+	for _, id := range a.dirty {
+		if p := a.byID[id]; p != nil {
+			p.dirty = false
+			dst = append(dst, id)
+		}
+	}
+	a.dirty = a.dirty[:0]
+	return dst
+}
+
+// at sets the time to now, unless it is later already.
+func (a *Audience) at(now lockstep.Time) { a.now = max(a.now, now) }
+
+// wakeAt makes Advance due at a time, or earlier.
+func (a *Audience) wakeAt(t lockstep.Time) { a.wake = min(a.wake, t) }
+
+// Header returns the header of the match, or nil before the first Sync.
+func (a *Audience) Header() *lockstep.Header { return a.header }
+
+// Delay returns the delay in ticks. It is known after the first Sync.
+func (a *Audience) Delay() lockstep.Tick { return a.options.Delay }
+
+// Now returns the last tick that spectators may see.
+func (a *Audience) Now() lockstep.Tick {
+	if a.ended {
+		return a.tick
+	}
+	return a.tick - min(a.tick, a.options.Delay)
+}
+
+// Next returns the position of the record that the source has next.
+func (a *Audience) Next() protocol.Position {
+	if a.ring == nil {
+		return 0
+	}
+	return a.ring.Next()
+}
+
+// Live says that the source has reached the present: from now on spectators are sent keyframes.
+func (a *Audience) Live(now lockstep.Time) {
+	a.at(now)
+	if !a.live {
+		a.live = true
+		a.provide()
+	}
+}
+
+// Pace says at what speed and input delay the match runs, for spectators who come later.
+func (a *Audience) Pace(speedPercent, inputDelay uint16) { a.speed, a.delay = speedPercent, inputDelay }
+
+// Over reports whether the match has ended, or is closed, and all connections are closed.
+func (a *Audience) Over() bool {
+	return (a.ended || a.closed != nil) && len(a.peers) == a.count[host.Closed]
+}
+
+// Ended reports whether the source has had the end record.
+func (a *Audience) Ended() bool { return a.ended }
+
+// Close closes all connections, and those that come later, for a reason. Clients may come back after retry, and not at all if
+// it is 0.
+func (a *Audience) Close(now lockstep.Time, code protocol.CloseCode, reason string, retry lockstep.Time) {
+	a.at(now)
+	a.closed = &protocol.Message{Kind: protocol.KindClosing, Code: uint8(code), Text: reason, RetryMS: uint32(min(max(retry, 0).Milliseconds(), 1<<32-1))}
+	for _, p := range a.peers {
+		a.close(p, code, reason, a.closed.RetryMS)
+	}
+}
+
+// begin prepares for the match with header h.
+func (a *Audience) begin(h *lockstep.Header, at protocol.Position) {
+	a.header, a.auth = h, protocol.AuthOf(h)
+	a.options.complete(&h.Settings)
+	a.ring = ring.New(a.options.RingRecords, a.options.RingBytes)
+	a.ring.Begin(at)
+	a.shown, a.sent, a.scanned = at, at, at
+	if a.options.Delay > 0 {
+		a.ticks = make([]lockstep.Tick, max(a.options.RingRecords, 16))
+	}
+}
+
+// CheckBounds returns an error if the state is inconsistent, or a bound is exceeded. It is for tests.
+func (a *Audience) CheckBounds(stateBytes int) error {
+	if got, want := a.Memory(), a.MemoryBound(stateBytes); got > want {
+		return fmt.Errorf("audience: got %d bytes of memory, want at most %d", got, want)
+	}
+	if got, want := a.spectators(), a.options.MaxSpectators; got > want || len(a.peers) != len(a.byID) {
+		return fmt.Errorf("audience: got %d spectators, want at most %d; %d peers and %d ids", got, want, len(a.peers), len(a.byID))
+	}
+	var count [host.Closed + 1]int
+	for _, p := range a.peers {
+		count[p.state]++
+		switch {
+		case len(p.out) > maxPrivate:
+			return fmt.Errorf("audience: peer %d: %d bytes wait, want at most %d", p.id, len(p.out), maxPrivate)
+		case p.streams() && (p.cursor > a.sent || p.acked > p.high || p.cursor > p.high):
+			return fmt.Errorf("audience: peer %d: cursor %d, acked %d, highest %d, shown %d", p.id, p.cursor, p.acked, p.high, a.sent)
+		case p.streams() && a.cutFor(p) != nil && p.cursor > a.cutFor(p).from:
+			return fmt.Errorf("audience: peer %d: got records beyond a cut", p.id)
+		case p.state != host.Syncing && p.sync != nil:
+			return fmt.Errorf("audience: peer %d, %s, has a keyframe", p.id, p.state)
+		}
+	}
+	if count != a.count {
+		return fmt.Errorf("audience: got %v peers by state, want %v", a.count, count)
+	}
+	return a.addresses.check(len(a.peers) - a.count[host.Closed])
+}

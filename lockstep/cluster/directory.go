@@ -1,0 +1,161 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// maxTries is how many times servers try to continue a match before it stays as it is.
+const maxTries = 3
+
+// watchAgain is the pause before a watch that has ended begins again.
+const watchAgain = 100 * time.Millisecond
+
+// watch calls saw and gone with the changes of a bucket until the member leaves. After a lost connection it begins again,
+// with all that is there.
+func (m *Member) watch(what string, bucket jetstream.KeyValue, saw func(key string, value []byte, revision uint64), gone func(key string)) {
+	for away := false; m.ctx.Err() == nil; {
+		w, err := bucket.WatchAll(m.ctx)
+		if err != nil && !away {
+			m.options.Log.Warn("the directory cannot be watched", "bucket", what, "err", err)
+		}
+		if away = err != nil; !away {
+			for e := range w.Updates() {
+				switch {
+				case e == nil: // all that was there before
+				case e.Operation() == jetstream.KeyValuePut:
+					saw(e.Key(), e.Value(), e.Revision())
+				case e.Operation() == jetstream.KeyValueDelete:
+					gone(e.Key())
+				}
+			}
+		}
+		select {
+		case <-m.ctx.Done():
+		case <-time.After(watchAgain):
+		}
+	}
+}
+
+// sawMatch takes a change of the directory.
+func (m *Member) sawMatch(key string, value []byte, revision uint64) {
+	e, err := parseMatch(value, revision)
+	if err != nil || keyOf(e.Name) != key {
+		m.options.Log.Error("the directory has an entry that no server writes", "key", key, "err", err)
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.learn(e)
+}
+
+// learn replaces what the member knows of a match, unless it knows something later. The mutex is held.
+func (m *Member) learn(e *Match) {
+	if old := m.entries[e.Name]; old != nil && old.revision > e.revision {
+		return
+	}
+	e.seen = m.now()
+	m.entries[e.Name] = e
+	m.announce()
+}
+
+func (m *Member) matchGone(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name := range m.entries {
+		if keyOf(name) == key {
+			delete(m.entries, name)
+		}
+	}
+	m.announce()
+}
+
+// writeTime is how long a change of the directory may take.
+const writeTime = 2 * time.Second
+
+// write changes the directory if it has not changed since e was read. It returns the new entry.
+func (m *Member) write(e Match) (*Match, error) {
+	value, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // a Match has only strings and numbers
+	}
+	ctx, cancel := context.WithTimeout(m.ctx, writeTime)
+	defer cancel()
+	if e.revision == 0 {
+		e.revision, err = m.matches.Create(ctx, keyOf(e.Name), value)
+	} else {
+		e.revision, err = m.matches.Update(ctx, keyOf(e.Name), value, e.revision)
+	}
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return nil, fmt.Errorf("%w: %q, in the cluster", server.ErrExists, e.Name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cluster: match %q in the directory: %w", e.Name, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.learn(&e)
+	return &e, nil
+}
+
+// mine returns the present entry of a match that this server has, or nil if another one has it.
+func (m *Member) mine(e *Match) *Match {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now := m.entries[e.Name]; now != nil && now.Server == m.id && now.Term == e.Term {
+		return now
+	}
+	return nil
+}
+
+// release says in the directory that any server may take a match that this one had. why says what kept this server from
+// continuing it, or is nil.
+func (m *Member) release(e *Match, why error) {
+	now := m.mine(e)
+	if now == nil {
+		return
+	}
+	next := *now
+	next.State = Released
+	if why != nil && !errors.Is(why, server.ErrShutdown) && !errors.Is(why, server.ErrNotOwner) {
+		next.Tries, next.Failure = next.Tries+1, why.Error()
+	}
+	if next.Tries >= maxTries {
+		next.State = Failed
+	}
+	_, err := m.write(next)
+	if err == nil || errors.Is(err, server.ErrExists) {
+		return // or another server has it
+	}
+	m.options.Log.Warn("match not released yet", "match", e.Name, "err", err)
+	time.AfterFunc(releaseAgain, func() { // the lease of this server lives, so nobody would take it
+		if m.ctx.Err() == nil {
+			m.release(e, why)
+		}
+	})
+}
+
+// releaseAgain is the pause before another attempt to release a match.
+const releaseAgain = 500 * time.Millisecond
+
+// drop removes a match that is over from the directory.
+func (m *Member) drop(e *Match) {
+	now := m.mine(e)
+	if now == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), writeTime)
+	defer cancel()
+	if err := m.matches.Delete(ctx, keyOf(e.Name), jetstream.LastRevision(now.revision)); err != nil {
+		m.options.Log.Warn("a match that is over stays in the directory", "match", e.Name, "err", err)
+		return
+	}
+	m.matchGone(keyOf(e.Name))
+}

@@ -1,0 +1,59 @@
+package cluster
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A MatchState says what a cluster knows of a match that is not over.
+type MatchState string
+
+// The states of a match.
+const (
+	Playing    MatchState = "playing"    // its server runs it
+	Recovering MatchState = "recovering" // its server has taken it over, and does not run it yet
+	Released   MatchState = "released"   // its server has suspended it: any other may take it
+	Failed     MatchState = "failed"     // no server could continue it; see Match.Failure
+)
+
+// A Match is a match in the directory.
+type Match struct {
+	Name    string     `json:"name"`
+	ID      string     `json:"id"` // of the match, in hexadecimal digits
+	Game    string     `json:"game"`
+	Build   string     `json:"build"`
+	Server  string     `json:"server"` // that has it, or had it last
+	State   MatchState `json:"state"`
+	Term    uint32     `json:"term"`              // how many servers have had it
+	Tries   int        `json:"tries,omitempty"`   // in which it could not be continued, since it last could
+	Failure string     `json:"failure,omitempty"` // of the last one
+
+	revision uint64        // in the directory
+	seen     lockstep.Time // when this server has seen this revision
+}
+
+// keyOf returns the key of a match of a name in the directory. A key must not end with a dot, as names may.
+func keyOf(name string) string { return strings.ReplaceAll(name, ".", "=") }
+
+// parseMatch reads an entry of the directory.
+func parseMatch(value []byte, revision uint64) (*Match, error) {
+	m := &Match{revision: revision}
+	if err := json.Unmarshal(value, m); err != nil {
+		return nil, fmt.Errorf("cluster: an entry of the directory: %w", err)
+	}
+	return m, nil
+}
+
+// matchID returns the id of the match.
+func (m *Match) matchID() (id lockstep.MatchID, err error) {
+	b, err := hex.DecodeString(m.ID)
+	if err != nil || len(b) != len(id) {
+		return id, fmt.Errorf("cluster: match %q: got the id %q, want %d hexadecimal digits", m.Name, m.ID, 2*len(id))
+	}
+	copy(id[:], b)
+	return id, nil
+}

@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// errNeverBegan: the server of a match was lost before the log had a header.
+var errNeverBegan = errors.New("cluster: the log has no header: its match never began")
+
+// A fetched is a log that this server has claimed, and as a file.
+type fetched struct {
+	log    *matchLog
+	path   string
+	header *lockstep.Header
+}
+
+// A download writes a replicated log into a file.
+type download struct {
+	conn   *storage.Conn
+	id     lockstep.MatchID
+	reader ownership.Reader
+	dec    record.Decoder
+	writer *replay.Writer
+	header *lockstep.Header
+}
+
+// fetch claims the log of a match, and writes it to where the server resumes it. With [errNeverBegan] it has the log,
+// too.
+func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
+	id, err := e.matchID()
+	if err != nil {
+		return nil, err
+	}
+	d := &download{conn: m.options.Conn, id: id}
+	f = &fetched{path: filepath.Join(m.options.Dir, "live", fmt.Sprintf("%s-%s.ssr", e.Name, e.ID[:8]))}
+	os.Remove(f.path + ".part") // a crash can have left one
+	file, err := replay.Create(f.path + ".part")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.path + ".part")
+	defer file.Close()
+	d.writer = replay.NewWriter(file, replay.WriterOptions{Durability: replay.SyncNone})
+	for f.log == nil {
+		if err := d.catchUp(ctx); err != nil {
+			return nil, err
+		}
+		if f.log, err = m.claim(ctx, e, d.reader.End()); err != nil {
+			return nil, err
+		}
+	}
+	if f.header = d.header; f.header == nil {
+		return f, errNeverBegan
+	}
+	if err := d.writer.Close(); err == nil {
+		err = replay.Replace(f.path+".part", f.path)
+	}
+	if err != nil {
+		f.log.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// claim claims a log which ends at end. It returns nil if it ends later.
+func (m *Member) claim(ctx context.Context, e *Match, end ownership.End) (*matchLog, error) {
+	l, err := m.newMatchLog(e, end)
+	if err != nil {
+		return nil, err
+	}
+	claimed, err := l.waitClaim(ctx)
+	if !claimed {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// catchUp reads the log to its end.
+func (d *download) catchUp(ctx context.Context) error {
+	last, _, err := d.conn.Last(ctx, d.id)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tail := d.conn.Tail(d.id, d.reader.End().Sequence)
+	defer tail.Close()
+	for d.reader.End().Sequence < last {
+		sequence, message, err := tail.Next(ctx)
+		switch {
+		case err == nil:
+			err = d.take(sequence, message)
+		case errors.Is(err, io.EOF): // a copy that is a little late has answered
+			time.Sleep(lateCopy)
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lateCopy is the time to wait for a copy of the log that does not have its end yet.
+const lateCopy = 5 * time.Millisecond
+
+// take writes the records of a message.
+func (d *download) take(sequence uint64, message []byte) error {
+	b, err := d.reader.Take(sequence, message)
+	for err == nil && len(b) > 0 {
+		var rec *record.Record
+		var rest []byte
+		if rec, rest, err = d.dec.Decode(b); err != nil {
+			break
+		}
+		if rec.Kind == record.KindHeader {
+			h := *rec.Header
+			d.header = &h
+		}
+		err = d.writer.Append(b[:len(b)-len(rest)])
+		b = rest
+	}
+	if err != nil {
+		return fmt.Errorf("cluster: sequence %d of the log: %w", sequence, err)
+	}
+	return nil
+}

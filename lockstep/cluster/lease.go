@@ -1,0 +1,118 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+)
+
+// A Server is what the lease of a server says about it.
+type Server struct {
+	Name     string  `json:"name"`
+	Address  string  `json:"address"`
+	Matches  int     `json:"matches"`
+	Capacity int     `json:"capacity"`
+	Builds   []Build `json:"builds"`
+	Draining bool    `json:"draining,omitempty"` // it takes no more matches
+}
+
+// A Build is a build of a game.
+type Build struct {
+	Game  string `json:"game"`
+	Build string `json:"build"`
+}
+
+// renewEvery is the time between two renewals of a lease.
+const renewEvery = storage.LeaseTime / 5
+
+// can reports whether the server has room for a match of a build.
+func (s *Server) can(b Build) bool {
+	if s.Draining || s.Matches >= s.Capacity {
+		return false
+	}
+	for _, own := range s.Builds {
+		if own == b {
+			return true
+		}
+	}
+	return false
+}
+
+// self returns what this server's lease says. The mutex is held.
+func (m *Member) self() Server {
+	s := Server{Name: m.id, Address: m.options.Address, Capacity: m.options.Capacity, Builds: m.options.Builds, Draining: m.draining}
+	for _, e := range m.entries {
+		if e.Server == s.Name && e.State != Released && e.State != Failed {
+			s.Matches++
+		}
+	}
+	return s
+}
+
+// renew renews this server's lease once.
+func (m *Member) renew(ctx context.Context) error {
+	m.mu.Lock()
+	s := m.self()
+	m.mu.Unlock()
+	value, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a Server has only strings and numbers
+	}
+	ctx, cancel := context.WithTimeout(ctx, storage.LeaseTime/2)
+	defer cancel()
+	sent := m.now()
+	revision, err := m.servers.Put(ctx, s.Name, value)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err != nil {
+		m.leases.Failed()
+		return err
+	}
+	m.leases.Renewed(revision, sent, m.now())
+	return nil
+}
+
+// keepLease renews the lease until the member leaves.
+func (m *Member) keepLease() {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	failing := false
+	for {
+		select {
+		case <-tick.C:
+		case <-m.ctx.Done():
+			return
+		}
+		err := m.renew(m.ctx)
+		if err != nil && !failing && m.ctx.Err() == nil {
+			m.options.Log.Warn("the lease was not renewed", "err", err)
+		} else if err == nil && failing {
+			m.options.Log.Info("the lease is renewed again")
+		}
+		failing = err != nil
+	}
+}
+
+// sawServer takes an update of a lease.
+func (m *Member) sawServer(name string, value []byte, revision uint64) {
+	s := &Server{}
+	if json.Unmarshal(value, s) != nil || s.Name != name {
+		return // not of a member
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.others[name] = s
+	m.leases.Seen(name, revision, m.now())
+	m.announce()
+}
+
+// serverLeft takes a lease that its server has given up. One that runs out is no news: the storage may have been away.
+func (m *Member) serverLeft(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.others, name)
+	m.leases.Left(name, m.now())
+	m.announce()
+}

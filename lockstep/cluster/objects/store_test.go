@@ -1,0 +1,275 @@
+//go:build !js && !wasip1
+
+package objects_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/goleak"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/archive"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// connect starts a node with an empty bucket, and connects to it.
+func connect(t *testing.T) *storage.Conn {
+	t.Helper()
+	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(node.Stop)
+	return dial(t, node.URL())
+}
+
+func dial(t *testing.T, url string) *storage.Conn {
+	t.Helper()
+	conn, err := storage.Dial(url, storage.DialOptions{Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := conn.Setup(ctx, storage.Layout{}); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// file writes a file, and returns its path.
+func file(t *testing.T, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func names(t *testing.T, s archive.Store) (all []string) {
+	t.Helper()
+	if err := s.List(t.Context(), func(o archive.Object) error {
+		all = append(all, o.Name)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Files of every size come back whole, wherever a reader begins.
+func TestStore(t *testing.T) {
+	s := objects.New(connect(t))
+	if got := names(t, s); len(got) > 0 {
+		t.Errorf("an empty bucket lists %v", got)
+	}
+	for _, row := range []struct {
+		name string
+		size int
+	}{{"empty.ssr", 0}, {"byte.ssr", 1}, {"chunk.ssr", 128 << 10}, {"more.ssr", 128<<10 + 1}, {"large.ssr", 17 << 20}, {"öde/a b.ssr", 300}} {
+		content := bytes.Repeat([]byte("0123456789abcdef"), row.size/16+1)[:row.size]
+		if err := s.Put(t.Context(), row.name, file(t, content)); err != nil {
+			t.Fatalf("%s: %v", row.name, err)
+		}
+		f, err := s.Open(t.Context(), row.name)
+		if err != nil {
+			t.Fatalf("%s: %v", row.name, err)
+		}
+		for _, from := range []int{0, row.size / 3, row.size} {
+			if _, err := f.Seek(int64(from), io.SeekStart); err != nil {
+				t.Error(err)
+			}
+			if b, err := io.ReadAll(f); err != nil || !bytes.Equal(b, content[from:]) {
+				t.Errorf("%s from %d: got %d bytes, %v, want %d", row.name, from, len(b), err, row.size-from)
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		want, err := objects.SumOf(bytes.NewReader(content))
+		if got, gerr := s.Sum(t.Context(), row.name); errors.Join(err, gerr) != nil || got != want {
+			t.Errorf("%s: got the sum %s, %v, want %s", row.name, got, errors.Join(err, gerr), want)
+		}
+	}
+	if got := strings.Join(names(t, s), " "); got != "byte.ssr chunk.ssr empty.ssr large.ssr more.ssr öde/a b.ssr" {
+		t.Errorf("listed %s", got)
+	}
+}
+
+func TestReplaceAndDelete(t *testing.T) {
+	conn := connect(t)
+	s := objects.New(conn)
+	before := time.Now()
+	for _, content := range []string{strings.Repeat("old", 1<<17), "new"} {
+		if err := s.Write(t.Context(), "a.ssr", []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Write(t.Context(), "a.ssr.json", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := s.Open(t.Context(), "a.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(f); err != nil || string(b) != "new" {
+		t.Errorf("got %q, %v", b, err)
+	}
+	f.Close()
+	if err := s.List(t.Context(), func(o archive.Object) error {
+		if o.Name == "a.ssr" && (o.SizeBytes != 3 || o.Written.Before(before.Add(-time.Minute)) || o.Written.After(time.Now().Add(time.Minute))) {
+			t.Errorf("listed %+v", o)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+	stop := errors.New("enough")
+	if err := s.List(t.Context(), func(archive.Object) error { return stop }); err != stop {
+		t.Errorf("got %v, want %v", err, stop)
+	}
+	for range 2 {
+		if err := errors.Join(s.Delete(t.Context(), "a.ssr"), s.Delete(t.Context(), "never.ssr")); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := s.Open(t.Context(), "a.ssr"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("deleted: got %v, want %v", err, fs.ErrNotExist)
+	}
+	if err := s.Put(t.Context(), "none.ssr", file(t, nil)+"x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: got %v", err)
+	}
+	if got := names(t, s); !slices.Equal(got, []string{"a.ssr.json"}) {
+		t.Errorf("listed %v", got)
+	}
+	if n := chunks(t, conn); n != 1 {
+		t.Errorf("got %d chunks in the bucket, want that of the remaining file", n)
+	}
+}
+
+// chunks returns the number of chunks in the bucket.
+func chunks(t *testing.T, conn *storage.Conn) int {
+	t.Helper()
+	stream, err := conn.JS.Stream(t.Context(), "OBJ_"+storage.ReplaysBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := stream.Info(t.Context(), jetstream.WithSubjectFilter("$O."+storage.ReplaysBucket+".C.>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, count := range info.State.Subjects {
+		n += int(count)
+	}
+	return n
+}
+
+// A chunk that is not what was put is an error, and no file.
+func TestWrongChunk(t *testing.T) {
+	conn := connect(t)
+	s := objects.New(conn)
+	content := bytes.Repeat([]byte("x"), 300<<10)
+	if err := s.Write(t.Context(), "a.ssr", content); err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := conn.JS.ObjectStore(t.Context(), storage.ReplaysBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := bucket.GetInfo(t.Context(), "a.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := conn.JS.Stream(t.Context(), "OBJ_"+storage.ReplaysBucket)
+	if err == nil {
+		err = stream.DeleteMsg(t.Context(), 2)
+	}
+	if err == nil {
+		_, err = conn.JS.Publish(t.Context(), "$O."+storage.ReplaysBucket+".C."+info.NUID, bytes.Repeat([]byte("y"), 128<<10))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(t.Context(), "a.ssr"); !errors.Is(err, objects.ErrSum) {
+		t.Errorf("got %v, want %v", err, objects.ErrSum)
+	}
+}
+
+// An archive keeps a replay on the disk until the storage has it, and finds it there with a new index.
+func TestArchive(t *testing.T) {
+	dir, stored := t.TempDir(), t.TempDir()
+	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: stored})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := dial(t, node.URL())
+	node.Stop()
+	content, err := os.ReadFile("../../../testdata/replays/versions/v1-sealed.ssr")
+	path := filepath.Join(dir, "duel-01020300.ssr")
+	if err == nil {
+		err = os.WriteFile(path, content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func() *archive.Archive {
+		a, err := archive.New(archive.Options{
+			Store: objects.New(conn), Index: filepath.Join(t.TempDir(), "index.db"), Log: slog.New(slog.DiscardHandler), Retry: time.Millisecond, LongestRetry: 50 * time.Millisecond,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(a.Close)
+		return a
+	}
+	a := start()
+	if err := errors.Join(a.Played(path, map[lockstep.Player]string{2: "ada"}), a.Adopt(dir)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, content) {
+		t.Fatalf("while the storage is away: %d bytes, %v", len(b), err)
+	}
+	node, err = storage.StartNode(storage.NodeOptions{Name: "a", Dir: stored, Listen: strings.TrimPrefix(node.URL(), "nats://")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer node.Stop()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := a.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+	a.Close()
+	a = start()
+	if err := a.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	found, _, err := a.Find(t.Context(), server.ArchiveQuery{Player: "player 1 é"})
+	if err != nil || len(found) != 1 || found[0].SizeBytes != int64(len(content)) || found[0].Subjects[2] != "ada" {
+		t.Errorf("a new index: got %+v, %v", found, err)
+	}
+}

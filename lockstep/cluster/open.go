@@ -1,0 +1,31 @@
+package cluster
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// Open implements [server.Replicator].
+func (m *Member) Open(name string, h *lockstep.Header) (server.ReplicatedLog, error) {
+	m.mu.Lock()
+	id := h.Match.String()
+	l, taken, draining := m.claimed[id], m.claimed[id] != nil, m.draining
+	delete(m.claimed, id)
+	m.mu.Unlock()
+	switch {
+	case taken:
+		return l, nil
+	case draining:
+		return nil, server.ErrShutdown
+	}
+	e, err := m.write(Match{Name: name, ID: id, Game: h.Game, Build: h.Build, Server: m.id, State: Playing, Term: 1})
+	if err != nil {
+		return nil, err
+	}
+	if l, err = m.newMatchLog(e, ownership.End{}); err != nil {
+		m.drop(e)
+		return nil, err
+	}
+	return l, nil
+}

@@ -1,0 +1,19 @@
+// Package relay serves the spectators of matches that run on other machines, over HTTP and WebSockets. It needs no game.
+//
+//	r, err := relay.New(relay.Options{Source: relay.Upstream{URL: "http://game.example"}})
+//	err = server.HTTPServer(":8080", r).Serve(r.Listener(l))
+//
+// A [Server] follows a match while somebody watches it, and for a time after. Each match has a goroutine with its
+// [audience.Audience], and each connection two. The matches come from an [Upstream], which is a server or another relay, or from
+// the replicated logs of a [Cluster].
+//
+//	GET /matches/NAME/play     WebSocket for spectators, as docs/protocol.md says
+//	GET /matches/NAME          JSON: name, tick, spectators, delay, and the identity that a client without the game needs
+//	GET /matches/NAME/schemas  JSON: the schemas of the match
+//	GET /matches/NAME/assets   JSON: its assets, from an Upstream
+//	GET /assets/SHA256         an asset, from an Upstream; the relay keeps what it has fetched
+//	GET /healthz, /metrics     for operators
+//
+// A spectator that reads costs about 46 KiB of memory, and one that does not at most 100 KiB more in messages of usual size; see
+// docs/limits.md.
+package relay

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package relay_test
+
+func helpBenchmark() {}

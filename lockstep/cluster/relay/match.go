@@ -1,0 +1,262 @@
+package relay
+
+import (
+	"cmp"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// inboxSize is the number of messages that wait for a match. Further senders block.
+const inboxSize = 1024
+
+// A Match is a match that a [Server] follows. Only its own goroutine uses the audience.
+type Match struct {
+	server *Server
+	name   string
+	a      *audience.Audience
+	feed   feed
+	epoch  time.Time // time 0 of the audience's clock
+	inbox  chan input
+	done   chan struct{}
+
+	conns   map[host.PeerID]*conn
+	fed     []*conn // scratch
+	next    lockstep.Time
+	idle    time.Time // since when nobody is connected; zero while somebody is
+	stopped bool      // by Shutdown
+	over    bool
+	view    atomic.Pointer[View] // updated every second
+	counted audience.Stats       // that the metrics include
+	assets  atomic.Pointer[[]lockstep.Asset]
+}
+
+// An input is an event for a match: a connection opened, closed, sent a message or has room for more; or a function to call.
+type input struct {
+	conn   *conn
+	opened bool
+	closed bool
+	data   *buffer.Buffer
+	do     func()
+}
+
+func newMatch(s *Server, name string) (*Match, error) {
+	m := &Match{
+		server: s, name: name, epoch: time.Now(), inbox: make(chan input, inboxSize), done: make(chan struct{}),
+		conns: make(map[host.PeerID]*conn), idle: time.Now(),
+	}
+	o := s.options.Audience
+	if auth := s.options.Front.Authorizer; auth != nil {
+		o.Authorize = func(token string) error {
+			_, err := auth.Authorize(token, name)
+			return err
+		}
+	}
+	var err error
+	if m.a, err = audience.New(o); err != nil {
+		return nil, err
+	}
+	m.view.Store(&View{Name: name, State: stateJoining})
+	return m, nil
+}
+
+// Name returns the match's name.
+func (m *Match) Name() string { return m.name }
+
+// View returns what the match looked like at most a second ago.
+func (m *Match) View() View { return *m.view.Load() }
+
+// Done is closed when the match is followed no more.
+func (m *Match) Done() <-chan struct{} { return m.done }
+
+// post sends an input to the match. It waits while the inbox is full, and reports false if the match is over.
+func (m *Match) post(in input) bool {
+	select {
+	case m.inbox <- in:
+		return true
+	case <-m.done:
+		return false
+	}
+}
+
+// now returns the time on the audience's clock.
+func (m *Match) now() lockstep.Time { return lockstep.Time(time.Since(m.epoch).Microseconds()) }
+
+// run is the match's goroutine.
+func (m *Match) run(f found) {
+	defer close(m.done)
+	defer m.server.forget(m)
+	m.feed = f.follow(m)
+	defer func() { m.feed.close() }()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	viewAt := time.Time{}
+	for !m.finished() {
+		select {
+		case in := <-m.inbox:
+			m.take(in)
+		case <-timer.C:
+		}
+		for range inboxSize {
+			select {
+			case in := <-m.inbox:
+				m.take(in)
+				continue
+			default:
+			}
+			break
+		}
+		m.step()
+		if wall := time.Now(); wall.Sub(viewAt) >= time.Second {
+			viewAt = wall
+			m.publish()
+		}
+		next := min(m.next, m.feed.next(), m.now()+lockstep.Second)
+		timer.Reset(time.Duration(max(next-m.now(), 0)) * time.Microsecond)
+	}
+	for _, c := range m.conns {
+		c.end("the relay follows the match no more")
+	}
+	m.publish()
+}
+
+// step lets the feed and the audience do their work, and feeds the connections.
+func (m *Match) step() {
+	m.feed.act()
+	if m.now() >= m.next {
+		m.a.Advance(m.now())
+	}
+	for {
+		r := m.a.Ready()
+		m.next = r.Next
+		if r.Keyframe {
+			m.feed.refresh()
+		}
+		for _, id := range r.Welcomed {
+			if c := m.conns[id]; c != nil {
+				c.ws.SetReadLimit(protocol.MaxClientMessage)
+			}
+		}
+		if len(r.Peers) == 0 {
+			return
+		}
+		m.fed = m.fed[:0]
+		for _, id := range r.Peers {
+			if c := m.conns[id]; c != nil {
+				m.fed = append(m.fed, c)
+			}
+		}
+		for _, c := range m.fed {
+			c.feed(m.a)
+		}
+	}
+}
+
+func (m *Match) take(in input) {
+	c := in.conn
+	switch {
+	case in.do != nil:
+		in.do()
+	case in.opened:
+		id, ok := m.a.Connect(m.now(), c.addr.String())
+		if !ok {
+			c.end("the match is full")
+			return
+		}
+		c.id, m.idle = id, time.Time{}
+		m.conns[id] = c
+	case c.id == 0: // it found no room
+	case in.closed:
+		m.a.Disconnect(m.now(), c.id)
+		delete(m.conns, c.id)
+		if len(m.conns) == 0 {
+			m.idle = time.Now()
+		}
+	case in.data != nil:
+		m.a.Receive(m.now(), c.id, in.data.Bytes)
+		buffers.Put(in.data)
+	default:
+		c.feed(m.a)
+	}
+}
+
+// shutdown sends all spectators away, because the relay stops.
+func (m *Match) shutdown() {
+	m.stopped = true
+	m.a.Close(m.now(), protocol.CloseShutdown, "the relay stops", lockstep.Second)
+}
+
+// finished reports whether the match is followed no more: it is over for everybody, or nobody has watched it for a time.
+func (m *Match) finished() bool {
+	if len(m.conns) > 0 {
+		return false
+	}
+	return m.stopped || m.over || !m.idle.IsZero() && time.Since(m.idle) > m.server.options.Idle
+}
+
+// giveUp says that the source cannot be followed, for a reason. The spectators may come back, and find out what is there then.
+func (m *Match) giveUp(err error) {
+	if m.over {
+		return
+	}
+	m.over = true
+	if err != nil {
+		m.server.options.Log.Warn("relay", "match", m.name, "err", err)
+		m.a.Close(m.now(), protocol.CloseBusy, "the relay cannot watch the match", 5*lockstep.Second)
+	}
+}
+
+// A View is the public description of a match.
+type View struct {
+	Name          string            `json:"name"`
+	Protocol      uint32            `json:"protocol"`
+	Engine        string            `json:"engine"`
+	Game          string            `json:"game"`
+	Build         string            `json:"build"`
+	StateSchema   uint64            `json:"state_schema,string"`
+	CommandSchema uint64            `json:"command_schema,string"`
+	SelfTest      []string          `json:"self_test"`
+	Match         string            `json:"match"`
+	Settings      lockstep.Settings `json:"settings"`
+	State         string            `json:"state"` // joining, playing, held or ended
+	Tick          lockstep.Tick     `json:"tick"`  // the last one that spectators may see
+	Spectators    int               `json:"spectators"`
+	Delay         lockstep.Tick     `json:"delay"`        // ticks
+	Lag           lockstep.Tick     `json:"lag"`          // ticks that the source has and the relay has not
+	Memory        int               `json:"memory"`       // bytes that all spectators share, and their queues
+	MemoryBound   int               `json:"memory_bound"` // the most that Memory can be, for states as large as the latest
+
+	header *lockstep.Header
+}
+
+// States of a View.
+const (
+	stateJoining = "joining"
+	statePlaying = "playing"
+	stateHeld    = "held"
+	stateEnded   = "ended"
+)
+
+// publish updates the view and the metrics.
+func (m *Match) publish() {
+	x, h := m.a.Stats(), m.a.Header()
+	v := &View{Name: m.name, State: stateJoining, Tick: x.Shown, Spectators: x.Spectators, Delay: m.a.Delay(), Lag: m.feed.lag(), Memory: x.Memory, header: h}
+	m.server.metrics.count(&x, &m.counted)
+	if h == nil {
+		m.view.Store(v)
+		return
+	}
+	id := protocol.AuthOf(h)
+	v.Protocol, v.Engine, v.Game, v.Build, v.StateSchema, v.CommandSchema = id.Protocol, id.Engine, id.Game, id.Build, id.StateSchema, id.CommandSchema
+	for _, p := range id.SelfTest.Parts() {
+		v.SelfTest = append(v.SelfTest, decimal(*p.Sum))
+	}
+	v.Match, v.Settings, v.MemoryBound = h.Match.String(), h.Settings, m.a.MemoryBound(x.StateBytes)
+	v.State = cmp.Or(map[bool]string{m.a.Ended(): stateEnded, m.a.Held() != "" && !m.a.Ended(): stateHeld}[true], statePlaying)
+	m.view.Store(v)
+}

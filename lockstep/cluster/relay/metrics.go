@@ -1,0 +1,84 @@
+package relay
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
+)
+
+// metrics are the relay's metrics for Prometheus. Those with the label match are of the matches that are followed now.
+type metrics struct {
+	registry *prometheus.Registry
+	server   *Server
+	refused  prometheus.Counter
+	in, out  prometheus.Counter
+	sync     prometheus.Counter
+	resyncs  *prometheus.CounterVec
+	welcomes prometheus.Counter
+	cuts     prometheus.Counter
+	desyncs  prometheus.Counter
+}
+
+var (
+	spectatorsDesc = prometheus.NewDesc("samestep_relay_spectators", "Spectators of a match.", []string{"match"}, nil)
+	tickDesc       = prometheus.NewDesc("samestep_relay_tick", "Last tick of a match that spectators may see.", []string{"match"}, nil)
+	lagDesc        = prometheus.NewDesc("samestep_relay_source_lag_ticks", "Ticks that the source of a match has and the relay has not.", []string{"match"}, nil)
+	memoryDesc     = prometheus.NewDesc("samestep_relay_memory_bytes", "Memory for the spectators of a match, without sockets.", []string{"match"}, nil)
+)
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{registry: prometheus.NewRegistry(), server: s}
+	counter := func(name, help string) prometheus.Counter {
+		c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+		m.registry.MustRegister(c)
+		return c
+	}
+	m.refused = counter("samestep_relay_refused_total", "WebSockets refused for want of a place.")
+	m.in = counter("samestep_relay_received_bytes_total", "Bytes of messages of spectators.")
+	m.out = counter("samestep_relay_sent_bytes_total", "Bytes of messages to spectators.")
+	m.sync = counter("samestep_relay_keyframe_bytes_total", "Bytes of keyframes to spectators.")
+	m.welcomes = counter("samestep_relay_welcomes_total", "Spectators welcomed.")
+	m.cuts = counter("samestep_relay_source_losses_total", "Times that a relay came back to a match that it had lost.")
+	m.desyncs = counter("samestep_relay_desyncs_total", "Checksums of spectators that differ from the log's.")
+	m.resyncs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "samestep_relay_resyncs_total", Help: "Keyframes to spectators besides the first one, by reason."}, []string{"reason"})
+	m.registry.MustRegister(m.resyncs, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Describe implements [prometheus.Collector].
+func (m *metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{spectatorsDesc, tickDesc, lagDesc, memoryDesc} {
+		to <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (m *metrics) Collect(to chan<- prometheus.Metric) {
+	for _, x := range m.server.all() {
+		v := x.View()
+		for d, n := range map[*prometheus.Desc]float64{spectatorsDesc: float64(v.Spectators), tickDesc: float64(v.Tick), lagDesc: float64(v.Lag), memoryDesc: float64(v.Memory)} {
+			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, n, v.Name)
+		}
+	}
+}
+
+// count adds what an audience has done since the last call.
+func (m *metrics) count(x, before *audience.Stats) {
+	m.in.Add(float64(x.BytesIn - before.BytesIn))
+	m.out.Add(float64(x.BytesOut - before.BytesOut))
+	m.sync.Add(float64(x.SyncBytes - before.SyncBytes))
+	m.welcomes.Add(float64(x.Welcomes - before.Welcomes))
+	m.cuts.Add(float64(x.Cuts - before.Cuts))
+	m.desyncs.Add(float64(x.Desyncs - before.Desyncs))
+	m.resyncs.WithLabelValues("source").Add(float64(x.Resyncs - before.Resyncs))
+	m.resyncs.WithLabelValues("slow").Add(float64(x.Strikes - before.Strikes))
+	*before = *x
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}

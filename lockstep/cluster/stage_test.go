@@ -1,0 +1,212 @@
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+const tokenList = `
+player    0    ada   -     ada-ada-ada-ada-ada
+player    1    bob   -     bob-bob-bob-bob-bob
+admin     -    ops   -     ops-ops-ops-ops-ops-ops
+`
+
+// patience is how long a test waits for something.
+const patience = 30 * time.Second
+
+// A safeBuffer is a log of a server.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// A site is one server of a cluster.
+type site struct {
+	name   string
+	conn   *storage.Conn
+	member *cluster.Member
+	server *server.Server
+	web    *http.Server
+	url    string
+	dir    string
+	log    safeBuffer
+
+	sockets sync.Map    // net.Conn of each WebSocket
+	refuse  atomic.Bool // to take a match over
+}
+
+// newNode starts a storage node that is alone.
+func newNode(t *testing.T) *storage.Node {
+	t.Helper()
+	return startNode(t, t.TempDir(), "")
+}
+
+// startNode starts a storage node with the files in a folder.
+func startNode(t *testing.T, dir, listen string) *storage.Node {
+	t.Helper()
+	n, err := storage.StartNode(storage.NodeOptions{Name: "node", Dir: dir, Listen: listen})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Stop)
+	return n
+}
+
+// newSite starts a server. Its matches are of the minimal game.
+func newSite(t *testing.T, name, storageURL string, replicas int) *site {
+	t.Helper()
+	x := &site{name: name, dir: t.TempDir()}
+	log := slog.New(slog.NewTextHandler(&x.log, nil))
+	var err error
+	if x.conn, err = storage.Dial(storageURL, storage.DialOptions{Name: name}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := x.conn.Setup(ctx, storage.Layout{Replicas: replicas}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.url = "http://" + l.Addr().String()
+	game := lockstep.MustGame(minimal.Rules())
+	x.member, err = cluster.Join(ctx, cluster.Options{
+		Conn: x.conn, Name: name, Address: x.url, Dir: x.dir, Log: log, Builds: []cluster.Build{{Game: game.Name(), Build: game.Build()}},
+		Spec: func(string, *lockstep.Header) (server.MatchSpec, error) {
+			if x.refuse.Load() {
+				return server.MatchSpec{}, errors.New("refused by the test")
+			}
+			return server.MatchSpec{Game: game}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.server, err = server.New(server.Options{
+		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
+			var wanted struct{ Name string }
+			err := json.NewDecoder(body).Decode(&wanted)
+			return duel(wanted.Name), err
+		},
+		Authorizer: tokens, Dir: x.dir, Log: log, Replicator: x.member, IdleMatch: -1, MaxUnauthenticated: 1000, MaxPerAddress: 1000,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.member.Serve(x.server)
+	x.web = server.HTTPServer("", x.member.Handler(x.server))
+	x.web.ConnState = func(c net.Conn, s http.ConnState) {
+		if s == http.StateHijacked {
+			x.sockets.Store(c, nil)
+		}
+	}
+	go x.web.Serve(x.server.Listener(l))
+	t.Cleanup(func() {
+		x.stop(t)
+		if t.Failed() {
+			t.Logf("the log of %s:\n%s", name, &x.log)
+		}
+	})
+	return x
+}
+
+// create begins a match of two players.
+func (x *site) create(t *testing.T, name string) *server.Match {
+	t.Helper()
+	m, err := x.server.Create(duel(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// duel returns the spec of a match of two players.
+func duel(name string) server.MatchSpec {
+	settings := lockstep.DefaultSettings(2)
+	settings.Seed, settings.CheckEvery, settings.KeyframeEvery = 1, 10, 100
+	return server.MatchSpec{Name: name, Game: lockstep.MustGame(minimal.Rules()), Settings: settings, Config: &minimal.Config{Size: 50, Coins: 500}}
+}
+
+// vanish cuts a server off, as if its machine had lost its power: it says nothing to anybody any more.
+func (x *site) vanish() {
+	x.cutOff()
+	x.web.Close()
+	x.sockets.Range(func(c, _ any) bool {
+		c.(net.Conn).Close()
+		return true
+	})
+}
+
+// cutOff cuts a server off from the storage, but not from its clients.
+func (x *site) cutOff() { x.conn.Close() }
+
+func (x *site) stop(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := x.server.Shutdown(ctx); err != nil {
+		t.Errorf("%s: %v", x.name, err)
+	}
+	x.web.Close()
+	x.member.Close(ctx)
+	x.conn.Close()
+}
+
+// await waits until a condition holds.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
+// has returns the match of a name if the server runs it.
+func (x *site) has(name string) *server.Match {
+	for _, m := range x.server.Matches() {
+		if m.Name() == name {
+			return m
+		}
+	}
+	return nil
+}
+
+func (x *site) playURL(match string) string {
+	return fmt.Sprintf("%s/matches/%s/play", x.url, match)
+}

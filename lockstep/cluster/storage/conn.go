@@ -1,0 +1,208 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// MaxMessage is the largest message that the cluster stores, in bytes. Every NATS server accepts it by default.
+const MaxMessage = 512 << 10
+
+// Names of what a cluster stores.
+const (
+	ServersBucket = "samestep-servers"
+	MatchesBucket = "samestep-matches"
+	ResultsBucket = "samestep-results"
+	JobsStream    = "samestep-jobs"
+	JobsSubject   = "samestep.jobs"
+	ReplaysBucket = "samestep-replays"
+
+	logStream  = "samestep-log-"
+	logSubject = "samestep.log."
+)
+
+// DialOptions say who connects.
+type DialOptions struct {
+	Name        string      // shown to the operators of the storage
+	User        string      // with Password; or else
+	Password    string      //
+	Credentials string      // path of a credentials file; or else
+	Seed        string      // path of a file with the seed of an nkey
+	Role        Role        // for which the answers are; "" for any that is not [OperatorRole]
+	TLS         *tls.Config // nil: as the address says
+}
+
+// A Conn is a connection to the storage. It reconnects by itself.
+type Conn struct {
+	NATS *nats.Conn
+	JS   jetstream.JetStream
+
+	streams int // that logs are spread over; set by Setup or Learn
+}
+
+// Dial connects to a storage node, and to the others of its cluster when it is lost.
+func Dial(url string, o DialOptions) (*Conn, error) {
+	options := []nats.Option{
+		nats.Name(o.Name), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond),
+		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(2 * time.Second),
+		nats.ReconnectBufSize(-1), // a write while the storage is away fails: the caller knows whether to repeat it
+	}
+	switch {
+	case o.User != "":
+		options = append(options, nats.UserInfo(o.User, o.Password))
+	case o.Credentials != "":
+		options = append(options, nats.UserCredentials(o.Credentials))
+	case o.Seed != "":
+		key, err := nats.NkeyOptionFromSeed(o.Seed)
+		if err != nil {
+			return nil, fmt.Errorf("storage: %w", err)
+		}
+		options = append(options, key)
+	}
+	options = append(options, nats.CustomInboxPrefix(inbox(o.Role)))
+	if o.TLS != nil {
+		options = append(options, nats.Secure(o.TLS))
+	}
+	nc, err := nats.Connect(url, options...)
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	return &Conn{NATS: nc, JS: js}, nil
+}
+
+// Close closes the connection.
+func (c *Conn) Close() { c.NATS.Close() }
+
+// A Layout says how the storage keeps things. A zero field has the default that its comment names. The first server of
+// a cluster chooses it.
+type Layout struct {
+	Replicas int           // copies of everything, 1, 3 or 5: 1
+	Streams  int           // over which the logs of matches are spread, at most MaxStreams: 4
+	Lease    time.Duration // of a server; LeaseTime
+	MaxBytes int64         // of each stream of logs: no limit
+}
+
+// LeaseTime is the time after which the lease of a server that does not renew it is gone.
+const LeaseTime = 1200 * time.Millisecond
+
+// Setup makes what is missing. It waits for the storage until ctx ends. Several servers may call it at once.
+func (c *Conn) Setup(ctx context.Context, l Layout) error {
+	l.Replicas, l.Streams, l.Lease, l.MaxBytes = cmp.Or(l.Replicas, 1), cmp.Or(l.Streams, 4), cmp.Or(l.Lease, LeaseTime), cmp.Or(l.MaxBytes, -1)
+	if l.Streams < 1 || l.Streams > MaxStreams {
+		return fmt.Errorf("storage: got %d streams, want 1 to %d", l.Streams, MaxStreams)
+	}
+	for i := range l.Streams {
+		name := fmt.Sprint(logStream, i)
+		err := c.setStream(ctx, jetstream.StreamConfig{
+			Name: name, Subjects: []string{fmt.Sprint(logSubject, i, ".*")}, Replicas: l.Replicas, Storage: jetstream.FileStorage,
+			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: l.MaxBytes, DenyDelete: true,
+			MaxMsgSize: MaxMessage + 1024, AllowDirect: true, // for Tail
+		})
+		if err != nil {
+			return err
+		}
+	}
+	c.streams = l.Streams
+	if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: l.Lease, Replicas: l.Replicas, Storage: jetstream.MemoryStorage}); err != nil {
+		return err
+	}
+	for _, name := range []string{MatchesBucket, ResultsBucket} {
+		if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: name, History: 1, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
+			return err
+		}
+	}
+	if err := c.setStream(ctx, jetstream.StreamConfig{
+		Name: JobsStream, Subjects: []string{JobsSubject + ".>"}, Retention: jetstream.WorkQueuePolicy, Replicas: l.Replicas, Storage: jetstream.FileStorage, Duplicates: time.Hour,
+	}); err != nil {
+		return err
+	}
+	return retry(ctx, "bucket "+ReplaysBucket, jetstream.ErrBucketExists, func(ctx context.Context) error {
+		_, err := c.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: ReplaysBucket, Replicas: l.Replicas, Storage: jetstream.FileStorage})
+		return err
+	})
+}
+
+// Learn asks the storage over how many streams it spreads logs. It makes nothing, so a program that may only read can call it in place
+// of Setup. It waits for the first server of the cluster until ctx ends.
+func (c *Conn) Learn(ctx context.Context) error {
+	for {
+		n := 0
+		var err error
+		for err == nil && n < MaxStreams {
+			if _, err = c.JS.Stream(ctx, fmt.Sprint(logStream, n)); err == nil {
+				n++
+			}
+		}
+		if n == MaxStreams || n > 0 && errors.Is(err, jetstream.ErrStreamNotFound) {
+			c.streams = n
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("storage: no logs yet: %w", err)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// setStream creates a stream unless there is one.
+func (c *Conn) setStream(ctx context.Context, s jetstream.StreamConfig) error {
+	return retry(ctx, "stream "+s.Name, jetstream.ErrStreamNameAlreadyInUse, func(ctx context.Context) error {
+		_, err := c.JS.CreateStream(ctx, s)
+		return err
+	})
+}
+
+// setBucket creates a key-value bucket unless there is one.
+func (c *Conn) setBucket(ctx context.Context, b jetstream.KeyValueConfig) error {
+	return retry(ctx, "bucket "+b.Bucket, jetstream.ErrBucketExists, func(ctx context.Context) error {
+		_, err := c.JS.CreateKeyValue(ctx, b)
+		return err
+	})
+}
+
+// attemptTime is the time limit of one attempt to create something.
+const attemptTime = time.Second
+
+// retry creates something. It tries again while the storage has no leader, for example because its nodes are starting.
+func retry(ctx context.Context, what string, exists error, create func(context.Context) error) error {
+	for {
+		one, stop := context.WithTimeout(ctx, attemptTime)
+		err := create(one)
+		stop()
+		var refused *jetstream.APIError
+		switch {
+		case err == nil || errors.Is(err, exists):
+			return nil
+		case errors.As(err, &refused) && refused.Code != 503, ctx.Err() != nil:
+			return fmt.Errorf("storage: %s: %w", what, err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// LogOf returns the stream and the subject of the log of a match.
+func (c *Conn) LogOf(id lockstep.MatchID) (stream, subject string) {
+	h := fnv.New32a()
+	h.Write(id[:])
+	n := h.Sum32() % uint32(max(c.streams, 1))
+	return fmt.Sprint(logStream, n), fmt.Sprint(logSubject, n, ".", id.String())
+}

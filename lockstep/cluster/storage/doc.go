@@ -1,0 +1,15 @@
+// Package storage is the replicated storage of a cluster: NATS JetStream, embedded in this process or elsewhere.
+//
+//	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: "cluster"})
+//	conn, err := storage.Dial(node.URL(), storage.DialOptions{Name: "server-a"})
+//	err = conn.Setup(ctx, storage.Layout{Replicas: 1})
+//
+// What a cluster keeps there:
+//
+//	stream  samestep-log-N      logs of matches, a subject samestep.log.N.MATCH-ID for each; one of a few shared streams
+//	bucket  samestep-servers    key-value: the lease of each server, with its address, its load and its builds
+//	bucket  samestep-matches    key-value: the owner of each match that is not over
+//	bucket  samestep-results    key-value: what the verification farm has found
+//	stream  samestep-jobs       the farm's work queue
+//	objects samestep-replays    sealed replays, for the archive and the farm
+package storage

@@ -1,0 +1,137 @@
+package storage_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+)
+
+// A storage node in this process keeps the log of a match.
+func ExampleStartNode() {
+	dir, err := os.MkdirTemp("", "storage")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	var node *storage.Node
+	if node, err = storage.StartNode(storage.NodeOptions{Name: "a", Dir: dir}); err != nil {
+		panic(err)
+	}
+	defer node.Stop()
+	var conn *storage.Conn
+	if conn, err = storage.Dial(node.URL(), storage.DialOptions{Name: "server-a"}); err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+	ctx := context.Background()
+	if err := conn.Setup(ctx, storage.Layout{Streams: 1}); err != nil {
+		panic(err)
+	}
+	stream, subject := conn.LogOf(lockstep.MatchID{1})
+	fmt.Println(stream, subject)
+	_, err = conn.JS.Publish(ctx, subject, []byte("header"), jetstream.WithExpectLastSequencePerSubject(0))
+	fmt.Println("stored:", err == nil)
+	_, err = conn.JS.Publish(ctx, subject, []byte("too late"), jetstream.WithExpectLastSequencePerSubject(0))
+	fmt.Println("refused:", err != nil)
+	// Output:
+	// samestep-log-0 samestep.log.0.01000000000000000000000000000000
+	// stored: true
+	// refused: true
+}
+
+// A storage node knows the public key of a relay. The relay connects with the seed, which is secret.
+func ExampleNewUser() {
+	user, seed, err := storage.NewUser(storage.RelayRole)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(user.Role, user.Key[:1], len(user.Key), string(seed[:2]))
+	users, err := storage.ReadUsers(strings.NewReader(user.String()))
+	fmt.Println(len(users), err)
+	// Output:
+	// relay U 56 SU
+	// 1 <nil>
+}
+
+// A relay may publish on few subjects. None is that of a log or of a bucket.
+func ExamplePermissionsOf() {
+	var p storage.Permissions
+	p, err := storage.PermissionsOf(storage.RelayRole)
+	if err != nil {
+		panic(err)
+	}
+	for _, subject := range p.Publish {
+		if !strings.Contains(subject, "samestep-log-") {
+			fmt.Println(subject)
+		}
+	}
+	// Output:
+	// $JS.API.DIRECT.GET.KV_samestep-matches
+	// $JS.API.DIRECT.GET.KV_samestep-matches.>
+	// $JS.API.INFO
+	// $JS.API.STREAM.INFO.KV_samestep-matches
+}
+
+// The configuration of an existing NATS begins with the account that has the streams.
+func ExampleAccounts() {
+	var role storage.Role = storage.ServerRole
+	text := storage.Accounts([]storage.User{{Role: role, Key: "NKEY_OF_A_SERVER"}})
+	for _, line := range strings.SplitN(text, "\n", 6)[:5] {
+		fmt.Println(line)
+	}
+	// Output:
+	// accounts {
+	//   SAMESTEP {
+	//     jetstream: enabled
+	//     users: [
+	//       { nkey: NKEY_OF_A_SERVER # server
+}
+
+// A relay reads a log to its end.
+func ExampleConn_Tail() {
+	dir, err := os.MkdirTemp("", "storage")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: dir})
+	if err != nil {
+		panic(err)
+	}
+	defer node.Stop()
+	conn, err := storage.Dial(node.URL(), storage.DialOptions{Name: "server-a"})
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+	ctx := context.Background()
+	if err := conn.Setup(ctx, storage.Layout{Streams: 1}); err != nil {
+		panic(err)
+	}
+	_, subject := conn.LogOf(lockstep.MatchID{1})
+	for _, text := range []string{"header", "records"} {
+		if _, err := conn.JS.Publish(ctx, subject, []byte(text)); err != nil {
+			panic(err)
+		}
+	}
+	var tail *storage.Tail = conn.Tail(lockstep.MatchID{1}, 0)
+	defer tail.Close()
+	for {
+		sequence, message, err := tail.Next(ctx)
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		fmt.Println(sequence, string(message))
+	}
+	// Output:
+	// 1 header
+	// 2 records
+	// EOF
+}

@@ -1,0 +1,154 @@
+package storage
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Role is what a program does in a cluster. It decides what the program may do in the storage.
+type Role string
+
+// The roles of a cluster.
+const (
+	ServerRole   Role = "server"   // runs matches: writes logs, leases, the directory and the archive
+	OperatorRole Role = "operator" // submits replays to the farm, and looks at everything
+	RelayRole    Role = "relay"    // reads logs and the directory
+	WorkerRole   Role = "worker"   // takes jobs, reads replays, and writes results
+)
+
+// Roles are all roles, those that may do most first.
+var Roles = []Role{ServerRole, OperatorRole, RelayRole, WorkerRole}
+
+// isolated reports whether the role has an account of its own, from which only the listed subjects lead to the storage.
+//
+// Permissions alone stop nobody who may send a request: JetStream sends its answer to any subject that the request names,
+// and a consumer delivers to any subject that its maker names. Either can be the subject of a log. Answers to another account
+// stay in that account, so a role in one that makes no consumers writes only to what it may publish.
+func (r Role) isolated() bool { return r == RelayRole || r == WorkerRole }
+
+// MaxStreams is the largest number of streams that logs are spread over. Permissions name each.
+const MaxStreams = 16
+
+// Permissions are the subjects of NATS that a role may use.
+type Permissions struct {
+	Publish   []string
+	Subscribe []string
+}
+
+// A grant is what roles need for one purpose. In a subject {log} is each stream of logs, and {all} is each stream.
+type grant struct {
+	roles   []Role
+	publish []string
+}
+
+// The streams behind the buckets.
+const (
+	serversStream = "KV_" + ServersBucket
+	matchesStream = "KV_" + MatchesBucket
+	resultsStream = "KV_" + ResultsBucket
+	replaysStream = "OBJ_" + ReplaysBucket
+)
+
+// grants is the table of who may do what. Everything else is refused.
+var grants = []grant{
+	// Setup, and what exists.
+	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.CREATE.{all}"}},
+	{Roles, []string{accountInfo}},
+	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.INFO.{all}"}},
+	// Logs: append, remove, and read.
+	{[]Role{ServerRole}, []string{logSubject + ">", "$JS.API.STREAM.PURGE.{log}"}},
+	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.MSG.GET.{log}"}},
+	{[]Role{ServerRole, OperatorRole, RelayRole}, []string{directGet + "{log}"}},
+	{[]Role{RelayRole}, []string{"$JS.API.STREAM.INFO.{log}", "$JS.API.STREAM.INFO." + matchesStream}},
+	// Leases and the directory: write, look up, and watch.
+	{[]Role{ServerRole}, []string{"$KV." + ServersBucket + ".>", "$KV." + MatchesBucket + ".>"}},
+	{[]Role{ServerRole, OperatorRole, RelayRole}, lookups(matchesStream)},
+	{[]Role{ServerRole, OperatorRole}, lookups(serversStream)},
+	{[]Role{ServerRole, OperatorRole}, slices.Concat(consumers(serversStream), consumers(matchesStream))},
+	// Replays: write, remove, read, and list.
+	{[]Role{ServerRole, OperatorRole}, []string{"$O." + ReplaysBucket + ".>", "$JS.API.STREAM.PURGE." + replaysStream}},
+	{[]Role{ServerRole, OperatorRole}, consumers(replaysStream)},
+	{[]Role{ServerRole, OperatorRole, WorkerRole}, lookups(replaysStream)},
+	{[]Role{WorkerRole}, []string{"$JS.API.STREAM.INFO." + replaysStream}},
+	// Jobs: submit, and take.
+	{[]Role{OperatorRole}, slices.Concat([]string{JobsSubject + ".>"}, consumers(JobsStream))},
+	{[]Role{WorkerRole}, []string{
+		"$JS.API.STREAM.INFO." + JobsStream, "$JS.API.CONSUMER.INFO." + JobsStream + ".*", nextMessage + JobsStream + ".*",
+		"$JS.ACK." + JobsStream + ".>", "$JS.ACK.*.*." + JobsStream + ".>", // the second form is that of later servers
+	}},
+	// Results: write, look up, and watch.
+	{[]Role{WorkerRole}, []string{"$KV." + ResultsBucket + ".>", "$JS.API.STREAM.INFO." + resultsStream}},
+	{[]Role{OperatorRole, WorkerRole}, lookups(resultsStream)},
+	{[]Role{OperatorRole}, consumers(resultsStream)},
+}
+
+// Beginnings of the requests that have several answers: for messages of a consumer, and of a stream.
+const (
+	nextMessage = "$JS.API.CONSUMER.MSG.NEXT."
+	directGet   = "$JS.API.DIRECT.GET."
+)
+
+// accountInfo is the request for how much the storage holds. An account that imports it gets no other request of JetStream from
+// the server by default.
+const accountInfo = "$JS.API.INFO"
+
+// consumers are the subjects with which a stream is read in order, as a whole or filtered.
+func consumers(stream string) []string {
+	return []string{
+		"$JS.API.CONSUMER.CREATE." + stream + ".>", "$JS.API.CONSUMER.CREATE." + stream, "$JS.API.CONSUMER.INFO." + stream + ".*",
+		"$JS.API.CONSUMER.DELETE." + stream + ".*", nextMessage + stream + ".*", "$JS.FC." + stream + ".>", "$JS.FC.*.*." + stream + ".>",
+	}
+}
+
+// lookups are the subjects with which single messages of the stream of a bucket are read.
+func lookups(stream string) []string {
+	return []string{directGet + stream, directGet + stream + ".>"}
+}
+
+// expand replaces the names of streams in a subject.
+func expand(subject string) (all []string) {
+	logs := make([]string, MaxStreams)
+	for i := range logs {
+		logs[i] = logStream + strconv.Itoa(i)
+	}
+	names := []string{""}
+	switch {
+	case strings.Contains(subject, "{log}"):
+		names = logs
+	case strings.Contains(subject, "{all}"):
+		names = append(logs, serversStream, matchesStream, resultsStream, JobsStream, replaysStream)
+	}
+	for _, name := range names {
+		all = append(all, strings.NewReplacer("{log}", name, "{all}", name).Replace(subject))
+	}
+	return all
+}
+
+// PermissionsOf returns what a role may do. No other subject of the storage is needed.
+func PermissionsOf(r Role) (Permissions, error) {
+	if !slices.Contains(Roles, r) {
+		return Permissions{}, fmt.Errorf("storage: got the role %q, want one of %q", r, Roles)
+	}
+	p := Permissions{Subscribe: []string{inbox(r) + ".>"}}
+	for _, g := range grants {
+		if slices.Contains(g.roles, r) {
+			for _, s := range g.publish {
+				p.Publish = append(p.Publish, expand(s)...)
+			}
+		}
+	}
+	slices.Sort(p.Publish)
+	p.Publish = slices.Compact(p.Publish)
+	return p, nil
+}
+
+// inbox is the prefix of the subjects at which a role gets answers. Servers and operators share an account, in which an
+// operator must not get the answers to a server.
+func inbox(r Role) string {
+	if r == OperatorRole {
+		return "_INBOX_operator"
+	}
+	return "_INBOX"
+}

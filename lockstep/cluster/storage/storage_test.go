@@ -1,0 +1,96 @@
+package storage_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+)
+
+// A node alone stores a log, and refuses an append that expects another end.
+func TestOneNode(t *testing.T) {
+	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer node.Stop()
+	conn, err := storage.Dial(node.URL(), storage.DialOptions{Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for range 2 {
+		if err := conn.Setup(ctx, storage.Layout{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, subject := conn.LogOf(lockstep.MatchID{1})
+	for i := range 3 {
+		ack, err := conn.JS.Publish(ctx, subject, fmt.Append(nil, i), jetstream.WithExpectLastSequencePerSubject(uint64(i)))
+		if err != nil || ack.Sequence != uint64(i+1) {
+			t.Fatal(ack, err)
+		}
+	}
+	if _, err := conn.JS.Publish(ctx, subject, nil, jetstream.WithExpectLastSequencePerSubject(2)); err == nil {
+		t.Error("a stale append was stored")
+	}
+}
+
+// freeAddresses returns addresses on loopback that nobody listens on.
+func freeAddresses(t *testing.T, n int) (all []string) {
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		all = append(all, l.Addr().String())
+	}
+	return all
+}
+
+// Three nodes store a log while two of them are there.
+func TestThreeNodes(t *testing.T) {
+	routes := freeAddresses(t, 3)
+	var nodes []*storage.Node
+	for i, route := range routes {
+		n, err := storage.StartNode(storage.NodeOptions{Name: fmt.Sprint("n", i), Dir: t.TempDir(), Cluster: route, Routes: routes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.Stop()
+		nodes = append(nodes, n)
+	}
+	conn, err := storage.Dial(nodes[0].URL(), storage.DialOptions{Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := conn.Setup(ctx, storage.Layout{Replicas: 3}); err != nil {
+		t.Fatal(err)
+	}
+	_, subject := conn.LogOf(lockstep.MatchID{1})
+	if _, err := conn.JS.Publish(ctx, subject, nil); err != nil {
+		t.Fatal(err)
+	}
+	nodes[2].Stop()
+	for {
+		_, err := conn.JS.Publish(ctx, subject, nil)
+		if err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+)
+
+// Guard returns h behind the checks that a Server makes before its own routes: the name of the host, the proxies, the reads of an
+// address. Control frames of the WebSockets that h accepts are limited. h limits everything else. A program that serves other
+// things than matches, such as a relay, needs a Server without matches for it, and its [Server.Listener].
+func (s *Server) Guard(h http.Handler) http.Handler {
+	reads := s.rateLimited(h.ServeHTTP)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.guarded(w, r, func(w http.ResponseWriter, r *http.Request) {
+			if slices.Contains(listed(r.Header, "Upgrade"), "websocket") {
+				h.ServeHTTP(&otherHijacker{hijacker{ResponseWriter: w, budgets: s.frames, from: addressOf(r.RemoteAddr)}}, r)
+				return
+			}
+			reads(w, r)
+		})
+	})
+}
+
+// guarded checks the host of a request, and passes it on as one of its client.
+func (s *Server) guarded(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
+	w = closeOnError{w}
+	if !s.hostAllowed(r) {
+		s.turnedAway("host", r.RemoteAddr)
+		fail(w, codeHost, "this server does not have the host name of the request")
+		return
+	}
+	s.byClient(w, r, next)
+}
