@@ -5,14 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"time"
 )
-
-// hop marks a request that a server has passed on: the next one answers it itself.
-const hop = "Samestep-Hop"
-
-// askTime is how long another server may take to answer.
-const askTime = time.Second
 
 // runsElsewhere asks the other servers whether one of them runs a match that this server has had.
 func (m *Member) runsElsewhere(ctx context.Context, e *Match) bool {

@@ -98,18 +98,6 @@ func (m *Member) listsOfOthers(r *http.Request) (all []page) {
 	return all
 }
 
-// addresses returns the addresses of the other servers that live.
-func (m *Member) addresses() (all []string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for name, s := range m.others {
-		if name != m.id && !m.leases.Expired(name, m.now()) {
-			all = append(all, s.Address)
-		}
-	}
-	return all
-}
-
 // listOf asks the server at an address for its list, on behalf of a client.
 func (m *Member) listOf(ctx context.Context, address string, from *http.Request) (p page) {
 	path, err := url.JoinPath(address, "matches")

@@ -15,6 +15,9 @@ import (
 // liveFolder is the folder in Options.Dir with the logs of matches that are not over. A start reads only these.
 const liveFolder = "live"
 
+// ErrNeverBegan: a crash left the file of a log without a header.
+var ErrNeverBegan = errors.New("server: the log has no header: its match never began")
+
 // LiveLogs returns the paths of the logs in the server's folder dir whose matches are not over. They are in its folder
 // "live". If that is missing, LiveLogs creates it, and moves the logs there that an older build has left open in dir.
 // That reads all files in dir, once.

@@ -12,6 +12,9 @@ import (
 func (m *Match) remember(p lockstep.Player, topic, text string) {
 	if m.writer != nil {
 		m.log().Append(record.Note(p, topic, text)) // maintainReplay sees its error
+		if m.replicated != nil {
+			m.replicated.Commit(func() {}) // no record of the host may follow soon
+		}
 	}
 }
 

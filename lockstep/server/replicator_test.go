@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -182,6 +183,23 @@ func TestReplicatorLostAtTheEnd(t *testing.T) {
 		}
 		if files, _ := filepath.Glob(filepath.Join(s.dir, "*.ssr")); len(files) > 0 {
 			t.Errorf("a replay of a match that goes on elsewhere: %q", files)
+		}
+	})
+}
+
+// What only the log gets, such as an admin's pause, is stored although no tick comes after it.
+func TestReplicatorStoresNotes(t *testing.T) {
+	r := &memoryReplicator{}
+	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
+		time.Sleep(time.Second)
+		if status, text := s.ask(t, http.MethodPost, "/matches/duel/pause", ops, ""); status != http.StatusOK {
+			t.Fatal(status, text)
+		}
+		time.Sleep(3 * time.Second)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.records != r.added {
+			t.Errorf("%d of %d records are stored", r.records, r.added)
 		}
 	})
 }

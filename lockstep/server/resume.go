@@ -20,9 +20,6 @@ var (
 	// ErrNotInterrupted: the match of the file has ended.
 	ErrNotInterrupted = errors.New("server: the match has ended")
 
-	// ErrNeverBegan: a crash left the file without a header.
-	ErrNeverBegan = errors.New("server: the log has no header: its match never began")
-
 	// ErrDamaged: the file is damaged before its end, so the match's last state cannot be read.
 	ErrDamaged = errors.New("server: the replay is damaged inside")
 )
