@@ -16,14 +16,7 @@ const askTime = time.Second
 
 // runsElsewhere asks the other servers whether one of them runs a match that this server has had.
 func (m *Member) runsElsewhere(ctx context.Context, e *Match) bool {
-	m.mu.Lock()
-	var addresses []string
-	for name, s := range m.others {
-		if name != m.id {
-			addresses = append(addresses, s.Address)
-		}
-	}
-	m.mu.Unlock()
+	addresses := m.addresses()
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	answers := make(chan bool, len(addresses))

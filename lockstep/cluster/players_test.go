@@ -87,6 +87,7 @@ func TestPlayersGoOn(t *testing.T) { testGoOn(t, (*site).vanish) }
 func TestCutOff(t *testing.T) { testGoOn(t, (*site).cutOff) }
 
 func testGoOn(t *testing.T, lose func(*site)) {
+	t.Parallel()
 	node := newNode(t)
 	sites := []*site{newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1), newSite(t, "c", node.URL(), 1)}
 	sites[0].create(t, "duel")

@@ -23,7 +23,7 @@ const (
 
 // Handler returns a handler in front of h, which serves this server's matches. It answers for the matches of all servers:
 // it sends requests to the server that has the match, and waits a short time for one that has none. POST /matches goes to
-// the server with the most room.
+// the server with the most room, and GET /matches lists the matches of all.
 func (m *Member) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := matchOf(r.URL.Path)
@@ -34,6 +34,8 @@ func (m *Member) Handler(h http.Handler) http.Handler {
 			m.route(w, r, name, h)
 		case r.Method == http.MethodPost && r.URL.Path == "/matches":
 			m.place(w, r, h)
+		case r.Method == http.MethodGet && r.URL.Path == "/matches":
+			m.list(w, r, h)
 		default:
 			h.ServeHTTP(w, r)
 		}

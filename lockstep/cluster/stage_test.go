@@ -3,12 +3,16 @@ package cluster_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,13 +61,20 @@ type site struct {
 	dir    string
 	log    safeBuffer
 
-	sockets sync.Map // net.Conn of each WebSocket
+	sockets sync.Map    // net.Conn of each WebSocket
+	refuse  atomic.Bool // to take a match over
 }
 
 // newNode starts a storage node that is alone.
 func newNode(t *testing.T) *storage.Node {
 	t.Helper()
-	n, err := storage.StartNode(storage.NodeOptions{Name: "node", Dir: t.TempDir()})
+	return startNode(t, t.TempDir(), "")
+}
+
+// startNode starts a storage node with the files in a folder.
+func startNode(t *testing.T, dir, listen string) *storage.Node {
+	t.Helper()
+	n, err := storage.StartNode(storage.NodeOptions{Name: "node", Dir: dir, Listen: listen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +104,12 @@ func newSite(t *testing.T, name, storageURL string, replicas int) *site {
 	game := lockstep.MustGame(minimal.Rules())
 	x.member, err = cluster.Join(ctx, cluster.Options{
 		Conn: x.conn, Name: name, Address: x.url, Dir: x.dir, Log: log, Builds: []cluster.Build{{Game: game.Name(), Build: game.Build()}},
-		Spec: func(string, *lockstep.Header) (server.MatchSpec, error) { return server.MatchSpec{Game: game}, nil },
+		Spec: func(string, *lockstep.Header) (server.MatchSpec, error) {
+			if x.refuse.Load() {
+				return server.MatchSpec{}, errors.New("refused by the test")
+			}
+			return server.MatchSpec{Game: game}, nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +119,11 @@ func newSite(t *testing.T, name, storageURL string, replicas int) *site {
 		t.Fatal(err)
 	}
 	x.server, err = server.New(server.Options{
+		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
+			var wanted struct{ Name string }
+			err := json.NewDecoder(body).Decode(&wanted)
+			return duel(wanted.Name), err
+		},
 		Authorizer: tokens, Dir: x.dir, Log: log, Replicator: x.member, IdleMatch: -1, MaxUnauthenticated: 1000, MaxPerAddress: 1000,
 	})
 	if err != nil {
@@ -128,13 +149,18 @@ func newSite(t *testing.T, name, storageURL string, replicas int) *site {
 // create begins a match of two players.
 func (x *site) create(t *testing.T, name string) *server.Match {
 	t.Helper()
-	settings := lockstep.DefaultSettings(2)
-	settings.Seed, settings.CheckEvery, settings.KeyframeEvery = 1, 10, 100
-	m, err := x.server.Create(server.MatchSpec{Name: name, Game: lockstep.MustGame(minimal.Rules()), Settings: settings, Config: &minimal.Config{Size: 50, Coins: 500}})
+	m, err := x.server.Create(duel(name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// duel returns the spec of a match of two players.
+func duel(name string) server.MatchSpec {
+	settings := lockstep.DefaultSettings(2)
+	settings.Seed, settings.CheckEvery, settings.KeyframeEvery = 1, 10, 100
+	return server.MatchSpec{Name: name, Game: lockstep.MustGame(minimal.Rules()), Settings: settings, Config: &minimal.Config{Size: 50, Coins: 500}}
 }
 
 // vanish cuts a server off, as if its machine had lost its power: it says nothing to anybody any more.

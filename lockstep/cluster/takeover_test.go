@@ -1,8 +1,18 @@
 package cluster_test
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // A match whose server is lost goes on at another server, and loses no tick that anybody saw.
@@ -22,4 +32,164 @@ func TestTakeover(t *testing.T) {
 		t.Errorf("b continues after tick %d, and tick %d was seen", next.View().Tick, seen)
 	}
 	await(t, "it goes on", func() bool { return next.View().Tick > seen+20 })
+}
+
+// While the storage is away, matches are held and nobody takes anything. Then they go on where they are.
+func TestStorageAway(t *testing.T) {
+	dir := t.TempDir()
+	node := startNode(t, dir, "")
+	url := node.URL()
+	a, b := newSite(t, "a", url, 1), newSite(t, "b", url, 1)
+	m := a.create(t, "duel")
+	ada := join(t, "ada-ada-ada-ada-ada", "duel", a, b)
+	await(t, "tick 20", func() bool { return ada.now() >= 20 })
+	node.Stop()
+	await(t, "the match is held", func() bool { return m.View().Held == "the replicated log does not answer" })
+	seen := ada.now()
+	time.Sleep(2 * storage.LeaseTime)
+	if b.has("duel") != nil {
+		t.Error("b has the match, and could not know that a is lost")
+	}
+	startNode(t, dir, strings.TrimPrefix(url, "nats://"))
+	await(t, "the match goes on", func() bool { return ada.now() > seen+40 })
+	if a.has("duel") != m || b.has("duel") != nil {
+		t.Error("the match has moved")
+	}
+}
+
+// A match that is over leaves the storage, and its name is free. A name that is taken anywhere is taken.
+func TestMatchIsOver(t *testing.T) {
+	node := newNode(t)
+	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	m := a.create(t, "duel")
+	if _, err := b.server.Create(duel("duel")); !errors.Is(err, server.ErrExists) {
+		t.Errorf("the name is taken, and b got %v", err)
+	}
+	if err := m.End(t.Context(), "enough"); err != nil {
+		t.Fatal(err)
+	}
+	<-m.Done()
+	_, matches, err := cluster.Read(t.Context(), b.conn)
+	if err != nil || len(matches) > 0 {
+		t.Errorf("in the directory: %+v, %v", matches, err)
+	}
+	for i := range 4 {
+		s, err := b.conn.JS.Stream(t.Context(), fmt.Sprint("samestep-log-", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := s.CachedInfo().State.Msgs; n > 0 {
+			t.Errorf("stream %d has %d messages of a match that is over", i, n)
+		}
+	}
+	if _, err := os.Stat(m.ReplayPath()); err != nil {
+		t.Error(err)
+	}
+	b.create(t, "duel")
+}
+
+// A match that no server can continue is left alone after a few tries, with the reason.
+func TestMatchFails(t *testing.T) {
+	node := newNode(t)
+	a := newSite(t, "a", node.URL(), 1)
+	b := newSite(t, "b", node.URL(), 1)
+	b.refuse.Store(true)
+	a.create(t, "duel")
+	a.vanish()
+	var e cluster.Match
+	await(t, "the match has failed", func() bool {
+		_, matches, err := cluster.Read(t.Context(), b.conn)
+		if err != nil || len(matches) != 1 {
+			return false
+		}
+		e = matches[0]
+		return e.State == cluster.Failed
+	})
+	if e.Tries != 3 || !strings.Contains(e.Failure, "refused by the test") {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// Each server lists the matches of all, in pages.
+func TestListOfAll(t *testing.T) {
+	t.Parallel()
+	node := newNode(t)
+	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	for i := range 3 {
+		a.create(t, fmt.Sprint("a", i))
+		b.create(t, fmt.Sprint("b", i))
+	}
+	await(t, "the servers know each other", func() bool { return len(a.list(t, "")) == 6 && len(b.list(t, "")) == 6 })
+	for query, want := range map[string]string{
+		"":                  "a0 a1 a2 b0 b1 b2",
+		"?limit=4":          "a0 a1 a2 b0 next",
+		"?limit=4&after=b0": "b1 b2",
+		"?prefix=b":         "b0 b1 b2",
+		"?limit=x":          "400",
+	} {
+		if got := strings.Join(b.list(t, query), " "); got != want {
+			t.Errorf("GET /matches%s: got %s, want %s", query, got, want)
+		}
+	}
+}
+
+// list returns the names of the matches that a server lists, and "next" if there are more; or the status of an error.
+func (x *site) list(t *testing.T, query string) (names []string) {
+	t.Helper()
+	answer, err := http.Get(x.url + "/matches" + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return []string{fmt.Sprint(answer.StatusCode)}
+	}
+	var views []server.View
+	if err := json.NewDecoder(answer.Body).Decode(&views); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range views {
+		names = append(names, v.Name)
+	}
+	if answer.Header.Get("Link") != "" {
+		names = append(names, "next")
+	}
+	return names
+}
+
+// A request to create a match goes to the server with the most room.
+func TestPlacement(t *testing.T) {
+	t.Parallel()
+	node := newNode(t)
+	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	await(t, "the servers know each other", func() bool {
+		servers, _, err := cluster.Read(t.Context(), a.conn)
+		return err == nil && len(servers) == 2
+	})
+	a.create(t, "first")
+	await(t, "the load is known", func() bool {
+		servers, _, err := cluster.Read(t.Context(), a.conn)
+		return err == nil && len(servers) == 2 && servers[0].Matches == 1
+	})
+	r, err := http.NewRequest(http.MethodPost, a.url+"/matches", strings.NewReader(`{"name":"second"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer ops-ops-ops-ops-ops-ops")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusCreated || b.has("second") == nil {
+		t.Errorf("got %s; b has it: %v", answer.Status, b.has("second") != nil)
+	}
+	await(t, "a answers for it", func() bool {
+		answer, err := http.Get(a.url + "/matches/second")
+		if err != nil {
+			return false
+		}
+		answer.Body.Close()
+		return answer.StatusCode == http.StatusOK
+	})
 }

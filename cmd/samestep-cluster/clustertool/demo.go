@@ -72,6 +72,7 @@ type demoResult struct {
 	Takeovers int           `json:"takeovers"`
 	Ticks     lockstep.Tick `json:"ticks"` // of all matches
 	Commands  int           `json:"commands_accepted"`
+	Moved     int           `json:"commands_moved"` // to a later tick, because their server was lost before the one promised
 	Lost      int           `json:"commands_lost"`
 	LostTicks lockstep.Tick `json:"ticks_lost"`
 	Differed  int           `json:"checksums_differing"`
@@ -282,6 +283,7 @@ func (d *demonstration) add(m *demoMatch) {
 	r, j := &d.result, m.judgement
 	r.Takeovers += int(m.term) - 1
 	r.Ticks += j.Ticks
+	r.Moved += j.Moved
 	r.Commands, r.Lost, r.LostTicks = r.Commands+j.Accepted, r.Lost+j.Lost+j.Twice, max(r.LostTicks, j.LostTicks)
 	r.Checked, r.Differed = r.Checked+j.Checked, r.Differed+j.Differed+j.Desyncs
 	r.Replays++
@@ -294,6 +296,6 @@ func (d *demonstration) print(w io.Writer) {
 	r := &d.result
 	fmt.Fprintf(w, "servers     killed %d times; %d takeovers of matches\n", r.Kills, r.Takeovers)
 	fmt.Fprintf(w, "players     the longest pause was %.1f s\n", float64(r.LongestMS)/1000)
-	fmt.Fprintf(w, "commands    %d accepted, %d lost; %d ticks lost\n", r.Commands, r.Lost, r.LostTicks)
+	fmt.Fprintf(w, "commands    %d accepted, %d lost, %d moved to a later tick; %d ticks lost\n", r.Commands, r.Lost, r.Moved, r.LostTicks)
 	fmt.Fprintf(w, "replays     %d, with %d ticks; %d checksums compared, %d differ\n", r.Replays, r.Ticks, r.Checked, r.Differed)
 }

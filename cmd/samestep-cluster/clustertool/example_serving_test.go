@@ -5,6 +5,7 @@ package clustertool_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 
@@ -35,7 +36,7 @@ func Example_serving() {
 			return beside, nil
 		},
 	}
-	code := tool.RunWith(context.Background(), []string{"mygame", "serve", "--matches", "0", "--listen", "127.0.0.1:0", "--dir", "", "--guests", "1"}, os.Stdout, os.Stdout, x, tool.New(minimal.Rules()))
+	code := tool.RunWith(context.Background(), []string{"mygame", "serve", "--matches", "0", "--listen", "127.0.0.1:0", "--dir", ""}, io.Discard, os.Stdout, x, tool.New(minimal.Rules()))
 	fmt.Println("exit code", code)
 	// Output:
 	// mygame: usage: serve: want --region, for 1 game

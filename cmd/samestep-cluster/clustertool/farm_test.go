@@ -14,12 +14,22 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/internal/games"
 	"github.com/seed-49bee653/samestep/cmd/samestep-cluster/clustertool"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/farm"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// asProgram makes the test's own program a cluster's program for the minimal game, which the tests run as processes.
+const asProgram = "CLUSTERTOOL_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		clustertool.Main(tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // start starts a node, and returns a function that runs a command line, and fails unless it has an exit code and prints
 // some texts.

@@ -35,6 +35,7 @@ simulate. Both processes share this machine.`,
 			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "time between two commands of a player"},
 			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to measure"},
 			&cli.BoolFlag{Name: "relay", Usage: "without a referee"},
+			&cli.StringFlag{Name: "durability", Usage: "write replays, with the `DURABILITY` of serve; otherwise none are written"},
 			jsonFlag,
 		},
 		Action: func(c *cli.Context) error {
@@ -45,7 +46,7 @@ simulate. Both processes share this machine.`,
 			b := &netBench{
 				game:    game,
 				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), room: int(c.Uint("room")), units: int(c.Uint("units")), rate: int(c.Uint("tick-rate")),
-				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"),
+				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"), durability: c.String("durability"),
 			}
 			if err := cmp.Or(between[uint](c, "clients", 1, 20000), between[uint](c, "spectators", 0, 20000), between[uint](c, "room", 1, 16),
 				between[uint](c, "units", 100, 10000), between[uint](c, "tick-rate", 1, 100), between(c, "every", 10*time.Millisecond, 0),
@@ -74,6 +75,7 @@ type netBench struct {
 	clients, spectators, room, units, rate int
 	every, time                            time.Duration
 	relay                                  bool
+	durability                             string // "" for no replays
 
 	config   string // the file of --config, or ""
 	assets   string // the folder of --assets, or ""
@@ -92,7 +94,7 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.startServer(filepath.Join(dir, "tokens"))
+	s, err := b.startServer(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -143,17 +145,21 @@ func (b *netBench) writeTokens(path string) ([]string, error) {
 	return tokens, os.WriteFile(path, []byte(list.String()), 0o600)
 }
 
-// startServer starts the server, without limits on the load.
-func (b *netBench) startServer(tokens string) (*serverProcess, error) {
+// startServer starts the server, without limits on the load. dir has the tokens, and gets the replays.
+func (b *netBench) startServer(dir string) (*serverProcess, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	args := []string{
-		"--dir", "", "--tokens", tokens, "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + 8),
+		"--tokens", filepath.Join(dir, "tokens"), "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + 8),
 		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--tick-rate", strconv.Itoa(b.rate), "--game", b.game.Name(),
 	}
-	args = append(args, b.game.unitFlags(b.units)...)
+	if args = append(args, b.game.unitFlags(b.units)...); b.durability == "" {
+		args = append(args, "--dir", "")
+	} else {
+		args = append(args, "--dir", filepath.Join(dir, "matches"), "--durability", b.durability)
+	}
 	if b.config != "" {
 		args = append(args, "--config", b.config)
 	}

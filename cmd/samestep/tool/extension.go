@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/archive"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -24,6 +25,9 @@ type Extension struct {
 	// Serve is called before serve makes its server, and may change the server's options. It returns nil if the flags do
 	// not ask for anything. Nil adds nothing to serve.
 	Serve func(c *cli.Context, h Hosting, o *server.Options) (Serving, error)
+
+	// OpenStore opens the archive at a place such as that of serve --archive. It returns nil for a place that it does not know.
+	OpenStore func(c *cli.Context, place string) (archive.Store, error)
 }
 
 // GameOf returns the game of a match, with the assets of --assets, if the program that runs a verb has it.

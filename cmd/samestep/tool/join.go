@@ -30,8 +30,9 @@ func joinCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "join",
 		Usage:     "play or watch a live match, without graphics",
-		ArgsUsage: "URL",
-		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1. A bot plays in
+		ArgsUsage: "URL [URL...]",
+		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1. Further URLs are
+of the same match at other servers of a cluster, which are tried in turn. A bot plays in
 the seat of the token, or join only watches. On a terminal it shows a status line
 every second. At the end it prints a summary, and exits with 3 if a checksum of the
 match differs from its own, or with 1 if the server never let it in.
@@ -65,7 +66,7 @@ environment variable ` + tokenEnv + `.`,
 
 type join struct {
 	flags    *cli.Context
-	socket   string // URL of the match's WebSocket
+	sockets  []string // URLs of the match's WebSocket, at all servers
 	token    string
 	game     *playable
 	link     netsim.Link
@@ -114,12 +115,15 @@ func newJoin(c *cli.Context) (*join, error) {
 	if j.link, err = netsim.Parse(c.String("netsim")); err != nil {
 		return nil, usagef("--netsim: %v", err)
 	}
-	page, socket, err := matchURLs(c.Args().First())
-	if err != nil {
-		return nil, err
+	var pages []string
+	for _, text := range c.Args().Slice() {
+		page, socket, err := matchURLs(text)
+		if err != nil {
+			return nil, err
+		}
+		pages, j.sockets = append(pages, page), append(j.sockets, socket)
 	}
-	j.socket = socket
-	view, err := j.await(c.Context, page)
+	view, err := j.await(c.Context, pages)
 	if err != nil {
 		return nil, err
 	}
@@ -150,14 +154,20 @@ func matchURLs(text string) (page, socket string, err error) {
 	return u.String(), ws.String(), nil
 }
 
-// await returns the view of a match. With --retry it tries again until the server answers.
-func (j *join) await(ctx context.Context, page string) (*server.View, error) {
+// await returns the view of a match at one of its servers. With --retry it tries again until one answers.
+func (j *join) await(ctx context.Context, pages []string) (*server.View, error) {
 	var limit time.Duration
 	if j.flags.IsSet("retry") {
 		limit = j.flags.Duration("retry")
 	}
 	for began, wait := time.Now(), 200*time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
-		view, err := viewOf(ctx, page)
+		var view *server.View
+		var err error
+		for _, page := range pages {
+			if view, err = viewOf(ctx, page); err == nil {
+				break
+			}
+		}
 		if err == nil || time.Since(began)+wait > limit {
 			return view, err
 		}
@@ -204,6 +214,7 @@ func (j *join) run(ctx context.Context) error {
 		defer cancel()
 	}
 	o := client.Options{
+		Servers: j.sockets[1:],
 		Options: player.Options{
 			Token: j.token, Predict: tickOf(j.flags, "predict"),
 			Reconnect: player.ReconnectPolicy{Total: max(1, lockstep.Time(j.flags.Duration("retry").Microseconds()))},
@@ -215,7 +226,7 @@ func (j *join) run(ctx context.Context) error {
 	if j.link != (netsim.Link{}) {
 		o.Wrap = through(j.link, func(*netsim.Conn) {})
 	}
-	s := client.Dial(ctx, j.socket, j.game.Game, o)
+	s := client.Dial(ctx, j.sockets[0], j.game.Game, o)
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	for running := true; running; {

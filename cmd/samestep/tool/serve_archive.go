@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/x509"
@@ -23,7 +24,13 @@ import (
 )
 
 // openStore opens the store of --archive, and says where its index is: in the folder itself, or in dir.
-func openStore(place, dir string) (store archive.Store, index string, err error) {
+func openStore(c *cli.Context) (store archive.Store, index string, err error) {
+	place, dir := storePlace(c), c.String("dir")
+	if x, _ := c.App.Metadata[extensionKey].(Extension); x.OpenStore != nil {
+		if store, err = x.OpenStore(c, place); store != nil || err != nil {
+			return store, filepath.Join(dir, "archive.db"), err
+		}
+	}
 	if !strings.HasPrefix(place, "s3:") {
 		store, err = archive.OpenFolder(place)
 		return store, filepath.Join(place, "index.db"), err
@@ -35,6 +42,9 @@ func openStore(place, dir string) (store archive.Store, index string, err error)
 	store, err = s3.New(config)
 	return store, filepath.Join(dir, "archive.db"), err
 }
+
+// storePlace returns the place of an archive: that of --archive, or the argument of a verb.
+func storePlace(c *cli.Context) string { return cmp.Or(c.String("archive"), c.Args().First()) }
 
 // addArchive adds the key of --sign-key and the archive of --archive to a server's options. The archive is nil if there
 // is none.
@@ -79,8 +89,7 @@ func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 
 // openArchive opens the archive of --archive.
 func openArchive(c *cli.Context, key ed25519.PrivateKey, log *slog.Logger) (*archive.Archive, error) {
-	place, dir := c.String("archive"), c.String("dir")
-	store, index, err := openStore(place, dir)
+	store, index, err := openStore(c)
 	if err != nil {
 		return nil, fmt.Errorf("--archive: %w", err)
 	}
@@ -132,10 +141,10 @@ after files were added, removed or restored by hand, also while the server runs.
 
 func replayIndex(c *cli.Context) error {
 	place := c.Args().First()
-	if _, err := os.Stat(place); err != nil && !strings.HasPrefix(place, "s3:") {
+	if _, err := os.Stat(place); err != nil && !strings.Contains(place, ":") {
 		return err
 	}
-	store, index, err := openStore(place, c.String("dir"))
+	store, index, err := openStore(c)
 	if err != nil {
 		return err
 	}

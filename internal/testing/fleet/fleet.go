@@ -45,6 +45,8 @@ type Fleet struct {
 	o      Options
 	urls   []string // of the storage
 	listen []string // addresses of the servers
+	nodes  []string // of the nodes, for clients
+	routes []string // of the nodes, for each other
 }
 
 // Tokens of the fleet's players and of its admin.
@@ -80,15 +82,9 @@ func (f *Fleet) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	f.nodes, f.routes = listen, routes
 	for i := range o.Nodes {
-		args := []string{"storage", "--name", fmt.Sprint("node-", i), "--dir", filepath.Join(o.Dir, fmt.Sprint("node-", i)), "--listen", listen[i]}
-		if o.Nodes > 1 {
-			args = append(args, "--cluster", routes[i])
-			for _, r := range routes {
-				args = append(args, "--route", r)
-			}
-		}
-		p, err := f.start(ctx, fmt.Sprint("node-", i), "storage at ", args)
+		p, err := f.startNode(ctx, i)
 		if err != nil {
 			return err
 		}
@@ -116,6 +112,42 @@ func (f *Fleet) begin(ctx context.Context) error {
 			return err
 		}
 		f.Relays = append(f.Relays, r)
+	}
+	return nil
+}
+
+// startNode starts a storage node.
+func (f *Fleet) startNode(ctx context.Context, i int) (*Process, error) {
+	name := fmt.Sprint("node-", i)
+	args := []string{"storage", "--name", name, "--dir", filepath.Join(f.o.Dir, name), "--listen", f.nodes[i]}
+	if len(f.nodes) > 1 {
+		args = append(args, "--cluster", f.routes[i])
+		for _, r := range f.routes {
+			args = append(args, "--route", r)
+		}
+	}
+	return f.start(ctx, name, "storage at ", args)
+}
+
+// RestartNode starts a storage node that has ended anew.
+func (f *Fleet) RestartNode(ctx context.Context, i int) error {
+	n, err := f.startNode(ctx, i)
+	if err == nil {
+		f.Nodes[i] = n
+	}
+	return err
+}
+
+// RestartEnded starts all servers that have ended anew.
+func (f *Fleet) RestartEnded(ctx context.Context) error {
+	for i, s := range f.Servers {
+		select {
+		case <-s.ended:
+			if err := f.Restart(ctx, i); err != nil {
+				return err
+			}
+		default:
+		}
 	}
 	return nil
 }

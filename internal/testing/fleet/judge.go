@@ -20,8 +20,9 @@ type Judgement struct {
 	Checked   int           // checksums and keyframes that were compared
 	Differed  int           // of these
 	Desyncs   int           // that players were told of
-	Accepted  int           // commands of the players
-	Lost      int           // of these, how many are not in the replay, or in another tick
+	Accepted  int           // commands of the players, for ticks up to the end
+	Lost      int           // of these, how many are not in the replay
+	Moved     int           // of these, how many ran later than promised: their server was lost before that tick
 	Twice     int           // commands that are in the replay more than once
 	LostTicks lockstep.Tick // that a player has seen after the end of the replay
 }
@@ -76,11 +77,17 @@ func Judge(path string, g *lockstep.Game, players []*Player) (*Judgement, error)
 	for _, p := range players {
 		s := p.Seen()
 		j.Desyncs += s.Desyncs
-		j.Accepted += len(s.Accepted)
 		for seq, tick := range s.Accepted {
-			if given[command{p.Seat, seq}] != tick {
+			ran, there := given[command{p.Seat, seq}]
+			switch {
+			case tick > v.Ticks: // the match ended before
+				continue
+			case !there:
 				j.Lost++
+			case ran != tick:
+				j.Moved++
 			}
+			j.Accepted++
 		}
 		if s.Tick > v.Ticks {
 			j.LostTicks = max(j.LostTicks, s.Tick-v.Ticks)

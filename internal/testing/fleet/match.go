@@ -5,11 +5,14 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
@@ -72,4 +75,27 @@ func (f *Fleet) Owner(ctx context.Context, name string) (e cluster.Match, server
 		}
 	}
 	return e, -1, nil
+}
+
+// Leader returns the index of the node that leads the stream with the log of a match.
+func (f *Fleet) Leader(ctx context.Context, id string) (int, error) {
+	var match lockstep.MatchID
+	if _, err := hex.Decode(match[:], []byte(id)); err != nil {
+		return -1, err
+	}
+	name, _ := f.Conn.LogOf(match)
+	stream, err := f.Conn.JS.Stream(ctx, name)
+	if err != nil {
+		return -1, err
+	}
+	info, err := stream.Info(ctx)
+	if err != nil {
+		return -1, err
+	}
+	for i, n := range f.Nodes {
+		if info.Cluster != nil && info.Cluster.Leader == n.Name {
+			return i, nil
+		}
+	}
+	return -1, errors.New("fleet: the stream has no leader")
 }

@@ -79,6 +79,11 @@ func (p *Player) handle(_ *player.Client, event any) {
 		if e.Reason == lockstep.Accepted {
 			p.seen.Accepted[e.Sequence] = e.Tick
 		}
+	case player.Renumbered:
+		if tick, ok := p.seen.Accepted[e.From]; ok {
+			delete(p.seen.Accepted, e.From)
+			p.seen.Accepted[e.To] = tick
+		}
 	case player.Desynced, player.Mismatch:
 		p.seen.Desyncs++
 	case player.ConnectionLost:

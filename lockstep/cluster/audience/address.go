@@ -67,8 +67,9 @@ func (t *addresses) check(users int) error {
 func (a *Audience) keyframeRate(size int) host.Rate {
 	const most = 1 << 30 / allAddresses // so that those of all addresses are valid, too
 	r := a.options.Rates.Keyframes
-	r.N = min(max(r.N, int(32*lockstep.Time(size)*r.Per/(60*lockstep.Second))), most)
-	r.Burst = min(max(r.Burst, 32*size), most)
+	all := 32 * int64(size)
+	r.N = int(min(max(int64(r.N), all*int64(r.Per)/int64(60*lockstep.Second)), most))
+	r.Burst = int(min(max(int64(r.Burst), all), most))
 	return r
 }
 

@@ -1,6 +1,7 @@
 package audience
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
@@ -110,7 +111,7 @@ func (a *Audience) Disconnect(now lockstep.Time, id host.PeerID) {
 	a.discharge(p)
 	a.count[p.state]--
 	delete(a.byID, id)
-	i, _ := slices.BinarySearchFunc(a.peers, id, func(p *peer, id host.PeerID) int { return int(p.id) - int(id) })
+	i, _ := slices.BinarySearchFunc(a.peers, id, func(p *peer, id host.PeerID) int { return cmp.Compare(p.id, id) })
 	a.peers = slices.Delete(a.peers, i, i+1)
 }
 

@@ -88,7 +88,7 @@ func (a *Audience) cut(k *Keyframe) {
 		a.rewind(k.Position)
 	}
 	next := a.ring.Next()
-	if a.options.Delay == 0 || int(k.Position-next) > len(a.ticks)/2 || next == a.ring.First() { // nobody needs the records before
+	if a.options.Delay == 0 || k.Position-next > protocol.Position(len(a.ticks)/2) || next == a.ring.First() { // nobody needs the records before
 		a.ring.Begin(k.Position)
 		a.cuts, a.frames, a.checks, a.ended = nil, nil, checks{}, false
 		a.shown, a.sent, a.scanned = k.Position, min(a.sent, k.Position), min(a.scanned, k.Position)

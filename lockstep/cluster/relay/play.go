@@ -74,11 +74,11 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	ws.SetReadLimit(protocol.MaxAuthMessage)
 	c := &conn{match: m, ws: ws, socket: socket.conn, addr: from, wake: make(chan struct{}, 1)}
 	served = true
-	s.running.Go(func() { // the HTTP server's goroutine would keep its request and a large stack
+	go func() { // the HTTP server's goroutine would keep its request and a large stack
 		defer s.release(from)
 		defer ws.CloseNow()
 		c.serve()
-	})
+	}()
 }
 
 // A hijacker keeps the hijacked connection.
@@ -107,6 +107,7 @@ func (s *Server) reserve(from netip.Prefix) bool {
 	}
 	s.conns[from]++
 	s.total++
+	s.running.Add(1)
 	return true
 }
 
@@ -117,6 +118,7 @@ func (s *Server) release(from netip.Prefix) {
 	if s.conns[from]--; s.conns[from] == 0 {
 		delete(s.conns, from)
 	}
+	s.running.Done()
 }
 
 // addressOf returns the address of an "address:port", as limits count it: an IPv4 address, or the 64 bits of an IPv6 address that a
