@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/lockstep/archive"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
 // storageArchive is the place of an archive in the cluster's storage, for serve --archive.
@@ -21,7 +22,7 @@ func openStore(c *cli.Context, place string) (archive.Store, error) {
 	if c.String("nats") == "" {
 		return nil, tool.Usagef("--archive %s needs --nats, the storage with the archive", storageArchive)
 	}
-	conn, err := dial(c, c.String("nats")) // until the program ends
+	conn, err := dial(c, c.String("nats"), storage.ServerRole) // until the program ends
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func buildFlags(own ...cli.Flag) []cli.Flag {
 }
 
 // onBuild makes the action of such a verb, with a connection to the storage. check, which may be nil, looks at the flags before.
-func onBuild(check func(*cli.Context) error, act func(c *cli.Context, conn *storage.Conn, build string) error) cli.ActionFunc {
+func onBuild(role storage.Role, check func(*cli.Context) error, act func(c *cli.Context, conn *storage.Conn, build string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if check != nil {
 			if err := check(c); err != nil {
@@ -82,7 +82,7 @@ func onBuild(check func(*cli.Context) error, act func(c *cli.Context, conn *stor
 		if err != nil {
 			return err
 		}
-		conn, err := dial(c, c.String("nats"))
+		conn, err := dial(c, c.String("nats"), role)
 		if err != nil {
 			return err
 		}

@@ -4,9 +4,7 @@ package clustertool
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -30,16 +28,21 @@ func connectionFlags(usual string) []cli.Flag {
 	})
 }
 
-// dial connects to the storage at a URL, as the flags say.
-func dial(c *cli.Context, url string) (*storage.Conn, error) {
+// dial connects to the storage at a URL as a program of a role, as the flags say.
+func dial(c *cli.Context, url string, role storage.Role) (*storage.Conn, error) {
+	t, err := tlsConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	return dialTLS(c, url, role, t)
+}
+
+// dialTLS is dial with another configuration of TLS.
+func dialTLS(c *cli.Context, url string, role storage.Role, t *tls.Config) (*storage.Conn, error) {
 	if c.IsSet("nats-creds") && c.IsSet("nats-nkey") {
 		return nil, tool.Usagef("--nats-creds and --nats-nkey: want one of them")
 	}
-	o := storage.DialOptions{Name: c.Command.HelpName, Credentials: c.String("nats-creds"), Seed: c.String("nats-nkey")}
-	var err error
-	if o.TLS, err = tlsConfig(c); err != nil {
-		return nil, err
-	}
+	o := storage.DialOptions{Name: c.Command.HelpName, Credentials: c.String("nats-creds"), Seed: c.String("nats-nkey"), Role: role, TLS: t}
 	return storage.Dial(url, o)
 }
 
@@ -54,13 +57,9 @@ func tlsConfig(c *cli.Context) (*tls.Config, error) {
 	}
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
-		b, err := os.ReadFile(ca)
-		if err != nil {
+		var err error
+		if t.RootCAs, err = readPool(ca); err != nil {
 			return nil, err
-		}
-		t.RootCAs = x509.NewCertPool()
-		if !t.RootCAs.AppendCertsFromPEM(b) {
-			return nil, fmt.Errorf("%s: no certificate in PEM", ca)
 		}
 	}
 	if cert != "" {

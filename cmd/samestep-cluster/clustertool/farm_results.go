@@ -22,7 +22,7 @@ func farmResultsCommand() *cli.Command {
 		Description: `Prints a line for each file, with --json a line of JSON, in the order in which they
 were verified. The exit code is that of the worst, as for replay verify FOLDER.`,
 		Flags:  buildFlags(&cli.BoolFlag{Name: "bad", Usage: "leave out files that are ok"}),
-		Action: onBuild(nil, farmResults),
+		Action: onBuild(storage.OperatorRole, nil, farmResults),
 	}
 }
 

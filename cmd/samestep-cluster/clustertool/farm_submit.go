@@ -31,7 +31,7 @@ replays that the storage has instead, those of the cluster's archive included.`,
 			&cli.StringFlag{Name: "as", Value: "farm", Usage: "`PREFIX` of the files' names in the storage"},
 			&cli.IntFlag{Name: "replicas", Value: 1, Usage: "keep `N` copies, 1, 3 or 5, if this is the first use of the storage"},
 		),
-		Action: onBuild(checkSubmit, farmSubmit),
+		Action: onBuild(storage.OperatorRole, checkSubmit, farmSubmit),
 	}
 }
 

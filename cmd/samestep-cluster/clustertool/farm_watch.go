@@ -29,7 +29,7 @@ time that is left at this rate, and the results by class.`,
 			&cli.DurationFlag{Name: "every", Value: 2 * time.Second, Usage: "print a line each `TIME`"},
 			&cli.BoolFlag{Name: "once", Usage: "print one line"},
 		),
-		Action: onBuild(checkWatch, farmWatch),
+		Action: onBuild(storage.OperatorRole, checkWatch, farmWatch),
 	}
 }
 

@@ -35,7 +35,7 @@ interrupt, or with --until-empty. A file that kills its workers is set aside.`,
 			&cli.BoolFlag{Name: "until-empty", Usage: "end when no job is left"},
 			tool.AssetsFlag(),
 		),
-		Action: onBuild(checkWork, farmWork),
+		Action: onBuild(storage.WorkerRole, checkWork, farmWork),
 	}
 }
 

@@ -31,5 +31,5 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...
 
 // extension is what package tool does not have.
 func extension() tool.Extension {
-	return tool.Extension{Verbs: []*cli.Command{demoCommand(), statusCommand(), storageCommand(), relayCommand(), farmCommand()}, ServeFlags: serveFlags(), Serve: serve, OpenStore: openStore}
+	return tool.Extension{Verbs: []*cli.Command{demoCommand(), statusCommand(), storageCommand(), keysCommand(), permissionsCommand(), relayCommand(), farmCommand()}, ServeFlags: serveFlags(), Serve: serve, OpenStore: openStore}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -90,7 +91,7 @@ func relayOptions(ctx context.Context, c *cli.Context) (o relay.Options, closeSo
 		o.Source = relay.Upstream{URL: c.String("upstream"), Token: c.String("upstream-token")}
 		return o, closeSource, nil
 	}
-	conn, err := dial(c, c.String("nats"))
+	conn, err := dial(c, c.String("nats"), storage.RelayRole)
 	if err != nil {
 		return o, closeSource, err
 	}

@@ -19,7 +19,7 @@ import (
 
 // serveFlags are the flags of serve that make a server a member of a cluster.
 func serveFlags() []cli.Flag {
-	return slices.Concat(connectionFlags(""), tool.FromEnvironment([]cli.Flag{
+	return slices.Concat(connectionFlags(""), nodeFlags(), tool.FromEnvironment([]cli.Flag{
 		&cli.StringFlag{Name: "name", Usage: "`NAME` of this server in the cluster; the default is that of the machine"},
 		&cli.StringFlag{Name: "address", Usage: "`URL` at which the other servers reach this one; the default is where it listens"},
 		&cli.UintFlag{Name: "capacity", Value: 1000, Usage: "matches that this server takes from the cluster at a time"},
@@ -63,6 +63,10 @@ func checkServe(c *cli.Context) error {
 		return tool.Usagef("--durability replicated needs --dir")
 	case c.Bool("resume"):
 		return tool.Usagef("--resume: got --durability replicated, with which servers resume the matches of lost ones by themselves")
+	case c.String("nats") != "" && (c.String("node-users") != "" || c.String("node-cert") != ""):
+		return tool.Usagef("--node-users and --node-cert are for an embedded node, got --nats %s", c.String("nats"))
+	case c.String("node-users") != "" && c.String("nats-nkey") == "":
+		return tool.Usagef("--node-users needs --nats-nkey FILE, the key with which this server uses its own node")
 	case c.String("tokens") == "" && c.String("jwt-key") == "" && c.Uint("guests") == 0 && os.Getenv("SAMESTEP_TOKENS") == "":
 		return tool.Usagef("--durability replicated needs --tokens, --jwt-key or --guests: the other servers do not know drawn tokens")
 	}
@@ -80,23 +84,28 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 		name = nameChars.ReplaceAllString(host, "-")
 		name = name[:min(len(name), 24)]
 	}
+	t, err := tlsConfig(c)
+	if err != nil {
+		return err
+	}
 	url := c.String("nats")
 	if url == "" {
 		dir := c.String("node-dir")
 		if dir == "" {
 			dir = filepath.Join(o.Dir, "storage")
 		}
-		var err error
-		m.node, err = storage.StartNode(storage.NodeOptions{
+		m.node, err = startNode(c, storage.NodeOptions{
 			Name: name, Dir: dir, Listen: c.String("node-listen"), Cluster: c.String("node-cluster"), Routes: c.StringSlice("node-route"),
-		})
+		}, "node-listen", "node-cluster")
 		if err != nil {
 			return err
 		}
 		url = m.node.URL()
+		if t, err = ownNode(c, t); err != nil {
+			return err
+		}
 	}
-	var err error
-	if m.conn, err = dial(c, url); err != nil {
+	if m.conn, err = dialTLS(c, url, storage.ServerRole, t); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(c.Context, setupTime)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
 // A status is what a cluster is doing.
@@ -27,7 +28,7 @@ func statusCommand() *cli.Command {
 		Usage: "show the servers and the matches of a cluster",
 		Flags: append([]cli.Flag{tool.JSONFlag()}, connectionFlags(localStorage)...),
 		Action: func(c *cli.Context) error {
-			conn, err := dial(c, c.String("nats"))
+			conn, err := dial(c, c.String("nats"), storage.OperatorRole)
 			if err != nil {
 				return err
 			}

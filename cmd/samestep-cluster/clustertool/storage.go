@@ -17,23 +17,24 @@ func storageCommand() *cli.Command {
 		Usage: "run a storage node without a server",
 		Description: `Runs an embedded NATS server with JetStream until it is interrupted. Three of them on
 three machines lose nothing when one is lost. Use an existing NATS instead, if you have
-one: the servers need only its URL.`,
-		Flags: []cli.Flag{
+one: the servers need only its URL. At an address that other machines reach, it needs
+--node-users, and for other nodes certificates (--node-cert, --node-key, --node-ca).`,
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "name", Required: true, Usage: "`NAME` of the node, unique in the cluster"},
 			&cli.StringFlag{Name: "dir", Value: "storage", Usage: "`FOLDER` of its files"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`ADDRESS` for servers, relays and workers"},
 			&cli.StringFlag{Name: "cluster", Usage: "`ADDRESS` for the other nodes"},
 			&cli.StringSliceFlag{Name: "route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each, this one may be among them"},
-		},
+		}, nodeFlags()...),
 		Action: func(c *cli.Context) error {
 			if c.IsSet("route") && c.String("cluster") == "" {
 				return tool.Usagef("--route needs --cluster, the address at which the other nodes reach this one")
 			}
 			ctx, stop := tool.Interruptible(c)
 			defer stop()
-			node, err := storage.StartNode(storage.NodeOptions{
+			node, err := startNode(c, storage.NodeOptions{
 				Name: c.String("name"), Dir: c.String("dir"), Listen: c.String("listen"), Cluster: c.String("cluster"), Routes: c.StringSlice("route"),
-			})
+			}, "listen", "cluster")
 			if err != nil {
 				return err
 			}

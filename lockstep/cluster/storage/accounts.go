@@ -36,7 +36,7 @@ func Accounts(users []User) string {
 		fmt.Fprintf(&b, "  %s {\n", account(r))
 		writeUsers(&b, users, r)
 		b.WriteString("    imports: [\n")
-		for _, s := range publish(r) {
+		for _, s := range permissionsOf(r).Publish {
 			fmt.Fprintf(&b, "      { service: { account: %s, subject: %q } }\n", mainAccount, s)
 		}
 		b.WriteString("    ]\n  }\n")
@@ -45,13 +45,13 @@ func Accounts(users []User) string {
 	return b.String()
 }
 
-// publish returns the subjects that a role may publish on.
-func publish(r Role) []string {
+// permissionsOf is PermissionsOf for a role that there is.
+func permissionsOf(r Role) Permissions {
 	p, err := PermissionsOf(r)
 	if err != nil {
 		panic(err) // the callers have checked the role
 	}
-	return p.Publish
+	return p
 }
 
 // writeUsers writes the users of some roles with their permissions.
@@ -61,11 +61,16 @@ func writeUsers(b *strings.Builder, users []User, roles ...Role) {
 		if !slices.Contains(roles, u.Role) {
 			continue
 		}
+		p := permissionsOf(u.Role)
 		fmt.Fprintf(b, "      { nkey: %s # %s\n        permissions: {\n          publish: { allow: [\n", u.Key, u.Role)
-		for _, s := range publish(u.Role) {
+		for _, s := range p.Publish {
 			fmt.Fprintf(b, "            %q\n", s)
 		}
-		fmt.Fprintf(b, "          ] }\n          subscribe: { allow: [ %q ] }\n        }\n      }\n", inbox(u.Role)+".>")
+		b.WriteString("          ] }\n          subscribe: { allow: [\n")
+		for _, s := range p.Subscribe {
+			fmt.Fprintf(b, "            %q\n", s)
+		}
+		b.WriteString("          ] }\n        }\n      }\n")
 	}
 	b.WriteString("    ]\n")
 }
@@ -75,7 +80,7 @@ func writeExports(b *strings.Builder) {
 	who := make(map[string][]string)
 	for _, r := range Roles {
 		if r.isolated() {
-			for _, s := range publish(r) {
+			for _, s := range permissionsOf(r).Publish {
 				who[s] = append(who[s], account(r))
 			}
 		}

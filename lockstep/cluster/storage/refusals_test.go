@@ -111,7 +111,7 @@ var attempts = []attempt{
 	{"answer to a log: messages", answer("$JS.API.DIRECT.GET.samestep-log-0", []byte(`{"seq":1,"batch":9,"next_by_subj":"samestep.log.0.>"}`)), serverAnd, true},
 	{"answer to a log: an entry", answer("$JS.API.DIRECT.GET.KV_samestep-matches", []byte(`{"seq":1}`)), serverAnd, true},
 	{"answer to a log: a replay", answer("$JS.API.DIRECT.GET.OBJ_samestep-replays", []byte(`{"seq":1}`)), serverAnd, true},
-	{"answer to a log: a job", answer("$JS.API.CONSUMER.MSG.NEXT.samestep-jobs.farm-build", []byte("1")), operatorOnly, true},
+	{"answer to a log: a job", answer("$JS.API.CONSUMER.MSG.NEXT.samestep-jobs.farm-build", []byte("1")), nil, true},
 
 	{"delete a bucket", api("$JS.API.STREAM.DELETE.KV_samestep-matches"), nil, false},
 	{"delete a stream", api("$JS.API.STREAM.DELETE.samestep-log-0"), nil, false},

@@ -98,7 +98,7 @@ const accountInfo = "$JS.API.INFO"
 func consumers(stream string) []string {
 	return []string{
 		"$JS.API.CONSUMER.CREATE." + stream + ".>", "$JS.API.CONSUMER.CREATE." + stream, "$JS.API.CONSUMER.INFO." + stream + ".*",
-		"$JS.API.CONSUMER.DELETE." + stream + ".*", nextMessage + stream + ".*", "$JS.FC." + stream + ".>", "$JS.FC.*.*." + stream + ".>",
+		"$JS.API.CONSUMER.DELETE." + stream + ".*", "$JS.FC." + stream + ".>", "$JS.FC.*.*." + stream + ".>",
 	}
 }
 
@@ -132,6 +132,9 @@ func PermissionsOf(r Role) (Permissions, error) {
 		return Permissions{}, fmt.Errorf("storage: got the role %q, want one of %q", r, Roles)
 	}
 	p := Permissions{Subscribe: []string{inbox(r) + ".>"}}
+	if r == ServerRole {
+		p.Subscribe = append(p.Subscribe, inbox(OperatorRole)+".>") // so a server's key serves for looking, too
+	}
 	for _, g := range grants {
 		if slices.Contains(g.roles, r) {
 			for _, s := range g.publish {

@@ -1,0 +1,112 @@
+//go:build !js
+
+package clustertool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+)
+
+// usersFile is the name of the list of public keys.
+const usersFile = "users.txt"
+
+func keysCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "keys",
+		Usage: "make the keys with which programs connect to the storage",
+		Subcommands: []*cli.Command{{
+			Name:  "new",
+			Usage: "make a key for each role of a cluster",
+			Description: `Writes a file ROLE.nk for each role into the folder: a seed, which is secret. Bring it to
+the machines of that role, for --nats-nkey. The file users.txt has the public keys, for
+--node-users of every node, or for the verb permissions. Lists of several folders may be
+joined. All files have mode 0600, and nothing is overwritten.`,
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "dir", Required: true, Usage: "`FOLDER` for the files"},
+				&cli.StringSliceFlag{Name: "role", Usage: "only for `ROLE`: " + roleNames() + "; repeat the flag for each"},
+			},
+			Action: newKeys,
+		}},
+	}
+}
+
+func roleNames() string {
+	var names []string
+	for _, r := range storage.Roles {
+		names = append(names, string(r))
+	}
+	return strings.Join(names, ", ")
+}
+
+// chosenRoles returns the roles of a flag, or all.
+func chosenRoles(names []string) (roles []storage.Role, err error) {
+	for _, name := range names {
+		if !slices.Contains(storage.Roles, storage.Role(name)) {
+			return nil, tool.Usagef("--role: got %q, want one of %s", name, roleNames())
+		}
+		if !slices.Contains(roles, storage.Role(name)) {
+			roles = append(roles, storage.Role(name))
+		}
+	}
+	if len(roles) == 0 {
+		return storage.Roles, nil
+	}
+	return roles, nil
+}
+
+func newKeys(c *cli.Context) error {
+	roles, err := chosenRoles(c.StringSlice("role"))
+	if err != nil {
+		return err
+	}
+	dir := c.String("dir")
+	names := []string{usersFile}
+	for _, r := range roles {
+		names = append(names, string(r)+".nk")
+	}
+	for _, name := range names { // before anything is written
+		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: want a folder without keys, got one with %s", dir, name)
+		}
+	}
+	if err := files.PrivateFolder(dir); err != nil {
+		return err
+	}
+	var list strings.Builder
+	for _, r := range roles {
+		u, seed, err := storage.NewUser(r)
+		if err != nil {
+			return err
+		}
+		if err := create(filepath.Join(dir, string(r)+".nk"), append(seed, '\n')); err != nil {
+			return err
+		}
+		fmt.Fprintln(&list, u)
+	}
+	if err := create(filepath.Join(dir, usersFile), []byte(list.String())); err != nil {
+		return err
+	}
+	for _, name := range names {
+		fmt.Fprintln(c.App.Writer, filepath.Join(dir, name))
+	}
+	return nil
+}
+
+// create writes a new file of mode 0600.
+func create(path string, content []byte) error {
+	return files.Create(path, func(f *os.File) error {
+		_, err := f.Write(content)
+		return err
+	})
+}
