@@ -18,8 +18,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-func demoCommand() *cli.Command {
-	return &cli.Command{
+func demoCommands() []*cli.Command {
+	return []*cli.Command{{
 		Name:  "demo",
 		Usage: "run a cluster on this machine, and kill its servers",
 		Description: `Starts a storage node, three servers and two relays as processes of this machine. Bots
@@ -40,7 +40,7 @@ for one server, the verb demo of samestep shows.`,
 			tool.JSONFlag(),
 		},
 		Action: demo,
-	}
+	}}
 }
 
 // A demonstration is a cluster under attack.

@@ -16,8 +16,6 @@ import (
 	"context"
 	"io"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 )
 
@@ -31,5 +29,5 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...
 
 // extension is what package tool does not have.
 func extension() tool.Extension {
-	return tool.Extension{Verbs: []*cli.Command{demoCommand(), statusCommand(), storageCommand(), keysCommand(), permissionsCommand(), relayCommand(), farmCommand()}, ServeFlags: serveFlags(), Serve: serve, OpenStore: openStore}
+	return tool.Extension{Verbs: append(demoCommands(), statusCommand(), storageCommand(), keysCommand(), permissionsCommand(), relayCommand(), farmCommand()), ServeFlags: serveFlags(), Serve: serve, OpenStore: openStore}
 }

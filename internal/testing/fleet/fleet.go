@@ -1,4 +1,4 @@
-//go:build !js && !wasip1
+//go:build unix
 
 // Package fleet runs a cluster of real processes on this machine: storage nodes, servers, and players who find their match
 // wherever it is. Tests and the demonstration kill and pause its processes.

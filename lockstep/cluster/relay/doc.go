@@ -1,3 +1,5 @@
+//go:build !js
+
 // Package relay serves the spectators of matches that run on other machines, over HTTP and WebSockets. It needs no game.
 //
 //	r, err := relay.New(relay.Options{Source: relay.Upstream{URL: "http://game.example"}})
