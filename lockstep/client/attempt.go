@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -11,6 +12,7 @@ import (
 // A dialed is the outcome of an attempt to connect.
 type dialed struct {
 	socket *socket
+	url    string
 	err    error
 }
 
@@ -23,11 +25,7 @@ func (e *dialError) Unwrap() error { return e.err }
 
 // begin begins an attempt to connect, in a goroutine of its own.
 func (s *Session) begin(ctx context.Context) {
-	if s.attempted {
-		s.urls = append(s.urls[1:], s.urls[0])
-	}
-	s.attempted = true
-	url := s.urls[0]
+	urls := slices.Clone(s.urls)
 	result := make(chan dialed, 1)
 	stagger, synced := s.stagger, s.client.Simulation() != nil
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -38,9 +36,59 @@ func (s *Session) begin(ctx context.Context) {
 		case <-time.After(stagger):
 		case <-ctx.Done():
 		}
-		socket, err := s.dial(ctx, url, synced)
-		result <- dialed{socket, err}
+		result <- s.dialAny(ctx, urls, synced)
 	}()
+}
+
+// nextServer is how long a client waits for a server before it tries the next one as well.
+const nextServer = 300 * time.Millisecond
+
+// dialAny connects to one of the servers of a match: the first one, unless another one answers sooner. It tries the next one
+// when one has failed, or has not answered for a while.
+func (s *Session) dialAny(ctx context.Context, urls []string, synced bool) dialed {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make(chan dialed, len(urls))
+	begun, ended := 0, 0
+	next := time.NewTimer(0)
+	defer next.Stop()
+	var failed dialed
+	for ended < len(urls) {
+		select {
+		case <-next.C:
+			if begun == len(urls) {
+				continue
+			}
+			url := urls[begun]
+			begun++
+			go func() {
+				socket, err := s.dial(ctx, url, synced)
+				results <- dialed{socket, url, err}
+			}()
+			next.Reset(nextServer)
+		case d := <-results:
+			ended++
+			if d.err == nil {
+				cancel()
+				go abortLate(results, begun-ended)
+				return d
+			}
+			if failed.err == nil {
+				failed = d
+			}
+			next.Reset(0)
+		}
+	}
+	return failed
+}
+
+// abortLate ends the connections that come too late.
+func abortLate(results <-chan dialed, n int) {
+	for range n {
+		if d := <-results; d.socket != nil {
+			d.socket.abort()
+		}
+	}
 }
 
 // dial fetches the assets of the match that are not here, and connects. A client that has had a state has them all, because a
@@ -72,7 +120,15 @@ func (s *Session) connected(d dialed) {
 		d.socket.abort()
 		return
 	}
+	s.prefer(d.url)
 	s.link = newLink(d.socket)
 	s.client.Connected(s.now())
 	s.handle()
+}
+
+// prefer makes a server the first one of the next attempt.
+func (s *Session) prefer(url string) {
+	for s.urls[0] != url {
+		s.urls = append(s.urls[1:], s.urls[0])
+	}
 }

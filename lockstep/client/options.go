@@ -11,8 +11,8 @@ type Options struct {
 	// if it is 0.
 	player.Options
 
-	// Servers are the URLs of the match on other servers of a cluster. Each attempt to connect after the first one goes to the next
-	// server, and redirects from one to another are followed. With them the client tries sooner: PingEvery
+	// Servers are the URLs of the match on other servers of a cluster. An attempt to connect
+	// tries the next one when a server fails or does not answer soon, and redirects from one to another are followed. With them the client tries sooner: PingEvery
 	// is 0.5 s, Silence 1.5 s, Reconnect.First 0.1 s and Reconnect.Longest 1 s unless they are set.
 	Servers []string
 

@@ -31,17 +31,16 @@ type Session struct {
 	done    chan struct{}
 	err     error // valid when done is closed
 
-	link      *link // of the present connection, or nil
-	last      *link // the one before, which may still be closing
-	dialing   chan dialed
-	slice     timeslice
-	cancel    context.CancelFunc // of the attempt
-	attempted bool               // to connect
-	stagger   time.Duration      // by which the next attempt is late, so that not all clients of a server come at once
-	sampled   lockstep.Tick
-	closed    bool  // by Close
-	lost      error // why the client has given up, if the session knows more than the client
-	schemas   bool  // the server has refused the client because of a schema
+	link    *link // of the present connection, or nil
+	last    *link // the one before, which may still be closing
+	dialing chan dialed
+	slice   timeslice
+	cancel  context.CancelFunc // of the attempt
+	stagger time.Duration      // by which the next attempt is late, so that not all clients of a server come at once
+	sampled lockstep.Tick
+	closed  bool  // by Close
+	lost    error // why the client has given up, if the session knows more than the client
+	schemas bool  // the server has refused the client because of a schema
 }
 
 // Dial begins to play or watch the match at a WebSocket URL. It returns at once; events report the progress. The
@@ -88,6 +87,7 @@ func (s *Session) handle() lockstep.Time {
 func (s *Session) event(e any) {
 	switch v := e.(type) {
 	case player.ServerClosing:
+		s.urls = append(s.urls[1:], s.urls[0]) // this server has no room, or not the match any more
 		s.stagger = time.Duration(rand.Int64N(int64(v.RetryAfter)*int64(time.Microsecond)/5 + 1))
 	case player.ServerError:
 		s.schemas = v.Code == protocol.ErrorIdentity && strings.HasSuffix(v.Field, " schema")

@@ -30,12 +30,13 @@ type fetched struct {
 
 // A download writes a replicated log into a file.
 type download struct {
-	conn   *storage.Conn
-	id     lockstep.MatchID
-	reader ownership.Reader
-	dec    record.Decoder
-	writer *replay.Writer
-	header *lockstep.Header
+	conn      *storage.Conn
+	id        lockstep.MatchID
+	reader    ownership.Reader
+	dec       record.Decoder
+	writer    *replay.Writer
+	header    *lockstep.Header
+	malformed bool // what was read, so that reading it again does not help
 }
 
 // fetch claims the log of a match, and writes it to where the server resumes it. With [errNeverBegan] it has the log,
@@ -56,7 +57,7 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 	defer file.Close()
 	d.writer = replay.NewWriter(file, replay.WriterOptions{Durability: replay.SyncNone})
 	for f.log == nil {
-		if err := d.catchUp(ctx); err != nil {
+		if err := d.insist(ctx); err != nil {
 			return nil, err
 		}
 		if f.log, err = m.claim(ctx, e, d.reader.End()); err != nil {
@@ -90,6 +91,26 @@ func (m *Member) claim(ctx context.Context, e *Match, end ownership.End) (*match
 	return l, nil
 }
 
+// readTime is how long reading the log may take without a new message before it is tried again. An answer can get lost
+// with the node that was asked, and then nobody says so.
+const readTime = time.Second
+
+// insist reads the log to its end, whatever happens to the storage meanwhile.
+func (d *download) insist(ctx context.Context) error {
+	for {
+		before := d.reader.End()
+		one, cancel := context.WithTimeout(ctx, readTime)
+		err := d.catchUp(one)
+		cancel()
+		switch {
+		case err == nil || d.malformed || ctx.Err() != nil:
+			return err
+		case d.reader.End() == before:
+			time.Sleep(askAgain)
+		}
+	}
+}
+
 // catchUp reads the log to its end.
 func (d *download) catchUp(ctx context.Context) error {
 	last, _, err := d.conn.Last(ctx, d.id)
@@ -106,6 +127,7 @@ func (d *download) catchUp(ctx context.Context) error {
 		switch {
 		case err == nil:
 			err = d.take(sequence, message)
+			d.malformed = err != nil
 		case errors.Is(err, io.EOF): // a copy that is a little late has answered
 			time.Sleep(lateCopy)
 			err = ctx.Err()

@@ -53,26 +53,6 @@ func runInTest(t *testing.T, want int, args ...string) (out, errs string) {
 	return o.String(), e.String()
 }
 
-// post asks a server for a match, as an admin.
-func (s *served) post(t *testing.T, token, body string) (status int, answer string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/matches", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	a, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Body.Close()
-	b, err := io.ReadAll(a.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a.StatusCode, string(b)
-}
-
 // The whole story of a save, with the example game: a match is saved while it is played, and another server begins a match
 // in it with the players in each other's seats. It is killed, goes on, and ends. Its replay verifies and names its parent.
 func TestSaveAndServeFrom(t *testing.T) {

@@ -368,3 +368,23 @@ func TestServeWithoutAPort(t *testing.T) {
 		t.Errorf("its replay: %+v, %v, want one to resume", info, err)
 	}
 }
+
+// post asks a server for a match, as an admin.
+func (s *served) post(t *testing.T, token, body string) (status int, answer string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/matches", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	b, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.StatusCode, string(b)
+}
