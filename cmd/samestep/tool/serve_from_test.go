@@ -98,11 +98,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 	}
 	second.kill()
 	third := named(serveInTest(t, from...))
-	for end := time.Now().Add(time.Minute); pageStatus(t, third.url+"/matches/match-1") != http.StatusOK; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) { // until then the log may be replaced
-			t.Fatalf("the match is not resumed: %s", third.stderr.String())
-		}
-	}
+	awaitResumed(t, third)
 	live, _ := filepath.Glob(filepath.Join(dir, liveFolder, "match*.ssr"))
 	if len(live) != 1 {
 		t.Fatalf("got %v, want one live log", live)

@@ -79,11 +79,7 @@ func TestServeResumes(t *testing.T) {
 // playInTest lets ann join until she has seen a tick after a given one, however slow the machine is.
 func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); pageStatus(t, s.url+"/matches/match-1") != http.StatusOK; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("the match is not resumed: %s", s.stderr.String())
-		}
-	}
+	awaitResumed(t, s)
 	for {
 		sum, code := joinInTest(t, s, "ann", "--for", "2s")
 		if code != exitOK {
@@ -91,6 +87,16 @@ func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
 		}
 		if sum.Tick > after {
 			return sum
+		}
+	}
+}
+
+// awaitResumed waits until the match of a server runs. Before, its log is still that of the server that was killed.
+func awaitResumed(t *testing.T, s *served) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); pageStatus(t, s.url+"/matches/match-1") != http.StatusOK; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the match is not resumed: %s", s.stderr.String())
 		}
 	}
 }
