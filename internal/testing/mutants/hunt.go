@@ -164,11 +164,21 @@ func (h *Hunt) one(m *place, seeds int) (r Result, err error) {
 	return r, r.read(string(out), err, ctx.Err() != nil)
 }
 
-// rank orders the corpus: attacks on limits come first for mutants of limits, and
-// last for others.
+// rank orders the corpus: attacks on limits come first for mutants of limits, matches with a cluster for mutants of that,
+// and both last for others.
 func (m *Mutant) rank(file string) int {
-	attack := strings.HasPrefix(filepath.Base(file), "hands-")
-	if attack == (strings.Contains(m.Hits, "I13") || strings.Contains(m.Hits, "I14")) {
+	prefix, _, _ := strings.Cut(filepath.Base(file), "-")
+	if prefix != "hands" && prefix != "cluster" {
+		prefix = ""
+	}
+	best := ""
+	switch hits := strings.Fields(m.Hits); {
+	case slices.Contains(hits, "I13") || slices.Contains(hits, "I14"):
+		best = "hands"
+	case slices.Contains(hits, "I19") || slices.Contains(hits, "I20"):
+		best = "cluster"
+	}
+	if prefix == best {
 		return 0
 	}
 	return 1

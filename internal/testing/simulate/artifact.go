@@ -140,6 +140,8 @@ func (p *Plan) check() error {
 		return fmt.Errorf("got %d machines and %d players in %d seats", len(p.Machines), seats, p.Settings.Players)
 	case p.Host.Relay && p.Host.SpectatorDelay > 0:
 		return fmt.Errorf("got a spectator delay of %d ticks and no referee", p.Host.SpectatorDelay)
+	case !p.Cluster.valid() || p.Cluster != nil && (p.Host.Relay || !d.Await || d.EachFrame):
+		return fmt.Errorf("cluster: got %+v, host %+v, disk %+v", p.Cluster, p.Host, *d)
 	case !within(1, longest, p.Chaos, p.Heal):
 		return fmt.Errorf("got phases of %d and %d µs", p.Chaos, p.Heal)
 	case !within(1, longest, d.SyncEvery) || !within(0, longest, d.SyncTime) || d.FlushTicks < 1 || d.FlushTicks > 1<<20:

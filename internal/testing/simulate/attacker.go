@@ -150,8 +150,8 @@ func (c *attackConn) receive() {
 		b := c.wire.down.take()
 		c.read(b)
 		w.spare = append(w.spare, b)
-		if c.wire.full && w.server.ready() && !c.wire.hostGone {
-			w.server.pull(c.wire)
+		if c.wire.full && c.wire.server.ready() && !c.wire.hostGone {
+			c.wire.server.pull(c.wire)
 		}
 	}
 }

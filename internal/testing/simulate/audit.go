@@ -21,6 +21,7 @@ func (w *world) check() {
 			w.fail("I5", "%v", err)
 		}
 	}
+	w.cluster.check()
 	w.barrier.update(w)
 	w.relay.checkLive(w)
 	for _, m := range w.machines {
@@ -75,7 +76,7 @@ func (w *world) finish() {
 		w.undo(&left[i])
 	}
 	w.server.disk.failAt, w.server.disk.slow, w.server.stalled, w.server.again = 0, 0, min(w.server.stalled, w.now), 0
-	if !w.server.up() {
+	if w.cluster.heal(); w.cluster == nil && !w.server.up() {
 		w.server.restart = w.now
 	}
 	for _, m := range w.machines {
@@ -177,6 +178,7 @@ func (w *world) closeFile() {
 		w.fail("I3", "the file has %d records of %d: %v", n, len(w.oracle.now().records), err)
 		return
 	}
+	w.cluster.finished()
 	w.replay(data)
 	w.checkSaves(data)
 }

@@ -31,7 +31,9 @@ func (s *server) pull(wire *wire) {
 			}
 			return
 		}
-		w.barrier.sent(w, wire, s.buf)
+		if s.owns() {
+			w.barrier.sent(w, wire, s.buf)
+		}
 		wire.down.send(w.now, s.buf, &w.spare)
 		w.budgets.sent(wire, s.buf)
 		wire.touch()
@@ -85,7 +87,7 @@ func (s *server) connect(m *machine, from string) *wire {
 		s.w.count("turned away")
 		return nil
 	}
-	wire := &wire{id: id, epoch: s.epoch, m: m, from: from}
+	wire := &wire{id: id, server: s, epoch: s.epoch, m: m, from: from}
 	s.byID[id] = wire
 	s.wires = append(s.wires, wire)
 	s.w.wires = append(s.w.wires, wire)

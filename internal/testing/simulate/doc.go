@@ -10,6 +10,10 @@
 // Faults, links, players and the disk draw random numbers from separate streams, so a
 // plan without one of its faults is otherwise the same match.
 //
+// Some plans have a cluster: the log is replicated in a [store], which may be late, silent or lose answers, and several
+// servers run of which one has the match. The servers use lockstep/cluster/ownership; what lockstep/cluster does around it
+// is done here again, because that has sockets and clocks.
+//
 // A run has two phases. In the first, faults start and players submit commands. In the
 // second, all faults are over and every client must recover. The oracle checks the
 // invariants all the time. It shares only the rules of the game with the engine: it
@@ -34,5 +38,7 @@
 //	I16 lobby        no tick is sealed before the players let the match begin, or an admin begins it, and none is missing after that
 //	I17 roster       every client sees the seats as the log tells them: names, who is there, and in a lobby who is ready
 //	I18 waiting      a client shows why its match stands, that it runs again, and that nothing comes over its link, within a second or three
+//	I19 replicated   the replicated log has one writer in each term and only grows; clients see what it has, and nothing else
+//	I20 takeover     a server that lost its match tells its clients to leave within 6 s, and the match has a server again
 //	desync           every state that a fault changes is detected, and no other
 package simulate

@@ -172,8 +172,8 @@ func (m *machine) receive() {
 		if err != nil && m.liar == nil {
 			m.w.fail("I4", "%s cannot read what the server sent: %v", m, err)
 		}
-		if wire.full && m.w.server.ready() && !wire.hostGone {
-			m.w.server.pull(wire)
+		if wire.full && wire.server.ready() && !wire.hostGone {
+			wire.server.pull(wire)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func (m *machine) dial() {
 	m.dialing = 0
 	var wire *wire
 	if m.offline <= w.now {
-		wire = w.server.connect(m, m.address())
+		wire = w.reaches().connect(m, m.address())
 	}
 	if wire == nil {
 		m.harmed("was not let in")

@@ -309,7 +309,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 // forget drops the records of epochs without connections.
 func (o *oracle) forget() {
 	for i, h := range o.epochs {
-		if !slices.ContainsFunc(o.w.wires, func(w *wire) bool { return w.epoch == i }) {
+		if !slices.ContainsFunc(o.w.wires, func(w *wire) bool { return w.epoch == i }) && !o.w.cluster.runs(i) {
 			h.records, h.ticks = nil, nil
 		}
 	}

@@ -116,6 +116,7 @@ func (p *pipe) keep(n int) {
 // A wire is one connection. Each side sees its end after all messages have arrived.
 type wire struct {
 	id           host.PeerID
+	server       *server
 	epoch        int       // of the server
 	m            *machine  // nil for a stranger
 	v            *attacker // nil for a stranger that reads nothing

@@ -17,6 +17,7 @@ type Plan struct {
 	Heal     lockstep.Time     `json:"heal"`  // without faults, after Chaos
 	Host     HostPlan          `json:"host"`
 	Disk     DiskPlan          `json:"disk"`
+	Cluster  *ClusterPlan      `json:"cluster,omitempty"` // several servers, of which one has the match
 	Machines []MachinePlan     `json:"machines"`
 	Faults   []Fault           `json:"faults"` // by time
 }

@@ -11,23 +11,12 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// die ends the process at once. After a power cut no client is notified.
+// die ends the process at once.
 func (s *server) die(cut bool) {
 	w := s.w
 	w.Crashes++
 	w.check()
-	for _, wire := range s.wires {
-		wire.hostGone = true
-		wire.up.keep(0)
-		if cut {
-			wire.sever()
-		} else {
-			wire.down.keep(s.chance.IntN(len(wire.down.queue) + 1))
-			wire.down.eof = true
-		}
-		wire.touch()
-	}
-	s.host, s.writer, s.wires, s.byID = nil, nil, nil, nil
+	s.hangUp(cut)
 	s.disk.crashed, s.disk.failAt = false, 0
 	s.cut = cut
 	if cut {

@@ -44,50 +44,14 @@ type server struct {
 	durable lockstep.Tick // a power cut keeps at least this
 	epoch   int
 	chance  *rand.Rand // of the current fault
-}
 
-// A commit is a sync concurrent with the match. No client sees what is not synced.
-type commit struct {
-	at       lockstep.Time // when it completes; 0: there is none
-	position protocol.Position
-	tick     lockstep.Tick
-	size     int               // of the synced part of the file
-	done     protocol.Position // of the previous commit
-}
-
-// beginCommit starts a commit if there are records to commit.
-func (s *server) beginCommit() {
-	c := &s.commit
-	if !s.w.plan.Disk.Await || c.at > 0 || s.failed() || s.wrote == c.done || s.disk.lost {
-		return
-	}
-	if err := s.writer.Flush(); err != nil {
-		s.host.Fail(s.w.now, err)
-		return
-	}
-	*c = commit{at: s.w.now + max(1, s.w.plan.Disk.SyncTime+s.disk.slow), position: s.wrote, tick: s.w.oracle.tick(), size: len(s.disk.now.data)}
-}
-
-// endCommit completes a commit that is due.
-func (s *server) endCommit() {
-	c := &s.commit
-	if c.at == 0 || c.at > s.w.now {
-		return
-	}
-	c.at = 0
-	if err := s.disk.now.syncTo(c.size); err != nil {
-		s.host.Fail(s.w.now, err)
-	} else if !s.failed() {
-		s.durable, c.done = max(s.durable, c.tick), c.position
-		s.host.Persisted(s.w.now, c.position)
-	}
-	s.disk.spent = 0 // the sync was concurrent
+	member
 }
 
 func (s *server) up() bool { return s.host != nil }
 
-// ready reports whether the server runs and is not stalled.
-func (s *server) ready() bool { return s.host != nil && s.stalled <= s.w.now }
+// ready reports whether the server runs, and is neither stalled nor about to leave.
+func (s *server) ready() bool { return s.host != nil && s.stalled <= s.w.now && !s.suspended }
 
 // due returns when the server has something to do.
 func (s *server) due() lockstep.Time {
@@ -151,6 +115,9 @@ type onlyWriter struct{ *file }
 func (s *server) begin() error {
 	s.disk.now = &file{disk: &s.disk}
 	s.writer = s.open(s.disk.now)
+	if s.w.cluster != nil {
+		s.w.cluster.begin(s)
+	}
 	host, err := host.New(s.w.subject.Game, s.w.header, s.options())
 	if err != nil {
 		return err
@@ -161,8 +128,12 @@ func (s *server) begin() error {
 }
 
 func (s *server) started(hosted *host.Host) {
-	s.host, s.byID, s.wires = hosted, make(map[host.PeerID]*wire), nil
+	s.host, s.byID, s.wires, s.startedAt = hosted, make(map[host.PeerID]*wire), nil, s.w.now
 	s.stalled, s.restart, s.syncAt, s.retold = 0, never, 0, false
+	if !s.owns() {
+		s.log = s.replica
+		return
+	}
 	s.w.refereeIsRight()
 	s.w.budgets.reset()
 	s.w.lobby.ordered = false
@@ -171,6 +142,9 @@ func (s *server) started(hosted *host.Host) {
 	// The oracle is offered each record, the file writes it, and then the oracle takes it.
 	s.w.oracle.offered = nil
 	s.log = record.Tee((*offers)(s.w.oracle), s.writer, s.w.oracle)
+	if s.replica != nil {
+		s.log = record.Tee((*offers)(s.w.oracle), s.replica, s.writer, s.w.oracle)
+	}
 	if !s.w.plan.Disk.EachFrame && !s.w.plan.Disk.Await {
 		s.syncAt = s.w.now + s.w.plan.Disk.SyncEvery
 	}
@@ -232,8 +206,11 @@ func (s *server) after() {
 		return
 	}
 	s.beginCommit()
-	s.progress()
-	w.lookAtReferee()
+	s.replicate()
+	if s.owns() {
+		s.progress()
+		w.lookAtReferee()
+	}
 	if s.disk.spent > 0 {
 		if s.disk.spent > lockstep.Millisecond {
 			s.stalled = w.now + s.disk.spent
@@ -256,7 +233,7 @@ func (s *server) after() {
 func (s *server) stopped(err error) {
 	s.retold = true
 	s.restart = never
-	if errors.Is(err, coordinator.ErrEnded) {
+	if errors.Is(err, coordinator.ErrEnded) || !s.owns() {
 		return
 	}
 	if s.disk.now.failing == nil {
@@ -299,7 +276,9 @@ func (s *server) take() {
 		if r.Empty() {
 			return
 		}
-		s.record(r)
+		if s.record(r); !s.owns() {
+			continue // nothing is said of this match
+		}
 		for i := range r.Events {
 			s.w.observe(r.Events[i])
 		}
@@ -328,7 +307,9 @@ func (s *server) record(r *host.Ready) {
 			return
 		}
 	}
-	if s.wrote = r.Position; !s.w.plan.Disk.Await {
+	if s.wrote = r.Position; s.replica != nil {
+		s.replica.wait(r.Position)
+	} else if !s.w.plan.Disk.Await {
 		s.host.Persisted(s.w.now, r.Position)
 	}
 }

@@ -39,6 +39,12 @@ func TestSeeds(t *testing.T) {
 	if r.Counts["substitute"] == 0 || r.Counts["substitute failed"] == 0 || r.Rejected[lockstep.TooOften] == 0 {
 		t.Errorf("%d substitutes, of which %d failed, and %d commands beyond a limit", r.Counts["substitute"], r.Counts["substitute failed"], r.Rejected[lockstep.TooOften])
 	}
+	for _, what := range []string{"match taken over", "match released", "clients of a server that lost its match", "takeover with lost ticks", "takeover that another server has overtaken",
+		"takeover that crashed before its claim", "takeover that crashed during its claim", "takeover that crashed after its claim"} {
+		if r.Counts[what] == 0 {
+			t.Errorf("no %s", what)
+		}
+	}
 	if r.Counts["closed as inactive"] == 0 {
 		t.Error("nobody was inactive")
 	}

@@ -91,6 +91,7 @@ func Expand(o Options, seed uint64) *Plan {
 	if hostile {
 		expandAttacks(&o, p)
 	}
+	expandCluster(&o, p)
 	expandLobby(&o, p)
 	if !o.Calm {
 		expandFaults(&o, p)
@@ -203,13 +204,15 @@ func expandFaults(o *Options, p *Plan) {
 		on := r.IntN(3) == 0 || p.Seed%usual == uint64(i)
 		if k.group == "hands" {
 			on = p.Host.Limits && r.IntN(2) == 0
+		} else if k.group == "cluster" {
+			on = r.IntN(3) > 0
 		} else if p.Host.Limits && !k.allowedInAttacks() {
 			continue
 		}
 		if o.Only != nil {
 			on = slices.Contains(o.Only, k.name)
 		}
-		if !on || p.Chaos <= early || p.Host.Relay && !crashes && slices.Contains(needsFile, k.name) {
+		if !on || !k.fits(p) || p.Chaos <= early || p.Host.Relay && !crashes && slices.Contains(needsFile, k.name) {
 			continue
 		}
 		// Up to twice the usual number for the length, and at least one.

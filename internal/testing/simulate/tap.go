@@ -29,6 +29,9 @@ func (o *oracle) received(w *wire, b []byte) {
 			state := w.tap.message()
 			if state != nil {
 				o.given(w, state)
+				if o.w.cluster != nil {
+					o.w.cluster.log.sawState(o.w, w.m, w.tap.at)
+				}
 				if w.epoch == len(o.epochs)-1 {
 					o.joined(w, state)
 				}
@@ -51,6 +54,9 @@ func (o *oracle) received(w *wire, b []byte) {
 		}
 		if w.epoch == len(o.epochs)-1 {
 			o.shown = max(o.shown, h.ticks[at])
+		}
+		if o.w.cluster != nil {
+			o.w.cluster.log.saw(o.w, w.m, at, record)
 		}
 		w.tap.at++
 		b = rest

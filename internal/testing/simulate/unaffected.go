@@ -38,7 +38,7 @@ func (p *Plan) isUnaffected(who int) bool {
 	for i := range p.Faults {
 		f := &p.Faults[i]
 		switch kindNamed(f.Kind).group {
-		case "server", "disk", "admin":
+		case "server", "disk", "admin", "cluster":
 			return false
 		case "network", "client":
 			if f.Who == who {
@@ -54,7 +54,7 @@ func (w *world) watchUnaffected() {
 	w.budgets, w.quiet, w.sealed = newBudgets(w), true, append(w.sealed, w.now)
 	for i := range w.plan.Faults {
 		k := kindNamed(w.plan.Faults[i].Kind)
-		w.quiet = w.quiet && !slices.Contains([]string{"server", "disk", "admin"}, k.group)
+		w.quiet = w.quiet && !slices.Contains([]string{"server", "disk", "admin", "cluster"}, k.group)
 		if k.group == "hands" && !k.liar {
 			w.others++ // an attacker may take a seat and go away
 		}

@@ -35,7 +35,7 @@ const toldIn = 3
 // seesWait checks what the client shows of a match that stands or runs, and that it notices a silent link.
 func (m *machine) seesWait() {
 	w := m.w
-	if m.liar != nil || m.wire == nil || m.client.Stage() != player.StageLive || m.busy > w.now-toldIn*sec || m.cost > 0 || w.oracle.ended {
+	if m.liar != nil || m.wire == nil || m.wire.server != w.server || m.client.Stage() != player.StageLive || m.busy > w.now-toldIn*sec || m.cost > 0 || w.oracle.ended {
 		return
 	}
 	held := m.client.Held()

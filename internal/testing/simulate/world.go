@@ -24,7 +24,8 @@ type world struct {
 	chaos   bool // faults start, players submit commands
 	over    bool // the match cannot go on, which is correct
 
-	server  *server
+	server  *server  // the one that has the match
+	cluster *cluster // nil: there is only one server
 	barrier barrier
 	budgets budgets
 	lobby   lobby
@@ -117,6 +118,7 @@ func newWorld(s *Subject, p *Plan) (*world, error) {
 		return nil, err
 	}
 	w.server = &server{w: w, disk: disk{plan: &p.Disk}, chance: stream(p.Seed, "server", 0)}
+	w.cluster = newCluster(w)
 	for i := range p.Machines {
 		w.machines = append(w.machines, w.newMachine(i, &p.Machines[i]))
 	}
@@ -241,12 +243,12 @@ func (w *world) busiest() (all []string) {
 
 // next returns the time of the next thing to do.
 func (w *world) next() lockstep.Time {
-	at := min(w.server.due(), w.checkAt, w.concludeAt)
+	at := min(w.server.due(), w.cluster.due(), w.checkAt, w.concludeAt)
 	if w.wakeWires {
 		w.wakeWires = false
 		w.wiresAt = w.wiresDue()
 	}
-	if w.wiresAt < never && w.server.up() {
+	if w.wiresAt < never && w.server.up() && !w.server.suspended {
 		at = min(at, max(w.wiresAt, w.server.stalled))
 	}
 	if w.chaos && w.faultAt < len(w.plan.Faults) {
@@ -274,8 +276,11 @@ func (w *world) runDue() {
 	if w.server.due() <= w.now {
 		w.server.step()
 	}
+	if w.cluster.due() <= w.now {
+		w.cluster.step()
+	}
 	if w.wiresAt <= w.now && w.server.ready() {
-		w.deliver()
+		w.deliver(w.server)
 		w.wakeWires = true
 	}
 	for _, m := range w.machines {
@@ -306,7 +311,7 @@ func (w *world) wiresDue() lockstep.Time {
 		}
 		w.wires[n] = wire
 		n++
-		if !wire.hostGone {
+		if !wire.hostGone && wire.server == w.server {
 			at = min(at, wire.up.due())
 		}
 	}
@@ -315,20 +320,20 @@ func (w *world) wiresDue() lockstep.Time {
 	return at
 }
 
-// deliver lets the server read the messages that have arrived.
-func (w *world) deliver() {
+// deliver lets a server read the messages that have arrived.
+func (w *world) deliver(s *server) {
 	for i := 0; i < len(w.wires); i++ {
 		wire := w.wires[i]
-		for !wire.hostGone && w.server.ready() && wire.up.due() <= w.now {
+		for wire.server == s && !wire.hostGone && s.ready() && wire.up.due() <= w.now {
 			if wire.up.empty() {
-				w.server.lost(wire)
+				s.lost(wire)
 				break
 			}
 			b := wire.up.take()
 			if wire.m != nil {
 				w.note(traceUp, wire.m.index, b)
 			}
-			w.server.receive(wire, b)
+			s.receive(wire, b)
 			w.spare = append(w.spare, b)
 		}
 	}
