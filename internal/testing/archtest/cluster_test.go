@@ -23,7 +23,7 @@ func clusterFindings(tr *tree, program string) []finding {
 				own, isOwn := strings.CutPrefix(name, tr.module+"/")
 				switch {
 				case f.test:
-				case under("github.com/nats-io/...", name) || isOwn && under("lockstep/cluster/...", own):
+				case under("github.com/nats-io/...", name):
 					found = append(found, finding{f.name, tr.line(spec.Pos()), "cluster", program + " links " + strings.TrimPrefix(name, tr.module+"/")})
 				case isOwn && !seen[own]:
 					seen[own] = true
@@ -46,12 +46,12 @@ func TestToolWithoutCluster(t *testing.T) {
 func TestToolWithoutClusterControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
 		"cmd/a/a.go":            "package main\nimport \"example.test/m/b\"",
-		"b/b.go":                "package b\nimport (\n\"example.test/m/lockstep/cluster/log\"\n\"github.com/nats-io/nats.go\"\n)",
+		"b/b.go":                "package b\nimport (\n\"example.test/m/lockstep/cluster\"\n\"github.com/nats-io/nats.go\"\n)",
 		"b/b_test.go":           "package b\nimport \"github.com/nats-io/nats-server/v2/server\"",
 		"lockstep/cluster/x.go": "package cluster\nimport \"github.com/nats-io/nats.go\"",
 	})
 	expect(t, clusterFindings(tr, "cmd/a"),
-		"b/b.go:3: cluster: cmd/a links lockstep/cluster/log",
 		"b/b.go:4: cluster: cmd/a links github.com/nats-io/nats.go",
+		"lockstep/cluster/x.go:2: cluster: cmd/a links github.com/nats-io/nats.go",
 	)
 }
