@@ -3,43 +3,13 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/netip"
-	"net/url"
-	"time"
 )
-
-// dialTime is how long a connection to another server may take to be made.
-const dialTime = 2 * time.Second
-
-// newTransport returns what carries requests to the other servers. It uses no proxy of the environment, because the requests
-// have the tokens of clients.
-func newTransport() *http.Transport {
-	return &http.Transport{
-		DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, TLSHandshakeTimeout: dialTime,
-		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 64, DisableCompression: true,
-	}
-}
-
-// noRedirect refuses redirects: a server of the cluster answers itself.
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// parseAddress reads the address of a server: a URL with a host, and with a path at most.
-func parseAddress(address string) (*url.URL, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, fmt.Errorf("cluster: the address of a server: %w", err)
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
-		return nil, fmt.Errorf("cluster: got the address %q of a server, want http://HOST:PORT or https://HOST:PORT", address)
-	}
-	return u, nil
-}
 
 // pass sends a request about a match to the server at an address. The connection is cut when another server gets the
 // match. It reports false, and has not answered, if that server cannot be reached.

@@ -13,13 +13,8 @@ import (
 	"time"
 )
 
-const (
-	// patience is how long a request waits for a match that is between two servers.
-	patience = 5 * time.Second
-
-	// maxCreation is the largest body of a request to create a match, in bytes; lockstep/server has the same limit.
-	maxCreation = 64 << 10
-)
+// patience is how long a request waits for a match that is between two servers.
+const patience = 5 * time.Second
 
 // Handler returns a handler in front of h, which serves this server's matches. It answers for the matches of all servers:
 // it sends requests to the server that has the match, and waits a short time for one that has none. POST /matches goes to
@@ -197,21 +192,4 @@ func (s *Server) canRun(game, build string) bool {
 		}
 	}
 	return false
-}
-
-// refuseFor answers that a request may succeed in a second.
-func refuseFor(w http.ResponseWriter, code, message string) {
-	w.Header().Set("Retry-After", "1")
-	refuse(w, http.StatusServiceUnavailable, code, message)
-}
-
-// refuse answers with an error of the form that lockstep/server has.
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	type failure struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]failure{"error": {code, message}})
 }
