@@ -127,11 +127,11 @@ func (x *siege) owner() (owner int) {
 func (x *siege) lose(how func(*fleet.Process)) (server int) {
 	x.t.Helper()
 	server = x.owner()
-	before := x.latest()
 	for _, p := range x.players {
 		p.Measure()
 	}
 	how(x.fleet.Servers[server])
+	before := x.latest()
 	longest := time.Duration(0)
 	for _, p := range x.players {
 		await(x.t, "a player plays at another server", func() bool { return p.Seen().Tick > before+4 })
