@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -39,11 +40,17 @@ type Match struct {
 // keyOf returns the key of a match of a name in the directory. A key must not end with a dot, as names may.
 func keyOf(name string) string { return strings.ReplaceAll(name, ".", "=") }
 
+// matchName is the form of the names of matches, as lockstep/server has it. A name becomes part of the names of files.
+var matchName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
+
 // parseMatch reads an entry of the directory.
 func parseMatch(value []byte, revision uint64) (*Match, error) {
 	m := &Match{revision: revision}
 	if err := json.Unmarshal(value, m); err != nil {
 		return nil, fmt.Errorf("cluster: an entry of the directory: %w", err)
+	}
+	if !matchName.MatchString(m.Name) {
+		return nil, fmt.Errorf("cluster: an entry of the directory has the name %q", m.Name)
 	}
 	return m, nil
 }

@@ -101,6 +101,9 @@ func (m *Member) sawServer(name string, value []byte, revision uint64) {
 	if json.Unmarshal(value, s) != nil || s.Name != name {
 		return // not of a member
 	}
+	if _, err := parseAddress(s.Address); err != nil {
+		return // no member begins with it
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.others[name] = s

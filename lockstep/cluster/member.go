@@ -53,6 +53,7 @@ type Member struct {
 	matches jetstream.KeyValue
 	metrics *memberMetrics
 	http    *http.Client // to the other servers
+	waiting crowd        // requests for matches that have no server now
 	ctx     context.Context
 	stop    func()
 	running sync.WaitGroup
@@ -76,6 +77,9 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 	if !serverName.MatchString(o.Name) {
 		return nil, fmt.Errorf("cluster: got the name %q of a server, want 1 to 32 letters, digits, dashes and underscores", o.Name)
 	}
+	if _, err := parseAddress(o.Address); err != nil {
+		return nil, err
+	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -86,7 +90,7 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 	rand.Read(random[:])
 	id := o.Name + "-" + hex.EncodeToString(random[:])
 	m := &Member{
-		options: o, id: id, metrics: newMemberMetrics(), http: &http.Client{Transport: &http.Transport{IdleConnTimeout: time.Minute}}, epoch: time.Now(), leases: ownership.NewLeases(id, lockstep.Time(storage.LeaseTime.Microseconds())),
+		options: o, id: id, metrics: newMemberMetrics(), http: &http.Client{Transport: newTransport(), CheckRedirect: noRedirect}, epoch: time.Now(), leases: ownership.NewLeases(id, lockstep.Time(storage.LeaseTime.Microseconds())),
 		others: make(map[string]*Server), entries: make(map[string]*Match), claimed: make(map[string]*matchLog), taking: make(map[string]bool), changed: make(chan struct{}),
 	}
 	var err error

@@ -4,36 +4,32 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 )
 
-const (
-	// patience is how long a request waits for a match that is between two servers.
-	patience = 5 * time.Second
-
-	// maxCreation is the largest body of a request to create a match, in bytes; lockstep/server has the same limit.
-	maxCreation = 64 << 10
-)
+// patience is how long a request waits for a match that is between two servers.
+const patience = 5 * time.Second
 
 // Handler returns a handler in front of h, which serves this server's matches. It answers for the matches of all servers:
 // it sends requests to the server that has the match, and waits a short time for one that has none. POST /matches goes to
-// the server with the most room, and GET /matches lists the matches of all.
+// the server with the most room, and GET /matches lists the matches of all. What it passes on has passed the checks of this
+// server first, see [server.Server.Guard].
 func (m *Member) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := matchOf(r.URL.Path)
+		name := matchOf(r.URL)
 		switch {
-		case r.Header.Get(hop) != "":
+		case r.Header.Get(hop) != "": // anybody may send it: this server then answers as one without a cluster
 			h.ServeHTTP(w, r)
 		case name != "":
 			m.route(w, r, name, h)
 		case r.Method == http.MethodPost && r.URL.Path == "/matches":
-			m.place(w, r, h)
+			m.guarded(w, r, func(w http.ResponseWriter, r *http.Request) { m.place(w, r, h) })
 		case r.Method == http.MethodGet && r.URL.Path == "/matches":
 			m.list(w, r, h)
 		default:
@@ -42,32 +38,64 @@ func (m *Member) Handler(h http.Handler) http.Handler {
 	})
 }
 
-// matchOf returns the name of the match in a path such as /matches/NAME/play, or "".
-func matchOf(path string) string {
-	rest, ok := strings.CutPrefix(path, "/matches/")
-	if !ok {
+// matchOf returns the name of the match in a path such as /matches/NAME/play, or "". The routes of a server see the same name:
+// a path that they would clean first, and a name with an escaped slash, are none.
+func matchOf(u *url.URL) string {
+	if !strings.HasPrefix(u.Path, "/matches/") || path.Clean(u.Path) != strings.TrimSuffix(u.Path, "/") {
 		return ""
 	}
-	name, _, _ := strings.Cut(rest, "/")
+	name, _, _ := strings.Cut(strings.TrimPrefix(u.EscapedPath(), "/matches/"), "/")
+	name, err := url.PathUnescape(name)
+	if err != nil || !matchName.MatchString(name) {
+		return ""
+	}
 	return name
+}
+
+// guarded calls next after the checks that a server makes before its own routes. The request that next gets has the address of
+// the client, also behind a proxy.
+func (m *Member) guarded(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {
+	m.mu.Lock()
+	s := m.server
+	m.mu.Unlock()
+	if s == nil { // before Serve
+		refuse(w, http.StatusServiceUnavailable, "recovering", "the server is starting")
+		return
+	}
+	s.Guard(next).ServeHTTP(w, r)
 }
 
 // route sends a request about a match to the server that has it.
 func (m *Member) route(w http.ResponseWriter, r *http.Request, name string, h http.Handler) {
+	if _, here, _ := m.where(name); here {
+		h.ServeHTTP(w, r)
+		return
+	}
+	m.guarded(w, r, func(gw http.ResponseWriter, gr *http.Request) {
+		if m.elsewhere(gw, gr, name) {
+			h.ServeHTTP(w, r) // which has the same checks
+		}
+	})
+}
+
+// elsewhere sends a request to the server that has a match. It reports whether this one has it by now, and has not answered
+// then.
+func (m *Member) elsewhere(w http.ResponseWriter, r *http.Request, name string) (here bool) {
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	for {
-		address, here, err := m.find(ctx, name)
+		address, here, err := m.find(ctx, r.RemoteAddr, name)
 		switch {
+		case errors.Is(err, errCrowd):
+			refuseFor(w, "busy", "too many requests wait for matches that have no server now")
+			return false
 		case err != nil:
-			w.Header().Set("Retry-After", "1")
-			refuse(w, http.StatusServiceUnavailable, "recovering", "the match has no server now, come back in 1 s")
-			return
+			refuseFor(w, "recovering", "the match has no server now, come back in 1 s")
+			return false
 		case here:
-			h.ServeHTTP(w, r)
-			return
+			return true
 		case m.pass(w, r, name, address):
-			return
+			return false
 		}
 		select { // that server may be lost, and nobody knows it yet
 		case <-time.After(askAgain):
@@ -76,79 +104,45 @@ func (m *Member) route(w http.ResponseWriter, r *http.Request, name string, h ht
 	}
 }
 
-// find waits until a match has a server. It returns the server's address, or that the match is here; so is one that does
-// not exist.
-func (m *Member) find(ctx context.Context, name string) (address string, here bool, err error) {
+// where returns the address of the server of a match, or that the match is here; so is one that does not exist. It reports
+// false if the match has no server now.
+func (m *Member) where(name string) (address string, here, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.located(name)
+}
+
+// located is where. The mutex is held.
+func (m *Member) located(name string) (address string, here, ok bool) {
+	e := m.entries[name]
+	switch {
+	case e == nil || e.State == Failed:
+		return "", true, true
+	case e.State != Playing || e.Server != m.id && m.leases.Expired(e.Server, m.now()):
+		return "", false, false
+	case e.Server == m.id:
+		return "", true, true
+	case m.others[e.Server] != nil:
+		return m.others[e.Server].Address, false, true
+	}
+	return "", false, false
+}
+
+// find waits until a match has a server; see where. A client that waits with too many others gets errCrowd.
+func (m *Member) find(ctx context.Context, client, name string) (address string, here bool, err error) {
+	address, here, ok := m.where(name)
+	if ok {
+		return address, here, nil
+	}
+	if !m.waiting.enter(client) {
+		return "", false, errCrowd
+	}
+	defer m.waiting.leave(client)
 	err = m.wait(ctx, func() bool {
-		e := m.entries[name]
-		switch {
-		case e == nil || e.State == Failed:
-			here = true
-		case e.State != Playing || e.Server != m.id && m.leases.Expired(e.Server, m.now()):
-			return false
-		case e.Server == m.id:
-			here = true
-		case m.others[e.Server] != nil:
-			address = m.others[e.Server].Address
-		default:
-			return false
-		}
-		return true
+		address, here, ok = m.located(name)
+		return ok
 	})
 	return address, here, err
-}
-
-// pass sends a request about a match to the server at an address. The connection is cut when another server gets the
-// match. It reports false, and has not answered, if that server cannot be reached.
-func (m *Member) pass(w http.ResponseWriter, r *http.Request, name, address string) bool {
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	go func() {
-		_ = m.wait(ctx, func() bool {
-			e := m.entries[name]
-			return e == nil || m.others[e.Server] == nil || m.others[e.Server].Address != address || m.leases.Expired(e.Server, m.now())
-		})
-		cancel()
-	}()
-	return m.send(w, r.WithContext(ctx), address)
-}
-
-// send passes a request on to another server, or redirects it there. It reports false, and has not answered, if that server
-// cannot be reached.
-func (m *Member) send(w http.ResponseWriter, r *http.Request, address string) (answered bool) {
-	to, err := url.Parse(address)
-	if err != nil {
-		m.options.Log.Error("a server of the cluster has a bad address", "address", address, "err", err)
-		return false
-	}
-	if m.options.Redirect {
-		http.Redirect(w, r, to.JoinPath(r.URL.EscapedPath()).String()+query(r), http.StatusTemporaryRedirect)
-		return true
-	}
-	answered = true
-	proxy := httputil.ReverseProxy{
-		Rewrite: func(p *httputil.ProxyRequest) {
-			p.SetURL(to)
-			p.SetXForwarded()
-			p.Out.Header["X-Forwarded-For"] = append(p.In.Header["X-Forwarded-For"], p.Out.Header["X-Forwarded-For"]...)
-			p.Out.Host = p.In.Host // which the origin of a browser's page is compared with
-			p.Out.Header.Set(hop, m.options.Name)
-		},
-		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, err error) {
-			m.options.Log.Debug("request not passed on", "address", address, "err", err)
-			answered = false
-		},
-		ErrorLog: slog.NewLogLogger(m.options.Log.Handler(), slog.LevelDebug),
-	}
-	proxy.ServeHTTP(w, r)
-	return answered
-}
-
-func query(r *http.Request) string {
-	if r.URL.RawQuery == "" {
-		return ""
-	}
-	return "?" + r.URL.RawQuery
 }
 
 // place sends a request to create a match to the server with the most room for it.
@@ -198,15 +192,4 @@ func (s *Server) canRun(game, build string) bool {
 		}
 	}
 	return false
-}
-
-// refuse answers with an error of the form that lockstep/server has.
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	type failure struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]failure{"error": {code, message}})
 }

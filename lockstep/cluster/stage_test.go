@@ -85,10 +85,16 @@ func startNode(t *testing.T, dir, listen string) *storage.Node {
 // newSite starts a server. Its matches are of the minimal game.
 func newSite(t *testing.T, name, storageURL string, replicas int) *site {
 	t.Helper()
+	return newSiteAs(t, name, storageURL, replicas, "")
+}
+
+// newSiteAs starts a server that uses the storage with a key.
+func newSiteAs(t *testing.T, name, storageURL string, replicas int, seed string) *site {
+	t.Helper()
 	x := &site{name: name, dir: t.TempDir()}
 	log := slog.New(slog.NewTextHandler(&x.log, nil))
 	var err error
-	if x.conn, err = storage.Dial(storageURL, storage.DialOptions{Name: name}); err != nil {
+	if x.conn, err = storage.Dial(storageURL, storage.DialOptions{Name: name, Seed: seed}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -18,8 +18,10 @@ import (
 // A match whose server is lost goes on at another server, and loses no tick that anybody saw.
 func TestTakeover(t *testing.T) {
 	node := newNode(t)
-	a := newSite(t, "a", node.URL(), 1)
-	b := newSite(t, "b", node.URL(), 1)
+	testTakeover(t, newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1))
+}
+
+func testTakeover(t *testing.T, a, b *site) {
 	m := a.create(t, "duel")
 	await(t, "tick 20", func() bool { return m.View().Tick >= 20 })
 	seen := m.View().Tick

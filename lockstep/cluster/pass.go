@@ -1,0 +1,97 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/netip"
+)
+
+// pass sends a request about a match to the server at an address. The connection is cut when another server gets the
+// match. It reports false, and has not answered, if that server cannot be reached.
+func (m *Member) pass(w http.ResponseWriter, r *http.Request, name, address string) bool {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	go func() {
+		_ = m.wait(ctx, func() bool {
+			e := m.entries[name]
+			return e == nil || m.others[e.Server] == nil || m.others[e.Server].Address != address || m.leases.Expired(e.Server, m.now())
+		})
+		cancel()
+	}()
+	return m.send(w, r.WithContext(ctx), address)
+}
+
+// send passes a request on to another server, or redirects it there. It reports false, and has not answered, if that server
+// cannot be reached. A request that changes something is sent at most once.
+func (m *Member) send(w http.ResponseWriter, r *http.Request, address string) (answered bool) {
+	to, err := parseAddress(address)
+	if err != nil {
+		m.options.Log.Error("a server of the cluster has a bad address", "err", err)
+		return false
+	}
+	if m.options.Redirect {
+		http.Redirect(w, r, to.JoinPath(r.URL.EscapedPath()).String()+query(r), http.StatusTemporaryRedirect)
+		return true
+	}
+	answered = true
+	proxy := httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(to)
+			setClient(p.Out.Header, p.In.RemoteAddr)
+			p.Out.Host = p.In.Host // which the origin of a browser's page is compared with
+			p.Out.Header.Set(hop, m.options.Name)
+			if p.Out.Body != nil && p.Out.Body != http.NoBody {
+				p.Out.Body = io.NopCloser(p.Out.Body) // a connection that fails closes it, and then another one needs it
+			}
+		},
+		Transport: m.http.Transport,
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			m.options.Log.Debug("request not passed on", "address", address, "err", err)
+			if answered = !isRepeatable(r, err); answered {
+				refuse(w, http.StatusBadGateway, "unknown", "the connection to the match's server was lost: the request may have been carried out")
+			}
+		},
+		ErrorLog: slog.NewLogLogger(m.options.Log.Handler(), slog.LevelDebug),
+	}
+	proxy.ServeHTTP(w, r)
+	return answered
+}
+
+// isRepeatable reports whether a request may be sent again after an error: it changes nothing, or was not sent.
+func isRepeatable(r *http.Request, err error) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	var e *net.OpError
+	return errors.As(err, &e) && e.Op == "dial"
+}
+
+// setClient names the client of a request in both headers of which the next server may read one. What the client or a proxy
+// has written there counts for nothing: this server has read it already.
+func setClient(h http.Header, remote string) {
+	h.Del("X-Forwarded-For")
+	h.Del("Forwarded")
+	client, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return // over a unix socket
+	}
+	a := client.Addr().Unmap().WithZone("")
+	h.Set("X-Forwarded-For", a.String())
+	if a.Is6() {
+		h.Set("Forwarded", `for="[`+a.String()+`]"`)
+	} else {
+		h.Set("Forwarded", "for="+a.String())
+	}
+}
+
+func query(r *http.Request) string {
+	if r.URL.RawQuery == "" {
+		return ""
+	}
+	return "?" + r.URL.RawQuery
+}
