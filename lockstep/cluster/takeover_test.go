@@ -22,11 +22,11 @@ func TestTakeover(t *testing.T) {
 }
 
 func testTakeover(t *testing.T, a, b *site) {
-	m := a.create(t, "duel")
-	await(t, "tick 20", func() bool { return m.View().Tick >= 20 })
-	seen := m.View().Tick
+	a.create(t, "duel")
+	ada := join(t, "ada-ada-ada-ada-ada", "duel", a)
+	await(t, "tick 20", func() bool { return ada.now() >= 20 })
 	a.vanish()
-	began := time.Now()
+	seen, began := ada.now(), time.Now()
 	await(t, "b has the match", func() bool { return b.has("duel") != nil })
 	t.Logf("after %v", time.Since(began))
 	next := b.has("duel")
