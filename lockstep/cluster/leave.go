@@ -55,3 +55,10 @@ func (m *Member) move(ctx context.Context, match *server.Match) error {
 		return e == nil || e.State == Failed || e.State == Playing && e.Server != m.id
 	})
 }
+
+// leaving reports whether the server gives its matches away.
+func (m *Member) leaving() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.draining
+}

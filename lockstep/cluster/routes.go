@@ -84,6 +84,10 @@ func (m *Member) elsewhere(w http.ResponseWriter, r *http.Request, name string) 
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	for {
+		if m.leaving() { // a connection through this server would soon be lost
+			refuseFor(w, "busy", "this server is leaving the cluster, come back at another one")
+			return false
+		}
 		address, here, err := m.find(ctx, r.RemoteAddr, name)
 		switch {
 		case errors.Is(err, errCrowd):

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -194,4 +195,27 @@ func TestPlacement(t *testing.T) {
 		answer.Body.Close()
 		return answer.StatusCode == http.StatusOK
 	})
+}
+
+// A server that leaves gives its matches away, and sends nobody on: such a connection would soon be lost.
+func TestLeave(t *testing.T) {
+	t.Parallel()
+	node := newNode(t)
+	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	a.create(t, "duel")
+	await(t, "the servers know each other", func() bool { return len(b.list(t, "")) == 1 })
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	a.member.Leave(ctx)
+	if m := b.has("duel"); m == nil {
+		t.Error("b does not have the match")
+	}
+	answer, err := http.Get(a.url + "/matches/duel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("got %s", answer.Status)
+	}
 }
