@@ -67,7 +67,7 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 	if f.header = d.header; f.header == nil {
 		return f, errNeverBegan
 	}
-	if err := d.writer.Close(); err == nil {
+	if err = d.writer.Close(); err == nil {
 		err = replay.Replace(f.path+".part", f.path)
 	}
 	if err != nil {

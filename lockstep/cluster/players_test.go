@@ -22,7 +22,6 @@ type gamer struct {
 	ticked   time.Time
 	longest  time.Duration // without a tick
 	accepted int           // commands
-	ran      int           // of its own, in the state
 	desyncs  int
 	losses   int
 }

@@ -17,7 +17,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -65,7 +64,7 @@ func TestKeys(t *testing.T) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: got the mode %v, %v; want 0600", e.Name(), info.Mode(), err)
 		}
 	}

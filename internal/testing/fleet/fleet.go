@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -205,8 +204,6 @@ type Process struct {
 
 	command *exec.Cmd
 	ended   chan struct{}
-	mu      sync.Mutex
-	paused  bool
 }
 
 // startTime is how long a process may take until it says where it is.

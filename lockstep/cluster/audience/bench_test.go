@@ -22,7 +22,6 @@ type crowd struct {
 	at   protocol.Position
 	tick lockstep.Tick
 	ids  []host.PeerID
-	seq  lockstep.Sequence
 	load []byte
 	kind lockstep.Kind
 	out  []byte

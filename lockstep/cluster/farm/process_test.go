@@ -72,9 +72,6 @@ func (p *process) kill() {
 	p.Wait()
 }
 
-// ended reports whether the process has ended by itself.
-func (p *process) ended() bool { return p.ProcessState != nil }
-
 // runRole is the main function of such a process.
 func runRole(role string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
