@@ -63,6 +63,9 @@ func (m *Member) learn(e *Match) {
 	}
 	e.seen = m.now()
 	m.entries[e.Name] = e
+	if l := m.open[e.ID]; l != nil && e.Server != m.id && e.State == Playing && e.Term > l.entry.Term {
+		l.lose() // a match that stands appends nothing, and would not notice
+	}
 	m.announce()
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -59,6 +60,9 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 	for f.log == nil {
 		if err := d.insist(ctx); err != nil {
 			return nil, err
+		}
+		if m.mine(e) == nil { // a claim would only depose that server
+			return nil, fmt.Errorf("cluster: match %q: %w by now", e.Name, server.ErrNotOwner)
 		}
 		if f.log, err = m.claim(ctx, e, d.reader.End()); err != nil {
 			return nil, err

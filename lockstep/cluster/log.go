@@ -289,4 +289,19 @@ func (l *matchLog) Drop() {
 func (l *matchLog) close() {
 	l.stop()
 	<-l.ended
+	m := l.member
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.open[l.entry.ID] == l {
+		delete(m.open, l.entry.ID)
+	}
+}
+
+// lose says that another server has the log, although this one has not appended anything since.
+func (l *matchLog) lose() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = server.ErrNotOwner
+	}
 }

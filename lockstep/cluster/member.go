@@ -63,6 +63,7 @@ type Member struct {
 	leases   *ownership.Leases
 	others   map[string]*Server   // all servers with a lease, by name
 	entries  map[string]*Match    // all matches, by name
+	open     map[string]*matchLog // of the matches that this server runs, or begins to run; by id
 	claimed  map[string]*matchLog // taken over, and not opened by the server yet; by id
 	taking   map[string]bool      // names of matches that are being taken over
 	server   *server.Server       // nil before Serve
@@ -91,7 +92,7 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 	id := o.Name + "-" + hex.EncodeToString(random[:])
 	m := &Member{
 		options: o, id: id, metrics: newMemberMetrics(), http: &http.Client{Transport: newTransport(), CheckRedirect: noRedirect}, epoch: time.Now(), leases: ownership.NewLeases(id, lockstep.Time(storage.LeaseTime.Microseconds())),
-		others: make(map[string]*Server), entries: make(map[string]*Match), claimed: make(map[string]*matchLog), taking: make(map[string]bool), changed: make(chan struct{}),
+		others: make(map[string]*Server), entries: make(map[string]*Match), open: make(map[string]*matchLog), claimed: make(map[string]*matchLog), taking: make(map[string]bool), changed: make(chan struct{}),
 	}
 	var err error
 	if m.servers, err = o.Conn.JS.KeyValue(ctx, storage.ServersBucket); err == nil {

@@ -12,6 +12,9 @@ func (m *Member) Open(name string, h *lockstep.Header) (server.ReplicatedLog, er
 	id := h.Match.String()
 	l, taken, draining := m.claimed[id], m.claimed[id] != nil, m.draining
 	delete(m.claimed, id)
+	if taken {
+		m.open[id] = l
+	}
 	m.mu.Unlock()
 	switch {
 	case taken:
@@ -27,5 +30,8 @@ func (m *Member) Open(name string, h *lockstep.Header) (server.ReplicatedLog, er
 		m.drop(e)
 		return nil, err
 	}
+	m.mu.Lock()
+	m.open[id] = l
+	m.mu.Unlock()
 	return l, nil
 }

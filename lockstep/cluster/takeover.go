@@ -58,11 +58,12 @@ func (m *Member) due() (all []*Match) {
 	}
 	now := m.now()
 	for name, e := range m.entries { // the order does not matter
-		if m.taking[name] || e.State == Failed || e.Server == m.id && e.State != Released {
+		halfway := e.Server == m.id && e.State == Recovering // the answer to what said so got lost
+		if m.taking[name] || e.State == Failed || e.Server == m.id && e.State != Released && !halfway {
 			continue
 		}
 		since := e.seen
-		if e.State != Released {
+		if e.State != Released && !halfway {
 			if !m.leases.Expired(e.Server, now) {
 				continue
 			}
@@ -86,8 +87,19 @@ func (m *Member) able(e *Match) (names []string) {
 	return names
 }
 
+// runsHere reports whether this server runs a match, or begins to.
+func (m *Member) runsHere(e *Match) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.open[e.ID] != nil
+}
+
 // take continues a match that has no server.
 func (m *Member) take(e *Match) {
+	if m.runsHere(e) { // only the directory does not say so yet
+		_ = m.played(e)
+		return
+	}
 	began := time.Now()
 	next := *e
 	next.Server, next.State, next.Term = m.id, Recovering, e.Term+1
@@ -145,10 +157,16 @@ func (m *Member) resume(e *Match) (tick uint32, err error) {
 	if err != nil {
 		return 0, err
 	}
-	next := *e
-	next.State, next.Tries, next.Failure = Playing, 0, ""
-	if _, err := m.write(next); err != nil {
+	if err := m.played(e); err != nil {
 		return 0, fmt.Errorf("%w; it runs here all the same, or another server has it", err)
 	}
 	return uint32(match.View().Tick), nil
+}
+
+// played says in the directory that this server runs a match that it has taken.
+func (m *Member) played(e *Match) error {
+	next := *e
+	next.State, next.Tries, next.Failure = Playing, 0, ""
+	_, err := m.write(next)
+	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -217,5 +218,33 @@ func TestLeave(t *testing.T) {
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("got %s", answer.Status)
+	}
+}
+
+// A match that stands appends nothing. It stops all the same when the directory says that another server plays it.
+func TestIdleZombie(t *testing.T) {
+	t.Parallel()
+	node := newNode(t)
+	a := newSite(t, "a", node.URL(), 1)
+	m := a.create(t, "duel")
+	if err := m.Do(t.Context(), func(h *host.Host) { h.Hold(0, host.Wait{Reason: "the test"}) }); err != nil {
+		t.Fatal(err)
+	}
+	kv, err := a.conn.JS.KeyValue(t.Context(), storage.MatchesBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := kv.Get(t.Context(), "duel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := strings.NewReplacer(`"term":1`, `"term":2`, `"server":"a-`, `"server":"b-`).Replace(string(entry.Value()))
+	if _, err := kv.Put(t.Context(), "duel", []byte(taken)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-m.Done():
+	case <-time.After(patience):
+		t.Error("the match goes on")
 	}
 }
