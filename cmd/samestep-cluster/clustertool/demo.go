@@ -26,8 +26,7 @@ func demoCommands() []*cli.Command {
 play matches through any of the servers, and spectators watch through the relays. Every
 20 seconds the server with most matches is killed, and comes back five seconds later. In
 the end all matches are ended, and their replays are verified and compared with what
-the players were told. It exits with 0 only if nothing is lost. What the machine needs
-for one server, the verb demo of samestep shows.`,
+the players were told. It exits with 0 only if nothing is lost.`,
 		Flags: []cli.Flag{
 			tool.GameFlag(),
 			&cli.DurationFlag{Name: "time", Value: 70 * time.Second, Usage: "how long to play"},

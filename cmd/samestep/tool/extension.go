@@ -16,7 +16,8 @@ import (
 
 // An Extension is what a program has besides the verbs of this package.
 type Extension struct {
-	// Verbs are further commands, or take the place of those of the same name. Their errors become exit codes as those of all verbs do, see [Usagef] and [ClassError].
+	// Verbs are further commands. One with the name of a usual verb replaces it. Their errors become exit codes like
+	// those of all verbs, see [Usagef] and [ClassError].
 	Verbs []*cli.Command
 
 	// ServeFlags are further flags of serve.

@@ -25,7 +25,7 @@ type Hosting struct {
 	Log *slog.Logger
 }
 
-// Serving is what an [Extension] does beside a server.
+// Serving is the part of an [Extension] in a running server.
 type Serving interface {
 	Serve(s *server.Server)              // called before the server gets its first match
 	Handler(h http.Handler) http.Handler // in front of the server's

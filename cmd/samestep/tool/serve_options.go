@@ -110,7 +110,7 @@ func limit[N uint | uint64](n, most N) int64 {
 // replicated is the --durability with which an extension keeps the logs of matches on several machines.
 const replicated = "replicated"
 
-// parseDurability reads --durability, as far as it is about this machine.
+// parseDurability returns the durability of the files on this machine.
 func parseDurability(c *cli.Context) (replay.Durability, error) {
 	text := c.String("durability")
 	if x, _ := c.App.Metadata[extensionKey].(Extension); text == replicated && x.Serve != nil {
