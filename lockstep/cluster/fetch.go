@@ -37,7 +37,8 @@ type download struct {
 	dec       record.Decoder
 	writer    *replay.Writer
 	header    *lockstep.Header
-	malformed bool // what was read, so that reading it again does not help
+	copies    *storage.Segments // takes what they do not have yet
+	malformed bool              // what was read, so that reading it again does not help
 }
 
 // fetch claims the log of a match, and writes it to where the server resumes it. With [errNeverBegan] it has the log,
@@ -47,7 +48,7 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &download{conn: m.options.Conn, id: id}
+	d := &download{conn: m.options.Conn, id: id, copies: m.options.Conn.Segments(id)}
 	f = &fetched{path: filepath.Join(m.options.Dir, "live", fmt.Sprintf("%s-%s.ssr", e.Name, e.ID[:8]))}
 	os.Remove(f.path + ".part") // a crash can have left one
 	file, err := replay.Create(f.path + ".part")
@@ -64,7 +65,7 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 		if m.mine(e) == nil { // a claim would only depose that server
 			return nil, fmt.Errorf("cluster: match %q: %w by now", e.Name, server.ErrNotOwner)
 		}
-		if f.log, err = m.claim(ctx, e, d.reader.End()); err != nil {
+		if f.log, err = m.claim(ctx, e, d); err != nil {
 			return nil, err
 		}
 	}
@@ -81,12 +82,9 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 	return f, nil
 }
 
-// claim claims a log which ends at end. It returns nil if it ends later.
-func (m *Member) claim(ctx context.Context, e *Match, end ownership.End) (*matchLog, error) {
-	l, err := m.newMatchLog(e, end)
-	if err != nil {
-		return nil, err
-	}
+// claim claims a log which ends where d does. It returns nil if it ends later.
+func (m *Member) claim(ctx context.Context, e *Match, d *download) (*matchLog, error) {
+	l := m.newMatchLog(e, d.id, d.reader.End(), d.copies)
 	claimed, err := l.waitClaim(ctx)
 	if !claimed {
 		l.close()
@@ -131,7 +129,13 @@ func (d *download) catchUp(ctx context.Context) error {
 		switch {
 		case err == nil:
 			err = d.take(sequence, message)
-			d.malformed = err != nil
+			if tail.Copied() && errors.Is(err, ownership.ErrMalformed) {
+				tail.Distrust(d.reader.End().Sequence)
+				continue
+			}
+			if d.malformed = err != nil; !d.malformed && !tail.Copied() {
+				d.copies.Add(sequence, message)
+			}
 		case errors.Is(err, io.EOF): // a copy that is a little late has answered
 			time.Sleep(lateCopy)
 			err = ctx.Err()

@@ -42,9 +42,9 @@ var ErrAway = errors.New("cluster: the replicated log has been away for too long
 // A matchLog is the replicated log of a match that this server has. It implements [server.ReplicatedLog].
 type matchLog struct {
 	member  *Member
-	stream  jetstream.Stream
 	id      lockstep.MatchID
 	subject string
+	copies  *storage.Segments
 	wake    chan struct{} // holds a value when there is something to store
 	ctx     context.Context
 	stop    func()
@@ -67,28 +67,25 @@ type mark struct {
 	done func()
 }
 
-// newMatchLog returns a log that claims what ends at end, and begins to do so.
-func (m *Member) newMatchLog(entry *Match, end ownership.End) (*matchLog, error) {
-	id, err := entry.matchID()
-	if err != nil {
-		return nil, err
+// newMatchLog returns a log that claims what ends at end, and begins to do so. copies has the messages before that are in no
+// segment.
+func (m *Member) newMatchLog(entry *Match, id lockstep.MatchID, end ownership.End, copies *storage.Segments) *matchLog {
+	l := &matchLog{
+		member: m, entry: entry, id: id, copies: copies, owner: ownership.Claim(m.id, end, storage.MaxMessage),
+		wake: make(chan struct{}, 1), ended: make(chan struct{}), change: make(chan struct{}),
 	}
-	l := &matchLog{member: m, entry: entry, owner: ownership.Claim(m.id, end, storage.MaxMessage), wake: make(chan struct{}, 1), ended: make(chan struct{}), change: make(chan struct{})}
-	stream, subject := m.options.Conn.LogOf(id)
-	l.id, l.subject = id, subject
-	ctx, cancel := context.WithTimeout(m.ctx, appendTime)
-	defer cancel()
-	if l.stream, err = m.options.Conn.JS.Stream(ctx, stream); err != nil {
-		return nil, fmt.Errorf("cluster: %w", err)
-	}
+	_, l.subject = m.options.Conn.LogOf(id)
 	l.ctx, l.stop = context.WithCancel(m.ctx)
 	go l.run()
-	return l, nil
+	return l
 }
 
 // run stores records until the log is closed or lost.
 func (l *matchLog) run() {
 	defer close(l.ended)
+	var copying sync.WaitGroup
+	copying.Go(func() { l.copies.Run(l.ctx) })
+	defer copying.Wait()
 	for l.ctx.Err() == nil {
 		l.mu.Lock()
 		step := l.owner.Next()
@@ -131,7 +128,10 @@ func (l *matchLog) do(step ownership.Step) {
 		ack, err := l.member.options.Conn.JS.Publish(ctx, l.subject, step.Message, jetstream.WithExpectLastSequencePerSubject(step.Expect), jetstream.WithRetryAttempts(0))
 		switch {
 		case err == nil:
-			tell = func() { l.owner.Accepted(ack.Sequence) }
+			tell = func() {
+				l.copies.Add(ack.Sequence, step.Message)
+				l.owner.Accepted(ack.Sequence)
+			}
 			l.member.metrics.appends.Observe(time.Since(began).Seconds())
 		case isStale(err):
 			tell = l.owner.Refused
@@ -139,7 +139,12 @@ func (l *matchLog) do(step ownership.Step) {
 			heard = false
 		}
 	} else if sequence, message, err := l.member.options.Conn.Last(ctx, l.id); err == nil {
-		tell = func() { l.owner.Last(sequence, message) }
+		tell = func() {
+			before := l.owner.End()
+			if l.owner.Last(sequence, message); l.owner.End() != before {
+				l.copies.Add(sequence, message)
+			}
+		}
 	} else if errors.Is(err, jetstream.ErrMsgNotFound) {
 		tell = func() { l.owner.Last(0, nil) }
 	} else {
@@ -281,7 +286,7 @@ func (l *matchLog) Drop() {
 	l.member.drop(l.entry)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), writeTime)
 	defer cancel()
-	if err := l.stream.Purge(ctx, jetstream.WithPurgeSubject(l.subject)); err != nil {
+	if err := l.member.options.Conn.Remove(ctx, l.id); err != nil {
 		l.member.options.Log.Warn("the replicated log of a match that is over stays", "match", l.entry.Name, "err", err)
 	}
 }

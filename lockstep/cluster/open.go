@@ -26,10 +26,7 @@ func (m *Member) Open(name string, h *lockstep.Header) (server.ReplicatedLog, er
 	if err != nil {
 		return nil, err
 	}
-	if l, err = m.newMatchLog(e, ownership.End{}); err != nil {
-		m.drop(e)
-		return nil, err
-	}
+	l = m.newMatchLog(e, h.Match, ownership.End{}, m.options.Conn.Segments(h.Match))
 	m.mu.Lock()
 	m.open[id] = l
 	m.mu.Unlock()

@@ -83,13 +83,13 @@ func startNode(t *testing.T, dir, listen string) *storage.Node {
 }
 
 // newSite starts a server. Its matches are of the minimal game.
-func newSite(t *testing.T, name, storageURL string, replicas int) *site {
+func newSite(t testing.TB, name, storageURL string, replicas int) *site {
 	t.Helper()
 	return newSiteAs(t, name, storageURL, replicas, "")
 }
 
 // newSiteAs starts a server that uses the storage with a key.
-func newSiteAs(t *testing.T, name, storageURL string, replicas int, seed string) *site {
+func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string) *site {
 	t.Helper()
 	x := &site{name: name, dir: t.TempDir()}
 	log := slog.New(slog.NewTextHandler(&x.log, nil))
@@ -182,7 +182,7 @@ func (x *site) vanish() {
 // cutOff cuts a server off from the storage, but not from its clients.
 func (x *site) cutOff() { x.conn.Close() }
 
-func (x *site) stop(t *testing.T) {
+func (x *site) stop(t testing.TB) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := x.server.Shutdown(ctx); err != nil {

@@ -144,6 +144,10 @@ func (f *clusterFeed) read(ctx context.Context, r *ownership.Reader) error {
 		case err == nil:
 			atEnd = false
 			err = f.take(r, sequence, message, tail.Pending())
+			if tail.Copied() && errors.Is(err, ownership.ErrMalformed) {
+				tail.Distrust(r.End().Sequence)
+				err = nil
+			}
 		case errors.Is(err, io.EOF):
 			if !atEnd {
 				f.present()
@@ -161,9 +165,13 @@ func (f *clusterFeed) read(ctx context.Context, r *ownership.Reader) error {
 	}
 }
 
-// present tells the spectators that the storage is there.
+// present tells the spectators that the storage is there, and has no more.
 func (f *clusterFeed) present() {
-	f.m.post(input{do: func() { f.m.a.Hold(f.m.now(), "", nil, 0, 0) }})
+	f.m.post(input{do: func() {
+		f.pending = 0
+		f.m.a.Live(f.m.now())
+		f.m.a.Hold(f.m.now(), "", nil, 0, 0)
+	}})
 }
 
 // take takes a message of the log.

@@ -27,8 +27,10 @@ const (
 	JobsSubject   = "samestep.jobs"
 	ReplaysBucket = "samestep-replays"
 
-	logStream  = "samestep-log-"
-	logSubject = "samestep.log."
+	logStream      = "samestep-log-"
+	logSubject     = "samestep.log."
+	segmentStream  = logStream + "segments"
+	segmentSubject = logSubject + "segments"
 )
 
 // DialOptions say who connects.
@@ -106,10 +108,13 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 	if l.Streams < 1 || l.Streams > MaxStreams {
 		return fmt.Errorf("storage: got %d streams, want 1 to %d", l.Streams, MaxStreams)
 	}
-	for i := range l.Streams {
-		name := fmt.Sprint(logStream, i)
+	for i := range l.Streams + 1 {
+		name, subject := fmt.Sprint(logStream, i), fmt.Sprint(logSubject, i)
+		if i == l.Streams {
+			name, subject = segmentStream, segmentSubject
+		}
 		err := c.setStream(ctx, jetstream.StreamConfig{
-			Name: name, Subjects: []string{fmt.Sprint(logSubject, i, ".*")}, Replicas: l.Replicas, Storage: jetstream.FileStorage,
+			Name: name, Subjects: []string{subject + ".*"}, Replicas: l.Replicas, Storage: jetstream.FileStorage,
 			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: l.MaxBytes, DenyDelete: true,
 			MaxMsgSize: MaxMessage + 1024, AllowDirect: true, // for Tail
 		})

@@ -93,27 +93,34 @@ func ExampleAccounts() {
 	//       { nkey: NKEY_OF_A_SERVER # server
 }
 
-// A relay reads a log to its end.
-func ExampleConn_Tail() {
+// startExample connects to a node with an empty storage.
+func startExample() (conn *storage.Conn, end func()) {
 	dir, err := os.MkdirTemp("", "storage")
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
 	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: dir})
 	if err != nil {
 		panic(err)
 	}
-	defer node.Stop()
-	conn, err := storage.Dial(node.URL(), storage.DialOptions{Name: "server-a"})
+	if conn, err = storage.Dial(node.URL(), storage.DialOptions{Name: "server-a"}); err == nil {
+		err = conn.Setup(context.Background(), storage.Layout{Streams: 1})
+	}
 	if err != nil {
 		panic(err)
 	}
-	defer conn.Close()
-	ctx := context.Background()
-	if err := conn.Setup(ctx, storage.Layout{Streams: 1}); err != nil {
-		panic(err)
+	return conn, func() {
+		conn.Close()
+		node.Stop()
+		os.RemoveAll(dir)
 	}
+}
+
+// A relay reads a log to its end.
+func ExampleConn_Tail() {
+	conn, end := startExample()
+	defer end()
+	ctx := context.Background()
 	_, subject := conn.LogOf(lockstep.MatchID{1})
 	for _, text := range []string{"header", "records"} {
 		if _, err := conn.JS.Publish(ctx, subject, []byte(text)); err != nil {

@@ -15,13 +15,18 @@ import (
 // The client's own call asks any copy.
 func (c *Conn) Last(ctx context.Context, id lockstep.MatchID) (sequence uint64, message []byte, err error) {
 	stream, subject := c.LogOf(id)
+	return c.last(ctx, stream, subject)
+}
+
+// last returns the last message of a subject, as Last does.
+func (c *Conn) last(ctx context.Context, stream, subject string) (sequence uint64, message []byte, err error) {
 	body, err := json.Marshal(map[string]string{"last_by_subj": subject})
 	if err != nil {
 		panic(err) // texts only
 	}
 	answer, err := c.NATS.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, body)
 	if err != nil {
-		return 0, nil, fmt.Errorf("storage: the end of a log: %w", err)
+		return 0, nil, fmt.Errorf("storage: the end of %s: %w", subject, err)
 	}
 	var a struct {
 		Error   *jetstream.APIError
@@ -32,11 +37,11 @@ func (c *Conn) Last(ctx context.Context, id lockstep.MatchID) (sequence uint64, 
 	}
 	switch err := json.Unmarshal(answer.Data, &a); {
 	case err != nil:
-		return 0, nil, fmt.Errorf("storage: the end of a log: %w", err)
+		return 0, nil, fmt.Errorf("storage: the end of %s: %w", subject, err)
 	case a.Error != nil && a.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
 		return 0, nil, jetstream.ErrMsgNotFound
 	case a.Error != nil:
-		return 0, nil, fmt.Errorf("storage: the end of a log: %w", a.Error)
+		return 0, nil, fmt.Errorf("storage: the end of %s: %w", subject, a.Error)
 	}
 	return a.Message.Seq, a.Message.Data, nil
 }

@@ -37,7 +37,7 @@ type Permissions struct {
 	Subscribe []string
 }
 
-// A grant is what roles need for one purpose. In a subject {log} is each stream of logs, and {all} is each stream.
+// A grant is what roles need for one purpose. In a subject {log} is each stream of logs or of their segments, and {all} is each stream.
 type grant struct {
 	roles   []Role
 	publish []string
@@ -113,6 +113,7 @@ func expand(subject string) (all []string) {
 	for i := range logs {
 		logs[i] = logStream + strconv.Itoa(i)
 	}
+	logs = append(logs, segmentStream)
 	names := []string{""}
 	switch {
 	case strings.Contains(subject, "{log}"):

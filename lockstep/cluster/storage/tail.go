@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -17,6 +18,9 @@ const (
 	// tailBatch is how many messages a Tail asks for at a time, and tailBytes about how many bytes.
 	tailBatch = 256
 	tailBytes = 4 << 20
+
+	// segmentWait is how long a segment may take. Then the log itself is read.
+	segmentWait = 400 * time.Millisecond
 )
 
 // A Tail reads the log of a match. Unlike a consumer it leaves nothing in the storage: it only sends requests, which a relay
@@ -26,21 +30,38 @@ type Tail struct {
 	stream, subject string
 	last            uint64 // sequence of the last message that Next has returned
 	pending         uint64
+	segments        *Tail    // of the segments of the log, or nil if there is none left to read
+	copies          []stored // of the segment that was read last
+	copied          bool     // the last message that Next has returned is from a segment
 
 	answers *nats.Subscription // to the request on its way, or nil
 	asked   bool
 }
 
-// Tail returns a reader of a log after a sequence; 0 is the beginning. Close it.
+// Tail returns a reader of a log after a sequence; 0 is the beginning, from which it reads the log's [Segments] first. Close it.
 func (c *Conn) Tail(id lockstep.MatchID, after uint64) *Tail {
 	t := &Tail{conn: c, last: after}
 	t.stream, t.subject = c.LogOf(id)
+	if after == 0 {
+		t.segments = &Tail{conn: c, stream: segmentStream, subject: segmentsOf(id)}
+	}
 	return t
+}
+
+// Distrust makes the Tail continue after a sequence, without segments. Call it if a message that was [Tail.Copied] is wrong.
+func (t *Tail) Distrust(after uint64) {
+	t.Close()
+	t.segments, t.copies, t.last = nil, nil, after
 }
 
 // Next returns the next message and its sequence. It returns io.EOF if there is none yet: ask again later. After any other
 // error it continues with the same message.
 func (t *Tail) Next(ctx context.Context) (sequence uint64, message []byte, err error) {
+	if t.copied = t.copy(ctx); t.copied {
+		m := t.copies[0]
+		t.copies, t.last, t.pending = t.copies[1:], m.sequence, 1
+		return m.sequence, m.message, nil
+	}
 	for {
 		if !t.asked {
 			if err := t.ask(); err != nil {
@@ -66,11 +87,42 @@ func (t *Tail) Next(ctx context.Context) (sequence uint64, message []byte, err e
 	}
 }
 
-// Pending returns how many messages the log has had after the last one of Next.
+// copy reads segments until there is a message after the last one, and reports whether there is.
+func (t *Tail) copy(ctx context.Context) bool {
+	for {
+		for len(t.copies) > 0 {
+			if t.copies[0].sequence > t.last {
+				return true
+			}
+			t.copies = t.copies[1:]
+		}
+		if t.segments == nil {
+			return false
+		}
+		one, cancel := context.WithTimeout(ctx, segmentWait)
+		_, segment, err := t.segments.Next(one)
+		cancel()
+		if err == nil {
+			t.copies, err = parseSegment(segment)
+		}
+		if err != nil { // all are read, or the log itself must do
+			t.segments.Close()
+			t.segments = nil
+		}
+	}
+}
+
+// Copied reports whether the last message of Next is from a segment.
+func (t *Tail) Copied() bool { return t.copied }
+
+// Pending returns how many messages the log has had after the last one of Next, and 1 if that is not known.
 func (t *Tail) Pending() uint64 { return t.pending }
 
 // Close ends the reading.
 func (t *Tail) Close() {
+	if t.segments != nil {
+		t.segments.Close()
+	}
 	if t.answers != nil {
 		_ = t.answers.Unsubscribe() // fails if the connection is closed
 	}

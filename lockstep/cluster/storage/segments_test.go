@@ -1,0 +1,270 @@
+package storage_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+)
+
+// A copying is a log with writers of segments.
+type copying struct {
+	conn *storage.Conn
+	all  []copied
+}
+
+type copied struct {
+	sequence uint64
+	message  []byte
+}
+
+var copiedID = lockstep.MatchID{7}
+
+func newCopying(t *testing.T) *copying {
+	t.Helper()
+	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(node.Stop)
+	conn, err := storage.Dial(node.URL(), storage.DialOptions{Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	if err := conn.Setup(t.Context(), storage.Layout{Streams: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return &copying{conn: conn}
+}
+
+// append stores messages of a size in the log, between those of another match.
+func (c *copying) append(t *testing.T, n, size int) {
+	t.Helper()
+	_, subject := c.conn.LogOf(copiedID)
+	_, other := c.conn.LogOf(lockstep.MatchID{8})
+	for range n {
+		m := copied{message: bytes.Repeat([]byte{byte(len(c.all))}, size)}
+		ack, err := c.conn.JS.Publish(t.Context(), subject, m.message)
+		if err == nil {
+			m.sequence = ack.Sequence
+			_, err = c.conn.JS.Publish(t.Context(), other, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.all = append(c.all, m)
+	}
+}
+
+// add gives messages to a writer.
+func (c *copying) add(s *storage.Segments, from, to int) {
+	for _, m := range c.all[from:to] {
+		s.Add(m.sequence, m.message)
+	}
+}
+
+// run runs a writer until the test ends.
+func run(t *testing.T, s *storage.Segments) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		s.Run(ctx)
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+}
+
+// await waits until readers get so many messages from segments. The log as a whole must always be what it is.
+func (c *copying) await(t *testing.T, want int) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		got := 0
+		tail := c.conn.Tail(copiedID, 0)
+		for i := 0; ; i++ {
+			sequence, message, err := tail.Next(t.Context())
+			if errors.Is(err, io.EOF) && i == len(c.all) {
+				break
+			}
+			if err != nil || sequence != c.all[i].sequence || !bytes.Equal(message, c.all[i].message) {
+				t.Fatalf("message %d: got sequence %d and %d bytes, %v; want sequence %d", i, sequence, len(message), err, c.all[i].sequence)
+			}
+			if tail.Copied() {
+				got++
+			}
+		}
+		tail.Close()
+		if got == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("got %d messages from segments, want %d", got, want)
+		}
+	}
+}
+
+// A segment is written for each 256 messages. The rest is read from the log.
+func TestSegments(t *testing.T) {
+	t.Parallel()
+	c := newCopying(t)
+	s := c.conn.Segments(copiedID)
+	run(t, s)
+	c.await(t, 0)
+	c.append(t, 700, 10)
+	c.add(s, 0, 700)
+	c.await(t, 700)
+	c.append(t, 255, 10)
+	c.add(s, 700, 955)
+	c.await(t, 700)
+	c.append(t, 1, 10)
+	c.add(s, 955, 956)
+	c.await(t, 956)
+}
+
+// Messages of any size fit into segments.
+func TestSegmentsOfLargeMessages(t *testing.T) {
+	t.Parallel()
+	c := newCopying(t)
+	s := c.conn.Segments(copiedID)
+	run(t, s)
+	c.append(t, 3, storage.MaxMessage)
+	c.append(t, 6, 200<<10)
+	c.add(s, 0, 9)
+	c.await(t, 9)
+}
+
+// A new owner goes on after the last segment, whatever it has read itself. The old one, which does not know of it yet, spoils
+// nothing.
+func TestSegmentsOfTwoOwners(t *testing.T) {
+	t.Parallel()
+	c := newCopying(t)
+	first, second := c.conn.Segments(copiedID), c.conn.Segments(copiedID)
+	run(t, first)
+	c.append(t, 600, 10)
+	c.add(first, 0, 300)
+	c.await(t, 300)
+	run(t, second)
+	c.add(second, 0, 600) // also what is in a segment
+	c.await(t, 600)
+	c.append(t, 300, 10)
+	c.add(first, 300, 600)
+	c.add(second, 600, 900)
+	c.await(t, 900)
+}
+
+// What waits for segments is bounded. Beyond the bound the rest of the log has none, and is read all the same.
+func TestSegmentsAreBounded(t *testing.T) {
+	t.Parallel()
+	c := newCopying(t)
+	s := c.conn.Segments(copiedID)
+	c.append(t, 30, 500<<10)
+	c.add(s, 0, 16)
+	run(t, s)
+	c.await(t, 16)
+	c.add(s, 16, 17)
+	c.await(t, 17)
+	late := c.conn.Segments(copiedID)
+	c.add(late, 17, 20)
+	c.add(late, 20, 30) // beyond the bound of 8 MiB there would be a gap
+	for range 300 {
+		late.Add(1<<40, make([]byte, 100<<10))
+	}
+	run(t, late)
+	c.add(s, 17, 18)
+	c.await(t, 18)
+}
+
+// A log is removed with its segments.
+func TestRemove(t *testing.T) {
+	t.Parallel()
+	c := newCopying(t)
+	s := c.conn.Segments(copiedID)
+	run(t, s)
+	c.append(t, 300, 10)
+	c.add(s, 0, 300)
+	c.await(t, 300)
+	if err := c.conn.Remove(t.Context(), copiedID); err != nil {
+		t.Fatal(err)
+	}
+	c.all = nil
+	c.await(t, 0)
+}
+
+// A reader that finds a wrong message in a segment goes on in the log.
+func TestDistrust(t *testing.T) {
+	t.Parallel()
+	c := newCopying(t)
+	s := c.conn.Segments(copiedID)
+	run(t, s)
+	c.append(t, 256, 10)
+	for i := range c.all {
+		s.Add(c.all[i].sequence+1, []byte("wrong"))
+	}
+	tail := c.conn.Tail(copiedID, 0)
+	defer tail.Close()
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		if _, _, err := tail.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if tail.Copied() {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no segment")
+		}
+		tail.Close()
+		tail = c.conn.Tail(copiedID, 0)
+	}
+	tail.Distrust(c.all[9].sequence)
+	var got []uint64
+	for range 246 {
+		sequence, _, err := tail.Next(t.Context())
+		if err != nil || tail.Copied() {
+			t.Fatal(err, tail.Copied())
+		}
+		got = append(got, sequence)
+	}
+	if !slices.IsSorted(got) || got[0] != c.all[10].sequence || got[245] != c.all[255].sequence {
+		t.Errorf("got %d to %d", got[0], got[245])
+	}
+}
+
+// The owner of a log copies its messages, and a reader gets them from there.
+func ExampleSegments() {
+	conn, end := startExample()
+	defer end()
+	id := lockstep.MatchID{1}
+	var segments *storage.Segments = conn.Segments(id)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go segments.Run(ctx)
+	_, subject := conn.LogOf(id)
+	for i := range 300 {
+		ack, err := conn.JS.Publish(ctx, subject, fmt.Append(nil, "tick ", i))
+		if err != nil {
+			panic(err)
+		}
+		segments.Add(ack.Sequence, fmt.Append(nil, "tick ", i))
+	}
+	for {
+		tail := conn.Tail(id, 0)
+		_, message, err := tail.Next(ctx)
+		copied := tail.Copied()
+		tail.Close()
+		if copied {
+			fmt.Println(string(message), err)
+			return
+		}
+	}
+	// Output: tick 0 <nil>
+}
