@@ -42,13 +42,19 @@ func (s *Server) can(b Build) bool {
 
 // self returns what this server's lease says. The mutex is held.
 func (m *Member) self() Server {
-	s := Server{Name: m.id, Address: m.options.Address, Capacity: m.options.Capacity, Builds: m.options.Builds, Draining: m.draining}
+	return Server{Name: m.id, Address: m.options.Address, Matches: m.loads()[m.id], Capacity: m.options.Capacity, Builds: m.options.Builds, Draining: m.draining}
+}
+
+// loads returns how many matches each server has. The directory says it at once, the lease of a server only when that is
+// renewed. The mutex is held.
+func (m *Member) loads() map[string]int {
+	all := make(map[string]int)
 	for _, e := range m.entries {
-		if e.Server == s.Name && e.State != Released && e.State != Failed {
-			s.Matches++
+		if e.State != Released && e.State != Failed {
+			all[e.Server]++
 		}
 	}
-	return s
+	return all
 }
 
 // renew renews this server's lease once.

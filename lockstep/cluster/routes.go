@@ -174,12 +174,14 @@ func (m *Member) roomiest(game, build string) string {
 	if game == "" && len(m.options.Builds) > 0 {
 		game = m.options.Builds[0].Game
 	}
-	self := m.self()
+	self, runs := m.self(), m.loads()
 	address, most := "", 0
 	if self.canRun(game, build) {
 		most = self.Capacity - self.Matches
 	}
 	for name, s := range m.others {
+		s := *s
+		s.Matches = runs[name]
 		room := s.Capacity - s.Matches
 		if name != m.id && s.canRun(game, build) && !m.leases.Expired(name, m.now()) && (room > most || room == most && address > s.Address) {
 			address, most = s.Address, room

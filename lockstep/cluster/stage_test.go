@@ -162,6 +162,24 @@ func (x *site) create(t *testing.T, name string) *server.Match {
 	return m
 }
 
+// post asks a server to create a match somewhere.
+func (x *site) post(t *testing.T, name string) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPost, x.url+"/matches", strings.NewReader(fmt.Sprintf(`{"name":%q}`, name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer ops-ops-ops-ops-ops-ops")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusCreated {
+		t.Fatalf("creating %s: got %s", name, answer.Status)
+	}
+}
+
 // duel returns the spec of a match of two players.
 func duel(name string) server.MatchSpec {
 	settings := lockstep.DefaultSettings(2)
