@@ -35,7 +35,7 @@ func TestTakeoverWithKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(node.Stop)
-	testTakeover(t, newSiteAs(t, "a", node.URL(), 1, path), newSiteAs(t, "b", node.URL(), 1, path))
+	testTakeover(t, newSiteAs(t, "a", node.URL(), 1, path, nil), newSiteAs(t, "b", node.URL(), 1, path, nil))
 }
 
 // What a client forges does not reach the server to which its request is passed on, or changes nothing.

@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
@@ -109,4 +111,28 @@ func testGoOn(t *testing.T, lose func(*site)) {
 		}
 		g.mu.Unlock()
 	}
+}
+
+// A server that redirects sends clients to the server that has the match, and has no part in it itself.
+func TestRedirect(t *testing.T) {
+	t.Parallel()
+	node := newNode(t)
+	a := newSiteAs(t, "a", node.URL(), 1, "", func(o *cluster.Options) { o.Redirect = true })
+	b := newSite(t, "b", node.URL(), 1)
+	b.create(t, "duel")
+	direct := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	await(t, "a redirects", func() bool {
+		answer, err := direct.Get(a.url + "/matches/duel?x=%2F")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer.StatusCode == http.StatusTemporaryRedirect && answer.Header.Get("Location") == b.url+"/matches/duel?x=%2F"
+	})
+	ada := join(t, "ada-ada-ada-ada-ada", "duel", a, b)
+	await(t, "tick 20", func() bool { return ada.now() >= 20 })
+	a.sockets.Range(func(any, any) bool {
+		t.Error("the player's connection is at a")
+		return false
+	})
 }

@@ -85,11 +85,11 @@ func startNode(t *testing.T, dir, listen string) *storage.Node {
 // newSite starts a server. Its matches are of the minimal game.
 func newSite(t testing.TB, name, storageURL string, replicas int) *site {
 	t.Helper()
-	return newSiteAs(t, name, storageURL, replicas, "")
+	return newSiteAs(t, name, storageURL, replicas, "", nil)
 }
 
-// newSiteAs starts a server that uses the storage with a key.
-func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string) *site {
+// newSiteAs starts a server that uses the storage with a key. change may change its options.
+func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string, change func(*cluster.Options)) *site {
 	t.Helper()
 	x := &site{name: name, dir: t.TempDir()}
 	log := slog.New(slog.NewTextHandler(&x.log, nil))
@@ -108,7 +108,7 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string)
 	}
 	x.url = "http://" + l.Addr().String()
 	game := lockstep.MustGame(minimal.Rules())
-	x.member, err = cluster.Join(ctx, cluster.Options{
+	o := cluster.Options{
 		Conn: x.conn, Name: name, Address: x.url, Dir: x.dir, Log: log, Builds: []cluster.Build{{Game: game.Name(), Build: game.Build()}},
 		Spec: func(string, *lockstep.Header) (server.MatchSpec, error) {
 			if x.refuse.Load() {
@@ -116,8 +116,11 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string)
 			}
 			return server.MatchSpec{Game: game}, nil
 		},
-	})
-	if err != nil {
+	}
+	if change != nil {
+		change(&o)
+	}
+	if x.member, err = cluster.Join(ctx, o); err != nil {
 		t.Fatal(err)
 	}
 	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
