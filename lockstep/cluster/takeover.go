@@ -14,13 +14,16 @@ const (
 	// lookEvery is the longest time between two looks for matches to take.
 	lookEvery = 50 * time.Millisecond
 
+	// atOnce is how many matches are taken at once for each processor. A takeover mostly waits for the storage and the disk.
+	atOnce = 16
+
 	// claimTime is how long a takeover may take until its claim is stored.
 	claimTime = 30 * time.Second
 )
 
 // takeOver takes matches until the member leaves.
 func (m *Member) takeOver() {
-	slots := make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))
+	slots := make(chan struct{}, atOnce*runtime.GOMAXPROCS(0))
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
