@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
@@ -50,7 +51,7 @@ const roleRefused = "its role does not permit this"
 
 // logCall writes the line of a call, with the message of an error.
 func (s *Server) logCall(r *http.Request, a *audit, status int, message string) {
-	words := []any{"action", r.Method + " " + clipReason(r.URL.Path), "status", status, "address", clientText(r.RemoteAddr)}
+	words := []any{"action", r.Method + " " + wsmatch.Clip(r.URL.Path), "status", status, "address", clientText(r.RemoteAddr)}
 	if a.grant.Subject != "" {
 		words = append(words, "identity", a.grant.Subject, "name", a.grant.Name)
 	}
@@ -59,7 +60,7 @@ func (s *Server) logCall(r *http.Request, a *audit, status int, message string) 
 	}
 	for _, name := range auditedValues {
 		if v := r.Form.Get(name); v != "" {
-			words = append(words, name, clipReason(v))
+			words = append(words, name, wsmatch.Clip(v))
 		}
 	}
 	switch {
@@ -68,7 +69,7 @@ func (s *Server) logCall(r *http.Request, a *audit, status int, message string) 
 	case message == refusedText:
 		words = append(words, "why", roleRefused)
 	case message != "":
-		words = append(words, "why", clipReason(message))
+		words = append(words, "why", wsmatch.Clip(message))
 	}
 	level := slog.LevelInfo
 	if status == http.StatusForbidden || status == http.StatusTooManyRequests {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -20,7 +21,7 @@ var errNoToken = fmt.Errorf("%w: it showed no token", ErrRefused)
 
 // refusalText returns the reason of a refusal for the log. No Authorizer's error has the token.
 func refusalText(err error) string {
-	return clipReason(strings.TrimPrefix(err.Error(), ErrRefused.Error()+": "))
+	return wsmatch.Clip(strings.TrimPrefix(err.Error(), ErrRefused.Error()+": "))
 }
 
 // An Authorizer returns the grant of a token in a match. It must be safe for concurrent use.

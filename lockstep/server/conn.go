@@ -1,17 +1,16 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/http"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -27,16 +26,14 @@ const (
 
 	// keepBuffer is the memory that a connection keeps for its next message, in bytes.
 	keepBuffer = 4 << 10
-
-	// closeTimeout is the time that a closing connection has to read the reason.
-	closeTimeout = 2 * time.Second
 )
 
 // buffers reuses the memory of messages between a client's socket and its match.
 var buffers = buffer.Pool{Keep: keepBuffer}
 
-// A conn is a WebSocket. The goroutine of its match fills out, and its own writer sends it.
+// A conn is a WebSocket of a match.
 type conn struct {
+	*wsmatch.Conn
 	match   *Match
 	ws      *websocket.Conn
 	socket  net.Conn    // below ws
@@ -48,40 +45,26 @@ type conn struct {
 	subject string    // of its token, once it is authenticated; "" for guests and spectators without a token
 	closed  bool      // guarded by the server's addressLimit
 	syncing time.Time // when a keyframe began to be sent; zero without one; used by the match's goroutine only
-
-	wake chan struct{} // one of the following fields has changed
-
-	mu        sync.Mutex
-	out       outbox // to be written
-	more      bool   // the match may have more, which did not fit
-	requested bool   // the match was asked for it, and has not answered
-	closing   bool   // close after out is written
-	reason    string
-	abort     *time.Timer // closes the socket after closeTimeout
 }
 
-// read posts messages from the socket to the match's inbox until the socket or the match ends. It returns the status for
-// the close frame.
-func (c *conn) read() websocket.StatusCode {
-	defer c.match.post(input{conn: c, closed: true})
-	for {
-		// A context with an end would allocate memory for each message. The match finds silent clients, and closes
-		// their sockets.
-		kind, r, err := c.ws.Reader(context.Background())
-		if err != nil {
-			return closeStatus(err)
-		}
-		if kind != websocket.MessageBinary {
-			return websocket.StatusUnsupportedData
-		}
-		b := buffers.Get()
-		if err := b.Fill(r); err != nil {
-			buffers.Put(b)
-			return closeStatus(err)
-		}
-		if !c.match.post(input{conn: c, data: b}) {
-			return websocket.StatusGoingAway
-		}
+// Received implements [wsmatch.Match].
+func (c *conn) Received(b *buffer.Buffer) bool { return c.match.post(input{conn: c, data: b}) }
+
+// More implements [wsmatch.Match].
+func (c *conn) More() bool { return c.match.post(input{conn: c}) }
+
+// Closed implements [wsmatch.Match].
+func (c *conn) Closed() bool { return c.match.post(input{conn: c, closed: true}) }
+
+// Next implements [wsmatch.Match].
+func (c *conn) Next(dst []byte) []byte { return c.match.host.Send(c.id, dst, maxWrite) }
+
+// feed moves messages from the host to the socket. The match's goroutine calls it.
+func (c *conn) feed() {
+	_, reason, closed := c.match.host.Closed(c.id)
+	c.Feed()
+	if closed {
+		c.Finish(reason)
 	}
 }
 
@@ -91,128 +74,6 @@ func closeStatus(err error) websocket.StatusCode {
 		return websocket.StatusPolicyViolation
 	}
 	return websocket.StatusProtocolError
-}
-
-// An outbox is a queue of messages.
-type outbox struct {
-	b    []byte
-	ends []int // of each message, in b
-}
-
-func (o *outbox) empty() bool { return len(o.ends) == 0 }
-
-// clear removes the messages, and frees memory above keepBuffer.
-func (o *outbox) clear() {
-	o.b, o.ends = o.b[:0], o.ends[:0]
-	if cap(o.b) > keepBuffer {
-		o.b = nil
-	}
-}
-
-// write sends the messages in out until the connection is closed.
-func (c *conn) write(done <-chan struct{}) {
-	var now outbox
-	for {
-		select {
-		case <-c.wake:
-		case <-done:
-			return
-		case <-c.match.done: // it ended before it took this connection
-			c.ws.Close(websocket.StatusGoingAway, "the match is over")
-			return
-		}
-		now.clear()
-		c.mu.Lock()
-		now, c.out = c.out, now
-		c.mu.Unlock()
-		if !c.send(&now) {
-			c.ws.CloseNow()
-			return
-		}
-		c.mu.Lock()
-		ask := c.more && !c.requested
-		c.requested = c.requested || ask
-		over := c.closing && c.out.empty() && !c.more
-		reason := c.reason
-		c.mu.Unlock()
-		if ask {
-			c.match.post(input{conn: c})
-		}
-		if over {
-			c.ws.Close(websocket.StatusNormalClosure, clipReason(reason))
-			return
-		}
-	}
-}
-
-// send writes the messages of an outbox to the socket.
-func (c *conn) send(o *outbox) bool {
-	from := 0
-	for _, end := range o.ends {
-		// A context with a timeout would allocate memory for each message. The match finds stalled connections by
-		// their missing acks.
-		if c.ws.Write(context.Background(), websocket.MessageBinary, o.b[from:end]) != nil {
-			return false
-		}
-		from = end
-	}
-	return true
-}
-
-// feed moves messages for this connection from the host to out. The match's goroutine calls it.
-func (c *conn) feed(h *host.Host) {
-	_, reason, closed := h.Closed(c.id)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.more, c.requested = true, false
-	for len(c.out.ends) < maxQueued {
-		before := len(c.out.b)
-		c.out.b = h.Send(c.id, c.out.b, maxWrite)
-		if len(c.out.b) == before {
-			c.more = false
-			break
-		}
-		c.out.ends = append(c.out.ends, len(c.out.b))
-	}
-	if closed {
-		c.endLocked(reason)
-	}
-	if !c.out.empty() || c.closing {
-		c.wakeUp()
-	}
-}
-
-func (c *conn) wakeUp() {
-	select {
-	case c.wake <- struct{}{}:
-	default:
-	}
-}
-
-// end makes the writer close the socket when out is written. It does not wait, because closing a socket can take
-// seconds.
-func (c *conn) end(reason string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.more = false
-	c.endLocked(reason)
-	c.wakeUp()
-}
-
-func (c *conn) endLocked(reason string) {
-	if !c.closing {
-		c.closing, c.reason = true, reason
-		c.frames.closing.Store(true)
-		c.abortLocked()
-	}
-}
-
-// abortLocked closes the socket after closeTimeout: the closing handshake of a WebSocket can take longer, and a client
-// that does not read never answers.
-func (c *conn) abortLocked() {
-	if c.abort == nil {
-		c.abort = time.AfterFunc(closeTimeout, func() { c.socket.Close() })
-	}
 }
 
 // play upgrades a request to the match's WebSocket and serves it.
@@ -241,7 +102,13 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ws.SetReadLimit(protocol.MaxAuthMessage)
-	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, remote: clientText(r.RemoteAddr), wake: make(chan struct{}, 1)}
+	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, remote: clientText(r.RemoteAddr)}
+	o := wsmatch.Options{Match: c, Socket: socket.conn, Buffers: &buffers, Queue: maxQueued, Keep: keepBuffer, OverText: "the match is over", Status: closeStatus}
+	o.Closing = func() { c.frames.closing.Store(true) }
+	if m != nil {
+		o.Over = m.done
+	}
+	c.Conn = wsmatch.New(ws, o)
 	markUpgraded(socket.conn)
 	if s.unauthenticated.add(c, s.options.MaxUnauthenticated) {
 		s.turnedAway("crowd", r.RemoteAddr)
@@ -256,36 +123,15 @@ func (s *Server) serveConn(c *conn, wait time.Duration) {
 	defer s.spectators.remove(c)
 	defer s.authenticated.remove(c)
 	if c.match == nil {
-		c.mu.Lock()
-		c.abortLocked()
-		c.mu.Unlock()
+		defer c.Abort()()
 		turnAway(c.ws, wait)
-		c.abort.Stop()
 		return
 	}
 	if !c.match.post(input{conn: c, opened: true}) {
 		c.ws.Close(websocket.StatusGoingAway, "the match is over")
 		return
 	}
-	c.serve()
-}
-
-// serve reads and writes until the socket is closed.
-func (c *conn) serve() {
-	done := make(chan struct{})
-	writer := make(chan struct{})
-	go func() {
-		defer close(writer)
-		c.write(done)
-	}()
-	status := c.read()
-	close(done)
-	c.mu.Lock()
-	c.abortLocked()
-	c.mu.Unlock()
-	c.ws.Close(status, "") // does nothing if the other end closed
-	<-writer
-	c.abort.Stop()
+	c.Serve()
 }
 
 // welcomed notes that the peer has authenticated: its messages may be larger, and other limits apply. It closes a
@@ -304,7 +150,7 @@ func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	}
 	s.turnedAway("address", c.remote)
 	if victim == c {
-		c.end("too many connections from your address")
+		c.End("too many connections from your address")
 	} else {
 		victim.drop()
 	}

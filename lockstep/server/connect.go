@@ -10,7 +10,7 @@ func (m *Match) connect(c *conn) {
 		id, ok = m.host.Connect(m.now(), c.addr.String())
 	}
 	if !ok {
-		c.end("the match is full")
+		c.End("the match is full")
 		return
 	}
 	c.id = id
@@ -73,7 +73,7 @@ func (m *Match) feed() {
 		m.due, m.fed = m.fed[:0], m.due
 		for _, c := range m.fed {
 			c.due = false
-			c.feed(m.host)
+			c.feed()
 		}
 		clear(m.fed)
 	}

@@ -215,7 +215,7 @@ func (m *Match) recoverPanic() {
 	m.failure = fmt.Errorf("server: panic: %v", v)
 	m.server.log.Error("panic", "match", m.spec.Name, "panic", v, "stack", string(debug.Stack()))
 	for _, c := range m.conns {
-		c.end("the match has failed")
+		c.End("the match has failed")
 	}
 	last := *m.view.Load()
 	last.Ended, last.State = "the match has failed", matchEnded.String()
@@ -244,7 +244,7 @@ func (m *Match) take(in input) {
 		in.do()
 	case in.opened:
 		if !m.ended.IsZero() && !m.host.Lingers() && time.Since(m.ended) > joinAfterEnd {
-			c.end("the match is over")
+			c.End("the match is over")
 			return
 		}
 		m.connect(c)
@@ -262,7 +262,7 @@ func (m *Match) take(in input) {
 		m.granted, m.refusal = nil, nil
 		m.host.Receive(m.now(), c.id, in.data.Bytes)
 	default:
-		c.feed(m.host)
+		c.feed()
 	}
 	m.process()
 	if in.data != nil {

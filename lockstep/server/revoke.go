@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
@@ -85,7 +86,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeRequest, err.Error())
 		return
 	}
-	x := Revocation{Subject: r.FormValue("subject"), ID: r.FormValue("token"), Reason: clipReason(r.FormValue("reason"))}
+	x := Revocation{Subject: r.FormValue("subject"), ID: r.FormValue("token"), Reason: wsmatch.Clip(r.FormValue("reason"))}
 	if d > 0 {
 		x.Until = time.Now().Add(d)
 	}

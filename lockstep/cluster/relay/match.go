@@ -122,7 +122,7 @@ func (m *Match) run(f found) {
 		timer.Reset(time.Duration(max(next-m.now(), 0)) * time.Microsecond)
 	}
 	for _, c := range m.conns {
-		c.end("the relay follows the match no more")
+		c.End(gone)
 	}
 	m.publish()
 }
@@ -154,7 +154,7 @@ func (m *Match) step() {
 			}
 		}
 		for _, c := range m.fed {
-			c.feed(m.a)
+			c.feed()
 		}
 	}
 }
@@ -167,7 +167,7 @@ func (m *Match) take(in input) {
 	case in.opened:
 		id, ok := m.a.Connect(m.now(), c.addr.String())
 		if !ok {
-			c.end("the match is full")
+			c.End("the match is full")
 			return
 		}
 		c.id, m.idle = id, time.Time{}
@@ -183,7 +183,7 @@ func (m *Match) take(in input) {
 		m.a.Receive(m.now(), c.id, in.data.Bytes)
 		buffers.Put(in.data)
 	default:
-		c.feed(m.a)
+		c.feed()
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -74,7 +75,8 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ws.SetReadLimit(protocol.MaxAuthMessage)
-	c := &conn{match: m, ws: ws, socket: socket.conn, addr: from, wake: make(chan struct{}, 1)}
+	c := &conn{match: m, ws: ws, addr: from}
+	c.Conn = wsmatch.New(ws, wsmatch.Options{Match: c, Socket: socket.conn, Buffers: &buffers, Queue: maxQueued, Keep: keepBuffer, Over: m.done, OverText: gone})
 	served = true
 	go func() { // the HTTP server's goroutine would keep its request and a large stack
 		defer s.release(from)
