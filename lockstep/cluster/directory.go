@@ -5,15 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
-
-// maxTries is how many times servers try to continue a match before it stays as it is.
-const maxTries = 3
 
 // watchAgain is the pause before a watch that has ended begins again.
 const watchAgain = 100 * time.Millisecond
@@ -32,7 +31,7 @@ func (m *Member) watch(what string, bucket jetstream.KeyValue, saw func(key stri
 				case e == nil: // all that was there before
 				case e.Operation() == jetstream.KeyValuePut:
 					saw(e.Key(), e.Value(), e.Revision())
-				case e.Operation() == jetstream.KeyValueDelete:
+				default: // deleted
 					gone(e.Key())
 				}
 			}
@@ -72,11 +71,7 @@ func (m *Member) learn(e *Match) {
 func (m *Member) matchGone(key string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for name := range m.entries {
-		if keyOf(name) == key {
-			delete(m.entries, name)
-		}
-	}
+	delete(m.entries, strings.ReplaceAll(key, "=", "."))
 	m.announce()
 }
 
@@ -127,26 +122,16 @@ func (m *Member) release(e *Match, why error) {
 	}
 	next := *now
 	next.State = Released
-	if why != nil && !errors.Is(why, server.ErrShutdown) && !errors.Is(why, server.ErrNotOwner) {
-		next.Tries, next.Failure = next.Tries+1, why.Error()
-	}
-	if next.Tries >= maxTries {
-		next.State = Failed
+	if why != nil && !errors.Is(why, server.ErrShutdown) && !errors.Is(why, server.ErrFull) && !errors.Is(why, server.ErrNotOwner) {
+		next.tried(m.id, why.Error())
 	}
 	_, err := m.write(next)
 	if err == nil || errors.Is(err, server.ErrExists) {
 		return // or another server has it
 	}
 	m.options.Log.Warn("match not released yet", "match", e.Name, "err", err)
-	time.AfterFunc(releaseAgain, func() { // the lease of this server lives, so nobody would take it
-		if m.ctx.Err() == nil {
-			m.release(e, why)
-		}
-	})
+	m.later(func() { m.release(e, why) }) // the lease of this server lives, so nobody would take it
 }
-
-// releaseAgain is the pause before another attempt to release a match.
-const releaseAgain = 500 * time.Millisecond
 
 // drop removes a match that is over from the directory.
 func (m *Member) drop(e *Match) {
@@ -156,9 +141,23 @@ func (m *Member) drop(e *Match) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), writeTime)
 	defer cancel()
-	if err := m.matches.Delete(ctx, keyOf(e.Name), jetstream.LastRevision(now.revision)); err != nil {
-		m.options.Log.Warn("a match that is over stays in the directory", "match", e.Name, "err", err)
+	err := m.matches.Purge(ctx, keyOf(e.Name), jetstream.LastRevision(now.revision), jetstream.PurgeTTL(storage.MarkerTime))
+	if err == nil || isStale(err) { // or another server has it
+		m.matchGone(keyOf(e.Name))
 		return
 	}
-	m.matchGone(keyOf(e.Name))
+	m.options.Log.Warn("a match that is over stays in the directory for now", "match", e.Name, "err", err)
+	m.later(func() { m.drop(e) })
 }
+
+// later calls a function again that needs the storage.
+func (m *Member) later(f func()) {
+	time.AfterFunc(callAgain, func() {
+		if m.ctx.Err() == nil {
+			f()
+		}
+	})
+}
+
+// callAgain is the pause before another attempt to change the storage.
+const callAgain = 500 * time.Millisecond

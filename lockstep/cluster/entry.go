@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -30,11 +31,22 @@ type Match struct {
 	Server  string     `json:"server"` // that has it, or had it last
 	State   MatchState `json:"state"`
 	Term    uint32     `json:"term"`              // how many servers have had it
-	Tries   int        `json:"tries,omitempty"`   // in which it could not be continued, since it last could
+	Tried   []string   `json:"tried,omitempty"`   // servers that could not continue it, since one last could
 	Failure string     `json:"failure,omitempty"` // of the last one
 
 	revision uint64        // in the directory
 	seen     lockstep.Time // when this server has seen this revision
+}
+
+// maxTries is how many times servers try to continue a match before it stays as it is.
+const maxTries = 3
+
+// tried notes that a server could not continue a match.
+func (m *Match) tried(server, why string) {
+	m.Tried, m.Failure = append(slices.Clone(m.Tried), server), why
+	if len(m.Tried) >= maxTries {
+		m.State = Failed
+	}
 }
 
 // keyOf returns the key of a match of a name in the directory. A key must not end with a dot, as names may.

@@ -42,8 +42,11 @@ func (s *Server) can(b Build) bool {
 
 // self returns what this server's lease says. The mutex is held.
 func (m *Member) self() Server {
-	return Server{Name: m.id, Address: m.options.Address, Matches: m.loads()[m.id], Capacity: m.options.Capacity, Builds: m.options.Builds, Draining: m.draining}
+	return Server{Name: m.id, Address: m.options.Address, Matches: m.loads()[m.id], Capacity: m.options.Capacity, Builds: m.options.Builds, Draining: m.drains()}
 }
+
+// drains reports whether this server takes no more matches. The mutex is held.
+func (m *Member) drains() bool { return m.draining || m.server != nil && m.server.Draining() }
 
 // loads returns how many matches each server has. The directory says it at once, the lease of a server only when that is
 // renewed. The mutex is held.

@@ -109,7 +109,7 @@ func TestMatchFails(t *testing.T) {
 		e = matches[0]
 		return e.State == cluster.Failed
 	})
-	if e.Tries != 3 || !strings.Contains(e.Failure, "refused by the test") {
+	if len(e.Tried) != 3 || !strings.Contains(e.Failure, "refused by the test") {
 		t.Errorf("got %+v", e)
 	}
 }

@@ -22,7 +22,6 @@ func serveFlags() []cli.Flag {
 	return slices.Concat(connectionFlags(""), nodeFlags(), tool.FromEnvironment([]cli.Flag{
 		&cli.StringFlag{Name: "name", Usage: "`NAME` of this server in the cluster; the default is that of the machine"},
 		&cli.StringFlag{Name: "address", Usage: "`URL` at which the other servers reach this one; the default is where it listens"},
-		&cli.UintFlag{Name: "capacity", Value: 1000, Usage: "matches that this server takes from the cluster at a time"},
 		&cli.BoolFlag{Name: "redirect", Usage: "redirect requests for matches of other servers to them; otherwise this server passes them on"},
 		&cli.StringFlag{Name: "node-dir", Usage: "`FOLDER` of the embedded storage node; the default is storage in --dir"},
 		&cli.StringFlag{Name: "node-listen", Usage: "`ADDRESS` at which the embedded node serves other servers, relays and workers; the default is a free port on loopback"},
@@ -118,7 +117,7 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 		address = h.URL
 	}
 	options := cluster.Options{
-		Conn: m.conn, Name: name, Address: address, Dir: o.Dir, Capacity: int(c.Uint("capacity")), Spec: h.Spec, Redirect: c.Bool("redirect"), Log: h.Log,
+		Conn: m.conn, Name: name, Address: address, Dir: o.Dir, Capacity: int(c.Uint("max-matches")), Spec: h.Spec, Redirect: c.Bool("redirect"), Log: h.Log,
 	}
 	for _, g := range h.Games {
 		options.Builds = append(options.Builds, cluster.Build{Game: g.Name(), Build: g.Build()})

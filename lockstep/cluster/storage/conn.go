@@ -102,6 +102,9 @@ type Layout struct {
 // LeaseTime is the time after which the lease of a server that does not renew it is gone.
 const LeaseTime = 1200 * time.Millisecond
 
+// MarkerTime is how long a bucket remembers that a key was deleted, so that a server which was away until then learns it.
+const MarkerTime = 24 * time.Hour
+
 // Setup makes what is missing. It waits for the storage until ctx ends. Several servers may call it at once.
 func (c *Conn) Setup(ctx context.Context, l Layout) error {
 	l.Replicas, l.Streams, l.Lease, l.MaxBytes = cmp.Or(l.Replicas, 1), cmp.Or(l.Streams, 4), cmp.Or(l.Lease, LeaseTime), cmp.Or(l.MaxBytes, -1)
@@ -123,11 +126,11 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 		}
 	}
 	c.streams = l.Streams
-	if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: l.Lease, Replicas: l.Replicas, Storage: jetstream.MemoryStorage}); err != nil {
+	if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: l.Lease, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
 		return err
 	}
 	for _, name := range []string{MatchesBucket, ResultsBucket} {
-		if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: name, History: 1, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
+		if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: name, History: 1, LimitMarkerTTL: MarkerTime, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
 			return err
 		}
 	}
