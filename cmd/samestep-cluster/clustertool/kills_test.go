@@ -6,7 +6,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -46,12 +45,23 @@ type siege struct {
 	game    *lockstep.Game
 	players []*fleet.Player
 	took    []time.Duration // the longest pause of a player at each loss
+	healed  []time.Duration // and when what has failed came back
 }
 
 func newSiege(t *testing.T, nodes, servers int) *siege {
 	t.Helper()
-	dir := t.TempDir()
-	f, err := fleet.Start(t.Context(), fleet.Options{Program: program(t), Dir: dir, Nodes: nodes, Servers: servers, Game: "minimal"})
+	return besiege(t, fleet.Options{Nodes: nodes, Servers: servers})
+}
+
+// besiege begins a siege of a fleet of the options.
+func besiege(t *testing.T, o fleet.Options) *siege {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	dir := o.Dir
+	o.Program, o.Game = program(t), "minimal"
+	f, err := fleet.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,8 +180,8 @@ func (x *siege) judge() {
 		x.t.Errorf("%+v", *j)
 	}
 	x.t.Logf("%d ticks, %d checksums, %d commands accepted, %d of them moved to a later tick", j.Ticks, j.Checked, j.Accepted, j.Moved)
-	slices.Sort(x.took)
-	x.t.Logf("%d losses of the server: players paused for %v (least), %v (median), %v (most)", len(x.took), x.took[0], x.took[len(x.took)/2], x.took[len(x.took)-1])
+	x.tell("failures", x.took)
+	x.tell("ends of failures", x.healed)
 }
 
 // times returns how often a test loses a server: more for the figures in docs/cluster.md.

@@ -95,7 +95,7 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 			dir = filepath.Join(o.Dir, "storage")
 		}
 		m.node, err = startNode(c, storage.NodeOptions{
-			Name: name, Dir: dir, Listen: c.String("node-listen"), Cluster: c.String("node-cluster"), Routes: c.StringSlice("node-route"),
+			Name: name, Dir: dir, Listen: c.String("node-listen"), Cluster: c.String("node-cluster"), Routes: c.StringSlice("node-route"), Log: h.Log,
 		}, "node-listen", "node-cluster")
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -31,12 +32,13 @@ type Seen struct {
 	Losses   int           // of its connection
 	Desyncs  int
 	Accepted map[lockstep.Sequence]lockstep.Tick
-	Given    int // commands
+	Given    int             // commands
+	Held     map[string]bool // reasons of the server for which the match stood still
 }
 
 // Join joins a match at all servers of the fleet, the first one given first. bot, which may be nil, plays.
 func (f *Fleet) Join(ctx context.Context, g *lockstep.Game, match string, seat int, bot lockstep.Bot, urls []string) *Player {
-	p := &Player{Seat: lockstep.Player(seat), seen: Seen{Accepted: make(map[lockstep.Sequence]lockstep.Tick)}}
+	p := &Player{Seat: lockstep.Player(seat), seen: Seen{Accepted: make(map[lockstep.Sequence]lockstep.Tick), Held: make(map[string]bool)}}
 	var sockets []string
 	for _, url := range urls {
 		sockets = append(sockets, strings.Replace(url, "http", "ws", 1)+"/matches/"+match+"/play")
@@ -86,6 +88,10 @@ func (p *Player) handle(_ *player.Client, event any) {
 		}
 	case player.Desynced, player.Mismatch:
 		p.seen.Desyncs++
+	case player.Held:
+		if e.Reason != "" {
+			p.seen.Held[e.Reason] = true
+		}
 	case player.ConnectionLost:
 		p.seen.Losses++
 	}
@@ -96,10 +102,7 @@ func (p *Player) Seen() Seen {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.seen
-	s.Accepted = make(map[lockstep.Sequence]lockstep.Tick, len(p.seen.Accepted))
-	for seq, t := range p.seen.Accepted {
-		s.Accepted[seq] = t
-	}
+	s.Accepted, s.Held = maps.Clone(p.seen.Accepted), maps.Clone(p.seen.Held)
 	return s
 }
 

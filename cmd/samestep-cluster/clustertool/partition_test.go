@@ -1,0 +1,67 @@
+//go:build unix
+
+package clustertool_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/testing/fleet"
+)
+
+// cutTime is how long a failure lasts in a long test: longer than a lease and an election.
+const cutTime = 12 * time.Second
+
+// A storage node is cut off from the other two, and its clients stay with it: the one that leads the match's stream, or
+// every second time the one that the match's server is connected to.
+func TestNodeCutOff(t *testing.T) {
+	x := besiege(t, fleet.Options{Nodes: 3, Servers: 3, Links: true, Near: true})
+	for i := range times(t, 1) {
+		node := x.leader()
+		if i%2 == 1 {
+			node = x.owner()
+		}
+		x.lose(func(*fleet.Process) { x.fleet.CutOff(node) })
+		x.soak(cutTime)
+		x.fleet.Heal()
+		x.heal()
+	}
+	x.judge()
+}
+
+// soak lets the match go on with a failure that its players have survived; only in a long test.
+func (x *siege) soak(d time.Duration) {
+	if os.Getenv("SAMESTEP_KILLS") != "" {
+		time.Sleep(d)
+	}
+}
+
+// heal waits until the match goes on, after a failure has ended. A long test waits until the cluster is whole again, and
+// measures the longest pause until then.
+func (x *siege) heal() {
+	x.t.Helper()
+	if os.Getenv("SAMESTEP_KILLS") == "" {
+		x.playOn()
+		return
+	}
+	for _, p := range x.players {
+		p.Measure()
+	}
+	await(x.t, "all servers have leases, and all nodes all logs", func() bool { return x.fleet.Settled(x.t.Context()) })
+	x.playOn()
+	var longest time.Duration
+	for _, p := range x.players {
+		longest = max(longest, p.Seen().Longest)
+	}
+	x.healed = append(x.healed, longest)
+}
+
+// tell prints pauses of players.
+func (x *siege) tell(what string, took []time.Duration) {
+	if len(took) > 0 {
+		slices.Sort(took)
+		x.t.Logf("%d %s: players paused for %v (least), %v (median), %v (most)", len(took), what, took[0], took[len(took)/2], took[len(took)-1])
+	}
+}
