@@ -176,7 +176,7 @@ func (f *Fleet) startServer(ctx context.Context, i int) (*Process, error) {
 	}
 	args := []string{
 		"serve", "--durability", "replicated", "--nats", strings.Join(nodes, ","), "--name", name, "--listen", f.listen[i], "--matches", "0", "--replicas", fmt.Sprint(f.o.Nodes),
-		"--dir", filepath.Join(f.o.Dir, name), "--tokens", f.tokens(), "--web=false", "--idle", "1h", "--trusted-proxy", "127.0.0.1", "--trusted-proxy", "10.0.0.0/8", "--anonymous-spectators", "--max-unauthenticated", "1000", "--max-per-address", "5000",
+		"--dir", filepath.Join(f.o.Dir, name), "--tokens", f.tokens(), "--web=false", "--idle", "1h", "--trusted-proxy", "127.0.0.1", "--anonymous-spectators", "--max-unauthenticated", "1000", "--max-per-address", "5000",
 	}
 	if f.o.Game != "" {
 		args = append(args, "--game", f.o.Game)

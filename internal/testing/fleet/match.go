@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -111,14 +112,19 @@ func (f *Fleet) Settled(ctx context.Context) bool {
 	if err != nil || len(servers) != len(f.Servers) {
 		return false
 	}
-	names := f.Conn.JS.StreamNames(ctx)
-	for name := range names.Name() {
+	streams := []string{"KV_" + storage.ServersBucket, "KV_" + storage.MatchesBucket}
+	for i := range 256 {
+		name, _ := f.Conn.LogOf(lockstep.MatchID{byte(i)})
+		streams = append(streams, name)
+	}
+	slices.Sort(streams)
+	for _, name := range slices.Compact(streams) {
 		stream, err := f.Conn.JS.Stream(ctx, name)
 		if err != nil || !f.complete(stream.CachedInfo().Cluster) {
 			return false
 		}
 	}
-	return names.Err() == nil
+	return true
 }
 
 // complete reports whether a stream has a leader, and a copy at every other node that has all.
