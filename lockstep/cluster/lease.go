@@ -3,7 +3,10 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
@@ -64,6 +67,9 @@ func (m *Member) renew(ctx context.Context) error {
 	defer cancel()
 	sent := m.now()
 	revision, err := m.servers.Put(ctx, s.Name, value)
+	if errors.Is(err, jetstream.ErrNoStreamResponse) { // or the storage has no leader, which does no harm
+		_ = m.options.Conn.SetupLeases(ctx)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err != nil {

@@ -61,6 +61,30 @@ func TestStorageAway(t *testing.T) {
 	}
 }
 
+// The only storage node is restarted, and keeps nothing that it had in memory. No match moves because of that, and a server
+// that is lost afterwards still loses its matches to another one.
+func TestStorageRestarts(t *testing.T) {
+	dir := t.TempDir()
+	node := startNode(t, dir, "")
+	url := node.URL()
+	a, b := newSite(t, "a", url, 1), newSite(t, "b", url, 1)
+	m := a.create(t, "duel")
+	ada := join(t, "ada-ada-ada-ada-ada", "duel", a, b)
+	await(t, "tick 20", func() bool { return ada.now() >= 20 })
+	node.Stop()
+	startNode(t, dir, strings.TrimPrefix(url, "nats://"))
+	await(t, "both have leases", func() bool {
+		servers, _, err := cluster.Read(t.Context(), b.conn)
+		return err == nil && len(servers) == 2
+	})
+	time.Sleep(3 * storage.LeaseTime)
+	if a.has("duel") != m || b.has("duel") != nil {
+		t.Error("the match has moved")
+	}
+	a.vanish()
+	await(t, "b has the match", func() bool { return b.has("duel") != nil })
+}
+
 // A match that is over leaves the storage, and its name is free. A name that is taken anywhere is taken.
 func TestMatchIsOver(t *testing.T) {
 	node := newNode(t)

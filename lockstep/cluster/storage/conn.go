@@ -47,7 +47,8 @@ type Conn struct {
 	NATS *nats.Conn
 	JS   jetstream.JetStream
 
-	streams int // that logs are spread over; set by Setup or Learn
+	streams int    // that logs are spread over; set by Setup or Learn
+	layout  Layout // without zero fields; set by Setup
 }
 
 // Dial connects to a storage node, and to the others of its cluster when it is lost.
@@ -117,8 +118,8 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 			return err
 		}
 	}
-	c.streams = l.Streams
-	if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: l.Lease, Replicas: l.Replicas, Storage: jetstream.MemoryStorage}); err != nil {
+	c.streams, c.layout = l.Streams, l
+	if err := c.SetupLeases(ctx); err != nil {
 		return err
 	}
 	for _, name := range []string{MatchesBucket, ResultsBucket} {
@@ -135,6 +136,12 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 		_, err := c.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: ReplaysBucket, Replicas: l.Replicas, Storage: jetstream.FileStorage})
 		return err
 	})
+}
+
+// SetupLeases makes the bucket of leases, after Setup, if it is missing. It is in memory, so a node alone loses it when it is
+// restarted.
+func (c *Conn) SetupLeases(ctx context.Context) error {
+	return c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: c.layout.Lease, Replicas: c.layout.Replicas, Storage: jetstream.MemoryStorage})
 }
 
 // Learn asks the storage over how many streams it spreads logs. It makes nothing, so a program that may only read can call it in place
