@@ -179,7 +179,7 @@ func (x *siege) judge() {
 	if !j.Right() || j.Accepted < 10 || j.Checked == 0 {
 		x.t.Errorf("%+v", *j)
 	}
-	x.t.Logf("%d ticks, %d checksums, %d commands accepted, %d of them moved to a later tick", j.Ticks, j.Checked, j.Accepted, j.Moved)
+	x.t.Logf("%d ticks, %d checksums, %d states of players, %d commands accepted, %d of them lost, %d moved to a later tick", j.Ticks, j.Checked, j.Seen, j.Accepted, j.Lost, j.Moved)
 	x.tell("failures", x.took)
 	x.tell("ends of failures", x.healed)
 }

@@ -28,8 +28,9 @@ type Seen struct {
 	Tick     lockstep.Tick
 	Hash     uint64 // of its state after Tick
 	At       time.Time
-	Longest  time.Duration // without a tick
-	Losses   int           // of its connection
+	Hashes   map[lockstep.Tick]uint64 // of earlier states, a few a second
+	Longest  time.Duration            // without a tick
+	Losses   int                      // of its connection
 	Desyncs  int
 	Accepted map[lockstep.Sequence]lockstep.Tick
 	Given    int             // commands
@@ -38,7 +39,7 @@ type Seen struct {
 
 // Join joins a match at all servers of the fleet, the first one given first. bot, which may be nil, plays.
 func (f *Fleet) Join(ctx context.Context, g *lockstep.Game, match string, seat int, bot lockstep.Bot, urls []string) *Player {
-	p := &Player{Seat: lockstep.Player(seat), seen: Seen{Accepted: make(map[lockstep.Sequence]lockstep.Tick), Held: make(map[string]bool)}}
+	p := &Player{Seat: lockstep.Player(seat), seen: Seen{Accepted: make(map[lockstep.Sequence]lockstep.Tick), Held: make(map[string]bool), Hashes: make(map[lockstep.Tick]uint64)}}
 	var sockets []string
 	for _, url := range urls {
 		sockets = append(sockets, strings.Replace(url, "http", "ws", 1)+"/matches/"+match+"/play")
@@ -50,6 +51,9 @@ func (f *Fleet) Join(ctx context.Context, g *lockstep.Game, match string, seat i
 	p.session = client.Dial(ctx, sockets[0], g, o)
 	return p
 }
+
+// hashEvery is how many ticks there are from one of Seen.Hashes to the next.
+const hashEvery = 7
 
 // sample looks at a new state.
 func (p *Player) sample(c *player.Client, bot lockstep.Bot) {
@@ -70,6 +74,9 @@ func (p *Player) sample(c *player.Client, bot lockstep.Bot) {
 		p.seen.Longest = max(p.seen.Longest, now.Sub(p.seen.At))
 	}
 	p.seen.Tick, p.seen.Hash, p.seen.At = sim.Tick(), sim.Hash(), now
+	if p.seen.Tick%hashEvery == 0 {
+		p.seen.Hashes[p.seen.Tick] = p.seen.Hash
+	}
 }
 
 // handle takes an event.
@@ -102,7 +109,7 @@ func (p *Player) Seen() Seen {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.seen
-	s.Accepted, s.Held = maps.Clone(p.seen.Accepted), maps.Clone(p.seen.Held)
+	s.Accepted, s.Held, s.Hashes = maps.Clone(p.seen.Accepted), maps.Clone(p.seen.Held), maps.Clone(p.seen.Hashes)
 	return s
 }
 
