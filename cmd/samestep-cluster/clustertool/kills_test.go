@@ -44,13 +44,16 @@ type siege struct {
 	fleet   *fleet.Fleet
 	game    *lockstep.Game
 	players []*fleet.Player
+	after   lockstep.Tick   // how many ticks later a failure shows for certain
 	took    []time.Duration // the longest pause of a player at each loss
 	healed  []time.Duration // and when what has failed came back
 }
 
 func newSiege(t *testing.T, nodes, servers int) *siege {
 	t.Helper()
-	return besiege(t, fleet.Options{Nodes: nodes, Servers: servers})
+	x := besiege(t, fleet.Options{Nodes: nodes, Servers: servers})
+	x.after = 4
+	return x
 }
 
 // besiege begins a siege of a fleet of the options.
@@ -65,7 +68,7 @@ func besiege(t *testing.T, o fleet.Options) *siege {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &siege{t: t, fleet: f, game: lockstep.MustGame(minimal.Rules())}
+	x := &siege{t: t, fleet: f, after: 30, game: lockstep.MustGame(minimal.Rules())}
 	t.Cleanup(func() {
 		f.Close()
 		if t.Failed() {
@@ -144,7 +147,7 @@ func (x *siege) lose(how func(*fleet.Process)) (server int) {
 	before := x.latest()
 	longest := time.Duration(0)
 	for _, p := range x.players {
-		await(x.t, "a player plays at another server", func() bool { return p.Seen().Tick > before+4 })
+		await(x.t, "a player plays at another server", func() bool { return p.Seen().Tick > before+x.after })
 		longest = max(longest, p.Seen().Longest)
 	}
 	x.took = append(x.took, longest)

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
+	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
 // cutTime is how long a failure lasts in a long test: longer than a lease and an election.
 const cutTime = 12 * time.Second
 
 // A storage node is cut off from the other two, and its clients stay with it: the one that leads the match's stream, or
-// every second time the one that the match's server is connected to.
+// every second time the one that the match's server is connected to. The server that is connected to it finds another one.
 func TestNodeCutOff(t *testing.T) {
 	x := besiege(t, fleet.Options{Nodes: 3, Servers: 3, Links: true, Near: true})
 	for i := range times(t, 1) {
@@ -24,11 +26,26 @@ func TestNodeCutOff(t *testing.T) {
 			node = x.owner()
 		}
 		x.lose(func(*fleet.Process) { x.fleet.CutOff(node) })
+		x.leases((node + 1) % 3)
 		x.soak(cutTime)
 		x.fleet.Heal()
 		x.heal()
 	}
 	x.judge()
+}
+
+// leases waits until all servers have leases, as a node says.
+func (x *siege) leases(node int) {
+	x.t.Helper()
+	conn, err := storage.Dial(x.fleet.Nodes[node].URL, storage.DialOptions{})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer conn.Close()
+	await(x.t, "the server of the node that is cut off has another node", func() bool {
+		servers, _, err := cluster.Read(x.t.Context(), conn)
+		return err == nil && len(servers) == len(x.fleet.Servers)
+	})
 }
 
 // soak lets the match go on with a failure that its players have survived; only in a long test.

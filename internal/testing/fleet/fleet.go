@@ -27,7 +27,7 @@ type Options struct {
 	Game    string   // of the matches; "" for the program's first
 	Flags   []string // of every server
 	Links   bool     // nodes reach each other through links that [Fleet.CutOff] closes
-	Near    bool     // server i connects to node i, instead of any; it learns of the others there
+	Near    bool     // server i prefers node i, instead of node 0
 	Hosts   []Host   // node i and server i are at host i; nil: all on loopback
 
 	NodeFlags []string            // of every node
@@ -172,7 +172,7 @@ func (f *Fleet) startServer(ctx context.Context, i int) (*Process, error) {
 	name := fmt.Sprint("server-", i)
 	nodes := f.urls
 	if f.o.Near {
-		nodes = nodes[i : i+1]
+		nodes = slices.Concat(nodes[i:], nodes[:i])
 	}
 	args := []string{
 		"serve", "--durability", "replicated", "--nats", strings.Join(nodes, ","), "--name", name, "--listen", f.listen[i], "--matches", "0", "--replicas", fmt.Sprint(f.o.Nodes),

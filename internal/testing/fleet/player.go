@@ -113,11 +113,12 @@ func (p *Player) Seen() Seen {
 	return s
 }
 
-// Measure begins a new measurement of Seen.Longest.
+// Measure begins a new measurement of Seen.Longest and Seen.Held.
 func (p *Player) Measure() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.seen.Longest = 0
+	clear(p.seen.Held)
 }
 
 // Done is closed when the session has ended.

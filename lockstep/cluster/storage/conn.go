@@ -51,11 +51,13 @@ type Conn struct {
 	layout  Layout // without zero fields; set by Setup
 }
 
-// Dial connects to a storage node, and to the others of its cluster when it is lost.
+// Dial connects to the first of the storage nodes at URLs, which are separated by commas, that answers, and to the next one
+// when it is lost.
 func Dial(url string, o DialOptions) (*Conn, error) {
 	options := []nats.Option{
 		nats.Name(o.Name), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond),
 		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(2 * time.Second),
+		nats.DontRandomize(),
 		nats.ReconnectBufSize(-1), // a write while the storage is away fails: the caller knows whether to repeat it
 	}
 	switch {

@@ -35,6 +35,10 @@ type NodeOptions struct {
 // startTimeout is the time limit for a node to accept connections.
 const startTimeout = 20 * time.Second
 
+// routePing is the time between two pings of another node. The connection to one that misses two of them is made anew; the
+// usual 30 s would leave a network that is whole again to the retries of TCP, which get rarer.
+const routePing = 2 * time.Second
+
 // A Node is an embedded storage node.
 type Node struct {
 	options NodeOptions
@@ -84,7 +88,7 @@ func (o *NodeOptions) nats() (n *nats.Options, err error) {
 		if n.Cluster.Host, n.Cluster.Port, err = address(o.Cluster); err != nil {
 			return nil, err
 		}
-		n.Cluster.Advertise = o.Advertise
+		n.Cluster.Advertise, n.Cluster.PingInterval, n.Cluster.MaxPingsOut = o.Advertise, routePing, 2
 		for _, r := range o.Routes {
 			n.Routes = append(n.Routes, &url.URL{Scheme: "nats-route", Host: r})
 		}
