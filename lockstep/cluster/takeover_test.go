@@ -85,6 +85,35 @@ func TestStorageRestarts(t *testing.T) {
 	await(t, "b has the match", func() bool { return b.has("duel") != nil })
 }
 
+// A server whose storage node refuses its lease connects to the next one. These two nodes know nothing of each other, and so
+// the lease is either here or there.
+func TestOtherNode(t *testing.T) {
+	t.Parallel()
+	one, two := newNode(t), newNode(t)
+	a := newSite(t, "a", one.URL()+","+two.URL(), 1)
+	conn, err := storage.Dial(two.URL(), storage.DialOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.Setup(t.Context(), storage.Layout{}); err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := a.conn.JS.Stream(t.Context(), "KV_"+storage.ServersBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := bucket.CachedInfo().Config
+	config.MaxMsgSize = 1
+	if _, err := a.conn.JS.UpdateStream(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the lease is at the other node", func() bool {
+		servers, _, err := cluster.Read(t.Context(), conn)
+		return err == nil && len(servers) == 1
+	})
+}
+
 // A match that is over leaves the storage, and its name is free. A name that is taken anywhere is taken.
 func TestMatchIsOver(t *testing.T) {
 	node := newNode(t)

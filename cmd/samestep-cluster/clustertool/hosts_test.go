@@ -122,7 +122,10 @@ func TestHosts(t *testing.T) {
 		case 2:
 			host = x.leader()
 		}
-		x.lose(func(*fleet.Process) { cut(host, true) })
+		x.lose(func(*fleet.Process) {
+			cut(host, true)
+			x.alone(host)
+		})
 		t.Logf("%d: %v", i, x.took[len(x.took)-1])
 		x.soak(cutTime)
 		cut(host, false)

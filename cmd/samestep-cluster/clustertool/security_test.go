@@ -40,6 +40,7 @@ func TestOpenNode(t *testing.T) {
 		{"storage --name a --dir " + dir + " --listen [::]:0", "--listen: got [::]:0"},
 		{"storage --name a --dir " + dir + " --listen game.example:4222", "--listen: got game.example:4222"},
 		{"storage --name a --dir " + dir + " --listen 10.0.0.1:4222 --cluster 10.0.0.1:6222" + users, "--cluster: got 10.0.0.1:6222, which other machines reach, without --node-cert, --node-key and --node-ca"},
+		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --cluster-advertise 10.0.0.1:6222", "--cluster-advertise needs --cluster"},
 		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --node-cert x", "--node-cert and --node-key: want both"},
 		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --node-ca x", "--node-ca needs --node-cert and --node-key"},
 		{serve + " --node-listen 10.0.0.1:4222", "--node-listen: got 10.0.0.1:4222"},

@@ -28,8 +28,10 @@ one: the servers need only its URL. At an address that other machines reach, it 
 			&cli.StringSliceFlag{Name: "route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each, this one may be among them"},
 		}, nodeFlags()...),
 		Action: func(c *cli.Context) error {
-			if c.IsSet("route") && c.String("cluster") == "" {
-				return tool.Usagef("--route needs --cluster, the address at which the other nodes reach this one")
+			for _, name := range []string{"route", "cluster-advertise"} {
+				if c.IsSet(name) && c.String("cluster") == "" {
+					return tool.Usagef("--%s needs --cluster, the address at which this node listens for the others", name)
+				}
 			}
 			ctx, stop := tool.Interruptible(c)
 			defer stop()

@@ -144,6 +144,9 @@ func (f *Fleet) startNode(ctx context.Context, i int) (*Process, error) {
 	return f.start(ctx, f.host(i), name, "storage at ", append(args, f.o.NodeFlags...))
 }
 
+// DialNode connects to one node, and to no other if that is lost.
+func (f *Fleet) DialNode(i int) (*storage.Conn, error) { return storage.Dial(f.Nodes[i].URL, f.o.Dial) }
+
 // RestartNode starts a storage node that has ended anew.
 func (f *Fleet) RestartNode(ctx context.Context, i int) error {
 	n, err := f.startNode(ctx, i)
