@@ -4,7 +4,6 @@ package clustertool_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"slices"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
 // cutTime is how long a failure lasts in a long test: longer than a lease and an election.
@@ -53,8 +53,8 @@ func (x *siege) alone(node int) {
 	await(x.t, "the node is alone", func() bool {
 		ctx, cancel := context.WithTimeout(x.t.Context(), time.Second)
 		defer cancel()
-		_, err := conn.JS.UpdateStream(ctx, jetstream.StreamConfig{Name: "nobody-has-this"})
-		return err != nil && !errors.Is(err, jetstream.ErrStreamNotFound)
+		_, err := conn.JS.Publish(ctx, "$KV."+storage.ServersBucket+".nobody", nil, jetstream.WithRetryAttempts(0))
+		return err != nil
 	})
 }
 

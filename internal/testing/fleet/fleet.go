@@ -96,8 +96,10 @@ func (f *Fleet) begin(ctx context.Context) error {
 	if f.nodes, err = f.addresses(o.Nodes, nodePort); err != nil {
 		return err
 	}
-	if err := f.connect(); err != nil {
-		return err
+	if o.Links {
+		if f.links, err = newLinks(f.routes); err != nil {
+			return err
+		}
 	}
 	for i := range o.Nodes {
 		p, err := f.startNode(ctx, i)
@@ -221,6 +223,44 @@ func (f *Fleet) Close() {
 	for _, l := range f.links {
 		l.close()
 	}
+}
+
+// routesOf returns the flags with which a node finds the others. With links it tells nobody where it listens really: they
+// would connect there, past the links. Port 1 refuses connections.
+func (f *Fleet) routesOf(i int) (flags []string) {
+	if !f.o.Links {
+		for _, r := range f.routes {
+			flags = append(flags, "--route", r)
+		}
+		return flags
+	}
+	for _, l := range f.links {
+		if l.from == i {
+			flags = append(flags, "--route", l.listener.Addr().String())
+		}
+	}
+	return append(flags, "--cluster-advertise", "127.0.0.1:1")
+}
+
+// CutOff cuts a node off from the other nodes, in both directions. Its clients stay.
+func (f *Fleet) CutOff(node int) {
+	for _, l := range f.links {
+		if l.from == node || l.to == node {
+			l.set(true)
+		}
+	}
+}
+
+// Heal connects all nodes again.
+func (f *Fleet) Heal() {
+	for _, l := range f.links {
+		l.set(false)
+	}
+}
+
+// start starts the program at a host.
+func (f *Fleet) start(ctx context.Context, at Host, name, prefix string, args []string) (*Process, error) {
+	return start(ctx, f.o.Dir, name, prefix, slices.Concat(at.Enter, []string{f.o.Program}, args))
 }
 
 // host returns where node i and server i run.

@@ -19,59 +19,23 @@ type link struct {
 	conns map[net.Conn]bool
 }
 
-// connect makes the links between nodes, a pair of them for each two.
-func (f *Fleet) connect() error {
-	if !f.o.Links {
-		return nil
-	}
-	for from := range f.o.Nodes {
-		for to := range f.o.Nodes {
+// newLinks makes the links between nodes, a pair of them for each two.
+func newLinks(nodes []string) (all []*link, err error) {
+	for from := range nodes {
+		for to, target := range nodes {
 			if from == to {
 				continue
 			}
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
-				return err
+				return all, err
 			}
-			x := &link{from: from, to: to, target: f.routes[to], listener: l, conns: make(map[net.Conn]bool)}
-			f.links = append(f.links, x)
+			x := &link{from: from, to: to, target: target, listener: l, conns: make(map[net.Conn]bool)}
+			all = append(all, x)
 			go x.serve()
 		}
 	}
-	return nil
-}
-
-// routesOf returns the flags with which a node finds the others. With links it tells nobody where it listens really: they
-// would connect there, past the links. Port 1 refuses connections.
-func (f *Fleet) routesOf(i int) (flags []string) {
-	if !f.o.Links {
-		for _, r := range f.routes {
-			flags = append(flags, "--route", r)
-		}
-		return flags
-	}
-	for _, l := range f.links {
-		if l.from == i {
-			flags = append(flags, "--route", l.listener.Addr().String())
-		}
-	}
-	return append(flags, "--cluster-advertise", "127.0.0.1:1")
-}
-
-// CutOff cuts a node off from the other nodes, in both directions. Its clients stay.
-func (f *Fleet) CutOff(node int) {
-	for _, l := range f.links {
-		if l.from == node || l.to == node {
-			l.set(true)
-		}
-	}
-}
-
-// Heal connects all nodes again.
-func (f *Fleet) Heal() {
-	for _, l := range f.links {
-		l.set(false)
-	}
+	return all, nil
 }
 
 // set cuts the link and its connections, or lets new ones through.

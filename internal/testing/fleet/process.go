@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -28,11 +27,10 @@ type Process struct {
 // startTime is how long a process may take until it says where it is.
 const startTime = time.Minute
 
-// start starts the program at a host, and waits for the line with its URL.
-func (f *Fleet) start(ctx context.Context, at Host, name, prefix string, args []string) (*Process, error) {
-	line := slices.Concat(at.Enter, []string{f.o.Program}, args)
+// start starts a program, and waits for the line with its URL after a prefix. What it logs is in a file of the folder.
+func start(ctx context.Context, dir, name, prefix string, line []string) (*Process, error) {
 	p := &Process{Name: name, command: exec.Command(line[0], line[1:]...), ended: make(chan struct{})}
-	log, err := os.OpenFile(filepath.Join(f.o.Dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -152,6 +152,58 @@ func address(text string) (host string, port int, err error) {
 	return host, port, nil
 }
 
+const (
+	// lookEvery is the time between two looks whether the server of a node still stores.
+	lookEvery = time.Second
+
+	// startAgain is the least time between two starts of a server.
+	startAgain = 5 * time.Second
+)
+
+// watch starts the server of the node again after its disk was full. A NATS server whose write has failed stores nothing
+// any more, however much room there is, until it is restarted.
+func (n *Node) watch() {
+	defer close(n.ended)
+	for n.pause(lookEvery) {
+		why := failure(n.now())
+		if why == "" {
+			continue
+		}
+		n.options.Log.Error("the storage node stores nothing any more", "node", n.options.Name, "err", why)
+		for !hasRoom(n.options.Dir) {
+			if !n.pause(lookEvery) {
+				return
+			}
+		}
+		n.now().Shutdown()
+		n.now().WaitForShutdown()
+		for {
+			err := n.start()
+			if err == nil {
+				break
+			}
+			n.options.Log.Error("the storage node does not start again", "node", n.options.Name, "err", err)
+			if !n.pause(startAgain) {
+				return
+			}
+		}
+		n.options.Log.Info("the storage node stores again", "node", n.options.Name)
+		if !n.pause(startAgain) {
+			return
+		}
+	}
+}
+
+// pause waits. It reports false when the node is stopped.
+func (n *Node) pause(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-n.ctx.Done():
+		return false
+	}
+}
+
 // URL returns the address for clients.
 func (n *Node) URL() string { return n.now().ClientURL() }
 
