@@ -58,7 +58,7 @@ type matchLog struct {
 	change  chan struct{} // closed and replaced at each change
 
 	entry *Match    // as this server took it
-	heard time.Time // when the store became silent, or a little before; zero while it answers. Only run uses it
+	heard time.Time // when the store became silent, or a little before; zero while it stores. Only run uses it
 }
 
 // A mark is a function to call when so many bytes are stored.
@@ -94,6 +94,7 @@ func (l *matchLog) run() {
 		step := l.owner.Next()
 		l.mu.Unlock()
 		if step.Do == ownership.Nothing {
+			l.heard = time.Time{}
 			select {
 			case <-l.wake:
 				l.settle()
@@ -139,9 +140,9 @@ func (l *matchLog) do(step ownership.Step) {
 			heard = false
 		}
 	} else if sequence, message, err := l.member.options.Conn.Last(ctx, l.id); err == nil {
-		tell = func() { l.owner.Last(sequence, message) }
+		tell, heard = func() { l.owner.Last(sequence, message) }, l.member.options.Conn.HasOneCopy()
 	} else if errors.Is(err, jetstream.ErrMsgNotFound) {
-		tell = func() { l.owner.Last(0, nil) }
+		tell, heard = func() { l.owner.Last(0, nil) }, l.member.options.Conn.HasOneCopy()
 	} else {
 		heard = false
 		l.pause()

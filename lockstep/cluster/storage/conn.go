@@ -146,6 +146,10 @@ func (c *Conn) SetupLeases(ctx context.Context) error {
 	return c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: c.layout.Lease, Replicas: c.layout.Replicas, Storage: jetstream.MemoryStorage})
 }
 
+// HasOneCopy reports whether Setup asked for one copy of everything. With several ones the node that led a stream answers reads
+// for some seconds after the others have left it, so only an append shows that the storage is there.
+func (c *Conn) HasOneCopy() bool { return c.layout.Replicas == 1 }
+
 // Learn asks the storage over how many streams it spreads logs. It makes nothing, so a program that may only read can call it in place
 // of Setup. It waits for the first server of the cluster until ctx ends.
 func (c *Conn) Learn(ctx context.Context) error {
