@@ -62,23 +62,30 @@ func (d *smallDisk) free() {
 	}
 }
 
-// says waits until the node with the disk has logged a text since the last forget.
-func (d *smallDisk) says(text string) {
+// exhaust keeps the disk full until its node has noticed: the node itself makes room now and then.
+func (d *smallDisk) exhaust() {
 	d.t.Helper()
-	await(d.t, filepath.Base(d.path)+" "+text, func() bool {
-		log, err := os.ReadFile(d.path + ".log")
-		return err == nil && bytes.Contains(log[d.from:], []byte(text))
+	await(d.t, "the node stores nothing any more", func() bool {
+		d.fill()
+		return d.says("stores nothing any more")
 	})
 }
 
-// forget forgets what the node has logged so far.
-func (d *smallDisk) forget() {
+// recovers waits until the node stores again, and forgets what it has logged.
+func (d *smallDisk) recovers() {
 	d.t.Helper()
+	await(d.t, "the node stores again", func() bool { return d.says("stores again") })
 	info, err := os.Stat(d.path + ".log")
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	d.from = info.Size()
+}
+
+// says reports whether the node has logged a text since it last recovered.
+func (d *smallDisk) says(text string) bool {
+	log, err := os.ReadFile(d.path + ".log")
+	return err == nil && bytes.Contains(log[d.from:], []byte(text))
 }
 
 // The disk of one of three nodes is full: of the one that leads the match's stream, and every second time of another one.
@@ -89,15 +96,11 @@ func TestNodeDiskFull(t *testing.T) {
 	x := besiege(t, fleet.Options{Dir: dir, Nodes: 3, Servers: 2})
 	for i := range times(t, 1) {
 		node := (x.leader() + i%2) % 3
-		x.lose(func(*fleet.Process) {
-			disks[node].fill()
-			disks[node].says("stores nothing any more")
-		})
+		x.lose(func(*fleet.Process) { disks[node].exhaust() })
 		x.soak(cutTime)
 		disks[node].free()
-		disks[node].says("stores again")
+		disks[node].recovers()
 		x.heal()
-		disks[node].forget()
 	}
 	x.judge()
 }
@@ -110,7 +113,7 @@ func TestOnlyDiskFull(t *testing.T) {
 	x := besiege(t, fleet.Options{Dir: dir, Nodes: 1, Servers: 2})
 	for i := range times(t, 1) {
 		x.lose(func(*fleet.Process) {
-			disk.fill()
+			disk.exhaust()
 			for _, p := range x.players {
 				await(t, "a player knows why the match is held", func() bool { return p.Seen().Held[away] })
 			}
@@ -119,9 +122,8 @@ func TestOnlyDiskFull(t *testing.T) {
 			}
 			disk.free()
 		})
-		disk.says("stores again")
+		disk.recovers()
 		x.heal()
-		disk.forget()
 	}
 	x.judge()
 }
