@@ -166,11 +166,15 @@ func (n *Node) watch() {
 	defer close(n.ended)
 	for n.pause(lookEvery) {
 		why := failure(n.now())
-		if why == "" {
+		if why == "" && hasRoom(n.options.Dir, leastRoom) {
 			continue
 		}
+		if why == "" {
+			why = "there is no room on its disk"
+			_ = n.now().ShutdownJetStream() // another node takes the lead
+		}
 		n.options.Log.Error("the storage node stores nothing any more", "node", n.options.Name, "err", why)
-		for !hasRoom(n.options.Dir) {
+		for !hasRoom(n.options.Dir, room) {
 			if !n.pause(lookEvery) {
 				return
 			}
