@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
@@ -20,25 +21,46 @@ const watchAgain = 100 * time.Millisecond
 // watch calls saw and gone with the changes of a bucket until the member leaves. After a lost connection it begins again,
 // with all that is there.
 func (m *Member) watch(what string, bucket jetstream.KeyValue, saw func(key string, value []byte, revision uint64), gone func(key string)) {
+	nc := m.options.Conn.NATS
+	connected := nc.StatusChanged(nats.CONNECTED)
+	defer nc.RemoveStatusListener(connected)
 	for away := false; m.ctx.Err() == nil; {
 		w, err := bucket.WatchAll(m.ctx)
 		if err != nil && !away {
 			m.options.Log.Warn("the directory cannot be watched", "bucket", what, "err", err)
 		}
 		if away = err != nil; !away {
-			for e := range w.Updates() {
-				switch {
-				case e == nil: // all that was there before
-				case e.Operation() == jetstream.KeyValuePut:
-					saw(e.Key(), e.Value(), e.Revision())
-				default: // deleted
-					gone(e.Key())
+			follow(w, connected, saw, gone)
+			_ = w.Stop()
+			go func() { // what it still has to tell would keep it from ending
+				for range w.Updates() {
 				}
-			}
+			}()
 		}
 		select {
 		case <-m.ctx.Done():
 		case <-time.After(watchAgain):
+		}
+	}
+}
+
+// follow calls saw and gone with what a watch tells, until it ends or the connection is another one. A node that was restarted
+// knows nothing of the watch, which would notice that only after many seconds.
+func follow(w jetstream.KeyWatcher, connected <-chan nats.Status, saw func(key string, value []byte, revision uint64), gone func(key string)) {
+	for {
+		select {
+		case <-connected:
+			return
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return
+			case e == nil: // all that was there before
+			case e.Operation() == jetstream.KeyValuePut:
+				saw(e.Key(), e.Value(), e.Revision())
+			default: // deleted
+				gone(e.Key())
+			}
 		}
 	}
 }
@@ -122,7 +144,7 @@ func (m *Member) release(e *Match, why error) {
 	}
 	next := *now
 	next.State = Released
-	if why != nil && !errors.Is(why, server.ErrShutdown) && !errors.Is(why, server.ErrFull) && !errors.Is(why, server.ErrNotOwner) {
+	if why != nil && !errors.Is(why, server.ErrShutdown) && !errors.Is(why, server.ErrFull) && !errors.Is(why, server.ErrNotOwner) && !errors.Is(why, context.DeadlineExceeded) {
 		next.tried(m.id, why.Error())
 	}
 	_, err := m.write(next)

@@ -27,6 +27,10 @@ type Build struct {
 // renewEvery is the time between two renewals of a lease.
 const renewEvery = storage.LeaseTime / 5
 
+// elsewhereTime is how long a lease cannot be renewed before the server connects to another node: this one may be cut off
+// from the others.
+const elsewhereTime = 5 * time.Second
+
 // can reports whether the server has room for a match of a build.
 func (s *Server) can(b Build) bool {
 	if s.Draining || s.Matches >= s.Capacity {
@@ -88,6 +92,7 @@ func (m *Member) keepLease() {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	failing := false
+	tried := time.Now() // another node, or the lease was renewed
 	for {
 		select {
 		case <-tick.C:
@@ -101,6 +106,12 @@ func (m *Member) keepLease() {
 			m.options.Log.Info("the lease is renewed again")
 		}
 		failing = err != nil
+		if !failing {
+			tried = time.Now()
+		} else if time.Since(tried) > elsewhereTime {
+			tried = time.Now()
+			_ = m.options.Conn.NATS.ForceReconnect() // fails only while it connects anyway
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ type matchLog struct {
 	change  chan struct{} // closed and replaced at each change
 
 	entry *Match    // as this server took it
-	heard time.Time // when the store stopped to store, or a little before; zero while it does. Only run uses it
+	heard time.Time // when the store stopped to store, or a little before; zero while it stores. Only run uses it
 }
 
 // A mark is a function to call when so many bytes are stored.
@@ -92,6 +92,7 @@ func (l *matchLog) run() {
 		step := l.owner.Next()
 		l.mu.Unlock()
 		if step.Do == ownership.Nothing {
+			l.heard = time.Time{}
 			select {
 			case <-l.wake:
 				l.settle()
@@ -127,7 +128,7 @@ func (l *matchLog) do(step ownership.Step) {
 	l.mu.Lock()
 	before := l.owner.End()
 	l.mu.Unlock()
-	tell := l.owner.Unknown
+	tell, heard := l.owner.Unknown, false
 	if step.Do == ownership.Append {
 		ack, err := l.member.options.Conn.JS.Publish(ctx, l.subject, step.Message, jetstream.WithExpectLastSequencePerSubject(step.Expect), jetstream.WithRetryAttempts(0))
 		switch {
@@ -146,11 +147,12 @@ func (l *matchLog) do(step ownership.Step) {
 				l.copies.Add(sequence, message)
 			}
 		}
-		if sequence < before.Sequence { // the storage has lost what it had, or an old copy has answered
-			l.pause()
+		if heard = sequence >= before.Sequence && l.member.options.Conn.HasOneCopy(); !heard {
+			l.pause() // the storage has lost what it had, or an old copy has answered
 		}
 	} else if errors.Is(err, jetstream.ErrMsgNotFound) {
 		tell = func() { l.owner.Last(0, nil) }
+		heard = before.Sequence == 0 && l.member.options.Conn.HasOneCopy()
 	} else {
 		l.pause()
 	}
@@ -158,7 +160,7 @@ func (l *matchLog) do(step ownership.Step) {
 	tell()
 	stored := l.owner.End() != before
 	l.mu.Unlock()
-	if stored {
+	if stored || heard {
 		l.heard = time.Time{}
 	} else if err := l.doubt(); err != nil {
 		l.mu.Lock()

@@ -18,25 +18,6 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A storage node alone comes back with what it had, the leases too: servers see each other again, and take matches.
-func TestStorageRestarts(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	node := startNode(t, dir, "")
-	url := node.URL()
-	a, b := newSite(t, "a", url, 1), newSite(t, "b", url, 1)
-	a.create(t, "duel")
-	node.Stop()
-	await(t, "a is not ready", func() bool { return len(a.server.NotReady()) > 0 })
-	startNode(t, dir, strings.TrimPrefix(url, "nats://"))
-	await(t, "all is ready again", func() bool {
-		servers, _, err := cluster.Read(t.Context(), b.conn)
-		return err == nil && len(servers) == 2 && len(a.server.NotReady()) == 0 && len(b.server.NotReady()) == 0
-	})
-	a.vanish()
-	await(t, "b has the match", func() bool { return b.has("duel") != nil })
-}
-
 // While the storage is away a server says so: to balancers, to those who create matches, and to those who end them.
 func TestAnswersWithoutStorage(t *testing.T) {
 	t.Parallel()

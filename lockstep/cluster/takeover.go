@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,7 +168,7 @@ func (m *Member) resume(e *Match) (tick uint32, err error) {
 		if errors.Is(err, errNeverBegan) {
 			f.log.Drop()
 		} else {
-			m.release(e, err)
+			m.release(e, cmp.Or(ctx.Err(), err))
 		}
 		return 0, err
 	}

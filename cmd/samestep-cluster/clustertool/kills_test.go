@@ -6,7 +6,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -45,17 +44,31 @@ type siege struct {
 	fleet   *fleet.Fleet
 	game    *lockstep.Game
 	players []*fleet.Player
+	after   lockstep.Tick   // how many ticks later a failure shows for certain
 	took    []time.Duration // the longest pause of a player at each loss
+	healed  []time.Duration // and when what has failed came back
 }
 
 func newSiege(t *testing.T, nodes, servers int) *siege {
 	t.Helper()
-	dir := t.TempDir()
-	f, err := fleet.Start(t.Context(), fleet.Options{Program: program(t), Dir: dir, Nodes: nodes, Servers: servers, Game: "minimal"})
+	x := besiege(t, fleet.Options{Nodes: nodes, Servers: servers})
+	x.after = 4
+	return x
+}
+
+// besiege begins a siege of a fleet of the options.
+func besiege(t *testing.T, o fleet.Options) *siege {
+	t.Helper()
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	dir := o.Dir
+	o.Program, o.Game = program(t), "minimal"
+	f, err := fleet.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &siege{t: t, fleet: f, game: lockstep.MustGame(minimal.Rules())}
+	x := &siege{t: t, fleet: f, after: 30, game: lockstep.MustGame(minimal.Rules())}
 	t.Cleanup(func() {
 		f.Close()
 		if t.Failed() {
@@ -134,7 +147,7 @@ func (x *siege) lose(how func(*fleet.Process)) (server int) {
 	before := x.latest()
 	longest := time.Duration(0)
 	for _, p := range x.players {
-		await(x.t, "a player plays at another server", func() bool { return p.Seen().Tick > before+4 })
+		await(x.t, "a player plays at another server", func() bool { return p.Seen().Tick > before+x.after })
 		longest = max(longest, p.Seen().Longest)
 	}
 	x.took = append(x.took, longest)
@@ -169,9 +182,9 @@ func (x *siege) judge() {
 	if !j.Right() || j.Accepted < 10 || j.Checked == 0 {
 		x.t.Errorf("%+v", *j)
 	}
-	x.t.Logf("%d ticks, %d checksums, %d commands accepted, %d of them moved to a later tick", j.Ticks, j.Checked, j.Accepted, j.Moved)
-	slices.Sort(x.took)
-	x.t.Logf("%d losses of the server: players paused for %v (least), %v (median), %v (most)", len(x.took), x.took[0], x.took[len(x.took)/2], x.took[len(x.took)-1])
+	x.t.Logf("%d ticks, %d checksums, %d states of players, %d commands accepted, %d of them lost, %d moved to a later tick", j.Ticks, j.Checked, j.Seen, j.Accepted, j.Lost, j.Moved)
+	x.tell("failures", x.took)
+	x.tell("ends of failures", x.healed)
 }
 
 // times returns how often a test loses a server: more for the figures in docs/cluster.md.

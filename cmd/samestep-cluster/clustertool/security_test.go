@@ -40,6 +40,7 @@ func TestOpenNode(t *testing.T) {
 		{"storage --name a --dir " + dir + " --listen [::]:0", "--listen: got [::]:0"},
 		{"storage --name a --dir " + dir + " --listen game.example:4222", "--listen: got game.example:4222"},
 		{"storage --name a --dir " + dir + " --listen 10.0.0.1:4222 --cluster 10.0.0.1:6222" + users, "--cluster: got 10.0.0.1:6222, which other machines reach, without --node-cert, --node-key and --node-ca"},
+		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --cluster-advertise 10.0.0.1:6222", "--cluster-advertise needs --cluster"},
 		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --node-cert x", "--node-cert and --node-key: want both"},
 		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --node-ca x", "--node-ca needs --node-cert and --node-key"},
 		{serve + " --node-listen 10.0.0.1:4222", "--node-listen: got 10.0.0.1:4222"},
@@ -183,9 +184,14 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-// certificates writes a certificate of a node on loopback, its key, and the authority's into a folder; and another authority.
-func certificates(t *testing.T, dir string) {
+// certificates writes a certificate of a node on loopback and at other addresses, its key, and the authority's into a folder; and
+// another authority.
+func certificates(t *testing.T, dir string, addresses ...string) {
 	t.Helper()
+	ips := []net.IP{net.IPv4(127, 0, 0, 1)}
+	for _, a := range addresses {
+		ips = append(ips, net.ParseIP(a))
+	}
 	write := func(name, kind string, der []byte) {
 		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
 			t.Fatal(err)
@@ -215,7 +221,7 @@ func certificates(t *testing.T, dir string) {
 	ca, caKey := make(authority(), nil, nil)
 	other, _ := make(authority(), nil, nil)
 	cert, key := make(&x509.Certificate{
-		Subject: pkix.Name{CommonName: "node"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		Subject: pkix.Name{CommonName: "node"}, IPAddresses: ips, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}, ca, caKey)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {

@@ -26,6 +26,7 @@ func serveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "node-dir", Usage: "`FOLDER` of the embedded storage node; the default is storage in --dir"},
 		&cli.StringFlag{Name: "node-listen", Usage: "`ADDRESS` at which the embedded node serves other servers, relays and workers; the default is a free port on loopback"},
 		&cli.StringFlag{Name: "node-cluster", Usage: "`ADDRESS` at which the embedded node serves other nodes"},
+		&cli.StringFlag{Name: "node-cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach the embedded one, if that is not where it listens"},
 		&cli.StringSliceFlag{Name: "node-route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each"},
 		&cli.UintFlag{Name: "replicas", Value: 1, Usage: "copies of everything that the cluster stores, 1, 3 or 5; the first server decides"},
 	}))
@@ -94,7 +95,8 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 			dir = filepath.Join(o.Dir, "storage")
 		}
 		m.node, err = startNode(c, storage.NodeOptions{
-			Name: name, Dir: dir, Listen: c.String("node-listen"), Cluster: c.String("node-cluster"), Routes: c.StringSlice("node-route"),
+			Name: name, Dir: dir, Listen: c.String("node-listen"), Log: h.Log,
+			Cluster: c.String("node-cluster"), Advertise: c.String("node-cluster-advertise"), Routes: c.StringSlice("node-route"),
 		}, "node-listen", "node-cluster")
 		if err != nil {
 			return err

@@ -49,14 +49,17 @@ type Conn struct {
 	NATS *nats.Conn
 	JS   jetstream.JetStream
 
-	streams int // that logs are spread over; set by Setup or Learn
+	streams int    // that logs are spread over; set by Setup or Learn
+	layout  Layout // without zero fields; set by Setup
 }
 
-// Dial connects to a storage node, and to the others of its cluster when it is lost.
+// Dial connects to the first of the storage nodes at URLs, which are separated by commas, that answers, and to the next one
+// when it is lost.
 func Dial(url string, o DialOptions) (*Conn, error) {
 	options := []nats.Option{
 		nats.Name(o.Name), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond),
 		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(2 * time.Second),
+		nats.DontRandomize(),
 		nats.ReconnectBufSize(-1), // a write while the storage is away fails: the caller knows whether to repeat it
 	}
 	switch {
@@ -125,7 +128,7 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 			return err
 		}
 	}
-	c.streams = l.Streams
+	c.streams, c.layout = l.Streams, l
 	if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: l.Lease, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
 		return err
 	}
@@ -144,6 +147,10 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 		return err
 	})
 }
+
+// HasOneCopy reports whether Setup asked for one copy of everything. With several ones the node that led a stream answers reads
+// for some seconds after the others have left it, so only an append shows that the storage is there.
+func (c *Conn) HasOneCopy() bool { return c.layout.Replicas == 1 }
 
 // Learn asks the storage over how many streams it spreads logs. It makes nothing, so a program that may only read can call it in place
 // of Setup. It waits for the first server of the cluster until ctx ends.
