@@ -29,7 +29,7 @@ type tests struct{ *testing.M }
 func (t tests) Run() int { return browser.Run(t.M) }
 
 func TestMain(m *testing.M) {
-	testenv.Overlap(4)
+	testenv.Overlap(3) // the scripts also compute
 	testscript.Main(tests{m}, map[string]func(){"samestep": func() { Main(ours...) }, "forge": forgeMain, "faulty": faultyMain, "duel": duelMain, "hasty": hastyMain, "tiles": tilesMain})
 }
 
