@@ -22,6 +22,7 @@ import (
 
 // Two servers with a server's key, and no other right, continue each other's matches.
 func TestTakeoverWithKeys(t *testing.T) {
+	t.Parallel()
 	user, seed, err := storage.NewUser(storage.ServerRole)
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +41,7 @@ func TestTakeoverWithKeys(t *testing.T) {
 
 // What a client forges does not reach the server to which its request is passed on, or changes nothing.
 func TestForgedRequests(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	f := newFalseServer(t)
@@ -91,6 +93,7 @@ func TestForgedRequests(t *testing.T) {
 
 // A request that changes something is not sent twice when the server of the match goes away in the middle.
 func TestSentOnce(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	f := newFalseServer(t)
@@ -112,6 +115,7 @@ func TestSentOnce(t *testing.T) {
 
 // A mark of a server from outside makes a server answer for itself, as one without a cluster does.
 func TestForgedHop(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
 	a.create(t, "duel")
@@ -131,6 +135,7 @@ func TestForgedHop(t *testing.T) {
 
 // Requests for a match that has no server wait up to a limit of their address, and the others are told to come back.
 func TestCrowd(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	_, matches := buckets(t, a.conn)
@@ -184,6 +189,7 @@ func TestCrowd(t *testing.T) {
 
 // What a false server writes into the directory makes no member send requests or write files elsewhere.
 func TestPoisonedDirectory(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	f := newFalseServer(t)

@@ -17,11 +17,17 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
+
+func TestMain(m *testing.M) {
+	testenv.Overlap(8)
+	m.Run()
+}
 
 const tokenList = `
 player    0    ada   -     ada-ada-ada-ada-ada

@@ -19,6 +19,7 @@ import (
 
 // A match whose server is lost goes on at another server, and loses no tick that anybody saw.
 func TestTakeover(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	testTakeover(t, newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1))
 }
@@ -40,6 +41,7 @@ func testTakeover(t *testing.T, a, b *site) {
 
 // While the storage is away, matches are held and nobody takes anything. Then they go on where they are.
 func TestStorageAway(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	node := startNode(t, dir, "")
 	url := node.URL()
@@ -116,6 +118,7 @@ func TestOtherNode(t *testing.T) {
 
 // A match that is over leaves the storage, and its name is free. A name that is taken anywhere is taken.
 func TestMatchIsOver(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
 	m := a.create(t, "duel")
@@ -147,6 +150,7 @@ func TestMatchIsOver(t *testing.T) {
 
 // A match that no server can continue is left alone after a few tries, with the reason.
 func TestMatchFails(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	b := newSite(t, "b", node.URL(), 1)

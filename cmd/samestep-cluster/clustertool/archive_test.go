@@ -14,6 +14,7 @@ import (
 
 // With --archive nats: a replay moves to the cluster's storage when its match is over.
 func TestArchiveInStorage(t *testing.T) {
+	t.Parallel()
 	f, err := fleet.Start(t.Context(), fleet.Options{Program: program(t), Dir: t.TempDir(), Nodes: 1, Servers: 1, Game: "minimal", Flags: []string{"--archive", "nats:"}})
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep-cluster/clustertool"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/farm"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/replay"
@@ -28,6 +29,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		clustertool.Main(tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)))
 	}
+	os.Setenv(asProgram, "1") // of the processes that the tests start
+	testenv.Overlap(8)
 	goleak.VerifyTestMain(m)
 }
 

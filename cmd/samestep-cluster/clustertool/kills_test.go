@@ -21,7 +21,6 @@ const patience = 60 * time.Second
 // program returns the path of a program for clusters.
 func program(t *testing.T) string {
 	t.Helper()
-	t.Setenv(asProgram, "1")
 	path, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -199,6 +198,7 @@ func times(t *testing.T, usual int) int {
 
 // Servers are killed. Nothing that a player was told is lost, and all plays on after a short time.
 func TestKills(t *testing.T) {
+	t.Parallel()
 	x := newSiege(t, 1, 3)
 	for range times(t, 2) {
 		server := x.lose((*fleet.Process).Kill)
@@ -211,6 +211,7 @@ func TestKills(t *testing.T) {
 
 // Servers are paused for longer than their leases. Each goes on when another one has its match, and writes nothing.
 func TestPauses(t *testing.T) {
+	t.Parallel()
 	x := newSiege(t, 1, 3)
 	for range times(t, 1) {
 		server := x.lose((*fleet.Process).Pause)
@@ -225,6 +226,7 @@ func TestPauses(t *testing.T) {
 
 // Servers are stopped in order. Their matches move, and players hardly notice.
 func TestRollingUpgrade(t *testing.T) {
+	t.Parallel()
 	x := newSiege(t, 1, 2)
 	for range times(t, 2) {
 		server := x.lose(func(p *fleet.Process) { go p.Stop() })
@@ -239,6 +241,7 @@ func TestRollingUpgrade(t *testing.T) {
 // The storage node that leads the match's stream dies, and the match's server with it every second time. The match is
 // held until the other two nodes have a leader, and loses nothing.
 func TestNodeDies(t *testing.T) {
+	t.Parallel()
 	x := newSiege(t, 3, 3)
 	for i := range times(t, 1) {
 		node := x.leader()

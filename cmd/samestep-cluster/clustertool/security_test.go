@@ -92,6 +92,7 @@ func TestKeys(t *testing.T) {
 
 // All verbs work with the keys of their roles, and with TLS, at the node of a server.
 func TestVerbsWithKeys(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	certificates(t, dir)
 	command(t, 0, "keys new --dir "+dir+"/keys")

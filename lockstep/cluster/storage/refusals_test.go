@@ -147,6 +147,7 @@ func fill(t *testing.T, s *secured) {
 
 // Each role can do what its row says, and nothing that another role's row says.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	for _, role := range storage.Roles {
 		t.Run(string(role), func(t *testing.T) {
 			t.Parallel()
