@@ -108,12 +108,13 @@ func (x *siege) urls() (all []string) {
 	return all
 }
 
-// playOn waits until all players have seen some more ticks.
+// playOn waits until all players have seen some more ticks, and have forgotten that they were lost: those who are lost again
+// within a second wait longer.
 func (x *siege) playOn() {
 	x.t.Helper()
 	from := x.latest()
 	for _, p := range x.players {
-		await(x.t, "a player plays on", func() bool { return p.Seen().Tick >= from+15 })
+		await(x.t, "a player plays on", func() bool { return p.Seen().Tick >= from+30 })
 	}
 }
 
@@ -205,6 +206,7 @@ func TestKills(t *testing.T) {
 		if err := x.fleet.Restart(t.Context(), server); err != nil {
 			t.Fatal(err)
 		}
+		x.playOn()
 	}
 	x.judge()
 }
@@ -234,6 +236,7 @@ func TestRollingUpgrade(t *testing.T) {
 		if err := x.fleet.Restart(t.Context(), server); err != nil {
 			t.Fatal(err)
 		}
+		x.playOn()
 	}
 	x.judge()
 }
