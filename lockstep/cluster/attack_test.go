@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -200,7 +201,7 @@ func TestPoisonedDirectory(t *testing.T) {
 	}
 	_, matches := buckets(t, a.conn)
 	for key, name := range map[string]string{"==/==/==/escape": "../../../escape", "/absolute": "/absolute", "x/y": "x/y"} {
-		value, err := json.Marshal(cluster.Match{Name: name, ID: "0102030405060708090a0b0c0d0e0f10", Game: a.builds()[0].Game, Build: a.builds()[0].Build, Server: "gone-000000", State: cluster.Released, Term: 1})
+		value, err := json.Marshal(cluster.Match{Name: name, ID: "0102030405060708090a0b0c0d0e0f10", Game: a.builds()[0].Game, Build: a.builds()[0].Build, Entry: ownership.Entry{Server: "gone-000000", State: ownership.Released, Term: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -84,7 +85,7 @@ func (m *Member) learn(e *Match) {
 	}
 	e.seen = m.now()
 	m.entries[e.Name] = e
-	if l := m.open[e.ID]; l != nil && e.Server != m.id && e.State == Playing && e.Term > l.entry.Term {
+	if l := m.open[e.ID]; l != nil && e.Server != m.id && e.State == ownership.Playing && e.Term > l.entry.Term {
 		l.lose() // a match that stands appends nothing, and would not notice
 	}
 	m.announce()
@@ -142,11 +143,11 @@ func (m *Member) release(e *Match, why error) {
 	if now == nil {
 		return
 	}
-	next := *now
-	next.State = Released
+	next, failure := *now, ""
 	if why != nil && !errors.Is(why, server.ErrShutdown) && !errors.Is(why, server.ErrFull) && !errors.Is(why, server.ErrNotOwner) && !errors.Is(why, context.DeadlineExceeded) {
-		next.tried(m.id, why.Error())
+		failure = why.Error()
 	}
+	next.Entry = now.Release(failure)
 	_, err := m.write(next)
 	if err == nil || errors.Is(err, server.ErrExists) {
 		return // or another server has it

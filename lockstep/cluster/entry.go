@@ -5,48 +5,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-)
-
-// A MatchState says what a cluster knows of a match that is not over.
-type MatchState string
-
-// The states of a match.
-const (
-	Playing    MatchState = "playing"    // its server runs it
-	Recovering MatchState = "recovering" // its server has taken it over, and does not run it yet
-	Released   MatchState = "released"   // its server has suspended it: any other may take it
-	Failed     MatchState = "failed"     // no server could continue it; see Match.Failure
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 )
 
 // A Match is a match in the directory.
 type Match struct {
-	Name    string     `json:"name"`
-	ID      string     `json:"id"` // of the match, in hexadecimal digits
-	Game    string     `json:"game"`
-	Build   string     `json:"build"`
-	Server  string     `json:"server"` // that has it, or had it last
-	State   MatchState `json:"state"`
-	Term    uint32     `json:"term"`              // how many servers have had it
-	Tried   []string   `json:"tried,omitempty"`   // servers that could not continue it, since one last could
-	Failure string     `json:"failure,omitempty"` // of the last one
+	Name  string `json:"name"`
+	ID    string `json:"id"` // of the match, in hexadecimal digits
+	Game  string `json:"game"`
+	Build string `json:"build"`
+	ownership.Entry
 
 	revision uint64        // in the directory
 	seen     lockstep.Time // when this server has seen this revision
-}
-
-// maxTries is how many times servers try to continue a match before it stays as it is.
-const maxTries = 3
-
-// tried notes that a server could not continue a match.
-func (m *Match) tried(server, why string) {
-	m.Tried, m.Failure = append(slices.Clone(m.Tried), server), why
-	if len(m.Tried) >= maxTries {
-		m.State = Failed
-	}
 }
 
 // keyOf returns the key of a match of a name in the directory. A key must not end with a dot, as names may.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -13,7 +14,7 @@ import (
 func (m *Member) failed(name string) *Match {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e := m.entries[name]; e != nil && e.State == Failed {
+	if e := m.entries[name]; e != nil && e.State == ownership.Failed {
 		return e
 	}
 	return nil
@@ -65,14 +66,14 @@ func (m *Member) answerChange(w http.ResponseWriter, name string, change func(*M
 // retry lets the servers try again to continue a match.
 func (m *Member) retry(e *Match) (*Match, error) {
 	next := *e
-	next.State, next.Tried = Released, nil
+	next.Entry = e.Retry()
 	return m.write(next)
 }
 
 // discard removes a match from the cluster. Its log stays in the folder of live matches of this server, for the tools.
 func (m *Member) discard(e *Match) (*Match, error) {
 	next := *e
-	next.Server, next.State, next.Term = m.id, Recovering, e.Term+1
+	next.Entry = e.Retry().Take(m.id)
 	mine, err := m.write(next)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
@@ -57,7 +58,7 @@ func (m *Member) drains() bool { return m.draining || m.server != nil && m.serve
 func (m *Member) loads() map[string]int {
 	all := make(map[string]int)
 	for _, e := range m.entries {
-		if e.State != Released && e.State != Failed {
+		if e.State != ownership.Released && e.State != ownership.Failed {
 			all[e.Server]++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -76,7 +77,7 @@ func (m *Member) move(ctx context.Context, match *server.Match) error {
 	}
 	return m.wait(ctx, func() bool {
 		e := m.entries[match.Name()]
-		return e == nil || e.State == Failed || e.State == Playing && e.Server != m.id
+		return e == nil || e.State == ownership.Failed || e.State == ownership.Playing && e.Server != m.id
 	})
 }
 

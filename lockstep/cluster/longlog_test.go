@@ -72,7 +72,7 @@ func (l *longLog) tick(tb testing.TB) {
 func (l *longLog) release(tb testing.TB, name string) {
 	tb.Helper()
 	game := duel(name).Game
-	e, err := json.Marshal(cluster.Match{Name: name, ID: l.id.String(), Game: game.Name(), Build: game.Build(), Server: "lost", State: cluster.Released, Term: 1})
+	e, err := json.Marshal(cluster.Match{Name: name, ID: l.id.String(), Game: game.Name(), Build: game.Build(), Entry: ownership.Entry{Server: "lost", State: ownership.Released, Term: 1}})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (m *Member) Open(name string, h *lockstep.Header) (server.ReplicatedLog, er
 	case draining:
 		return nil, server.ErrShutdown
 	}
-	e, err := m.write(Match{Name: name, ID: id, Game: h.Game, Build: h.Build, Server: m.id, State: Playing, Term: 1})
+	e, err := m.write(Match{Name: name, ID: id, Game: h.Game, Build: h.Build, Entry: ownership.Entry{Server: m.id, State: ownership.Playing, Term: 1}})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -85,7 +86,7 @@ func TestFailedMatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range matches {
-			if m.State == cluster.Failed {
+			if m.State == ownership.Failed {
 				n++
 			}
 		}
@@ -241,7 +242,7 @@ func TestTakeoverPanics(t *testing.T) {
 	a.vanish()
 	await(t, "b has the good match, and the bad one has failed", func() bool {
 		_, matches, err := cluster.Read(t.Context(), b.conn)
-		bad := slices.ContainsFunc(matches, func(m cluster.Match) bool { return m.Name == "bad" && m.State == cluster.Failed })
+		bad := slices.ContainsFunc(matches, func(m cluster.Match) bool { return m.Name == "bad" && m.State == ownership.Failed })
 		return err == nil && bad && b.has("good") != nil
 	})
 }

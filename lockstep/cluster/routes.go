@@ -11,6 +11,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 )
 
 // patience is how long a request waits for a match that is between two servers.
@@ -128,7 +130,7 @@ func (m *Member) located(name string) (address string, here, ok bool) {
 	switch {
 	case e == nil:
 		return "", true, true
-	case e.State != Playing || e.Server != m.id && m.leases.Expired(e.Server, m.now()):
+	case e.State != ownership.Playing || e.Server != m.id && m.leases.Expired(e.Server, m.now()):
 		return "", false, false
 	case e.Server == m.id: // whose log can be lost, and the directory does not say so yet
 		here = m.open[e.ID] != nil

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -73,11 +73,11 @@ func (m *Member) due() (all []*Match) {
 	room := m.options.Capacity - m.loads()[m.id] - len(m.taking)
 	for name, e := range m.entries { // the order does not matter
 		halfway := e.Server == m.id && m.stray(e, now)
-		if room <= 0 && !halfway || m.taking[name] || e.State == Failed || e.Server == m.id && e.State != Released && !halfway {
+		if room <= 0 && !halfway || m.taking[name] || e.State == ownership.Failed || e.Server == m.id && e.State != ownership.Released && !halfway {
 			continue
 		}
 		since := e.seen
-		if e.State != Released && !halfway {
+		if e.State != ownership.Released && !halfway {
 			if !m.leases.Expired(e.Server, now) {
 				continue
 			}
@@ -96,26 +96,23 @@ func (m *Member) due() (all []*Match) {
 // stray reports whether the directory says that this server has a match, and it does not: an answer of the storage got lost.
 // The mutex is held.
 func (m *Member) stray(e *Match, now lockstep.Time) bool {
-	return e.State == Recovering || e.State == Playing && m.open[e.ID] == nil && now-e.seen > strayTime
+	return e.State == ownership.Recovering || e.State == ownership.Playing && m.open[e.ID] == nil && now-e.seen > strayTime
 }
 
 // able returns the names of the servers that could take a match: those that have not tried yet, or all of them after a pause.
 // The mutex is held.
 func (m *Member) able(e *Match, now lockstep.Time) (names []string, pause lockstep.Time) {
-	var again []string
+	var all []string
 	for name, s := range m.others {
-		switch {
-		case !s.can(Build{e.Game, e.Build}):
-		case slices.Contains(e.Tried, name):
-			again = append(again, name)
-		case !m.leases.Expired(name, now):
-			names = append(names, name)
+		if s.can(Build{e.Game, e.Build}) && !m.leases.Expired(name, now) {
+			all = append(all, name)
 		}
 	}
-	if len(names) == 0 {
-		return again, lockstep.Time(len(e.Tried)) * tryAgain
+	names, again := e.Candidates(all)
+	if again {
+		pause = lockstep.Time(len(e.Tried)) * tryAgain
 	}
-	return names, 0
+	return names, pause
 }
 
 // runsHere reports whether this server runs a match, or begins to.
@@ -133,12 +130,9 @@ func (m *Member) take(e *Match) {
 	}
 	began := time.Now()
 	next := *e
-	next.Server, next.State, next.Term = m.id, Recovering, e.Term+1
-	if e.State == Recovering && e.Server != m.id {
-		next.tried(e.Server, "the server was lost while it took the match over") // perhaps because of the match
-	}
+	next.Entry = e.Take(m.id)
 	mine, err := m.write(next)
-	if err != nil || mine.State == Failed {
+	if err != nil || mine.State == ownership.Failed {
 		return // another server was faster, or the storage is away
 	}
 	tick, err := m.resume(mine)
@@ -214,7 +208,7 @@ func (m *Member) run(s *server.Server, e *Match, f *fetched) (match *server.Matc
 // played says in the directory that this server runs a match that it has taken.
 func (m *Member) played(e *Match) error {
 	next := *e
-	next.State, next.Tried, next.Failure = Playing, nil, ""
+	next.Entry = e.Play()
 	_, err := m.write(next)
 	return err
 }

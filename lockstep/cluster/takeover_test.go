@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -164,7 +165,7 @@ func TestMatchFails(t *testing.T) {
 			return false
 		}
 		e = matches[0]
-		return e.State == cluster.Failed
+		return e.State == ownership.Failed
 	})
 	if len(e.Tried) != 3 || !strings.Contains(e.Failure, "refused by the test") {
 		t.Errorf("got %+v", e)

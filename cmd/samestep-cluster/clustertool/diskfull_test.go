@@ -95,7 +95,7 @@ func TestNodeDiskFull(t *testing.T) {
 	disks := smallDisks(t, dir, 3)
 	x := besiege(t, fleet.Options{Dir: dir, Nodes: 3, Servers: 2})
 	for i := range times(t, 1) {
-		node := (x.leader() + i%2) % 3
+		node := (x.leader("duel") + i%2) % 3
 		x.lose(func(*fleet.Process) { disks[node].exhaust() })
 		x.soak(cutTime)
 		disks[node].free()

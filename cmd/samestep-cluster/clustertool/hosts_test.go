@@ -120,7 +120,7 @@ func TestHosts(t *testing.T) {
 		case 1:
 			cut = n.part
 		case 2:
-			host = x.leader()
+			host = x.leader("duel")
 		}
 		x.lose(func(*fleet.Process) {
 			cut(host, true)

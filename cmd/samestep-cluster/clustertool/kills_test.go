@@ -4,6 +4,7 @@ package clustertool_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -242,18 +243,35 @@ func TestRollingUpgrade(t *testing.T) {
 }
 
 // The storage node that leads the match's stream dies, and the match's server with it every second time. The match is
-// held until the other two nodes have a leader, and loses nothing.
+// held until the other two nodes have a leader, and loses nothing. Matches of streams that other nodes lead go on.
 func TestNodeDies(t *testing.T) {
 	t.Parallel()
 	x := newSiege(t, 3, 3)
+	bystanders := x.watch(6)
+	var alone, both, spared []time.Duration
 	for i := range times(t, 1) {
-		node := x.leader()
+		node := x.leader("duel")
+		var others []*fleet.Player // of matches that are not held
+		for name, p := range bystanders {
+			if p.Measure(); x.leader(name) != node {
+				others = append(others, p)
+			}
+		}
 		x.lose(func(p *fleet.Process) {
 			x.fleet.Nodes[node].Kill()
 			if i%2 == 1 {
 				p.Kill()
 			}
 		})
+		took := x.took[len(x.took)-1]
+		if i%2 == 0 {
+			alone = append(alone, took)
+		} else {
+			both = append(both, took)
+		}
+		for _, p := range others {
+			spared = append(spared, p.Seen().Longest)
+		}
 		if err := x.fleet.RestartNode(t.Context(), node); err != nil {
 			t.Fatal(err)
 		}
@@ -262,15 +280,37 @@ func TestNodeDies(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		await(t, "all nodes have all", func() bool { return x.fleet.Settled(t.Context()) })
+		x.playOn()
 	}
+	x.tell("deaths of a node", alone)
+	x.tell("deaths of a node and a server", both)
+	x.tell("matches of other nodes", spared)
 	x.judge()
 }
 
-// leader returns the index of the node that leads the stream of the match's log.
-func (x *siege) leader() (node int) {
+// watch plays other matches, with one player each, and returns these by the names of the matches.
+func (x *siege) watch(n int) map[string]*fleet.Player {
+	x.t.Helper()
+	all := make(map[string]*fleet.Player)
+	for i := range n {
+		name := fmt.Sprint("other-", i)
+		if err := x.fleet.Create(x.t.Context(), x.fleet.Servers[i%len(x.fleet.Servers)], name, 1); err != nil {
+			x.t.Fatal(err)
+		}
+		p := x.fleet.Join(context.Background(), x.game, name, 0, wander, x.urls())
+		x.t.Cleanup(p.Leave)
+		await(x.t, "a player of "+name, func() bool { return p.Seen().Tick > 5 })
+		all[name] = p
+	}
+	return all
+}
+
+// leader returns the index of the node that leads the stream of a match's log.
+func (x *siege) leader(match string) (node int) {
 	x.t.Helper()
 	await(x.t, "the stream has a leader", func() bool {
-		e, _, err := x.fleet.Owner(x.t.Context(), "duel")
+		e, _, err := x.fleet.Owner(x.t.Context(), match)
 		if err != nil {
 			return false
 		}

@@ -24,7 +24,7 @@ const cutTime = 12 * time.Second
 func TestNodeCutOff(t *testing.T) {
 	x := besiege(t, fleet.Options{Nodes: 3, Servers: 3, Links: true, Near: true})
 	for i := range times(t, 1) {
-		node := x.leader()
+		node := x.leader("duel")
 		if i%2 == 1 {
 			node = x.owner()
 		}
