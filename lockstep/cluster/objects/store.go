@@ -19,7 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
-// A Store is an [archive.Store] in the bucket [storage.ReplaysBucket]. An error says nothing of files that were stored
+// A Store is an [archive.Journal] in the bucket [storage.ReplaysBucket]. An error says nothing of files that were stored
 // before.
 type Store struct {
 	conn *storage.Conn
@@ -189,7 +189,7 @@ func (s *Store) List(ctx context.Context, each func(archive.Object) error) error
 			case o == nil:
 				return ctx.Err()
 			}
-			if err := each(archive.Object{Name: o.Name, SizeBytes: int64(o.Size), Written: o.ModTime.UTC()}); err != nil {
+			if err := each(objectOf(o)); err != nil {
 				return err
 			}
 		case <-silent.C:
@@ -198,6 +198,10 @@ func (s *Store) List(ctx context.Context, each func(archive.Object) error) error
 			return ctx.Err()
 		}
 	}
+}
+
+func objectOf(o *jetstream.ObjectInfo) archive.Object {
+	return archive.Object{Name: o.Name, SizeBytes: int64(o.Size), Written: o.ModTime.UTC()}
 }
 
 // A tempFile removes itself when it is closed.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -212,6 +213,108 @@ func TestWrongChunk(t *testing.T) {
 	}
 	if _, err := s.Open(t.Context(), "a.ssr"); !errors.Is(err, objects.ErrSum) {
 		t.Errorf("got %v, want %v", err, objects.ErrSum)
+	}
+}
+
+// The journal has each change once, whatever was before the mark, and knows marks of this bucket only.
+func TestJournal(t *testing.T) {
+	conn := connect(t)
+	s := objects.New(conn)
+	if err := s.Write(t.Context(), "before.ssr", []byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	mark, err := s.Mark(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := mark
+	changes := func() (all []string) {
+		t.Helper()
+		if err := s.Changes(t.Context(), mark, func(c archive.Change) error {
+			all = append(all, fmt.Sprint(c.Name, " ", c.SizeBytes, " ", c.Deleted))
+			mark = c.Mark
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	want := func(what string, want ...string) {
+		t.Helper()
+		if got := changes(); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", what, got, want)
+		}
+	}
+	want("nothing")
+	if err := errors.Join(s.Write(t.Context(), "a.ssr", []byte("22")), s.Write(t.Context(), "b.ssr", make([]byte, 300<<10))); err != nil {
+		t.Fatal(err)
+	}
+	want("two files", "a.ssr 2 false", "b.ssr 307200 false")
+	want("again")
+	if err := errors.Join(s.Write(t.Context(), "a.ssr", []byte("333")), s.Delete(t.Context(), "b.ssr"), s.Delete(t.Context(), "before.ssr")); err != nil {
+		t.Fatal(err)
+	}
+	want("replaced and deleted", "a.ssr 3 false", "b.ssr 0 true", "before.ssr 0 true")
+	mark = first
+	want("everything", "a.ssr 3 false", "b.ssr 0 true", "before.ssr 0 true")
+	mark = first
+	stop := errors.New("enough")
+	if err := s.Changes(t.Context(), first, func(archive.Change) error { return stop }); err != stop {
+		t.Errorf("got %v, want %v", err, stop)
+	}
+	created, _, _ := strings.Cut(first, ".")
+	for _, bad := range []string{"", "x", "1.1", created + ".999999"} {
+		if err := s.Changes(t.Context(), bad, func(archive.Change) error { return nil }); err != archive.ErrMark {
+			t.Errorf("the mark %q: got %v, want %v", bad, err, archive.ErrMark)
+		}
+	}
+	if err := conn.JS.DeleteStream(t.Context(), "OBJ_"+storage.ReplaysBucket); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Setup(t.Context(), storage.Layout{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Changes(t.Context(), first, func(archive.Change) error { return nil }); err != archive.ErrMark {
+		t.Errorf("another bucket: got %v, want %v", err, archive.ErrMark)
+	}
+}
+
+// Each of two servers finds what the other one stores.
+func TestTwoArchives(t *testing.T) {
+	conn := connect(t)
+	content, err := os.ReadFile("../../../testdata/replays/versions/v1-sealed.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archives []*archive.Archive
+	for i := range 2 {
+		a, err := archive.New(archive.Options{
+			Store: objects.New(conn), Index: filepath.Join(t.TempDir(), "index.db"), Log: slog.New(slog.DiscardHandler), Follow: time.Millisecond,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(a.Close)
+		archives = append(archives, a)
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("m%d-01020300.ssr", i))
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a.Add(path)
+	}
+	for _, want := range []int{2, 1} {
+		for _, a := range archives {
+			for found, deadline := []server.Archived(nil), time.Now().Add(time.Minute); len(found) != want; time.Sleep(time.Millisecond) {
+				if found, _, err = a.Find(t.Context(), server.ArchiveQuery{}); err != nil || time.Now().After(deadline) {
+					t.Fatalf("found %d replays, want %d, %v", len(found), want, err)
+				}
+			}
+		}
+		if want == 2 {
+			if err := archives[1].Delete(t.Context(), "m0-01020300.ssr"); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
