@@ -96,6 +96,7 @@ func New(o Options) (*Archive, error) {
 	if o.Follow >= 0 {
 		f := follower{catalog: &a.catalog, waits: a.waits, every: o.Follow, retry: o.Retry, longestRetry: o.LongestRetry}
 		f.journal, _ = o.Store.(Journal)
+		f.cleaner, _ = o.Store.(Cleaner)
 		a.wait.Go(func() { f.run(ctx) })
 	}
 	return a, nil

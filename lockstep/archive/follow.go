@@ -14,6 +14,7 @@ import (
 const (
 	followJournal = 2 * time.Second
 	followList    = time.Minute
+	cleanEvery    = 24 * time.Hour
 	followShare   = 50 // so listing a large store takes at most 2 % of the time
 )
 
@@ -25,6 +26,9 @@ type follower struct {
 	mark    string        // of the journal; what was before is in the index; "" before the first list
 	listing time.Duration // how long the last list of the store took
 
+	cleaner Cleaner   // nil if the store is none
+	clean   time.Time // when to call it
+
 	every               time.Duration // Options.Follow
 	retry, longestRetry time.Duration
 }
@@ -34,6 +38,9 @@ func (f *follower) run(ctx context.Context) {
 	pause := f.retry
 	for ctx.Err() == nil {
 		err := f.look(ctx)
+		if err == nil && f.cleaner != nil && !time.Now().Before(f.clean) {
+			f.tidy(ctx)
+		}
 		next := f.every
 		switch {
 		case err != nil:
@@ -79,6 +86,17 @@ func (f *follower) look(ctx context.Context) error {
 		f.mark = mark
 	}
 	return err
+}
+
+// tidy cleans the store. An error is tried again the next day.
+func (f *follower) tidy(ctx context.Context) {
+	f.clean = time.Now().Add(cleanEvery)
+	n, err := f.cleaner.Clean(ctx)
+	if err != nil && ctx.Err() == nil {
+		f.log.Warn("archive, cleaning the store", "err", err)
+	} else if n > 0 {
+		f.log.Info("archive cleaned", "removed", n)
+	}
 }
 
 // isOurs reports whether a file is of this server, and not in the store yet.

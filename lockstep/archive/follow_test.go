@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,6 +69,9 @@ func TestOthers(t *testing.T) {
 			}
 			two.await(t, "deleted", replays(2, 0)...)
 			if j, ok := one.o.Store.(*journaled); ok {
+				if n := j.cleaned.Load(); n != 2 {
+					t.Errorf("the store was cleaned %d times, want once by each archive", n)
+				}
 				j.mu.Lock()
 				j.changes = j.changes[:1] // the store was restored from a copy
 				j.mu.Unlock()
@@ -121,6 +125,12 @@ type journaled struct {
 	mu      sync.Mutex
 	changes []archive.Change
 	behind  map[string]bool
+	cleaned atomic.Int32
+}
+
+func (j *journaled) Clean(context.Context) (int, error) {
+	j.cleaned.Add(1)
+	return 1, nil
 }
 
 func (j *journaled) note(c archive.Change) {

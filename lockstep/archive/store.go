@@ -43,6 +43,15 @@ type Journal interface {
 	Changes(ctx context.Context, mark string, f func(Change) error) error
 }
 
+// A Cleaner is a [Store] in which crashes leave what is no file but takes room.
+type Cleaner interface {
+	Store
+
+	// Clean removes what is certainly of no use, and returns how much that was. An [Archive] that follows others calls it at its
+	// start and then once a day.
+	Clean(ctx context.Context) (removed int, err error)
+}
+
 // A Change says that a file was stored or deleted.
 type Change struct {
 	Object

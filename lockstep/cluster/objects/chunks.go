@@ -69,6 +69,7 @@ func (s *Store) info(ctx context.Context, name string) (*jetstream.ObjectInfo, e
 
 // write stores a file, each chunk after the one before it, and then removes what had its name.
 func (s *Store) write(ctx context.Context, stream jetstream.Stream, name string, content io.Reader) (*jetstream.ObjectInfo, error) {
+	began := time.Now().Round(0) // by the clock of the day
 	old, err := s.info(ctx, name)
 	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, err
@@ -77,7 +78,10 @@ func (s *Store) write(ctx context.Context, stream jetstream.Stream, name string,
 		ObjectMeta: jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}},
 		Bucket:     storage.ReplaysBucket, NUID: rand.Text(),
 	}
-	if err = s.writeChunks(ctx, info, content); err != nil {
+	if err = s.writeChunks(ctx, info, content); err == nil && time.Since(began) > longestWrite {
+		err = errTooLate
+	}
+	if err != nil {
 		old = info // nobody knows these chunks
 	} else if err = s.writeInfo(ctx, info); err != nil {
 		old = nil // whether the message was stored is not known, so each of the two may be the file

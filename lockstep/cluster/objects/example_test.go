@@ -47,6 +47,11 @@ func ExampleStore() {
 	b, err := io.ReadAll(f)
 	fmt.Printf("%s, %v\n", b, err)
 
+	// What a crash has left over for a week goes.
+	var cleaner archive.Cleaner = s
+	removed, err := cleaner.Clean(ctx)
+	fmt.Println(removed, err)
+
 	// Another program learns what has changed.
 	var j archive.Journal = s
 	mark, err := j.Mark(ctx)
@@ -62,6 +67,7 @@ func ExampleStore() {
 	fmt.Println(err)
 	// Output:
 	// a replay, <nil>
+	// 0 <nil>
 	// final.ssr true
 	// <nil>
 }

@@ -24,8 +24,9 @@ import (
 type Store struct {
 	conn *storage.Conn
 
-	mu     sync.Mutex
-	stream jetstream.Stream // of the bucket; nil until it is needed
+	mu      sync.Mutex
+	stream  jetstream.Stream // of the bucket; nil until it is needed
+	cleaned uint64           // the sequence at which the next Clean begins
 }
 
 // New returns a store. It sends nothing yet, so a storage that is away is no error.
@@ -51,15 +52,19 @@ func failed(name string, err error) error {
 // messages returns the stream of the bucket's messages.
 func (s *Store) messages(ctx context.Context) (jetstream.Stream, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stream == nil {
-		stream, err := s.conn.JS.Stream(ctx, streamName)
-		if err != nil {
-			return nil, err
-		}
-		s.stream = stream
+	stream := s.stream
+	s.mu.Unlock()
+	if stream != nil {
+		return stream, nil
 	}
-	return s.stream, nil
+	stream, err := s.conn.JS.Stream(ctx, streamName)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stream = stream
+	return stream, nil
 }
 
 // bucket returns the bucket as the library sees it.

@@ -279,6 +279,90 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// What a crash leaves of a file goes, and so does the note of a deleted one. Files and what is young stay.
+func TestClean(t *testing.T) {
+	conn := connect(t)
+	s := objects.New(conn)
+	clean := func(what string, age time.Duration, want int) {
+		t.Helper()
+		if n, err := s.CleanOlder(t.Context(), age); n != want || err != nil {
+			t.Errorf("%s: removed %d, %v, want %d", what, n, err, want)
+		}
+	}
+	crash := func(id string) {
+		t.Helper()
+		for range 2 {
+			if _, err := conn.JS.Publish(t.Context(), "$O."+storage.ReplaysBucket+".C."+id, []byte("a chunk")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	clean("an empty bucket", 0, 0)
+	large := make([]byte, 300<<10) // 3 chunks
+	crash("FIRST")
+	clean("no file, so nothing is old", 0, 0)
+	if err := errors.Join(s.Write(t.Context(), "a.ssr", large), s.Write(t.Context(), "gone.ssr", large), s.Delete(t.Context(), "gone.ssr"), s.Write(t.Context(), "b.ssr", []byte("old"))); err != nil {
+		t.Fatal(err)
+	}
+	crash("SECOND") // after the newest file
+	clean("everything is young", time.Hour, 0)
+	if n, err := s.Clean(t.Context()); n != 0 || err != nil {
+		t.Errorf("a week: removed %d, %v", n, err)
+	}
+	clean("the first", 0, 2)
+	if n := chunks(t, conn); n != 3+1+2 {
+		t.Errorf("got %d chunks, want those of two files and of the latest crash", n)
+	}
+	clean("again", 0, 0)
+	if err := errors.Join(s.Write(t.Context(), "c.ssr", large), s.Delete(t.Context(), "c.ssr"), s.Write(t.Context(), "b.ssr", []byte("new"))); err != nil {
+		t.Fatal(err)
+	}
+	clean("the second", 0, 2)
+	crash("THIRD")
+	if err := s.Write(t.Context(), "gone.ssr", large); err != nil {
+		t.Fatal(err)
+	}
+	clean("the third", 0, 1)
+	for name, want := range map[string]int{"a.ssr": len(large), "b.ssr": 3, "gone.ssr": len(large)} {
+		f, err := s.Open(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := io.ReadAll(f); err != nil || len(b) != want {
+			t.Errorf("%s: got %d bytes, %v, want %d", name, len(b), err, want)
+		}
+		f.Close()
+	}
+	s = objects.New(conn) // which looks at everything again
+	clean("nothing is left", 0, 0)
+	if got := names(t, s); !slices.Equal(got, []string{"a.ssr", "b.ssr", "gone.ssr"}) || chunks(t, conn) != 3+1+3 {
+		t.Errorf("listed %v, with %d chunks", got, chunks(t, conn))
+	}
+}
+
+// A Put that took so long that others may have removed its first chunks leaves the old file, and nothing else.
+func TestTooLate(t *testing.T) {
+	conn := connect(t)
+	s := objects.New(conn)
+	if err := s.Write(t.Context(), "a.ssr", []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	restore := objects.SetLongestWrite(-1)
+	err := s.Write(t.Context(), "a.ssr", make([]byte, 300<<10))
+	restore()
+	if err == nil || !strings.Contains(err.Error(), "took too long") {
+		t.Errorf("got %v", err)
+	}
+	f, err := s.Open(t.Context(), "a.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if b, err := io.ReadAll(f); err != nil || string(b) != "old" || chunks(t, conn) != 1 {
+		t.Errorf("got %q, %v, with %d chunks", b, err, chunks(t, conn))
+	}
+}
+
 // Each of two servers finds what the other one stores.
 func TestTwoArchives(t *testing.T) {
 	conn := connect(t)
