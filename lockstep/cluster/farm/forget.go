@@ -27,7 +27,7 @@ func Forget(ctx context.Context, conn *storage.Conn, build string) (results, job
 
 // purge removes the messages of a subject, and returns their number, which the library does not.
 func purge(ctx context.Context, conn *storage.Conn, stream, subject string) (n int, err error) {
-	body, err := json.Marshal(jetstream.StreamPurgeRequest{Subject: subject})
+	body, err := json.Marshal(map[string]string{"filter": subject})
 	if err != nil {
 		return 0, err
 	}

@@ -5,7 +5,6 @@ package objects
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"hash/maphash"
 	"math"
 	"time"
@@ -13,17 +12,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
-
-// leftAge is the age at which chunks without a last message belong to no running Put, and at which nobody asks any more
-// whether a file was deleted. It is measured from the newest last message that was found, not by a clock here: a storage
-// node that is behind, or a wrong clock, makes fewer messages old.
-const leftAge = 7 * 24 * time.Hour
-
-// longestWrite is the time after which a Put may not name its chunks any more. It is measured by the clock of the day, which
-// also goes on while the machine sleeps.
-var longestWrite = leftAge / 2 // tests change it
-
-var errTooLate = errors.New("the file took too long, its first chunks may be gone")
 
 // Clean implements [archive.Cleaner]. It removes the chunks of each Put that a crash has cut short, and the last messages of
 // files that were deleted, if they are a week older than the newest file. The first call looks at the whole bucket,
