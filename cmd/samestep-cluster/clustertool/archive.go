@@ -19,12 +19,25 @@ func openStore(c *cli.Context, place string) (archive.Store, error) {
 	if place != storageArchive {
 		return nil, nil
 	}
-	if c.String("nats") == "" {
+	if c.String("nats") == "" { // only serve has no default
 		return nil, tool.Usagef("--archive %s needs --nats, the storage with the archive", storageArchive)
 	}
-	conn, err := dial(c, c.String("nats"), storage.ServerRole) // until the program ends
+	role := storage.OperatorRole // a server's key serves for it, too
+	if c.Command.Name == "serve" {
+		role = storage.ServerRole
+	}
+	conn, err := dial(c, c.String("nats"), role)
 	if err != nil {
 		return nil, err
 	}
-	return objects.New(conn), nil
+	return &ownStore{objects.New(conn), conn}, nil
 }
+
+// An ownStore is a store with a connection of its own.
+type ownStore struct {
+	*objects.Store
+	conn *storage.Conn
+}
+
+// Close closes the connection.
+func (s *ownStore) Close() { s.conn.Close() }

@@ -110,6 +110,11 @@ func TestFarm(t *testing.T) {
 	run(0, "farm submit --build b1 --json "+dir, `"known": 5`)
 	run(0, "farm submit --archive --build b2", "5 files, 0 uploaded, 5 queued")
 	run(0, "farm results --build b3", "0 files: no results")
+	run(0, "farm forget --build b1", "build b1: removed 5 results and 0 jobs")
+	run(0, "farm results --build b1", "0 files: no results")
+	run(0, "farm watch --build b2 --once", "0 of 5, 0 in work")
+	run(0, "farm forget --build b2 --json", `"results": 0`, `"jobs": 5`)
+	run(0, "farm watch --build b2 --once", "0 of 0, 0 in work")
 	run(4, "replay verify "+dir, "5 files in ", "1 torn", "4 ok") // the verbs of the tool are there, too
 }
 
@@ -121,6 +126,7 @@ func TestFarmUsage(t *testing.T) {
 		"farm submit a b":                           "got 2 arguments, want [DIR]",
 		"farm work --ack-wait 1ms":                  "too small",
 		"farm watch --every 1ms":                    "--every: got 1ms",
+		"farm forget":                               "want --build NAME",
 		"farm play":                                 `unknown command "play"`,
 		"farm results --nats-cert a":                "--nats-cert and --nats-key: want both",
 		"farm results --nats-nkey a --nats-creds b": "--nats-creds and --nats-nkey: want one of them",

@@ -124,6 +124,11 @@ func TestVerbsWithKeys(t *testing.T) {
 	command(t, 0, "farm work --build x --until-empty"+as("worker"), "torn.ssr")
 	command(t, 0, "farm watch --build x"+as("operator"), "4 ok, 1 torn")
 	command(t, 4, "farm results --build x"+as("operator"), "4 ok, 1 torn")
+	command(t, 1, "farm forget --build x"+as("worker"))
+	command(t, 0, "farm forget --build x"+as("operator"), "removed 5 results and 0 jobs")
+	for _, role := range []string{"operator", "server"} {
+		command(t, 0, "replay index --dir "+dir+as(role)+" nats:", "0 files in")
+	}
 	// Others are refused.
 	command(t, 1, "status"+as("worker"))
 	command(t, 1, "status --nats "+url+" --nats-ca "+dir+"/ca.pem", "Authorization Violation")

@@ -99,6 +99,8 @@ var attempts = []attempt{
 	{"write a replay", publishTo("$O.samestep-replays.C.forged"), serverAnd, false},
 	{"remove replays", api("$JS.API.STREAM.PURGE.OBJ_samestep-replays"), serverAnd, false},
 	{"submit a job", publishTo("samestep.jobs.forged"), operatorOnly, false},
+	{"remove jobs", api("$JS.API.STREAM.PURGE.samestep-jobs"), operatorOnly, false},
+	{"remove results", api("$JS.API.STREAM.PURGE.KV_samestep-results"), operatorOnly, false},
 	{"write a result", publishTo("$KV.samestep-results.forged"), workerOnly, false},
 	{"deliver a log to another", deliver("samestep-log-0", "samestep.log.0.>", "none"), nil, false},
 	{"deliver the directory to a log", deliver("KV_samestep-matches", "$KV.samestep-matches.>", "none"), serverAnd, false},

@@ -82,6 +82,8 @@ var grants = []grant{
 	{[]Role{WorkerRole}, []string{"$KV." + ResultsBucket + ".>", "$JS.API.STREAM.INFO." + resultsStream}},
 	{[]Role{OperatorRole, WorkerRole}, lookups(resultsStream)},
 	{[]Role{OperatorRole}, consumers(resultsStream)},
+	// Jobs and results: forget.
+	{[]Role{OperatorRole}, []string{"$JS.API.STREAM.PURGE." + JobsStream, "$JS.API.STREAM.PURGE." + resultsStream}},
 }
 
 // Beginnings of the requests that have several answers: for messages of a consumer, and of a stream.
