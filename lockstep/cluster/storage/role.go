@@ -59,6 +59,7 @@ var grants = []grant{
 	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.INFO.{all}"}},
 	// Logs: append, remove, and read.
 	{[]Role{ServerRole}, []string{logSubject + ">", "$JS.API.STREAM.PURGE.{log}"}},
+	{[]Role{ServerRole}, []string{stepDown + "{log}"}},
 	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.MSG.GET.{log}"}},
 	{[]Role{ServerRole, OperatorRole, RelayRole}, []string{directGet + "{log}"}},
 	{[]Role{RelayRole}, []string{"$JS.API.STREAM.INFO.{log}", "$JS.API.STREAM.INFO." + matchesStream}},
@@ -91,6 +92,9 @@ const (
 	nextMessage = "$JS.API.CONSUMER.MSG.NEXT."
 	directGet   = "$JS.API.DIRECT.GET."
 )
+
+// stepDown begins the request to change the leader of a stream.
+const stepDown = "$JS.API.STREAM.LEADER.STEPDOWN."
 
 // accountInfo is the request for how much the storage holds. An account that imports it gets no other request of JetStream from
 // the server by default.
