@@ -82,6 +82,8 @@ func (h *Host) react(p *peer, resynced *lockstep.Tick) {
 	case RemoveDesynced:
 		if q := p.inquiry; q != nil && q.evidence != nil {
 			q.remove = true // after its states arrive
+			q.deadline = min(q.deadline, h.now+inquiryTimeout)
+			h.wakeAt(q.deadline)
 			return
 		}
 		h.kick(p, differs)
