@@ -153,6 +153,12 @@ func (m *Match) filter(i int, b []byte) (out []byte) {
 	return out
 }
 
+// Say sends a message of the last client's connection.
+func (m *Match) Say(msg *protocol.Message) {
+	var w protocol.Writer
+	m.Host.Receive(m.now, m.peers[len(m.peers)-1], w.Append(nil, msg))
+}
+
 // State returns the last client's state, to be altered.
 func (m *Match) State() *World {
 	return lockstep.World[World](m.Clients[len(m.Clients)-1].Simulation())
