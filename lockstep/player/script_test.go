@@ -175,7 +175,11 @@ func (m *stage) heard(b []byte) {
 		}
 		switch msg.Kind {
 		case protocol.KindAuth:
-			m.print("> auth token %q session %t position %d", msg.Auth.Token, msg.Auth.Session != protocol.SessionToken{}, msg.Auth.Position)
+			number := ""
+			if msg.Auth.Protocol != protocol.Resimulates {
+				number = fmt.Sprintf("protocol %d ", msg.Auth.Protocol)
+			}
+			m.print("> auth %stoken %q session %t position %d", number, msg.Auth.Token, msg.Auth.Session != protocol.SessionToken{}, msg.Auth.Position)
 		case protocol.KindCommand:
 			msg.Bytes = bytes.Clone(msg.Bytes)
 			m.commands = append(m.commands, msg)
