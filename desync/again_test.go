@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/drift"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
@@ -19,6 +20,10 @@ import (
 func TestMachineThatWasWrongIsAsked(t *testing.T) {
 	for _, every := range []uint16{20, 100} {
 		at := 2*lockstep.Tick(every) + 7 // the tick that goes wrong
+		policy := host.LogDesynced
+		if every == 20 {
+			policy = host.ResyncDesynced // a state of the server's replaces that of the client at once
+		}
 		times := int32(0)
 		for _, row := range []struct {
 			name    string
@@ -41,7 +46,7 @@ func TestMachineThatWasWrongIsAsked(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%s every %d", row.name, every), func(t *testing.T) {
 				times = 0
-				m := drift.New(t, every, drift.Rules(row.change), nil, func(o *player.Options) { o.HashTicks = true })
+				m := drift.New(t, every, drift.Rules(row.change), func(o *host.Options) { o.Desync = policy }, func(o *player.Options) { o.HashTicks = true })
 				flipped := false
 				m.Until(func() bool { return len(m.Evidence) > 0 }, func() {
 					if c := m.Clients[1]; row.flip && !flipped && c.Simulation() != nil && c.Tick() == at-1 {

@@ -35,6 +35,9 @@ const (
 	// againRuns is how often a player computes all ticks again. If its rules are not deterministic, once may be right.
 	againRuns = 2
 
+	// againTicks is how many ticks the referee compares with them in the time of a tick.
+	againTicks = 4
+
 	// againTime multiplies the time of the ticks: the runs, and one to the first tick that is wrong.
 	againTime = 3
 )
@@ -49,7 +52,10 @@ type again struct {
 	first    []uint64          // the player's hashes, as computed at first
 	sections [][]uint64        // of each run, flat
 	waits    bool              // for the state of tick First
-	judged   bool
+	complete bool              // the runs wait to be compared, or are being compared
+	sim      *lockstep.Simulation
+	due      lockstep.Time // of the next ticks of the comparison
+	state    []byte        // of the referee, of tick First
 }
 
 // prepareAgain returns what a player can be asked after a report, or nil: the referee must have found itself right, and
@@ -94,7 +100,7 @@ func (a *again) time(s *lockstep.Settings) lockstep.Time {
 }
 
 // done reports whether no more answers are awaited.
-func (a *again) done() bool { return a == nil || a.next == 0 && !a.waits }
+func (a *again) done() bool { return a == nil || a.next == 0 && !a.waits && !a.complete }
 
 // askRun asks a player for the checksums of another run.
 func (h *Host) askRun(p *peer, a *again) {
@@ -123,13 +129,13 @@ func (h *Host) resimulated(p *peer, m *protocol.Message) {
 	case !p.awaited(m):
 		return // too late
 	}
-	q, a := p.inquiry, p.inquiry.again
+	a := p.inquiry.again
 	run := len(a.Runs) - 1
 	switch {
 	case m.Tick == 0: // it cannot
 		a.next, a.Runs, a.sections = 0, a.Runs[:run], a.sections[:run]
-		h.judge(q)
-		h.finishInquiry(q)
+		a.complete = true
+		h.wakeAt(h.now)
 		return
 	case m.Tick != a.next:
 		h.malformed(p, "a tick computed again out of order")
@@ -149,54 +155,77 @@ func (h *Host) resimulated(p *peer, m *protocol.Message) {
 		h.askRun(p, a)
 		return
 	}
-	h.judge(q)
+	a.complete = true
+	h.wakeAt(h.now)
+}
+
+// compareTime compares the complete runs of one player with the referee's computation, some ticks at a time, so that the
+// match does not stand meanwhile.
+func (h *Host) compareTime() {
+	var q *inquiry
+	for _, x := range h.inquiries {
+		if x.again != nil && x.again.complete && x.peer.state != Closed && (q == nil || x.again.sim != nil) {
+			q = x
+		}
+	}
+	if q == nil {
+		return
+	}
+	a := q.again
+	if h.now < a.due {
+		h.wakeAt(a.due)
+		return
+	}
+	if !h.compareAgain(a, againTicks) {
+		a.due = h.now + lockstep.Time(h.header.Settings.Micros(1))
+		h.wakeAt(a.due)
+		return
+	}
+	if a.Outcome != protocol.OutcomeUnknown && a.First > 0 && a.First < a.To {
+		q.exhibits = append(q.exhibits, Exhibit{Tick: a.First, Referee: a.state})
+		a.waits = true
+		h.askAgain(q.peer, a.From, a.First, true)
+	}
+	h.wakeAt(h.now) // for the next one
 	h.finishInquiry(q)
 }
 
-// judge compares the complete runs of a player with the referee's computation, and asks for the state of the first tick
-// that differs.
-func (h *Host) judge(q *inquiry) {
-	a := q.again
-	a.judged = true
-	state, ok := h.compareAgain(a)
-	if !ok || a.Outcome == protocol.OutcomeUnknown || a.First == 0 || a.First == a.To || q.peer.state == Closed {
-		return
-	}
-	q.exhibits = append(q.exhibits, Exhibit{Tick: a.First, Referee: state})
-	a.waits = true
-	h.askAgain(q.peer, a.From, a.First, true)
-}
-
-// compareAgain computes the ticks again as the referee does, up to the first at which a run differs, and returns the
-// state of that one. It reports false if there is no complete run, or if the referee's kept state was altered.
-func (h *Host) compareAgain(a *again) (state []byte, ok bool) {
-	if len(a.Runs) == 0 {
-		return nil, false
-	}
-	sim, err := h.game.AwaitState(h.header)
-	if err != nil || sim.Restore(a.begin.Tick, a.begin.Bytes) != nil {
-		return nil, false
-	}
-	var sum checksum.Sum
-	for i := range a.frames {
-		if sim.Step(&a.frames[i]) != nil {
-			return nil, false
+// compareAgain computes at most n of the ticks again as the referee does, up to the first at which a run differs. It
+// reports whether it is done. The outcome stays unknown without a complete run, or if the referee's kept state was
+// altered.
+func (h *Host) compareAgain(a *again, n int) (done bool) {
+	if a.sim == nil {
+		sim, err := h.game.AwaitState(h.header)
+		if err != nil || len(a.Runs) == 0 || sim.Restore(a.begin.Tick, a.begin.Bytes) != nil {
+			a.complete = false
+			return true
 		}
-		if sim.Tick() <= a.From {
+		a.sim = sim
+	}
+	for ; n > 0 && len(a.frames) > 0 && a.First == 0; n-- {
+		err := a.sim.Step(&a.frames[0])
+		if a.frames = a.frames[1:]; err != nil {
+			a.complete, a.sim = false, nil
+			return true
+		}
+		if a.sim.Tick() <= a.From {
 			continue
 		}
-		sim.Sum(&sum)
+		var sum checksum.Sum
+		a.sim.Sum(&sum)
 		a.Right = append(a.Right, sum.Hash)
 		if a.takeTick(&sum, h) {
-			state = sim.AppendState(nil)
-			break
+			a.state = a.sim.AppendState(nil)
 		}
 	}
-	if a.First == 0 && sum.Hash != a.hash {
-		return nil, false
+	if len(a.frames) > 0 && a.First == 0 {
+		return false
 	}
-	a.Outcome = a.outcome()
-	return state, true
+	if a.First > 0 || a.Right[len(a.Right)-1] == a.hash {
+		a.Outcome = a.outcome()
+	}
+	a.complete, a.sim = false, nil
+	return true
 }
 
 // takeTick compares the next tick with the referee's checksum, and reports whether a run differs.
@@ -247,9 +276,10 @@ func (h *Host) concludeAgain(q *inquiry) *Resimulation {
 	if a.next != 0 { // the time is over
 		run := len(a.Runs) - 1
 		a.next, a.Runs, a.sections = 0, a.Runs[:run], a.sections[:run]
+		a.complete = true
 	}
-	if !a.judged {
-		h.compareAgain(a)
+	if a.complete {
+		h.compareAgain(a, len(a.frames))
 	}
 	if a.Outcome == protocol.OutcomeUnknown {
 		return nil
@@ -262,7 +292,7 @@ func (a *again) memory() int {
 	if a == nil {
 		return 0
 	}
-	n := cap(a.begin.Bytes) + 8*(cap(a.first)+cap(a.Right))
+	n := cap(a.begin.Bytes) + cap(a.state) + 8*(cap(a.first)+cap(a.Right))
 	for i := range a.Runs {
 		n += 8 * (cap(a.Runs[i]) + cap(a.sections[i]))
 	}

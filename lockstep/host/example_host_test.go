@@ -177,7 +177,8 @@ func ExampleResimulation() {
 		h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindResimulated, Tick: 1, Hash: 678}))
 		h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindResimulated, Tick: 2, First: 12345, Hash: 12345}))
 	}
-	h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindState, Tick: 1})) // of the first wrong tick
+	h.Advance(now) // the host compares, and asks for the state of the first wrong tick
+	h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindState, Tick: 1}))
 	for _, e := range h.Ready().Evidence {
 		var r *host.Resimulation = e.Resimulation
 		fmt.Printf("%v from tick %d on, in %d runs\n", r.Outcome, r.First, len(r.Runs))

@@ -133,8 +133,9 @@ func (h *Host) concludeAll() {
 	}
 }
 
-// inquiryTime ends the inquiries that take too long.
+// inquiryTime compares answers, and ends the inquiries that take too long.
 func (h *Host) inquiryTime() {
+	h.compareTime()
 	for i := 0; i < len(h.inquiries); {
 		q := h.inquiries[i]
 		if q.peer.state == Closed || h.now >= q.deadline {

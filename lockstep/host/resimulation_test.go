@@ -75,7 +75,7 @@ func lie(h *Host, seconds int, ids []PeerID) {
 				hash += uint64(1 + i)
 			}
 			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: t, Hash: hash}))
-			for q := p.inquiry; q != nil && q == p.inquiry && q.again != nil && !q.again.done(); {
+			for q := p.inquiry; q != nil && q == p.inquiry && q.again != nil && (q.again.next > 0 || q.again.waits); {
 				right, _ := h.hashOf(binary.LittleEndian.AppendUint32(nil, uint32(q.again.next))) // the referee compares all ticks
 				m := protocol.Message{Kind: protocol.KindResimulated, Tick: q.again.next, Hash: right}
 				if q.again.waits {

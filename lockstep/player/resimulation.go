@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// againPace is how many ticks are computed again in the time of one tick of the match, so that the game stays
-	// playable meanwhile.
+	// againPace is how many ticks are computed again in the time of one tick of the match at full speed, so that the game
+	// stays playable meanwhile.
 	againPace = 2
 
 	// againBurst is how many of them one call of Advance computes at most.
@@ -19,6 +19,9 @@ const (
 
 	// maxAgain is how many ticks it computes again at most.
 	maxAgain = 4096
+
+	// maxRuns is how many runs of them the outcome regards.
+	maxRuns = 8
 )
 
 // Resimulated: after a desync the server has asked this client to compute the ticks after From up to To again. Outcome
@@ -56,7 +59,7 @@ type resimulatedSum struct {
 // resimulateAsked takes a request. While an earlier one is not answered it has no effect, so a server cannot make the
 // client work faster.
 func (c *Client) resimulateAsked(m *protocol.Message) {
-	if c.again != nil && (c.again.to > 0 || len(c.again.sums) > 0) {
+	if c.again != nil && (c.again.to > 0 || len(c.again.sums) > 0) || len(c.out.states) >= maxStates {
 		return
 	}
 	if a := c.again; a == nil || a.sim == nil || a.from != m.From || m.Tick > a.last {
@@ -117,7 +120,7 @@ func (c *Client) resimulate() {
 	if a == nil {
 		return
 	}
-	each := max(1, c.pace.duration(1, c.pace.playing)/againPace)
+	each := max(1, c.pace.duration(1, 100)/againPace)
 	a.at = max(a.at, c.clock-againBurst*each)
 	for n := 0; n < againBurst && c.againDue() <= c.clock; n++ {
 		c.stepAgain(a)
@@ -125,10 +128,10 @@ func (c *Client) resimulate() {
 	}
 }
 
-// againDue returns when the next tick is to be computed again.
+// againDue returns when the next tick is to be computed again. A client that catches up has no time for it.
 func (c *Client) againDue() lockstep.Time {
 	a := c.again
-	if a == nil || a.to == 0 || len(a.sums) >= againWaiting || c.link != linkUp {
+	if a == nil || a.to == 0 || len(a.sums) >= againWaiting || c.link != linkUp || c.catchingUp {
 		return 1<<62 - 1
 	}
 	return a.at
@@ -164,7 +167,7 @@ func (c *Client) stepAgain(a *resimulation) {
 
 // compareAgain tells the outcome of a run.
 func (c *Client) compareAgain(a *resimulation) {
-	if a.to != a.last {
+	if a.to != a.last || len(a.results) == maxRuns {
 		return
 	}
 	a.results = append(a.results, a.sim.Hash())
