@@ -46,6 +46,14 @@ func TestFalseAnswersToResimulate(t *testing.T) {
 			}
 			return false
 		}, outcome: protocol.ThirdResult, first: 41, state: true},
+		{name: "another run", change: func(m *protocol.Message) bool {
+			if m.Kind == protocol.KindResimulated && m.Tick == 45 {
+				if asked++; asked == 2 {
+					m.Hash++
+				}
+			}
+			return false
+		}, outcome: protocol.ThirdResult, first: 45, state: true},
 		{name: "an invented agreement", change: func(m *protocol.Message) bool {
 			if m.Kind == protocol.KindResimulated && m.Tick == 60 {
 				m.Hash = m.First

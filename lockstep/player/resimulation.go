@@ -62,7 +62,7 @@ func (c *Client) resimulateAsked(m *protocol.Message) {
 	if c.again != nil && (c.again.to > 0 || len(c.again.sums) > 0) || len(c.out.states) >= maxStates {
 		return
 	}
-	if a := c.again; a == nil || a.sim == nil || a.from != m.From || m.Tick > a.last {
+	if c.again == nil || c.again.sim == nil || c.again.from != m.From || m.Tick > c.again.last {
 		c.again = c.material(m.From, m.Tick)
 	}
 	a := c.again
