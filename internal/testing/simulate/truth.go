@@ -116,7 +116,7 @@ func (t *truth) reported(m *machine, tick lockstep.Tick) {
 	}
 	for _, p := range t.past {
 		if tick >= p.from && tick <= p.until {
-		w.count("desync found")
+			w.count("desync found")
 			return
 		}
 	}
