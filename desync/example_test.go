@@ -179,6 +179,32 @@ func ExampleExplanation() {
 	// [the game's code is not here: nothing was simulated again, so the first divergent tick and the command are not looked for]
 }
 
+// chestAgain returns the bundle with what player 1's machine computed again, twice.
+func chestAgain() *replay.Bundle {
+	b := chestBundle()
+	const one, two, three, four, other = "0000000000000001", "0000000000000002", "0000000000000003", "0000000000000004", "00000000000000ff"
+	run := []string{one, two, three, other, "36d5ff2bb90a8df5"}
+	b.Manifest.Resimulation = &replay.BundleResimulation{To: 5, First: 4, Section: "Gold", Right: []string{one, two, three, four}, Runs: [][]string{run, run}}
+	return b
+}
+
+// The machine that was wrong goes wrong again, in the same way.
+func ExampleAgain() {
+	e, err := desync.Explain(chestAgain(), desync.Options{})
+	if err != nil {
+		panic(err)
+	}
+	var a *desync.Again = e.Again
+	fmt.Println(a.Outcome, "at tick", e.First.To)
+	for _, line := range a.Lines() {
+		fmt.Println(line)
+	}
+	// Output:
+	// wrong in the same way at tick 4
+	// the machine of player 1 computed ticks 1 to 5 again, 2 times: wrong in the same way, from tick 4 on in Gold
+	// so it is not its memory: its rules, its build or its platform compute otherwise
+}
+
 // A Cause is plain data that needs the game's code.
 func ExampleCause() {
 	e, err := desync.Explain(chestBundle(), desync.Options{

@@ -44,6 +44,9 @@ func checkManifest(m *replay.Manifest) error {
 			return fmt.Errorf("desync: %w: exhibit %d is of tick %d, want ascending ones of ticks %d to %d", replay.ErrBundle, i, t, m.Agreed, m.Tick)
 		}
 	}
+	if err := checkAgain(m); err != nil {
+		return err
+	}
 	for i := range m.Groups {
 		if _, err := checksum.ParseHash(m.Groups[i].Checksum); err != nil {
 			return fmt.Errorf("desync: %w: group %d: %w", replay.ErrBundle, i, err)

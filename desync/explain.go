@@ -24,8 +24,10 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	}
 	w.simulate()
 	w.judge()
+	w.takeAgain()
 	w.compare()
 	w.search()
+	w.settleAgain()
 	if err := w.limit(); err != nil {
 		return nil, err
 	}
@@ -58,7 +60,6 @@ func (w *work) note(format string, args ...any) {
 	w.e.Notes = append(w.e.Notes, fmt.Sprintf(format, args...))
 }
 
-// read reads the bundle.
 func (w *work) read() error {
 	m := w.manifest
 	if err := checkManifest(m); err != nil {
@@ -235,7 +236,6 @@ func (w *work) limit() (err error) {
 	return err
 }
 
-// search looks for the cause.
 func (w *work) search() {
 	if w.tester == nil || w.wrong == nil || w.e.Verdict.undecided() {
 		return
@@ -329,7 +329,8 @@ type Explanation struct {
 	Who      []Participant     `json:"participants"`
 	Columns  []Column          `json:"columns"` // the time line of the participants' cells
 	Verdict  Verdict           `json:"verdict"`
-	Ending   *Ending           `json:"ending"` // nil if the rules of this build end the match as the log does
+	Ending   *Ending           `json:"ending"`       // nil if the rules of this build end the match as the log does
+	Again    *Again            `json:"resimulation"` // nil if the player's machine was not asked to compute the ticks again
 	First    Span              `json:"first_divergent_tick"`
 	Compared lockstep.Tick     `json:"compared_tick"` // the tick of the states in Fields and Places
 	Fields   state.Differences `json:"fields"`        // A is the right side, as far as known, and B the wrong one

@@ -199,6 +199,8 @@ func FuzzExplain(f *testing.F) {
 	f.Add(files["manifest.json"], wrong[:100], uint16(0), byte(1))
 	f.Add(files["manifest.json"], wrong, uint16(9000), byte(0))
 	f.Add([]byte(`{"format":1,"tick":160,"exhibits":[{"tick":160,"referee":"replay.ssr","player":"manifest.json"}]}`), []byte{}, uint16(40), byte(255))
+	f.Add(bytes.Replace(files["manifest.json"], []byte("{"), []byte(`{"resimulation":{"from":158,"to":160,"first":159,"altered":160,"right":["0000000000000001"],
+		"runs":[["0000000000000001","0000000000000002"],["0000000000000001","0000000000000003"]]},`), 1), wrong, uint16(9000), byte(0))
 	f.Fuzz(func(t *testing.T, table, wrong []byte, at uint16, flip byte) {
 		var archive bytes.Buffer
 		z := zip.NewWriter(&archive)

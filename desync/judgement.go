@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -82,4 +83,70 @@ func (w *work) verdictText(v *Verdict, c *check, right []lockstep.Player) string
 		return again + players(rightPlayers(w.e.Groups)) + ", not with " + players(v.Players)
 	}
 	return "all checksums in the bundle match the simulation"
+}
+
+// takeAgain judges what the player's machine has computed again. It trusts the states that were simulated here more than
+// the referee's hashes, unless this build computes otherwise, and these more than the server's verdict.
+func (w *work) takeAgain() {
+	m := w.manifest.Resimulation
+	if m == nil || w.e.Verdict.Party == WrongReferee {
+		return
+	}
+	a := &Again{From: m.From, To: m.To, Runs: len(m.Runs), Altered: m.Altered, player: w.manifest.Player}
+	for i := range int(m.To - m.From) {
+		right, known := w.rightHash(m, i)
+		if !known {
+			break // the referee's hashes end where it differs
+		}
+		if slices.ContainsFunc(m.Runs, func(run []string) bool { return run[i] != right }) {
+			a.First = m.From + 1 + lockstep.Tick(i)
+			break
+		}
+	}
+	if a.First == m.First {
+		a.Section = m.Section
+	} else if m.First > 0 {
+		w.note("the server says that the player's machine, computing again, first differed at tick %d, but its checksums do not", m.First)
+	}
+	if a.outcome = a.judge(m, w.e.Groups); a.outcome == protocol.OutcomeUnknown {
+		return
+	}
+	a.Outcome, w.e.Again = a.outcome.String(), a
+	if t := a.exact(); t > 0 {
+		w.good = max(w.good, t-1)
+	}
+}
+
+// rightHash returns the right state hash of the i-th tick that was computed again.
+func (w *work) rightHash(m *replay.BundleResimulation, i int) (hash string, known bool) {
+	if b := w.again.state(m.From + 1 + lockstep.Tick(i)); b != nil && !w.e.Verdict.undecided() {
+		var sum checksum.Sum
+		if err := checksum.OfBytes(&sum, w.log.schema, b); err != nil {
+			panic(err) // our own states are canonical
+		}
+		return checksum.FormatHash(sum.Hash), true
+	}
+	if i < len(m.Right) {
+		return m.Right[i], true
+	}
+	return "", false
+}
+
+// settleAgain lets what the machine computed again decide what the trials cannot: the tick, and that memory was not
+// altered if the same ticks went wrong again.
+func (w *work) settleAgain() {
+	a := w.e.Again
+	if a == nil {
+		return
+	}
+	if c := w.e.Cause; c != nil && c.Kind == AlteredField && a.outcome != protocol.RightThisTime {
+		w.note("%s set to %s after tick %d would have had the same effect, but the machine went wrong again: not its memory", c.Path, c.Wrong, c.When.To)
+		w.e.Cause = nil
+	}
+	if t := a.exact(); t > 0 {
+		w.e.First = Span{t, t}
+		if c := w.e.Cause; c != nil && (t < c.When.From || t > c.When.To) {
+			w.note("the cause would fit another tick than the one at which the machine says that it differed: one of both is not right")
+		}
+	}
 }

@@ -47,6 +47,22 @@ type Manifest struct {
 	Groups       []BundleGroup       `json:"groups"`
 	Participants []BundleParticipant `json:"participants"`
 	Exhibits     []BundleExhibit     `json:"exhibits"`
+
+	// Resimulation is nil if the player's machine was not asked to compute the ticks again, or did not answer.
+	Resimulation *BundleResimulation `json:"resimulation,omitempty"`
+}
+
+// A BundleResimulation is what the machine of a player whose checksum differed has computed when it was asked to compute
+// the ticks again, each time. State hashes are of the ticks after From.
+type BundleResimulation struct {
+	From    lockstep.Tick `json:"from"`
+	To      lockstep.Tick `json:"to"`
+	Outcome string        `json:"outcome"`           // as [protocol.Outcome.String] has it
+	First   lockstep.Tick `json:"first,omitempty"`   // the first tick at which it differed again; 0 for none
+	Section string        `json:"section,omitempty"` // the first section that differed then, if known
+	Altered lockstep.Tick `json:"altered,omitempty"` // the first tick at which it had differed at first, if known
+	Right   []string      `json:"right"`             // the referee's state hashes, up to First if there is one
+	Runs    [][]string    `json:"runs"`              // the player's, which may be anything
 }
 
 // A BundleGroup is the players that reported the same checksum.
@@ -159,7 +175,23 @@ func manifest(h *lockstep.Header, e *host.Evidence) *Manifest {
 	for _, x := range e.Exhibits {
 		m.Exhibits = append(m.Exhibits, BundleExhibit{Tick: x.Tick})
 	}
+	if a := e.Resimulation; a != nil {
+		m.Resimulation = &BundleResimulation{
+			From: a.From, To: a.To, Outcome: a.Outcome.String(), First: a.First, Section: a.Section, Altered: a.Altered, Right: hashTexts(a.Right),
+		}
+		for _, hashes := range a.Runs {
+			m.Resimulation.Runs = append(m.Resimulation.Runs, hashTexts(hashes))
+		}
+	}
 	return m
+}
+
+func hashTexts(hashes []uint64) []string {
+	texts := []string{}
+	for _, h := range hashes {
+		texts = append(texts, checksum.FormatHash(h))
+	}
+	return texts
 }
 
 // ErrBundle is wrapped by the errors of [OpenBundle].

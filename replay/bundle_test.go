@@ -12,6 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -23,7 +24,11 @@ func evidence() *host.Evidence {
 			Groups: []coordinator.Reporters{{Hash: 7, Referee: true, Players: []lockstep.Player{0}}, {Hash: 8, Players: []lockstep.Player{1}}},
 		},
 		Participants: []host.Participant{{Player: 0, Name: "ada", Build: "1", Platform: "linux/amd64"}, {Player: 1, Name: "bob", Build: "1", Platform: "js/wasm"}},
-		Exhibits:     []host.Exhibit{{Tick: 20, Referee: []byte{1}, Player: []byte{1}}, {Tick: 30, Referee: []byte{2}}},
+		Resimulation: &host.Resimulation{
+			From: 20, To: 22, Outcome: protocol.WrongTheSameWay, First: 22, Section: "Dots",
+			Right: []uint64{1, 2}, Runs: [][]uint64{{1, 3}, {1, 3}},
+		},
+		Exhibits: []host.Exhibit{{Tick: 20, Referee: []byte{1}, Player: []byte{1}}, {Tick: 30, Referee: []byte{2}}},
 	}
 }
 
@@ -45,6 +50,8 @@ func ExampleBundle() {
 	}
 	fmt.Println(replay.BundleParticipant(m.Participants[1]))
 	fmt.Println(replay.BundleExhibit(m.Exhibits[1]))
+	var again *replay.BundleResimulation = m.Resimulation
+	fmt.Println(again.Outcome, again.First, again.Runs[0])
 	state, err := b.State(m.Exhibits[1].Referee)
 	fmt.Println(state, err)
 	// Output:
@@ -53,6 +60,7 @@ func ExampleBundle() {
 	// {0000000000000008 false [1]}
 	// {1 bob 1 js/wasm}
 	// {30 states/30-referee.state }
+	// wrong in the same way 22 [0000000000000001 0000000000000003]
 	// [2] <nil>
 }
 

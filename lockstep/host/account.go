@@ -24,6 +24,7 @@ const (
 	noteBudget
 	keyframeBudget
 	resimulationBudget
+	againBudget // as resimulationBudget
 	offenceBudget
 	paceBudget
 	budgets
@@ -31,7 +32,7 @@ const (
 
 // list returns the rates by their budgets.
 func (r *Rates) list() [budgets]Rate {
-	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Resimulations, r.Offences, r.Pace}
+	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Resimulations, r.Resimulations, r.Offences, r.Pace}
 }
 
 // crowd multiplies the limits of an account that several people may share: one of an address or of a spectators' token.
@@ -50,7 +51,7 @@ type account struct {
 // limit returns the rate of a budget for an account. A shared account has a single player's limits of the referee's
 // time and of the match's time.
 func (a *account) limit(rates *[budgets]Rate, b budget) Rate {
-	if a.shared && b != resimulationBudget && b != paceBudget {
+	if a.shared && b != resimulationBudget && b != againBudget && b != paceBudget {
 		return rates[b].times(crowd)
 	}
 	return rates[b]

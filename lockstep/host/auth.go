@@ -25,6 +25,7 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		return
 	}
 	p.platform, p.build = a.Platform, a.Build
+	p.resimulates = a.Protocol == protocol.Resimulates
 	if seat, ok := h.bySession(a.Session); ok {
 		s := &h.seats[seat]
 		if h.closeReplaced(p, seat) {

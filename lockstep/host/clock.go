@@ -145,6 +145,7 @@ func (h *Host) skip() {
 // finish handles the end of the match. Peers that are behind may read on until closesAt.
 func (h *Host) finish() {
 	h.over, h.overAt = true, h.now
+	h.concludeAll()
 	result, byRules := h.c.Result()
 	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.whyOver(), ByRules: byRules, Result: h.header.ResultJSON(result)})
 	for _, p := range h.peers {

@@ -56,6 +56,9 @@ func (h *Host) distrust(t, right lockstep.Tick) {
 	}
 	for _, p := range h.peers {
 		p.agreed = min(p.agreed, right) // a spectator may have agreed with the wrong state
+		if p.began > right {
+			p.began = 0 // the state that it was sent may be wrong
+		}
 		if p.sync != nil && p.sync.tick > right {
 			p.sync, p.syncAt = nil, 0 // it gets the new one
 			h.wakeAt(h.now)
@@ -82,6 +85,8 @@ func (h *Host) react(p *peer, resynced *lockstep.Tick) {
 	case RemoveDesynced:
 		if q := p.inquiry; q != nil && q.evidence != nil {
 			q.remove = true // after its states arrive
+			q.deadline = min(q.deadline, h.now+inquiryTimeout)
+			h.wakeAt(q.deadline)
 			return
 		}
 		h.kick(p, differs)

@@ -21,6 +21,10 @@ type Evidence struct {
 	// one at which it differed.
 	Exhibits []Exhibit
 
+	// Resimulation is what the player computed when it was asked to compute the ticks again; nil if it did not. Exhibits
+	// then has its first tick that was wrong, too, with the player's state as it computed it again.
+	Resimulation *Resimulation
+
 	// Commands are the commands of the ticks after the agreed one up to the reported one, as far back as the ring
 	// reaches, in canonical order.
 	Commands []lockstep.Command
@@ -76,7 +80,7 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 		h.deliver(e)
 		return
 	}
-	h.begin(&inquiry{peer: p, exhibits: e.Exhibits, evidence: e})
+	h.begin(&inquiry{peer: p, exhibits: e.Exhibits, evidence: e, again: h.prepareAgain(r, p)})
 }
 
 // refereeState returns the referee's state of a tick at the time of a report, or nil.

@@ -125,7 +125,7 @@ func ExampleOptions() {
 	h.Advance(lockstep.Second)
 	var s host.Stats = h.Stats()
 	fmt.Printf("tick %d, input delay %d, at most %d KiB for connections\n", s.Tick, s.InputDelay, h.MemoryBound(1<<10)>>10)
-	// Output: tick 0, input delay 2, at most 54227 KiB for connections
+	// Output: tick 0, input delay 2, at most 54231 KiB for connections
 }
 
 // Evidence of a desync contains everything that explains it, so no player has to send files.
@@ -156,6 +156,34 @@ func ExampleEvidence() {
 	// desync at tick 2: player 0 differs, last agreed at tick 0
 	// player 0: Ann, build 1
 	// tick 2: 9 bytes of the referee, 0 of the player
+}
+
+// A client of protocol 5 is asked to compute the ticks again. This one says the same twice, so it is not its memory.
+func ExampleResimulation() {
+	h := testgame.NewLampHost(host.Options{Evidence: true})
+	id, _ := h.Connect(0, "")
+	var w protocol.Writer
+	auth := protocol.NewAuth(lockstep.MustGame(testgame.LampRules))
+	auth.Token, auth.Protocol = "ann", protocol.Resimulates
+	h.Receive(0, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: auth}))
+	var now lockstep.Time
+	for h.Now() < 2 {
+		h.Advance(now)
+		now = h.Ready().Next
+	}
+	h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: 2, Hash: 12345}))
+	h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindState, Tick: 2})) // not kept
+	for range 2 {
+		h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindResimulated, Tick: 1, Hash: 678}))
+		h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindResimulated, Tick: 2, First: 12345, Hash: 12345}))
+	}
+	h.Advance(now) // the host compares, and asks for the state of the first wrong tick
+	h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindState, Tick: 1}))
+	for _, e := range h.Ready().Evidence {
+		var r *host.Resimulation = e.Resimulation
+		fmt.Printf("%v from tick %d on, in %d runs\n", r.Outcome, r.First, len(r.Runs))
+	}
+	// Output: wrong in the same way from tick 1 on, in 2 runs
 }
 
 // A peer may do three things at once, and then one a second.

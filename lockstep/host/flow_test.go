@@ -10,7 +10,7 @@ import (
 // The limits of a player's messages and bytes hold over all of its connections.
 func TestHostMessagesAndBytes(t *testing.T) {
 	steps := 0
-	h, ids := newCountingHost(t, 2, 0, &steps)
+	h, ids := newCountingHost(t, 2, 0, &steps, false)
 	var w protocol.Writer
 	again := func() PeerID { // the first player connects again
 		h.Disconnect(h.now, ids[0])

@@ -63,7 +63,9 @@ func (m *mob) step(f *tape) {
 		auth := *protocol.NewAuth(p.game)
 		auth.Token = [...]string{"p0", "p1", "watch", "any-x", "nobody", ""}[f.byte()%6]
 		auth.Session = protocol.SessionToken{f.byte()}
-		auth.Position = protocol.Position(f.byte())
+		if auth.Position = protocol.Position(f.byte()); auth.Position%2 == 1 {
+			auth.Protocol = protocol.Resimulates
+		}
 		p.h.Receive(p.now, m.pick(f), m.w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: &auth}))
 	case 3:
 		p.h.Receive(p.now, m.pick(f), append([]byte(nil), f.take(int(f.byte()))...))
@@ -87,7 +89,7 @@ func (m *mob) step(f *tape) {
 func (m *mob) message(f *tape) []byte {
 	kinds := []protocol.Kind{
 		protocol.KindCommand, protocol.KindChecksum, protocol.KindState, protocol.KindStateSyncRequest,
-		protocol.KindPing, protocol.KindPong, protocol.KindChat, protocol.KindLeave, protocol.KindAck, protocol.KindReady, protocol.KindError,
+		protocol.KindPing, protocol.KindPong, protocol.KindChat, protocol.KindLeave, protocol.KindAck, protocol.KindReady, protocol.KindError, protocol.KindResimulated,
 	}
 	msg := protocol.Message{
 		Kind: kinds[int(f.byte())%len(kinds)], Tick: lockstep.Tick(f.number()), Position: protocol.Position(f.number()),

@@ -59,6 +59,7 @@ type Host struct {
 	notes         notes
 	bans          []Ban
 	resimulations Bucket // ticks, of Rates.Resimulations
+	again         Bucket // the same, to compare what players compute again
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change

@@ -56,6 +56,28 @@ func TestHostInquiryMemory(t *testing.T) {
 	}
 }
 
+// The end of a match does not lose the evidence of a desync shortly before.
+func TestEvidenceAtTheEnd(t *testing.T) {
+	p := newParty(t, nil, nil)
+	a := p.join("a", "p0")
+	p.pass(lockstep.Second)
+	a.mute = true
+	if err := a.corrupt("Die"); err != nil {
+		t.Fatal(err)
+	}
+	for p.events[host.PeerDesynced] == 0 {
+		p.pass(10 * lockstep.Millisecond)
+	}
+	if len(p.evidence) > 0 {
+		t.Fatal("the evidence did not wait for the states")
+	}
+	p.h.End(p.now, "enough")
+	p.pass(10 * lockstep.Millisecond)
+	if len(p.evidence) != 1 || p.evidence[0].Report.Player != 0 || p.evidence[0].Exhibits[0].Referee == nil {
+		t.Errorf("got %d pieces of evidence, want one", len(p.evidence))
+	}
+}
+
 // A joiner that waits for a state that no client can have yet does not make the host due at once again and again.
 func TestHostSeekStateProgress(t *testing.T) {
 	p := newParty(t, func(s *lockstep.Settings) { s.CheckEvery = 1000 }, func(o *host.Options) {

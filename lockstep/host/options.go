@@ -60,7 +60,8 @@ type Rates struct {
 
 	// Resimulations bounds the ticks that the referee re-simulates because a player reports another checksum: a
 	// sixteenth of the tick rate per second, and the ticks of EvidenceHistory checks at once. A match has twice as
-	// much. Guests of one address share one player's rate.
+	// much. Guests of one address share one player's rate. As many ticks again bound the comparisons with what desynced
+	// players compute again.
 	Resimulations Rate
 
 	Notes    Rate // names and lines of chat in the log: 1 a second, 8 at once

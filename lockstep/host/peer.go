@@ -39,6 +39,8 @@ type peer struct {
 	out   []byte // private messages, encoded
 	dirty bool   // on Host.dirty
 
+	resimulates bool // its client knows KindResimulate
+
 	waitVersion uint64 // of what it knows about the match's waits
 
 	sync      *keyframe // being sent
@@ -67,6 +69,7 @@ type peer struct {
 
 	errorAt  lockstep.Time // when the next error about a limit may be sent
 	inquiry  *inquiry      // for states of this peer, or nil
+	asked    bool          // to compute ticks again, on this connection
 	reported lockstep.Tick // a spectator's latest checksum
 	claims   []claim
 	agreed   lockstep.Tick // the latest tick at which it agreed

@@ -37,7 +37,7 @@ func (h *Host) Receive(now lockstep.Time, id PeerID, b []byte) {
 			h.admit(p, m)
 			continue
 		}
-		if !h.take(p.flow, messageBudget, 1) {
+		if !p.awaited(m) && !h.take(p.flow, messageBudget, 1) {
 			within = false
 		}
 		h.handle(p, m, within)
@@ -70,6 +70,8 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 		h.report(p, m)
 	case protocol.KindState:
 		h.state(p, m)
+	case protocol.KindResimulated:
+		h.resimulated(p, m)
 	case protocol.KindStateSyncRequest:
 		h.syncRequest(p)
 	case protocol.KindPing:

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -9,7 +10,7 @@ import (
 
 // newCountingHost hosts a match of players and spectators whose game counts its steps, and returns the connections by
 // their order.
-func newCountingHost(t *testing.T, players, spectators int, steps *int) (*Host, []PeerID) {
+func newCountingHost(t *testing.T, players, spectators int, steps *int, asks bool) (*Host, []PeerID) {
 	type W struct{ N uint32 }
 	g := lockstep.MustGame(lockstep.Rules[W, W]{
 		Name: "counting", Build: "1",
@@ -23,7 +24,7 @@ func newCountingHost(t *testing.T, players, spectators int, steps *int) (*Host, 
 		t.Fatal(err)
 	}
 	h, err := New(g, header, Options{
-		AnonymousSpectators: true, Desync: LogDesynced,
+		AnonymousSpectators: true, Desync: LogDesynced, Evidence: asks,
 		Random:    func(b []byte) { b[0]++ },
 		Authorize: func(token string) (Grant, error) { return Grant{Role: protocol.Seated, Seat: AnySeat}, nil },
 	})
@@ -34,6 +35,9 @@ func newCountingHost(t *testing.T, players, spectators int, steps *int) (*Host, 
 	for i := range players + spectators {
 		id, _ := h.Connect(0, "")
 		a := protocol.NewAuth(g)
+		if asks {
+			a.Protocol = protocol.Resimulates
+		}
 		if i < players {
 			a.Token = string(rune('a' + i))
 		}
@@ -71,25 +75,38 @@ func lie(h *Host, seconds int, ids []PeerID) {
 				hash += uint64(1 + i)
 			}
 			h.Receive(h.now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindChecksum, Tick: t, Hash: hash}))
+			for q := p.inquiry; q != nil && q == p.inquiry && q.again != nil && (q.again.next > 0 || q.again.waits); {
+				right, _ := h.hashOf(binary.LittleEndian.AppendUint32(nil, uint32(q.again.next))) // the referee compares all ticks
+				m := protocol.Message{Kind: protocol.KindResimulated, Tick: q.again.next, Hash: right}
+				if q.again.waits {
+					m = protocol.Message{Kind: protocol.KindState, Tick: q.exhibits[q.at].Tick}
+				}
+				h.Receive(h.now, id, w.Append(nil, &m))
+			}
 		}
 	}
 }
 
 // Liars that echo every other checksum cannot make the referee re-simulate without limit: spectators cause no
-// re-simulation, and players have a budget, each and together.
+// re-simulation, and players have a budget, each and together. If they are asked to compute the ticks again, and answer,
+// they have as much again.
 func TestResimulationsAreBounded(t *testing.T) {
 	const seconds = 36
 	for _, row := range []struct {
 		name                string
 		players, spectators int
+		asks                bool
 		most                int
 	}{
-		{"spectators", 1, 40, 0},
-		{"a player", 1, 0, 8*20 + seconds},
-		{"players", 16, 0, 2 * (8*20 + seconds)},
+		{"spectators", 1, 40, false, 0},
+		{"a player", 1, 0, false, 8*20 + seconds},
+		{"players", 16, 0, false, 2 * (8*20 + seconds)},
+		{"spectators who answer", 1, 40, true, 0},
+		{"a player who answers", 1, 0, true, 2 * (8*20 + seconds)},
+		{"players who answer", 16, 0, true, 4 * (8*20 + seconds)},
 	} {
 		steps := 0
-		h, ids := newCountingHost(t, row.players, row.spectators, &steps)
+		h, ids := newCountingHost(t, row.players, row.spectators, &steps, row.asks)
 		begin := steps
 		liars := ids
 		if row.spectators > 0 {

@@ -158,7 +158,7 @@ func (h *Host) Memory() int {
 		}
 	}
 	for _, q := range h.inquiries {
-		sum += cap(q.buf)
+		sum += cap(q.buf) + q.again.memory()
 		for i := range q.exhibits {
 			sum += cap(q.exhibits[i].Player) + cap(q.exhibits[i].Referee)
 		}
@@ -183,7 +183,7 @@ func (h *Host) sentToEarlier(i int) bool {
 //	keyframes   (3 + (SyncTimeout + Second·size/MiB) / KeyframeInterval) · size,
 //	            where size is state + header + 4 KiB
 //	            and 6 more with a SpectatorDelay
-//	evidence    2·players·state + 4·MaxEvidence
+//	evidence    4·players·state + 4·MaxEvidence
 //	accounts    (2·(players + MaxSpectators) + 256) · 2.5 KiB
 //	bans        256 · 2.4 KiB
 //	limits      players · 8 · N for each kind of command with a limit of N, see [record.CommandType.Limit]
@@ -201,7 +201,7 @@ func (h *Host) MemoryBound(stateBytes int) int {
 	return h.ring.MemoryBound() + len(h.headerRecord) +
 		h.maxPeers()*(peerMemory+2*maxPrivate) +
 		blobs*size +
-		2*len(h.seats)*stateBytes + 4*o.MaxEvidence +
+		4*len(h.seats)*stateBytes + 4*o.MaxEvidence +
 		h.accounts.max*(accountMemory+maxAccountKey) +
 		maxBans*(banMemory+maxAccountKey+2*record.MaxName+maxReason) +
 		4*o.MaxCatchUp*(protocol.MaxServerMessage+size) + h.windowMemory()

@@ -39,7 +39,7 @@ type Client struct {
 	leaving bool
 	over    bool // the match's end has arrived
 
-	laterProtocol bool // the server has refused the one that the game needs
+	protocolTry int // how many numbers of the protocol the server has refused
 
 	now     lockstep.Time // the caller's
 	clock   lockstep.Time // our own: without jumps
@@ -74,6 +74,7 @@ type Client struct {
 	own        outstanding
 	payloads   *record.Payloads
 	predict    prediction
+	again      *resimulation // or nil
 	pace       pacer
 	catchingUp bool
 	progressed lockstep.Tick // of the last progress event
@@ -171,6 +172,7 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	c.in.assembly.drop()
 	c.own.unsent()
 	c.out.begin()
+	c.again = nil
 	if c.fatal != nil || c.leaving || c.over {
 		c.finish()
 		return
@@ -240,6 +242,7 @@ func (c *Client) Advance(now lockstep.Time) {
 	c.tickClock(now)
 	c.timers()
 	c.play()
+	c.resimulate()
 	c.measure.advance(c.clock)
 }
 

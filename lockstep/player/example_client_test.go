@@ -124,6 +124,25 @@ func ExampleClient() {
 	// done
 }
 
+// The memory of a client is altered. It is asked to compute the ticks again, and is right this time.
+func ExampleResimulated() {
+	host := testgame.NewLampHost(host.Options{Evidence: true})
+	client := player.New(lockstep.MustGame(testgame.LampRules), player.Options{Token: "Ann"})
+	v := &venue{
+		host: host, client: client,
+		handle: func(e any) {
+			if e, ok := e.(player.Resimulated); ok {
+				var r player.Resimulated = e
+				fmt.Println(r.To-r.From, "ticks:", r.Outcome)
+			}
+		},
+	}
+	v.play(2 * lockstep.Second)
+	lockstep.World[testgame.Lamps](client.Simulation()).On[1] = true
+	v.play(2 * lockstep.Second)
+	// Output: 2 ticks: right this time
+}
+
 // A client that loses its connection reconnects with growing waits. Each attempt is an event, and so is its result.
 func ExampleReconnectPolicy() {
 	host := testgame.NewLampHost(host.Options{})

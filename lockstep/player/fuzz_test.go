@@ -36,6 +36,8 @@ func servedBytes(tb testing.TB) [][]byte {
 	add(protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: 1, Tick: 2})
 	add(protocol.Message{Kind: protocol.KindCommandRejected, Sequence: 2, Reason: lockstep.Refused, Text: "no"})
 	add(protocol.Message{Kind: protocol.KindStateRequest, Tick: 5})
+	add(protocol.Message{Kind: protocol.KindResimulate, From: 0, Tick: 5})
+	add(protocol.Message{Kind: protocol.KindResimulate, From: 5, Tick: 10, State: true})
 	add(protocol.Message{Kind: protocol.KindDesyncReport, Tick: 5, Agreed: 0, Field: "Piles"})
 	add(protocol.Message{Kind: protocol.KindPing, Nonce: 3})
 	add(protocol.Message{Kind: protocol.KindPong, Nonce: 1, Tick: 5})
@@ -57,8 +59,8 @@ type hostile struct {
 }
 
 // hostileSteps is the number of ticks that one call of a hostile client may simulate: due ticks, or those that explain
-// a desync, and predicted ones.
-const hostileSteps = 32 + 4 + 1
+// a desync, predicted ones, and those that are computed again.
+const hostileSteps = 32 + 4 + 1 + 4
 
 func newHostile(tb testing.TB) *hostile {
 	return newHostileWith(tb, player.Options{Reconnect: player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50}})

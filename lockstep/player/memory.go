@@ -11,15 +11,17 @@ import (
 //
 //	4 × (2 × MaxBacklog + one message)          records that wait, with room to grow
 //	2 × MaxState                                a state that is arriving
-//	2 × (KeepStates + 4) × state                of the past, and asked for
+//	2 × (KeepStates + 6) × state                of the past, asked for, and to be computed again
+//	3 × MaxBacklog + 96 KiB                     commands of the past, and hashes
 //	2 × 256 × MaxPayload + 16 × MaxNote         commands and chat that wait
 //	3 × 96 × (1024 + MaxServerMessage/5)        events that wait, with room to grow
 //
-// The simulations are not counted: one, another to interpolate, two more to predict, and one that differed, until it is
-// compared.
+// The simulations are not counted: one, another to interpolate, two more to predict, one that differed, until it is
+// compared, and one to compute ticks again.
 func (c *Client) MemoryBound(stateBytes int) int {
 	o := &c.options
-	return 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+maxStates)*stateBytes +
+	return 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+maxStates+2)*stateBytes +
+		3*o.MaxBacklog + 16*maxHashes + 8*maxAgain +
 		2*record.CommandWindow*lockstep.MaxPayload + maxChat*record.MaxNote +
 		3*eventBytes*(maxEvents+protocol.MaxServerMessage/minEventMessage)
 }
@@ -30,6 +32,7 @@ func (c *Client) Memory() int {
 	if f := c.run.follower; f != nil {
 		n += f.Memory()
 	}
+	n += c.run.tape.memory() + c.again.memory() + 16*cap(c.run.hashes)
 	for i := range c.out.states {
 		n += cap(c.out.states[i].state)
 	}

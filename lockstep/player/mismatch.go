@@ -46,6 +46,12 @@ func (m *mismatches) agree(t, every lockstep.Tick, hash uint64) {
 	m.agreed[t/every%record.CheckWindow] = agreement{t, hash}
 }
 
+// agreedAt returns the match's checksum of a tick, and false if the log has not said it lately.
+func (m *mismatches) agreedAt(t, every lockstep.Tick) (uint64, bool) {
+	a := m.agreed[t/every%record.CheckWindow]
+	return a.hash, a.tick == t
+}
+
 // add takes a checksum that differs. It returns the event, or false if the player differed at the check before, too.
 func (m *mismatches) add(t, every lockstep.Tick, p lockstep.Player, hash uint64) (e Mismatch, first bool) {
 	if m.tick != t {

@@ -45,6 +45,7 @@ func (c *Client) due() lockstep.Time {
 			at = min(at, c.measure.pingAt)
 		}
 	}
+	at = min(at, c.againDue())
 	if waiting := c.run.full || c.run.untimed(); c.fatal == nil && (c.level() > 0 || waiting) {
 		if c.catchingUp || waiting {
 			return c.now

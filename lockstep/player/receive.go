@@ -163,6 +163,8 @@ func (c *Client) dispatch(m *protocol.Message) error {
 		c.answered(m)
 	case protocol.KindStateRequest:
 		c.stateAsked(m.Tick)
+	case protocol.KindResimulate:
+		c.resimulateAsked(m)
 	case protocol.KindDesyncReport:
 		c.differs(Desynced{Tick: m.Tick, Agreed: m.Agreed, Section: m.Field})
 	case protocol.KindPing:
@@ -269,8 +271,8 @@ func (c *Client) serverError(m *protocol.Message) {
 		}
 		c.fail(err)
 	case protocol.ErrorIdentity:
-		if m.Field == "protocol" && c.game.Protocol() == lockstep.Protocol && !c.laterProtocol {
-			c.laterProtocol = true // only the server knows the period of the match's ticks
+		if m.Field == "protocol" && c.protocolTry+1 < len(c.protocols()) {
+			c.protocolTry++
 			c.hangUp(err)
 			return
 		}

@@ -15,7 +15,9 @@ type runner struct {
 	backlog  backlog
 	ticks    *record.Record // the present frame or run of empty ticks, or nil
 	previous *lockstep.Simulation
-	full     bool // records wait because too many events do
+	tape     tape   // the commands of the ticks that the follower's kept states reach
+	hashes   hashes // or nil
+	full     bool   // records wait because too many events do
 
 	agreed    int // checksums of the stream that are ours
 	differing int
@@ -28,6 +30,7 @@ type runner struct {
 func (r *runner) begin(f *lockstep.Follower, at *record.Decoder) {
 	r.follower, r.dec = f, at.Clone()
 	r.previous = nil
+	r.tape.begin(f.Tick())
 	r.discard()
 }
 
@@ -220,7 +223,12 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 	c.forgetRun()
 	c.explain()
 	t := f.Tick
+	r.tape.add(f, c.options.MaxBacklog/4)
+	if c.options.HashTicks {
+		r.hashes.keep(r.follower, c.options.KeepStates)
+	}
 	if t%r.every() == 0 {
+		r.tape.forget(r.follower.MomentFrom(0).Tick)
 		c.out.report(t)
 	}
 	return nil

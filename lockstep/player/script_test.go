@@ -67,7 +67,7 @@ func (m *stage) run(s *script.Step) string {
 	verb := map[string]func(*script.Step){
 		"match": m.match, "client": m.begin, "wait": m.wait, "connect": m.connect, "cut": m.cut, "welcome": m.welcome,
 		"sync": m.sync, "tick": m.tick, "release": m.release, "stream": m.stream, "submit": m.submit, "answer": m.answer,
-		"status": m.status, "closing": m.closing, "error": m.serverError, "corrupt": m.corrupt, "ask": m.ask, "say": m.say,
+		"status": m.status, "closing": m.closing, "error": m.serverError, "corrupt": m.corrupt, "ask": m.ask, "again": m.again, "say": m.say,
 		"raw": m.raw, "freeze": m.freeze, "ready": m.ready, "thaw": m.thaw, "leave": m.leave, "chat": m.chat, "system": m.system, "quiet": func(*script.Step) { m.quiet = true },
 	}[s.Verb]
 	if verb == nil {
@@ -90,7 +90,10 @@ func (m *stage) match(s *script.Step) {
 	}
 	m.header.Platform = "any" // the number of bytes is in the script
 	m.records, m.quiet = nil, false
-	m.c, err = coordinator.New(m.game, m.header, m, coordinator.Options{InputDelay: lockstep.Tick(s.UintOr("delay", 16, 2))})
+	m.c, err = coordinator.New(m.game, m.header, m, coordinator.Options{
+		InputDelay: lockstep.Tick(s.UintOr("delay", 16, 2)),
+		Referee:    lockstep.FollowerOptions{History: lockstep.HistoryOptions{EveryTick: true, Length: 2048}},
+	})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -106,6 +109,7 @@ func (m *stage) begin(s *script.Step) {
 		Token: "secret", Seed: 1,
 		Predict:     lockstep.Tick(s.UintOr("predict", 16, 0)),
 		Interpolate: s.Has("interpolate"),
+		HashTicks:   s.Has("hash"),
 		MaxBacklog:  int(s.UintOr("backlog", 32, 0)),
 		MaxState:    int(s.UintOr("maxstate", 32, 0)),
 		Pacing:      player.PacingOptions{AsTheyCome: s.Has("unpaced"), Budget: int(s.UintOr("budget", 16, 0))},
@@ -171,7 +175,11 @@ func (m *stage) heard(b []byte) {
 		}
 		switch msg.Kind {
 		case protocol.KindAuth:
-			m.print("> auth token %q session %t position %d", msg.Auth.Token, msg.Auth.Session != protocol.SessionToken{}, msg.Auth.Position)
+			number := ""
+			if msg.Auth.Protocol != protocol.Resimulates {
+				number = fmt.Sprintf("protocol %d ", msg.Auth.Protocol)
+			}
+			m.print("> auth %stoken %q session %t position %d", number, msg.Auth.Token, msg.Auth.Session != protocol.SessionToken{}, msg.Auth.Position)
 		case protocol.KindCommand:
 			msg.Bytes = bytes.Clone(msg.Bytes)
 			m.commands = append(m.commands, msg)
@@ -190,6 +198,12 @@ func (m *stage) heard(b []byte) {
 		case protocol.KindPing:
 		case protocol.KindState:
 			m.print("> state of tick %d, %d+%d of %d bytes", msg.Tick, msg.Offset, len(msg.Bytes), msg.Total)
+		case protocol.KindResimulated:
+			known := "unknown"
+			if sum, ok := m.c.Referee().Sum(msg.Tick); ok {
+				known = fmt.Sprint(sum.Hash == msg.Hash)
+			}
+			m.print("> tick %d again at %d ms, right %s, as at first %t, first kept %t, %d sections", msg.Tick, (m.now - 1000*lockstep.Second).Milliseconds(), known, msg.First == msg.Hash, msg.First != 0, len(msg.Sections))
 		case protocol.KindPong:
 			m.print("> pong %d tick %d", msg.Nonce, msg.Tick)
 		case protocol.KindChat:
@@ -411,6 +425,13 @@ func (m *stage) corrupt(s *script.Step) {
 
 func (m *stage) ask(s *script.Step) {
 	m.deliver(m.message(&protocol.Message{Kind: protocol.KindStateRequest, Tick: lockstep.Tick(s.Uint("tick", 32))}))
+}
+
+// again asks for ticks to be computed again.
+func (m *stage) again(s *script.Step) {
+	m.deliver(m.message(&protocol.Message{
+		Kind: protocol.KindResimulate, From: lockstep.Tick(s.Uint("from", 32)), Tick: lockstep.Tick(s.Uint("to", 32)), State: s.Has("state"),
+	}))
 }
 
 // say sends a harmless message, or one that a server must not send.

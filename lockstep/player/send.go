@@ -76,6 +76,7 @@ func (c *Client) Send(dst []byte) []byte {
 		dst = c.sendSmall(dst)
 		dst = c.sendReports(dst, n)
 		dst = c.sendCommands(dst, n)
+		dst = c.sendResimulated(dst, n)
 		dst = c.sendStates(dst, n)
 		if c.out.leave && !c.own.waiting() {
 			c.out.leave = false
@@ -89,11 +90,19 @@ func (c *Client) Send(dst []byte) []byte {
 
 func (c *Client) auth() *protocol.Auth {
 	a := protocol.NewAuth(c.game)
-	if c.laterProtocol {
-		a.Protocol = protocol.Number(record.ProtocolResults)
-	}
+	a.Protocol = c.protocols()[c.protocolTry]
 	a.Token, a.Session, a.Position = c.options.Token, c.session, c.in.from()
 	return a
+}
+
+// protocols returns the numbers of the protocol that the client tries, in this order: only the server knows whether it
+// can ask for ticks to be computed again, and what the period of the match's ticks is.
+func (c *Client) protocols() []uint32 {
+	numbers := []uint32{protocol.Resimulates, protocol.Number(c.game.Protocol())}
+	if c.game.Protocol() == lockstep.Protocol {
+		numbers = append(numbers, protocol.Number(record.ProtocolResults))
+	}
+	return numbers
 }
 
 // put appends one message.

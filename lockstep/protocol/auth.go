@@ -11,6 +11,10 @@ import (
 // two revisions name the protocol as what differs.
 const revision = 2
 
+// Resimulates is the protocol of a client that knows [KindResimulate], and everything that clients of the lower numbers
+// know. A server takes it for any match, and sends no other client that message.
+const Resimulates uint32 = 5
+
 // Number returns the protocol of the messages of a match whose log has a format: [record.Protocol] or
 // [record.ProtocolResults].
 func Number(format uint32) uint32 { return format + revision }
@@ -31,9 +35,10 @@ func AuthOf(h *lockstep.Header) *Auth {
 	return a
 }
 
-// CheckIdentity returns an [*lockstep.IdentityError] that names the first value in which a differs from want.
+// CheckIdentity returns an [*lockstep.IdentityError] that names the first value in which a differs from want. A client of
+// protocol [Resimulates] differs from no other protocol.
 func (a *Auth) CheckIdentity(want *Auth) error {
-	if a.Protocol != want.Protocol {
+	if a.Protocol != want.Protocol && a.Protocol != Resimulates {
 		return &lockstep.IdentityError{Field: "protocol", Got: fmt.Sprint(a.Protocol), Want: fmt.Sprint(want.Protocol)}
 	}
 	if err := a.program().CheckIdentity(want.program()); err != nil {

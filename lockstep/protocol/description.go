@@ -56,6 +56,12 @@ var descriptions = [256]description{
 	KindLeave:            {"leave", client, []field{{name: "reason", high: record.MaxNote, at: text, clip: true}}},
 	KindAck:              {"ack", client, []field{{name: "position", at: position}, {name: "tick", at: tick}}},
 	KindReady:            {"ready", client, []field{{name: "ready", at: func(m *Message) any { return &m.Ready }}}},
+	KindResimulated: {"resimulated", client, []field{
+		{name: "tick", at: tick},
+		{name: "first hash", at: func(m *Message) any { return &m.First }},
+		{name: "state hash", at: func(m *Message) any { return &m.Hash }},
+		{name: "sections", high: MaxSections, at: func(m *Message) any { return &m.Sections }},
+	}},
 
 	KindWelcome: {"welcome", server, []field{
 		{name: "seat", at: func(m *Message) any { return &m.Welcome.Seat }, note: " for a spectator"},
@@ -97,6 +103,11 @@ var descriptions = [256]description{
 		{name: "since", at: func(m *Message) any { return &m.SinceMS }, note: ", milliseconds ago"},
 		{name: "until", at: func(m *Message) any { return &m.UntilMS }, note: ", milliseconds from now on; 0 if nobody knows"},
 	}},
+	KindResimulate: {"resimulate", server, []field{
+		{name: "from", at: func(m *Message) any { return (*uint32)(&m.From) }},
+		{name: "to", low: 1, at: tick, check: checkFrom, note: ", above from"},
+		{name: "state", at: func(m *Message) any { return &m.State }},
+	}},
 }
 
 // Fields of several kinds of messages.
@@ -125,6 +136,13 @@ func checkChunk(m *Message) error {
 func checkAgreed(m *Message) error {
 	if m.Agreed >= m.Tick {
 		return fmt.Errorf("got an agreement at tick %d, want one before tick %d", m.Agreed, m.Tick)
+	}
+	return nil
+}
+
+func checkFrom(m *Message) error {
+	if m.From >= m.Tick {
+		return fmt.Errorf("got ticks from %d to %d to compute again", m.From, m.Tick)
 	}
 	return nil
 }

@@ -16,6 +16,19 @@ func ExampleCloseCode() {
 	// Output: slow identity code 200
 }
 
+// A machine computed a tick wrong, and is asked to compute it again.
+func ExampleOutcome() {
+	const right, wrong, other = 1, 2, 3
+	var o protocol.Outcome = protocol.OutcomeOf(right, wrong, right, right)
+	fmt.Println(o)
+	fmt.Println(protocol.OutcomeOf(right, wrong, wrong, wrong))
+	fmt.Println(protocol.OutcomeOf(right, wrong, right, other))
+	// Output:
+	// right this time
+	// wrong in the same way
+	// another result each time
+}
+
 // A resuming client's auth carries the session of the latest welcome, and what it does not have yet.
 func ExampleAuth() {
 	var auth *protocol.Auth = protocol.NewAuth(lockstep.MustGame(testgame.LampRules))

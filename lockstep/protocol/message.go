@@ -25,6 +25,7 @@ const (
 	KindLeave            Kind = 39
 	KindAck              Kind = 40
 	KindReady            Kind = 42
+	KindResimulated      Kind = 43
 
 	KindWelcome         Kind = 48
 	KindStateSync       Kind = 49
@@ -36,6 +37,7 @@ const (
 	KindError           Kind = 56
 	KindClosing         Kind = 57
 	KindHeld            Kind = 58
+	KindResimulate      Kind = 59 // only to a client of protocol [Resimulates]
 )
 
 // Limits on messages. A WebSocket message can hold many messages one after the other.
@@ -75,6 +77,9 @@ type Message struct {
 	Bytes    []byte // a payload or a chunk
 	Player   lockstep.Player
 	Agreed   lockstep.Tick // the last agreed tick
+	From     lockstep.Tick // KindResimulate: of the state to begin with
+	State    bool          // KindResimulate: the state is asked for, not the checksums
+	First    uint64        // KindResimulated: the state hash that was computed first; 0 if it is not kept
 	Code     uint8         // an ErrorCode or a CloseCode
 	Text     string        // chat, detail, reason
 	Field    string        // KindError: what is wrong; KindDesyncReport: the section

@@ -275,9 +275,13 @@ func (m *attacker) message(c *attackerConn, kind, v byte) []byte {
 		msg.Kind = protocol.KindStateSyncRequest
 	case 11:
 		msg.Kind, msg.Total, msg.Bytes = protocol.KindState, 1<<16, make([]byte, v)
+	case 13:
+		msg.Kind, msg.Hash = protocol.KindResimulated, uint64(v)
 	case 12:
 		msg.Kind, msg.Auth = protocol.KindAuth, protocol.NewAuth(m.s.game)
-		msg.Auth.Token = m.token(v)
+		if msg.Auth.Token = m.token(v); v%2 == 1 {
+			msg.Auth.Protocol = protocol.Resimulates
+		}
 	default: // a batch
 		one := protocol.Message{Kind: protocol.KindPing, Nonce: uint64(v)}
 		var b []byte

@@ -17,7 +17,11 @@ import (
 func (m *Match) evidence(e *host.Evidence) {
 	s := m.server
 	s.metrics.desyncs.Inc()
-	s.log.Warn("desync", "match", m.spec.Name, "report", e.Report.String())
+	attrs := []any{"match", m.spec.Name, "report", e.Report.String()}
+	if a := e.Resimulation; a != nil {
+		attrs = append(attrs, "again", a.Outcome.String(), "first", a.First)
+	}
+	s.log.Warn("desync", attrs...)
 	if m.path == "" || !m.mayBundle(e) {
 		return
 	}

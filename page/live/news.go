@@ -49,6 +49,8 @@ type Desync struct {
 	Seen    uint32  `json:"seen"`    // the tick of the comparison of both states; 0 before
 	Fields  []Field `json:"fields"`  // the first different fields
 	Total   int     `json:"total"`   // number of different fields
+	Again   string  `json:"again"`   // what computing the ticks again has shown, as [protocol.Outcome.String] has it; "" before
+	From    uint32  `json:"from"`    // the tick with whose state that began
 	Healed  uint32  `json:"healed"`  // the check that agreed again; 0 before
 	Number  int     `json:"number"`  // of desyncs so far
 }
@@ -139,6 +141,9 @@ func (n *news) take(event any) {
 		}
 	case player.Explained:
 		n.explained(&e)
+	case player.Resimulated:
+		n.desync.Again, n.desync.From = e.Outcome.String(), uint32(e.From)
+		n.line("desync", -1, fmt.Sprintf("this browser has computed ticks %d to %d again: %v", e.From+1, e.To, e.Outcome))
 	case player.Healed:
 		n.desync.Healed = uint32(e.Tick)
 		n.line("desync", -1, fmt.Sprintf("repaired: the checksums of tick %d agree again", e.Tick))

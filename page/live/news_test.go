@@ -123,12 +123,13 @@ func TestDesyncStory(t *testing.T) {
 	n.corrupted(5, "Units[1].Health")
 	n.take(player.Desynced{Tick: 20, Agreed: 10})
 	n.take(player.Explained{Tick: 25, Section: "Units"})
+	n.take(player.Resimulated{From: 10, To: 20, Outcome: protocol.RightThisTime})
 	n.take(player.Healed{Tick: 40})
-	if d := n.desync; d.Planted == "" || d.At != 5 || d.Tick != 20 || d.Agreed != 10 || d.Section != "Units" || d.Seen != 25 || d.Healed != 40 || d.Number != 1 {
+	if d := n.desync; d.Again != "right this time" || d.From != 10 || d.Planted == "" || d.At != 5 || d.Tick != 20 || d.Agreed != 10 || d.Section != "Units" || d.Seen != 25 || d.Healed != 40 || d.Number != 1 {
 		t.Errorf("the first: %+v", d)
 	}
 	n.take(player.Desynced{Tick: 60, Section: "Rand"})
-	if d := n.desync; d.Planted != "" || d.Tick != 60 || d.Section != "Rand" || d.Seen != 0 || d.Healed != 0 || d.Number != 2 {
+	if d := n.desync; d.Again != "" || d.Planted != "" || d.Tick != 60 || d.Section != "Rand" || d.Seen != 0 || d.Healed != 0 || d.Number != 2 {
 		t.Errorf("the second: %+v", d)
 	}
 }

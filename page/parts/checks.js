@@ -55,7 +55,14 @@ export class Checks {
   }
 }
 
-// describe returns the steps of a desync: planted, found, compared, repaired.
+// What it means that this browser has computed the ticks again, by the outcome.
+const meanings = {
+  "right this time": "so the memory of this browser was altered, or the rules read something that is not in the state.",
+  "wrong in the same way": "so the rules, the build or the platform of this browser differ from the server's.",
+  "another result each time": "so the rules are not deterministic.",
+};
+
+// describe returns the steps of a desync: planted, found, compared, computed again, repaired.
 function describe(d) {
   const steps = [];
   const step = (state, ...content) => steps.push(el("li", { class: state }, ...content));
@@ -70,6 +77,7 @@ function describe(d) {
     step("", `Compared at tick ${d.seen}: ${d.total} ${d.total === 1 ? "field differs" : "fields differ"}.`,
       el("table", {}, el("thead", {}, el("tr", {}, el("th", {}, "field"), el("th", {}, "here"), el("th", {}, "match"))), el("tbody", {}, ...rows)));
   }
+  if (d.again) step(d.again === "right this time" ? "good" : "bad", `Computed again from tick ${d.from} on: ${d.again}, ${meanings[d.again] ?? ""}`);
   if (d.healed) step("good", `Repaired: the server sent the right state, and the checksums of tick ${d.healed} agree again.`);
   else if (d.tick) step("wait", "Waiting for the right state…");
   return [el("ol", {}, ...steps)];

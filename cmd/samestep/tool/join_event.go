@@ -43,6 +43,10 @@ func (j *join) event(c *player.Client, e any) {
 		}
 	case player.Healed:
 		s.Healed++
+	case player.Resimulated:
+		if j.status != nil {
+			fmt.Fprintf(j.status, "this machine has computed ticks %d to %d again: %v\n", e.From+1, e.To, e.Outcome)
+		}
 	case player.Held:
 		if e.Reason != "" {
 			s.Held++

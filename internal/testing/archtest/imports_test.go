@@ -54,7 +54,7 @@ var (
 	shell = slices.Concat(log, live, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
 
 	// anyTest is what every test may import.
-	anyTest = []string{"internal/testing/testgame", "internal/testing/testenv", "internal/testing/script", "internal/nullgame", "internal/testing/dots", "internal/matchlog", goCmp, goleak, goScript}
+	anyTest = []string{"internal/testing/testgame", "internal/testing/testenv", "internal/testing/script", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
 	games = []string{"examples/...", "fixed", "fixed/grid", "fixed/ids"}
@@ -118,6 +118,7 @@ var imports = []importRow{
 	{pattern: "internal/matchlog"},
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/testing/dots", own: slices.Concat(live, []string{"replay", "fixed"})},
+	{pattern: "internal/testing/drift", own: slices.Concat(live, []string{"replay"})},
 	{pattern: "internal/testing/testgame", own: live},
 	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}, tests: []string{"lockstep/determinism", "lockstep/locksteptest", "internal/testing/testenv"}},
 	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, live, []string{"internal/testing/testenv"})},

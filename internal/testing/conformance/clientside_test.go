@@ -14,6 +14,7 @@ import (
 // steps: it opens a connection, sends a message, or closes the connection.
 type clientSide struct {
 	c    *player.Client
+	says *Player // what its auth says
 	emit func(Step)
 	dial func() int // returns the number of the next connection
 	now  int64
@@ -21,7 +22,7 @@ type clientSide struct {
 }
 
 func newClientSide(p *Player) *clientSide {
-	return &clientSide{c: player.New(game(), player.Options{Token: p.Token, Seed: 1})}
+	return &clientSide{says: p, c: player.New(game(), player.Options{Token: p.Token, Seed: 1})}
 }
 
 func (s *clientSide) time() lockstep.Time { return lockstep.Time(s.now) * lockstep.Millisecond }
@@ -51,7 +52,7 @@ func (s *clientSide) flush() {
 			s.c.Connected(s.time())
 		}
 		if b := s.c.Send(nil); len(b) > 0 {
-			b = neutral(b)
+			b = neutral(b, s.says.Resimulates)
 			s.emit(Step{Conn: s.conn, Hex: hex.EncodeToString(b), Says: contents(b)})
 			continue
 		}
@@ -64,8 +65,9 @@ func (s *clientSide) flush() {
 	}
 }
 
-// neutral replaces the platform in an auth, because it differs from machine to machine.
-func neutral(b []byte) []byte {
+// neutral replaces the platform in an auth, because it differs from machine to machine, and protocol 5 where it does not
+// matter, because a client need not know it.
+func neutral(b []byte, resimulates bool) []byte {
 	var r protocol.Reader
 	var w protocol.Writer
 	var m protocol.Message
@@ -74,6 +76,9 @@ func neutral(b []byte) []byte {
 		return b
 	}
 	m.Auth.Platform = "conformance"
+	if m.Auth.Protocol == protocol.Resimulates && !resimulates {
+		m.Auth.Protocol = protocol.Number(game().Protocol())
+	}
 	return append(w.Append(nil, &m), rest...)
 }
 

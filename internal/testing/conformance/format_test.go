@@ -72,6 +72,8 @@ type Token struct {
 type Player struct {
 	Token string `json:"token"`
 	Conns []int  `json:"conns"` // its connections; all others are guests'
+
+	Resimulates bool `json:"resimulates,omitempty"` // it says so in its auth
 }
 
 // A Step is one event. Steps are in the order of the events, also within one millisecond.

@@ -23,6 +23,7 @@ type guest struct {
 	deaf     bool // answers no pings
 	lies     bool // reports wrong checksums
 	observer bool // does not simulate
+	forgets  bool // cannot compute ticks again
 	quiet    bool // sends nothing by itself
 	lost     bool // receives nothing
 
@@ -131,6 +132,8 @@ func (g *guest) message(m *protocol.Message) error {
 		if !g.quiet {
 			g.answer(m.Tick)
 		}
+	case protocol.KindResimulate:
+		g.again(m)
 	}
 	return nil
 }
@@ -148,6 +151,33 @@ func (g *guest) answer(t lockstep.Tick) {
 	}
 	g.say(35, uint64(t), 0, len(state), state[:half])
 	g.say(35, uint64(t), half, len(state), state[half:])
+}
+
+// again answers a request to compute ticks again with what the guest has kept.
+func (g *guest) again(m *protocol.Message) {
+	if g.quiet {
+		return
+	}
+	if g.forgets {
+		g.say(43, 0, 0, 0, array{})
+		return
+	}
+	if m.State {
+		g.answer(m.Tick)
+		return
+	}
+	for t := m.From + 1; t <= m.Tick; t++ {
+		var sum checksum.Sum
+		if err := checksum.OfBytes(&sum, game().StateSchema(), g.states[t]); err != nil {
+			g.say(43, 0, 0, 0, array{})
+			return
+		}
+		sections := array{}
+		for _, s := range sum.Sections {
+			sections = append(sections, s)
+		}
+		g.say(43, uint64(t), sum.Hash, sum.Hash, sections)
+	}
 }
 
 // begin restarts with a complete sync.
@@ -182,10 +212,10 @@ func (g *guest) recordBytes(b []byte) error {
 		return err
 	}
 	g.tick = g.follower.Tick()
+	g.states[g.tick] = g.follower.Simulation().AppendState(nil)
 	if g.tick%lockstep.Tick(g.p.t.Match.CheckEvery) != 0 {
 		return nil
 	}
-	g.states[g.tick] = g.follower.Simulation().AppendState(nil)
 	if !g.silent && !g.quiet && !g.observer {
 		g.report(g.tick)
 	}

@@ -51,6 +51,8 @@ func messageFacts(m *protocol.Message) map[string]any {
 		facts["sequence"], facts["kind"], facts["payload"] = m.Sequence, m.Command, hex.EncodeToString(m.Bytes)
 	case protocol.KindChecksum:
 		facts["tick"], facts["root"], facts["sections"] = m.Tick, checksum.FormatHash(m.Hash), rootTexts(m.Sections)
+	case protocol.KindResimulated:
+		facts["tick"], facts["first"], facts["root"], facts["sections"] = m.Tick, checksum.FormatHash(m.First), checksum.FormatHash(m.Hash), rootTexts(m.Sections)
 	case protocol.KindStateSync:
 		facts["position"] = decimal(uint64(m.Position))
 		fallthrough
@@ -83,6 +85,8 @@ func serverFacts(facts map[string]any, m *protocol.Message) {
 		facts["sequence"], facts["reason"], facts["detail"] = m.Sequence, int(m.Reason), m.Text
 	case protocol.KindStateRequest:
 		facts["tick"] = m.Tick
+	case protocol.KindResimulate:
+		facts["from"], facts["to"], facts["state"] = m.From, m.Tick, m.State
 	case protocol.KindDesyncReport:
 		facts["tick"], facts["player"], facts["agreed"], facts["section"] = m.Tick, m.Player, m.Agreed, m.Field
 	case protocol.KindError:

@@ -33,11 +33,11 @@ func (s *scenario) transcript() (*Transcript, error) {
 			{ada, "player", &seats[0], "Ada"}, {bob, "player", &seats[1], "Bob"}, {eve, "spectator", nil, "Eve"},
 		},
 	}
-	if s.setup != nil {
-		s.setup(t)
-	}
 	if s.client || s.serve != nil {
 		t.Client = &Player{Token: ada}
+	}
+	if s.setup != nil {
+		s.setup(t)
 	}
 	if s.serve != nil {
 		t.Plays = []string{"client"}

@@ -43,6 +43,47 @@ func checkSessions() []Built {
 				g.answer(5)
 				p.wait(200)
 			}},
+		{id: "desync-resimulate", rules: "P-resimulate P-resimulated P-protocol-5 P-resimulated-unasked", about: "A client of protocol 5 is asked to compute the ticks again, twice, and for the first state that is wrong; a checksum that comes too late has no effect.",
+			setup: func(t *Transcript) { t.Host.Evidence = true },
+			run: func(p *play) {
+				g := p.join(auth{token: ada, protocol: 5})
+				p.wait(750)
+				for g.tick < 9 && p.err == nil {
+					p.wait(50)
+				}
+				g.wrongState(8)
+				p.lie(g, 10)
+				p.wait(800)
+				g.say(43, 9, 0, 1, array{})
+				p.wait(200)
+			}},
+		{id: "desync-resimulate-not", rules: "P-resimulated", about: "A client of protocol 5 that cannot compute the ticks again says so.",
+			setup: func(t *Transcript) { t.Host.Evidence = true },
+			run: func(p *play) {
+				g := p.join(auth{token: ada, protocol: 5})
+				p.wait(750)
+				g.forgets = true
+				p.lie(g, 10)
+				p.wait(800)
+			}},
+		{id: "resimulated-order", rules: "P-resimulated P-malformed", about: "A tick computed again that is not the next one is malformed.",
+			setup: func(t *Transcript) { t.Host.Evidence = true },
+			run: func(p *play) {
+				g := p.join(auth{token: ada, protocol: 5})
+				p.wait(750)
+				g.quiet = true
+				p.lie(g, 10)
+				p.wait(100)
+				g.say(43, 7, 0, 1, array{})
+				p.wait(200)
+			}},
+		{id: "resimulated-unasked", rules: "P-resimulated-unasked", about: "A tick computed again that nobody asked for has no answer.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada, protocol: 5})
+				p.wait(500)
+				g.say(43, 1, 0, 1, array{})
+				p.wait(200)
+			}},
 		{id: "desync-log", rules: "P-desync", about: "With the policy log there is a report, and nothing else.",
 			setup: func(t *Transcript) { t.Host.Desync = "log" },
 			run: func(p *play) {

@@ -51,6 +51,13 @@ func clientSessions() []Built {
 				p.player("corrupt", 0, "Coins[1]")
 				p.wait(1500)
 			}},
+		{id: "client-resimulate", client: true, rules: "P-resimulate P-resimulated P-protocol-5", about: "A client of protocol 5 whose state is corrupt computes the ticks again when it is asked, and is right.",
+			setup: func(t *Transcript) { t.Host.Evidence, t.Client.Resimulates = true, true },
+			run: func(p *play) {
+				p.wait(1250)
+				p.player("corrupt", 0, "Coins[1]")
+				p.wait(2500)
+			}},
 		{id: "client-pause", client: true, rules: "P-system P-ack", about: "A client in a match that is paused, goes on, and changes its speed and input delay.",
 			run: func(p *play) {
 				p.wait(1000)

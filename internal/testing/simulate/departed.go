@@ -3,6 +3,7 @@ package simulate
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // Kinds of the commands of the system about seats; docs/protocol.md numbers them.
@@ -46,6 +47,29 @@ func (w *world) evidence(e *host.Evidence) {
 	w.count("evidence")
 	if r := &e.Report; r.Agreed >= r.Tick {
 		w.fail("I7", "the report says that player %d differs at tick %d and agreed last at tick %d", r.Player, r.Tick, r.Agreed)
+	}
+	for _, p := range e.Participants {
+		for _, m := range w.machines {
+			if e.Resimulation != nil && p.Player == e.Report.Player && p.Name == m.token {
+				m.resimulated(e.Resimulation)
+			}
+		}
+	}
+}
+
+// resimulated checks what the machine computed again. All machines have the same rules, so an honest one is right this
+// time, and what it says about the first time is true.
+func (m *machine) resimulated(r *host.Resimulation) {
+	if m.liar != nil {
+		m.w.count("computed again by a liar: " + r.Outcome.String())
+		return
+	}
+	m.w.count("computed again")
+	if r.Outcome != protocol.RightThisTime || r.First != 0 {
+		m.w.fail("I7", "honest %s computed ticks %d to %d again: %v, wrong at tick %d", m, r.From+1, r.To, r.Outcome, r.First)
+	}
+	if r.Altered > 0 && !m.truth.since(r.Altered-1) {
+		m.w.fail("desync", "%s says that it was wrong from tick %d on; it is wrong: %t from tick %d, before that %v", m, r.Altered, m.truth.wrong, m.truth.from, m.truth.past)
 	}
 }
 

@@ -132,6 +132,17 @@ func (l *liar) message(b []byte) {
 			l.m.w.count("trick: a false state")
 			return
 		}
+	case protocol.KindResimulated:
+		if l.on(trickWithhold) {
+			l.m.w.count("trick: withhold")
+			return
+		}
+		if l.on(trickLie) && l.random.IntN(4) == 0 {
+			l.msg.Tick, l.msg.Hash = l.msg.Tick+lockstep.Tick(l.random.IntN(8)/7), l.msg.Hash^1<<l.random.IntN(64)
+			l.out = l.writer.Append(l.out, &l.msg)
+			l.m.w.count("trick: computed again otherwise")
+			return
+		}
 	case protocol.KindAck, protocol.KindPong:
 		if l.on(trickPace) {
 			l.late = append(l.late, arrival{l.m.w.now + 2500*lockstep.Millisecond, append([]byte(nil), b...)})
@@ -206,6 +217,7 @@ func (l *liar) perform(t trick) {
 		l.add(protocol.Message{Kind: protocol.KindCommand, Sequence: l.seq + lockstep.Sequence(r.IntN(600)) - 100, Command: lockstep.Kind(r.IntN(5)), Bytes: noise(r, 40)})
 		l.add(protocol.Message{Kind: protocol.KindChecksum, Tick: lockstep.Tick(r.IntN(1 << 14)), Hash: r.Uint64()})
 		l.add(protocol.Message{Kind: protocol.KindState, Tick: lockstep.Tick(r.IntN(1 << 14)), Total: uint32(r.IntN(100)), Bytes: noise(r, 50)})
+		l.add(protocol.Message{Kind: protocol.KindResimulated, Tick: lockstep.Tick(r.IntN(1 << 14)), Hash: r.Uint64()})
 	case trickFlood:
 		for range 40 {
 			l.add(protocol.Message{Kind: protocol.KindCommand, Sequence: l.seq + lockstep.Sequence(r.IntN(100)), Command: 1, Bytes: noise(r, 600)})

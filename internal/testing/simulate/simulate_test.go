@@ -88,3 +88,27 @@ func TestReproducible(t *testing.T) {
 		t.Errorf("got traces %x and %x of one seed, %x of another", a, b, other)
 	}
 }
+
+// Machines whose memory was altered are asked to compute the ticks again, and are right this time, whatever happens to
+// their links and to the server meanwhile. Liars say anything, and harm nobody.
+func TestFlippedMachinesComputeAgain(t *testing.T) {
+	seeds := 12
+	if testing.Short() {
+		seeds = 6
+	}
+	for _, only := range [][]string{{"flip"}, {"flip", "cut", "late", "clog", "client pause", "slow machine", "liar: lie", "liar: forge", "liar: withhold", "liar: every second check"}} {
+		c := Campaign{Options: Options{Length: 120 * lockstep.Second, Only: only}, First: 1, Seeds: seeds}
+		r, err := c.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, out := range r.Violations {
+			t.Errorf("seed %d: %v", out.Plan.Seed, out.Violation)
+		}
+		honest, liars := r.Counts["computed again"], r.Counts["computed again by a liar: another result each time"]
+		t.Logf("%v: %d flips, %d machines computed again, %d liars had other results", only, r.Injected["flip"], honest, liars)
+		if honest < r.Injected["flip"]/8 || honest == 0 || len(only) > 1 && liars == 0 {
+			t.Errorf("%v: of %d flips %d machines computed again, and %d liars had other results", only, r.Injected["flip"], honest, liars)
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package simulate
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
 
 // A truth knows since when a client's state is wrong, by comparison with the oracle's
 // state. The engine's reports of desyncs must match it.
@@ -82,6 +86,11 @@ func (t *truth) compare(m *machine) {
 		}
 	}
 	t.last = tick
+}
+
+// since reports whether a fault changed the client's state of a tick.
+func (t *truth) since(tick lockstep.Tick) bool {
+	return t.wrong && t.from == tick || slices.ContainsFunc(t.past, func(i interval) bool { return i.from == tick })
 }
 
 // reported checks a report that the client's state of a tick is wrong.

@@ -359,8 +359,11 @@ def main():
     for case in index["cases"]:
         if case["kind"] != "transcript" or "client" not in case["expect"]["plays"]:
             continue
+        t = json.load(open(os.path.join(folder, case["file"])))
+        if t["client"].get("resimulates"):
+            continue  # this client says protocol 3, and is never asked
         played += 1
-        differs = play(json.load(open(os.path.join(folder, case["file"]))))
+        differs = play(t)
         if differs:
             wrong.append("%s: %s" % (case["id"], differs))
     print("\n".join(wrong) if wrong else "played %d" % played)

@@ -169,6 +169,10 @@ func TestCorruptAndHeal(t *testing.T) {
 	if d.Planted == "" || d.Tick <= d.At || d.Healed < d.Tick || d.Number != 1 {
 		t.Errorf("got %+v", d)
 	}
+	s = v.until("computed again", func(s *live.Status) bool { return s.Desync != nil && s.Desync.Again != "" })
+	if s.Desync.Again != "right this time" || s.Desync.From >= s.Desync.Tick {
+		t.Errorf("computed again: %+v", s.Desync)
+	}
 }
 
 func TestCutAndResume(t *testing.T) {

@@ -1,0 +1,118 @@
+package desync
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// An Again is what the machine of the player that differed has computed when the server asked it to compute the ticks
+// again. It is judged here from the state hashes that the machine sent: they are its claims.
+type Again struct {
+	From    lockstep.Tick `json:"from"` // from the state of this tick on
+	To      lockstep.Tick `json:"to"`
+	Runs    int           `json:"runs"`
+	Outcome string        `json:"outcome"`           // as [protocol.Outcome.String] has it
+	First   lockstep.Tick `json:"first,omitempty"`   // the first tick at which it differed again; 0 for none
+	Section string        `json:"section,omitempty"` // the first section that differed then, if known
+	Altered lockstep.Tick `json:"altered,omitempty"` // the first tick at which it had differed at first, if known
+
+	outcome protocol.Outcome
+	player  lockstep.Player
+}
+
+// maxAgain is how many ticks a bundle may have computed again at most.
+const maxAgain = 4096
+
+// checkAgain refuses a resimulation that contradicts itself.
+func checkAgain(m *replay.Manifest) error {
+	a := m.Resimulation
+	if a == nil {
+		return nil
+	}
+	within := func(t lockstep.Tick) bool { return t == 0 || t > a.From && t <= a.To }
+	if a.From < m.Agreed || a.From >= a.To || a.To != m.Tick || a.To-a.From > maxAgain || !within(a.First) || !within(a.Altered) || len(a.Runs) == 0 {
+		return fmt.Errorf("desync: %w: ticks %d to %d were computed again in %d runs", replay.ErrBundle, a.From, a.To, len(a.Runs))
+	}
+	for _, run := range a.Runs {
+		if len(run) != int(a.To-a.From) {
+			return fmt.Errorf("desync: %w: %d ticks were computed again, want %d", replay.ErrBundle, len(run), a.To-a.From)
+		}
+	}
+	for _, h := range slices.Concat(append(a.Runs, a.Right)...) {
+		if _, err := checksum.ParseHash(h); err != nil {
+			return fmt.Errorf("desync: %w: computed again: %w", replay.ErrBundle, err)
+		}
+	}
+	return nil
+}
+
+// judge returns the outcome of the runs, as the server finds it. The groups are those of the check.
+func (a *Again) judge(m *replay.BundleResimulation, groups []Group) protocol.Outcome {
+	var right, first uint64
+	for _, g := range groups {
+		h, _ := checksum.ParseHash(g.Checksum) // checked already
+		if g.Referee {
+			right = h
+		} else if slices.Contains(g.Players, a.player) {
+			first = h
+		}
+	}
+	if right == first {
+		return protocol.OutcomeUnknown
+	}
+	var again []uint64
+	for _, run := range m.Runs {
+		if !slices.Equal(run, m.Runs[0]) {
+			return protocol.ThirdResult
+		}
+		h, _ := checksum.ParseHash(run[len(run)-1])
+		again = append(again, h)
+	}
+	o := protocol.OutcomeOf(right, first, again...)
+	if o == protocol.RightThisTime && a.First > 0 {
+		return protocol.ThirdResult // it was wrong in between
+	}
+	return o
+}
+
+// exact returns the first divergent tick, if it is known.
+func (a *Again) exact() lockstep.Tick {
+	if a.Altered > 0 {
+		return a.Altered
+	}
+	return a.First
+}
+
+// Lines says what the machine computed again, and what it means; nil if it was not asked.
+func (a *Again) Lines() []string {
+	if a == nil {
+		return nil
+	}
+	times := "once"
+	if a.Runs > 1 {
+		times = fmt.Sprintf("%d times", a.Runs)
+	}
+	where := ""
+	if a.First > 0 {
+		where = fmt.Sprintf(", from tick %d on", a.First)
+		if a.Section != "" {
+			where += " in " + a.Section
+		}
+	}
+	all := []string{fmt.Sprintf("the machine of player %d computed ticks %d to %d again, %s: %s%s", a.player, a.From+1, a.To, times, a.Outcome, where)}
+	if a.Altered > 0 && a.outcome == protocol.RightThisTime {
+		all = append(all, fmt.Sprintf("when it computed them first, it differed from tick %d on", a.Altered))
+	}
+	return append(all, outcomeMeans[a.outcome])
+}
+
+var outcomeMeans = map[protocol.Outcome]string{
+	protocol.RightThisTime:   "so its rules and its build can do it: its memory was altered (by hardware, another goroutine, or code that only shows the match), or Step has read something that is not in the state, such as a stale cache",
+	protocol.WrongTheSameWay: "so it is not its memory: its rules, its build or its platform compute otherwise",
+	protocol.ThirdResult:     "so its rules are not deterministic: map order, goroutines, time, randomness that is not in the state, or memory that fails often",
+}

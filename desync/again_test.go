@@ -1,0 +1,188 @@
+package desync_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/testing/drift"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// The machine that was wrong is asked to compute the ticks again. That names the exact tick at any check interval, and
+// tells altered memory, wrong rules and rules without a fixed result apart.
+func TestMachineThatWasWrongIsAsked(t *testing.T) {
+	for _, every := range []uint16{20, 100} {
+		at := 2*lockstep.Tick(every) + 7 // the tick that goes wrong
+		policy := host.LogDesynced
+		if every == 20 {
+			policy = host.ResyncDesynced // a state of the server's replaces that of the client at once
+		}
+		times := int32(0)
+		for _, row := range []struct {
+			name    string
+			change  func(*drift.World, *lockstep.Turn)
+			flip    bool
+			outcome protocol.Outcome
+		}{
+			{"memory", nil, true, protocol.RightThisTime},
+			{"rules", func(w *drift.World, t *lockstep.Turn) {
+				if t.Tick == at {
+					w.Spots[3].X++
+				}
+			}, false, protocol.WrongTheSameWay},
+			{"chance", func(w *drift.World, t *lockstep.Turn) {
+				if t.Tick == at {
+					times++
+					w.Spots[3].X += times
+				}
+			}, false, protocol.ThirdResult},
+		} {
+			t.Run(fmt.Sprintf("%s every %d", row.name, every), func(t *testing.T) {
+				times = 0
+				m := drift.New(t, every, drift.Rules(row.change), func(o *host.Options) { o.Desync = policy }, func(o *player.Options) { o.HashTicks = true })
+				flipped := false
+				m.Until(func() bool { return len(m.Evidence) > 0 }, func() {
+					if c := m.Clients[1]; row.flip && !flipped && c.Simulation() != nil && c.Tick() == at-1 {
+						m.State().Spots[3].X ^= 1
+						flipped = true
+					}
+				})
+				e := m.Evidence[0]
+				if e.Report.Agreed != 2*lockstep.Tick(every) || e.Report.Tick != 3*lockstep.Tick(every) || e.Resimulation == nil {
+					t.Fatalf("got evidence of tick %d, agreed %d, with %+v", e.Report.Tick, e.Report.Agreed, e.Resimulation)
+				}
+				r := e.Resimulation
+				if r.Outcome != row.outcome || r.From != e.Report.Agreed || r.To != e.Report.Tick || len(r.Runs) != 2 {
+					t.Errorf("got %v after tick %d to %d in %d runs, want %v", r.Outcome, r.From, r.To, len(r.Runs), row.outcome)
+				}
+				if r.Altered != at {
+					t.Errorf("computed at first: got tick %d, want %d", r.Altered, at)
+				}
+				first, exhibits := at, 3
+				if row.flip {
+					first, exhibits = 0, 2
+				}
+				if r.First != first || row.flip != (r.Section == "") || r.Section != "" && r.Section != "Spots" {
+					t.Errorf("computed again: got tick %d in %q, want %d in Spots", r.First, r.Section, first)
+				}
+				if len(e.Exhibits) != exhibits {
+					t.Fatalf("got %d exhibits, want %d", len(e.Exhibits), exhibits)
+				}
+				for i, x := range e.Exhibits {
+					if x.Referee == nil || x.Player == nil || i > 0 && x.Tick <= e.Exhibits[i-1].Tick || exhibits == 3 && i == 1 && x.Tick != at {
+						t.Errorf("exhibit %d of tick %d: %d and %d bytes", i, x.Tick, len(x.Referee), len(x.Player))
+					}
+				}
+				told := protocol.OutcomeUnknown
+				for _, e := range m.Events {
+					if e, ok := e.(player.Resimulated); ok {
+						told = e.Outcome
+					}
+				}
+				if told != row.outcome {
+					t.Errorf("the player is told %v, want %v", told, row.outcome)
+				}
+				for _, known := range []bool{false, true} {
+					explainAgain(t, m, known, at, row.outcome)
+				}
+			})
+		}
+	}
+}
+
+// explainAgain explains the bundle, with the game's code or without, and checks the text and the page.
+func explainAgain(t *testing.T, m *drift.Match, known bool, at lockstep.Tick, want protocol.Outcome) {
+	t.Helper()
+	o := desync.Options{}
+	if known {
+		o.Game = func(*lockstep.Header) (*lockstep.Game, error) { return lockstep.MustGame(drift.Rules(nil)), nil }
+	}
+	e, err := desync.Explain(m.Bundle(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Again == nil || e.Again.Outcome != want.String() || e.First != (desync.Span{From: at, To: at}) {
+		t.Fatalf("explained as %+v, first %v, want %v at tick %d", e.Again, e.First, want, at)
+	}
+	if e.Cause != nil && want != protocol.RightThisTime && e.Cause.Kind == desync.AlteredField {
+		t.Errorf("got the cause %s: %s", e.Cause.Kind, e.Cause.Text)
+	}
+	var text, page strings.Builder
+	if err := errors.Join(e.WriteText(&text), e.WriteHTML(&page)); err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string]string{"text": text.String(), "page": page.String()} {
+		for _, part := range []string{"2 times: " + want.String(), fmt.Sprintf("he first divergent tick is %d", at)} {
+			if !strings.Contains(b, part) {
+				t.Errorf("the %s lacks %q:\n%s", name, part, b)
+			}
+		}
+	}
+}
+
+// Without the state hashes of all ticks, the trials find the tick at which memory was altered, if the state tells it.
+func TestAlteredMemoryIsDatedByTrial(t *testing.T) {
+	for _, every := range []uint16{20, 100} {
+		at := 2*lockstep.Tick(every) + 7
+		m := drift.New(t, every, drift.Rules(nil), nil, nil)
+		flipped := false
+		m.Until(func() bool { return len(m.Evidence) > 0 }, func() {
+			if c := m.Clients[1]; !flipped && c.Simulation() != nil && c.Tick() == at-1 {
+				m.State().Spots[3].X ^= 1
+				flipped = true
+			}
+		})
+		e, err := desync.Explain(m.Bundle(), desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return lockstep.MustGame(drift.Rules(nil)), nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Again == nil || e.Again.Outcome != protocol.RightThisTime.String() || e.Again.Altered != 0 || e.Cause == nil || e.Cause.Kind != desync.AlteredField {
+			t.Fatalf("every %d: got %+v, cause %+v", every, e.Again, e.Cause)
+		}
+		if e.First != (desync.Span{From: at - 1, To: at}) { // after the one, or in the other
+			t.Errorf("every %d: got %v, want tick %d", every, e.First, at)
+		}
+	}
+}
+
+// A bundle whose resimulation contradicts itself is refused, and one that contradicts the checksums is not believed.
+func TestAgainInHostileBundles(t *testing.T) {
+	for name, change := range map[string]func(a *replay.BundleResimulation){
+		"nothing":     func(a *replay.BundleResimulation) { a.From = a.To },
+		"other check": func(a *replay.BundleResimulation) { a.To++ },
+		"no runs":     func(a *replay.BundleResimulation) { a.Runs = nil },
+		"short run":   func(a *replay.BundleResimulation) { a.Runs[1] = a.Runs[1][:3] },
+		"no hash":     func(a *replay.BundleResimulation) { a.Runs[1] = []string{"1", "2", "3", "4", "5"} },
+		"no right":    func(a *replay.BundleResimulation) { a.Right = []string{"x"} },
+		"late":        func(a *replay.BundleResimulation) { a.First = 6 },
+		"far":         func(a *replay.BundleResimulation) { a.Altered = 1 << 31 },
+	} {
+		b := chestAgain()
+		change(b.Manifest.Resimulation)
+		if _, err := desync.Explain(b, desync.Options{}); !errors.Is(err, replay.ErrBundle) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	b := chestAgain()
+	b.Manifest.Resimulation.First, b.Manifest.Resimulation.Outcome = 2, "right this time"
+	e, err := desync.Explain(b, desync.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Again == nil || e.Again.Outcome != protocol.WrongTheSameWay.String() || e.First.To != 4 || !strings.Contains(fmt.Sprint(e.Notes), "first differed at tick 2") {
+		t.Errorf("got %+v, first %v, notes %q", e.Again, e.First, e.Notes)
+	}
+	b = chestAgain()
+	b.Manifest.Resimulation.Runs[1] = b.Manifest.Resimulation.Right
+	b.Manifest.Resimulation.Runs[1] = append(b.Manifest.Resimulation.Runs[1][:4:4], "dc2da0ae66cd7357")
+	if e, err = desync.Explain(b, desync.Options{}); err != nil || e.Again == nil || e.Again.Outcome != protocol.ThirdResult.String() || e.First.To != 4 {
+		t.Errorf("got %+v, %v", e.Again, err)
+	}
+}

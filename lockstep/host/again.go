@@ -1,0 +1,300 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// A Resimulation is what a player whose checksum differed has computed when it was asked to compute the ticks again. The
+// player's part is untrusted.
+type Resimulation struct {
+	From, To lockstep.Tick // from the state of tick From on
+	Outcome  protocol.Outcome
+
+	// First is the first tick at which the player, computing again, had another state hash than the referee, and
+	// Section the first section that differed; 0 and "" if not known.
+	First   lockstep.Tick
+	Section string
+
+	// Altered is the first tick of which the player's state hash differed when it was computed at first, if the player
+	// keeps the hashes of all ticks; else 0.
+	Altered lockstep.Tick
+
+	Right []uint64   // the referee's state hashes of the ticks after From, up to First if that is known
+	Runs  [][]uint64 // the player's, each time
+}
+
+const (
+	// maxAgain is how many ticks a player is asked to compute again at most.
+	maxAgain = 4096
+
+	// againRuns is how often a player computes all ticks again. If its rules are not deterministic, once may be right.
+	againRuns = 2
+
+	// againTicks is how many ticks the referee compares with them in the time of a tick.
+	againTicks = 4
+
+	// againTime multiplies the time of the ticks: the runs, and one to the first tick that is wrong.
+	againTime = 3
+)
+
+// An again asks a player to compute ticks again, as part of an inquiry.
+type again struct {
+	Resimulation
+	begin    coordinator.State // of the referee, of a tick up to From
+	frames   []lockstep.Frame  // after it
+	next     lockstep.Tick     // the tick of the awaited checksum; 0 for none
+	hash     uint64            // of the referee at the tick To
+	first    []uint64          // the player's hashes, as computed at first
+	sections [][]uint64        // of each run, flat
+	waits    bool              // for the state of tick First
+	complete bool              // the runs wait to be compared, or are being compared
+	sim      *lockstep.Simulation
+	due      lockstep.Time // of the next ticks of the comparison
+	state    []byte        // of the referee, of tick First
+}
+
+// prepareAgain returns what a player can be asked after a report, or nil: the referee must have found itself right, and
+// must have the state and the frames with which to compare the answer. The ticks are charged at once, so it does not
+// matter what the player answers.
+func (h *Host) prepareAgain(r *coordinator.DesyncReport, p *peer) *again {
+	from := r.Agreed
+	if p.began < r.Tick {
+		from = max(from, p.began)
+	}
+	if !p.resimulates || r.Resimulation != coordinator.RefereeRight || r.Tick-from > maxAgain {
+		return nil
+	}
+	size := againRuns * int(r.Tick-from) * 8 * (2 + h.game.StateSchema().NumSections())
+	every := lockstep.Tick(h.header.Settings.CheckEvery)
+	m := h.c.Referee().Moment(from - from%every)
+	if m == nil || m.State == nil || size > h.options.MaxEvidence {
+		return nil
+	}
+	frames := (*hostFrames)(h).Frames(m.Tick, r.Tick)
+	if frames == nil || !h.chargeAgain(p, len(frames)) {
+		return nil
+	}
+	a := &again{begin: coordinator.State{Tick: m.Tick, Bytes: slices.Clone(m.State)}, frames: frames, hash: r.Groups[0].Hash}
+	a.From, a.To = from, r.Tick
+	return a
+}
+
+// chargeAgain charges ticks that the referee computes again to compare them with a player's answer. It reports false if
+// the player or the match has used up its share, which is as large as that for reports.
+func (h *Host) chargeAgain(p *peer, ticks int) bool {
+	match := h.options.Rates.Resimulations.times(matchResimulations)
+	if h.again.Room(h.now, match) < ticks || !h.take(p.account, againBudget, ticks) {
+		return false
+	}
+	return h.again.Take(h.now, match, ticks)
+}
+
+// time returns how long a player may take.
+func (a *again) time(s *lockstep.Settings) lockstep.Time {
+	return inquiryTimeout + lockstep.Time(s.Micros(againTime*int64(a.To-a.From)))
+}
+
+// done reports whether no more answers are awaited.
+func (a *again) done() bool { return a == nil || a.next == 0 && !a.waits && !a.complete }
+
+// askRun asks a player for the checksums of another run.
+func (h *Host) askRun(p *peer, a *again) {
+	a.Runs, a.sections = append(a.Runs, nil), append(a.sections, nil)
+	a.next = a.From + 1
+	h.askAgain(p, a.From, a.To, false)
+}
+
+func (h *Host) askAgain(p *peer, from, to lockstep.Tick, state bool) {
+	p.asked = true
+	h.message = protocol.Message{Kind: protocol.KindResimulate, From: from, Tick: to, State: state}
+	h.private(p, &h.message)
+}
+
+// awaited reports whether a message is a checksum that a player was asked for. Such ones are not counted as messages.
+func (p *peer) awaited(m *protocol.Message) bool {
+	return m.Kind == protocol.KindResimulated && p.inquiry != nil && p.inquiry.again != nil && p.inquiry.again.next != 0
+}
+
+// resimulated takes the checksum of a tick that a player has computed again.
+func (h *Host) resimulated(p *peer, m *protocol.Message) {
+	switch {
+	case !p.asked:
+		h.offend(p, 0, "")
+		return
+	case !p.awaited(m):
+		return // too late
+	}
+	a := p.inquiry.again
+	run := len(a.Runs) - 1
+	switch {
+	case m.Tick == 0: // it cannot
+		a.next, a.Runs, a.sections = 0, a.Runs[:run], a.sections[:run]
+		a.complete = true
+		h.wakeAt(h.now)
+		return
+	case m.Tick != a.next:
+		h.malformed(p, "a tick computed again out of order")
+		return
+	}
+	a.Runs[run] = append(a.Runs[run], m.Hash)
+	if run == 0 {
+		a.first = append(a.first, m.First)
+	}
+	if len(m.Sections) == h.game.StateSchema().NumSections() {
+		a.sections[run] = append(a.sections[run], m.Sections...)
+	}
+	if a.next++; a.next <= a.To {
+		return
+	}
+	if a.next = 0; len(a.Runs) < againRuns {
+		h.askRun(p, a)
+		return
+	}
+	a.complete = true
+	h.wakeAt(h.now)
+}
+
+// compareTime compares the complete runs of one player with the referee's computation, some ticks at a time, so that the
+// match does not stand meanwhile.
+func (h *Host) compareTime() {
+	var q *inquiry
+	for _, x := range h.inquiries {
+		if x.again != nil && x.again.complete && x.peer.state != Closed && (q == nil || x.again.sim != nil) {
+			q = x
+		}
+	}
+	if q == nil {
+		return
+	}
+	a := q.again
+	if h.now < a.due {
+		h.wakeAt(a.due)
+		return
+	}
+	if !h.compareAgain(a, againTicks) {
+		a.due = h.now + lockstep.Time(h.header.Settings.Micros(1))
+		h.wakeAt(a.due)
+		return
+	}
+	if a.Outcome != protocol.OutcomeUnknown && a.First > 0 && a.First < a.To {
+		q.exhibits = append(q.exhibits, Exhibit{Tick: a.First, Referee: a.state})
+		a.waits = true
+		h.askAgain(q.peer, a.From, a.First, true)
+	}
+	h.wakeAt(h.now) // for the next one
+	h.finishInquiry(q)
+}
+
+// compareAgain computes at most n of the ticks again as the referee does, up to the first at which a run differs. It
+// reports whether it is done. The outcome stays unknown without a complete run, or if the referee's kept state was
+// altered.
+func (h *Host) compareAgain(a *again, n int) (done bool) {
+	if a.sim == nil {
+		sim, err := h.game.AwaitState(h.header)
+		if err != nil || len(a.Runs) == 0 || sim.Restore(a.begin.Tick, a.begin.Bytes) != nil {
+			a.complete = false
+			return true
+		}
+		a.sim = sim
+	}
+	for ; n > 0 && len(a.frames) > 0 && a.First == 0; n-- {
+		err := a.sim.Step(&a.frames[0])
+		if a.frames = a.frames[1:]; err != nil {
+			a.complete, a.sim = false, nil
+			return true
+		}
+		if a.sim.Tick() <= a.From {
+			continue
+		}
+		var sum checksum.Sum
+		a.sim.Sum(&sum)
+		a.Right = append(a.Right, sum.Hash)
+		if a.takeTick(&sum, h) {
+			a.state = a.sim.AppendState(nil)
+		}
+	}
+	if len(a.frames) > 0 && a.First == 0 {
+		return false
+	}
+	if a.First > 0 || a.Right[len(a.Right)-1] == a.hash {
+		a.Outcome = a.outcome()
+	}
+	a.complete, a.sim = false, nil
+	return true
+}
+
+// takeTick compares the next tick with the referee's checksum, and reports whether a run differs.
+func (a *again) takeTick(right *checksum.Sum, h *Host) bool {
+	i := len(a.Right) - 1
+	t := a.From + 1 + lockstep.Tick(i)
+	if f := a.first[i]; a.Altered == 0 && f != 0 && f != right.Hash && (i == 0 || a.first[i-1] == a.Right[i-1]) {
+		a.Altered = t
+	}
+	for run, hashes := range a.Runs {
+		if hashes[i] == right.Hash {
+			continue
+		}
+		a.First = t
+		n := len(right.Sections)
+		if all := a.sections[run]; len(all) == n*len(hashes) {
+			first, _ := checksum.Compare(checksum.Sum{Hash: hashes[i], Sections: all[n*i : n*(i+1)]}, *right, h.game.StateSchema())
+			a.Section = first.Name
+		}
+		return true
+	}
+	return false
+}
+
+// outcome judges the complete runs.
+func (a *again) outcome() protocol.Outcome {
+	last := int(a.To-a.From) - 1
+	var ends []uint64
+	for _, hashes := range a.Runs {
+		if !slices.Equal(hashes, a.Runs[0]) {
+			return protocol.ThirdResult
+		}
+		ends = append(ends, hashes[last])
+	}
+	o := protocol.OutcomeOf(a.hash, a.first[last], ends...)
+	if o == protocol.RightThisTime && a.First > 0 {
+		return protocol.ThirdResult // it was wrong in between
+	}
+	return o
+}
+
+// concludeAgain returns what was found out, and nil without a complete run.
+func (h *Host) concludeAgain(q *inquiry) *Resimulation {
+	a := q.again
+	if a == nil {
+		return nil
+	}
+	if a.next != 0 { // the time is over
+		run := len(a.Runs) - 1
+		a.next, a.Runs, a.sections = 0, a.Runs[:run], a.sections[:run]
+		a.complete = true
+	}
+	if a.complete {
+		h.compareAgain(a, len(a.frames))
+	}
+	if a.Outcome == protocol.OutcomeUnknown {
+		return nil
+	}
+	return &a.Resimulation
+}
+
+// memory returns the bytes that an again holds.
+func (a *again) memory() int {
+	if a == nil {
+		return 0
+	}
+	n := cap(a.begin.Bytes) + cap(a.state) + 8*(cap(a.first)+cap(a.Right))
+	for i := range a.Runs {
+		n += 8 * (cap(a.Runs[i]) + cap(a.sections[i]))
+	}
+	return n
+}
