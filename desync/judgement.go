@@ -1,11 +1,9 @@
 package desync
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/checksum"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -27,17 +25,13 @@ func (w *work) verdict() Verdict {
 	if c == nil {
 		c = checkOf(m, ours.hash, w.log.sums.seats)
 	}
-	right, wrong := c.sides()
-	v := Verdict{Party: c.party(), Players: []lockstep.Player{}, Simulated: true}
-	switch {
-	case v.Party == "" && len(wrong) > 0:
-		v.Party, v.Players = WrongPlayer, wrong
-	case v.Party == "":
-		v.Party = WrongUnknown
+	j := judge{w.e.Machine, w.e.Recorder, "the agreed checksum"}
+	if slices.ContainsFunc(w.e.Groups, func(g Group) bool { return g.Referee }) {
+		j.agreed = "the referee"
+	} else if list := rightPlayers(w.e.Groups); len(list) > 0 {
+		j.agreed = players(list)
 	}
-	slices.Sort(v.Players)
-	v.Text = w.verdictText(&v, c, right)
-	return v
+	return j.verdict(c)
 }
 
 // checkOf returns the check of a bundle whose log does not have it yet.
@@ -57,29 +51,4 @@ func checkOf(m *replay.Manifest, own uint64, seats int) *check {
 		}
 	}
 	return c
-}
-
-// verdictText puts a verdict into words.
-func (w *work) verdictText(v *Verdict, c *check, right []lockstep.Player) string {
-	again := "the match simulated again agrees with "
-	switch {
-	case v.Party == WrongBuild && c.tick < w.manifest.Tick:
-		return fmt.Sprintf("this build computes %s at tick %d where the log has %s, before anybody differed: explain it with the build and platform that recorded it (%s)",
-			checksum.FormatHash(c.own), c.tick, checksum.FormatHash(c.agreed), w.e.Recorder)
-	case v.Party == WrongBuild && len(right) > 0:
-		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and differs from the one of most players (on %s)",
-			again, players(right), w.e.Machine, w.e.Recorder)
-	case v.Party == WrongBuild:
-		return fmt.Sprintf("the match simulated again (on %s) matches no report: this build differs from the one that played the match (on %s), or all reports are wrong",
-			w.e.Machine, w.e.Recorder)
-	case v.Party == WrongUnclear:
-		return again + "half of the players: which half is right is unknown"
-	case v.Party == WrongReferee:
-		return again + players(right) + ", not with the referee"
-	case v.Party == WrongPlayer && slices.ContainsFunc(w.e.Groups, func(g Group) bool { return g.Referee }):
-		return again + "the referee, not with " + players(v.Players)
-	case v.Party == WrongPlayer:
-		return again + players(rightPlayers(w.e.Groups)) + ", not with " + players(v.Players)
-	}
-	return "all checksums in the bundle match the simulation"
 }
