@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -136,23 +137,24 @@ func (a *alignment) list(l list, r, w state.Value) (right, wrong []byte) {
 	if slices.Equal(idsR, idsW) {
 		return r.Bytes, w.Bytes
 	}
-	atR, okR := indexes(idsR)
-	atW, okW := indexes(idsW)
+	atR, okR := newIDIndex(idsR)
+	atW, okW := newIDIndex(idsW)
 	if !okR || !okW {
 		return r.Bytes, w.Bytes
 	}
-	var partsW [][]byte
+	offsets := make([]int, 0, len(idsW)+1) // of the elements on the wrong side
 	for e := range w.Elements() {
-		partsW = append(partsW, e.Bytes)
+		offsets = append(offsets, e.Offset-w.Offset)
 	}
+	offsets = append(offsets, len(w.Bytes))
 	var lostR, lostW []uint64
 	places := []int{}
 	order := []int{} // by place: the index on the wrong side
 	right, wrong = make([]byte, countBytes), make([]byte, countBytes)
 	i := 0
 	for e := range r.Elements() {
-		if j, ok := atW[idsR[i]]; ok {
-			right, wrong = append(right, e.Bytes...), append(wrong, partsW[j]...)
+		if j, ok := atW.find(idsR[i]); ok {
+			right, wrong = append(right, e.Bytes...), append(wrong, w.Bytes[offsets[j]:offsets[j+1]]...)
 			places, order = append(places, i), append(order, j)
 		} else {
 			lostR = append(lostR, idsR[i])
@@ -160,7 +162,7 @@ func (a *alignment) list(l list, r, w state.Value) (right, wrong []byte) {
 		i++
 	}
 	for _, id := range idsW {
-		if _, ok := atR[id]; !ok {
+		if _, ok := atR.find(id); !ok {
 			lostW = append(lostW, id)
 		}
 	}
@@ -173,13 +175,33 @@ func (a *alignment) list(l list, r, w state.Value) (right, wrong []byte) {
 	return right, wrong
 }
 
-// indexes returns the index of each ID, or false if one occurs twice.
-func indexes(ids []uint64) (map[uint64]int, bool) {
-	at := make(map[uint64]int, len(ids)) // only looked up
-	for i, id := range ids {
-		at[id] = i
+// An idIndex finds elements by their ID. It takes less memory than a map, because a state may have millions of elements.
+type idIndex struct {
+	ids    []uint64
+	sorted []int32 // the indexes of the elements, by ID
+}
+
+// newIDIndex returns false if an ID occurs twice.
+func newIDIndex(ids []uint64) (x idIndex, unique bool) {
+	x = idIndex{ids, make([]int32, len(ids))}
+	for i := range x.sorted {
+		x.sorted[i] = int32(i)
 	}
-	return at, len(at) == len(ids)
+	slices.SortFunc(x.sorted, func(a, b int32) int { return cmp.Compare(ids[a], ids[b]) })
+	for i := 1; i < len(x.sorted); i++ {
+		if ids[x.sorted[i-1]] == ids[x.sorted[i]] {
+			return x, false
+		}
+	}
+	return x, true
+}
+
+func (x *idIndex) find(id uint64) (index int, ok bool) {
+	i, ok := slices.BinarySearchFunc(x.sorted, id, func(at int32, id uint64) int { return cmp.Compare(x.ids[at], id) })
+	if !ok {
+		return 0, false
+	}
+	return int(x.sorted[i]), true
 }
 
 func (a *alignment) lost(l *list, ids []uint64, right, wrong string) {

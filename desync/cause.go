@@ -107,7 +107,7 @@ func (s *search) look(families []family) error {
 }
 
 // partOfTime is the part of the time that a family has after a cause was found.
-const partOfTime = 50
+const partOfTime = 10
 
 // within lets f spend a part of the time that is left.
 func (s *search) within(part time.Duration, f func() error) error {
@@ -148,7 +148,7 @@ func (s *search) first(v *variation) (lockstep.Tick, error) {
 	return first, err
 }
 
-const maxOthers = 8
+const maxOthers = 32
 
 // cause returns the cause that is named first, with the others, or nil if none fits.
 func (s *search) cause() *Cause {

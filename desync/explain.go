@@ -115,7 +115,7 @@ func (w *work) simulate() {
 	const longest = 8 * lookBack
 	from := min(w.good, w.bad-min(w.bad, lookBack))
 	from = max(from, w.bad-min(w.bad, longest))
-	again, err := simulateAgain(w.log, g, from, w.bad, &w.options)
+	again, err := w.simulateFrom(g, from)
 	if err != nil {
 		w.note("the match could not be simulated again: %v", err)
 		return
@@ -128,6 +128,26 @@ func (w *work) simulate() {
 	}
 	if w.tester, err = newTester(again, &w.options); err != nil {
 		w.note("no trials: %v", err)
+	}
+}
+
+// simulateFrom simulates from the last keyframe that is not after a tick, and whose state has the checksum that the log has
+// of its tick.
+func (w *work) simulateFrom(g *lockstep.Game, from lockstep.Tick) (*rerun, error) {
+	for {
+		again, err := simulateAgain(w.log, g, from, w.bad, &w.options)
+		if err != nil {
+			return nil, err
+		}
+		agreed := w.log.sums.agreed.find(again.keyframe)
+		if agreed == nil || agreed.hash == again.hash {
+			return again, nil
+		}
+		w.note("the keyframe of tick %d is not the state whose checksum the log has: verify says more", again.keyframe)
+		if again.keyframe <= w.log.first {
+			return again, nil
+		}
+		from = again.keyframe - 1
 	}
 }
 

@@ -17,7 +17,9 @@ func (w *work) search() {
 	if s.good > w.good {
 		w.note("trials begin at tick %d only: the states before are too many to be kept", s.good)
 	}
-	s.look(w.families(s))
+	if err := s.look(w.families(s)); err != nil {
+		w.note("the trials ended: %v", err)
+	}
 	w.e.Trials, w.e.Tried = s.spent, s.tried
 	w.e.Cause = s.cause()
 	if w.e.Cause == nil {

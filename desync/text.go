@@ -13,6 +13,7 @@ import (
 const (
 	textPlaces   = 8
 	textCommands = 8
+	textCauses   = 8
 )
 
 // WriteText writes the explanation for people. Control characters in names and strings of the match are escaped.
@@ -139,11 +140,12 @@ func (e *Explanation) firstLine() string {
 func (e *Explanation) cause(t *words.Page) {
 	if c := e.Cause; c != nil {
 		t.Line("cause", "consistent with: %s: %s", c.Kind, c.Text)
-		for _, other := range c.Others {
+		shown := min(len(c.Others), textCauses)
+		for _, other := range c.Others[:shown] {
 			t.Line("", "or as well, %s: %s", other.Kind, other.Text)
 		}
-		if c.More > 0 {
-			t.Line("", "or as well, %d more faults", c.More)
+		if more := len(c.Others) - shown + c.More; more > 0 {
+			t.Line("", "or as well, %d more", more)
 		}
 		faults := "this one fault"
 		if len(c.Others) > 0 {

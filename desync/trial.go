@@ -22,7 +22,6 @@ type variation struct {
 type tester struct {
 	again *rerun
 	sim   *lockstep.Simulation
-	other *lockstep.Simulation // with another configuration
 	clock clock
 	spent int // ticks
 	buf   []byte
