@@ -116,3 +116,82 @@ var outcomeMeans = map[protocol.Outcome]string{
 	protocol.WrongTheSameWay: "so it is not its memory: its rules, its build or its platform compute otherwise",
 	protocol.ThirdResult:     "so its rules are not deterministic: map order, goroutines, time, randomness that is not in the state, or memory that fails often",
 }
+
+// takeAgain judges what the player's machine has computed again. It trusts the states that were simulated here more than
+// the referee's hashes, unless this build computes otherwise, and these more than the server's verdict.
+func (w *work) takeAgain() {
+	m := w.manifest.Resimulation
+	if m == nil || w.e.Verdict.Party == WrongReferee {
+		return
+	}
+	a := &Again{From: m.From, To: m.To, Runs: len(m.Runs), Altered: m.Altered, player: w.manifest.Player}
+	for i := range int(m.To - m.From) {
+		right, known := w.rightHash(m, i)
+		if !known {
+			break // the referee's hashes end where it differs
+		}
+		if slices.ContainsFunc(m.Runs, func(run []string) bool { return run[i] != right }) {
+			a.First = m.From + 1 + lockstep.Tick(i)
+			break
+		}
+	}
+	if a.First == m.First {
+		a.Section = m.Section
+	} else if m.First > 0 {
+		w.note("the server says that the player's machine, computing again, first differed at tick %d, but its checksums do not", m.First)
+	}
+	if a.outcome = a.judge(m, w.e.Groups); a.outcome == protocol.OutcomeUnknown {
+		return
+	}
+	a.Outcome, w.e.Again = a.outcome.String(), a
+	if t := a.exact(); t > 0 {
+		w.good = max(w.good, t-1)
+	}
+}
+
+// rightHash returns the right state hash of the i-th tick that was computed again.
+func (w *work) rightHash(m *replay.BundleResimulation, i int) (hash string, known bool) {
+	if b := w.again.state(m.From + 1 + lockstep.Tick(i)); b != nil && !w.e.Verdict.undecided() {
+		var sum checksum.Sum
+		if err := checksum.OfBytes(&sum, w.log.schema, b); err != nil {
+			panic(err) // our own states are canonical
+		}
+		return checksum.FormatHash(sum.Hash), true
+	}
+	if i < len(m.Right) {
+		return m.Right[i], true
+	}
+	return "", false
+}
+
+// settleAgain lets what the machine computed again decide what the trials cannot: the tick, and that memory was not
+// altered if the same ticks went wrong again.
+func (w *work) settleAgain() {
+	a := w.e.Again
+	if a == nil {
+		return
+	}
+	if c := w.e.Cause; c != nil && a.outcome != protocol.RightThisTime {
+		w.e.Cause = c.without(AlteredField)
+		if c.Kind == AlteredField {
+			w.note("%s set to %s after tick %d would have had the same effect, but the machine went wrong again: not its memory", c.Path, c.Wrong, c.When.To)
+		}
+	}
+	if t := a.exact(); t > 0 {
+		w.e.First = Span{t, t}
+		if c := w.e.Cause; c != nil && (t < c.When.From || t > c.When.To) {
+			w.note("the cause would fit another tick than the one at which the machine says that it differed: one of both is not right")
+		}
+	}
+}
+
+// without returns the causes that are not of a kind, or nil if there is none.
+func (c *Cause) without(k CauseKind) *Cause {
+	all := slices.DeleteFunc(append([]*Cause{c}, c.Others...), func(c *Cause) bool { return c.Kind == k })
+	if len(all) == 0 {
+		return nil
+	}
+	first := *all[0]
+	first.Others, first.More = all[1:], c.More
+	return &first
+}

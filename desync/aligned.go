@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -10,115 +11,197 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// An alignment makes two states comparable whose lists have different elements: where one side lacks an element, every
-// later element has another index. It reduces each section that is a list of elements with an ID to the elements that
-// both sides have.
+// An alignment makes two states comparable whose lists have different elements, or the same in another order: an index
+// then means another element on each side. It reduces each list whose elements have an ID to the elements that both sides
+// have, in the order of the right side. Lists inside of other lists stay as they are.
 type alignment struct {
 	schema       *state.Schema
 	right, wrong []byte
 	whole        [2][]byte        // the states that were aligned
 	places       map[string][]int // by list: the right side's index of each remaining element; only looked up
 	missing      []state.Place    // elements that only one side has, by list and side
+	orders       []state.Place    // lists in another order
+}
+
+// DiffStates compares two states as [state.Schema.DiffPlacesAt] does, but elements of lists by their ID: an element that
+// one side lacks, or has at another index, does not make those after it differ. A list in another order is a place of its
+// own. The paths are those of a.
+func DiffStates(s *state.Schema, a, b []byte, path string) (state.Places, error) {
+	x, err := align(s, a, b)
+	if err != nil { // not states of the schema: the error says which
+		return s.DiffPlacesAt(path, a, b)
+	}
+	_, places, err := x.differences(path, 0)
+	return places, err
 }
 
 // align aligns two valid states.
 func align(s *state.Schema, right, wrong []byte) (*alignment, error) {
 	a := &alignment{schema: s, whole: [2][]byte{right, wrong}, places: make(map[string][]int)}
-	r, err := s.Split(nil, right)
-	if err != nil {
-		return nil, err
-	}
-	w, err := s.Split(nil, wrong)
-	if err != nil {
-		return nil, err
-	}
-	for i := range r {
-		l, ok := listOf(s.Root().Field(i))
-		if ok {
-			r[i], w[i] = a.list(l, r[i], w[i])
+	for _, b := range a.whole {
+		if err := s.Validate(b); err != nil {
+			return nil, err
 		}
-		a.right, a.wrong = append(a.right, r[i]...), append(a.wrong, w[i]...)
 	}
+	doneR, doneW := 0, 0
+	for _, l := range listsOf(s) {
+		r, err := s.Lookup(right, l.name)
+		if err != nil {
+			return nil, err
+		}
+		w, err := s.Lookup(wrong, l.name)
+		if err != nil {
+			return nil, err
+		}
+		keptR, keptW := a.list(l, r, w)
+		a.right = append(append(a.right, right[doneR:r.Offset]...), keptR...)
+		a.wrong = append(append(a.wrong, wrong[doneW:w.Offset]...), keptW...)
+		doneR, doneW = r.Offset+len(r.Bytes), w.Offset+len(w.Bytes)
+	}
+	a.right, a.wrong = append(a.right, right[doneR:]...), append(a.wrong, wrong[doneW:]...)
 	return a, nil
 }
 
-// A list is a slice of structs of one size with a field ID.
+// A list is a slice of structs with a field ID.
 type list struct {
-	name string
+	name string // its path
 	id   state.Node
-	size int // of an element
 	at   int // bytes of an element before its ID
 }
 
-// listOf describes a node as a list. It returns false if the node is no list, or its elements have no ID.
-func listOf(n state.Node) (list, bool) {
+// listsOf returns the lists of a schema that are in no other list, in the order of their bytes.
+func listsOf(s *state.Schema) (all []list) {
+	var walk func(n state.Node, path string)
+	walk = func(n state.Node, path string) {
+		if n.Kind() == state.Struct {
+			for i := range n.NumFields() {
+				f := n.Field(i)
+				walk(f, strings.TrimPrefix(path+"."+f.Name(), "."))
+			}
+		} else if l, ok := listOf(n, path); ok {
+			all = append(all, l)
+		}
+	}
+	walk(s.Root(), "")
+	return all
+}
+
+// listOf describes a node as a list. It returns false if the node is no list, or its elements have no ID at a fixed place.
+func listOf(n state.Node, path string) (list, bool) {
 	if n.Kind() != state.Slice || n.Elem().Kind() != state.Struct {
 		return list{}, false
 	}
 	elem := n.Elem()
-	size, fixed := elem.Size()
-	if !fixed {
-		return list{}, false
-	}
 	at := 0
 	for i := range elem.NumFields() {
 		f := elem.Field(i)
 		if strings.EqualFold(f.Name(), "ID") && f.Kind().Integer() {
-			return list{n.Name(), f, size, at}, true
+			return list{path, f, at}, true
 		}
-		sizeBytes, _ := f.Size()
-		at += sizeBytes
+		size, fixed := f.Size()
+		if !fixed {
+			return list{}, false
+		}
+		at += size
 	}
 	return list{}, false
 }
 
 const countBytes = 4 // before the elements of a slice
 
-// ids returns the IDs of the elements, in order.
-func (l *list) ids(b []byte) []uint64 {
+// idOf returns the ID of an element.
+func (l *list) idOf(element []byte) uint64 {
 	n, _ := l.id.Size()
+	return number(element[l.at : l.at+n])
+}
+
+// has reports whether a state has an element.
+func (l *list) has(s *state.Schema, b []byte, id uint64) bool {
+	v, err := s.Lookup(b, l.name)
+	return err == nil && slices.Contains(l.ids(v), id)
+}
+
+// ids returns the IDs of the elements, in order.
+func (l *list) ids(v state.Value) []uint64 {
 	var all []uint64
-	for b = b[countBytes:]; len(b) > 0; b = b[l.size:] {
-		all = append(all, number(b[l.at:l.at+n]))
+	for e := range v.Elements() {
+		all = append(all, l.idOf(e.Bytes))
 	}
 	return all
 }
 
-// list reduces both sides' lists to the elements that both have, and notes the others. It leaves the lists as they are
-// if the common elements are in different orders.
-func (a *alignment) list(l list, r, w []byte) (right, wrong []byte) {
+// list reduces both sides' lists to the elements that both have, in the order of the right side, and notes the others and
+// another order. It leaves the lists as they are if an ID occurs twice.
+func (a *alignment) list(l list, r, w state.Value) (right, wrong []byte) {
 	idsR, idsW := l.ids(r), l.ids(w)
 	if slices.Equal(idsR, idsW) {
-		return r, w
+		return r.Bytes, w.Bytes
 	}
-	keptR, places, lostR := l.common(r, idsR, idsW)
-	keptW, _, lostW := l.common(w, idsW, idsR)
-	if !slices.Equal(l.ids(keptR), l.ids(keptW)) {
-		return r, w
+	atR, okR := newIDIndex(idsR)
+	atW, okW := newIDIndex(idsW)
+	if !okR || !okW {
+		return r.Bytes, w.Bytes
 	}
+	offsets := make([]int, 0, len(idsW)+1) // of the elements on the wrong side
+	for e := range w.Elements() {
+		offsets = append(offsets, e.Offset-w.Offset)
+	}
+	offsets = append(offsets, len(w.Bytes))
+	var lostR, lostW []uint64
+	places := []int{}
+	order := []int{} // by place: the index on the wrong side
+	right, wrong = make([]byte, countBytes), make([]byte, countBytes)
+	i := 0
+	for e := range r.Elements() {
+		if j, ok := atW.find(idsR[i]); ok {
+			right, wrong = append(right, e.Bytes...), append(wrong, w.Bytes[offsets[j]:offsets[j+1]]...)
+			places, order = append(places, i), append(order, j)
+		} else {
+			lostR = append(lostR, idsR[i])
+		}
+		i++
+	}
+	for _, id := range idsW {
+		if _, ok := atR.find(id); !ok {
+			lostW = append(lostW, id)
+		}
+	}
+	binary.LittleEndian.PutUint32(right, uint32(len(places)))
+	binary.LittleEndian.PutUint32(wrong, uint32(len(places)))
 	a.places[l.name] = places
 	a.lost(&l, lostR, "present", "absent")
 	a.lost(&l, lostW, "absent", "present")
-	return keptR, keptW
+	a.permuted(&l, places, order, idsR)
+	return right, wrong
 }
 
-// common returns a list of the elements whose ID is in others, their indexes in b, and the IDs of the rest.
-func (l *list) common(b []byte, ids, others []uint64) (kept []byte, places []int, lost []uint64) {
-	has := make(map[uint64]bool, len(others)) // only looked up
-	for _, id := range others {
-		has[id] = true
+// An idIndex finds elements by their ID. It takes less memory than a map, because a state may have millions of elements.
+type idIndex struct {
+	ids    []uint64
+	sorted []int32 // the indexes of the elements, by ID
+}
+
+// newIDIndex returns false if an ID occurs twice.
+func newIDIndex(ids []uint64) (x idIndex, unique bool) {
+	x = idIndex{ids, make([]int32, len(ids))}
+	for i := range x.sorted {
+		x.sorted[i] = int32(i)
 	}
-	kept = make([]byte, countBytes)
-	for i, id := range ids {
-		if has[id] {
-			kept = append(kept, b[countBytes+i*l.size:countBytes+(i+1)*l.size]...)
-			places = append(places, i)
-		} else {
-			lost = append(lost, id)
+	slices.SortFunc(x.sorted, func(a, b int32) int { return cmp.Compare(ids[a], ids[b]) })
+	for i := 1; i < len(x.sorted); i++ {
+		if ids[x.sorted[i-1]] == ids[x.sorted[i]] {
+			return x, false
 		}
 	}
-	binary.LittleEndian.PutUint32(kept, uint32(len(places)))
-	return kept, places, lost
+	return x, true
+}
+
+func (x *idIndex) find(id uint64) (index int, ok bool) {
+	i, ok := slices.BinarySearchFunc(x.sorted, id, func(at int32, id uint64) int { return cmp.Compare(x.ids[at], id) })
+	if !ok {
+		return 0, false
+	}
+	return int(x.sorted[i]), true
 }
 
 func (a *alignment) lost(l *list, ids []uint64, right, wrong string) {
@@ -128,6 +211,28 @@ func (a *alignment) lost(l *list, ids []uint64, right, wrong string) {
 	first := l.element(ids[0])
 	a.missing = append(a.missing, state.Place{
 		Path: l.name, Element: first, First: state.Difference{Path: first, A: right, B: wrong}, Fields: 1, Elements: len(ids), Total: len(ids),
+	})
+}
+
+// permuted notes the first of the common elements that has another neighbour before it, if there is one.
+func (a *alignment) permuted(l *list, places, order []int, ids []uint64) {
+	if slices.IsSorted(order) {
+		return
+	}
+	sorted := slices.Sorted(slices.Values(order))
+	first, n := -1, 0
+	for i := range order {
+		if order[i] != sorted[i] {
+			if n++; first < 0 {
+				first = i
+			}
+		}
+	}
+	there := places[slices.Index(order, sorted[first])] // the element that the wrong side has there
+	at := fmt.Sprintf("%s[%d]", l.name, places[first])
+	a.orders = append(a.orders, state.Place{
+		Path: l.name, Element: at, Order: true, Fields: 1, Elements: n, Total: 1,
+		First: state.Difference{Path: at + "." + l.id.Name(), A: strconv.FormatUint(ids[places[first]], 10), B: strconv.FormatUint(ids[there], 10)},
 	})
 }
 
@@ -178,13 +283,15 @@ func (a *alignment) inner(path string) (inner string, ok bool, err error) {
 // differences returns the fields that differ at or below a path, with their paths in the right state, and the same grouped
 // by place.
 func (a *alignment) differences(path string, limit int) (fields state.Differences, places state.Places, err error) {
-	missing, inBoth := a.missing, true
+	whole, inBoth := a.others(), true
 	if path != "" {
 		if path, inBoth, err = a.inner(path); err != nil {
 			return fields, places, err
 		}
 		list, rest, _ := strings.Cut(path, "[")
-		missing = slices.DeleteFunc(slices.Clone(missing), func(g state.Place) bool { return g.Path != list || inBoth && rest != "" })
+		whole = slices.DeleteFunc(whole, func(g state.Place) bool {
+			return g.Path != list && !strings.HasPrefix(g.Path, list+".") || inBoth && rest != ""
+		})
 	}
 	if inBoth {
 		if fields, err = a.schema.DiffAt(path, a.right, a.wrong, limit); err != nil {
@@ -201,13 +308,18 @@ func (a *alignment) differences(path string, limit int) (fields state.Difference
 		g := &places.List[i]
 		g.Element, g.First.Path = a.path(g.Element), a.path(g.First.Path)
 	}
-	var lost []state.Difference
-	for _, g := range missing {
-		lost = append(lost, g.First)
+	var first []state.Difference
+	for _, g := range whole {
+		first = append(first, g.First)
 		fields.Total += g.Total
 		places.Total += g.Total
 	}
-	fields.List = append(lost, fields.List...)
-	places.List = append(append([]state.Place{}, missing...), places.List...)
+	fields.List = append(first, fields.List...)
+	places.List = append(whole, places.List...)
 	return fields, places, nil
+}
+
+// others returns the places that are no fields: lists in another order, and elements that one side lacks.
+func (a *alignment) others() []state.Place {
+	return append(slices.Clone(a.orders), a.missing...)
 }

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
 
 // maxSuspects is the number of differing fields that are tried as the altered one.
-const maxSuspects = 12
+const maxSuspects = 24
 
 // altered tries each suspect with another value, between any two ticks. It tries several values: that of the wrong
 // state, and those that differ from the right value as the final values do, by the same number or in the same bits.
@@ -28,7 +27,7 @@ func (s *search) altered(schema *state.Schema, suspects []state.Difference) erro
 		if !ok {
 			continue
 		}
-		if err := s.alteredField(w, right.Bytes, wrong.Bytes); err != nil || s.found != nil {
+		if err := s.alteredField(w, right.Bytes, wrong.Bytes); err != nil {
 			return err
 		}
 	}
@@ -37,11 +36,14 @@ func (s *search) altered(schema *state.Schema, suspects []state.Difference) erro
 
 // alteredField tries one field, at every tick from the last one back.
 func (s *search) alteredField(w *watcher, right, wrong []byte) error {
+	var found *Cause
 	for t := s.bad; ; t-- {
 		begin := s.again.state(t)
 		if v, ok := w.value(begin); ok && begin != nil {
 			for _, b := range guesses(v.Bytes, right, wrong) {
-				if err := s.alteredAt(t, begin, v, b); err != nil {
+				changed := slices.Clone(begin)
+				copy(changed[v.Offset:], b)
+				if err := s.between(&found, t, changed, func() *Cause { return alteredCause(v, b) }); err != nil {
 					return err
 				}
 			}
@@ -50,15 +52,24 @@ func (s *search) alteredField(w *watcher, right, wrong []byte) error {
 			break
 		}
 	}
-	if s.found != nil && s.moved(w) {
-		s.found.When.From = s.good + 1
+	if found != nil && s.moving(w) {
+		found.When.From = s.good + 1
 	}
 	return nil
 }
 
-// moved reports whether a field is in a slice, without IDs, of which elements were added or removed since tick good.
+func alteredCause(v state.Value, b []byte) *Cause {
+	became := v
+	became.Bytes = b
+	return &Cause{
+		Kind: AlteredField, rank: rankAltered, Path: v.Path, Right: v.String(), Wrong: became.String(),
+		Text: fmt.Sprintf("%s was %s instead of %s, in the memory or by the rules; all else follows from it", v.Path, became.String(), v.String()),
+	}
+}
+
+// moving reports whether a field is in a slice, without IDs, of which elements were added or removed since tick good.
 // Then the field may have had another path when it was altered.
-func (s *search) moved(w *watcher) bool {
+func (s *search) moving(w *watcher) bool {
 	if w.byID() {
 		return false
 	}
@@ -70,7 +81,7 @@ func (s *search) moved(w *watcher) bool {
 		if err != nil || last.Node.Kind() != state.Slice {
 			continue
 		}
-		for t := s.bad - 1; t >= s.good; t-- {
+		for t := s.bad - 1; t >= s.good && t < s.bad; t-- {
 			v, err := w.schema.Lookup(s.again.state(t), w.path[:i])
 			if err != nil || !slices.Equal(v.Bytes[:countBytes], last.Bytes[:countBytes]) {
 				return true
@@ -80,46 +91,65 @@ func (s *search) moved(w *watcher) bool {
 	return false
 }
 
-func (s *search) alteredAt(t lockstep.Tick, begin []byte, v state.Value, b []byte) error {
-	changed := slices.Clone(begin)
-	copy(changed[v.Offset:], b)
-	trial := variation{from: t, state: changed}
-	ok, err := s.fits(&trial)
-	if !ok {
-		return err
-	}
-	// An altered state after tick t may have been computed so in t, or altered between t and the tick after it. At tick
-	// good both sides were equal.
-	span := Span{max(t, s.good+1), min(t+1, s.bad)}
-	became := v
-	became.Bytes = b
-	if c := s.found; c != nil {
-		c.When.From, c.When.To = min(c.When.From, span.From), max(c.When.To, span.To)
-		c.fault = trial
-		return nil
-	}
-	s.found = &Cause{
-		Kind: AlteredField, When: span, Path: v.Path, Right: v.String(), Wrong: became.String(), fault: trial,
-		Text: fmt.Sprintf("%s was %s instead of %s; all else follows from it", v.Path, became.String(), v.String()),
-	}
-	return nil
-}
-
 // guesses returns the values to which a field with value now may have been altered, if its final value is wrong instead
 // of right. Each value occurs once.
 func guesses(now, right, wrong []byte) [][]byte {
 	n := len(now)
-	number := func(b []byte) uint64 {
-		var all [8]byte
-		copy(all[:], b)
-		return binary.LittleEndian.Uint64(all[:])
-	}
 	var list [][]byte
 	for _, x := range []uint64{number(wrong), number(now) + number(wrong) - number(right), number(now) ^ number(wrong) ^ number(right)} {
 		b := binary.LittleEndian.AppendUint64(nil, x)[:n]
+		if n == 1 && len(right) == 1 && number(right) < 2 && number(wrong) < 2 && b[0] > 1 {
+			continue // maybe a bool
+		}
 		if !slices.Equal(b, now) && !slices.ContainsFunc(list, func(o []byte) bool { return slices.Equal(o, b) }) {
 			list = append(list, b)
 		}
 	}
 	return list
+}
+
+// elements tries to lose, or to keep, each element that only one side has.
+func (s *search) elements(lists []list, missing []state.Place) error {
+	schema := s.again.game.StateSchema()
+	for _, m := range missing {
+		i := slices.IndexFunc(lists, func(l list) bool { return l.name == m.Path })
+		var id uint64
+		if _, err := fmt.Sscanf(m.Element[len(m.Path):], "["+lists[i].id.Name()+"=%d]", &id); err != nil {
+			continue
+		}
+		if err := s.element(schema, lists[i], id, m.Element); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// element tries to lose one element.
+func (s *search) element(schema *state.Schema, l list, id uint64, name string) error {
+	var found *Cause
+	for t := s.bad; ; t-- {
+		if v, err := schema.Lookup(s.again.state(t), l.name); err == nil {
+			for e := range v.Elements() {
+				if l.idOf(e.Bytes) != id {
+					continue
+				}
+				changed := slices.Clone(s.again.state(t))
+				shorter(changed[v.Offset:])
+				changed = slices.Delete(changed, e.Offset, e.Offset+len(e.Bytes))
+				if err := s.between(&found, t, changed, func() *Cause {
+					return &Cause{Kind: LostElement, rank: rankElement, Path: name, Right: "present", Wrong: "absent", Text: name + " was lost, in the memory or by the rules; all else follows from it"}
+				}); err != nil {
+					return err
+				}
+			}
+		}
+		if t == s.good {
+			return nil
+		}
+	}
+}
+
+// shorter reduces the count at the start of a slice by one.
+func shorter(slice []byte) {
+	binary.LittleEndian.PutUint32(slice, binary.LittleEndian.Uint32(slice)-1)
 }

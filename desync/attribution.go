@@ -19,7 +19,7 @@ func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o rep
 	if err != nil {
 		return verdictOf([]Blame{})
 	}
-	a := &attribution{until: v.Ticks, own: make(map[lockstep.Tick]uint64), blames: []Blame{}}
+	a := &attribution{until: v.Ticks, own: make(map[lockstep.Tick]uint64), decisive: make(map[Party]*check), blames: []Blame{}}
 	if a.stopped = v.Stopped; a.stopped {
 		a.until = v.First.Tick
 	}
@@ -28,7 +28,10 @@ func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o rep
 	a.tie(r, g, o.MaxTicks)
 	a.judge(v.Differences)
 	slices.SortStableFunc(a.blames, func(a, b Blame) int { return cmp.Compare(a.First, b.First) })
-	return verdictOf(a.blames)
+	verdict := verdictOf(a.blames)
+	j := judge{lockstep.Platform(), a.recorder, "the agreed checksum"}
+	verdict.Text = j.text(verdict, a.decisive[verdict.Party])
+	return verdict
 }
 
 // An attribution finds the wrong parties, one check after the other.
@@ -41,8 +44,10 @@ type attribution struct {
 	presence []presence               // at most maxEvidence
 	gone     [256]lockstep.Tick       // by player: the tick at which it left; 0 if it is present
 	blames   []Blame
+	recorder string                // the platform that recorded the replay
 	keyframe *lockstep.DesyncError // a keyframe that differs, until the next check
 	differs  bool                  // the simulation differed at the last check
+	decisive map[Party]*check      // by party: the first check at which it was wrong; only looked up
 }
 
 // A presence is the arrival or departure of a player.
@@ -58,6 +63,9 @@ func (a *attribution) record(rec *record.Record) error {
 		if c := &rec.Frame.Commands[i]; c.Player == lockstep.System && len(a.presence) < maxEvidence {
 			a.meet(c)
 		}
+	}
+	if rec.Kind == record.KindHeader {
+		a.recorder = rec.Header.Platform
 	}
 	return a.log.record(rec)
 }
@@ -171,6 +179,9 @@ func (a *attribution) check(c *check) {
 	party := c.party()
 	if party != "" {
 		a.blame(party, 0, first)
+	}
+	if who := cmp.Or(party, WrongPlayer); a.decisive[who] == nil && (party != "" || len(wrong) > 0) {
+		a.decisive[who] = c
 	}
 	for i := range a.blames {
 		b := &a.blames[i]

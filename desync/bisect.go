@@ -243,7 +243,7 @@ func (s *recording) state(i *item) ([]byte, error) {
 
 // fields notes the fields in which two states of a tick differ.
 func (s *bisector) fields(t lockstep.Tick, a, b []byte) error {
-	places, err := s.schema.DiffPlacesAt(s.options.Path, a, b)
+	places, err := DiffStates(s.schema, a, b, s.options.Path)
 	if err != nil {
 		return fmt.Errorf("desync: states of tick %d: %w", t, err)
 	}

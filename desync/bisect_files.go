@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // BisectFiles is [Bisect] of two files, replays or bundles, of one match. The game that fits the first file simulates
@@ -36,6 +39,59 @@ func BisectFile(a *replay.File, reports []Report, games replay.Games, o BisectOp
 	}
 	found, err := BisectReports(x.reader, reports, x.game, o)
 	return x.finish(found, nil, "the reported checksum", o, err)
+}
+
+// BisectPlayer is [BisectFile] with the checksums that the file says a player has reported, and of a bundle, with the states
+// that the player sent.
+func BisectPlayer(a *replay.File, p lockstep.Player, games replay.Games, o BisectOptions) (*Bisection, error) {
+	r, err := a.Reader()
+	if err != nil {
+		return refused(fileError(a, err))
+	}
+	reports, err := PlayerReports(r, p)
+	if err != nil && !errors.As(err, new(*replay.DamageError)) { // the bisection reports damage
+		return refused(fileError(a, err))
+	}
+	if b := a.Bundle(); b != nil && b.Manifest.Player == p && !b.Manifest.Tie {
+		h, err := a.Header()
+		if err != nil {
+			return refused(fileError(a, err))
+		}
+		if reports, err = withStates(reports, b, h); err != nil {
+			return refused(fileError(a, err))
+		}
+	}
+	o.Second = cmp.Or(o.Second, fmt.Sprintf("player %d", p))
+	return BisectFile(a, reports, games, o)
+}
+
+// withStates adds the states of a bundle's player to reports. It leaves out a state that has another checksum than the one
+// that was reported.
+func withStates(reports []Report, b *replay.Bundle, h *lockstep.Header) ([]Report, error) {
+	schema, err := state.ParseSchema(h.StateSchema)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range b.Manifest.Exhibits {
+		if x.Player == "" {
+			continue
+		}
+		bytes, err := b.State(x.Player)
+		if err != nil {
+			return nil, err
+		}
+		var sum checksum.Sum
+		if checksum.OfBytes(&sum, schema, bytes) != nil {
+			continue
+		}
+		at := slices.IndexFunc(reports, func(r Report) bool { return r.Tick == x.Tick })
+		if at < 0 {
+			reports = append(reports, Report{Tick: x.Tick, Hash: sum.Hash, State: bytes})
+		} else if reports[at].Hash == sum.Hash {
+			reports[at].State = bytes
+		}
+	}
+	return reports, nil
 }
 
 // fileError adds the name of a file to an error.

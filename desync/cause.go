@@ -2,6 +2,10 @@ package desync
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -9,61 +13,158 @@ import (
 // A CauseKind is a kind of fault.
 type CauseKind string
 
-// The kinds of faults that the trials cover.
+// The kinds of faults that the trials cover, in the order in which they are named if several fit.
 const (
 	LostCommand    CauseKind = "lost command"
 	DoubledCommand CauseKind = "doubled command"
-	MovedCommand   CauseKind = "moved command"
 	SwappedOrder   CauseKind = "wrong order"
-	ExtraDraw      CauseKind = "extra draw"
+	MovedCommand   CauseKind = "moved command"
+	OtherPlayer    CauseKind = "other player"
+	LostTick       CauseKind = "lost tick"
+	MovedTick      CauseKind = "moved tick"
+	OtherDraws     CauseKind = "other draws"
+	PermutedList   CauseKind = "permuted list"
+	AlteredPayload CauseKind = "altered payload"
+	OtherConfig    CauseKind = "other configuration"
+	LostElement    CauseKind = "lost element"
 	AlteredField   CauseKind = "altered field"
 )
 
-// A Cause is a single fault that leads from the last good state to exactly the wrong one, bit by bit.
+// A Cause is a single fault that leads from the last good state to exactly the wrong one, bit by bit. The states are
+// consistent with it, and with the others in the list. None is proven: a rule that treats the same command, field or
+// generator otherwise leads to the same states.
 type Cause struct {
 	Kind    CauseKind `json:"kind"`
 	Text    string    `json:"text"`
-	When    Span      `json:"when"`              // the first divergent tick, or several that cannot be told apart
+	When    Span      `json:"when"`              // where the states diverge if this is the cause
 	Command *Command  `json:"command,omitempty"` // nil if the fault is not one of a command
-	Path    string    `json:"path,omitempty"`    // of the field or the generator
-	Right   string    `json:"right,omitempty"`   // an altered field's value on the right side, and on the wrong side
+	Path    string    `json:"path,omitempty"`    // of the field, the list or the generator; of the payload or the configuration
+	Right   string    `json:"right,omitempty"`   // the value there on the right side, and on the wrong side
 	Wrong   string    `json:"wrong,omitempty"`
-	Others  []string  `json:"others,omitempty"` // faults of other commands that lead to the same state
+	Others  []*Cause  `json:"others,omitempty"` // the other faults that lead to the same state, up to a limit
+	More    int       `json:"more,omitempty"`   // number of those beyond the limit
 	fault   variation
+	rank    int           // order among the causes that fit
 	ends    lockstep.Tick // the tick of the wrong state that it leads to
 }
 
-// A search looks for the cause: the fault that leads from the state of tick good to the wrong state of tick bad.
+// String returns the cause as text that does not claim more than was found out.
+func (c *Cause) String() string {
+	return fmt.Sprintf("consistent with a fault of kind %q: %s", c.Kind, c.Text)
+}
+
+// A Tried says how many variations of one family were tried.
+type Tried struct {
+	Family string `json:"family"`
+	Count  int    `json:"count"`
+	All    bool   `json:"all"` // false: the time was over before all of them were tried
+}
+
+// String returns the family as text.
+func (t Tried) String() string {
+	if t.All {
+		return fmt.Sprintf("%d %s", t.Count, t.Family)
+	}
+	return fmt.Sprintf("%d %s, but not all", t.Count, t.Family)
+}
+
+// A search looks for causes: faults that lead from the state of tick good to the wrong state of tick bad.
 type search struct {
 	*tester
 	good, bad lockstep.Tick
 	wrong     []byte
 	describe  func(*lockstep.Command) Command
-	found     *Cause
+	found     []*Cause
+	tried     []Tried
+	count     int // of the present family
 }
 
-// fits plays a variation and reports whether it ends in the wrong state.
-func (s *search) fits(v *variation) (bool, error) {
-	b, err := s.play(v, s.bad, nil)
-	return err == nil && b != nil && bytes.Equal(b, s.wrong), err
+// A family is faults of one sort.
+type family struct {
+	name string
+	try  func() error // tries all of them
 }
 
-// share lets f spend at most part ticks of the budget.
-func (s *search) share(part int, f func() error) error {
-	rest := s.left - part
-	s.left = part
+// look tries all families. No family may spend more than half of the time that is left, and once a cause fits, no more than a
+// small part: what it adds is another cause that cannot be told apart from the first.
+func (s *search) look(families []family) error {
+	for i, f := range families {
+		s.count = 0
+		part := s.clock.left()
+		if i < len(families)-1 {
+			part /= 2
+		}
+		if len(s.found) > 0 {
+			part = min(part, s.clock.whole/partOfTime)
+		}
+		err := s.within(part, f.try)
+		if err != nil && err != errBudget {
+			return err
+		}
+		s.tried = append(s.tried, Tried{f.name, s.count, err == nil})
+	}
+	return nil
+}
+
+// partOfTime is the part of the time that a family has after a cause was found.
+const partOfTime = 10
+
+// within lets f spend a part of the time that is left.
+func (s *search) within(part time.Duration, f func() error) error {
+	end := s.clock.end
+	s.clock.end = min(end, s.clock.spent()+part)
 	err := f()
-	s.left += rest
+	s.clock.end = end
 	return err
+}
+
+// try plays a variation, and keeps the cause that it stands for if it fits.
+func (s *search) try(v variation, cause func() *Cause) error {
+	s.count++
+	ok, err := s.fits(&v)
+	if err != nil || !ok {
+		return err
+	}
+	c := cause()
+	c.fault = v
+	if c.When == (Span{}) {
+		first, err := s.first(&v)
+		if err != nil {
+			return err
+		}
+		c.When = Span{first, first}
+	}
+	s.found = append(s.found, c)
+	return nil
 }
 
 // first returns the first tick at which a variation's state differs from the right one.
 func (s *search) first(v *variation) (lockstep.Tick, error) {
 	first := s.bad
-	_, err := s.play(v, s.bad, func(t lockstep.Tick, b []byte) {
-		if t < first && !bytes.Equal(b, s.again.state(t)) {
-			first = t
-		}
+	_, err := s.play(v, s.bad, func(t lockstep.Tick, b []byte) bool {
+		first = t
+		return bytes.Equal(b, s.again.state(t))
 	})
 	return first, err
+}
+
+const maxOthers = 32
+
+// cause returns the cause that is named first, with the others, or nil if none fits.
+func (s *search) cause() *Cause {
+	slices.SortStableFunc(s.found, func(a, b *Cause) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.When.From, b.When.From))
+	})
+	if len(s.found) == 0 {
+		return nil
+	}
+	first := *s.found[0]
+	for _, c := range s.found[1:] {
+		if len(first.Others) == maxOthers {
+			first.More++
+			continue
+		}
+		first.Others = append(first.Others, c)
+	}
+	return &first
 }

@@ -142,10 +142,10 @@ func (h *historian) before(c *Change, w *watcher) error {
 			i--
 			continue
 		}
-		if int(end-marks[i]) > h.left {
+		if h.clock.left() <= 0 {
 			return errBudget
 		}
-		h.left -= int(end - marks[i])
+		h.clock.ticks += int(end - marks[i])
 		h.spent += int(end - marks[i])
 		found, err := h.stretch(c, w, marks[i], end)
 		if err != nil || found {
@@ -172,9 +172,9 @@ func (h *historian) stretch(c *Change, w *watcher, from, to lockstep.Tick) (bool
 			continue
 		}
 		c.Tick, c.Before = t, w.text(x.state(t-1))
-		past := &historian{tester: &tester{again: x, sim: h.sim, left: h.left, tell: h.tell}, log: h.log, describe: h.describe}
+		past := &historian{tester: &tester{again: x, sim: h.sim, clock: h.clock, tell: h.tell}, log: h.log, describe: h.describe}
 		err := past.blame(c, w)
-		h.left, h.spent = past.left, h.spent+past.spent
+		h.clock, h.spent = past.clock, h.spent+past.spent
 		return true, err
 	}
 	c.Since = x.first // after from if the states are large

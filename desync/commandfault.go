@@ -1,109 +1,216 @@
 package desync
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A commandFault is a possible fault of one command.
-type commandFault struct {
-	kind CauseKind
-	text string
-	// vary returns the frames that change if the fault happens to command i of f, or nil if it cannot happen.
-	vary func(s *search, f *lockstep.Frame, i int) map[lockstep.Tick]*lockstep.Frame
-}
+// The ranks of causes: if several fit, the one with the lowest is named first. Within a family, simple faults come first.
+const (
+	rankLost = iota
+	rankDoubled
+	rankSwapped
+	rankMoved
+	rankPlayer = rankMoved + 2*record.MaxInputDelay + iota
+	rankTick
+	rankMovedTick
+	rankDraws
+	rankOrder
+	rankPayload
+	rankConfig
+	rankElement
+	rankAltered
+)
 
-// commandFaults are the faults that trials try, the simplest first.
-var commandFaults = []commandFault{
-	{LostCommand, "a command did not run", func(_ *search, f *lockstep.Frame, i int) map[lockstep.Tick]*lockstep.Frame {
-		return map[lockstep.Tick]*lockstep.Frame{f.Tick: without(f, i)}
-	}},
-	{DoubledCommand, "a command ran twice", func(_ *search, f *lockstep.Frame, i int) map[lockstep.Tick]*lockstep.Frame {
-		return map[lockstep.Tick]*lockstep.Frame{f.Tick: doubled(f, i)}
-	}},
-	{SwappedOrder, "a command ran after the one that follows it", func(_ *search, f *lockstep.Frame, i int) map[lockstep.Tick]*lockstep.Frame {
-		if i+1 == len(f.Commands) {
-			return nil
-		}
-		return map[lockstep.Tick]*lockstep.Frame{f.Tick: swapped(f, i)}
-	}},
-	{MovedCommand, "a command ran one tick too late", moved(1)},
-	{MovedCommand, "a command ran one tick too early", moved(-1)},
-	{MovedCommand, "a command ran two ticks too late", moved(2)},
-}
-
-func moved(by int) func(s *search, f *lockstep.Frame, i int) map[lockstep.Tick]*lockstep.Frame {
-	return func(s *search, f *lockstep.Frame, i int) map[lockstep.Tick]*lockstep.Frame {
-		to := f.Tick + lockstep.Tick(by)
-		if to <= s.good || to > s.bad {
-			return nil
-		}
-		other := s.again.frame(to)
-		return map[lockstep.Tick]*lockstep.Frame{f.Tick: without(f, i), to: with(&other, f.Commands[i])}
-	}
-}
-
-// A hit is a fault of one command that leads to the wrong state.
-type hit struct {
-	fault   int // index in commandFaults
-	first   lockstep.Tick
-	command *lockstep.Command
-	varied  variation
-}
-
-// commands tries all faults of single commands, backwards from the last tick, because later faults take fewer ticks to
-// try. If several lead to the wrong state, the simplest and earliest is the cause, and the cause lists the others.
-func (s *search) commands() error {
-	var hits []hit
-	err := s.commandHits(&hits)
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.fault, b.fault), cmp.Compare(a.first, b.first)) })
-	for _, h := range hits {
-		command := s.describe(h.command)
-		text := fmt.Sprintf("%s: tick %d, %s", commandFaults[h.fault].text, command.Tick, command.Text)
-		if s.found == nil {
-			s.found = &Cause{Kind: commandFaults[h.fault].kind, Text: text, Command: &command, When: Span{h.first, h.first}, fault: h.varied}
-			continue
-		}
-		s.found.When = Span{min(s.found.When.From, h.first), max(s.found.When.To, h.first)}
-		if len(s.found.Others) < maxOthers {
-			s.found.Others = append(s.found.Others, text)
-		}
-	}
-	return err
-}
-
-const maxOthers = 8
-
-func (s *search) commandHits(hits *[]hit) error {
+// eachCommand calls try for all commands, backwards from the last tick, because later faults take fewer ticks to try.
+func (s *search) eachCommand(try func(f *lockstep.Frame, i int) error) error {
 	for t := s.bad; t > s.good; t-- {
 		f := s.again.frame(t)
 		for i := range f.Commands {
-			for k, fault := range commandFaults {
-				frames := fault.vary(s, &f, i)
-				if frames == nil {
-					continue
-				}
-				v := variation{from: t - 1, frames: frames}
-				if frames[t-1] != nil {
-					v.from = t - 2
-				}
-				ok, err := s.fits(&v)
-				if err != nil {
-					return err
-				}
-				if !ok {
-					continue
-				}
-				first, err := s.first(&v)
-				if err != nil {
-					return err
-				}
-				*hits = append(*hits, hit{k, first, &f.Commands[i], v})
+			if err := try(&f, i); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// commands tries faults of single commands, the simplest faults first.
+func (s *search) commands() error {
+	if err := s.eachCommand(s.command); err != nil {
+		return err
+	}
+	for by := lockstep.Tick(1); by <= record.MaxInputDelay && by < s.bad-s.good; by++ {
+		if err := s.eachCommand(func(f *lockstep.Frame, i int) error { return s.moved(f, i, by) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// command tries to lose or to double command i of a frame, and to run it after those that follow it.
+func (s *search) command(f *lockstep.Frame, i int) error {
+	one := func(kind CauseKind, rank int, what string, frame *lockstep.Frame) error {
+		return s.ofCommand(&f.Commands[i], kind, rank, what, frame)
+	}
+	if err := one(LostCommand, rankLost, fmt.Sprintf("a command did not run up to tick %d", s.bad), without(f, i)); err != nil {
+		return err
+	}
+	if err := one(DoubledCommand, rankDoubled, "a command ran twice", doubled(f, i)); err != nil {
+		return err
+	}
+	for j := i + 1; j < len(f.Commands); j++ {
+		what := "a command ran after the one that follows it"
+		if j > i+1 {
+			what = fmt.Sprintf("a command ran after the %d that follow it", j-i)
+		}
+		if err := one(SwappedOrder, rankSwapped, what, later(f, i, j)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofCommand tries a fault of one command.
+func (s *search) ofCommand(c *lockstep.Command, kind CauseKind, rank int, what string, frames ...*lockstep.Frame) error {
+	return s.try(framed(frames...), func() *Cause {
+		command := s.describe(c)
+		return &Cause{Kind: kind, rank: rank, Command: &command, Text: fmt.Sprintf("%s: tick %d, %s", what, command.Tick, command.Text)}
+	})
+}
+
+// framed returns the variation with other frames.
+func framed(frames ...*lockstep.Frame) variation {
+	v := variation{from: frames[0].Tick, frames: make(map[lockstep.Tick]*lockstep.Frame)}
+	for _, f := range frames {
+		v.from = min(v.from, f.Tick)
+		v.frames[f.Tick] = f
+	}
+	v.from--
+	return v
+}
+
+// later returns a frame in which command i runs after command j.
+func later(f *lockstep.Frame, i, j int) *lockstep.Frame {
+	all := slices.Clone(f.Commands)
+	c := all[i]
+	copy(all[i:j], all[i+1:j+1])
+	all[j] = c
+	return &lockstep.Frame{Tick: f.Tick, Commands: all}
+}
+
+// moved tries to let a command run later, and earlier, by some ticks.
+func (s *search) moved(f *lockstep.Frame, i int, by lockstep.Tick) error {
+	for _, d := range []struct {
+		ok   bool
+		to   lockstep.Tick
+		word string
+	}{{f.Tick+by <= s.bad, f.Tick + by, "late"}, {f.Tick > s.good+by, f.Tick - by, "early"}} {
+		if !d.ok {
+			continue
+		}
+		other := s.again.frame(d.to)
+		what := fmt.Sprintf("a command ran %s too %s", tickCount(by), d.word)
+		if err := s.ofCommand(&f.Commands[i], MovedCommand, rankMoved+2*int(by), what, without(f, i), with(&other, f.Commands[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func tickCount(n lockstep.Tick) string {
+	if n == 1 {
+		return "one tick"
+	}
+	return fmt.Sprintf("%d ticks", n)
+}
+
+// ticks tries faults of all commands of a tick, and of all of one player in it.
+func (s *search) ticks() error {
+	for t := s.bad; t > s.good; t-- {
+		f := s.again.frame(t)
+		if len(f.Commands) < 2 {
+			continue // a fault of a command
+		}
+		reversed := slices.Clone(f.Commands)
+		slices.Reverse(reversed)
+		if err := s.ofTick(t, SwappedOrder, "the commands of tick %d ran in reverse order", &lockstep.Frame{Tick: t, Commands: reversed}); err != nil {
+			return err
+		}
+		for _, who := range append([]int{-1}, severalOf(&f)...) {
+			if err := s.partOf(&f, who); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// severalOf returns the players with several commands in a frame, but not if all are of one player.
+func severalOf(f *lockstep.Frame) (all []int) {
+	for i := 1; i < len(f.Commands); i++ {
+		if p := int(f.Commands[i].Player); p == int(f.Commands[i-1].Player) && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	if f.Commands[0].Player == f.Commands[len(f.Commands)-1].Player {
+		return nil
+	}
+	return all
+}
+
+// partOf tries faults of all commands of a player in a tick; -1: of all players.
+func (s *search) partOf(f *lockstep.Frame, who int) error {
+	of := ""
+	if who >= 0 {
+		of = fmt.Sprintf(" of player %d", who)
+	}
+	rest := &lockstep.Frame{Tick: f.Tick}
+	var part []lockstep.Command
+	for _, c := range f.Commands {
+		if who < 0 || int(c.Player) == who {
+			part = append(part, c)
+		} else {
+			rest.Commands = append(rest.Commands, c)
+		}
+	}
+	if err := s.ofTick(f.Tick, LostTick, "the commands"+of+" of tick %d did not run", rest); err != nil {
+		return err
+	}
+	for by := lockstep.Tick(1); by <= record.MaxInputDelay && f.Tick+by <= s.bad; by++ {
+		other := s.again.frame(f.Tick + by)
+		text := fmt.Sprintf("the commands%s of tick %%d ran %s too late", of, tickCount(by))
+		if err := s.ofTick(f.Tick, MovedTick, text, rest, with(&other, part...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *search) ofTick(t lockstep.Tick, kind CauseKind, text string, frames ...*lockstep.Frame) error {
+	return s.try(framed(frames...), func() *Cause {
+		rank := map[CauseKind]int{SwappedOrder: rankSwapped, LostTick: rankTick, MovedTick: rankMovedTick}[kind]
+		return &Cause{Kind: kind, rank: rank, Text: fmt.Sprintf(text, t)}
+	})
+}
+
+// players tries each command as one of another player.
+func (s *search) players() error {
+	seats := lockstep.Player(s.again.header.Settings.Players)
+	return s.eachCommand(func(f *lockstep.Frame, i int) error {
+		c := f.Commands[i]
+		for p := range seats {
+			if f.Commands[i].Player == lockstep.System || f.Commands[i].Player == p {
+				continue
+			}
+			c.Player = p
+			if err := s.ofCommand(&f.Commands[i], OtherPlayer, rankPlayer, fmt.Sprintf("a command ran as one of player %d", p), with(without(f, i), c)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

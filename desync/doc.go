@@ -19,9 +19,10 @@
 //     The replay's header describes states and commands, so fields and commands have names without the game's code.
 //   - The re-simulation begins at the last keyframe before the last check at which both sides agreed. It shows which
 //     side is right, and gives the right state of every tick in between.
-//   - Trials simulate the same ticks with one fault: a command left out, doubled, moved or exchanged, an extra draw from
-//     a generator, or a field with another value. If a trial ends in exactly the wrong side's state, bit by bit, its
-//     fault is the cause, or cannot be told from the cause.
+//   - Trials simulate the same ticks with one fault: a command left out, doubled, moved, exchanged or with another
+//     payload, more or fewer draws from a generator, a list in another order, a field with another value, another
+//     configuration. If a trial ends in exactly the wrong side's state, bit by bit, the states are consistent with its
+//     fault. A trial proves nothing: it never excludes a tick or another cause.
 //
 // An explanation costs a running match nothing. It finds the command that wrote a field in a second pass over the same
 // frames: it leaves out commands, and compares the results.

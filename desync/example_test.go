@@ -125,15 +125,20 @@ func ExampleExplain() {
 	}
 	// Output:
 	// verdict    THE PLAYER: the match simulated again agrees with the referee, not with player 1
-	// first      the first divergent tick is 4
-	// cause      lost command: a command did not run: tick 4, player 0: give {"Gold":40}
-	//            shown by trial: the match with this one fault ends in the wrong side's state of tick 5, bit by bit
-	// fields     at tick 4, right → wrong: 2 fields
-	//            Gold 100 → 60
-	//            Gifts[0] 4 → 3
-	// changed    Gold became 100 instead of 60 in tick 4, by tick 4, player 0: give {"Gold":40}
-	//            Gifts[0] became 4 instead of 3 in tick 4, by tick 4, player 0: give {"Gold":40}
-	// commands   tick 4, player 0: give {"Gold":40} (changes Gold, Gifts[0])
+	// first      the first divergent tick is one of 1 to 5
+	// cause      consistent with: lost command: a command did not run up to tick 5: tick 4, player 0: give {"Gold":40}
+	//            shown by trial: the match with this one fault ends in the wrong side's state of tick 5, bit by bit, and so it does with a rule that does the same
+	// tried      44 faults of commands, 11 faults of all commands of a tick, 180 altered payloads of commands that change what differs, 30 altered fields, 5 commands of other players
+	// fields     at tick 5, right → wrong: 2 fields
+	//            Gold 150 → 110
+	//            Gifts[0] 5 → 4
+	// changed    Gold became 150 instead of 100 in tick 5, by tick 5, player 0: give {"Gold":50}
+	//            Gifts[0] became 5 instead of 4 in tick 5, by tick 5, player 0: give {"Gold":50}
+	// commands   tick 2, player 0: give {"Gold":10} (changes Gold, Gifts[0])
+	//            tick 2, player 0: give {"Gold":20} (changes Gold, Gifts[0])
+	//            tick 3, player 0: give {"Gold":30} (changes Gold, Gifts[0])
+	//            tick 4, player 0: give {"Gold":40} (changes Gold, Gifts[0])
+	//            tick 5, player 0: give {"Gold":50} (changes Gold, Gifts[0])
 	// common     build 1, as have 1 of the 1 others
 	//            platform toaster, which none of the 1 others has
 }
@@ -218,6 +223,8 @@ func ExampleCause() {
 		var command *desync.Command = cause.Command
 		fmt.Printf("tick %d: player %d, number %d\n", command.Tick, command.Player, command.Sequence)
 	}
+	var tried desync.Tried = e.Tried[0]
+	fmt.Println("tried", tried)
 	for _, c := range e.Changes {
 		fmt.Println(desync.Change(c))
 	}
@@ -227,9 +234,14 @@ func ExampleCause() {
 	fmt.Println(len([]desync.Stream(e.Streams)), "generators,", len([]desync.Draws(e.Draws)), "purposes,", len([]desync.Cost(e.Costs)), "costs")
 	// Output:
 	// tick 4: player 0, number 4
-	// Gold became 100 instead of 60 in tick 4, by tick 4, player 0: give {"Gold":40}
-	// Gifts[0] became 4 instead of 3 in tick 4, by tick 4, player 0: give {"Gold":40}
+	// tried 44 faults of commands
+	// Gold became 150 instead of 100 in tick 5, by tick 5, player 0: give {"Gold":50}
+	// Gifts[0] became 5 instead of 4 in tick 5, by tick 5, player 0: give {"Gold":50}
+	// tick 2, player 0: give {"Gold":10} (changes Gold, Gifts[0])
+	// tick 2, player 0: give {"Gold":20} (changes Gold, Gifts[0])
+	// tick 3, player 0: give {"Gold":30} (changes Gold, Gifts[0])
 	// tick 4, player 0: give {"Gold":40} (changes Gold, Gifts[0])
+	// tick 5, player 0: give {"Gold":50} (changes Gold, Gifts[0])
 	// 0 generators, 0 purposes, 0 costs
 }
 

@@ -2,9 +2,7 @@ package desync
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"runtime"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -26,6 +24,7 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	w.judge()
 	w.takeAgain()
 	w.compare()
+	w.order()
 	w.search()
 	w.settleAgain()
 	if err := w.limit(); err != nil {
@@ -52,7 +51,9 @@ type work struct {
 	bad      lockstep.Tick // the first tick at which they are known to differ
 	right    []byte        // the states of tick bad; nil if not known
 	wrong    []byte
-	listed   *alignment // of the states whose fields are listed, or nil
+	listed   *alignment        // of the states whose fields are listed, or nil
+	differ   state.Differences // up to maxRanked
+	ranked   []int             // the order of them, or nil
 	e        Explanation
 }
 
@@ -60,6 +61,7 @@ func (w *work) note(format string, args ...any) {
 	w.e.Notes = append(w.e.Notes, fmt.Sprintf(format, args...))
 }
 
+// read reads the bundle.
 func (w *work) read() error {
 	m := w.manifest
 	if err := checkManifest(m); err != nil {
@@ -75,9 +77,9 @@ func (w *work) read() error {
 	h := w.log.header
 	w.e = Explanation{
 		Match: h.Match.String(), Game: h.Game, Build: h.Build, Recorder: h.Platform,
-		Machine: runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version(), TickRate: h.Settings.TickRate,
+		Machine: lockstep.Platform(), TickRate: h.Settings.TickRate,
 		Tick: m.Tick, Agreed: m.Agreed, Began: m.Began, Player: m.Player, Tie: m.Tie, Section: m.Section,
-		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{},
+		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{}, Tried: []Tried{},
 	}
 	for _, g := range m.Groups {
 		w.e.Groups = append(w.e.Groups, Group{BundleGroup: g})
@@ -115,7 +117,7 @@ func (w *work) simulate() {
 	const longest = 8 * lookBack
 	from := min(w.good, w.bad-min(w.bad, lookBack))
 	from = max(from, w.bad-min(w.bad, longest))
-	again, err := simulateAgain(w.log, g, from, w.bad, &w.options)
+	again, err := w.simulateFrom(g, from)
 	if err != nil {
 		w.note("the match could not be simulated again: %v", err)
 		return
@@ -126,12 +128,28 @@ func (w *work) simulate() {
 			w.e.Costs = append(w.e.Costs, c)
 		}
 	}
-	if w.tester, err = newTester(again, w.options.Budget); err != nil {
+	if w.tester, err = newTester(again, &w.options); err != nil {
 		w.note("no trials: %v", err)
-		return
 	}
-	if progress, ticks := w.options.Progress, 0; progress != nil {
-		w.tester.tell = func(n int) { ticks += n; progress(ticks) }
+}
+
+// simulateFrom simulates from the last keyframe that is not after a tick, and whose state has the checksum that the log has
+// of its tick.
+func (w *work) simulateFrom(g *lockstep.Game, from lockstep.Tick) (*rerun, error) {
+	for {
+		again, err := simulateAgain(w.log, g, from, w.bad, &w.options)
+		if err != nil {
+			return nil, err
+		}
+		agreed := w.log.sums.agreed.find(again.keyframe)
+		if agreed == nil || agreed.hash == again.hash {
+			return again, nil
+		}
+		w.note("the keyframe of tick %d is not the state whose checksum the log has: verify says more", again.keyframe)
+		if again.keyframe <= w.log.first {
+			return again, nil
+		}
+		from = again.keyframe - 1
 	}
 }
 
@@ -213,138 +231,4 @@ func (w *work) honest(x *exhibit) {
 			}
 		}
 	}
-}
-
-// fields lists the differences between two states.
-func (w *work) fields(right, wrong []byte) {
-	a, err := align(w.log.schema, right, wrong)
-	if err == nil {
-		w.e.Fields, w.e.Places, err = a.differences("", w.options.Fields)
-	}
-	if err != nil {
-		panic(err) // cannot happen: both were validated when they were loaded, or are our own
-	}
-	w.listed = a
-}
-
-// limit limits the fields to those of the Path. The search for the cause needs all.
-func (w *work) limit() (err error) {
-	if w.options.Path != "" && w.listed != nil {
-		w.e.path = w.options.Path
-		w.e.Fields, w.e.Places, err = w.listed.differences(w.options.Path, w.options.Fields)
-	}
-	return err
-}
-
-func (w *work) search() {
-	if w.tester == nil || w.wrong == nil || w.e.Verdict.undecided() {
-		return
-	}
-	s := &search{tester: w.tester, good: max(w.good, w.again.first), bad: w.bad, wrong: w.wrong, describe: w.command}
-	if s.good >= s.bad {
-		w.note("no trials: the states before tick %d do not fit into memory", s.good)
-		return
-	}
-	if s.good > w.good {
-		w.note("trials begin at tick %d only: the states before are too many to be kept", s.good)
-	}
-	err := s.look(w.log.schema, w.e.Streams, w.e.Fields.List)
-	w.e.Trials = s.spent
-	switch c := s.found; {
-	case errors.Is(err, errBudget):
-		w.note("the search for the cause ended after %d simulated ticks", s.spent)
-	case err == nil && c == nil:
-		w.note("no single fault of those that are tried (a command lost, doubled, moved or swapped, a generator drawn from too often, a field altered) leads to the wrong state")
-	}
-	if s.found != nil {
-		w.take(s)
-	}
-	w.drawn(s)
-}
-
-// look tries all kinds of faults, the simplest first. No kind may spend the whole budget.
-func (s *search) look(schema *state.Schema, streams []Stream, fields []state.Difference) error {
-	err := s.share(s.left/2, s.commands)
-	if s.found == nil {
-		err = errors.Join(err, s.share(s.left/2, func() error { return s.extraDraws(schema, streams) }))
-	}
-	if s.found == nil {
-		err = errors.Join(err, s.altered(schema, fields))
-	}
-	if s.found != nil && err != nil { // an earlier fault may lead there, too
-		s.found.When.From = s.good + 1
-	}
-	return err
-}
-
-// take copies the result of a search into the explanation.
-func (w *work) take(s *search) {
-	c := s.found
-	c.ends, w.e.Cause = s.bad, c
-	w.e.First = Span{max(w.e.First.From, c.When.From), min(w.e.First.To, c.When.To)}
-	if !c.When.Exact() || c.When.To >= w.bad {
-		return
-	}
-	b, err := s.play(&c.fault, c.When.To, nil)
-	if right := w.again.state(c.When.To); err == nil && b != nil && right != nil && !bytes.Equal(b, right) {
-		w.e.Compared = c.When.To
-		w.fields(right, append([]byte{}, b...))
-	}
-}
-
-func (w *work) drawn(s *search) {
-	var fault *variation
-	if s.found != nil {
-		fault = &s.found.fault
-	}
-	s.left = 3 * int(s.bad-s.good) // a new budget, after the search
-	all, err := s.drawsOf(s.good, s.bad, fault)
-	if err != nil {
-		w.note("the draws were not counted: %v", err)
-		return
-	}
-	w.e.Draws = all
-}
-
-// command returns a command with its text.
-func (w *work) command(c *lockstep.Command) Command {
-	return Command{c.Tick, c.Player, c.Sequence, w.words.Describe(c)}
-}
-
-// An Explanation is everything that was found out about a desync. Its Notes say what could not be found out.
-type Explanation struct {
-	Match    string            `json:"match"`
-	Game     string            `json:"game"`
-	Build    string            `json:"build"`
-	Recorder string            `json:"recorder"`      // the platform that wrote the replay
-	Machine  string            `json:"machine"`       // the platform that explains it
-	TickRate uint16            `json:"tick_rate"`     // ticks per second
-	Tick     lockstep.Tick     `json:"tick"`          // the check that found the desync
-	Agreed   lockstep.Tick     `json:"agreed"`        // the last check at which the player agreed
-	Began    lockstep.Tick     `json:"began"`         // the tick of the last state sent to the player; 0 if not known
-	Player   lockstep.Player   `json:"player"`        // the player that differed; unset on a tie
-	Tie      bool              `json:"tie,omitempty"` // there was no referee and no majority
-	Section  string            `json:"section"`       // the first section that differed
-	Groups   []Group           `json:"groups"`
-	Who      []Participant     `json:"participants"`
-	Columns  []Column          `json:"columns"` // the time line of the participants' cells
-	Verdict  Verdict           `json:"verdict"`
-	Ending   *Ending           `json:"ending"`       // nil if the rules of this build end the match as the log does
-	Again    *Again            `json:"resimulation"` // nil if the player's machine was not asked to compute the ticks again
-	First    Span              `json:"first_divergent_tick"`
-	Compared lockstep.Tick     `json:"compared_tick"` // the tick of the states in Fields and Places
-	Fields   state.Differences `json:"fields"`        // A is the right side, as far as known, and B the wrong one
-	Places   state.Places      `json:"places"`        // the same, grouped
-	Cause    *Cause            `json:"cause"`         // nil if no trial ends in the wrong state
-	Trials   int               `json:"trials"`        // ticks simulated for trials
-	Changes  []Change          `json:"changes"`       // the last changes of the first fields that differ
-	Commands []Touch           `json:"commands"`      // of the first divergent ticks
-	Streams  []Stream          `json:"streams"`       // generators in the state
-	Draws    []Draws           `json:"draws"`         // of generators that are not in the state
-	Traits   []Trait           `json:"traits"`
-	Costs    []Cost            `json:"costs,omitempty"`
-	Notes    []string          `json:"notes"` // what could not be found out, and why
-
-	good lockstep.Tick // the last tick at which the sides were equal
-	path string        // of the fields
 }

@@ -12,7 +12,8 @@ const maxChanges = 3
 // historian returns a historian with its own budget.
 func (w *work) historian() *historian {
 	t := *w.tester
-	t.left = w.options.Budget
+	t.clock.begin(t.clock.now, w.options.Budget)
+	t.tell = nil
 	return &historian{tester: &t, log: w.log, describe: w.command}
 }
 

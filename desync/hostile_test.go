@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
@@ -159,7 +160,7 @@ func TestPartsThatAreWrong(t *testing.T) {
 		{"the desync is after the end of the log", packed(t, files, func(m *replay.Manifest) { m.Tick, m.Exhibits = 4_000_000_000, nil }), find, "could not be simulated again", 0},
 		{"the game panics", plain(), desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return panics, nil }}, "the game panicked in Step: no", 1},
 		{"no game", plain(), desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return nil, errors.New("unheard of") }}, "unheard of", 1},
-		{"a small budget", plain(), desync.Options{Game: findGame, Budget: 3}, "the search for the cause ended after 3 simulated ticks", 1},
+		{"a small budget", plain(), desync.Options{Game: findGame, Budget: 300 * time.Microsecond}, "the draws were not counted: desync: the time for trials is over", 1},
 	} {
 		e, err := explain(test.archive, test.options)
 		if err != nil {
@@ -221,7 +222,7 @@ func FuzzExplain(f *testing.F) {
 		if err := z.Close(); err != nil {
 			t.Fatal(err)
 		}
-		e, err := explain(archive.Bytes(), desync.Options{Game: findGame, Budget: 200, MaxTicks: 2000, MaxReplay: 1 << 20, MaxStates: 1 << 22})
+		e, err := explain(archive.Bytes(), desync.Options{Game: findGame, Budget: 20 * time.Millisecond, MaxTicks: 2000, MaxReplay: 1 << 20, MaxStates: 1 << 22})
 		if err != nil {
 			return
 		}

@@ -9,7 +9,7 @@ const (
 	maxKept     = 64 << 20  // bytes of states that are kept during the re-simulation
 	maxExhibits = 512       // ticks of which the bundle has states
 	maxTicks    = 100_000   // ticks simulated to reach the desync
-	maxTrials   = 20_000    // ticks simulated for trials, and as many again to find the last changes
+	maxTrialsMS = 10_000    // milliseconds for trials, and as long again to find the last changes
 
 	// maxText bounds the bytes of a command's text. The text of a payload of 16 KiB can have 4 MiB, because it has the
 	// names of the fields.

@@ -23,9 +23,9 @@ type Options struct {
 	// enough, nothing is simulated.
 	MaxTicks int
 
-	// Budget is the maximum number of ticks simulated for trials, and as many again to find the commands that wrote the
-	// fields; 0 means 20,000.
-	Budget int
+	// Budget is the maximum time for trials, and the same again to find the commands that wrote the fields; 0 means 10 s.
+	// Without Now, each simulated tick counts as 100 µs.
+	Budget time.Duration
 
 	// MaxReplay is the maximum size of the replay, in bytes; 0 means 256 MiB.
 	MaxReplay int64
@@ -36,18 +36,17 @@ type Options struct {
 	// MaxMemory is the maximum size of the states kept during the re-simulation, in bytes; 0 means 64 MiB.
 	MaxMemory int
 
-	// Progress is called from time to time with the number of ticks simulated so far for trials, at most twice the
-	// Budget; nil disables it.
-	Progress func(ticks int)
+	// Progress is called from time to time during trials with the time spent and the time in all; nil disables it.
+	Progress func(spent, all time.Duration)
 
-	// Now is the clock that measures the time of ticks; nil disables it.
+	// Now is the clock that measures the time of trials and of ticks. Nil: the time of ticks is not measured.
 	Now func() time.Time
 }
 
 func (o Options) withDefaults() Options {
 	o.Fields = cmp.Or(max(o.Fields, 0), 200)
 	o.MaxTicks = cmp.Or(max(o.MaxTicks, 0), maxTicks)
-	o.Budget = cmp.Or(max(o.Budget, 0), maxTrials)
+	o.Budget = cmp.Or(max(o.Budget, 0), maxTrialsMS*time.Millisecond)
 	o.MaxReplay = cmp.Or(max(o.MaxReplay, 0), maxReplay)
 	o.MaxMemory = cmp.Or(max(o.MaxMemory, 0), maxKept)
 	o.MaxStates = cmp.Or(max(o.MaxStates, 0), maxStates)

@@ -17,6 +17,7 @@ type rerun struct {
 	game     *lockstep.Game
 	header   *lockstep.Header
 	keyframe lockstep.Tick
+	hash     uint64 // of the keyframe
 	end      lockstep.Tick
 	first    lockstep.Tick // the tick of states[0]
 	states   [][]byte      // of ticks first to end
@@ -84,6 +85,7 @@ func (x *rerun) record(f *lockstep.Follower, rec *record.Record) error {
 		err = nil
 	}
 	if err == nil && before == nil && f.Simulation() != nil {
+		x.hash = f.Simulation().Hash()
 		x.keep(f)
 	}
 	return err

@@ -114,64 +114,13 @@ func streamsOf(s *state.Schema, differ []state.Difference, good, right, wrong []
 	return all
 }
 
-// extraDraws tries extra draws from each generator, between any two ticks.
-func (s *search) extraDraws(schema *state.Schema, streams []Stream) error {
-	const most = 16
-	for _, x := range streams {
-		if x.Altered || !x.Known || x.Wrong <= x.Right || x.Wrong-x.Right > most {
-			continue
-		}
-		w, ok := watch(schema, s.again.state(s.bad), x.Path)
-		for t := s.bad; ok; t-- {
-			if err := s.drawnAt(w, t, int(x.Wrong-x.Right)); err != nil {
-				return err
-			}
-			if t == s.good {
-				break
-			}
-		}
-		if s.found != nil {
-			return nil
-		}
-	}
-	return nil
-}
-
-func (s *search) drawnAt(w *watcher, t lockstep.Tick, n int) error {
-	begin := s.again.state(t)
-	r, offset, ok := w.generator(begin)
-	if !ok {
-		return nil
-	}
-	for range n {
-		r.Uint64()
-	}
-	changed := slices.Clone(begin)
-	binary.LittleEndian.PutUint64(changed[offset:], r.Hi)
-	binary.LittleEndian.PutUint64(changed[offset+8:], r.Lo)
-	trial := variation{from: t, state: changed}
-	fits, err := s.fits(&trial)
-	if !fits {
-		return err
-	}
-	span := Span{max(t, s.good+1), min(t+1, s.bad)}
-	if c := s.found; c != nil {
-		c.When.From, c.When.To = min(c.When.From, span.From), max(c.When.To, span.To)
-		c.fault = trial
-		return nil
-	}
-	s.found = &Cause{Kind: ExtraDraw, When: span, Path: w.path, fault: trial,
-		Text: fmt.Sprintf("%s was drawn from too often (%s); all else follows from it", w.path, draws(uint64(n)))}
-	return nil
-}
-
 // Draws counts the draws for one purpose that leave no trace in the state, from the last good tick to the compared one.
-// The game must report them (see [lockstep.Turn.Drew]). Those of the wrong side are known only if the cause is.
+// The game must report them (see [lockstep.Turn.Drew]). Those of the wrong side are the ones that the named cause leads to.
 type Draws struct {
 	Purpose string `json:"purpose"`
 	Right   int    `json:"right"`
 	Wrong   int    `json:"wrong"`
-	Known   bool   `json:"known"` // Wrong is known
+	Known   bool   `json:"known"` // there is a cause, and Wrong is set
 }
 
 // String returns the draws as one line of text.
@@ -180,9 +129,9 @@ func (d Draws) String() string {
 	case !d.Known:
 		return fmt.Sprintf("%s: %s", d.Purpose, draws(uint64(d.Right)))
 	case d.Right == d.Wrong:
-		return fmt.Sprintf("%s: %s on both sides", d.Purpose, draws(uint64(d.Right)))
+		return fmt.Sprintf("%s: %s, and as many on the wrong side, with the cause above", d.Purpose, draws(uint64(d.Right)))
 	}
-	return fmt.Sprintf("%s: %s, but %d on the wrong side", d.Purpose, draws(uint64(d.Right)), d.Wrong)
+	return fmt.Sprintf("%s: %s, but %d on the wrong side, with the cause above", d.Purpose, draws(uint64(d.Right)), d.Wrong)
 }
 
 // countDraws plays a variation up to a tick, and counts the draws that the game reports.

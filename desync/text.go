@@ -13,6 +13,7 @@ import (
 const (
 	textPlaces   = 8
 	textCommands = 8
+	textCauses   = 8
 )
 
 // WriteText writes the explanation for people. Control characters in names and strings of the match are escaped.
@@ -138,15 +139,30 @@ func (e *Explanation) firstLine() string {
 }
 
 func (e *Explanation) cause(t *words.Page) {
-	c := e.Cause
-	if c == nil {
-		return
+	if c := e.Cause; c != nil {
+		t.Line("cause", "consistent with: %s: %s", c.Kind, c.Text)
+		shown := min(len(c.Others), textCauses)
+		for _, other := range c.Others[:shown] {
+			t.Line("", "or as well, %s: %s", other.Kind, other.Text)
+		}
+		if more := len(c.Others) - shown + c.More; more > 0 {
+			t.Line("", "or as well, %d more", more)
+		}
+		faults := "this one fault"
+		if len(c.Others) > 0 {
+			faults = "any one of these faults"
+		}
+		t.Line("", "shown by trial: the match with %s ends in the wrong side's state of tick %d, bit by bit, and so it does with a rule that does the same", faults, c.ends)
 	}
-	t.Line("cause", "%s: %s", c.Kind, c.Text)
-	for _, other := range c.Others {
-		t.Line("", "or as well, %s", other)
+	var tried []string
+	for _, f := range e.Tried {
+		if f.Count > 0 || !f.All {
+			tried = append(tried, f.String())
+		}
 	}
-	t.Line("", "shown by trial: the match with this one fault ends in the wrong side's state of tick %d, bit by bit", c.ends)
+	if tried != nil {
+		t.Line("tried", "%s", strings.Join(tried, ", "))
+	}
 }
 
 func (e *Explanation) fieldLines() []string {

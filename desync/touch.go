@@ -66,23 +66,29 @@ func named(text string, entities []*watcher) []string {
 // touches returns the commands of a frame without which one of the entities would differ at the end of the tick.
 func (h *historian) touches(f *lockstep.Frame, entities []*watcher, plain *lockstep.Describer) ([]Touch, error) {
 	var all []Touch
-	right := h.again.state(f.Tick)
 	for i := range f.Commands {
-		t := Touch{Command: h.describe(&f.Commands[i]), Changes: []string{}, Names: named(plainText(plain, &f.Commands[i]), entities)}
-		b, err := h.play(&variation{from: f.Tick - 1, frames: map[lockstep.Tick]*lockstep.Frame{f.Tick: without(f, i)}}, f.Tick, nil)
+		changes, err := h.changes(f, i, f.Tick, entities)
 		if err != nil {
 			return all, err
 		}
-		for _, e := range entities {
-			if b != nil && right != nil && !e.same(b, right) {
-				t.Changes = append(t.Changes, e.name())
-			}
-		}
-		if len(t.Changes) > 0 {
-			all = append(all, t)
+		if len(changes) > 0 {
+			c := &f.Commands[i]
+			all = append(all, Touch{Command: h.describe(c), Changes: changes, Names: named(plainText(plain, c), entities)})
 		}
 	}
 	return all, nil
+}
+
+// changes returns the names of the entities that would differ after tick until without command i of a frame.
+func (p *tester) changes(f *lockstep.Frame, i int, until lockstep.Tick, entities []*watcher) (names []string, err error) {
+	b, err := p.play(&variation{from: f.Tick - 1, frames: map[lockstep.Tick]*lockstep.Frame{f.Tick: without(f, i)}}, until, nil)
+	right := p.again.state(until)
+	for _, e := range entities {
+		if b != nil && right != nil && !e.same(b, right) {
+			names = append(names, e.name())
+		}
+	}
+	return names, err
 }
 
 // plainText returns the fields of a command, without its player and its name.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -19,14 +20,66 @@ type Verdict struct {
 	Blames []Blame `json:"-"`
 }
 
-// texts are the verdicts on a verified replay. WrongPlayer means that the agreed checksums are right.
-var texts = map[Party]string{
-	WrongReferee:  "the referee; most players had what the simulation gives",
-	WrongBuild:    "all who agreed when it was played differ from this build, or the file was edited",
-	WrongKeyframe: "the keyframe; the checksums are right",
-	WrongUnclear:  "half of the players had what the simulation gives: which half is right is unknown",
-	WrongPlayer:   "only players reported checksums that the simulation does not give",
-	WrongUnknown:  "unknown",
+// A judge says what machines a verdict is about.
+type judge struct {
+	machine  string // that simulated the match again
+	recorder string // that recorded it
+	agreed   string // what has the agreed checksum: "the referee", or "the agreed checksum" if it is not known whether there is one
+}
+
+// verdict returns the verdict of one check.
+func (j *judge) verdict(c *check) Verdict {
+	_, wrong := c.sides()
+	v := Verdict{Party: c.party(), Players: []lockstep.Player{}, Simulated: true}
+	switch {
+	case v.Party == "" && len(wrong) > 0:
+		v.Party, v.Players = WrongPlayer, wrong
+	case v.Party == "":
+		v.Party = WrongUnknown
+	}
+	slices.Sort(v.Players)
+	v.Text = j.text(&v, c)
+	return v
+}
+
+// text puts a verdict into words. The check is the one that decides, or nil if a keyframe does.
+func (j *judge) text(v *Verdict, c *check) string {
+	if c == nil {
+		return j.keyframe(v)
+	}
+	right, _ := c.sides()
+	again := "the match simulated again agrees with "
+	switch {
+	case v.Party == WrongBuild && len(c.mismatches) == 0:
+		return fmt.Sprintf("this build (on %s) computes %s at tick %d where the log has %s, before anybody differed: take the build and the platform that recorded it (%s). If they compute the same, the file was edited",
+			j.machine, checksum.FormatHash(c.own), c.tick, checksum.FormatHash(c.agreed), j.recorder)
+	case v.Party == WrongBuild && len(right) > 0:
+		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and differs from the one of most players (on %s), or the file was edited",
+			again, players(right), j.machine, j.recorder)
+	case v.Party == WrongBuild:
+		return fmt.Sprintf("the match simulated again (on %s) matches no report: this build differs from the one that played the match (on %s), or all reports are wrong, or the file was edited",
+			j.machine, j.recorder)
+	case v.Party == WrongUnclear:
+		return again + "half of the players: which half is right is unknown"
+	case v.Party == WrongReferee:
+		return again + players(right) + ", not with the referee"
+	case v.Party == WrongPlayer && c.tie:
+		return again + players(right) + ", not with " + players(v.Players)
+	case v.Party == WrongPlayer:
+		return again + j.agreed + ", not with " + players(v.Players)
+	}
+	return "all checksums match the simulation"
+}
+
+// keyframe returns the text of a verdict on a keyframe.
+func (j *judge) keyframe(v *Verdict) string {
+	switch v.Party {
+	case WrongKeyframe:
+		return "the keyframe is not the state that the simulation gives; the checksums are right"
+	case WrongBuild:
+		return fmt.Sprintf("a keyframe is not the state that the simulation gives, and no check follows: this build (on %s) differs from the one that recorded it (on %s), or the file was edited", j.machine, j.recorder)
+	}
+	return "unknown"
 }
 
 // verdictOf returns the verdict for some blames. The first blame of a party other than a player decides.
@@ -41,7 +94,6 @@ func verdictOf(blames []Blame) *Verdict {
 		v.Party, v.Players = WrongPlayer, append(v.Players, b.Player)
 	}
 	slices.Sort(v.Players)
-	v.Text = texts[v.Party]
 	return v
 }
 

@@ -34,13 +34,12 @@ func watch(s *state.Schema, b []byte, path string) (*watcher, bool) {
 	if err != nil {
 		return w, true
 	}
-	l, ok := listOf(v.Node)
+	l, ok := listOf(v.Node, path[:open])
 	end := open + strings.IndexByte(path[open:], ']') + 1
 	if !ok {
 		return w, true
 	}
 	if id, err := s.Lookup(b, path[:end]+"."+l.id.Name()); err == nil {
-		l.name = path[:open]
 		w.list, w.field, w.id = l, path[end:], number(id.Bytes)
 	}
 	return w, true
@@ -72,7 +71,7 @@ func (w *watcher) index(b []byte) int {
 	if err != nil {
 		return -1
 	}
-	return slices.Index(w.list.ids(v.Bytes), w.id)
+	return slices.Index(w.list.ids(v), w.id)
 }
 
 // text returns the field's value in a state as text.

@@ -8,7 +8,7 @@ import (
 // Difference is one leaf that differs between two states, or one slice whose length does.
 type Difference struct {
 	Path string `json:"path"` // such as "Units[17].Pos.X", as Lookup takes it
-	A    string `json:"a"`    // both values as text, as [Value.String] gives it
+	A    string `json:"a"`    // both values as text, as [Value.String] gives it; a uint64 that is itself in a list, in hexadecimal
 	B    string `json:"b"`
 }
 
@@ -156,8 +156,12 @@ func equalPrefix(a, b []byte) int {
 	return at
 }
 
-// difference describes the current value.
+// difference describes the current value. A word of 64 bits in a list is mostly a part of a set of bits, so it is in
+// hexadecimal.
 func (d *differ) difference(n *node, a, b []byte) Difference {
+	if n.kind == Uint64 && n.fraction == 0 && d.path[len(d.path)-1].field < 0 {
+		return Difference{d.text(d.path), fmt.Sprintf("%#x", loadUint(a[:n.size])), fmt.Sprintf("%#x", loadUint(b[:n.size]))}
+	}
 	return Difference{d.text(d.path), string(n.appendText(nil, a)), string(n.appendText(nil, b))}
 }
 

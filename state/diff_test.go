@@ -141,6 +141,24 @@ func TestDiffOfManyUnits(t *testing.T) {
 	}
 }
 
+// Sets of bits are words in a list. Their differences are in hexadecimal, and other numbers stay as they are.
+func TestDiffOfBits(t *testing.T) {
+	type sets struct {
+		Seed uint64
+		Bits []uint64
+		Rows [2][1]uint64
+		Few  []uint8
+	}
+	c := MustCompile[sets]()
+	a := c.Append(nil, &sets{Bits: []uint64{1 << 40}, Few: []uint8{1}})
+	b := c.Append(nil, &sets{Seed: 12, Bits: []uint64{1<<40 | 1}, Rows: [2][1]uint64{{255}}, Few: []uint8{17}})
+	d, err := c.Schema().Diff(a, b, 9)
+	want := []Difference{{"Seed", "0", "12"}, {"Bits[0]", "0x10000000000", "0x10000000001"}, {"Rows[0][0]", "0x0", "0xff"}, {"Few[0]", "1", "17"}}
+	if err != nil || !slices.Equal(d.List, want) {
+		t.Errorf("got %v, error %v, want %v", d.List, err, want)
+	}
+}
+
 func TestEqualPrefix(t *testing.T) {
 	a := bytes.Repeat([]byte{1}, 1500)
 	for n := range len(a) {

@@ -14,12 +14,20 @@ type Place struct {
 	Fields   int        `json:"fields"`            // number that differ in the first element, or in the section
 	Elements int        `json:"elements"`          // number that differ; 0 outside of lists
 	Total    int        `json:"total"`             // number of fields that differ, in all elements
+
+	// Order says that both sides have the same elements of a list, in another order from Element on. First is then the
+	// field that tells elements apart, and Elements the number of those in another place.
+	Order bool `json:"order,omitempty"`
 }
 
 // String returns the place as one line, such as
 //
 //	Units[17].Pos.X 12.5 → 12.75 (+3 more fields of this unit, 41 more units)
 func (p *Place) String() string {
+	if p.Order {
+		from := strings.TrimSuffix(p.Element[strings.LastIndexByte(p.Element, '[')+1:], "]")
+		return fmt.Sprintf("the order of %s differs from index %s (%s %s → %s)", p.Path, from, p.First.Path, p.First.A, p.First.B)
+	}
 	line := fmt.Sprintf("%s %s → %s", p.First.Path, p.First.A, p.First.B)
 	var more []string
 	one, many := p.nouns()

@@ -26,6 +26,26 @@ type Value struct {
 // slice it returns "3 elements", for an array or struct its kind.
 func (v Value) String() string { return string(v.Node.node().appendText(nil, v.Bytes)) }
 
+// Elements returns the elements of an array or a slice, in order; of other kinds, none.
+func (v Value) Elements() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		n := v.Node.node()
+		if n.kind != Array && n.kind != Slice {
+			return
+		}
+		i := int(v.Node.i)
+		elems, at := v.Node.s.elems(i, v.Bytes)
+		for j := range elems {
+			size := v.Node.s.skip(i+1, v.Bytes[at:])
+			e := Value{Node{v.Node.s, int32(i + 1)}, joinPath(v.Path, indexStep(j)), v.Offset + at, v.Bytes[at : at+size : at+size]}
+			if !yield(e) {
+				return
+			}
+			at += size
+		}
+	}
+}
+
 // Flip inverts in place the lowest bit of a bool, of an integer, or of the first byte of a string: the smallest change that
 // keeps the bytes canonical. It reports false, and changes nothing, for empty strings and other kinds.
 func (v Value) Flip() bool {

@@ -170,8 +170,12 @@ func checkLeaf(s *Schema, b []byte, leaf Value) error {
 		}
 		return fmt.Errorf("not flipped, error %v", err)
 	}
+	text := leaf.String()
+	if leaf.Node.Kind() == Uint64 && leaf.Node.FractionBits() == 0 && strings.HasSuffix(leaf.Path, "]") {
+		text = fmt.Sprintf("%#x", loadUint(leaf.Bytes))
+	}
 	d, err := s.Diff(b, other, 5)
-	if err != nil || d.Total != 1 || d.List[0].Path != leaf.Path || d.List[0].A != leaf.String() {
+	if err != nil || d.Total != 1 || d.List[0].Path != leaf.Path || d.List[0].A != text {
 		return fmt.Errorf("differences after the flip: %v, error %v", d, err)
 	}
 	if generic := stripIndexes(leaf.Path); leaf.Node.Path() != generic {
@@ -298,6 +302,38 @@ func TestLookupByText(t *testing.T) {
 	for _, path := range []string{`Bees[Name="a"`, `Bees[Name="a]`, `Bees[Name="]"].Age`, `Bees[Name=a].Age`} {
 		if v, err := c.Schema().Lookup(b, path); !errors.Is(err, ErrPath) {
 			t.Errorf("%s: got %v, %v", path, v.Path, err)
+		}
+	}
+}
+
+// The elements of a slice of different sizes, and of an array, are those that their paths name; other kinds have none.
+func TestElements(t *testing.T) {
+	s := MustCompile[world]().Schema()
+	golden := goldenBytes(t)
+	for path, count := range map[string]int{"Units": 2, "Scores": -1, "Flags": -1, "Units[0].Path": 1, "Units[1].Path": 0, "Tick": 0, "Units[0].Pos": 0, "": 0} {
+		v, err := s.Lookup(golden, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for e := range v.Elements() {
+			want, err := s.Lookup(golden, fmt.Sprintf("%s[%d]", path, n))
+			if err != nil || e.Path != want.Path || e.Offset != want.Offset || !bytes.Equal(e.Bytes, want.Bytes) || e.Node != want.Node {
+				t.Errorf("%s: got element %+v, want %+v, error %v", path, e, want, err)
+			}
+			n++
+		}
+		if count < 0 {
+			count = v.Node.Len()
+			if v.Node.Kind() == Slice {
+				count = n
+			}
+		}
+		if n != count {
+			t.Errorf("%s: got %d elements, want %d", path, n, count)
+		}
+		for range v.Elements() {
+			break // ends the iteration
 		}
 	}
 }

@@ -72,6 +72,14 @@ func (m *Member) retry(e *Match) (*Match, error) {
 
 // discard removes a match from the cluster. Its log stays in the folder of live matches of this server, for the tools.
 func (m *Member) discard(e *Match) (*Match, error) {
+	m.mu.Lock()
+	m.taking[e.Name] = true // so that nobody here continues it
+	m.mu.Unlock()
+	defer func() {
+		m.mu.Lock()
+		delete(m.taking, e.Name)
+		m.mu.Unlock()
+	}()
 	next := *e
 	next.Entry = e.Retry().Take(m.id)
 	mine, err := m.write(next)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // A command with every kind of field.
@@ -79,6 +80,31 @@ func TestPayload(t *testing.T) {
 }
 
 // A nil slice and an empty one are the same value and have the same bytes.
+// The canonical bytes of a payload give the same payload again, and changed ones another that is well-formed.
+func TestAppendPayload(t *testing.T) {
+	g := newEveryGame(t)
+	schema, err := state.ParseSchema(g.Commands()[0].Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	canonical, err := record.AppendCanonical(nil, schema, everyBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := record.AppendPayload([]byte("x"), schema, canonical); string(got) != "x"+string(everyBytes) {
+		t.Errorf("got  %x\nwant %x", got, everyBytes)
+	}
+	v, err := schema.Lookup(canonical, "U16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Flip()
+	c := lockstep.Command{Kind: 3, Payload: record.AppendPayload(nil, schema, canonical)}
+	if err := g.NewPayloads().Decode(&c); err != nil || c.Value.(*every).U16 != 65534 {
+		t.Errorf("got %+v, error %v", c.Value, err)
+	}
+}
+
 func TestPayloadNilSlices(t *testing.T) {
 	p := newEveryGame(t).NewPayloads()
 	_, a, err := p.Encode(&every{})

@@ -168,3 +168,12 @@ func AppendCanonical(dst []byte, s *state.Schema, payload []byte) ([]byte, error
 	var r pack.Reader
 	return unpack(&r, dst, s, payload)
 }
+
+// AppendPayload appends the payload of a value in canonical bytes, see package state: it is the inverse of
+// [AppendCanonical]. The bytes are valid for the schema. A string that is not UTF-8 makes a payload that is malformed.
+func AppendPayload(dst []byte, s *state.Schema, canonical []byte) []byte {
+	var p Payloads
+	p.writer.Begin(dst)
+	p.pack(s.Root(), canonical)
+	return p.writer.Bytes()
+}

@@ -41,21 +41,21 @@ Exits with 3 if it has explained the desync.`,
 			&cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`"},
 			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields"},
 			&cli.IntFlag{Name: "max-ticks", Value: 100_000, Usage: "simulate at most `N` ticks to reach the desync"},
-			&cli.IntFlag{Name: "budget", Value: 20_000, Usage: "simulate at most `N` ticks to search for the cause"},
+			&cli.DurationFlag{Name: "budget", Value: 10 * time.Second, Usage: "search for the cause for at most `TIME`, and as long again for the commands"},
 		},
 		Action: desyncExplain,
 	}
 }
 
 func desyncExplain(c *cli.Context) error {
-	if err := cmp.Or(between(c, "fields", 1, 0), between(c, "max-ticks", 1, 0), between(c, "budget", 1, 0)); err != nil {
+	if err := cmp.Or(between(c, "fields", 1, 0), between(c, "max-ticks", 1, 0), between(c, "budget", time.Millisecond, 0)); err != nil {
 		return err
 	}
 	frugal()
-	bar := newProgress(c.App.ErrWriter, 2*int64(c.Int("budget")), "ticks")
+	bar := newProgress(c.App.ErrWriter, c.Duration("budget").Milliseconds(), "ms")
 	e, err := explainFile(c.Args().First(), gamesOf(c), desync.Options{
-		Path: c.String(pathFlag.Name), Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Int("budget"),
-		Progress: func(ticks int) { bar.set(int64(ticks)) },
+		Path: c.String(pathFlag.Name), Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"),
+		Progress: func(spent, _ time.Duration) { bar.set(spent.Milliseconds()) },
 	})
 	bar.done()
 	if errors.Is(err, state.ErrPath) {
@@ -95,7 +95,7 @@ func explainer(log *slog.Logger, games replay.Games) func(path string) {
 	return func(path string) {
 		one.Lock()
 		defer one.Unlock()
-		e, err := explainFile(path, games, desync.Options{Budget: 5000})
+		e, err := explainFile(path, games, desync.Options{Budget: 3 * time.Second})
 		page := strings.TrimSuffix(path, ".zip") + ".html"
 		if err == nil {
 			err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })
@@ -106,7 +106,7 @@ func explainer(log *slog.Logger, games replay.Games) func(path string) {
 		}
 		cause := "unknown"
 		if e.Cause != nil {
-			cause = e.Cause.Text
+			cause = e.Cause.String()
 		}
 		log.Warn("explained", "verdict", e.Verdict.Text, "from", e.First.From, "to", e.First.To, "cause", cause, "page", page)
 	}

@@ -20,12 +20,18 @@ func drillCommand() *cli.Command {
 		Name:  "drill",
 		Usage: "plant faults in a match, and check that the tools name them",
 		Description: `Plays a match of the game again and again, each time with another fault: a flipped
-bit in any field of the state, a lost element of a list, a dropped command, one more
-draw from a random generator, a changed rule, a file that is cut or edited, … The
-tools must name the tick, the field and the player, or the byte of a file, and must
-find nothing in a match without a fault. The right answers come from where the faults
-were planted. Bots play the match. A fault without a consequence
-in it is not planted; the report lists it. Exits with 0 only if all tools were right.`,
+bit in any field of the state, a lost element of a list, commands that are lost,
+late, swapped or read wrong, more draws from a random generator, rules with one of
+26 mistakes that people make, a file that is cut or edited, … The tools get the
+replay and the bundle that a server writes. They must name the tick, the field, the
+player and the cause, or the byte of a file, and must find nothing in a match without
+a fault. The right answers come from where the faults were planted.
+
+Of a rule bug, desync explain must not exclude the right tick and not name a false
+cause; the figures say how often the right field came first.
+
+Bots play the match. A fault without a consequence in it is not planted; the report
+lists it. Exits with 0 only if all tools were right.`,
 		Flags: []cli.Flag{
 			jsonFlag,
 			gameFlag, assetsFlag, configFlag,
@@ -96,6 +102,12 @@ func printDrill(w io.Writer, r *faultinjection.Result) {
 	}
 	for _, u := range r.Unplanted {
 		fmt.Fprintf(w, "not planted: %s: %s\n", u.Fault, u.Why)
+	}
+	if f := &r.RuleBugs; f.Faults > 0 {
+		fmt.Fprintf(w, "rule bugs: %d planted, right tick %d, right field first %d, false cause %d\n", f.Faults, f.Tick, f.Field, f.False)
+	}
+	if f := &r.CommandFaults; f.Faults > 0 {
+		fmt.Fprintf(w, "command faults: %d planted, right tick %d, right cause %d\n", f.Faults, f.Tick, f.Cause)
 	}
 	fmt.Fprintf(w, "verdict: %d of %s right, %s not planted\n", len(r.Rows)-r.Wrong, count(len(r.Rows), "answer"), count(len(r.Unplanted), "fault"))
 }

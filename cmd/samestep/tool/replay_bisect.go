@@ -4,7 +4,6 @@ package tool
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -114,16 +113,7 @@ func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bis
 	if c.NArg() == 2 {
 		return bisectSecond(c, a, player, o)
 	}
-	r, err := a.Reader()
-	if err != nil {
-		return nil, ofFile(a.Path(), err)
-	}
-	reports, err := desync.PlayerReports(r, *player)
-	if err != nil && !errors.As(err, new(*replay.DamageError)) { // BisectFile reports damage
-		return nil, ofFile(a.Path(), err)
-	}
-	o.Second = fmt.Sprintf("player %d", *player)
-	return desync.BisectFile(a, reports, gamesOf(c), o)
+	return desync.BisectPlayer(a, *player, gamesOf(c), o)
 }
 
 // bisectSecond compares a replay with another one, or with a file of reports.

@@ -111,7 +111,7 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 	if err != nil {
 		return err
 	}
-	places, err := schema.DiffPlacesAt(c.String(pathFlag.Name), x, y)
+	places, err := desync.DiffStates(schema, x, y, c.String(pathFlag.Name))
 	if errors.Is(err, state.ErrPath) {
 		return pathError(err)
 	}

@@ -122,7 +122,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/testgame", own: live},
 	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}, tests: []string{"lockstep/determinism", "lockstep/locksteptest", "internal/testing/testenv"}},
 	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, live, []string{"internal/testing/testenv"})},
-	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "fixed"}), tests: slices.Concat(games, shell)},
+	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "fixed"}), tests: slices.Concat(games, shell, []string{"internal/testing/mutants", "internal/testing/testenv"})},
 	{pattern: "internal/testing/logbench", own: slices.Concat(log, live, games, []string{"internal/files"}), modules: []string{xsys, xxhash}, tests: shell},
 
 	{pattern: "examples/window", own: slices.Concat(shell, games), modules: []string{"github.com/hajimehoshi/ebiten/v2"}},

@@ -55,6 +55,9 @@ type Result struct {
 	Rows  []Row  `json:"rows"`
 	Wrong int    `json:"wrong"` // rows that are not right
 
+	RuleBugs      Figure `json:"rule_bugs"`      // answers of explain
+	CommandFaults Figure `json:"command_faults"` // answers of explain
+
 	Unplanted []Unplanted `json:"not_planted"`
 }
 
@@ -83,3 +86,20 @@ type fault struct {
 }
 
 func player(p lockstep.Player) string { return fmt.Sprintf("player %d", p) }
+
+// A Figure counts how often explain was right about faults of one kind.
+type Figure struct {
+	Faults int `json:"faults"`
+	Tick   int `json:"tick"`        // the first divergent tick is not excluded
+	Field  int `json:"field"`       // the field that is listed first is one of those that differed first
+	False  int `json:"false_cause"` // a cause is named for certain that is not the right one
+	Cause  int `json:"cause"`       // the cause that is named first is the right one
+}
+
+func (f *Figure) ruleText() string {
+	return fmt.Sprintf("right tick %d, right field first %d, false cause %d", f.Tick, f.Field, f.False)
+}
+
+func (f *Figure) commandText() string {
+	return fmt.Sprintf("right tick %d, right cause %d", f.Tick, f.Cause)
+}

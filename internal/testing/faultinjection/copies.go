@@ -3,6 +3,8 @@ package faultinjection
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -19,10 +21,8 @@ var copyFaults = []struct {
 	{"flipped bit", flipped(flippable)},
 	{"flipped bool", flipped(isBool)},
 	{"lost element", lostElement},
-	{"dropped command", droppedCommand},
-	{"doubled command", doubledCommand},
-	{"draw too many", extraDraw},
-	{"wrong order", wrongOrder},
+	{"draw too many", extraDraws(1)},
+	{"many draws too many", extraDraws(40)},
 	{"changed rule", changedRule},
 }
 
@@ -211,10 +211,10 @@ func (m *match) follow(g *lockstep.Game) (*lockstep.Follower, error) {
 }
 
 // bisect compares the referee's replay with the one that the copy's recorder would have
-// written, with a keyframe at each check. It finds the tick if it has the copy's rules,
-// and only the check if the copy's memory was damaged.
+// written. It finds the tick and all fields if it has the copy's rules. If the copy's memory
+// was damaged, it finds the check, and the field if one bit differs there.
 func (d *drill) bisect(f *fault, m *match, v *variant, want clue) error {
-	own, err := m.ownReplay(v.game)
+	own, err := m.ownReplay()
 	if err != nil {
 		return err
 	}
@@ -223,6 +223,7 @@ func (d *drill) bisect(f *fault, m *match, v *variant, want clue) error {
 		return err
 	}
 	var o desync.BisectOptions
+	oneBit := false
 	if v.damage {
 		check, err := m.check()
 		if err != nil {
@@ -230,12 +231,28 @@ func (d *drill) bisect(f *fault, m *match, v *variant, want clue) error {
 		}
 		want = m.field(check)
 		want.After, want.Who = check-checkEvery, "the second"
+		oneBit = bitsBetween(m.states[check], m.copied[check]) == 1
 	} else {
 		o.Other, want.Who = v.game, "the rules"
 	}
 	found, err := d.tools.Bisect(a, b, m.game, o)
-	d.result.add(f, "bisect", bisection(found, err), want)
+	got := bisection(found, err)
+	if v.damage && !oneBit && got.Field == "" {
+		want.Field, want.Fields = "", 0
+	}
+	d.result.add(f, "bisect", got, want)
 	return nil
+}
+
+// bitsBetween counts the bits in which two states of the same length differ.
+func bitsBetween(a, b []byte) (n int) {
+	if len(a) != len(b) {
+		return math.MaxInt
+	}
+	for i := range a {
+		n += bits.OnesCount8(a[i] ^ b[i])
+	}
+	return n
 }
 
 // verify returns the verdict on a file.

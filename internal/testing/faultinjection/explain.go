@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -16,37 +17,29 @@ import (
 // written it: the replay up to the report, and both sides' states of the last right
 // check and of the wrong one.
 func (d *drill) explain(f *fault, m *match, v *variant, want clue) error {
-	b, err := m.bundle()
-	if err != nil {
-		return err
-	}
-	e, err := d.tools.Explain(b, desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return m.game, nil }})
+	e, err := m.explained(d.tools)
 	if err != nil {
 		d.result.row(f, "explain", clue{What: err.Error()}, want, false)
 		return nil
 	}
-	got := clue{What: "desync", Tick: e.First.To, Who: party(e)}
-	if !e.First.Exact() {
-		got.After = e.First.From - 1
+	got := explanation(e)
+	since := e.First.From <= want.Tick && want.Tick <= e.First.To
+	named := v.named(m, e)
+	if v.kind != "" && v.kind != desync.OtherDraws {
+		figure := &d.result.CommandFaults
+		figure.Faults++
+		count(&figure.Tick, since)
+		count(&figure.Cause, named)
 	}
-	if e.Cause != nil {
-		got.What, got.Field = string(e.Cause.Kind), e.Cause.Path
-	}
-	if got.Field == "" && len(e.Fields.List) > 0 {
-		got.Field, got.Fields = e.Fields.List[0].Path, e.Fields.Total
-	}
-	since := e.First.From <= want.Tick && want.Tick <= e.First.To || v.lasting && e.Cause != nil && e.First.From > want.Tick
-	right := got.Who == want.Who && since && v.named(m, e)
-	d.result.row(f, "explain", got, want, right)
+	d.result.row(f, "explain", got, want, got.Who == want.Who && since && named)
 	return nil
 }
 
-// named reports whether an explanation names the damaged field or the command.
+// named reports whether an explanation names the damaged field, or what happened to the command.
 func (v *variant) named(m *match, e *desync.Explanation) bool {
 	switch {
-	case v.command != nil: // another command may have the same effect
-		c := e.Cause
-		return c != nil && c.Command != nil && (len(c.Others) > 0 || c.Command.Player == v.command.Player && c.Command.Sequence == v.command.Sequence)
+	case v.kind != "":
+		return e.Cause != nil && slices.ContainsFunc(append([]*desync.Cause{e.Cause}, e.Cause.Others...), v.is)
 	case v.path != "":
 		planted := m.byID(v.path, v.tick)
 		is := func(path string) bool {
@@ -59,6 +52,21 @@ func (v *variant) named(m *match, e *desync.Explanation) bool {
 		return !m.differs(planted, e.Compared) && m.sectionNamed(e)
 	}
 	return true
+}
+
+// is reports whether a cause is what was planted.
+func (v *variant) is(c *desync.Cause) bool {
+	if v.command != nil && (c.Command == nil || c.Command.Player != v.command.Player || c.Command.Sequence != v.command.Sequence) {
+		return false
+	}
+	return c.Kind == v.kind
+}
+
+// count counts a right answer.
+func count(n *int, right bool) {
+	if right {
+		*n++
+	}
 }
 
 // within reports whether a path is a field or the place of one.
@@ -117,6 +125,9 @@ func (m *match) bundle() (*replay.Bundle, error) {
 		e.Participants = append(e.Participants, host.Participant{Player: p, Name: player(p), Build: m.header.Build, Platform: m.header.Platform})
 	}
 	for _, t := range []lockstep.Tick{r.Agreed, r.Tick} {
+		if t == 0 {
+			continue // all know the beginning
+		}
 		e.Exhibits = append(e.Exhibits, host.Exhibit{Tick: t, Referee: m.states[t], Player: m.copied[t], Hash: m.hash(m.copied[t])})
 	}
 	written := m.file
@@ -131,4 +142,27 @@ func (m *match) bundle() (*replay.Bundle, error) {
 		return nil, err
 	}
 	return replay.OpenBundle(bytes.NewReader(out.Bytes()), int64(out.Len()))
+}
+
+func (m *match) explained(tools toolset) (*desync.Explanation, error) {
+	b, err := m.bundle()
+	if err != nil {
+		return nil, err
+	}
+	return tools.Explain(b, desync.Options{Budget: 5 * time.Second, Game: func(*lockstep.Header) (*lockstep.Game, error) { return m.game, nil }})
+}
+
+// explanation returns an explanation as a clue.
+func explanation(e *desync.Explanation) clue {
+	got := clue{What: "desync", Tick: e.First.To, Who: party(e)}
+	if !e.First.Exact() {
+		got.After = e.First.From - 1
+	}
+	if e.Cause != nil {
+		got.What, got.Field = string(e.Cause.Kind), e.Cause.Path
+	}
+	if len(e.Places.List) > 0 {
+		got.Field, got.Fields = e.Places.List[0].First.Path, e.Places.Total
+	}
+	return got
 }

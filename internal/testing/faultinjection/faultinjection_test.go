@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/examples/platforms"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -62,6 +63,14 @@ func bank() *Subject {
 	}
 }
 
+// A game whose units are in no list with IDs, and which reads its configuration in each step.
+func boxes() *Subject {
+	config := platforms.Usual(4)
+	return &Subject{Game: lockstep.MustGame(platforms.Rules()), Config: &config, Players: 4, Faulty: Faulty(platforms.Rules()), Bot: func(p lockstep.Player, seed uint64) func(*lockstep.Simulation) []any {
+		return platforms.NewBot(p, seed)
+	}}
+}
+
 // A game whose rules end the match.
 func race() *Subject {
 	g := lockstep.MustGame(testgame.RaceRules())
@@ -101,20 +110,17 @@ func TestRun(t *testing.T) {
 		rows      int
 		unplanted string // faults without a place
 	}{
-		{"skirmish", rts(), 1, 60, ""},
-		{"minimal", coins(), 0, 40, "flipped bool, doubled command, "},
-		{"bank", bank(), 0, 40, "draw too many, wrong order, "},
+		{"skirmish", rts(), 1, 130, "another configuration, "},
+		{"platforms", boxes(), 1, 90, "flipped bool, draw too many, many draws too many, doubled command, swapped commands, wrong order, number of a command cut, memory that two elements share, a float, commands in the order of a map, a draw more in ticks with commands, "},
+		{"minimal", coins(), 0, 100, "flipped bool, doubled command, a cache of every fourth element, memory that two elements share, another configuration, "},
+		{"bank", bank(), 0, 60, "draw too many, many draws too many, swapped commands, wrong order, command a tick late, command two ticks late, command five ticks late, command twelve ticks late, command a tick early, commands of a tick late, number of a command cut, a cache of every fourth element, a value that is not reset, scratch memory that is not cleared, memory that two elements share, commands in the order of a map, a draw more in ticks with commands, another configuration, "},
 	} {
 		t.Run(c.name, func(t *testing.T) { testRun(t, c.subject, c.first, c.rows, c.unplanted) })
 	}
 }
 
 func testRun(t *testing.T, s *Subject, first uint64, rows int, unplanted string) {
-	seeds := uint64(2)
-	if testing.Short() {
-		seeds = 1
-	}
-	for seed := first; seed < first+seeds; seed++ {
+	for seed := first; seed <= first; seed++ { // .ci/run plays more of them
 		r := run(t, Options{Subject: s, Seed: seed})
 		for _, row := range r.Rows {
 			if t.Logf("%+v", row); !row.Right {
@@ -182,7 +188,7 @@ func TestBlindTools(t *testing.T) {
 				return lockstep.Divergence{}, false
 			},
 			Desync: func([]coordinator.DesyncReport) []coordinator.DesyncReport { return nil },
-		}, map[string]int{"verify": 19, "diff": 2, "bisect": 8, "explain": 9, "histories": 8, "desync report": 10}},
+		}, map[string]int{"verify": 29, "diff": 2, "bisect": 18, "explain": 44, "histories": 18, "desync report": 20}},
 		{"it was somebody else, and a tick later", toolset{
 			Attribute: real.Attribute,
 			Verify: func(*replay.Reader, *lockstep.Game, replay.VerifyOptions) (*replay.Verification, error) {
@@ -225,9 +231,9 @@ func TestBlindTools(t *testing.T) {
 				}
 				return r
 			}, // if the referee is wrong, all players are named
-		}, map[string]int{"verify": 20, "recover": 1, "diff": 2, "bisect": 8, "explain": 9, "histories": 8, "desync report": 9}},
+		}, map[string]int{"verify": 30, "recover": 1, "diff": 2, "bisect": 18, "explain": 42, "histories": 18, "desync report": 19}},
 	} {
-		r := run(t, Options{Subject: rts(), Seed: 1, tools: c.tools})
+		r := run(t, Options{Subject: coins(), Seed: 1, tools: c.tools})
 		wrong := map[string]int{}
 		for _, row := range r.Rows {
 			if !row.Right {
@@ -236,6 +242,45 @@ func TestBlindTools(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.wrong, wrong); diff != "" {
 			t.Errorf("%s: wrong answers (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// An explanation that excludes ticks by a guess, or one that does not look for the field, is noticed.
+func TestGuessingTools(t *testing.T) {
+	real := realTools()
+	for name, guess := range map[string]func(e *desync.Explanation){
+		"ticks": func(e *desync.Explanation) {
+			if e.Cause != nil {
+				e.First = desync.Span{From: e.Cause.When.To, To: e.Cause.When.To}
+			}
+		},
+		"fields": func(e *desync.Explanation) { e.Places.List[0].First.Path = "Units[0].MoveX" }, // always the same
+	} {
+		s := boxes()
+		if err := s.measure(1); err != nil {
+			t.Fatal(err)
+		}
+		tools := real
+		tools.Explain = func(b *replay.Bundle, o desync.Options) (*desync.Explanation, error) {
+			e, err := real.Explain(b, o)
+			if err == nil {
+				guess(e)
+			}
+			return e, err
+		}
+		d := &drill{subject: s, seed: 1, dice: rand.New(rand.NewPCG(1, 5)), tools: tools, result: &Result{}}
+		if err := d.noFault(); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range mistakes {
+			if err := d.anyBug(k.name, k.plant); err != nil && !errors.Is(err, errNoPlace) {
+				t.Fatal(err)
+			}
+		}
+		d.figures()
+		if last := d.result.Rows[len(d.result.Rows)-1]; last.Right || last.Fault != "all rule bugs" {
+			t.Errorf("%s: got %+v, want it to be noticed", name, last)
 		}
 	}
 }
@@ -317,10 +362,10 @@ func ExampleRun() {
 	}
 	fmt.Println(result.Wrong, "wrong")
 	// Output:
-	// desync report: desync, ticks 141 to 160, player 0, Rand
-	// histories: desync, tick 151, Rand.Hi and 1 more
-	// bisect: desync, tick 151, the rules, Rand.Hi and 1 more
-	// explain: extra draw, ticks 141 to 160, player 0, Rand
-	// verify: players differed, tick 160, player 0
+	// desync report: desync, ticks 61 to 80, player 1, Rand
+	// histories: desync, tick 64, Rand.Hi and 1 more
+	// bisect: desync, tick 64, the rules, Rand.Hi and 1 more
+	// explain: other draws, ticks 61 to 80, player 1, Rand.Hi and 1 more
+	// verify: players differed, tick 80, player 1
 	// 0 wrong
 }

@@ -2,11 +2,15 @@ package faultinjection
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 func open(file []byte) (*replay.Reader, error) {
@@ -58,24 +62,14 @@ func rewritten(file []byte, change func(*record.Record) bool) ([]byte, error) {
 }
 
 // ownReplay returns the replay that a recorder with the copy's game would have written:
-// the same commands, but the copy's checksums, and its states at every check.
-func (m *match) ownReplay(copied *lockstep.Game) ([]byte, error) {
-	own, err := rewritten(m.file, func(r *record.Record) bool {
+// the same commands, but the copy's checksums.
+func (m *match) ownReplay() ([]byte, error) {
+	return rewritten(m.file, func(r *record.Record) bool {
 		if r.Kind == record.KindChecksum {
 			r.Hash = m.hash(m.copied[r.Tick])
 		}
-		return r.Kind != record.KindMismatch && (r.Kind != record.KindKeyframe || r.Tick == 0)
+		return r.Kind != record.KindMismatch
 	})
-	if err != nil {
-		return nil, err
-	}
-	r, err := open(own)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	err = replay.Rekey(replay.NewWriter(&out, replay.WriterOptions{}), r, copied, checkEvery, replay.SimulateOptions{})
-	return out.Bytes(), err
 }
 
 // hash returns the checksum of a state.
@@ -85,4 +79,42 @@ func (m *match) hash(b []byte) uint64 {
 		panic(err) // it is a state of ours
 	}
 	return sum.Hash
+}
+
+// otherNumber changes a random number in a command's payload. It returns false if there is none, or if the change gives the
+// same number.
+func (m *match) otherNumber(dice *rand.Rand, c *lockstep.Command, change func(v uint64, dice *rand.Rand, bits int) uint64) bool {
+	kinds := m.game.Commands()
+	k := slices.IndexFunc(kinds, func(d record.CommandDescription) bool { return d.Kind == c.Kind })
+	schema, err := state.ParseSchema(kinds[k].Schema)
+	if err != nil {
+		panic(err) // it is our own
+	}
+	b, err := record.AppendCanonical(nil, schema, c.Payload)
+	if err != nil {
+		panic(err) // it has run
+	}
+	var numbers []field
+	for _, f := range list(schema, b).order {
+		if f.node.Kind().Integer() {
+			numbers = append(numbers, f)
+		}
+	}
+	if len(numbers) == 0 {
+		return false
+	}
+	v, err := schema.Lookup(b, numbers[dice.IntN(len(numbers))].path)
+	if err != nil {
+		return false
+	}
+	var whole [8]byte
+	copy(whole[:], v.Bytes)
+	now := binary.LittleEndian.Uint64(whole[:])
+	binary.LittleEndian.PutUint64(whole[:], change(now, dice, 8*len(v.Bytes)))
+	if string(whole[:len(v.Bytes)]) == string(v.Bytes) {
+		return false
+	}
+	copy(v.Bytes, whole[:])
+	c.Payload = record.AppendPayload(nil, schema, b)
+	return true
 }

@@ -206,14 +206,23 @@ func (d *drill) editedChecksum() error {
 	return nil
 }
 
-// falseKeyframe changes the state and the checksum of a keyframe.
+// falseKeyframe changes the state and the checksum of a keyframe, in a file with a keyframe every keyframeEvery ticks.
 func (d *drill) falseKeyframe() error {
+	const keyframeEvery = 100
 	t := lockstep.Tick(keyframeEvery * (1 + d.dice.IntN(max(1, int(d.subject.ticks)/keyframeEvery-1))))
 	path, changed := d.runnable(t)
 	if path == "" {
 		return fmt.Errorf("%w: every change ends the match with an error", errNoPlace)
 	}
-	file, err := rewritten(d.base.file, func(r *record.Record) bool {
+	r, err := open(d.base.file)
+	if err != nil {
+		return err
+	}
+	var keyed bytes.Buffer
+	if err := replay.Rekey(replay.NewWriter(&keyed, replay.WriterOptions{}), r, d.base.game, keyframeEvery, replay.SimulateOptions{}); err != nil {
+		return err
+	}
+	file, err := rewritten(keyed.Bytes(), func(r *record.Record) bool {
 		if r.Kind == record.KindKeyframe && r.Tick == t {
 			r.Keyframe.State, r.Keyframe.Hash = changed, d.base.hash(changed)
 		}

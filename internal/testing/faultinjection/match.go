@@ -13,10 +13,9 @@ import (
 )
 
 const (
-	longest       = 400 // ticks of a match
-	shortest      = 8 * checkEvery
-	checkEvery    = 20
-	keyframeEvery = 100
+	longest    = 400 // ticks of a match
+	shortest   = 8 * checkEvery
+	checkEvery = 20 // as usual; the only keyframe is the first one, as usual in a match of this length
 )
 
 // A match is a played match with its frames and states.
@@ -43,6 +42,7 @@ type cast struct {
 	referee, copied *lockstep.Game
 	seat            lockstep.Player // of the copy
 	lies            lockstep.Tick   // from this tick on it reports false checksums; 0: never
+	brief           bool            // ends soon after the first desync
 }
 
 // truthful returns a cast without a fault.
@@ -60,6 +60,9 @@ func (s *Subject) play(seed uint64, c cast) (*match, error) {
 	for t := lockstep.Tick(1); t <= s.ticks; t++ {
 		if err := l.tick(t); err != nil {
 			return nil, fmt.Errorf("faultinjection: tick %d: %w", t, err)
+		}
+		if c.brief && len(m.reports) > 0 && t > m.reports[0].Tick+checkEvery {
+			break
 		}
 	}
 	if err := l.coordinator.End("played"); err != nil {
@@ -109,7 +112,7 @@ func newLive(m *match, seed uint64, c cast) (*live, error) {
 	players := m.subject.Players
 	l := &live{match: m, payloads: m.game.NewPayloads(), cast: c, sequences: make([]lockstep.Sequence, players), dice: rand.New(rand.NewPCG(seed, 6))}
 	settings := lockstep.DefaultSettings(players)
-	settings.Seed, settings.CheckEvery, settings.KeyframeEvery = seed, checkEvery, keyframeEvery
+	settings.Seed, settings.CheckEvery = seed, checkEvery
 	var err error
 	if m.header, err = m.game.NewHeader(lockstep.MatchID{0: 13, 15: byte(seed)}, settings, m.subject.Config); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
@@ -69,7 +70,7 @@ func flipped(suits func(state.Node) bool) planter {
 // damaged returns a variant with another state after a tick.
 func (m *match) damaged(t lockstep.Tick, path, what string, change func([]byte) []byte) *variant {
 	return &variant{tick: t, what: fmt.Sprintf("%s after tick %d", what, t), damage: true, path: path, game: m.subject.Faulty(&Change{
-		tick: t, after: func(_, b []byte) []byte { return change(b) },
+		tick: t, after: func(_ lockstep.Tick, _, b []byte) []byte { return change(b) },
 	})}
 }
 
@@ -121,23 +122,41 @@ func lostElement(m *match, dice *rand.Rand) (*variant, error) {
 	}), nil
 }
 
-// extraDraw draws once more from a generator in the state before a tick.
-func extraDraw(m *match, dice *rand.Rand) (*variant, error) {
-	t := m.subject.anyTick(dice)
-	path := m.draw(dice, t, func(n state.Node) bool { return n.Name() == "Hi" && n.Kind() == state.Uint64 })
-	if !strings.HasSuffix(path, ".Hi") {
-		return nil, fmt.Errorf("%w: the state has no fixed.Rand", errNoPlace)
-	}
-	path = strings.TrimSuffix(path, ".Hi")
-	return &variant{tick: t, what: fmt.Sprintf("from %s before tick %d", path, t), game: m.subject.Faulty(&Change{tick: t, before: func(b []byte) []byte {
-		v, err := m.game.StateSchema().Lookup(b, path)
-		if err != nil || len(v.Bytes) != 16 {
-			return b // it is in a list that was longer a tick later
+// extraDraws draws more often from a generator in the state before a tick.
+func extraDraws(n int) planter {
+	return func(m *match, dice *rand.Rand) (*variant, error) {
+		t := m.subject.anyTick(dice)
+		path, err := m.generator(dice, t)
+		if err != nil {
+			return nil, err
 		}
-		r := fixed.Rand{Hi: binary.LittleEndian.Uint64(v.Bytes), Lo: binary.LittleEndian.Uint64(v.Bytes[8:])}
+		return &variant{tick: t, path: path, kind: desync.OtherDraws, what: fmt.Sprintf("from %s before tick %d", path, t), game: m.subject.Faulty(&Change{
+			tick: t, before: func(_ lockstep.Tick, b []byte) []byte { return m.drawn(b, path, n) },
+		})}, nil
+	}
+}
+
+// generator draws a fixed.Rand in the state.
+func (m *match) generator(dice *rand.Rand, t lockstep.Tick) (path string, err error) {
+	path = m.draw(dice, t, func(n state.Node) bool { return n.Name() == "Hi" && n.Kind() == state.Uint64 })
+	path, ok := strings.CutSuffix(path, ".Hi")
+	if !ok {
+		return "", fmt.Errorf("%w: the state has no fixed.Rand", errNoPlace)
+	}
+	return path, nil
+}
+
+// drawn draws from a generator in a state.
+func (m *match) drawn(b []byte, path string, n int) []byte {
+	v, err := m.game.StateSchema().Lookup(b, path)
+	if err != nil || len(v.Bytes) != 16 {
+		return b // it is in a list that was longer a tick later
+	}
+	r := fixed.Rand{Hi: binary.LittleEndian.Uint64(v.Bytes), Lo: binary.LittleEndian.Uint64(v.Bytes[8:])}
+	for range n {
 		r.Uint64()
-		binary.LittleEndian.PutUint64(v.Bytes, r.Hi)
-		binary.LittleEndian.PutUint64(v.Bytes[8:], r.Lo)
-		return b
-	}})}, nil
+	}
+	binary.LittleEndian.PutUint64(v.Bytes, r.Hi)
+	binary.LittleEndian.PutUint64(v.Bytes[8:], r.Lo)
+	return b
 }

@@ -24,16 +24,17 @@ type Subject struct {
 
 // A Change is a fault in Step, in one tick or in all.
 type Change struct {
-	tick     lockstep.Tick                               // 0: every tick
-	commands func([]lockstep.Command) []lockstep.Command // what Step gets; nil: what it should get
-	before   func(b []byte) []byte                       // changes the canonical state before the step; nil disables it
-	after    func(before, b []byte) []byte               // changes the canonical state after the step; nil disables it
+	tick     lockstep.Tick                                              // 0: every tick
+	commands func(lockstep.Tick, []lockstep.Command) []lockstep.Command // what Step gets in a tick; nil: what it should get
+	before   func(t lockstep.Tick, b []byte) []byte                     // changes the canonical state before the step; nil disables it
+	after    func(t lockstep.Tick, before, b []byte) []byte             // changes the canonical state after the step; nil disables it
+	config   func(b []byte) []byte                                      // changes the canonical configuration; nil disables it
 }
 
 // Faulty returns a function that builds a game with changed rules.
 func Faulty[S, C any](rules lockstep.Rules[S, C]) func(*Change) *lockstep.Game {
 	return func(c *Change) *lockstep.Game {
-		f := &faulty[S, C]{rules: rules, codec: state.MustCompile[S](), change: *c}
+		f := &faulty[S, C]{rules: rules, codec: state.MustCompile[S](), config: state.MustCompile[C](), change: *c}
 		changed := rules
 		changed.Step = f.step
 		return lockstep.MustGame(changed)
@@ -44,6 +45,7 @@ func Faulty[S, C any](rules lockstep.Rules[S, C]) func(*Change) *lockstep.Game {
 type faulty[S, C any] struct {
 	rules  lockstep.Rules[S, C]
 	codec  *state.Codec[S]
+	config *state.Codec[C]
 	change Change
 }
 
@@ -53,23 +55,35 @@ func (f *faulty[S, C]) step(w *S, config *C, t *lockstep.Turn) {
 		f.rules.Step(w, config, t)
 		return
 	}
+	if c.config != nil {
+		config = f.other(config)
+	}
 	var before []byte
 	if c.before != nil || c.after != nil {
 		before = f.codec.Append(nil, w)
 	}
 	if c.before != nil {
-		f.set(w, config, c.before(slices.Clone(before)))
+		f.set(w, config, c.before(t.Tick, slices.Clone(before)))
 	}
 	given := t.Commands
 	if c.commands != nil {
 		//samestep:allow unseen the planted fault
-		t.Commands = c.commands(slices.Clone(given))
+		t.Commands = c.commands(t.Tick, slices.Clone(given))
 	}
 	f.rules.Step(w, config, t)
 	t.Commands = given
 	if c.after != nil {
-		f.set(w, config, c.after(before, f.codec.Append(nil, w)))
+		f.set(w, config, c.after(t.Tick, before, f.codec.Append(nil, w)))
 	}
+}
+
+// other returns the changed configuration.
+func (f *faulty[S, C]) other(config *C) *C {
+	changed := *config // with what is derived
+	if err := f.config.Decode(f.change.config(f.config.Append(nil, config)), &changed); err != nil {
+		panic(err) // a change keeps the bytes canonical
+	}
+	return &changed
 }
 
 // set sets the state to canonical bytes.

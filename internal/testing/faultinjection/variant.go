@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -24,7 +24,8 @@ type variant struct {
 	lasting bool
 
 	path    string            // of the damaged field
-	command *lockstep.Command // the dropped or doubled one
+	command *lockstep.Command // the one to which something happened; nil if it happened to several
+	kind    desync.CauseKind  // of a fault of commands
 }
 
 // A planter makes a variant of a match. It returns nil if this draw gives none, and an
@@ -70,7 +71,7 @@ func (m *match) command(dice *rand.Rand) (t lockstep.Tick, at int, ok bool) {
 
 // otherCommands changes the commands of a tick.
 func (m *match) otherCommands(t lockstep.Tick, change func([]lockstep.Command) []lockstep.Command) *lockstep.Game {
-	return m.subject.Faulty(&Change{tick: t, commands: change})
+	return m.subject.Faulty(&Change{tick: t, commands: func(_ lockstep.Tick, c []lockstep.Command) []lockstep.Command { return change(c) }})
 }
 
 func (m *match) naming(t lockstep.Tick, at int) string {
@@ -78,44 +79,12 @@ func (m *match) naming(t lockstep.Tick, at int) string {
 	return fmt.Sprintf("command %d of player %d in tick %d", c.Sequence, c.Player, t)
 }
 
-func droppedCommand(m *match, dice *rand.Rand) (*variant, error) {
-	t, at, ok := m.command(dice)
-	if !ok {
-		return nil, nil
-	}
-	return &variant{tick: t, what: m.naming(t, at), command: &m.frames[t].Commands[at], game: m.otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
-		return slices.Delete(c, at, at+1)
-	})}, nil
-}
-
-func doubledCommand(m *match, dice *rand.Rand) (*variant, error) {
-	t, at, ok := m.command(dice)
-	if !ok {
-		return nil, nil
-	}
-	return &variant{tick: t, what: m.naming(t, at), command: &m.frames[t].Commands[at], game: m.otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
-		return slices.Insert(c, at, c[at])
-	})}, nil
-}
-
-// wrongOrder runs the commands of a tick in reverse order.
-func wrongOrder(m *match, dice *rand.Rand) (*variant, error) {
-	t, _, ok := m.command(dice)
-	if !ok || len(m.frames[t].Commands) < 2 {
-		return nil, nil
-	}
-	return &variant{tick: t, what: fmt.Sprintf("the %d commands of tick %d", len(m.frames[t].Commands), t), game: m.otherCommands(t, func(c []lockstep.Command) []lockstep.Command {
-		slices.Reverse(c)
-		return c
-	})}, nil
-}
-
 // changedRule inverts the lowest bit of a field in each tick that changes it, in the whole
 // match, as a wrong constant in the rules does.
 func changedRule(m *match, dice *rand.Rand) (*variant, error) {
 	t := lockstep.Tick(1 + dice.IntN(2*checkEvery))
 	path := m.draw(dice, t, flippable)
-	game := m.subject.Faulty(&Change{after: func(before, b []byte) []byte {
+	game := m.subject.Faulty(&Change{after: func(_ lockstep.Tick, before, b []byte) []byte {
 		old, err := m.game.StateSchema().Lookup(before, path)
 		now, err2 := m.game.StateSchema().Lookup(b, path)
 		if err == nil && err2 == nil && !bytes.Equal(old.Bytes, now.Bytes) {

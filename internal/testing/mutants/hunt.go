@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -110,24 +109,10 @@ func (h *Hunt) build(dir string) error {
 		}
 	}
 	var err error
-	if h.program, err = h.goBuild(woven(simulated), dir, "hunt", "build", "./internal/testing/mutants/hunt"); err != nil {
+	if h.program, err = h.goBuild(woven(simulated, choice), dir, "hunt", "build", "./internal/testing/mutants/hunt"); err != nil {
 		return err
 	}
 	return h.buildTests(dir)
-}
-
-// woven returns the changed files of mutants, by path from the root.
-func woven(list []*place) map[string][]byte {
-	byFile := map[*file][]*place{}
-	for _, m := range list {
-		byFile[m.file] = append(byFile[m.file], m)
-	}
-	files := map[string][]byte{}
-	for f, list := range byFile {
-		files[f.name] = weave(f, list)
-		files[path.Join(path.Dir(f.name), "mutantinforce.go")] = choice(f.Name.Name)
-	}
-	return files
 }
 
 // noMutant stands for the engine without any mutant.
@@ -189,23 +174,8 @@ func (h *Hunt) path(name string) string { return filepath.Join(h.Root, filepath.
 
 // goBuild builds a program in a folder, with changed or added files of the engine.
 func (h *Hunt) goBuild(files map[string][]byte, dir, name, verb string, args ...string) (program string, err error) {
-	replace := map[string]string{}
-	for name, content := range files {
-		original, err := filepath.Abs(h.path(name))
-		if err != nil {
-			return "", err
-		}
-		replace[original] = filepath.Join(dir, strings.ReplaceAll(name, "/", "-"))
-		if err := os.WriteFile(replace[original], content, 0o600); err != nil {
-			return "", err
-		}
-	}
-	list, err := json.Marshal(map[string]any{"Replace": replace})
+	overlay, err := overlay(h.Root, files, dir, name)
 	if err != nil {
-		return "", err
-	}
-	overlay := filepath.Join(dir, name+".overlay.json")
-	if err := os.WriteFile(overlay, list, 0o600); err != nil {
 		return "", err
 	}
 	program = filepath.Join(dir, name)

@@ -56,18 +56,18 @@ var list string
 
 // All returns the mutants of mutants.txt.
 func All() []Mutant {
-	all, err := parse(list)
+	all, err := Parse(list)
 	if err != nil {
 		panic(err) // the list is embedded
 	}
 	return all
 }
 
-// errList is wrapped by the errors of parse.
+// errList is wrapped by the errors of Parse.
 var errList = errors.New("mutants: malformed list")
 
-// parse reads a list of mutants.
-func parse(text string) (all []Mutant, err error) {
+// Parse reads a list of mutants, as in mutants.txt.
+func Parse(text string) (all []Mutant, err error) {
 	number := 0
 	for line := range strings.Lines(text) {
 		number++

@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 		{"no mutant", "  func p.f\n", "line 1"},
 		{"no rule", "m\n  func p.f\n  hits I1\n", "m: want a func, a rule and hits"},
 	} {
-		_, err := parse(row.text)
+		_, err := Parse(row.text)
 		if row.want == "" && err != nil || row.want != "" && (!errors.Is(err, errList) || !strings.Contains(err.Error(), row.want)) {
 			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
 		}

@@ -37,7 +37,7 @@ func (h *Hunt) buildTests(dir string) error {
 		}
 		out := strings.ReplaceAll(pkg, "/", "-") + ".test"
 		var err error
-		if h.tests[pkg], err = h.goBuild(woven(list), dir, out, "test", "-c", "./"+pkg); err != nil {
+		if h.tests[pkg], err = h.goBuild(woven(list, choice), dir, out, "test", "-c", "./"+pkg); err != nil {
 			return err
 		}
 		if found, err := h.runTests(pkg, strings.Join(all, "|"), 0); err != nil || found != "" {

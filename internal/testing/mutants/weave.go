@@ -93,3 +93,8 @@ func chooser(fn *ast.FuncDecl, inside []*place, f *file) string {
 func choice(pkg string) []byte {
 	return fmt.Appendf(nil, "package %s\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar mutantInForce, _ = strconv.Atoi(os.Getenv(%q))\n", pkg, inForce)
 }
+
+// selectable returns the file of a package whose program selects the mutant itself.
+func selectable(pkg string) []byte {
+	return fmt.Appendf(nil, "package %s\n\nvar mutantInForce int\n\nfunc SelectMutant(number int) { mutantInForce = number }\n", pkg)
+}

@@ -6,19 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"github.com/seed-49bee653/samestep/lockstep"
 )
-
-// A drill is one run.
-type drill struct {
-	subject *Subject
-	seed    uint64
-	dice    *rand.Rand
-	tools   toolset
-	base    *match // without a fault
-	result  *Result
-}
 
 // Options configure [Run].
 type Options struct {
@@ -50,6 +38,15 @@ func Run(o Options) (*Result, error) {
 	for _, f := range copyFaults {
 		steps = append(steps, step{f.name, func() error { return d.copyFault(f.name, f.plant) }})
 	}
+	for _, f := range commandFaults {
+		steps = append(steps, step{f.name, func() error { return d.copyFault(f.name, f.plant) }})
+	}
+	for _, k := range mistakes {
+		steps = append(steps, step{k.name, func() error { return d.anyBug(k.name, k.plant) }})
+	}
+	for _, k := range disorders {
+		steps = append(steps, step{k.name, func() error { return d.anyBug(k.name, k.plant) }})
+	}
 	steps = append(steps, step{"flipped bit in the referee", d.refereeFault}, step{"false report", d.liar})
 	steps = slices.Concat(steps, d.fileFaults())
 	for i, s := range steps {
@@ -62,28 +59,6 @@ func Run(o Options) (*Result, error) {
 			o.Progress(i+1, len(steps))
 		}
 	}
+	d.figures()
 	return d.result, nil
-}
-
-// A step plants a fault and runs the tools.
-type step struct {
-	fault string
-	run   func() error
-}
-
-// seat draws a player.
-func (d *drill) seat() lockstep.Player { return lockstep.Player(d.dice.IntN(int(d.subject.Players))) }
-
-// noFault plays the match in which the faults are planted later. The tools must find
-// nothing in it.
-func (d *drill) noFault() error {
-	m, err := d.subject.play(d.seed, d.subject.truthful(1))
-	if err != nil {
-		return err
-	}
-	d.base = m
-	f := &fault{"none", "nothing"}
-	d.result.add(f, "verify", d.verify(m.file, m.game), clue{What: "true"})
-	d.result.add(f, "desync report", d.reported(m.reports), clue{})
-	return nil
 }

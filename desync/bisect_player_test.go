@@ -1,0 +1,83 @@
+package desync_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// Of a bundle, the states that the player sent are compared, so that many changed fields are found, too.
+func TestBisectPlayerOfBundle(t *testing.T) {
+	x := newTable(t, func(w *world, t *turn, step step) bool {
+		step(w, t)
+		w.Units[5].Health--
+		w.Units[9].Health -= 3
+		w.Units[7], w.Units[8] = w.Units[8], w.Units[7]
+		return true
+	}, false)
+	x.play(t, 400)
+	if err := x.writer.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	whole := x.log.Bytes()
+	for _, c := range []struct {
+		name   string
+		file   []byte
+		fields int
+	}{
+		{"bundle.zip", x.bundle(t), 3}, // or more, which follow from them
+		{"bundle with a false state.zip", packed(t, unpacked(t, x.bundle(t)), func(m *replay.Manifest) { m.Exhibits[1].Player = m.Exhibits[0].Player }), 0},
+		{"open.ssr", whole, 0},
+	} {
+		path := filepath.Join(t.TempDir(), c.name)
+		if err := os.WriteFile(path, c.file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := replay.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		found, err := desync.BisectPlayer(f, victim, replay.Games{trueGame()}, desync.BisectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Tick != 160 || found.Agreed != 140 || found.Cause != desync.OriginB || found.Fields.Total < c.fields || c.fields == 0 && found.Fields.Total > 0 || found.Reconstructed {
+			t.Errorf("%s: got %+v", c.name, found)
+		}
+		if c.fields > 0 && found.Fields.List[0].String() != "the order of Units differs from index 7 (Units[7].ID 9 → 10)" {
+			t.Errorf("%s: got %v", c.name, found.Fields.List)
+		}
+	}
+}
+
+// A field is reconstructed from the checksum in a bundle, in a replay that is still written, and in one that is cut.
+func TestBisectPlayerReconstructs(t *testing.T) {
+	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health ^= 8; return true }, false)
+	x.play(t, 400)
+	if err := x.writer.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	whole := x.log.Bytes()
+	for name, file := range map[string][]byte{"bundle.zip": x.bundle(t), "open.ssr": whole, "torn.ssr": append(whole[:len(whole):len(whole)], 1, 2, 3)} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := replay.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		found, err := desync.BisectPlayer(f, victim, replay.Games{trueGame()}, desync.BisectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Tick != 160 || found.Fields.Total != 1 || found.Fields.List[0].First.Path != "Units[5].Health" || found.Reconstructed != (name != "bundle.zip") {
+			t.Errorf("%s: got %+v", name, found)
+		}
+	}
+}

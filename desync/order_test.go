@@ -1,0 +1,115 @@
+package desync_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// The field that leads to the others comes first, though it stands behind them in the schema, and with it the other fields
+// of its unit.
+func TestFieldsByCause(t *testing.T) {
+	e := explained(t, func(w *world, t *turn, step step) bool {
+		step(w, t)
+		if t.Tick < 157 { // soon before the check, so that few fields differ there
+			return false
+		}
+		for i := range w.Units {
+			if u := &w.Units[i]; u.Kind == skirmish.Worker && u.Task == skirmish.Gathering && u.Phase == 0 {
+				u.Task = skirmish.Idle
+			}
+		}
+		return true
+	}, desync.Options{Game: findGame})
+	if len(e.Fields.List) < 3 || !strings.HasSuffix(e.Fields.List[0].Path, ".Task") {
+		t.Fatalf("got %v, want a task first", e.Fields.List[:min(len(e.Fields.List), 8)])
+	}
+	if first := e.Places.List[0].First; first != e.Fields.List[0] {
+		t.Errorf("got the first place %v", e.Places.List[0])
+	}
+	seen := map[string]bool{}
+	last := ""
+	for _, d := range e.Fields.List {
+		element, _, _ := strings.Cut(d.Path, "].")
+		if element != last && seen[element] {
+			t.Errorf("the fields of %s] are not together: %v", element, e.Fields.List)
+		}
+		seen[element], last = true, element
+	}
+}
+
+// Trials end when the time is over, by the clock of the options, and the explanation says how much was tried.
+func TestTimeOfTrials(t *testing.T) {
+	var now time.Time
+	slow := func() time.Time { now = now.Add(time.Millisecond); return now }
+	f := func(w *world, t *turn, step step) bool {
+		step(w, t)
+		for i := range w.Units {
+			w.Units[i].Health -= min(w.Units[i].Health, 1)
+		}
+		return false
+	}
+	e := explained(t, f, desync.Options{Game: findGame, Budget: 500 * time.Millisecond, Now: slow})
+	cut := 0
+	for _, x := range e.Tried {
+		if !x.All {
+			cut++
+			if !strings.HasSuffix(x.String(), ", but not all") {
+				t.Errorf("got %q", x)
+			}
+		}
+	}
+	if cut == 0 || e.Trials > 1000 || e.Cause != nil {
+		t.Errorf("got %d families that were cut, %d ticks, cause %v", cut, e.Trials, e.Cause)
+	}
+	if text := strings.Join(e.Lines(), "\n"); !strings.Contains(text, "\ntried      ") || !strings.Contains(text, "but not all") {
+		t.Errorf("the text does not say how much was tried:\n%s", text)
+	}
+}
+
+// Two states whose lists have another order or other elements are compared by the elements' IDs.
+func TestDiffStates(t *testing.T) {
+	x := newTable(t, nil, false)
+	x.play(t, 20)
+	a := x.match.Referee().Simulation().AppendState(nil)
+	change := func(f func(w *world)) []byte {
+		sim, err := x.game.NewSimulation(x.header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sim.Restore(20, a); err != nil {
+			t.Fatal(err)
+		}
+		f(lockstep.World[skirmish.World](sim))
+		return sim.AppendState(nil)
+	}
+	for _, c := range []struct {
+		name string
+		b    []byte
+		want string
+	}{
+		{"the same", a, ""},
+		{"order", change(func(w *world) { w.Units[2], w.Units[7] = w.Units[7], w.Units[2] }), "the order of Units differs from index 2 (Units[2].ID 3 → 8)"},
+		{"order and a field", change(func(w *world) { w.Units[2], w.Units[7] = w.Units[7], w.Units[2]; w.Units[7].Kills = 9 }),
+			"the order of Units differs from index 2 (Units[2].ID 3 → 8)\nUnits[2].Kills 0 → 9"},
+		{"order without a unit", change(func(w *world) { w.Units[2], w.Units[7] = w.Units[7], w.Units[2]; w.Units = w.Units[1:] }),
+			"the order of Units differs from index 2 (Units[2].ID 3 → 8)\nUnits[ID=1] present → absent"},
+		{"an ID twice", change(func(w *world) { w.Units[2].ID = 8 }), "Units[2].ID 3 → 8"},
+	} {
+		p, err := desync.DiffStates(x.game.StateSchema(), a, c.b, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(p.Lines(9), "\n"); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+	if _, err := desync.DiffStates(x.game.StateSchema(), a, bytes.Clone(a[1:]), ""); err == nil || !strings.Contains(err.Error(), "second state") {
+		t.Errorf("an invalid state: error %v", err)
+	}
+}
