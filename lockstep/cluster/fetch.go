@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -49,7 +48,7 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 		return nil, err
 	}
 	d := &download{conn: m.options.Conn, id: id, copies: m.options.Conn.Segments(id)}
-	f = &fetched{path: filepath.Join(m.options.Dir, "live", fmt.Sprintf("%s-%s.ssr", e.Name, e.ID[:8]))}
+	f = &fetched{path: m.fileOf(e)}
 	os.Remove(f.path + ".part") // a crash can have left one
 	file, err := replay.Create(f.path + ".part")
 	if err != nil {

@@ -22,9 +22,25 @@ func openStore(c *cli.Context, place string) (archive.Store, error) {
 	if c.String("nats") == "" {
 		return nil, tool.Usagef("--archive %s needs --nats, the storage with the archive", storageArchive)
 	}
-	conn, err := dial(c, c.String("nats"), storage.ServerRole) // until the program ends
+	log, err := tool.NewLog(c)
+	if err != nil { // replay index has no flags for it
+		log = plainLog(c)
+	}
+	conn, err := dialWith(c, c.String("nats"), storage.DialOptions{Role: storage.ServerRole, Log: log})
 	if err != nil {
 		return nil, err
 	}
-	return objects.New(conn), nil
+	return &ownStore{objects.New(conn), conn}, nil
+}
+
+// An ownStore closes its connection with it.
+type ownStore struct {
+	*objects.Store
+	conn *storage.Conn
+}
+
+// Close implements [io.Closer].
+func (s *ownStore) Close() error {
+	s.conn.Close()
+	return nil
 }

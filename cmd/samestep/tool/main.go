@@ -146,7 +146,7 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *
 	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return ext.replaces(c) })
 	for _, c := range app.Commands {
 		if c.Name == "serve" {
-			c.Flags = append(c.Flags, ext.ServeFlags...)
+			c.Flags = append(slices.DeleteFunc(c.Flags, ext.replacesFlag), ext.ServeFlags...)
 		}
 		prepare(name, c)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -42,6 +43,12 @@ type DialOptions struct {
 	Seed        string      // path of a file with the seed of an nkey
 	Role        Role        // for which the answers are; "" for any that is not [OperatorRole]
 	TLS         *tls.Config // nil: as the address says
+
+	Log *slog.Logger // slog.Default()
+
+	// Refused is called with what the storage refuses because the role of the key may not do it; whoever has asked for it gets no
+	// answer. Nil logs it.
+	Refused func(error)
 }
 
 // A Conn is a connection to the storage. It reconnects by itself.
@@ -72,6 +79,7 @@ func Dial(url string, o DialOptions) (*Conn, error) {
 		options = append(options, key)
 	}
 	options = append(options, nats.CustomInboxPrefix(inbox(o.Role)))
+	options = append(options, o.handlers()...)
 	if o.TLS != nil {
 		options = append(options, nats.Secure(o.TLS))
 	}

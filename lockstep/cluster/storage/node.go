@@ -1,12 +1,16 @@
 package storage
 
 import (
+	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	nats "github.com/nats-io/nats-server/v2/server"
@@ -24,6 +28,8 @@ type NodeOptions struct {
 
 	TLS        *tls.Config // of clients; nil: no encryption
 	ClusterTLS *tls.Config // of other nodes, whose certificates it must demand: nothing else keeps strangers out; nil: no encryption
+
+	Log *slog.Logger // slog.Default()
 }
 
 // startTimeout is the time limit for a node to accept connections.
@@ -31,7 +37,9 @@ const startTimeout = 20 * time.Second
 
 // A Node is an embedded storage node.
 type Node struct {
-	server *nats.Server
+	server  *nats.Server
+	stop    context.CancelFunc
+	running sync.WaitGroup
 }
 
 // StartNode starts a node. Nodes of one cluster need a majority to store anything; a node alone is one.
@@ -40,7 +48,7 @@ func StartNode(o NodeOptions) (*Node, error) {
 		return nil, fmt.Errorf("storage: got the name %q and the folder %q of a node, want both", o.Name, o.Dir)
 	}
 	n := &nats.Options{
-		ServerName: o.Name, StoreDir: o.Dir, JetStream: true, NoSigs: true, NoLog: true,
+		ServerName: o.Name, StoreDir: o.Dir, JetStream: true, NoSigs: true,
 		DisableJetStreamBanner: true, MaxPayload: MaxMessage + 4096, SyncInterval: o.Sync, SyncAlways: o.Sync < 0,
 		TLSConfig: o.TLS, TLS: o.TLS != nil,
 	}
@@ -67,13 +75,38 @@ func StartNode(o NodeOptions) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("storage: %w", err)
 	}
+	log := newNodeLog(cmp.Or(o.Log, slog.Default()), o.Name)
+	s.SetLoggerV2(log, false, false, false)
 	s.Start()
-	if !s.ReadyForConnections(startTimeout) {
+	if err := awaitStart(s, log); err != nil {
 		s.Shutdown()
-		return nil, fmt.Errorf("storage: node %s does not accept connections after %v", o.Name, startTimeout)
+		return nil, fmt.Errorf("storage: node %s: %w", o.Name, err)
 	}
-	return &Node{s}, nil
+	ctx, cancel := context.WithCancel(context.Background())
+	node := &Node{server: s, stop: cancel}
+	if o.Cluster != "" {
+		node.running.Go(func() { node.watchPeers(ctx, log.log) })
+	}
+	return node, nil
 }
+
+// awaitStart waits until a node accepts connections, or has failed.
+func awaitStart(s *nats.Server, log *nodeLog) error {
+	for began := time.Now(); time.Since(began) < startTimeout; {
+		select {
+		case why := <-log.fatal:
+			return errors.New(why)
+		default:
+		}
+		if s.ReadyForConnections(startStep) {
+			return nil
+		}
+	}
+	return fmt.Errorf("it does not accept connections after %v", startTimeout)
+}
+
+// startStep is the time between two looks for a failure.
+const startStep = 100 * time.Millisecond
 
 // setUsers lets only users connect, with the accounts that an existing NATS would have.
 func setUsers(n *nats.Options, users []User) error {
@@ -119,6 +152,11 @@ func (n *Node) Route() string {
 
 // Stop stops the node in order. Those that it leads move to other nodes.
 func (n *Node) Stop() {
+	n.stop()
+	n.running.Wait()
 	n.server.Shutdown()
 	n.server.WaitForShutdown()
 }
+
+// now returns the present server of the node.
+func (n *Node) now() *nats.Server { return n.server }
