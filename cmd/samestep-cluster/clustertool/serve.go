@@ -148,6 +148,7 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 	if address == "" {
 		address = h.URL
 	}
+	checkAddress(h.Log, address, h.URL, url)
 	options := cluster.Options{
 		Conn: m.conn, Name: name, Address: address, Dir: o.Dir, Capacity: int(c.Uint("capacity")), Spec: h.Spec, Redirect: c.Bool("redirect"), Log: h.Log,
 	}

@@ -75,6 +75,9 @@ func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) { retur
 // GameFlag is the flag --game, which [ChosenGame] looks at.
 func GameFlag() cli.Flag { return gameFlag }
 
+// DemoCommand returns the usual verb demo, for an extension whose own demo leads to it.
+func DemoCommand() *cli.Command { return demoCommand() }
+
 // ChosenGame returns the game of --game, or the program's first, and the maker of its bots.
 func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, seed uint64) lockstep.Bot, err error) {
 	p, err := chosenGame(c)

@@ -79,7 +79,7 @@ func Dial(url string, o DialOptions) (*Conn, error) {
 		options = append(options, key)
 	}
 	options = append(options, nats.CustomInboxPrefix(inbox(o.Role)))
-	options = append(options, o.handlers()...)
+	options = append(options, handlers(cmp.Or(o.Log, slog.Default()), o.Refused)...)
 	if o.TLS != nil {
 		options = append(options, nats.Secure(o.TLS))
 	}

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"cmp"
 	"errors"
 	"log/slog"
 
@@ -9,8 +8,7 @@ import (
 )
 
 // handlers bring what happens to a connection into the program's log. The library would write it to the standard error output.
-func (o *DialOptions) handlers() []nats.Option {
-	log, refused := cmp.Or(o.Log, slog.Default()), o.Refused
+func handlers(log *slog.Logger, refused func(error)) []nats.Option {
 	return []nats.Option{
 		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) {
 			switch {

@@ -85,7 +85,7 @@ func StartNode(o NodeOptions) (*Node, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	node := &Node{server: s, stop: cancel}
 	if o.Cluster != "" {
-		node.running.Go(func() { node.watchPeers(ctx, log.log) })
+		node.running.Go(func() { watchPeers(ctx, node.now, log.log) })
 	}
 	return node, nil
 }

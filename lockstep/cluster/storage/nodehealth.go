@@ -29,7 +29,7 @@ func (n *Node) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		s := n.state()
+		s := stateOf(n.now())
 		if why := s.notReady(); why != "" {
 			http.Error(w, "not ready\n"+why, http.StatusServiceUnavailable)
 			return
@@ -67,7 +67,7 @@ func (c *nodeCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
 	}
-	s := c.node.state()
+	s := stateOf(c.node.now())
 	ready := 0.0
 	if s.notReady() == "" {
 		ready = 1

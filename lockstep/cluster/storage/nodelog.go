@@ -47,7 +47,7 @@ func (l *nodeLog) isNew(text string) bool {
 	return true
 }
 
-// Noticef implements the Logger of nats-server. The lines about peers and leaders are those of [Node.watchPeers].
+// Noticef implements the Logger of nats-server. The lines about peers and leaders are those of watchPeers.
 func (l *nodeLog) Noticef(format string, v ...any) {
 	l.log.Debug("storage node", "says", fmt.Sprintf(format, v...))
 }

@@ -22,18 +22,18 @@ type nodeState struct {
 	enabled     bool     // it stores anything at all
 }
 
-// state returns what the node knows now.
-func (n *Node) state() nodeState {
-	s := nodeState{nodes: 1, connections: n.now().NumClients()}
-	if js, err := n.now().Jsz(nil); err == nil && !js.Disabled {
+// stateOf returns what the server of a node knows now.
+func stateOf(n *nats.Server) nodeState {
+	s := nodeState{nodes: 1, connections: n.NumClients()}
+	if js, err := n.Jsz(nil); err == nil && !js.Disabled {
 		s.enabled, s.streams, s.bytes = true, js.Streams, js.Bytes
 		if js.Meta == nil {
-			s.leader = n.now().Name()
+			s.leader = n.Name()
 			return s
 		}
 		s.nodes, s.leader = js.Meta.Size, js.Meta.Leader
 	}
-	if routes, err := n.now().Routez(&nats.RoutezOptions{}); err == nil {
+	if routes, err := n.Routez(&nats.RoutezOptions{}); err == nil {
 		names := make(map[string]bool)
 		for _, r := range routes.Routes { // several for each node
 			names[r.RemoteName] = true
@@ -64,13 +64,13 @@ const (
 )
 
 // watchPeers logs nodes that are lost and found, and the time without a majority, until ctx ends.
-func (n *Node) watchPeers(ctx context.Context, log *slog.Logger) {
+func watchPeers(ctx context.Context, server func() *nats.Server, log *slog.Logger) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	var known []string
 	led, warned := time.Now(), false
 	for {
-		s := n.state()
+		s := stateOf(server())
 		for _, name := range s.peers {
 			if !slices.Contains(known, name) {
 				log.Info("another node is found", "peer", name, "connected", len(s.peers)+1, "nodes", s.nodes)
