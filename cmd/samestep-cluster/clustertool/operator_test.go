@@ -114,3 +114,20 @@ func freeAddress(t *testing.T) string {
 	defer l.Close()
 	return l.Addr().String()
 }
+
+// A client that is refused learns why: the token, or a redirect to a server whose URL it was not given.
+func TestJoinRefused(t *testing.T) {
+	dir := t.TempDir()
+	tokens(t, dir)
+	storage := background(t, "storage at ", "storage --name a --listen 127.0.0.1:0 --dir "+dir+"/a")
+	serve := func(name, more string) string {
+		return background(t, "listening on ", fmt.Sprintf("serve --durability replicated --nats %s --listen 127.0.0.1:0 --name %s --dir %s --tokens %s/tokens.txt --game minimal --web=false %s", storage, name, filepath.Join(dir, name), dir, more))
+	}
+	one := serve("one", "")
+	two := serve("two", "--matches 0 --redirect")
+	const match, player = "/matches/match-1", " --token the-player-of-seat-0"
+	command(t, 1, "join --for 2s "+two+match+player, "the server never let this client in: ", "which would get the token: "+strings.TrimPrefix(one, "http://"))
+	command(t, 0, "join --for 2s "+two+match+" "+one+match+player, "player 0")
+	command(t, 1, "join --for 2s "+one+match, "the server wants a token: see --token-file and SAMESTEP_TOKEN")
+	command(t, 1, "join --for 2s "+one+match+" --token somebody-somebody-else", "the server does not know this token")
+}
