@@ -116,6 +116,44 @@ func (m *Member) keepLease() {
 	}
 }
 
+// spreadEvery is the time between two looks at which nodes lead the streams of logs.
+const spreadEvery = time.Minute
+
+// spread keeps the leaders of the streams of logs on different nodes until the member leaves. The first of the live servers
+// does it.
+func (m *Member) spread() {
+	tick := time.NewTicker(spreadEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-m.ctx.Done():
+			return
+		}
+		if !m.first() {
+			continue
+		}
+		switch stream, err := m.options.Conn.Spread(m.ctx); {
+		case err != nil:
+			m.options.Log.Debug("the leaders of the streams are not spread", "err", err)
+		case stream != "":
+			m.options.Log.Info("another node leads a stream, because one led too many", "stream", stream)
+		}
+	}
+}
+
+// first reports whether no other live server has a name before this one's.
+func (m *Member) first() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name := range m.others {
+		if name < m.id && !m.leases.Expired(name, m.now()) {
+			return false
+		}
+	}
+	return m.leases.Mine(m.now())
+}
+
 // sawServer takes an update of a lease.
 func (m *Member) sawServer(name string, value []byte, revision uint64) {
 	s := &Server{}

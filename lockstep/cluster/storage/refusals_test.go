@@ -96,6 +96,7 @@ var attempts = []attempt{
 	}, server, false},
 	{"change the directory", publishTo("$KV.samestep-matches.duel"), server, false},
 	{"purge a log", api("$JS.API.STREAM.PURGE.samestep-log-0"), server, false},
+	{"choose the leader of a log", api("$JS.API.STREAM.LEADER.STEPDOWN.samestep-log-0"), server, false},
 	{"write a replay", publishTo("$O.samestep-replays.C.forged"), serverAnd, false},
 	{"remove replays", api("$JS.API.STREAM.PURGE.OBJ_samestep-replays"), serverAnd, false},
 	{"submit a job", publishTo("samestep.jobs.forged"), operatorOnly, false},

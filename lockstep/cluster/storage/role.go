@@ -59,6 +59,7 @@ var grants = []grant{
 	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.INFO.{all}"}},
 	// Logs: append, remove, and read.
 	{[]Role{ServerRole}, []string{logSubject + ">", "$JS.API.STREAM.PURGE.{log}"}},
+	{[]Role{ServerRole}, []string{stepDown + "{log}"}},
 	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.MSG.GET.{log}"}},
 	{[]Role{ServerRole, OperatorRole, RelayRole}, []string{directGet + "{log}"}},
 	{[]Role{RelayRole}, []string{"$JS.API.STREAM.INFO.{log}", "$JS.API.STREAM.INFO." + matchesStream}},
