@@ -25,7 +25,7 @@ import (
 
 // Options configure an [Archive].
 type Options struct {
-	Store Store  // closed with the archive if it is an io.Closer
+	Store Store  // closed with the archive if it has a method Close
 	Index string // path of the index
 	Keep  Keep
 
@@ -41,9 +41,15 @@ type Options struct {
 	// Retry are the first and the longest pause after a failure of the store: 1 s and 5 m. A file that cannot be read or
 	// sealed is tried again after 12 of the longest.
 	Retry, LongestRetry time.Duration
+
+	// Follow is the pause between two looks at what other servers have stored: 2 s if Store is a [Journal], and otherwise 1 m,
+	// or 50 times what it takes to list the store if that is longer. A negative one disables it, for servers that share
+	// the index.
+	Follow time.Duration
 }
 
-// An Archive is a [server.Archive]. One goroutine moves files into the store, one after the other.
+// An Archive is a [server.Archive]. One goroutine moves files into the store, one after the other. Another one follows what
+// other servers do with the store.
 type Archive struct {
 	catalog
 	o       Options
@@ -88,6 +94,12 @@ func New(o Options) (*Archive, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.cancel = cancel
 	a.wait.Go(func() { a.run(ctx) })
+	if o.Follow >= 0 {
+		f := follower{catalog: &a.catalog, waits: a.waits, every: o.Follow, retry: o.Retry, longestRetry: o.LongestRetry}
+		f.journal, _ = o.Store.(Journal)
+		f.cleaner, _ = o.Store.(Cleaner)
+		a.wait.Go(func() { f.run(ctx) })
+	}
 	return a, nil
 }
 
@@ -95,7 +107,7 @@ func New(o Options) (*Archive, error) {
 func (a *Archive) Close() {
 	a.cancel()
 	a.wait.Wait()
-	if c, ok := a.o.Store.(io.Closer); ok {
+	if c, ok := a.o.Store.(interface{ Close() }); ok {
 		c.Close()
 	}
 }
@@ -184,8 +196,11 @@ func (a *Archive) Find(ctx context.Context, q server.ArchiveQuery) (found []serv
 }
 
 // Get implements [server.Archive].
-func (a *Archive) Get(_ context.Context, name string) (server.Archived, error) {
+func (a *Archive) Get(ctx context.Context, name string) (server.Archived, error) {
 	e, err := a.get(name)
+	if errors.Is(err, server.ErrArchived) {
+		e, err = a.ask(ctx, name)
+	}
 	if err != nil {
 		return server.Archived{}, err
 	}
@@ -219,6 +234,10 @@ func (a *Archive) Open(ctx context.Context, name string) (io.ReadSeekCloser, err
 // Delete implements [server.Archive].
 func (a *Archive) Delete(ctx context.Context, name string) error {
 	names, err := a.group(name)
+	if errors.Is(err, server.ErrArchived) {
+		_, err = a.ask(ctx, name)
+		names = []string{name}
+	}
 	if err != nil {
 		return err
 	}

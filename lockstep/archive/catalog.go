@@ -4,8 +4,11 @@ package archive
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"strings"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -30,6 +33,24 @@ func (c *catalog) get(name string) (e *entry, err error) {
 	}
 	return e, err
 }
+
+// ask returns the entry of a file that the index does not have yet, because another server has stored it. Its error is
+// [server.ErrArchived] if the store has no description of such a file.
+func (c *catalog) ask(ctx context.Context, name string) (*entry, error) {
+	if kindOf(name) == "" {
+		return nil, server.ErrArchived
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	e, err := readDescription(ctx, c.store, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = server.ErrArchived
+	}
+	return e, err
+}
+
+// askTime is the time limit of a question to the store.
+const askTime = 10 * time.Second
 
 // save brings an entry into the index.
 func (c *catalog) save(e *entry) error {

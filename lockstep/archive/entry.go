@@ -142,10 +142,24 @@ var errNotOver = errors.New("the match of the replay is not over")
 // idDigits is the number of digits of a match's ID in the name of its replay.
 const idDigits = 8
 
-// stored describes a file of the store: by its description, or by its content if that is missing or of another file.
-func stored(ctx context.Context, store Store, o Object) (*entry, error) {
-	e, err := readDescription(ctx, store, o)
-	if err == nil {
+// stored describes a file that the store has listed. A copy of the store that is behind may not have it yet.
+func stored(ctx context.Context, store Store, o Object) (e *entry, err error) {
+	for wait := 50 * time.Millisecond; ; wait *= 4 {
+		if e, err = storedNow(ctx, store, o); !errors.Is(err, fs.ErrNotExist) || wait > time.Second {
+			return e, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// storedNow describes a file of the store: by its description, or by its content if that is missing or of another file.
+func storedNow(ctx context.Context, store Store, o Object) (*entry, error) {
+	e, err := readDescription(ctx, store, o.Name)
+	if err == nil && e.SizeBytes == o.SizeBytes {
 		return e, nil
 	}
 	f, err := store.Open(ctx, o.Name)
@@ -161,8 +175,8 @@ func stored(ctx context.Context, store Store, o Object) (*entry, error) {
 }
 
 // readDescription reads a file's description from the store.
-func readDescription(ctx context.Context, store Store, o Object) (*entry, error) {
-	f, err := store.Open(ctx, descriptionName(o.Name))
+func readDescription(ctx context.Context, store Store, name string) (*entry, error) {
+	f, err := store.Open(ctx, descriptionName(name))
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +185,8 @@ func readDescription(ctx context.Context, store Store, o Object) (*entry, error)
 	if err := json.NewDecoder(io.LimitReader(f, maxDescription)).Decode(e); err != nil {
 		return nil, err
 	}
-	if e.Name != o.Name || e.SizeBytes != o.SizeBytes {
-		return nil, fmt.Errorf("archive: %s describes %s of %d bytes, want %d bytes", descriptionName(o.Name), e.Name, e.SizeBytes, o.SizeBytes)
+	if e.Name != name || kindOf(name) == "" {
+		return nil, fmt.Errorf("archive: %s describes %q", descriptionName(name), e.Name)
 	}
 	e.Stored = true
 	return e, nil

@@ -5,8 +5,10 @@ package archive
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"io/fs"
 	"log/slog"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -29,17 +31,83 @@ func Index(ctx context.Context, store Store, path string, log *slog.Logger) (fil
 // and the file itself only if that is missing. Searches during it find what is there already. Entries of files that wait
 // for the store stay.
 func (c *catalog) rebuild(ctx context.Context, waits func(name string) bool) (files int, err error) {
-	var objects []Object
-	known := make(map[string]bool)
-	if err := c.store.List(ctx, func(o Object) error {
-		if kindOf(o.Name) != "" {
-			objects = append(objects, o)
-			known[o.Name] = true
+	files, _, err = c.list(ctx, waits, func(objects []Object) ([]Object, error) { return objects, nil })
+	return files, err
+}
+
+// refresh is rebuild, but reads only the descriptions that the index does not have. It returns how long the list took.
+func (c *catalog) refresh(ctx context.Context, waits func(name string) bool) (listing time.Duration, err error) {
+	_, listing, err = c.list(ctx, waits, c.missing)
+	return listing, err
+}
+
+// missing returns those of some objects that the index does not have.
+func (c *catalog) missing(objects []Object) (missing []Object, err error) {
+	missing = objects
+	err = c.index.view(func(tx *bolt.Tx) error {
+		missing = nil
+		for _, o := range objects {
+			e, err := load(tx, o.Name)
+			if err != nil {
+				return err
+			}
+			if e == nil || !e.Stored || e.SizeBytes != o.SizeBytes {
+				missing = append(missing, o)
+			}
 		}
 		return nil
-	}); err != nil {
-		return 0, err
+	})
+	return missing, err
+}
+
+// list lists the store, and brings those files into the index that choose returns, which gets all of them in parts.
+func (c *catalog) list(ctx context.Context, waits func(name string) bool, choose func([]Object) ([]Object, error)) (files int, listing time.Duration, err error) {
+	began := time.Now()
+	var objects, part []Object
+	known := nameSet{maphash.MakeSeed(), make(map[uint64]struct{})}
+	chosen := func() error {
+		some, err := choose(part)
+		objects = append(objects, some...)
+		part = part[:0]
+		return err
 	}
+	if err := c.store.List(ctx, func(o Object) error {
+		if kindOf(o.Name) == "" {
+			return nil
+		}
+		known.add(o.Name)
+		if part = append(part, o); len(part) < rebuildBatch {
+			return nil
+		}
+		return chosen()
+	}); err != nil {
+		return 0, 0, err
+	}
+	if err := chosen(); err != nil {
+		return 0, 0, err
+	}
+	listing = time.Since(began)
+	if files, err = c.add(ctx, objects); err != nil {
+		return files, listing, err
+	}
+	return files, listing, c.forget(ctx, &known, waits)
+}
+
+// A nameSet has the hashes of names, a few bytes for each. It may say that it has one that it has not.
+type nameSet struct {
+	seed   maphash.Seed
+	hashes map[uint64]struct{}
+}
+
+func (s *nameSet) add(name string) { s.hashes[maphash.String(s.seed, name)] = struct{}{} }
+
+func (s *nameSet) has(name string) bool {
+	_, ok := s.hashes[maphash.String(s.seed, name)]
+	return ok
+}
+
+// add brings files of the store into the index, and returns their number.
+func (c *catalog) add(ctx context.Context, objects []Object) (files int, err error) {
 	var batch []*entry
 	flush := func() error {
 		err := c.index.update(func(tx *bolt.Tx) error {
@@ -71,18 +139,15 @@ func (c *catalog) rebuild(ctx context.Context, waits func(name string) bool) (fi
 			}
 		}
 	}
-	if err := flush(); err != nil {
-		return files, err
-	}
-	return files, c.forget(ctx, known, waits)
+	return files, flush()
 }
 
 // forget removes the entries of files that the store does not have.
-func (c *catalog) forget(ctx context.Context, known map[string]bool, waits func(name string) bool) error {
+func (c *catalog) forget(ctx context.Context, known *nameSet, waits func(name string) bool) error {
 	var suspects []string
 	err := c.index.view(func(tx *bolt.Tx) error {
 		return tx.Bucket(byName).ForEach(func(key, _ []byte) error {
-			if !known[string(key)] {
+			if !known.has(string(key)) {
 				suspects = append(suspects, string(key))
 			}
 			return nil

@@ -4,6 +4,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -29,6 +30,37 @@ type Store interface {
 	// List calls f with every file until f returns an error.
 	List(ctx context.Context, f func(Object) error) error
 }
+
+// A Journal is a [Store] that knows what has changed in it, so that an [Archive] need not list it again and again.
+type Journal interface {
+	Store
+
+	// Mark returns a mark of what the store has now.
+	Mark(ctx context.Context) (string, error)
+
+	// Changes calls f with each file that was stored or deleted since a mark, in the order of their last changes, until f
+	// returns an error. Its error is ErrMark for a mark that the store does not know, for example because it was restored.
+	Changes(ctx context.Context, mark string, f func(Change) error) error
+}
+
+// A Cleaner is a [Store] in which crashes leave what is no file but takes room.
+type Cleaner interface {
+	Store
+
+	// Clean removes what is certainly of no use, and returns how much that was. An [Archive] that follows others calls it at its
+	// start and then once a day.
+	Clean(ctx context.Context) (removed int, err error)
+}
+
+// A Change says that a file was stored or deleted.
+type Change struct {
+	Object
+	Deleted bool   // only the name of the object is known then
+	Mark    string // of the store after this change
+}
+
+// ErrMark: what has changed since then is not known, so the store must be listed again.
+var ErrMark = errors.New("archive: the store does not know this mark")
 
 // An Object is a file in a [Store].
 type Object struct {

@@ -16,12 +16,14 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // Two servers with a server's key, and no other right, continue each other's matches.
 func TestTakeoverWithKeys(t *testing.T) {
+	t.Parallel()
 	user, seed, err := storage.NewUser(storage.ServerRole)
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +42,7 @@ func TestTakeoverWithKeys(t *testing.T) {
 
 // What a client forges does not reach the server to which its request is passed on, or changes nothing.
 func TestForgedRequests(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	f := newFalseServer(t)
@@ -91,6 +94,7 @@ func TestForgedRequests(t *testing.T) {
 
 // A request that changes something is not sent twice when the server of the match goes away in the middle.
 func TestSentOnce(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	f := newFalseServer(t)
@@ -112,6 +116,7 @@ func TestSentOnce(t *testing.T) {
 
 // A mark of a server from outside makes a server answer for itself, as one without a cluster does.
 func TestForgedHop(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
 	a.create(t, "duel")
@@ -131,6 +136,7 @@ func TestForgedHop(t *testing.T) {
 
 // Requests for a match that has no server wait up to a limit of their address, and the others are told to come back.
 func TestCrowd(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	_, matches := buckets(t, a.conn)
@@ -184,6 +190,7 @@ func TestCrowd(t *testing.T) {
 
 // What a false server writes into the directory makes no member send requests or write files elsewhere.
 func TestPoisonedDirectory(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	f := newFalseServer(t)
@@ -194,7 +201,7 @@ func TestPoisonedDirectory(t *testing.T) {
 	}
 	_, matches := buckets(t, a.conn)
 	for key, name := range map[string]string{"==/==/==/escape": "../../../escape", "/absolute": "/absolute", "x/y": "x/y"} {
-		value, err := json.Marshal(cluster.Match{Name: name, ID: "0102030405060708090a0b0c0d0e0f10", Game: a.builds()[0].Game, Build: a.builds()[0].Build, Server: "gone-000000", State: cluster.Released, Term: 1})
+		value, err := json.Marshal(cluster.Match{Name: name, ID: "0102030405060708090a0b0c0d0e0f10", Game: a.builds()[0].Game, Build: a.builds()[0].Build, Entry: ownership.Entry{Server: "gone-000000", State: ownership.Released, Term: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

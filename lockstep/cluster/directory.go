@@ -5,15 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
-
-// maxTries is how many times servers try to continue a match before it stays as it is.
-const maxTries = 3
 
 // watchAgain is the pause before a watch that has ended begins again.
 const watchAgain = 100 * time.Millisecond
@@ -21,25 +22,46 @@ const watchAgain = 100 * time.Millisecond
 // watch calls saw and gone with the changes of a bucket until the member leaves. After a lost connection it begins again,
 // with all that is there.
 func (m *Member) watch(what string, bucket jetstream.KeyValue, saw func(key string, value []byte, revision uint64), gone func(key string)) {
+	nc := m.options.Conn.NATS
+	connected := nc.StatusChanged(nats.CONNECTED)
+	defer nc.RemoveStatusListener(connected)
 	for away := false; m.ctx.Err() == nil; {
 		w, err := bucket.WatchAll(m.ctx)
 		if err != nil && !away {
 			m.options.Log.Warn("the directory cannot be watched", "bucket", what, "err", err)
 		}
 		if away = err != nil; !away {
-			for e := range w.Updates() {
-				switch {
-				case e == nil: // all that was there before
-				case e.Operation() == jetstream.KeyValuePut:
-					saw(e.Key(), e.Value(), e.Revision())
-				case e.Operation() == jetstream.KeyValueDelete:
-					gone(e.Key())
+			follow(w, connected, saw, gone)
+			_ = w.Stop()
+			go func() { // what it still has to tell would keep it from ending
+				for range w.Updates() {
 				}
-			}
+			}()
 		}
 		select {
 		case <-m.ctx.Done():
 		case <-time.After(watchAgain):
+		}
+	}
+}
+
+// follow calls saw and gone with what a watch tells, until it ends or the connection is another one. A node that was restarted
+// knows nothing of the watch, which would notice that only after many seconds.
+func follow(w jetstream.KeyWatcher, connected <-chan nats.Status, saw func(key string, value []byte, revision uint64), gone func(key string)) {
+	for {
+		select {
+		case <-connected:
+			return
+		case e, ok := <-w.Updates():
+			switch {
+			case !ok:
+				return
+			case e == nil: // all that was there before
+			case e.Operation() == jetstream.KeyValuePut:
+				saw(e.Key(), e.Value(), e.Revision())
+			default: // deleted
+				gone(e.Key())
+			}
 		}
 	}
 }
@@ -63,7 +85,7 @@ func (m *Member) learn(e *Match) {
 	}
 	e.seen = m.now()
 	m.entries[e.Name] = e
-	if l := m.open[e.ID]; l != nil && e.Server != m.id && e.State == Playing && e.Term > l.entry.Term {
+	if l := m.open[e.ID]; l != nil && e.Server != m.id && e.State == ownership.Playing && e.Term > l.entry.Term {
 		l.lose() // a match that stands appends nothing, and would not notice
 	}
 	m.announce()
@@ -72,11 +94,7 @@ func (m *Member) learn(e *Match) {
 func (m *Member) matchGone(key string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for name := range m.entries {
-		if keyOf(name) == key {
-			delete(m.entries, name)
-		}
-	}
+	delete(m.entries, strings.ReplaceAll(key, "=", "."))
 	m.announce()
 }
 
@@ -125,14 +143,11 @@ func (m *Member) release(e *Match, why error) {
 	if now == nil {
 		return
 	}
-	next := *now
-	next.State = Released
-	if why != nil && !errors.Is(why, server.ErrShutdown) && !errors.Is(why, server.ErrNotOwner) {
-		next.Tries, next.Failure = next.Tries+1, why.Error()
+	next, failure := *now, ""
+	if why != nil && !errors.Is(why, server.ErrShutdown) && !errors.Is(why, server.ErrFull) && !errors.Is(why, server.ErrNotOwner) && !errors.Is(why, context.DeadlineExceeded) {
+		failure = why.Error()
 	}
-	if next.Tries >= maxTries {
-		next.State = Failed
-	}
+	next.Entry = now.Release(failure)
 	_, err := m.write(next)
 	if err == nil {
 		m.options.Log.Info("match released", "match", e.Name, "id", e.ID, "term", e.Term, "state", string(next.State), "why", why)
@@ -142,15 +157,8 @@ func (m *Member) release(e *Match, why error) {
 		return // another server has it
 	}
 	m.options.Log.Warn("match not released yet", "match", e.Name, "err", err)
-	time.AfterFunc(releaseAgain, func() { // the lease of this server lives, so nobody would take it
-		if m.ctx.Err() == nil {
-			m.release(e, why)
-		}
-	})
+	m.later(func() { m.release(e, why) }) // the lease of this server lives, so nobody would take it
 }
-
-// releaseAgain is the pause before another attempt to release a match.
-const releaseAgain = 500 * time.Millisecond
 
 // drop removes a match that is over from the directory.
 func (m *Member) drop(e *Match) {
@@ -160,9 +168,23 @@ func (m *Member) drop(e *Match) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), writeTime)
 	defer cancel()
-	if err := m.matches.Delete(ctx, keyOf(e.Name), jetstream.LastRevision(now.revision)); err != nil {
-		m.options.Log.Warn("a match that is over stays in the directory", "match", e.Name, "err", err)
+	err := m.matches.Purge(ctx, keyOf(e.Name), jetstream.LastRevision(now.revision), jetstream.PurgeTTL(storage.MarkerTime))
+	if err == nil || isStale(err) { // or another server has it
+		m.matchGone(keyOf(e.Name))
 		return
 	}
-	m.matchGone(keyOf(e.Name))
+	m.options.Log.Warn("a match that is over stays in the directory for now", "match", e.Name, "err", err)
+	m.later(func() { m.drop(e) })
 }
+
+// later calls a function again that needs the storage.
+func (m *Member) later(f func()) {
+	time.AfterFunc(callAgain, func() {
+		if m.ctx.Err() == nil {
+			f()
+		}
+	})
+}
+
+// callAgain is the pause before another attempt to change the storage.
+const callAgain = 500 * time.Millisecond

@@ -8,30 +8,16 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-)
-
-// A MatchState says what a cluster knows of a match that is not over.
-type MatchState string
-
-// The states of a match.
-const (
-	Playing    MatchState = "playing"    // its server runs it
-	Recovering MatchState = "recovering" // its server has taken it over, and does not run it yet
-	Released   MatchState = "released"   // its server has suspended it: any other may take it
-	Failed     MatchState = "failed"     // no server could continue it; see Match.Failure
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 )
 
 // A Match is a match in the directory.
 type Match struct {
-	Name    string     `json:"name"`
-	ID      string     `json:"id"` // of the match, in hexadecimal digits
-	Game    string     `json:"game"`
-	Build   string     `json:"build"`
-	Server  string     `json:"server"` // that has it, or had it last
-	State   MatchState `json:"state"`
-	Term    uint32     `json:"term"`              // how many servers have had it
-	Tries   int        `json:"tries,omitempty"`   // in which it could not be continued, since it last could
-	Failure string     `json:"failure,omitempty"` // of the last one
+	Name  string `json:"name"`
+	ID    string `json:"id"` // of the match, in hexadecimal digits
+	Game  string `json:"game"`
+	Build string `json:"build"`
+	ownership.Entry
 
 	revision uint64        // in the directory
 	seen     lockstep.Time // when this server has seen this revision

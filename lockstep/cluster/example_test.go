@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -65,7 +66,7 @@ func Example() {
 	if servers, matches, err = cluster.Read(ctx, conn); err != nil {
 		log.Fatal(err)
 	}
-	var state cluster.MatchState = matches[0].State
+	var state ownership.State = matches[0].State
 	fmt.Println(len(servers), "server;", matches[0].Name, state, "in term", matches[0].Term)
 	// Output:
 	// 1 server; duel playing in term 1

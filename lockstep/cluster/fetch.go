@@ -32,11 +32,15 @@ type fetched struct {
 type download struct {
 	conn      *storage.Conn
 	id        lockstep.MatchID
+	path      string
+	file      *os.File
 	reader    ownership.Reader
 	dec       record.Decoder
 	writer    *replay.Writer
 	header    *lockstep.Header
 	copies    *storage.Segments // takes what they do not have yet
+	copied    bool              // some messages were read from segments
+	plain     bool              // none may be
 	malformed bool              // what was read, so that reading it again does not help
 }
 
@@ -47,16 +51,12 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &download{conn: m.options.Conn, id: id, copies: m.options.Conn.Segments(id)}
 	f = &fetched{path: m.fileOf(e)}
-	os.Remove(f.path + ".part") // a crash can have left one
-	file, err := replay.Create(f.path + ".part")
-	if err != nil {
+	d := &download{conn: m.options.Conn, id: id, path: f.path + ".part"}
+	defer d.close()
+	if err := d.begin(); err != nil {
 		return nil, err
 	}
-	defer os.Remove(f.path + ".part")
-	defer file.Close()
-	d.writer = replay.NewWriter(file, replay.WriterOptions{Durability: replay.SyncNone})
 	for f.log == nil {
 		if err := d.insist(ctx); err != nil {
 			return nil, err
@@ -72,13 +72,35 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 		return f, errNeverBegan
 	}
 	if err = d.writer.Close(); err == nil {
-		err = replay.Replace(f.path+".part", f.path)
+		err = replay.Replace(d.path, f.path)
 	}
 	if err != nil {
 		f.log.close()
 		return nil, err
 	}
 	return f, nil
+}
+
+// begin makes the file, empty.
+func (d *download) begin() (err error) {
+	d.close() // a crash can have left one, too
+	if d.file, err = replay.Create(d.path); err != nil {
+		return err
+	}
+	d.writer = replay.NewWriter(d.file, replay.WriterOptions{Durability: replay.SyncNone})
+	d.reader, d.dec, d.header, d.copied = ownership.Reader{}, record.Decoder{}, nil, false
+	if d.copies = d.conn.Segments(d.id); d.plain {
+		d.copies.Replace()
+	}
+	return nil
+}
+
+// close removes the file, unless it has its final name.
+func (d *download) close() {
+	if d.file != nil {
+		d.file.Close()
+	}
+	os.Remove(d.path)
 }
 
 // claim claims a log which ends where d does. It returns nil if it ends later.
@@ -103,6 +125,12 @@ func (d *download) insist(ctx context.Context) error {
 		one, cancel := context.WithTimeout(ctx, readTime)
 		err := d.catchUp(one)
 		cancel()
+		if errors.Is(err, errSegments) && !d.plain {
+			d.plain = true
+			if err = d.begin(); err == nil {
+				continue
+			}
+		}
 		switch {
 		case err == nil || d.malformed || ctx.Err() != nil:
 			return err
@@ -123,17 +151,19 @@ func (d *download) catchUp(ctx context.Context) error {
 	}
 	tail := d.conn.Tail(d.id, d.reader.End().Sequence)
 	defer tail.Close()
+	if d.plain {
+		tail.Plain()
+	}
 	for d.reader.End().Sequence < last {
 		sequence, message, err := tail.Next(ctx)
 		switch {
 		case err == nil:
-			err = d.take(sequence, message)
-			if tail.Copied() && errors.Is(err, ownership.ErrMalformed) {
-				tail.Distrust(d.reader.End().Sequence)
-				continue
-			}
-			if d.malformed = err != nil; !d.malformed && !tail.Copied() {
+			d.copied = d.copied || tail.Copied()
+			if err = d.take(sequence, message); err == nil && !tail.Copied() {
 				d.copies.Add(sequence, message)
+			}
+			if d.malformed = err != nil; d.malformed && d.copied && errors.Is(err, ownership.ErrMalformed) {
+				err = errSegments
 			}
 		case errors.Is(err, io.EOF): // a copy that is a little late has answered
 			time.Sleep(lateCopy)
@@ -143,8 +173,17 @@ func (d *download) catchUp(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	if d.copied && d.reader.End().Sequence > last { // the log may have grown meanwhile, or segments have what it has lost
+		if last, _, err = d.conn.Last(ctx, d.id); err == nil && d.reader.End().Sequence > last {
+			err = errSegments
+		}
+	}
+	return err
 }
+
+// errSegments: the segments are not those of the log. A storage that has lost its last messages in a power cut may have kept
+// a segment with them.
+var errSegments = errors.New("cluster: the segments of the log have what is not in it")
 
 // lateCopy is the time to wait for a copy of the log that does not have its end yet.
 const lateCopy = 5 * time.Millisecond

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
@@ -27,6 +28,10 @@ type Build struct {
 // renewEvery is the time between two renewals of a lease.
 const renewEvery = storage.LeaseTime / 5
 
+// elsewhereTime is how long a lease cannot be renewed before the server connects to another node: this one may be cut off
+// from the others.
+const elsewhereTime = 5 * time.Second
+
 // can reports whether the server has room for a match of a build.
 func (s *Server) can(b Build) bool {
 	if s.Draining || s.Matches >= s.Capacity {
@@ -42,15 +47,18 @@ func (s *Server) can(b Build) bool {
 
 // self returns what this server's lease says. The mutex is held.
 func (m *Member) self() Server {
-	return Server{Name: m.id, Address: m.options.Address, Matches: m.loads()[m.id], Capacity: m.options.Capacity, Builds: m.options.Builds, Draining: m.draining}
+	return Server{Name: m.id, Address: m.options.Address, Matches: m.loads()[m.id], Capacity: m.options.Capacity, Builds: m.options.Builds, Draining: m.drains()}
 }
+
+// drains reports whether this server takes no more matches. The mutex is held.
+func (m *Member) drains() bool { return m.draining || m.server != nil && m.server.Draining() }
 
 // loads returns how many matches each server has. The directory says it at once, the lease of a server only when that is
 // renewed. The mutex is held.
 func (m *Member) loads() map[string]int {
 	all := make(map[string]int)
 	for _, e := range m.entries {
-		if e.State != Released && e.State != Failed {
+		if e.State != ownership.Released && e.State != ownership.Failed {
 			all[e.Server]++
 		}
 	}
@@ -86,6 +94,7 @@ func (m *Member) keepLease() {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	failing := false
+	tried := time.Now() // another node, or the lease was renewed
 	for {
 		select {
 		case <-tick.C:
@@ -99,7 +108,51 @@ func (m *Member) keepLease() {
 			m.options.Log.Info("the lease is renewed again")
 		}
 		failing = err != nil
+		if !failing {
+			tried = time.Now()
+		} else if time.Since(tried) > elsewhereTime {
+			tried = time.Now()
+			_ = m.options.Conn.NATS.ForceReconnect() // fails only while it connects anyway
+		}
 	}
+}
+
+// spreadEvery is the time between two looks at which nodes lead the streams of logs.
+const spreadEvery = time.Minute
+
+// spread keeps the leaders of the streams of logs on different nodes until the member leaves. The first of the live servers
+// does it.
+func (m *Member) spread() {
+	tick := time.NewTicker(spreadEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-m.ctx.Done():
+			return
+		}
+		if !m.first() {
+			continue
+		}
+		switch stream, err := m.options.Conn.Spread(m.ctx); {
+		case err != nil:
+			m.options.Log.Debug("the leaders of the streams are not spread", "err", err)
+		case stream != "":
+			m.options.Log.Info("another node leads a stream, because one led too many", "stream", stream)
+		}
+	}
+}
+
+// first reports whether no other live server has a name before this one's.
+func (m *Member) first() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name := range m.others {
+		if name < m.id && !m.leases.Expired(name, m.now()) {
+			return false
+		}
+	}
+	return m.leases.Mine(m.now())
 }
 
 // sawServer takes an update of a lease.

@@ -2,43 +2,68 @@ package cluster
 
 import (
 	"context"
+	"sync"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// Leave gives all matches to other servers, one after the other so that players wait only shortly, and ends the
-// membership. Matches that nobody has taken when ctx ends are taken after the lease has run out. Shut the server down
-// afterwards.
+const (
+	// movesAtOnce is how many matches move at a time when a server leaves: few, so that players wait only shortly.
+	movesAtOnce = 4
+
+	// moveTime is how long a match that moves may be without a server.
+	moveTime = 10 * time.Second
+)
+
+// Leave gives all matches to other servers, a few at a time, and ends the membership. Matches that nobody can take, or that
+// are left when ctx ends, stay until the server is shut down: do that afterwards.
 func (m *Member) Leave(ctx context.Context) {
 	m.mu.Lock()
 	m.draining = true
 	s := m.server
 	m.mu.Unlock()
 	_ = m.renew(ctx) // the others learn that this server takes no matches
-	if s != nil && m.hasSuccessor() {
-		for _, match := range s.Matches() {
+	if s == nil {
+		return
+	}
+	var moving sync.WaitGroup
+	defer moving.Wait()
+	slots := make(chan struct{}, movesAtOnce)
+	for _, match := range s.Matches() {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		moving.Go(func() {
+			defer func() { <-slots }()
+			if !m.hasSuccessor(match.Name()) {
+				return
+			}
 			if err := m.move(ctx, match); err != nil {
 				m.options.Log.Warn("match not moved", "match", match.Name(), "err", err)
 			}
-		}
+		})
 	}
 }
 
-// hasSuccessor reports whether another server can take matches.
-func (m *Member) hasSuccessor() bool {
+// hasSuccessor reports whether another server can take a match.
+func (m *Member) hasSuccessor(match string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	e := m.entries[match]
+	if e == nil {
+		return false
+	}
 	for name, s := range m.others {
-		if name != m.id && !s.Draining {
+		if name != m.id && !m.leases.Expired(name, m.now()) && s.can(Build{e.Game, e.Build}) {
 			return true
 		}
 	}
 	return false
 }
-
-// moveTime is how long a match that moves may be without a server.
-const moveTime = 10 * time.Second
 
 // move suspends a match and waits until another server has it.
 func (m *Member) move(ctx context.Context, match *server.Match) error {
@@ -52,7 +77,7 @@ func (m *Member) move(ctx context.Context, match *server.Match) error {
 	}
 	return m.wait(ctx, func() bool {
 		e := m.entries[match.Name()]
-		return e == nil || e.State == Failed || e.State == Playing && e.Server != m.id
+		return e == nil || e.State == ownership.Failed || e.State == ownership.Playing && e.Server != m.id
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -31,7 +32,7 @@ func (m *Member) removeLeftovers() {
 		changed := m.changed
 		for _, e := range m.entries {
 			path := m.fileOf(e)
-			if !left[path] || e.State != Playing {
+			if !left[path] || e.State != ownership.Playing {
 				continue
 			}
 			delete(left, path)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ type matchLog struct {
 	change  chan struct{} // closed and replaced at each change
 
 	entry *Match    // as this server took it
-	heard time.Time // when the store became silent, or a little before; zero while it answers. Only run uses it
+	heard time.Time // when the store stopped to store, or a little before; zero while it stores. Only run uses it
 }
 
 // A mark is a function to call when so many bytes are stored.
@@ -91,6 +92,7 @@ func (l *matchLog) run() {
 		step := l.owner.Next()
 		l.mu.Unlock()
 		if step.Do == ownership.Nothing {
+			l.heard = time.Time{}
 			select {
 			case <-l.wake:
 				l.settle()
@@ -123,7 +125,10 @@ func (l *matchLog) do(step ownership.Step) {
 	ctx, cancel := context.WithTimeout(l.ctx, appendTime)
 	defer cancel()
 	began := time.Now()
-	tell, heard := l.owner.Unknown, true
+	l.mu.Lock()
+	before := l.owner.End()
+	l.mu.Unlock()
+	tell, heard := l.owner.Unknown, false
 	if step.Do == ownership.Append {
 		ack, err := l.member.options.Conn.JS.Publish(ctx, l.subject, step.Message, jetstream.WithExpectLastSequencePerSubject(step.Expect), jetstream.WithRetryAttempts(0))
 		switch {
@@ -135,33 +140,32 @@ func (l *matchLog) do(step ownership.Step) {
 			l.member.metrics.appends.Observe(time.Since(began).Seconds())
 		case isStale(err):
 			tell = l.owner.Refused
-		default:
-			heard = false
 		}
 	} else if sequence, message, err := l.member.options.Conn.Last(ctx, l.id); err == nil {
 		tell = func() {
-			before := l.owner.End()
 			if l.owner.Last(sequence, message); l.owner.End() != before {
 				l.copies.Add(sequence, message)
 			}
 		}
+		if heard = sequence >= before.Sequence && l.member.options.Conn.HasOneCopy(); !heard {
+			l.pause() // the storage has lost what it had, or an old copy has answered
+		}
 	} else if errors.Is(err, jetstream.ErrMsgNotFound) {
 		tell = func() { l.owner.Last(0, nil) }
+		heard = before.Sequence == 0 && l.member.options.Conn.HasOneCopy()
 	} else {
-		heard = false
 		l.pause()
 	}
-	var err error
-	if heard {
-		l.heard = time.Time{}
-	} else {
-		err = l.doubt()
-	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	tell()
-	if err != nil && l.err == nil {
-		l.err = err
+	stored := l.owner.End() != before
+	l.mu.Unlock()
+	if stored || heard {
+		l.heard = time.Time{}
+	} else if err := l.doubt(); err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.err = cmp.Or(l.err, err)
 	}
 }
 
@@ -250,6 +254,12 @@ func (l *matchLog) Flush() error {
 			return nil
 		case <-change:
 		case <-l.ended:
+			l.mu.Lock()
+			all := l.owner.Stored() == l.owner.Appended()
+			l.mu.Unlock()
+			if all {
+				return nil
+			}
 			return context.Cause(l.ctx)
 		case <-timeout.C:
 			return ErrAway
@@ -284,10 +294,16 @@ func (l *matchLog) Release(why error) {
 func (l *matchLog) Drop() {
 	l.close()
 	l.member.drop(l.entry)
+	l.remove()
+}
+
+// remove removes the log from the storage.
+func (l *matchLog) remove() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), writeTime)
 	defer cancel()
 	if err := l.member.options.Conn.Remove(ctx, l.id); err != nil {
-		l.member.options.Log.Warn("the replicated log of a match that is over stays", "match", l.entry.Name, "err", err)
+		l.member.options.Log.Warn("the replicated log of a match that is over stays for now", "match", l.entry.Name, "err", err)
+		l.member.later(l.remove)
 	}
 }
 

@@ -72,7 +72,7 @@ func (l *longLog) tick(tb testing.TB) {
 func (l *longLog) release(tb testing.TB, name string) {
 	tb.Helper()
 	game := duel(name).Game
-	e, err := json.Marshal(cluster.Match{Name: name, ID: l.id.String(), Game: game.Name(), Build: game.Build(), Server: "lost", State: cluster.Released, Term: 1})
+	e, err := json.Marshal(cluster.Match{Name: name, ID: l.id.String(), Game: game.Name(), Build: game.Build(), Entry: ownership.Entry{Server: "lost", State: ownership.Released, Term: 1}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -155,6 +155,65 @@ var (
 	benchTicks  = flag.Int("ticks", 2400, "length of the log in BenchmarkTakeover")
 	benchOthers = flag.Int("others", 20, "other matches in its stream")
 )
+
+// The storage has lost the end of a log, as in a power cut, but not the segment that has it. The match continues where the log
+// ends, also at the next takeover.
+func TestSegmentsAhead(t *testing.T) {
+	t.Parallel()
+	node := newNode(t)
+	a := newSite(t, "a", node.URL(), 1)
+	l := newLongLog(t, a.conn, "long")
+	l.copies = a.conn.Segments(l.id)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go l.copies.Run(ctx)
+	for range 300 {
+		l.tick(t)
+	}
+	await(t, "segments", func() bool {
+		_, copied := l.read(t)
+		return copied > 0
+	})
+	cancel()
+	loseEnd(t, a.conn, l.id, 236)
+	l.release(t, "long")
+	await(t, "a has the match", func() bool { return a.has("long") != nil })
+	await(t, "it goes on", func() bool { return a.has("long").View().Tick > 240 })
+	b := newSite(t, "b", node.URL(), 1)
+	await(t, "b knows the match", func() bool { return len(b.list(t, "")) == 1 })
+	a.vanish()
+	await(t, "b has the match", func() bool { return b.has("long") != nil })
+}
+
+// loseEnd leaves only the first messages of the stream in which a log is.
+func loseEnd(t *testing.T, conn *storage.Conn, id lockstep.MatchID, keep uint64) {
+	t.Helper()
+	name, _ := conn.LogOf(id)
+	stream, err := conn.JS.Stream(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []*jetstream.RawStreamMsg
+	for i := range keep {
+		m, err := stream.GetMsg(t.Context(), i+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, m)
+	}
+	c := stream.CachedInfo().Config
+	if err = conn.JS.DeleteStream(t.Context(), name); err == nil {
+		_, err = conn.JS.CreateStream(t.Context(), c)
+	}
+	for _, m := range kept {
+		if err == nil {
+			_, err = conn.JS.Publish(t.Context(), m.Subject, m.Data)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // BenchmarkTakeover measures the time from a match without a server until another server plays it:
 //

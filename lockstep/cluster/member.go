@@ -123,6 +123,7 @@ func (m *Member) Serve(s *server.Server) {
 	m.mu.Unlock()
 	m.running.Go(m.takeOver)
 	m.running.Go(m.removeLeftovers)
+	m.running.Go(m.spread)
 }
 
 // Close ends the membership at once. Call it after the server is shut down: until then the matches need the member.

@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 )
 
 // memberMetrics are what a member counts.
@@ -46,7 +47,7 @@ var (
 )
 
 // waiting is the state of a match that no live server could take.
-const waiting MatchState = "waiting"
+const waiting ownership.State = "waiting"
 
 // Describe implements [prometheus.Collector].
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
@@ -73,7 +74,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 }
 
 // census returns the age of the member's lease, and how many servers live and matches are in each state.
-func (m *Member) census() (age lockstep.Time, servers int, matches map[MatchState]int) {
+func (m *Member) census() (age lockstep.Time, servers int, matches map[ownership.State]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
@@ -83,7 +84,7 @@ func (m *Member) census() (age lockstep.Time, servers int, matches map[MatchStat
 			servers++
 		}
 	}
-	matches = map[MatchState]int{Playing: 0, Recovering: 0, Released: 0, Failed: 0, waiting: 0}
+	matches = map[ownership.State]int{ownership.Playing: 0, ownership.Recovering: 0, ownership.Released: 0, ownership.Failed: 0, waiting: 0}
 	for _, e := range m.entries {
 		if m.waits(e, now) {
 			matches[waiting]++
@@ -96,13 +97,9 @@ func (m *Member) census() (age lockstep.Time, servers int, matches map[MatchStat
 
 // waits reports whether a match has no server and no live one could take it. The mutex is held.
 func (m *Member) waits(e *Match, now lockstep.Time) bool {
-	if e.State == Failed || e.State != Released && !m.leases.Expired(e.Server, now) {
+	if e.State == ownership.Failed || e.State != ownership.Released && !m.leases.Expired(e.Server, now) {
 		return false
 	}
-	for _, name := range m.able(e) {
-		if !m.leases.Expired(name, now) {
-			return false
-		}
-	}
-	return true
+	able, _ := m.able(e, now)
+	return len(able) == 0
 }

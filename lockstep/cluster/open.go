@@ -1,10 +1,25 @@
 package cluster
 
 import (
+	"errors"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
+
+// errStorage: this server cannot renew its lease.
+var errStorage = errors.New("the storage of the cluster does not answer")
+
+// Check implements [server.Replicator].
+func (m *Member) Check() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.leases.Mine(m.now()) {
+		return errStorage
+	}
+	return nil
+}
 
 // Open implements [server.Replicator].
 func (m *Member) Open(name string, h *lockstep.Header) (server.ReplicatedLog, error) {
@@ -22,7 +37,7 @@ func (m *Member) Open(name string, h *lockstep.Header) (server.ReplicatedLog, er
 	case draining:
 		return nil, server.ErrShutdown
 	}
-	e, err := m.write(Match{Name: name, ID: id, Game: h.Game, Build: h.Build, Server: m.id, State: Playing, Term: 1})
+	e, err := m.write(Match{Name: name, ID: id, Game: h.Game, Build: h.Build, Entry: ownership.Entry{Server: m.id, State: ownership.Playing, Term: 1}})
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,8 @@ func (m *Member) pass(w http.ResponseWriter, r *http.Request, name, address stri
 	defer cancel()
 	go func() {
 		_ = m.wait(ctx, func() bool {
-			e := m.entries[name]
-			return e == nil || m.others[e.Server] == nil || m.others[e.Server].Address != address || m.leases.Expired(e.Server, m.now())
+			e := m.entries[name] // nil if the match is over: its server closes the connection when all is sent
+			return e != nil && (m.others[e.Server] == nil || m.others[e.Server].Address != address || m.leases.Expired(e.Server, m.now()))
 		})
 		cancel()
 	}()

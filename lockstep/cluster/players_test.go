@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -110,6 +111,25 @@ func testGoOn(t *testing.T, lose func(*site)) {
 			t.Errorf("%d desyncs, %d accepted, %d losses", g.desyncs, g.accepted, g.losses)
 		}
 		g.mu.Unlock()
+	}
+}
+
+// A request that ends a match gets its answer through any server: the match is gone from the directory before the answer is
+// there.
+func TestEndThroughAnother(t *testing.T) {
+	t.Parallel()
+	node := newNode(t)
+	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	for i := range 60 {
+		name := fmt.Sprint("short-", i)
+		b.create(t, name)
+		await(t, "a knows the match", func() bool {
+			status, _ := a.request(t, http.MethodGet, "/matches/"+name, "", "")
+			return status == http.StatusOK
+		})
+		if status, text := a.admin(t, http.MethodDelete, "/matches/"+name, ""); status != http.StatusOK {
+			t.Errorf("got %d %s", status, text)
+		}
 	}
 }
 

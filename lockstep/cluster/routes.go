@@ -11,6 +11,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 )
 
 // patience is how long a request waits for a match that is between two servers.
@@ -67,6 +69,10 @@ func (m *Member) guarded(w http.ResponseWriter, r *http.Request, next http.Handl
 
 // route sends a request about a match to the server that has it.
 func (m *Member) route(w http.ResponseWriter, r *http.Request, name string, h http.Handler) {
+	if m.failed(name) != nil {
+		m.answerFailed(w, r, name)
+		return
+	}
 	if _, here, _ := m.where(name); here {
 		h.ServeHTTP(w, r)
 		return
@@ -104,6 +110,8 @@ func (m *Member) elsewhere(w http.ResponseWriter, r *http.Request, name string) 
 		select { // that server may be lost, and nobody knows it yet
 		case <-time.After(askAgain):
 		case <-ctx.Done():
+			refuseFor(w, "recovering", "the server of the match does not answer, come back in 1 s")
+			return false
 		}
 	}
 }
@@ -120,12 +128,13 @@ func (m *Member) where(name string) (address string, here, ok bool) {
 func (m *Member) located(name string) (address string, here, ok bool) {
 	e := m.entries[name]
 	switch {
-	case e == nil || e.State == Failed:
+	case e == nil:
 		return "", true, true
-	case e.State != Playing || e.Server != m.id && m.leases.Expired(e.Server, m.now()):
+	case e.State != ownership.Playing || e.Server != m.id && m.leases.Expired(e.Server, m.now()):
 		return "", false, false
-	case e.Server == m.id:
-		return "", true, true
+	case e.Server == m.id: // whose log can be lost, and the directory does not say so yet
+		here = m.open[e.ID] != nil
+		return "", here, here
 	case m.others[e.Server] != nil:
 		return m.others[e.Server].Address, false, true
 	}

@@ -17,11 +17,17 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
+
+func TestMain(m *testing.M) {
+	testenv.Overlap(8)
+	m.Run()
+}
 
 const tokenList = `
 player    0    ada   -     ada-ada-ada-ada-ada
@@ -133,7 +139,7 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string,
 			err := json.NewDecoder(body).Decode(&wanted)
 			return duel(wanted.Name), err
 		},
-		Authorizer: tokens, Dir: x.dir, Log: log, Replicator: x.member, IdleMatch: -1, MaxUnauthenticated: 1000, MaxPerAddress: 1000,
+		Authorizer: tokens, Dir: x.dir, Log: log, Replicator: x.member, IdleMatch: -1, MaxUnauthenticated: 1000, MaxPerAddress: 1000, MaxReads: 10000,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -168,19 +174,37 @@ func (x *site) create(t *testing.T, name string) *server.Match {
 // post asks a server to create a match somewhere.
 func (x *site) post(t *testing.T, name string) {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodPost, x.url+"/matches", strings.NewReader(fmt.Sprintf(`{"name":%q}`, name)))
+	if status, text := x.admin(t, http.MethodPost, "/matches", fmt.Sprintf(`{"name":%q}`, name)); status != http.StatusCreated {
+		t.Fatalf("creating %s: got %d %s", name, status, text)
+	}
+}
+
+// admin sends a request of the admin to a server.
+func (x *site) admin(t *testing.T, method, path, body string) (status int, text string) {
+	t.Helper()
+	return x.request(t, method, path, body, "ops-ops-ops-ops-ops-ops")
+}
+
+// request sends a request to a server, with a token unless it is "".
+func (x *site) request(t *testing.T, method, path, body, token string) (status int, text string) {
+	t.Helper()
+	r, err := http.NewRequest(method, x.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer ops-ops-ops-ops-ops-ops")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusCreated {
-		t.Fatalf("creating %s: got %s", name, answer.Status)
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return answer.StatusCode, string(b)
 }
 
 // duel returns the spec of a match of two players.

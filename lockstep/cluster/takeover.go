@@ -1,12 +1,16 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -16,6 +20,12 @@ const (
 
 	// atOnce is how many matches are taken at once for each processor. A takeover mostly waits for the storage and the disk.
 	atOnce = 16
+
+	// tryAgain is the pause after each try before a server that could not continue a match tries again.
+	tryAgain = lockstep.Second
+
+	// strayTime is how long a match that begins, or is over, may be in the directory and not run.
+	strayTime = 10 * lockstep.Second
 
 	// claimTime is how long a takeover may take until its claim is stored.
 	claimTime = 30 * time.Second
@@ -56,38 +66,53 @@ func (m *Member) takeOver() {
 func (m *Member) due() (all []*Match) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.draining || m.server == nil {
+	if m.drains() || m.server == nil {
 		return nil
 	}
 	now := m.now()
+	room := m.options.Capacity - m.loads()[m.id] - len(m.taking)
 	for name, e := range m.entries { // the order does not matter
-		halfway := e.Server == m.id && e.State == Recovering // the answer to what said so got lost
-		if m.taking[name] || e.State == Failed || e.Server == m.id && e.State != Released && !halfway {
+		halfway := e.Server == m.id && m.stray(e, now)
+		if room <= 0 && !halfway || m.taking[name] || e.State == ownership.Failed || e.Server == m.id && e.State != ownership.Released && !halfway {
 			continue
 		}
 		since := e.seen
-		if e.State != Released && !halfway {
+		if e.State != ownership.Released && !halfway {
 			if !m.leases.Expired(e.Server, now) {
 				continue
 			}
 			since = m.leases.Since(e.Server)
 		}
-		if m.leases.Turn(name, m.able(e), since, now) {
+		able, pause := m.able(e, now)
+		if m.leases.Turn(name, able, since+pause, now) {
 			m.taking[name] = true
 			all = append(all, e)
+			room--
 		}
 	}
 	return all
 }
 
-// able returns the names of the servers that could take a match. The mutex is held.
-func (m *Member) able(e *Match) (names []string) {
+// stray reports whether the directory says that this server has a match, and it does not: an answer of the storage got lost.
+// The mutex is held.
+func (m *Member) stray(e *Match, now lockstep.Time) bool {
+	return e.State == ownership.Recovering || e.State == ownership.Playing && m.open[e.ID] == nil && now-e.seen > strayTime
+}
+
+// able returns the names of the servers that could take a match: those that have not tried yet, or all of them after a pause.
+// The mutex is held.
+func (m *Member) able(e *Match, now lockstep.Time) (names []string, pause lockstep.Time) {
+	var all []string
 	for name, s := range m.others {
-		if s.can(Build{e.Game, e.Build}) {
-			names = append(names, name)
+		if s.can(Build{e.Game, e.Build}) && !m.leases.Expired(name, now) {
+			all = append(all, name)
 		}
 	}
-	return names
+	names, again := e.Candidates(all)
+	if again {
+		pause = lockstep.Time(len(e.Tried)) * tryAgain
+	}
+	return names, pause
 }
 
 // runsHere reports whether this server runs a match, or begins to.
@@ -105,9 +130,9 @@ func (m *Member) take(e *Match) {
 	}
 	began := time.Now()
 	next := *e
-	next.Server, next.State, next.Term = m.id, Recovering, e.Term+1
+	next.Entry = e.Take(m.id)
 	mine, err := m.write(next)
-	if err != nil {
+	if err != nil || mine.State == ownership.Failed {
 		return // another server was faster, or the storage is away
 	}
 	tick, err := m.resume(mine)
@@ -137,7 +162,7 @@ func (m *Member) resume(e *Match) (tick uint32, err error) {
 		if errors.Is(err, errNeverBegan) {
 			f.log.Drop()
 		} else {
-			m.release(e, err)
+			m.release(e, cmp.Or(ctx.Err(), err))
 		}
 		return 0, err
 	}
@@ -145,16 +170,12 @@ func (m *Member) resume(e *Match) (tick uint32, err error) {
 	m.claimed[e.ID] = f.log
 	s := m.server
 	m.mu.Unlock()
-	spec, err := m.options.Spec(e.Name, f.header)
-	var match *server.Match
-	if err == nil {
-		match, err = s.Resume(f.path, spec)
-	}
+	match, err := m.run(s, e, f)
 	m.mu.Lock()
 	_, unopened := m.claimed[e.ID]
 	delete(m.claimed, e.ID)
 	m.mu.Unlock()
-	if unopened { // so the server has not released it
+	if unopened || errors.Is(err, errPanic) { // so the server has not released it
 		f.log.Release(err)
 	}
 	if err != nil {
@@ -166,10 +187,28 @@ func (m *Member) resume(e *Match) (tick uint32, err error) {
 	return uint32(match.View().Tick), nil
 }
 
+// errPanic: the program has panicked.
+var errPanic = errors.New("cluster: a panic")
+
+// run runs a match that was fetched. A panic costs this match only: it would come again at each other server.
+func (m *Member) run(s *server.Server, e *Match, f *fetched) (match *server.Match, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", errPanic, p)
+			m.options.Log.Error("match not taken over", "match", e.Name, "err", err, "stack", string(debug.Stack()))
+		}
+	}()
+	spec, err := m.options.Spec(e.Name, f.header)
+	if err != nil {
+		return nil, err
+	}
+	return s.Resume(f.path, spec)
+}
+
 // played says in the directory that this server runs a match that it has taken.
 func (m *Member) played(e *Match) error {
 	next := *e
-	next.State, next.Tries, next.Failure = Playing, 0, ""
+	next.Entry = e.Play()
 	_, err := m.write(next)
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -19,6 +20,7 @@ import (
 
 // A match whose server is lost goes on at another server, and loses no tick that anybody saw.
 func TestTakeover(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	testTakeover(t, newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1))
 }
@@ -40,6 +42,7 @@ func testTakeover(t *testing.T, a, b *site) {
 
 // While the storage is away, matches are held and nobody takes anything. Then they go on where they are.
 func TestStorageAway(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	node := startNode(t, dir, "")
 	url := node.URL()
@@ -61,8 +64,62 @@ func TestStorageAway(t *testing.T) {
 	}
 }
 
+// The only storage node is restarted, and keeps nothing that it had in memory. No match moves because of that, and a server
+// that is lost afterwards still loses its matches to another one.
+func TestStorageRestarts(t *testing.T) {
+	dir := t.TempDir()
+	node := startNode(t, dir, "")
+	url := node.URL()
+	a, b := newSite(t, "a", url, 1), newSite(t, "b", url, 1)
+	m := a.create(t, "duel")
+	ada := join(t, "ada-ada-ada-ada-ada", "duel", a, b)
+	await(t, "tick 20", func() bool { return ada.now() >= 20 })
+	node.Stop()
+	startNode(t, dir, strings.TrimPrefix(url, "nats://"))
+	await(t, "both have leases", func() bool {
+		servers, _, err := cluster.Read(t.Context(), b.conn)
+		return err == nil && len(servers) == 2
+	})
+	time.Sleep(3 * storage.LeaseTime)
+	if a.has("duel") != m || b.has("duel") != nil {
+		t.Error("the match has moved")
+	}
+	a.vanish()
+	await(t, "b has the match", func() bool { return b.has("duel") != nil })
+}
+
+// A server whose storage node refuses its lease connects to the next one. These two nodes know nothing of each other, and so
+// the lease is either here or there.
+func TestOtherNode(t *testing.T) {
+	t.Parallel()
+	one, two := newNode(t), newNode(t)
+	a := newSite(t, "a", one.URL()+","+two.URL(), 1)
+	conn, err := storage.Dial(two.URL(), storage.DialOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.Setup(t.Context(), storage.Layout{}); err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := a.conn.JS.Stream(t.Context(), "KV_"+storage.ServersBucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := bucket.CachedInfo().Config
+	config.MaxMsgSize = 1
+	if _, err := a.conn.JS.UpdateStream(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the lease is at the other node", func() bool {
+		servers, _, err := cluster.Read(t.Context(), conn)
+		return err == nil && len(servers) == 1
+	})
+}
+
 // A match that is over leaves the storage, and its name is free. A name that is taken anywhere is taken.
 func TestMatchIsOver(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
 	m := a.create(t, "duel")
@@ -94,6 +151,7 @@ func TestMatchIsOver(t *testing.T) {
 
 // A match that no server can continue is left alone after a few tries, with the reason.
 func TestMatchFails(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	b := newSite(t, "b", node.URL(), 1)
@@ -107,9 +165,9 @@ func TestMatchFails(t *testing.T) {
 			return false
 		}
 		e = matches[0]
-		return e.State == cluster.Failed
+		return e.State == ownership.Failed
 	})
-	if e.Tries != 3 || !strings.Contains(e.Failure, "refused by the test") {
+	if len(e.Tried) != 3 || !strings.Contains(e.Failure, "refused by the test") {
 		t.Errorf("got %+v", e)
 	}
 }

@@ -125,7 +125,14 @@ func (s *Server) refuseCreation(w http.ResponseWriter, r *http.Request, err erro
 }
 
 func (s *Server) end(w http.ResponseWriter, r *http.Request) {
-	s.do(w, r, func(m *Match, h *host.Host) error { return h.End(m.now(), "ended by an admin") })
+	end := func(m *Match, h *host.Host) error { return h.End(m.now(), "ended by an admin") }
+	s.doReply(w, r, end, func(m *Match) {
+		if m.replicated != nil && m.replicated.Flush() != nil {
+			fail(w, codeStorage, "the end of the match is not stored: it may go on at another server")
+			return
+		}
+		reply(w, http.StatusOK, m.View())
+	})
 }
 
 // act runs the action that the last element of the path names.

@@ -258,6 +258,7 @@ func TestSlowDisk(t *testing.T) {
 
 // A replay is sealed when its match is over, and is the same match. With KeepOpen it stays open.
 func TestReplayIsSealed(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} {
 		s := newStage(t, setup{options: server.Options{KeepOpen: keep, Durability: replay.SyncNone}})
 		a := s.join(t, ada, wander)

@@ -40,6 +40,7 @@ func (m *Match) finish() {
 			m.server.metrics.failures.Inc()
 		}
 		m.server.log.Error("archive", "match", m.spec.Name, "path", m.path, "err", err)
+		m.release(err) // its log is complete, so any server can archive it
 		return
 	}
 	m.finished.Store(true)

@@ -179,6 +179,7 @@ func TestGuestTries(t *testing.T) {
 
 // A guest's match whose state grows continues, and no other one starts.
 func TestGuestStateGrows(t *testing.T) {
+	t.Parallel()
 	rules := minimal.Rules()
 	rules.Step = func(w *minimal.World, _ *minimal.Config, _ *lockstep.Turn) { w.Coins = append(w.Coins, w.Dots[0].At) }
 	s := newStage(t, setup{options: server.Options{
@@ -203,6 +204,7 @@ func TestGuestStateGrows(t *testing.T) {
 
 // Connections that Dial makes use nothing of the limits of outside connections, and have no limit of an address.
 func TestOwnConnections(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, setup{options: server.Options{MaxPerAddress: 1}})
 	own := *s
 	own.host = "localhost"

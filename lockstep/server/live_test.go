@@ -17,6 +17,7 @@ import (
 // A match over real sockets: two players, a late spectator, a cut connection, a corrupted state; and a replay that
 // verifies.
 func TestLiveMatch(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, setup{settings: func(s *lockstep.Settings) { s.TickRate = 100 }})
 	ada, bob := s.join(t, "ada-ada-ada-ada-ada", wander), s.join(t, "bob-bob-bob-bob-bob", wander)
 	eventually(t, "both play", func() bool { return ada.tick() > 100 && bob.tick() > 100 })

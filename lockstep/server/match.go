@@ -135,11 +135,15 @@ func (m *Match) Do(ctx context.Context, f func(*host.Host)) error {
 	}
 }
 
-// End ends the match, and tells the reason to all connections.
+// End ends the match, and tells the reason to all connections. With a [Replicator] it waits a short time until the end is
+// stored. If it is not, the error wraps [ErrStorage], and the match may go on at another server.
 func (m *Match) End(ctx context.Context, reason string) error {
 	var err error
 	if gone := m.Do(ctx, func(h *host.Host) { err = h.End(m.now(), reason) }); gone != nil {
 		return gone
+	}
+	if err == nil && m.replicated != nil {
+		err = storageFailed(m.replicated.Flush())
 	}
 	return err
 }

@@ -152,6 +152,7 @@ func TestCloseReasonIsText(t *testing.T) {
 // A match that is being created or resumed during a shutdown does not start. Shutdown waits for it. There is no
 // match, no goroutine and no new file, and an interrupted match stays as it was.
 func TestCreateDuringShutdown(t *testing.T) {
+	t.Parallel()
 	old := newStage(t, setup{})
 	a := old.join(t, ada, wander)
 	eventually(t, "it plays", func() bool { return a.tick() > 45 })

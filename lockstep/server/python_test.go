@@ -17,6 +17,7 @@ import (
 // The protocol document is enough to write a client in another language: this one joins one of ours as a guest,
 // cuts its connection, and resumes.
 func TestClientInAnotherLanguage(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	testenv.Or(t, "python3", err)
 	tokens, err := server.ReadTokens(strings.NewReader(tokenList))

@@ -20,6 +20,11 @@ func (s *Server) NotReady() (reasons []string) {
 	if most := s.options.MaxMatches; matches >= most {
 		reasons = append(reasons, fmt.Sprintf("got %d matches, want less than %d", matches, most))
 	}
+	if r := s.options.Replicator; r != nil {
+		if err := r.Check(); err != nil {
+			reasons = append(reasons, err.Error())
+		}
+	}
 	_, err := s.storage.check()
 	switch {
 	case err != nil:

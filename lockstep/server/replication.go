@@ -13,6 +13,9 @@ func (m *Match) openReplicated(h *lockstep.Header) (err error) {
 	if r := m.server.options.Replicator; r != nil {
 		m.replicated, err = r.Open(m.spec.Name, h)
 	}
+	if err != nil && !errors.Is(err, ErrExists) && !errors.Is(err, ErrShutdown) {
+		err = storageFailed(err)
+	}
 	return err
 }
 

@@ -16,6 +16,9 @@ type Replicator interface {
 	// Open returns the log of a match. Of a match that [Server.Create] begins it is new, or the error wraps [ErrExists].
 	// Of one that [Server.Resume] continues it has the records of the file already.
 	Open(name string, h *lockstep.Header) (ReplicatedLog, error)
+
+	// Check returns why no match can begin now, in words for everybody, or nil.
+	Check() error
 }
 
 // A ReplicatedLog is the log of one match on several machines. Append, Commit and Err return at once. Append does not

@@ -36,6 +36,8 @@ type memoryReplicator struct {
 
 var _ server.Replicator = (*memoryReplicator)(nil)
 
+func (r *memoryReplicator) Check() error { return nil }
+
 func (r *memoryReplicator) Open(string, *lockstep.Header) (server.ReplicatedLog, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -213,6 +215,8 @@ func TestReplicatorNeedsDir(t *testing.T) {
 
 // A replicator that stores nothing anywhere, to show its calls.
 type shownReplicator struct{}
+
+func (shownReplicator) Check() error { return nil }
 
 func (shownReplicator) Open(name string, h *lockstep.Header) (server.ReplicatedLog, error) {
 	fmt.Println("open", name)

@@ -20,8 +20,10 @@ import (
 // Scenario 39: a server continues the match of a crashed one from its file. Players return to their seats with
 // their tokens, and the replay is one match from the beginning to the end.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
 		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel()
 			first := newStage(t, setup{options: server.Options{Durability: d}})
 			a, b := first.join(t, ada, wander), first.join(t, bob, wander)
 			eventually(t, "it plays", func() bool { return a.tick() > 45 && b.tick() > 45 })
@@ -81,6 +83,7 @@ func (s *stage) crash(t *testing.T) string {
 
 // A replay that cannot be resumed is refused and not changed.
 func TestResumeRefused(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, setup{options: server.Options{KeepOpen: true}, host: host.Options{InputDelay: 1}})
 	a := s.join(t, ada, wander)
 	eventually(t, "it plays", func() bool { return a.tick() > 45 })

@@ -22,13 +22,17 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testenv.Overlap(8)
+	goleak.VerifyTestMain(m)
+}
 
 const tokenList = `
 # role    seat name  match token

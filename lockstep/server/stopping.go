@@ -48,6 +48,13 @@ func (s *Server) Drain(ctx context.Context) error {
 	return s.wait(ctx)
 }
 
+// Draining reports whether no match can be created or resumed any more, because of [Server.Drain] or [Server.Shutdown].
+func (s *Server) Draining() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draining || s.closed
+}
+
 // Shutdown suspends all matches concurrently: their clients are told when to reconnect, and [Server.Resume] continues
 // each match from its replay. A match without a replay ends. A match that is being created does not start. Then Shutdown
 // seals the replays of matches that are over until ctx ends; the others stay as they were written. It returns ctx's error

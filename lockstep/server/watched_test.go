@@ -83,6 +83,7 @@ func TestMatchStates(t *testing.T) {
 
 // A folder that is removed under a server fails replays that are sealed, and replays that are created.
 func TestFailuresOfARemovedFolder(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, setup{})
 	<-s.join(t, ada, wander).Ready()
 	if err := os.RemoveAll(s.dir); err != nil {

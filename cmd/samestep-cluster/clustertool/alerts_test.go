@@ -6,7 +6,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +42,15 @@ type watch struct {
 	jobs   map[string]string // of each address with /metrics
 	down   string            // one of them that does not answer
 	values map[string][]string
+	client http.Client
+}
+
+// newWatch returns a watch of a cluster without processes.
+func newWatch(t *testing.T) *watch {
+	w := &watch{t: t, dir: t.TempDir(), jobs: map[string]string{}, values: map[string][]string{}, client: http.Client{Transport: &http.Transport{}}}
+	t.Cleanup(w.client.CloseIdleConnections)
+	tokens(t, w.dir)
+	return w
 }
 
 // scrape appends the values of all series that a rule reads.
@@ -53,7 +64,7 @@ func (w *watch) scrape(n int) {
 			now["up{"+labels+"}"] = "0"
 			continue
 		}
-		for line := range strings.Lines(get(w.t, url+"/metrics")) {
+		for line := range strings.Lines(w.metrics(url)) {
 			if !w.used.MatchString(line) {
 				continue
 			}
@@ -95,6 +106,21 @@ func (w *watch) test(want []string) string {
 	return b.String()
 }
 
+// metrics returns the metrics at a URL. All connections are kept: addresses may make few in a second.
+func (w *watch) metrics(url string) string {
+	w.t.Helper()
+	answer, err := w.client.Get(url + "/metrics")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		w.t.Fatalf("%s: got %s, %v", url, answer.Status, err)
+	}
+	return string(b)
+}
+
 // node starts a storage node, and returns its address and what stops it.
 func (w *watch) node(name, more string) (url string, stop func()) {
 	w.t.Helper()
@@ -114,7 +140,7 @@ func (w *watch) server(name, nats, more string) (url string, stop func()) {
 
 // value returns the value of a metric, or -1.
 func (w *watch) value(url, name string) float64 {
-	_, rest, ok := strings.Cut(get(w.t, url+"/metrics"), "\n"+name+" ")
+	_, rest, ok := strings.Cut(w.metrics(url), "\n"+name+" ")
 	if !ok {
 		return -1
 	}
@@ -144,8 +170,8 @@ func TestClusterAlerts(t *testing.T) {
 	shown := map[string]bool{}
 	for _, x := range clusterBreakages {
 		t.Run(x.want[0], func(t *testing.T) {
-			w := &watch{t: t, dir: t.TempDir(), used: used, jobs: map[string]string{}, values: map[string][]string{}}
-			tokens(t, w.dir)
+			w := newWatch(t)
+			w.used = used
 			brk := x.begin(w)
 			for n := range allScrapes {
 				if n >= wellScrapes {
@@ -188,8 +214,7 @@ func TestClusterAlertsReadMetrics(t *testing.T) {
 	if !json.Valid(dashboard) {
 		t.Error("the dashboard is not JSON")
 	}
-	w := &watch{t: t, dir: t.TempDir(), jobs: map[string]string{}}
-	tokens(t, w.dir)
+	w := newWatch(t)
 	nats, _ := w.node("a", "")
 	server, _ := w.server("one", nats, "--game minimal --anonymous-spectators --archive nats:")
 	relay := strings.TrimSuffix(background(t, "relay at ", "relay --listen 127.0.0.1:0 --nats "+nats), "/")
@@ -204,7 +229,7 @@ func TestClusterAlertsReadMetrics(t *testing.T) {
 	get(t, server+"/readyz")
 	all := ""
 	for url := range w.jobs {
-		all += get(t, url+"/metrics")
+		all += w.metrics(url)
 	}
 	for _, name := range append(metricName.FindAllString(string(rules)+string(dashboard), -1), "samestep_control") {
 		exists := regexp.MustCompile(`(?m)^# TYPE ` + strings.TrimSuffix(name, "_bucket") + ` `).MatchString(all)

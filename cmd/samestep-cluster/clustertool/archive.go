@@ -19,28 +19,29 @@ func openStore(c *cli.Context, place string) (archive.Store, error) {
 	if place != storageArchive {
 		return nil, nil
 	}
-	if c.String("nats") == "" {
+	if c.String("nats") == "" { // only serve has no default
 		return nil, tool.Usagef("--archive %s needs --nats, the storage with the archive", storageArchive)
 	}
 	log, err := tool.NewLog(c)
 	if err != nil { // replay index has no flags for it
 		log = plainLog(c)
 	}
-	conn, err := dialWith(c, c.String("nats"), storage.DialOptions{Role: storage.ServerRole, Log: log})
+	role := storage.OperatorRole // a server's key serves for it, too
+	if c.Command.Name == "serve" {
+		role = storage.ServerRole
+	}
+	conn, err := dialWith(c, c.String("nats"), storage.DialOptions{Role: role, Log: log})
 	if err != nil {
 		return nil, err
 	}
 	return &ownStore{objects.New(conn), conn}, nil
 }
 
-// An ownStore closes its connection with it.
+// An ownStore is a store with a connection of its own.
 type ownStore struct {
 	*objects.Store
 	conn *storage.Conn
 }
 
-// Close implements [io.Closer].
-func (s *ownStore) Close() error {
-	s.conn.Close()
-	return nil
-}
+// Close closes the connection.
+func (s *ownStore) Close() { s.conn.Close() }

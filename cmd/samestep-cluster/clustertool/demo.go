@@ -323,7 +323,7 @@ func (d *demonstration) add(m *demoMatch) {
 	r.Ticks += j.Ticks
 	r.Moved += j.Moved
 	r.Commands, r.Lost, r.LostTicks = r.Commands+j.Accepted, r.Lost+j.Lost+j.Twice, max(r.LostTicks, j.LostTicks)
-	r.Checked, r.Differed = r.Checked+j.Checked, r.Differed+j.Differed+j.Desyncs
+	r.Checked, r.Differed = r.Checked+j.Checked+j.Seen, r.Differed+j.Differed+j.Desyncs+j.Forked
 	r.Replays++
 	longest := slices.MaxFunc(m.players, func(a, b *fleet.Player) int { return int(a.Seen().Longest - b.Seen().Longest) })
 	r.LongestMS = max(r.LongestMS, longest.Seen().Longest.Milliseconds())

@@ -8,6 +8,6 @@ func farmCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "farm",
 		Usage:       "verify many replays on many machines",
-		Subcommands: []*cli.Command{farmWorkCommand(), farmSubmitCommand(), farmWatchCommand(), farmResultsCommand()},
+		Subcommands: []*cli.Command{farmWorkCommand(), farmSubmitCommand(), farmWatchCommand(), farmResultsCommand(), farmForgetCommand()},
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/cmd/samestep-cluster/clustertool"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/farm"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/replay"
@@ -28,6 +29,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		clustertool.Main(tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)))
 	}
+	os.Setenv(asProgram, "1") // of the processes that the tests start
+	testenv.Overlap(8)
 	goleak.VerifyTestMain(m)
 }
 
@@ -107,6 +110,11 @@ func TestFarm(t *testing.T) {
 	run(0, "farm submit --build b1 --json "+dir, `"known": 5`)
 	run(0, "farm submit --archive --build b2", "5 files, 0 uploaded, 5 queued")
 	run(0, "farm results --build b3", "0 files: no results")
+	run(0, "farm forget --build b1", "build b1: removed 5 results and 0 jobs")
+	run(0, "farm results --build b1", "0 files: no results")
+	run(0, "farm watch --build b2 --once", "0 of 5, 0 in work")
+	run(0, "farm forget --build b2 --json", `"results": 0`, `"jobs": 5`)
+	run(0, "farm watch --build b2 --once", "0 of 0, 0 in work")
 	run(4, "replay verify "+dir, "5 files in ", "1 torn", "4 ok") // the verbs of the tool are there, too
 }
 
@@ -118,6 +126,7 @@ func TestFarmUsage(t *testing.T) {
 		"farm submit a b":                           "got 2 arguments, want [DIR]",
 		"farm work --ack-wait 1ms":                  "too small",
 		"farm watch --every 1ms":                    "--every: got 1ms",
+		"farm forget":                               "want --build NAME",
 		"farm play":                                 `unknown command "play"`,
 		"farm results --nats-cert a":                "--nats-cert and --nats-key: want both",
 		"farm results --nats-nkey a --nats-creds b": "--nats-creds and --nats-nkey: want one of them",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 )
 
 // A server that is killed had many matches. The others take all of them, and the match that is played goes on soon, too.
@@ -44,10 +45,10 @@ func TestManyMatches(t *testing.T) {
 	await(t, "the other servers have all matches", func() bool {
 		taken := 0
 		for _, m := range x.directory() {
-			if m.State == cluster.Failed {
+			if m.State == ownership.Failed {
 				t.Fatalf("%+v", m)
 			}
-			if m.Term > 1 && m.State == cluster.Playing {
+			if m.Term > 1 && m.State == ownership.Playing {
 				taken++
 			}
 		}

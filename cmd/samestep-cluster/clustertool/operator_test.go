@@ -5,9 +5,7 @@ package clustertool_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,21 +85,6 @@ func TestOperator(t *testing.T) {
 	}
 	command(t, 0, "status --nats "+storage, "match-1", "lobby", "0 of 4", "NODE", "LEADS")
 	command(t, 0, "status --json --nats "+storage, `"state": "lobby"`, `"leader": "a"`)
-}
-
-// get returns the answer at a URL.
-func get(t *testing.T, url string) string {
-	t.Helper()
-	answer, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: got %s, %v", url, answer.Status, err)
-	}
-	return string(text)
 }
 
 // freeAddress returns an address on loopback that nobody listens on.

@@ -40,6 +40,7 @@ func TestOpenNode(t *testing.T) {
 		{"storage --name a --dir " + dir + " --listen [::]:0", "--listen: got [::]:0"},
 		{"storage --name a --dir " + dir + " --listen game.example:4222", "--listen: got game.example:4222"},
 		{"storage --name a --dir " + dir + " --listen 10.0.0.1:4222 --cluster 10.0.0.1:6222" + users, "--cluster: got 10.0.0.1:6222, which other machines reach, without --node-cert, --node-key and --node-ca"},
+		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --cluster-advertise 10.0.0.1:6222", "--cluster-advertise needs --cluster"},
 		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --node-cert x", "--node-cert and --node-key: want both"},
 		{"storage --name a --dir " + dir + " --listen 127.0.0.1:0 --node-ca x", "--node-ca needs --node-cert and --node-key"},
 		{serve + " --node-listen 10.0.0.1:4222", "--node-listen: got 10.0.0.1:4222"},
@@ -91,6 +92,7 @@ func TestKeys(t *testing.T) {
 
 // All verbs work with the keys of their roles, and with TLS, at the node of a server.
 func TestVerbsWithKeys(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	certificates(t, dir)
 	command(t, 0, "keys new --dir "+dir+"/keys")
@@ -122,6 +124,11 @@ func TestVerbsWithKeys(t *testing.T) {
 	command(t, 0, "farm work --build x --until-empty"+as("worker"), "torn.ssr")
 	command(t, 0, "farm watch --build x"+as("operator"), "4 ok, 1 torn")
 	command(t, 4, "farm results --build x"+as("operator"), "4 ok, 1 torn")
+	command(t, 1, "farm forget --build x"+as("worker"))
+	command(t, 0, "farm forget --build x"+as("operator"), "removed 5 results and 0 jobs")
+	for _, role := range []string{"operator", "server"} {
+		command(t, 0, "replay index --dir "+dir+as(role)+" nats:", "0 files in")
+	}
 	// Others are refused.
 	command(t, 1, "status"+as("worker"))
 	command(t, 1, "status --nats "+url+" --nats-ca "+dir+"/ca.pem", "Authorization Violation")
@@ -190,9 +197,14 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-// certificates writes a certificate of a node on loopback, its key, and the authority's into a folder; and another authority.
-func certificates(t *testing.T, dir string) {
+// certificates writes a certificate of a node on loopback and at other addresses, its key, and the authority's into a folder; and
+// another authority.
+func certificates(t *testing.T, dir string, addresses ...string) {
 	t.Helper()
+	ips := []net.IP{net.IPv4(127, 0, 0, 1)}
+	for _, a := range addresses {
+		ips = append(ips, net.ParseIP(a))
+	}
 	write := func(name, kind string, der []byte) {
 		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
 			t.Fatal(err)
@@ -222,7 +234,7 @@ func certificates(t *testing.T, dir string) {
 	ca, caKey := make(authority(), nil, nil)
 	other, _ := make(authority(), nil, nil)
 	cert, key := make(&x509.Certificate{
-		Subject: pkix.Name{CommonName: "node"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		Subject: pkix.Name{CommonName: "node"}, IPAddresses: ips, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}, ca, caKey)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {

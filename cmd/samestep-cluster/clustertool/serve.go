@@ -23,11 +23,11 @@ func serveFlags() []cli.Flag {
 	return slices.Concat(connectionFlags(""), nodeFlags(), tool.FromEnvironment([]cli.Flag{
 		&cli.StringFlag{Name: "name", Usage: "`NAME` of this server in the cluster; the default is that of the machine"},
 		&cli.StringFlag{Name: "address", Usage: "`URL` at which the other servers reach this one; the default is where it listens"},
-		&cli.UintFlag{Name: "capacity", Value: 1000, Usage: "matches that this server takes from the cluster at a time"},
 		&cli.BoolFlag{Name: "redirect", Usage: "redirect requests for matches of other servers to them; otherwise this server passes them on"},
 		&cli.StringFlag{Name: "node-dir", Usage: "`FOLDER` of the embedded storage node; the default is storage in --dir"},
 		&cli.StringFlag{Name: "node-listen", Usage: "`ADDRESS` at which the embedded node serves other servers, relays and workers; the default is a free port on loopback"},
 		&cli.StringFlag{Name: "node-cluster", Usage: "`ADDRESS` at which the embedded node serves other nodes"},
+		&cli.StringFlag{Name: "node-cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach the embedded one, if that is not where it listens"},
 		&cli.StringSliceFlag{Name: "node-route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each"},
 		&cli.UintFlag{Name: "replicas", Value: 1, Usage: "copies of everything that the cluster stores, 1, 3 or 5; the first server decides"},
 		&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent); replicated makes this server one of a cluster, whose storage has a tick before it is sent"},
@@ -123,7 +123,8 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 			dir = filepath.Join(o.Dir, "storage")
 		}
 		m.node, err = startNode(c, storage.NodeOptions{
-			Name: name, Dir: dir, Listen: c.String("node-listen"), Cluster: c.String("node-cluster"), Routes: c.StringSlice("node-route"), Log: h.Log,
+			Name: name, Dir: dir, Listen: c.String("node-listen"), Log: h.Log,
+			Cluster: c.String("node-cluster"), Advertise: c.String("node-cluster-advertise"), Routes: c.StringSlice("node-route"),
 		}, "node-listen", "node-cluster")
 		if err != nil {
 			return err
@@ -150,7 +151,7 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 	}
 	checkAddress(h.Log, address, h.URL, url)
 	options := cluster.Options{
-		Conn: m.conn, Name: name, Address: address, Dir: o.Dir, Capacity: int(c.Uint("capacity")), Spec: h.Spec, Redirect: c.Bool("redirect"), Log: h.Log,
+		Conn: m.conn, Name: name, Address: address, Dir: o.Dir, Capacity: int(c.Uint("max-matches")), Spec: h.Spec, Redirect: c.Bool("redirect"), Log: h.Log,
 	}
 	for _, g := range h.Games {
 		options.Builds = append(options.Builds, cluster.Build{Game: g.Name(), Build: g.Build()})

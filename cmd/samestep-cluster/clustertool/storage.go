@@ -33,6 +33,7 @@ func storageFlags() []cli.Flag {
 		&cli.StringFlag{Name: "dir", Value: "storage", Usage: "`FOLDER` of its files"},
 		&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`ADDRESS` for servers, relays and workers"},
 		&cli.StringFlag{Name: "cluster", Usage: "`ADDRESS` for the other nodes"},
+		&cli.StringFlag{Name: "cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach this one, if that is not where it listens: behind NAT, or in a container"},
 		&cli.StringSliceFlag{Name: "route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each, this one may be among them"},
 		&cli.StringFlag{Name: "metrics", Usage: "serve /metrics, /healthz and /readyz on `ADDRESS`, for operators only"},
 		tool.SettingsFlag(),
@@ -47,8 +48,10 @@ func runStorage(c *cli.Context) error {
 	if c.String("name") == "" {
 		return tool.Usagef("want --name, unique in the cluster")
 	}
-	if len(c.StringSlice("route")) > 0 && c.String("cluster") == "" {
-		return tool.Usagef("--route needs --cluster, the address at which the other nodes reach this one")
+	for _, name := range []string{"route", "cluster-advertise"} {
+		if c.IsSet(name) && c.String("cluster") == "" {
+			return tool.Usagef("--%s needs --cluster, the address at which this node listens for the others", name)
+		}
 	}
 	log, err := tool.NewLog(c)
 	if err != nil {
@@ -57,7 +60,8 @@ func runStorage(c *cli.Context) error {
 	ctx, stop := tool.Interruptible(c)
 	defer stop()
 	node, err := startNode(c, storage.NodeOptions{
-		Name: c.String("name"), Dir: c.String("dir"), Listen: c.String("listen"), Cluster: c.String("cluster"), Routes: c.StringSlice("route"), Log: log,
+		Name: c.String("name"), Dir: c.String("dir"), Listen: c.String("listen"), Log: log,
+		Cluster: c.String("cluster"), Advertise: c.String("cluster-advertise"), Routes: c.StringSlice("route"),
 	}, "listen", "cluster")
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 // Control: an attack that succeeds is reported as a failure under its name. This server accepts the foreign host.
 func TestAttackControl(t *testing.T) {
+	t.Parallel()
 	tokens, err := exec.CommandContext(t.Context(), "samestep", "attack", "--print-tokens").Output()
 	if err != nil {
 		t.Fatal(err)

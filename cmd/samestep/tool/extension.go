@@ -32,7 +32,11 @@ type Extension struct {
 	Serve func(c *cli.Context, h Hosting, o *server.Options) (Serving, error)
 
 	// OpenStore opens the archive at a place such as that of serve --archive. It returns nil for a place that it does not know.
+	// A store with a method Close is closed by verbs that end before the program.
 	OpenStore func(c *cli.Context, place string) (archive.Store, error)
+
+	// StoreFlags are further flags of replay index, for OpenStore.
+	StoreFlags []cli.Flag
 }
 
 // GameOf returns the game of a match, with the assets of --assets, if the program that runs a verb has it.

@@ -14,6 +14,7 @@ import (
 // A client that was never in the match has failed, also if its time is over. With --retry it waits for a server that is
 // not there yet.
 func TestJoinNeverWelcomed(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		flags  []string
 		broken int32 // requests for the view that fail

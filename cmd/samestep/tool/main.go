@@ -145,8 +145,12 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *
 	}
 	app.Commands = slices.DeleteFunc(app.Commands, func(c *cli.Command) bool { return ext.replaces(c) })
 	for _, c := range app.Commands {
-		if c.Name == "serve" {
+		switch c.Name {
+		case "serve":
 			c.Flags = append(slices.DeleteFunc(c.Flags, ext.replacesFlag), ext.ServeFlags...)
+		case "replay":
+			index := c.Subcommands[slices.IndexFunc(c.Subcommands, func(sub *cli.Command) bool { return sub.Name == "index" })]
+			index.Flags = append(index.Flags, ext.StoreFlags...)
 		}
 		prepare(name, c)
 	}

@@ -21,11 +21,18 @@ func packCommand() *cli.Command {
 		Description: `Compiles the pages' WebAssembly into FOLDER, as small as it gets, which takes half a minute
 for each program. A release embeds the folder and gives it to tool.Programs; it then
 serves its pages without the go command. It needs the sources: run it with go run.`,
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "quality", Value: 11, Usage: "of the compression, `N` from 0 to 11: less is faster, and the programs are larger"},
+		},
 		Action: func(c *cli.Context) error {
+			quality := c.Int("quality")
 			if c.NArg() != 1 {
 				return usagef("pack: got %d arguments, want a folder", c.NArg())
 			}
-			return packPrograms(c.Context, listed(c), c.Args().First(), 11)
+			if quality < 0 || quality > 11 {
+				return usagef("pack: --quality: got %d, want 0 to 11", quality)
+			}
+			return packPrograms(c.Context, listed(c), c.Args().First(), quality)
 		},
 	}
 }

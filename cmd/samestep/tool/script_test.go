@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/internal/testing/script"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // tests are the tests of the package, which share a browser.
@@ -28,6 +29,7 @@ type tests struct{ *testing.M }
 func (t tests) Run() int { return browser.Run(t.M) }
 
 func TestMain(m *testing.M) {
+	testenv.Overlap(3) // the scripts also compute
 	testscript.Main(tests{m}, map[string]func(){"samestep": func() { Main(ours...) }, "forge": forgeMain, "faulty": faultyMain, "duel": duelMain, "hasty": hastyMain, "tiles": tilesMain})
 }
 

@@ -236,9 +236,11 @@ func serveUntilInterrupted(ctx context.Context, stop func(), s *server.Server, b
 	stop() // another interrupt ends the program
 	log.Warn("shutting down")
 	notifySystemd(daemon.SdNotifyStopping, log)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	leaving, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	beside.Leave(ctx)
+	beside.Leave(leaving)
+	ctx, cancel = context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
 	return errors.Join(failure, s.Shutdown(ctx), h.Shutdown(ctx))
 }
 

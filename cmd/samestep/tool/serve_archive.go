@@ -100,6 +100,9 @@ func openArchive(c *cli.Context, key ed25519.PrivateKey, log *slog.Logger) (*arc
 	if !c.Bool("keep-open") {
 		o.Seal = func(ctx context.Context, path string) error { return server.SealFile(ctx, path, key) }
 	}
+	if _, ok := store.(*archive.Folder); ok {
+		o.Follow = -1 // who uses the folder also uses the index in it
+	}
 	if key != nil {
 		o.Signer = hex.EncodeToString(key.Public().(ed25519.PublicKey))
 	}
@@ -130,9 +133,10 @@ func replayIndexCommand() *cli.Command {
 		ArgsUsage: "PLACE",
 		Description: `Reads the archive of serve --archive PLACE, a folder or s3://BUCKET/PREFIX, and makes
 its index agree with it. A server does this by itself when its index is missing. Use it
-after files were added, removed or restored by hand, also while the server runs.`,
+after files in a folder were added or removed by hand, or after files were replaced, also
+while the server runs.`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "the server's `FOLDER`, which has the index of an archive in s3://"},
+			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "the server's `FOLDER`, which has the index of an archive that is no folder"},
 			jsonFlag,
 		},
 		Action: replayIndex,
@@ -147,6 +151,9 @@ func replayIndex(c *cli.Context) error {
 	store, index, err := openStore(c)
 	if err != nil {
 		return err
+	}
+	if closer, ok := store.(interface{ Close() }); ok {
+		defer closer.Close()
 	}
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	n, err := archive.Index(c.Context, store, index, log)

@@ -21,6 +21,7 @@ import (
 
 // Behind --base-path everything has the path: the API, join and watch. Other paths have nothing.
 func TestServeBasePath(t *testing.T) {
+	t.Parallel()
 	s := serveInTest(t, "--dir", "", "--base-path", "/game/", "--players", "1")
 	for path, want := range map[string]int{"": 404, "matches": 200, "matches/match-1": 200, "../matches": 404, "../gamematches": 404} {
 		u := s.url + path

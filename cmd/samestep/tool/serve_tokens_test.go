@@ -76,6 +76,7 @@ func TestReloadOnHangup(t *testing.T) {
 // Drawn tokens go to a file that only the user can read, and not into an output that others may keep. They open their
 // seats again after a restart.
 func TestDrawnTokens(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "matches")
 	start := func(flags ...string) *served {
 		return serveInTest(t, append([]string{"--players", "2", "--units", "100", "--dir", dir, "--resume"}, flags...)...)

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"bytes"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -58,6 +59,17 @@ func TestMainPackage(t *testing.T) {
 	defer func(old string) { mainFolder = old }(mainFolder)
 	if mainFolder = t.TempDir(); mainPackage() != "." {
 		t.Errorf("in a folder: got %s", mainPackage())
+	}
+}
+
+// A quality is a level of brotli, and is compared before anything is built.
+func TestPackQuality(t *testing.T) {
+	for _, quality := range []string{"-1", "12"} {
+		var out, errs bytes.Buffer
+		code := program(t.Context(), []string{"pack", "--quality=" + quality, filepath.Join(t.TempDir(), "wasm")}, &out, &errs)
+		if want := "pack: --quality: got " + quality + ", want 0 to 11"; code != exitUsage || !strings.Contains(errs.String(), want) {
+			t.Errorf("got exit code %d and %s%s, want %q", code, &out, &errs, want)
+		}
 	}
 }
 

@@ -60,6 +60,7 @@ func fast() setup {
 // A client that was written from docs/compat.md alone, in another language, plays against another one. All checksums agree,
 // states in the middle are its own, and the replay verifies. The match has the ticks of ten minutes.
 func TestClientInAnotherLanguage(t *testing.T) {
+	t.Parallel()
 	length := int(tenMinutes())
 	s := newStage(t, fast())
 	s.do(t, func(h *host.Host) {
@@ -91,6 +92,7 @@ func TestClientInAnotherLanguage(t *testing.T) {
 // A client whose own state differs is named to everybody, asks for the state, and agrees again. The other one, which the
 // report names beside the server, asks for the state too, and has it already.
 func TestResyncInAnotherLanguage(t *testing.T) {
+	t.Parallel()
 	const length, wrong = 3000, 1050
 	s := newStage(t, fast())
 	var all [2]pythonResult

@@ -82,7 +82,7 @@ var imports = []importRow{
 	// Apart, so that only a program for a cluster links its storage.
 	{pattern: "lockstep/cluster/ownership", own: []string{"lockstep"}, modules: []string{xxhash}},
 	{pattern: "lockstep/cluster", own: slices.Concat(log, live, []string{"lockstep/server", "lockstep/cluster/ownership", "lockstep/cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
-	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "lockstep/client", "lockstep/cluster", "lockstep/cluster/storage"}), modules: []string{nats}},
+	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "lockstep/client", "lockstep/cluster", "lockstep/cluster/storage"}), modules: []string{nats}, tests: games},
 	{pattern: "lockstep/cluster/storage", own: []string{"lockstep"}, modules: []string{nats, natsNode, nkeys, metrics}},
 	{pattern: "lockstep/cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
 	{pattern: "lockstep/cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/wsmatch", "lockstep/server", "lockstep/cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},

@@ -5,19 +5,14 @@
 package fleet
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
@@ -31,8 +26,28 @@ type Options struct {
 	Relays  int      // besides
 	Game    string   // of the matches; "" for the program's first
 	Flags   []string // of every server
-	Log     io.Writer
+	Links   bool     // nodes reach each other through links that [Fleet.CutOff] closes
+	Near    bool     // server i prefers node i, instead of node 0
+	Hosts   []Host   // node i and server i are at host i; nil: all on loopback
+
+	NodeFlags []string            // of every node
+	ConnFlags []string            // of every program that connects to the storage
+	Dial      storage.DialOptions // how the fleet itself connects
+	Log       io.Writer
 }
+
+// A Host is a machine, or what looks like one.
+type Host struct {
+	Address string   // of its network interface
+	Enter   []string // what to put before a command line, so that the program runs there
+}
+
+// Ports of the programs of a [Host].
+const (
+	nodePort   = "4222"
+	routePort  = "6222"
+	serverPort = "8766"
+)
 
 // A Fleet is a running cluster.
 type Fleet struct {
@@ -46,6 +61,7 @@ type Fleet struct {
 	listen []string // addresses of the servers
 	nodes  []string // of the nodes, for clients
 	routes []string // of the nodes, for each other
+	links  []*link  // between nodes
 }
 
 // Tokens of the fleet's players and of its admin.
@@ -73,15 +89,18 @@ func (f *Fleet) begin(ctx context.Context) error {
 	if err := f.writeTokens(); err != nil {
 		return err
 	}
-	routes, err := freeAddresses(o.Nodes)
-	if err != nil {
+	var err error
+	if f.routes, err = f.addresses(o.Nodes, routePort); err != nil {
 		return err
 	}
-	listen, err := freeAddresses(o.Nodes)
-	if err != nil {
+	if f.nodes, err = f.addresses(o.Nodes, nodePort); err != nil {
 		return err
 	}
-	f.nodes, f.routes = listen, routes
+	if o.Links {
+		if f.links, err = newLinks(f.routes); err != nil {
+			return err
+		}
+	}
 	for i := range o.Nodes {
 		p, err := f.startNode(ctx, i)
 		if err != nil {
@@ -89,13 +108,13 @@ func (f *Fleet) begin(ctx context.Context) error {
 		}
 		f.Nodes, f.urls = append(f.Nodes, p), append(f.urls, p.URL)
 	}
-	if f.Conn, err = storage.Dial(strings.Join(f.urls, ","), storage.DialOptions{Name: "fleet"}); err != nil {
+	if f.Conn, err = storage.Dial(strings.Join(f.urls, ","), o.Dial); err != nil {
 		return err
 	}
 	if err := f.Conn.Setup(ctx, storage.Layout{Replicas: o.Nodes}); err != nil {
 		return err
 	}
-	if f.listen, err = freeAddresses(o.Servers); err != nil {
+	if f.listen, err = f.addresses(o.Servers, serverPort); err != nil {
 		return err
 	}
 	for i := range o.Servers {
@@ -106,7 +125,8 @@ func (f *Fleet) begin(ctx context.Context) error {
 		f.Servers = append(f.Servers, s)
 	}
 	for i := range o.Relays {
-		r, err := f.start(ctx, fmt.Sprint("relay-", i), "relay at ", []string{"relay", "--nats", strings.Join(f.urls, ","), "--listen", "127.0.0.1:0"})
+		args := []string{"relay", "--nats", strings.Join(f.urls, ","), "--listen", "127.0.0.1:0"}
+		r, err := f.start(ctx, Host{}, fmt.Sprint("relay-", i), "relay at ", append(args, o.ConnFlags...))
 		if err != nil {
 			return err
 		}
@@ -121,12 +141,13 @@ func (f *Fleet) startNode(ctx context.Context, i int) (*Process, error) {
 	args := []string{"storage", "--name", name, "--dir", filepath.Join(f.o.Dir, name), "--listen", f.nodes[i]}
 	if len(f.nodes) > 1 {
 		args = append(args, "--cluster", f.routes[i])
-		for _, r := range f.routes {
-			args = append(args, "--route", r)
-		}
+		args = append(args, f.routesOf(i)...)
 	}
-	return f.start(ctx, name, "storage at ", args)
+	return f.start(ctx, f.host(i), name, "storage at ", append(args, f.o.NodeFlags...))
 }
+
+// DialNode connects to one node, and to no other if that is lost.
+func (f *Fleet) DialNode(i int) (*storage.Conn, error) { return storage.Dial(f.Nodes[i].URL, f.o.Dial) }
 
 // RestartNode starts a storage node that has ended anew.
 func (f *Fleet) RestartNode(ctx context.Context, i int) error {
@@ -154,14 +175,18 @@ func (f *Fleet) RestartEnded(ctx context.Context) error {
 // startServer starts a server.
 func (f *Fleet) startServer(ctx context.Context, i int) (*Process, error) {
 	name := fmt.Sprint("server-", i)
+	nodes := f.urls
+	if f.o.Near {
+		nodes = slices.Concat(nodes[i:], nodes[:i])
+	}
 	args := []string{
-		"serve", "--durability", "replicated", "--nats", strings.Join(f.urls, ","), "--name", name, "--listen", f.listen[i], "--matches", "0", "--replicas", fmt.Sprint(f.o.Nodes),
+		"serve", "--durability", "replicated", "--nats", strings.Join(nodes, ","), "--name", name, "--listen", f.listen[i], "--matches", "0", "--replicas", fmt.Sprint(f.o.Nodes),
 		"--dir", filepath.Join(f.o.Dir, name), "--tokens", f.tokens(), "--web=false", "--idle", "1h", "--trusted-proxy", "127.0.0.1", "--anonymous-spectators", "--max-unauthenticated", "1000", "--max-per-address", "5000", "--max-requests", "5000",
 	}
 	if f.o.Game != "" {
 		args = append(args, "--game", f.o.Game)
 	}
-	return f.start(ctx, name, "listening on ", append(args, f.o.Flags...))
+	return f.start(ctx, f.host(i), name, "listening on ", slices.Concat(args, f.o.ConnFlags, f.o.Flags))
 }
 
 // Restart starts a server that has ended anew.
@@ -195,91 +220,67 @@ func (f *Fleet) Close() {
 	for _, p := range slices.Concat(f.Relays, f.Servers, f.Nodes) {
 		p.Kill()
 	}
+	for _, l := range f.links {
+		l.close()
+	}
 }
 
-// A Process is a node or a server.
-type Process struct {
-	Name string
-	URL  string
-
-	command *exec.Cmd
-	ended   chan struct{}
-}
-
-// startTime is how long a process may take until it says where it is.
-const startTime = time.Minute
-
-// start starts the program, and waits for the line with its URL.
-func (f *Fleet) start(ctx context.Context, name, prefix string, args []string) (*Process, error) {
-	p := &Process{Name: name, command: exec.Command(f.o.Program, args...), ended: make(chan struct{})}
-	log, err := os.OpenFile(filepath.Join(f.o.Dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	p.command.Stderr = log
-	out, err := p.command.StdoutPipe()
-	if err == nil {
-		err = p.command.Start()
-	}
-	if err != nil {
-		log.Close()
-		return nil, err
-	}
-	found := make(chan string, 1)
-	go func() {
-		defer close(p.ended)
-		defer log.Close()
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
-			if url, ok := strings.CutPrefix(lines.Text(), prefix); ok {
-				select {
-				case found <- strings.TrimSuffix(strings.TrimSpace(url), "/"):
-				default:
-				}
-			}
+// routesOf returns the flags with which a node finds the others. With links it tells nobody where it listens really: they
+// would connect there, past the links. Port 1 refuses connections.
+func (f *Fleet) routesOf(i int) (flags []string) {
+	if !f.o.Links {
+		for _, r := range f.routes {
+			flags = append(flags, "--route", r)
 		}
-		p.command.Wait()
-	}()
-	timeout := time.NewTimer(startTime)
-	defer timeout.Stop()
-	select {
-	case p.URL = <-found:
-		return p, nil
-	case <-p.ended:
-		err = errors.New("it ended")
-	case <-timeout.C:
-		err = fmt.Errorf("it is not there after %v", startTime)
-	case <-ctx.Done():
-		err = ctx.Err()
+		return flags
 	}
-	p.Kill()
-	text, _ := os.ReadFile(log.Name())
-	return nil, fmt.Errorf("fleet: %s: %w: %s", name, err, text)
+	for _, l := range f.links {
+		if l.from == i {
+			flags = append(flags, "--route", l.listener.Addr().String())
+		}
+	}
+	return append(flags, "--cluster-advertise", "127.0.0.1:1")
 }
 
-// Kill ends the process at once.
-func (p *Process) Kill() {
-	p.Signal(syscall.SIGKILL)
-	<-p.ended
+// CutOff cuts a node off from the other nodes, in both directions. Its clients stay.
+func (f *Fleet) CutOff(node int) {
+	for _, l := range f.links {
+		if l.from == node || l.to == node {
+			l.set(true)
+		}
+	}
 }
 
-// Stop asks the process to end, and waits for it.
-func (p *Process) Stop() {
-	p.Signal(syscall.SIGTERM)
-	<-p.ended
+// Heal connects all nodes again.
+func (f *Fleet) Heal() {
+	for _, l := range f.links {
+		l.set(false)
+	}
 }
 
-// Wait waits until the process has ended.
-func (p *Process) Wait() { <-p.ended }
+// start starts the program at a host.
+func (f *Fleet) start(ctx context.Context, at Host, name, prefix string, args []string) (*Process, error) {
+	return start(ctx, f.o.Dir, name, prefix, slices.Concat(at.Enter, []string{f.o.Program}, args))
+}
 
-// Pause stops the process without its knowledge, until Continue.
-func (p *Process) Pause() { p.Signal(syscall.SIGSTOP) }
+// host returns where node i and server i run.
+func (f *Fleet) host(i int) Host {
+	if f.o.Hosts == nil {
+		return Host{}
+	}
+	return f.o.Hosts[i]
+}
 
-// Continue lets a paused process go on.
-func (p *Process) Continue() { p.Signal(syscall.SIGCONT) }
-
-// Signal sends a signal; not to a process that has ended.
-func (p *Process) Signal(s syscall.Signal) { _ = p.command.Process.Signal(s) }
+// addresses returns n addresses to listen at: a port of each host, or any free ports of loopback.
+func (f *Fleet) addresses(n int, port string) (all []string, err error) {
+	if f.o.Hosts == nil {
+		return freeAddresses(n)
+	}
+	for i := range n {
+		all = append(all, net.JoinHostPort(f.o.Hosts[i].Address, port))
+	}
+	return all, nil
+}
 
 // freeAddresses returns addresses on loopback that nobody listens on.
 func freeAddresses(n int) (all []string, err error) {

@@ -24,12 +24,14 @@ type Judgement struct {
 	Lost      int           // of these, how many are not in the replay
 	Moved     int           // of these, how many ran later than promised: their server was lost before that tick
 	Twice     int           // commands that are in the replay more than once
+	Seen      int           // states of players that were compared
+	Forked    int           // of these, how many are not the replay's: another server has told them another match
 	LostTicks lockstep.Tick // that a player has seen after the end of the replay
 }
 
 // Right reports whether nothing is lost, doubled or different.
 func (j *Judgement) Right() bool {
-	return j.Differed == 0 && j.Desyncs == 0 && j.Lost == 0 && j.Twice == 0 && j.LostTicks == 0
+	return j.Differed == 0 && j.Desyncs == 0 && j.Lost == 0 && j.Twice == 0 && j.Forked == 0 && j.LostTicks == 0
 }
 
 // Replay waits for the replay of a match that is over, and returns its path. There must be exactly one.
@@ -93,7 +95,33 @@ func Judge(path string, g *lockstep.Game, players []*Player) (*Judgement, error)
 			j.LostTicks = max(j.LostTicks, s.Tick-v.Ticks)
 		}
 	}
-	return j, nil
+	return j, j.states(r, g, players)
+}
+
+// states compares what players have seen of the match with the states of the replay.
+func (j *Judgement) states(r *replay.Reader, g *lockstep.Game, players []*Player) error {
+	var all []Seen
+	for _, p := range players {
+		s := p.Seen()
+		s.Hashes[s.Tick] = s.Hash
+		all = append(all, s)
+	}
+	c, err := replay.NewCursor(r, g, 0)
+	for err == nil {
+		for _, s := range all {
+			if hash, seen := s.Hashes[c.Tick()]; seen {
+				j.Seen++
+				if hash != c.Simulation().Hash() {
+					j.Forked++
+				}
+			}
+		}
+		err = c.Step()
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // A command names a command.

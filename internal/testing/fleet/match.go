@@ -11,6 +11,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
@@ -98,4 +102,43 @@ func (f *Fleet) Leader(ctx context.Context, id string) (int, error) {
 		}
 	}
 	return -1, errors.New("fleet: the stream has no leader")
+}
+
+// Settled reports whether every server has its lease, and every node a copy of all logs that has all.
+func (f *Fleet) Settled(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	servers, _, err := cluster.Read(ctx, f.Conn)
+	if err != nil || len(servers) != len(f.Servers) {
+		return false
+	}
+	streams := []string{"KV_" + storage.ServersBucket, "KV_" + storage.MatchesBucket}
+	for i := range 256 {
+		name, _ := f.Conn.LogOf(lockstep.MatchID{byte(i)})
+		streams = append(streams, name)
+	}
+	slices.Sort(streams)
+	for _, name := range slices.Compact(streams) {
+		stream, err := f.Conn.JS.Stream(ctx, name)
+		if err != nil || !f.complete(stream.CachedInfo().Cluster) {
+			return false
+		}
+	}
+	return true
+}
+
+// complete reports whether a stream has a leader, and a copy at every other node that has all.
+func (f *Fleet) complete(c *jetstream.ClusterInfo) bool {
+	if len(f.Nodes) == 1 {
+		return true
+	}
+	if c == nil || c.Leader == "" || len(c.Replicas) != len(f.Nodes)-1 {
+		return false
+	}
+	for _, r := range c.Replicas {
+		if r.Offline || !r.Current {
+			return false
+		}
+	}
+	return true
 }

@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -27,16 +28,18 @@ type Seen struct {
 	Tick     lockstep.Tick
 	Hash     uint64 // of its state after Tick
 	At       time.Time
-	Longest  time.Duration // without a tick
-	Losses   int           // of its connection
+	Hashes   map[lockstep.Tick]uint64 // of earlier states, a few a second
+	Longest  time.Duration            // without a tick
+	Losses   int                      // of its connection
 	Desyncs  int
 	Accepted map[lockstep.Sequence]lockstep.Tick
-	Given    int // commands
+	Given    int             // commands
+	Held     map[string]bool // reasons of the server for which the match stood still
 }
 
 // Join joins a match at all servers of the fleet, the first one given first. bot, which may be nil, plays.
 func (f *Fleet) Join(ctx context.Context, g *lockstep.Game, match string, seat int, bot lockstep.Bot, urls []string) *Player {
-	p := &Player{Seat: lockstep.Player(seat), seen: Seen{Accepted: make(map[lockstep.Sequence]lockstep.Tick)}}
+	p := &Player{Seat: lockstep.Player(seat), seen: Seen{Accepted: make(map[lockstep.Sequence]lockstep.Tick), Held: make(map[string]bool), Hashes: make(map[lockstep.Tick]uint64)}}
 	var sockets []string
 	for _, url := range urls {
 		sockets = append(sockets, strings.Replace(url, "http", "ws", 1)+"/matches/"+match+"/play")
@@ -48,6 +51,9 @@ func (f *Fleet) Join(ctx context.Context, g *lockstep.Game, match string, seat i
 	p.session = client.Dial(ctx, sockets[0], g, o)
 	return p
 }
+
+// hashEvery is how many ticks there are from one of Seen.Hashes to the next.
+const hashEvery = 7
 
 // sample looks at a new state.
 func (p *Player) sample(c *player.Client, bot lockstep.Bot) {
@@ -68,6 +74,9 @@ func (p *Player) sample(c *player.Client, bot lockstep.Bot) {
 		p.seen.Longest = max(p.seen.Longest, now.Sub(p.seen.At))
 	}
 	p.seen.Tick, p.seen.Hash, p.seen.At = sim.Tick(), sim.Hash(), now
+	if p.seen.Tick%hashEvery == 0 {
+		p.seen.Hashes[p.seen.Tick] = p.seen.Hash
+	}
 }
 
 // handle takes an event.
@@ -86,6 +95,10 @@ func (p *Player) handle(_ *player.Client, event any) {
 		}
 	case player.Desynced, player.Mismatch:
 		p.seen.Desyncs++
+	case player.Held:
+		if e.Reason != "" {
+			p.seen.Held[e.Reason] = true
+		}
 	case player.ConnectionLost:
 		p.seen.Losses++
 	}
@@ -96,18 +109,16 @@ func (p *Player) Seen() Seen {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s := p.seen
-	s.Accepted = make(map[lockstep.Sequence]lockstep.Tick, len(p.seen.Accepted))
-	for seq, t := range p.seen.Accepted {
-		s.Accepted[seq] = t
-	}
+	s.Accepted, s.Held, s.Hashes = maps.Clone(p.seen.Accepted), maps.Clone(p.seen.Held), maps.Clone(p.seen.Hashes)
 	return s
 }
 
-// Measure begins a new measurement of Seen.Longest.
+// Measure begins a new measurement of Seen.Longest and Seen.Held.
 func (p *Player) Measure() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.seen.Longest = 0
+	clear(p.seen.Held)
 }
 
 // Done is closed when the session has ended.

@@ -41,13 +41,30 @@ var (
 	}
 )
 
-// build builds samestep into a folder.
+// samestep is the program, built once.
+var samestep = sync.OnceValues(func() ([]byte, error) {
+	folder, err := os.MkdirTemp("", "samestep-memory-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	bin := filepath.Join(folder, "samestep")
+	if out, err := exec.Command("go", "build", "-o", bin, "../../../cmd/samestep").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return os.ReadFile(bin)
+})
+
+// build puts samestep into a folder.
 func build(t *testing.T, folder string) string {
 	t.Helper()
 	bin := filepath.Join(folder, "samestep")
-	out, err := exec.Command("go", "build", "-o", bin, "../../../cmd/samestep").CombinedOutput()
+	b, err := samestep()
+	if err == nil {
+		err = os.WriteFile(bin, b, 0o700)
+	}
 	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatal(err)
 	}
 	return bin
 }

@@ -6,10 +6,14 @@
 //
 //	path, err := exec.LookPath("chromium")
 //	testenv.Or(t, "chromium", err)
+//
+// [Overlap] runs more tests at once in a package whose tests mostly wait.
 package testenv
 
 import (
+	"flag"
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -26,5 +30,13 @@ func Or(t testing.TB, what string, err error) {
 		t.Fatalf("%s is missing, and required because %s is set: %v", what, Variable, err)
 	default:
 		t.Skipf("%s is missing: %v", what, err)
+	}
+}
+
+// Overlap lets up to n parallel tests run at once, however few processors the machine has. Call it in TestMain, before the
+// flags are parsed, in a package whose tests mostly wait for sockets and clocks. The flag -parallel still decides.
+func Overlap(n int) {
+	if err := flag.Set("test.parallel", strconv.Itoa(n)); err != nil {
+		panic(err) // the testing package has registered the flag before TestMain
 	}
 }

@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"testing"
 )
@@ -42,5 +43,14 @@ func TestOr(t *testing.T) {
 				t.Errorf("got %q, want %q", o.text, row.want)
 			}
 		})
+	}
+}
+
+func TestOverlap(t *testing.T) {
+	number := flag.Lookup("test.parallel")
+	was := number.Value.String()
+	defer number.Value.Set(was)
+	if Overlap(5); number.Value.String() != "5" {
+		t.Errorf("got -parallel %s, want 5", number.Value)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -191,6 +192,45 @@ func TestAway(t *testing.T) {
 			t.Errorf("a new index, described=%v: got %+v, %v", described, found, err)
 		}
 		a.Close()
+	}
+}
+
+// Each of two servers finds what the other one stores.
+func TestTwoArchives(t *testing.T) {
+	c := newCloud(t)
+	content, err := os.ReadFile("../../../testdata/replays/versions/v1-sealed.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archives []*archive.Archive
+	for i := range 2 {
+		a, err := archive.New(archive.Options{
+			Store: c.store(t, "s3://league/eu"), Index: filepath.Join(t.TempDir(), "index.db"), Log: slog.New(slog.DiscardHandler), Follow: 10 * time.Millisecond,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(a.Close)
+		archives = append(archives, a)
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("m%d-01020300.ssr", i))
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a.Add(path)
+	}
+	for _, want := range []int{2, 1} {
+		for _, a := range archives {
+			for found, deadline := []server.Archived(nil), time.Now().Add(time.Minute); len(found) != want; time.Sleep(time.Millisecond) {
+				if found, _, err = a.Find(t.Context(), server.ArchiveQuery{}); err != nil || time.Now().After(deadline) {
+					t.Fatalf("found %d replays, want %d, %v", len(found), want, err)
+				}
+			}
+		}
+		if want == 2 {
+			if err := archives[1].Delete(t.Context(), "m0-01020300.ssr"); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

@@ -11,7 +11,7 @@
 //	stream  samestep-jobs      subject samestep.jobs.BUILD, one for each build; the message is a Job in JSON
 //	bucket  samestep-results   key BUILD.FILE: a Result in JSON
 //
-// BUILD and FILE are in base64 for URLs. A result is created and never changed, so a job that was delivered twice has one
+// BUILD and FILE are in base64 for URLs. A result is created and never changed until [Forget] removes all of a build, so a job that was delivered twice has one
 // result. A job that was delivered MaxDeliver times without one gets the class "poison", so a file that kills its workers
 // does not stop the farm.
 package farm

@@ -66,9 +66,12 @@ func Example() {
 		j := farm.Job{File: r.File, Build: r.Build}
 		fmt.Println(j, r.Class)
 	}
+	results, jobs, err := farm.Forget(ctx, conn, "patch-7")
+	fmt.Println(results, jobs, err)
 	// Output:
 	// {Files:1 Uploaded:1 Queued:1 Known:0}, <nil>
 	// 1 done, 0 left
 	// {farm/broken.ssr patch-7} corrupt
+	// 1 0 <nil>
 
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/dots"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/farm"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(roleEnv); role != "" {
 		os.Exit(runRole(role))
 	}
+	testenv.Overlap(8)
 	goleak.VerifyTestMain(m)
 }
 

@@ -32,6 +32,17 @@ const (
 // ErrSum is the error of a file whose content is not what was put.
 var ErrSum = errors.New("the sum of the content is wrong")
 
+// leftAge is the age at which chunks without a last message belong to no running Put, and at which nobody asks any more
+// whether a file was deleted. It is measured from the newest last message that was found, not by a clock here: a storage
+// node that is behind, or a wrong clock, makes fewer messages old.
+const leftAge = 7 * 24 * time.Hour
+
+// longestWrite is the time after which a Put may not name its chunks any more. It is measured by the clock of the day, which
+// also goes on while the machine sleeps.
+var longestWrite = leftAge / 2 // tests change it
+
+var errTooLate = errors.New("the file took too long, its first chunks may be gone")
+
 // SumOf returns the SHA-256 of the rest of r, as the bucket writes it.
 func SumOf(r io.Reader) (string, error) {
 	h := sha256.New()
@@ -69,6 +80,7 @@ func (s *Store) info(ctx context.Context, name string) (*jetstream.ObjectInfo, e
 
 // write stores a file, each chunk after the one before it, and then removes what had its name.
 func (s *Store) write(ctx context.Context, stream jetstream.Stream, name string, content io.Reader) (*jetstream.ObjectInfo, error) {
+	began := time.Now().Round(0) // by the clock of the day
 	old, err := s.info(ctx, name)
 	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, err
@@ -77,7 +89,10 @@ func (s *Store) write(ctx context.Context, stream jetstream.Stream, name string,
 		ObjectMeta: jetstream.ObjectMeta{Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}},
 		Bucket:     storage.ReplaysBucket, NUID: rand.Text(),
 	}
-	if err = s.writeChunks(ctx, info, content); err != nil {
+	if err = s.writeChunks(ctx, info, content); err == nil && time.Since(began) > longestWrite {
+		err = errTooLate
+	}
+	if err != nil {
 		old = info // nobody knows these chunks
 	} else if err = s.writeInfo(ctx, info); err != nil {
 		old = nil // whether the message was stored is not known, so each of the two may be the file

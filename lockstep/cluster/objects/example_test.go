@@ -9,6 +9,7 @@ import (
 	"log"
 	"os"
 
+	"github.com/seed-49bee653/samestep/lockstep/archive"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
@@ -45,5 +46,28 @@ func ExampleStore() {
 	defer f.Close()
 	b, err := io.ReadAll(f)
 	fmt.Printf("%s, %v\n", b, err)
-	// Output: a replay, <nil>
+
+	// What a crash has left over for a week goes.
+	var cleaner archive.Cleaner = s
+	removed, err := cleaner.Clean(ctx)
+	fmt.Println(removed, err)
+
+	// Another program learns what has changed.
+	var j archive.Journal = s
+	mark, err := j.Mark(ctx)
+	if err == nil {
+		err = s.Delete(ctx, "final.ssr")
+	}
+	if err == nil {
+		err = j.Changes(ctx, mark, func(c archive.Change) error {
+			fmt.Println(c.Name, c.Deleted)
+			return nil
+		})
+	}
+	fmt.Println(err)
+	// Output:
+	// a replay, <nil>
+	// 0 <nil>
+	// final.ssr true
+	// <nil>
 }

@@ -19,13 +19,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
-// A Store is an [archive.Store] in the bucket [storage.ReplaysBucket]. An error says nothing of files that were stored
+// A Store is an [archive.Journal] in the bucket [storage.ReplaysBucket]. An error says nothing of files that were stored
 // before.
 type Store struct {
 	conn *storage.Conn
 
-	mu     sync.Mutex
-	stream jetstream.Stream // of the bucket; nil until it is needed
+	mu      sync.Mutex
+	stream  jetstream.Stream // of the bucket; nil until it is needed
+	cleaned uint64           // the sequence at which the next Clean begins
 }
 
 // New returns a store. It sends nothing yet, so a storage that is away is no error.
@@ -51,15 +52,19 @@ func failed(name string, err error) error {
 // messages returns the stream of the bucket's messages.
 func (s *Store) messages(ctx context.Context) (jetstream.Stream, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stream == nil {
-		stream, err := s.conn.JS.Stream(ctx, streamName)
-		if err != nil {
-			return nil, err
-		}
-		s.stream = stream
+	stream := s.stream
+	s.mu.Unlock()
+	if stream != nil {
+		return stream, nil
 	}
-	return s.stream, nil
+	stream, err := s.conn.JS.Stream(ctx, streamName)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stream = stream
+	return stream, nil
 }
 
 // bucket returns the bucket as the library sees it.
@@ -189,7 +194,7 @@ func (s *Store) List(ctx context.Context, each func(archive.Object) error) error
 			case o == nil:
 				return ctx.Err()
 			}
-			if err := each(archive.Object{Name: o.Name, SizeBytes: int64(o.Size), Written: o.ModTime.UTC()}); err != nil {
+			if err := each(objectOf(o)); err != nil {
 				return err
 			}
 		case <-silent.C:
@@ -198,6 +203,10 @@ func (s *Store) List(ctx context.Context, each func(archive.Object) error) error
 			return ctx.Err()
 		}
 	}
+}
+
+func objectOf(o *jetstream.ObjectInfo) archive.Object {
+	return archive.Object{Name: o.Name, SizeBytes: int64(o.Size), Written: o.ModTime.UTC()}
 }
 
 // A tempFile removes itself when it is closed.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -212,6 +213,192 @@ func TestWrongChunk(t *testing.T) {
 	}
 	if _, err := s.Open(t.Context(), "a.ssr"); !errors.Is(err, objects.ErrSum) {
 		t.Errorf("got %v, want %v", err, objects.ErrSum)
+	}
+}
+
+// The journal has each change once, whatever was before the mark, and knows marks of this bucket only.
+func TestJournal(t *testing.T) {
+	conn := connect(t)
+	s := objects.New(conn)
+	if err := s.Write(t.Context(), "before.ssr", []byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	mark, err := s.Mark(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := mark
+	changes := func() (all []string) {
+		t.Helper()
+		if err := s.Changes(t.Context(), mark, func(c archive.Change) error {
+			all = append(all, fmt.Sprint(c.Name, " ", c.SizeBytes, " ", c.Deleted))
+			mark = c.Mark
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	want := func(what string, want ...string) {
+		t.Helper()
+		if got := changes(); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", what, got, want)
+		}
+	}
+	want("nothing")
+	if err := errors.Join(s.Write(t.Context(), "a.ssr", []byte("22")), s.Write(t.Context(), "b.ssr", make([]byte, 300<<10))); err != nil {
+		t.Fatal(err)
+	}
+	want("two files", "a.ssr 2 false", "b.ssr 307200 false")
+	want("again")
+	if err := errors.Join(s.Write(t.Context(), "a.ssr", []byte("333")), s.Delete(t.Context(), "b.ssr"), s.Delete(t.Context(), "before.ssr")); err != nil {
+		t.Fatal(err)
+	}
+	want("replaced and deleted", "a.ssr 3 false", "b.ssr 0 true", "before.ssr 0 true")
+	mark = first
+	want("everything", "a.ssr 3 false", "b.ssr 0 true", "before.ssr 0 true")
+	mark = first
+	stop := errors.New("enough")
+	if err := s.Changes(t.Context(), first, func(archive.Change) error { return stop }); err != stop {
+		t.Errorf("got %v, want %v", err, stop)
+	}
+	created, _, _ := strings.Cut(first, ".")
+	for _, bad := range []string{"", "x", "1.1", created + ".999999"} {
+		if err := s.Changes(t.Context(), bad, func(archive.Change) error { return nil }); err != archive.ErrMark {
+			t.Errorf("the mark %q: got %v, want %v", bad, err, archive.ErrMark)
+		}
+	}
+	if err := conn.JS.DeleteStream(t.Context(), "OBJ_"+storage.ReplaysBucket); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Setup(t.Context(), storage.Layout{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Changes(t.Context(), first, func(archive.Change) error { return nil }); err != archive.ErrMark {
+		t.Errorf("another bucket: got %v, want %v", err, archive.ErrMark)
+	}
+}
+
+// What a crash leaves of a file goes, and so does the note of a deleted one. Files and what is young stay.
+func TestClean(t *testing.T) {
+	conn := connect(t)
+	s := objects.New(conn)
+	clean := func(what string, age time.Duration, want int) {
+		t.Helper()
+		if n, err := s.CleanOlder(t.Context(), age); n != want || err != nil {
+			t.Errorf("%s: removed %d, %v, want %d", what, n, err, want)
+		}
+	}
+	crash := func(id string) {
+		t.Helper()
+		for range 2 {
+			if _, err := conn.JS.Publish(t.Context(), "$O."+storage.ReplaysBucket+".C."+id, []byte("a chunk")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	clean("an empty bucket", 0, 0)
+	large := make([]byte, 300<<10) // 3 chunks
+	crash("FIRST")
+	clean("no file, so nothing is old", 0, 0)
+	if err := errors.Join(s.Write(t.Context(), "a.ssr", large), s.Write(t.Context(), "gone.ssr", large), s.Delete(t.Context(), "gone.ssr"), s.Write(t.Context(), "b.ssr", []byte("old"))); err != nil {
+		t.Fatal(err)
+	}
+	crash("SECOND") // after the newest file
+	clean("everything is young", time.Hour, 0)
+	if n, err := s.Clean(t.Context()); n != 0 || err != nil {
+		t.Errorf("a week: removed %d, %v", n, err)
+	}
+	clean("the first", 0, 2)
+	if n := chunks(t, conn); n != 3+1+2 {
+		t.Errorf("got %d chunks, want those of two files and of the latest crash", n)
+	}
+	clean("again", 0, 0)
+	if err := errors.Join(s.Write(t.Context(), "c.ssr", large), s.Delete(t.Context(), "c.ssr"), s.Write(t.Context(), "b.ssr", []byte("new"))); err != nil {
+		t.Fatal(err)
+	}
+	clean("the second", 0, 2)
+	crash("THIRD")
+	if err := s.Write(t.Context(), "gone.ssr", large); err != nil {
+		t.Fatal(err)
+	}
+	clean("the third", 0, 1)
+	for name, want := range map[string]int{"a.ssr": len(large), "b.ssr": 3, "gone.ssr": len(large)} {
+		f, err := s.Open(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := io.ReadAll(f); err != nil || len(b) != want {
+			t.Errorf("%s: got %d bytes, %v, want %d", name, len(b), err, want)
+		}
+		f.Close()
+	}
+	s = objects.New(conn) // which looks at everything again
+	clean("nothing is left", 0, 0)
+	if got := names(t, s); !slices.Equal(got, []string{"a.ssr", "b.ssr", "gone.ssr"}) || chunks(t, conn) != 3+1+3 {
+		t.Errorf("listed %v, with %d chunks", got, chunks(t, conn))
+	}
+}
+
+// A Put that took so long that others may have removed its first chunks leaves the old file, and nothing else.
+func TestTooLate(t *testing.T) {
+	conn := connect(t)
+	s := objects.New(conn)
+	if err := s.Write(t.Context(), "a.ssr", []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	restore := objects.SetLongestWrite(-1)
+	err := s.Write(t.Context(), "a.ssr", make([]byte, 300<<10))
+	restore()
+	if err == nil || !strings.Contains(err.Error(), "took too long") {
+		t.Errorf("got %v", err)
+	}
+	f, err := s.Open(t.Context(), "a.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if b, err := io.ReadAll(f); err != nil || string(b) != "old" || chunks(t, conn) != 1 {
+		t.Errorf("got %q, %v, with %d chunks", b, err, chunks(t, conn))
+	}
+}
+
+// Each of two servers finds what the other one stores.
+func TestTwoArchives(t *testing.T) {
+	conn := connect(t)
+	content, err := os.ReadFile("../../../testdata/replays/versions/v1-sealed.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archives []*archive.Archive
+	for i := range 2 {
+		a, err := archive.New(archive.Options{
+			Store: objects.New(conn), Index: filepath.Join(t.TempDir(), "index.db"), Log: slog.New(slog.DiscardHandler), Follow: time.Millisecond,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(a.Close)
+		archives = append(archives, a)
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("m%d-01020300.ssr", i))
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a.Add(path)
+	}
+	for _, want := range []int{2, 1} {
+		for _, a := range archives {
+			for found, deadline := []server.Archived(nil), time.Now().Add(time.Minute); len(found) != want; time.Sleep(time.Millisecond) {
+				if found, _, err = a.Find(t.Context(), server.ArchiveQuery{}); err != nil || time.Now().After(deadline) {
+					t.Fatalf("found %d replays, want %d, %v", len(found), want, err)
+				}
+			}
+		}
+		if want == 2 {
+			if err := archives[1].Delete(t.Context(), "m0-01020300.ssr"); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

@@ -87,3 +87,17 @@ func ExampleLeases() {
 	// server-b is gone after 1.2 s
 	// its match is mine: true
 }
+
+// A server that cannot continue a match leaves it to the other one.
+func ExampleEntry() {
+	var e ownership.Entry
+	e = e.Release("").Take("a").Release("a map is missing")
+	var s ownership.State = e.State
+	names, again := e.Candidates([]string{"a", "b"})
+	fmt.Println(s, e.Failure, names, again)
+	e = e.Take("b").Play()
+	fmt.Println(e.State, e.Server, e.Tried)
+	// Output:
+	// released a map is missing [b] false
+	// playing b []
+}

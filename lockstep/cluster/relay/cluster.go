@@ -152,10 +152,6 @@ func (f *clusterFeed) read(ctx context.Context, r *ownership.Reader) error {
 		case err == nil:
 			atEnd = false
 			err = f.take(r, sequence, message, tail.Pending())
-			if tail.Copied() && errors.Is(err, ownership.ErrMalformed) {
-				tail.Distrust(r.End().Sequence)
-				err = nil
-			}
 		case errors.Is(err, io.EOF):
 			if !atEnd {
 				f.present()

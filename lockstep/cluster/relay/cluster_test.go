@@ -143,6 +143,7 @@ func (w *writer) takeOver() {
 // Spectators watch a match at two relays that read its replicated log, while another server takes the match over. No spectator
 // notices that.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

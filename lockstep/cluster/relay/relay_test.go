@@ -25,6 +25,7 @@ import (
 
 // Real clients watch a match at its server, at a relay, and at a relay of the relay with a delay, to its end.
 func TestRelayOfRelay(t *testing.T) {
+	t.Parallel()
 	o := newOwner(t, nil)
 	_, near, _ := newRelay(t, relay.Options{Source: upstream(o.address)})
 	far, farther, _ := newRelay(t, relay.Options{Source: upstream(near), Audience: audience.Options{Delay: 20, Batch: 100 * lockstep.Millisecond}})
@@ -63,6 +64,7 @@ func TestRelayOfRelay(t *testing.T) {
 
 // The spectators of a relay that dies go on at another one.
 func TestRelayDies(t *testing.T) {
+	t.Parallel()
 	o := newOwner(t, nil)
 	_, one, kill := newRelay(t, relay.Options{Source: upstream(o.address)})
 	_, two, _ := newRelay(t, relay.Options{Source: upstream(o.address)})
@@ -94,6 +96,7 @@ func TestRelayDies(t *testing.T) {
 
 // A relay whose owner is away says so, and continues when it is back.
 func TestOwnerLost(t *testing.T) {
+	t.Parallel()
 	o := newOwner(t, nil)
 	front, cut := listen(t, o.server, o.server.Listener)
 	r, near, _ := newRelay(t, relay.Options{Source: relay.Upstream{URL: "http://127.0.0.1", HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -200,6 +203,7 @@ func TestFull(t *testing.T) {
 
 // Clients get the map of a match from the relay, which asks the server for it once.
 func TestAssets(t *testing.T) {
+	t.Parallel()
 	content := []byte("a map of some tiles")
 	asset, err := record.NewAsset("map", content)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
@@ -26,6 +27,7 @@ import (
 
 func TestMain(m *testing.M) {
 	helpBenchmark() // does not return in the processes of BenchmarkCrowd
+	testenv.Overlap(8)
 	goleak.VerifyTestMain(m)
 }
 

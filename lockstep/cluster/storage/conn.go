@@ -19,21 +19,6 @@ import (
 // MaxMessage is the largest message that the cluster stores, in bytes. Every NATS server accepts it by default.
 const MaxMessage = 512 << 10
 
-// Names of what a cluster stores.
-const (
-	ServersBucket = "samestep-servers"
-	MatchesBucket = "samestep-matches"
-	ResultsBucket = "samestep-results"
-	JobsStream    = "samestep-jobs"
-	JobsSubject   = "samestep.jobs"
-	ReplaysBucket = "samestep-replays"
-
-	logStream      = "samestep-log-"
-	logSubject     = "samestep.log."
-	segmentStream  = logStream + "segments"
-	segmentSubject = logSubject + "segments"
-)
-
 // DialOptions say who connects.
 type DialOptions struct {
 	Name        string      // shown to the operators of the storage
@@ -56,14 +41,17 @@ type Conn struct {
 	NATS *nats.Conn
 	JS   jetstream.JetStream
 
-	streams int // that logs are spread over; set by Setup or Learn
+	streams int    // that logs are spread over; set by Setup or Learn
+	layout  Layout // without zero fields; set by Setup
 }
 
-// Dial connects to a storage node, and to the others of its cluster when it is lost.
+// Dial connects to the first of the storage nodes at URLs, which are separated by commas, that answers, and to the next one
+// when it is lost.
 func Dial(url string, o DialOptions) (*Conn, error) {
 	options := []nats.Option{
 		nats.Name(o.Name), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond), nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond),
 		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(2 * time.Second),
+		nats.DontRandomize(),
 		nats.ReconnectBufSize(-1), // a write while the storage is away fails: the caller knows whether to repeat it
 	}
 	switch {
@@ -110,6 +98,9 @@ type Layout struct {
 // LeaseTime is the time after which the lease of a server that does not renew it is gone.
 const LeaseTime = 1200 * time.Millisecond
 
+// MarkerTime is how long a bucket remembers that a key was deleted, so that a server which was away until then learns it.
+const MarkerTime = 24 * time.Hour
+
 // Setup makes what is missing. It waits for the storage until ctx ends. Several servers may call it at once.
 func (c *Conn) Setup(ctx context.Context, l Layout) error {
 	l.Replicas, l.Streams, l.Lease, l.MaxBytes = cmp.Or(l.Replicas, 1), cmp.Or(l.Streams, 4), cmp.Or(l.Lease, LeaseTime), cmp.Or(l.MaxBytes, -1)
@@ -130,12 +121,12 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 			return err
 		}
 	}
-	c.streams = l.Streams
-	if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: l.Lease, Replicas: l.Replicas, Storage: jetstream.MemoryStorage}); err != nil {
+	c.streams, c.layout = l.Streams, l
+	if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: l.Lease, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
 		return err
 	}
 	for _, name := range []string{MatchesBucket, ResultsBucket} {
-		if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: name, History: 1, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
+		if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: name, History: 1, LimitMarkerTTL: MarkerTime, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
 			return err
 		}
 	}
@@ -149,6 +140,10 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 		return err
 	})
 }
+
+// HasOneCopy reports whether Setup asked for one copy of everything. With several ones the node that led a stream answers reads
+// for some seconds after the others have left it, so only an append shows that the storage is there.
+func (c *Conn) HasOneCopy() bool { return c.layout.Replicas == 1 }
 
 // Learn asks the storage over how many streams it spreads logs. It makes nothing, so a program that may only read can call it in place
 // of Setup. It waits for the first server of the cluster until ctx ends.

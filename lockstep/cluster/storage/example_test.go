@@ -116,6 +116,15 @@ func startExample() (conn *storage.Conn, end func()) {
 	}
 }
 
+// A node alone leads all streams, and there is nothing to spread.
+func ExampleConn_Spread() {
+	conn, end := startExample()
+	defer end()
+	stream, err := conn.Spread(context.Background())
+	fmt.Printf("%q %v\n", stream, err)
+	// Output: "" <nil>
+}
+
 // A relay reads a log to its end.
 func ExampleConn_Tail() {
 	conn, end := startExample()

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -18,13 +17,14 @@ import (
 
 // NodeOptions configure a [Node]. A zero field has the default that its comment names.
 type NodeOptions struct {
-	Name    string        // unique in the cluster
-	Dir     string        // folder of the node's files
-	Listen  string        // address for clients: any free port on loopback
-	Cluster string        // address for other nodes; "" for a node alone
-	Routes  []string      // addresses of all nodes of the cluster; this one's may be among them
-	Sync    time.Duration // longest time until a write is on the disk; negative: before it is acknowledged. 1 s
-	Users   []User        // who may connect, with the permissions of their roles; nil: everybody who reaches the port
+	Name      string        // unique in the cluster
+	Dir       string        // folder of the node's files
+	Listen    string        // address for clients: any free port on loopback
+	Cluster   string        // address for other nodes; "" for a node alone
+	Advertise string        // address for other nodes that these are told; where it listens
+	Routes    []string      // addresses of all nodes of the cluster; this one's may be among them
+	Sync      time.Duration // longest time until a write is on the disk; negative: before it is acknowledged. 1 s
+	Users     []User        // who may connect, with the permissions of their roles; nil: everybody who reaches the port
 
 	TLS        *tls.Config // of clients; nil: no encryption
 	ClusterTLS *tls.Config // of other nodes, whose certificates it must demand: nothing else keeps strangers out; nil: no encryption
@@ -35,11 +35,22 @@ type NodeOptions struct {
 // startTimeout is the time limit for a node to accept connections.
 const startTimeout = 20 * time.Second
 
+// routePing is the time between two pings of another node. The connection to one that misses two of them is made anew; the
+// usual 30 s would leave a network that is whole again to the retries of TCP, which get rarer.
+const routePing = 2 * time.Second
+
 // A Node is an embedded storage node.
 type Node struct {
-	server  *nats.Server
-	stop    context.CancelFunc
-	running sync.WaitGroup
+	options NodeOptions
+	log     *nodeLog
+	ctx     context.Context // ends with Stop
+	stop    func()
+	ended   chan struct{} // closed when watch has returned
+
+	watching sync.WaitGroup // watchPeers
+
+	mu     sync.Mutex
+	server *nats.Server
 }
 
 // StartNode starts a node. Nodes of one cluster need a majority to store anything; a node alone is one.
@@ -47,7 +58,24 @@ func StartNode(o NodeOptions) (*Node, error) {
 	if o.Name == "" || o.Dir == "" {
 		return nil, fmt.Errorf("storage: got the name %q and the folder %q of a node, want both", o.Name, o.Dir)
 	}
-	n := &nats.Options{
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	n := &Node{options: o, log: newNodeLog(o.Log, o.Name), ended: make(chan struct{})}
+	n.ctx, n.stop = context.WithCancel(context.Background())
+	if err := n.start(); err != nil {
+		return nil, err
+	}
+	go n.watch()
+	if o.Cluster != "" {
+		n.watching.Go(func() { watchPeers(n.ctx, n.now, n.log.log) })
+	}
+	return n, nil
+}
+
+// nats returns the options for the server of the node.
+func (o *NodeOptions) nats() (n *nats.Options, err error) {
+	n = &nats.Options{
 		ServerName: o.Name, StoreDir: o.Dir, JetStream: true, NoSigs: true,
 		DisableJetStreamBanner: true, MaxPayload: MaxMessage + 4096, SyncInterval: o.Sync, SyncAlways: o.Sync < 0,
 		TLSConfig: o.TLS, TLS: o.TLS != nil,
@@ -58,7 +86,6 @@ func StartNode(o NodeOptions) (*Node, error) {
 	if err := setUsers(n, o.Users); err != nil {
 		return nil, err
 	}
-	var err error
 	if n.Host, n.Port, err = address(o.Listen); err != nil {
 		return nil, err
 	}
@@ -67,27 +94,38 @@ func StartNode(o NodeOptions) (*Node, error) {
 		if n.Cluster.Host, n.Cluster.Port, err = address(o.Cluster); err != nil {
 			return nil, err
 		}
+		n.Cluster.Advertise, n.Cluster.PingInterval, n.Cluster.MaxPingsOut = o.Advertise, routePing, 2
 		for _, r := range o.Routes {
 			n.Routes = append(n.Routes, &url.URL{Scheme: "nats-route", Host: r})
 		}
 	}
-	s, err := nats.NewServer(n)
+	return n, nil
+}
+
+// start starts the server of the node, later ones at the addresses of the first.
+func (n *Node) start() error {
+	options, err := n.options.nats()
 	if err != nil {
-		return nil, fmt.Errorf("storage: %w", err)
+		return err
 	}
-	log := newNodeLog(cmp.Or(o.Log, slog.Default()), o.Name)
-	s.SetLoggerV2(log, false, false, false)
+	s, err := nats.NewServer(options)
+	if err != nil {
+		return fmt.Errorf("storage: %w", err)
+	}
+	s.SetLoggerV2(n.log, false, false, false)
 	s.Start()
-	if err := awaitStart(s, log); err != nil {
+	if err := awaitStart(s, n.log); err != nil {
 		s.Shutdown()
-		return nil, fmt.Errorf("storage: node %s: %w", o.Name, err)
+		return fmt.Errorf("storage: node %s: %w", n.options.Name, err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	node := &Node{server: s, stop: cancel}
-	if o.Cluster != "" {
-		node.running.Go(func() { watchPeers(ctx, node.now, log.log) })
+	n.options.Listen = s.Addr().String()
+	if a := s.ClusterAddr(); a != nil {
+		n.options.Cluster = a.String()
 	}
-	return node, nil
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.server = s
+	return nil
 }
 
 // awaitStart waits until a node accepts connections, or has failed.
@@ -139,12 +177,68 @@ func address(text string) (host string, port int, err error) {
 	return host, port, nil
 }
 
+const (
+	// lookEvery is the time between two looks whether the server of a node still stores.
+	lookEvery = time.Second
+
+	// startAgain is the least time between two starts of a server.
+	startAgain = 5 * time.Second
+)
+
+// watch starts the server of the node again after its disk was full. A NATS server whose write has failed stores nothing
+// any more, however much room there is, until it is restarted.
+func (n *Node) watch() {
+	defer close(n.ended)
+	for n.pause(lookEvery) {
+		why := failure(n.now())
+		if why == "" && hasRoom(n.options.Dir, leastRoom) {
+			continue
+		}
+		if why == "" {
+			why = "there is no room on its disk"
+			_ = n.now().ShutdownJetStream() // another node takes the lead
+		}
+		n.options.Log.Error("the storage node stores nothing any more", "node", n.options.Name, "err", why)
+		for !hasRoom(n.options.Dir, room) {
+			if !n.pause(lookEvery) {
+				return
+			}
+		}
+		n.now().Shutdown()
+		n.now().WaitForShutdown()
+		for {
+			err := n.start()
+			if err == nil {
+				break
+			}
+			n.options.Log.Error("the storage node does not start again", "node", n.options.Name, "err", err)
+			if !n.pause(startAgain) {
+				return
+			}
+		}
+		n.options.Log.Info("the storage node stores again", "node", n.options.Name)
+		if !n.pause(startAgain) {
+			return
+		}
+	}
+}
+
+// pause waits. It reports false when the node is stopped.
+func (n *Node) pause(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-n.ctx.Done():
+		return false
+	}
+}
+
 // URL returns the address for clients.
-func (n *Node) URL() string { return n.server.ClientURL() }
+func (n *Node) URL() string { return n.now().ClientURL() }
 
 // Route returns the address for other nodes, or "" if the node is alone.
 func (n *Node) Route() string {
-	if a := n.server.ClusterAddr(); a != nil {
+	if a := n.now().ClusterAddr(); a != nil {
 		return a.String()
 	}
 	return ""
@@ -153,10 +247,15 @@ func (n *Node) Route() string {
 // Stop stops the node in order. Those that it leads move to other nodes.
 func (n *Node) Stop() {
 	n.stop()
-	n.running.Wait()
-	n.server.Shutdown()
-	n.server.WaitForShutdown()
+	<-n.ended
+	n.watching.Wait()
+	n.now().Shutdown()
+	n.now().WaitForShutdown()
 }
 
 // now returns the present server of the node.
-func (n *Node) now() *nats.Server { return n.server }
+func (n *Node) now() *nats.Server {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.server
+}

@@ -96,9 +96,12 @@ var attempts = []attempt{
 	}, server, false},
 	{"change the directory", publishTo("$KV.samestep-matches.duel"), server, false},
 	{"purge a log", api("$JS.API.STREAM.PURGE.samestep-log-0"), server, false},
+	{"choose the leader of a log", api("$JS.API.STREAM.LEADER.STEPDOWN.samestep-log-0"), server, false},
 	{"write a replay", publishTo("$O.samestep-replays.C.forged"), serverAnd, false},
 	{"remove replays", api("$JS.API.STREAM.PURGE.OBJ_samestep-replays"), serverAnd, false},
 	{"submit a job", publishTo("samestep.jobs.forged"), operatorOnly, false},
+	{"remove jobs", api("$JS.API.STREAM.PURGE.samestep-jobs"), operatorOnly, false},
+	{"remove results", api("$JS.API.STREAM.PURGE.KV_samestep-results"), operatorOnly, false},
 	{"write a result", publishTo("$KV.samestep-results.forged"), workerOnly, false},
 	{"deliver a log to another", deliver("samestep-log-0", "samestep.log.0.>", "none"), nil, false},
 	{"deliver the directory to a log", deliver("KV_samestep-matches", "$KV.samestep-matches.>", "none"), serverAnd, false},
@@ -147,6 +150,7 @@ func fill(t *testing.T, s *secured) {
 
 // Each role can do what its row says, and nothing that another role's row says.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	for _, role := range storage.Roles {
 		t.Run(string(role), func(t *testing.T) {
 			t.Parallel()

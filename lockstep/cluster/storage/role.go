@@ -59,6 +59,7 @@ var grants = []grant{
 	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.INFO.{all}"}},
 	// Logs: append, remove, and read.
 	{[]Role{ServerRole}, []string{logSubject + ">", "$JS.API.STREAM.PURGE.{log}"}},
+	{[]Role{ServerRole}, []string{stepDown + "{log}"}},
 	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.MSG.GET.{log}"}},
 	{[]Role{ServerRole, OperatorRole, RelayRole}, []string{directGet + "{log}"}},
 	{[]Role{RelayRole}, []string{"$JS.API.STREAM.INFO.{log}", "$JS.API.STREAM.INFO." + matchesStream}},
@@ -82,6 +83,8 @@ var grants = []grant{
 	{[]Role{WorkerRole}, []string{"$KV." + ResultsBucket + ".>", "$JS.API.STREAM.INFO." + resultsStream}},
 	{[]Role{OperatorRole, WorkerRole}, lookups(resultsStream)},
 	{[]Role{OperatorRole}, consumers(resultsStream)},
+	// Jobs and results: forget.
+	{[]Role{OperatorRole}, []string{"$JS.API.STREAM.PURGE." + JobsStream, "$JS.API.STREAM.PURGE." + resultsStream}},
 }
 
 // Beginnings of the requests that have several answers: for messages of a consumer, and of a stream.

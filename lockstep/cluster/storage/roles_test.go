@@ -16,6 +16,7 @@ import (
 
 // A relay finds a match and reads its log.
 func TestRelayReads(t *testing.T) {
+	t.Parallel()
 	s := newSecured(t)
 	server, relay := s.dial(t, storage.ServerRole), s.dial(t, storage.RelayRole)
 	ctx := within(t, 20*time.Second)
@@ -59,6 +60,7 @@ func TestRelayReads(t *testing.T) {
 
 // A worker takes the jobs of an operator, reads the replay, and writes the result, for which the operator waits.
 func TestWorkerWorks(t *testing.T) {
+	t.Parallel()
 	s := newSecured(t)
 	operator, worker := s.dial(t, storage.OperatorRole), s.dial(t, storage.WorkerRole)
 	ctx := within(t, 30*time.Second)
@@ -173,6 +175,7 @@ func readObject(t *testing.T, conn *storage.Conn, name string) string {
 
 // An operator lists replays, and looks at the servers and matches.
 func TestOperatorLooks(t *testing.T) {
+	t.Parallel()
 	s := newSecured(t)
 	operator, server := s.dial(t, storage.OperatorRole), s.dial(t, storage.ServerRole)
 	ctx := within(t, 20*time.Second)

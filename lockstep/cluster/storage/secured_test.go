@@ -10,8 +10,14 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
+
+func TestMain(m *testing.M) {
+	testenv.Overlap(8)
+	m.Run()
+}
 
 // A secured is a node with a user of each role.
 type secured struct {

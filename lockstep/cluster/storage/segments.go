@@ -15,8 +15,8 @@ import (
 
 // Segments makes a long log fast to read. The storage finds each message among those of all other matches, so an hour of ticks
 // takes seconds. Segments writes copies of many messages as one, to a stream of their own, from which a
-// [Tail] reads first. A segment that is missing costs time. One that is wrong is noticed by the checks in the messages, and then the
-// log itself is read.
+// [Tail] reads first. A segment that is missing costs time. One that is wrong is noticed by the checks in the messages; then read the log
+// again with [Tail.Plain], and replace the segments.
 type Segments struct {
 	conn    *Conn
 	subject string
@@ -26,6 +26,7 @@ type Segments struct {
 	queue []stored // messages that no segment has
 	bytes int      // of them
 	full  bool     // messages were dropped, so no later one can be in a segment
+	anew  bool     // what is stored must be removed first
 
 	last  uint64 // sequence of the last segment; only Run uses it
 	known bool   // whether last is known
@@ -52,6 +53,13 @@ const (
 // Segments returns a writer of the segments of a log. Only the server that owns the log should have one that runs.
 func (c *Conn) Segments(id lockstep.MatchID) *Segments {
 	return &Segments{conn: c, subject: segmentsOf(id), wake: make(chan struct{}, 1)}
+}
+
+// Replace makes the writer remove what is stored, and begin with the first message of Add, which is the first one of the log.
+func (s *Segments) Replace() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.anew = true
 }
 
 func segmentsOf(id lockstep.MatchID) string { return segmentSubject + "." + id.String() }
@@ -128,6 +136,17 @@ func (s *Segments) write(ctx context.Context) error {
 
 // learn reads the last segment, and drops the messages that it and those before it have.
 func (s *Segments) learn(ctx context.Context) error {
+	s.mu.Lock()
+	anew := s.anew
+	s.mu.Unlock()
+	if anew {
+		if err := s.conn.purge(ctx, segmentStream, s.subject); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		s.anew = false
+		s.mu.Unlock()
+	}
 	sequence, segment, err := s.conn.last(ctx, segmentStream, s.subject)
 	if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 		return err
@@ -200,4 +219,22 @@ func parseSegment(segment []byte) (all []stored, err error) {
 		b = b[from+int(size):]
 	}
 	return all, nil
+}
+
+// Remove removes the log of a match that is over.
+func (c *Conn) Remove(ctx context.Context, id lockstep.MatchID) error {
+	log, subject := c.LogOf(id)
+	return errors.Join(c.purge(ctx, log, subject), c.purge(ctx, segmentStream, segmentsOf(id)))
+}
+
+// purge removes all messages of a subject.
+func (c *Conn) purge(ctx context.Context, stream, subject string) error {
+	s, err := c.JS.Stream(ctx, stream)
+	if err == nil {
+		err = s.Purge(ctx, jetstream.WithPurgeSubject(subject))
+	}
+	if err != nil {
+		return fmt.Errorf("storage: removing %s: %w", subject, err)
+	}
+	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"testing"
 	"time"
 
@@ -200,43 +199,61 @@ func TestRemove(t *testing.T) {
 	c.await(t, 0)
 }
 
-// A reader that finds a wrong message in a segment goes on in the log.
-func TestDistrust(t *testing.T) {
+// Wrong segments are replaced. A plain reader gets none until then.
+func TestReplaceSegments(t *testing.T) {
 	t.Parallel()
 	c := newCopying(t)
 	s := c.conn.Segments(copiedID)
-	run(t, s)
-	c.append(t, 256, 10)
-	for i := range c.all {
-		s.Add(c.all[i].sequence+1, []byte("wrong"))
+	c.append(t, 300, 10)
+	for i := range 256 {
+		s.Add(c.all[i].sequence, []byte("wrong"))
 	}
-	tail := c.conn.Tail(copiedID, 0)
-	defer tail.Close()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		s.Run(ctx)
+		close(ended)
+	}()
+	first := func(plain bool) (copied bool) {
+		tail := c.conn.Tail(copiedID, 0)
+		defer tail.Close()
+		if plain {
+			tail.Plain()
+		}
 		if _, _, err := tail.Next(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if tail.Copied() {
-			break
-		}
+		return tail.Copied()
+	}
+	for deadline := time.Now().Add(20 * time.Second); !first(false); {
 		if time.Now().After(deadline) {
 			t.Fatal("no segment")
 		}
+	}
+	if first(true) {
+		t.Error("a plain reader got a segment")
+	}
+	cancel()
+	<-ended
+	right := c.conn.Segments(copiedID)
+	right.Replace()
+	c.add(right, 0, 300)
+	run(t, right)
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		tail := c.conn.Tail(copiedID, 0)
+		_, message, err := tail.Next(t.Context())
 		tail.Close()
-		tail = c.conn.Tail(copiedID, 0)
-	}
-	tail.Distrust(c.all[9].sequence)
-	var got []uint64
-	for range 246 {
-		sequence, _, err := tail.Next(t.Context())
-		if err != nil || tail.Copied() {
-			t.Fatal(err, tail.Copied())
+		if err != nil {
+			t.Fatal(err)
 		}
-		got = append(got, sequence)
+		if string(message) != "wrong" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the wrong segment stays")
+		}
 	}
-	if !slices.IsSorted(got) || got[0] != c.all[10].sequence || got[245] != c.all[255].sequence {
-		t.Errorf("got %d to %d", got[0], got[245])
-	}
+	c.await(t, 300)
 }
 
 // The owner of a log copies its messages, and a reader gets them from there.

@@ -48,11 +48,8 @@ func (c *Conn) Tail(id lockstep.MatchID, after uint64) *Tail {
 	return t
 }
 
-// Distrust makes the Tail continue after a sequence, without segments. Call it if a message that was [Tail.Copied] is wrong.
-func (t *Tail) Distrust(after uint64) {
-	t.Close()
-	t.segments, t.copies, t.last = nil, nil, after
-}
+// Plain makes a Tail read no segments. Call it before Next, if what they have turned out to be no part of the log.
+func (t *Tail) Plain() { t.segments = nil }
 
 // Next returns the next message and its sequence. It returns io.EOF if there is none yet: ask again later. After any other
 // error it continues with the same message.

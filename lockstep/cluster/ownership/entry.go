@@ -1,0 +1,82 @@
+package ownership
+
+import "slices"
+
+// A State says whether a match has a server, as far as the directory knows.
+type State string
+
+// The states of a match that is not over.
+const (
+	Playing    State = "playing"    // its server runs it
+	Recovering State = "recovering" // its server has taken it, and does not run it yet
+	Released   State = "released"   // its server has given it up: any other may take it
+	Failed     State = "failed"     // no server could continue it, see Entry.Failure; an admin can call Retry
+)
+
+// An Entry is what the directory says of a match. Who changes it names the revision that it has read, so all changes are in one
+// order. The methods return the next entry.
+type Entry struct {
+	Server  string   `json:"server"` // that has the match, or had it last
+	State   State    `json:"state"`
+	Term    uint32   `json:"term"`              // how many servers have had it
+	Tried   []string `json:"tried,omitempty"`   // servers that could not continue it, since one last could
+	Failure string   `json:"failure,omitempty"` // of the last one
+}
+
+// maxTries is how many servers try to continue a match.
+const maxTries = 3
+
+// Take is for a server that takes the match. If the one before was lost while it took it over, perhaps because of the match, that
+// was a try; then the match can have failed.
+func (e Entry) Take(server string) Entry {
+	if e.State == Recovering && e.Server != server {
+		e.failed("it was lost while it took the match over")
+	}
+	if e.State != Failed {
+		e.Server, e.State, e.Term = server, Recovering, e.Term+1
+	}
+	return e
+}
+
+// Play is for a server that runs what it has taken.
+func (e Entry) Play() Entry {
+	e.State, e.Tried, e.Failure = Playing, nil, ""
+	return e
+}
+
+// Release is for a server that gives the match up. failure is what kept it from continuing the match, or "".
+func (e Entry) Release(failure string) Entry {
+	e.State = Released
+	if failure != "" {
+		e.failed(failure)
+	}
+	return e
+}
+
+// failed notes that the entry's server could not continue the match.
+func (e *Entry) failed(failure string) {
+	e.Tried, e.Failure = append(slices.Clone(e.Tried), e.Server), failure
+	if len(e.Tried) >= maxTries {
+		e.State = Failed
+	}
+}
+
+// Retry is for an admin who lets all servers try again.
+func (e Entry) Retry() Entry {
+	e.State, e.Tried = Released, nil
+	return e
+}
+
+// Candidates returns which of the servers that could run the match should take it: those that have not tried. If there are
+// none, all of them may try again, but not at once.
+func (e Entry) Candidates(able []string) (names []string, again bool) {
+	for _, name := range able {
+		if !slices.Contains(e.Tried, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return able, true
+	}
+	return names, false
+}
