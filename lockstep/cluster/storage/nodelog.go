@@ -52,10 +52,10 @@ func (l *nodeLog) Noticef(format string, v ...any) {
 	l.log.Debug("storage node", "says", fmt.Sprintf(format, v...))
 }
 
-// Warnf implements the Logger of nats-server.
+// Warnf implements the Logger of nats-server, which warns of much that is usual.
 func (l *nodeLog) Warnf(format string, v ...any) {
 	if text := fmt.Sprintf(format, v...); l.isNew(text) {
-		l.log.Warn("storage node", "says", text)
+		l.log.Info("storage node", "says", text)
 	}
 }
 
