@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -24,7 +25,7 @@ import (
 
 // Options configure an [Archive].
 type Options struct {
-	Store Store
+	Store Store  // closed with the archive if it has a method Close
 	Index string // path of the index
 	Keep  Keep
 
@@ -106,6 +107,9 @@ func New(o Options) (*Archive, error) {
 func (a *Archive) Close() {
 	a.cancel()
 	a.wait.Wait()
+	if c, ok := a.o.Store.(interface{ Close() }); ok {
+		c.Close()
+	}
 }
 
 // Flush waits until all files that were added are in the store and the index agrees with it, or until ctx ends.
@@ -128,6 +132,13 @@ func (a *Archive) Waiting() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.waiting)
+}
+
+// Collector returns the archive's metrics, for [server.Options.Metrics].
+func (a *Archive) Collector() prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "samestep_archive_waiting", Help: "Files in the server's folder that the archive does not have yet.",
+	}, func() float64 { return float64(a.Waiting()) })
 }
 
 // Played implements [server.Archive].

@@ -5,6 +5,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -95,7 +96,7 @@ func (o *Options) httpClient(made func(net.Conn)) (hc *http.Client, done func(),
 		if len(via) < maxRedirects && o.isServer(to.URL) {
 			return nil
 		}
-		return errRedirected
+		return fmt.Errorf("%w: %.100s", errRedirected, to.URL.Host)
 	}
 	from := own.Transport
 	if from == nil {

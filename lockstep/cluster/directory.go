@@ -149,8 +149,12 @@ func (m *Member) release(e *Match, why error) {
 	}
 	next.Entry = now.Release(failure)
 	_, err := m.write(next)
-	if err == nil || errors.Is(err, server.ErrExists) {
-		return // or another server has it
+	if err == nil {
+		m.options.Log.Info("match released", "match", e.Name, "id", e.ID, "term", e.Term, "state", string(next.State), "why", why)
+		return
+	}
+	if errors.Is(err, server.ErrExists) {
+		return // another server has it
 	}
 	m.options.Log.Warn("match not released yet", "match", e.Name, "err", err)
 	m.later(func() { m.release(e, why) }) // the lease of this server lives, so nobody would take it

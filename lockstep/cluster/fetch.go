@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -52,7 +51,7 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f = &fetched{path: filepath.Join(m.options.Dir, "live", fmt.Sprintf("%s-%s.ssr", e.Name, e.ID[:8]))}
+	f = &fetched{path: m.fileOf(e)}
 	d := &download{conn: m.options.Conn, id: id, path: f.path + ".part"}
 	defer d.close()
 	if err := d.begin(); err != nil {

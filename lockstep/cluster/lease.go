@@ -84,6 +84,7 @@ func (m *Member) renew(ctx context.Context) error {
 		m.leases.Failed()
 		return err
 	}
+	m.renewed = sent
 	m.leases.Renewed(revision, sent, m.now())
 	return nil
 }

@@ -61,6 +61,7 @@ type Member struct {
 
 	mu       sync.Mutex
 	leases   *ownership.Leases
+	renewed  lockstep.Time        // when the last stored renewal of its own lease was sent
 	others   map[string]*Server   // all servers with a lease, by name
 	entries  map[string]*Match    // all matches, by name
 	open     map[string]*matchLog // of the matches that this server runs, or begins to run; by id
@@ -121,6 +122,7 @@ func (m *Member) Serve(s *server.Server) {
 	m.server = s
 	m.mu.Unlock()
 	m.running.Go(m.takeOver)
+	m.running.Go(m.removeLeftovers)
 	m.running.Go(m.spread)
 }
 
@@ -160,5 +162,5 @@ func (m *Member) announce() {
 	m.changed = make(chan struct{})
 }
 
-// Collector returns the member's metrics, for a registry.
-func (m *Member) Collector() prometheus.Collector { return m.metrics }
+// Collector returns the member's metrics, for [server.Options.Metrics].
+func (m *Member) Collector() prometheus.Collector { return &collector{m} }

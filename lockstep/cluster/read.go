@@ -13,8 +13,14 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
+// ErrUnused is the error of [Read] for a storage that no server has used yet.
+var ErrUnused = errors.New("cluster: no server has used this storage yet")
+
 // Read returns the servers with a lease and the matches that are not over, by name, as they are in the storage now.
 func Read(ctx context.Context, conn *storage.Conn) (servers []Server, matches []Match, err error) {
+	if unused(ctx, conn) {
+		return nil, nil, ErrUnused
+	}
 	err = readBucket(ctx, conn, storage.ServersBucket, func(e jetstream.KeyValueEntry) error {
 		var s Server
 		err := json.Unmarshal(e.Value(), &s)
@@ -33,6 +39,12 @@ func Read(ctx context.Context, conn *storage.Conn) (servers []Server, matches []
 	slices.SortFunc(servers, func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortFunc(matches, func(a, b Match) int { return cmp.Compare(a.Name, b.Name) })
 	return servers, matches, err
+}
+
+// unused reports whether the storage has nothing of a cluster. The directory is on disk, so it outlives a restart.
+func unused(ctx context.Context, conn *storage.Conn) bool {
+	_, err := conn.JS.KeyValue(ctx, storage.MatchesBucket)
+	return errors.Is(err, jetstream.ErrBucketNotFound)
 }
 
 // readBucket calls f with all that is in a bucket.

@@ -136,7 +136,7 @@ func (m *Member) take(e *Match) {
 		return // another server was faster, or the storage is away
 	}
 	tick, err := m.resume(mine)
-	log := m.options.Log.With("match", e.Name, "from", e.Server, "term", next.Term, "seconds", time.Since(began).Seconds())
+	log := m.options.Log.With("match", e.Name, "id", e.ID, "term", next.Term, "from", e.Server, "seconds", time.Since(began).Seconds())
 	switch {
 	case err == nil:
 		m.metrics.takeovers.WithLabelValues("continued").Inc()

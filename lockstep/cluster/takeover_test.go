@@ -274,8 +274,13 @@ func TestLeave(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	a.member.Leave(ctx)
-	if m := b.has("duel"); m == nil {
-		t.Error("b does not have the match")
+	m := b.has("duel")
+	if m == nil {
+		t.Fatal("b does not have the match")
+	}
+	id := m.View().Match
+	for at, want := range map[*site]string{a: `msg="match released" match=duel id=` + id + ` term=1`, b: `msg="match taken over" match=duel id=` + id + ` term=2 from=a-`} {
+		await(t, at.name+" logs: "+want, func() bool { return strings.Contains(at.log.String(), want) })
 	}
 	answer, err := http.Get(a.url + "/matches/duel")
 	if err != nil {

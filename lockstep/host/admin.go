@@ -113,7 +113,18 @@ func (h *Host) End(now lockstep.Time, reason string) error {
 // Shutdown suspends the match: it writes a note into the log, ends all connections and tells them when to come back. The
 // log has no end, so a server can resume the match from it.
 func (h *Host) Shutdown(now lockstep.Time, retry lockstep.Time) {
+	h.suspend(now, retry, "the match is suspended: the server is shut down")
+}
+
+// Move is [Host.Shutdown] for a match that another server continues.
+func (h *Host) Move(now lockstep.Time, retry lockstep.Time) {
+	h.suspend(now, retry, "the match moves to another server")
+}
+
+// suspend suspends the match. why is what everybody is told.
+func (h *Host) suspend(now, retry lockstep.Time, why string) {
 	h.at(now)
+	h.parting = why
 	h.shutdown = uint32(min(max(retry.Milliseconds(), 1), 1<<31))
 	if !h.over {
 		_ = h.c.Note(lockstep.System, TopicSuspended, fmt.Sprintf("after tick %d", h.c.Now())) // after an error the match is over

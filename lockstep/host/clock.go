@@ -200,7 +200,7 @@ func (h *Host) endReason() string {
 		return pack.Clip(err.Error(), record.MaxNote)
 	}
 	if h.shutdown > 0 {
-		return "the match is suspended: the server is shut down"
+		return h.parting
 	}
 	return "the match has ended"
 }

@@ -68,6 +68,7 @@ type Host struct {
 	ending       string        // the reason of End; "" after other ends
 	lost         lockstep.Tick // ticks that were sealed but not in the log when it failed
 	shutdown     uint32        // milliseconds after which clients may come back; 0: not shut down
+	parting      string        // why they are gone until then
 
 	made    *output // since the last Ready
 	given   *output // the last Ready

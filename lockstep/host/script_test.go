@@ -313,6 +313,8 @@ func (m *hostTable) admin(s *script.Step) {
 		err = h.End(p.now, "enough")
 	case "shutdown":
 		h.Shutdown(p.now, 3*lockstep.Second)
+	case "move":
+		h.Move(p.now, 100*lockstep.Millisecond)
 	case "faillog":
 		p.failLog = true
 	default:

@@ -79,6 +79,8 @@
 //	samestep_ring_records             gauge      records that matches keep for their connections
 //	samestep_max_lag_ticks            gauge      lag of the live connection that is furthest behind
 //
+// Options.Metrics adds others, such as those of an archive and of a cluster (docs/operations.md).
+//
 // The log has a line "match" for each event of a match or a connection, and a line "admin" for each call of an admin,
 // refused ones included. Lines have no tokens.
 //

@@ -11,8 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // The metrics on which docs/threat-model.md and operators rely.
@@ -98,4 +101,19 @@ func TestCountersAfterTheMatch(t *testing.T) {
 		<-s.match.Done()
 		check("after it")
 	})
+}
+
+// A server has the metrics of others among its own, and refuses one of a name that it has.
+func TestFurtherMetrics(t *testing.T) {
+	gauge := func(name string) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: "Of a test."}, func() float64 { return 7 })
+	}
+	inBubble(t, setup{options: server.Options{Metrics: []prometheus.Collector{gauge("samestep_of_another")}}}, func(t *testing.T, s *stage) {
+		if _, body := s.ask(t, "GET", "/metrics", "", ""); !strings.Contains(body, "\nsamestep_of_another 7\n") {
+			t.Errorf("got %s", body)
+		}
+	})
+	if _, err := server.New(server.Options{Metrics: []prometheus.Collector{gauge("samestep_ticks_total")}}); err == nil {
+		t.Error("got a server with two metrics of one name")
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
@@ -85,6 +87,9 @@ type Options struct {
 	// Replicator keeps the logs of all matches on several machines, and says when clients may see a record; Durability then
 	// is only about this server's file. Nil for none.
 	Replicator Replicator
+
+	// Metrics are further ones for GET /metrics, such as those of a Replicator.
+	Metrics []prometheus.Collector
 
 	// Archive takes over sealed replays and desync bundles. Nil leaves them in Dir.
 	Archive Archive

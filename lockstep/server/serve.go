@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -38,6 +39,11 @@ func New(o Options) (*Server, error) {
 	s.limit()
 	s.metrics = newMetrics()
 	s.metrics.registry.MustRegister(&matchCollector{s})
+	for _, c := range o.Metrics {
+		if err := s.metrics.registry.Register(c); err != nil {
+			return nil, fmt.Errorf("server: metrics: %w", err)
+		}
+	}
 	s.mux = s.routes()
 	s.pipes = newPipeListener(HTTPServer("", s))
 	return s, nil

@@ -16,11 +16,11 @@ const movedRetry = 100 * lockstep.Millisecond
 // suspend stops the match, and tells all connections when to come back. Its replay gets no end, so that it can be resumed.
 func (m *Match) suspend() {
 	m.suspended = true
-	retry := retryAfter
 	if m.replicated != nil {
-		retry = movedRetry
+		m.host.Move(m.now(), movedRetry)
+	} else {
+		m.host.Shutdown(m.now(), retryAfter)
 	}
-	m.host.Shutdown(m.now(), retry)
 	if m.writer == nil {
 		m.host.End(m.now(), "the server was shut down") // nothing is left to resume
 	}
@@ -35,7 +35,7 @@ func (m *Match) handOver(err error) {
 	if m.suspended {
 		return
 	}
-	m.server.log.Warn("match handed over", "match", m.spec.Name, "tick", uint32(m.host.Now()), "err", err)
+	m.server.log.Warn("match handed over", "match", m.spec.Name, "id", m.host.Header().Match.String(), "tick", uint32(m.host.Now()), "err", err)
 	m.suspend()
 }
 

@@ -22,11 +22,15 @@ func openStore(c *cli.Context, place string) (archive.Store, error) {
 	if c.String("nats") == "" { // only serve has no default
 		return nil, tool.Usagef("--archive %s needs --nats, the storage with the archive", storageArchive)
 	}
+	log, err := tool.NewLog(c)
+	if err != nil { // replay index has no flags for it
+		log = plainLog(c)
+	}
 	role := storage.OperatorRole // a server's key serves for it, too
 	if c.Command.Name == "serve" {
 		role = storage.ServerRole
 	}
-	conn, err := dial(c, c.String("nats"), role)
+	conn, err := dialWith(c, c.String("nats"), storage.DialOptions{Role: role, Log: log})
 	if err != nil {
 		return nil, err
 	}

@@ -82,11 +82,6 @@ func onBuild(role storage.Role, check func(*cli.Context) error, act func(c *cli.
 		if err != nil {
 			return err
 		}
-		conn, err := dial(c, c.String("nats"), role)
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		return act(c, conn, build)
+		return connected(c, role, func(conn *storage.Conn) error { return act(c, conn, build) })
 	}
 }

@@ -28,21 +28,17 @@ func connectionFlags(usual string) []cli.Flag {
 	})
 }
 
-// dial connects to the storage at a URL as a program of a role, as the flags say.
-func dial(c *cli.Context, url string, role storage.Role) (*storage.Conn, error) {
-	t, err := tlsConfig(c)
-	if err != nil {
-		return nil, err
-	}
-	return dialTLS(c, url, role, t)
-}
-
-// dialTLS is dial with another configuration of TLS.
-func dialTLS(c *cli.Context, url string, role storage.Role, t *tls.Config) (*storage.Conn, error) {
+// dialWith connects to the storage at a URL. The flags fill in who connects, and TLS unless there is a configuration.
+func dialWith(c *cli.Context, url string, o storage.DialOptions) (conn *storage.Conn, err error) {
 	if c.IsSet("nats-creds") && c.IsSet("nats-nkey") {
 		return nil, tool.Usagef("--nats-creds and --nats-nkey: want one of them")
 	}
-	o := storage.DialOptions{Name: c.Command.HelpName, Credentials: c.String("nats-creds"), Seed: c.String("nats-nkey"), Role: role, TLS: t}
+	if o.TLS == nil {
+		if o.TLS, err = tlsConfig(c); err != nil {
+			return nil, err
+		}
+	}
+	o.Name, o.Credentials, o.Seed = c.Command.HelpName, c.String("nats-creds"), c.String("nats-nkey")
 	return storage.Dial(url, o)
 }
 

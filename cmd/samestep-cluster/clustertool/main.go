@@ -29,5 +29,8 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, games ...
 
 // extension is what package tool does not have.
 func extension() tool.Extension {
-	return tool.Extension{Verbs: append(demoCommands(), statusCommand(), storageCommand(), keysCommand(), permissionsCommand(), relayCommand(), farmCommand()), ServeFlags: serveFlags(), Serve: serve, OpenStore: openStore, StoreFlags: connectionFlags(localStorage)}
+	return tool.Extension{
+		Verbs:      append(demoCommands(), statusCommand(), storageCommand(), keysCommand(), permissionsCommand(), relayCommand(), farmCommand()),
+		ServeFlags: serveFlags(), CheckServe: checkServe, Serve: serve, OpenStore: openStore, StoreFlags: connectionFlags(localStorage),
+	}
 }

@@ -3,10 +3,10 @@
 package clustertool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -33,7 +33,7 @@ func relayCommand() *cli.Command {
 like their own server, which does not notice: "samestep join" and the page watch there.
 The matches come from the replicated logs of a cluster (--nats), or from a server or
 another relay (--upstream). A relay needs no game.`,
-		Flags: append([]cli.Flag{
+		Flags: append(tool.FromEnvironment(append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8767", Usage: "`ADDRESS` for spectators"},
 			&cli.StringFlag{Name: "upstream", Usage: "`URL` of a server or of another relay, such as http://game.example, or with /matches/NAME for one match only"},
 			&cli.StringFlag{Name: "upstream-token", Usage: "`TOKEN` of a spectator there; not needed where anybody may watch"},
@@ -46,8 +46,12 @@ another relay (--upstream). A relay needs no game.`,
 			&cli.DurationFlag{Name: "idle", Value: time.Minute, Usage: "how long a match without spectators is followed"},
 			&cli.StringSliceFlag{Name: "origin", Usage: "`HOST` whose pages may connect from a browser; repeat the flag for each"},
 			&cli.StringSliceFlag{Name: "allowed-host", Usage: "`NAME` of this relay, besides its addresses; repeat the flag for each"},
-		}, connectionFlags("")...),
+			tool.SettingsFlag(),
+		}, tool.LogFlags()...)), connectionFlags("")...),
 		Action: func(c *cli.Context) error {
+			if err := tool.ReadSettings(c); err != nil {
+				return err
+			}
 			ctx, stop := tool.Interruptible(c)
 			defer stop()
 			o, closeSource, err := relayOptions(ctx, c)
@@ -69,7 +73,10 @@ func relayOptions(ctx context.Context, c *cli.Context) (o relay.Options, closeSo
 	if c.Duration("delay") < 0 || c.Duration("batch") < 0 {
 		return o, closeSource, tool.Usagef("--delay and --batch are not negative")
 	}
-	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
+	log, err := tool.NewLog(c)
+	if err != nil {
+		return o, closeSource, err
+	}
 	o = relay.Options{
 		Log: log, MaxMatches: int(c.Uint("max-matches")), Idle: c.Duration("idle"), MaxConnections: int(c.Uint("max-spectators")) * 2,
 		Audience: audience.Options{
@@ -91,15 +98,17 @@ func relayOptions(ctx context.Context, c *cli.Context) (o relay.Options, closeSo
 		o.Source = relay.Upstream{URL: c.String("upstream"), Token: c.String("upstream-token")}
 		return o, closeSource, nil
 	}
-	conn, err := dial(c, c.String("nats"), storage.RelayRole)
+	starting, refused, started := refusal(ctx, storage.RelayRole, log)
+	defer started()
+	conn, err := dialWith(c, c.String("nats"), storage.DialOptions{Role: storage.RelayRole, Log: log, Refused: refused})
 	if err != nil {
 		return o, closeSource, err
 	}
-	learning, cancel := context.WithTimeout(ctx, setupTime)
+	learning, cancel := context.WithTimeout(starting, setupTime)
 	defer cancel()
 	if err := conn.Learn(learning); err != nil {
 		conn.Close()
-		return o, closeSource, err
+		return o, closeSource, cmp.Or(refusedIn(starting), err)
 	}
 	o.Source = relay.Cluster{Conn: conn}
 	return o, conn.Close, nil

@@ -151,25 +151,32 @@ func tokens(t *testing.T, dir string) {
 // background runs a command line until the test ends, and returns what follows a prefix in what it prints.
 func background(t *testing.T, prefix, line string) string {
 	t.Helper()
+	found, _ := stoppable(t, prefix, line)
+	return found
+}
+
+// stoppable is background with a function that ends the command line.
+func stoppable(t *testing.T, prefix, line string) (found string, stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var out lines
 	done := make(chan int, 1)
 	go func() {
 		done <- clustertool.Run(ctx, append([]string{"samestep-cluster"}, strings.Fields(line)...), &out, &out, games.All()...)
 	}()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		if code := <-done; code != 0 || t.Failed() {
 			t.Logf("%s: exit code %d:\n%s", line, code, &out)
 		}
 	})
-	var found string
+	t.Cleanup(stop)
 	await(t, line, func() bool {
 		_, rest, ok := strings.Cut(out.String(), prefix)
 		found, _, _ = strings.Cut(rest, "\n")
 		return ok && strings.Contains(rest, "\n")
 	})
-	return found
+	return found, stop
 }
 
 // lines is what a program prints.

@@ -3,6 +3,7 @@
 package clustertool
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -29,7 +30,32 @@ func serveFlags() []cli.Flag {
 		&cli.StringFlag{Name: "node-cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach the embedded one, if that is not where it listens"},
 		&cli.StringSliceFlag{Name: "node-route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each"},
 		&cli.UintFlag{Name: "replicas", Value: 1, Usage: "copies of everything that the cluster stores, 1, 3 or 5; the first server decides"},
+		&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent); replicated makes this server one of a cluster, whose storage has a tick before it is sent"},
+		&cli.StringFlag{Name: "archive", Usage: "move sealed replays and desync bundles to `PLACE`, a folder, s3://BUCKET/PREFIX, or nats: for the storage of --nats, where they can be searched"},
 	}))
+}
+
+// replicated is the --durability of a server in a cluster.
+const replicated = "replicated"
+
+// shared are the flags of serve that mean something without a cluster.
+var shared = []string{"durability", "archive"}
+
+// checkOutside refuses flags that mean nothing without --durability replicated: the server would play outside the cluster, and
+// nobody would notice.
+func checkOutside(c *cli.Context) error {
+	known := slices.Clone(shared)
+	if c.String("archive") == storageArchive {
+		for _, f := range connectionFlags("") {
+			known = append(known, f.Names()[0])
+		}
+	}
+	for _, f := range serveFlags() {
+		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains(known, name) {
+			return tool.Usagef("--%s: got it with --durability %s, want --durability %s: without it this server is in no cluster", name, c.String("durability"), replicated)
+		}
+	}
+	return nil
 }
 
 // A membership is a server's part in a cluster. It implements [tool.Serving].
@@ -41,24 +67,26 @@ type membership struct {
 
 // serve makes a server with --durability replicated a member of a cluster.
 func serve(c *cli.Context, h tool.Hosting, o *server.Options) (tool.Serving, error) {
-	if c.String("durability") != "replicated" {
+	if c.String("durability") != replicated {
 		return nil, nil
-	}
-	if err := checkServe(c); err != nil {
-		return nil, err
 	}
 	m := &membership{}
 	if err := m.join(c, h, o); err != nil {
 		m.Close(context.Background())
 		return nil, err
 	}
-	o.Replicator = m.Member
+	o.Replicator, o.Metrics = m.Member, append(o.Metrics, m.Collector())
+	if m.node != nil {
+		o.Metrics = append(o.Metrics, m.node.Collector())
+	}
 	return m, nil
 }
 
-// checkServe refuses flags that other servers of the cluster would not know.
+// checkServe refuses flags that other servers of the cluster would not know, and those of a cluster without one.
 func checkServe(c *cli.Context) error {
 	switch {
+	case c.String("durability") != replicated:
+		return checkOutside(c)
 	case c.String("dir") == "":
 		return tool.Usagef("--durability replicated needs --dir")
 	case c.Bool("resume"):
@@ -106,18 +134,22 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 			return err
 		}
 	}
-	if m.conn, err = dialTLS(c, url, storage.ServerRole, t); err != nil {
+	starting, refused, started := refusal(c.Context, storage.ServerRole, h.Log)
+	defer started()
+	m.conn, err = dialWith(c, url, storage.DialOptions{Role: storage.ServerRole, Log: h.Log, TLS: t, Refused: refused})
+	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.Context, setupTime)
+	ctx, cancel := context.WithTimeout(starting, setupTime)
 	defer cancel()
 	if err := m.conn.Setup(ctx, storage.Layout{Replicas: int(c.Uint("replicas"))}); err != nil {
-		return err
+		return cmp.Or(refusedIn(starting), err)
 	}
 	address := c.String("address")
 	if address == "" {
 		address = h.URL
 	}
+	checkAddress(h.Log, address, h.URL, url)
 	options := cluster.Options{
 		Conn: m.conn, Name: name, Address: address, Dir: o.Dir, Capacity: int(c.Uint("max-matches")), Spec: h.Spec, Redirect: c.Bool("redirect"), Log: h.Log,
 	}

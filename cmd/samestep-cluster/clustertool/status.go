@@ -3,46 +3,93 @@
 package clustertool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // A status is what a cluster is doing.
 type status struct {
 	Servers []cluster.Server `json:"servers"`
-	Matches []cluster.Match  `json:"matches"`
+	Matches []matchStatus    `json:"matches"`
+	Streams []storage.Stream `json:"streams"`
+}
+
+// A matchStatus is a match in the directory, with what its server says about it.
+type matchStatus struct {
+	cluster.Match
+	Live *liveMatch `json:"live,omitempty"` // nil if the server does not answer
+}
+
+// A liveMatch is what the server of a match says.
+type liveMatch struct {
+	State   string        `json:"state"` // recovering, lobby, playing, paused, held or ended
+	Held    string        `json:"held,omitempty"`
+	Tick    lockstep.Tick `json:"tick"`
+	Players int           `json:"players"` // who are there
+	Seats   int           `json:"seats"`
 }
 
 func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
-		Usage: "show the servers and the matches of a cluster",
+		Usage: "show the servers, the matches and the storage of a cluster",
+		Description: `Reads the storage, and asks each server for its matches. The columns TICK and PLAYERS are
+empty, and STATE is that of the directory, for a match whose server does not answer
+this machine. A node leads the streams that it writes, and has copies of others.`,
 		Flags: append([]cli.Flag{tool.JSONFlag()}, connectionFlags(localStorage)...),
 		Action: func(c *cli.Context) error {
-			conn, err := dial(c, c.String("nats"), storage.OperatorRole)
-			if err != nil {
-				return err
-			}
-			defer conn.Close()
-			ctx, cancel := context.WithTimeout(c.Context, 10*time.Second)
-			defer cancel()
-			var s status
-			s.Servers, s.Matches, err = cluster.Read(ctx, conn)
-			if err != nil {
-				return err
-			}
-			return tool.Tell(c, s, s.print, nil)
+			return connected(c, storage.OperatorRole, func(conn *storage.Conn) error { return showStatus(c, conn) })
 		},
 	}
+}
+
+// answerTime is how long servers may take to say what their matches do.
+const answerTime = 2 * time.Second
+
+func showStatus(c *cli.Context, conn *storage.Conn) error {
+	ctx, cancel := context.WithTimeout(c.Context, 10*time.Second)
+	defer cancel()
+	servers, matches, err := cluster.Read(ctx, conn)
+	if err != nil {
+		return err
+	}
+	asking, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	views := cluster.Views(asking, servers)
+	s := status{Servers: servers, Streams: conn.Streams(ctx)}
+	for _, m := range matches {
+		one := matchStatus{Match: m}
+		if v, ok := views[m.ID]; ok {
+			one.Live = liveOf(&v)
+		}
+		s.Matches = append(s.Matches, one)
+	}
+	return tool.Tell(c, s, s.print, nil)
+}
+
+// liveOf shortens a view.
+func liveOf(v *server.View) *liveMatch {
+	live := &liveMatch{State: v.State, Held: v.Held, Tick: v.Tick, Seats: int(v.Settings.Players)}
+	for _, p := range v.Players {
+		if p.State == "playing" || p.State == "bot" {
+			live.Players++
+		}
+	}
+	return live
 }
 
 // print prints the status for people.
@@ -57,8 +104,59 @@ func (s *status) print(w io.Writer) {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\n", x.Name, x.Address, x.Matches, max(0, x.Capacity-x.Matches), note)
 	}
-	fmt.Fprintln(t, "\nMATCH\tSERVER\tSTATE\tTERM\tGAME\tBUILD\t")
+	fmt.Fprintln(t, "\nMATCH\tSERVER\tSTATE\tTICK\tPLAYERS\tTERM\tGAME\tBUILD\t")
 	for _, m := range s.Matches {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", m.Name, m.Server, m.State, m.Term, m.Game, m.Build, m.Failure)
+		state, tick, players, note := string(m.State), "", "", m.Failure
+		if m.Live != nil {
+			state, tick, players = m.Live.State, fmt.Sprint(m.Live.Tick), fmt.Sprintf("%d of %d", m.Live.Players, m.Live.Seats)
+			note = cmp.Or(note, m.Live.Held)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", m.Name, m.Server, state, tick, players, m.Term, m.Game, m.Build, note)
+	}
+	s.printNodes(t)
+}
+
+// A nodeStatus is what all streams say about a node.
+type nodeStatus struct {
+	leads, copies, offline int
+	behind                 uint64
+}
+
+// printNodes prints the nodes, and streams without a leader.
+func (s *status) printNodes(w io.Writer) {
+	nodes := make(map[string]*nodeStatus)
+	of := func(name string) *nodeStatus {
+		if nodes[name] == nil {
+			nodes[name] = &nodeStatus{}
+		}
+		return nodes[name]
+	}
+	replicas := 0
+	for _, x := range s.Streams {
+		replicas = max(replicas, x.Replicas)
+		if x.Leader != "" {
+			of(x.Leader).leads++
+		}
+		for _, c := range x.Copies {
+			n := of(c.Node)
+			n.copies++
+			n.behind += c.Behind
+			if c.Offline {
+				n.offline++
+			}
+		}
+	}
+	fmt.Fprintln(w, "\nNODE\tLEADS\tCOPIES\tBEHIND\t")
+	for _, name := range slices.Sorted(maps.Keys(nodes)) {
+		n, note := nodes[name], ""
+		if n.offline > 0 {
+			note = "offline"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", name, n.leads, n.copies, n.behind, note)
+	}
+	for _, x := range s.Streams {
+		if x.Leader == "" {
+			fmt.Fprintf(w, "%s has no leader: a majority of its %d copies is away %s\n", x.Name, max(x.Replicas, replicas), x.Problem)
+		}
 	}
 }

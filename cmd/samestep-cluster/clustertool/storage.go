@@ -4,11 +4,14 @@ package clustertool
 
 import (
 	"fmt"
+	"net"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 func storageCommand() *cli.Command {
@@ -19,33 +22,62 @@ func storageCommand() *cli.Command {
 three machines lose nothing when one is lost. Use an existing NATS instead, if you have
 one: the servers need only its URL. At an address that other machines reach, it needs
 --node-users, and for other nodes certificates (--node-cert, --node-key, --node-ca).`,
-		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "name", Required: true, Usage: "`NAME` of the node, unique in the cluster"},
-			&cli.StringFlag{Name: "dir", Value: "storage", Usage: "`FOLDER` of its files"},
-			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`ADDRESS` for servers, relays and workers"},
-			&cli.StringFlag{Name: "cluster", Usage: "`ADDRESS` for the other nodes"},
-			&cli.StringFlag{Name: "cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach this one, if that is not where it listens: behind NAT, or in a container"},
-			&cli.StringSliceFlag{Name: "route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each, this one may be among them"},
-		}, nodeFlags()...),
-		Action: func(c *cli.Context) error {
-			for _, name := range []string{"route", "cluster-advertise"} {
-				if c.IsSet(name) && c.String("cluster") == "" {
-					return tool.Usagef("--%s needs --cluster, the address at which this node listens for the others", name)
-				}
-			}
-			ctx, stop := tool.Interruptible(c)
-			defer stop()
-			node, err := startNode(c, storage.NodeOptions{
-				Name: c.String("name"), Dir: c.String("dir"), Listen: c.String("listen"),
-				Cluster: c.String("cluster"), Advertise: c.String("cluster-advertise"), Routes: c.StringSlice("route"),
-			}, "listen", "cluster")
-			if err != nil {
-				return err
-			}
-			defer node.Stop()
-			fmt.Fprintf(c.App.Writer, "storage at %s\n", node.URL())
-			<-ctx.Done()
-			return nil
-		},
+		Flags:  storageFlags(),
+		Action: runStorage,
 	}
+}
+
+func storageFlags() []cli.Flag {
+	return slices.Concat(tool.FromEnvironment(slices.Concat([]cli.Flag{
+		&cli.StringFlag{Name: "name", Usage: "`NAME` of the node, unique in the cluster"},
+		&cli.StringFlag{Name: "dir", Value: "storage", Usage: "`FOLDER` of its files"},
+		&cli.StringFlag{Name: "listen", Value: "127.0.0.1:4222", Usage: "`ADDRESS` for servers, relays and workers"},
+		&cli.StringFlag{Name: "cluster", Usage: "`ADDRESS` for the other nodes"},
+		&cli.StringFlag{Name: "cluster-advertise", Usage: "`ADDRESS` at which the other nodes reach this one, if that is not where it listens: behind NAT, or in a container"},
+		&cli.StringSliceFlag{Name: "route", Usage: "`ADDRESS` of a node of the cluster; repeat the flag for each, this one may be among them"},
+		&cli.StringFlag{Name: "metrics", Usage: "serve /metrics, /healthz and /readyz on `ADDRESS`, for operators only"},
+		tool.SettingsFlag(),
+	}, tool.LogFlags())), nodeFlags())
+}
+
+// runStorage runs a node until it is interrupted.
+func runStorage(c *cli.Context) error {
+	if err := tool.ReadSettings(c); err != nil {
+		return err
+	}
+	if c.String("name") == "" {
+		return tool.Usagef("want --name, unique in the cluster")
+	}
+	for _, name := range []string{"route", "cluster-advertise"} {
+		if c.IsSet(name) && c.String("cluster") == "" {
+			return tool.Usagef("--%s needs --cluster, the address at which this node listens for the others", name)
+		}
+	}
+	log, err := tool.NewLog(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := tool.Interruptible(c)
+	defer stop()
+	node, err := startNode(c, storage.NodeOptions{
+		Name: c.String("name"), Dir: c.String("dir"), Listen: c.String("listen"), Log: log,
+		Cluster: c.String("cluster"), Advertise: c.String("cluster-advertise"), Routes: c.StringSlice("route"),
+	}, "listen", "cluster")
+	if err != nil {
+		return err
+	}
+	defer node.Stop()
+	if address := c.String("metrics"); address != "" {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return err
+		}
+		web := server.HTTPServer("", node.Handler())
+		defer web.Close()
+		go web.Serve(l)
+		fmt.Fprintf(c.App.Writer, "metrics at http://%s/metrics\n", l.Addr())
+	}
+	fmt.Fprintf(c.App.Writer, "storage at %s\n", node.URL())
+	<-ctx.Done()
+	return nil
 }

@@ -5,6 +5,7 @@ package tool
 import (
 	"context"
 	"io"
+	"log/slog"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -20,8 +21,11 @@ type Extension struct {
 	// those of all verbs, see [Usagef] and [ClassError].
 	Verbs []*cli.Command
 
-	// ServeFlags are further flags of serve.
+	// ServeFlags are further flags of serve. One with the name of a usual flag replaces it.
 	ServeFlags []cli.Flag
+
+	// CheckServe looks at the flags of serve before anything is opened, also with --check-config. Nil refuses none.
+	CheckServe func(c *cli.Context) error
 
 	// Serve is called before serve makes its server, and may change the server's options. It returns nil if the flags do
 	// not ask for anything. Nil adds nothing to serve.
@@ -44,6 +48,18 @@ func JSONFlag() cli.Flag { return jsonFlag }
 // AssetsFlag is the flag --assets: folders with the assets of matches.
 func AssetsFlag() cli.Flag { return assetsFlag }
 
+// LogFlags are the flags of [NewLog].
+func LogFlags() []cli.Flag { return logFlags }
+
+// NewLog returns the log of a verb that runs until it is interrupted, as its flags want it.
+func NewLog(c *cli.Context) (*slog.Logger, error) { return newLog(c) }
+
+// SettingsFlag is the flag --settings, which [ReadSettings] looks at.
+func SettingsFlag() cli.Flag { return settingsFlag }
+
+// ReadSettings sets the flags in the file of --settings that the command line and the environment leave out.
+func ReadSettings(c *cli.Context) error { return readSettings(c) }
+
 // Tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err.
 func Tell(c *cli.Context, v any, print func(io.Writer), err error) error {
 	return tell(c, v, print, err)
@@ -63,6 +79,9 @@ func Interruptible(c *cli.Context) (context.Context, context.CancelFunc) { retur
 // GameFlag is the flag --game, which [ChosenGame] looks at.
 func GameFlag() cli.Flag { return gameFlag }
 
+// DemoCommand returns the usual verb demo, for an extension whose own demo leads to it.
+func DemoCommand() *cli.Command { return demoCommand() }
+
 // ChosenGame returns the game of --game, or the program's first, and the maker of its bots.
 func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, seed uint64) lockstep.Bot, err error) {
 	p, err := chosenGame(c)
@@ -75,4 +94,9 @@ func ChosenGame(c *cli.Context) (g *lockstep.Game, bot func(p lockstep.Player, s
 // replaces reports whether another command takes the place of c.
 func (x *Extension) replaces(c *cli.Command) bool {
 	return slices.ContainsFunc(x.Verbs, func(v *cli.Command) bool { return v.Name == c.Name && v != c })
+}
+
+// replacesFlag reports whether a flag of serve has the name of one of the extension's.
+func (x *Extension) replacesFlag(f cli.Flag) bool {
+	return slices.ContainsFunc(x.ServeFlags, func(own cli.Flag) bool { return own.Names()[0] == f.Names()[0] })
 }

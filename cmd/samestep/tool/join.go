@@ -32,8 +32,9 @@ func joinCommand() *cli.Command {
 		Usage:     "play or watch a live match, without graphics",
 		ArgsUsage: "URL [URL...]",
 		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1. Further URLs are
-of the same match at other servers of a cluster, which are tried in turn. A bot plays in
-the seat of the token, or join only watches. On a terminal it shows a status line
+of the same match at other servers of a cluster, which are tried in turn; servers that
+redirect (serve --redirect) must all be among them. A bot plays in the seat of the
+token, or join only watches. On a terminal it shows a status line
 every second. At the end it prints a summary, and exits with 3 if a checksum of the
 match differs from its own, or with 1 if the server never let it in.
 
@@ -76,6 +77,7 @@ type join struct {
 	held     string // why the match is held, if that is not shown yet
 	failed   error  // of the session's goroutine
 	welcomed bool
+	refusal  error // why the last attempt before the welcome has failed, or nil
 	summary  joinSummary
 }
 
@@ -207,6 +209,12 @@ func statusOf(r *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
 }
 
+var (
+	errNotIn   = errors.New("the server never let this client in")
+	errToken   = errors.New("the server does not know this token, or not for this match")
+	errNoToken = errors.New("the server wants a token: see --token-file and " + tokenEnv)
+)
+
 func (j *join) run(ctx context.Context) error {
 	if limit := j.flags.Duration("for"); limit > 0 {
 		var cancel context.CancelFunc
@@ -240,10 +248,14 @@ func (j *join) run(ctx context.Context) error {
 	switch err := s.Wait(); {
 	case j.failed != nil:
 		return j.failed
+	case j.refusal == errNoToken || j.refusal == errToken:
+		return j.refusal
 	case err != nil && ctx.Err() == nil: // otherwise it had to leave
 		return err
+	case !j.welcomed && j.refusal != nil:
+		return fmt.Errorf("%w: %w", errNotIn, j.refusal)
 	case !j.welcomed:
-		return errors.New("the server never let this client in")
+		return errNotIn
 	case j.summary.Differing > 0:
 		return errDiffered
 	}

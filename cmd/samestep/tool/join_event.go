@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // event counts the client's events.
@@ -15,7 +16,7 @@ func (j *join) event(c *player.Client, e any) {
 	s := &j.summary
 	switch e := e.(type) {
 	case player.Welcomed:
-		j.welcomed = true
+		j.welcomed, j.refusal = true, nil
 		c.SetReady(true) // nobody can say it later
 		if e.Seat != lockstep.System {
 			s.Seat = int(e.Seat)
@@ -31,6 +32,22 @@ func (j *join) event(c *player.Client, e any) {
 		}
 	case player.ConnectionLost:
 		s.Losses++
+	case player.ConnectFailed:
+		if !j.welcomed {
+			j.refusal = e.Err
+		}
+	case player.ServerError:
+		switch {
+		case j.welcomed || e.Code != protocol.ErrorRefused:
+		case j.token == "":
+			j.refusal = errNoToken
+		default:
+			j.refusal = errToken
+		}
+	case player.ServerClosing:
+		if !j.welcomed && j.refusal == nil {
+			j.refusal = fmt.Errorf("%v: %s", e.Code, e.Text)
+		}
 	case player.StreamResumed:
 		s.Resumed++
 	case player.Synced:

@@ -20,7 +20,7 @@ func TestJoinNeverWelcomed(t *testing.T) {
 		broken int32 // requests for the view that fail
 		want   string
 	}{
-		{nil, 0, "the server never let this client in"},
+		{nil, 0, "the server never let this client in: client: the match's list of assets: got status 503, want 200"},
 		{nil, 1, "503 Service Unavailable"},
 		{[]string{"--retry", "1m"}, 2, "the server never let this client in"},
 	} {

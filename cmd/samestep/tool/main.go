@@ -147,7 +147,7 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *
 	for _, c := range app.Commands {
 		switch c.Name {
 		case "serve":
-			c.Flags = append(c.Flags, ext.ServeFlags...)
+			c.Flags = append(slices.DeleteFunc(c.Flags, ext.replacesFlag), ext.ServeFlags...)
 		case "replay":
 			index := c.Subcommands[slices.IndexFunc(c.Subcommands, func(sub *cli.Command) bool { return sub.Name == "index" })]
 			index.Flags = append(index.Flags, ext.StoreFlags...)

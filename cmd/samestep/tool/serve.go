@@ -110,16 +110,16 @@ Release builds embed it. --web=false works without both.`,
 			&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with its key"},
 			&cli.StringFlag{Name: "admin-listen", Usage: "serve the calls of admins, /metrics and Go's profiles on `ADDRESS`, and refuse them at --listen; it has no TLS and no --base-path"},
 			&cli.StringFlag{Name: "pprof", Usage: "serve Go's profiles on `ADDRESS`, for operators only"},
-			&cli.StringFlag{Name: "log-format", Value: "text", Usage: "write the log as text or json"},
-			&cli.StringFlag{Name: "log-level", Value: "info", Usage: "log lines of this `LEVEL` and above: debug, info, warn or error"},
-			&cli.BoolFlag{Name: "quiet", Usage: "log warnings and errors only, as --log-level warn"},
-		}, slices.Concat(tokenFlags, compatFlags)...)),
+		}, slices.Concat(logFlags, tokenFlags, compatFlags)...)),
 		Action: serve,
 	}
 }
 
 func serve(c *cli.Context) error {
 	if err := readSettings(c); err != nil {
+		return err
+	}
+	if err := checkExtension(c); err != nil {
 		return err
 	}
 	if c.Bool("check-config") {

@@ -61,7 +61,7 @@ func addArchive(c *cli.Context, o *server.Options) (*archive.Archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Archive = a
+	o.Archive, o.Metrics = a, append(o.Metrics, a.Collector())
 	return a, nil
 }
 

@@ -44,6 +44,14 @@ func (nothing) Handler(h http.Handler) http.Handler { return h }
 func (nothing) Leave(context.Context)               {}
 func (nothing) Close(context.Context)               {}
 
+// checkExtension lets the program's extension look at the flags.
+func checkExtension(c *cli.Context) error {
+	if x, _ := c.App.Metadata[extensionKey].(Extension); x.CheckServe != nil {
+		return x.CheckServe(c)
+	}
+	return nil
+}
+
 // extend lets the program's extension change the options of a server.
 func extend(c *cli.Context, url string, games gameList, policy *matchPolicy, o *server.Options) (Serving, error) {
 	x, _ := c.App.Metadata[extensionKey].(Extension)

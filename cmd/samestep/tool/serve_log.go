@@ -9,6 +9,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// logFlags say what newLog returns.
+var logFlags = []cli.Flag{
+	&cli.StringFlag{Name: "log-format", Value: "text", Usage: "write the log as text or json"},
+	&cli.StringFlag{Name: "log-level", Value: "info", Usage: "log lines of this `LEVEL` and above: debug, info, warn or error"},
+	&cli.BoolFlag{Name: "quiet", Usage: "log warnings and errors only, as --log-level warn"},
+}
+
 // newLog returns the log of a server, which is the standard error output.
 func newLog(c *cli.Context) (*slog.Logger, error) {
 	var level slog.Level

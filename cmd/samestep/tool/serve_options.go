@@ -4,6 +4,7 @@ package tool
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -113,8 +114,13 @@ const replicated = "replicated"
 // parseDurability returns the durability of the files on this machine.
 func parseDurability(c *cli.Context) (replay.Durability, error) {
 	text := c.String("durability")
-	if x, _ := c.App.Metadata[extensionKey].(Extension); text == replicated && x.Serve != nil {
+	x, _ := c.App.Metadata[extensionKey].(Extension)
+	if text == replicated && x.Serve != nil {
 		return replay.SyncInterval, nil
 	}
-	return replay.ParseDurability(text)
+	d, err := replay.ParseDurability(text)
+	if err != nil && x.Serve != nil {
+		err = fmt.Errorf("%w, or %s", err, replicated)
+	}
+	return d, err
 }

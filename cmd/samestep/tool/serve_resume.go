@@ -70,6 +70,10 @@ func warnInterrupted(c *cli.Context, log *slog.Logger) {
 	}
 	live := filepath.Join(c.String("dir"), "live")
 	if paths, _ := filepath.Glob(filepath.Join(live, "*.ssr")); len(paths) > 0 { // the pattern is well-formed
+		if c.String("durability") == replicated {
+			log.Info("files of matches that this server had when it was lost: the cluster goes on with the matches, and removes the files of those that another server has", "matches", len(paths), "folder", live)
+			return
+		}
 		log.Warn("interrupted matches are left alone, and matches of their names begin anew; --resume goes on with them", "matches", len(paths), "folder", live)
 	}
 }

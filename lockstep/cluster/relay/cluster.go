@@ -56,6 +56,14 @@ func (c Cluster) find(ctx context.Context, name string) (found, error) {
 	return clusterMatch{c.Conn, id}, nil
 }
 
+// away implements [Source].
+func (c Cluster) away() string {
+	if !c.Conn.NATS.IsConnected() {
+		return "the storage is away"
+	}
+	return ""
+}
+
 // directory finds a match in the directory of the cluster; see package cluster for its keys.
 func (c Cluster) directory(ctx context.Context, name string) (id lockstep.MatchID, err error) {
 	bucket, err := c.Conn.JS.KeyValue(ctx, storage.MatchesBucket)

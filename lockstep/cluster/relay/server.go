@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -52,6 +53,7 @@ func New(o Options) (*Server, error) {
 	s.metrics = newMetrics(s)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.health)
+	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("GET /metrics", s.metrics.handler())
 	mux.HandleFunc("GET /matches/{name}", s.show)
 	mux.HandleFunc("GET /matches/{name}/schemas", s.schemas)
@@ -177,4 +179,30 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Connection", "close")
 	w.Write([]byte("ok\n"))
+}
+
+// ready answers whether another match could be followed, as /readyz of a server does.
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	closed, matches := s.closed, len(s.matches)
+	s.mu.Unlock()
+	var reasons []string
+	if closed {
+		reasons = append(reasons, "the relay is shutting down")
+	}
+	if most := s.options.MaxMatches; matches >= most {
+		reasons = append(reasons, fmt.Sprintf("got %d matches, want less than %d", matches, most))
+	}
+	if why := s.options.Source.away(); why != "" {
+		reasons = append(reasons, why)
+	}
+	h := w.Header()
+	h.Set("Connection", "close")
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	if len(reasons) > 0 {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprintf(w, "not ready\n%s\n", strings.Join(reasons, "\n"))
+		return
+	}
+	fmt.Fprintln(w, "ready")
 }

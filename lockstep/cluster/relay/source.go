@@ -12,6 +12,9 @@ import (
 type Source interface {
 	// find looks a match up. The error is [ErrNoMatch] if there is none.
 	find(ctx context.Context, name string) (found, error)
+
+	// away returns why no match can be found right now, or "" if the source does not know of a reason.
+	away() string
 }
 
 // found is a match of a Source.

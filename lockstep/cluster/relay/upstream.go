@@ -83,6 +83,9 @@ func (u Upstream) find(ctx context.Context, name string) (found, error) {
 	return &upstreamMatch{u, base, base + "/matches/" + url.PathEscape(name) + "/play", auth}, nil
 }
 
+// away implements [Source]. It asks nobody: spectators could make a relay ask all the time.
+func (u Upstream) away() string { return "" }
+
 // get fetches a body of at most limit bytes.
 func (u Upstream) get(ctx context.Context, address string, limit int64) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)

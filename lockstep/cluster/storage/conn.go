@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -18,21 +19,6 @@ import (
 // MaxMessage is the largest message that the cluster stores, in bytes. Every NATS server accepts it by default.
 const MaxMessage = 512 << 10
 
-// Names of what a cluster stores.
-const (
-	ServersBucket = "samestep-servers"
-	MatchesBucket = "samestep-matches"
-	ResultsBucket = "samestep-results"
-	JobsStream    = "samestep-jobs"
-	JobsSubject   = "samestep.jobs"
-	ReplaysBucket = "samestep-replays"
-
-	logStream      = "samestep-log-"
-	logSubject     = "samestep.log."
-	segmentStream  = logStream + "segments"
-	segmentSubject = logSubject + "segments"
-)
-
 // DialOptions say who connects.
 type DialOptions struct {
 	Name        string      // shown to the operators of the storage
@@ -42,6 +28,12 @@ type DialOptions struct {
 	Seed        string      // path of a file with the seed of an nkey
 	Role        Role        // for which the answers are; "" for any that is not [OperatorRole]
 	TLS         *tls.Config // nil: as the address says
+
+	Log *slog.Logger // slog.Default()
+
+	// Refused is called with what the storage refuses because the role of the key may not do it; whoever has asked for it gets no
+	// answer. Nil logs it.
+	Refused func(error)
 }
 
 // A Conn is a connection to the storage. It reconnects by itself.
@@ -75,6 +67,7 @@ func Dial(url string, o DialOptions) (*Conn, error) {
 		options = append(options, key)
 	}
 	options = append(options, nats.CustomInboxPrefix(inbox(o.Role)))
+	options = append(options, handlers(cmp.Or(o.Log, slog.Default()), o.Refused)...)
 	if o.TLS != nil {
 		options = append(options, nats.Secure(o.TLS))
 	}

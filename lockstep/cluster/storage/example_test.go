@@ -151,3 +151,31 @@ func ExampleConn_Tail() {
 	// 2 records
 	// EOF
 }
+
+// An operator looks where the copies of the streams are.
+func ExampleConn_Streams() {
+	dir, err := os.MkdirTemp("", "storage")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: dir})
+	if err != nil {
+		panic(err)
+	}
+	defer node.Stop()
+	conn, err := storage.Dial(node.URL(), storage.DialOptions{Name: "operator", Role: storage.OperatorRole})
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+	ctx := context.Background()
+	if err := conn.Setup(ctx, storage.Layout{Streams: 1}); err != nil {
+		panic(err)
+	}
+	var streams []storage.Stream = conn.Streams(ctx)
+	var copies []storage.Copy = streams[0].Copies
+	fmt.Println(streams[0].Name, streams[0].Leader, streams[0].Replicas, len(copies))
+	// Output:
+	// samestep-log-0 a 1 0
+}

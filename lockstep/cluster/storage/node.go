@@ -42,9 +42,12 @@ const routePing = 2 * time.Second
 // A Node is an embedded storage node.
 type Node struct {
 	options NodeOptions
+	log     *nodeLog
 	ctx     context.Context // ends with Stop
 	stop    func()
 	ended   chan struct{} // closed when watch has returned
+
+	watching sync.WaitGroup // watchPeers
 
 	mu     sync.Mutex
 	server *nats.Server
@@ -58,19 +61,22 @@ func StartNode(o NodeOptions) (*Node, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	n := &Node{options: o, ended: make(chan struct{})}
+	n := &Node{options: o, log: newNodeLog(o.Log, o.Name), ended: make(chan struct{})}
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
 		return nil, err
 	}
 	go n.watch()
+	if o.Cluster != "" {
+		n.watching.Go(func() { watchPeers(n.ctx, n.now, n.log.log) })
+	}
 	return n, nil
 }
 
 // nats returns the options for the server of the node.
 func (o *NodeOptions) nats() (n *nats.Options, err error) {
 	n = &nats.Options{
-		ServerName: o.Name, StoreDir: o.Dir, JetStream: true, NoSigs: true, NoLog: true,
+		ServerName: o.Name, StoreDir: o.Dir, JetStream: true, NoSigs: true,
 		DisableJetStreamBanner: true, MaxPayload: MaxMessage + 4096, SyncInterval: o.Sync, SyncAlways: o.Sync < 0,
 		TLSConfig: o.TLS, TLS: o.TLS != nil,
 	}
@@ -106,10 +112,11 @@ func (n *Node) start() error {
 	if err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}
+	s.SetLoggerV2(n.log, false, false, false)
 	s.Start()
-	if !s.ReadyForConnections(startTimeout) {
+	if err := awaitStart(s, n.log); err != nil {
 		s.Shutdown()
-		return fmt.Errorf("storage: node %s does not accept connections after %v", n.options.Name, startTimeout)
+		return fmt.Errorf("storage: node %s: %w", n.options.Name, err)
 	}
 	n.options.Listen = s.Addr().String()
 	if a := s.ClusterAddr(); a != nil {
@@ -120,6 +127,24 @@ func (n *Node) start() error {
 	n.server = s
 	return nil
 }
+
+// awaitStart waits until a node accepts connections, or has failed.
+func awaitStart(s *nats.Server, log *nodeLog) error {
+	for began := time.Now(); time.Since(began) < startTimeout; {
+		select {
+		case why := <-log.fatal:
+			return errors.New(why)
+		default:
+		}
+		if s.ReadyForConnections(startStep) {
+			return nil
+		}
+	}
+	return fmt.Errorf("it does not accept connections after %v", startTimeout)
+}
+
+// startStep is the time between two looks for a failure.
+const startStep = 100 * time.Millisecond
 
 // setUsers lets only users connect, with the accounts that an existing NATS would have.
 func setUsers(n *nats.Options, users []User) error {
@@ -223,6 +248,7 @@ func (n *Node) Route() string {
 func (n *Node) Stop() {
 	n.stop()
 	<-n.ended
+	n.watching.Wait()
 	n.now().Shutdown()
 	n.now().WaitForShutdown()
 }

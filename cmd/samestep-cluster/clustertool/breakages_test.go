@@ -1,0 +1,196 @@
+//go:build unix
+
+package clustertool_test
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/lockstep/client"
+)
+
+// slowly listens for connections to a storage node, whose answers it delays.
+func slowly(t *testing.T, url string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			s, err := net.Dial("tcp", strings.TrimPrefix(url, "nats://"))
+			if err != nil {
+				c.Close()
+				continue
+			}
+			go func() { defer s.Close(); io.Copy(s, c) }()
+			go func() {
+				defer c.Close()
+				for b := make([]byte, 1<<16); ; {
+					n, err := s.Read(b)
+					time.Sleep(250 * time.Millisecond)
+					if _, werr := c.Write(b[:n]); err != nil || werr != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return "nats://" + l.Addr().String()
+}
+
+// clusterBreakages say how a cluster is made, and broken, and which alerts fire then. brk is called before each scrape of the
+// broken cluster.
+var clusterBreakages = []struct {
+	want  []string
+	begin func(w *watch) (brk func(n int))
+}{
+	{[]string{"SamestepClusterDown"}, func(w *watch) func(int) {
+		w.node("a", "")
+		return func(int) { w.down = slices.Collect(maps.Keys(w.jobs))[0] }
+	}},
+	{[]string{"SamestepNoLease"}, func(w *watch) func(int) {
+		nats, stop := w.node("a", "")
+		server, _ := w.server("one", nats, "--game minimal")
+		w.jobs = map[string]string{server: "samestep"}
+		return func(n int) {
+			if n > 0 {
+				return
+			}
+			stop()
+			await(w.t, "the lease is old", func() bool { return w.value(server, "samestep_cluster_lease_age_seconds") > 6 })
+		}
+	}},
+	{[]string{"SamestepStorageSlow"}, func(w *watch) func(int) {
+		nats, _ := w.node("a", "")
+		w.server("one", nats, "--game minimal --start now")
+		var slow string
+		return func(n int) {
+			if n == 0 {
+				slow, _ = w.server("two", slowly(w.t, nats), "--game minimal --start now --matches 2")
+			}
+			before := w.value(slow, "samestep_cluster_append_seconds_count")
+			await(w.t, "it appends something", func() bool { return w.value(slow, "samestep_cluster_append_seconds_count") > before })
+		}
+	}},
+	{[]string{"SamestepTakeoverFailed", "SamestepMatchFailed"}, func(w *watch) func(int) {
+		nats, _ := w.node("a", "")
+		one, stop := w.server("one", nats, "--game minimal")
+		two, _ := w.server("two", nats, "--game minimal --matches 0")
+		delete(w.jobs, one)
+		return func(n int) {
+			if n > 0 {
+				return
+			}
+			live := filepath.Join(w.dir, "two", "live")
+			if err := os.RemoveAll(live); err != nil {
+				w.t.Fatal(err)
+			}
+			if err := os.WriteFile(live, nil, 0o600); err != nil {
+				w.t.Fatal(err)
+			}
+			stop()
+			await(w.t, "a match has failed", func() bool { return w.value(two, `samestep_cluster_matches{state="failed"}`) > 0 })
+		}
+	}},
+	{[]string{"SamestepMatchWaiting"}, func(w *watch) func(int) {
+		nats, _ := w.node("a", "")
+		one, stop := w.server("one", nats, "--game minimal")
+		two, _ := w.server("two", nats, "--game skirmish --matches 0")
+		delete(w.jobs, one)
+		return func(n int) {
+			if n == 0 {
+				stop()
+				await(w.t, "a match waits", func() bool { return w.value(two, `samestep_cluster_matches{state="waiting"}`) > 0 })
+			}
+		}
+	}},
+	{[]string{"SamestepStorageNodeLost"}, func(w *watch) func(int) { return w.threeNodes(1) }},
+	{[]string{"SamestepStorageNotReady", "SamestepStorageNodeLost"}, func(w *watch) func(int) { return w.threeNodes(2) }},
+	{[]string{"SamestepRelayRefuses"}, func(w *watch) func(int) {
+		nats, _ := w.node("a", "")
+		server, _ := w.server("one", nats, "--game minimal --anonymous-spectators")
+		relay := strings.TrimSuffix(background(w.t, "relay at ", "relay --listen 127.0.0.1:0 --max-per-address 1 --upstream "+server), "/")
+		w.jobs = map[string]string{relay: "samestep-relay"}
+		play := strings.Replace(relay, "http", "ws", 1) + "/matches/match-1/play"
+		return func(int) {
+			for range 15 {
+				ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+				if c, _, err := websocket.Dial(ctx, play, &websocket.DialOptions{Subprotocols: []string{client.Subprotocol}}); err == nil {
+					w.t.Cleanup(func() { c.CloseNow() })
+				}
+				cancel()
+			}
+			time.Sleep(150 * time.Millisecond) // the budget of connections
+		}
+	}},
+}
+
+// threeNodes starts three nodes. The first time it is called, what it returns stops some.
+func (w *watch) threeNodes(lost int) func(int) {
+	routes := ""
+	var addresses []string
+	for range 3 {
+		addresses = append(addresses, freeAddress(w.t))
+		routes += " --route " + addresses[len(addresses)-1]
+	}
+	var stops []func()
+	for i, name := range []string{"a", "b", "c"} {
+		_, stop := w.node(name, "--cluster "+addresses[i]+routes)
+		if i > 0 {
+			stops = append(stops, stop)
+		}
+	}
+	urls := slices.Collect(maps.Keys(w.jobs))
+	await(w.t, "the nodes are one storage", func() bool {
+		return !slices.ContainsFunc(urls, func(url string) bool {
+			return w.value(url, "samestep_storage_ready") != 1 || w.value(url, "samestep_storage_connected") != 3
+		})
+	})
+	return func(n int) {
+		if n > 0 {
+			return
+		}
+		for _, stop := range stops[:lost] {
+			stop()
+		}
+		for url := range w.jobs { // what does not answer is another alert
+			if !answers(url) {
+				delete(w.jobs, url)
+			}
+		}
+		await(w.t, "a node is lost", func() bool {
+			for url := range w.jobs {
+				if w.value(url, "samestep_storage_connected") != float64(3-lost) || lost > 1 && w.value(url, "samestep_storage_ready") > 0 {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
+// answers reports whether something listens at a URL.
+func answers(url string) bool {
+	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		return false
+	}
+	c.Close()
+	return true
+}

@@ -1,0 +1,81 @@
+package storage
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Handler returns the node's health and metrics for operators:
+//
+//	GET /healthz   200 while the process answers
+//	GET /readyz    200 while the node can store anything, or 503 with the reason
+//	GET /metrics   for Prometheus
+//
+// The metrics, besides those of the process and of Go:
+//
+//	samestep_storage_ready        gauge  1 while the node can store anything, else 0
+//	samestep_storage_nodes        gauge  nodes of the cluster, as far as this one knows
+//	samestep_storage_connected    gauge  nodes that it is connected to, with itself
+//	samestep_storage_clients      gauge  connections of servers, relays and workers to it
+//	samestep_storage_streams      gauge  streams of which it has a copy
+//	samestep_storage_bytes        gauge  bytes of these copies
+func (n *Node) Handler() http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(n.Collector(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		s := stateOf(n.now())
+		if why := s.notReady(); why != "" {
+			http.Error(w, "not ready\n"+why, http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ready")
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	return mux
+}
+
+// Collector returns the node's metrics, for a registry.
+func (n *Node) Collector() prometheus.Collector { return &nodeCollector{n} }
+
+// A nodeCollector has a node's metrics.
+type nodeCollector struct{ node *Node }
+
+var (
+	readyDesc     = prometheus.NewDesc("samestep_storage_ready", "1 while the node can store anything, else 0.", nil, nil)
+	nodesDesc     = prometheus.NewDesc("samestep_storage_nodes", "Nodes of the cluster, as far as this one knows.", nil, nil)
+	connectedDesc = prometheus.NewDesc("samestep_storage_connected", "Nodes that this one is connected to, with itself.", nil, nil)
+	clientsDesc   = prometheus.NewDesc("samestep_storage_clients", "Connections of servers, relays and workers.", nil, nil)
+	streamsDesc   = prometheus.NewDesc("samestep_storage_streams", "Streams of which the node has a copy.", nil, nil)
+	bytesDesc     = prometheus.NewDesc("samestep_storage_bytes", "Bytes of these copies.", nil, nil)
+)
+
+// Describe implements [prometheus.Collector].
+func (c *nodeCollector) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{readyDesc, nodesDesc, connectedDesc, clientsDesc, streamsDesc, bytesDesc} {
+		ch <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (c *nodeCollector) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
+	}
+	s := stateOf(c.node.now())
+	ready := 0.0
+	if s.notReady() == "" {
+		ready = 1
+	}
+	gauge(readyDesc, ready)
+	gauge(nodesDesc, float64(s.nodes))
+	gauge(connectedDesc, float64(len(s.peers)+1))
+	gauge(clientsDesc, float64(s.connections))
+	gauge(streamsDesc, float64(s.streams))
+	gauge(bytesDesc, float64(s.bytes))
+}
