@@ -1,0 +1,247 @@
+package line
+
+import (
+	"slices"
+
+	"github.com/seed-49bee653/samestep/desync/weave"
+)
+
+// A comparison looks for the first difference between two recordings.
+type comparison struct {
+	a, b   *stream
+	before map[string]lastWrite // by name: the latest assignment in a tick before; nil if not known
+	seen   []seenField          // of the states after the tick
+}
+
+// A lastWrite is an assignment in a tick before.
+type lastWrite struct {
+	site *weave.Site
+	tick uint32
+}
+
+// A seenField is a field of the state that differs after the tick.
+type seenField struct {
+	names  []string // the last ones of its path
+	entity string   // such as "12": the ID of the element of a list; "" for none
+}
+
+// find returns the first difference.
+func (c *comparison) find() (*Finding, error) {
+	var last [2]*moment
+	for {
+		x, err := c.a.next()
+		if err != nil {
+			return nil, err
+		}
+		y, err := c.b.next()
+		if err != nil {
+			return nil, err
+		}
+		if x != nil && y != nil && x.id == y.id && same(x, y) {
+			last = [2]*moment{x, y}
+			continue
+		}
+		f := c.blame(x, y, last)
+		var lists [2][]moment
+		for i, s := range []*stream{c.a, c.b} {
+			if lists[i], err = s.writes(); err != nil {
+				return nil, err
+			}
+			m := []*moment{x, y}[i]
+			if m != nil && m.own.Kind == weave.Write && !m.own.Local {
+				lists[i] = slices.Insert(lists[i], 0, *m)
+			}
+		}
+		f.Writes = c.consequences(lists)
+		if x == nil && y == nil && f.Reason == Nothing {
+			c.goroutines(f)
+		}
+		return f, nil
+	}
+}
+
+// same reports whether two events of one site are the same.
+func same(x, y *moment) bool {
+	if x.own.Kind == weave.Branch && x.own.Text != y.own.Text {
+		return false
+	}
+	return x.Value == y.Value && x.own.Const == y.own.Const && x.Old == y.Old
+}
+
+// edited reports whether an event's line has another text on the other side.
+func edited(x, y *moment) bool {
+	return x != nil && y != nil && x.id == y.id && x.own.Text != y.own.Text
+}
+
+// blame names the line that made the difference between the next events of the two sides, nil for the end of a side.
+func (c *comparison) blame(x, y *moment, last [2]*moment) *Finding {
+	atSite := x != nil && y != nil && x.id == y.id
+	if m, side := c.alone(x, y, atSite); m != nil {
+		f := c.only(m, side)
+		c.first(f, x, y)
+		return f
+	}
+	switch {
+	case x == nil && y == nil:
+		return &Finding{Reason: Nothing}
+	case atSite && x.own.Kind == weave.Enter:
+		return c.called(x, y)
+	case atSite:
+		return c.differs(x, y)
+	case last[0] != nil && edited(last[0], last[1]):
+		f := c.at(Flow, last[0], last[1])
+		c.first(f, x, y)
+		return f
+	}
+	return c.parted(x, y, last)
+}
+
+// alone returns an event that only one side has and that explains the difference: an assignment to what the differing
+// expression reads, or the latest test, case or statement before the sides went different ways.
+func (c *comparison) alone(x, y *moment, atSite bool) (*moment, int) {
+	var reads []string
+	for _, m := range []*moment{x, y} {
+		if m != nil {
+			reads = append(append(reads, m.own.Reads...), m.own.Name)
+		}
+	}
+	for i, s := range []*stream{c.a, c.b} {
+		for n := range s.extra {
+			m := &s.extra[n]
+			if x == nil && y == nil || slices.Contains(reads, m.own.Name) {
+				return m, i
+			}
+		}
+	}
+	for i, s := range []*stream{c.b, c.a} {
+		for n := range s.recent {
+			m := &s.recent[n]
+			assigns := m.own.Kind == weave.Write || m.own.Kind == weave.Define
+			if assigns && slices.Contains(reads, m.own.Name) && m.own.Name != "" {
+				return m, 1 - i
+			}
+			if !assigns && !atSite {
+				return m, 1 - i
+			}
+		}
+	}
+	if !atSite {
+		for i, s := range []*stream{c.b, c.a} {
+			if len(s.recent) > 0 {
+				return &s.recent[0], 1 - i
+			}
+		}
+	}
+	return nil, 0
+}
+
+// only describes an event that one side alone has.
+func (c *comparison) only(m *moment, side int) *Finding {
+	f := &Finding{Reason: Only, Text: m.own.Text, Entity: m.Entity, Path: places(m.path)}
+	f.Where[side] = placeOf(m.own)
+	f.Values[side], f.Values[1-side] = m.Value, m.Old
+	return f
+}
+
+// first notes the first probe that differs, if the line to look at is another one.
+func (c *comparison) first(f *Finding, x, y *moment) {
+	for _, m := range []*moment{y, x} {
+		if m != nil {
+			f.First = placeOf(m.own)
+			return
+		}
+	}
+}
+
+// differs describes two events of one site.
+func (c *comparison) differs(x, y *moment) *Finding {
+	f := c.at(Value, x, y)
+	if x.own.Const != y.own.Const {
+		f.Values = [2]string{x.own.Const, y.own.Const}
+	}
+	c.written(f, x, y)
+	return f
+}
+
+// at describes two events of one site. The path is that of side B.
+func (c *comparison) at(r Reason, x, y *moment) *Finding {
+	f := &Finding{Reason: r, Text: y.own.Text, Entity: y.Entity, Values: [2]string{x.Value, y.Value}}
+	f.Where = [2]*Place{placeOf(x.own), placeOf(y.own)}
+	f.Path = places(c.b.stack)
+	return f
+}
+
+// called describes a call with different arguments: the line is that of the caller.
+func (c *comparison) called(x, y *moment) *Finding {
+	f := c.at(Value, x, y)
+	n := len(c.b.stack) - 2
+	if n < 1 || len(c.a.stack) != len(c.b.stack) || c.a.stack[n] == nil || c.b.stack[n] == nil {
+		return f
+	}
+	f.First = f.Where[1]
+	f.Where = [2]*Place{placeOf(c.a.stack[n]), placeOf(c.b.stack[n])}
+	f.Text, f.Path = y.own.Text, places(c.b.stack[:n+1])
+	return f
+}
+
+// parted describes sides that do different things next.
+func (c *comparison) parted(x, y *moment, last [2]*moment) *Finding {
+	f := &Finding{Reason: Flow}
+	for i, m := range []*moment{x, y} {
+		if m != nil {
+			f.Where[i], f.Values[i] = placeOf(m.own), m.own.Text
+			f.Text, f.Entity, f.Path = m.own.Text, m.Entity, places([]*stream{c.a, c.b}[i].stack)
+		}
+	}
+	if last[1] != nil && (x == nil || y == nil) {
+		f.First = placeOf(last[1].own)
+	}
+	return f
+}
+
+// places returns the lines of a path.
+func places(path []*weave.Site) (all []Place) {
+	for _, s := range path {
+		if s != nil {
+			all = append(all, *placeOf(s))
+		}
+	}
+	return all
+}
+
+// written names the line that last assigned what a line reads, in another goroutine or in a tick before.
+func (c *comparison) written(f *Finding, x, y *moment) {
+	names := append(slices.Clone(y.own.Reads), y.own.Name)
+	for _, s := range []*stream{c.b, c.a} {
+		for _, name := range names {
+			if m, ok := s.others[name]; ok {
+				f.Written = placeOf(m.own)
+				return
+			}
+		}
+	}
+	var latest lastWrite
+	for _, name := range y.own.Reads {
+		if w, ok := c.before[name]; ok && (latest.site == nil || w.tick > latest.tick) {
+			latest = w
+		}
+	}
+	if latest.site != nil {
+		f.Written, f.WrittenTick = placeOf(latest.site), latest.tick
+	}
+}
+
+// goroutines names the assignment of another goroutine to a field that was seen to differ.
+func (c *comparison) goroutines(f *Finding) {
+	for i, s := range []*stream{c.b, c.a} {
+		for _, field := range c.seen {
+			for _, name := range field.names {
+				if m, ok := s.others[name]; ok {
+					f.Reason, f.Text, f.Entity = Value, m.own.Text, m.Entity
+					f.Where[1-i], f.Values[1-i] = placeOf(m.own), m.Value
+					return
+				}
+			}
+		}
+	}
+}

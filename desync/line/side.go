@@ -1,0 +1,103 @@
+package line
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/desync/probe/program"
+	"github.com/seed-49bee653/samestep/desync/weave"
+)
+
+// A side is one of the programs that compute the tick.
+type side struct {
+	name   string // for people: "A", "B"
+	dir    string // of the sources
+	env    []string
+	folder string // for its files
+	edits  map[string][]byte
+	source *weave.Source
+	binary string
+	runner []string // what runs the binary on this machine; nil for the machine itself
+}
+
+// build reads, weaves and builds the sources.
+func (s *side) build(ctx context.Context, game string) error {
+	var err error
+	if s.source, err = weave.Read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits}); err != nil {
+		return err
+	}
+	woven := filepath.Join(s.folder, "woven")
+	if err := os.MkdirAll(woven, 0o700); err != nil {
+		return err
+	}
+	p, err := s.source.Write(woven)
+	if err != nil {
+		return err
+	}
+	s.binary = filepath.Join(s.folder, "rules.exe")
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", p.Overlay, "-o", s.binary, p.Package)
+	c.Dir, c.Env = p.Dir, s.env
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("line: go build of the woven sources in %s: %w\n%s", s.dir, err, clipLines(string(out), 20))
+	}
+	return nil
+}
+
+func clipLines(s string, n int) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	if len(lines) > n {
+		lines = append(lines[:n], "…")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A job is a job of a side, and its result.
+type job struct {
+	program.Job
+	result program.Result
+}
+
+// run lets the program of a side do a job. env perturbs the Go runtime.
+func (s *side) run(ctx context.Context, name string, j program.Job, env ...string) (*job, error) {
+	j.Folder = filepath.Join(s.folder, name)
+	if err := os.MkdirAll(j.Folder, 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(j.Folder, "job.json")
+	if err := program.WriteJSON(path, &j); err != nil {
+		return nil, err
+	}
+	args := append(append([]string{}, s.runner...), s.binary, path)
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Env = append(os.Environ(), env...)
+	if out, err := c.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("line: side %s: %w\n%s", s.name, err, clipLines(string(out), 20))
+	}
+	done := &job{Job: j}
+	if err := program.ReadJSON(filepath.Join(j.Folder, program.ResultFile), &done.result); err != nil {
+		return nil, err
+	}
+	if done.result.Error != "" {
+		return nil, fmt.Errorf("line: side %s: %w", s.name, errors.New(done.result.Error))
+	}
+	return done, nil
+}
+
+// hashes returns the state hashes of a job, from that of the keyframe on.
+func (j *job) hashes() ([]uint64, error) {
+	b, err := os.ReadFile(filepath.Join(j.Folder, program.HashFile))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]uint64, len(b)/8)
+	for i := range all {
+		all[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return all, nil
+}

@@ -1,0 +1,109 @@
+package line
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/desync/probe"
+	"github.com/seed-49bee653/samestep/desync/probe/program"
+	"github.com/seed-49bee653/samestep/desync/weave"
+)
+
+// Limits of what is kept of a recording, whatever its length.
+const (
+	keepExtra  = 64     // events that only one side has, before the difference
+	keepWrites = 200000 // assignments after it
+)
+
+// A moment is an event of one side.
+type moment struct {
+	probe.Event
+	own  *weave.Site // on its side
+	id   int         // of the site in the numbers of side A, or weave.None
+	path []*weave.Site
+}
+
+// A stream is the recording of one side. next returns the events that the other side may have too.
+type stream struct {
+	in    *probe.Reader
+	close func() error
+	sites []weave.Site
+	id    func(site int) int
+	stack []*weave.Site // by depth: the latest site of the goroutine of Step
+
+	recent []moment          // events that only this side has, since the last one that both have
+	extra  []moment          // effective assignments that only this side has
+	others map[string]moment // by name: the latest assignment in another goroutine
+	end    bool
+}
+
+func openStream(j *job, run *program.Run, sites []weave.Site, id func(int) int) (*stream, error) {
+	f, err := os.Open(filepath.Join(j.Folder, run.Trace))
+	if err != nil {
+		return nil, err
+	}
+	return &stream{in: probe.NewReader(f), close: f.Close, sites: sites, id: id, others: map[string]moment{}}, nil
+}
+
+// read returns the next event of the goroutine of Step, or nil at the end.
+func (s *stream) read() (*moment, error) {
+	for {
+		e, err := s.in.Next()
+		if err == io.EOF {
+			s.end = true
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.Site >= len(s.sites) {
+			return nil, probe.ErrRecording
+		}
+		m := &moment{Event: e, own: &s.sites[e.Site], id: s.id(e.Site)}
+		if e.Flow != 0 {
+			if m.own.Kind == weave.Write {
+				s.others[m.own.Name] = *m
+			}
+			continue
+		}
+		for len(s.stack) <= e.Depth {
+			s.stack = append(s.stack, nil)
+		}
+		s.stack = s.stack[:e.Depth+1]
+		s.stack[e.Depth] = m.own
+		return m, nil
+	}
+}
+
+// next returns the next event whose site both sides have, or nil at the end.
+func (s *stream) next() (*moment, error) {
+	s.recent = s.recent[:0]
+	for {
+		m, err := s.read()
+		if m == nil || err != nil || m.id != weave.None {
+			return m, err
+		}
+		m.path = slices.Clone(s.stack)
+		if len(s.recent) < keepExtra {
+			s.recent = append(s.recent, *m)
+		}
+		if m.own.Kind == weave.Write && !m.own.Local && m.Value != m.Old && len(s.extra) < keepExtra {
+			s.extra = append(s.extra, *m)
+		}
+	}
+}
+
+// writes reads to the end, and returns the assignments to the fields of the state or to variables of packages.
+func (s *stream) writes() (all []moment, err error) {
+	for {
+		m, err := s.read()
+		if m == nil || err != nil {
+			return all, err
+		}
+		if m.own.Kind == weave.Write && !m.own.Local && len(all) < keepWrites {
+			all = append(all, *m)
+		}
+	}
+}
