@@ -2,6 +2,7 @@ package line
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/desync/weave"
 )
@@ -9,6 +10,7 @@ import (
 // A comparison looks for the first difference between two recordings.
 type comparison struct {
 	a, b   *stream
+	decls  [2]map[string]weave.Decl
 	before map[string]lastWrite // by name: the latest assignment in a tick before; nil if not known
 	seen   []seenField          // of the states after the tick
 }
@@ -100,27 +102,38 @@ func (c *comparison) blame(x, y *moment, last [2]*moment) *Finding {
 // expression reads, or the latest test, case or statement before the sides went different ways.
 func (c *comparison) alone(x, y *moment, atSite bool) (*moment, int) {
 	var reads []string
+	whole, function := x == nil && y == nil, ""
 	for _, m := range []*moment{x, y} {
 		if m != nil {
 			reads = append(append(reads, m.own.Reads...), m.own.Name)
+			function = m.own.Func
+			if caller := c.caller(m); caller != nil {
+				reads, function = append(reads, caller.Reads...), caller.Func
+			}
+			whole = whole || atSite && aggregate(m.Value)
 		}
 	}
-	for i, s := range []*stream{c.a, c.b} {
-		for n := range s.extra {
-			m := &s.extra[n]
-			if x == nil && y == nil || slices.Contains(reads, m.own.Name) {
-				return m, i
+	for _, explains := range []func(m *moment) bool{
+		c.isSeen,
+		func(m *moment) bool { return slices.Contains(reads, m.own.Name) },
+		func(*moment) bool { return whole },
+	} {
+		for i, s := range []*stream{c.a, c.b} {
+			if n := slices.IndexFunc(s.extra, func(m moment) bool { return explains(&m) }); n >= 0 {
+				return &s.extra[n], i
+			}
+		}
+	}
+	for i, s := range []*stream{c.b, c.a} {
+		for _, name := range reads {
+			if m, ok := s.locals[variable{function, name}]; ok && m.id == weave.None {
+				return &m, 1 - i
 			}
 		}
 	}
 	for i, s := range []*stream{c.b, c.a} {
 		for n := range s.recent {
-			m := &s.recent[n]
-			assigns := m.own.Kind == weave.Write || m.own.Kind == weave.Define
-			if assigns && slices.Contains(reads, m.own.Name) && m.own.Name != "" {
-				return m, 1 - i
-			}
-			if !assigns && !atSite {
+			if m := &s.recent[n]; !atSite && m.own.Kind != weave.Write && m.own.Kind != weave.Define {
 				return m, 1 - i
 			}
 		}
@@ -132,13 +145,41 @@ func (c *comparison) alone(x, y *moment, atSite bool) (*moment, int) {
 			}
 		}
 	}
+	for i, s := range []*stream{c.b, c.a} {
+		if x == nil && y == nil && len(s.calls) > 0 { // of code without probes
+			return &s.calls[0], 1 - i
+		}
+	}
 	return nil, 0
+}
+
+// caller returns the statement that makes a call, if the event is one.
+func (c *comparison) caller(m *moment) *weave.Site {
+	n := len(c.b.stack) - 2
+	if m.own.Kind != weave.Enter || n < 1 {
+		return nil
+	}
+	return c.b.stack[n].own
+}
+
+// aggregate reports whether a value is a struct or a list, in which any field may have changed before.
+func aggregate(value string) bool {
+	return strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") || strings.Contains(value, " elements #")
 }
 
 // only describes an event that one side alone has.
 func (c *comparison) only(m *moment, side int) *Finding {
 	f := &Finding{Reason: Only, Text: m.own.Text, Entity: m.Entity, Path: places(m.path)}
 	f.Where[side] = placeOf(m.own)
+	for n, step := range m.path { // the call that leads there may be what only one side has
+		if step.own != nil && step.id == weave.None {
+			f.Where[side], f.Path = placeOf(step.own), places(m.path[:n+1])
+			if step.own != m.own {
+				f.Text = step.own.Text
+			}
+			break
+		}
+	}
 	f.Values[side], f.Values[1-side] = m.Value, m.Old
 	return f
 }
@@ -160,7 +201,28 @@ func (c *comparison) differs(x, y *moment) *Finding {
 		f.Values = [2]string{x.own.Const, y.own.Const}
 	}
 	c.written(f, x, y)
+	c.declared(f, y)
 	return f
+}
+
+// declared names the declaration of a constant or a variable of the package that a line uses, if the two versions declare it
+// in different ways.
+func (c *comparison) declared(f *Finding, m *moment) {
+	for _, name := range m.own.Uses {
+		a, b := c.decls[0][name], c.decls[1][name]
+		if a.Text == b.Text || a.Text == "" || b.Text == "" {
+			continue
+		}
+		x, y := strings.Split(a.Text, "\n"), strings.Split(b.Text, "\n")
+		n := 0
+		for n < min(len(x), len(y))-1 && x[n] == y[n] {
+			n++
+		}
+		f.First = f.Where[1]
+		f.Where[0] = &Place{a.File, a.Line + n, f.First.Func, strings.TrimSpace(x[n])}
+		f.Where[1] = &Place{b.File, b.Line + n, f.First.Func, strings.TrimSpace(y[n])}
+		return
+	}
 }
 
 // at describes two events of one site. The path is that of side B.
@@ -175,11 +237,11 @@ func (c *comparison) at(r Reason, x, y *moment) *Finding {
 func (c *comparison) called(x, y *moment) *Finding {
 	f := c.at(Value, x, y)
 	n := len(c.b.stack) - 2
-	if n < 1 || len(c.a.stack) != len(c.b.stack) || c.a.stack[n] == nil || c.b.stack[n] == nil {
+	if n < 1 || len(c.a.stack) != len(c.b.stack) || c.a.stack[n].own == nil || c.b.stack[n].own == nil {
 		return f
 	}
 	f.First = f.Where[1]
-	f.Where = [2]*Place{placeOf(c.a.stack[n]), placeOf(c.b.stack[n])}
+	f.Where = [2]*Place{placeOf(c.a.stack[n].own), placeOf(c.b.stack[n].own)}
 	f.Text, f.Path = y.own.Text, places(c.b.stack[:n+1])
 	return f
 }
@@ -200,10 +262,10 @@ func (c *comparison) parted(x, y *moment, last [2]*moment) *Finding {
 }
 
 // places returns the lines of a path.
-func places(path []*weave.Site) (all []Place) {
+func places(path []step) (all []Place) {
 	for _, s := range path {
-		if s != nil {
-			all = append(all, *placeOf(s))
+		if s.own != nil {
+			all = append(all, *placeOf(s.own))
 		}
 	}
 	return all

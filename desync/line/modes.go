@@ -231,7 +231,7 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 	if runs[0].Hash == runs[1].Hash && runs[0].Panic == runs[1].Panic {
 		return nil
 	}
-	c := &comparison{before: before}
+	c := &comparison{before: before, decls: [2]map[string]weave.Decl{sides[0].source.Decls, sides[1].source.Decls}}
 	if err := s.fields(c, done, runs); err != nil {
 		return err
 	}

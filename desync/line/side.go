@@ -21,6 +21,7 @@ type side struct {
 	env    []string
 	folder string // for its files
 	edits  map[string][]byte
+	known  []string // packages of the sources, if they are known
 	source *weave.Source
 	binary string
 	runner []string // what runs the binary on this machine; nil for the machine itself
@@ -29,7 +30,7 @@ type side struct {
 // build reads, weaves and builds the sources.
 func (s *side) build(ctx context.Context, game string) error {
 	var err error
-	if s.source, err = weave.Read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits}); err != nil {
+	if s.source, err = weave.Read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits, Packages: s.known}); err != nil {
 		return err
 	}
 	woven := filepath.Join(s.folder, "woven")

@@ -22,8 +22,17 @@ type moment struct {
 	probe.Event
 	own  *weave.Site // on its side
 	id   int         // of the site in the numbers of side A, or weave.None
-	path []*weave.Site
+	path []step
 }
+
+// A step is a call that is under way: the latest probe in the function.
+type step struct {
+	own *weave.Site
+	id  int
+}
+
+// A variable is a variable in a function.
+type variable struct{ fn, name string }
 
 // A stream is the recording of one side. next returns the events that the other side may have too.
 type stream struct {
@@ -31,11 +40,13 @@ type stream struct {
 	close func() error
 	sites []weave.Site
 	id    func(site int) int
-	stack []*weave.Site // by depth: the latest site of the goroutine of Step
+	stack []step // by depth, of the goroutine of Step
 
-	recent []moment          // events that only this side has, since the last one that both have
-	extra  []moment          // effective assignments that only this side has
-	others map[string]moment // by name: the latest assignment in another goroutine
+	recent []moment            // events that only this side has, since the last one that both have
+	extra  []moment            // effective assignments that only this side has
+	calls  []moment            // statements with calls that only this side has
+	others map[string]moment   // by name: the latest assignment in another goroutine
+	locals map[variable]moment // the latest assignments, of the goroutine of Step
 	end    bool
 }
 
@@ -44,7 +55,7 @@ func openStream(j *job, run *program.Run, sites []weave.Site, id func(int) int) 
 	if err != nil {
 		return nil, err
 	}
-	return &stream{in: probe.NewReader(f), close: f.Close, sites: sites, id: id, others: map[string]moment{}}, nil
+	return &stream{in: probe.NewReader(f), close: f.Close, sites: sites, id: id, others: map[string]moment{}, locals: map[variable]moment{}}, nil
 }
 
 // read returns the next event of the goroutine of Step, or nil at the end.
@@ -69,10 +80,16 @@ func (s *stream) read() (*moment, error) {
 			continue
 		}
 		for len(s.stack) <= e.Depth {
-			s.stack = append(s.stack, nil)
+			s.stack = append(s.stack, step{})
 		}
 		s.stack = s.stack[:e.Depth+1]
-		s.stack[e.Depth] = m.own
+		s.stack[e.Depth] = step{m.own, m.id}
+		if m.own.Name != "" {
+			if m.id == weave.None {
+				m.path = slices.Clone(s.stack)
+			}
+			s.locals[variable{m.own.Func, m.own.Name}] = *m
+		}
 		return m, nil
 	}
 }
@@ -88,6 +105,9 @@ func (s *stream) next() (*moment, error) {
 		m.path = slices.Clone(s.stack)
 		if len(s.recent) < keepExtra {
 			s.recent = append(s.recent, *m)
+		}
+		if m.own.Kind == weave.Call && len(s.calls) < keepExtra {
+			s.calls = append(s.calls, *m)
 		}
 		if m.own.Kind == weave.Write && !m.own.Local && m.Value != m.Old && len(s.extra) < keepExtra {
 			s.extra = append(s.extra, *m)

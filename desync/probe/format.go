@@ -62,7 +62,7 @@ func appendValue(b []byte, v reflect.Value, depth int) []byte {
 	case reflect.String:
 		return strconv.AppendQuote(b, v.String())
 	case reflect.Pointer:
-		return appendPointer(b, v)
+		return appendPointer(b, v, depth)
 	case reflect.Interface:
 		if v.IsNil() {
 			return append(b, "nil"...)
@@ -90,14 +90,42 @@ func appendFloat(b []byte, v reflect.Value) []byte {
 }
 
 // appendPointer names what a pointer points to, without its address.
-func appendPointer(b []byte, v reflect.Value) []byte {
+func appendPointer(b []byte, v reflect.Value, depth int) []byte {
 	if v.IsNil() {
 		return append(b, "nil"...)
 	}
 	if e := entityOfValue(v); e != "" {
 		return append(append(b, '&'), e...)
 	}
+	if flat(v.Type().Elem()) {
+		return appendValue(append(b, '&'), v.Elem(), depth+1)
+	}
 	return append(append(b, '&'), v.Type().Elem().Name()...)
+}
+
+// maxFlat is how many fields a struct has whose content is told for a pointer to it.
+const maxFlat = 24
+
+// flats caches flat; the recording's lock guards it.
+var flats = map[reflect.Type]bool{}
+
+// flat reports whether a type is a number, a text or a small struct of those, such as a row of a table.
+func flat(t reflect.Type) bool {
+	is, ok := flats[t]
+	if ok {
+		return is
+	}
+	switch k := t.Kind(); {
+	case k == reflect.Struct:
+		is = t.NumField() <= maxFlat
+		for i := range t.NumField() {
+			is = is && flat(t.Field(i).Type)
+		}
+	default:
+		is = k == reflect.Bool || k == reflect.String || k >= reflect.Int && k <= reflect.Float64
+	}
+	flats[t] = is
+	return is
 }
 
 func appendStruct(b []byte, v reflect.Value, depth int) []byte {

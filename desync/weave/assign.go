@@ -38,7 +38,7 @@ func (f *file) defined(s ast.Stmt, e, value ast.Expr) {
 	n := f.site(Define, s, f.textOf(s))
 	f.last().Name, f.last().Local = id.Name, true
 	if value != nil {
-		f.last().Reads = f.reads(value)
+		f.reading(value)
 	}
 	f.insert(s.End(), after, "; if %s.On { %s.W(%d, %s, nil) }", probeName, probeName, n, id.Name)
 }
@@ -56,7 +56,7 @@ func (f *file) target(s ast.Stmt, e, value ast.Expr) {
 	n := f.site(Write, s, f.textOf(s))
 	f.last().Name, f.last().Local = fieldName(e), f.local(e)
 	if value != nil {
-		f.last().Reads = f.reads(value)
+		f.reading(value)
 	}
 	owner := f.owner(e)
 	if owner == "" {
@@ -142,7 +142,7 @@ func (f *file) declaration(s *ast.DeclStmt) {
 			n := f.site(Define, id, fmt.Sprintf("var %s", f.textOf(v)))
 			f.last().Name, f.last().Local = id.Name, true
 			if len(v.Values) == len(v.Names) {
-				f.last().Reads = f.reads(v.Values[i])
+				f.reading(v.Values[i])
 			}
 			f.insert(s.End(), after, "; if %s.On { %s.W(%d, %s, nil) }", probeName, probeName, n, id.Name)
 		}

@@ -64,19 +64,40 @@ func (f *file) function(name string, at ast.Node, recv, params *ast.FieldList, b
 	f.fn, f.lits = outer, outerLits
 }
 
-// literals gives probes to the function literals in a node, but not to those inside of them, which function does.
+// literals gives probes to the function literals in a node, but not to those inside of them, which function does; and to the
+// arguments of calls.
 func (f *file) literals(n ast.Node) {
 	if n == nil {
 		return
 	}
 	ast.Inspect(n, func(n ast.Node) bool {
-		lit, ok := n.(*ast.FuncLit)
-		if ok {
+		switch n := n.(type) {
+		case *ast.FuncLit:
 			f.lits++
-			f.function(f.fn+".func"+strconv.Itoa(f.lits), lit, nil, lit.Type.Params, lit.Body)
+			f.function(f.fn+".func"+strconv.Itoa(f.lits), n, nil, n.Type.Params, n.Body)
+			return false
+		case *ast.CallExpr:
+			f.arguments(n)
 		}
-		return !ok
+		return true
 	})
+}
+
+// arguments gives probes to the arguments of a call that are more than a name: a caller that computes a wrong one is named, and
+// not the function that gets it.
+func (f *file) arguments(call *ast.CallExpr) {
+	if t := f.info.Types[call.Fun]; t.IsType() || t.IsBuiltin() {
+		return
+	}
+	for _, a := range call.Args {
+		switch ast.Unparen(a).(type) {
+		case *ast.BinaryExpr, *ast.UnaryExpr:
+			if u, ok := ast.Unparen(a).(*ast.UnaryExpr); ok && (u.Op == token.AND || u.Op == token.ARROW) {
+				continue
+			}
+			f.wrap(Arg, a, f.textOf(a))
+		}
+	}
 }
 
 // exprs gives probes to the function literals in expressions.
@@ -94,7 +115,7 @@ func (f *file) wrap(k Kind, e ast.Expr, text string) bool {
 		return false
 	}
 	n := f.site(k, e, text)
-	f.last().Reads = f.reads(e)
+	f.reading(e)
 	f.insert(e.Pos(), opening, "%s.V(%d, ", probeName, n)
 	f.insert(e.End(), closing, ")")
 	return true
@@ -103,6 +124,9 @@ func (f *file) wrap(k Kind, e ast.Expr, text string) bool {
 // mark notes that a statement is reached.
 func (f *file) mark(k Kind, at ast.Node, text string) {
 	f.insert(at.Pos(), before, "%s", f.marker(k, at, text))
+	if k == Call {
+		f.reading(at)
+	}
 }
 
 func (f *file) marker(k Kind, at ast.Node, text string) string {

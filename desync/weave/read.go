@@ -28,6 +28,9 @@ type Options struct {
 	Env  []string // of the go command, such as GOARCH=386; nil means that of this process
 	Game string   // the name of the game; rules with another name are left out
 
+	// Packages are the packages with rules and those that they import, see [Source.Packages]. Nil means to look for them.
+	Packages []string
+
 	// Overlay has contents of files, by absolute path, in place of those on the disk.
 	Overlay map[string][]byte
 }
@@ -36,7 +39,8 @@ type Options struct {
 type Source struct {
 	Dir   string // of the module
 	Rules []Rules
-	Sites []Site // after Write, by number
+	Sites []Site          // after Write, by number
+	Decls map[string]Decl // the constants and variables of packages
 
 	o        Options
 	fset     *token.FileSet
@@ -64,10 +68,12 @@ func Read(o Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{Dir: dir, o: o, fset: token.NewFileSet(), decls: map[types.Object]decl{}, reached: map[ast.Node]bool{}}
-	paths, err := s.candidates()
-	if err != nil {
-		return nil, err
+	s := &Source{Dir: dir, o: o, fset: token.NewFileSet(), Decls: map[string]Decl{}, decls: map[types.Object]decl{}, reached: map[ast.Node]bool{}}
+	paths := o.Packages
+	if paths == nil {
+		if paths, err = s.candidates(); err != nil {
+			return nil, err
+		}
 	}
 	config := s.config(packages.LoadSyntax | packages.NeedModule)
 	if s.packages, err = packages.Load(config, paths...); err != nil {
@@ -84,6 +90,14 @@ func Read(o Options) (*Source, error) {
 		return nil, fmt.Errorf("%w: no function without parameters in %s returns the lockstep.Rules of game %q", ErrSource, dir, o.Game)
 	}
 	return s, nil
+}
+
+// Packages returns the paths of the packages that were read.
+func (s *Source) Packages() (all []string) {
+	for _, p := range s.packages {
+		all = append(all, p.PkgPath)
+	}
+	return all
 }
 
 // moduleDir returns the folder of the module that a folder is in.
@@ -155,14 +169,28 @@ func (s *Source) declare() {
 					s.decls[p.TypesInfo.Defs[d.Name]] = decl{p, d}
 				case *ast.GenDecl:
 					for _, spec := range d.Specs {
-						if v, ok := spec.(*ast.ValueSpec); ok && d.Tok == token.VAR {
-							for _, name := range v.Names {
-								s.decls[p.TypesInfo.Defs[name]] = decl{p, v}
-							}
+						if v, ok := spec.(*ast.ValueSpec); ok {
+							s.declareValue(p, d.Tok, v)
 						}
 					}
 				}
 			}
+		}
+	}
+}
+
+// declareValue notes where variables or constants are declared.
+func (s *Source) declareValue(p *packages.Package, tok token.Token, v *ast.ValueSpec) {
+	from, to := s.fset.PositionFor(v.Pos(), false), s.fset.PositionFor(v.End(), false)
+	src, err := s.content(from.Filename)
+	name, relErr := filepath.Rel(s.Dir, from.Filename)
+	for _, id := range v.Names {
+		o := p.TypesInfo.Defs[id]
+		if tok == token.VAR {
+			s.decls[o] = decl{p, v}
+		}
+		if err == nil && relErr == nil && o != nil && id.Name != "_" {
+			s.Decls[declName(o)] = Decl{filepath.ToSlash(name), from.Line, string(src[from.Offset:to.Offset])}
 		}
 	}
 }

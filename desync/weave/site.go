@@ -13,13 +13,14 @@ const (
 	Range              // a loop takes the next element
 	Case               // a case is chosen
 	Return             // a value is returned
+	Arg                // an argument of a call that is computed in place
 	Branch             // a break, continue or goto
 	Spawn              // a goroutine is started
 )
 
 // String returns the kind in a word.
 func (k Kind) String() string {
-	return [...]string{"enter", "call", "write", "define", "test", "range", "case", "return", "branch", "spawn"}[k]
+	return [...]string{"enter", "call", "write", "define", "test", "range", "case", "return", "arg", "branch", "spawn"}[k]
 }
 
 // A Site is the place of a probe.
@@ -28,10 +29,18 @@ type Site struct {
 	File   string // relative to the folder of the module
 	Line   int
 	Kind   Kind
-	Text   string // the expression or statement, or the variable that is assigned
-	Name   string // Write, Define: the variable or field that is assigned
-	Const  string // Return: the value, if it is a constant
-	Local  bool   // Write: of a local variable
-	Reads  []string
-	Source string // the line, without the space at its ends
+	Text   string   // the expression or statement, or the variable that is assigned
+	Name   string   // Write, Define: the variable or field that is assigned
+	Const  string   // Return: the value, if it is a constant
+	Local  bool     // Write: of a local variable
+	Reads  []string // names of the variables and fields that it reads
+	Uses   []string // names of the constants and variables of packages among them, as in Source.Decls
+	Source string   // the line, without the space at its ends
+}
+
+// A Decl is the declaration of a constant or a variable of a package.
+type Decl struct {
+	File string
+	Line int
+	Text string // with its lines
 }

@@ -160,7 +160,8 @@ func (f *file) ranges(s *ast.RangeStmt) {
 		}
 	}
 	n := f.site(Range, s, "range "+f.textOf(s.X))
-	f.last().Reads, f.last().Name = f.reads(s.X), strings.Join(names, ", ")
+	f.last().Name = strings.Join(names, ", ")
+	f.reading(s.X)
 	text := fmt.Sprintf(" if %s.On { ", probeName)
 	if len(names) == 0 {
 		text += fmt.Sprintf("%s.S(%d)", probeName, n)
@@ -168,7 +169,8 @@ func (f *file) ranges(s *ast.RangeStmt) {
 	for i, name := range names {
 		if i > 0 {
 			n = f.site(Range, s, "range "+f.textOf(s.X)+", "+name)
-			f.last().Reads, f.last().Name = f.reads(s.X), name
+			f.last().Name = name
+			f.reading(s.X)
 		}
 		text += fmt.Sprintf("%s.W(%d, %s, nil); ", probeName, n, name)
 	}
@@ -207,6 +209,9 @@ func (f *file) returns(s *ast.ReturnStmt) {
 		}
 	}
 	f.last().Const = strings.Join(constants, ", ")
+	for _, e := range s.Results {
+		f.reading(e)
+	}
 	for _, e := range s.Results {
 		if _, literal := e.(*ast.FuncLit); !literal {
 			f.wrap(Return, e, f.textOf(e))

@@ -103,7 +103,7 @@ func (f *file) typed(e ast.Expr) bool {
 	case *types.Tuple, *types.Signature: // several values; a function, whose type may come from its place
 		return false
 	}
-	return !f.adapts(e) || types.Identical(tv.Type, types.Typ[types.Bool]) || types.Identical(tv.Type, types.Typ[types.Int])
+	return !f.adapts(e) || types.Identical(tv.Type, types.Typ[types.Bool]) || types.Identical(tv.Type, types.Typ[types.UntypedBool]) || types.Identical(tv.Type, types.Typ[types.Int])
 }
 
 // adapts reports whether the type of an expression comes from its place: a comparison, or a shift of a constant.
@@ -124,19 +124,29 @@ func (f *file) adapts(e ast.Expr) bool {
 	return tv.Value != nil
 }
 
-// reads lists the fields and variables that an expression reads: "Unit.Health", "i".
-func (f *file) reads(n ast.Node) (all []string) {
+// reading notes what the latest site reads.
+func (f *file) reading(n ast.Node) {
+	s := f.last()
 	for n := range ast.Preorder(n) {
 		id, ok := n.(*ast.Ident)
 		if !ok {
 			continue
 		}
-		if v, ok := f.info.Uses[id].(*types.Var); ok && !slices.Contains(all, v.Name()) {
-			all = append(all, v.Name())
+		o := f.info.Uses[id]
+		if o == nil || o.Pkg() == nil {
+			continue
+		}
+		if v, ok := o.(*types.Var); ok && !slices.Contains(s.Reads, v.Name()) {
+			s.Reads = append(s.Reads, v.Name())
+		}
+		if name := declName(o); o.Parent() == o.Pkg().Scope() && f.source.Decls[name] != (Decl{}) && !slices.Contains(s.Uses, name) {
+			s.Uses = append(s.Uses, name)
 		}
 	}
-	return all
 }
+
+// declName is the name of a constant or variable of a package in Source.Decls.
+func declName(o types.Object) string { return o.Pkg().Path() + "." + o.Name() }
 
 // owner returns the element that an assigned expression is a field of, as an expression: an address, or "" without one.
 func (f *file) owner(e ast.Expr) string {
