@@ -47,6 +47,13 @@ type Run struct {
 	Panic   string `json:",omitempty"`
 	Events  int
 	Dropped int
+	Phases  []Phase `json:",omitempty"` // that Step marked, in order
+}
+
+// A Phase is a part of Step, see lockstep.Turn.Phase.
+type Phase struct {
+	Name string
+	Hash uint64 `json:",string"` // of the state at its beginning
 }
 
 // A Latest is the latest event of a probe before the tick.

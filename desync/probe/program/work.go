@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -118,6 +119,10 @@ func (m *match) record(sim *lockstep.Simulation, f *lockstep.Frame, n int) (run 
 		return run, err
 	}
 	defer out.Close()
+	sim.ObservePhases(func(_ lockstep.Tick, phase string, sum *checksum.Sum) {
+		run.Phases = append(run.Phases, Phase{phase, sum.Hash})
+	})
+	defer sim.ObservePhases(nil)
 	probe.Start(out, m.yield())
 	stepped := sim.Step(f)
 	run.Events, run.Dropped, err = probe.Stop()

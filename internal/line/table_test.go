@@ -5,15 +5,18 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/desync/weave"
 	"github.com/seed-49bee653/samestep/examples/platforms"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/weave"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/local"
 	"github.com/seed-49bee653/samestep/replay"
@@ -180,10 +183,14 @@ func (s *score) functionOf(file string, at *Place, inNew, inOld []int, sides [2]
 
 // TestBugs plants the bugs of the table, and compares the line that is named with the planted one.
 func TestBugs(t *testing.T) {
+	needsGo(t)
 	for name, table := range bugs {
+		if !whole && name == "skirmish" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
-			var s score
-			runTable(t, name, table, &s)
+			x := newBench(t, name)
+			s := x.table(table, bench.plain)
 			t.Logf("%s: %d bugs, %d on the line, %d in the function", name, s.planted, s.line, s.function)
 			if s.line*100 < s.planted*90 || s.function < s.planted {
 				t.Errorf("got %d of %d on the line and %d in the function, want 90 %% and all", s.line, s.planted, s.function)
@@ -192,33 +199,118 @@ func TestBugs(t *testing.T) {
 	}
 }
 
-func runTable(t *testing.T, name string, table []bug, s *score) {
-	ctx := context.Background()
+// The table notices if probes are missing, and if the probes of two versions are paired in a wrong way.
+func TestBugsNotice(t *testing.T) {
+	needsGo(t)
+	x := newBench(t, "platforms")
+	for name, spoil := range map[string]func(bench, *side, weave.Program){"no values": bench.noValues, "no partners": bench.noPartners} {
+		if name != "no values" && !whole {
+			continue
+		}
+		s := x.table(bugs["platforms"], spoil)
+		if s.planted < 2 || s.line*100 >= s.planted*90 {
+			t.Errorf("%s: got %d of %d on the line, want less than 90 %%", name, s.line, s.planted)
+		}
+	}
+}
+
+func needsGo(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: builds several versions of a game")
+	}
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+}
+
+// A bench tries bugs on one game.
+type bench struct {
+	t      *testing.T
+	name   string
+	dir    string
+	replay string
+	a      *side
+}
+
+func newBench(t *testing.T, name string) bench {
 	dir := t.TempDir()
-	path := playedGame(name).record(t, dir)
-	a := &side{name: "A", dir: filepath.Join("..", ".."), folder: filepath.Join(dir, "A")}
-	if err := a.build(ctx, name); err != nil {
+	x := bench{t: t, name: name, dir: dir, replay: playedGame(name).record(t, dir)}
+	x.a = &side{name: "A", dir: filepath.Join("..", ".."), folder: filepath.Join(dir, "A")}
+	if err := x.a.build(context.Background(), name); err != nil {
 		t.Fatal(err)
 	}
+	return x
+}
+
+// table plants bugs one after the other. Without SAMESTEP_LINES that is only the first two.
+func (x bench) table(list []bug, spoil func(bench, *side, weave.Program)) (s score) {
 	only := os.Getenv("SAMESTEP_BUG")
-	for i, b := range table {
+	for i, b := range list {
 		if !whole && i > 1 || only != "" && b.name != only {
 			continue
 		}
-		edits, inNew, inOld := b.plant(t, name)
-		one := &side{name: "B", dir: a.dir, edits: edits, known: a.source.Packages(), folder: filepath.Join(dir, fmt.Sprint("B", i))}
-		if err := one.build(ctx, name); err != nil {
-			t.Fatal(b.name, err)
-		}
-		r, err := between(ctx, path, [2]*side{a, one}, filepath.Join(dir, fmt.Sprint("work", i)))
+		edits, inNew, inOld := b.plant(x.t, x.name)
+		one := x.edited(edits, spoil)
+		sides := [2]*side{x.a, one}
+		r, err := between(context.Background(), x.replay, sides, x.t.TempDir())
 		if err != nil {
-			t.Fatal(b.name, err)
+			x.t.Fatal(b.name, err)
 		}
 		missed := len(s.missed)
-		s.judge(b, name, r, inNew, inOld, [2]*side{a, one})
+		s.judge(b, x.name, r, inNew, inOld, sides)
 		for _, m := range s.missed[missed:] {
-			t.Log(m)
+			x.t.Log(m)
 		}
+	}
+	return s
+}
+
+// edited builds an edited version.
+func (x bench) edited(edits map[string][]byte, spoil func(bench, *side, weave.Program)) *side {
+	one := &side{name: "B", dir: x.a.dir, edits: edits, known: x.a.source.Packages(), folder: x.t.TempDir()}
+	p, err := one.weave(x.name)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	spoil(x, one, p)
+	if err := one.compile(context.Background(), p); err != nil {
+		x.t.Fatal(err)
+	}
+	return one
+}
+
+func (x bench) plain(*side, weave.Program) {}
+
+// noValues takes the probes of assigned, tested and returned values out of a woven copy.
+func (x bench) noValues(one *side, p weave.Program) {
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(p.Overlay), "*.go"))
+	if err != nil || len(files) == 0 {
+		x.t.Fatal("no woven files", err)
+	}
+	for _, name := range files {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		src = probes.ReplaceAllFunc(src, func(b []byte) []byte {
+			if bytes.HasPrefix(b, []byte("if")) {
+				return nil
+			}
+			return []byte("(")
+		})
+		if err := os.WriteFile(name, src, 0o600); err != nil {
+			x.t.Fatal(err)
+		}
+	}
+}
+
+var probes = regexp.MustCompile(`(if samestepProbe\.On \{ samestepProbe\.[BWR]\([^{}]*\) \}|samestepProbe\.V\(\d+, )`)
+
+// noPartners makes each probe of a version the partner of none, or of a wrong one.
+func (x bench) noPartners(one *side, _ weave.Program) {
+	for i := range one.source.Sites {
+		s := &one.source.Sites[i]
+		s.Text, s.Name = fmt.Sprint("probe ", i%7), fmt.Sprint(i%5)
 	}
 }
 
@@ -229,11 +321,6 @@ func between(ctx context.Context, path string, sides [2]*side, folder string) (*
 		return nil, err
 	}
 	defer f.Close()
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return nil, err
-	}
 	s := &search{file: f, folder: folder, result: &Result{Mode: Versions}}
 	return s.result, s.two(ctx, sides)
 }
-
-var _ = weave.None

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-49bee653/samestep/desync/weave"
+	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
 // A comparison looks for the first difference between two recordings.

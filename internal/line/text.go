@@ -27,6 +27,9 @@ func (r *Result) WriteText(w io.Writer) error {
 	for i, f := range r.Fields {
 		p.Line(once("state", i), "%s: %s | %s", f.Path, f.Values[0], f.Values[1])
 	}
+	if r.Phase != "" {
+		p.Line("phase", "%s", r.Phase)
+	}
 	if r.Finding == nil {
 		p.Line("verdict", "tick %d has the same result on both sides when it is computed alone", r.Tick)
 	} else {

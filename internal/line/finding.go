@@ -3,7 +3,7 @@ package line
 import (
 	"strings"
 
-	"github.com/seed-49bee653/samestep/desync/weave"
+	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
 // A Place is a line of code.

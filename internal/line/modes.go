@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/desync/weave"
+	"github.com/seed-49bee653/samestep/internal/weave"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -104,6 +104,7 @@ func (s *search) firstTick(a, b *job) error {
 // alone compares one version with itself: again and again, and then warm with cold.
 func (s *search) alone(ctx context.Context) error {
 	a := s.side("A", s.Source)
+	a.edits = s.Edits
 	s.result.Mode, s.result.Sides = Again, [2]string{"one run", "another run"}
 	s.progress("building with probes")
 	if err := s.build(ctx, a); err != nil {
@@ -228,6 +229,7 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 		s.result.Events[i], s.result.Panics[i] = r.Events, r.Panic
 		s.result.Dropped += r.Dropped
 	}
+	s.result.Phase = phaseOf(runs[0].Phases, runs[1].Phases)
 	if runs[0].Hash == runs[1].Hash && runs[0].Panic == runs[1].Panic {
 		return nil
 	}
@@ -258,6 +260,17 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 	defer c.b.close()
 	s.result.Finding, err = c.find()
 	return err
+}
+
+// phaseOf returns the phase in which two runs began to differ: the last one that began with equal states.
+func phaseOf(a, b []program.Phase) (name string) {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			break
+		}
+		name = a[i].Name
+	}
+	return name
 }
 
 // fields compares the states after the tick.

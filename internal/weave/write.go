@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,7 @@ type Program struct {
 
 // Write writes the woven copies of the sources, and a program with their rules, to files in a folder.
 func (s *Source) Write(folder string) (Program, error) {
-	s.Sites = nil
+	s.Sites, s.files = nil, nil
 	replace := map[string]string{}
 	add := func(path string, content []byte) error {
 		copied := filepath.Join(folder, strconv.Itoa(len(replace))+".go")
@@ -36,6 +37,7 @@ func (s *Source) Write(folder string) (Program, error) {
 			path := s.fset.PositionFor(f.Package, false).Filename
 			content, err := s.weave(p, f, path)
 			if err == nil && content != nil {
+				s.files = append(s.files, path)
 				err = add(path, content)
 			}
 			if err != nil {
@@ -43,14 +45,11 @@ func (s *Source) Write(folder string) (Program, error) {
 			}
 		}
 	}
-	main, dir, err := s.program()
-	if err != nil {
+	main, path := s.program()
+	if err := add(path, main); err != nil {
 		return Program{}, err
 	}
-	if err := add(filepath.Join(dir, "main.go"), main); err != nil {
-		return Program{}, err
-	}
-	rel, err := filepath.Rel(s.Dir, dir)
+	rel, err := filepath.Rel(s.Dir, filepath.Dir(path))
 	if err != nil {
 		return Program{}, err
 	}
@@ -78,9 +77,13 @@ func (s *Source) weave(p *packages.Package, f *ast.File, path string) ([]byte, e
 		return nil, err
 	}
 	w := &file{source: s, name: filepath.ToSlash(name), pkg: p.PkgPath, src: src, tok: s.fset.File(f.Package), info: p.TypesInfo}
+	sites := len(s.Sites)
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
+			if s.inMain() && p.PkgPath == s.Rules[0].Package && d.Recv == nil && d.Name.Name == "main" {
+				w.insert(d.Name.End(), before, "OfTheGame")
+			}
 			if s.reached[d] && d.Body != nil {
 				w.function(p.PkgPath+"."+receiver(d)+d.Name.Name, d, d.Recv, d.Type.Params, d.Body)
 			}
@@ -97,6 +100,9 @@ func (s *Source) weave(p *packages.Package, f *ast.File, path string) ([]byte, e
 		return nil, nil
 	} else if len(w.all) == 0 {
 		return src, nil
+	}
+	if len(s.Sites) == sites {
+		return inserted(src, w.all), nil
 	}
 	w.insert(f.Name.End(), before, "; import %s %q", probeName, engine+"/desync/probe")
 	return inserted(src, w.all), nil
@@ -137,20 +143,33 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// program returns the main of a program with all rules, and its folder.
-func (s *Source) program() (content []byte, dir string, err error) {
+// program returns the file with the main of a program with all rules, and its folder. Rules in a program of the game cannot be
+// imported: then the main is in the folder of that program, and its own gets another name.
+func (s *Source) program() (content []byte, name string) {
 	var imports, makers strings.Builder
+	inMain := s.inMain()
+	home := s.Rules[slices.IndexFunc(s.Rules, func(r Rules) bool { return r.Main == inMain })]
 	for i, r := range s.Rules {
-		if r.Main {
-			return nil, "", fmt.Errorf("%w: the rules are in a program, package %s: move them to a package of their own, which can be imported", ErrSource, r.Package)
+		switch {
+		case r.Main && inMain && r.Package == home.Package:
+			fmt.Fprintf(&makers, "program.Of(%s), ", r.Func)
+		case !r.Main:
+			fmt.Fprintf(&imports, "\trules%d %q\n", i, r.Package)
+			fmt.Fprintf(&makers, "program.Of(rules%d.%s), ", i, r.Func)
 		}
-		fmt.Fprintf(&imports, "\trules%d %q\n", i, r.Package)
-		fmt.Fprintf(&makers, "program.Of(rules%d.%s), ", i, r.Func)
 	}
 	for _, p := range s.packages {
-		if p.PkgPath == s.Rules[0].Package {
-			dir = filepath.Join(filepath.Dir(s.fset.PositionFor(p.Syntax[0].Package, false).Filename), MainDir)
+		if p.PkgPath == home.Package {
+			name = filepath.Join(filepath.Dir(s.fset.PositionFor(p.Syntax[0].Package, false).Filename), MainDir, "main.go")
 		}
 	}
-	return fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n%s)\n\nfunc main() { program.Main(%s) }\n", engine+"/desync/probe/program", imports.String(), makers.String()), dir, nil
+	if inMain {
+		name = filepath.Join(filepath.Dir(filepath.Dir(name)), MainDir+".go")
+	}
+	return fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n%s)\n\nfunc main() { program.Main(%s) }\n", engine+"/desync/probe/program", imports.String(), makers.String()), name
+}
+
+// inMain reports whether all rules are in programs.
+func (s *Source) inMain() bool {
+	return !slices.ContainsFunc(s.Rules, func(r Rules) bool { return !r.Main })
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/desync/weave"
+	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
 // Limits of what is kept of a recording, whatever its length.

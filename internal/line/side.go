@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/desync/weave"
+	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
 // A side is one of the programs that compute the tick.
@@ -29,18 +29,27 @@ type side struct {
 
 // build reads, weaves and builds the sources.
 func (s *side) build(ctx context.Context, game string) error {
-	var err error
-	if s.source, err = weave.Read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits, Packages: s.known}); err != nil {
-		return err
-	}
-	woven := filepath.Join(s.folder, "woven")
-	if err := os.MkdirAll(woven, 0o700); err != nil {
-		return err
-	}
-	p, err := s.source.Write(woven)
+	p, err := s.weave(game)
 	if err != nil {
 		return err
 	}
+	return s.compile(ctx, p)
+}
+
+// weave reads the sources, and writes woven copies.
+func (s *side) weave(game string) (p weave.Program, err error) {
+	if s.source, err = weave.Read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits, Packages: s.known}); err != nil {
+		return p, err
+	}
+	woven := filepath.Join(s.folder, "woven")
+	if err := os.MkdirAll(woven, 0o700); err != nil {
+		return p, err
+	}
+	return s.source.Write(woven)
+}
+
+// compile builds woven copies.
+func (s *side) compile(ctx context.Context, p weave.Program) error {
 	s.binary = filepath.Join(s.folder, "rules.exe")
 	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", p.Overlay, "-o", s.binary, p.Package)
 	c.Dir, c.Env = p.Dir, s.env

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-49bee653/samestep/desync/weave"
+	"github.com/seed-49bee653/samestep/internal/weave"
 	"github.com/seed-49bee653/samestep/state"
 )
 

@@ -47,6 +47,7 @@ type Source struct {
 	packages []*packages.Package
 	decls    map[types.Object]decl
 	reached  map[ast.Node]bool
+	files    []string // that Write has woven
 }
 
 // Rules are a function without parameters that returns lockstep.Rules.
