@@ -49,6 +49,20 @@ var bugs = map[string][]bug{
 		{name: "a number in a table", file: "kinds.go", old: "Health: 110, Damage: 7,", new: "Health: 110, Damage: 8,", also: "&traits[k]"},
 		{name: "a test is turned around", file: "combat.go", old: "if w.inReach(i, j) {\n\t\tw.hit(i, j)\n\t\tif !u.Kind.Building() {", new: "if w.inReach(i, j) {\n\t\tw.hit(i, j)\n\t\tif u.Kind.Building() {"},
 		{name: "break instead of continue", file: "move.go", old: "if overlap <= 0 || int(j) == i {\n\t\t\t\tcontinue", new: "if overlap <= 0 || int(j) == i {\n\t\t\t\tbreak"},
+
+		// These were written after the code that they test.
+		{name: "a limit is too high by one", file: "unit.go", old: "patience  = 40 ", new: "patience  = 41 ", also: "patience"},
+		{name: "a list is cut short", file: "combat.go", old: "w.Units = w.Units[:alive]", new: "w.Units = w.Units[:max(alive, 1)-1]"},
+		{name: "a unit too many is made", file: "economy.go", old: "u.Queue--\n", new: "u.Queue -= min(u.Queue, 2)\n"},
+		{name: "a half is forgotten", file: "move.go", old: "by.Y += d.Y * overlap / 2", new: "by.Y += d.Y * overlap"},
+		{name: "a wrong place is sensed", file: "world.go", old: "s.seen[i] = outside{u.Pos,", new: "s.seen[i] = outside{u.Goal,"},
+		{name: "a comparison is turned around", file: "economy.go", old: "b.Owner == u.Owner && d < nearest", new: "b.Owner == u.Owner && d > nearest"},
+		{name: "a loop ends too early", file: "world.go", old: "for i := range w.Units {\n\t\tu := &w.Units[i]\n\t\ts.seen[i]", new: "for i := range len(w.Units) - 1 {\n\t\tu := &w.Units[i]\n\t\ts.seen[i]"},
+		{name: "two arguments are swapped", file: "move.go", old: "d = w.scatter(w.Units[i].ID, w.Units[j].ID)", new: "d = w.scatter(w.Units[j].ID, w.Units[i].ID)"},
+		{name: "a helper is written anew", file: "world.go", old: "func square(d fixed.Q) fixed.Q { return (d / (1 << 16)) * (d / (1 << 16)) }", new: "func square(d fixed.Q) fixed.Q { return (d / (1 << 15)) * (d / (1 << 17)) }"},
+		{name: "a return gives the wrong thing", file: "combat.go", old: "\treturn w.Units[best].ID\n", new: "\treturn w.Units[max(best, 1)-1].ID\n"},
+		{name: "an else is forgotten", file: "economy.go", old: "\t\t\tu.Phase, u.Work = phaseWork, mineTicks\n\t\t} else {\n\t\t\tw.advance(i)\n", new: "\t\t\tu.Phase, u.Work = phaseWork, mineTicks\n"},
+		{name: "a function is called twice", file: "step.go", old: "\tw.regrow()\n", new: "\tw.regrow()\n\tw.regrow()\n"},
 	},
 	"platforms": {
 		{name: "a wrong sign", file: "commands.go", old: "u.MoveX = o.X\n", new: "u.MoveX = -o.X\n"},
