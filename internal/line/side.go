@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
@@ -51,7 +52,8 @@ func (s *side) weave(game string) (p weave.Program, err error) {
 // compile builds woven copies.
 func (s *side) compile(ctx context.Context, p weave.Program) error {
 	s.binary = filepath.Join(s.folder, "rules.exe")
-	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-overlay", p.Overlay, "-o", s.binary, p.Package)
+	args := slices.Concat([]string{"build", "-trimpath", "-overlay", p.Overlay, "-o", s.binary}, weave.BuildFlags, []string{p.Package})
+	c := exec.CommandContext(ctx, "go", args...)
 	c.Dir, c.Env = p.Dir, s.env
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("line: go build of the woven sources in %s: %w\n%s", s.dir, err, clipLines(string(out), 20))

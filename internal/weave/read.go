@@ -101,6 +101,10 @@ func (s *Source) Packages() (all []string) {
 	return all
 }
 
+// BuildFlags are flags of the go command. A vendor folder has only what the game imports, and not package desync/probe, so
+// the modules come from the module cache.
+var BuildFlags = []string{"-mod=readonly"}
+
 // moduleDir returns the folder of the module that a folder is in.
 func moduleDir(o Options) (string, error) {
 	c := exec.Command("go", "env", "GOMOD")
@@ -117,7 +121,7 @@ func moduleDir(o Options) (string, error) {
 }
 
 func (s *Source) config(mode packages.LoadMode) *packages.Config {
-	return &packages.Config{Mode: mode, Dir: s.Dir, Env: s.o.Env, Fset: s.fset, Overlay: s.o.Overlay}
+	return &packages.Config{Mode: mode, Dir: s.Dir, Env: s.o.Env, Fset: s.fset, Overlay: s.o.Overlay, BuildFlags: BuildFlags}
 }
 
 // candidates returns the paths of the packages that may have rules, and of all in the module that these import.
