@@ -51,7 +51,8 @@ func (c *comparison) alone(x, y *moment, atSite bool) (*moment, int) {
 		func(*moment) bool { return whole },
 	} {
 		for i, s := range []*stream{c.a, c.b} {
-			if n := slices.IndexFunc(s.extra, func(m moment) bool { return explains(&m) }); n >= 0 {
+			other := []*stream{c.b, c.a}[i]
+			if n := slices.IndexFunc(s.extra, func(m moment) bool { return explains(&m) && !other.assigns(&m) }); n >= 0 {
 				return &s.extra[n], i
 			}
 		}

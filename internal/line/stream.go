@@ -55,7 +55,13 @@ func openStream(j *job, run *program.Run, sites []weave.Site, id func(int) int) 
 	if err != nil {
 		return nil, err
 	}
-	return &stream{in: probe.NewReader(f), close: f.Close, sites: sites, id: id, others: map[string]moment{}, locals: map[variable]moment{}}, nil
+	s := newStream(f, sites, id)
+	s.close = f.Close
+	return s, nil
+}
+
+func newStream(r io.Reader, sites []weave.Site, id func(int) int) *stream {
+	return &stream{in: probe.NewReader(r), sites: sites, id: id, others: map[string]moment{}, locals: map[variable]moment{}}
 }
 
 // read returns the next event of the goroutine of Step, or nil at the end.
@@ -84,7 +90,7 @@ func (s *stream) read() (*moment, error) {
 		}
 		s.stack = s.stack[:e.Depth+1]
 		s.stack[e.Depth] = step{m.own, m.id}
-		if m.own.Name != "" {
+		if m.own.Name != "" && (m.own.Kind != weave.Write || m.own.Local) {
 			if m.id == weave.None {
 				m.path = slices.Clone(s.stack)
 			}
@@ -126,4 +132,11 @@ func (s *stream) writes() (all []moment, err error) {
 			all = append(all, *m)
 		}
 	}
+}
+
+// assigns reports whether this side, too, has an assignment of a value at a place of its own: a statement that was moved.
+func (s *stream) assigns(m *moment) bool {
+	return slices.ContainsFunc(s.extra, func(o moment) bool {
+		return o.own.Name == m.own.Name && o.Entity == m.Entity && o.Value == m.Value
+	})
 }

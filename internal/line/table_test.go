@@ -144,6 +144,9 @@ func (s *score) judge(b bug, game string, r *Result, inNew, inOld []int, sides [
 	if b.also != "" && strings.Contains(at.Source, b.also) {
 		onLine = true
 	}
+	if b.not != "" && strings.Contains(at.Source, b.not) {
+		onLine = false
+	}
 	inFunc := onLine || s.functionOf(file, at, inNew, inOld, sides)
 	if onLine {
 		s.line++
