@@ -110,7 +110,7 @@ func (s *search) alone(ctx context.Context) error {
 	if err := s.build(ctx, a); err != nil {
 		return err
 	}
-	log, err := s.log("log", s.From, s.Last)
+	log, err := s.log("log", 0, s.Last) // from the start: a stale cache may be old
 	if err != nil {
 		return err
 	}
