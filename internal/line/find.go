@@ -83,9 +83,9 @@ func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
 	}
 	from := time.Now()
 	switch {
-	case (o.Other != "" || o.Edits != nil) && o.Platform != "":
+	case o.Other != "" && o.Platform != "":
 		return nil, errors.New("line: want another version or another platform, not both")
-	case o.Other != "" || o.Edits != nil:
+	case o.Other != "" || o.Edits != nil && o.Platform == "":
 		err = s.versions(ctx)
 	case o.Platform != "":
 		err = s.platforms(ctx)

@@ -38,6 +38,7 @@ func (s *search) versions(ctx context.Context) error {
 // platforms compares this platform with another one.
 func (s *search) platforms(ctx context.Context) error {
 	a, b := s.side("A", s.Source), s.side("B", s.Source)
+	a.edits, b.edits = s.Edits, s.Edits
 	var err error
 	if b.env, b.runner, err = platform(s.Platform); err != nil {
 		return err

@@ -18,7 +18,8 @@ type Options struct {
 	Platform string // another platform, such as "js/wasm" or "linux/386"; "" for none
 	Runs     int    // without both: how often to compute the match with one version; 0 means 4
 
-	// Edits make the other version of Source: contents of files, by absolute path. Nil for none.
+	// Edits are contents of files, by absolute path, in place of those on the disk. They are the other version, unless Platform
+	// is set. Nil for none.
 	Edits map[string][]byte
 
 	Tick lockstep.Tick // the tick; 0 means the first one whose results differ
