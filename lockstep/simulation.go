@@ -95,6 +95,20 @@ func (s *Simulation) Observe(f func(Tick, any)) {
 // ObserveDraws registers f for every [Draw] that the game reports. It is called after each tick. Nil disables it.
 func (s *Simulation) ObserveDraws(f func(Tick, Draw)) { s.onDraw, s.turn.drawing = f, f != nil }
 
+// ObservePhases registers f for every phase that Step marks with [Turn.Phase]. It is called during the step, with the sum of
+// the state at the beginning of the phase, which is valid until f returns. Each call sums the whole state. Nil disables it.
+func (s *Simulation) ObservePhases(f func(t Tick, phase string, sum *checksum.Sum)) {
+	if f == nil {
+		s.turn.phased = nil
+		return
+	}
+	var sum checksum.Sum
+	s.turn.phased = func(phase string) {
+		s.world.sum(&sum)
+		f(s.turn.Tick, phase, &sum)
+	}
+}
+
 // Step advances the state by one tick. It returns [ErrGap] or [ErrRepeat] if f is not the next frame, and a
 // [*PanicError] if the game's Step panics. After a panic the state is unusable.
 func (s *Simulation) Step(f *Frame) error { return s.run(f, true) }

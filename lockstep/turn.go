@@ -20,6 +20,17 @@ type Turn struct {
 
 	drawing bool
 	draws   []Draw // of this Step, delivered like events
+
+	phased func(name string) // nil unless phases are observed
+}
+
+// Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of
+// the state at each mark, so two machines can tell in which part of a tick their states began to differ. Without one, it
+// costs a comparison.
+func (t *Turn) Phase(name string) {
+	if t.phased != nil {
+		t.phased(name)
+	}
 }
 
 // A Draw is one use of randomness that leaves no trace in the state, such as a number that depends only on a seed, an

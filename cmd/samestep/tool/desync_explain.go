@@ -21,7 +21,7 @@ import (
 )
 
 func desyncCommand() *cli.Command {
-	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand()}}
+	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand(), desyncLineCommand()}}
 }
 
 func desyncExplainCommand() *cli.Command {

@@ -75,6 +75,11 @@ var imports = []importRow{
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, tests: live},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
+	// Only the standard library: the woven copy of any package imports it.
+	{pattern: "desync/probe"},
+	{pattern: "desync/probe/program", own: []string{"checksum", "desync/probe", "lockstep", "lockstep/record"}, tests: slices.Concat(log, live, []string{"lockstep/local"})},
+	{pattern: "internal/weave", modules: []string{xtools}},
+	{pattern: "internal/line", own: slices.Concat(log, []string{"desync/probe", "desync/probe/program", "internal/weave", "internal/words"}), modules: []string{xsync}, tests: slices.Concat(games, []string{"lockstep/local"})},
 	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/wsmatch"}), modules: []string{websocket, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI})},
 	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{metrics, bbolt}},
 	// Apart, so that only a program with object storage links its client.

@@ -1,0 +1,55 @@
+package probe_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/desync/probe"
+)
+
+// What a woven function looks like, and what is recorded of it.
+func Example() {
+	type Unit struct {
+		ID     uint32
+		Health int32
+	}
+	hit := func(u *Unit, damage int32) {
+		if probe.On {
+			defer probe.Leave(probe.Enter(0, u, damage))
+		}
+		if probe.On {
+			probe.B(u.Health)
+		}
+		u.Health -= damage
+		if probe.On {
+			probe.R(1, u.Health, u)
+		}
+	}
+	var out bytes.Buffer
+	probe.Start(&out, nil)
+	hit(&Unit{ID: 7, Health: 30}, 4)
+	probe.Stop()
+
+	for r := probe.NewReader(&out); ; {
+		var e probe.Event
+		e, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		fmt.Printf("probe %d of %s: %s", e.Site, e.Entity, e.Value)
+		if e.Replaces {
+			fmt.Printf(", before %s", e.Old)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// probe 0 of Unit 7: &Unit 7, 4
+	// probe 1 of Unit 7: 26, before 30
+}
+
+func ExampleReader() {
+	_, err := probe.NewReader(bytes.NewReader([]byte{0, 1})).Next()
+	fmt.Println(err)
+	// Output: probe: not a whole recording: EOF
+}

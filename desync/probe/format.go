@@ -1,0 +1,216 @@
+package probe
+
+import (
+	"fmt"
+	"hash/fnv"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// Limits of the text of one value. What is left out goes into a hash, so that texts differ if the values do.
+const (
+	maxText  = 160 // bytes
+	maxDepth = 4   // structs and lists inside each other
+	maxElems = 8   // elements of a list in words
+	maxHash  = 32  // elements at each end of a list that its hash covers
+)
+
+// format returns a value as text that does not depend on addresses.
+func format(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case bool:
+		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
+	case string:
+		return clip(strconv.Quote(v))
+	}
+	return clip(string(appendValue(nil, reflect.ValueOf(v), 0)))
+}
+
+// clip shortens a text, and keeps texts different.
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return s[:maxText] + "… #" + hash(s)
+}
+
+func hash(s string) string {
+	h := fnv.New64a()
+	h.Write([]byte(s))
+	return strconv.FormatUint(h.Sum64()>>16, 16)
+}
+
+func appendValue(b []byte, v reflect.Value, depth int) []byte {
+	switch v.Kind() {
+	case reflect.Invalid:
+		return append(b, "nil"...)
+	case reflect.Bool:
+		return strconv.AppendBool(b, v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return strconv.AppendInt(b, v.Int(), 10)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return strconv.AppendUint(b, v.Uint(), 10)
+	case reflect.Float32, reflect.Float64:
+		return appendFloat(b, v)
+	case reflect.Complex64, reflect.Complex128:
+		return fmt.Appendf(b, "%x", v.Complex())
+	case reflect.String:
+		return strconv.AppendQuote(b, v.String())
+	case reflect.Pointer:
+		return appendPointer(b, v, depth)
+	case reflect.Interface:
+		if v.IsNil() {
+			return append(b, "nil"...)
+		}
+		return appendValue(b, v.Elem(), depth)
+	case reflect.Struct:
+		return appendStruct(b, v, depth)
+	case reflect.Slice, reflect.Array:
+		return appendList(b, v, depth)
+	case reflect.Map:
+		return append(strconv.AppendInt(append(b, "map of "...), int64(v.Len()), 10), " entries"...)
+	}
+	if v.IsNil() {
+		return append(b, "nil"...)
+	}
+	return append(b, v.Kind().String()...)
+}
+
+// appendFloat appends a float exactly: the shortest decimal that gives the same bits, and the bits of a NaN.
+func appendFloat(b []byte, v reflect.Value) []byte {
+	if f := v.Float(); f != f {
+		return append(b, "NaN"...)
+	}
+	return strconv.AppendFloat(b, v.Float(), 'g', -1, v.Type().Bits())
+}
+
+// appendPointer names what a pointer points to, without its address.
+func appendPointer(b []byte, v reflect.Value, depth int) []byte {
+	if v.IsNil() {
+		return append(b, "nil"...)
+	}
+	if e := entityOfValue(v); e != "" {
+		return append(append(b, '&'), e...)
+	}
+	if flat(v.Type().Elem()) {
+		return appendValue(append(b, '&'), v.Elem(), depth+1)
+	}
+	return append(append(b, '&'), v.Type().Elem().Name()...)
+}
+
+// maxFlat is how many fields a struct has whose content is told for a pointer to it.
+const maxFlat = 24
+
+// flats caches flat; the recording's lock guards it.
+var flats = map[reflect.Type]bool{}
+
+// flat reports whether a type is a number, a text or a small struct of those, such as a row of a table.
+func flat(t reflect.Type) bool {
+	is, ok := flats[t]
+	if ok {
+		return is
+	}
+	switch k := t.Kind(); {
+	case k == reflect.Struct:
+		is = t.NumField() <= maxFlat
+		for i := range t.NumField() {
+			is = is && flat(t.Field(i).Type)
+		}
+	default:
+		is = k == reflect.Bool || k == reflect.String || k >= reflect.Int && k <= reflect.Float64
+	}
+	flats[t] = is
+	return is
+}
+
+func appendStruct(b []byte, v reflect.Value, depth int) []byte {
+	if depth >= maxDepth {
+		return append(b, "{…}"...)
+	}
+	t := v.Type()
+	b = append(b, '{')
+	for i := range t.NumField() {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = append(append(b, t.Field(i).Name...), ':')
+		b = appendValue(b, v.Field(i), depth+1)
+	}
+	return append(b, '}')
+}
+
+// appendList appends the elements of a short list, and the length and a hash of a long one.
+func appendList(b []byte, v reflect.Value, depth int) []byte {
+	n := v.Len()
+	if depth >= maxDepth {
+		return append(strconv.AppendInt(append(b, '['), int64(n), 10), ']')
+	}
+	var list []byte
+	for i := range n {
+		if i == maxHash && n > 2*maxHash {
+			list = append(list, " …"...)
+		}
+		if i >= maxHash && i < n-maxHash {
+			continue
+		}
+		if i > 0 {
+			list = append(list, ' ')
+		}
+		list = appendValue(list, v.Index(i), depth+1)
+	}
+	if n <= maxElems && len(list) < maxText {
+		return append(append(append(b, '['), list...), ']')
+	}
+	return append(strconv.AppendInt(b, int64(n), 10), " elements #"+hash(string(list))...)
+}
+
+// entityOf names the element that v is or points to, such as "Unit 12". It returns "" for a value without an ID.
+func entityOf(v any) string {
+	switch v.(type) {
+	case nil, bool, int, string:
+		return ""
+	}
+	return entityOfValue(reflect.ValueOf(v))
+}
+
+func entityOfValue(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return ""
+		}
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		return ""
+	}
+	i := idField(v.Type())
+	if i < 0 {
+		return ""
+	}
+	b := append([]byte(v.Type().Name()), ' ')
+	return string(appendValue(b, v.Field(i), 0))
+}
+
+// idFields caches idField; the recording's lock guards it.
+var idFields = map[reflect.Type]int{}
+
+// idField returns the index of the integer field ID of a struct, or -1.
+func idField(t reflect.Type) int {
+	if i, ok := idFields[t]; ok {
+		return i
+	}
+	at := -1
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if k := f.Type.Kind(); strings.EqualFold(f.Name, "ID") && k >= reflect.Int && k <= reflect.Uint64 {
+			at = i
+		}
+	}
+	idFields[t] = at
+	return at
+}

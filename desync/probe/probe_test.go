@@ -1,0 +1,148 @@
+package probe
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// recorded returns the events of f.
+func recorded(tb testing.TB, f func()) (all []Event) {
+	tb.Helper()
+	var b bytes.Buffer
+	Start(&b, nil)
+	f()
+	n, dropped, err := Stop()
+	if err != nil || dropped > 0 {
+		tb.Fatal(dropped, err)
+	}
+	for r := NewReader(&b); ; {
+		e, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	if len(all) != n {
+		tb.Errorf("got %d events, want %d", len(all), n)
+	}
+	return all
+}
+
+type row struct {
+	ID     uint32
+	Health int32
+}
+
+func TestRecording(t *testing.T) {
+	got := recorded(t, func() {
+		u := &row{ID: 7, Health: 30}
+		depth := Enter(1, u, 5)
+		B(u.Health)
+		u.Health = V(2, u.Health-1)
+		R(3, u.Health, u)
+		Leave(depth)
+		S(4)
+	})
+	want := []Event{
+		{Site: 1, Depth: 2, Entity: "row 7", Value: "&row 7, 5"},
+		{Site: 2, Depth: 2, Entity: "row 7", Value: "29"},
+		{Site: 3, Depth: 2, Entity: "row 7", Value: "29", Old: "30", Replaces: true},
+		{Site: 4, Depth: 1},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// A panic that the rules recover from leaves the depth right.
+func TestPanic(t *testing.T) {
+	got := recorded(t, func() {
+		func() {
+			defer func() { _ = recover() }()
+			defer Leave(Enter(1))
+			B(1)
+			panic("no W follows")
+		}()
+		B(5)
+		R(2, 6, nil)
+	})
+	if last := got[len(got)-1]; last.Depth != 1 || last.Old != "5" {
+		t.Errorf("got %+v, want depth 1 and the old value 5", last)
+	}
+}
+
+// The events of a goroutine have a number of their own.
+func TestGoroutines(t *testing.T) {
+	got := recorded(t, func() {
+		var done sync.WaitGroup
+		done.Add(2)
+		for range 2 {
+			Spawn(1)
+			go func() { defer done.Done(); defer Leave(Enter(2)); S(3) }()
+		}
+		done.Wait()
+		S(4)
+	})
+	flows := map[uint64]int{}
+	for _, e := range got {
+		flows[e.Flow]++
+	}
+	if len(flows) != 3 || flows[0] != 3 {
+		t.Errorf("got events by flow %v, want 3 of flow 0 and 2 each of two others", flows)
+	}
+}
+
+func TestNothingIsRecorded(t *testing.T) {
+	if On || V(1, 5) != 5 {
+		t.Error("a probe without a recording does something")
+	}
+}
+
+func TestFormat(t *testing.T) {
+	long := make([]int32, 500)
+	changed := slices.Clone(long)
+	changed[499] = 1
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{nil, "nil"}, {true, "true"}, {-3, "-3"}, {uint8(200), "200"}, {"a\nb", `"a\nb"`},
+		{math.Inf(1), "+Inf"}, {math.NaN(), "NaN"}, {float32(0.1), "0.1"},
+		{row{1, 2}, "{ID:1 Health:2}"}, {&row{1, 2}, "&row 1"}, {(*row)(nil), "nil"},
+		{&struct{ A, B int }{1, 2}, "&{A:1 B:2}"},
+		{[]int{1, 2}, "[1 2]"}, {[]int(nil), "[]"}, {map[int]int{1: 2}, "map of 1 entries"},
+		{func() {}, "func"}, {errors.New("x"), `&{s:"x"}`},
+	} {
+		if got := format(c.v); got != c.want {
+			t.Errorf("%v: got %s, want %s", c.v, got, c.want)
+		}
+	}
+	if format(long) == format(changed) || !strings.HasPrefix(format(long), "500 elements #") {
+		t.Errorf("got %s and %s, want different texts", format(long), format(changed))
+	}
+}
+
+// A recording that is cut short, or is something else, is an error and no more.
+func FuzzReader(f *testing.F) {
+	f.Add([]byte{0, 1, 1, 1, 0, 1, 'a', 1, 'b'})
+	f.Add([]byte{0, 1, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for r := NewReader(bytes.NewReader(b)); ; {
+			if _, err := r.Next(); err != nil {
+				if err != io.EOF && !errors.Is(err, ErrRecording) {
+					t.Error(err)
+				}
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package program
+
+import (
+	"encoding/json"
+	"os"
+)
+
+// What a job does.
+const (
+	Hashes = "hashes" // step through the log, and write the state hash of each tick
+	Cold   = "cold"   // step, and compare each tick with a copy that was restored from the snapshot before it
+	Trace  = "trace"  // step to the tick before Tick, and record Tick
+)
+
+// A Job is what the program should do. Files are paths.
+type Job struct {
+	Kind   string
+	Log    string // the records of a match: the header, a keyframe, and what follows
+	Assets string // folder of the assets by their SHA-256; "" for none
+	Folder string // for the files of the result
+
+	Tick   uint32 // Hashes, Cold: the last tick, 0 for all; Trace: the tick
+	Warm   bool   // Trace: go on with the simulation that came from the keyframe, instead of restoring a snapshot
+	Runs   int    // Trace: compute the tick again up to so many times, until a run has another result than the first one
+	Window int    // Trace with Warm: also note the last assignments of each probe in so many ticks before; 0 for none
+	Yield  bool   // give way to other goroutines now and then
+}
+
+// A Result is what the program found. Names of files are in the folder of the job.
+type Result struct {
+	Error string `json:",omitempty"`
+
+	Build, Platform string
+	First           uint32   // the tick of the keyframe
+	Last            uint32   // the last tick that was computed
+	Differs         uint32   // Cold: the first tick whose results differ; 0 for none
+	Runs            []Run    // Trace: the first one, and the first that differs
+	Tried           int      // Trace: runs
+	Before          []Latest `json:",omitempty"` // Trace: of the ticks before
+}
+
+// A Run is one computation of the tick of a job.
+type Run struct {
+	Hash    uint64 `json:",string"`
+	Trace   string // file of its recording
+	State   string // file of the state after it
+	Panic   string `json:",omitempty"`
+	Events  int
+	Dropped int
+	Phases  []Phase `json:",omitempty"` // that Step marked, in order
+}
+
+// A Phase is a part of Step, see lockstep.Turn.Phase.
+type Phase struct {
+	Name string
+	Hash uint64 `json:",string"` // of the state at its beginning
+}
+
+// A Latest is the latest event of a probe before the tick.
+type Latest struct {
+	Site   int
+	Tick   uint32
+	Entity string
+	Value  string
+}
+
+// HashFile is the file of a result with the state hashes of the ticks, 8 bytes each, little-endian, from that of the
+// keyframe on.
+const HashFile = "hashes"
+
+// ReadJSON reads a job or a result from a file.
+func ReadJSON(path string, v any) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, v)
+}
+
+// WriteJSON writes a job or a result to a file.
+func WriteJSON(path string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, b, 0o600)
+}

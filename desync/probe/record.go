@@ -1,0 +1,214 @@
+package probe
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"sync"
+)
+
+// MaxEvents bounds one recording. Events after that are counted and dropped.
+const MaxEvents = 8 << 20
+
+// On reports whether a recording runs. Woven code reads it before it does anything else, so a probe costs a comparison
+// outside the recorded tick. Only [Start] and [Stop] set it.
+var On bool
+
+// A frame is a call of a woven function.
+type frame struct {
+	entity  string
+	pending int // olds at its start
+}
+
+// A flow is what one goroutine has done.
+type flow struct {
+	id     uint64
+	frames []frame
+	olds   []string // of assignments that are under way
+}
+
+// rec is the recording that runs. Woven code has no place for a value of its own.
+var rec struct {
+	sync.Mutex
+	out     *bufio.Writer
+	events  int
+	dropped int
+	err     error
+	buf     []byte
+	main    flow
+	flows   map[uint64]*flow // by the number of the goroutine, for all but the first
+	spawned bool
+	first   uint64 // number of the first goroutine, once others run
+	waiting uint64 // flows announced by Spawn
+	yield   func()
+}
+
+// Start begins a recording. yield is called before each event if it is not nil, by all
+// goroutines: it perturbs the scheduling.
+func Start(w io.Writer, yield func()) {
+	rec.Lock()
+	defer rec.Unlock()
+	rec.out, rec.events, rec.dropped, rec.err, rec.yield = bufio.NewWriterSize(w, 1<<16), 0, 0, nil, yield
+	rec.main = flow{frames: append(rec.main.frames[:0], frame{})}
+	rec.flows, rec.spawned, rec.waiting = map[uint64]*flow{}, false, 0
+	On = true
+}
+
+// Stop ends the recording. It returns how many events were recorded, and how many more there were.
+func Stop() (events, dropped int, err error) {
+	rec.Lock()
+	defer rec.Unlock()
+	On = false
+	if err := rec.out.Flush(); rec.err == nil {
+		rec.err = err
+	}
+	return rec.events, rec.dropped, rec.err
+}
+
+// V records the value of an expression, and returns it.
+func V[T any](site int, v T) T {
+	if On {
+		value(site, v)
+	}
+	return v
+}
+
+func value(site int, v any) {
+	f := begin()
+	defer rec.Unlock()
+	text := f.text(v)
+	f.put(site, f.entity(), text, "", false)
+}
+
+// S records that a statement is reached.
+func S(site int) {
+	f := begin()
+	defer rec.Unlock()
+	f.put(site, f.entity(), "", "", false)
+}
+
+// B notes the value of a variable before an assignment, for the W after it.
+func B(v any) {
+	f := begin()
+	defer rec.Unlock()
+	f.olds = append(f.olds, format(v))
+}
+
+// W records the value of a variable after an assignment. owner is the element that the variable is a field of, or nil.
+func W(site int, v, owner any) { write(site, v, owner, false) }
+
+// R is [W] of an assignment that B has begun.
+func R(site int, v, owner any) { write(site, v, owner, true) }
+
+func write(site int, v, owner any, replaces bool) {
+	f := begin()
+	defer rec.Unlock()
+	old := ""
+	if replaces && len(f.olds) > 0 {
+		old = f.olds[len(f.olds)-1]
+		f.olds = f.olds[:len(f.olds)-1]
+	}
+	e := f.entity()
+	if owner != nil {
+		e = entityOf(owner)
+	}
+	f.put(site, e, f.text(v), old, replaces)
+}
+
+// Enter records a call and its arguments, and returns the depth for Leave.
+func Enter(site int, args ...any) int {
+	f := begin()
+	defer rec.Unlock()
+	depth := len(f.frames)
+	f.frames = append(f.frames, frame{f.entity(), len(f.olds)})
+	b := make([]byte, 0, 64)
+	for i, a := range args {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, f.text(a)...)
+	}
+	f.put(site, f.entity(), string(b), "", false)
+	return depth
+}
+
+// Leave ends the call that Enter began at a depth.
+func Leave(depth int) {
+	if !On {
+		return
+	}
+	f := begin()
+	defer rec.Unlock()
+	if depth < len(f.frames) {
+		f.olds = f.olds[:min(f.frames[depth].pending, len(f.olds))]
+		f.frames = f.frames[:depth]
+	}
+}
+
+// begin locks the recording, and returns the flow of this goroutine.
+func begin() *flow {
+	if rec.yield != nil {
+		rec.yield() // before the lock, or the others could do nothing
+	}
+	rec.Lock()
+	if !rec.spawned {
+		return &rec.main
+	}
+	n := goroutine()
+	if n == rec.first {
+		return &rec.main
+	}
+	f := rec.flows[n]
+	if f == nil {
+		rec.waiting++
+		f = &flow{id: rec.waiting, frames: []frame{{}}}
+		rec.flows[n] = f
+	}
+	return f
+}
+
+func (f *flow) entity() string {
+	if len(f.frames) == 0 {
+		return ""
+	}
+	return f.frames[len(f.frames)-1].entity
+}
+
+// text returns a value as text. An element becomes the one that the call is about.
+func (f *flow) text(v any) string {
+	if e := entityOf(v); e != "" && len(f.frames) > 0 {
+		f.frames[len(f.frames)-1].entity = e
+	}
+	return format(v)
+}
+
+// put writes an event.
+func (f *flow) put(site int, entity, value, old string, replaces bool) {
+	if rec.events >= MaxEvents {
+		rec.dropped++
+		return
+	}
+	rec.events++
+	flags := uint64(0)
+	if replaces {
+		flags = 1
+	}
+	b := rec.buf[:0]
+	b = binary.AppendUvarint(b, f.id)
+	b = binary.AppendUvarint(b, uint64(site))
+	b = binary.AppendUvarint(b, uint64(len(f.frames)))
+	b = binary.AppendUvarint(b, flags)
+	b = appendText(b, entity)
+	b = appendText(b, value)
+	if replaces {
+		b = appendText(b, old)
+	}
+	rec.buf = b
+	if _, err := rec.out.Write(b); rec.err == nil {
+		rec.err = err
+	}
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}

@@ -1,0 +1,91 @@
+package line
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A selfish bug makes one version differ from itself. lines has texts of the lines that name it: where the value is read, or
+// where it was written.
+type selfish struct {
+	name     string
+	mode     Mode
+	file     string
+	old, new string
+	lines    []string
+}
+
+var selfishBugs = []selfish{
+	{"units act in the order of a map", Again, "step.go", "\tfor i := range w.Units {\n\t\tw.act(i)\n",
+		"\tall := map[int]bool{}\n\tfor i := range w.Units {\n\t\tall[i] = true\n\t}\n\tfor i := range all {\n\t\tw.act(i)\n", []string{"range all", "w.act(i)"}},
+	{"the last of a map wins", Again, "step.go", "\tw.regrow()\n",
+		"\trich := map[uint32]uint32{}\n\tfor i := range w.Units {\n\t\trich[uint32(i)] = uint32(w.Units[i].ID)\n\t}\n\tlast := uint32(0)\n\tfor _, id := range rich {\n\t\tlast = id\n\t}\n\tw.Match.Seed += uint64(last)\n\tw.regrow()\n", []string{"range rich"}},
+	{"the first of a map", Again, "step.go", "\tw.regrow()\n",
+		"\tset := map[UnitID]int{}\n\tfor i := range w.Units {\n\t\tset[w.Units[i].ID] = i\n\t}\n\tfor id := range set {\n\t\tw.Match.Seed += uint64(id)\n\t\tbreak\n\t}\n\tw.regrow()\n", []string{"range set"}},
+	{"goroutines write one variable", Again, "step.go", "\tw.regrow()\n",
+		"\tvar total uint32\n\tdone := make(chan bool)\n\tfor i := range w.Units {\n\t\tgo func() {\n\t\t\ttotal = uint32(w.Units[i].ID)\n\t\t\tdone <- true\n\t\t}()\n\t}\n\tfor range w.Units {\n\t\t<-done\n\t}\n\tw.Match.Seed += uint64(total)\n\tw.regrow()\n", []string{"total = uint32", "uint64(total)"}},
+	{"results in the order in which they come", Again, "step.go", "\tw.regrow()\n",
+		"\tcome := make(chan UnitID)\n\tfor i := range w.Units {\n\t\tgo func() { come <- w.Units[i].ID }()\n\t}\n\tfor n := range w.Units {\n\t\tid := <-come\n\t\tw.Match.Seed += uint64(id) * uint64(n)\n\t}\n\tw.regrow()\n", []string{"<-come"}},
+	{"goroutines add without a lock", Again, "step.go", "\tw.regrow()\n",
+		"\tvar list []UnitID\n\tdone := make(chan bool, len(w.Units))\n\tfor i := range w.Units {\n\t\tgo func() {\n\t\t\tlist = append(list, w.Units[i].ID)\n\t\t\tdone <- true\n\t\t}()\n\t}\n\tfor range w.Units {\n\t\t<-done\n\t}\n\tw.Match.Seed += uint64(list[0])*7 + uint64(len(list))\n\tw.regrow()\n", []string{"list = append", "list[0]"}},
+	{"positions are sensed in every second tick", WarmCold, "world.go", "\t\ts.seen[i] = outside{u.Pos, u.Team, u.Kind, u.fights()}\n",
+		"\t\tif w.Match.Tick%2 == 0 || s.seen[i].kind == NoUnit {\n\t\t\ts.seen[i] = outside{u.Pos, u.Team, u.Kind, u.fights()}\n\t\t}\n", []string{"s.seen[i]", "seen[i].at", ".seen["}},
+	{"damage is not cleared", WarmCold, "world.go", "\tclear(s.damage)\n", "", []string{"w.workspace.damage"}},
+	{"a list is kept while its length is right", WarmCold, "world.go", "\ts := &w.workspace\n\ts.ids, s.bases, s.buildings = s.ids[:0], s.bases[:0], s.buildings[:0]\n",
+		"\ts := &w.workspace\n\tif len(s.ids) == len(w.Units) {\n\t\treturn\n\t}\n\ts.ids, s.bases, s.buildings = s.ids[:0], s.bases[:0], s.buildings[:0]\n", []string{"len(s.ids)", "s.ids", "w.find("}},
+}
+
+// TestSelfish plants bugs that make one version differ from itself, and looks for a line that names them.
+func TestSelfish(t *testing.T) {
+	if !whole {
+		t.Skip("SAMESTEP_LINES is not set: builds and runs nine versions of a game")
+	}
+	path := playedGame("skirmish").record(t, t.TempDir())
+	named := 0
+	for _, b := range selfishBugs {
+		if only := os.Getenv("SAMESTEP_BUG"); only != "" && only != b.name {
+			continue
+		}
+		r := b.find(t, path)
+		var text bytes.Buffer
+		r.WriteText(&text)
+		if f := r.Finding; r.Mode == b.mode && f != nil && (b.names(f.Where[0]) || b.names(f.Where[1]) || b.names(f.Written)) {
+			named++
+			if testing.Verbose() {
+				t.Logf("%s:\n%s", b.name, &text)
+			}
+			continue
+		}
+		t.Logf("missed: %s (mode %s)\n%s", b.name, r.Mode, &text)
+	}
+	t.Logf("%d of %d named", named, len(selfishBugs))
+	if named*100 < len(selfishBugs)*90 {
+		t.Errorf("got %d of %d, want 90 %%", named, len(selfishBugs))
+	}
+}
+
+func (b *selfish) names(p *Place) bool {
+	return p != nil && slices.ContainsFunc(b.lines, func(l string) bool { return strings.Contains(p.Source, l) })
+}
+
+func (b *selfish) find(t *testing.T, path string) *Result {
+	edits, _, _ := bug{name: b.name, file: b.file, old: b.old, new: b.new}.plant(t, "skirmish")
+	f, err := replay.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s := &search{file: f, game: "skirmish", folder: t.TempDir(), result: &Result{}}
+	s.Source, s.Edits, s.Last = filepath.Join("..", ".."), edits, 400
+	if err := s.alone(context.Background()); err != nil {
+		t.Fatal(b.name, err)
+	}
+	return s.result
+}

@@ -1,0 +1,115 @@
+package line
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/desync/probe/program"
+	"github.com/seed-49bee653/samestep/internal/weave"
+)
+
+// A side is one of the programs that compute the tick.
+type side struct {
+	name   string // for people: "A", "B"
+	dir    string // of the sources
+	env    []string
+	folder string // for its files
+	edits  map[string][]byte
+	known  []string // packages of the sources, if they are known
+	source *weave.Source
+	binary string
+	runner []string // what runs the binary on this machine; nil for the machine itself
+}
+
+// build reads, weaves and builds the sources.
+func (s *side) build(ctx context.Context, game string) error {
+	p, err := s.weave(game)
+	if err != nil {
+		return err
+	}
+	return s.compile(ctx, p)
+}
+
+// weave reads the sources, and writes woven copies.
+func (s *side) weave(game string) (p weave.Program, err error) {
+	if s.source, err = weave.Read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits, Packages: s.known}); err != nil {
+		return p, err
+	}
+	woven := filepath.Join(s.folder, "woven")
+	if err := os.MkdirAll(woven, 0o700); err != nil {
+		return p, err
+	}
+	return s.source.Write(woven)
+}
+
+// compile builds woven copies.
+func (s *side) compile(ctx context.Context, p weave.Program) error {
+	s.binary = filepath.Join(s.folder, "rules.exe")
+	args := slices.Concat([]string{"build", "-trimpath", "-overlay", p.Overlay, "-o", s.binary}, weave.BuildFlags, []string{p.Package})
+	c := exec.CommandContext(ctx, "go", args...)
+	c.Dir, c.Env = p.Dir, s.env
+	if out, err := c.CombinedOutput(); err != nil {
+		return fmt.Errorf("line: go build of the woven sources in %s: %w\n%s", s.dir, err, clipLines(string(out), 20))
+	}
+	return nil
+}
+
+func clipLines(s string, n int) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	if len(lines) > n {
+		lines = append(lines[:n], "…")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A job is a job of a side, and its result.
+type job struct {
+	program.Job
+	result program.Result
+}
+
+// run lets the program of a side do a job. env perturbs the Go runtime.
+func (s *side) run(ctx context.Context, name string, j program.Job, env ...string) (*job, error) {
+	j.Folder = filepath.Join(s.folder, name)
+	if err := os.MkdirAll(j.Folder, 0o700); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(j.Folder, "job.json")
+	if err := program.WriteJSON(path, &j); err != nil {
+		return nil, err
+	}
+	args := append(append([]string{}, s.runner...), s.binary, path)
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Env = append(os.Environ(), env...)
+	if out, err := c.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("line: side %s: %w\n%s", s.name, err, clipLines(string(out), 20))
+	}
+	done := &job{Job: j}
+	if err := program.ReadJSON(filepath.Join(j.Folder, program.ResultFile), &done.result); err != nil {
+		return nil, err
+	}
+	if done.result.Error != "" {
+		return nil, fmt.Errorf("line: side %s: %w", s.name, errors.New(done.result.Error))
+	}
+	return done, nil
+}
+
+// hashes returns the state hashes of a job, from that of the keyframe on.
+func (j *job) hashes() ([]uint64, error) {
+	b, err := os.ReadFile(filepath.Join(j.Folder, program.HashFile))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]uint64, len(b)/8)
+	for i := range all {
+		all[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return all, nil
+}

@@ -1,0 +1,142 @@
+package line
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/desync/probe"
+	"github.com/seed-49bee653/samestep/desync/probe/program"
+	"github.com/seed-49bee653/samestep/internal/weave"
+)
+
+// Limits of what is kept of a recording, whatever its length.
+const (
+	keepExtra  = 64     // events that only one side has, before the difference
+	keepWrites = 200000 // assignments after it
+)
+
+// A moment is an event of one side.
+type moment struct {
+	probe.Event
+	own  *weave.Site // on its side
+	id   int         // of the site in the numbers of side A, or weave.None
+	path []step
+}
+
+// A step is a call that is under way: the latest probe in the function.
+type step struct {
+	own *weave.Site
+	id  int
+}
+
+// A variable is a variable in a function.
+type variable struct{ fn, name string }
+
+// A stream is the recording of one side. next returns the events that the other side may have too.
+type stream struct {
+	in    *probe.Reader
+	close func() error
+	sites []weave.Site
+	id    func(site int) int
+	stack []step // by depth, of the goroutine of Step
+
+	recent []moment            // events that only this side has, since the last one that both have
+	extra  []moment            // effective assignments that only this side has
+	calls  []moment            // statements with calls that only this side has
+	others map[string]moment   // by name: the latest assignment in another goroutine
+	locals map[variable]moment // the latest assignments, of the goroutine of Step
+	end    bool
+}
+
+func openStream(j *job, run *program.Run, sites []weave.Site, id func(int) int) (*stream, error) {
+	f, err := os.Open(filepath.Join(j.Folder, run.Trace))
+	if err != nil {
+		return nil, err
+	}
+	s := newStream(f, sites, id)
+	s.close = f.Close
+	return s, nil
+}
+
+func newStream(r io.Reader, sites []weave.Site, id func(int) int) *stream {
+	return &stream{in: probe.NewReader(r), sites: sites, id: id, others: map[string]moment{}, locals: map[variable]moment{}}
+}
+
+// read returns the next event of the goroutine of Step, or nil at the end.
+func (s *stream) read() (*moment, error) {
+	for {
+		e, err := s.in.Next()
+		if err == io.EOF {
+			s.end = true
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.Site >= len(s.sites) {
+			return nil, probe.ErrRecording
+		}
+		m := &moment{Event: e, own: &s.sites[e.Site], id: s.id(e.Site)}
+		if e.Flow != 0 {
+			if m.own.Kind == weave.Write {
+				s.others[m.own.Name] = *m
+			}
+			continue
+		}
+		for len(s.stack) <= e.Depth {
+			s.stack = append(s.stack, step{})
+		}
+		s.stack = s.stack[:e.Depth+1]
+		s.stack[e.Depth] = step{m.own, m.id}
+		if m.own.Name != "" && (m.own.Kind != weave.Write || m.own.Local) {
+			if m.id == weave.None {
+				m.path = slices.Clone(s.stack)
+			}
+			s.locals[variable{m.own.Func, m.own.Name}] = *m
+		}
+		return m, nil
+	}
+}
+
+// next returns the next event whose site both sides have, or nil at the end.
+func (s *stream) next() (*moment, error) {
+	s.recent = s.recent[:0]
+	for {
+		m, err := s.read()
+		if m == nil || err != nil || m.id != weave.None {
+			return m, err
+		}
+		m.path = slices.Clone(s.stack)
+		if len(s.recent) < keepExtra {
+			s.recent = append(s.recent, *m)
+		}
+		if m.own.Kind == weave.Call && len(s.calls) < keepExtra {
+			s.calls = append(s.calls, *m)
+		}
+		if m.own.Kind == weave.Write && !m.own.Local && m.Value != m.Old && len(s.extra) < keepExtra {
+			s.extra = append(s.extra, *m)
+		}
+	}
+}
+
+// writes reads to the end, and returns the assignments to the fields of the state or to variables of packages.
+func (s *stream) writes() (all []moment, err error) {
+	for {
+		m, err := s.read()
+		if m == nil || err != nil {
+			return all, err
+		}
+		if m.own.Kind == weave.Write && !m.own.Local && len(all) < keepWrites {
+			all = append(all, *m)
+		}
+	}
+}
+
+// assigns reports whether this side, too, has an assignment of a value at a place of its own: a statement that was moved.
+func (s *stream) assigns(m *moment) bool {
+	return slices.ContainsFunc(s.extra, func(o moment) bool {
+		return o.own.Name == m.own.Name && o.Entity == m.Entity && o.Value == m.Value
+	})
+}

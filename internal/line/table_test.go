@@ -1,0 +1,329 @@
+package line
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/examples/platforms"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/weave"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/local"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// whole makes the tests go through the whole table, which takes minutes.
+var whole = os.Getenv("SAMESTEP_LINES") != ""
+
+// A played game is a game with a replay of a match of bots.
+type played struct {
+	game  *lockstep.Game
+	bot   func(p lockstep.Player, seed uint64) lockstep.Bot
+	set   any // its configuration
+	seats uint8
+	ticks lockstep.Tick
+}
+
+func playedGame(name string) played {
+	if name == "platforms" {
+		c := platforms.Usual(4)
+		return played{lockstep.MustGame(platforms.Rules()), platforms.NewBot, &c, 4, 600}
+	}
+	c := skirmish.Sized(3, 120)
+	return played{lockstep.MustGame(skirmish.Rules()), skirmish.NewPlayer, &c, 3, 1500}
+}
+
+// record plays a match of bots, and returns its replay.
+func (p played) record(tb testing.TB, dir string) string {
+	tb.Helper()
+	path := filepath.Join(dir, p.game.Name()+".ssr")
+	out, err := os.Create(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer out.Close()
+	w := replay.NewWriter(out, replay.WriterOptions{})
+	settings := lockstep.DefaultSettings(p.seats)
+	settings.Seed = 3
+	var bots []lockstep.Bot
+	for i := range p.seats {
+		bots = append(bots, p.bot(lockstep.Player(i), 5))
+	}
+	m, err := local.New(p.game, p.set, local.Options{Settings: settings, Bots: bots, Log: w})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for now := lockstep.Time(0); m.Client().Simulation() == nil || m.Client().Simulation().Tick() < p.ticks; now += lockstep.Time(50 * time.Millisecond) {
+		if err := m.Advance(now); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+// shift comes before the package's code in the version with a bug: lines move, and nothing else changes.
+const shift = "\n// A comment.\n//\n// It moves all lines down, as other changes do.\n"
+
+// plant returns the edited file, and the lines of the bug: in it, and in the file as it is.
+func (b bug) plant(tb testing.TB, game string) (edits map[string][]byte, inNew, inOld []int) {
+	tb.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "examples", game, b.file))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if n := bytes.Count(src, []byte(b.old)); n != 1 {
+		tb.Fatalf("%s: %d times in %s, want once", b.name, n, b.file)
+	}
+	at := bytes.Index(src, []byte(b.old))
+	head := bytes.Index(src, []byte("\nimport"))
+	edited := slices.Concat(src[:at], []byte(b.new), src[at+len(b.old):])
+	edited = slices.Concat(edited[:head], []byte(shift), edited[head:])
+	moved := strings.Count(shift, "\n")
+	lineOf := func(text string, at int) int { return strings.Count(text[:at], "\n") + 1 }
+	oldLines, newLines := strings.Split(b.old, "\n"), strings.Split(b.new, "\n")
+	first := lineOf(string(src), at)
+	for i, l := range oldLines {
+		if strings.TrimSpace(l) != "" && !slices.Contains(newLines, l) {
+			inOld = append(inOld, first+i)
+		}
+	}
+	for i, l := range newLines {
+		if strings.TrimSpace(l) != "" && !slices.Contains(oldLines, l) {
+			inNew = append(inNew, first+i+moved)
+		}
+	}
+	if len(inOld)+len(inNew) == 0 { // the order of lines
+		for i := range oldLines {
+			inOld, inNew = append(inOld, first+i), append(inNew, first+i+moved)
+		}
+	}
+	return map[string][]byte{path: edited}, inNew, inOld
+}
+
+// A score counts how well bugs were named.
+type score struct {
+	planted, line, function int
+	missed                  []string
+}
+
+// judge adds a result to a score.
+func (s *score) judge(b bug, game string, r *Result, inNew, inOld []int, sides [2]*side) {
+	s.planted++
+	if r.Tick == 0 || r.Finding == nil || r.Finding.Place() == nil {
+		s.missed = append(s.missed, fmt.Sprintf("%s: nothing found (tick %d)", b.name, r.Tick))
+		return
+	}
+	f := r.Finding
+	lines, side := inNew, 1
+	if f.Where[1] == nil {
+		lines, side = inOld, 0
+	}
+	at := f.Where[side]
+	file := "examples/" + game + "/" + b.file
+	onLine := at.File == file && slices.Contains(lines, at.Line)
+	if side == 1 && f.Where[0] != nil && f.Where[0].File == file && slices.Contains(inOld, f.Where[0].Line) {
+		onLine = true
+	}
+	if b.also != "" && strings.Contains(at.Source, b.also) {
+		onLine = true
+	}
+	if b.not != "" && strings.Contains(at.Source, b.not) {
+		onLine = false
+	}
+	inFunc := onLine || s.functionOf(file, at, inNew, inOld, sides)
+	if onLine {
+		s.line++
+	}
+	if inFunc {
+		s.function++
+	}
+	if !onLine {
+		var text bytes.Buffer
+		r.WriteText(&text)
+		s.missed = append(s.missed, fmt.Sprintf("%s: want line %v (%v before), function %v\n%s", b.name, inNew, inOld, inFunc, &text))
+	}
+}
+
+// functionOf reports whether a place is in a function with a line of the bug.
+func (s *score) functionOf(file string, at *Place, inNew, inOld []int, sides [2]*side) bool {
+	for i, lines := range [2][]int{inOld, inNew} {
+		for _, site := range sides[i].source.Sites {
+			if site.File != file || shortFunc(site.Func) != at.Func {
+				continue
+			}
+			last := 0
+			first := 1 << 30
+			for _, other := range sides[i].source.Sites {
+				if other.Func == site.Func {
+					first, last = min(first, other.Line), max(last, other.Line)
+				}
+			}
+			if slices.ContainsFunc(lines, func(l int) bool { return l >= first && l <= last+1 }) {
+				return true
+			}
+			break
+		}
+	}
+	return false
+}
+
+// TestBugs plants the bugs of the table, and compares the line that is named with the planted one.
+func TestBugs(t *testing.T) {
+	needsGo(t)
+	for name, table := range bugs {
+		if !whole && name == "skirmish" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			x := newBench(t, name)
+			s := x.table(table, bench.plain)
+			t.Logf("%s: %d bugs, %d on the line, %d in the function", name, s.planted, s.line, s.function)
+			if s.line*100 < s.planted*90 || s.function < s.planted {
+				t.Errorf("got %d of %d on the line and %d in the function, want 90 %% and all", s.line, s.planted, s.function)
+			}
+		})
+	}
+}
+
+// The table notices if probes are missing, and if the probes of two versions are paired in a wrong way.
+func TestBugsNotice(t *testing.T) {
+	needsGo(t)
+	x := newBench(t, "platforms")
+	for name, spoil := range map[string]func(bench, *side, weave.Program){"no values": bench.noValues, "no partners": bench.noPartners} {
+		if name != "no values" && !whole {
+			continue
+		}
+		s := x.table(bugs["platforms"], spoil)
+		if s.planted < 2 || s.line*100 >= s.planted*90 {
+			t.Errorf("%s: got %d of %d on the line, want less than 90 %%", name, s.line, s.planted)
+		}
+	}
+}
+
+func needsGo(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: builds several versions of a game")
+	}
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+}
+
+// A bench tries bugs on one game.
+type bench struct {
+	t      *testing.T
+	name   string
+	dir    string
+	replay string
+	a      *side
+}
+
+func newBench(t *testing.T, name string) bench {
+	dir := t.TempDir()
+	x := bench{t: t, name: name, dir: dir, replay: playedGame(name).record(t, dir)}
+	x.a = &side{name: "A", dir: filepath.Join("..", ".."), folder: filepath.Join(dir, "A")}
+	if err := x.a.build(context.Background(), name); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// table plants bugs one after the other. Without SAMESTEP_LINES that is only the first two.
+func (x bench) table(list []bug, spoil func(bench, *side, weave.Program)) (s score) {
+	only := os.Getenv("SAMESTEP_BUG")
+	for i, b := range list {
+		if !whole && i > 1 || only != "" && b.name != only {
+			continue
+		}
+		edits, inNew, inOld := b.plant(x.t, x.name)
+		one := x.edited(edits, spoil)
+		sides := [2]*side{x.a, one}
+		r, err := between(context.Background(), x.replay, sides, x.t.TempDir())
+		if err != nil {
+			x.t.Fatal(b.name, err)
+		}
+		missed := len(s.missed)
+		s.judge(b, x.name, r, inNew, inOld, sides)
+		for _, m := range s.missed[missed:] {
+			x.t.Log(m)
+		}
+	}
+	return s
+}
+
+// edited builds an edited version.
+func (x bench) edited(edits map[string][]byte, spoil func(bench, *side, weave.Program)) *side {
+	one := &side{name: "B", dir: x.a.dir, edits: edits, known: x.a.source.Packages(), folder: x.t.TempDir()}
+	p, err := one.weave(x.name)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	spoil(x, one, p)
+	if err := one.compile(context.Background(), p); err != nil {
+		x.t.Fatal(err)
+	}
+	return one
+}
+
+func (x bench) plain(*side, weave.Program) {}
+
+// noValues takes the probes of assigned, tested and returned values out of a woven copy.
+func (x bench) noValues(one *side, p weave.Program) {
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(p.Overlay), "*.go"))
+	if err != nil || len(files) == 0 {
+		x.t.Fatal("no woven files", err)
+	}
+	for _, name := range files {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		src = probes.ReplaceAllFunc(src, func(b []byte) []byte {
+			if bytes.HasPrefix(b, []byte("if")) {
+				return nil
+			}
+			return []byte("(")
+		})
+		if err := os.WriteFile(name, src, 0o600); err != nil {
+			x.t.Fatal(err)
+		}
+	}
+}
+
+var probes = regexp.MustCompile(`(if samestepProbe\.On \{ samestepProbe\.[BWR]\([^{}]*\) \}|samestepProbe\.V\(\d+, )`)
+
+// noPartners makes each probe of a version the partner of none, or of a wrong one.
+func (x bench) noPartners(one *side, _ weave.Program) {
+	for i := range one.source.Sites {
+		s := &one.source.Sites[i]
+		s.Text, s.Name = fmt.Sprint("probe ", i%7), fmt.Sprint(i%5)
+	}
+}
+
+// between compares two sides that are built.
+func between(ctx context.Context, path string, sides [2]*side, folder string) (*Result, error) {
+	f, err := replay.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := &search{file: f, folder: folder, result: &Result{Mode: Versions}}
+	return s.result, s.two(ctx, sides)
+}

@@ -1,0 +1,151 @@
+package line
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/words"
+)
+
+// WriteText writes the result for people.
+func (r *Result) WriteText(w io.Writer) error {
+	var p words.Page
+	p.Line("sides", "A: %s", r.Sides[0])
+	p.Line("", "B: %s", r.Sides[1])
+	if r.Tick == 0 {
+		p.Line("verdict", "%s", r.same())
+		return p.Write(w)
+	}
+	p.Line("diverged", "at tick %d", r.Tick)
+	for i, text := range r.Panics {
+		if text != "" {
+			p.Line("panic", "%s: %s", sideNames[i], text)
+		}
+	}
+	for i, f := range r.Fields {
+		p.Line(once("state", i), "%s: %s | %s", f.Path, f.Values[0], f.Values[1])
+	}
+	if r.Phase != "" {
+		p.Line("phase", "%s", r.Phase)
+	}
+	if r.Finding == nil {
+		p.Line("verdict", "tick %d has the same result on both sides when it is computed alone", r.Tick)
+	} else {
+		r.Finding.add(&p)
+	}
+	if r.Dropped > 0 {
+		p.Line("limit", "%d events were too many to record", r.Dropped)
+	}
+	if r.took > 0 {
+		p.Line("took", "%s: %s to build, %s to run; %s and %s of %s", words.Seconds(r.took), seconds(r.BuildSeconds), seconds(r.RunSeconds),
+			words.Count(r.Events[0], "event"), words.Count(r.Events[1], "event"), words.Count(r.Probes, "probe"))
+	}
+	return p.Write(w)
+}
+
+var sideNames = [2]string{"A", "B"}
+
+func seconds(s float64) string { return words.Seconds(time.Duration(s * float64(time.Second))) }
+
+// once returns a name for the first line of several.
+func once(name string, i int) string {
+	if i > 0 {
+		return ""
+	}
+	return name
+}
+
+// same says what was compared when nothing differs.
+func (r *Result) same() string {
+	switch r.Mode {
+	case Versions:
+		return fmt.Sprintf("both versions compute the same from tick %d to %d", r.First, r.Last)
+	case Platforms:
+		return fmt.Sprintf("both platforms compute the same from tick %d to %d", r.First, r.Last)
+	}
+	return fmt.Sprintf("this version computes the same again from tick %d to %d, and from a snapshot before each tick; compare it with the other side's version (--other) or platform (--platform)", r.First, r.Last)
+}
+
+// add describes a finding.
+func (f *Finding) add(p *words.Page) {
+	if f.Reason == Nothing {
+		p.Line("verdict", "no probe differs: the difference arises in code without probes, such as a package outside the module or Derive")
+		f.addWrites(p)
+		return
+	}
+	at := f.Place()
+	p.Line("line", "%s:%d  in %s", at.File, at.Line, at.Func)
+	p.Line("", "    %s", at.Source)
+	if a := f.Where[0]; a != nil && f.Where[1] != nil && (a.Line != at.Line || a.File != at.File || a.Source != at.Source) {
+		p.Line("", "on A: %s:%d", a.File, a.Line)
+		p.Line("", "    %s", a.Source)
+	}
+	p.Line("because", "%s", f.because())
+	if f.Entity != "" {
+		p.Line("entity", "%s", f.Entity)
+	}
+	if f.First != nil && f.First.Line != at.Line {
+		p.Line("seen at", "%s:%d  %s", f.First.File, f.First.Line, f.First.Source)
+	}
+	if f.Written != nil {
+		when := ""
+		if f.WrittenTick > 0 {
+			when = fmt.Sprintf(" in tick %d", f.WrittenTick)
+		}
+		p.Line("written by", "%s:%d%s  %s", f.Written.File, f.Written.Line, when, f.Written.Source)
+	}
+	for i := range f.Path {
+		step := &f.Path[len(f.Path)-1-i]
+		p.Line(once("called", i), "%s at %s:%d", step.Func, step.File, step.Line)
+	}
+	f.addWrites(p)
+}
+
+func (f *Finding) addWrites(p *words.Page) {
+	for i, w := range f.Writes {
+		mark := ""
+		if w.Seen {
+			mark = "  <- the field that differs"
+		}
+		p.Line(once("then", i), "%s:%d  %s%s: %s | %s%s", w.Place.File, w.Place.Line, entityPrefix(w.Entity), w.Name, none(w.Values[0]), none(w.Values[1]), mark)
+	}
+}
+
+func entityPrefix(e string) string {
+	if e == "" {
+		return ""
+	}
+	return e + " "
+}
+
+func none(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return s
+}
+
+// because says how the sides differ at the line.
+func (f *Finding) because() string {
+	values := fmt.Sprintf("%s | %s", none(f.Values[0]), none(f.Values[1]))
+	switch f.Reason {
+	case Value:
+		return fmt.Sprintf("%s is %s", strings.TrimSpace(f.Text), values)
+	case Flow:
+		return "the sides go different ways from here: " + values
+	}
+	side := 0
+	if f.Where[1] != nil {
+		side = 1
+	}
+	text := fmt.Sprintf("only %s runs this", sideNames[side])
+	if f.Values[side] != "" {
+		text += fmt.Sprintf(": the value becomes %s", f.Values[side])
+		if f.Values[1-side] != "" {
+			text += ", and stays " + f.Values[1-side] + " on the other side"
+		}
+	}
+	return text
+}

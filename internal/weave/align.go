@@ -1,0 +1,177 @@
+package weave
+
+import (
+	"slices"
+	"strings"
+)
+
+// None is the partner of a site that the other version does not have.
+const None = -1
+
+// Align returns for each site of b its partner in a, or [None]. Sites of functions with the same name are partners if kind
+// and text are the same, in order. Between two such pairs, sites that assign the same variable, and then sites of the same
+// kind, are partners with an edited text. Lines do not matter. A function without a namesake is compared with one that has the
+// same statements.
+func Align(a, b []Site) []int {
+	partner := make([]int, len(b))
+	for i := range partner {
+		partner[i] = None
+	}
+	ours, theirs := functions(a), functions(b)
+	for _, f := range theirs.order {
+		list := theirs.sites[f]
+		from, ok := ours.sites[f]
+		if !ok {
+			from = ours.sites[ours.renamed(a, theirs, b, list)]
+		}
+		pair(a, b, from, list, partner)
+	}
+	return partner
+}
+
+// A functionList has the sites of each function, in order.
+type functionList struct {
+	order []string
+	sites map[string][]int
+}
+
+func functions(all []Site) functionList {
+	l := functionList{sites: map[string][]int{}}
+	for i := range all {
+		f := all[i].Func
+		if l.sites[f] == nil {
+			l.order = append(l.order, f)
+		}
+		l.sites[f] = append(l.sites[f], i)
+	}
+	return l
+}
+
+// renamed returns the function without a namesake whose statements are those of a list, or "".
+func (l functionList) renamed(a []Site, others functionList, b []Site, list []int) string {
+	want := body(b, list)
+	for _, f := range l.order {
+		if others.sites[f] == nil && body(a, l.sites[f]) == want {
+			return f
+		}
+	}
+	return ""
+}
+
+// body returns the texts of the sites of a function, without its name.
+func body(all []Site, list []int) string {
+	var s strings.Builder
+	for _, i := range list[1:] {
+		s.WriteString(key(&all[i]) + "\n")
+	}
+	return s.String()
+}
+
+func key(s *Site) string { return s.Kind.String() + " " + s.Text }
+
+// pair finds the partners of the sites of one function.
+func pair(a, b []Site, from, list []int, partner []int) {
+	x, y := keys(a, from), keys(b, list)
+	i, j := 0, 0
+	for _, m := range append(common(x, y), [2]int{len(x), len(y)}) {
+		between(a, b, from[i:m[0]], list[j:m[1]], partner)
+		if m[0] < len(x) {
+			partner[list[m[1]]] = from[m[0]]
+		}
+		i, j = m[0]+1, m[1]+1
+	}
+}
+
+func keys(all []Site, list []int) (out []string) {
+	for _, i := range list {
+		if all[i].Kind == Enter {
+			out = append(out, "enter")
+		} else {
+			out = append(out, key(&all[i]))
+		}
+	}
+	return out
+}
+
+// between pairs edited sites: those that assign the same variable, then those of the same kind if there are equally many.
+func between(a, b []Site, from, list []int, partner []int) {
+	used := map[int]bool{}
+	match := func(same func(x, y *Site) bool) {
+		next := 0
+		for _, j := range list {
+			if partner[j] != None {
+				continue
+			}
+			for n := next; n < len(from); n++ {
+				if i := from[n]; !used[i] && same(&a[i], &b[j]) {
+					partner[j], used[i], next = i, true, n+1
+					break
+				}
+			}
+		}
+	}
+	match(func(x, y *Site) bool { return x.Kind == y.Kind && x.Name != "" && x.Name == y.Name })
+	for k := Enter; k <= Spawn; k++ {
+		is := func(s *Site) bool { return s.Kind == k && (s.Kind != Call || callee(s) != "") }
+		left := func(list []int, all []Site, free func(i int) bool) (n int) {
+			for _, i := range list {
+				if free(i) && is(&all[i]) {
+					n++
+				}
+			}
+			return n
+		}
+		if left(from, a, func(i int) bool { return !used[i] }) == left(list, b, func(j int) bool { return partner[j] == None }) {
+			match(func(x, y *Site) bool { return is(x) && is(y) && (k != Call || callee(x) == callee(y)) })
+		}
+	}
+}
+
+// callee returns what a call's text begins with, up to its arguments.
+func callee(s *Site) string {
+	name, _, _ := strings.Cut(s.Text, "(")
+	return name
+}
+
+// common returns the pairs of a longest common subsequence of two lists.
+func common(x, y []string) (pairs [][2]int) {
+	// Equal ends make the table small: versions differ in few lines.
+	start := 0
+	for start < len(x) && start < len(y) && x[start] == y[start] {
+		pairs = append(pairs, [2]int{start, start})
+		start++
+	}
+	endX, endY := len(x), len(y)
+	var tail [][2]int
+	for endX > start && endY > start && x[endX-1] == y[endY-1] {
+		endX, endY = endX-1, endY-1
+		tail = append(tail, [2]int{endX, endY})
+	}
+	n, m := endX-start, endY-start
+	best := make([][]int, n+1)
+	for i := range best {
+		best[i] = make([]int, m+1)
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			if x[start+i] == y[start+j] {
+				best[i][j] = best[i+1][j+1] + 1
+			} else {
+				best[i][j] = max(best[i+1][j], best[i][j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < n && j < m; {
+		switch {
+		case x[start+i] == y[start+j]:
+			pairs = append(pairs, [2]int{start + i, start + j})
+			i, j = i+1, j+1
+		case best[i+1][j] >= best[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	slices.Reverse(tail)
+	return append(pairs, tail...)
+}

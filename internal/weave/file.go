@@ -1,0 +1,134 @@
+package weave
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strconv"
+	"strings"
+)
+
+// probeName is the name of package probe in woven files.
+const probeName = "samestepProbe"
+
+// A file is a file that gets probes.
+type file struct {
+	source *Source
+	name   string // relative to the module
+	pkg    string // import path
+	src    []byte
+	tok    *token.File
+	info   *types.Info
+	all    []insertion
+	fn     string   // the function whose statements get probes
+	lits   int      // function literals in it so far
+	result []string // names of its results, if they have names
+}
+
+func (f *file) insert(at token.Pos, order int, format string, args ...any) {
+	f.all = append(f.all, insertion{f.offset(at), order, fmt.Sprintf(format, args...)})
+}
+
+// site adds a probe for a node, and returns its number.
+func (f *file) site(k Kind, n ast.Node, text string) int {
+	line := f.tok.PositionFor(n.Pos(), false).Line
+	f.source.Sites = append(f.source.Sites, Site{Func: f.fn, File: f.name, Line: line, Kind: k, Text: text, Source: f.sourceLine(line)})
+	return len(f.source.Sites) - 1
+}
+
+func (f *file) last() *Site { return &f.source.Sites[len(f.source.Sites)-1] }
+
+// function gives probes to a function.
+func (f *file) function(name string, at ast.Node, recv, params *ast.FieldList, body *ast.BlockStmt) {
+	outer, outerLits := f.fn, f.lits
+	f.fn, f.lits = name, 0
+	var args []string
+	for _, list := range []*ast.FieldList{recv, params} {
+		if list == nil {
+			continue
+		}
+		for _, field := range list.List {
+			for _, id := range field.Names {
+				if id.Name != "_" {
+					args = append(args, id.Name)
+				}
+			}
+		}
+	}
+	text := name[strings.LastIndex(name, "/")+1:] + "(" + strings.Join(args, ", ") + ")"
+	n := f.site(Enter, at, text)
+	f.insert(body.Lbrace+1, before, " if %s.On { defer %s.Leave(%s.Enter(%s)) };", probeName, probeName, probeName,
+		strings.Join(append([]string{strconv.Itoa(n)}, args...), ", "))
+	f.block(body.List)
+	f.fn, f.lits = outer, outerLits
+}
+
+// literals gives probes to the function literals in a node, but not to those inside of them, which function does; and to the
+// arguments of calls.
+func (f *file) literals(n ast.Node) {
+	if n == nil {
+		return
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			f.lits++
+			f.function(f.fn+".func"+strconv.Itoa(f.lits), n, nil, n.Type.Params, n.Body)
+			return false
+		case *ast.CallExpr:
+			f.arguments(n)
+		}
+		return true
+	})
+}
+
+// arguments gives probes to the arguments of a call that are more than a name: a caller that computes a wrong one is named, and
+// not the function that gets it.
+func (f *file) arguments(call *ast.CallExpr) {
+	if t := f.info.Types[call.Fun]; t.IsType() || t.IsBuiltin() {
+		return
+	}
+	for _, a := range call.Args {
+		switch ast.Unparen(a).(type) {
+		case *ast.BinaryExpr, *ast.UnaryExpr:
+			if u, ok := ast.Unparen(a).(*ast.UnaryExpr); ok && (u.Op == token.AND || u.Op == token.ARROW) {
+				continue
+			}
+			f.wrap(Arg, a, f.textOf(a))
+		}
+	}
+}
+
+// exprs gives probes to the function literals in expressions.
+func (f *file) exprs(list ...ast.Expr) {
+	for _, e := range list {
+		if e != nil {
+			f.literals(e)
+		}
+	}
+}
+
+// wrap makes an expression pass through a probe. It returns false where that would change its type.
+func (f *file) wrap(k Kind, e ast.Expr, text string) bool {
+	if !f.typed(e) {
+		return false
+	}
+	n := f.site(k, e, text)
+	f.reading(e)
+	f.insert(e.Pos(), opening, "%s.V(%d, ", probeName, n)
+	f.insert(e.End(), closing, ")")
+	return true
+}
+
+// mark notes that a statement is reached.
+func (f *file) mark(k Kind, at ast.Node, text string) {
+	f.insert(at.Pos(), before, "%s", f.marker(k, at, text))
+	if k == Call {
+		f.reading(at)
+	}
+}
+
+func (f *file) marker(k Kind, at ast.Node, text string) string {
+	return fmt.Sprintf("if %s.On { %s.S(%d) }; ", probeName, probeName, f.site(k, at, text))
+}

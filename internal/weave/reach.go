@@ -1,0 +1,54 @@
+package weave
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// called by the standard library on values that it is given.
+var byInterface = []string{"Len", "Less", "Swap", "Push", "Pop", "Compare", "Error", "String"}
+
+// reach notes the functions that a declaration reaches, like package lockstep/determinism: a function that is named is
+// reached, and of a method of an interface every method with its name.
+func (s *Source) reach(p *packages.Package, from ast.Node) {
+	type step struct {
+		pkg  *packages.Package
+		node ast.Node
+	}
+	seen, list := map[ast.Node]bool{from: true}, []step{{p, from}}
+	add := func(o types.Object) {
+		if d, ok := s.decls[o]; ok && !seen[d.node] {
+			seen[d.node] = true
+			list = append(list, step{d.pkg, d.node})
+		}
+	}
+	methods := func(match func(name string) bool) {
+		for o := range s.decls { // in any order: the result is a set
+			if f, ok := o.(*types.Func); ok && f.Signature().Recv() != nil && match(f.Name()) {
+				add(o)
+			}
+		}
+	}
+	methods(func(name string) bool { return slices.Contains(byInterface, name) })
+	for i := 0; i < len(list); i++ {
+		s.reached[list[i].node] = true
+		for n := range ast.Preorder(list[i].node) {
+			id, ok := n.(*ast.Ident)
+			if !ok {
+				continue
+			}
+			switch o := list[i].pkg.TypesInfo.Uses[id].(type) {
+			case *types.Func:
+				if r := o.Signature().Recv(); r != nil && types.IsInterface(r.Type()) {
+					methods(func(name string) bool { return name == o.Name() })
+				}
+				add(o.Origin())
+			case *types.Var:
+				add(o.Origin())
+			}
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package weave
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// engine is the module of the engine. The packages below it that games import are not woven; its examples are.
+const engine = "github.com/seed-49bee653/samestep"
+
+// ErrSource is wrapped by the errors of sources that are not there, do not compile, or have no rules.
+var ErrSource = errors.New("weave: the sources cannot be used")
+
+// Options say which sources to read.
+type Options struct {
+	Dir  string   // a folder in the module of the game
+	Env  []string // of the go command, such as GOARCH=386; nil means that of this process
+	Game string   // the name of the game; rules with another name are left out
+
+	// Packages are the packages with rules and those that they import, see [Source.Packages]. Nil means to look for them.
+	Packages []string
+
+	// Overlay has contents of files, by absolute path, in place of those on the disk.
+	Overlay map[string][]byte
+}
+
+// A Source is the code of the rules of a game.
+type Source struct {
+	Dir   string // of the module
+	Rules []Rules
+	Sites []Site          // after Write, by number
+	Decls map[string]Decl // the constants and variables of packages
+
+	o        Options
+	fset     *token.FileSet
+	packages []*packages.Package
+	decls    map[types.Object]decl
+	reached  map[ast.Node]bool
+	files    []string // that Write has woven
+}
+
+// Rules are a function without parameters that returns lockstep.Rules.
+type Rules struct {
+	Package string // its import path
+	Func    string
+	Main    bool // the package is a program
+}
+
+// A decl is the declaration of a function or a variable of a package.
+type decl struct {
+	pkg  *packages.Package
+	node ast.Node
+}
+
+// Read reads the sources of a module with the go command.
+func Read(o Options) (*Source, error) {
+	dir, err := moduleDir(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{Dir: dir, o: o, fset: token.NewFileSet(), Decls: map[string]Decl{}, decls: map[types.Object]decl{}, reached: map[ast.Node]bool{}}
+	paths := o.Packages
+	if paths == nil {
+		if paths, err = s.candidates(); err != nil {
+			return nil, err
+		}
+	}
+	config := s.config(packages.LoadSyntax | packages.NeedModule)
+	if s.packages, err = packages.Load(config, paths...); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSource, err)
+	}
+	for _, p := range s.packages {
+		for _, e := range p.Errors {
+			return nil, fmt.Errorf("%w: %w", ErrSource, e)
+		}
+	}
+	s.declare()
+	s.findRules()
+	if len(s.Rules) == 0 {
+		return nil, fmt.Errorf("%w: no function without parameters in %s returns the lockstep.Rules of game %q", ErrSource, dir, o.Game)
+	}
+	return s, nil
+}
+
+// Packages returns the paths of the packages that were read.
+func (s *Source) Packages() (all []string) {
+	for _, p := range s.packages {
+		all = append(all, p.PkgPath)
+	}
+	return all
+}
+
+// BuildFlags are flags of the go command. A vendor folder has only what the game imports, and not package desync/probe, so
+// the modules come from the module cache.
+var BuildFlags = []string{"-mod=readonly"}
+
+// moduleDir returns the folder of the module that a folder is in.
+func moduleDir(o Options) (string, error) {
+	c := exec.Command("go", "env", "GOMOD")
+	c.Dir, c.Env = o.Dir, o.Env
+	out, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("%w: go env in %s: %w", ErrSource, o.Dir, err)
+	}
+	mod := strings.TrimSpace(string(out))
+	if mod == "" || mod == os.DevNull {
+		return "", fmt.Errorf("%w: %s is in no Go module", ErrSource, o.Dir)
+	}
+	return filepath.Dir(mod), nil
+}
+
+func (s *Source) config(mode packages.LoadMode) *packages.Config {
+	return &packages.Config{Mode: mode, Dir: s.Dir, Env: s.o.Env, Fset: s.fset, Overlay: s.o.Overlay, BuildFlags: BuildFlags}
+}
+
+// candidates returns the paths of the packages that may have rules, and of all in the module that these import.
+func (s *Source) candidates() ([]string, error) {
+	all, err := packages.Load(s.config(packages.NeedName|packages.NeedFiles|packages.NeedImports|packages.NeedDeps|packages.NeedModule), "./...")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSource, err)
+	}
+	var roots []*packages.Package
+	for _, p := range all {
+		if p.Imports[engine+"/lockstep"] != nil && slices.ContainsFunc(p.GoFiles, mentionsRules) {
+			roots = append(roots, p)
+		}
+	}
+	var paths []string
+	packages.Visit(roots, nil, func(p *packages.Package) {
+		if woven(p) {
+			paths = append(paths, p.PkgPath)
+		}
+	})
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("%w: no package in %s has lockstep.Rules", ErrSource, s.Dir)
+	}
+	return paths, nil
+}
+
+func mentionsRules(file string) bool {
+	b, err := os.ReadFile(file)
+	return err == nil && strings.Contains(string(b), "Rules[")
+}
+
+// woven reports whether a package is code of the game that -overlay can replace: in a module on this disk, and not the
+// engine.
+func woven(p *packages.Package) bool {
+	m := p.Module
+	if m == nil || !m.Main && (m.Replace == nil || m.Replace.Version != "") {
+		return false
+	}
+	below, ok := strings.CutPrefix(p.PkgPath, engine+"/")
+	return !ok || strings.HasPrefix(below, "examples/") || strings.HasPrefix(below, "internal/testing/planted")
+}
+
+// declare notes where each function and variable of the packages is declared.
+func (s *Source) declare() {
+	for _, p := range s.packages {
+		for _, f := range p.Syntax {
+			for _, d := range f.Decls {
+				switch d := d.(type) {
+				case *ast.FuncDecl:
+					s.decls[p.TypesInfo.Defs[d.Name]] = decl{p, d}
+				case *ast.GenDecl:
+					for _, spec := range d.Specs {
+						if v, ok := spec.(*ast.ValueSpec); ok {
+							s.declareValue(p, d.Tok, v)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// declareValue notes where variables or constants are declared.
+func (s *Source) declareValue(p *packages.Package, tok token.Token, v *ast.ValueSpec) {
+	from, to := s.fset.PositionFor(v.Pos(), false), s.fset.PositionFor(v.End(), false)
+	src, err := s.content(from.Filename)
+	name, relErr := filepath.Rel(s.Dir, from.Filename)
+	for _, id := range v.Names {
+		o := p.TypesInfo.Defs[id]
+		if tok == token.VAR {
+			s.decls[o] = decl{p, v}
+		}
+		if err == nil && relErr == nil && o != nil && id.Name != "_" {
+			s.Decls[declName(o)] = Decl{filepath.ToSlash(name), from.Line, string(src[from.Offset:to.Offset])}
+		}
+	}
+}
+
+// findRules finds the rules, and what they reach.
+func (s *Source) findRules() {
+	for _, p := range s.packages {
+		for _, f := range p.Syntax {
+			for _, d := range f.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || fn.Recv != nil || fn.Body == nil || fn.Name.Name == "_" {
+					continue
+				}
+				o, ok := p.TypesInfo.Defs[fn.Name].(*types.Func)
+				if !ok || !givesRules(o.Signature()) || p.Name != "main" && !o.Exported() || !s.fits(p, fn) {
+					continue
+				}
+				s.Rules = append(s.Rules, Rules{p.PkgPath, fn.Name.Name, p.Name == "main"})
+				s.reach(p, fn)
+			}
+		}
+	}
+}
+
+// givesRules reports whether a function has no parameters, and one result: lockstep.Rules.
+func givesRules(t *types.Signature) bool {
+	if t.Params().Len() > 0 || t.Results().Len() != 1 || t.TypeParams().Len() > 0 {
+		return false
+	}
+	n, ok := types.Unalias(t.Results().At(0).Type()).(*types.Named)
+	return ok && n.Obj().Name() == "Rules" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == engine+"/lockstep"
+}
+
+// fits reports whether rules may have the name of the game: false only if they surely have another one.
+func (s *Source) fits(p *packages.Package, fn *ast.FuncDecl) bool {
+	fits := true
+	for n := range ast.Preorder(fn.Body) {
+		kv, ok := n.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		key, ok := kv.Key.(*ast.Ident)
+		if field, isVar := p.TypesInfo.Uses[key].(*types.Var); ok && isVar && field.IsField() && key.Name == "Name" && field.Pkg() != nil && field.Pkg().Path() == engine+"/lockstep" {
+			if v := p.TypesInfo.Types[kv.Value].Value; v != nil && v.Kind() == constant.String {
+				fits = s.o.Game == "" || constant.StringVal(v) == s.o.Game
+			}
+		}
+	}
+	return fits
+}

@@ -1,0 +1,251 @@
+package weave
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+)
+
+// block gives probes to a list of statements.
+func (f *file) block(list []ast.Stmt) {
+	for _, s := range list {
+		f.statement(s)
+	}
+}
+
+// statement gives probes to a statement of a list.
+func (f *file) statement(s ast.Stmt) {
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		f.assignment(s)
+	case *ast.IncDecStmt:
+		if f.calls(s) {
+			f.mark(Call, s, f.textOf(s))
+		}
+		f.target(s, s.X, nil)
+	case *ast.DeclStmt:
+		f.declaration(s)
+	case *ast.ExprStmt:
+		if f.calls(s) {
+			f.mark(Call, s, f.textOf(s))
+		}
+		f.literals(s)
+	case *ast.DeferStmt:
+		f.mark(Call, s, f.textOf(s))
+		f.literals(s)
+	case *ast.SendStmt:
+		f.mark(Call, s, f.textOf(s))
+		f.literals(s)
+	case *ast.GoStmt:
+		f.insert(s.Pos(), before, "if %s.On { %s.Spawn(%d) }; ", probeName, probeName, f.site(Spawn, s, "go "+f.textOf(s.Call.Fun)))
+		f.literals(s)
+	case *ast.ReturnStmt:
+		f.returns(s)
+	case *ast.BranchStmt:
+		if s.Tok != token.FALLTHROUGH {
+			f.mark(Branch, s, f.textOf(s))
+		}
+	case *ast.LabeledStmt:
+		f.labeled(s)
+	default:
+		f.compound(s, true)
+	}
+}
+
+// labeled gives probes inside a labeled statement. None may stand between a label and its loop.
+func (f *file) labeled(s *ast.LabeledStmt) {
+	switch inner := s.Stmt.(type) {
+	case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
+		f.compound(inner, false)
+	case *ast.EmptyStmt:
+	default:
+		f.statement(s.Stmt)
+	}
+}
+
+// compound gives probes to a statement with statements in it. first says that a probe may stand before it.
+func (f *file) compound(s ast.Stmt, first bool) {
+	switch s := s.(type) {
+	case *ast.BlockStmt:
+		f.block(s.List)
+	case *ast.IfStmt:
+		if first && (s.Init != nil && f.calls(s.Init) || f.calls(s.Cond)) {
+			f.mark(Call, s, "if "+f.textOf(s.Cond))
+		}
+		f.branch(s)
+	case *ast.ForStmt:
+		f.loop(s)
+	case *ast.RangeStmt:
+		if first && f.calls(s.X) {
+			f.mark(Call, s, "range "+f.textOf(s.X))
+		}
+		f.ranges(s)
+	case *ast.SwitchStmt:
+		if first && s.Tag != nil && f.calls(s.Tag) {
+			f.mark(Call, s, "switch "+f.textOf(s.Tag))
+		}
+		f.initial(s.Init)
+		if s.Tag != nil {
+			f.wrap(Test, s.Tag, f.textOf(s.Tag))
+			f.exprs(s.Tag)
+		}
+		f.cases(s.Body, s.Tag == nil)
+	case *ast.TypeSwitchStmt:
+		f.initial(s.Init)
+		f.literals(s.Assign)
+		f.cases(s.Body, false)
+	case *ast.SelectStmt:
+		for _, c := range s.Body.List {
+			c := c.(*ast.CommClause)
+			f.after(c.Colon+1, Case, c, "select")
+			f.block(c.Body)
+		}
+	}
+}
+
+// after notes that a place is reached.
+func (f *file) after(at token.Pos, k Kind, n ast.Node, text string) {
+	f.insert(at, before, " %s", f.marker(k, n, text))
+}
+
+// branch gives probes to an if, and to what follows its else.
+func (f *file) branch(s *ast.IfStmt) {
+	f.initial(s.Init)
+	f.wrap(Test, s.Cond, f.textOf(s.Cond))
+	f.exprs(s.Cond)
+	f.block(s.Body.List)
+	switch e := s.Else.(type) {
+	case *ast.IfStmt:
+		f.branch(e)
+	case *ast.BlockStmt:
+		f.block(e.List)
+	}
+}
+
+// initial gives probes to the first statement of an if, a switch or a loop, beside which none can stand.
+func (f *file) initial(s ast.Stmt) {
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		for i, e := range s.Rhs {
+			if len(s.Lhs) == len(s.Rhs) && f.wrap(Define, e, f.textOf(s.Lhs[i])+" = "+f.textOf(e)) {
+				f.last().Name = fieldName(s.Lhs[i])
+			}
+		}
+		f.exprs(s.Rhs...)
+	case nil:
+	default:
+		f.literals(s)
+	}
+}
+
+func (f *file) loop(s *ast.ForStmt) {
+	f.initial(s.Init)
+	if s.Cond != nil {
+		f.wrap(Test, s.Cond, f.textOf(s.Cond))
+		f.exprs(s.Cond)
+	}
+	f.initial(s.Post)
+	f.block(s.Body.List)
+}
+
+// ranges gives probes to a loop: each element is noted as it is taken.
+func (f *file) ranges(s *ast.RangeStmt) {
+	f.exprs(s.X)
+	var names []string
+	for _, e := range []ast.Expr{s.Key, s.Value} {
+		if id, ok := e.(*ast.Ident); e != nil && (!ok || id.Name != "_") && f.pure(e) {
+			names = append(names, f.code(e))
+		}
+	}
+	n := f.site(Range, s, "range "+f.textOf(s.X))
+	f.last().Name = strings.Join(names, ", ")
+	f.reading(s.X)
+	text := fmt.Sprintf(" if %s.On { ", probeName)
+	if len(names) == 0 {
+		text += fmt.Sprintf("%s.S(%d)", probeName, n)
+	}
+	for i, name := range names {
+		if i > 0 {
+			n = f.site(Range, s, "range "+f.textOf(s.X)+", "+name)
+			f.last().Name = name
+			f.reading(s.X)
+		}
+		text += fmt.Sprintf("%s.W(%d, %s, nil); ", probeName, n, name)
+	}
+	f.insert(s.Body.Lbrace+1, before, "%s };", text)
+	f.block(s.Body.List)
+}
+
+// cases gives probes to the cases of a switch. tests says that they are conditions.
+func (f *file) cases(body *ast.BlockStmt, tests bool) {
+	for _, c := range body.List {
+		c := c.(*ast.CaseClause)
+		text := "default"
+		for i, e := range c.List {
+			if text = "case " + f.textOf(e); i > 0 {
+				text += ", …"
+			}
+			if tests {
+				f.wrap(Test, e, f.textOf(e))
+			}
+			f.exprs(e)
+		}
+		if len(c.Body) > 0 {
+			f.after(c.Colon+1, Case, c, text)
+		}
+		f.block(c.Body)
+	}
+}
+
+// returns gives probes to a return and its values.
+func (f *file) returns(s *ast.ReturnStmt) {
+	f.mark(Return, s, f.textOf(s))
+	var constants []string
+	for _, e := range s.Results {
+		if v := f.info.Types[e].Value; v != nil {
+			constants = append(constants, v.ExactString())
+		}
+	}
+	f.last().Const = strings.Join(constants, ", ")
+	for _, e := range s.Results {
+		f.reading(e)
+	}
+	for _, e := range s.Results {
+		if _, literal := e.(*ast.FuncLit); !literal {
+			f.wrap(Return, e, f.textOf(e))
+		}
+		f.exprs(e)
+	}
+}
+
+// fieldName returns the name of the variable or field that an expression ends with.
+func fieldName(e ast.Expr) string {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x.Name
+		case *ast.SelectorExpr:
+			return x.Sel.Name
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		default:
+			return ""
+		}
+	}
+}
+
+// local reports whether an assigned expression is a variable of a function.
+func (f *file) local(e ast.Expr) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	o, ok := f.info.ObjectOf(id).(*types.Var)
+	return ok && o.Pkg() != nil && o.Parent() != o.Pkg().Scope()
+}
