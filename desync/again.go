@@ -10,21 +10,6 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// An Again is what the machine of the player that differed has computed when the server asked it to compute the ticks
-// again. It is judged here from the state hashes that the machine sent: they are its claims.
-type Again struct {
-	From    lockstep.Tick `json:"from"` // from the state of this tick on
-	To      lockstep.Tick `json:"to"`
-	Runs    int           `json:"runs"`
-	Outcome string        `json:"outcome"`           // as [protocol.Outcome.String] has it
-	First   lockstep.Tick `json:"first,omitempty"`   // the first tick at which it differed again; 0 for none
-	Section string        `json:"section,omitempty"` // the first section that differed then, if known
-	Altered lockstep.Tick `json:"altered,omitempty"` // the first tick at which it had differed at first, if known
-
-	outcome protocol.Outcome
-	player  lockstep.Player
-}
-
 // maxAgain is how many ticks a bundle may have computed again at most.
 const maxAgain = 4096
 

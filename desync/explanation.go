@@ -2,6 +2,7 @@ package desync
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -42,4 +43,19 @@ type Explanation struct {
 
 	good lockstep.Tick // the last tick at which the sides were equal
 	path string        // of the fields
+}
+
+// An Again is what the machine of the player that differed has computed when the server asked it to compute the ticks
+// again. It is judged here from the state hashes that the machine sent: they are its claims.
+type Again struct {
+	From    lockstep.Tick `json:"from"` // from the state of this tick on
+	To      lockstep.Tick `json:"to"`
+	Runs    int           `json:"runs"`
+	Outcome string        `json:"outcome"`           // as [protocol.Outcome.String] has it
+	First   lockstep.Tick `json:"first,omitempty"`   // the first tick at which it differed again; 0 for none
+	Section string        `json:"section,omitempty"` // the first section that differed then, if known
+	Altered lockstep.Tick `json:"altered,omitempty"` // the first tick at which it had differed at first, if known
+
+	outcome protocol.Outcome
+	player  lockstep.Player
 }
