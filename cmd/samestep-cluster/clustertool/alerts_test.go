@@ -159,6 +159,7 @@ var (
 
 // Each alert of a cluster fires when what it is about is broken in a real one, and none fires before. promtool evaluates the rules.
 func TestClusterAlerts(t *testing.T) {
+	testenv.Long(t)
 	promtool, err := exec.LookPath("promtool")
 	testenv.Or(t, "promtool", err)
 	rules, err := os.ReadFile(operations + "/cluster-alerts.yaml")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // A smallDisk is a file system of its own in memory.
@@ -91,6 +92,7 @@ func (d *smallDisk) says(text string) bool {
 // The disk of one of three nodes is full: of the one that leads the match's stream, and every second time of another one.
 // The match goes on at the other two. When there is room again, the node is a full member without any help.
 func TestNodeDiskFull(t *testing.T) {
+	testenv.Long(t)
 	dir := t.TempDir()
 	disks := smallDisks(t, dir, 3)
 	x := besiege(t, fleet.Options{Dir: dir, Nodes: 3, Servers: 2})

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
@@ -22,6 +23,7 @@ const cutTime = 12 * time.Second
 // A storage node is cut off from the other two, and its clients stay with it: the one that leads the match's stream, or
 // every second time the one that the match's server is connected to. The server that is connected to it finds another one.
 func TestNodeCutOff(t *testing.T) {
+	testenv.Long(t)
 	x := besiege(t, fleet.Options{Nodes: 3, Servers: 3, Links: true, Near: true})
 	for i := range times(t, 1) {
 		node := x.leader("duel")

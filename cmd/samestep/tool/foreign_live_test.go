@@ -108,6 +108,10 @@ func (f *foreign) live(t *testing.T) {
 	guests := []*guest{f.join(url, "--token-file", in("ann")), f.join(url, "--token-file", in("bob"), "--corrupt", "30"), f.join(url, "--spectate")}
 	everybody := func(v *server.View) bool { return v.Stats.Players == 2 && v.Stats.Spectators == 1 }
 	f.until(url, "a desync is healed", func(v *server.View) bool { return everybody(v) && v.Stats.Resyncs == 1 && v.Tick > 100 })
+	f.until(url, "the evidence is written", func(*server.View) bool {
+		bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
+		return len(bundles) == 1
+	})
 	f.run(exitOK, "replay watch --once "+url, "match-1 tick ")
 	first.kill()
 

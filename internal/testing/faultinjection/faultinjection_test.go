@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/platforms"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -115,7 +116,12 @@ func TestRun(t *testing.T) {
 		{"minimal", coins(), 0, 100, "flipped bool, doubled command, a cache of every fourth element, memory that two elements share, another configuration, "},
 		{"bank", bank(), 0, 60, "draw too many, many draws too many, swapped commands, wrong order, command a tick late, command two ticks late, command five ticks late, command twelve ticks late, command a tick early, commands of a tick late, number of a command cut, a cache of every fourth element, a value that is not reset, scratch memory that is not cleared, memory that two elements share, commands in the order of a map, a draw more in ticks with commands, another configuration, "},
 	} {
-		t.Run(c.name, func(t *testing.T) { testRun(t, c.subject, c.first, c.rows, c.unplanted) })
+		t.Run(c.name, func(t *testing.T) {
+			if c.name == "skirmish" {
+				testenv.Long(t)
+			}
+			testRun(t, c.subject, c.first, c.rows, c.unplanted)
+		})
 	}
 }
 
@@ -152,9 +158,7 @@ func run(t *testing.T, o Options) *Result {
 
 // The seed determines the run.
 func TestSeed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short")
-	}
+	testenv.Long(t)
 	s := coins()
 	a, b, c := run(t, Options{Subject: s, Seed: 2}), run(t, Options{Subject: s, Seed: 2}), run(t, Options{Subject: s, Seed: 3})
 	if fmt.Sprint(a.Rows) != fmt.Sprint(b.Rows) || fmt.Sprint(a.Rows) == fmt.Sprint(c.Rows) {

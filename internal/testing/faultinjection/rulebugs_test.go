@@ -23,9 +23,7 @@ func ruleBugs(t *testing.T) []mutants.Mutant {
 
 // Explain names the tick and the field of mistakes in the source of the example games, and no false cause.
 func TestRuleBugs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: it builds the games with their mistakes")
-	}
+	testenv.Long(t)
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
 	const root = "../../.."

@@ -7,6 +7,8 @@
 //	path, err := exec.LookPath("chromium")
 //	testenv.Or(t, "chromium", err)
 //
+// [Long] leaves a test to .ci/run that takes long and repeats what another one shows in small.
+//
 // [Overlap] runs more tests at once in a package whose tests mostly wait.
 package testenv
 
@@ -30,6 +32,14 @@ func Or(t testing.TB, what string, err error) {
 		t.Fatalf("%s is missing, and required because %s is set: %v", what, Variable, err)
 	default:
 		t.Skipf("%s is missing: %v", what, err)
+	}
+}
+
+// Long skips the test unless [Variable] is set.
+func Long(t testing.TB) {
+	t.Helper()
+	if os.Getenv(Variable) == "" {
+		t.Skipf("long: .ci/run runs it, as %s=1 does", Variable)
 	}
 }
 

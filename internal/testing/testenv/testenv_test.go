@@ -46,6 +46,17 @@ func TestOr(t *testing.T) {
 	}
 }
 
+// A long test is skipped, unless everything is required.
+func TestLong(t *testing.T) {
+	for value, want := range map[string]string{"": "skipped: long: .ci/run runs it, as SAMESTEP_REQUIRE=1 does", "1": ""} {
+		t.Setenv(Variable, value)
+		var o outcome
+		if Long(&o); o.text != want {
+			t.Errorf("with %q: got %q, want %q", value, o.text, want)
+		}
+	}
+}
+
 func TestOverlap(t *testing.T) {
 	number := flag.Lookup("test.parallel")
 	was := number.Value.String()
