@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -96,6 +97,9 @@ func (o *NodeOptions) nats() (n *nats.Options, err error) {
 		}
 		n.Cluster.Advertise, n.Cluster.PingInterval, n.Cluster.MaxPingsOut = o.Advertise, routePing, 2
 		for _, r := range o.Routes {
+			if _, _, err := net.SplitHostPort(r); err != nil || strings.Contains(r, "/") {
+				return nil, fmt.Errorf("storage: got the route %q, want HOST:PORT", r)
+			}
 			n.Routes = append(n.Routes, &url.URL{Scheme: "nats-route", Host: r})
 		}
 	}

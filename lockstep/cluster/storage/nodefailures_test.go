@@ -129,3 +129,16 @@ func ask(n *storage.Node, path string) (status int, text string) {
 	n.Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 	return w.Code, fmt.Sprint(w.Body)
 }
+
+// A route that is no address is an error at once. The server would look for it for ever.
+func TestBadRoute(t *testing.T) {
+	for _, route := range []string{"nats://127.0.0.1:6222", "127.0.0.1", ""} {
+		n, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir(), Cluster: "127.0.0.1:0", Routes: []string{route}})
+		if err == nil {
+			n.Stop()
+			t.Errorf("%q: a node has started", route)
+		} else if !strings.Contains(err.Error(), "want HOST:PORT") {
+			t.Errorf("%q: got %v", route, err)
+		}
+	}
+}
