@@ -7,20 +7,27 @@ func step(w *World, _ *Config, t *lockstep.Turn) {
 	w.Match.Tick = uint32(t.Tick)
 	derive(w)
 	w.workspace.turn = t
+	t.Phase("orders")
 	for i := range t.Commands {
 		w.obey(&t.Commands[i])
 	}
+	t.Phase("sense")
 	w.sense()
 	w.grow()
+	t.Phase("act")
 	for i := range w.Units {
 		w.act(i)
 	}
+	t.Phase("combat")
 	w.strike()
 	w.cross()
 	w.bury()
+	t.Phase("births")
 	w.bear()
+	t.Phase("sight")
 	w.look()
 	w.regrow()
+	t.Phase("end")
 	w.surrender()
 	w.decide()
 	w.workspace.turn = nil

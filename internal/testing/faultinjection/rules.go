@@ -45,6 +45,7 @@ var mistakes = []mistake{
 	{"memory that two elements share", func(w *written) uint64 { return pick(w.changed() && w.at%5 == 4, w.before, w.now) }},
 	{"a narrower number", func(w *written) uint64 { return w.now & (1<<(w.bits*3/4) - 1) }},
 	{"a byte", func(w *written) uint64 { return pick(w.bits > 8 && !w.fraction, w.now&0xff, w.now) }},
+	//samestep:allow float this is the mistake
 	{"a float", func(w *written) uint64 { return uint64(int64(float32(int64(w.now)))) }},
 	{"a change that counts twice", func(w *written) uint64 { return w.now + w.now - w.old }},
 	{"a change that counts half", func(w *written) uint64 { return w.old + uint64(int64(w.now-w.old)/2) }},
@@ -99,6 +100,7 @@ func (k mistake) plant(m *match, dice *rand.Rand) (*bug, error) {
 			if len(old) == len(now) {
 				w.old = f.load(old[i])
 			}
+			//samestep:allow unseen one of the mistakes above
 			store(n, k.write(&w))
 			w.before = f.load(n)
 		}
