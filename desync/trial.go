@@ -156,13 +156,6 @@ func doubled(f *lockstep.Frame, i int) *lockstep.Frame {
 	return &lockstep.Frame{Tick: f.Tick, Commands: slices.Insert(slices.Clone(f.Commands), i, f.Commands[i])}
 }
 
-// swapped returns a frame in which commands i and i+1 run in the other order.
-func swapped(f *lockstep.Frame, i int) *lockstep.Frame {
-	c := slices.Clone(f.Commands)
-	c[i], c[i+1] = c[i+1], c[i]
-	return &lockstep.Frame{Tick: f.Tick, Commands: c}
-}
-
 // replaced returns a frame in which command i is another one, in its place.
 func replaced(f *lockstep.Frame, i int, c lockstep.Command) *lockstep.Frame {
 	all := slices.Clone(f.Commands)

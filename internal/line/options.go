@@ -75,7 +75,7 @@ func platform(name string) (env, runner []string, err error) {
 func goRoot() string {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		return runtime.GOROOT()
+		return "" // there is no runner then
 	}
 	return strings.TrimSpace(string(out))
 }

@@ -21,9 +21,8 @@ type file struct {
 	tok    *token.File
 	info   *types.Info
 	all    []insertion
-	fn     string   // the function whose statements get probes
-	lits   int      // function literals in it so far
-	result []string // names of its results, if they have names
+	fn     string // the function whose statements get probes
+	lits   int    // function literals in it so far
 }
 
 func (f *file) insert(at token.Pos, order int, format string, args ...any) {

@@ -14,15 +14,11 @@ var byInterface = []string{"Len", "Less", "Swap", "Push", "Pop", "Compare", "Err
 // reach notes the functions that a declaration reaches, like package lockstep/determinism: a function that is named is
 // reached, and of a method of an interface every method with its name.
 func (s *Source) reach(p *packages.Package, from ast.Node) {
-	type step struct {
-		pkg  *packages.Package
-		node ast.Node
-	}
-	seen, list := map[ast.Node]bool{from: true}, []step{{p, from}}
+	seen, list := map[ast.Node]bool{from: true}, []decl{{p, from}}
 	add := func(o types.Object) {
 		if d, ok := s.decls[o]; ok && !seen[d.node] {
 			seen[d.node] = true
-			list = append(list, step{d.pkg, d.node})
+			list = append(list, d)
 		}
 	}
 	methods := func(match func(name string) bool) {
