@@ -197,7 +197,7 @@ func usageErrorOf(c *cli.Context, err error, _ bool) error {
 }
 
 // softMemory is the memory above which the runtime collects garbage more often than by default. With about 20 MiB for
-// the program itself, this keeps the memory rule of 64 MiB; see docs/limits.md.
+// the program itself, this keeps the memory rule of 68 MiB; see docs/limits.md.
 const softMemory = 36 << 20
 
 // limitMemory lets the runtime collect garbage before the process exceeds the memory rule, instead of when the heap has
