@@ -131,7 +131,7 @@ func (l *list) ids(v state.Value) []uint64 {
 }
 
 // list reduces both sides' lists to the elements that both have, in the order of the right side, and notes the others and
-// another order. It leaves the lists as they are if an ID occurs twice.
+// another order. If an ID occurs twice, the lists stay unchanged.
 func (a *alignment) list(l list, r, w state.Value) (right, wrong []byte) {
 	idsR, idsW := l.ids(r), l.ids(w)
 	if slices.Equal(idsR, idsW) {

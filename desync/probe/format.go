@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Limits of the text of one value. What is left out goes into a hash, so that texts differ if the values do.
+// Limits of a value's text. A hash of the rest keeps the texts of different values different.
 const (
 	maxText  = 160 // bytes
 	maxDepth = 4   // structs and lists inside each other

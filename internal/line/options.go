@@ -18,7 +18,7 @@ type Options struct {
 	Platform string // another platform, such as "js/wasm" or "linux/386"; "" for none
 	Runs     int    // without both: how often to compute the match with one version; 0 means 4
 
-	// Edits are contents of files, by absolute path, in place of those on the disk. They are the other version, unless Platform
+	// Edits replace files on the disk: absolute path to content. They are the other version, unless Platform
 	// is set. Nil for none.
 	Edits map[string][]byte
 

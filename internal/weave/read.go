@@ -31,7 +31,7 @@ type Options struct {
 	// Packages are the packages with rules and those that they import, see [Source.Packages]. Nil means to look for them.
 	Packages []string
 
-	// Overlay has contents of files, by absolute path, in place of those on the disk.
+	// Overlay replaces files on the disk: absolute path to content.
 	Overlay map[string][]byte
 }
 

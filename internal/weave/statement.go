@@ -150,7 +150,7 @@ func (f *file) loop(s *ast.ForStmt) {
 	f.block(s.Body.List)
 }
 
-// ranges gives probes to a loop: each element is noted as it is taken.
+// ranges adds probes to a loop. They record each element.
 func (f *file) ranges(s *ast.RangeStmt) {
 	f.exprs(s.X)
 	var names []string

@@ -21,8 +21,8 @@ type Job struct {
 
 	Tick   uint32 // Hashes, Cold: the last tick, 0 for all; Trace: the tick
 	Warm   bool   // Trace: go on with the simulation that came from the keyframe, instead of restoring a snapshot
-	Runs   int    // Trace: compute the tick again up to so many times, until a run has another result than the first one
-	Window int    // Trace with Warm: also note the last assignments of each probe in so many ticks before; 0 for none
+	Runs   int    // Trace: repeat the tick at most so often, until a result differs from the first
+	Window int    // Trace with Warm: also keep each probe's last assignments from so many ticks before; 0 keeps none
 	Yield  bool   // give way to other goroutines now and then
 }
 

@@ -17,7 +17,7 @@ type commandFault struct {
 	all  bool // it happens to all commands of the tick
 	by   int  // how many ticks later they run
 
-	// change returns the commands that the copy gets in a tick, in place of those of the log. The fault happens to command
+	// change returns the commands of a tick as the copy gets them. The fault happens to command
 	// at of tick t. Nil: this command cannot have the fault.
 	change func(m *match, dice *rand.Rand, t lockstep.Tick, at int) func(lockstep.Tick, []lockstep.Command) []lockstep.Command
 }

@@ -18,7 +18,7 @@ type bug struct {
 	Game *lockstep.Game
 }
 
-// figures adds a row for each figure: so many answers must be right that a tool which guesses is noticed.
+// figures adds a row for each figure. A tool that guesses has too few right answers.
 func (d *drill) figures() {
 	r := d.result
 	if f := &r.RuleBugs; f.Faults > 0 {
