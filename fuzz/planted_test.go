@@ -30,7 +30,7 @@ func TestPlanted(t *testing.T) {
 	for i, want := range []struct{ phases, field string }{
 		{"two runs", ""}, {"follower", "Players"}, {"two runs", "Players"}, {"cold twin", "Players"}, {"validate", "Players"},
 	} {
-		if testing.Short() && i >= 2 {
+		if testenv.Small() && i >= 2 {
 			break
 		}
 		fault := planted.Faults[i]
@@ -60,7 +60,7 @@ func TestPlanted(t *testing.T) {
 		tests = append(tests, source.String())
 		t.Logf("%s: %d matches, then %d commands", fault, matches, len(small.Options.Orders))
 	}
-	if !testing.Short() {
+	if !testenv.Small() {
 		runWritten(t, tests)
 	}
 }

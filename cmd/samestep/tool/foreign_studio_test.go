@@ -16,6 +16,7 @@ import (
 // studio follows docs/studio.md: it changes the rules as the page says, and runs the commands of the page. Of those that
 // wait for a person, the flags must exist.
 func (f *foreign) studio(t *testing.T) {
+	testenv.Long(t)
 	f.t = t
 	b, err := os.ReadFile("../../../docs/studio.md")
 	if err != nil {
@@ -39,9 +40,6 @@ func (f *foreign) studio(t *testing.T) {
 	for _, line := range regexp.MustCompile(`(?m)^    (?:SAMESTEP_TOKEN=… )?(?:go run \.|\./hold) (.*)$`).FindAllStringSubmatch(string(b), -1) {
 		args := strings.Fields(line[1])
 		if args[0] != "serve" && args[0] != "join" && !strings.Contains(line[1], "--web") && !strings.Contains(line[1], "…") {
-			if args[0] == "pack" && os.Getenv(testenv.Variable) == "" {
-				line[1] += " --quality 1" // the default takes half a minute, and .ci/run has it
-			}
 			f.run(exitOK, line[1])
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,6 +46,12 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MATCHES", matches) // real ones
 			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "small" {
+				return false, fmt.Errorf("got condition %q, want small", name)
+			}
+			return testenv.Small(), nil
 		},
 		UpdateScripts:       script.Rewrite(),
 		RequireExplicitExec: true,

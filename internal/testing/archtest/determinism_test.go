@@ -13,28 +13,16 @@ import (
 // packages makes the analyzer look at each of their functions.
 var engine = []string{"lockstep", "lockstep/record", "lockstep/protocol", "lockstep/coordinator", "lockstep/host", "lockstep/player", "lockstep/cluster/ownership", "lockstep/cluster/audience", "state", "checksum", "fixed", "internal/pack", "internal/decimal", "internal/ring"}
 
-// Our own simulations are clean by the analyzer that game authors run, and so is every function of the engine's core and
-// of the numbers that they compute with.
+// Every function of the engine's core, and of the numbers that it computes with, is clean by the analyzer that game authors
+// run. .ci/run runs that on all packages, and so on our own simulations.
 func TestDeterminism(t *testing.T) {
 	needsGo(t)
-	dir := ours(t).dir
-	for _, row := range []struct {
-		name    string
-		options determinism.Options
-		pattern []string
-	}{
-		{"games", determinism.Options{Dir: dir}, []string{"./examples/...", "./internal/nullgame", "./fuzz"}},
-		{"engine", determinism.Options{Dir: dir}, patterns(engine)},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			found, err := determinism.Vet(row.options, row.pattern...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range found {
-				t.Error(f)
-			}
-		})
+	found, err := determinism.Vet(determinism.Options{Dir: ours(t).dir}, patterns(engine)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		t.Error(f)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -14,8 +15,8 @@ var seeds = flag.Int("seeds", 48, "how many seeds TestSeeds runs; samestep simul
 // inject every kind of fault.
 func TestSeeds(t *testing.T) {
 	n := *seeds
-	if testing.Short() {
-		n = min(n, 4)
+	if testenv.Small() {
+		n = min(n, 6)
 	}
 	c := Campaign{Options: Options{Length: 60 * lockstep.Second}, First: 1, Seeds: n}
 	r, err := c.Run()
@@ -92,12 +93,9 @@ func TestReproducible(t *testing.T) {
 // Machines whose memory was altered are asked to compute the ticks again, and are right this time, whatever happens to
 // their links and to the server meanwhile. Liars say anything, and harm nobody.
 func TestFlippedMachinesComputeAgain(t *testing.T) {
-	seeds := 12
-	if testing.Short() {
-		seeds = 6
-	}
+	testenv.Long(t)
 	for _, only := range [][]string{{"flip"}, {"flip", "cut", "late", "clog", "client pause", "slow machine", "liar: lie", "liar: forge", "liar: withhold", "liar: every second check"}} {
-		c := Campaign{Options: Options{Length: 120 * lockstep.Second, Only: only}, First: 1, Seeds: seeds}
+		c := Campaign{Options: Options{Length: 120 * lockstep.Second, Only: only}, First: 1, Seeds: 12}
 		r, err := c.Run()
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +105,7 @@ func TestFlippedMachinesComputeAgain(t *testing.T) {
 		}
 		honest, liars := r.Counts["computed again"], r.Counts["computed again by a liar: another result each time"]
 		t.Logf("%v: %d flips, %d machines computed again, %d liars had other results", only, r.Injected["flip"], honest, liars)
-		if honest < r.Injected["flip"]/8 || honest == 0 || len(only) > 1 && liars == 0 && !testing.Short() { // few seeds have no such liar
+		if honest < r.Injected["flip"]/8 || honest == 0 || len(only) > 1 && liars == 0 {
 			t.Errorf("%v: of %d flips %d machines computed again, and %d liars had other results", only, r.Injected["flip"], honest, liars)
 		}
 	}

@@ -7,7 +7,8 @@
 //	path, err := exec.LookPath("chromium")
 //	testenv.Or(t, "chromium", err)
 //
-// [Long] leaves a test to .ci/run that takes long and repeats what another one shows in small.
+// [Long] leaves a test to .ci/run that takes long and repeats what another one shows in small. A test with a long form and
+// a small one asks [Small].
 //
 // [Overlap] runs more tests at once in a package whose tests mostly wait.
 package testenv
@@ -35,11 +36,14 @@ func Or(t testing.TB, what string, err error) {
 	}
 }
 
-// Long skips the test unless [Variable] is set.
+// Small reports whether tests keep to their small form: with the flag -short, and unless [Variable] is set.
+func Small() bool { return testing.Short() || os.Getenv(Variable) == "" }
+
+// Long skips the test if [Small].
 func Long(t testing.TB) {
 	t.Helper()
-	if os.Getenv(Variable) == "" {
-		t.Skipf("long: .ci/run runs it, as %s=1 does", Variable)
+	if Small() {
+		t.Skipf("long: .ci/run runs it, as %s=1 without -short does", Variable)
 	}
 }
 
