@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
-	"github.com/seed-49bee653/samestep/state"
 )
 
 // Explain explains the desync of a bundle, as far as it can. It returns an error if the bundle cannot be read: one that
@@ -51,9 +50,7 @@ type work struct {
 	bad      lockstep.Tick // the first tick at which they are known to differ
 	right    []byte        // the states of tick bad; nil if not known
 	wrong    []byte
-	listed   *alignment        // of the states whose fields are listed, or nil
-	differ   state.Differences // up to maxRanked
-	ranked   []int             // the order of them, or nil
+	listed   *listing // of right and wrong, or nil
 	e        Explanation
 }
 
@@ -137,7 +134,7 @@ func (w *work) simulate() {
 // of its tick.
 func (w *work) simulateFrom(g *lockstep.Game, from lockstep.Tick) (*rerun, error) {
 	for {
-		again, err := simulateAgain(w.log, g, from, w.bad, &w.options)
+		again, err := w.log.simulate(g, from, w.bad, &w.options)
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +208,11 @@ func (w *work) compare() {
 		w.note("there is no state of the wrong side that differs: no field can be named")
 		return
 	}
-	w.fields(w.right, w.wrong)
+	var err error
+	if w.listed, err = newListing(w.log.schema, w.right, w.wrong, max(maxRanked, w.options.Fields)); err != nil {
+		panic(err) // cannot happen: both were validated when they were loaded, or are our own
+	}
+	w.show()
 	if good := w.again.state(w.good); good != nil {
 		w.e.Streams = streamsOf(w.log.schema, w.e.Fields.List, good, w.right, w.wrong)
 	} else if x := at(w.exhibits, w.good); x.referee.known() {

@@ -216,6 +216,15 @@ func (l *matchLog) participants(m *replay.Manifest) ([]Participant, []Column) {
 	return all, columns
 }
 
+// simulate simulates the match again.
+func (l *matchLog) simulate(g *lockstep.Game, from, end lockstep.Tick, o *Options) (*rerun, error) {
+	r, err := l.reader()
+	if err != nil {
+		return nil, err
+	}
+	return simulateAgain(r, g, from, end, o)
+}
+
 // play calls visit with every readable record.
 func (l *matchLog) play(visit func(*record.Record) error) error {
 	r, err := l.reader()

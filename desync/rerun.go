@@ -32,21 +32,17 @@ type rerun struct {
 
 var errDone = errors.New("done")
 
-// simulateAgain simulates up to tick end, from the last keyframe that is not after from. It keeps the states of ticks
-// from to end, or fewer if they are large.
-func simulateAgain(l *matchLog, g *lockstep.Game, from, end lockstep.Tick, o *Options) (*rerun, error) {
-	r, err := l.reader()
-	if err != nil {
-		return nil, err
-	}
-	at, err := r.Seek(max(from, l.first))
+// simulateAgain simulates a replay up to tick end, from the last keyframe that is not after from, or else from the first. It
+// keeps the states of ticks from to end, or fewer if they are large.
+func simulateAgain(r *replay.Reader, g *lockstep.Game, from, end lockstep.Tick, o *Options) (*rerun, error) {
+	at, err := r.Seek(from)
 	if err != nil {
 		return nil, err
 	}
 	if at > end || int64(end-at) > int64(o.MaxTicks) {
 		return nil, fmt.Errorf("desync: %w: %d ticks from the keyframe of tick %d, want at most %d", replay.ErrLimit, int64(end)-int64(at), at, o.MaxTicks)
 	}
-	x := &rerun{game: g, header: l.header, keyframe: at, end: end, first: max(from, at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory, now: o.Now}
+	x := &rerun{game: g, keyframe: at, end: end, first: max(from, at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory, now: o.Now}
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	err = replay.Play(r, nil, func(rec *record.Record) error { return x.record(f, rec) })
 	if errors.Is(err, errDone) || f.Simulation() != nil && f.Tick() == end {
@@ -73,6 +69,7 @@ func (x *rerun) record(f *lockstep.Follower, rec *record.Record) error {
 	}
 	before := f.Simulation()
 	err := f.Apply(rec)
+	x.header = f.Header()
 	var desync *lockstep.DesyncError
 	if errors.As(err, &desync) {
 		switch {
