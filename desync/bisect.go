@@ -120,7 +120,7 @@ func (s *bisector) probe(c *Comparison, ticks lockstep.Tick) error {
 		return ErrSame
 	}
 	differs := func(i *item) (bool, error) {
-		hash, simulated, err := hashAt(s.a.reader, s.game, i.tick, &s.options.SimulateOptions)
+		hash, simulated, err := hashAt(s.a.reader, s.game, i.tick, i.tick, &s.options.SimulateOptions)
 		s.found.Simulated += simulated
 		return hash != i.hash, err
 	}
@@ -198,10 +198,10 @@ func (s *bisector) keyframes() error {
 	return nil
 }
 
-// hashAt simulates up to a tick without comparing the checksums in the file. It returns the checksum of the state
-// there, and the number of simulated ticks.
-func hashAt(r *replay.Reader, g *lockstep.Game, t lockstep.Tick, o *replay.SimulateOptions) (hash uint64, simulated int, err error) {
-	c, err := replay.NewCursor(r, g, t)
+// hashAt simulates from the last keyframe up to tick begin to tick t, without comparing the checksums in the file. It
+// returns the checksum of the state there, and the number of simulated ticks.
+func hashAt(r *replay.Reader, g *lockstep.Game, begin, t lockstep.Tick, o *replay.SimulateOptions) (hash uint64, simulated int, err error) {
+	c, err := replay.NewCursor(r, g, begin)
 	if err != nil {
 		return 0, 0, err
 	}

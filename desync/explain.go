@@ -130,24 +130,27 @@ func (w *work) simulate() {
 	}
 }
 
-// simulateFrom simulates from the last keyframe that is not after a tick, and whose state has the checksum that the log has
-// of its tick.
-func (w *work) simulateFrom(g *lockstep.Game, from lockstep.Tick) (*rerun, error) {
-	for {
-		again, err := w.log.simulate(g, from, w.bad, &w.options)
-		if err != nil {
+// maxBegins is the number of keyframes from which a match is simulated, one after the other.
+const maxBegins = 3
+
+// simulateFrom simulates from the last keyframe that is not after a tick, and keeps the states from that tick on. If a
+// checksum of the log contradicts the keyframe or what follows from it, the keyframe may be false: then it takes an earlier one.
+func (w *work) simulateFrom(g *lockstep.Game, from lockstep.Tick) (again *rerun, err error) {
+	begin := from
+	for range maxBegins {
+		x, err := w.log.simulate(g, w.log.sound(begin), from, w.bad, &w.options)
+		if err != nil && again == nil {
 			return nil, err
 		}
-		agreed := w.log.sums.agreed.find(again.keyframe)
-		if agreed == nil || agreed.hash == again.hash {
-			return again, nil
+		if err != nil {
+			return again, nil // an earlier keyframe is too far away
 		}
-		w.note("the keyframe of tick %d is not the state whose checksum the log has: verify says more", again.keyframe)
-		if again.keyframe <= w.log.first {
-			return again, nil
+		if again = x; x.keyframe <= w.log.first || !x.contradicted(w.bad) {
+			break
 		}
-		from = again.keyframe - 1
+		begin = x.keyframe - 1
 	}
+	return again, nil
 }
 
 func (w *work) judge() {

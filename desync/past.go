@@ -60,7 +60,7 @@ func (p *Past) simulate(o *Options) *rerun {
 	if err != nil {
 		return nil
 	}
-	again, err := simulateAgain(r, p.Game, p.Agreed, p.Tick, o)
+	again, err := simulateAgain(r, p.Game, p.Agreed, p.Agreed, p.Tick, o)
 	if err != nil {
 		return nil
 	}

@@ -17,7 +17,6 @@ type rerun struct {
 	game     *lockstep.Game
 	header   *lockstep.Header
 	keyframe lockstep.Tick
-	hash     uint64 // of the keyframe
 	end      lockstep.Tick
 	first    lockstep.Tick // the tick of states[0]
 	states   [][]byte      // of ticks first to end
@@ -25,17 +24,18 @@ type rerun struct {
 	most     int           // maximum of bytes
 	frames   map[lockstep.Tick]*lockstep.Frame
 	costs    []Cost
-	wrong    *lockstep.DesyncError // the first checksum of the log that differs from ours
-	ending   *Ending               // nil if the end by the rules is the log's
+	ending   *Ending // nil if the end by the rules is the log's
 	now      func() time.Time
+
+	differences []*lockstep.DesyncError // checksums and keyframes of the log that differ from ours; at most maxEvidence
 }
 
 var errDone = errors.New("done")
 
-// simulateAgain simulates a replay up to tick end, from the last keyframe that is not after from, or else from the first. It
+// simulateAgain simulates a replay up to tick end, from the last keyframe that is not after begin, or else from the first. It
 // keeps the states of ticks from to end, or fewer if they are large.
-func simulateAgain(r *replay.Reader, g *lockstep.Game, from, end lockstep.Tick, o *Options) (*rerun, error) {
-	at, err := r.Seek(from)
+func simulateAgain(r *replay.Reader, g *lockstep.Game, begin, from, end lockstep.Tick, o *Options) (*rerun, error) {
+	at, err := r.Seek(begin)
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +52,11 @@ func simulateAgain(r *replay.Reader, g *lockstep.Game, from, end lockstep.Tick, 
 		err = fmt.Errorf("desync: the replay ends at tick %d", f.Tick())
 	}
 	return x, err
+}
+
+// contradicted reports whether a checksum of the log before a tick differs from ours.
+func (x *rerun) contradicted(before lockstep.Tick) bool {
+	return slices.ContainsFunc(x.differences, func(d *lockstep.DesyncError) bool { return !d.Keyframe && d.Tick < before })
 }
 
 // record applies one record, tick by tick.
@@ -76,13 +81,12 @@ func (x *rerun) record(f *lockstep.Follower, rec *record.Record) error {
 		case desync.End != "":
 			ours, _ := f.Simulation().Ended()
 			x.differs(desync, ours, rec)
-		case x.wrong == nil && !desync.Keyframe:
-			x.wrong = desync
+		case before != nil && len(x.differences) < maxEvidence:
+			x.differences = append(x.differences, desync)
 		}
 		err = nil
 	}
 	if err == nil && before == nil && f.Simulation() != nil {
-		x.hash = f.Simulation().Hash()
 		x.keep(f)
 	}
 	return err
