@@ -23,18 +23,6 @@ type alignment struct {
 	orders       []state.Place    // lists in another order
 }
 
-// DiffStates compares two states as [state.Schema.DiffPlacesAt] does, but elements of lists by their ID: an element that
-// one side lacks, or has at another index, does not make those after it differ. A list in another order is a place of its
-// own. The paths are those of a.
-func DiffStates(s *state.Schema, a, b []byte, path string) (state.Places, error) {
-	x, err := align(s, a, b)
-	if err != nil { // not states of the schema: the error says which
-		return s.DiffPlacesAt(path, a, b)
-	}
-	_, places, err := x.differences(path, 0)
-	return places, err
-}
-
 // align aligns two valid states.
 func align(s *state.Schema, right, wrong []byte) (*alignment, error) {
 	a := &alignment{schema: s, whole: [2][]byte{right, wrong}, places: make(map[string][]int)}

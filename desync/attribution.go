@@ -25,13 +25,41 @@ func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o rep
 	}
 	replay.Play(own, nil, a.record) // the verification has reported the error
 	a.log.sort()
-	a.tie(r, g, o.MaxTicks)
-	a.judge(v.Differences)
+	s := simulator{r, g, replay.SimulateOptions{MaxTicks: o.MaxTicks}, replay.WholeMatch}
+	if d := v.First; d != nil && d.Keyframe {
+		s.before = d.Tick - 1 // a keyframe that may be false is no beginning
+	}
+	a.tie(&s)
+	if a.stopped && v.First.Keyframe {
+		a.next(&s, v.First.Tick)
+	}
+	return a.verdict(v.Differences, judge{lockstep.Platform(), a.recorder, "the agreed checksum"})
+}
+
+// verdict attributes differences, in order of their ticks, and says who was wrong.
+func (a *attribution) verdict(differences []*lockstep.DesyncError, j judge) *Verdict {
+	a.judge(differences)
 	slices.SortStableFunc(a.blames, func(a, b Blame) int { return cmp.Compare(a.First, b.First) })
-	verdict := verdictOf(a.blames)
-	j := judge{lockstep.Platform(), a.recorder, "the agreed checksum"}
-	verdict.Text = j.text(verdict, a.decisive[verdict.Party])
-	return verdict
+	v := verdictOf(a.blames)
+	v.Text = j.text(v, a.decisive[v.Party])
+	if c := a.decisive[WrongPlayer]; v.Party == WrongKeyframe && len(v.Players) > 0 && c != nil {
+		v.Text += "; " + j.text(&Verdict{Party: WrongPlayer, Players: v.Players}, c)
+	}
+	return v
+}
+
+// A simulator simulates ticks again, from keyframes up to tick before.
+type simulator struct {
+	reader  *replay.Reader
+	game    *lockstep.Game
+	options replay.SimulateOptions
+	before  lockstep.Tick
+}
+
+// hash returns the simulation's checksum of a tick.
+func (s *simulator) hash(t lockstep.Tick) (uint64, error) {
+	hash, _, err := hashAt(s.reader, s.game, min(s.before, t), t, &s.options)
+	return hash, err
 }
 
 // An attribution finds the wrong parties, one check after the other.
@@ -93,7 +121,7 @@ const maxTies = 8
 
 // tie lists the checks: all that have an agreed checksum, and the first maxTies that have none. It simulates the latter
 // again.
-func (a *attribution) tie(r *replay.Reader, g *lockstep.Game, maxTicks lockstep.Tick) {
+func (a *attribution) tie(s *simulator) {
 	for i := range a.log.agreed {
 		a.ticks = append(a.ticks, a.log.agreed[i].tick)
 	}
@@ -107,7 +135,7 @@ func (a *attribution) tie(r *replay.Reader, g *lockstep.Game, maxTicks lockstep.
 			break
 		}
 		last = m.tick
-		hash, _, err := hashAt(r, g, m.tick, &replay.SimulateOptions{MaxTicks: maxTicks})
+		hash, err := s.hash(m.tick)
 		if err != nil {
 			break
 		}
@@ -116,6 +144,23 @@ func (a *attribution) tie(r *replay.Reader, g *lockstep.Game, maxTicks lockstep.
 	}
 	slices.Sort(a.ticks)
 	a.ticks = slices.Compact(a.ticks)
+}
+
+// next simulates the check after a keyframe at which the verification stopped, since that check decides, unless the
+// keyframe's tick has one.
+func (a *attribution) next(s *simulator, keyframe lockstep.Tick) {
+	i := a.log.agreed.after(keyframe - 1)
+	if i == len(a.log.agreed) || a.log.agreed[i].tick == keyframe {
+		return
+	}
+	t := a.log.agreed[i].tick
+	hash, err := s.hash(t)
+	if err != nil {
+		return
+	}
+	if a.until = t; hash != a.log.agreed[i].hash {
+		a.own[t] = hash
+	}
 }
 
 // judge attributes the differences of all checks, and of the keyframes that differ from the simulation.

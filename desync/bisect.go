@@ -120,7 +120,7 @@ func (s *bisector) probe(c *Comparison, ticks lockstep.Tick) error {
 		return ErrSame
 	}
 	differs := func(i *item) (bool, error) {
-		hash, simulated, err := hashAt(s.a.reader, s.game, i.tick, &s.options.SimulateOptions)
+		hash, simulated, err := hashAt(s.a.reader, s.game, i.tick, i.tick, &s.options.SimulateOptions)
 		s.found.Simulated += simulated
 		return hash != i.hash, err
 	}
@@ -198,10 +198,10 @@ func (s *bisector) keyframes() error {
 	return nil
 }
 
-// hashAt simulates up to a tick without comparing the checksums in the file. It returns the checksum of the state
-// there, and the number of simulated ticks.
-func hashAt(r *replay.Reader, g *lockstep.Game, t lockstep.Tick, o *replay.SimulateOptions) (hash uint64, simulated int, err error) {
-	c, err := replay.NewCursor(r, g, t)
+// hashAt simulates from the last keyframe up to tick begin to tick t, without comparing the checksums in the file. It
+// returns the checksum of the state there, and the number of simulated ticks.
+func hashAt(r *replay.Reader, g *lockstep.Game, begin, t lockstep.Tick, o *replay.SimulateOptions) (hash uint64, simulated int, err error) {
+	c, err := replay.NewCursor(r, g, begin)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -243,7 +243,7 @@ func (s *recording) state(i *item) ([]byte, error) {
 
 // fields notes the fields in which two states of a tick differ.
 func (s *bisector) fields(t lockstep.Tick, a, b []byte) error {
-	places, err := DiffStates(s.schema, a, b, s.options.Path)
+	places, err := s.diff(t, a, b)
 	if err != nil {
 		return fmt.Errorf("desync: states of tick %d: %w", t, err)
 	}
@@ -256,4 +256,14 @@ func (s *bisector) fields(t lockstep.Tick, a, b []byte) error {
 		}
 	}
 	return nil
+}
+
+// diff compares two states of a tick, and orders the fields by cause if the match can be simulated up to there.
+func (s *bisector) diff(t lockstep.Tick, a, b []byte) (state.Places, error) {
+	o := &s.options
+	if s.game == nil || !s.found.Known || s.found.Agreed >= t {
+		return DiffStates(s.schema, a, b, o.Path)
+	}
+	past := Past{Replay: s.a.reader, Game: s.game, Agreed: s.found.Agreed, Tick: t}
+	return past.DiffStates(a, b, Options{Path: o.Path, MaxTicks: int(o.MaxTicks), Budget: o.Budget, Now: o.Now})
 }

@@ -34,7 +34,8 @@ type Bisection struct {
 	Section string `json:"section,omitempty"`
 
 	// Fields has the differences between the states of tick FieldsTick, which is Tick. If the other side's state of
-	// Tick is not known, FieldsTick is the tick of its next keyframe. Total is 0 without a keyframe.
+	// Tick is not known, FieldsTick is the tick of its next keyframe. Total is 0 without a keyframe. If one side is the
+	// simulation's, the fields are in the order of cause, as in an [Explanation], and the paths are those of that side.
 	Fields     state.Places  `json:"fields"`
 	FieldsTick lockstep.Tick `json:"fields_tick"`
 
@@ -114,6 +115,11 @@ type BisectOptions struct {
 	// Path limits the fields to those at or below it, as [state.Schema.Lookup] takes it; "" is the whole state. The error wraps
 	// [state.ErrPath] if the states do not have it.
 	Path string
+
+	// Budget bounds the time in which the order of the fields is found, as [Options.Budget] does. Now is the clock that
+	// measures it; nil: each simulated tick counts as 100 µs.
+	Budget time.Duration
+	Now    func() time.Time
 
 	// SearchProgress is called by one goroutine at a time, with the bytes hashed so far and in all; nil disables it.
 	SearchProgress func(done, all int64)

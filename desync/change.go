@@ -160,7 +160,7 @@ func (h *historian) before(c *Change, w *watcher) error {
 // and looks for the command after it.
 func (h *historian) stretch(c *Change, w *watcher, from, to lockstep.Tick) (bool, error) {
 	o := Options{MaxTicks: int(to - from), MaxMemory: h.again.most}
-	x, err := simulateAgain(h.log, h.again.game, from, to, &o)
+	x, err := h.log.simulate(h.again.game, from, from, to, &o)
 	if err != nil {
 		if errors.Is(err, replay.ErrLimit) {
 			err = errBudget

@@ -108,6 +108,27 @@ func ExampleBisect() {
 	// true
 }
 
+// Two states are compared in the order of cause, if it is known how the match came to them.
+func ExamplePast() {
+	game, a, b := examplePair()
+	x, err := replay.StateAt(a, game, 33, replay.SimulateOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	wrong := bytes.Clone(x.State)
+	v, err := game.StateSchema().Lookup(wrong, "Dots[2].Pos.X")
+	if err != nil || !v.Flip() {
+		fmt.Println("no such field", err)
+		return
+	}
+	past := desync.Past{Replay: b, Game: game, Agreed: 20, Tick: 33}
+	places, err := past.DiffStates(x.State, wrong, desync.Options{})
+	fmt.Println(places.Lines(5), err)
+	// Output:
+	// [Dots[2].Pos.X 0 → 0.0000000002] <nil>
+}
+
 // BisectReports compares a player's reports with the replay.
 func ExampleBisectReports() {
 	game, a, b := examplePair()

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
-	"github.com/seed-49bee653/samestep/state"
 )
 
 // Explain explains the desync of a bundle, as far as it can. It returns an error if the bundle cannot be read: one that
@@ -51,9 +50,7 @@ type work struct {
 	bad      lockstep.Tick // the first tick at which they are known to differ
 	right    []byte        // the states of tick bad; nil if not known
 	wrong    []byte
-	listed   *alignment        // of the states whose fields are listed, or nil
-	differ   state.Differences // up to maxRanked
-	ranked   []int             // the order of them, or nil
+	listed   *listing // of right and wrong, or nil
 	e        Explanation
 }
 
@@ -133,24 +130,27 @@ func (w *work) simulate() {
 	}
 }
 
-// simulateFrom simulates from the last keyframe that is not after a tick, and whose state has the checksum that the log has
-// of its tick.
-func (w *work) simulateFrom(g *lockstep.Game, from lockstep.Tick) (*rerun, error) {
-	for {
-		again, err := simulateAgain(w.log, g, from, w.bad, &w.options)
-		if err != nil {
+// maxBegins is the number of keyframes from which a match is simulated, one after the other.
+const maxBegins = 3
+
+// simulateFrom simulates from the last keyframe that is not after a tick, and keeps the states from that tick on. If a
+// checksum of the log contradicts the keyframe or what follows from it, the keyframe may be false: then it takes an earlier one.
+func (w *work) simulateFrom(g *lockstep.Game, from lockstep.Tick) (again *rerun, err error) {
+	begin := from
+	for range maxBegins {
+		x, err := w.log.simulate(g, w.log.sound(begin), from, w.bad, &w.options)
+		if err != nil && again == nil {
 			return nil, err
 		}
-		agreed := w.log.sums.agreed.find(again.keyframe)
-		if agreed == nil || agreed.hash == again.hash {
-			return again, nil
+		if err != nil {
+			return again, nil // an earlier keyframe is too far away
 		}
-		w.note("the keyframe of tick %d is not the state whose checksum the log has: verify says more", again.keyframe)
-		if again.keyframe <= w.log.first {
-			return again, nil
+		if again = x; x.keyframe <= w.log.first || !x.contradicted(w.bad) {
+			break
 		}
-		from = again.keyframe - 1
+		begin = x.keyframe - 1
 	}
+	return again, nil
 }
 
 func (w *work) judge() {
@@ -211,7 +211,11 @@ func (w *work) compare() {
 		w.note("there is no state of the wrong side that differs: no field can be named")
 		return
 	}
-	w.fields(w.right, w.wrong)
+	var err error
+	if w.listed, err = newListing(w.log.schema, w.right, w.wrong, max(maxRanked, w.options.Fields)); err != nil {
+		panic(err) // cannot happen: both were validated when they were loaded, or are our own
+	}
+	w.show()
 	if good := w.again.state(w.good); good != nil {
 		w.e.Streams = streamsOf(w.log.schema, w.e.Fields.List, good, w.right, w.wrong)
 	} else if x := at(w.exhibits, w.good); x.referee.known() {

@@ -40,7 +40,7 @@ func (w *work) families(s *search) []family {
 		{"orders of lists", func() error { return s.orders(listsOf(schema), w.listed.orders) }},
 		{"lost elements", func() error { return s.elements(listsOf(schema), w.listed.missing) }},
 		{"altered payloads of commands that change what differs", func() error { return s.payloads(w.relevant(s), true) }},
-		{"altered fields", func() error { return s.altered(schema, w.differ.List) }},
+		{"altered fields", func() error { return s.altered(schema, w.listed.fields.List) }},
 		{"altered payloads of other commands", func() error { return s.payloads(w.relevant(s), false) }},
 		{"commands of other players", s.players},
 		{"other configurations", s.configurations},
@@ -49,7 +49,7 @@ func (w *work) families(s *search) []family {
 
 // relevant returns the commands without which an element that differs would have another value.
 func (w *work) relevant(s *search) (all []*lockstep.Command) {
-	entities := entitiesOf(w.log.schema, w.again.state(w.bad), w.differ.List)
+	entities := entitiesOf(w.log.schema, w.again.state(w.bad), w.listed.fields.List)
 	for t := w.known() + 1; t <= w.bad; t++ {
 		f := w.again.frame(t)
 		for i := range f.Commands {

@@ -4,11 +4,12 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// verdict returns the verdict of an explanation. It is that of the first check at which the simulation differs from the
-// log, or if there is none, the check of the desync.
+// verdict returns the verdict of an explanation: that of [Attribute] on the part of the log that was simulated, with the
+// players that differ at the check of the desync.
 func (w *work) verdict() Verdict {
 	m, ours := w.manifest, w.again.side(w.manifest.Tick)
 	if !ours.known() {
@@ -18,20 +19,45 @@ func (w *work) verdict() Verdict {
 		g := &w.e.Groups[i]
 		g.Right = g.Checksum == hash(ours)
 	}
-	c := w.log.sums.at(m.Tick, ours.hash, true)
-	if earlier := w.again.wrong; earlier != nil && earlier.Tick < m.Tick {
-		c = w.log.sums.at(earlier.Tick, earlier.Got, true)
-	}
-	if c == nil {
-		c = checkOf(m, ours.hash, w.log.sums.seats)
-	}
 	j := judge{w.e.Machine, w.e.Recorder, "the agreed checksum"}
 	if slices.ContainsFunc(w.e.Groups, func(g Group) bool { return g.Referee }) {
 		j.agreed = "the referee"
 	} else if list := rightPlayers(w.e.Groups); len(list) > 0 {
 		j.agreed = players(list)
 	}
-	return j.verdict(c)
+	v := w.attribution(ours.hash).verdict(append(w.log.falseKeyframes(w.again.keyframe), w.again.differences...), j)
+	v.Blames = nil
+	return *v
+}
+
+// attribution returns what the log says up to the check of the desync, at which our checksum is own. Of the players' checksums
+// it has those of this check, and of those at which the simulation differs.
+func (w *work) attribution(own uint64) *attribution {
+	m, sums := w.manifest, &w.log.sums
+	a := &attribution{until: m.Tick, own: make(map[lockstep.Tick]uint64), decisive: make(map[Party]*check), blames: []Blame{}}
+	a.log = checkLog{seats: sums.seats, admitted: sums.admitted, agreed: slices.Clone(sums.agreed)}
+	c := sums.at(m.Tick, own, true)
+	if c == nil {
+		if c = checkOf(m, own, sums.seats); !c.tie {
+			a.log.agreed = append(a.log.agreed, item{tick: m.Tick, hash: c.agreed})
+		}
+	}
+	for _, d := range w.again.differences {
+		if earlier := sums.at(d.Tick, d.Got, true); !d.Keyframe && d.Tick < m.Tick && earlier != nil {
+			a.log.mismatches = append(a.log.mismatches, earlier.mismatches...)
+		}
+	}
+	a.log.mismatches = append(a.log.mismatches, c.mismatches...)
+	for i := range a.log.agreed {
+		a.ticks = append(a.ticks, a.log.agreed[i].tick)
+	}
+	if c.tie {
+		a.ticks = append(a.ticks, m.Tick)
+	}
+	if c.tie || c.own != c.agreed {
+		a.own[m.Tick] = own
+	}
+	return a
 }
 
 // checkOf returns the check of a bundle whose log does not have it yet.

@@ -66,11 +66,16 @@ type table struct {
 
 // newTable begins a match with a fault in the victim's copy or in the referee.
 func newTable(tb testing.TB, f fault, inReferee bool) *table {
+	return newTableOf(tb, f, inReferee, 100)
+}
+
+// newTableOf also sets how often the log has a keyframe.
+func newTableOf(tb testing.TB, f fault, inReferee bool, keyframeEvery lockstep.Tick) *table {
 	tb.Helper()
 	x := &table{game: trueGame(), sequence: make([]lockstep.Sequence, seats)}
 	faulty := lockstep.MustGame(f.rules())
 	settings := lockstep.DefaultSettings(seats)
-	settings.Seed, settings.KeyframeEvery = 1, 100
+	settings.Seed, settings.KeyframeEvery = 1, uint32(keyframeEvery)
 	config := skirmish.Defaults(seats, 100)
 	var err error
 	if x.header, err = x.game.NewHeader(lockstep.MatchID{7}, settings, &config); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -52,6 +53,7 @@ type matchLog struct {
 	rows   map[lockstep.Player]*Participant
 	checks []int // by column
 	sums   checkLog
+	keys   []*lockstep.DesyncError // keyframes after the first one up to the desync, at most maxEvidence; Got is unknown
 }
 
 // readLog reads the whole replay of a desync at tick until.
@@ -103,6 +105,8 @@ func (l *matchLog) record(r *record.Record) error {
 	case record.KindKeyframe:
 		if !l.seen {
 			l.first, l.last, l.seen = r.Tick, r.Tick, true
+		} else if r.Tick <= l.until && len(l.keys) < maxEvidence {
+			l.keys = append(l.keys, &lockstep.DesyncError{Tick: r.Tick, Want: r.Keyframe.Hash, Keyframe: true})
 		}
 	case record.KindChecksum:
 		at := l.column(r.Tick)
@@ -214,6 +218,36 @@ func (l *matchLog) participants(m *replay.Manifest) ([]Participant, []Column) {
 		}
 	}
 	return all, columns
+}
+
+// falseKeyframes returns the keyframes up to a tick that are not the state whose checksum the log has of their tick.
+func (l *matchLog) falseKeyframes(until lockstep.Tick) (all []*lockstep.DesyncError) {
+	for _, k := range l.keys {
+		if agreed := l.sums.agreed.find(k.Tick); k.Tick <= until && agreed != nil && agreed.hash != k.Want {
+			k.Got = agreed.hash
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// sound returns the last keyframe up to a tick that no checksum of its tick contradicts, or else the first one.
+func (l *matchLog) sound(t lockstep.Tick) lockstep.Tick {
+	for _, k := range slices.Backward(l.keys) {
+		if agreed := l.sums.agreed.find(k.Tick); k.Tick <= t && (agreed == nil || agreed.hash == k.Want) {
+			return k.Tick
+		}
+	}
+	return l.first
+}
+
+// simulate simulates the match again.
+func (l *matchLog) simulate(g *lockstep.Game, begin, from, end lockstep.Tick, o *Options) (*rerun, error) {
+	r, err := l.reader()
+	if err != nil {
+		return nil, err
+	}
+	return simulateAgain(r, g, begin, from, end, o)
 }
 
 // play calls visit with every readable record.

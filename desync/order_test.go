@@ -2,30 +2,38 @@ package desync_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 )
+
+// idleWorkers makes workers idle that are on their way.
+func idleWorkers(w *world, t *turn, step step) bool {
+	step(w, t)
+	if t.Tick < 157 { // soon before the check, so that few fields differ there
+		return false
+	}
+	for i := range w.Units {
+		if u := &w.Units[i]; u.Kind == skirmish.Worker && u.Task == skirmish.Gathering && u.Phase == 0 {
+			u.Task = skirmish.Idle
+		}
+	}
+	return true
+}
 
 // The field that leads to the others comes first, though it stands behind them in the schema, and with it the other fields
 // of its unit.
 func TestFieldsByCause(t *testing.T) {
-	e := explained(t, func(w *world, t *turn, step step) bool {
-		step(w, t)
-		if t.Tick < 157 { // soon before the check, so that few fields differ there
-			return false
-		}
-		for i := range w.Units {
-			if u := &w.Units[i]; u.Kind == skirmish.Worker && u.Task == skirmish.Gathering && u.Phase == 0 {
-				u.Task = skirmish.Idle
-			}
-		}
-		return true
-	}, desync.Options{Game: findGame})
+	e := explained(t, idleWorkers, desync.Options{Game: findGame})
 	if len(e.Fields.List) < 3 || !strings.HasSuffix(e.Fields.List[0].Path, ".Task") {
 		t.Fatalf("got %v, want a task first", e.Fields.List[:min(len(e.Fields.List), 8)])
 	}
@@ -40,6 +48,60 @@ func TestFieldsByCause(t *testing.T) {
 			t.Errorf("the fields of %s] are not together: %v", element, e.Fields.List)
 		}
 		seen[element], last = true, element
+	}
+}
+
+// A bisection orders the fields as the explanation does, whichever side is wrong, and so does a comparison of two states.
+func TestBisectByCause(t *testing.T) {
+	x := newTable(t, idleWorkers, false)
+	x.play(t, 400)
+	bundle := x.bundle(t)
+	e, err := desync.Explain(open(t, bundle), desync.Options{Game: findGame})
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := x.game.StateSchema()
+	right, wrong := x.match.Referee().State(160), x.copies[victim].State(160)
+	plain, err := desync.DiffStates(schema, right, wrong, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cmp.Equal(plain, e.Places) {
+		t.Fatalf("want another order than that of the schema: %v", plain.List)
+	}
+	path := filepath.Join(t.TempDir(), "bundle.zip")
+	if err := os.WriteFile(path, bundle, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := replay.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	found, err := desync.BisectPlayer(f, victim, replay.Games{x.game}, desync.BisectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(e.Places, found.Fields); diff != "" {
+		t.Errorf("bisect and explain have other orders (-explain +bisect):\n%s", diff)
+	}
+	past := desync.Past{Replay: openReplay(t, x.log.Bytes()), Game: x.game, Agreed: 140, Tick: 160}
+	for name, sides := range map[string][2][]byte{"right": {right, wrong}, "wrong": {wrong, right}} {
+		got, err := past.DiffStates(sides[0], sides[1], desync.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := e.Places.List[0].First
+		if name == "wrong" {
+			want.A, want.B = want.B, want.A
+		}
+		if got.List[0].First != want || got.Total != e.Places.Total {
+			t.Errorf("the %s state first: got %v, want %v", name, got.List[0].First, want)
+		}
+	}
+	past.Agreed = 160 // nothing is known of the ticks before
+	if got, err := past.DiffStates(right, wrong, desync.Options{}); err != nil || !cmp.Equal(got, plain) {
+		t.Errorf("without ticks: got %v, %v, want the order of the schema", got.List, err)
 	}
 }
 

@@ -86,6 +86,8 @@ func (e *Explanation) headline() string {
 		return capital(players(v.Players)) + " computed it wrong"
 	case v.Party == WrongReferee:
 		return "The referee computed it wrong"
+	case v.Party == WrongKeyframe:
+		return "A keyframe of the replay is not the match's state"
 	case v.Party == WrongBuild:
 		return "This build computes something else"
 	}

@@ -17,11 +17,7 @@ func (s *search) orders(lists []list, orders []state.Place) error {
 		if err != nil {
 			return err
 		}
-		rank := make(map[uint64]int) // only looked up
-		for i, id := range l.ids(v) {
-			rank[id] = i
-		}
-		if err := s.order(l, rank, o.String()); err != nil {
+		if err := s.order(l, l.ranks(v), o.String()); err != nil {
 			return err
 		}
 	}
@@ -32,9 +28,7 @@ func (s *search) orders(lists []list, orders []state.Place) error {
 func (s *search) order(l list, rank map[uint64]int, text string) error {
 	var found *Cause
 	for t := s.bad; ; t-- {
-		if v, err := s.again.game.StateSchema().Lookup(s.again.state(t), l.name); err == nil {
-			changed := slices.Clone(s.again.state(t))
-			copy(changed[v.Offset:], l.sorted(v, rank))
+		if changed := l.permuted(s.again.game.StateSchema(), s.again.state(t), rank); changed != nil {
 			if err := s.between(&found, t, changed, func() *Cause {
 				return &Cause{Kind: PermutedList, rank: rankOrder, Path: l.name, Text: text + "; all else follows from it"}
 			}); err != nil {
@@ -45,6 +39,48 @@ func (s *search) order(l list, rank map[uint64]int, text string) error {
 			return nil
 		}
 	}
+}
+
+// ranks returns the index of each element, by ID; only looked up.
+func (l *list) ranks(v state.Value) map[uint64]int {
+	ranks := make(map[uint64]int)
+	for i, id := range l.ids(v) {
+		ranks[id] = i
+	}
+	return ranks
+}
+
+// permuted returns a state with the list in the order of rank, or nil.
+func (l *list) permuted(s *state.Schema, b []byte, rank map[uint64]int) []byte {
+	v, err := s.Lookup(b, l.name)
+	if err != nil {
+		return nil
+	}
+	changed := slices.Clone(b)
+	copy(changed[v.Offset:], l.sorted(v, rank))
+	return changed
+}
+
+// sameOrder reports whether the elements that two states have are in the same order in both.
+func (l *list) sameOrder(s *state.Schema, a, b []byte) bool {
+	v, err := s.Lookup(a, l.name)
+	if err != nil {
+		return false
+	}
+	rank, last := l.ranks(v), -1
+	if v, err = s.Lookup(b, l.name); err != nil {
+		return false
+	}
+	for _, id := range l.ids(v) {
+		at, both := rank[id]
+		if both && at < last {
+			return false
+		}
+		if both {
+			last = at
+		}
+	}
+	return true
 }
 
 // sorted returns the bytes of a list whose elements of known rank are in that order. The others stay where they are.

@@ -18,17 +18,18 @@ const (
 	horizon    = 2    // ticks in which one field changes another one
 )
 
-// A sample is a field that differs, or an element that only one side has. It is changed to what it is on the wrong side,
-// to see what else follows from it.
+// A sample is a field that differs, an element that only one side has, or the order of a list. It is changed to what it is
+// on the wrong side, to see what else follows from it.
 type sample struct {
 	at     int // in the list of differences
 	node   string
-	field  *watcher // nil for an element
-	list   list     // of the element
+	field  *watcher // nil for an element or an order
+	list   list     // of the element or the order
 	id     uint64
-	extra  []byte // the element, if only the wrong side has it
-	causes int    // number of the other samples that change with it
-	caused int    // number of the samples with which it changes
+	extra  []byte         // the element, if only the wrong side has it
+	ranks  map[uint64]int // of the wrong side's order; nil for a field or an element
+	causes int            // number of the other samples that change with it
+	caused int            // number of the samples with which it changes
 }
 
 // A ranking orders the fields that differ: first those that no other one accounts for, of these the ones that account for
@@ -38,11 +39,12 @@ type ranking struct {
 	schema    *state.Schema
 	good, bad lockstep.Tick
 	wrong     []byte
+	orders    []state.Place // lists in another order
 	samples   []*sample
 }
 
 // rank returns the order of the fields in list: their indexes, the likeliest cause first, and all fields of an element
-// together. It returns nil if nothing is known. The first n of the list are elements that one side lacks.
+// together. It returns nil if nothing is known. The list begins with the orders.
 func (r *ranking) rank(l []state.Difference) []int {
 	r.choose(l)
 	if len(r.samples) < 2 {
@@ -70,7 +72,10 @@ func (r *ranking) choose(l []state.Difference) {
 			if len(r.samples) == maxSamples {
 				return
 			}
-			s := r.sample(lists, right, l[i].Path)
+			s := r.orderOf(lists, i)
+			if s == nil {
+				s = r.sample(lists, right, l[i].Path)
+			}
 			if s == nil || taken[s.node] >= round || slices.ContainsFunc(r.samples, func(o *sample) bool { return o.at == i }) {
 				continue
 			}
@@ -79,6 +84,19 @@ func (r *ranking) choose(l []state.Difference) {
 			r.samples = append(r.samples, s)
 		}
 	}
+}
+
+// orderOf returns a sample of the order of a list, or nil.
+func (r *ranking) orderOf(lists []list, i int) *sample {
+	if i >= len(r.orders) {
+		return nil
+	}
+	for _, l := range lists {
+		if v, err := r.schema.Lookup(r.wrong, l.name); err == nil && l.name == r.orders[i].Path {
+			return &sample{node: l.name + " in order", list: l, ranks: l.ranks(v)}
+		}
+	}
+	return nil
 }
 
 // sample returns a sample of a path, or nil.
@@ -128,6 +146,9 @@ func (r *ranking) influence(s *sample, t lockstep.Tick) error {
 // changed returns the right state of a tick in which the sample has changed as in the final states, or nil.
 func (r *ranking) changed(s *sample, t lockstep.Tick) []byte {
 	begin := r.again.state(t)
+	if s.ranks != nil {
+		return s.list.permuted(r.schema, begin, s.ranks)
+	}
 	if s.field == nil {
 		return s.swapped(r.schema, begin)
 	}
@@ -174,6 +195,9 @@ func (s *sample) swapped(schema *state.Schema, begin []byte) []byte {
 func (s *sample) equal(schema *state.Schema, a, b []byte) bool {
 	if s.field != nil {
 		return s.field.same(a, b)
+	}
+	if s.ranks != nil {
+		return s.list.sameOrder(schema, a, b)
 	}
 	return s.list.has(schema, a, s.id) == s.list.has(schema, b, s.id)
 }

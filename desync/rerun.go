@@ -17,7 +17,6 @@ type rerun struct {
 	game     *lockstep.Game
 	header   *lockstep.Header
 	keyframe lockstep.Tick
-	hash     uint64 // of the keyframe
 	end      lockstep.Tick
 	first    lockstep.Tick // the tick of states[0]
 	states   [][]byte      // of ticks first to end
@@ -25,28 +24,25 @@ type rerun struct {
 	most     int           // maximum of bytes
 	frames   map[lockstep.Tick]*lockstep.Frame
 	costs    []Cost
-	wrong    *lockstep.DesyncError // the first checksum of the log that differs from ours
-	ending   *Ending               // nil if the end by the rules is the log's
+	ending   *Ending // nil if the end by the rules is the log's
 	now      func() time.Time
+
+	differences []*lockstep.DesyncError // checksums and keyframes of the log that differ from ours; at most maxEvidence
 }
 
 var errDone = errors.New("done")
 
-// simulateAgain simulates up to tick end, from the last keyframe that is not after from. It keeps the states of ticks
-// from to end, or fewer if they are large.
-func simulateAgain(l *matchLog, g *lockstep.Game, from, end lockstep.Tick, o *Options) (*rerun, error) {
-	r, err := l.reader()
-	if err != nil {
-		return nil, err
-	}
-	at, err := r.Seek(max(from, l.first))
+// simulateAgain simulates a replay up to tick end, from the last keyframe that is not after begin, or else from the first. It
+// keeps the states of ticks from to end, or fewer if they are large.
+func simulateAgain(r *replay.Reader, g *lockstep.Game, begin, from, end lockstep.Tick, o *Options) (*rerun, error) {
+	at, err := r.Seek(begin)
 	if err != nil {
 		return nil, err
 	}
 	if at > end || int64(end-at) > int64(o.MaxTicks) {
 		return nil, fmt.Errorf("desync: %w: %d ticks from the keyframe of tick %d, want at most %d", replay.ErrLimit, int64(end)-int64(at), at, o.MaxTicks)
 	}
-	x := &rerun{game: g, header: l.header, keyframe: at, end: end, first: max(from, at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory, now: o.Now}
+	x := &rerun{game: g, keyframe: at, end: end, first: max(from, at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory, now: o.Now}
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	err = replay.Play(r, nil, func(rec *record.Record) error { return x.record(f, rec) })
 	if errors.Is(err, errDone) || f.Simulation() != nil && f.Tick() == end {
@@ -56,6 +52,11 @@ func simulateAgain(l *matchLog, g *lockstep.Game, from, end lockstep.Tick, o *Op
 		err = fmt.Errorf("desync: the replay ends at tick %d", f.Tick())
 	}
 	return x, err
+}
+
+// contradicted reports whether a checksum of the log before a tick differs from ours.
+func (x *rerun) contradicted(before lockstep.Tick) bool {
+	return slices.ContainsFunc(x.differences, func(d *lockstep.DesyncError) bool { return !d.Keyframe && d.Tick < before })
 }
 
 // record applies one record, tick by tick.
@@ -73,19 +74,19 @@ func (x *rerun) record(f *lockstep.Follower, rec *record.Record) error {
 	}
 	before := f.Simulation()
 	err := f.Apply(rec)
+	x.header = f.Header()
 	var desync *lockstep.DesyncError
 	if errors.As(err, &desync) {
 		switch {
 		case desync.End != "":
 			ours, _ := f.Simulation().Ended()
 			x.differs(desync, ours, rec)
-		case x.wrong == nil && !desync.Keyframe:
-			x.wrong = desync
+		case before != nil && len(x.differences) < maxEvidence:
+			x.differences = append(x.differences, desync)
 		}
 		err = nil
 	}
 	if err == nil && before == nil && f.Simulation() != nil {
-		x.hash = f.Simulation().Hash()
 		x.keep(f)
 	}
 	return err

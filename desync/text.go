@@ -127,6 +127,8 @@ func (v *Verdict) who() string {
 		return "THE REFEREE"
 	case WrongBuild:
 		return "THE BUILD"
+	case WrongKeyframe:
+		return "A KEYFRAME"
 	}
 	return "UNKNOWN"
 }

@@ -12,7 +12,7 @@ import (
 // A Verdict names the party that computed the match wrong.
 type Verdict struct {
 	Party     Party             `json:"party"`
-	Players   []lockstep.Player `json:"players"` // set for WrongPlayer
+	Players   []lockstep.Player `json:"players"` // set for WrongPlayer, and for WrongKeyframe if players were wrong, too
 	Text      string            `json:"text"`
 	Simulated bool              `json:"simulated"` // the match was simulated again; if false, only the votes count
 
@@ -25,21 +25,6 @@ type judge struct {
 	machine  string // that simulated the match again
 	recorder string // that recorded it
 	agreed   string // what has the agreed checksum: "the referee", or "the agreed checksum" if it is not known whether there is one
-}
-
-// verdict returns the verdict of one check.
-func (j *judge) verdict(c *check) Verdict {
-	_, wrong := c.sides()
-	v := Verdict{Party: c.party(), Players: []lockstep.Player{}, Simulated: true}
-	switch {
-	case v.Party == "" && len(wrong) > 0:
-		v.Party, v.Players = WrongPlayer, wrong
-	case v.Party == "":
-		v.Party = WrongUnknown
-	}
-	slices.Sort(v.Players)
-	v.Text = j.text(&v, c)
-	return v
 }
 
 // text puts a verdict into words. The check is the one that decides, or nil if a keyframe does.
@@ -75,23 +60,33 @@ func (j *judge) text(v *Verdict, c *check) string {
 func (j *judge) keyframe(v *Verdict) string {
 	switch v.Party {
 	case WrongKeyframe:
-		return "the keyframe is not the state that the simulation gives; the checksums are right"
+		i := slices.IndexFunc(v.Blames, func(b Blame) bool { return b.Who == WrongKeyframe })
+		return fmt.Sprintf("the keyframe of tick %d is not the state that the simulation gives; the checksums are right", v.Blames[i].First)
 	case WrongBuild:
 		return fmt.Sprintf("a keyframe is not the state that the simulation gives, and no check follows: this build (on %s) differs from the one that recorded it (on %s), or the file was edited", j.machine, j.recorder)
 	}
 	return "unknown"
 }
 
-// verdictOf returns the verdict for some blames. The first blame of a party other than a player decides.
+// verdictOf returns the verdict for some blames. The first blame of a party other than a player decides. A keyframe does not
+// excuse the players that were wrong as well.
 func verdictOf(blames []Blame) *Verdict {
 	v := &Verdict{Party: WrongUnknown, Players: []lockstep.Player{}, Simulated: true, Blames: blames}
 	for i := range blames {
 		b := &blames[i]
-		if b.Who != WrongPlayer {
+		switch {
+		case b.Who == WrongPlayer:
+			v.Players = append(v.Players, b.Player)
+			if v.Party == WrongUnknown {
+				v.Party = WrongPlayer
+			}
+		case v.Party == WrongKeyframe: // it came first
+		case b.Who == WrongKeyframe:
+			v.Party = WrongKeyframe
+		default:
 			v.Party, v.Players = b.Who, []lockstep.Player{}
-			break
+			return v
 		}
-		v.Party, v.Players = WrongPlayer, append(v.Players, b.Player)
 	}
 	slices.Sort(v.Players)
 	return v

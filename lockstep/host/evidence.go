@@ -60,7 +60,8 @@ func (h *Host) participants() []Participant {
 
 func (h *Host) deliver(e *Evidence) { h.made.Evidence = append(h.made.Evidence, e) }
 
-// inquire collects evidence about a desync. While a player is asked for states, further reports about it are delivered
+// inquire collects evidence about a desync. What is known already is handed out at once, since the server may crash before the
+// player answers. While a player is asked for states, further reports about it are delivered
 // without states.
 func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	if !h.options.Evidence {
@@ -80,6 +81,9 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 		h.deliver(e)
 		return
 	}
+	early := *e
+	early.Exhibits = slices.Clone(e.Exhibits) // the answers go into the others
+	h.made.Early = append(h.made.Early, &early)
 	h.begin(&inquiry{peer: p, exhibits: e.Exhibits, evidence: e, again: h.prepareAgain(r, p)})
 }
 

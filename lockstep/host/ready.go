@@ -11,6 +11,7 @@ type Ready struct {
 	Records  [][]byte          // to append to the match's log, in this order
 	Position protocol.Position // after Records: the argument of [Host.Persisted] once they are durable
 	Events   []Event
+	Early    []*Evidence   // about desyncs, before the player has answered; Evidence about the same Report follows
 	Evidence []*Evidence   // about desyncs; see [Options.Evidence]
 	Peers    []PeerID      // to send to or to close; players first
 	Next     lockstep.Time // when to call Advance, unless another method is called before
@@ -18,7 +19,7 @@ type Ready struct {
 
 // Empty reports whether there is nothing to do before Next.
 func (r *Ready) Empty() bool {
-	return len(r.Records)+len(r.Events)+len(r.Evidence)+len(r.Peers) == 0
+	return len(r.Records)+len(r.Events)+len(r.Early)+len(r.Evidence)+len(r.Peers) == 0
 }
 
 // AppendTo appends the records to a log, up to the first error.
@@ -45,8 +46,10 @@ func (o *output) clear() {
 	if o.bytes = o.bytes[:0]; cap(o.bytes) > keepOutput {
 		o.bytes = nil
 	}
+	clear(o.Early)
 	clear(o.Evidence)
-	o.ends, o.Records, o.Events, o.Evidence, o.Peers = o.ends[:0], o.Records[:0], o.Events[:0], o.Evidence[:0], o.Peers[:0]
+	o.ends, o.Records, o.Events, o.Peers = o.ends[:0], o.Records[:0], o.Events[:0], o.Peers[:0]
+	o.Early, o.Evidence = o.Early[:0], o.Evidence[:0]
 }
 
 // record adds a copy of a record.

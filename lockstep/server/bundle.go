@@ -13,66 +13,164 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// evidence writes a desync's bundle to the folder of finished replays, in a goroutine of its own.
+// A draft is a bundle that is written again after the player has answered.
+type draft struct {
+	path    string
+	size    int64         // that is counted
+	written chan struct{} // closed after it was written, or could not be
+	there   bool          // it is on disk; known when written is closed
+}
+
+// early writes a desync's bundle at once, from what is known before the player has answered, so that a crash leaves it.
+func (m *Match) early(e *host.Evidence) {
+	m.desynced(e)
+	m.drafts[reportOf(e)] = m.write(e, nil, false) // nil at a limit
+}
+
+// evidence writes a desync's bundle, or replaces the one that was written early.
 func (m *Match) evidence(e *host.Evidence) {
-	s := m.server
-	s.metrics.desyncs.Inc()
-	attrs := []any{"match", m.spec.Name, "report", e.Report.String()}
+	of := reportOf(e)
+	before, known := m.drafts[of]
+	delete(m.drafts, of)
+	if !known {
+		m.desynced(e)
+	}
 	if a := e.Resimulation; a != nil {
-		attrs = append(attrs, "again", a.Outcome.String(), "first", a.First)
+		m.server.log.Warn("computed again", "match", m.spec.Name, "tick", of.tick, "player", of.player, "outcome", a.Outcome.String(), "first", a.First)
 	}
-	s.log.Warn("desync", attrs...)
-	if m.path == "" || !m.mayBundle(e) {
-		return
+	if known && before == nil {
+		return // at a limit
 	}
-	if err := m.writer.Flush(); err != nil {
-		return // this error ends the match
+	if d := m.write(e, before, true); d == nil && before != nil {
+		m.keepDraft(before)
+	}
+}
+
+// keepDrafts tells of the bundles that are not written again, because the match is over.
+func (m *Match) keepDrafts() {
+	for of, d := range m.drafts {
+		delete(m.drafts, of)
+		if d != nil {
+			m.keepDraft(d)
+		}
+	}
+}
+
+// keepDraft tells of a bundle that is not written again.
+func (m *Match) keepDraft(d *draft) {
+	m.background(d.path, func() {
+		<-d.written
+		if d.there {
+			m.tellBundle(d.path)
+		}
+	})
+}
+
+func (m *Match) desynced(e *host.Evidence) {
+	m.server.metrics.desyncs.Inc()
+	m.server.log.Warn("desync", "match", m.spec.Name, "report", e.Report.String())
+}
+
+// A reported says which report of a match a bundle is about.
+type reported struct {
+	tick   lockstep.Tick
+	player lockstep.Player
+	tie    bool
+}
+
+func reportOf(e *host.Evidence) reported {
+	return reported{e.Report.Tick, e.Report.Player, e.Report.Tie}
+}
+
+// write writes a bundle to the folder of finished replays, in a goroutine of its own, and tells of it if it is complete. It
+// replaces the draft unless that is nil. It returns nil if it writes nothing.
+func (m *Match) write(e *host.Evidence, before *draft, complete bool) *draft {
+	if m.path == "" {
+		return nil
+	}
+	d := &draft{size: m.sizeOf(e), written: make(chan struct{})}
+	if !m.mayBundle(e, d, before) || m.writer.Flush() != nil { // such an error ends the match
+		return nil
 	}
 	size := m.writer.Size()
 	who := fmt.Sprintf("player%d", e.Report.Player)
 	if e.Report.Tie {
 		who = "tie"
 	}
-	path := fmt.Sprintf("%s-desync-%d-%s.zip", trimExt(m.server.archived(m.path)), e.Report.Tick, who)
+	d.path = fmt.Sprintf("%s-desync-%d-%s.zip", trimExt(m.server.archived(m.path)), e.Report.Tick, who)
 	header := m.host.Header()
+	m.background(d.path, func() {
+		defer close(d.written)
+		if before != nil {
+			<-before.written
+			d.there = before.there
+		}
+		if err := writeBundle(d.path, m.path, size, header, e); err != nil {
+			m.server.log.Error("bundle", "match", m.spec.Name, "path", d.path, "err", err)
+		} else {
+			d.there = true
+		}
+		if d.there && complete {
+			m.tellBundle(d.path)
+		}
+	})
+	return d
+}
+
+// background runs code that handles a bundle in a goroutine. The match waits for it before it is over.
+func (m *Match) background(path string, f func()) {
 	m.writing.Go(func() {
 		defer func() {
 			if v := recover(); v != nil { // of the game's code, or the operator's
-				s.metrics.panics.Inc()
-				s.log.Error("panic", "match", m.spec.Name, "path", path, "panic", v, "stack", string(debug.Stack()))
+				m.server.metrics.panics.Inc()
+				m.server.log.Error("panic", "match", m.spec.Name, "path", path, "panic", v, "stack", string(debug.Stack()))
 			}
 		}()
-		if err := writeBundle(path, m.path, size, header, e); err != nil {
-			s.log.Error("bundle", "match", m.spec.Name, "path", path, "err", err)
-			return
-		}
-		s.log.Warn("bundle", "match", m.spec.Name, "path", path)
-		if s.options.OnBundle != nil {
-			s.options.OnBundle(path)
-		}
+		f()
 	})
+}
+
+// tellBundle tells of a bundle that is not written again.
+func (m *Match) tellBundle(path string) {
+	m.server.log.Warn("bundle", "match", m.spec.Name, "path", path)
+	if m.server.options.OnBundle != nil {
+		m.server.options.OnBundle(path)
+	}
 }
 
 // bundlesOfMatch limits the bundles of a match to this multiple of MaxBundles, besides the first of each player.
 const bundlesOfMatch = 4
 
-// mayBundle counts a bundle that is about to be written, or reports false at a limit. The first bundle about a player is
-// always written: a player who desyncs on purpose must not suppress the evidence about an honest one.
-func (m *Match) mayBundle(e *host.Evidence) bool {
-	of, all := m.bundles[e.Report.Player], 0
-	for _, n := range m.bundles {
-		all += n
-	}
+// sizeOf returns about how many bytes a bundle has.
+func (m *Match) sizeOf(e *host.Evidence) int64 {
 	size := m.writer.Size()
 	for _, x := range e.Exhibits {
 		size += int64(len(x.Player) + len(x.Referee))
 	}
+	return size
+}
+
+// mayBundle counts a bundle that is about to be written, or reports false at a limit. The first bundle about a player is
+// always written: a player who desyncs on purpose must not suppress the evidence about an honest one. One that replaces a
+// draft counts as the same.
+func (m *Match) mayBundle(e *host.Evidence, d, before *draft) bool {
+	if before != nil {
+		if more := d.size - before.size; m.bundleBytes+more <= m.maxReplay() {
+			m.bundleBytes += more
+			return true
+		}
+		return false
+	}
+	of, all := m.bundles[e.Report.Player], 0
+	for _, n := range m.bundles {
+		all += n
+	}
 	o := &m.server.options
-	if of >= o.MaxBundles || of > 0 && all >= bundlesOfMatch*o.MaxBundles || m.bundleBytes+size > m.maxReplay() {
+	if of >= o.MaxBundles || of > 0 && all >= bundlesOfMatch*o.MaxBundles || m.bundleBytes+d.size > m.maxReplay() {
 		return false
 	}
 	m.bundles[e.Report.Player]++
-	m.bundleBytes += size
+	m.bundleBytes += d.size
 	return true
 }
 

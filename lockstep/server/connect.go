@@ -55,6 +55,9 @@ func (m *Match) process() {
 		for _, e := range r.Events {
 			m.observe(e)
 		}
+		for _, e := range r.Early {
+			m.early(e)
+		}
 		for _, e := range r.Evidence {
 			m.evidence(e)
 		}

@@ -43,7 +43,7 @@ func (s *Server) newMatch(spec MatchSpec) *Match {
 	spec.Game = s.assets.before(spec.Game)
 	return &Match{
 		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
-		conns: make(map[host.PeerID]*conn), bundles: make(map[lockstep.Player]int), owners: make(map[lockstep.Player]*host.Grant), claims: make(map[lockstep.Player]string),
+		conns: make(map[host.PeerID]*conn), bundles: make(map[lockstep.Player]int), drafts: make(map[reported]*draft), owners: make(map[lockstep.Player]*host.Grant), claims: make(map[lockstep.Player]string),
 		stacks: make(map[lockstep.Player]bool),
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 // finish completes the replay.
 func (m *Match) finish() {
+	m.keepDrafts()
 	m.writing.Wait()
 	if m.writer == nil {
 		return

@@ -60,6 +60,7 @@ type Match struct {
 	failure       error                   // our own code panicked in the match; or nil
 	bundles       map[lockstep.Player]int // bundles written about each player
 	bundleBytes   int64                   // of all of them, approximately
+	drafts        map[reported]*draft     // bundles that are written again after the player has answered; nil at a limit
 	writing       sync.WaitGroup          // bundles
 	counted       host.Stats              // that the metrics include
 

@@ -63,7 +63,7 @@ type Options struct {
 	IdleMatch          time.Duration     // a match without connections ends after this: 5 m; negative: never
 	AwaitPlayers       time.Duration     // a resumed match waits at most this long for the players who were connected: not at all
 	MaxBundles         int               // desync bundles about one player of a match, or about its ties: 4
-	OnBundle           func(path string) // called with each bundle in a goroutine of its own; a match that ends waits for it
+	OnBundle           func(path string) // called once with each bundle when it is complete, in a goroutine of its own; a match that ends waits for it
 
 	// Limits of all matches that guests have started, besides GuestMatches. The state's bytes are those of every
 	// copy that the server and its bots simulate; memory is a multiple of them that depends on the game.

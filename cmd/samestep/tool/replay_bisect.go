@@ -29,7 +29,7 @@ its last tick.
 Checksums and keyframes tell between which ticks the states diverge. From the
 keyframe before, the match is simulated with the game's code, which tells whose
 states are wrong. The fields are those that differ at the first tick for which B's
-state is known. Where B has only a checksum of a tick, a search by trying can still
+state is known, first those that lead to the others. Where B has only a checksum of a tick, a search by trying can still
 find one changed field.
 
 Exits with 5 if the replays have different schemas of the state, with 3 if anything
@@ -80,7 +80,7 @@ func replayBisect(c *cli.Context) error {
 func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
 	simulate, simulated := simulateOptions(c)
 	bar := newProgress(c.App.ErrWriter, 0, "bytes")
-	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(pathFlag.Name), SearchProgress: func(n, all int64) {
+	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(pathFlag.Name), Now: time.Now, SearchProgress: func(n, all int64) {
 		simulated()
 		bar.setOf(n, all)
 	}}

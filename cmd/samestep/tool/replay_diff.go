@@ -5,6 +5,7 @@ package tool
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,8 +24,9 @@ func replayDiffCommand() *cli.Command {
 		Description: `Of two replays, prints the differences of their headers, the first tick whose
 commands differ, the first checksum that differs, and the fields that differ in the
 first keyframe that does. If nothing differs, it prints the content hash up to the
-last tick that both have (see info --upto). It simulates nothing, so it works
-without the game's code, unless --tick asks for a tick without a keyframe. A state
+last tick that both have (see info --upto). It works without the game's code, unless
+--tick asks for a tick without a keyframe. With the code, it simulates the ticks since
+the last equal checksum, to print first the fields that lead to the others. A state
 that contradicts the checksums of its replay, up to the next one, is not compared.
 See bisect for the first tick that differs.
 
@@ -111,7 +113,12 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 	if err != nil {
 		return err
 	}
-	places, err := desync.DiffStates(schema, x, y, c.String(pathFlag.Name))
+	var places state.Places
+	if past := d.past(t); past == nil {
+		places, err = desync.DiffStates(schema, x, y, c.String(pathFlag.Name))
+	} else {
+		places, err = past.DiffStates(x, y, desync.Options{Path: c.String(pathFlag.Name), MaxTicks: int(maxTicks(c)), Now: time.Now})
+	}
 	if errors.Is(err, state.ErrPath) {
 		return pathError(err)
 	}
@@ -120,6 +127,32 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 	}
 	d.state = &stateDifference{Tick: &t, Fields: places}
 	return nil
+}
+
+// past returns the ticks in which the states of tick t have come to differ, or nil if they are not known, or not the game.
+func (d *difference) past(t lockstep.Tick) *desync.Past {
+	agreed, known := lockstep.Tick(0), false
+	from := d.a
+	if x := d.comparison; x != nil {
+		if s := x.Checksum; s != nil {
+			agreed, known = s.Agreed, s.Known
+		}
+	} else {
+		if from.Bundle() == nil {
+			from = d.b
+		}
+		if b := from.Bundle(); b != nil {
+			agreed, known = max(b.Manifest.Agreed, b.Manifest.Began), true
+		}
+	}
+	if !known || agreed >= t || from.game == nil {
+		return nil
+	}
+	r, err := from.Reader()
+	if err != nil {
+		return nil // the states are compared all the same
+	}
+	return &desync.Past{Replay: r, Game: from.game, Agreed: agreed, Tick: t}
 }
 
 // schema returns the schema of the states, of the file that --schema names, or else of one of the subjects.

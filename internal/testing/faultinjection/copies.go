@@ -211,8 +211,9 @@ func (m *match) follow(g *lockstep.Game) (*lockstep.Follower, error) {
 }
 
 // bisect compares the referee's replay with the one that the copy's recorder would have
-// written. It finds the tick and all fields if it has the copy's rules. If the copy's memory
-// was damaged, it finds the check, and the field if one bit differs there.
+// written. It finds the tick and all fields if it has the copy's rules; any field that differs
+// may be the first. If the copy's memory was damaged, it finds the check, and the field if one
+// bit differs there.
 func (d *drill) bisect(f *fault, m *match, v *variant, want clue) error {
 	own, err := m.ownReplay()
 	if err != nil {
@@ -239,6 +240,9 @@ func (d *drill) bisect(f *fault, m *match, v *variant, want clue) error {
 	got := bisection(found, err)
 	if v.damage && !oneBit && got.Field == "" {
 		want.Field, want.Fields = "", 0
+	}
+	if got.Field != "" && m.differs(got.Field, want.Tick) {
+		want.Field = got.Field
 	}
 	d.result.add(f, "bisect", got, want)
 	return nil

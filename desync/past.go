@@ -1,0 +1,68 @@
+package desync
+
+import (
+	"bytes"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A Past is the part of a match between a tick at which two sides had the same state, and one at which they have not.
+type Past struct {
+	Replay *replay.Reader
+	Game   *lockstep.Game
+	Agreed lockstep.Tick // both sides had the same state
+	Tick   lockstep.Tick // of the states that are compared
+}
+
+// DiffStates compares the states of both sides at the Tick as the function [DiffStates] does, but the fields are in the order
+// of cause, as in an [Explanation]: it simulates the ticks of the replay again, and changes each field that differs, to see
+// which others follow from it. The paths are those of the side that the simulation computes. If it computes neither, or
+// cannot reach the Tick, or the states are larger than 1 MiB, the fields are in the order of the schema. Of the options,
+// Path, MaxTicks, Budget, of which it takes a quarter, and Now matter. The Replay keeps its position.
+func (p *Past) DiffStates(a, b []byte, o Options) (state.Places, error) {
+	o = o.withDefaults()
+	o.MaxMemory = maxPast
+	schema := p.Game.StateSchema()
+	l, err := newListing(schema, a, b, maxRanked)
+	if err != nil {
+		return state.Places{}, err
+	}
+	var again *rerun
+	if l.fields.Total > 1 && max(len(a), len(b)) <= maxPast/8 {
+		again = p.simulate(&o)
+	}
+	turned := bytes.Equal(again.state(p.Tick), b)
+	if turned {
+		if l, err = newListing(schema, b, a, maxRanked); err != nil {
+			return state.Places{}, err
+		}
+	}
+	if again != nil {
+		if t, err := newTester(again, &o); err == nil {
+			l.byCause(t, p.Agreed, p.Tick)
+		}
+	}
+	_, places, err := l.at(o.Path, maxRanked)
+	if turned {
+		for i := range places.List {
+			d := &places.List[i].First
+			d.A, d.B = d.B, d.A
+		}
+	}
+	return places, err
+}
+
+// simulate returns the states of the ticks, or nil.
+func (p *Past) simulate(o *Options) *rerun {
+	r, err := p.Replay.Reopen()
+	if err != nil {
+		return nil
+	}
+	again, err := simulateAgain(r, p.Game, p.Agreed, p.Agreed, p.Tick, o)
+	if err != nil {
+		return nil
+	}
+	return again
+}
