@@ -67,10 +67,16 @@ type table struct {
 // newTable begins a match with a fault in the victim's copy or in the referee.
 func newTable(tb testing.TB, f fault, inReferee bool) *table {
 	tb.Helper()
+	return newTableOf(tb, f, inReferee, victim, 1)
+}
+
+// newTableOf begins a match with a seed, and a fault in the copy of a player or in the referee.
+func newTableOf(tb testing.TB, f fault, inReferee bool, victim lockstep.Player, seed uint64) *table {
+	tb.Helper()
 	x := &table{game: trueGame(), sequence: make([]lockstep.Sequence, seats)}
 	faulty := lockstep.MustGame(f.rules())
 	settings := lockstep.DefaultSettings(seats)
-	settings.Seed, settings.KeyframeEvery = 1, 100
+	settings.Seed, settings.KeyframeEvery = seed, 100
 	config := skirmish.Defaults(seats, 100)
 	var err error
 	if x.header, err = x.game.NewHeader(lockstep.MatchID{7}, settings, &config); err != nil {
@@ -84,7 +90,7 @@ func newTable(tb testing.TB, f fault, inReferee bool) *table {
 			game = faulty
 		}
 		x.copies = append(x.copies, game.NewFollower(history))
-		x.bots = append(x.bots, skirmish.NewBot(p, 3))
+		x.bots = append(x.bots, skirmish.NewBot(p, seed+2))
 	}
 	x.writer = replay.NewWriter(&x.log, replay.WriterOptions{})
 	referee := x.game

@@ -108,6 +108,6 @@ func explainer(log *slog.Logger, games replay.Games) func(path string) {
 		if e.Cause != nil {
 			cause = e.Cause.String()
 		}
-		log.Warn("explained", "verdict", e.Verdict.Text, "from", e.First.From, "to", e.First.To, "cause", cause, "page", page)
+		log.Warn("explained", "verdict", e.Verdict.Text, "from", e.First.From, "to", e.First.To, "cause", cause, "fingerprint", e.Fingerprint.ID, "page", page)
 	}
 }
