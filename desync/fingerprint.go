@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,14 +49,12 @@ func (f Fingerprint) String() string {
 	if f.ID == "" {
 		return "fingerprint unknown"
 	}
-	where := f.Field
-	if where == "" {
-		where = f.Section
-	}
-	if where == "" {
-		where = "no field known"
-	}
-	s := fmt.Sprintf("fingerprint %s: %s, %s, %s", f.ID, f.Game, f.Class, where)
+	return fmt.Sprintf("fingerprint %s: %s", f.ID, f.About())
+}
+
+// About returns what the ID is made of, as text.
+func (f Fingerprint) About() string {
+	s := fmt.Sprintf("%s, %s, %s", f.Game, f.Class, cmp.Or(f.Field, f.Section, "no field known"))
 	if f.Phase != "" {
 		s += ", phase " + f.Phase
 	}
@@ -106,7 +105,7 @@ func classOf(cause CauseKind, again protocol.Outcome) Class {
 // newFingerprint returns the fingerprint of a fault. The path is that of the first field that differs, or "" if none is
 // known, and then the section counts.
 func newFingerprint(game string, class Class, section, path string) Fingerprint {
-	f := Fingerprint{Game: game, Class: class, Section: section}
+	f := Fingerprint{Game: game, Class: class, Section: clipped(section, maxTriageName)}
 	if path != "" {
 		f.Field = fieldKind(path)
 		f.Section, _, _ = strings.Cut(f.Field, ".")
@@ -128,4 +127,12 @@ func fieldKind(path string) string {
 		}
 	}
 	return groupOf(b.String())
+}
+
+// clipped returns the beginning of a text, a copy if it is longer.
+func clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " …"
 }

@@ -21,7 +21,7 @@ import (
 )
 
 func desyncCommand() *cli.Command {
-	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand(), desyncLineCommand()}}
+	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand(), desyncTriageCommand(), desyncLineCommand()}}
 }
 
 func desyncExplainCommand() *cli.Command {
@@ -85,6 +85,10 @@ func explainFile(path string, games replay.Games, o desync.Options) (*desync.Exp
 		return nil, err
 	}
 	defer f.Close()
+	return explainBundle(f, games, o)
+}
+
+func explainBundle(f *replay.File, games replay.Games, o desync.Options) (*desync.Explanation, error) {
 	o.Game, o.Now = games.Of, time.Now
 	return desync.Explain(f.Bundle(), o)
 }
