@@ -125,6 +125,7 @@ func ExampleExplain() {
 	}
 	// Output:
 	// verdict    THE PLAYER: the match simulated again agrees with the referee, not with player 1
+	// bug        fingerprint 266ba5a7: chest, commands, Gold
 	// first      the first divergent tick is one of 1 to 5
 	// cause      consistent with: lost command: a command did not run up to tick 5: tick 4, player 0: give {"Gold":40}
 	//            shown by trial: the match with this one fault ends in the wrong side's state of tick 5, bit by bit, and so it does with a rule that does the same
@@ -208,6 +209,20 @@ func ExampleAgain() {
 	// wrong in the same way at tick 4
 	// the machine of player 1 computed ticks 1 to 5 again, 2 times: wrong in the same way, from tick 4 on in Gold
 	// so it is not its memory: its rules, its build or its platform compute otherwise
+}
+
+// Bundles with equal fingerprints have the same cause, as far as can be told.
+func ExampleFingerprint() {
+	e, err := desync.Explain(chestAgain(), desync.Options{})
+	if err != nil {
+		panic(err)
+	}
+	var f desync.Fingerprint = e.Fingerprint
+	fmt.Println(f.ID, f.Class == desync.ClassRules, desync.Class(f.Class))
+	fmt.Println(f)
+	// Output:
+	// c75e4082 true rules, build or platform
+	// fingerprint c75e4082: chest, rules, build or platform, Gold
 }
 
 // A Cause is plain data that needs the game's code.

@@ -2,9 +2,11 @@ package desync
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -26,6 +28,7 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	w.order()
 	w.search()
 	w.settleAgain()
+	w.fingerprint()
 	if err := w.limit(); err != nil {
 		return nil, err
 	}
@@ -221,6 +224,23 @@ func (w *work) compare() {
 	} else if x := at(w.exhibits, w.good); x.referee.known() {
 		w.e.Streams = streamsOf(w.log.schema, w.e.Fields.List, x.referee.bytes, w.right, w.wrong)
 	}
+}
+
+// fingerprint finds the fingerprint, from all fields that differ: the Path of the options does not count.
+func (w *work) fingerprint() {
+	var cause CauseKind
+	if w.e.Cause != nil {
+		cause = w.e.Cause.Kind
+	}
+	var outcome protocol.Outcome
+	section, path := w.e.Section, ""
+	if a := w.e.Again; a != nil {
+		outcome, section = a.outcome, cmp.Or(a.Section, section)
+	}
+	if w.listed != nil && len(w.listed.fields.List) > 0 {
+		path = w.listed.fields.List[0].Path
+	}
+	w.e.Fingerprint = newFingerprint(w.e.Game, classOf(cause, outcome), section, path)
 }
 
 // honest adds a note if a player sent a state whose checksum is not the one that it reported.

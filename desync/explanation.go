@@ -8,38 +8,39 @@ import (
 
 // An Explanation is everything that was found out about a desync. Its Notes say what could not be found out.
 type Explanation struct {
-	Match    string            `json:"match"`
-	Game     string            `json:"game"`
-	Build    string            `json:"build"`
-	Recorder string            `json:"recorder"`      // the platform that wrote the replay
-	Machine  string            `json:"machine"`       // the platform that explains it
-	TickRate uint16            `json:"tick_rate"`     // ticks per second
-	Tick     lockstep.Tick     `json:"tick"`          // the check that found the desync
-	Agreed   lockstep.Tick     `json:"agreed"`        // the last check at which the player agreed
-	Began    lockstep.Tick     `json:"began"`         // the tick of the last state sent to the player; 0 if not known
-	Player   lockstep.Player   `json:"player"`        // the player that differed; unset on a tie
-	Tie      bool              `json:"tie,omitempty"` // there was no referee and no majority
-	Section  string            `json:"section"`       // the first section that differed
-	Groups   []Group           `json:"groups"`
-	Who      []Participant     `json:"participants"`
-	Columns  []Column          `json:"columns"` // the time line of the participants' cells
-	Verdict  Verdict           `json:"verdict"`
-	Ending   *Ending           `json:"ending"`       // nil if the rules of this build end the match as the log does
-	Again    *Again            `json:"resimulation"` // nil if the player's machine was not asked to compute the ticks again
-	First    Span              `json:"first_divergent_tick"`
-	Compared lockstep.Tick     `json:"compared_tick"` // the tick of the states in Fields and Places
-	Fields   state.Differences `json:"fields"`        // A is the right side, as far as known, and B the wrong one
-	Places   state.Places      `json:"places"`        // the same, grouped
-	Cause    *Cause            `json:"cause"`         // nil if no trial ends in the wrong state
-	Trials   int               `json:"trials"`        // ticks simulated for trials
-	Tried    []Tried           `json:"tried"`         // by family; empty without trials
-	Changes  []Change          `json:"changes"`       // the last changes of the first fields that differ
-	Commands []Touch           `json:"commands"`      // of the first divergent ticks
-	Streams  []Stream          `json:"streams"`       // generators in the state
-	Draws    []Draws           `json:"draws"`         // of generators that are not in the state
-	Traits   []Trait           `json:"traits"`
-	Costs    []Cost            `json:"costs,omitempty"`
-	Notes    []string          `json:"notes"` // what could not be found out, and why
+	Match       string            `json:"match"`
+	Game        string            `json:"game"`
+	Build       string            `json:"build"`
+	Recorder    string            `json:"recorder"`      // the platform that wrote the replay
+	Machine     string            `json:"machine"`       // the platform that explains it
+	TickRate    uint16            `json:"tick_rate"`     // ticks per second
+	Tick        lockstep.Tick     `json:"tick"`          // the check that found the desync
+	Agreed      lockstep.Tick     `json:"agreed"`        // the last check at which the player agreed
+	Began       lockstep.Tick     `json:"began"`         // the tick of the last state sent to the player; 0 if not known
+	Player      lockstep.Player   `json:"player"`        // the player that differed; unset on a tie
+	Tie         bool              `json:"tie,omitempty"` // there was no referee and no majority
+	Section     string            `json:"section"`       // the first section that differed
+	Groups      []Group           `json:"groups"`
+	Who         []Participant     `json:"participants"`
+	Columns     []Column          `json:"columns"` // the time line of the participants' cells
+	Verdict     Verdict           `json:"verdict"`
+	Fingerprint Fingerprint       `json:"fingerprint"`  // equal for equal causes
+	Ending      *Ending           `json:"ending"`       // nil if the rules of this build end the match as the log does
+	Again       *Again            `json:"resimulation"` // nil if the player's machine was not asked to compute the ticks again
+	First       Span              `json:"first_divergent_tick"`
+	Compared    lockstep.Tick     `json:"compared_tick"` // the tick of the states in Fields and Places
+	Fields      state.Differences `json:"fields"`        // A is the right side, as far as known, and B the wrong one
+	Places      state.Places      `json:"places"`        // the same, grouped
+	Cause       *Cause            `json:"cause"`         // nil if no trial ends in the wrong state
+	Trials      int               `json:"trials"`        // ticks simulated for trials
+	Tried       []Tried           `json:"tried"`         // by family; empty without trials
+	Changes     []Change          `json:"changes"`       // the last changes of the first fields that differ
+	Commands    []Touch           `json:"commands"`      // of the first divergent ticks
+	Streams     []Stream          `json:"streams"`       // generators in the state
+	Draws       []Draws           `json:"draws"`         // of generators that are not in the state
+	Traits      []Trait           `json:"traits"`
+	Costs       []Cost            `json:"costs,omitempty"`
+	Notes       []string          `json:"notes"` // what could not be found out, and why
 
 	good lockstep.Tick // the last tick at which the sides were equal
 	path string        // of the fields

@@ -3,7 +3,6 @@ package desync
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -77,11 +76,7 @@ func onlyHere(d *lockstep.Describer, own, others []lockstep.Command, limit int) 
 			more++
 			continue
 		}
-		text := fmt.Sprintf("#%d %s", c.Sequence, d.Describe(c))
-		if len(text) > maxText {
-			text = strings.ToValidUTF8(text[:maxText], "") + " …" // a copy: the whole text can be collected
-		}
-		texts = append(texts, text)
+		texts = append(texts, clipped(fmt.Sprintf("#%d %s", c.Sequence, d.Describe(c)), maxText))
 	}
 	return texts, more
 }

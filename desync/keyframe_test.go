@@ -67,7 +67,7 @@ func TestFalseKeyframe(t *testing.T) {
 			if c.inReferee {
 				f = rich
 			}
-			x := newTableOf(t, f, c.inReferee, c.every)
+			x := newTableOf(t, f, c.inReferee, victim, 1, c.every)
 			x.play(t, 400)
 			files := unpacked(t, x.bundle(t))
 			file := falsified(t, x.game, files["replay.ssr"], c.false...)

@@ -66,16 +66,17 @@ type table struct {
 
 // newTable begins a match with a fault in the victim's copy or in the referee.
 func newTable(tb testing.TB, f fault, inReferee bool) *table {
-	return newTableOf(tb, f, inReferee, 100)
+	return newTableOf(tb, f, inReferee, victim, 1, 100)
 }
 
-// newTableOf also sets how often the log has a keyframe.
-func newTableOf(tb testing.TB, f fault, inReferee bool, keyframeEvery lockstep.Tick) *table {
+// newTableOf begins a match with a seed, and a fault in the copy of a player or in the referee. Its log has a keyframe every
+// so many ticks.
+func newTableOf(tb testing.TB, f fault, inReferee bool, victim lockstep.Player, seed uint64, keyframeEvery lockstep.Tick) *table {
 	tb.Helper()
 	x := &table{game: trueGame(), sequence: make([]lockstep.Sequence, seats)}
 	faulty := lockstep.MustGame(f.rules())
 	settings := lockstep.DefaultSettings(seats)
-	settings.Seed, settings.KeyframeEvery = 1, uint32(keyframeEvery)
+	settings.Seed, settings.KeyframeEvery = seed, uint32(keyframeEvery)
 	config := skirmish.Defaults(seats, 100)
 	var err error
 	if x.header, err = x.game.NewHeader(lockstep.MatchID{7}, settings, &config); err != nil {
@@ -89,7 +90,7 @@ func newTableOf(tb testing.TB, f fault, inReferee bool, keyframeEvery lockstep.T
 			game = faulty
 		}
 		x.copies = append(x.copies, game.NewFollower(history))
-		x.bots = append(x.bots, skirmish.NewBot(p, 3))
+		x.bots = append(x.bots, skirmish.NewBot(p, seed+2))
 	}
 	x.writer = replay.NewWriter(&x.log, replay.WriterOptions{})
 	referee := x.game

@@ -1,7 +1,7 @@
 package desync
 
 import (
-	_ "embed" // the page's template
+	"embed"
 	"fmt"
 	"html/template"
 	"io"
@@ -10,14 +10,16 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-//go:embed page.html
-var pageText string
+//go:embed page.html triage.html
+var pageFiles embed.FS
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var pages = template.Must(template.ParseFS(pageFiles, "*.html"))
 
 // WriteHTML writes the explanation as one self-contained page, without scripts, fonts or network requests. It escapes
 // everything that comes from the match.
-func (e *Explanation) WriteHTML(w io.Writer) error { return pageTemplate.Execute(w, newPage(e)) }
+func (e *Explanation) WriteHTML(w io.Writer) error {
+	return pages.ExecuteTemplate(w, "page.html", newPage(e))
+}
 
 // A page is the data of the template. Lengths are in units of the drawings, which are stretched to the width of the
 // page.
@@ -74,6 +76,9 @@ func newPage(e *Explanation) *page {
 	p.costs()
 	return p
 }
+
+// Title returns the title of the page.
+func (p *page) Title() string { return fmt.Sprintf("Desync at tick %d of %s", p.Tick, p.Game) }
 
 // Name returns a player's number and name.
 func (p *page) Name(player lockstep.Player) string { return p.name(player) }

@@ -34,6 +34,7 @@ func (e *Explanation) page() *words.Page {
 		t.Line("", "%s", g)
 	}
 	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
+	t.Line("bug", "%s", e.Fingerprint)
 	listLines(t, "end", e.Ending.lines())
 	listLines(t, "again", e.Again.Lines())
 	t.Line("first", "%s", e.firstLine())

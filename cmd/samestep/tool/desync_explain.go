@@ -21,7 +21,7 @@ import (
 )
 
 func desyncCommand() *cli.Command {
-	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand(), desyncLineCommand()}}
+	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand(), desyncTriageCommand(), desyncLineCommand()}}
 }
 
 func desyncExplainCommand() *cli.Command {
@@ -85,6 +85,10 @@ func explainFile(path string, games replay.Games, o desync.Options) (*desync.Exp
 		return nil, err
 	}
 	defer f.Close()
+	return explainBundle(f, games, o)
+}
+
+func explainBundle(f *replay.File, games replay.Games, o desync.Options) (*desync.Explanation, error) {
 	o.Game, o.Now = games.Of, time.Now
 	return desync.Explain(f.Bundle(), o)
 }
@@ -108,6 +112,6 @@ func explainer(log *slog.Logger, games replay.Games) func(path string) {
 		if e.Cause != nil {
 			cause = e.Cause.String()
 		}
-		log.Warn("explained", "verdict", e.Verdict.Text, "from", e.First.From, "to", e.First.To, "cause", cause, "page", page)
+		log.Warn("explained", "verdict", e.Verdict.Text, "from", e.First.From, "to", e.First.To, "cause", cause, "fingerprint", e.Fingerprint.ID, "page", page)
 	}
 }

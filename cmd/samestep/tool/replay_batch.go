@@ -30,6 +30,12 @@ that of the worst. The logs in a server's folder "live" are not over, and left o
 // liveFolder is the folder with the logs of matches that a server has not ended yet; see package server.
 const liveFolder = "live"
 
+// The extensions of files in folders.
+const (
+	replayExtension = ".ssr"
+	bundleExtension = ".zip"
+)
+
 // A batch is a verb's work on several files.
 type batch struct {
 	inputs []batchInput
@@ -59,8 +65,8 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// newBatch finds the files that arguments name.
-func newBatch(c *cli.Context, args []string) (*batch, error) {
+// newBatch finds the files that arguments name, and the ones with an extension in folders.
+func newBatch(c *cli.Context, args []string, extension string) (*batch, error) {
 	if err := between(c, jobsFlag.Name, 0, 0); err != nil {
 		return nil, err
 	}
@@ -71,24 +77,24 @@ func newBatch(c *cli.Context, args []string) (*batch, error) {
 			continue
 		}
 		before := len(b.inputs)
-		b.addFolder(name)
+		b.addFolder(name, extension)
 		if len(b.inputs) == before {
-			return nil, fmt.Errorf("%s: no *.ssr files in this folder", name)
+			return nil, fmt.Errorf("%s: no *%s files in this folder", name, extension)
 		}
 	}
 	b.jobs = min(cmp.Or(c.Int(jobsFlag.Name), runtime.GOMAXPROCS(0)), len(b.inputs))
 	return b, nil
 }
 
-// addFolder adds the replays in and below a folder, in the order of their names.
-func (b *batch) addFolder(root string) {
+// addFolder adds the files with an extension in and below a folder, in the order of their names.
+func (b *batch) addFolder(root, extension string) {
 	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			b.inputs = append(b.inputs, batchInput{path: path, err: err})
 		case d.IsDir() && d.Name() == liveFolder && path != root:
 			return fs.SkipDir
-		case d.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), ".ssr"):
+		case d.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), extension):
 			rel, err := filepath.Rel(root, path)
 			b.inputs = append(b.inputs, batchInput{path, rel, replay.OpenNoFollow, err})
 		}
@@ -102,15 +108,28 @@ func (b *batch) workers() int { return max(1, runtime.GOMAXPROCS(0)/b.jobs) }
 // run lets work look at each file, several at a time, and prints the rows in the order of the files. The error is that of
 // the worst file.
 func (b *batch) run(c *cli.Context, work func(*replay.File, batchInput) batchRow) error {
+	s := batchSum{from: time.Now(), classes: map[string]int{}}
+	var werr error
+	inOrder(b, func(in batchInput) batchRow { return in.run(work) }, func(in batchInput, row batchRow) {
+		s.add(row.err)
+		if werr == nil {
+			werr = row.print(c, in.path)
+		}
+	})
+	return cmp.Or(werr, s.print(c, len(b.inputs)))
+}
+
+// inOrder lets work look at each file, several at a time, and gives the results to take in the order of the files.
+func inOrder[R any](b *batch, work func(batchInput) R, take func(batchInput, R)) {
 	type task struct {
-		input batchInput
-		row   chan batchRow
+		input  batchInput
+		result chan R
 	}
-	todo, order := make(chan task), make(chan task, 4*b.jobs) // at most so many rows wait for an earlier one
+	todo, order := make(chan task), make(chan task, 4*b.jobs) // at most so many results wait for an earlier one
 	for range b.jobs {
 		go func() {
 			for t := range todo {
-				t.row <- t.input.run(work)
+				t.result <- work(t.input)
 			}
 		}()
 	}
@@ -118,21 +137,14 @@ func (b *batch) run(c *cli.Context, work func(*replay.File, batchInput) batchRow
 		defer close(todo)
 		defer close(order)
 		for _, in := range b.inputs {
-			t := task{in, make(chan batchRow, 1)}
+			t := task{in, make(chan R, 1)}
 			order <- t
 			todo <- t
 		}
 	}()
-	s := batchSum{from: time.Now(), classes: map[string]int{}}
-	var werr error
 	for t := range order {
-		row := <-t.row
-		s.add(row.err)
-		if werr == nil {
-			werr = row.print(c, t.input.path)
-		}
+		take(t.input, <-t.result)
 	}
-	return cmp.Or(werr, s.print(c, len(b.inputs)))
 }
 
 func (in batchInput) run(work func(*replay.File, batchInput) batchRow) batchRow {
@@ -238,7 +250,7 @@ func onReplays(one func(*cli.Context, *replay.File) error, many func(*cli.Contex
 		if !isBatch(args) {
 			return onReplay(one)(c)
 		}
-		b, err := newBatch(c, args)
+		b, err := newBatch(c, args, replayExtension)
 		if err != nil {
 			return err
 		}

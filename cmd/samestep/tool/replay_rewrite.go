@@ -43,7 +43,7 @@ func sealSome(c *cli.Context) error {
 	if !isBatch(in) && !isFolder(out) {
 		return written(sealed(func(c *cli.Context, r *replay.Reader, w *replay.Writer) error { return sealReplay(c, in[0], r, w) }))(c)
 	}
-	b, err := newBatch(c, in)
+	b, err := newBatch(c, in, replayExtension)
 	if err != nil {
 		return err
 	}

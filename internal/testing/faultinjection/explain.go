@@ -118,21 +118,32 @@ func party(e *desync.Explanation) string {
 
 // bundle returns the evidence of the first report, as a server writes it once the
 // player's states have arrived and the log has the other players' reports.
-func (m *match) bundle() (*replay.Bundle, error) {
+func (m *match) bundle() (*replay.Bundle, error) { return m.bundleOf(m.evidence()) }
+
+// evidence returns the first report, with both sides' states of the last right check and of the wrong one.
+func (m *match) evidence() *host.Evidence {
 	r := m.reports[0]
 	e := &host.Evidence{Report: r}
 	for p := range lockstep.Player(m.subject.Players) {
 		e.Participants = append(e.Participants, host.Participant{Player: p, Name: player(p), Build: m.header.Build, Platform: m.header.Platform})
 	}
 	for _, t := range []lockstep.Tick{r.Agreed, r.Tick} {
-		if t == 0 {
-			continue // all know the beginning
+		if t > 0 { // all know the beginning
+			e.Exhibits = append(e.Exhibits, m.exhibit(t))
 		}
-		e.Exhibits = append(e.Exhibits, host.Exhibit{Tick: t, Referee: m.states[t], Player: m.copied[t], Hash: m.hash(m.copied[t])})
 	}
+	return e
+}
+
+func (m *match) exhibit(t lockstep.Tick) host.Exhibit {
+	return host.Exhibit{Tick: t, Referee: m.states[t], Player: m.copied[t], Hash: m.hash(m.copied[t])}
+}
+
+// bundleOf returns a bundle with the log up to the check after the report.
+func (m *match) bundleOf(e *host.Evidence) (*replay.Bundle, error) {
 	written := m.file
 	for _, b := range m.blocks {
-		if b.tick >= r.Tick+checkEvery {
+		if b.tick >= e.Report.Tick+checkEvery {
 			written = m.file[:b.end]
 			break
 		}

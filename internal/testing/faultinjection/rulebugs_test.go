@@ -31,7 +31,7 @@ func TestRuleBugs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "test", "-tags", "woven", "-overlay", overlay, "-count=1", "-v", "-run", "^TestWoven$", ".").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "test", "-tags", "woven", "-overlay", overlay, "-count=1", "-v", "-run", "^TestWoven", ".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -1,0 +1,166 @@
+package desync
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A Case is one desync, for a [Triage].
+type Case struct {
+	Name        string    // of its file
+	Written     time.Time // when the file was written; zero if that is not known
+	Fingerprint Fingerprint
+	Party       Party
+	First       Span // the first divergent tick
+	Machines    []Machine
+}
+
+// A Machine is one that computed the match.
+type Machine struct {
+	Build, Platform string
+	Differs         bool // it was wrong
+}
+
+// Case returns the explanation as a case of a file.
+func (e *Explanation) Case(name string, written time.Time) Case {
+	c := Case{Name: name, Written: written, Fingerprint: e.Fingerprint, Party: e.Verdict.Party, First: e.First}
+	for i := range e.Who {
+		w := &e.Who[i]
+		c.Machines = append(c.Machines, Machine{cmp.Or(w.Build, e.Build), w.Platform, w.Differs})
+	}
+	if slices.ContainsFunc(e.Groups, func(g Group) bool { return g.Referee }) {
+		c.Machines = append(c.Machines, Machine{e.Build, e.Recorder, e.Verdict.Party == WrongReferee})
+	}
+	return c
+}
+
+// A Triage groups desyncs by their fingerprints. Its size is bounded.
+type Triage struct {
+	Files      int           `json:"files"`   // that were added
+	Desyncs    int           `json:"desyncs"` // of them, explained
+	Groups     []*CaseGroup  `json:"groups"`  // after Sort, the largest first
+	Dropped    int           `json:"dropped"` // desyncs of groups beyond the limit
+	Unreadable []Unreadable  `json:"unreadable"`
+	More       int           `json:"more_unreadable"` // beyond the limit
+	Took       time.Duration `json:"-"`               // 0 if it is not known
+
+	byID map[string]*CaseGroup // only looked up
+}
+
+// An Unreadable is a file that could not be explained.
+type Unreadable struct {
+	Name  string `json:"file"`
+	Error string `json:"error"`
+}
+
+// A CaseGroup is the desyncs with one fingerprint.
+type CaseGroup struct {
+	Fingerprint Fingerprint `json:"fingerprint"`
+	Count       int         `json:"count"`
+	Parties     []Share     `json:"parties"`   // who was wrong: Differ counts desyncs
+	Builds      []Share     `json:"builds"`    // of the machines in these matches
+	Platforms   []Share     `json:"platforms"` // the same
+	First       time.Time   `json:"first,omitzero"`
+	Last        time.Time   `json:"last,omitzero"` // when the first and the last file was written, if that is known
+	Example     string      `json:"example"`       // the file of the case that is the quickest to look at
+	Tick        Span        `json:"first_divergent_tick"`
+}
+
+// A Share counts the machines with one build or platform: those that were wrong, and all.
+type Share struct {
+	Name   string `json:"name"`
+	Differ int    `json:"differ"`
+	All    int    `json:"all"`
+}
+
+// Add adds a case.
+func (t *Triage) Add(c Case) {
+	t.Files++
+	t.Desyncs++
+	g := t.group(c.Fingerprint)
+	if g == nil {
+		t.Dropped++
+		return
+	}
+	if g.Count++; g.Count == 1 || c.simpler(g) {
+		g.Example, g.Tick = c.Name, c.First
+	}
+	g.Parties = counted(g.Parties, string(c.Party), true)
+	for _, m := range c.Machines {
+		g.Builds, g.Platforms = counted(g.Builds, m.Build, m.Differs), counted(g.Platforms, m.Platform, m.Differs)
+	}
+	if c.Written.IsZero() {
+		return
+	}
+	if g.First.IsZero() || c.Written.Before(g.First) {
+		g.First = c.Written
+	}
+	if c.Written.After(g.Last) {
+		g.Last = c.Written
+	}
+}
+
+// group returns the group of a fingerprint, or nil if there are too many.
+func (t *Triage) group(f Fingerprint) *CaseGroup {
+	g := t.byID[f.ID]
+	if g != nil || len(t.Groups) == maxTriageGroups {
+		return g
+	}
+	g = &CaseGroup{Fingerprint: f, Parties: []Share{}, Builds: []Share{}, Platforms: []Share{}}
+	if t.byID == nil {
+		t.byID = make(map[string]*CaseGroup)
+	}
+	t.byID[f.ID] = g
+	t.Groups = append(t.Groups, g)
+	return g
+}
+
+// simpler reports whether a case is a better example than that of its group: the tick is exact, and early.
+func (c *Case) simpler(g *CaseGroup) bool {
+	if c.First.Exact() != g.Tick.Exact() {
+		return c.First.Exact()
+	}
+	return c.First.To < g.Tick.To
+}
+
+// counted counts a machine with a name, "?" for none.
+func counted(list []Share, name string, differs bool) []Share {
+	name = cmp.Or(clipped(name, maxTriageName), "?")
+	i := slices.IndexFunc(list, func(s Share) bool { return s.Name == name })
+	if i < 0 && len(list) == maxTriageNames {
+		i = maxTriageNames - 1
+		list[i].Name = "others"
+	} else if i < 0 {
+		list = append(list, Share{Name: name})
+		i = len(list) - 1
+	}
+	if list[i].All++; differs {
+		list[i].Differ++
+	}
+	return list
+}
+
+// Fail adds a file that could not be explained.
+func (t *Triage) Fail(name string, err error) {
+	t.Files++
+	if len(t.Unreadable) == maxUnreadable {
+		t.More++
+		return
+	}
+	t.Unreadable = append(t.Unreadable, Unreadable{name, clipped(err.Error(), maxUnreadable)})
+}
+
+// Sort brings the groups into their order: those with most desyncs first.
+func (t *Triage) Sort() {
+	slices.SortStableFunc(t.Groups, func(a, b *CaseGroup) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Fingerprint.ID, b.Fingerprint.ID))
+	})
+	for _, g := range t.Groups {
+		for _, list := range [][]Share{g.Parties, g.Builds, g.Platforms} {
+			slices.SortStableFunc(list, func(a, b Share) int {
+				return cmp.Or(cmp.Compare(b.Differ, a.Differ), cmp.Compare(b.All, a.All), cmp.Compare(a.Name, b.Name))
+			})
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package desync
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/words"
+)
+
+// WriteHTML writes the groups as one self-contained page, as [Explanation.WriteHTML] does.
+func (t *Triage) WriteHTML(w io.Writer) error { return pages.ExecuteTemplate(w, "triage.html", t) }
+
+// WriteText writes the groups for people.
+func (t *Triage) WriteText(w io.Writer) error {
+	p := &words.Page{}
+	for _, g := range t.Groups {
+		p.Line(g.Fingerprint.ID, "%s: %s", words.Count(g.Count, "desync"), g.Fingerprint.About())
+		p.Line("", "wrong: %s", g.parties())
+		p.Line("", "builds: %s", shares(g.Builds))
+		p.Line("", "platforms: %s", shares(g.Platforms))
+		if times := g.Times(); times != "" {
+			p.Line("", "written: %s", times)
+		}
+		p.Line("", "example: %s", g.Example)
+	}
+	for i, u := range t.Unreadable {
+		p.Line(once("unreadable", i), "%s: %s", u.Name, strings.TrimPrefix(u.Error, u.Name+": "))
+	}
+	if t.More > 0 {
+		p.Line("", "and %s", words.Count(t.More, "more file"))
+	}
+	p.Line("in all", "%s", t.Summary())
+	return p.Write(w)
+}
+
+// once returns a name for the first line of several.
+func once(name string, i int) string {
+	if i > 0 {
+		return ""
+	}
+	return name
+}
+
+// Summary returns the numbers of the triage.
+func (t *Triage) Summary() string {
+	s := words.Count(t.Files, "file")
+	if t.Took > 0 {
+		s += " in " + words.Seconds(t.Took)
+	}
+	s += fmt.Sprintf(": %s with %s, %d unreadable", words.Count(t.Desyncs, "desync"), words.Count(len(t.Groups), "fingerprint"), len(t.Unreadable)+t.More)
+	if t.Dropped > 0 {
+		s += fmt.Sprintf("; %s with further fingerprints", words.Count(t.Dropped, "desync"))
+	}
+	return s
+}
+
+// parties says who was wrong how often.
+func (g *CaseGroup) parties() string {
+	var all []string
+	for _, s := range g.Parties {
+		all = append(all, fmt.Sprintf("%s %d", s.Name, s.All))
+	}
+	return strings.Join(all, ", ")
+}
+
+// shares lists machines by build or platform.
+func shares(list []Share) string {
+	var all []string
+	for _, s := range list {
+		all = append(all, fmt.Sprintf("%s (%d of %s wrong)", s.Name, s.Differ, words.Count(s.All, "machine")))
+	}
+	return strings.Join(all, ", ")
+}
+
+// Times says when the files were written; "" if that is not known.
+func (g *CaseGroup) Times() string {
+	if g.First.IsZero() {
+		return ""
+	}
+	first, last := g.First.UTC().Format(time.DateTime), g.Last.UTC().Format(time.DateTime)
+	if first == last {
+		return first + " UTC"
+	}
+	return first + " to " + last + " UTC"
+}
