@@ -25,6 +25,7 @@ const (
 	Platforms Mode = "platforms" // one version on two platforms
 	Again     Mode = "again"     // one version, and the same match again
 	WarmCold  Mode = "warm-cold" // a simulation that came all the way, and one restored from the snapshot before the tick
+	Checked   Mode = "check"     // the match of a failed check of package lockstep/locksteptest, and the way in which it was computed again
 )
 
 // A Result is what was compared, and what was found.
@@ -55,6 +56,7 @@ type search struct {
 	Options
 	file   *replay.File
 	game   string
+	schema []byte // of its states
 	folder string
 	assets string
 	result *Result
@@ -77,7 +79,7 @@ func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
 	if o.Source == "" {
 		o.Source = "."
 	}
-	s := &search{Options: o, file: f, game: h.Game, folder: folder, result: &Result{}}
+	s := &search{Options: o, file: f, game: h.Game, schema: h.StateSchema, folder: folder, result: &Result{}}
 	if err := s.writeAssets(); err != nil {
 		return nil, err
 	}

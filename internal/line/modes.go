@@ -5,14 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
-	"github.com/seed-49bee653/samestep/internal/weave"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/state"
 )
 
 func isEnd(err error) bool { return errors.Is(err, io.EOF) }
@@ -213,86 +210,5 @@ func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 	if err != nil {
 		return err
 	}
-	before := map[string]lastWrite{}
-	for _, l := range done[0].result.Before {
-		site := &a.source.Sites[l.Site]
-		if w := before[site.Name]; site.Kind == weave.Write && !site.Local && (w.site == nil || l.Tick > w.tick) {
-			before[site.Name] = lastWrite{site, l.Tick}
-		}
-	}
-	return s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, before)
-}
-
-// compare compares the recordings of two runs of the tick.
-func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, before map[string]lastWrite) error {
-	s.result.Tick = s.Tick
-	for i, r := range runs {
-		s.result.Events[i], s.result.Panics[i] = r.Events, r.Panic
-		s.result.Dropped += r.Dropped
-	}
-	s.result.Phase = phaseOf(runs[0].Phases, runs[1].Phases)
-	if runs[0].Hash == runs[1].Hash && runs[0].Panic == runs[1].Panic {
-		return nil
-	}
-	c := &comparison{before: before, decls: [2]map[string]weave.Decl{sides[0].source.Decls, sides[1].source.Decls}}
-	if err := s.fields(c, done, runs); err != nil {
-		return err
-	}
-	partner := weave.Align(sides[0].source.Sites, sides[1].source.Sites)
-	paired := make([]bool, len(sides[0].source.Sites))
-	for _, i := range partner {
-		if i != weave.None {
-			paired[i] = true
-		}
-	}
-	var err error
-	if c.a, err = openStream(done[0], runs[0], sides[0].source.Sites, func(i int) int {
-		if !paired[i] {
-			return weave.None
-		}
-		return i
-	}); err != nil {
-		return err
-	}
-	defer c.a.close()
-	if c.b, err = openStream(done[1], runs[1], sides[1].source.Sites, func(i int) int { return partner[i] }); err != nil {
-		return err
-	}
-	defer c.b.close()
-	s.result.Finding, err = c.find()
-	return err
-}
-
-// phaseOf returns the phase in which two runs began to differ: the last one that began with equal states.
-func phaseOf(a, b []program.Phase) (name string) {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			break
-		}
-		name = a[i].Name
-	}
-	return name
-}
-
-// fields compares the states after the tick.
-func (s *search) fields(c *comparison, done [2]*job, runs [2]*program.Run) error {
-	if runs[0].Panic != "" || runs[1].Panic != "" {
-		return nil
-	}
-	h, err := s.file.Header()
-	if err != nil {
-		return err
-	}
-	schema, err := state.ParseSchema(h.StateSchema)
-	if err != nil {
-		return err
-	}
-	var states [2][]byte
-	for i := range states {
-		if states[i], err = os.ReadFile(filepath.Join(done[i].Folder, runs[i].State)); err != nil {
-			return err
-		}
-	}
-	s.result.Fields, c.seen, err = fieldsOf(schema, states[0], states[1])
-	return err
+	return s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, a.lastWrites(done[0].result.Before))
 }

@@ -34,7 +34,7 @@ func (s *side) build(ctx context.Context, game string) error {
 	if err != nil {
 		return err
 	}
-	return s.compile(ctx, p)
+	return s.compile(ctx, p, "build", "-trimpath")
 }
 
 // weave reads the sources, and writes woven copies.
@@ -49,13 +49,16 @@ func (s *side) weave(game string) (p weave.Program, err error) {
 	return s.source.Write(woven)
 }
 
-// compile builds woven copies.
-func (s *side) compile(ctx context.Context, p weave.Program) error {
+// compile builds woven copies with a verb of the go command.
+func (s *side) compile(ctx context.Context, p weave.Program, verb ...string) error {
 	s.binary = filepath.Join(s.folder, "rules.exe")
-	args := slices.Concat([]string{"build", "-trimpath", "-overlay", p.Overlay, "-o", s.binary}, weave.BuildFlags, []string{p.Package})
+	args := slices.Concat(verb, []string{"-overlay", p.Overlay, "-o", s.binary}, s.source.BuildFlags(), []string{p.Package})
 	c := exec.CommandContext(ctx, "go", args...)
 	c.Dir, c.Env = p.Dir, s.env
 	if out, err := c.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		return fmt.Errorf("line: go build of the woven sources in %s: %w\n%s", s.dir, err, clipLines(string(out), 20))
 	}
 	return nil

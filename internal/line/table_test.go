@@ -276,7 +276,7 @@ func (x bench) edited(edits map[string][]byte, spoil func(bench, *side, weave.Pr
 		x.t.Fatal(err)
 	}
 	spoil(x, one, p)
-	if err := one.compile(context.Background(), p); err != nil {
+	if err := one.compile(context.Background(), p, "build"); err != nil {
 		x.t.Fatal(err)
 	}
 	return one

@@ -27,14 +27,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	for i, f := range r.Fields {
 		p.Line(once("state", i), "%s: %s | %s", f.Path, f.Values[0], f.Values[1])
 	}
-	if r.Phase != "" {
-		p.Line("phase", "%s", r.Phase)
-	}
-	if r.Finding == nil {
-		p.Line("verdict", "tick %d has the same result on both sides when it is computed alone", r.Tick)
-	} else {
-		r.Finding.add(&p)
-	}
+	r.addFinding(&p)
 	if r.Dropped > 0 {
 		p.Line("limit", "%d events were too many to record", r.Dropped)
 	}
@@ -43,6 +36,25 @@ func (r *Result) WriteText(w io.Writer) error {
 			words.Count(r.Events[0], "event"), words.Count(r.Events[1], "event"), words.Count(r.Probes, "probe"))
 	}
 	return p.Write(w)
+}
+
+// WriteFinding writes only the finding, and which side is which.
+func (r *Result) WriteFinding(w io.Writer) error {
+	var p words.Page
+	r.addFinding(&p)
+	p.Line("values", "%s | %s", r.Sides[0], r.Sides[1])
+	return p.Write(w)
+}
+
+func (r *Result) addFinding(p *words.Page) {
+	if r.Phase != "" {
+		p.Line("phase", "%s", r.Phase)
+	}
+	if r.Finding == nil {
+		p.Line("verdict", "tick %d has the same result on both sides when it is computed alone", r.Tick)
+	} else {
+		r.Finding.add(p)
+	}
 }
 
 var sideNames = [2]string{"A", "B"}

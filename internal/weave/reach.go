@@ -14,15 +14,19 @@ var byInterface = []string{"Len", "Less", "Swap", "Push", "Pop", "Compare", "Err
 // reach notes the functions that a declaration reaches, like package lockstep/determinism: a function that is named is
 // reached, and of a method of an interface every method with its name.
 func (s *Source) reach(p *packages.Package, from ast.Node) {
-	seen, list := map[ast.Node]bool{from: true}, []decl{{p, from}}
+	seen, list := map[ast.Node]bool{from: true}, []decl{{pkg: p, node: from}}
 	add := func(o types.Object) {
-		if d, ok := s.decls[o]; ok && !seen[d.node] {
+		if o.Pkg() == nil {
+			return
+		}
+		if d, ok := s.decls[keyOf(o)]; ok && !seen[d.node] {
 			seen[d.node] = true
 			list = append(list, d)
 		}
 	}
 	methods := func(match func(name string) bool) {
-		for o := range s.decls { // in any order: the result is a set
+		for _, d := range s.decls { // in any order: the result is a set
+			o := d.object
 			if f, ok := o.(*types.Func); ok && f.Signature().Recv() != nil && match(f.Name()) {
 				add(o)
 			}
@@ -43,7 +47,9 @@ func (s *Source) reach(p *packages.Package, from ast.Node) {
 				}
 				add(o.Origin())
 			case *types.Var:
-				add(o.Origin())
+				if o.Pkg() != nil && o.Parent() == o.Pkg().Scope() {
+					add(o)
+				}
 			}
 		}
 	}

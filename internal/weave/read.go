@@ -28,6 +28,11 @@ type Options struct {
 	Env  []string // of the go command, such as GOARCH=386; nil means that of this process
 	Game string   // the name of the game; rules with another name are left out
 
+	// Test weaves the package in Dir with its tests, and what they import: whatever makes or changes lockstep.Rules there has
+	// the rules, and Write adds no program.
+	Test bool
+	Tags string // of the build
+
 	// Packages are the packages with rules and those that they import, see [Source.Packages]. Nil means to look for them.
 	Packages []string
 
@@ -45,9 +50,10 @@ type Source struct {
 	o        Options
 	fset     *token.FileSet
 	packages []*packages.Package
-	decls    map[types.Object]decl
+	decls    map[string]decl // by keyOf
 	reached  map[ast.Node]bool
 	files    []string // that Write has woven
+	tested   string   // with Options.Test: the folder of the package, relative to Dir
 }
 
 // Rules are a function without parameters that returns lockstep.Rules.
@@ -59,8 +65,18 @@ type Rules struct {
 
 // A decl is the declaration of a function or a variable of a package.
 type decl struct {
-	pkg  *packages.Package
-	node ast.Node
+	pkg    *packages.Package
+	node   ast.Node
+	object types.Object
+}
+
+// keyOf returns the name of a function or a variable of a package. A package and its variant for tests have different objects of
+// one name.
+func keyOf(o types.Object) string {
+	if f, ok := o.(*types.Func); ok {
+		return f.Origin().FullName()
+	}
+	return declName(o)
 }
 
 // Read reads the sources of a module with the go command.
@@ -69,16 +85,9 @@ func Read(o Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{Dir: dir, o: o, fset: token.NewFileSet(), Decls: map[string]Decl{}, decls: map[types.Object]decl{}, reached: map[ast.Node]bool{}}
-	paths := o.Packages
-	if paths == nil {
-		if paths, err = s.candidates(); err != nil {
-			return nil, err
-		}
-	}
-	config := s.config(packages.LoadSyntax | packages.NeedModule)
-	if s.packages, err = packages.Load(config, paths...); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSource, err)
+	s := &Source{Dir: dir, o: o, fset: token.NewFileSet(), Decls: map[string]Decl{}, decls: map[string]decl{}, reached: map[ast.Node]bool{}}
+	if err := s.load(); err != nil {
+		return nil, err
 	}
 	for _, p := range s.packages {
 		for _, e := range p.Errors {
@@ -86,11 +95,31 @@ func Read(o Options) (*Source, error) {
 		}
 	}
 	s.declare()
+	if o.Test {
+		return s, s.findTested()
+	}
 	s.findRules()
 	if len(s.Rules) == 0 {
 		return nil, fmt.Errorf("%w: no function without parameters in %s returns the lockstep.Rules of game %q", ErrSource, dir, o.Game)
 	}
 	return s, nil
+}
+
+// load loads the packages.
+func (s *Source) load() error {
+	if s.o.Test {
+		return s.loadTested()
+	}
+	paths, err := s.o.Packages, error(nil)
+	if paths == nil {
+		if paths, err = s.candidates(); err != nil {
+			return err
+		}
+	}
+	if s.packages, err = packages.Load(s.config(packages.LoadSyntax|packages.NeedModule), paths...); err != nil {
+		return fmt.Errorf("%w: %w", ErrSource, err)
+	}
+	return nil
 }
 
 // Packages returns the paths of the packages that were read.
@@ -101,9 +130,15 @@ func (s *Source) Packages() (all []string) {
 	return all
 }
 
-// BuildFlags are flags of the go command. A vendor folder has only what the game imports, and not package desync/probe, so
+// BuildFlags returns flags of the go command. A vendor folder has only what the game imports, and not package desync/probe, so
 // the modules come from the module cache.
-var BuildFlags = []string{"-mod=readonly"}
+func (s *Source) BuildFlags() []string {
+	flags := []string{"-mod=readonly"}
+	if s.o.Tags != "" {
+		flags = append(flags, "-tags="+s.o.Tags)
+	}
+	return flags
+}
 
 // moduleDir returns the folder of the module that a folder is in.
 func moduleDir(o Options) (string, error) {
@@ -121,7 +156,7 @@ func moduleDir(o Options) (string, error) {
 }
 
 func (s *Source) config(mode packages.LoadMode) *packages.Config {
-	return &packages.Config{Mode: mode, Dir: s.Dir, Env: s.o.Env, Fset: s.fset, Overlay: s.o.Overlay, BuildFlags: BuildFlags}
+	return &packages.Config{Mode: mode, Dir: s.Dir, Env: s.o.Env, Fset: s.fset, Overlay: s.o.Overlay, BuildFlags: s.BuildFlags()}
 }
 
 // candidates returns the paths of the packages that may have rules, and of all in the module that these import.
@@ -171,7 +206,9 @@ func (s *Source) declare() {
 			for _, d := range f.Decls {
 				switch d := d.(type) {
 				case *ast.FuncDecl:
-					s.decls[p.TypesInfo.Defs[d.Name]] = decl{p, d}
+					if o := p.TypesInfo.Defs[d.Name]; o != nil {
+						s.decls[keyOf(o)] = decl{p, d, o}
+					}
 				case *ast.GenDecl:
 					for _, spec := range d.Specs {
 						if v, ok := spec.(*ast.ValueSpec); ok {
@@ -191,13 +228,20 @@ func (s *Source) declareValue(p *packages.Package, tok token.Token, v *ast.Value
 	name, relErr := filepath.Rel(s.Dir, from.Filename)
 	for _, id := range v.Names {
 		o := p.TypesInfo.Defs[id]
-		if tok == token.VAR {
-			s.decls[o] = decl{p, v}
+		if tok == token.VAR && o != nil {
+			s.decls[keyOf(o)] = decl{p, v, o}
 		}
 		if err == nil && relErr == nil && o != nil && id.Name != "_" {
 			s.Decls[declName(o)] = Decl{filepath.ToSlash(name), from.Line, string(src[from.Offset:to.Offset])}
 		}
 	}
+}
+
+func (s *Source) content(path string) ([]byte, error) {
+	if b, ok := s.o.Overlay[path]; ok {
+		return b, nil
+	}
+	return os.ReadFile(path)
 }
 
 // findRules finds the rules, and what they reach.
@@ -225,8 +269,7 @@ func givesRules(t *types.Signature) bool {
 	if t.Params().Len() > 0 || t.Results().Len() != 1 || t.TypeParams().Len() > 0 {
 		return false
 	}
-	n, ok := types.Unalias(t.Results().At(0).Type()).(*types.Named)
-	return ok && n.Obj().Name() == "Rules" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == engine+"/lockstep"
+	return isRules(t.Results().At(0).Type())
 }
 
 // fits reports whether rules may have the name of the game: false only if they surely have another one.

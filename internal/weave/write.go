@@ -45,13 +45,16 @@ func (s *Source) Write(folder string) (Program, error) {
 			}
 		}
 	}
-	main, path := s.program()
-	if err := add(path, main); err != nil {
-		return Program{}, err
-	}
-	rel, err := filepath.Rel(s.Dir, filepath.Dir(path))
-	if err != nil {
-		return Program{}, err
+	rel := s.tested
+	if !s.o.Test {
+		main, path := s.program()
+		if err := add(path, main); err != nil {
+			return Program{}, err
+		}
+		var err error
+		if rel, err = filepath.Rel(s.Dir, filepath.Dir(path)); err != nil {
+			return Program{}, err
+		}
 	}
 	b, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -81,7 +84,7 @@ func (s *Source) weave(p *packages.Package, f *ast.File, path string) ([]byte, e
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if s.inMain() && p.PkgPath == s.Rules[0].Package && d.Recv == nil && d.Name.Name == "main" {
+			if !s.o.Test && s.inMain() && p.PkgPath == s.Rules[0].Package && d.Recv == nil && d.Name.Name == "main" {
 				w.insert(d.Name.End(), before, "OfTheGame")
 			}
 			if s.reached[d] && d.Body != nil {
@@ -106,13 +109,6 @@ func (s *Source) weave(p *packages.Package, f *ast.File, path string) ([]byte, e
 	}
 	w.insert(f.Name.End(), before, "; import %s %q", probeName, engine+"/desync/probe")
 	return inserted(src, w.all), nil
-}
-
-func (s *Source) content(path string) ([]byte, error) {
-	if b, ok := s.o.Overlay[path]; ok {
-		return b, nil
-	}
-	return os.ReadFile(path)
 }
 
 // receiver returns the receiver of a method as it stands in its name: "(*World).".

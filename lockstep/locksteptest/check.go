@@ -2,21 +2,26 @@ package locksteptest
 
 import (
 	"errors"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // Check plays a random match of a game and computes it again in other ways. If a result differs, it fails the test and
-// prints how to play the same match again. With go test -v it prints how many commands were refused.
+// prints how to play the same match again, and the line of code at which the results begin to differ: it lets the go command build
+// the test again with probes, for at most a minute. The environment variable SAMESTEP_LINE=off and the flag -short leave that
+// out. With go test -v it prints how many commands were refused.
 func Check(t testing.TB, g *lockstep.Game, o Options) {
 	t.Helper()
+	if j := program.CheckJobOf(); j != nil {
+		checkTraced(t, j, g, o)
+		return
+	}
 	m, played, err := run(g, o)
 	if f := (*Failure)(nil); errors.As(err, &f) {
-		t.Fatalf("%v\nthe same match: %s\nthe same test: %s", f, f.Options.line(), testLine(t.Name()))
+		t.Fatalf("%v\n%sthe same match: %s\nthe same test: %s", f, f.line(t, o), f.Options.line(), testLine(t.Name()))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -26,12 +31,7 @@ func Check(t testing.TB, g *lockstep.Game, o Options) {
 
 // testLine returns the command that runs one test alone.
 func testLine(name string) string {
-	parts := strings.Split(name, "/")
-	for i := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(parts[i]) + "$"
-	}
-	pattern := strings.ReplaceAll(strings.Join(parts, "/"), "'", `'\''`)
-	return "go test -count=1 -run '" + pattern + "' ."
+	return "go test -count=1 -run '" + strings.ReplaceAll(testPattern(name), "'", `'\''`) + "' ."
 }
 
 // Run is [Check] without a test: it returns a [*Failure] if a result differs, and [ErrThin] if the match proves too little.
@@ -55,19 +55,11 @@ func compute(g *lockstep.Game, o Options) (*match, error) {
 		return nil, err
 	}
 	m, err := newMatch(g, o.filled())
+	if err == nil {
+		err = m.compute()
+	}
 	if err != nil {
 		return nil, err
-	}
-	if err := m.play(); err != nil {
-		return nil, err
-	}
-	for _, p := range phases {
-		if slices.Contains(o.Skip, p.name) {
-			continue
-		}
-		if err := m.try(p); err != nil {
-			return nil, err
-		}
 	}
 	return m, nil
 }

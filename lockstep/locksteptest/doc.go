@@ -41,7 +41,8 @@
 // give the same answers as before.
 //
 // A failure names the phase, the tick, and the first field that differs with both values, and tells how to run the same
-// match again. [Failure.Shrink] makes the match small. [Failure.WriteTest] and [Failure.WriteReplay] write it down.
+// match again. [Check] also names the line of code, if the go command and the sources are there: docs/desync-line.md describes
+// it. [Failure.Shrink] makes the match small. [Failure.WriteTest] and [Failure.WriteReplay] write it down.
 //
 // [Search] plays random matches for a given time. [Fuzz] lets a fuzzer choose them. [Cluster] plays matches with a server,
 // its disk, and players over a bad network, in virtual time. [Golden] verifies matches that earlier versions wrote.

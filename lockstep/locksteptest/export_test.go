@@ -1,6 +1,11 @@
 package locksteptest
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync/probe/program"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
 
 // RunPhase is Run with one phase after the match was played.
 func RunPhase(g *lockstep.Game, o Options, phase string) error {
@@ -36,3 +41,12 @@ func CheckCounts(g *lockstep.Game, kind lockstep.Kind, all []Counted) error {
 	}
 	return nil
 }
+
+// Trace does what a check does in a program with probes after f, and returns false for a failure that is not one of a step.
+func Trace(g *lockstep.Game, o Options, f *Failure, dir string) (*program.Result, bool) {
+	j := &program.CheckJob{Folder: dir, Phase: f.Phase, From: uint32(f.From), Tick: uint32(f.Tick)}
+	return traceCheck(j, g, o), f.inStep()
+}
+
+// Line returns the line of a failure.
+func Line(t testing.TB, o Options, f *Failure) string { return f.line(t, o) }

@@ -27,6 +27,7 @@ type match struct {
 	buf     []byte           // scratch
 
 	payloads *record.Payloads // scratch
+	tracer   *tracer          // nil unless the program is one with probes
 }
 
 const delayTicks = 2 // input delay
@@ -68,7 +69,7 @@ func (m *match) play() error {
 	if err != nil {
 		return err
 	}
-	second, err := m.coordinator(tolerant{follower}, observed)
+	second, err := m.coordinator(tolerant{follower, m}, observed)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (m *match) play() error {
 		if err := m.compare("validate", 0, first.Referee().Simulation(), m.states[t-1]); err != nil {
 			return err
 		}
-		a, err := first.Tick()
+		a, err := m.tick("", t, first)
 		if err != nil {
 			return m.fail("two runs", 0, t, err)
 		}
@@ -99,7 +100,7 @@ func (m *match) play() error {
 			return err
 		}
 		m.keep(a, first.Referee().Simulation())
-		b, err := second.Tick()
+		b, err := m.tick("two runs", t, second)
 		if err != nil {
 			return m.fail("follower", 0, t, err) // it is the second one's log
 		}
@@ -119,6 +120,30 @@ func (m *match) play() error {
 	return nil
 }
 
+// tick advances a coordinator. It is a computation of a phase.
+func (m *match) tick(phase string, t lockstep.Tick, c *coordinator.Coordinator) (f *lockstep.Frame, err error) {
+	m.traced(phase, 0, t, c.Referee().Simulation(), func() error {
+		f, err = c.Tick()
+		return err
+	})
+	return f, err
+}
+
+// traced does a step of a simulation to tick t, and records it if the tracer wants it. The phase "" is the match.
+func (m *match) traced(phase string, from, t lockstep.Tick, sim *lockstep.Simulation, step func() error) error {
+	if m.tracer == nil {
+		return step()
+	}
+	return m.tracer.step(phase, from, t, sim, step)
+}
+
+// stopTrace ends an open recording after a step that succeeded.
+func (m *match) stopTrace() {
+	if m.tracer != nil && m.tracer.open != nil {
+		m.tracer.end(nil)
+	}
+}
+
 // over reports whether the rules ended the match with tick t, which shortens it.
 func (m *match) over(t lockstep.Tick, first, second *coordinator.Coordinator) (bool, error) {
 	want, ended := first.Result()
@@ -136,10 +161,21 @@ type ignore struct{}
 func (ignore) Append([]byte) error { return nil }
 
 // tolerant is a follower that ignores mismatching checksums, because the comparison of states tells more.
-type tolerant struct{ *lockstep.Follower }
+type tolerant struct {
+	*lockstep.Follower
+	match *match
+}
 
-func (f tolerant) Append(record []byte) error {
-	err := f.Follower.Append(record)
+func (f tolerant) Append(record []byte) (err error) {
+	if sim := f.Simulation(); sim == nil {
+		err = f.Follower.Append(record)
+	} else {
+		f.match.stopTrace() // that of the coordinator, whose log this is
+		f.match.traced("follower", 0, sim.Tick()+1, sim, func() error {
+			err = f.Follower.Append(record)
+			return err
+		})
+	}
 	if d := (*lockstep.DesyncError)(nil); errors.As(err, &d) {
 		return nil
 	}

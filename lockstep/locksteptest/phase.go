@@ -26,6 +26,22 @@ var phases = []phase{
 	{"reading", (*trial).reading},
 }
 
+// compute plays the match and runs all phases.
+func (m *match) compute() error {
+	if err := m.play(); err != nil {
+		return err
+	}
+	for _, p := range phases {
+		if slices.Contains(m.options.Skip, p.name) {
+			continue
+		}
+		if err := m.try(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkSkip returns an error unless all names are names of phases.
 func checkSkip(names []string) error {
 	for _, name := range names {

@@ -23,7 +23,7 @@ func (r *trial) refused() {
 		for ; len(left) > 0 && left[0].tick == t; left = left[1:] {
 			r.submitAgain(c, &left[0], last)
 		}
-		f, err := c.Tick()
+		f, err := r.tick(r.phase, t, c)
 		if !r.ok(t, err) {
 			return
 		}

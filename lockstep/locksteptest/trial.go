@@ -68,7 +68,7 @@ func (r *trial) copyTo(sim, from *lockstep.Simulation) {
 // step advances a simulation by the frame after tick t.
 func (r *trial) step(sim *lockstep.Simulation, t lockstep.Tick) {
 	if r.err == nil {
-		r.ok(t+1, sim.Step(r.frame(t)))
+		r.ok(t+1, r.traced(r.phase, r.from, t+1, sim, func() error { return sim.Step(r.frame(t)) }))
 	}
 }
 
@@ -85,7 +85,7 @@ func (r *trial) goOn(sim *lockstep.Simulation, to lockstep.Tick, advance func(*l
 	r.same(sim)
 	for t := r.from; t < min(to, r.options.Ticks) && r.err == nil; t++ {
 		r.validate(sim)
-		if r.err == nil && r.ok(t+1, advance(r.frame(t))) {
+		if r.err == nil && r.ok(t+1, r.traced(r.phase, r.from, t+1, sim, func() error { return advance(r.frame(t)) })) {
 			r.same(sim)
 		}
 	}

@@ -50,3 +50,44 @@ func ExampleJob() {
 	// <nil> trace 78
 	// 3 combat 5
 }
+
+// A step is recorded in files. Without probes, as here, only the state after it is.
+func ExampleRecord() {
+	dir, err := os.MkdirTemp("", "record")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	g := lockstep.MustGame(rules())
+	h, err := g.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(1), &config{})
+	if err != nil {
+		panic(err)
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		panic(err)
+	}
+	history := program.History{}
+	fmt.Println(history.Step(1, func() error { return sim.Step(&lockstep.Frame{Tick: 1}) }), len(history.List()))
+
+	var r *program.Recording
+	if r, err = program.Record(dir, 0, sim, nil); err != nil {
+		panic(err)
+	}
+	run, err := r.End(sim.Step(&lockstep.Frame{Tick: 2}))
+	fmt.Println(run.Trace, run.State, run.Events, run.Hash == sim.Hash(), err)
+	// Output:
+	// <nil> 0
+	// trace-0 state-0 0 true <nil>
+}
+
+// Only a program that samestep has built with probes has the job of a check.
+func ExampleCheckJobOf() {
+	var j *program.CheckJob = program.CheckJobOf()
+	fmt.Println(j == nil)
+	t := program.TestJob{Dir: "rules", Run: "^TestDeterminism$", Check: program.CheckJob{Phase: program.SameWay[0], Tick: 78}}
+	fmt.Println(t.Check.Phase, t.Check.Tick)
+	// Output:
+	// true
+	// two runs 78
+}

@@ -37,6 +37,11 @@ type Result struct {
 	Runs            []Run    // Trace: the first one, and the first that differs
 	Tried           int      // Trace: runs
 	Before          []Latest `json:",omitempty"` // Trace: of the ticks before
+
+	// Of a [CheckJob], whose phase, from and tick can be others than asked for if they are different each time.
+	Phase      string `json:",omitempty"`
+	From, Tick uint32
+	Schema     []byte `json:",omitempty"` // of the states
 }
 
 // A Run is one computation of the tick of a job.

@@ -2,16 +2,12 @@ package program
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
 
-	"github.com/seed-49bee653/samestep/checksum"
-	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -69,7 +65,7 @@ func (m *match) restored(t lockstep.Tick, state []byte) (*lockstep.Simulation, e
 
 // trace records a tick.
 func (m *match) trace(r *Result) error {
-	history := latest{}
+	history := History{}
 	for uint32(m.sim.Tick())+1 < m.job.Tick {
 		f, err := m.frame()
 		if err != nil {
@@ -89,7 +85,7 @@ func (m *match) trace(r *Result) error {
 	if f == nil || uint32(f.Tick) != m.job.Tick {
 		return fmt.Errorf("the log has no tick %d", m.job.Tick)
 	}
-	r.Before = history.list()
+	r.Before = history.List()
 	sim, at, before := m.sim, m.sim.Tick(), m.sim.AppendState(nil)
 	for r.Tried < max(m.job.Runs, 1) {
 		if !m.job.Warm {
@@ -112,32 +108,12 @@ func (m *match) trace(r *Result) error {
 }
 
 // record computes a tick, and writes its recording and its state.
-func (m *match) record(sim *lockstep.Simulation, f *lockstep.Frame, n int) (run Run, err error) {
-	run.Trace, run.State = fmt.Sprintf("trace-%d", n), fmt.Sprintf("state-%d", n)
-	out, err := os.Create(filepath.Join(m.job.Folder, run.Trace))
+func (m *match) record(sim *lockstep.Simulation, f *lockstep.Frame, n int) (Run, error) {
+	r, err := Record(m.job.Folder, n, sim, m.yield())
 	if err != nil {
-		return run, err
+		return Run{}, err
 	}
-	defer out.Close()
-	sim.ObservePhases(func(_ lockstep.Tick, phase string, sum *checksum.Sum) {
-		run.Phases = append(run.Phases, Phase{phase, sum.Hash})
-	})
-	defer sim.ObservePhases(nil)
-	probe.Start(out, m.yield())
-	stepped := sim.Step(f)
-	run.Events, run.Dropped, err = probe.Stop()
-	if err != nil {
-		return run, err
-	}
-	if stepped != nil {
-		if !errors.As(stepped, new(*lockstep.PanicError)) {
-			return run, stepped
-		}
-		run.Panic = stepped.Error()
-		return run, nil
-	}
-	run.Hash = sim.Hash()
-	return run, os.WriteFile(filepath.Join(m.job.Folder, run.State), sim.AppendState(nil), 0o600)
+	return r.End(sim.Step(f))
 }
 
 // yield returns a function that gives way to other goroutines at every 7th event, or nil.
@@ -154,39 +130,9 @@ func (m *match) yield() func() {
 }
 
 // before computes a tick before that of the job. Of the last ones it notes the assignments.
-func (m *match) before(f *lockstep.Frame, history latest) error {
+func (m *match) before(f *lockstep.Frame, history History) error {
 	if !m.job.Warm || uint32(f.Tick)+uint32(m.job.Window) < m.job.Tick {
 		return m.sim.Step(f)
 	}
-	in, out := io.Pipe()
-	done := make(chan error)
-	go func() { done <- history.read(uint32(f.Tick), in) }()
-	probe.Start(out, nil)
-	stepped := m.sim.Step(f)
-	_, _, err := probe.Stop()
-	out.Close()
-	return errors.Join(stepped, err, <-done)
-}
-
-// latest has the latest event of each probe.
-type latest map[int]Latest
-
-func (l latest) read(tick uint32, in io.Reader) error {
-	for r := probe.NewReader(in); ; {
-		e, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		l[e.Site] = Latest{e.Site, tick, e.Entity, e.Value}
-	}
-}
-
-func (l latest) list() (all []Latest) {
-	for _, one := range l {
-		all = append(all, one)
-	}
-	return all
+	return history.Step(uint32(f.Tick), func() error { return m.sim.Step(f) })
 }

@@ -1,0 +1,91 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/desync/probe"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Recording is the recording of a step that is under way.
+type Recording struct {
+	folder string
+	sim    *lockstep.Simulation
+	out    *os.File
+	run    Run
+}
+
+// Record begins to record the next step of a simulation in files of a folder. n is the number of the run. yield is as in
+// [probe.Start].
+func Record(folder string, n int, sim *lockstep.Simulation, yield func()) (*Recording, error) {
+	r := &Recording{folder: folder, sim: sim, run: Run{Trace: fmt.Sprintf("trace-%d", n), State: fmt.Sprintf("state-%d", n)}}
+	var err error
+	if r.out, err = os.Create(filepath.Join(folder, r.run.Trace)); err != nil {
+		return nil, err
+	}
+	sim.ObservePhases(func(_ lockstep.Tick, phase string, sum *checksum.Sum) {
+		r.run.Phases = append(r.run.Phases, Phase{phase, sum.Hash})
+	})
+	probe.Start(r.out, yield)
+	return r, nil
+}
+
+// End ends the recording. stepped is the error of the step: a panic of the rules is a result.
+func (r *Recording) End(stepped error) (Run, error) {
+	var err error
+	r.run.Events, r.run.Dropped, err = probe.Stop()
+	r.sim.ObservePhases(nil)
+	if err = errors.Join(err, r.out.Close()); err != nil {
+		return r.run, err
+	}
+	if stepped != nil {
+		if !errors.As(stepped, new(*lockstep.PanicError)) {
+			return r.run, stepped
+		}
+		r.run.Panic = stepped.Error()
+		return r.run, nil
+	}
+	r.run.Hash = r.sim.Hash()
+	return r.run, os.WriteFile(filepath.Join(r.folder, r.run.State), r.sim.AppendState(nil), 0o600)
+}
+
+// A History has the latest event of each probe.
+type History map[int]Latest
+
+// Step records a step of a tick, and notes its events.
+func (h History) Step(tick uint32, step func() error) error {
+	in, out := io.Pipe()
+	done := make(chan error)
+	go func() { done <- h.read(tick, in) }()
+	probe.Start(out, nil)
+	stepped := step()
+	_, _, err := probe.Stop()
+	out.Close()
+	return errors.Join(stepped, err, <-done)
+}
+
+func (h History) read(tick uint32, in io.Reader) error {
+	for r := probe.NewReader(in); ; {
+		e, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		h[e.Site] = Latest{e.Site, tick, e.Entity, e.Value}
+	}
+}
+
+// List returns the events, in any order.
+func (h History) List() (all []Latest) {
+	for _, one := range h {
+		all = append(all, one)
+	}
+	return all
+}

@@ -1,0 +1,273 @@
+package locksteptest_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+// Most tests here are about failures, and not about their lines.
+func TestMain(m *testing.M) {
+	os.Setenv("SAMESTEP_LINE", "off")
+	os.Exit(m.Run())
+}
+
+// The tick of a failure is recorded in both computations, in each phase, and ends in the states that the failure tells.
+func TestTraceOfEachPhase(t *testing.T) {
+	traced := map[string]bool{}
+	for _, bad := range badGames {
+		game := func() (*lockstep.Game, locksteptest.Options) { // as in another process
+			rules, o := pastureRules(), options()
+			bad.spoil(&rules, &o)
+			return lockstep.MustGame(rules), o
+		}
+		g, o := game()
+		var f *locksteptest.Failure
+		if err := locksteptest.RunPhase(g, o, bad.phase); !errors.As(err, &f) {
+			continue // TestPhases says so
+		}
+		g, o = game()
+		dir := t.TempDir()
+		r, inStep := locksteptest.Trace(g, o, f, dir)
+		if !inStep {
+			continue
+		}
+		if o.Render != nil && strings.Contains(bad.name, "writes") {
+			if !strings.Contains(r.Error, "something else changes the state") {
+				t.Errorf("%s: got %q, want that it is not in Step", bad.name, r.Error)
+			}
+			continue
+		}
+		if r.Error != "" || r.Phase != f.Phase || r.Tick != uint32(f.Tick) || r.From != uint32(f.From) {
+			t.Errorf("%s: got %+v of %v", bad.name, r, f)
+			continue
+		}
+		traced[f.Phase] = true
+		var states [2][]byte
+		for i := range states {
+			var err error
+			if states[i], err = os.ReadFile(filepath.Join(dir, r.Runs[i].State)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d, err := g.StateSchema().Diff(states[1], states[0], 1)
+		if err != nil || d.Total == 0 || d.List[0].Path != f.Field || d.List[0].A != f.Got || d.List[0].B != f.Want {
+			t.Errorf("%s: got %+v, %v, want %s: got %s, want %s", bad.name, d, err, f.Field, f.Got, f.Want)
+		}
+	}
+	for _, phase := range []string{"cold twin", "restore", "late join", "copy", "redo", "refused", "derived", "machine", "reading"} {
+		if !traced[phase] && runtime.GOOS != "js" {
+			t.Errorf("nothing was traced in phase %q", phase)
+		}
+	}
+}
+
+// A result that is another one each time is found by computing the tick again.
+func TestTraceOfChance(t *testing.T) {
+	rules, calls := pastureRules(), uint64(0)
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		stepPasture(w, config, turn)
+		if calls++; calls > 50 && calls%29 == 0 {
+			w.Dice += calls
+		}
+	}
+	g, o := lockstep.MustGame(rules), options()
+	var f *locksteptest.Failure
+	if err := locksteptest.Run(g, o); !errors.As(err, &f) {
+		t.Fatal(err)
+	}
+	r, _ := locksteptest.Trace(g, o, f, t.TempDir())
+	if r.Error != "" || r.Runs[0].Hash == r.Runs[1].Hash {
+		t.Errorf("got %+v", r)
+	}
+	calls = 1 << 60 / 29 * 29
+	if r, _ := locksteptest.Trace(lockstep.MustGame(pastureRules()), o, f, t.TempDir()); r.Error != "the match does not fail again" {
+		t.Errorf("got %+v, want that the good rules do not fail", r)
+	}
+}
+
+// The failure says in one line what lacks.
+func TestLineLacks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing looks for lines then")
+	}
+	rules, o := pastureRules(), options()
+	staleCache(&rules, &o)
+	g := lockstep.MustGame(rules)
+	var f *locksteptest.Failure
+	if err := locksteptest.Run(g, o); !errors.As(err, &f) {
+		t.Fatal(err)
+	}
+	if got := locksteptest.Line(t, o, f); got != "" {
+		t.Errorf("off: got %q", got)
+	}
+	t.Setenv("SAMESTEP_LINE", "")
+	t.Setenv("PATH", "")
+	if got := locksteptest.Line(t, o, f); !strings.HasPrefix(got, "line       not known: ") || strings.Count(got, "\n") != 1 {
+		t.Errorf("no go command: got %q", got)
+	}
+	if got := locksteptest.Line(hurried{t}, o, f); got != "line       not looked for: the test has no time left\n" {
+		t.Errorf("no time: got %q", got)
+	}
+	outside := *f
+	outside.Phase = "fields"
+	if got := locksteptest.Line(t, o, &outside); got != "line       not looked for: the difference does not arise in Step\n" {
+		t.Errorf("not in a step: got %q", got)
+	}
+}
+
+type hurried struct{ testing.TB }
+
+func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(10 * time.Second), true }
+
+// lineGame has one bug for each value of bug. Its rules have a parameter, and the test changes them.
+var lineGame = map[string]string{
+	"rules/rules.go": `package rules
+
+import "github.com/seed-49bee653/samestep/lockstep"
+
+type World struct {
+	Sum   int64
+	Units []Unit
+	total int64 ` + "`state:\"derived\"`" + `
+	calls int64 ` + "`state:\"derived\"`" + `
+}
+
+type Unit struct {
+	ID uint32
+	X  int64
+}
+
+type Config struct{}
+
+type Move struct{ By int8 }
+
+func Variant(bug string) lockstep.Rules[World, Config] {
+	return lockstep.Rules[World, Config]{
+		Name: "lines", Build: "1",
+		Commands: []lockstep.CommandType{lockstep.Type[Move](1, "move")},
+		New:      func(w *World, s *lockstep.Settings, c *Config) error { w.Units = make([]Unit, 4); return nil },
+		Derive: func(w *World, _ *Config) {
+			w.total = 0
+			for i := range w.Units {
+				w.total += w.Units[i].X
+			}
+		},
+		Step: func(w *World, _ *Config, t *lockstep.Turn) { w.step(bug, t) },
+	}
+}
+
+func (w *World) step(bug string, t *lockstep.Turn) {
+	for _, c := range t.Commands {
+		if m, ok := c.Value.(*Move); ok {
+			w.Units[c.Player%4].X += int64(m.By)
+			if bug != "stale" || m.By%8 != 0 {
+				w.total += int64(m.By) // the line of stale
+			}
+		}
+	}
+	w.calls++ // the line of outside
+	if bug == "outside" && w.calls == 50 {
+		w.Sum += 7
+	}
+	if bug == "map" {
+		for k := range map[int64]bool{1: true, 2: true, 3: true, 4: true} { // the line of map
+			w.Sum = 3*w.Sum + k
+		}
+	}
+	w.Sum += w.total
+}
+`,
+	"rules/lines_test.go": `package rules_test
+
+import (
+	"testing"
+
+	"example.com/lines/rules"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+func TestBugs(t *testing.T) {
+	for _, bug := range []string{"", "stale", "outside", "map", "test"} {
+		t.Run(bug, func(t *testing.T) {
+			r := rules.Variant(bug)
+			if step, calls := r.Step, int64(0); bug == "test" {
+				r.Step = func(w *rules.World, c *rules.Config, t *lockstep.Turn) {
+					step(w, c, t)
+					calls++ // the line of test
+					w.Sum += calls
+				}
+			}
+			locksteptest.Check(t, lockstep.MustGame(r), locksteptest.Options{Config: &rules.Config{}, Ticks: 80, AllowThin: "it moves"})
+		})
+	}
+}
+`,
+}
+
+// The failed check of a game in another module names the line, whatever makes its rules.
+func TestLines(t *testing.T) {
+	testenv.Long(t)
+	if testing.Short() {
+		t.Skip("nothing looks for lines then")
+	}
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const engine = "github.com/seed-49bee653/samestep"
+	dir := t.TempDir()
+	lineGame["go.mod"] = strings.Replace(string(mod), "module "+engine, "module example.com/lines", 1) + "\nrequire " + engine + " v0.0.0\n\nreplace " + engine + " => " + root + "\n"
+	lineGame["go.sum"] = string(sum)
+	for name, text := range lineGame {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.CommandContext(t.Context(), "go", "test", "-count=1", "./rules")
+	c.Dir, c.Env = dir, append(os.Environ(), "SAMESTEP_LINE=")
+	b, err := c.CombinedOutput()
+	out := string(b)
+	if err == nil {
+		t.Fatalf("no test failed:\n%s", out)
+	}
+	parts := strings.Split(out, "--- FAIL: TestBugs/")
+	if len(parts) != 5 {
+		t.Fatalf("want four bugs found:\n%s", out)
+	}
+	for _, part := range parts[1:] {
+		bug := strings.Fields(part)[0]
+		_, line, _ := strings.Cut(part, "line  ")
+		line, _, _ = strings.Cut(line, "because")
+		if !strings.Contains(line, "// the line of "+bug+"\n") {
+			t.Errorf("%s: want its line in\n%s", bug, part)
+		}
+	}
+	if !strings.Contains(parts[1], "values     the match | cold twin of tick ") {
+		t.Errorf("want which values are whose in\n%s", parts[1])
+	}
+}

@@ -1,0 +1,84 @@
+package locksteptest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync/probe/program"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// checkTraced is Check in a program with probes. It does the job, if that is the check that has failed, and skips the rest of the
+// test.
+func checkTraced(t testing.TB, j *program.CheckJob, g *lockstep.Game, o Options) {
+	t.Helper()
+	o.Seed = j.Seed // a test may take another one each time
+	if checkName(g, o) != j.Options {
+		return
+	}
+	if err := program.WriteJSON(filepath.Join(j.Folder, program.ResultFile), traceCheck(j, g, o)); err != nil {
+		t.Fatal(err)
+	}
+	t.SkipNow()
+}
+
+// checkName tells a check from others of a test.
+func checkName(g *lockstep.Game, o Options) string { return g.Name() + " " + o.filled().line() }
+
+const traceTries = 4 // of a match that fails in another way each time
+
+// traceCheck plays the match until it fails, with a recording of the tick at which it did so before.
+func traceCheck(j *program.CheckJob, g *lockstep.Game, o Options) *program.Result {
+	want := *j
+	var last *match
+	for range traceTries {
+		o.Skip = allBut(want.Phase)
+		m, err := newMatch(g, o.filled())
+		if err == nil {
+			m.tracer = &tracer{job: want, history: program.History{}}
+			err = m.compute()
+		}
+		if m != nil && m.tracer.differ() {
+			return m.tracer.result(g, m.header, want)
+		}
+		if f, ok := err.(*Failure); ok && f.Tick > 0 && m != nil {
+			if f.Phase == want.Phase && uint32(f.Tick) == want.Tick && m.tracer.have == [2]bool{true, true} && want.From == uint32(f.From) {
+				return &program.Result{Error: "Step computes the same in both, and something else changes the state, such as Options.Render"}
+			}
+			last, want.Phase, want.From, want.Tick = m, f.Phase, uint32(f.From), uint32(f.Tick)
+		}
+	}
+	if last != nil {
+		if r := last.traceAgain(want); r != nil {
+			return r
+		}
+	}
+	return &program.Result{Error: "the match does not fail again"}
+}
+
+const traceRuns = 64 // of a tick whose result is random
+
+// traceAgain computes one tick again and again until it has two results, or returns nil.
+func (m *match) traceAgain(want program.CheckJob) *program.Result {
+	t := lockstep.Tick(want.Tick)
+	if int(t) > len(m.frames) || int(t) > len(m.states) {
+		return nil
+	}
+	r := &tracer{job: want}
+	r.job.Phase = ""
+	for n := range traceRuns {
+		sim, err := m.game.AwaitState(m.header)
+		if err != nil || sim.Restore(t-1, m.states[t-1]) != nil {
+			return nil
+		}
+		r.index = min(n, 1)
+		if r.open, err = program.Record(want.Folder, r.index, sim, nil); err != nil {
+			return nil
+		}
+		r.end(sim.Step(&m.frames[t-1]))
+		if r.differ() {
+			return r.result(m.game, m.header, want)
+		}
+	}
+	return nil
+}
