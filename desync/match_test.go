@@ -82,7 +82,7 @@ func newTableOf(tb testing.TB, f fault, inReferee bool, victim lockstep.Player, 
 	if x.header, err = x.game.NewHeader(lockstep.MatchID{7}, settings, &config); err != nil {
 		tb.Fatal(err)
 	}
-	x.header.Platform = "plan9/amd64"
+	x.header.Platform, x.header.Sources = "plan9/amd64", ""
 	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 64, EveryTick: true, States: true}}
 	for p := range lockstep.Player(seats) {
 		game := x.game

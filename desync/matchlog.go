@@ -19,12 +19,13 @@ type Participant struct {
 	Name       string          `json:"name"`
 	Build      string          `json:"build,omitempty"`
 	Platform   string          `json:"platform,omitempty"`
-	Joined     lockstep.Tick   `json:"joined"`   // the tick of the latest join before the desync; 0 if none is known
-	Lost       int             `json:"lost"`     // lost connections before the desync
-	Commands   int             `json:"commands"` // in the whole log
-	Mismatches int             `json:"dissents"` // checks in the whole log at which it differed
-	Differs    bool            `json:"differs"`  // at the tick of the desync
-	Cells      []Cell          `json:"cells"`    // by Column
+	Sources    string          `json:"sources,omitempty"` // of its program, see [record.ParseSources]
+	Joined     lockstep.Tick   `json:"joined"`            // the tick of the latest join before the desync; 0 if none is known
+	Lost       int             `json:"lost"`              // lost connections before the desync
+	Commands   int             `json:"commands"`          // in the whole log
+	Mismatches int             `json:"dissents"`          // checks in the whole log at which it differed
+	Differs    bool            `json:"differs"`           // at the tick of the desync
+	Cells      []Cell          `json:"cells"`             // by Column
 }
 
 // A Column is a part of the time line: ticks From to To, and the number of agreed checks in them.
@@ -192,7 +193,7 @@ func (l *matchLog) participants(m *replay.Manifest) ([]Participant, []Column) {
 	for i := range m.Participants {
 		p := &m.Participants[i]
 		row := l.row(p.Player)
-		row.Build, row.Platform = p.Build, p.Platform
+		row.Build, row.Platform, row.Sources = p.Build, p.Platform, p.Sources
 		if p.Name != "" {
 			row.Name = p.Name
 		}

@@ -4,7 +4,7 @@ import "fmt"
 
 // A Trait is something that all clients that differ have in common.
 type Trait struct {
-	Name   string `json:"name"` // "build", "platform", "joined", "lost"
+	Name   string `json:"name"` // "build", "platform", "sources", "joined", "lost"
 	Value  string `json:"value"`
 	Differ int    `json:"differ"` // clients that differ
 	Others int    `json:"others"` // clients that do not differ, but have the trait
@@ -34,6 +34,7 @@ func traitsOf(all []Participant) []Trait {
 	}{
 		{"build", func(p *Participant) string { return p.Build }},
 		{"platform", func(p *Participant) string { return p.Platform }},
+		{"sources", func(p *Participant) string { return p.Sources }},
 		{"joined", func(p *Participant) string {
 			if p.Joined == 0 {
 				return ""

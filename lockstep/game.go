@@ -17,6 +17,7 @@ import (
 // use.
 type Game struct {
 	name, build string
+	sources     record.Sources
 	kinds       *record.Kinds
 	config      reflect.Type
 	result      *resultCodec // nil if the rules have none
@@ -59,7 +60,7 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 		return nil, fmt.Errorf("lockstep: game %s: want both Assets and Load, or neither", rules.Name)
 	}
 	g := &Game{
-		name: rules.Name, build: rules.Build,
+		name: rules.Name, build: rules.Build, sources: ownSources(reflect.TypeFor[S]().PkgPath()),
 		config:       reflect.TypeFor[C](),
 		stateSchema:  codec.Schema(),
 		configSchema: config.Schema(),
@@ -196,6 +197,7 @@ func (g *Game) expect() *Header {
 	h := &Header{
 		Engine: Engine, Game: g.name, Build: g.build,
 		Platform:     Platform(),
+		Sources:      g.sources.TextAfter(Platform()),
 		ConfigSchema: g.configSchema.AppendDescription(nil),
 		StateSchema:  g.stateSchema.AppendDescription(nil),
 		Commands:     g.kinds.Descriptions(),

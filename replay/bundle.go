@@ -78,6 +78,7 @@ type BundleParticipant struct {
 	Name     string          `json:"name"`
 	Build    string          `json:"build"`
 	Platform string          `json:"platform"`
+	Sources  string          `json:"sources,omitempty"` // of its program, see [record.ParseSources]
 }
 
 // A BundleExhibit names the states of one tick in the archive. A name is empty if the archive lacks that side's state.

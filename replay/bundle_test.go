@@ -23,7 +23,7 @@ func evidence() *host.Evidence {
 			Tick: 30, Player: 1, Agreed: 20, Section: "Dots",
 			Groups: []coordinator.Reporters{{Hash: 7, Referee: true, Players: []lockstep.Player{0}}, {Hash: 8, Players: []lockstep.Player{1}}},
 		},
-		Participants: []host.Participant{{Player: 0, Name: "ada", Build: "1", Platform: "linux/amd64"}, {Player: 1, Name: "bob", Build: "1", Platform: "js/wasm"}},
+		Participants: []host.Participant{{Player: 0, Name: "ada", Build: "1", Platform: "linux/amd64"}, {Player: 1, Name: "bob", Build: "1", Platform: "js/wasm", Sources: "example.com/hex 3b18e512dba7"}},
 		Resimulation: &host.Resimulation{
 			From: 20, To: 22, Outcome: protocol.WrongTheSameWay, First: 22, Section: "Dots",
 			Right: []uint64{1, 2}, Runs: [][]uint64{{1, 3}, {1, 3}},
@@ -58,7 +58,7 @@ func ExampleBundle() {
 	// player 1 differs at tick 30 in Dots
 	// {0000000000000007 true [0]}
 	// {0000000000000008 false [1]}
-	// {1 bob 1 js/wasm}
+	// {1 bob 1 js/wasm example.com/hex 3b18e512dba7}
 	// {30 states/30-referee.state }
 	// wrong in the same way 22 [0000000000000001 0000000000000003]
 	// [2] <nil>

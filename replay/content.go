@@ -121,7 +121,7 @@ func (c *content) add(r *record.Record) {
 	switch r.Kind {
 	case record.KindHeader:
 		h := *r.Header
-		h.Platform = ""
+		h.Platform, h.Sources = "", ""
 		var enc record.Encoder
 		c.write(1, enc.Header(&h))
 	case record.KindKeyframe:

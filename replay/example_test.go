@@ -22,7 +22,7 @@ func play(log lockstep.Log) *lockstep.Game {
 	if err != nil {
 		panic(err)
 	}
-	header.Platform = "example"
+	header.Platform, header.Sources = "example", ""
 	match, err := coordinator.New(game, header, log, coordinator.Options{})
 	if err != nil {
 		panic(err)

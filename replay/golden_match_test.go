@@ -84,7 +84,7 @@ func (g *golden) header(tb testing.TB, game *lockstep.Game) *lockstep.Header {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	h.Platform = "golden"
+	h.Platform, h.Sources = "golden", ""
 	return h
 }
 

@@ -143,7 +143,7 @@ func playLedger(t *testing.T, g *lockstep.Game, log lockstep.Log) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.Platform = "golden"
+	h.Platform, h.Sources = "golden", ""
 	c, err := coordinator.New(g, h, log, coordinator.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // WriteText writes the Info for people. Control characters in names and texts of the file are escaped. Without a header
@@ -36,6 +37,9 @@ func (info *Info) match(line func(name, format string, args ...any)) {
 	h := info.Header
 	line("game", "%q, build %q", h.Game, h.Build)
 	line("match", "%s, recorded on %q", h.Match, h.Platform)
+	if h.Sources != "" {
+		line("sources", "%s", h.Sources)
+	}
 	line("settings", "%s", settingsText(h))
 	if l := info.Lineage; l != nil {
 		line("began", "in the state after tick %d of %q, match %s", l.Tick, l.Name, l.Match)
@@ -157,12 +161,22 @@ func (info *Info) MarshalJSON() ([]byte, error) {
 		Match    string            `json:"match"`
 		Engine   string            `json:"engine"`
 		Platform string            `json:"platform"`
+		Sources  *record.Sources   `json:"sources,omitempty"`
 		Settings lockstep.Settings `json:"settings"`
 		*plain
 		BytesPerTick float64 `json:"bytes_per_tick"`
 		Class        Class   `json:"class"`
 		Error        string  `json:"error,omitempty"`
-	}{h.Game, h.Build, h.Match.String(), h.Engine, h.Platform, h.Settings, (*plain)(info), info.BytesPerTick(), ClassOf(info.Err), errorText(info.Err)})
+	}{h.Game, h.Build, h.Match.String(), h.Engine, h.Platform, info.sources(), h.Settings, (*plain)(info), info.BytesPerTick(), ClassOf(info.Err), errorText(info.Err)})
+}
+
+// sources returns from which sources the recorder was built, or nil.
+func (info *Info) sources() *record.Sources {
+	if info.Header.Sources == "" {
+		return nil
+	}
+	s := record.ParseSources(info.Header.Sources)
+	return &s
 }
 
 // errorText returns the text of err, or nothing for nil.

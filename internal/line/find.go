@@ -32,9 +32,10 @@ const (
 type Result struct {
 	Mode    Mode          `json:"mode"`
 	Sides   [2]string     `json:"sides"`
-	First   lockstep.Tick `json:"first"`          // the first tick that was computed, less one
-	Last    lockstep.Tick `json:"last"`           // and the last
-	Tick    lockstep.Tick `json:"tick,omitempty"` // the first whose results differ; 0 for none
+	Notes   []string      `json:"notes,omitempty"` // how the sources differ from those that recorded the replay
+	First   lockstep.Tick `json:"first"`           // the first tick that was computed, less one
+	Last    lockstep.Tick `json:"last"`            // and the last
+	Tick    lockstep.Tick `json:"tick,omitempty"`  // the first whose results differ; 0 for none
 	Fields  []Field       `json:"fields,omitempty"`
 	Phase   string        `json:"phase,omitempty"` // the part of Step in which the states began to differ, if it marks them
 	Panics  [2]string     `json:"panics"`          // of the rules, in the tick
@@ -55,8 +56,10 @@ var ErrReplay = errors.New("line: the match cannot be computed")
 type search struct {
 	Options
 	file   *replay.File
-	game   string
+	head   *lockstep.Header
 	schema []byte // of its states
+	dir    string // the sources of side A
+	repo   string // a folder in their repository, if they have one
 	folder string
 	assets string
 	result *Result
@@ -79,7 +82,11 @@ func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
 	if o.Source == "" {
 		o.Source = "."
 	}
-	s := &search{Options: o, file: f, game: h.Game, schema: h.StateSchema, folder: folder, result: &Result{}}
+	s := &search{Options: o, file: f, head: h, schema: h.StateSchema, folder: folder, result: &Result{}}
+	if err := s.openSource(); err != nil {
+		return nil, err
+	}
+	s.compareSources(h)
 	if err := s.writeAssets(); err != nil {
 		return nil, err
 	}
@@ -96,6 +103,16 @@ func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
 	}
 	s.result.took = time.Since(from)
 	return s.result, err
+}
+
+// openSource finds the folder of side A's sources: they may be a revision of the repository around the current folder.
+func (s *search) openSource() (err error) {
+	s.repo = s.Source
+	if info, wrong := os.Stat(s.Source); wrong != nil || !info.IsDir() {
+		s.repo = "."
+	}
+	s.dir, err = checkout(s.repo, s.Source, filepath.Join(s.folder, "source"))
+	return err
 }
 
 // writeAssets writes the assets of the match to a folder for the programs.
@@ -129,8 +146,8 @@ func (s *search) build(ctx context.Context, sides ...*side) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, one := range sides {
 		group.Go(func() error {
-			if err := one.build(ctx, s.game); err != nil {
-				return fmt.Errorf("%w (%s)", err, one.dir)
+			if err := one.build(ctx, s.head.Game); err != nil {
+				return recordedBy(s.head, fmt.Errorf("%w (%s)", err, one.dir))
 			}
 			return nil
 		})
@@ -139,6 +156,7 @@ func (s *search) build(ctx context.Context, sides ...*side) error {
 	s.result.BuildSeconds = time.Since(from).Seconds()
 	if err == nil {
 		s.result.Probes = len(sides[0].source.Sites)
+		s.compareModule(s.head, sides[0])
 	}
 	return err
 }

@@ -16,13 +16,13 @@ func isEnd(err error) bool { return errors.Is(err, io.EOF) }
 
 // versions compares two versions of the sources.
 func (s *search) versions(ctx context.Context) error {
-	other, err := s.Source, error(nil)
+	other, err := s.dir, error(nil)
 	if s.Other != "" {
-		if other, err = checkout(s.Source, s.Other, filepath.Join(s.folder, "checkout")); err != nil {
+		if other, err = checkout(s.repo, s.Other, filepath.Join(s.folder, "checkout")); err != nil {
 			return err
 		}
 	}
-	a, b := s.side("A", s.Source), s.side("B", other)
+	a, b := s.side("A", s.dir), s.side("B", other)
 	b.edits = s.Edits
 	s.result.Mode, s.result.Sides = Versions, [2]string{s.Source, cmp.Or(s.Other, "edited")}
 	s.progress("building both versions with probes")
@@ -34,7 +34,7 @@ func (s *search) versions(ctx context.Context) error {
 
 // platforms compares this platform with another one.
 func (s *search) platforms(ctx context.Context) error {
-	a, b := s.side("A", s.Source), s.side("B", s.Source)
+	a, b := s.side("A", s.dir), s.side("B", s.dir)
 	a.edits, b.edits = s.Edits, s.Edits
 	var err error
 	if b.env, b.runner, err = platform(s.Platform); err != nil {
@@ -101,7 +101,7 @@ func (s *search) firstTick(a, b *job) error {
 
 // alone compares one version with itself: again and again, and then warm with cold.
 func (s *search) alone(ctx context.Context) error {
-	a := s.side("A", s.Source)
+	a := s.side("A", s.dir)
 	a.edits = s.Edits
 	s.result.Mode, s.result.Sides = Again, [2]string{"one run", "another run"}
 	s.progress("building with probes")

@@ -13,7 +13,7 @@ import (
 
 // Options say what to compare.
 type Options struct {
-	Source   string // a folder in the module with the rules; "" means the current one
+	Source   string // a folder in the module with the rules, or a git revision; "" means the current folder
 	Other    string // another version of it: a folder, or a git revision; "" for none
 	Platform string // another platform, such as "js/wasm" or "linux/386"; "" for none
 	Runs     int    // without both: how often to compute the match with one version; 0 means 4

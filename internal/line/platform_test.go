@@ -22,8 +22,8 @@ func TestPlatformBug(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := &search{file: f, game: "platforms", folder: t.TempDir(), result: &Result{}}
-	s.Source, s.Edits, s.Platform = filepath.Join("..", ".."), edits, "linux/386"
+	s := &search{file: f, head: header(t, f), folder: t.TempDir(), result: &Result{}}
+	s.dir, s.Edits, s.Platform = filepath.Join("..", ".."), edits, "linux/386"
 	if err := s.platforms(context.Background()); err != nil {
 		t.Fatal(err)
 	}

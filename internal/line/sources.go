@@ -3,6 +3,7 @@ package line
 import (
 	"archive/tar"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +37,53 @@ func checkout(dir, other, folder string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrOther, err)
 	}
-	return filepath.Join(folder, strings.TrimSpace(string(prefix))), untar(bytes.NewReader(files), folder)
+	if err := untar(bytes.NewReader(files), folder); err != nil {
+		return "", err
+	}
+	inner := strings.TrimSpace(string(prefix))
+	return filepath.Join(folder, inner), anchor(strings.TrimSpace(string(top)), folder, inner)
+}
+
+// anchor makes the folders outside of the repository, which the go.mod of a checkout names relative to it, absolute. top is the
+// repository, and inner a folder in the module.
+func anchor(top, folder, inner string) error {
+	for filepath.IsLocal(inner) || inner == "" {
+		if _, err := os.Stat(filepath.Join(folder, inner, "go.mod")); err == nil {
+			break
+		}
+		if inner == "" || inner == "." {
+			return nil // weave says that there is no module
+		}
+		inner = filepath.Dir(inner)
+	}
+	dir := filepath.Join(folder, inner)
+	out, err := goOutput(dir, "mod", "edit", "-json")
+	if err != nil {
+		return err
+	}
+	var mod struct {
+		Replace []struct {
+			Old, New struct{ Path, Version string }
+		}
+	}
+	if err := json.Unmarshal(out, &mod); err != nil {
+		return err
+	}
+	args := []string{"mod", "edit"}
+	for _, r := range mod.Replace {
+		if r.New.Version != "" || filepath.IsAbs(r.New.Path) || filepath.IsLocal(filepath.Join(inner, r.New.Path)) {
+			continue
+		}
+		old := r.Old.Path
+		if r.Old.Version != "" {
+			old += "@" + r.Old.Version
+		}
+		args = append(args, "-replace="+old+"="+filepath.Join(top, inner, r.New.Path))
+	}
+	if len(args) > 2 {
+		_, err = goOutput(dir, args...)
+	}
+	return err
 }
 
 func git(dir string, args ...string) ([]byte, error) {
@@ -45,6 +92,16 @@ func git(dir string, args ...string) ([]byte, error) {
 	out, err := c.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		err = fmt.Errorf("git %s: %s", args[0], bytes.TrimSpace(exit.Stderr))
+	}
+	return out, err
+}
+
+func goOutput(dir string, args ...string) ([]byte, error) {
+	c := exec.Command("go", args...)
+	c.Dir = dir
+	out, err := c.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = fmt.Errorf("line: go %s: %s", strings.Join(args[:2], " "), bytes.TrimSpace(exit.Stderr))
 	}
 	return out, err
 }

@@ -327,3 +327,11 @@ func between(ctx context.Context, path string, sides [2]*side, folder string) (*
 	s := &search{file: f, folder: folder, result: &Result{Mode: Versions}}
 	return s.result, s.two(ctx, sides)
 }
+
+func header(t *testing.T, f *replay.File) *lockstep.Header {
+	h, err := f.Header()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}

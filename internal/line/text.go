@@ -14,6 +14,9 @@ func (r *Result) WriteText(w io.Writer) error {
 	var p words.Page
 	p.Line("sides", "A: %s", r.Sides[0])
 	p.Line("", "B: %s", r.Sides[1])
+	for i, text := range r.Notes {
+		p.Line(once("note", i), "%s", text)
+	}
 	if r.Tick == 0 {
 		p.Line("verdict", "%s", r.same())
 		return p.Write(w)

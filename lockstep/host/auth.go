@@ -24,7 +24,8 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		h.close(p, protocol.CloseRefused, "identity")
 		return
 	}
-	p.platform, p.build = a.Platform, a.Build
+	p.platform, p.sources = record.SplitPlatform(a.Platform)
+	p.build = a.Build
 	p.resimulates = a.Protocol == protocol.Resimulates
 	if seat, ok := h.bySession(a.Session); ok {
 		s := &h.seats[seat]

@@ -46,13 +46,14 @@ type Participant struct {
 	Name     string
 	Build    string
 	Platform string
+	Sources  string // of its program, see [record.ParseSources]; empty if not known
 }
 
 func (h *Host) participants() []Participant {
 	var all []Participant
 	for i := range h.seats {
 		if p := h.seats[i].peer; p != nil {
-			all = append(all, Participant{lockstep.Player(i), p.name, p.build, p.platform})
+			all = append(all, Participant{lockstep.Player(i), p.name, p.build, p.platform, p.sources})
 		}
 	}
 	return all

@@ -110,7 +110,7 @@ func newPartyOf(tb testing.TB, rules lockstep.Rules[testgame.Bank, testgame.Bank
 	if err != nil {
 		tb.Fatal(err)
 	}
-	header.Platform = "linux/amd64 go1.26.8" // the number of bytes is in the scripts
+	header.Platform, header.Sources = "linux/amd64 go1.26.8", "" // the number of bytes is in the scripts
 	p := &party{
 		t: tb, game: g, header: header, byID: map[host.PeerID]*guest{},
 		events: map[host.EventKind]int{}, closes: map[protocol.CloseCode]int{},

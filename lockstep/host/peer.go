@@ -26,7 +26,7 @@ type peer struct {
 	role  protocol.Role
 	seat  lockstep.Player // System for a spectator
 
-	name, build, platform string
+	name, build, platform, sources string
 
 	from    string   // its address, from the caller of Connect
 	subject string   // of its grant; empty before the welcome

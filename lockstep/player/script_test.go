@@ -88,7 +88,7 @@ func (m *stage) match(s *script.Step) {
 	if m.header, err = m.game.NewHeader(lockstep.MatchID{byte(s.UintOr("id", 8, 7))}, settings, &testgame.BankConfig{Start: 100}); err != nil {
 		m.t.Fatal(err)
 	}
-	m.header.Platform = "any" // the number of bytes is in the script
+	m.header.Platform, m.header.Sources = "any", "" // the number of bytes is in the script
 	m.records, m.quiet = nil, false
 	m.c, err = coordinator.New(m.game, m.header, m, coordinator.Options{
 		InputDelay: lockstep.Tick(s.UintOr("delay", 16, 2)),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // revision counts the changes of the messages before the first release: 2 added ready and held. A client and a server of
@@ -21,8 +22,10 @@ func Number(format uint32) uint32 { return format + revision }
 
 // NewAuth returns the identity that a client of a game gives, without a token.
 func NewAuth(g *lockstep.Game) *Auth {
+	platform := lockstep.Platform()
 	return &Auth{
-		Protocol: Number(g.Protocol()), Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(), Platform: lockstep.Platform(),
+		Protocol: Number(g.Protocol()), Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),
+		Platform:    record.JoinPlatform(platform, g.Sources().TextAfter(platform)),
 		StateSchema: g.StateSchema().Fingerprint(), CommandSchema: g.CommandFingerprint(), SelfTest: g.SelfTest(),
 	}
 }

@@ -123,7 +123,7 @@ func (d *Decoder) header(later bool) {
 	} else {
 		r.Fail("got a match id of %d bytes, want %d", len(id), len(h.Match))
 	}
-	h.Platform = r.String(MaxName)
+	h.Platform, h.Sources = SplitPlatform(r.String(MaxName))
 	d.settings(&h.Settings, later)
 	h.Config = clone(r.Binary(MaxDescription))
 	h.ConfigSchema = clone(r.Binary(MaxDescription))

@@ -53,7 +53,7 @@ func (e *Encoder) Header(h *Header) []byte {
 	e.w.String(h.Game)
 	e.w.String(h.Build)
 	e.w.Binary(h.Match[:])
-	e.w.String(h.Platform)
+	e.w.String(JoinPlatform(h.Platform, h.Sources))
 	e.settings(&h.Settings, later)
 	e.w.Binary(h.Config)
 	e.w.Binary(h.ConfigSchema)

@@ -42,6 +42,7 @@ type Header struct {
 	Build    string
 	Match    MatchID
 	Platform string // of the recorder, for people: "linux/amd64 go1.26"
+	Sources  string // of the recorder's program, for people, see [ParseSources]; empty if not known
 	Settings Settings
 
 	Config       []byte // canonical bytes of the game's configuration

@@ -35,6 +35,7 @@ func (h *Header) fields() []headerField {
 		{"build", true, h.Build},
 		{"match", false, h.Match},
 		{"platform", false, h.Platform},
+		{"sources", false, h.Sources},
 		{"setting seed", false, s.Seed},
 		{"setting players", false, s.Players},
 		{"setting tick rate", false, s.TickRate},

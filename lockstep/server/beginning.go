@@ -39,6 +39,7 @@ func (m *Match) newHeader(id lockstep.MatchID) (*lockstep.Header, error) {
 	}
 	h := *from.Header
 	h.Match, h.Settings, h.Platform = id, m.spec.Settings, lockstep.Platform()
+	h.Sources = m.spec.Game.Sources().TextAfter(h.Platform)
 	return &h, m.spec.Game.CheckIdentity(&h)
 }
 

@@ -130,7 +130,7 @@ func (m *demoMatch) collect(r *coordinator.DesyncReport) *host.Evidence {
 	header := m.coordinator.Referee().Header()
 	for _, p := range m.players {
 		e.Participants = append(e.Participants, host.Participant{
-			Player: p.seat, Name: playerName(p.seat), Build: header.Build, Platform: header.Platform,
+			Player: p.seat, Name: playerName(p.seat), Build: header.Build, Platform: header.Platform, Sources: header.Sources,
 		})
 	}
 	for t := r.Agreed; t <= r.Tick; t++ {

@@ -33,7 +33,7 @@ the match against the same tick from a snapshot.
 Exits with 3 if anything differs.`,
 		Flags: []cli.Flag{
 			jsonFlag, assetsFlag,
-			&cli.StringFlag{Name: "source", Value: ".", Usage: "`FOLDER` in the module with the rules"},
+			&cli.StringFlag{Name: "source", Value: ".", Usage: "`FOLDER` in the module with the rules, or a git revision"},
 			&cli.StringFlag{Name: "other", Usage: "another version of it: a `FOLDER`, or a git revision"},
 			&cli.StringFlag{Name: "platform", Usage: "another `PLATFORM`: js/wasm with Node.js, linux/386, or one that an emulator runs"},
 			&cli.IntFlag{Name: "runs", Value: 4, Usage: "compute the match `N` times, without --other and --platform"},

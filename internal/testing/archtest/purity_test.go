@@ -43,6 +43,7 @@ var allowances = []allowance{
 	{"lockstep/record/payloads.go", "", "import reflect", "finds a registered command by its Go type"},
 	{"lockstep/record/system.go", "", "import reflect", "finds a registered command by its Go type"},
 	{"lockstep/game.go", "", "import runtime", "the recorder's platform in the header, which no simulation reads"},
+	{"lockstep/sources.go", "", "import runtime/debug", "the recorder's sources in the header, which no simulation reads"},
 	{"lockstep/panic.go", "", "import runtime/debug", "the stack of a game's panic, for people"},
 	{"lockstep/host/botpanic.go", "", "import runtime/debug", "the stack of a bot's panic, for people"},
 	{"lockstep/record/commandtype.go", "CompileKinds", "unstable sort", "kinds are unique, which it checks afterwards"},

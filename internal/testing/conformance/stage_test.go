@@ -37,7 +37,7 @@ func newStage(t *Transcript) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.Platform = "conformance"
+	h.Platform, h.Sources = "conformance", ""
 	s.host, err = host.New(s.game(), h, s.options())
 	if err == nil {
 		s.settle()

@@ -66,7 +66,7 @@ func New(tb testing.TB, settings lockstep.Settings) (*lockstep.Game, *lockstep.H
 	if err != nil {
 		tb.Fatal(err)
 	}
-	h.Platform = "test"
+	h.Platform, h.Sources = "test", ""
 	return g, h
 }
 

@@ -103,7 +103,7 @@ func (l *Long) name() string {
 	if err != nil {
 		panic(err) // both are constants
 	}
-	h.Platform = ""
+	h.Platform, h.Sources = "", ""
 	var enc record.Encoder
 	return fmt.Sprintf("bench-%d-minutes-%016x.ssr", l.Minutes, xxhash.Sum64(enc.Header(h)))
 }

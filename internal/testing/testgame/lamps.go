@@ -58,7 +58,7 @@ func NewLamps(log lockstep.Log, o coordinator.Options) (*lockstep.Game, *coordin
 	if err != nil {
 		panic(err)
 	}
-	header.Platform = "any"
+	header.Platform, header.Sources = "any", ""
 	c, err := coordinator.New(game, header, log, o)
 	if err != nil {
 		panic(err)
@@ -87,7 +87,7 @@ func NewLampHost(o host.Options) *host.Host {
 	if err != nil {
 		panic(err)
 	}
-	header.Platform = "any"
+	header.Platform, header.Sources = "any", ""
 	o.Random = func(b []byte) { b[0] = 1 } // a server uses crypto/rand.Read
 	if o.Authorize == nil {
 		o.Authorize = func(string) (host.Grant, error) {

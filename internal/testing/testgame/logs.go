@@ -53,7 +53,7 @@ type NamedRecord struct {
 // agrees with all of its checksums.
 func SampleLog(tb testing.TB) (*lockstep.Game, []NamedRecord) {
 	g, h := NewBankMatch(tb, 2)
-	h.Platform = "any"
+	h.Platform, h.Sources = "any", ""
 	var enc record.Encoder
 	var log []NamedRecord
 	add := func(name string, b []byte) { log = append(log, NamedRecord{name, bytes.Clone(b)}) }

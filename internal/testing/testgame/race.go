@@ -63,7 +63,7 @@ func NewRace(tb testing.TB) (*lockstep.Game, *lockstep.Header) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	h.Platform = "test"
+	h.Platform, h.Sources = "test", ""
 	return g, h
 }
 

@@ -87,7 +87,7 @@ func newWorld(t testing.TB, keyframe uint32, o host.Options) *world {
 	if w.header, err = w.game.NewHeader(lockstep.MatchID{7}, s, &testgame.Nobody{}); err != nil {
 		t.Fatal(err)
 	}
-	w.header.Platform = "linux/amd64 go1.26.8" // the number of bytes is in the scripts
+	w.header.Platform, w.header.Sources = "linux/amd64 go1.26.8", "" // the number of bytes is in the scripts
 	w.options = o
 	w.options.Random = func(b []byte) { clear(b); b[0] = 1 }
 	w.options.AnonymousSpectators = true

@@ -1,0 +1,140 @@
+package line
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// repository returns a repository with two commits of a game, and their revisions.
+func repository(t *testing.T) (dir string, revisions [2]string) {
+	t.Helper()
+	_, err := exec.LookPath("git")
+	testenv.Or(t, "git", err)
+	dir = filepath.Join(t.TempDir(), "hex")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		out, err := git(dir, append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run("init", "-q")
+	for i, text := range []string{"one", "two"} {
+		write(t, filepath.Join(dir, "go.mod"), "module example.com/hex\n\n// "+text+"\n\nreplace example.com/engine => ../engine\n\nreplace example.com/art v1.0.0 => ./art\n")
+		run("add", ".")
+		run("commit", "-qm", text)
+		revisions[i] = run("rev-parse", "HEAD")
+	}
+	run("tag", "v1.0.0", revisions[0])
+	return dir, revisions
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The notes say how the working tree differs from what recorded the replay, and what to do.
+func TestCompareSources(t *testing.T) {
+	dir, revisions := repository(t)
+	changed := filepath.Join(t.TempDir(), "hex")
+	if err := os.CopyFS(changed, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(changed, "new.go"), "package hex")
+	old, now := revisions[0][:12], revisions[1][:12]
+	use := "use --source " + old + ", or git worktree add ../hex-" + old + " " + old
+	for _, row := range []struct {
+		name    string
+		dir     string
+		other   string
+		sources record.Sources
+		want    string
+	}{
+		{"the same", dir, "", record.Sources{Module: "m", Revision: revisions[1]}, ""},
+		{"an old replay", dir, "", record.Sources{}, ""},
+		{"a module only", dir, "", record.Sources{Module: "m"}, ""},
+		{"another revision", dir, "", record.Sources{Module: "m", Revision: revisions[0]}, "the replay was recorded by revision " + old + ", and DIR is at " + now + ": " + use},
+		{"which is side B", dir, "v1.0.0", record.Sources{Module: "m", Revision: revisions[0]}, ""},
+		{"a tag", dir, "", record.Sources{Module: "m", Version: "v1.0.0"}, "use --source v1.0.0, or"},
+		{"a version of the go command", dir, "", record.Sources{Module: "m", Version: "v1.0.1-0.20260101000000-" + old}, use},
+		{"changes", changed, "", record.Sources{Module: "m", Revision: revisions[1]}, "DIR has changes since revision " + now},
+		{"another one and changes", changed, "", record.Sources{Module: "m", Revision: revisions[0]}, "DIR is at " + now + " with changes: use --source " + old},
+		{"a recorder with changes", dir, "", record.Sources{Module: "m", Revision: revisions[1], Modified: true}, "changed files of revision " + revisions[1]},
+		{"an unknown revision", dir, "", record.Sources{Module: "m", Revision: "abcdef123456"}, "does not have (git fetch)"},
+		{"no repository", t.TempDir(), "", record.Sources{Module: "m", Revision: revisions[1]}, "is in no git repository"},
+		{"a command for the shell", dir, "", record.Sources{Module: "m", Revision: "$(rm)"}, ""},
+		{"a flag", dir, "", record.Sources{Module: "m", Revision: "--help"}, ""},
+	} {
+		f := openReplay(t)
+		s := &search{file: f, dir: row.dir, repo: row.dir, result: &Result{}}
+		s.Source, s.Other = "DIR", row.other
+		s.compareSources(&lockstep.Header{Sources: row.sources.String()})
+		if got := strings.Join(s.result.Notes, "\n"); !strings.Contains(got, row.want) || (got == "") != (row.want == "") {
+			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
+		}
+	}
+}
+
+func openReplay(t *testing.T) *replay.File {
+	t.Helper()
+	f, err := replay.Open(filepath.Join("..", "..", "testdata", "replays", "duel.ssr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// A bundle tells what the player's program was.
+func TestProposeSides(t *testing.T) {
+	h := &lockstep.Header{Platform: "linux/amd64 go1.26", Sources: "example.com/hex 3b18e512dba7"}
+	for _, row := range []struct{ name, platform, sources, want string }{
+		{"the same", "linux/amd64 go1.26", "example.com/hex 3b18e512dba7", ""},
+		{"nothing known", "linux/amd64 go1.26", "", ""},
+		{"another revision", "linux/amd64 go1.26", "example.com/hex a1b2c3d4e5f60718", "player 1 played with revision a1b2c3d4e5f60718: compare with --other a1b2c3d4e5f6"},
+		{"a version", "linux/amd64 go1.26", "example.com/hex v1.3.0", "compare with --other v1.3.0"},
+		{"changes", "linux/amd64 go1.26", "example.com/hex 3b18e512dba7 modified", "changed files of revision 3b18e512dba7"},
+		{"another module", "linux/amd64 go1.26", "example.com/fork 3b18e512dba7", "with module example.com/fork"},
+		{"another platform", "js/wasm go1.26", "example.com/hex 3b18e512dba7", "compare with --platform js/wasm"},
+	} {
+		s := &search{result: &Result{}}
+		s.proposeSides(h, &replay.Manifest{Player: 1, Participants: []replay.BundleParticipant{
+			{Player: 0, Platform: "plan9/386 go1.26", Sources: "example.com/hex 0000"}, {Player: 1, Platform: row.platform, Sources: row.sources},
+		}})
+		if got := strings.Join(s.result.Notes, "\n"); !strings.Contains(got, row.want) || (got == "") != (row.want == "") {
+			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
+		}
+	}
+}
+
+// A checkout names the folders outside of the repository as the working tree does.
+func TestAnchor(t *testing.T) {
+	dir, _ := repository(t)
+	got, err := checkout(dir, "v1.0.0", filepath.Join(t.TempDir(), "far", "away"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(got, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"// one", "example.com/engine => " + filepath.Join(filepath.Dir(dir), "engine"), "example.com/art v1.0.0 => ./art"} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("got %s, want %s", b, want)
+		}
+	}
+}
