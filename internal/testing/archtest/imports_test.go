@@ -74,6 +74,8 @@ var imports = []importRow{
 	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/protocol", "internal/ring"}), tests: live},
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, tests: live},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
+	// Only the standard library: a game on another engine links nothing else of ours.
+	{pattern: "recorder"},
 	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
