@@ -18,6 +18,7 @@ const (
 	maxCommands = 8192    // of a tick
 	maxPayloads = 4 << 20 // bytes of a tick
 	maxKinds    = 4096
+	maxSums     = 4 << 20 // of sections
 	maxTopic    = 128
 	maxText     = 1024
 )
@@ -40,6 +41,7 @@ type Recorder struct {
 	commands, payloads int // of that tick
 	kinds              [1 << 16 / 64]uint64
 	kindCount          int
+	sums               int // of sections
 
 	wanted spans
 }
@@ -131,6 +133,10 @@ func (r *Recorder) Sum(tick uint32, player uint8, sum uint64, sections ...uint64
 		return
 	case len(sections) != 0 && len(sections) != r.sections:
 		r.lines.fail("sum at tick %d: got %d sections, want %d", tick, len(sections), r.sections)
+		return
+	}
+	if r.sums += len(sections); r.sums > maxSums {
+		r.lines.fail("sum at tick %d: want at most %d sums of sections", tick, maxSums)
 		return
 	}
 	s.sums = tick + 1

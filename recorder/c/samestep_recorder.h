@@ -76,7 +76,7 @@ typedef struct samestep_recorder {
     char error[192];
     int failed, players, sections, has_states, ended;
     uint32_t tick, flush_ticks, flushed;
-    uint32_t lines, bytes, command_tick, commands, payloads, kind_count;
+    uint32_t lines, bytes, command_tick, commands, payloads, kind_count, sums;
     uint32_t wanted[64][2];
     uint32_t wanted_count;
     samestep_seat seats[250];
@@ -447,6 +447,8 @@ int samestep_record_sum(samestep_recorder *r, uint32_t tick, int player, uint64_
     s = &r->seats[player];
     if (tick < s->sums) return samestep_fail(r, "sum at tick %lu: want at least tick %lu", (unsigned long)tick, (unsigned long)s->sums);
     if (count != 0 && count != r->sections) return samestep_fail(r, "sum at tick %lu: got %d sections, want %d", (unsigned long)tick, count, r->sections);
+    if (r->sums + (uint32_t)count > 4 << 20) return samestep_fail(r, "sum at tick %lu: want at most %d sums of sections", (unsigned long)tick, 4 << 20);
+    r->sums += (uint32_t)count;
     s->sums = tick + 1;
     samestep_open_line(r, tick, player);
     samestep_puts(r, ",\"sum\":");

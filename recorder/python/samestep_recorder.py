@@ -107,7 +107,7 @@ class Recorder:
         self._tick = self._flushed = 0
         self._flush_ticks = 60
         self._ended = False
-        self._command_tick = self._commands = self._payloads = 0
+        self._command_tick = self._commands = self._payloads = self._section_sums = 0
         self._kinds = set()
         self._wanted = []
         try:
@@ -160,6 +160,9 @@ class Recorder:
             text = self._sum_form % (tick, player, sum & _WORD, *[s & _WORD for s in sections])
         else:
             return self._fail("sum at tick %d: got %d sections, want %d", tick, count, self._sections)
+        self._section_sums += count
+        if self._section_sums > 4 << 20:
+            return self._fail("sum at tick %d: want at most %d sums of sections", tick, 4 << 20)
         self._sums[player] = tick + 1
         self._add("sum", tick, text)
 
