@@ -74,6 +74,8 @@ var imports = []importRow{
 	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/protocol", "internal/ring"}), tests: live},
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, tests: live},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
+	// Only the standard library: a game on another engine links nothing else of ours.
+	{pattern: "recorder"},
 	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
@@ -132,6 +134,9 @@ var imports = []importRow{
 	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "fixed"}), tests: slices.Concat(games, shell, []string{"internal/testing/mutants", "internal/testing/testenv"})},
 	{pattern: "internal/testing/logbench", own: slices.Concat(log, live, games, []string{"internal/files"}), modules: []string{xsys, xxhash}, tests: shell},
 
+	// Games on no engine of ours.
+	{pattern: "examples/marbles", own: []string{"recorder"}},
+	{pattern: "examples/rollback", own: []string{"recorder"}, modules: []string{"github.com/xtaci/kcp-go/v5"}},
 	{pattern: "examples/window", own: slices.Concat(shell, games), modules: []string{"github.com/hajimehoshi/ebiten/v2"}},
 	{pattern: "examples/platforms/compat", own: slices.Concat(shell, games), modules: []string{websocket, msgpack, xtime}},
 	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"lockstep/local", "internal/site", "internal/testing/browser", chromedp}},

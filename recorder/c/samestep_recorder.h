@@ -1,0 +1,644 @@
+/*
+ * samestep_recorder.h records what one machine sees of a match: commands, sums of states, whole states and notes, as lines
+ * of JSON that samestep replay reads. It is one file of C99 and C++11 without dependencies, and allocates nothing.
+ *
+ * In one source file, define SAMESTEP_RECORDER_IMPLEMENTATION before the include. In the others, only include it.
+ *
+ *     static samestep_recorder rec;                    // 90 KiB: not on a small stack
+ *     samestep_header header = {0};
+ *     header.title = "Pong";
+ *     header.tick_rate = 60;
+ *     header.players = 2;
+ *     header.by = 0;                                   // the player of this machine, or SAMESTEP_NO_PLAYER
+ *     header.state = "struct { Tick uint32; Balls []struct { X, Y float32 } }";
+ *     samestep_record_open(&rec, "player0.jsonl", &header);
+ *
+ *     samestep_record_command(&rec, tick, player, kind, payload, size);   // changes the state of tick into that of tick+1
+ *     step();
+ *     samestep_record_sum(&rec, tick + 1, 0, hash, NULL, 0);
+ *     if (samestep_record_wanted(&rec, tick + 1)) {                       // SAMESTEP_DUMP=77,78
+ *         samestep_record_state_begin(&rec, tick + 1, 0);
+ *         samestep_record_u32(&rec, tick + 1);
+ *         samestep_record_u32(&rec, ball_count);                          // the count before the elements of a slice
+ *         for (i = 0; i < ball_count; i++) {
+ *             samestep_record_f32(&rec, balls[i].x);
+ *             samestep_record_f32(&rec, balls[i].y);
+ *         }
+ *         samestep_record_state_end(&rec);
+ *     }
+ *
+ *     samestep_record_end(&rec, tick + 1);
+ *     if (samestep_record_close(&rec)) fputs(samestep_record_error(&rec), stderr);
+ *
+ * Lines are written when the ticks advance (samestep_record_flush_every), after a state, and when the buffer is full, so
+ * a game that crashes loses only the latest ticks. The first error stays: later calls do nothing, and
+ * samestep_record_error returns it. A recorder is not safe for several threads at once. All texts are UTF-8 and end with 0.
+ */
+#ifndef SAMESTEP_RECORDER_H
+#define SAMESTEP_RECORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SAMESTEP_NO_PLAYER (-1)
+
+/* A header describes a match and the machine that records it. Texts have at most 128 bytes, state at most 64 KiB. */
+typedef struct samestep_header {
+    const char *title;            /* of the game */
+    double tick_rate;             /* ticks a second, at most 1000; six decimals are written */
+    int players;                  /* seats, 1 to 250 */
+    int by;                       /* the player whose machine records, or SAMESTEP_NO_PLAYER for a server */
+    const char *match;            /* all recordings of a match have the same; may be NULL, as all below */
+    const char *build;            /* of the game */
+    const char *platform;         /* such as "linux/amd64" */
+    const char *const *sections;  /* the names of the sections whose sums follow, all different */
+    int section_count;            /* at most 64 */
+    const char *state;            /* the schema of states: a Go struct type in text */
+} samestep_header;
+
+/* A function that writes bytes returns 0, or another number if it fails. */
+typedef int (*samestep_write)(void *context, const void *data, size_t size);
+
+typedef struct samestep_seat {
+    uint32_t sequence, sums, dumps;
+} samestep_seat;
+
+/* The fields of a recorder are its own. */
+typedef struct samestep_recorder {
+    samestep_write write;
+    void *context;
+    FILE *file;
+    char error[192];
+    int failed, players, sections, has_states, ended;
+    uint32_t tick, flush_ticks, flushed;
+    uint32_t lines, bytes, command_tick, commands, payloads, kind_count, sums;
+    uint32_t wanted[64][2];
+    uint32_t wanted_count;
+    samestep_seat seats[250];
+    uint32_t kinds[(1 << 16) / 32];
+    uint32_t dump_tick, dump_player, dump_size;
+    int dumping;
+    unsigned char dump[12 << 10];
+    size_t size; /* of the buffer */
+    size_t line; /* where its last line begins */
+    char buffer[64 << 10];
+} samestep_recorder;
+
+/* Each function returns 0, or -1 after an error. */
+
+/* Start a recording: in a new file, or with a function that gets whole lines. Both read SAMESTEP_DUMP. */
+int samestep_record_open(samestep_recorder *r, const char *path, const samestep_header *h);
+int samestep_record_begin(samestep_recorder *r, samestep_write write, void *context, const samestep_header *h);
+
+/* After how many ticks the buffered lines are written; 60 unless set. */
+void samestep_record_flush_every(samestep_recorder *r, uint32_t ticks);
+
+/* A command of at most 16,380 bytes changes the state of a tick into that of the next. */
+int samestep_record_command(samestep_recorder *r, uint32_t tick, int player, uint16_t kind, const void *payload, size_t size);
+
+/* The checksum of the state of a tick, as a player computed it, and the sums of all sections or none. */
+int samestep_record_sum(samestep_recorder *r, uint32_t tick, int player, uint64_t sum, const uint64_t *sections, int count);
+
+/* A note about a player, or with SAMESTEP_NO_PLAYER about the match: "name", "chat", "map", or a topic with a dot. */
+int samestep_record_note(samestep_recorder *r, uint32_t tick, int player, const char *topic, const char *text);
+
+/* Whether the state of a tick is wanted: 1 or 0. samestep_record_want adds ticks, such as "77,78" or "70-80". */
+int samestep_record_wanted(const samestep_recorder *r, uint32_t tick);
+int samestep_record_want(samestep_recorder *r, const char *ticks);
+
+/* The state of a tick: its values in the order of the schema, between begin and end. A slice begins with its count as u32. */
+int samestep_record_state_begin(samestep_recorder *r, uint32_t tick, int player);
+int samestep_record_state_end(samestep_recorder *r);
+int samestep_record_bool(samestep_recorder *r, int value);
+int samestep_record_u8(samestep_recorder *r, uint8_t value);
+int samestep_record_u16(samestep_recorder *r, uint16_t value);
+int samestep_record_u32(samestep_recorder *r, uint32_t value);
+int samestep_record_u64(samestep_recorder *r, uint64_t value);
+int samestep_record_i8(samestep_recorder *r, int8_t value);
+int samestep_record_i16(samestep_recorder *r, int16_t value);
+int samestep_record_i32(samestep_recorder *r, int32_t value);
+int samestep_record_i64(samestep_recorder *r, int64_t value);
+int samestep_record_f32(samestep_recorder *r, float value);
+int samestep_record_f64(samestep_recorder *r, double value);
+int samestep_record_text(samestep_recorder *r, const char *text, uint32_t size);
+int samestep_record_bytes(samestep_recorder *r, const void *bytes, size_t size); /* already in this form, without a count */
+
+/* The last tick that was played. Nothing may follow but close. */
+int samestep_record_end(samestep_recorder *r, uint32_t tick);
+
+int samestep_record_flush(samestep_recorder *r);
+int samestep_record_close(samestep_recorder *r);
+
+/* The first error, or NULL. */
+const char *samestep_record_error(const samestep_recorder *r);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SAMESTEP_RECORDER_H */
+
+#ifdef SAMESTEP_RECORDER_IMPLEMENTATION
+#undef SAMESTEP_RECORDER_IMPLEMENTATION
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    SAMESTEP_MAX_TICK = (1 << 24) - 1,
+    SAMESTEP_MAX_LINES = 1 << 20,
+    SAMESTEP_MAX_BYTES = (256 << 20) - 64,
+    SAMESTEP_LINE_BYTES = 24 << 10 /* more than the longest line after the header */
+};
+
+static int samestep_fail(samestep_recorder *r, const char *format, ...) {
+    if (!r->failed) {
+        va_list args;
+        size_t n = strlen(strcpy(r->error, "recorder: "));
+        va_start(args, format);
+        vsnprintf(r->error + n, sizeof r->error - n, format, args);
+        va_end(args);
+        r->failed = 1;
+        r->dumping = 0;
+    }
+    return -1;
+}
+
+/* put appends bytes to the buffer, and counts them. Only a long header makes it write a part of a line. */
+static void samestep_put(samestep_recorder *r, const void *data, size_t size) {
+    const char *from = (const char *)data;
+    while (size > 0) {
+        size_t n = sizeof r->buffer - r->size;
+        if (n == 0) {
+            if (samestep_record_flush(r) != 0) return;
+            continue;
+        }
+        if (n > size) n = size;
+        memcpy(r->buffer + r->size, from, n);
+        r->size += n;
+        r->bytes += (uint32_t)n;
+        from += n;
+        size -= n;
+    }
+}
+
+static void samestep_puts(samestep_recorder *r, const char *text) { samestep_put(r, text, strlen(text)); }
+
+static void samestep_put_number(samestep_recorder *r, const char *key, uint32_t n) {
+    char text[10];
+    int at = (int)sizeof text;
+    do {
+        text[--at] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    samestep_puts(r, key);
+    samestep_put(r, text + at, sizeof text - (size_t)at);
+}
+
+static void samestep_put_hash(samestep_recorder *r, uint64_t hash) {
+    char text[18];
+    int i;
+    text[0] = text[17] = '"';
+    for (i = 16; i > 0; i--) {
+        text[i] = "0123456789abcdef"[hash & 15];
+        hash >>= 4;
+    }
+    samestep_put(r, text, sizeof text);
+}
+
+static void samestep_put_text(samestep_recorder *r, const char *key, const char *text) {
+    char escape[6];
+    samestep_puts(r, key);
+    samestep_put(r, "\"", 1);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') samestep_put(r, "\\", 1);
+        if (c < ' ') {
+            memcpy(escape, "\\u00", 4);
+            escape[4] = "0123456789abcdef"[c >> 4];
+            escape[5] = "0123456789abcdef"[c & 15];
+            samestep_put(r, escape, 6);
+        } else {
+            samestep_put(r, text, 1);
+        }
+    }
+    samestep_put(r, "\"", 1);
+}
+
+static void samestep_put_base64(samestep_recorder *r, const unsigned char *b, size_t size) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *to = r->buffer + r->size; /* samestep_line has made room for the longest payload */
+    for (; size > 0; to += 4) {
+        uint32_t n = (uint32_t)b[0] << 16 | (size > 1 ? (uint32_t)b[1] << 8 : 0) | (size > 2 ? b[2] : 0);
+        to[0] = digits[n >> 18];
+        to[1] = digits[n >> 12 & 63];
+        to[2] = size > 1 ? digits[n >> 6 & 63] : '=';
+        to[3] = size > 2 ? digits[n & 63] : '=';
+        if (size <= 3) {
+            to += 4;
+            break;
+        }
+        b += 3;
+        size -= 3;
+    }
+    r->bytes += (uint32_t)(to - r->buffer - (ptrdiff_t)r->size);
+    r->size = (size_t)(to - r->buffer);
+}
+
+/* valid reports whether a text is UTF-8 of a size. */
+static int samestep_valid(const char *text, size_t least, size_t most) {
+    const unsigned char *p = (const unsigned char *)text;
+    size_t size = strlen(text), i = 0;
+    if (size < least || size > most) return 0;
+    while (i < size) {
+        unsigned char c = p[i];
+        size_t more = c < 0x80 ? 0 : c >= 0xc2 && c < 0xe0 ? 1 : c >= 0xe0 && c < 0xf0 ? 2 : c >= 0xf0 && c < 0xf5 ? 3 : 4;
+        size_t k;
+        if (more == 4 || size - i <= more) return 0;
+        for (k = 1; k <= more; k++) {
+            if ((p[i + k] & 0xc0) != 0x80) return 0;
+        }
+        if (c == 0xe0 && p[i + 1] < 0xa0) return 0; /* longer than need be */
+        if (c == 0xed && p[i + 1] > 0x9f) return 0; /* a surrogate */
+        if (c == 0xf0 && p[i + 1] < 0x90) return 0; /* longer than need be */
+        if (c == 0xf4 && p[i + 1] > 0x8f) return 0; /* beyond the last character */
+        i += more + 1;
+    }
+    return 1;
+}
+
+static void samestep_sized(samestep_recorder *r, const char *what, const char *text, unsigned least, unsigned most) {
+    if (!samestep_valid(text, least, most)) {
+        samestep_fail(r, "header: got %s of %lu bytes, want %u to %u bytes of UTF-8", what, (unsigned long)strlen(text), least, most);
+    }
+}
+
+static const char *samestep_or_empty(const char *text) { return text ? text : ""; }
+
+/* line reports whether a line of a tick may follow, and makes room for it. Lines that are ordered are not before the latest tick. */
+static int samestep_line(samestep_recorder *r, const char *what, uint32_t tick, int ordered) {
+    unsigned long t = tick;
+    if (r->failed) return 0;
+    if (r->ended) return samestep_fail(r, "%s at tick %lu: after the end", what, t), 0;
+    if (r->dumping) return samestep_fail(r, "%s at tick %lu: in a state that has no end", what, t), 0;
+    if (tick > SAMESTEP_MAX_TICK) return samestep_fail(r, "%s at tick %lu: want at most tick %d", what, t, (int)SAMESTEP_MAX_TICK), 0;
+    if (ordered && tick < r->tick) return samestep_fail(r, "%s at tick %lu: want at least tick %lu", what, t, (unsigned long)r->tick), 0;
+    if (r->lines == SAMESTEP_MAX_LINES && strcmp(what, "end") != 0) {
+        return samestep_fail(r, "%s at tick %lu: want at most %d lines", what, t, (int)SAMESTEP_MAX_LINES), 0;
+    }
+    if (tick >= r->flushed && tick - r->flushed >= r->flush_ticks) {
+        r->flushed = tick;
+        samestep_record_flush(r);
+    } else if (sizeof r->buffer - r->size < SAMESTEP_LINE_BYTES) {
+        samestep_record_flush(r);
+    }
+    return !r->failed;
+}
+
+static int samestep_seated(samestep_recorder *r, const char *what, uint32_t tick, int player) {
+    if (player >= 0 && player < r->players) return 1;
+    return samestep_fail(r, "%s at tick %lu: got player %d, want 0 to %d", what, (unsigned long)tick, player, r->players - 1), 0;
+}
+
+static void samestep_open_line(samestep_recorder *r, uint32_t tick, int player) {
+    r->line = r->size;
+    samestep_put_number(r, "{\"t\":", tick);
+    if (player != SAMESTEP_NO_PLAYER) samestep_put_number(r, ",\"p\":", (uint32_t)player);
+}
+
+static int samestep_close_line(samestep_recorder *r, const char *what, uint32_t tick) {
+    samestep_put(r, "}\n", 2);
+    if (r->bytes > SAMESTEP_MAX_BYTES && strcmp(what, "end") != 0) {
+        r->size = r->line;
+        return samestep_fail(r, "%s at tick %lu: want at most %d bytes", what, (unsigned long)tick, (int)SAMESTEP_MAX_BYTES);
+    }
+    r->lines++;
+    if (tick > r->tick) r->tick = tick;
+    return 0;
+}
+
+static void samestep_put_header(samestep_recorder *r, const samestep_header *h, uint32_t micro) {
+    uint32_t unit;
+    int i;
+    samestep_put_text(r, "{\"log\":1,\"title\":", samestep_or_empty(h->title));
+    samestep_put_number(r, ",\"tick_rate_hz\":", micro / 1000000);
+    micro %= 1000000;
+    for (unit = 100000; micro > 0; unit /= 10) {
+        samestep_put_number(r, unit == 100000 ? "." : "", micro / unit);
+        micro %= unit;
+    }
+    samestep_put_number(r, ",\"players\":", (uint32_t)h->players);
+    if (*samestep_or_empty(h->match)) samestep_put_text(r, ",\"match\":", h->match);
+    if (h->by != SAMESTEP_NO_PLAYER) samestep_put_number(r, ",\"by\":", (uint32_t)h->by);
+    if (*samestep_or_empty(h->build)) samestep_put_text(r, ",\"build\":", h->build);
+    if (*samestep_or_empty(h->platform)) samestep_put_text(r, ",\"platform\":", h->platform);
+    for (i = 0; i < h->section_count; i++) samestep_put_text(r, i ? "," : ",\"sections\":[", h->sections[i]);
+    if (i > 0) samestep_puts(r, "]");
+    if (*samestep_or_empty(h->state)) samestep_put_text(r, ",\"state\":", h->state);
+    samestep_puts(r, "}\n");
+}
+
+static int samestep_start(samestep_recorder *r, const samestep_header *h) {
+    uint32_t micro = 0;
+    int i, j;
+    r->flush_ticks = 60;
+    samestep_sized(r, "a title", samestep_or_empty(h->title), 1, 128);
+    samestep_sized(r, "a match", samestep_or_empty(h->match), 0, 128);
+    samestep_sized(r, "a build", samestep_or_empty(h->build), 0, 128);
+    samestep_sized(r, "a platform", samestep_or_empty(h->platform), 0, 128);
+    samestep_sized(r, "a schema", samestep_or_empty(h->state), 0, 64 << 10);
+    if (h->tick_rate > 0 && h->tick_rate <= 1000) {
+        uint32_t whole = (uint32_t)h->tick_rate;
+        volatile double fraction = (h->tick_rate - whole) * 1e6; /* rounded before the addition */
+        micro = whole * 1000000 + (uint32_t)(fraction + 0.5);
+    }
+    if (micro == 0) {
+        samestep_fail(r, "header: want a tick rate above 0, at most %d", 1000);
+    } else if (h->players < 1 || h->players > 250) {
+        samestep_fail(r, "header: got %d players, want 1 to %d", h->players, 250);
+    } else if (h->by < SAMESTEP_NO_PLAYER || h->by >= h->players) {
+        samestep_fail(r, "header: got %d as the player that records, want 0 to %d, or -1 for none", h->by, h->players - 1);
+    } else if (h->section_count < 0 || h->section_count > 64) {
+        samestep_fail(r, "header: got %d sections, want at most %d", h->section_count, 64);
+    } else {
+        for (i = 0; i < h->section_count; i++) {
+            samestep_sized(r, "a section", h->sections[i], 1, 128);
+            for (j = 0; j < i; j++) {
+                if (strcmp(h->sections[j], h->sections[i]) == 0) samestep_fail(r, "header: sections %d and %d have the same name", j, i);
+            }
+        }
+    }
+    if (r->failed) return -1;
+    r->players = h->players;
+    r->sections = h->section_count;
+    r->has_states = *samestep_or_empty(h->state) != 0;
+    samestep_put_header(r, h, micro);
+    samestep_record_flush(r);
+    return samestep_record_want(r, samestep_or_empty(getenv("SAMESTEP_DUMP")));
+}
+
+int samestep_record_begin(samestep_recorder *r, samestep_write write, void *context, const samestep_header *h) {
+    memset(r, 0, sizeof *r);
+    r->write = write;
+    r->context = context;
+    return samestep_start(r, h);
+}
+
+static int samestep_write_file(void *context, const void *data, size_t size) {
+    return fwrite(data, 1, size, (FILE *)context) == size ? 0 : -1;
+}
+
+int samestep_record_open(samestep_recorder *r, const char *path, const samestep_header *h) {
+    FILE *file = fopen(path, "wb");
+    if (!file) {
+        int code = errno;
+        memset(r, 0, sizeof *r);
+        return samestep_fail(r, "open %.100s: %s", path, strerror(code));
+    }
+    setvbuf(file, NULL, _IONBF, 0); /* the recorder has a buffer */
+    memset(r, 0, sizeof *r);
+    r->write = samestep_write_file;
+    r->context = r->file = file;
+    return samestep_start(r, h);
+}
+
+void samestep_record_flush_every(samestep_recorder *r, uint32_t ticks) { r->flush_ticks = ticks ? ticks : 1; }
+
+int samestep_record_command(samestep_recorder *r, uint32_t tick, int player, uint16_t kind, const void *payload, size_t size) {
+    uint32_t bit = (uint32_t)1 << (kind % 32);
+    unsigned long t = tick;
+    if (!samestep_line(r, "command", tick, 1) || !samestep_seated(r, "command", tick, player)) return -1;
+    if (tick != r->command_tick) r->commands = r->payloads = 0;
+    r->command_tick = tick;
+    if (size > 16380) return samestep_fail(r, "command at tick %lu: got a payload of %lu bytes, want at most %d", t, (unsigned long)size, 16380);
+    if (r->commands == 8192) return samestep_fail(r, "command at tick %lu: want at most %d commands in a tick", t, 8192);
+    if (r->payloads + size > 4 << 20) return samestep_fail(r, "command at tick %lu: want at most %d bytes of payloads in a tick", t, 4 << 20);
+    if (!(r->kinds[kind / 32] & bit)) {
+        if (r->kind_count == 4096) return samestep_fail(r, "command at tick %lu: want at most %d kinds", t, 4096);
+        r->kinds[kind / 32] |= bit;
+        r->kind_count++;
+    }
+    r->commands++;
+    r->payloads += (uint32_t)size;
+    samestep_open_line(r, tick, player);
+    samestep_put_number(r, ",\"s\":", ++r->seats[player].sequence);
+    samestep_put_number(r, ",\"k\":", kind);
+    samestep_puts(r, ",\"d\":\"");
+    samestep_put_base64(r, (const unsigned char *)payload, size);
+    samestep_puts(r, "\"");
+    return samestep_close_line(r, "command", tick);
+}
+
+int samestep_record_sum(samestep_recorder *r, uint32_t tick, int player, uint64_t sum, const uint64_t *sections, int count) {
+    samestep_seat *s;
+    int i;
+    if (!samestep_line(r, "sum", tick, 0) || !samestep_seated(r, "sum", tick, player)) return -1;
+    s = &r->seats[player];
+    if (tick < s->sums) return samestep_fail(r, "sum at tick %lu: want at least tick %lu", (unsigned long)tick, (unsigned long)s->sums);
+    if (count != 0 && count != r->sections) return samestep_fail(r, "sum at tick %lu: got %d sections, want %d", (unsigned long)tick, count, r->sections);
+    if (r->sums + (uint32_t)count > 4 << 20) return samestep_fail(r, "sum at tick %lu: want at most %d sums of sections", (unsigned long)tick, 4 << 20);
+    r->sums += (uint32_t)count;
+    s->sums = tick + 1;
+    samestep_open_line(r, tick, player);
+    samestep_puts(r, ",\"sum\":");
+    samestep_put_hash(r, sum);
+    for (i = 0; i < count; i++) {
+        samestep_puts(r, i ? "," : ",\"sections\":[");
+        samestep_put_hash(r, sections[i]);
+    }
+    if (count > 0) samestep_puts(r, "]");
+    return samestep_close_line(r, "sum", tick);
+}
+
+int samestep_record_note(samestep_recorder *r, uint32_t tick, int player, const char *topic, const char *text) {
+    unsigned long t = tick;
+    if (!samestep_line(r, "note", tick, 1) || (player != SAMESTEP_NO_PLAYER && !samestep_seated(r, "note", tick, player))) return -1;
+    if (!samestep_valid(topic, 1, 128)) {
+        return samestep_fail(r, "note at tick %lu: got a topic of %lu bytes, want 1 to %d bytes of UTF-8", t, (unsigned long)strlen(topic), 128);
+    }
+    if (strcmp(topic, "reports") == 0 || strcmp(topic, "tick_rate") == 0) {
+        return samestep_fail(r, "note at tick %lu: the topics reports and tick_rate are reserved", t);
+    }
+    if (!samestep_valid(text, 0, 1024)) {
+        return samestep_fail(r, "note at tick %lu: got a text of %lu bytes, want 0 to %d bytes of UTF-8", t, (unsigned long)strlen(text), 1024);
+    }
+    samestep_open_line(r, tick, player);
+    samestep_put_text(r, ",\"note\":", topic);
+    samestep_put_text(r, ",\"text\":", text);
+    return samestep_close_line(r, "note", tick);
+}
+
+int samestep_record_wanted(const samestep_recorder *r, uint32_t tick) {
+    uint32_t i;
+    for (i = 0; i < r->wanted_count; i++) {
+        if (r->wanted[i][0] <= tick && tick <= r->wanted[i][1]) return !r->failed;
+    }
+    return 0;
+}
+
+/* parse_tick reads a tick, and returns where it ends, or NULL. */
+static const char *samestep_parse_tick(const char *text, uint32_t *tick) {
+    const char *start = text;
+    *tick = 0;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        *tick = *tick * 10 + (uint32_t)(*text - '0');
+        if (*tick > SAMESTEP_MAX_TICK) return NULL;
+    }
+    return text > start ? text : NULL;
+}
+
+int samestep_record_want(samestep_recorder *r, const char *ticks) {
+    while (ticks && *ticks) {
+        uint32_t first, last;
+        ticks = samestep_parse_tick(ticks, &first);
+        last = first;
+        if (ticks && *ticks == '-') ticks = samestep_parse_tick(ticks + 1, &last);
+        if (ticks && *ticks == ',') {
+            ticks++;
+            if (!*ticks) ticks = NULL;
+        } else if (ticks && *ticks) {
+            ticks = NULL;
+        }
+        if (!ticks || first > last || r->wanted_count == 64) {
+            r->wanted_count = 0;
+            return samestep_fail(r, "SAMESTEP_DUMP: want at most %d ticks or ranges, such as 77,78 or 70-80", 64);
+        }
+        r->wanted[r->wanted_count][0] = first;
+        r->wanted[r->wanted_count++][1] = last;
+    }
+    return r->failed ? -1 : 0;
+}
+
+/* dump writes the part of the state that is buffered. */
+static int samestep_dump(samestep_recorder *r, int more) {
+    int player = (int)r->dump_player;
+    r->dumping = 0;
+    if (!samestep_line(r, "state", r->dump_tick, 0) || !samestep_seated(r, "state", r->dump_tick, player)) return -1;
+    samestep_open_line(r, r->dump_tick, player);
+    samestep_puts(r, ",\"state\":\"");
+    samestep_put_base64(r, r->dump, r->dump_size);
+    samestep_puts(r, more ? "\",\"more\":true" : "\"");
+    r->dump_size = 0;
+    r->dumping = more;
+    return samestep_close_line(r, "state", r->dump_tick);
+}
+
+int samestep_record_state_begin(samestep_recorder *r, uint32_t tick, int player) {
+    if (!samestep_line(r, "state", tick, 0) || !samestep_seated(r, "state", tick, player)) return -1;
+    if (!r->has_states) return samestep_fail(r, "state at tick %lu: the header has no schema", (unsigned long)tick);
+    if (tick < r->seats[player].dumps) {
+        return samestep_fail(r, "state at tick %lu: want at least tick %lu", (unsigned long)tick, (unsigned long)r->seats[player].dumps);
+    }
+    r->dump_tick = tick;
+    r->dump_player = (uint32_t)player;
+    r->dump_size = 0;
+    r->dumping = 1;
+    return 0;
+}
+
+int samestep_record_state_end(samestep_recorder *r) {
+    if (r->failed) return -1;
+    if (!r->dumping) return samestep_fail(r, "state: an end without a beginning");
+    if (samestep_dump(r, 0) != 0) return -1;
+    r->seats[r->dump_player].dumps = r->dump_tick + 1;
+    return samestep_record_flush(r);
+}
+
+int samestep_record_bytes(samestep_recorder *r, const void *bytes, size_t size) {
+    const unsigned char *from = (const unsigned char *)bytes;
+    if (r->failed) return -1;
+    if (!r->dumping) return samestep_fail(r, "state: a value without a beginning");
+    while (size > 0) {
+        size_t n = sizeof r->dump - r->dump_size;
+        if (n == 0) {
+            if (samestep_dump(r, 1) != 0) return -1;
+            continue;
+        }
+        if (n > size) n = size;
+        memcpy(r->dump + r->dump_size, from, n);
+        r->dump_size += (uint32_t)n;
+        from += n;
+        size -= n;
+    }
+    return 0;
+}
+
+static int samestep_value(samestep_recorder *r, uint64_t n, size_t size) {
+    unsigned char bytes[8];
+    size_t i;
+    for (i = 0; i < size; i++) bytes[i] = (unsigned char)(n >> (8 * i));
+    return samestep_record_bytes(r, bytes, size);
+}
+
+int samestep_record_bool(samestep_recorder *r, int value) { return samestep_value(r, value != 0, 1); }
+int samestep_record_u8(samestep_recorder *r, uint8_t value) { return samestep_value(r, value, 1); }
+int samestep_record_u16(samestep_recorder *r, uint16_t value) { return samestep_value(r, value, 2); }
+int samestep_record_u32(samestep_recorder *r, uint32_t value) { return samestep_value(r, value, 4); }
+int samestep_record_u64(samestep_recorder *r, uint64_t value) { return samestep_value(r, value, 8); }
+int samestep_record_i8(samestep_recorder *r, int8_t value) { return samestep_value(r, (uint64_t)value, 1); }
+int samestep_record_i16(samestep_recorder *r, int16_t value) { return samestep_value(r, (uint64_t)value, 2); }
+int samestep_record_i32(samestep_recorder *r, int32_t value) { return samestep_value(r, (uint64_t)value, 4); }
+int samestep_record_i64(samestep_recorder *r, int64_t value) { return samestep_value(r, (uint64_t)value, 8); }
+
+int samestep_record_f32(samestep_recorder *r, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return samestep_value(r, bits, 4);
+}
+
+int samestep_record_f64(samestep_recorder *r, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return samestep_value(r, bits, 8);
+}
+
+int samestep_record_text(samestep_recorder *r, const char *text, uint32_t size) {
+    return samestep_value(r, size, 4) != 0 ? -1 : samestep_record_bytes(r, text, size);
+}
+
+int samestep_record_end(samestep_recorder *r, uint32_t tick) {
+    if (!samestep_line(r, "end", tick, 1)) return -1;
+    r->ended = 1;
+    samestep_open_line(r, tick, SAMESTEP_NO_PLAYER);
+    samestep_puts(r, ",\"end\":true");
+    samestep_close_line(r, "end", tick);
+    return samestep_record_flush(r);
+}
+
+int samestep_record_flush(samestep_recorder *r) {
+    size_t size = r->size;
+    if (r->failed) return -1;
+    r->size = 0;
+    if (size > 0 && r->write(r->context, r->buffer, size) != 0) return samestep_fail(r, "write failed");
+    return 0;
+}
+
+int samestep_record_close(samestep_recorder *r) {
+    if (r->failed && r->size > 0) r->write(r->context, r->buffer, r->size); /* what was right before a wrong call */
+    samestep_record_flush(r);
+    if (r->dumping) samestep_fail(r, "state at tick %lu: has no end", (unsigned long)r->dump_tick);
+    r->size = 0;
+    r->ended = 1;
+    if (r->file && fclose(r->file) != 0) samestep_fail(r, "close failed");
+    r->file = NULL;
+    return r->failed ? -1 : 0;
+}
+
+const char *samestep_record_error(const samestep_recorder *r) { return r->failed ? r->error : NULL; }
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SAMESTEP_RECORDER_IMPLEMENTATION */

@@ -1,0 +1,86 @@
+// A browser starts no programs.
+//go:build !js
+
+package recorder_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/recorder"
+)
+
+// The recorders in C and Python write the same bytes as that in Go, and fail with the same errors. The compilers find nothing
+// to warn about, and the sanitizers no undefined behaviour.
+func TestLanguages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: the recorders in other languages are the same on every platform")
+	}
+	t.Setenv(recorder.Variable, "")
+	random := rand.New(rand.NewPCG(1, 2))
+	scripts := []string{busy}
+	for range 30 {
+		scripts = append(scripts, randomScript(random))
+	}
+	for _, row := range refusals {
+		if !row.long() {
+			scripts = append(scripts, row.script)
+		}
+	}
+	programs := []struct {
+		name, compiler string
+		flags          []string
+		long           bool
+	}{
+		{"C99", "gcc", []string{"-std=c99", "-O2"}, false},
+		{"C99 sanitized", "gcc", []string{"-std=c99", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}, true},
+		{"C++11", "g++", []string{"-std=c++11", "-O1", "-x", "c++"}, true},
+		{"Python", "python3", nil, false},
+	}
+	for _, p := range programs {
+		t.Run(p.name, func(t *testing.T) {
+			if p.long {
+				testenv.Long(t)
+			}
+			compiler, err := exec.LookPath(p.compiler)
+			testenv.Or(t, p.compiler, err)
+			command := []string{compiler, filepath.Join("testdata", "calls.py")}
+			if p.flags != nil {
+				program := filepath.Join(t.TempDir(), "calls")
+				args := append([]string{"-Wall", "-Wextra", "-Werror", "-pedantic", "-I", "c", "-o", program}, p.flags...)
+				if out, err := exec.Command(compiler, append(args, filepath.Join("testdata", "calls.c"))...).CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				command = []string{program}
+			}
+			dir := t.TempDir()
+			run := exec.Command(command[0], append(command[1:], dir)...)
+			run.Stdin = strings.NewReader(strings.Join(scripts, ""))
+			out, err := run.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			outputs := strings.SplitAfter(string(out), "closed\n")
+			if len(outputs) != len(scripts)+1 {
+				t.Fatalf("got %d recordings, want %d", len(outputs)-1, len(scripts))
+			}
+			for i, script := range scripts {
+				want, output := play(t, script)
+				got, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if output += "closed\n"; !bytes.Equal(got, want) || outputs[i] != output {
+					t.Errorf("%.2000s\ngot  %.2000s%s\nwant %.2000s%s", script, got, outputs[i], want, output)
+				}
+			}
+		})
+	}
+}

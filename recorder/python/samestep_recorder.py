@@ -1,0 +1,366 @@
+"""Records what one machine sees of a match: commands, sums of states, whole states and notes, as lines of JSON that
+samestep replay reads. One file for Python 3.8 or later; it imports only the standard library.
+
+    rec = Recorder("player0.jsonl", title="Pong", tick_rate=60, players=2, by=0,
+                   sections=["Ball", "Paddles"],
+                   state="struct { Tick uint32; Balls []struct { X, Y float32 } }")
+    ...
+    rec.command(tick, player, kind, payload)      # changes the state of this tick into that of the next
+    step()
+    rec.sum(tick + 1, 0, hash, [ball_hash, paddles_hash])
+    if rec.wanted(tick + 1):                      # SAMESTEP_DUMP=77,78
+        values = State().u32(tick + 1).u32(len(balls))    # the count before the elements of a slice
+        for ball in balls:
+            values.f32(ball.x).f32(ball.y)
+        rec.state(tick + 1, 0, values)
+    ...
+    rec.end(tick + 1)
+    rec.close()
+
+Lines are written when the ticks advance (flush_every), after a state, and when the buffer is full, so a game that crashes
+loses only the latest ticks. A wrong call raises RecordingError, and so does every later call: the first error stays. A game
+that must not stop for its recorder passes strict=False, and looks at rec.error.
+"""
+
+import base64
+import math
+import os
+import re
+import struct
+
+NO_PLAYER = -1  # of a recording by a server, and of a note about the match
+VARIABLE = "SAMESTEP_DUMP"
+
+_MAX_TICK = (1 << 24) - 1
+_MAX_LINES = 1 << 20
+_MAX_BYTES = (256 << 20) - 64
+_WORD = (1 << 64) - 1
+_BUFFER_BYTES = 40 << 10
+_CHUNK_BYTES = 12 << 10
+_ESCAPES = {c: "\\u%04x" % c for c in range(32)}
+_ESCAPES[ord('"')] = '\\"'
+_ESCAPES[ord("\\")] = "\\\\"
+
+
+class RecordingError(Exception):
+    """The first error of a recording."""
+
+
+class State(bytearray):
+    """The bytes of a state: its values in the order of the schema. A slice begins with its count as u32."""
+
+    def bool(self, value):
+        return self._add("<?", value)
+
+    def u8(self, value):
+        return self._add("<B", value)
+
+    def u16(self, value):
+        return self._add("<H", value)
+
+    def u32(self, value):
+        return self._add("<I", value)
+
+    def u64(self, value):
+        return self._add("<Q", value)
+
+    def i8(self, value):
+        return self._add("<b", value)
+
+    def i16(self, value):
+        return self._add("<h", value)
+
+    def i32(self, value):
+        return self._add("<i", value)
+
+    def i64(self, value):
+        return self._add("<q", value)
+
+    def f32(self, value):
+        return self._add("<f", value)
+
+    def f64(self, value):
+        return self._add("<d", value)
+
+    def text(self, value):
+        data = value.encode("utf-8")
+        self.u32(len(data))
+        self += data
+        return self
+
+    def _add(self, form, value):
+        self += struct.pack(form, value)
+        return self
+
+
+class Recorder:
+    """Writes a recording to a path, or to a binary file that is open. Texts of the header have at most 128 bytes."""
+
+    def __init__(self, file, *, title, tick_rate, players, by=NO_PLAYER, match="", build="", platform="", sections=(),
+                 state="", strict=True):
+        self.error = None  # the text of the first error
+        self._strict = strict
+        self._own = not hasattr(file, "write")
+        self._file = open(file, "wb", buffering=0) if self._own else file
+        self._buffer = []
+        self._size = self._bytes = self._lines = 0
+        self._tick = self._flushed = 0
+        self._flush_ticks = 60
+        self._ended = False
+        self._command_tick = self._commands = self._payloads = self._section_sums = 0
+        self._kinds = set()
+        self._wanted = []
+        try:
+            self._begin(title, tick_rate, players, by, match, build, platform, list(sections), state)
+            self.want(os.environ.get(VARIABLE, ""))
+        except RecordingError:
+            self._close_file()
+            raise
+
+    def flush_every(self, ticks):
+        """Sets after how many ticks the buffered lines are written; 60 unless set."""
+        self._flush_ticks = max(ticks, 1)
+
+    def command(self, tick, player, kind, payload):
+        """Records that a command of a player, of at most 16,380 bytes, changes the state of a tick into that of the next."""
+        if not self._line("command", tick, True) or not self._seated("command", tick, player):
+            return
+        if tick != self._command_tick:
+            self._command_tick, self._commands, self._payloads = tick, 0, 0
+        size = len(payload)
+        if size > 16380:
+            return self._fail("command at tick %d: got a payload of %d bytes, want at most %d", tick, size, 16380)
+        if self._commands == 8192:
+            return self._fail("command at tick %d: want at most %d commands in a tick", tick, 8192)
+        if self._payloads + size > 4 << 20:
+            return self._fail("command at tick %d: want at most %d bytes of payloads in a tick", tick, 4 << 20)
+        if kind not in self._kinds:
+            if len(self._kinds) == 4096:
+                return self._fail("command at tick %d: want at most %d kinds", tick, 4096)
+            if not 0 <= kind < 1 << 16:
+                return self._fail("command at tick %d: got kind %d, want 0 to 65535", tick, kind)
+            self._kinds.add(kind)
+        self._commands += 1
+        self._payloads += size
+        self._sequences[player] += 1
+        data = base64.b64encode(payload).decode("ascii")
+        self._add("command", tick, '{"t":%d,"p":%d,"s":%d,"k":%d,"d":"%s"}\n' % (tick, player, self._sequences[player], kind, data))
+
+    def sum(self, tick, player, sum, sections=()):
+        """Records the checksum of the state of a tick, as a player computed it, and the sums of all sections or none. Of
+        a number only the lower 64 bits count."""
+        if not self._line("sum", tick, False) or not self._seated("sum", tick, player):
+            return
+        if tick < self._sums[player]:
+            return self._fail("sum at tick %d: want at least tick %d", tick, self._sums[player])
+        count = len(sections)
+        if not count:
+            text = '{"t":%d,"p":%d,"sum":"%016x"}\n' % (tick, player, sum & _WORD)
+        elif count == self._sections:
+            text = self._sum_form % (tick, player, sum & _WORD, *[s & _WORD for s in sections])
+        else:
+            return self._fail("sum at tick %d: got %d sections, want %d", tick, count, self._sections)
+        self._section_sums += count
+        if self._section_sums > 4 << 20:
+            return self._fail("sum at tick %d: want at most %d sums of sections", tick, 4 << 20)
+        self._sums[player] = tick + 1
+        self._add("sum", tick, text)
+
+    def note(self, tick, player, topic, text):
+        """Records something about a player, or with NO_PLAYER about the match: "name", "chat", "map", or a topic with a dot."""
+        if not self._line("note", tick, True) or player != NO_PLAYER and not self._seated("note", tick, player):
+            return
+        size = _size(topic)
+        if not 1 <= size <= 128:
+            return self._fail("note at tick %d: got a topic of %d bytes, want 1 to %d bytes of UTF-8", tick, abs(size), 128)
+        if topic in ("reports", "tick_rate"):
+            return self._fail("note at tick %d: the topics reports and tick_rate are reserved", tick)
+        size = _size(text)
+        if not 0 <= size <= 1024:
+            return self._fail("note at tick %d: got a text of %d bytes, want 0 to %d bytes of UTF-8", tick, abs(size), 1024)
+        who = "" if player == NO_PLAYER else ',"p":%d' % player
+        self._add("note", tick, '{"t":%d%s,"note":%s,"text":%s}\n' % (tick, who, _text(topic), _text(text)))
+
+    def want(self, ticks):
+        """Adds ticks whose states are wanted, such as "77,78" or "70-80"."""
+        for text in ticks.split(",") if ticks else ():
+            span = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", text)
+            first, last = (int(span[1]), int(span[2] or span[1])) if span else (1, 0)
+            if first > last or last > _MAX_TICK or len(self._wanted) == 64:
+                self._wanted = []
+                return self._fail("%s: want at most %d ticks or ranges, such as 77,78 or 70-80", VARIABLE, 64)
+            self._wanted.append((first, last))
+
+    def wanted(self, tick):
+        """Tells whether the state of a tick should be recorded."""
+        return any(first <= tick <= last for first, last in self._wanted) and self.error is None
+
+    def state(self, tick, player, state):
+        """Records the state of a tick, as a player has it: a State, or bytes in the same form."""
+        at = 0
+        while True:
+            if not self._line("state", tick, False) or not self._seated("state", tick, player):
+                return
+            if not self._has_states:
+                return self._fail("state at tick %d: the header has no schema", tick)
+            if tick < self._dumps[player]:
+                return self._fail("state at tick %d: want at least tick %d", tick, self._dumps[player])
+            data = base64.b64encode(state[at:at + _CHUNK_BYTES]).decode("ascii")
+            at += _CHUNK_BYTES
+            more = at < len(state)
+            self._add("state", tick, '{"t":%d,"p":%d,"state":"%s"%s}\n' % (tick, player, data, ',"more":true' if more else ""))
+            if self.error is not None or not more:
+                break
+        self._dumps[player] = tick + 1
+        self.flush()
+
+    def end(self, tick):
+        """Records the last tick that was played. Nothing may follow but close."""
+        if not self._line("end", tick, True):
+            return
+        self._ended = True
+        self._add("end", tick, '{"t":%d,"end":true}\n' % tick)
+        self.flush()
+
+    def flush(self):
+        """Writes the buffered lines."""
+        if self.error is None:
+            self._write()
+
+    def close(self):
+        """Writes the buffered lines, and closes the file if the recorder opened it."""
+        self._write()
+        self._ended = True
+        self._close_file()
+        if self.error is not None and self._strict:
+            raise RecordingError(self.error)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if kind is None:
+            self.close()
+        else:  # the game's own error is the one to see
+            self._write()
+            self._close_file()
+
+    def _begin(self, title, tick_rate, players, by, match, build, platform, sections, state):
+        named = [("a title", title, 1, 128), ("a match", match, 0, 128), ("a build", build, 0, 128),
+                 ("a platform", platform, 0, 128), ("a schema", state, 0, 64 << 10)]
+        for what, text, least, most in named:
+            self._sized(what, text, least, most)
+        micro = 0
+        if 0 < tick_rate <= 1000:
+            whole = math.floor(tick_rate)
+            micro = whole * 1000000 + int((tick_rate - whole) * 1e6 + 0.5)
+        if micro == 0:
+            self._fail("header: want a tick rate above 0, at most %d", 1000)
+        if not 1 <= players <= 250:
+            self._fail("header: got %d players, want 1 to %d", players, 250)
+        if not NO_PLAYER <= by < players:
+            self._fail("header: got %d as the player that records, want 0 to %d, or -1 for none", by, players - 1)
+        if len(sections) > 64:
+            self._fail("header: got %d sections, want at most %d", len(sections), 64)
+        for i, name in enumerate(sections):
+            self._sized("a section", name, 1, 128)
+            if name in sections[:i]:
+                self._fail("header: sections %d and %d have the same name", sections.index(name), i)
+        if self.error is not None:
+            return
+        self._players = players
+        self._sections, self._has_states = len(sections), state != ""
+        self._sequences, self._sums, self._dumps = [0] * players, [0] * players, [0] * players
+        self._sum_form = '{"t":%d,"p":%d,"sum":"%016x","sections":[' + ",".join(['"%016x"'] * len(sections)) + "]}\n"
+        rate = "%d" % (micro // 1000000) + (".%06d" % (micro % 1000000)).rstrip("0").rstrip(".")
+        line = '{"log":1,"title":%s,"tick_rate_hz":%s,"players":%d' % (_text(title), rate, players)
+        if match:
+            line += ',"match":' + _text(match)
+        if by != NO_PLAYER:
+            line += ',"by":%d' % by
+        if build:
+            line += ',"build":' + _text(build)
+        if platform:
+            line += ',"platform":' + _text(platform)
+        if sections:
+            line += ',"sections":[' + ",".join(map(_text, sections)) + "]"
+        if state:
+            line += ',"state":' + _text(state)
+        self._add("header", 0, line + "}\n")
+        self._lines = 0
+        self.flush()
+
+    def _line(self, what, tick, ordered):
+        """Reports whether a line of a tick may follow, and makes room for it."""
+        if self.error is not None:
+            return self._fail("")
+        if self._ended:
+            return self._fail("%s at tick %d: after the end", what, tick)
+        if not 0 <= tick <= _MAX_TICK:
+            return self._fail("%s at tick %d: want at most tick %d", what, tick, _MAX_TICK)
+        if ordered and tick < self._tick:
+            return self._fail("%s at tick %d: want at least tick %d", what, tick, self._tick)
+        if self._lines == _MAX_LINES and what != "end":
+            return self._fail("%s at tick %d: want at most %d lines", what, tick, _MAX_LINES)
+        if tick - self._flushed >= self._flush_ticks:
+            self._flushed = tick
+            self.flush()
+        elif self._size > _BUFFER_BYTES:
+            self.flush()
+        return self.error is None
+
+    def _seated(self, what, tick, player):
+        if 0 <= player < self._players:
+            return True
+        return self._fail("%s at tick %d: got player %d, want 0 to %d", what, tick, player, self._players - 1)
+
+    def _add(self, what, tick, line):
+        data = line.encode("utf-8")
+        size = len(data)
+        if self._bytes + size > _MAX_BYTES and what != "end":
+            return self._fail("%s at tick %d: want at most %d bytes", what, tick, _MAX_BYTES)
+        self._buffer.append(data)
+        self._size += size
+        self._bytes += size
+        self._lines += 1
+        if tick > self._tick:
+            self._tick = tick
+
+    def _write(self):
+        data = b"".join(self._buffer)
+        self._buffer, self._size = [], 0
+        try:
+            while data:
+                n = self._file.write(data)
+                data = b"" if n is None else data[n:]
+        except (OSError, ValueError) as error:
+            self._fail("%s", error)
+
+    def _sized(self, what, text, least, most):
+        size = _size(text)
+        if not least <= size <= most:
+            self._fail("header: got %s of %d bytes, want %d to %d bytes of UTF-8", what, abs(size), least, most)
+
+    def _fail(self, form, *args):
+        """Keeps the first error, and raises it if the recorder is strict."""
+        if self.error is None:
+            self.error = "recorder: " + form % args
+        if self._strict:
+            raise RecordingError(self.error)
+        return False
+
+    def _close_file(self):
+        if self._own and not self._file.closed:
+            self._file.close()
+
+
+def _size(text):
+    """The bytes of a text in UTF-8; below 0 if it has none."""
+    try:
+        return len(text.encode("utf-8"))
+    except UnicodeEncodeError:
+        return -len(text.encode("utf-8", "surrogatepass"))
+
+
+def _text(text):
+    return '"' + text.translate(_ESCAPES) + '"'

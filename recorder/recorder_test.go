@@ -1,0 +1,198 @@
+package recorder_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/recorder"
+)
+
+// The reader of the tools reads what a recorder writes.
+func TestMatchlog(t *testing.T) {
+	t.Setenv(recorder.Variable, "")
+	path := filepath.Join(t.TempDir(), "match.jsonl")
+	r, err := recorder.Create(path, recorder.Header{Title: "Pong \"2\"", TickRate: 7.5, Players: 2, By: recorder.NoPlayer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Note(0, recorder.NoPlayer, "map", "\x01\\")
+	r.Command(3, 1, 12, []byte{1, 2})
+	r.Command(3, 1, 13, nil)
+	r.Sum(4, 0, 0xc126f8bd03a9a491)
+	r.Sum(2, 1, 1) // a sum may be late
+	r.Note(4, 1, "chat", "gg ✓")
+	r.End(9)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := matchlog.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := m.Header; h.Title != "Pong \"2\"" || h.Rate != "7.5" || h.Players != 2 || m.Ticks != 9 {
+		t.Errorf("got header %+v and %d ticks", h, m.Ticks)
+	}
+	want := []matchlog.Entry{
+		{Tick: 0, Player: matchlog.Nobody, Topic: "map", Text: "\x01\\"},
+		{Tick: 3, Player: 1, Sequence: 1, Kind: 12, Payload: []byte{1, 2}},
+		{Tick: 3, Player: 1, Sequence: 2, Kind: 13},
+		{Tick: 4, Player: 0, Checksum: true, Hash: 0xc126f8bd03a9a491},
+		{Tick: 2, Player: 1, Checksum: true, Hash: 1},
+		{Tick: 4, Player: 1, Topic: "chat", Text: "gg ✓"},
+	}
+	if len(m.Entries) != len(want) {
+		t.Fatalf("got %d entries, want %d", len(m.Entries), len(want))
+	}
+	for i, got := range m.Entries {
+		w := want[i]
+		if !bytes.Equal(got.Payload, w.Payload) {
+			t.Errorf("entry %d: got payload %x, want %x", i, got.Payload, w.Payload)
+		}
+		got.Payload, w.Payload = nil, nil
+		if got.Tick != w.Tick || got.Player != w.Player || got.Checksum != w.Checksum || got.Hash != w.Hash || got.Topic != w.Topic || got.Text != w.Text || got.Sequence != w.Sequence || got.Kind != w.Kind {
+			t.Errorf("entry %d: got %+v, want %+v", i, got, w)
+		}
+	}
+}
+
+// A state longer than a line is cut, and the parts are the state again.
+func TestLongState(t *testing.T) {
+	t.Setenv(recorder.Variable, "")
+	for _, size := range []int{0, 1, 12 << 10, 12<<10 + 1, 100_000} {
+		var file bytes.Buffer
+		r := recorder.New(&file, recorder.Header{Title: "Pong", TickRate: 60, Players: 1, State: "struct { Bytes []uint8 }"})
+		state := bytes.Repeat([]byte{7, 8, 9, 10, 11}, size/5+1)[:size]
+		r.State(77, 0, state)
+		var got []byte
+		lines := strings.Split(strings.TrimSpace(file.String()), "\n")[1:]
+		for i, line := range lines {
+			var l struct {
+				T, P  uint32
+				State string
+				More  bool
+			}
+			if err := json.Unmarshal([]byte(line), &l); err != nil {
+				t.Fatal(err)
+			}
+			part, err := base64.StdEncoding.DecodeString(l.State)
+			if err != nil || l.T != 77 || l.More != (i < len(lines)-1) {
+				t.Errorf("%d bytes, line %d: got %.60s, %v", size, i, line, err)
+			}
+			got = append(got, part...)
+		}
+		if !bytes.Equal(got, state) {
+			t.Errorf("%d bytes: got %d bytes", size, len(got))
+		}
+		if r.Err() != nil {
+			t.Error(r.Err())
+		}
+	}
+}
+
+// A game that is killed has lost no more ticks than the recorder may keep, and its file ends with a whole line.
+func TestFlush(t *testing.T) {
+	t.Setenv(recorder.Variable, "")
+	for _, every := range []uint32{1, 5, 60} {
+		var file bytes.Buffer
+		r := recorder.New(&file, recorder.Header{Title: "Pong", TickRate: 60, Players: 1})
+		r.FlushEvery(every)
+		if lines := bytes.Count(file.Bytes(), []byte("\n")); lines != 1 {
+			t.Errorf("got %d lines after the beginning, want the header", lines)
+		}
+		most := 0
+		for tick := range uint32(500) {
+			r.Command(tick, 0, 1, nil)
+			r.Sum(tick+1, 0, 1)
+			if !bytes.HasSuffix(file.Bytes(), []byte("}\n")) {
+				t.Fatalf("the file ends with %q", file.Bytes()[file.Len()-10:])
+			}
+			most = max(most, 2*int(tick+1)+1-bytes.Count(file.Bytes(), []byte("\n")))
+		}
+		if most > 2*int(every) || most < int(every)-1 {
+			t.Errorf("every %d ticks: %d lines were not written", every, most)
+		}
+		r.Flush()
+		if lines := bytes.Count(file.Bytes(), []byte("\n")); lines != 1001 {
+			t.Errorf("got %d lines after Flush, want 1001", lines)
+		}
+	}
+}
+
+// A failingWriter takes some bytes.
+type failingWriter struct{ room int }
+
+var errFull = errors.New("disk full")
+
+func (w *failingWriter) Write(b []byte) (int, error) {
+	if w.room -= len(b); w.room < 0 {
+		return 0, errFull
+	}
+	return len(b), nil
+}
+
+// The first error of a write stays.
+func TestWriteFails(t *testing.T) {
+	t.Setenv(recorder.Variable, "")
+	w := &failingWriter{room: 5000}
+	r := recorder.New(w, recorder.Header{Title: "Pong", TickRate: 60, Players: 1})
+	r.FlushEvery(1)
+	for tick := range uint32(500) {
+		r.Sum(tick, 0, 1)
+	}
+	if !errors.Is(r.Err(), errFull) || w.room < -100 {
+		t.Errorf("got %v, after the writer was called with %d bytes too many", r.Err(), -w.room)
+	}
+	if err := r.Close(); !errors.Is(err, errFull) {
+		t.Errorf("got %v", err)
+	}
+	short := recorder.New(shortWriter{}, recorder.Header{Title: "Pong", TickRate: 60, Players: 1})
+	if err := short.Err(); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := recorder.Create(filepath.Join(t.TempDir(), "no", "folder"), recorder.Header{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	if r, err := recorder.Create(filepath.Join(t.TempDir(), "match.jsonl"), recorder.Header{}); r != nil || err == nil {
+		t.Errorf("got %v, %v", r, err)
+	}
+}
+
+type shortWriter struct{}
+
+func (shortWriter) Write(b []byte) (int, error) { return len(b) - 1, nil }
+
+// The environment says which states are wanted.
+func TestWanted(t *testing.T) {
+	t.Setenv(recorder.Variable, "77,80-82")
+	r := recorder.New(io.Discard, recorder.Header{Title: "Pong", TickRate: 60, Players: 1})
+	r.Want("5")
+	for tick, want := range map[uint32]bool{4: false, 5: true, 6: false, 76: false, 77: true, 78: false, 79: false, 80: true, 81: true, 82: true, 83: false} {
+		if r.Wanted(tick) != want {
+			t.Errorf("tick %d: got %v", tick, !want)
+		}
+	}
+	t.Setenv(recorder.Variable, "soon")
+	if r := recorder.New(io.Discard, recorder.Header{Title: "Pong", TickRate: 60, Players: 1}); r.Err() == nil {
+		t.Error("a variable that is no tick is no error")
+	}
+}
+
+// Six decimals of a tick rate are written, without zeros at the end.
+func TestTickRate(t *testing.T) {
+	t.Setenv(recorder.Variable, "")
+	for rate, want := range map[float64]string{60: "60", 7.5: "7.5", 59.94: "59.94", 1.0 / 3: "0.333333", 0.000001: "0.000001", 999.9999999: "1000", 1000: "1000", 29.97002997: "29.97003"} {
+		var file bytes.Buffer
+		r := recorder.New(&file, recorder.Header{Title: "Pong", TickRate: rate, Players: 1, By: recorder.NoPlayer})
+		if got, want := file.String(), `{"log":1,"title":"Pong","tick_rate_hz":`+want+`,"players":1}`+"\n"; got != want || r.Err() != nil {
+			t.Errorf("got %q and %v, want %q", got, r.Err(), want)
+		}
+	}
+}
