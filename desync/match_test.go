@@ -72,8 +72,13 @@ func newTable(tb testing.TB, f fault, inReferee bool) *table {
 // newTableOf also sets how often the log has a keyframe.
 func newTableOf(tb testing.TB, f fault, inReferee bool, keyframeEvery lockstep.Tick) *table {
 	tb.Helper()
+	return newTableWith(tb, lockstep.MustGame(f.rules()), inReferee, keyframeEvery)
+}
+
+// newTableWith begins a match in which the victim or the referee has another game.
+func newTableWith(tb testing.TB, faulty *lockstep.Game, inReferee bool, keyframeEvery lockstep.Tick) *table {
+	tb.Helper()
 	x := &table{game: trueGame(), sequence: make([]lockstep.Sequence, seats)}
-	faulty := lockstep.MustGame(f.rules())
 	settings := lockstep.DefaultSettings(seats)
 	settings.Seed, settings.KeyframeEvery = 1, uint32(keyframeEvery)
 	config := skirmish.Defaults(seats, 100)
