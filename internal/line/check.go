@@ -53,7 +53,7 @@ func Check(ctx context.Context, o CheckOptions) (*Result, error) {
 	}
 	s.result.RunSeconds = time.Since(built).Seconds()
 	r := &done.result
-	s.schema, s.Tick = r.Schema, lockstep.Tick(r.Tick)
+	s.head, s.Tick = &lockstep.Header{StateSchema: r.Schema}, lockstep.Tick(r.Tick)
 	s.result.First, s.result.Last = s.Tick-1, s.Tick
 	s.result.Sides = [2]string{"the match", wayOf(r)}
 	var before map[string]lastWrite

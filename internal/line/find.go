@@ -57,7 +57,6 @@ type search struct {
 	Options
 	file   *replay.File
 	head   *lockstep.Header
-	schema []byte // of its states
 	dir    string // the sources of side A
 	repo   string // a folder in their repository, if they have one
 	folder string
@@ -82,7 +81,7 @@ func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
 	if o.Source == "" {
 		o.Source = "."
 	}
-	s := &search{Options: o, file: f, head: h, schema: h.StateSchema, folder: folder, result: &Result{}}
+	s := &search{Options: o, file: f, head: h, folder: folder, result: &Result{}}
 	if err := s.openSource(); err != nil {
 		return nil, err
 	}

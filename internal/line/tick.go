@@ -65,7 +65,7 @@ func (s *search) fields(c *comparison, done [2]*job, runs [2]*program.Run) error
 	if runs[0].Panic != "" || runs[1].Panic != "" {
 		return nil
 	}
-	schema, err := state.ParseSchema(s.schema)
+	schema, err := state.ParseSchema(s.head.StateSchema)
 	if err != nil {
 		return err
 	}

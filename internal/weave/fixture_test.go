@@ -165,9 +165,8 @@ func TestHardToWeave(t *testing.T) {
 	}, 3)
 }
 
-// The rules of a game that is one package, a program, get a main of their own.
-func TestRulesInProgram(t *testing.T) {
-	compiles(t, map[string]string{"main.go": `package main
+// programFiles is a game that is one package, a program.
+var programFiles = map[string]string{"main.go": `package main
 
 import "github.com/seed-49bee653/samestep/lockstep"
 
@@ -183,7 +182,27 @@ func rules() lockstep.Rules[World, Config] {
 }
 
 func main() { lockstep.MustGame(rules()) }
-`}, 1)
+`}
+
+// The rules of a game that is one package, a program, get a main of their own.
+func TestRulesInProgram(t *testing.T) { compiles(t, programFiles, 1) }
+
+// A file that is replaced is also replaced in a package without probes.
+func TestOverlayWithoutProbes(t *testing.T) {
+	dir := fixture(t, programFiles)
+	path := filepath.Join(dir, "other", "other.go")
+	s, err := Read(Options{Dir: dir, Game: "hold", Overlay: map[string][]byte{path: []byte("package other\n")}, Packages: []string{"."}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(p.Overlay)
+	if err != nil || !strings.Contains(string(b), "other.go") {
+		t.Errorf("got the overlay %s, %v, want one with other.go", b, err)
+	}
 }
 
 // compiles weaves the rules of a module, and builds the program.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,13 @@ func (s *Source) Write(folder string) (Program, error) {
 				err = add(path, content)
 			}
 			if err != nil {
+				return Program{}, err
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(s.o.Overlay)) { // of packages without probes, such as the engine's
+		if replace[path] == "" {
+			if err := add(path, s.o.Overlay[path]); err != nil {
 				return Program{}, err
 			}
 		}
