@@ -225,6 +225,7 @@ var refusals = []refusal{
 	{"reserved topic", header(2) + "note 9 0 " + word("reports") + " x\n", "note at tick 9: the topics reports and tick_rate are reserved"},
 	{"state without schema", "header x61 60 2 0 x x x x\nstate 9 0 x\n", "state at tick 9: the header has no schema"},
 	{"second state", header(2) + "state 9 0 x\nstate 9 0 x\n", "state at tick 9: want at least tick 10"},
+	{"states", header(2) + manyStates(1<<16+1), "state at tick 65536: want at most 65536 states"},
 	{"after the end", header(2) + "end 9\nsum 9 0 1\n", "sum at tick 9: after the end"},
 	{"want", header(2) + "want 9-8\n", "SAMESTEP_DUMP: want at most 64 ticks or ranges, such as 77,78 or 70-80"},
 	{"want nothing", header(2) + "want 9,\n", "SAMESTEP_DUMP: want at most 64 ticks or ranges, such as 77,78 or 70-80"},
@@ -250,6 +251,15 @@ func manySums(n int) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, "sum %d 0 1%s\n", i, strings.Repeat(" 2", 64))
+	}
+	return b.String()
+}
+
+// manyStates returns states of n ticks.
+func manyStates(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "state %d 0 x00000000\n", i)
 	}
 	return b.String()
 }

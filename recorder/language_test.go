@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/recorder"
@@ -34,6 +35,7 @@ func TestLanguages(t *testing.T) {
 			scripts = append(scripts, row.script)
 		}
 	}
+	texts := randomTexts(random)
 	programs := []struct {
 		name, compiler string
 		flags          []string
@@ -51,8 +53,9 @@ func TestLanguages(t *testing.T) {
 			}
 			compiler, err := exec.LookPath(p.compiler)
 			testenv.Or(t, p.compiler, err)
-			command := []string{compiler, filepath.Join("testdata", "calls.py")}
-			if p.flags != nil {
+			command, scripts := []string{compiler, filepath.Join("testdata", "calls.py")}, scripts
+			if p.flags != nil { // Python has no texts that are not UTF-8
+				scripts = append(scripts[:len(scripts):len(scripts)], texts...)
 				program := filepath.Join(t.TempDir(), "calls")
 				args := append([]string{"-Wall", "-Wextra", "-Werror", "-pedantic", "-I", "c", "-o", program}, p.flags...)
 				if out, err := exec.Command(compiler, append(args, filepath.Join("testdata", "calls.c"))...).CombinedOutput(); err != nil {
@@ -83,4 +86,23 @@ func TestLanguages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// randomTexts returns scripts with notes that may not be UTF-8: a good character, of which one byte may be another one.
+func randomTexts(random *rand.Rand) (scripts []string) {
+	characters := []rune{'a', 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xfffd, 0xffff, 0x10000, 0x10ffff}
+	for range 500 {
+		b := utf8.AppendRune([]byte("x"), characters[random.IntN(len(characters))])
+		at := 1 + random.IntN(len(b)-1)
+		switch random.IntN(4) {
+		case 0:
+			b[at] = byte(1 + random.IntN(255))
+		case 1:
+			b[at] = max(b[at]+byte(random.IntN(3))-1, 1)
+		case 2:
+			b = b[:at]
+		}
+		scripts = append(scripts, header(1)+"note 1 0 x61 "+word(string(append(b, "y"[:random.IntN(2)]...)))+"\n")
+	}
+	return scripts
 }

@@ -19,6 +19,8 @@ const (
 	maxPayloads = 4 << 20 // bytes of a tick
 	maxKinds    = 4096
 	maxSums     = 4 << 20 // of sections
+	maxStates   = 1 << 16
+	maxState    = 16 << 20 // bytes
 	maxTopic    = 128
 	maxText     = 1024
 )
@@ -42,6 +44,7 @@ type Recorder struct {
 	kinds              [1 << 16 / 64]uint64
 	kindCount          int
 	sums               int // of sections
+	states             int
 
 	wanted spans
 }
@@ -188,22 +191,24 @@ func (r *Recorder) Want(ticks string) {
 func (r *Recorder) Wanted(tick uint32) bool { return r.wanted.has(tick) && r.lines.err == nil }
 
 // State records the whole state of a tick, as a player has it: canonical bytes of the header's schema, as [Schema.Append] makes
-// them. It writes the buffered lines. A tick may be older than the latest one, but not than that player's latest state.
+// them, at most 16 MiB. It writes the buffered lines. A tick may be older than the latest one, but not than that player's latest state.
 func (r *Recorder) State(tick uint32, player uint8, state []byte) {
+	size := len(state)
 	for more := true; more; {
 		part := state[:min(len(state), chunkBytes)]
 		state = state[len(part):]
 		more = len(state) > 0
-		if r.statePart(tick, player, part, more); r.lines.err != nil {
+		if r.statePart(tick, player, part, more, size); r.lines.err != nil {
 			return
 		}
 	}
 	r.seats[player].dumps = tick + 1
+	r.states++
 	r.lines.flush()
 }
 
-// statePart records a part of a state, which the next line continues if there is more.
-func (r *Recorder) statePart(tick uint32, player uint8, part []byte, more bool) {
+// statePart records a part of a state of a size, which the next line continues if there is more.
+func (r *Recorder) statePart(tick uint32, player uint8, part []byte, more bool, size int) {
 	if !r.lines.begin("state", tick, false) || !r.lines.seated("state", tick, int(player)) {
 		return
 	}
@@ -213,6 +218,12 @@ func (r *Recorder) statePart(tick uint32, player uint8, part []byte, more bool) 
 		return
 	case tick < least:
 		r.lines.fail("state at tick %d: want at least tick %d", tick, least)
+		return
+	case r.states == maxStates:
+		r.lines.fail("state at tick %d: want at most %d states", tick, maxStates)
+		return
+	case size > maxState:
+		r.lines.fail("state at tick %d: want at most %d bytes in a state", tick, maxState)
 		return
 	}
 	b := append(r.lines.open(tick, int(player)), `,"state":"`...)

@@ -97,6 +97,17 @@ func TestLongState(t *testing.T) {
 	}
 }
 
+// A state that the tools would refuse is an error.
+func TestLargeState(t *testing.T) {
+	t.Setenv(recorder.Variable, "")
+	r := recorder.New(io.Discard, recorder.Header{Title: "Pong", TickRate: 60, Players: 1, State: "struct { Bytes []uint8 }"})
+	state := make([]byte, 16<<20+1)
+	r.State(76, 0, state[1:])
+	if r.State(77, 0, state); r.Err() == nil || r.Err().Error() != "recorder: state at tick 77: want at most 16777216 bytes in a state" {
+		t.Errorf("got %v", r.Err())
+	}
+}
+
 // A game that is killed has lost no more ticks than the recorder may keep, and its file ends with a whole line.
 func TestFlush(t *testing.T) {
 	t.Setenv(recorder.Variable, "")

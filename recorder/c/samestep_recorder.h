@@ -81,7 +81,7 @@ typedef struct samestep_recorder {
     uint32_t wanted_count;
     samestep_seat seats[250];
     uint32_t kinds[(1 << 16) / 32];
-    uint32_t dump_tick, dump_player, dump_size;
+    uint32_t states, dump_tick, dump_player, dump_size, dump_all;
     int dumping;
     unsigned char dump[12 << 10];
     size_t size; /* of the buffer */
@@ -111,7 +111,8 @@ int samestep_record_note(samestep_recorder *r, uint32_t tick, int player, const 
 int samestep_record_wanted(const samestep_recorder *r, uint32_t tick);
 int samestep_record_want(samestep_recorder *r, const char *ticks);
 
-/* The state of a tick: its values in the order of the schema, between begin and end. A slice begins with its count as u32. */
+/* The state of a tick: its values in the order of the schema, between begin and end, at most 16 MiB. A slice begins with its
+ * count as u32. */
 int samestep_record_state_begin(samestep_recorder *r, uint32_t tick, int player);
 int samestep_record_state_end(samestep_recorder *r);
 int samestep_record_bool(samestep_recorder *r, int value);
@@ -540,9 +541,10 @@ int samestep_record_state_begin(samestep_recorder *r, uint32_t tick, int player)
     if (tick < r->seats[player].dumps) {
         return samestep_fail(r, "state at tick %lu: want at least tick %lu", (unsigned long)tick, (unsigned long)r->seats[player].dumps);
     }
+    if (r->states == 1 << 16) return samestep_fail(r, "state at tick %lu: want at most %d states", (unsigned long)tick, 1 << 16);
     r->dump_tick = tick;
     r->dump_player = (uint32_t)player;
-    r->dump_size = 0;
+    r->dump_size = r->dump_all = 0;
     r->dumping = 1;
     return 0;
 }
@@ -552,6 +554,7 @@ int samestep_record_state_end(samestep_recorder *r) {
     if (!r->dumping) return samestep_fail(r, "state: an end without a beginning");
     if (samestep_dump(r, 0) != 0) return -1;
     r->seats[r->dump_player].dumps = r->dump_tick + 1;
+    r->states++;
     return samestep_record_flush(r);
 }
 
@@ -559,6 +562,8 @@ int samestep_record_bytes(samestep_recorder *r, const void *bytes, size_t size) 
     const unsigned char *from = (const unsigned char *)bytes;
     if (r->failed) return -1;
     if (!r->dumping) return samestep_fail(r, "state: a value without a beginning");
+    if (size > (16 << 20) - r->dump_all) return samestep_fail(r, "state at tick %lu: want at most %d bytes in a state", (unsigned long)r->dump_tick, 16 << 20);
+    r->dump_all += (uint32_t)size;
     while (size > 0) {
         size_t n = sizeof r->dump - r->dump_size;
         if (n == 0) {

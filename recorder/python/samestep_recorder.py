@@ -107,7 +107,7 @@ class Recorder:
         self._tick = self._flushed = 0
         self._flush_ticks = 60
         self._ended = False
-        self._command_tick = self._commands = self._payloads = self._section_sums = 0
+        self._command_tick = self._commands = self._payloads = self._section_sums = self._states = 0
         self._kinds = set()
         self._wanted = []
         try:
@@ -196,7 +196,7 @@ class Recorder:
         return any(first <= tick <= last for first, last in self._wanted) and self.error is None
 
     def state(self, tick, player, state):
-        """Records the state of a tick, as a player has it: a State, or bytes in the same form."""
+        """Records the state of a tick, as a player has it: a State, or bytes in the same form, at most 16 MiB."""
         at = 0
         while True:
             if not self._line("state", tick, False) or not self._seated("state", tick, player):
@@ -205,6 +205,10 @@ class Recorder:
                 return self._fail("state at tick %d: the header has no schema", tick)
             if tick < self._dumps[player]:
                 return self._fail("state at tick %d: want at least tick %d", tick, self._dumps[player])
+            if self._states == 1 << 16:
+                return self._fail("state at tick %d: want at most %d states", tick, 1 << 16)
+            if len(state) > 16 << 20:
+                return self._fail("state at tick %d: want at most %d bytes in a state", tick, 16 << 20)
             data = base64.b64encode(state[at:at + _CHUNK_BYTES]).decode("ascii")
             at += _CHUNK_BYTES
             more = at < len(state)
@@ -212,6 +216,7 @@ class Recorder:
             if self.error is not None or not more:
                 break
         self._dumps[player] = tick + 1
+        self._states += 1
         self.flush()
 
     def end(self, tick):

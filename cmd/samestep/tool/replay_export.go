@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -25,7 +26,7 @@ func replayExportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "convert a replay to JSON lines, or to MCAP for viewers",
-		ArgsUsage: "FILE [OUT]",
+		ArgsUsage: "FILE [[OTHER] OUT]",
 		Description: `--to jsonl prints the form that import reads: a header, the players' commands,
 checksums by player, and an end. Of an imported match it prints the checksums of the
 players that reported them; of our own match, those of all players that gave a command
@@ -36,29 +37,56 @@ and keyframes have no place in this form.
 mismatches and a log as MCAP, which Foxglove and other viewers plot. Its times are
 those of the ticks at the match's tick rate. A replay has no latencies.
 
-Neither form has states, so export compares none with its checksum; info and verify do.`,
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "`FORMAT` of the output: jsonl or mcap"}, assetsFlag},
+With --path, it also has fields of the states, each as a topic such as
+/state/Units/17/HP with numbers to plot. The match is simulated for that; without the
+game's code, and after a tick at which the simulation contradicts the file, there are
+only the states of keyframes. With OTHER, a second recording is in the same file, and
+topics end in /a and /b.
+
+Without --path neither form has states, so export compares none with its checksum; info
+and verify do.`,
+		Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Value: "jsonl", Usage: "`FORMAT` of the output: jsonl or mcap"}, pathsFlag, maxTicksFlag, assetsFlag},
 		Action: replayExport,
 	}
 }
 
 func replayExport(c *cli.Context) error {
 	switch to, n := c.String("to"), c.NArg(); {
+	case to == "jsonl" && c.IsSet(pathsFlag.Name):
+		return usagef("--path needs --to mcap: the form jsonl has no states")
 	case to == "jsonl" && n == 1:
 		return onReplay(exportLines)(c)
-	case to == "mcap" && n == 2:
-		return copyReplay(c, func(f *replay.File, out *os.File) error {
-			r, err := f.Reader()
-			if err != nil {
-				return err
-			}
-			return exportMCAP(out, r, gamesOf(c))
-		})
+	case to == "mcap" && (n == 2 || n == 3):
+		return exportFiles(c, c.Args().Slice())
 	case to == "jsonl" || to == "mcap":
-		return usagef("got %s, want FILE for jsonl, and FILE OUT for mcap", count(n, "argument"))
+		return usagef("got %s, want FILE for jsonl, and FILE OUT or FILE OTHER OUT for mcap", count(n, "argument"))
 	default:
 		return usagef("got format %q, want jsonl or mcap", to)
 	}
+}
+
+// pathsFlag chooses the fields of states that become topics.
+var pathsFlag = &cli.StringSliceFlag{Name: "path", Usage: "to mcap: add the field at `PATH` of the states, or those below it, such as Units[17].HP or Units[ID=4000].Pos; may be repeated"}
+
+// exportFiles writes the last of the files from the replays of the others.
+func exportFiles(c *cli.Context, names []string) error {
+	var matches []mcapMatch
+	for _, name := range names[:len(names)-1] {
+		f, err := replay.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		r, err := f.Reader()
+		if err != nil {
+			return ofFile(name, err)
+		}
+		matches = append(matches, mcapMatch{r, name})
+	}
+	fields := mcapFields{paths: c.StringSlice(pathsFlag.Name), maxTicks: maxTicks(c), warn: func(name, text string) {
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s: %s\n", c.App.Name, shown(name), text)
+	}}
+	return files.Create(names[len(names)-1], func(out *os.File) error { return exportMCAP(out, matches, gamesOf(c), fields) })
 }
 
 func exportLines(c *cli.Context, f *replay.File) error {

@@ -3,13 +3,9 @@
 package tool
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-
-	"github.com/foxglove/mcap/go/mcap"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -20,15 +16,16 @@ import (
 // An mcapExporter writes a replay as MCAP, the format of Foxglove and other viewers, with messages in JSON and their
 // schemas, so that numbers can be plotted. The times are those of the ticks at the match's tick rate; a pause takes none.
 type mcapExporter struct {
-	w        *mcap.Writer
+	file     *mcapFile
+	suffix   string // of its topics, if the file has several recordings
 	games    replay.Games
-	sequence [len(mcapChannels)]uint32
+	channels [len(mcapChannels)]int
 	header   *lockstep.Header
+	states   *mcapStates // nil if no field is asked for
 	describe *lockstep.Describer
 	kinds    map[lockstep.Kind]string
 	names    map[string]string
 	tick     lockstep.Tick
-	err      error // the first one of a write
 
 	rates      mcapRates
 	second     uint64     // that rates covers
@@ -103,46 +100,64 @@ type (
 	}
 )
 
-// exportMCAP writes a whole match to w.
-func exportMCAP(w io.Writer, r *replay.Reader, games replay.Games) error {
-	x := &mcapExporter{games: games, kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
+// An mcapMatch is a recording that becomes MCAP.
+type mcapMatch struct {
+	*replay.Reader
+	name string // of its file
+}
+
+// exportMCAP writes whole matches to w, and fields of their states.
+func exportMCAP(w io.Writer, matches []mcapMatch, games replay.Games, fields mcapFields) error {
+	file, err := newMCAPFile(w)
+	if err != nil {
+		return err
+	}
+	for i, m := range matches {
+		x := &mcapExporter{file: file, games: games, kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
+		if len(matches) > 1 {
+			x.suffix = "/" + string(rune('a'+i))
+		}
+		if len(fields.paths) > 0 {
+			x.states = newMCAPStates(x, m, &fields)
+		}
+		if err := x.export(m.Reader); err != nil {
+			return ofFile(m.name, err)
+		}
+	}
+	if err := fields.missing(); err != nil {
+		return err
+	}
+	return file.close()
+}
+
+// export writes a match.
+func (x *mcapExporter) export(r *replay.Reader) error {
 	var err error
 	if x.mismatches, err = readMismatches(r); err != nil {
 		return err
 	}
-	if x.w, err = mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20, Compression: mcap.CompressionZSTD, IncludeCRC: true}); err != nil {
-		return err
-	}
-	if err := x.writeChannels(); err != nil {
-		return err
-	}
+	x.writeChannels()
 	if err := replay.Play(r, nil, x.record); err != nil {
 		return err
 	}
 	return x.end()
 }
 
-func (x *mcapExporter) writeChannels() error {
-	if err := x.w.WriteHeader(&mcap.Header{Library: "samestep"}); err != nil {
-		return err
-	}
+func (x *mcapExporter) writeChannels() {
 	for i, c := range mcapChannels {
-		id := uint16(i + 1)
-		schema := `{"type":"object","properties":{` + c.properties + `}}`
-		if err := x.w.WriteSchema(&mcap.Schema{ID: id, Name: c.schema, Encoding: "jsonschema", Data: []byte(schema)}); err != nil {
-			return err
-		}
-		if err := x.w.WriteChannel(&mcap.Channel{ID: id, SchemaID: id, Topic: c.topic, MessageEncoding: "json"}); err != nil {
-			return err
-		}
+		x.channels[i] = x.file.channel(c.topic+x.suffix, c.schema, c.properties)
 	}
-	return nil
 }
 
 func (x *mcapExporter) record(r *record.Record) error {
 	if r.Ticks() > 0 {
 		x.tick = r.Tick
 		x.frame(&r.Frame)
+	}
+	if x.states != nil {
+		if err := x.states.record(r); err != nil {
+			return err
+		}
 	}
 	switch r.Kind {
 	case record.KindHeader:
@@ -166,7 +181,7 @@ func (x *mcapExporter) record(r *record.Record) error {
 	case record.KindEnd:
 		x.log(2, "end", r.Text)
 	}
-	return x.err
+	return x.file.err
 }
 
 func (x *mcapExporter) begin(h *lockstep.Header) error {
@@ -252,32 +267,24 @@ func (x *mcapExporter) time(t lockstep.Tick) uint64 {
 	return uint64(t) * 1e9 / uint64(x.header.Settings.TickRate)
 }
 
-// write writes a message. Its error stays in x.err.
-func (x *mcapExporter) write(channel int, at uint64, v any) {
-	if x.err != nil {
-		return
-	}
-	var data []byte
-	if data, x.err = json.Marshal(v); x.err == nil {
-		x.sequence[channel]++
-		x.err = x.w.WriteMessage(&mcap.Message{ChannelID: uint16(channel + 1), Sequence: x.sequence[channel], LogTime: at, PublishTime: at, Data: data})
-	}
-}
+// write writes a message to one of the channels.
+func (x *mcapExporter) write(channel int, at uint64, v any) { x.file.write(x.channels[channel], at, v) }
 
-// end writes the last rates, and the metadata of the match.
+// end writes the last rates and values, and the metadata of the match.
 func (x *mcapExporter) end() error {
 	x.writeRates()
+	if x.states != nil {
+		x.states.end()
+	}
 	h := x.header
 	seed := fmt.Sprint(h.Settings.Seed)
 	if h.Engine == replay.ForeignEngine {
 		seed = "unknown"
 	}
-	err := x.w.WriteMetadata(&mcap.Metadata{Name: "match", Metadata: map[string]string{
+	x.file.metadata("match"+x.suffix, map[string]string{
 		"game": h.Game, "build": h.Build, "engine": h.Engine, "match": h.Match.String(), "platform": h.Platform,
 		"seed": seed, "players": fmt.Sprint(h.Settings.Players), "tick_rate": fmt.Sprint(h.Settings.TickRate), "ticks": fmt.Sprint(x.tick),
-	}})
-	if err == nil {
-		err = x.w.WriteMetadata(&mcap.Metadata{Name: "names", Metadata: x.names})
-	}
-	return errors.Join(x.err, err, x.w.Close())
+	})
+	x.file.metadata("names"+x.suffix, x.names)
+	return x.file.err
 }

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/foxglove/mcap/go/mcap"
@@ -37,7 +38,7 @@ func TestExportMCAP(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if err := exportMCAP(&out, replayOf(t, b), games.games()); err != nil {
+		if err := exportMCAP(&out, []mcapMatch{{replayOf(t, b), path}}, games.games(), mcapFields{}); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		read := readMCAP(t, out.Bytes(), info.Header.Settings.TickRate)
@@ -77,6 +78,14 @@ type mcapRead struct {
 	inRates  int            // commands that the rates sum up
 	inChecks int            // mismatches that the checksums count
 	match    map[string]string
+	values   map[string][]mcapPoint // by topic below /state
+}
+
+// An mcapPoint is a value of a field.
+type mcapPoint struct {
+	tick  lockstep.Tick
+	value float64
+	text  string
 }
 
 // readMCAP reads a file and checks every message against its schema and tick.
@@ -87,7 +96,7 @@ func readMCAP(t *testing.T, b []byte, rate uint16) *mcapRead {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	read := &mcapRead{counts: make(map[string]int)}
+	read := &mcapRead{counts: make(map[string]int), values: make(map[string][]mcapPoint)}
 	messages, err := r.Messages(mcap.UsingIndex(true), mcap.InOrder(mcap.LogTimeOrder))
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +122,7 @@ func readMCAP(t *testing.T, b []byte, rate uint16) *mcapRead {
 			t.Fatalf("%s: got %s, want the fields of %s", channel.Topic, m.Data, schema.Data)
 		}
 		for name, p := range form.Properties {
-			if got := jsonType(value[name]); got != p.Type {
+			if got := jsonType(value[name]); got != p.Type && (got != "integer" || p.Type != "number") {
 				t.Fatalf("%s: %s is %s in %s, want %s", channel.Topic, name, got, m.Data, p.Type)
 			}
 		}
@@ -122,6 +131,10 @@ func readMCAP(t *testing.T, b []byte, rate uint16) *mcapRead {
 			t.Fatalf("%s: got time %d after %d for %s", channel.Topic, m.LogTime, last, m.Data)
 		}
 		last = m.LogTime
+		if topic, ok := strings.CutPrefix(channel.Topic, "/state/"); ok {
+			number, _ := value["value"].(float64)
+			read.values[topic] = append(read.values[topic], mcapPoint{lockstep.Tick(tick), number, value["text"].(string)})
+		}
 		if channel.Topic == "/rates" {
 			read.inRates += int(value["commands"].(float64))
 		}
@@ -138,7 +151,7 @@ func readMCAP(t *testing.T, b []byte, rate uint16) *mcapRead {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if meta.Name == "match" {
+		if meta.Name == "match" || meta.Name == "match/b" {
 			read.match = meta.Metadata
 		}
 	}
@@ -165,23 +178,21 @@ func jsonType(v any) string {
 
 // Any number of ticks without commands costs nothing, and every second with commands is counted.
 func TestExportMCAPEmptyTicks(t *testing.T) {
-	x := &mcapExporter{header: &lockstep.Header{Settings: lockstep.DefaultSettings(2)}}
 	var out bytes.Buffer
-	var err error
-	if x.w, err = mcap.NewWriter(&out, &mcap.WriterOptions{Chunked: true}); err != nil {
+	file, err := newMCAPFile(&out)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := x.writeChannels(); err != nil {
-		t.Fatal(err)
-	}
+	x := &mcapExporter{file: file, header: &lockstep.Header{Settings: lockstep.DefaultSettings(2)}}
+	x.writeChannels()
 	for _, tick := range []lockstep.Tick{1, 5, 1 << 30, 1<<30 + 100, lockstep.MaxTick} {
 		x.tick = tick
 		x.rate()
 	}
-	if x.err != nil {
-		t.Fatal(x.err)
+	if file.err != nil {
+		t.Fatal(file.err)
 	}
-	if n := x.sequence[onRates]; n < 5 || n > 12 {
+	if n := file.sequence[x.channels[onRates]]; n < 5 || n > 12 {
 		t.Errorf("wrote %d rates", n)
 	}
 }

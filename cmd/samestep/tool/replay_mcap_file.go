@@ -1,0 +1,66 @@
+//go:build !js
+
+package tool
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/foxglove/mcap/go/mcap"
+)
+
+// An mcapFile is the MCAP that is written. Its first error stays.
+type mcapFile struct {
+	w        *mcap.Writer
+	schemas  map[string]uint16 // the number of each, by name
+	sequence []uint32          // of the last message of each channel
+	err      error
+}
+
+func newMCAPFile(w io.Writer) (*mcapFile, error) {
+	writer, err := mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20, Compression: mcap.CompressionZSTD, IncludeCRC: true})
+	if err != nil {
+		return nil, err
+	}
+	return &mcapFile{w: writer, schemas: make(map[string]uint16)}, writer.WriteHeader(&mcap.Header{Library: "samestep"})
+}
+
+// channel adds a channel for messages with the properties of a JSON schema, and returns its number for write. Equal names
+// of schemas have equal properties.
+func (f *mcapFile) channel(topic, name, properties string) int {
+	id, ok := f.schemas[name]
+	if !ok {
+		id = uint16(len(f.schemas) + 1)
+		f.schemas[name] = id
+		schema := `{"type":"object","properties":{` + properties + `}}`
+		f.keep(f.w.WriteSchema(&mcap.Schema{ID: id, Name: name, Encoding: "jsonschema", Data: []byte(schema)}))
+	}
+	f.sequence = append(f.sequence, 0)
+	f.keep(f.w.WriteChannel(&mcap.Channel{ID: uint16(len(f.sequence)), SchemaID: id, Topic: topic, MessageEncoding: "json"}))
+	return len(f.sequence) - 1
+}
+
+// write writes a message.
+func (f *mcapFile) write(channel int, at uint64, v any) {
+	if f.err != nil {
+		return
+	}
+	data, err := json.Marshal(v)
+	if f.keep(err); err == nil {
+		f.sequence[channel]++
+		f.keep(f.w.WriteMessage(&mcap.Message{ChannelID: uint16(channel + 1), Sequence: f.sequence[channel], LogTime: at, PublishTime: at, Data: data}))
+	}
+}
+
+func (f *mcapFile) metadata(name string, values map[string]string) {
+	f.keep(f.w.WriteMetadata(&mcap.Metadata{Name: name, Metadata: values}))
+}
+
+func (f *mcapFile) keep(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func (f *mcapFile) close() error { return errors.Join(f.err, f.w.Close()) }
