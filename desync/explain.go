@@ -36,6 +36,9 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	w.history()
 	w.touches()
 	w.e.Traits = traitsOf(w.e.Who)
+	if w.options.Redact {
+		w.e.redact()
+	}
 	return &w.e, nil
 }
 
@@ -114,7 +117,7 @@ func (w *work) simulate() {
 		w.note("the game's code is not here (%v): nothing was simulated again, so the first divergent tick and the command are not looked for", err)
 		return
 	}
-	if words, err := lockstep.NewDescriber(w.log.header, g); err == nil {
+	if words, err := lockstep.NewDescriber(w.log.header, g); err == nil && !w.options.Redact { // a game's words may have texts of people
 		w.words = words
 	}
 	const longest = 8 * lookBack

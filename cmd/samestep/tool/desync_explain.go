@@ -21,7 +21,7 @@ import (
 )
 
 func desyncCommand() *cli.Command {
-	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand(), desyncTriageCommand(), desyncLineCommand()}}
+	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand(), desyncTriageCommand(), desyncLineCommand(), desyncRedactCommand()}}
 }
 
 func desyncExplainCommand() *cli.Command {
@@ -38,6 +38,7 @@ field. Without the game's code, it uses the states and the log alone.
 Exits with 3 if it has explained the desync.`,
 		Flags: []cli.Flag{
 			jsonFlag, pathFlag, assetsFlag,
+			&cli.BoolFlag{Name: "redact", Usage: "leave out names of players, and strings in states and commands"},
 			&cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`"},
 			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields"},
 			&cli.IntFlag{Name: "max-ticks", Value: 100_000, Usage: "simulate at most `N` ticks to reach the desync"},
@@ -54,7 +55,7 @@ func desyncExplain(c *cli.Context) error {
 	frugal()
 	bar := newProgress(c.App.ErrWriter, c.Duration("budget").Milliseconds(), "ms")
 	e, err := explainFile(c.Args().First(), gamesOf(c), desync.Options{
-		Path: c.String(pathFlag.Name), Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"),
+		Path: c.String(pathFlag.Name), Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"), Redact: c.Bool("redact"),
 		Progress: func(spent, _ time.Duration) { bar.set(spent.Milliseconds()) },
 	})
 	bar.done()
