@@ -25,6 +25,7 @@ func masked(text string) string {
 
 // redact removes what people have written: names of players, and strings in states, commands and results.
 func (e *Explanation) redact() {
+	e.Redacted = true
 	for i := range e.Who {
 		e.Who[i].Name = ""
 	}
