@@ -35,6 +35,9 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	w.history()
 	w.touches()
 	w.e.Traits = traitsOf(w.e.Who)
+	if w.options.Redact {
+		w.e.redact()
+	}
 	return &w.e, nil
 }
 
@@ -79,7 +82,7 @@ func (w *work) read() error {
 		Match: h.Match.String(), Game: h.Game, Build: h.Build, Recorder: h.Platform,
 		Machine: lockstep.Platform(), TickRate: h.Settings.TickRate,
 		Tick: m.Tick, Agreed: m.Agreed, Began: m.Began, Player: m.Player, Tie: m.Tie, Section: m.Section,
-		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{}, Tried: []Tried{},
+		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{}, Tried: []Tried{}, Steps: []Step{},
 	}
 	for _, g := range m.Groups {
 		w.e.Groups = append(w.e.Groups, Group{BundleGroup: g})
@@ -111,7 +114,7 @@ func (w *work) simulate() {
 		w.note("the game's code is not here (%v): nothing was simulated again, so the first divergent tick and the command are not looked for", err)
 		return
 	}
-	if words, err := lockstep.NewDescriber(w.log.header, g); err == nil {
+	if words, err := lockstep.NewDescriber(w.log.header, g); err == nil && !w.options.Redact { // a game's words may have texts of people
 		w.words = words
 	}
 	const longest = 8 * lookBack

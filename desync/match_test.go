@@ -73,11 +73,11 @@ func newTable(tb testing.TB, f fault, inReferee bool) *table {
 // so many ticks.
 func newTableOf(tb testing.TB, f fault, inReferee bool, victim lockstep.Player, seed uint64, keyframeEvery lockstep.Tick) *table {
 	tb.Helper()
-	return newTableWith(tb, lockstep.MustGame(f.rules()), inReferee, keyframeEvery)
+	return newTableWith(tb, lockstep.MustGame(f.rules()), inReferee, victim, seed, keyframeEvery)
 }
 
 // newTableWith begins a match in which the victim or the referee has another game.
-func newTableWith(tb testing.TB, faulty *lockstep.Game, inReferee bool, keyframeEvery lockstep.Tick) *table {
+func newTableWith(tb testing.TB, faulty *lockstep.Game, inReferee bool, victim lockstep.Player, seed uint64, keyframeEvery lockstep.Tick) *table {
 	tb.Helper()
 	x := &table{game: trueGame(), sequence: make([]lockstep.Sequence, seats)}
 	settings := lockstep.DefaultSettings(seats)

@@ -34,7 +34,7 @@ func TestMuseum(t *testing.T) {
 		}, faultTick, "Units[7].Health", desync.AlteredField},
 	} {
 		t.Run(c.commit, func(t *testing.T) {
-			x := newTableWith(t, c.game(), true, 100)
+			x := newTableWith(t, c.game(), true, victim, 1, 100)
 			x.play(t, 400)
 			e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame})
 			if err != nil {

@@ -19,6 +19,9 @@ type Options struct {
 	// Fields is the maximum number of fields that are listed; 0 means 200.
 	Fields int
 
+	// Redact leaves out what people have written: names of players, and strings in states, commands and results.
+	Redact bool
+
 	// MaxTicks is the maximum number of ticks simulated to reach the desync; 0 means 100,000. If no keyframe is near
 	// enough, nothing is simulated.
 	MaxTicks int

@@ -35,6 +35,7 @@ func (e *Explanation) page() *words.Page {
 	}
 	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
 	t.Line("bug", "%s", e.Fingerprint)
+	listLines(t, "line", e.Line.lines())
 	listLines(t, "end", e.Ending.lines())
 	listLines(t, "again", e.Again.Lines())
 	t.Line("first", "%s", e.firstLine())

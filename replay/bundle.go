@@ -101,7 +101,7 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Re
 			if side.state == nil {
 				continue
 			}
-			*side.name = fmt.Sprintf("states/%d-%s.state", x.Tick, side.word)
+			*side.name = stateName(x.Tick, side.word)
 			if err := addFile(z, *side.name, side.state); err != nil {
 				return err
 			}
@@ -127,6 +127,10 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Re
 		return err
 	}
 	return z.Close()
+}
+
+func stateName(t lockstep.Tick, side string) string {
+	return fmt.Sprintf("states/%d-%s.state", t, side)
 }
 
 // bundleDate is the date of every file in a bundle. Without a date an entry has day 0 of month 0, which some readers

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // evidence returns the evidence of a desync of player 1 in the match of this package's tests.
@@ -62,6 +63,28 @@ func ExampleBundle() {
 	// {30 states/30-referee.state }
 	// wrong in the same way 22 [0000000000000001 0000000000000003]
 	// [2] <nil>
+}
+
+// A redacted bundle has no names and no chat. The texts that the match cannot be computed without stay.
+func ExampleRedactBundle() {
+	game, file := exampleFile()
+	var archive, out bytes.Buffer
+	if err := replay.WriteBundle(&archive, &lockstep.Header{Game: game.Name()}, evidence(), bytes.NewReader(file)); err != nil {
+		panic(err)
+	}
+	b, err := replay.OpenBundle(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+	if err == nil {
+		err = replay.RedactBundle(&out, b, 1<<20)
+	}
+	if err == nil {
+		b, err = replay.OpenBundle(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	}
+	fmt.Printf("%q %v\n", b.Manifest.Participants[1].Name, err)
+	stay, err := replay.PlainTexts(&lockstep.Header{StateSchema: state.MustCompile[struct{ Title string }]().Schema().AppendDescription(nil)})
+	fmt.Println(stay, err)
+	// Output:
+	// "" <nil>
+	// [state: Title] <nil>
 }
 
 // A bundle that WriteBundle wrote is readable even if its files compress extremely well.

@@ -10,16 +10,40 @@ import (
 )
 
 // WriteText writes the result for people.
-func (r *Result) WriteText(w io.Writer) error {
-	var p words.Page
+func (r *Result) WriteText(w io.Writer) error { return r.page().Write(w) }
+
+// Lines returns the text that WriteText writes, line by line.
+func (r *Result) Lines() []string {
+	var text strings.Builder
+	r.WriteText(&text) // to memory
+	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+}
+
+// Verdict says in one sentence what was found.
+func (r *Result) Verdict() string {
+	switch {
+	case r.Tick == 0:
+		return r.same()
+	case r.Finding == nil:
+		return fmt.Sprintf("tick %d has the same result on both sides when it is computed alone", r.Tick)
+	case r.Finding.Reason == Nothing:
+		return noProbe
+	}
+	return r.Finding.because()
+}
+
+const noProbe = "no probe differs: the difference arises in code without probes, such as a package outside the module or Derive"
+
+func (r *Result) page() *words.Page {
+	p := &words.Page{}
 	p.Line("sides", "A: %s", r.Sides[0])
 	p.Line("", "B: %s", r.Sides[1])
 	for i, text := range r.Notes {
 		p.Line(once("note", i), "%s", text)
 	}
 	if r.Tick == 0 {
-		p.Line("verdict", "%s", r.same())
-		return p.Write(w)
+		p.Line("verdict", "%s", r.Verdict())
+		return p
 	}
 	p.Line("diverged", "at tick %d", r.Tick)
 	for i, text := range r.Panics {
@@ -30,7 +54,7 @@ func (r *Result) WriteText(w io.Writer) error {
 	for i, f := range r.Fields {
 		p.Line(once("state", i), "%s: %s | %s", f.Path, f.Values[0], f.Values[1])
 	}
-	r.addFinding(&p)
+	r.addFinding(p)
 	if r.Dropped > 0 {
 		p.Line("limit", "%d events were too many to record", r.Dropped)
 	}
@@ -38,7 +62,7 @@ func (r *Result) WriteText(w io.Writer) error {
 		p.Line("took", "%s: %s to build, %s to run; %s and %s of %s", words.Seconds(r.took), seconds(r.BuildSeconds), seconds(r.RunSeconds),
 			words.Count(r.Events[0], "event"), words.Count(r.Events[1], "event"), words.Count(r.Probes, "probe"))
 	}
-	return p.Write(w)
+	return p
 }
 
 // WriteFinding writes only the finding, and which side is which.
@@ -54,7 +78,7 @@ func (r *Result) addFinding(p *words.Page) {
 		p.Line("phase", "%s", r.Phase)
 	}
 	if r.Finding == nil {
-		p.Line("verdict", "tick %d has the same result on both sides when it is computed alone", r.Tick)
+		p.Line("verdict", "%s", r.Verdict())
 	} else {
 		r.Finding.add(p)
 	}
@@ -86,7 +110,7 @@ func (r *Result) same() string {
 // add describes a finding.
 func (f *Finding) add(p *words.Page) {
 	if f.Reason == Nothing {
-		p.Line("verdict", "no probe differs: the difference arises in code without probes, such as a package outside the module or Derive")
+		p.Line("verdict", "%s", noProbe)
 		f.addWrites(p)
 		return
 	}

@@ -77,8 +77,9 @@ export class Viewer {
     );
   }
 
-  // show opens the replay of a name, or asks for a file.
-  show(name) {
+  // show opens the replay of a name, at the tick of the query if it has one, or asks for a file.
+  show(name, query) {
+    this.from = Number(query?.get("tick") ?? 0) || 0;
     this.root.hidden = false;
     this.showing = true;
     if (this.held) {
@@ -183,6 +184,7 @@ export class Viewer {
     this.seeking = false;
     this.panelsAt = this.before = 0;
     this.opened(about);
+    if (this.from > 0) this.go(this.from);
     this.look();
     this.#showPlaying();
     this.parts.focus.focus();

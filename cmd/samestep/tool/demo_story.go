@@ -208,7 +208,7 @@ func (d *demoChecks) failure() error {
 // explain explains the bundle, writes the page next to it, and compares the verdict with what was planted.
 func (d *demoChecks) explain() error {
 	x := &d.Explained
-	e, err := explainFile(x.Bundle, d.games, desync.Options{})
+	e, err := explainFile(d.program, x.Bundle, d.games, desync.Options{})
 	if err != nil {
 		return fmt.Errorf("%s: %w", x.Bundle, err)
 	}

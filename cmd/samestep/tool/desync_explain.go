@@ -21,7 +21,7 @@ import (
 )
 
 func desyncCommand() *cli.Command {
-	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand(), desyncTriageCommand(), desyncLineCommand()}}
+	return &cli.Command{Name: "desync", Usage: "find out why checksums differed", Subcommands: []*cli.Command{desyncExplainCommand(), desyncTriageCommand(), desyncLineCommand(), desyncRedactCommand()}}
 }
 
 func desyncExplainCommand() *cli.Command {
@@ -33,16 +33,18 @@ func desyncExplainCommand() *cli.Command {
 simulates the match in it again from the last tick at which all agreed, compares the
 states, and tries which single fault gives the wrong state: a command lost, doubled,
 moved or run in another order, one more draw from a random generator, an altered
-field. Without the game's code, it uses the states and the log alone.
+field. Without the game's code, it uses the states and the log alone. With --source,
+--other or --platform it also looks for the line of code, as desync line does.
 
 Exits with 3 if it has explained the desync.`,
-		Flags: []cli.Flag{
-			jsonFlag, pathFlag, assetsFlag,
+		Flags: append([]cli.Flag{
+			jsonFlag, pathFlag, assetsFlag, viewerFlag,
+			&cli.BoolFlag{Name: "redact", Usage: "leave out names of players, and strings in states and commands"},
 			&cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`"},
 			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields"},
 			&cli.IntFlag{Name: "max-ticks", Value: 100_000, Usage: "simulate at most `N` ticks to reach the desync"},
 			&cli.DurationFlag{Name: "budget", Value: 10 * time.Second, Usage: "search for the cause for at most `TIME`, and as long again for the commands"},
-		},
+		}, lineFlags()...),
 		Action: desyncExplain,
 	}
 }
@@ -51,10 +53,19 @@ func desyncExplain(c *cli.Context) error {
 	if err := cmp.Or(between(c, "fields", 1, 0), between(c, "max-ticks", 1, 0), between(c, "budget", time.Millisecond, 0)); err != nil {
 		return err
 	}
+	if viewer := c.String(viewerFlag.Name); viewer != "" && !strings.HasPrefix(viewer, "http://") && !strings.HasPrefix(viewer, "https://") {
+		return usagef("--viewer: got %q, want an address that begins with http:// or https://", viewer)
+	}
 	frugal()
 	bar := newProgress(c.App.ErrWriter, c.Duration("budget").Milliseconds(), "ms")
-	e, err := explainFile(c.Args().First(), gamesOf(c), desync.Options{
-		Path: c.String(pathFlag.Name), Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"),
+	path := c.Args().First()
+	f, err := replay.Open(path)
+	if err != nil {
+		return &fileError{path, err}
+	}
+	defer f.Close()
+	e, err := explainBundle(f, gamesOf(c), desync.Options{
+		Path: c.String(pathFlag.Name), Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"), Redact: c.Bool("redact"),
 		Progress: func(spent, _ time.Duration) { bar.set(spent.Milliseconds()) },
 	})
 	bar.done()
@@ -62,8 +73,10 @@ func desyncExplain(c *cli.Context) error {
 		return pathError(err)
 	}
 	if err != nil {
-		return &fileError{c.Args().First(), err}
+		return &fileError{path, err}
 	}
+	addLine(c, f, e)
+	handOver(e, c.App.Name, path, sidesOf(c), c.String(viewerFlag.Name))
 	page := c.String("html")
 	if page != "" {
 		if err := files.Create(page, func(out *os.File) error { return e.WriteHTML(out) }); err != nil {
@@ -75,17 +88,21 @@ func desyncExplain(c *cli.Context) error {
 		if page != "" {
 			newLiner(w)("page", "%s", page)
 		}
-	}, &fileError{c.Args().First(), errExplained})
+	}, &fileError{path, errExplained})
 }
 
-// explainFile explains the bundle in a file.
-func explainFile(path string, games replay.Games, o desync.Options) (*desync.Explanation, error) {
+// explainFile explains the bundle in a file, for readers who have a program.
+func explainFile(program, path string, games replay.Games, o desync.Options) (*desync.Explanation, error) {
 	f, err := replay.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return explainBundle(f, games, o)
+	e, err := explainBundle(f, games, o)
+	if err == nil {
+		handOver(e, program, path, "", "")
+	}
+	return e, err
 }
 
 func explainBundle(f *replay.File, games replay.Games, o desync.Options) (*desync.Explanation, error) {
@@ -94,12 +111,12 @@ func explainBundle(f *replay.File, games replay.Games, o desync.Options) (*desyn
 }
 
 // explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle.
-func explainer(log *slog.Logger, games replay.Games) func(path string) {
+func explainer(log *slog.Logger, program string, games replay.Games) func(path string) {
 	var one sync.Mutex
 	return func(path string) {
 		one.Lock()
 		defer one.Unlock()
-		e, err := explainFile(path, games, desync.Options{Budget: 3 * time.Second})
+		e, err := explainFile(program, path, games, desync.Options{Budget: 3 * time.Second})
 		page := strings.TrimSuffix(path, ".zip") + ".html"
 		if err == nil {
 			err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })

@@ -31,42 +31,53 @@ version with itself: the same match --runs times, and then each tick from the st
 the match against the same tick from a snapshot.
 
 Exits with 3 if anything differs.`,
-		Flags: []cli.Flag{
-			jsonFlag, assetsFlag,
-			&cli.StringFlag{Name: "source", Value: ".", Usage: "`FOLDER` in the module with the rules, or a git revision"},
-			&cli.StringFlag{Name: "other", Usage: "another version of it: a `FOLDER`, or a git revision"},
-			&cli.StringFlag{Name: "platform", Usage: "another `PLATFORM`: js/wasm with Node.js, linux/386, or one that an emulator runs"},
-			&cli.IntFlag{Name: "runs", Value: 4, Usage: "compute the match `N` times, without --other and --platform"},
-			&cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"},
-		},
+		Flags:  append([]cli.Flag{jsonFlag, assetsFlag, &cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"}}, lineFlags()...),
 		Action: onReplay(desyncLine),
 	}
 }
 
+// lineFlags say what the two sides are.
+func lineFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "source", Usage: "`FOLDER` in the module with the rules, or a git revision", DefaultText: "the current one"},
+		&cli.StringFlag{Name: "other", Usage: "another version of it: a `FOLDER`, or a git revision"},
+		&cli.StringFlag{Name: "platform", Usage: "another `PLATFORM`: js/wasm with Node.js, linux/386, or one that an emulator runs"},
+		&cli.IntFlag{Name: "runs", Value: 4, Usage: "compute the match `N` times, without --other and --platform"},
+	}
+}
+
 func desyncLine(c *cli.Context, f *replay.File) error {
-	if err := between(c, "runs", 2, 100); err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	o := line.Options{
-		Source: c.String("source"), Other: c.String("other"), Platform: c.String("platform"), Runs: c.Int("runs"),
-		Tick: lockstep.Tick(c.Uint("tick")),
-	}
-	if b := f.Bundle(); b != nil && o.Tick == 0 {
-		o.From, o.Last = b.Manifest.Agreed, b.Manifest.Tick
-	}
-	if err := lineAssets(c, f, &o); err != nil {
-		return err
-	}
-	found, err := line.Find(ctx, f, o)
+	found, err := findLine(c, f, lockstep.Tick(c.Uint("tick")))
 	if err != nil {
-		return cmp.Or(context.Cause(ctx), err)
+		return err
 	}
 	if found.Tick > 0 {
 		err = errDiffers
 	}
 	return report(c, found, err)
+}
+
+// findLine compares the two sides of the flags, at a tick or at the first one that differs.
+func findLine(c *cli.Context, f *replay.File, tick lockstep.Tick) (*line.Result, error) {
+	if err := between(c, "runs", 2, 100); err != nil {
+		return nil, err
+	}
+	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	o := line.Options{
+		Source: c.String("source"), Other: c.String("other"), Platform: c.String("platform"), Runs: c.Int("runs"), Tick: tick,
+	}
+	if b := f.Bundle(); b != nil && o.Tick == 0 {
+		o.From, o.Last = b.Manifest.Agreed, b.Manifest.Tick
+	}
+	if err := lineAssets(c, f, &o); err != nil {
+		return nil, err
+	}
+	found, err := line.Find(ctx, f, o)
+	if err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err)
+	}
+	return found, nil
 }
 
 // lineAssets adds the assets of the match: from the program's games, or else from the folder.

@@ -132,6 +132,10 @@ func TestWatchByKeyboard(t *testing.T) {
 	b.Keys(kb.Home)
 	b.At(0)
 	b.Keys("+++")
+	b.Visit("#/replay/duel.ssr?tick=40") // as the link of a desync's report
+	b.At(40)
+	b.Visit("#/replay/duel.ssr")
+	b.At(0)
 	b.Keys("\r") // picks what is in the middle, which may be nothing
 	for tabs := 0; !browser.Value[bool](b, `document.activeElement.className === "seek"`); tabs++ {
 		if tabs > 10 {

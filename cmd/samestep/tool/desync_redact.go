@@ -1,0 +1,69 @@
+//go:build !js
+
+package tool
+
+import (
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+func desyncRedactCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "redact",
+		Usage:     "write a bundle without names and chat, to give it to others",
+		ArgsUsage: "BUNDLE OUT",
+		Description: `OUT has the same match, states and checksums, and explain finds the same cause. It has no
+names of players, no chat and no other notes of people. Strings in the state, the
+configuration and the commands stay, because the match cannot be computed without them:
+redact lists these fields.`,
+		Flags:  []cli.Flag{jsonFlag},
+		Action: desyncRedact,
+	}
+}
+
+// A redactedBundle describes the bundle that was written.
+type redactedBundle struct {
+	File  string   `json:"file"`
+	Stays []string `json:"stays"` // fields that are strings
+}
+
+// maxRedacted is the largest replay that redact reads, as explain does.
+const maxRedacted = 256 << 20
+
+func desyncRedact(c *cli.Context) error {
+	in, out := c.Args().Get(0), c.Args().Get(1)
+	f, err := replay.Open(in)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b := f.Bundle()
+	if b == nil {
+		return &fileError{in, replay.ErrBundle}
+	}
+	frugal()
+	h, err := f.Header()
+	if err != nil {
+		return &fileError{in, err}
+	}
+	written := redactedBundle{File: out}
+	if written.Stays, err = replay.PlainTexts(h); err != nil {
+		return &fileError{in, err}
+	}
+	err = files.Create(out, func(file *os.File) error {
+		return ofFile(in, replay.RedactBundle(file, b, maxRedacted))
+	})
+	if err != nil {
+		return err
+	}
+	return tell(c, written, func(w io.Writer) {
+		line := newLiner(w)
+		line("written", "%s", out)
+		printLines(line, "stays", written.Stays)
+	}, nil)
+}

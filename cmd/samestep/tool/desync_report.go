@@ -1,0 +1,114 @@
+//go:build !js
+
+package tool
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/line"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+var viewerFlag = &cli.StringFlag{Name: "viewer", Usage: "link to the match on the server at `URL`, whose page shows replays"}
+
+// sideFlags are the flags of desync line that make explain look for the line.
+var sideFlags = []string{"source", "other", "platform"}
+
+// addLine looks for the line of code if a flag asks for it. A failure is a note: the rest of the report is as good.
+func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
+	if sidesOf(c) == "" {
+		return
+	}
+	found, err := findLine(c, f, 0)
+	if err != nil {
+		e.Notes = append(e.Notes, "the line of code was not found: "+err.Error())
+		return
+	}
+	details, err := json.Marshal(found)
+	if err != nil {
+		panic(err) // cannot happen: it is plain data
+	}
+	l := &desync.Line{Tick: found.Tick, Phase: found.Phase, Because: found.Verdict(), Text: found.Lines(), Result: details}
+	if f := found.Finding; f != nil && f.Reason != line.Nothing {
+		at := f.Place()
+		l.File, l.Number, l.Func, l.Source = at.File, at.Line, at.Func, at.Source
+	}
+	e.SetLine(l)
+}
+
+// handOver adds to an explanation what somebody needs who gets the report.
+func handOver(e *desync.Explanation, program, path, sides, viewer string) {
+	bundle := shellWord(path)
+	e.Bundle = filepath.Base(path)
+	step := func(why, format string, args ...any) {
+		e.Steps = append(e.Steps, desync.Step{Why: why, Command: program + " " + fmt.Sprintf(format, args...)})
+	}
+	step("Explain it again", "desync explain %s", bundle)
+	step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, ownSide(e)))
+	before := e.First.From - min(e.First.From, 1)
+	if len(e.Fields.List) > 0 {
+		field := e.Fields.List[0].Path
+		if len(e.Changes) > 0 {
+			field = e.Changes[0].Field // by its ID
+		}
+		step(fmt.Sprintf("Show the first field that differs as it was before, at tick %d", before), "replay dump %s --tick %d --path %s", bundle, before, shellWord(field))
+	}
+	match := matchFile(path)
+	at := fmt.Sprintf("#/replay/%s?tick=%d", url.PathEscape(match), before)
+	if viewer != "" {
+		e.Viewer = strings.TrimSuffix(viewer, "/") + "/" + at
+		return
+	}
+	e.Steps = append(e.Steps, desync.Step{
+		Why:     "Open it in the viewer, at http://127.0.0.1:8766/" + at,
+		Command: fmt.Sprintf("mkdir -p replays && %s replay seal %s %s && %[1]s serve --dir replays", program, bundle, shellWord("replays/"+match)),
+	})
+}
+
+// sidesOf returns the flags that say what the two sides are; "" for none.
+func sidesOf(c *cli.Context) (flags string) {
+	for _, name := range sideFlags {
+		if c.IsSet(name) {
+			flags += fmt.Sprintf(" --%s %s", name, shellWord(c.String(name)))
+		}
+	}
+	return flags
+}
+
+// ownSide names the platform that only the machines that differ have, as a flag; "" for none.
+func ownSide(e *desync.Explanation) string {
+	for _, t := range e.Traits {
+		if platform, _, _ := strings.Cut(t.Value, " "); t.Name == "platform" && t.Telling() && strings.Contains(platform, "/") {
+			return " --platform " + shellWord(platform)
+		}
+	}
+	return ""
+}
+
+// matchFile returns the name of the replay of the match whose server has written a bundle.
+func matchFile(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), bundleExtension)
+	if i := strings.LastIndex(name, "-desync-"); i > 0 {
+		name = name[:i]
+	}
+	return cmp.Or(name, "match") + replayExtension
+}
+
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// shellWord quotes a word for a shell.
+func shellWord(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

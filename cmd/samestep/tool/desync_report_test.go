@@ -1,0 +1,94 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+)
+
+// demoBundle plays a match with a planted desync, and returns its bundle.
+func demoBundle(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	var out bytes.Buffer
+	if code := run(t.Context(), []string{"samestep", "demo", "--seconds", "8", "--units", "120", "--dir", dir}, &out, &out); code != exitOK {
+		t.Fatalf("got exit code %d: %s", code, &out)
+	}
+	return filepath.Join(dir, "skirmish-desync-140-player3.zip")
+}
+
+// The commands of a report run.
+func TestReportSteps(t *testing.T) {
+	bundle := demoBundle(t)
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"samestep", "desync", "explain", bundle, "--json"}, &out, &errs); code != exitDesync {
+		t.Fatalf("got exit code %d: %s", code, &errs)
+	}
+	var e struct {
+		Bundle string
+		Steps  []desync.Step
+	}
+	if err := json.Unmarshal(out.Bytes(), &e); err != nil || e.Bundle != filepath.Base(bundle) || len(e.Steps) != 4 {
+		t.Fatalf("got %+v, %v", e, err)
+	}
+	t.Chdir(t.TempDir())
+	for i, want := range []string{"desync explain " + bundle, "desync line " + bundle, "replay dump " + bundle, "replay seal " + bundle} {
+		command := e.Steps[i].Command
+		if before, after, ok := strings.Cut(command, " && "); ok { // in a shell
+			if before != "mkdir -p replays" || os.Mkdir("replays", 0o700) != nil {
+				t.Errorf("got %q", before)
+			}
+			command, _, _ = strings.Cut(after, " && ")
+		}
+		if !strings.HasPrefix(command, "samestep "+want) {
+			t.Errorf("got %q, want %q", command, want)
+		}
+		if i == 1 {
+			continue // it needs a module
+		}
+		var out bytes.Buffer
+		args := strings.Split(strings.ReplaceAll(command, "'", ""), " ")
+		if code := run(t.Context(), args, &out, &out); code != exitOK && code != exitDesync || strings.Contains(out.String(), "usage:") {
+			t.Errorf("%q: got exit code %d: %s", args, code, &out)
+		}
+	}
+	if info, err := os.Stat("replays/skirmish.ssr"); err != nil || info.Size() == 0 {
+		t.Errorf("got no replay for the viewer: %v", err)
+	}
+}
+
+// With --other, explain names the line, and links to a viewer. A version without sources is a note.
+func TestReportLine(t *testing.T) {
+	testenv.Long(t)
+	_, err := exec.LookPath("go")
+	testenv.Or(t, "the go command", err)
+	bundle := demoBundle(t)
+	explain := func(args ...string) string {
+		var out bytes.Buffer
+		args = append([]string{"samestep", "desync", "explain", bundle, "--viewer", "https://play.example/"}, args...)
+		if code := run(t.Context(), args, &out, &out); code != exitDesync {
+			t.Errorf("%q: got exit code %d: %s", args, code, &out)
+		}
+		return out.String()
+	}
+	page := filepath.Join(t.TempDir(), "page.html")
+	if out := explain("--source", ".", "--html", page); !strings.Contains(out, "\nline       this version computes the same again") {
+		t.Errorf("got %s", out)
+	}
+	b, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(b), `<a href="https://play.example/#/replay/skirmish.ssr?tick=120">`) || !strings.Contains(string(b), " --source .</pre>") {
+		t.Errorf("got %v, and a page without the link or the command", err)
+	}
+	if out := explain("--other", "no-such-revision"); !strings.Contains(out, "the line of code was not found: ") || strings.Contains(out, "\nline ") {
+		t.Errorf("got %s", out)
+	}
+}

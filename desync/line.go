@@ -1,0 +1,61 @@
+package desync
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A Line is the line of code at which two sides begin to compute different states, as samestep desync line finds it.
+type Line struct {
+	File    string          `json:"file"` // relative to the module
+	Number  int             `json:"line"`
+	Func    string          `json:"func"`
+	Tick    lockstep.Tick   `json:"tick"`            // at which the two sides begin to differ; 0 if they do not
+	Phase   string          `json:"phase,omitempty"` // the part of Step, if the rules mark parts
+	Source  string          `json:"source"`          // the line itself
+	Because string          `json:"because"`
+	Text    []string        `json:"text"`              // all of the result, line by line
+	Result  json.RawMessage `json:"details,omitempty"` // the same for programs; empty in a redacted report
+}
+
+// SetLine adds the line to the explanation, and the second part to its fingerprint if the sides that were compared begin to
+// differ where the desync began.
+func (e *Explanation) SetLine(l *Line) {
+	own := *l
+	if e.Redacted {
+		own.Source, own.Because, own.Result = masked(l.Source), masked(l.Because), nil
+		own.Text = nil
+		for _, text := range l.Text {
+			own.Text = append(own.Text, masked(text))
+		}
+	}
+	e.Line = &own
+	switch {
+	case own.Tick == 0 || own.Func == "":
+	case own.Tick < e.First.From || own.Tick > e.First.To:
+		e.Notes = append(e.Notes, fmt.Sprintf("the sides that were compared for the line of code begin to differ at tick %d, and this desync did not begin there: the line may be another difference", own.Tick))
+	default:
+		e.Fingerprint.Phase, e.Fingerprint.Func = own.Phase, own.Func
+		e.Fingerprint.seal()
+	}
+}
+
+// lines returns the line with its place and source, and why it is the one; nil without one.
+func (l *Line) lines() []string {
+	if l == nil {
+		return nil
+	}
+	if l.File == "" {
+		return []string{l.Because}
+	}
+	return []string{fmt.Sprintf("%s:%d  in %s", l.File, l.Number, l.Func), "    " + strings.TrimSpace(l.Source), l.Because}
+}
+
+// A Step is a command with which a reader of the report goes on.
+type Step struct {
+	Why     string `json:"why"`
+	Command string `json:"command"`
+}

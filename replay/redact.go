@@ -1,0 +1,127 @@
+package replay
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// plainTopics are the topics of notes that have no text of people.
+var plainTopics = []string{record.TopicPresence, record.TopicInactive, record.TopicReady, coordinator.TopicReferee, host.TopicResumed}
+
+// RedactBundle writes a bundle without the names of players, and without the notes of its replay that may have texts of
+// people: names, chat, reasons, and those with topics of a game. The match, its checksums and the states stay, so it can be
+// explained as before. [PlainTexts] names what texts remain. Of a torn or damaged replay, only the readable part is copied. A
+// replay of more than maxBytes is [ErrLimit].
+func RedactBundle(w io.Writer, b *Bundle, maxBytes int64) error {
+	z := zip.NewWriter(w)
+	m := b.Manifest
+	m.Participants = slices.Clone(m.Participants)
+	for i := range m.Participants {
+		m.Participants[i].Name = ""
+	}
+	m.Exhibits = slices.Clone(m.Exhibits)
+	for i := range m.Exhibits {
+		x := &m.Exhibits[i]
+		for _, side := range []struct {
+			name *string
+			word string
+		}{{&x.Referee, "referee"}, {&x.Player, "player"}} {
+			if *side.name == "" {
+				continue
+			}
+			p, err := b.State(*side.name)
+			if err != nil {
+				return err
+			}
+			*side.name = stateName(x.Tick, side.word) // a stranger's bundle may have any other
+			if err := addFile(z, *side.name, p); err != nil {
+				return err
+			}
+		}
+	}
+	text, err := json.MarshalIndent(&m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := addFile(z, manifestName, text); err != nil {
+		return err
+	}
+	file, err := b.Replay(maxBytes)
+	if err != nil {
+		return err
+	}
+	if file, err = redacted(file); err != nil {
+		return err
+	}
+	if err := addFile(z, bundleReplay, file); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// redacted returns the readable part of a replay without texts of people.
+func redacted(file []byte) ([]byte, error) {
+	r, err := NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	w := NewWriter(&out, WriterOptions{})
+	err = Play(r, nil, func(rec *record.Record) error {
+		if rec.Kind == record.KindNote && !slices.Contains(plainTopics, rec.Topic) {
+			return nil
+		}
+		return w.Append(r.Record())
+	})
+	if err != nil && (!errors.As(err, new(*DamageError)) || !r.began) {
+		return nil, err
+	}
+	err = w.Flush()
+	return out.Bytes(), err
+}
+
+// PlainTexts names the texts of a match that [RedactBundle] cannot remove, because the match cannot be computed without them:
+// fields of its states, its configuration, its commands and its result that are strings.
+func PlainTexts(h *lockstep.Header) ([]string, error) {
+	all := []string{}
+	add := func(what string, description []byte) error {
+		if len(description) == 0 {
+			return nil
+		}
+		s, err := state.ParseSchema(description)
+		if err == nil {
+			all = appendTexts(all, what, s.Root())
+		}
+		return err
+	}
+	err := errors.Join(add("state", h.StateSchema), add("configuration", h.ConfigSchema), add("result", h.ResultSchema))
+	for _, c := range h.Commands {
+		err = errors.Join(err, add("command "+c.Name, c.Schema))
+	}
+	return all, err
+}
+
+// appendTexts appends the fields at or below a node that are strings.
+func appendTexts(all []string, what string, n state.Node) []string {
+	switch n.Kind() {
+	case state.String:
+		return append(all, what+": "+n.Path())
+	case state.Struct:
+		for i := range n.NumFields() {
+			all = appendTexts(all, what, n.Field(i))
+		}
+	case state.Array, state.Slice:
+		return appendTexts(all, what, n.Elem())
+	}
+	return all
+}
