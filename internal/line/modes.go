@@ -21,7 +21,7 @@ func isEnd(err error) bool { return errors.Is(err, io.EOF) }
 func (s *search) versions(ctx context.Context) error {
 	other, err := s.dir, error(nil)
 	if s.Other != "" {
-		if other, err = checkout(s.repo, s.Other, filepath.Join(s.folder, "checkout")); err != nil {
+		if other, err = s.finder.checkout(s.repo, s.Other); err != nil {
 			return err
 		}
 	}

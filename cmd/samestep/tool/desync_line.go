@@ -20,7 +20,7 @@ func desyncLineCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "line",
 		Usage:     "find the line of code at which two versions, runs or platforms begin to compute different states",
-		ArgsUsage: "BUNDLE|REPLAY",
+		ArgsUsage: "BUNDLE|REPLAY...",
 		Description: `Builds a copy of the rules with probes, computes the match on two sides, and compares
 the first tick that differs probe by probe: the first probe that differs is the line.
 It needs the sources of the game and the go command, and changes neither the sources
@@ -29,6 +29,9 @@ nor the replay. See docs/desync-line.md.
 The sides are two versions with --other, two platforms with --platform, and else one
 version with itself: the same match --runs times, and then each tick from the start of
 the match against the same tick from a snapshot.
+
+Several files, or a folder with replays and bundles, are grouped by the line that they name,
+with one finding for each group. The probes are built once.
 
 Exits with 3 if anything differs.`,
 		Flags: []cli.Flag{
@@ -39,16 +42,71 @@ Exits with 3 if anything differs.`,
 			&cli.IntFlag{Name: "runs", Value: 4, Usage: "compute the match `N` times, without --other and --platform"},
 			&cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"},
 		},
-		Action: onReplay(desyncLine),
+		Action: desyncLine,
 	}
 }
 
-func desyncLine(c *cli.Context, f *replay.File) error {
+func desyncLine(c *cli.Context) error {
 	if err := between(c, "runs", 2, 100); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	x, err := line.NewFinder()
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	find := func(f *replay.File) (*line.Result, error) {
+		found, err := findLine(ctx, c, x, f)
+		return found, cmp.Or(context.Cause(ctx), err)
+	}
+	args := c.Args().Slice()
+	if !isBatch(args) {
+		return withReplay(args[0], func(f *replay.File) error {
+			found, err := find(f)
+			if err != nil {
+				return err
+			}
+			if found.Tick > 0 {
+				err = errDiffers
+			}
+			return report(c, found, err)
+		})
+	}
+	b, err := newBatch(c, args, ".zip")
+	if err != nil {
+		return err
+	}
+	return b.lines(ctx, c, find)
+}
+
+// lines groups the files of a batch by the line that they name.
+func (b *batch) lines(ctx context.Context, c *cli.Context, find func(*replay.File) (*line.Result, error)) error {
+	var s line.Summary
+	var failed error
+	for _, in := range b.inputs {
+		var found *line.Result
+		row := in.run(func(f *replay.File, _ batchInput) (row batchRow) {
+			found, row.err = find(f)
+			return row
+		})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if row.err != nil {
+			failed = row.err
+		}
+		s.Add(in.path, found, row.err)
+	}
+	if s.Differs() {
+		failed = errDiffers
+	}
+	return report(c, &s, failed)
+}
+
+// findLine looks for the line in one file.
+func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.File) (*line.Result, error) {
 	o := line.Options{
 		Source: c.String("source"), Other: c.String("other"), Platform: c.String("platform"), Runs: c.Int("runs"),
 		Tick: lockstep.Tick(c.Uint("tick")),
@@ -57,16 +115,9 @@ func desyncLine(c *cli.Context, f *replay.File) error {
 		o.From, o.Last = b.Manifest.Agreed, b.Manifest.Tick
 	}
 	if err := lineAssets(c, f, &o); err != nil {
-		return err
+		return nil, err
 	}
-	found, err := line.Find(ctx, f, o)
-	if err != nil {
-		return cmp.Or(context.Cause(ctx), err)
-	}
-	if found.Tick > 0 {
-		err = errDiffers
-	}
-	return report(c, found, err)
+	return x.Find(ctx, f, o)
 }
 
 // lineAssets adds the assets of the match: from the program's games, or else from the folder.

@@ -59,36 +59,39 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// newBatch finds the files that arguments name.
-func newBatch(c *cli.Context, args []string) (*batch, error) {
-	if err := between(c, jobsFlag.Name, 0, 0); err != nil {
-		return nil, err
+// newBatch finds the files that arguments name: of a folder the replays, and those with one of the further extensions.
+func newBatch(c *cli.Context, args []string, further ...string) (*batch, error) {
+	if c.Value(jobsFlag.Name) != nil {
+		if err := between(c, jobsFlag.Name, 0, 0); err != nil {
+			return nil, err
+		}
 	}
 	b := &batch{}
+	extensions := append([]string{".ssr"}, further...)
 	for _, name := range args {
 		if !isFolder(name) {
 			b.inputs = append(b.inputs, batchInput{path: name, rel: filepath.Base(name), open: replay.Open})
 			continue
 		}
 		before := len(b.inputs)
-		b.addFolder(name)
+		b.addFolder(name, extensions)
 		if len(b.inputs) == before {
-			return nil, fmt.Errorf("%s: no *.ssr files in this folder", name)
+			return nil, fmt.Errorf("%s: no *%s files in this folder", name, strings.Join(extensions, " or *"))
 		}
 	}
 	b.jobs = min(cmp.Or(c.Int(jobsFlag.Name), runtime.GOMAXPROCS(0)), len(b.inputs))
 	return b, nil
 }
 
-// addFolder adds the replays in and below a folder, in the order of their names.
-func (b *batch) addFolder(root string) {
+// addFolder adds the files with one of the extensions in and below a folder, in the order of their names.
+func (b *batch) addFolder(root string, extensions []string) {
 	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			b.inputs = append(b.inputs, batchInput{path: path, err: err})
 		case d.IsDir() && d.Name() == liveFolder && path != root:
 			return fs.SkipDir
-		case d.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), ".ssr"):
+		case d.Type().IsRegular() && slices.Contains(extensions, strings.ToLower(filepath.Ext(path))):
 			rel, err := filepath.Rel(root, path)
 			b.inputs = append(b.inputs, batchInput{path, rel, replay.OpenNoFollow, err})
 		}
