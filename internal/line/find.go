@@ -29,16 +29,17 @@ const (
 
 // A Result is what was compared, and what was found.
 type Result struct {
-	Mode    Mode          `json:"mode"`
-	Sides   [2]string     `json:"sides"`
-	Notes   []string      `json:"notes,omitempty"` // how the sources differ from those that recorded the replay
-	First   lockstep.Tick `json:"first"`           // the first tick that was computed, less one
-	Last    lockstep.Tick `json:"last"`            // and the last
-	Tick    lockstep.Tick `json:"tick,omitempty"`  // the first whose results differ; 0 for none
-	Fields  []Field       `json:"fields,omitempty"`
-	Phase   string        `json:"phase,omitempty"` // the part of Step in which the states began to differ, if it marks them
-	Panics  [2]string     `json:"panics"`          // of the rules, in the tick
-	Finding *Finding      `json:"finding,omitempty"`
+	Mode     Mode          `json:"mode"`
+	Sides    [2]string     `json:"sides"`
+	Notes    []string      `json:"notes,omitempty"`    // how the sources differ from those that recorded the replay
+	First    lockstep.Tick `json:"first"`              // the first tick that was computed, less one
+	Last     lockstep.Tick `json:"last"`               // and the last
+	Reported *Reported     `json:"reported,omitempty"` // of a bundle
+	Tick     lockstep.Tick `json:"tick,omitempty"`     // the first whose results differ; 0 for none
+	Fields   []Field       `json:"fields,omitempty"`
+	Phase    string        `json:"phase,omitempty"` // the part of Step in which the states began to differ, if it marks them
+	Panics   [2]string     `json:"panics"`          // of the rules, in the tick
+	Finding  *Finding      `json:"finding,omitempty"`
 
 	Probes       int           `json:"probes"`
 	Events       [2]int        `json:"events"`

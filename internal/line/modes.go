@@ -64,6 +64,9 @@ func (s *search) two(ctx context.Context, sides [2]*side) error {
 		if err != nil {
 			return err
 		}
+		if err := s.reported(done[:]...); err != nil {
+			return err
+		}
 		if err := s.firstTick(done[0], done[1]); err != nil || s.Tick == 0 {
 			return err
 		}
@@ -149,6 +152,9 @@ func (s *search) again(ctx context.Context, a *side, log string) error {
 			done = append(done, one)
 		}
 		s.result.RunSeconds += time.Since(from).Seconds()
+		if err := s.reported(done[0]); err != nil {
+			return err
+		}
 		first := lockstep.Tick(0)
 		for _, one := range done[1:] {
 			s.Tick = 0

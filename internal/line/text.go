@@ -17,6 +17,11 @@ func (r *Result) WriteText(w io.Writer) error {
 	for i, text := range r.Notes {
 		p.Line(once("note", i), "%s", text)
 	}
+	if r.Reported != nil {
+		for i, text := range r.Reported.Text {
+			p.Line(once("bundle", i), "%s", text)
+		}
+	}
 	if r.Tick == 0 {
 		p.Line("verdict", "%s", r.same())
 		return p.Write(w)
