@@ -82,7 +82,7 @@ func (b *selfish) find(t *testing.T, path string) *Result {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := &search{file: f, head: header(t, f), folder: t.TempDir(), result: &Result{}}
+	s := searchIn(t, f)
 	s.dir, s.Edits, s.Last = filepath.Join("..", ".."), edits, 400
 	if err := s.alone(context.Background()); err != nil {
 		t.Fatal(b.name, err)

@@ -30,16 +30,17 @@ const (
 
 // A Result is what was compared, and what was found.
 type Result struct {
-	Mode    Mode          `json:"mode"`
-	Sides   [2]string     `json:"sides"`
-	Notes   []string      `json:"notes,omitempty"` // how the sources differ from those that recorded the replay
-	First   lockstep.Tick `json:"first"`           // the first tick that was computed, less one
-	Last    lockstep.Tick `json:"last"`            // and the last
-	Tick    lockstep.Tick `json:"tick,omitempty"`  // the first whose results differ; 0 for none
-	Fields  []Field       `json:"fields,omitempty"`
-	Phase   string        `json:"phase,omitempty"` // the part of Step in which the states began to differ, if it marks them
-	Panics  [2]string     `json:"panics"`          // of the rules, in the tick
-	Finding *Finding      `json:"finding,omitempty"`
+	Mode     Mode          `json:"mode"`
+	Sides    [2]string     `json:"sides"`
+	Notes    []string      `json:"notes,omitempty"`    // how the sources differ from those that recorded the replay
+	First    lockstep.Tick `json:"first"`              // the first tick that was computed, less one
+	Last     lockstep.Tick `json:"last"`               // and the last
+	Reported *Reported     `json:"reported,omitempty"` // of a bundle
+	Tick     lockstep.Tick `json:"tick,omitempty"`     // the first whose results differ; 0 for none
+	Fields   []Field       `json:"fields,omitempty"`
+	Phase    string        `json:"phase,omitempty"` // the part of Step in which the states began to differ, if it marks them
+	Panics   [2]string     `json:"panics"`          // of the rules, in the tick
+	Finding  *Finding      `json:"finding,omitempty"`
 
 	Probes       int           `json:"probes"`
 	Events       [2]int        `json:"events"`
@@ -49,14 +50,12 @@ type Result struct {
 	took         time.Duration // of the whole
 }
 
-// ErrReplay is wrapped by the errors of a replay that no rules can compute.
-var ErrReplay = errors.New("line: the match cannot be computed")
-
 // A search is the work of Find.
 type search struct {
 	Options
 	file   *replay.File
 	head   *lockstep.Header
+	finder *Finder
 	dir    string // the sources of side A
 	repo   string // a folder in their repository, if they have one
 	folder string
@@ -66,36 +65,35 @@ type search struct {
 
 // Find compares two computations of the match in a file.
 func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
-	h, err := f.Header()
+	x, err := NewFinder()
 	if err != nil {
 		return nil, err
 	}
-	if h.Engine == replay.ForeignEngine {
-		return nil, fmt.Errorf("%w: it was imported from another engine", ErrReplay)
+	defer x.Close()
+	return x.Find(ctx, f, o)
+}
+
+// find compares two computations of the match in the file.
+func (s *search) find(ctx context.Context) (*Result, error) {
+	if s.Other != "" && s.Platform != "" {
+		return nil, errors.New("line: want another version or another platform, not both")
 	}
-	folder, err := os.MkdirTemp("", "samestep-line-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(folder)
-	if o.Source == "" {
-		o.Source = "."
-	}
-	s := &search{Options: o, file: f, head: h, folder: folder, result: &Result{}}
 	if err := s.openSource(); err != nil {
 		return nil, err
 	}
-	s.compareSources(h)
+	tree := sourceTree{s.Source, s.repo, s.dir != s.repo, s.Other}
+	s.result.Notes = tree.compare(s.head)
+	if b := s.file.Bundle(); b != nil && s.Other == "" && s.Platform == "" {
+		s.result.Notes = append(s.result.Notes, proposeSides(s.head, &b.Manifest)...)
+	}
 	if err := s.writeAssets(); err != nil {
 		return nil, err
 	}
-	from := time.Now()
+	from, err := time.Now(), error(nil)
 	switch {
-	case o.Other != "" && o.Platform != "":
-		return nil, errors.New("line: want another version or another platform, not both")
-	case o.Other != "" || o.Edits != nil && o.Platform == "":
+	case s.Other != "" || s.Edits != nil && s.Platform == "":
 		err = s.versions(ctx)
-	case o.Platform != "":
+	case s.Platform != "":
 		err = s.platforms(ctx)
 	default:
 		err = s.alone(ctx)
@@ -110,7 +108,7 @@ func (s *search) openSource() (err error) {
 	if info, wrong := os.Stat(s.Source); wrong != nil || !info.IsDir() {
 		s.repo = "."
 	}
-	s.dir, err = checkout(s.repo, s.Source, filepath.Join(s.folder, "source"))
+	s.dir, err = s.finder.checkout(s.repo, s.Source)
 	return err
 }
 
@@ -136,7 +134,7 @@ func (s *search) writeAssets() error {
 }
 
 func (s *search) side(name, dir string) *side {
-	return &side{name: name, dir: dir, folder: filepath.Join(s.folder, name)}
+	return s.finder.side(name, dir, s.Platform, s.head.Game)
 }
 
 // build builds sides at the same time.
@@ -144,8 +142,14 @@ func (s *search) build(ctx context.Context, sides ...*side) error {
 	from := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
 	for _, one := range sides {
+		if one.binary != "" {
+			continue // for another file
+		}
 		group.Go(func() error {
-			if err := one.build(ctx, s.head.Game); err != nil {
+			if one.failed == nil {
+				one.failed = one.build(ctx, s.head.Game)
+			}
+			if err := one.failed; err != nil {
 				return recordedBy(s.head, fmt.Errorf("%w (%s)", err, one.dir))
 			}
 			return nil
@@ -155,7 +159,7 @@ func (s *search) build(ctx context.Context, sides ...*side) error {
 	s.result.BuildSeconds = time.Since(from).Seconds()
 	if err == nil {
 		s.result.Probes = len(sides[0].source.Sites)
-		s.compareModule(s.head, sides[0])
+		s.result.Notes = append(s.result.Notes, compareModule(s.head, sides[0])...)
 	}
 	return err
 }

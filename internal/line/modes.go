@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
@@ -18,7 +17,7 @@ func isEnd(err error) bool { return errors.Is(err, io.EOF) }
 func (s *search) versions(ctx context.Context) error {
 	other, err := s.dir, error(nil)
 	if s.Other != "" {
-		if other, err = checkout(s.repo, s.Other, filepath.Join(s.folder, "checkout")); err != nil {
+		if other, err = s.finder.checkout(s.repo, s.Other); err != nil {
 			return err
 		}
 	}
@@ -59,6 +58,9 @@ func (s *search) two(ctx context.Context, sides [2]*side) error {
 		j := program.Job{Kind: program.Hashes, Log: log, Assets: s.assets, Tick: uint32(s.Last)}
 		done, err := s.pair(ctx, "hashes", sides, [2]program.Job{j, j})
 		if err != nil {
+			return err
+		}
+		if err := s.reported(done[:]...); err != nil {
 			return err
 		}
 		if err := s.firstTick(done[0], done[1]); err != nil || s.Tick == 0 {
@@ -146,6 +148,9 @@ func (s *search) again(ctx context.Context, a *side, log string) error {
 			done = append(done, one)
 		}
 		s.result.RunSeconds += time.Since(from).Seconds()
+		if err := s.reported(done[0]); err != nil {
+			return err
+		}
 		first := lockstep.Tick(0)
 		for _, one := range done[1:] {
 			s.Tick = 0

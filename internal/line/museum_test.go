@@ -124,7 +124,8 @@ func (r *relic) find(t *testing.T, path string) *Result {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := &search{file: f, head: header(t, f), folder: t.TempDir(), result: &Result{Mode: r.mode}}
+	s := searchIn(t, f)
+	s.result.Mode = r.mode
 	s.dir, s.Last = filepath.Join("..", ".."), 400
 	whole := editing(t, editing(t, nil, r.reach), r.mistake)
 	switch s.Edits = whole; r.mode {

@@ -22,7 +22,7 @@ func TestPlatformBug(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := &search{file: f, head: header(t, f), folder: t.TempDir(), result: &Result{}}
+	s := searchIn(t, f)
 	s.dir, s.Edits, s.Platform = filepath.Join("..", ".."), edits, "linux/386"
 	if err := s.platforms(context.Background()); err != nil {
 		t.Fatal(err)

@@ -11,42 +11,48 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// note adds what the reader should know about the sides.
-func (s *search) note(format string, args ...any) {
-	s.result.Notes = append(s.result.Notes, fmt.Sprintf(format, args...))
+// notes are what the reader should know about the sides.
+type notes []string
+
+func (n *notes) add(format string, args ...any) { *n = append(*n, fmt.Sprintf(format, args...)) }
+
+// A sourceTree is the sources of side A, as somebody has named them.
+type sourceTree struct {
+	name       string
+	repo       string // a folder in their repository, if they have one
+	checkedOut bool   // name is a revision of the repository, and not what is in its working tree
+	other      string // what side B is; "" if it is no other version
 }
 
-// compareSources notes how the sources differ from those of the programs that played the match, as far as the file tells.
-func (s *search) compareSources(h *lockstep.Header) {
+// compare says how the sources differ from those of the recorder, as far as the file tells.
+func (s *sourceTree) compare(h *lockstep.Header) (n notes) {
 	recorder := record.ParseSources(h.Sources)
 	if recorder.Modified {
-		s.note("the replay was recorded by changed files of revision %s, which no repository has", recorder.Revision)
+		n.add("the replay was recorded by changed files of revision %s, which no repository has", recorder.Revision)
 	}
 	head, err := git(s.repo, "rev-parse", "HEAD")
-	if wanted := revisionOf(recorder); wanted != "" && s.dir == s.repo {
+	if wanted := revisionOf(recorder); wanted != "" && !s.checkedOut {
 		switch _, lacks := exec.LookPath("git"); {
 		case lacks != nil:
-			s.note("git is not installed: nothing tells whether %s is revision %s, which recorded the replay", s.Source, wanted)
+			n.add("git is not installed: nothing tells whether %s is revision %s, which recorded the replay", s.name, wanted)
 		case err != nil:
-			s.note("%s is in no git repository: nothing tells whether it is revision %s, which recorded the replay", s.Source, wanted)
+			n.add("%s is in no git repository: nothing tells whether it is revision %s, which recorded the replay", s.name, wanted)
 		default:
-			s.compareRevision(strings.TrimSpace(string(head)), wanted)
+			s.compareRevision(strings.TrimSpace(string(head)), wanted, &n)
 		}
 	}
-	if b := s.file.Bundle(); b != nil && s.Other == "" && s.Platform == "" {
-		s.proposeSides(h, &b.Manifest)
-	}
+	return n
 }
 
 // compareRevision notes if the working tree is not the revision that recorded the replay.
-func (s *search) compareRevision(head, wanted string) {
+func (s *sourceTree) compareRevision(head, wanted string, n *notes) {
 	found, err := git(s.repo, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted+"^{commit}")
 	if err != nil {
-		s.note("the replay was recorded by revision %s, which this repository does not have (git fetch)", wanted)
+		n.add("the replay was recorded by revision %s, which this repository does not have (git fetch)", wanted)
 		return
 	}
 	revision := strings.TrimSpace(string(found))
-	if other, err := git(s.repo, "rev-parse", "--verify", "--quiet", "--end-of-options", s.Other+"^{commit}"); s.Other != "" && err == nil && strings.TrimSpace(string(other)) == revision {
+	if other, err := git(s.repo, "rev-parse", "--verify", "--quiet", "--end-of-options", s.other+"^{commit}"); s.other != "" && err == nil && strings.TrimSpace(string(other)) == revision {
 		return // it is side B
 	}
 	changed, err := git(s.repo, "status", "--porcelain", "--", ".")
@@ -54,11 +60,11 @@ func (s *search) compareRevision(head, wanted string) {
 	how := fmt.Sprintf("use --source %s, or git worktree add ../%s-%s %s", short, worktreeName(s.repo), short, short)
 	switch dirty := err == nil && len(changed) > 0; {
 	case head != revision && dirty:
-		s.note("the replay was recorded by revision %s, and %s is at %s with changes: %s", short, s.Source, head[:shortRevision], how)
+		n.add("the replay was recorded by revision %s, and %s is at %s with changes: %s", short, s.name, head[:shortRevision], how)
 	case head != revision:
-		s.note("the replay was recorded by revision %s, and %s is at %s: %s", short, s.Source, head[:shortRevision], how)
+		n.add("the replay was recorded by revision %s, and %s is at %s: %s", short, s.name, head[:shortRevision], how)
 	case dirty:
-		s.note("%s has changes since revision %s, which recorded the replay: %s", s.Source, short, how)
+		n.add("%s has changes since revision %s, which recorded the replay: %s", s.name, short, how)
 	}
 }
 
@@ -93,8 +99,8 @@ func revisionOf(s record.Sources) string {
 	return version
 }
 
-// proposeSides notes in what the player's program differs from the recorder's.
-func (s *search) proposeSides(h *lockstep.Header, m *replay.Manifest) {
+// proposeSides says in what the player's program differs from the recorder's.
+func proposeSides(h *lockstep.Header, m *replay.Manifest) (n notes) {
 	recorder := record.ParseSources(h.Sources)
 	for i := range m.Participants {
 		p := &m.Participants[i]
@@ -103,17 +109,18 @@ func (s *search) proposeSides(h *lockstep.Header, m *replay.Manifest) {
 		}
 		theirs := record.ParseSources(p.Sources)
 		if revision := revisionOf(theirs); theirs.Module != "" && theirs.Module != recorder.Module && recorder.Module != "" {
-			s.note("player %d played with module %s, the recorder with %s: compare with --other FOLDER", p.Player, theirs.Module, recorder.Module)
+			n.add("player %d played with module %s, the recorder with %s: compare with --other FOLDER", p.Player, theirs.Module, recorder.Module)
 		} else if revision != "" && revision != revisionOf(recorder) {
-			s.note("player %d played with revision %s%s: compare with --other %s", p.Player, revision, changedText(theirs), revision[:min(shortRevision, len(revision))])
+			n.add("player %d played with revision %s%s: compare with --other %s", p.Player, revision, changedText(theirs), revision[:min(shortRevision, len(revision))])
 		} else if theirs.Modified && !recorder.Modified {
-			s.note("player %d played with changed files of revision %s, which no repository has: compare with --other FOLDER", p.Player, revision)
+			n.add("player %d played with changed files of revision %s, which no repository has: compare with --other FOLDER", p.Player, revision)
 		}
 		mine, _, _ := strings.Cut(h.Platform, " ")
 		if platform, _, _ := strings.Cut(p.Platform, " "); platform != mine && strings.Contains(platform, "/") {
-			s.note("player %d played on %s, the recorder on %s: compare with --platform %s", p.Player, platform, mine, platform)
+			n.add("player %d played on %s, the recorder on %s: compare with --platform %s", p.Player, platform, mine, platform)
 		}
 	}
+	return n
 }
 
 func changedText(s record.Sources) string {
@@ -123,18 +130,19 @@ func changedText(s record.Sources) string {
 	return ""
 }
 
-// compareModule notes if the rules that were found are in another module than those of the recorder.
-func (s *search) compareModule(h *lockstep.Header, a *side) {
+// compareModule says if the rules that were found are in another module than those of the recorder.
+func compareModule(h *lockstep.Header, a *side) (n notes) {
 	module := record.ParseSources(h.Sources).Module
 	if module == "" {
-		return
+		return nil
 	}
 	for _, r := range a.source.Rules {
 		if r.Package == module || strings.HasPrefix(r.Package, module+"/") {
-			return
+			return nil
 		}
 	}
-	s.note("the replay was recorded by module %s, and these rules are of package %s", module, a.source.Rules[0].Package)
+	n.add("the replay was recorded by module %s, and these rules are of package %s", module, a.source.Rules[0].Package)
+	return n
 }
 
 // recordedBy adds to an error of the sources what the replay tells of them.

@@ -79,24 +79,11 @@ func TestCompareSources(t *testing.T) {
 		{"a command for the shell", dir, "", record.Sources{Module: "m", Revision: "$(rm)"}, ""},
 		{"a flag", dir, "", record.Sources{Module: "m", Revision: "--help"}, ""},
 	} {
-		f := openReplay(t)
-		s := &search{file: f, dir: row.dir, repo: row.dir, result: &Result{}}
-		s.Source, s.Other = "DIR", row.other
-		s.compareSources(&lockstep.Header{Sources: row.sources.String()})
-		if got := strings.Join(s.result.Notes, "\n"); !strings.Contains(got, row.want) || (got == "") != (row.want == "") {
+		s := sourceTree{"DIR", row.dir, false, row.other}
+		if got := strings.Join(s.compare(&lockstep.Header{Sources: row.sources.String()}), "\n"); !strings.Contains(got, row.want) || (got == "") != (row.want == "") {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}
 	}
-}
-
-func openReplay(t *testing.T) *replay.File {
-	t.Helper()
-	f, err := replay.Open(filepath.Join("..", "..", "testdata", "replays", "duel.ssr"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
 }
 
 // A bundle tells what the player's program was.
@@ -111,11 +98,10 @@ func TestProposeSides(t *testing.T) {
 		{"another module", "linux/amd64 go1.26", "example.com/fork 3b18e512dba7", "with module example.com/fork"},
 		{"another platform", "js/wasm go1.26", "example.com/hex 3b18e512dba7", "compare with --platform js/wasm"},
 	} {
-		s := &search{result: &Result{}}
-		s.proposeSides(h, &replay.Manifest{Player: 1, Participants: []replay.BundleParticipant{
+		n := proposeSides(h, &replay.Manifest{Player: 1, Participants: []replay.BundleParticipant{
 			{Player: 0, Platform: "plan9/386 go1.26", Sources: "example.com/hex 0000"}, {Player: 1, Platform: row.platform, Sources: row.sources},
 		}})
-		if got := strings.Join(s.result.Notes, "\n"); !strings.Contains(got, row.want) || (got == "") != (row.want == "") {
+		if got := strings.Join(n, "\n"); !strings.Contains(got, row.want) || (got == "") != (row.want == "") {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}
 	}

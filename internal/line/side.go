@@ -25,6 +25,7 @@ type side struct {
 	known  []string // packages of the sources, if they are known
 	source *weave.Source
 	binary string
+	failed error    // of the build
 	runner []string // what runs the binary on this machine; nil for the machine itself
 }
 
@@ -51,8 +52,8 @@ func (s *side) weave(game string) (p weave.Program, err error) {
 
 // compile builds woven copies with a verb of the go command.
 func (s *side) compile(ctx context.Context, p weave.Program, verb ...string) error {
-	s.binary = filepath.Join(s.folder, "rules.exe")
-	args := slices.Concat(verb, []string{"-overlay", p.Overlay, "-o", s.binary}, s.source.BuildFlags(), []string{p.Package})
+	binary := filepath.Join(s.folder, "rules.exe")
+	args := slices.Concat(verb, []string{"-overlay", p.Overlay, "-o", binary}, s.source.BuildFlags(), []string{p.Package})
 	c := exec.CommandContext(ctx, "go", args...)
 	c.Dir, c.Env = p.Dir, s.env
 	if out, err := c.CombinedOutput(); err != nil {
@@ -61,6 +62,7 @@ func (s *side) compile(ctx context.Context, p weave.Program, verb ...string) err
 		}
 		return fmt.Errorf("line: go build of the woven sources in %s: %w\n%s", s.dir, err, clipLines(string(out), 20))
 	}
+	s.binary = binary
 	return nil
 }
 

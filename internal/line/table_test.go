@@ -332,10 +332,16 @@ func between(ctx context.Context, path string, sides [2]*side, folder string) (*
 	return s.result, s.two(ctx, sides)
 }
 
-func header(t *testing.T, f *replay.File) *lockstep.Header {
+// searchIn returns a search without sources.
+func searchIn(t *testing.T, f *replay.File) *search {
 	h, err := f.Header()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h
+	x, err := NewFinder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	return &search{file: f, head: h, finder: x, folder: t.TempDir(), result: &Result{}}
 }

@@ -41,6 +41,11 @@ func (r *Result) page() *words.Page {
 	for i, text := range r.Notes {
 		p.Line(once("note", i), "%s", text)
 	}
+	if r.Reported != nil {
+		for i, text := range r.Reported.Text {
+			p.Line(once("bundle", i), "%s", text)
+		}
+	}
 	if r.Tick == 0 {
 		p.Line("verdict", "%s", r.Verdict())
 		return p

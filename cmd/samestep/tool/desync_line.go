@@ -20,7 +20,7 @@ func desyncLineCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "line",
 		Usage:     "find the line of code at which two versions, runs or platforms begin to compute different states",
-		ArgsUsage: "BUNDLE|REPLAY",
+		ArgsUsage: "BUNDLE|REPLAY...",
 		Description: `Builds a copy of the rules with probes, computes the match on two sides, and compares
 the first tick that differs probe by probe: the first probe that differs is the line.
 It needs the sources of the game and the go command, and changes neither the sources
@@ -30,9 +30,12 @@ The sides are two versions with --other, two platforms with --platform, and else
 version with itself: the same match --runs times, and then each tick from the start of
 the match against the same tick from a snapshot.
 
+Several files, or a folder with replays and bundles, are grouped by the line that they name,
+with one finding for each group. The probes are built once.
+
 Exits with 3 if anything differs.`,
 		Flags:  append([]cli.Flag{jsonFlag, assetsFlag, &cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"}}, lineFlags()...),
-		Action: onReplay(desyncLine),
+		Action: desyncLine,
 	}
 }
 
@@ -46,24 +49,66 @@ func lineFlags() []cli.Flag {
 	}
 }
 
-func desyncLine(c *cli.Context, f *replay.File) error {
-	found, err := findLine(c, f, lockstep.Tick(c.Uint("tick")))
+func desyncLine(c *cli.Context) error {
+	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	x, err := line.NewFinder()
 	if err != nil {
 		return err
 	}
-	if found.Tick > 0 {
-		err = errDiffers
+	defer x.Close()
+	find := func(f *replay.File) (*line.Result, error) {
+		return findLine(ctx, c, x, f, lockstep.Tick(c.Uint("tick")))
 	}
-	return report(c, found, err)
+	args := c.Args().Slice()
+	if !isBatch(args) {
+		return withReplay(args[0], func(f *replay.File) error {
+			found, err := find(f)
+			if err != nil {
+				return err
+			}
+			if found.Tick > 0 {
+				err = errDiffers
+			}
+			return report(c, found, err)
+		})
+	}
+	b, err := newBatch(c, args, replayExtension, bundleExtension)
+	if err != nil {
+		return err
+	}
+	return b.lines(ctx, c, find)
 }
 
-// findLine compares the two sides of the flags, at a tick or at the first one that differs.
-func findLine(c *cli.Context, f *replay.File, tick lockstep.Tick) (*line.Result, error) {
+// lines groups the files of a batch by the line that they name.
+func (b *batch) lines(ctx context.Context, c *cli.Context, find func(*replay.File) (*line.Result, error)) error {
+	var s line.Summary
+	var failed error
+	for _, in := range b.inputs {
+		var found *line.Result
+		row := in.run(func(f *replay.File, _ batchInput) (row batchRow) {
+			found, row.err = find(f)
+			return row
+		})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if row.err != nil {
+			failed = row.err
+		}
+		s.Add(in.path, found, row.err)
+	}
+	if s.Differs() {
+		failed = errDiffers
+	}
+	return report(c, &s, failed)
+}
+
+// findLine compares the two sides of the flags in one file, at a tick or at the first one that differs.
+func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.File, tick lockstep.Tick) (*line.Result, error) {
 	if err := between(c, "runs", 2, 100); err != nil {
 		return nil, err
 	}
-	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
 	o := line.Options{
 		Source: c.String("source"), Other: c.String("other"), Platform: c.String("platform"), Runs: c.Int("runs"), Tick: tick,
 	}
@@ -73,11 +118,20 @@ func findLine(c *cli.Context, f *replay.File, tick lockstep.Tick) (*line.Result,
 	if err := lineAssets(c, f, &o); err != nil {
 		return nil, err
 	}
-	found, err := line.Find(ctx, f, o)
+	found, err := x.Find(ctx, f, o)
+	return found, cmp.Or(context.Cause(ctx), err)
+}
+
+// findOneLine compares the two sides of the flags in one file.
+func findOneLine(c *cli.Context, f *replay.File) (*line.Result, error) {
+	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	x, err := line.NewFinder()
 	if err != nil {
-		return nil, cmp.Or(context.Cause(ctx), err)
+		return nil, err
 	}
-	return found, nil
+	defer x.Close()
+	return findLine(ctx, c, x, f, 0)
 }
 
 // lineAssets adds the assets of the match: from the program's games, or else from the folder.

@@ -4,7 +4,9 @@ package tool
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,6 +34,24 @@ func TestDesyncLineLacks(t *testing.T) {
 		args := strings.Fields("samestep desync line " + strings.ReplaceAll(c.args, "DIR", t.TempDir()))
 		if code := run(t.Context(), args, &out, &out); code != c.code || !strings.Contains(out.String(), c.want) {
 			t.Errorf("%s: got exit code %d and %q, want %d and %q", c.args, code, &out, c.code, c.want)
+		}
+	}
+}
+
+// Files that cannot be read are named, and so are the others.
+func TestDesyncLineBatch(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.ssr", "b.zip", "c.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("nothing"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, json := range []string{"", "--json"} {
+		var out bytes.Buffer
+		args := append([]string{"samestep", "desync", "line", dir}, strings.Fields(json)...)
+		code := run(t.Context(), args, &out, &out)
+		if text := out.String(); code != exitCorrupt || !strings.Contains(text, "a.ssr") || !strings.Contains(text, "b.zip") || strings.Contains(text, "c.txt") {
+			t.Errorf("got exit code %d and %q", code, text)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
 	if sidesOf(c) == "" {
 		return
 	}
-	found, err := findLine(c, f, 0)
+	found, err := findOneLine(c, f)
 	if err != nil {
 		e.Notes = append(e.Notes, "the line of code was not found: "+err.Error())
 		return

@@ -65,10 +65,12 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// newBatch finds the files that arguments name, and the ones with an extension in folders.
-func newBatch(c *cli.Context, args []string, extension string) (*batch, error) {
-	if err := between(c, jobsFlag.Name, 0, 0); err != nil {
-		return nil, err
+// newBatch finds the files that arguments name, and the ones with one of the extensions in folders.
+func newBatch(c *cli.Context, args []string, extensions ...string) (*batch, error) {
+	if c.Value(jobsFlag.Name) != nil {
+		if err := between(c, jobsFlag.Name, 0, 0); err != nil {
+			return nil, err
+		}
 	}
 	b := &batch{}
 	for _, name := range args {
@@ -77,24 +79,24 @@ func newBatch(c *cli.Context, args []string, extension string) (*batch, error) {
 			continue
 		}
 		before := len(b.inputs)
-		b.addFolder(name, extension)
+		b.addFolder(name, extensions)
 		if len(b.inputs) == before {
-			return nil, fmt.Errorf("%s: no *%s files in this folder", name, extension)
+			return nil, fmt.Errorf("%s: no *%s files in this folder", name, strings.Join(extensions, " or *"))
 		}
 	}
 	b.jobs = min(cmp.Or(c.Int(jobsFlag.Name), runtime.GOMAXPROCS(0)), len(b.inputs))
 	return b, nil
 }
 
-// addFolder adds the files with an extension in and below a folder, in the order of their names.
-func (b *batch) addFolder(root, extension string) {
+// addFolder adds the files with one of the extensions in and below a folder, in the order of their names.
+func (b *batch) addFolder(root string, extensions []string) {
 	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			b.inputs = append(b.inputs, batchInput{path: path, err: err})
 		case d.IsDir() && d.Name() == liveFolder && path != root:
 			return fs.SkipDir
-		case d.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), extension):
+		case d.Type().IsRegular() && slices.Contains(extensions, strings.ToLower(filepath.Ext(path))):
 			rel, err := filepath.Rel(root, path)
 			b.inputs = append(b.inputs, batchInput{path, rel, replay.OpenNoFollow, err})
 		}

@@ -1,0 +1,81 @@
+package line
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// ErrReplay is wrapped by the errors of a replay that no rules can compute.
+var ErrReplay = errors.New("line: the match cannot be computed")
+
+// A Finder finds the lines of several files, and builds the probes once for all that have the same game.
+type Finder struct {
+	folder    string
+	sides     map[[4]string]*side
+	checkouts map[[2]string]string // folders by folder in a repository and version
+	files     int
+}
+
+// NewFinder returns a Finder, which keeps its files in a folder of its own until [Finder.Close].
+func NewFinder() (*Finder, error) {
+	folder, err := os.MkdirTemp("", "samestep-line-")
+	if err != nil {
+		return nil, err
+	}
+	return &Finder{folder: folder, sides: map[[4]string]*side{}, checkouts: map[[2]string]string{}}, nil
+}
+
+// Close removes all files of the Finder.
+func (x *Finder) Close() error { return os.RemoveAll(x.folder) }
+
+// Find compares two computations of the match in a file. Options.Edits are the same in all calls, and the sources do not
+// change between them.
+func (x *Finder) Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
+	h, err := f.Header()
+	if err != nil {
+		return nil, err
+	}
+	if h.Engine == replay.ForeignEngine {
+		return nil, fmt.Errorf("%w: it was imported from another engine", ErrReplay)
+	}
+	if o.Source == "" {
+		o.Source = "."
+	}
+	x.files++
+	s := &search{Options: o, file: f, head: h, finder: x, folder: filepath.Join(x.folder, "file-"+strconv.Itoa(x.files)), result: &Result{}}
+	if err := os.Mkdir(s.folder, 0o700); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(s.folder)
+	return s.find(ctx)
+}
+
+// side returns a side, which an earlier file may have built.
+func (x *Finder) side(name, dir, platform, game string) *side {
+	key := [4]string{name, dir, platform, game}
+	one := x.sides[key]
+	if one == nil {
+		one = &side{name: name, dir: dir, folder: filepath.Join(x.folder, "side-"+strconv.Itoa(len(x.sides)))}
+		x.sides[key] = one
+	}
+	return one
+}
+
+// checkout is the function checkout, once for each version.
+func (x *Finder) checkout(repo, version string) (dir string, err error) {
+	key := [2]string{repo, version}
+	if dir, ok := x.checkouts[key]; ok {
+		return dir, nil
+	}
+	dir, err = checkout(repo, version, filepath.Join(x.folder, "checkout-"+strconv.Itoa(len(x.checkouts))))
+	if err == nil {
+		x.checkouts[key] = dir
+	}
+	return dir, err
+}

@@ -1,0 +1,58 @@
+package line
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+)
+
+func TestSummary(t *testing.T) {
+	at := func(line int) *Result {
+		p := &Place{"a.go", line, "hold.hit", "x = 1"}
+		return &Result{Mode: Versions, Sides: [2]string{".", "v1"}, Tick: 5, Finding: &Finding{Reason: Value, Text: "x = 1", Where: [2]*Place{p, p}}}
+	}
+	same := &Result{Mode: Versions, Sides: [2]string{".", "v1"}, Last: 9}
+	var s Summary
+	s.Add("one", at(3), nil)
+	s.Add("two", same, nil)
+	if s.Add("three", at(4), nil); !s.Differs() {
+		t.Error("got no difference")
+	}
+	s.Add("four", nil, errors.New("four: torn"))
+	for n := range 10 {
+		s.Add(fmt.Sprint("more ", n), at(4), nil)
+	}
+	var b bytes.Buffer
+	if err := s.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	const head = `files      14: 3 groups
+group 1    11 files: a.go:4  x = 1
+group 2    1 file: a.go:3  x = 1
+group 3    1 file: nothing differs
+failed     four: torn
+
+group 1    a.go:4  x = 1
+files      three
+           more 0
+           more 1
+           more 2
+           more 3
+           more 4
+           more 5
+           more 6
+           and 3 more
+sides      A: .
+`
+	if !bytes.HasPrefix(b.Bytes(), []byte(head)) {
+		t.Errorf("got\n%s\nwant\n%s", &b, head)
+	}
+	if !bytes.HasSuffix(b.Bytes(), []byte("group 3    nothing differs\nfiles      two\nsides      A: .\n           B: v1\nverdict    both versions compute the same from tick 0 to 9\n")) {
+		t.Errorf("got\n%s", &b)
+	}
+	var none Summary
+	if none.Add("two", same, nil); none.Differs() {
+		t.Error("got a difference")
+	}
+}
