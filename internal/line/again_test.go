@@ -82,7 +82,11 @@ func (b *selfish) find(t *testing.T, path string) *Result {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := &search{file: f, game: "skirmish", folder: t.TempDir(), result: &Result{}}
+	h, err := f.Header()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &search{file: f, game: "skirmish", schema: h.StateSchema, folder: t.TempDir(), result: &Result{}}
 	s.Source, s.Edits, s.Last = filepath.Join("..", ".."), edits, 400
 	if err := s.alone(context.Background()); err != nil {
 		t.Fatal(b.name, err)

@@ -22,7 +22,11 @@ func TestPlatformBug(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	s := &search{file: f, game: "platforms", folder: t.TempDir(), result: &Result{}}
+	h, err := f.Header()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &search{file: f, game: "platforms", schema: h.StateSchema, folder: t.TempDir(), result: &Result{}}
 	s.Source, s.Edits, s.Platform = filepath.Join("..", ".."), edits, "linux/386"
 	if err := s.platforms(context.Background()); err != nil {
 		t.Fatal(err)

@@ -324,6 +324,10 @@ func between(ctx context.Context, path string, sides [2]*side, folder string) (*
 		return nil, err
 	}
 	defer f.Close()
-	s := &search{file: f, folder: folder, result: &Result{Mode: Versions}}
+	h, err := f.Header()
+	if err != nil {
+		return nil, err
+	}
+	s := &search{file: f, schema: h.StateSchema, folder: folder, result: &Result{Mode: Versions}}
 	return s.result, s.two(ctx, sides)
 }
