@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -28,7 +29,19 @@ func checkAgain(m *replay.Manifest) error {
 			return fmt.Errorf("desync: %w: %d ticks were computed again, want %d", replay.ErrBundle, len(run), a.To-a.From)
 		}
 	}
-	for _, h := range slices.Concat(append(a.Runs, a.Right)...) {
+	hashes := slices.Concat(append(a.Runs, a.Right)...)
+	for _, phases := range [][]replay.BundlePhase{a.RightPhases, a.Phases} {
+		if len(phases) > protocol.MaxPhases {
+			return fmt.Errorf("desync: %w: %d phases, want at most %d", replay.ErrBundle, len(phases), protocol.MaxPhases)
+		}
+		for _, p := range phases {
+			if len(p.Name) > record.MaxName {
+				return fmt.Errorf("desync: %w: a phase with a name of %d bytes, want at most %d", replay.ErrBundle, len(p.Name), record.MaxName)
+			}
+			hashes = append(hashes, p.Checksum)
+		}
+	}
+	for _, h := range hashes {
 		if _, err := checksum.ParseHash(h); err != nil {
 			return fmt.Errorf("desync: %w: computed again: %w", replay.ErrBundle, err)
 		}
@@ -88,6 +101,9 @@ func (a *Again) Lines() []string {
 		if a.Section != "" {
 			where += " in " + a.Section
 		}
+		if a.Phase != "" {
+			where += ", phase " + a.Phase
+		}
 	}
 	all := []string{fmt.Sprintf("the machine of player %d computed ticks %d to %d again, %s: %s%s", a.player, a.From+1, a.To, times, a.Outcome, where)}
 	if a.Altered > 0 && a.outcome == protocol.RightThisTime {
@@ -121,7 +137,7 @@ func (w *work) takeAgain() {
 		}
 	}
 	if a.First == m.First {
-		a.Section = m.Section
+		a.Section, a.Phase = m.Section, phaseOf(m)
 	} else if m.First > 0 {
 		w.note("the server says that the player's machine, computing again, first differed at tick %d, but its checksums do not", m.First)
 	}
@@ -132,6 +148,18 @@ func (w *work) takeAgain() {
 	if t := a.exact(); t > 0 {
 		w.good = max(w.good, t-1)
 	}
+}
+
+// phaseOf returns the phase of the first tick in which the player's machine began to differ: the last one that began with the
+// same state. It is "" without marks, and before the first one.
+func phaseOf(m *replay.BundleResimulation) (name string) {
+	for i := range min(len(m.RightPhases), len(m.Phases)) {
+		if m.RightPhases[i] != m.Phases[i] {
+			break
+		}
+		name = m.Phases[i].Name
+	}
+	return name
 }
 
 // rightHash returns the right state hash of the i-th tick that was computed again.

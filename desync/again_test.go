@@ -72,6 +72,9 @@ func TestMachineThatWasWrongIsAsked(t *testing.T) {
 				if r.First != first || row.flip != (r.Section == "") || r.Section != "" && r.Section != "Spots" {
 					t.Errorf("computed again: got tick %d in %q, want %d in Spots", r.First, r.Section, first)
 				}
+				if phases := []int{len(r.RightPhases), len(r.Phases)}; !row.flip && (phases[0] != 4 || phases[1] != 4) || row.flip && phases[0]+phases[1] > 0 {
+					t.Errorf("got %v and %v, want four phases of the tick that differs", r.RightPhases, r.Phases)
+				}
 				if len(e.Exhibits) != exhibits {
 					t.Fatalf("got %d exhibits, want %d", len(e.Exhibits), exhibits)
 				}
@@ -111,6 +114,9 @@ func explainAgain(t *testing.T, m *drift.Match, known bool, at lockstep.Tick, wa
 	if e.Again == nil || e.Again.Outcome != want.String() || e.First != (desync.Span{From: at, To: at}) {
 		t.Fatalf("explained as %+v, first %v, want %v at tick %d", e.Again, e.First, want, at)
 	}
+	if phase := map[bool]string{true: "", false: "change"}[want == protocol.RightThisTime]; e.Again.Phase != phase {
+		t.Errorf("got phase %q, want %q", e.Again.Phase, phase)
+	}
 	if e.Cause != nil && want != protocol.RightThisTime && e.Cause.Kind == desync.AlteredField {
 		t.Errorf("got the cause %s: %s", e.Cause.Kind, e.Cause.Text)
 	}
@@ -118,8 +124,12 @@ func explainAgain(t *testing.T, m *drift.Match, known bool, at lockstep.Tick, wa
 	if err := errors.Join(e.WriteText(&text), e.WriteHTML(&page)); err != nil {
 		t.Fatal(err)
 	}
+	where := ""
+	if want != protocol.RightThisTime {
+		where = fmt.Sprintf("from tick %d on in Spots, phase change", at)
+	}
 	for name, b := range map[string]string{"text": text.String(), "page": page.String()} {
-		for _, part := range []string{"2 times: " + want.String(), fmt.Sprintf("he first divergent tick is %d", at)} {
+		for _, part := range []string{"2 times: " + want.String(), where, fmt.Sprintf("he first divergent tick is %d", at)} {
 			if !strings.Contains(b, part) {
 				t.Errorf("the %s lacks %q:\n%s", name, part, b)
 			}
@@ -184,5 +194,51 @@ func TestAgainInHostileBundles(t *testing.T) {
 	b.Manifest.Resimulation.Runs[1] = append(b.Manifest.Resimulation.Runs[1][:4:4], "dc2da0ae66cd7357")
 	if e, err = desync.Explain(b, desync.Options{}); err != nil || e.Again == nil || e.Again.Outcome != protocol.ThirdResult.String() || e.First.To != 4 {
 		t.Errorf("got %+v, %v", e.Again, err)
+	}
+}
+
+// The phase is known if the first wrong tick is the checked one, too. The bundle then has one state of it.
+func TestPhaseOfTheCheckedTick(t *testing.T) {
+	const at = 60
+	m := drift.New(t, 20, drift.Rules(func(w *drift.World, t *lockstep.Turn) {
+		if t.Tick == at {
+			w.Spots[3].X++
+		}
+	}), nil, nil)
+	m.Until(func() bool { return len(m.Evidence) > 0 }, nil)
+	e, err := desync.Explain(m.Bundle(), desync.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := e.Again; a == nil || a.First != at || a.Phase != "change" {
+		t.Errorf("got %+v, want tick %d, phase change", a, at)
+	}
+	for i, x := range m.Evidence[0].Exhibits {
+		if i > 0 && x.Tick == m.Evidence[0].Exhibits[i-1].Tick {
+			t.Errorf("two states of tick %d", x.Tick)
+		}
+	}
+}
+
+// A bundle with phases that no server keeps is refused.
+func TestBadPhasesAreRefused(t *testing.T) {
+	const hash = "0000000000000001"
+	for name, phases := range map[string][]replay.BundlePhase{
+		"many":     make([]replay.BundlePhase, protocol.MaxPhases+1),
+		"long":     {{Name: strings.Repeat("x", 129), Checksum: hash}},
+		"checksum": {{Name: "move", Checksum: "1"}},
+		"":         {{Name: "move", Checksum: hash}},
+	} {
+		for _, right := range []bool{true, false} {
+			b := chestAgain()
+			if right {
+				b.Manifest.Resimulation.RightPhases = phases
+			} else {
+				b.Manifest.Resimulation.Phases = phases
+			}
+			if _, err := desync.Explain(b, desync.Options{}); (err == nil) != (name == "") || err != nil && !errors.Is(err, replay.ErrBundle) {
+				t.Errorf("%q: got %v", name, err)
+			}
+		}
 	}
 }

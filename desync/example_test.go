@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // The game of the Examples: two players pay into one chest.
@@ -274,4 +276,22 @@ func ExampleEnding() {
 	// end        at tick 5, by the rules of this build: the result differs: Winner: got 0, want 1
 	//            the result of this build: {"Winner":0}
 	//            the result of the log: {"Winner":1}
+}
+
+// A generator in the state tells how often each side has drawn from it.
+func ExampleStreamsOf() {
+	type world struct{ Loot fixed.Rand }
+	codec, err := state.Compile[world]()
+	if err != nil {
+		panic(err)
+	}
+	w := world{fixed.NewStream(1, "loot")}
+	good := codec.Append(nil, &w)
+	w.Loot.N(6)
+	right := codec.Append(nil, &w)
+	w.Loot.N(6)
+	for _, s := range desync.StreamsOf(codec.Schema(), good, right, codec.Append(nil, &w)) {
+		fmt.Println(s)
+	}
+	// Output: Loot: 1 draw, but 2 on the wrong side
 }

@@ -192,6 +192,12 @@ func TestWrongRule(t *testing.T) {
 		if d.Known {
 			t.Errorf("draws of the wrong side are said to be known: %v", d)
 		}
+		if d.Phase == "" || !strings.Contains(d.String(), d.Purpose+" in phase "+d.Phase+": ") {
+			t.Errorf("got draws %v, want their phase", d)
+		}
+	}
+	if len(e.Draws) == 0 {
+		t.Error("got no draws")
 	}
 }
 

@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -91,6 +92,12 @@ func (w *watcher) generator(b []byte) (r fixed.Rand, offset int, ok bool) {
 	return fixed.Rand{Hi: binary.LittleEndian.Uint64(v.Bytes), Lo: binary.LittleEndian.Uint64(v.Bytes[8:])}, v.Offset, true
 }
 
+// StreamsOf counts the draws from the generators in the state: from a good state to the right and the wrong one. All are canonical
+// bytes by the schema. It leaves out generators in lists.
+func StreamsOf(s *state.Schema, good, right, wrong []byte) []Stream {
+	return streamsOf(s, nil, good, right, wrong)
+}
+
 // streamsOf counts the draws from a good state to the right and the wrong one.
 func streamsOf(s *state.Schema, differ []state.Difference, good, right, wrong []byte) []Stream {
 	all := []Stream{}
@@ -118,6 +125,7 @@ func streamsOf(s *state.Schema, differ []state.Difference, good, right, wrong []
 // The game must report them (see [lockstep.Turn.Drew]). Those of the wrong side are the ones that the named cause leads to.
 type Draws struct {
 	Purpose string `json:"purpose"`
+	Phase   string `json:"phase,omitempty"` // the part of Step, if the rules mark parts
 	Right   int    `json:"right"`
 	Wrong   int    `json:"wrong"`
 	Known   bool   `json:"known"` // there is a cause, and Wrong is set
@@ -125,59 +133,65 @@ type Draws struct {
 
 // String returns the draws as one line of text.
 func (d Draws) String() string {
+	name := d.Purpose
+	if d.Phase != "" {
+		name += " in phase " + d.Phase
+	}
 	switch {
 	case !d.Known:
-		return fmt.Sprintf("%s: %s", d.Purpose, draws(uint64(d.Right)))
+		return fmt.Sprintf("%s: %s", name, draws(uint64(d.Right)))
 	case d.Right == d.Wrong:
-		return fmt.Sprintf("%s: %s, and as many on the wrong side, with the cause above", d.Purpose, draws(uint64(d.Right)))
+		return fmt.Sprintf("%s: %s, and as many on the wrong side, with the cause above", name, draws(uint64(d.Right)))
 	}
-	return fmt.Sprintf("%s: %s, but %d on the wrong side, with the cause above", d.Purpose, draws(uint64(d.Right)), d.Wrong)
+	return fmt.Sprintf("%s: %s, but %d on the wrong side, with the cause above", name, draws(uint64(d.Right)), d.Wrong)
 }
 
-// countDraws plays a variation up to a tick, and counts the draws that the game reports.
-func (p *tester) countDraws(v *variation, to lockstep.Tick) (counts map[string]int, purposes []string, err error) {
-	counts = make(map[string]int)
+// A drawKey is what draws are counted by.
+type drawKey struct{ purpose, phase string }
+
+// countDraws plays a variation up to a tick, and counts the draws that the game reports, by purpose and phase.
+func (p *tester) countDraws(v *variation, to lockstep.Tick) (counts map[drawKey]int, keys []drawKey, err error) {
+	counts = make(map[drawKey]int)
 	p.sim.ObserveDraws(func(_ lockstep.Tick, d lockstep.Draw) {
-		if counts[d.Purpose] == 0 {
-			purposes = append(purposes, d.Purpose)
+		k := drawKey{d.Purpose, d.Phase}
+		if counts[k] == 0 {
+			keys = append(keys, k)
 		}
-		counts[d.Purpose]++
+		counts[k]++
 	})
 	defer p.sim.ObserveDraws(nil)
 	_, err = p.play(v, to, nil)
-	return counts, purposes, err
+	return counts, keys, err
 }
 
 // drawsOf counts the draws after tick good of the right run, and of the wrong run if its fault is known. Before the
 // fault, both runs have the same draws.
 func (p *tester) drawsOf(good, bad lockstep.Tick, fault *variation) ([]Draws, error) {
-	right, purposes, err := p.countDraws(&variation{from: good}, bad)
+	right, keys, err := p.countDraws(&variation{from: good}, bad)
 	if err != nil {
 		return nil, err
 	}
-	all := []Draws{}
-	add := func(purposes []string) {
-		for _, name := range purposes {
-			if !slices.ContainsFunc(all, func(d Draws) bool { return d.Purpose == name }) {
-				all = append(all, Draws{Purpose: name, Right: right[name], Known: fault != nil})
+	var before, wrong map[drawKey]int
+	if fault != nil {
+		if before, _, err = p.countDraws(&variation{from: good}, fault.from); err != nil {
+			return nil, err
+		}
+		var others []drawKey
+		if wrong, others, err = p.countDraws(fault, bad); err != nil {
+			return nil, err
+		}
+		for _, k := range others {
+			if right[k] == 0 {
+				keys = append(keys, k)
 			}
 		}
 	}
-	add(purposes)
-	if fault != nil {
-		before, _, err := p.countDraws(&variation{from: good}, fault.from)
-		if err != nil {
-			return nil, err
-		}
-		wrong, others, err := p.countDraws(fault, bad)
-		if err != nil {
-			return nil, err
-		}
-		add(others)
-		for i := range all {
-			all[i].Wrong = before[all[i].Purpose] + wrong[all[i].Purpose]
-		}
+	all := []Draws{}
+	for _, k := range keys {
+		all = append(all, Draws{Purpose: k.purpose, Phase: k.phase, Right: right[k], Wrong: before[k] + wrong[k], Known: fault != nil})
 	}
-	slices.SortFunc(all, func(a, b Draws) int { return strings.Compare(a.Purpose, b.Purpose) })
+	slices.SortFunc(all, func(a, b Draws) int {
+		return cmp.Or(strings.Compare(a.Purpose, b.Purpose), strings.Compare(a.Phase, b.Phase))
+	})
 	return all, nil
 }

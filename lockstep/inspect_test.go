@@ -66,7 +66,7 @@ func TestObserveDraws(t *testing.T) {
 	if err := s.Step(rolls(t, game, 2, 0, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if want := []lockstep.Draw{{"roll", 0}, {"roll", 1}}; !slices.Equal(got, want) {
+	if want := []lockstep.Draw{{"roll", 0, ""}, {"roll", 1, ""}}; !slices.Equal(got, want) {
 		t.Errorf("got draws %v, want %v", got, want)
 	}
 }

@@ -2,6 +2,7 @@ package lockstep_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -17,10 +18,13 @@ func phasedRules() lockstep.Rules[phasedWorld, phasedConfig] {
 		Name: "phased", Build: "1",
 		New: func(*phasedWorld, *lockstep.Settings, *phasedConfig) error { return nil },
 		Step: func(w *phasedWorld, _ *phasedConfig, t *lockstep.Turn) {
+			t.Drew("start", 0)
 			t.Phase("clock")
 			w.Tick = uint32(t.Tick)
+			t.Drew("weather", 1)
 			t.Phase("combat")
 			w.Hits += w.Tick
+			t.Drew("damage", 7)
 		},
 	}
 }
@@ -70,5 +74,21 @@ func TestPhasesAllocateNothing(t *testing.T) {
 	s.ObservePhases(nil)
 	if err := s.Step(&lockstep.Frame{Tick: tick + 1}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A draw has the phase in which it was made, in each tick, whether or not somebody observes phases.
+func TestDrawsHaveTheirPhase(t *testing.T) {
+	s := phasedSimulation()
+	var got []lockstep.Draw
+	s.ObserveDraws(func(_ lockstep.Tick, d lockstep.Draw) { got = append(got, d) })
+	for tick := range lockstep.Tick(2) {
+		if err := s.Step(&lockstep.Frame{Tick: tick + 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []lockstep.Draw{{"start", 0, ""}, {"weather", 1, "clock"}, {"damage", 7, "combat"}}
+	if !slices.Equal(got, append(want, want...)) {
+		t.Errorf("got %v, want %v twice", got, want)
 	}
 }

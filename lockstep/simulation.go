@@ -151,6 +151,7 @@ func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	s.payloads.Reset()
 	s.turn.Tick = f.Tick
 	s.turn.noEnd()
+	s.turn.phase = ""
 	clear(s.turn.events) // for the garbage collector
 	s.turn.events, s.turn.draws = s.turn.events[:0], s.turn.draws[:0]
 	s.turn.Commands = append(s.turn.Commands[:0], f.Commands...)

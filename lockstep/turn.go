@@ -20,16 +20,20 @@ type Turn struct {
 
 	drawing bool
 	draws   []Draw // of this Step, delivered like events
+	phase   string // the present one, while draws are observed
 
 	phased func(name string) // nil unless phases are observed
 }
 
 // Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of
 // the state at each mark, so two machines can tell in which part of a tick their states began to differ. Without one, it
-// costs a comparison.
+// costs two comparisons.
 func (t *Turn) Phase(name string) {
 	if t.phased != nil {
 		t.phased(name)
+	}
+	if t.drawing {
+		t.phase = name
 	}
 }
 
@@ -38,6 +42,7 @@ func (t *Turn) Phase(name string) {
 type Draw struct {
 	Purpose string // in the game's words
 	Entity  uint32 // the entity that uses it
+	Phase   string // the part of Step that [Turn.Phase] has marked last; "" for none
 }
 
 // Drew reports a draw to an observer (see [Simulation.ObserveDraws]), which counts the draws by purpose to find the
@@ -45,7 +50,7 @@ type Draw struct {
 // the state tells their number.
 func (t *Turn) Drew(purpose string, entity uint32) {
 	if t.drawing {
-		t.draws = append(t.draws, Draw{purpose, entity})
+		t.draws = append(t.draws, Draw{purpose, entity, t.phase})
 	}
 }
 

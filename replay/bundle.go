@@ -61,8 +61,19 @@ type BundleResimulation struct {
 	First   lockstep.Tick `json:"first,omitempty"`   // the first tick at which it differed again; 0 for none
 	Section string        `json:"section,omitempty"` // the first section that differed then, if known
 	Altered lockstep.Tick `json:"altered,omitempty"` // the first tick at which it had differed at first, if known
-	Right   []string      `json:"right"`             // the referee's state hashes, up to First if there is one
-	Runs    [][]string    `json:"runs"`              // the player's, which may be anything
+
+	// The parts of tick First that Step marks, of the referee and, as it says, of the player. Nil if not known.
+	RightPhases []BundlePhase `json:"right_phases,omitempty"`
+	Phases      []BundlePhase `json:"phases,omitempty"`
+
+	Right []string   `json:"right"` // the referee's state hashes, up to First if there is one
+	Runs  [][]string `json:"runs"`  // the player's, which may be anything
+}
+
+// A BundlePhase is a part of a tick, and the state hash at its beginning.
+type BundlePhase struct {
+	Name     string `json:"name"`
+	Checksum string `json:"checksum"`
 }
 
 // A BundleGroup is the players that reported the same checksum.
@@ -184,11 +195,19 @@ func manifest(h *lockstep.Header, e *host.Evidence) *Manifest {
 		m.Resimulation = &BundleResimulation{
 			From: a.From, To: a.To, Outcome: a.Outcome.String(), First: a.First, Section: a.Section, Altered: a.Altered, Right: hashTexts(a.Right),
 		}
+		m.Resimulation.RightPhases, m.Resimulation.Phases = bundlePhases(a.RightPhases), bundlePhases(a.Phases)
 		for _, hashes := range a.Runs {
 			m.Resimulation.Runs = append(m.Resimulation.Runs, hashTexts(hashes))
 		}
 	}
 	return m
+}
+
+func bundlePhases(phases []host.PhaseSum) (all []BundlePhase) {
+	for _, p := range phases {
+		all = append(all, BundlePhase{p.Name, checksum.FormatHash(p.Hash)})
+	}
+	return all
 }
 
 func hashTexts(hashes []uint64) []string {

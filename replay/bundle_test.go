@@ -28,6 +28,7 @@ func evidence() *host.Evidence {
 		Resimulation: &host.Resimulation{
 			From: 20, To: 22, Outcome: protocol.WrongTheSameWay, First: 22, Section: "Dots",
 			Right: []uint64{1, 2}, Runs: [][]uint64{{1, 3}, {1, 3}},
+			RightPhases: []host.PhaseSum{{Name: "move", Hash: 1}, {Name: "combat", Hash: 4}}, Phases: []host.PhaseSum{{Name: "move", Hash: 1}, {Name: "combat", Hash: 5}},
 		},
 		Exhibits: []host.Exhibit{{Tick: 20, Referee: []byte{1}, Player: []byte{1}}, {Tick: 30, Referee: []byte{2}}},
 	}
@@ -53,6 +54,8 @@ func ExampleBundle() {
 	fmt.Println(replay.BundleExhibit(m.Exhibits[1]))
 	var again *replay.BundleResimulation = m.Resimulation
 	fmt.Println(again.Outcome, again.First, again.Runs[0])
+	var phase replay.BundlePhase = again.Phases[1]
+	fmt.Println(phase, again.RightPhases[1])
 	state, err := b.State(m.Exhibits[1].Referee)
 	fmt.Println(state, err)
 	// Output:
@@ -62,6 +65,7 @@ func ExampleBundle() {
 	// {1 bob 1 js/wasm example.com/hex 3b18e512dba7}
 	// {30 states/30-referee.state }
 	// wrong in the same way 22 [0000000000000001 0000000000000003]
+	// {combat 0000000000000005} {combat 0000000000000004}
 	// [2] <nil>
 }
 

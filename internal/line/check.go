@@ -17,23 +17,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// CheckOptions say which failed check of a test to look into.
-type CheckOptions struct {
-	program.TestJob
-
-	// Files replace files on the disk, or add some: absolute path to content. Nil for none.
-	Files map[string][]byte
-
-	// Folder is where the test runs; "" means the folder of its package.
-	Folder string
-}
-
 // ErrCheck is wrapped by the errors of a test that does not fail again.
 var ErrCheck = errors.New("line: the test, built with probes")
 
 // Check builds a test with probes, runs it up to a check of package lockstep/locksteptest that has failed, and compares the
 // two computations of the tick at which it failed.
-func Check(ctx context.Context, o CheckOptions) (*Result, error) {
+func Check(ctx context.Context, o program.TestJob) (*Result, error) {
 	folder, err := os.MkdirTemp("", "samestep-line-")
 	if err != nil {
 		return nil, err
@@ -76,7 +65,7 @@ func wayOf(r *program.Result) string {
 }
 
 // buildTest weaves and builds a test.
-func (s *side) buildTest(ctx context.Context, o *CheckOptions) error {
+func (s *side) buildTest(ctx context.Context, o *program.TestJob) error {
 	var err error
 	if s.source, err = weave.Read(weave.Options{Dir: o.Dir, Test: true, Tags: o.Tags, Overlay: o.Files}); err != nil {
 		return err
@@ -93,7 +82,7 @@ func (s *side) buildTest(ctx context.Context, o *CheckOptions) error {
 }
 
 // runTest runs the test up to the check.
-func (s *side) runTest(ctx context.Context, o *CheckOptions) (*job, error) {
+func (s *side) runTest(ctx context.Context, o *program.TestJob) (*job, error) {
 	j := &job{}
 	j.Folder = filepath.Join(s.folder, "check")
 	if err := os.MkdirAll(j.Folder, 0o700); err != nil {

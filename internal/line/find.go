@@ -38,8 +38,9 @@ type Result struct {
 	Reported *Reported     `json:"reported,omitempty"` // of a bundle
 	Tick     lockstep.Tick `json:"tick,omitempty"`     // the first whose results differ; 0 for none
 	Fields   []Field       `json:"fields,omitempty"`
-	Phase    string        `json:"phase,omitempty"` // the part of Step in which the states began to differ, if it marks them
-	Panics   [2]string     `json:"panics"`          // of the rules, in the tick
+	Phase    string        `json:"phase,omitempty"`   // the part of Step in which the states began to differ, if it marks them
+	Streams  []Stream      `json:"streams,omitempty"` // from which the sides drew differently in that part, or in the tick
+	Panics   [2]string     `json:"panics"`            // of the rules, in the tick
 	Finding  *Finding      `json:"finding,omitempty"`
 
 	Probes       int           `json:"probes"`

@@ -82,6 +82,9 @@ func (r *Result) addFinding(p *words.Page) {
 	if r.Phase != "" {
 		p.Line("phase", "%s", r.Phase)
 	}
+	for i, x := range r.Streams {
+		p.Line(once("stream", i), "%s", x)
+	}
 	if r.Finding == nil {
 		p.Line("verdict", "%s", r.Verdict())
 	} else {

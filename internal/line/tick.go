@@ -16,12 +16,16 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 		s.result.Events[i], s.result.Panics[i] = r.Events, r.Panic
 		s.result.Dropped += r.Dropped
 	}
-	s.result.Phase = phaseOf(runs[0].Phases, runs[1].Phases)
+	in := partOf(runs)
+	s.result.Phase = in.phase
 	if runs[0].Hash == runs[1].Hash && runs[0].Panic == runs[1].Panic {
 		return nil
 	}
 	c := &comparison{before: before, decls: [2]map[string]weave.Decl{sides[0].source.Decls, sides[1].source.Decls}}
 	if err := s.fields(c, done, runs); err != nil {
+		return err
+	}
+	if err := s.streams(in, done, runs); err != nil {
 		return err
 	}
 	partner := weave.Align(sides[0].source.Sites, sides[1].source.Sites)
@@ -47,17 +51,6 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 	defer c.b.close()
 	s.result.Finding, err = c.find()
 	return err
-}
-
-// phaseOf returns the phase in which two runs began to differ: the last one that began with equal states.
-func phaseOf(a, b []program.Phase) (name string) {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			break
-		}
-		name = a[i].Name
-	}
-	return name
 }
 
 // fields compares the states after the tick.

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A Resimulation is what a player whose checksum differed has computed when it was asked to compute the ticks again. The
@@ -24,8 +25,18 @@ type Resimulation struct {
 	// keeps the hashes of all ticks; else 0.
 	Altered lockstep.Tick
 
+	// RightPhases are the parts of tick First that the rules of the referee mark (lockstep.Turn.Phase), and Phases those of the
+	// player, as it says: at most [protocol.MaxPhases]. Nil if not known.
+	RightPhases, Phases []PhaseSum
+
 	Right []uint64   // the referee's state hashes of the ticks after From, up to First if that is known
 	Runs  [][]uint64 // the player's, each time
+}
+
+// A PhaseSum is a part of a tick, and the state hash at its beginning.
+type PhaseSum struct {
+	Name string
+	Hash uint64
 }
 
 const (
@@ -56,6 +67,7 @@ type again struct {
 	sim      *lockstep.Simulation
 	due      lockstep.Time // of the next ticks of the comparison
 	state    []byte        // of the referee, of tick First
+	before   []byte        // of the referee, of the tick before the one that is compared
 }
 
 // prepareAgain returns what a player can be asked after a report, or nil: the referee must have found itself right, and
@@ -159,6 +171,21 @@ func (h *Host) resimulated(p *peer, m *protocol.Message) {
 	h.wakeAt(h.now)
 }
 
+// phases takes the phases of the tick that a player was asked for, which come before its state.
+func (h *Host) phases(p *peer, m *protocol.Message) {
+	if !p.asked {
+		h.offend(p, 0, "")
+		return
+	}
+	q := p.inquiry
+	if q == nil || q.again == nil || !q.again.waits || m.Tick != q.again.First || q.again.Phases != nil {
+		return // too late, or again
+	}
+	for i, name := range m.Names {
+		q.again.Phases = append(q.again.Phases, PhaseSum{name, m.Sections[i]})
+	}
+}
+
 // compareTime compares the complete runs of one player with the referee's computation, some ticks at a time, so that the
 // match does not stand meanwhile.
 func (h *Host) compareTime() {
@@ -181,7 +208,7 @@ func (h *Host) compareTime() {
 		h.wakeAt(a.due)
 		return
 	}
-	if a.Outcome != protocol.OutcomeUnknown && a.First > 0 && a.First < a.To {
+	if a.Outcome != protocol.OutcomeUnknown && a.First > 0 && (a.First < a.To || len(a.RightPhases) > 0) {
 		q.exhibits = append(q.exhibits, Exhibit{Tick: a.First, Referee: a.state})
 		a.waits = true
 		h.askAgain(q.peer, a.From, a.First, true)
@@ -203,7 +230,9 @@ func (h *Host) compareAgain(a *again, n int) (done bool) {
 		a.sim = sim
 	}
 	for ; n > 0 && len(a.frames) > 0 && a.First == 0; n-- {
-		err := a.sim.Step(&a.frames[0])
+		frame := &a.frames[0]
+		a.before = a.sim.AppendState(a.before[:0])
+		err := a.sim.Step(frame)
 		if a.frames = a.frames[1:]; err != nil {
 			a.complete, a.sim = false, nil
 			return true
@@ -216,6 +245,7 @@ func (h *Host) compareAgain(a *again, n int) (done bool) {
 		a.Right = append(a.Right, sum.Hash)
 		if a.takeTick(&sum, h) {
 			a.state = a.sim.AppendState(nil)
+			a.markPhases(frame)
 		}
 	}
 	if len(a.frames) > 0 && a.First == 0 {
@@ -226,6 +256,21 @@ func (h *Host) compareAgain(a *again, n int) (done bool) {
 	}
 	a.complete, a.sim = false, nil
 	return true
+}
+
+// markPhases computes the first tick that differs once more, for its phases.
+func (a *again) markPhases(f *lockstep.Frame) {
+	if a.sim.Restore(f.Tick-1, a.before) != nil {
+		return // our own state: it cannot
+	}
+	a.sim.ObservePhases(func(_ lockstep.Tick, name string, sum *checksum.Sum) {
+		if len(a.RightPhases) < protocol.MaxPhases && len(name) <= record.MaxName {
+			a.RightPhases = append(a.RightPhases, PhaseSum{name, sum.Hash})
+		}
+	})
+	if a.sim.Step(f) != nil || !slices.Equal(a.sim.AppendState(a.before[:0]), a.state) {
+		a.RightPhases = nil
+	}
 }
 
 // takeTick compares the next tick with the referee's checksum, and reports whether a run differs.
@@ -287,12 +332,15 @@ func (h *Host) concludeAgain(q *inquiry) *Resimulation {
 	return &a.Resimulation
 }
 
+// phaseBytes is what a phase takes at most.
+const phaseBytes = record.MaxName + 24
+
 // memory returns the bytes that an again holds.
 func (a *again) memory() int {
 	if a == nil {
 		return 0
 	}
-	n := cap(a.begin.Bytes) + cap(a.state) + 8*(cap(a.first)+cap(a.Right))
+	n := cap(a.begin.Bytes) + cap(a.state) + cap(a.before) + 8*(cap(a.first)+cap(a.Right)) + phaseBytes*(len(a.Phases)+len(a.RightPhases))
 	for i := range a.Runs {
 		n += 8 * (cap(a.Runs[i]) + cap(a.sections[i]))
 	}

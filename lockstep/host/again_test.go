@@ -30,6 +30,7 @@ func TestFalseAnswersToResimulate(t *testing.T) {
 		first   lockstep.Tick
 		state   bool // of the first wrong tick
 		closed  bool
+		none    bool // no phases of the client's
 	}{
 		{name: "honest", outcome: protocol.WrongTheSameWay, first: at, state: true},
 		{name: "older client", change: func(m *protocol.Message) bool {
@@ -60,7 +61,12 @@ func TestFalseAnswersToResimulate(t *testing.T) {
 			}
 			return false
 		}, outcome: protocol.WrongTheSameWay, first: at, state: true},
-		{name: "too few sections", change: func(m *protocol.Message) bool { m.Sections = m.Sections[:min(1, len(m.Sections))]; return false }, outcome: protocol.WrongTheSameWay, first: at, state: true},
+		{name: "too few sections", change: func(m *protocol.Message) bool {
+			if m.Kind != protocol.KindPhases {
+				m.Sections = m.Sections[:min(1, len(m.Sections))]
+			}
+			return false
+		}, outcome: protocol.WrongTheSameWay, first: at, state: true},
 		{name: "it cannot", change: func(m *protocol.Message) bool {
 			if m.Kind == protocol.KindResimulated {
 				*m = protocol.Message{Kind: m.Kind}
@@ -73,6 +79,31 @@ func TestFalseAnswersToResimulate(t *testing.T) {
 			}
 			return false
 		}, closed: true},
+		{name: "no phases", change: func(m *protocol.Message) bool { return m.Kind == protocol.KindPhases }, outcome: protocol.WrongTheSameWay, first: at, state: true, none: true},
+		{name: "phases of another tick", change: func(m *protocol.Message) bool {
+			if m.Kind == protocol.KindPhases {
+				m.Tick++
+			}
+			return false
+		}, outcome: protocol.WrongTheSameWay, first: at, state: true, none: true},
+		{name: "phases when nobody asks for them", change: func(m *protocol.Message) bool {
+			if m.Kind == protocol.KindResimulated && m.Tick == 50 {
+				*m = protocol.Message{Kind: protocol.KindPhases, Tick: at, Names: []string{"x"}, Sections: []uint64{1}}
+			}
+			return false
+		}, closed: true, none: true}, // tick 51 comes after tick 49 then
+		{name: "too many phases", change: func(m *protocol.Message) bool {
+			if m.Kind == protocol.KindPhases {
+				m.Names, m.Sections = make([]string, protocol.MaxPhases+1), make([]uint64, protocol.MaxPhases+1)
+			}
+			return false
+		}, outcome: protocol.WrongTheSameWay, first: at, closed: true, none: true},
+		{name: "uneven phases", change: func(m *protocol.Message) bool {
+			if m.Kind == protocol.KindPhases {
+				m.Sections = m.Sections[1:]
+			}
+			return false
+		}, outcome: protocol.WrongTheSameWay, first: at, closed: true, none: true},
 		{name: "gigabytes", change: func(m *protocol.Message) bool {
 			if m.Kind == protocol.KindState && m.Tick == at {
 				m.Total = lockstep.MaxStateSize
@@ -98,6 +129,23 @@ func TestFalseAnswersToResimulate(t *testing.T) {
 			}
 			if r.Outcome != row.outcome || r.First != row.first {
 				t.Errorf("got %v from tick %d on, want %v from %d on", r.Outcome, r.First, row.outcome, row.first)
+			}
+			right, phases := 0, 0
+			if row.first > 0 {
+				right, phases = 4, 4
+			}
+			if row.none {
+				phases = 0
+			}
+			if len(r.RightPhases) != right || len(r.Phases) != phases {
+				t.Errorf("got phases %v and %v, want %d and %d", r.RightPhases, r.Phases, right, phases)
+			}
+			if row.name == "honest" {
+				for i, p := range r.Phases {
+					if want := []string{"nudge", "drift", "change", "end"}[i]; p.Name != want || p != r.RightPhases[i] && want != "end" || want == "end" && p == r.RightPhases[i] {
+						t.Errorf("got phase %v, of the referee %v; want %s, and only end to differ", p, r.RightPhases[i], want)
+					}
+				}
 			}
 			state := false
 			for _, x := range e.Exhibits {

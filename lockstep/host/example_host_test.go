@@ -178,12 +178,17 @@ func ExampleResimulation() {
 		h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindResimulated, Tick: 2, First: 12345, Hash: 12345}))
 	}
 	h.Advance(now) // the host compares, and asks for the state of the first wrong tick
+	h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindPhases, Tick: 1, Names: []string{"light"}, Sections: []uint64{9}}))
 	h.Receive(now, id, w.Append(nil, &protocol.Message{Kind: protocol.KindState, Tick: 1}))
 	for _, e := range h.Ready().Evidence {
 		var r *host.Resimulation = e.Resimulation
 		fmt.Printf("%v from tick %d on, in %d runs\n", r.Outcome, r.First, len(r.Runs))
+		var phase host.PhaseSum = r.Phases[0]
+		fmt.Println(phase)
 	}
-	// Output: wrong in the same way from tick 1 on, in 2 runs
+	// Output:
+	// wrong in the same way from tick 1 on, in 2 runs
+	// {light 9}
 }
 
 // A peer may do three things at once, and then one a second.

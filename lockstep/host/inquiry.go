@@ -117,6 +117,8 @@ func (h *Host) conclude(q *inquiry) {
 		q.evidence.Resimulation = h.concludeAgain(q)
 		q.evidence.Exhibits = q.exhibits
 		slices.SortStableFunc(q.evidence.Exhibits, func(a, b Exhibit) int { return cmp.Compare(a.Tick, b.Tick) })
+		// The tick of the report may have been asked for once more, for its phases.
+		q.evidence.Exhibits = slices.CompactFunc(q.evidence.Exhibits, func(a, b Exhibit) bool { return a.Tick == b.Tick })
 		h.deliver(q.evidence)
 		return
 	}

@@ -72,6 +72,8 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 		h.state(p, m)
 	case protocol.KindResimulated:
 		h.resimulated(p, m)
+	case protocol.KindPhases:
+		h.phases(p, m)
 	case protocol.KindStateSyncRequest:
 		h.syncRequest(p)
 	case protocol.KindPing:

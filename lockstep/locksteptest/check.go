@@ -21,7 +21,9 @@ func Check(t testing.TB, g *lockstep.Game, o Options) {
 	}
 	m, played, err := run(g, o)
 	if f := (*Failure)(nil); errors.As(err, &f) {
-		t.Fatalf("%v\n%sthe same match: %s\nthe same test: %s", f, f.line(t, o), f.Options.line(), testLine(t.Name()))
+		o.Seed = f.Options.Seed
+		line := f.line(t, program.TestJob{Run: testPattern(t.Name()), Check: program.CheckJob{Options: checkName(g, o)}})
+		t.Fatalf("%v\n%sthe same match: %s\nthe same test: %s", f, line, f.Options.line(), testLine(t.Name()))
 	}
 	if err != nil {
 		t.Fatal(err)

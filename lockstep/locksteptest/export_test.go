@@ -49,4 +49,4 @@ func Trace(g *lockstep.Game, o Options, f *Failure, dir string) (*program.Result
 }
 
 // Line returns the line of a failure.
-func Line(t testing.TB, o Options, f *Failure) string { return f.line(t, o) }
+func Line(t testing.TB, f *Failure) string { return f.line(t, program.TestJob{}) }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -62,15 +63,8 @@ func report(t testing.TB, f *Failure, s Source) {
 	t.Helper()
 	const name = "found.ssr"
 	s.Replay = name
-	var source bytes.Buffer
-	if err := f.WriteTest(&source, s); err != nil {
-		fmt.Fprintf(&source, "no test was written: %v\n", err)
-	}
 	dir := t.ArtifactDir()
 	test, replay := filepath.Join(dir, "found_test.go"), filepath.Join(dir, name)
-	if err := os.WriteFile(test, source.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	file, err := os.Create(replay)
 	if err != nil {
 		t.Fatal(err)
@@ -78,5 +72,34 @@ func report(t testing.TB, f *Failure, s Source) {
 	if err := errors.Join(f.WriteReplay(file), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	t.Fatalf("%v\n%s\nwith -artifacts, these stay:\n%s\n%s", f, source.String(), test, replay)
+	source := f.source(t, s, dir)
+	if err := os.WriteFile(test, source, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Fatalf("%v\n%s\nwith -artifacts, these stay:\n%s\n%s", f, source, test, replay)
+}
+
+// source returns the Go test of a failure, whose comment has the line of code if it is known. The test runs in dir.
+func (f *Failure) source(t testing.TB, s Source, dir string) []byte {
+	var first, source bytes.Buffer
+	err := f.WriteTest(&first, s)
+	if err == nil {
+		// Without the line, the test is good all the same.
+		s.Comment, _ = f.lookForLine(t, program.TestJob{
+			Run: "^" + foundName(first.Bytes()) + "$", Folder: dir,
+			Files: map[string][]byte{filepath.Join(packageDir, "samestep_found_test.go"): first.Bytes()},
+		})
+		err = f.WriteTest(&source, s)
+	}
+	if err != nil {
+		return fmt.Appendf(nil, "no test was written: %v\n", err)
+	}
+	return source.Bytes()
+}
+
+// foundName returns the name of the test that WriteTest has written.
+func foundName(source []byte) string {
+	_, after, _ := bytes.Cut(source, []byte("\nfunc "))
+	name, _, _ := bytes.Cut(after, []byte("("))
+	return string(name)
 }

@@ -34,13 +34,27 @@ const engineModule = "github.com/seed-49bee653/samestep"
 // packageDir is the folder of the package under test: the go command runs a test there.
 var packageDir, _ = os.Getwd()
 
-// line returns the line of code behind the failure of a check, or why it is not known, as lines of text. o are the options of the check.
-func (f *Failure) line(t testing.TB, o Options) string {
+// line returns the line of code behind a failure, or why it is not known, as lines of text. j says which test fails in this way.
+func (f *Failure) line(t testing.TB, j program.TestJob) string {
+	text, err := f.lookForLine(t, j)
+	if err != nil {
+		return fmt.Sprintf("line       not %s\n", oneLine(err.Error()))
+	}
+	return text
+}
+
+var (
+	errNoStep = errors.New("looked for: the difference does not arise in Step")
+	errNoTime = errors.New("looked for: the test has no time left")
+)
+
+// lookForLine returns the line of code behind a failure, or nothing if nobody wants it.
+func (f *Failure) lookForLine(t testing.TB, j program.TestJob) (string, error) {
 	switch {
 	case testing.Short() || os.Getenv(lineVariable) == "off":
-		return ""
+		return "", nil
 	case !f.inStep():
-		return "line       not looked for: the difference does not arise in Step\n"
+		return "", errNoStep
 	}
 	until := time.Now().Add(maxLineTime)
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
@@ -49,13 +63,13 @@ func (f *Failure) line(t testing.TB, o Options) string {
 		}
 	}
 	if time.Until(until) < minLineTime {
-		return "line       not looked for: the test has no time left\n"
+		return "", errNoTime
 	}
-	text, err := f.findLine(t, o, until)
+	text, err := f.findLine(j, until)
 	if err != nil {
-		return fmt.Sprintf("line       not known: %s\n", oneLine(err.Error()))
+		return "", fmt.Errorf("known: %w", err)
 	}
-	return text
+	return text, nil
 }
 
 // inStep reports whether the failure is one of a step, and not of what came before it.
@@ -72,18 +86,15 @@ func (f *Failure) inStep() bool {
 }
 
 // findLine lets the go command run the program that looks for the line: what reads and builds sources is no part of this one.
-func (f *Failure) findLine(t testing.TB, o Options, until time.Time) (string, error) {
+func (f *Failure) findLine(job program.TestJob, until time.Time) (string, error) {
 	folder, err := os.MkdirTemp("", "samestep-check-")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(folder)
-	o.Seed = f.Options.Seed
-	job := program.TestJob{
-		Dir: packageDir, Run: testPattern(t.Name()), Tags: buildTags(), Until: until.Unix(),
-		Env:   map[string]string{"GOWORK": os.Getenv("GOWORK"), "GOFLAGS": os.Getenv("GOFLAGS")},
-		Check: program.CheckJob{Options: checkName(f.game, o), Seed: o.filled().Seed, Phase: f.Phase, From: uint32(f.From), Tick: uint32(f.Tick)},
-	}
+	job.Dir, job.Tags, job.Until = packageDir, buildTags(), until.Unix()
+	job.Env = map[string]string{"GOWORK": os.Getenv("GOWORK"), "GOFLAGS": os.Getenv("GOFLAGS")}
+	job.Check.Seed, job.Check.Phase, job.Check.From, job.Check.Tick = f.Options.Seed, f.Phase, uint32(f.From), uint32(f.Tick)
 	path := filepath.Join(folder, "job.json")
 	if err := program.WriteJSON(path, &job); err != nil {
 		return "", err

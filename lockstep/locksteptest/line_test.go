@@ -42,7 +42,7 @@ func TestTraceOfEachPhase(t *testing.T) {
 			continue
 		}
 		if o.Render != nil && strings.Contains(bad.name, "writes") {
-			if !strings.Contains(r.Error, "something else changes the state") {
+			if !strings.Contains(r.Error, "does not arise in Step") {
 				t.Errorf("%s: got %q, want that it is not in Step", bad.name, r.Error)
 			}
 			continue
@@ -102,25 +102,24 @@ func TestLineLacks(t *testing.T) {
 	}
 	rules, o := pastureRules(), options()
 	staleCache(&rules, &o)
-	g := lockstep.MustGame(rules)
 	var f *locksteptest.Failure
-	if err := locksteptest.Run(g, o); !errors.As(err, &f) {
+	if err := locksteptest.Run(lockstep.MustGame(rules), o); !errors.As(err, &f) {
 		t.Fatal(err)
 	}
-	if got := locksteptest.Line(t, o, f); got != "" {
+	if got := locksteptest.Line(t, f); got != "" {
 		t.Errorf("off: got %q", got)
 	}
 	t.Setenv("SAMESTEP_LINE", "")
 	t.Setenv("PATH", "")
-	if got := locksteptest.Line(t, o, f); !strings.HasPrefix(got, "line       not known: ") || strings.Count(got, "\n") != 1 {
+	if got := locksteptest.Line(t, f); !strings.HasPrefix(got, "line       not known: ") || strings.Count(got, "\n") != 1 {
 		t.Errorf("no go command: got %q", got)
 	}
-	if got := locksteptest.Line(hurried{t}, o, f); got != "line       not looked for: the test has no time left\n" {
+	if got := locksteptest.Line(hurried{t}, f); got != "line       not looked for: the test has no time left\n" {
 		t.Errorf("no time: got %q", got)
 	}
 	outside := *f
 	outside.Phase = "fields"
-	if got := locksteptest.Line(t, o, &outside); got != "line       not looked for: the difference does not arise in Step\n" {
+	if got := locksteptest.Line(t, &outside); got != "line       not looked for: the difference does not arise in Step\n" {
 		t.Errorf("not in a step: got %q", got)
 	}
 }

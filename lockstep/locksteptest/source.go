@@ -22,6 +22,9 @@ type Source struct {
 	// Replay is the name of the match's replay beside the test, as [Failure.WriteReplay] writes it. The test reads a
 	// configuration of more than 1,000 characters from it. Without a name, it has every configuration itself.
 	Replay string
+
+	// Comment is more about the failure, such as its line of code: lines for the comment of the test.
+	Comment string
 }
 
 // WriteTest writes a Go test that plays the match of f and fails as f does. It lists all commands, so call it on the
@@ -48,6 +51,12 @@ func (f *Failure) WriteTest(w io.Writer, s Source) error {
 	fmt.Fprintf(&text, "package %s\n\nimport (\n", s.Package)
 	writeImports(&text, lit.imports)
 	fmt.Fprintf(&text, ")\n\n// Found by playing random matches: %s\n", oneLine(f.Error()))
+	if s.Comment != "" {
+		text.WriteString("//\n")
+	}
+	for line := range strings.Lines(s.Comment) {
+		fmt.Fprintf(&text, "//\t%s\n", printable(strings.TrimRight(line, "\r\n")))
+	}
 	name := fmt.Sprintf("TestFound%08x", crc32.ChecksumIEEE([]byte(body)))
 	fmt.Fprintf(&text, "func %s(t *testing.T) {\n\tlocksteptest.Check(t, %s, locksteptest.Options{\n%s\t})\n}\n", name, s.Game, body)
 	b, err := format.Source(text.Bytes())
@@ -96,6 +105,16 @@ func (f *Failure) testBody(o *Options, lit *literals, s *Source) (string, error)
 
 // oneLine returns text on one line, for a comment.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// printable returns text without control characters, for a comment.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, text)
+}
 
 // writeImports writes import paths, those of the standard library first.
 func writeImports(w *bytes.Buffer, paths []string) {

@@ -4,6 +4,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 const (
@@ -145,6 +146,11 @@ func (c *Client) stepAgain(a *resimulation) {
 		n++
 	}
 	f.Commands, a.left = a.left[:n], a.left[n:]
+	var phases phases
+	if a.state && f.Tick == a.to {
+		a.sim.ObservePhases(phases.add)
+		defer a.sim.ObservePhases(nil)
+	}
 	if a.sim.Step(&f) != nil {
 		c.cannot(a)
 		return
@@ -158,11 +164,24 @@ func (c *Client) stepAgain(a *resimulation) {
 		return
 	}
 	if a.state {
-		c.out.states = append(c.out.states, stateAnswer{tick: a.to, state: a.sim.AppendState(nil)})
+		c.out.states = append(c.out.states, stateAnswer{tick: a.to, names: phases.names, sums: phases.sums, state: a.sim.AppendState(nil)})
 	} else {
 		c.compareAgain(a)
 	}
 	a.to = 0
+}
+
+// phases are the first parts of a tick that the rules mark, with the state hash at the beginning of each. A message has no room
+// for longer names.
+type phases struct {
+	names []string
+	sums  []uint64
+}
+
+func (p *phases) add(_ lockstep.Tick, name string, sum *checksum.Sum) {
+	if len(p.names) < protocol.MaxPhases && len(name) <= record.MaxName {
+		p.names, p.sums = append(p.names, name), append(p.sums, sum.Hash)
+	}
 }
 
 // compareAgain tells the outcome of a run.

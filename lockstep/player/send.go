@@ -31,6 +31,8 @@ type outgoing struct {
 // A stateAnswer is the part of a requested state that is not sent yet.
 type stateAnswer struct {
 	tick   lockstep.Tick
+	names  []string // of the phases of the tick, before the state; nil for none
+	sums   []uint64 // state hashes at their beginnings
 	state  []byte
 	offset int
 }
@@ -225,6 +227,11 @@ func (c *Client) sendStates(dst []byte, start int) []byte {
 		return dst
 	}
 	a := &o.states[0]
+	if a.names != nil {
+		o.message = protocol.Message{Kind: protocol.KindPhases, Tick: a.tick, Names: a.names, Sections: a.sums}
+		a.names, a.sums = nil, nil
+		return c.put(dst, &o.message) // less than a chunk
+	}
 	chunk := a.state[a.offset:min(len(a.state), a.offset+protocol.MaxChunk)]
 	o.message = protocol.Message{Kind: protocol.KindState, Tick: a.tick, Offset: uint32(a.offset), Total: uint32(len(a.state)), Bytes: chunk}
 	dst = c.put(dst, &o.message)

@@ -62,6 +62,11 @@ var descriptions = [256]description{
 		{name: "state hash", at: func(m *Message) any { return &m.Hash }},
 		{name: "sections", high: MaxSections, at: func(m *Message) any { return &m.Sections }},
 	}},
+	KindPhases: {"phases", client, []field{
+		{name: "tick", at: tick},
+		{name: "names", high: MaxPhases, at: func(m *Message) any { return &m.Names }},
+		{name: "state hashes", high: MaxPhases, at: func(m *Message) any { return &m.Sections }, check: checkPhases, note: ", as many"},
+	}},
 
 	KindWelcome: {"welcome", server, []field{
 		{name: "seat", at: func(m *Message) any { return &m.Welcome.Seat }, note: " for a spectator"},
@@ -143,6 +148,13 @@ func checkAgreed(m *Message) error {
 func checkFrom(m *Message) error {
 	if m.From >= m.Tick {
 		return fmt.Errorf("got ticks from %d to %d to compute again", m.From, m.Tick)
+	}
+	return nil
+}
+
+func checkPhases(m *Message) error {
+	if len(m.Sections) != len(m.Names) {
+		return fmt.Errorf("got %d state hashes of %d phases", len(m.Sections), len(m.Names))
 	}
 	return nil
 }

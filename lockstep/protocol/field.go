@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A field is one value of a message.
@@ -41,6 +42,12 @@ func (f *field) read(d *Reader, m *Message) {
 			d.sections = append(d.sections, r.Uint(math.MaxUint64))
 		}
 		*p = d.sections
+	case *[]string:
+		d.names = d.names[:0]
+		for range r.Array(0, int(f.high)) {
+			d.names = append(d.names, r.String(record.MaxName))
+		}
+		*p = d.names
 	case *lockstep.Player:
 		readPlayer(r, p)
 	case *SessionToken:
@@ -119,6 +126,11 @@ func (f *field) write(w *pack.Writer, m *Message) {
 		w.Array(len(*p))
 		for _, n := range *p {
 			w.Uint(n)
+		}
+	case *[]string:
+		w.Array(len(*p))
+		for _, s := range *p {
+			w.String(pack.Clip(s, record.MaxName))
 		}
 	case *lockstep.Player:
 		w.Uint(uint64(*p))

@@ -26,6 +26,7 @@ const (
 	KindAck              Kind = 40
 	KindReady            Kind = 42
 	KindResimulated      Kind = 43
+	KindPhases           Kind = 44
 
 	KindWelcome         Kind = 48
 	KindStateSync       Kind = 49
@@ -47,6 +48,7 @@ const (
 	MaxServerMessage = 128 << 10 // bytes of a WebSocket message of a server
 	MaxChunk         = 32 << 10  // bytes of a state in one message
 	MaxSections      = 256       // sections of a checksum
+	MaxPhases        = 64        // phases of a tick that was computed again
 
 	maxToken = 2048 // bytes
 )
@@ -80,6 +82,7 @@ type Message struct {
 	From     lockstep.Tick // KindResimulate: of the state to begin with
 	State    bool          // KindResimulate: the state is asked for, not the checksums
 	First    uint64        // KindResimulated: the state hash that was computed first; 0 if it is not kept
+	Names    []string      // KindPhases: of the phases, in order; Sections has the state hash at the beginning of each
 	Code     uint8         // an ErrorCode or a CloseCode
 	Text     string        // chat, detail, reason
 	Field    string        // KindError: what is wrong; KindDesyncReport: the section

@@ -42,6 +42,7 @@ func messages() []protocol.Message {
 		{Kind: protocol.KindPong, Nonce: 1, Tick: 2},
 		{Kind: protocol.KindReady, Ready: true},
 		{Kind: protocol.KindResimulated, Tick: 81, First: math.MaxUint64, Hash: 1, Sections: []uint64{3, 4}},
+		{Kind: protocol.KindPhases, Tick: 81, Names: []string{"move", "combat"}, Sections: []uint64{3, math.MaxUint64}},
 		{Kind: protocol.KindResimulate, From: 80, Tick: 100, State: true},
 		{Kind: protocol.KindHeld, Text: "the match begins", Seats: []byte{0, 7, 249}, SinceMS: 5, UntilMS: 3000},
 		{Kind: protocol.KindError, Code: 2, Text: "got x, want y", Field: "build"},

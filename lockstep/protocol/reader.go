@@ -11,6 +11,7 @@ import (
 type Reader struct {
 	r        pack.Reader
 	sections []uint64
+	names    []string
 }
 
 // maxValues is the number of values, with the kind, of the message that has most: auth.

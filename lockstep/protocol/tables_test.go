@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the tables of docs/protocol.md")
@@ -90,6 +91,8 @@ func form(f *field) string {
 		return "string" + limits(f, 64)
 	case *[]byte:
 		return "bytes" + limits(f, 64)
+	case *[]string:
+		return fmt.Sprintf("array of 0 to %d strings, each at most %d", f.high, record.MaxName)
 	case *[]uint64:
 		return fmt.Sprintf("array of 0 to %d u64", f.high)
 	case *lockstep.Player:

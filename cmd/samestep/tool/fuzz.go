@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -28,7 +29,9 @@ of arrival, and bots in every second match. Each match is computed again in the 
 of package lockstep/locksteptest: saved and restored, joined late, predicted and
 computed again, with other settings of the runtime. A failing match is reduced to the
 few commands that matter, and written as a replay and as a Go test that fails in the
-same way. Exits with 3 if a match fails.
+same way. With the sources of the game and the go command, it also names the line of
+code, in at most a minute; SAMESTEP_LINE=off leaves that out. Exits with 3 if a match
+fails.
 
 For a fuzzer that sees which code a match reaches, use go test -fuzz with
 locksteptest.Fuzz as the target.`,
@@ -69,6 +72,9 @@ type fuzzFind struct {
 	Players  uint8         `json:"players"`
 	Replay   string        `json:"replay"`
 	Test     string        `json:"test"`
+
+	Line   *line.Finding `json:"line,omitempty"`
+	NoLine string        `json:"no_line,omitempty"` // why it is not known
 
 	Unreduced string `json:"unreduced,omitempty"` // why the match is the one that was found; Commands is then 0
 	Unwritten string `json:"unwritten,omitempty"` // why these files are missing
@@ -130,7 +136,7 @@ func fuzz(c *cli.Context) error {
 	}
 	story := &fuzzStory{Game: game.Name(), Matches: n, Seconds: time.Since(from).Seconds()}
 	if found != nil {
-		story.Found = explainFound(found, game, c.String("dir"))
+		story.Found = explainFound(c.Context, found, game, c.String("dir"))
 	}
 	switch {
 	case found != nil:
@@ -141,8 +147,8 @@ func fuzz(c *cli.Context) error {
 	return tell(c, story, story.print, err)
 }
 
-// explainFound reduces a failure, and writes its replay and its Go test.
-func explainFound(found *locksteptest.Failure, game *playable, dir string) *fuzzFind {
+// explainFound reduces a failure, looks for its line of code, and writes its replay and its Go test.
+func explainFound(ctx context.Context, found *locksteptest.Failure, game *playable, dir string) *fuzzFind {
 	small := found.Shrink(locksteptest.ShrinkOptions{})
 	o := small.Options
 	name := fmt.Sprintf("found_%s_%d", strings.ReplaceAll(small.Phase, " ", "_"), found.Options.Seed)
@@ -159,6 +165,7 @@ func explainFound(found *locksteptest.Failure, game *playable, dir string) *fuzz
 	if err == nil {
 		source := game.source
 		source.Replay = filepath.Base(f.Replay)
+		source.Comment = f.addLine(ctx, small, source, dir)
 		err = files.Replace(f.Test, func(w *os.File) error { return small.WriteTest(w, source) })
 	}
 	if err != nil {
@@ -190,6 +197,18 @@ func (s *fuzzStory) print(w io.Writer) {
 	} else {
 		line("reduced", "to %s of %s in %s", count(f.Commands, "command"), count(int(f.Players), "player"), count(f.Ticks, "tick"))
 		line("", "%s", f.Shrunk)
+	}
+	switch {
+	case f.Line != nil:
+		place := f.Line.Place()
+		if place == nil {
+			line("line", "no probe differs")
+			break
+		}
+		line("line", "%s:%d  in %s", place.File, place.Line, place.Func)
+		line("", "%s", place.Source)
+	case f.NoLine != "":
+		line("line", "not known: %s", f.NoLine)
 	}
 	if f.Unwritten != "" {
 		line("files", "not written: %s", f.Unwritten)

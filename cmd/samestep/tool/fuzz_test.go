@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -37,6 +39,7 @@ func TestThinHint(t *testing.T) {
 
 // A failure that happens only once is not called a match without commands.
 func TestUnreduced(t *testing.T) {
+	t.Setenv("SAMESTEP_LINE", "off")
 	rules := minimal.Rules()
 	step, steps := rules.Step, 0
 	rules.Step = func(w *minimal.World, config *minimal.Config, turn *lockstep.Turn) {
@@ -50,10 +53,68 @@ func TestUnreduced(t *testing.T) {
 	if err := locksteptest.Run(game.Game, locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 3}}); !errors.As(err, &found) {
 		t.Fatalf("the match does not fail: %v", err)
 	}
-	s := fuzzStory{Game: "minimal", Found: explainFound(found, game, t.TempDir())}
+	s := fuzzStory{Game: "minimal", Found: explainFound(t.Context(), found, game, t.TempDir())}
 	var text strings.Builder
 	s.print(&text)
 	if want := "reduced    not: the failure did not happen again from a list of its commands"; !strings.Contains(text.String(), want) || strings.Contains(text.String(), "0 commands") {
+		t.Errorf("got %s", text.String())
+	}
+}
+
+// hidden finds a match of a game with a fault.
+func hidden(t *testing.T) (*locksteptest.Failure, *playable) {
+	t.Helper()
+	game := New(planted.Rules("hidden"), Source(locksteptest.Source{
+		Package: "planted_test", Path: module + "/internal/testing/planted",
+		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
+	})).game
+	config := skirmish.Usual(2)
+	found, _, err := locksteptest.Search(t.Context(), game.Game, locksteptest.Options{Config: &config, Players: 2, Ticks: 100, AllowThin: "one fault is enough"}, locksteptest.SearchOptions{Matches: 50})
+	if found == nil {
+		t.Fatalf("nothing was found: %v", err)
+	}
+	return found, game
+}
+
+// The line of a failure is printed, and stands in the comment of the written test.
+func TestFoundLine(t *testing.T) {
+	testenv.Long(t)
+	found, game := hidden(t)
+	dir := t.TempDir()
+	f := explainFound(t.Context(), found, game, dir)
+	if f.Line == nil || f.Line.Place() == nil {
+		t.Fatalf("got no line: %s", f.NoLine)
+	}
+	place := f.Line.Place()
+	test, err := os.ReadFile(f.Test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("//\tline       %s:%d  in %s\n", place.File, place.Line, place.Func); !strings.Contains(string(test), want) {
+		t.Errorf("want %q in\n%s", want, test)
+	}
+	var text strings.Builder
+	(&fuzzStory{Game: "skirmish", Found: f}).print(&text)
+	if want := fmt.Sprintf("\nline       %s:%d  in %s\n           %s\n", place.File, place.Line, place.Func, place.Source); !strings.Contains(text.String(), want) {
+		t.Errorf("got %s\nwant %q", text.String(), want)
+	}
+	source, err := os.ReadFile("../../../" + place.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(string(source), "\n"); strings.TrimSpace(lines[place.Line-1]) != place.Source || !strings.Contains(place.File, "internal/testing/planted/") {
+		t.Errorf("got %+v, want a line of the planted fault", place)
+	}
+}
+
+// Without the sources, the reason is printed.
+func TestFoundNoLine(t *testing.T) {
+	t.Setenv("PATH", "")
+	found, game := hidden(t)
+	f := explainFound(t.Context(), found, game, t.TempDir())
+	var text strings.Builder
+	(&fuzzStory{Game: "skirmish", Found: f}).print(&text)
+	if f.Line != nil || !strings.Contains(text.String(), "\nline       not known: ") || !strings.Contains(text.String(), "\ntest ") {
 		t.Errorf("got %s", text.String())
 	}
 }

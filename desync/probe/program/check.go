@@ -9,7 +9,7 @@ const CheckVariable = "SAMESTEP_LINE_JOB"
 // match of a failure again, and records the tick in both computations.
 type CheckJob struct {
 	Folder  string // for the files of the result
-	Options string // of the check, as Go code
+	Options string // of the check, as Go code; "" for the first check of the test
 	Seed    uint64 `json:",string"`
 	Phase   string // the way in which the match was computed again
 	From    uint32 // the tick of the saved state
@@ -41,4 +41,8 @@ type TestJob struct {
 	Tags  string            // build tags
 	Env   map[string]string // of the go command, where it was changed for the program that does the job
 	Until int64             // Unix time, in seconds, at which to give up
+
+	// Files replace files on the disk, or add some: absolute path to content. Nil for none.
+	Files  map[string][]byte
+	Folder string // where the test runs; "" means Dir
 }

@@ -44,11 +44,12 @@ func ExampleJob() {
 	var same program.Job
 	fmt.Println(program.ReadJSON(path, &same), same.Kind, same.Tick)
 
-	done := program.Result{Runs: []program.Run{{Hash: 1, Events: 3, Phases: []program.Phase{{Name: "combat"}}}}, Before: []program.Latest{{Site: 2, Tick: 77, Value: "5"}}}
-	fmt.Println(done.Runs[0].Events, done.Runs[0].Phases[0].Name, done.Before[0].Value)
+	drawn := []program.Draws{{Purpose: "damage", Phase: "combat", Count: 3}}
+	done := program.Result{Runs: []program.Run{{Hash: 1, Events: 3, Phases: []program.Phase{{Name: "combat"}}, Draws: drawn}}, Before: []program.Latest{{Site: 2, Tick: 77, Value: "5"}}}
+	fmt.Println(done.Runs[0].Events, done.Runs[0].Phases[0].Name, done.Runs[0].Draws[0].Count, done.Before[0].Value)
 	// Output:
 	// <nil> trace 78
-	// 3 combat 5
+	// 3 combat 3 5
 }
 
 // A step is recorded in files. Without probes, as here, only the state after it is.

@@ -52,13 +52,23 @@ type Run struct {
 	Panic   string `json:",omitempty"`
 	Events  int
 	Dropped int
+	Before  string  // file of the state before it
 	Phases  []Phase `json:",omitempty"` // that Step marked, in order
+	Draws   []Draws `json:",omitempty"` // that the rules reported, in order of the first
+}
+
+// Draws are the draws for one purpose in one phase, see lockstep.Turn.Drew.
+type Draws struct {
+	Purpose, Phase string
+	Count          int
 }
 
 // A Phase is a part of Step, see lockstep.Turn.Phase.
 type Phase struct {
 	Name string
 	Hash uint64 `json:",string"` // of the state at its beginning
+
+	State string `json:",omitempty"` // file of that state, of the first phases
 }
 
 // A Latest is the latest event of a probe before the tick.

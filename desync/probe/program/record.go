@@ -18,6 +18,7 @@ type Recording struct {
 	sim    *lockstep.Simulation
 	out    *os.File
 	run    Run
+	err    error // of the states of phases
 }
 
 // Record begins to record the next step of a simulation in files of a folder. n is the number of the run. yield is as in
@@ -28,11 +29,40 @@ func Record(folder string, n int, sim *lockstep.Simulation, yield func()) (*Reco
 	if r.out, err = os.Create(filepath.Join(folder, r.run.Trace)); err != nil {
 		return nil, err
 	}
+	if r.run.Before, err = r.writeState("before"); err != nil {
+		r.out.Close()
+		return nil, err
+	}
 	sim.ObservePhases(func(_ lockstep.Tick, phase string, sum *checksum.Sum) {
-		r.run.Phases = append(r.run.Phases, Phase{phase, sum.Hash})
+		p := Phase{Name: phase, Hash: sum.Hash}
+		if len(r.run.Phases) < maxPhaseStates && r.err == nil {
+			p.State, r.err = r.writeState(fmt.Sprintf("phase-%d", len(r.run.Phases)))
+		}
+		r.run.Phases = append(r.run.Phases, p)
 	})
+	sim.ObserveDraws(func(_ lockstep.Tick, d lockstep.Draw) { r.run.draw(d.Purpose, d.Phase) })
 	probe.Start(r.out, yield)
 	return r, nil
+}
+
+// maxPhaseStates is how many phases of a tick have their state in a file. Rules may mark phases in a loop.
+const maxPhaseStates = 64
+
+// writeState writes the present state to a file, and returns its name.
+func (r *Recording) writeState(name string) (string, error) {
+	name = fmt.Sprintf("%s-of-%s", name, r.run.State)
+	return name, os.WriteFile(filepath.Join(r.folder, name), r.sim.AppendState(nil), 0o600)
+}
+
+// draw counts a draw.
+func (r *Run) draw(purpose, phase string) {
+	for i := range r.Draws {
+		if d := &r.Draws[i]; d.Purpose == purpose && d.Phase == phase {
+			d.Count++
+			return
+		}
+	}
+	r.Draws = append(r.Draws, Draws{purpose, phase, 1})
 }
 
 // End ends the recording. stepped is the error of the step: a panic of the rules is a result.
@@ -40,7 +70,8 @@ func (r *Recording) End(stepped error) (Run, error) {
 	var err error
 	r.run.Events, r.run.Dropped, err = probe.Stop()
 	r.sim.ObservePhases(nil)
-	if err = errors.Join(err, r.out.Close()); err != nil {
+	r.sim.ObserveDraws(nil)
+	if err = errors.Join(err, r.err, r.out.Close()); err != nil {
 		return r.run, err
 	}
 	if stepped != nil {

@@ -35,7 +35,7 @@ func run(args []string) error {
 	}
 	ctx, stop := context.WithDeadlineCause(context.Background(), time.Unix(j.Until, 0), errors.New("the time was over"))
 	defer stop()
-	found, err := line.Check(ctx, line.CheckOptions{TestJob: j})
+	found, err := line.Check(ctx, j)
 	if err != nil {
 		return err
 	}

@@ -101,6 +101,8 @@ func goodMessages() []Built {
 		{"resimulated", "P-resimulated", "Tick 21 has another state hash than at first, and four sections.", recordBytes(43, 21, 7, maxU64, array{1, 2, 3, maxU64})},
 		{"resimulated-bare", "P-resimulated", "The first state hash is not kept, and there are no sections.", recordBytes(43, 22, 0, 9, array{})},
 		{"resimulated-none", "P-resimulated", "The answer that the ticks cannot be computed again.", recordBytes(43, 0, 0, 0, array{})},
+		{"phases", "P-phases", "Tick 33 has two phases, and these state hashes at their beginnings.", recordBytes(44, 33, array{"move", "combat"}, array{7, maxU64})},
+		{"phases-none", "P-phases", "Tick 33 has no phases.", recordBytes(44, 33, array{}, array{})},
 		{"held-over", "P-held", "The match goes on.", recordBytes(58, "", []byte{}, 0, 0)},
 		{"welcome", "P-welcome-position", "The welcome of a player that resumes.", recordBytes(48, 1, 1, sessionOne, 300, 310, true, 12, 10, 2, 100)},
 		{"welcome-spectator", "P-session-form", "The welcome of a spectator: seat 255, no session.", recordBytes(48, 255, 0, noSession, 300, 310, false, 0, 10, 250, 1000)},
@@ -163,6 +165,10 @@ func brokenMessages() []Built {
 		{"resimulate-back", "P-resimulate", "A request that ends before it begins.", recordBytes(59, 40, 20, true)},
 		{"resimulate-number", "P-form", "A request whose bool is a number.", recordBytes(59, 20, 40, 1)},
 		{"resimulated-sections-many", "P-resimulated P-range", "A tick computed again with 257 sections.", recordBytes(43, 20, 0, 7, manyNumbers(257))},
+		{"phases-many", "P-phases P-range", "65 phases.", recordBytes(44, 33, manyNames(65), manyNumbers(65))},
+		{"phases-name-long", "P-phases P-range", "A phase with a name of 129 bytes.", recordBytes(44, 33, array{strings.Repeat("x", 129)}, array{7})},
+		{"phases-number", "P-form", "A phase whose name is a number.", recordBytes(44, 33, array{7}, array{7})},
+		{"phases-uneven", "P-phases", "Two phases with one state hash.", recordBytes(44, 33, array{"move", "combat"}, array{7})},
 		{"sections-many", "P-range", "A checksum with 257 sections.", recordBytes(34, 20, 7, manyNumbers(257))},
 		{"sums-few", "P-count", "A self-test of four sums.", auth{sums: selfTests[:4]}.message()},
 		{"text-not-utf8", "P-text", "Chat with a byte that is not UTF-8.", recordBytes(38, "x\xff")},
@@ -178,6 +184,14 @@ func brokenMessages() []Built {
 		{"chunk-long", "P-chunk-form", "A chunk of 32769 bytes.", recordBytes(35, 20, 0, 40000, make([]byte, 32769))},
 		{"total-large", "P-range", "A total of more than 256 MiB and 128 KiB.", recordBytes(49, 1, 0, 0, 256<<20+128<<10+1, []byte{1})},
 	})
+}
+
+func manyNames(n int) array {
+	a := array{}
+	for range n {
+		a = append(a, "move")
+	}
+	return a
 }
 
 func manyNumbers(n int) array {

@@ -53,6 +53,12 @@ func messageFacts(m *protocol.Message) map[string]any {
 		facts["tick"], facts["root"], facts["sections"] = m.Tick, checksum.FormatHash(m.Hash), rootTexts(m.Sections)
 	case protocol.KindResimulated:
 		facts["tick"], facts["first"], facts["root"], facts["sections"] = m.Tick, checksum.FormatHash(m.First), checksum.FormatHash(m.Hash), rootTexts(m.Sections)
+	case protocol.KindPhases:
+		names := []any{}
+		for _, name := range m.Names {
+			names = append(names, name)
+		}
+		facts["tick"], facts["names"], facts["roots"] = m.Tick, names, rootTexts(m.Sections)
 	case protocol.KindStateSync:
 		facts["position"] = decimal(uint64(m.Position))
 		fallthrough

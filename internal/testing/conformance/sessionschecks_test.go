@@ -43,7 +43,7 @@ func checkSessions() []Built {
 				g.answer(5)
 				p.wait(200)
 			}},
-		{id: "desync-resimulate", rules: "P-resimulate P-resimulated P-protocol-5 P-resimulated-unasked", about: "A client of protocol 5 is asked to compute the ticks again, twice, and for the first state that is wrong; a checksum that comes too late has no effect.",
+		{id: "desync-resimulate", rules: "P-resimulate P-resimulated P-phases P-protocol-5 P-resimulated-unasked", about: "A client of protocol 5 is asked to compute the ticks again, twice, and for the first state that is wrong; a checksum and phases that come too late have no effect.",
 			setup: func(t *Transcript) { t.Host.Evidence = true },
 			run: func(p *play) {
 				g := p.join(auth{token: ada, protocol: 5})
@@ -55,6 +55,7 @@ func checkSessions() []Built {
 				p.lie(g, 10)
 				p.wait(800)
 				g.say(43, 9, 0, 1, array{})
+				g.say(44, 8, array{"add"}, array{1})
 				p.wait(200)
 			}},
 		{id: "desync-resimulate-not", rules: "P-resimulated", about: "A client of protocol 5 that cannot compute the ticks again says so.",
@@ -82,6 +83,13 @@ func checkSessions() []Built {
 				g := p.join(auth{token: ada, protocol: 5})
 				p.wait(500)
 				g.say(43, 1, 0, 1, array{})
+				p.wait(200)
+			}},
+		{id: "phases-unasked", rules: "P-phases P-resimulated-unasked", about: "Phases that nobody asked for have no answer.",
+			run: func(p *play) {
+				g := p.join(auth{token: ada, protocol: 5})
+				p.wait(500)
+				g.say(44, 1, array{"add"}, array{1})
 				p.wait(200)
 			}},
 		{id: "desync-log", rules: "P-desync", about: "With the policy log there is a report, and nothing else.",

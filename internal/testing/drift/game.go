@@ -29,19 +29,23 @@ func Rules(change func(w *World, t *lockstep.Turn)) lockstep.Rules[World, struct
 			return nil
 		},
 		Step: func(w *World, _ *struct{}, t *lockstep.Turn) {
+			t.Phase("nudge")
 			for i := range t.Commands {
 				if n, ok := t.Commands[i].Value.(*Nudge); ok {
 					w.Spots[t.Commands[i].Player].X += int32(n.By)
 				}
 			}
+			t.Phase("drift")
 			for i := range w.Spots {
 				w.Seed = w.Seed*6364136223846793005 + 1442695040888963407
 				w.Spots[i].X += int32(w.Seed >> 60)
 				w.Spots[i].Y = w.Spots[i].Y*3 + w.Spots[i].X
 			}
+			t.Phase("change")
 			if change != nil {
 				change(w, t)
 			}
+			t.Phase("end")
 		},
 	}
 }

@@ -218,6 +218,7 @@ func (l *liar) perform(t trick) {
 		l.add(protocol.Message{Kind: protocol.KindChecksum, Tick: lockstep.Tick(r.IntN(1 << 14)), Hash: r.Uint64()})
 		l.add(protocol.Message{Kind: protocol.KindState, Tick: lockstep.Tick(r.IntN(1 << 14)), Total: uint32(r.IntN(100)), Bytes: noise(r, 50)})
 		l.add(protocol.Message{Kind: protocol.KindResimulated, Tick: lockstep.Tick(r.IntN(1 << 14)), Hash: r.Uint64()})
+		l.add(protocol.Message{Kind: protocol.KindPhases, Tick: lockstep.Tick(r.IntN(1 << 14)), Names: []string{string(noise(r, 20))}, Sections: []uint64{r.Uint64()}})
 	case trickFlood:
 		for range 40 {
 			l.add(protocol.Message{Kind: protocol.KindCommand, Sequence: l.seq + lockstep.Sequence(r.IntN(100)), Command: 1, Bytes: noise(r, 600)})

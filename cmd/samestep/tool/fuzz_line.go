@@ -1,0 +1,74 @@
+//go:build !js
+
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	probes "github.com/seed-49bee653/samestep/desync/probe/program"
+	"github.com/seed-49bee653/samestep/internal/line"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+const maxFoundLine = time.Minute // to look for the line of a failure
+
+// lineOf returns the line of code behind a failure, from the Go test of it. dir has the replay that the test may read.
+func lineOf(ctx context.Context, f *locksteptest.Failure, s locksteptest.Source, dir string) (*line.Result, error) {
+	var test bytes.Buffer
+	if err := f.WriteTest(&test, s); err != nil {
+		return nil, err
+	}
+	_, name, _ := strings.Cut(test.String(), "\nfunc ")
+	name, _, _ = strings.Cut(name, "(")
+	ctx, stop := context.WithTimeoutCause(ctx, maxFoundLine, errors.New("the time was over"))
+	defer stop()
+	folder, err := packageFolder(ctx, s.Path)
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	return line.Check(ctx, probes.TestJob{
+		Dir: folder, Folder: dir, Run: "^" + name + "$",
+		Files: map[string][]byte{filepath.Join(folder, "samestep_found_test.go"): test.Bytes()},
+		Check: probes.CheckJob{Seed: f.Options.Seed, Phase: f.Phase, From: uint32(f.From), Tick: uint32(f.Tick)},
+	})
+}
+
+// packageFolder returns the folder of a package of the module that the current folder is in.
+func packageFolder(ctx context.Context, path string) (string, error) {
+	c := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "--", path)
+	out, err := c.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return "", fmt.Errorf("the sources of %s are not here: %s", path, bytes.TrimSpace(exit.Stderr))
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// addLine looks for the line of a failure, and returns its text for the comment of the test.
+func (f *fuzzFind) addLine(ctx context.Context, small *locksteptest.Failure, s locksteptest.Source, dir string) string {
+	if os.Getenv("SAMESTEP_LINE") == "off" {
+		return ""
+	}
+	found, err := lineOf(ctx, small, s, dir)
+	if err == nil && found.Finding == nil {
+		err = errors.New("the tick has the same result again")
+	}
+	if err != nil {
+		f.NoLine = strings.Join(strings.Fields(err.Error()), " ")
+		return ""
+	}
+	f.Line = found.Finding
+	var text strings.Builder
+	_ = found.WriteFinding(&text) // a builder has no errors
+	return text.String()
+}
