@@ -23,6 +23,7 @@ import (
 //	note TICK PLAYER TOPIC TEXT
 //	state TICK PLAYER BYTES        values TICK: the state everyValue of player 0
 //	end TICK                       flush TICKS   want TICKS   wanted TICK
+//	kill                           the program ends at once
 
 // everyValue is the state of the call values.
 type everyValue struct {
@@ -52,7 +53,7 @@ func play(t testing.TB, script string) (recording []byte, output string) {
 	for line := range strings.Lines(script) {
 		w := strings.Fields(line)
 		tick, player := uint32(0), 0
-		if w[0] != "header" && w[0] != "want" {
+		if len(w) > 1 && w[0] != "header" && w[0] != "want" {
 			tick = uint32(number(t, w[1]))
 			if len(w) > 2 {
 				player = number(t, w[2])
@@ -106,6 +107,8 @@ func play(t testing.TB, script string) (recording []byte, output string) {
 			r.State(tick, 0, s.Append(nil, &everyValues))
 		case "end":
 			r.End(tick)
+		case "kill":
+			return file.Bytes(), out.String()
 		default:
 			t.Fatalf("no call %q", w[0])
 		}

@@ -19,7 +19,7 @@ import (
 )
 
 // The recorders in C and Python write the same bytes as that in Go, and fail with the same errors. The compilers find nothing
-// to warn about, and the sanitizers no undefined behaviour.
+// to warn about, and the sanitizers no undefined behaviour. A game that is killed has lost the same lines.
 func TestLanguages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: the recorders in other languages are the same on every platform")
@@ -36,6 +36,11 @@ func TestLanguages(t *testing.T) {
 		}
 	}
 	texts := randomTexts(random)
+	killed := strings.TrimSuffix(busy, "end 11\n") + "command 11 0 2 x\ncommand 90 0 3 x\ncommand 91 0 4 x\nkill\n"
+	lost, _ := play(t, killed)
+	if whole, _ := play(t, strings.TrimSuffix(killed, "kill\n")); len(whole) == len(lost) || bytes.Count(lost, []byte("\n")) < 2*8192+2 {
+		t.Fatalf("a game that is killed has lost %d of %d bytes", len(whole)-len(lost), len(whole))
+	}
 	programs := []struct {
 		name, compiler string
 		flags          []string
@@ -63,14 +68,8 @@ func TestLanguages(t *testing.T) {
 				}
 				command = []string{program}
 			}
-			dir := t.TempDir()
-			run := exec.Command(command[0], append(command[1:], dir)...)
-			run.Stdin = strings.NewReader(strings.Join(scripts, ""))
-			out, err := run.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			outputs := strings.SplitAfter(string(out), "closed\n")
+			dir, out := runCalls(t, command, strings.Join(scripts, ""))
+			outputs := strings.SplitAfter(out, "closed\n")
 			if len(outputs) != len(scripts)+1 {
 				t.Fatalf("got %d recordings, want %d", len(outputs)-1, len(scripts))
 			}
@@ -84,8 +83,25 @@ func TestLanguages(t *testing.T) {
 					t.Errorf("%.2000s\ngot  %.2000s%s\nwant %.2000s%s", script, got, outputs[i], want, output)
 				}
 			}
+			dir, _ = runCalls(t, command, killed)
+			if got, err := os.ReadFile(filepath.Join(dir, "0.jsonl")); err != nil || !bytes.Equal(got, lost) {
+				t.Errorf("killed: got %d bytes, want %d: %v", len(got), len(lost), err)
+			}
 		})
 	}
+}
+
+// runCalls makes the calls of scripts with another program. It returns the folder of the recordings, and what it prints.
+func runCalls(t *testing.T, command []string, scripts string) (dir, output string) {
+	t.Helper()
+	dir = t.TempDir()
+	run := exec.Command(command[0], append(command[1:len(command):len(command)], dir)...)
+	run.Stdin = strings.NewReader(scripts)
+	out, err := run.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir, string(out)
 }
 
 // randomTexts returns scripts with notes that may not be UTF-8: a good character, of which one byte may be another one.

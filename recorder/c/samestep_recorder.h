@@ -166,7 +166,8 @@ enum {
 static int samestep_fail(samestep_recorder *r, const char *format, ...) {
     if (!r->failed) {
         va_list args;
-        size_t n = strlen(strcpy(r->error, "recorder: "));
+        const size_t n = 10;
+        memcpy(r->error, "recorder: ", n);
         va_start(args, format);
         vsnprintf(r->error + n, sizeof r->error - n, format, args);
         va_end(args);

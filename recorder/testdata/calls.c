@@ -119,6 +119,8 @@ int main(int argc, char **argv) {
             samestep_record_state_end(&rec);
         } else if (strcmp(words[0], "end") == 0) {
             samestep_record_end(&rec, number(words[1]));
+        } else if (strcmp(words[0], "kill") == 0) {
+            _Exit(0);
         } else {
             return 2;
         }
