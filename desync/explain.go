@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -215,6 +216,9 @@ func (w *work) compare() {
 	w.e.First, w.e.Compared = Span{w.good + 1, w.bad}, w.bad
 	if w.wrong == nil {
 		w.note("there is no state of the wrong side that differs: no field can be named")
+		if !slices.ContainsFunc(w.exhibits, func(x exhibit) bool { return x.player.known() }) {
+			w.note("the bundle has no state of the player: it did not answer, or the server was stopped before it could")
+		}
 		return
 	}
 	var err error

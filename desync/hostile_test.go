@@ -151,7 +151,7 @@ func TestPartsThatAreWrong(t *testing.T) {
 		{"player's state is none", packed(t, with(files, "states/160-player.state", []byte("nonsense")), nil), find, "the player's state of tick 160 is invalid", 0},
 		{"player's state is another", packed(t, with(files, "states/160-player.state", files["states/140-player.state"]), nil), find, "that player 2 sent has checksum", -1},
 		{"a state that differs where the checksums agreed", packed(t, with(files, "states/140-player.state", files["states/160-player.state"]), nil), find, "the states of tick 140 differ already", 1},
-		{"no states", packed(t, files, func(m *replay.Manifest) { m.Exhibits = nil }), find, "there is no state of the wrong side", 0},
+		{"no states", packed(t, files, func(m *replay.Manifest) { m.Exhibits = nil }), find, "the bundle has no state of the player", 0},
 		{"only the player's", packed(t, files, func(m *replay.Manifest) { m.Exhibits[0].Referee, m.Exhibits[1].Referee = "", "" }), find, "", 1},
 		{"the replay is cut", packed(t, with(files, "replay.ssr", files["replay.ssr"][:cut]), nil), find, "the replay in the bundle cannot be read to its end", 1},
 		{"the replay is damaged", packed(t, with(files, "replay.ssr", flipped(files["replay.ssr"], cut)), nil), find, "the replay in the bundle cannot be read to its end", 1},

@@ -28,7 +28,8 @@ player and the cause, or the byte of a file, and must find nothing in a match wi
 a fault. The right answers come from where the faults were planted.
 
 Of a rule bug, desync explain must not exclude the right tick and not name a false
-cause; the figures say how often the right field came first.
+cause; the figures say how often the right field came first. With what the machine
+that was wrong computes again when the server asks it, the tick must be exact.
 
 Bots play the match. A fault without a consequence in it is not planted; the report
 lists it. Exits with 0 only if all tools were right.`,
@@ -104,7 +105,8 @@ func printDrill(w io.Writer, r *faultinjection.Result) {
 		fmt.Fprintf(w, "not planted: %s: %s\n", u.Fault, u.Why)
 	}
 	if f := &r.RuleBugs; f.Faults > 0 {
-		fmt.Fprintf(w, "rule bugs: %d planted, right tick %d, right field first %d, false cause %d\n", f.Faults, f.Tick, f.Field, f.False)
+		fmt.Fprintf(w, "rule bugs: %d planted, right tick %d, right field first %d, false cause %d; computed again: exact tick %d of %d\n",
+			f.Faults, f.Tick, f.Field, f.False, f.Exact, f.Asked)
 	}
 	if f := &r.CommandFaults; f.Faults > 0 {
 		fmt.Fprintf(w, "command faults: %d planted, right tick %d, right cause %d\n", f.Faults, f.Tick, f.Cause)

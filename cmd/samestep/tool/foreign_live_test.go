@@ -10,11 +10,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A guest is a running join of a foreign game.
@@ -110,7 +112,7 @@ func (f *foreign) live(t *testing.T) {
 	f.until(url, "a desync is healed", func(v *server.View) bool { return everybody(v) && v.Stats.Resyncs == 1 && v.Tick > 100 })
 	f.until(url, "the evidence is written", func(*server.View) bool {
 		bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
-		return len(bundles) == 1
+		return len(bundles) == 1 && answered(t, bundles[0])
 	})
 	f.run(exitOK, "replay watch --once "+url, "match-1 tick ")
 	first.kill()
@@ -134,4 +136,14 @@ func (f *foreign) live(t *testing.T) {
 	f.run(exitOK, "replay verify "+files[0])
 	f.run(exitOK, fmt.Sprintf("replay seek %s %d", files[0], crash+10), "agrees with the file")
 	f.run(exitDesync, "desync explain "+bundles[0], "THE PLAYER", "Diggers[")
+}
+
+// answered reports whether a bundle has the player's states: a server writes it before, too.
+func answered(t *testing.T, path string) bool {
+	b, err := replay.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	return slices.ContainsFunc(b.Bundle().Manifest.Exhibits, func(x replay.BundleExhibit) bool { return x.Player != "" })
 }

@@ -94,10 +94,12 @@ type Figure struct {
 	Field  int `json:"field"`       // the field that is listed first is one of those that differed first
 	False  int `json:"false_cause"` // a cause is named for certain that is not the right one
 	Cause  int `json:"cause"`       // the cause that is named first is the right one
+	Asked  int `json:"asked"`       // the machine computes the ticks again, and is wrong in the same way
+	Exact  int `json:"exact_tick"`  // of these, the first divergent tick is exact
 }
 
 func (f *Figure) ruleText() string {
-	return fmt.Sprintf("right tick %d, right field first %d, false cause %d", f.Tick, f.Field, f.False)
+	return fmt.Sprintf("right tick %d, right field first %d, false cause %d, computed again: exact tick %d of %d", f.Tick, f.Field, f.False, f.Exact, f.Asked)
 }
 
 func (f *Figure) commandText() string {

@@ -17,7 +17,7 @@ import (
 // written it: the replay up to the report, and both sides' states of the last right
 // check and of the wrong one.
 func (d *drill) explain(f *fault, m *match, v *variant, want clue) error {
-	e, err := m.explained(d.tools)
+	e, err := m.explained(d.tools, m.evidence())
 	if err != nil {
 		d.result.row(f, "explain", clue{What: err.Error()}, want, false)
 		return nil
@@ -116,11 +116,7 @@ func party(e *desync.Explanation) string {
 	return string(e.Verdict.Party)
 }
 
-// bundle returns the evidence of the first report, as a server writes it once the
-// player's states have arrived and the log has the other players' reports.
-func (m *match) bundle() (*replay.Bundle, error) { return m.bundleOf(m.evidence()) }
-
-// evidence returns the first report, with both sides' states of the last right check and of the wrong one.
+// evidence returns the evidence of the first report: both sides' states of the last right check and of the wrong one.
 func (m *match) evidence() *host.Evidence {
 	r := m.reports[0]
 	e := &host.Evidence{Report: r}
@@ -128,19 +124,22 @@ func (m *match) evidence() *host.Evidence {
 		e.Participants = append(e.Participants, host.Participant{Player: p, Name: player(p), Build: m.header.Build, Platform: m.header.Platform})
 	}
 	for _, t := range []lockstep.Tick{r.Agreed, r.Tick} {
-		if t > 0 { // all know the beginning
-			e.Exhibits = append(e.Exhibits, m.exhibit(t))
+		if t == 0 {
+			continue // all know the beginning
 		}
+		e.Exhibits = append(e.Exhibits, m.exhibit(t))
 	}
 	return e
 }
 
+// exhibit returns both sides' states of a tick.
 func (m *match) exhibit(t lockstep.Tick) host.Exhibit {
 	return host.Exhibit{Tick: t, Referee: m.states[t], Player: m.copied[t], Hash: m.hash(m.copied[t])}
 }
 
-// bundleOf returns a bundle with the log up to the check after the report.
-func (m *match) bundleOf(e *host.Evidence) (*replay.Bundle, error) {
+// bundle returns a bundle of the evidence, as a server writes it once the player has answered and the log has the other
+// players' reports.
+func (m *match) bundle(e *host.Evidence) (*replay.Bundle, error) {
 	written := m.file
 	for _, b := range m.blocks {
 		if b.tick >= e.Report.Tick+checkEvery {
@@ -155,8 +154,8 @@ func (m *match) bundleOf(e *host.Evidence) (*replay.Bundle, error) {
 	return replay.OpenBundle(bytes.NewReader(out.Bytes()), int64(out.Len()))
 }
 
-func (m *match) explained(tools toolset) (*desync.Explanation, error) {
-	b, err := m.bundle()
+func (m *match) explained(tools toolset, evidence *host.Evidence) (*desync.Explanation, error) {
+	b, err := m.bundle(evidence)
 	if err != nil {
 		return nil, err
 	}

@@ -5,17 +5,13 @@ package faultinjection
 import (
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/platforms"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // A mistake has the same fingerprint in matches of other seeds, and two mistakes mostly have two. TestRuleBugs builds this test.
@@ -71,37 +67,16 @@ func (s *Subject) fingerprint(seed uint64, b bug) (desync.Fingerprint, error) {
 	if err != nil {
 		return desync.Fingerprint{}, err
 	}
-	evidence := m.evidence()
-	m.computeAgain(evidence)
-	bundle, err := m.bundleOf(evidence)
+	evidence, err := m.computeAgain(b.Game)
 	if err != nil {
 		return desync.Fingerprint{}, err
 	}
-	e, err := desync.Explain(bundle, desync.Options{Budget: time.Second, Game: func(*lockstep.Header) (*lockstep.Game, error) { return m.game, nil }})
+	if evidence == nil {
+		evidence = m.evidence()
+	}
+	e, err := m.explained(d.tools, evidence)
 	if err != nil {
 		return desync.Fingerprint{}, err
 	}
 	return e.Fingerprint, nil
-}
-
-// computeAgain adds that the machine has computed the ticks again, and had the same wrong states.
-func (m *match) computeAgain(e *host.Evidence) {
-	r := &host.Resimulation{From: e.Report.Agreed, To: e.Report.Tick, Outcome: protocol.WrongTheSameWay}
-	var run []uint64
-	for t := r.From + 1; t <= r.To; t++ {
-		right, own := m.hash(m.states[t]), m.hash(m.copied[t])
-		run = append(run, own)
-		if r.First == 0 {
-			r.Right = append(r.Right, right)
-		}
-		if r.First == 0 && right != own {
-			r.First = t
-			r.Section, _ = m.section(m.states[t], m.copied[t])
-		}
-	}
-	r.Runs = [][]uint64{run, run}
-	e.Resimulation = r
-	if r.First < r.To {
-		e.Exhibits = slices.Insert(e.Exhibits, len(e.Exhibits)-1, m.exhibit(r.First))
-	}
 }

@@ -23,7 +23,7 @@ func (d *drill) figures() {
 	r := d.result
 	if f := &r.RuleBugs; f.Faults > 0 {
 		r.row(&fault{"all rule bugs", fmt.Sprint(f.Faults)}, "explain", clue{What: f.ruleText()}, clue{What: "every tick, three of four fields, no false cause"},
-			f.Tick == f.Faults && 4*f.Field >= 3*f.Faults && f.False == 0)
+			f.Tick == f.Faults && 4*f.Field >= 3*f.Faults && f.False == 0 && f.Exact == f.Asked)
 	}
 	if f := &r.CommandFaults; f.Faults > 0 {
 		r.row(&fault{"all faults of commands", fmt.Sprint(f.Faults)}, "explain", clue{What: f.commandText()}, clue{What: "nine of ten causes"}, 10*f.Cause >= 9*f.Faults)
@@ -41,7 +41,7 @@ func (d *drill) ruleBug(b bug) error {
 		return err
 	}
 	f := &fault{"rule bug", fmt.Sprintf("%s, in the rules of player %d", b.Name, seat)}
-	e, err := m.explained(d.tools)
+	e, err := m.explained(d.tools, m.evidence())
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (d *drill) ruleBug(b bug) error {
 		got.What += ", another field first"
 	}
 	d.result.row(f, "explain", got, want, got.Who == want.Who && since && !falsely)
-	return nil
+	return d.again(f, m, &b, want)
 }
 
 // firstField reports whether the field that an explanation lists first is one of those that differed first.

@@ -47,8 +47,8 @@ func TestWoven(t *testing.T) {
 	}
 	f := &all.RuleBugs
 	t.Logf("figures: %d rule bugs: %s", f.Faults, f.ruleText())
-	if f.Faults < 30 || f.Tick < f.Faults || f.False > 0 || 10*f.Field < 9*f.Faults {
-		t.Errorf("want 30 rule bugs, every tick, nine of ten fields, and no false cause")
+	if f.Faults < 30 || f.Tick < f.Faults || f.False > 0 || 10*f.Field < 9*f.Faults || f.Exact < f.Asked || f.Asked < 25 {
+		t.Errorf("want 30 rule bugs, every tick, nine of ten fields, no false cause, and the exact tick of each that goes wrong again")
 	}
 }
 
