@@ -242,3 +242,20 @@ func TestBadPhasesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Without the game's code, the draws are counted from the last state of which both sides are known to have had the same.
+func TestStreamsWithoutCode(t *testing.T) {
+	m := drift.New(t, 20, drift.Rules(func(w *drift.World, t *lockstep.Turn) {
+		if t.Tick == 47 {
+			w.Loot.Uint64()
+		}
+	}), nil, nil)
+	m.Until(func() bool { return len(m.Evidence) > 0 }, nil)
+	e, err := desync.Explain(m.Bundle(), desync.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Streams) != 1 || e.Streams[0].String() != "Loot: 7 draws, but 8 on the wrong side" || e.Again == nil || e.Again.Phase != "change" {
+		t.Errorf("got streams %v and %+v, want the draws after tick 40, and phase change", e.Streams, e.Again)
+	}
+}

@@ -1,9 +1,7 @@
 package desync
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -90,15 +88,6 @@ func loadExhibits(b *replay.Bundle, s *state.Schema, most int, note func(string,
 		all = append(all, x)
 	}
 	return all, nil
-}
-
-// at returns the exhibit of a tick, or an empty one.
-func at(all []exhibit, t lockstep.Tick) exhibit {
-	i, ok := slices.BinarySearchFunc(all, t, func(x exhibit, t lockstep.Tick) int { return cmp.Compare(x.tick, t) })
-	if ok {
-		return all[i]
-	}
-	return exhibit{tick: t}
 }
 
 func hash(s side) string { return checksum.FormatHash(s.hash) }

@@ -228,7 +228,7 @@ func (w *work) compare() {
 	w.show()
 	if good := w.again.state(w.good); good != nil {
 		w.e.Streams = streamsOf(w.log.schema, w.e.Fields.List, good, w.right, w.wrong)
-	} else if x := at(w.exhibits, w.good); x.referee.known() {
+	} else if x := w.lastGood(); x.referee.known() {
 		w.e.Streams = streamsOf(w.log.schema, w.e.Fields.List, x.referee.bytes, w.right, w.wrong)
 	}
 }
@@ -248,6 +248,17 @@ func (w *work) fingerprint() {
 		path = w.listed.fields.List[0].Path
 	}
 	w.e.Fingerprint = newFingerprint(w.e.Game, classOf(cause, outcome), section, path)
+}
+
+// lastGood returns the latest exhibit with a state of the referee at which the sides were equal. That of the last good tick
+// itself is seldom among them.
+func (w *work) lastGood() (good exhibit) {
+	for _, x := range w.exhibits {
+		if x.tick <= w.good && x.referee.known() {
+			good = x
+		}
+	}
+	return good
 }
 
 // honest adds a note if a player sent a state whose checksum is not the one that it reported.

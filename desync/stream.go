@@ -13,7 +13,7 @@ import (
 )
 
 // A Stream is a generator in the state: a fixed.Rand, or a struct with the same two fields. Its position gives the
-// number of draws between the last good state and the compared one.
+// number of draws between the last good state that is known and the compared one.
 type Stream struct {
 	Path    string `json:"path"`
 	Right   uint64 `json:"right,string"`

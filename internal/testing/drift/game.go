@@ -2,11 +2,15 @@
 // altered memory, and a game for it.
 package drift
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
 
 // A World is a small state in which every change goes on to change all that follows.
 type World struct {
 	Seed  uint64
+	Loot  fixed.Rand // drawn from once in each tick
 	Spots []Spot
 }
 
@@ -22,7 +26,7 @@ func Rules(change func(w *World, t *lockstep.Turn)) lockstep.Rules[World, struct
 		Name: "drift", Build: "1",
 		Commands: []lockstep.CommandType{lockstep.Type[Nudge](1, "nudge")},
 		New: func(w *World, s *lockstep.Settings, _ *struct{}) error {
-			w.Seed = s.Seed
+			w.Seed, w.Loot = s.Seed, fixed.NewStream(s.Seed, "loot")
 			for i := range int32(8) {
 				w.Spots = append(w.Spots, Spot{ID: i})
 			}
@@ -36,6 +40,7 @@ func Rules(change func(w *World, t *lockstep.Turn)) lockstep.Rules[World, struct
 				}
 			}
 			t.Phase("drift")
+			w.Loot.Uint64()
 			for i := range w.Spots {
 				w.Seed = w.Seed*6364136223846793005 + 1442695040888963407
 				w.Spots[i].X += int32(w.Seed >> 60)
