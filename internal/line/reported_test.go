@@ -92,7 +92,7 @@ func TestReportedByBundle(t *testing.T) {
 	}
 	x := newBench(t, "platforms")
 	edits, _, _ := bugs["platforms"][0].plant(t, "platforms")
-	sides := [2]*side{x.a, x.edited(edits, bench.plain)}
+	sides := x.plain(planted{edits: edits})
 	folder := t.TempDir()
 	first, err := between(t.Context(), x.replay, sides, folder)
 	if err != nil || first.Tick == 0 || first.Reported != nil {
