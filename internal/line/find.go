@@ -62,23 +62,13 @@ type search struct {
 
 // Find compares two computations of the match in a file.
 func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
-	h, err := f.Header()
-	if err != nil {
-		return nil, err
-	}
-	if h.Engine == replay.ForeignEngine {
-		return nil, fmt.Errorf("%w: it was imported from another engine", ErrReplay)
-	}
 	folder, err := os.MkdirTemp("", "samestep-line-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	if o.Source == "" {
-		o.Source = "."
-	}
-	s := &search{Options: o, file: f, game: h.Game, folder: folder, result: &Result{}}
-	if err := s.writeAssets(); err != nil {
+	s, err := newSearch(f, folder, o)
+	if err != nil {
 		return nil, err
 	}
 	from := time.Now()
@@ -94,6 +84,22 @@ func Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
 	}
 	s.result.took = time.Since(from)
 	return s.result, err
+}
+
+// newSearch returns a search that keeps its files in a folder.
+func newSearch(f *replay.File, folder string, o Options) (*search, error) {
+	h, err := f.Header()
+	if err != nil {
+		return nil, err
+	}
+	if h.Engine == replay.ForeignEngine {
+		return nil, fmt.Errorf("%w: it was imported from another engine", ErrReplay)
+	}
+	if o.Source == "" {
+		o.Source = "."
+	}
+	s := &search{Options: o, file: f, game: h.Game, folder: folder, result: &Result{}}
+	return s, s.writeAssets()
 }
 
 // writeAssets writes the assets of the match to a folder for the programs.

@@ -28,6 +28,8 @@ type Options struct {
 	Env  []string // of the go command, such as GOARCH=386; nil means that of this process
 	Game string   // the name of the game; rules with another name are left out
 
+	Plain bool // write no probes: only the program with the rules
+
 	// Packages are the packages with rules and those that they import, see [Source.Packages]. Nil means to look for them.
 	Packages []string
 
@@ -214,7 +216,9 @@ func (s *Source) findRules() {
 					continue
 				}
 				s.Rules = append(s.Rules, Rules{p.PkgPath, fn.Name.Name, p.Name == "main"})
-				s.reach(p, fn)
+				if !s.o.Plain {
+					s.reach(p, fn)
+				}
 			}
 		}
 	}

@@ -33,7 +33,7 @@ the match against the same tick from a snapshot.
 Exits with 3 if anything differs.`,
 		Flags: []cli.Flag{
 			jsonFlag, assetsFlag,
-			&cli.StringFlag{Name: "source", Value: ".", Usage: "`FOLDER` in the module with the rules"},
+			sourceFlag,
 			&cli.StringFlag{Name: "other", Usage: "another version of it: a `FOLDER`, or a git revision"},
 			&cli.StringFlag{Name: "platform", Usage: "another `PLATFORM`: js/wasm with Node.js, linux/386, or one that an emulator runs"},
 			&cli.IntFlag{Name: "runs", Value: 4, Usage: "compute the match `N` times, without --other and --platform"},
@@ -42,6 +42,8 @@ Exits with 3 if anything differs.`,
 		Action: onReplay(desyncLine),
 	}
 }
+
+var sourceFlag = &cli.StringFlag{Name: "source", Value: ".", Usage: "`FOLDER` in the module with the rules"}
 
 func desyncLine(c *cli.Context, f *replay.File) error {
 	if err := between(c, "runs", 2, 100); err != nil {

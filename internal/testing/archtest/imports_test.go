@@ -77,7 +77,7 @@ var imports = []importRow{
 	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
-	{pattern: "desync/probe/program", own: []string{"checksum", "desync/probe", "lockstep", "lockstep/record"}, tests: slices.Concat(log, live, []string{"lockstep/local"})},
+	{pattern: "desync/probe/program", own: []string{"checksum", "desync/probe", "lockstep", "lockstep/record", "state"}, tests: slices.Concat(log, live, []string{"fixed", "lockstep/local"})},
 	{pattern: "internal/weave", modules: []string{xtools}},
 	{pattern: "internal/line", own: slices.Concat(log, []string{"desync/probe", "desync/probe/program", "internal/weave", "internal/words"}), modules: []string{xsync}, tests: slices.Concat(games, []string{"lockstep/local"})},
 	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/wsmatch"}), modules: []string{websocket, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI})},
