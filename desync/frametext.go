@@ -63,6 +63,14 @@ func (f *FrameText) add(p *words.Page) {
 	}
 }
 
+// clipped bounds a text that a game or a payload has made.
+func clipped(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "") + " …" // a copy: the whole text can be collected
+}
+
 // onlyHere describes the first limit commands that only one side has, and returns the number of the others.
 func onlyHere(d *lockstep.Describer, own, others []lockstep.Command, limit int) (texts []string, more int) {
 	texts = []string{}
@@ -77,11 +85,7 @@ func onlyHere(d *lockstep.Describer, own, others []lockstep.Command, limit int) 
 			more++
 			continue
 		}
-		text := fmt.Sprintf("#%d %s", c.Sequence, d.Describe(c))
-		if len(text) > maxText {
-			text = strings.ToValidUTF8(text[:maxText], "") + " …" // a copy: the whole text can be collected
-		}
-		texts = append(texts, text)
+		texts = append(texts, clipped(fmt.Sprintf("#%d %s", c.Sequence, d.Describe(c))))
 	}
 	return texts, more
 }
