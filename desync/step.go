@@ -92,9 +92,14 @@ type StepOptions struct {
 	Progress func(done, all lockstep.Tick)
 }
 
+// noChanges returns no changes, with lists that are not null in JSON.
+func noChanges() Changes {
+	return Changes{Fields: state.Differences{List: []state.Difference{}}, Places: state.Places{List: []state.Place{}}}
+}
+
 // changesBetween compares two states. It takes the listed fields from the options' number.
 func changesBetween(s *state.Schema, before, after []byte, o *StepOptions) (c Changes, err error) {
-	c = Changes{Fields: state.Differences{List: []state.Difference{}}, Places: state.Places{List: []state.Place{}}}
+	c = noChanges()
 	if bytes.Equal(before, after) && o.Path == "" {
 		return c, nil
 	}

@@ -1,6 +1,7 @@
 package desync_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
@@ -345,5 +346,43 @@ func TestPairSteps(t *testing.T) {
 	chests := chestStep()
 	if _, err := desync.PairSteps(dots, chests, [2]string{"one", "two"}, hitOptions); !errors.As(err, new(*lockstep.IdentityError)) {
 		t.Errorf("two games: got %v", err)
+	}
+}
+
+// A state of a player may be anything.
+func TestStepOfHostilePlayer(t *testing.T) {
+	x := chestStep()
+	for name, content := range map[string][]byte{"nothing": {}, "too short": {1, 2}, "too long": make([]byte, 1<<16)} {
+		var file bytes.Buffer
+		z := zip.NewWriter(&file)
+		for _, f := range []struct {
+			name    string
+			content []byte
+		}{
+			{"manifest.json", []byte(`{"format":1,"tick":4,"exhibits":[{"tick":3,"player":"p"},{"tick":4,"player":"p"}]}`)},
+			{"p", content},
+		} {
+			w, err := z.Create(f.name)
+			if err == nil {
+				_, err = w.Write(f.content)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b, err := replay.OpenBundle(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := x.OfPlayer(b, hitOptions)
+		if err == nil {
+			_, err = desync.PairSteps(x, y, [2]string{"a", "b"}, hitOptions)
+		}
+		if !errors.As(err, new(*state.DecodeError)) {
+			t.Errorf("%s: got %v, want an error of the state", name, err)
+		}
 	}
 }

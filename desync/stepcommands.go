@@ -23,7 +23,7 @@ func (w *stepWork) commands() (after []byte, err error) {
 		}
 	}
 	for i := range n {
-		c := StepCommand{Command: Command{x.Tick, all[i].Player, all[i].Sequence, clipped(x.words.Describe(&all[i]))}}
+		c := StepCommand{Command: Command{x.Tick, all[i].Player, all[i].Sequence, clipped(x.words.Describe(&all[i]))}, Did: noChanges()}
 		if c.Refused, err = w.refused(sim, &all[i]); err != nil {
 			return nil, err
 		}

@@ -76,7 +76,7 @@ func phaseOf(a, b []StepPhase) (name *string) {
 // the bundle's replay. It returns nil if the bundle has no state of the player after the tick.
 func (s *Step) OfPlayer(b *replay.Bundle, o StepOptions) (*Step, error) {
 	x := &Step{
-		Tick: s.Tick, Commands: []StepCommand{}, Phases: []StepPhase{}, Events: []string{}, Draws: []StepDraws{},
+		Tick: s.Tick, Commands: []StepCommand{}, Phases: []StepPhase{}, Events: []string{}, Draws: []StepDraws{}, Did: noChanges(),
 		schema: s.schema, limit: o.Lines, fieldwise: s.fieldwise,
 	}
 	for _, e := range b.Manifest.Exhibits {

@@ -38,7 +38,7 @@ func (s *Stepper) Step(t lockstep.Tick, o StepOptions) (*Step, error) {
 	}
 	sim := s.cursor.Simulation()
 	x := &Step{
-		Tick: t, Keyframe: s.keyframe, Commands: []StepCommand{}, Phases: []StepPhase{}, Events: []string{}, Draws: []StepDraws{},
+		Tick: t, Keyframe: s.keyframe, Commands: []StepCommand{}, Phases: []StepPhase{}, Events: []string{}, Draws: []StepDraws{}, Did: noChanges(),
 		before: sim.AppendState(nil), frame: cloneFrame(frame), limit: o.Lines, fieldwise: o.Path != "", schema: s.game.StateSchema(),
 	}
 	if x.words, err = lockstep.NewDescriber(sim.Header(), s.game); err != nil {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -168,10 +167,10 @@ func (d *Session) WriteText(w io.Writer) error {
 
 // quoted quotes a word for a shell, if need be.
 func quoted(word string) string {
-	if strings.ContainsAny(word, " \t\"'$&;()<>|*?`#~") {
-		return strconv.Quote(word)
+	if !strings.ContainsAny(word, " \t\"'$&;()<>|*?`#~!") {
+		return word
 	}
-	return word
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Run runs the debugger. Without a terminal, it reads commands from in until its end.

@@ -137,7 +137,7 @@ func TestSessionText(t *testing.T) {
 	for _, want := range []string{
 		"tick       78, of the sources in /my game\n           they are build \"2\", and the match is of build \"1\"\n",
 		"step       hold.step at /my game/step.go:6\nfield      Units[26].Pos.X is 16.5 before the tick\n",
-		"start      cd \"/my game\"\n           dlv exec /x/rules.exe --init " + s.Script + " -- /x/job.json\n",
+		"start      cd '/my game'\n           dlv exec /x/rules.exe --init " + s.Script + " -- /x/job.json\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("got\n%s\nwant\n%s", &b, want)
