@@ -34,7 +34,7 @@ With --print, or if dlv is not installed, it leaves the program in a temporary f
 and prints how to start it. Without a terminal, Delve reads its commands from standard
 input. See docs/desync-line.md.`,
 		Flags: []cli.Flag{
-			&cli.UintFlag{Name: "tick", Usage: "stand before tick `T`"},
+			oneTickFlag,
 			&cli.StringFlag{Name: "path", Usage: "watch the field at `PATH`, such as Units[17].Pos.X or Units[ID=4000].Health; of a list, its length"},
 			sourceFlag, assetsFlag,
 			&cli.BoolFlag{Name: "print", Usage: "print how to start the debugger, and do not start it"},
@@ -44,13 +44,14 @@ input. See docs/desync-line.md.`,
 }
 
 func replayDebug(c *cli.Context, f *replay.File) error {
-	if !c.IsSet("tick") {
-		return usagef("want --tick")
-	}
-	if err := between(c, "tick", uint(1), 0); err != nil {
+	tick, err := oneTick(c, f)
+	if err != nil {
 		return err
 	}
-	o := line.Options{Source: c.String("source"), Tick: tickOf(c, "tick")}
+	if tick == 0 {
+		return usagef("--tick: got 0, want at least 1")
+	}
+	o := line.Options{Source: c.String("source"), Tick: tick}
 	if err := lineAssets(c, f, &o); err != nil {
 		return err
 	}

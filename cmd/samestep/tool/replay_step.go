@@ -42,7 +42,7 @@ is one JSON value with all fields.
 Exits with 3 if the last tick differs between two sides.`,
 		Flags: []cli.Flag{
 			jsonFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
-			&cli.UintFlag{Name: "tick", Usage: "look at tick `T`", DefaultText: "of a bundle, the first that is known to differ"},
+			oneTickFlag,
 		},
 		Action: replayStep,
 	}
@@ -57,16 +57,9 @@ func replayStep(c *cli.Context) error {
 		return err
 	}
 	defer a.file.Close()
-	s := &stepping{c: c, a: a, tick: tickOf(c, "tick"), path: c.String(pathFlag.Name), limit: c.Int("limit")}
-	switch b := a.file.Bundle(); {
-	case c.IsSet("tick"):
-	case b == nil:
-		return usagef("want --tick")
-	default:
-		s.tick = b.Manifest.Tick
-		if r := b.Manifest.Resimulation; r != nil && r.First > 0 {
-			s.tick = r.First
-		}
+	s := &stepping{c: c, a: a, path: c.String(pathFlag.Name), limit: c.Int("limit")}
+	if s.tick, err = oneTick(c, a.file); err != nil {
+		return err
 	}
 	if c.NArg() == 2 {
 		if s.b, err = openStepSide(c, c.Args().Get(1)); err != nil {
@@ -75,6 +68,24 @@ func replayStep(c *cli.Context) error {
 		defer s.b.file.Close()
 	}
 	return s.run(stepInput(c))
+}
+
+// oneTickFlag chooses a tick, see [oneTick].
+var oneTickFlag = &cli.UintFlag{Name: "tick", Usage: "look at tick `T`", DefaultText: "of a bundle, the first that is known to differ"}
+
+// oneTick returns the tick of --tick, or that of the desync in a bundle.
+func oneTick(c *cli.Context, f *replay.File) (lockstep.Tick, error) {
+	b := f.Bundle()
+	switch {
+	case c.IsSet("tick"):
+		return tickOf(c, "tick"), nil
+	case b == nil:
+		return 0, usagef("want --tick")
+	}
+	if r := b.Manifest.Resimulation; r != nil && r.First > 0 {
+		return r.First, nil
+	}
+	return b.Manifest.Tick, nil
 }
 
 // A stepSide is a file with a match, and a Stepper of it.
