@@ -83,7 +83,7 @@ func (w *work) read() error {
 		Match: h.Match.String(), Game: h.Game, Build: h.Build, Recorder: h.Platform,
 		Machine: lockstep.Platform(), TickRate: h.Settings.TickRate,
 		Tick: m.Tick, Agreed: m.Agreed, Began: m.Began, Player: m.Player, Tie: m.Tie, Section: m.Section,
-		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{}, Tried: []Tried{}, Steps: []Step{},
+		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{}, Tried: []Tried{}, Steps: []NextStep{},
 	}
 	for _, g := range m.Groups {
 		w.e.Groups = append(w.e.Groups, Group{BundleGroup: g})

@@ -44,10 +44,10 @@ type Explanation struct {
 	Redacted    bool              `json:"redacted,omitempty"` // without what people have written
 
 	// What the caller of Explain adds.
-	Bundle string `json:"bundle,omitempty"` // the name of the file
-	Line   *Line  `json:"line_of_code"`     // nil if it was not looked for; see SetLine
-	Steps  []Step `json:"steps"`            // how to look further
-	Viewer string `json:"viewer,omitempty"` // the address of the match in a viewer
+	Bundle string     `json:"bundle,omitempty"` // the name of the file
+	Line   *Line      `json:"line_of_code"`     // nil if it was not looked for; see SetLine
+	Steps  []NextStep `json:"steps"`            // how to look further
+	Viewer string     `json:"viewer,omitempty"` // the address of the match in a viewer
 
 	good lockstep.Tick // the last tick at which the sides were equal
 	path string        // of the fields

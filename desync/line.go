@@ -54,8 +54,8 @@ func (l *Line) lines() []string {
 	return []string{fmt.Sprintf("%s:%d  in %s", l.File, l.Number, l.Func), "    " + strings.TrimSpace(l.Source), l.Because}
 }
 
-// A Step is a command with which a reader of the report goes on.
-type Step struct {
+// A NextStep is a command with which a reader of the report goes on.
+type NextStep struct {
 	Why     string `json:"why"`
 	Command string `json:"command"`
 }

@@ -25,7 +25,7 @@ func ExampleLine() {
 		panic(err)
 	}
 	e.SetLine(&desync.Line{File: "chest.go", Number: 12, Func: "chest.pay", Tick: 4, Source: "w.Gold += m.Gold", Because: "only B runs this"})
-	e.Steps = append(e.Steps, desync.Step{Why: "Find it again", Command: "samestep desync line chest.zip"})
+	e.Steps = append(e.Steps, desync.NextStep{Why: "Find it again", Command: "samestep desync line chest.zip"})
 	fmt.Println(e.Fingerprint)
 	// Output:
 	// fingerprint c75e4082-45d9: chest, rules, build or platform, Gold, in chest.pay
@@ -84,7 +84,7 @@ func TestPageOfReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Bundle, e.Viewer = "chest-desync.zip", "https://play.example/#/replay/chest.ssr?tick=3"
-	e.Steps = []desync.Step{{"Look <further>", "samestep replay dump 'a b.zip'"}}
+	e.Steps = []desync.NextStep{{"Look <further>", "samestep replay dump 'a b.zip'"}}
 	page := pageOf(t, e)
 	for _, want := range []string{
 		"Bundle <span class=\"mono\">chest-desync.zip</span>", `<a href="https://play.example/#/replay/chest.ssr?tick=3">Open in the viewer</a>`,

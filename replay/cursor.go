@@ -60,21 +60,39 @@ func (c *Cursor) Tick() lockstep.Tick { return c.follower.Tick() }
 // Simulation returns the simulation. Its state is that of Tick.
 func (c *Cursor) Simulation() *lockstep.Simulation { return c.follower.Simulation() }
 
+// Compare lets the Cursor compare the checksums and keyframes that it comes to. For each that contradicts the simulation,
+// Step or Frame returns a [*lockstep.DesyncError] once, and goes on when it is called again.
+func (c *Cursor) Compare() { c.compares = true }
+
+// Agreed returns the last tick whose checksum or keyframe was compared and is that of the simulation, or else 0.
+func (c *Cursor) Agreed() lockstep.Tick { return c.agreed }
+
+// Frame returns the frame of the next tick, and does not simulate it. It reads the records up to there, with the errors of
+// Step. The frame is valid until the Cursor reads on.
+func (c *Cursor) Frame() (*lockstep.Frame, error) {
+	for {
+		if frame := c.rec.FrameAfter(c.Tick()); frame != nil {
+			return frame, nil
+		}
+		rec, err := c.reader.Next()
+		if err != nil {
+			return nil, err
+		}
+		c.rec = rec
+		if err := c.compare(rec); err != nil {
+			return nil, err
+		}
+	}
+}
+
 // Step simulates one tick. It returns [io.EOF] at the end of the match, and a [*DamageError] where the file becomes
 // unreadable.
 func (c *Cursor) Step() error {
-	for {
-		if frame := c.rec.FrameAfter(c.Tick()); frame != nil {
-			return c.follower.Advance(frame)
-		}
-		var err error
-		if c.rec, err = c.reader.Next(); err == nil {
-			err = c.compare(c.rec)
-		}
-		if err != nil {
-			return err
-		}
+	frame, err := c.Frame()
+	if err != nil {
+		return err
 	}
+	return c.follower.Advance(frame)
 }
 
 // compare compares a checksum or a keyframe with the simulation.

@@ -334,6 +334,12 @@ func ExampleCursor() {
 	}
 	var c *replay.Cursor
 	c, err = replay.NewCursor(r, game, 49)
+	if err != nil {
+		panic(err)
+	}
+	c.Compare()
+	frame, err := c.Frame()
+	fmt.Println("next is tick", frame.Tick, "with commands:", len(frame.Commands))
 	for err == nil {
 		before := c.Simulation().Hash()
 		if err = c.Step(); err == nil && c.Simulation().Hash() != before && c.Tick() == 52 {
@@ -341,10 +347,11 @@ func ExampleCursor() {
 			break
 		}
 	}
-	fmt.Println(err, r.CheckTicks(c.Tick(), 10) != nil)
+	fmt.Println(err, r.CheckTicks(c.Tick(), 10) != nil, c.Agreed())
 	// Output:
+	// next is tick 1 with commands: 1
 	// the state changes in tick 52
-	// <nil> true
+	// <nil> true 40
 }
 
 // A file whose records end may still be that of a match that a server resumes. A sealed one is not.

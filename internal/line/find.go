@@ -79,16 +79,11 @@ func (s *search) find(ctx context.Context) (*Result, error) {
 	if s.Other != "" && s.Platform != "" {
 		return nil, errors.New("line: want another version or another platform, not both")
 	}
-	if err := s.openSource(); err != nil {
+	if err := s.prepare(); err != nil {
 		return nil, err
 	}
-	tree := sourceTree{s.Source, s.repo, s.dir != s.repo, s.Other}
-	s.result.Notes = tree.compare(s.head)
 	if b := s.file.Bundle(); b != nil && s.Other == "" && s.Platform == "" {
 		s.result.Notes = append(s.result.Notes, proposeSides(s.head, &b.Manifest)...)
-	}
-	if err := s.writeAssets(); err != nil {
-		return nil, err
 	}
 	from, err := time.Now(), error(nil)
 	switch {
@@ -101,6 +96,16 @@ func (s *search) find(ctx context.Context) (*Result, error) {
 	}
 	s.result.took = time.Since(from)
 	return s.result, err
+}
+
+// prepare finds the sources of side A, and the assets.
+func (s *search) prepare() error {
+	if err := s.openSource(); err != nil {
+		return err
+	}
+	tree := sourceTree{s.Source, s.repo, s.dir != s.repo, s.Other}
+	s.result.Notes = tree.compare(s.head)
+	return s.writeAssets()
 }
 
 // openSource finds the folder of side A's sources: they may be a revision of the repository around the current folder.

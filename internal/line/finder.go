@@ -28,7 +28,11 @@ func NewFinder() (*Finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Finder{folder: folder, sides: map[[4]string]*side{}, checkouts: map[[2]string]string{}}, nil
+	return finderIn(folder), nil
+}
+
+func finderIn(folder string) *Finder {
+	return &Finder{folder: folder, sides: map[[4]string]*side{}, checkouts: map[[2]string]string{}}
 }
 
 // Close removes all files of the Finder.
@@ -37,6 +41,16 @@ func (x *Finder) Close() error { return os.RemoveAll(x.folder) }
 // Find compares two computations of the match in a file. Options.Edits are the same in all calls, and the sources do not
 // change between them.
 func (x *Finder) Find(ctx context.Context, f *replay.File, o Options) (*Result, error) {
+	s, err := x.search(f, o)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(s.folder)
+	return s.find(ctx)
+}
+
+// search returns a search in a file, with a folder of its own.
+func (x *Finder) search(f *replay.File, o Options) (*search, error) {
 	h, err := f.Header()
 	if err != nil {
 		return nil, err
@@ -49,11 +63,7 @@ func (x *Finder) Find(ctx context.Context, f *replay.File, o Options) (*Result, 
 	}
 	x.files++
 	s := &search{Options: o, file: f, head: h, finder: x, folder: filepath.Join(x.folder, "file-"+strconv.Itoa(x.files)), result: &Result{}}
-	if err := os.Mkdir(s.folder, 0o700); err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(s.folder)
-	return s.find(ctx)
+	return s, os.Mkdir(s.folder, 0o700)
 }
 
 // side returns a side, which an earlier file may have built.

@@ -22,6 +22,7 @@ type side struct {
 	env    []string
 	folder string // for its files
 	edits  map[string][]byte
+	debug  bool     // without probes, for a debugger
 	known  []string // packages of the sources, if they are known
 	source *weave.Source
 	binary string
@@ -35,12 +36,15 @@ func (s *side) build(ctx context.Context, game string) error {
 	if err != nil {
 		return err
 	}
+	if s.debug {
+		return s.compile(ctx, p, "build", "-gcflags=all=-N -l") // no optimization, no inlining
+	}
 	return s.compile(ctx, p, "build", "-trimpath")
 }
 
 // weave reads the sources, and writes woven copies.
 func (s *side) weave(game string) (p weave.Program, err error) {
-	if s.source, err = weave.Read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits, Packages: s.known}); err != nil {
+	if s.source, err = weave.Read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits, Packages: s.known, Plain: s.debug}); err != nil {
 		return p, err
 	}
 	woven := filepath.Join(s.folder, "woven")
@@ -60,7 +64,7 @@ func (s *side) compile(ctx context.Context, p weave.Program, verb ...string) err
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return fmt.Errorf("line: go build of the woven sources in %s: %w\n%s", s.dir, err, clipLines(string(out), 20))
+		return fmt.Errorf("line: go build of the sources in %s: %w\n%s", s.dir, err, clipLines(string(out), 20))
 	}
 	s.binary = binary
 	return nil
@@ -99,6 +103,9 @@ func (s *side) run(ctx context.Context, name string, j program.Job, env ...strin
 	done := &job{Job: j}
 	if err := program.ReadJSON(filepath.Join(j.Folder, program.ResultFile), &done.result); err != nil {
 		return nil, err
+	}
+	if done.result.Error != "" && s.debug {
+		return nil, fmt.Errorf("line: %w", errors.New(done.result.Error))
 	}
 	if done.result.Error != "" {
 		return nil, fmt.Errorf("line: side %s: %w", s.name, errors.New(done.result.Error))

@@ -28,6 +28,8 @@ type Options struct {
 	Env  []string // of the go command, such as GOARCH=386; nil means that of this process
 	Game string   // the name of the game; rules with another name are left out
 
+	Plain bool // write no probes: only the program with the rules
+
 	// Test weaves the package in Dir with its tests, and what they import: whatever makes or changes lockstep.Rules there has
 	// the rules, and Write adds no program.
 	Test bool
@@ -258,7 +260,9 @@ func (s *Source) findRules() {
 					continue
 				}
 				s.Rules = append(s.Rules, Rules{p.PkgPath, fn.Name.Name, p.Name == "main"})
-				s.reach(p, fn)
+				if !s.o.Plain {
+					s.reach(p, fn)
+				}
 			}
 		}
 	}

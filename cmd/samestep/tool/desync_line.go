@@ -42,12 +42,14 @@ Exits with 3 if anything differs.`,
 // lineFlags say what the two sides are.
 func lineFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "source", Usage: "`FOLDER` in the module with the rules, or a git revision", DefaultText: "the current one"},
+		sourceFlag,
 		&cli.StringFlag{Name: "other", Usage: "another version of it: a `FOLDER`, or a git revision"},
 		&cli.StringFlag{Name: "platform", Usage: "another `PLATFORM`: js/wasm with Node.js, linux/386, or one that an emulator runs"},
 		&cli.IntFlag{Name: "runs", Value: 4, Usage: "compute the match `N` times, without --other and --platform"},
 	}
 }
+
+var sourceFlag = &cli.StringFlag{Name: "source", Usage: "`FOLDER` in the module with the rules, or a git revision", DefaultText: "the current one"}
 
 func desyncLine(c *cli.Context) error {
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)

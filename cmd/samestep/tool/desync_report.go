@@ -50,7 +50,7 @@ func handOver(e *desync.Explanation, program, path, sides, viewer string) {
 	bundle := shellWord(path)
 	e.Bundle = filepath.Base(path)
 	step := func(why, format string, args ...any) {
-		e.Steps = append(e.Steps, desync.Step{Why: why, Command: program + " " + fmt.Sprintf(format, args...)})
+		e.Steps = append(e.Steps, desync.NextStep{Why: why, Command: program + " " + fmt.Sprintf(format, args...)})
 	}
 	step("Explain it again", "desync explain %s", bundle)
 	step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, ownSide(e)))
@@ -68,7 +68,7 @@ func handOver(e *desync.Explanation, program, path, sides, viewer string) {
 		e.Viewer = strings.TrimSuffix(viewer, "/") + "/" + at
 		return
 	}
-	e.Steps = append(e.Steps, desync.Step{
+	e.Steps = append(e.Steps, desync.NextStep{
 		Why:     "Open it in the viewer, at http://127.0.0.1:8766/" + at,
 		Command: fmt.Sprintf("mkdir -p replays && %s replay seal %s %s && %[1]s serve --dir replays", program, bundle, shellWord("replays/"+match)),
 	})

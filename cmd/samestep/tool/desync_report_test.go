@@ -35,7 +35,7 @@ func TestReportSteps(t *testing.T) {
 	}
 	var e struct {
 		Bundle string
-		Steps  []desync.Step
+		Steps  []desync.NextStep
 	}
 	if err := json.Unmarshal(out.Bytes(), &e); err != nil || e.Bundle != filepath.Base(bundle) || len(e.Steps) != 4 {
 		t.Fatalf("got %+v, %v", e, err)

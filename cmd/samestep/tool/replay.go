@@ -10,7 +10,7 @@ func replayCommand() *cli.Command {
 		Usage: "inspect, verify, compare and rewrite replay files",
 		Subcommands: []*cli.Command{
 			replayInfoCommand(), replayVerifyCommand(), replayDumpCommand(), replayFollowCommand(), replayWatchCommand(), replaySeekCommand(),
-			replayDiffCommand(), replayBisectCommand(), replaySealCommand(), replayIndexCommand(),
+			replayStepCommand(), replayDebugCommand(), replayDiffCommand(), replayBisectCommand(), replaySealCommand(), replayIndexCommand(),
 			replaySignCommand(), replayCutCommand(), replayRekeyCommand(), replayRecoverCommand(), replayImportCommand(), replayExportCommand(),
 		},
 	}

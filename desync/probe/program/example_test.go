@@ -17,16 +17,22 @@ func rules() lockstep.Rules[world, config] {
 	return lockstep.Rules[world, config]{
 		Name: "clock", Build: "1",
 		New:  func(*world, *lockstep.Settings, *config) error { return nil },
-		Step: func(w *world, _ *config, t *lockstep.Turn) { w.Tick = uint32(t.Tick) },
+		Step: step,
 	}
 }
+
+func step(w *world, _ *config, t *lockstep.Turn) { w.Tick = uint32(t.Tick) }
 
 // The main that samestep desync line writes calls program.Main with a Maker for each of the rules.
 func ExampleMaker() {
 	var m program.Maker = program.Of(rules)
-	g, err := m()
+	g, err := m.Game()
 	fmt.Println(g.Name(), err)
-	// Output: clock <nil>
+	var step program.Function = m.Step()
+	fmt.Println(step.Name, step.Place() == step.Name)
+	// Output:
+	// clock <nil>
+	// github.com/seed-49bee653/samestep/desync/probe/program_test.step true
 }
 
 // A Job and its Result are files.
@@ -46,6 +52,7 @@ func ExampleJob() {
 
 	drawn := []program.Draws{{Purpose: "damage", Phase: "combat", Count: 3}}
 	done := program.Result{Runs: []program.Run{{Hash: 1, Events: 3, Phases: []program.Phase{{Name: "combat"}}, Draws: drawn}}, Before: []program.Latest{{Site: 2, Tick: 77, Value: "5"}}}
+	done.Field = &program.Field{Path: "Units[26].Cooldown", Value: "16", Type: "uint16"}
 	fmt.Println(done.Runs[0].Events, done.Runs[0].Phases[0].Name, done.Runs[0].Draws[0].Count, done.Before[0].Value)
 	// Output:
 	// <nil> trace 78

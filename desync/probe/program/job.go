@@ -2,7 +2,9 @@ package program
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"strings"
 )
 
 // What a job does.
@@ -10,6 +12,8 @@ const (
 	Hashes = "hashes" // step through the log, and write the state hash of each tick
 	Cold   = "cold"   // step, and compare each tick with a copy that was restored from the snapshot before it
 	Trace  = "trace"  // step to the tick before Tick, and record Tick
+	Stand  = "stand"  // step to the tick before Tick, and tell where a debugger finds Step and the field
+	Debug  = "debug"  // the same, and compute Tick under a debugger
 )
 
 // A Job is what the program should do. Files are paths.
@@ -19,7 +23,8 @@ type Job struct {
 	Assets string // folder of the assets by their SHA-256; "" for none
 	Folder string // for the files of the result
 
-	Tick   uint32 // Hashes, Cold: the last tick, 0 for all; Trace: the tick
+	Tick   uint32 // Hashes, Cold: the last tick, 0 for all; else the tick
+	Path   string // Stand, Debug: of the field to watch; "" for none
 	Warm   bool   // Trace: go on with the simulation that came from the keyframe, instead of restoring a snapshot
 	Runs   int    // Trace: repeat the tick at most so often, until a result differs from the first
 	Window int    // Trace with Warm: also keep each probe's last assignments from so many ticks before; 0 keeps none
@@ -37,6 +42,8 @@ type Result struct {
 	Runs            []Run    // Trace: the first one, and the first that differs
 	Tried           int      // Trace: runs
 	Before          []Latest `json:",omitempty"` // Trace: of the ticks before
+	Step            Function // Stand: the rules' Step
+	Field           *Field   // Stand: that to watch; nil for none
 
 	// Of a [CheckJob], whose phase, from and tick can be others than asked for if they are different each time.
 	Phase      string `json:",omitempty"`
@@ -77,6 +84,30 @@ type Latest struct {
 	Tick   uint32
 	Entity string
 	Value  string
+}
+
+// A Function is a function of the rules, as a debugger finds it.
+type Function struct {
+	Name string // such as "example.com/game/rules.(*World).Step"
+	File string
+	Line int
+}
+
+// Place returns the function as Delve takes it: by its name, or by its line where it has type parameters.
+func (f Function) Place() string {
+	if strings.Contains(f.Name, "[") {
+		return fmt.Sprintf("%s:%d", f.File, f.Line)
+	}
+	return f.Name
+}
+
+// A Field is a field of the state that a debugger can watch.
+type Field struct {
+	Path  string // with indexes only, such as "Units[26].Cooldown"
+	Value string // before the tick
+	Type  string // of the memory at its address, such as "int32"; of a list, that of its length
+
+	FractionBits uint8 // of a fixed-point number
 }
 
 // HashFile is the file of a result with the state hashes of the ticks, 8 bytes each, little-endian, from that of the

@@ -63,27 +63,33 @@ func (m *match) restored(t lockstep.Tick, state []byte) (*lockstep.Simulation, e
 	return s, s.Restore(t, state)
 }
 
-// trace records a tick.
-func (m *match) trace(r *Result) error {
-	history := History{}
+// approach steps to the tick before that of the job, and returns the frame of that tick.
+func (m *match) approach(history History) (*lockstep.Frame, error) {
 	for uint32(m.sim.Tick())+1 < m.job.Tick {
 		f, err := m.frame()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if f == nil {
-			return fmt.Errorf("the log ends after tick %d, before tick %d", m.sim.Tick(), m.job.Tick)
+			return nil, fmt.Errorf("the log ends after tick %d, before tick %d", m.sim.Tick(), m.job.Tick)
 		}
 		if err := m.before(f, history); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	f, err := m.frame()
+	if err == nil && (f == nil || uint32(f.Tick) != m.job.Tick) {
+		err = fmt.Errorf("the log has no tick %d", m.job.Tick)
+	}
+	return f, err
+}
+
+// trace records a tick.
+func (m *match) trace(r *Result) error {
+	history := History{}
+	f, err := m.approach(history)
 	if err != nil {
 		return err
-	}
-	if f == nil || uint32(f.Tick) != m.job.Tick {
-		return fmt.Errorf("the log has no tick %d", m.job.Tick)
 	}
 	r.Before = history.List()
 	sim, at, before := m.sim, m.sim.Tick(), m.sim.AppendState(nil)

@@ -79,7 +79,7 @@ var imports = []importRow{
 	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
-	{pattern: "desync/probe/program", own: []string{"checksum", "desync/probe", "lockstep", "lockstep/record"}, tests: slices.Concat(log, live, []string{"lockstep/local"})},
+	{pattern: "desync/probe/program", own: []string{"checksum", "desync/probe", "lockstep", "lockstep/record", "state"}, tests: slices.Concat(log, live, []string{"fixed", "lockstep/local"})},
 	{pattern: "internal/weave", modules: []string{xtools}},
 	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.

@@ -37,7 +37,7 @@ var (
 	more = []string{
 		"info F", "verify F", "verify F --keep-going --workers 1", "verify F --key P", "dump F", "dump F --json", "dump F --tick 100", "seek F 100",
 		"cut --tick 50 F O", "rekey --every 100 F O", "rekey --every 0 F O", "recover F O", "sign --key K F O", "export --to mcap F O",
-		"diff F F", "diff F F --tick 50", "bisect F --player 0", "bisect F R", "import F O", "follow F --idle 10ms", "watch F --once",
+		"step F --tick 100", "step F F --tick 50 --json", "diff F F", "diff F F --tick 50", "bisect F --player 0", "bisect F R", "import F O", "follow F --idle 10ms", "watch F --once",
 	}
 )
 

@@ -1,0 +1,132 @@
+//go:build !js
+
+package tool
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A stepping is a look at ticks, which words from standard input move.
+type stepping struct {
+	c     *cli.Context
+	a, b  *stepSide // b is nil without a second file
+	tick  lockstep.Tick
+	path  string
+	limit int
+}
+
+// maxStepWord bounds a line of standard input.
+const maxStepWord = 4 << 10
+
+// stepInput returns where the words come from, and whether a person is there who can be asks.
+func stepInput(c *cli.Context) (in io.Reader, asks bool) {
+	f, ok := c.App.Reader.(*os.File)
+	switch {
+	case !ok || !term.IsTerminal(int(f.Fd())):
+		return c.App.Reader, false
+	case isTerminal(c.App.Writer):
+		return c.App.Reader, true
+	}
+	return strings.NewReader(""), false // the output goes elsewhere: nobody would see a question
+}
+
+// run shows the first tick, and then does what each line of the input says. If it asks, it prints a mistake and reads the
+// next line; else a mistake ends it.
+func (s *stepping) run(in io.Reader, asks bool) error {
+	differs, err := s.show()
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxStepWord)
+	for {
+		if asks {
+			fmt.Fprintf(s.c.App.Writer, "tick %d> ", s.tick)
+		}
+		if !lines.Scan() {
+			break
+		}
+		before := *s
+		shows, err := s.do(lines.Text())
+		if err == nil && shows {
+			differs, err = s.show()
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return s.result(differs)
+		case err != nil && !asks:
+			return err
+		case err != nil:
+			*s = before
+			fmt.Fprintf(s.c.App.Writer, "%v\n", err)
+		}
+	}
+	return cmp.Or(lines.Err(), s.result(differs))
+}
+
+func (s *stepping) result(differs bool) error {
+	if differs {
+		return errDiffers
+	}
+	return nil
+}
+
+// do does what a line says, and reports whether there is a tick to show. At quit it returns io.EOF.
+func (s *stepping) do(line string) (shows bool, err error) {
+	word, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+	value = strings.TrimSpace(value)
+	takes := map[string]bool{"tick": true, "t": true, "limit": true, "path": true}
+	if value != "" && !takes[word] {
+		return false, usagef("got %q, want %s alone", line, word)
+	}
+	switch word {
+	case "":
+		return false, nil
+	case "next", "n":
+		s.tick++
+	case "previous", "p":
+		s.tick = max(s.tick, 1) - 1
+	case "tick", "t":
+		n, err := strconv.ParseUint(value, 10, 32)
+		if err != nil {
+			return false, usagef("got tick %q, want a number", value)
+		}
+		s.tick = lockstep.Tick(n)
+	case "path":
+		s.path = value
+	case "limit":
+		n, err := strconv.ParseUint(value, 10, 31)
+		if err != nil {
+			return false, usagef("got limit %q, want a number", value)
+		}
+		s.limit = int(n)
+	case "help", "h", "?":
+		_, err := fmt.Fprint(s.c.App.Writer, stepHelp)
+		return false, err
+	case "quit", "q":
+		return false, io.EOF
+	default:
+		return false, usagef("unknown word %q, want next, previous, tick N, path PATH, limit N, help or quit", word)
+	}
+	return true, nil
+}
+
+const stepHelp = `n, next      the next tick
+p, previous  the tick before
+t, tick N    tick N
+path PATH    show only the field at PATH, or those below it; without PATH, show all
+limit N      print at most N lines of fields of a part
+q, quit      end
+`
