@@ -211,6 +211,12 @@ func TestBugs(t *testing.T) {
 		})
 	}
 }
+
+func FuzzBugs(f *testing.F) {
+	locksteptest.Fuzz(f, lockstep.MustGame(rules.Variant("stale")), locksteptest.Options{Config: &rules.Config{}, Ticks: 30}, locksteptest.Source{
+		Package: "rules_test", Path: "example.com/lines/rules", Game: "lockstep.MustGame(rules.Variant(\"stale\"))", Imports: []string{"example.com/lines/rules"},
+	})
+}
 `,
 }
 
@@ -247,12 +253,16 @@ func TestLines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := exec.CommandContext(t.Context(), "go", "test", "-count=1", "./rules")
+	c := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-run", "^(TestBugs|FuzzBugs)$/^(stale|outside|map|test|seed#0)$", "./rules")
 	c.Dir, c.Env = dir, append(os.Environ(), "SAMESTEP_LINE=")
 	b, err := c.CombinedOutput()
 	out := string(b)
 	if err == nil {
 		t.Fatalf("no test failed:\n%s", out)
+	}
+	out, fuzzed, found := strings.Cut(out, "--- FAIL: FuzzBugs")
+	if !found || !strings.Contains(fuzzed, "// Found by playing random matches: ") || !strings.Contains(fuzzed, "//\tline       rules/rules.go:") {
+		t.Errorf("want the line in the comment of the written test:\n%s", fuzzed)
 	}
 	parts := strings.Split(out, "--- FAIL: TestBugs/")
 	if len(parts) != 5 {
