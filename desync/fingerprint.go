@@ -115,20 +115,6 @@ func newFingerprint(game string, class Class, section, path string) Fingerprint 
 	return f
 }
 
-// fieldKind returns a path without indexes and IDs, and without the parts of a field: "Units[].Pos" for "Units[17].Pos.X".
-func fieldKind(path string) string {
-	var b strings.Builder
-	for i := 0; i < len(path); i++ {
-		b.WriteByte(path[i])
-		if path[i] == '[' {
-			for i+1 < len(path) && path[i+1] != ']' {
-				i++
-			}
-		}
-	}
-	return groupOf(b.String())
-}
-
 // clipped returns the beginning of a text, a copy if it is longer.
 func clipped(text string, most int) string {
 	if len(text) <= most {

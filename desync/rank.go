@@ -229,14 +229,3 @@ func (r *ranking) order(l []state.Difference) []int {
 func (s *sample) share() int { return (s.caused + 1) * 2 * unknownShare / (s.caused + s.causes + 2) }
 
 const unknownShare = 500
-
-// groupOf returns the field of an element, or of a section, that contains a field of the schema: "Units[].Pos" for
-// "Units[].Pos.X".
-func groupOf(node string) string {
-	list, field, ok := strings.Cut(node, "[].")
-	if !ok {
-		return node
-	}
-	field, _, _ = strings.Cut(field, ".")
-	return list + "[]." + field
-}
