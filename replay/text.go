@@ -100,6 +100,10 @@ func (info *Info) ends(line func(name, format string, args ...any)) {
 		line("end", "none: the file is cut, damaged or still being written")
 		return
 	}
+	if info.Header.Engine == ForeignEngine && info.Reason == ForeignTorn {
+		line("end", "torn: the recording ends early, and commands of its last tick may be missing")
+		return
+	}
 	line("end", "%q", info.Reason)
 	if len(info.Result) > 0 {
 		line("result", "%s", info.Result)
