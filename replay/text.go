@@ -41,6 +41,7 @@ func (info *Info) match(line func(name, format string, args ...any)) {
 		line("began", "in the state after tick %d of %q, match %s", l.Tick, l.Name, l.Match)
 		line("", "of the content %s", l.Content)
 	}
+	info.Recording.write(line)
 	length := words.Count(info.played(), "tick")
 	if info.played() < info.Ticks {
 		length += fmt.Sprintf(" after tick %d", info.Keyframes[0].Tick)

@@ -88,7 +88,7 @@ func ParseHeader(line []byte) (Header, error) {
 			return Header{}, fmt.Errorf("got a type of %d bytes for the field \"state\", want at most %d", len(h.Type), state.MaxTypeBytes)
 		}
 		if h.Schema, err = state.ParseType(h.Type); err != nil {
-			return Header{}, fmt.Errorf("the field \"state\": %.200w", err)
+			return Header{}, fmt.Errorf("the field \"state\": %.200v", err)
 		}
 	}
 	return h, nil

@@ -32,7 +32,7 @@ func decode(line []byte, l any) error {
 func undecoded(err error) error {
 	var other *json.UnmarshalTypeError
 	if !errors.As(err, &other) {
-		return fmt.Errorf("%.200w", err) // the text may contain the name of a field
+		return fmt.Errorf("%.200v", err) // the text may contain the name of a field
 	}
 	want := "a text"
 	switch kind := other.Type.Kind(); kind {
@@ -59,17 +59,17 @@ func checkFields(line []byte) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
 	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("%.200w", err)
+		return fmt.Errorf("%.200v", err)
 	}
 	seen := make([]string, 0, 8)
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
-			return fmt.Errorf("%.200w", err)
+			return fmt.Errorf("%.200v", err)
 		}
 		value, err := d.Token()
 		if err != nil {
-			return fmt.Errorf("%.200w", err)
+			return fmt.Errorf("%.200v", err)
 		}
 		field, _ := name.(string)
 		if field == "sections" && value == json.Delim('[') {
@@ -97,14 +97,14 @@ func checkList(d *json.Decoder) (value any, err error) {
 	for d.More() {
 		item, err := d.Token()
 		if err != nil {
-			return nil, fmt.Errorf("%.200w", err)
+			return nil, fmt.Errorf("%.200v", err)
 		}
 		if item == nil {
 			value = nil
 		}
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, fmt.Errorf("%.200w", err)
+		return nil, fmt.Errorf("%.200v", err)
 	}
 	return value, nil
 }

@@ -75,7 +75,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !more {
+	if !more || m.cut && !json.Valid(m.lines.Bytes()) {
 		return nil, fmt.Errorf("matchlog: line 1: %w: %w: no whole header", ErrMalformed, io.ErrUnexpectedEOF)
 	}
 	m.Header, err = ParseHeader(m.lines.Bytes())

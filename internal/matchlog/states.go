@@ -52,7 +52,7 @@ func (s *States) add(e *Entry) error {
 	}
 	s.known[at] = true
 	if err := s.Schema.Validate(e.State); err != nil {
-		return fmt.Errorf("the state of tick %d does not have the type in the header: %.300w", e.Tick, err)
+		return fmt.Errorf("the state of tick %d does not have the type in the header: %.300v", e.Tick, err)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func openReplay(name string) (*replay.File, error) {
 // convertLines makes f a replay if it begins as lines, or as a compressed file.
 func convertLines(f *replay.File) error {
 	head, err := firstBytes(f)
-	if err != nil || !strings.HasPrefix(head, "{") && !strings.HasPrefix(head, "\x1f\x8b") {
+	if err != nil || !isLines(head) {
 		return err
 	}
 	return f.Convert(func(out, in *os.File) error {
@@ -114,6 +114,25 @@ func convertLines(f *replay.File) error {
 		}
 		return s.write(out, in, replay.WriterOptions{})
 	})
+}
+
+// isLines reports whether the first bytes are those of lines, or of a compressed file.
+func isLines(head string) bool {
+	return strings.HasPrefix(head, "{") || strings.HasPrefix(head, "\x1f\x8b")
+}
+
+// beginsAsLines reports whether a file has lines of a match, and not only those of reports.
+func beginsAsLines(f *replay.File) (bool, error) {
+	head, err := firstBytes(f)
+	if err != nil || !isLines(head) {
+		return false, err
+	}
+	content, size, err := f.Content()
+	if err != nil {
+		return false, err
+	}
+	_, err = matchlog.NewReader(io.NewSectionReader(content, 0, size))
+	return err == nil, nil
 }
 
 // write writes the match of a survey as a replay.
