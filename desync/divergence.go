@@ -1,8 +1,6 @@
 package desync
 
 import (
-	"encoding/json"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -83,13 +81,6 @@ const (
 	CauseRerun DivergenceCause = "nondeterminism"
 )
 
-// MissingStates are states that nobody has recorded.
-type MissingStates struct {
-	A    []Span `json:"a"` // ticks of which A lacks the state
-	B    []Span `json:"b"`
-	Dump string `json:"dump"` // SAMESTEP_DUMP for a recorder
-}
-
 // A Rerun is a further recording of a side that differs from the first one of the side.
 type Rerun struct {
 	Side     string        `json:"side"` // A or B
@@ -111,14 +102,4 @@ type RecordingOptions struct {
 	// Limit is the maximum number of lines of fields in a text, and of commands of a side; 0 means 20, and a negative
 	// number none.
 	Limit int
-}
-
-// MarshalJSON returns the result as samestep replay bisect --json prints it.
-func (d *Divergence) MarshalJSON() ([]byte, error) {
-	type plain Divergence // without this method
-	return json.Marshal(struct {
-		*plain
-		Same    bool   `json:"same"`
-		Verdict string `json:"verdict"`
-	}{(*plain)(d), d.Cause == CauseNone, d.Verdict()})
 }

@@ -34,29 +34,28 @@ type recorded struct {
 const recordedType = "struct { Tick uint32; X float32 }"
 
 // replay returns the recording as import writes it.
-func (m recorded) replay(t testing.TB) []byte {
-	t.Helper()
+func (m recorded) replay() []byte {
 	g, err := nullgame.Of([]lockstep.Kind{12})
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	settings := lockstep.DefaultSettings(2)
 	settings.CheckEvery, settings.KeyframeEvery = 1, 0
 	h, err := g.NewHeader(lockstep.MatchID{9}, settings, &nullgame.Config{})
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	sim, err := g.NewSimulation(h)
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
-	h.Engine = replay.ForeignEngine
+	h.Engine, h.Platform = replay.ForeignEngine, "plan9/mips"
 	var file bytes.Buffer
 	var enc record.Encoder
 	w := replay.NewWriter(&file, replay.WriterOptions{})
 	add := func(b []byte) {
 		if err := w.Append(b); err != nil {
-			t.Fatal(err)
+			panic(err)
 		}
 	}
 	line := func(format string, args ...any) { add(enc.Foreign(fmt.Appendf(nil, format, args...))) }
@@ -100,11 +99,11 @@ func (m recorded) replay(t testing.TB) []byte {
 		if tick == 4 {
 			data, err := base64.StdEncoding.DecodeString(m.command)
 			if err != nil {
-				t.Fatal(err)
+				panic(err)
 			}
 			payload, err := g.NewPayloads().EncodeAs(12, &nullgame.Opaque{Data: data})
 			if err != nil {
-				t.Fatal(err)
+				panic(err)
 			}
 			f.Commands = []lockstep.Command{{Tick: 5, Player: 1, Sequence: 1, Kind: 12, Payload: payload}}
 		}
@@ -116,7 +115,7 @@ func (m recorded) replay(t testing.TB) []byte {
 	}
 	add(enc.End(reason))
 	if err := w.Close(); err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return file.Bytes()
 }
@@ -124,7 +123,7 @@ func (m recorded) replay(t testing.TB) []byte {
 // read writes the lines of the recording as a replay, as import does, and reads it.
 func (m recorded) read(t testing.TB, file string) *desync.Recording {
 	t.Helper()
-	r, err := desync.ReadRecording(openReplay(t, m.replay(t)), file)
+	r, err := desync.ReadRecording(openReplay(t, m.replay()), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +234,7 @@ func TestHostileLines(t *testing.T) {
 		`{`, `null`, `{"t":1,"end":true}`, `{"t":9,"p":1,"sum":"0000000000000001","sections":["1"]}`, `{"t":1,"p":1,"state":"AA=="}`,
 		`{"t":1,"p":1,"state":"AAAAAAAAAAA="}`, `{"log":1,"tick_rate_hz":1,"players":2}`, `{"t":1,"p":1,"state":"AAAA","more":true}`,
 	} {
-		r, err := desync.ReadRecording(openReplay(t, recorded{by: 1, extra: []string{line}, states: []int{1}}.replay(t)), "b")
+		r, err := desync.ReadRecording(openReplay(t, recorded{by: 1, extra: []string{line}, states: []int{1}}.replay()), "b")
 		if err != nil {
 			continue
 		}
@@ -248,7 +247,7 @@ func TestHostileLines(t *testing.T) {
 		t.Errorf("a match of our own: got %v", err)
 	}
 	var log []record.Kind
-	r := openReplay(t, recorded{by: 1, states: []int{1}}.replay(t))
+	r := openReplay(t, recorded{by: 1, states: []int{1}}.replay())
 	if err := replay.Play(r, nil, func(rec *record.Record) error { log = append(log, rec.Kind); return nil }); err != nil || !slices.Contains(log, record.KindForeign) {
 		t.Errorf("got %v, %v", log, err)
 	}

@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -176,43 +177,6 @@ func (d *Divergence) fieldLines(add func(name, format string, args ...any)) {
 	}
 }
 
-// String says which states are missing, and what to run.
-func (m *MissingStates) String() string {
-	both := m.A
-	who := "run both games again"
-	switch {
-	case len(m.A) == 0:
-		both, who = m.B, "run the game of B again"
-	case len(m.B) == 0:
-		who = "run the game of A again"
-	case fmt.Sprint(m.A) != fmt.Sprint(m.B):
-		return fmt.Sprintf("the %s of A, and the %s of B; %s with SAMESTEP_DUMP=%s", spanText(m.A), spanText(m.B), who, m.Dump)
-	}
-	return fmt.Sprintf("the %s; %s with SAMESTEP_DUMP=%s", spanText(both), who, m.Dump)
-}
-
-// spanText returns "state of tick 77", "states of ticks 77 and 78", or "states of ticks 60 to 80 and 90".
-func spanText(spans []Span) string {
-	var parts []string
-	for _, s := range spans {
-		switch s.To - s.From {
-		case 0:
-			parts = append(parts, fmt.Sprint(s.From))
-		case 1:
-			parts = append(parts, fmt.Sprint(s.From), fmt.Sprint(s.To))
-		default:
-			parts = append(parts, fmt.Sprintf("%d to %d", s.From, s.To))
-		}
-	}
-	if len(spans) == 1 && spans[0].Exact() {
-		return "state of tick " + parts[0]
-	}
-	if last := len(parts) - 1; last > 0 {
-		parts = append(parts[:last-1], parts[last-1]+" and "+parts[last])
-	}
-	return "states of ticks " + strings.Join(parts, ", ")
-}
-
 // String says how the recording differs from the first one of its side.
 func (r *Rerun) String() string {
 	if r.Commands {
@@ -240,4 +204,14 @@ func wrapped(text string) (lines []string) {
 		line += word
 	}
 	return append(lines, line)
+}
+
+// MarshalJSON returns the result as samestep replay bisect --json prints it.
+func (d *Divergence) MarshalJSON() ([]byte, error) {
+	type plain Divergence // without this method
+	return json.Marshal(struct {
+		*plain
+		Same    bool   `json:"same"`
+		Verdict string `json:"verdict"`
+	}{(*plain)(d), d.Cause == CauseNone, d.Verdict()})
 }

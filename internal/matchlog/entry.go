@@ -46,6 +46,14 @@ type entryLine struct {
 
 // ParseEntry reads a line after the header, without its line end. The last line is no Entry, but ends the match.
 func (h *Header) ParseEntry(line []byte) (e Entry, end bool, err error) {
+	if e, ok := h.quickEntry(line); ok {
+		return e, false, nil
+	}
+	return h.parseEntry(line)
+}
+
+// parseEntry is ParseEntry of any line.
+func (h *Header) parseEntry(line []byte) (e Entry, end bool, err error) {
 	var l entryLine
 	if err := decode(line, &l); err != nil {
 		return e, false, err

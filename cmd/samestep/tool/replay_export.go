@@ -87,6 +87,7 @@ type exporter struct {
 	in         pack.Reader
 	recording  *matchlog.Header // of a recording, or nil
 	headed     bool             // its line was read
+	line       []byte           // of a checksum
 	sections   []matchlog.Entry // checksums of a tick with those of the sections
 }
 
@@ -143,7 +144,7 @@ func (x *exporter) record(rec *record.Record) error {
 		return x.sums(rec)
 	case record.KindMismatch:
 		if hash, ok := x.mismatches.take(rec.Tick, rec.Player); ok { // no checksum is agreed
-			return writeLine(x.w, newSumLine(rec.Tick, rec.Player, hash, x.sectionsOf(rec.Tick, rec.Player)))
+			return x.sum(rec.Tick, rec.Player, hash)
 		}
 	case record.KindEnd:
 		last := rec.Tick
@@ -178,6 +179,13 @@ func (x *exporter) foreign(rec *record.Record) error {
 		x.sections = append(x.sections, e)
 	}
 	return nil
+}
+
+// sum prints a checksum.
+func (x *exporter) sum(t lockstep.Tick, p lockstep.Player, hash uint64) error {
+	x.line = append(appendSumLine(x.line[:0], t, p, hash, x.sectionsOf(t, p)), '\n')
+	_, err := x.w.Write(x.line)
+	return err
 }
 
 // sectionsOf returns the checksums of the sections at a tick that a player reported, or nil.
@@ -249,7 +257,7 @@ func (x *exporter) sums(agreed *record.Record) error {
 		if !differs && !x.reports[p] {
 			continue
 		}
-		if err := writeLine(x.w, newSumLine(agreed.Tick, p, hash, x.sectionsOf(agreed.Tick, p))); err != nil {
+		if err := x.sum(agreed.Tick, p, hash); err != nil {
 			return err
 		}
 	}

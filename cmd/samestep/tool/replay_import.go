@@ -153,6 +153,7 @@ type importer struct {
 	enc      record.Encoder
 	payloads *record.Payloads
 	encoded  []byte    // payloads of a tick
+	sum      []byte    // the line of a checksum
 	silent   [256]bool // players that do not report
 	last     [256]lockstep.Sequence
 }
@@ -308,7 +309,8 @@ func (i *importer) checks(tick uint32) error {
 	}
 	for _, v := range sums {
 		if v.at > 0 {
-			i.line(newSumLine(lockstep.Tick(tick), v.player(), v.hash, i.sections[v.at-1:][:len(i.match.Sections)]))
+			i.sum = appendSumLine(i.sum[:0], lockstep.Tick(tick), v.player(), v.hash, i.sections[v.at-1:][:len(i.match.Sections)])
+			i.append(i.enc.Foreign(i.sum))
 		}
 	}
 	agreed, ok := majority(sums)

@@ -5,6 +5,7 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
@@ -20,12 +21,6 @@ type (
 		Sequence lockstep.Sequence `json:"s"`
 		Kind     lockstep.Kind     `json:"k"`
 		Payload  []byte            `json:"d"`
-	}
-	sumLine struct {
-		Tick     lockstep.Tick   `json:"t"`
-		Player   lockstep.Player `json:"p"`
-		Checksum string          `json:"sum"`
-		Sections []string        `json:"sections,omitempty"`
 	}
 	stateLine struct {
 		Tick   uint32 `json:"t"`
@@ -96,13 +91,18 @@ func (l *headerLine) recorded(h *lockstep.Header, own *matchlog.Header) {
 	}
 }
 
-// newSumLine returns the line of a checksum.
-func newSumLine(t lockstep.Tick, p lockstep.Player, hash uint64, sections []uint64) sumLine {
-	l := sumLine{Tick: t, Player: p, Checksum: checksum.FormatHash(hash)}
-	for _, sum := range sections {
-		l.Sections = append(l.Sections, checksum.FormatHash(sum))
+// appendSumLine appends the line of a checksum, without its end. A match may have a million of them.
+func appendSumLine(dst []byte, t lockstep.Tick, p lockstep.Player, hash uint64, sections []uint64) []byte {
+	dst = strconv.AppendUint(append(dst, `{"t":`...), uint64(t), 10)
+	dst = strconv.AppendUint(append(dst, `,"p":`...), uint64(p), 10)
+	dst = append(append(dst, `,"sum":"`...), checksum.FormatHash(hash)...)
+	for i, sum := range sections {
+		dst = append(append(dst, [2]string{`","sections":["`, `","`}[min(i, 1)]...), checksum.FormatHash(sum)...)
 	}
-	return l
+	if len(sections) > 0 {
+		return append(dst, `"]}`...)
+	}
+	return append(dst, `"}`...)
 }
 
 // foreignError returns the error of a line in a replay.
