@@ -122,53 +122,6 @@ func (d *Divergence) rerun(name string, s *RecordedSide) error {
 	return nil
 }
 
-// A recordedCheck is what a side knows about the state of a tick.
-type recordedCheck struct {
-	hash  uint64     // the checksum
-	of    *Recording // that has it, or nil
-	state uint64     // the hash of the state
-	from  *Recording // that has it, or nil
-	tick  lockstep.Tick
-	at    int32 // of the checksums of the sections, as in a recordedSum
-}
-
-// checks returns what a side knows, by tick. Of several recordings the first one counts.
-func (s *RecordedSide) checks() []recordedCheck {
-	var all []recordedCheck
-	for i, r := range append([]*Recording{s.Recording}, s.More...) {
-		for _, sum := range r.sums {
-			if sum.tick < s.usable[i] {
-				all = append(all, recordedCheck{tick: sum.tick, hash: sum.hash, of: r, at: sum.at})
-			}
-		}
-		for _, dump := range r.dumps {
-			if dump.tick < s.usable[i] {
-				all = append(all, recordedCheck{tick: dump.tick, state: dump.hash, from: r})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b recordedCheck) int { return cmp.Compare(a.tick, b.tick) })
-	kept := all[:0]
-	for _, c := range all {
-		if last := len(kept) - 1; last >= 0 && kept[last].tick == c.tick {
-			kept[last].add(c)
-		} else {
-			kept = append(kept, c)
-		}
-	}
-	return kept
-}
-
-// add adds what is not known yet.
-func (c *recordedCheck) add(o recordedCheck) {
-	if c.of == nil && o.of != nil {
-		c.hash, c.of, c.at = o.hash, o.of, o.at
-	}
-	if c.from == nil && o.from != nil {
-		c.state, c.from = o.state, o.from
-	}
-}
-
 // A recordingComparison compares what two sides know.
 type recordingComparison struct {
 	d      *Divergence
@@ -306,5 +259,32 @@ func (c *recordingComparison) fields(tick *lockstep.Tick) error {
 	return nil
 }
 
-// maxListed is the maximum number of fields that a Divergence lists.
-const maxListed = 10_000
+// missing finds the states without which the first field that differed is not known: of the first tick that differs, and
+// of those before it, back to the last that is equal.
+func (c *recordingComparison) missing(tick *lockstep.Tick) {
+	d := c.d
+	from, to := d.Agreed, d.Tick
+	switch {
+	case tick != nil:
+		from, to = *tick, *tick
+	case !d.Differs, d.Exact && !lacks(c.a, to) && !lacks(c.b, to):
+		return
+	case !d.Known:
+		from = 0
+	}
+	if to-from > maxMissing {
+		from = to - maxMissing
+	}
+	var both []Span
+	m := &MissingStates{A: []Span{}, B: []Span{}}
+	for t := from; t <= to; t++ {
+		lacksA, lacksB := lacks(c.a, t), lacks(c.b, t)
+		m.A, m.B = extend(m.A, t, lacksA), extend(m.B, t, lacksB)
+		both = extend(both, t, lacksA || lacksB)
+	}
+	if len(both) == 0 {
+		return
+	}
+	m.Dump = dumpText(both)
+	d.Missing = m
+}

@@ -1,9 +1,7 @@
 package desync
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -14,45 +12,6 @@ type MissingStates struct {
 	A    []Span `json:"a"` // ticks of which A lacks the state
 	B    []Span `json:"b"`
 	Dump string `json:"dump"` // SAMESTEP_DUMP for a recorder
-}
-
-// missing finds the states without which the first field that differed is not known: of the first tick that differs, and
-// of those before it, back to the last that is equal.
-func (c *recordingComparison) missing(tick *lockstep.Tick) {
-	d := c.d
-	from, to := d.Agreed, d.Tick
-	switch {
-	case tick != nil:
-		from, to = *tick, *tick
-	case !d.Differs, d.Exact && !lacks(c.a, to) && !lacks(c.b, to):
-		return
-	case !d.Known:
-		from = 0
-	}
-	if to-from > maxMissing {
-		from = to - maxMissing
-	}
-	var both []Span
-	m := &MissingStates{A: []Span{}, B: []Span{}}
-	for t := from; t <= to; t++ {
-		lacksA, lacksB := lacks(c.a, t), lacks(c.b, t)
-		m.A, m.B = extend(m.A, t, lacksA), extend(m.B, t, lacksB)
-		both = extend(both, t, lacksA || lacksB)
-	}
-	if len(both) == 0 {
-		return
-	}
-	m.Dump = dumpText(both)
-	d.Missing = m
-}
-
-// maxMissing is the maximum number of ticks whose states are asked for.
-const maxMissing = 10_000
-
-// lacks reports whether a side has no state of a tick.
-func lacks(side []recordedCheck, t lockstep.Tick) bool {
-	i, found := slices.BinarySearchFunc(side, t, func(c recordedCheck, t lockstep.Tick) int { return cmp.Compare(c.tick, t) })
-	return !found || side[i].from == nil
 }
 
 // extend adds a tick to ascending spans, if it is one of them.

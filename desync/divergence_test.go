@@ -252,3 +252,29 @@ func TestHostileLines(t *testing.T) {
 		t.Errorf("got %v, %v", log, err)
 	}
 }
+
+// Any lines in a replay give an error or a recording, and any two recordings give a result that can be printed.
+func FuzzRecording(f *testing.F) {
+	f.Add(`{"t":3,"p":1,"sum":"0000000300000000","sections":["0000000000000003","0000000000000000"]}`, uint8(6))
+	f.Add("{\"t\":3,\"p\":1,\"state\":\"AwAA\",\"more\":true}\n{\"t\":3,\"p\":1,\"state\":\"AAAAkEA=\"}", uint8(1))
+	f.Add(`{"t":9,"p":1,"state":"AAAAAAAAAAA="}`, uint8(0))
+	honest := recorded{by: 0, states: []int{1, 2, 3, 9}}.read(f, "a")
+	f.Fuzz(func(t *testing.T, lines string, wrong uint8) {
+		m := recorded{by: 1, wrong: int(wrong), states: []int{2, 3}, extra: strings.Split(lines, "\n")}
+		r, err := desync.ReadRecording(openReplay(t, m.replay()), "b")
+		if err != nil {
+			return
+		}
+		d, err := desync.CompareRecordings([]*desync.Recording{honest}, []*desync.Recording{r, r}, desync.RecordingOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := errors.Join(d.WriteText(&text), d.WriteHTML(&text)); err != nil || len(d.Reruns) > 0 {
+			t.Fatalf("%v, %v", err, d.Reruns)
+		}
+		if d.Differs && d.Known && (d.Agreed >= d.Tick || d.Exact != (d.Agreed+1 == d.Tick)) {
+			t.Fatalf("got %+v", d)
+		}
+	})
+}

@@ -5,9 +5,6 @@ import (
 	"strconv"
 )
 
-// Nobody is the player of a note of the match, and of a recording of no player's machine.
-const Nobody = 255
-
 // An Entry is a command, a reported checksum, a state, or a note.
 type Entry struct {
 	Tick     uint32
@@ -42,14 +39,6 @@ type entryLine struct {
 	Topic    *string   `json:"note"`
 	Text     *string   `json:"text"`
 	End      bool      `json:"end"`
-}
-
-// ParseEntry reads a line after the header, without its line end. The last line is no Entry, but ends the match.
-func (h *Header) ParseEntry(line []byte) (e Entry, end bool, err error) {
-	if e, ok := h.quickEntry(line); ok {
-		return e, false, nil
-	}
-	return h.parseEntry(line)
 }
 
 // parseEntry is ParseEntry of any line.

@@ -10,6 +10,9 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
+// Nobody is the player of a note of the match, and of a recording of no player's machine.
+const Nobody = 255
+
 // A Header is the first line.
 type Header struct {
 	Title    string

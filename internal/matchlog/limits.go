@@ -6,8 +6,8 @@ const (
 	maxSeats    = 250
 	maxTick     = 1<<24 - 1 // nine days of 20 ticks a second
 	MaxEntries  = 1 << 20   // forty times those of the longest match that we have seen
-	MaxSums     = 4 << 20   // checksums of sections: an hour of 60 ticks a second with 19 sections
-	MaxState    = 16 << 20  // bytes of one state
+	MaxSums     = 3 << 20   // checksums of sections: an hour of 60 ticks a second with 14 sections
+	MaxState    = 8 << 20   // bytes of one state
 	maxStates   = 1 << 16
 	maxBytes    = 256 << 20 // of all lines, uncompressed
 	maxKinds    = 4096      // of commands, as in a replay's header

@@ -2,6 +2,14 @@ package matchlog
 
 import "encoding/base64"
 
+// ParseEntry reads a line after the header, without its line end. The last line is no Entry, but ends the match.
+func (h *Header) ParseEntry(line []byte) (e Entry, end bool, err error) {
+	if e, ok := h.quickEntry(line); ok {
+		return e, false, nil
+	}
+	return h.parseEntry(line)
+}
+
 // quickEntry reads a command, a checksum or a state as recorders write them: without spaces, escapes and other characters
 // than those of ASCII. It returns false for every other line, also for a malformed one: then encoding/json reads it, which
 // takes ten times as long. Where it returns true, the result is the same.

@@ -96,12 +96,12 @@ func TestMalformedRecording(t *testing.T) {
 	}
 }
 
-// A state has at most 16 MiB, however it is divided.
+// A state has at most 8 MiB, however it is divided.
 func TestTooLongState(t *testing.T) {
-	part := fmt.Sprintf(`{"t":1,"p":1,"state":"%s","more":true}`+"\n", strings.Repeat("AAAA", 1<<18-100))
+	part := fmt.Sprintf(`{"t":1,"p":1,"state":"%s","more":true}`+"\n", strings.Repeat("AAAA", 1<<17-100))
 	head, _, _ := strings.Cut(recorded, "\n")
 	_, _, err := readAll(head + "\n" + strings.Repeat(part, 30))
-	if !errors.Is(err, matchlog.ErrMalformed) || !strings.Contains(err.Error(), "has more than 16777216 bytes") {
+	if !errors.Is(err, matchlog.ErrMalformed) || !strings.Contains(err.Error(), "has more than 8388608 bytes") {
 		t.Errorf("got %v", err)
 	}
 }
