@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-//go:embed page.html triage.html
+//go:embed page.html divergence.html triage.html
 var pageFiles embed.FS
 
 var pages = template.Must(template.ParseFS(pageFiles, "*.html"))

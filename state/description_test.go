@@ -81,7 +81,7 @@ func TestRefusedSchemas(t *testing.T) {
 		{"a leaf as the root", []describedNode{{Kind: Bool}}, 0, "want a struct"},
 		{"a named root", []describedNode{{Kind: Struct, Name: "World"}}, 0, "not a field"},
 		{"kind 0", root(1, field(0, 0)), 1, "unknown kind 0"},
-		{"kind 14", root(1, field(14, 0)), 1, "unknown kind 14"},
+		{"kind 16", root(1, field(16, 0)), 1, "unknown kind 16"},
 		{"fewer fields", root(2, field(Bool, 0)), 0, "more fields"},
 		{"more nodes", root(1, field(Bool, 0), field(Bool, 0)), 2, "after the end"},
 		{"2^32-1 fields", root(1<<32-1, field(Bool, 0)), 0, "a count of 4294967295"},

@@ -10,10 +10,14 @@ type Difference struct {
 	Path string `json:"path"` // such as "Units[17].Pos.X", as Lookup takes it
 	A    string `json:"a"`    // both values as text, as [Value.String] gives it; a uint64 that is itself in a list, in hexadecimal
 	B    string `json:"b"`
+
+	// ULPs is the distance of two floats: how often the next float must be taken to come from one to the other. It is 0 for
+	// other kinds, for a NaN, and for the two zeros.
+	ULPs ULPs `json:"ulps,omitzero"`
 }
 
 // String returns the difference as "Path: A != B".
-func (d Difference) String() string { return d.Path + ": " + d.A + " != " + d.B }
+func (d Difference) String() string { return d.Path + ": " + d.A + " != " + d.B + d.ULPs.suffix() }
 
 // Differences lists where two states differ.
 type Differences struct {
@@ -160,9 +164,9 @@ func equalPrefix(a, b []byte) int {
 // hexadecimal.
 func (d *differ) difference(n *node, a, b []byte) Difference {
 	if n.kind == Uint64 && n.fraction == 0 && d.path[len(d.path)-1].field < 0 {
-		return Difference{d.text(d.path), fmt.Sprintf("%#x", loadUint(a[:n.size])), fmt.Sprintf("%#x", loadUint(b[:n.size]))}
+		return Difference{Path: d.text(d.path), A: fmt.Sprintf("%#x", loadUint(a[:n.size])), B: fmt.Sprintf("%#x", loadUint(b[:n.size]))}
 	}
-	return Difference{d.text(d.path), string(n.appendText(nil, a)), string(n.appendText(nil, b))}
+	return Difference{d.text(d.path), string(n.appendText(nil, a)), string(n.appendText(nil, b)), n.ulps(a, b)}
 }
 
 // text returns a path as text.

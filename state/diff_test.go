@@ -134,7 +134,7 @@ func TestDiffOfManyUnits(t *testing.T) {
 		w.Units[i].Goal[1]--
 		w.Units[i].Zone++
 		d, err := c.Schema().Diff(a, c.Append(nil, w), 3)
-		want := []Difference{{fmt.Sprintf("Units[%d].Goal[1]", i), "0", "-1"}, {fmt.Sprintf("Units[%d].Zone", i), "0", "1"}}
+		want := []Difference{{Path: fmt.Sprintf("Units[%d].Goal[1]", i), A: "0", B: "-1"}, {Path: fmt.Sprintf("Units[%d].Zone", i), A: "0", B: "1"}}
 		if err != nil || d.Total != 2 || !slices.Equal(d.List, want) {
 			t.Errorf("%v, error %v, want %v", d, err, want)
 		}
@@ -153,7 +153,7 @@ func TestDiffOfBits(t *testing.T) {
 	a := c.Append(nil, &sets{Bits: []uint64{1 << 40}, Few: []uint8{1}})
 	b := c.Append(nil, &sets{Seed: 12, Bits: []uint64{1<<40 | 1}, Rows: [2][1]uint64{{255}}, Few: []uint8{17}})
 	d, err := c.Schema().Diff(a, b, 9)
-	want := []Difference{{"Seed", "0", "12"}, {"Bits[0]", "0x10000000000", "0x10000000001"}, {"Rows[0][0]", "0x0", "0xff"}, {"Few[0]", "1", "17"}}
+	want := []Difference{{Path: "Seed", A: "0", B: "12"}, {Path: "Bits[0]", A: "0x10000000000", B: "0x10000000001"}, {Path: "Rows[0][0]", A: "0x0", B: "0xff"}, {Path: "Few[0]", A: "1", B: "17"}}
 	if err != nil || !slices.Equal(d.List, want) {
 		t.Errorf("got %v, error %v, want %v", d.List, err, want)
 	}

@@ -1,6 +1,10 @@
 package state
 
-import "io"
+import (
+	"encoding/json"
+	"io"
+	"slices"
+)
 
 // dumpBytes is how much text is buffered between writes.
 const dumpBytes = 32 << 10
@@ -77,7 +81,7 @@ func (d *dumper) value(i int, b []byte, depth int) []byte {
 	b = b[at:]
 	d.buf = append(appendElements(append(d.buf, ' '), elems), '\n')
 	perLine := 1
-	if d.s.nodes[i+1].kind < String { // rows of a table
+	if k := d.s.nodes[i+1].kind; k.leaf() && k != String { // rows of a table
 		perLine = 16
 	}
 	for j := range elems {
@@ -161,7 +165,7 @@ func (s *Schema) leafCount(i int) int {
 
 // DumpJSON validates b and writes it as one JSON object and a newline. A fixed-point number becomes the shortest decimal
 // that reads back as the same number. Every 64-bit number, fixed-point or not, becomes a string, because many JSON readers
-// round numbers beyond 53 bits. Bytes of strings that are not UTF-8 become U+FFFD. The error is a [*DecodeError] or w's.
+// round numbers beyond 53 bits; and so does a float that is infinite or a NaN. Bytes of strings that are not UTF-8 become U+FFFD. The error is a [*DecodeError] or w's.
 func (s *Schema) DumpJSON(w io.Writer, b []byte) error {
 	if err := s.Validate(b); err != nil {
 		return err
@@ -207,10 +211,10 @@ func (d *dumper) json(i int, b []byte) []byte {
 		d.buf = appendJSONString(d.buf, string(b[countSize:size]))
 		return b[size:]
 	}
-	if n.kind == Int64 || n.kind == Uint64 {
-		d.buf = append(n.appendText(append(d.buf, '"'), b), '"')
-	} else {
-		d.buf = n.appendText(d.buf, b)
+	text := len(d.buf)
+	d.buf = n.appendText(d.buf, b)
+	if n.kind == Int64 || n.kind == Uint64 || n.kind.Float() && !json.Valid(d.buf[text:]) {
+		d.buf = append(slices.Insert(d.buf, text, '"'), '"')
 	}
 	return b[n.size:]
 }

@@ -228,3 +228,22 @@ func ExampleJSONError() {
 	fmt.Println(err)
 	// Output: state: JSON: Tick: got -1, want a whole number from 0 to 4294967295
 }
+
+func ExampleParseType() {
+	s, err := state.ParseType("struct { Tick uint32; Speed float32 }")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	a, b := []byte{7, 0, 0, 0, 0, 0, 0xc0, 0x3f}, []byte{7, 0, 0, 0, 1, 0, 0xc0, 0x3f}
+	d, err := s.Diff(a, b, 10)
+	fmt.Println(d.List, err)
+	fmt.Println(d.List[0].ULPs == state.ULPs(1))
+	_, err = state.ParseType("struct { Tick int }")
+	var malformed *state.TypeTextError
+	fmt.Println(errors.As(err, &malformed), err)
+	// Output:
+	// [Speed: 1.5 != 1.5000001 (1 ulp)] <nil>
+	// true
+	// true state: bad type at byte 14: got int, want a type, such as int32, float32, string, [4]bool, []struct { … }
+}

@@ -128,6 +128,17 @@ func (r *jsonReader) value(i int, path string, base []byte, text json.RawMessage
 		default:
 			r.fail(path, "got %s, want true or false", shortJSON(text))
 		}
+	case Float32, Float64:
+		number := string(text)
+		if text[0] == '"' {
+			json.Unmarshal(text, &number) // of valid JSON
+		}
+		bits, ok := n.parseFloat(number)
+		if !ok {
+			r.fail(path, "got %s, want a number that fits into a %v", shortJSON(text), n.kind)
+			return
+		}
+		r.add(path, appendUint(nil, bits, n.size)...)
 	default:
 		r.integer(n, path, text)
 	}
@@ -269,9 +280,7 @@ func (r *jsonReader) integer(n *node, path string, text json.RawMessage) {
 	case err != nil || n.fraction == 0 && strings.ContainsRune(number, '.'):
 		r.fail(path, "got %s, want %s", shortJSON(text), n.bounds())
 	default:
-		var b [8]byte
-		binary.LittleEndian.PutUint64(b[:], v)
-		r.add(path, b[:n.size]...)
+		r.add(path, appendUint(nil, v, n.size)...)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 func TestKinds(t *testing.T) {
-	names := []string{"invalid", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string", "array", "slice", "struct", "invalid"}
+	names := []string{"invalid", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string", "array", "slice", "struct", "float32", "float64", "invalid"}
 	for i, want := range names {
 		k := Kind(i)
 		signed := i >= 2 && i <= 5

@@ -28,7 +28,7 @@ func (p *Place) String() string {
 		from := strings.TrimSuffix(p.Element[strings.LastIndexByte(p.Element, '[')+1:], "]")
 		return fmt.Sprintf("the order of %s differs from index %s (%s %s → %s)", p.Path, from, p.First.Path, p.First.A, p.First.B)
 	}
-	line := fmt.Sprintf("%s %s → %s", p.First.Path, p.First.A, p.First.B)
+	line := fmt.Sprintf("%s %s → %s", p.First.Path, p.First.A, p.First.B) + p.First.ULPs.suffix()
 	var more []string
 	one, many := p.nouns()
 	if n := p.Fields - 1; n > 0 {

@@ -107,9 +107,9 @@ func TestDiffPlacesOfRandomStates(t *testing.T) {
 
 func TestDiffPlacesLines(t *testing.T) {
 	g := Places{Total: 9, List: []Place{
-		{Path: "A", First: Difference{"A", "1", "2"}, Fields: 1, Total: 1},
-		{Path: "Bs", Element: "Bs[1]", First: Difference{"Bs[1].C", "1", "2"}, Fields: 2, Elements: 1, Total: 2},
-		{Path: "D", First: Difference{"D", "1", "2"}, Fields: 1, Total: 6},
+		{Path: "A", First: Difference{Path: "A", A: "1", B: "2"}, Fields: 1, Total: 1},
+		{Path: "Bs", Element: "Bs[1]", First: Difference{Path: "Bs[1].C", A: "1", B: "2"}, Fields: 2, Elements: 1, Total: 2},
+		{Path: "D", First: Difference{Path: "D", A: "1", B: "2"}, Fields: 1, Total: 6},
 	}}
 	for limit, last := range []string{"and 9 more fields in 3 more places", "and 8 more fields in 2 more places", "and 6 more fields in 1 more place", "D 1 → 2"} {
 		lines := g.Lines(limit)

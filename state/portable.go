@@ -158,3 +158,8 @@ func (e *portableEngine) writeSection(h *xxhash.Digest, i int, v reflect.Value) 
 	h.Write(b)
 	return len(b)
 }
+
+// appendUint appends the first size bytes of v, the lowest first.
+func appendUint(dst []byte, v uint64, size int) []byte {
+	return binary.LittleEndian.AppendUint64(dst, v)[:len(dst)+size]
+}

@@ -22,7 +22,7 @@ type Value struct {
 	Bytes  []byte // its canonical bytes, a part of those of the state
 }
 
-// String returns a leaf as text: an integer, a fixed-point number as a decimal, true or false, or a quoted string. For a
+// String returns a leaf as text: an integer, a fixed-point number or a float as a decimal, true or false, or a quoted string. For a
 // slice it returns "3 elements", for an array or struct its kind.
 func (v Value) String() string { return string(v.Node.node().appendText(nil, v.Bytes)) }
 
@@ -46,12 +46,12 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Flip inverts in place the lowest bit of a bool, of an integer, or of the first byte of a string: the smallest change that
+// Flip inverts in place the lowest bit of a bool, of a number, or of the first byte of a string: the smallest change that
 // keeps the bytes canonical. It reports false, and changes nothing, for empty strings and other kinds.
 func (v Value) Flip() bool {
 	at := 0
 	switch kind := v.Node.Kind(); {
-	case kind > String:
+	case !kind.leaf():
 		return false
 	case kind == String:
 		at = countSize
@@ -77,6 +77,8 @@ func (n *node) appendText(dst, b []byte) []byte {
 		return decimal.Append(dst, int64(loadUint(b[:n.size])<<shift)>>shift, n.fraction)
 	case n.kind.Integer():
 		return decimal.AppendUint(dst, loadUint(b[:n.size]), n.fraction)
+	case n.kind.Float():
+		return n.appendFloat(dst, b)
 	}
 	return append(dst, n.kind.String()...)
 }
@@ -238,7 +240,7 @@ func (s *Schema) stepTo(i int, b []byte, match string) (child, offset, index int
 		field := at
 		for _, f := range s.fieldsOf(elem) {
 			n := &s.nodes[f]
-			if n.name == name && n.kind <= String && (string(n.appendText(nil, b[field:])) == want ||
+			if n.name == name && n.kind.leaf() && (string(n.appendText(nil, b[field:])) == want ||
 				n.kind.Integer() && strconv.FormatUint(loadUint(b[field:field+n.size]), 10) == want) {
 				return i + 1, at, j, nil
 			}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/state"
@@ -39,11 +40,19 @@ func newContents(h *Header) (*contents, error) {
 			return nil, fmt.Errorf("%w: schema of the result: %v", ErrContent, err)
 		}
 	}
+	all := []*state.Schema{config, c.state}
+	if c.ends != nil {
+		all = append(all, c.ends)
+	}
 	for i := range h.Commands {
 		d := &h.Commands[i]
 		if c.kinds[d.Kind], err = state.ParseSchema(d.Schema); err != nil {
 			return nil, fmt.Errorf("%w: schema of command %q: %v", ErrContent, d.Name, err)
 		}
+		all = append(all, c.kinds[d.Kind])
+	}
+	if slices.ContainsFunc(all, (*state.Schema).Floats) {
+		return nil, fmt.Errorf("%w: a schema has floats, which no rules can have", ErrContent)
 	}
 	return c, nil
 }

@@ -19,6 +19,7 @@ func TestContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	state := sim.AppendState(nil)
+	floats := []byte("\x02\x00\x00\x00\x0d\x00\x01\x00\x00\x00\x00\x00\x00\x00\x0e\x00\x00\x00\x00\x00\x01\x00\x00\x00A") // struct { A float32 }
 	command := func(p record.Player, k record.CommandKind, payload ...byte) func(*record.Encoder) []byte {
 		return func(e *record.Encoder) []byte {
 			return e.Frame(&record.Frame{Tick: 1, Commands: []record.Command{{Tick: 1, Player: p, Sequence: 1, Kind: k, Payload: payload}}})
@@ -39,6 +40,8 @@ func TestContents(t *testing.T) {
 		"a configuration without a schema":       {false, func(h *record.Header) { h.ConfigSchema = nil }, nil, state, none},
 		"no schema of the state":                 {false, func(h *record.Header) { h.StateSchema = []byte{1} }, nil, state, none},
 		"no schema of a command":                 {false, func(h *record.Header) { h.Commands[1].Schema = nil }, nil, state, none},
+		"floats in the state":                    {false, func(h *record.Header) { h.StateSchema = floats }, nil, make([]byte, 4), none},
+		"floats in a command":                    {false, func(h *record.Header) { h.Commands[1].Schema = floats }, nil, state, none},
 		"a state too short":                      {false, same, nil, state[1:], none},
 		"a state too long":                       {false, same, nil, append(state[:len(state):len(state)], 0), none},
 		"a keyframe's player":                    {true, same, []record.LastSequence{{Player: 1, Sequence: 1}}, state, none},
@@ -68,6 +71,7 @@ func TestContents(t *testing.T) {
 		"another engine's player":                {false, foreign, nil, state, command(2, 1, 0x91, 5)},
 		"a dissent":                              {true, same, nil, state, func(e *record.Encoder) []byte { return e.Mismatch(0, 1, 7) }},
 		"a dissent without a seat":               {false, same, nil, state, func(e *record.Encoder) []byte { return e.Mismatch(0, 2, 7) }},
+		"a line of an imported match":            {true, same, nil, state, func(e *record.Encoder) []byte { return e.Foreign([]byte(`{"t":0}`)) }},
 		"a note of a spectator":                  {true, same, nil, state, func(e *record.Encoder) []byte { return e.Note(99, "chat", "hello") }},
 	} {
 		t.Run(name, func(t *testing.T) {

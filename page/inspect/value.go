@@ -56,7 +56,7 @@ func sizeOf(elem state.Node, elems int, b []byte) int {
 }
 
 // leaf reports whether a value has no parts.
-func leaf(n state.Node) bool { return n.Kind() <= state.String }
+func leaf(n state.Node) bool { return n.Kind() <= state.String || n.Kind().Float() }
 
 // text returns a leaf as text.
 func text(n state.Node, b []byte) string {

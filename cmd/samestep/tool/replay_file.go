@@ -46,6 +46,19 @@ func (f watchedFile) ReadAt(p []byte, at int64) (int, error) {
 	return f.ReaderAt.ReadAt(p, at)
 }
 
+// openReplay opens a replay or a bundle, or lines of a match of another engine as a replay.
+func openReplay(name string) (*replay.File, error) {
+	f, err := replay.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := convertLines(f); err != nil {
+		f.Close()
+		return nil, &fileError{name, err}
+	}
+	return f, nil
+}
+
 // onReplay makes the action of a command whose only argument is a replay or a bundle.
 func onReplay(act func(*cli.Context, *replay.File) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
@@ -55,7 +68,7 @@ func onReplay(act func(*cli.Context, *replay.File) error) cli.ActionFunc {
 
 // withReplay opens a file for act, and adds the file's name to the error.
 func withReplay(name string, act func(*replay.File) error) error {
-	f, err := replay.Open(name)
+	f, err := openReplay(name)
 	if err != nil {
 		return err
 	}

@@ -73,10 +73,10 @@ var imports = []importRow{
 	{pattern: "lockstep/protocol", own: []string{"checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
 	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/protocol", "internal/ring"}), tests: live},
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, tests: live},
-	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
+	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/matchlog", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	// Only the standard library: a game on another engine links nothing else of ours.
 	{pattern: "recorder"},
-	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
+	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
 	{pattern: "desync/probe/program", own: []string{"checksum", "desync/probe", "lockstep", "lockstep/record", "state"}, tests: slices.Concat(log, live, []string{"fixed", "lockstep/local"})},
@@ -124,7 +124,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/archtest", tests: []string{"lockstep/determinism"}},
 	{pattern: "internal/testing/testenv"},
 	{pattern: "internal/testing/script", modules: []string{dataTests}},
-	{pattern: "internal/matchlog"},
+	{pattern: "internal/matchlog", own: []string{"state"}},
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/testing/dots", own: slices.Concat(live, []string{"replay", "fixed"})},
 	{pattern: "internal/testing/drift", own: slices.Concat(live, []string{"replay", "fixed"})},

@@ -36,6 +36,8 @@ var allowances = []allowance{
 	{"fixed/seed.go", "", "math", "as above"},
 	{"fixed/mul_wasm.go", "Mul", "float", "tells whether a product wrapped, by a margin of 2^20 that no rounding crosses; quicker there than integers"},
 	{"fixed/float.go", "", "float", "for renderers; no float comes back into a simulation, and the analyzer refuses the results there"},
+	{"state/float.go", "", "float", "texts and distances of floats in states of other engines; no float comes back into a simulation"},
+	{"state/float.go", "", "math", "as above; only their bits"},
 	{"state/unsafe.go", "", "import unsafe", "block moves; its portable twin gives the same bytes, which a test shows"},
 	{"state/*", "", "import reflect", "compiles Go types, and moves values by reflection where memory cannot be moved"},
 	{"lockstep/record/commandtype.go", "", "import reflect", "finds a registered command by its Go type"},

@@ -1,0 +1,49 @@
+package desync
+
+import (
+	_ "embed" // the page's template
+	"fmt"
+	"io"
+
+	"github.com/seed-49bee653/samestep/internal/words"
+)
+
+// WriteHTML writes the result as one self-contained page, without scripts, fonts or network requests. It escapes everything
+// that comes from the recordings.
+func (d *Divergence) WriteHTML(w io.Writer) error {
+	p := &divergencePage{Divergence: d, Tree: treeOf(d.Fields.List), Cut: d.Fields.Total > len(d.Fields.List)}
+	p.Frames = d.commandLines()
+	for _, s := range []*RecordedSide{&d.A, &d.B} {
+		for _, r := range append([]*Recording{s.Recording}, s.More...) {
+			row := divergenceRow{Recording: r, Side: "A", Last: words.Count(r.Ticks, "tick")}
+			if s == &d.B {
+				row.Side = "B"
+			}
+			p.Rows = append(p.Rows, row)
+		}
+	}
+	return pages.ExecuteTemplate(w, "divergence.html", p)
+}
+
+// A divergencePage is the data of the template.
+type divergencePage struct {
+	*Divergence
+	Rows   []divergenceRow
+	Frames []string
+	Tree   []*branch
+	Cut    bool
+}
+
+// Title returns the title of the page.
+func (p *divergencePage) Title() string {
+	if !p.Differs {
+		return "Two recordings of " + p.A.Game
+	}
+	return fmt.Sprintf("Desync %s of %s", p.Diverged(), p.A.Game)
+}
+
+// A divergenceRow describes one recording.
+type divergenceRow struct {
+	*Recording
+	Side, Last string
+}
