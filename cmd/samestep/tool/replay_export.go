@@ -4,11 +4,9 @@ package tool
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -40,7 +38,8 @@ those of the ticks at the match's tick rate. A replay has no latencies.
 With --path, it also has fields of the states, each as a topic such as
 /state/Units/17/HP with numbers to plot. The match is simulated for that; without the
 game's code, and after a tick at which the simulation contradicts the file, there are
-only the states of keyframes. With OTHER, a second recording is in the same file, and
+only the states of keyframes; a recording of another engine has those that it recorded.
+With OTHER, a second recording is in the same file, and
 topics end in /a and /b.
 
 Without --path neither form has states, so export compares none with its checksum; info
@@ -72,7 +71,7 @@ var pathsFlag = &cli.StringSliceFlag{Name: "path", Usage: "to mcap: add the fiel
 func exportFiles(c *cli.Context, names []string) error {
 	var matches []mcapMatch
 	for _, name := range names[:len(names)-1] {
-		f, err := replay.Open(name)
+		f, err := openReplay(name)
 		if err != nil {
 			return err
 		}
@@ -290,73 +289,4 @@ func (x *exporter) sums(agreed *record.Record) error {
 		}
 	}
 	return nil
-}
-
-// The mismatches of a match are the checksums of players that differ from the agreed ones. In the log of a live match
-// they stand ticks after these, so they are read ahead. A map would take four times the memory of the slice.
-type mismatches []mismatch
-
-// A mismatch is the checksum that a player reported of a tick.
-type mismatch struct {
-	hash   uint64
-	tick   lockstep.Tick
-	player lockstep.Player
-	taken  bool
-}
-
-const maxMismatches = 1 << 19 // that are kept
-
-// readMismatches returns the mismatches of a replay, and then seeks to the beginning.
-func readMismatches(r *replay.Reader) (mismatches, error) {
-	var all mismatches
-	if err := replay.Play(r, nil, all.add); err != nil {
-		return nil, err
-	}
-	all.order()
-	_, err := r.Seek(0)
-	return all, err
-}
-
-// add adds a record, if it is a mismatch.
-func (d *mismatches) add(r *record.Record) error {
-	if r.Kind != record.KindMismatch {
-		return nil
-	}
-	if len(*d) == maxMismatches {
-		return fmt.Errorf("%w: more than %d checksums that differ", replay.ErrLimit, maxMismatches)
-	}
-	*d = append(*d, mismatch{hash: r.Hash, tick: r.Tick, player: r.Player})
-	return nil
-}
-
-// order sorts the mismatches by tick and player after all were added. Of several for the same tick and player, it keeps
-// the last one.
-func (d *mismatches) order() {
-	slices.Reverse(*d)
-	slices.SortStableFunc(*d, compareMismatches)
-	*d = slices.CompactFunc(*d, func(a, b mismatch) bool { return compareMismatches(a, b) == 0 })
-}
-
-func compareMismatches(a, b mismatch) int {
-	return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.player, b.player))
-}
-
-// of returns the mismatches of a tick by player.
-func (d mismatches) of(t lockstep.Tick) mismatches {
-	from, _ := slices.BinarySearchFunc(d, t, func(m mismatch, t lockstep.Tick) int { return cmp.Compare(m.tick, t) })
-	to := from
-	for to < len(d) && d[to].tick == t {
-		to++
-	}
-	return d[from:to]
-}
-
-// take returns the mismatch of a player at a tick, once.
-func (d mismatches) take(t lockstep.Tick, p lockstep.Player) (hash uint64, ok bool) {
-	i, found := slices.BinarySearchFunc(d, mismatch{tick: t, player: p}, compareMismatches)
-	if !found || d[i].taken {
-		return 0, false
-	}
-	d[i].taken = true
-	return d[i].hash, true
 }

@@ -13,8 +13,10 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -40,7 +42,7 @@ func (f *mcapFields) missing() error {
 }
 
 // mcapStates writes the fields of one recording's states. With the game's code it simulates the match; without it, the
-// file has the states of keyframes. It writes a value when it changes, and the one before at the tick before, so that
+// file has the states of keyframes, and a recording of another engine those that it has. It writes a value when it changes, and the one before at the tick before, so that
 // lines between the points are the values.
 type mcapStates struct {
 	x        *mcapExporter
@@ -52,6 +54,10 @@ type mcapStates struct {
 	agreed   lockstep.Tick      // the last tick that was compared
 	channels map[string]*mcapField
 	buffer   []byte
+
+	recording *matchlog.Header // of another engine, or nil
+	parts     matchlog.States  // of it
+	player    uint8            // whose states these are, if there is a channel
 }
 
 // An mcapField is a field that has a channel.
@@ -89,8 +95,11 @@ func newMCAPStates(x *mcapExporter, match mcapMatch, fields *mcapFields) *mcapSt
 
 // record takes each record of the replay.
 func (s *mcapStates) record(r *record.Record) error {
-	if r.Kind == record.KindHeader {
+	switch r.Kind {
+	case record.KindHeader:
 		return s.begin(r)
+	case record.KindForeign:
+		return s.foreign(r)
 	}
 	simulated := s.follower != nil && s.follower.Simulation() != nil
 	if simulated && r.Ticks() > 0 {
@@ -108,6 +117,9 @@ func (s *mcapStates) record(r *record.Record) error {
 }
 
 func (s *mcapStates) begin(r *record.Record) error {
+	if r.Header.Engine == replay.ForeignEngine {
+		return nil // its own header follows
+	}
 	var err error
 	if s.schema, err = state.ParseSchema(r.Header.StateSchema); err != nil {
 		return err
@@ -119,6 +131,30 @@ func (s *mcapStates) begin(r *record.Record) error {
 	}
 	s.follower = g.NewFollower(lockstep.FollowerOptions{})
 	return s.follower.Apply(r)
+}
+
+// foreign takes a line of a recording of another engine. If it has states of several players, those of the first one count.
+func (s *mcapStates) foreign(r *record.Record) error {
+	if s.recording == nil {
+		h, err := matchlog.ParseHeader(r.Line)
+		if err != nil {
+			return foreignError(r, err)
+		}
+		s.recording, s.schema, s.parts.Schema = &h, h.Schema, h.Schema
+		return nil
+	}
+	e, _, err := s.recording.ParseEntry(r.Line)
+	if err == nil {
+		err = s.parts.Join(&e)
+	}
+	if err != nil {
+		return foreignError(r, err)
+	}
+	if !e.Dump || e.More || len(s.channels) > 0 && e.Player != s.player {
+		return nil
+	}
+	s.player = e.Player
+	return s.sample(lockstep.Tick(e.Tick), e.State)
 }
 
 // simulate runs the ticks of a record.
@@ -174,6 +210,9 @@ func (s *mcapStates) warn(format string, args ...any) {
 
 // sample writes the fields of a state.
 func (s *mcapStates) sample(t lockstep.Tick, bytes []byte) error {
+	if s.schema == nil {
+		return nil // the keyframe of a match of another engine is empty
+	}
 	for _, path := range s.fields.paths {
 		whole, err := s.schema.Lookup(bytes, path)
 		if errors.Is(err, state.ErrPath) {

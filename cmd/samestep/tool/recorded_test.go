@@ -1,0 +1,113 @@
+//go:build !js
+
+package tool
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/recorder"
+)
+
+// pebbles are the state of a small game with floats.
+type pebbles struct {
+	Tick uint32
+	List []struct {
+		ID       uint32
+		X, Speed float32
+	}
+}
+
+// recordPebbles plays 100 ticks on a machine, which from tick 61 on rounds otherwise or not, and records them.
+func recordPebbles(t *testing.T, path string, by int, odd bool) {
+	t.Helper()
+	schema, err := recorder.SchemaOf(pebbles{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := recorder.Create(path, recorder.Header{Title: "Pebbles", TickRate: 30, Players: 2, By: by, Match: "m1", Sections: schema.Fields(), State: schema.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w pebbles
+	w.List = append(w.List, make([]struct {
+		ID       uint32
+		X, Speed float32
+	}, 3)...)
+	for tick := range uint32(101) {
+		if w.Tick = tick; tick > 0 {
+			r.Command(tick-1, uint8(tick%2), 7, binary.LittleEndian.AppendUint32(nil, tick))
+			for i := range w.List {
+				p := &w.List[i]
+				p.ID = uint32(10 * i)
+				p.Speed += 0.1 * float32(i)
+				if odd && tick > 60 && i == 2 {
+					p.Speed *= 1.0000001
+				}
+				p.X += p.Speed
+			}
+		}
+		var sums [2]uint64
+		var all []byte
+		for i := range sums {
+			one := fnv.New64a()
+			one.Write(schema.AppendField(nil, &w, i))
+			sums[i] = one.Sum64()
+			all = schema.AppendField(all, &w, i)
+		}
+		h := fnv.New64a()
+		h.Write(all)
+		r.Sum(tick, uint8(by), h.Sum64(), sums[:]...)
+		if r.Wanted(tick) {
+			r.State(tick, uint8(by), all)
+		}
+	}
+	r.End(100)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What package recorder writes is what bisect and export read: the first pass names the tick and the states that are missing,
+// the second the field, and its values become topics.
+func TestRecorded(t *testing.T) {
+	a, b := filepath.Join(t.TempDir(), "a.jsonl"), filepath.Join(t.TempDir(), "b.jsonl")
+	pass := func(dump string) string {
+		t.Setenv(recorder.Variable, dump)
+		recordPebbles(t, a, 0, false)
+		recordPebbles(t, b, 1, true)
+		return samestep(t, exitDesync, "replay", "bisect", a, b)
+	}
+	if out := pass(""); !strings.Contains(out, "diverged   at tick 61\n") || !strings.Contains(out, "SAMESTEP_DUMP=60,61") || !strings.Contains(out, "sections   List\n") {
+		t.Errorf("the first pass: got\n%s", out)
+	}
+	if out := pass("60,61"); !strings.Contains(out, "List[2].Speed") || !strings.Contains(out, "ulp") || strings.Contains(out, "SAMESTEP_DUMP") {
+		t.Errorf("the second pass: got\n%s", out)
+	}
+
+	pass("0-100")
+	path := filepath.Join(t.TempDir(), "out.mcap")
+	samestep(t, exitOK, "replay", "export", "--to", "mcap", "--path", "List[ID=20].X", "--path", "List[1].Speed", a, b, path)
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := readMCAP(t, file, 30)
+	x, other := read.values["List/ID_20/X/a"], read.values["List/ID_20/X/b"]
+	if len(read.values) != 4 || len(x) != 100 || len(other) != 100 {
+		t.Fatalf("got %d topics, with %d and %d values", len(read.values), len(x), len(other))
+	}
+	for i := range x {
+		if x[i] != other[i] && x[i].tick <= 60 {
+			t.Errorf("tick %d: got %v and %v", x[i].tick, x[i], other[i])
+		}
+	}
+	if last := len(x) - 1; x[last] == other[last] {
+		t.Errorf("the values at the end do not differ: %v", x[last])
+	}
+	samestep(t, exitUsage, "replay", "export", "--to", "mcap", "--path", "List[3].X", a, path+"2")
+}
