@@ -201,10 +201,18 @@ func ExampleGames() {
 	_, err = replay.Games{}.Of(first.Header)
 	fmt.Println(err)
 	fmt.Println("imported:", first.Header.Engine == replay.ForeignEngine)
+	if r, err = r.Reopen(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	info, err := replay.ReadInfo(r)
+	var recording *replay.RecordingInfo = info.Recording
+	fmt.Println("a recording:", recording != nil, err)
 	// Output:
 	// dots <nil>
 	// lockstep: other game: got dots, want none; use a program with game "dots", build "1", state schema 79f36dd0a2cfb5bd: its own, which calls tool.Main with its rules
 	// imported: false
+	// a recording: false <nil>
 }
 
 func ExamplePartHash() {

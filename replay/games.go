@@ -15,6 +15,10 @@ import (
 // ForeignEngine is the engine in the header of an imported match, which cannot be simulated.
 const ForeignEngine = "foreign"
 
+// ForeignTorn is the reason of the end of an imported match whose recording has no end. Some commands of its last tick may be
+// missing.
+const ForeignTorn = "torn"
+
 // Games are the games whose matches a program can simulate, such as two builds of one game.
 type Games []*lockstep.Game
 

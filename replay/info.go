@@ -27,6 +27,9 @@ type Info struct {
 	// Lineage says in which state of which match this one began; nil if it began at its own beginning.
 	Lineage *record.Lineage `json:"lineage,omitempty"`
 
+	// Recording says what an imported recording has in addition; nil for other matches.
+	Recording *RecordingInfo `json:"recording,omitempty"`
+
 	// StateBytes is the size of all keyframes' states. The rest of SizeBytes is the cost of the ticks.
 	StateBytes int64 `json:"state_bytes,string"`
 
@@ -151,6 +154,8 @@ func (info *Info) add(rec *record.Record, offset int64, players *[256]PlayerInfo
 		if l := lineageOf(rec); l != nil && info.Lineage == nil && info.Ticks == 0 {
 			info.Lineage = l
 		}
+	case record.KindForeign:
+		info.Recording = info.Recording.add(rec.Line)
 	case record.KindEnd:
 		info.Ended, info.Reason, info.ByRules = true, rec.Text, rec.ByRules
 		info.Result = json.RawMessage(info.Header.ResultJSON(rec.Result))

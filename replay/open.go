@@ -15,7 +15,7 @@ type File struct {
 	path   string
 	file   *os.File
 	bundle *Bundle
-	inner  *os.File // the replay in the bundle; nil until it is needed
+	inner  *os.File // the replay in the bundle, or the converted one; nil until it is needed
 }
 
 // Open opens a replay file or a bundle. It accepts regular files only. It reads nothing of a replay yet, so a file that
@@ -71,11 +71,13 @@ func (f *File) Close() error {
 // Content returns the bytes of the replay, and their number now: a replay that is being written grows. The replay in a
 // bundle is unpacked into a temporary file.
 func (f *File) Content() (io.ReaderAt, int64, error) {
-	file := f.file
-	if f.bundle != nil {
-		if err := f.unpack(); err != nil {
+	if f.bundle != nil && f.inner == nil { // its replay may be too large for the memory
+		if err := f.temporary(func(inner *os.File) error { return f.bundle.CopyReplay(inner, maxBundleReplay) }); err != nil {
 			return nil, 0, err
 		}
+	}
+	file := f.file
+	if f.inner != nil {
 		file = f.inner
 	}
 	info, err := file.Stat()
@@ -85,17 +87,20 @@ func (f *File) Content() (io.ReaderAt, int64, error) {
 	return file, info.Size(), nil
 }
 
-// unpack writes the replay in the bundle to a file: it may be too large for the memory.
-func (f *File) unpack() error {
-	if f.inner != nil {
-		return nil
-	}
+// Convert replaces the content by what convert writes for it to out, a temporary file: the methods of f then read that. The
+// file itself does not change.
+func (f *File) Convert(convert func(out, in *os.File) error) error {
+	return f.temporary(func(out *os.File) error { return convert(out, f.file) })
+}
+
+// temporary makes a temporary file with the content.
+func (f *File) temporary(write func(*os.File) error) error {
 	inner, err := os.CreateTemp("", "samestep-*.ssr")
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
 	os.Remove(inner.Name()) // so nothing is left over, however the program ends; Windows refuses it
-	if err := f.bundle.CopyReplay(inner, maxBundleReplay); err != nil {
+	if err := write(inner); err != nil {
 		inner.Close()
 		os.Remove(inner.Name())
 		return err

@@ -10,57 +10,12 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"reflect"
-	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
-)
-
-// Limits of a match.
-const (
-	maxLine    = 1 << 20 // bytes
-	maxSeats   = 250
-	maxTick    = 1<<24 - 1 // nine days of 20 ticks a second
-	MaxEntries = 1 << 20   // forty times those of the longest match that we have seen
-	maxBytes   = 256 << 20 // of all lines, uncompressed
-	maxKinds   = 4096      // of commands, as in a replay's header
-	maxRate    = 1000      // ticks a second
-	maxNumber  = 32        // bytes of a number that is kept as text
-	maxTopic   = 128       // bytes, as in a note of a replay
-	maxText    = 1024
 )
 
 // ErrMalformed is wrapped by every error about the content of a line. The error of a file
-// without its last line also wraps io.ErrUnexpectedEOF. An error of reading the file does
+// without a whole header also wraps io.ErrUnexpectedEOF. An error of reading the file does
 // not wrap it.
 var ErrMalformed = errors.New("malformed match")
-
-// A Header is the first line.
-type Header struct {
-	Title    string
-	TickRate uint16 // ticks per second, rounded, at least 1
-	Rate     string // the text of a rate that is not a whole number; else ""
-	Players  uint8
-}
-
-// Nobody is the player of a note of the match.
-const Nobody = 255
-
-// An Entry is a command, a reported checksum, or a note.
-type Entry struct {
-	Tick     uint32
-	Player   uint8
-	Checksum bool // else it is a note if it has a Topic, or a command
-
-	Hash uint64 // of a checksum
-
-	Topic, Text string // of a note
-
-	Sequence uint32 // of a command, from 1 upwards
-	Kind     uint16
-	Payload  []byte
-}
 
 // A Reader reads one match. Its first error stays.
 type Reader struct {
@@ -69,12 +24,16 @@ type Reader struct {
 	in    *io.LimitedReader // of all lines
 	lines *bufio.Scanner
 	line  int
-	count int    // of entries
-	tick  uint32 // the latest one
+	cut   bool // the present line has no line end
+	count int  // of entries
+	sums  int  // of sections
+	tick  uint32
+	torn  bool
 	err   error
 
-	kinds [(math.MaxUint16 + 1) / 64]uint64 // of commands, a bit for each
-	named int                               // of them
+	states States
+	kinds  [(math.MaxUint16 + 1) / 64]uint64 // of commands, a bit for each
+	named  int                               // of them
 }
 
 // NewReader reads the header. It detects whether r is compressed.
@@ -90,117 +49,87 @@ func NewReader(r io.Reader) (*Reader, error) {
 	in := &io.LimitedReader{R: b, N: maxBytes + 1}
 	m := &Reader{in: in, lines: bufio.NewScanner(in)}
 	m.lines.Buffer(nil, maxLine)
-	var h struct {
-		Log      int             `json:"log"`
-		Title    string          `json:"title"`
-		TickRate json.RawMessage `json:"tick_rate_hz"`
-		Players  uint8           `json:"players"`
-	}
-	if err := m.next(&h); err != nil {
+	m.lines.Split(func(data []byte, last bool) (int, []byte, error) {
+		m.cut = last && bytes.IndexByte(data, '\n') < 0
+		return bufio.ScanLines(data, last)
+	})
+	more, err := m.next()
+	if err != nil {
 		return nil, err
 	}
-	if h.Log != 1 {
-		return nil, m.malformed("got version %d, want 1", h.Log)
+	if !more || m.cut && !json.Valid(m.lines.Bytes()) {
+		return nil, fmt.Errorf("matchlog: line 1: %w: %w: no whole header", ErrMalformed, io.ErrUnexpectedEOF)
 	}
-	if h.Players < 1 || h.Players > maxSeats {
-		return nil, m.malformed("got %d players, want 1 to %d", h.Players, maxSeats)
-	}
-	m.Header = Header{Title: h.Title, Players: h.Players}
-	if !m.Header.setRate(string(h.TickRate)) {
-		return nil, m.malformed("got %.40q ticks a second, want a number above 0, at most %d, of at most %d digits", h.TickRate, maxRate, maxNumber)
-	}
-	return m, nil
+	m.Header, err = ParseHeader(m.lines.Bytes())
+	m.states.Schema = m.Header.Schema
+	return m, m.malformed(err)
 }
 
-// setRate sets the tick rate and reports whether it is valid.
-func (h *Header) setRate(text string) bool {
-	rate, err := strconv.ParseFloat(text, 64)
-	if err != nil || len(text) > maxNumber || !(rate > 0 && rate <= maxRate) {
-		return false
-	}
-	h.TickRate = uint16(max(math.Round(rate), 1))
-	if rate != float64(h.TickRate) {
-		h.Rate = text
-	}
-	return true
-}
-
-// Next returns the next entry, and io.EOF after the last.
+// Next returns the next entry, and io.EOF after the last. It joins the parts of a state.
 func (m *Reader) Next() (Entry, error) {
-	if m.err != nil {
-		return Entry{}, m.err
+	var e Entry
+	for m.err == nil {
+		if e, m.err = m.entry(); m.err == nil && !e.More {
+			return e, nil
+		}
 	}
-	e, err := m.entry()
-	if err != nil {
-		m.err = err
-		return Entry{}, err
-	}
-	return e, nil
+	return Entry{}, m.err
 }
 
 // Ticks returns the number of ticks of the match, once Next has returned io.EOF.
 func (m *Reader) Ticks() uint32 { return m.tick }
 
+// Torn reports whether the match has no last line, or a cut one, once Next has returned io.EOF. Some commands of its last tick may be missing.
+func (m *Reader) Torn() bool { return m.torn }
+
+// entry returns the next line, and io.EOF for the last one and where the file ends early.
 func (m *Reader) entry() (Entry, error) {
-	var l struct {
-		Tick     *uint32 `json:"t"`
-		Player   *uint8  `json:"p"`
-		Sum      *string `json:"sum"`
-		Sequence *uint32 `json:"s"`
-		Kind     *uint16 `json:"k"`
-		Payload  *[]byte `json:"d"`
-		Topic    *string `json:"note"`
-		Text     *string `json:"text"`
-		End      bool    `json:"end"`
-	}
-	if err := m.next(&l); err != nil {
+	more, err := m.next()
+	if err != nil {
 		return Entry{}, err
 	}
-	isCommand := l.Sequence != nil || l.Kind != nil || l.Payload != nil
-	isNote := l.Topic != nil || l.Text != nil
-	complete := (!isCommand || l.Sequence != nil && l.Kind != nil && l.Payload != nil) && (!isNote || l.Topic != nil && l.Text != nil)
-	player, seated := uint8(Nobody), false
-	if l.Player != nil {
-		player, seated = *l.Player, *l.Player < m.Header.Players
+	if !more {
+		m.torn = true
+		return Entry{}, io.EOF
 	}
-	switch {
-	case l.Tick == nil || *l.Tick < m.tick && l.Sum == nil:
-		return Entry{}, m.malformed("want a tick from %d on", m.tick)
-	case *l.Tick > maxTick:
-		return Entry{}, m.malformed("got tick %d, want at most %d", *l.Tick, maxTick)
-	case l.End && (isCommand || isNote || l.Player != nil || l.Sum != nil):
-		return Entry{}, m.malformed("want nothing but a tick in the last line")
-	case l.End:
-		m.tick = *l.Tick
+	e, end, err := m.Header.ParseEntry(m.lines.Bytes())
+	if err == nil && (e.Tick < m.tick && !e.Checksum && !e.Dump) {
+		err = fmt.Errorf("want a tick from %d on", m.tick)
+	}
+	if err == nil {
+		err = m.states.Join(&e)
+	}
+	if err != nil && m.cut && !json.Valid(m.lines.Bytes()) {
+		m.torn = true
+		return Entry{}, io.EOF
+	}
+	if err != nil {
+		return Entry{}, m.malformed(err)
+	}
+	m.tick = max(m.tick, e.Tick)
+	if end {
 		if m.lines.Scan() {
-			return Entry{}, m.malformed("a line after the last")
+			m.line++
+			return Entry{}, m.malformed(errors.New("a line after the last"))
 		}
 		return Entry{}, io.EOF
-	case !seated && !(isNote && l.Player == nil):
-		return Entry{}, m.malformed("want a player from 0 to %d", m.Header.Players-1)
-	case count(isCommand, l.Sum != nil, isNote) != 1 || !complete:
-		return Entry{}, m.malformed("want either a command, a checksum or a note")
-	case isNote && (*l.Topic == "" || len(*l.Topic) > maxTopic || len(*l.Text) > maxText):
-		return Entry{}, m.malformed("got a note with a topic of %d and a text of %d bytes, want 1 to %d and at most %d", len(*l.Topic), len(*l.Text), maxTopic, maxText)
 	}
-	if m.count++; m.count > MaxEntries {
-		return Entry{}, m.malformed("want at most %d commands, checksums and notes", MaxEntries)
+	return e, m.malformed(m.bound(&e))
+}
+
+// bound returns an error if the match has too much of something.
+func (m *Reader) bound(e *Entry) error {
+	m.count++
+	m.sums += len(e.Sections)
+	switch {
+	case m.count > MaxEntries:
+		return fmt.Errorf("want at most %d commands, checksums, states and notes", MaxEntries)
+	case m.sums > MaxSums:
+		return fmt.Errorf("want at most %d checksums of sections", MaxSums)
+	case !e.Checksum && !e.Dump && e.Topic == "" && !m.name(e.Kind):
+		return fmt.Errorf("got more than %d kinds of commands", maxKinds)
 	}
-	if isCommand && !m.name(*l.Kind) {
-		return Entry{}, m.malformed("got more than %d kinds of commands", maxKinds)
-	}
-	m.tick = max(m.tick, *l.Tick)
-	if isNote {
-		return Entry{Tick: *l.Tick, Player: player, Topic: *l.Topic, Text: *l.Text}, nil
-	}
-	if isCommand {
-		return Entry{Tick: *l.Tick, Player: player, Sequence: *l.Sequence, Kind: *l.Kind, Payload: *l.Payload}, nil
-	}
-	hash, err := strconv.ParseUint(*l.Sum, 16, 64)
-	if err != nil || len(*l.Sum) != 16 {
-		return Entry{}, m.malformed("got checksum %.40q, want 16 hexadecimal digits", *l.Sum)
-	}
-	return Entry{Tick: *l.Tick, Player: player, Checksum: true, Hash: hash}, nil
+	return nil
 }
 
 // name counts a kind of commands and reports whether a replay's header has room for it.
@@ -213,99 +142,26 @@ func (m *Reader) name(kind uint16) bool {
 	return m.named <= maxKinds
 }
 
-// count returns how many of its arguments are true.
-func count(all ...bool) (n int) {
-	for _, is := range all {
-		if is {
-			n++
-		}
-	}
-	return n
-}
-
-// next decodes the next line into l, which has all fields that the line may have.
-func (m *Reader) next(l any) error {
+// next goes to the next line, and returns false where the file ends, or a compressed stream is cut.
+func (m *Reader) next() (bool, error) {
 	m.line++
 	more := m.lines.Scan()
 	if m.in.N == 0 { // a compressed file of a few MB can have thousands of MB
-		return m.malformed("more than %d bytes of lines", maxBytes)
+		return false, m.malformed(fmt.Errorf("more than %d bytes of lines", maxBytes))
 	}
-	if !more {
-		var unread *fs.PathError
-		if err := m.lines.Err(); errors.As(err, &unread) {
-			return fmt.Errorf("matchlog: line %d: %w", m.line, err)
-		} else if err != nil {
-			return m.malformed("%v", err)
+	if err := m.lines.Err(); !more && err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
+			return false, fmt.Errorf("matchlog: line %d: %w", m.line, err)
 		}
-		return fmt.Errorf("matchlog: line %d: %w: %w: no last line", m.line, ErrMalformed, io.ErrUnexpectedEOF)
+		return false, m.malformed(err)
 	}
-	if !utf8.Valid(m.lines.Bytes()) {
-		return m.malformed("got bytes that are not UTF-8")
-	}
-	d := json.NewDecoder(bytes.NewReader(m.lines.Bytes()))
-	d.DisallowUnknownFields()
-	if err := d.Decode(l); err != nil {
-		return m.undecoded(err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return m.malformed("more than one value")
-	}
-	return m.fields()
+	return more, nil
 }
 
-// undecoded returns why a line cannot be decoded.
-func (m *Reader) undecoded(err error) error {
-	var other *json.UnmarshalTypeError
-	if !errors.As(err, &other) {
-		return m.malformed("%.200v", err) // the text may contain the name of a field
+// malformed adds the line to an error.
+func (m *Reader) malformed(err error) error {
+	if err == nil {
+		return nil
 	}
-	want := "a text"
-	switch kind := other.Type.Kind(); kind {
-	case reflect.Struct:
-		return m.malformed("got %.40s, want an object", other.Value)
-	case reflect.Bool:
-		want = "true"
-	case reflect.Int:
-		want = "a whole number"
-	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
-		want = fmt.Sprintf("a whole number from 0 to %d", uint64(1)<<other.Type.Bits()-1)
-	}
-	return m.malformed("got %.40s for the field %q, want %s", other.Value, other.Field, want)
-}
-
-// fields makes the checks that encoding/json does not: it ignores the case of names, uses
-// the last of two equal names, and accepts null.
-func (m *Reader) fields() error {
-	d := json.NewDecoder(bytes.NewReader(m.lines.Bytes()))
-	d.UseNumber()
-	if _, err := d.Token(); err != nil {
-		return m.malformed("%.200v", err)
-	}
-	seen := make([]string, 0, 8)
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return m.malformed("%.200v", err)
-		}
-		value, err := d.Token()
-		if err != nil {
-			return m.malformed("%.200v", err)
-		}
-		field, _ := name.(string)
-		_, nested := value.(json.Delim)
-		switch {
-		case strings.Trim(field, "abcdefghijklmnopqrstuvwxyz_") != "":
-			return m.malformed("got a field %.40q, want its name in lower case", field)
-		case slices.Contains(seen, field):
-			return m.malformed("got the field %q twice", field)
-		case value == nil || nested || value == false:
-			return m.malformed("got %v for the field %q, want another value or no such field", value, field)
-		}
-		seen = append(seen, field)
-	}
-	return nil
-}
-
-func (m *Reader) malformed(format string, args ...any) error {
-	return fmt.Errorf("matchlog: line %d: %w: %s", m.line, ErrMalformed, fmt.Sprintf(format, args...))
+	return fmt.Errorf("matchlog: line %d: %w: %w", m.line, ErrMalformed, err)
 }

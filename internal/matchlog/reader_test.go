@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -50,7 +51,7 @@ func TestRead(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if err != io.EOF || r.Ticks() != 9 || r.Header != (matchlog.Header{Title: "small", TickRate: 10, Players: 2}) {
+		if err != io.EOF || r.Ticks() != 9 || !cmp.Equal(r.Header, matchlog.Header{Title: "small", TickRate: 10, Players: 2, By: matchlog.Nobody}) || r.Torn() {
 			t.Errorf("%s: got %v, header %+v", name, err, r)
 		}
 		if _, again := r.Next(); again != io.EOF {
@@ -82,8 +83,8 @@ func TestNotes(t *testing.T) {
 	for rate, want := range map[string]matchlog.Header{
 		"20": {TickRate: 20}, "0.25": {TickRate: 1, Rate: "0.25"}, "1e1": {TickRate: 10}, "1000": {TickRate: 1000}, "29.97": {TickRate: 30, Rate: "29.97"},
 	} {
-		want.Players = 1
-		if r, err := matchlog.NewReader(strings.NewReader(`{"log":1,"tick_rate_hz":` + rate + `,"players":1}`)); err != nil || r.Header != want {
+		want.Players, want.By = 1, matchlog.Nobody
+		if r, err := matchlog.NewReader(strings.NewReader(`{"log":1,"tick_rate_hz":` + rate + `,"players":1}`)); err != nil || !cmp.Equal(r.Header, want) {
 			t.Errorf("rate %s: got %+v, %v", rate, r, err)
 		}
 	}
@@ -100,8 +101,7 @@ func TestMalformed(t *testing.T) {
 		want error
 	}{
 		"nothing":            {"", io.ErrUnexpectedEOF},
-		"no last line":       {small[:strings.Index(small, `{"t":9`)], io.ErrUnexpectedEOF},
-		"cut in a line":      {small[:len(small)-5], matchlog.ErrMalformed},
+		"a cut header":       {small[:20], io.ErrUnexpectedEOF},
 		"cut gzip":           {"\x1f\x8b\x08", matchlog.ErrMalformed},
 		"a rate of 0":        {line(1, `{"log":1,"tick_rate_hz":0,"players":2}`), matchlog.ErrMalformed},
 		"a negative rate":    {line(1, `{"log":1,"tick_rate_hz":-7.5,"players":2}`), matchlog.ErrMalformed},
@@ -222,6 +222,50 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
+// What the quick way reads, the thorough one reads in the same way.
+func FuzzQuickEntry(f *testing.F) {
+	head, lines, _ := strings.Cut(recorded, "\n")
+	h, err := matchlog.ParseHeader([]byte(head))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range strings.Lines(lines) {
+		f.Add(strings.TrimSpace(line))
+	}
+	for _, line := range []string{
+		`{"t":01,"p":0,"sum":"0000000000000001"}`, `{"t":1,"p":2,"sum":"0000000000000001"}`, `{"t":1,"t":1,"p":0,"sum":"0000000000000001"}`,
+		`{"t":1,"p":0,"sum":"000000000000000A"}`, `{"t":1,"p":0,"sum":"0000000000000001",}`, `{"t":1,"p":0,"s":4294967296,"k":1,"d":""}`,
+		`{"t":1,"p":0,"s":1,"k":1,"d":"A"}`, `{"t":1,"p":0,"s":1,"k":1,"d":"AB=="}`, `{"t":16777216,"p":0,"sum":"0000000000000001"}`,
+		`{"t":1,"p":0,"state":"","more":false}`, `{"t":1,"p":0,"sum":"0000000000000001","sections":[]}`, `{"t":1,"p":0,"s":1,"k":1,"d":"","sum":"0000000000000001"}`,
+	} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		quick, ok := matchlog.QuickEntry(&h, []byte(line))
+		if !ok {
+			return
+		}
+		want, end, err := matchlog.ParseEntry(&h, []byte(line))
+		if diff := cmp.Diff(want, quick); diff != "" || end || err != nil {
+			t.Errorf("%s: %v (-thorough +quick):\n%s", line, err, diff)
+		}
+	})
+}
+
+// The lines of a recorder are read in the quick way.
+func TestQuickEntry(t *testing.T) {
+	head, lines, _ := strings.Cut(recorded, "\n")
+	h, err := matchlog.ParseHeader([]byte(head))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(lines) {
+		if _, ok := matchlog.QuickEntry(&h, []byte(strings.TrimSpace(line))); !ok && !strings.Contains(line, "end") {
+			t.Errorf("not read: %s", line)
+		}
+	}
+}
+
 func ExampleReader() {
 	r, err := matchlog.NewReader(strings.NewReader(small))
 	if err != nil {
@@ -258,4 +302,29 @@ func TestTooManyBytes(t *testing.T) {
 	if lines > 260 || !errors.Is(err, matchlog.ErrMalformed) || !strings.Contains(err.Error(), "more than 268435456 bytes") {
 		t.Errorf("got %d lines and %v", lines, err)
 	}
+}
+
+// How many times as long the thorough way takes as the quick one.
+func BenchmarkParseEntry(b *testing.B) {
+	head, lines, _ := strings.Cut(recorded, "\n")
+	h, err := matchlog.ParseHeader([]byte(head))
+	if err != nil {
+		b.Fatal(err)
+	}
+	line, _, _ := strings.Cut(lines, "\n")
+	text := []byte(line)
+	var quick, thorough time.Duration
+	for b.Loop() {
+		begin := time.Now()
+		if _, ok := matchlog.QuickEntry(&h, text); !ok {
+			b.Fatal("not read")
+		}
+		half := time.Now()
+		if _, _, err := matchlog.ParseEntry(&h, text); err != nil {
+			b.Fatal(err)
+		}
+		quick += half.Sub(begin)
+		thorough += time.Since(half)
+	}
+	b.ReportMetric(float64(thorough)/float64(quick), "times")
 }

@@ -71,6 +71,7 @@ func TestContents(t *testing.T) {
 		"another engine's player":                {false, foreign, nil, state, command(2, 1, 0x91, 5)},
 		"a dissent":                              {true, same, nil, state, func(e *record.Encoder) []byte { return e.Mismatch(0, 1, 7) }},
 		"a dissent without a seat":               {false, same, nil, state, func(e *record.Encoder) []byte { return e.Mismatch(0, 2, 7) }},
+		"a line of an imported match":            {true, same, nil, state, func(e *record.Encoder) []byte { return e.Foreign([]byte(`{"t":0}`)) }},
 		"a note of a spectator":                  {true, same, nil, state, func(e *record.Encoder) []byte { return e.Note(99, "chat", "hello") }},
 	} {
 		t.Run(name, func(t *testing.T) {

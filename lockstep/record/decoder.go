@@ -244,7 +244,11 @@ func (d *Decoder) frame(n int) error {
 func (d *Decoder) optional(kind Kind) error {
 	body := d.r.Binary(math.MaxInt32)
 	d.rec.Tick = d.tick
-	if d.r.Err() != nil || kind != KindNote {
+	switch {
+	case d.r.Err() == nil && kind == KindForeign:
+		d.rec.Line = body
+		return nil
+	case d.r.Err() != nil || kind != KindNote:
 		return nil // unknown and optional: skipped
 	}
 	d.in.Reset(body)

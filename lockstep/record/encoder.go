@@ -179,6 +179,13 @@ func (e *Encoder) Note(p Player, topic, text string) []byte {
 	return e.end()
 }
 
+// Foreign encodes a line of an imported match.
+func (e *Encoder) Foreign(line []byte) []byte {
+	e.begin(KindForeign, 2)
+	e.w.Binary(line)
+	return e.end()
+}
+
 // Note returns a note for a log that another Encoder writes: it may stand anywhere between the first keyframe and the end.
 func Note(p Player, topic, text string) []byte {
 	e := Encoder{stream: stream{stage: running}}
@@ -219,6 +226,8 @@ func (e *Encoder) Record(r *Record) []byte {
 		return e.Mismatch(r.Tick, r.Player, r.Hash)
 	case KindNote:
 		return e.Note(r.Player, r.Topic, r.Text)
+	case KindForeign:
+		return e.Foreign(r.Line)
 	case KindEnd:
 		if r.ByRules {
 			return e.EndByRules(r.Text, r.Result)

@@ -16,6 +16,7 @@ const (
 
 	FirstOptional Kind = 64
 	KindNote      Kind = 64 // a name or a line of chat; may be removed
+	KindForeign   Kind = 65 // of an imported match: a line that has no other place; may be removed
 )
 
 // Limits of records. A reader refuses more before it allocates memory for it.
@@ -52,6 +53,7 @@ type Record struct {
 	Text     string // KindNote and KindEnd
 	ByRules  bool   // KindEnd: the rules ended the match in the tick before; otherwise its server did
 	Result   []byte // KindEnd: canonical bytes of the result, if ByRules; empty for none
+	Line     []byte // KindForeign: a line of JSON (docs/import.md), without its line end; nobody has checked it
 }
 
 // A Keyframe is a state in the log. Together with the frames after it (its command tail) it gives every later state.

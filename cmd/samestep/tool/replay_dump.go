@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -165,6 +166,8 @@ func recordName(k record.Kind) string {
 		return names[k]
 	case k == record.KindNote:
 		return "note"
+	case k == record.KindForeign:
+		return "foreign"
 	}
 	return fmt.Sprintf("kind %d", k)
 }
@@ -185,6 +188,13 @@ func recordText(r *record.Record) string {
 		return fmt.Sprintf("player %d has %s", r.Player, checksum.FormatHash(r.Hash))
 	case record.KindNote:
 		return fmt.Sprintf("player %d %s %q", r.Player, r.Topic, r.Text)
+	case record.KindForeign:
+		const most = 200
+		line := strings.ToValidUTF8(string(r.Line[:min(len(r.Line), most)]), "")
+		if len(r.Line) > most {
+			line += fmt.Sprintf("… (%s)", size(len(r.Line)))
+		}
+		return line
 	case record.KindEnd:
 		return fmt.Sprintf("%q", r.Text)
 	}

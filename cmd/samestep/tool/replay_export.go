@@ -13,8 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -85,39 +85,11 @@ type exporter struct {
 	reports    [256]bool   // players that report checksums
 	mismatches mismatches  // of the whole match
 	in         pack.Reader
+	recording  *matchlog.Header // of a recording, or nil
+	headed     bool             // its line was read
+	line       []byte           // of a checksum
+	sections   []matchlog.Entry // checksums of a tick with those of the sections
 }
-
-// The lines of the form.
-type (
-	commandLine struct {
-		Tick     lockstep.Tick     `json:"t"`
-		Player   lockstep.Player   `json:"p"`
-		Sequence lockstep.Sequence `json:"s"`
-		Kind     lockstep.Kind     `json:"k"`
-		Payload  []byte            `json:"d"`
-	}
-	sumLine struct {
-		Tick     lockstep.Tick   `json:"t"`
-		Player   lockstep.Player `json:"p"`
-		Checksum string          `json:"sum"`
-	}
-	endLine struct {
-		Tick lockstep.Tick `json:"t"`
-		End  bool          `json:"end"`
-	}
-	headerLine struct {
-		Log      int         `json:"log"`
-		Title    string      `json:"title"`
-		TickRate json.Number `json:"tick_rate_hz"`
-		Players  uint8       `json:"players"`
-	}
-	noteLine struct {
-		Tick   lockstep.Tick    `json:"t"`
-		Player *lockstep.Player `json:"p,omitempty"` // nil for a note about the match
-		Topic  string           `json:"note"`
-		Text   string           `json:"text"`
-	}
-)
 
 // findPlayers finds the players that report checksums from the beginning, and the mismatches.
 func (x *exporter) findPlayers(f *replay.File) error {
@@ -134,6 +106,12 @@ func (x *exporter) findPlayers(f *replay.File) error {
 			}
 		case rec.Kind == record.KindNote && rec.Topic == topicRate && isNumber(rec.Text):
 			x.rate = json.Number(rec.Text)
+		case rec.Kind == record.KindForeign && x.recording == nil:
+			h, err := matchlog.ParseHeader(rec.Line)
+			if err != nil {
+				return foreignError(rec, err)
+			}
+			x.recording = &h
 		case rec.Kind == record.KindMismatch:
 			x.reports[rec.Player] = true
 		}
@@ -153,23 +131,71 @@ func (x *exporter) record(rec *record.Record) error {
 			ticks, micros := s.Rate()
 			x.rate = json.Number(strconv.FormatFloat(float64(ticks)*1e6/float64(micros), 'f', -1, 64))
 		}
-		return writeLine(x.w, headerLine{1, rec.Header.Game, x.rate, s.Players})
+		line := headerLine{Log: 1, Title: rec.Header.Game, TickRate: x.rate, Players: s.Players}
+		if rec.Header.Engine == replay.ForeignEngine {
+			line.recorded(rec.Header, x.recording)
+		}
+		return writeLine(x.w, line)
+	case record.KindForeign:
+		return x.foreign(rec)
 	case record.KindNote:
 		return x.note(rec)
 	case record.KindChecksum:
 		return x.sums(rec)
 	case record.KindMismatch:
 		if hash, ok := x.mismatches.take(rec.Tick, rec.Player); ok { // no checksum is agreed
-			return writeLine(x.w, sumLine{rec.Tick, rec.Player, checksum.FormatHash(hash)})
+			return x.sum(rec.Tick, rec.Player, hash)
 		}
 	case record.KindEnd:
 		last := rec.Tick
 		if x.header.Engine == replay.ForeignEngine {
+			if rec.Text == replay.ForeignTorn {
+				return nil
+			}
 			last = max(last, 1) - 1 // import added one
 		}
 		return writeLine(x.w, endLine{last, true})
 	}
 	return x.commands(&rec.Frame)
+}
+
+// foreign prints a state, and keeps the checksums of sections for the line of their checksum.
+func (x *exporter) foreign(rec *record.Record) error {
+	if !x.headed {
+		x.headed = true // the first is the header, which was printed
+		return nil
+	}
+	e, _, err := x.recording.ParseEntry(rec.Line)
+	switch {
+	case err != nil:
+		return foreignError(rec, err)
+	case e.Dump:
+		return writeLine(x.w, stateLine{e.Tick, e.Player, e.State, e.More})
+	}
+	if len(x.sections) > 0 && x.sections[0].Tick != e.Tick {
+		x.sections = x.sections[:0]
+	}
+	if len(x.sections) < int(lockstep.MaxPlayers) {
+		x.sections = append(x.sections, e)
+	}
+	return nil
+}
+
+// sum prints a checksum.
+func (x *exporter) sum(t lockstep.Tick, p lockstep.Player, hash uint64) error {
+	x.line = append(appendSumLine(x.line[:0], t, p, hash, x.sectionsOf(t, p)), '\n')
+	_, err := x.w.Write(x.line)
+	return err
+}
+
+// sectionsOf returns the checksums of the sections at a tick that a player reported, or nil.
+func (x *exporter) sectionsOf(t lockstep.Tick, p lockstep.Player) []uint64 {
+	for i := range x.sections {
+		if e := &x.sections[i]; e.Tick == uint32(t) && e.Player == uint8(p) {
+			return e.Sections
+		}
+	}
+	return nil
 }
 
 // isNumber reports whether a text is a JSON number.
@@ -231,7 +257,7 @@ func (x *exporter) sums(agreed *record.Record) error {
 		if !differs && !x.reports[p] {
 			continue
 		}
-		if err := writeLine(x.w, sumLine{agreed.Tick, p, checksum.FormatHash(hash)}); err != nil {
+		if err := x.sum(agreed.Tick, p, hash); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func onReplay(act func(*cli.Context, *replay.File) error) cli.ActionFunc {
 
 // withReplay opens a file for act, and adds the file's name to the error.
 func withReplay(name string, act func(*replay.File) error) error {
-	f, err := replay.Open(name)
+	f, err := openReplay(name)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@
 package tool
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -30,9 +32,12 @@ func replayImportCommand() *cli.Command {
 		Usage:     "convert a match of another engine to a sealed replay",
 		ArgsUsage: "IN OUT",
 		Description: `Reads lines of JSON, which may be compressed with gzip: a header, commands, checksums
-that players reported, notes (names, a map, chat), and an end. A command of tick t
-becomes one of frame t+1, which gives state t+1. The checksum that most players
-reported becomes the agreed one. docs/import.md describes every line.`,
+that players reported, states, notes (names, a map, chat), and an end. IN may be - for
+standard input. A command of tick t becomes one of frame t+1, which gives state t+1.
+The checksum that most players reported becomes the agreed one. A recording may end
+early: everything before is used. docs/import.md describes every line.
+
+The other verbs that read replays take such lines, too.`,
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Value: "jsonl", Usage: "`FORMAT` of the input: jsonl"}, segmentFlag, jsonFlag},
 		Action: written(replayImport),
 	}
@@ -42,7 +47,8 @@ func replayImport(c *cli.Context) error {
 	if got := c.String("from"); got != "jsonl" {
 		return usagef("got format %q, want jsonl", got)
 	}
-	in, err := files.Open(c.Args().First())
+	name := c.Args().First()
+	in, err := openInput(c, name)
 	if err != nil {
 		return err
 	}
@@ -50,15 +56,92 @@ func replayImport(c *cli.Context) error {
 	options := sealedOptions(c)
 	s, err := surveyed(in)
 	if err != nil {
-		return &fileError{in.Name(), err}
+		return &fileError{name, err}
 	}
-	return files.Create(c.Args().Get(1), func(f *os.File) error {
-		w := replay.NewWriter(f, options)
-		if err := (&importer{survey: s, out: w}).run(in); err != nil {
-			return &fileError{in.Name(), err}
+	if s.torn {
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s: torn: the recording ends early, at tick %d at the latest\n", c.App.Name, shown(name), s.ticks)
+	}
+	return files.Create(c.Args().Get(1), func(f *os.File) error { return ofFile(name, s.write(f, in, options)) })
+}
+
+// openInput opens a file, or copies standard input into a temporary one, because import reads its input twice.
+func openInput(c *cli.Context, name string) (*os.File, error) {
+	if name != "-" {
+		return files.Open(name)
+	}
+	f, err := os.CreateTemp("", "samestep-*.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(f.Name()) // so nothing is left over, however the program ends; Windows refuses it
+	n, err := io.Copy(f, io.LimitReader(c.App.Reader, maxInput+1))
+	if err == nil && n > maxInput {
+		err = &fileError{name, fmt.Errorf("%w: standard input has more than %d bytes", replay.ErrLimit, maxInput)}
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return nil, err
+	}
+	return f, nil
+}
+
+const maxInput = 256 << 20 // bytes of standard input, as of the lines of a match
+
+// openReplay opens a replay or a bundle, or lines of a match of another engine as a replay.
+func openReplay(name string) (*replay.File, error) {
+	f, err := replay.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := convertLines(f); err != nil {
+		f.Close()
+		return nil, &fileError{name, err}
+	}
+	return f, nil
+}
+
+// convertLines makes f a replay if it begins as lines, or as a compressed file.
+func convertLines(f *replay.File) error {
+	head, err := firstBytes(f)
+	if err != nil || !isLines(head) {
+		return err
+	}
+	return f.Convert(func(out, in *os.File) error {
+		s, err := surveyed(in)
+		if err != nil {
+			return err
 		}
-		return w.Close()
+		return s.write(out, in, replay.WriterOptions{})
 	})
+}
+
+// isLines reports whether the first bytes are those of lines, or of a compressed file.
+func isLines(head string) bool {
+	return strings.HasPrefix(head, "{") || strings.HasPrefix(head, "\x1f\x8b")
+}
+
+// beginsAsLines reports whether a file has lines of a match, and not only those of reports.
+func beginsAsLines(f *replay.File) (bool, error) {
+	head, err := firstBytes(f)
+	if err != nil || !isLines(head) {
+		return false, err
+	}
+	content, size, err := f.Content()
+	if err != nil {
+		return false, err
+	}
+	_, err = matchlog.NewReader(io.NewSectionReader(content, 0, size))
+	return err == nil, nil
+}
+
+// write writes the match of a survey as a replay.
+func (s *survey) write(out io.Writer, in io.ReadSeeker, o replay.WriterOptions) error {
+	w := replay.NewWriter(out, o)
+	if err := (&importer{survey: s, out: w}).run(in); err != nil {
+		return err
+	}
+	return w.Close()
 }
 
 // An importer writes a match of another engine as records. It reads the match a second time, because the survey does
@@ -70,6 +153,7 @@ type importer struct {
 	enc      record.Encoder
 	payloads *record.Payloads
 	encoded  []byte    // payloads of a tick
+	sum      []byte    // the line of a checksum
 	silent   [256]bool // players that do not report
 	last     [256]lockstep.Sequence
 }
@@ -78,12 +162,15 @@ func (i *importer) run(in io.ReadSeeker) error {
 	if err := i.header(); err != nil {
 		return err
 	}
-	_, id, err := scanned(in, i)
+	r, content, err := scanned(in, i)
 	if err != nil {
 		return err
 	}
-	if id != i.id {
+	if content != i.content || r.Torn() != i.torn {
 		return fmt.Errorf("%w: the file changed while it was read", matchlog.ErrMalformed)
+	}
+	if i.torn {
+		return i.append(i.enc.End(replay.ForeignTorn))
 	}
 	return i.append(i.enc.End("imported"))
 }
@@ -112,13 +199,26 @@ func (i *importer) header() error {
 	if err != nil {
 		return err
 	}
-	h.Engine, h.Game, h.Build, h.Platform = replay.ForeignEngine, clip(i.match.Title, 128), "imported", "unknown"
+	h.Engine, h.Game = replay.ForeignEngine, clip(i.match.Title, 128)
+	h.Build, h.Platform = cmp.Or(i.match.Build, foreignBuild), cmp.Or(i.match.Platform, foreignPlatform)
 	i.append(i.enc.Header(h))
 	i.append(i.enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil)))
 	if i.match.Rate != "" {
 		i.append(i.enc.Note(lockstep.System, topicRate, i.match.Rate))
 	}
+	if i.match.Recording() {
+		return i.line(newHeaderLine(&i.match))
+	}
 	return i.err
+}
+
+// line writes a line that has no other place in a replay.
+func (i *importer) line(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return i.append(i.enc.Foreign(text))
 }
 
 // append writes a record, and returns the first error of the log.
@@ -137,13 +237,29 @@ func (i *importer) begin(tick uint32) error { return i.checks(tick) }
 
 // remark writes a note of the present tick. The survey has the checksums.
 func (i *importer) remark(e *matchlog.Entry) error {
-	if e.Checksum {
+	switch {
+	case e.Checksum:
 		return nil
+	case e.Dump:
+		return i.state(e)
 	}
 	if e.Topic == desync.TopicReports || e.Topic == topicRate {
 		return fmt.Errorf("%w: tick %d: got a note %q, want another topic: import writes that one itself", matchlog.ErrMalformed, e.Tick, e.Topic)
 	}
 	return i.append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
+}
+
+// state writes a state, in parts of lines that are not too long.
+func (i *importer) state(e *matchlog.Entry) error {
+	rest := e.State
+	for first := true; first || len(rest) > 0; first = false {
+		part := rest[:min(len(rest), statePart)]
+		rest = rest[len(part):]
+		if err := i.line(stateLine{e.Tick, e.Player, part, len(rest) > 0}); err != nil {
+			return err
+		}
+	}
+	return i.err
 }
 
 // end writes the commands of a tick, which give the next state.
@@ -184,12 +300,18 @@ func (i *importer) checks(tick uint32) error {
 		return err
 	}
 	for p := range lockstep.Player(i.match.Players) {
-		silent := !slices.ContainsFunc(sums, func(v vote) bool { return v.player == p })
+		silent := !slices.ContainsFunc(sums, func(v vote) bool { return v.player() == p })
 		if silent == i.silent[p] {
 			continue
 		}
 		i.silent[p] = silent
 		i.append(i.enc.Note(p, desync.TopicReports, map[bool]string{true: "no", false: "yes"}[silent]))
+	}
+	for _, v := range sums {
+		if v.at > 0 {
+			i.sum = appendSumLine(i.sum[:0], lockstep.Tick(tick), v.player(), v.hash, i.sections[v.at-1:][:len(i.match.Sections)])
+			i.append(i.enc.Foreign(i.sum))
+		}
 	}
 	agreed, ok := majority(sums)
 	if ok {
@@ -197,7 +319,7 @@ func (i *importer) checks(tick uint32) error {
 	}
 	for _, v := range sums {
 		if !ok || v.hash != agreed {
-			i.append(i.enc.Mismatch(lockstep.Tick(tick), v.player, v.hash))
+			i.append(i.enc.Mismatch(lockstep.Tick(tick), v.player(), v.hash))
 		}
 	}
 	return i.err

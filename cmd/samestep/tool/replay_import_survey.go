@@ -18,8 +18,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A visitor sees a match tick by tick: begin, remark for each checksum and note, and end with the commands of the tick
-// in canonical order. A checksum may be that of an earlier tick.
+// A visitor sees a match tick by tick: begin, remark for each checksum, state and note, and end with the commands of the tick
+// in canonical order. A checksum or a state may be that of an earlier tick.
 type visitor interface {
 	begin(tick uint32) error
 	remark(e *matchlog.Entry) error
@@ -37,18 +37,17 @@ type scan struct {
 
 // scanned reads a match from its beginning. It returns the header, and an id that is a hash of all commands, so that
 // importing a match again gives the same file.
-func scanned(in io.ReadSeeker, v visitor) (h matchlog.Header, id lockstep.MatchID, err error) {
+func scanned(in io.ReadSeeker, v visitor) (r *matchlog.Reader, id lockstep.MatchID, err error) {
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
-		return h, id, err // of a pipe: it cannot be read twice
+		return nil, id, err // of a pipe: it cannot be read twice
 	}
-	r, err := matchlog.NewReader(in)
-	if err != nil {
-		return h, id, err
+	if r, err = matchlog.NewReader(in); err != nil {
+		return nil, id, err
 	}
 	s := &scan{visitor: v, hash: sha256.New()}
 	err = s.run(r)
 	copy(id[:], s.hash.Sum(nil))
-	return r.Header, id, err
+	return r, id, err
 }
 
 func (s *scan) run(r *matchlog.Reader) error {
@@ -90,7 +89,7 @@ func (s *scan) advance(t uint32) error {
 }
 
 func (s *scan) add(e *matchlog.Entry) error {
-	if e.Checksum || e.Topic != "" {
+	if e.Checksum || e.Dump || e.Topic != "" {
 		return s.remark(e)
 	}
 	s.commands = append(s.commands, *e)
@@ -121,28 +120,43 @@ func (s *scan) finish() error {
 
 // A survey is the facts of a whole match that the header needs, and the checksums, which may come later than their ticks.
 type survey struct {
-	match matchlog.Header
-	id    lockstep.MatchID
-	kinds [math.MaxUint16 + 1]bool // of commands
-	votes []vote                   // in order, and by player within a tick
+	match    matchlog.Header
+	id       lockstep.MatchID
+	torn     bool
+	ticks    uint32
+	content  lockstep.MatchID         // a hash of all commands
+	kinds    [math.MaxUint16 + 1]bool // of commands
+	votes    []vote                   // in order, and by player within a tick
+	sections []uint64                 // the sums of sections, of one vote after the other
 }
 
-// A vote is a checksum that a player reported.
+// A vote is a checksum that a player reported. Its place has the tick in the high bits and the player in the low eight.
 type vote struct {
-	hash   uint64
-	tick   uint32
-	player lockstep.Player
+	hash  uint64
+	place uint32
+	at    uint32 // of the first sum of its sections in the survey, counted from 1; 0 without sections
 }
+
+func (v vote) tick() uint32            { return v.place >> 8 }
+func (v vote) player() lockstep.Player { return lockstep.Player(v.place) }
 
 // surveyed reads a match for the first time.
 func surveyed(in io.ReadSeeker) (s *survey, err error) {
 	s = &survey{}
-	s.match, s.id, err = scanned(in, (*surveyor)(s))
+	r, content, err := scanned(in, (*surveyor)(s))
+	if err != nil {
+		return nil, err
+	}
+	s.match, s.torn, s.ticks, s.content, s.id = r.Header, r.Torn(), r.Ticks(), content, content
+	if s.match.Match != "" {
+		sum := sha256.Sum256([]byte("match " + s.match.Match))
+		copy(s.id[:], sum[:])
+	}
 	slices.SortFunc(s.votes, func(a, b vote) int {
-		return cmp.Or(cmp.Compare(a.tick, b.tick), cmp.Compare(a.player, b.player), cmp.Compare(a.hash, b.hash))
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.hash, b.hash), cmp.Compare(b.at, a.at))
 	})
-	s.votes = slices.Compact(s.votes)
-	return s, err
+	s.votes = slices.CompactFunc(s.votes, func(a, b vote) bool { return a.hash == b.hash && a.place == b.place })
+	return s, nil
 }
 
 // A surveyor makes a survey.
@@ -155,7 +169,15 @@ func (s *surveyor) remark(e *matchlog.Entry) error {
 		if n := len(s.votes); n == cap(s.votes) { // append would leave room for more than there can be
 			s.votes = append(make([]vote, 0, min(max(2*n, 1024), matchlog.MaxEntries)), s.votes...)
 		}
-		s.votes = append(s.votes, vote{e.Hash, e.Tick, lockstep.Player(e.Player)})
+		v := vote{hash: e.Hash, place: e.Tick<<8 | uint32(e.Player)}
+		if e.Sections != nil {
+			v.at = uint32(len(s.sections)) + 1
+			if n := len(s.sections); n+len(e.Sections) > cap(s.sections) {
+				s.sections = append(make([]uint64, 0, min(max(2*n, 1024), matchlog.MaxSums)), s.sections...)
+			}
+			s.sections = append(s.sections, e.Sections...)
+		}
+		s.votes = append(s.votes, v)
 	}
 	return nil
 }
@@ -170,8 +192,8 @@ func (s *surveyor) end(_ uint32, commands []matchlog.Entry) error {
 // take removes and returns the votes of a tick, at most one for each player.
 func (s *survey) take(tick uint32) ([]vote, error) {
 	n := 0
-	for ; n < len(s.votes) && s.votes[n].tick == tick; n++ {
-		if p := s.votes[n].player; n > 0 && s.votes[n-1].player == p {
+	for ; n < len(s.votes) && s.votes[n].tick() == tick; n++ {
+		if p := s.votes[n].player(); n > 0 && s.votes[n-1].place == s.votes[n].place {
 			return nil, fmt.Errorf("%w: tick %d: player %d: got two checksums, want one", matchlog.ErrMalformed, tick, p)
 		}
 	}
@@ -184,7 +206,7 @@ func (s *survey) take(tick uint32) ([]vote, error) {
 func (s *survey) every() uint16 {
 	every := uint32(0)
 	for _, v := range s.votes {
-		for t := v.tick; t > 0; {
+		for t := v.tick(); t > 0; {
 			every, t = t, every%t
 		}
 	}

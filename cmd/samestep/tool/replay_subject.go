@@ -24,7 +24,7 @@ type subject struct {
 
 // openSubject opens a file, and tells its type by the first bytes.
 func openSubject(c *cli.Context, name string) (*subject, error) {
-	f, err := replay.Open(name)
+	f, err := openReplay(name)
 	if err != nil {
 		return nil, err
 	}
@@ -49,16 +49,22 @@ func beginsAsReplay(f *replay.File) (bool, error) {
 	if f.Bundle() != nil {
 		return true, nil
 	}
+	head, err := firstBytes(f)
+	return head == "\x89SSR", err
+}
+
+// firstBytes returns the first four bytes of a file.
+func firstBytes(f *replay.File) (string, error) {
 	content, _, err := f.Content()
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	var head [4]byte
 	n, err := content.ReadAt(head[:], 0)
 	if err == io.EOF {
 		err = nil
 	}
-	return string(head[:n]) == "\x89SSR", err
+	return string(head[:n]), err
 }
 
 // error adds the name of the file to err.

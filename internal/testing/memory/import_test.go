@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -44,6 +45,29 @@ func matches(t *testing.T, folder string, all bool) (files []string) {
 	// The import streams the rest, and could not keep that many lines.
 	add("kinds.jsonl", most/2, func(i int) string { return fmt.Sprintf(`{"t":%d,"p":0,"s":%d,"k":%d,"d":""}`+"\n", i/8192, i+1, i%256) }, most/2)
 	add("notes.jsonl", most/4, func(i int) string { return `{"t":0,"note":"chat","text":"` + strings.Repeat("x", 200) + `"}` + "\n" }, 0)
+	names, sums := `"`, ""
+	for i := range 64 {
+		names += fmt.Sprintf(`s%d","`, i)
+		sums += fmt.Sprintf(`"%016x",`, i)
+	}
+	recording := func(name, fields string, n int, line func(i int) string) {
+		text := strings.Replace(matchHeader, "}", ","+fields+"}", 1) + strings.Join(lines(n, line), "") + fmt.Sprintf(`{"t":%d,"end":true}`, most)
+		files = append(files, write(t, folder, name, []byte(text), 0))
+	}
+	recording("sections.jsonl", `"by":0,"sections":[`+strings.TrimSuffix(names, `,"`)+`]`, 49000, func(i int) string {
+		return fmt.Sprintf(`{"t":%d,"p":0,"sum":"%016x","sections":[%s]}`+"\n", i, i, strings.TrimSuffix(sums, ","))
+	})
+	// The largest state, of 16 equal parts: the last one has the bytes after the count.
+	recording("states.jsonl", `"by":0,"state":"struct { A []uint8 }"`, 8*16, func(i int) string {
+		part := make([]byte, 512<<10)
+		more := `,"more":true`
+		if i%16 == 0 {
+			binary.LittleEndian.PutUint32(part, 8<<20-4)
+		} else if i%16 == 15 {
+			more = ""
+		}
+		return fmt.Sprintf(`{"t":%d,"p":0,"state":"%s"%s}`+"\n", i/16, base64.StdEncoding.EncodeToString(part), more)
+	})
 	payload := make([]byte, 16380)
 	random := rand.NewChaCha8([32]byte{})
 	add("fat.jsonl", 256*20, func(i int) string {
@@ -51,6 +75,13 @@ func matches(t *testing.T, folder string, all bool) (files []string) {
 		return fmt.Sprintf(`{"t":%d,"p":0,"s":%d,"k":0,"d":"%s"}`+"\n", i/256, i+1, base64.StdEncoding.EncodeToString(payload))
 	}, 99)
 	return files
+}
+
+func lines(n int, line func(i int) string) (all []string) {
+	for i := range n {
+		all = append(all, line(i))
+	}
+	return all
 }
 
 // bomb returns 3.4 MB of gzip that decompress to gigabytes.

@@ -1,0 +1,111 @@
+//go:build !js
+
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// The lines of matches of other engines, as docs/import.md has them. Replays have some of them, too.
+type (
+	commandLine struct {
+		Tick     lockstep.Tick     `json:"t"`
+		Player   lockstep.Player   `json:"p"`
+		Sequence lockstep.Sequence `json:"s"`
+		Kind     lockstep.Kind     `json:"k"`
+		Payload  []byte            `json:"d"`
+	}
+	stateLine struct {
+		Tick   uint32 `json:"t"`
+		Player uint8  `json:"p"`
+		State  []byte `json:"state"`
+		More   bool   `json:"more,omitempty"`
+	}
+	endLine struct {
+		Tick lockstep.Tick `json:"t"`
+		End  bool          `json:"end"`
+	}
+	headerLine struct {
+		Log      int         `json:"log"`
+		Title    string      `json:"title"`
+		TickRate json.Number `json:"tick_rate_hz"`
+		Players  uint8       `json:"players"`
+		Match    string      `json:"match,omitempty"`
+		By       *uint8      `json:"by,omitempty"`
+		Build    string      `json:"build,omitempty"`
+		Platform string      `json:"platform,omitempty"`
+		Sections []string    `json:"sections,omitempty"`
+		Type     string      `json:"state,omitempty"`
+	}
+	noteLine struct {
+		Tick   lockstep.Tick    `json:"t"`
+		Player *lockstep.Player `json:"p,omitempty"` // nil for a note about the match
+		Topic  string           `json:"note"`
+		Text   string           `json:"text"`
+	}
+)
+
+// The build and the platform of an imported match that does not have them.
+const (
+	foreignBuild    = "imported"
+	foreignPlatform = "unknown"
+)
+
+// statePart is the size of the parts of a long state, in bytes: in base64, a line has less than 1 MiB.
+const statePart = 512 << 10
+
+// newHeaderLine returns the line of a header, with the whole title.
+func newHeaderLine(h *matchlog.Header) headerLine {
+	l := headerLine{
+		Log: 1, Title: h.Title, TickRate: json.Number(h.Rate), Players: h.Players,
+		Match: h.Match, Build: h.Build, Platform: h.Platform, Sections: h.Sections, Type: h.Type,
+	}
+	if h.Rate == "" {
+		l.TickRate = json.Number(fmt.Sprint(h.TickRate))
+	}
+	if h.By != matchlog.Nobody {
+		l.By = &h.By
+	}
+	return l
+}
+
+// recorded adds what a header of an imported match has in addition. Of a recording, own is its own header.
+func (l *headerLine) recorded(h *lockstep.Header, own *matchlog.Header) {
+	if own != nil {
+		rate := l.TickRate
+		*l = newHeaderLine(own)
+		l.TickRate = rate
+	}
+	if h.Build != foreignBuild {
+		l.Build = h.Build
+	}
+	if h.Platform != foreignPlatform {
+		l.Platform = h.Platform
+	}
+}
+
+// appendSumLine appends the line of a checksum, without its end. A match may have a million of them.
+func appendSumLine(dst []byte, t lockstep.Tick, p lockstep.Player, hash uint64, sections []uint64) []byte {
+	dst = strconv.AppendUint(append(dst, `{"t":`...), uint64(t), 10)
+	dst = strconv.AppendUint(append(dst, `,"p":`...), uint64(p), 10)
+	dst = append(append(dst, `,"sum":"`...), checksum.FormatHash(hash)...)
+	for i, sum := range sections {
+		dst = append(append(dst, [2]string{`","sections":["`, `","`}[min(i, 1)]...), checksum.FormatHash(sum)...)
+	}
+	if len(sections) > 0 {
+		return append(dst, `"]}`...)
+	}
+	return append(dst, `"}`...)
+}
+
+// foreignError returns the error of a line in a replay.
+func foreignError(rec *record.Record, err error) error {
+	return fmt.Errorf("after tick %d: %w: %w", rec.Tick, matchlog.ErrMalformed, err)
+}

@@ -1,0 +1,127 @@
+package matchlog
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// Nobody is the player of a note of the match, and of a recording of no player's machine.
+const Nobody = 255
+
+// A Header is the first line.
+type Header struct {
+	Title    string
+	TickRate uint16 // ticks per second, rounded, at least 1
+	Rate     string // the text of a rate that is not a whole number; else ""
+	Players  uint8
+
+	// What a recording has in addition; empty where the line has no such field.
+	Match           string // recordings with the same text are of one match
+	By              uint8  // the player whose machine recorded; Nobody if it is left out
+	Build, Platform string
+	Sections        []string // the names of the state's sections
+	Type            string   // of the state, as text
+
+	Schema *state.Schema // of Type; nil without one
+}
+
+// Recording reports whether the header has what only recordings have.
+func (h *Header) Recording() bool {
+	return h.Match != "" || h.By != Nobody || len(h.Sections) > 0 || h.Schema != nil
+}
+
+// ParseHeader reads the first line, without its line end.
+func ParseHeader(line []byte) (Header, error) {
+	var l struct {
+		Log      int             `json:"log"`
+		Title    string          `json:"title"`
+		TickRate json.RawMessage `json:"tick_rate_hz"`
+		Players  uint8           `json:"players"`
+		Match    *string         `json:"match"`
+		By       *uint8          `json:"by"`
+		Build    *string         `json:"build"`
+		Platform *string         `json:"platform"`
+		Sections *[]string       `json:"sections"`
+		Type     *string         `json:"state"`
+	}
+	if err := decode(line, &l); err != nil {
+		return Header{}, err
+	}
+	if l.Log != 1 {
+		return Header{}, fmt.Errorf("got version %d, want 1", l.Log)
+	}
+	if l.Players < 1 || l.Players > maxSeats {
+		return Header{}, fmt.Errorf("got %d players, want 1 to %d", l.Players, maxSeats)
+	}
+	h := Header{Title: l.Title, Players: l.Players, By: Nobody}
+	if !h.setRate(string(l.TickRate)) {
+		return Header{}, fmt.Errorf("got %.40q ticks a second, want a number above 0, at most %d, of at most %d digits", l.TickRate, maxRate, maxNumber)
+	}
+	for _, f := range []struct {
+		name string
+		from *string
+		to   *string
+	}{{"match", l.Match, &h.Match}, {"build", l.Build, &h.Build}, {"platform", l.Platform, &h.Platform}} {
+		if f.from == nil {
+			continue
+		}
+		if *f.to = *f.from; len(*f.to) < 1 || len(*f.to) > maxName {
+			return Header{}, fmt.Errorf("got a text of %d bytes for the field %q, want 1 to %d", len(*f.to), f.name, maxName)
+		}
+	}
+	if l.By != nil {
+		if h.By = *l.By; h.By >= h.Players {
+			return Header{}, fmt.Errorf("got player %d for the field \"by\", want 0 to %d", h.By, h.Players-1)
+		}
+	}
+	if l.Sections != nil {
+		h.Sections = *l.Sections
+		if err := checkSections(h.Sections); err != nil {
+			return Header{}, err
+		}
+	}
+	if l.Type != nil {
+		var err error
+		if h.Type = *l.Type; len(h.Type) > state.MaxTypeBytes {
+			return Header{}, fmt.Errorf("got a type of %d bytes for the field \"state\", want at most %d", len(h.Type), state.MaxTypeBytes)
+		}
+		if h.Schema, err = state.ParseType(h.Type); err != nil {
+			return Header{}, fmt.Errorf("the field \"state\": %.200v", err)
+		}
+	}
+	return h, nil
+}
+
+// checkSections returns an error unless the names of sections are within their bounds and differ.
+func checkSections(names []string) error {
+	if len(names) < 1 || len(names) > maxSections {
+		return fmt.Errorf("got %d sections, want 1 to %d", len(names), maxSections)
+	}
+	for i, name := range names {
+		switch {
+		case len(name) < 1 || len(name) > maxName:
+			return fmt.Errorf("got a section with a name of %d bytes, want 1 to %d", len(name), maxName)
+		case slices.Contains(names[:i], name):
+			return fmt.Errorf("got two sections with the name %q", name)
+		}
+	}
+	return nil
+}
+
+// setRate sets the tick rate and reports whether it is valid.
+func (h *Header) setRate(text string) bool {
+	rate, err := strconv.ParseFloat(text, 64)
+	if err != nil || len(text) > maxNumber || !(rate > 0 && rate <= maxRate) {
+		return false
+	}
+	h.TickRate = uint16(max(math.Round(rate), 1))
+	if rate != float64(h.TickRate) {
+		h.Rate = text
+	}
+	return true
+}

@@ -1,0 +1,110 @@
+package matchlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// decode decodes a line into l, which has all fields that the line may have.
+func decode(line []byte, l any) error {
+	if !utf8.Valid(line) {
+		return errors.New("got bytes that are not UTF-8")
+	}
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields()
+	if err := d.Decode(l); err != nil {
+		return undecoded(err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more than one value")
+	}
+	return checkFields(line)
+}
+
+// undecoded returns why a line cannot be decoded.
+func undecoded(err error) error {
+	var other *json.UnmarshalTypeError
+	if !errors.As(err, &other) {
+		return fmt.Errorf("%.200v", err) // the text may contain the name of a field
+	}
+	want := "a text"
+	switch kind := other.Type.Kind(); kind {
+	case reflect.Struct:
+		return fmt.Errorf("got %.40s, want an object", other.Value)
+	case reflect.Bool:
+		want = "true"
+	case reflect.Int:
+		want = "a whole number"
+	case reflect.Slice:
+		want = "a list of texts"
+		if other.Type.Elem().Kind() == reflect.Uint8 {
+			want = "a text"
+		}
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		want = fmt.Sprintf("a whole number from 0 to %d", uint64(1)<<other.Type.Bits()-1)
+	}
+	return fmt.Errorf("got %.40s for the field %q, want %s", other.Value, other.Field, want)
+}
+
+// checkFields makes the checks that encoding/json does not: it ignores the case of names, uses
+// the last of two equal names, and accepts null.
+func checkFields(line []byte) error {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if _, err := d.Token(); err != nil {
+		return fmt.Errorf("%.200v", err)
+	}
+	seen := make([]string, 0, 8)
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return fmt.Errorf("%.200v", err)
+		}
+		value, err := d.Token()
+		if err != nil {
+			return fmt.Errorf("%.200v", err)
+		}
+		field, _ := name.(string)
+		if field == "sections" && value == json.Delim('[') {
+			value, err = checkList(d)
+		}
+		_, nested := value.(json.Delim)
+		switch {
+		case err != nil:
+			return err
+		case strings.Trim(field, "abcdefghijklmnopqrstuvwxyz_") != "":
+			return fmt.Errorf("got a field %.40q, want its name in lower case", field)
+		case slices.Contains(seen, field):
+			return fmt.Errorf("got the field %q twice", field)
+		case value == nil || nested || value == false:
+			return fmt.Errorf("got %v for the field %q, want another value or no such field", value, field)
+		}
+		seen = append(seen, field)
+	}
+	return nil
+}
+
+// checkList reads a list of texts up to its end. It returns nil if a null is in it.
+func checkList(d *json.Decoder) (value any, err error) {
+	value = ""
+	for d.More() {
+		item, err := d.Token()
+		if err != nil {
+			return nil, fmt.Errorf("%.200v", err)
+		}
+		if item == nil {
+			value = nil
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, fmt.Errorf("%.200v", err)
+	}
+	return value, nil
+}
