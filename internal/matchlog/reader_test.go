@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -301,4 +302,29 @@ func TestTooManyBytes(t *testing.T) {
 	if lines > 260 || !errors.Is(err, matchlog.ErrMalformed) || !strings.Contains(err.Error(), "more than 268435456 bytes") {
 		t.Errorf("got %d lines and %v", lines, err)
 	}
+}
+
+// How many times as long the thorough way takes as the quick one.
+func BenchmarkParseEntry(b *testing.B) {
+	head, lines, _ := strings.Cut(recorded, "\n")
+	h, err := matchlog.ParseHeader([]byte(head))
+	if err != nil {
+		b.Fatal(err)
+	}
+	line, _, _ := strings.Cut(lines, "\n")
+	text := []byte(line)
+	var quick, thorough time.Duration
+	for b.Loop() {
+		begin := time.Now()
+		if _, ok := matchlog.QuickEntry(&h, text); !ok {
+			b.Fatal("not read")
+		}
+		half := time.Now()
+		if _, _, err := matchlog.ParseEntry(&h, text); err != nil {
+			b.Fatal(err)
+		}
+		quick += half.Sub(begin)
+		thorough += time.Since(half)
+	}
+	b.ReportMetric(float64(thorough)/float64(quick), "times")
 }
