@@ -11,8 +11,8 @@ import (
 
 // Check plays a random match of a game and computes it again in other ways. If a result differs, it fails the test and
 // prints how to play the same match again, and the line of code at which the results begin to differ: it lets the go command build
-// the test again with probes, for at most a minute. The environment variable SAMESTEP_LINE=off and the flag -short leave that
-// out. With go test -v it prints how many commands were refused.
+// the test again with probes, for at most a minute. The environment variable SAMESTEP_LINE is another time, such as 5m; off and the flag
+// -short leave that out. With go test -v it prints how many commands were refused.
 func Check(t testing.TB, g *lockstep.Game, o Options) {
 	t.Helper()
 	if j := program.CheckJobOf(); j != nil {

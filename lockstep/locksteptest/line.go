@@ -20,13 +20,9 @@ import (
 
 // The time that looking for the line of a failure may take.
 const (
-	maxLineTime = time.Minute
 	minLineTime = 10 * time.Second // less is not worth to begin
 	stopTime    = 5 * time.Second  // before the deadline of the test; and for the program to stop
 )
-
-// lineVariable is the environment variable that is "off" where no test should look for lines.
-const lineVariable = "SAMESTEP_LINE"
 
 // engineModule is the module whose program looks for lines.
 const engineModule = "github.com/seed-49bee653/samestep"
@@ -51,12 +47,12 @@ var (
 // lookForLine returns the line of code behind a failure, or nothing if nobody wants it.
 func (f *Failure) lookForLine(t testing.TB, j program.TestJob) (string, error) {
 	switch {
-	case testing.Short() || os.Getenv(lineVariable) == "off":
+	case testing.Short() || program.LineTime() == 0:
 		return "", nil
 	case !f.inStep():
 		return "", errNoStep
 	}
-	until := time.Now().Add(maxLineTime)
+	until := time.Now().Add(program.LineTime())
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, ok := d.Deadline(); ok && end.Add(-2*stopTime).Before(until) {
 			until = end.Add(-2 * stopTime)

@@ -254,7 +254,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	c := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-run", "^(TestBugs|FuzzBugs)$/^(stale|outside|map|test|seed#0)$", "./rules")
-	c.Dir, c.Env = dir, append(os.Environ(), "SAMESTEP_LINE=")
+	c.Dir, c.Env = dir, append(os.Environ(), "SAMESTEP_LINE=9m")
 	b, err := c.CombinedOutput()
 	out := string(b)
 	if err == nil {

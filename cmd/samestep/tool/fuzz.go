@@ -30,8 +30,8 @@ of package lockstep/locksteptest: saved and restored, joined late, predicted and
 computed again, with other settings of the runtime. A failing match is reduced to the
 few commands that matter, and written as a replay and as a Go test that fails in the
 same way. With the sources of the game and the go command, it also names the line of
-code, in at most a minute; SAMESTEP_LINE=off leaves that out. Exits with 3 if a match
-fails.
+code, in at most a minute; SAMESTEP_LINE=5m gives it more, and SAMESTEP_LINE=off leaves
+it out. Exits with 3 if a match fails.
 
 For a fuzzer that sees which code a match reaches, use go test -fuzz with
 locksteptest.Fuzz as the target.`,

@@ -7,18 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	probes "github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
-
-const maxFoundLine = time.Minute // to look for the line of a failure
 
 // lineOf returns the line of code behind a failure, from the Go test of it. dir has the replay that the test may read.
 func lineOf(ctx context.Context, f *locksteptest.Failure, s locksteptest.Source, dir string) (*line.Result, error) {
@@ -28,7 +24,7 @@ func lineOf(ctx context.Context, f *locksteptest.Failure, s locksteptest.Source,
 	}
 	_, name, _ := strings.Cut(test.String(), "\nfunc ")
 	name, _, _ = strings.Cut(name, "(")
-	ctx, stop := context.WithTimeoutCause(ctx, maxFoundLine, errors.New("the time was over"))
+	ctx, stop := context.WithTimeoutCause(ctx, probes.LineTime(), errors.New("the time was over"))
 	defer stop()
 	folder, err := packageFolder(ctx, s.Path)
 	if err != nil {
@@ -56,7 +52,7 @@ func packageFolder(ctx context.Context, path string) (string, error) {
 
 // addLine looks for the line of a failure, and returns its text for the comment of the test.
 func (f *fuzzFind) addLine(ctx context.Context, small *locksteptest.Failure, s locksteptest.Source, dir string) string {
-	if os.Getenv("SAMESTEP_LINE") == "off" {
+	if probes.LineTime() == 0 {
 		return ""
 	}
 	found, err := lineOf(ctx, small, s, dir)

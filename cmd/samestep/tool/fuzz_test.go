@@ -79,6 +79,7 @@ func hidden(t *testing.T) (*locksteptest.Failure, *playable) {
 // The line of a failure is printed, and stands in the comment of the written test.
 func TestFoundLine(t *testing.T) {
 	testenv.Long(t)
+	t.Setenv("SAMESTEP_LINE", "9m")
 	found, game := hidden(t)
 	dir := t.TempDir()
 	f := explainFound(t.Context(), found, game, dir)

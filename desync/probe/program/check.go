@@ -1,6 +1,23 @@
 package program
 
-import "os"
+import (
+	"os"
+	"time"
+)
+
+// LineTime returns how long to look for the line of a failure: what the environment variable SAMESTEP_LINE says, such as 5m, and
+// else a minute. It is 0 if the variable is off.
+func LineTime() time.Duration {
+	switch text := os.Getenv("SAMESTEP_LINE"); text {
+	case "off":
+		return 0
+	default:
+		if d, err := time.ParseDuration(text); err == nil {
+			return d
+		}
+		return time.Minute
+	}
+}
 
 // CheckVariable is the environment variable with the file of a [CheckJob] for the program of a test.
 const CheckVariable = "SAMESTEP_LINE_JOB"

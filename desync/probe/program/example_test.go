@@ -91,6 +91,9 @@ func ExampleRecord() {
 
 // Only a program that samestep has built with probes has the job of a check.
 func ExampleCheckJobOf() {
+	if d := program.LineTime(); d < 0 {
+		fmt.Println("no time:", d)
+	}
 	var j *program.CheckJob = program.CheckJobOf()
 	fmt.Println(j == nil)
 	t := program.TestJob{Dir: "rules", Run: "^TestDeterminism$", Check: program.CheckJob{Phase: program.SameWay[0], Tick: 78}}
