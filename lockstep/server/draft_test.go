@@ -5,7 +5,9 @@ package server_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -35,20 +36,34 @@ func (s *stage) silentLiar(t *testing.T) *raw {
 	return r
 }
 
-// explains reads a bundle of a silentLiar's desync.
-func explains(t *testing.T, path string, g *lockstep.Game) {
+// hasEvidence reads a bundle of a silentLiar's desync: its replay is true up to the desync, and the referee's states are there.
+func hasEvidence(t *testing.T, path string, g *lockstep.Game) {
 	t.Helper()
 	f, err := replay.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	e, err := desync.Explain(f.Bundle(), desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return g, nil }})
+	r, err := f.Reader()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := e.Verdict; v.Party != desync.WrongPlayer || len(v.Players) != 1 || v.Players[0] != 0 || !v.Simulated {
-		t.Errorf("got the verdict %+v, want player 0", v)
+	v, err := replay.Verify(r, g, replay.VerifyOptions{})
+	m := &f.Bundle().Manifest
+	if v.First != nil || v.Ticks < m.Tick || v.Checked == 0 || err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("the replay in the bundle: %v, %+v", err, v)
+	}
+	if m.Player != 0 || m.Agreed >= m.Tick || len(m.Groups) != 2 || len(m.Exhibits) == 0 {
+		t.Fatalf("got the manifest %+v, want one of player 0", m)
+	}
+	for _, x := range m.Exhibits {
+		b, err := f.Bundle().State(x.Referee)
+		if err == nil {
+			err = g.StateSchema().Validate(b)
+		}
+		if err != nil || x.Player != "" {
+			t.Errorf("tick %d: %v, the player's state is %q, want only the referee's", x.Tick, err, x.Player)
+		}
 	}
 }
 
@@ -67,7 +82,7 @@ func TestBundleBeforeTheAnswer(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				explains(t, path, s.game)
+				hasEvidence(t, path, s.game)
 				if len(told) > 0 {
 					t.Error("told of a bundle before it is complete")
 				}
@@ -108,7 +123,7 @@ func TestBundleBeforeTheAnswer(t *testing.T) {
 
 const killedEnv = "SAMESTEP_KILLED_SERVER"
 
-// A server that is killed while it waits for a player's answer leaves a bundle that can be read and explained.
+// A server that is killed while it waits for a player's answer leaves a bundle with the evidence that it had.
 func TestKilledBeforeTheAnswer(t *testing.T) {
 	if os.Getenv(killedEnv) != "" {
 		s := newStage(t, setup{
@@ -141,7 +156,7 @@ func TestKilledBeforeTheAnswer(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	explains(t, path, newStage(t, setup{}).game)
+	hasEvidence(t, path, newStage(t, setup{}).game)
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".bundle-*")); len(left) > 0 {
 		t.Errorf("got %v besides the bundle", left)
 	}
