@@ -29,6 +29,11 @@ func (s *Source) reach(p *packages.Package, from ast.Node) {
 		}
 	}
 	methods(func(name string) bool { return slices.Contains(byInterface, name) })
+	for o := range s.decls { // init may make functions that Step calls
+		if f, ok := o.(*types.Func); ok && f.Signature().Recv() == nil && f.Name() == "init" {
+			add(o)
+		}
+	}
 	for i := 0; i < len(list); i++ {
 		s.reached[list[i].node] = true
 		for n := range ast.Preorder(list[i].node) {

@@ -124,18 +124,19 @@ func (s *Source) config(mode packages.LoadMode) *packages.Config {
 	return &packages.Config{Mode: mode, Dir: s.Dir, Env: s.o.Env, Fset: s.fset, Overlay: s.o.Overlay, BuildFlags: BuildFlags}
 }
 
-// candidates returns the paths of the packages that may have rules, and of all in the module that these import.
+// candidates returns the paths of the packages that may have rules, and of all that these import: of the module, and of the
+// others on this disk that it imports.
 func (s *Source) candidates() ([]string, error) {
 	all, err := packages.Load(s.config(packages.NeedName|packages.NeedFiles|packages.NeedImports|packages.NeedDeps|packages.NeedModule), "./...")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSource, err)
 	}
 	var roots []*packages.Package
-	for _, p := range all {
-		if p.Imports[engine+"/lockstep"] != nil && slices.ContainsFunc(p.GoFiles, mentionsRules) {
+	packages.Visit(all, nil, func(p *packages.Package) {
+		if woven(p) && p.Imports[engine+"/lockstep"] != nil && slices.ContainsFunc(p.GoFiles, mentionsRules) {
 			roots = append(roots, p)
 		}
-	}
+	})
 	var paths []string
 	packages.Visit(roots, nil, func(p *packages.Package) {
 		if woven(p) {
