@@ -10,10 +10,11 @@ import (
 
 // Limits of a value's text. A hash of the rest keeps the texts of different values different.
 const (
-	maxText  = 160 // bytes
-	maxDepth = 4   // structs and lists inside each other
-	maxElems = 8   // elements of a list in words
-	maxHash  = 32  // elements at each end of a list that its hash covers
+	maxText  = 160     // bytes
+	maxDepth = 4       // structs and lists inside each other
+	maxElems = 8       // elements of a list in words
+	maxHash  = 32      // elements at each end of a list that its hash covers
+	maxList  = 1 << 16 // bytes of the elements that its hash covers
 )
 
 // format returns a value as text that does not depend on addresses.
@@ -161,7 +162,9 @@ func appendList(b []byte, v reflect.Value, depth int) []byte {
 		if i > 0 {
 			list = append(list, ' ')
 		}
-		list = appendValue(list, v.Index(i), depth+1)
+		if list = appendValue(list, v.Index(i), depth+1); len(list) > maxList {
+			break
+		}
 	}
 	if n <= maxElems && len(list) < maxText {
 		return append(append(append(b, '['), list...), ']')

@@ -94,7 +94,10 @@ func B(v any) {
 	f.olds = append(f.olds, format(v))
 }
 
-// W records the value of a variable after an assignment. owner is the element that the variable is a field of, or nil.
+// None is the owner of a variable that is a field of no element. The name nil may be another one's in a game.
+var None any
+
+// W records the value of a variable after an assignment. owner is the element that the variable is a field of, or [None].
 func W(site int, v, owner any) { write(site, v, owner, false) }
 
 // R is [W] of an assignment that B has begun.

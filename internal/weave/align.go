@@ -148,6 +148,9 @@ func common(x, y []string) (pairs [][2]int) {
 		tail = append(tail, [2]int{endX, endY})
 	}
 	n, m := endX-start, endY-start
+	if n*m > maxTable {
+		return append(pairs, reversed(tail)...)
+	}
 	best := make([][]int, n+1)
 	for i := range best {
 		best[i] = make([]int, m+1)
@@ -172,6 +175,13 @@ func common(x, y []string) (pairs [][2]int) {
 			j++
 		}
 	}
-	slices.Reverse(tail)
-	return append(pairs, tail...)
+	return append(pairs, reversed(tail)...)
+}
+
+// maxTable bounds the memory of common. Two functions of more differing probes are other functions.
+const maxTable = 1 << 24
+
+func reversed(pairs [][2]int) [][2]int {
+	slices.Reverse(pairs)
+	return pairs
 }

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // assignment gives probes to an assignment.
@@ -40,13 +41,18 @@ func (f *file) defined(s ast.Stmt, e, value ast.Expr) {
 	if value != nil {
 		f.reading(value)
 	}
-	f.insert(s.End(), after, "; if %s.On { %s.W(%d, %s, nil) }", probeName, probeName, n, id.Name)
+	f.insert(s.End(), after, "; if %s.On { %s.W(%d, %s, %s.None) }", probeName, probeName, n, id.Name, probeName)
 }
 
 // target notes the value of an assigned variable or field, before and after. Where reading it once more could do something, it
 // notes only that the assignment is reached.
 func (f *file) target(s ast.Stmt, e, value ast.Expr) {
 	if id, ok := e.(*ast.Ident); ok && id.Name == "_" {
+		return
+	}
+	if moves(s, e) {
+		f.mark(Write, s, f.textOf(s))
+		f.last().Name = fieldName(e)
 		return
 	}
 	if !f.pure(e) {
@@ -60,7 +66,7 @@ func (f *file) target(s ast.Stmt, e, value ast.Expr) {
 	}
 	owner := f.owner(e)
 	if owner == "" {
-		owner = "nil"
+		owner = noOwner
 	}
 	call := "W"
 	if !f.risky(e, s) {
@@ -68,6 +74,22 @@ func (f *file) target(s ast.Stmt, e, value ast.Expr) {
 		f.insert(s.Pos(), before, "if %s.On { %s.B(%s) }; ", probeName, probeName, f.code(e))
 	}
 	f.insert(s.End(), after, "; if %s.On { %s.%s(%d, %s, %s) }", probeName, probeName, call, n, f.code(e), owner)
+}
+
+// moves reports whether an assigned expression may name another variable after the statement, because the statement assigns
+// more than one, and one of the others is in it: i, list[i] = 2, 9.
+func moves(s ast.Stmt, e ast.Expr) bool {
+	a, ok := s.(*ast.AssignStmt)
+	if !ok || len(a.Lhs) == 1 {
+		return false
+	}
+	last := lastName(e)
+	for n := range ast.Preorder(e) {
+		if id, ok := n.(*ast.Ident); ok && id != last && slices.ContainsFunc(a.Lhs, func(l ast.Expr) bool { return fieldName(l) == id.Name }) {
+			return true
+		}
+	}
+	return false
 }
 
 // risky reports whether reading an assigned expression before the statement could panic where the statement does not: it has
@@ -110,14 +132,14 @@ func (f *file) viaPointer(s ast.Stmt, e ast.Expr) {
 	n := f.site(Write, s, f.textOf(s))
 	f.last().Name = inner.Sel.Name
 	const name = "samestepOwner"
-	owner := "nil"
+	owner := noOwner
 	if hasID(p.Elem()) {
 		owner = name
 	}
 	field := name + "." + inner.Sel.Name
 	// The old value is read after the call, which is the only thing that may change it.
-	f.insert(s.Pos(), before, "if %s := ", name)
-	f.insert(call.End(), closing, "; true { if %s.On { %s.B(%s) }; %s", probeName, probeName, field, name)
+	f.insert(s.Pos(), before, "{ %s := ", name)
+	f.insert(call.End(), closing, "; if %s.On { %s.B(%s) }; %s", probeName, probeName, field, name)
 	f.insert(s.End(), after, "; if %s.On { %s.R(%d, %s, %s) } }", probeName, probeName, n, field, owner)
 }
 
@@ -144,7 +166,7 @@ func (f *file) declaration(s *ast.DeclStmt) {
 			if len(v.Values) == len(v.Names) {
 				f.reading(v.Values[i])
 			}
-			f.insert(s.End(), after, "; if %s.On { %s.W(%d, %s, nil) }", probeName, probeName, n, id.Name)
+			f.insert(s.End(), after, "; if %s.On { %s.W(%d, %s, %s.None) }", probeName, probeName, n, id.Name, probeName)
 		}
 		f.exprs(v.Values...)
 	}

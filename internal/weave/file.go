@@ -12,6 +12,9 @@ import (
 // probeName is the name of package probe in woven files.
 const probeName = "samestepProbe"
 
+// noOwner is the owner of what is a field of no element. A game may have another nil.
+const noOwner = probeName + ".None"
+
 // A file is a file that gets probes.
 type file struct {
 	source *Source
@@ -88,7 +91,10 @@ func (f *file) arguments(call *ast.CallExpr) {
 	if t := f.info.Types[call.Fun]; t.IsType() || t.IsBuiltin() {
 		return
 	}
-	for _, a := range call.Args {
+	for i, a := range call.Args {
+		if f.callsIn(call.Args[i+1:]) {
+			continue
+		}
 		switch ast.Unparen(a).(type) {
 		case *ast.BinaryExpr, *ast.UnaryExpr:
 			if u, ok := ast.Unparen(a).(*ast.UnaryExpr); ok && (u.Op == token.AND || u.Op == token.ARROW) {

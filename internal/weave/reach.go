@@ -19,7 +19,7 @@ func (s *Source) reach(p *packages.Package, from ast.Node) {
 		if o.Pkg() == nil {
 			return
 		}
-		if d, ok := s.decls[keyOf(o)]; ok && !seen[d.node] {
+		if d, ok := s.decls[s.keyOf(o)]; ok && !seen[d.node] {
 			seen[d.node] = true
 			list = append(list, d)
 		}
@@ -33,6 +33,11 @@ func (s *Source) reach(p *packages.Package, from ast.Node) {
 		}
 	}
 	methods(func(name string) bool { return slices.Contains(byInterface, name) })
+	for _, d := range s.decls { // init may make functions that Step calls
+		if f, ok := d.object.(*types.Func); ok && f.Signature().Recv() == nil && f.Name() == "init" {
+			add(f)
+		}
+	}
 	for i := 0; i < len(list); i++ {
 		s.reached[list[i].node] = true
 		for n := range ast.Preorder(list[i].node) {

@@ -73,12 +73,16 @@ type decl struct {
 }
 
 // keyOf returns the name of a function or a variable of a package. A package and its variant for tests have different objects of
-// one name.
-func keyOf(o types.Object) string {
+// one name. Functions init and blank variables share their names, so these have their place, too.
+func (s *Source) keyOf(o types.Object) string {
+	key := declName(o)
 	if f, ok := o.(*types.Func); ok {
-		return f.Origin().FullName()
+		key = f.Origin().FullName()
 	}
-	return declName(o)
+	if o.Name() == "init" || o.Name() == "_" {
+		key += " " + s.fset.PositionFor(o.Pos(), false).String()
+	}
+	return key
 }
 
 // Read reads the sources of a module with the go command.
@@ -161,18 +165,19 @@ func (s *Source) config(mode packages.LoadMode) *packages.Config {
 	return &packages.Config{Mode: mode, Dir: s.Dir, Env: s.o.Env, Fset: s.fset, Overlay: s.o.Overlay, BuildFlags: s.BuildFlags()}
 }
 
-// candidates returns the paths of the packages that may have rules, and of all in the module that these import.
+// candidates returns the paths of the packages that may have rules, and of all that these import: of the module, and of the
+// others on this disk that it imports.
 func (s *Source) candidates() ([]string, error) {
 	all, err := packages.Load(s.config(packages.NeedName|packages.NeedFiles|packages.NeedImports|packages.NeedDeps|packages.NeedModule), "./...")
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSource, err)
 	}
 	var roots []*packages.Package
-	for _, p := range all {
-		if p.Imports[engine+"/lockstep"] != nil && slices.ContainsFunc(p.GoFiles, mentionsRules) {
+	packages.Visit(all, nil, func(p *packages.Package) {
+		if woven(p) && p.Imports[engine+"/lockstep"] != nil && slices.ContainsFunc(p.GoFiles, mentionsRules) {
 			roots = append(roots, p)
 		}
-	}
+	})
 	var paths []string
 	packages.Visit(roots, nil, func(p *packages.Package) {
 		if woven(p) {
@@ -209,7 +214,7 @@ func (s *Source) declare() {
 				switch d := d.(type) {
 				case *ast.FuncDecl:
 					if o := p.TypesInfo.Defs[d.Name]; o != nil {
-						s.decls[keyOf(o)] = decl{p, d, o}
+						s.decls[s.keyOf(o)] = decl{p, d, o}
 					}
 				case *ast.GenDecl:
 					for _, spec := range d.Specs {
@@ -231,7 +236,7 @@ func (s *Source) declareValue(p *packages.Package, tok token.Token, v *ast.Value
 	for _, id := range v.Names {
 		o := p.TypesInfo.Defs[id]
 		if tok == token.VAR && o != nil {
-			s.decls[keyOf(o)] = decl{p, v, o}
+			s.decls[s.keyOf(o)] = decl{p, v, o}
 		}
 		if err == nil && relErr == nil && o != nil && id.Name != "_" {
 			s.Decls[declName(o)] = Decl{filepath.ToSlash(name), from.Line, string(src[from.Offset:to.Offset])}

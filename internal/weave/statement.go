@@ -100,8 +100,32 @@ func (f *file) compound(s ast.Stmt, first bool) {
 		for _, c := range s.Body.List {
 			c := c.(*ast.CommClause)
 			f.after(c.Colon+1, Case, c, "select")
+			f.communication(c)
 			f.block(c.Body)
 		}
+	}
+}
+
+// communication gives probes to what a case of a select receives, and to the function literals in what it sends.
+func (f *file) communication(c *ast.CommClause) {
+	switch comm := c.Comm.(type) {
+	case *ast.AssignStmt:
+		for _, e := range comm.Lhs {
+			if id, ok := e.(*ast.Ident); ok && id.Name == "_" || !f.pure(e) {
+				continue
+			}
+			kind := Write
+			if comm.Tok == token.DEFINE {
+				kind = Define
+			}
+			n := f.site(kind, c, f.textOf(comm))
+			f.last().Name, f.last().Local = fieldName(e), kind == Define || f.local(e)
+			f.insert(c.Colon+1, before, " if %s.On { %s.W(%d, %s, %s) }; ", probeName, probeName, n, f.code(e), noOwner)
+		}
+		f.exprs(comm.Rhs...)
+	case nil:
+	default:
+		f.literals(comm)
 	}
 }
 
@@ -129,7 +153,7 @@ func (f *file) initial(s ast.Stmt) {
 	switch s := s.(type) {
 	case *ast.AssignStmt:
 		for i, e := range s.Rhs {
-			if len(s.Lhs) == len(s.Rhs) && f.wrap(Define, e, f.textOf(s.Lhs[i])+" = "+f.textOf(e)) {
+			if len(s.Lhs) == len(s.Rhs) && !f.callsIn(s.Rhs[i+1:]) && f.wrap(Define, e, f.textOf(s.Lhs[i])+" = "+f.textOf(e)) {
 				f.last().Name = fieldName(s.Lhs[i])
 			}
 		}
@@ -172,7 +196,7 @@ func (f *file) ranges(s *ast.RangeStmt) {
 			f.last().Name = name
 			f.reading(s.X)
 		}
-		text += fmt.Sprintf("%s.W(%d, %s, nil); ", probeName, n, name)
+		text += fmt.Sprintf("%s.W(%d, %s, %s); ", probeName, n, name, noOwner)
 	}
 	f.insert(s.Body.Lbrace+1, before, "%s };", text)
 	f.block(s.Body.List)
@@ -212,8 +236,8 @@ func (f *file) returns(s *ast.ReturnStmt) {
 	for _, e := range s.Results {
 		f.reading(e)
 	}
-	for _, e := range s.Results {
-		if _, literal := e.(*ast.FuncLit); !literal {
+	for i, e := range s.Results {
+		if _, literal := e.(*ast.FuncLit); !literal && !f.callsIn(s.Results[i+1:]) {
 			f.wrap(Return, e, f.textOf(e))
 		}
 		f.exprs(e)
@@ -222,12 +246,20 @@ func (f *file) returns(s *ast.ReturnStmt) {
 
 // fieldName returns the name of the variable or field that an expression ends with.
 func fieldName(e ast.Expr) string {
+	if id := lastName(e); id != nil {
+		return id.Name
+	}
+	return ""
+}
+
+// lastName returns the variable or field that an expression ends with, or nil.
+func lastName(e ast.Expr) *ast.Ident {
 	for {
 		switch x := e.(type) {
 		case *ast.Ident:
-			return x.Name
+			return x
 		case *ast.SelectorExpr:
-			return x.Sel.Name
+			return x.Sel
 		case *ast.IndexExpr:
 			e = x.X
 		case *ast.StarExpr:
@@ -235,7 +267,7 @@ func fieldName(e ast.Expr) string {
 		case *ast.ParenExpr:
 			e = x.X
 		default:
-			return ""
+			return nil
 		}
 	}
 }

@@ -92,6 +92,19 @@ func (f *file) calls(n ast.Node) bool {
 	return found
 }
 
+// callsIn reports whether one of several expressions calls a function or receives. An expression before it gets no probe: that
+// would be a call, and calls come in order, while the compiler reads a variable after the calls that follow it.
+func (f *file) callsIn(list []ast.Expr) bool {
+	return slices.ContainsFunc(list, func(e ast.Expr) bool {
+		receives := false
+		for n := range ast.Preorder(e) {
+			u, ok := n.(*ast.UnaryExpr)
+			receives = receives || ok && u.Op == token.ARROW
+		}
+		return receives || f.calls(e)
+	})
+}
+
 // typed reports whether an expression has the same type inside a call of a generic function: it is no constant, and its type
 // does not come from the place where it stands.
 func (f *file) typed(e ast.Expr) bool {

@@ -53,14 +53,12 @@ func (s *Source) Write(folder string) (Program, error) {
 			}
 		}
 	}
-	rel := s.tested
+	pkg := "./" + filepath.ToSlash(s.tested)
 	if !s.o.Test {
-		main, path := s.program()
+		var main []byte
+		var path string
+		main, path, pkg = s.program()
 		if err := add(path, main); err != nil {
-			return Program{}, err
-		}
-		var err error
-		if rel, err = filepath.Rel(s.Dir, filepath.Dir(path)); err != nil {
 			return Program{}, err
 		}
 	}
@@ -69,7 +67,7 @@ func (s *Source) Write(folder string) (Program, error) {
 		return Program{}, err
 	}
 	overlay := filepath.Join(folder, "overlay.json")
-	return Program{s.Dir, overlay, "./" + filepath.ToSlash(rel)}, os.WriteFile(overlay, b, 0o600)
+	return Program{s.Dir, overlay, pkg}, os.WriteFile(overlay, b, 0o600)
 }
 
 // weave returns the woven copy of a file, or nil if nothing in it is reached.
@@ -147,9 +145,9 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// program returns the file with the main of a program with all rules, and its folder. Rules in a program of the game cannot be
+// program returns the file with the main of a program with all rules, its name, and its package. Rules in a program of the game cannot be
 // imported: then the main is in the folder of that program, and its own gets another name.
-func (s *Source) program() (content []byte, name string) {
+func (s *Source) program() (content []byte, name, pkg string) {
 	var imports, makers strings.Builder
 	inMain := s.inMain()
 	home := s.Rules[slices.IndexFunc(s.Rules, func(r Rules) bool { return r.Main == inMain })]
@@ -167,10 +165,12 @@ func (s *Source) program() (content []byte, name string) {
 			name = filepath.Join(filepath.Dir(s.fset.PositionFor(p.Syntax[0].Package, false).Filename), MainDir, "main.go")
 		}
 	}
+	pkg = home.Package + "/" + MainDir
 	if inMain {
+		pkg = home.Package
 		name = filepath.Join(filepath.Dir(filepath.Dir(name)), MainDir+".go")
 	}
-	return fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n%s)\n\nfunc main() { program.Main(%s) }\n", engine+"/desync/probe/program", imports.String(), makers.String()), name
+	return fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n%s)\n\nfunc main() { program.Main(%s) }\n", engine+"/desync/probe/program", imports.String(), makers.String()), name, pkg
 }
 
 // inMain reports whether all rules are in programs.

@@ -1,0 +1,3 @@
+module example.com/ground
+
+go 1.26

@@ -1,0 +1,3 @@
+module example.com/sky
+
+go 1.26
