@@ -27,12 +27,18 @@ type alignment struct {
 // one side lacks, or has at another index, does not make those after it differ. A list in another order is a place of its
 // own. The paths are those of a.
 func DiffStates(s *state.Schema, a, b []byte, path string) (state.Places, error) {
+	_, places, err := DiffFields(s, a, b, path)
+	return places, err
+}
+
+// DiffFields is [DiffStates] with all fields that differ, up to 100,000.
+func DiffFields(s *state.Schema, a, b []byte, path string) (state.Differences, state.Places, error) {
 	x, err := align(s, a, b)
 	if err != nil { // not states of the schema: the error says which
-		return s.DiffPlacesAt(path, a, b)
+		places, err := s.DiffPlacesAt(path, a, b)
+		return state.Differences{}, places, err
 	}
-	_, places, err := x.differences(path, 0)
-	return places, err
+	return x.differences(path, maxListed)
 }
 
 // align aligns two valid states.

@@ -243,11 +243,11 @@ func (s *recording) state(i *item) ([]byte, error) {
 
 // fields notes the fields in which two states of a tick differ.
 func (s *bisector) fields(t lockstep.Tick, a, b []byte) error {
-	places, err := DiffStates(s.schema, a, b, s.options.Path)
+	fields, places, err := DiffFields(s.schema, a, b, s.options.Path)
 	if err != nil {
 		return fmt.Errorf("desync: states of tick %d: %w", t, err)
 	}
-	s.found.Fields, s.found.FieldsTick = places, t
+	s.found.Fields, s.found.All, s.found.FieldsTick = places, fields, t
 	if t == s.found.Tick && !bytes.Equal(a, b) && s.found.Section == "" {
 		var x, y checksum.Sum
 		if checksum.OfBytes(&x, s.schema, a) == nil && checksum.OfBytes(&y, s.schema, b) == nil {

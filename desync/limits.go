@@ -15,6 +15,8 @@ const (
 	// names of the fields.
 	maxText = 4 << 10
 
+	maxListed = 100_000 // fields that differ, in JSON
+
 	maxReports        = 1 << 17   // checksums that ReadReports reads
 	maxReportSections = 1 << 20   // sections of all reports
 	maxReportLine     = 64 << 10  // bytes of a line

@@ -111,14 +111,14 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 	if err != nil {
 		return err
 	}
-	places, err := desync.DiffStates(schema, x, y, c.String(pathFlag.Name))
+	fields, places, err := desync.DiffFields(schema, x, y, c.String(pathFlag.Name))
 	if errors.Is(err, state.ErrPath) {
 		return pathError(err)
 	}
 	if err != nil {
 		return &fileError{"diff", err} // the error says in which state
 	}
-	d.state = &stateDifference{Tick: &t, Fields: places}
+	d.state = &stateDifference{Tick: &t, Fields: places, All: fields}
 	return nil
 }
 
