@@ -130,7 +130,7 @@ func explainAgain(t *testing.T, m *drift.Match, known bool, at lockstep.Tick, wa
 	}
 	for name, b := range map[string]string{"text": text.String(), "page": page.String()} {
 		for _, part := range []string{"2 times: " + want.String(), where, fmt.Sprintf("he first divergent tick is %d", at)} {
-			if !strings.Contains(b, part) {
+			if !strings.Contains(flat(b), part) {
 				t.Errorf("the %s lacks %q:\n%s", name, part, b)
 			}
 		}

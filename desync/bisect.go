@@ -243,11 +243,11 @@ func (s *recording) state(i *item) ([]byte, error) {
 
 // fields notes the fields in which two states of a tick differ.
 func (s *bisector) fields(t lockstep.Tick, a, b []byte) error {
-	places, err := s.diff(t, a, b)
+	fields, places, err := s.diff(t, a, b)
 	if err != nil {
 		return fmt.Errorf("desync: states of tick %d: %w", t, err)
 	}
-	s.found.Fields, s.found.FieldsTick = places, t
+	s.found.Fields, s.found.All, s.found.FieldsTick = places, fields, t
 	if t == s.found.Tick && !bytes.Equal(a, b) && s.found.Section == "" {
 		var x, y checksum.Sum
 		if checksum.OfBytes(&x, s.schema, a) == nil && checksum.OfBytes(&y, s.schema, b) == nil {
@@ -259,7 +259,7 @@ func (s *bisector) fields(t lockstep.Tick, a, b []byte) error {
 }
 
 // diff compares two states of a tick, and orders the fields by cause if the match can be simulated up to there.
-func (s *bisector) diff(t lockstep.Tick, a, b []byte) (state.Places, error) {
+func (s *bisector) diff(t lockstep.Tick, a, b []byte) (state.Differences, state.Places, error) {
 	o := &s.options
 	if s.game == nil || !s.found.Known || s.found.Agreed >= t {
 		return DiffStates(s.schema, a, b, o.Path)

@@ -39,6 +39,9 @@ type Bisection struct {
 	Fields     state.Places  `json:"fields"`
 	FieldsTick lockstep.Tick `json:"fields_tick"`
 
+	// All has each of the fields, up to 100,000.
+	All state.Differences `json:"differences"`
+
 	// Reconstructed means that the other side's state of Tick is not known, and a hash search found Fields: one field
 	// of the simulated state, changed in one bit or by its difference at the next keyframe, so that the state has
 	// exactly the other side's checksum.

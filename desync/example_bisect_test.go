@@ -123,7 +123,7 @@ func ExamplePast() {
 		return
 	}
 	past := desync.Past{Replay: b, Game: game, Agreed: 20, Tick: 33}
-	places, err := past.DiffStates(x.State, wrong, desync.Options{})
+	_, places, err := past.DiffStates(x.State, wrong, desync.Options{})
 	fmt.Println(places.Lines(5), err)
 	// Output:
 	// [Dots[2].Pos.X 0 → 0.0000000002] <nil>

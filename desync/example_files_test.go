@@ -46,10 +46,8 @@ func ExampleVerify() {
 	for _, name := range []string{"a.ssr", "b.ssr"} {
 		var text bytes.Buffer
 		err := verifyFile(filepath.Join(dir, name), game, &text)
-		for line := range strings.Lines(text.String()) {
-			line, _, _ = strings.Cut(line, " (on ") // this machine
-			fmt.Println(strings.TrimSpace(line))
-		}
+		before, _, _ := strings.Cut(text.String(), "(on ") // this machine
+		fmt.Println(strings.TrimSpace(before))
 		fmt.Println("error:", err)
 	}
 	// Output:
@@ -88,7 +86,8 @@ func ExampleBisectFiles() {
 	// searched   40 ticks simulated
 	// diverged   after tick 20, and not after tick 40
 	// section    Dots
-	// state      tick 40: 1 field differs in 1 place, found by trying values until the checksum matched
+	// state      tick 40: 1 field differs in 1 place, found by trying values until the
+	//              checksum matched
 	//            Dots[2].Pos.X 0 → 1
 	// verdict    B is wrong: the game gives the same as A
 	// error: <nil>
@@ -116,7 +115,7 @@ func ExampleExplain_file() {
 	fmt.Println(bytes.Count(text.Bytes(), []byte("\n")), "lines, with the verdict:", bytes.Contains(text.Bytes(), []byte("\nverdict    THE PLAYER: ")))
 	// Output:
 	// error: <nil>
-	// 22 lines, with the verdict: true
+	// 31 lines, with the verdict: true
 }
 
 // A Verification has the facts of package replay and the verdict of this one.

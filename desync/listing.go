@@ -41,9 +41,10 @@ func (l *listing) byCause(p *tester, good, t lockstep.Tick) {
 	own := *p
 	own.clock.end /= 4
 	r := &ranking{tester: &own, schema: l.schema, good: good, bad: t, wrong: l.whole[1], orders: l.orders}
-	if order := r.rank(l.fields.List); order != nil {
+	first := l.fields.List[:min(len(l.fields.List), maxRanked)]
+	if order := r.rank(first); order != nil {
 		l.ranked = true
-		l.fields.List = arranged(l.fields.List, order)
+		l.fields.List = append(arranged(first, order), l.fields.List[len(first):]...)
 		l.places = arrangedPlaces(l.places, l.fields.List)
 	}
 	p.clock.ticks, p.spent = own.clock.ticks, own.spent
@@ -64,14 +65,13 @@ func (l *listing) at(path string, limit int) (state.Differences, state.Places, e
 
 // DiffStates compares two states as [state.Schema.DiffPlacesAt] does, but elements of lists by their ID: an element that
 // one side lacks, or has at another index, does not make those after it differ. A list in another order is a place of its
-// own. The paths are those of a.
-func DiffStates(s *state.Schema, a, b []byte, path string) (state.Places, error) {
-	l, err := newListing(s, a, b, 0)
+// own. The paths are those of a. It returns the fields that differ, up to 100,000, and the places.
+func DiffStates(s *state.Schema, a, b []byte, path string) (state.Differences, state.Places, error) {
+	l, err := newListing(s, a, b, maxListed)
 	if err != nil {
-		return state.Places{}, err
+		return state.Differences{}, state.Places{}, err
 	}
-	_, places, err := l.at(path, 0)
-	return places, err
+	return l.at(path, maxListed)
 }
 
 // arranged returns a list in an order.

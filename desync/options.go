@@ -16,7 +16,7 @@ type Options struct {
 	// [state.Schema.Lookup] takes it; "" is the whole state.
 	Path string
 
-	// Fields is the maximum number of fields that are listed; 0 means 200.
+	// Fields is the maximum number of fields that are listed; 0 means 200, and more than 100,000 mean 100,000.
 	Fields int
 
 	// Redact leaves out what people have written: names of players, and strings in states, commands and results.
@@ -47,7 +47,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	o.Fields = cmp.Or(max(o.Fields, 0), 200)
+	o.Fields = min(cmp.Or(max(o.Fields, 0), 200), maxListed)
 	o.MaxTicks = cmp.Or(max(o.MaxTicks, 0), maxTicks)
 	o.Budget = cmp.Or(max(o.Budget, 0), maxTrialsMS*time.Millisecond)
 	o.MaxReplay = cmp.Or(max(o.MaxReplay, 0), maxReplay)

@@ -62,7 +62,7 @@ func TestBisectByCause(t *testing.T) {
 	}
 	schema := x.game.StateSchema()
 	right, wrong := x.match.Referee().State(160), x.copies[victim].State(160)
-	plain, err := desync.DiffStates(schema, right, wrong, "")
+	_, plain, err := desync.DiffStates(schema, right, wrong, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestBisectByCause(t *testing.T) {
 	}
 	past := desync.Past{Replay: openReplay(t, x.log.Bytes()), Game: x.game, Agreed: 140, Tick: 160}
 	for name, sides := range map[string][2][]byte{"right": {right, wrong}, "wrong": {wrong, right}} {
-		got, err := past.DiffStates(sides[0], sides[1], desync.Options{})
+		_, got, err := past.DiffStates(sides[0], sides[1], desync.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestBisectByCause(t *testing.T) {
 		}
 	}
 	past.Agreed = 160 // nothing is known of the ticks before
-	if got, err := past.DiffStates(right, wrong, desync.Options{}); err != nil || !cmp.Equal(got, plain) {
+	if _, got, err := past.DiffStates(right, wrong, desync.Options{}); err != nil || !cmp.Equal(got, plain) {
 		t.Errorf("without ticks: got %v, %v, want the order of the schema", got.List, err)
 	}
 }
@@ -163,7 +163,7 @@ func TestDiffStates(t *testing.T) {
 			"the order of Units differs from index 2 (Units[2].ID 3 → 8)\nUnits[ID=1] present → absent"},
 		{"an ID twice", change(func(w *world) { w.Units[2].ID = 8 }), "Units[2].ID 3 → 8"},
 	} {
-		p, err := desync.DiffStates(x.game.StateSchema(), a, c.b, "")
+		_, p, err := desync.DiffStates(x.game.StateSchema(), a, c.b, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestDiffStates(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
 		}
 	}
-	if _, err := desync.DiffStates(x.game.StateSchema(), a, bytes.Clone(a[1:]), ""); err == nil || !strings.Contains(err.Error(), "second state") {
+	if _, _, err := desync.DiffStates(x.game.StateSchema(), a, bytes.Clone(a[1:]), ""); err == nil || !strings.Contains(err.Error(), "second state") {
 		t.Errorf("an invalid state: error %v", err)
 	}
 }

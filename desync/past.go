@@ -21,13 +21,13 @@ type Past struct {
 // which others follow from it. The paths are those of the side that the simulation computes. If it computes neither, or
 // cannot reach the Tick, or the states are larger than 1 MiB, the fields are in the order of the schema. Of the options,
 // Path, MaxTicks, Budget, of which it takes a quarter, and Now matter. The Replay keeps its position.
-func (p *Past) DiffStates(a, b []byte, o Options) (state.Places, error) {
+func (p *Past) DiffStates(a, b []byte, o Options) (state.Differences, state.Places, error) {
 	o = o.withDefaults()
 	o.MaxMemory = maxPast
 	schema := p.Game.StateSchema()
-	l, err := newListing(schema, a, b, maxRanked)
+	l, err := newListing(schema, a, b, maxListed)
 	if err != nil {
-		return state.Places{}, err
+		return state.Differences{}, state.Places{}, err
 	}
 	var again *rerun
 	if l.fields.Total > 1 && max(len(a), len(b)) <= maxPast/8 {
@@ -35,8 +35,8 @@ func (p *Past) DiffStates(a, b []byte, o Options) (state.Places, error) {
 	}
 	turned := bytes.Equal(again.state(p.Tick), b)
 	if turned {
-		if l, err = newListing(schema, b, a, maxRanked); err != nil {
-			return state.Places{}, err
+		if l, err = newListing(schema, b, a, maxListed); err != nil {
+			return state.Differences{}, state.Places{}, err
 		}
 	}
 	if again != nil {
@@ -44,14 +44,18 @@ func (p *Past) DiffStates(a, b []byte, o Options) (state.Places, error) {
 			l.byCause(t, p.Agreed, p.Tick)
 		}
 	}
-	_, places, err := l.at(o.Path, maxRanked)
+	fields, places, err := l.at(o.Path, maxListed)
 	if turned {
+		for i := range fields.List {
+			d := &fields.List[i]
+			d.A, d.B = d.B, d.A
+		}
 		for i := range places.List {
 			d := &places.List[i].First
 			d.A, d.B = d.B, d.A
 		}
 	}
-	return places, err
+	return fields, places, err
 }
 
 // simulate returns the states of the ticks, or nil.

@@ -19,12 +19,8 @@ const (
 // WriteText writes the explanation for people. Control characters in names and strings of the match are escaped.
 func (e *Explanation) WriteText(w io.Writer) error { return e.page().Write(w) }
 
-// Lines returns the text that WriteText writes, line by line: the most important first.
-func (e *Explanation) Lines() []string {
-	var text strings.Builder
-	e.WriteText(&text) // to memory
-	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
-}
+// Lines returns the text that WriteText writes, but each line whole, however long: the most important first.
+func (e *Explanation) Lines() []string { return e.page().Lines() }
 
 func (e *Explanation) page() *words.Page {
 	t := &words.Page{}

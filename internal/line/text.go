@@ -12,12 +12,8 @@ import (
 // WriteText writes the result for people.
 func (r *Result) WriteText(w io.Writer) error { return r.page().Write(w) }
 
-// Lines returns the text that WriteText writes, line by line.
-func (r *Result) Lines() []string {
-	var text strings.Builder
-	r.WriteText(&text) // to memory
-	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
-}
+// Lines returns the text that WriteText writes, but each line whole.
+func (r *Result) Lines() []string { return r.page().Lines() }
 
 // Verdict says in one sentence what was found.
 func (r *Result) Verdict() string {

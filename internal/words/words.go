@@ -15,22 +15,39 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Page gathers lines. Each begins with a name of up to 9 characters, or with spaces if it continues the line before.
-type Page struct{ text strings.Builder }
+// A Page gathers lines. Each begins with a name of up to 10 characters, or with spaces if it continues the line before.
+type Page struct{ lines []string }
 
 // Line adds a line.
 func (p *Page) Line(name, format string, args ...any) {
 	line := fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...))
-	p.text.WriteString(strings.TrimRight(line, " ") + "\n")
+	p.lines = append(p.lines, strings.TrimRight(line, " "))
 }
 
-// String returns the lines as they were given.
-func (p *Page) String() string { return p.text.String() }
+// Lines returns the lines as they were given, each whole, but without control characters.
+func (p *Page) Lines() []string {
+	all := make([]string, len(p.lines))
+	for i, line := range p.lines {
+		all[i] = cleaned(line)
+	}
+	return all
+}
 
-// Write writes the lines, without control characters.
+// Write writes the lines, without control characters, in at most [Width] columns.
 func (p *Page) Write(w io.Writer) error {
-	_, err := io.WriteString(NewCleaner(w), p.text.String())
-	return err
+	for _, line := range p.Lines() {
+		if _, err := io.WriteString(w, Wrapped(line)+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cleaned(text string) string {
+	var b strings.Builder
+	c := NewCleaner(&b)
+	io.WriteString(c, text) // to memory
+	return b.String() + string(c.held)
 }
 
 // Count returns a number of things: "1 check", "1,200 checks".

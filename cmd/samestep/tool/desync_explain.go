@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -41,7 +42,7 @@ Exits with 3 if it has explained the desync.`,
 			jsonFlag, pathFlag, assetsFlag, viewerFlag,
 			&cli.BoolFlag{Name: "redact", Usage: "leave out names of players, and strings in states and commands"},
 			&cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`"},
-			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields"},
+			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields; with --json, all by default"},
 			&cli.IntFlag{Name: "max-ticks", Value: 100_000, Usage: "simulate at most `N` ticks to reach the desync"},
 			&cli.DurationFlag{Name: "budget", Value: 10 * time.Second, Usage: "search for the cause for at most `TIME`, and as long again for the commands"},
 		}, lineFlags()...),
@@ -64,8 +65,12 @@ func desyncExplain(c *cli.Context) error {
 		return &fileError{path, err}
 	}
 	defer f.Close()
+	fields := c.Int("fields")
+	if c.Bool("json") && !c.IsSet("fields") {
+		fields = math.MaxInt32 // as many as there are, up to a limit
+	}
 	e, err := explainBundle(f, gamesOf(c), desync.Options{
-		Path: c.String(pathFlag.Name), Fields: c.Int("fields"), MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"), Redact: c.Bool("redact"),
+		Path: c.String(pathFlag.Name), Fields: fields, MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"), Redact: c.Bool("redact"),
 		Progress: func(spent, _ time.Duration) { bar.set(spent.Milliseconds()) },
 	})
 	bar.done()

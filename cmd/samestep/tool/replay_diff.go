@@ -130,11 +130,12 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 	if err != nil {
 		return err
 	}
+	var fields state.Differences
 	var places state.Places
 	if past := d.past(t); past == nil {
-		places, err = desync.DiffStates(schema, x, y, c.String(pathFlag.Name))
+		fields, places, err = desync.DiffStates(schema, x, y, c.String(pathFlag.Name))
 	} else {
-		places, err = past.DiffStates(x, y, desync.Options{Path: c.String(pathFlag.Name), MaxTicks: int(maxTicks(c)), Now: time.Now})
+		fields, places, err = past.DiffStates(x, y, desync.Options{Path: c.String(pathFlag.Name), MaxTicks: int(maxTicks(c)), Now: time.Now})
 	}
 	if errors.Is(err, state.ErrPath) {
 		return pathError(err)
@@ -142,7 +143,7 @@ func (d *difference) compareStates(c *cli.Context, t lockstep.Tick) error {
 	if err != nil {
 		return &fileError{"diff", err} // the error says in which state
 	}
-	d.state = &stateDifference{Tick: &t, Fields: places}
+	d.state = &stateDifference{Tick: &t, Fields: places, All: fields}
 	return nil
 }
 

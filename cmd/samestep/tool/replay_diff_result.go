@@ -29,8 +29,9 @@ type difference struct {
 
 // A stateDifference is the differences of two states.
 type stateDifference struct {
-	Tick   *lockstep.Tick `json:"tick"` // nil if it is unknown
-	Fields state.Places   `json:"fields"`
+	Tick   *lockstep.Tick    `json:"tick"` // nil if it is unknown
+	Fields state.Places      `json:"fields"`
+	All    state.Differences `json:"differences"` // each of the fields, up to 100,000
 }
 
 // result returns errDiffers if something differs, or else the error that stopped the comparison.
@@ -50,7 +51,12 @@ func (d *difference) result() error {
 }
 
 func (d *difference) print(w io.Writer) {
-	line := newLiner(w)
+	p := &words.Page{}
+	d.lines(p.Line)
+	p.Write(w)
+}
+
+func (d *difference) lines(line liner) {
 	if d.comparison != nil {
 		d.printReplays(line)
 	}

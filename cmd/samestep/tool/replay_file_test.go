@@ -45,7 +45,7 @@ func TestVerifyBundle(t *testing.T) {
 			}
 			f.Close()
 			t.Setenv("TMPDIR", t.TempDir())
-			if got := samestep(t, c.code, "replay", "verify", name); !strings.Contains(got, c.want) || !strings.HasPrefix(got, "bundle     of the desync of player 1 at tick 140: ") {
+			if got := samestep(t, c.code, "replay", "verify", name); !says(got, c.want) || !strings.HasPrefix(got, "bundle     of the desync of player 1 at tick 140: ") {
 				t.Errorf("got\n%s\nwant %q", got, c.want)
 			}
 			if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {

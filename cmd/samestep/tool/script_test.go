@@ -13,14 +13,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/internal/testing/script"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 // tests are the tests of the package, which share a browser.
@@ -81,6 +85,49 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("got exit code %d, want %d", got, want)
+	}
+	if wide := tooWide(args[2:], ts.ReadFile("stdout")); wide != "" {
+		ts.Fatalf("%s has more than %d columns: %q", strings.Join(args[2:], " "), words.Width, wide)
+	}
+}
+
+// batchEnd matches the last line of a verb that gives each file a line.
+var batchEnd = regexp.MustCompile(`\d files? in .*: \d+ \w+(, \d+ \w+)*\n$`)
+
+// tooWide returns a line of a verb about desyncs that does not fit into the page, or "". A path that the user gave may be as
+// long as it is.
+func tooWide(args []string, out string) string {
+	verb := strings.Join(args[:min(len(args), 2)], " ")
+	if !slices.Contains([]string{"desync explain", "desync triage", "desync line", "replay verify", "replay diff", "replay bisect"}, verb) ||
+		slices.Contains(args, "--json") || slices.Contains(args, "--help") || batchEnd.MatchString(out) {
+		return ""
+	}
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > words.Width && !strings.HasPrefix(line, "page ") {
+			return line
+		}
+	}
+	return ""
+}
+
+// says reports whether an output has a text, wherever its lines end.
+func says(out, text string) bool { return strings.Contains(oneLine(out), oneLine(text)) }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// Control: a line that is too wide is found, and others are not.
+func TestTooWide(t *testing.T) {
+	long := strings.Repeat("→", 80)
+	if tooWide([]string{"replay", "diff", "a", "b"}, "a\n"+long+"x\n") == "" {
+		t.Error("a wide line is not found")
+	}
+	for _, args := range []string{"replay diff a b", "replay dump a"} {
+		if got := tooWide(strings.Fields(args), long+"\n"); got != "" {
+			t.Errorf("%s: got %q", args, got)
+		}
+	}
+	if tooWide(strings.Fields("replay diff --json"), long+"x") != "" {
+		t.Error("JSON may be wide")
 	}
 }
 
