@@ -42,6 +42,9 @@ func (p *divergencePage) Title() string {
 	return fmt.Sprintf("Desync %s of %s", p.Diverged(), p.A.Game)
 }
 
+// Headline returns the verdict as a sentence.
+func (p *divergencePage) Headline() string { return capital(p.Verdict()) }
+
 // A divergenceRow describes one recording.
 type divergenceRow struct {
 	*Recording

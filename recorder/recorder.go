@@ -18,9 +18,9 @@ const (
 	maxCommands = 8192    // of a tick
 	maxPayloads = 4 << 20 // bytes of a tick
 	maxKinds    = 4096
-	maxSums     = 4 << 20 // of sections
+	maxSums     = 3 << 20 // of sections
 	maxStates   = 1 << 16
-	maxState    = 16 << 20 // bytes
+	maxState    = 8 << 20 // bytes
 	maxTopic    = 128
 	maxText     = 1024
 )
@@ -191,7 +191,7 @@ func (r *Recorder) Want(ticks string) {
 func (r *Recorder) Wanted(tick uint32) bool { return r.wanted.has(tick) && r.lines.err == nil }
 
 // State records the whole state of a tick, as a player has it: canonical bytes of the header's schema, as [Schema.Append] makes
-// them, at most 16 MiB. It writes the buffered lines. A tick may be older than the latest one, but not than that player's latest state.
+// them, at most 8 MiB. It writes the buffered lines. A tick may be older than the latest one, but not than that player's latest state.
 func (r *Recorder) State(tick uint32, player uint8, state []byte) {
 	size := len(state)
 	for more := true; more; {

@@ -101,9 +101,9 @@ func TestLongState(t *testing.T) {
 func TestLargeState(t *testing.T) {
 	t.Setenv(recorder.Variable, "")
 	r := recorder.New(io.Discard, recorder.Header{Title: "Pong", TickRate: 60, Players: 1, State: "struct { Bytes []uint8 }"})
-	state := make([]byte, 16<<20+1)
+	state := make([]byte, 8<<20+1)
 	r.State(76, 0, state[1:])
-	if r.State(77, 0, state); r.Err() == nil || r.Err().Error() != "recorder: state at tick 77: want at most 16777216 bytes in a state" {
+	if r.State(77, 0, state); r.Err() == nil || r.Err().Error() != "recorder: state at tick 77: want at most 8388608 bytes in a state" {
 		t.Errorf("got %v", r.Err())
 	}
 }

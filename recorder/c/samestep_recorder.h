@@ -111,7 +111,7 @@ int samestep_record_note(samestep_recorder *r, uint32_t tick, int player, const 
 int samestep_record_wanted(const samestep_recorder *r, uint32_t tick);
 int samestep_record_want(samestep_recorder *r, const char *ticks);
 
-/* The state of a tick: its values in the order of the schema, between begin and end, at most 16 MiB. A slice begins with its
+/* The state of a tick: its values in the order of the schema, between begin and end, at most 8 MiB. A slice begins with its
  * count as u32. */
 int samestep_record_state_begin(samestep_recorder *r, uint32_t tick, int player);
 int samestep_record_state_end(samestep_recorder *r);
@@ -449,7 +449,7 @@ int samestep_record_sum(samestep_recorder *r, uint32_t tick, int player, uint64_
     s = &r->seats[player];
     if (tick < s->sums) return samestep_fail(r, "sum at tick %lu: want at least tick %lu", (unsigned long)tick, (unsigned long)s->sums);
     if (count != 0 && count != r->sections) return samestep_fail(r, "sum at tick %lu: got %d sections, want %d", (unsigned long)tick, count, r->sections);
-    if (r->sums + (uint32_t)count > 4 << 20) return samestep_fail(r, "sum at tick %lu: want at most %d sums of sections", (unsigned long)tick, 4 << 20);
+    if (r->sums + (uint32_t)count > 3 << 20) return samestep_fail(r, "sum at tick %lu: want at most %d sums of sections", (unsigned long)tick, 3 << 20);
     r->sums += (uint32_t)count;
     s->sums = tick + 1;
     samestep_open_line(r, tick, player);
@@ -563,7 +563,7 @@ int samestep_record_bytes(samestep_recorder *r, const void *bytes, size_t size) 
     const unsigned char *from = (const unsigned char *)bytes;
     if (r->failed) return -1;
     if (!r->dumping) return samestep_fail(r, "state: a value without a beginning");
-    if (size > (16 << 20) - r->dump_all) return samestep_fail(r, "state at tick %lu: want at most %d bytes in a state", (unsigned long)r->dump_tick, 16 << 20);
+    if (size > (8 << 20) - r->dump_all) return samestep_fail(r, "state at tick %lu: want at most %d bytes in a state", (unsigned long)r->dump_tick, 8 << 20);
     r->dump_all += (uint32_t)size;
     while (size > 0) {
         size_t n = sizeof r->dump - r->dump_size;

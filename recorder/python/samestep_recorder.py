@@ -161,8 +161,8 @@ class Recorder:
         else:
             return self._fail("sum at tick %d: got %d sections, want %d", tick, count, self._sections)
         self._section_sums += count
-        if self._section_sums > 4 << 20:
-            return self._fail("sum at tick %d: want at most %d sums of sections", tick, 4 << 20)
+        if self._section_sums > 3 << 20:
+            return self._fail("sum at tick %d: want at most %d sums of sections", tick, 3 << 20)
         self._sums[player] = tick + 1
         self._add("sum", tick, text)
 
@@ -196,7 +196,7 @@ class Recorder:
         return any(first <= tick <= last for first, last in self._wanted) and self.error is None
 
     def state(self, tick, player, state):
-        """Records the state of a tick, as a player has it: a State, or bytes in the same form, at most 16 MiB."""
+        """Records the state of a tick, as a player has it: a State, or bytes in the same form, at most 8 MiB."""
         at = 0
         while True:
             if not self._line("state", tick, False) or not self._seated("state", tick, player):
@@ -207,8 +207,8 @@ class Recorder:
                 return self._fail("state at tick %d: want at least tick %d", tick, self._dumps[player])
             if self._states == 1 << 16:
                 return self._fail("state at tick %d: want at most %d states", tick, 1 << 16)
-            if len(state) > 16 << 20:
-                return self._fail("state at tick %d: want at most %d bytes in a state", tick, 16 << 20)
+            if len(state) > 8 << 20:
+                return self._fail("state at tick %d: want at most %d bytes in a state", tick, 8 << 20)
             data = base64.b64encode(state[at:at + _CHUNK_BYTES]).decode("ascii")
             at += _CHUNK_BYTES
             more = at < len(state)
