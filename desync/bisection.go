@@ -122,3 +122,18 @@ type BisectOptions struct {
 // DefaultMaxSearch is the default of [BisectOptions.MaxSearch], in bytes. It is enough for a state of 1,500 units, and
 // takes seconds.
 const DefaultMaxSearch = 64 << 30
+
+// A refusal is the JSON of a file of which nothing is known but an error.
+type refusal struct {
+	Class  replay.Class `json:"class"`
+	Signed *bool        `json:"signed,omitempty"`
+	Error  string       `json:"error"`
+}
+
+// errorText returns the text of err, or nothing for nil.
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -172,6 +172,7 @@ type outline struct {
 	header     *lockstep.Header
 	frame      lockstep.Frame // the current one; after the last, an empty one of tick MaxUint32
 	evidence   evidence
+	frames     bool       // only frames are needed: the evidence stays empty
 	mismatches []mismatch // at most maxEvidence
 	side       CompareSide
 	done       bool
@@ -191,7 +192,7 @@ func (o *outline) next() {
 	o.frame = lockstep.Frame{Tick: replay.WholeMatch}
 	for !o.done {
 		rec, err := o.reader.Next()
-		if err == nil {
+		if err == nil && !o.frames {
 			err = o.evidence.add(rec)
 		}
 		if err != nil {

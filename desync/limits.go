@@ -15,6 +15,9 @@ const (
 	// names of the fields.
 	maxText = 4 << 10
 
+	maxListed  = 10_000 // fields of a Divergence
+	maxMissing = 10_000 // ticks whose states a Divergence asks for
+
 	maxReports        = 1 << 17   // checksums that ReadReports reads
 	maxReportSections = 1 << 20   // sections of all reports
 	maxReportLine     = 64 << 10  // bytes of a line

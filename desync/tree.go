@@ -45,7 +45,11 @@ func treeOf(list []state.Difference) []*branch {
 			b = b.Children[len(b.Children)-1]
 			b.fields++
 		}
-		b.Leaves = append(b.Leaves, leaf{name, d.A, d.B})
+		l := leaf{name, d.A, d.B}
+		if d.ULPs > 0 {
+			l.B += " (" + d.ULPs.String() + ")"
+		}
+		b.Leaves = append(b.Leaves, l)
 	}
 	return tops
 }

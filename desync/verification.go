@@ -178,13 +178,6 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// A refusal is the JSON of a file of which nothing is known but an error.
-type refusal struct {
-	Class  replay.Class `json:"class"`
-	Signed *bool        `json:"signed,omitempty"`
-	Error  string       `json:"error"`
-}
-
 // A differenceJSON is a checksum that differs, as text.
 type differenceJSON struct {
 	Tick     lockstep.Tick `json:"tick"`
@@ -200,14 +193,6 @@ func newDifferenceJSON(e *lockstep.DesyncError) *differenceJSON {
 		return nil
 	}
 	return &differenceJSON{e.Tick, checksum.FormatHash(e.Got), checksum.FormatHash(e.Want), e.Keyframe, e.End}
-}
-
-// errorText returns the text of err, or nothing for nil.
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 // WriteText writes the result for people. Control characters in texts of the file are escaped.

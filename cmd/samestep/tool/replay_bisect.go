@@ -18,7 +18,7 @@ func replayBisectCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "bisect",
 		Usage:     "find the first tick at which two replays of one match differ, and the fields",
-		ArgsUsage: "A B | A REPORTS | A --player N",
+		ArgsUsage: "A B | A B MORE... | A REPORTS | A --player N",
 		Description: `B is another replay; or a file of JSON lines with reported checksums, as export
 prints them; or, with --player and without B, the checksums in A that this player
 reported.
@@ -32,12 +32,18 @@ states are wrong. The fields are those that differ at the first tick for which B
 state is known. Where B has only a checksum of a tick, a search by trying can still
 find one changed field.
 
+Two recordings of another engine (docs/import.md), as lines of JSON or imported, are
+compared up to the field, if they have the states. If not, bisect says which ones to
+record in a second run. MORE are recordings of such runs: each belongs to the side with
+its player, build and platform; if these are equal on both sides, the files alternate.
+
 Exits with 5 if the replays have different schemas of the state, with 3 if anything
 differs, with 4 if nothing differs before the readable part of a replay ends, and
 otherwise with 0.`,
 		Flags: []cli.Flag{
 			jsonFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
 			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
+			&cli.StringFlag{Name: "html", Usage: "of recordings of another engine, also write a page for browsers to `FILE`"},
 			&cli.BoolFlag{Name: "no-search", Usage: "do not search for the field where only a checksum is known"},
 		},
 		Action: replayBisect,
@@ -50,6 +56,18 @@ func replayBisect(c *cli.Context) error {
 	}
 	if err := between(c, "limit", 0, 0); err != nil {
 		return err
+	}
+	if names := c.Args().Slice(); len(names) >= 2 && !c.IsSet("player") {
+		is, err := areRecordings(names)
+		if is {
+			return compareRecordings(c, names, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.NArg() > 2 || c.IsSet("html") {
+		return usagef("more than two files and --html are for recordings of another engine")
 	}
 	a, err := replay.Open(c.Args().First())
 	if err != nil {

@@ -28,6 +28,9 @@ without the game's code, unless --tick asks for a tick without a keyframe. A sta
 that contradicts the checksums of its replay, up to the next one, is not compared.
 See bisect for the first tick that differs.
 
+Recordings of another engine (docs/import.md) are compared as bisect does, with --tick
+the states of that tick.
+
 A or B may be a file with the canonical bytes of a state (dump --raw), or a bundle,
 which stands for the state that the player sent. A bundle alone is compared with
 itself: the referee's state with the player's. The replay or bundle has the schema of
@@ -50,6 +53,20 @@ var limitFlag = &cli.IntFlag{Name: "limit", Value: 20, Usage: "print at most `N`
 func replayDiff(c *cli.Context) error {
 	if err := between(c, "limit", 0, 0); err != nil {
 		return err
+	}
+	if names := c.Args().Slice(); len(names) == 2 {
+		is, err := areRecordings(names)
+		if err != nil {
+			return err
+		}
+		if is {
+			var tick *lockstep.Tick
+			if c.IsSet("tick") {
+				t := tickOf(c, "tick")
+				tick = &t
+			}
+			return compareRecordings(c, names, tick)
+		}
 	}
 	a, err := openSubject(c, c.Args().First())
 	if err != nil {

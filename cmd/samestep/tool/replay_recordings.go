@@ -1,0 +1,137 @@
+//go:build !js
+
+package tool
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// recordings are the open recordings of matches of another engine.
+type recordings struct {
+	files []*replay.File
+	all   []*desync.Recording
+}
+
+func (r *recordings) Close() {
+	for _, f := range r.files {
+		f.Close()
+	}
+}
+
+// openRecording opens a recording: lines of JSON, or an imported match.
+func (r *recordings) open(name string) error {
+	f, err := openReplay(name)
+	if err != nil {
+		return err
+	}
+	r.files = append(r.files, f)
+	in, err := f.Reader()
+	if err != nil {
+		return ofFile(name, err)
+	}
+	found, err := desync.ReadRecording(in, name)
+	if errors.Is(err, desync.ErrNoRecording) {
+		return usagef("%s: want a recording of another engine, as the first file is", name)
+	}
+	if err != nil {
+		return ofFile(name, err)
+	}
+	r.all = append(r.all, found)
+	return nil
+}
+
+// areRecordings reports whether files are to be compared as recordings: both of the first two are of another engine, and one
+// of them is lines, or has more than commands, checksums and notes.
+func areRecordings(names []string) (bool, error) {
+	is := false
+	for _, name := range names[:2] {
+		f, err := replay.Open(name)
+		if err != nil {
+			return false, err
+		}
+		imported, recorded, err := isRecording(f)
+		f.Close()
+		if err != nil || !imported && name == names[0] {
+			return false, ofFile(name, err)
+		}
+		is = is || recorded
+	}
+	return is, nil
+}
+
+// isRecording reports whether a file is of another engine, and a recording and not only imported.
+func isRecording(f *replay.File) (imported, recorded bool, err error) {
+	if lines, err := beginsAsLines(f); lines || err != nil {
+		return lines, lines, err
+	}
+	if is, err := beginsAsReplay(f); !is || err != nil {
+		return false, false, err
+	}
+	h, err := f.Header()
+	if err != nil || h.Engine != replay.ForeignEngine {
+		return false, false, nil // the verb says what is wrong
+	}
+	r, err := f.Reader()
+	if err != nil {
+		return false, false, nil
+	}
+	return true, desync.HasRecording(r), nil
+}
+
+// openRecordings opens all files.
+func openRecordings(names []string) (*recordings, error) {
+	r := &recordings{}
+	for _, name := range names {
+		if err := r.open(name); err != nil {
+			r.Close()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// compareRecordings prints where the recordings of two machines differ. The first two files are of A and B.
+func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) error {
+	r, err := openRecordings(names)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	a, b, err := desync.SidesOf(r.all)
+	if err != nil {
+		return usagef("%v", err)
+	}
+	limit := c.Int("limit")
+	if limit == 0 {
+		limit = -1 // none
+	}
+	d, err := desync.CompareRecordings(a, b, desync.RecordingOptions{Tick: tick, Path: c.String(pathFlag.Name), Limit: limit})
+	if err != nil {
+		return pathError(err)
+	}
+	page := c.String("html")
+	if page != "" {
+		if err := files.Create(page, func(out *os.File) error { return d.WriteHTML(out) }); err != nil {
+			return err
+		}
+	}
+	err = nil
+	if d.Cause != desync.CauseNone {
+		err = errDiffers
+	}
+	return tell(c, d, func(w io.Writer) {
+		d.WriteText(w)
+		if page != "" {
+			newLiner(w)("page", "%s", page)
+		}
+	}, err)
+}

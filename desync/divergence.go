@@ -1,0 +1,105 @@
+package desync
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A Divergence says where two recordings of one match of another engine begin to differ. Such a match cannot be simulated
+// here, so it does not say which of them is right.
+type Divergence struct {
+	A RecordedSide `json:"a"`
+	B RecordedSide `json:"b"`
+
+	// Cause is what the recordings show about the reason.
+	Cause DivergenceCause `json:"cause"`
+
+	// Frame is the first tick whose commands differ, or nil. Commands describes them.
+	Frame    *FrameDifference `json:"-"`
+	Commands *FrameText       `json:"commands"`
+
+	// Compared is the number of ticks of which both have a checksum; at Differed of them, these differ.
+	Compared int `json:"compared"`
+	Differed int `json:"differed"`
+
+	// Tick is the first tick whose checksums or states differ, if Differs. Agreed is the last tick before it whose are
+	// equal; if Known is false, there is none. Exact means that no other tick is between them.
+	Differs bool          `json:"differs"`
+	Tick    lockstep.Tick `json:"tick"`
+	Agreed  lockstep.Tick `json:"agreed"`
+	Known   bool          `json:"known"`
+	Exact   bool          `json:"exact"`
+
+	// Sections are the sections of the state that differ at Tick, as far as known.
+	Sections []string `json:"sections"`
+
+	// Fields has the differences between the states of tick FieldsTick, the first one from Tick on of which both have the
+	// state. Places are the same, grouped. They are empty without states.
+	FieldsTick lockstep.Tick     `json:"fields_tick"`
+	Fields     state.Differences `json:"fields"`
+	Places     state.Places      `json:"places"`
+
+	// Missing are the states without which the first field that differed is not known, or nil.
+	Missing *MissingStates `json:"missing"`
+
+	// Reruns are further recordings of a side that differ from its first one.
+	Reruns []Rerun `json:"reruns"`
+
+	// Notes say what is odd about the recordings.
+	Notes []string `json:"notes"`
+
+	path  string
+	limit int
+}
+
+// A RecordedSide is one of the two machines: its recordings, of which the first one counts.
+type RecordedSide struct {
+	*Recording
+	More []*Recording `json:"more,omitempty"`
+
+	usable []lockstep.Tick // of each: only earlier ticks are the same run
+}
+
+// A DivergenceCause is what two recordings show about the reason of their difference.
+type DivergenceCause string
+
+// The causes.
+const (
+	// CauseNone: nothing differs.
+	CauseNone DivergenceCause = "none"
+
+	// CauseCommands: the machines ran different commands, and then had different states.
+	CauseCommands DivergenceCause = "commands"
+
+	// CauseStates: the machines computed different states from the same commands.
+	CauseStates DivergenceCause = "states"
+
+	// CauseStart: the first states differ.
+	CauseStart DivergenceCause = "beginning"
+
+	// CauseRerun: a machine computed other states in a second run, from the same commands: its rules have no fixed result.
+	CauseRerun DivergenceCause = "nondeterminism"
+)
+
+// A Rerun is a further recording of a side that differs from the first one of the side.
+type Rerun struct {
+	Side     string        `json:"side"` // A or B
+	File     string        `json:"file"`
+	Commands bool          `json:"commands"` // the commands differ: it is another run of the match
+	Tick     lockstep.Tick `json:"tick"`     // the first one that differs
+	Sections []string      `json:"sections"` // of the states, as far as known
+}
+
+// RecordingOptions are the options of [CompareRecordings].
+type RecordingOptions struct {
+	// Tick is the tick whose states are compared; nil means the first one that differs.
+	Tick *lockstep.Tick
+
+	// Path limits the fields to those at or below it, as [state.Schema.Lookup] takes it; "" is the whole state. The error wraps
+	// [state.ErrPath] if the states do not have it.
+	Path string
+
+	// Limit is the maximum number of lines of fields in a text, and of commands of a side; 0 means 20, and a negative
+	// number none.
+	Limit int
+}

@@ -1,0 +1,290 @@
+package desync
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// CompareRecordings finds where two machines that recorded one match begin to differ. Each side is one recording, and
+// maybe further ones of the same machine, of later runs with the same commands: they may have other states, and show
+// whether the game is deterministic. The error wraps [state.ErrPath] if no state has the Path of the options.
+func CompareRecordings(a, b []*Recording, o RecordingOptions) (*Divergence, error) {
+	if len(a) == 0 || len(b) == 0 {
+		return nil, errors.New("desync: want a recording of each side")
+	}
+	d := &Divergence{
+		A: RecordedSide{Recording: a[0], More: a[1:]}, B: RecordedSide{Recording: b[0], More: b[1:]},
+		Sections: []string{}, Reruns: []Rerun{}, Notes: []string{}, path: o.Path, limit: limitOf(o.Limit),
+		Fields: state.Differences{List: []state.Difference{}}, Places: state.Places{List: []state.Place{}},
+	}
+	if d.A.Match != d.B.Match && d.A.Match != "" && d.B.Match != "" {
+		d.note("A is of match %q, and B of match %q", d.A.Match, d.B.Match)
+	}
+	var err error
+	if d.Frame, err = firstFrame(a[0], b[0]); err != nil {
+		return nil, err
+	}
+	if d.Frame != nil {
+		x, y := d.A.describer(), d.B.describer()
+		d.Commands = DescribeFrame(d.Frame, x, y, d.limit)
+	}
+	if err := errors.Join(d.rerun("A", &d.A), d.rerun("B", &d.B)); err != nil {
+		return nil, err
+	}
+	c := &recordingComparison{d: d, a: d.A.checks(), b: d.B.checks()}
+	if slices.Equal(d.A.Sections, d.B.Sections) {
+		c.names = d.A.Sections
+	}
+	c.states = d.A.schema != nil && d.B.schema != nil && d.A.schema.Fingerprint() == d.B.schema.Fingerprint()
+	if !c.states && d.A.schema != nil && d.B.schema != nil {
+		d.note("the states have different types, so they are not compared")
+	}
+	c.compare()
+	if err := c.fields(o.Tick); err != nil {
+		return nil, err
+	}
+	c.missing(o.Tick)
+	d.judge()
+	return d, nil
+}
+
+func (d *Divergence) note(format string, args ...any) {
+	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
+}
+
+// describer returns a describer of the commands, or nil for a header that no import wrote.
+func (s *RecordedSide) describer() *lockstep.Describer {
+	r, err := s.reader.Reopen()
+	if err != nil {
+		return nil
+	}
+	rec, err := r.Next()
+	if err != nil {
+		return nil
+	}
+	d, _ := lockstep.NewDescriber(rec.Header, nil)
+	return d
+}
+
+// firstFrame returns the first tick whose commands differ, or nil. The commands of the last tick of a torn recording may
+// be missing, and do not count.
+func firstFrame(a, b *Recording) (*FrameDifference, error) {
+	x, err := newOutline(a.reader)
+	if err != nil {
+		return nil, err
+	}
+	y, err := newOutline(b.reader)
+	if err != nil {
+		return nil, err
+	}
+	x.frames, y.frames = true, true
+	var c Comparison
+	c.frames(x, y)
+	if f := c.Frame; f != nil && (a.Torn && f.Tick >= a.Ticks || b.Torn && f.Tick >= b.Ticks) {
+		return nil, nil
+	}
+	return c.Frame, nil
+}
+
+// rerun compares the further recordings of a side with the first one.
+func (d *Divergence) rerun(name string, s *RecordedSide) error {
+	s.usable = []lockstep.Tick{math.MaxUint32}
+	for _, r := range s.More {
+		frame, err := firstFrame(s.Recording, r)
+		if err != nil {
+			return err
+		}
+		end, found := lockstep.Tick(math.MaxUint32), (*Rerun)(nil)
+		if frame != nil {
+			end, found = frame.Tick, &Rerun{Side: name, File: r.File, Commands: true, Tick: frame.Tick, Sections: []string{}}
+		}
+		x, y := RecordedSide{Recording: s.Recording, usable: s.usable[:1]}, RecordedSide{Recording: r, usable: s.usable[:1]}
+		c := &recordingComparison{d: &Divergence{}, a: x.checks(), b: y.checks()}
+		if slices.Equal(s.Sections, r.Sections) {
+			c.names = s.Sections
+		}
+		c.states = s.schema != nil && r.schema != nil && s.schema.Fingerprint() == r.schema.Fingerprint()
+		if c.compare(); c.d.Differs && c.d.Tick < end {
+			end, found = c.d.Tick, &Rerun{Side: name, File: r.File, Tick: c.d.Tick, Sections: append([]string{}, c.d.Sections...)}
+		}
+		s.usable = append(s.usable, end)
+		if found != nil {
+			d.Reruns = append(d.Reruns, *found)
+		}
+	}
+	return nil
+}
+
+// A recordingComparison compares what two sides know.
+type recordingComparison struct {
+	d      *Divergence
+	a, b   []recordedCheck
+	names  []string // of the sections, if both have the same
+	states bool     // both have the same type of states
+}
+
+// compare finds the first tick at which the sides differ.
+func (c *recordingComparison) compare() {
+	d := c.d
+	var odd [2]bool // a note was made
+	for i, j := 0, 0; i < len(c.a) && j < len(c.b); {
+		x, y := &c.a[i], &c.b[j]
+		if x.tick != y.tick {
+			if x.tick < y.tick {
+				i++
+			} else {
+				j++
+			}
+			continue
+		}
+		i, j = i+1, j+1
+		sums, states := x.of != nil && y.of != nil, c.states && x.from != nil && y.from != nil
+		names := c.differing(x, y)
+		sumDiffers, stateDiffers := sums && (x.hash != y.hash || len(names) > 0), states && x.state != y.state
+		if sums {
+			d.Compared++
+		}
+		if sums && sumDiffers {
+			d.Differed++
+		}
+		if sums && states && sumDiffers != stateDiffers && !odd[btoi(stateDiffers)] {
+			odd[btoi(stateDiffers)] = true
+			if stateDiffers {
+				d.note("the states of tick %d differ, but their checksums are equal: these do not cover all of the state", x.tick)
+			} else {
+				d.note("the checksums of tick %d differ, but the states are equal: these do not have all that the checksums cover", x.tick)
+			}
+		}
+		switch {
+		case d.Differs || !sums && !states:
+		case sumDiffers || stateDiffers:
+			d.Differs, d.Tick, d.Sections = true, x.tick, append([]string{}, names...)
+			d.Exact = x.tick == 0 || d.Known && d.Agreed+1 == x.tick
+		default:
+			d.Agreed, d.Known = x.tick, true
+		}
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// differing returns the names of the sections whose checksums differ.
+func (c *recordingComparison) differing(x, y *recordedCheck) (names []string) {
+	if c.names == nil || x.at == 0 || y.at == 0 {
+		return nil
+	}
+	one, other := x.of.pool[x.at-1:], y.of.pool[y.at-1:]
+	for i, name := range c.names {
+		if one[i] != other[i] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// common calls visit for each tick from one on of which both have the state, until it returns false.
+func (c *recordingComparison) common(from lockstep.Tick, visit func(x, y *recordedCheck) bool) {
+	for i := range c.a {
+		x := &c.a[i]
+		if x.tick < from || x.from == nil {
+			continue
+		}
+		j, found := slices.BinarySearchFunc(c.b, x.tick, func(y recordedCheck, t lockstep.Tick) int { return cmp.Compare(y.tick, t) })
+		if found && c.b[j].from != nil && !visit(x, &c.b[j]) {
+			return
+		}
+	}
+}
+
+// fields compares the states of the first tick that differs, or of a given one.
+func (c *recordingComparison) fields(tick *lockstep.Tick) error {
+	d := c.d
+	if !c.states || !d.Differs && tick == nil {
+		return nil
+	}
+	from := d.Tick
+	if tick != nil {
+		from = *tick
+	}
+	var x, y *recordedCheck
+	c.common(from, func(p, q *recordedCheck) bool {
+		if tick != nil && p.tick != *tick {
+			return false
+		}
+		if p.state != q.state || tick != nil {
+			x, y = p, q
+		}
+		return x == nil
+	})
+	if x == nil {
+		return nil
+	}
+	one, err := x.from.state(x.tick)
+	if err != nil {
+		return err
+	}
+	other, err := y.from.state(y.tick)
+	if err != nil {
+		return err
+	}
+	aligned, err := align(d.A.schema, one, other)
+	if err != nil {
+		return fmt.Errorf("desync: states of tick %d: %w", x.tick, err)
+	}
+	if d.Fields, d.Places, err = aligned.differences(d.path, maxListed); err != nil {
+		return err
+	}
+	d.FieldsTick = x.tick
+	if len(d.Sections) == 0 && x.tick == d.Tick && d.path == "" {
+		for _, p := range d.Places.List {
+			name, _, _ := strings.Cut(p.Path, ".")
+			name, _, _ = strings.Cut(name, "[")
+			if !slices.Contains(d.Sections, name) {
+				d.Sections = append(d.Sections, name)
+			}
+		}
+	}
+	return nil
+}
+
+// missing finds the states without which the first field that differed is not known: of the first tick that differs, and
+// of those before it, back to the last that is equal.
+func (c *recordingComparison) missing(tick *lockstep.Tick) {
+	d := c.d
+	from, to := d.Agreed, d.Tick
+	switch {
+	case tick != nil:
+		from, to = *tick, *tick
+	case !d.Differs, d.Exact && !lacks(c.a, to) && !lacks(c.b, to):
+		return
+	case !d.Known:
+		from = 0
+	}
+	if to-from > maxMissing {
+		from = to - maxMissing
+	}
+	var both []Span
+	m := &MissingStates{A: []Span{}, B: []Span{}}
+	for t := from; t <= to; t++ {
+		lacksA, lacksB := lacks(c.a, t), lacks(c.b, t)
+		m.A, m.B = extend(m.A, t, lacksA), extend(m.B, t, lacksB)
+		both = extend(both, t, lacksA || lacksB)
+	}
+	if len(both) == 0 {
+		return
+	}
+	m.Dump = dumpText(both)
+	d.Missing = m
+}

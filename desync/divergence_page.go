@@ -1,0 +1,51 @@
+package desync
+
+import (
+	_ "embed" // the page's template
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/internal/words"
+)
+
+//go:embed divergence.html
+var divergenceText string
+
+// divergenceTemplate has the parts of the page of an explanation, too.
+var divergenceTemplate = template.Must(template.Must(pageTemplate.Clone()).New("divergence").Parse(divergenceText))
+
+// WriteHTML writes the result as one self-contained page, without scripts, fonts or network requests. It escapes everything
+// that comes from the recordings.
+func (d *Divergence) WriteHTML(w io.Writer) error {
+	_, style, _ := strings.Cut(pageText, "<style>")
+	style, _, _ = strings.Cut(style, "</style>")
+	p := &divergencePage{Divergence: d, Style: template.CSS(style), Tree: treeOf(d.Fields.List), Cut: d.Fields.Total > len(d.Fields.List)}
+	p.Frames = d.commandLines()
+	for _, s := range []*RecordedSide{&d.A, &d.B} {
+		for _, r := range append([]*Recording{s.Recording}, s.More...) {
+			row := divergenceRow{Recording: r, Side: "A", Last: words.Count(r.Ticks, "tick")}
+			if s == &d.B {
+				row.Side = "B"
+			}
+			p.Rows = append(p.Rows, row)
+		}
+	}
+	return divergenceTemplate.Execute(w, p)
+}
+
+// A divergencePage is the data of the template.
+type divergencePage struct {
+	*Divergence
+	Style  template.CSS
+	Rows   []divergenceRow
+	Frames []string
+	Tree   []*branch
+	Cut    bool
+}
+
+// A divergenceRow describes one recording.
+type divergenceRow struct {
+	*Recording
+	Side, Last string
+}

@@ -1,0 +1,280 @@
+package desync_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/nullgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// recorded are the recordings of one machine: of ticks 0 to 9, with checksums of two sections and a command of tick 4.
+type recorded struct {
+	by      int           // the player; -1 for none
+	wrong   int           // from this tick on X is one ulp more; 0 for never
+	shaky   int           // the same, in other bits
+	every   int           // checksums; 0 for one a tick
+	states  []int         // ticks with states
+	command string        // payload in base64, which may be empty
+	torn    lockstep.Tick // only up to this tick; 0 for all
+	untold  bool          // the checksums do not cover X
+	extra   []string      // lines after the header
+}
+
+const recordedType = "struct { Tick uint32; X float32 }"
+
+// replay returns the recording as import writes it.
+func (m recorded) replay() []byte {
+	g, err := nullgame.Of([]lockstep.Kind{12})
+	if err != nil {
+		panic(err)
+	}
+	settings := lockstep.DefaultSettings(2)
+	settings.CheckEvery, settings.KeyframeEvery = 1, 0
+	h, err := g.NewHeader(lockstep.MatchID{9}, settings, &nullgame.Config{})
+	if err != nil {
+		panic(err)
+	}
+	sim, err := g.NewSimulation(h)
+	if err != nil {
+		panic(err)
+	}
+	h.Engine, h.Platform = replay.ForeignEngine, "plan9/mips"
+	var file bytes.Buffer
+	var enc record.Encoder
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	add := func(b []byte) {
+		if err := w.Append(b); err != nil {
+			panic(err)
+		}
+	}
+	line := func(format string, args ...any) { add(enc.Foreign(fmt.Appendf(nil, format, args...))) }
+	add(enc.Header(h))
+	add(enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil)))
+	by := ""
+	if m.by >= 0 {
+		by = fmt.Sprintf(`,"by":%d`, m.by)
+	}
+	line(`{"log":1,"title":"x","tick_rate_hz":60,"players":2,"match":"m"%s,"sections":["Tick","X"],"state":%q}`, by, recordedType)
+	for _, text := range m.extra {
+		line("%s", text)
+	}
+	player := max(m.by, 0)
+	for tick := range lockstep.Tick(10) {
+		bits := math.Float32bits(1.5 * float32(tick))
+		if m.wrong != 0 && int(tick) >= m.wrong {
+			bits++
+		}
+		if m.shaky != 0 && int(tick) >= m.shaky {
+			bits += 2
+		}
+		if told := uint64(bits); int(tick)%max(m.every, 1) == 0 {
+			if m.untold {
+				told = 0
+			}
+			hash := uint64(tick)<<32 | told
+			line(`{"t":%d,"p":%d,"sum":"%016x","sections":["%016x","%016x"]}`, tick, player, hash, tick, told)
+			add(enc.Checksum(tick, hash))
+		}
+		if slices.Contains(m.states, int(tick)) {
+			b := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(tick)), bits)
+			line(`{"t":%d,"p":%d,"state":"%s","more":true}`, tick, player, base64.StdEncoding.EncodeToString(b[:3]))
+			line(`{"t":%d,"p":%d,"state":"%s"}`, tick, player, base64.StdEncoding.EncodeToString(b[3:]))
+		}
+		f := record.Frame{Tick: tick + 1}
+		if m.torn > 0 && tick == m.torn { // its commands are missing
+			add(enc.Frame(&f))
+			break
+		}
+		if tick == 4 {
+			data, err := base64.StdEncoding.DecodeString(m.command)
+			if err != nil {
+				panic(err)
+			}
+			payload, err := g.NewPayloads().EncodeAs(12, &nullgame.Opaque{Data: data})
+			if err != nil {
+				panic(err)
+			}
+			f.Commands = []lockstep.Command{{Tick: 5, Player: 1, Sequence: 1, Kind: 12, Payload: payload}}
+		}
+		add(enc.Frame(&f))
+	}
+	reason := "imported"
+	if m.torn > 0 {
+		reason = replay.ForeignTorn
+	}
+	add(enc.End(reason))
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return file.Bytes()
+}
+
+// read writes the lines of the recording as a replay, as import does, and reads it.
+func (m recorded) read(t testing.TB, file string) *desync.Recording {
+	t.Helper()
+	r, err := desync.ReadRecording(openReplay(t, m.replay()), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestCompareRecordings(t *testing.T) {
+	a, a2 := recorded{by: 0}, recorded{by: 0, states: []int{4, 5, 6}}
+	b, b2 := recorded{by: 1, wrong: 6}, recorded{by: 1, wrong: 6, states: []int{4, 5, 6}}
+	for name, c := range map[string]struct {
+		a, b    []recorded
+		cause   desync.DivergenceCause
+		tick    lockstep.Tick
+		exact   bool
+		section string
+		field   string
+		missing string
+		text    string // in the text
+	}{
+		"equal":                     {[]recorded{a}, []recorded{{by: 1}}, desync.CauseNone, 0, false, "", "", "", "nothing differs"},
+		"states are missing":        {[]recorded{a}, []recorded{b}, desync.CauseStates, 6, true, "X", "", "5,6", "run both games again"},
+		"a second run has them":     {[]recorded{a, a2}, []recorded{b, b2}, desync.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", "from the same commands"},
+		"the second run alone":      {[]recorded{a2}, []recorded{b2}, desync.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", ""},
+		"B lacks one":               {[]recorded{a2}, []recorded{{by: 1, wrong: 6, states: []int{5}}}, desync.CauseStates, 6, true, "X", "", "6", "the state of tick 6; run the game of B again"},
+		"each lacks another":        {[]recorded{{by: 0, states: []int{6}}}, []recorded{{by: 1, wrong: 6, states: []int{5}}}, desync.CauseStates, 6, true, "X", "", "5,6", "the state of tick 5 of A, and the state of tick 6 of B"},
+		"few checksums":             {[]recorded{{every: 4}}, []recorded{{by: 1, wrong: 6, every: 4}}, desync.CauseStates, 8, false, "X", "", "4-8", "after tick 4, and not after tick 8"},
+		"few checksums, all states": {[]recorded{{every: 4, states: []int{5, 6, 7, 8}}}, []recorded{{by: 1, wrong: 6, every: 4, states: []int{5, 6, 7, 8}}}, desync.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", ""},
+		"a later state":             {[]recorded{{states: []int{9}}}, []recorded{{by: 1, wrong: 6, states: []int{9}}}, desync.CauseStates, 6, true, "X", "X: 13.5 != 13.500001 (1 ulp)", "5,6", "the next state that both have"},
+		"from the beginning":        {[]recorded{a}, []recorded{{by: 1, wrong: -1}}, desync.CauseStart, 0, true, "X", "", "0", "they begin with different states"},
+		"other commands":            {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 6}}, desync.CauseCommands, 6, true, "X", "", "5,6", "different commands in tick 5"},
+		"only other commands":       {[]recorded{a}, []recorded{{by: 1, command: "Ag=="}}, desync.CauseCommands, 0, false, "", "", "", "and no state is known to differ"},
+		"commands after the states": {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 3}}, desync.CauseStates, 3, true, "X", "", "2,3", ""},
+		"A is shaky":                {[]recorded{a, {by: 0, shaky: 3}}, []recorded{b}, desync.CauseRerun, 6, true, "X", "", "5,6", "A is not deterministic: a second run of the same commands differs"},
+		"B is shaky, later":         {[]recorded{a}, []recorded{b, {by: 1, wrong: 6, shaky: 8}}, desync.CauseStates, 6, true, "X", "", "5,6", "rerun"},
+		"another run of A":          {[]recorded{a, {by: 0, command: "Ag==", states: []int{4, 5, 6}}}, []recorded{b2}, desync.CauseStates, 6, true, "X", "", "5,6", "has other commands"},
+		"states of a shaky run":     {[]recorded{a, {by: 0, shaky: 3, states: []int{5, 6}}}, []recorded{b2}, desync.CauseRerun, 6, true, "X", "", "5,6", ""},
+		"a torn one":                {[]recorded{a}, []recorded{{by: 1, wrong: 6, torn: 7}}, desync.CauseStates, 6, true, "X", "", "5,6", "torn"},
+		"a torn command":            {[]recorded{a}, []recorded{{by: 1, torn: 4}}, desync.CauseNone, 0, false, "", "", "", "nothing differs"},
+		"checksums with less":       {[]recorded{{untold: true, states: []int{6}}}, []recorded{{by: 1, untold: true, wrong: 6, states: []int{6}}}, desync.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", "their checksums are equal: these do not"},
+	} {
+		var sides [2][]*desync.Recording
+		for i, list := range [][]recorded{c.a, c.b} {
+			for n, r := range list {
+				sides[i] = append(sides[i], r.read(t, string("ab"[i])+string(rune('1'+n))))
+			}
+		}
+		d, err := desync.CompareRecordings(sides[0], sides[1], desync.RecordingOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		field, missing := "", ""
+		if len(d.Fields.List) > 0 {
+			field = d.Fields.List[0].String()
+		}
+		if d.Missing != nil {
+			missing = d.Missing.Dump
+		}
+		if d.Cause != c.cause || d.Tick != c.tick || d.Exact != c.exact || strings.Join(d.Sections, " ") != c.section || field != c.field || missing != c.missing {
+			t.Errorf("%s: got %s, tick %d, exact %t, %v, %q, missing %q", name, d.Cause, d.Tick, d.Exact, d.Sections, field, missing)
+		}
+		var text, page bytes.Buffer
+		if err := errors.Join(d.WriteText(&text), d.WriteHTML(&page)); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), c.text) {
+			t.Errorf("%s: %v, got\n%s\nwant %s", name, err, &text, c.text)
+		}
+		for line := range strings.Lines(text.String()) {
+			if n := len([]rune(line)) - 1; n > 80 {
+				t.Errorf("%s: a line of %d columns: %s", name, n, line)
+			}
+		}
+	}
+}
+
+func TestSidesOf(t *testing.T) {
+	r := func(by int, file string) *desync.Recording { return recorded{by: by}.read(t, file) }
+	for _, c := range []struct {
+		all  []*desync.Recording
+		want string
+	}{
+		{[]*desync.Recording{r(0, "a"), r(1, "b"), r(1, "b2"), r(0, "a2"), r(1, "b3")}, "a a2|b b2 b3"},
+		{[]*desync.Recording{r(0, "a"), r(0, "b"), r(0, "a2"), r(0, "b2"), r(0, "a3")}, "a a2 a3|b b2"},
+		{[]*desync.Recording{r(-1, "a"), r(1, "b"), r(-1, "a2")}, "a a2|b"},
+		{[]*desync.Recording{r(-1, "a"), r(1, "b"), r(0, "c")}, "c is of another player, build or platform than a and b"},
+		{[]*desync.Recording{r(0, "a")}, "got 1 recordings, want at least two"},
+	} {
+		a, b, err := desync.SidesOf(c.all)
+		names := func(all []*desync.Recording) string {
+			var list []string
+			for _, r := range all {
+				list = append(list, r.File)
+			}
+			return strings.Join(list, " ")
+		}
+		got := names(a) + "|" + names(b)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+}
+
+// A replay may hold any lines: reading them gives an error, or a recording that can be compared.
+func TestHostileLines(t *testing.T) {
+	honest := recorded{by: 0, states: []int{5, 6}}.read(t, "a")
+	for _, line := range []string{
+		`{`, `null`, `{"t":1,"end":true}`, `{"t":9,"p":1,"sum":"0000000000000001","sections":["1"]}`, `{"t":1,"p":1,"state":"AA=="}`,
+		`{"t":1,"p":1,"state":"AAAAAAAAAAA="}`, `{"log":1,"tick_rate_hz":1,"players":2}`, `{"t":1,"p":1,"state":"AAAA","more":true}`,
+	} {
+		r, err := desync.ReadRecording(openReplay(t, recorded{by: 1, extra: []string{line}, states: []int{1}}.replay()), "b")
+		if err != nil {
+			continue
+		}
+		if _, err := desync.CompareRecordings([]*desync.Recording{honest}, []*desync.Recording{r}, desync.RecordingOptions{}); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	_, file := exampleFile()
+	if _, err := desync.ReadRecording(openReplay(t, file), "own"); !errors.Is(err, desync.ErrNoRecording) {
+		t.Errorf("a match of our own: got %v", err)
+	}
+	var log []record.Kind
+	r := openReplay(t, recorded{by: 1, states: []int{1}}.replay())
+	if err := replay.Play(r, nil, func(rec *record.Record) error { log = append(log, rec.Kind); return nil }); err != nil || !slices.Contains(log, record.KindForeign) {
+		t.Errorf("got %v, %v", log, err)
+	}
+}
+
+// Any lines in a replay give an error or a recording, and any two recordings give a result that can be printed.
+func FuzzRecording(f *testing.F) {
+	f.Add(`{"t":3,"p":1,"sum":"0000000300000000","sections":["0000000000000003","0000000000000000"]}`, uint8(6))
+	f.Add("{\"t\":3,\"p\":1,\"state\":\"AwAA\",\"more\":true}\n{\"t\":3,\"p\":1,\"state\":\"AAAAkEA=\"}", uint8(1))
+	f.Add(`{"t":9,"p":1,"state":"AAAAAAAAAAA="}`, uint8(0))
+	honest := recorded{by: 0, states: []int{1, 2, 3, 9}}.read(f, "a")
+	f.Fuzz(func(t *testing.T, lines string, wrong uint8) {
+		m := recorded{by: 1, wrong: int(wrong), states: []int{2, 3}, extra: strings.Split(lines, "\n")}
+		r, err := desync.ReadRecording(openReplay(t, m.replay()), "b")
+		if err != nil {
+			return
+		}
+		d, err := desync.CompareRecordings([]*desync.Recording{honest}, []*desync.Recording{r, r}, desync.RecordingOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := errors.Join(d.WriteText(&text), d.WriteHTML(&text)); err != nil || len(d.Reruns) > 0 {
+			t.Fatalf("%v, %v", err, d.Reruns)
+		}
+		if d.Differs && d.Known && (d.Agreed >= d.Tick || d.Exact != (d.Agreed+1 == d.Tick)) {
+			t.Fatalf("got %+v", d)
+		}
+	})
+}

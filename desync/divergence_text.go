@@ -1,0 +1,217 @@
+package desync
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-49bee653/samestep/internal/words"
+)
+
+// judge finds the cause.
+func (d *Divergence) judge() {
+	d.Cause = CauseNone
+	for _, r := range d.Reruns {
+		if !r.Commands && (!d.Differs || r.Tick <= d.Tick) {
+			d.Cause = CauseRerun
+			return
+		}
+	}
+	switch {
+	case d.Frame != nil && (!d.Differs || d.Frame.Tick <= d.Tick):
+		d.Cause = CauseCommands
+	case d.Differs && d.Tick == 0:
+		d.Cause = CauseStart
+	case d.Differs:
+		d.Cause = CauseStates
+	}
+}
+
+// Verdict says in one sentence what the recordings show.
+func (d *Divergence) Verdict() string {
+	switch d.Cause {
+	case CauseCommands:
+		text := fmt.Sprintf("the machines ran different commands in tick %d", d.Frame.Tick)
+		if !d.Differs {
+			text += ", and no state is known to differ"
+		}
+		return text
+	case CauseStart:
+		return "they begin with different states" + d.others()
+	case CauseStates:
+		return "the machines computed different states from the same commands" + d.others()
+	case CauseRerun:
+		for _, r := range d.Reruns {
+			if !r.Commands {
+				return fmt.Sprintf("%s is not deterministic: a second run of the same commands differs from the first at tick %d", r.Side, r.Tick)
+			}
+		}
+	}
+	if d.Compared == 0 {
+		return "nothing was compared: there is no tick of which both have a checksum"
+	}
+	return "nothing differs"
+}
+
+// others says what else differs between the machines.
+func (d *Divergence) others() (text string) {
+	if d.A.Build != d.B.Build {
+		text += fmt.Sprintf("; the builds are %q and %q", d.A.Build, d.B.Build)
+	}
+	if d.A.Platform != d.B.Platform {
+		text += fmt.Sprintf("; the platforms are %q and %q", d.A.Platform, d.B.Platform)
+	}
+	return text
+}
+
+// WriteText writes the result for people, in lines of at most 80 columns where the names allow it. Control characters in
+// texts of the files are escaped.
+func (d *Divergence) WriteText(w io.Writer) error {
+	var p words.Page
+	add := func(name, format string, args ...any) {
+		for _, line := range wrapped(fmt.Sprintf(format, args...)) {
+			p.Line(name, "%s", line)
+			name = ""
+		}
+	}
+	d.A.describe("A", add)
+	d.B.describe("B", add)
+	for i, line := range d.commandLines() {
+		add([]string{"commands", ""}[min(i, 1)], "%s", line)
+	}
+	add("compared", "%s", d.compared())
+	if d.Differs {
+		add("diverged", "%s", d.Diverged())
+	}
+	if len(d.Sections) > 0 {
+		add("sections", "%s", strings.Join(d.Sections, ", "))
+	}
+	d.fieldLines(add)
+	for _, r := range d.Reruns {
+		add("rerun", "%s", r.String())
+	}
+	for _, note := range d.Notes {
+		add("note", "%s", note)
+	}
+	if d.Missing != nil {
+		add("missing", "%s", d.Missing)
+	}
+	add("verdict", "%s", d.Verdict())
+	return p.Write(w)
+}
+
+func (s *RecordedSide) describe(name string, add func(name, format string, args ...any)) {
+	add(name, "%s: %s", s.File, s.Recording)
+	for _, r := range s.More {
+		add("", "%s: %s", r.File, r)
+	}
+}
+
+// String describes the recording in one line.
+func (r *Recording) String() string {
+	who := ""
+	if r.Player != nil {
+		if who = fmt.Sprintf("player %d, ", *r.Player); r.Name != "" {
+			who = fmt.Sprintf("player %d (%s), ", *r.Player, r.Name)
+		}
+	}
+	text := fmt.Sprintf("%sbuild %q, %s: %s, %s", who, r.Build, r.Platform, words.Count(r.Ticks, "tick"), words.Count(r.Checks, "checksum"))
+	if n := len(r.States); n > 0 {
+		text += ", " + words.Count(n, "state")
+	}
+	if r.Torn {
+		text += ", torn"
+	}
+	return text
+}
+
+// commandLines describes the commands that differ. A tick of the lines is one less than the tick of a replay.
+func (d *Divergence) commandLines() []string {
+	if d.Commands == nil {
+		return []string{fmt.Sprintf("the same up to tick %d", min(d.A.Ticks, d.B.Ticks))}
+	}
+	lines := d.Commands.Lines()
+	lines[0] += fmt.Sprintf(" (t %d in the recordings)", d.Frame.Tick-1)
+	return lines
+}
+
+func (d *Divergence) compared() string {
+	if d.Differed == 0 {
+		return fmt.Sprintf("the checksums of %s, all equal", words.Count(d.Compared, "tick"))
+	}
+	return fmt.Sprintf("the checksums of %s, which differ at %d", words.Count(d.Compared, "tick"), d.Differed)
+}
+
+// Diverged says when the states begin to differ.
+func (d *Divergence) Diverged() string {
+	switch {
+	case d.Exact:
+		return fmt.Sprintf("at tick %d", d.Tick)
+	case !d.Known:
+		return fmt.Sprintf("not after tick %d, the first that both know", d.Tick)
+	}
+	return fmt.Sprintf("after tick %d, and not after tick %d", d.Agreed, d.Tick)
+}
+
+func (d *Divergence) fieldLines(add func(name, format string, args ...any)) {
+	if d.FieldsTick == 0 && d.Fields.Total == 0 {
+		return
+	}
+	later := ""
+	if d.Differs && d.FieldsTick > d.Tick {
+		later = ", the next state that both have"
+	}
+	if d.Fields.Total == 0 {
+		at := ""
+		if d.path != "" {
+			at = " at " + d.path
+		}
+		add("state", "tick %d: nothing differs%s", d.FieldsTick, at)
+		return
+	}
+	add("state", "tick %d: %s in %s%s", d.FieldsTick, words.Plural(d.Fields.Total, "field", "differs", "differ"), words.Count(len(d.Places.List), "place"), later)
+	for _, line := range d.Places.Lines(d.limit) {
+		add("", "%s", line)
+	}
+}
+
+// String says how the recording differs from the first one of its side.
+func (r *Rerun) String() string {
+	if r.Commands {
+		return fmt.Sprintf("%s has other commands than the first recording of %s in tick %d: only the ticks before are used", r.File, r.Side, r.Tick)
+	}
+	in := ""
+	if len(r.Sections) > 0 {
+		in = " in " + strings.Join(r.Sections, ", ")
+	}
+	return fmt.Sprintf("%s differs from the first recording of %s at tick %d%s, from the same commands", r.File, r.Side, r.Tick, in)
+}
+
+// wrapped breaks a text at spaces into lines of at most 69 columns, which is 80 without the names of a Page.
+func wrapped(text string) (lines []string) {
+	const most = 69
+	line := ""
+	for _, word := range strings.Split(text, " ") {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > most {
+			lines, line = append(lines, line), "  "+word
+			continue
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+// MarshalJSON returns the result as samestep replay bisect --json prints it.
+func (d *Divergence) MarshalJSON() ([]byte, error) {
+	type plain Divergence // without this method
+	return json.Marshal(struct {
+		*plain
+		Same    bool   `json:"same"`
+		Verdict string `json:"verdict"`
+	}{(*plain)(d), d.Cause == CauseNone, d.Verdict()})
+}

@@ -1,0 +1,79 @@
+package desync_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// Two machines have recorded a match of another engine (docs/import.md). They are compared like samestep replay bisect does.
+func ExampleCompareRecordings() {
+	read := func(file []byte, name string) *desync.Recording {
+		r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			panic(err)
+		}
+		found, err := desync.ReadRecording(r, name)
+		if err != nil {
+			panic(err)
+		}
+		return found
+	}
+	a, b := read(recorded{by: 0}.replay(), "a.jsonl"), read(recorded{by: 1, wrong: 6}.replay(), "b.jsonl")
+	d, err := desync.CompareRecordings([]*desync.Recording{a}, []*desync.Recording{b}, desync.RecordingOptions{Limit: 5})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var missing *desync.MissingStates = d.Missing
+	fmt.Println(d.Cause == desync.CauseStates, d.Tick, d.Sections, missing.Dump)
+
+	// Both machines play the match again with that, and record the states.
+	states := []int{5, 6}
+	all := []*desync.Recording{a, b, read(recorded{by: 0, states: states}.replay(), "a2.jsonl"), read(recorded{by: 1, wrong: 6, states: states}.replay(), "b2.jsonl")}
+	sideA, sideB, err := desync.SidesOf(all)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if d, err = desync.CompareRecordings(sideA, sideB, desync.RecordingOptions{}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	d.WriteText(os.Stdout)
+	// Output:
+	// true 6 [X] 5,6
+	// A          a.jsonl: player 0, build "1", plan9/mips: 10 ticks, 10 checksums
+	//            a2.jsonl: player 0, build "1", plan9/mips: 10 ticks, 10 checksums, 2
+	//              states
+	// B          b.jsonl: player 1, build "1", plan9/mips: 10 ticks, 10 checksums
+	//            b2.jsonl: player 1, build "1", plan9/mips: 10 ticks, 10 checksums, 2
+	//              states
+	// commands   the same up to tick 10
+	// compared   the checksums of 10 ticks, which differ at 4
+	// diverged   at tick 6
+	// sections   X
+	// state      tick 6: 1 field differs in 1 place
+	//            X 9 → 9.000001 (1 ulp)
+	// verdict    the machines computed different states from the same commands
+}
+
+// What is compared: sides with their recordings, and what a second run has shown.
+func ExampleDivergence() {
+	var d desync.Divergence
+	var side desync.RecordedSide = d.A
+	fmt.Println(len(side.More), len(d.Reruns))
+	r := desync.Rerun{Side: "A", File: "a2.jsonl", Tick: 40, Sections: []string{"Units"}}
+	fmt.Println(&r)
+	for _, cause := range []desync.DivergenceCause{desync.CauseNone, desync.CauseCommands, desync.CauseStates, desync.CauseStart, desync.CauseRerun} {
+		fmt.Print(cause, " ")
+	}
+	fmt.Println()
+	// Output:
+	// 0 0
+	// a2.jsonl differs from the first recording of A at tick 40 in Units, from the same commands
+	// none commands states beginning nondeterminism
+}

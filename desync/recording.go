@@ -1,0 +1,279 @@
+package desync
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/internal/matchlog"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// ErrNoRecording means that a replay is not an imported match.
+var ErrNoRecording = errors.New("not a match of another engine")
+
+// A Recording is what one machine has recorded of a match of another engine (docs/import.md). JSON has what describes it.
+type Recording struct {
+	File     string           `json:"file"`
+	Game     string           `json:"game"`
+	Match    string           `json:"match"`            // recordings with the same text are of one match; "" if it is not known
+	Player   *lockstep.Player `json:"player,omitempty"` // whose machine recorded; nil for a server or a converter
+	Name     string           `json:"name,omitempty"`   // of the player
+	Build    string           `json:"build"`
+	Platform string           `json:"platform"`
+	Sections []string         `json:"sections,omitempty"` // the parts of the state that have checksums of their own
+	Type     string           `json:"type,omitempty"`     // of the state, as text
+	Ticks    lockstep.Tick    `json:"ticks"`
+	Torn     bool             `json:"torn"`   // it ends early: some commands of its last tick may be missing
+	Checks   int              `json:"checks"` // ticks with a checksum of this machine, or without a Player the agreed one
+	States   []lockstep.Tick  `json:"states"` // ticks of which it has the state
+
+	reader *replay.Reader
+	schema *state.Schema
+	sums   []recordedSum // by tick
+	pool   []uint64      // the checksums of sections
+	dumps  []recordedState
+}
+
+// A recordedSum is a checksum of a recording.
+type recordedSum struct {
+	hash uint64
+	tick lockstep.Tick
+	at   int32 // of the first checksum of its sections in the pool, counted from 1; 0 without them
+}
+
+// A recordedState is a state of a recording, without its bytes.
+type recordedState struct {
+	tick lockstep.Tick
+	hash uint64 // of its bytes
+}
+
+// ReadRecording reads an imported match. name is that of its file. The error wraps [ErrNoRecording] if r is another replay.
+// A file that is damaged or ends early is a torn recording.
+func ReadRecording(r *replay.Reader, name string) (*Recording, error) {
+	own, err := r.Reopen()
+	if err != nil {
+		return nil, err
+	}
+	p := &recordingReader{found: &Recording{File: name, reader: own, States: []lockstep.Tick{}}}
+	err = replay.Play(own, nil, p.record)
+	f := p.found
+	var damage *replay.DamageError
+	switch {
+	case p.header == nil || err != nil && !errors.As(err, &damage):
+		return nil, err
+	case err != nil || !p.ended:
+		f.Torn = true
+	}
+	slices.SortStableFunc(f.sums, func(a, b recordedSum) int { return int(a.tick) - int(b.tick) })
+	slices.SortStableFunc(f.dumps, func(a, b recordedState) int { return int(a.tick) - int(b.tick) })
+	f.dumps = slices.CompactFunc(f.dumps, func(a, b recordedState) bool { return a.tick == b.tick })
+	f.Checks = len(f.sums)
+	for _, d := range f.dumps {
+		f.States = append(f.States, d.tick)
+	}
+	return f, nil
+}
+
+// HasRecording reports whether a replay is an imported match with more than commands, checksums and notes.
+func HasRecording(r *replay.Reader) bool {
+	own, err := r.Reopen()
+	if err != nil {
+		return false
+	}
+	for range 8 { // the line of the header follows the first keyframe, and maybe a note
+		rec, err := own.Next()
+		if err != nil || rec.Kind == record.KindHeader && rec.Header.Engine != replay.ForeignEngine {
+			return false
+		}
+		if rec.Kind == record.KindForeign {
+			return true
+		}
+	}
+	return false
+}
+
+// SidesOf divides recordings of two machines: the first and the second one are of A and B, and each further one is of the
+// side that has the same player, build and platform. If both sides have the same, the recordings alternate.
+func SidesOf(all []*Recording) (a, b []*Recording, err error) {
+	if len(all) < 2 {
+		return nil, nil, fmt.Errorf("got %d recordings, want at least two", len(all))
+	}
+	a, b = all[:1:1], all[1:2:2]
+	for i, r := range all[2:] {
+		isA, isB := r.sameMachine(a[0]), r.sameMachine(b[0])
+		switch {
+		case !isA && !isB:
+			return nil, nil, fmt.Errorf("%s is of another player, build or platform than %s and %s", r.File, a[0].File, b[0].File)
+		case isA && (!isB || i%2 == 0):
+			a = append(a, r)
+		default:
+			b = append(b, r)
+		}
+	}
+	return a, b, nil
+}
+
+func (r *Recording) sameMachine(o *Recording) bool {
+	samePlayer := (r.Player == nil) == (o.Player == nil) && (r.Player == nil || *r.Player == *o.Player)
+	return samePlayer && r.Build == o.Build && r.Platform == o.Platform
+}
+
+// A recordingReader makes a Recording of records.
+type recordingReader struct {
+	found   *Recording
+	header  *lockstep.Header
+	lines   foreignLines
+	pending []matchlog.Entry // checksums of the present tick, with those of the sections
+	silent  bool             // the player reports no checksums
+	ended   bool
+}
+
+func (p *recordingReader) record(rec *record.Record) error {
+	f := p.found
+	if rec.Ticks() > 0 {
+		f.Ticks = rec.Tick
+	}
+	switch rec.Kind {
+	case record.KindHeader:
+		if rec.Header.Engine != replay.ForeignEngine {
+			return fmt.Errorf("desync: %w: its engine is %s", ErrNoRecording, rec.Header.Engine)
+		}
+		p.header = rec.Header
+		f.Game, f.Build, f.Platform = p.header.Game, p.header.Build, p.header.Platform
+	case record.KindForeign:
+		return p.foreign(rec)
+	case record.KindNote:
+		switch own := f.Player != nil && rec.Player == *f.Player; {
+		case own && rec.Topic == TopicReports:
+			p.silent = rec.Text != "yes"
+		case own && rec.Topic == record.TopicName:
+			f.Name = rec.Text
+		}
+	case record.KindChecksum:
+		if !p.silent {
+			return p.sum(rec)
+		}
+	case record.KindMismatch:
+		if f.Player != nil && rec.Player == *f.Player {
+			return p.sum(rec)
+		}
+	case record.KindEnd:
+		p.ended, f.Torn = true, rec.Text == replay.ForeignTorn
+	}
+	return nil
+}
+
+// foreign reads a line of the recording.
+func (p *recordingReader) foreign(rec *record.Record) error {
+	f := p.found
+	e, err := p.lines.next(rec)
+	switch {
+	case err != nil:
+		return err
+	case e == nil: // the header
+		h := p.lines.header
+		f.Match, f.Sections, f.Type, f.schema = h.Match, h.Sections, h.Type, h.Schema
+		if h.By != matchlog.Nobody {
+			by := lockstep.Player(h.By)
+			f.Player = &by
+		}
+	case f.Player != nil && e.Player != uint8(*f.Player):
+	case e.Dump:
+		if !e.More {
+			//samestep:allow unseen xxHash64 is the same function in assembly and in Go
+			f.dumps = append(f.dumps, recordedState{lockstep.Tick(e.Tick), xxhash.Sum64(e.State)})
+		}
+	case e.Sections != nil:
+		if len(p.pending) > 0 && p.pending[0].Tick != e.Tick || len(p.pending) == int(lockstep.MaxPlayers) {
+			p.pending = p.pending[:0]
+		}
+		p.pending = append(p.pending, *e)
+	}
+	return nil
+}
+
+// sum takes a checksum of this machine. A mismatching one replaces the agreed one of its tick.
+func (p *recordingReader) sum(rec *record.Record) error {
+	f := p.found
+	s := recordedSum{hash: rec.Hash, tick: rec.Tick}
+	for i := range p.pending {
+		if e := &p.pending[i]; e.Tick == uint32(rec.Tick) && e.Hash == rec.Hash {
+			s.at = int32(len(f.pool)) + 1
+			f.pool = append(f.pool, e.Sections...)
+			break
+		}
+	}
+	if last := len(f.sums) - 1; last >= 0 && f.sums[last].tick == s.tick {
+		f.sums[last] = s
+		return nil
+	}
+	if len(f.sums) == matchlog.MaxEntries || len(f.pool) > matchlog.MaxSums {
+		return fmt.Errorf("desync: %w: more than %d checksums, or %d of sections", replay.ErrLimit, matchlog.MaxEntries, matchlog.MaxSums)
+	}
+	f.sums = append(f.sums, s)
+	return nil
+}
+
+// state returns the state of a tick, which the recording has.
+func (r *Recording) state(t lockstep.Tick) ([]byte, error) {
+	own, err := r.reader.Reopen()
+	if err != nil {
+		return nil, err
+	}
+	var found []byte
+	var lines foreignLines
+	err = replay.Play(own, nil, func(rec *record.Record) error {
+		if rec.Kind != record.KindForeign {
+			return nil
+		}
+		e, err := lines.next(rec)
+		if err == nil && e != nil && e.Dump && !e.More && e.Tick == uint32(t) && (r.Player == nil || e.Player == uint8(*r.Player)) {
+			found, err = e.State, io.EOF
+		}
+		return err
+	})
+	if found != nil {
+		return found, nil
+	}
+	if err == nil || errors.As(err, new(*replay.DamageError)) {
+		err = fmt.Errorf("desync: %s has no state of tick %d any more", r.File, t)
+	}
+	return nil, err
+}
+
+// foreignLines reads the lines of a recording in a replay.
+type foreignLines struct {
+	header *matchlog.Header
+	states matchlog.States
+}
+
+// next reads the line of a record. It returns nil for the header, which is the first. The last part of a state is the whole.
+func (l *foreignLines) next(rec *record.Record) (*matchlog.Entry, error) {
+	if l.header == nil {
+		h, err := matchlog.ParseHeader(rec.Line)
+		if err != nil {
+			return nil, lineError(rec, err)
+		}
+		l.header, l.states.Schema = &h, h.Schema
+		return nil, nil
+	}
+	e, _, err := l.header.ParseEntry(rec.Line)
+	if err == nil {
+		err = l.states.Join(&e)
+	}
+	if err != nil {
+		return nil, lineError(rec, err)
+	}
+	return &e, nil
+}
+
+func lineError(rec *record.Record, err error) error {
+	return fmt.Errorf("desync: a line after tick %d: %w: %w", rec.Tick, matchlog.ErrMalformed, err)
+}
