@@ -44,6 +44,9 @@ type divergencePage struct {
 	Cut    bool
 }
 
+// Headline returns the verdict as a sentence.
+func (p *divergencePage) Headline() string { return capital(p.Verdict()) }
+
 // A divergenceRow describes one recording.
 type divergenceRow struct {
 	*Recording

@@ -124,3 +124,33 @@ func TestUnpackedLeavesNothing(t *testing.T) {
 		t.Errorf("read after Close: got %v", err)
 	}
 }
+
+// A converted file is read as what it was converted to, and stays as it is.
+func TestConvert(t *testing.T) {
+	_, file := exampleFile()
+	path := write(t, []byte("lines"))
+	f, err := replay.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	refused := errors.New("refused")
+	if err := f.Convert(func(_, _ *os.File) error { return refused }); !errors.Is(err, refused) {
+		t.Errorf("got %v, want %v", err, refused)
+	}
+	if err := f.Convert(func(out, in *os.File) error {
+		if b, err := io.ReadAll(in); string(b) != "lines" || err != nil {
+			t.Errorf("got %q, %v", b, err)
+		}
+		_, err := out.Write(file)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := f.Info(); err != nil || info.Ticks != 100 || f.Path() != path {
+		t.Errorf("got %+v, %v, path %s", info, err, f.Path())
+	}
+	if b, err := os.ReadFile(path); string(b) != "lines" || err != nil {
+		t.Errorf("the file became %q, %v", b, err)
+	}
+}
