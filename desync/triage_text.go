@@ -60,7 +60,7 @@ func (t *Triage) Summary() string {
 func (g *CaseGroup) parties() string {
 	var all []string
 	for _, s := range g.Parties {
-		all = append(all, fmt.Sprintf("%s %d", s.Name, s.All))
+		all = append(all, fmt.Sprintf("%d × %s", s.All, s.Name))
 	}
 	return strings.Join(all, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,3 +46,8 @@ func TestProgress(t *testing.T) {
 		t.Errorf("no bar after a second: %q", buf.String())
 	}
 }
+
+// says reports whether an output has a text, wherever its lines end.
+func says(out, text string) bool { return strings.Contains(oneLine(out), oneLine(text)) }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), "") }

@@ -110,11 +110,6 @@ func tooWide(args []string, out string) string {
 	return ""
 }
 
-// says reports whether an output has a text, wherever its lines end.
-func says(out, text string) bool { return strings.Contains(oneLine(out), oneLine(text)) }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), "") }
-
 // Control: a line that is too wide is found, and others are not.
 func TestTooWide(t *testing.T) {
 	long := strings.Repeat("→", 80)
