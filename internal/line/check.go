@@ -29,7 +29,7 @@ func Check(ctx context.Context, o program.TestJob) (*Result, error) {
 	}
 	defer os.RemoveAll(folder)
 	from := time.Now()
-	s := &search{folder: folder, result: &Result{Mode: Checked}}
+	s := &search{folder: folder, finder: finderIn(folder), head: &lockstep.Header{}, result: &Result{Mode: Checked}}
 	a := s.side("A", o.Dir)
 	if err := a.buildTest(ctx, &o); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func Check(ctx context.Context, o program.TestJob) (*Result, error) {
 	}
 	s.result.RunSeconds = time.Since(built).Seconds()
 	r := &done.result
-	s.head, s.Tick = &lockstep.Header{StateSchema: r.Schema}, lockstep.Tick(r.Tick)
+	s.head.StateSchema, s.Tick = r.Schema, lockstep.Tick(r.Tick)
 	s.result.First, s.result.Last = s.Tick-1, s.Tick
 	s.result.Sides = [2]string{"the match", wayOf(r)}
 	var before map[string]lastWrite
