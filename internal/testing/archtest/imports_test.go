@@ -124,7 +124,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/archtest", tests: []string{"lockstep/determinism"}},
 	{pattern: "internal/testing/testenv"},
 	{pattern: "internal/testing/script", modules: []string{dataTests}},
-	{pattern: "internal/matchlog", own: []string{"state"}},
+	{pattern: "internal/matchlog", own: []string{"state"}, tests: []string{"recorder"}},
 	{pattern: "internal/nullgame", own: []string{"lockstep"}},
 	{pattern: "internal/testing/dots", own: slices.Concat(live, []string{"replay", "fixed"})},
 	{pattern: "internal/testing/drift", own: slices.Concat(live, []string{"replay", "fixed"})},
