@@ -126,8 +126,9 @@ func TestSessionText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"\nbreak step hold.step\ncontinue\n", "\nbreak panicked runtime.gopanic\n", "watch -w *(*int64)(address)\n"} {
-		if hasWatchpoints() != strings.Contains(string(script), want) && (hasWatchpoints() || !strings.HasPrefix(want, "watch")) {
-			t.Errorf("got\n%s\nwant %q", script, want)
+		wanted := hasWatchpoints() || !strings.HasPrefix(want, "watch")
+		if strings.Contains(string(script), want) != wanted {
+			t.Errorf("got\n%s\nwith %q: want %v", script, want, wanted)
 		}
 	}
 	var b bytes.Buffer
