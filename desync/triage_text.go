@@ -50,6 +50,9 @@ func (t *Triage) Summary() string {
 		s += " in " + words.Seconds(t.Took)
 	}
 	s += fmt.Sprintf(": %s with %s, %d unreadable", words.Count(t.Desyncs, "desync"), words.Count(len(t.Groups), "fingerprint"), len(t.Unreadable)+t.More)
+	if t.Agreeing > 0 {
+		s += fmt.Sprintf("; %s", words.Plural(t.Agreeing, "file", "agrees with others", "agree"))
+	}
 	if t.Dropped > 0 {
 		s += fmt.Sprintf("; %s with further fingerprints", words.Count(t.Dropped, "desync"))
 	}
@@ -67,9 +70,17 @@ func (g *CaseGroup) parties() string {
 
 // shares lists machines by build or platform.
 func shares(list []Share) string {
+	wrong := 0 // 0 also if that is not known
+	for _, s := range list {
+		wrong += s.Differ
+	}
 	var all []string
 	for _, s := range list {
-		all = append(all, fmt.Sprintf("%s (%d of %s wrong)", s.Name, s.Differ, words.Count(s.All, "machine")))
+		text := fmt.Sprintf("%s (%s)", s.Name, words.Count(s.All, "machine"))
+		if wrong > 0 {
+			text = fmt.Sprintf("%s (%d of %s wrong)", s.Name, s.Differ, words.Count(s.All, "machine"))
+		}
+		all = append(all, text)
 	}
 	return strings.Join(all, ", ")
 }
