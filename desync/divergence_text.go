@@ -73,7 +73,7 @@ func (d *Divergence) WriteText(w io.Writer) error {
 	d.A.describe("A", add)
 	d.B.describe("B", add)
 	for i, line := range d.commandLines() {
-		add([]string{"commands", ""}[min(i, 1)], "%s", line)
+		add(words.First("commands", i), "%s", line)
 	}
 	add("compared", "%s", d.compared())
 	if d.Differs {

@@ -26,21 +26,13 @@ func (t *Triage) WriteText(w io.Writer) error {
 		p.Line("", "example: %s", g.Example)
 	}
 	for i, u := range t.Unreadable {
-		p.Line(once("unreadable", i), "%s: %s", u.Name, strings.TrimPrefix(u.Error, u.Name+": "))
+		p.Line(words.First("unreadable", i), "%s: %s", u.Name, strings.TrimPrefix(u.Error, u.Name+": "))
 	}
 	if t.More > 0 {
 		p.Line("", "and %s", words.Count(t.More, "more file"))
 	}
 	p.Line("in all", "%s", t.Summary())
 	return p.Write(w)
-}
-
-// once returns a name for the first line of several.
-func once(name string, i int) string {
-	if i > 0 {
-		return ""
-	}
-	return name
 }
 
 // Summary returns the numbers of the triage.

@@ -155,21 +155,9 @@ func (d *Session) WriteText(w io.Writer) error {
 		}
 	}
 	p.Line("folder", "%s has the program and its files; remove it afterwards", d.Folder)
-	p.Line("start", "cd %s", quoted(d.Dir))
-	words := d.Command("dlv")
-	for i := range words {
-		words[i] = quoted(words[i])
-	}
-	p.Line("", "%s", strings.Join(words, " "))
+	p.Command("start", "cd", d.Dir)
+	p.Command("", d.Command("dlv")...)
 	return p.Write(w)
-}
-
-// quoted quotes a word for a shell, if need be.
-func quoted(word string) string {
-	if !strings.ContainsAny(word, " \t\"'$&;()<>|*?`#~!") {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Run runs the debugger. Without a terminal, it reads commands from in until its end.

@@ -16,12 +16,35 @@ import (
 )
 
 // A Page gathers lines. Each begins with a name of up to 10 characters, or with spaces if it continues the line before.
-type Page struct{ lines []string }
+type Page struct {
+	lines    []string
+	commands map[int]bool // indexes of the lines that are never wrapped; only looked up
+}
 
 // Line adds a line.
 func (p *Page) Line(name, format string, args ...any) {
 	line := fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...))
 	p.lines = append(p.lines, strings.TrimRight(line, " "))
+}
+
+// First returns the name of a line for the first one of several, and "" for line i > 0, which continues it.
+func First(name string, i int) string {
+	if i > 0 {
+		return ""
+	}
+	return name
+}
+
+// Command adds a line with a command to copy, which stays one line however long it is. [ShellWord] quotes its words.
+func (p *Page) Command(name string, words ...string) {
+	if p.commands == nil {
+		p.commands = make(map[int]bool)
+	}
+	p.commands[len(p.lines)] = true
+	for i := range words {
+		words[i] = ShellWord(words[i])
+	}
+	p.Line(name, "%s", strings.Join(words, " "))
 }
 
 // Lines returns the lines as they were given, each whole, but without control characters.
@@ -33,10 +56,13 @@ func (p *Page) Lines() []string {
 	return all
 }
 
-// Write writes the lines, without control characters, in at most [Width] columns.
+// Write writes the lines, without control characters, in at most [Width] columns, except commands.
 func (p *Page) Write(w io.Writer) error {
-	for _, line := range p.Lines() {
-		if _, err := io.WriteString(w, Wrapped(line)+"\n"); err != nil {
+	for i, line := range p.Lines() {
+		if !p.commands[i] {
+			line = Wrapped(line)
+		}
+		if _, err := io.WriteString(w, line+"\n"); err != nil {
 			return err
 		}
 	}

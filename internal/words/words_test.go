@@ -43,6 +43,27 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// A command to copy is one line, however long it is, and its words are those that a shell gets.
+func TestCommand(t *testing.T) {
+	long := strings.Repeat("/a folder", 12)
+	var p Page
+	p.Line("start", "%s", long)
+	p.Command("", "cd", long, "it's", "x=1", "$HOME")
+	var out strings.Builder
+	if err := p.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if want := "           cd '" + long + `' 'it'\''s' x=1 '$HOME'`; len(lines) < 3 || lines[len(lines)-1] != want {
+		t.Errorf("got %q, want %q", lines, want)
+	}
+	for i, want := range []string{"note", "", ""} {
+		if got := First("note", i); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 type full struct{}
 
 var errFull = errors.New("no room")
