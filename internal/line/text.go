@@ -1,6 +1,7 @@
 package line
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +12,15 @@ import (
 
 // WriteText writes the result for people.
 func (r *Result) WriteText(w io.Writer) error { return r.page().Write(w) }
+
+// MarshalJSON returns the result as samestep desync line --json prints it.
+func (r *Result) MarshalJSON() ([]byte, error) {
+	type plain Result // without this method
+	return json.Marshal(struct {
+		*plain
+		Verdict string `json:"verdict"`
+	}{(*plain)(r), r.Verdict()})
+}
 
 // Lines returns the text that WriteText writes, but each line whole.
 func (r *Result) Lines() []string { return r.page().Lines() }
