@@ -14,7 +14,7 @@ import (
 )
 
 // maxRecordings is how many recordings of one match are compared with each other.
-const maxRecordings = 256
+const maxRecordings = 64
 
 var (
 	errNoMatch     = errors.New(`the header names no "match": compare it by samestep replay bisect`)
