@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/seed-49bee653/samestep/internal/words"
 )
@@ -70,16 +69,11 @@ func (d *Divergence) others() (text string) {
 // texts of the files are escaped.
 func (d *Divergence) WriteText(w io.Writer) error {
 	var p words.Page
-	add := func(name, format string, args ...any) {
-		for _, line := range wrapped(fmt.Sprintf(format, args...)) {
-			p.Line(name, "%s", line)
-			name = ""
-		}
-	}
+	add := p.Line
 	d.A.describe("A", add)
 	d.B.describe("B", add)
 	for i, line := range d.commandLines() {
-		add([]string{"commands", ""}[min(i, 1)], "%s", line)
+		add(words.First("commands", i), "%s", line)
 	}
 	add("compared", "%s", d.compared())
 	if d.Differs {
@@ -187,23 +181,6 @@ func (r *Rerun) String() string {
 		in = " in " + strings.Join(r.Sections, ", ")
 	}
 	return fmt.Sprintf("%s differs from the first recording of %s at tick %d%s, from the same commands", r.File, r.Side, r.Tick, in)
-}
-
-// wrapped breaks a text at spaces into lines of at most 69 columns, which is 80 without the names of a Page.
-func wrapped(text string) (lines []string) {
-	const most = 69
-	line := ""
-	for _, word := range strings.Split(text, " ") {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > most {
-			lines, line = append(lines, line), "  "+word
-			continue
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 // MarshalJSON returns the result as samestep replay bisect --json prints it.

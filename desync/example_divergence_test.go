@@ -9,20 +9,23 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+// readRecording reads the recording of a machine.
+func readRecording(m recorded, name string) *desync.Recording {
+	file := m.replay()
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		panic(err)
+	}
+	found, err := desync.ReadRecording(r, name)
+	if err != nil {
+		panic(err)
+	}
+	return found
+}
+
 // Two machines have recorded a match of another engine (docs/import.md). They are compared like samestep replay bisect does.
 func ExampleCompareRecordings() {
-	read := func(file []byte, name string) *desync.Recording {
-		r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
-		if err != nil {
-			panic(err)
-		}
-		found, err := desync.ReadRecording(r, name)
-		if err != nil {
-			panic(err)
-		}
-		return found
-	}
-	a, b := read(recorded{by: 0}.replay(), "a.jsonl"), read(recorded{by: 1, wrong: 6}.replay(), "b.jsonl")
+	a, b := readRecording(recorded{by: 0}, "a.jsonl"), readRecording(recorded{by: 1, wrong: 6}, "b.jsonl")
 	d, err := desync.CompareRecordings([]*desync.Recording{a}, []*desync.Recording{b}, desync.RecordingOptions{Limit: 5})
 	if err != nil {
 		fmt.Println(err)
@@ -33,7 +36,7 @@ func ExampleCompareRecordings() {
 
 	// Both machines play the match again with that, and record the states.
 	states := []int{5, 6}
-	all := []*desync.Recording{a, b, read(recorded{by: 0, states: states}.replay(), "a2.jsonl"), read(recorded{by: 1, wrong: 6, states: states}.replay(), "b2.jsonl")}
+	all := []*desync.Recording{a, b, readRecording(recorded{by: 0, states: states}, "a2.jsonl"), readRecording(recorded{by: 1, wrong: 6, states: states}, "b2.jsonl")}
 	sideA, sideB, err := desync.SidesOf(all)
 	if err != nil {
 		fmt.Println(err)

@@ -28,6 +28,9 @@ const (
 	// ClassUnstable: the machine had another result each time.
 	ClassUnstable Class = "rules without a fixed result"
 
+	// ClassBeginning: two recordings of another engine begin with different states.
+	ClassBeginning Class = "beginning"
+
 	// ClassUnknown: the machine did not compute the ticks again.
 	ClassUnknown Class = "unknown"
 )

@@ -81,22 +81,27 @@ func ReadRecording(r *replay.Reader, name string) (*Recording, error) {
 	return f, nil
 }
 
-// HasRecording reports whether a replay is an imported match with more than commands, checksums and notes.
-func HasRecording(r *replay.Reader) bool {
+// RecordedMatch reports whether a replay is an imported match with more than commands, checksums and notes, and returns
+// [Recording.Match] of it. It reads only the beginning.
+func RecordedMatch(r *replay.Reader) (match string, ok bool) {
 	own, err := r.Reopen()
 	if err != nil {
-		return false
+		return "", false
 	}
+	var lines foreignLines
 	for range 8 { // the line of the header follows the first keyframe, and maybe a note
 		rec, err := own.Next()
 		if err != nil || rec.Kind == record.KindHeader && rec.Header.Engine != replay.ForeignEngine {
-			return false
+			return "", false
 		}
 		if rec.Kind == record.KindForeign {
-			return true
+			if _, err := lines.next(rec); err == nil {
+				match = lines.header.Match
+			}
+			return match, true
 		}
 	}
-	return false
+	return "", false
 }
 
 // SidesOf divides recordings of two machines: the first and the second one are of A and B, and each further one is of the

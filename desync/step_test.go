@@ -132,7 +132,7 @@ changes    1 field in 1 place
 `},
 	} {
 		got := linesOf(t, stepOf(t, r, "", c.tick, c.options))
-		got = regexp.MustCompile(`Rand.Hi \d+ → .*(\n +of Rand\))?`).ReplaceAllString(got, "Rand.Hi RAND")
+		got = regexp.MustCompile(`Rand.Hi \d+ → .*(\n {15}.*)?`).ReplaceAllString(got, "Rand.Hi RAND")
 		if diff := cmp.Diff(c.want[1:], got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}

@@ -24,17 +24,17 @@ func (s *Step) add(p *words.Page) {
 	s.addCommands(p)
 	for i := range s.Phases {
 		x := &s.Phases[i]
-		p.Line(first("phases", i), "%s: changes %s", x.name(), x.Did.count())
+		p.Line(words.First("phases", i), "%s: changes %s", x.name(), x.Did.count())
 		s.addChanges(p, &x.Did)
 	}
 	for i, e := range s.Events {
-		p.Line(first("events", i), "%s", e)
+		p.Line(words.First("events", i), "%s", e)
 	}
 	if s.Silent > 0 {
-		p.Line(first("events", len(s.Events)), "and %s more", words.Count(s.Silent, "event"))
+		p.Line(words.First("events", len(s.Events)), "and %s more", words.Count(s.Silent, "event"))
 	}
 	for i := range s.Draws {
-		p.Line(first("draws", i), "%s", s.Draws[i].String())
+		p.Line(words.First("draws", i), "%s", s.Draws[i].String())
 	}
 	if s.Panic != "" {
 		p.Line("panic", "%s", s.Panic)
@@ -78,7 +78,7 @@ func (s *Step) title() string {
 func (s *Step) addCommands(p *words.Page) {
 	for i := range s.Commands {
 		c := &s.Commands[i]
-		p.Line(first("commands", i), "#%d %s", c.Sequence, c.Text)
+		p.Line(words.First("commands", i), "#%d %s", c.Sequence, c.Text)
 		if c.Refused != "" {
 			p.Line("", "  refused, if it came now: %s", c.Refused)
 		}
@@ -91,7 +91,7 @@ func (s *Step) addCommands(p *words.Page) {
 	}
 	switch {
 	case s.More > 0:
-		p.Line(first("commands", len(s.Commands)), "and %s more", words.Count(s.More, "command"))
+		p.Line(words.First("commands", len(s.Commands)), "and %s more", words.Count(s.More, "command"))
 		if s.MoreDid != nil {
 			p.Line("", "  changes %s", s.MoreDid.count())
 			s.addChanges(p, s.MoreDid)
@@ -148,12 +148,4 @@ func (x *StepPhase) name() string {
 		return "before the first"
 	}
 	return x.Name
-}
-
-// first returns a name for the first line of several.
-func first(name string, i int) string {
-	if i > 0 {
-		return ""
-	}
-	return name
 }

@@ -9,6 +9,7 @@ import (
 // A Case is one desync, for a [Triage].
 type Case struct {
 	Name        string    // of its file
+	Files       int       // that it was found in; 0 means 1
 	Written     time.Time // when the file was written; zero if that is not known
 	Fingerprint Fingerprint
 	Party       Party
@@ -37,10 +38,11 @@ func (e *Explanation) Case(name string, written time.Time) Case {
 
 // A Triage groups desyncs by their fingerprints. Its size is bounded.
 type Triage struct {
-	Files      int           `json:"files"`   // that were added
-	Desyncs    int           `json:"desyncs"` // of them, explained
-	Groups     []*CaseGroup  `json:"groups"`  // after Sort, the largest first
-	Dropped    int           `json:"dropped"` // desyncs of groups beyond the limit
+	Files      int           `json:"files"`    // that were added
+	Desyncs    int           `json:"desyncs"`  // that they show
+	Agreeing   int           `json:"agreeing"` // files that were compared with each other, and do not differ
+	Groups     []*CaseGroup  `json:"groups"`   // after Sort, the largest first
+	Dropped    int           `json:"dropped"`  // desyncs of groups beyond the limit
 	Unreadable []Unreadable  `json:"unreadable"`
 	More       int           `json:"more_unreadable"` // beyond the limit
 	Took       time.Duration `json:"-"`               // 0 if it is not known
@@ -76,7 +78,7 @@ type Share struct {
 
 // Add adds a case.
 func (t *Triage) Add(c Case) {
-	t.Files++
+	t.Files += max(c.Files, 1)
 	t.Desyncs++
 	g := t.group(c.Fingerprint)
 	if g == nil {
@@ -139,6 +141,12 @@ func counted(list []Share, name string, differs bool) []Share {
 		list[i].Differ++
 	}
 	return list
+}
+
+// Agree adds files that were compared with each other, and do not differ.
+func (t *Triage) Agree(files int) {
+	t.Files += files
+	t.Agreeing += files
 }
 
 // Fail adds a file that could not be explained.

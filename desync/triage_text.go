@@ -26,21 +26,13 @@ func (t *Triage) WriteText(w io.Writer) error {
 		p.Line("", "example: %s", g.Example)
 	}
 	for i, u := range t.Unreadable {
-		p.Line(once("unreadable", i), "%s: %s", u.Name, strings.TrimPrefix(u.Error, u.Name+": "))
+		p.Line(words.First("unreadable", i), "%s: %s", u.Name, strings.TrimPrefix(u.Error, u.Name+": "))
 	}
 	if t.More > 0 {
 		p.Line("", "and %s", words.Count(t.More, "more file"))
 	}
 	p.Line("in all", "%s", t.Summary())
 	return p.Write(w)
-}
-
-// once returns a name for the first line of several.
-func once(name string, i int) string {
-	if i > 0 {
-		return ""
-	}
-	return name
 }
 
 // Summary returns the numbers of the triage.
@@ -50,6 +42,9 @@ func (t *Triage) Summary() string {
 		s += " in " + words.Seconds(t.Took)
 	}
 	s += fmt.Sprintf(": %s with %s, %d unreadable", words.Count(t.Desyncs, "desync"), words.Count(len(t.Groups), "fingerprint"), len(t.Unreadable)+t.More)
+	if t.Agreeing > 0 {
+		s += fmt.Sprintf("; %s", words.Plural(t.Agreeing, "file", "agrees with others", "agree"))
+	}
 	if t.Dropped > 0 {
 		s += fmt.Sprintf("; %s with further fingerprints", words.Count(t.Dropped, "desync"))
 	}
@@ -67,9 +62,17 @@ func (g *CaseGroup) parties() string {
 
 // shares lists machines by build or platform.
 func shares(list []Share) string {
+	wrong := 0 // 0 also if that is not known
+	for _, s := range list {
+		wrong += s.Differ
+	}
 	var all []string
 	for _, s := range list {
-		all = append(all, fmt.Sprintf("%s (%d of %s wrong)", s.Name, s.Differ, words.Count(s.All, "machine")))
+		text := fmt.Sprintf("%s (%s)", s.Name, words.Count(s.All, "machine"))
+		if wrong > 0 {
+			text = fmt.Sprintf("%s (%d of %s wrong)", s.Name, s.Differ, words.Count(s.All, "machine"))
+		}
+		all = append(all, text)
 	}
 	return strings.Join(all, ", ")
 }

@@ -155,12 +155,8 @@ func (d *Session) WriteText(w io.Writer) error {
 		}
 	}
 	p.Line("folder", "%s has the program and its files; remove it afterwards", d.Folder)
-	p.Command("start", "cd "+words.ShellWord(d.Dir))
-	command := d.Command("dlv")
-	for i := range command {
-		command[i] = words.ShellWord(command[i])
-	}
-	p.Command("", strings.Join(command, " "))
+	p.Command("start", "cd", d.Dir)
+	p.Command("", d.Command("dlv")...)
 	return p.Write(w)
 }
 

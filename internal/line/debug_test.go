@@ -114,7 +114,7 @@ func TestDebug(t *testing.T) {
 // The script and the text for people name everything that the debugger needs.
 func TestSessionText(t *testing.T) {
 	s := &Session{
-		Tick: 78, Folder: t.TempDir(), Dir: "/my game", Binary: "/x/rules.exe", Job: "/x/job.json", Built: "2", Recorded: "1",
+		Tick: 78, Folder: t.TempDir(), Dir: "/my game", Binary: "/x/" + strings.Repeat("long/", 20) + "rules.exe", Job: "/x/job.json", Built: "2", Recorded: "1",
 		Step:  program.Function{Name: "hold.step", File: "/my game/step.go", Line: 6},
 		Field: &program.Field{Path: "Units[26].Pos.X", Value: "16.5", Type: "int64", FractionBits: 32},
 	}
@@ -138,7 +138,7 @@ func TestSessionText(t *testing.T) {
 	for _, want := range []string{
 		"tick       78, of the sources in /my game\n           they are build \"2\", and the match is of build \"1\"\n",
 		"step       hold.step at /my game/step.go:6\nfield      Units[26].Pos.X is 16.5 before the tick\n",
-		"start      cd '/my game'\n           dlv exec /x/rules.exe --init " + s.Script + " -- /x/job.json\n",
+		"start      cd '/my game'\n           dlv exec " + s.Binary + " --init " + s.Script + " -- /x/job.json\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("got\n%s\nwant\n%s", &b, want)

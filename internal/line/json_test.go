@@ -19,7 +19,7 @@ func TestResultJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range strings.Fields(`mode sides first last tick fields path values phase panics finding reason where file line func source text entity
+	for _, key := range strings.Fields(`verdict mode sides first last tick fields path values phase panics finding reason where file line func source text entity
 		written written_tick writes place name seen probes events dropped build_seconds run_seconds`) {
 		if !strings.Contains(string(b), `"`+key+`":`) {
 			t.Errorf("got no %s in %s", key, b)

@@ -104,7 +104,7 @@ func (s *Summary) WriteText(w io.Writer) error {
 				p.Line("", "and %d more", len(g.Files)-i)
 				break
 			}
-			p.Line(once("files", i), "%s", f)
+			p.Line(words.First("files", i), "%s", f)
 		}
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package line
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +12,15 @@ import (
 
 // WriteText writes the result for people.
 func (r *Result) WriteText(w io.Writer) error { return r.page().Write(w) }
+
+// MarshalJSON returns the result as samestep desync line --json prints it.
+func (r *Result) MarshalJSON() ([]byte, error) {
+	type plain Result // without this method
+	return json.Marshal(struct {
+		*plain
+		Verdict string `json:"verdict"`
+	}{(*plain)(r), r.Verdict()})
+}
 
 // Lines returns the text that WriteText writes, but each line whole.
 func (r *Result) Lines() []string { return r.page().Lines() }
@@ -35,11 +45,11 @@ func (r *Result) page() *words.Page {
 	p.Line("sides", "A: %s", r.Sides[0])
 	p.Line("", "B: %s", r.Sides[1])
 	for i, text := range r.Notes {
-		p.Line(once("note", i), "%s", text)
+		p.Line(words.First("note", i), "%s", text)
 	}
 	if r.Reported != nil {
 		for i, text := range r.Reported.Text {
-			p.Line(once("bundle", i), "%s", text)
+			p.Line(words.First("bundle", i), "%s", text)
 		}
 	}
 	if r.Tick == 0 {
@@ -53,7 +63,7 @@ func (r *Result) page() *words.Page {
 		}
 	}
 	for i, f := range r.Fields {
-		p.Line(once("state", i), "%s: %s | %s", f.Path, f.Values[0], f.Values[1])
+		p.Line(words.First("state", i), "%s: %s | %s", f.Path, f.Values[0], f.Values[1])
 	}
 	r.addFinding(p)
 	if r.Dropped > 0 {
@@ -79,7 +89,7 @@ func (r *Result) addFinding(p *words.Page) {
 		p.Line("phase", "%s", r.Phase)
 	}
 	for i, x := range r.Streams {
-		p.Line(once("stream", i), "%s", x)
+		p.Line(words.First("stream", i), "%s", x)
 	}
 	if r.Finding == nil {
 		p.Line("verdict", "%s", r.Verdict())
@@ -91,14 +101,6 @@ func (r *Result) addFinding(p *words.Page) {
 var sideNames = [2]string{"A", "B"}
 
 func seconds(s float64) string { return words.Seconds(time.Duration(s * float64(time.Second))) }
-
-// once returns a name for the first line of several.
-func once(name string, i int) string {
-	if i > 0 {
-		return ""
-	}
-	return name
-}
 
 // same says what was compared when nothing differs.
 func (r *Result) same() string {
@@ -141,7 +143,7 @@ func (f *Finding) add(p *words.Page) {
 	}
 	for i := range f.Path {
 		step := &f.Path[len(f.Path)-1-i]
-		p.Line(once("called", i), "%s at %s:%d", step.Func, step.File, step.Line)
+		p.Line(words.First("called", i), "%s at %s:%d", step.Func, step.File, step.Line)
 	}
 	f.addWrites(p)
 }
@@ -152,7 +154,7 @@ func (f *Finding) addWrites(p *words.Page) {
 		if w.Seen {
 			mark = "  <- the field that differs"
 		}
-		p.Line(once("then", i), "%s:%d  %s%s: %s | %s%s", w.Place.File, w.Place.Line, entityPrefix(w.Entity), w.Name, none(w.Values[0]), none(w.Values[1]), mark)
+		p.Line(words.First("then", i), "%s:%d  %s%s: %s | %s%s", w.Place.File, w.Place.Line, entityPrefix(w.Entity), w.Name, none(w.Values[0]), none(w.Values[1]), mark)
 	}
 }
 

@@ -28,11 +28,25 @@ func (p *Page) Line(name, format string, args ...any) {
 	p.add(name, fmt.Sprintf(format, args...), false)
 }
 
-// Command adds a line with a command, which stays on one line however long it is, so that people can copy it.
-func (p *Page) Command(name, command string) { p.add(name, command, true) }
+// Command adds a line with a command to copy, which stays one line however long it is. [ShellWord] quotes its words.
+func (p *Page) Command(name string, words ...string) {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = ShellWord(w)
+	}
+	p.add(name, strings.Join(quoted, " "), true)
+}
 
 func (p *Page) add(name, text string, whole bool) {
 	p.lines = append(p.lines, pageLine{strings.TrimRight(fmt.Sprintf("%-10s %s", name, text), " "), whole})
+}
+
+// First returns the name of a line for the first one of several, and "" for line i > 0, which continues it.
+func First(name string, i int) string {
+	if i > 0 {
+		return ""
+	}
+	return name
 }
 
 // Lines returns the lines as they were given, each whole, but without control characters.

@@ -43,19 +43,24 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// A command stays on one line, so that people can copy it, and its words are quoted for a shell.
+// A command to copy is one line, however long it is, and its words are those that a shell gets.
 func TestCommand(t *testing.T) {
+	long := strings.Repeat("/a folder", 12)
 	var p Page
-	long := strings.Repeat("long ", 30) + "name"
-	p.Line("file", "%s", long)
-	p.Command("start", "cat "+ShellWord(long)+" "+ShellWord("it's")+" "+ShellWord("a/b-1.ssr")+" "+ShellWord(""))
+	p.Line("start", "%s", long)
+	p.Command("", "cd", long, "it's", "x=1", "$HOME")
 	var out strings.Builder
 	if err := p.Write(&out); err != nil {
 		t.Fatal(err)
 	}
-	_, command, _ := strings.Cut(out.String(), "\nstart      ")
-	if want := "cat '" + long + `' 'it'\''s' a/b-1.ssr ''` + "\n"; command != want || strings.Count(out.String(), "\n") != 4 {
-		t.Errorf("got %q", out.String())
+	lines := strings.SplitAfter(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if want := "           cd '" + long + `' 'it'\''s' x=1 '$HOME'`; len(lines) < 3 || lines[len(lines)-1] != want {
+		t.Errorf("got %q, want %q", lines, want)
+	}
+	for i, want := range []string{"note", "", ""} {
+		if got := First("note", i); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

@@ -3,10 +3,11 @@
 package tool
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -19,14 +20,19 @@ import (
 func desyncTriageCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "triage",
-		Usage:     "group the bundles of many desyncs by their cause",
-		ArgsUsage: "FOLDER|BUNDLE...",
+		Usage:     "group many desyncs by their cause",
+		ArgsUsage: "FOLDER|BUNDLE|RECORDING...",
 		Description: `Explains each bundle, in FOLDER the *.zip files in it and below it, and counts them by
 fingerprint: equal causes have equal ones. Of each it prints who was wrong, the builds
 and platforms, when the first and the last file was written, and one bundle to look
 at with explain. Files that cannot be read are listed at the end.
 
-Exits with 3 if it has explained a desync.`,
+Recordings of matches of another engine (docs/import.md), as *.jsonl, *.jsonl.gz or
+imported *.ssr, are compared with the others of the same match ("match" in the header), as
+replay bisect does: the first machine with each other. A match counts once, by the pair
+that differs first. Other replays in FOLDER are left out.
+
+Exits with 3 if it has found a desync.`,
 		Flags: []cli.Flag{
 			jsonFlag, assetsFlag, jobsFlag,
 			&cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`"},
@@ -40,9 +46,13 @@ func desyncTriage(c *cli.Context) error {
 	if err := between(c, "budget", time.Millisecond, 0); err != nil {
 		return err
 	}
-	b, err := newBatch(c, c.Args().Slice(), bundleExtension)
+	args := c.Args().Slice()
+	b, err := newBatch(c, args, bundleExtension, linesExtension, packedExtension, replayExtension)
 	if err != nil {
 		return err
+	}
+	if b.groupMatches(args); len(b.inputs) == 0 {
+		return fmt.Errorf("%s: no bundles and no recordings in this folder", strings.Join(args, ", "))
 	}
 	frugal()
 	found, worst := triage(c, b)
@@ -62,25 +72,27 @@ func desyncTriage(c *cli.Context) error {
 
 // triage explains all files, and returns the groups and the error of the worst file.
 func triage(c *cli.Context, b *batch) (*desync.Triage, error) {
-	type result struct {
-		desync.Case
-		err error
-	}
 	games, budget := gamesOf(c), c.Duration("budget")
 	bar := newProgress(c.App.ErrWriter, int64(len(b.inputs)), "files")
 	found := &desync.Triage{Groups: []*desync.CaseGroup{}, Unreadable: []desync.Unreadable{}}
-	s := batchSum{from: time.Now(), classes: map[string]int{}}
-	inOrder(b, func(in batchInput) (r result) {
-		r.Case, r.err = triageCase(in, games, budget)
-		return r
-	}, func(in batchInput, r result) {
-		if r.err == nil {
-			found.Add(r.Case)
-		} else {
-			found.Fail(in.path, r.err)
+	s, done := batchSum{from: time.Now(), classes: map[string]int{}}, int64(0)
+	inOrder(b, func(in batchInput) triaged {
+		if in.match != nil {
+			return triageMatch(in.match)
 		}
-		s.add(cmp.Or(r.err, errExplained))
-		bar.set(int64(found.Files))
+		return triageBundle(in, games, budget)
+	}, func(_ batchInput, r triaged) {
+		for _, f := range r.failed {
+			found.Fail(f.name, f)
+			s.add(f)
+		}
+		if r.desync != nil {
+			found.Add(*r.desync)
+			s.add(errExplained)
+		}
+		found.Agree(r.agree)
+		done++
+		bar.set(done)
 	})
 	bar.done()
 	found.Sort()
@@ -91,23 +103,43 @@ func triage(c *cli.Context, b *batch) (*desync.Triage, error) {
 	return found, s.worst
 }
 
-// triageCase explains one file. A file of another kind, such as two recordings of one match, would become a case here.
-func triageCase(in batchInput, games replay.Games, budget time.Duration) (desync.Case, error) {
+// A triaged is what a bundle, or the recordings of a match, show.
+type triaged struct {
+	desync *desync.Case // nil for none
+	agree  int          // files that do not differ
+	failed []*fileError
+}
+
+func triageBundle(in batchInput, games replay.Games, budget time.Duration) (r triaged) {
+	fail := func(err error) triaged { return triaged{failed: []*fileError{named(in.path, err)}} }
 	if in.err != nil {
-		return desync.Case{}, in.err
+		return fail(in.err)
 	}
 	f, err := in.open(in.path)
 	if err != nil {
-		return desync.Case{}, err
+		return fail(err)
 	}
 	defer f.Close()
 	e, err := explainBundle(f, games, desync.Options{Budget: budget, Fields: 1})
 	if err != nil {
-		return desync.Case{}, &fileError{in.path, err}
+		return fail(err)
 	}
-	var written time.Time
-	if info, err := os.Stat(in.path); err == nil {
-		written = info.ModTime()
+	found := e.Case(in.path, writtenAt(in.path))
+	return triaged{desync: &found}
+}
+
+// writtenAt returns when a file was written; zero if that is not known.
+func writtenAt(path string) (t time.Time) {
+	if info, err := os.Stat(path); err == nil {
+		t = info.ModTime()
 	}
-	return e.Case(in.path, written), nil
+	return t
+}
+
+// named returns the error of a file with its name.
+func named(name string, err error) *fileError {
+	if f := (*fileError)(nil); errors.As(err, &f) && f.name == name {
+		return f
+	}
+	return &fileError{name, err}
 }

@@ -42,6 +42,7 @@ import (
 //	cut N        only the first N bytes are there; from the end if N is negative
 //	flip N       a bit of byte N is flipped; from the end if N is negative
 //	text N       it is N bytes of text
+//	replace A B  each A in it is B
 //	tail N       N bytes of text follow the whole file
 //	version, flags   the format's are others
 //	append       OUT, which is a beginning of IN, gets the rest
@@ -54,6 +55,9 @@ func forge(args []string) error {
 		return err
 	}
 	f := &forger{change: args[2]}
+	if f.change == "replace" && len(args) == 5 {
+		return os.WriteFile(args[1], bytes.ReplaceAll(in, []byte(args[3]), []byte(args[4])), 0o666)
+	}
 	if len(args) > 3 {
 		if f.n, err = strconv.Atoi(args[3]); err != nil {
 			return err

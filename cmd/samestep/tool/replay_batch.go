@@ -34,6 +34,8 @@ const liveFolder = "live"
 const (
 	replayExtension = ".ssr"
 	bundleExtension = ".zip"
+	linesExtension  = ".jsonl" // of matches of other engines; and packed
+	packedExtension = ".jsonl.gz"
 )
 
 // A batch is a verb's work on several files.
@@ -47,7 +49,9 @@ type batchInput struct {
 	path string
 	rel  string // the path below the folder of the argument, or the last element of a file's path
 	open func(string) (*replay.File, error)
-	err  error // why a folder could not be read
+	err  error // why a folder or the file could not be read
+
+	match []batchInput // recordings of one match of another engine, which are compared with each other; nil for one file
 }
 
 // A batchRow is what a verb found in one file.
@@ -96,12 +100,16 @@ func (b *batch) addFolder(root string, extensions []string) {
 			b.inputs = append(b.inputs, batchInput{path: path, err: err})
 		case d.IsDir() && d.Name() == liveFolder && path != root:
 			return fs.SkipDir
-		case d.Type().IsRegular() && slices.Contains(extensions, strings.ToLower(filepath.Ext(path))):
+		case d.Type().IsRegular() && hasExtension(path, extensions):
 			rel, err := filepath.Rel(root, path)
-			b.inputs = append(b.inputs, batchInput{path, rel, replay.OpenNoFollow, err})
+			b.inputs = append(b.inputs, batchInput{path: path, rel: rel, open: replay.OpenNoFollow, err: err})
 		}
 		return nil // a folder that cannot be read is a row
 	})
+}
+
+func hasExtension(path string, extensions []string) bool {
+	return slices.ContainsFunc(extensions, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) })
 }
 
 // workers returns how many goroutines may work on one file.

@@ -31,6 +31,7 @@ func TestReplayDebugLacks(t *testing.T) {
 		{duel, exitUsage, "want --tick"},
 		{"--tick 0 " + duel, exitUsage, "--tick: got 0, want at least 1"},
 		{"--tick 5 --source DIR " + duel, exitError, "is in no Go module"},
+		{"--tick 5 --source no-such-revision " + duel, exitError, `"no-such-revision" is no folder`},
 		{"--tick 5 no-such-file.ssr", exitError, "no-such-file.ssr"},
 	} {
 		var out bytes.Buffer

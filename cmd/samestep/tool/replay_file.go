@@ -47,8 +47,10 @@ func (f watchedFile) ReadAt(p []byte, at int64) (int, error) {
 }
 
 // openReplay opens a replay or a bundle, or lines of a match of another engine as a replay.
-func openReplay(name string) (*replay.File, error) {
-	f, err := replay.Open(name)
+func openReplay(name string) (*replay.File, error) { return openWith(replay.Open, name) }
+
+func openWith(open func(string) (*replay.File, error), name string) (*replay.File, error) {
+	f, err := open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -108,18 +108,21 @@ func isLines(head string) bool {
 	return strings.HasPrefix(head, "{") || strings.HasPrefix(head, "\x1f\x8b")
 }
 
-// beginsAsLines reports whether a file has lines of a match, and not only those of reports.
-func beginsAsLines(f *replay.File) (bool, error) {
+// headerOfLines returns the header of a file that has lines of a match, and not only those of reports, or nil.
+func headerOfLines(f *replay.File) (*matchlog.Header, error) {
 	head, err := firstBytes(f)
 	if err != nil || !isLines(head) {
-		return false, err
+		return nil, err
 	}
 	content, size, err := f.Content()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	_, err = matchlog.NewReader(io.NewSectionReader(content, 0, size))
-	return err == nil, nil
+	r, err := matchlog.NewReader(io.NewSectionReader(content, 0, size))
+	if err != nil {
+		return nil, nil
+	}
+	return &r.Header, nil
 }
 
 // write writes the match of a survey as a replay.

@@ -27,12 +27,17 @@ func (r *recordings) Close() {
 	}
 }
 
-// openRecording opens a recording: lines of JSON, or an imported match.
+// open opens a recording: lines of JSON, or an imported match.
 func (r *recordings) open(name string) error {
 	f, err := openReplay(name)
 	if err != nil {
 		return err
 	}
+	return r.add(f, name)
+}
+
+// add takes a file, which Close closes.
+func (r *recordings) add(f *replay.File, name string) error {
 	r.files = append(r.files, f)
 	in, err := f.Reader()
 	if err != nil {
@@ -58,7 +63,7 @@ func areRecordings(names []string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		imported, recorded, err := isRecording(f)
+		imported, recorded, _, err := isRecording(f)
 		f.Close()
 		if err != nil || !imported && name == names[0] {
 			return false, ofFile(name, err)
@@ -68,23 +73,27 @@ func areRecordings(names []string) (bool, error) {
 	return is, nil
 }
 
-// isRecording reports whether a file is of another engine, and a recording and not only imported.
-func isRecording(f *replay.File) (imported, recorded bool, err error) {
-	if lines, err := beginsAsLines(f); lines || err != nil {
-		return lines, lines, err
+// isRecording reports whether a file is of another engine, and a recording and not only imported. It returns of which match,
+// if the recording says that.
+func isRecording(f *replay.File) (imported, recorded bool, match string, err error) {
+	if lines, err := headerOfLines(f); err != nil {
+		return false, false, "", err
+	} else if lines != nil {
+		return true, true, lines.Match, nil
 	}
 	if is, err := beginsAsReplay(f); !is || err != nil {
-		return false, false, err
+		return false, false, "", err
 	}
 	h, err := f.Header()
 	if err != nil || h.Engine != replay.ForeignEngine {
-		return false, false, nil // the verb says what is wrong
+		return false, false, "", nil // the verb says what is wrong
 	}
 	r, err := f.Reader()
 	if err != nil {
-		return false, false, nil
+		return false, false, "", nil
 	}
-	return true, desync.HasRecording(r), nil
+	match, recorded = desync.RecordedMatch(r)
+	return true, recorded, match, nil
 }
 
 // openRecordings opens all files.

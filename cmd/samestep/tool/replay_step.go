@@ -95,7 +95,7 @@ type stepSide struct {
 }
 
 func openStepSide(c *cli.Context, name string) (*stepSide, error) {
-	f, err := replay.Open(name)
+	f, err := openReplay(name)
 	if err != nil {
 		return nil, err
 	}

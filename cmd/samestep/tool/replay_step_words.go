@@ -126,7 +126,7 @@ func (s *stepping) do(line string) (shows bool, err error) {
 const stepHelp = `n, next      the next tick
 p, previous  the tick before
 t, tick N    tick N
-path PATH    show only the field at PATH, or those below it; without PATH, show all
+path PATH    show the fields at or below PATH; without PATH, all
 limit N      print at most N lines of fields of a part
 q, quit      end
 `

@@ -98,7 +98,7 @@ var batchEnd = regexp.MustCompile(`\d files? in .*: \d+ \w+(, \d+ \w+)*\n$`)
 // long as it is.
 func tooWide(args []string, out string) string {
 	verb := strings.Join(args[:min(len(args), 2)], " ")
-	if !slices.Contains([]string{"desync explain", "desync triage", "desync line", "replay verify", "replay diff", "replay bisect"}, verb) ||
+	if !slices.Contains([]string{"desync explain", "desync triage", "desync line", "replay verify", "replay diff", "replay bisect", "replay step"}, verb) ||
 		slices.Contains(args, "--json") || slices.Contains(args, "--help") || batchEnd.MatchString(out) {
 		return ""
 	}

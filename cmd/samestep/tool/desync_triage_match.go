@@ -1,0 +1,105 @@
+//go:build !js
+
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// maxRecordings is how many recordings of one match are compared with each other.
+const maxRecordings = 64
+
+var (
+	errNoMatch     = errors.New(`the header names no "match": compare it by samestep replay bisect`)
+	errLone        = errors.New("no other recording of its match can be read")
+	errNoRecording = errors.New("not a recording of a match")
+)
+
+// groupMatches puts the recordings of each match into one input, at the place of the first one. It leaves out replays
+// that are no recordings, unless an argument names them.
+func (b *batch) groupMatches(args []string) {
+	all, matches := b.inputs, map[string]int{} // matches are indexes in b.inputs, and are only looked up
+	b.inputs = nil
+	for _, in := range all {
+		match, is, err := recordedMatch(in)
+		at, known := matches[match]
+		switch {
+		case err != nil:
+			in.err = err
+		case !is && hasExtension(in.path, []string{replayExtension}) && !slices.Contains(args, in.path):
+			continue
+		case !is && hasExtension(in.path, []string{linesExtension, packedExtension}):
+			in.err = errNoRecording
+		case !is:
+		case match == "":
+			in.err = errNoMatch
+		case known && len(b.inputs[at].match) == maxRecordings:
+			in.err = fmt.Errorf("%w: more than %d recordings of match %q", replay.ErrLimit, maxRecordings, match)
+		case known:
+			b.inputs[at].match = append(b.inputs[at].match, in)
+			continue
+		default:
+			matches[match] = len(b.inputs)
+			in.match = []batchInput{in}
+		}
+		b.inputs = append(b.inputs, in)
+	}
+	b.jobs = max(1, min(b.jobs, len(b.inputs)))
+}
+
+// recordedMatch reports whether a file is a recording of another engine, and returns of which match. It reads only the
+// beginning.
+func recordedMatch(in batchInput) (match string, is bool, err error) {
+	if in.err != nil || strings.EqualFold(filepath.Ext(in.path), bundleExtension) {
+		return "", false, in.err
+	}
+	f, err := in.open(in.path)
+	if err != nil {
+		return "", false, err
+	}
+	defer f.Close()
+	_, is, match, err = isRecording(f)
+	return match, is, err
+}
+
+// triageMatch compares the recordings of one match.
+func triageMatch(all []batchInput) (found triaged) {
+	var r recordings
+	defer r.Close()
+	for _, in := range all {
+		f, err := openWith(in.open, in.path)
+		if err == nil {
+			err = r.add(f, in.path)
+		}
+		if err != nil {
+			found.failed = append(found.failed, named(in.path, err))
+		}
+	}
+	if len(r.all) == 1 {
+		found.failed = append(found.failed, named(r.all[0].File, errLone))
+	}
+	if len(r.all) < 2 {
+		return found
+	}
+	d, err := desync.CompareMachines(r.all, desync.RecordingOptions{Limit: 1})
+	if err != nil {
+		for _, one := range r.all {
+			found.failed = append(found.failed, named(one.File, err))
+		}
+		return found
+	}
+	if c, differs := d.Case(writtenAt(d.A.File)); differs {
+		c.Files = len(r.all)
+		found.desync = &c
+		return found
+	}
+	found.agree = len(r.all)
+	return found
+}
