@@ -29,7 +29,7 @@ func Check(ctx context.Context, o program.TestJob) (*Result, error) {
 	}
 	defer os.RemoveAll(folder)
 	from := time.Now()
-	s := &search{folder: folder, result: &Result{Mode: Checked}}
+	s := &search{folder: folder, finder: finderIn(folder), head: &lockstep.Header{}, result: &Result{Mode: Checked}}
 	a := s.side("A", o.Dir)
 	if err := a.buildTest(ctx, &o); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func Check(ctx context.Context, o program.TestJob) (*Result, error) {
 	}
 	s.result.RunSeconds = time.Since(built).Seconds()
 	r := &done.result
-	s.head, s.Tick = &lockstep.Header{StateSchema: r.Schema}, lockstep.Tick(r.Tick)
+	s.head.StateSchema, s.Tick = r.Schema, lockstep.Tick(r.Tick)
 	s.result.First, s.result.Last = s.Tick-1, s.Tick
 	s.result.Sides = [2]string{"the match", wayOf(r)}
 	var before map[string]lastWrite
@@ -112,12 +112,12 @@ func (s *side) runTest(ctx context.Context, o *program.TestJob) (*job, error) {
 	return j, nil
 }
 
-// lastWrites returns the latest assignments in the ticks before, by name.
+// lastWrites returns the latest assignments in the ticks before, by name. all is in order.
 func (s *side) lastWrites(all []program.Latest) map[string]lastWrite {
 	before := map[string]lastWrite{}
 	for _, l := range all {
 		site := &s.source.Sites[l.Site]
-		if w := before[site.Name]; site.Kind == weave.Write && !site.Local && (w.site == nil || l.Tick > w.tick) {
+		if site.Kind == weave.Write && !site.Local {
 			before[site.Name] = lastWrite{site, l.Tick}
 		}
 	}
