@@ -85,7 +85,8 @@ func ExamplePairSteps() {
 	//              Gifts[0] 5 → 4
 	//
 	// side A     referee
-	// tick       5  dc2da0ae66cd7357  simulated from the keyframe of tick 0, agrees with the file at tick 5
+	// tick       5  dc2da0ae66cd7357  simulated from the keyframe of tick 0, agrees
+	//              with the file at tick 5
 	// commands   #5 player 0: give {"Gold":50}
 	//              changes 2 fields in 2 places
 	//              Gold 100 → 150

@@ -155,21 +155,13 @@ func (d *Session) WriteText(w io.Writer) error {
 		}
 	}
 	p.Line("folder", "%s has the program and its files; remove it afterwards", d.Folder)
-	p.Line("start", "cd %s", quoted(d.Dir))
-	words := d.Command("dlv")
-	for i := range words {
-		words[i] = quoted(words[i])
+	p.Command("start", "cd "+words.ShellWord(d.Dir))
+	command := d.Command("dlv")
+	for i := range command {
+		command[i] = words.ShellWord(command[i])
 	}
-	p.Line("", "%s", strings.Join(words, " "))
+	p.Command("", strings.Join(command, " "))
 	return p.Write(w)
-}
-
-// quoted quotes a word for a shell, if need be.
-func quoted(word string) string {
-	if !strings.ContainsAny(word, " \t\"'$&;()<>|*?`#~!") {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Run runs the debugger. Without a terminal, it reads commands from in until its end.

@@ -52,7 +52,7 @@ func dungeonRules(more int, marked bool) lockstep.Rules[dungeon, noConfig] {
 // drawn compares the second tick of two versions of the rules, from the state of the first one.
 func drawn(t *testing.T, more [2]int, marked bool) *Result {
 	t.Helper()
-	s := &search{result: &Result{}}
+	s := &search{head: &lockstep.Header{}, result: &Result{}}
 	var done [2]*job
 	var runs [2]*program.Run
 	var before []byte

@@ -16,27 +16,41 @@ import (
 )
 
 // A Page gathers lines. Each begins with a name of up to 10 characters, or with spaces if it continues the line before.
-type Page struct{ lines []string }
+type Page struct{ lines []pageLine }
+
+type pageLine struct {
+	text  string
+	whole bool // never wrapped
+}
 
 // Line adds a line.
 func (p *Page) Line(name, format string, args ...any) {
-	line := fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...))
-	p.lines = append(p.lines, strings.TrimRight(line, " "))
+	p.add(name, fmt.Sprintf(format, args...), false)
+}
+
+// Command adds a line with a command, which stays on one line however long it is, so that people can copy it.
+func (p *Page) Command(name, command string) { p.add(name, command, true) }
+
+func (p *Page) add(name, text string, whole bool) {
+	p.lines = append(p.lines, pageLine{strings.TrimRight(fmt.Sprintf("%-10s %s", name, text), " "), whole})
 }
 
 // Lines returns the lines as they were given, each whole, but without control characters.
 func (p *Page) Lines() []string {
 	all := make([]string, len(p.lines))
 	for i, line := range p.lines {
-		all[i] = cleaned(line)
+		all[i] = cleaned(line.text)
 	}
 	return all
 }
 
-// Write writes the lines, without control characters, in at most [Width] columns.
+// Write writes the lines, without control characters, and all but commands in at most [Width] columns.
 func (p *Page) Write(w io.Writer) error {
-	for _, line := range p.Lines() {
-		if _, err := io.WriteString(w, Wrapped(line)+"\n"); err != nil {
+	for i, line := range p.Lines() {
+		if !p.lines[i].whole {
+			line = Wrapped(line)
+		}
+		if _, err := io.WriteString(w, line+"\n"); err != nil {
 			return err
 		}
 	}

@@ -43,6 +43,22 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// A command stays on one line, so that people can copy it, and its words are quoted for a shell.
+func TestCommand(t *testing.T) {
+	var p Page
+	long := strings.Repeat("long ", 30) + "name"
+	p.Line("file", "%s", long)
+	p.Command("start", "cat "+ShellWord(long)+" "+ShellWord("it's")+" "+ShellWord("a/b-1.ssr")+" "+ShellWord(""))
+	var out strings.Builder
+	if err := p.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	_, command, _ := strings.Cut(out.String(), "\nstart      ")
+	if want := "cat '" + long + `' 'it'\''s' a/b-1.ssr ''` + "\n"; command != want || strings.Count(out.String(), "\n") != 4 {
+		t.Errorf("got %q", out.String())
+	}
+}
+
 type full struct{}
 
 var errFull = errors.New("no room")

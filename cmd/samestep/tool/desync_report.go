@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/line"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -47,7 +47,7 @@ func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
 
 // handOver adds to an explanation what somebody needs who gets the report.
 func handOver(e *desync.Explanation, program, path, sides, viewer string) {
-	bundle := shellWord(path)
+	bundle := words.ShellWord(path)
 	e.Bundle = filepath.Base(path)
 	step := func(why, format string, args ...any) {
 		e.Steps = append(e.Steps, desync.NextStep{Why: why, Command: program + " " + fmt.Sprintf(format, args...)})
@@ -60,7 +60,7 @@ func handOver(e *desync.Explanation, program, path, sides, viewer string) {
 		if len(e.Changes) > 0 {
 			field = e.Changes[0].Field // by its ID
 		}
-		step(fmt.Sprintf("Show the first field that differs as it was before, at tick %d", before), "replay dump %s --tick %d --path %s", bundle, before, shellWord(field))
+		step(fmt.Sprintf("Show the first field that differs as it was before, at tick %d", before), "replay dump %s --tick %d --path %s", bundle, before, words.ShellWord(field))
 	}
 	match := matchFile(path)
 	at := fmt.Sprintf("#/replay/%s?tick=%d", url.PathEscape(match), before)
@@ -70,7 +70,7 @@ func handOver(e *desync.Explanation, program, path, sides, viewer string) {
 	}
 	e.Steps = append(e.Steps, desync.NextStep{
 		Why:     "Open it in the viewer, at http://127.0.0.1:8766/" + at,
-		Command: fmt.Sprintf("mkdir -p replays && %s replay seal %s %s && %[1]s serve --dir replays", program, bundle, shellWord("replays/"+match)),
+		Command: fmt.Sprintf("mkdir -p replays && %s replay seal %s %s && %[1]s serve --dir replays", program, bundle, words.ShellWord("replays/"+match)),
 	})
 }
 
@@ -78,7 +78,7 @@ func handOver(e *desync.Explanation, program, path, sides, viewer string) {
 func sidesOf(c *cli.Context) (flags string) {
 	for _, name := range sideFlags {
 		if c.IsSet(name) {
-			flags += fmt.Sprintf(" --%s %s", name, shellWord(c.String(name)))
+			flags += fmt.Sprintf(" --%s %s", name, words.ShellWord(c.String(name)))
 		}
 	}
 	return flags
@@ -88,7 +88,7 @@ func sidesOf(c *cli.Context) (flags string) {
 func ownSide(e *desync.Explanation) string {
 	for _, t := range e.Traits {
 		if platform, _, _ := strings.Cut(t.Value, " "); t.Name == "platform" && t.Telling() && strings.Contains(platform, "/") {
-			return " --platform " + shellWord(platform)
+			return " --platform " + words.ShellWord(platform)
 		}
 	}
 	return ""
@@ -101,14 +101,4 @@ func matchFile(path string) string {
 		name = name[:i]
 	}
 	return cmp.Or(name, "match") + replayExtension
-}
-
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
-
-// shellWord quotes a word for a shell.
-func shellWord(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

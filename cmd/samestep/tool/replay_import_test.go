@@ -43,15 +43,18 @@ func importedAgain(t *testing.T, lines string) string {
 	return out
 }
 
-// The example of docs/import.md is imported, and exported as the page shows.
+// The examples of docs/import.md are imported, and exported as the page shows. The second one is the first one exported.
 func TestImportPage(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/import.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	examples := regexp.MustCompile("(?ms)^```jsonl\n(.*?)^```").FindAllStringSubmatch(string(page), -1)
-	if len(examples) != 2 {
-		t.Fatalf("docs/import.md has %d examples, want 2", len(examples))
+	if len(examples) != 3 {
+		t.Fatalf("docs/import.md has %d examples, want 3", len(examples))
+	}
+	if got, want := importedAgain(t, examples[2][1]), examples[2][1]; got != want {
+		t.Errorf("the recording is exported as:\n%s\nwant:\n%s", got, want)
 	}
 	if got, want := importedAgain(t, examples[0][1]), examples[1][1]; got != want {
 		t.Errorf("the example is exported as:\n%s\nwant:\n%s", got, want)

@@ -48,11 +48,18 @@ func TestOr(t *testing.T) {
 
 // A long test is skipped, unless everything is required.
 func TestLong(t *testing.T) {
-	for value, want := range map[string]string{"": "skipped: long: .ci/run runs it, as SAMESTEP_REQUIRE=1 does", "1": ""} {
-		t.Setenv(Variable, value)
+	short := flag.Lookup("test.short")
+	was := short.Value.String()
+	defer short.Value.Set(was)
+	skipped := "skipped: long: .ci/run runs it, as SAMESTEP_REQUIRE=1 without -short does"
+	for _, row := range []struct{ required, short, want string }{
+		{"", "false", skipped}, {"", "true", skipped}, {"1", "true", skipped}, {"1", "false", ""},
+	} {
+		t.Setenv(Variable, row.required)
+		short.Value.Set(row.short)
 		var o outcome
-		if Long(&o); o.text != want {
-			t.Errorf("with %q: got %q, want %q", value, o.text, want)
+		if Long(&o); o.text != row.want || Small() != (row.want != "") {
+			t.Errorf("with %q and -short=%s: got %q and %v, want %q", row.required, row.short, o.text, Small(), row.want)
 		}
 	}
 }
