@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/desync"
@@ -139,6 +140,10 @@ func TestVerifyAndExplainAgree(t *testing.T) {
 				e, err := desync.Explain(b, desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return at, nil }})
 				if err != nil {
 					t.Fatal(err)
+				}
+				unclear := e.Verdict.Party == desync.WrongUnclear && !e.Tie
+				if text := strings.Join(e.Lines(), "\n"); e.Fields.Total > 0 && (strings.Contains(text, "right → wrong") == unclear || strings.Contains(text, "the referee → player") != unclear) {
+					t.Errorf("%s: got the verdict %s with the values\n%s", name, e.Verdict.Party, text)
 				}
 				v, _ := judged(t, file, at, replay.VerifyOptions{})
 				played++

@@ -13,10 +13,12 @@ type Line struct {
 	File    string          `json:"file"` // relative to the module
 	Number  int             `json:"line"`
 	Func    string          `json:"func"`
-	Tick    lockstep.Tick   `json:"tick"`            // at which the two sides begin to differ; 0 if they do not
-	Phase   string          `json:"phase,omitempty"` // the part of Step, if the rules mark parts
-	Source  string          `json:"source"`          // the line itself
-	Because string          `json:"because"`
+	Tick    lockstep.Tick   `json:"tick"`              // at which the two sides begin to differ; 0 if they do not
+	Phase   string          `json:"phase,omitempty"`   // the part of Step, if the rules mark parts
+	Source  string          `json:"source"`            // the line itself, on side B if it is there
+	OnA     string          `json:"on_a,omitempty"`    // the same line on side A, if that has another text
+	Because string          `json:"because"`           // values are those of A | B
+	Sides   []string        `json:"sides,omitempty"`   // what A and B are
 	Text    []string        `json:"text"`              // all of the result, line by line
 	Result  json.RawMessage `json:"details,omitempty"` // the same for programs; empty in a redacted report
 }
@@ -26,7 +28,7 @@ type Line struct {
 func (e *Explanation) SetLine(l *Line) {
 	own := *l
 	if e.Redacted {
-		own.Source, own.Because, own.Result = masked(l.Source), masked(l.Because), nil
+		own.Source, own.OnA, own.Because, own.Result = masked(l.Source), masked(l.OnA), masked(l.Because), nil
 		own.Text = nil
 		for _, text := range l.Text {
 			own.Text = append(own.Text, masked(text))
@@ -51,7 +53,15 @@ func (l *Line) lines() []string {
 	if l.File == "" {
 		return []string{l.Because}
 	}
-	return []string{fmt.Sprintf("%s:%d  in %s", l.File, l.Number, l.Func), "    " + strings.TrimSpace(l.Source), l.Because}
+	all := []string{fmt.Sprintf("%s:%d  in %s", l.File, l.Number, l.Func), "    " + strings.TrimSpace(l.Source)}
+	if l.OnA != "" {
+		all = append(all, "on A:", "    "+strings.TrimSpace(l.OnA))
+	}
+	all = append(all, l.Because)
+	if len(l.Sides) == 2 {
+		all = append(all, fmt.Sprintf("A: %s | B: %s", l.Sides[0], l.Sides[1]))
+	}
+	return all
 }
 
 // A NextStep is a command with which a reader of the report goes on.

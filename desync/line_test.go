@@ -14,6 +14,7 @@ import (
 func lineAt(t lockstep.Tick) *desync.Line {
 	return &desync.Line{
 		File: "rules/combat.go", Number: 196, Func: "rules.(*World).hit", Tick: t, Phase: "combat", Source: `u.Name = "Zebedee" + x`,
+		OnA: `u.Name = "Zebedee" + y`, Sides: []string{"v1.2", "v1.3"},
 		Because: `u.Name is "Zebedee1" | "Zebedee2"`, Text: []string{"sides      A: .", `state      Name: "Zebedee1" | "Zebedee2"`}, Result: json.RawMessage(`{"tick":4}`),
 	}
 }
@@ -48,7 +49,7 @@ func TestLine(t *testing.T) {
 		}
 		page := pageOf(t, e)
 		all = append(all, page+strings.Join(e.Lines(), "\n")...)
-		for _, want := range []string{"rules/combat.go:196  in rules.(*World).hit", "</span>, phase combat", "<h2>The line of code</h2>", `"line":196`} {
+		for _, want := range []string{"rules/combat.go:196  in rules.(*World).hit", "</span>, phase combat", "<h2>The line of code</h2>", `"line":196`, "on A:", "On A:", "<pre>u.Name", "A: v1.2 | B: v1.3"} {
 			if !strings.Contains(string(all), want) {
 				t.Errorf("redacted %v: got no %q", redact, want)
 			}

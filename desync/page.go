@@ -99,6 +99,12 @@ func (e *Explanation) headline() string {
 	return "Who is wrong is unknown"
 }
 
+// Sentence returns text as the beginning of a sentence.
+func (p *page) Sentence(text string) string { return capital(text) }
+
+// Values says whose are the two values of a field.
+func (p *page) Values() string { return capital(p.values()) }
+
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func (p *page) row(who *Participant) pageRow {

@@ -176,7 +176,15 @@ func (e *Explanation) fieldLines() []string {
 	if e.Fields.Total == 1 {
 		fields = "field"
 	}
-	return append([]string{fmt.Sprintf("at tick %d, right → wrong: %d %s", e.Compared, e.Fields.Total, fields)}, e.Places.Lines(textPlaces)...)
+	return append([]string{fmt.Sprintf("at tick %d, %s: %d %s", e.Compared, e.values(), e.Fields.Total, fields)}, e.Places.Lines(textPlaces)...)
+}
+
+// values says whose are the two values of a field.
+func (e *Explanation) values() string {
+	if e.Verdict.Party == WrongUnclear && !e.Tie {
+		return fmt.Sprintf("the referee → player %d", e.Player)
+	}
+	return "right → wrong"
 }
 
 func (e *Explanation) traitLines() []string {

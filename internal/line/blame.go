@@ -204,7 +204,8 @@ func places(path []step) (all []Place) {
 	return all
 }
 
-// written names the line that last assigned what a line reads, in another goroutine or in a tick before.
+// written names the line that last assigned what a line reads, in another goroutine or in a tick before. Both sides begin the
+// tick with the same state, so no assignment to a field of the state in a tick before makes the difference.
 func (c *comparison) written(f *Finding, x, y *moment) {
 	names := append(slices.Clone(y.own.Reads), y.own.Name)
 	for _, s := range []*stream{c.b, c.a} {
@@ -217,7 +218,7 @@ func (c *comparison) written(f *Finding, x, y *moment) {
 	}
 	var latest lastWrite
 	for _, name := range y.own.Reads {
-		if w, ok := c.before[name]; ok && (latest.site == nil || w.tick > latest.tick) {
+		if w, ok := c.before[name]; ok && !c.equal[name] && (latest.site == nil || w.tick > latest.tick) {
 			latest = w
 		}
 	}

@@ -112,12 +112,12 @@ func (s *side) runTest(ctx context.Context, o *program.TestJob) (*job, error) {
 	return j, nil
 }
 
-// lastWrites returns the latest assignments in the ticks before, by name.
+// lastWrites returns the latest assignments in the ticks before, by name. all is in order.
 func (s *side) lastWrites(all []program.Latest) map[string]lastWrite {
 	before := map[string]lastWrite{}
 	for _, l := range all {
 		site := &s.source.Sites[l.Site]
-		if w := before[site.Name]; site.Kind == weave.Write && !site.Local && (w.site == nil || l.Tick > w.tick) {
+		if site.Kind == weave.Write && !site.Local {
 			before[site.Name] = lastWrite{site, l.Tick}
 		}
 	}

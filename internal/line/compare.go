@@ -14,6 +14,7 @@ type comparison struct {
 	decls  [2]map[string]weave.Decl
 	before map[string]lastWrite // by name: the latest assignment in a tick before; nil if not known
 	seen   []seenField          // of the states after the tick
+	equal  map[string]bool      // names of fields in the state, which both sides began with; looked up by name
 }
 
 // A lastWrite is an assignment in a tick before.

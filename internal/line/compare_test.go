@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/desync/probe"
+	"github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/internal/weave"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // unit is an element with an ID.
@@ -68,5 +70,69 @@ func TestMovedAssignment(t *testing.T) {
 		if f.Reason != c.wantReason || line != c.wantTheLine {
 			t.Errorf("%s: got %s at line %d, want %s at line %d", c.name, f.Reason, line, c.wantReason, c.wantTheLine)
 		}
+	}
+}
+
+// A stale cache is written where its field is, and not where a field of the state is that the same line reads: both sides begin
+// with the same state.
+func TestStaleWriter(t *testing.T) {
+	schema, err := state.ParseType("struct { Herd struct { Sheep []struct { Wool uint16 } } }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sites := []weave.Site{
+		{Func: "step", Kind: weave.Enter, Text: "step()"},
+		{Func: "step", Kind: weave.Test, Reads: []string{"Wool", "near"}, Text: "s.Wool > 3 && w.near[i] > 0", Line: 3},
+	}
+	wool := lastWrite{&weave.Site{Name: "Wool", Line: 7}, 67}
+	near := lastWrite{&weave.Site{Name: "near", Line: 8}, 50}
+	for _, c := range []struct {
+		name     string
+		before   map[string]lastWrite
+		wantLine int
+	}{
+		{"the state later", map[string]lastWrite{"Wool": wool, "near": near}, 8},
+		{"only the state", map[string]lastWrite{"Wool": wool}, 0},
+	} {
+		play := func(test bool) func() {
+			return func() {
+				defer probe.Leave(probe.Enter(0, &unit{1, 5}))
+				probe.V(1, test)
+			}
+		}
+		x := comparison{
+			a: recordedStream(t, sites, []int{0, 1}, play(true)), b: recordedStream(t, sites, []int{0, 1}, play(false)),
+			before: c.before, equal: map[string]bool{},
+		}
+		addNames(x.equal, schema.Root())
+		f, err := x.find()
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := 0
+		if f.Written != nil {
+			line = f.Written.Line
+		}
+		if f.Where[1] == nil || f.Where[1].Line != 3 || line != c.wantLine {
+			t.Errorf("%s: got %+v, written at line %d, want line %d", c.name, f.Where[1], line, c.wantLine)
+		}
+	}
+}
+
+// Of several assignments in one tick, the last in the order of the probes counts, each time.
+func TestLastWrites(t *testing.T) {
+	s := &side{source: &weave.Source{}}
+	h := program.History{}
+	for i := range 20 {
+		s.source.Sites = append(s.source.Sites, weave.Site{Kind: weave.Write, Name: "near", Line: i})
+		h[i] = program.Latest{Site: i, Tick: 50}
+	}
+	h[3] = program.Latest{Site: 3, Tick: 51}
+	if w := s.lastWrites(h.List())["near"]; w.site.Line != 3 || w.tick != 51 {
+		t.Errorf("got line %d in tick %d, want line 3 in tick 51", w.site.Line, w.tick)
+	}
+	h[3] = program.Latest{Site: 3, Tick: 50}
+	if w := s.lastWrites(h.List())["near"]; w.site.Line != 19 {
+		t.Errorf("got line %d, want line 19", w.site.Line)
 	}
 }

@@ -111,7 +111,7 @@ func proposeSides(h *lockstep.Header, m *replay.Manifest) (n notes) {
 		if revision := revisionOf(theirs); theirs.Module != "" && theirs.Module != recorder.Module && recorder.Module != "" {
 			n.add("player %d played with module %s, the recorder with %s: compare with --other FOLDER", p.Player, theirs.Module, recorder.Module)
 		} else if revision != "" && revision != revisionOf(recorder) {
-			n.add("player %d played with revision %s%s: compare with --other %s", p.Player, revision, changedText(theirs), revision[:min(shortRevision, len(revision))])
+			n.add("player %d played with revision %s%s: compare with%s", p.Player, revision, changedText(theirs), flags(recorder, revision))
 		} else if theirs.Modified && !recorder.Modified {
 			n.add("player %d played with changed files of revision %s, which no repository has: compare with --other FOLDER", p.Player, revision)
 		}
@@ -121,6 +121,28 @@ func proposeSides(h *lockstep.Header, m *replay.Manifest) (n notes) {
 		}
 	}
 	return n
+}
+
+// Revisions returns the flags with which desync line compares the revision that recorded a bundle with that of the player who
+// differed, such as " --source 3b18e512dba7 --other a1b2c3d4e5f6"; "" if the bundle does not tell two.
+func Revisions(h *lockstep.Header, m *replay.Manifest) string {
+	recorder := record.ParseSources(h.Sources)
+	for i := range m.Participants {
+		p := &m.Participants[i]
+		theirs := record.ParseSources(p.Sources)
+		if revision := revisionOf(theirs); p.Player == m.Player && !m.Tie && theirs.Module == recorder.Module && revision != "" && revision != revisionOf(recorder) {
+			return flags(recorder, revision)
+		}
+	}
+	return ""
+}
+
+// flags name the recorder's revision, if it is known, and another one.
+func flags(recorder record.Sources, other string) (text string) {
+	if own := revisionOf(recorder); own != "" {
+		text = " --source " + own[:min(shortRevision, len(own))]
+	}
+	return text + " --other " + other[:min(shortRevision, len(other))]
 }
 
 func changedText(s record.Sources) string {

@@ -92,8 +92,8 @@ func TestProposeSides(t *testing.T) {
 	for _, row := range []struct{ name, platform, sources, want string }{
 		{"the same", "linux/amd64 go1.26", "example.com/hex 3b18e512dba7", ""},
 		{"nothing known", "linux/amd64 go1.26", "", ""},
-		{"another revision", "linux/amd64 go1.26", "example.com/hex a1b2c3d4e5f60718", "player 1 played with revision a1b2c3d4e5f60718: compare with --other a1b2c3d4e5f6"},
-		{"a version", "linux/amd64 go1.26", "example.com/hex v1.3.0", "compare with --other v1.3.0"},
+		{"another revision", "linux/amd64 go1.26", "example.com/hex a1b2c3d4e5f60718", "player 1 played with revision a1b2c3d4e5f60718: compare with --source 3b18e512dba7 --other a1b2c3d4e5f6"},
+		{"a version", "linux/amd64 go1.26", "example.com/hex v1.3.0", "compare with --source 3b18e512dba7 --other v1.3.0"},
 		{"changes", "linux/amd64 go1.26", "example.com/hex 3b18e512dba7 modified", "changed files of revision 3b18e512dba7"},
 		{"another module", "linux/amd64 go1.26", "example.com/fork 3b18e512dba7", "with module example.com/fork"},
 		{"another platform", "js/wasm go1.26", "example.com/hex 3b18e512dba7", "compare with --platform js/wasm"},
@@ -102,6 +102,28 @@ func TestProposeSides(t *testing.T) {
 			{Player: 0, Platform: "plan9/386 go1.26", Sources: "example.com/hex 0000"}, {Player: 1, Platform: row.platform, Sources: row.sources},
 		}})
 		if got := strings.Join(n, "\n"); !strings.Contains(got, row.want) || (got == "") != (row.want == "") {
+			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
+		}
+	}
+}
+
+// The flags name both revisions as far as they are known, and nothing that a shell could run.
+func TestRevisions(t *testing.T) {
+	for _, row := range []struct {
+		name, recorder, player string
+		tie                    bool
+		want                   string
+	}{
+		{"two", "m 3b18e512dba70000", "m a1b2c3d4e5f60718", false, " --source 3b18e512dba7 --other a1b2c3d4e5f6"},
+		{"only the player's", "m", "m v1.3.0", false, " --other v1.3.0"},
+		{"the same", "m 3b18e512dba7", "m 3b18e512dba7", false, ""},
+		{"only the recorder's", "m 3b18e512dba7", "m", false, ""},
+		{"another module", "m 3b18e512dba7", "fork a1b2c3d4e5f6", false, ""},
+		{"nobody knows who is wrong", "m 3b18e512dba7", "m a1b2c3d4e5f6", true, ""},
+		{"a command for the shell", "m 3b18e512dba7", "m $(rm)", false, ""},
+	} {
+		m := &replay.Manifest{Player: 1, Tie: row.tie, Participants: []replay.BundleParticipant{{Player: 0, Sources: "m 0000"}, {Player: 1, Sources: row.player}}}
+		if got := Revisions(&lockstep.Header{Sources: row.recorder}, m); got != row.want {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}
 	}

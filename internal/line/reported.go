@@ -93,7 +93,7 @@ func (s *sums) reproduced(first lockstep.Tick, hashes []uint64) (r Reproduce) {
 func (s *sums) report(names []string, sides []Reproduce) *Reported {
 	r := &Reported{Ticks: len(s.player), Sides: sides}
 	say := func(format string, args ...any) { r.Text = append(r.Text, fmt.Sprintf(format, args...)) }
-	byPlayer, who := -1, fmt.Sprintf("player %d", s.manifest.Player)
+	byPlayer, byReferee, who := -1, -1, fmt.Sprintf("player %d", s.manifest.Player)
 	for i, one := range sides {
 		switch {
 		case one.Referee && one.Player:
@@ -108,6 +108,9 @@ func (s *sums) report(names []string, sides []Reproduce) *Reported {
 		if one.Player {
 			byPlayer = i
 		}
+		if one.Referee {
+			byReferee = i
+		}
 	}
 	switch {
 	case s.changing:
@@ -119,6 +122,8 @@ func (s *sums) report(names []string, sides []Reproduce) *Reported {
 		say("neither side computes what %s sent: the other version is not the one that it had, and what follows is not its desync", who)
 	case byPlayer < 0:
 		say("compare with the version or the platform of %s: --other or --platform", who)
+	case byReferee < 0 && len(sides) == 2:
+		say("neither side computes what the referee had: compare the version of %s with that which recorded the match", who)
 	case len(sides) == 1:
 		say("these sources are those of %s: compare with those of the referee", who)
 	}

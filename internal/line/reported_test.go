@@ -53,6 +53,7 @@ func TestReported(t *testing.T) {
 		{"right only at the check", desynced(14, 94, again), right, []uint64{10, 11, 12, 13, 94}, "A computes what the referee had; B computes neither what the referee had nor what player 1 sent, up to tick 14; neither side computes"},
 		{"a side that stops", desynced(14, 94, again), right, wrong[:4], "A computes what the referee had; B computes neither what the referee had nor what player 1 sent, up to tick 14; neither side computes"},
 		{"both are the referee's", desynced(14, 94, again), right, right, "A computes what the referee had; B computes what the referee had; neither side computes"},
+		{"both are the player's", desynced(14, 94, again), wrong, wrong, "A computes what player 1 sent; B computes what player 1 sent; neither side computes what the referee had"},
 		{"one version", desynced(14, 94, again), right, nil, "this version computes what the referee had; compare with the version or the platform of player 1"},
 		{"the player's version", desynced(14, 94, again), wrong, nil, "this version computes what player 1 sent; these sources are those of player 1: compare"},
 		{"an old version", desynced(14, 94, again), third, nil, "this version computes neither what the referee had nor what player 1 sent, up to tick 14; compare"},

@@ -68,6 +68,20 @@ func (s *search) fields(c *comparison, done [2]*job, runs [2]*program.Run) error
 			return err
 		}
 	}
+	c.equal = map[string]bool{}
+	addNames(c.equal, schema.Root())
 	s.result.Fields, c.seen, err = fieldsOf(schema, states[0], states[1])
 	return err
+}
+
+// addNames adds the names of the fields below a node.
+func addNames(all map[string]bool, n state.Node) {
+	for i := range n.NumFields() {
+		f := n.Field(i)
+		all[f.Name()] = true
+		addNames(all, f)
+	}
+	if k := n.Kind(); k == state.Slice || k == state.Array {
+		addNames(all, n.Elem())
+	}
 }

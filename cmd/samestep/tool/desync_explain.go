@@ -81,7 +81,7 @@ func desyncExplain(c *cli.Context) error {
 		return &fileError{path, err}
 	}
 	addLine(c, f, e)
-	handOver(e, c.App.Name, path, sidesOf(c), c.String(viewerFlag.Name))
+	handOver(e, f, c.App.Name, path, sidesOf(c), c.String(viewerFlag.Name))
 	page := c.String("html")
 	if page != "" {
 		if err := files.Create(page, func(out *os.File) error { return e.WriteHTML(out) }); err != nil {
@@ -90,6 +90,9 @@ func desyncExplain(c *cli.Context) error {
 	}
 	return tell(c, e, func(w io.Writer) {
 		e.WriteText(w)
+		if next := nextCommand(e); next != "" {
+			newLiner(w)("next", "%s", next)
+		}
 		if page != "" {
 			newLiner(w)("page", "%s", page)
 		}
@@ -105,7 +108,7 @@ func explainFile(program, path string, games replay.Games, o desync.Options) (*d
 	defer f.Close()
 	e, err := explainBundle(f, games, o)
 	if err == nil {
-		handOver(e, program, path, "", "")
+		handOver(e, f, program, path, "", "")
 	}
 	return e, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -37,23 +38,29 @@ func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
 	if err != nil {
 		panic(err) // cannot happen: it is plain data
 	}
-	l := &desync.Line{Tick: found.Tick, Phase: found.Phase, Because: found.Verdict(), Text: found.Lines(), Result: details}
+	l := &desync.Line{Tick: found.Tick, Phase: found.Phase, Because: found.Verdict(), Sides: found.Sides[:], Text: found.Lines(), Result: details}
 	if f := found.Finding; f != nil && f.Reason != line.Nothing {
 		at := f.Place()
 		l.File, l.Number, l.Func, l.Source = at.File, at.Line, at.Func, at.Source
+		if a := f.Where[0]; a != nil && a.Source != at.Source {
+			l.OnA = a.Source
+		}
 	}
 	e.SetLine(l)
 }
 
+// lineStep is the index of the step that finds the line of code.
+const lineStep = 1
+
 // handOver adds to an explanation what somebody needs who gets the report.
-func handOver(e *desync.Explanation, program, path, sides, viewer string) {
+func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewer string) {
 	bundle := words.ShellWord(path)
 	e.Bundle = filepath.Base(path)
 	step := func(why, format string, args ...any) {
 		e.Steps = append(e.Steps, desync.NextStep{Why: why, Command: program + " " + fmt.Sprintf(format, args...)})
 	}
 	step("Explain it again", "desync explain %s", bundle)
-	step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, ownSide(e)))
+	step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
 	before := e.First.From - min(e.First.From, 1)
 	if len(e.Fields.List) > 0 {
 		field := e.Fields.List[0].Path
@@ -82,6 +89,23 @@ func sidesOf(c *cli.Context) (flags string) {
 		}
 	}
 	return flags
+}
+
+// revisions names the revisions of the recorder and of the player who differed, as flags; "" if they are not known.
+func revisions(f *replay.File) string {
+	h, err := f.Header()
+	if err != nil {
+		return "" // cannot happen: the bundle was explained
+	}
+	return line.Revisions(h, &f.Bundle().Manifest)
+}
+
+// nextCommand returns the command that finds the line of code; "" if the line is known, or no line is at fault.
+func nextCommand(e *desync.Explanation) string {
+	if e.Line != nil && e.Line.File != "" || e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String() {
+		return ""
+	}
+	return e.Steps[lineStep].Command
 }
 
 // ownSide names the platform that only the machines that differ have, as a flag; "" for none.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // demoBundle plays a match with a planted desync, and returns its bundle.
@@ -63,6 +65,49 @@ func TestReportSteps(t *testing.T) {
 	}
 	if info, err := os.Stat("replays/skirmish.ssr"); err != nil || info.Size() == 0 {
 		t.Errorf("got no replay for the viewer: %v", err)
+	}
+}
+
+// The text ends with the command that finds the line, which names both revisions if the bundle does.
+func TestNextCommand(t *testing.T) {
+	line := &desync.Line{File: "a.go"}
+	steps := []desync.NextStep{{Command: "samestep desync explain b.zip"}, {Command: "samestep desync line b.zip"}}
+	for _, row := range []struct {
+		name string
+		e    desync.Explanation
+		want string
+	}{
+		{"not asked", desync.Explanation{}, "samestep desync line b.zip"},
+		{"the line is known", desync.Explanation{Line: line}, ""},
+		{"no line was found", desync.Explanation{Line: &desync.Line{}}, "samestep desync line b.zip"},
+		{"its memory", desync.Explanation{Again: &desync.Again{Outcome: "right this time"}}, ""},
+		{"its rules", desync.Explanation{Again: &desync.Again{Outcome: "wrong in the same way"}}, "samestep desync line b.zip"},
+	} {
+		row.e.Steps = steps
+		if got := nextCommand(&row.e); got != row.want {
+			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
+		}
+	}
+	bundle := demoBundle(t)
+	f, err := replay.Open(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m := &f.Bundle().Manifest
+	for i := range m.Participants {
+		if p := &m.Participants[i]; p.Player == m.Player {
+			h, err := f.Header()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Sources = record.ParseSources(h.Sources).Module + " a1b2c3d4e5f60718"
+		}
+	}
+	var e desync.Explanation
+	handOver(&e, f, "samestep", bundle, "", "")
+	if got := nextCommand(&e); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
+		t.Errorf("got %q, want the player's revision", got)
 	}
 }
 

@@ -1,11 +1,13 @@
 package program
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync/probe"
@@ -113,10 +115,11 @@ func (h History) read(tick uint32, in io.Reader) error {
 	}
 }
 
-// List returns the events, in any order.
+// List returns the events by tick, and those of one tick in the order of the probes.
 func (h History) List() (all []Latest) {
 	for _, one := range h {
 		all = append(all, one)
 	}
+	slices.SortFunc(all, func(a, b Latest) int { return cmp.Or(cmp.Compare(a.Tick, b.Tick), cmp.Compare(a.Site, b.Site)) })
 	return all
 }
