@@ -161,7 +161,7 @@ func TestCompareRecordings(t *testing.T) {
 		"another run of A":          {[]recorded{a, {by: 0, command: "Ag==", states: []int{4, 5, 6}}}, []recorded{b2}, desync.CauseStates, 6, true, "X", "", "5,6", "has other commands"},
 		"states of a shaky run":     {[]recorded{a, {by: 0, shaky: 3, states: []int{5, 6}}}, []recorded{b2}, desync.CauseRerun, 6, true, "X", "", "5,6", ""},
 		"a torn one":                {[]recorded{a}, []recorded{{by: 1, wrong: 6, torn: 7}}, desync.CauseStates, 6, true, "X", "", "5,6", "torn"},
-		"a torn command":            {[]recorded{a}, []recorded{{by: 1, torn: 4}}, desync.CauseNone, 0, false, "", "", "", "nothing differs"},
+		"a torn command":            {[]recorded{a}, []recorded{{by: 1, torn: 4}}, desync.CauseNone, 0, false, "", "", "", "nothing differs up to tick 4, where B ends early"},
 		"checksums with less":       {[]recorded{{untold: true, states: []int{6}}}, []recorded{{by: 1, untold: true, wrong: 6, states: []int{6}}}, desync.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", "their checksums are equal: these do not"},
 	} {
 		var sides [2][]*desync.Recording

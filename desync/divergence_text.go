@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/seed-49bee653/samestep/internal/words"
 )
@@ -49,10 +48,26 @@ func (d *Divergence) Verdict() string {
 			}
 		}
 	}
-	if d.Compared == 0 {
-		return "nothing was compared: there is no tick of which both have a checksum"
+	if d.Compared == 0 && !d.Known {
+		return "nothing was compared: there is no tick of which both have a checksum, or a state of the same type"
 	}
-	return "nothing differs"
+	text := "nothing differs"
+	if name := d.Early(); name != "" {
+		text += fmt.Sprintf(" up to tick %d, where %s ends early", max(1, min(d.A.Ticks, d.B.Ticks))-1, name)
+	}
+	return text
+}
+
+// Early names the side whose recording is torn and ends before the other's, A or B, or nothing. What would differ later is
+// not known.
+func (d *Divergence) Early() string {
+	switch a, b := d.A, d.B; {
+	case a.Torn && a.Ticks <= b.Ticks:
+		return "A"
+	case b.Torn && b.Ticks <= a.Ticks:
+		return "B"
+	}
+	return ""
 }
 
 // others says what else differs between the machines.
@@ -70,12 +85,7 @@ func (d *Divergence) others() (text string) {
 // texts of the files are escaped.
 func (d *Divergence) WriteText(w io.Writer) error {
 	var p words.Page
-	add := func(name, format string, args ...any) {
-		for _, line := range wrapped(fmt.Sprintf(format, args...)) {
-			p.Line(name, "%s", line)
-			name = ""
-		}
-	}
+	add := p.Line
 	d.A.describe("A", add)
 	d.B.describe("B", add)
 	for i, line := range d.commandLines() {
@@ -138,10 +148,13 @@ func (d *Divergence) commandLines() []string {
 }
 
 func (d *Divergence) compared() string {
+	if d.Compared == 0 {
+		return "no checksums: there is no tick of which both have one"
+	}
 	if d.Differed == 0 {
 		return fmt.Sprintf("the checksums of %s, all equal", words.Count(d.Compared, "tick"))
 	}
-	return fmt.Sprintf("the checksums of %s, which differ at %d", words.Count(d.Compared, "tick"), d.Differed)
+	return fmt.Sprintf("the checksums of %s: %d of them differ", words.Count(d.Compared, "tick"), d.Differed)
 }
 
 // Diverged says when the states begin to differ.
@@ -187,23 +200,6 @@ func (r *Rerun) String() string {
 		in = " in " + strings.Join(r.Sections, ", ")
 	}
 	return fmt.Sprintf("%s differs from the first recording of %s at tick %d%s, from the same commands", r.File, r.Side, r.Tick, in)
-}
-
-// wrapped breaks a text at spaces into lines of at most 69 columns, which is 80 without the names of a Page.
-func wrapped(text string) (lines []string) {
-	const most = 69
-	line := ""
-	for _, word := range strings.Split(text, " ") {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > most {
-			lines, line = append(lines, line), "  "+word
-			continue
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 // MarshalJSON returns the result as samestep replay bisect --json prints it.
