@@ -246,7 +246,7 @@ func (c *recordingComparison) fields(tick *lockstep.Tick) error {
 	if d.Fields, d.Places, err = aligned.differences(d.path, maxListed); err != nil {
 		return err
 	}
-	d.FieldsTick = x.tick
+	d.FieldsTick, d.asked = x.tick, tick != nil
 	if len(d.Sections) == 0 && x.tick == d.Tick && d.path == "" {
 		for _, p := range d.Places.List {
 			name, _, _ := strings.Cut(p.Path, ".")

@@ -197,6 +197,24 @@ func TestCompareRecordings(t *testing.T) {
 	}
 }
 
+// The states of a tick that the caller asks for, before, at and after the first difference.
+func TestCompareAskedTick(t *testing.T) {
+	states := []int{0, 6, 8}
+	a, b := recorded{states: states}.read(t, "a"), recorded{by: 1, wrong: 6, states: states}.read(t, "b")
+	for tick, want := range map[lockstep.Tick]string{
+		0: "state      tick 0: nothing differs\n",
+		5: "missing    the state of tick 5; run both games again with SAMESTEP_DUMP=5\n",
+		6: "state      tick 6: 1 field differs in 1 place\n",
+		8: "state      tick 8: 1 field differs in 1 place\n",
+	} {
+		d, err := desync.CompareRecordings([]*desync.Recording{a}, []*desync.Recording{b}, desync.RecordingOptions{Tick: &tick})
+		var text bytes.Buffer
+		if err = errors.Join(err, d.WriteText(&text)); err != nil || !strings.Contains(text.String(), want) {
+			t.Errorf("tick %d: %v, got\n%s\nwant %s", tick, err, &text, want)
+		}
+	}
+}
+
 func TestSidesOf(t *testing.T) {
 	r := func(by int, file string) *desync.Recording { return recorded{by: by}.read(t, file) }
 	for _, c := range []struct {

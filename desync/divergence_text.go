@@ -169,11 +169,11 @@ func (d *Divergence) Diverged() string {
 }
 
 func (d *Divergence) fieldLines(add func(name, format string, args ...any)) {
-	if d.FieldsTick == 0 && d.Fields.Total == 0 {
+	if d.FieldsTick == 0 && d.Fields.Total == 0 && !d.asked {
 		return
 	}
 	later := ""
-	if d.Differs && d.FieldsTick > d.Tick {
+	if d.Differs && d.FieldsTick > d.Tick && !d.asked {
 		later = ", the next state that both have"
 	}
 	if d.Fields.Total == 0 {
