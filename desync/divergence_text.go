@@ -154,7 +154,7 @@ func (d *Divergence) compared() string {
 	if d.Differed == 0 {
 		return fmt.Sprintf("the checksums of %s, all equal", words.Count(d.Compared, "tick"))
 	}
-	return fmt.Sprintf("the checksums of %s: %d of them differ", words.Count(d.Compared, "tick"), d.Differed)
+	return fmt.Sprintf("the checksums of %s, different in %d of them", words.Count(d.Compared, "tick"), d.Differed)
 }
 
 // Diverged says when the states begin to differ.
