@@ -50,6 +50,7 @@ type Divergence struct {
 
 	path  string
 	limit int
+	asked bool // for the states of FieldsTick, and they are known
 }
 
 // A RecordedSide is one of the two machines: its recordings, of which the first one counts.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -24,9 +25,7 @@ func CompareRecordings(a, b []*Recording, o RecordingOptions) (*Divergence, erro
 		Sections: []string{}, Reruns: []Rerun{}, Notes: []string{}, path: o.Path, limit: limitOf(o.Limit),
 		Fields: state.Differences{List: []state.Difference{}}, Places: state.Places{List: []state.Place{}},
 	}
-	if d.A.Match != d.B.Match && d.A.Match != "" && d.B.Match != "" {
-		d.note("A is of match %q, and B of match %q", d.A.Match, d.B.Match)
-	}
+	d.noteHeaders()
 	var err error
 	if d.Frame, err = firstFrame(a[0], b[0]); err != nil {
 		return nil, err
@@ -53,6 +52,26 @@ func CompareRecordings(a, b []*Recording, o RecordingOptions) (*Divergence, erro
 	c.missing(o.Tick)
 	d.judge()
 	return d, nil
+}
+
+// noteHeaders notes what the headers say otherwise, although it should be the same on all machines.
+func (d *Divergence) noteHeaders() {
+	a, b := d.A.Recording, d.B.Recording
+	if a.Match != b.Match && a.Match != "" && b.Match != "" {
+		d.note("A is of match %q, and B of match %q", a.Match, b.Match)
+	}
+	if a.Game != b.Game {
+		d.note("A is of the game %q, and B of %q", a.Game, b.Game)
+	}
+	if a.seats != b.seats {
+		d.note("A has %s, and B has %d", words.Count(int(a.seats), "seat"), b.seats)
+	}
+	if a.rate != b.rate {
+		d.note("A has %s ticks a second, and B has %s", a.rate, b.rate)
+	}
+	if len(a.Sections) > 0 && len(b.Sections) > 0 && !slices.Equal(a.Sections, b.Sections) {
+		d.note("the sections have different names, so their checksums are not compared")
+	}
 }
 
 func (d *Divergence) note(format string, args ...any) {
@@ -246,7 +265,7 @@ func (c *recordingComparison) fields(tick *lockstep.Tick) error {
 	if d.Fields, d.Places, err = aligned.differences(d.path, maxListed); err != nil {
 		return err
 	}
-	d.FieldsTick = x.tick
+	d.FieldsTick, d.asked = x.tick, tick != nil
 	if len(d.Sections) == 0 && x.tick == d.Tick && d.path == "" {
 		for _, p := range d.Places.List {
 			name, _, _ := strings.Cut(p.Path, ".")

@@ -161,7 +161,7 @@ func TestCompareRecordings(t *testing.T) {
 		"another run of A":          {[]recorded{a, {by: 0, command: "Ag==", states: []int{4, 5, 6}}}, []recorded{b2}, desync.CauseStates, 6, true, "X", "", "5,6", "has other commands"},
 		"states of a shaky run":     {[]recorded{a, {by: 0, shaky: 3, states: []int{5, 6}}}, []recorded{b2}, desync.CauseRerun, 6, true, "X", "", "5,6", ""},
 		"a torn one":                {[]recorded{a}, []recorded{{by: 1, wrong: 6, torn: 7}}, desync.CauseStates, 6, true, "X", "", "5,6", "torn"},
-		"a torn command":            {[]recorded{a}, []recorded{{by: 1, torn: 4}}, desync.CauseNone, 0, false, "", "", "", "nothing differs"},
+		"a torn command":            {[]recorded{a}, []recorded{{by: 1, torn: 4}}, desync.CauseNone, 0, false, "", "", "", "nothing differs up to tick 4, where B ends early"},
 		"checksums with less":       {[]recorded{{untold: true, states: []int{6}}}, []recorded{{by: 1, untold: true, wrong: 6, states: []int{6}}}, desync.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", "their checksums are equal: these do not"},
 	} {
 		var sides [2][]*desync.Recording
@@ -193,6 +193,24 @@ func TestCompareRecordings(t *testing.T) {
 			if n := len([]rune(line)) - 1; n > 80 {
 				t.Errorf("%s: a line of %d columns: %s", name, n, line)
 			}
+		}
+	}
+}
+
+// The states of a tick that the caller asks for, before, at and after the first difference.
+func TestCompareAskedTick(t *testing.T) {
+	states := []int{0, 6, 8}
+	a, b := recorded{states: states}.read(t, "a"), recorded{by: 1, wrong: 6, states: states}.read(t, "b")
+	for tick, want := range map[lockstep.Tick]string{
+		0: "state      tick 0: nothing differs\n",
+		5: "missing    the state of tick 5; run both games again with SAMESTEP_DUMP=5\n",
+		6: "state      tick 6: 1 field differs in 1 place\n",
+		8: "state      tick 8: 1 field differs in 1 place\n",
+	} {
+		d, err := desync.CompareRecordings([]*desync.Recording{a}, []*desync.Recording{b}, desync.RecordingOptions{Tick: &tick})
+		var text bytes.Buffer
+		if err = errors.Join(err, d.WriteText(&text)); err != nil || !strings.Contains(text.String(), want) {
+			t.Errorf("tick %d: %v, got\n%s\nwant %s", tick, err, &text, want)
 		}
 	}
 }

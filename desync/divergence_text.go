@@ -48,10 +48,26 @@ func (d *Divergence) Verdict() string {
 			}
 		}
 	}
-	if d.Compared == 0 {
-		return "nothing was compared: there is no tick of which both have a checksum"
+	if d.Compared == 0 && !d.Known {
+		return "nothing was compared: there is no tick of which both have a checksum, or a state of the same type"
 	}
-	return "nothing differs"
+	text := "nothing differs"
+	if name := d.Early(); name != "" {
+		text += fmt.Sprintf(" up to tick %d, where %s ends early", max(1, min(d.A.Ticks, d.B.Ticks))-1, name)
+	}
+	return text
+}
+
+// Early names the side whose recording is torn and ends before the other's, A or B, or nothing. What would differ later is
+// not known.
+func (d *Divergence) Early() string {
+	switch a, b := d.A, d.B; {
+	case a.Torn && a.Ticks <= b.Ticks:
+		return "A"
+	case b.Torn && b.Ticks <= a.Ticks:
+		return "B"
+	}
+	return ""
 }
 
 // others says what else differs between the machines.
@@ -132,10 +148,13 @@ func (d *Divergence) commandLines() []string {
 }
 
 func (d *Divergence) compared() string {
+	if d.Compared == 0 {
+		return "no checksums: there is no tick of which both have one"
+	}
 	if d.Differed == 0 {
 		return fmt.Sprintf("the checksums of %s, all equal", words.Count(d.Compared, "tick"))
 	}
-	return fmt.Sprintf("the checksums of %s, which differ at %d", words.Count(d.Compared, "tick"), d.Differed)
+	return fmt.Sprintf("the checksums of %s, different in %d of them", words.Count(d.Compared, "tick"), d.Differed)
 }
 
 // Diverged says when the states begin to differ.
@@ -150,11 +169,11 @@ func (d *Divergence) Diverged() string {
 }
 
 func (d *Divergence) fieldLines(add func(name, format string, args ...any)) {
-	if d.FieldsTick == 0 && d.Fields.Total == 0 {
+	if d.FieldsTick == 0 && d.Fields.Total == 0 && !d.asked {
 		return
 	}
 	later := ""
-	if d.Differs && d.FieldsTick > d.Tick {
+	if d.Differs && d.FieldsTick > d.Tick && !d.asked {
 		later = ", the next state that both have"
 	}
 	if d.Fields.Total == 0 {

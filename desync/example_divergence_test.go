@@ -56,7 +56,7 @@ func ExampleCompareRecordings() {
 	//            b2.jsonl: player 1, build "1", plan9/mips: 10 ticks, 10 checksums, 2
 	//              states
 	// commands   the same up to tick 10
-	// compared   the checksums of 10 ticks, which differ at 4
+	// compared   the checksums of 10 ticks, different in 4 of them
 	// diverged   at tick 6
 	// sections   X
 	// state      tick 6: 1 field differs in 1 place

@@ -19,6 +19,7 @@ type Imported struct {
 	Differ []*Differing  `json:"differ"` // players, in the order of their first differences
 	Ties   int           `json:"ties"`   // checks in which no group was the largest
 	Ended  bool          `json:"ended"`
+	Torn   bool          `json:"torn"` // the recording has no end: the match went on
 
 	last   lockstep.Tick // of the last check
 	silent [256]bool     // players who did not report at the last check
@@ -61,7 +62,7 @@ func (m *Imported) record(rec *record.Record) error {
 			m.next[rec.Player] = rec.Text != "yes"
 		}
 	case record.KindEnd:
-		m.Ended = true
+		m.Ended, m.Torn = true, rec.Text == replay.ForeignTorn
 	case record.KindChecksum:
 		m.begin(rec.Tick)
 	case record.KindMismatch:

@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,8 @@ type Recording struct {
 
 	reader *replay.Reader
 	schema *state.Schema
+	seats  uint8
+	rate   string        // ticks a second
 	sums   []recordedSum // by tick
 	pool   []uint64      // the checksums of sections
 	dumps  []recordedState
@@ -152,6 +155,7 @@ func (p *recordingReader) record(rec *record.Record) error {
 		}
 		p.header = rec.Header
 		f.Game, f.Build, f.Platform = p.header.Game, p.header.Build, p.header.Platform
+		f.seats, f.rate = p.header.Settings.Players, fmt.Sprint(p.header.Settings.TickRate)
 	case record.KindForeign:
 		return p.foreign(rec)
 	case record.KindNote:
@@ -185,6 +189,7 @@ func (p *recordingReader) foreign(rec *record.Record) error {
 	case e == nil: // the header
 		h := p.lines.header
 		f.Match, f.Sections, f.Type, f.schema = h.Match, h.Sections, h.Type, h.Schema
+		f.rate = cmp.Or(h.Rate, f.rate)
 		if h.By != matchlog.Nobody {
 			by := lockstep.Player(h.By)
 			f.Player = &by

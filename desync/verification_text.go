@@ -134,6 +134,9 @@ func (m *Imported) add(p *words.Page) {
 	if m.Alone > 0 {
 		p.Line("alone", "%s by at most one player: nothing to compare", words.Plural(m.Alone, "check", "was reported", "were reported"))
 	}
+	if m.Torn {
+		p.Line("torn", "the recording ends early, at tick %d", max(1, m.Ticks)-1)
+	}
 }
 
 // verdict says who differs. A non-nil err is the reason that the comparison does not cover the whole file.

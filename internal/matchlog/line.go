@@ -17,6 +17,9 @@ func decode(line []byte, l any) error {
 	if !utf8.Valid(line) {
 		return errors.New("got bytes that are not UTF-8")
 	}
+	if len(bytes.TrimSpace(line)) == 0 {
+		return errors.New("got an empty line, want an object")
+	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(l); err != nil {
@@ -83,7 +86,9 @@ func checkFields(line []byte) error {
 			return fmt.Errorf("got a field %.40q, want its name in lower case", field)
 		case slices.Contains(seen, field):
 			return fmt.Errorf("got the field %q twice", field)
-		case value == nil || nested || value == false:
+		case value == nil:
+			return fmt.Errorf("got null for the field %q, want another value or no such field", field)
+		case nested || value == false:
 			return fmt.Errorf("got %v for the field %q, want another value or no such field", value, field)
 		}
 		seen = append(seen, field)

@@ -110,7 +110,7 @@ func (m *Reader) entry() (Entry, error) {
 	if end {
 		if m.lines.Scan() {
 			m.line++
-			return Entry{}, m.malformed(errors.New("a line after the last"))
+			return Entry{}, m.malformed(errors.New("got a line after the end"))
 		}
 		return Entry{}, io.EOF
 	}
@@ -152,6 +152,9 @@ func (m *Reader) next() (bool, error) {
 	if err := m.lines.Err(); !more && err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
 			return false, fmt.Errorf("matchlog: line %d: %w", m.line, err)
+		}
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("got a line of more than %d bytes", maxLine)
 		}
 		return false, m.malformed(err)
 	}

@@ -88,6 +88,10 @@ func TestMalformedRecording(t *testing.T) {
 		"a short section":        {header(`"00000000000000ff"`, `"ff"`), `got checksum "ff"`},
 		"nested sections":        {header(`"00000000000000ff"`, `[]`), "got array"},
 		"no type":                {header(`,"state":"struct { Tick uint32; Speed float32 }"`, ""), "the header has no type"},
+		"an empty line":          {header("\n", "\n\n"), "line 2: malformed match: got an empty line"},
+		"null":                   {header(`"p":1,"sum"`, `"p":null,"sum"`), `got null for the field "p"`},
+		"a long line":            {header("\n", "\n"+strings.Repeat(" ", 1<<20)+"\n"), "got a line of more than 1048576 bytes"},
+		"after the end":          {recorded + "\n", "got a line after the end"},
 		"state and sum":          {header(`"state":"",`, `"state":"","sum":"c126f8bd03a9a491",`), "want either"},
 	} {
 		if _, _, err := readAll(c.text); !errors.Is(err, matchlog.ErrMalformed) || !strings.Contains(err.Error(), c.want) {

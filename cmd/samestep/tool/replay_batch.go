@@ -79,7 +79,7 @@ func newBatch(c *cli.Context, args []string, extensions ...string) (*batch, erro
 	b := &batch{}
 	for _, name := range args {
 		if !isFolder(name) {
-			b.inputs = append(b.inputs, batchInput{path: name, rel: filepath.Base(name), open: replay.Open})
+			b.inputs = append(b.inputs, batchInput{path: name, rel: filepath.Base(name), open: openReplay})
 			continue
 		}
 		before := len(b.inputs)

@@ -69,7 +69,7 @@ func replayBisect(c *cli.Context) error {
 	if c.NArg() > 2 || c.IsSet("html") {
 		return usagef("more than two files and --html are for recordings of another engine")
 	}
-	a, err := replay.Open(c.Args().First())
+	a, err := openReplay(c.Args().First())
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,8 @@ standard input. A command of tick t becomes one of frame t+1, which gives state 
 The checksum that most players reported becomes the agreed one. A recording may end
 early: everything before is used. docs/import.md describes every line.
 
-The other verbs that read replays take such lines, too.`,
+The other verbs that read replays take such lines, too, but watch, follow and --follow
+need an imported match.`,
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Value: "jsonl", Usage: "`FORMAT` of the input: jsonl"}, segmentFlag, jsonFlag},
 		Action: written(replayImport),
 	}
@@ -189,7 +190,7 @@ func (i *importer) header() error {
 	if err != nil {
 		return err
 	}
-	h.Engine, h.Game = replay.ForeignEngine, clip(i.match.Title, 128)
+	h.Engine, h.Game, h.Sources = replay.ForeignEngine, clip(i.match.Title, 128), "" // not from the sources of this program
 	h.Build, h.Platform = cmp.Or(i.match.Build, foreignBuild), cmp.Or(i.match.Platform, foreignPlatform)
 	i.append(i.enc.Header(h))
 	i.append(i.enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil)))

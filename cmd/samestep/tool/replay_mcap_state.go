@@ -26,6 +26,7 @@ type mcapFields struct {
 	maxTicks lockstep.Tick            // to simulate, see --max-ticks
 	warn     func(match, text string) // tells what the values lack
 	found    map[string]bool          // the paths that a state had
+	states   bool                     // there was a state
 }
 
 // maxMCAPFields is how many fields one recording may have as channels.
@@ -34,6 +35,9 @@ const maxMCAPFields = 256
 // missing returns an error if a path is in no state.
 func (f *mcapFields) missing() error {
 	for _, path := range f.paths {
+		if !f.found[path] && !f.states {
+			return usagef("--path %s: there are no states; a recorder writes those of the ticks in SAMESTEP_DUMP", path)
+		}
 		if !f.found[path] {
 			return usagef("--path %s: %v in any state", path, state.ErrPath)
 		}
@@ -213,6 +217,7 @@ func (s *mcapStates) sample(t lockstep.Tick, bytes []byte) error {
 	if s.schema == nil {
 		return nil // the keyframe of a match of another engine is empty
 	}
+	s.fields.states = true
 	for _, path := range s.fields.paths {
 		whole, err := s.schema.Lookup(bytes, path)
 		if errors.Is(err, state.ErrPath) {

@@ -134,8 +134,10 @@ func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) erro
 		}
 	}
 	err = nil
-	if d.Cause != desync.CauseNone {
+	if early := d.Early(); d.Cause != desync.CauseNone {
 		err = errDiffers
+	} else if early != "" {
+		err = &ClassError{replay.ClassTorn, early + " ends early, and nothing differs before"}
 	}
 	return tell(c, d, func(w io.Writer) {
 		d.WriteText(w)
