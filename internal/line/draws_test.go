@@ -81,7 +81,7 @@ func drawn(t *testing.T, more [2]int, marked bool) *Result {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.head.StateSchema, runs[i] = h.StateSchema, &run
+		s.head, runs[i] = h, &run
 	}
 	in := partOf(runs)
 	if s.result.Phase = in.phase; runs[0].Hash == runs[1].Hash {
