@@ -80,7 +80,7 @@ func exportFiles(c *cli.Context, names []string) error {
 		if err != nil {
 			return ofFile(name, err)
 		}
-		matches = append(matches, mcapMatch{r, name})
+		matches = append(matches, mcapMatch{r, name, f.Bundle() != nil})
 	}
 	fields := mcapFields{paths: c.StringSlice(pathsFlag.Name), maxTicks: maxTicks(c), warn: func(name, text string) {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s: %s\n", c.App.Name, shown(name), text)

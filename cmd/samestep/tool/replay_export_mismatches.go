@@ -4,7 +4,9 @@ package tool
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -29,7 +31,7 @@ const maxMismatches = 1 << 19 // that are kept
 // readMismatches returns the mismatches of a replay, and then seeks to the beginning.
 func readMismatches(r *replay.Reader) (mismatches, error) {
 	var all mismatches
-	if err := replay.Play(r, nil, all.add); err != nil {
+	if err := replay.Play(r, nil, all.add); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // a cut replay has them up to there
 		return nil, err
 	}
 	all.order()

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -103,7 +104,8 @@ type (
 // An mcapMatch is a recording that becomes MCAP.
 type mcapMatch struct {
 	*replay.Reader
-	name string // of its file
+	name   string // of its file
+	bundle bool   // of a desync, whose replay needs no end
 }
 
 // exportMCAP writes whole matches to w, and fields of their states.
@@ -120,7 +122,12 @@ func exportMCAP(w io.Writer, matches []mcapMatch, games replay.Games, fields mca
 		if len(fields.paths) > 0 {
 			x.states = newMCAPStates(x, m, &fields)
 		}
-		if err := x.export(m.Reader); err != nil {
+		err := x.export(m.Reader)
+		if m.bundle && errors.Is(err, io.ErrUnexpectedEOF) && x.header != nil {
+			fields.warn(m.name, fmt.Sprintf("the replay is cut after tick %d: there the messages end", x.tick))
+			err = x.end()
+		}
+		if err != nil {
 			return ofFile(m.name, err)
 		}
 	}

@@ -25,7 +25,7 @@ func exported(t *testing.T, games replay.Games, paths []string, files ...[]byte)
 	t.Helper()
 	var matches []mcapMatch
 	for i, b := range files {
-		matches = append(matches, mcapMatch{replayOf(t, b), string(rune('A' + i))})
+		matches = append(matches, mcapMatch{replayOf(t, b), string(rune('A' + i)), false})
 	}
 	h, err := replayOf(t, files[0]).Next()
 	if err != nil {
@@ -237,7 +237,7 @@ func TestExportStatesUsage(t *testing.T) {
 	for path, want := range map[string]string{
 		"Spots[8].X": "--path Spots[8].X: no such field in any state", "Spots[": "no such field", "Spot": "no such field", "Spots[1]..X": "no such field",
 	} {
-		err := exportMCAP(io.Discard, []mcapMatch{{replayOf(t, file), "A"}}, driftGames, mcapFields{paths: []string{"Seed", path}})
+		err := exportMCAP(io.Discard, []mcapMatch{{replayOf(t, file), "A", false}}, driftGames, mcapFields{paths: []string{"Seed", path}})
 		if !isUsage(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", path, err, want)
 		}
@@ -246,12 +246,32 @@ func TestExportStatesUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	duel := []mcapMatch{{replayOf(t, b), "A"}}
+	duel := []mcapMatch{{replayOf(t, b), "A", false}}
 	if err := exportMCAP(io.Discard, duel, ourGames, mcapFields{paths: []string{"Units"}}); !isUsage(err) || !strings.Contains(err.Error(), "more than 256 fields") {
 		t.Errorf("got %v", err)
 	}
 	duel[0].Reader = replayOf(t, b)
 	if err := exportMCAP(io.Discard, duel, ourGames, mcapFields{paths: []string{"Match.Tick"}, maxTicks: 5}); !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("got %v, want %v", err, replay.ErrLimit)
+	}
+}
+
+// The replay in a bundle may have no end: the messages go as far as it does. Another replay without an end is an error.
+func TestTornMCAP(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(filepath.Dir(demoBundle(t)), "skirmish.ssr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bundle := range []bool{true, false} {
+		var out bytes.Buffer
+		warnings := ""
+		fields := mcapFields{warn: func(name, text string) { warnings += name + ": " + text }}
+		err := exportMCAP(&out, []mcapMatch{{replayOf(t, b[:len(b)-60]), "torn", bundle}}, nil, fields)
+		if bundle != (err == nil) || bundle != strings.HasPrefix(warnings, "torn: the replay is cut after tick ") {
+			t.Errorf("bundle %v: got %v, warnings %q", bundle, err, warnings)
+		}
+		if bundle && readMCAP(t, out.Bytes(), 20).counts["/commands"] == 0 {
+			t.Error("got no messages")
+		}
 	}
 }
