@@ -54,10 +54,10 @@ func (s *side) weave(game string) (p weave.Program, err error) {
 	return s.source.Write(woven)
 }
 
-// compile builds woven copies with a verb of the go command.
-func (s *side) compile(ctx context.Context, p weave.Program, verb ...string) error {
+// compile builds woven copies with a verb of the go command and its flags.
+func (s *side) compile(ctx context.Context, p weave.Program, verb string, flags ...string) error {
 	binary := filepath.Join(s.folder, "rules.exe")
-	args := slices.Concat(verb, []string{"-overlay", p.Overlay, "-o", binary}, s.source.BuildFlags(), []string{p.Package})
+	args := slices.Concat([]string{verb}, flags, []string{"-overlay", p.Overlay, "-o", binary}, s.source.BuildFlags(), []string{p.Package})
 	c := exec.CommandContext(ctx, "go", args...)
 	c.Dir, c.Env = p.Dir, s.env
 	if out, err := c.CombinedOutput(); err != nil {

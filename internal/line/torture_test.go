@@ -154,7 +154,7 @@ func (x *tortured) version(t *testing.T, edits map[string][]byte) (*side, error)
 	if x.woven == nil {
 		x.p = p
 	}
-	return one, one.compile(context.Background(), p)
+	return one, one.compile(context.Background(), p, "build")
 }
 
 // plain builds the same program without probes.
@@ -179,11 +179,11 @@ func (x *tortured) plain(t *testing.T) *side {
 	if b, err = json.Marshal(all); err != nil {
 		t.Fatal(err)
 	}
-	one := &side{name: "plain", dir: x.dir, folder: t.TempDir()}
+	one := &side{name: "plain", dir: x.dir, source: new(weave.Source), folder: t.TempDir()}
 	p := x.p
 	p.Overlay = filepath.Join(one.folder, "overlay.json")
 	write(t, p.Overlay, string(b))
-	if err := one.compile(context.Background(), p); err != nil {
+	if err := one.compile(context.Background(), p, "build"); err != nil {
 		t.Fatal(err)
 	}
 	return one
