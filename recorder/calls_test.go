@@ -222,7 +222,7 @@ var refusals = []refusal{
 	{"kinds", header(2) + kinds(4097), "command at tick 4096: want at most 4096 kinds"},
 	{"second sum", header(2) + "sum 9 0 1\nsum 9 1 1\nsum 9 0 1\n", "sum at tick 9: want at least tick 10"},
 	{"sections of a sum", header(2) + "sum 9 0 1 2\n", "sum at tick 9: got 1 sections, want 2"},
-	{"sums of sections", "header x61 60 2 0 x x x x" + numbered(64) + "\n" + manySums(3<<14+1), "sum at tick 49152: want at most 3145728 sums of sections"},
+	{"sums of sections", "header x61 60 2 0 x x x x" + numbered(64) + "\n" + manySums(5<<13+1), "sum at tick 40960: want at most 2621440 sums of sections"},
 	{"topic", header(2) + "note 9 0 x x\n", "note at tick 9: got a topic of 0 bytes, want 1 to 128 bytes of UTF-8"},
 	{"text", header(2) + "note 9 0 x61 *1025\n", "note at tick 9: got a text of 1025 bytes, want 0 to 1024 bytes of UTF-8"},
 	{"reserved topic", header(2) + "note 9 0 " + word("reports") + " x\n", "note at tick 9: the topics reports and tick_rate are reserved"},

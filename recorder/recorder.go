@@ -18,7 +18,7 @@ const (
 	maxCommands = 8192    // of a tick
 	maxPayloads = 4 << 20 // bytes of a tick
 	maxKinds    = 4096
-	maxSums     = 3 << 20 // of sections
+	maxSums     = 5 << 19 // of sections
 	maxStates   = 1 << 16
 	maxState    = 8 << 20 // bytes
 	maxTopic    = 128

@@ -6,7 +6,7 @@ const (
 	maxSeats    = 250
 	maxTick     = 1<<24 - 1 // nine days of 20 ticks a second
 	MaxEntries  = 1 << 20   // forty times those of the longest match that we have seen
-	MaxSums     = 3 << 20   // checksums of sections: an hour of 60 ticks a second with 14 sections
+	MaxSums     = 5 << 19   // checksums of sections: an hour of 60 ticks a second with 12 sections
 	MaxState    = 8 << 20   // bytes of one state
 	maxStates   = 1 << 16
 	maxBytes    = 256 << 20 // of all lines, uncompressed

@@ -449,7 +449,7 @@ int samestep_record_sum(samestep_recorder *r, uint32_t tick, int player, uint64_
     s = &r->seats[player];
     if (tick < s->sums) return samestep_fail(r, "sum at tick %lu: want at least tick %lu", (unsigned long)tick, (unsigned long)s->sums);
     if (count != 0 && count != r->sections) return samestep_fail(r, "sum at tick %lu: got %d sections, want %d", (unsigned long)tick, count, r->sections);
-    if (r->sums + (uint32_t)count > 3 << 20) return samestep_fail(r, "sum at tick %lu: want at most %d sums of sections", (unsigned long)tick, 3 << 20);
+    if (r->sums + (uint32_t)count > 5 << 19) return samestep_fail(r, "sum at tick %lu: want at most %d sums of sections", (unsigned long)tick, 5 << 19);
     r->sums += (uint32_t)count;
     s->sums = tick + 1;
     samestep_open_line(r, tick, player);

@@ -161,8 +161,8 @@ class Recorder:
         else:
             return self._fail("sum at tick %d: got %d sections, want %d", tick, count, self._sections)
         self._section_sums += count
-        if self._section_sums > 3 << 20:
-            return self._fail("sum at tick %d: want at most %d sums of sections", tick, 3 << 20)
+        if self._section_sums > 5 << 19:
+            return self._fail("sum at tick %d: want at most %d sums of sections", tick, 5 << 19)
         self._sums[player] = tick + 1
         self._add("sum", tick, text)
 

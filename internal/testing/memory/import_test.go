@@ -54,7 +54,7 @@ func matches(t *testing.T, folder string, all bool) (files []string) {
 		text := strings.Replace(matchHeader, "}", ","+fields+"}", 1) + strings.Join(lines(n, line), "") + fmt.Sprintf(`{"t":%d,"end":true}`, most)
 		files = append(files, write(t, folder, name, []byte(text), 0))
 	}
-	recording("sections.jsonl", `"by":0,"sections":[`+strings.TrimSuffix(names, `,"`)+`]`, 49000, func(i int) string {
+	recording("sections.jsonl", `"by":0,"sections":[`+strings.TrimSuffix(names, `,"`)+`]`, 40900, func(i int) string {
 		return fmt.Sprintf(`{"t":%d,"p":0,"sum":"%016x","sections":[%s]}`+"\n", i, i, strings.TrimSuffix(sums, ","))
 	})
 	// The largest state, of 16 equal parts: the last one has the bytes after the count.
