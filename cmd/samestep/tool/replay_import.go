@@ -300,7 +300,7 @@ func (i *importer) checks(tick uint32) error {
 	}
 	for _, v := range sums {
 		if v.at > 0 {
-			i.sum = appendSumLine(i.sum[:0], lockstep.Tick(tick), v.player(), v.hash, i.sections[v.at-1:][:len(i.match.Sections)])
+			i.sum = appendSumLine(i.sum[:0], lockstep.Tick(tick), v.player(), v.hash, i.sections.at(v.at, len(i.match.Sections)))
 			i.append(i.enc.Foreign(i.sum))
 		}
 	}

@@ -127,7 +127,7 @@ type survey struct {
 	content  lockstep.MatchID         // a hash of all commands
 	kinds    [math.MaxUint16 + 1]bool // of commands
 	votes    []vote                   // in order, and by player within a tick
-	sections []uint64                 // the sums of sections, of one vote after the other
+	sections sectionSums
 }
 
 // A vote is a checksum that a player reported. Its place has the tick in the high bits and the player in the low eight.
@@ -171,11 +171,7 @@ func (s *surveyor) remark(e *matchlog.Entry) error {
 		}
 		v := vote{hash: e.Hash, place: e.Tick<<8 | uint32(e.Player)}
 		if e.Sections != nil {
-			v.at = uint32(len(s.sections)) + 1
-			if n := len(s.sections); n+len(e.Sections) > cap(s.sections) {
-				s.sections = append(make([]uint64, 0, min(max(2*n, 1024), matchlog.MaxSums)), s.sections...)
-			}
-			s.sections = append(s.sections, e.Sections...)
+			v.at = s.sections.add(e.Sections)
 		}
 		s.votes = append(s.votes, v)
 	}
