@@ -18,6 +18,8 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
+const recordedState = 8 << 20 // bytes of a state in states.jsonl
+
 const matchHeader = `{"log":1,"title":"x","tick_rate_hz":10,"players":250}` + "\n"
 
 // matches writes matches of other engines that are hostile. With all, it also writes
@@ -59,10 +61,10 @@ func matches(t *testing.T, folder string, all bool) (files []string) {
 	})
 	// The largest state, of 16 equal parts: the last one has the bytes after the count.
 	recording("states.jsonl", `"by":0,"state":"struct { A []uint8 }"`, 8*16, func(i int) string {
-		part := make([]byte, 512<<10)
+		part := make([]byte, recordedState/16)
 		more := `,"more":true`
 		if i%16 == 0 {
-			binary.LittleEndian.PutUint32(part, 8<<20-4)
+			binary.LittleEndian.PutUint32(part, recordedState-4)
 		} else if i%16 == 15 {
 			more = ""
 		}
