@@ -36,7 +36,7 @@ func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o rep
 	return a.verdict(v.Differences, judge{lockstep.Platform(), a.recorder, "the agreed checksum"})
 }
 
-// verdict attributes differences, in order of their ticks, and says who was wrong.
+// verdict goes through the differences in order of their ticks, and says who was wrong.
 func (a *attribution) verdict(differences []*lockstep.DesyncError, j judge) *Verdict {
 	a.judge(differences)
 	slices.SortStableFunc(a.blames, func(a, b Blame) int { return cmp.Compare(a.First, b.First) })

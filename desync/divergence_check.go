@@ -44,7 +44,7 @@ func (s *RecordedSide) checks() []recordedCheck {
 	return kept
 }
 
-// add adds what is not known yet.
+// add takes the checksum and the state from o that c lacks.
 func (c *recordedCheck) add(o recordedCheck) {
 	if c.of == nil && o.of != nil {
 		c.hash, c.of, c.at = o.hash, o.of, o.at

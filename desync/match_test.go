@@ -69,8 +69,8 @@ func newTable(tb testing.TB, f fault, inReferee bool) *table {
 	return newTableOf(tb, f, inReferee, victim, 1, 100)
 }
 
-// newTableOf begins a match with a seed, and a fault in the copy of a player or in the referee. Its log has a keyframe every
-// so many ticks.
+// newTableOf begins a match with a seed, and a fault in the copy of a player or in the referee. Its log has a keyframe
+// every keyframeEvery ticks.
 func newTableOf(tb testing.TB, f fault, inReferee bool, victim lockstep.Player, seed uint64, keyframeEvery lockstep.Tick) *table {
 	tb.Helper()
 	return newTableWith(tb, lockstep.MustGame(f.rules()), inReferee, victim, seed, keyframeEvery)

@@ -60,7 +60,7 @@ type Unreadable struct {
 type CaseGroup struct {
 	Fingerprint Fingerprint `json:"fingerprint"`
 	Count       int         `json:"count"`
-	Parties     []Share     `json:"parties"`   // who was wrong: Differ counts desyncs
+	Parties     []Share     `json:"parties"`   // who was wrong; Differ is the number of desyncs
 	Builds      []Share     `json:"builds"`    // of the machines in these matches
 	Platforms   []Share     `json:"platforms"` // the same
 	First       time.Time   `json:"first,omitzero"`

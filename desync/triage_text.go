@@ -51,7 +51,7 @@ func (t *Triage) Summary() string {
 	return s
 }
 
-// parties says who was wrong how often.
+// parties lists who was wrong, each with its number of desyncs.
 func (g *CaseGroup) parties() string {
 	var all []string
 	for _, s := range g.Parties {

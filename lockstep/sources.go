@@ -7,7 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Sources returns from which sources the rules of the game were built, as far as the go command wrote it into this program.
+// Sources returns the sources that the rules of the game were built from. The go command writes them into the program, but not in every kind of build.
 // The module is that of the package of the state's type.
 func (g *Game) Sources() record.Sources { return g.sources }
 

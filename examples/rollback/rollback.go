@@ -13,7 +13,7 @@ type session struct {
 	me        int
 	now       *Duel
 	saved     [window]*Duel    // the states of the latest ticks, by tick
-	inputs    [2][]uint8       // of both players, by tick, as far as they are known
+	inputs    [2][]uint8       // by player and tick; a later tick has no input yet
 	used      [window][2]uint8 // the inputs with which the latest ticks were computed
 	confirmed uint32           // the latest tick whose state has no predicted input
 	rollbacks int

@@ -107,7 +107,7 @@ func TestProposeSides(t *testing.T) {
 	}
 }
 
-// The flags name both revisions as far as they are known, and nothing that a shell could run.
+// The flags name each revision that is known, and contain nothing that a shell could run.
 func TestRevisions(t *testing.T) {
 	for _, row := range []struct {
 		name, recorder, player string

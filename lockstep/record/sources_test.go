@@ -28,7 +28,7 @@ func ExampleJoinPlatform() {
 	// linux/amd64 go1.26 example.com/hex 3b18e512dba7
 }
 
-// A text of the platform has room for so many bytes. What matters least is left out.
+// The text of the platform has a limit. TextAfter leaves out the least important parts first.
 func TestTextAfter(t *testing.T) {
 	revision := strings.Repeat("3b18e512", 5)
 	for _, row := range []struct {

@@ -52,7 +52,7 @@ func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
 // lineStep is the index of the step that finds the line of code.
 const lineStep = 1
 
-// handOver adds to an explanation what somebody needs who gets the report.
+// handOver adds the name of the bundle, the next commands and the link to the viewer, for the reader of the report.
 func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewer string) {
 	bundle := words.ShellWord(path)
 	e.Bundle = filepath.Base(path)

@@ -135,7 +135,7 @@ func inOrder[R any](b *batch, work func(batchInput) R, take func(batchInput, R))
 		input  batchInput
 		result chan R
 	}
-	todo, order := make(chan task), make(chan task, 4*b.jobs) // at most so many results wait for an earlier one
+	todo, order := make(chan task), make(chan task, 4*b.jobs) // later results wait for an earlier one, and the channel bounds them
 	for range b.jobs {
 		go func() {
 			for t := range todo {

@@ -36,8 +36,8 @@ It then reads words from standard input, one on each line:
   limit N                  print at most N lines of fields of a part
   help, quit
 
-Ticks are printed as they are reached; without input, only tick T is. With --json each
-is one JSON value with all fields.
+It prints tick T, and then each tick that a word names. With --json it prints each
+tick as one JSON value with all fields.
 
 Exits with 3 if the last tick differs between two sides.`,
 		Flags: []cli.Flag{
