@@ -128,99 +128,8 @@ type hurried struct{ testing.TB }
 
 func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(10 * time.Second), true }
 
-// lineGame has one bug for each value of bug. Its rules have a parameter, and the test changes them.
-var lineGame = map[string]string{
-	"rules/rules.go": `package rules
-
-import "github.com/seed-49bee653/samestep/lockstep"
-
-type World struct {
-	Sum   int64
-	Units []Unit
-	total int64 ` + "`state:\"derived\"`" + `
-	calls int64 ` + "`state:\"derived\"`" + `
-}
-
-type Unit struct {
-	ID uint32
-	X  int64
-}
-
-type Config struct{}
-
-type Move struct{ By int8 }
-
-func Variant(bug string) lockstep.Rules[World, Config] {
-	return lockstep.Rules[World, Config]{
-		Name: "lines", Build: "1",
-		Commands: []lockstep.CommandType{lockstep.Type[Move](1, "move")},
-		New:      func(w *World, s *lockstep.Settings, c *Config) error { w.Units = make([]Unit, 4); return nil },
-		Derive: func(w *World, _ *Config) {
-			w.total = 0
-			for i := range w.Units {
-				w.total += w.Units[i].X
-			}
-		},
-		Step: func(w *World, _ *Config, t *lockstep.Turn) { w.step(bug, t) },
-	}
-}
-
-func (w *World) step(bug string, t *lockstep.Turn) {
-	for _, c := range t.Commands {
-		if m, ok := c.Value.(*Move); ok {
-			w.Units[c.Player%4].X += int64(m.By)
-			if bug != "stale" || m.By%8 != 0 {
-				w.total += int64(m.By) // the line of stale
-			}
-		}
-	}
-	w.calls++ // the line of outside
-	if bug == "outside" && w.calls == 50 {
-		w.Sum += 7
-	}
-	if bug == "map" {
-		for k := range map[int64]bool{1: true, 2: true, 3: true, 4: true} { // the line of map
-			w.Sum = 3*w.Sum + k
-		}
-	}
-	w.Sum += w.total
-}
-`,
-	"rules/lines_test.go": `package rules_test
-
-import (
-	"testing"
-
-	"example.com/lines/rules"
-	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
-)
-
-func TestBugs(t *testing.T) {
-	for _, bug := range []string{"", "stale", "outside", "map", "test"} {
-		t.Run(bug, func(t *testing.T) {
-			r := rules.Variant(bug)
-			if step, calls := r.Step, int64(0); bug == "test" {
-				r.Step = func(w *rules.World, c *rules.Config, t *lockstep.Turn) {
-					step(w, c, t)
-					calls++ // the line of test
-					w.Sum += calls
-				}
-			}
-			locksteptest.Check(t, lockstep.MustGame(r), locksteptest.Options{Config: &rules.Config{}, Ticks: 80, AllowThin: "it moves"})
-		})
-	}
-}
-
-func FuzzBugs(f *testing.F) {
-	locksteptest.Fuzz(f, lockstep.MustGame(rules.Variant("stale")), locksteptest.Options{Config: &rules.Config{}, Ticks: 30}, locksteptest.Source{
-		Package: "rules_test", Path: "example.com/lines/rules", Game: "lockstep.MustGame(rules.Variant(\"stale\"))", Imports: []string{"example.com/lines/rules"},
-	})
-}
-`,
-}
-
-// The failed check of a game in another module names the line, whatever makes its rules.
+// The failed check of a game in another module names the line, whatever makes its rules. The game has one bug for each
+// value of bug. Its rules have a parameter, and its test changes them.
 func TestLines(t *testing.T) {
 	testenv.Long(t)
 	if testing.Short() {
@@ -242,14 +151,15 @@ func TestLines(t *testing.T) {
 	}
 	const engine = "github.com/seed-49bee653/samestep"
 	dir := t.TempDir()
-	lineGame["go.mod"] = strings.Replace(string(mod), "module "+engine, "module example.com/lines", 1) + "\nrequire " + engine + " v0.0.0\n\nreplace " + engine + " => " + root + "\n"
-	lineGame["go.sum"] = string(sum)
-	for name, text := range lineGame {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.CopyFS(dir, os.DirFS("testdata/lines")); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{
+		"go.mod": strings.Replace(string(mod), "module "+engine, "module example.com/lines", 1) + "\nrequire " + engine + " v0.0.0\n\nreplace " + engine + " => " + root + "\n",
+		"go.sum": string(sum),
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 
 // pythonResult is what the client in Python prints.
 type pythonResult struct {
-	Player, Ticks, Checksums, Reports, Named, Errors int
-	Accepted, Ran, Unannounced, Syncs                int
+	Player, First, Ticks, Checksums, Reports, Named, Errors int
+	Accepted, Ran, Unannounced, Syncs                       int
 
 	DifferingSyncs int    `json:"differing_syncs"`
 	LastChecksum   string `json:"last_checksum"`
@@ -77,7 +77,8 @@ func TestClientInAnotherLanguage(t *testing.T) {
 	}
 	done.Wait()
 	for i, r := range all {
-		if r.Ticks != length+1 || r.Checksums != length/100 || r.Reports > 0 || r.Errors > 0 || r.DifferingSyncs > 0 || r.Syncs != 2 {
+		checks := length/100 - max(r.First-1, 0)/100 // a client that comes late on a busy machine misses the first ones
+		if r.Ticks != length+1 || r.Checksums != checks || r.Reports > 0 || r.Errors > 0 || r.DifferingSyncs > 0 || r.Syncs != 2 {
 			t.Errorf("client %d: %+v", i, r)
 		}
 		if r.Ran < length/100 || r.Unannounced > 0 || r.LastChecksum != all[0].LastChecksum {
@@ -108,7 +109,8 @@ func TestResyncInAnotherLanguage(t *testing.T) {
 	}
 	done.Wait()
 	for i, r := range all {
-		if r.Ticks != length+1 || r.Checksums != length/100 || r.Errors > 0 || r.LastChecksum != all[0].LastChecksum {
+		checks := length/100 - max(r.First-1, 0)/100 // a client that comes late on a busy machine misses the first ones
+		if r.Ticks != length+1 || r.Checksums != checks || r.Errors > 0 || r.LastChecksum != all[0].LastChecksum {
 			t.Errorf("client %d: %+v", i, r)
 		}
 		if r.Reports == 0 || r.Reports != all[0].Reports || r.DifferingSyncs != i || r.Syncs < 1+i {

@@ -330,7 +330,7 @@ class Client:
         self.wrong_at = options.get("wrong", -1)
         self.world, self.next, self.sequence, self.accepted, self.asked = None, 0, 0, {}, False
         self.result = {
-            "player": None, "ticks": 0, "checksums": 0, "reports": 0, "named": 0, "errors": 0, "accepted": 0, "ran": 0,
+            "player": None, "first": None, "ticks": 0, "checksums": 0, "reports": 0, "named": 0, "errors": 0, "accepted": 0, "ran": 0,
             "unannounced": 0, "syncs": 0, "differing_syncs": 0, "last_checksum": "",
         }
 
@@ -362,7 +362,9 @@ class Client:
         if self.world is not None and m["current_tick"] != self.next:
             raise ValueError("a state of tick %d in front of frame %d" % (m["current_tick"], self.next))
         world = World(m["game_config"], m["snapshot"], m["current_tick"] - 1)
-        if self.world is not None and world.text() != self.world.text():
+        if self.world is None:
+            self.result["first"] = m["current_tick"]
+        elif world.text() != self.world.text():
             self.result["differing_syncs"] += 1
         self.world, self.next, self.interval = world, m["current_tick"], m["checksum_interval_ticks"]
         self.player = self.result["player"] = m["player_id"]
