@@ -42,6 +42,8 @@ type everyValue struct {
 	List []uint8
 }
 
+var everySchema, _ = recorder.SchemaOf(everyValue{})
+
 var everyValues = everyValue{true, -2, -300, -70000, -5000000000, 250, 65000, 4000000000, 18000000000000000000, -0.1, 1e300, "hé", []uint8{1, 2}}
 
 // play makes the calls of a script. It returns the recording, and what the other programs print: the answers of
@@ -100,11 +102,7 @@ func play(t testing.TB, script string) (recording []byte, output string) {
 		case "state":
 			r.State(tick, uint8(player), []byte(text(w[3])))
 		case "values":
-			s, err := recorder.SchemaOf(everyValue{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.State(tick, 0, s.Append(nil, &everyValues))
+			r.State(tick, 0, everySchema.Append(nil, &everyValues))
 		case "end":
 			r.End(tick)
 		case "kill":
@@ -141,7 +139,7 @@ func word(text string) string { return "x" + hex.EncodeToString([]byte(text)) }
 
 // header is a header with everything.
 func header(players int) string {
-	return fmt.Sprintf("header %s 59.94 %d 0 %s %s %s %s %s %s\n", word("Pöng \"2\"\\\n"), players, word("lobby 7"), word("v1.2"), word("linux/amd64"), word("struct { X float32 }"), word("Ball"), word("Paddles"))
+	return fmt.Sprintf("header %s 59.94 %d 0 %s %s %s %s %s %s\n", word("Pöng \"2\"\\\n"), players, word("lobby 7"), word("v1.2"), word("linux/amd64"), word(everySchema.String()), word("Ball"), word("Paddles"))
 }
 
 // randomScript returns a script of a whole match, with calls of all kinds in a random order.
@@ -177,8 +175,9 @@ func randomScript(random *rand.Rand) string {
 		case 0:
 			fmt.Fprintf(&b, "values %d\n", tick)
 		case 1:
-			sizes := []int{0, 1, 12287, 12288, 12289, 24576, 30000}
-			fmt.Fprintf(&b, "state %d 0 *%d\n", tick, sizes[random.IntN(len(sizes))])
+			sizes := []int{51, 52, 12287, 12288, 12289, 24576, 30000} // 51 is that of an empty value
+			v := everyValue{Text: strings.Repeat("a", sizes[random.IntN(len(sizes))]-51)}
+			fmt.Fprintf(&b, "state %d 0 %s\n", tick, word(string(everySchema.Append(nil, &v))))
 		}
 	}
 	if random.IntN(4) != 0 {
@@ -227,8 +226,20 @@ var refusals = []refusal{
 	{"text", header(2) + "note 9 0 x61 *1025\n", "note at tick 9: got a text of 1025 bytes, want 0 to 1024 bytes of UTF-8"},
 	{"reserved topic", header(2) + "note 9 0 " + word("reports") + " x\n", "note at tick 9: the topics reports and tick_rate are reserved"},
 	{"state without schema", "header x61 60 2 0 x x x x\nstate 9 0 x\n", "state at tick 9: the header has no schema"},
-	{"second state", header(2) + "state 9 0 x\nstate 9 0 x\n", "state at tick 9: want at least tick 10"},
-	{"states", header(2) + manyStates(1<<16+1), "state at tick 65536: want at most 65536 states"},
+	{"second state", header(2) + "values 9\nvalues 9\n", "state at tick 9: want at least tick 10"},
+	{"states", typed("struct { X uint32 }") + manyStates(1<<16+1), "state at tick 65536: want at most 65536 states"},
+	{"short state", typed("struct { X, Y uint16 }") + "state 9 0 x000000\n", "state at tick 9: got 3 bytes, want 4"},
+	{"empty state", typed("struct { X, Y uint16 }") + "state 9 0 x\n", "state at tick 9: got 0 bytes, want 4"},
+	{"long state", typed("struct { X [2]struct { Y, Z byte } }") + "values 8\n", "state at tick 8: got 56 bytes, want 4"},
+	{"state with a count too large", typed("struct { X []uint16 }") + "state 9 0 x020000000000\n", "state at tick 9: got 6 bytes, want at least 8"},
+	{"state with a count too small", typed("struct { X []uint16 }") + "state 9 0 x0000000000\n", "state at tick 9: got 5 bytes, want 4"},
+	{"state without a count", typed("struct { X bool; Y []struct { Z string } }") + "state 9 0 x0100\n", "state at tick 9: got 2 bytes, want at least 5"},
+	{"state with huge counts", typed("struct { X []struct { Y []struct { Z [1000]uint64 } } }") + "state 9 0 xffffffffffffffff\n", "state at tick 9: got 8 bytes, want at least 34359738360008"},
+	{"wrong state after a right one", typed("struct { X string }") + "state 8 0 x0100000061\nstate 9 0 x0100000061ff\n", "state at tick 9: got 6 bytes, want 5"},
+	{"schema that is no struct", typed(" int32"), "header: the schema is no struct type from byte 1 on"},
+	{"schema with a map", typed("struct { X map[int8]bool }"), "header: the schema is no struct type from byte 11 on"},
+	{"schema without an end", typed("struct { X bool"), "header: the schema is no struct type from byte 15 on"},
+	{"schema with more", typed("struct { X bool } y"), "header: the schema is no struct type from byte 18 on"},
 	{"after the end", header(2) + "end 9\nsum 9 0 1\n", "sum at tick 9: after the end"},
 	{"want", header(2) + "want 9-8\n", "SAMESTEP_DUMP: want at most 64 ticks or ranges, such as 77,78 or 70-80"},
 	{"want nothing", header(2) + "want 9,\n", "SAMESTEP_DUMP: want at most 64 ticks or ranges, such as 77,78 or 70-80"},
@@ -236,6 +247,9 @@ var refusals = []refusal{
 	{"want a word", header(2) + "want x\nwanted 9\n", "0\nrecorder: SAMESTEP_DUMP: want at most 64 ticks or ranges, such as 77,78 or 70-80"},
 	{"want a long number", header(2) + "want 99999999999999999999\n", "SAMESTEP_DUMP: want at most 64 ticks or ranges, such as 77,78 or 70-80"},
 }
+
+// typed is a header with a schema.
+func typed(schema string) string { return "header x61 60 2 0 x x x " + word(schema) + "\n" }
 
 // busy is a script with many commands in each of two ticks, which is no error, because each tick has its own limit.
 var busy = header(1) + strings.Repeat("command 9 0 1 x\n", 8192) + "sum 10 0 1\n" + strings.Repeat("command 10 0 1 x\n", 8192) + "end 11\n"

@@ -58,6 +58,12 @@ func (l *lines) header(h *Header) {
 			}
 		}
 	}
+	if l.err == nil && h.State != "" {
+		var fault int
+		if l.shape, fault = parseShape(h.State); fault >= 0 {
+			l.fail("header: the schema is no struct type from byte %d on", fault)
+		}
+	}
 	if l.err != nil {
 		return
 	}

@@ -25,6 +25,7 @@ type lines struct {
 	err    error  // the first one
 
 	players      int
+	shape        shape  // of the states
 	tick         uint32 // the latest one of all lines
 	ended        bool
 	count, bytes int

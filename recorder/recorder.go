@@ -191,14 +191,16 @@ func (r *Recorder) Want(ticks string) {
 func (r *Recorder) Wanted(tick uint32) bool { return r.wanted.has(tick) && r.lines.err == nil }
 
 // State records the whole state of a tick, as a player has it: canonical bytes of the header's schema, as [Schema.Append] makes
-// them, at most 8 MiB. It writes the buffered lines. A tick may be older than the latest one, but not than that player's latest state.
+// them, at most 8 MiB. A state of another size than the schema and its own counts say is an error. State writes the buffered lines. A tick may be older than the latest one, but not than that player's latest state.
 func (r *Recorder) State(tick uint32, player uint8, state []byte) {
-	size := len(state)
+	if !r.fits(tick, player, state) {
+		return
+	}
 	for more := true; more; {
 		part := state[:min(len(state), chunkBytes)]
 		state = state[len(part):]
 		more = len(state) > 0
-		if r.statePart(tick, player, part, more, size); r.lines.err != nil {
+		if r.statePart(tick, player, part, more); r.lines.err != nil {
 			return
 		}
 	}
@@ -207,23 +209,38 @@ func (r *Recorder) State(tick uint32, player uint8, state []byte) {
 	r.lines.flush()
 }
 
-// statePart records a part of a state of a size, which the next line continues if there is more.
-func (r *Recorder) statePart(tick uint32, player uint8, part []byte, more bool, size int) {
+// fits reports whether a state may follow, and has the size that the schema says.
+func (r *Recorder) fits(tick uint32, player uint8, state []byte) bool {
 	if !r.lines.begin("state", tick, false) || !r.lines.seated("state", tick, int(player)) {
-		return
+		return false
 	}
 	switch least := r.seats[player].dumps; {
 	case !r.hasStates:
 		r.lines.fail("state at tick %d: the header has no schema", tick)
-		return
+		return false
 	case tick < least:
 		r.lines.fail("state at tick %d: want at least tick %d", tick, least)
-		return
+		return false
 	case r.states == maxStates:
 		r.lines.fail("state at tick %d: want at most %d states", tick, maxStates)
-		return
-	case size > maxState:
+		return false
+	case len(state) > maxState:
 		r.lines.fail("state at tick %d: want at most %d bytes in a state", tick, maxState)
+		return false
+	}
+	s := r.lines.shape
+	switch want := s.measure(state, 0, 0, len(s)); {
+	case want > int64(len(state)) && !s.fixed():
+		r.lines.fail("state at tick %d: got %d bytes, want at least %d", tick, len(state), want)
+	case want != int64(len(state)):
+		r.lines.fail("state at tick %d: got %d bytes, want %d", tick, len(state), want)
+	}
+	return r.lines.err == nil
+}
+
+// statePart records a part of a state, which the next line continues if there is more.
+func (r *Recorder) statePart(tick uint32, player uint8, part []byte, more bool) {
+	if !r.lines.begin("state", tick, false) {
 		return
 	}
 	b := append(r.lines.open(tick, int(player)), `,"state":"`...)

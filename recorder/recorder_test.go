@@ -3,6 +3,7 @@ package recorder_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
@@ -17,10 +18,11 @@ import (
 // A state longer than a line is cut, and the parts are the state again.
 func TestLongState(t *testing.T) {
 	t.Setenv(recorder.Variable, "")
-	for _, size := range []int{0, 1, 12 << 10, 12<<10 + 1, 100_000} {
+	for _, size := range []int{4, 5, 12 << 10, 12<<10 + 1, 100_000} {
 		var file bytes.Buffer
 		r := recorder.New(&file, recorder.Header{Title: "Pong", TickRate: 60, Players: 1, State: "struct { Bytes []uint8 }"})
-		state := bytes.Repeat([]byte{7, 8, 9, 10, 11}, size/5+1)[:size]
+		state := binary.LittleEndian.AppendUint32(nil, uint32(size-4))
+		state = append(state, bytes.Repeat([]byte{7, 8, 9, 10, 11}, size/5)[:size-4]...)
 		r.State(77, 0, state)
 		var got []byte
 		lines := strings.Split(strings.TrimSpace(file.String()), "\n")[1:]
@@ -52,9 +54,10 @@ func TestLongState(t *testing.T) {
 func TestLargeState(t *testing.T) {
 	t.Setenv(recorder.Variable, "")
 	r := recorder.New(io.Discard, recorder.Header{Title: "Pong", TickRate: 60, Players: 1, State: "struct { Bytes []uint8 }"})
-	state := make([]byte, 8<<20+1)
-	r.State(76, 0, state[1:])
-	if r.State(77, 0, state); r.Err() == nil || r.Err().Error() != "recorder: state at tick 77: want at most 8388608 bytes in a state" {
+	state := binary.LittleEndian.AppendUint32(nil, 8<<20-4)
+	state = append(state, make([]byte, 8<<20-4)...)
+	r.State(76, 0, state)
+	if r.State(77, 0, append(state, 0)); r.Err() == nil || r.Err().Error() != "recorder: state at tick 77: want at most 8388608 bytes in a state" {
 		t.Errorf("got %v", r.Err())
 	}
 }

@@ -32,8 +32,6 @@ type field struct {
 	*node
 }
 
-const maxDepth = 32
-
 // SchemaOf returns the schema of a struct, or of a pointer to one. Its fields may be bool, numbers of a fixed size, strings,
 // arrays, slices and structs of these, exported or not. A field that is no part of the state has the tag `recorder:"-"`.
 func SchemaOf(v any) (*Schema, error) {

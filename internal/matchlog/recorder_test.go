@@ -2,6 +2,7 @@ package matchlog_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"path/filepath"
 	"testing"
@@ -63,7 +64,9 @@ func TestRecorderLimits(t *testing.T) {
 	t.Setenv(recorder.Variable, "")
 	for _, more := range []int{0, 1} {
 		r := recorder.New(io.Discard, recorder.Header{Title: "Pong", TickRate: 60, Players: 1, State: "struct { Bytes []uint8 }"})
-		if r.State(0, 0, make([]byte, matchlog.MaxState+more)); (r.Err() == nil) != (more == 0) {
+		state := make([]byte, matchlog.MaxState+more)
+		binary.LittleEndian.PutUint32(state, uint32(len(state)-4))
+		if r.State(0, 0, state); (r.Err() == nil) != (more == 0) {
 			t.Errorf("%d bytes more than the limit: got %v", more, r.Err())
 		}
 	}

@@ -4,7 +4,7 @@
  *
  * In one source file, define SAMESTEP_RECORDER_IMPLEMENTATION before the include. In the others, only include it.
  *
- *     static samestep_recorder rec;                    // 90 KiB: not on a small stack
+ *     static samestep_recorder rec;                    // 120 KiB: not on a small stack
  *     samestep_header header = {0};
  *     header.title = "Pong";
  *     header.tick_rate = 60;
@@ -32,7 +32,7 @@
  *
  * Lines are written when the ticks advance (samestep_record_flush_every), after a state, and when the buffer is full, so
  * a game that crashes loses only the latest ticks. The first error stays: later calls do nothing, and
- * samestep_record_error returns it. A recorder is not safe for several threads at once. All texts are UTF-8 and end with 0.
+ * samestep_record_error returns it. That holds for NULL where a call needs something, too. A recorder is not safe for several threads at once. All texts are UTF-8 and end with 0.
  */
 #ifndef SAMESTEP_RECORDER_H
 #define SAMESTEP_RECORDER_H
@@ -68,6 +68,18 @@ typedef struct samestep_seat {
     uint32_t sequence, sums, dumps;
 } samestep_seat;
 
+/* A part of the states: a run of bytes, or the elements of a slice, an array or a string. */
+typedef struct samestep_part {
+    uint32_t n;       /* bytes of an element without parts, else elements of an array */
+    uint16_t end;     /* the index after the parts of an element, or 0 if it has none */
+    uint16_t counted; /* whether the bytes begin with the number of elements */
+} samestep_part;
+
+/* The elements of a part of the state that is being recorded. */
+typedef struct samestep_elements {
+    uint32_t begin, end, left;
+} samestep_elements;
+
 /* The fields of a recorder are its own. */
 typedef struct samestep_recorder {
     samestep_write write;
@@ -84,8 +96,15 @@ typedef struct samestep_recorder {
     uint32_t states, dump_tick, dump_player, dump_size, dump_all;
     int dumping;
     unsigned char dump[12 << 10];
-    size_t size; /* of the buffer */
-    size_t line; /* where its last line begins */
+    samestep_part parts[4096]; /* of the schema */
+    uint32_t part_count, part; /* part is the next one of the state */
+    samestep_elements open[32];
+    uint32_t open_count;
+    uint32_t count; /* of the elements of the next part */
+    int counting;   /* 1 while count is read, 2 once it is known */
+    uint64_t measured, missing; /* bytes of the parts before the next one, and those of them that have not come */
+    size_t size;  /* of the buffer */
+    size_t whole; /* its bytes up to the last whole line or state */
     char buffer[64 << 10];
 } samestep_recorder;
 
@@ -164,6 +183,7 @@ enum {
 };
 
 static int samestep_fail(samestep_recorder *r, const char *format, ...) {
+    if (!r) return -1;
     if (!r->failed) {
         va_list args;
         const size_t n = 10;
@@ -173,8 +193,15 @@ static int samestep_fail(samestep_recorder *r, const char *format, ...) {
         va_end(args);
         r->failed = 1;
         r->dumping = 0;
+        r->size = r->whole;
     }
     return -1;
+}
+
+/* needs reports whether a call with a number of things gets them. */
+static int samestep_needs(samestep_recorder *r, const char *what, uint32_t tick, const char *thing, const void *p) {
+    if (p) return 1;
+    return samestep_fail(r, "%s at tick %lu: got NULL, want %s", what, (unsigned long)tick, thing), 0;
 }
 
 /* put appends bytes to the buffer, and counts them. Only a long header makes it write a part of a line. */
@@ -291,7 +318,8 @@ static const char *samestep_or_empty(const char *text) { return text ? text : ""
 /* line reports whether a line of a tick may follow, and makes room for it. Lines that are ordered are not before the latest tick. */
 static int samestep_line(samestep_recorder *r, const char *what, uint32_t tick, int ordered) {
     unsigned long t = tick;
-    if (r->failed) return 0;
+    if (!r || r->failed) return 0;
+    if (!r->write) return samestep_fail(r, "%s at tick %lu: the recorder is not open", what, t), 0;
     if (r->ended) return samestep_fail(r, "%s at tick %lu: after the end", what, t), 0;
     if (r->dumping) return samestep_fail(r, "%s at tick %lu: in a state that has no end", what, t), 0;
     if (tick > SAMESTEP_MAX_TICK) return samestep_fail(r, "%s at tick %lu: want at most tick %d", what, t, (int)SAMESTEP_MAX_TICK), 0;
@@ -314,7 +342,6 @@ static int samestep_seated(samestep_recorder *r, const char *what, uint32_t tick
 }
 
 static void samestep_open_line(samestep_recorder *r, uint32_t tick, int player) {
-    r->line = r->size;
     samestep_put_number(r, "{\"t\":", tick);
     if (player != SAMESTEP_NO_PLAYER) samestep_put_number(r, ",\"p\":", (uint32_t)player);
 }
@@ -322,12 +349,210 @@ static void samestep_open_line(samestep_recorder *r, uint32_t tick, int player) 
 static int samestep_close_line(samestep_recorder *r, const char *what, uint32_t tick) {
     samestep_put(r, "}\n", 2);
     if (r->bytes > SAMESTEP_MAX_BYTES && strcmp(what, "end") != 0) {
-        r->size = r->line;
         return samestep_fail(r, "%s at tick %lu: want at most %d bytes", what, (unsigned long)tick, (int)SAMESTEP_MAX_BYTES);
     }
     r->lines++;
     if (tick > r->tick) r->tick = tick;
+    if (strcmp(what, "state") != 0) r->whole = r->size; /* state_end knows where a state is whole */
     return 0;
+}
+
+/* A parser reads a schema from the left to the right, up to its first fault. */
+typedef struct samestep_parser {
+    const char *at;
+    samestep_recorder *r;
+    uint32_t nodes;
+    uint32_t run; /* the first part that further bytes may join */
+} samestep_parser;
+
+static int samestep_type(samestep_parser *p, int depth);
+
+static int samestep_take(samestep_parser *p, char c) {
+    p->at += strspn(p->at, " \t\r\n");
+    if (*p->at != c) return 0;
+    p->at++;
+    return 1;
+}
+
+/* word reads a name or a number, and returns its size. */
+static size_t samestep_word(samestep_parser *p) {
+    const char *from = (p->at += strspn(p->at, " \t\r\n"));
+    while (*p->at == '_' || (unsigned char)*p->at >= 0x80 || (*p->at >= '0' && *p->at <= '9') || (*p->at >= 'A' && *p->at <= 'Z') ||
+           (*p->at >= 'a' && *p->at <= 'z')) {
+        p->at++;
+    }
+    return (size_t)(p->at - from);
+}
+
+/* append appends a part. There are not more of them than nodes. */
+static void samestep_append(samestep_parser *p, uint32_t n, int counted) {
+    samestep_part *part = &p->r->parts[p->r->part_count++];
+    part->n = n;
+    part->counted = (uint16_t)counted;
+    part->end = 0;
+}
+
+/* run appends bytes to the last part. */
+static int samestep_run(samestep_parser *p, uint64_t n) {
+    samestep_part *last;
+    if (p->r->part_count == p->run) samestep_append(p, 0, 0);
+    last = &p->r->parts[p->r->part_count - 1];
+    if (last->n + n > 1 << 30) return 0;
+    last->n += (uint32_t)n;
+    return 1;
+}
+
+/* elements reads an array or a slice after its bracket. */
+static int samestep_elements_of(samestep_parser *p, int depth) {
+    samestep_recorder *r = p->r;
+    uint64_t count = 0;
+    uint32_t run = p->run, i = r->part_count;
+    size_t size = samestep_word(p), k;
+    for (k = 0; k < size; k++) {
+        char c = (p->at - size)[k];
+        if (c < '0' || c > '9' || count > 1 << 30) return 0;
+        count = count * 10 + (uint64_t)(c - '0');
+    }
+    if ((size > 0 && (count == 0 || count > 1 << 30)) || !samestep_take(p, ']')) return 0;
+    samestep_append(p, (uint32_t)count, size == 0);
+    p->run = r->part_count;
+    if (!samestep_type(p, depth + 1)) return 0;
+    if (r->part_count > i + 2 || r->parts[i + 1].counted || r->parts[i + 1].end) {
+        r->parts[i].end = (uint16_t)r->part_count;
+    } else if (size == 0) {
+        r->parts[i].n = r->parts[i + 1].n;
+        r->part_count = i + 1;
+    } else { /* an array of a fixed size is a run of bytes */
+        uint32_t each = r->parts[i + 1].n;
+        r->part_count = i;
+        p->run = run;
+        return samestep_run(p, count * each);
+    }
+    p->run = r->part_count;
+    return 1;
+}
+
+/* fields reads a struct after its keyword. */
+static int samestep_fields(samestep_parser *p, int depth) {
+    int empty = 1;
+    if (!samestep_take(p, '{')) return 0;
+    for (;; empty = 0) {
+        const char *from;
+        uint32_t names = 0;
+        if (samestep_take(p, '}')) return !empty || depth == 1;
+        while (names == 0 || samestep_take(p, ',')) {
+            size_t size = samestep_word(p);
+            const char *word = p->at - size;
+            if (size == 0 || (*word >= '0' && *word <= '9')) return p->at = word, 0;
+            names++;
+        }
+        for (from = p->at; names > 0; names--) { /* each has parts of its own */
+            p->at = from;
+            if (!samestep_type(p, depth + 1)) return 0;
+        }
+        p->at += strspn(p->at, " \t\r");
+        if (*p->at == '\n' || *p->at == ';') {
+            p->at++;
+        } else if (*p->at != '}') {
+            return 0;
+        }
+    }
+}
+
+/* type reads a type, and appends its parts. */
+static int samestep_type(samestep_parser *p, int depth) {
+    static const struct {
+        const char *name;
+        uint32_t size;
+    } numbers[] = {{"bool", 1},  {"int8", 1},   {"uint8", 1},   {"byte", 1},  {"int16", 2},  {"uint16", 2},
+                   {"int32", 4}, {"uint32", 4}, {"float32", 4}, {"int64", 8}, {"uint64", 8}, {"float64", 8}};
+    size_t size, i;
+    const char *word;
+    if (++p->nodes > 4096 || depth > 32) return 0;
+    if (samestep_take(p, '[')) return samestep_elements_of(p, depth);
+    size = samestep_word(p);
+    word = p->at - size;
+    if (size == 6 && memcmp(word, "struct", 6) == 0) return samestep_fields(p, depth);
+    if (size == 6 && memcmp(word, "string", 6) == 0) {
+        samestep_append(p, 1, 1);
+        p->run = p->r->part_count;
+        return 1;
+    }
+    for (i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (strlen(numbers[i].name) == size && memcmp(word, numbers[i].name, size) == 0) return samestep_run(p, numbers[i].size);
+    }
+    p->at = word;
+    return 0;
+}
+
+/* parse reads the schema of the states. It returns -1, or the byte from which on it is no struct type. */
+static long samestep_parse(samestep_recorder *r, const char *schema) {
+    samestep_parser p;
+    memset(&p, 0, sizeof p);
+    p.r = r;
+    p.at = schema + strspn(schema, " \t\r\n");
+    if (strncmp(p.at, "struct", 6) != 0 || !samestep_type(&p, 1)) return (long)(p.at - schema);
+    p.at += strspn(p.at, " \t\r\n");
+    return *p.at ? (long)(p.at - schema) : -1;
+}
+
+/* is_fixed reports whether all states have the same size. */
+static int samestep_is_fixed(const samestep_recorder *r) {
+    return r->part_count == 0 || (r->part_count == 1 && !r->parts[0].counted && !r->parts[0].end);
+}
+
+/* next goes to the next part of the state that has bytes, if no bytes are missing before. */
+static void samestep_next(samestep_recorder *r) {
+    while (r->missing == 0) {
+        samestep_elements *in = r->open_count > 0 ? &r->open[r->open_count - 1] : NULL;
+        const samestep_part *part = &r->parts[r->part];
+        uint32_t count;
+        if (in && r->part == in->end) {
+            if (--in->left > 0) {
+                r->part = in->begin;
+            } else {
+                r->open_count--;
+            }
+            continue;
+        }
+        if (r->part == r->part_count) return;
+        if (part->counted && r->counting == 0) {
+            r->counting = 1;
+            r->count = 0;
+            r->missing = 4;
+            r->measured += 4;
+            return;
+        }
+        count = part->counted ? r->count : part->end ? part->n : 1;
+        r->counting = 0;
+        r->part++;
+        if (!part->end) {
+            r->missing = (uint64_t)count * part->n; /* at most 2^32 * 2^30 */
+            r->measured += r->missing;
+        } else if (count > 0) {
+            in = &r->open[r->open_count++]; /* not more of them than levels of the schema */
+            in->begin = r->part;
+            in->end = part->end;
+            in->left = count;
+        } else {
+            r->part = part->end;
+        }
+    }
+}
+
+/* measure compares bytes of a state with the parts. */
+static void samestep_measure(samestep_recorder *r, const unsigned char *bytes, size_t size) {
+    while (size > 0 && r->missing > 0) {
+        size_t n = size < r->missing ? size : (size_t)r->missing, i;
+        for (i = 0; i < n && r->counting; i++) r->count |= (uint32_t)bytes[i] << (8 * (4 - r->missing + i));
+        r->missing -= n;
+        bytes += n;
+        size -= n;
+        if (r->missing == 0) {
+            if (r->counting) r->counting = 2;
+            samestep_next(r);
+        }
+    }
 }
 
 static void samestep_put_header(samestep_recorder *r, const samestep_header *h, uint32_t micro) {
@@ -353,8 +578,11 @@ static void samestep_put_header(samestep_recorder *r, const samestep_header *h, 
 
 static int samestep_start(samestep_recorder *r, const samestep_header *h) {
     uint32_t micro = 0;
+    long fault = -1;
     int i, j;
     r->flush_ticks = 60;
+    if (!h) return samestep_fail(r, "header: got NULL, want a header");
+    if (!r->write) return samestep_fail(r, "header: got NULL, want a function that writes");
     samestep_sized(r, "a title", samestep_or_empty(h->title), 1, 128);
     samestep_sized(r, "a match", samestep_or_empty(h->match), 0, 128);
     samestep_sized(r, "a build", samestep_or_empty(h->build), 0, 128);
@@ -373,14 +601,18 @@ static int samestep_start(samestep_recorder *r, const samestep_header *h) {
         samestep_fail(r, "header: got %d as the player that records, want 0 to %d, or -1 for none", h->by, h->players - 1);
     } else if (h->section_count < 0 || h->section_count > 64) {
         samestep_fail(r, "header: got %d sections, want at most %d", h->section_count, 64);
+    } else if (h->section_count > 0 && !h->sections) {
+        samestep_fail(r, "header: got NULL, want %d sections", h->section_count);
     } else {
         for (i = 0; i < h->section_count; i++) {
-            samestep_sized(r, "a section", h->sections[i], 1, 128);
-            for (j = 0; j < i; j++) {
+            samestep_sized(r, "a section", samestep_or_empty(h->sections[i]), 1, 128);
+            for (j = 0; j < i && !r->failed; j++) {
                 if (strcmp(h->sections[j], h->sections[i]) == 0) samestep_fail(r, "header: sections %d and %d have the same name", j, i);
             }
         }
     }
+    if (!r->failed && *samestep_or_empty(h->state)) fault = samestep_parse(r, h->state);
+    if (fault >= 0) samestep_fail(r, "header: the schema is no struct type from byte %ld on", fault);
     if (r->failed) return -1;
     r->players = h->players;
     r->sections = h->section_count;
@@ -391,6 +623,7 @@ static int samestep_start(samestep_recorder *r, const samestep_header *h) {
 }
 
 int samestep_record_begin(samestep_recorder *r, samestep_write write, void *context, const samestep_header *h) {
+    if (!r) return -1;
     memset(r, 0, sizeof *r);
     r->write = write;
     r->context = context;
@@ -402,20 +635,20 @@ static int samestep_write_file(void *context, const void *data, size_t size) {
 }
 
 int samestep_record_open(samestep_recorder *r, const char *path, const samestep_header *h) {
-    FILE *file = fopen(path, "wb");
-    if (!file) {
-        int code = errno;
-        memset(r, 0, sizeof *r);
-        return samestep_fail(r, "open %.100s: %s", path, strerror(code));
-    }
-    setvbuf(file, NULL, _IONBF, 0); /* the recorder has a buffer */
+    if (!r) return -1;
     memset(r, 0, sizeof *r);
+    if (!path) return samestep_fail(r, "open: got NULL, want a path");
+    r->file = fopen(path, "wb");
+    if (!r->file) return samestep_fail(r, "open %.100s: %s", path, strerror(errno));
+    setvbuf(r->file, NULL, _IONBF, 0); /* the recorder has a buffer */
     r->write = samestep_write_file;
-    r->context = r->file = file;
-    return samestep_start(r, h);
+    r->context = r->file;
+    return samestep_start(r, h) == 0 ? 0 : samestep_record_close(r);
 }
 
-void samestep_record_flush_every(samestep_recorder *r, uint32_t ticks) { r->flush_ticks = ticks ? ticks : 1; }
+void samestep_record_flush_every(samestep_recorder *r, uint32_t ticks) {
+    if (r) r->flush_ticks = ticks ? ticks : 1;
+}
 
 int samestep_record_command(samestep_recorder *r, uint32_t tick, int player, uint16_t kind, const void *payload, size_t size) {
     uint32_t bit = (uint32_t)1 << (kind % 32);
@@ -424,6 +657,7 @@ int samestep_record_command(samestep_recorder *r, uint32_t tick, int player, uin
     if (tick != r->command_tick) r->commands = r->payloads = 0;
     r->command_tick = tick;
     if (size > 16380) return samestep_fail(r, "command at tick %lu: got a payload of %lu bytes, want at most %d", t, (unsigned long)size, 16380);
+    if (size > 0 && !samestep_needs(r, "command", tick, "a payload", payload)) return -1;
     if (r->commands == 8192) return samestep_fail(r, "command at tick %lu: want at most %d commands in a tick", t, 8192);
     if (r->payloads + size > 4 << 20) return samestep_fail(r, "command at tick %lu: want at most %d bytes of payloads in a tick", t, 4 << 20);
     if (!(r->kinds[kind / 32] & bit)) {
@@ -449,6 +683,7 @@ int samestep_record_sum(samestep_recorder *r, uint32_t tick, int player, uint64_
     s = &r->seats[player];
     if (tick < s->sums) return samestep_fail(r, "sum at tick %lu: want at least tick %lu", (unsigned long)tick, (unsigned long)s->sums);
     if (count != 0 && count != r->sections) return samestep_fail(r, "sum at tick %lu: got %d sections, want %d", (unsigned long)tick, count, r->sections);
+    if (count > 0 && !samestep_needs(r, "sum", tick, "sums of sections", sections)) return -1;
     if (r->sums + (uint32_t)count > 5 << 19) return samestep_fail(r, "sum at tick %lu: want at most %d sums of sections", (unsigned long)tick, 5 << 19);
     r->sums += (uint32_t)count;
     s->sums = tick + 1;
@@ -466,6 +701,7 @@ int samestep_record_sum(samestep_recorder *r, uint32_t tick, int player, uint64_
 int samestep_record_note(samestep_recorder *r, uint32_t tick, int player, const char *topic, const char *text) {
     unsigned long t = tick;
     if (!samestep_line(r, "note", tick, 1) || (player != SAMESTEP_NO_PLAYER && !samestep_seated(r, "note", tick, player))) return -1;
+    if (!samestep_needs(r, "note", tick, "a topic", topic) || !samestep_needs(r, "note", tick, "a text", text)) return -1;
     if (!samestep_valid(topic, 1, 128)) {
         return samestep_fail(r, "note at tick %lu: got a topic of %lu bytes, want 1 to %d bytes of UTF-8", t, (unsigned long)strlen(topic), 128);
     }
@@ -483,7 +719,7 @@ int samestep_record_note(samestep_recorder *r, uint32_t tick, int player, const 
 
 int samestep_record_wanted(const samestep_recorder *r, uint32_t tick) {
     uint32_t i;
-    for (i = 0; i < r->wanted_count; i++) {
+    for (i = 0; r && i < r->wanted_count; i++) {
         if (r->wanted[i][0] <= tick && tick <= r->wanted[i][1]) return !r->failed;
     }
     return 0;
@@ -501,6 +737,7 @@ static const char *samestep_parse_tick(const char *text, uint32_t *tick) {
 }
 
 int samestep_record_want(samestep_recorder *r, const char *ticks) {
+    if (!r) return -1;
     while (ticks && *ticks) {
         uint32_t first, last;
         ticks = samestep_parse_tick(ticks, &first);
@@ -546,14 +783,26 @@ int samestep_record_state_begin(samestep_recorder *r, uint32_t tick, int player)
     r->dump_tick = tick;
     r->dump_player = (uint32_t)player;
     r->dump_size = r->dump_all = 0;
+    r->part = r->open_count = 0;
+    r->counting = 0;
+    r->measured = r->missing = 0;
     r->dumping = 1;
+    samestep_next(r);
     return 0;
 }
 
 int samestep_record_state_end(samestep_recorder *r) {
-    if (r->failed) return -1;
+    unsigned long t, got;
+    if (!r || r->failed) return -1;
     if (!r->dumping) return samestep_fail(r, "state: an end without a beginning");
+    t = r->dump_tick;
+    got = r->dump_all;
+    if (r->missing > 0 && !samestep_is_fixed(r)) {
+        return samestep_fail(r, "state at tick %lu: got %lu bytes, want at least %llu", t, got, (unsigned long long)r->measured);
+    }
+    if (r->measured != got) return samestep_fail(r, "state at tick %lu: got %lu bytes, want %llu", t, got, (unsigned long long)r->measured);
     if (samestep_dump(r, 0) != 0) return -1;
+    r->whole = r->size;
     r->seats[r->dump_player].dumps = r->dump_tick + 1;
     r->states++;
     return samestep_record_flush(r);
@@ -561,10 +810,12 @@ int samestep_record_state_end(samestep_recorder *r) {
 
 int samestep_record_bytes(samestep_recorder *r, const void *bytes, size_t size) {
     const unsigned char *from = (const unsigned char *)bytes;
-    if (r->failed) return -1;
+    if (!r || r->failed) return -1;
     if (!r->dumping) return samestep_fail(r, "state: a value without a beginning");
+    if (size > 0 && !samestep_needs(r, "state", r->dump_tick, "bytes", bytes)) return -1;
     if (size > (8 << 20) - r->dump_all) return samestep_fail(r, "state at tick %lu: want at most %d bytes in a state", (unsigned long)r->dump_tick, 8 << 20);
     r->dump_all += (uint32_t)size;
+    samestep_measure(r, from, size);
     while (size > 0) {
         size_t n = sizeof r->dump - r->dump_size;
         if (n == 0) {
@@ -623,25 +874,31 @@ int samestep_record_end(samestep_recorder *r, uint32_t tick) {
 }
 
 int samestep_record_flush(samestep_recorder *r) {
-    size_t size = r->size;
-    if (r->failed) return -1;
-    r->size = 0;
+    size_t size;
+    if (!r || r->failed) return -1;
+    size = r->size;
+    r->size = r->whole = 0;
     if (size > 0 && r->write(r->context, r->buffer, size) != 0) return samestep_fail(r, "write failed");
     return 0;
 }
 
 int samestep_record_close(samestep_recorder *r) {
+    if (!r) return -1;
+    if (!r->write) return samestep_fail(r, "close: the recorder is not open");
+    if (r->dumping) samestep_fail(r, "state at tick %lu: has no end", (unsigned long)r->dump_tick);
     if (r->failed && r->size > 0) r->write(r->context, r->buffer, r->size); /* what was right before a wrong call */
     samestep_record_flush(r);
-    if (r->dumping) samestep_fail(r, "state at tick %lu: has no end", (unsigned long)r->dump_tick);
-    r->size = 0;
+    r->size = r->whole = 0;
     r->ended = 1;
     if (r->file && fclose(r->file) != 0) samestep_fail(r, "close failed");
     r->file = NULL;
     return r->failed ? -1 : 0;
 }
 
-const char *samestep_record_error(const samestep_recorder *r) { return r->failed ? r->error : NULL; }
+const char *samestep_record_error(const samestep_recorder *r) {
+    if (!r) return "recorder: got NULL, want a recorder";
+    return r->failed ? r->error : NULL;
+}
 
 #ifdef __cplusplus
 }
