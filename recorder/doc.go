@@ -14,6 +14,7 @@
 //	if r.Wanted(tick + 1) { // SAMESTEP_DUMP=77,78
 //		r.State(tick+1, 0, bytes) // see Schema
 //	}
+//	// or, with a Schema: r.Observe(tick+1, 0, schema, &world)
 //	…
 //	r.End(tick)
 //	err = r.Close()

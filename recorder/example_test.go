@@ -2,7 +2,6 @@ package recorder_test
 
 import (
 	"fmt"
-	"hash/fnv"
 	"os"
 
 	"github.com/seed-49bee653/samestep/recorder"
@@ -37,27 +36,13 @@ func Example() {
 	})
 	r.Want("2") // as SAMESTEP_DUMP=2 does
 	world := World{Balls: []Ball{{0, 0.5}}}
-	var bytes []byte
 	for world.Tick < 2 {
 		if world.Tick == 1 {
 			r.Command(world.Tick, 1, 3, []byte("faster"))
 			world.Balls[0].Speed = 0.75
 		}
 		world.step()
-
-		sums := make([]uint64, len(schema.Fields()))
-		all := fnv.New64a()
-		for i := range sums {
-			bytes = schema.AppendField(bytes[:0], &world, i)
-			one := fnv.New64a()
-			one.Write(bytes)
-			all.Write(bytes)
-			sums[i] = one.Sum64()
-		}
-		r.Sum(world.Tick, 0, all.Sum64(), sums...)
-		if r.Wanted(world.Tick) {
-			r.State(world.Tick, 0, schema.Append(bytes[:0], &world))
-		}
+		r.Observe(world.Tick, 0, schema, &world)
 	}
 	r.End(world.Tick)
 	if err := r.Close(); err != nil {

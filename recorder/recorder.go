@@ -47,6 +47,9 @@ type Recorder struct {
 	states             int
 
 	wanted spans
+
+	observed    []byte   // the latest state of Observe
+	sectionSums []uint64 // of that
 }
 
 // A seat is what a recorder keeps of a player.

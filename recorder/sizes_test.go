@@ -121,3 +121,13 @@ func TestSizesAllocate(t *testing.T) {
 		t.Errorf("got %v allocations, and the error %v", n, r.Err())
 	}
 }
+
+// Observing a state allocates nothing, and records the state if it is wanted.
+func TestObserveAllocates(t *testing.T) {
+	t.Setenv(recorder.Variable, "100-9999")
+	r := recorder.New(io.Discard, recorder.Header{Title: "Pong", TickRate: 60, Players: 1, Sections: everySchema.Fields(), State: everySchema.String()})
+	tick := uint32(0)
+	if n := testing.AllocsPerRun(500, func() { r.Observe(tick, 0, everySchema, &everyValues); tick++ }); n != 0 || r.Err() != nil {
+		t.Errorf("got %v allocations, and the error %v", n, r.Err())
+	}
+}

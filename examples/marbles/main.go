@@ -17,7 +17,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"os"
 	"runtime"
@@ -62,8 +61,7 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	world := newWorld(players, 24, uint32(*seed), a)
-	o := observer{r: r, schema: schema, player: uint8(*by)}
-	o.observe(world)
+	r.Observe(world.Tick, uint8(*by), schema, world)
 	for range *ticks {
 		shots := shotsOf(world.Tick, uint32(*seed))
 		for p, s := range shots {
@@ -72,37 +70,11 @@ func run(args []string, out io.Writer) error {
 			}
 		}
 		world.step(shots)
-		o.observe(world)
+		r.Observe(world.Tick, uint8(*by), schema, world)
 	}
 	r.End(world.Tick)
 	fmt.Fprintf(out, "%d ticks, scores %d and %d\n", world.Tick, world.Players[0].Score, world.Players[1].Score)
 	return r.Close()
-}
-
-// An observer records the state of each tick.
-type observer struct {
-	r      *recorder.Recorder
-	schema *recorder.Schema
-	player uint8
-	bytes  []byte
-	sums   []uint64
-}
-
-// observe records the sums of a state, and the state itself if it is wanted.
-func (o *observer) observe(w *World) {
-	all := fnv.New64a()
-	o.sums = o.sums[:0]
-	for i := range o.schema.Fields() {
-		o.bytes = o.schema.AppendField(o.bytes[:0], w, i)
-		section := fnv.New64a()
-		section.Write(o.bytes)
-		all.Write(o.bytes)
-		o.sums = append(o.sums, section.Sum64())
-	}
-	o.r.Sum(w.Tick, o.player, all.Sum64(), o.sums...)
-	if o.r.Wanted(w.Tick) {
-		o.r.State(w.Tick, o.player, o.schema.Append(o.bytes[:0], w))
-	}
 }
 
 // shotsOf returns the shots of a tick: each player shoots every second after the first, in directions that depend on the seed alone.

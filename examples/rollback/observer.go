@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
 	"runtime"
 
 	"github.com/seed-49bee653/samestep/recorder"
@@ -13,8 +12,6 @@ type observer struct {
 	r      *recorder.Recorder
 	schema *recorder.Schema
 	player uint8
-	bytes  []byte
-	sums   []uint64
 }
 
 func newObserver(path string, player int, seed uint32) (*observer, error) {
@@ -41,19 +38,7 @@ func (o *observer) tick(after *Duel, inputs [2]uint8) {
 
 // state records the sums of a state, and the state itself if it is wanted.
 func (o *observer) state(d *Duel) {
-	all := fnv.New64a()
-	o.sums = o.sums[:0]
-	for i := range o.schema.Fields() {
-		o.bytes = o.schema.AppendField(o.bytes[:0], d, i)
-		section := fnv.New64a()
-		section.Write(o.bytes)
-		all.Write(o.bytes)
-		o.sums = append(o.sums, section.Sum64())
-	}
-	o.r.Sum(d.Tick, o.player, all.Sum64(), o.sums...)
-	if o.r.Wanted(d.Tick) {
-		o.r.State(d.Tick, o.player, o.schema.Append(o.bytes[:0], d))
-	}
+	o.r.Observe(d.Tick, o.player, o.schema, d)
 }
 
 func (o *observer) end(d *Duel) error {
