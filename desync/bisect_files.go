@@ -72,6 +72,7 @@ func withStates(reports []Report, b *replay.Bundle, h *lockstep.Header) ([]Repor
 	if err != nil {
 		return nil, err
 	}
+	reports = withAgain(reports, &b.Manifest)
 	for _, x := range b.Manifest.Exhibits {
 		if x.Player == "" {
 			continue
@@ -92,6 +93,27 @@ func withStates(reports []Report, b *replay.Bundle, h *lockstep.Header) ([]Repor
 		}
 	}
 	return reports, nil
+}
+
+// withAgain adds the state hashes of the ticks that the player's machine has computed again, if they led to what it had reported.
+func withAgain(reports []Report, m *replay.Manifest) []Report {
+	a := m.Resimulation
+	if checkAgain(m) != nil || a == nil || slices.ContainsFunc(a.Runs, func(run []string) bool { return !slices.Equal(run, a.Runs[0]) }) {
+		return reports
+	}
+	run := a.Runs[0]
+	last := slices.IndexFunc(m.Groups, func(g replay.BundleGroup) bool { return g.Checksum == run[len(run)-1] })
+	if last < 0 || !slices.Contains(m.Groups[last].Players, m.Player) {
+		return reports
+	}
+	for i, text := range run {
+		t := a.From + 1 + lockstep.Tick(i)
+		hash, _ := checksum.ParseHash(text) // checkAgain has parsed it
+		if !slices.ContainsFunc(reports, func(r Report) bool { return r.Tick == t }) {
+			reports = append(reports, Report{Tick: t, Hash: hash})
+		}
+	}
+	return reports
 }
 
 // fileError adds the name of a file to an error.

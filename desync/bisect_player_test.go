@@ -1,10 +1,13 @@
 package desync_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -79,5 +82,55 @@ func TestBisectPlayerReconstructs(t *testing.T) {
 		if found.Tick != 160 || found.Fields.Total != 1 || found.Fields.List[0].First.Path != "Units[5].Health" || found.Reconstructed != (name != "bundle.zip") {
 			t.Errorf("%s: got %+v", name, found)
 		}
+	}
+}
+
+// With what the player's machine has computed again, the tick and the fields are those of an explanation.
+func TestBisectPlayerAgain(t *testing.T) {
+	x := newTable(t, func(w *world, t *turn, step step) bool {
+		step(w, t)
+		w.Units[5].Health--
+		w.Units[9].Health -= 3
+		return true
+	}, false)
+	x.play(t, 400)
+	files := unpacked(t, x.bundle(t))
+	b := packed(t, files, func(m *replay.Manifest) {
+		a := &replay.BundleResimulation{From: m.Agreed, To: m.Tick, First: faultTick, Section: "Units"}
+		var run []string
+		for tick := a.From + 1; tick <= a.To; tick++ {
+			sum, known := x.copies[victim].Sum(tick)
+			if !known {
+				t.Fatalf("no checksum of tick %d", tick)
+			}
+			run = append(run, checksum.FormatHash(sum.Hash))
+		}
+		a.Runs = [][]string{run, run}
+		m.Resimulation = a
+		files["states/first.state"] = slices.Clone(x.copies[victim].State(faultTick))
+		m.Exhibits = append(m.Exhibits[:1:1], replay.BundleExhibit{Tick: faultTick, Player: "states/first.state"}, m.Exhibits[1])
+	})
+	e, err := desync.Explain(open(t, b), desync.Options{Game: findGame})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "b.zip")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := replay.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	found, err := desync.BisectPlayer(f, victim, replay.Games{trueGame()}, desync.BisectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.First != (desync.Span{From: faultTick, To: faultTick}) || found.Tick != faultTick || !found.Exact || found.Cause != desync.OriginB {
+		t.Errorf("got %v and %d, exact %v, want tick %d of both", e.First, found.Tick, found.Exact, faultTick)
+	}
+	if got, want := fmt.Sprint(found.All), fmt.Sprint(e.Fields); got != want || found.Reconstructed {
+		t.Errorf("got the fields %s, want %s", got, want)
 	}
 }

@@ -42,17 +42,29 @@ func dumpText(spans []Span) string {
 
 // String says which states are missing, and what to run.
 func (m *MissingStates) String() string {
-	both := m.A
-	who := "run both games again"
+	return fmt.Sprintf("the %s; %s with SAMESTEP_DUMP=%s", m.states(), m.who(), m.Dump)
+}
+
+// states says which states are missing.
+func (m *MissingStates) states() string {
 	switch {
 	case len(m.A) == 0:
-		both, who = m.B, "run the game of B again"
-	case len(m.B) == 0:
-		who = "run the game of A again"
-	case fmt.Sprint(m.A) != fmt.Sprint(m.B):
-		return fmt.Sprintf("the %s of A, and the %s of B; %s with SAMESTEP_DUMP=%s", spanText(m.A), spanText(m.B), who, m.Dump)
+		return spanText(m.B)
+	case len(m.B) > 0 && fmt.Sprint(m.A) != fmt.Sprint(m.B):
+		return fmt.Sprintf("%s of A, and the %s of B", spanText(m.A), spanText(m.B))
 	}
-	return fmt.Sprintf("the %s; %s with SAMESTEP_DUMP=%s", spanText(both), who, m.Dump)
+	return spanText(m.A)
+}
+
+// who says which games to run again.
+func (m *MissingStates) who() string {
+	switch {
+	case len(m.A) == 0:
+		return "run the game of B again"
+	case len(m.B) == 0:
+		return "run the game of A again"
+	}
+	return "run both games again"
 }
 
 // spanText returns "state of tick 77", "states of ticks 77 and 78", or "states of ticks 60 to 80 and 90".

@@ -203,7 +203,7 @@ func TestCompareAskedTick(t *testing.T) {
 	a, b := recorded{states: states}.read(t, "a"), recorded{by: 1, wrong: 6, states: states}.read(t, "b")
 	for tick, want := range map[lockstep.Tick]string{
 		0: "state      tick 0: nothing differs\n",
-		5: "missing    the state of tick 5; run both games again with SAMESTEP_DUMP=5\n",
+		5: "missing    the state of tick 5; run both games again with\n           SAMESTEP_DUMP=5\n",
 		6: "state      tick 6: 1 field differs in 1 place\n",
 		8: "state      tick 8: 1 field differs in 1 place\n",
 	} {

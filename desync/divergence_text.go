@@ -106,7 +106,8 @@ func (d *Divergence) WriteText(w io.Writer) error {
 		add("note", "%s", note)
 	}
 	if d.Missing != nil {
-		add("missing", "%s", d.Missing)
+		p.Line("missing", "the %s; %s with", d.Missing.states(), d.Missing.who())
+		p.Command("", "SAMESTEP_DUMP="+d.Missing.Dump)
 	}
 	add("verdict", "%s", d.Verdict())
 	return p.Write(w)

@@ -142,8 +142,8 @@ func ExampleExplain() {
 	//            tick 3, player 0: give {"Gold":30} (changes Gold, Gifts[0])
 	//            tick 4, player 0: give {"Gold":40} (changes Gold, Gifts[0])
 	//            tick 5, player 0: give {"Gold":50} (changes Gold, Gifts[0])
-	// common     build 1, as have 1 of the 1 others
-	//            platform toaster, which none of the 1 others has
+	// common     build 1, the same as the other player
+	//            platform toaster, unlike the other player
 }
 
 // An Explanation is plain data.
@@ -180,10 +180,10 @@ func ExampleExplanation() {
 	// {{1 5} 1} {5 0}
 	// dc2da0ae66cd7357  the referee
 	// 36d5ff2bb90a8df5  player 1
-	// build 1, as have 1 of the 1 others
-	// platform toaster, which none of the 1 others has
-	// joined at tick 1, as have 1 of the 1 others
-	// lost its connection never, as have 1 of the 1 others
+	// build 1, the same as the other player
+	// platform toaster, unlike the other player
+	// joined at tick 1, the same as the other player
+	// lost its connection never, the same as the other player
 	// [the game's code is not here: nothing was simulated again, so the first divergent tick and the command are not looked for]
 }
 

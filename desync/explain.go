@@ -162,6 +162,8 @@ func (w *work) simulateFrom(g *lockstep.Game, from lockstep.Tick) (again *rerun,
 
 func (w *work) judge() {
 	w.e.Verdict = w.verdict()
+	w.e.Programs = w.programs()
+	w.e.Verdict.Advice, w.e.Verdict.With = w.e.advise()
 	if w.e.Verdict.Party == WrongReferee {
 		return
 	}

@@ -24,6 +24,7 @@ type Explanation struct {
 	Who         []Participant     `json:"participants"`
 	Columns     []Column          `json:"columns"` // the time line of the participants' cells
 	Verdict     Verdict           `json:"verdict"`
+	Programs    []Program         `json:"programs"`     // that recorded the match, that differed, and this one if it has the game
 	Fingerprint Fingerprint       `json:"fingerprint"`  // equal for equal causes
 	Ending      *Ending           `json:"ending"`       // nil if the rules of this build end the match as the log does
 	Again       *Again            `json:"resimulation"` // nil if the player's machine was not asked to compute the ticks again

@@ -79,6 +79,12 @@ func newTableOf(tb testing.TB, f fault, inReferee bool, victim lockstep.Player, 
 // newTableWith begins a match in which the victim or the referee has another game.
 func newTableWith(tb testing.TB, faulty *lockstep.Game, inReferee bool, victim lockstep.Player, seed uint64, keyframeEvery lockstep.Tick) *table {
 	tb.Helper()
+	return newTableOfSeats(tb, seats, "", faulty, inReferee, victim, seed, keyframeEvery)
+}
+
+// newTableOfSeats is newTableWith with another number of players, and sources of the recorder.
+func newTableOfSeats(tb testing.TB, seats uint8, sources string, faulty *lockstep.Game, inReferee bool, victim lockstep.Player, seed uint64, keyframeEvery lockstep.Tick) *table {
+	tb.Helper()
 	x := &table{game: trueGame(), sequence: make([]lockstep.Sequence, seats)}
 	settings := lockstep.DefaultSettings(seats)
 	settings.Seed, settings.KeyframeEvery = seed, uint32(keyframeEvery)
@@ -87,7 +93,7 @@ func newTableWith(tb testing.TB, faulty *lockstep.Game, inReferee bool, victim l
 	if x.header, err = x.game.NewHeader(lockstep.MatchID{7}, settings, &config); err != nil {
 		tb.Fatal(err)
 	}
-	x.header.Platform, x.header.Sources = "plan9/amd64", ""
+	x.header.Platform, x.header.Sources = "plan9/amd64", sources
 	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 64, EveryTick: true, States: true}}
 	for p := range lockstep.Player(seats) {
 		game := x.game
@@ -175,7 +181,7 @@ func (x *table) bundle(tb testing.TB) []byte {
 	}
 	r := x.report
 	e := &host.Evidence{Report: *r}
-	for p, platform := range []string{"linux/amd64", "linux/amd64", "js/wasm"} {
+	for p, platform := range []string{"linux/amd64", "linux/amd64", "js/wasm"}[:len(x.copies)] {
 		e.Participants = append(e.Participants, host.Participant{Player: lockstep.Player(p), Name: string(rune('a' + p)), Build: "1", Platform: platform})
 	}
 	for t := r.Agreed; t <= r.Tick; t++ {

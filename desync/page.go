@@ -26,6 +26,8 @@ func (e *Explanation) WriteHTML(w io.Writer) error {
 type page struct {
 	*Explanation
 	Who1, Reason, Report, FirstLine string
+	Advice                          string
+	ProgramLines                    []string
 	Wide, MarkX, MarkW              int
 	ColumnTicks, LastTick, Good     lockstep.Tick
 	Rows                            []pageRow
@@ -56,7 +58,8 @@ const columnWide = 10
 
 func newPage(e *Explanation) *page {
 	p := &page{
-		Explanation: e, Who1: e.headline(), Reason: capital(e.Verdict.Text), Report: capital(e.report()), FirstLine: capital(e.firstLine()),
+		Explanation: e, Who1: e.headline(), Reason: capital(e.Verdict.Text), Advice: capital(e.Verdict.Advice), ProgramLines: e.programLines(),
+		Report: capital(e.report()), FirstLine: capital(e.firstLine()),
 		Wide: columnWide * len(e.Columns), Good: e.good, Tree: treeOf(e.Fields.List), Cut: e.Fields.Total > len(e.Fields.List),
 	}
 	if last := len(e.Columns) - 1; last >= 0 {
@@ -105,7 +108,8 @@ func (p *page) Sentence(text string) string { return capital(text) }
 // Values says whose are the two values of a field.
 func (p *page) Values() string { return capital(p.values()) }
 
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+// capital returns text as the beginning of a sentence.
+func capital(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
 
 func (p *page) row(who *Participant) pageRow {
 	r := pageRow{Label: p.name(who.Player), Differs: who.Differs}

@@ -30,6 +30,10 @@ func (e *Explanation) page() *words.Page {
 		t.Line("", "%s", g)
 	}
 	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
+	if e.Verdict.Advice != "" {
+		t.Line("", "%s", e.Verdict.Advice)
+	}
+	listLines(t, "programs", e.programLines())
 	t.Line("bug", "%s", e.Fingerprint)
 	listLines(t, "line", e.Line.lines())
 	listLines(t, "end", e.Ending.lines())
@@ -52,7 +56,7 @@ func listLines(t *words.Page, name string, list []string) {
 			t.Line("", "and %d more", len(list)-i)
 			return
 		}
-		t.Line(name, "%s", line)
+		t.Note(name, line)
 		name = ""
 	}
 }

@@ -16,13 +16,21 @@ func (t Trait) Telling() bool { return t.Others == 0 && t.All > 0 }
 
 // String returns the trait as one line of text.
 func (t Trait) String() string {
+	have := "have"
+	if t.Others == 1 {
+		have = "has"
+	}
 	switch {
 	case t.All == 0:
-		return fmt.Sprintf("%s %s, and there is no other client to compare with", t.Name, t.Value)
+		return fmt.Sprintf("%s %s, and it is known of no other player", t.Name, t.Value)
+	case t.All == 1 && t.Telling():
+		return fmt.Sprintf("%s %s, unlike the other player", t.Name, t.Value)
+	case t.All == 1:
+		return fmt.Sprintf("%s %s, the same as the other player", t.Name, t.Value)
 	case t.Telling():
 		return fmt.Sprintf("%s %s, which none of the %d others has", t.Name, t.Value, t.All)
 	}
-	return fmt.Sprintf("%s %s, as have %d of the %d others", t.Name, t.Value, t.Others, t.All)
+	return fmt.Sprintf("%s %s, as %s %d of the %d others", t.Name, t.Value, have, t.Others, t.All)
 }
 
 // traitsOf returns the traits that all differing clients share.

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A Case is one desync, for a [Triage].
 type Case struct {
 	Name        string    // of its file
+	Next        string    // the command that looks at it; "" for none
 	Files       int       // that it was found in; 0 means 1
 	Written     time.Time // when the file was written; zero if that is not known
 	Fingerprint Fingerprint
@@ -20,7 +23,8 @@ type Case struct {
 // A Machine is one that computed the match.
 type Machine struct {
 	Build, Platform string
-	Differs         bool // it was wrong
+	Differs         bool   // it was wrong
+	Sources         string // as in a header; "" if they are not known
 }
 
 // Case returns the explanation as a case of a file.
@@ -28,10 +32,10 @@ func (e *Explanation) Case(name string, written time.Time) Case {
 	c := Case{Name: name, Written: written, Fingerprint: e.Fingerprint, Party: e.Verdict.Party, First: e.First}
 	for i := range e.Who {
 		w := &e.Who[i]
-		c.Machines = append(c.Machines, Machine{cmp.Or(w.Build, e.Build), w.Platform, w.Differs})
+		c.Machines = append(c.Machines, Machine{cmp.Or(w.Build, e.Build), w.Platform, w.Differs, w.Sources})
 	}
 	if slices.ContainsFunc(e.Groups, func(g Group) bool { return g.Referee }) {
-		c.Machines = append(c.Machines, Machine{e.Build, e.Recorder, e.Verdict.Party == WrongReferee})
+		c.Machines = append(c.Machines, Machine{e.Build, e.Recorder, e.Verdict.Party == WrongReferee, e.Programs[0].Sources.String()})
 	}
 	return c
 }
@@ -63,9 +67,11 @@ type CaseGroup struct {
 	Parties     []Share     `json:"parties"`   // who was wrong; Differ is the number of desyncs
 	Builds      []Share     `json:"builds"`    // of the machines in these matches
 	Platforms   []Share     `json:"platforms"` // the same
+	Revisions   []Share     `json:"revisions"` // the same, of the machines whose revision is known
 	First       time.Time   `json:"first,omitzero"`
-	Last        time.Time   `json:"last,omitzero"` // when the first and the last file was written, if that is known
-	Example     string      `json:"example"`       // the file of the case that is the quickest to look at
+	Last        time.Time   `json:"last,omitzero"`  // when the first and the last file was written, if that is known
+	Example     string      `json:"example"`        // the file of the case that is the quickest to look at
+	Next        string      `json:"next,omitempty"` // the command that looks at it
 	Tick        Span        `json:"first_divergent_tick"`
 }
 
@@ -86,11 +92,18 @@ func (t *Triage) Add(c Case) {
 		return
 	}
 	if g.Count++; g.Count == 1 || c.simpler(g) {
-		g.Example, g.Tick = c.Name, c.First
+		g.Example, g.Next, g.Tick = c.Name, c.Next, c.First
 	}
 	g.Parties = counted(g.Parties, string(c.Party), true)
 	for _, m := range c.Machines {
 		g.Builds, g.Platforms = counted(g.Builds, m.Build, m.Differs), counted(g.Platforms, m.Platform, m.Differs)
+		if s := record.ParseSources(m.Sources); s.Checkout() != "" {
+			name := s.ShortCheckout()
+			if s.Modified {
+				name += " with changed files"
+			}
+			g.Revisions = counted(g.Revisions, name, m.Differs)
+		}
 	}
 	if c.Written.IsZero() {
 		return
@@ -109,7 +122,7 @@ func (t *Triage) group(f Fingerprint) *CaseGroup {
 	if g != nil || len(t.Groups) == maxTriageGroups {
 		return g
 	}
-	g = &CaseGroup{Fingerprint: f, Parties: []Share{}, Builds: []Share{}, Platforms: []Share{}}
+	g = &CaseGroup{Fingerprint: f, Parties: []Share{}, Builds: []Share{}, Platforms: []Share{}, Revisions: []Share{}}
 	if t.byID == nil {
 		t.byID = make(map[string]*CaseGroup)
 	}
@@ -165,7 +178,7 @@ func (t *Triage) Sort() {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Fingerprint.ID, b.Fingerprint.ID))
 	})
 	for _, g := range t.Groups {
-		for _, list := range [][]Share{g.Parties, g.Builds, g.Platforms} {
+		for _, list := range [][]Share{g.Parties, g.Builds, g.Platforms, g.Revisions} {
 			slices.SortStableFunc(list, func(a, b Share) int {
 				return cmp.Or(cmp.Compare(b.Differ, a.Differ), cmp.Compare(b.All, a.All), cmp.Compare(a.Name, b.Name))
 			})

@@ -17,7 +17,8 @@ func fallen(name, bug string, at lockstep.Tick, platform string) desync.Case {
 	return desync.Case{
 		Name: name, Written: time.Unix(int64(at), 0), Party: desync.WrongPlayer, First: desync.Span{From: at, To: at},
 		Fingerprint: desync.Fingerprint{ID: bug, Game: "chess", Class: desync.ClassRules, Field: bug},
-		Machines:    []desync.Machine{{Build: "1", Platform: platform, Differs: true}, {Build: "1", Platform: "linux/amd64"}},
+		Next:        "samestep desync explain " + name,
+		Machines:    []desync.Machine{{Build: "1", Platform: platform, Differs: true, Sources: "example.com/chess 3b18e512dba79e4c modified"}, {Build: "1", Platform: "linux/amd64"}},
 	}
 }
 
@@ -67,7 +68,7 @@ func TestTriage(t *testing.T) {
 		if turn == 0 {
 			want = string(text)
 			g := x.Groups[0]
-			if len(x.Groups) != 2 || g.Count != 4 || g.Example != "early" || g.Platforms[0] != (desync.Share{Name: "js/wasm", Differ: 3, All: 3}) ||
+			if len(x.Groups) != 2 || g.Count != 4 || g.Example != "early" || g.Next != "samestep desync explain early" || len(g.Revisions) != 1 || g.Revisions[0] != (desync.Share{Name: "3b18e512dba7 with changed files", Differ: 4, All: 4}) || g.Platforms[0] != (desync.Share{Name: "js/wasm", Differ: 3, All: 3}) ||
 				g.Platforms[1] != (desync.Share{Name: "linux/amd64", Differ: 1, All: 5}) || g.First.Unix() != 20 || g.Last.Unix() != 90 {
 				t.Errorf("got %s", text)
 			}

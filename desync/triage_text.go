@@ -19,11 +19,17 @@ func (t *Triage) WriteText(w io.Writer) error {
 		p.Line(g.Fingerprint.ID, "%s: %s", words.Count(g.Count, "desync"), g.Fingerprint.About())
 		p.Line("", "wrong: %s", g.parties())
 		p.Line("", "builds: %s", shares(g.Builds))
+		if len(g.Revisions) > 0 {
+			p.Line("", "revisions: %s", shares(g.Revisions))
+		}
 		p.Line("", "platforms: %s", shares(g.Platforms))
 		if times := g.Times(); times != "" {
 			p.Line("", "written: %s", times)
 		}
 		p.Line("", "example: %s", g.Example)
+		if g.Next != "" {
+			p.Note("", "next:\n"+g.Next)
+		}
 	}
 	for i, u := range t.Unreadable {
 		p.Line(words.First("unreadable", i), "%s: %s", u.Name, strings.TrimPrefix(u.Error, u.Name+": "))
@@ -70,7 +76,7 @@ func shares(list []Share) string {
 	for _, s := range list {
 		text := fmt.Sprintf("%s (%s)", s.Name, words.Count(s.All, "machine"))
 		if wrong > 0 {
-			text = fmt.Sprintf("%s (%d of %s wrong)", s.Name, s.Differ, words.Count(s.All, "machine"))
+			text = fmt.Sprintf("%s (%s wrong, %d right)", s.Name, words.Count(s.Differ, "machine"), s.All-s.Differ)
 		}
 		all = append(all, text)
 	}

@@ -16,6 +16,11 @@ type Verdict struct {
 	Text      string            `json:"text"`
 	Simulated bool              `json:"simulated"` // the match was simulated again; if false, only the votes count
 
+	// Advice says with which build to explain the bundle again, if this one does not show who was wrong, and With is its
+	// revision, as git knows it, if there is one. Only [Explain] sets them.
+	Advice string `json:"advice,omitempty"`
+	With   string `json:"explain_with,omitempty"`
+
 	// Blames has the ticks at which each party was wrong, ordered by First. Only [Attribute] sets it.
 	Blames []Blame `json:"-"`
 }
@@ -44,6 +49,8 @@ func (j *judge) text(v *Verdict, c *check) string {
 	case v.Party == WrongBuild:
 		return fmt.Sprintf("the match simulated again (on %s) matches no report: this build differs from the one that played the match (on %s), or all reports are wrong, or the file was edited",
 			j.machine, j.recorder)
+	case v.Party == WrongUnclear && c.seats == 2:
+		return again + players(right) + ", not with " + j.agreed + ": which of them is right is unknown"
 	case v.Party == WrongUnclear:
 		return again + "half of the players: which half is right is unknown"
 	case v.Party == WrongReferee:

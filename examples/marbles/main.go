@@ -15,6 +15,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -41,7 +42,9 @@ func run(args []string, out io.Writer) error {
 	math := flags.String("math", "plain", "how the machine adds products: plain or fused")
 	ticks := flags.Int("ticks", 600, "the length of the match, 60 a second")
 	seed := flags.Uint("seed", 7, "of the marbles and of the players' shots, above 0")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil // Parse has printed it
+	} else if err != nil {
 		return err
 	}
 	a, err := arithmeticOf(*math)

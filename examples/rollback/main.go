@@ -50,7 +50,9 @@ func run(args []string, out io.Writer) error {
 	forget := flags.Bool("forget", false, "do not restore the cooldowns in a rollback")
 	listenOn := flags.String("listen", "", "play as player 0, and wait for the other player at this address")
 	dialTo := flags.String("dial", "", "play as player 1, with the player at this address")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil // Parse has printed it
+	} else if err != nil {
 		return err
 	}
 	s := settings{*dir, uint32(*ticks), uint32(*seed), *forget}

@@ -27,8 +27,9 @@ type Session struct {
 	Script string // commands for the debugger
 	Job    string // the file that is the argument of Binary
 
-	Built    string // the build of the sources
-	Recorded string // that of the match
+	Built    string   // the build of the sources
+	Recorded string   // that of the match
+	Notes    []string // how the sources differ from those that recorded the replay
 	Step     program.Function
 	Field    *program.Field // that to watch, or nil
 }
@@ -61,7 +62,7 @@ func Prepare(ctx context.Context, f *replay.File, folder, path string, o Options
 	}
 	d := &Session{
 		Tick: s.Tick, Folder: folder, Dir: a.source.Dir, Binary: a.binary,
-		Built: stood.result.Build, Recorded: s.head.Build, Step: stood.result.Step, Field: stood.result.Field,
+		Built: stood.result.Build, Recorded: s.head.Build, Notes: s.result.Notes, Step: stood.result.Step, Field: stood.result.Field,
 	}
 	j = stood.Job
 	j.Kind = program.Debug
@@ -147,6 +148,7 @@ func (d *Session) WriteText(w io.Writer) error {
 	if d.Built != d.Recorded {
 		p.Line("", "they are build %q, and the match is of build %q", d.Built, d.Recorded)
 	}
+	d.addNotes(&p)
 	p.Line("step", "%s at %s:%d", d.Step.Name, d.Step.File, d.Step.Line)
 	if d.Field != nil {
 		p.Line("field", "%s is %s before the tick", d.Field.Path, d.Field.Value)
@@ -158,6 +160,19 @@ func (d *Session) WriteText(w io.Writer) error {
 	p.Command("start", "cd", d.Dir)
 	p.Command("", d.Command("dlv")...)
 	return p.Write(w)
+}
+
+// WriteNotes writes only the notes.
+func (d *Session) WriteNotes(w io.Writer) error {
+	var p words.Page
+	d.addNotes(&p)
+	return p.Write(w)
+}
+
+func (d *Session) addNotes(p *words.Page) {
+	for i, text := range d.Notes {
+		p.Note(words.First("note", i), text)
+	}
 }
 
 // Run runs the debugger. Without a terminal, it reads commands from in until its end.

@@ -156,7 +156,7 @@ func (s *search) build(ctx context.Context, sides ...*side) error {
 				one.failed = one.build(ctx, s.head.Game)
 			}
 			if err := one.failed; err != nil {
-				return recordedBy(s.head, fmt.Errorf("%w (%s)", err, one.dir))
+				return recordedBy(s.head, one.dir, fmt.Errorf("%w (%s)", err, one.dir))
 			}
 			return nil
 		})

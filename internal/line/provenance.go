@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// notes are what the reader should know about the sides.
+// notes are what the reader should know about the sides. The lines of a note after its first one are commands, or flags.
 type notes []string
 
 func (n *notes) add(format string, args ...any) { *n = append(*n, fmt.Sprintf(format, args...)) }
@@ -31,24 +33,25 @@ func (s *sourceTree) compare(h *lockstep.Header) (n notes) {
 		n.add("the replay was recorded by changed files of revision %s, which no repository has", recorder.Revision)
 	}
 	head, err := git(s.repo, "rev-parse", "HEAD")
-	if wanted := revisionOf(recorder); wanted != "" && !s.checkedOut {
+	if wanted := recorder.Checkout(); wanted != "" && !s.checkedOut {
 		switch _, lacks := exec.LookPath("git"); {
 		case lacks != nil:
 			n.add("git is not installed: nothing tells whether %s is revision %s, which recorded the replay", s.name, wanted)
 		case err != nil:
 			n.add("%s is in no git repository: nothing tells whether it is revision %s, which recorded the replay", s.name, wanted)
 		default:
-			s.compareRevision(strings.TrimSpace(string(head)), wanted, &n)
+			s.compareRevision(strings.TrimSpace(string(head)), recorder, &n)
 		}
 	}
 	return n
 }
 
 // compareRevision notes if the working tree is not the revision that recorded the replay.
-func (s *sourceTree) compareRevision(head, wanted string, n *notes) {
+func (s *sourceTree) compareRevision(head string, recorder record.Sources, n *notes) {
+	wanted, short := recorder.Checkout(), recorder.ShortCheckout()
 	found, err := git(s.repo, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted+"^{commit}")
 	if err != nil {
-		n.add("the replay was recorded by revision %s, which this repository does not have (git fetch)", wanted)
+		n.add("the replay was recorded by revision %s, which this repository does not have\ngit fetch", wanted)
 		return
 	}
 	revision := strings.TrimSpace(string(found))
@@ -56,8 +59,7 @@ func (s *sourceTree) compareRevision(head, wanted string, n *notes) {
 		return // it is side B
 	}
 	changed, err := git(s.repo, "status", "--porcelain", "--", ".")
-	short := wanted[:min(shortRevision, len(wanted))]
-	how := fmt.Sprintf("use --source %s, or git worktree add ../%s-%s %s", short, worktreeName(s.repo), short, short)
+	how := fmt.Sprintf("add the flag, or use the folder that the command makes\n--source %s\n%s", short, addWorktree(s.repo, short))
 	switch dirty := err == nil && len(changed) > 0; {
 	case head != revision && dirty:
 		n.add("the replay was recorded by revision %s, and %s is at %s with changes: %s", short, s.name, head[:shortRevision], how)
@@ -71,32 +73,39 @@ func (s *sourceTree) compareRevision(head, wanted string, n *notes) {
 // shortRevision is how many digits of a revision people get.
 const shortRevision = 12
 
+// addWorktree returns the command that gives a revision of the repository around a folder a folder of its own.
+func addWorktree(dir, revision string) string {
+	return fmt.Sprintf("git worktree add %s %s", words.ShellWord(worktree(dir, revision)), revision)
+}
+
+// worktree returns that folder, which stands beside the repository.
+func worktree(dir, revision string) string {
+	up, err := git(dir, "rev-parse", "--show-cdup")
+	if err != nil {
+		up = nil
+	}
+	return strings.TrimSpace(string(up)) + "../" + worktreeName(dir) + "-" + revision
+}
+
+// At returns the shell command that runs a program of a package with the sources of a revision, in the repository around the current
+// folder. A module that is not at the repository's top is in the same folder of it as the current one.
+func At(revision, pkg string, args ...string) string {
+	inner := ""
+	if prefix, err := git(".", "rev-parse", "--show-prefix"); err == nil {
+		inner = strings.TrimSuffix("/"+strings.TrimSpace(string(prefix)), "/")
+	}
+	for i, arg := range args {
+		args[i] = words.ShellWord(arg)
+	}
+	return fmt.Sprintf("%s && (cd %s && go run %s %s)", addWorktree(".", revision), words.ShellWord(worktree(".", revision)+inner), words.ShellWord(pkg), strings.Join(args, " "))
+}
+
 func worktreeName(dir string) string {
 	top, err := git(dir, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return "old"
 	}
 	return filepath.Base(strings.TrimSpace(string(top)))
-}
-
-// revisionOf returns what git knows the sources by: the revision, the one in a version that the go command made of it, or a
-// tag; "" for none.
-func revisionOf(s record.Sources) string {
-	for _, text := range []string{s.Revision, s.Version} {
-		if strings.HasPrefix(text, "-") || strings.ContainsFunc(text, func(r rune) bool {
-			return !strings.ContainsRune("-+._/", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-		}) {
-			return "" // nobody should type it
-		}
-	}
-	if s.Revision != "" || s.Version == "" {
-		return s.Revision
-	}
-	version := strings.TrimSuffix(s.Version, "+incompatible")
-	if n := len(version) - shortRevision; n > 0 && version[n-1] == '-' && strings.Count(version, "-") >= 2 {
-		return version[n:]
-	}
-	return version
 }
 
 // proposeSides says in what the player's program differs from the recorder's.
@@ -108,16 +117,16 @@ func proposeSides(h *lockstep.Header, m *replay.Manifest) (n notes) {
 			continue
 		}
 		theirs := record.ParseSources(p.Sources)
-		if revision := revisionOf(theirs); theirs.Module != "" && theirs.Module != recorder.Module && recorder.Module != "" {
-			n.add("player %d played with module %s, the recorder with %s: compare with --other FOLDER", p.Player, theirs.Module, recorder.Module)
-		} else if revision != "" && revision != revisionOf(recorder) {
-			n.add("player %d played with revision %s%s: compare with%s", p.Player, revision, changedText(theirs), flags(recorder, revision))
+		if revision := theirs.Checkout(); theirs.Module != "" && theirs.Module != recorder.Module && recorder.Module != "" {
+			n.add("player %d played with module %s, the recorder with %s: compare with\n--other FOLDER", p.Player, theirs.Module, recorder.Module)
+		} else if revision != "" && revision != recorder.Checkout() {
+			n.add("player %d played with revision %s%s: compare with\n%s", p.Player, revision, changedText(theirs), strings.TrimSpace(flags(recorder, theirs)))
 		} else if theirs.Modified && !recorder.Modified {
-			n.add("player %d played with changed files of revision %s, which no repository has: compare with --other FOLDER", p.Player, revision)
+			n.add("player %d played with changed files of revision %s, which no repository has: compare with\n--other FOLDER", p.Player, revision)
 		}
 		mine, _, _ := strings.Cut(h.Platform, " ")
 		if platform, _, _ := strings.Cut(p.Platform, " "); platform != mine && strings.Contains(platform, "/") {
-			n.add("player %d played on %s, the recorder on %s: compare with --platform %s", p.Player, platform, mine, platform)
+			n.add("player %d played on %s, the recorder on %s: compare with\n--platform %s", p.Player, platform, mine, platform)
 		}
 	}
 	return n
@@ -130,19 +139,19 @@ func Revisions(h *lockstep.Header, m *replay.Manifest) string {
 	for i := range m.Participants {
 		p := &m.Participants[i]
 		theirs := record.ParseSources(p.Sources)
-		if revision := revisionOf(theirs); p.Player == m.Player && !m.Tie && theirs.Module == recorder.Module && revision != "" && revision != revisionOf(recorder) {
-			return flags(recorder, revision)
+		if revision := theirs.Checkout(); p.Player == m.Player && !m.Tie && theirs.Module == recorder.Module && revision != "" && revision != recorder.Checkout() {
+			return flags(recorder, theirs)
 		}
 	}
 	return ""
 }
 
 // flags name the recorder's revision, if it is known, and another one.
-func flags(recorder record.Sources, other string) (text string) {
-	if own := revisionOf(recorder); own != "" {
-		text = " --source " + own[:min(shortRevision, len(own))]
+func flags(recorder, other record.Sources) (text string) {
+	if own := recorder.ShortCheckout(); own != "" {
+		text = " --source " + own
 	}
-	return text + " --other " + other[:min(shortRevision, len(other))]
+	return text + " --other " + other.ShortCheckout()
 }
 
 func changedText(s record.Sources) string {
@@ -167,10 +176,17 @@ func compareModule(h *lockstep.Header, a *side) (n notes) {
 	return n
 }
 
-// recordedBy adds to an error of the sources what the replay tells of them.
-func recordedBy(h *lockstep.Header, err error) error {
-	if h.Sources == "" {
-		return err
+// recordedBy adds to an error of the sources in a folder what the replay tells of them, and what to do if they are those of another
+// module.
+func recordedBy(h *lockstep.Header, dir string, err error) error {
+	sources := record.ParseSources(h.Sources)
+	module, wrong := goOutput(dir, "list", "-m")
+	here := strings.Fields(string(module)) // several in a workspace
+	if wrong == nil && sources.Module != "" && slices.Contains(here, sources.Module) {
+		return fmt.Errorf("%w; the replay was recorded by module %s", err, h.Sources)
 	}
-	return fmt.Errorf("%w; the replay was recorded by module %s", err, h.Sources)
+	if sources.Module == "" {
+		return fmt.Errorf("%w; cd to the module of the game %q, or name its folder with --source DIR", err, h.Game)
+	}
+	return fmt.Errorf("%w; cd to the game's module, %s, or name its folder with --source DIR", err, sources.Module)
 }

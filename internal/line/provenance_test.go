@@ -56,7 +56,7 @@ func TestCompareSources(t *testing.T) {
 	}
 	write(t, filepath.Join(changed, "new.go"), "package hex")
 	old, now := revisions[0][:12], revisions[1][:12]
-	use := "use --source " + old + ", or git worktree add ../hex-" + old + " " + old
+	use := "add the flag, or use the folder that the command makes\n--source " + old + "\ngit worktree add ../hex-" + old + " " + old
 	for _, row := range []struct {
 		name    string
 		dir     string
@@ -69,12 +69,12 @@ func TestCompareSources(t *testing.T) {
 		{"a module only", dir, "", record.Sources{Module: "m"}, ""},
 		{"another revision", dir, "", record.Sources{Module: "m", Revision: revisions[0]}, "the replay was recorded by revision " + old + ", and DIR is at " + now + ": " + use},
 		{"which is side B", dir, "v1.0.0", record.Sources{Module: "m", Revision: revisions[0]}, ""},
-		{"a tag", dir, "", record.Sources{Module: "m", Version: "v1.0.0"}, "use --source v1.0.0, or"},
+		{"a tag", dir, "", record.Sources{Module: "m", Version: "v1.0.0"}, "\n--source v1.0.0\ngit"},
 		{"a version of the go command", dir, "", record.Sources{Module: "m", Version: "v1.0.1-0.20260101000000-" + old}, use},
 		{"changes", changed, "", record.Sources{Module: "m", Revision: revisions[1]}, "DIR has changes since revision " + now},
-		{"another one and changes", changed, "", record.Sources{Module: "m", Revision: revisions[0]}, "DIR is at " + now + " with changes: use --source " + old},
+		{"another one and changes", changed, "", record.Sources{Module: "m", Revision: revisions[0]}, "DIR is at " + now + " with changes: " + use},
 		{"a recorder with changes", dir, "", record.Sources{Module: "m", Revision: revisions[1], Modified: true}, "changed files of revision " + revisions[1]},
-		{"an unknown revision", dir, "", record.Sources{Module: "m", Revision: "abcdef123456"}, "does not have (git fetch)"},
+		{"an unknown revision", dir, "", record.Sources{Module: "m", Revision: "abcdef123456"}, "does not have\ngit fetch"},
 		{"no repository", t.TempDir(), "", record.Sources{Module: "m", Revision: revisions[1]}, "is in no git repository"},
 		{"a command for the shell", dir, "", record.Sources{Module: "m", Revision: "$(rm)"}, ""},
 		{"a flag", dir, "", record.Sources{Module: "m", Revision: "--help"}, ""},
@@ -92,11 +92,11 @@ func TestProposeSides(t *testing.T) {
 	for _, row := range []struct{ name, platform, sources, want string }{
 		{"the same", "linux/amd64 go1.26", "example.com/hex 3b18e512dba7", ""},
 		{"nothing known", "linux/amd64 go1.26", "", ""},
-		{"another revision", "linux/amd64 go1.26", "example.com/hex a1b2c3d4e5f60718", "player 1 played with revision a1b2c3d4e5f60718: compare with --source 3b18e512dba7 --other a1b2c3d4e5f6"},
-		{"a version", "linux/amd64 go1.26", "example.com/hex v1.3.0", "compare with --source 3b18e512dba7 --other v1.3.0"},
+		{"another revision", "linux/amd64 go1.26", "example.com/hex a1b2c3d4e5f60718", "player 1 played with revision a1b2c3d4e5f60718: compare with\n--source 3b18e512dba7 --other a1b2c3d4e5f6"},
+		{"a version", "linux/amd64 go1.26", "example.com/hex v1.3.0", "compare with\n--source 3b18e512dba7 --other v1.3.0"},
 		{"changes", "linux/amd64 go1.26", "example.com/hex 3b18e512dba7 modified", "changed files of revision 3b18e512dba7"},
 		{"another module", "linux/amd64 go1.26", "example.com/fork 3b18e512dba7", "with module example.com/fork"},
-		{"another platform", "js/wasm go1.26", "example.com/hex 3b18e512dba7", "compare with --platform js/wasm"},
+		{"another platform", "js/wasm go1.26", "example.com/hex 3b18e512dba7", "compare with\n--platform js/wasm"},
 	} {
 		n := proposeSides(h, &replay.Manifest{Player: 1, Participants: []replay.BundleParticipant{
 			{Player: 0, Platform: "plan9/386 go1.26", Sources: "example.com/hex 0000"}, {Player: 1, Platform: row.platform, Sources: row.sources},
@@ -116,6 +116,7 @@ func TestRevisions(t *testing.T) {
 	}{
 		{"two", "m 3b18e512dba70000", "m a1b2c3d4e5f60718", false, " --source 3b18e512dba7 --other a1b2c3d4e5f6"},
 		{"only the player's", "m", "m v1.3.0", false, " --other v1.3.0"},
+		{"a long tag", "m v1.3.0-release.12", "m v1.3.0", false, " --source v1.3.0-release.12 --other v1.3.0"},
 		{"the same", "m 3b18e512dba7", "m 3b18e512dba7", false, ""},
 		{"only the recorder's", "m 3b18e512dba7", "m", false, ""},
 		{"another module", "m 3b18e512dba7", "fork a1b2c3d4e5f6", false, ""},

@@ -45,7 +45,7 @@ func (r *Result) page() *words.Page {
 	p.Line("sides", "A: %s", r.Sides[0])
 	p.Line("", "B: %s", r.Sides[1])
 	for i, text := range r.Notes {
-		p.Line(words.First("note", i), "%s", text)
+		p.Note(words.First("note", i), text)
 	}
 	if r.Reported != nil {
 		for i, text := range r.Reported.Text {

@@ -37,6 +37,15 @@ func (p *Page) Command(name string, words ...string) {
 	p.add(name, strings.Join(quoted, " "), true)
 }
 
+// Note adds a text whose lines after the first are commands or flags to copy, which stay whole.
+func (p *Page) Note(name, text string) {
+	first, commands, has := strings.Cut(text, "\n")
+	for p.Line(name, "%s", first); has; {
+		first, commands, has = strings.Cut(commands, "\n")
+		p.add("", first, true)
+	}
+}
+
 func (p *Page) add(name, text string, whole bool) {
 	p.lines = append(p.lines, pageLine{strings.TrimRight(fmt.Sprintf("%-10s %s", name, text), " "), whole})
 }

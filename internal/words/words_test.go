@@ -77,3 +77,18 @@ func TestPageReturnsTheError(t *testing.T) {
 		t.Errorf("got %v, want %v", err, errFull)
 	}
 }
+
+// The lines of a note after its first one are whole, however long they are.
+func TestNote(t *testing.T) {
+	long := "git worktree add ../" + strings.Repeat("x", 70) + " v1"
+	var p Page
+	p.Note("note", "use the folder of\n"+long+"\n--source v1")
+	p.Note("", "nothing else")
+	var out strings.Builder
+	if err := p.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "note       use the folder of\n           " + long + "\n           --source v1\n           nothing else\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}

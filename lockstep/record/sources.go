@@ -88,3 +88,32 @@ func SplitPlatform(text string) (platform, sources string) {
 	}
 	return platform, sources
 }
+
+// Checkout returns what git knows the sources by: the revision, the one in a version that the go command made of it, or a tag. It is
+// "" for none, and for a name that nobody should type.
+func (s Sources) Checkout() string {
+	for _, text := range []string{s.Revision, s.Version} {
+		if strings.HasPrefix(text, "-") || strings.ContainsFunc(text, func(r rune) bool {
+			return !strings.ContainsRune("-+._/", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+		}) {
+			return ""
+		}
+	}
+	if s.Revision != "" || s.Version == "" {
+		return s.Revision
+	}
+	version := strings.TrimSuffix(s.Version, "+incompatible")
+	if n := len(version) - shortRevision; n > 0 && version[n-1] == '-' && strings.Count(version, "-") >= 2 {
+		return version[n:]
+	}
+	return version
+}
+
+// ShortCheckout returns what Checkout returns, of a revision only the first digits, as people type it.
+func (s Sources) ShortCheckout() string {
+	if s.Revision == "" {
+		return s.Checkout()
+	}
+	text := s.Checkout()
+	return text[:min(shortRevision, len(text))]
+}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -90,8 +91,8 @@ func desyncExplain(c *cli.Context) error {
 	}
 	return tell(c, e, func(w io.Writer) {
 		e.WriteText(w)
-		if next := nextCommand(e); next != "" {
-			newLiner(w)("next", "%s", next)
+		for i, next := range nextCommands(e) {
+			newLiner(w)(words.First("next", i), "%s", next)
 		}
 		if page != "" {
 			newLiner(w)("page", "%s", page)

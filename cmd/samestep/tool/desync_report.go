@@ -59,7 +59,11 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewe
 	step := func(why, format string, args ...any) {
 		e.Steps = append(e.Steps, desync.NextStep{Why: why, Command: program + " " + fmt.Sprintf(format, args...)})
 	}
-	step("Explain it again", "desync explain %s", bundle)
+	if with := e.Verdict.With; with != "" {
+		e.Steps = append(e.Steps, desync.NextStep{Why: "Explain it again with a program of revision " + with + ", in the folder with the sources", Command: line.At(with, cmp.Or(mainPath(), "."), "desync", "explain", absolute(path))})
+	} else {
+		step("Explain it again", "desync explain %s", bundle)
+	}
 	step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
 	before := e.First.From - min(e.First.From, 1)
 	if len(e.Fields.List) > 0 {
@@ -100,12 +104,24 @@ func revisions(f *replay.File) string {
 	return line.Revisions(h, &f.Bundle().Manifest)
 }
 
-// nextCommand returns the command that finds the line of code; "" if the line is known, or no line is at fault.
-func nextCommand(e *desync.Explanation) string {
-	if e.Line != nil && e.Line.File != "" || e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String() {
-		return ""
+// nextCommands returns the command that explains the bundle with the build that recorded it, if this one cannot, and the one that
+// finds the line of code, unless the line is known, or no line is at fault.
+func nextCommands(e *desync.Explanation) (all []string) {
+	if e.Verdict.With != "" {
+		all = append(all, e.Steps[0].Command)
 	}
-	return e.Steps[lineStep].Command
+	if e.Line != nil && e.Line.File != "" || e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String() {
+		return all
+	}
+	return append(all, e.Steps[lineStep].Command)
+}
+
+// absolute returns the path of a file for a command that runs in another folder.
+func absolute(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
 }
 
 // ownSide names the platform that only the machines that differ have, as a flag; "" for none.

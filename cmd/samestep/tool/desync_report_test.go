@@ -81,10 +81,11 @@ func TestNextCommand(t *testing.T) {
 		{"the line is known", desync.Explanation{Line: line}, ""},
 		{"no line was found", desync.Explanation{Line: &desync.Line{}}, "samestep desync line b.zip"},
 		{"its memory", desync.Explanation{Again: &desync.Again{Outcome: "right this time"}}, ""},
+		{"another build", desync.Explanation{Verdict: desync.Verdict{With: "3b18e512dba7"}}, "samestep desync explain b.zip\nsamestep desync line b.zip"},
 		{"its rules", desync.Explanation{Again: &desync.Again{Outcome: "wrong in the same way"}}, "samestep desync line b.zip"},
 	} {
 		row.e.Steps = steps
-		if got := nextCommand(&row.e); got != row.want {
+		if got := strings.Join(nextCommands(&row.e), "\n"); got != row.want {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}
 	}
@@ -106,7 +107,7 @@ func TestNextCommand(t *testing.T) {
 	}
 	var e desync.Explanation
 	handOver(&e, f, "samestep", bundle, "", "")
-	if got := nextCommand(&e); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
+	if got := strings.Join(nextCommands(&e), "\n"); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
 		t.Errorf("got %q, want the player's revision", got)
 	}
 }

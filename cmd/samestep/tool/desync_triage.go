@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -78,9 +79,9 @@ func triage(c *cli.Context, b *batch) (*desync.Triage, error) {
 	s, done := batchSum{from: time.Now(), classes: map[string]int{}}, int64(0)
 	inOrder(b, func(in batchInput) triaged {
 		if in.match != nil {
-			return triageMatch(in.match)
+			return triageMatch(c.App.Name, in.match)
 		}
-		return triageBundle(in, games, budget)
+		return triageBundle(c.App.Name, in, games, budget)
 	}, func(_ batchInput, r triaged) {
 		for _, f := range r.failed {
 			found.Fail(f.name, f)
@@ -110,7 +111,7 @@ type triaged struct {
 	failed []*fileError
 }
 
-func triageBundle(in batchInput, games replay.Games, budget time.Duration) (r triaged) {
+func triageBundle(program string, in batchInput, games replay.Games, budget time.Duration) (r triaged) {
 	fail := func(err error) triaged { return triaged{failed: []*fileError{named(in.path, err)}} }
 	if in.err != nil {
 		return fail(in.err)
@@ -125,6 +126,7 @@ func triageBundle(in batchInput, games replay.Games, budget time.Duration) (r tr
 		return fail(err)
 	}
 	found := e.Case(in.path, writtenAt(in.path))
+	found.Next = program + " desync explain " + words.ShellWord(in.path)
 	return triaged{desync: &found}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -70,7 +71,7 @@ func recordedMatch(in batchInput) (match string, is bool, err error) {
 }
 
 // triageMatch compares the recordings of one match.
-func triageMatch(all []batchInput) (found triaged) {
+func triageMatch(program string, all []batchInput) (found triaged) {
 	var r recordings
 	defer r.Close()
 	for _, in := range all {
@@ -97,6 +98,7 @@ func triageMatch(all []batchInput) (found triaged) {
 	}
 	if c, differs := d.Case(writtenAt(d.A.File)); differs {
 		c.Files = len(r.all)
+		c.Next = fmt.Sprintf("%s replay bisect %s %s", program, words.ShellWord(d.A.File), words.ShellWord(d.B.File))
 		found.desync = &c
 		return found
 	}

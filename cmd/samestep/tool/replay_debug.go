@@ -74,6 +74,9 @@ func replayDebug(c *cli.Context, f *replay.File) error {
 		return session.WriteText(c.App.Writer)
 	}
 	defer os.RemoveAll(folder)
+	if err := session.WriteNotes(c.App.ErrWriter); err != nil {
+		return err
+	}
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // which is for the debugger
 	defer signal.Reset(os.Interrupt)
 	terminal := term.IsTerminal(int(os.Stdin.Fd()))

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/desync"
@@ -92,8 +94,29 @@ func printLines(line liner, name string, lines []string) {
 	}
 }
 
+// unrelated names what shows that two replays are of different matches, such as "match, seed"; "" if nothing does.
+func (d *difference) unrelated() string {
+	var all []string
+	other := false
+	if d.comparison != nil {
+		for _, h := range d.comparison.Header {
+			if slices.Contains([]string{"match", "game", "setting seed"}, h.Field) {
+				all = append(all, strings.TrimPrefix(h.Field, "setting "))
+				other = other || h.Field != "setting seed"
+			}
+		}
+	}
+	if !other {
+		return ""
+	}
+	return "other " + strings.Join(all, ", ")
+}
+
 func (d *difference) printReplays(line liner) {
 	x := d.comparison
+	if what := d.unrelated(); what != "" {
+		line("matches", "A and B are of different matches (%s): what follows compares them all the same", what)
+	}
 	for _, h := range x.Header {
 		line("header", "%s", h)
 	}
@@ -141,9 +164,10 @@ func (d *difference) json(err error) any {
 		Keyframe *checksumJSON     `json:"keyframe,omitempty"`
 		State    *stateDifference  `json:"state"`
 		Content  []replay.PartHash `json:"content,omitempty"` // of the same match
+		Other    bool              `json:"different_matches,omitempty"`
 		Same     bool              `json:"same"`
 		Error    string            `json:"error,omitempty"`
-	}{Comparison: d.comparison, Frame: d.frame, State: d.state, Same: err == nil, Error: errorText(err)}
+	}{Comparison: d.comparison, Frame: d.frame, State: d.state, Other: d.unrelated() != "", Same: err == nil, Error: errorText(err)}
 	if x := d.comparison; x != nil {
 		if x.Same() {
 			story.Content = d.content[:]

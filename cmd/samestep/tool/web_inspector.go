@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,9 +58,14 @@ func mainPackage() string {
 	if mainFolder != "" {
 		return "."
 	}
+	return cmp.Or(mainPath(), module+"/cmd/samestep")
+}
+
+// mainPath returns the import path of the program's package main, or "" if it is not known.
+func mainPath() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Path == "" || strings.HasSuffix(info.Path, ".test") || info.Path == "command-line-arguments" {
-		return module + "/cmd/samestep"
+	if !ok || strings.HasSuffix(info.Path, ".test") || info.Path == "command-line-arguments" {
+		return ""
 	}
 	return info.Path
 }
