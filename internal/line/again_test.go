@@ -3,7 +3,6 @@ package line
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,15 +43,13 @@ var selfishBugs = []selfish{
 
 // TestSelfish plants bugs that make one version differ from itself, and looks for a line that names them.
 func TestSelfish(t *testing.T) {
-	if !whole {
+	if every == 0 {
 		t.Skip("SAMESTEP_LINES is not set: builds and runs nine versions of a game")
 	}
 	path := playedGame("skirmish").record(t, t.TempDir())
 	named := 0
-	for _, b := range selfishBugs {
-		if only := os.Getenv("SAMESTEP_BUG"); only != "" && only != b.name {
-			continue
-		}
+	list := chosen(selfishBugs, every, func(b selfish) string { return b.name })
+	for _, b := range list {
 		r := b.find(t, path)
 		var text bytes.Buffer
 		r.WriteText(&text)
@@ -65,9 +62,9 @@ func TestSelfish(t *testing.T) {
 		}
 		t.Logf("missed: %s (mode %s)\n%s", b.name, r.Mode, &text)
 	}
-	t.Logf("%d of %d named", named, len(selfishBugs))
-	if named*100 < len(selfishBugs)*90 {
-		t.Errorf("got %d of %d, want 90 %%", named, len(selfishBugs))
+	t.Logf("%d of %d named", named, len(list))
+	if named*100 < len(list)*90 {
+		t.Errorf("got %d of %d, want 90 %%", named, len(list))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,8 +22,31 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// whole makes the tests go through the whole table, which takes minutes.
-var whole = os.Getenv("SAMESTEP_LINES") != ""
+// every is the number in SAMESTEP_LINES: the tests plant every such bug of their tables, 1 all of them, which takes minutes.
+// It is 0 without the variable.
+var every = parseEvery(os.Getenv("SAMESTEP_LINES"))
+
+func parseEvery(text string) int {
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		panic("SAMESTEP_LINES: got " + strconv.Quote(text) + ", want a number from 1 on")
+	}
+	return n
+}
+
+// chosen returns the bugs of a table that the tests plant: the one that SAMESTEP_BUG names, or the first of every so many.
+func chosen[T any](table []T, every int, name func(T) string) (list []T) {
+	only := os.Getenv("SAMESTEP_BUG")
+	for i, b := range table {
+		if only == "" && i%every == 0 || only != "" && name(b) == only {
+			list = append(list, b)
+		}
+	}
+	return list
+}
 
 // A played game is a game with a replay of a match of bots.
 type played struct {
@@ -190,12 +214,12 @@ func (s *score) functionOf(file string, at *Place, inNew, inOld []int, sides [2]
 func TestBugs(t *testing.T) {
 	needsGo(t)
 	for name, table := range bugs {
-		if !whole && name == "skirmish" {
+		if every == 0 && name == "skirmish" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			x := newBench(t, name)
-			s := x.table(table, bench.plain)
+			s := x.table(table, max(every, 1), bench.plain)
 			t.Logf("%s: %d bugs, %d on the line, %d in the function", name, s.planted, s.line, s.function)
 			if !s.good() {
 				t.Errorf("got %d of %d on the line and %d in the function, want 90 %% and all", s.line, s.planted, s.function)
@@ -241,13 +265,12 @@ type planted struct {
 // A build makes the two sides for a planted bug.
 type build func(bench, planted) [2]*side
 
-// table plants bugs one after the other. Without SAMESTEP_LINES that is only the first two.
-func (x bench) table(list []bug, build build) (s score) {
-	only := os.Getenv("SAMESTEP_BUG")
-	for i, b := range list {
-		if !whole && i > 1 || only != "" && b.name != only {
-			continue
-		}
+// table plants every so many of the bugs, one after the other. Without SAMESTEP_LINES that is only the first two.
+func (x bench) table(list []bug, step int, build build) (s score) {
+	if every == 0 {
+		list = list[:2]
+	}
+	for _, b := range chosen(list, step, func(b bug) string { return b.name }) {
 		var v planted
 		v.edits, v.inNew, v.inOld = b.plant(x.t, x.name)
 		sides := build(x, v)
