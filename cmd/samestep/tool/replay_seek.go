@@ -98,7 +98,7 @@ func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, e
 	var missing *replay.TickError
 	switch {
 	case errors.As(err, new(*replay.NoStateError)):
-		return nil, &ClassError{replay.ClassUnsupported, err.Error()}
+		return nil, &ClassError{replay.ClassIdentity, err.Error()}
 	case errors.Is(err, replay.ErrNoGame):
 		return nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, noGame)
 	case errors.As(err, &missing):
