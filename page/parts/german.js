@@ -1,0 +1,3 @@
+// The texts in German, by the English text.
+
+export const german = {};
