@@ -21,6 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/page"
+	"github.com/seed-49bee653/samestep/page/program"
 	"github.com/seed-49bee653/samestep/page/watch"
 )
 
@@ -34,7 +35,8 @@ var inspector = sync.OnceValues(func() (*site.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return site.New(page.Inspector(), page.Parts(), files)
+	list := program.List(program.Game{Game: game, Sized: func(uint8, uint16) any { return nil }})
+	return site.New(map[string][]byte{"games.json": list}, page.Inspector(), page.Parts(), files)
 })
 
 var game = lockstep.MustGame(skirmish.Rules())
@@ -200,6 +202,7 @@ func TestLobbyConfigures(t *testing.T) {
 	s := newStage(t)
 	b := browser.Open(t, s.URL, "400")
 	b.Click("#lobby summary")
+	b.Shown(".config", "Crystals")
 	b.Do(chromedp.SetValue(chromedp.CSS(`[name="name"]`), "rich"))
 	b.Do(chromedp.SetValue(chromedp.CSS(`[name="token"]`), "token-of-the-admin"))
 	fill := func(field, value string) {
@@ -216,7 +219,7 @@ func TestLobbyConfigures(t *testing.T) {
 	})()`)
 	b.Shot("form")
 	b.Click(`#lobby form [type="submit"]`)
-	b.Shown("#lobby .cards", "rich")
+	b.Until(`location.hash === "#/play/rich"`)
 	config := skirmish.Usual(4)
 	config.Crystals = 999
 	h, err := game.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(4), &config)

@@ -2,7 +2,7 @@
 
 import { el, text, clock } from "./dom.js";
 import { tokenFor, tokenToWatch, forget } from "./token.js";
-import { socketOf, listed } from "./match.js";
+import { socketOf, listed, seated } from "./match.js";
 import { Banner } from "./banner.js";
 import { News } from "./news.js";
 import { Strip } from "./strip.js";
@@ -127,6 +127,7 @@ export class Live {
     if (!json) return;
     const state = (this.state = JSON.parse(json));
     if (state.link.refused) this.token = forget(this.name, this.token);
+    seated(this.name, state);
     for (const line of state.lines) this.news.tell(line);
     this.banner.update(state);
     this.strip.update(state, [...this.times].sort((a, b) => a - b)[Math.floor(this.times.length * 0.95)] ?? 0);

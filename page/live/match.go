@@ -28,8 +28,8 @@ type Options struct {
 type Match struct {
 	options Options
 	game    *lockstep.Game
-	session *client.Session
-	leave   context.CancelFunc
+	session session
+	leave   func()
 
 	// Touched only in the session's goroutine, or after its end.
 	client *player.Client

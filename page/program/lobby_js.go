@@ -9,12 +9,6 @@ import (
 	"github.com/seed-49bee653/samestep/page/inspect"
 )
 
-// A listed is what the lobby is told of a game.
-type listed struct {
-	Name  string `json:"name"`
-	Sized bool   `json:"sized"` // whether a number of units chooses the size of a match
-}
-
 // A usual is the configuration of a usual match, and the form in which it is changed.
 type usual struct {
 	Form  inspect.Field   `json:"form"`
@@ -24,16 +18,8 @@ type usual struct {
 
 // Lobby adds the functions of the lobby. The first of several builds of a game counts.
 func (f Functions) Lobby(games ...Game) {
-	f["games"] = func(Arguments) any { // JSON
-		list := []listed{}
-		for _, g := range games {
-			if !slices.ContainsFunc(list, func(l listed) bool { return l.Name == g.Name() }) {
-				list = append(list, listed{g.Name(), g.Sized != nil})
-			}
-		}
-		return Text(list)
-	}
-	f["configuration"] = func(a Arguments) any { // game, players, units (0: as usual); JSON
+	f["games"] = func(Arguments) any { return string(List(games...)) } // JSON
+	f["configuration"] = func(a Arguments) any {                       // game, players, units (0: as usual); JSON
 		at := slices.IndexFunc(games, func(g Game) bool { return g.Name() == a[0].String() })
 		if at < 0 {
 			return Text(usual{Error: "unknown game"})

@@ -64,5 +64,5 @@ the replay is written to %[4]s.
 `, url, guest, count(int(o.players), "bot"), o.dir)
 	ctx, stop := untilSignal(c.Context)
 	defer stop()
-	return serveUntilInterrupted(ctx, stop, s, nothing{}, g.pageOver(c.Context, s, log), l, 0, log)
+	return serveUntilInterrupted(ctx, stop, s, nothing{}, g.pageOver(c, s, log), l, 0, log)
 }

@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -174,9 +173,13 @@ func sectionOf(path string) string {
 	return path
 }
 
-// pageOver serves the game's page in front of next.
-func (g *playable) pageOver(ctx context.Context, next http.Handler, log *slog.Logger) http.Handler {
-	return newPageHandler(ctx, g.pageOrInspector(), next, log)
+// pageOver serves the game's page in front of next. The inspector page plays all games of the program.
+func (g *playable) pageOver(c *cli.Context, next http.Handler, log *slog.Logger) http.Handler {
+	p := *g.pageOrInspector()
+	if p.games = listed(c); g.page != nil {
+		p.games = gameList{g}
+	}
+	return newPageHandler(c.Context, &p, next, log)
 }
 
 // pageOrInspector returns the game's own page, or else the inspector page.

@@ -206,7 +206,7 @@ func serve(c *cli.Context) error {
 	stopped.start(c, s, o.Log, specs)
 	public = beside.Handler(public)
 	if c.Bool("web") {
-		public = aroundPage(g.pageOver(c.Context, public, o.Log), public)
+		public = aroundPage(g.pageOver(c, public, o.Log), public)
 	}
 	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/page"
+	pageprogram "github.com/seed-49bee653/samestep/page/program"
 )
 
 // programs are the sources of the page's WebAssembly.
@@ -30,7 +31,8 @@ var program = sync.OnceValues(func() (*site.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return site.New(web.Page(), page.Parts(), files)
+	list := pageprogram.List(pageprogram.Game{Game: game, Sized: func(uint8, uint16) any { return nil }})
+	return site.New(map[string][]byte{"games.json": list}, web.Page(), page.Parts(), files)
 })
 
 // A stage is a server with the page and a match of skirmish.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -121,6 +122,14 @@ func (b *Tab) Text() string {
 		return err.Error()
 	}
 	return text
+}
+
+// Before runs a script at the beginning of every page that is loaded from now on.
+func (b *Tab) Before(script string) {
+	b.T.Helper()
+	if _, err := chromedp.Call(b.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
+		b.T.Fatal(err)
+	}
 }
 
 // Click clicks the element of a CSS selector with the mouse.

@@ -1,12 +1,14 @@
 // The screen of a live match: the map, and the panels around it.
 
-import { el } from "./dom.js";
+import { el, recall } from "./dom.js";
 import { tokenFor, tokenToWatch, forget } from "./token.js";
 import { Renderer } from "./renderer.js";
 import { Input } from "./input.js";
 import { Minimap } from "./minimap.js";
 import { Hud } from "./hud.js";
-import { socketOf, listed } from "./match.js";
+import { socketOf, listed, seated } from "./match.js";
+import { countdown } from "./countdown.js";
+import { t } from "./text.js";
 
 const statusMS = 150;
 const dotsMS = 200;
@@ -37,13 +39,29 @@ export class Game {
 
   // show joins a match to play or to watch it, with the token in the address, or else the one that the lobby remembers.
   show(name, query, watch = false) {
-    this.root.hidden = false;
-    document.title = `${name} · Skirmish`;
     const token = this.token = (watch ? tokenToWatch : tokenFor)(name, query.get("token"));
     if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
+    this.#begin(name, watch);
+    this.#join(name, token);
+  }
+
+  // solo plays a match without a server, after a countdown.
+  async solo() {
+    const visit = (this.visit = {});
+    this.token = "";
+    this.#begin(t("Your match"), false);
+    await countdown(this.root, () => this.visit === visit);
+    if (this.visit !== visit) return; // the user has left
+    const problem = samestep.solo(recall("name") || t("you"), crypto.getRandomValues(new Uint32Array(1))[0] || 1);
+    if (problem) this.hud.fail(problem, false);
+  }
+
+  // #begin shows a match from its beginning.
+  #begin(name, watch) {
+    this.root.hidden = false;
+    document.title = `${name} · Skirmish`;
     this.renderer.reset();
     this.hud.begin(name, watch);
-    this.#join(name, token);
     this.#resize();
     this.moving.focus();
     this.state = null;
@@ -106,6 +124,7 @@ export class Game {
     if (!json) return;
     this.state = JSON.parse(json);
     if (this.state.link.refused) this.token = forget(this.hud.name, this.token);
+    seated(this.hud.name, this.state);
     this.hud.update(this.state, this.renderer);
   }
 
