@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	pageprogram "github.com/seed-49bee653/samestep/page/program"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -175,10 +176,16 @@ func sectionOf(path string) string {
 
 // pageOver serves the game's page in front of next. The inspector page plays all games of the program.
 func (g *playable) pageOver(c *cli.Context, next http.Handler, log *slog.Logger) http.Handler {
-	p := *g.pageOrInspector()
-	if p.games = listed(c); g.page != nil {
-		p.games = gameList{g}
+	list := listed(c)
+	if g.page != nil {
+		list = gameList{g}
 	}
+	var all []pageprogram.Game
+	for _, g := range list {
+		all = append(all, pageprogram.Game{Game: g.Game, Config: g.usual, Sized: g.sized})
+	}
+	p := *g.pageOrInspector()
+	p.games = pageprogram.List(all...)
 	return newPageHandler(c.Context, &p, next, log)
 }
 

@@ -11,23 +11,13 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/site"
 	"github.com/seed-49bee653/samestep/page"
-	pageprogram "github.com/seed-49bee653/samestep/page/program"
 )
 
 // A webPage is the page of a game.
 type webPage struct {
 	files    func() fs.FS
 	programs map[string]string // import paths by name; NAME.wasm is built from each
-	games    gameList          // that its lobby lists
-}
-
-// page returns what the lobby of a page is told of the games.
-func (l gameList) page() []byte {
-	var all []pageprogram.Game
-	for _, g := range l {
-		all = append(all, pageprogram.Game{Game: g.Game, Config: g.usual, Sized: g.sized})
-	}
-	return pageprogram.List(all...)
+	games    []byte            // that its lobby lists, as JSON
 }
 
 // A pageHandler serves a game's page in front of another handler.
@@ -46,7 +36,7 @@ func newPageHandler(ctx context.Context, p *webPage, next http.Handler, log *slo
 		defer close(h.ready)
 		programs, err := pagePrograms(ctx, p, func(text string) { log.Warn(text) })
 		if err == nil {
-			h.site, err = site.New(map[string][]byte{"games.json": p.games.page()}, p.files(), page.Parts(), programs)
+			h.site, err = site.New(map[string][]byte{"games.json": p.games}, p.files(), page.Parts(), programs)
 		}
 		if h.err = err; err != nil && ctx.Err() == nil {
 			log.Error("the page to play on is not available", "err", err)
