@@ -264,7 +264,7 @@ func (c *Client) timers() {
 		}
 		c.noticeStall()
 		if c.link == linkUp && c.clock >= c.measure.pingAt {
-			c.measure.pingAt = c.clock + c.options.PingEvery
+			c.measure.next(c.clock, c.options.PingEvery)
 			c.out.ping = true
 		}
 	}
