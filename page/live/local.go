@@ -29,7 +29,7 @@ func Play(g *lockstep.Game, solo Solo, o Options) (*Match, error) {
 	s := &localSession{done: make(chan struct{}), stopped: make(chan struct{})}
 	m := &Match{options: o, game: g, session: s, began: time.Now(), leave: s.stop}
 	m.news.words = o.Words
-	m.news.init()
+	m.news.init(m.now)
 	s.writer = replay.NewWriter(&s.file, replay.WriterOptions{})
 	var err error
 	s.match, err = local.New(g, solo.Config, local.Options{
@@ -65,6 +65,7 @@ type session interface {
 	Done() <-chan struct{}
 	Close()
 	Cut() error
+	Retry() error
 }
 
 // A localSession plays a match in this process, in a goroutine of its own.
@@ -132,5 +133,6 @@ func (s *localSession) Close() {
 	<-s.done
 }
 
-// Cut does nothing: there is no connection.
-func (s *localSession) Cut() error { return nil }
+// Cut and Retry do nothing: there is no connection.
+func (s *localSession) Cut() error   { return nil }
+func (s *localSession) Retry() error { return nil }

@@ -175,6 +175,9 @@ func (g *Game) Cut() { g.match.Cut() }
 // Replay returns the replay up to now of a match without a server, or nil.
 func (g *Game) Replay() []byte { return g.match.Replay() }
 
+// Retry connects at once, if the connection is lost.
+func (g *Game) Retry() { g.match.Retry() }
+
 // Done is closed when the session has ended.
 func (g *Game) Done() <-chan struct{} { return g.match.Done() }
 
