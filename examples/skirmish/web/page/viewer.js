@@ -29,6 +29,7 @@ export class Viewer extends Base {
     this.minimap = new Minimap(small, (x, y) => samestep.watchLookAt(Math.round(x * 65535), Math.round(y * 65535)));
     this.input = new ViewerInput(moving, this);
     new ResizeObserver(() => this.#resize()).observe(field);
+    addEventListener("palette", () => this.about && this.#names(this.about));
   }
 
   opened(about) {
