@@ -14,7 +14,6 @@ import { recall } from "./dom.js";
 
 const few = 24; // up to this number of selected units, all have a health bar
 const most = 9e6; // pixels of a canvas
-const tilesMS = 6; // to make tiles of the ground in a frame
 const drawnPixels = 500; // of a canvas, in the time in which a browser without a graphics processor draws one picture
 
 const colours = Object.fromEntries(["well", "worn", "dying", "back"].map((name) => [name, colourOf(signs[name])]));
@@ -47,6 +46,7 @@ export class Renderer {
 
   // reset forgets the map before another match.
   reset() {
+    this.ground?.close();
     this.ground = this.fog = null;
     this.fogTick = this.fogTeam = -1;
     this.shown = "";
@@ -95,7 +95,8 @@ export class Renderer {
     if (!this.ground || this.ground.size !== size) {
       const rock = new Uint8Array(size * size);
       if (this.source.ground(rock) !== rock.length) return;
-      this.ground = new Ground(rock, size);
+      this.ground?.close();
+      this.ground = new Ground(rock, size, () => (this.shown = ""));
       this.fog = new Fog(size);
       this.fogTick = -1;
     }
@@ -117,8 +118,8 @@ export class Renderer {
     c.setTransform(1, 0, 0, 1, 0, 0);
     c.fillStyle = `rgb(${land.unknown.join()})`;
     c.fillRect(0, 0, width, height);
-    const missing = this.ground.draw(c, x, y, k, performance.now() + tilesMS);
-    this.shown = missing ? "" : key; // the rest comes with the next frames
+    this.ground.draw(c, x, y, k);
+    this.shown = key;
     // the visible part of the fog
     const left = Math.max(0, Math.floor(-x / k)), top = Math.max(0, Math.floor(-y / k));
     const right = Math.min(frame.size, Math.ceil((width - x) / k)), bottom = Math.min(frame.size, Math.ceil((height - y) / k));
