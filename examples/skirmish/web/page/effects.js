@@ -2,7 +2,6 @@
 
 import { EFFECT } from "./frame.js";
 import { of } from "./palette.js";
-import { Picture } from "./sprites.js";
 
 // The kinds of effects, as package scene numbers them.
 export const STRIKE = 1, ARROW = 2, PUFF = 3, RUIN = 4, DONE = 5, SPARK = 6, WAY = 7, ASSAULT = 8, PING = 9;
@@ -34,12 +33,10 @@ export function drawEffects(pen, sprites, frame, at, cell, calm) {
     }
     const step = sort === ARROW ? 0 : Math.min(ages - 1, Math.floor(part * ages));
     const heading = sort === ARROW || sort === STRIKE ? (Math.round((turn * angles) / (2 * Math.PI)) + angles) % angles : 0;
-    const picture = sprites.get(4, ((owner * angles + heading) * ages + step) * 16 + sort, (cell) => {
-      const { size, draw } = pictures[sort];
-      return new Picture(Math.ceil(Math.max(cell, 5) * size + 2), (c) => {
-        c.rotate((heading * 2 * Math.PI) / angles);
-        draw(c, Math.max(cell, 5), of(owner), step / (ages - 1));
-      });
+    const { size, draw } = pictures[sort];
+    const picture = sprites.get(4, ((owner * angles + heading) * ages + step) * 16 + sort, (cell) => Math.max(cell, 5) * size + 2, (c, cell) => {
+      c.rotate((heading * 2 * Math.PI) / angles);
+      draw(c, Math.max(cell, 5), of(owner), step / (ages - 1));
     });
     pen.stamp(picture, x, y);
   }

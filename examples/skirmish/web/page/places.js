@@ -1,7 +1,6 @@
 // Draws what lies on the ground: zones and crystals.
 
 import { of } from "./palette.js";
-import { Picture } from "./sprites.js";
 import { ZONE, CRYSTAL } from "./frame.js";
 import { signs } from "./land.js";
 
@@ -15,8 +14,8 @@ export function drawZones(pen, sprites, frame, at, still) {
   for (let i = frame.zones.start; i < frame.zones.end; i += ZONE) {
     const kind = w[i + 3] & 255, rests = (w[i + 3] >> 8) & 1, holder = (w[i + 3] >> 16) & 31;
     const r = Math.min(w[i + 2] * at.k, 1000), phase = kind === TELEPORT && !rests && !still ? (frame.tick >> 2) % turns : 0;
-    const picture = sprites.get(2, (((Math.round(r) * 32 + holder) * turns + phase) * 2 + rests) * 8 + (kind & 7), () =>
-      new Picture(Math.ceil(r + 3), (c) => zone(c, r, kind, rests, holder, phase / turns)));
+    const picture = sprites.get(2, (((Math.round(r) * 32 + holder) * turns + phase) * 2 + rests) * 8 + (kind & 7),
+      () => r + 3, (c) => zone(c, r, kind, rests, holder, phase / turns));
     pen.stamp(picture, w[i] * at.k + at.x, w[i + 1] * at.k + at.y);
   }
 }
@@ -95,7 +94,7 @@ export function drawCrystals(pen, sprites, frame, at) {
   const w = frame.words;
   for (let i = frame.crystals.start; i < frame.crystals.end; i += CRYSTAL) {
     const level = Math.ceil((w[i + 2] / 1000) * levels), seed = i % 3;
-    const picture = sprites.get(3, level * 3 + seed, (cell) => new Picture(Math.ceil(cell * 1.05 + 3), (c) => deposit(c, Math.max(cell * 0.42, 2.6), level, seed)));
+    const picture = sprites.get(3, level * 3 + seed, (cell) => cell * 1.05 + 3, (c, cell) => deposit(c, Math.max(cell * 0.42, 2.6), level, seed));
     pen.stamp(picture, w[i] * at.k + at.x, w[i + 1] * at.k + at.y);
   }
 }

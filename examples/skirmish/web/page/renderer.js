@@ -2,7 +2,7 @@
 // moving things.
 
 import { Ground, Fog } from "./ground.js";
-import { Sprites, Picture, BASE, STAND, LEFT, RIGHT, HIT, stages } from "./sprites.js";
+import { Sprites, BASE, STAND, LEFT, RIGHT, HIT, stages } from "./sprites.js";
 import { radius } from "./shapes.js";
 import { Frame, UNIT, PLACE, SELECTED, UNBUILT, LOADED, WALKING, FIGHTING, HURT, WORKING } from "./frame.js";
 import { Brush, Press, colourOf } from "./pens.js";
@@ -133,10 +133,10 @@ export class Renderer {
   #drawMoving(frame) {
     const c = this.layers.moving, { sprites } = this, { width, height } = c.canvas;
     const k = frame.cell * this.ratio, at = { x: width / 2 - frame.x * k, y: height / 2 - frame.y * k, k: k / PLACE };
-    sprites.size(Math.max(2, Math.round(k)));
     const pen = frame.units.count * drawnPixels > width * height ? this.press : this.brush;
     if (pen !== this.pen) this.press.forget();
     this.pen = pen;
+    sprites.use(Math.max(2, Math.round(k)), pen === this.press);
     pen.begin();
     drawZones(pen, sprites, frame, at, calm.matches);
     drawCrystals(pen, sprites, frame, at);
@@ -185,10 +185,9 @@ function drawRings(pen, sprites, frame, at, outlines) {
     if (!selected && !outlines) continue;
     chosen += selected;
     const whose = selected ? 3 : side((w[i + 3] >> 8) & 255);
-    const picture = sprites.get(5, whose * 8 + kind, (cell) => {
-      const r = radius[kind] * cell * 1.18 + 1.5;
-      return new Picture(Math.ceil(r + 3), (c) => ring(c, r, selected ? signs.selected : signs.sides[whose], selected));
-    });
+    const size = (cell) => radius[kind] * cell * 1.18 + 1.5;
+    const picture = sprites.get(5, whose * 8 + kind, (cell) => size(cell) + 3,
+      (c, cell) => ring(c, size(cell), selected ? signs.selected : signs.sides[whose], selected));
     pen.stamp(picture, w[i] * at.k + at.x, w[i + 1] * at.k + at.y);
   }
   return chosen;
@@ -219,7 +218,7 @@ function drawUnits(pen, sprites, frame, at, k) {
       continue;
     }
     pen.stamp(sprites.unit(kind, owner, look >>> 24, pose(flags, w[i + 5], frame.tick + w[i + 2]), flash), x, y);
-    if (load && flags & LOADED) pen.stamp(sprites.get(6, 0, (cell) => new Picture(Math.ceil(cell * 0.4 + 2), (c) => gem(c, 0, 0, cell * 0.22))), x - k * 0.26, y - k * 0.26);
+    if (load && flags & LOADED) pen.stamp(sprites.get(6, 0, (cell) => cell * 0.4 + 2, (c, cell) => gem(c, 0, 0, cell * 0.22)), x - k * 0.26, y - k * 0.26);
   }
 }
 
@@ -235,7 +234,7 @@ function burn(pen, sprites, tick, x, y, r, health, seed) {
   const fires = health < 200 ? 4 : health < 400 ? 3 : 2;
   for (let n = 0; n < fires; n++) {
     const a = seed + n * 2.1, step = calm.matches ? 2 : ((tick >> 1) + n * 3) % 6;
-    const picture = sprites.get(7, step, (cell) => new Picture(Math.ceil(cell * 1.1 + 3), (c) => fire(c, Math.max(3, cell * 0.5), step / 5)));
+    const picture = sprites.get(7, step, (cell) => cell * 1.1 + 3, (c, cell) => fire(c, Math.max(3, cell * 0.5), step / 5));
     pen.stamp(picture, x + Math.cos(a) * r * 0.5, y + Math.sin(a) * r * 0.5);
   }
 }
