@@ -14,7 +14,7 @@ import { recall } from "./dom.js";
 
 const few = 24; // up to this number of selected units, all have a health bar
 const most = 9e6; // pixels of a canvas
-const drawnPixels = 500; // of a canvas, in the time in which a browser without a graphics processor draws one picture
+const drawnPixels = 2000; // of a canvas, in the time in which a browser without a graphics processor draws one picture
 
 const colours = Object.fromEntries(["well", "worn", "dying", "back"].map((name) => [name, colourOf(signs[name])]));
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
