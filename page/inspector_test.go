@@ -36,7 +36,7 @@ var inspector = sync.OnceValues(func() (*site.Site, error) {
 		return nil, err
 	}
 	list := program.List(program.Game{Game: game, Sized: func(uint8, uint16) any { return nil }})
-	return site.New(map[string][]byte{"games.json": list}, page.Inspector(), page.Parts(), files)
+	return site.NewWith(map[string][]byte{"games.json": list}, page.Inspector(), page.Parts(), files)
 })
 
 var game = lockstep.MustGame(skirmish.Rules())

@@ -25,9 +25,11 @@ type Site struct {
 	files map[string]*file // by URL path
 }
 
-// New returns the Site of all files of some file systems, and of files with the given contents. No two files may have the same
-// name.
-func New(made map[string][]byte, sources ...fs.FS) (*Site, error) {
+// New returns the Site of all files of some file systems. No two files may have the same name.
+func New(sources ...fs.FS) (*Site, error) { return NewWith(nil, sources...) }
+
+// NewWith is [New] with more files, which have the given contents.
+func NewWith(made map[string][]byte, sources ...fs.FS) (*Site, error) {
 	files, err := load(sources)
 	for name, content := range made { // a map: any of the bad ones is named
 		if err == nil {

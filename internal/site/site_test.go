@@ -43,7 +43,7 @@ func packed(t *testing.T, text string) *fstest.MapFile {
 
 func newSite(t *testing.T, script string) *Site {
 	t.Helper()
-	s, err := New(nil, fstest.MapFS{
+	s, err := New(fstest.MapFS{
 		"index.html":  {Data: []byte(`<script src="a.js"></script><a href="about.html" title="b.js is not">a.js</a>`)},
 		"about.html":  {Data: []byte("about")},
 		"a.js":        {Data: []byte(script)},
@@ -213,7 +213,7 @@ func TestNewRefuses(t *testing.T) {
 		{"not brotli", []fs.FS{fstest.MapFS{"index.html.br": index}}, "index.html"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if _, err := New(nil, row.sources...); err == nil || !strings.Contains(err.Error(), row.want) {
+			if _, err := New(row.sources...); err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("got %v, want an error about %q", err, row.want)
 			}
 		})

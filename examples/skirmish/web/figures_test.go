@@ -131,7 +131,7 @@ func downloadSize(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release, err := site.New(nil, web.Page(), page.Parts(), files)
+	release, err := site.New(web.Page(), page.Parts(), files)
 	if err != nil {
 		t.Fatal(err)
 	}

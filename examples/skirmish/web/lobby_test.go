@@ -83,7 +83,7 @@ func TestPlayWithoutServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := site.New(map[string][]byte{"games.json": pageprogram.List(), "version-of-tomorrow.js": []byte("// of another version")}, web.Page(), page.Parts(), files)
+	next, err := site.NewWith(map[string][]byte{"games.json": pageprogram.List(), "version-of-tomorrow.js": []byte("// of another version")}, web.Page(), page.Parts(), files)
 	if err != nil {
 		t.Fatal(err)
 	}
