@@ -6,6 +6,7 @@ import { program } from "./program.js";
 import { guest } from "./token.js";
 import { partOf } from "./fields.js";
 
+const strengths = { easy: t("easy"), normal: t("normal"), hard: t("hard") }; // as games call them
 const speeds = [[10, t("slow")], [20, t("normal")], [30, t("fast")]]; // ticks a second
 
 export class Creation {
@@ -67,7 +68,7 @@ export class Creation {
     const game = this.games.find((g) => g.name === this.game.value) ?? {};
     const offer = (label, select, names = []) => {
       label.hidden = !names.length;
-      select.replaceChildren(...names.map((name) => el("option", { value: name }, t(name))));
+      select.replaceChildren(...names.map((name) => el("option", { value: name }, strengths[name] ?? name)));
     };
     this.labels.game.hidden = this.games.length < 2;
     this.labels.units.hidden = !game.sized;

@@ -16,7 +16,7 @@ export class Lobby {
   // title and about are texts. now starts a match of the user's own at once, backdrop has an element behind the title with
   // show() and hide(), and documents is the address of the game's documents: a page may lack each of these.
   constructor(root, { title, about, now, backdrop, documents }) {
-    Object.assign(this, { root, title, backdrop });
+    Object.assign(this, { root, title, backdrop, offline: !!now });
     this.games = games();
     this.polls = 0;
     this.name = el("input", {
@@ -92,7 +92,7 @@ export class Lobby {
       newer().then((yes) => (this.news.hidden = !yes));
     } catch (error) {
       this.unreachable = true;
-      this.#complain(navigator.onLine ? t("Cannot load the list of matches: {reason}.", { reason: error.message }) : t("You are offline. You can still play against a bot."));
+      this.#complain(navigator.onLine || !this.offline ? t("Cannot load the list of matches: {reason}.", { reason: error.message }) : t("You are offline. You can still play against a bot."));
     }
     try {
       const answer = await fetch("replays");
