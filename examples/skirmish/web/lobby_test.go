@@ -69,6 +69,25 @@ func TestLobby(t *testing.T) {
 	b.NeverDiffered()
 }
 
+// A guest takes the name of the lobby, and another one during the match. The seat stays, and the lobby has the name.
+func TestRename(t *testing.T) {
+	s := newStage(t, setup{guests: true})
+	b := browser.Open(t, s.URL)
+	b.Shown("#lobby .cards", "0 of 2 seats taken")
+	b.Do(chromedp.SendKeys(chromedp.CSS("#name"), "Ann"))
+	b.Click("#lobby .cards button")
+	b.Until(live + ` && page.state.seats[0]?.name === "Ann"`)
+	b.Click("#game .menu span button")
+	b.Shown("dialog.rename", "Rename")
+	browser.Value[bool](b, `document.querySelector("dialog.rename input").value = "Bea", true`)
+	b.Click("dialog.rename .main")
+	b.Until(live + ` && page.state.net.seat === 0 && page.state.seats[0].name === "Bea" && page.state.seats.length === 1`)
+	b.Agree(1)
+	b.NeverDiffered()
+	b.Visit("#/")
+	b.Shown("#lobby .people", "Bea (you)")
+}
+
 // One click plays a match without a server: against a bot, after a countdown, also when the server cannot be reached. The page
 // plays its replay. A new version of the page replaces the kept one as a whole.
 func TestPlayWithoutServer(t *testing.T) {

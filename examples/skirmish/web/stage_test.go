@@ -44,6 +44,7 @@ type setup struct {
 	units      uint16
 	checkEvery uint16
 	host       host.Options
+	guests     bool
 	rules      func(*lockstep.Rules[skirmish.World, skirmish.Config])
 	site       func() (*site.Site, error) // nil for the page
 }
@@ -75,7 +76,7 @@ func newStage(t *testing.T, x setup) *stage {
 	settings.CheckEvery = x.checkEvery
 	config := skirmish.Defaults(x.players, x.units)
 	return &stage{browser.NewStage(t, browser.StageOptions{
-		Site: x.site, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, Host: x.host, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
+		Site: x.site, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, Host: x.host, Guests: x.guests, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
 			c := skirmish.Sized(int(players), int(cmp.Or(units, 400)))
 			return &c
 		}),

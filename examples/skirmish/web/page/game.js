@@ -7,6 +7,7 @@ import { Input } from "./input.js";
 import { Minimap } from "./minimap.js";
 import { Hud } from "./hud.js";
 import { socketOf, listed, seated } from "./match.js";
+import { Rename } from "./rename.js";
 import { countdown } from "./countdown.js";
 import { t } from "./text.js";
 
@@ -25,6 +26,8 @@ export class Game {
     this.cross = el("div", { class: "cross", hidden: true });
     this.small = el("canvas", { class: "minimap", "aria-label": "Minimap" });
     this.hud = new Hud(this.small, { chat: () => this.hud.write(), map: this.moving });
+    this.rename = new Rename();
+    this.hud.top.querySelector(".menu").prepend(this.rename.element);
     root.append(this.ground, this.moving, this.box, this.cross, this.hud.element);
     this.renderer = new Renderer(this.ground, this.moving, program);
     this.minimap = new Minimap(this.small, (x, y) => samestep.lookAt(Math.round(x * 65535), Math.round(y * 65535)));
@@ -42,6 +45,7 @@ export class Game {
     const token = this.token = (watch ? tokenToWatch : tokenFor)(name, query.get("token"));
     if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
     this.#begin(name, watch);
+    this.rename.begin(watch ? "" : token);
     this.#join(name, token);
   }
 
@@ -50,6 +54,7 @@ export class Game {
     const visit = (this.visit = {});
     this.token = "";
     this.#begin(t("Your match"), false);
+    this.rename.begin("");
     await countdown(this.root, () => this.visit === visit);
     if (this.visit !== visit) return; // the user has left
     const problem = samestep.solo(recall("name") || t("you"), crypto.getRandomValues(new Uint32Array(1))[0] || 1);
