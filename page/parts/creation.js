@@ -24,7 +24,7 @@ export class Creation {
       scenario: field(t("Map"), this.scenario), game: field(t("Game"), this.game), bot: field(t("Strength of the bots"), this.strength),
       units: field(t("Units"), number("units", { min: "0", max: "65535", value: "0", title: t("0: as many as in a usual match"), onchange: () => this.#configure() })),
     });
-    this.more = el("details", { class: "more" }, el("summary", {}, t("More")), el("div", { class: "fields" },
+    this.more = el("details", { class: "more" }, el("summary", {}, t("More")), el("div", { class: "options" },
       field(t("Name"), el("input", {
         name: "name", pattern: "[A-Za-z0-9_\\-][A-Za-z0-9._\\-]{0,63}", placeholder: t("one is drawn"), title: t("letters, digits, dots, dashes and underscores"),
       })),

@@ -6,6 +6,7 @@ import { program } from "./program.js";
 import { Rows } from "./rows.js";
 import { Creation } from "./creation.js";
 import { seatOf } from "./match.js";
+import { solo } from "./replay.js";
 import { newer, keep } from "./version.js";
 
 const pollMS = 2000;
@@ -94,13 +95,14 @@ export class Lobby {
       this.unreachable = true;
       this.#complain(navigator.onLine || !this.offline ? t("Cannot load the list of matches: {reason}.", { reason: error.message }) : t("You are offline. You can still play against a bot."));
     }
+    let list = [];
     try {
       const answer = await fetch("replays");
-      const list = answer.ok ? await answer.json() : [];
-      this.replays.update(list.slice(0, maxReplays), (r) => r.name);
+      if (answer.ok) list = await answer.json();
     } catch {
       // the message is shown already
     }
+    this.replays.update([...own(), ...list.slice(0, maxReplays)], (r) => r.name);
   }
 
   #list(matches, games) {
@@ -161,12 +163,18 @@ function people(list, { players }, own) {
   list.replaceChildren(...names.map((name) => el("li", {}, name)));
 }
 
+// own returns the replay of the user's own match, if the user has played one since the page was loaded.
+function own() {
+  const size = program.running && samestep.soloReplay?.(new Uint8Array(0));
+  return size ? [{ name: solo, size_bytes: size }] : [];
+}
+
 function replay(name) {
   const facts = el("span", {});
   return {
-    element: el("li", {}, el("div", {}, el("strong", {}, name), facts),
+    element: el("li", {}, el("div", {}, el("strong", {}, name === solo ? t("Your match") : name), facts),
       el("div", { class: "actions" }, el("a", { class: "button", href: `#/replay/${encodeURIComponent(name)}` }, t("Watch")))),
-    update: (r) => text(facts, `${new Date(r.ended).toLocaleString(language())} · ${bytes(Number(r.size_bytes))}`),
+    update: (r) => text(facts, [r.ended && new Date(r.ended).toLocaleString(language()), bytes(Number(r.size_bytes))].filter(Boolean).join(" · ")),
   };
 }
 

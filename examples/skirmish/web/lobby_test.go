@@ -132,7 +132,7 @@ func TestPlayWithoutServer(t *testing.T) {
 	b.NeverDiffered()
 	b.Shot("alone")
 	b.Visit("#/")
-	b.Visit("#/replay/:solo")
+	b.Click(`#lobby a[href="#/replay/%3Asolo"]`)
 	b.Until(`viewer.about?.last > 20`)
 
 	serves.Store(next)
