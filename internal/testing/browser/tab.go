@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
@@ -124,6 +125,20 @@ func (b *Tab) Text() string {
 		return err.Error()
 	}
 	return text
+}
+
+// Slow limits the network of the page, in Mbit a second and milliseconds.
+func (b *Tab) Slow(megabits, latencyMS float64) {
+	b.T.Helper()
+	if _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); err != nil {
+		b.T.Fatal(err)
+	}
+	throughput := megabits * 1e6 / 8
+	if _, err := chromedp.Call(b.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Latency: latencyMS, DownloadThroughput: throughput, UploadThroughput: throughput}},
+	}); err != nil {
+		b.T.Fatal(err)
+	}
 }
 
 // Before runs a script at the beginning of every page that is loaded from now on.
