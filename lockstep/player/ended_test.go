@@ -95,12 +95,10 @@ func (r *room) serve() {
 					}
 				}
 			}
-			if _, _, closed := r.h.Closed(id); closed {
+			if _, _, closed := r.h.Closed(id); closed && i >= 0 { // a connection that was lost unnoticed takes long to close
 				r.h.Disconnect(r.now, id)
-				if i >= 0 {
-					r.clients[i].peer = 0
-					r.clients[i].Disconnected(r.now, errors.New("closed"))
-				}
+				r.clients[i].peer = 0
+				r.clients[i].Disconnected(r.now, errors.New("closed"))
 			}
 		}
 	}
