@@ -84,6 +84,7 @@ func ExampleRules() {
 		&skirmish.Surrender{Withdraw: true},
 		&skirmish.Permit{Observers: true},
 		&skirmish.Permit{},
+		&skirmish.Ping{At: to},
 		&lockstep.Left{Player: 1},
 	} {
 		fmt.Println(describe(&lockstep.Command{Player: 2, Value: value}))
@@ -108,6 +109,7 @@ func ExampleRules() {
 	// player 2 no longer votes to surrender
 	// player 2 shares its sight with observers
 	// player 2 hides its sight from observers
+	// player 2 marks the place 31.5,40.25
 	// player 2 gives an unknown command &{Player:1}
 }
 

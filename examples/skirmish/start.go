@@ -43,6 +43,7 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 		return fmt.Errorf("%w: %d units, want at most %d", ErrConfig, len(w.workspace.births), MaxUnits)
 	}
 	w.bear()
+	w.sample()
 	for team := range w.Fog {
 		w.reveal(uint8(team))
 	}
