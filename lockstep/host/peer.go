@@ -67,7 +67,8 @@ type peer struct {
 	rtt      lockstep.Time // smoothed round trip; 0 if unknown
 	jitter   lockstep.Time // its mean deviation
 
-	measurements int // of the round trip, since it was live
+	sentEnd      bool // it was sent the end of the match
+	measurements int  // of the round trip, since it was live
 
 	errorAt  lockstep.Time // when the next error about a limit may be sent
 	inquiry  *inquiry      // for states of this peer, or nil

@@ -48,6 +48,7 @@ type hostSeat struct {
 	ready      bool     // in the lobby, according to the log, it has said so since it came
 	says       bool     // what it has said last
 	shown      string   // its presence as the peers know it; "" for vacant
+	sawEnd     bool     // its connection has closed after the end of the match
 	awaited    bool     // it was here when the match was interrupted, and has not come back
 
 	inherited bool   // its player comes from the match in whose state this one began, and nobody has taken it since

@@ -274,7 +274,7 @@ func (c *Client) timers() {
 		}
 		c.noticeStall()
 		if c.link == linkUp && c.clock >= c.measure.pingAt {
-			c.measure.next(c.clock, c.options.PingEvery)
+			c.measure.pingAt = c.clock + c.options.PingEvery
 			c.out.ping = true
 		}
 	}

@@ -214,7 +214,7 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 		c.tell(e)
 	}
 	if w.Resumed {
-		c.measure.begin(c.clock)
+		c.measure.begin()
 		c.out.arrived, c.out.adopted = true, true // acknowledged even if nothing follows, as in a paused match
 		c.tell(StreamResumed{c.Tick()})
 	}

@@ -73,23 +73,11 @@ func (m *measure) ping(now lockstep.Time) uint64 {
 	return m.nonce
 }
 
-const (
-	earlyPings = 8                          // after a client has become live …
-	earlyEvery = 250 * lockstep.Millisecond // … with so much time between them
-)
+// earlyPings are those after a client has become live in which it may be busy with its start.
+const earlyPings = 4
 
 // begin measures a connection that has become live: what was measured before says how busy the client was.
-func (m *measure) begin(now lockstep.Time) {
-	m.pingAt, m.awaited, m.early = now, false, earlyPings
-}
-
-// next plans the ping after one at a time.
-func (m *measure) next(now, every lockstep.Time) {
-	if m.early > 0 {
-		every = min(every, earlyEvery)
-	}
-	m.pingAt = now + every
-}
+func (m *measure) begin() { m.awaited, m.early = false, earlyPings }
 
 // pong updates the round trip. Of the early measurements the least is taken.
 func (m *measure) pong(now lockstep.Time, nonce uint64) {

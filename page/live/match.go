@@ -12,6 +12,10 @@ import (
 // predictTicks limits prediction: on a slow connection the user's commands show a little later.
 const predictTicks = 6
 
+// pingEvery is short, so that the page shows the true round trip two seconds after its start, and a silent server within one
+// and a half even when the match stands still.
+const pingEvery = lockstep.Second / 2
+
 // Options are the game's part of a match. The zero value has none. The functions are called in the session's goroutine.
 type Options struct {
 	// Handle gets each event of the session. Nil disables it.
@@ -46,7 +50,7 @@ func Join(ctx context.Context, url, token string, g *lockstep.Game, o Options) *
 	m.news.words = o.Words
 	m.news.init(m.now)
 	m.session = client.Dial(ctx, url, g, client.Options{
-		Options: player.Options{Token: token, Predict: predictTicks, Interpolate: true, Observer: m.observe},
+		Options: player.Options{Token: token, PingEvery: pingEvery, Predict: predictTicks, Interpolate: true, Observer: m.observe},
 		Handle:  m.handle,
 	})
 	return m

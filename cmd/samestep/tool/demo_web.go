@@ -42,7 +42,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s, err := server.New(server.Options{
 		Authorizer: authorizer, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log,
-		Host: host.Options{InputDelay: 2, AnonymousSpectators: true, SpectatorChat: true, Start: host.StartPolicy{Players: int(seats)}},
+		Host: host.Options{InputDelay: 2, Abandoned: lockstep.Time(defaultAbandoned.Microseconds()), AnonymousSpectators: true, SpectatorChat: true, Start: host.StartPolicy{Players: int(seats)}},
 	})
 	if err != nil {
 		return err

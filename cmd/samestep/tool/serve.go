@@ -29,8 +29,8 @@ func serveCommand() *cli.Command {
 		Usage: "host live matches",
 		Description: `Hosts matches over WebSockets until it is interrupted. Then it suspends them: it tells
 the clients when to come back, and exits. The next start with --resume goes on with
-these matches, and with those that a crash has stopped. Only the rules, an admin, or
---idle end a match.
+these matches, and with those that a crash has stopped. Only the rules, an admin,
+--abandoned or --idle end a match.
 
 Tokens carry the rights of clients. They are a list in a file (--tokens) or in the
 environment (` + tokensEnv + `), with a line "ROLE SEAT NAME MATCH TOKEN" for each, where
@@ -82,6 +82,8 @@ Release builds embed it. --web=false works without both.`,
 			&cli.StringFlag{Name: "start", Value: defaultStart, Usage: "when a match begins: now, N as soon as N players are there, ready as soon as each seat has a player and all are ready, or ready:N as soon as at least N are there and all of them are ready; an admin begins it at any time"},
 			&cli.DurationFlag{Name: "countdown", Value: defaultCountdown, Usage: "with --start ready: `TIME` from when all players are ready to the first tick"},
 			&cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take the seat of a player who is lost and does not come back in `TIME` over"},
+			&cli.DurationFlag{Name: "abandoned", Value: defaultAbandoned, Usage: "end a match that all its players have left for good for `TIME`; 0: never"},
+			&cli.DurationFlag{Name: "linger", Value: 15 * time.Second, Usage: "when the rules have ended a match, give players who are away `TIME` to come back and see its end"},
 			&cli.BoolFlag{Name: "substitutes", Usage: "let a bot play for each player whose seat is taken over, until the player is back"},
 			&cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never"},
 			&cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do then besides: report for nothing, takeover to end the connection and take the seat over, or remove to give it up; for both the player is warned 30 s before"},

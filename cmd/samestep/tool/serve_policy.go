@@ -39,18 +39,23 @@ type matchPolicy struct {
 	countdown      time.Duration
 }
 
+// defaultAbandoned is how long a match goes on that all its players have left.
+const defaultAbandoned = 30 * time.Second
+
 func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 	p := &matchPolicy{
 		ctx: c.Context, flags: c, game: g, players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
 		host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
 			MaxSpectators: int(c.Uint("max-spectators")), Grace: lockstep.Time(c.Duration("grace").Microseconds()),
+			Abandoned: lockstep.Time(c.Duration("abandoned").Microseconds()), EndLinger: lockstep.Time(c.Duration("linger").Microseconds()),
 			Wait: host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
 			Slow: host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
 		},
 	}
 	if err := cmp.Or(between(c, "share", time.Millisecond, time.Minute), between(c, "countdown", 0, maxCountdown),
-		between(c, "inactive", 0, 24*time.Hour), between(c, "grace", time.Millisecond, 24*time.Hour)); err != nil {
+		between(c, "inactive", 0, 24*time.Hour), between(c, "grace", time.Millisecond, 24*time.Hour),
+		between(c, "abandoned", 0, 24*time.Hour), between(c, "linger", time.Millisecond, time.Hour)); err != nil {
 		return nil, err
 	}
 	share := int(c.Duration("share").Microseconds())
@@ -208,7 +213,7 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 // creation.
 var policyFlags = []string{
 	"spectator-delay", "anonymous-spectators", "max-spectators", "relay", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
-	"grace", "inactive", "inactive-then",
+	"grace", "abandoned", "linger", "inactive", "inactive-then",
 }
 
 // recorded returns the policies of a match as flags, of those that are not the default.
