@@ -15,7 +15,8 @@ export class Creation {
     Object.assign(this, { complain, made, games: [] });
     this.config = el("div", { class: "config" });
     this.game = el("select", { name: "game", onchange: () => { this.chosen = true; this.#offer(); } });
-    this.scenario = el("select", { name: "scenario", onchange: () => this.#configure() });
+    this.scenario = el("select", { name: "scenario", onchange: () => this.#fit() });
+    this.players = el("input", { name: "players", type: "number", min: "1", max: "250", value: "2", onchange: () => this.#configure() });
     this.strength = el("select", { name: "bot" });
     this.speed = el("select", { name: "tick_rate" });
     this.number = el("input", { type: "number", min: "1", max: "1000", "aria-label": t("Ticks a second"), value: "20", oninput: () => this.#speed(this.number.value) });
@@ -34,7 +35,7 @@ export class Creation {
       this.config));
     this.form = el("form", { onsubmit: (event) => { event.preventDefault(); this.#create(new FormData(this.form)); } },
       labels.game, labels.scenario,
-      field(t("Players"), number("players", { min: "1", max: "250", value: "2", onchange: () => this.#configure() })),
+      field(t("Players"), this.players),
       field(t("of them bots"), number("bots", { min: "0", max: "250", value: "1" })),
       labels.bot, field(t("Speed"), this.speed), this.more,
       el("button", { class: "main", type: "submit" }, t("Create")));
@@ -66,15 +67,23 @@ export class Creation {
   // #offer shows what the chosen game lets the user choose.
   #offer() {
     const game = this.games.find((g) => g.name === this.game.value) ?? {};
-    const offer = (label, select, names = []) => {
-      label.hidden = !names.length;
-      select.replaceChildren(...names.map((name) => el("option", { value: name }, strengths[name] ?? name)));
+    const offer = (label, select, names, first = []) => {
+      label.hidden = names.length < 2 - first.length;
+      select.replaceChildren(...first, ...names.map((name) => el("option", { value: name }, strengths[name] ?? name)));
     };
     this.labels.game.hidden = this.games.length < 2;
-    this.labels.units.hidden = !game.sized;
-    offer(this.labels.scenario, this.scenario, game.scenarios);
-    offer(this.labels.bot, this.strength, game.bots?.length > 1 ? game.bots : []);
-    if (game.bots?.includes("normal")) this.strength.value = "normal";
+    this.scenarios = game.scenarios ?? [];
+    offer(this.labels.scenario, this.scenario, this.scenarios.map(({ name }) => name), [el("option", { value: "" }, t("usual"))]);
+    offer(this.labels.bot, this.strength, game.bots ?? []);
+    this.#fit();
+  }
+
+  // #fit keeps to the seats and the units of the scenario.
+  #fit() {
+    const seats = this.scenarios.find(({ name }) => name === this.scenario.value)?.players || 250;
+    this.players.max = seats;
+    this.players.value = Math.min(this.players.value, seats);
+    this.labels.units.hidden = !!this.scenario.value || !this.games.find((g) => g.name === this.game.value)?.sized;
     this.#configure();
   }
 
@@ -86,7 +95,7 @@ export class Creation {
       return;
     }
     const data = new FormData(this.form), name = data.get("game") ?? "", changed = this.configOf === name ? this.#changes() : {};
-    const usual = JSON.parse(samestep.configuration(name, Number(data.get("players")), Number(data.get("units")), data.get("scenario") ?? ""));
+    const usual = JSON.parse(samestep.configuration(name, Number(data.get("players")), this.labels.units.hidden ? 0 : Number(data.get("units")), data.get("scenario") ?? ""));
     this.configOf = name;
     this.part = null;
     this.config.replaceChildren();

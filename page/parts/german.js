@@ -97,6 +97,7 @@ export const german = {
   "Try again now": "Jetzt noch einmal versuchen",
   "Units": "Einheiten",
   "Usual": "Üblich",
+  "usual": "üblich",
   "Waiting for a player: 1 seat is free": "Warte auf einen Spieler: 1 Platz ist frei",
   "Waiting for players": "Warte auf Spieler",
   "Waiting for players: {free} seats are free": "Warte auf Spieler: {free} Plätze sind frei",

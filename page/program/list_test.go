@@ -10,8 +10,8 @@ import (
 
 // A site tells the lobby of its games, which is shown before the program has arrived.
 func ExampleList() {
-	game := program.Game{Game: lockstep.MustGame(minimal.Rules())}
+	game := program.Game{Game: lockstep.MustGame(minimal.Rules()), Bots: []string{"usual", "clever"}}
 	fmt.Println(string(program.List(game, game)))
 	// Output:
-	// [{"name":"minimal","sized":false}]
+	// [{"name":"minimal","sized":false,"bots":["usual","clever"],"scenarios":[]}]
 }

@@ -182,7 +182,14 @@ func (g *playable) pageOver(c *cli.Context, next http.Handler, log *slog.Logger)
 	}
 	var all []pageprogram.Game
 	for _, g := range list {
-		all = append(all, pageprogram.Game{Game: g.Game, Config: g.usual, Sized: g.sized})
+		listed := pageprogram.Game{Game: g.Game, Config: g.usual, Sized: g.sized}
+		for _, bot := range g.opponents {
+			listed.Bots = append(listed.Bots, bot.name)
+		}
+		for _, s := range g.scenarios {
+			listed.Scenarios = append(listed.Scenarios, pageprogram.Scenario{Name: s.name, Players: s.seats, Config: s.usual})
+		}
+		all = append(all, listed)
 	}
 	p := *g.pageOrInspector()
 	p.games = pageprogram.List(all...)

@@ -22,9 +22,9 @@ func addLive(f program.Functions) {
 	}
 	f["solo"] = func(a program.Arguments) any { // name, seed; "" or why not
 		leave(false)
-		seed, config := uint64(a.Int(1)), skirmish.Usual(2)
+		seed, config := uint64(a.Int(1)), skirmish.Opening(2)
 		g, err := live.Play(pagelive.Solo{
-			Name: a[0].String(), Config: &config, Seed: seed, Bots: []lockstep.Bot{nil, skirmish.NewPlayer(1, seed)},
+			Name: a[0].String(), Config: &config, Seed: seed, Bots: []lockstep.Bot{nil, skirmish.Normal.NewPlayer(1, seed)},
 		})
 		if err != nil {
 			return err.Error()
