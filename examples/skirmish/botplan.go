@@ -4,9 +4,9 @@ import "github.com/seed-49bee653/samestep/fixed"
 
 const (
 	largeArmy  = 24    // at the start: the match begins with armies
-	impatience = 600   // ticks of waiting that make the next attack smaller by a unit
-	largest    = 60    // units for which an attack waits, at most
-	finale     = 24000 // tick from which no attack turns back
+	impatience = 200   // ticks of waiting that make the next attack smaller by a unit
+	largest    = 36    // units for which an attack waits, at most
+	finale     = 18000 // tick from which no attack turns back
 )
 
 func (p *plan) begin(w *World, v *view, s *style) {
@@ -118,7 +118,10 @@ func (b *Bot) advance(w *World) bool {
 	}
 	p.ordered = tick
 	if target := b.nearestTarget(w, at); target >= 0 {
-		return b.attackTo(b.listed(w, func(u *Unit) bool { return u.Target == 0 }), w.Units[target].Pos)
+		if who := b.listed(w, func(u *Unit) bool { return u.Target == 0 }); len(who.Units) > 0 {
+			return b.attackTo(who, w.Units[target].Pos)
+		}
+		return false
 	}
 	if len(waits.Units) == 0 {
 		return false

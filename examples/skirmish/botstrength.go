@@ -36,5 +36,5 @@ type style struct {
 var styles = [...]style{
 	Easy:   {rest: 80, blunder: 4, workers: 8, first: 7, bases: 1, barracks: 1, towers: 1, batch: 2, wave: 7, growth: 2, archers: 3},
 	Normal: {rest: 26, workers: 12, first: 9, bases: 2, barracks: 2, towers: 1, batch: 3, wave: 10, growth: 5, archers: 4, retreat: 220},
-	Hard:   {rest: 10, workers: 15, first: 11, bases: 4, barracks: 3, towers: 1, batch: 2, wave: 16, growth: 8, archers: 5, retreat: 150},
+	Hard:   {rest: 10, workers: 15, first: 11, bases: 3, barracks: 3, towers: 1, batch: 2, wave: 14, growth: 6, archers: 5, retreat: 160},
 }
