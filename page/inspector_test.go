@@ -21,6 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/page"
+	"github.com/seed-49bee653/samestep/page/program"
 	"github.com/seed-49bee653/samestep/page/watch"
 )
 
@@ -34,7 +35,8 @@ var inspector = sync.OnceValues(func() (*site.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return site.New(page.Inspector(), page.Parts(), files)
+	list := program.List(program.Game{Game: game, Sized: func(uint8, uint16) any { return nil }})
+	return site.NewWith(map[string][]byte{"games.json": list}, page.Inspector(), page.Parts(), files)
 })
 
 var game = lockstep.MustGame(skirmish.Rules())
@@ -46,7 +48,7 @@ func newStage(t *testing.T) *browser.Stage {
 	settings.Seed, settings.CheckEvery = 1, 5
 	return browser.NewStage(t, browser.StageOptions{
 		Site: inspector, Match: server.MatchSpec{Game: game, Settings: settings, Config: &config},
-		NewMatch: browser.Requested(game, func(players uint8, _ uint16) any { c := skirmish.Usual(int(players)); return &c }),
+		NewMatch: browser.Requested(game, func(players uint8, _ uint16) any { c := skirmish.Sized(int(players), 400); return &c }),
 	})
 }
 
@@ -227,6 +229,7 @@ func TestLobbyConfigures(t *testing.T) {
 	s := newStage(t)
 	b := browser.Open(t, s.URL, "400")
 	b.Click("#lobby summary")
+	b.Shown(".config", "Crystals")
 	b.Do(chromedp.SetValue(chromedp.CSS(`[name="name"]`), "rich"))
 	b.Do(chromedp.SetValue(chromedp.CSS(`[name="token"]`), "token-of-the-admin"))
 	fill := func(field, value string) {
@@ -243,8 +246,8 @@ func TestLobbyConfigures(t *testing.T) {
 	})()`)
 	b.Shot("form")
 	b.Click(`#lobby form [type="submit"]`)
-	b.Shown("#lobby .cards", "rich")
-	config := skirmish.Usual(4)
+	b.Until(`location.hash === "#/play/rich"`)
+	config := skirmish.Sized(4, 400)
 	config.Crystals = 999
 	h, err := game.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(4), &config)
 	if err != nil || !bytes.Equal(s.Config("rich"), h.Config) {

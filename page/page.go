@@ -5,7 +5,7 @@
 //	parts/      ES modules and styles: joining, lobby, connection, news, checks, replays, timeline
 //	inspector/  the page of a game without one of its own: state tree, changes, map, forms for commands
 //	program/    the program of a page (GOOS=js GOARCH=wasm), a thin layer over:
-//	live/       a live match
+//	live/       a live match, on a server or in the page itself
 //	watch/      a replay, at any tick
 //	inspect/    a state by its schema: tree, search, changes, places; commands from forms
 //	canvas/     the picture that a game draws of its state
@@ -15,12 +15,15 @@
 //	NAME.wasm       its program: <meta name="program" content="NAME.wasm"> names it
 //	wasm_exec.js    from lib/wasm of the Go that built it
 //
-// and the server's HTTP interface at /matches. The fragment of the address selects the screen:
+// and the server's HTTP interface at /matches. The lobby is shown before the program has arrived, if <meta name="games"
+// content="games.json"> names what [program.List] returns; otherwise it waits for the program's list. The service worker of the parts keeps the
+// page for visits without a network; what serves the page fills in the names of its files. The fragment of the address selects the screen:
 //
 //	#/                        the lobby
+//	#/now                     a match without a server, on pages that have one
 //	#/play/NAME?token=TOKEN   a match, as a player; without a token, with that of the lobby
 //	#/watch/NAME              a match, as a spectator
-//	#/replay/NAME             a replay; without a name, a file that is dropped on the page
+//	#/replay/NAME             a replay; without a name, a file that is dropped on the page; :solo is the last match without a server
 package page
 
 import (

@@ -132,25 +132,6 @@ var decompressor = sync.OnceValue(func() *zstd.Decoder {
 	return d
 })
 
-// All encoding at one level shares one encoder, because one takes megabytes.
-var compressors = [...]func() *zstd.Encoder{
-	LevelBest:    newCompressor(zstd.SpeedBestCompression),
-	LevelFastest: newCompressor(zstd.SpeedFastest),
-	LevelDefault: newCompressor(zstd.SpeedDefault),
-	LevelBetter:  newCompressor(zstd.SpeedBetterCompression),
-}
-
-func newCompressor(l zstd.EncoderLevel) func() *zstd.Encoder {
-	return sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(l), zstd.WithEncoderConcurrency(1),
-			zstd.WithEncoderCRC(false), zstd.WithWindowSize(2*maxGathered), zstd.WithLowerEncoderMem(true))
-		if err != nil {
-			panic(err) // the options are constants
-		}
-		return e
-	})
-}
-
 // takeSegment makes the records of a segment's body the next ones.
 func (r *Reader) takeSegment(body []byte) error {
 	h, packed, err := parseSegmentHead(body)
@@ -189,18 +170,6 @@ func (r *Reader) leaveBlock() error {
 		return r.damage(fmt.Errorf("%w: segments with %d bytes of records besides states in a file of %d, want at most %d", ErrLimit, r.spent, r.size, most))
 	}
 	return nil
-}
-
-// sealBody returns the body of a segment of records, or nil if they compress better than a segment may.
-func sealBody(dst, records []byte, first lockstep.Tick, ticks uint32, l Level) []byte {
-	h := segmentHead{first, ticks, uint64(len(records)), xxhash.Sum64(records)}
-	dst = h.append(dst)
-	head := len(dst)
-	dst = compressors[l]().EncodeAll(records, dst)
-	if h.size > largest(len(dst)-head) {
-		return nil
-	}
-	return dst
 }
 
 // A Level says how well a Writer compresses segments.

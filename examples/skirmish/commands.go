@@ -101,6 +101,9 @@ type (
 
 	// Permit lets observers share the player's sight, or forbids it.
 	Permit struct{ Observers bool }
+
+	// Ping shows a place to the player's team.
+	Ping struct{ At Point }
 )
 
 // The kinds of commands.
@@ -119,6 +122,7 @@ const (
 	KindBreak
 	KindSurrender
 	KindPermit
+	KindPing
 )
 
 // MaxListed limits the units that a command can list. Larger armies use control groups.
@@ -140,5 +144,6 @@ func commandTypes() []lockstep.CommandType {
 		lockstep.Type[Break](KindBreak, "break"),
 		lockstep.Type[Surrender](KindSurrender, "surrender").Limit(6, 10*lockstep.Second),
 		lockstep.Type[Permit](KindPermit, "permit").Limit(6, 10*lockstep.Second),
+		lockstep.Type[Ping](KindPing, "ping").Limit(5, 10*lockstep.Second),
 	}
 }

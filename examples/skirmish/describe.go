@@ -50,6 +50,8 @@ func deed(value any) string {
 			return "shares its sight with observers"
 		}
 		return "hides its sight from observers"
+	case *Ping:
+		return fmt.Sprintf("marks the place %v", v.At)
 	}
 	return fmt.Sprintf("gives an unknown command %+v", value)
 }

@@ -25,6 +25,9 @@
 // Players share their sight with observers or not ([Permit], [World.Shows]). The page keeps to that; but each program in a
 // match has the whole state, so it is a courtesy and no protection.
 //
+// The world keeps samples of each player's army and economy for charts ([World.History]). A player shows a place to the team
+// by a [Ping].
+//
 // All distances are cells, all times ticks, positions are [fixed.Vec2]. A [World] is the state; [Rules] gives it to the
 // engine:
 //

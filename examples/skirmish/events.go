@@ -83,6 +83,12 @@ type (
 		Observers bool
 	}
 
+	// Pinged: a player shows a place to the team. Only the team should see it.
+	Pinged struct {
+		By uint8
+		At fixed.Vec2
+	}
+
 	// PlayerDefeated: a player lost the last building, left, or surrendered.
 	PlayerDefeated struct{ Player uint8 }
 

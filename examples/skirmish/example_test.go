@@ -84,6 +84,7 @@ func ExampleRules() {
 		&skirmish.Surrender{Withdraw: true},
 		&skirmish.Permit{Observers: true},
 		&skirmish.Permit{},
+		&skirmish.Ping{At: to},
 		&lockstep.Left{Player: 1},
 	} {
 		fmt.Println(describe(&lockstep.Command{Player: 2, Value: value}))
@@ -108,6 +109,7 @@ func ExampleRules() {
 	// player 2 no longer votes to surrender
 	// player 2 shares its sight with observers
 	// player 2 hides its sight from observers
+	// player 2 marks the place 31.5,40.25
 	// player 2 gives an unknown command &{Player:1}
 }
 
@@ -153,7 +155,7 @@ func ExampleUnitKind_Traits() {
 	}
 	// Output:
 	// worker: health 40, damage 3 every 12 ticks at 0.25 cells, costs 50
-	// soldier: health 110, damage 7 every 10 ticks at 0.5 cells, costs 75
-	// archer: health 55, damage 6 every 16 ticks at 5 cells, costs 90
+	// soldier: health 100, damage 7 every 10 ticks at 0.5 cells, costs 75
+	// archer: health 55, damage 12 every 14 ticks at 6 cells, costs 80
 	// tower: health 800, damage 12 every 14 ticks at 6 cells, costs 150
 }

@@ -86,7 +86,7 @@ func (n *nonsense) point() Point {
 func (n *nonsense) command() lockstep.Command {
 	x := n.next()
 	c := lockstep.Command{Player: lockstep.Player(x >> 8 % 6)}
-	switch x % 18 {
+	switch x % 19 {
 	case 0:
 		c.Value = &Move{n.who(), n.point(), x>>16%2 == 0}
 	case 1:
@@ -122,6 +122,8 @@ func (n *nonsense) command() lockstep.Command {
 		c.Value = &Surrender{x>>16%2 == 0}
 	case 16:
 		c.Value = &Permit{x>>16%2 == 0}
+	case 17:
+		c.Value = &Ping{n.point()}
 	default:
 		if x>>16%16 == 0 {
 			c.Player, c.Value = lockstep.System, &lockstep.Left{Player: c.Player}
@@ -218,6 +220,7 @@ func TestStepCorruptWorld(t *testing.T) {
 			}()
 			derive(bad)
 			advance(bad, 12, by(0, &Propose{To: 1}), by(1, &Accept{From: 0}), by(2, &Accept{From: 3}), by(3, &Break{}), by(2, &Surrender{}), by(1, &Permit{}))
+			bad.History(1)
 			bad.Open()
 			bad.Sees(Observers, cells(20, 20))
 		}()

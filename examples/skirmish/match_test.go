@@ -73,6 +73,8 @@ func (m *match) observe(_ lockstep.Tick, event any) {
 		m.events["exited "+e.Kind.String()]++
 	case skirmish.Claimed:
 		m.events["claimed"]++
+	case skirmish.Pinged:
+		m.events["pinged"]++
 	case skirmish.PlayerDefeated:
 		m.events["defeated"]++
 	case skirmish.MatchWon:

@@ -46,6 +46,10 @@ func (w *World) obey(c *lockstep.Command) {
 		w.vote(p, v)
 	case *Permit:
 		w.permit(p, v)
+	case *Ping:
+		if w.checkPoint(v.At) == nil {
+			lockstep.Emit(w.workspace.turn, Pinged{By: p, At: v.At.Vec2()})
+		}
 	}
 }
 

@@ -30,6 +30,7 @@ func step(w *World, _ *Config, t *lockstep.Turn) {
 	t.Phase("end")
 	w.surrender()
 	w.decide()
+	w.sample()
 	w.workspace.turn = nil
 	w.index() // for readers between two steps
 }

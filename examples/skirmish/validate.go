@@ -51,6 +51,8 @@ func validate(w *World, _ *Config, c *lockstep.Command) error {
 		return w.checkSurrender(p, v)
 	case *Permit:
 		return w.checkPermit(p, v)
+	case *Ping:
+		return w.checkPoint(v.At)
 	}
 	return fmt.Errorf("%w: kind %d", ErrUnknown, c.Kind)
 }

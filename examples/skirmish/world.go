@@ -20,6 +20,7 @@ type World struct {
 	Zones     []Zone
 	Paths     Paths
 	Units     []Unit    // by ID, ascending
+	Samples   []Sample  // by tick and player, see History
 	workspace workspace `state:"derived"`
 }
 

@@ -29,6 +29,9 @@ var ErrToolchain = errors.New("site: there is no Go toolchain to build the page'
 // keepDays is how long unused builds stay in the cache.
 const keepDays = 7
 
+// tag leaves out of a page's program what no page needs.
+const tag = "samestep_page"
+
 // BuildOptions describe a build.
 type BuildOptions struct {
 	Dir      string            // a folder in the checkout
@@ -115,8 +118,8 @@ func (b *build) key(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(h, "1 %s %d\n", bytes.TrimSpace(version), b.Quality)
-	args := []string{"list", "-deps", "-json=ImportPath,Dir,GoFiles,EmbedFiles,Standard,Module"}
+	fmt.Fprintf(h, "2 %s %d\n", bytes.TrimSpace(version), b.Quality)
+	args := []string{"list", "-tags=" + tag, "-deps", "-json=ImportPath,Dir,GoFiles,EmbedFiles,Standard,Module"}
 	for _, name := range b.names() {
 		fmt.Fprintf(h, "%s %s\n", name, b.Packages[name])
 		args = append(args, b.Packages[name])
@@ -188,7 +191,7 @@ func (b *build) into(ctx context.Context, dir string) error {
 	}
 	for _, name := range b.names() {
 		program := filepath.Join(dir, name+".wasm")
-		if _, err := b.run(ctx, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, b.Packages[name]); err != nil {
+		if _, err := b.run(ctx, "build", "-tags="+tag, "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, b.Packages[name]); err != nil {
 			return err
 		}
 		if err := compress(program, b.Quality); err != nil {

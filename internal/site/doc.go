@@ -8,7 +8,8 @@
 // path; index.html is "/". All other files are at /page/HASH/PATH, where HASH covers the content of the whole site. So
 // browsers may cache them for ever, and a document, which they fetch each time, never gets files of another version. A
 // document refers to files by "PATH" in double quotes, which the site replaces by the full path. Files refer to each other
-// by relative paths.
+// by relative paths. manifest.json and serviceworker.js are at their own names like documents: browsers compare these with
+// the former ones. In documents, "site:version" stands for HASH, and "site:files" for the list of all paths under /page.
 //
 // Files may be compressed in advance: NAME.br stands for NAME.
 package site

@@ -36,12 +36,17 @@ var types = map[string]string{
 	".svg":  "image/svg+xml",
 	".png":  "image/png",
 	".ico":  "image/x-icon",
+	".ssr":  "application/octet-stream",
 }
+
+// noCache lets browsers ask whether a document is still the same.
+const noCache = "no-cache"
 
 // A file is one file of a site, in all codings requested so far.
 type file struct {
 	source      []byte // the original content
 	packed      bool   // source is compressed with brotli
+	sizeBytes   int64  // without compression
 	contentType string
 	cache, etag string
 
@@ -61,16 +66,7 @@ func load(sources []fs.FS) (map[string]*file, error) {
 			if err != nil {
 				return err
 			}
-			name, packed := strings.CutSuffix(name, ".br")
-			contentType, ok := types[path.Ext(name)]
-			if !ok {
-				return fmt.Errorf("%s: files of that kind have no type here", name)
-			}
-			if files[name] != nil {
-				return fmt.Errorf("two files %s", name)
-			}
-			files[name] = &file{source: b, packed: packed, contentType: contentType}
-			return nil
+			return add(files, name, b)
 		})
 		if err != nil {
 			return nil, err
@@ -79,18 +75,41 @@ func load(sources []fs.FS) (map[string]*file, error) {
 	return files, nil
 }
 
-// name prepends a prefix to names of other files in quotes.
-func (f *file) name(files map[string]*file, prefix string) error {
+// add adds a file.
+func add(files map[string]*file, name string, b []byte) error {
+	name, packed := strings.CutSuffix(name, ".br")
+	contentType, ok := types[path.Ext(name)]
+	if !ok {
+		return fmt.Errorf("%s: files of that kind have no type here", name)
+	}
+	if files[name] != nil {
+		return fmt.Errorf("two files %s", name)
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\`, r) }) {
+		return fmt.Errorf("%q: want a name of plain letters, which documents can have in quotes", name)
+	}
+	f := &file{source: b, packed: packed, contentType: contentType, sizeBytes: int64(len(b))}
+	if packed {
+		var err error
+		if f.sizeBytes, err = io.Copy(io.Discard, brotli.NewReader(bytes.NewReader(b))); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	files[name] = f
+	return nil
+}
+
+// name replaces names in quotes.
+func (f *file) name(names map[string][]byte) error {
 	b, err := f.as(identity)
 	if err != nil {
 		return err
 	}
 	f.source, f.packed, f.forms = quoted.ReplaceAllFunc(b, func(name []byte) []byte {
-		bare := strings.Trim(string(name), `"`)
-		if files[bare] == nil || document(bare) {
-			return name
+		if other, ok := names[strings.Trim(string(name), `"`)]; ok {
+			return other
 		}
-		return []byte(`"` + prefix + bare + `"`)
+		return name
 	}), false, nil
 	return nil
 }
@@ -161,6 +180,9 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 		h.Set("Content-Encoding", string(c))
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if f.cache != noCache {
+		h.Set("X-Decoded-Length", strconv.FormatInt(f.sizeBytes, 10)) // a page counts what has arrived
+	}
 	if r.Method != http.MethodHead {
 		w.Write(body)
 	}

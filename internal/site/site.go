@@ -1,6 +1,7 @@
 package site
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,13 +10,14 @@ import (
 	"net/http"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // policy is the content security policy of all responses: scripts and styles come from this site only, and nothing is
 // loaded from elsewhere.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; " +
-	"font-src 'self'; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	"font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // A Site is a page and its files. It is immutable and safe for concurrent use.
 type Site struct {
@@ -24,8 +26,16 @@ type Site struct {
 }
 
 // New returns the Site of all files of some file systems. No two files may have the same name.
-func New(sources ...fs.FS) (*Site, error) {
+func New(sources ...fs.FS) (*Site, error) { return NewWith(nil, sources...) }
+
+// NewWith is [New] with more files, which have the given contents.
+func NewWith(made map[string][]byte, sources ...fs.FS) (*Site, error) {
 	files, err := load(sources)
+	for name, content := range made { // a map: any of the bad ones is named
+		if err == nil {
+			err = add(files, name, content)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("site: %w", err)
 	}
@@ -33,12 +43,13 @@ func New(sources ...fs.FS) (*Site, error) {
 		return nil, fmt.Errorf("site: no index.html")
 	}
 	s := &Site{hash: hashOf(files), files: make(map[string]*file)}
+	names := namesOf(files, s.hash)
 	for name, f := range files {
 		if document(name) {
-			if err := f.name(files, "/page/"+s.hash+"/"); err != nil {
+			if err := f.name(names); err != nil {
 				return nil, fmt.Errorf("site: %s: %w", name, err)
 			}
-			f.cache, f.etag = "no-cache", `"`+s.hash+`"`
+			f.cache, f.etag = noCache, `"`+s.hash+`"`
 			s.files["/"+strings.TrimSuffix(name, "index.html")] = f
 		} else {
 			f.cache = "public, max-age=31536000, immutable"
@@ -48,8 +59,27 @@ func New(sources ...fs.FS) (*Site, error) {
 	return s, nil
 }
 
-// document reports whether a file is a page.
-func document(name string) bool { return path.Ext(name) == ".html" && !strings.Contains(name, "/") }
+// document reports whether a file has its own name as its path: a page, and what browsers find by its path or compare with the
+// former one.
+func document(name string) bool {
+	return path.Ext(name) == ".html" && !strings.Contains(name, "/") || name == "manifest.json" || name == "serviceworker.js"
+}
+
+// namesOf returns what replaces the names in quotes in documents.
+func namesOf(files map[string]*file, hash string) map[string][]byte {
+	names, list := make(map[string][]byte), []byte{'['}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if document(name) {
+			continue
+		}
+		at := strconv.Quote("/page/" + hash + "/" + name) // as in JSON: see load
+		names[name] = []byte(at)
+		list = append(append(list, at...), ',')
+	}
+	names["site:files"] = append(bytes.TrimSuffix(list, []byte{','}), ']')
+	names["site:version"] = []byte(strconv.Quote(hash))
+	return names
+}
 
 // hashOf returns a hash of the names and contents of files.
 func hashOf(files map[string]*file) string {

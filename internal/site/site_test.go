@@ -129,6 +129,39 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// What browsers find by its own path names the files of its version, and the size of each is known before it has arrived.
+func TestSiteKeepsOneVersion(t *testing.T) {
+	s, err := NewWith(map[string][]byte{"games.json": []byte("[]")}, fstest.MapFS{
+		"index.html":       {Data: []byte(`<meta content="games.json"><link href="manifest.json">`)},
+		"manifest.json":    {Data: []byte(`{"icons": [{"src": "icon.svg"}]}`)},
+		"serviceworker.js": {Data: []byte(`const version = "site:version", files = "site:files";`)},
+		"icon.svg":         {Data: []byte("<svg/>")},
+	}, fstest.MapFS{"game.wasm.br": packed(t, program)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	under := "/page/" + s.hash + "/"
+	for path, want := range map[string]string{
+		"/":              `<meta content="` + under + `games.json"><link href="manifest.json">`,
+		"/manifest.json": `{"icons": [{"src": "` + under + `icon.svg"}]}`,
+		"/serviceworker.js": `const version = "` + s.hash + `", files = ["` + under + `game.wasm","` + under + `games.json","` +
+			under + `icon.svg"];`,
+	} {
+		r := get(s, "GET", path)
+		if got := body(t, r); got != want || r.Header.Get("Cache-Control") != noCache || r.Header.Get("X-Decoded-Length") != "" {
+			t.Errorf("%s: got %s %v, want %s", path, got, r.Header, want)
+		}
+	}
+	if got, want := get(s, "GET", under+"game.wasm", "Accept-Encoding", "br").Header.Get("X-Decoded-Length"), fmt.Sprint(len(program)); got != want {
+		t.Errorf("got %s decoded bytes, want %s", got, want)
+	}
+	for _, bad := range []string{`a".js`, "a.js", "ü.js"} {
+		if _, err := NewWith(map[string][]byte{bad: nil}, fstest.MapFS{"index.html": {}, "a.js": {}}); err == nil {
+			t.Errorf("a file %s besides a.js: got no error", bad)
+		}
+	}
+}
+
 func TestSiteChangesWithContent(t *testing.T) {
 	a, same, other := newSite(t, "run()"), newSite(t, "run()"), newSite(t, "walk()")
 	if a.hash != same.hash || a.hash == other.hash {

@@ -1,15 +1,13 @@
 package words
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
-var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+// plain has the characters of words that a shell leaves alone.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
 
 // ShellWord returns a word as people type it in a shell: in quotation marks if it has other characters than names have.
 func ShellWord(word string) string {
-	if plainWord.MatchString(word) {
+	if word != "" && strings.Trim(word, plain) == "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

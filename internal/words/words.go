@@ -9,10 +9,10 @@ package words
 import (
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/dustin/go-humanize"
 )
 
 // A Page gathers lines. Each begins with a name of up to 10 characters, or with spaces if it continues the line before.
@@ -92,7 +92,7 @@ func Count[N ~int | ~int64 | ~uint32](n N, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}
-	return humanize.Comma(int64(n)) + " " + thing
+	return comma(int64(n)) + " " + thing
 }
 
 // Plural returns a count with its verb: "1 check was", "2 checks were".
@@ -103,8 +103,31 @@ func Plural(n int, thing, one, many string) string {
 	return Count(n, thing) + " " + many
 }
 
+// comma returns a number with commas between its thousands.
+func comma(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	sign := len(text) - len(strings.TrimPrefix(text, "-"))
+	for at := len(text) - 3; at > sign; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
 // Size returns a number of bytes: "4.0 KiB".
-func Size[N int | int64](n N) string { return humanize.IBytes(uint64(n)) }
+func Size[N int | int64](n N) string {
+	if n < 10 {
+		return fmt.Sprintf("%d B", n)
+	}
+	size, unit := float64(n), 0
+	for ; size >= 1024; unit++ {
+		size /= 1024
+	}
+	units := [...]string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	if size < 9.95 { // it has a digit before the point, also when rounded
+		return fmt.Sprintf("%.1f %s", math.Floor(size*10+.5)/10, units[unit])
+	}
+	return fmt.Sprintf("%.0f %s", math.Floor(size+.5), units[unit])
+}
 
 // Seconds returns a time with three digits, or in whole seconds.
 func Seconds(d time.Duration) string {

@@ -5,7 +5,23 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
+
+// Numbers and sizes are written as a library that many programs use writes them.
+func TestNumbersAsUsual(t *testing.T) {
+	for _, n := range []int64{0, 1, 9, 10, 999, 1000, 1023, 1024, 1100, 9999, 10188, 10189, 10239, 10240, 123456, 1<<20 - 1, 1 << 20, 10484711, 1<<40 + 7, 1 << 62} {
+		if got, want := Size(n), humanize.IBytes(uint64(n)); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+		for _, n := range []int64{n, -n} {
+			if got, want := Count(n, ""), humanize.Comma(n)+" s"; n != 1 && got != want {
+				t.Errorf("%d: got %q, want %q", n, got, want)
+			}
+		}
+	}
+}
 
 func TestNumbers(t *testing.T) {
 	for n, want := range map[int]string{0: "0 ticks", 1: "1 tick", 1234567: "1,234,567 ticks"} {

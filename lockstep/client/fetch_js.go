@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"net/http"
 	"syscall/js"
 )
 
@@ -34,9 +33,9 @@ func readBody(promised js.Value, limit int64) (body []byte, err error) {
 	if !ok {
 		return nil, errFetch
 	}
-	if status := answer.Get("status").Int(); status != http.StatusOK {
+	if status := answer.Get("status").Int(); status != statusOK {
 		text, _ := readAll(answer, maxRefusal)
-		return nil, refusal(status, http.StatusOK, text)
+		return nil, refusal(status, statusOK, text)
 	}
 	return readAll(answer, limit)
 }

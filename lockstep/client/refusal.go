@@ -3,7 +3,12 @@ package client
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
+)
+
+// Statuses of HTTP. A program for a browser must not link net/http for them: it is half of its size.
+const (
+	statusOK  = 200
+	statusBad = 400 // and above
 )
 
 // maxRefusal is how many bytes of an answer with an error are read.
@@ -15,7 +20,7 @@ func refusal(status, want int, body []byte) error {
 	var problem struct {
 		Error struct{ Message string }
 	}
-	if status >= http.StatusBadRequest && json.Unmarshal(body, &problem) == nil && problem.Error.Message != "" {
+	if status >= statusBad && json.Unmarshal(body, &problem) == nil && problem.Error.Message != "" {
 		return fmt.Errorf("%s (status %d)", problem.Error.Message, status)
 	}
 	return fmt.Errorf("got status %d, want %d", status, want)

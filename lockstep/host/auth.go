@@ -76,6 +76,7 @@ func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 		s.session = protocol.SessionToken{} // not the previous session of the new owner
 		s.idle = 0
 	}
+	h.peopled = true
 	s.owner, s.role, s.guest, s.token = g.Subject, g.Role, g.Guest, g.ID
 	if p.name != "" || s.want == vacant || another {
 		s.name = p.name

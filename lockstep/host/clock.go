@@ -159,16 +159,52 @@ func (h *Host) finish() {
 
 // closesAt returns the time at which the connections of a match that is over are closed.
 func (h *Host) closesAt() lockstep.Time {
+	linger := h.options.Linger
 	if _, byRules := h.c.Result(); byRules {
-		return h.overAt + h.options.EndLinger
+		linger = min(linger, h.options.EndLinger)
+		if !h.allSawEnd() {
+			linger = h.options.EndLinger
+		}
 	}
-	return h.overAt + h.options.Linger
+	return h.overAt + linger
 }
 
 // Lingers reports whether the rules have ended the match and players may still connect to see its end.
 func (h *Host) Lingers() bool {
 	_, byRules := h.c.Result()
 	return h.over && byRules && h.shutdown == 0 && h.now < h.closesAt()
+}
+
+// allSawEnd reports whether all players have seen the end of the match.
+func (h *Host) allSawEnd() bool {
+	for i := range h.seats {
+		if s := &h.seats[i]; s.want != vacant && !s.sawEnd && !h.isBot(lockstep.Player(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+const allLeft = "all players have left"
+
+// abandoned ends a match that all its players have left for good.
+func (h *Host) abandoned() {
+	left := h.options.Abandoned > 0 && h.peopled
+	for i := range h.seats {
+		left = left && (h.seats[i].want == vacant || h.isBot(lockstep.Player(i)))
+	}
+	switch {
+	case !left:
+		h.leftAt = 0
+		return
+	case h.leftAt == 0:
+		h.leftAt = h.now
+	}
+	if end := h.leftAt + h.options.Abandoned; h.now < end {
+		h.wakeAt(end)
+	} else {
+		_ = h.End(h.now, allLeft) // the match goes on, so it can end
+	}
 }
 
 func (h *Host) endCode() protocol.CloseCode {
@@ -221,6 +257,7 @@ func (h *Host) keepTime() {
 		h.inquiryTime()
 		h.waitingTime()
 		h.paceTime()
+		h.abandoned()
 	} else if h.Lingers() {
 		h.waitingTime()
 		h.wakeAt(h.closesAt())

@@ -65,6 +65,8 @@ type Host struct {
 	untold       bool // the peers do not know a seat's change
 	over         bool // finish was called
 	overAt       lockstep.Time
+	peopled      bool          // a player has had a seat
+	leftAt       lockstep.Time // since when all players have left; 0 while one is there
 	ending       string        // the reason of End; "" after other ends
 	lost         lockstep.Tick // ticks that were sealed but not in the log when it failed
 	shutdown     uint32        // milliseconds after which clients may come back; 0: not shut down
@@ -261,6 +263,10 @@ func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 		return
 	}
 	h.leaveSeat(p)
+	if p.sentEnd && p.seat != lockstep.System {
+		h.seats[p.seat].sawEnd = true // a lost connection takes longer to close
+		h.wakeAt(h.now)
+	}
 	h.discharge(p)
 	p.state = Closed
 	delete(h.byID, id)

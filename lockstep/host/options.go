@@ -167,7 +167,8 @@ type Options struct {
 	SyncTimeout lockstep.Time // 30 s; each MiB of keyframe adds 1 s
 	Grace       lockstep.Time // a lost player's time to come back: 30 s
 	Linger      lockstep.Time // time to read the end of the match: 5 s
-	EndLinger   lockstep.Time // the same after an end by the rules, when players may also come back to see it: 15 s
+	EndLinger   lockstep.Time // the same after an end by the rules, when players may also come back to see it: 15 s, or Linger when all players have seen it
+	Abandoned   lockstep.Time // a match ends when all its players have left for good for so long: never
 	KickTime    lockstep.Time // time that a kicked subject is kept out: 60 s
 
 	Start           StartPolicy
@@ -289,6 +290,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"grace", int64(o.Grace), 1, int64(24 * 3600 * lockstep.Second)},
 		{"linger", int64(o.Linger), 1, int64(3600 * lockstep.Second)},
 		{"end linger", int64(o.EndLinger), 1, int64(3600 * lockstep.Second)},
+		{"abandoned", int64(o.Abandoned), 0, int64(24 * 3600 * lockstep.Second)},
 		{"kick time", int64(o.KickTime), 1, int64(24 * 3600 * lockstep.Second)},
 		{"inactive after", int64(o.Inactive.After), -1 << 40, int64(24 * 3600 * lockstep.Second)},
 		{"inactive then", int64(o.Inactive.Then), 0, int64(inactiveActions - 1)},

@@ -48,6 +48,7 @@ type hostSeat struct {
 	ready      bool     // in the lobby, according to the log, it has said so since it came
 	says       bool     // what it has said last
 	shown      string   // its presence as the peers know it; "" for vacant
+	sawEnd     bool     // its connection has closed after the end of the match
 	awaited    bool     // it was here when the match was interrupted, and has not come back
 
 	inherited bool   // its player comes from the match in whose state this one began, and nobody has taken it since
@@ -215,6 +216,9 @@ func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 	h.takeDesyncs()
 	return err
 }
+
+// Grace returns for how long the seat of a lost player is kept, see Options.Grace.
+func (h *Host) Grace() lockstep.Time { return h.options.Grace }
 
 const notBack = "did not come back"
 

@@ -260,6 +260,7 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 		}
 		if h.lag(p) <= h.near() {
 			p.state = Live
+			p.pinged = p.pinged && p.measurements > 0 // its answer says how busy the client was
 			h.awaitState(p, false)
 			h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 		}
@@ -330,6 +331,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 		last = h.visible(p) // no other record will be persisted
 	}
 	if h.over && p.cursor == last && len(dst) <= limit {
+		p.sentEnd = true
 		h.close(p, h.endCode(), h.endReason())
 		dst = append(dst, p.out...)
 		p.out = p.out[:0]

@@ -30,6 +30,7 @@ type Options struct {
 	// Bots play seats, by seat. The person has the first seat where it is nil, and watches if there is none.
 	Bots []lockstep.Bot
 
+	Name   string              // of the person
 	Log    lockstep.Log        // takes the records, such as a *replay.Writer; nil keeps none
 	Handle func(event any)     // is called with the events of the person's Client; nil disables it
 	Client player.Options      // of the person's Client; Token is ignored
@@ -58,7 +59,7 @@ func New(g *lockstep.Game, config any, o Options) (*Match, error) {
 	if err != nil {
 		return nil, err
 	}
-	grant := host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: "person"}
+	grant := host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: "person", Name: o.Name}
 	if len(o.Bots) == int(o.Settings.Players) && !slices.ContainsFunc(o.Bots, func(b lockstep.Bot) bool { return b == nil }) {
 		grant.Role = protocol.Spectator
 	}

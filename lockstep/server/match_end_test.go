@@ -3,9 +3,14 @@
 package server_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -33,4 +38,53 @@ func TestReasonOfTheEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A match that its rules have ended is over, and its replay listed, when all players were sent the end. It waits longer for
+// a player who is away.
+func TestReplayOfTheEndIsListed(t *testing.T) {
+	for _, away := range []bool{false, true} {
+		t.Run(fmt.Sprint("a player is away: ", away), func(t *testing.T) {
+			inBubble(t, setup{rules: endingAt(60), options: server.Options{Replays: true}, host: host.Options{EndLinger: 20 * lockstep.Second}}, func(t *testing.T, s *stage) {
+				a, b := s.join(t, ada, wander), s.join(t, bob, wander)
+				<-a.Ready()
+				<-b.Ready()
+				if away {
+					b.Close()
+				}
+				eventually(t, "the rules end the match", func() bool { return has[player.Ended](a) })
+				ended := time.Now()
+				<-s.match.Done()
+				if took := time.Since(ended); took > 6*time.Second != away {
+					t.Errorf("the match is over %v after its end", took)
+				}
+				if _, all := s.ask(t, "GET", "/replays", "", ""); !strings.Contains(all, "duel") {
+					t.Errorf("the replays are %s", all)
+				}
+			})
+		})
+	}
+}
+
+// A match ends when all its players have left for good, though a spectator stays; not when one of them may come back.
+func TestAbandoned(t *testing.T) {
+	inBubble(t, setup{host: host.Options{Abandoned: 10 * lockstep.Second}}, func(t *testing.T, s *stage) {
+		spectator := s.join(t, press, nil)
+		<-spectator.Ready()
+		time.Sleep(time.Minute) // nobody has come
+		a, b := s.join(t, ada, wander), s.join(t, bob, wander)
+		<-a.Ready()
+		<-b.Ready()
+		b.Close()
+		a.Do(func(c *player.Client) { c.Leave("") })
+		time.Sleep(time.Minute)
+		b = s.join(t, bob, wander)
+		<-b.Ready()
+		b.Do(func(c *player.Client) { c.Leave("") })
+		left := time.Now()
+		<-s.match.Done()
+		if v := s.match.View(); v.Ended != "all players have left" || time.Since(left) > 12*time.Second {
+			t.Errorf("after %v: %q", time.Since(left), v.Ended)
+		}
+	})
 }

@@ -2,9 +2,10 @@
 
 import { el, text, clock } from "./dom.js";
 import { tokenFor, tokenToWatch, forget } from "./token.js";
-import { socketOf, listed } from "./match.js";
+import { socketOf, listed, seated } from "./match.js";
 import { Banner } from "./banner.js";
 import { News } from "./news.js";
+import { Rename } from "./rename.js";
 import { Strip } from "./strip.js";
 import { Checks } from "./checks.js";
 import { Forms } from "./forms.js";
@@ -23,11 +24,13 @@ export class Live {
     this.strip = new Strip();
     this.banner = new Banner();
     this.news = new News(() => this.inspection.chart.canvas.focus());
+    this.rename = new Rename();
     this.title = el("strong", { class: "title" });
     this.players = el("ul", { class: "scores", "aria-label": "Players" });
     this.field = el("div", { class: "field" }, this.inspection.chart.element, this.banner.element, this.checks.element, this.news.element);
     root.append(el("div", { class: "stage" },
       el("header", { class: "top" }, this.players, this.title, el("div", { class: "menu" },
+        this.rename.element,
         el("button", { onclick: () => this.news.write() }, "Chat"),
         el("button", { onclick: () => this.checks.toggle(), title: "checksums and desyncs" }, "Checks"),
         el("button", { onclick: (e) => this.#giveUp(e.target), title: "leave the seat for good" }, "Give up"),
@@ -46,6 +49,7 @@ export class Live {
     const token = (this.token = (watch ? tokenToWatch : tokenFor)(name, query.get("token")));
     if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
     this.banner.begin(name, watch);
+    this.rename.begin(watch ? "" : token);
     this.news.begin();
     this.checks.reset();
     this.forms.reset();
@@ -73,6 +77,7 @@ export class Live {
       this.banner.fail("There is no such match on this server.", false);
       return;
     }
+    this.banner.keep(match.grace_ms);
     const problem = samestep.join(socketOf(name), token, match.game, match.build);
     if (problem) this.banner.fail(problem, false);
   }
@@ -127,6 +132,7 @@ export class Live {
     if (!json) return;
     const state = (this.state = JSON.parse(json));
     if (state.link.refused) this.token = forget(this.name, this.token);
+    seated(this.name, state);
     for (const line of state.lines) this.news.tell(line);
     this.banner.update(state);
     this.strip.update(state, [...this.times].sort((a, b) => a - b)[Math.floor(this.times.length * 0.95)] ?? 0);

@@ -12,6 +12,10 @@ import (
 // predictTicks limits prediction: on a slow connection the user's commands show a little later.
 const predictTicks = 6
 
+// pingEvery is short, so that the page shows the true round trip two seconds after its start, and a silent server within one
+// and a half even when the match stands still.
+const pingEvery = lockstep.Second / 2
+
 // Options are the game's part of a match. The zero value has none. The functions are called in the session's goroutine.
 type Options struct {
 	// Handle gets each event of the session. Nil disables it.
@@ -28,8 +32,8 @@ type Options struct {
 type Match struct {
 	options Options
 	game    *lockstep.Game
-	session *client.Session
-	leave   context.CancelFunc
+	session session
+	leave   func()
 
 	// Touched only in the session's goroutine, or after its end.
 	client *player.Client
@@ -44,9 +48,9 @@ func Join(ctx context.Context, url, token string, g *lockstep.Game, o Options) *
 	ctx, cancel := context.WithCancel(ctx)
 	m := &Match{options: o, game: g, leave: cancel, began: time.Now()}
 	m.news.words = o.Words
-	m.news.init()
+	m.news.init(m.now)
 	m.session = client.Dial(ctx, url, g, client.Options{
-		Options: player.Options{Token: token, Predict: predictTicks, Interpolate: true, Observer: m.observe},
+		Options: player.Options{Token: token, PingEvery: pingEvery, Predict: predictTicks, Interpolate: true, Observer: m.observe},
 		Handle:  m.handle,
 	})
 	return m
@@ -149,6 +153,9 @@ func (m *Match) Close() {
 
 // Cut drops the connection, to demonstrate reconnecting.
 func (m *Match) Cut() { m.session.Cut() }
+
+// Retry connects at once, if the connection is lost.
+func (m *Match) Retry() { m.session.Retry() }
 
 // Done is closed when the session has ended.
 func (m *Match) Done() <-chan struct{} { return m.session.Done() }

@@ -1,208 +1,192 @@
-// The lobby: the matches and replays of this server.
+// The lobby: the matches and replays of this server. It needs no program.
 
-import { el, bytes, clock, remember, recall } from "./dom.js";
-import { guest } from "./token.js";
-import { partOf } from "./fields.js";
+import { el, text, bytes, clock, remember, recall } from "./dom.js";
+import { t, languages, language, choose } from "./text.js";
+import { program } from "./program.js";
+import { Rows } from "./rows.js";
+import { Creation } from "./creation.js";
+import { seatOf } from "./match.js";
+import { solo } from "./replay.js";
+import { newer, keep } from "./version.js";
 
 const pollMS = 2000;
+const quietPolls = 3; // after so many the page is kept, so that this delays nothing that the user does
 const maxReplays = 100; // the latest are listed
 
 export class Lobby {
-  // title and about are texts. The program knows the games that it can play.
-  constructor(root, title, about) {
-    this.root = root;
-    this.title = title;
-    this.games = JSON.parse(samestep.games());
+  // title and about are texts. now starts a match of the user's own at once, backdrop has an element behind the title with
+  // show() and hide(), and documents is the address of the game's documents: a page may lack each of these.
+  constructor(root, { title, about, now, backdrop, documents }) {
+    Object.assign(this, { root, title, backdrop, offline: !!now });
+    this.games = games();
+    this.polls = 0;
     this.name = el("input", {
-      id: "name", type: "text", maxlength: "20", autocomplete: "nickname", placeholder: "guest", value: recall("name"),
+      id: "name", type: "text", maxlength: "20", autocomplete: "nickname", placeholder: t("guest"), value: recall("name"),
       oninput: () => remember("name", this.name.value.trim()),
     });
     this.token = el("input", {
-      id: "token", type: "text", autocomplete: "off", spellcheck: "false", placeholder: "only if the server requires one", value: recall("token"),
+      id: "token", type: "text", autocomplete: "off", spellcheck: "false", placeholder: t("only if the server requires one"), value: recall("token"),
       oninput: () => remember("token", this.token.value.trim()),
     });
-    this.matches = el("ul", { class: "cards", "aria-label": "Matches" });
-    this.replays = el("ul", { class: "cards", "aria-label": "Replays" });
+    this.matches = new Rows(t("Matches"), (name) => this.#match(name), t("There are no matches. Create one below."));
+    this.replays = new Rows(t("Replays"), (name) => replay(name), t("There are no replays yet."));
     this.problem = el("p", { class: "problem", role: "alert", hidden: true });
+    this.news = el("p", { class: "problem good", role: "status", hidden: true }, t("There is a new version of this page."), " ",
+      el("button", { onclick: () => location.reload() }, t("Load it")));
+    this.creation = new Creation(this.games, { complain: (problem) => this.#complain(problem), made: () => this.#poll() });
+    const watching = section(t("Matches"),
+      el("div", { class: "who" }, el("label", { for: "name" }, t("Your name"), this.name), el("label", { for: "token" }, t("Your token"), this.token)),
+      this.matches.element);
+    const replays = section(t("Replays"), this.replays.element,
+      el("p", {}, el("a", { href: "#/replay/" }, t("Open a replay file")), t(", or drop it on the page.")));
+    const to = (name, place) => el("button", { class: "plain", onclick: () => place.scrollIntoView({ behavior: still() ? "auto" : "smooth" }) }, name);
     root.append(
-      el("header", {},
-        el("h1", {}, title),
-        el("p", {}, about),
-      ),
-      this.problem,
-      el("section", {},
-        el("h2", {}, "Matches"),
-        el("div", { class: "who" }, el("label", { for: "name" }, "Your name", this.name), el("label", { for: "token" }, "Your token", this.token)),
-        this.matches,
-      ),
-      this.#creation(),
-      el("section", {},
-        el("h2", {}, "Replays"),
-        this.replays,
-        el("p", {}, el("a", { href: "#/replay/" }, "Open a replay file"), ", or drop it on the page."),
-      ),
+      el("header", { class: `hero${backdrop ? " backed" : ""}` }, backdrop?.element,
+        el("div", { class: "pitch" },
+          el("h1", {}, title), el("p", {}, about),
+          now && this.#now(now),
+          el("nav", { class: "links" }, to(t("Watch a match"), watching), to(t("Replays"), replays), to(t("Create a match"), this.creation.element),
+            documents && el("a", { href: documents }, t("Documents"))))),
+      el("div", { class: "rooms" }, this.news, this.problem, watching, this.creation.element, replays, footer()),
     );
+  }
+
+  // #now returns the button of a match at once, which shows how much of the program has arrived.
+  #now(now) {
+    const part = el("i", {}), label = el("span", {}, t("Play now"));
+    const show = () => {
+      part.style.width = `${program.running ? 0 : 100 * program.part}%`;
+      part.hidden = program.running;
+    };
+    program.addEventListener("progress", show);
+    show();
+    return el("p", { class: "once" }, el("button", { class: "main", id: "now", onclick: now }, part, label), el("small", {}, t("You against a bot, in this browser. Nothing to fill in.")));
   }
 
   show() {
     this.root.hidden = false;
     document.title = this.title;
+    this.backdrop?.show();
     this.#poll();
-    this.timer = setInterval(() => this.#poll(), pollMS);
+    this.timer = setInterval(() => document.hidden || this.#poll(), pollMS);
   }
 
   hide() {
     this.root.hidden = true;
+    this.backdrop?.hide();
     clearInterval(this.timer);
   }
 
-  #complain(text) {
-    this.problem.hidden = !text;
-    this.problem.textContent = text;
+  #complain(problem) {
+    this.problem.hidden = !problem;
+    text(this.problem, problem);
   }
 
   async #poll() {
+    if (program.running && ++this.polls === quietPolls) keep();
     try {
       const answer = await fetch("matches");
-      if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
-      this.#list(await answer.json());
+      if (!answer.ok) throw new Error(t("the server answers {status}", { status: answer.status }));
+      this.#list(await answer.json(), await this.games);
       if (this.unreachable) this.#complain("");
       this.unreachable = false;
+      newer().then((yes) => (this.news.hidden = !yes));
     } catch (error) {
       this.unreachable = true;
-      this.#complain(`Cannot load the list of matches: ${error.message}.`);
+      this.#complain(navigator.onLine || !this.offline ? t("Cannot load the list of matches: {reason}.", { reason: error.message }) : t("You are offline. You can still play against a bot."));
     }
+    let list = [];
     try {
       const answer = await fetch("replays");
-      this.#listReplays(answer.ok ? await answer.json() : []);
+      if (answer.ok) list = await answer.json();
     } catch {
       // the message is shown already
     }
+    this.replays.update([...own(), ...list.slice(0, maxReplays)], (r) => r.name);
   }
 
-  // update shows a list if it has changed: a button must not be replaced while it is pressed.
-  #update(list, shown, items, none) {
-    const key = JSON.stringify(shown);
-    if (list.dataset.key === key) return;
-    list.dataset.key = key;
-    list.replaceChildren(...(items.length ? items : [el("li", { class: "none" }, none)]));
+  #list(matches, games) {
+    const own = matches.filter((m) => games.some((g) => g.name === m.game));
+    if (own.length) this.creation.prefer(own[0].game);
+    this.matches.update(own, (m) => m.name);
   }
 
-  #list(matches) {
-    const first = matches.find((m) => this.games.some((g) => g.name === m.game))?.game;
-    if (first && !this.chosen) this.choose(first);
-    const games = matches.filter((m) => this.games.some((g) => g.name === m.game));
-    const facts = games.map((m) => [m.name, m.settings.players, m.stats.players, m.stats.spectators, m.ended ?? "", clock(m.tick, m.settings.tick_rate)]);
-    this.#update(this.matches, facts, facts.map((f) => this.#match(...f)), "There are no matches. Create one below.");
-  }
-
-  #match(name, seats, players, spectators, ended, time) {
-    const free = Math.max(0, seats - players);
-    return el("li", {},
-      el("div", {},
-        el("strong", {}, name),
-        el("span", {}, ended ? `over: ${ended}` : `${time} · ${players} of ${seats} players${spectators ? ` · ${spectators} spectators` : ""}`),
-      ),
-      el("div", { class: "actions" },
-        el("button", { class: "main", disabled: !!ended, onclick: () => this.#go(`#/play/${encodeURIComponent(name)}`), title: free ? "" : "all seats are taken" }, "Play"),
-        el("button", { disabled: !!ended, onclick: () => this.#go(`#/watch/${encodeURIComponent(name)}`) }, "Spectate"),
-      ),
-    );
+  #match(name) {
+    const facts = el("span", {}), who = el("ul", { class: "people" });
+    const play = el("button", { class: "main", onclick: () => this.#go(`#/play/${encodeURIComponent(name)}`) });
+    const watch = el("button", { onclick: () => this.#go(`#/watch/${encodeURIComponent(name)}`) }, t("Spectate"));
+    return {
+      element: el("li", {}, el("div", {}, el("strong", {}, name), facts, who), el("div", { class: "actions" }, play, watch)),
+      update: (m) => {
+        const seats = m.settings.players, own = seatOf(m.name, m.match, m.players), free = Math.max(0, seats - m.players.length);
+        text(facts, m.ended ? t("over: {reason}", { reason: m.ended }) : [
+          m.state === "lobby" ? t("not begun yet") : clock(m.tick, m.settings.tick_rate),
+          t("{taken} of {seats} seats taken", { taken: m.players.length, seats }),
+          m.stats.spectators && t("{number} watching", { number: m.stats.spectators }),
+        ].filter(Boolean).join(" · "));
+        people(who, m, own);
+        text(play, own === null ? t("Play") : t("Rejoin"));
+        play.hidden = !!m.ended || (own === null && !free && !recall(`token of ${name}`));
+        watch.hidden = !!m.ended;
+        watch.classList.toggle("main", play.hidden);
+      },
+    };
   }
 
   #go(hash) {
     this.#complain("");
     location.hash = hash;
   }
+}
 
-  #listReplays(replays) {
-    const rows = replays.slice(0, maxReplays).map((r) => [r.name, Number(r.size_bytes), new Date(r.ended).toLocaleString()]);
-    this.#update(this.replays, rows, rows.map(([name, size, ended]) =>
-      el("li", {},
-        el("div", {}, el("strong", {}, name), el("span", {}, `${ended} · ${bytes(size)}`)),
-        el("div", { class: "actions" }, el("a", { class: "button", href: `#/replay/${encodeURIComponent(name)}` }, "Watch")),
-      )), "There are no replays yet.");
-  }
+// games returns the games of this page: from the site, or else from the program.
+async function games() {
+  const from = document.querySelector('meta[name="games"]')?.content;
+  if (from && from !== "games.json") return (await fetch(from)).json(); // the site has put the address here
+  while (!program.running) await new Promise((resolve) => program.addEventListener("progress", resolve, { once: true }));
+  return JSON.parse(samestep.games());
+}
 
-  #creation() {
-    const field = (label, attributes) => el("label", {}, label, el("input", attributes));
-    const configure = () => this.#configure(form);
-    this.config = el("div", { class: "config" });
-    const game = el("select", { name: "game", onchange: () => { this.chosen = true; configure(); } }, ...this.games.map(({ name }) => el("option", { value: name }, name)));
-    this.units = field("Units", { name: "units", type: "number", min: "0", max: "65535", value: "0", title: "0: as many as in a usual match", onchange: configure });
-    const form = el("form", {
-      onsubmit: (event) => {
-        event.preventDefault();
-        this.#create(new FormData(form));
-      },
-    },
-      field("Name", { name: "name", required: true, pattern: "[A-Za-z0-9_\\-][A-Za-z0-9._\\-]{0,63}", value: "duel", title: "letters, digits, dots, dashes and underscores" }),
-      el("label", { hidden: this.games.length < 2 }, "Game", game),
-      field("Players", { name: "players", type: "number", min: "1", max: "250", value: "2", onchange: configure }),
-      this.units,
-      field("Ticks a second", { name: "tick_rate", type: "number", min: "1", max: "1000", value: "20" }),
-      field("Seed", { name: "seed", type: "number", min: "0", max: "4294967295", value: "1" }),
-      field("Bots", { name: "bots", type: "number", min: "0", max: "250", value: "1" }),
-      field("Admin token", { name: "token", type: "password", autocomplete: "off", placeholder: "only if the server requires one" }),
-      el("button", { class: "main", type: "submit" }, "Create"),
-      this.config,
-    );
-    this.choose = (name) => { // the game of the server's matches, until the user chooses another
-      this.chosen = true;
-      game.value = name;
-      configure();
-    };
-    configure();
-    return el("section", {}, el("details", {}, el("summary", {}, "Create a match"), form));
-  }
+const states = { joining: t("joins"), away: t("away"), taken_over: t("away"), bot: t("bot"), playing: "" };
+const manyPeople = 12;
 
-  // #configure makes the form of the configuration that is usual for the chosen game and size. What the user has changed in
-  // the form of the same game stays.
-  #configure(form) {
-    const data = new FormData(form), name = data.get("game") ?? "", changed = this.configOf === name ? this.#changes() : {};
-    const usual = JSON.parse(samestep.configuration(name, Number(data.get("players")), Number(data.get("units"))));
-    this.units.hidden = !this.games.find((g) => g.name === name)?.sized;
-    this.configOf = name;
-    this.part = null;
-    this.config.replaceChildren();
-    this.config.hidden = !usual.error && !usual.form.fields.length;
-    if (usual.error) {
-      this.config.append(el("p", { class: "soft" }, `There is no usual configuration of such a match: ${usual.error}`));
-      return;
-    }
-    this.part = partOf(usual.form);
-    this.part.set(usual.value);
-    this.usual = this.part.value();
-    this.part.set({ ...usual.value, ...changed });
-    this.config.append(el("fieldset", {}, el("legend", {}, "Configuration"), this.part.element));
-  }
+// people shows who has the seats of a match.
+function people(list, { players }, own) {
+  const names = players.slice(0, manyPeople).map((p) => {
+    const name = p.name || t("player {seat}", { seat: p.seat }), state = p.seat === own ? t("you") : states[p.state];
+    return state && !name.startsWith(state) ? `${name} (${state})` : name;
+  });
+  if (players.length > manyPeople) names.push("…");
+  const key = JSON.stringify(names);
+  if (list.dataset.key === key) return;
+  list.dataset.key = key;
+  list.replaceChildren(...names.map((name) => el("li", {}, name)));
+}
 
-  // #changes returns the fields of the configuration that differ from the usual one.
-  #changes() {
-    if (!this.part) return {};
-    return Object.fromEntries(Object.entries(this.part.value()).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(this.usual[name])));
-  }
+// own returns the replay of the user's own match, if the user has played one since the page was loaded.
+function own() {
+  const size = program.running && samestep.soloReplay?.(new Uint8Array(0));
+  return size ? [{ name: solo, size_bytes: size }] : [];
+}
 
-  async #create(data) {
-    const number = (name) => Number(data.get(name));
-    const request = { name: data.get("name"), players: number("players"), tick_rate: number("tick_rate"), seed: number("seed"), bots: number("bots") };
-    const config = this.#changes();
-    if (Object.keys(config).length) request.config = config;
-    if (!this.units.hidden && number("units")) request.units = number("units");
-    if (this.games.length > 1) request.game = data.get("game");
-    try {
-      const answer = await fetch("matches", {
-        method: "POST", headers: { Authorization: `Bearer ${data.get("token") || recall("token") || guest()}` }, body: JSON.stringify(request),
-      });
-      if (answer.ok) {
-        this.#complain("");
-        this.#poll();
-        return;
-      }
-      const said = await answer.json().then((a) => a.error.message, () => `the server answers ${answer.status}`);
-      this.#complain(answer.status === 403 ? "On this server only an admin can create a match, and the server does not know this token." : `The match was not created: ${said}.`);
-    } catch (error) {
-      this.#complain(`The match was not created: ${error.message}.`);
-    }
-  }
+function replay(name) {
+  const facts = el("span", {});
+  return {
+    element: el("li", {}, el("div", {}, el("strong", {}, name === solo ? t("Your match") : name), facts),
+      el("div", { class: "actions" }, el("a", { class: "button", href: `#/replay/${encodeURIComponent(name)}` }, t("Watch")))),
+    update: (r) => text(facts, [r.ended && new Date(r.ended).toLocaleString(language()), bytes(Number(r.size_bytes))].filter(Boolean).join(" · ")),
+  };
+}
+
+function section(name, ...content) {
+  return el("section", {}, el("h2", {}, name), ...content);
+}
+
+// still reports whether the user wants less motion.
+const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+function footer() {
+  const select = el("select", { id: "language", onchange: () => { choose(select.value); location.reload(); } },
+    ...Object.entries(languages).map(([code, name]) => el("option", { value: code, selected: code === language() }, name)));
+  return el("footer", {}, el("label", { for: "language" }, t("Language"), " ", select));
 }

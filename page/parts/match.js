@@ -1,5 +1,7 @@
 // What every page needs to join a match of its server.
 
+import { remember, recall } from "./dom.js";
+
 // socketOf returns the address of a match's WebSocket.
 export function socketOf(name) {
   const url = new URL(`matches/${encodeURIComponent(name)}/play`, location.href);
@@ -17,4 +19,16 @@ export async function listed(name) {
     if (match || !page.length || page.at(-1).name > name) return match;
     after = page.at(-1).name;
   }
+}
+
+// seated remembers the user's seat in a match, and that it is none after the user has given it up.
+export function seated(name, { match, net }, gone = false) {
+  const key = `seat of ${name}`, value = !gone && match && net.seat >= 0 ? `${match.id} ${net.seat}` : "";
+  if ((value || gone) && recall(key) !== value) remember(key, value);
+}
+
+// seatOf returns the user's seat in a match among those that somebody has, or null.
+export function seatOf(name, id, players) {
+  const [match, seat] = recall(`seat of ${name}`).split(" ");
+  return match === id && players.some((p) => p.seat === Number(seat)) ? Number(seat) : null;
 }

@@ -8,6 +8,7 @@
 //	moved(seconds)             time has passed
 
 import { el, text, clock } from "./dom.js";
+import { t } from "./text.js";
 import { Timeline } from "./timeline.js";
 
 const speeds = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
@@ -15,6 +16,16 @@ const one = 65536; // fractions of a tick are in 1/65536
 const maxFile = 256 << 20; // bytes
 const busyMS = 30, playMS = 10; // time to simulate between two frames, while seeking and playing
 const panelMS = 150; // between two updates of the panels
+
+// solo is the name of the replay of the last match without a server.
+export const solo = ":solo";
+
+// soloReplay returns its bytes.
+function soloReplay() {
+  const bytes = new Uint8Array(samestep.soloReplay?.(new Uint8Array(0)) ?? 0);
+  if (!bytes.length || samestep.soloReplay(bytes) !== bytes.length) throw new Error(t("you have played none since the page was loaded"));
+  return bytes;
+}
 
 export class Viewer {
   // parts: title is the game's; field is the element of the state, and focus the one in it that has the keys; top and over
@@ -117,6 +128,7 @@ export class Viewer {
     this.loading = new AbortController();
     const { signal } = this.loading;
     try {
+      if (name === solo) return this.#open(t("Your match"), soloReplay());
       const answer = await fetch(`replays/${encodeURIComponent(name)}`, { signal });
       if (answer.status === 404) throw new Error("the server has no replay of that name; a replay is available when its match is over");
       if (!answer.ok) throw new Error(`the server answers ${answer.status}`);

@@ -17,6 +17,9 @@ import (
 
 // webDemo serves a match of bots with a free seat for the visitor of the page, until it is interrupted.
 func webDemo(c *cli.Context, o demoOptions) error {
+	if !c.IsSet("players") {
+		o.players = 1 // a duel
+	}
 	if o.players >= mostDemoPlayers {
 		return usagef("--web: got %d bots, want at most %d, as one seat is yours", o.players, mostDemoPlayers-1)
 	}
@@ -42,7 +45,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s, err := server.New(server.Options{
 		Authorizer: authorizer, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log,
-		Host: host.Options{InputDelay: 2, AnonymousSpectators: true, SpectatorChat: true, Start: host.StartPolicy{Players: int(seats)}},
+		Host: host.Options{InputDelay: 2, Abandoned: lockstep.Time(defaultAbandoned.Microseconds()), AnonymousSpectators: true, SpectatorChat: true, Start: host.StartPolicy{Players: int(seats)}},
 	})
 	if err != nil {
 		return err
@@ -64,5 +67,5 @@ the replay is written to %[4]s.
 `, url, guest, count(int(o.players), "bot"), o.dir)
 	ctx, stop := untilSignal(c.Context)
 	defer stop()
-	return serveUntilInterrupted(ctx, stop, s, nothing{}, g.pageOver(c.Context, s, log), l, 0, log)
+	return serveUntilInterrupted(ctx, stop, s, nothing{}, g.pageOver(c, s, log), l, 0, log)
 }

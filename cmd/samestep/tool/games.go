@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	pageprogram "github.com/seed-49bee653/samestep/page/program"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -174,9 +174,26 @@ func sectionOf(path string) string {
 	return path
 }
 
-// pageOver serves the game's page in front of next.
-func (g *playable) pageOver(ctx context.Context, next http.Handler, log *slog.Logger) http.Handler {
-	return newPageHandler(ctx, g.pageOrInspector(), next, log)
+// pageOver serves the game's page in front of next. The inspector page plays all games of the program.
+func (g *playable) pageOver(c *cli.Context, next http.Handler, log *slog.Logger) http.Handler {
+	list := listed(c)
+	if g.page != nil {
+		list = gameList{g}
+	}
+	var all []pageprogram.Game
+	for _, g := range list {
+		listed := pageprogram.Game{Game: g.Game, Config: g.usual, Sized: g.sized}
+		for _, bot := range g.opponents {
+			listed.Bots = append(listed.Bots, bot.name)
+		}
+		for _, s := range g.scenarios {
+			listed.Scenarios = append(listed.Scenarios, pageprogram.Scenario{Name: s.name, Players: s.seats, Config: s.usual})
+		}
+		all = append(all, listed)
+	}
+	p := *g.pageOrInspector()
+	p.games = pageprogram.List(all...)
+	return newPageHandler(c.Context, &p, next, log)
 }
 
 // pageOrInspector returns the game's own page, or else the inspector page.

@@ -29,8 +29,8 @@ func serveCommand() *cli.Command {
 		Usage: "host live matches",
 		Description: `Hosts matches over WebSockets until it is interrupted. Then it suspends them: it tells
 the clients when to come back, and exits. The next start with --resume goes on with
-these matches, and with those that a crash has stopped. Only the rules, an admin, or
---idle end a match.
+these matches, and with those that a crash has stopped. Only the rules, an admin,
+--abandoned or --idle end a match.
 
 Tokens carry the rights of clients. They are a list in a file (--tokens) or in the
 environment (` + tokensEnv + `), with a line "ROLE SEAT NAME MATCH TOKEN" for each, where
@@ -53,7 +53,7 @@ Release builds embed it. --web=false works without both.`,
 			&cli.StringFlag{Name: "from", Usage: "begin the matches in the state of a replay after a tick: `REPLAY[@TICK]`, or a time such as @20m; without either, after the last tick; they have the settings and the configuration of the replay"},
 			&cli.StringSliceFlag{Name: "seat", Usage: "with --from: keep a seat for the player with this name or subject in the tokens, as `SEAT=NAME`, whatever seat the token has; repeat the flag for several seats"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "seats of a match"},
-			configFlag, unitsFlag,
+			configFlag, unitsFlag, scenarioFlag,
 			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second, 1 to 1000"},
 			&cli.UintFlag{Name: "tick-ms", Usage: "`MS` from one tick to the next, 1 to 60000, for games slower than --tick-rate allows or with an exact period"},
 			&cli.Uint64Flag{Name: "seed", Usage: "seed of the first match; each further match has the next one; 0: each match draws its own"},
@@ -79,9 +79,12 @@ Release builds embed it. --web=false works without both.`,
 			&cli.Uint64Flag{Name: "match-disk", Value: 4 << 30, Usage: "bytes of a match's replay, and again of its desync bundles; the match ends when its replay reaches them; 0: no limit"},
 			&cli.Uint64Flag{Name: "disk-reserve", Value: 64 << 20, Usage: "free bytes of the disk below which /readyz fails and no match is created over HTTP; 0: none"},
 			&cli.UintFlag{Name: "bots", Usage: "give the last `N` seats of each match to bots"},
+			botFlag,
 			&cli.StringFlag{Name: "start", Value: defaultStart, Usage: "when a match begins: now, N as soon as N players are there, ready as soon as each seat has a player and all are ready, or ready:N as soon as at least N are there and all of them are ready; an admin begins it at any time"},
 			&cli.DurationFlag{Name: "countdown", Value: defaultCountdown, Usage: "with --start ready: `TIME` from when all players are ready to the first tick"},
 			&cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take the seat of a player who is lost and does not come back in `TIME` over"},
+			&cli.DurationFlag{Name: "abandoned", Value: defaultAbandoned, Usage: "end a match that all its players have left for good for `TIME`; 0: never"},
+			&cli.DurationFlag{Name: "linger", Value: 15 * time.Second, Usage: "when the rules have ended a match, give players who are away `TIME` to come back and see its end"},
 			&cli.BoolFlag{Name: "substitutes", Usage: "let a bot play for each player whose seat is taken over, until the player is back"},
 			&cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never"},
 			&cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do then besides: report for nothing, takeover to end the connection and take the seat over, or remove to give it up; for both the player is warned 30 s before"},
@@ -206,7 +209,7 @@ func serve(c *cli.Context) error {
 	stopped.start(c, s, o.Log, specs)
 	public = beside.Handler(public)
 	if c.Bool("web") {
-		public = aroundPage(g.pageOver(c.Context, public, o.Log), public)
+		public = aroundPage(g.pageOver(c, public, o.Log), public)
 	}
 	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)

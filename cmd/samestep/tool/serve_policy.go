@@ -26,6 +26,7 @@ type matchPolicy struct {
 	ctx     context.Context
 	flags   *cli.Context
 	game    *playable
+	bot     string        // the name of the game's bots, "" for the usual ones
 	players uint8         // of a match whose request does not say how many
 	idle    time.Duration // ends a match with only bots; negative: never
 
@@ -39,18 +40,27 @@ type matchPolicy struct {
 	countdown      time.Duration
 }
 
+// defaultAbandoned is how long a match goes on that all its players have left.
+const defaultAbandoned = 30 * time.Second
+
 func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
+	g, err := g.againstBots(c)
+	if err != nil {
+		return nil, err
+	}
 	p := &matchPolicy{
-		ctx: c.Context, flags: c, game: g, players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
+		ctx: c.Context, flags: c, game: g, bot: c.String(botFlag.Name), players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
 		host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
 			MaxSpectators: int(c.Uint("max-spectators")), Grace: lockstep.Time(c.Duration("grace").Microseconds()),
+			Abandoned: lockstep.Time(c.Duration("abandoned").Microseconds()), EndLinger: lockstep.Time(c.Duration("linger").Microseconds()),
 			Wait: host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
 			Slow: host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
 		},
 	}
 	if err := cmp.Or(between(c, "share", time.Millisecond, time.Minute), between(c, "countdown", 0, maxCountdown),
-		between(c, "inactive", 0, 24*time.Hour), between(c, "grace", time.Millisecond, 24*time.Hour)); err != nil {
+		between(c, "inactive", 0, 24*time.Hour), between(c, "grace", time.Millisecond, 24*time.Hour),
+		between(c, "abandoned", 0, 24*time.Hour), between(c, "linger", time.Millisecond, time.Hour)); err != nil {
 		return nil, err
 	}
 	share := int(c.Duration("share").Microseconds())
@@ -96,6 +106,7 @@ func (p *matchPolicy) setStart(text string, start host.StartPolicy, countdown ti
 
 // A requestedPolicy has the policies that a request for a match may set. "" and nil are those of the server.
 type requestedPolicy struct {
+	Bot         string `json:"bot"`       // see NamedBot
 	Start       string `json:"start"`     // see parseStart
 	Countdown   string `json:"countdown"` // such as 5s
 	Substitutes *bool  `json:"substitutes"`
@@ -123,6 +134,12 @@ func (p *matchPolicy) applyFlags(c *cli.Context, specs []server.MatchSpec) error
 func (p *matchPolicy) applyTo(spec *server.MatchSpec, r *requestedPolicy, bots uint8) error {
 	text, start, countdown := p.start, p.host.Start, p.countdown
 	var err error
+	if r.Bot != "" {
+		if p.game, err = p.game.against(r.Bot); err != nil {
+			return err
+		}
+		p.bot = r.Bot
+	}
 	if r.Start != "" {
 		text = r.Start
 		if start, err = parseStart(text); err != nil {
@@ -167,10 +184,14 @@ func (p *matchPolicy) setInactive(c *cli.Context) error {
 	return nil
 }
 
-// of returns the same policy for the matches of another game.
+// of returns the same policy for the matches of another game, with its usual bots if it has none of that name.
 func (p *matchPolicy) of(g *playable) *matchPolicy {
 	other := *p
-	other.game = g
+	with, err := g.against(p.bot)
+	if err != nil {
+		with, other.bot = g, ""
+	}
+	other.game = with
 	return &other
 }
 
@@ -208,12 +229,15 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 // creation.
 var policyFlags = []string{
 	"spectator-delay", "anonymous-spectators", "max-spectators", "relay", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
-	"grace", "inactive", "inactive-then",
+	"grace", "abandoned", "linger", "inactive", "inactive-then",
 }
 
 // recorded returns the policies of a match as flags, of those that are not the default.
 func (p *matchPolicy) recorded(bots uint) string {
 	text := []string{fmt.Sprintf("--bots=%d", bots)}
+	if p.bot != "" {
+		text = append(text, "--bot="+p.bot)
+	}
 	if p.start != defaultStart {
 		text = append(text, "--start="+p.start)
 	}
@@ -244,7 +268,7 @@ func (p *matchPolicy) restore(spec *server.MatchSpec, recorded string) error {
 		}
 	}
 	args := strings.Fields(recorded)
-	for _, name := range append(policyFlags, "bots", "start", "countdown", "substitutes") {
+	for _, name := range append(policyFlags, "bots", "bot", "start", "countdown", "substitutes") {
 		if p.flags.IsSet(name) {
 			args = append(args, fmt.Sprintf("--%s=%v", name, p.flags.Value(name)))
 		}

@@ -125,7 +125,8 @@ func TestLateJoin(t *testing.T) {
 	s.until("three seconds of the match", func(w *skirmish.World) bool { return w.Match.Tick > 60 })
 	second := browser.Open(t, s.URL+"/#/")
 	second.Shown("#lobby .cards", "arena")
-	second.Click(`#lobby .cards button:not(.main)`)
+	second.Until(`!document.querySelector("#lobby .cards button").checkVisibility()`) // all seats are taken
+	second.Click(`#lobby .cards button:last-child`)
 	second.Until(live)
 	second.Agree(2)
 	first.Agree(2)
@@ -253,6 +254,7 @@ func TestBeginMatch(t *testing.T) {
 	s := newStage(t, setup{})
 	b := browser.Open(t, s.URL, "403")
 	b.Click("#lobby summary")
+	b.Shown(".config", "Crystals")
 	b.Do(chromedp.SetValue(chromedp.CSS(`[name="name"]`), "second"))
 	browser.Value[bool](b, `(() => {
 		const units = document.querySelector('[name="units"]'), label = (name) => [...document.querySelectorAll(".config label")].find((e) => e.firstChild.textContent === name);
@@ -266,12 +268,14 @@ func TestBeginMatch(t *testing.T) {
 	b.Shown(`#lobby [role="alert"]`, "only an admin can create a match")
 	b.Do(chromedp.SetValue(chromedp.CSS(`[name="token"]`), "token-of-the-admin"))
 	b.Click(`#lobby form [type="submit"]`)
-	b.Shown("#lobby .cards", "second")
+	b.Until(live + ` && page.state.net.seat === 0 && location.hash === "#/play/second"`) // with the token that the server has drawn
 	config := skirmish.Sized(2, 60)
 	config.Crystals = 1234
 	if got, err := game.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(2), &config); err != nil || !bytes.Equal(s.Config("second"), got.Config) {
 		t.Errorf("the configuration is not %+v; %v", config, err)
 	}
+	b.Visit("#/")
+	b.Shown("#lobby .cards", "Rejoin")
 	b.Shot("lobby")
 	b.Dark(true)
 	b.Do(chromedp.EmulateViewport(820, 1180, chromedp.EmulateTouch))

@@ -14,5 +14,5 @@ func TestMain(m *testing.M) { browser.Main(m) }
 func TestPageLoads(t *testing.T) {
 	s := newStage(t, setup{})
 	b := browser.Open(t, s.URL)
-	b.Until(`document.getElementById("loading").hidden`)
+	b.Until(`globalThis.samestep && document.getElementById("loading").hidden`)
 }

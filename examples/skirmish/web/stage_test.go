@@ -19,6 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/page"
+	pageprogram "github.com/seed-49bee653/samestep/page/program"
 )
 
 // programs are the sources of the page's WebAssembly.
@@ -30,7 +31,8 @@ var program = sync.OnceValues(func() (*site.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return site.New(web.Page(), page.Parts(), files)
+	list := pageprogram.List(pageprogram.Game{Game: game, Sized: func(uint8, uint16) any { return nil }})
+	return site.NewWith(map[string][]byte{"games.json": list}, web.Page(), page.Parts(), files)
 })
 
 // A stage is a server with the page and a match of skirmish.
@@ -42,7 +44,9 @@ type setup struct {
 	units      uint16
 	checkEvery uint16
 	host       host.Options
+	guests     bool
 	rules      func(*lockstep.Rules[skirmish.World, skirmish.Config])
+	site       func() (*site.Site, error) // nil for the page
 }
 
 var game = lockstep.MustGame(skirmish.Rules())
@@ -58,6 +62,9 @@ func newStage(t *testing.T, x setup) *stage {
 	if x.checkEvery == 0 {
 		x.checkEvery = 5
 	}
+	if x.site == nil {
+		x.site = program
+	}
 	g := game
 	if x.rules != nil {
 		rules := skirmish.Rules()
@@ -69,7 +76,7 @@ func newStage(t *testing.T, x setup) *stage {
 	settings.CheckEvery = x.checkEvery
 	config := skirmish.Defaults(x.players, x.units)
 	return &stage{browser.NewStage(t, browser.StageOptions{
-		Site: program, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, Host: x.host, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
+		Site: x.site, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, Host: x.host, Guests: x.guests, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
 			c := skirmish.Sized(int(players), int(cmp.Or(units, 400)))
 			return &c
 		}),

@@ -10,10 +10,10 @@
 //
 // scene, play, live and screen are plain Go, and tested without a browser. The page needs two more files:
 //
-//	skirmish.wasm   go build -trimpath -ldflags "-s -w" ./examples/skirmish/web/wasm
+//	skirmish.wasm   go build -tags samestep_page -trimpath -ldflags "-s -w" ./examples/skirmish/web/wasm
 //	wasm_exec.js    from lib/wasm of the Go that built it
 //
-// and what all pages need (see [page.Parts]). The fragment of the address selects the screen, as on all pages.
+// and what all pages need (see [page.Parts]). page/backdrop.ssr is the battle behind the title: TestBackdrop writes it again. The fragment of the address selects the screen, as on all pages.
 package web
 
 import (

@@ -105,7 +105,7 @@ var imports = []importRow{
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
 	{pattern: "page/canvas", own: []string{"fixed"}},
-	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", chromedp})},
+	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "lockstep/local", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", chromedp})},
 
 	{pattern: "internal/testing/attack", own: live, modules: []string{websocket}, tests: games},
 	{pattern: "internal/testing/browser", own: slices.Concat(shell, []string{"internal/site", "internal/testing/testenv"}), modules: []string{chromedp}},
@@ -114,7 +114,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/conformance", tests: slices.Concat(shell, []string{xxhash})},
 	{pattern: "internal/decimal"},
 	{pattern: "internal/files"},
-	{pattern: "internal/words", modules: []string{humanize}},
+	{pattern: "internal/words", tests: []string{humanize}},
 	{pattern: "internal/testing/simulate", own: slices.Concat(log, live, []string{"lockstep/cluster/ownership"}), modules: []string{xxhash}},
 	{pattern: "internal/testing/mutants/...", own: []string{"internal/testing/simulate", "lockstep"}, tests: []string{"internal/testing/mutants"}},
 	{pattern: "internal/ring", own: []string{"lockstep/protocol", "lockstep/record"}},

@@ -47,6 +47,7 @@ type StageOptions struct {
 	Site     func() (*site.Site, error)
 	Match    server.MatchSpec // without a name
 	Host     host.Options
+	Guests   bool                                      // everybody gets a seat, and no token of the list is known
 	NewMatch func(io.Reader) (server.MatchSpec, error) // see [server.Options]
 }
 
@@ -98,8 +99,12 @@ func NewStage(t *testing.T, o StageOptions) *Stage {
 	}
 	s := &Stage{T: t, Dir: t.TempDir(), conns: make(map[net.Conn]bool)}
 	o.Host.AnonymousSpectators = true
+	var authorizer server.Authorizer = tokens
+	if o.Guests {
+		authorizer = server.Guests{}
+	}
 	if s.Server, err = server.New(server.Options{
-		Authorizer: tokens, Host: o.Host, Dir: s.Dir, Replays: true, Log: slog.New(slog.DiscardHandler), NewMatch: o.NewMatch,
+		Authorizer: authorizer, Host: o.Host, Dir: s.Dir, Replays: true, Log: slog.New(slog.DiscardHandler), NewMatch: o.NewMatch,
 	}); err != nil {
 		t.Fatal(err)
 	}

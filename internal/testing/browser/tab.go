@@ -12,7 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -123,6 +127,28 @@ func (b *Tab) Text() string {
 	return text
 }
 
+// Slow limits the network of the page, in Mbit a second and milliseconds.
+func (b *Tab) Slow(megabits, latencyMS float64) {
+	b.T.Helper()
+	if _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); err != nil {
+		b.T.Fatal(err)
+	}
+	throughput := megabits * 1e6 / 8
+	if _, err := chromedp.Call(b.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Latency: latencyMS, DownloadThroughput: throughput, UploadThroughput: throughput}},
+	}); err != nil {
+		b.T.Fatal(err)
+	}
+}
+
+// Before runs a script at the beginning of every page that is loaded from now on.
+func (b *Tab) Before(script string) {
+	b.T.Helper()
+	if _, err := chromedp.Call(b.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
+		b.T.Fatal(err)
+	}
+}
+
 // Click clicks the element of a CSS selector with the mouse.
 func (b *Tab) Click(selector string) {
 	b.T.Helper()
@@ -162,4 +188,13 @@ func (b *Tab) Shot(name string) {
 	if err := os.WriteFile(path, picture, 0o666); err != nil {
 		b.T.Error(err)
 	}
+}
+
+// Heap returns the bytes of the page's heap after a garbage collection.
+func (b *Tab) Heap() float64 {
+	b.T.Helper()
+	if _, err := chromedp.Call(b.ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
+		b.T.Fatal(err)
+	}
+	return Value[float64](b, "performance.memory.usedJSHeapSize")
 }

@@ -24,9 +24,26 @@ type Game struct {
 
 // Join begins to play or watch the match at a WebSocket URL. Status reports the progress.
 func Join(ctx context.Context, url, token string) *Game {
-	g := &Game{player: play.New(lockstep.System)}
+	g := newGame()
+	g.begin(func(o live.Options) (*live.Match, error) { return live.Join(ctx, url, token, rules(), o), nil })
+	return g
+}
+
+// Play begins a match without a server, in which the user has seat 0. The error is that of the game.
+func Play(solo live.Solo) (*Game, error) {
+	g := newGame()
+	return g, g.begin(func(o live.Options) (*live.Match, error) { return live.Play(rules(), solo, o) })
+}
+
+func rules() *lockstep.Game { return lockstep.MustGame(skirmish.Rules()) }
+
+func newGame() *Game { return &Game{player: play.New(lockstep.System)} }
+
+// begin begins the match that start returns.
+func (g *Game) begin(start func(live.Options) (*live.Match, error)) (err error) {
 	made := make(chan struct{}) // the session's goroutine waits for the match
-	g.match = live.Join(ctx, url, token, lockstep.MustGame(skirmish.Rules()), live.Options{
+	defer close(made)
+	g.match, err = start(live.Options{
 		Handle: func(_ *player.Client, event any) { g.handle(event) },
 		Observe: func(c *player.Client, event any) {
 			<-made
@@ -37,8 +54,7 @@ func Join(ctx context.Context, url, token string) *Game {
 		},
 		Words: play.Words,
 	})
-	close(made)
-	return g
+	return err
 }
 
 // handle processes an event of the session.
@@ -120,6 +136,7 @@ func (g *Game) Frame(dst []byte, s Screen) []byte {
 		}
 		view := p.View()
 		view.Team, view.Player, view.Selected, view.Dots = p.Team(w), uint8(p.Seat), p.Selected(), s.Dots
+		view.Seated = p.Seat != lockstep.System
 		view.Ways, view.Effects, view.Now = true, &g.effects, uint32(c.Tick())
 		if kind, at, fits := p.Ghost(w, s.PointerX, s.PointerY); kind != 0 {
 			const shift = 32 - scene.PlaceBits
@@ -155,6 +172,12 @@ func (g *Game) Close() { g.match.Close() }
 
 // Cut drops the connection, to demonstrate reconnecting.
 func (g *Game) Cut() { g.match.Cut() }
+
+// Replay returns the replay up to now of a match without a server, or nil.
+func (g *Game) Replay() []byte { return g.match.Replay() }
+
+// Retry connects at once, if the connection is lost.
+func (g *Game) Retry() { g.match.Retry() }
 
 // Done is closed when the session has ended.
 func (g *Game) Done() <-chan struct{} { return g.match.Done() }

@@ -1,12 +1,15 @@
 // The screen of a live match: the map, and the panels around it.
 
-import { el } from "./dom.js";
+import { el, recall } from "./dom.js";
 import { tokenFor, tokenToWatch, forget } from "./token.js";
 import { Renderer } from "./renderer.js";
 import { Input } from "./input.js";
 import { Minimap } from "./minimap.js";
 import { Hud } from "./hud.js";
-import { socketOf, listed } from "./match.js";
+import { socketOf, listed, seated } from "./match.js";
+import { Rename } from "./rename.js";
+import { countdown } from "./countdown.js";
+import { t } from "./text.js";
 
 const statusMS = 150;
 const dotsMS = 200;
@@ -23,11 +26,13 @@ export class Game {
     this.cross = el("div", { class: "cross", hidden: true });
     this.small = el("canvas", { class: "minimap", "aria-label": "Minimap" });
     this.hud = new Hud(this.small, { chat: () => this.hud.write(), map: this.moving });
+    this.rename = new Rename();
+    this.hud.top.querySelector(".menu").prepend(this.rename.element);
     root.append(this.ground, this.moving, this.box, this.cross, this.hud.element);
     this.renderer = new Renderer(this.ground, this.moving, program);
     this.minimap = new Minimap(this.small, (x, y) => samestep.lookAt(Math.round(x * 65535), Math.round(y * 65535)));
     this.input = new Input(this.moving, {
-      box: (...corners) => this.#box(...corners), mark: (x, y) => this.#mark(x, y), chat: () => this.hud.write(),
+      box: (...corners) => this.#box(...corners), chat: () => this.hud.write(),
     });
     new ResizeObserver(() => this.#resize()).observe(root);
     const bars = new ResizeObserver(() => this.#cover());
@@ -37,13 +42,31 @@ export class Game {
 
   // show joins a match to play or to watch it, with the token in the address, or else the one that the lobby remembers.
   show(name, query, watch = false) {
-    this.root.hidden = false;
-    document.title = `${name} · Skirmish`;
     const token = this.token = (watch ? tokenToWatch : tokenFor)(name, query.get("token"));
     if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
+    this.#begin(name, watch);
+    this.rename.begin(watch ? "" : token);
+    this.#join(name, token);
+  }
+
+  // solo plays a match without a server, after a countdown.
+  async solo() {
+    const visit = (this.visit = {});
+    this.token = "";
+    this.#begin(t("Your match"), false);
+    this.rename.begin("");
+    await countdown(this.root, () => this.visit === visit);
+    if (this.visit !== visit) return; // the user has left
+    const problem = samestep.solo(recall("name") || t("you"), crypto.getRandomValues(new Uint32Array(1))[0] || 1);
+    if (problem) this.hud.fail(problem, false);
+  }
+
+  // #begin shows a match from its beginning.
+  #begin(name, watch) {
+    this.root.hidden = false;
+    document.title = `${name} · Skirmish`;
     this.renderer.reset();
     this.hud.begin(name, watch);
-    this.#join(name, token);
     this.#resize();
     this.moving.focus();
     this.state = null;
@@ -61,6 +84,7 @@ export class Game {
       this.hud.fail("There is no such match on this server.", false);
       return;
     }
+    this.hud.link.keep(found.grace_ms);
     samestep.join(socketOf(name), token);
   }
 
@@ -106,6 +130,7 @@ export class Game {
     if (!json) return;
     this.state = JSON.parse(json);
     if (this.state.link.refused) this.token = forget(this.hud.name, this.token);
+    seated(this.hud.name, this.state);
     this.hud.update(this.state, this.renderer);
   }
 
@@ -115,15 +140,6 @@ export class Game {
     Object.assign(this.box.style, {
       left: `${Math.min(x0, x1)}px`, top: `${Math.min(y0, y1)}px`, width: `${Math.abs(x1 - x0)}px`, height: `${Math.abs(y1 - y0)}px`,
     });
-  }
-
-  // #mark briefly shows the target of an order.
-  #mark(x, y) {
-    if (!this.state?.panel?.chosen?.length || this.state.net.seat < 0) return;
-    const mark = el("div", { class: "mark" });
-    Object.assign(mark.style, { left: `${x}px`, top: `${y}px` });
-    mark.addEventListener("animationend", () => mark.remove());
-    this.root.append(mark);
   }
 }
 

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 
+	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/live"
+	"github.com/seed-49bee653/samestep/lockstep"
+	pagelive "github.com/seed-49bee653/samestep/page/live"
 	"github.com/seed-49bee653/samestep/page/program"
 )
 
-// game is the match that the page plays or watches, or nil.
-var game *live.Game
+// game is the match that the page plays or watches, or nil. solo is the last one without a server, or nil.
+var game, solo *live.Game
 
 // addLive adds the functions of live matches.
 func addLive(f program.Functions) {
@@ -16,6 +19,26 @@ func addLive(f program.Functions) {
 		leave(false)
 		game = live.Join(context.Background(), a[0].String(), a[1].String())
 		return nil
+	}
+	f["solo"] = func(a program.Arguments) any { // name, seed; "" or why not
+		leave(false)
+		seed, config := uint64(a.Int(1)), skirmish.Opening(2)
+		g, err := live.Play(pagelive.Solo{
+			Name: a[0].String(), Config: &config, Seed: seed, Bots: []lockstep.Bot{nil, skirmish.Normal.NewPlayer(1, seed)},
+		})
+		if err != nil {
+			return err.Error()
+		}
+		game, solo = g, g
+		return ""
+	}
+	f["soloReplay"] = func(a program.Arguments) any { // array
+		return program.Fill(a[0], func(dst []byte) []byte {
+			if solo == nil {
+				return dst
+			}
+			return append(dst, solo.Replay()...)
+		})
 	}
 	f["leave"] = func(a program.Arguments) any { leave(a[0].Bool()); return nil } // for good?
 	f.When(func() bool { return game != nil }, program.Functions{
@@ -42,6 +65,7 @@ func addLive(f program.Functions) {
 		"ready":   func(a program.Arguments) any { game.SetReady(a[0].Bool()); return nil },
 		"corrupt": func(program.Arguments) any { game.Corrupt(); return nil },
 		"cut":     func(program.Arguments) any { game.Cut(); return nil },
+		"retry":   func(program.Arguments) any { game.Retry(); return nil },
 	})
 }
 
