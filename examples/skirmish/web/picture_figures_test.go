@@ -150,7 +150,7 @@ func TestLongTasks(t *testing.T) {
 	b.Agree(5)
 	browser.Value[bool](b, `globalThis.tasks = [], new PerformanceObserver((list) => {
 		for (const e of list.getEntries()) tasks.push(e.duration);
-	}).observe({ type: "longtask" }), samestep.key("KeyF", false, false), true`)
+	}).observe({ type: "longtask" }), samestep.drag(0, 0, 1280, 800, false), true`)
 	for i := range 40 {
 		browser.Value[bool](b, fmt.Sprintf("samestep.act(%d, 300, false), true", 200+20*i))
 		time.Sleep(500 * time.Millisecond)

@@ -115,13 +115,19 @@ func TestColoursAreChosen(t *testing.T) {
 	}
 }
 
-// The picture of thousands of units that the page makes itself is like the one that the browser draws.
+// The picture of thousands of units that the page makes itself is like the one that the browser draws. The target of an order is
+// marked on the map, in the colour of the order.
 func TestBothPensDrawAlike(t *testing.T) {
 	s := newStage(t, setup{units: 400})
 	b := browser.Open(t, s.URL+"/#/play/arena?token=token-of-player-0", "Multiple readback operations")
 	b.Until(live)
 	browser.Value[bool](b, `samestep.zoom(1, 640, 400), true`)
 	b.Until(`page.renderer.frame.cell < 12`)
+	browser.Value[bool](b, `samestep.drag(0, 0, 1280, 800, false), samestep.act(600, 300, false), true`)
+	b.Until(`(() => {
+		const { words, effects } = page.renderer.frame;
+		for (let i = effects.start; i < effects.end; i += 5) if ((words[i] & 255) === 10) return true; // scene.Moved
+	})()`)
 	const differing = `(() => {
 		const { renderer } = page, { width, height } = renderer.layers.moving.canvas, { frame, brush, press } = renderer;
 		const words = frame.words.slice(), still = (bytes) => (bytes.set(new Uint8Array(words.buffer)), words.byteLength), { source } = renderer;

@@ -54,9 +54,20 @@ export class Ground {
         const wide = Math.min(cells, this.size - i * cells), high = Math.min(cells, this.size - j * cells); // the map may end within the tile
         const w = Math.round(x + (i * cells + wide) * k) - x0, h = Math.round(y + (j * cells + high) * k) - y0;
         if (tile) c.drawImage(tile, 0, 0, wide * cell, high * cell, x0, y0, w, h);
-        else c.drawImage(this.small, i * cells, j * cells, wide, high, x0, y0, w, h);
+        else this.#drawCoarse(c, cell, i * cells, j * cells, wide, high, x0, y0, w, h);
       }
     }
+  }
+
+  // #drawCoarse draws a part of the map, in cells, from a tile with fewer pixels, or from the small picture.
+  #drawCoarse(c, cell, left, top, wide, high, ...to) {
+    for (let k = cell / 2; k >= fine[0]; k /= 2) {
+      const cells = side / k, i = Math.floor(left / cells), j = Math.floor(top / cells), tile = this.#tiles.get((k * 256 + j) * 256 + i);
+      if (!tile) continue;
+      c.drawImage(tile, (left - i * cells) * k, (top - j * cells) * k, wide * k, high * k, ...to);
+      return;
+    }
+    c.drawImage(this.small, left, top, wide, high, ...to);
   }
 
   // #tile returns a tile, or asks for it.
