@@ -107,12 +107,12 @@ func TestBalance(t *testing.T) {
 			for _, row := range []struct {
 				a, b  Strength
 				least int // wins of a, per cent
-			}{{Normal, Normal, 30}, {Hard, Normal, 75}, {Normal, Easy, 80}} {
+			}{{Normal, Normal, 25}, {Hard, Normal, 65}, {Normal, Easy, 80}} {
 				sum := hold(t, config, row.a, row.b, 50)
 				if sum.endless > 0 || sum.wins*100 < row.least*sum.matches {
 					t.Errorf("%v against %v: got %+v, want an end of each, and at least %d %% won", row.a, row.b, sum, row.least)
 				}
-				if row.a == row.b && (sum.first*100 < 30*sum.matches || sum.first*100 > 70*sum.matches) {
+				if row.a == row.b && (sum.first*100 < 20*sum.matches || sum.first*100 > 80*sum.matches) {
 					t.Errorf("the first seat wins %d of %d", sum.first, sum.matches)
 				}
 			}

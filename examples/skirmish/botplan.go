@@ -7,6 +7,7 @@ const (
 	impatience = 200   // ticks of waiting that make the next attack smaller by a unit
 	largest    = 36    // units for which an attack waits, at most
 	finale     = 18000 // tick from which no attack turns back
+	surrenders = 24000 // tick from which a bot without an army gives up
 )
 
 func (p *plan) begin(w *World, v *view, s *style) {
@@ -22,6 +23,16 @@ func (b *Bot) listed(w *World, chosen func(*Unit) bool) Who {
 		}
 	}
 	return Who{Units: b.command.members}
+}
+
+// beaten reports whether there is no hope left in a match that began small: no army, late in the match, or before that no base
+// and no crystals for one.
+func (b *Bot) beaten(w *World) bool {
+	p, v, tick := &b.plan, &b.view, w.Match.Tick
+	if !p.small || v.army > 2 {
+		return false
+	}
+	return tick > surrenders || tick > surrenders/2 && len(v.bases) == 0 && w.Players[b.player].Crystals < Base.Traits().Cost
 }
 
 // protect sends those units of the army to an enemy near a building who are not far away.
@@ -107,7 +118,7 @@ func (b *Bot) advance(w *World) bool {
 		p.wave = min(p.wave+b.style.growth, largest)
 	case tick < p.ordered+60:
 		return false
-	case v.army < 3 && tick < finale: // the attack has failed
+	case v.army < 3: // the attack has failed
 		p.out, p.since = false, tick
 		return false
 	}
@@ -118,7 +129,9 @@ func (b *Bot) advance(w *World) bool {
 	}
 	p.ordered = tick
 	if target := b.nearestTarget(w, at); target >= 0 {
-		if who := b.listed(w, func(u *Unit) bool { return u.Target == 0 }); len(who.Units) > 0 {
+		far := func(u *Unit) bool { return distance2(u.Pos, at) > square(20*fixed.One) }
+		late := len(b.listed(w, far).Units) // they follow together, not one by one
+		if who := b.listed(w, func(u *Unit) bool { return u.Target == 0 && (late >= 5 || !far(u)) }); len(who.Units) > 0 {
 			return b.attackTo(who, w.Units[target].Pos)
 		}
 		return false
