@@ -20,6 +20,7 @@ type Game struct {
 	player  *play.Player
 	painter scene.Painter
 	effects scene.Effects
+	events  events
 }
 
 // Join begins to play or watch the match at a WebSocket URL. Status reports the progress.
@@ -30,7 +31,9 @@ func Join(ctx context.Context, url, token string) *Game {
 		Handle: func(_ *player.Client, event any) { g.handle(event) },
 		Observe: func(c *player.Client, event any) {
 			<-made
-			g.effects.Observe(lockstep.World[skirmish.World](c.Simulation()), event)
+			w := lockstep.World[skirmish.World](c.Simulation())
+			g.effects.Observe(w, event)
+			g.events.observe(w, g.player, event)
 			if sort, player, text := lineOf(event, g.player.Seat); text != "" {
 				g.match.Tell(sort, player, text)
 			}
