@@ -112,10 +112,10 @@ func (s *Session) dial(ctx context.Context, url string, synced bool) (*socket, e
 func (s *Session) connected(d dialed) {
 	s.dialing = nil
 	if d.err != nil {
-		s.client.Disconnected(s.now(), &dialError{d.err})
-		s.handle()
+		s.lose(&dialError{d.err})
 		return
 	}
+	s.retry = false
 	if s.client.Stage() != player.StageDialing {
 		d.socket.abort()
 		return

@@ -36,6 +36,7 @@ type Session struct {
 	dialing chan dialed
 	slice   timeslice
 	cancel  context.CancelFunc // of the attempt
+	retry   bool               // as soon as this attempt or connection has ended
 	stagger time.Duration      // by which the next attempt is late, so that not all clients of a server come at once
 	sampled lockstep.Tick
 	closed  bool  // by Close
@@ -148,6 +149,24 @@ func (s *Session) Submit(value any) (seq lockstep.Sequence, err error) {
 func (s *Session) Close() {
 	s.Do(func(*player.Client) { s.closed = true })
 	<-s.done
+}
+
+// Retry connects at once if the connection is lost, or nothing comes through it: the user asks for it, or the network is
+// back. See [player.Client.Retry].
+func (s *Session) Retry() error {
+	return s.Do(func(c *player.Client) {
+		s.stagger = 0
+		switch {
+		case s.dialing != nil:
+			s.retry = true // the present attempt may hang
+			s.cancel()
+		case s.link != nil && c.Held().Reason == player.LinkStalled:
+			s.link.socket.abort()
+			s.retry = true
+		default:
+			c.Retry()
+		}
+	})
 }
 
 // Cut aborts the present connection, for tests and demonstrations.
@@ -277,7 +296,16 @@ func (s *Session) act(ctx context.Context) {
 func (s *Session) drop(err error) {
 	s.link.close()
 	s.last, s.link = s.link, nil
+	s.lose(err)
+}
+
+// lose tells the client that there is no connection.
+func (s *Session) lose(err error) {
 	s.client.Disconnected(s.now(), err)
+	if s.retry {
+		s.retry = false
+		s.client.Retry()
+	}
 	s.handle()
 }
 

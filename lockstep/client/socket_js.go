@@ -25,11 +25,17 @@ const (
 	maxBuffered = 1 << 20
 
 	bufferedTime = 20 * time.Millisecond // from one look at them to the next
+
+	abnormal = 1006 // the code of a socket that ended without a close (RFC 6455, section 7.4.1)
 )
 
 var (
 	// errNoWebSocket: a JavaScript engine without sockets, such as an old Node.
 	errNoWebSocket = errors.New("client: there is no WebSocket here")
+
+	// A browser says no more than the code.
+	errUnreachable = errors.New("the server cannot be reached")
+	errBroken      = errors.New("the connection is broken")
 
 	errAborted = errors.New("the connection was cut here")
 	errQueued  = errors.New("the server sends more than is read")
@@ -94,12 +100,27 @@ func (s *socket) listen() {
 	on("open", func(js.Value) { close(s.opened) })
 	on("message", func(e js.Value) { s.arrived(e.Get("data")) })
 	on("close", func(e js.Value) {
-		err := fmt.Errorf("closed with code %d", e.Get("code").Int())
+		code := e.Get("code").Int()
+		err := fmt.Errorf("closed with code %d", code)
+		if code == abnormal {
+			if err = errUnreachable; s.isOpen() {
+				err = errBroken
+			}
+		}
 		if reason := e.Get("reason").String(); reason != "" {
 			err = fmt.Errorf("%w: %s", err, reason)
 		}
 		s.end(err)
 	})
+}
+
+func (s *socket) isOpen() bool {
+	select {
+	case <-s.opened:
+		return true
+	default:
+		return false
+	}
 }
 
 // arrived queues a message.

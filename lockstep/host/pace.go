@@ -212,10 +212,23 @@ func (h *Host) waitsForSlow(dt lockstep.Time) bool {
 		}
 		if p.waited < h.options.Wait.Bound {
 			s.pace.asks = max(dt, 1) // at least 1, so that a used-up account stays used up
-			x.slow, x.until = append(x.slow, lockstep.Player(i)), max(x.until, h.now+h.options.Wait.Bound-p.waited)
+			x.slow, x.until = append(x.slow, lockstep.Player(i)), max(x.until, h.now+min(h.options.Wait.Bound-p.waited, h.patience(s)))
 		}
 	}
 	return h.lose(0, paceWaits) > 0
+}
+
+// patience returns how long the match can wait for a seat's player before Rates.Pace is used up.
+func (h *Host) patience(s *hostSeat) lockstep.Time {
+	if players := h.players(); players == 0 || players == 1 && s.want == here {
+		return h.options.Wait.Bound // there is no other player, see lose
+	}
+	a := h.accountOf(s)
+	if a.pace.spent {
+		return 0
+	}
+	rate := h.options.Rates.Pace
+	return lockstep.Time(min(a.used[paceBudget].Room(h.now, rate), h.pace.all.used[paceBudget].Room(h.now, rate.times(matchPace))))
 }
 
 // behind reports whether a WaitPolicy makes the match wait for a seat's player.

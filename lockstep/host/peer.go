@@ -67,6 +67,8 @@ type peer struct {
 	rtt      lockstep.Time // smoothed round trip; 0 if unknown
 	jitter   lockstep.Time // its mean deviation
 
+	measurements int // of the round trip, since it was live
+
 	errorAt  lockstep.Time // when the next error about a limit may be sent
 	inquiry  *inquiry      // for states of this peer, or nil
 	asked    bool          // to compute ticks again, on this connection
@@ -81,10 +83,15 @@ type peer struct {
 // streams reports whether the peer is sent records.
 func (p *peer) streams() bool { return p.state == CatchingUp || p.state == Live }
 
-// measured updates the round trip with a measurement, as TCP does (RFC 6298).
+// earlyMeasurements are those in which a client may be busy with its start, such as a page that draws for the first time.
+const earlyMeasurements = 2
+
+// measured updates the round trip with a measurement, as TCP does (RFC 6298). The least of the early ones is taken.
 func (p *peer) measured(rtt lockstep.Time) {
-	if p.rtt == 0 {
-		p.rtt, p.jitter = max(rtt, 1), rtt/2
+	if p.measurements++; p.measurements <= earlyMeasurements {
+		if p.rtt == 0 || rtt < p.rtt {
+			p.rtt, p.jitter = max(rtt, 1), rtt/2
+		}
 		return
 	}
 	off := rtt - p.rtt

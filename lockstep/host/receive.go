@@ -81,7 +81,9 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 		h.private(p, &h.message)
 	case protocol.KindPong:
 		if m.Nonce == p.nonce && p.pinged {
-			p.measured(h.now - p.pingSent)
+			if p.state == Live { // before, its client is busy with the state
+				p.measured(h.now - p.pingSent)
+			}
 			p.pinged = false
 		}
 	case protocol.KindChat:

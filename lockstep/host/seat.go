@@ -216,6 +216,9 @@ func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 	return err
 }
 
+// Grace returns for how long the seat of a lost player is kept, see Options.Grace.
+func (h *Host) Grace() lockstep.Time { return h.options.Grace }
+
 const notBack = "did not come back"
 
 // seatTime ends the grace period of a lost player.

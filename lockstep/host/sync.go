@@ -260,6 +260,9 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 		}
 		if h.lag(p) <= h.near() {
 			p.state = Live
+			if p.measurements == 0 {
+				p.pinged, p.pingAt = false, h.now // at the next call of Advance
+			}
 			h.awaitState(p, false)
 			h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 		}

@@ -19,9 +19,9 @@ type Wait struct {
 
 // Reasons of a Wait, besides those of a lobby, which are in package protocol, and of [Host.Hold].
 const (
-	WaitsPaused  = "a player has paused the match"
-	WaitsForSlow = "the match waits for players who are behind or away"
-	WaitsSlower  = "the match is slower for players whose machines are behind"
+	WaitsPaused  = protocol.HeldPaused
+	WaitsForSlow = protocol.HeldForSlow
+	WaitsSlower  = protocol.HeldSlower
 )
 
 // tellAfter is how long a wait lasts before the peers are told, and the least time between two changes of it, unless the

@@ -208,6 +208,16 @@ func (c *Client) retry(err error) {
 	c.tell(Retrying{c.backoff.attempt, c.now + at - c.clock})
 }
 
+// Retry makes the next attempt to connect due at once, as when the user asks for it or the network is back. The waits
+// begin anew after it. It does nothing while there is a connection, or none is wanted.
+func (c *Client) Retry() {
+	if c.link != linkWaiting {
+		return
+	}
+	c.backoff.attempt, c.backoff.since, c.dialAt = 1, c.clock, c.clock
+	c.tell(Retrying{c.backoff.attempt, c.now})
+}
+
 // finish ends the client.
 func (c *Client) finish() {
 	c.link = linkOver
@@ -264,7 +274,7 @@ func (c *Client) timers() {
 		}
 		c.noticeStall()
 		if c.link == linkUp && c.clock >= c.measure.pingAt {
-			c.measure.pingAt = c.clock + c.options.PingEvery
+			c.measure.next(c.clock, c.options.PingEvery)
 			c.out.ping = true
 		}
 	}

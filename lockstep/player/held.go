@@ -43,7 +43,11 @@ func (c *Client) Held() Held {
 	return c.held
 }
 
-func (c *Client) stall() Held { return Held{Reason: LinkStalled, Since: c.now - (c.clock - c.heard)} }
+// stall returns the Held of a silent server. It ends at the latest when the client hangs up.
+func (c *Client) stall() Held {
+	silent := c.clock - c.heard
+	return Held{Reason: LinkStalled, Since: c.now - silent, Until: c.now + max(0, c.options.Silence-silent)}
+}
 
 // hear notes that a message has come.
 func (c *Client) hear() {

@@ -171,7 +171,9 @@ func (c *Client) dispatch(m *protocol.Message) error {
 		c.out.pong, c.out.nonce = true, m.Nonce
 	case protocol.KindPong:
 		c.serverTick = max(c.serverTick, m.Tick)
-		c.measure.pong(c.clock, m.Nonce)
+		if !c.catchingUp {
+			c.measure.pong(c.clock, m.Nonce)
+		}
 	case protocol.KindError:
 		c.serverError(m)
 	case protocol.KindHeld:
@@ -212,6 +214,7 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 		c.tell(e)
 	}
 	if w.Resumed {
+		c.measure.begin(c.clock)
 		c.out.arrived, c.out.adopted = true, true // acknowledged even if nothing follows, as in a paused match
 		c.tell(StreamResumed{c.Tick()})
 	}

@@ -58,6 +58,7 @@ type measure struct {
 	sentAt    lockstep.Time // of the ping with that nonce
 	awaited   bool
 	roundTrip lockstep.Time
+	early     int // measurements that are left in which the program may be busy with its start
 
 	bytesIn, bytesOut uint64
 	inRate, outRate   uint64
@@ -72,16 +73,38 @@ func (m *measure) ping(now lockstep.Time) uint64 {
 	return m.nonce
 }
 
+const (
+	earlyPings = 8                          // after a client has become live …
+	earlyEvery = 250 * lockstep.Millisecond // … with so much time between them
+)
+
+// begin measures a connection that has become live: what was measured before says how busy the client was.
+func (m *measure) begin(now lockstep.Time) {
+	m.pingAt, m.awaited, m.early = now, false, earlyPings
+}
+
+// next plans the ping after one at a time.
+func (m *measure) next(now, every lockstep.Time) {
+	if m.early > 0 {
+		every = min(every, earlyEvery)
+	}
+	m.pingAt = now + every
+}
+
+// pong updates the round trip. Of the early measurements the least is taken.
 func (m *measure) pong(now lockstep.Time, nonce uint64) {
 	if !m.awaited || nonce != m.nonce {
 		return
 	}
 	m.awaited = false
 	trip := now - m.sentAt
-	if m.roundTrip == 0 {
+	switch {
+	case m.early == earlyPings || m.early > 0 && trip < m.roundTrip:
 		m.roundTrip = trip
+	case m.early == 0:
+		m.roundTrip += (trip - m.roundTrip) / 8
 	}
-	m.roundTrip += (trip - m.roundTrip) / 8
+	m.early = max(0, m.early-1)
 }
 
 func (m *measure) advance(now lockstep.Time) {

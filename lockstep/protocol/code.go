@@ -54,9 +54,14 @@ func codeText(texts []string, code uint8) string {
 	return texts[code]
 }
 
-// Reasons of a [KindHeld] in the lobby of a match. docs/protocol.md has the others.
+// Reasons of a [KindHeld]: in the lobby of a match, and while it runs. docs/protocol.md has the others.
 const (
 	LobbyPlayers = "more players are awaited"
 	LobbyReady   = "not all players are ready"
 	LobbyBegins  = "the match begins"
+
+	HeldPaused    = "a player has paused the match"
+	HeldForSlow   = "the match waits for players who are behind or away"
+	HeldSlower    = "the match is slower for players whose machines are behind"
+	HeldForReturn = "the players have not come back yet" // after an interruption of the server
 )

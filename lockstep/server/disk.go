@@ -33,7 +33,7 @@ const (
 	heldBySlowDisk = "the server's disk is slow"
 	heldByReplicas = "the replicated log does not answer"
 	heldByAdmin    = "an admin has paused the match"
-	heldForPlayers = "the players have not come back yet" // after a recovery
+	heldForPlayers = protocol.HeldForReturn // after a recovery
 )
 
 // holdReasons are the reasons that samestep_held_matches always has. Others appear with their first match.

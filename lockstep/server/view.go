@@ -32,6 +32,7 @@ type View struct {
 	Ended         string            `json:"ended,omitempty"`   // why it ended; "" before
 	EndedByRules  bool              `json:"ended_by_rules,omitempty"`
 	Result        json.RawMessage   `json:"result,omitempty"`      // of the rules, by the schema of their result
+	GraceMS       uint32            `json:"grace_ms,omitempty"`    // for how long the seat of a lost player is kept; 0 while the match is recovered
 	SlowestRTT    lockstep.Time     `json:"slowest_rtt_us,string"` // of all players, in microseconds; 0 if unknown
 	Stats         host.Stats        `json:"stats"`
 
@@ -89,7 +90,7 @@ func (m *Match) publish() {
 	h := m.host.Header()
 	v := newView(m, h, matchPlaying)
 	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.paused || m.host.Paused(), m.host.Held(), m.host.Stats()
-	v.inLobby = m.host.InLobby()
+	v.inLobby, v.GraceMS = m.host.InLobby(), uint32(m.host.Grace().Milliseconds())
 	for _, p := range m.host.Seats() {
 		v.Players = append(v.Players, PlayerView{p.Seat, p.Name, p.State.String()})
 	}

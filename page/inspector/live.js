@@ -73,6 +73,7 @@ export class Live {
       this.banner.fail("There is no such match on this server.", false);
       return;
     }
+    this.banner.keep(match.grace_ms);
     const problem = samestep.join(socketOf(name), token, match.game, match.build);
     if (problem) this.banner.fail(problem, false);
   }

@@ -44,7 +44,7 @@ func Join(ctx context.Context, url, token string, g *lockstep.Game, o Options) *
 	ctx, cancel := context.WithCancel(ctx)
 	m := &Match{options: o, game: g, leave: cancel, began: time.Now()}
 	m.news.words = o.Words
-	m.news.init()
+	m.news.init(m.now)
 	m.session = client.Dial(ctx, url, g, client.Options{
 		Options: player.Options{Token: token, Predict: predictTicks, Interpolate: true, Observer: m.observe},
 		Handle:  m.handle,
@@ -149,6 +149,9 @@ func (m *Match) Close() {
 
 // Cut drops the connection, to demonstrate reconnecting.
 func (m *Match) Cut() { m.session.Cut() }
+
+// Retry connects at once, if the connection is lost.
+func (m *Match) Retry() { m.session.Retry() }
 
 // Done is closed when the session has ended.
 func (m *Match) Done() <-chan struct{} { return m.session.Done() }

@@ -32,8 +32,12 @@ type Link struct {
 	Tick    uint32 `json:"tick"`   // simulated while catching up
 	Target  uint32 `json:"target"` // the last tick to catch up to
 	Losses  int    `json:"losses"`
+	LostMS  int64  `json:"lost_ms"`  // for how long there has been no connection; 0 with one
+	GaveUp  bool   `json:"gave_up"`  // to connect; the page may join again
 	Held    string `json:"held"`     // why the match stands still or is slower; "" if it does not
+	Hold    string `json:"hold"`     // the sort of that: "players", "ready", "begins", "paused", "slow", "slower", "return", "stalled", or "server" for its own reasons
 	HeldFor []int  `json:"held_for"` // seats
+	SinceMS int64  `json:"since_ms"` // for how long
 	UntilMS int64  `json:"until_ms"` // the longest time until it goes on; 0 if nobody knows
 	Lobby   bool   `json:"lobby"`    // it has not begun
 	Refused bool   `json:"refused"`  // the server does not know the token
@@ -85,11 +89,17 @@ type news struct {
 	desync Desync
 	differ *Mismatch // the latest
 	begun  bool
-	until  lockstep.Time // of the present Held
+	since  lockstep.Time // of the present Held
+	until  lockstep.Time
+	now    func() lockstep.Time
+	lostAt lockstep.Time // when the connection was lost; 0 with one
 	told   string        // the reason in the last line about it
 }
 
-func (n *news) init() { n.link = Link{State: "connecting", Text: "connecting", HeldFor: []int{}} }
+func (n *news) init(now func() lockstep.Time) {
+	n.now = now
+	n.link = Link{State: "connecting", Text: "connecting", HeldFor: []int{}}
+}
 
 func (n *news) line(sort string, player int, text string) {
 	if len(n.lines) == maxLines {
@@ -107,6 +117,12 @@ func plain(err error) string {
 		text = strings.ReplaceAll(text, prefix, "")
 	}
 	return text
+}
+
+// holds are the sorts of a Link's Hold by the reason. The server's own reasons have none.
+var holds = map[string]string{
+	protocol.LobbyPlayers: "players", protocol.LobbyReady: "ready", protocol.LobbyBegins: "begins", protocol.HeldPaused: "paused",
+	protocol.HeldForSlow: "slow", protocol.HeldSlower: "slower", protocol.HeldForReturn: "return", player.LinkStalled: "stalled", "": "",
 }
 
 // take processes an event of the session.
@@ -206,8 +222,9 @@ func (n *news) connection(event any) {
 		}
 	case player.Connected:
 		l.State, l.Text = "joining", "connected"
-		l.Held, l.HeldFor, l.Lobby, n.until, n.told = "", []int{}, false, 0, ""
+		l.Held, l.Hold, l.HeldFor, l.Lobby, n.until, n.told = "", "", []int{}, false, 0, ""
 	case player.Welcomed:
+		n.lostAt = 0
 		l.State, l.Text, l.Attempt = "syncing", "waiting for the state", 0
 	case player.StreamResumed:
 		l.State, l.Text = "live", "resumed"
@@ -228,6 +245,9 @@ func (n *news) connection(event any) {
 	case player.ConnectionLost:
 		l.State, l.Text = "lost", plain(e.Err)
 		l.Losses++
+		if n.lostAt == 0 {
+			n.lostAt = n.now()
+		}
 		n.line("link", -1, "disconnected")
 	case player.ConnectFailed:
 		l.Text = plain(e.Err)
@@ -249,7 +269,11 @@ func (n *news) connection(event any) {
 // held shows why the match stands still or is slower. What passes by itself, such as a short silence, makes no line.
 func (n *news) held(e *player.Held) {
 	l := &n.link
-	l.Text, l.Held, l.HeldFor, l.Lobby, n.until = "live", e.Reason, []int{}, e.InLobby(), e.Until
+	l.Text, l.Held, l.HeldFor, l.Lobby, n.since, n.until = "live", e.Reason, []int{}, e.InLobby(), e.Since, e.Until
+	var known bool
+	if l.Hold, known = holds[e.Reason]; !known {
+		l.Hold = "server"
+	}
 	for _, p := range e.Players {
 		l.HeldFor = append(l.HeldFor, int(p))
 	}
@@ -327,8 +351,9 @@ func (n *news) lost(err error) {
 		return
 	}
 	n.link.State = "failed"
+	n.link.GaveUp = errors.Is(err, player.ErrGaveUp)
 	n.link.Text = "Reconnecting failed: " + plain(err)
-	if !n.begun && errors.Is(err, player.ErrGaveUp) {
+	if !n.begun && n.link.GaveUp {
 		n.link.Text = "Cannot join the match: " + plain(err)
 	}
 }

@@ -45,7 +45,7 @@ func TestConnectionInWords(t *testing.T) {
 		{[]any{player.ServerError{Code: protocol.ErrorFull}, player.LostForGood{Err: errors.New("full")}}, "failed", "All seats"},
 	} {
 		var n news
-		n.init()
+		n.init(func() lockstep.Time { return 1 })
 		for _, e := range append(began[:len(began):len(began)], row.events...) {
 			n.take(e)
 		}
@@ -64,7 +64,7 @@ func TestConnectionInWords(t *testing.T) {
 // News is limited, and names the player.
 func TestNews(t *testing.T) {
 	var n news
-	n.init()
+	n.init(func() lockstep.Time { return 1 })
 	n.take(player.Note{Player: 3, Topic: record.TopicChat, Text: "hi"})
 	n.take(lockstep.Receipt{Reason: lockstep.Accepted})
 	n.take(lockstep.Receipt{Reason: lockstep.Refused, Detail: "game: that costs more than you have: 3"})
@@ -92,7 +92,7 @@ func TestNews(t *testing.T) {
 func TestSeatsInNews(t *testing.T) {
 	at := func(p player.Presence) player.Seat { return player.Seat{Player: 1, Name: "ann", Presence: p} }
 	var n news
-	n.init()
+	n.init(func() lockstep.Time { return 1 })
 	n.take(player.SeatChanged{Seat: at(player.Here), Before: at(player.Vacant)})
 	n.take(player.Synced{Tick: 7})
 	n.lines = nil

@@ -43,6 +43,7 @@ type Net struct {
 	Seat        int    `json:"seat"` // -1 without one
 	Tick        uint32 `json:"tick"`
 	ServerTick  uint32 `json:"server_tick"`
+	BehindMS    int64  `json:"behind_ms"` // how far the shown state is behind the match
 	Predicted   uint32 `json:"predicted"` // 0 if nothing is
 	InputDelay  uint32 `json:"input_delay"`
 	Backlog     uint32 `json:"backlog"`
@@ -70,15 +71,22 @@ func (m *Match) StatusOf(c *player.Client) Status {
 	n := &m.news
 	s := Status{Net: netOf(c), Lines: append([]Line{}, n.lines...), Link: n.link, Mismatch: n.differ}
 	n.lines = n.lines[:0]
+	now := m.now()
+	if n.link.Held != "" {
+		s.Link.SinceMS = max(0, (now - n.since).Milliseconds())
+	}
 	if n.until > 0 {
-		s.Link.UntilMS = max(0, int64((n.until-m.now())/lockstep.Millisecond))
+		s.Link.UntilMS = max(0, (n.until - now).Milliseconds())
+	}
+	if n.lostAt > 0 {
+		s.Link.LostMS = (now - n.lostAt).Milliseconds()
 	}
 	s.Seats = []Seat{}
 	for _, seat := range c.Seats() {
 		s.Seats = append(s.Seats, Seat{int(seat.Player), seat.Name, seat.Presence.String(), seat.Ready})
 	}
 	if n.retry > 0 {
-		s.Link.RetryMS = max(0, int64((n.retry-m.now())/lockstep.Millisecond))
+		s.Link.RetryMS = max(0, (n.retry - now).Milliseconds())
 	}
 	if n.desync.Tick != 0 || n.desync.Planted != "" {
 		d := n.desync
@@ -87,6 +95,7 @@ func (m *Match) StatusOf(c *player.Client) Status {
 	if _, ok := c.View(); ok {
 		h := c.Header()
 		s.Match = &Facts{ID: h.Match.String(), Players: h.Settings.Players, TickRate: h.Settings.TickRate, CheckEvery: h.Settings.CheckEvery}
+		s.Net.BehindMS = h.Settings.Micros(max(0, int64(s.Net.ServerTick)-int64(s.Net.Tick))) / 1000
 		if n.link.Lobby {
 			s.Match.Configuration, s.Match.Whole = m.configuration.of(m.game, h)
 		}

@@ -1,6 +1,13 @@
-// The banner that shows the state of the connection, unless all is well.
+// The banner that shows the state of the connection and why the match stands still, unless all is well.
 
 import { el, bar, playerName } from "./dom.js";
+import { t } from "./text.js";
+
+// A browser that is online again tries to connect at once.
+addEventListener("online", () => globalThis.samestep?.retry?.());
+
+const secondsOf = (ms) => Math.ceil(ms / 1000);
+const tryAgain = () => el("button", { onclick: () => samestep.retry() }, t("Try again now"));
 
 export class Banner {
   constructor() {
@@ -11,10 +18,16 @@ export class Banner {
   begin(name, watching) {
     this.name = name;
     this.watching = watching;
+    this.grace = 0;
     this.key = undefined;
     this.element.className = "banner";
     this.element.hidden = false;
-    this.element.replaceChildren("connecting…");
+    this.element.replaceChildren(t("Connecting…"));
+  }
+
+  // keep tells for how long the server keeps the seat of a player who is lost, in milliseconds.
+  keep(graceMS) {
+    this.grace = this.watching ? 0 : graceMS || 0;
   }
 
   // #changed reports whether the banner's content is new.
@@ -25,76 +38,131 @@ export class Banner {
     return true;
   }
 
+  // #show shows parts if they differ from the shown ones. A button must not be replaced while it is pressed.
+  #show(key, parts) {
+    this.element.hidden = false;
+    if (this.#changed(key)) this.element.replaceChildren(...parts());
+  }
+
   // update shows a status.
   update({ link, net, seats = [], match }) {
     const live = link.state === "live";
     this.element.className = `banner ${live && link.held ? "lost" : link.state}`;
     if (live && link.held) {
-      this.element.hidden = false;
-      const left = link.until_ms ? Math.ceil(link.until_ms / 1000) : 0;
-      if (this.#changed({ held: link.held, for: link.held_for, left, lobby: link.lobby, seats, match })) this.#hold(link, left, seats, net.seat, match);
+      this.#hold(link, seats, net.seat, match);
       return;
     }
     if (live) {
-      if (this.key?.startsWith('{"held"')) {
-        this.element.hidden = true;
-        this.#changed("resumed");
-      }
-      if (!this.element.hidden && this.#changed("resumed") && link.losses) {
-        this.element.replaceChildren("Reconnected");
-        setTimeout(() => (this.element.hidden = true), 1500);
-      } else if (!link.losses) {
-        this.element.hidden = true;
-      }
+      this.#live(link);
       return;
     }
-    this.element.hidden = false;
-    if (!this.#changed([link, net.stage])) return;
-    const parts = [];
     if (link.state === "lost") {
-      const wait = link.retry_ms > 0 ? `, reconnecting in ${(link.retry_ms / 1000).toFixed(1)} s (attempt ${link.attempt})` : `, reconnecting… (attempt ${link.attempt})`;
-      parts.push(el("strong", {}, "Disconnected"), link.attempt ? wait : "");
+      this.#lost(link);
     } else if (link.state === "syncing") {
       const part = link.total ? (0.5 * link.bytes) / link.total : link.target ? 0.5 + (0.5 * link.tick) / link.target : 0;
-      parts.push(el("strong", {}, "Joining "), link.text, bar(part, "", "work"));
+      this.#show([link.state, link.text, part], () => [el("strong", {}, t("Joining"), " "), link.text, bar(part, "", "work")]);
     } else if (link.state === "ended") {
-      parts.push(el("strong", {}, "The match has ended"), el("p", {}, link.text), el("p", {}, el("a", { class: "button main", href: "#/" }, "Back to the lobby")));
+      this.#show([link.state, link.text], () => [el("strong", {}, t("The match has ended")), el("p", {}, link.text),
+        el("p", {}, el("a", { class: "button main", href: "#/" }, t("Back to the lobby")))]);
     } else if (link.state === "failed") {
-      this.fail(link.text);
-      return;
+      if (this.#changed([link.state, link.text])) this.fail(link.text, true, link.gave_up);
     } else {
-      parts.push(link.text, "…");
+      this.#show([link.state, link.text], () => [link.text, "…"]);
     }
-    this.element.replaceChildren(...parts);
   }
 
-  // #hold shows why the match stands still, for whom, and for how long at most. In the lobby it shows who is ready and the
-  // configuration, too.
-  #hold(link, left, seats, own, match) {
-    const who = (link.held_for ?? []).map((seat) => playerName(seats, seat)).join(", ");
-    const time = left ? ` (${left} s${link.held === "the match begins" ? "" : " at most"})` : "";
-    const parts = [el("strong", {}, link.lobby ? "Waiting to begin" : "The match is on hold"), `: ${link.held}${who ? `: ${who}` : ""}${time}`];
-    if (link.lobby) {
-      parts.push(el("ul", { class: "waiting" }, ...seats.map((s) => el("li", {}, `${playerName(seats, s.seat)}: ${s.presence === "here" ? (s.ready ? "ready" : "not ready") : s.presence}`))));
-      const mine = seats.find((s) => s.seat === own);
-      if (mine) parts.push(el("button", { class: mine.ready ? "" : "main", onclick: () => samestep.ready(!mine.ready) }, mine.ready ? "Not ready" : "I am ready"));
-      if (match?.configuration) {
-        const open = this.element.querySelector("details")?.open ?? false; // as the user has left it
-        parts.push(el("details", { open }, el("summary", {}, "Configuration"), el("pre", {}, match.configuration + (match.whole ? "" : "…"))));
-      }
+  // #live hides the banner, but shows for a moment that the connection is back.
+  #live({ losses }) {
+    if (this.element.hidden) return;
+    if (!losses || this.key?.startsWith('["held"')) {
+      this.element.hidden = true;
+      this.key = undefined;
+    } else if (this.#changed("resumed")) {
+      this.element.replaceChildren(t("Reconnected"));
+      setTimeout(() => {
+        if (this.key === '"resumed"') this.element.hidden = true;
+      }, 1500);
     }
-    this.element.replaceChildren(...parts);
+  }
+
+  // #lost shows when the next attempt to connect is due, and for how long the seat is kept. The texts change every second,
+  // and the button stays.
+  #lost(link) {
+    const next = secondsOf(link.retry_ms), left = secondsOf(this.grace - link.lost_ms);
+    this.#show(["lost", link.losses], () => {
+      this.next = el("span", {});
+      this.kept = el("p", {});
+      return [el("strong", {}, link.losses ? t("Disconnected") : t("Not connected")), ": ", this.next, this.kept, tryAgain()];
+    });
+    this.next.textContent = next ? t("{reason}; attempt {attempt} in {next} s", { reason: link.text, attempt: link.attempt, next }) : t("reconnecting… (attempt {attempt})", { attempt: link.attempt });
+    this.kept.textContent = !this.grace ? "" : left > 0 ? t("Your seat is kept for {left} s.", { left }) : t("Your seat may be taken over by now. You can still come back.");
+  }
+
+  // #hold shows why the match stands still, for whom, for how long it has done so, and for how long at most. In the lobby it
+  // shows who is ready and the configuration, too.
+  #hold(link, seats, own, match) {
+    const since = Math.floor(link.since_ms / 1000), of = link.until_ms ? Math.round((link.since_ms + link.until_ms) / 1000) : 0;
+    const free = Math.max(0, (match?.players ?? 0) - seats.length);
+    const [what, lasts] = this.#words(link, seats, own, free, since, of);
+    this.#show(["held", link.hold, link.held, link.held_for, link.lobby && [seats, own, free, match?.configuration]], () => {
+      this.lasts = el("span", {});
+      const parts = [el("strong", {}, what), this.lasts];
+      if (link.hold === "stalled") parts.push(el("p", {}, tryAgain()));
+      if (link.lobby) parts.push(...this.#lobby(seats, own, free, match));
+      return parts;
+    });
+    this.lasts.textContent = lasts;
+  }
+
+  // #words returns what the match waits for, and for how long.
+  #words(link, seats, own, free, since, of) {
+    const who = link.held_for.map((seat) => (seat === own ? t("you") : playerName(seats, seat))).join(", ");
+    const left = secondsOf(link.until_ms), lasts = of ? t(", {since} s of {of}", { since, of }) : t(", {since} s", { since });
+    switch (link.hold) {
+      case "players":
+        return [free === 1 ? t("Waiting for a player: 1 seat is free") : free ? t("Waiting for players: {free} seats are free", { free }) : t("Waiting for players"), lasts];
+      case "ready":
+        return [t("Waiting until {who} are ready", { who }), lasts];
+      case "begins":
+        return [t("The match begins"), left ? t(" in {left} s", { left }) : ""];
+      case "paused":
+        return [who ? t("{who} paused the match", { who }) : t("The match is paused"), lasts];
+      case "slow":
+        return [t("Waiting for {who}", { who }), lasts];
+      case "slower":
+        return [t("The match is slower for {who}", { who }), lasts];
+      case "return":
+        return [t("Waiting until {who} come back", { who }), lasts];
+      case "stalled":
+        return [t("Nothing comes from the server"), left ? t(", {since} s; reconnecting in {left} s", { since, left }) : lasts];
+    }
+    return [t("The match is on hold: {reason}", { reason: link.held }), lasts];
+  }
+
+  // #lobby returns who is in the lobby, and the configuration of the match.
+  #lobby(seats, own, free, match) {
+    const states = { here: (s) => (s.ready ? t("ready") : t("not ready")), away: () => t("away"), "taken over": () => t("taken over"), bot: () => t("bot") };
+    const mine = seats.find((s) => s.seat === own), parts = [];
+    parts.push(el("ul", { class: "waiting" }, ...seats.map((s) => el("li", {}, `${playerName(seats, s.seat)}: ${states[s.presence]?.(s) ?? s.presence}`)),
+      free > 0 && el("li", { class: "soft" }, free === 1 ? t("1 free seat") : t("{free} free seats", { free }))));
+    if (mine) parts.push(el("button", { class: mine.ready ? "" : "main", onclick: () => samestep.ready(!mine.ready) }, mine.ready ? t("Not ready") : t("I am ready")));
+    if (match?.configuration) {
+      const open = this.element.querySelector("details")?.open ?? false; // as the user has left it
+      parts.push(el("details", { open }, el("summary", {}, t("Configuration")), el("pre", {}, match.configuration + (match.whole ? "" : "…"))));
+    }
+    return parts;
   }
 
   // fail shows why the match cannot be joined, and links to the lobby. If other is set, it also offers to spectate
-  // instead of playing, or to play instead of spectating.
-  fail(reason, other = true) {
-    const [place, does] = this.watching ? ["play", "Join with your token"] : ["watch", "Spectate"];
+  // instead of playing, or to play instead of spectating; if again is set, to try again.
+  fail(reason, other = true, again = false) {
+    const [place, does] = this.watching ? ["play", t("Join with your token")] : ["watch", t("Spectate")];
     this.element.className = "banner failed";
     this.element.hidden = false;
-    this.element.replaceChildren(el("strong", {}, "Not connected"), el("p", {}, reason),
-      el("p", {}, el("a", { class: "button main", href: "#/" }, "Back to the lobby"), " ",
+    this.element.replaceChildren(el("strong", {}, t("Not connected")), el("p", {}, reason),
+      el("p", {}, again && el("button", { class: "main", onclick: () => dispatchEvent(new HashChangeEvent("hashchange")) }, t("Try again now")), " ",
+        el("a", { class: again ? "button" : "button main", href: "#/" }, t("Back to the lobby")), " ",
         other && el("a", { class: "button", href: `#/${place}/${encodeURIComponent(this.name)}` }, does)));
-    this.element.querySelector("a").focus();
+    this.element.querySelector("button, a").focus();
   }
 }

@@ -39,6 +39,6 @@ export class Strip {
     f.players.parentNode.title = `who has the seats: ${who(seats).join(", ")}`;
     text(f.rate, `${bytes(net.in)}/s · ${bytes(net.out)}/s`);
     text(f.frame, `${frameMS.toFixed(1)} ms`);
-    this.element.dataset.link = link.state;
+    this.element.dataset.link = link.state === "live" && link.held ? "held" : link.state;
   }
 }

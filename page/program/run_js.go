@@ -67,6 +67,7 @@ func (x *screen) live(f Functions) {
 		"ready":   func(a Arguments) any { x.match.SetReady(a[0].Bool()); return nil },
 		"corrupt": func(a Arguments) any { x.match.Corrupt(a[0].String()); return nil }, // path
 		"cut":     func(Arguments) any { x.match.Cut(); return nil },
+		"retry":   func(Arguments) any { x.match.Retry(); return nil },
 		"send":    func(a Arguments) any { return x.send(lockstep.Kind(a.Int(0)), a[1].String()) }, // kind, JSON; "" or why not
 	})
 }

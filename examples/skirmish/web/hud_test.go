@@ -48,11 +48,11 @@ func TestHeldIsShown(t *testing.T) {
 	b := s.play(0)
 	b.Until(`page.state.seats.some((seat) => seat.name === "player-0")`) // it can come after the first state
 	for _, row := range []struct{ held, says string }{
-		{"the disk is full", "The match is on hold: the disk is full: player-0 (3 s at most)"},
+		{"the disk is full", "The match is on hold: the disk is full, 4 s of 6"},
 		{"", ""},
 	} {
 		says := browser.Value[string](b, fmt.Sprintf(`(() => {
-			page.hud.update({ ...page.state, lines: [], link: { ...page.state.link, held: %q, held_for: [0], until_ms: 2100, losses: 1 } }, page.renderer);
+			page.hud.update({ ...page.state, lines: [], link: { ...page.state.link, held: %q, hold: "server", held_for: [0], since_ms: 4200, until_ms: 2100, losses: 1 } }, page.renderer);
 			return page.hud.banner.checkVisibility() ? page.hud.banner.textContent : "";
 		})()`, row.held))
 		if says != row.says {
@@ -65,12 +65,17 @@ func TestHeldIsShown(t *testing.T) {
 func TestLobbyIsShown(t *testing.T) {
 	s := newStage(t, setup{host: host.Options{Start: host.StartPolicy{Players: 2, Ready: true}}})
 	b := s.play(0)
-	b.Until(`/Waiting to begin: more players are awaited/.test(page.hud.banner.textContent)`)
+	watching := browser.Open(t, s.URL+"/#/watch/arena")
+	for _, tab := range []*browser.Tab{b, watching} {
+		tab.Shown(".banner", "Waiting for a player: 1 seat is free")
+		tab.Until(`/, [1-9] s/.test(page.hud.banner.textContent)`)
+		tab.Until(`document.querySelector(".strip").dataset.link === "held"`)
+	}
 	other := s.Seat(game, 1, func(*player.Client) {})
 	<-other.Ready()
-	b.Until(`/player-0: not ready.*player-1: not ready/.test(page.hud.banner.textContent)`)
+	b.Until(`/Waiting until you, player-1 are ready.*player-0: not ready.*player-1: not ready/.test(page.hud.banner.textContent)`)
 	b.Click(`.banner button`)
-	b.Until(`/not all players are ready: player-1.*player-0: ready/.test(page.hud.banner.textContent)`)
+	b.Until(`/Waiting until player-1 are ready.*player-0: ready/.test(page.hud.banner.textContent)`)
 	b.Until(`page.state.net.tick === 0`)
 	b.Until(`/^Size: \d+$/m.test(page.hud.banner.querySelector("details pre").textContent)`)
 	b.Shot("lobby of a match")

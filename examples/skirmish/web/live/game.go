@@ -159,6 +159,9 @@ func (g *Game) Close() { g.match.Close() }
 // Cut drops the connection, to demonstrate reconnecting.
 func (g *Game) Cut() { g.match.Cut() }
 
+// Retry connects at once, if the connection is lost.
+func (g *Game) Retry() { g.match.Retry() }
+
 // Done is closed when the session has ended.
 func (g *Game) Done() <-chan struct{} { return g.match.Done() }
 

@@ -61,6 +61,7 @@ export class Game {
       this.hud.fail("There is no such match on this server.", false);
       return;
     }
+    this.hud.link.keep(found.grace_ms);
     samestep.join(socketOf(name), token);
   }
 

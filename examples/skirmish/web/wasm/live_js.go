@@ -42,6 +42,7 @@ func addLive(f program.Functions) {
 		"ready":   func(a program.Arguments) any { game.SetReady(a[0].Bool()); return nil },
 		"corrupt": func(program.Arguments) any { game.Corrupt(); return nil },
 		"cut":     func(program.Arguments) any { game.Cut(); return nil },
+		"retry":   func(program.Arguments) any { game.Retry(); return nil },
 	})
 }
 

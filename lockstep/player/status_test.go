@@ -1,0 +1,33 @@
+package player
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A client that is busy with its start, such as a page, shows the true round trip two seconds after it is live.
+func TestRoundTripAfterBusyStart(t *testing.T) {
+	const ms = lockstep.Millisecond
+	var m measure
+	now := lockstep.Time(0)
+	measured := func(trip lockstep.Time) {
+		nonce := m.ping(now)
+		m.pong(now+trip, nonce)
+		m.next(now, 2*lockstep.Second)
+		now = m.pingAt
+	}
+	m.begin(now)
+	for _, trip := range []lockstep.Time{1400 * ms, 900 * ms, 300 * ms, 5 * ms, 40 * ms, 4 * ms} {
+		measured(trip)
+	}
+	if now > 2*lockstep.Second || m.roundTrip != 4*ms {
+		t.Errorf("after %v: got a round trip of %v, want 4 ms within 2 s", now, m.roundTrip)
+	}
+	for range 40 {
+		measured(80 * ms)
+	}
+	if m.roundTrip < 75*ms {
+		t.Errorf("later: got a round trip of %v, want 80 ms", m.roundTrip)
+	}
+}
