@@ -80,6 +80,20 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// Before the end of a match, a player knows the history of the own team only.
+func TestHistoryOf(t *testing.T) {
+	w := &skirmish.World{Players: make([]skirmish.Player, 2)}
+	w.Players[1].Team = 1
+	w.Samples = []skirmish.Sample{{Tick: 0, Army: 3}, {Tick: 0, Army: 4}, {Tick: 100, Kills: 5}, {Tick: 100, Gathered: 6}}
+	if got, want := fmt.Sprint(HistoryOf(w, 1)), "{[0 100] [{1 1 [4 0] [0 0] [0 6] [0 0] [0 0]}]}"; got != want {
+		t.Errorf("before the end: got %s, want %s", got, want)
+	}
+	w.Match.Winner = 1
+	if got, want := fmt.Sprint(HistoryOf(w, 1)), "{[0 100] [{0 0 [3 0] [0 0] [0 0] [0 5] [0 0]} {1 1 [4 0] [0 0] [0 6] [0 0] [0 0]}]}"; got != want {
+		t.Errorf("after the end: got %s, want %s", got, want)
+	}
+}
+
 // However much happens while the page takes no status, few events wait.
 func TestEventsAreBounded(t *testing.T) {
 	var l events

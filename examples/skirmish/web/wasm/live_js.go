@@ -40,6 +40,8 @@ func addLive(f program.Functions) {
 		"button":  func(a program.Arguments) any { game.Do(a[0].String()); return nil },
 		"say":     func(a program.Arguments) any { game.Say(a[0].String()); return nil },
 		"ready":   func(a program.Arguments) any { game.SetReady(a[0].Bool()); return nil },
+		"history": func(program.Arguments) any { return string(game.History()) }, // JSON, or ""
+		"request": func(program.Arguments) any { return string(game.Request()) }, // JSON, or ""
 		"corrupt": func(program.Arguments) any { game.Corrupt(); return nil },
 		"cut":     func(program.Arguments) any { game.Cut(); return nil },
 		"retry":   func(program.Arguments) any { game.Retry(); return nil },
