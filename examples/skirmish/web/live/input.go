@@ -14,6 +14,9 @@ import (
 func (g *Game) give(f func(p *play.Player, w *skirmish.World) []any) {
 	g.see(func(c *player.Client, _ player.View, w *skirmish.World) {
 		commands := f(g.player, w)
+		for _, command := range commands {
+			g.effects.Order(w, c.Tick(), command)
+		}
 		g.match.SubmitOf(c, commands...)
 		g.events.ordered(commands)
 		if text := g.player.Problem(); text != "" {
