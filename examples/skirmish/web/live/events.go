@@ -92,9 +92,13 @@ func (l *events) ordered(commands []any) {
 		switch c.(type) {
 		case *skirmish.Attack, *skirmish.AttackMove, *skirmish.Patrol:
 			kind = "attack"
-		case *skirmish.Move, *skirmish.Gather, *skirmish.Stop:
+		case *skirmish.Gather:
+			kind = "gather"
+		case *skirmish.Move, *skirmish.Stop:
 			kind = "move"
-		case *skirmish.Build, *skirmish.Train:
+		case *skirmish.Train:
+			kind = "train"
+		case *skirmish.Build:
 			kind = "build"
 		default:
 			continue
