@@ -23,6 +23,9 @@ const (
 	PingAt
 )
 
+// String returns the action that begins the mode, or "" for Select.
+func (m Mode) String() string { return modeNames[m] }
+
 // modeNames are the actions that begin a mode; see [Player.Do].
 var modeNames = [...]string{"", "move", "attack", "patrol", "gather", "build", "ping"}
 
