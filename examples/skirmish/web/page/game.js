@@ -19,7 +19,7 @@ export class Game {
     this.ground = el("canvas", { class: "map", "aria-hidden": "true" });
     this.moving = el("canvas", {
       class: "map", tabindex: "0", id: "map", role: "application",
-      "aria-label": "The map. Arrow keys scroll. C selects, and Enter gives an order, in the middle of the screen. Tab leaves the map unless units of several kinds are selected.",
+      "aria-label": "The map. Arrow keys scroll. C selects, and Enter gives an order, in the middle of the screen. Esc deselects. Tab leaves the map, unless units of several kinds are selected: then it goes through the kinds.",
     });
     this.box = el("div", { class: "box", hidden: true });
     this.cross = el("div", { class: "cross", hidden: true });

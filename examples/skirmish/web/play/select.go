@@ -86,7 +86,7 @@ func (p *Player) Assign(w *skirmish.World, group uint8, add bool) []any {
 // NextKind selects the units of the next kind among those that were selected together, and all of them after the last kind.
 // It reports false if they are of one kind.
 func (p *Player) NextKind(w *skirmish.World) bool {
-	if p.kind == skirmish.NoUnit || slices.ContainsFunc(p.selected, func(id skirmish.UnitID) bool { return !contains(p.whole, id) }) {
+	if p.kind == skirmish.NoUnit || len(p.selected) == 0 || slices.ContainsFunc(p.selected, func(id skirmish.UnitID) bool { return !contains(p.whole, id) }) {
 		p.whole, p.kind = p.own(w, anyUnit), skirmish.NoUnit
 	}
 	next, kinds := skirmish.NoUnit, 0
