@@ -120,6 +120,7 @@ func (g *Game) Frame(dst []byte, s Screen) []byte {
 		if s.Width != p.Width || s.Height != p.Height || s.Below != p.Below || s.Above != p.Above {
 			p.Above, p.Below = s.Above, s.Below
 			p.Resize(s.Width, s.Height)
+			p.Look(w) // at first to the player's base
 		}
 		view := p.View()
 		view.Team, view.Player, view.Selected, view.Dots = p.Team(w), uint8(p.Seat), p.Selected(), s.Dots

@@ -7,6 +7,9 @@ import { Strip } from "./strip.js";
 import { Banner } from "./banner.js";
 import { News } from "./news.js";
 import { help } from "./help.js";
+import { keymap, shown } from "./actions.js";
+import { coarse } from "./gestures.js";
+import { t } from "./text.js";
 import { Affairs } from "./affairs.js";
 
 export class Hud {
@@ -22,7 +25,7 @@ export class Hud {
     this.#top();
     this.#bottom(minimap);
     this.#question();
-    addEventListener("palette", () => (this.keys = {}));
+    for (const change of ["palette", "keymap"]) addEventListener(change, () => (this.keys = {}));
     this.element = el("div", { class: "hud" },
       this.top, this.banner, this.question, this.news.element, this.checks.element, this.affairs.element, this.help, this.bottom, this.strip.element);
   }
@@ -31,7 +34,7 @@ export class Hud {
     const fact = (name, label) => (this[name] = el("b", {}, "–"), el("span", { title: label }, el("i", { class: `sign ${name}` }), this[name], el("small", {}, label)));
     this.account = el("div", { class: "account" },
       fact("crystals", "crystals"), fact("units", "units"), fact("army", "army"), fact("workers", "workers"));
-    this.idle = el("button", { hidden: true, title: "the next idle worker (I)", onclick: () => samestep.key("KeyI", false, false) });
+    this.idle = el("button", { hidden: true, title: t("the next idle worker ({key})", { key: keymap.shown("KeyI") }), onclick: () => samestep.key("KeyI", false, false) });
     this.title = el("div", { class: "title" });
     this.scores = el("div", { class: "scores", "aria-label": "Players" });
     this.top = el("div", { class: "top" },
@@ -84,7 +87,7 @@ export class Hud {
 
   // covered returns the height in pixels of the bars over the map.
   covered() {
-    return { above: this.top.offsetHeight, below: this.strip.element.offsetHeight + this.bottom.querySelector(".middle").offsetHeight };
+    return { above: this.top.offsetHeight, below: this.strip.element.offsetHeight + this.bottom.offsetHeight };
   }
 
   // begin resets the panels for a match.
@@ -185,7 +188,7 @@ export class Hud {
     } else if (panel.chosen?.length) {
       parts.push(el("ul", {}, ...panel.chosen.map((k) => el("li", {}, el("b", {}, k.number), ` ${k.kind}${k.number > 1 && k.kind !== "barracks" ? "s" : ""}`, bar(k.health / 1000, "", "health")))));
     } else if (!parts.length) {
-      parts.push(el("p", { class: "hint" }, seat < 0 ? `You are spectating. ${panel.hiding ? `You do not see what ${panel.hiding} of the players see, who hide it. ` : ""}Click a unit to see its details.` : "Drag a box around units to select them, then right-click to move or attack."));
+      parts.push(el("p", { class: "hint" }, seat < 0 ? `You are spectating. ${panel.hiding ? `You do not see what ${panel.hiding} of the players see, who hide it. ` : ""}${coarse() ? t("Tap a unit to see its details.") : t("Click a unit to see its details.")}` : coarse() ? t("Tap a unit, or drag a box around several, then tap where they go or what they attack.") : t("Drag a box around units to select them, then right-click to move or attack.")));
     }
     this.selected.replaceChildren(...parts);
   }
@@ -193,7 +196,7 @@ export class Hud {
   #groups(groups, seat) {
     if (seat < 0 || !this.#changed("groups", groups)) return;
     this.groups.replaceChildren(...groups.flatMap((n, i) => n === 0 ? [] : [
-      el("button", { title: `select group ${i + 1} (key ${i + 1}); Shift + ${i + 1} makes the selected units group ${i + 1}`, onclick: (e) => this.#press(() => samestep.key(`Digit${i + 1}`, e.shiftKey, e.ctrlKey)) },
+      el("button", { title: t("select group {n} (key {n}); Ctrl + {n} makes the selected units group {n}, Shift + {n} adds them to it", { n: i + 1 }), onclick: (e) => this.#press(() => samestep.key(`Digit${i + 1}`, e.shiftKey, e.ctrlKey)) },
         el("kbd", {}, i + 1), n),
     ]));
   }
@@ -207,9 +210,9 @@ export class Hud {
     if (!this.#changed("buttons", panel.buttons)) return;
     this.buttons.replaceChildren(...(panel.buttons ?? []).map((b) =>
       el("button", {
-        class: b.on ? "on" : "", "aria-disabled": b.able ? undefined : "true", title: `${b.label}: ${b.hint} (${b.key})`,
+        class: b.on ? "on" : "", "aria-disabled": b.able ? undefined : "true", title: `${b.label}: ${b.hint} (${shown(b)})`,
         onclick: () => this.#press(() => samestep.button(b.action)),
-      }, el("kbd", {}, b.key), el("span", {}, b.label), b.cost ? el("small", {}, el("i", { class: "sign crystals" }), b.cost) : "")));
+      }, el("kbd", {}, shown(b)), el("span", {}, b.label), b.cost ? el("small", {}, el("i", { class: "sign crystals" }), b.cost) : "")));
   }
 
   // fail shows why the match cannot be joined.

@@ -34,6 +34,9 @@ func addLive(f program.Functions) {
 			return nil
 		}, // x0, y0, x1, y1, add
 		"act":     func(a program.Arguments) any { game.Act(a.Int(0), a.Int(1), a[2].Bool()); return nil }, // x, y, queued
+		"ping":    func(a program.Arguments) any { game.Ping(a.Int(0), a.Int(1)); return nil },             // x, y
+		"mode":    func(program.Arguments) any { return game.Mode() },                                      // of the next left-click; "" selects
+		"aim":     func(a program.Arguments) any { return game.Aim(a.Int(0), a.Int(1)) },                   // x, y; what would a click do?
 		"pan":     func(a program.Arguments) any { game.Pan(a.Int(0), a.Int(1)); return nil },
 		"zoom":    func(a program.Arguments) any { game.Zoom(a.Int(0), a.Int(1), a.Int(2)); return nil }, // thousandths, x, y
 		"lookAt":  func(a program.Arguments) any { game.LookAt(a.Int(0), a.Int(1)); return nil },         // 1/65536 of the map
