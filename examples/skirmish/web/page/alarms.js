@@ -1,4 +1,4 @@
-// Alarms: what happens out of view is shown at the screen's edge and on the minimap, and the user can go there.
+// Alarms: what happens out of view is shown at the screen's edge and on the minimap, and heard.
 
 import { el } from "./dom.js";
 import { t } from "./text.js";
@@ -6,22 +6,18 @@ import { t } from "./text.js";
 const cooldownMS = 9000; // between two alarms of one place
 const near = 18; // cells; attacks so near to each other are one
 const shownMS = 5000; // of a mark on the minimap
-const keptMS = 60_000; // of a place to go to
-const againMS = 4000; // so soon after a jump, the next one goes to the place before that
 
 export class Alarms {
   // tell(text, urgent) shows news, and play(name) makes a sound.
   constructor({ tell, play }) {
     Object.assign(this, { tell, play });
-    this.edges = el("div", { class: "edges", "aria-hidden": "true" }, ...["left", "right", "up", "down"].map((side) => el("i", { class: side })));
+    this.edges = el("div", { class: "edges", "aria-hidden": "true" }, ...["west", "east", "north", "south"].map((side) => el("i", { class: side })));
     this.reset();
   }
 
   // reset forgets everything, for another match.
   reset() {
-    this.places = []; // where something has happened, oldest first
-    this.jumped = 0; // how many places the user has gone back, at this time:
-    this.jumpedAt = -Infinity;
+    this.places = []; // of the latest alarms, in cells, oldest first
     for (const edge of this.edges.children) edge.classList.remove("on");
   }
 
@@ -37,24 +33,19 @@ export class Alarms {
         if (!away) this.play("hit");
         break;
       case "lost":
-        if (e.own) this.#keep(e);
         if (e.building && (e.own || !away)) this.play("ruin");
         else if (!away) this.play("fall");
         if (e.own && e.building) this.tell(t("You have lost a building: {kind}", { kind: t(e.kind) }), "problem");
         break;
       case "made":
-        if (!e.own) break;
-        this.#keep(e);
-        this.play("made");
+        if (e.own) this.play("made");
         break;
       case "built":
         if (!e.own) break;
-        this.#keep(e);
         this.play("built");
         this.tell(t("Complete: {kind}", { kind: t(e.kind) }), "game");
         break;
       case "ping":
-        this.#keep(e);
         this.play("ping");
         if (away) this.#flash(away);
         break;
@@ -66,25 +57,18 @@ export class Alarms {
   // #attack gives the alarm, unless it has been given for that place a short time ago.
   #attack(e, away) {
     const now = performance.now();
-    const same = this.places.find((p) => p.alarm && now - p.since < cooldownMS && Math.hypot(p.x - e.x, p.y - e.y) < near);
-    if (same) return;
-    this.#keep(e, true);
+    this.places = this.places.filter((p) => now - p.since < cooldownMS);
+    if (this.places.some((p) => Math.hypot(p.x - e.x, p.y - e.y) < near)) return;
+    this.places.push({ x: e.x, y: e.y, since: now });
     this.play("alarm");
     if (away) this.#flash(away);
     const what = e.building ? (e.kind === "base" ? t("Your base is attacked") : t("Your buildings are attacked")) : t("Your units are attacked");
     this.tell(away ? t("{what}: Space goes there", { what }) : what, "problem");
   }
 
-  // #keep adds a place to go to. Those nearby are one.
-  #keep({ x, y, sort }, alarm = false) {
-    const now = performance.now();
-    this.places = this.places.filter((p) => now - p.since < keptMS && !(p.sort === sort && Math.hypot(p.x - x, p.y - y) < near)).slice(-15);
-    this.places.push({ x, y, sort, alarm, since: now });
-  }
-
   // #flash lights the screen's edges in a direction.
   #flash({ dx, dy }) {
-    const sides = { left: dx < 0, right: dx > 0, up: dy < 0, down: dy > 0 };
+    const sides = { west: dx < 0, east: dx > 0, north: dy < 0, south: dy > 0 };
     for (const edge of this.edges.children) {
       if (!sides[edge.className.split(" ")[0]]) continue;
       edge.classList.remove("on");
@@ -93,23 +77,13 @@ export class Alarms {
     }
   }
 
-  // next returns the place of the last event, then of those before it, or null without one. Places are in cells.
-  next() {
-    const now = performance.now();
-    this.places = this.places.filter((p) => now - p.since < keptMS);
-    this.jumped = now - this.jumpedAt < againMS ? this.jumped + 1 : 0;
-    this.jumpedAt = now;
-    const n = this.places.length;
-    return n ? this.places[n - 1 - (this.jumped % n)] : null;
-  }
-
   // draw marks the latest alarms on a canvas that shows the whole map of a size in cells.
   draw(canvas, size) {
     const now = performance.now(), c = canvas.getContext("2d"), k = canvas.width / size;
     c.lineWidth = Math.max(2, canvas.width / 100);
     for (const p of this.places) {
       const age = (now - p.since) / shownMS;
-      if (!p.alarm || age >= 1) continue;
+      if (age >= 1) continue;
       c.globalAlpha = 1 - age / 2;
       c.strokeStyle = "#ff5a4d";
       c.beginPath();

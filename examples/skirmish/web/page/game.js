@@ -124,6 +124,7 @@ export class Game {
     if (drawn && dots) {
       this.dotsAt = now;
       this.minimap.draw(this.renderer, this.covered);
+      this.hud.alarms.draw(this.small, this.renderer.frame.size);
     }
     if (drawn && now - this.aimedAt >= aimMS) {
       this.aimedAt = now;

@@ -46,7 +46,7 @@ export class Verdict {
     const { panel, seats = [], link } = state, { account, winner } = panel;
     if (!winner) this.bots = Math.max(this.bots, seats.filter((s) => s.presence === "bot").length);
     const result = winner ? (!account ? "over" : account.team === winner - 1 ? "victory" : "defeat") : account?.defeated ? "defeat" : "";
-    this.#replay(state.replay);
+    this.#replay(alone() ? winner && ":solo" : state.replay); // the page has the replay of a match without a server
     this.again.hidden = !account;
     const key = result && `${result} ${winner}`;
     if (this.key === key) return "";
@@ -101,13 +101,18 @@ export class Verdict {
   #replay(name) {
     if (name) this.replay.href = `#/replay/${encodeURIComponent(name)}`;
     else this.replay.removeAttribute("href");
-    this.replay.toggleAttribute("aria-disabled", !name);
-    if (!name) this.replay.setAttribute("role", "link");
+    if (name) this.replay.removeAttribute("aria-disabled");
+    else this.replay.setAttribute("aria-disabled", "true");
+    this.replay.setAttribute("role", "link"); // also without an address
     this.replay.title = name ? "" : t("The replay is ready when the match has ended.");
   }
 
   // #again goes to a match of the same configuration, and tells the others of it.
   async #again() {
+    if (alone()) {
+      dispatchEvent(new HashChangeEvent("hashchange")); // shows the screen anew
+      return;
+    }
     this.again.disabled = true;
     try {
       const to = await rematch(this.match, JSON.parse(samestep.request()), this.bots);
@@ -134,5 +139,8 @@ export class Verdict {
     }
   }
 }
+
+// alone reports whether the match has no server.
+const alone = () => location.hash.startsWith("#/now");
 
 const addressOf = (hash) => location.href.replace(/#.*/, "") + hash;
