@@ -34,11 +34,11 @@ export class Sounds {
     this.muted = recall("muted") === "yes";
     this.before = {};
     const start = () => this.#start();
-    for (const gesture of ["pointerdown", "keydown"]) addEventListener(gesture, start, { capture: true }); // before one, browsers make no sound
+    for (const gesture of ["pointerdown", "pointerup", "keydown"]) addEventListener(gesture, start, { capture: true }); // before one, browsers make no sound
   }
 
   #start() {
-    if (!globalThis.AudioContext || this.muted) return;
+    if (!globalThis.AudioContext || this.muted || navigator.userActivation?.hasBeenActive === false) return;
     if (!this.audio) {
       this.audio = new AudioContext();
       this.out = this.audio.createGain();
