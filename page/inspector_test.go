@@ -190,8 +190,10 @@ func TestInspectReplay(t *testing.T) {
 	b.Shot("rows")
 	b.Click(`#viewer [role="tab"]:nth-child(3)`)
 	b.Shown(".commands", "player 0")
+	b.Keys(".") // keys do not depend on the focus
+	b.At(6)
 	b.Click(`.commands li:last-child button`)
-	b.Until(browser.There + ` && viewer.state.tick > 5`)
+	b.Until(browser.There + ` && viewer.state.tick > 6`)
 	b.Shot("commands")
 	b.Drop("junk.ssr", []byte(strings.Repeat("junk", 1000)))
 	b.Shown(`#viewer .said[role="alert"]`, "junk.ssr cannot be watched")

@@ -9,6 +9,7 @@ const (
 	leash    = 9 * fixed.One // how far an idle unit pursues an enemy
 	lookout  = 8             // ticks between two searches for enemies
 	bystands = 1 << 40       // added to the squared distance of an enemy that does not fight
+	widest   = 2 * fixed.One // radius of a unit
 )
 
 // act lets one unit work on its task.
@@ -38,6 +39,10 @@ func (w *World) act(i int) {
 		w.gather(i)
 	case Constructing:
 		w.construct(i)
+	case Holding:
+		if u.fights() {
+			w.engage(i)
+		}
 	default:
 		w.guard(i)
 	}
@@ -93,12 +98,12 @@ func (w *World) engage(i int) bool {
 	}
 	if w.inReach(i, j) {
 		w.hit(i, j)
-		if !u.Kind.Building() {
+		if !u.stays() {
 			w.push(i)
 		}
 		return true
 	}
-	if u.Kind.Building() || w.walk(i, w.workspace.seen[j].at) && u.Stuck >= patience {
+	if u.stays() || w.walk(i, w.workspace.seen[j].at) && u.Stuck >= patience {
 		u.Target, u.Stuck = 0, 0
 		return false
 	}
@@ -123,11 +128,14 @@ func (w *World) inReach(i, j int) bool {
 func (w *World) acquire(i int) UnitID {
 	u, s := &w.Units[i], &w.workspace
 	sight := fixed.Q(u.Kind.Traits().Sight) * fixed.One
+	if u.Task == Holding {
+		sight = min(sight, u.Kind.Traits().Range+u.Kind.Traits().Radius+widest)
+	}
 	best := w.nearestEnemy(i, min(sight, 3*fixed.One))
 	if best < 0 {
 		best = w.nearestEnemy(i, sight)
 	}
-	if best < 0 || !w.inReach(i, best) && (u.Kind.Building() || !s.ground.sees(s.seen[i].at, s.seen[best].at)) {
+	if best < 0 || !w.inReach(i, best) && (u.stays() || !s.ground.sees(s.seen[i].at, s.seen[best].at)) {
 		return 0
 	}
 	return w.Units[best].ID

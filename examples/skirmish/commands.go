@@ -104,6 +104,9 @@ type (
 
 	// Ping shows a place to the player's team.
 	Ping struct{ At Point }
+
+	// Hold lets units stand where they are and fight only the enemies that they reach from there.
+	Hold struct{ Who Who }
 )
 
 // The kinds of commands.
@@ -123,6 +126,7 @@ const (
 	KindSurrender
 	KindPermit
 	KindPing
+	KindHold
 )
 
 // MaxListed limits the units that a command can list. Larger armies use control groups.
@@ -145,5 +149,6 @@ func commandTypes() []lockstep.CommandType {
 		lockstep.Type[Surrender](KindSurrender, "surrender").Limit(6, 10*lockstep.Second),
 		lockstep.Type[Permit](KindPermit, "permit").Limit(6, 10*lockstep.Second),
 		lockstep.Type[Ping](KindPing, "ping").Limit(5, 10*lockstep.Second),
+		lockstep.Type[Hold](KindHold, "hold"),
 	}
 }

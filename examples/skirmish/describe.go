@@ -23,6 +23,8 @@ func deed(value any) string {
 		return fmt.Sprintf("attacks unit %d with %v", v.Target, &v.Who)
 	case *Stop:
 		return fmt.Sprintf("stops %v", &v.Who)
+	case *Hold:
+		return fmt.Sprintf("lets %v hold the position", &v.Who)
 	case *Gather:
 		return fmt.Sprintf("lets %v gather crystal %d", &v.Who, v.Crystal)
 	case *Build:

@@ -70,6 +70,7 @@ func ExampleRules() {
 		&skirmish.Patrol{Who: skirmish.Who{Units: []skirmish.UnitID{17}}, To: to},
 		&skirmish.Attack{Who: squad, Target: 40},
 		&skirmish.Stop{Who: squad},
+		&skirmish.Hold{Who: squad},
 		&skirmish.Gather{Who: squad, Crystal: 6},
 		&skirmish.Build{Who: squad, Kind: skirmish.Tower, At: to},
 		&skirmish.Train{Building: 9, Kind: skirmish.Archer, Count: 4},
@@ -95,6 +96,7 @@ func ExampleRules() {
 	// player 2 lets unit 17 patrol to 31.5,40.25
 	// player 2 attacks unit 40 with 3 units
 	// player 2 stops 3 units
+	// player 2 lets 3 units hold the position
 	// player 2 lets 3 units gather crystal 6
 	// player 2 lets 3 units build a tower at 31.5,40.25
 	// player 2 trains 4 × archer in building 9

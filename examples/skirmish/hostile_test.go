@@ -86,7 +86,7 @@ func (n *nonsense) point() Point {
 func (n *nonsense) command() lockstep.Command {
 	x := n.next()
 	c := lockstep.Command{Player: lockstep.Player(x >> 8 % 6)}
-	switch x % 19 {
+	switch x % 20 {
 	case 0:
 		c.Value = &Move{n.who(), n.point(), x>>16%2 == 0}
 	case 1:
@@ -124,6 +124,8 @@ func (n *nonsense) command() lockstep.Command {
 		c.Value = &Permit{x>>16%2 == 0}
 	case 17:
 		c.Value = &Ping{n.point()}
+	case 18:
+		c.Value = &Hold{n.who()}
 	default:
 		if x>>16%16 == 0 {
 			c.Player, c.Value = lockstep.System, &lockstep.Left{Player: c.Player}

@@ -28,6 +28,8 @@ func (w *World) obey(c *lockstep.Command) {
 		w.attack(w.choose(p, &v.Who), v.Target)
 	case *Stop:
 		w.stop(w.choose(p, &v.Who))
+	case *Hold:
+		w.station(w.choose(p, &v.Who))
 	case *Gather:
 		w.mineAt(w.choose(p, &v.Who), v.Crystal)
 	case *Build:
@@ -122,7 +124,7 @@ func (w *World) lead(units []int32, task Task, to Point, queued bool) {
 		case u.Kind.Building():
 			u.Goal, u.Source = goal, 0
 			continue
-		case queued && u.Task != Idle:
+		case queued && u.Task != Idle && u.Task != Holding:
 			u.Next, u.Then = task, to
 			continue
 		}
@@ -176,6 +178,17 @@ func (w *World) stop(units []int32) {
 			u.Work = 0
 		}
 		u.Queue = 0
+	}
+}
+
+// station lets the units that walk stay where they are.
+func (w *World) station(units []int32) {
+	for _, i := range units {
+		if u := &w.Units[i]; !u.Kind.Building() {
+			u.Next = Idle
+			w.rest(u)
+			u.Task = Holding
+		}
 	}
 }
 

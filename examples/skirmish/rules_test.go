@@ -165,6 +165,30 @@ func TestPatrol(t *testing.T) {
 	}
 }
 
+// A unit that holds its position fights what it reaches, and nothing brings it away but the next order.
+func TestHold(t *testing.T) {
+	w := arena(t)
+	archer, soldier, building := put(w, Archer, 0, cells(15, 30)), put(w, Soldier, 0, cells(15, 31)), put(w, Base, 0, cells(5, 5))
+	near, far := put(w, Worker, 1, cells(20, 30)), put(w, Worker, 1, cells(23, 30))
+	advance(w, 1, by(0, &Hold{list(archer, soldier, building)}))
+	advance(w, 400)
+	if w.find(near) >= 0 || w.find(far) < 0 {
+		t.Errorf("killed: %v and %v, want the nearer one alone", w.find(near) < 0, w.find(far) < 0)
+	}
+	for id, at := range map[UnitID]fixed.Vec2{archer: cells(15, 30), soldier: cells(15, 31)} {
+		if u := unit(t, w, id); u.Pos != at || u.Task != Holding {
+			t.Errorf("unit %d is at %v with task %v", id, u.Pos, u.Task)
+		}
+	}
+	if u := unit(t, w, building); u.Task == Holding {
+		t.Error("a building holds")
+	}
+	advance(w, 1, by(0, &Move{Who: list(soldier), To: PointAt(cells(20, 31)), Queued: true}))
+	if u := unit(t, w, soldier); u.Task != Moving {
+		t.Errorf("the task is %v after a queued order", u.Task)
+	}
+}
+
 func TestAttack(t *testing.T) {
 	for _, test := range []struct {
 		name     string

@@ -17,6 +17,7 @@ const (
 	Patrolling   // between two places, fighting enemies on the way
 	Gathering    // carrying crystals to the nearest base
 	Constructing // a building
+	Holding      // its place, fighting only what is in reach
 )
 
 const (
@@ -71,6 +72,9 @@ type Unit struct {
 func (u *Unit) fights() bool {
 	return u.Kind == Soldier || u.Kind == Archer || (u.Kind == Tower || u.Kind == Base) && u.Built
 }
+
+// stays reports whether the unit does not leave its place by itself.
+func (u *Unit) stays() bool { return u.Kind.Building() || u.Task == Holding }
 
 // rest ends the unit's task and starts the queued one.
 func (w *World) rest(u *Unit) {

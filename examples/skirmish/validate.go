@@ -30,6 +30,8 @@ func validate(w *World, _ *Config, c *lockstep.Command) error {
 		return cmp.Or(w.checkWho(p, &v.Who), w.checkTarget(p, v.Target))
 	case *Stop:
 		return w.checkWho(p, &v.Who)
+	case *Hold:
+		return w.checkWho(p, &v.Who)
 	case *Gather:
 		if int(v.Crystal) >= len(w.Crystals) {
 			return fmt.Errorf("%w: crystal %d of %d", ErrUnknown, v.Crystal, len(w.Crystals))

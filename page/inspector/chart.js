@@ -2,6 +2,7 @@
 
 import { el, text } from "./dom.js";
 import { of, chosen } from "./palette.js";
+import { listen } from "./keys.js";
 import { dragPixels, speed, isArrow, direction, spread, wheelZoom } from "./gestures.js";
 
 const words = 6; // numbers of a place: layer, x, y, player, id, element
@@ -303,7 +304,7 @@ export class Chart {
       e.preventDefault();
       this.#zoom(wheelZoom(e) / 1000, e.offsetX, e.offsetY);
     }, { passive: false });
-    on("keydown", (e) => this.#key(e));
+    listen(this.element, (e) => this.#key(e));
     addEventListener("keyup", (e) => this.held.delete(e.code));
     addEventListener("blur", () => this.held.clear());
   }
@@ -376,16 +377,17 @@ export class Chart {
     if (dx || dy) this.#shift(-dx * speed * seconds, -dy * speed * seconds);
   }
 
+  // #key handles a key, and reports whether it has a function.
   #key(e) {
-    if (e.altKey || e.metaKey || e.ctrlKey) return;
+    if (e.altKey || e.metaKey || e.ctrlKey) return false;
     const x = this.element.clientWidth / 2, y = this.element.clientHeight / 2;
     if (isArrow(e.code)) this.held.add(e.code);
     else if (e.code === "Equal" || e.code === "NumpadAdd") this.#zoom(1.15, x, y);
     else if (e.code === "Minus" || e.code === "NumpadSubtract") this.#zoom(1 / 1.15, x, y);
     else if (e.code === "Digit0" || e.code === "Numpad0") this.fit();
     else if (e.code === "Escape") this.cancel();
-    else return;
-    e.preventDefault();
+    else return false;
+    return true;
   }
 }
 

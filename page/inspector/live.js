@@ -29,7 +29,7 @@ export class Live {
     this.players = el("ul", { class: "scores", "aria-label": "Players" });
     this.field = el("div", { class: "field" }, this.inspection.chart.element, this.banner.element, this.checks.element, this.news.element);
     root.append(el("div", { class: "stage" },
-      el("header", { class: "top" }, this.players, this.title, el("div", { class: "menu" },
+      el("header", { class: "top" }, this.players, this.title, this.strip.word, el("div", { class: "menu" },
         this.rename.element,
         el("button", { onclick: () => this.news.write() }, "Chat"),
         el("button", { onclick: () => this.checks.toggle(), title: "checksums and desyncs" }, "Checks"),

@@ -1,6 +1,7 @@
 // The screen of a replay of any game, or of a recording of another engine: the picture and the state at any tick.
 
 import { el } from "./dom.js";
+import { listen } from "./keys.js";
 import { Viewer } from "./replay.js";
 import { Commands } from "./commands.js";
 import { Inspection } from "./inspection.js";
@@ -20,9 +21,7 @@ export class Recorded extends Viewer {
     });
     go = (tick) => this.go(tick);
     Object.assign(this, { commands, inspection, missing });
-    inspection.chart.canvas.addEventListener("keydown", (e) => {
-      if (!e.altKey && !e.metaKey && !e.ctrlKey && !e.defaultPrevented && this.key(e.code)) e.preventDefault();
-    });
+    listen(field, (e) => !e.altKey && !e.metaKey && !e.ctrlKey && this.key(e.code));
   }
 
   opened(about) {

@@ -18,6 +18,9 @@ export function direction(held) {
   return [dx, dy];
 }
 
+// coarse reports whether the user's pointer is a finger.
+export const coarse = () => matchMedia("(pointer: coarse)").matches;
+
 // spread returns the middle of two fingers, and their distance.
 export function spread(pointers) {
   const [a, b] = [...pointers.values()];

@@ -1,33 +1,61 @@
-// The strip of facts about the connection.
+// The state of the connection: one word for players, and the numbers for developers.
 
-import { el, text, bytes, playerName } from "./dom.js";
+import { el, text, bytes, playerName, remember, recall } from "./dom.js";
+import { t } from "./text.js";
 
 const facts = [
-  ["tick", "tick", "ticks simulated by this browser"],
-  ["delay", "input delay", "ticks until a command takes effect"],
-  ["trip", "ping", "round trip to the server"],
-  ["buffer", "buffer", "ticks received ahead, to smooth out lag"],
-  ["sums", "checksums", "comparisons of this browser's state with the match"],
-  ["players", "players", ""],
-  ["rate", "in · out", "traffic in bytes per second"],
-  ["frame", "frame", "time to draw a frame, 95th percentile"],
+  ["tick", t("tick"), t("ticks simulated by this browser")],
+  ["delay", t("input delay"), t("ticks until a command takes effect")],
+  ["trip", t("ping"), t("round trip to the server")],
+  ["buffer", t("buffer"), t("ticks received ahead, to smooth out lag")],
+  ["sums", t("checksums"), t("comparisons of this browser's state with the match")],
+  ["players", t("players"), ""],
+  ["rate", t("in · out"), t("traffic in bytes per second")],
+  ["frame", t("frame"), t("time to draw a frame, 95th percentile")],
 ];
+
+const switchKey = "F3";
+const behindMS = 1500; // the picture may be so far behind the match
+const laggyUS = 300_000; // a longer round trip can be felt
+const jerkyMS = 60; // for a frame: fewer than 17 frames a second
 
 export class Strip {
   constructor() {
-    this.element = el("div", { class: "strip", role: "status", "aria-label": "Connection" });
+    this.word = el("button", { class: "word", onclick: () => this.switch() });
+    this.element = el("div", { class: "strip", role: "status", "aria-label": t("Connection"), hidden: recall("numbers") !== "yes" });
     this.facts = {};
     for (const [name, label, title] of facts) {
       this.facts[name] = el("b", {}, "–");
       this.element.append(el("span", { class: name, title }, `${label} `, this.facts[name]));
     }
+    addEventListener("keydown", (e) => {
+      if (e.code !== switchKey || !this.word.checkVisibility()) return; // another screen is shown
+      e.preventDefault();
+      this.switch();
+    });
+    this.#say("", "warn");
+  }
+
+  // switch shows or hides the numbers.
+  switch() {
+    this.element.hidden = !this.element.hidden;
+    remember("numbers", this.element.hidden ? "" : "yes");
+    this.word.setAttribute("aria-expanded", String(!this.element.hidden));
+  }
+
+  #say(word, level) {
+    text(this.word, word);
+    this.word.dataset.level = level;
+    this.word.title = t("Connection: {word}. Show the numbers ({key})", { word, key: switchKey });
+    this.word.setAttribute("aria-expanded", String(!this.element.hidden));
   }
 
   // update shows a status; frameMS is the time to draw a frame.
-  update({ net, link, mismatch, seats = [] }, frameMS) {
-    const f = this.facts;
+  update(state, frameMS) {
+    this.#say(...wordOf(state, frameMS));
+    const { net, link, mismatch, seats = [] } = state, f = this.facts;
     text(f.tick, net.tick);
-    text(f.delay, `${net.input_delay}${net.predicted ? ` (${net.predicted - net.tick} ahead)` : ""}`);
+    text(f.delay, `${net.input_delay}${net.predicted ? ` (${t("{ticks} ahead", { ticks: net.predicted - net.tick })})` : ""}`);
     text(f.trip, net.round_trip_us ? `${(net.round_trip_us / 1000).toFixed(1)} ms` : "–");
     text(f.buffer, `${net.backlog} · ${(net.delay_us / 1000).toFixed(0)} ms`);
     const others = mismatch?.groups.flatMap((g) => g.players).filter((seat) => seat !== net.seat).map((seat) => playerName(seats, seat));
@@ -41,4 +69,21 @@ export class Strip {
     text(f.frame, `${frameMS.toFixed(1)} ms`);
     this.element.dataset.link = link.state === "live" && link.held ? "held" : link.state;
   }
+}
+
+// wordOf returns how the match runs here in a word or a few, and whether that is good, a warning or bad.
+export function wordOf({ net, link, seats = [] }, frameMS) {
+  const words = { connecting: [t("connecting"), "warn"], joining: [t("joining"), "warn"], syncing: [t("joining"), "warn"], lost: [t("reconnecting"), "bad"], ended: [t("over"), "good"], failed: [t("disconnected"), "bad"] };
+  if (link.state !== "live") return words[link.state] ?? [link.state, "warn"];
+  if (link.held) {
+    const who = (link.held_for ?? []).map((seat) => (seat === net.seat ? t("you") : playerName(seats, seat))).join(", ");
+    if (link.hold === "paused") return [t("paused"), "warn"];
+    if (link.hold === "slower") return [t("slower"), "warn"];
+    if (link.hold === "stalled") return [t("no answer"), "bad"];
+    return [who ? t("waiting for {who}", { who }) : t("waiting"), "warn"];
+  }
+  if (net.behind_ms > behindMS) return [t("catching up {seconds} s", { seconds: Math.round(net.behind_ms / 1000) }), "warn"];
+  if (net.round_trip_us > laggyUS) return [t("laggy"), "warn"];
+  if (frameMS > jerkyMS) return [t("jerky"), "warn"];
+  return [t("smooth"), "good"];
 }

@@ -26,7 +26,7 @@ func TestBarsOnTablet(t *testing.T) {
 	b.Do(chromedp.EmulateViewport(820, 1180, chromedp.EmulateTouch, chromedp.EmulatePortrait))
 	b.Click(`.menu button[title^="checksums"]`)
 	const below = `(e => e.checkVisibility() && e.getBoundingClientRect().top >= document.querySelector(".top").getBoundingClientRect().bottom)`
-	b.Until(`document.querySelector(".top").clientHeight > 90`) // the names do not fit into one line
+	b.Until(`document.querySelectorAll(".scores details .score").length === 12`) // the names do not fit into one line
 	b.Until(below + `(document.querySelector(".side.checks"))`)
 	b.Until(`page.covered.above === document.querySelector(".top").offsetHeight`)
 	b.Click(`.menu button[title^="chat"]`)

@@ -241,6 +241,10 @@ func TestPlayByKeyboard(t *testing.T) {
 	b.Agree(1)
 	b.NeverDiffered()
 	b.Shot("ordered")
+	b.Keys("\t") // one kind of the group
+	b.Until(`page.state.panel.chosen?.length === 1`)
+	b.Keys("\x1b")
+	b.Until(`!page.state.panel.chosen?.length`)
 	b.TabTo(`e => e.textContent === "Leave"`)
 	b.Keys("\r")
 	b.Shown(".question", "Leave the match?")

@@ -147,6 +147,8 @@ func TestWatchByKeyboard(t *testing.T) {
 	b.At(1)
 	b.Keys(kb.End)
 	b.At(1200)
+	b.Keys(",") // the other keys do not depend on the focus
+	b.At(1199)
 	b.Shot("timeline")
 }
 

@@ -20,6 +20,7 @@ type Game struct {
 	player  *play.Player
 	painter scene.Painter
 	effects scene.Effects
+	events  events
 }
 
 // Join begins to play or watch the match at a WebSocket URL. Status reports the progress.
@@ -47,7 +48,9 @@ func (g *Game) begin(start func(live.Options) (*live.Match, error)) (err error) 
 		Handle: func(_ *player.Client, event any) { g.handle(event) },
 		Observe: func(c *player.Client, event any) {
 			<-made
-			g.effects.Observe(lockstep.World[skirmish.World](c.Simulation()), event)
+			w := lockstep.World[skirmish.World](c.Simulation())
+			g.effects.Observe(w, event)
+			g.events.observe(w, g.player, event)
 			if sort, player, text := lineOf(event, g.player.Seat); text != "" {
 				g.match.Tell(sort, player, text)
 			}
@@ -133,6 +136,7 @@ func (g *Game) Frame(dst []byte, s Screen) []byte {
 		if s.Width != p.Width || s.Height != p.Height || s.Below != p.Below || s.Above != p.Above {
 			p.Above, p.Below = s.Above, s.Below
 			p.Resize(s.Width, s.Height)
+			p.Look(w) // at first to the player's base
 		}
 		view := p.View()
 		view.Team, view.Player, view.Selected, view.Dots = p.Team(w), uint8(p.Seat), p.Selected(), s.Dots

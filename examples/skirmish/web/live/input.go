@@ -18,6 +18,7 @@ func (g *Game) give(f func(p *play.Player, w *skirmish.World) []any) {
 			g.effects.Order(w, c.Tick(), command)
 		}
 		g.match.SubmitOf(c, commands...)
+		g.events.ordered(commands)
 		if text := g.player.Problem(); text != "" {
 			g.match.Tell("problem", -1, text)
 		}
@@ -71,6 +72,26 @@ func (g *Game) Key(code string, shift, control bool) (known bool) {
 		return commands
 	})
 	return known
+}
+
+// Ping shows a place to the player's team; see [play.Player.Ping].
+func (g *Game) Ping(x, y int64) {
+	g.give(func(p *play.Player, w *skirmish.World) []any { return p.Ping(w, x, y) })
+}
+
+// Mode returns the name of the mode of the next left-click on the map, or "" if it selects.
+func (g *Game) Mode() (name string) {
+	g.see(func(_ *player.Client, _ player.View, _ *skirmish.World) {
+		mode, _ := g.player.Mode()
+		name = mode.String()
+	})
+	return name
+}
+
+// Aim returns what a click on a pixel would do; see [play.Player.Aim].
+func (g *Game) Aim(x, y int64) (does string) {
+	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) { does = g.player.Aim(w, x, y) })
+	return does
 }
 
 // Pan moves the camera by pixels.

@@ -146,6 +146,24 @@ func TestPlay(t *testing.T) {
 	v.Do("train:soldier")
 	v.until("that is refused with a reason", func(*live.Status) bool { return v.said("problem", "makes something else") })
 
+	var history live.History
+	if err := json.Unmarshal(v.History(), &history); err != nil || len(history.Players) != 1 || len(history.Ticks) == 0 {
+		t.Errorf("the history is %+v, %v; want that of one player", history, err)
+	}
+	var request struct {
+		Game    string
+		Players uint8
+		Rate    uint16          `json:"tick_rate"`
+		MS      uint16          `json:"tick_ms"`
+		Config  json.RawMessage `json:"config"`
+	}
+	if err := json.Unmarshal(v.Request(), &request); err != nil || request.Game != skirmish.GameName || request.Players != 2 || request.Rate != 50 && request.MS != 20 {
+		t.Errorf("the request is %s, %v; want the settings of the match", v.Request(), err)
+	}
+	if config, err := lockstep.MustGame(skirmish.Rules()).ReadConfig(request.Config, nil); err != nil || config.(*skirmish.Config).Cap != skirmish.Defaults(2, 60).Cap {
+		t.Errorf("the configuration is %s, %v; want that of the match", request.Config, err)
+	}
+
 	w := join(t, url, "")
 	s = w.until("a spectator is live", isLive)
 	if s.Net.Seat != -1 || s.Panel.Account != nil {

@@ -14,8 +14,9 @@ import (
 // A Status is everything that the page shows as text.
 type Status struct {
 	live.Status
-	Match *Match      `json:"match"` // nil before there is a state
-	Panel *play.Panel `json:"panel"`
+	Match  *Match      `json:"match"` // nil before there is a state
+	Panel  *play.Panel `json:"panel"`
+	Events []Event     `json:"events"` // since the last status, oldest first
 }
 
 // A Match has facts of the match.
@@ -29,7 +30,7 @@ type Match struct {
 func (g *Game) Status() []byte {
 	var b []byte
 	g.match.Do(func(c *player.Client) {
-		s := Status{Status: g.match.StatusOf(c)}
+		s := Status{Status: g.match.StatusOf(c), Events: g.events.take()}
 		if v, ok := c.View(); ok && s.Status.Match != nil {
 			w := lockstep.World[skirmish.World](v.Current)
 			g.player.Look(w)

@@ -10,9 +10,11 @@ import { socketOf, listed, seated } from "./match.js";
 import { Rename } from "./rename.js";
 import { countdown } from "./countdown.js";
 import { t } from "./text.js";
+import { LastEvents } from "./lastevents.js";
 
 const statusMS = 150;
 const dotsMS = 200;
+const aimMS = 80;
 
 export class Game {
   constructor(root) {
@@ -20,7 +22,7 @@ export class Game {
     this.ground = el("canvas", { class: "map", "aria-hidden": "true" });
     this.moving = el("canvas", {
       class: "map", tabindex: "0", id: "map", role: "application",
-      "aria-label": "The map. Arrow keys scroll. Space selects, and Enter gives an order, in the middle of the screen.",
+      "aria-label": "The map. Arrow keys scroll. C selects, and Enter gives an order, in the middle of the screen. Esc deselects. Tab leaves the map, unless units of several kinds are selected: then it goes through the kinds.",
     });
     this.box = el("div", { class: "box", hidden: true });
     this.cross = el("div", { class: "cross", hidden: true });
@@ -30,10 +32,11 @@ export class Game {
     this.hud.top.querySelector(".menu").prepend(this.rename.element);
     root.append(this.ground, this.moving, this.box, this.cross, this.hud.element);
     this.renderer = new Renderer(this.ground, this.moving, program);
-    this.minimap = new Minimap(this.small, (x, y) => samestep.lookAt(Math.round(x * 65535), Math.round(y * 65535)));
-    this.input = new Input(this.moving, {
-      box: (...corners) => this.#box(...corners), chat: () => this.hud.write(),
+    this.minimap = new Minimap(this.small, lookAt, (x, y, e) => this.#order(x, y, e));
+    this.input = new Input(this.moving, root, {
+      box: (...corners) => this.#box(...corners), chat: () => this.hud.write(), middle: () => this.#middle(), event: () => this.events.jump(),
     });
+    this.events = new LastEvents();
     new ResizeObserver(() => this.#resize()).observe(root);
     const bars = new ResizeObserver(() => this.#cover());
     for (const bar of [this.hud.top, this.hud.bottom]) bars.observe(bar);
@@ -66,11 +69,12 @@ export class Game {
     this.root.hidden = false;
     document.title = `${name} · Skirmish`;
     this.renderer.reset();
+    this.events.reset();
     this.hud.begin(name, watch);
     this.#resize();
     this.moving.focus();
     this.state = null;
-    this.statusAt = this.dotsAt = this.before = 0;
+    this.statusAt = this.dotsAt = this.aimedAt = this.before = 0;
     this.next = requestAnimationFrame((now) => this.#frame(now));
     this.timer = setInterval(() => this.#status(), 1000); // also while the page is hidden
   }
@@ -106,6 +110,32 @@ export class Game {
   #cover() {
     this.covered = this.hud.covered();
     this.root.style.setProperty("--above", `${this.covered.above}px`);
+    this.cross.style.top = `${this.#middle().y}px`;
+  }
+
+  // #middle returns the middle of what is not covered.
+  #middle() {
+    const { clientWidth: wide, clientHeight: high } = this.root, { above, below } = this.covered;
+    return { x: Math.round(wide / 2), y: Math.round((high + above - below) / 2) };
+  }
+
+  // #order gives the order of a press on the minimap, in fractions of the map's sides, as if it were on the map; it returns
+  // whether there was one.
+  #order(x, y, e) {
+    const { frame, width, height } = this.renderer;
+    if (!(this.state?.net.seat >= 0)) return false;
+    const px = (x * frame.size - frame.x) * frame.cell + width / 2, py = (y * frame.size - frame.y) * frame.cell + height / 2;
+    if (e.button === 0 && e.altKey) samestep.ping(px, py);
+    else if (e.button === 2) samestep.act(px, py, e.shiftKey);
+    else if (e.button === 0 && samestep.mode()) samestep.click(px, py, e.shiftKey, false);
+    else return false;
+    return true;
+  }
+
+  // #aim shows by the pointer what a click does.
+  #aim() {
+    const { x, y } = this.input.pointer;
+    this.moving.dataset.aim = (x >= 0 && samestep.aim(x, y)) || "";
   }
 
   #frame(now) {
@@ -116,7 +146,12 @@ export class Game {
     const drawn = this.renderer.draw(this.renderer.width, this.renderer.height, this.covered.above, this.covered.below, pointer.x, pointer.y, dots);
     if (drawn && dots) {
       this.dotsAt = now;
-      this.minimap.draw(this.renderer);
+      this.minimap.draw(this.renderer, this.covered);
+      this.hud.alarms.draw(this.small, this.renderer.frame.size);
+    }
+    if (drawn && now - this.aimedAt >= aimMS) {
+      this.aimedAt = now;
+      this.#aim();
     }
     this.cross.hidden = !this.input.cross;
     if (now - this.statusAt >= statusMS) {
@@ -131,6 +166,7 @@ export class Game {
     this.state = JSON.parse(json);
     if (this.state.link.refused) this.token = forget(this.hud.name, this.token);
     seated(this.hud.name, this.state);
+    this.events.take(this.state);
     this.hud.update(this.state, this.renderer);
   }
 
@@ -142,6 +178,8 @@ export class Game {
     });
   }
 }
+
+const lookAt = (x, y) => samestep.lookAt(Math.round(x * 65535), Math.round(y * 65535));
 
 // program calls the WebAssembly program, which is loaded after this module.
 const program = {

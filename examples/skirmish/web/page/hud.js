@@ -7,7 +7,17 @@ import { Strip } from "./strip.js";
 import { Banner } from "./banner.js";
 import { News } from "./news.js";
 import { help } from "./help.js";
+import { keymap, shown } from "./actions.js";
+import { coarse } from "./gestures.js";
+import { t } from "./text.js";
 import { Affairs } from "./affairs.js";
+import { Alarms } from "./alarms.js";
+import { Hints } from "./hints.js";
+import { Sounds } from "./sounds.js";
+import { Verdict } from "./verdict.js";
+import { icon } from "./icons.js";
+
+const folded = 4; // players beyond these are folded
 
 export class Hud {
   constructor(minimap, { map }) {
@@ -17,32 +27,50 @@ export class Hud {
     this.link = new Banner();
     this.banner = this.link.element;
     this.news = new News(() => this.map.focus(), ["built"]);
+    this.sounds = new Sounds();
+    this.alarms = new Alarms({ tell: (said, sort) => this.news.tell({ sort, player: -1, text: said }), play: (name) => this.sounds.play(name) });
+    this.hints = new Hints();
+    this.verdict = new Verdict({ name: (player) => this.news.player(player), rest: () => this.map.focus() });
     this.help = help();
     this.affairs = new Affairs((action) => this.#press(() => samestep.button(action)), (player) => this.news.player(player));
     this.#top();
     this.#bottom(minimap);
     this.#question();
-    addEventListener("palette", () => (this.keys = {}));
+    this.#noise();
+    for (const change of ["palette", "keymap"]) addEventListener(change, () => (this.keys = {}));
     this.element = el("div", { class: "hud" },
-      this.top, this.banner, this.question, this.news.element, this.checks.element, this.affairs.element, this.help, this.bottom, this.strip.element);
+      this.top, this.banner, this.question, this.alarms.edges, this.hints.element, this.news.element, this.checks.element, this.affairs.element, this.noise, this.help,
+      this.bottom, this.strip.element, this.verdict.element);
   }
 
   #top() {
-    const fact = (name, label) => (this[name] = el("b", {}, "–"), el("span", { title: label }, el("i", { class: `sign ${name}` }), this[name], el("small", {}, label)));
+    const fact = (name, label) => (this[name] = el("b", {}, "–"), el("span", { title: label }, icon(name), this[name], el("small", {}, label)));
     this.account = el("div", { class: "account" },
-      fact("crystals", "crystals"), fact("units", "units"), fact("army", "army"), fact("workers", "workers"));
-    this.idle = el("button", { hidden: true, title: "the next idle worker (I)", onclick: () => samestep.key("KeyI", false, false) });
+      fact("crystals", t("crystals")), fact("units", t("units")), fact("army", t("army")), fact("workers", t("workers")));
+    this.idle = el("button", { hidden: true, title: t("the next idle worker ({key})", { key: keymap.shown("KeyI") }), onclick: () => samestep.key("KeyI", false, false) });
     this.title = el("div", { class: "title" });
     this.scores = el("div", { class: "scores", "aria-label": "Players" });
     this.top = el("div", { class: "top" },
-      this.account, this.idle, this.title, this.scores,
+      this.account, this.idle, this.title, this.strip.word, this.scores,
       el("div", { class: "menu" },
-        el("button", { onclick: () => this.write(), title: "chat (/)" }, "Chat"),
-        (this.team = el("button", { hidden: true, onclick: () => this.#open(this.affairs.element), title: "alliances, surrender and spectators" }, "Team")),
-        el("button", { onclick: () => this.#open(this.checks.element), title: "checksums and desyncs" }, "Checks"),
-        el("button", { onclick: () => this.#open(this.help), title: "shortcuts: mouse, touch and keyboard" }, "Shortcuts"),
-        el("a", { class: "button", href: "#/", onclick: (e) => this.#leave(e) }, "Leave"),
+        (this.result = tool("result", t("Result"), t("the result of the match"), () => this.verdict.show(), { class: "main", hidden: true })),
+        tool("chat", t("Chat"), t("chat (/)"), () => this.write()),
+        (this.team = tool("team", t("Team"), t("alliances, surrender and spectators"), () => this.#open(this.affairs.element), { hidden: true })),
+        tool("checks", t("Checks"), t("checksums and desyncs"), () => this.#open(this.checks.element)),
+        tool("sound", t("Sound"), t("volume of the sounds"), () => this.#open(this.noise)),
+        tool("shortcuts", t("Shortcuts"), t("shortcuts: mouse, touch and keyboard"), () => this.#open(this.help)),
+        el("a", { class: "button tool", href: "#/", title: t("leave the match"), onclick: (e) => this.#leave(e) }, icon("leave"), el("span", {}, t("Leave"))),
       ));
+  }
+
+  // #noise makes the panel of the sounds.
+  #noise() {
+    const volume = el("input", { type: "range", min: "0", max: "100", value: String(Math.round(100 * this.sounds.volume)) }), mute = el("input", { type: "checkbox", checked: this.sounds.muted });
+    volume.oninput = mute.onchange = () => this.sounds.set(Number(volume.value) / 100, mute.checked);
+    volume.onchange = () => this.sounds.play("select");
+    this.noise = el("aside", { class: "side sounds", hidden: true, "aria-label": t("Sound") },
+      el("header", {}, el("h2", {}, t("Sound")), el("button", { onclick: () => (this.noise.hidden = true), "aria-label": t("close") }, "×")),
+      el("label", {}, t("Volume"), volume), el("label", {}, mute, t("Mute")));
   }
 
   #bottom(minimap) {
@@ -78,13 +106,13 @@ export class Hud {
   // #open toggles a side panel.
   #open(panel) {
     const shown = panel.hidden;
-    this.checks.element.hidden = this.affairs.element.hidden = this.help.hidden = true;
+    this.checks.element.hidden = this.affairs.element.hidden = this.noise.hidden = this.help.hidden = true;
     panel.hidden = !shown;
   }
 
   // covered returns the height in pixels of the bars over the map.
   covered() {
-    return { above: this.top.offsetHeight, below: this.strip.element.offsetHeight + this.bottom.querySelector(".middle").offsetHeight };
+    return { above: this.top.offsetHeight, below: this.strip.element.offsetHeight + this.bottom.offsetHeight };
   }
 
   // begin resets the panels for a match.
@@ -97,7 +125,10 @@ export class Hud {
     this.state = null;
     this.checks.reset();
     this.affairs.reset();
-    this.team.hidden = true;
+    this.alarms.reset();
+    this.verdict.begin(name);
+    this.chosen = "";
+    this.team.hidden = this.result.hidden = true;
     this.account.hidden = this.idle.hidden = true;
     this.bottom.classList.remove("ready");
     this.title.textContent = name;
@@ -114,7 +145,11 @@ export class Hud {
   // update shows a live.Status of the program.
   update(state, renderer) {
     this.state = state;
-    for (const line of state.lines ?? []) this.news.tell(line);
+    for (const line of state.lines ?? []) {
+      this.news.tell(line);
+      if (line.sort === "chat") this.sounds.play("chat");
+      else if (line.sort === "problem") this.sounds.play("error");
+    }
     this.link.update(state);
     this.strip.update(state, renderer.quantile(0.95));
     this.checks.update(state);
@@ -129,6 +164,23 @@ export class Hud {
     this.#groups(panel.groups, state.net.seat);
     this.#buttons(panel);
     document.body.dataset.mode = panel.mode.split(":")[0];
+    this.#happened(state, panel, renderer);
+  }
+
+  // #happened shows and lets hear what has happened since the last status.
+  #happened(state, panel, renderer) {
+    const events = state.events ?? [];
+    this.alarms.take(events, renderer.frame, renderer.width, renderer.height);
+    this.hints.update(panel, events);
+    const result = this.verdict.update(state), chosen = JSON.stringify([panel.one?.id, panel.chosen?.map((k) => [k.kind, k.number])]);
+    if (result) this.sounds.play(result === "defeat" ? "defeat" : "victory");
+    this.result.hidden = !this.verdict.key || this.verdict.open;
+    this.element.classList.toggle("decided", !!panel.winner);
+    if (this.chosen !== chosen && (panel.one || panel.chosen?.length)) this.sounds.play("select");
+    this.chosen = chosen;
+    const full = panel.account?.units >= panel.account?.cap;
+    if (full && this.full === false) this.news.tell({ sort: "problem", player: -1, text: t("You have as many units as a player can have: {cap}", { cap: panel.account.cap }) });
+    this.full = full;
   }
 
   // #changed reports whether the value of a part is new.
@@ -161,12 +213,15 @@ export class Hud {
 
   #scores(panel, seat) {
     if (!this.#changed("scores", [panel.players, [...this.news.names]])) return;
-    this.scores.replaceChildren(...panel.players.map((p) => {
+    const mine = (p) => (p.player === seat ? 0 : 1), players = [...panel.players].sort((a, b) => mine(a) - mine(b)), open = this.scores.querySelector("details")?.open ?? false;
+    const chips = players.map((p) => {
       const chip = el("span", { class: `score ${p.status}${p.player === seat ? " me" : ""}`, title: `${p.units} units, ${p.kills} kills, ${p.losses} losses, ${p.status}` },
         el("i", { class: "dot" }), this.news.player(p.player), el("b", {}, p.units));
       chip.style.setProperty("--colour", of(p.player).fill);
       return chip;
-    }));
+    });
+    const more = chips.splice(chips.length > folded + 1 ? folded : chips.length);
+    this.scores.replaceChildren(...chips, ...(more.length ? [el("details", { open }, el("summary", {}, t("{number} more", { number: more.length })), el("div", {}, ...more))] : []));
   }
 
   #selection(panel, seat) {
@@ -180,12 +235,12 @@ export class Hud {
       owner.style.setProperty("--colour", of(one.owner).fill);
       parts.push(el("p", {}, name, " ", owner, el("small", {}, ` ${one.task || ""}${one.kills ? ` · ${one.kills} kills` : ""}`)));
       parts.push(bar(one.health / one.full, `${one.health} / ${one.full}`, "health"));
-      if (one.making) parts.push(bar(one.work / 1000, `${one.making}${one.queue > 1 ? ` and ${one.queue - 1} more` : ""}`, "work"));
+      if (one.making) parts.push(el("div", { class: "queue", title: t("in the queue: {number}", { number: one.queue }) }, ...Array.from({ length: Math.min(one.queue, 8) }, () => icon(one.making)), bar(one.work / 1000, `${one.making}${one.queue > 1 ? ` and ${one.queue - 1} more` : ""}`, "work")));
       else if (one.work) parts.push(bar(one.work / 1000, "under construction", "work"));
     } else if (panel.chosen?.length) {
-      parts.push(el("ul", {}, ...panel.chosen.map((k) => el("li", {}, el("b", {}, k.number), ` ${k.kind}${k.number > 1 && k.kind !== "barracks" ? "s" : ""}`, bar(k.health / 1000, "", "health")))));
+      parts.push(el("ul", {}, ...panel.chosen.map((k) => el("li", {}, icon(k.kind), el("b", {}, k.number), ` ${k.kind}${k.number > 1 && k.kind !== "barracks" ? "s" : ""}`, bar(k.health / 1000, "", "health")))));
     } else if (!parts.length) {
-      parts.push(el("p", { class: "hint" }, seat < 0 ? `You are spectating. ${panel.hiding ? `You do not see what ${panel.hiding} of the players see, who hide it. ` : ""}Click a unit to see its details.` : "Drag a box around units to select them, then right-click to move or attack."));
+      parts.push(el("p", { class: "hint" }, seat < 0 ? `You are spectating. ${panel.hiding ? `You do not see what ${panel.hiding} of the players see, who hide it. ` : ""}${coarse() ? t("Tap a unit to see its details.") : t("Click a unit to see its details.")}` : coarse() ? t("Tap a unit, or drag a box around several, then tap where they go or what they attack.") : t("Drag a box around units to select them, then right-click to move or attack.")));
     }
     this.selected.replaceChildren(...parts);
   }
@@ -193,7 +248,7 @@ export class Hud {
   #groups(groups, seat) {
     if (seat < 0 || !this.#changed("groups", groups)) return;
     this.groups.replaceChildren(...groups.flatMap((n, i) => n === 0 ? [] : [
-      el("button", { title: `select group ${i + 1} (key ${i + 1}); Shift + ${i + 1} makes the selected units group ${i + 1}`, onclick: (e) => this.#press(() => samestep.key(`Digit${i + 1}`, e.shiftKey, e.ctrlKey)) },
+      el("button", { title: t("select group {n} (key {n}); Ctrl + {n} makes the selected units group {n}, Shift + {n} adds them to it", { n: i + 1 }), onclick: (e) => this.#press(() => samestep.key(`Digit${i + 1}`, e.shiftKey, e.ctrlKey)) },
         el("kbd", {}, i + 1), n),
     ]));
   }
@@ -207,9 +262,9 @@ export class Hud {
     if (!this.#changed("buttons", panel.buttons)) return;
     this.buttons.replaceChildren(...(panel.buttons ?? []).map((b) =>
       el("button", {
-        class: b.on ? "on" : "", "aria-disabled": b.able ? undefined : "true", title: `${b.label}: ${b.hint} (${b.key})`,
+        class: b.on ? "on" : "", "aria-disabled": b.able ? undefined : "true", title: `${b.label}: ${b.hint} (${shown(b)})`,
         onclick: () => this.#press(() => samestep.button(b.action)),
-      }, el("kbd", {}, b.key), el("span", {}, b.label), b.cost ? el("small", {}, el("i", { class: "sign crystals" }), b.cost) : "")));
+      }, el("kbd", {}, shown(b)), icon(b.action.split(":").at(-1)), el("span", {}, b.label), b.cost ? el("small", {}, el("i", { class: "sign crystals" }), b.cost) : "")));
   }
 
   // fail shows why the match cannot be joined.
@@ -217,3 +272,6 @@ export class Hud {
     this.link.fail(reason, other);
   }
 }
+
+// tool returns a button of the menu: an icon, and a word where there is room.
+const tool = (name, word, title, press, attributes = {}) => el("button", { ...attributes, class: `tool ${attributes.class ?? ""}`, title, "aria-label": word, onclick: press }, icon(name), el("span", {}, word));

@@ -1,15 +1,18 @@
 // Mouse, touch and keyboard on the map of a live match.
 
+import { listen } from "./keys.js";
+import { keymap } from "./actions.js";
 import { dragPixels, speed, isArrow, direction, spread, wheelZoom } from "./gestures.js";
 
 const edge = 10; // pixels from the screen's edge that scroll
 const twiceMS = 350;
+const longMS = 450; // a finger that stays so long gives an order
 
 // Input turns events of an element into calls of the program.
 export class Input {
-  // hooks: box(x0, y0, x1, y1) shows the selection box, and box() hides it;
-  // chat() opens the chat.
-  constructor(element, hooks) {
+  // hooks: box(x0, y0, x1, y1) shows the selection box, and box() hides it; chat() opens the chat; middle() is the middle of
+  // what is not covered; event() jumps to the last event. Keys count while screen is shown.
+  constructor(element, screen, hooks) {
     this.element = element;
     this.hooks = hooks;
     this.pointers = new Map();
@@ -24,11 +27,11 @@ export class Input {
     on("pointercancel", (e) => this.#cancel(e));
     on("contextmenu", (e) => e.preventDefault());
     on("wheel", (e) => this.#wheel(e), { passive: false });
-    on("keydown", (e) => this.#keydown(e));
+    listen(screen, (e) => this.#key(e));
     addEventListener("keyup", (e) => this.held.delete(e.code));
     addEventListener("blur", () => this.held.clear());
     addEventListener("pointermove", (e) => {
-      if (e.pointerType === "mouse") Object.assign(this.pointer, { windowX: e.clientX, windowY: e.clientY, inside: true });
+      if (e.pointerType === "mouse") Object.assign(this.pointer, { windowX: e.clientX, windowY: e.clientY, inside: !e.target.closest?.(".minimap") });
     });
     document.addEventListener("pointerleave", () => (this.pointer.inside = false));
   }
@@ -52,12 +55,21 @@ export class Input {
     this.cross = false;
     const p = { x0: e.offsetX, y0: e.offsetY, x: e.offsetX, y: e.offsetY, button: e.button, touch: e.pointerType === "touch", dragged: false };
     this.pointers.set(e.pointerId, p);
+    if (p.touch) p.timer = setTimeout(() => this.#long(p), longMS);
     if (this.pointers.size === 2) {
       this.hooks.box();
       for (const other of this.pointers.values()) other.gesture = true;
       this.spread = spread(this.pointers);
     }
     e.preventDefault();
+  }
+
+  // #long is a finger that stays: an order, as by the right button.
+  #long(p) {
+    if (p.dragged || p.gesture || !this.pointers.size) return;
+    p.gesture = true; // it does nothing more
+    navigator.vibrate?.(15);
+    samestep.act(p.x, p.y, false);
   }
 
   #move(e) {
@@ -89,9 +101,12 @@ export class Input {
     const p = this.pointers.get(e.pointerId);
     this.pointers.delete(e.pointerId);
     this.hooks.box();
+    clearTimeout(p?.timer);
     if (!p || p.gesture) return;
     const add = e.shiftKey;
-    if (p.button === 2) {
+    if (e.altKey && p.button === 0 && !p.dragged) {
+      samestep.ping(p.x, p.y);
+    } else if (p.button === 2) {
       samestep.act(p.x, p.y, add);
     } else if (p.button === 0 && p.dragged) {
       samestep.drag(p.x0, p.y0, p.x, p.y, add);
@@ -105,6 +120,7 @@ export class Input {
   }
 
   #cancel(e) {
+    clearTimeout(this.pointers.get(e.pointerId)?.timer);
     this.pointers.delete(e.pointerId);
     this.hooks.box();
   }
@@ -119,28 +135,44 @@ export class Input {
     samestep.zoom(wheelZoom(e), e.offsetX, e.offsetY);
   }
 
-  // #keydown: without a mouse, the arrow keys scroll and the middle of the screen is the pointer.
-  #keydown(e) {
-    if (e.altKey || e.metaKey) return;
-    const x = this.element.clientWidth / 2, y = this.element.clientHeight / 2;
+  // #key handles a key, and reports whether it has a function. A key of the user's stands for one of the usual keys.
+  #key(e) {
+    if (e.altKey || e.metaKey) return false;
     if (isArrow(e.code)) {
       this.held.add(e.code);
-      this.cross = true;
-    } else if (e.code === "Space") {
-      this.cross = true;
-      samestep.click(x, y, e.shiftKey, e.repeat);
-    } else if (e.code === "Enter") {
-      this.cross = true;
-      samestep.act(x, y, e.shiftKey);
-    } else if (e.code === "Equal" || e.code === "NumpadAdd") {
-      samestep.zoom(1150, x, y);
-    } else if (e.code === "Minus" || e.code === "NumpadSubtract") {
-      samestep.zoom(870, x, y);
-    } else if (e.code === "Slash") {
-      this.hooks.chat();
-    } else if (!samestep.key(e.code, e.shiftKey, e.ctrlKey)) {
-      return;
+      return (this.cross = true);
     }
-    e.preventDefault();
+    if (e.ctrlKey && !e.code.startsWith("Digit")) return false; // the browser's
+    return keymap.usual(e.code).some((code) => this.#does(code, e));
+  }
+
+  // #does does what a usual key means. Without a mouse, the arrow keys scroll and the middle of the screen is the pointer.
+  #does(code, e) {
+    const { x, y } = this.hooks.middle();
+    switch (code) {
+      case "KeyC":
+        this.cross = true;
+        samestep.click(x, y, e.shiftKey, e.repeat);
+        return true;
+      case "Enter":
+        this.cross = true;
+        if (samestep.mode()) samestep.click(x, y, e.shiftKey, false);
+        else samestep.act(x, y, e.shiftKey);
+        return true;
+      case "Space":
+        this.hooks.event();
+        return true;
+      case "Equal": case "NumpadAdd":
+        samestep.zoom(1150, x, y);
+        return true;
+      case "Minus": case "NumpadSubtract":
+        samestep.zoom(870, x, y);
+        return true;
+      case "Slash":
+        this.hooks.chat();
+        return true;
+    }
+    if (e.code === "Tab" && e.target !== this.element && e.target !== document.body) return false; // it moves the focus
+    return samestep.key(code, e.shiftKey, e.ctrlKey) === true;
   }
 }

@@ -7,20 +7,23 @@ import { PING, ping } from "./effects.js";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Minimap {
-  // look(x, y) moves the view, in fractions of the map's sides.
-  constructor(canvas, look) {
+  // look(x, y) moves the view, in fractions of the map's sides. order(x, y, event) may take a press, and returns whether it does.
+  constructor(canvas, look, order = () => false) {
     this.canvas = canvas;
-    const go = (e) => {
-      if (e.buttons & 1) look(clamp(e.offsetX / canvas.clientWidth), clamp(e.offsetY / canvas.clientHeight));
-    };
+    let looks = false;
+    const place = (e) => [clamp(e.offsetX / canvas.clientWidth), clamp(e.offsetY / canvas.clientHeight)];
     canvas.addEventListener("pointerdown", (e) => {
+      looks = !order(...place(e), e) && e.button === 0;
+      if (!looks) return;
       canvas.setPointerCapture(e.pointerId);
-      go(e);
+      look(...place(e));
     });
-    canvas.addEventListener("pointermove", go);
+    canvas.addEventListener("pointermove", (e) => looks && e.buttons & 1 && look(...place(e)));
+    canvas.addEventListener("contextmenu", (e) => e.preventDefault());
   }
 
-  draw(renderer) {
+  // draw draws it; above and below are the covered pixels of the view.
+  draw(renderer, { above = 0, below = 0 } = {}) {
     const { frame, ground, fog } = renderer;
     if (!ground) return;
     const ratio = Math.min(devicePixelRatio || 1, 2), side = Math.round(this.canvas.clientWidth * ratio);
@@ -41,10 +44,12 @@ export class Minimap {
       ping(c, 0, 0, of((w[i] >> 8) & 255), ((w[i] >> 16) & 255) / 255, calm.matches);
     }
     c.setTransform(1, 0, 0, 1, 0, 0);
-    const wide = renderer.width / frame.cell, high = renderer.height / frame.cell;
+    const wide = renderer.width / frame.cell;
+    const left = Math.max(0, frame.x - wide / 2), top = Math.max(0, frame.y - (renderer.height / 2 - above) / frame.cell);
+    const right = Math.min(frame.size, frame.x + wide / 2), bottom = Math.min(frame.size, frame.y + (renderer.height / 2 - below) / frame.cell);
     c.strokeStyle = "#ffffff";
     c.lineWidth = ratio;
-    c.strokeRect((frame.x - wide / 2) * k, (frame.y - high / 2) * k, wide * k, high * k);
+    c.strokeRect(left * k, top * k, (right - left) * k, (bottom - top) * k);
   }
 }
 

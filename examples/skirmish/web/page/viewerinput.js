@@ -1,5 +1,6 @@
 // Mouse, touch and keyboard on the map of a replay.
 
+import { listen } from "./keys.js";
 import { dragPixels, speed, isArrow, direction, spread, wheelZoom } from "./gestures.js";
 
 export class ViewerInput {
@@ -15,7 +16,7 @@ export class ViewerInput {
     on("pointercancel", (e) => this.pointers.delete(e.pointerId));
     on("contextmenu", (e) => e.preventDefault());
     on("wheel", (e) => this.#wheel(e), { passive: false });
-    on("keydown", (e) => this.#keydown(e));
+    listen(element, (e) => this.#key(e));
     addEventListener("keyup", (e) => this.held.delete(e.code));
     addEventListener("blur", () => this.held.clear());
   }
@@ -62,8 +63,9 @@ export class ViewerInput {
     samestep.watchZoom(wheelZoom(e), e.offsetX, e.offsetY);
   }
 
-  #keydown(e) {
-    if (e.altKey || e.metaKey || e.ctrlKey) return;
+  // #key handles a key, and reports whether it has a function.
+  #key(e) {
+    if (e.altKey || e.metaKey || e.ctrlKey) return false;
     const { viewer } = this, x = this.element.clientWidth / 2, y = this.element.clientHeight / 2;
     if (isArrow(e.code)) this.held.add(e.code);
     else if (e.code === "Enter") viewer.select(samestep.watchPick(x, y));
@@ -71,7 +73,7 @@ export class ViewerInput {
     else if (e.code === "Escape") viewer.select(0);
     else if (e.code === "Equal" || e.code === "NumpadAdd") samestep.watchZoom(1150, x, y);
     else if (e.code === "Minus" || e.code === "NumpadSubtract") samestep.watchZoom(870, x, y);
-    else if (!viewer.key(e.code)) return;
-    e.preventDefault();
+    else return viewer.key(e.code);
+    return true;
   }
 }

@@ -44,9 +44,9 @@ func (c *Camera) ZoomBy(thousandths, x, y int64) {
 	c.bound()
 }
 
-// LookAt moves the camera over a place.
+// LookAt moves the camera so that a place is in the middle of what is not covered.
 func (c *Camera) LookAt(at fixed.Vec2) {
-	c.X, c.Y = int64(at.X)>>(32-scene.PlaceBits), int64(at.Y)>>(32-scene.PlaceBits)
+	c.X, c.Y = int64(at.X)>>(32-scene.PlaceBits), int64(at.Y)>>(32-scene.PlaceBits)+c.cells((c.Below-c.Above)/2)
 	c.bound()
 }
 

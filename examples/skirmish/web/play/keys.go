@@ -3,7 +3,7 @@ package play
 import "github.com/seed-49bee653/samestep/examples/skirmish"
 
 // Key presses a key, named as in browsers ("KeyA", "Digit1", "Escape"), and reports whether the key has a function.
-// With shift a digit makes the selected units that control group; with control it adds them to it.
+// With control a digit makes the selected units that control group; with shift it adds them to it.
 func (p *Player) Key(w *skirmish.World, code string, shift, control bool) (commands []any, known bool) {
 	const digit, letter = "Digit", "Key"
 	switch {
@@ -11,16 +11,20 @@ func (p *Player) Key(w *skirmish.World, code string, shift, control bool) (comma
 		group := code[len(digit)] - '0'
 		switch {
 		case control:
-			return p.Assign(w, group, true), true
-		case shift:
 			return p.Assign(w, group, false), true
+		case shift:
+			return p.Assign(w, group, true), true
 		}
 		p.Recall(w, group, p.recalled == group)
 		p.recalled = group
 		return nil, true
 	case code == "Escape":
 		p.Clear()
-	case code == "Home", code == "KeyH":
+	case code == "Tab":
+		if shift || !p.NextKind(w) {
+			return nil, false
+		}
+	case code == "Home", code == "Backspace":
 		p.Home(w)
 	case code == "Period", code == "KeyI":
 		p.NextIdle(w)

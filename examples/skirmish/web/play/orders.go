@@ -1,6 +1,7 @@
 package play
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
@@ -13,6 +14,7 @@ import (
 // only ends the mode.
 func (p *Player) Act(w *skirmish.World, x, y int64, queued bool) []any {
 	at, all := p.Place(x, y), p.own(w, anyUnit)
+	p.menu = false
 	if p.mode != Select {
 		p.mode = Select
 		return nil
@@ -22,26 +24,31 @@ func (p *Player) Act(w *skirmish.World, x, y int64, queued bool) []any {
 	}
 	if enemy := p.under(w, x, y, p.enemy(w)); enemy != nil {
 		if ids := p.own(w, walker); len(ids) > 0 {
-			return p.allowed(w, &skirmish.Attack{Who: p.who(w, ids), Target: enemy.ID})
+			return p.order(w, ids, func(who skirmish.Who) any { return &skirmish.Attack{Who: who, Target: enemy.ID} })
 		}
 	}
 	site := p.under(w, x, y, func(u *skirmish.Unit) bool { return p.owns(u) && u.Kind.Building() && !u.Built })
 	if ids := p.own(w, worker); site != nil && len(ids) > 0 {
-		return p.allowed(w, &skirmish.Build{Who: p.who(w, ids), Kind: site.Kind, At: skirmish.PointAt(site.Pos)})
+		return p.order(w, ids, func(who skirmish.Who) any {
+			return &skirmish.Build{Who: who, Kind: site.Kind, At: skirmish.PointAt(site.Pos)}
+		})
 	}
 	if crystal := p.crystal(w, at); crystal >= 0 && len(p.own(w, gatherer)) > 0 {
 		return p.gather(w, crystal, at)
 	}
-	return p.allowed(w, &skirmish.Move{Who: p.who(w, all), To: skirmish.PointAt(at), Queued: queued})
+	return p.order(w, all, func(who skirmish.Who) any {
+		return &skirmish.Move{Who: who, To: skirmish.PointAt(at), Queued: queued}
+	})
 }
 
 // gather sends workers and bases to a crystal, and moves the others there.
 func (p *Player) gather(w *skirmish.World, crystal int, at fixed.Vec2) []any {
-	commands := []any{&skirmish.Gather{Who: p.who(w, p.own(w, gatherer)), Crystal: uint16(crystal)}}
-	if others := p.own(w, nongatherer); len(others) > 0 {
-		commands = append(commands, &skirmish.Move{Who: p.who(w, others), To: skirmish.PointAt(at)})
-	}
-	return p.allowed(w, commands...)
+	commands := p.order(w, p.own(w, gatherer), func(who skirmish.Who) any {
+		return &skirmish.Gather{Who: who, Crystal: uint16(crystal)}
+	})
+	return append(commands, p.order(w, p.own(w, nongatherer), func(who skirmish.Who) any {
+		return &skirmish.Move{Who: who, To: skirmish.PointAt(at)}
+	})...)
 }
 
 // Target is a left-click in a mode: it gives the order of the mode. The mode ends, unless the order is queued.
@@ -54,23 +61,25 @@ func (p *Player) Target(w *skirmish.World, x, y int64, queued bool) []any {
 	if !queued {
 		p.mode = Select
 	}
+	if mode == PingAt {
+		return p.Ping(w, x, y)
+	}
 	if mode == MoveTo || mode == AttackTo {
 		ids = p.own(w, anyUnit) // a building's new units go there
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	who := p.who(w, ids)
 	switch mode {
 	case MoveTo:
-		return p.allowed(w, &skirmish.Move{Who: who, To: to, Queued: queued})
+		return p.order(w, ids, func(who skirmish.Who) any { return &skirmish.Move{Who: who, To: to, Queued: queued} })
 	case AttackTo:
 		if enemy := p.under(w, x, y, p.enemy(w)); enemy != nil {
-			return p.allowed(w, &skirmish.Attack{Who: who, Target: enemy.ID})
+			return p.order(w, ids, func(who skirmish.Who) any { return &skirmish.Attack{Who: who, Target: enemy.ID} })
 		}
-		return p.allowed(w, &skirmish.AttackMove{Who: who, To: to, Queued: queued})
+		return p.order(w, ids, func(who skirmish.Who) any { return &skirmish.AttackMove{Who: who, To: to, Queued: queued} })
 	case PatrolTo:
-		return p.allowed(w, &skirmish.Patrol{Who: who, To: to})
+		return p.order(w, ids, func(who skirmish.Who) any { return &skirmish.Patrol{Who: who, To: to} })
 	case GatherAt:
 		if crystal := p.crystal(w, at); crystal >= 0 {
 			return p.gather(w, crystal, at)
@@ -78,6 +87,14 @@ func (p *Player) Target(w *skirmish.World, x, y int64, queued bool) []any {
 		p.problem = "there are no crystals"
 	}
 	return nil
+}
+
+// Ping shows the place under a pixel to the player's team.
+func (p *Player) Ping(w *skirmish.World, x, y int64) []any {
+	if int(p.Seat) >= len(w.Players) {
+		return nil
+	}
+	return p.allowed(w, &skirmish.Ping{At: skirmish.PointAt(p.Place(x, y))})
 }
 
 // site rounds the place of a building to quarters of a cell.
@@ -93,7 +110,9 @@ func (p *Player) place(w *skirmish.World, at fixed.Vec2, queued bool) []any {
 		p.mode = Select
 		return nil
 	}
-	commands := p.allowed(w, &skirmish.Build{Who: p.who(w, ids), Kind: p.building, At: skirmish.PointAt(site(at))})
+	commands := p.order(w, ids, func(who skirmish.Who) any {
+		return &skirmish.Build{Who: who, Kind: p.building, At: skirmish.PointAt(site(at))}
+	})
 	if len(commands) > 0 && !queued {
 		p.mode = Select
 	}
@@ -116,22 +135,26 @@ func (p *Player) Ghost(w *skirmish.World, x, y int64) (kind skirmish.UnitKind, a
 	return p.building, at, err == nil
 }
 
-// Do presses a button of the panel: "stop", "train:KIND", the name of a mode, such as "attack" or "build:KIND", or one of
+// Do presses a button of the panel: "stop", "hold", "train:KIND", "menu" of buildings, "back" from it, the name of a mode, such as "attack" or "build:KIND", or one of
 // the [Affairs], such as "propose:PLAYER". It returns the commands to submit at once.
 func (p *Player) Do(w *skirmish.World, action string) []any {
 	name, kind, _ := strings.Cut(action, ":")
+	p.menu = name == "menu"
 	switch name {
 	case "stop":
 		p.mode = Select
-		if ids := p.own(w, anyUnit); len(ids) > 0 {
-			return p.allowed(w, &skirmish.Stop{Who: p.who(w, ids)})
-		}
+		return p.order(w, p.own(w, anyUnit), func(who skirmish.Who) any { return &skirmish.Stop{Who: who} })
+	case "hold":
+		p.mode = Select
+		return p.order(w, p.own(w, walker), func(who skirmish.Who) any { return &skirmish.Hold{Who: who} })
+	case "menu", "back":
+		p.mode = Select
 	case "train":
 		return p.train(w, kindNamed(kind))
 	case "build":
 		k := kindNamed(kind)
 		if price := k.Traits().Cost; int(p.Seat) < len(w.Players) && w.Players[p.Seat].Crystals < price {
-			p.problem = "that costs more than you have"
+			p.problem, p.menu = "that costs more than you have", true
 			return nil
 		}
 		p.mode, p.building = BuildAt, k
@@ -140,10 +163,8 @@ func (p *Player) Do(w *skirmish.World, action string) []any {
 			return p.allowed(w, c)
 		}
 	default:
-		for mode, of := range modeNames {
-			if of != "" && of == name {
-				p.mode = Mode(mode)
-			}
+		if mode := slices.Index(modeNames[1:], name); mode >= 0 {
+			p.mode = Mode(mode + 1)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // A Panel is the content of the panels around the map: the player's account, the selection, and its buttons.
@@ -130,7 +131,7 @@ func (p *Player) kinds(w *skirmish.World) []Kinds {
 	return all
 }
 
-var taskNames = [...]string{"idle", "moving", "attacking", "on the attack", "on patrol", "mining", "building"}
+var taskNames = [...]string{"idle", "moving", "attacking", "on the attack", "on patrol", "mining", "building", "holding the position"}
 
 func (p *Player) details(w *skirmish.World) *Details {
 	u := scene.Find(w, p.selected[0])
@@ -166,18 +167,25 @@ var orderButtons = [...]Button{
 	{Action: "attack", Label: "Attack", Key: "A", Hint: "attack a unit, or move and fight all enemies on the way"},
 	{Action: "patrol", Label: "Patrol", Key: "P", Hint: "move there and back, and fight all enemies on the way"},
 	{Action: "stop", Label: "Stop", Key: "S", Hint: "cancel all orders"},
+	{Action: "hold", Label: "Hold", Key: "H", Hint: "stay here, and fight only what is in reach"},
 }
 
 // buttons returns the actions of the selected units.
 func (p *Player) buttons(w *skirmish.World) []Button {
 	var buttons []Button
-	if len(p.own(w, walker)) > 0 {
-		buttons = append(buttons, orderButtons[:]...)
-	}
-	if len(p.own(w, worker)) > 0 {
-		buttons = append(buttons, Button{Action: "gather", Label: "Gather", Key: "G", Hint: "mine crystals"})
+	workers := len(p.own(w, worker)) > 0
+	switch {
+	case p.menu && workers:
 		for i, k := range []skirmish.UnitKind{skirmish.Base, skirmish.Barracks, skirmish.Tower} {
 			buttons = append(buttons, priced("build:", k, "BRT"[i:i+1]))
+		}
+		buttons = append(buttons, Button{Action: "back", Label: "Back", Key: "Esc", Hint: "the other orders"})
+	case len(p.own(w, walker)) > 0:
+		buttons = append(buttons, orderButtons[:]...)
+		if workers {
+			buttons = append(buttons,
+				Button{Action: "gather", Label: "Gather", Key: "G", Hint: "mine crystals"},
+				Button{Action: "menu", Label: "Build", Key: "B", Hint: "choose a building"})
 		}
 	}
 	makers := p.own(w, func(u *skirmish.Unit) bool { return u.Kind.Building() && u.Built })
@@ -192,12 +200,25 @@ func (p *Player) buttons(w *skirmish.World) []Button {
 			Button{Action: "move", Label: "Rally", Key: "M", Hint: "set the rally point of new units"},
 			Button{Action: "stop", Label: "Cancel", Key: "S", Hint: "empty the queue and refund the crystals"})
 	}
+	if p.allied(w) {
+		buttons = append(buttons, Button{Action: "ping", Label: "Ping", Key: "V", Hint: "show a place to your allies"})
+	}
 	for i := range buttons {
 		b := &buttons[i]
 		b.On = p.mode != Select && (b.Action == modeNames[p.mode] || p.mode == BuildAt && b.Action == "build:"+p.building.String())
 		b.Able = b.Cost == 0 || int(p.Seat) < len(w.Players) && w.Players[p.Seat].Crystals >= b.Cost
 	}
 	return buttons
+}
+
+// allied reports whether somebody else plays in the player's team.
+func (p *Player) allied(w *skirmish.World) bool {
+	for q := range w.Players {
+		if int(p.Seat) < len(w.Players) && lockstep.Player(q) != p.Seat && w.Players[q].Team == w.Players[p.Seat].Team && w.Players[q].Status != skirmish.Defeated {
+			return true
+		}
+	}
+	return false
 }
 
 func priced(verb string, k skirmish.UnitKind, key string) Button {

@@ -95,6 +95,12 @@ func (b *table) run(s *script.Step) string {
 	case "act":
 		x, y := b.pixel(s)
 		return b.orders(p.Act(w, x, y, s.Has("shift")))
+	case "aim":
+		x, y := b.pixel(s)
+		return fmt.Sprintf("%q", p.Aim(w, x, y))
+	case "ally": // the players are one team
+		w.Players[1].Team = w.Players[0].Team
+		return ""
 	case "do":
 		return b.orders(p.Do(w, s.String("action", "")))
 	case "key":

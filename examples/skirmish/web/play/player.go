@@ -20,10 +20,14 @@ const (
 	PatrolTo
 	GatherAt
 	BuildAt
+	PingAt
 )
 
+// String returns the action that begins the mode, or "" for Select.
+func (m Mode) String() string { return modeNames[m] }
+
 // modeNames are the actions that begin a mode; see [Player.Do].
-var modeNames = [...]string{"", "move", "attack", "patrol", "gather", "build"}
+var modeNames = [...]string{"", "move", "attack", "patrol", "gather", "build", "ping"}
 
 // A Player is the user of the page. Seat is lockstep.System for spectators.
 type Player struct {
@@ -31,7 +35,10 @@ type Player struct {
 	Seat     lockstep.Player
 	mode     Mode
 	building skirmish.UnitKind // in mode BuildAt
+	menu     bool              // the buttons are those of buildings
 	selected []skirmish.UnitID // ascending; own units, or one of somebody else
+	whole    []skirmish.UnitID // the selection from which the player has picked a kind
+	kind     skirmish.UnitKind // the kind, or NoUnit
 	problem  string
 	placed   bool  // the camera has moved to the player's base
 	recalled uint8 // the control group of the last key
@@ -52,7 +59,7 @@ func (p *Player) Look(w *skirmish.World) {
 		u := scene.Find(w, id)
 		return u == nil || !p.owns(u) && !p.sees(w, u)
 	})
-	if !p.placed && len(w.Units) > 0 {
+	if !p.placed && len(w.Units) > 0 && p.Width > 1 { // the screen is known
 		p.placed = true
 		p.Home(w)
 	}
@@ -135,36 +142,3 @@ func worker(u *skirmish.Unit) bool      { return u.Kind == skirmish.Worker }
 func fighter(u *skirmish.Unit) bool     { return walker(u) && !worker(u) }
 func gatherer(u *skirmish.Unit) bool    { return worker(u) || u.Kind == skirmish.Base }
 func nongatherer(u *skirmish.Unit) bool { return !gatherer(u) }
-
-// who names units in a command: by their control group if they are exactly that group, or else one by one.
-func (p *Player) who(w *skirmish.World, ids []skirmish.UnitID) skirmish.Who {
-	if len(ids) > 1 {
-		if group := p.groupOf(w, ids); group != 0 {
-			return skirmish.Who{Group: group}
-		}
-	}
-	return skirmish.Who{Units: ids}
-}
-
-// groupOf returns the control group of exactly these units, or 0.
-func (p *Player) groupOf(w *skirmish.World, ids []skirmish.UnitID) uint8 {
-	group := scene.Find(w, ids[0]).Group
-	if group == 0 {
-		return 0
-	}
-	rest := ids
-	for i := range w.Units {
-		u := &w.Units[i]
-		if !p.owns(u) || u.Group != group {
-			continue
-		}
-		if len(rest) == 0 || rest[0] != u.ID {
-			return 0
-		}
-		rest = rest[1:]
-	}
-	if len(rest) > 0 {
-		return 0
-	}
-	return group
-}

@@ -14,7 +14,8 @@ const slack = 6
 // Click selects the unit under a pixel, or clears the selection. Add adds the unit, or removes it if it was selected.
 // Twice selects all units of its kind on the screen.
 func (p *Player) Click(w *skirmish.World, x, y int64, add, twice bool) {
-	u := p.under(w, x, y, func(*skirmish.Unit) bool { return true })
+	u := p.under(w, x, y, anyUnit)
+	p.menu = false
 	switch {
 	case u == nil:
 		if !add {
@@ -75,13 +76,49 @@ func (p *Player) Assign(w *skirmish.World, group uint8, add bool) []any {
 	if len(ids) == 0 {
 		return nil
 	}
-	return p.allowed(w, &skirmish.Assign{Group: group, Add: add, Units: ids})
+	var commands []any
+	for part := range slices.Chunk(ids, skirmish.MaxListed) {
+		commands = append(commands, &skirmish.Assign{Group: group, Add: add || len(commands) > 0, Units: part})
+	}
+	return p.allowed(w, commands...)
 }
 
-// Clear ends a mode, or else clears the selection.
+// NextKind selects the units of the next kind among those that were selected together, and all of them after the last kind.
+// It reports false if they are of one kind.
+func (p *Player) NextKind(w *skirmish.World) bool {
+	if p.kind == skirmish.NoUnit || len(p.selected) == 0 || slices.ContainsFunc(p.selected, func(id skirmish.UnitID) bool { return !contains(p.whole, id) }) {
+		p.whole, p.kind = p.own(w, anyUnit), skirmish.NoUnit
+	}
+	next, kinds := skirmish.NoUnit, 0
+	for k := skirmish.Worker; k.Traits().MadeBy != skirmish.NoUnit; k++ {
+		if slices.ContainsFunc(p.whole, func(id skirmish.UnitID) bool { u := scene.Find(w, id); return u != nil && u.Kind == k }) {
+			kinds++
+			if k > p.kind && next == skirmish.NoUnit {
+				next = k
+			}
+		}
+	}
+	if kinds < 2 {
+		return false
+	}
+	p.kind, p.mode, p.menu = next, Select, false
+	p.selected = slices.DeleteFunc(slices.Clone(p.whole), func(id skirmish.UnitID) bool {
+		u := scene.Find(w, id)
+		return u == nil || next != skirmish.NoUnit && u.Kind != next
+	})
+	return true
+}
+
+// contains reports whether an ID is in an ascending list.
+func contains(ids []skirmish.UnitID, id skirmish.UnitID) bool {
+	_, found := slices.BinarySearch(ids, id)
+	return found
+}
+
+// Clear ends a mode, leaves the menu of buildings, or else clears the selection.
 func (p *Player) Clear() {
-	if p.mode != Select {
-		p.mode = Select
+	if p.mode != Select || p.menu {
+		p.mode, p.menu = Select, false
 		return
 	}
 	p.selected = nil
@@ -89,7 +126,7 @@ func (p *Player) Clear() {
 
 // selectWhere selects the player's units that fit, or adds them to the selection. It reports whether there are any.
 func (p *Player) selectWhere(w *skirmish.World, add bool, fits func(*skirmish.Unit) bool) bool {
-	p.mode = Select
+	p.mode, p.menu = Select, false
 	var ids []skirmish.UnitID
 	for i := range w.Units {
 		if u := &w.Units[i]; p.owns(u) && fits(u) {
@@ -134,7 +171,7 @@ func (p *Player) onScreen(u *skirmish.Unit) bool {
 
 // Tap is a touch: it selects an own unit, or else gives the selected units an order.
 func (p *Player) Tap(w *skirmish.World, x, y int64) []any {
-	u := p.under(w, x, y, func(*skirmish.Unit) bool { return true })
+	u := p.under(w, x, y, anyUnit)
 	mine := len(p.own(w, anyUnit)) > 0
 	switch {
 	case u != nil && p.owns(u) && u.Kind.Building() && !u.Built && len(p.own(w, worker)) > 0:

@@ -57,12 +57,17 @@ func addLive(f program.Functions) {
 			return nil
 		}, // x0, y0, x1, y1, add
 		"act":     func(a program.Arguments) any { game.Act(a.Int(0), a.Int(1), a[2].Bool()); return nil }, // x, y, queued
+		"ping":    func(a program.Arguments) any { game.Ping(a.Int(0), a.Int(1)); return nil },             // x, y
+		"mode":    func(program.Arguments) any { return game.Mode() },                                      // of the next left-click; "" selects
+		"aim":     func(a program.Arguments) any { return game.Aim(a.Int(0), a.Int(1)) },                   // x, y; what would a click do?
 		"pan":     func(a program.Arguments) any { game.Pan(a.Int(0), a.Int(1)); return nil },
 		"zoom":    func(a program.Arguments) any { game.Zoom(a.Int(0), a.Int(1), a.Int(2)); return nil }, // thousandths, x, y
 		"lookAt":  func(a program.Arguments) any { game.LookAt(a.Int(0), a.Int(1)); return nil },         // 1/65536 of the map
 		"button":  func(a program.Arguments) any { game.Do(a[0].String()); return nil },
 		"say":     func(a program.Arguments) any { game.Say(a[0].String()); return nil },
 		"ready":   func(a program.Arguments) any { game.SetReady(a[0].Bool()); return nil },
+		"history": func(program.Arguments) any { return string(game.History()) }, // JSON, or ""
+		"request": func(program.Arguments) any { return string(game.Request()) }, // JSON, or ""
 		"corrupt": func(program.Arguments) any { game.Corrupt(); return nil },
 		"cut":     func(program.Arguments) any { game.Cut(); return nil },
 		"retry":   func(program.Arguments) any { game.Retry(); return nil },
