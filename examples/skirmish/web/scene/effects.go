@@ -9,19 +9,19 @@ import (
 
 // The kinds of effects.
 const (
-	Strike  int32 = 1 + iota // a melee hit
-	Arrow                    // a flying shot
-	Puff                     // a unit died
-	Ruin                     // a building was destroyed
-	Done                     // a building was completed
-	Spark                    // a zone had an effect
-	Way                      // from a selected unit to its goal
-	Assault                  // the same, with fighting
-	Ping                     // a player shows a place to the team
-	Moved                    // the target of an order to go somewhere
-	Attacked                 // of one to fight
-	Gathered                 // of one to mine
-	Built                    // of one to build
+	Strike   int32 = 1 + iota // a melee hit
+	Arrow                     // a flying shot
+	Puff                      // a unit died
+	Ruin                      // a building was destroyed
+	Done                      // a building was completed
+	Spark                     // a zone had an effect
+	Way                       // from a selected unit to its goal
+	Assault                   // the same, with fighting
+	Ping                      // a player shows a place to the team
+	Moved                     // the target of an order to go somewhere
+	Attacked                  // of one to fight
+	Gathered                  // of one to mine
+	Built                     // of one to build
 )
 
 // lasting is the number of ticks that an effect is shown, by kind.
