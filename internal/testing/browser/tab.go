@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 )
 
@@ -135,21 +134,6 @@ func (b *Tab) Click(selector string) {
 func (b *Tab) Keys(keys string, modifiers ...chromedp.Modifier) {
 	b.T.Helper()
 	b.Do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(modifiers...)))
-}
-
-// Touch puts a finger on a place of the page, waits until an expression is true, and lifts the finger. The page must emulate
-// a touch screen.
-func (b *Tab) Touch(x, y float64, until string) {
-	b.T.Helper()
-	for _, p := range []input.DispatchTouchEventParams{
-		{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: x, Y: y}}},
-		{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}},
-	} {
-		if _, err := chromedp.Call(b.ctx, input.DispatchTouchEvent, p); err != nil {
-			b.T.Fatal(err)
-		}
-		b.Until(until)
-	}
 }
 
 // Dark switches the browser to dark or light colours.
