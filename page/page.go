@@ -2,7 +2,7 @@
 // game by its schemas alone. Its program is the game itself, compiled to WebAssembly. So the rules are written once, and a
 // browser's checksums agree with all others.
 //
-//	parts/      ES modules and styles: joining, lobby, connection, news, checks, replays, timeline
+//	parts/      ES modules and styles: joining, lobby, connection, news, checks, keys, replays, timeline
 //	inspector/  the page of a game without one of its own: state tree, changes, map, forms for commands
 //	program/    the program of a page (GOOS=js GOARCH=wasm), a thin layer over:
 //	live/       a live match, on a server or in the page itself

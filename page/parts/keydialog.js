@@ -9,7 +9,7 @@ export class KeyDialog {
     this.keymap = keymap;
     this.said = el("p", { class: "said", role: "status" });
     this.rows = keymap.actions.map((action) => {
-      const button = el("button", { type: "button", onclick: () => this.#ask(action), "aria-label": t("Key of: {action}", { action: t(action.label) }) });
+      const button = el("button", { type: "button", onclick: () => this.#ask(action) });
       return { action, button, row: el("li", {}, el("span", {}, t(action.label)), button) };
     });
     this.element = el("dialog", { class: "keydialog", "aria-label": t("Keys"), onkeydown: (e) => this.#key(e), onclose: () => this.#ask(null) },
@@ -33,7 +33,9 @@ export class KeyDialog {
     text(this.said, action ? t("Press the new key of “{action}”. Esc keeps the old one.", { action: t(action.label) }) : "");
     for (const r of this.rows) {
       r.button.classList.toggle("on", r.action === action);
-      r.button.replaceChildren(r.action === action ? "…" : nameOf(this.keymap.keyOf(r.action)));
+      const key = r.action === action ? "…" : nameOf(this.keymap.keyOf(r.action));
+      text(r.button, key);
+      r.button.setAttribute("aria-label", `${t(r.action.label)}: ${key}`);
     }
   }
 

@@ -4,6 +4,7 @@ package web_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -113,5 +114,39 @@ func TestKeysAreChosen(t *testing.T) {
 	b.Until(`page.state.panel.chosen?.length > 0`)
 	b.Keys("x")
 	b.Until(`samestep.mode() === "attack"`)
+	b.NeverDiffered()
+}
+
+// On a touch screen, a tap selects and a long press gives an order; the words are those of fingers, and buttons are large enough.
+func TestTouch(t *testing.T) {
+	s := newStage(t, setup{})
+	b := s.play(0)
+	b.Do(chromedp.EmulateViewport(1024, 768, chromedp.EmulateTouch))
+	b.Do(chromedp.Reload())
+	b.Until(live)
+	if says := browser.Value[string](b, `document.querySelector(".help dt").textContent + ", " + document.querySelector(".chosen .hint").textContent`); !strings.HasPrefix(says, "tap, Tap ") {
+		t.Errorf("the page says %q", says)
+	}
+	workers := units(b, 0, int(skirmish.Worker))
+	base := units(b, 0, int(skirmish.Base))
+	if len(workers) == 0 || len(base) == 0 {
+		t.Fatal("no worker or no base is on the screen")
+	}
+	b.Touch(workers[0].X, workers[0].Y, `true`)
+	b.Until(`page.state.panel.chosen?.length === 1`)
+	b.Touch(base[0].X, base[0].Y, `performance.now() - (globalThis.pressedAt ??= performance.now()) > 600`)
+	s.until("a worker goes", func(w *skirmish.World) bool {
+		for i := range w.Units {
+			if u := &w.Units[i]; u.Owner == 0 && u.Kind == skirmish.Worker && u.Task == skirmish.Moving {
+				return true
+			}
+		}
+		return false
+	})
+	small := browser.Value[string](b, `[...document.querySelectorAll(".hud button, .hud a.button")].filter((e) => e.checkVisibility() && e.offsetHeight < 44).map((e) => e.textContent).join()`)
+	if small != "" {
+		t.Errorf("too small for fingers: %s", small)
+	}
+	b.Shot("touch")
 	b.NeverDiffered()
 }
