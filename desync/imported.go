@@ -6,9 +6,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// TopicReports is the topic of a note in an imported match: from the next check on, the player reports checksums
-// ("yes"), or does not ("no").
-const TopicReports = "reports"
+// TopicReports is [replay.ForeignReports].
+const TopicReports = replay.ForeignReports
 
 // An Imported compares the players' reports of a match of another engine. Such a match cannot be simulated here, so the
 // reports are compared only with each other.

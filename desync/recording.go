@@ -91,15 +91,15 @@ func RecordedMatch(r *replay.Reader) (match string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	var lines foreignLines
+	var lines matchlog.Lines
 	for range 8 { // the line of the header follows the first keyframe, and maybe a note
 		rec, err := own.Next()
 		if err != nil || rec.Kind == record.KindHeader && rec.Header.Engine != replay.ForeignEngine {
 			return "", false
 		}
 		if rec.Kind == record.KindForeign {
-			if _, err := lines.next(rec); err == nil {
-				match = lines.header.Match
+			if _, err := lines.Next(rec.Line); err == nil {
+				match = lines.Header.Match
 			}
 			return match, true
 		}
@@ -137,7 +137,7 @@ func (r *Recording) sameMachine(o *Recording) bool {
 type recordingReader struct {
 	found   *Recording
 	header  *lockstep.Header
-	lines   foreignLines
+	lines   matchlog.Lines
 	pending []matchlog.Entry // checksums of the present tick, with those of the sections
 	silent  bool             // the player reports no checksums
 	ended   bool
@@ -182,12 +182,12 @@ func (p *recordingReader) record(rec *record.Record) error {
 // foreign reads a line of the recording.
 func (p *recordingReader) foreign(rec *record.Record) error {
 	f := p.found
-	e, err := p.lines.next(rec)
+	e, err := p.lines.Next(rec.Line)
 	switch {
 	case err != nil:
-		return err
+		return lineError(rec, err)
 	case e == nil: // the header
-		h := p.lines.header
+		h := p.lines.Header
 		f.Match, f.Sections, f.Type, f.schema = h.Match, h.Sections, h.Type, h.Schema
 		f.rate = cmp.Or(h.Rate, f.rate)
 		if h.By != matchlog.Nobody {
@@ -238,16 +238,20 @@ func (r *Recording) state(t lockstep.Tick) ([]byte, error) {
 		return nil, err
 	}
 	var found []byte
-	var lines foreignLines
+	var lines matchlog.Lines
 	err = replay.Play(own, nil, func(rec *record.Record) error {
 		if rec.Kind != record.KindForeign {
 			return nil
 		}
-		e, err := lines.next(rec)
-		if err == nil && e != nil && e.Dump && !e.More && e.Tick == uint32(t) && (r.Player == nil || e.Player == uint8(*r.Player)) {
-			found, err = e.State, io.EOF
+		e, err := lines.Next(rec.Line)
+		if err != nil {
+			return lineError(rec, err)
 		}
-		return err
+		if e != nil && e.Dump && !e.More && e.Tick == uint32(t) && (r.Player == nil || e.Player == uint8(*r.Player)) {
+			found = e.State
+			return io.EOF
+		}
+		return nil
 	})
 	if found != nil {
 		return found, nil
@@ -256,32 +260,6 @@ func (r *Recording) state(t lockstep.Tick) ([]byte, error) {
 		err = fmt.Errorf("desync: %s has no state of tick %d any more", r.File, t)
 	}
 	return nil, err
-}
-
-// foreignLines reads the lines of a recording in a replay.
-type foreignLines struct {
-	header *matchlog.Header
-	states matchlog.States
-}
-
-// next reads the line of a record. It returns nil for the header, which is the first. The last part of a state is the whole.
-func (l *foreignLines) next(rec *record.Record) (*matchlog.Entry, error) {
-	if l.header == nil {
-		h, err := matchlog.ParseHeader(rec.Line)
-		if err != nil {
-			return nil, lineError(rec, err)
-		}
-		l.header, l.states.Schema = &h, h.Schema
-		return nil, nil
-	}
-	e, _, err := l.header.ParseEntry(rec.Line)
-	if err == nil {
-		err = l.states.Join(&e)
-	}
-	if err != nil {
-		return nil, lineError(rec, err)
-	}
-	return &e, nil
 }
 
 func lineError(rec *record.Record, err error) error {

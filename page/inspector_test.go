@@ -195,6 +195,33 @@ func TestInspectReplay(t *testing.T) {
 	b.Shown(`#viewer .said[role="alert"]`, "junk.ssr cannot be watched")
 }
 
+// A recording of another engine shows its recorded states, links to the nearest one at other ticks, and marks its desyncs.
+func TestInspectRecording(t *testing.T) {
+	s := newStage(t)
+	s.Recorded("watch/testdata/marbles.ssr")
+	b := browser.Open(t, s.URL+"/#/replay/marbles.ssr?tick=151")
+	b.At(151)
+	browser.Value[bool](b, `viewer.inspection.tree.show("Marbles[1].VX"), true`)
+	b.Shown(`#viewer .row[title="Marbles[1].VX"] .value`, "0.037034214")
+	b.Click(`#viewer [role="tab"]:nth-child(2)`)
+	b.Shown(`#viewer [aria-label="Changed fields"]`, "Marbles[1].VX")
+	b.Click(`#viewer [role="tab"]:nth-child(1)`)
+	b.Shot("state")
+	browser.Value[bool](b, `viewer.go(77), true`)
+	b.At(77)
+	b.Shown("#viewer .missing", "no recorded state at tick 77; the nearest are those of ticks 0 and 150")
+	b.Until(`document.querySelectorAll("#viewer .row").length === 0`)
+	b.Shot("missing")
+	b.Click("#viewer .missing button:last-child")
+	b.At(150)
+	b.Until(`document.querySelector("#viewer .missing").hidden && document.querySelectorAll("#viewer .row").length > 0`)
+	b.Click(`#viewer [role="tab"]:nth-child(3)`)
+	b.Shown("#viewer .commands", "kind 1")
+	if got := browser.Value[int](b, `viewer.timeline.data.dissents[0].tick`); got != 151 {
+		t.Errorf("the first mismatch: got tick %d, want 151", got)
+	}
+}
+
 // The lobby of any game has a form of its configuration, and sends the fields that the user has changed.
 func TestLobbyConfigures(t *testing.T) {
 	s := newStage(t)

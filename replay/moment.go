@@ -21,6 +21,11 @@ type Moment struct {
 	State    []byte        // canonical bytes
 	Header   *lockstep.Header
 
+	// By is the player whose machine recorded the state, in a recording of another engine (see [RecordedAt]); nil for a state of
+	// a keyframe or a simulation. With it, Keyframe and Agreed mean nothing.
+	By     *lockstep.Player
+	summed bool // a recorded state has a checksum
+
 	Fields []Field       // parts of the state, see [Moment.Show]
 	Took   time.Duration // the time of the simulation, if the caller has measured it
 }

@@ -50,8 +50,12 @@ func (m *Moment) WriteText(w io.Writer) error {
 	if m.Took > 0 {
 		took = " in " + words.Seconds(m.Took)
 	}
-	_, err := fmt.Fprintf(w, "tick %d  %s  %s, simulated %s from the keyframe of tick %d%s, %s\n", m.Tick, checksum.FormatHash(m.Hash),
+	text := fmt.Sprintf("%s  %s, simulated %s from the keyframe of tick %d%s, %s", checksum.FormatHash(m.Hash),
 		words.Size(len(m.State)), words.Count(m.Tick-m.Keyframe, "tick"), m.Keyframe, took, m.Agreement())
+	if m.By != nil {
+		text = m.recorded()
+	}
+	_, err := fmt.Fprintf(w, "tick %d  %s\n", m.Tick, text)
 	for _, f := range m.Fields {
 		if err == nil {
 			_, err = fmt.Fprintf(w, "%s %s\n", f.Path, f.Value)
@@ -62,6 +66,20 @@ func (m *Moment) WriteText(w io.Writer) error {
 
 // MarshalJSON returns the Moment as samestep replay seek --json prints it, without the state itself.
 func (m *Moment) MarshalJSON() ([]byte, error) {
+	if m.By != nil {
+		sum := ""
+		if m.summed {
+			sum = checksum.FormatHash(m.Hash)
+		}
+		return json.Marshal(struct {
+			Tick     lockstep.Tick   `json:"tick"`
+			By       lockstep.Player `json:"by"`
+			Checksum string          `json:"checksum,omitempty"`
+			Bytes    int             `json:"bytes"`
+			Seconds  float64         `json:"seconds"`
+			Fields   []Field         `json:"fields,omitempty"`
+		}{m.Tick, *m.By, sum, len(m.State), m.Took.Seconds(), m.Fields})
+	}
 	return json.Marshal(struct {
 		Tick     lockstep.Tick `json:"tick"`
 		Keyframe lockstep.Tick `json:"keyframe"`

@@ -1,6 +1,7 @@
 package matchlog
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strconv"
 )
@@ -31,14 +32,23 @@ type entryLine struct {
 	Player   *uint8    `json:"p"`
 	Sum      *string   `json:"sum"`
 	Sections *[]string `json:"sections"`
-	State    *[]byte   `json:"state"`
+	State    *octets   `json:"state"`
 	More     bool      `json:"more"`
 	Sequence *uint32   `json:"s"`
 	Kind     *uint16   `json:"k"`
-	Payload  *[]byte   `json:"d"`
+	Payload  *octets   `json:"d"`
 	Topic    *string   `json:"note"`
 	Text     *string   `json:"text"`
 	End      bool      `json:"end"`
+}
+
+// octets are bytes in base64, of which there is one form only.
+type octets []byte
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (o *octets) UnmarshalText(text []byte) (err error) {
+	*o, err = base64.StdEncoding.Strict().AppendDecode([]byte{}, text)
+	return err
 }
 
 // parseEntry is ParseEntry of any line.

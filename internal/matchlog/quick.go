@@ -123,7 +123,7 @@ func (q *quickLine) number(most uint64) (n uint64) {
 func (q *quickLine) bytes() []byte {
 	text := q.text()
 	b := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
-	n, err := base64.StdEncoding.Decode(b, text)
+	n, err := base64.StdEncoding.Strict().Decode(b, text)
 	q.failed = q.failed || err != nil
 	return b[:n]
 }

@@ -125,6 +125,7 @@ func TestMalformed(t *testing.T) {
 		"half a command":     {line(3, `{"t":3,"p":1,"s":1}`), matchlog.ErrMalformed},
 		"player out of seat": {line(3, `{"t":3,"p":2,"s":1,"k":12,"d":"AQI="}`), matchlog.ErrMalformed},
 		"not base64":         {line(3, `{"t":3,"p":1,"s":1,"k":12,"d":"*"}`), matchlog.ErrMalformed},
+		"odd base64":         {line(3, `{"t":3,"p":1,"s":1,"k":12,"d":"AR=="}`), matchlog.ErrMalformed},
 		"a tick back":        {line(4, `{"t":2,"end":true}`), matchlog.ErrMalformed},
 		"no tick":            {line(2, `{"p":0,"sum":"c126f8bd03a9a491"}`), matchlog.ErrMalformed},
 		"two values":         {line(4, `{"t":9,"end":true} {}`), matchlog.ErrMalformed},

@@ -24,15 +24,27 @@ type Snapshot struct {
 
 // Take takes the states of two simulations of a game, of the same tick or one tick apart.
 func (s *Snapshot) Take(schema *state.Schema, before, now *lockstep.Simulation) {
-	if s.schema != schema {
-		s.schema, s.layers = schema, layersOf(schema)
-	}
+	s.use(schema)
 	s.tick, s.compared = now.Tick(), false
 	s.before = s.before[:0]
 	if before != nil {
 		s.before = before.AppendState(s.before)
 	}
 	s.now = now.AppendState(s.now[:0])
+}
+
+// TakeBytes takes the states of a tick and of the tick before as canonical bytes, which it copies. before is nil if it is not known.
+func (s *Snapshot) TakeBytes(schema *state.Schema, t lockstep.Tick, before, now []byte) {
+	s.use(schema)
+	s.tick, s.compared = t, false
+	s.before, s.now = append(s.before[:0], before...), append(s.now[:0], now...)
+}
+
+// use prepares for states of a schema.
+func (s *Snapshot) use(schema *state.Schema) {
+	if s.schema != schema {
+		s.schema, s.layers = schema, layersOf(schema)
+	}
 }
 
 // Tick returns the tick of the state.
@@ -45,7 +57,7 @@ func (s *Snapshot) SizeBytes() int { return len(s.now) }
 func (s *Snapshot) Changes() state.Differences {
 	s.compare()
 	d := s.differences
-	d.List = d.List[:min(len(d.List), shownChanges)]
+	d.List = append([]state.Difference{}, d.List[:min(len(d.List), shownChanges)]...) // an empty list, not null, for the page
 	return d
 }
 

@@ -57,7 +57,7 @@ export class Chart {
     text(this.fault, look.fault);
     this.#layers(look);
     this.#measure();
-    this.empty.hidden = this.count > 0 || look.drawn;
+    this.empty.hidden = this.count > 0 || look.drawn || !!look.missing;
     if (!this.fitted) this.#fitNow();
     this.dirty = true;
   }

@@ -70,6 +70,7 @@ export class Inspection {
         this.chart.take(look, look.tick !== this.tick);
         this.tick = look.tick;
         this.bytes = look.bytes;
+        this.tree.missing = !!look.missing;
       }
       this.lookAt = now + rest * (performance.now() - began);
     }

@@ -70,7 +70,7 @@ export class Tree {
     this.total = total;
     this.seen = rows;
     this.space.style.height = `${total * high}px`;
-    text(this.facts, `tick ${this.tick} · ${bytes(this.size)} · ${total} rows`);
+    text(this.facts, this.missing ? `tick ${this.tick}` : `tick ${this.tick} · ${bytes(this.size)} · ${total} rows`);
     while (this.pool.length < rows.length) {
       const row = { name: el("span", { class: "name" }), value: el("span", { class: "value" }) };
       row.element = el("div", { class: "row", role: "treeitem", id: `row-${++made}` }, row.name, row.value);

@@ -23,6 +23,7 @@ export class Commands {
       ...row("match", about.match), ...row("recorded on", about.platform), ...row("rules", `${about.game} ${about.build}`),
       ...row("length", `${clock(about.last - about.first, about.tick_rate)}, ${about.last - about.first} ticks`),
       ...row("size", `${(about.size / 1024).toFixed(0)} KiB, ${about.commands} commands, ${about.checks} checksums`),
+      ...row("states", about.recorded && `${about.recorded.states} recorded`), ...row("type", about.recorded?.type),
       ...row("ended", about.ended), ...row("damage", about.damage, true));
     for (const { tick, player } of JSON.parse(samestep.watchTimeline(1)).dissents.slice(0, 50)) {
       const name = about.players[player]?.name ?? `player ${player}`;

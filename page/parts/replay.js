@@ -272,7 +272,9 @@ export class Viewer {
     const { about } = this;
     const state = (this.state = JSON.parse(samestep.watchState()));
     text(this.now, `${clock(state.tick, about.tick_rate)} / ${clock(about.last, about.tick_rate)} · tick ${state.tick}${this.seeking && state.left > 0 ? ` · ${state.left} ticks to go` : ""}`);
-    text(this.sum, state.differing ? `${state.differing} checksums differ` : `${state.root} · ${state.agreed} checksums agree`);
+    const recorded = state.root ? `${state.root} was reported` : "no checksum was reported"; // of another engine
+    const compared = state.differing ? `${state.differing} checksums differ` : `${state.root} · ${state.agreed} checksums agree`;
+    text(this.sum, about.recorded ? recorded : compared);
     this.sum.classList.toggle("bad", state.differing > 0);
     this.timeline.at(Math.round(this.seeking ? this.position : state.tick), state.desyncs);
     this.looked(state, about);

@@ -2,11 +2,13 @@ package program
 
 import (
 	"encoding/json"
+	"errors"
 	"syscall/js"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/page/watch"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // Arguments are those of a call from the page.
@@ -103,6 +105,10 @@ type WatchState struct {
 	Differing int            `json:"differing"`
 	Desyncs   []watch.Desync `json:"desyncs"` // the first of them
 	Fault     string         `json:"fault"`
+
+	// Of a recording of another engine: why the tick has no state, and the nearest ticks that have one.
+	Missing string          `json:"missing,omitempty"`
+	Nearest []lockstep.Tick `json:"nearest,omitempty"`
 }
 
 // shownDesyncs limits the desyncs in a WatchState.
@@ -115,6 +121,12 @@ func StateOf(v *watch.Viewer) WatchState {
 	s.Desyncs = s.Desyncs[:min(len(s.Desyncs), shownDesyncs)]
 	if err := v.Fault(); err != nil {
 		s.Fault = err.Error()
+	}
+	if v.Game() == nil {
+		var missing *replay.NoStateError
+		if _, _, _, err := v.Recorded(); errors.As(err, &missing) {
+			s.Missing, s.Nearest = missing.Error(), missing.Nearest
+		}
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package program
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -114,10 +115,18 @@ func (x *screen) watch(file []byte) (any, error) {
 		plain[i] = g.Game
 	}
 	v, err := watch.Open(file, plain...)
+	if errors.Is(err, watch.ErrForeign) {
+		v, err = watch.OpenRecording(file)
+	}
 	if err != nil {
 		return nil, err
 	}
-	x.begin(&x.games[slices.Index(plain, v.Game())])
+	if v.Game() == nil {
+		x.begin(&Game{}) // without rules and a picture
+		x.header = v.Header()
+	} else {
+		x.begin(&x.games[slices.Index(plain, v.Game())])
+	}
 	x.replay = v
 	return v.About(), nil
 }
@@ -130,6 +139,8 @@ type look struct {
 	Drawn  bool            `json:"drawn"` // there is a picture
 	Texts  []string        `json:"texts"` // of the picture
 	Fault  string          `json:"fault"` // why the picture is not complete
+
+	Missing string `json:"missing,omitempty"` // why there is no state
 }
 
 // inspect adds the functions of the state.
@@ -175,6 +186,8 @@ func (x *screen) look() any {
 		x.draw(now, seat)
 	}
 	switch {
+	case x.replay != nil && x.replay.Game() == nil:
+		return x.lookRecorded()
 	case x.replay != nil:
 		before, now := x.replay.States()
 		take(before, now, now.Header(), -1)
@@ -191,7 +204,21 @@ func (x *screen) look() any {
 		return ""
 	}
 	texts := append([]string{}, x.picture.Texts()...)
-	return Text(look{x.snapshot.Tick(), x.snapshot.SizeBytes(), x.snapshot.Layers(), x.game.Draw != nil, texts, x.fault})
+	return Text(look{x.snapshot.Tick(), x.snapshot.SizeBytes(), x.snapshot.Layers(), x.game.Draw != nil, texts, x.fault, ""})
+}
+
+// lookRecorded takes the state of a recording of another engine.
+func (x *screen) lookRecorded() any {
+	t := x.replay.Tick()
+	before, now, schema, err := x.replay.Recorded()
+	if err != nil {
+		x.snapshot = inspect.Snapshot{}
+		return Text(look{Tick: t, Layers: []inspect.Layer{}, Texts: []string{}, Missing: err.Error()})
+	}
+	if x.snapshot.Tick() != t || x.snapshot.SizeBytes() != len(now) {
+		x.snapshot.TakeBytes(schema, t, before, now)
+	}
+	return Text(look{Tick: t, Bytes: len(now), Layers: x.snapshot.Layers(), Texts: []string{}})
 }
 
 // draw draws the game's own picture.

@@ -19,8 +19,9 @@ type About struct {
 	Players  []Participant `json:"players"`
 	Commands int           `json:"commands"`
 	Checks   int           `json:"checks"`
-	Ended    string        `json:"ended"`  // the reason
-	Damage   string        `json:"damage"` // the fault that ends the file early, or ""
+	Ended    string        `json:"ended"`              // the reason
+	Damage   string        `json:"damage"`             // the fault that ends the file early, or ""
+	Recorded *Recorded     `json:"recorded,omitempty"` // of a recording of another engine
 }
 
 // A Participant is a player of the match.
@@ -41,6 +42,9 @@ func (v *Viewer) About() About {
 	} else if !v.over {
 		a.Damage = "the match has no end"
 	}
+	if v.recorded != nil {
+		a.Recorded = &Recorded{States: len(v.recorded.States), Type: v.recorded.Type()}
+	}
 	for p := range lockstep.Player(v.header.Settings.Players) {
 		name := v.names[p]
 		if name == "" {
@@ -59,7 +63,7 @@ func (v *Viewer) About() About {
 // A Timeline summarizes the match in columns of equal length, from the first tick to the last.
 type Timeline struct {
 	Columns    int             `json:"columns"`
-	Keyframes  []lockstep.Tick `json:"keyframes"` // at most one for each column
+	Keyframes  []lockstep.Tick `json:"keyframes"` // or of recorded states; at most one for each column
 	Checked    []int           `json:"checked"`   // columns with a checksum of the log
 	Activity   [][]float32     `json:"activity"`  // by player and column: commands per second
 	Most       float32         `json:"most"`      // the largest Activity
@@ -83,8 +87,12 @@ func (v *Viewer) Timeline(columns int) Timeline {
 	column := func(at lockstep.Tick) int {
 		return int(min(uint64(max(at, v.First())-v.First())*uint64(columns)/ticks, uint64(columns-1)))
 	}
-	for i, k := range v.keyframes {
-		if i == 0 || column(v.keyframes[i-1]) != column(k) {
+	states := v.keyframes
+	if v.recorded != nil {
+		states = v.recorded.Ticks()
+	}
+	for i, k := range states {
+		if i == 0 || column(states[i-1]) != column(k) {
 			t.Keyframes = append(t.Keyframes, k)
 		}
 	}

@@ -20,7 +20,8 @@ var ErrLimit = errors.New("watch: the match is too long to be watched here")
 const (
 	maxTicks       = 1 << 22 // 58 hours of 20 ticks a second
 	maxCommands    = 1 << 21
-	maxMismatching = 1 << 16 // mismatching checksums of players
+	maxMismatching = 1 << 16   // mismatching checksums of players
+	maxRecorded    = 192 << 20 // bytes of recorded states: as many as lines of the allowed size can have
 )
 
 // A recording is the content of a file without the states.
@@ -37,8 +38,10 @@ type recording struct {
 	over       bool   // the end record was read
 	damage     error  // the fault that ends the file early
 
-	game      *lockstep.Game
+	game      *lockstep.Game // nil if it is a recording of another engine
 	describer *lockstep.Describer
+	recorded  *replay.Recorded // the states of such a recording, or nil
+	stored    int              // their bytes
 }
 
 type check struct {
@@ -52,8 +55,11 @@ type Mismatch struct {
 	Player lockstep.Player `json:"player"`
 }
 
-// read reads all records of a file, without the states.
-func read(file []byte, games []*lockstep.Game) (*recording, *replay.Reader, error) {
+// ErrForeign is returned for a recording of another engine, which has no game to play it. See [OpenRecording].
+var ErrForeign = errors.New("watch: the replay is a recording of another engine, which the page of samestep serve --game minimal shows")
+
+// read reads all records of a file, without the states of keyframes.
+func read(file []byte) (*recording, *replay.Reader, error) {
 	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		return nil, nil, err
@@ -68,25 +74,22 @@ func read(file []byte, games []*lockstep.Game) (*recording, *replay.Reader, erro
 		}
 	}
 	damage := err
-	if rec.header != nil {
-		if rec.game, err = gameOf(rec.header, games); err != nil {
-			return nil, nil, err
-		}
-	}
-	if errors.Is(damage, ErrLimit) {
-		return nil, nil, damage
-	}
 	rec.damage = damage
-	if rec.header == nil || len(rec.keyframes) == 0 {
-		if rec.damage == nil {
-			return nil, nil, ErrEmpty
-		}
-		return nil, nil, fmt.Errorf("%w: %w", ErrEmpty, rec.damage)
-	}
-	if rec.describer, err = lockstep.NewDescriber(rec.header, rec.game); err != nil {
-		return nil, nil, err
-	}
 	return rec, r, nil
+}
+
+// complete returns why a file cannot be watched, or nil, and makes the describer of its commands.
+func (r *recording) complete() (err error) {
+	switch started := r.header != nil && len(r.keyframes) > 0; {
+	case errors.Is(r.damage, ErrLimit):
+		return r.damage
+	case !started && r.damage == nil:
+		return ErrEmpty
+	case !started:
+		return fmt.Errorf("%w: %w", ErrEmpty, r.damage)
+	}
+	r.describer, err = lockstep.NewDescriber(r.header, r.game)
+	return err
 }
 
 // gameOf returns the game of a header.
@@ -116,10 +119,15 @@ func (r *recording) add(rec *record.Record) error {
 	case record.KindHeader:
 		h := *rec.Header
 		r.header = &h
+		if h.Engine == replay.ForeignEngine {
+			r.recorded = &replay.Recorded{}
+		}
 	case record.KindKeyframe:
 		if n := len(r.keyframes); n == 0 || rec.Tick == r.last && rec.Tick > r.keyframes[n-1] {
 			r.keyframes = append(r.keyframes, rec.Tick)
-			r.check(rec.Tick, rec.Keyframe.Hash)
+			if r.recorded == nil { // else it is the checksum of an empty state
+				r.check(rec.Tick, rec.Keyframe.Hash)
+			}
 			r.last = rec.Tick
 		}
 	case record.KindChecksum:
@@ -130,11 +138,33 @@ func (r *recording) add(rec *record.Record) error {
 		if rec.Topic == record.TopicName {
 			r.names[rec.Player] = rec.Text
 		}
+	case record.KindForeign:
+		if err := r.line(rec); err != nil {
+			return err
+		}
 	case record.KindEnd:
 		r.over, r.ended = true, rec.Text
 	}
 	if len(r.keyframes) > 0 && r.last-r.keyframes[0] > maxTicks || len(r.commands) > maxCommands || len(r.mismatches) > maxMismatching {
 		return fmt.Errorf("%w: got tick %d and %d commands, want at most %d and %d", ErrLimit, r.last, len(r.commands), maxTicks, maxCommands)
+	}
+	return nil
+}
+
+// line takes a line of a recording of another engine.
+func (r *recording) line(rec *record.Record) error {
+	if r.recorded == nil {
+		return nil
+	}
+	before := len(r.recorded.States)
+	if err := r.recorded.Add(rec); err != nil {
+		return err
+	}
+	if len(r.recorded.States) > before {
+		r.stored += len(rec.Line)
+	}
+	if r.stored > maxRecorded {
+		return fmt.Errorf("%w: its states have more than %d bytes", ErrLimit, maxRecorded)
 	}
 	return nil
 }

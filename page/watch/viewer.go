@@ -22,7 +22,8 @@ type Viewer struct {
 	now    *lockstep.Simulation
 	before *lockstep.Simulation // of the previous tick, or of the same one after a jump
 	target lockstep.Tick
-	fault  error // why the simulation cannot continue
+	at     lockstep.Tick // the present tick of a recording of another engine
+	fault  error         // why the simulation cannot continue
 
 	kept     []snapshot // by tick
 	keptSize int
@@ -72,7 +73,18 @@ const (
 func Open(file []byte, games ...*lockstep.Game) (*Viewer, error) {
 	v := &Viewer{every: keepEvery, agreed: make(map[lockstep.Tick]bool), desyncs: make(map[lockstep.Tick]Desync)}
 	var err error
-	if v.recording, v.reader, err = read(file, games); err != nil {
+	if v.recording, v.reader, err = read(file); err != nil {
+		return nil, err
+	}
+	if v.recorded != nil {
+		return nil, ErrForeign
+	}
+	if v.header != nil {
+		if v.game, err = gameOf(v.header, games); err != nil {
+			return nil, err
+		}
+	}
+	if err := v.complete(); err != nil {
 		return nil, err
 	}
 	if v.now, err = v.game.NewSimulation(v.header); err == nil {
@@ -87,11 +99,19 @@ func Open(file []byte, games ...*lockstep.Game) (*Viewer, error) {
 	return v, nil
 }
 
-// Game returns the replay's game.
+// Game returns the replay's game, or nil if it is a recording of another engine.
 func (v *Viewer) Game() *lockstep.Game { return v.game }
 
+// Header returns the replay's header.
+func (v *Viewer) Header() *lockstep.Header { return v.header }
+
 // Tick returns the present tick.
-func (v *Viewer) Tick() lockstep.Tick { return v.now.Tick() }
+func (v *Viewer) Tick() lockstep.Tick {
+	if v.recorded != nil {
+		return v.at
+	}
+	return v.now.Tick()
+}
 
 // First returns the first tick of the match.
 func (v *Viewer) First() lockstep.Tick { return v.keyframes[0] }
@@ -99,11 +119,22 @@ func (v *Viewer) First() lockstep.Tick { return v.keyframes[0] }
 // Last returns the last tick of the match.
 func (v *Viewer) Last() lockstep.Tick { return v.last }
 
-// States returns the simulations at the previous and the present tick, for reading.
+// States returns the simulations at the previous and the present tick, for reading. They are nil of a recording of another
+// engine, see [Viewer.Recorded].
 func (v *Viewer) States() (before, now *lockstep.Simulation) { return v.before, v.now }
 
-// Hash returns the state hash of the present tick.
-func (v *Viewer) Hash() string { return checksum.FormatHash(v.now.Hash()) }
+// Hash returns the state hash of the present tick. Of a recording of another engine, it is the checksum that most players
+// reported, or "".
+func (v *Viewer) Hash() string {
+	if v.recorded == nil {
+		return checksum.FormatHash(v.now.Hash())
+	}
+	hash, ok := v.checkAt(v.at)
+	if !ok {
+		return ""
+	}
+	return checksum.FormatHash(hash)
+}
 
 // Compared returns the number of ticks that agreed with the log, and of those that did not.
 func (v *Viewer) Compared() (agreed, differing int) { return len(v.agreed), len(v.desyncs) }
@@ -126,6 +157,9 @@ func (v *Viewer) Seek(t lockstep.Tick) {
 
 // Left returns the number of ticks to simulate up to the target.
 func (v *Viewer) Left() lockstep.Tick {
+	if v.recorded != nil {
+		return 0
+	}
 	from, _ := v.from()
 	return v.target - from
 }
@@ -133,7 +167,10 @@ func (v *Viewer) Left() lockstep.Tick {
 // Work simulates at most the given number of ticks towards the target. It reports whether it has reached the target, or
 // cannot reach it.
 func (v *Viewer) Work(ticks int) bool {
-	if v.fault != nil {
+	if v.recorded != nil {
+		v.at = v.target
+	}
+	if v.fault != nil || v.recorded != nil {
 		return true
 	}
 	if from, jump := v.from(); jump {

@@ -30,7 +30,10 @@ command. --tick prints the state after that tick, field by field. This needs the
 game's code to simulate the match up to there, unless the tick has a keyframe. The
 state is compared with the file as in seek; if no check follows, standard error tells
 up to which tick the file agrees. Without --tick, dump compares no state with its
-checksum; info and verify do.`,
+checksum; info and verify do.
+
+Of a match of another engine, --tick prints the state that a player's machine recorded
+at that tick. Without one, it names the nearest ticks that have states.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, for programs: a line for each record or command, or one value for the state"},
 			&cli.BoolFlag{Name: "commands", Usage: "print only the commands"},

@@ -59,9 +59,8 @@ type mcapStates struct {
 	channels map[string]*mcapField
 	buffer   []byte
 
-	recording *matchlog.Header // of another engine, or nil
-	parts     matchlog.States  // of it
-	player    uint8            // whose states these are, if there is a channel
+	lines  matchlog.Lines // of a recording of another engine
+	player uint8          // whose states these are, if there is a channel
 }
 
 // An mcapField is a field that has a channel.
@@ -139,20 +138,13 @@ func (s *mcapStates) begin(r *record.Record) error {
 
 // foreign takes a line of a recording of another engine. If it has states of several players, those of the first one count.
 func (s *mcapStates) foreign(r *record.Record) error {
-	if s.recording == nil {
-		h, err := matchlog.ParseHeader(r.Line)
-		if err != nil {
-			return foreignError(r, err)
-		}
-		s.recording, s.schema, s.parts.Schema = &h, h.Schema, h.Schema
-		return nil
-	}
-	e, _, err := s.recording.ParseEntry(r.Line)
-	if err == nil {
-		err = s.parts.Join(&e)
-	}
+	e, err := s.lines.Next(r.Line)
 	if err != nil {
 		return foreignError(r, err)
+	}
+	if e == nil {
+		s.schema = s.lines.Header.Schema
+		return nil
 	}
 	if !e.Dump || e.More || len(s.channels) > 0 && e.Player != s.player {
 		return nil

@@ -166,6 +166,9 @@ func copyReplay(c *cli.Context, act func(f *replay.File, out *os.File) error) er
 // written wraps an action that writes a replay to its second argument. With --json it then prints a summary of that file.
 func written(act cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
+		if c.Args().Get(1) == "-" {
+			return usagef("OUT: got -, want a file: a sealed replay is not written to standard output")
+		}
 		if err := act(c); err != nil {
 			return refuse(c, err, nil)
 		}

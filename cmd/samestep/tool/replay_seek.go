@@ -26,7 +26,11 @@ keyframes. For the state itself, see dump --tick. Checksums and keyframes on the
 are compared, and the next one after the tick, up to one interval of checks later. If
 the simulation contradicts one, seek prints no state and exits with 3. If none
 follows so soon, it prints the last tick at which the file agrees ("agreed" in
---json, which is then before the tick).`,
+--json, which is then before the tick).
+
+A match of another engine is not simulated: seek shows the state that a player's machine
+recorded at the tick, and its checksum. Without one, it names the nearest ticks that
+have states (docs/import.md).`,
 		Flags:  []cli.Flag{jsonFlag, pathFlag, maxTicksFlag, assetsFlag},
 		Action: replaySeek,
 	}
@@ -67,12 +71,13 @@ func pathError(err error) error {
 
 // warn tells, on standard error, that no check confirms the state, for verbs that print the state itself.
 func warn(c *cli.Context, m *replay.Moment, file string) {
-	if m.Agreed < m.Tick {
+	if m.By == nil && m.Agreed < m.Tick {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s: state of tick %d: %s\n", c.App.Name, shown(file), m.Tick, m.Agreement())
 	}
 }
 
-// stateAt returns the state after a tick. It simulates the match unless the tick has a keyframe.
+// stateAt returns the state after a tick. It simulates the match unless the tick has a keyframe. Of a match of another engine, it
+// returns the recorded state.
 func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, error) {
 	g, header, noGame := gameIn(c, f)
 	if header == nil {
@@ -82,11 +87,18 @@ func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, e
 	if err != nil {
 		return nil, err
 	}
-	o, done := simulateOptions(c)
-	m, err := replay.StateAt(r, g, t, o)
-	done()
+	var m *replay.Moment
+	if header.Engine == replay.ForeignEngine {
+		m, err = replay.RecordedAt(r, t)
+	} else {
+		o, done := simulateOptions(c)
+		m, err = replay.StateAt(r, g, t, o)
+		done()
+	}
 	var missing *replay.TickError
 	switch {
+	case errors.As(err, new(*replay.NoStateError)):
+		return nil, &ClassError{replay.ClassIdentity, err.Error()}
 	case errors.Is(err, replay.ErrNoGame):
 		return nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, noGame)
 	case errors.As(err, &missing):

@@ -1,0 +1,86 @@
+package watch_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/page/watch"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// marbles is a recording of examples/marbles with the checksums of a machine that rounds otherwise. It has the states of
+// ticks 0, 150 and 151.
+const marbles = "testdata/marbles.ssr"
+
+// A recording of another engine has its commands and checksums at any tick, and the states that were recorded.
+func ExampleOpenRecording() {
+	file, err := os.ReadFile(marbles)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	v, err := watch.OpenRecording(file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var is watch.Recorded = *v.About().Recorded
+	fmt.Println(is.States, "states,", v.Timeline(10).Keyframes, v.Timeline(10).Mismatches[0])
+	for _, t := range []lockstep.Tick{151, 77} {
+		v.Seek(t)
+		v.Work(1)
+		_, now, schema, err := v.Recorded()
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		x, err := schema.Lookup(now, "Marbles[1].VX")
+		fmt.Println("tick", v.Tick(), x, err)
+	}
+	fmt.Println(v.Hash(), v.Commands(61, 2)[0].Text)
+	// Output:
+	// 3 states, [0 150] {151 0}
+	// tick 151 0.037034214 <nil>
+	// no recorded state at tick 77; the nearest are those of ticks 0 and 150; to record it, run the game again with SAMESTEP_DUMP=77
+	// e9cebca910539cb8 player 0: kind 1 {"Data":[12,2,91,64,102,102,155,62]}
+}
+
+// Each kind of file has its own function, and a recording that is cut is shown up to the cut.
+func TestRecordings(t *testing.T) {
+	file, err := os.ReadFile(marbles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := watch.Open(file, game); !errors.Is(err, watch.ErrForeign) {
+		t.Errorf("a recording as a replay of a game: got %v", err)
+	}
+	if _, err := watch.OpenRecording(golden(t, "duel")); !errors.Is(err, watch.ErrSimulated) {
+		t.Errorf("a replay of a game as a recording: got %v", err)
+	}
+	v, err := watch.OpenRecording(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Seek(151)
+	if !v.Work(0) || v.Tick() != 151 || v.Hash() != "" || v.Left() != 0 {
+		t.Errorf("at a tick on whose checksum the players disagree: got tick %d and checksum %q", v.Tick(), v.Hash())
+	}
+	if before, _, _, err := v.Recorded(); err != nil || before == nil {
+		t.Errorf("the state of the tick before: got %d bytes, %v", len(before), err)
+	}
+	v.Seek(160)
+	v.Work(0)
+	var missing *replay.NoStateError
+	if _, _, _, err := v.Recorded(); !errors.As(err, &missing) || !slices.Equal(missing.Nearest, []lockstep.Tick{151}) {
+		t.Errorf("a tick after the last state: got %v", err)
+	}
+	for n := range len(file) - 100 { // what follows is the index
+		if v, err := watch.OpenRecording(file[:n]); err == nil && v.About().Damage == "" {
+			t.Fatalf("%d bytes of %d: got no damage", n, len(file))
+		}
+	}
+}
