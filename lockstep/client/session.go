@@ -35,6 +35,7 @@ type Session struct {
 	last    *link // the one before, which may still be closing
 	dialing chan dialed
 	slice   timeslice
+	foresee foresight
 	cancel  context.CancelFunc // of the attempt
 	stagger time.Duration      // by which the next attempt is late, so that not all clients of a server come at once
 	sampled lockstep.Tick
@@ -67,6 +68,7 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 		g = g.WithAssets(s.loader.read)
 	}
 	s.client = player.New(g, o.Options)
+	s.foresee = foresight{most: o.Predict, now: o.Predict}
 	go s.run(ctx)
 	return s
 }
@@ -196,7 +198,7 @@ func (s *Session) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		s.slice.waited(began, time.Now())
-		s.client.Advance(s.now())
+		s.advance()
 		s.handle()
 		s.sample()
 		s.act(ctx)
@@ -219,6 +221,15 @@ func (s *Session) run(ctx context.Context) {
 	s.err = cmp.Or(s.lost, s.client.Err())
 	if s.err == nil && leave == nil {
 		s.err = context.Cause(ctx)
+	}
+}
+
+// advance lets the client run what is due.
+func (s *Session) advance() {
+	began := time.Now()
+	s.client.Advance(s.now())
+	if sliceTime > 0 && s.client.Predicted() != nil && s.foresee.took(time.Since(began)) {
+		s.client.SetPredict(s.foresee.now)
 	}
 }
 

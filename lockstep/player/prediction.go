@@ -134,10 +134,14 @@ func (c *Client) aim() {
 		want += lockstep.Tick((c.pace.delay() + c.measure.roundTrip + tick - 1) / tick)
 	}
 	want = max(1, min(want, c.options.Predict))
-	if want > p.lead || want+1 < p.lead {
+	if want > p.lead || want+1 < p.lead || p.lead > c.options.Predict {
 		p.lead = want
 	}
 }
+
+// SetPredict changes how many ticks the client predicts at most; see [Options]. An owner that finds that its machine needs too
+// long for them asks for fewer: then the player's own commands show later.
+func (c *Client) SetPredict(ticks lockstep.Tick) { c.options.Predict = ticks }
 
 // Predicted returns the predicted state, for reading, or nil if there is none. It is valid until the next call of the
 // client.

@@ -84,6 +84,23 @@ func testPredictionShows(t *testing.T, predict lockstep.Tick) {
 	c.finish()
 }
 
+// A client may predict fewer ticks for a while.
+func TestSetPredict(t *testing.T) {
+	c := newCluster(t, 1, nil, nil)
+	way := linkSpec{delay: 200 * lockstep.Millisecond}
+	c.links = func(*machine) (up, down linkSpec) { return way, way }
+	c.players(2, player.Options{Predict: 6})
+	m := c.machines[0].client
+	for _, ticks := range []lockstep.Tick{6, 2, 5, 4, 1, 6} {
+		m.SetPredict(ticks)
+		c.run(2 * lockstep.Second)
+		if got := m.Predicted().Tick() - m.Simulation().Tick(); got != ticks {
+			t.Errorf("predicts %d ticks, want %d", got, ticks)
+		}
+	}
+	c.finish()
+}
+
 // A tick costs at most its own step and the predicted ones. A tick without new records costs one more.
 func TestPredictionCost(t *testing.T) {
 	const predict = 6

@@ -1,7 +1,7 @@
 // The chart: the game's own picture, or a map of everything in the state that has a place. A user zooms and moves it.
 
 import { el, text } from "./dom.js";
-import { of } from "./palette.js";
+import { of, chosen } from "./palette.js";
 import { dragPixels, speed, isArrow, direction, spread, wheelZoom } from "./gestures.js";
 
 const words = 6; // numbers of a place: layer, x, y, player, id, element
@@ -27,6 +27,7 @@ export class Chart {
     this.numbers = { places: block(), picture: block() };
     this.#listen();
     new ResizeObserver(() => (this.dirty = true)).observe(this.element);
+    addEventListener("palette", () => (this.dirty = true));
     this.reset();
   }
 
@@ -402,7 +403,11 @@ function each(picture, f) {
   }
 }
 
-const css = (colour) => `#${colour.toString(16).padStart(8, "0")}`;
+// css returns a colour of a picture as the user wants to see it.
+const css = (colour) => {
+  const whole = `#${colour.toString(16).padStart(8, "0")}`;
+  return chosen(whole.slice(0, 7)) + whole.slice(7);
+};
 
 const clampScale = (scale) => Math.min(1e7, Math.max(1e-12, scale));
 

@@ -20,6 +20,7 @@ export class Timeline {
     this.element.addEventListener("pointermove", (e) => this.#point(e));
     this.element.addEventListener("pointerleave", () => (this.hint.hidden = true));
     new ResizeObserver(() => this.#redraw()).observe(this.element);
+    addEventListener("palette", () => this.#redraw());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#redraw());
   }
 

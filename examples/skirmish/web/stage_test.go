@@ -43,6 +43,7 @@ type setup struct {
 	checkEvery uint16
 	host       host.Options
 	rules      func(*lockstep.Rules[skirmish.World, skirmish.Config])
+	site       func() (*site.Site, error) // nil for the page
 }
 
 var game = lockstep.MustGame(skirmish.Rules())
@@ -58,6 +59,9 @@ func newStage(t *testing.T, x setup) *stage {
 	if x.checkEvery == 0 {
 		x.checkEvery = 5
 	}
+	if x.site == nil {
+		x.site = program
+	}
 	g := game
 	if x.rules != nil {
 		rules := skirmish.Rules()
@@ -69,7 +73,7 @@ func newStage(t *testing.T, x setup) *stage {
 	settings.CheckEvery = x.checkEvery
 	config := skirmish.Defaults(x.players, x.units)
 	return &stage{browser.NewStage(t, browser.StageOptions{
-		Site: program, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, Host: x.host, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
+		Site: x.site, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, Host: x.host, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
 			c := skirmish.Sized(int(players), int(cmp.Or(units, 400)))
 			return &c
 		}),

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/chromedp"
 )
 
@@ -162,4 +164,13 @@ func (b *Tab) Shot(name string) {
 	if err := os.WriteFile(path, picture, 0o666); err != nil {
 		b.T.Error(err)
 	}
+}
+
+// Heap returns the bytes of the page's heap after a garbage collection.
+func (b *Tab) Heap() float64 {
+	b.T.Helper()
+	if _, err := chromedp.Call(b.ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
+		b.T.Fatal(err)
+	}
+	return Value[float64](b, "performance.memory.usedJSHeapSize")
 }

@@ -120,6 +120,7 @@ func (g *Game) Frame(dst []byte, s Screen) []byte {
 		}
 		view := p.View()
 		view.Team, view.Player, view.Selected, view.Dots = p.Team(w), uint8(p.Seat), p.Selected(), s.Dots
+		view.Seated = p.Seat != lockstep.System
 		view.Ways, view.Effects, view.Now = true, &g.effects, uint32(c.Tick())
 		if kind, at, fits := p.Ghost(w, s.PointerX, s.PointerY); kind != 0 {
 			const shift = 32 - scene.PlaceBits

@@ -13,7 +13,11 @@ import (
 // give calls f, and submits the commands that it returns.
 func (g *Game) give(f func(p *play.Player, w *skirmish.World) []any) {
 	g.see(func(c *player.Client, _ player.View, w *skirmish.World) {
-		g.match.SubmitOf(c, f(g.player, w)...)
+		commands := f(g.player, w)
+		for _, command := range commands {
+			g.effects.Order(w, c.Tick(), command)
+		}
+		g.match.SubmitOf(c, commands...)
 		if text := g.player.Problem(); text != "" {
 			g.match.Tell("problem", -1, text)
 		}

@@ -2,10 +2,10 @@
 
 // The words of the header, as scene.Head… names them.
 const TICK = 0, ZONES = 1, CRYSTALS = 2, UNITS = 3, EFFECTS = 4, DOTS = 5, FOG = 6, X = 7, Y = 8, ZOOM = 9, SIZE = 10;
-const GHOST = 11, GHOST_X = 12, GHOST_Y = 13, TEAM = 14, PLAYER = 15, WORDS = 16;
+const GHOST = 11, GHOST_X = 12, GHOST_Y = 13, TEAM = 14, PLAYER = 15, FRIENDS = 16, WORDS = 17;
 
 export const ZONE = 4, CRYSTAL = 3, UNIT = 6, EFFECT = 5, DOT = 1; // words of each
-export const SELECTED = 1, UNBUILT = 2, LOADED = 4, WALKING = 8, FIGHTING = 16, HURT = 32; // flags
+export const SELECTED = 1, UNBUILT = 2, LOADED = 4, WALKING = 8, FIGHTING = 16, HURT = 32, WORKING = 64; // flags
 export const PLACE = 1024; // places are in 1/1024 of a cell
 
 // Frame is a view of one block, reused for each.
@@ -20,6 +20,8 @@ export class Frame {
     this.size = words[SIZE];
     this.team = words[TEAM];
     this.player = words[PLAYER];
+    this.friends = words[FRIENDS];
+    this.seat = this.friends ? this.player : -1;
     this.ghost = words[GHOST] && {
       kind: words[GHOST] & 255, fits: words[GHOST] < 256, x: words[GHOST_X] / PLACE, y: words[GHOST_Y] / PLACE,
     };

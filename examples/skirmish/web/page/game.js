@@ -27,7 +27,7 @@ export class Game {
     this.renderer = new Renderer(this.ground, this.moving, program);
     this.minimap = new Minimap(this.small, (x, y) => samestep.lookAt(Math.round(x * 65535), Math.round(y * 65535)));
     this.input = new Input(this.moving, {
-      box: (...corners) => this.#box(...corners), mark: (x, y) => this.#mark(x, y), chat: () => this.hud.write(),
+      box: (...corners) => this.#box(...corners), chat: () => this.hud.write(),
     });
     new ResizeObserver(() => this.#resize()).observe(root);
     const bars = new ResizeObserver(() => this.#cover());
@@ -115,15 +115,6 @@ export class Game {
     Object.assign(this.box.style, {
       left: `${Math.min(x0, x1)}px`, top: `${Math.min(y0, y1)}px`, width: `${Math.abs(x1 - x0)}px`, height: `${Math.abs(y1 - y0)}px`,
     });
-  }
-
-  // #mark briefly shows the target of an order.
-  #mark(x, y) {
-    if (!this.state?.panel?.chosen?.length || this.state.net.seat < 0) return;
-    const mark = el("div", { class: "mark" });
-    Object.assign(mark.style, { left: `${x}px`, top: `${y}px` });
-    mark.addEventListener("animationend", () => mark.remove());
-    this.root.append(mark);
   }
 }
 

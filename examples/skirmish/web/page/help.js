@@ -1,6 +1,7 @@
 // The panel of shortcuts: mouse, touch and keyboard.
 
 import { el } from "./dom.js";
+import { looks } from "./looks.js";
 
 const rows = [
   ["left-click", "select; with Shift, add or remove"],
@@ -25,6 +26,7 @@ export function help() {
   const panel = el("aside", { class: "side help", hidden: true, "aria-label": "Shortcuts" },
     el("header", {}, el("h2", {}, "Shortcuts"), el("button", { onclick: () => (panel.hidden = true), "aria-label": "close" }, "×")),
     el("dl", {}, ...rows.flatMap(([key, does]) => [el("dt", {}, key), el("dd", {}, does)])),
+    looks(),
   );
   return panel;
 }

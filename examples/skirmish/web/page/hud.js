@@ -22,6 +22,7 @@ export class Hud {
     this.#top();
     this.#bottom(minimap);
     this.#question();
+    addEventListener("palette", () => (this.keys = {}));
     this.element = el("div", { class: "hud" },
       this.top, this.banner, this.question, this.news.element, this.checks.element, this.affairs.element, this.help, this.bottom, this.strip.element);
   }

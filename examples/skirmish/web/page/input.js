@@ -7,7 +7,7 @@ const twiceMS = 350;
 
 // Input turns events of an element into calls of the program.
 export class Input {
-  // hooks: box(x0, y0, x1, y1) shows the selection box, and box() hides it; mark(x, y) shows the target of an order;
+  // hooks: box(x0, y0, x1, y1) shows the selection box, and box() hides it;
   // chat() opens the chat.
   constructor(element, hooks) {
     this.element = element;
@@ -93,12 +93,10 @@ export class Input {
     const add = e.shiftKey;
     if (p.button === 2) {
       samestep.act(p.x, p.y, add);
-      this.hooks.mark(p.x, p.y);
     } else if (p.button === 0 && p.dragged) {
       samestep.drag(p.x0, p.y0, p.x, p.y, add);
     } else if (p.button === 0 && p.touch) {
       samestep.tap(p.x, p.y);
-      this.hooks.mark(p.x, p.y);
     } else if (p.button === 0) {
       const twice = e.timeStamp - this.last.time < twiceMS && Math.hypot(p.x - this.last.x, p.y - this.last.y) < dragPixels;
       this.last = { time: e.timeStamp, x: p.x, y: p.y };
@@ -134,7 +132,6 @@ export class Input {
     } else if (e.code === "Enter") {
       this.cross = true;
       samestep.act(x, y, e.shiftKey);
-      this.hooks.mark(x, y);
     } else if (e.code === "Equal" || e.code === "NumpadAdd") {
       samestep.zoom(1150, x, y);
     } else if (e.code === "Minus" || e.code === "NumpadSubtract") {

@@ -2,13 +2,22 @@
 // moving things.
 
 import { Ground, Fog } from "./ground.js";
-import { Sprites, radius, BASE } from "./sprites.js";
-import { Frame, ZONE, CRYSTAL, UNIT, PLACE, SELECTED, UNBUILT, LOADED } from "./frame.js";
-import { drawEffects } from "./effects.js";
-import { of } from "./palette.js";
+import { Sprites, BASE, STAND, LEFT, RIGHT, HIT, stages } from "./sprites.js";
+import { radius } from "./shapes.js";
+import { Frame, UNIT, PLACE, SELECTED, UNBUILT, LOADED, WALKING, FIGHTING, HURT, WORKING } from "./frame.js";
+import { Brush, Press, colourOf } from "./pens.js";
+import { drawZones, drawCrystals, gem } from "./places.js";
+import { drawEffects, drawLines } from "./effects.js";
+import { of, relate, side } from "./palette.js";
 import { signs, land } from "./land.js";
+import { recall } from "./dom.js";
 
 const few = 24; // up to this number of selected units, all have a health bar
+const most = 9e6; // pixels of a canvas
+const drawnPixels = 2000; // of a canvas, in the time in which a browser without a graphics processor draws one picture
+
+const colours = Object.fromEntries(["well", "worn", "dying", "back"].map((name) => [name, colourOf(signs[name])]));
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Renderer {
   // source has frame(array), ground(array) and fog(array), which fill an array and return the number of bytes.
@@ -19,14 +28,25 @@ export class Renderer {
     this.bytes = new Uint8Array(1 << 18);
     this.frame = new Frame();
     this.sprites = new Sprites();
+    this.brush = new Brush(this.layers.moving);
+    this.press = new Press(this.layers.moving);
     this.ratio = 1;
     this.times = new Float64Array(600); // milliseconds to draw each of the last frames
     this.drawn = 0;
+    addEventListener("palette", () => this.#choose());
+    this.#choose();
     this.reset();
+  }
+
+  // #choose takes what the user has chosen.
+  #choose() {
+    this.sprites.clear();
+    this.outlines = recall("outlines") === "on";
   }
 
   // reset forgets the map before another match.
   reset() {
+    this.ground?.close();
     this.ground = this.fog = null;
     this.fogTick = this.fogTeam = -1;
     this.shown = "";
@@ -36,11 +56,12 @@ export class Renderer {
   resize(width, height) {
     this.width = width;
     this.height = height;
-    this.ratio = Math.min(devicePixelRatio || 1, 2);
+    this.ratio = Math.min(devicePixelRatio || 1, 2, Math.sqrt(most / (width * height)));
     for (const canvas of this.canvases) {
       canvas.width = Math.round(width * this.ratio);
       canvas.height = Math.round(height * this.ratio);
     }
+    this.press.forget();
     this.shown = "";
   }
 
@@ -50,6 +71,7 @@ export class Renderer {
     const words = this.#fill((bytes) => this.source.frame(bytes, ...args));
     if (!words) return false;
     const frame = this.frame.read(new Int32Array(words.buffer, 0, words.length >> 2));
+    relate(frame.seat, frame.friends);
     this.#know(frame);
     this.#drawGround(frame);
     this.#drawMoving(frame);
@@ -73,7 +95,8 @@ export class Renderer {
     if (!this.ground || this.ground.size !== size) {
       const rock = new Uint8Array(size * size);
       if (this.source.ground(rock) !== rock.length) return;
-      this.ground = new Ground(rock, size);
+      this.ground?.close();
+      this.ground = new Ground(rock, size, () => (this.shown = ""));
       this.fog = new Fog(size);
       this.fogTick = -1;
     }
@@ -90,65 +113,49 @@ export class Renderer {
   #drawGround(frame) {
     const key = `${frame.x},${frame.y},${frame.cell}`;
     if (!this.ground || key === this.shown) return;
-    this.shown = key;
-    const c = this.layers.ground, k = frame.cell * this.ratio;
+    const c = this.layers.ground, k = frame.cell * this.ratio, { width, height } = c.canvas;
+    const x = width / 2 - frame.x * k, y = height / 2 - frame.y * k;
     c.setTransform(1, 0, 0, 1, 0, 0);
     c.fillStyle = `rgb(${land.unknown.join()})`;
-    c.fillRect(0, 0, c.canvas.width, c.canvas.height);
-    // the visible part of the map
-    const left = Math.max(0, Math.floor(frame.x - this.width / 2 / frame.cell - 1));
-    const top = Math.max(0, Math.floor(frame.y - this.height / 2 / frame.cell - 1));
-    const right = Math.min(frame.size, Math.ceil(frame.x + this.width / 2 / frame.cell + 1));
-    const bottom = Math.min(frame.size, Math.ceil(frame.y + this.height / 2 / frame.cell + 1));
+    c.fillRect(0, 0, width, height);
+    this.ground.draw(c, x, y, k);
+    this.shown = key;
+    // the visible part of the fog
+    const left = Math.max(0, Math.floor(-x / k)), top = Math.max(0, Math.floor(-y / k));
+    const right = Math.min(frame.size, Math.ceil((width - x) / k)), bottom = Math.min(frame.size, Math.ceil((height - y) / k));
     if (right <= left || bottom <= top) return;
-    const x = (left - frame.x) * k + c.canvas.width / 2, y = (top - frame.y) * k + c.canvas.height / 2;
-    const w = (right - left) * k, h = (bottom - top) * k, g = this.ground.cell;
-    c.imageSmoothingEnabled = true;
-    c.drawImage(this.ground.canvas, left * g, top * g, (right - left) * g, (bottom - top) * g, x, y, w, h);
-    c.drawImage(this.fog.canvas, left, top, right - left, bottom - top, x, y, w, h);
+    c.drawImage(this.fog.canvas, left, top, right - left, bottom - top, x + left * k, y + top * k, (right - left) * k, (bottom - top) * k);
     c.strokeStyle = land.border; // of the map
     c.lineWidth = 2;
-    c.strokeRect(c.canvas.width / 2 - frame.x * k, c.canvas.height / 2 - frame.y * k, frame.size * k, frame.size * k);
+    c.strokeRect(x, y, frame.size * k, frame.size * k);
   }
 
   #drawMoving(frame) {
-    const c = this.layers.moving;
+    const c = this.layers.moving, { sprites } = this, { width, height } = c.canvas;
+    const k = frame.cell * this.ratio, at = { x: width / 2 - frame.x * k, y: height / 2 - frame.y * k, k: k / PLACE };
+    const pen = frame.units.count * drawnPixels > width * height ? this.press : this.brush;
+    if (pen !== this.pen) this.press.forget();
+    this.pen = pen;
+    sprites.use(Math.max(2, Math.round(k)), pen === this.press);
+    pen.begin();
+    drawZones(pen, sprites, frame, at, calm.matches);
+    drawCrystals(pen, sprites, frame, at);
+    const chosen = drawRings(pen, sprites, frame, at, this.outlines && k >= 14);
+    drawUnits(pen, sprites, frame, at, k);
+    drawEffects(pen, sprites, frame, at, k, calm.matches);
+    drawBars(pen, frame, at, k, this.ratio, chosen <= few);
+    pen.end();
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    c.clearRect(0, 0, this.width, this.height);
-    const at = { x: this.width / 2 - frame.x * frame.cell, y: this.height / 2 - frame.y * frame.cell, k: frame.cell / PLACE };
-    drawZones(c, frame, at);
-    drawCrystals(c, frame, at);
-    const chosen = drawRings(c, frame, at);
-    this.#drawUnits(c, frame, at);
-    drawBars(c, frame, at, chosen <= few);
-    drawEffects(c, frame, at);
-    if (frame.ghost) this.#drawGhost(c, frame, at);
-  }
-
-  #drawUnits(c, frame, at) {
-    const w = frame.words, cell = Math.max(2, Math.round(frame.cell * this.ratio));
-    c.imageSmoothingEnabled = false;
-    for (let i = frame.units.start; i < frame.units.end; i += UNIT) {
-      const look = w[i + 3], kind = look & 255, flags = (look >> 16) & 255;
-      const picture = this.sprites.get(kind, (look >> 8) & 255, look >>> 24, cell);
-      const size = picture.width / this.ratio;
-      const x = w[i] * at.k + at.x, y = w[i + 1] * at.k + at.y;
-      if (flags & UNBUILT) c.globalAlpha = 0.35 + ((w[i + 5] & 0xffff) / 1000) * 0.5;
-      c.drawImage(picture, x - size / 2, y - size / 2, size, size);
-      if (flags & UNBUILT) {
-        c.globalAlpha = 1;
-        drawScaffold(c, x, y, radius[kind] * frame.cell);
-      }
-      if (flags & LOADED && frame.cell > 9) drawGem(c, x - frame.cell * 0.3, y - frame.cell * 0.3, frame.cell * 0.2);
-    }
+    const css = { x: at.x / this.ratio, y: at.y / this.ratio, k: frame.cell / PLACE };
+    drawLines(c, frame, css, calm.matches);
+    if (frame.ghost) this.#drawGhost(c, frame, css);
   }
 
   #drawGhost(c, frame, at) {
-    const { kind, fits, x, y } = frame.ghost;
-    const picture = this.sprites.get(kind, frame.player, 0, Math.max(2, Math.round(frame.cell * this.ratio)));
-    const size = picture.width / this.ratio, px = x * frame.cell + at.x, py = y * frame.cell + at.y;
+    const { kind, fits, x, y } = frame.ghost, picture = this.sprites.building(kind, frame.player, stages, 0);
+    const half = picture.half / this.ratio, px = x * frame.cell + at.x, py = y * frame.cell + at.y;
     c.globalAlpha = 0.6;
-    c.drawImage(picture, px - size / 2, py - size / 2, size, size);
+    c.drawImage(picture.canvas, px - half, py - half, 2 * half, 2 * half);
     c.globalAlpha = 1;
     c.strokeStyle = fits ? signs.well : signs.dying;
     c.lineWidth = 2;
@@ -168,121 +175,105 @@ export class Renderer {
   }
 }
 
-function drawZones(c, frame, at) {
-  const w = frame.words, colours = [signs.teleport, signs.shrine, signs.hoard, signs.spawn];
-  for (let i = frame.zones.start; i < frame.zones.end; i += ZONE) {
-    const x = w[i] * at.k + at.x, y = w[i + 1] * at.k + at.y, r = w[i + 2] * at.k, kind = w[i + 3] & 255;
-    const rests = w[i + 3] & 256, holder = w[i + 3] >> 16;
-    c.strokeStyle = c.fillStyle = holder ? of(holder - 1).fill : colours[kind];
-    c.globalAlpha = rests ? 0.1 : 0.22;
-    c.beginPath();
-    c.arc(x, y, r, 0, 7);
-    c.fill();
-    c.globalAlpha = rests ? 0.3 : 0.9;
-    c.lineWidth = 2;
-    c.setLineDash(kind === 0 ? [r * 0.5, r * 0.3] : []);
-    c.lineDashOffset = kind === 0 && !rests ? -frame.tick * 0.8 : 0;
-    c.stroke();
-    c.setLineDash([]);
-    c.beginPath();
-    if (kind === 1) {
-      c.rect(x - r * 0.12, y - r * 0.4, r * 0.24, r * 0.8);
-      c.rect(x - r * 0.4, y - r * 0.12, r * 0.8, r * 0.24);
-    } else if (kind === 2) {
-      for (let k = 0; k < 3; k++) c.rect(x - r * 0.36 + k * r * 0.26, y - r * 0.16, r * 0.2, r * 0.32);
-    } else if (kind === 3) {
-      c.rect(x - r * 0.3, y - r * 0.4, r * 0.08, r * 0.8); // a flag
-      c.rect(x - r * 0.3, y - r * 0.4, r * 0.6, r * 0.4);
-    } else {
-      c.arc(x, y, r * 0.25, 0, 7);
-    }
-    c.fill();
-    c.globalAlpha = 1;
-  }
-}
-
-function drawGem(c, x, y, r) {
-  c.fillStyle = signs.crystal;
-  c.strokeStyle = signs.crystalDark;
-  c.lineWidth = Math.max(1, r * 0.18);
-  c.beginPath();
-  c.moveTo(x, y - r * 1.5);
-  c.lineTo(x + r * 0.8, y - r * 0.3);
-  c.lineTo(x + r * 0.4, y + r);
-  c.lineTo(x - r * 0.5, y + r);
-  c.lineTo(x - r * 0.8, y - r * 0.3);
-  c.closePath();
-  c.fill();
-  c.stroke();
-}
-
-function drawCrystals(c, frame, at) {
-  const w = frame.words, size = frame.cell * 0.42;
-  for (let i = frame.crystals.start; i < frame.crystals.end; i += CRYSTAL) {
-    const x = w[i] * at.k + at.x, y = w[i + 1] * at.k + at.y, left = w[i + 2] / 1000;
-    c.globalAlpha = left > 0 ? 1 : 0.3;
-    c.fillStyle = "rgba(111,227,255,.13)";
-    c.beginPath();
-    c.arc(x, y, size * 1.9, 0, 7);
-    c.fill();
-    const r = size * (0.4 + 0.5 * left);
-    drawGem(c, x - size * 0.7, y + size * 0.3, r * 0.7);
-    drawGem(c, x + size * 0.7, y + size * 0.2, r * 0.75);
-    drawGem(c, x, y, r);
-    c.globalAlpha = 1;
-  }
-}
-
-// drawRings draws a ring around each selected unit, as one path, and returns their number.
-function drawRings(c, frame, at) {
+// drawRings draws a ring around each selected unit, and with outlines one in the colour of its side around each of the others.
+// It returns the number of selected units.
+function drawRings(pen, sprites, frame, at, outlines) {
   const w = frame.words;
   let chosen = 0;
-  c.beginPath();
   for (let i = frame.units.start; i < frame.units.end; i += UNIT) {
-    if (!((w[i + 3] >> 16) & SELECTED)) continue;
-    const x = w[i] * at.k + at.x, y = w[i + 1] * at.k + at.y, r = radius[w[i + 3] & 255] * frame.cell * 1.15 + 1;
-    c.moveTo(x + r, y);
-    c.arc(x, y, r, 0, 7);
-    chosen++;
+    const kind = w[i + 3] & 255, selected = (w[i + 3] >> 16) & SELECTED;
+    if (!selected && !outlines) continue;
+    chosen += selected;
+    const whose = selected ? 3 : side((w[i + 3] >> 8) & 255);
+    const size = (cell) => radius[kind] * cell * 1.18 + 1.5;
+    const picture = sprites.get(5, whose * 8 + kind, (cell) => size(cell) + 3,
+      (c, cell) => ring(c, size(cell), selected ? signs.selected : signs.sides[whose], selected));
+    pen.stamp(picture, w[i] * at.k + at.x, w[i + 1] * at.k + at.y);
   }
-  if (!chosen) return 0;
-  c.fillStyle = "rgba(190,255,200,.16)";
-  c.fill();
-  c.strokeStyle = signs.selected;
-  c.lineWidth = 1.5;
-  c.stroke();
   return chosen;
 }
 
-// drawBars draws the health of hurt or selected units, and the progress of buildings.
-function drawBars(c, frame, at, all) {
-  const w = frame.words, height = Math.max(2, Math.min(5, frame.cell * 0.14));
+function ring(c, r, colour, selected) {
+  c.beginPath();
+  c.arc(0, 0, r, 0, 7);
+  c.fillStyle = "rgba(190,255,200,.16)";
+  if (selected) c.fill();
+  c.strokeStyle = "rgba(6,10,14,.6)";
+  c.lineWidth = 3.2;
+  c.stroke();
+  c.strokeStyle = colour;
+  c.lineWidth = 1.7;
+  c.stroke();
+}
+
+function drawUnits(pen, sprites, frame, at, k) {
+  const w = frame.words, load = k > 9;
   for (let i = frame.units.start; i < frame.units.end; i += UNIT) {
-    const look = w[i + 3], kind = look & 255, health = w[i + 4], flags = (look >> 16) & 255, made = w[i + 5] & 0xffff;
-    if (health >= 1000 && !(all && flags & SELECTED) && !made) continue;
-    const half = Math.max(5, radius[kind] * frame.cell * (kind >= BASE ? 0.8 : 1.1));
-    const x = w[i] * at.k + at.x - half, y = w[i + 1] * at.k + at.y - radius[kind] * frame.cell * 1.15 - height - 3;
-    c.fillStyle = signs.back;
-    c.fillRect(x - 1, y - 1, 2 * half + 2, height + 2);
-    c.fillStyle = health > 600 ? signs.well : health > 300 ? signs.worn : signs.dying;
-    c.fillRect(x, y, (2 * half * health) / 1000, height);
-    if (!made) continue;
-    c.fillStyle = signs.back;
-    c.fillRect(x - 1, y + height + 1, 2 * half + 2, height + 1);
-    c.fillStyle = of((look >> 8) & 255).light;
-    c.fillRect(x, y + height + 1, (2 * half * made) / 1000, height);
+    const look = w[i + 3], kind = look & 255, flags = (look >> 16) & 255, owner = (look >> 8) & 255;
+    const x = w[i] * at.k + at.x, y = w[i + 1] * at.k + at.y, flash = flags & HURT && !calm.matches ? 1 : 0;
+    if (kind >= BASE) {
+      const stage = flags & UNBUILT ? Math.min(stages - 1, Math.floor(((w[i + 5] & 0xffff) * stages) / 1000)) : stages;
+      pen.stamp(sprites.building(kind, owner, stage, flash), x, y);
+      if (stage === stages && w[i + 4] < 600) burn(pen, sprites, frame.tick, x, y, radius[kind] * k, w[i + 4], w[i + 2]);
+      continue;
+    }
+    pen.stamp(sprites.unit(kind, owner, look >>> 24, pose(flags, w[i + 5], frame.tick + w[i + 2]), flash), x, y);
+    if (load && flags & LOADED) pen.stamp(sprites.get(6, 0, (cell) => cell * 0.4 + 2, (c, cell) => gem(c, 0, 0, cell * 0.22)), x - k * 0.26, y - k * 0.26);
   }
 }
 
-function drawScaffold(c, x, y, r) {
-  c.strokeStyle = "rgba(226,190,120,.9)";
-  c.lineWidth = Math.max(1, r * 0.06);
-  c.beginPath();
-  for (let k = -1; k <= 1; k++) {
-    c.moveTo(x + k * r * 0.6, y - r * 0.85);
-    c.lineTo(x + k * r * 0.6, y + r * 0.85);
-    c.moveTo(x - r * 0.85, y + k * r * 0.6);
-    c.lineTo(x + r * 0.85, y + k * r * 0.6);
+// pose returns the pose of a unit; rest is the part of the time that is left to its next hit, in 1/1000.
+function pose(flags, rest, count) {
+  if (flags & FIGHTING && rest > 600) return HIT;
+  if (flags & WALKING) return (count >> 2) & 1 ? LEFT : RIGHT;
+  return flags & WORKING && (count >> 3) & 1 ? HIT : STAND;
+}
+
+// burn draws fire and smoke on a damaged building.
+function burn(pen, sprites, tick, x, y, r, health, seed) {
+  const fires = health < 200 ? 4 : health < 400 ? 3 : 2;
+  for (let n = 0; n < fires; n++) {
+    const a = seed + n * 2.1, step = calm.matches ? 2 : ((tick >> 1) + n * 3) % 6;
+    const picture = sprites.get(7, step, (cell) => cell * 1.1 + 3, (c, cell) => fire(c, Math.max(3, cell * 0.5), step / 5));
+    pen.stamp(picture, x + Math.cos(a) * r * 0.5, y + Math.sin(a) * r * 0.5);
   }
-  c.stroke();
+}
+
+function fire(c, r, part) {
+  const blob = (x, y, size, colour, opacity) => {
+    c.globalAlpha = opacity;
+    c.fillStyle = colour;
+    c.beginPath();
+    c.arc(x, y, size, 0, 7);
+    c.fill();
+  };
+  blob(r * 0.3 * part, -r * (0.6 + part), r * (0.35 + part * 0.3), "#2b2724", 0.55 * (1 - part * 0.7));
+  blob(-r * 0.2, -r * (0.3 + part * 0.7), r * 0.34, "#4a423c", 0.5 * (1 - part * 0.6));
+  blob(0, 0, r * (0.5 - Math.abs(part - 0.5) * 0.2), "#ff7a1e", 0.9);
+  blob(r * 0.1, -r * 0.12, r * (0.3 + Math.abs(part - 0.5) * 0.1), "#ffd24a", 0.95);
+}
+
+// drawBars draws the health of hurt or selected units, and the progress of buildings.
+function drawBars(pen, frame, at, k, ratio, all) {
+  const w = frame.words, height = Math.max(2, Math.round(Math.min(5 * ratio, k * 0.14)));
+  for (let i = frame.units.start; i < frame.units.end; i += UNIT) {
+    const look = w[i + 3], kind = look & 255, health = w[i + 4], flags = (look >> 16) & 255, made = kind >= BASE ? w[i + 5] & 0xffff : 0;
+    if (health >= 1000 && !(all && flags & SELECTED) && !made) continue;
+    const half = Math.max(5, Math.round(radius[kind] * k * (kind >= BASE ? 0.8 : 1.1)));
+    const x = Math.round(w[i] * at.k + at.x) - half, y = Math.round(w[i + 1] * at.k + at.y - radius[kind] * k * 1.15) - height - 3;
+    pen.bar(x - 1, y - 1, 2 * half + 2, height + 2, colours.back);
+    pen.bar(x, y, (2 * half * health) / 1000, height, health > 600 ? colours.well : health > 300 ? colours.worn : colours.dying);
+    if (!made) continue;
+    pen.bar(x - 1, y + height + 1, 2 * half + 2, height + 1, colours.back);
+    pen.bar(x, y + height + 1, (2 * half * made) / 1000, height, light((look >> 8) & 255));
+  }
+}
+
+const lights = new Map();
+
+// light returns the light colour of a player.
+function light(player) {
+  const css = of(player).light;
+  if (!lights.has(css)) lights.set(css, colourOf(css));
+  return lights.get(css);
 }

@@ -1,188 +1,92 @@
-// Draws units and buildings once for each size, owner and heading, and keeps the images.
+// Draws each picture once for a size, an owner, a heading and a pose, and keeps it.
 
 import { of } from "./palette.js";
+import { units, buildings, plain, building, lit, radius } from "./shapes.js";
 
 // Kinds, as package skirmish numbers them.
 export const WORKER = 1, SOLDIER = 2, ARCHER = 3, BASE = 4, BARRACKS = 5, TOWER = 6;
 
-// radius is the radius of each kind, in cells.
-export const radius = [0, 0.375, 0.375, 0.375, 2, 1.5, 1];
+// The poses of a unit.
+export const STAND = 0, LEFT = 1, RIGHT = 2, HIT = 3;
+
+export const stages = 8; // of a building under construction; at this one it is complete
 
 const headings = 16;
-const limit = 1500; // kept images
+const limit = 96e6; // bytes of the kept pictures
 const smallest = 3; // the least radius of a unit, in pixels
-const plain = 5; // below this a unit is a dot
+const simple = 5; // below this radius a unit is a sign of its kind
 
-// Sprites is a cache of images. It draws an image at the first request.
+// A Picture has its middle at (half, half).
+export class Picture {
+  // draw draws on a context whose origin is the middle; read: the pixels will be wanted.
+  constructor(half, draw, read) {
+    this.half = half;
+    this.canvas = new OffscreenCanvas(2 * half, 2 * half);
+    const c = this.canvas.getContext("2d", { willReadFrequently: read });
+    c.translate(half, half);
+    c.lineJoin = "round";
+    draw(c);
+  }
+
+  // pixels are those of the picture, 4 bytes each.
+  get pixels() {
+    const side = 2 * this.half;
+    this.read ??= new Uint32Array(this.canvas.getContext("2d").getImageData(0, 0, side, side).data.buffer);
+    return this.read;
+  }
+}
+
+// Sprites keeps pictures of one size.
 export class Sprites {
   #kept = new Map();
+  #cell = 0;
+  #read = false;
+  #bytes = 0;
 
-  // get returns the image of a kind. The size is in pixels per cell, the heading in 1/256 of a turn.
-  get(kind, owner, heading, cell) {
-    const turn = kind >= BASE ? 0 : Math.round((heading * headings) / 256) % headings;
-    const key = ((cell * 64 + owner) * 8 + kind) * headings + turn;
-    let picture = this.#kept.get(key);
-    if (!picture) {
-      if (this.#kept.size >= limit) this.#kept.clear();
-      picture = draw(kind, owner, turn, cell);
-      this.#kept.set(key, picture);
-    }
+  // use sets the pixels of a cell and whether pixels will be wanted, and forgets pictures made for something else.
+  use(cell, read) {
+    if (cell !== this.#cell || read !== this.#read) this.clear();
+    this.#cell = cell;
+    this.#read = read;
+  }
+
+  clear() {
+    this.#kept.clear();
+    this.#bytes = 0;
+  }
+
+  // get returns the picture of a key below 2^31. At the first request it makes one from half of its side, half(cell), by
+  // draw(context, cell).
+  get(family, key, half, draw) {
+    const whole = family * 2147483648 + key;
+    let picture = this.#kept.get(whole);
+    if (picture) return picture;
+    if (this.#bytes > limit) this.clear();
+    picture = new Picture(Math.ceil(half(this.#cell)), (c) => draw(c, this.#cell), this.#read);
+    this.#bytes += 16 * picture.half ** 2;
+    this.#kept.set(whole, picture);
     return picture;
   }
-}
 
-// draw makes an image. The unit is in its middle.
-function draw(kind, owner, turn, cell) {
-  const r = Math.max(radius[kind] * cell, smallest);
-  const half = Math.max(3, Math.ceil(r * 1.45 + 2));
-  const canvas = new OffscreenCanvas(2 * half, 2 * half);
-  const c = canvas.getContext("2d");
-  c.translate(half, half);
-  const colours = of(owner);
-  c.lineJoin = "round";
-  if (kind >= BASE) {
-    buildings[kind](c, r, colours);
-    return canvas;
+  // unit returns the picture of a unit; the heading is in 1/256 of a turn. A flashing one was hit.
+  unit(kind, owner, heading, pose, flash) {
+    const far = Math.max(radius[kind] * this.#cell, smallest) < simple;
+    const turn = far ? 0 : Math.round((heading * headings) / 256) % headings;
+    const key = ((((far ? STAND : pose) * headings + turn) * 64 + owner) * 8 + kind) * 2 + flash;
+    const size = (cell) => Math.max(radius[kind] * cell, smallest);
+    return this.get(0, key, (cell) => Math.max(4, size(cell) * 1.7 + 2), (c, cell) => {
+      if (far) plain[kind](c, size(cell), of(owner));
+      else units(c, kind, size(cell), of(owner), (turn * 2 * Math.PI) / headings, pose);
+      if (flash) lit(c);
+    });
   }
-  if (r < plain) {
-    c.lineWidth = 1;
-    disc(c, 0, 0, r, colours.fill, kind === WORKER ? colours.light : colours.dark);
-    return canvas;
-  }
-  shadow(c, r);
-  c.rotate((turn * 2 * Math.PI) / headings);
-  c.lineWidth = Math.max(1, r * 0.16);
-  units[kind](c, r, colours);
-  return canvas;
-}
 
-function shadow(c, r) {
-  c.fillStyle = "rgba(5,8,10,.35)";
-  c.beginPath();
-  c.ellipse(r * 0.12, r * 0.25, r * 1.02, r * 0.9, 0, 0, 7);
-  c.fill();
-}
-
-function shape(c, points, fill, stroke) {
-  c.beginPath();
-  points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
-  c.closePath();
-  c.fillStyle = fill;
-  c.fill();
-  if (stroke) {
-    c.strokeStyle = stroke;
-    c.stroke();
+  // building returns the picture of a building at a stage of its construction.
+  building(kind, owner, stage, flash) {
+    const size = (cell) => Math.max(radius[kind] * cell, smallest), half = (cell) => Math.max(4, size(cell) * 1.4 + 2);
+    return this.get(1, ((stage * 64 + owner) * 8 + kind) * 2 + flash, half, (c, cell) => {
+      building(c, size(cell), half(cell), stage / stages, () => buildings[kind](c, size(cell), of(owner)));
+      if (flash) lit(c);
+    });
   }
 }
-
-function disc(c, x, y, r, fill, stroke) {
-  c.beginPath();
-  c.arc(x, y, r, 0, 7);
-  c.fillStyle = fill;
-  c.fill();
-  if (stroke) {
-    c.strokeStyle = stroke;
-    c.stroke();
-  }
-}
-
-// Units look east; the image is rotated.
-const units = {
-  [WORKER](c, r, p) {
-    shape(c, [[r * 0.55, -r * 0.35], [r * 1.15, -r * 0.62], [r * 1.2, -r * 0.28], [r * 0.6, -r * 0.1]], "#c9b28b", "#4d3f29");
-    disc(c, 0, 0, r * 0.82, p.fill, p.dark);
-    disc(c, r * 0.12, 0, r * 0.42, "#f0d9b5", p.dark);
-    c.fillStyle = "#e8b93c";
-    c.beginPath();
-    c.arc(r * 0.05, 0, r * 0.44, Math.PI * 0.5, Math.PI * 1.5);
-    c.fill();
-  },
-  [SOLDIER](c, r, p) {
-    c.strokeStyle = "#e9edf2";
-    c.lineWidth = Math.max(1, r * 0.2);
-    c.beginPath();
-    c.moveTo(r * 0.1, r * 0.72);
-    c.lineTo(r * 1.35, r * 0.42);
-    c.stroke();
-    c.lineWidth = Math.max(1, r * 0.17);
-    shape(c, [[r * 0.95, 0], [r * 0.35, -r * 0.95], [-r * 0.75, -r * 0.7], [-r * 0.75, r * 0.7], [r * 0.35, r * 0.95]], p.fill, p.dark);
-    shape(c, [[r * 0.95, 0], [r * 0.35, -r * 0.95], [r * 0.1, 0], [r * 0.35, r * 0.95]], p.light);
-    disc(c, -r * 0.15, 0, r * 0.4, "#5c6670", "#22282e");
-  },
-  [ARCHER](c, r, p) {
-    c.strokeStyle = "#d9b27c";
-    c.lineWidth = Math.max(1, r * 0.17);
-    c.beginPath();
-    c.arc(r * 0.15, 0, r * 1.05, -1.1, 1.1);
-    c.stroke();
-    c.strokeStyle = "#f5f0e4";
-    c.lineWidth = Math.max(0.7, r * 0.08);
-    c.beginPath();
-    c.moveTo(-r * 0.2, 0);
-    c.lineTo(r * 1.3, 0);
-    c.stroke();
-    c.lineWidth = Math.max(1, r * 0.15);
-    shape(c, [[r * 0.7, 0], [-r * 0.7, -r * 0.72], [-r * 0.4, 0], [-r * 0.7, r * 0.72]], p.fill, p.dark);
-    disc(c, -r * 0.02, 0, r * 0.34, p.light, p.dark);
-  },
-};
-
-function polygon(n, r, turn = 0) {
-  return Array.from({ length: n }, (_, i) => {
-    const a = turn + (i * 2 * Math.PI) / n;
-    return [Math.cos(a) * r, Math.sin(a) * r];
-  });
-}
-
-function castShadow(c, points, r) {
-  c.save();
-  c.translate(r * 0.1, r * 0.16);
-  shape(c, points, "rgba(5,8,10,.4)");
-  c.restore();
-}
-
-const buildings = {
-  [BASE](c, r, p) {
-    c.lineWidth = Math.max(1, r * 0.05);
-    const wall = polygon(8, r * 0.98, Math.PI / 8);
-    castShadow(c, wall, r);
-    shape(c, wall, "#8a8f98", "#2f343b");
-    shape(c, polygon(8, r * 0.8, Math.PI / 8), "#a9aeb6", "#5c626b");
-    for (const [x, y] of polygon(4, r * 0.86, Math.PI / 4)) disc(c, x, y, r * 0.2, p.fill, p.dark);
-    shape(c, polygon(4, r * 0.62, 0), p.dark, "#14181d");
-    shape(c, polygon(4, r * 0.52, 0), p.fill);
-    shape(c, [[0, -r * 0.52], [r * 0.52, 0], [0, 0]], p.light);
-    disc(c, 0, 0, r * 0.14, "#fff6d8", p.dark);
-  },
-  [BARRACKS](c, r, p) {
-    c.lineWidth = Math.max(1, r * 0.06);
-    const wall = [[-r * 0.92, -r * 0.7], [r * 0.92, -r * 0.7], [r * 0.92, r * 0.7], [-r * 0.92, r * 0.7]];
-    castShadow(c, wall, r);
-    shape(c, wall, "#7d6a55", "#2e261d");
-    shape(c, [[-r * 0.84, -r * 0.62], [r * 0.84, -r * 0.62], [r * 0.84, 0], [-r * 0.84, 0]], p.fill);
-    shape(c, [[-r * 0.84, 0], [r * 0.84, 0], [r * 0.84, r * 0.5], [-r * 0.84, r * 0.5]], p.dark);
-    c.strokeStyle = p.light;
-    c.beginPath();
-    c.moveTo(-r * 0.84, 0);
-    c.lineTo(r * 0.84, 0);
-    c.stroke();
-    shape(c, [[-r * 0.2, r * 0.5], [r * 0.2, r * 0.5], [r * 0.2, r * 0.76], [-r * 0.2, r * 0.76]], "#2e261d");
-    c.strokeStyle = "#e9edf2";
-    c.lineWidth = Math.max(1, r * 0.08);
-    for (const s of [-1, 1]) {
-      c.beginPath();
-      c.moveTo(-s * r * 0.3, -r * 0.46);
-      c.lineTo(s * r * 0.3, -r * 0.12);
-      c.stroke();
-    }
-  },
-  [TOWER](c, r, p) {
-    c.lineWidth = Math.max(1, r * 0.08);
-    const wall = polygon(12, r * 0.95);
-    castShadow(c, wall, r * 1.4);
-    shape(c, wall, "#8a8f98", "#2f343b");
-    for (const [x, y] of polygon(6, r * 0.8)) disc(c, x, y, r * 0.17, "#b7bcc4", "#4a5059");
-    disc(c, 0, 0, r * 0.55, p.fill, p.dark);
-    disc(c, -r * 0.1, -r * 0.1, r * 0.28, p.light);
-  },
-};

@@ -29,6 +29,12 @@ export class Viewer extends Base {
     this.minimap = new Minimap(small, (x, y) => samestep.watchLookAt(Math.round(x * 65535), Math.round(y * 65535)));
     this.input = new ViewerInput(moving, this);
     new ResizeObserver(() => this.#resize()).observe(field);
+    addEventListener("palette", () => {
+      if (!this.about) return;
+      const { value } = this.sight;
+      this.#names(this.about);
+      this.sight.value = value;
+    });
   }
 
   opened(about) {

@@ -3,23 +3,29 @@ package scene
 import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // The kinds of effects.
 const (
-	Strike  int32 = 1 + iota // a melee hit
-	Arrow                    // a flying shot
-	Puff                     // a unit died
-	Ruin                     // a building was destroyed
-	Done                     // a building was completed
-	Spark                    // a zone had an effect
-	Way                      // from a selected unit to its goal
-	Assault                  // the same, with fighting
+	Strike   int32 = 1 + iota // a melee hit
+	Arrow                     // a flying shot
+	Puff                      // a unit died
+	Ruin                      // a building was destroyed
+	Done                      // a building was completed
+	Spark                     // a zone had an effect
+	Way                       // from a selected unit to its goal
+	Assault                   // the same, with fighting
+	Ping                      // a player shows a place to the team
+	Moved                     // the target of an order to go somewhere
+	Attacked                  // of one to fight
+	Gathered                  // of one to mine
+	Built                     // of one to build
 )
 
 // lasting is the number of ticks that an effect is shown, by kind.
-var lasting = [...]uint32{Strike: 4, Arrow: 6, Puff: 14, Ruin: 40, Done: 20, Spark: 16}
+var lasting = [...]uint32{Strike: 4, Arrow: 6, Puff: 14, Ruin: 40, Done: 20, Spark: 16, Ping: 80, Moved: 12, Attacked: 12, Gathered: 12, Built: 12}
 
 // maxEffects limits the kept effects; the oldest are dropped.
 const maxEffects = 1024
@@ -28,6 +34,8 @@ const maxEffects = 1024
 type Effects struct {
 	list []effect
 	next int // the oldest, once the list is full
+
+	ordered effect // the latest order
 }
 
 type effect struct {
@@ -63,11 +71,46 @@ func (e *Effects) Observe(w *skirmish.World, event any) {
 		if u := Find(w, v.Unit); u != nil {
 			e.add(effect{Done, v.Owner, at, u.Pos, u.Pos})
 		}
+	case skirmish.Pinged:
+		e.add(effect{Ping, v.By, at, v.At, v.At})
 	case skirmish.Entered:
 		if u := Find(w, v.Unit); u != nil && v.Kind != skirmish.Spawn {
 			e.add(effect{Spark, u.Owner, at, u.Pos, u.Pos})
 		}
 	}
+}
+
+// Order adds the target of a command that the user gives at a tick; w is the state that the user sees. Others see nothing of it.
+func (e *Effects) Order(w *skirmish.World, tick lockstep.Tick, command any) {
+	f := effect{tick: uint32(tick)}
+	switch c := command.(type) {
+	case *skirmish.Move:
+		f.sort, f.to = Moved, c.To.Vec2()
+	case *skirmish.AttackMove:
+		f.sort, f.to = Attacked, c.To.Vec2()
+	case *skirmish.Patrol:
+		f.sort, f.to = Attacked, c.To.Vec2()
+	case *skirmish.Build:
+		f.sort, f.to = Built, c.At.Vec2()
+	case *skirmish.Attack:
+		target := Find(w, c.Target)
+		if target == nil {
+			return
+		}
+		f.sort, f.to = Attacked, target.Pos
+	case *skirmish.Gather:
+		if int(c.Crystal) >= len(w.Crystals) {
+			return
+		}
+		f.sort, f.to = Gathered, w.Crystals[c.Crystal].Pos
+	default:
+		return
+	}
+	f.from = f.to
+	if f != e.ordered { // a large army takes several commands
+		e.add(f)
+	}
+	e.ordered = f
 }
 
 func (e *Effects) add(f effect) {
@@ -99,7 +142,7 @@ func effects(dst []byte, w *skirmish.World, f player.Fraction, v *View) ([]byte,
 		e := &v.Effects.list[i]
 		ticks := lasting[e.sort]
 		since := now - e.tick
-		if since >= ticks || !v.shows(place(e.from.X), place(e.from.Y)) || !v.seen(e.from) && !v.seen(e.to) {
+		if since >= ticks || !v.reveals(w, e) {
 			continue // it is over, or of a future tick, where since wraps around
 		}
 		age := int32((uint64(since)<<16 + uint64(f)) * 255 / (uint64(ticks) << 16))
@@ -107,6 +150,17 @@ func effects(dst []byte, w *skirmish.World, f player.Fraction, v *View) ([]byte,
 		n++
 	}
 	return dst, n
+}
+
+// reveals reports whether an effect is drawn. Calls to allies are drawn wherever they are, for the minimap.
+func (v *View) reveals(w *skirmish.World, e *effect) bool {
+	switch {
+	case e.sort == Ping:
+		return v.Team == Everything || int(e.owner) < len(w.Players) && w.Players[e.owner].Team == v.Team
+	case !v.shows(place(e.from.X), place(e.from.Y)):
+		return false
+	}
+	return e.sort >= Moved || v.seen(e.from) || v.seen(e.to)
 }
 
 // maxWays limits the number of selected units whose way is drawn.

@@ -33,6 +33,7 @@ const (
 	HeadGhostY
 	HeadTeam // whose vision is drawn
 	HeadPlayer
+	HeadFriends // a bit for each player of the team of a user with a seat; 0 without one
 	HeadWords
 )
 
@@ -44,6 +45,7 @@ const (
 	Walking              // moved in this tick
 	Fighting             // has a target
 	Hurt                 // was hit recently
+	Working              // mines or builds
 )
 
 // teleported is the distance in a tick from which on a move is drawn as a jump.
@@ -56,6 +58,7 @@ type View struct {
 
 	Team     uint8             // whose vision, or Everything
 	Player   uint8             // whose units are selected
+	Seated   bool              // the user is the player
 	Selected []skirmish.UnitID // ascending
 
 	Dots bool // for the minimap too
@@ -106,11 +109,27 @@ func (p *Painter) Frame(dst []byte, previous, current *skirmish.World, f player.
 	counts[HeadTick], counts[HeadSize], counts[HeadTeam] = current.Match.Tick, uint32(Side(current)), uint32(v.Team)
 	counts[HeadFog], counts[HeadPlayer] = fogTick(current, v.Team), uint32(v.Player)
 	counts[HeadMiddleX], counts[HeadMiddleY], counts[HeadZoom] = uint32(v.MiddleX), uint32(v.MiddleY), uint32(v.Zoom)
+	if v.Seated {
+		counts[HeadFriends] = friends(current, v.Player)
+	}
 	counts[HeadGhost], counts[HeadGhostX], counts[HeadGhostY] = uint32(v.Ghost), uint32(v.GhostX), uint32(v.GhostY)
 	for i, c := range counts {
 		binary.LittleEndian.PutUint32(dst[start+4*i:], c)
 	}
 	return dst
+}
+
+// friends returns a bit for each player of a player's team.
+func friends(w *skirmish.World, p uint8) (set uint32) {
+	if int(p) >= len(w.Players) {
+		return 0
+	}
+	for i := range w.Players[:min(len(w.Players), skirmish.MaxPlayers)] {
+		if w.Players[i].Team == w.Players[p].Team {
+			set |= 1 << i
+		}
+	}
+	return set
 }
 
 // place returns a coordinate in 1/1024 of a cell.

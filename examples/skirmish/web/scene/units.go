@@ -71,14 +71,18 @@ func standing(u *skirmish.Unit) (flags int32) {
 	if u.Target != 0 && u.Kind != skirmish.Worker {
 		flags |= Fighting
 	}
+	if u.Kind == skirmish.Worker && (u.Task == skirmish.Gathering && u.Work > 0 || u.Task == skirmish.Constructing) {
+		flags |= Working
+	}
 	return flags
 }
 
-// work returns how far a building has come with what it makes, or with itself.
+// work returns how far a building has come with what it makes, or with itself; and of another unit, the part of the time that
+// is left to its next hit.
 func work(u *skirmish.Unit) int32 {
 	switch {
 	case !u.Kind.Building():
-		return 0
+		return share(uint32(u.Cooldown), uint32(u.Kind.Traits().Cooldown))
 	case !u.Built:
 		ticks := uint32(u.Kind.Traits().Ticks)
 		return share(ticks-min(uint32(u.Work), ticks), ticks)
