@@ -28,6 +28,10 @@ type Viewer struct {
 	kept     []snapshot // by tick
 	keptSize int
 	every    lockstep.Tick // distance of kept states
+	limit    int           // of keptSize
+
+	pair  *pair      // another viewer that goes along, or nil
+	given []snapshot // states of a player, by tick, which take the place of the simulated ones
 
 	agreed  map[lockstep.Tick]bool // compared checksums and keyframes, and whether they agreed
 	desyncs map[lockstep.Tick]Desync
@@ -44,12 +48,6 @@ type Desync struct {
 	Tick lockstep.Tick `json:"tick"`
 	Got  string        `json:"got"`
 	Want string        `json:"want"`
-}
-
-// A snapshot is a kept state of a simulated tick.
-type snapshot struct {
-	tick  lockstep.Tick
-	state []byte
 }
 
 const (
@@ -69,9 +67,13 @@ const (
 
 // Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to
 // the fault (see [About]). The replay is of one of the games: otherwise the error wraps a [*lockstep.IdentityError] of the
-// game with the same name, or else of the first one. A file without a first state is [ErrEmpty].
+// game with the same name, or else of the first one. A file without a first state is [ErrEmpty]. Of a bundle of a desync, the
+// Viewer shows the match, and [Viewer.Other] the state of the player.
 func Open(file []byte, games ...*lockstep.Game) (*Viewer, error) {
-	v := &Viewer{every: keepEvery, agreed: make(map[lockstep.Tick]bool), desyncs: make(map[lockstep.Tick]Desync)}
+	if isBundle(file) {
+		return openBundle(file, games)
+	}
+	v := &Viewer{every: keepEvery, limit: keepBytes, agreed: make(map[lockstep.Tick]bool), desyncs: make(map[lockstep.Tick]Desync)}
 	var err error
 	if v.recording, v.reader, err = read(file); err != nil {
 		return nil, err
@@ -153,6 +155,10 @@ func (v *Viewer) Fault() error { return v.fault }
 func (v *Viewer) Seek(t lockstep.Tick) {
 	v.target = min(max(t, v.First()), v.last)
 	v.fault = nil
+	if p := v.pair; p != nil {
+		p.search = 0
+		p.other.Seek(v.target)
+	}
 }
 
 // Left returns the number of ticks to simulate up to the target.
@@ -165,8 +171,18 @@ func (v *Viewer) Left() lockstep.Tick {
 }
 
 // Work simulates at most the given number of ticks towards the target. It reports whether it has reached the target, or
-// cannot reach it.
+// cannot reach it. A viewer that goes along does the same.
 func (v *Viewer) Work(ticks int) bool {
+	if v.pair == nil {
+		return v.advance(ticks)
+	}
+	if v.pair.search != 0 && !v.look(ticks) {
+		return false
+	}
+	return v.reach(v.target, ticks)
+}
+
+func (v *Viewer) advance(ticks int) bool {
 	if v.recorded != nil {
 		v.at = v.target
 	}
@@ -204,11 +220,20 @@ func (v *Viewer) start() lockstep.Tick {
 	if s := v.keptUpTo(v.target); s != nil {
 		best = max(best, s.tick)
 	}
+	if s := upTo(v.given, v.target); s != nil {
+		best = max(best, s.tick)
+	}
 	return best
 }
 
 // jump goes to a tick with a known state. If that state is damaged, it drops it and uses the previous one.
 func (v *Viewer) jump(t lockstep.Tick) error {
+	if s := upTo(v.given, t); s != nil && s.tick == t {
+		if err := v.now.Restore(t, s.state); err != nil {
+			return err
+		}
+		return v.landed()
+	}
 	if s := v.keptUpTo(t); s != nil && s.tick == t {
 		if err := v.now.Restore(t, s.state); err != nil {
 			return err
@@ -277,6 +302,11 @@ func (v *Viewer) step() error {
 	if err := v.now.Step(&lockstep.Frame{Tick: t, Commands: v.commandsAt(t)}); err != nil {
 		return err
 	}
+	if s := upTo(v.given, t); s != nil && s.tick == t {
+		if err := v.now.Restore(t, s.state); err != nil {
+			return err
+		}
+	}
 	if hash, ok := v.checkAt(t); ok {
 		v.compare(t, hash)
 	}
@@ -294,40 +324,6 @@ func (v *Viewer) compare(t lockstep.Tick, want uint64) {
 		return
 	}
 	v.desyncs[t] = Desync{t, checksum.FormatHash(got), checksum.FormatHash(want)}
-}
-
-// keptUpTo returns the last snapshot at or before a tick, or nil.
-func (v *Viewer) keptUpTo(t lockstep.Tick) *snapshot {
-	i := sort.Search(len(v.kept), func(i int) bool { return v.kept[i].tick > t })
-	if i == 0 {
-		return nil
-	}
-	return &v.kept[i-1]
-}
-
-// keep makes a snapshot of the state of tick t.
-func (v *Viewer) keep(t lockstep.Tick) {
-	i := sort.Search(len(v.kept), func(i int) bool { return v.kept[i].tick >= t })
-	if i < len(v.kept) && v.kept[i].tick == t {
-		return
-	}
-	s := snapshot{t, v.now.AppendState(nil)}
-	v.kept = append(v.kept, snapshot{})
-	copy(v.kept[i+1:], v.kept[i:])
-	v.kept[i] = s
-	v.keptSize += len(s.state)
-	if v.keptSize <= keepBytes {
-		return
-	}
-	v.every *= 2
-	all := v.kept
-	v.kept, v.keptSize = nil, 0
-	for _, s := range all {
-		if s.tick%v.every == 0 {
-			v.kept = append(v.kept, s)
-			v.keptSize += len(s.state)
-		}
-	}
 }
 
 // ErrEmpty is returned for a file without a state to begin at.
