@@ -20,7 +20,9 @@
 //	#/                        the lobby
 //	#/play/NAME?token=TOKEN   a match, as a player; without a token, with that of the lobby
 //	#/watch/NAME              a match, as a spectator
-//	#/replay/NAME             a replay; without a name, a file that is dropped on the page
+//	#/replay/NAME             a replay; without a name, a file that is dropped on the page: a replay, two of them, or a bundle
+//	#/replay/NAME?t=T         the same at a tick; a page adds its view, and keeps the address up to date
+//	#/replay/A?with=B         two replays of one game, compared tick by tick
 package page
 
 import (
