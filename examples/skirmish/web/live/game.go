@@ -20,6 +20,7 @@ type Game struct {
 	player  *play.Player
 	painter scene.Painter
 	effects scene.Effects
+	damaged []skirmish.UnitID // that differ from the match
 }
 
 // Join begins to play or watch the match at a WebSocket URL. Status reports the progress.
@@ -27,7 +28,7 @@ func Join(ctx context.Context, url, token string) *Game {
 	g := &Game{player: play.New(lockstep.System)}
 	made := make(chan struct{}) // the session's goroutine waits for the match
 	g.match = live.Join(ctx, url, token, lockstep.MustGame(skirmish.Rules()), live.Options{
-		Handle: func(_ *player.Client, event any) { g.handle(event) },
+		Handle: func(c *player.Client, event any) { g.handle(c, event) },
 		Observe: func(c *player.Client, event any) {
 			<-made
 			g.effects.Observe(lockstep.World[skirmish.World](c.Simulation()), event)
@@ -42,7 +43,7 @@ func Join(ctx context.Context, url, token string) *Game {
 }
 
 // handle processes an event of the session.
-func (g *Game) handle(event any) {
+func (g *Game) handle(c *player.Client, event any) {
 	switch e := event.(type) {
 	case player.Welcomed:
 		if e.Seat != g.player.Seat {
@@ -52,6 +53,12 @@ func (g *Game) handle(event any) {
 		}
 	case player.Synced:
 		g.effects.Clear()
+	case player.Explained:
+		if s := c.Simulation(); s != nil {
+			g.damaged = damaged(lockstep.World[skirmish.World](s), e.Fields.List)
+		}
+	case player.Healed:
+		g.damaged = nil
 	}
 }
 
@@ -129,6 +136,7 @@ func (g *Game) Frame(dst []byte, s Screen) []byte {
 				view.Ghost |= 1 << 8
 			}
 		}
+		view.Marks = marksOf(w, g.damaged)
 		dst = g.painter.Frame(dst, lockstep.World[skirmish.World](v.Previous), w, v.Fraction, &view)
 	})
 	return dst
