@@ -15,6 +15,17 @@ const maxBundled = 256 << 20
 
 func isBundle(file []byte) bool { return bytes.HasPrefix(file, []byte("PK\x03\x04")) }
 
+// Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to
+// the fault (see [About]). The replay is of one of the games: otherwise the error wraps a [*lockstep.IdentityError] of the
+// game with the same name, or else of the first one. A file without a first state is [ErrEmpty]. Of a bundle of a desync, the
+// Viewer shows the match, and [Viewer.Other] the state of the player.
+func Open(file []byte, games ...*lockstep.Game) (*Viewer, error) {
+	if isBundle(file) {
+		return openBundle(file, games)
+	}
+	return openReplay(file, games)
+}
+
 // openBundle opens a bundle. The other viewer has the player's states where the bundle has them, and simulates from them with the
 // commands of the match.
 func openBundle(file []byte, games []*lockstep.Game) (*Viewer, error) {
@@ -26,14 +37,11 @@ func openBundle(file []byte, games []*lockstep.Game) (*Viewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if isBundle(match) {
-		return nil, replay.ErrBundle
-	}
-	v, err := Open(match, games...)
+	v, err := openReplay(match, games)
 	if err != nil {
 		return nil, err
 	}
-	other, err := Open(match, games...)
+	other, err := openReplay(match, games)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func (v *Viewer) Compare(other *Viewer) error {
 	if t, ok := v.commandsDiffer(other); ok {
 		v.pair.commands = &t
 	}
-	v.limit, other.limit = keepBytes/2, keepBytes/2
+	v.kept.limit, other.kept.limit = keepBytes/2, keepBytes/2
 	v.Seek(v.target)
 	return nil
 }

@@ -6,15 +6,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A snapshot is a kept state of a simulated tick.
+// A snapshot is a kept state of a tick.
 type snapshot struct {
 	tick  lockstep.Tick
 	state []byte
 }
 
-// keptUpTo returns the last snapshot at or before a tick, or nil.
-func (v *Viewer) keptUpTo(t lockstep.Tick) *snapshot { return upTo(v.kept, t) }
-
+// upTo returns the last of some snapshots at or before a tick, or nil.
 func upTo(all []snapshot, t lockstep.Tick) *snapshot {
 	i := sort.Search(len(all), func(i int) bool { return all[i].tick > t })
 	if i == 0 {
@@ -23,27 +21,37 @@ func upTo(all []snapshot, t lockstep.Tick) *snapshot {
 	return &all[i-1]
 }
 
-// keep makes a snapshot of the state of tick t.
-func (v *Viewer) keep(t lockstep.Tick) {
-	i := sort.Search(len(v.kept), func(i int) bool { return v.kept[i].tick >= t })
-	if i < len(v.kept) && v.kept[i].tick == t {
+// kept are snapshots of simulated ticks. When they exceed the limit, every second one is dropped.
+type kept struct {
+	list  []snapshot    // by tick
+	size  int           // in bytes
+	limit int           // of size
+	every lockstep.Tick // distance of snapshots
+}
+
+// due reports whether a tick is to be kept, and is not yet.
+func (k *kept) due(t lockstep.Tick) bool {
+	s := upTo(k.list, t)
+	return t%k.every == 0 && (s == nil || s.tick != t)
+}
+
+// add adds a snapshot.
+func (k *kept) add(s snapshot) {
+	i := sort.Search(len(k.list), func(i int) bool { return k.list[i].tick >= s.tick })
+	k.list = append(k.list, snapshot{})
+	copy(k.list[i+1:], k.list[i:])
+	k.list[i] = s
+	k.size += len(s.state)
+	if k.size <= k.limit {
 		return
 	}
-	s := snapshot{t, v.now.AppendState(nil)}
-	v.kept = append(v.kept, snapshot{})
-	copy(v.kept[i+1:], v.kept[i:])
-	v.kept[i] = s
-	v.keptSize += len(s.state)
-	if v.keptSize <= v.limit {
-		return
-	}
-	v.every *= 2
-	all := v.kept
-	v.kept, v.keptSize = nil, 0
+	k.every *= 2
+	all := k.list
+	k.list, k.size = nil, 0
 	for _, s := range all {
-		if s.tick%v.every == 0 {
-			v.kept = append(v.kept, s)
-			v.keptSize += len(s.state)
+		if s.tick%k.every == 0 {
+			k.list = append(k.list, s)
+			k.size += len(s.state)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,11 +24,7 @@ type Viewer struct {
 	at     lockstep.Tick // the present tick of a recording of another engine
 	fault  error         // why the simulation cannot continue
 
-	kept     []snapshot // by tick
-	keptSize int
-	every    lockstep.Tick // distance of kept states
-	limit    int           // of keptSize
-
+	kept  kept
 	pair  *pair      // another viewer that goes along, or nil
 	given []snapshot // states of a player, by tick, which take the place of the simulated ones
 
@@ -65,15 +60,9 @@ const (
 	shownTicks = 60
 )
 
-// Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to
-// the fault (see [About]). The replay is of one of the games: otherwise the error wraps a [*lockstep.IdentityError] of the
-// game with the same name, or else of the first one. A file without a first state is [ErrEmpty]. Of a bundle of a desync, the
-// Viewer shows the match, and [Viewer.Other] the state of the player.
-func Open(file []byte, games ...*lockstep.Game) (*Viewer, error) {
-	if isBundle(file) {
-		return openBundle(file, games)
-	}
-	v := &Viewer{every: keepEvery, limit: keepBytes, agreed: make(map[lockstep.Tick]bool), desyncs: make(map[lockstep.Tick]Desync)}
+// openReplay opens a replay that is no bundle.
+func openReplay(file []byte, games []*lockstep.Game) (*Viewer, error) {
+	v := &Viewer{kept: kept{every: keepEvery, limit: keepBytes}, agreed: make(map[lockstep.Tick]bool), desyncs: make(map[lockstep.Tick]Desync)}
 	var err error
 	if v.recording, v.reader, err = read(file); err != nil {
 		return nil, err
@@ -217,7 +206,7 @@ func (v *Viewer) from() (t lockstep.Tick, jump bool) {
 func (v *Viewer) start() lockstep.Tick {
 	i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] > v.target })
 	best := v.keyframes[max(i-1, 0)]
-	if s := v.keptUpTo(v.target); s != nil {
+	if s := upTo(v.kept.list, v.target); s != nil {
 		best = max(best, s.tick)
 	}
 	if s := upTo(v.given, v.target); s != nil {
@@ -234,7 +223,7 @@ func (v *Viewer) jump(t lockstep.Tick) error {
 		}
 		return v.landed()
 	}
-	if s := v.keptUpTo(t); s != nil && s.tick == t {
+	if s := upTo(v.kept.list, t); s != nil && s.tick == t {
 		if err := v.now.Restore(t, s.state); err != nil {
 			return err
 		}
@@ -310,8 +299,8 @@ func (v *Viewer) step() error {
 	if hash, ok := v.checkAt(t); ok {
 		v.compare(t, hash)
 	}
-	if t%v.every == 0 {
-		v.keep(t)
+	if v.kept.due(t) {
+		v.kept.add(snapshot{t, v.now.AppendState(nil)})
 	}
 	return nil
 }
@@ -325,6 +314,3 @@ func (v *Viewer) compare(t lockstep.Tick, want uint64) {
 	}
 	v.desyncs[t] = Desync{t, checksum.FormatHash(got), checksum.FormatHash(want)}
 }
-
-// ErrEmpty is returned for a file without a state to begin at.
-var ErrEmpty = errors.New("watch: the replay has no state to begin at")

@@ -106,6 +106,9 @@ export class Game {
     if (!json) return;
     this.state = JSON.parse(json);
     if (this.state.link.refused) this.token = forget(this.hud.name, this.token);
+    const healed = this.state.desync?.healed ?? 0;
+    if (healed && healed !== this.healed) this.renderer.sweep();
+    this.healed = healed;
     this.hud.update(this.state, this.renderer);
   }
 
