@@ -4,7 +4,7 @@ import { el, text } from "./dom.js";
 import { t } from "./text.js";
 
 export class Differences {
-  // names are those of both sides; find(back) looks for the next difference, or the previous one; go(tick) jumps to a tick.
+  // find(back) looks for the next difference, or the previous one; go(tick) jumps to a tick.
   constructor({ find, go }) {
     this.go = go;
     this.title = el("h2", {});
@@ -17,7 +17,7 @@ export class Differences {
       el("header", {}, this.title,
         button("‹ P", t("Previous difference"), true), button("N ›", t("Next difference"), false)),
       this.said,
-      el("div", { class: "scroll" }, el("table", { class: "fields" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, t("field")), ...this.heads)), this.rows)),
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("Differences") }, el("table", { class: "fields" }, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, t("field")), ...this.heads)), this.rows)),
       this.note);
   }
 
