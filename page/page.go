@@ -23,7 +23,10 @@
 //	#/now                     a match without a server, on pages that have one
 //	#/play/NAME?token=TOKEN   a match, as a player; without a token, with that of the lobby
 //	#/watch/NAME              a match, as a spectator
-//	#/replay/NAME             a replay; without a name, a file that is dropped on the page; :solo is the last match without a server
+//	#/replay/NAME             a replay; without a name, a file that is dropped on the page: a replay, two of them, or a bundle;
+//	                          :solo is the last match without a server
+//	#/replay/NAME?t=T         the same at a tick; a page adds its view, and keeps the address up to date
+//	#/replay/A?with=B         two replays of one game, compared tick by tick
 package page
 
 import (

@@ -6,16 +6,20 @@
 //	drawn(fraction, look)      a frame is due, at a fraction of the way to the present tick in 1/65536; look is true a few times a second
 //	looked(state, about)       update the panels
 //	moved(seconds)             time has passed
+//	view()                     what else the address has of the view, by name
+//	aim(query)                 show the view that the address has
 
 import { el, text, clock } from "./dom.js";
 import { t } from "./text.js";
 import { Timeline } from "./timeline.js";
+import { Differences } from "./differences.js";
 
 const speeds = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 const one = 65536; // fractions of a tick are in 1/65536
 const maxFile = 256 << 20; // bytes
 const busyMS = 30, playMS = 10; // time to simulate between two frames, while seeking and playing
 const panelMS = 150; // between two updates of the panels
+const addressMS = 500; // between two updates of the address
 
 // solo is the name of the replay of the last match without a server.
 export const solo = ":solo";
@@ -41,6 +45,8 @@ export class Viewer {
       ...speeds.map((s) => el("option", { value: String(s), selected: s === 1 }, `${s}×`)));
     this.now = el("output", { class: "now" });
     this.sum = el("output", { class: "sum" });
+    this.differences = new Differences({ find: (back) => this.find(back), go: (tick) => this.go(tick) });
+    this.parts.side.append(this.differences.element);
     this.stage = this.#stage();
     this.entry = this.#entry();
     root.append(this.stage, this.entry);
@@ -66,7 +72,12 @@ export class Viewer {
           button("◀", "Back one tick", () => this.step(-1)),
           this.play,
           button("▶", "Forward one tick", () => this.step(1)),
+          button("‹!", t("Previous mismatch"), () => this.mismatch(true)),
+          button("!›", t("Next mismatch"), () => this.mismatch(false)),
           this.speed, this.now,
+          (this.copy = el("button", { class: "copy", onclick: () => this.#copy() }, t("Copy link"))),
+          el("button", { class: "with", onclick: () => this.second.click() }, t("Compare with…")),
+          (this.second = el("input", { type: "file", accept: ".ssr", hidden: true, "aria-label": t("Compare with…"), onchange: () => this.#compare(this.second.files[0]) })),
           el("small", { class: "keys" }, ...this.parts.keys.map((word, i) => el(i % 2 ? "span" : "kbd", {}, word))),
           this.sum,
         ),
@@ -79,18 +90,20 @@ export class Viewer {
   // #entry returns the elements while no replay is open.
   #entry() {
     this.said = el("p", { class: "said", role: "status" });
-    this.file = el("input", { type: "file", accept: ".ssr", id: "file", onchange: () => this.#pick(this.file.files[0]) });
+    this.file = el("input", { type: "file", accept: ".ssr,.zip", multiple: true, id: "file", onchange: () => this.#pick(this.file.files) });
     return el("section", { class: "entry", hidden: true },
       el("h1", {}, "Watch a replay"),
       this.said,
-      el("label", { class: "drop", for: "file" }, el("strong", {}, "Choose a replay file"), " or drop it here", this.file),
+      el("label", { class: "drop", for: "file" }, el("strong", {}, "Choose a replay file"), " or drop it here: also the bundle of a desync, or two replays to compare", this.file),
       el("p", {}, el("a", { href: "#/" }, "Back to the lobby")),
     );
   }
 
   // show opens the replay of a name, at the tick of the query if it has one, or asks for a file.
   show(name, query) {
-    this.from = Number(query?.get("tick") ?? 0) || 0;
+    this.query = query ?? new URLSearchParams();
+    this.from = Number(this.query.get("t") ?? this.query.get("tick") ?? 0) || 0;
+    this.names = null; // of replays that the server has
     this.root.hidden = false;
     this.showing = true;
     if (this.held) {
@@ -98,7 +111,7 @@ export class Viewer {
       this.held = null;
       this.#read(held);
     } else if (name) {
-      this.#fetch(name);
+      this.#fetch([name, this.query.get("with")].filter(Boolean));
     } else {
       this.#say("");
     }
@@ -123,17 +136,26 @@ export class Viewer {
     document.title = `Watch · ${this.parts.title}`;
   }
 
-  async #fetch(name) {
+  async #fetch(names) {
+    const name = names.join(", ");
     this.#say(`Loading ${name} …`);
     this.loading = new AbortController();
     const { signal } = this.loading;
     try {
-      if (name === solo) return this.#open(t("Your match"), soloReplay());
-      const answer = await fetch(`replays/${encodeURIComponent(name)}`, { signal });
-      if (answer.status === 404) throw new Error("the server has no replay of that name; a replay is available when its match is over");
-      if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
-      const bytes = new Uint8Array(await answer.arrayBuffer());
-      if (!signal.aborted) this.#open(name, bytes);
+      const files = [];
+      for (const one of names) {
+        if (one === solo) {
+          files.push(soloReplay());
+          continue;
+        }
+        const answer = await fetch(`replays/${encodeURIComponent(one)}`, { signal });
+        if (answer.status === 404) throw new Error("the server has no replay of that name; a replay is available when its match is over");
+        if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
+        files.push(new Uint8Array(await answer.arrayBuffer()));
+      }
+      if (signal.aborted) return;
+      this.names = names;
+      this.#open(names.map((one) => (one === solo ? t("Your match") : one)), files);
     } catch (error) {
       if (!signal.aborted) this.#say(`${name} cannot be loaded: ${error.message}.`, true);
     }
@@ -146,45 +168,74 @@ export class Viewer {
   }
 
   #drop(e) {
-    const file = e.dataTransfer?.files[0];
+    const { files } = e.dataTransfer ?? {};
     document.body.classList.remove("dropping");
-    if (!file) return;
+    if (!files?.length) return;
     e.preventDefault();
-    this.#pick(file);
+    this.#pick(files);
   }
 
-  // #pick opens a file that was chosen or dropped on the page.
-  #pick(file) {
-    if (!file) return;
+  // #pick opens one file that was chosen or dropped on the page, or compares two.
+  #pick(files) {
+    const held = [...files].slice(0, 2);
+    if (!held.length) return;
     if (this.showing && location.hash === "#/replay/") {
-      this.#read(file);
+      this.#read(held);
       return;
     }
-    this.held = file;
+    this.held = held;
     location.hash = "#/replay/";
   }
 
-  async #read(file) {
+  async #read(files) {
     this.file.value = "";
-    if (file.size > maxFile) {
-      this.#say(`${file.name} has ${Math.round(file.size / 1e6)} MB; the limit is ${maxFile >> 20} MiB.`, true);
+    const large = files.find((file) => file.size > maxFile), names = files.map((file) => file.name);
+    if (large) {
+      this.#say(`${large.name} has ${Math.round(large.size / 1e6)} MB; the limit is ${maxFile >> 20} MiB.`, true);
       return;
     }
-    this.#say(`Reading ${file.name} …`);
+    this.#say(`Reading ${names.join(", ")} …`);
     try {
-      this.#open(file.name, new Uint8Array(await file.arrayBuffer()));
+      this.#open(names, await Promise.all(files.map(async (file) => new Uint8Array(await file.arrayBuffer()))));
     } catch (error) {
-      this.#say(`${file.name} cannot be read: ${error.message}.`, true);
+      this.#say(`${names.join(", ")} cannot be read: ${error.message}.`, true);
     }
   }
 
-  #open(name, bytes) {
-    const about = JSON.parse(samestep.watchOpen(bytes));
+  // #compare compares the open replay with a file.
+  async #compare(file) {
+    this.second.value = "";
+    if (!file || !this.about) return;
+    if (!this.opening || file.size > maxFile) return;
+    const { names, files } = this.opening;
+    const other = new Uint8Array(await file.arrayBuffer());
+    this.from = 0;
+    this.names = null; // a link does not have the file
+    this.#close();
+    this.#open([names[0], file.name], [files[0], other]);
+  }
+
+  // #open opens a replay or the bundle of a desync, or compares two replays.
+  #open(names, files) {
+    let [name] = names;
+    let about = JSON.parse(samestep.watchOpen(files[0]));
+    if (!about.error && files.length > 1) {
+      const problem = samestep.watchCompare(files[1]);
+      if (problem) about = { error: problem };
+      name = names.join(" | ");
+    }
     if (about.error) {
       this.#say(`${name} cannot be watched: ${about.error}.`, true);
       return;
     }
     this.about = about;
+    this.opening = { names, files: files.slice(0, 1) };
+    this.finding = false;
+    this.addressAt = 0;
+    this.comparing = !!JSON.parse(samestep.watchState()).compared;
+    this.stage.classList.toggle("compare", this.comparing);
+    this.copy.hidden = !this.names;
+    this.differences.open(files.length > 1 ? names : [t("match"), t("player")]);
     this.entry.hidden = true;
     this.stage.hidden = false;
     document.title = `${name} · ${this.parts.title}`;
@@ -196,7 +247,9 @@ export class Viewer {
     this.seeking = false;
     this.panelsAt = this.before = 0;
     this.opened(about);
+    this.aim?.(this.query);
     if (this.from > 0) this.go(this.from);
+    else if (this.comparing) this.find(false);
     this.look();
     this.#showPlaying();
     this.parts.focus.focus();
@@ -216,6 +269,7 @@ export class Viewer {
   // go jumps to a tick.
   go(tick) {
     if (!this.about) return;
+    this.finding = false;
     this.position = Math.min(this.about.last, Math.max(this.about.first, Math.round(tick)));
     this.seeking = true;
     this.soughtAt = performance.now();
@@ -225,6 +279,39 @@ export class Viewer {
   step(ticks) {
     if (this.playing) this.toggle();
     this.go(Math.ceil(this.position) + ticks);
+  }
+
+  // find looks for the next difference of two replays, or the previous one, and goes there.
+  find(back) {
+    if (!this.comparing) return;
+    if (this.playing) this.toggle();
+    samestep.watchFind(back);
+    this.finding = true;
+  }
+
+  // mismatch jumps to the next tick whose checksum differed, or the previous one.
+  mismatch(back) {
+    if (!this.about) return;
+    const ticks = this.timeline.faults(), now = Math.ceil(this.position);
+    const to = back ? ticks.findLast((tick) => tick < now) : ticks.find((tick) => tick > now);
+    if (to !== undefined) this.go(to);
+  }
+
+  // address returns the part of the address that leads here.
+  address() {
+    const values = { ...(this.names[1] && { with: this.names[1] }), t: Math.ceil(this.position), ...this.view?.() };
+    return `#/replay/${encodeURIComponent(this.names[0])}?${new URLSearchParams(values)}`;
+  }
+
+  async #copy() {
+    history.replaceState(null, "", this.address());
+    try {
+      await navigator.clipboard.writeText(location.href);
+      text(this.copy, t("Copied"));
+    } catch {
+      text(this.copy, t("It is in the address bar"));
+    }
+    setTimeout(() => text(this.copy, t("Copy link")), 2000);
   }
 
   toggle() {
@@ -263,6 +350,14 @@ export class Viewer {
   // #move advances the position, and simulates towards it.
   #move(seconds) {
     const { about } = this;
+    if (this.finding) {
+      const found = samestep.watchWork(busyMS);
+      this.tick = samestep.watchTick();
+      if (!found) return;
+      this.finding = false;
+      this.position = this.tick;
+      this.panelsAt = 0;
+    }
     if (this.playing && !this.seeking) {
       this.position = Math.min(about.last, this.position + seconds * about.tick_rate * Number(this.speed.value));
     }
@@ -289,14 +384,25 @@ export class Viewer {
     text(this.sum, about.recorded ? recorded : compared);
     this.sum.classList.toggle("bad", state.differing > 0);
     this.timeline.at(Math.round(this.seeking ? this.position : state.tick), state.desyncs);
+    this.differences.update(state.compared, state.tick);
     this.looked(state, about);
+    if (this.names && !this.seeking && !this.finding && performance.now() - this.addressAt > addressMS) {
+      this.addressAt = performance.now();
+      history.replaceState(null, "", this.address());
+    }
+  }
+
+  // skip jumps to the next difference or mismatch, or the previous one.
+  skip(back) {
+    if (this.comparing) this.find(back);
+    else this.mismatch(back);
   }
 
   // key handles a key of the transport, and reports whether it is one.
   key(code) {
     const does = {
       Space: () => this.toggle(), Comma: () => this.step(-1), Period: () => this.step(1), BracketLeft: () => this.faster(-1),
-      BracketRight: () => this.faster(1), Home: () => this.go(this.about.first), End: () => this.go(this.about.last),
+      BracketRight: () => this.faster(1), Home: () => this.go(this.about.first), KeyN: () => this.skip(false), KeyP: () => this.skip(true), End: () => this.go(this.about.last),
     };
     if (!this.about || !Object.hasOwn(does, code)) return false;
     does[code]();

@@ -58,6 +58,22 @@ export class Timeline {
     this.hint.style.left = `${part * 100}%`;
   }
 
+  // faults returns the ticks whose checksums differed, ascending: in the log and in this viewer.
+  faults() {
+    return [...new Set([...(this.data?.dissents ?? []), ...this.marks].map(({ tick }) => tick))].sort((a, b) => a - b);
+  }
+
+  // #runs returns the first and the last tick of each lasting desync.
+  #runs() {
+    const { first, last, checks } = this.about, apart = (4 * (last - first)) / Math.max(1, checks), runs = [];
+    for (const tick of this.faults()) {
+      const run = runs.at(-1);
+      if (run && tick - run[1] <= apart) run[1] = tick;
+      else runs.push([tick, tick]);
+    }
+    return runs;
+  }
+
   // #x returns the position of a tick in pixels of the canvas.
   #x(tick) {
     const { first, last } = this.about;
@@ -84,9 +100,10 @@ export class Timeline {
     c.fillStyle = ink;
     for (const tick of this.data.keyframes) c.fillRect(this.#x(tick) - ratio / 2, 0, ratio, 7 * ratio);
     c.fillStyle = bad;
-    for (const { tick } of [...this.data.dissents, ...this.marks]) {
-      const x = this.#x(tick);
+    for (const [from, to] of this.#runs()) {
+      const x = this.#x(from);
       c.fillRect(x - ratio / 2, 0, ratio, height);
+      c.fillRect(x, 8 * ratio, this.#x(to) - x, ratio); // a lasting one does not cover the lanes
       c.beginPath();
       c.moveTo(x - 5 * ratio, 0);
       c.lineTo(x + 5 * ratio, 0);

@@ -91,6 +91,22 @@ func (f Functions) Watch(viewer func() *watch.Viewer, open func(file []byte) (an
 				}
 			}
 		},
+		"watchCompare": func(a Arguments) any { // another file; "" or why it cannot be compared
+			file := make([]byte, a[0].Length())
+			js.CopyBytesToGo(file, a[0])
+			var other *watch.Viewer
+			err := watch.ErrPair // a recording of another engine
+			if g := viewer().Game(); g != nil {
+				if other, err = watch.Open(file, g); err == nil {
+					err = viewer().Compare(other)
+				}
+			}
+			if err != nil {
+				return err.Error()
+			}
+			return ""
+		},
+		"watchFind":     func(a Arguments) any { viewer().Find(a[0].Bool()); return nil }, // back; the next or previous difference
 		"watchTick":     func(Arguments) any { return int(viewer().Tick()) },
 		"watchCommands": func(a Arguments) any { return Text(viewer().Commands(viewer().Tick(), int(a.Int(0)))) },
 	})
@@ -109,6 +125,8 @@ type WatchState struct {
 	// Of a recording of another engine: why the tick has no state, and the nearest ticks that have one.
 	Missing string          `json:"missing,omitempty"`
 	Nearest []lockstep.Tick `json:"nearest,omitempty"`
+
+	Compared *watch.Comparison `json:"compared,omitempty"` // with another replay
 }
 
 // shownDesyncs limits the desyncs in a WatchState.
@@ -116,7 +134,7 @@ const shownDesyncs = 200
 
 // StateOf returns the WatchState of a replay.
 func StateOf(v *watch.Viewer) WatchState {
-	s := WatchState{Tick: v.Tick(), Left: v.Left(), Hash: v.Hash(), Desyncs: v.Desyncs()}
+	s := WatchState{Tick: v.Tick(), Left: v.Left(), Hash: v.Hash(), Desyncs: v.Desyncs(), Compared: v.Comparison()}
 	s.Agreed, s.Differing = v.Compared()
 	s.Desyncs = s.Desyncs[:min(len(s.Desyncs), shownDesyncs)]
 	if err := v.Fault(); err != nil {

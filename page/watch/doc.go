@@ -8,5 +8,6 @@
 //
 // A [Viewer] simulates the match from the nearest known state before the tick: a keyframe of the file, a state that it
 // kept while playing, or the present one. It is a follower like any other, and compares its state with every checksum
-// on the way. It has no clock and no goroutine: a page calls [Viewer.Work] between two frames.
+// on the way. A second replay can go along with it ([Viewer.Compare]), or the state of the player in a bundle of a desync; then a
+// search finds the ticks at which they part ([Viewer.Find]). It has no clock and no goroutine: a page calls [Viewer.Work] between two frames.
 package watch

@@ -16,6 +16,9 @@ import (
 // ErrLimit is returned for a match that is too long for the page.
 var ErrLimit = errors.New("watch: the match is too long to be watched here")
 
+// ErrEmpty is returned for a file without a state to begin at.
+var ErrEmpty = errors.New("watch: the replay has no state to begin at")
+
 // Limits that bound the memory and time for a hostile file.
 const (
 	maxTicks       = 1 << 22 // 58 hours of 20 ticks a second

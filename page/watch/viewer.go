@@ -2,7 +2,6 @@ package watch
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,9 +24,9 @@ type Viewer struct {
 	at     lockstep.Tick // the present tick of a recording of another engine
 	fault  error         // why the simulation cannot continue
 
-	kept     []snapshot // by tick
-	keptSize int
-	every    lockstep.Tick // distance of kept states
+	kept  kept
+	pair  *pair      // another viewer that goes along, or nil
+	given []snapshot // states of a player, by tick, which take the place of the simulated ones
 
 	agreed  map[lockstep.Tick]bool // compared checksums and keyframes, and whether they agreed
 	desyncs map[lockstep.Tick]Desync
@@ -46,12 +45,6 @@ type Desync struct {
 	Want string        `json:"want"`
 }
 
-// A snapshot is a kept state of a simulated tick.
-type snapshot struct {
-	tick  lockstep.Tick
-	state []byte
-}
-
 const (
 	// keepEvery is the first distance of snapshots, in ticks.
 	keepEvery = 200
@@ -67,11 +60,9 @@ const (
 	shownTicks = 60
 )
 
-// Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to
-// the fault (see [About]). The replay is of one of the games: otherwise the error wraps a [*lockstep.IdentityError] of the
-// game with the same name, or else of the first one. A file without a first state is [ErrEmpty].
-func Open(file []byte, games ...*lockstep.Game) (*Viewer, error) {
-	v := &Viewer{every: keepEvery, agreed: make(map[lockstep.Tick]bool), desyncs: make(map[lockstep.Tick]Desync)}
+// openReplay opens a replay that is no bundle.
+func openReplay(file []byte, games []*lockstep.Game) (*Viewer, error) {
+	v := &Viewer{kept: kept{every: keepEvery, limit: keepBytes}, agreed: make(map[lockstep.Tick]bool), desyncs: make(map[lockstep.Tick]Desync)}
 	var err error
 	if v.recording, v.reader, err = read(file); err != nil {
 		return nil, err
@@ -153,6 +144,10 @@ func (v *Viewer) Fault() error { return v.fault }
 func (v *Viewer) Seek(t lockstep.Tick) {
 	v.target = min(max(t, v.First()), v.last)
 	v.fault = nil
+	if p := v.pair; p != nil {
+		p.search = 0
+		p.other.Seek(v.target)
+	}
 }
 
 // Left returns the number of ticks to simulate up to the target.
@@ -165,8 +160,18 @@ func (v *Viewer) Left() lockstep.Tick {
 }
 
 // Work simulates at most the given number of ticks towards the target. It reports whether it has reached the target, or
-// cannot reach it.
+// cannot reach it. A viewer that goes along does the same.
 func (v *Viewer) Work(ticks int) bool {
+	if v.pair == nil {
+		return v.advance(ticks)
+	}
+	if v.pair.search != 0 && !v.look(ticks) {
+		return false
+	}
+	return v.reach(v.target, ticks)
+}
+
+func (v *Viewer) advance(ticks int) bool {
 	if v.recorded != nil {
 		v.at = v.target
 	}
@@ -201,7 +206,10 @@ func (v *Viewer) from() (t lockstep.Tick, jump bool) {
 func (v *Viewer) start() lockstep.Tick {
 	i := sort.Search(len(v.keyframes), func(i int) bool { return v.keyframes[i] > v.target })
 	best := v.keyframes[max(i-1, 0)]
-	if s := v.keptUpTo(v.target); s != nil {
+	if s := upTo(v.kept.list, v.target); s != nil {
+		best = max(best, s.tick)
+	}
+	if s := upTo(v.given, v.target); s != nil {
 		best = max(best, s.tick)
 	}
 	return best
@@ -209,7 +217,13 @@ func (v *Viewer) start() lockstep.Tick {
 
 // jump goes to a tick with a known state. If that state is damaged, it drops it and uses the previous one.
 func (v *Viewer) jump(t lockstep.Tick) error {
-	if s := v.keptUpTo(t); s != nil && s.tick == t {
+	if s := upTo(v.given, t); s != nil && s.tick == t {
+		if err := v.now.Restore(t, s.state); err != nil {
+			return err
+		}
+		return v.landed()
+	}
+	if s := upTo(v.kept.list, t); s != nil && s.tick == t {
 		if err := v.now.Restore(t, s.state); err != nil {
 			return err
 		}
@@ -277,11 +291,16 @@ func (v *Viewer) step() error {
 	if err := v.now.Step(&lockstep.Frame{Tick: t, Commands: v.commandsAt(t)}); err != nil {
 		return err
 	}
+	if s := upTo(v.given, t); s != nil && s.tick == t {
+		if err := v.now.Restore(t, s.state); err != nil {
+			return err
+		}
+	}
 	if hash, ok := v.checkAt(t); ok {
 		v.compare(t, hash)
 	}
-	if t%v.every == 0 {
-		v.keep(t)
+	if v.kept.due(t) {
+		v.kept.add(snapshot{t, v.now.AppendState(nil)})
 	}
 	return nil
 }
@@ -295,40 +314,3 @@ func (v *Viewer) compare(t lockstep.Tick, want uint64) {
 	}
 	v.desyncs[t] = Desync{t, checksum.FormatHash(got), checksum.FormatHash(want)}
 }
-
-// keptUpTo returns the last snapshot at or before a tick, or nil.
-func (v *Viewer) keptUpTo(t lockstep.Tick) *snapshot {
-	i := sort.Search(len(v.kept), func(i int) bool { return v.kept[i].tick > t })
-	if i == 0 {
-		return nil
-	}
-	return &v.kept[i-1]
-}
-
-// keep makes a snapshot of the state of tick t.
-func (v *Viewer) keep(t lockstep.Tick) {
-	i := sort.Search(len(v.kept), func(i int) bool { return v.kept[i].tick >= t })
-	if i < len(v.kept) && v.kept[i].tick == t {
-		return
-	}
-	s := snapshot{t, v.now.AppendState(nil)}
-	v.kept = append(v.kept, snapshot{})
-	copy(v.kept[i+1:], v.kept[i:])
-	v.kept[i] = s
-	v.keptSize += len(s.state)
-	if v.keptSize <= keepBytes {
-		return
-	}
-	v.every *= 2
-	all := v.kept
-	v.kept, v.keptSize = nil, 0
-	for _, s := range all {
-		if s.tick%v.every == 0 {
-			v.kept = append(v.kept, s)
-			v.keptSize += len(s.state)
-		}
-	}
-}
-
-// ErrEmpty is returned for a file without a state to begin at.
-var ErrEmpty = errors.New("watch: the replay has no state to begin at")

@@ -80,7 +80,7 @@ func ExampleViewer() {
 		fmt.Println(e.Tick, e.Player, e.Text)
 	}
 	// Output:
-	// 900 3521ae8bab049b99 true 0
+	// 900 cb61675368cf92f7 true 0
 	// skirmish 1200 2 bot 0
 	// 3 0 0
 	// 894 0 player 0 moves unit 14 to 7.25,44.5

@@ -170,6 +170,7 @@ func TestCorruptAndHeal(t *testing.T) {
 	b.Shown(".report", "Units")
 	b.Shown(".report", "Health")
 	b.Shown(".report", "Repaired")
+	b.Until(`page.renderer.sweptAt !== undefined`) // the healing runs over the map
 	b.Agree(2)
 	b.Shot("healed")
 	other.Agree(2)

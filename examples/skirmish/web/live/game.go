@@ -21,6 +21,7 @@ type Game struct {
 	painter scene.Painter
 	effects scene.Effects
 	events  events
+	damaged []skirmish.UnitID // that differ from the match
 }
 
 // Join begins to play or watch the match at a WebSocket URL. Status reports the progress.
@@ -45,7 +46,7 @@ func (g *Game) begin(start func(live.Options) (*live.Match, error)) (err error) 
 	made := make(chan struct{}) // the session's goroutine waits for the match
 	defer close(made)
 	g.match, err = start(live.Options{
-		Handle: func(_ *player.Client, event any) { g.handle(event) },
+		Handle: func(c *player.Client, event any) { g.handle(c, event) },
 		Observe: func(c *player.Client, event any) {
 			<-made
 			w := lockstep.World[skirmish.World](c.Simulation())
@@ -61,7 +62,7 @@ func (g *Game) begin(start func(live.Options) (*live.Match, error)) (err error) 
 }
 
 // handle processes an event of the session.
-func (g *Game) handle(event any) {
+func (g *Game) handle(c *player.Client, event any) {
 	switch e := event.(type) {
 	case player.Welcomed:
 		if e.Seat != g.player.Seat {
@@ -71,6 +72,12 @@ func (g *Game) handle(event any) {
 		}
 	case player.Synced:
 		g.effects.Clear()
+	case player.Explained:
+		if s := c.Simulation(); s != nil {
+			g.damaged = damaged(lockstep.World[skirmish.World](s), e.Fields.List)
+		}
+	case player.Healed:
+		g.damaged = nil
 	}
 }
 
@@ -149,6 +156,7 @@ func (g *Game) Frame(dst []byte, s Screen) []byte {
 				view.Ghost |= 1 << 8
 			}
 		}
+		view.Marks = marksOf(w, g.damaged)
 		dst = g.painter.Frame(dst, lockstep.World[skirmish.World](v.Previous), w, v.Fraction, &view)
 	})
 	return dst

@@ -123,6 +123,9 @@ func (g *Game) Corrupt() {
 				index = i
 			}
 		}
+		if len(w.Units) > 0 {
+			g.damaged = []skirmish.UnitID{w.Units[index].ID}
+		}
 		g.match.CorruptOf(c, fmt.Sprintf("Units[%d].Health", index))
 	})
 }

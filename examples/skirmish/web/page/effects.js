@@ -1,10 +1,12 @@
 // Draws effects: shots, deaths, orders, calls to allies, and the ways of units.
 
+import { radius } from "./shapes.js";
 import { EFFECT } from "./frame.js";
 import { of } from "./palette.js";
 
 // The kinds of effects, as package scene numbers them.
 export const STRIKE = 1, ARROW = 2, PUFF = 3, RUIN = 4, DONE = 5, SPARK = 6, WAY = 7, ASSAULT = 8, PING = 9;
+const GLOW = 14, SHADE = 15;
 const MOVED = 10, ATTACKED = 11, GATHERED = 12, BUILT = 13;
 
 const ages = 8; // pictures of an effect as it ages
@@ -51,6 +53,40 @@ export function drawLines(c, frame, at, calm) {
     else if (sort === PING) ping(c, x, y, of((w[i] >> 8) & 255), ((w[i] >> 16) & 255) / 255, calm);
   }
   c.globalAlpha = 1;
+  drawMarks(c, frame, at, calm);
+}
+
+// drawMarks draws the units that differ from another state: they glow, and a dashed shade is where they are in the other one.
+function drawMarks(c, frame, at, calm) {
+  const w = frame.words, pulse = calm ? 0.5 : 0.5 + 0.5 * Math.sin(performance.now() / 180);
+  for (let i = frame.effects.start; i < frame.effects.end; i += EFFECT) {
+    const sort = w[i] & 255;
+    if (sort !== GLOW && sort !== SHADE) continue;
+    const r = Math.max(6, radius[(w[i] >> 16) & 255] * frame.cell * 1.3), [x, y, tx, ty] = [1, 2, 3, 4].map((k) => w[i + k] * at.k + (k % 2 ? at.x : at.y));
+    c.beginPath();
+    if (sort === GLOW) {
+      c.arc(x, y, r + 3 * pulse, 0, 7);
+      c.lineWidth = 7;
+      c.strokeStyle = `rgba(255,64,110,${0.2 + 0.25 * pulse})`;
+      c.stroke();
+      c.lineWidth = 2.5;
+      c.strokeStyle = "#ff4d6d";
+      c.stroke();
+      continue;
+    }
+    c.setLineDash([4, 4]);
+    c.lineWidth = 2;
+    c.strokeStyle = "#ffffff";
+    c.arc(tx, ty, r, 0, 7);
+    c.fillStyle = "rgba(255,255,255,.18)";
+    c.fill();
+    if (Math.hypot(tx - x, ty - y) > r) {
+      c.moveTo(x, y);
+      c.lineTo(tx, ty);
+    }
+    c.stroke();
+    c.setLineDash([]);
+  }
 }
 
 // ping draws rings that close in on a place.

@@ -167,6 +167,9 @@ export class Game {
     if (this.state.link.refused) this.token = forget(this.hud.name, this.token);
     seated(this.hud.name, this.state);
     this.events.take(this.state);
+    const healed = this.state.desync?.healed ?? 0;
+    if (healed && healed !== this.healed) this.renderer.sweep();
+    this.healed = healed;
     this.hud.update(this.state, this.renderer);
   }
 

@@ -14,6 +14,7 @@ import { recall } from "./dom.js";
 
 const few = 24; // up to this number of selected units, all have a health bar
 const most = 9e6; // pixels of a canvas
+const sweepMS = 1400; // in which a line runs over the map
 const drawnPixels = 2000; // of a canvas, in the time in which a browser without a graphics processor draws one picture
 
 const colours = Object.fromEntries(["well", "worn", "dying", "back"].map((name) => [name, colourOf(signs[name])]));
@@ -149,6 +150,27 @@ export class Renderer {
     const css = { x: at.x / this.ratio, y: at.y / this.ratio, k: frame.cell / PLACE };
     drawLines(c, frame, css, calm.matches);
     if (frame.ghost) this.#drawGhost(c, frame, css);
+    if (this.sweptAt && !calm.matches) this.#drawSweep(c, frame, css);
+  }
+
+  // sweep lets a line run over the map: the state has been repaired.
+  sweep() {
+    this.sweptAt = performance.now();
+  }
+
+  #drawSweep(c, frame, at) {
+    const part = (performance.now() - this.sweptAt) / sweepMS;
+    if (part >= 1) {
+      this.sweptAt = 0;
+      return;
+    }
+    const size = frame.size * frame.cell, wide = size / 5, x = at.x + part * (size + wide) - wide;
+    const light = c.createLinearGradient(x, 0, x + wide, 0);
+    light.addColorStop(0, "rgba(90,230,150,0)");
+    light.addColorStop(0.95, "rgba(90,230,150,.4)");
+    light.addColorStop(1, "rgba(230,255,240,.9)");
+    c.fillStyle = light;
+    c.fillRect(x, at.y, wide, size);
   }
 
   #drawGhost(c, frame, at) {

@@ -7,6 +7,7 @@ import { Minimap } from "./minimap.js";
 import { ViewerInput } from "./viewerinput.js";
 import { Unit } from "./unit.js";
 import { of } from "./palette.js";
+import { t } from "./text.js";
 
 const everything = 255;
 
@@ -17,14 +18,19 @@ export class Viewer extends Base {
       class: "map", tabindex: "0", role: "application",
       "aria-label": "The map. Arrow keys scroll, Space plays and pauses, comma and period step by one tick.",
     });
-    const field = el("div", { class: "field" }, ground, moving), small = el("canvas", { class: "minimap", "aria-label": "Minimap" });
+    const ground2 = el("canvas", { class: "map", "aria-hidden": "true" });
+    const moving2 = el("canvas", { class: "map", tabindex: "-1", role: "img", "aria-label": t("The map of the other side") });
+    const half = el("div", { class: "half" }, ground, moving), other = el("div", { class: "half beside" }, ground2, moving2);
+    const field = el("div", { class: "field" }, half, other), small = el("canvas", { class: "minimap", "aria-label": "Minimap" });
     const sight = el("select", { "aria-label": "Vision", onchange: () => this.#see() });
     const inspector = new Unit({ go: (tick) => this.go(tick), follow: () => this.follow() });
     super(root, {
       title: "Skirmish", field, focus: moving, top: [el("label", {}, "Vision ", sight)], over: [small], side: inspector.element,
-      keys: ["Space", "play", ", .", "step", "[ ]", "speed", "F", "follow"],
+      keys: ["Space", "play", ", .", "step", "[ ]", "speed", "N P", "mismatch", "F", "follow"],
     });
-    Object.assign(this, { field, moving, sight, inspector });
+    Object.assign(this, { field, half, moving, sight, inspector });
+    this.beside = new Renderer(ground2, moving2, otherSide);
+    new ViewerInput(moving2, this);
     this.renderer = new Renderer(ground, moving, program);
     this.minimap = new Minimap(small, (x, y) => samestep.watchLookAt(Math.round(x * 65535), Math.round(y * 65535)));
     this.input = new ViewerInput(moving, this);
@@ -39,6 +45,7 @@ export class Viewer extends Base {
 
   opened(about) {
     this.renderer.reset();
+    this.beside.reset();
     this.inspector.open(about);
     this.#names(about);
     this.#resize();
@@ -69,7 +76,21 @@ export class Viewer extends Base {
   }
 
   #resize() {
-    if (this.field.clientWidth && this.about) this.renderer.resize(this.field.clientWidth, this.field.clientHeight);
+    if (!this.half.clientWidth || !this.about) return;
+    this.renderer.resize(this.half.clientWidth, this.half.clientHeight);
+    if (this.comparing) this.beside.resize(this.half.clientWidth, this.half.clientHeight);
+  }
+
+  view() {
+    const { chosen, aim } = this.state, [x, y, zoom] = aim;
+    return { ...(chosen && { unit: chosen }), x: x / 1000, y: y / 1000, zoom: (zoom / 256).toFixed(1) };
+  }
+
+  aim(query) {
+    const [x, y, zoom] = ["x", "y", "zoom"].map((name) => Number(query.get(name) ?? NaN));
+    if (Number.isFinite(x + y + zoom)) samestep.watchAim(Math.round(x * 1000), Math.round(y * 1000), Math.round(zoom * 256));
+    const unit = Number(query.get("unit"));
+    if (unit > 0 && unit < 2 ** 32) samestep.watchSelect(unit);
   }
 
   select(id) {
@@ -88,6 +109,7 @@ export class Viewer extends Base {
 
   drawn(fraction, look) {
     if (this.renderer.draw(this.renderer.width, this.renderer.height, fraction, look) && look) this.minimap.draw(this.renderer);
+    if (this.comparing) this.beside.draw(this.renderer.width, this.renderer.height, fraction, false);
   }
 
   looked(state, about) {
@@ -106,4 +128,11 @@ const program = {
   frame: (...args) => samestep.watchFrame(...args),
   ground: (array) => samestep.watchGround(array),
   fog: (array) => samestep.watchFog(array),
+};
+
+// otherSide is the program's picture of the other side.
+const otherSide = {
+  frame: (...args) => samestep.watchFrameBeside(...args),
+  ground: (array) => samestep.watchGround(array),
+  fog: (array) => samestep.watchFogBeside(array),
 };

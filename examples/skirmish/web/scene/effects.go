@@ -22,6 +22,8 @@ const (
 	Attacked                  // of one to fight
 	Gathered                  // of one to mine
 	Built                     // of one to build
+	Glow                      // a unit that differs, see Mark
+	Shade                     // the same unit in the other state
 )
 
 // lasting is the number of ticks that an effect is shown, by kind.

@@ -66,6 +66,8 @@ type View struct {
 	Ghost          int32 // kind of the building to be placed, + 256 if it does not fit; or 0
 	GhostX, GhostY int32
 
+	Marks []Mark // of units that differ from another state
+
 	Ways    bool     // draw the ways of selected units
 	Effects *Effects // nil disables them
 	Now     uint32   // tick of the effects, if the states are predicted; 0 for that of the state
@@ -103,6 +105,9 @@ func (p *Painter) Frame(dst []byte, previous, current *skirmish.World, f player.
 	dst, counts[HeadCrystals] = crystals(dst, current, v)
 	dst, counts[HeadUnits] = p.units(dst, previous, current, f, v)
 	dst, counts[HeadEffects] = effects(dst, current, f, v)
+	var marked uint32
+	dst, marked = marks(dst, v)
+	counts[HeadEffects] += marked
 	if v.Dots {
 		dst, counts[HeadDots] = dots(dst, current, v)
 	}

@@ -26,6 +26,8 @@ type Screen struct {
 	selected []skirmish.UnitID // one, or none
 	follow   bool
 	placed   bool // the camera was
+	marks    []scene.Mark
+	compared [2]lockstep.Tick // the ticks of the marks, each plus one
 }
 
 // New returns a Screen that shows the whole map.
@@ -61,7 +63,7 @@ func (s *Screen) Frame(dst []byte, width, height int64, f player.Fraction, dots 
 		s.camera.LookAt(at)
 	}
 	v := s.camera.View()
-	v.Team, v.Dots, v.Selected, v.Effects = s.team, dots, s.selected, &s.effects
+	v.Team, v.Dots, v.Selected, v.Effects, v.Marks = s.team, dots, s.selected, &s.effects, s.marks
 	if u := s.unit(); u != nil {
 		v.Player, v.Ways = u.Owner, true
 	}
@@ -76,6 +78,18 @@ func (s *Screen) whole() {
 	s.camera.Zoom = play.NearestZoom
 	s.camera.ZoomBy(1, s.camera.Width/2, s.camera.Height/2)
 	s.camera.LookAt(fixed.Vec2{X: half, Y: half})
+}
+
+// Beside lets another screen show the same part of the map, and marks the units that differ between both.
+func (s *Screen) Beside(other *Screen) {
+	other.camera, other.placed, other.team = s.camera, s.placed, s.team
+	other.selected = append(other.selected[:0], s.selected...)
+	if at := [2]lockstep.Tick{s.viewer.Tick() + 1, other.viewer.Tick() + 1}; at != s.compared {
+		s.compared = at
+		_, a := s.Worlds()
+		_, b := other.Worlds()
+		s.marks, other.marks = scene.Differ(s.marks[:0], other.marks[:0], a, b)
+	}
 }
 
 // Fog appends the fog of war of the shown team.
@@ -104,6 +118,20 @@ func (s *Screen) LookAt(x, y int64) {
 	s.follow = false
 	size := fixed.Q(s.camera.Size) << 16
 	s.camera.LookAt(fixed.Vec2{X: size * fixed.Q(x), Y: size * fixed.Q(y)})
+}
+
+// Center returns the middle of the screen, in 1/1000 of a cell, and the zoom in 1/256 of a pixel for a cell.
+func (s *Screen) Center() (x, y, zoom int64) {
+	v := s.camera.View()
+	return int64(v.MiddleX) * 1000 >> scene.PlaceBits, int64(v.MiddleY) * 1000 >> scene.PlaceBits, s.camera.Zoom
+}
+
+// Aim moves the camera to what Center has returned, and stops following.
+func (s *Screen) Aim(x, y, zoom int64) {
+	s.follow, s.placed = false, true
+	s.camera.Zoom = min(max(zoom, play.FarthestZoom), play.NearestZoom)
+	x, y = min(max(x, 0), s.camera.Size*1000), min(max(y, 0), s.camera.Size*1000)
+	s.camera.LookAt(fixed.Vec2{X: fixed.Q(x) << 32 / 1000, Y: fixed.Q(y) << 32 / 1000})
 }
 
 // See shows the vision of a team, or scene.Everything.

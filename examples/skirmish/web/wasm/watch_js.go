@@ -14,6 +14,7 @@ import (
 var (
 	recorded *watch.Viewer
 	seen     *screen.Screen
+	beside   *screen.Screen // of the other replay, or nil
 )
 
 // addWatch adds the functions of replays.
@@ -30,21 +31,35 @@ func addWatch(f program.Functions) {
 				return seen.Frame(dst, a.Int(1), a.Int(2), player.Fraction(a.Int(3)), a[4].Bool())
 			})
 		},
-		"watchFog":    func(a program.Arguments) any { return program.Fill(a[0], seen.Fog) },
-		"watchGround": func(a program.Arguments) any { return program.Fill(a[0], seen.Ground) },
-		"watchPan":    func(a program.Arguments) any { seen.Pan(a.Int(0), a.Int(1)); return nil },
-		"watchZoom":   func(a program.Arguments) any { seen.Zoom(a.Int(0), a.Int(1), a.Int(2)); return nil },
-		"watchLookAt": func(a program.Arguments) any { seen.LookAt(a.Int(0), a.Int(1)); return nil },
-		"watchPick":   func(a program.Arguments) any { return int(seen.Pick(a.Int(0), a.Int(1))) },
-		"watchSelect": func(a program.Arguments) any { seen.Select(skirmish.UnitID(a.Int(0))); return nil },
-		"watchFollow": func(a program.Arguments) any { seen.Follow(a[0].Bool()); return nil },
-		"watchSee":    func(a program.Arguments) any { seen.See(uint8(a.Int(0))); return nil },
+		"watchFrameBeside": func(a program.Arguments) any { // as watchFrame, of the other replay
+			if recorded.Other() == nil {
+				return nil
+			}
+			if beside == nil {
+				beside = screen.New(recorded.Other())
+			}
+			seen.Beside(beside)
+			return program.Fill(a[0], func(dst []byte) []byte {
+				return beside.Frame(dst, a.Int(1), a.Int(2), player.Fraction(a.Int(3)), a[4].Bool())
+			})
+		},
+		"watchFogBeside": func(a program.Arguments) any { return program.Fill(a[0], beside.Fog) },
+		"watchAim":       func(a program.Arguments) any { seen.Aim(a.Int(0), a.Int(1), a.Int(2)); return nil }, // x, y, zoom
+		"watchFog":       func(a program.Arguments) any { return program.Fill(a[0], seen.Fog) },
+		"watchGround":    func(a program.Arguments) any { return program.Fill(a[0], seen.Ground) },
+		"watchPan":       func(a program.Arguments) any { seen.Pan(a.Int(0), a.Int(1)); return nil },
+		"watchZoom":      func(a program.Arguments) any { seen.Zoom(a.Int(0), a.Int(1), a.Int(2)); return nil },
+		"watchLookAt":    func(a program.Arguments) any { seen.LookAt(a.Int(0), a.Int(1)); return nil },
+		"watchPick":      func(a program.Arguments) any { return int(seen.Pick(a.Int(0), a.Int(1))) },
+		"watchSelect":    func(a program.Arguments) any { seen.Select(skirmish.UnitID(a.Int(0))); return nil },
+		"watchFollow":    func(a program.Arguments) any { seen.Follow(a[0].Bool()); return nil },
+		"watchSee":       func(a program.Arguments) any { seen.See(uint8(a.Int(0))); return nil },
 	})
 }
 
 // openRecorded opens a file and returns its About, or closes the replay if the file is nil.
 func openRecorded(file []byte) (any, error) {
-	recorded, seen = nil, nil
+	recorded, seen, beside = nil, nil, nil
 	if file == nil {
 		return nil, nil
 	}
@@ -62,6 +77,7 @@ type watchState struct {
 	Selected skirmish.UnitID   `json:"chosen"`
 	Kind     string            `json:"kind"` // of the selected unit
 	Follow   bool              `json:"follow"`
+	Aim      [3]int64          `json:"aim"` // x and y in 1/1000 of a cell, and the zoom
 	Teams    int               `json:"teams"`
 	Players  []skirmish.Player `json:"players"`
 	Winner   uint8             `json:"winner"`
@@ -71,6 +87,7 @@ func stateOf(v *watch.Viewer) *watchState {
 	_, w := seen.Worlds()
 	s := &watchState{WatchState: program.StateOf(v), Teams: len(w.Fog), Players: w.Players, Winner: w.Match.Winner}
 	s.Selected, s.Follow = seen.Selected()
+	s.Aim[0], s.Aim[1], s.Aim[2] = seen.Center()
 	if u := scene.Find(w, s.Selected); u != nil {
 		s.Kind = u.Kind.String()
 	}
