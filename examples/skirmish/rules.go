@@ -8,7 +8,7 @@ import (
 // GameName and RulesBuild identify the game: RulesBuild changes with every change of the rules.
 const (
 	GameName   = "skirmish"
-	RulesBuild = "4"
+	RulesBuild = "5"
 )
 
 // Rules returns the rules of the game.
@@ -21,6 +21,7 @@ func Rules() lockstep.Rules[World, Config] {
 		Load:     (*Config).load,
 		New:      start,
 		Step:     step,
+		Result:   lockstep.Result[Result](),
 		Derive:   func(w *World, _ *Config) { derive(w) },
 		Validate: validate,
 		Describe: describe,
