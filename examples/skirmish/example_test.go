@@ -50,6 +50,10 @@ func Example() {
 		}
 	}
 	world := lockstep.World[skirmish.World](follower.Simulation())
+	if end, over := follower.Simulation().Ended(); over { // a match of bots may last longer
+		var result skirmish.Result
+		fmt.Println(len(end), result.Winner)
+	}
 	fmt.Println("same checksum:", follower.Simulation().Hash() == match.Referee().Simulation().Hash())
 	fmt.Println("both mine:", world.Players[0].Gathered > 500 && world.Players[1].Gathered > 500)
 	fmt.Println("both fight:", world.Players[0].Kills > 10 && world.Players[1].Kills > 10)

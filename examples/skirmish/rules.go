@@ -21,6 +21,7 @@ func Rules() lockstep.Rules[World, Config] {
 		Load:     (*Config).load,
 		New:      start,
 		Step:     step,
+		Result:   lockstep.Result[Result](),
 		Derive:   func(w *World, _ *Config) { derive(w) },
 		Validate: validate,
 		Describe: describe,

@@ -2,9 +2,15 @@ package skirmish
 
 import "github.com/seed-49bee653/samestep/lockstep"
 
-// decide detects defeat and victory. The match continues after that.
+// endTicks is how long a match goes on that is won: its players see the last building fall.
+const endTicks = 60
+
+// decide detects defeat and victory. It ends the match a little later.
 func (w *World) decide() {
 	if w.Match.Ended != 0 {
+		if w.Match.Tick == w.Match.Ended+endTicks {
+			w.workspace.turn.End(&Result{w.Match.Winner})
+		}
 		return
 	}
 	for p := range w.Players {

@@ -33,6 +33,11 @@ type Match struct {
 	Winner uint8  // 1 + team that has won
 }
 
+// A Result is that of a match.
+type Result struct {
+	Winner uint8 // 1 + team that has won
+}
+
 // A Player has the resources and counts of one seat.
 type Player struct {
 	Crystals  uint32

@@ -204,7 +204,7 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 	renumbered := c.own.known(w.LastSequence, w.Tick)
 	c.pace.noBase = true
 	c.pace.arriving = int64(w.SpeedPercent)
-	c.measure.pingAt = c.clock
+	c.measure.begin(c.clock)
 	c.catchingUp, c.progressed = !w.Resumed, 0
 	c.in.streaming, c.in.paused = w.Resumed, false
 	c.in.await(c.clock)
@@ -214,7 +214,6 @@ func (c *Client) welcome(w *protocol.Welcome) error {
 		c.tell(e)
 	}
 	if w.Resumed {
-		c.measure.begin()
 		c.out.arrived, c.out.adopted = true, true // acknowledged even if nothing follows, as in a paused match
 		c.tell(StreamResumed{c.Tick()})
 	}

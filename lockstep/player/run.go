@@ -111,7 +111,6 @@ func (c *Client) report() {
 	}
 	if t >= c.serverTick || c.serverTick-t <= ahead {
 		c.catchingUp, c.in.asks = false, 0
-		c.measure.begin()
 		c.tell(Synced{t})
 	} else if t > c.progressed {
 		c.progressed = t

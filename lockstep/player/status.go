@@ -73,11 +73,11 @@ func (m *measure) ping(now lockstep.Time) uint64 {
 	return m.nonce
 }
 
-// earlyPings are those after a client has become live in which it may be busy with its start.
+// earlyPings are those in which a client may be busy with its start. None is measured before it has caught up.
 const earlyPings = 4
 
-// begin measures a connection that has become live: what was measured before says how busy the client was.
-func (m *measure) begin() { m.awaited, m.early = false, earlyPings }
+// begin measures a new connection.
+func (m *measure) begin(now lockstep.Time) { m.pingAt, m.awaited, m.early = now, false, earlyPings }
 
 // pong updates the round trip. Of the early measurements the least is taken.
 func (m *measure) pong(now lockstep.Time, nonce uint64) {

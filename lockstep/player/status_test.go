@@ -16,7 +16,7 @@ func TestRoundTripAfterBusyStart(t *testing.T) {
 		m.pong(now+trip, nonce)
 		now += trip
 	}
-	m.begin()
+	m.begin(now)
 	for _, trip := range []lockstep.Time{1400 * ms, 900 * ms, 5 * ms, 40 * ms} {
 		measured(trip)
 	}
