@@ -123,10 +123,11 @@ func TestBothPensDrawAlike(t *testing.T) {
 	b.Until(live)
 	browser.Value[bool](b, `samestep.zoom(1, 640, 400), true`)
 	b.Until(`page.renderer.frame.cell < 12`)
-	browser.Value[bool](b, `samestep.drag(0, 0, 1280, 800, false), samestep.act(600, 300, false), true`)
+	browser.Value[bool](b, `samestep.drag(0, 0, 1280, 800, false), true`)
 	b.Until(`(() => {
 		const { words, effects } = page.renderer.frame;
-		for (let i = effects.start; i < effects.end; i += 5) if ((words[i] & 255) === 10) return true; // scene.Moved
+		for (let i = effects.start; i < effects.end; i += 5) if ((words[i] & 255) >= 10) return true; // from scene.Moved on
+		samestep.act(600, 300, false);
 	})()`)
 	const differing = `(() => {
 		const { renderer } = page, { width, height } = renderer.layers.moving.canvas, { frame, brush, press } = renderer;
