@@ -66,19 +66,7 @@ func TestBisectPlayerReconstructs(t *testing.T) {
 	}
 	whole := x.log.Bytes()
 	for name, file := range map[string][]byte{"bundle.zip": x.bundle(t), "open.ssr": whole, "torn.ssr": append(whole[:len(whole):len(whole)], 1, 2, 3)} {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f, err := replay.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		found, err := desync.BisectPlayer(f, victim, replay.Games{trueGame()}, desync.BisectOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := bisectVictim(t, name, file)
 		if found.Tick != 160 || found.Fields.Total != 1 || found.Fields.List[0].First.Path != "Units[5].Health" || found.Reconstructed != (name != "bundle.zip") {
 			t.Errorf("%s: got %+v", name, found)
 		}
@@ -114,8 +102,20 @@ func TestBisectPlayerAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "b.zip")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
+	found := bisectVictim(t, "b.zip", b)
+	if e.First != (desync.Span{From: faultTick, To: faultTick}) || found.Tick != faultTick || !found.Exact || found.Cause != desync.OriginB {
+		t.Errorf("got %v and %d, exact %v, want tick %d of both", e.First, found.Tick, found.Exact, faultTick)
+	}
+	if got, want := fmt.Sprint(found.All), fmt.Sprint(e.Fields); got != want || found.Reconstructed {
+		t.Errorf("got the fields %s, want %s", got, want)
+	}
+}
+
+// bisectVictim bisects a file of a name for the player whose copy was changed.
+func bisectVictim(t *testing.T, name string, file []byte) *desync.Bisection {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	f, err := replay.Open(path)
@@ -127,10 +127,5 @@ func TestBisectPlayerAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.First != (desync.Span{From: faultTick, To: faultTick}) || found.Tick != faultTick || !found.Exact || found.Cause != desync.OriginB {
-		t.Errorf("got %v and %d, exact %v, want tick %d of both", e.First, found.Tick, found.Exact, faultTick)
-	}
-	if got, want := fmt.Sprint(found.All), fmt.Sprint(e.Fields); got != want || found.Reconstructed {
-		t.Errorf("got the fields %s, want %s", got, want)
-	}
+	return found
 }

@@ -6,9 +6,6 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// TopicReports is [replay.ForeignReports].
-const TopicReports = replay.ForeignReports
-
 // An Imported compares the players' reports of a match of another engine. Such a match cannot be simulated here, so the
 // reports are compared only with each other.
 type Imported struct {
@@ -57,7 +54,7 @@ func (m *Imported) record(rec *record.Record) error {
 	case record.KindHeader:
 		m.seats = lockstep.Player(rec.Header.Settings.Players)
 	case record.KindNote:
-		if rec.Topic == TopicReports {
+		if rec.Topic == replay.ForeignReports {
 			m.next[rec.Player] = rec.Text != "yes"
 		}
 	case record.KindEnd:

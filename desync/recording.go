@@ -160,7 +160,7 @@ func (p *recordingReader) record(rec *record.Record) error {
 		return p.foreign(rec)
 	case record.KindNote:
 		switch own := f.Player != nil && rec.Player == *f.Player; {
-		case own && rec.Topic == TopicReports:
+		case own && rec.Topic == replay.ForeignReports:
 			p.silent = rec.Text != "yes"
 		case own && rec.Topic == record.TopicName:
 			f.Name = rec.Text

@@ -35,7 +35,11 @@ func (e *Explanation) Case(name string, written time.Time) Case {
 		c.Machines = append(c.Machines, Machine{cmp.Or(w.Build, e.Build), w.Platform, w.Differs, w.Sources})
 	}
 	if slices.ContainsFunc(e.Groups, func(g Group) bool { return g.Referee }) {
-		c.Machines = append(c.Machines, Machine{e.Build, e.Recorder, e.Verdict.Party == WrongReferee, e.Programs[0].Sources.String()})
+		m := Machine{Build: e.Build, Platform: e.Recorder, Differs: e.Verdict.Party == WrongReferee}
+		if len(e.Programs) > 0 { // the recorder is the first
+			m.Sources = e.Programs[0].Sources.String()
+		}
+		c.Machines = append(c.Machines, m)
 	}
 	return c
 }

@@ -16,8 +16,8 @@ type Verdict struct {
 	Text      string            `json:"text"`
 	Simulated bool              `json:"simulated"` // the match was simulated again; if false, only the votes count
 
-	// Advice says with which build to explain the bundle again, if this one does not show who was wrong, and With is its
-	// revision, as git knows it, if there is one. Only [Explain] sets them.
+	// Advice is set if this build does not show who was wrong: it says which build does. With is the revision of that build, as
+	// git knows it, or "". Only [Explain] sets them.
 	Advice string `json:"advice,omitempty"`
 	With   string `json:"explain_with,omitempty"`
 

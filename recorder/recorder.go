@@ -194,7 +194,8 @@ func (r *Recorder) Want(ticks string) {
 func (r *Recorder) Wanted(tick uint32) bool { return r.wanted.has(tick) && r.lines.err == nil }
 
 // State records the whole state of a tick, as a player has it: canonical bytes of the header's schema, as [Schema.Append] makes
-// them, at most 8 MiB. A state of another size than the schema and its own counts say is an error. State writes the buffered lines. A tick may be older than the latest one, but not than that player's latest state.
+// them, at most 8 MiB. Its size must be what the schema and the counts in it say. State writes the buffered lines. A tick may be
+// older than the latest one, but not than that player's latest state.
 func (r *Recorder) State(tick uint32, player uint8, state []byte) {
 	if !r.fits(tick, player, state) {
 		return

@@ -48,7 +48,7 @@ func TestSelfish(t *testing.T) {
 	}
 	path := playedGame("skirmish").record(t, t.TempDir())
 	named := 0
-	list := chosen(selfishBugs, every, func(b selfish) string { return b.name })
+	list := chosen(t, selfishBugs, every, func(b selfish) string { return b.name })
 	for _, b := range list {
 		r := b.find(t, path)
 		var text bytes.Buffer

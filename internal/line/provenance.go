@@ -78,7 +78,7 @@ func addWorktree(dir, revision string) string {
 	return fmt.Sprintf("git worktree add %s %s", words.ShellWord(worktree(dir, revision)), revision)
 }
 
-// worktree returns that folder, which stands beside the repository.
+// worktree returns the folder that addWorktree's command makes: it is beside the repository.
 func worktree(dir, revision string) string {
 	up, err := git(dir, "rev-parse", "--show-cdup")
 	if err != nil {

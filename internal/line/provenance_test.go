@@ -1,6 +1,7 @@
 package line
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -144,6 +145,23 @@ func TestAnchor(t *testing.T) {
 	for _, want := range []string{"// one", "example.com/engine => " + filepath.Join(filepath.Dir(dir), "engine"), "example.com/art v1.0.0 => ./art"} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("got %s, want %s", b, want)
+		}
+	}
+}
+
+// An error of the sources in a folder tells what to do if they are not those of the game.
+func TestRecordedBy(t *testing.T) {
+	dir, _ := repository(t)
+	fault := errors.New("it does not build")
+	for _, row := range []struct{ name, sources, dir, want string }{
+		{"other module", "example.com/chess v1.0.0", dir, "it does not build; cd to the game's module, example.com/chess, or name its folder with --source DIR"},
+		{"no module", "example.com/chess", t.TempDir(), "it does not build; cd to the game's module, example.com/chess, or name its folder with --source DIR"},
+		{"not known", "", dir, `it does not build; cd to the module of the game "hex", or name its folder with --source DIR`},
+		{"its module", "example.com/hex v1.0.0", dir, "it does not build; the replay was recorded by module example.com/hex v1.0.0"},
+	} {
+		err := recordedBy(&lockstep.Header{Game: "hex", Sources: row.sources}, row.dir, fault)
+		if !errors.Is(err, fault) || err.Error() != row.want {
+			t.Errorf("%s: got %q, want %q", row.name, err, row.want)
 		}
 	}
 }

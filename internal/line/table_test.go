@@ -37,13 +37,18 @@ func parseEvery(text string) int {
 	return n
 }
 
-// chosen returns the bugs of a table that the tests plant: the one that SAMESTEP_BUG names, or the first of every so many.
-func chosen[T any](table []T, every int, name func(T) string) (list []T) {
+// chosen returns the bugs of a table that the tests plant: the one that SAMESTEP_BUG names, or the first of every so many. A test
+// without bugs is skipped: it shows nothing.
+func chosen[T any](tb testing.TB, table []T, every int, name func(T) string) (list []T) {
+	tb.Helper()
 	only := os.Getenv("SAMESTEP_BUG")
 	for i, b := range table {
 		if only == "" && i%every == 0 || only != "" && name(b) == only {
 			list = append(list, b)
 		}
+	}
+	if len(list) == 0 {
+		tb.Skipf("the table has no bug %q", only)
 	}
 	return list
 }
@@ -265,12 +270,12 @@ type planted struct {
 // A build makes the two sides for a planted bug.
 type build func(bench, planted) [2]*side
 
-// table plants every so many of the bugs, one after the other. Without SAMESTEP_LINES that is only the first two.
+// table plants bug 0, bug step, bug 2*step and so on of the list. Without SAMESTEP_LINES the list is cut to two bugs.
 func (x bench) table(list []bug, step int, build build) (s score) {
 	if every == 0 {
 		list = list[:2]
 	}
-	for _, b := range chosen(list, step, func(b bug) string { return b.name }) {
+	for _, b := range chosen(x.t, list, step, func(b bug) string { return b.name }) {
 		var v planted
 		v.edits, v.inNew, v.inOld = b.plant(x.t, x.name)
 		sides := build(x, v)

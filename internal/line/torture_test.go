@@ -77,7 +77,7 @@ func TestTorture(t *testing.T) {
 		return // SAMESTEP_LINES is not set: the bugs are built one after the other
 	}
 	named := 0
-	list := chosen(slices.Sorted(maps.Keys(hardLines)), every, func(name string) string { return name })
+	list := chosen(t, slices.Sorted(maps.Keys(hardLines)), every, func(name string) string { return name })
 	for _, name := range list {
 		l := hardLines[name]
 		path := filepath.Join(dir, l.file)

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/recorder"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // The reader reads what package recorder writes.
@@ -69,5 +72,33 @@ func TestRecorderLimits(t *testing.T) {
 		if r.State(0, 0, state); (r.Err() == nil) != (more == 0) {
 			t.Errorf("%d bytes more than the limit: got %v", more, r.Err())
 		}
+	}
+}
+
+// The recorder takes every type of states that the reader takes.
+func TestRecorderTakesTypes(t *testing.T) {
+	t.Setenv(recorder.Variable, "")
+	const valid = "struct { Tick uint32; Names [2]string\n Units []struct { ID, Of uint16; At [3][2]float32 }; ñ bool }"
+	random := rand.New(rand.NewPCG(1, 2))
+	taken, refused := 0, 0
+	for range 5000 {
+		text := []byte(valid)
+		for range random.IntN(4) {
+			const some = "{}[];,\n 12aF_"
+			i, c := random.IntN(len(text)), some[random.IntN(len(some))]
+			text = slices.Replace(text, i, i+random.IntN(2), c)
+		}
+		_, err := state.ParseType(string(text))
+		if err != nil {
+			refused++
+			continue
+		}
+		taken++
+		if err := recorder.New(io.Discard, recorder.Header{Title: "Pong", TickRate: 60, Players: 1, State: string(text)}).Err(); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+	}
+	if taken < 300 || refused < 300 {
+		t.Errorf("%d types are valid and %d are not, want 300 of each", taken, refused)
 	}
 }

@@ -94,7 +94,7 @@ func printLines(line liner, name string, lines []string) {
 	}
 }
 
-// unrelated names what shows that two replays are of different matches, such as "match, seed"; "" if nothing does.
+// unrelated names what shows that two replays are of different matches, such as "match, seed". It returns "" for one match.
 func (d *difference) unrelated() string {
 	var all []string
 	other := false
@@ -109,13 +109,13 @@ func (d *difference) unrelated() string {
 	if !other {
 		return ""
 	}
-	return "other " + strings.Join(all, ", ")
+	return strings.Join(all, ", ")
 }
 
 func (d *difference) printReplays(line liner) {
 	x := d.comparison
 	if what := d.unrelated(); what != "" {
-		line("matches", "A and B are of different matches (%s): what follows compares them all the same", what)
+		line("matches", "A and B are of different matches: they differ in %s. They are compared all the same", what)
 	}
 	for _, h := range x.Header {
 		line("header", "%s", h)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/internal/pack"
@@ -235,10 +234,10 @@ func isNumber(text string) bool {
 func (x *exporter) note(rec *record.Record) error {
 	foreign := x.header.Engine == replay.ForeignEngine
 	switch {
-	case rec.Topic == desync.TopicReports && foreign:
+	case rec.Topic == replay.ForeignReports && foreign:
 		x.reports[rec.Player] = rec.Text == "yes"
 		return nil
-	case rec.Topic == desync.TopicReports, rec.Topic == topicRate:
+	case rec.Topic == replay.ForeignReports, rec.Topic == topicRate:
 		return nil
 	}
 	line := noteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}

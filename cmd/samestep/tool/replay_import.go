@@ -13,7 +13,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/internal/nullgame"
@@ -23,7 +22,7 @@ import (
 )
 
 // topicRate is the topic of a note with the tick rate, if that is not a whole number. Import writes it, and notes of
-// topic [desync.TopicReports].
+// topic [replay.ForeignReports].
 const topicRate = "tick_rate"
 
 func replayImportCommand() *cli.Command {
@@ -234,7 +233,7 @@ func (i *importer) remark(e *matchlog.Entry) error {
 	case e.Dump:
 		return i.state(e)
 	}
-	if e.Topic == desync.TopicReports || e.Topic == topicRate {
+	if e.Topic == replay.ForeignReports || e.Topic == topicRate {
 		return fmt.Errorf("%w: tick %d: got a note %q, want another topic: import writes that one itself", matchlog.ErrMalformed, e.Tick, e.Topic)
 	}
 	return i.append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
@@ -296,7 +295,7 @@ func (i *importer) checks(tick uint32) error {
 			continue
 		}
 		i.silent[p] = silent
-		i.append(i.enc.Note(p, desync.TopicReports, map[bool]string{true: "no", false: "yes"}[silent]))
+		i.append(i.enc.Note(p, replay.ForeignReports, map[bool]string{true: "no", false: "yes"}[silent]))
 	}
 	for _, v := range sums {
 		if v.at > 0 {
