@@ -46,7 +46,7 @@ func newStage(t *testing.T) *browser.Stage {
 	settings.Seed, settings.CheckEvery = 1, 5
 	return browser.NewStage(t, browser.StageOptions{
 		Site: inspector, Match: server.MatchSpec{Game: game, Settings: settings, Config: &config},
-		NewMatch: browser.Requested(game, func(players uint8, _ uint16) any { c := skirmish.Usual(int(players)); return &c }),
+		NewMatch: browser.Requested(game, func(players uint8, _ uint16) any { c := skirmish.Sized(int(players), 400); return &c }),
 	})
 }
 
@@ -217,7 +217,7 @@ func TestLobbyConfigures(t *testing.T) {
 	b.Shot("form")
 	b.Click(`#lobby form [type="submit"]`)
 	b.Shown("#lobby .cards", "rich")
-	config := skirmish.Usual(4)
+	config := skirmish.Sized(4, 400)
 	config.Crystals = 999
 	h, err := game.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(4), &config)
 	if err != nil || !bytes.Equal(s.Config("rich"), h.Config) {

@@ -6,15 +6,17 @@ import (
 )
 
 // A Bot plays for one player like a person: it reads the world of its own follower, as far as its team sees it, and
-// gives about one order in two seconds. It neither offers nor accepts an alliance. It is not part of the simulation. With
+// gives an order every few seconds, as often as its [Strength] allows. It neither offers nor accepts an alliance. It is not part of the simulation. With
 // the same seed and the same worlds it gives the same orders.
 type Bot struct {
 	player uint8
+	style  *style
 	rand   fixed.Rand
 	next   uint32 // tick of the next thought
 	view   view
 	groups [ArmyGroups + 1]campaign
 	alarm  uint32 // tick of the last call to defend
+	plan   plan   // of a match that begins small
 
 	explorer UnitID // the unit sent to scout last
 	scouted  bool   // its second order is due
@@ -34,15 +36,31 @@ type Bot struct {
 	}
 }
 
+// A plan is what a bot keeps in mind of a match that begins small: it builds an economy, attacks in waves that grow, and turns
+// back from a fight that it would lose.
+type plan struct {
+	begun   uint32 // tick of the first thought
+	small   bool
+	wave    int    // units in the next attack
+	out     bool   // the army is attacking
+	since   uint32 // tick of the last attack or retreat
+	ordered uint32 // tick of the last order to the whole army
+	scouted uint32 // tick at which the last scout left
+	rallied UnitID // the last barracks with a rally point
+}
+
 // An Order is a command that a [Bot] wants to give. Value is a pointer to the command type of Kind.
 type Order struct {
 	Kind  lockstep.Kind
 	Value any
 }
 
-// NewBot returns a bot for a player.
-func NewBot(player lockstep.Player, seed uint64) *Bot {
-	b := &Bot{player: uint8(player), rand: fixed.NewRand(seed + uint64(player)<<32)}
+// NewBot returns a bot of normal strength for a player.
+func NewBot(player lockstep.Player, seed uint64) *Bot { return Normal.NewBot(player, seed) }
+
+// NewBot returns a bot of a strength for a player.
+func (s Strength) NewBot(player lockstep.Player, seed uint64) *Bot {
+	b := &Bot{player: uint8(player), style: &styles[min(s, Hard)], rand: fixed.NewRand(seed + uint64(player)<<32)}
 	b.next = 5 + b.rand.N(20)
 	return b
 }

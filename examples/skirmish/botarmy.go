@@ -44,11 +44,11 @@ func (b *Bot) nearestGroup(at fixed.Vec2) (group uint8, distance fixed.Q) {
 	return group, distance
 }
 
-// concede joins the vote to surrender if another player of the team has begun one. A bot begins none.
+// concede joins the vote to surrender if another player of the team has begun one. A bot begins one only when it is beaten.
 func (b *Bot) concede(w *World) bool {
 	me := &w.Players[b.player]
 	votes, _ := w.Votes(me.Team)
-	if votes == 0 || me.Resigns || w.Match.Ended != 0 {
+	if votes == 0 && !b.beaten(w) || me.Resigns || w.Match.Ended != 0 {
 		return false
 	}
 	b.command.resign = Surrender{}

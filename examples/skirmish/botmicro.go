@@ -91,11 +91,20 @@ func (b *Bot) scout(w *World) bool {
 	return false
 }
 
-// unseen returns a random place, unexplored if it finds one.
+// unseen returns a random open place that is unexplored, or any place if there is none.
 func (b *Bot) unseen(w *World) (place fixed.Vec2) {
+	team, size := w.Players[b.player].Team, int(w.Map.Size)
 	for range 12 {
-		if place = b.near(w, w.Map.middle(), int64(w.Map.Size/2)); !w.Knows(w.Players[b.player].Team, place) {
-			break
+		if place = b.near(w, w.Map.middle(), int64(size/2)); !w.Knows(team, place) {
+			return place
+		}
+	}
+	first := int(b.rand.N(uint32(size * size)))
+	for k := range size * size { // little is unexplored: look everywhere
+		c := (first + k) % (size * size)
+		at := fixed.Vec2{X: fixed.Q(c%size)*fixed.One + fixed.Half, Y: fixed.Q(c/size)*fixed.One + fixed.Half}
+		if !w.Map.Rock(c%size, c/size) && !w.Knows(team, at) {
+			return at
 		}
 	}
 	return place

@@ -12,6 +12,7 @@ type view struct {
 	towers   int
 	sites    int // under construction, or about to be
 	army     int
+	fighters []int32 // the army
 	groups   [ArmyGroups + 1]troop
 	foes     []int32 // visible enemies that fight
 	targets  []int32 // known enemy buildings
@@ -34,7 +35,8 @@ func (t *troop) middle() fixed.Vec2 {
 }
 
 func (v *view) look(w *World, player uint8) {
-	*v = view{idle: v.idle[:0], bases: v.bases[:0], barracks: v.barracks[:0], foes: v.foes[:0], targets: v.targets[:0], threat: -1}
+	*v = view{idle: v.idle[:0], bases: v.bases[:0], barracks: v.barracks[:0], foes: v.foes[:0], targets: v.targets[:0],
+		fighters: v.fighters[:0], threat: -1}
 	team := w.Players[player].Team
 	for i := range w.Units {
 		switch u := &w.Units[i]; {
@@ -83,6 +85,7 @@ func (v *view) own(i int32, u *Unit) {
 		}
 	default:
 		v.army++
+		v.fighters = append(v.fighters, i)
 		if u.Group <= ArmyGroups {
 			t := &v.groups[u.Group]
 			t.count++

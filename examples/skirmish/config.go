@@ -56,6 +56,15 @@ func Defaults(players uint8, units uint16) Config {
 	}
 }
 
+// Opening returns the options of a match that begins small: each player has a base, six workers, four soldiers and archers,
+// and crystals enough to choose what to build first.
+func Opening(players int) Config {
+	n := min(max(players, 1), MaxPlayers)
+	c := Defaults(uint8(n), uint16(n)*11)
+	c.Size, c.Workers, c.Crystals, c.Cap = uint16(min(80+16*((n-1)/2), 176)), 6, 350, 150
+	return c
+}
+
 // load is Rules.Load: it reads the file of Map.
 func (c *Config) load(contents [][]byte) (err error) {
 	if len(contents) != 1 {

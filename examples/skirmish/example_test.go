@@ -159,7 +159,7 @@ func ExampleUnitKind_Traits() {
 	}
 	// Output:
 	// worker: health 40, damage 3 every 12 ticks at 0.25 cells, costs 50
-	// soldier: health 110, damage 7 every 10 ticks at 0.5 cells, costs 75
-	// archer: health 55, damage 6 every 16 ticks at 5 cells, costs 90
+	// soldier: health 100, damage 7 every 10 ticks at 0.5 cells, costs 75
+	// archer: health 55, damage 12 every 14 ticks at 6 cells, costs 80
 	// tower: health 800, damage 12 every 14 ticks at 6 cells, costs 150
 }

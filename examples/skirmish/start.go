@@ -51,7 +51,8 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 	return nil
 }
 
-// place gives a player n units: a base, workers that mine, and for the rest an army on the way to the middle.
+// place gives a player n units: a base, workers that mine, and for the rest an army on the way to the middle. An army that is
+// smaller than the number of workers is a guard of one group beside the base.
 func (w *World) place(p uint8, base fixed.Vec2, n int) {
 	w.spawn(Unit{Pos: base, Goal: base, Kind: Base, Owner: p, Group: WorkerGroup, Source: w.crystalAt(base, 0),
 		Health: Base.Traits().Health, Built: true})
@@ -71,7 +72,10 @@ func (w *World) place(p uint8, base fixed.Vec2, n int) {
 	if army <= 0 {
 		return
 	}
-	front := middle.Add(base.Sub(middle).Scale(fixed.One * 9 / 20))
+	front, groups := middle.Add(base.Sub(middle).Scale(fixed.One*9/20)), ArmyGroups
+	if army < int(w.Config.Workers) {
+		front, groups = base.Add(fixed.Polar(out+fixed.HalfTurn, 5*fixed.One)), 1
+	}
 	spot = 0
 	for k := range army {
 		kind := Soldier
@@ -79,7 +83,7 @@ func (w *World) place(p uint8, base fixed.Vec2, n int) {
 			kind = Archer
 		}
 		at := w.nextSpot(front, &spot)
-		w.spawn(Unit{Pos: at, Goal: at, Kind: kind, Owner: p, Group: uint8(1 + k*ArmyGroups/army),
+		w.spawn(Unit{Pos: at, Goal: at, Kind: kind, Owner: p, Group: uint8(1 + k*groups/army),
 			Health: kind.Traits().Health, Built: true})
 	}
 }

@@ -21,4 +21,14 @@ type Game struct {
 	Config func(players uint8) any
 	// Sized does the same for a match with some units. Nil: the game has no number of units.
 	Sized func(players uint8, units uint16) any
+
+	Bots      []string   // the names of its bots, the usual one first; none if there is nothing to choose
+	Scenarios []Scenario // that the lobby offers besides a usual match
+}
+
+// A Scenario is a configuration with a name, such as a map.
+type Scenario struct {
+	Name    string                  `json:"name"`
+	Players int                     `json:"players"` // at most, 0: as many as the game allows
+	Config  func(players uint8) any `json:"-"`       // returns a pointer to the configuration
 }

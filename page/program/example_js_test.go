@@ -13,7 +13,8 @@ import (
 
 // A page of a game's own has functions of its own, and those of replays.
 func ExampleFunctions() {
-	game := program.Game{Game: lockstep.MustGame(minimal.Rules()), Draw: func(*canvas.Canvas, *lockstep.Simulation) {}}
+	game := program.Game{Game: lockstep.MustGame(minimal.Rules()), Draw: func(*canvas.Canvas, *lockstep.Simulation) {},
+		Scenarios: []program.Scenario{{Name: "huge", Players: 4, Config: func(uint8) any { return &minimal.Config{Size: 200, Coins: 50} }}}}
 	file, err := os.ReadFile("none.ssr")
 	fmt.Println(err != nil)
 	var v *watch.Viewer
@@ -28,6 +29,6 @@ func ExampleFunctions() {
 	}
 	// Output:
 	// true
-	// [{"name":"minimal","sized":false}]
+	// [{"name":"minimal","sized":false,"bots":[],"scenarios":[{"name":"huge","players":4}]}]
 	// minimal 0 <nil>
 }

@@ -13,6 +13,9 @@ import (
 type listed struct {
 	Name  string `json:"name"`
 	Sized bool   `json:"sized"` // whether a number of units chooses the size of a match
+
+	Bots      []string   `json:"bots"` // names, the usual one first
+	Scenarios []Scenario `json:"scenarios"`
 }
 
 // A usual is the configuration of a usual match, and the form in which it is changed.
@@ -28,17 +31,21 @@ func (f Functions) Lobby(games ...Game) {
 		list := []listed{}
 		for _, g := range games {
 			if !slices.ContainsFunc(list, func(l listed) bool { return l.Name == g.Name() }) {
-				list = append(list, listed{g.Name(), g.Sized != nil})
+				list = append(list, listed{g.Name(), g.Sized != nil, append([]string{}, g.Bots...), append([]Scenario{}, g.Scenarios...)})
 			}
 		}
 		return Text(list)
 	}
-	f["configuration"] = func(a Arguments) any { // game, players, units (0: as usual); JSON
+	f["configuration"] = func(a Arguments) any { // game, players, units (0: as usual), scenario (may be left out); JSON
 		at := slices.IndexFunc(games, func(g Game) bool { return g.Name() == a[0].String() })
 		if at < 0 {
 			return Text(usual{Error: "unknown game"})
 		}
-		u, err := games[at].usual(clamped[uint8](a.Int(1)), clamped[uint16](a.Int(2)))
+		scenario := ""
+		if len(a) > 3 {
+			scenario = a[3].String()
+		}
+		u, err := games[at].usual(scenario, clamped[uint8](a.Int(1)), clamped[uint16](a.Int(2)))
 		if err != nil {
 			u.Error = err.Error()
 		}
@@ -49,15 +56,20 @@ func (f Functions) Lobby(games ...Game) {
 // clamped returns the nearest value of a small unsigned type.
 func clamped[T uint8 | uint16](v int64) T { return T(min(max(v, 0), int64(^T(0)))) }
 
-// usual returns the configuration of a usual match of some players, and with some units if that is not 0.
-func (g *Game) usual(players uint8, units uint16) (u usual, err error) {
+// usual returns the configuration of a usual match or a scenario of some players, and with some units if that is not 0.
+func (g *Game) usual(scenario string, players uint8, units uint16) (u usual, err error) {
 	defer func() {
 		if v := recover(); v != nil { // a game need not expect any number
 			err = fmt.Errorf("the game's configuration panicked: %v", v)
 		}
 	}()
 	var text bytes.Buffer
+	at := slices.IndexFunc(g.Scenarios, func(s Scenario) bool { return s.Name == scenario })
 	switch {
+	case scenario != "" && at < 0:
+		err = fmt.Errorf("unknown scenario %q", scenario)
+	case at >= 0:
+		err = g.WriteConfig(&text, g.Scenarios[at].Config(players))
 	case units > 0 && g.Sized != nil:
 		err = g.WriteConfig(&text, g.Sized(players, units))
 	case g.Config != nil:

@@ -12,9 +12,16 @@ import (
 
 // All returns the example games.
 func All() []tool.Game {
+	rts := []tool.Option{
+		tool.NamedBot("normal", skirmish.Normal.NewPlayer), tool.NamedBot("easy", skirmish.Easy.NewPlayer), tool.NamedBot("hard", skirmish.Hard.NewPlayer),
+		tool.Config(skirmish.Opening), tool.Units(skirmish.Sized), tool.Assets(maps.Read),
+	}
+	for _, s := range maps.Scenarios() {
+		rts = append(rts, tool.Scenario(s.Name, s.Players, s.Config))
+	}
 	page := tool.Page(web.Page, map[string]string{"skirmish": "github.com/seed-49bee653/samestep/examples/skirmish/web/wasm"})
 	return []tool.Game{
-		tool.New(skirmish.Rules(), tool.Bot(skirmish.NewPlayer), tool.Config(skirmish.Usual), tool.Units(skirmish.Sized), tool.Assets(maps.Read), page),
+		tool.New(skirmish.Rules(), append(rts, page)...),
 		tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)),
 		tool.New(platforms.Rules(), append(compatible(), tool.Bot(platforms.NewBot), tool.Config(platforms.Usual))...),
 	}

@@ -31,7 +31,7 @@ everything worked.`,
 		Flags: []cli.Flag{
 			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match in match time, 2 to 36000"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16; the default is less for a game with fewer seats"},
-			gameFlag, assetsFlag, configFlag, unitsFlag,
+			gameFlag, assetsFlag, configFlag, unitsFlag, scenarioFlag, botFlag,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the map, the match and the bots"},
 			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` for the replay and the bundle; the default is a new private folder in the temporary folder"},
 			&cli.BoolFlag{Name: "network", Usage: "play in real time over real sockets and bad links, with a lost connection, a slow spectator and a late one"},
@@ -49,6 +49,12 @@ func demo(c *cli.Context) error {
 		return err
 	}
 	if err := cmp.Or(between[uint](c, "seconds", 2, 36000), between[uint](c, "players", 2, mostDemoPlayers), g.checkUnits(c, 100, 10000)); err != nil {
+		return err
+	}
+	if g, err = g.inScenario(c); err != nil {
+		return err
+	}
+	if g, err = g.againstBots(c); err != nil {
 		return err
 	}
 	o := demoOptions{game: g, seconds: c.Uint("seconds"), units: c.Uint("units"), seed: c.Uint64("seed"), dir: c.String("dir")}

@@ -17,6 +17,9 @@ import (
 
 // webDemo serves a match of bots with a free seat for the visitor of the page, until it is interrupted.
 func webDemo(c *cli.Context, o demoOptions) error {
+	if !c.IsSet("players") {
+		o.players = 1 // a duel
+	}
 	if o.players >= mostDemoPlayers {
 		return usagef("--web: got %d bots, want at most %d, as one seat is yours", o.players, mostDemoPlayers-1)
 	}

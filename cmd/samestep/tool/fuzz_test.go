@@ -20,7 +20,7 @@ import (
 
 // faultyMain is the program of a studio whose game has a fault.
 func faultyMain() {
-	Main(New(planted.Rules("hidden"), Bot(skirmish.NewPlayer), Config(skirmish.Usual), Units(skirmish.Sized), Source(locksteptest.Source{
+	Main(New(planted.Rules("hidden"), Bot(skirmish.NewPlayer), Config(func(players int) skirmish.Config { return skirmish.Sized(players, 400) }), Units(skirmish.Sized), Source(locksteptest.Source{
 		Package: "planted_test", Path: module + "/internal/testing/planted",
 		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
 	})))
@@ -68,7 +68,7 @@ func hidden(t *testing.T) (*locksteptest.Failure, *playable) {
 		Package: "planted_test", Path: module + "/internal/testing/planted",
 		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
 	})).game
-	config := skirmish.Usual(2)
+	config := skirmish.Sized(2, 400)
 	found, _, err := locksteptest.Search(t.Context(), game.Game, locksteptest.Options{Config: &config, Players: 2, Ticks: 100, AllowThin: "one fault is enough"}, locksteptest.SearchOptions{Matches: 50})
 	if found == nil {
 		t.Fatalf("nothing was found: %v", err)

@@ -116,15 +116,26 @@ func Source(s locksteptest.Source) Option {
 type playable struct {
 	*lockstep.Game
 
-	usual  func(players uint8) any               // returns a pointer to the configuration of a usual match
-	sized  func(players uint8, units uint16) any // the same, of a match with some units; or nil
-	maker  func(p lockstep.Player, seed uint64) lockstep.Bot
+	usual func(players uint8) any               // returns a pointer to the configuration of a usual match
+	sized func(players uint8, units uint16) any // the same, of a match with some units; or nil
+	maker func(p lockstep.Player, seed uint64) lockstep.Bot
+
+	scenarios, opponents []choice // by name
+
 	faulty func(*faultinjection.Change) *lockstep.Game // for drill
 	loop   func() logbench.Loop                        // for bench log
 	world  reflect.Type                                // of the state
 	page   *webPage                                    // to play in a browser, or nil
 	compat *otherWire                                  // of other clients, or nil
 	source locksteptest.Source                         // names the game in Go tests
+}
+
+// A choice is a scenario or a kind of bots.
+type choice struct {
+	name  string
+	seats int                                        // of a scenario, at most; 0: as many as the game allows
+	usual func(players uint8) any                    // of a scenario
+	maker func(lockstep.Player, uint64) lockstep.Bot // of bots
 }
 
 // wants returns an error unless config has the type of the game's configurations.

@@ -19,7 +19,7 @@ import (
 
 // ours are the games of the program samestep.
 var ours = []Game{
-	New(skirmish.Rules(), Bot(skirmish.NewPlayer), Config(skirmish.Usual), Units(skirmish.Sized),
+	New(skirmish.Rules(), Bot(skirmish.NewPlayer), Config(func(players int) skirmish.Config { return skirmish.Sized(players, 400) }), Units(skirmish.Sized),
 		Page(web.Page, map[string]string{"skirmish": module + "/examples/skirmish/web/wasm"})),
 	New(minimal.Rules(), Bot(minimal.NewBot), Config(minimal.Usual)),
 	New(platforms.Rules(), Bot(platforms.NewBot), Config(platforms.Usual), Compat(compat.Settings(), func(s *server.Server, o CompatOptions) http.Handler {

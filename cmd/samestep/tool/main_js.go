@@ -36,6 +36,25 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 // Bot has no effect in a page.
 func Bot(func(p lockstep.Player, seed uint64) lockstep.Bot) Option { return none }
 
+// NamedBot lets the lobby choose the bots of a new match by name.
+func NamedBot(name string, _ func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
+	return func(g *Game) error {
+		g.game.Bots = append(g.game.Bots, name)
+		return nil
+	}
+}
+
+// Scenario lets the lobby choose a configuration by name.
+func Scenario[C any](name string, seats int, config func(players int) C) Option {
+	return func(g *Game) error {
+		g.game.Scenarios = append(g.game.Scenarios, program.Scenario{Name: name, Players: seats, Config: func(players uint8) any {
+			c := config(int(players))
+			return &c
+		}})
+		return nil
+	}
+}
+
 // Config sets the configuration of a usual match, with which the lobby's form begins.
 func Config[C any](usual func(players int) C) Option {
 	return func(g *Game) error {

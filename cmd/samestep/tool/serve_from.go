@@ -188,10 +188,13 @@ func specFrom(g *playable, from *replay.Origin, r matchRequest) (server.MatchSpe
 	if err := coordinator.CheckOrigin(&asked, from.Header); err != nil {
 		return spec, err
 	}
-	if len(r.Config) == 0 && r.Units == 0 {
+	if len(r.Config) == 0 && r.Units == 0 && r.Scenario == "" {
 		return spec, nil
 	}
-	var err error
+	g, err := g.in(r.Scenario)
+	if err != nil {
+		return spec, err
+	}
 	if spec.Config, err = g.configure(s.Players, r.Units, r.Config); err != nil {
 		return spec, err
 	}

@@ -29,6 +29,9 @@ func matchSpecs(c *cli.Context, g *playable) ([]server.MatchSpec, error) {
 	if err != nil {
 		return nil, err
 	}
+	if g, err = g.inScenario(c); err != nil {
+		return nil, err
+	}
 	players, err := g.seats(c, c.Uint("units"), override)
 	if err != nil {
 		return nil, err
@@ -74,9 +77,10 @@ type matchRequest struct {
 	Name     string `json:"name"`
 	Game     string `json:"game"` // "" is the server's first
 	Players  uint8  `json:"players"`
-	Units    uint16 `json:"units"` // 0: as many as in a usual match
-	TickRate uint16 `json:"-"`     // see requestedMatch
-	TickMS   uint16 `json:"-"`     // replaces TickRate, unless it is 0
+	Scenario string `json:"scenario"` // "" is a usual match
+	Units    uint16 `json:"units"`    // 0: as many as in a usual match
+	TickRate uint16 `json:"-"`        // see requestedMatch
+	TickMS   uint16 `json:"-"`        // replaces TickRate, unless it is 0
 	Seed     uint64 `json:"-"`
 	Bots     uint8  `json:"bots"`
 	requestedPolicy
@@ -85,6 +89,13 @@ type matchRequest struct {
 }
 
 func matchSpec(g *playable, r matchRequest) (server.MatchSpec, error) {
+	if r.Scenario != "" && r.Units > 0 {
+		return server.MatchSpec{}, errBoth
+	}
+	g, err := g.in(r.Scenario)
+	if err != nil {
+		return server.MatchSpec{}, err
+	}
 	config, err := g.configure(r.Players, r.Units, r.Config)
 	if err != nil {
 		return server.MatchSpec{}, err
@@ -136,10 +147,10 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 		}
 	}
 	spec, err := matchSpec(g, r.matchRequest)
-	if err != nil {
-		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
+	if err == nil {
+		err = policy.of(g).applyTo(&spec, &r.requestedPolicy, r.Bots)
 	}
-	if err := policy.of(g).applyTo(&spec, &r.requestedPolicy, r.Bots); err != nil {
+	if err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
 	return spec, nil

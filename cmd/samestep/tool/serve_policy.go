@@ -26,6 +26,7 @@ type matchPolicy struct {
 	ctx     context.Context
 	flags   *cli.Context
 	game    *playable
+	bot     string        // the name of the game's bots, "" for the usual ones
 	players uint8         // of a match whose request does not say how many
 	idle    time.Duration // ends a match with only bots; negative: never
 
@@ -43,8 +44,12 @@ type matchPolicy struct {
 const defaultAbandoned = 30 * time.Second
 
 func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
+	g, err := g.againstBots(c)
+	if err != nil {
+		return nil, err
+	}
 	p := &matchPolicy{
-		ctx: c.Context, flags: c, game: g, players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
+		ctx: c.Context, flags: c, game: g, bot: c.String(botFlag.Name), players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
 		host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
 			MaxSpectators: int(c.Uint("max-spectators")), Grace: lockstep.Time(c.Duration("grace").Microseconds()),
@@ -101,6 +106,7 @@ func (p *matchPolicy) setStart(text string, start host.StartPolicy, countdown ti
 
 // A requestedPolicy has the policies that a request for a match may set. "" and nil are those of the server.
 type requestedPolicy struct {
+	Bot         string `json:"bot"`       // see NamedBot
 	Start       string `json:"start"`     // see parseStart
 	Countdown   string `json:"countdown"` // such as 5s
 	Substitutes *bool  `json:"substitutes"`
@@ -128,6 +134,12 @@ func (p *matchPolicy) applyFlags(c *cli.Context, specs []server.MatchSpec) error
 func (p *matchPolicy) applyTo(spec *server.MatchSpec, r *requestedPolicy, bots uint8) error {
 	text, start, countdown := p.start, p.host.Start, p.countdown
 	var err error
+	if r.Bot != "" {
+		if p.game, err = p.game.against(r.Bot); err != nil {
+			return err
+		}
+		p.bot = r.Bot
+	}
 	if r.Start != "" {
 		text = r.Start
 		if start, err = parseStart(text); err != nil {
@@ -172,10 +184,14 @@ func (p *matchPolicy) setInactive(c *cli.Context) error {
 	return nil
 }
 
-// of returns the same policy for the matches of another game.
+// of returns the same policy for the matches of another game, with its usual bots if it has none of that name.
 func (p *matchPolicy) of(g *playable) *matchPolicy {
 	other := *p
-	other.game = g
+	with, err := g.against(p.bot)
+	if err != nil {
+		with, other.bot = g, ""
+	}
+	other.game = with
 	return &other
 }
 
@@ -219,6 +235,9 @@ var policyFlags = []string{
 // recorded returns the policies of a match as flags, of those that are not the default.
 func (p *matchPolicy) recorded(bots uint) string {
 	text := []string{fmt.Sprintf("--bots=%d", bots)}
+	if p.bot != "" {
+		text = append(text, "--bot="+p.bot)
+	}
 	if p.start != defaultStart {
 		text = append(text, "--start="+p.start)
 	}
@@ -249,7 +268,7 @@ func (p *matchPolicy) restore(spec *server.MatchSpec, recorded string) error {
 		}
 	}
 	args := strings.Fields(recorded)
-	for _, name := range append(policyFlags, "bots", "start", "countdown", "substitutes") {
+	for _, name := range append(policyFlags, "bots", "bot", "start", "countdown", "substitutes") {
 		if p.flags.IsSet(name) {
 			args = append(args, fmt.Sprintf("--%s=%v", name, p.flags.Value(name)))
 		}

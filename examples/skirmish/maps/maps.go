@@ -1,4 +1,4 @@
-// Package maps has the maps that come with skirmish, as assets. [skirmish.ParseMap] says what is in such a file.
+// Package maps has the maps and scenarios that come with skirmish; the maps are assets. [skirmish.ParseMap] says what is in such a file.
 package maps
 
 import (

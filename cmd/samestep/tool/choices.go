@@ -1,0 +1,128 @@
+//go:build !js
+
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// The flags that choose one of several scenarios and bots.
+var (
+	scenarioFlag = &cli.StringFlag{Name: "scenario", Usage: "`NAME` of a scenario of the game, such as a map; the default is a usual match"}
+	botFlag      = &cli.StringFlag{Name: "bot", Usage: "`NAME` of the bots of the game, such as their strength; the default is the usual one"}
+)
+
+// NamedBot is [Bot] for a game with several: a server's flag --bot, or the one who creates a match, chooses one by its name.
+// The first is the usual one, unless [Bot] says otherwise.
+func NamedBot(name string, maker func(p lockstep.Player, seed uint64) lockstep.Bot) Option {
+	return func(p *playable) error {
+		if err := checkChoice(p.opponents, name); err != nil {
+			return fmt.Errorf("tool.NamedBot: %w", err)
+		}
+		p.opponents = append(p.opponents, choice{name: name, maker: maker})
+		if p.maker == nil {
+			p.maker = maker
+		}
+		return nil
+	}
+}
+
+// Scenario adds a configuration, such as a map or the size of the armies, that the flag --scenario or the one who creates a
+// match chooses by its name. seats is the largest number of players, or 0 if the game knows.
+func Scenario[C any](name string, seats int, config func(players int) C) Option {
+	return func(p *playable) error {
+		if err := p.wants(new(C)); err != nil {
+			return fmt.Errorf("tool.Scenario: %w", err)
+		}
+		if err := checkChoice(p.scenarios, name); err != nil {
+			return fmt.Errorf("tool.Scenario: %w", err)
+		}
+		p.scenarios = append(p.scenarios, choice{name: name, seats: seats, usual: func(players uint8) any {
+			c := config(int(players))
+			return &c
+		}})
+		return nil
+	}
+}
+
+func checkChoice(list []choice, name string) error {
+	if name == "" || strings.ContainsAny(name, " \t\n=") || slices.ContainsFunc(list, func(c choice) bool { return c.name == name }) {
+		return fmt.Errorf("got the name %q, want another one, without spaces", name)
+	}
+	return nil
+}
+
+// chosen returns the choice with a name.
+func (g *playable) chosen(what string, list []choice, name string) (*choice, error) {
+	var names []string
+	for i := range list {
+		if list[i].name == name {
+			return &list[i], nil
+		}
+		names = append(names, list[i].name)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("game %s has no %ss to choose, got %.64q", g.Name(), what, name)
+	}
+	return nil, fmt.Errorf("unknown %s %.64q of game %s, want %s", what, name, g.Name(), strings.Join(names, " or "))
+}
+
+// in returns the game with a scenario as its usual match. "" changes nothing.
+func (g *playable) in(scenario string) (*playable, error) {
+	if scenario == "" {
+		return g, nil
+	}
+	c, err := g.chosen("scenario", g.scenarios, scenario)
+	if err != nil {
+		return nil, err
+	}
+	other := *g
+	other.usual, other.sized = c.usual, nil
+	return &other, nil
+}
+
+// against returns the game with other bots as the usual ones. "" changes nothing.
+func (g *playable) against(bot string) (*playable, error) {
+	if bot == "" {
+		return g, nil
+	}
+	c, err := g.chosen("bot", g.opponents, bot)
+	if err != nil {
+		return nil, err
+	}
+	other := *g
+	other.maker = c.maker
+	return &other, nil
+}
+
+// errBoth refuses a size of a match whose scenario says it.
+var errBoth = errors.New("got units and a scenario, want one of them")
+
+// inScenario returns the game with the scenario of --scenario.
+func (g *playable) inScenario(c *cli.Context) (*playable, error) {
+	name := c.String(scenarioFlag.Name)
+	if name != "" && c.Uint(unitsFlag.Name) > 0 {
+		return nil, usagef("--scenario: %v", errBoth)
+	}
+	other, err := g.in(name)
+	if err != nil {
+		return nil, usagef("--scenario: %v", err)
+	}
+	return other, nil
+}
+
+// againstBots returns the game with the bots of --bot.
+func (g *playable) againstBots(c *cli.Context) (*playable, error) {
+	other, err := g.against(c.String(botFlag.Name))
+	if err != nil {
+		return nil, usagef("--bot: %v", err)
+	}
+	return other, nil
+}
