@@ -2,7 +2,7 @@
 
 import { el, text, clock } from "./dom.js";
 import { tokenFor, tokenToWatch, forget } from "./token.js";
-import { socketOf, listed } from "./match.js";
+import { socketOf, listed, Recording } from "./match.js";
 import { Banner } from "./banner.js";
 import { News } from "./news.js";
 import { Strip } from "./strip.js";
@@ -22,6 +22,7 @@ export class Live {
     this.checks = new Checks(() => this.#corrupt(), "the selected field of the state, or its first one,");
     this.strip = new Strip();
     this.banner = new Banner();
+    this.recording = new Recording();
     this.news = new News(() => this.inspection.chart.canvas.focus());
     this.title = el("strong", { class: "title" });
     this.players = el("ul", { class: "scores", "aria-label": "Players" });
@@ -46,6 +47,7 @@ export class Live {
     const token = (this.token = (watch ? tokenToWatch : tokenFor)(name, query.get("token")));
     if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
     this.banner.begin(name, watch);
+    this.recording.begin(name);
     this.news.begin();
     this.checks.reset();
     this.forms.reset();
@@ -127,6 +129,7 @@ export class Live {
     const json = samestep.status();
     if (!json) return;
     const state = (this.state = JSON.parse(json));
+    state.replay = this.recording.of(state);
     if (state.link.refused) this.token = forget(this.name, this.token);
     for (const line of state.lines) this.news.tell(line);
     this.banner.update(state);

@@ -18,3 +18,32 @@ export async function listed(name) {
     after = page.at(-1).name;
   }
 }
+
+const askMS = 1500; // from one look at the server's replays to the next
+
+// A Recording is the replay of a match, which the server lists soon after the end.
+export class Recording {
+  begin(match) {
+    Object.assign(this, { match, file: "", askAt: 0 });
+  }
+
+  // of returns the name of the replay as the server lists it, or "" before, for a status of the match.
+  of({ link, match }) {
+    const now = performance.now();
+    if (!this.file && link.state === "ended" && match && now >= this.askAt) {
+      this.askAt = now + askMS;
+      this.#ask(`${this.match}-${match.id.slice(0, 8)}.ssr`);
+    }
+    return this.file;
+  }
+
+  async #ask(file) {
+    const visit = this.match;
+    try {
+      const answer = await fetch("replays"), found = answer.ok && (await answer.json()).some((r) => r.name === file);
+      if (found && this.match === visit) this.file = file;
+    } catch {
+      // it asks again
+    }
+  }
+}

@@ -6,7 +6,7 @@ import { Renderer } from "./renderer.js";
 import { Input } from "./input.js";
 import { Minimap } from "./minimap.js";
 import { Hud } from "./hud.js";
-import { socketOf, listed } from "./match.js";
+import { socketOf, listed, Recording } from "./match.js";
 
 const statusMS = 150;
 const dotsMS = 200;
@@ -29,6 +29,7 @@ export class Game {
     this.input = new Input(this.moving, {
       box: (...corners) => this.#box(...corners), mark: (x, y) => this.#mark(x, y), chat: () => this.hud.write(),
     });
+    this.recording = new Recording();
     new ResizeObserver(() => this.#resize()).observe(root);
     const bars = new ResizeObserver(() => this.#cover());
     for (const bar of [this.hud.top, this.hud.bottom]) bars.observe(bar);
@@ -43,6 +44,7 @@ export class Game {
     if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
     this.renderer.reset();
     this.hud.begin(name, watch);
+    this.recording.begin(name);
     this.#join(name, token);
     this.#resize();
     this.moving.focus();
@@ -106,6 +108,7 @@ export class Game {
     const json = samestep.status();
     if (!json) return;
     this.state = JSON.parse(json);
+    this.state.replay = this.recording.of(this.state);
     if (this.state.link.refused) this.token = forget(this.hud.name, this.token);
     this.hud.update(this.state, this.renderer);
   }
