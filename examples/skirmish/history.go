@@ -1,21 +1,15 @@
 package skirmish
 
-import "github.com/seed-49bee653/samestep/lockstep"
+import (
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
 
 const (
 	sampleTicks = 100 // between two samples at the beginning of a match
 	maxSamples  = 128 // of a player: beyond that, every second one goes, and the interval doubles
 )
-
-// A Sample has the counts of one player at a tick.
-type Sample struct {
-	Tick     uint32
-	Army     uint16 // soldiers and archers alive
-	Workers  uint16 // alive
-	Gathered uint32 // crystals that workers brought home
-	Kills    uint32
-	Losses   uint32
-}
 
 // History returns the samples of a player, oldest first: at equal intervals, and at last of the tick at which the match was
 // won. There are at most 128.
@@ -45,6 +39,7 @@ func (w *World) sample() {
 	case len(w.Samples) >= maxSamples*n:
 		w.thin(n)
 	}
+	w.Samples = slices.Grow(w.Samples, maxSamples*n-len(w.Samples)) // once, not again and again during the match
 	first := len(w.Samples)
 	for p := range w.Players {
 		player := &w.Players[p]

@@ -33,6 +33,16 @@ type Match struct {
 	Winner uint8  // 1 + team that has won
 }
 
+// A Sample has the counts of one player at a tick.
+type Sample struct {
+	Tick     uint32
+	Army     uint16 // soldiers and archers alive
+	Workers  uint16 // alive
+	Gathered uint32 // crystals that workers brought home
+	Kills    uint32
+	Losses   uint32
+}
+
 // A Result is that of a match.
 type Result struct {
 	Winner uint8 // 1 + team that has won

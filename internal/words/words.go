@@ -129,13 +129,30 @@ func Size[N int | int64](n N) string {
 	return fmt.Sprintf("%.0f %s", math.Floor(size+.5), units[unit])
 }
 
+// Digits returns a number with so many significant digits, but all that it has before the point, and no exponent: "120".
+func Digits(v float64, digits int) string {
+	decimals := digits - 1
+	size := max(v, -v)
+	for ; size >= 10 && decimals > 0; size /= 10 {
+		decimals--
+	}
+	for ; size > 0 && size < 1 && decimals < 9; size *= 10 {
+		decimals++
+	}
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
 // Seconds returns a time with three digits, or in whole seconds.
 func Seconds(d time.Duration) string {
 	if d < time.Second {
-		return fmt.Sprintf("%.3g ms", float64(d.Microseconds())/1000)
+		return Digits(float64(d.Microseconds())/1000, 3) + " ms"
 	}
 	if d < time.Minute {
-		return fmt.Sprintf("%.3g s", d.Seconds())
+		return Digits(d.Seconds(), 3) + " s"
 	}
 	return d.Round(time.Second).String()
 }

@@ -108,3 +108,15 @@ func TestNote(t *testing.T) {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }
+
+// No number has an exponent, which people read badly.
+func TestDigits(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 100: "100", 1234.5: "1234", 99.96: "100", 1.25: "1.25", 0.00123: "0.00123", -12.34: "-12.3", 5: "5"} {
+		if got := Digits(v, 3); got != want {
+			t.Errorf("%v: got %s, want %s", v, got, want)
+		}
+	}
+	if got := Seconds(999996 * time.Microsecond); got != "1000 ms" {
+		t.Errorf("got %s, want 1000 ms", got)
+	}
+}

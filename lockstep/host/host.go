@@ -265,7 +265,7 @@ func (h *Host) Disconnect(now lockstep.Time, id PeerID) {
 	h.leaveSeat(p)
 	if p.sentEnd && p.seat != lockstep.System {
 		h.seats[p.seat].sawEnd = true // a lost connection takes longer to close
-		h.wakeAt(h.now)
+		h.wakeAt(h.closesAt())
 	}
 	h.discharge(p)
 	p.state = Closed

@@ -2,7 +2,7 @@
 
 import { el, text, clock } from "./dom.js";
 import { tokenFor, tokenToWatch, forget } from "./token.js";
-import { socketOf, listed, seated } from "./match.js";
+import { socketOf, listed, seated, Recording } from "./match.js";
 import { Banner } from "./banner.js";
 import { News } from "./news.js";
 import { Rename } from "./rename.js";
@@ -23,6 +23,7 @@ export class Live {
     this.checks = new Checks(() => this.#corrupt(), "the selected field of the state, or its first one,");
     this.strip = new Strip();
     this.banner = new Banner();
+    this.recording = new Recording();
     this.news = new News(() => this.inspection.chart.canvas.focus());
     this.rename = new Rename();
     this.title = el("strong", { class: "title" });
@@ -50,6 +51,7 @@ export class Live {
     if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
     this.banner.begin(name, watch);
     this.rename.begin(watch ? "" : token);
+    this.recording.begin(name);
     this.news.begin();
     this.checks.reset();
     this.forms.reset();
@@ -131,6 +133,7 @@ export class Live {
     const json = samestep.status();
     if (!json) return;
     const state = (this.state = JSON.parse(json));
+    state.replay = this.recording.of(state);
     if (state.link.refused) this.token = forget(this.name, this.token);
     seated(this.name, state);
     for (const line of state.lines) this.news.tell(line);

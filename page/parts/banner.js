@@ -45,7 +45,7 @@ export class Banner {
   }
 
   // update shows a status.
-  update({ link, net, seats = [], match }) {
+  update({ link, net, seats = [], match, replay }) {
     const live = link.state === "live";
     this.element.className = `banner ${live && link.held ? "lost" : link.state}`;
     if (live && link.held) {
@@ -62,8 +62,8 @@ export class Banner {
       const part = link.total ? (0.5 * link.bytes) / link.total : link.target ? 0.5 + (0.5 * link.tick) / link.target : 0;
       this.#show([link.state, link.text, part], () => [el("strong", {}, t("Joining"), " "), link.text, bar(part, "", "work")]);
     } else if (link.state === "ended") {
-      this.#show([link.state, link.text], () => [el("strong", {}, t("The match has ended")), el("p", {}, link.text),
-        el("p", {}, el("a", { class: "button main", href: "#/" }, t("Back to the lobby")))]);
+      this.#show([link.state, link.text, replay], () => [el("strong", {}, t("The match has ended")), el("p", {}, link.text),
+        el("p", {}, replay && el("a", { class: "button main", href: `#/replay/${encodeURIComponent(replay)}` }, t("Watch the replay")), " ", el("a", { class: "button main", href: "#/" }, t("Back to the lobby")))]);
     } else if (link.state === "failed") {
       if (this.#changed([link.state, link.text])) this.fail(link.text, true, link.gave_up);
     } else {

@@ -32,3 +32,33 @@ export function seatOf(name, id, players) {
   const [match, seat] = recall(`seat of ${name}`).split(" ");
   return match === id && players.some((p) => p.seat === Number(seat)) ? Number(seat) : null;
 }
+
+const askMS = 1500; // from one look at the server's replays to the next
+
+// A Recording is the replay of a match, which the server lists soon after the end.
+export class Recording {
+  // begin is told the name of the match, or "" if no server has it.
+  begin(match) {
+    Object.assign(this, { match, file: "", askAt: 0 });
+  }
+
+  // of returns the name of the replay as the server lists it, or "" before, for a status of the match.
+  of({ link, match }) {
+    const now = performance.now();
+    if (this.match && !this.file && link.state === "ended" && match && now >= this.askAt) {
+      this.askAt = now + askMS;
+      this.#ask(`${this.match}-${match.id.slice(0, 8)}.ssr`);
+    }
+    return this.file;
+  }
+
+  async #ask(file) {
+    const visit = this.match;
+    try {
+      const answer = await fetch("replays"), found = answer.ok && (await answer.json()).some((r) => r.name === file);
+      if (found && this.match === visit) this.file = file;
+    } catch {
+      // it asks again
+    }
+  }
+}

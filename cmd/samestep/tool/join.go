@@ -295,9 +295,10 @@ func (j *join) observe(c *player.Client) {
 		j.held = ""
 	}
 	st := c.Status()
-	fmt.Fprintf(j.status, "%-11s tick %d of %d  delay %d  round trip %.1f ms  buffer %d  checksums %d equal, %d differ  in %s/s  out %s/s\n",
+	line := fmt.Sprintf("%-11s tick %d of %d  delay %d  round trip %.1f ms  buffer %d  checksums %d equal, %d differ  in %s/s  out %s/s\n",
 		st.Stage, st.Tick, st.ServerTick, st.InputDelay, float64(st.RoundTrip)/float64(lockstep.Millisecond), st.Backlog, st.Agreed, st.Differing,
 		size(int64(st.BytesInRate)), size(int64(st.BytesOutRate)))
+	j.status.Write(fit([]byte(line), terminalWidth(j.status)-1)) // an error: the terminal is gone
 }
 
 func (j *join) print(w io.Writer) {

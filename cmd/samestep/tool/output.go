@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"time"
+	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v2"
@@ -106,7 +107,43 @@ func (p *progress) Write(b []byte) (int, error) {
 	if time.Since(p.from) < time.Second {
 		return len(b), nil
 	}
-	return p.w.Write(b)
+	_, err := p.w.Write(fit(b, terminalWidth(p.w)-1)) // some terminals wrap after the last column
+	return len(b), err
+}
+
+// terminalWidth returns the columns of a terminal, and 80 for another writer.
+func terminalWidth(w io.Writer) int {
+	if c, ok := w.(*words.Cleaner); ok {
+		w = c.Unwrap()
+	}
+	if f, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 1 {
+			return width
+		}
+	}
+	return 80
+}
+
+// fit cuts each line to a width, so that it does not wrap. The escape sequences of a terminal have none.
+func fit(b []byte, width int) []byte {
+	var out []byte
+	column, escaped := 0, false
+	for _, r := range string(b) {
+		switch {
+		case r == '\x1b':
+			escaped = true
+		case escaped:
+			escaped = !(r >= '@' && r <= '~' && r != '[')
+		case r == '\r' || r == '\n':
+			column = 0
+		case column >= width:
+			continue
+		default:
+			column++
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 func (p *progress) done() {

@@ -51,3 +51,14 @@ func TestProgress(t *testing.T) {
 func says(out, text string) bool { return strings.Contains(oneLine(out), oneLine(text)) }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// Lines of progress and status fit the terminal: a longer one would wrap, and stay when the next one is drawn over it.
+func TestFit(t *testing.T) {
+	for in, want := range map[string]string{
+		"12345678\n123\n": "12345\n123\n", "\r██████ 5/10\r\x1b[2K": "\r█████\r\x1b[2K", "\x1b[31m1234567\x1b[0m": "\x1b[31m12345\x1b[0m", "": "",
+	} {
+		if got := string(fit([]byte(in), 5)); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}

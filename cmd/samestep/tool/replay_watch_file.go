@@ -23,15 +23,16 @@ type fileSource struct {
 	met  chan struct{} // closed when the reader waits for the file to grow
 	done chan struct{} // closed when the reader ends
 
-	mu     sync.Mutex
-	header *lockstep.Header
-	tick   lockstep.Tick
-	totals watchTotals
-	seats  []watchSeat
-	second lockstep.Tick // of the match, for the last value of each rate
-	ended  bool
-	reason string
-	err    error
+	mu       sync.Mutex
+	header   *lockstep.Header
+	tick     lockstep.Tick
+	totals   watchTotals
+	seats    []watchSeat
+	differed *watchSeat    // whose state differed first
+	second   lockstep.Tick // of the match, for the last value of each rate
+	ended    bool
+	reason   string
+	err      error
 
 	lookedAt   time.Time
 	lookedTick lockstep.Tick
@@ -53,6 +54,7 @@ type watchSeat struct {
 	Commands   int             `json:"commands"`
 	Mismatches int             `json:"dissents"`
 	last       lockstep.Tick   // with a command
+	differed   lockstep.Tick   // the first mismatch; 0 for none
 	rate       trend           // commands by second
 }
 
@@ -115,7 +117,13 @@ func (s *fileSource) take(r *record.Record) {
 	case record.KindMismatch:
 		s.totals.Mismatches++
 		if int(r.Player) < len(s.seats) {
-			s.seats[r.Player].Mismatches++
+			seat := &s.seats[r.Player]
+			if seat.Mismatches++; seat.Mismatches == 1 {
+				seat.differed = r.Tick
+			}
+			if s.differed == nil {
+				s.differed = seat
+			}
 		}
 	case record.KindNote:
 		if r.Topic == record.TopicName && int(r.Player) < len(s.seats) {
@@ -171,12 +179,16 @@ func (s *fileSource) report() *watchReport {
 	if s.ended {
 		state = "over: " + shown(s.reason)
 	}
+	differed := fmt.Sprintf("%d of players differed", t.Mismatches)
+	if d := s.differed; d != nil {
+		differed += fmt.Sprintf(", the first at tick %d, of player %d %s", d.differed, d.Player, shown(d.Name))
+	}
 	r := &watchReport{
 		title: fmt.Sprintf("%s  match %s", shown(h.Game), h.Match.String()[:8]),
 		facts: []watchFact{
 			{"tick", fmt.Sprintf("%s, %s, %s", humanize.Comma(int64(s.tick)), matchTime(at), state), false},
 			{"commands", fmt.Sprintf("%s, %.1f a second", humanize.Comma(int64(t.Commands)), float64(t.Commands)/max(at, 1)), false},
-			{"checksums", fmt.Sprintf("%s agreed, %d of players differed", humanize.Comma(int64(t.Checks)), t.Mismatches), t.Mismatches > 0},
+			{"checksums", fmt.Sprintf("%s agreed, %s", humanize.Comma(int64(t.Checks)), differed), t.Mismatches > 0},
 			{"records", fmt.Sprintf("%s in %s, %s", size(t.SizeBytes), count(t.Keyframes, "keyframe"), shown(h.Platform)), false},
 		},
 		table: watchTable{columns: []string{"player", "name", "commands", "last at", "differed", "commands a second"}},
@@ -201,10 +213,23 @@ func (s *fileSource) report() *watchReport {
 		if p.Commands > 0 {
 			last = fmt.Sprint(p.last)
 		}
+		mismatches := fmt.Sprint(p.Mismatches)
+		if p.differed > 0 {
+			mismatches += fmt.Sprintf(" since %d", p.differed)
+		}
 		r.table.rows = append(r.table.rows, []string{
-			fmt.Sprint(p.Player), shown(p.Name), humanize.Comma(int64(p.Commands)), last, fmt.Sprint(p.Mismatches), p.rate.spark(),
+			fmt.Sprint(p.Player), shown(p.Name), humanize.Comma(int64(p.Commands)), last, mismatches, s.marked(p),
 		})
 	}
 	r.line = fmt.Sprintf("tick %d  %s  %s (%.0f/s)  %s, %d differ  %s", s.tick, matchTime(at), count(t.Commands, "command"), lately, count(t.Checks, "check"), t.Mismatches, state)
 	return r
+}
+
+// marked returns the sparkline of a seat, with a mark in the second of its first mismatch.
+func (s *fileSource) marked(p *watchSeat) string {
+	spark := []rune(p.rate.spark())
+	if at := len(spark) - 1 - int(s.second-(p.differed/lockstep.Tick(s.header.Settings.TickRate)+1)); p.differed > 0 && at >= 0 {
+		spark[at] = '!'
+	}
+	return string(spark)
 }

@@ -129,6 +129,25 @@ func (m *screen) draw() string {
 	}
 	r := m.report
 	lines := []string{titleStyle.Render(r.title), ""}
+	if m.width >= wideScreen {
+		return m.wide(lines)
+	}
+	lines = append(lines, r.drawFacts()...)
+	lines = append(lines, "")
+	return m.fitted(append(lines, m.rows(len(lines)), "", m.footer()))
+}
+
+// wideScreen is the number of columns from which on the facts and the table are side by side.
+const wideScreen = 120
+
+// wide draws the facts beside the table.
+func (m *screen) wide(lines []string) string {
+	facts := lipgloss.NewStyle().PaddingRight(4).Render(strings.Join(m.report.drawFacts(), "\n"))
+	return m.fitted(append(lines, lipgloss.JoinHorizontal(lipgloss.Top, facts, m.rows(len(lines))), "", m.footer()))
+}
+
+// drawFacts returns a line for each fact.
+func (r *watchReport) drawFacts() (lines []string) {
 	for _, f := range r.facts {
 		value := f.value
 		if f.wrong {
@@ -136,15 +155,24 @@ func (m *screen) draw() string {
 		}
 		lines = append(lines, fmt.Sprintf("%s %s", dimStyle.Render(fmt.Sprintf("%-10s", f.name)), value))
 	}
-	lines = append(lines, "")
-	room := max(m.height-len(lines)-4, 1) // the head of the table, the number of hidden rows, and the footer
-	m.from = min(m.from, max(len(r.table.rows)-room, 0))
-	last := min(m.from+room, len(r.table.rows))
-	lines = append(lines, m.table(r.table.rows[m.from:last]))
-	if left := len(r.table.rows) - (last - m.from); left > 0 {
-		lines = append(lines, dimStyle.Render(fmt.Sprintf("and %d more", left)))
+	return lines
+}
+
+// rows draws the part of the table that fits below so many lines.
+func (m *screen) rows(above int) string {
+	all := m.report.table.rows
+	room := max(m.height-above-4, 1) // the head of the table, the number of hidden rows, and the footer
+	m.from = min(m.from, max(len(all)-room, 0))
+	last := min(m.from+room, len(all))
+	text := m.table(all[m.from:last])
+	if left := len(all) - (last - m.from); left > 0 {
+		text += "\n" + dimStyle.Render(fmt.Sprintf("and %d more", left))
 	}
-	lines = append(lines, "", m.footer())
+	return text
+}
+
+// fitted cuts what does not fit on the screen.
+func (m *screen) fitted(lines []string) string {
 	all := strings.Split(strings.Join(lines, "\n"), "\n")
 	all = all[:min(len(all), m.height)]
 	for i := range all {

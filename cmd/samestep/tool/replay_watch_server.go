@@ -17,6 +17,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -304,5 +305,5 @@ func (w watchLateness) String() string {
 	if w.Advances <= 0 {
 		return "unknown"
 	}
-	return fmt.Sprintf("%.2g ms on average, 99 %% at most %.2g ms", w.Mean*1000, w.Most*1000)
+	return fmt.Sprintf("%s ms on average, 99 %% at most %s ms", words.Digits(w.Mean*1000, 2), words.Digits(w.Most*1000, 2))
 }

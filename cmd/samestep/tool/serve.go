@@ -160,6 +160,10 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	defer bound.Close()
+	admins, profiles, err := bindOperators(c)
+	if err != nil {
+		return err
+	}
 	all := stopped.with(specs)
 	o, files, err := serverOptions(c, games, all, policy)
 	if err != nil {
@@ -185,12 +189,12 @@ func serve(c *cli.Context) error {
 	addCompat(c, g, s, &o)
 	l := bound.under(s)
 	public := http.Handler(s)
-	if addr := c.String("admin-listen"); addr != "" {
+	if admins != nil {
 		public = s.Public()
-		err = serveOperators(addr, s, o.Log)
+		serveOperators(admins, s, o.Log)
 	}
-	if err == nil {
-		err = serveOperators(c.String("pprof"), nil, o.Log)
+	if profiles != nil {
+		serveOperators(profiles, nil, o.Log)
 	}
 	for i := 0; i < len(specs) && err == nil; i++ {
 		if !stopped.taken[specs[i].Name] {
@@ -259,16 +263,24 @@ func drainUntilInterrupted(s *server.Server, limit time.Duration, log *slog.Logg
 	}
 }
 
-// serveOperators serves Go's profiles on an address, and those requests to the server that are not for them, if there is
-// one. Without an address it does nothing.
-func serveOperators(addr string, s *server.Server, log *slog.Logger) error {
-	if addr == "" {
-		return nil
+// bindOperators opens the listeners of --admin-listen and --pprof before anything is printed or written; nil without the flag.
+func bindOperators(c *cli.Context) (admins, profiles net.Listener, err error) {
+	if addr := c.String("admin-listen"); addr != "" {
+		if admins, err = listenOn(addr); err != nil {
+			return nil, nil, err
+		}
 	}
-	l, err := listenOn(addr)
-	if err != nil {
-		return err
+	if addr := c.String("pprof"); addr != "" {
+		if profiles, err = listenOn(addr); err != nil && admins != nil {
+			err = errors.Join(err, admins.Close())
+		}
 	}
+	return admins, profiles, err
+}
+
+// serveOperators serves Go's profiles on a listener, and those requests to the server that are not for them, if there is one.
+func serveOperators(l net.Listener, s *server.Server, log *slog.Logger) {
+	addr := l.Addr().String()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
@@ -281,5 +293,4 @@ func serveOperators(addr string, s *server.Server, log *slog.Logger) error {
 	h := server.HTTPServer("", mux)
 	h.WriteTimeout = 0 // a profile takes as long as it was asked to
 	go func() { log.Error("operators", "address", addr, "err", h.Serve(l)) }()
-	return nil
 }

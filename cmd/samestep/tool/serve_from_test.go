@@ -67,7 +67,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 		s.tokens["ann"], s.tokens["ops"] = "ann-ann-ann-ann-ann", "ops-ops-ops-ops-ops-ops"
 		return s
 	}
-	flags := []string{"--players", "2", "--units", "60", "--tick-rate", "50", "--tokens", tokens, "--resume", "--await-players", "100ms"} // bob never comes
+	flags := []string{"--players", "2", "--config", oneTeam(t), "--units", "60", "--tick-rate", "50", "--tokens", tokens, "--resume", "--await-players", "100ms"} // bob never comes
 	first := named(serveInTest(t, append(flags, "--dir", home)...))
 	if sum := playInTest(t, first, 0); sum.Seat != 0 {
 		t.Fatalf("ann has seat %d", sum.Seat)

@@ -36,7 +36,7 @@ func TestServeResumes(t *testing.T) {
 	if err := errors.Join(os.Mkdir(live, 0o700), syscall.Mkfifo(filepath.Join(live, "pipe.ssr"), 0o666), os.Symlink("pipe.ssr", filepath.Join(live, "link.ssr"))); err != nil {
 		t.Fatal(err)
 	}
-	flags := []string{"--players", "2", "--units", "100", "--tick-rate", "50", "--web=false", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume"}
+	flags := []string{"--players", "2", "--config", oneTeam(t), "--units", "100", "--tick-rate", "50", "--web=false", "--dir", dir, "--tokens", tokens, "--durability", "frame", "--resume"}
 	first := serveInTest(t, flags...)
 	first.tokens["ann"] = "ann-ann-ann-ann-ann"
 	before := playInTest(t, first, 0)
@@ -89,6 +89,16 @@ func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
 			return sum
 		}
 	}
+}
+
+// oneTeam returns the path of a configuration with one team, in which nobody wins when a player leaves.
+func oneTeam(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(path, []byte(`{"Teams": 1}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // awaitResumed waits until the match of a server runs. Before, its log is still that of the server that was killed.

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // live is true when the page plays or watches a match, and has drawn it.
@@ -150,12 +151,32 @@ func TestCutAndResume(t *testing.T) {
 	b.Shown(".banner", "attempt")
 	b.Until(`page.state.link.attempt >= 2`)
 	b.Shot("lost")
+	b.Shown(".banner", "Your seat is kept for")
+	b.Shown(".banner", "the server cannot be reached; attempt")
 	s.Closed.Store(false)
+	b.Click(".banner button") // try again now
 	b.Until(live + ` && page.state.link.losses > 0`)
 	b.Agree(2)
 	b.NeverDiffered()
 	if seat := browser.Value[int](b, "page.state.net.seat"); seat != 0 {
 		t.Errorf("after the cut: got seat %d, want 0", seat)
+	}
+}
+
+// A match that its players give up ends. The page says so, and offers its replay as soon as the server has it.
+func TestReplayAfterTheEnd(t *testing.T) {
+	s := newStage(t, setup{})
+	other := s.Seat(game, 1, func(*player.Client) {})
+	b := s.play(0)
+	b.Agree(1)
+	if _, err := other.Submit(&skirmish.Surrender{}); err != nil {
+		t.Fatal(err)
+	}
+	b.Until(`page.state.link.state === "ended" && /^arena-[0-9a-f]{8}[.]ssr$/.test(page.state.replay)`)
+	b.Click(`a[href^="#/replay/arena-"]`)
+	b.Until(browser.There)
+	if ended := browser.Value[string](b, `viewer.about.ended`); ended != "the rules ended the match" {
+		t.Errorf("the replay ended as %q", ended)
 	}
 }
 

@@ -6,7 +6,7 @@ import { Renderer } from "./renderer.js";
 import { Input } from "./input.js";
 import { Minimap } from "./minimap.js";
 import { Hud } from "./hud.js";
-import { socketOf, listed, seated } from "./match.js";
+import { socketOf, listed, seated, Recording } from "./match.js";
 import { Rename } from "./rename.js";
 import { countdown } from "./countdown.js";
 import { t } from "./text.js";
@@ -37,6 +37,7 @@ export class Game {
       box: (...corners) => this.#box(...corners), chat: () => this.hud.write(), middle: () => this.#middle(), event: () => this.events.jump(),
     });
     this.events = new LastEvents();
+    this.recording = new Recording();
     new ResizeObserver(() => this.#resize()).observe(root);
     const bars = new ResizeObserver(() => this.#cover());
     for (const bar of [this.hud.top, this.hud.bottom]) bars.observe(bar);
@@ -48,6 +49,7 @@ export class Game {
     const token = this.token = (watch ? tokenToWatch : tokenFor)(name, query.get("token"));
     if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
     this.#begin(name, watch);
+    this.recording.begin(name);
     this.rename.begin(watch ? "" : token);
     this.#join(name, token);
   }
@@ -57,6 +59,7 @@ export class Game {
     const visit = (this.visit = {});
     this.token = "";
     this.#begin(t("Your match"), false);
+    this.recording.begin("");
     this.rename.begin("");
     await countdown(this.root, () => this.visit === visit);
     if (this.visit !== visit) return; // the user has left
@@ -164,6 +167,7 @@ export class Game {
     const json = samestep.status();
     if (!json) return;
     this.state = JSON.parse(json);
+    this.state.replay = this.recording.of(this.state);
     if (this.state.link.refused) this.token = forget(this.hud.name, this.token);
     seated(this.hud.name, this.state);
     this.events.take(this.state);
