@@ -21,28 +21,6 @@ type Line struct {
 	Text   string `json:"text"`
 }
 
-// A Link is the state of the connection.
-type Link struct {
-	State   string `json:"state"` // "connecting", "joining", "syncing", "live", "lost", "ended" or "failed"
-	Text    string `json:"text"`
-	Attempt int    `json:"attempt"`  // after a loss
-	RetryMS int64  `json:"retry_ms"` // to the next attempt
-	Bytes   uint32 `json:"bytes"`    // received bytes of the state
-	Total   uint32 `json:"total"`
-	Tick    uint32 `json:"tick"`   // simulated while catching up
-	Target  uint32 `json:"target"` // the last tick to catch up to
-	Losses  int    `json:"losses"`
-	LostMS  int64  `json:"lost_ms"`  // for how long there has been no connection; 0 with one
-	GaveUp  bool   `json:"gave_up"`  // to connect; the page may join again
-	Held    string `json:"held"`     // why the match stands still or is slower; "" if it does not
-	Hold    string `json:"hold"`     // the sort of that: "players", "ready", "begins", "paused", "slow", "slower", "return", "stalled", or "server" for its own reasons
-	HeldFor []int  `json:"held_for"` // seats
-	SinceMS int64  `json:"since_ms"` // for how long
-	UntilMS int64  `json:"until_ms"` // the longest time until it goes on; 0 if nobody knows
-	Lobby   bool   `json:"lobby"`    // it has not begun
-	Refused bool   `json:"refused"`  // the server does not know the token
-}
-
 // A Desync describes this client's last desync.
 type Desync struct {
 	Planted string  `json:"planted"` // the field that was corrupted on purpose; "" for none
@@ -257,6 +235,33 @@ func (n *news) connection(event any) {
 		n.closing(&e)
 	case player.LostForGood:
 		n.lost(e.Err)
+	}
+}
+
+// held shows why the match stands still or is slower. What passes by itself, such as a short silence, makes no line.
+func (n *news) held(e *player.Held) {
+	l := &n.link
+	l.Text, l.Held, l.HeldFor, l.Lobby, n.since, n.until = "live", e.Reason, []int{}, e.InLobby(), e.Since, e.Until
+	var known bool
+	if l.Hold, known = holds[e.Reason]; !known {
+		l.Hold = "server"
+	}
+	for _, p := range e.Players {
+		l.HeldFor = append(l.HeldFor, int(p))
+	}
+	if e.Reason != "" {
+		l.Text = "the match is on hold: " + e.Reason
+	}
+	if e.Reason == n.told || e.Reason == player.LinkStalled {
+		return
+	}
+	switch n.told = e.Reason; {
+	case e.Reason == "":
+		n.line("link", -1, "the match goes on")
+	case e.InLobby():
+		n.line("link", -1, e.Reason)
+	default:
+		n.line("link", -1, l.Text)
 	}
 }
 

@@ -80,11 +80,11 @@ func ExampleViewer() {
 		fmt.Println(e.Tick, e.Player, e.Text)
 	}
 	// Output:
-	// 900 cb61675368cf92f7 true 0
+	// 900 0a979371a72f10b9 true 0
 	// skirmish 1200 2 bot 0
 	// 3 0 0
-	// 894 0 player 0 moves unit 14 to 7.25,44.5
-	// 933 0 player 0 moves unit 14 to 3.125,5.5 afterwards
+	// 865 1 player 1 lets group 1 patrol to 15.875,15.625
+	// 990 0 player 0 moves unit 49 to 10.75,34.125
 }
 
 // A tick has the same checksum on every way to it.
