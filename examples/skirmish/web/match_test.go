@@ -173,7 +173,7 @@ func TestReplayAfterTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Until(`page.state.link.state === "ended" && /^arena-[0-9a-f]{8}[.]ssr$/.test(page.state.replay)`)
-	b.Click(`a[href^="#/replay/arena-"]`)
+	b.Click(`.verdict a[href^="#/replay/arena-"]`)
 	b.Until(browser.There)
 	if ended := browser.Value[string](b, `viewer.about.ended`); ended != "the rules ended the match" {
 		t.Errorf("the replay ended as %q", ended)
