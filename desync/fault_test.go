@@ -98,7 +98,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 			}
 			step(w, t)
 			return i >= 0
-		}, false, desync.DoubledCommand, "trains", 153, ""},
+		}, false, desync.DoubledCommand, "trains", 151, ""},
 		{"misread", inDrill(func(w *world, t *turn, i int, step step) {
 			t.Commands[i+1].Value.(*skirmish.Move).To.X ^= 8
 			step(w, t)
@@ -120,7 +120,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 			step(w, t)
 			w.Units[7], w.Units[9] = w.Units[9], w.Units[7]
 			return true
-		}, false, desync.PermutedList, "the order of Units differs from index 7 (Units[7].ID 9 → 11)", 150, "Units[7].ID"},
+		}, false, desync.PermutedList, "the order of Units differs from index 7 (Units[7].ID 9 → 12)", 150, "Units[7].ID"},
 		{"lost unit", func(w *world, t *turn, step step) bool {
 			step(w, t)
 			w.Units = slices.Delete(w.Units, 5, 6)

@@ -44,7 +44,7 @@ func TestPage(t *testing.T) {
 		"<strong>Player 2 (c) computed it wrong</strong>",
 		"The match simulated again agrees with the referee, not with player 2.",
 		"The first divergent tick is one of 141 to 160.",
-		"consistent with: <strong>lost command</strong>: a command did not run up to tick 160: tick 153, player 1 trains 4 × worker in building 34.",
+		"consistent with: <strong>lost command</strong>: a command did not run up to tick 160: tick 151, player 1 trains 4 × worker in building 34.",
 		"Tried: ",
 		`<rect class="bad" x="70" y="0" width="9" height="10"><title>ticks 141 to 160: differed at 1 of 1 checks</title></rect>`,
 		`<line class="mark" x1="70"`,

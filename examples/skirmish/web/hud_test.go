@@ -68,7 +68,7 @@ func TestLobbyIsShown(t *testing.T) {
 	watching := browser.Open(t, s.URL+"/#/watch/arena")
 	for _, tab := range []*browser.Tab{b, watching} {
 		tab.Shown(".banner", "Waiting for a player: 1 seat is free")
-		tab.Until(`/, [1-9] s/.test(page.hud.banner.textContent)`)
+		tab.Until(`/, [1-9]\d* s/.test(page.hud.banner.textContent)`)
 		tab.Until(`document.querySelector(".strip").dataset.link === "held"`)
 	}
 	other := s.Seat(game, 1, func(*player.Client) {})

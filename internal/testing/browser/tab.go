@@ -176,7 +176,7 @@ func (b *Tab) Dark(yes bool) {
 	}
 }
 
-// Shot saves a screenshot.
+// Shot saves a screenshot, and looks for barriers (see [AxeVariable]).
 func (b *Tab) Shot(name string) {
 	b.T.Helper()
 	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
@@ -187,6 +187,9 @@ func (b *Tab) Shot(name string) {
 	path := filepath.Join(b.shots, strings.ReplaceAll(b.T.Name(), "/", "-")+"-"+name+".png")
 	if err := os.WriteFile(path, picture, 0o666); err != nil {
 		b.T.Error(err)
+	}
+	if name != "stuck" && name != "end" {
+		b.audit(name)
 	}
 }
 

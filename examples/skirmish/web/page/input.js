@@ -68,7 +68,7 @@ export class Input {
   #long(p) {
     if (p.dragged || p.gesture || !this.pointers.size) return;
     p.gesture = true; // it does nothing more
-    navigator.vibrate?.(15);
+    if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(15);
     samestep.act(p.x, p.y, false);
   }
 
