@@ -388,7 +388,8 @@ export class Viewer {
     this.looked(state, about);
     if (this.names && !this.seeking && !this.finding && performance.now() - this.addressAt > addressMS) {
       this.addressAt = performance.now();
-      history.replaceState(null, "", this.address());
+      const here = this.address(), replay = (address) => address.split("?")[0];
+      if (replay(location.hash) === replay(here)) history.replaceState(null, "", here); // or the user has just gone elsewhere
     }
   }
 

@@ -49,7 +49,7 @@ export class Hud {
       fact("crystals", t("crystals")), fact("units", t("units")), fact("army", t("army")), fact("workers", t("workers")));
     this.idle = el("button", { hidden: true, title: t("the next idle worker ({key})", { key: keymap.shown("KeyI") }), onclick: () => samestep.key("KeyI", false, false) });
     this.title = el("div", { class: "title" });
-    this.scores = el("div", { class: "scores", "aria-label": "Players" });
+    this.scores = el("div", { class: "scores", role: "group", "aria-label": "Players" });
     this.top = el("div", { class: "top" },
       this.account, this.idle, this.title, this.strip.word, this.scores,
       el("div", { class: "menu" },
