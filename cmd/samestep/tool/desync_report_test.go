@@ -79,6 +79,7 @@ func TestNextCommand(t *testing.T) {
 	}{
 		{"not asked", desync.Explanation{}, "samestep desync line b.zip"},
 		{"the line is known", desync.Explanation{Line: line}, ""},
+		{"a line of another version", desync.Explanation{Line: &desync.Line{File: "a.go", Doubt: "neither"}}, "samestep desync line b.zip"},
 		{"no line was found", desync.Explanation{Line: &desync.Line{}}, "samestep desync line b.zip"},
 		{"its memory", desync.Explanation{Again: &desync.Again{Outcome: "right this time"}}, ""},
 		{"another build", desync.Explanation{Verdict: desync.Verdict{With: "3b18e512dba7"}}, "samestep desync explain b.zip\nsamestep desync line b.zip"},
