@@ -66,6 +66,13 @@ func newLiner(w io.Writer) liner {
 	}
 }
 
+// newWrappingLiner returns a liner that breaks lines as the reports do. Paths and commands to copy belong to another one.
+func newWrappingLiner(w io.Writer) liner {
+	return func(name, format string, args ...any) {
+		fmt.Fprintln(w, words.Wrapped(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...))))
+	}
+}
+
 func size[N int | int64](n N) string { return words.Size(n) }
 
 func count[N ~int | ~int64 | ~uint32](n N, thing string) string { return words.Count(n, thing) }
