@@ -57,13 +57,17 @@ const lineStep = 1
 
 // handOver adds the name of the bundle, the next commands and the link to the viewer, for the reader of the report.
 func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewer string) {
-	bundle := words.ShellWord(path)
 	e.Bundle = filepath.Base(path)
+	whole := absolute(path)
+	if e.Redacted { // folders have names of people
+		path, whole = e.Bundle, e.Bundle
+	}
+	bundle := words.ShellWord(path)
 	step := func(why, format string, args ...any) {
 		e.Steps = append(e.Steps, desync.NextStep{Why: why, Command: program + " " + fmt.Sprintf(format, args...)})
 	}
 	if with := e.Verdict.With; with != "" {
-		e.Steps = append(e.Steps, desync.NextStep{Why: "Explain it again with a program of revision " + with + ", in the folder with the sources", Command: line.At(with, cmp.Or(mainPath(), "."), "desync", "explain", absolute(path))})
+		e.Steps = append(e.Steps, desync.NextStep{Why: "Explain it again with a program of revision " + with + ", in the folder with the sources", Command: line.At(with, cmp.Or(mainPath(), "."), "desync", "explain", whole)})
 	} else {
 		step("Explain it again", "desync explain %s", bundle)
 	}
