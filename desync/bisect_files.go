@@ -31,8 +31,14 @@ func BisectFiles(a, b *replay.File, games replay.Games, o BisectOptions) (*Bisec
 	return x.finish(found, y.describer, "B", o, err)
 }
 
-// BisectFile is [BisectReports] of a file, with the result of [BisectFiles].
+// ErrNoReports means that there are no reported checksums to compare with.
+var ErrNoReports = errors.New("no reported checksums")
+
+// BisectFile is [BisectReports] of a file, with the result of [BisectFiles]. Without reports the error wraps [ErrNoReports].
 func BisectFile(a *replay.File, reports []Report, games replay.Games, o BisectOptions) (*Bisection, error) {
+	if len(reports) == 0 {
+		return refused(fileError(a, ErrNoReports))
+	}
 	x, err := openSide(a, games)
 	if err != nil {
 		return refused(fileError(a, err))
@@ -60,6 +66,9 @@ func BisectPlayer(a *replay.File, p lockstep.Player, games replay.Games, o Bisec
 		if reports, err = withStates(reports, b, h); err != nil {
 			return refused(fileError(a, err))
 		}
+	}
+	if len(reports) == 0 {
+		return refused(fileError(a, fmt.Errorf("player %d: %w", p, ErrNoReports)))
 	}
 	o.Second = cmp.Or(o.Second, fmt.Sprintf("player %d", p))
 	return BisectFile(a, reports, games, o)

@@ -1,6 +1,7 @@
 package desync_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -70,6 +71,30 @@ func TestBisectPlayerReconstructs(t *testing.T) {
 		if found.Tick != 160 || found.Fields.Total != 1 || found.Fields.List[0].First.Path != "Units[5].Health" || found.Reconstructed != (name != "bundle.zip") {
 			t.Errorf("%s: got %+v", name, found)
 		}
+	}
+}
+
+// A player who reported nothing does not count as one who agreed.
+func TestBisectWithoutReports(t *testing.T) {
+	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); return true }, false)
+	x.play(t, 10) // no check so early
+	path := filepath.Join(t.TempDir(), "short.ssr")
+	if err := x.writer.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, x.log.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := replay.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if found, err := desync.BisectPlayer(f, victim, replay.Games{trueGame()}, desync.BisectOptions{}); !errors.Is(err, desync.ErrNoReports) || found.Same {
+		t.Errorf("got %+v and %v, want ErrNoReports", found, err)
+	}
+	if _, err := desync.BisectFile(f, nil, replay.Games{trueGame()}, desync.BisectOptions{}); !errors.Is(err, desync.ErrNoReports) {
+		t.Errorf("got %v, want ErrNoReports", err)
 	}
 }
 

@@ -18,13 +18,14 @@ type Line struct {
 	Source  string          `json:"source"`            // the line itself, on side B if it is there
 	OnA     string          `json:"on_a,omitempty"`    // the same line on side A, if that has another text
 	Because string          `json:"because"`           // values are those of A | B
+	Doubt   string          `json:"doubt,omitempty"`   // why this is not the line of this desync; "" if nothing contradicts it
 	Sides   []string        `json:"sides,omitempty"`   // what A and B are
 	Text    []string        `json:"text"`              // all of the result, line by line
 	Result  json.RawMessage `json:"details,omitempty"` // the same for programs; empty in a redacted report
 }
 
 // SetLine adds the line to the explanation, and the second part to its fingerprint if the sides that were compared begin to
-// differ where the desync began.
+// differ where the desync began, and nothing says that they are others than those of the desync.
 func (e *Explanation) SetLine(l *Line) {
 	own := *l
 	if e.Redacted {
@@ -36,7 +37,7 @@ func (e *Explanation) SetLine(l *Line) {
 	}
 	e.Line = &own
 	switch {
-	case own.Tick == 0 || own.Func == "":
+	case own.Tick == 0 || own.Func == "" || own.Doubt != "":
 	case own.Tick < e.First.From || own.Tick > e.First.To:
 		e.Notes = append(e.Notes, fmt.Sprintf("the sides that were compared for the line of code begin to differ at tick %d, and this desync did not begin there: the line may be another difference", own.Tick))
 	default:
@@ -53,7 +54,11 @@ func (l *Line) lines() []string {
 	if l.File == "" {
 		return []string{l.Because}
 	}
-	all := []string{fmt.Sprintf("%s:%d  in %s", l.File, l.Number, l.Func), "    " + strings.TrimSpace(l.Source)}
+	var all []string
+	if l.Doubt != "" {
+		all = append(all, "not of this desync: "+l.Doubt)
+	}
+	all = append(all, fmt.Sprintf("%s:%d  in %s", l.File, l.Number, l.Func), "    "+strings.TrimSpace(l.Source))
 	if l.OnA != "" {
 		all = append(all, "on A:", "    "+strings.TrimSpace(l.OnA))
 	}

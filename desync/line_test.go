@@ -72,6 +72,12 @@ func TestLineOfAnotherTick(t *testing.T) {
 	if e.Fingerprint.ID != plain || len(e.Notes) != notes+1 || !strings.Contains(e.Notes[notes], "begin to differ at tick 3,") {
 		t.Errorf("got %v, notes %q", e.Fingerprint, e.Notes)
 	}
+	other := lineAt(4)
+	other.Doubt = "neither side computes what player 1 sent"
+	e.SetLine(other)
+	if e.Fingerprint.ID != plain || !strings.Contains(strings.Join(e.Lines(), "\n"), "\nline       not of this desync: neither side computes what player 1 sent\n") || !strings.Contains(pageOf(t, e), "<strong>Not of this desync:</strong> neither side") {
+		t.Errorf("got %v and %q", e.Fingerprint, e.Lines())
+	}
 	e.SetLine(&desync.Line{Because: "both versions compute the same"})
 	if e.Fingerprint.ID != plain || len(e.Notes) != notes+1 || !strings.Contains(strings.Join(e.Lines(), "\n"), "\nline       both versions compute the same\n") {
 		t.Errorf("got %v, notes %q", e.Fingerprint, e.Notes)

@@ -157,6 +157,10 @@ func TestStepInAnyOrder(t *testing.T) {
 	if _, err := s.Step(7, hitOptions); !errors.As(err, &missing) || *missing != (replay.TickError{Tick: 7, First: 1, Last: 6}) {
 		t.Errorf("tick 7: got %v", err)
 	}
+	late := desync.NewStepper(r, lockstep.MustGame(hitRules(""))) // stands at a later keyframe
+	if _, err := late.Step(7, hitOptions); !errors.As(err, &missing) || *missing != (replay.TickError{Tick: 7, First: 1, Last: 6}) {
+		t.Errorf("tick 7 at once: got %v", err)
+	}
 	if _, err := s.Step(0, hitOptions); err == nil || !strings.Contains(err.Error(), "want at least 1") {
 		t.Errorf("tick 0: got %v", err)
 	}

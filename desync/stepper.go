@@ -111,11 +111,14 @@ func (s *Stepper) frame() (*lockstep.Frame, error) {
 	}
 }
 
-// lacks returns the error for a tick that the match does not have after its first keyframe, of tick first.
+// lacks returns the error for a tick that the match does not have after a keyframe, of tick first.
 func (s *Stepper) lacks(t, first lockstep.Tick) error {
 	r, err := s.reader.Reopen()
 	if err != nil {
 		return err
+	}
+	if keyframes := r.Index(); len(keyframes) > 0 {
+		first = min(first, keyframes[0])
 	}
 	_, err = replay.StateAt(r, nil, max(t, first+1), replay.SimulateOptions{})
 	var missing *replay.TickError

@@ -183,6 +183,9 @@ func (d *Session) Run(ctx context.Context, delve string, terminal bool, in io.Re
 	}
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Dir, c.Stdin, c.Stdout, c.Stderr = d.Dir, in, out, errs
+	if !terminal {
+		c.Env = append(os.Environ(), "TERM=dumb") // no colors in a file or a pipe
+	}
 	c.WaitDelay = time.Second
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("line: %s: %w", delve, err)

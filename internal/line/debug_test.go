@@ -101,6 +101,9 @@ func TestDebug(t *testing.T) {
 			if err := s.Run(context.Background(), delve, false, strings.NewReader("written\nquit\n"), &out, &out); err != nil {
 				t.Fatalf("%v: %s", err, &out)
 			}
+			if strings.Contains(out.String(), "\x1b[") {
+				t.Errorf("got colors, not to a terminal: %q", &out)
+			}
 			if want := fmt.Sprintf("> [step] %s()", s.Step.Name); !strings.Contains(out.String(), want) {
 				t.Errorf("got\n%s\nwant %q: the debugger stands in Step", &out, want)
 			}

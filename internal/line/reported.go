@@ -13,9 +13,10 @@ import (
 // A Reported compares what the sides compute with the checksums in a bundle: those of the referee, and those that the player
 // sent, of the checked tick and of the ticks that its machine computed again.
 type Reported struct {
-	Ticks int         `json:"ticks"` // of which the player's checksum is known
-	Sides []Reproduce `json:"sides"` // side A and side B, or only the one version there is
-	Text  []string    `json:"text"`  // what it means
+	Ticks int         `json:"ticks"`           // of which the player's checksum is known
+	Sides []Reproduce `json:"sides"`           // side A and side B, or only the one version there is
+	Text  []string    `json:"text"`            // what it means
+	Doubt string      `json:"doubt,omitempty"` // the line of Text that says why what differs between two sides is not this desync
 }
 
 // A Reproduce says whose checksums a side computes.
@@ -112,6 +113,7 @@ func (s *sums) report(names []string, sides []Reproduce) *Reported {
 			byReferee = i
 		}
 	}
+	said := len(r.Text)
 	switch {
 	case s.changing:
 		say("%s computed the ticks again with different results: its rules are not deterministic, so look without --other and --platform", who)
@@ -126,6 +128,9 @@ func (s *sums) report(names []string, sides []Reproduce) *Reported {
 		say("neither side computes what the referee had: compare the version of %s with that which recorded the match", who)
 	case len(sides) == 1:
 		say("these sources are those of %s: compare with those of the referee", who)
+	}
+	if len(sides) == 2 && len(r.Text) > said {
+		r.Doubt = r.Text[said]
 	}
 	return r
 }

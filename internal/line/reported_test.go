@@ -66,8 +66,13 @@ func TestReported(t *testing.T) {
 		if row.b != nil {
 			sides, names = append(sides, s.reproduced(10, row.b)), []string{"A", "B"}
 		}
-		if got := strings.Join(s.report(names, sides).Text, "; "); !strings.HasPrefix(got, row.want) {
+		r := s.report(names, sides)
+		got := strings.Join(r.Text, "; ")
+		if !strings.HasPrefix(got, row.want) {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
+		}
+		if doubt := len(sides) == 2 && len(r.Text) == 3; doubt != (r.Doubt != "") || !strings.HasSuffix(got, r.Doubt) {
+			t.Errorf("%s: got doubt %q, want the third line of %q, if there is one, of two sides", row.name, r.Doubt, r.Text)
 		}
 	}
 }

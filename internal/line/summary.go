@@ -55,12 +55,13 @@ type groupKey struct {
 	differs bool
 	reason  Reason
 	place   Place
+	doubt   bool // what differs is not the desync of the bundle
 }
 
 func (g *Row) key() groupKey { return keyOf(g.Result) }
 
 func keyOf(r *Result) groupKey {
-	k := groupKey{mode: r.Mode, differs: r.Tick > 0}
+	k := groupKey{mode: r.Mode, differs: r.Tick > 0, doubt: r.doubted()}
 	if r.Finding != nil {
 		if p := r.Finding.Place(); p != nil {
 			k.place = *p
@@ -116,8 +117,18 @@ func (s *Summary) WriteText(w io.Writer) error {
 	return nil
 }
 
+// doubted reports whether what differs is not the desync of the bundle.
+func (r *Result) doubted() bool { return r.Tick > 0 && r.Reported != nil && r.Reported.Doubt != "" }
+
 // title says in one line what the files of a group have in common.
 func (g *Row) title() string {
+	if g.Result.doubted() {
+		return "not the desync of these bundles: " + g.what()
+	}
+	return g.what()
+}
+
+func (g *Row) what() string {
 	switch {
 	case g.Line != nil:
 		return fmt.Sprintf("%s:%d  %s", g.Line.File, g.Line.Line, g.Line.Source)

@@ -51,6 +51,14 @@ sides      A: .
 	if !bytes.HasSuffix(b.Bytes(), []byte("group 3    nothing differs\nfiles      two\nsides      A: .\n           B: v1\nverdict    both versions compute the same from tick 0 to 9\n")) {
 		t.Errorf("got\n%s", &b)
 	}
+	// A bundle whose desync is another one is counted apart.
+	other := at(4)
+	other.Reported = &Reported{Text: []string{"neither"}, Doubt: "neither"}
+	s.Add("five", other, nil)
+	b.Reset()
+	if err := s.WriteText(&b); err != nil || !bytes.Contains(b.Bytes(), []byte("\ngroup 4    1 file: not the desync of these bundles: a.go:4  x = 1\n")) {
+		t.Errorf("got %v\n%s", err, &b)
+	}
 	var none Summary
 	if none.Add("two", same, nil); none.Differs() {
 		t.Error("got a difference")

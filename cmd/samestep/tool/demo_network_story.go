@@ -101,7 +101,7 @@ func (d *networkDemo) concludeDesync(g *netGuest) (err error) {
 }
 
 func (s *networkStory) print(w io.Writer) {
-	line := newLiner(w)
+	line := newWrappingLiner(w)
 	line("match", "%d bots over links with %v: %s with %s, %s sent", s.Match.Players, playerLink, count(s.Match.Ticks, "tick"), count(int64(s.Match.Commands), "command"), size(int64(s.Match.BytesOut)))
 	line("", "checksum %s at the end, for all", s.Match.Checksum)
 	line("late join", "at tick %d: live after %.0f ms", s.Late.Tick, s.Late.LiveMS)
@@ -109,6 +109,6 @@ func (s *networkStory) print(w io.Writer) {
 	line("slow", "a spectator received nothing for %d ms: resynced by %s", s.Slow.HeldMS, count(s.Slow.Synced-1, "state"))
 	line("planted", "in the copy of player %d, from tick %d on: a bit of %s", s.Planted.Player, s.Planted.Tick, s.Planted.Path)
 	line("desync", "found at tick %d, healed by the state of tick %d and the records after it", s.Desync.Tick, s.Desync.Healed)
-	line("replay", "%s", s.Replay)
-	s.printEnd(line, s.Replay)
+	newLiner(w)("replay", "%s", s.Replay)
+	s.printEnd(w, s.Replay)
 }

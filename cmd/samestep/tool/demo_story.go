@@ -125,7 +125,7 @@ func (s *demoStory) explain() error {
 }
 
 func (s *demoStory) print(w io.Writer) {
-	line := newLiner(w)
+	line := newWrappingLiner(w)
 	line("match", "%s, %s with %s (%d rejected), played in %.2f s, %.0fx real time", s.size(),
 		count(s.Match.Ticks, "tick"), count(s.Match.Commands, "command"), s.Match.Rejected, s.Match.Seconds, s.Match.TimesRealTime)
 	line("", "checksum %s at the end", s.Match.Checksum)
@@ -135,13 +135,13 @@ func (s *demoStory) print(w io.Writer) {
 	}
 	line("late join", "at tick %d from keyframe %d and %s of tail: checksum %s at the end, %s", s.LateJoin.Tick, s.LateJoin.Keyframe,
 		count(s.LateJoin.Tick-s.LateJoin.Keyframe, "tick"), s.LateJoin.Checksum, equal)
-	line("replay", "%s", s.Replay.Path)
+	newLiner(w)("replay", "%s", s.Replay.Path)
 	line("", "%s, %s of it in %s; the rest is %.1f bytes per tick, %.1f per command", size(s.Replay.SizeBytes),
 		size(s.Replay.StateBytes), count(s.Replay.Keyframes, "keyframe"), s.Replay.BytesPerTick, s.Replay.BytesPerCommand)
 	line("planted", "in the copy of player %d, from tick %d on: %s is %s instead of %s", s.Planted.Player, s.Planted.Tick, s.Planted.Path, s.Planted.Got, s.Planted.Want)
 	line("desync", "%s", s.Desync.Report)
 	line("", "first divergent tick %d: %s is %s, must be %s (%s in all)", s.Desync.First, s.Desync.Path, s.Desync.Got, s.Desync.Want, count(s.Desync.Fields, "field"))
-	s.printEnd(line, s.Replay.Path)
+	s.printEnd(w, s.Replay.Path)
 }
 
 // size tells how many play.
@@ -255,20 +255,23 @@ func verifyFile(games replay.Games, path string) (*replay.Info, *verifiedDemo, e
 }
 
 // printEnd prints the results that both demos have.
-func (d *demoChecks) printEnd(line liner, path string) {
+func (d *demoChecks) printEnd(w io.Writer, path string) {
+	line, whole := newWrappingLiner(w), newLiner(w)
 	line("verify", "%s simulated again in %.2f s, %.0fx real time: %s, %d differ", count(d.Verify.Ticks, "tick"),
 		d.Verify.Seconds, d.Verify.TimesRealTime, count(d.Verify.Checked, "checksum"), d.Verify.Differed)
 	if x := &d.Explained; x.text != nil {
-		line("bundle", "%s", x.Bundle)
-		line("page", "%s", x.Page)
+		whole("bundle", "%s", x.Bundle)
+		whole("page", "%s", x.Page)
 		line("explained", "by %s desync explain:", d.program)
+		var report strings.Builder
+		x.text.WriteText(&report) // to memory
 		shown := false
-		for _, text := range x.text.Lines() {
+		for text := range strings.SplitSeq(report.String(), "\n") {
 			if name, _, _ := strings.Cut(text, " "); name != "" { // other lines continue one with a name
-				shown = slices.Contains([]string{"verdict", "first", "cause", "fields", "changed"}, name)
+				shown = slices.Contains([]string{"verdict", "again", "first", "cause", "fields", "changed"}, name)
 			}
 			if shown {
-				line("", "  %s", text)
+				fmt.Fprintln(w, text)
 			}
 		}
 	}
@@ -276,7 +279,7 @@ func (d *demoChecks) printEnd(line liner, path string) {
 		line("FAILED", "%s", text)
 	}
 	if len(d.Failures) == 0 {
-		line("ok", "everything worked; try: %s replay info %s", d.program, path)
+		whole("ok", "everything worked; try: %s replay info %s", d.program, path)
 	}
 }
 

@@ -42,7 +42,7 @@ Exits with 3 if it has explained the desync.`,
 		Flags: append([]cli.Flag{
 			jsonFlag, pathFlag, assetsFlag, viewerFlag,
 			&cli.BoolFlag{Name: "redact", Usage: "leave out names of players, and strings in states and commands"},
-			&cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`"},
+			htmlFlag,
 			&cli.IntFlag{Name: "fields", Value: 200, Usage: "list at most `N` fields; with --json, all by default"},
 			&cli.IntFlag{Name: "max-ticks", Value: 100_000, Usage: "simulate at most `N` ticks to reach the desync"},
 			&cli.DurationFlag{Name: "budget", Value: 10 * time.Second, Usage: "search for the cause for at most `TIME`, and as long again for the commands"},
@@ -83,19 +83,10 @@ func desyncExplain(c *cli.Context) error {
 	}
 	addLine(c, f, e)
 	handOver(e, f, c.App.Name, path, sidesOf(c), c.String(viewerFlag.Name))
-	page := c.String("html")
-	if page != "" {
-		if err := files.Create(page, func(out *os.File) error { return e.WriteHTML(out) }); err != nil {
-			return err
-		}
-	}
-	return tell(c, e, func(w io.Writer) {
+	return tellPage(c, e, func(w io.Writer) {
 		e.WriteText(w)
 		for i, next := range nextCommands(e) {
 			newLiner(w)(words.First("next", i), "%s", next)
-		}
-		if page != "" {
-			newLiner(w)("page", "%s", page)
 		}
 	}, &fileError{path, errExplained})
 }

@@ -46,6 +46,9 @@ func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
 			l.OnA = a.Source
 		}
 	}
+	if r := found.Reported; r != nil {
+		l.Doubt = r.Doubt
+	}
 	e.SetLine(l)
 }
 
@@ -54,15 +57,22 @@ const lineStep = 1
 
 // handOver adds the name of the bundle, the next commands and the link to the viewer, for the reader of the report.
 func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewer string) {
-	bundle := words.ShellWord(path)
 	e.Bundle = filepath.Base(path)
+	whole := absolute(path)
+	if e.Redacted { // folders have names of people
+		path, whole = e.Bundle, e.Bundle
+	}
+	bundle := words.ShellWord(path)
 	step := func(why, format string, args ...any) {
 		e.Steps = append(e.Steps, desync.NextStep{Why: why, Command: program + " " + fmt.Sprintf(format, args...)})
 	}
 	if with := e.Verdict.With; with != "" {
-		e.Steps = append(e.Steps, desync.NextStep{Why: "Explain it again with a program of revision " + with + ", in the folder with the sources", Command: line.At(with, cmp.Or(mainPath(), "."), "desync", "explain", absolute(path))})
+		e.Steps = append(e.Steps, desync.NextStep{Why: "Explain it again with a program of revision " + with + ", in the folder with the sources", Command: line.At(with, cmp.Or(mainPath(), "."), "desync", "explain", whole)})
 	} else {
 		step("Explain it again", "desync explain %s", bundle)
+	}
+	if e.Line != nil && e.Line.Doubt != "" {
+		sides = "" // the sides are others than those of the desync
 	}
 	step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
 	before := e.First.From - min(e.First.From, 1)
@@ -110,7 +120,7 @@ func nextCommands(e *desync.Explanation) (all []string) {
 	if e.Verdict.With != "" {
 		all = append(all, e.Steps[0].Command)
 	}
-	if e.Line != nil && e.Line.File != "" || e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String() {
+	if e.Line != nil && e.Line.File != "" && e.Line.Doubt == "" || e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String() {
 		return all
 	}
 	return append(all, e.Steps[lineStep].Command)

@@ -68,6 +68,25 @@ func TestReportSteps(t *testing.T) {
 	}
 }
 
+// A redacted report does not tell in which folder the bundle was.
+func TestRedactedReportHasNoFolder(t *testing.T) {
+	bundle := demoBundle(t)
+	page := filepath.Join(t.TempDir(), "page.html")
+	for _, args := range [][]string{{"--redact", "--json"}, {"--redact", "--html", page}} {
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), append([]string{"samestep", "desync", "explain", bundle}, args...), &out, &errs); code != exitDesync {
+			t.Fatalf("%q: got exit code %d: %s", args, code, &errs)
+		}
+		told := strings.ReplaceAll(out.String(), page, "")
+		if b, err := os.ReadFile(page); err == nil {
+			told += string(b)
+		}
+		if strings.Contains(told, filepath.Base(filepath.Dir(bundle))+string(filepath.Separator)+filepath.Base(bundle)) || !strings.Contains(told, "desync line "+filepath.Base(bundle)) {
+			t.Errorf("%q: got %s", args, told)
+		}
+	}
+}
+
 // The text ends with the command that finds the line, which names both revisions if the bundle does.
 func TestNextCommand(t *testing.T) {
 	line := &desync.Line{File: "a.go"}
@@ -79,6 +98,7 @@ func TestNextCommand(t *testing.T) {
 	}{
 		{"not asked", desync.Explanation{}, "samestep desync line b.zip"},
 		{"the line is known", desync.Explanation{Line: line}, ""},
+		{"a line of another version", desync.Explanation{Line: &desync.Line{File: "a.go", Doubt: "neither"}}, "samestep desync line b.zip"},
 		{"no line was found", desync.Explanation{Line: &desync.Line{}}, "samestep desync line b.zip"},
 		{"its memory", desync.Explanation{Again: &desync.Again{Outcome: "right this time"}}, ""},
 		{"another build", desync.Explanation{Verdict: desync.Verdict{With: "3b18e512dba7"}}, "samestep desync explain b.zip\nsamestep desync line b.zip"},

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/desync"
-	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -36,7 +35,7 @@ that differs first. Other replays in FOLDER are left out.
 Exits with 3 if it has found a desync.`,
 		Flags: []cli.Flag{
 			jsonFlag, assetsFlag, jobsFlag,
-			&cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`"},
+			htmlFlag,
 			&cli.DurationFlag{Name: "budget", Value: 2 * time.Second, Usage: "search for the cause of each for at most `TIME`"},
 		},
 		Action: desyncTriage,
@@ -57,18 +56,7 @@ func desyncTriage(c *cli.Context) error {
 	}
 	frugal()
 	found, worst := triage(c, b)
-	page := c.String("html")
-	if page != "" {
-		if err := files.Create(page, func(out *os.File) error { return found.WriteHTML(out) }); err != nil {
-			return err
-		}
-	}
-	return tell(c, found, func(w io.Writer) {
-		found.WriteText(w)
-		if page != "" {
-			newLiner(w)("page", "%s", page)
-		}
-	}, worst)
+	return tellPage(c, found, func(w io.Writer) { found.WriteText(w) }, worst)
 }
 
 // triage explains all files, and returns the groups and the error of the worst file.

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,10 +15,13 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for programs"}
+
+var htmlFlag = &cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`, which must not exist"}
 
 // tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err, the verb's result.
 func tell(c *cli.Context, v any, print func(io.Writer), err error) error {
@@ -27,6 +31,22 @@ func tell(c *cli.Context, v any, print func(io.Writer), err error) error {
 		return werr
 	}
 	return err
+}
+
+// tellPage is tell for a report that is also a page for browsers, which --html writes. A page that cannot be written takes
+// nothing from what is told.
+func tellPage(c *cli.Context, v interface{ WriteHTML(io.Writer) error }, print func(io.Writer), err error) error {
+	page, failed := c.String(htmlFlag.Name), error(nil)
+	if page != "" {
+		failed = files.Create(page, func(out *os.File) error { return v.WriteHTML(out) })
+	}
+	err = tell(c, v, func(w io.Writer) {
+		print(w)
+		if page != "" && failed == nil {
+			newLiner(w)("page", "%s", page)
+		}
+	}, err)
+	return cmp.Or(failed, err)
 }
 
 func writeJSON(w io.Writer, v any) error {
@@ -44,6 +64,13 @@ type liner func(name, format string, args ...any)
 func newLiner(w io.Writer) liner {
 	return func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+	}
+}
+
+// newWrappingLiner returns a liner that breaks lines as the reports do. Paths and commands to copy belong to another one.
+func newWrappingLiner(w io.Writer) liner {
+	return func(name, format string, args ...any) {
+		fmt.Fprintln(w, words.Wrapped(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...))))
 	}
 }
 

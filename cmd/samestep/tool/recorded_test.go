@@ -88,6 +88,9 @@ func TestRecorded(t *testing.T) {
 	if out := pass("60,61"); !strings.Contains(out, "List[2].Speed") || !strings.Contains(out, "ulp") || strings.Contains(out, "SAMESTEP_DUMP") {
 		t.Errorf("the second pass: got\n%s", out)
 	}
+	if out := samestep(t, exitError, "replay", "bisect", "--html", a, a, b); !strings.Contains(out, "List[2].Speed") || strings.Contains(out, "\npage ") {
+		t.Errorf("with a page that exists: got\n%s", out)
+	}
 
 	pass("0-100")
 	path := filepath.Join(t.TempDir(), "out.mcap")

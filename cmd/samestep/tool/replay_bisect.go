@@ -36,6 +36,7 @@ Two recordings of another engine (docs/import.md), as lines of JSON or imported,
 compared up to the field, if they have the states. If not, bisect says which ones to
 record in a second run. MORE are recordings of such runs: each belongs to the side with
 its player, build and platform; if these are equal on both sides, the files alternate.
+--html is for recordings only.
 
 Exits with 5 if the replays have different schemas of the state, with 3 if anything
 differs, with 4 if nothing differs before the readable part of a replay ends, and
@@ -43,7 +44,7 @@ otherwise with 0.`,
 		Flags: []cli.Flag{
 			jsonFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
 			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
-			&cli.StringFlag{Name: "html", Usage: "of recordings of another engine, also write a page for browsers to `FILE`"},
+			htmlFlag,
 			&cli.BoolFlag{Name: "no-search", Usage: "do not search for the field where only a checksum is known"},
 		},
 		Action: replayBisect,
@@ -66,7 +67,7 @@ func replayBisect(c *cli.Context) error {
 			return err
 		}
 	}
-	if c.NArg() > 2 || c.IsSet("html") {
+	if c.NArg() > 2 || c.IsSet(htmlFlag.Name) {
 		return usagef("more than two files and --html are for recordings of another engine")
 	}
 	a, err := openReplay(c.Args().First())

@@ -79,6 +79,6 @@ func replayDebug(c *cli.Context, f *replay.File) error {
 	}
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // which is for the debugger
 	defer signal.Reset(os.Interrupt)
-	terminal := term.IsTerminal(int(os.Stdin.Fd()))
+	terminal := term.IsTerminal(int(os.Stdin.Fd())) && isTerminal(c.App.Writer)
 	return session.Run(c.Context, delve, terminal, c.App.Reader, c.App.Writer.(*words.Cleaner).Unwrap(), c.App.ErrWriter.(*words.Cleaner).Unwrap())
 }

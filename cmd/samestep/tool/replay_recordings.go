@@ -5,12 +5,10 @@ package tool
 import (
 	"errors"
 	"io"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/desync"
-	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -127,22 +125,11 @@ func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) erro
 	if err != nil {
 		return pathError(err)
 	}
-	page := c.String("html")
-	if page != "" {
-		if err := files.Create(page, func(out *os.File) error { return d.WriteHTML(out) }); err != nil {
-			return err
-		}
-	}
 	err = nil
 	if early := d.Early(); d.Cause != desync.CauseNone {
 		err = errDiffers
 	} else if early != "" {
 		err = &ClassError{replay.ClassTorn, early + " ends early, and nothing differs before"}
 	}
-	return tell(c, d, func(w io.Writer) {
-		d.WriteText(w)
-		if page != "" {
-			newLiner(w)("page", "%s", page)
-		}
-	}, err)
+	return tellPage(c, d, func(w io.Writer) { d.WriteText(w) }, err)
 }
