@@ -128,3 +128,21 @@ func BenchmarkStepFlood(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkBot measures the thoughts of a bot in the middle of a match that began small.
+func BenchmarkBot(b *testing.B) {
+	for s := Easy; s <= Hard; s++ {
+		b.Run(s.String(), func(b *testing.B) {
+			c := newContest(b, 1, Opening(2), s, s)
+			c.play(5 * 60 * 20)
+			bot, orders := c.bots[0], 0
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range b.N {
+				bot.next = 0
+				orders += len(bot.Think(c.w))
+			}
+			b.ReportMetric(float64(orders)/float64(b.N), "orders/op")
+		})
+	}
+}

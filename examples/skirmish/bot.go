@@ -46,6 +46,8 @@ type plan struct {
 	since   uint32 // tick of the last attack or retreat
 	ordered uint32 // tick of the last order to the whole army
 	scouted uint32 // tick at which the last scout left
+	rivals  int    // units in the largest enemy army remembered
+	sized   uint32 // tick at which rivals was seen
 	rallied UnitID // the last barracks with a rally point
 }
 

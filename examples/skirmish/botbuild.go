@@ -7,7 +7,7 @@ import "github.com/seed-49bee653/samestep/fixed"
 // saving reports whether the bot saves for another base: the fields of its bases cannot employ more workers for long.
 func (b *Bot) saving(w *World) bool {
 	v := &b.view
-	return len(v.bases) < b.style.bases && len(v.barracks) > 0 && v.army >= 5 && v.threat < 0 &&
+	return len(v.bases) < b.style.bases && len(v.barracks) > 0 && v.army >= b.style.guard*len(v.bases) && v.threat < 0 &&
 		(v.workers >= b.style.workers*len(v.bases) || b.reserves(w) < 2000*len(v.bases))
 }
 
@@ -36,28 +36,31 @@ func (b *Bot) recruit(w *World) bool {
 	if p.Units >= w.Config.Cap {
 		return false
 	}
-	wanted := b.style.workers * len(v.bases)
-	if len(v.barracks) == 0 && v.workers >= b.style.first {
-		wanted = 0 // the barracks come first
+	wanted := min(b.style.workers*len(v.bases), b.style.most)
+	if len(v.barracks) == 0 && v.workers >= b.style.first || v.threat >= 0 && v.army < b.plan.rivals {
+		wanted = 0 // the barracks or the army come first
 	}
 	for _, i := range v.bases {
-		if u := &w.Units[i]; u.Built && u.Queue == 0 && v.workers < wanted {
-			if n := min(p.Crystals/Worker.Traits().Cost, b.style.batch, uint32(wanted-v.workers)); n > 0 {
+		if u := &w.Units[i]; u.Built && uint32(u.Queue) <= b.style.refill && v.workers+v.hatching < wanted {
+			if n := min(p.Crystals/Worker.Traits().Cost, b.style.batch, uint32(wanted-v.workers-v.hatching)); n > 0 {
 				return b.train(u, Worker, n)
 			}
 		}
 	}
 	purse := p.Crystals
 	if b.saving(w) {
-		purse -= min(purse, Base.Traits().Cost*3/4)
+		purse -= min(purse, Base.Traits().Cost)
 	}
 	for _, i := range v.barracks {
 		u := &w.Units[i]
-		if !u.Built || u.Queue > 0 {
+		if !u.Built || uint32(u.Queue) > b.style.refill {
 			continue
 		}
 		kind := Soldier
-		if b.rand.N(10) < b.style.archers {
+		switch {
+		case u.Queue > 0:
+			kind = u.Making
+		case b.rand.N(10) < b.style.archers:
 			kind = Archer
 		}
 		if n := min(purse/kind.Traits().Cost, b.style.batch); n > 0 {
@@ -70,7 +73,7 @@ func (b *Bot) recruit(w *World) bool {
 // expand builds what is missing: a base, barracks, a base at another field, a tower.
 func (b *Bot) expand(w *World) bool {
 	v, p := &b.view, &w.Players[b.player]
-	if v.sites > 0 || v.workers < 2 {
+	if v.sites >= b.style.sites || v.workers < 2 {
 		return false
 	}
 	has := func(kind UnitKind) bool { return p.Crystals >= kind.Traits().Cost }
@@ -79,7 +82,9 @@ func (b *Bot) expand(w *World) bool {
 		return has(Base) && b.construct(w, Base, v.home, 8)
 	case len(v.barracks) == 0:
 		return v.workers >= b.style.first && has(Barracks) && b.construct(w, Barracks, b.pick(w, v.bases), 9)
-	case b.saving(w):
+	case len(v.barracks) < b.style.core:
+		return has(Barracks) && b.construct(w, Barracks, b.pick(w, v.bases), 9)
+	case b.saving(w) && (p.Crystals < 1000 || b.style.sites == 1):
 		return has(Base) && b.colonize(w)
 	case len(v.barracks) < b.style.barracks*len(v.bases) && p.Crystals > 350:
 		return b.construct(w, Barracks, b.pick(w, v.bases), 9)
@@ -103,7 +108,26 @@ func (b *Bot) colonize(w *World) bool {
 		}
 		best, nearest = i, d
 	}
-	return best >= 0 && b.construct(w, Base, w.Crystals[best].Pos, 6)
+	if best < 0 {
+		return b.prospect(w)
+	}
+	return b.construct(w, Base, w.Crystals[best].Pos, 6)
+}
+
+// prospect sends a unit to an unexplored place around the bot's first base, where there may be crystals.
+func (b *Bot) prospect(w *World) bool {
+	p, v := &b.plan, &b.view
+	if v.army == 0 || w.Match.Tick < p.scouted+prospects {
+		return false
+	}
+	team := w.Players[b.player].Team
+	for range 12 {
+		if at := b.near(w, v.home, int64(w.Map.Size/2)); !w.Knows(team, at) {
+			p.scouted, b.explorer = w.Match.Tick, w.Units[v.fighters[0]].ID
+			return b.moveTo(b.only(b.explorer), at)
+		}
+	}
+	return false
 }
 
 // migrate sends workers from poor crystals to a rich one near a base.

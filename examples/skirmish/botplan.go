@@ -4,14 +4,28 @@ import "github.com/seed-49bee653/samestep/fixed"
 
 const (
 	largeArmy  = 24    // at the start: the match begins with armies
-	impatience = 200   // ticks of waiting that make the next attack smaller by a unit
 	largest    = 36    // units for which an attack waits, at most
+	prospects  = 200   // ticks between two searches for crystals, at least
+	memory     = 60    // ticks until a bot forgets one unit of an army that it does not see
 	finale     = 18000 // tick from which no attack turns back
 	surrenders = 24000 // tick from which a bot without an army gives up
 )
 
 func (p *plan) begin(w *World, v *view, s *style) {
 	*p = plan{begun: w.Match.Tick, small: v.army < largeArmy, wave: s.wave, since: w.Match.Tick, scouted: w.Match.Tick}
+}
+
+// sizeUp remembers the largest enemy army that the bot has seen at one time, and forgets it unit by unit.
+func (p *plan) sizeUp(w *World, v *view) {
+	n := 0
+	for _, i := range v.foes {
+		if !w.Units[i].Kind.Building() {
+			n++
+		}
+	}
+	if forgotten := int((w.Match.Tick - p.sized) / memory); n >= p.rivals-forgotten {
+		p.rivals, p.sized = n, w.Match.Tick
+	}
 }
 
 // listed returns a Who of the army's units for which chosen is true, at most MaxListed.
@@ -111,7 +125,9 @@ func (b *Bot) advance(w *World) bool {
 	case v.army == 0:
 		p.out = false
 		return false
-	case !p.out && v.army < max(4, p.wave-int((tick-p.since)/impatience)):
+	case !p.out && b.style.odds*p.rivals > 100*v.army && tick < finale:
+		return false
+	case !p.out && v.army < max(b.style.least, p.wave-int((tick-p.since)/b.style.patience)):
 		return false
 	case !p.out:
 		p.out, p.since = true, tick

@@ -27,6 +27,7 @@ func (b *Bot) Think(w *World) []Order {
 	if b.plan.begun == 0 {
 		b.plan.begin(w, &b.view, b.style)
 	}
+	b.plan.sizeUp(w, &b.view)
 	if b.style.blunder > 0 && b.rand.N(b.style.blunder) == 0 {
 		return nil
 	}

@@ -6,6 +6,7 @@ import "github.com/seed-49bee653/samestep/fixed"
 type view struct {
 	home     fixed.Vec2 // the oldest building
 	workers  int
+	hatching int // workers in the bases' queues
 	idle     []int32
 	bases    []int32
 	barracks []int32
@@ -78,6 +79,7 @@ func (v *view) own(i int32, u *Unit) {
 		switch u.Kind {
 		case Base:
 			v.bases = append(v.bases, i)
+			v.hatching += int(u.Queue)
 		case Barracks:
 			v.barracks = append(v.barracks, i)
 		default:
