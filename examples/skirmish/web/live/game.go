@@ -21,7 +21,7 @@ type Game struct {
 	painter scene.Painter
 	effects scene.Effects
 	events  events
-	damaged []skirmish.UnitID // that differ from the match
+	damaged []damage
 }
 
 // Join begins to play or watch the match at a WebSocket URL. Status reports the progress.
