@@ -95,14 +95,14 @@ func marksOf(w *skirmish.World, all []damage) (marks []scene.Mark) {
 }
 
 // Corrupt changes a field of this client's state, to demonstrate how a desync is found and repaired: the health of the
-// first selected unit, or else of the user's first unit, or else of the first one.
+// first selected unit, or else of the user's unit that is nearest the middle of what the panel leaves of the screen.
 func (g *Game) Corrupt() {
 	g.see(func(c *player.Client, _ player.View, _ *skirmish.World) {
 		w := lockstep.World[skirmish.World](c.Simulation())
 		if len(w.Units) == 0 {
 			return
 		}
-		index := max(0, slices.IndexFunc(w.Units, func(u skirmish.Unit) bool { return lockstep.Player(u.Owner) == g.player.Seat }))
+		index := g.central(w)
 		if selected := g.player.Selected(); len(selected) > 0 {
 			index = max(0, slices.IndexFunc(w.Units, func(u skirmish.Unit) bool { return u.ID == selected[0] }))
 		}
@@ -112,4 +112,23 @@ func (g *Game) Corrupt() {
 			g.damaged = planted(g.damaged, &before, now)
 		}
 	})
+}
+
+// central returns the index of the user's unit that is nearest a place left of the middle of the screen, whose right side has the
+// panel with the button. It is 0 without one.
+func (g *Game) central(w *skirmish.World) (index int) {
+	view, best := g.player.View(), int64(-1)
+	x, y := (5*int64(view.Left)+3*int64(view.Right))/8, int64(view.MiddleY)
+	for i := range w.Units {
+		u := &w.Units[i]
+		if lockstep.Player(u.Owner) != g.player.Seat {
+			continue
+		}
+		const shift = 32 - scene.PlaceBits
+		dx, dy := int64(u.Pos.X>>shift)-x, int64(u.Pos.Y>>shift)-y
+		if away := dx*dx + dy*dy; best < 0 || away < best {
+			index, best = i, away
+		}
+	}
+	return index
 }
