@@ -7,6 +7,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -36,5 +37,17 @@ func TestPlanted(t *testing.T) {
 	}
 	if all = planted(all, at(43), at(40)); len(all) != 0 {
 		t.Errorf("changed back: got %+v", all)
+	}
+}
+
+// A comparison that comes after the checksums agree again marks nothing.
+func TestComparedLate(t *testing.T) {
+	g := newGame()
+	g.damaged = []damage{{id: 5}}
+	for _, e := range []any{player.Desynced{Tick: 5}, player.Healed{Tick: 10}, player.Explained{Tick: 11}} {
+		g.handle(&player.Client{}, e)
+	}
+	if len(g.damaged) > 0 || g.differs {
+		t.Errorf("got %+v, want no marks", g.damaged)
 	}
 }
