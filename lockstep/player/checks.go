@@ -33,7 +33,7 @@ func (c *Client) Checks() []Check {
 			all = append(all, Check{k.Tick, k.ours, k.match, slices.Clone(k.differing[:k.n])})
 		}
 	}
-	slices.SortFunc(all, func(a, b Check) int { return cmp.Compare(a.Tick, b.Tick) })
+	slices.SortStableFunc(all, func(a, b Check) int { return cmp.Compare(a.Tick, b.Tick) })
 	return all
 }
 
