@@ -89,7 +89,7 @@ export class Viewer extends Base {
   aim(query) {
     const [x, y, zoom] = ["x", "y", "zoom"].map((name) => Number(query.get(name) ?? NaN));
     if (Number.isFinite(x + y + zoom)) samestep.watchAim(Math.round(x * 1000), Math.round(y * 1000), Math.round(zoom * 256));
-    const unit = Number(query.get("unit"));
+    const unit = Number(query.get("unit") ?? /^Units\[ID=(\d+)\]/.exec(query.get("path"))?.[1]);
     if (unit > 0 && unit < 2 ** 32) samestep.watchSelect(unit);
   }
 
