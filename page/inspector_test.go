@@ -199,6 +199,21 @@ func TestInspectReplay(t *testing.T) {
 	b.Shown(`#viewer .said[role="alert"]`, "junk.ssr cannot be watched")
 }
 
+// The link of a desync's report selects the field at its tick. The address keeps it, at other ticks too.
+func TestInspectLinkedField(t *testing.T) {
+	s := newStage(t)
+	s.Recorded("../testdata/replays/duel.ssr")
+	b := browser.Open(t, s.URL+"/#/replay/duel.ssr?t=700&path=Units%5BID%3D51%5D.Health")
+	b.At(700)
+	b.Until(`(row => row?.title.endsWith("].Health") && row.title === viewer.inspection.tree.path)(document.querySelector('#viewer .row[aria-selected="true"]'))`)
+	path := browser.Value[string](b, `viewer.inspection.tree.path.replace("Health", "ID")`)
+	b.Shown(fmt.Sprintf(`#viewer .row[title=%q] .value`, path), "51")
+	b.Shot("field")
+	browser.Value[bool](b, `viewer.go(690), true`)
+	b.At(690)
+	b.Until(`((query) => query.get("t") === "690" && query.get("path") === "Units[ID=51].Health")(new URLSearchParams(location.hash.replace(/.*[?]/, "")))`)
+}
+
 // A recording of another engine shows its recorded states, links to the nearest one at other ticks, and marks its desyncs.
 func TestInspectRecording(t *testing.T) {
 	s := newStage(t)

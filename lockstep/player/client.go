@@ -58,6 +58,7 @@ type Client struct {
 	wantReady  bool
 	roster     roster
 	mismatches mismatches
+	checks     checks
 
 	// From the welcome message.
 	welcomed   bool // once

@@ -108,6 +108,10 @@ func ExampleClient() {
 
 	var status player.Status = client.Status()
 	fmt.Println(status.Stage, "with", status.Agreed, "checksums agreed")
+	checks := client.Checks()
+	var last player.Check = checks[len(checks)-1]
+	var differing []player.Differing = last.Differing
+	fmt.Println("the last", len(checks), "checks; the latest agreed:", last.Ours == last.Match, len(differing))
 	fmt.Println(lockstep.World[testgame.Lamps](client.Simulation()).On)
 
 	client.Leave("dinner is ready")
@@ -120,6 +124,7 @@ func ExampleClient() {
 	// command 1 accepted for tick 2
 	// seat 0 was vacant and is here
 	// live with 19 checksums agreed
+	// the last 8 checks; the latest agreed: true 0
 	// [false false true false]
 	// done
 }

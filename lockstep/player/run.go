@@ -168,8 +168,10 @@ func (c *Client) apply(rec *record.Record) {
 	switch rec.Kind {
 	case record.KindChecksum:
 		c.mismatches.agree(rec.Tick, c.run.every(), rec.Hash)
+		c.checks.match(rec.Tick, c.run.every(), rec.Hash)
 		c.compare(rec)
 	case record.KindMismatch:
+		c.checks.differs(rec.Tick, c.run.every(), Differing{rec.Player, rec.Hash})
 		if e, first := c.mismatches.add(rec.Tick, c.run.every(), rec.Player, rec.Hash); first {
 			c.tell(e)
 		}
@@ -255,10 +257,12 @@ func (c *Client) compare(rec *record.Record) {
 	}
 	if d := (*lockstep.DesyncError)(nil); errors.As(err, &d) {
 		r.differing++
+		c.checks.compared(t, r.every(), d.Got)
 		c.differs(Desynced{Tick: t, Got: d.Got, Want: d.Want})
 		return
 	}
 	r.agreed++
+	c.checks.compared(t, r.every(), rec.Hash)
 	if r.diverged && t >= r.parted { // not on an earlier tick
 		r.diverged = false
 		c.tell(Healed{t})

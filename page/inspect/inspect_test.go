@@ -201,6 +201,9 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s: got row %d, want %d", r.Path, at, i)
 		}
 	}
+	if at := s.Reveal(&open, "Units[ID=101].Pos.X"); at < 0 || rows[at].Path != "Units[1].Pos.X" {
+		t.Errorf("the field of a unit by its ID: got row %d", at)
+	}
 	if want := []string{"Tick", "Units", "Units[1]", "Units[1].Pos", "Units[1].Pos.X"}; !reflect.DeepEqual(changed, want) {
 		t.Errorf("changed: got %v, want %v", changed, want)
 	}

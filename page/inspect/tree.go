@@ -63,14 +63,17 @@ func (s *Snapshot) Rows(o *Open, from, n int) (rows []Row, total int) {
 	return w.rows, w.at
 }
 
-// Reveal opens everything around a path and returns the number of its row, or -1 if there is no such row.
+// Reveal opens everything around a path, as [state.Schema.Lookup] takes it, and returns the number of its row, or -1 if there is no
+// such row.
 func (s *Snapshot) Reveal(o *Open, path string) int {
 	if s.schema == nil {
 		return -1
 	}
-	if _, err := s.schema.Lookup(s.now, path); err != nil {
+	v, err := s.schema.Lookup(s.now, path)
+	if err != nil {
 		return -1
 	}
+	path = v.Path // with indexes in place of IDs
 	for at := 1; at < len(path); at++ {
 		if path[at] == '.' || path[at] == '[' {
 			s.openRanges(o, path, at)

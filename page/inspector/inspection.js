@@ -13,8 +13,8 @@ export class Inspection {
   // more are further panels: a title and an element.
   constructor(more) {
     this.tree = new Tree();
-    this.changes = new Changes((path) => this.#show(path));
-    this.chart = new Chart((path) => this.#show(path));
+    this.changes = new Changes((path) => this.show(path));
+    this.chart = new Chart((path) => this.show(path));
     const panels = [["State", this.tree.element], ["Changes", this.changes.element], ...more];
     this.tabs = panels.map(([title, panel], i) => {
       panel.id ||= `panel-${title.toLowerCase()}-${++made}`;
@@ -46,8 +46,8 @@ export class Inspection {
     this.tabs[to].focus();
   }
 
-  // #show shows a field in the tree.
-  #show(path) {
+  // show shows a field in the tree.
+  show(path) {
     this.#open(0);
     this.tree.show(path);
   }

@@ -24,7 +24,27 @@ export class Recorded extends Viewer {
     listen(field, (e) => !e.altKey && !e.metaKey && !e.ctrlKey && this.key(e.code));
   }
 
+  // aim selects the field of the state that the address names, once the tick is there.
+  aim(query) {
+    this.linked = query.get("path");
+  }
+
+  // view returns the path that the address has, or else that of the selected row.
+  view() {
+    const { path } = this.inspection.tree, shown = this.linked || (path === this.link?.row ? this.link.path : path);
+    return shown ? { path: shown } : {};
+  }
+
+  // #follow goes to the field of the address when its tick is shown.
+  #follow(tick) {
+    if (!this.linked || this.seeking || this.inspection.tick !== tick) return;
+    this.inspection.show(this.linked);
+    this.link = { path: this.linked, row: this.inspection.tree.path };
+    this.linked = null;
+  }
+
   opened(about) {
+    this.linked = this.link = null;
     this.inspection.reset();
     this.commands.open(about);
     this.players.replaceChildren(...about.players.map(({ name, player }) => {
@@ -45,6 +65,7 @@ export class Recorded extends Viewer {
   looked(state, about) {
     this.commands.update(state, about);
     this.#lack(state);
+    this.#follow(state.tick);
   }
 
   // #lack says that the tick has no state, and links to the nearest ticks that have one.

@@ -56,7 +56,7 @@ export class Tree {
     if (row < 0) return;
     this.query.value = "";
     this.#results(false);
-    this.path = path;
+    this.path = this.#row(row)?.path ?? path; // with the index of an element that the path names by its ID
     this.at = row;
     this.#rows();
     this.box.scrollTop = Math.max(0, row * high - this.box.clientHeight / 3);

@@ -29,6 +29,11 @@ func ExampleMatch() {
 		var groups []live.Reporters = mismatch.Groups
 		fmt.Println(groups)
 	}
+	for _, check := range s.Checks {
+		var c live.Check = check
+		var differing []live.Differing = c.Differing
+		fmt.Println(c.Tick, c.Ours == c.Match, len(differing))
+	}
 	var seats []live.Seat = s.Seats // empty before there is a state
 	fmt.Println(link.Losses, net.Agreed, facts == nil, desync == nil, len(seats))
 	for _, line := range s.Lines {

@@ -15,6 +15,7 @@ type Status struct {
 	Seats  []Seat  `json:"seats"`  // that somebody has
 
 	Mismatch *Mismatch `json:"mismatch"` // the latest; nil while there was none
+	Checks   []Check   `json:"checks"`   // the latest, oldest first
 }
 
 // A Seat is a seat of the match.
@@ -81,6 +82,7 @@ func (m *Match) StatusOf(c *player.Client) Status {
 	if n.lostAt > 0 {
 		s.Link.LostMS = (now - n.lostAt).Milliseconds()
 	}
+	s.Checks = checksOf(c)
 	s.Seats = []Seat{}
 	for _, seat := range c.Seats() {
 		s.Seats = append(s.Seats, Seat{int(seat.Player), seat.Name, seat.Presence.String(), seat.Ready})

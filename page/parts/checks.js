@@ -2,16 +2,19 @@
 // state of this browser, to show how a desync is found and repaired.
 
 import { el, text, playerName } from "./dom.js";
+import { Hashes } from "./hashes.js";
 
 export class Checks {
   // corrupt() changes a field of this browser's state, which says describes.
   constructor(corrupt, says) {
     this.agreement = el("p", { class: "agreement" });
+    this.hashes = new Hashes();
     this.groups = el("div", { class: "report groups", hidden: true });
     this.report = el("div", { class: "report", "aria-live": "polite" });
     this.element = el("aside", { class: "side checks", hidden: true, "aria-label": "Checksums" },
       el("header", {}, el("h2", {}, "Checksums"), el("button", { onclick: () => this.toggle(), "aria-label": "close" }, "×")),
       this.agreement,
+      this.hashes.element,
       this.report,
       this.groups,
       el("p", { class: "try" },
@@ -27,11 +30,13 @@ export class Checks {
 
   reset() {
     this.key = "";
+    this.hashes.reset();
     this.report.replaceChildren();
     this.groups.hidden = true;
   }
 
-  update({ net, match, desync, mismatch, seats }) {
+  update({ net, match, desync, mismatch, seats, checks }) {
+    this.hashes.update({ net, seats, checks });
     const every = match ? `, one every ${match.check_every} ticks` : "";
     text(this.agreement, `${net.agreed} checksums agree with the match${every}, ${net.differing || "none"} ${net.differing === 1 ? "differs" : "differ"}.`);
     if ((this.groups.hidden = !mismatch) === false) this.#groups(mismatch, seats);

@@ -33,11 +33,12 @@ function soloReplay() {
 
 export class Viewer {
   // parts: title is the game's; field is the element of the state, and focus the one in it that has the keys; top and over
-  // are further elements of the top bar and over the field; side is the panel beside it; keys are the shortcuts.
+  // are further elements of the top bar and over the field; side is the panel beside it; keys are the shortcuts; charts are those
+  // over the timeline, as charts.js has them, or undefined.
   constructor(root, parts) {
     this.root = root;
     this.parts = parts;
-    this.timeline = new Timeline((tick) => this.go(tick));
+    this.timeline = new Timeline((tick) => this.go(tick), parts.charts);
     this.players = el("ul", { class: "scores" });
     this.title = el("strong", { class: "title" });
     this.play = el("button", { class: "main", onclick: () => this.toggle() });
@@ -74,7 +75,7 @@ export class Viewer {
           button("▶", "Forward one tick", () => this.step(1)),
           button("‹!", t("Previous mismatch"), () => this.mismatch(true)),
           button("!›", t("Next mismatch"), () => this.mismatch(false)),
-          this.speed, this.now,
+          this.speed, this.timeline.charts.choice, this.now,
           (this.copy = el("button", { class: "copy", onclick: () => this.#copy() }, t("Copy link"))),
           el("button", { class: "with", onclick: () => this.second.click() }, t("Compare with…")),
           (this.second = el("input", { type: "file", accept: ".ssr", hidden: true, "aria-label": t("Compare with…"), onchange: () => this.#compare(this.second.files[0]) })),

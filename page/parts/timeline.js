@@ -1,22 +1,24 @@
 // The timeline of a replay: commands, keyframes, checksums and desyncs. The control is a range input, so it works with
-// mouse, touch and keyboard. A canvas behind it has the picture.
+// mouse, touch and keyboard. A canvas behind it has the picture, with the charts of games that have some.
 
 import { el, clock } from "./dom.js";
 import { of } from "./palette.js";
+import { Charts } from "./charts.js";
 
 const laneTop = 12; // pixels above the players' lanes, for keyframes and checksums
 
 export class Timeline {
-  // go(tick) jumps to a tick.
-  constructor(go) {
+  // go(tick) jumps to a tick; charts are the game's, as charts.js has them, or undefined.
+  constructor(go, charts) {
+    this.charts = new Charts(charts, () => this.#redraw());
     this.canvas = el("canvas", { "aria-hidden": "true" });
     this.range = el("input", {
       type: "range", class: "seek", min: "0", max: "1", step: "1", value: "0", "aria-label": "Tick",
       oninput: () => go(Number(this.range.value)),
     });
     this.hint = el("output", { class: "hint", hidden: true });
-    this.colours = ["ink", "good", "bad"].map((name) => el("i", { class: name, hidden: true })); // the page's colours
-    this.element = el("div", { class: "timeline" }, this.canvas, this.range, this.hint, ...this.colours);
+    this.colours = ["ink", "good", "bad", "back"].map((name) => el("i", { class: name, hidden: true })); // the page's colours
+    this.element = el("div", { class: "timeline" }, this.canvas, this.range, this.charts.values, this.hint, ...this.colours);
     this.element.addEventListener("pointermove", (e) => this.#point(e));
     this.element.addEventListener("pointerleave", () => (this.hint.hidden = true));
     new ResizeObserver(() => this.#redraw()).observe(this.element);
@@ -27,6 +29,7 @@ export class Timeline {
   open(about) {
     this.about = about;
     this.marks = [];
+    this.charts.open(about);
     this.range.min = about.first;
     this.range.max = about.last;
     this.#redraw();
@@ -41,7 +44,8 @@ export class Timeline {
     const about = this.about;
     if (!about) return;
     if (document.activeElement !== this.range || !this.range.matches(":active")) this.range.value = tick;
-    this.range.setAttribute("aria-valuetext", `tick ${tick}, ${clock(tick, about.tick_rate)}`);
+    this.charts.at(tick);
+    this.range.setAttribute("aria-valuetext", `tick ${tick}, ${clock(tick, about.tick_rate)}${this.charts.says(tick)}`);
     if (marks.length !== this.marks.length) {
       this.marks = marks;
       this.#redraw();
@@ -54,8 +58,9 @@ export class Timeline {
     const part = Math.min(1, Math.max(0, e.offsetX / this.element.clientWidth));
     const tick = Math.round(about.first + part * (about.last - about.first));
     this.hint.hidden = false;
-    this.hint.textContent = `${clock(tick, about.tick_rate)} · tick ${tick}`;
-    this.hint.style.left = `${part * 100}%`;
+    this.hint.textContent = `${clock(tick, about.tick_rate)} · tick ${tick}${this.charts.says(tick)}`;
+    const wide = this.element.clientWidth, half = this.hint.offsetWidth / 2;
+    this.hint.style.left = `${Math.max(half, Math.min(wide - half, part * wide))}px`; // within the timeline
   }
 
   // faults returns the ticks whose checksums differed, ascending: in the log and in this viewer.
@@ -91,9 +96,12 @@ export class Timeline {
       if (!this.data) return;
       this.data.of = this.about;
     }
-    const c = this.canvas.getContext("2d"), [ink, good, bad] = this.colours.map((e) => getComputedStyle(e).color);
+    const c = this.canvas.getContext("2d"), [ink, good, bad, back] = this.colours.map((e) => getComputedStyle(e).color);
     c.clearRect(0, 0, width, height);
-    this.#drawLanes(c, ratio);
+    const charted = this.charts.draw(c, (tick) => this.#x(tick), laneTop * ratio, ratio, back);
+    c.globalCompositeOperation = "destination-over"; // the lanes lie below the chart
+    this.#drawLanes(c, ratio, charted ? 0.35 : 1);
+    c.globalCompositeOperation = "source-over";
     c.fillStyle = good;
     const step = width / columns;
     for (const i of this.data.checked) c.fillRect((i + 0.5) * step - ratio, 8 * ratio, 2 * ratio, 2 * ratio);
@@ -112,21 +120,22 @@ export class Timeline {
     }
   }
 
-  // #drawLanes draws a lane for each player; the height is the number of commands per second.
-  #drawLanes(c, ratio) {
+  // #drawLanes draws a lane for each player; the height is the number of commands per second, and strong its opacity.
+  #drawLanes(c, ratio, strong) {
     const lanes = this.data.activity.length, { width, height } = this.canvas;
     const top = laneTop * ratio, high = (height - top) / Math.max(1, lanes), step = width / this.data.columns;
     this.data.activity.forEach((rates, player) => {
       const bottom = top + (player + 1) * high;
       c.fillStyle = of(player).fill;
-      c.globalAlpha = 0.16;
+      c.globalAlpha = 0.16 * strong;
       c.fillRect(0, bottom - ratio, width, ratio);
-      c.globalAlpha = 1;
+      c.globalAlpha = strong;
       rates.forEach((rate, i) => {
         if (!rate) return;
         const h = Math.max(2 * ratio, Math.sqrt(rate / this.data.most) * (high - ratio));
         c.fillRect(i * step, bottom - h, Math.max(step - ratio * 0.5, ratio), h);
       });
     });
+    c.globalAlpha = 1;
   }
 }

@@ -76,15 +76,19 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewe
 	}
 	step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
 	before := e.First.From - min(e.First.From, 1)
+	field := ""
 	if len(e.Fields.List) > 0 {
-		field := e.Fields.List[0].Path
+		field = e.Fields.List[0].Path
 		if len(e.Changes) > 0 {
 			field = e.Changes[0].Field // by its ID
 		}
 		step(fmt.Sprintf("Show the first field that differs as it was before, at tick %d", before), "replay dump %s --tick %d --path %s", bundle, before, words.ShellWord(field))
 	}
 	match := matchFile(path)
-	at := fmt.Sprintf("#/replay/%s?tick=%d", url.PathEscape(match), before)
+	at := fmt.Sprintf("#/replay/%s?t=%d", url.PathEscape(match), before)
+	if field != "" {
+		at += "&path=" + url.QueryEscape(field)
+	}
 	if viewer != "" {
 		e.Viewer = strings.TrimSuffix(viewer, "/") + "/" + at
 		return

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // demoBundle plays a match with a planted desync, and returns its bundle.
@@ -130,6 +131,12 @@ func TestNextCommand(t *testing.T) {
 	if got := strings.Join(nextCommands(&e), "\n"); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
 		t.Errorf("got %q, want the player's revision", got)
 	}
+	e = desync.Explanation{First: desync.Span{From: 121, To: 125}, Changes: []desync.Change{{Field: "Units[ID=7].Health"}}}
+	e.Fields.List = []state.Difference{{Path: "Units[6].Health"}}
+	handOver(&e, f, "samestep", "skirmish-desync-125.zip", "", "https://play.example/")
+	if want := "https://play.example/#/replay/skirmish.ssr?t=120&path=Units%5BID%3D7%5D.Health"; e.Viewer != want {
+		t.Errorf("got the link %q, want %q", e.Viewer, want)
+	}
 }
 
 // With --other, explain names the line, and links to a viewer. A version without sources is a note.
@@ -151,7 +158,7 @@ func TestReportLine(t *testing.T) {
 		t.Errorf("got %s", out)
 	}
 	b, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(string(b), `<a href="https://play.example/#/replay/skirmish.ssr?tick=120">`) || !strings.Contains(string(b), " --source .</pre>") {
+	if err != nil || !strings.Contains(string(b), `<a href="https://play.example/#/replay/skirmish.ssr?t=120&amp;path=Units%5BID%3D`) || !strings.Contains(string(b), " --source .</pre>") {
 		t.Errorf("got %v, and a page without the link or the command", err)
 	}
 	if out := explain("--other", "no-such-revision"); !strings.Contains(out, "the line of code was not found: ") || strings.Contains(out, "\nline ") {

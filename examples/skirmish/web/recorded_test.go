@@ -132,8 +132,13 @@ func TestWatchByKeyboard(t *testing.T) {
 	b.Keys(kb.Home)
 	b.At(0)
 	b.Keys("+++")
-	b.Visit("#/replay/duel.ssr?tick=40") // as the link of a desync's report
+	b.Visit("#/replay/duel.ssr?tick=40")
 	b.At(40)
+	b.Visit("#/replay/duel.ssr?t=50&path=Units%5BID%3D7%5D.Health") // as the link of a desync's report
+	b.At(50)
+	b.Until(`viewer.state.chosen === 7`)
+	b.Shown(".inspector .fields", "Health")
+	b.Until(`location.hash.includes("unit=7")`)
 	b.Visit("#/replay/duel.ssr")
 	b.At(0)
 	b.Keys("\r") // picks what is in the middle, which may be nothing

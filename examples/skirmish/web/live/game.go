@@ -21,7 +21,8 @@ type Game struct {
 	painter scene.Painter
 	effects scene.Effects
 	events  events
-	damaged []skirmish.UnitID // that differ from the match
+	damaged []damage
+	differs bool // this client's state from the match, as far as it is known
 }
 
 // Join begins to play or watch the match at a WebSocket URL. Status reports the progress.
@@ -72,12 +73,14 @@ func (g *Game) handle(c *player.Client, event any) {
 		}
 	case player.Synced:
 		g.effects.Clear()
-	case player.Explained:
-		if s := c.Simulation(); s != nil {
+	case player.Desynced:
+		g.differs = true
+	case player.Explained: // perhaps after the checksums agree again
+		if s := c.Simulation(); s != nil && g.differs {
 			g.damaged = damaged(lockstep.World[skirmish.World](s), e.Fields.List)
 		}
 	case player.Healed:
-		g.damaged = nil
+		g.damaged, g.differs = nil, false
 	}
 }
 

@@ -1,12 +1,9 @@
 package live
 
 import (
-	"fmt"
-
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/play"
 	"github.com/seed-49bee653/samestep/fixed"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
@@ -109,23 +106,5 @@ func (g *Game) LookAt(x, y int64) {
 	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) {
 		side := fixed.Q(w.Map.Size)
 		g.player.LookAt(fixed.Vec2{X: side * fixed.Q(x) << 16, Y: side * fixed.Q(y) << 16})
-	})
-}
-
-// Corrupt changes a field of this client's state, to demonstrate how a desync is found and repaired: the health of the
-// first selected unit, or of the first unit.
-func (g *Game) Corrupt() {
-	g.see(func(c *player.Client, _ player.View, _ *skirmish.World) {
-		w := lockstep.World[skirmish.World](c.Simulation())
-		index := 0
-		for i := range w.Units {
-			if selected := g.player.Selected(); len(selected) > 0 && w.Units[i].ID == selected[0] {
-				index = i
-			}
-		}
-		if len(w.Units) > 0 {
-			g.damaged = []skirmish.UnitID{w.Units[index].ID}
-		}
-		g.match.CorruptOf(c, fmt.Sprintf("Units[%d].Health", index))
 	})
 }

@@ -3,10 +3,11 @@
 import { radius } from "./shapes.js";
 import { EFFECT } from "./frame.js";
 import { of } from "./palette.js";
+import { t } from "./text.js";
 
 // The kinds of effects, as package scene numbers them.
 export const STRIKE = 1, ARROW = 2, PUFF = 3, RUIN = 4, DONE = 5, SPARK = 6, WAY = 7, ASSAULT = 8, PING = 9;
-const GLOW = 14, SHADE = 15;
+const GLOW = 14, SHADE = 15, GHOST = 16;
 const MOVED = 10, ATTACKED = 11, GATHERED = 12, BUILT = 13;
 
 const ages = 8; // pictures of an effect as it ages
@@ -44,8 +45,9 @@ export function drawEffects(pen, sprites, frame, at, cell, calm) {
   }
 }
 
-// drawLines draws the ways of selected units and the calls to allies, on the canvas in CSS pixels.
-export function drawLines(c, frame, at, calm) {
+// drawLines draws the ways of selected units, the calls to allies and what differs from the match, on the canvas in CSS pixels.
+// stamp(kind, owner, x, y) draws a unit or building.
+export function drawLines(c, frame, at, calm, stamp) {
   const w = frame.words;
   for (let i = frame.effects.start; i < frame.effects.end; i += EFFECT) {
     const sort = w[i] & 255, x = w[i + 1] * at.k + at.x, y = w[i + 2] * at.k + at.y;
@@ -54,6 +56,7 @@ export function drawLines(c, frame, at, calm) {
   }
   c.globalAlpha = 1;
   drawMarks(c, frame, at, calm);
+  drawGhosts(c, frame, at, calm, stamp);
 }
 
 // drawMarks draws the units that differ from another state: they glow, and a dashed shade is where they are in the other one.
@@ -87,6 +90,50 @@ function drawMarks(c, frame, at, calm) {
     c.stroke();
     c.setLineDash([]);
   }
+}
+
+// drawGhosts draws units as the match has them, above those that differ, and their health there and here.
+function drawGhosts(c, frame, at, calm, stamp) {
+  const w = frame.words;
+  for (let i = frame.effects.start; i < frame.effects.end; i += EFFECT) {
+    if ((w[i] & 255) !== GHOST) continue;
+    const kind = (w[i] >> 16) & 255, owner = (w[i] >> 8) & 255, [match, here] = [w[i + 3], w[i + 4]];
+    const x = w[i + 1] * at.k + at.x, foot = w[i + 2] * at.k + at.y, r = Math.max(9, radius[kind] * frame.cell);
+    const y = foot - 2.6 * r - 10 - (calm ? 0 : 4 * Math.sin(performance.now() / 400));
+    const light = c.createLinearGradient(0, y, 0, foot);
+    light.addColorStop(0, "rgba(120,235,255,.45)");
+    light.addColorStop(1, "rgba(120,235,255,0)");
+    c.fillStyle = light;
+    c.beginPath();
+    c.moveTo(x - r, y);
+    c.lineTo(x + r, y);
+    c.lineTo(x + r * 0.3, foot);
+    c.lineTo(x - r * 0.3, foot);
+    c.fill();
+    c.globalAlpha = 0.75;
+    stamp(kind, owner, x, y);
+    c.globalAlpha = 1;
+    c.setLineDash([4, 4]);
+    c.lineWidth = 2;
+    c.strokeStyle = "#8ff0ff";
+    c.beginPath();
+    c.arc(x, y, r * 1.25, 0, 7);
+    c.stroke();
+    c.setLineDash([]);
+    label(c, match === here ? t("the match") : t("{match} in the match, {here} here", { match, here }), x, y - r * 1.25 - 12);
+  }
+}
+
+// label writes a line of text around a place.
+function label(c, line, x, y) {
+  c.font = "600 12px system-ui, sans-serif";
+  c.textAlign = "center";
+  c.textBaseline = "middle";
+  const half = c.measureText(line).width / 2 + 7;
+  c.fillStyle = "rgba(8,14,20,.85)";
+  c.fillRect(x - half, y - 10, 2 * half, 20);
+  c.fillStyle = "#d8faff";
+  c.fillText(line, x, y + 0.5);
 }
 
 // ping draws rings that close in on a place.

@@ -148,7 +148,7 @@ export class Renderer {
     pen.end();
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     const css = { x: at.x / this.ratio, y: at.y / this.ratio, k: frame.cell / PLACE };
-    drawLines(c, frame, css, calm.matches);
+    drawLines(c, frame, css, calm.matches, (kind, owner, x, y) => this.#stamp(c, kind, owner, x, y));
     if (frame.ghost) this.#drawGhost(c, frame, css);
     if (this.sweptAt && !calm.matches) this.#drawSweep(c, frame, css);
   }
@@ -173,11 +173,16 @@ export class Renderer {
     c.fillRect(x, at.y, wide, size);
   }
 
+  // #stamp draws a unit or a building at a place of the canvas in CSS pixels.
+  #stamp(c, kind, owner, x, y) {
+    const picture = kind >= BASE ? this.sprites.building(kind, owner, stages, 0) : this.sprites.unit(kind, owner, 0, STAND, 0), half = picture.half / this.ratio;
+    c.drawImage(picture.canvas, x - half, y - half, 2 * half, 2 * half);
+  }
+
   #drawGhost(c, frame, at) {
-    const { kind, fits, x, y } = frame.ghost, picture = this.sprites.building(kind, frame.player, stages, 0);
-    const half = picture.half / this.ratio, px = x * frame.cell + at.x, py = y * frame.cell + at.y;
+    const { kind, fits, x, y } = frame.ghost, px = x * frame.cell + at.x, py = y * frame.cell + at.y;
     c.globalAlpha = 0.6;
-    c.drawImage(picture.canvas, px - half, py - half, 2 * half, 2 * half);
+    this.#stamp(c, kind, frame.player, px, py);
     c.globalAlpha = 1;
     c.strokeStyle = fits ? signs.well : signs.dying;
     c.lineWidth = 2;

@@ -26,7 +26,7 @@ export class Viewer extends Base {
     const inspector = new Unit({ go: (tick) => this.go(tick), follow: () => this.follow() });
     super(root, {
       title: "Skirmish", field, focus: moving, top: [el("label", {}, "Vision ", sight)], over: [small], side: inspector.element,
-      keys: ["Space", "play", ", .", "step", "[ ]", "speed", "N P", "mismatch", "F", "follow"],
+      keys: ["Space", "play", ", .", "step", "[ ]", "speed", "N P", "mismatch", "F", "follow"], charts,
     });
     Object.assign(this, { field, half, moving, sight, inspector });
     this.beside = new Renderer(ground2, moving2, otherSide);
@@ -89,7 +89,7 @@ export class Viewer extends Base {
   aim(query) {
     const [x, y, zoom] = ["x", "y", "zoom"].map((name) => Number(query.get(name) ?? NaN));
     if (Number.isFinite(x + y + zoom)) samestep.watchAim(Math.round(x * 1000), Math.round(y * 1000), Math.round(zoom * 256));
-    const unit = Number(query.get("unit"));
+    const unit = Number(query.get("unit") ?? /^Units\[ID=(\d+)\]/.exec(query.get("path"))?.[1]);
     if (unit > 0 && unit < 2 ** 32) samestep.watchSelect(unit);
   }
 
@@ -122,6 +122,15 @@ export class Viewer extends Base {
     this.inspector.update(state, about);
   }
 }
+
+// charts are how the match goes for each player.
+const charts = {
+  read: (after) => samestep.watchHistory(after),
+  kinds: [
+    { key: "army", name: t("Army"), lines: [{ key: "army", name: t("Army") }] },
+    { key: "economy", name: t("Economy"), lines: [{ key: "gathered", name: t("Crystals gathered") }, { key: "workers", name: t("workers") }] },
+  ],
+};
 
 // program calls the WebAssembly program, which is loaded after this module.
 const program = {

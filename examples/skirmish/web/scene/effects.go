@@ -24,6 +24,7 @@ const (
 	Built                     // of one to build
 	Glow                      // a unit that differs, see Mark
 	Shade                     // the same unit in the other state
+	Ghost                     // its picture; the second place is its health there and here
 )
 
 // lasting is the number of ticks that an effect is shown, by kind.

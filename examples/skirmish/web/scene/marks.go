@@ -15,6 +15,9 @@ type Mark struct {
 	At      fixed.Vec2
 	Other   fixed.Vec2 // in the other state
 	Missing bool       // the unit is only in the other state
+
+	Ghost               bool   // a picture of the unit of the other state is drawn, too
+	Health, OtherHealth uint16 // here and in the other state, for the ghost
 }
 
 // maxMarks limits the marks of a frame.
@@ -29,16 +32,16 @@ func Differ(ofA, ofB []Mark, a, b *skirmish.World) (inA, inB []Mark) {
 		switch {
 		case j == len(b.Units) || i < len(a.Units) && a.Units[i].ID < b.Units[j].ID:
 			u := &a.Units[i]
-			ofA, ofB = append(ofA, Mark{u.Kind, u.Owner, u.Pos, u.Pos, false}), append(ofB, Mark{u.Kind, u.Owner, u.Pos, u.Pos, true})
+			ofA, ofB = append(ofA, Mark{Kind: u.Kind, Owner: u.Owner, At: u.Pos, Other: u.Pos}), append(ofB, Mark{Kind: u.Kind, Owner: u.Owner, At: u.Pos, Other: u.Pos, Missing: true})
 			i++
 		case i == len(a.Units) || b.Units[j].ID < a.Units[i].ID:
 			u := &b.Units[j]
-			ofA, ofB = append(ofA, Mark{u.Kind, u.Owner, u.Pos, u.Pos, true}), append(ofB, Mark{u.Kind, u.Owner, u.Pos, u.Pos, false})
+			ofA, ofB = append(ofA, Mark{Kind: u.Kind, Owner: u.Owner, At: u.Pos, Other: u.Pos, Missing: true}), append(ofB, Mark{Kind: u.Kind, Owner: u.Owner, At: u.Pos, Other: u.Pos})
 			j++
 		default:
 			u, w := &a.Units[i], &b.Units[j]
 			if x, y = unitCodec.Append(x[:0], u), unitCodec.Append(y[:0], w); !bytes.Equal(x, y) {
-				ofA, ofB = append(ofA, Mark{u.Kind, u.Owner, u.Pos, w.Pos, false}), append(ofB, Mark{w.Kind, w.Owner, w.Pos, u.Pos, false})
+				ofA, ofB = append(ofA, Mark{Kind: u.Kind, Owner: u.Owner, At: u.Pos, Other: w.Pos}), append(ofB, Mark{Kind: w.Kind, Owner: w.Owner, At: w.Pos, Other: u.Pos})
 			}
 			i, j = i+1, j+1
 		}
@@ -62,6 +65,10 @@ func marks(dst []byte, v *View) ([]byte, uint32) {
 		}
 		if m.Missing || x != tx || y != ty {
 			dst = put(dst, Shade|look, x, y, tx, ty)
+			n++
+		}
+		if m.Ghost {
+			dst = put(dst, Ghost|look, tx, ty, int32(m.OtherHealth), int32(m.Health))
 			n++
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/web/live"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/screen"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -21,7 +22,8 @@ var (
 func addWatch(f program.Functions) {
 	f.Watch(func() *watch.Viewer { return recorded }, openRecorded)
 	f.When(func() bool { return recorded != nil }, program.Functions{
-		"watchState": func(program.Arguments) any { return program.Text(stateOf(recorded)) },
+		"watchState":   func(program.Arguments) any { return program.Text(stateOf(recorded)) },
+		"watchHistory": func(a program.Arguments) any { return historyOf(recorded, lockstep.Tick(a.Int(0))) }, // after; JSON, or null
 		"watchFields": func(program.Arguments) any {
 			id, _ := seen.Selected()
 			return seen.Unit(id)
@@ -55,6 +57,18 @@ func addWatch(f program.Functions) {
 		"watchFollow":    func(a program.Arguments) any { seen.Follow(a[0].Bool()); return nil },
 		"watchSee":       func(a program.Arguments) any { seen.See(uint8(a.Int(0))); return nil },
 	})
+}
+
+// historyOf returns how the match goes as far as it is known without simulating, or nil if that is not more than up to a tick.
+func historyOf(v *watch.Viewer, after lockstep.Tick) any {
+	s := v.Latest(after)
+	if s == nil {
+		return nil
+	}
+	return program.Text(struct {
+		Until lockstep.Tick `json:"until"`
+		live.History
+	}{s.Tick(), live.HistoryOf(lockstep.World[skirmish.World](s), scene.Everything)})
 }
 
 // openRecorded opens a file and returns its About, or closes the replay if the file is nil.

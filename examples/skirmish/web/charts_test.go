@@ -1,0 +1,62 @@
+//go:build !js && !wasip1
+
+package web_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/seed-49bee653/samestep/internal/testing/browser"
+)
+
+// The timeline of a replay has charts of the whole match before it is played. The user switches them, and reads the values of a
+// tick with the mouse and at the cursor. The page remembers the choice.
+func TestChartsOverTheTimeline(t *testing.T) {
+	s := newStage(t, setup{})
+	s.recorded("duel.ssr")
+	b := browser.Open(t, s.URL+"/#/replay/duel.ssr", "willReadFrequently")
+	b.At(0)
+	b.Until(`viewer.timeline.charts.course.ticks.at(-1) > viewer.about.last / 2`) // nothing was simulated
+	point := func(key string) string {                                            // the colour in the middle of the line of player 1, which lies above
+		return browser.Value[string](b, fmt.Sprintf(`(() => {
+			const { canvas, charts: { course: { ticks, players } } } = viewer.timeline, i = ticks.length >> 1, ratio = devicePixelRatio, c = canvas.getContext("2d");
+			const low = canvas.height - 2 * ratio, most = Math.max(...players.flatMap((p) => p[%[1]q]));
+			const [r, g, b] = c.getImageData(ticks[i] / viewer.about.last * canvas.width, low - players[1][%[1]q][i] / most * (low - 12 * ratio), 1, 1).data;
+			return "#" + [r, g, b].map((v) => v.toString(16).padStart(2, "0")).join("");
+		})()`, key))
+	}
+	choose := func(chart string) {
+		browser.Value[bool](b, fmt.Sprintf(`(e => (e.value = %q, e.dispatchEvent(new Event("change"))))(document.querySelector("select.chart"))`, chart))
+	}
+	if got := point("army"); got != "#f0483e" {
+		t.Errorf("the line of player 1 has the colour %s", got)
+	}
+	b.Shown(".timeline .values", "Army")
+	b.Shot("army")
+
+	choose("economy")
+	b.Keys(kb.End)
+	b.At(1200)
+	b.Until(`viewer.timeline.charts.course.until === viewer.about.last`)
+	if got := point("gathered"); got != "#f0483e" {
+		t.Errorf("the line of player 1's crystals has the colour %s", got)
+	}
+	b.Until(`(a => a.Gathered > 0 && viewer.timeline.charts.values.textContent.startsWith("Crystals gathered" + a.Gathered))(viewer.state.players[0])`)
+	b.Until(`document.querySelector(".seek").getAttribute("aria-valuetext").includes("Crystals gathered: bot 0 ")`)
+	b.Do(chromedp.MouseEvent(chromedp.MouseMoved, 300, 700, chromedp.ButtonNone))
+	b.Shown(".timeline .hint", "workers: bot 0 ")
+	b.Shot("economy")
+	b.Dark(true)
+	b.Shot("dark")
+	b.Dark(false)
+
+	choose("off")
+	b.Until(`!document.querySelector(".timeline .values").checkVisibility()`)
+	b.Shot("off")
+	b.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(s.URL+"/#/replay/duel.ssr"))
+	b.At(0)
+	b.Until(`document.querySelector("select.chart").value === "off" && !document.querySelector(".timeline .values").checkVisibility()`)
+}

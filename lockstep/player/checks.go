@@ -1,0 +1,84 @@
+package player
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Limits of what is kept about checks.
+const keptChecks, keptDiffering = 8, 16
+
+// A Check is what the client knows about the checksums of one checked tick.
+type Check struct {
+	Tick      lockstep.Tick
+	Ours      uint64      // 0 if it was not compared
+	Match     uint64      // the one that the log says is the match's; 0 if it has not said it
+	Differing []Differing // the first players with another one, this client's among them
+}
+
+// Differing is a player's checksum that is not the match's.
+type Differing struct {
+	Player lockstep.Player
+	Hash   uint64
+}
+
+// Checks returns the latest checks, at most eight, oldest first. The log names only players that differ, so a player without a
+// checksum in a Check has agreed, or has not reported one.
+func (c *Client) Checks() []Check {
+	var all []Check
+	for i := range c.checks {
+		if k := &c.checks[i]; k.Tick > 0 {
+			all = append(all, Check{k.Tick, k.ours, k.match, slices.Clone(k.differing[:k.n])})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Check) int { return cmp.Compare(a.Tick, b.Tick) })
+	return all
+}
+
+// checks are the latest checks: that of tick t at t / CheckEvery % len. They need no memory beside the client's.
+type checks [keptChecks]keptCheck
+
+type keptCheck struct {
+	lockstep.Tick
+	ours, match uint64
+	n           int
+	differing   [keptDiffering]Differing
+}
+
+// of returns the check of a tick. It drops the one before it in the same place, and returns nil for one that was dropped.
+func (c *checks) of(t, every lockstep.Tick) *keptCheck {
+	k := &c[t/every%keptChecks]
+	switch {
+	case t < k.Tick:
+		return nil
+	case t > k.Tick:
+		*k = keptCheck{Tick: t}
+	}
+	return k
+}
+
+// match takes a checksum of the match.
+func (c *checks) match(t, every lockstep.Tick, hash uint64) {
+	if k := c.of(t, every); k != nil {
+		k.match = hash
+	}
+}
+
+// compared takes the client's own checksum.
+func (c *checks) compared(t, every lockstep.Tick, hash uint64) {
+	if k := c.of(t, every); k != nil {
+		k.ours = hash
+	}
+}
+
+// differs takes a player's checksum that differs.
+func (c *checks) differs(t, every lockstep.Tick, d Differing) {
+	k := c.of(t, every)
+	if k == nil || k.n == keptDiffering || slices.ContainsFunc(k.differing[:k.n], func(o Differing) bool { return o.Player == d.Player }) {
+		return
+	}
+	k.differing[k.n] = d
+	k.n++
+}
