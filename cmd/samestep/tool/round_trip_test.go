@@ -123,6 +123,9 @@ func exportImport(t *testing.T, file string) (differed int) {
 			}
 			continue
 		}
+		if !strings.Contains(text, fmt.Sprintf(`"p":%d,"sum"`, p)) {
+			want = exitError // who reported nothing does not agree
+		}
 		if !tied {
 			samestep(t, want, "replay", "bisect", again, "--player", fmt.Sprint(p))
 		}
