@@ -107,6 +107,7 @@ export class Viewer {
     this.names = null; // of replays that the server has
     this.root.hidden = false;
     this.showing = true;
+    this.here = location.hash;
     if (this.held) {
       const held = this.held;
       this.held = null;
@@ -304,8 +305,14 @@ export class Viewer {
     return `#/replay/${encodeURIComponent(this.names[0])}?${new URLSearchParams(values)}`;
   }
 
-  async #copy() {
+  // #keep lets the address lead here.
+  #keep() {
     history.replaceState(null, "", this.address());
+    this.here = location.hash;
+  }
+
+  async #copy() {
+    this.#keep();
     try {
       await navigator.clipboard.writeText(location.href);
       text(this.copy, t("Copied"));
@@ -389,8 +396,7 @@ export class Viewer {
     this.looked(state, about);
     if (this.names && !this.seeking && !this.finding && performance.now() - this.addressAt > addressMS) {
       this.addressAt = performance.now();
-      const here = this.address(), replay = (address) => address.split("?")[0];
-      if (replay(location.hash) === replay(here)) history.replaceState(null, "", here); // or the user has just gone elsewhere
+      if (location.hash === this.here) this.#keep(); // or else the user has just gone elsewhere
     }
   }
 
