@@ -12,6 +12,17 @@ export function next(name) {
   return base.slice(0, 64 - end.length) + end;
 }
 
+// short returns a request without a configuration that is usual there, or with the scenario that has it: a server for guests takes
+// no configuration.
+function short(request) {
+  const { config, ...rest } = request, { scenarios = [] } = JSON.parse(samestep.games()).find((g) => g.name === request.game) ?? {};
+  for (const scenario of ["", ...scenarios.map((s) => s.name)]) {
+    const usual = JSON.parse(samestep.configuration(request.game, request.players, 0, scenario));
+    if (!usual.error && JSON.stringify(usual.value) === JSON.stringify(config)) return { ...rest, ...(scenario && { scenario }) };
+  }
+  return request;
+}
+
 // rematch joins the match after one, which another player may have created, or creates it. request is a body as the program has
 // it. It returns the address in the page.
 export async function rematch(name, request, bots) {
@@ -21,7 +32,7 @@ export async function rematch(name, request, bots) {
     if (match) continue;
     const answer = await fetch("matches", {
       method: "POST", headers: { Authorization: `Bearer ${recall("token") || guest()}` },
-      body: JSON.stringify({ ...request, name: to, bots, seed: crypto.getRandomValues(new Uint32Array(1))[0] || 1 }),
+      body: JSON.stringify({ ...short(request), name: to, bots, seed: crypto.getRandomValues(new Uint32Array(1))[0] || 1 }),
     });
     if (answer.ok) {
       const { tokens = [] } = await answer.json();

@@ -46,6 +46,7 @@ export class Viewer {
       ...speeds.map((s) => el("option", { value: String(s), selected: s === 1 }, `${s}×`)));
     this.now = el("output", { class: "now" });
     this.sum = el("output", { class: "sum" });
+    this.timeline.charts.choice.addEventListener("change", () => this.parts.focus.focus());
     this.differences = new Differences({ find: (back) => this.find(back), go: (tick) => this.go(tick) });
     this.parts.side.append(this.differences.element);
     this.stage = this.#stage();

@@ -4,15 +4,24 @@ package tool
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
-	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// The limits of what the visitors of a web demo may begin: rematches, and matches of the lobby. Everybody who reaches its address
+// is a guest.
+const (
+	demoMatches    = 8
+	demoStateBytes = 64 << 20
+	demoIdle       = 5 * time.Minute // ends a match in which only bots are left
 )
 
 // webDemo serves a match of bots with a free seat for the visitor of the page, until it is interrupted.
@@ -31,7 +40,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if err := o.makeDir(); err != nil {
 		return err
 	}
-	g, guest := o.game, drawToken()
+	g := o.game
 	seats := o.players + 1
 	spec, err := o.spec(g, seats)
 	if err != nil {
@@ -41,11 +50,18 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	for p := lockstep.Player(1); uint(p) < seats; p++ {
 		spec.Bots[p] = g.seated(p, o.seed)
 	}
-	authorizer := grants{guest: {Role: protocol.Seated, Seat: 0, Subject: "guest", Name: "you"}}
+	policy := &matchPolicy{
+		ctx: c.Context, flags: c, game: g, bot: c.String(botFlag.Name), players: uint8(seats), idle: demoIdle, start: defaultStart,
+		host: host.Options{
+			InputDelay: 2, Abandoned: lockstep.Time(defaultAbandoned.Microseconds()), AnonymousSpectators: true, SpectatorChat: true,
+			Start: host.StartPolicy{Players: 1},
+		},
+	}
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s, err := server.New(server.Options{
-		Authorizer: authorizer, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log,
-		Host: host.Options{InputDelay: 2, Abandoned: lockstep.Time(defaultAbandoned.Microseconds()), AnonymousSpectators: true, SpectatorChat: true, Start: host.StartPolicy{Players: int(seats)}},
+		Authorizer: server.Guests{}, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log, Host: policy.host,
+		NewMatch:     func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, listed(c), false, policy) },
+		GuestMatches: demoMatches, GuestMatchesPerAddress: demoMatches, GuestStateBytes: demoStateBytes,
 	})
 	if err != nil {
 		return err
@@ -59,12 +75,12 @@ func webDemo(c *cli.Context, o demoOptions) error {
 		return err
 	}
 	url := "http://" + l.Addr().String()
-	fmt.Fprintf(c.App.Writer, `play      %[1]s/#/play/demo?token=%[2]s
+	fmt.Fprintf(c.App.Writer, `play      %[1]s/#/play/demo
 watch     %[1]s/#/watch/demo
 lobby     %[1]s/
-The match against %[3]s begins when you take your seat. Press Ctrl-C to end it;
-the replay is written to %[4]s.
-`, url, guest, count(int(o.players), "bot"), o.dir)
+The match against %[2]s begins when you take your seat. Press Ctrl-C to end it;
+the replay is written to %[3]s.
+`, url, count(int(o.players), "bot"), o.dir)
 	ctx, stop := untilSignal(c.Context)
 	defer stop()
 	return serveUntilInterrupted(ctx, stop, s, nothing{}, g.pageOver(c, s, log), l, 0, log)

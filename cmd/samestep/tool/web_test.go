@@ -66,7 +66,7 @@ func TestServePage(t *testing.T) {
 	}
 }
 
-// The web demo prints its address and plays until it is interrupted.
+// The web demo prints its address, lets its visitor begin other matches, and plays until it is interrupted.
 func TestWebDemo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the page's program")
@@ -103,6 +103,20 @@ func TestWebDemo(t *testing.T) {
 	}
 	if _, body, _ := fetch(t, url+"matches"); !strings.Contains(body, `"name":"demo"`) || !strings.Contains(body, `"players":3`) {
 		t.Errorf("the matches: got %s", body)
+	}
+	again, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"matches", strings.NewReader( // as the page asks for a rematch
+		`{"name":"demo.2","game":"skirmish","players":3,"tick_rate":20,"seed":7,"bots":2,"config":{"Crystals":77}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Header.Set("Authorization", "Bearer guest:you:a-secret-of-the-page")
+	answer, err := http.DefaultClient.Do(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if body, _ := io.ReadAll(answer.Body); answer.StatusCode != http.StatusCreated || strings.Count(string(body), `"state":"bot"`) != 2 {
+		t.Errorf("a rematch: got %s %s", answer.Status, body)
 	}
 	cancel()
 	if code := <-exit; code != exitOK {

@@ -29,7 +29,7 @@ func TestChartsOverTheTimeline(t *testing.T) {
 		})()`, key))
 	}
 	choose := func(chart string) {
-		browser.Value[bool](b, fmt.Sprintf(`(e => (e.value = %q, e.dispatchEvent(new Event("change"))))(document.querySelector("select.chart"))`, chart))
+		browser.Value[bool](b, fmt.Sprintf(`(e => (e.focus(), e.value = %q, e.dispatchEvent(new Event("change"))))(document.querySelector("select.chart"))`, chart))
 	}
 	if got := point("army"); got != "#f0483e" {
 		t.Errorf("the line of player 1 has the colour %s", got)

@@ -3,12 +3,14 @@ package web_test
 import (
 	"encoding/json"
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 	"github.com/seed-49bee653/samestep/page"
 )
@@ -43,6 +45,11 @@ func TestGermanIsComplete(t *testing.T) {
 		t.Errorf("got %d rows of another form, want \"English\": \"German\", each on a line: %v", strings.Count(string(file), "\n  \"")-len(table), err)
 	}
 	found := make(map[string]bool)
+	for _, english := range said(t) {
+		if found[english] = true; table[english] == "" {
+			t.Errorf("the German table lacks %q, which the program says", english)
+		}
+	}
 	for _, files := range []fs.FS{page.Parts(), page.Inspector(), web.Page()} {
 		err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 			if err != nil || path.Ext(name) != ".js" || name == "text.js" {
@@ -69,6 +76,37 @@ func TestGermanIsComplete(t *testing.T) {
 	if len(found) < 50 {
 		t.Errorf("got %d texts", len(found))
 	}
+}
+
+// said returns the texts that the program says and the page translates: those of buttons, keys, kinds and tasks.
+func said(t *testing.T) (texts []string) {
+	texts = []string{
+		"Vote to surrender", "Take the vote back", "Hide from spectators", "Show to spectators",
+		"ally", "enemy", "defeated", "offer to you", "offer from you", "offer to you and from you", "training",
+	}
+	for _, k := range []skirmish.UnitKind{skirmish.Worker, skirmish.Soldier, skirmish.Archer, skirmish.Base, skirmish.Barracks, skirmish.Tower} {
+		name := k.Traits().Name
+		if texts = append(texts, name); name != "barracks" {
+			texts = append(texts, name+"s")
+		}
+	}
+	for _, source := range []struct{ file, texts string }{
+		{"play/panel.go", `(?:Label|Hint): "([^"]+)"`}, {"play/affairs.go", `(?:Label|Hint): "([^"]+)"`}, {"page/actions.js", `label: "([^"]+)"`},
+	} {
+		text, err := os.ReadFile(source.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(source.texts).FindAllSubmatch(text, -1) {
+			texts = append(texts, string(m[1]))
+		}
+		if names := regexp.MustCompile(`taskNames = .*\{(.*)\}`).FindSubmatch(text); names != nil {
+			for _, name := range strings.Split(string(names[1]), ", ") {
+				texts = append(texts, strings.Trim(name, `"`))
+			}
+		}
+	}
+	return texts
 }
 
 // valuesOf returns the names of a text's values, sorted.

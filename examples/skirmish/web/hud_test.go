@@ -61,6 +61,30 @@ func TestHeldIsShown(t *testing.T) {
 	}
 }
 
+// When nothing comes from the server, the page says so at once, and for how long; when it comes, all is well again.
+func TestStallIsShown(t *testing.T) {
+	s := newStage(t, setup{})
+	b := browser.Open(t, "about:blank")
+	b.Before(`(() => {
+		const { addEventListener } = WebSocket.prototype, late = [];
+		WebSocket.prototype.addEventListener = function (name, f, ...rest) {
+			addEventListener.call(this, name, name === "message" ? (e) => (globalThis.silent ? late.push(() => f(e)) : f(e)) : f, ...rest);
+		};
+		globalThis.speak = () => ((globalThis.silent = false), late.splice(0).forEach((f) => f()), true);
+	})()`)
+	b.Do(chromedp.Navigate(s.URL + "/#/play/arena?token=token-of-player-0"))
+	b.Until(live)
+	b.Agree(1)
+	browser.Value[bool](b, `globalThis.silent = true`)
+	b.Until(`/^Nothing comes from the server, [1-3] s/.test(page.hud.banner.checkVisibility() && page.hud.banner.textContent)`)
+	b.Until(`document.querySelector(".word").textContent === "no answer"`)
+	b.Shot("stalled")
+	browser.Value[bool](b, `speak()`)
+	b.Until(`!page.hud.banner.checkVisibility() && page.state.link.losses === 0`)
+	b.Agree(1)
+	b.NeverDiffered()
+}
+
 // In the lobby, the banner shows who is ready and the configuration, and has a button for the user to say that he is ready.
 func TestLobbyIsShown(t *testing.T) {
 	s := newStage(t, setup{host: host.Options{Start: host.StartPolicy{Players: 2, Ready: true}}})

@@ -94,6 +94,9 @@ func TestKeysAreChosen(t *testing.T) {
 	b.Click(`.help header button`)
 	b.Keys("f")
 	b.Until(`[...document.querySelectorAll(".buttons button")].some((e) => e.textContent === "XAttack")`)
+	if hint := browser.Value[string](b, `(page.hud.hints.done = new Set(["gather", "build"]), page.hud.hints.update(page.state.panel, []), page.hud.hints.words.textContent)`); !strings.Contains(hint, "press X, ") {
+		t.Errorf("a hint names another key: %q", hint)
+	}
 	b.Keys("a")
 	if mode := browser.Value[string](b, `samestep.mode()`); mode != "" {
 		t.Errorf("the old key begins %q", mode)

@@ -131,6 +131,9 @@ func TestPlayWithoutServer(t *testing.T) {
 	b.Agree(2)
 	b.NeverDiffered()
 	b.Shot("alone")
+	if browser.Value[bool](b, `page.hud.verdict.update(page.state), page.hud.verdict.copy.hidden`) == false {
+		t.Error("it offers a link to a match that nobody else has")
+	}
 	b.Visit("#/")
 	b.Click(`#lobby a[href="#/replay/%3Asolo"]`)
 	b.Until(`viewer.about?.last > 20`)

@@ -153,6 +153,17 @@ func TestCutAndResume(t *testing.T) {
 	b.Shot("lost")
 	b.Shown(".banner", "Your seat is kept for")
 	b.Shown(".banner", "the server cannot be reached; attempt")
+	if tried := browser.Value[int](b, `(() => {
+		const { retry } = samestep;
+		let tried = 0;
+		samestep.retry = () => (tried++, retry());
+		dispatchEvent(new Event("online"));
+		samestep.retry = retry;
+		return tried;
+	})()`); tried != 1 {
+		t.Errorf("a browser that is online again tried %d times", tried)
+	}
+	b.Shown(".banner", "attempt")
 	s.Closed.Store(false)
 	b.Click(".banner button") // try again now
 	b.Until(live + ` && page.state.link.losses > 0`)
@@ -173,6 +184,29 @@ func TestReplayAfterTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Until(`page.state.link.state === "ended" && /^arena-[0-9a-f]{8}[.]ssr$/.test(page.state.replay)`)
+	b.Until(`document.querySelector(".verdict").checkVisibility()`)
+	for _, row := range []struct{ config, sent string }{ // a server for guests takes no configuration
+		{`{}`, ` bots,game,name,players,seed,tick_rate`}, {`{ Crystals: 77 }`, "77 bots,config,game,name,players,seed,tick_rate"},
+	} {
+		browser.Value[bool](b, `(() => {
+			const { fetch } = globalThis, usual = JSON.parse(samestep.configuration("skirmish", 2, 0, "")).value;
+			samestep.request = () => JSON.stringify({ game: "skirmish", players: 2, tick_rate: 20, config: { ...usual, ...`+row.config+` } });
+			globalThis.fetch = (url, options) => {
+				if (options?.method !== "POST") return fetch(url, options);
+				const body = JSON.parse(options.body);
+				globalThis.fetch = fetch;
+				globalThis.sent = (body.config?.Crystals ?? "") + " " + Object.keys(body).sort();
+				return Promise.resolve(new Response("", { status: 403 }));
+			};
+			page.hud.verdict.again.click();
+			return true;
+		})()`)
+		b.Shown(".verdict .problem", "only an admin")
+		b.Until(`!page.hud.verdict.again.disabled`)
+		if sent := browser.Value[string](b, `sent`); sent != row.sent {
+			t.Errorf("with the configuration %s: the request for a rematch has %q, want %q", row.config, sent, row.sent)
+		}
+	}
 	b.Click(`.verdict a[href^="#/replay/arena-"]`)
 	b.Until(browser.There)
 	if ended := browser.Value[string](b, `viewer.about.ended`); ended != "the rules ended the match" {

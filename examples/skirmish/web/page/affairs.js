@@ -2,6 +2,7 @@
 
 import { el, text } from "./dom.js";
 import { of } from "./palette.js";
+import { t } from "./text.js";
 
 const sureMS = 5000;
 
@@ -12,10 +13,10 @@ export class Affairs {
     this.others = el("ul", { class: "others" });
     this.votes = el("p", { class: "votes", "aria-live": "polite" });
     this.own = el("p", { class: "own" });
-    this.element = el("aside", { class: "side affairs", hidden: true, "aria-label": "Team" },
-      el("header", {}, el("h2", {}, "Team"), el("button", { onclick: () => (this.element.hidden = true), "aria-label": "close" }, "×")),
+    this.element = el("aside", { class: "side affairs", hidden: true, "aria-label": t("Team") },
+      el("header", {}, el("h2", {}, t("Team")), el("button", { onclick: () => (this.element.hidden = true), "aria-label": t("close") }, "×")),
       this.others, this.votes, this.own,
-      el("small", {}, "Allies share their sight and do not fight. A team surrenders when more than half of its players vote for it."));
+      el("small", {}, t("Allies share their sight and do not fight. A team surrenders when more than half of its players vote for it.")));
   }
 
   reset() {
@@ -31,14 +32,14 @@ export class Affairs {
     if (this.key === key) return;
     this.key = key;
     this.others.replaceChildren(...affairs.others.map((o) => this.#other(o)));
-    text(this.votes, `${affairs.votes} of ${affairs.needed} votes to surrender.`);
+    text(this.votes, t("{votes} of {needed} votes to surrender.", { votes: affairs.votes, needed: affairs.needed }));
     this.own.replaceChildren(...(affairs.buttons ?? []).map((b) => this.#button(b, affairs.final && b.action === "surrender", asks)));
   }
 
   #other({ player, stand, offer, buttons }) {
     const name = el("b", { class: "owner" }, this.name(player));
     name.style.setProperty("--colour", of(player).fill);
-    return el("li", { class: stand }, name, ` ${stand}${offer ? `, offer ${offer}` : ""} `, ...(buttons ?? []).map((b) => this.#button(b)));
+    return el("li", { class: stand }, name, ` ${t(stand)}${offer ? `, ${t(`offer ${offer}`)}` : ""} `, ...(buttons ?? []).map((b) => this.#button(b)));
   }
 
   // #button makes a button. A final vote must be pressed twice.
@@ -51,6 +52,6 @@ export class Affairs {
       this.sure = 0;
       this.press(b.action);
     };
-    return el("button", { class: b.on ? "on" : "", title: b.hint, "data-action": b.action, onclick: press }, final && asks ? "Really surrender?" : b.label);
+    return el("button", { class: b.on ? "on" : "", title: t(b.hint), "data-action": b.action, onclick: press }, final && asks ? t("Really surrender?") : t(b.label));
   }
 }

@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { t } from "./text.js";
+import { keymap } from "./actions.js";
 
 const cooldownMS = 9000; // between two alarms of one place
 const near = 18; // cells; attacks so near to each other are one
@@ -63,7 +64,7 @@ export class Alarms {
     this.play("alarm");
     if (away) this.#flash(away);
     const what = e.building ? (e.kind === "base" ? t("Your base is attacked") : t("Your buildings are attacked")) : t("Your units are attacked");
-    this.tell(away ? t("{what}: Space goes there", { what }) : what, "problem");
+    this.tell(away ? t("{what}: {key} goes there", { what, key: keymap.shown("Space") }) : what, "problem");
   }
 
   // #flash lights the screen's edges in a direction.

@@ -2,6 +2,7 @@
 
 import { el, remember, recall } from "./dom.js";
 import { t } from "./text.js";
+import { keymap } from "./actions.js";
 
 const touch = matchMedia("(pointer: coarse)");
 
@@ -13,11 +14,11 @@ const hints = [
   },
   {
     name: "build", orders: ["build", "train"], when: ({ account }) => account.workers > 0 || account.army > 0,
-    words: () => (touch.matches ? t("Crystals buy more: tap your base and press Worker, or tap a worker and press Barracks.") : t("Crystals buy more: click your base and press Worker, or click a worker and press Barracks (B), then the ground.")),
+    words: () => (touch.matches ? t("Crystals buy more: tap your base and press Worker, or tap a worker and press Barracks.") : t("Crystals buy more: click your base and press Worker, or click a worker and press Build ({key}), then Barracks, then the ground.", { key: keymap.shown("KeyB") })),
   },
   {
     name: "attack", orders: ["attack"], when: ({ account }) => account.army > 0,
-    words: () => (touch.matches ? t("Attack: tap soldiers, press Attack, then tap the place.") : t("Attack: select soldiers, press A, then click where the enemy is. They fight on the way.")),
+    words: () => (touch.matches ? t("Attack: tap soldiers, press Attack, then tap the place.") : t("Attack: select soldiers, press {key}, then click where the enemy is. They fight on the way.", { key: keymap.shown("KeyA") })),
   },
 ];
 

@@ -54,7 +54,7 @@ export class Hud {
       this.account, this.idle, this.title, this.strip.word, this.scores,
       el("div", { class: "menu" },
         (this.result = tool("result", t("Result"), t("the result of the match"), () => this.verdict.show(), { class: "main", hidden: true })),
-        tool("chat", t("Chat"), t("chat (/)"), () => this.write()),
+        tool("chat", t("Chat"), t("chat ({key})", { key: keymap.shown("Slash") }), () => this.write()),
         (this.team = tool("team", t("Team"), t("alliances, surrender and spectators"), () => this.#open(this.affairs.element), { hidden: true })),
         tool("checks", t("Checks"), t("checksums and desyncs"), () => this.#open(this.checks.element)),
         tool("sound", t("Sound"), t("volume of the sounds"), () => this.#open(this.noise)),
@@ -94,13 +94,13 @@ export class Hud {
       this.question.hidden = true;
       this.map.focus();
     };
-    this.question = el("div", { class: "banner question", role: "dialog", "aria-label": "Leave the match", hidden: true, onkeydown: (e) => e.key === "Escape" && close() },
-      el("strong", {}, "Leave the match?"),
-      el("p", {}, "Your units defend themselves, and you can rejoin for a while. If you give up, your seat is lost."),
+    this.question = el("div", { class: "banner question", role: "dialog", "aria-label": t("Leave the match?"), hidden: true, onkeydown: (e) => e.key === "Escape" && close() },
+      el("strong", {}, t("Leave the match?")),
+      el("p", {}, t("Your units defend themselves, and you can rejoin for a while. If you give up, your seat is lost.")),
       el("p", {},
-        el("a", { class: "button main", href: "#/" }, "Leave"), " ",
-        el("a", { class: "button", href: "#/", onclick: () => samestep.leave(true) }, "Give up"), " ",
-        el("button", { onclick: close }, "Stay")));
+        el("a", { class: "button main", href: "#/" }, t("Leave")), " ",
+        el("a", { class: "button", href: "#/", onclick: () => samestep.leave(true) }, t("Give up")), " ",
+        el("button", { onclick: close }, t("Stay"))));
   }
 
   // #open toggles a side panel.
@@ -199,7 +199,7 @@ export class Hud {
     text(this.units, `${account.units} / ${account.cap}`);
     text(this.army, account.army);
     text(this.workers, account.workers);
-    text(this.idle, `${account.idle} idle`);
+    text(this.idle, t("{number} idle", { number: account.idle }));
   }
 
   // #affairs marks the button of the panel while somebody waits for an answer.
@@ -227,20 +227,20 @@ export class Hud {
   #selection(panel, seat) {
     if (!this.#changed("chosen", [panel.chosen, panel.one, panel.winner, panel.account?.defeated, panel.hiding])) return;
     const parts = [];
-    if (panel.winner) parts.push(el("p", { class: "victory" }, panel.account ? (panel.account.team === panel.winner - 1 ? "Victory" : "Defeat") : `Team ${panel.winner} has won`));
-    else if (panel.account?.defeated) parts.push(el("p", { class: "victory" }, "Defeated"));
+    if (panel.winner) parts.push(el("p", { class: "victory" }, panel.account ? (panel.account.team === panel.winner - 1 ? t("Victory") : t("Defeat")) : t("Team {team} has won", { team: panel.winner })));
+    else if (panel.account?.defeated) parts.push(el("p", { class: "victory" }, t("Defeated")));
     const one = panel.one;
     if (one) {
-      const name = el("strong", {}, one.kind), owner = el("span", { class: "owner" }, this.news.player(one.owner));
+      const name = el("strong", {}, t(one.kind)), owner = el("span", { class: "owner" }, this.news.player(one.owner));
       owner.style.setProperty("--colour", of(one.owner).fill);
-      parts.push(el("p", {}, name, " ", owner, el("small", {}, ` ${one.task || ""}${one.kills ? ` · ${one.kills} kills` : ""}`)));
+      parts.push(el("p", {}, name, " ", owner, el("small", {}, ` ${t(one.task || "")}${one.kills ? ` · ${t("{number} kills", { number: one.kills })}` : ""}`)));
       parts.push(bar(one.health / one.full, `${one.health} / ${one.full}`, "health"));
-      if (one.making) parts.push(el("div", { class: "queue", title: t("in the queue: {number}", { number: one.queue }) }, ...Array.from({ length: Math.min(one.queue, 8) }, () => icon(one.making)), bar(one.work / 1000, `${one.making}${one.queue > 1 ? ` and ${one.queue - 1} more` : ""}`, "work")));
-      else if (one.work) parts.push(bar(one.work / 1000, "under construction", "work"));
+      if (one.making) parts.push(el("div", { class: "queue", title: t("in the queue: {number}", { number: one.queue }) }, ...Array.from({ length: Math.min(one.queue, 8) }, () => icon(one.making)), bar(one.work / 1000, one.queue > 1 ? t("{kind} and {number} more", { kind: t(one.making), number: one.queue - 1 }) : t(one.making), "work")));
+      else if (one.work) parts.push(bar(one.work / 1000, t("under construction"), "work"));
     } else if (panel.chosen?.length) {
-      parts.push(el("ul", {}, ...panel.chosen.map((k) => el("li", {}, icon(k.kind), el("b", {}, k.number), ` ${k.kind}${k.number > 1 && k.kind !== "barracks" ? "s" : ""}`, bar(k.health / 1000, "", "health")))));
+      parts.push(el("ul", {}, ...panel.chosen.map((k) => el("li", {}, icon(k.kind), el("b", {}, k.number), ` ${t(k.number > 1 && k.kind !== "barracks" ? `${k.kind}s` : k.kind)}`, bar(k.health / 1000, "", "health")))));
     } else if (!parts.length) {
-      parts.push(el("p", { class: "hint" }, seat < 0 ? `You are spectating. ${panel.hiding ? `You do not see what ${panel.hiding} of the players see, who hide it. ` : ""}${coarse() ? t("Tap a unit to see its details.") : t("Click a unit to see its details.")}` : coarse() ? t("Tap a unit, or drag a box around several, then tap where they go or what they attack.") : t("Drag a box around units to select them, then right-click to move or attack.")));
+      parts.push(el("p", { class: "hint" }, seat < 0 ? `${t("You are spectating.")} ${panel.hiding ? `${t("You do not see what {number} of the players see, who hide it.", { number: panel.hiding })} ` : ""}${coarse() ? t("Tap a unit to see its details.") : t("Click a unit to see its details.")}` : coarse() ? t("Tap a unit, or drag a box around several, then tap where they go or what they attack.") : t("Drag a box around units to select them, then right-click to move or attack.")));
     }
     this.selected.replaceChildren(...parts);
   }
@@ -262,9 +262,9 @@ export class Hud {
     if (!this.#changed("buttons", panel.buttons)) return;
     this.buttons.replaceChildren(...(panel.buttons ?? []).map((b) =>
       el("button", {
-        class: b.on ? "on" : "", "aria-disabled": b.able ? undefined : "true", title: `${b.label}: ${b.hint} (${shown(b)})`,
+        class: b.on ? "on" : "", "aria-disabled": b.able ? undefined : "true", title: `${t(b.label)}: ${t(b.hint)} (${shown(b)})`,
         onclick: () => this.#press(() => samestep.button(b.action)),
-      }, el("kbd", {}, shown(b)), icon(b.action.split(":").at(-1)), el("span", {}, b.label), b.cost ? el("small", {}, el("i", { class: "sign crystals" }), b.cost) : "")));
+      }, el("kbd", {}, shown(b)), icon(b.action.split(":").at(-1)), el("span", {}, t(b.label)), b.cost ? el("small", {}, el("i", { class: "sign crystals" }), b.cost) : "")));
   }
 
   // fail shows why the match cannot be joined.

@@ -48,6 +48,7 @@ export class Verdict {
     const result = winner ? (!account ? "over" : account.team === winner - 1 ? "victory" : "defeat") : account?.defeated ? "defeat" : "";
     this.#replay(alone() ? winner && ":solo" : state.replay); // the page has the replay of a match without a server
     this.again.hidden = !account;
+    this.copy.hidden = alone(); // nobody else has that match
     const key = result && `${result} ${winner}`;
     if (this.key === key) return "";
     this.key = key;
