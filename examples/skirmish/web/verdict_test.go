@@ -23,6 +23,8 @@ func TestFromHintsToRematch(t *testing.T) {
 	browser.Value[bool](b, `globalThis.heard = [], page.hud.sounds.play = (name) => globalThis.heard.push(name),
 		globalThis.happen = (...events) => page.hud.update({ ...page.state, lines: [], events: events.map((e) => ({ player: 0, own: true, building: false, kind: "soldier", ...e })) }, page.renderer), true`)
 	b.Until(`document.querySelector(".tip").checkVisibility()`)
+	b.Until(`document.querySelector(".tool[aria-label=Checks]").click() ?? !document.querySelector(".tip").checkVisibility()`)
+	b.Until(`document.querySelector(".tool[aria-label=Checks]").click() ?? document.querySelector(".tip").checkVisibility()`)
 	for _, order := range []string{"gather", "build", "attack"} {
 		browser.Value[bool](b, `happen({ sort: "order", x: -1, y: -1, kind: "`+order+`" }), true`)
 	}
