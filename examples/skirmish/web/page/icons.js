@@ -12,6 +12,8 @@ const paths = {
   stop: "M8 3h8l5 5v8l-5 5H8l-5-5V8zM9 9h6v6H9z",
   hold: "M12 3l8 3v6c0 5-4 8-8 9-4-1-8-4-8-9V6zM12 8v8",
   gather: "M4 20L13 9M6 6c5-3 11 0 13 6M15 15l3-3 3 3-3 6z",
+  menu: "M4 20L14 10M11 5l3-2 7 7-3 2-2-2-2 2-3-3 2-2z",
+  back: "M20 12H6M12 6l-6 6 6 6",
   rally: "M6 22V3l12 4-12 5",
   cancel: "M6 6l12 12M18 6L6 18",
   base: "M3 21V10l4-3 5-4 5 4 4 3v11zM9 21v-6h6v6M3 10h18",
