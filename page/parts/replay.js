@@ -237,7 +237,7 @@ export class Viewer {
     this.addressAt = 0;
     this.comparing = !!JSON.parse(samestep.watchState()).compared;
     this.stage.classList.toggle("compare", this.comparing);
-    this.copy.hidden = !this.names;
+    this.copy.hidden = !this.names || this.names.includes(solo); // nobody else could open it
     this.differences.open(files.length > 1 ? names : [t("match"), t("player")]);
     this.entry.hidden = true;
     this.stage.hidden = false;

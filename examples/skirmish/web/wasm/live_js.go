@@ -24,7 +24,7 @@ func addLive(f program.Functions) {
 		leave(false)
 		seed, config := uint64(a.Int(1)), skirmish.Opening(2)
 		g, err := live.Play(pagelive.Solo{
-			Name: a[0].String(), Config: &config, Seed: seed, Bots: []lockstep.Bot{nil, skirmish.Normal.NewPlayer(1, seed)},
+			Name: a[0].String(), Config: &config, Seed: seed, Bots: []lockstep.Bot{nil, skirmish.Easy.NewPlayer(1, seed)},
 		})
 		if err != nil {
 			return err.Error()
