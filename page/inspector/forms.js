@@ -33,7 +33,10 @@ export class Forms {
     if (!this.forms.length) {
       this.forms = JSON.parse(samestep.forms());
       this.kinds.replaceChildren(...this.forms.map((f, i) => el("option", { value: String(i) }, f.name)));
-      if (this.forms.length) this.#open();
+      if (this.forms.length) {
+        this.seat = undefined; // the forms come after the seat if the match is slow to load
+        this.#open();
+      }
     }
     if (this.seat === seat) return;
     this.seat = seat;
