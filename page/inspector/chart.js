@@ -1,6 +1,7 @@
 // The chart: the game's own picture, or a map of everything in the state that has a place. A user zooms and moves it.
 
 import { el, text } from "./dom.js";
+import { t } from "./text.js";
 import { of, chosen } from "./palette.js";
 import { listen } from "./keys.js";
 import { dragPixels, speed, isArrow, direction, spread, wheelZoom } from "./gestures.js";
@@ -16,15 +17,15 @@ export class Chart {
     this.show = show;
     this.canvas = el("canvas", {
       class: "chart", tabindex: "0", role: "application",
-      "aria-label": "The map. Arrow keys move it, plus and minus zoom, 0 shows everything. A click on a place shows its fields.",
+      "aria-label": t("The map. Arrow keys move it, plus and minus zoom, 0 shows everything. A click on a place shows its fields."),
     });
     this.hint = el("output", { class: "hint", hidden: true });
-    this.legend = el("ul", { class: "legend", "aria-label": "Layers of the map" });
-    this.empty = el("p", { class: "empty", hidden: true }, "Nothing in this state has a place: a struct with the fields X and Y. The panels show its fields.");
+    this.legend = el("ul", { class: "legend", "aria-label": t("Layers of the map") });
+    this.empty = el("p", { class: "empty", hidden: true }, t("Nothing in this state has a place: a struct with the fields X and Y. The panels show its fields."));
     this.fault = el("p", { class: "problem", role: "alert", hidden: true });
-    this.prompt = el("p", { class: "prompt", role: "status", hidden: true }, "Click the map to enter a place. Escape cancels.");
+    this.prompt = el("p", { class: "prompt", role: "status", hidden: true }, t("Click the map to enter a place. Escape cancels."));
     this.element = el("div", { class: "charted" }, this.canvas, this.legend, this.empty, this.fault, this.prompt, this.hint,
-      el("button", { class: "fit", title: "show everything (0)", onclick: () => this.fit() }, "Fit"));
+      el("button", { class: "fit", title: t("show everything (0)"), onclick: () => this.fit() }, t("Fit")));
     this.numbers = { places: block(), picture: block() };
     this.#listen();
     new ResizeObserver(() => (this.dirty = true)).observe(this.element);
@@ -347,7 +348,7 @@ export class Chart {
   #point(e) {
     if (!this.places) return;
     const { x, y } = this.#place(e.offsetX, e.offsetY), i = this.#at(e.offsetX, e.offsetY);
-    const what = i < 0 ? "" : `${this.layers[this.places[i]]?.path} · ${short(this.places[i + 4])}${this.places[i + 3] < 0 ? "" : ` · player ${this.places[i + 3]}`} · `;
+    const what = i < 0 ? "" : `${this.layers[this.places[i]]?.path} · ${short(this.places[i + 4])}${this.places[i + 3] < 0 ? "" : ` · ${t("player {seat}", { seat: this.places[i + 3] })}`} · `;
     this.hint.hidden = false;
     text(this.hint, i < 0 ? `${short(x)}, ${short(y)}` : `${what}${short(this.places[i + 1])}, ${short(this.places[i + 2])}`);
   }

@@ -1,6 +1,7 @@
 // The panel of commands: a form for each kind, made from its schema, so that a person can play any game.
 
 import { el, text } from "./dom.js";
+import { t } from "./text.js";
 import { partOf } from "./fields.js";
 
 export class Forms {
@@ -12,8 +13,8 @@ export class Forms {
     this.fields = el("div", { class: "entries" });
     this.said = el("p", { class: "said", role: "status" });
     this.form = el("form", { onsubmit: (e) => { e.preventDefault(); this.#submit(); } },
-      el("label", { for: "kind" }, "Kind", this.kinds), this.fields, el("button", { class: "main", type: "submit" }, "Send"));
-    this.none = el("p", { class: "soft" }, "You are spectating: only players send commands.");
+      el("label", { for: "kind" }, t("Kind"), this.kinds), this.fields, el("button", { class: "main", type: "submit" }, t("Send")));
+    this.none = el("p", { class: "soft" }, t("You are spectating: only players send commands."));
     this.element = el("section", { class: "act" }, this.none, this.form, this.said);
     this.reset();
   }
@@ -50,12 +51,12 @@ export class Forms {
     this.chosen = i;
     const part = this.made.get(i);
     this.fields.replaceChildren(part.element);
-    text(this.said, this.forms[i].root.fields.length ? "" : "This command has no fields.");
+    text(this.said, this.forms[i].root.fields.length ? "" : t("This command has no fields."));
   }
 
   #submit() {
     const problem = this.send(this.forms[this.chosen].kind, this.made.get(this.chosen).value());
-    text(this.said, problem || `${this.forms[this.chosen].name} was sent. If the game refuses it, the reason is in the news.`);
+    text(this.said, problem || t("{command} was sent. If the game refuses it, the reason is in the news.", { command: this.forms[this.chosen].name }));
     this.said.classList.toggle("problem", !!problem);
   }
 }

@@ -2,6 +2,7 @@
 // program's state is taken at most once for each frame, and less often if it is large.
 
 import { el } from "./dom.js";
+import { t } from "./text.js";
 import { Chart } from "./chart.js";
 import { Tree } from "./tree.js";
 import { Changes } from "./changes.js";
@@ -15,7 +16,7 @@ export class Inspection {
     this.tree = new Tree();
     this.changes = new Changes((path) => this.show(path));
     this.chart = new Chart((path) => this.show(path));
-    const panels = [["State", this.tree.element], ["Changes", this.changes.element], ...more];
+    const panels = [[t("State"), this.tree.element], [t("Changes"), this.changes.element], ...more];
     this.tabs = panels.map(([title, panel], i) => {
       panel.id ||= `panel-${title.toLowerCase()}-${++made}`;
       panel.setAttribute("role", "tabpanel");
@@ -25,7 +26,7 @@ export class Inspection {
       }, title);
     });
     this.panels = panels.map(([, panel]) => panel);
-    this.element = el("aside", { class: "panels" }, el("div", { class: "tabs", role: "tablist", "aria-label": "Panels" }, ...this.tabs), ...this.panels);
+    this.element = el("aside", { class: "panels" }, el("div", { class: "tabs", role: "tablist", "aria-label": t("Panels") }, ...this.tabs), ...this.panels);
     this.#open(0);
   }
 

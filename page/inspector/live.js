@@ -1,6 +1,7 @@
 // The screen of a live match of any game: the picture, the state, and forms for commands.
 
 import { el, text, clock } from "./dom.js";
+import { t } from "./text.js";
 import { tokenFor, tokenToWatch, forget } from "./token.js";
 import { socketOf, listed, seated, Recording } from "./match.js";
 import { Banner } from "./banner.js";
@@ -19,23 +20,23 @@ export class Live {
     this.root = root;
     this.game = title;
     this.forms = new Forms((place) => this.inspection.chart.pick(place), (kind, value) => this.#send(kind, value));
-    this.inspection = new Inspection([["Commands", this.forms.element]]);
-    this.checks = new Checks(() => this.#corrupt(), "the selected field of the state, or its first one,");
+    this.inspection = new Inspection([[t("Commands"), this.forms.element]]);
+    this.checks = new Checks(() => this.#corrupt(), t("the selected field of the state, or its first one,"));
     this.strip = new Strip();
     this.banner = new Banner();
     this.recording = new Recording();
     this.news = new News(() => this.inspection.chart.canvas.focus());
     this.rename = new Rename();
     this.title = el("strong", { class: "title" });
-    this.players = el("ul", { class: "scores", "aria-label": "Players" });
+    this.players = el("ul", { class: "scores", "aria-label": t("Players") });
     this.field = el("div", { class: "field" }, this.inspection.chart.element, this.banner.element, this.checks.element, this.news.element);
     root.append(el("div", { class: "stage" },
       el("header", { class: "top" }, this.players, this.title, this.strip.word, el("div", { class: "menu" },
         this.rename.element,
-        el("button", { onclick: () => this.news.write() }, "Chat"),
-        el("button", { onclick: () => this.checks.toggle(), title: "checksums and desyncs" }, "Checks"),
-        el("button", { onclick: (e) => this.#giveUp(e.target), title: "leave the seat for good" }, "Give up"),
-        el("a", { class: "button", href: "#/" }, "Leave"))),
+        el("button", { onclick: () => this.news.write() }, t("Chat")),
+        el("button", { onclick: () => this.checks.toggle(), title: t("checksums and desyncs") }, t("Checks")),
+        el("button", { onclick: (e) => this.#giveUp(e.target), title: t("leave the seat for good") }, t("Give up")),
+        el("a", { class: "button", href: "#/" }, t("Leave")))),
       this.field, this.inspection.element, this.strip.element));
     this.times = [];
     globalThis.page = this; // for debugging and tests
@@ -71,12 +72,12 @@ export class Live {
     try {
       match = await listed(name);
     } catch (error) {
-      if (this.visit === visit) this.banner.fail(`The server does not answer: ${error.message}.`, false);
+      if (this.visit === visit) this.banner.fail(t("The server does not answer: {reason}.", { reason: error.message }), false);
       return;
     }
     if (this.visit !== visit) return; // the user has left
     if (!match) {
-      this.banner.fail("There is no such match on this server.", false);
+      this.banner.fail(t("There is no such match on this server."), false);
       return;
     }
     this.banner.keep(match.grace_ms);
@@ -100,10 +101,10 @@ export class Live {
       return;
     }
     button.dataset.sure = "yes";
-    text(button, "Give up for good?");
+    text(button, t("Give up for good?"));
     setTimeout(() => {
       delete button.dataset.sure;
-      text(button, "Give up");
+      text(button, t("Give up"));
     }, 3000);
   }
 
@@ -114,7 +115,7 @@ export class Live {
 
   #send(kind, value) {
     const problem = samestep.send(kind, JSON.stringify(value));
-    if (problem === null) return "There is no match.";
+    if (problem === null) return t("There is no match.");
     return problem;
   }
 
@@ -153,7 +154,7 @@ export class Live {
     this.players.replaceChildren(...Array.from({ length: Math.min(match.players, 32) }, (_, p) => {
       const dot = el("i", { class: "dot" });
       dot.style.setProperty("--colour", of(p).fill);
-      return el("li", { class: `score${p === net.seat ? " me" : ""}` }, dot, this.news.player(p), p === net.seat && el("b", {}, "you"));
+      return el("li", { class: `score${p === net.seat ? " me" : ""}` }, dot, this.news.player(p), p === net.seat && el("b", {}, t("you")));
     }));
   }
 }

@@ -1,6 +1,7 @@
 // The screen of a replay of any game, or of a recording of another engine: the picture and the state at any tick.
 
 import { el } from "./dom.js";
+import { t } from "./text.js";
 import { listen } from "./keys.js";
 import { Viewer } from "./replay.js";
 import { Commands } from "./commands.js";
@@ -11,13 +12,13 @@ export class Recorded extends Viewer {
   constructor(root, title) {
     let go = () => {};
     const commands = new Commands((tick) => go(tick));
-    const inspection = new Inspection([["Commands", el("div", { class: "inspector" }, commands.list, commands.about)]]);
+    const inspection = new Inspection([[t("Commands"), el("div", { class: "inspector" }, commands.list, commands.about)]]);
     const missing = el("p", { class: "missing", role: "status", hidden: true }); // why the tick of a recording has no state
     inspection.tree.element.prepend(missing);
     const field = el("div", { class: "field" }, inspection.chart.element);
     super(root, {
       title, field, focus: inspection.chart.canvas, top: [], over: [], side: inspection.element,
-      keys: ["Space", "play", ", .", "step", "[ ]", "speed", "0", "fit"],
+      keys: [t("Space"), t("play"), ", .", t("step"), "[ ]", t("speed"), "0", t("fit")],
     });
     go = (tick) => this.go(tick);
     Object.assign(this, { commands, inspection, missing });
@@ -73,6 +74,6 @@ export class Recorded extends Viewer {
     this.missing.hidden = !missing;
     if (this.lacks === missing) return;
     this.lacks = missing;
-    this.missing.replaceChildren(missing, ...nearest.flatMap((tick) => [" ", el("button", { onclick: () => this.go(tick) }, `Go to tick ${tick}`)]));
+    this.missing.replaceChildren(missing, ...nearest.flatMap((tick) => [" ", el("button", { onclick: () => this.go(tick) }, t("Go to tick {tick}", { tick }))]));
   }
 }

@@ -1,21 +1,22 @@
 // The tree of the state, with a search. Only the rows on the screen have elements, so any state is fine.
 
 import { el, text, bytes } from "./dom.js";
+import { t } from "./text.js";
 
 const high = 22; // pixels of a row, as in the style sheet
 const searchMS = 250; // after the last key, and between two searches at least
 
 export class Tree {
   constructor() {
-    this.query = el("input", { type: "search", placeholder: "search: units health = 12", "aria-label": "Search the state", spellcheck: "false", oninput: () => this.#queried() });
+    this.query = el("input", { type: "search", placeholder: t("search: units health = 12"), "aria-label": t("Search the state"), spellcheck: "false", oninput: () => this.#queried() });
     this.facts = el("small", { class: "soft", role: "status" });
     this.space = el("div", { class: "space" });
     this.box = el("div", {
-      class: "tree", role: "tree", tabindex: "0", "aria-label": "State", onscroll: () => this.#rows(), onkeydown: (e) => this.#key(e), onclick: (e) => this.#click(e),
+      class: "tree", role: "tree", tabindex: "0", "aria-label": t("State"), onscroll: () => this.#rows(), onkeydown: (e) => this.#key(e), onclick: (e) => this.#click(e),
     }, this.space);
-    this.hits = el("ol", { class: "hits", hidden: true, "aria-label": "Search results" });
+    this.hits = el("ol", { class: "hits", hidden: true, "aria-label": t("Search results") });
     this.element = el("section", { class: "state" },
-      el("div", { class: "find" }, this.query, el("button", { onclick: () => this.#closeAll(), title: "close all rows" }, "Close all")),
+      el("div", { class: "find" }, this.query, el("button", { onclick: () => this.#closeAll(), title: t("close all rows") }, t("Close all"))),
       this.facts, this.box, this.hits);
     this.pool = [];
     this.seen = [];
@@ -70,7 +71,8 @@ export class Tree {
     this.total = total;
     this.seen = rows;
     this.space.style.height = `${total * high}px`;
-    text(this.facts, this.missing ? `tick ${this.tick}` : `tick ${this.tick} · ${bytes(this.size)} · ${total} rows`);
+    const { tick } = this;
+    text(this.facts, this.missing ? t("tick {tick}", { tick }) : t("tick {tick} · {size} · {rows} rows", { tick, size: bytes(this.size), rows: total }));
     while (this.pool.length < rows.length) {
       const row = { name: el("span", { class: "name" }), value: el("span", { class: "value" }) };
       row.element = el("div", { class: "row", role: "treeitem", id: `row-${++made}` }, row.name, row.value);
@@ -118,7 +120,7 @@ export class Tree {
 
   #set(row, open) {
     if (row.leaf) return;
-    if (!samestep.open(row.path, open)) text(this.facts, "Too many rows are open: close some of them.");
+    if (!samestep.open(row.path, open)) text(this.facts, t("Too many rows are open: close some of them."));
     else this.#rows();
   }
 
@@ -184,7 +186,8 @@ export class Tree {
     const found = JSON.parse(samestep.search(query));
     this.searchedAt = performance.now();
     this.searchTook = this.searchedAt - began;
-    text(this.facts, `${found.hits.length}${found.more ? " or more" : ""} found in ${found.searched} fields of tick ${this.tick}`);
+    const values = { hits: found.hits.length, fields: found.searched, tick: this.tick };
+    text(this.facts, found.more ? t("{hits} or more found in {fields} fields of tick {tick}", values) : t("{hits} found in {fields} fields of tick {tick}", values));
     const key = JSON.stringify(found.hits);
     if (key === this.hitsKey) return;
     this.hitsKey = key;

@@ -1,7 +1,7 @@
 // The banner that shows the state of the connection and why the match stands still, unless all is well.
 
-import { el, bar, playerName } from "./dom.js";
-import { t } from "./text.js";
+import { el, bar } from "./dom.js";
+import { playerName, t } from "./text.js";
 
 // A browser that is online again tries to connect at once.
 addEventListener("online", () => globalThis.samestep?.retry?.());

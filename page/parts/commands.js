@@ -1,6 +1,7 @@
 // The panel of a replay's commands around now, and the facts of its file.
 
 import { el, text, clock } from "./dom.js";
+import { fill, t } from "./text.js";
 import { of } from "./palette.js";
 
 const listed = 60; // commands in the list
@@ -10,25 +11,26 @@ export class Commands {
   constructor(go) {
     this.go = go;
     this.commands = el("ol", { class: "commands" });
-    this.list = el("section", { "aria-label": "Commands around now" }, el("h2", {}, "Commands"), this.commands);
+    this.list = el("section", { "aria-label": t("Commands around now") }, el("h2", {}, t("Commands")), this.commands);
     this.facts = el("dl", { class: "facts" });
-    this.about = el("details", {}, el("summary", {}, "Replay"), this.facts);
+    this.about = el("details", {}, el("summary", {}, t("Replay")), this.facts);
   }
 
   open(about) {
     this.shown = -1;
     this.listKey = "";
     const row = (name, value, bad) => (value ? [el("dt", {}, name), el("dd", { class: bad ? "bad" : undefined }, value)] : []);
+    const { commands, checks, recorded } = about, ticks = about.last - about.first;
     this.facts.replaceChildren(
-      ...row("match", about.match), ...row("recorded on", about.platform), ...row("rules", `${about.game} ${about.build}`),
-      ...row("length", `${clock(about.last - about.first, about.tick_rate)}, ${about.last - about.first} ticks`),
-      ...row("size", `${(about.size / 1024).toFixed(0)} KiB, ${about.commands} commands, ${about.checks} checksums`),
-      ...row("states", about.recorded && `${about.recorded.states} recorded`), ...row("type", about.recorded?.type),
-      ...row("ended", about.ended), ...row("damage", about.damage, true));
+      ...row(t("match"), about.match), ...row(t("recorded on"), about.platform), ...row(t("rules"), `${about.game} ${about.build}`),
+      ...row(t("length"), t("{time}, {ticks} ticks", { time: clock(ticks, about.tick_rate), ticks })),
+      ...row(t("size"), t("{size} KiB, {commands} commands, {checks} checksums", { size: (about.size / 1024).toFixed(0), commands, checks })),
+      ...row(t("states"), recorded && t("{states} recorded", { states: recorded.states })), ...row(t("type"), recorded?.type),
+      ...row(t("ended"), about.ended), ...row(t("damage"), about.damage, true));
     for (const { tick, player } of JSON.parse(samestep.watchTimeline(1)).dissents.slice(0, 50)) {
-      const name = about.players[player]?.name ?? `player ${player}`;
-      this.facts.append(el("dt", {}, "desync"), el("dd", { class: "bad" },
-        el("button", { onclick: () => this.go(tick) }, `tick ${tick}`), ` of ${name} during the match`));
+      const name = about.players[player]?.name ?? t("player {seat}", { seat: player });
+      const at = el("button", { onclick: () => this.go(tick) }, t("tick {tick}", { tick }));
+      this.facts.append(el("dt", {}, t("desync")), el("dd", { class: "bad" }, ...fill(t("{tick} of {name} during the match"), { name, tick: at })));
     }
     this.about.open = !!about.damage;
     this.faults = [];
@@ -41,12 +43,12 @@ export class Commands {
     } else if (this.commands.clientHeight !== this.height) {
       this.#reveal();
     }
-    const faults = state.desyncs.map((d) => `tick ${d.tick}: got ${d.got}, want ${d.want}`);
+    const faults = state.desyncs.map(({ tick, got, want }) => t("tick {tick}: got {got}, want {want}", { tick, got, want }));
     if (state.fault) faults.push(state.fault);
     if (faults.length === this.faults.length) return;
     this.faults = faults;
     for (const old of this.facts.querySelectorAll(".fault")) old.remove();
-    for (const fault of faults.slice(0, 50)) this.facts.append(el("dt", { class: "fault" }, "desync"), el("dd", { class: "fault bad" }, fault));
+    for (const fault of faults.slice(0, 50)) this.facts.append(el("dt", { class: "fault" }, t("desync")), el("dd", { class: "fault bad" }, fault));
     this.about.open = true;
   }
 
@@ -65,10 +67,10 @@ export class Commands {
         const dot = el("i", { class: "dot" });
         dot.style.setProperty("--colour", e.player < about.players.length ? of(e.player).fill : "#888");
         return el("li", { "data-tick": String(e.tick) },
-          el("button", { onclick: () => this.go(e.tick), title: `Go to tick ${e.tick}` },
+          el("button", { onclick: () => this.go(e.tick), title: t("Go to tick {tick}", { tick: e.tick }) },
             el("time", {}, clock(e.tick, about.tick_rate)), dot, el("span", {}, e.text)));
       }));
-      if (!entries.length) this.commands.append(el("li", { class: "soft" }, "No commands."));
+      if (!entries.length) this.commands.append(el("li", { class: "soft" }, t("No commands.")));
     }
     let last = null;
     for (const item of this.commands.children) {

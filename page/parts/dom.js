@@ -18,11 +18,6 @@ export function text(e, value) {
   if (e.textContent !== String(value)) e.textContent = value;
 }
 
-// playerName returns the name of a player among the seats of a live.Status.
-export function playerName(seats, seat) {
-  return seats?.find((s) => s.seat === seat)?.name || `player ${seat}`;
-}
-
 // bytes formats a number of bytes.
 export function bytes(n) {
   if (n < 1000) return `${n} B`;

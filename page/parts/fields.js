@@ -1,6 +1,7 @@
 // Forms that are made from a schema, for commands and configurations.
 
 import { el } from "./dom.js";
+import { t } from "./text.js";
 
 const manyElements = 64; // of a list in a form
 
@@ -27,7 +28,7 @@ function line() {
 }
 
 function number(f) {
-  const element = el("input", { type: "text", inputmode: f.whole ? "numeric" : "decimal", value: "0", title: `${f.min} to ${f.max}`, autocomplete: "off" });
+  const element = el("input", { type: "text", inputmode: f.whole ? "numeric" : "decimal", value: "0", title: t("{least} to {most}", { least: f.min, most: f.max }), autocomplete: "off" });
   const range = el("small", { class: "soft" }, bound(f.min), " … ", bound(f.max));
   return { element: el("span", { class: "number" }, element, range), value: () => element.value.trim(), set: (v) => (element.value = String(v)) };
 }
@@ -42,7 +43,7 @@ function struct(f, pick) {
   if (place) {
     rows.push(el("button", { type: "button", onclick: () => pick(({ x, y }) => {
       for (const [i, v] of [x, y].entries()) parts[i][1].set(f.fields[i].whole ? Math.round(v) : v.toFixed(3));
-    }) }, "◎ Pick on the map"));
+    }) }, t("◎ Pick on the map")));
   }
   return {
     element: el("div", { class: place ? "parts place" : "parts" }, ...rows),
@@ -71,11 +72,11 @@ function list(f, pick) {
     while (parts.length > shown) drop();
     parts.forEach((part, i) => part.set(values[i]));
     more.hidden = !rest.length;
-    more.textContent = `${rest.length} more, which keep their values`;
+    more.textContent = t("{number} more, which keep their values", { number: rest.length });
   };
   for (let i = 0; i < Math.min(f.fixed, manyElements); i++) add();
-  const element = el("div", {}, items, more, !f.fixed && el("button", { type: "button", onclick: add }, "+ Add"), " ",
-    !f.fixed && el("button", { type: "button", onclick: () => rest.length || drop() }, "− Remove"));
+  const element = el("div", {}, items, more, !f.fixed && el("button", { type: "button", onclick: add }, t("+ Add")), " ",
+    !f.fixed && el("button", { type: "button", onclick: () => rest.length || drop() }, t("− Remove")));
   return { element, value: () => [...parts.map((p) => p.value()), ...rest], set };
 }
 

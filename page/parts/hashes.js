@@ -1,8 +1,8 @@
 // The checksums of the latest checks by player, so that two browsers side by side show the same ones. The log names only players
 // that differ: another one has agreed, or has not reported yet.
 
-import { el, playerName } from "./dom.js";
-import { t } from "./text.js";
+import { el } from "./dom.js";
+import { playerName, t } from "./text.js";
 import { of } from "./palette.js";
 
 const shown = 3; // checks

@@ -1,6 +1,7 @@
 // News and chat.
 
 import { el } from "./dom.js";
+import { t } from "./text.js";
 import { of } from "./palette.js";
 
 const newsMS = 9000;
@@ -12,8 +13,8 @@ export class News {
     this.rest = rest;
     this.hidden = hidden;
     this.names = new Map();
-    this.list = el("ol", { class: "news", "aria-live": "polite", "aria-label": "News" });
-    this.line = el("input", { type: "text", maxlength: "300", placeholder: "press Enter to send", "aria-label": "Chat" });
+    this.list = el("ol", { class: "news", "aria-live": "polite", "aria-label": t("News") });
+    this.line = el("input", { type: "text", maxlength: "300", placeholder: t("press Enter to send"), "aria-label": t("Chat") });
     this.chat = el("form", {
       class: "chat", hidden: true,
       onsubmit: (e) => {
@@ -62,7 +63,7 @@ export class News {
       name.style.setProperty("--colour", of(player).fill);
       item.append(name);
     } else if (sort === "chat") {
-      item.append(el("b", {}, "spectator "));
+      item.append(el("b", {}, `${t("spectator")} `));
     }
     item.append(said);
     this.list.append(item);

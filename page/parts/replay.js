@@ -10,7 +10,7 @@
 //	aim(query)                 show the view that the address has
 
 import { el, text, clock } from "./dom.js";
-import { t } from "./text.js";
+import { fill, t } from "./text.js";
 import { Timeline } from "./timeline.js";
 import { Differences } from "./differences.js";
 
@@ -42,7 +42,7 @@ export class Viewer {
     this.players = el("ul", { class: "scores" });
     this.title = el("strong", { class: "title" });
     this.play = el("button", { class: "main", onclick: () => this.toggle() });
-    this.speed = el("select", { "aria-label": "Speed", onchange: () => this.parts.focus.focus() },
+    this.speed = el("select", { "aria-label": t("Speed"), onchange: () => this.parts.focus.focus() },
       ...speeds.map((s) => el("option", { value: String(s), selected: s === 1 }, `${s}×`)));
     this.now = el("output", { class: "now" });
     this.sum = el("output", { class: "sum" });
@@ -65,15 +65,15 @@ export class Viewer {
       this.parts.field,
       el("header", { class: "top" },
         this.players, this.title, ...this.parts.top,
-        el("nav", { class: "menu" }, el("a", { class: "button", href: "#/" }, "Lobby")),
+        el("nav", { class: "menu" }, el("a", { class: "button", href: "#/" }, t("Lobby"))),
       ),
       el("footer", { class: "transport" },
         this.timeline.element,
         el("div", { class: "controls" },
-          button("|◀", "Jump to the start", () => this.go(this.about.first)),
-          button("◀", "Back one tick", () => this.step(-1)),
+          button("|◀", t("Jump to the start"), () => this.go(this.about.first)),
+          button("◀", t("Back one tick"), () => this.step(-1)),
           this.play,
-          button("▶", "Forward one tick", () => this.step(1)),
+          button("▶", t("Forward one tick"), () => this.step(1)),
           button("‹!", t("Previous mismatch"), () => this.mismatch(true)),
           button("!›", t("Next mismatch"), () => this.mismatch(false)),
           this.speed, this.timeline.charts.choice, this.now,
@@ -94,10 +94,11 @@ export class Viewer {
     this.said = el("p", { class: "said", role: "status" });
     this.file = el("input", { type: "file", accept: ".ssr,.zip", multiple: true, id: "file", onchange: () => this.#pick(this.file.files) });
     return el("section", { class: "entry", hidden: true },
-      el("h1", {}, "Watch a replay"),
+      el("h1", {}, t("Watch a replay")),
       this.said,
-      el("label", { class: "drop", for: "file" }, el("strong", {}, "Choose a replay file"), " or drop it here: also the bundle of a desync, or two replays to compare", this.file),
-      el("p", {}, el("a", { href: "#/" }, "Back to the lobby")),
+      el("label", { class: "drop", for: "file" },
+        ...fill(t("{choose} or drop it here: also the bundle of a desync, or two replays to compare"), { choose: el("strong", {}, t("Choose a replay file")) }), this.file),
+      el("p", {}, el("a", { href: "#/" }, t("Back to the lobby"))),
     );
   }
 
@@ -136,12 +137,12 @@ export class Viewer {
     this.said.textContent = message;
     this.said.classList.toggle("problem", bad);
     this.said.setAttribute("role", bad ? "alert" : "status");
-    document.title = `Watch · ${this.parts.title}`;
+    document.title = `${t("Watch")} · ${this.parts.title}`;
   }
 
   async #fetch(names) {
     const name = names.join(", ");
-    this.#say(`Loading ${name} …`);
+    this.#say(t("Loading {name} …", { name }));
     this.loading = new AbortController();
     const { signal } = this.loading;
     try {
@@ -152,15 +153,15 @@ export class Viewer {
           continue;
         }
         const answer = await fetch(`replays/${encodeURIComponent(one)}`, { signal });
-        if (answer.status === 404) throw new Error("the server has no replay of that name; a replay is available when its match is over");
-        if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
+        if (answer.status === 404) throw new Error(t("the server has no replay of that name; a replay is available when its match is over"));
+        if (!answer.ok) throw new Error(t("the server answers {status}", { status: answer.status }));
         files.push(new Uint8Array(await answer.arrayBuffer()));
       }
       if (signal.aborted) return;
       this.names = names;
       this.#open(names.map((one) => (one === solo ? t("Your match") : one)), files);
     } catch (error) {
-      if (!signal.aborted) this.#say(`${name} cannot be loaded: ${error.message}.`, true);
+      if (!signal.aborted) this.#say(t("{name} cannot be loaded: {reason}.", { name, reason: error.message }), true);
     }
   }
 
@@ -192,16 +193,16 @@ export class Viewer {
 
   async #read(files) {
     this.file.value = "";
-    const large = files.find((file) => file.size > maxFile), names = files.map((file) => file.name);
+    const large = files.find((file) => file.size > maxFile), names = files.map((file) => file.name), name = names.join(", ");
     if (large) {
-      this.#say(`${large.name} has ${Math.round(large.size / 1e6)} MB; the limit is ${maxFile >> 20} MiB.`, true);
+      this.#say(t("{name} has {size} MB; the limit is {limit} MiB.", { name: large.name, size: Math.round(large.size / 1e6), limit: maxFile >> 20 }), true);
       return;
     }
-    this.#say(`Reading ${names.join(", ")} …`);
+    this.#say(t("Reading {name} …", { name }));
     try {
       this.#open(names, await Promise.all(files.map(async (file) => new Uint8Array(await file.arrayBuffer()))));
     } catch (error) {
-      this.#say(`${names.join(", ")} cannot be read: ${error.message}.`, true);
+      this.#say(t("{name} cannot be read: {reason}.", { name, reason: error.message }), true);
     }
   }
 
@@ -228,7 +229,7 @@ export class Viewer {
       name = names.join(" | ");
     }
     if (about.error) {
-      this.#say(`${name} cannot be watched: ${about.error}.`, true);
+      this.#say(t("{name} cannot be watched: {reason}.", { name, reason: about.error }), true);
       return;
     }
     this.about = about;
@@ -243,7 +244,7 @@ export class Viewer {
     this.stage.hidden = false;
     document.title = `${name} · ${this.parts.title}`;
     text(this.title, name);
-    this.title.title = `match ${about.match}, recorded on ${about.platform}`;
+    this.title.title = t("match {match}, recorded on {platform}", { match: about.match, platform: about.platform });
     this.timeline.open(about);
     this.position = about.first; // in ticks, with a fraction
     this.playing = false;
@@ -337,7 +338,7 @@ export class Viewer {
   }
 
   #showPlaying() {
-    text(this.play, this.playing ? "Pause" : "Play");
+    text(this.play, this.playing ? t("Pause") : t("Play"));
   }
 
   #frame(now) {
@@ -387,9 +388,10 @@ export class Viewer {
   look() {
     const { about } = this;
     const state = (this.state = JSON.parse(samestep.watchState()));
-    text(this.now, `${clock(state.tick, about.tick_rate)} / ${clock(about.last, about.tick_rate)} · tick ${state.tick}${this.seeking && state.left > 0 ? ` · ${state.left} ticks to go` : ""}`);
-    const recorded = state.root ? `${state.root} was reported` : "no checksum was reported"; // of another engine
-    const compared = state.differing ? `${state.differing} checksums differ` : `${state.root} · ${state.agreed} checksums agree`;
+    const { tick, left, root, agreed, differing } = state, time = clock(tick, about.tick_rate), end = clock(about.last, about.tick_rate);
+    text(this.now, this.seeking && left > 0 ? t("{time} / {end} · tick {tick} · {left} ticks to go", { time, end, tick, left }) : t("{time} / {end} · tick {tick}", { time, end, tick }));
+    const recorded = root ? t("{root} was reported", { root }) : t("no checksum was reported"); // of another engine
+    const compared = differing ? t("{differing} checksums differ", { differing }) : t("{root} · {agreed} checksums agree", { root, agreed });
     text(this.sum, about.recorded ? recorded : compared);
     this.sum.classList.toggle("bad", state.differing > 0);
     this.timeline.at(Math.round(this.seeking ? this.position : state.tick), state.desyncs);

@@ -1,7 +1,7 @@
 // The state of the connection: one word for players, and the numbers for developers.
 
-import { el, text, bytes, playerName, remember, recall } from "./dom.js";
-import { t } from "./text.js";
+import { el, text, bytes, remember, recall } from "./dom.js";
+import { playerName, t } from "./text.js";
 
 const facts = [
   ["tick", t("tick"), t("ticks simulated by this browser")],
@@ -59,12 +59,15 @@ export class Strip {
     text(f.trip, net.round_trip_us ? `${(net.round_trip_us / 1000).toFixed(1)} ms` : "–");
     text(f.buffer, `${net.backlog} · ${(net.delay_us / 1000).toFixed(0)} ms`);
     const others = mismatch?.groups.flatMap((g) => g.players).filter((seat) => seat !== net.seat).map((seat) => playerName(seats, seat));
-    text(f.sums, `${net.agreed} equal${net.differing ? `, ${net.differing} differ` : ""}${others?.length ? `, ${others.join(", ")} differed at ${mismatch.tick}` : ""}`);
+    const sums = [t("{number} equal", { number: net.agreed })];
+    if (net.differing) sums.push(t("{number} differ", { number: net.differing }));
+    if (others?.length) sums.push(t("{who} differed at {tick}", { who: others.join(", "), tick: mismatch.tick }));
+    text(f.sums, sums.join(", "));
     f.sums.parentNode.classList.toggle("differ", net.differing > 0 || others?.length > 0);
-    const who = (some) => some.map((s) => `${playerName(seats, s.seat)}${s.presence === "here" ? "" : ` ${s.presence}`}`);
+    const who = (some) => some.map((s) => `${playerName(seats, s.seat)}${s.presence === "here" ? "" : ` ${t(s.presence)}`}`);
     const gone = seats.filter((s) => s.presence === "away" || s.presence === "taken over");
     text(f.players, [seats.length, ...who(gone.slice(0, 3)), ...(gone.length > 3 ? ["…"] : [])].join(", "));
-    f.players.parentNode.title = `who has the seats: ${who(seats).join(", ")}`;
+    f.players.parentNode.title = t("who has the seats: {who}", { who: who(seats).join(", ") });
     text(f.rate, `${bytes(net.in)}/s · ${bytes(net.out)}/s`);
     text(f.frame, `${frameMS.toFixed(1)} ms`);
     this.element.dataset.link = link.state === "live" && link.held ? "held" : link.state;

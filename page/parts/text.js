@@ -24,3 +24,13 @@ document.documentElement.lang = language();
 export function t(english, values = {}) {
   return (table[english] ?? english).replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
+
+// fill returns the parts of a text of t in which some values are elements: fill(t("Found by {who}."), { who: el("b", {}, name) }).
+export function fill(said, values) {
+  return said.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? values[part] : part));
+}
+
+// playerName returns the name of a player among the seats of a live.Status.
+export function playerName(seats, seat) {
+  return seats?.find((s) => s.seat === seat)?.name || t("player {seat}", { seat });
+}

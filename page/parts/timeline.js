@@ -2,6 +2,7 @@
 // mouse, touch and keyboard. A canvas behind it has the picture, with the charts of games that have some.
 
 import { el, clock } from "./dom.js";
+import { t } from "./text.js";
 import { of } from "./palette.js";
 import { Charts } from "./charts.js";
 
@@ -13,7 +14,7 @@ export class Timeline {
     this.charts = new Charts(charts, () => this.#redraw());
     this.canvas = el("canvas", { "aria-hidden": "true" });
     this.range = el("input", {
-      type: "range", class: "seek", min: "0", max: "1", step: "1", value: "0", "aria-label": "Tick",
+      type: "range", class: "seek", min: "0", max: "1", step: "1", value: "0", "aria-label": t("Tick"),
       oninput: () => go(Number(this.range.value)),
     });
     this.hint = el("output", { class: "hint", hidden: true });
@@ -45,7 +46,7 @@ export class Timeline {
     if (!about) return;
     if (document.activeElement !== this.range || !this.range.matches(":active")) this.range.value = tick;
     this.charts.at(tick);
-    this.range.setAttribute("aria-valuetext", `tick ${tick}, ${clock(tick, about.tick_rate)}${this.charts.says(tick)}`);
+    this.range.setAttribute("aria-valuetext", t("tick {tick}, {time}", { tick, time: clock(tick, about.tick_rate) }) + this.charts.says(tick));
     if (marks.length !== this.marks.length) {
       this.marks = marks;
       this.#redraw();
@@ -58,7 +59,7 @@ export class Timeline {
     const part = Math.min(1, Math.max(0, e.offsetX / this.element.clientWidth));
     const tick = Math.round(about.first + part * (about.last - about.first));
     this.hint.hidden = false;
-    this.hint.textContent = `${clock(tick, about.tick_rate)} · tick ${tick}${this.charts.says(tick)}`;
+    this.hint.textContent = t("{time} · tick {tick}", { time: clock(tick, about.tick_rate), tick }) + this.charts.says(tick);
     const wide = this.element.clientWidth, half = this.hint.offsetWidth / 2;
     this.hint.style.left = `${Math.max(half, Math.min(wide - half, part * wide))}px`; // within the timeline
   }

@@ -22,11 +22,11 @@ export class Game {
     this.ground = el("canvas", { class: "map", "aria-hidden": "true" });
     this.moving = el("canvas", {
       class: "map", tabindex: "0", id: "map", role: "application",
-      "aria-label": "The map. Arrow keys scroll. C selects, and Enter gives an order, in the middle of the screen. Esc deselects. Tab leaves the map, unless units of several kinds are selected: then it goes through the kinds.",
+      "aria-label": t("The map. Arrow keys scroll. C selects, and Enter gives an order, in the middle of the screen. Esc deselects. Tab leaves the map, unless units of several kinds are selected: then it goes through the kinds."),
     });
     this.box = el("div", { class: "box", hidden: true });
     this.cross = el("div", { class: "cross", hidden: true });
-    this.small = el("canvas", { class: "minimap", "aria-label": "Minimap" });
+    this.small = el("canvas", { class: "minimap", "aria-label": t("Minimap") });
     this.hud = new Hud(this.small, { chat: () => this.hud.write(), map: this.moving });
     this.rename = new Rename();
     this.hud.top.querySelector(".menu").prepend(this.rename.element);
@@ -88,7 +88,7 @@ export class Game {
     const found = await listed(name).catch(() => true); // then the WebSocket fails
     if (this.visit !== visit) return; // the user has left
     if (!found) {
-      this.hud.fail("There is no such match on this server.", false);
+      this.hud.fail(t("There is no such match on this server."), false);
       return;
     }
     this.hud.link.keep(found.grace_ms);

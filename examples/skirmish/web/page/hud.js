@@ -22,7 +22,7 @@ const folded = 4; // players beyond these are folded
 export class Hud {
   constructor(minimap, { map }) {
     this.map = map;
-    this.checks = new Checks(() => samestep.corrupt(), "the health of a unit");
+    this.checks = new Checks(() => samestep.corrupt(), t("the health of a unit"));
     this.strip = new Strip();
     this.link = new Banner();
     this.banner = this.link.element;
@@ -49,7 +49,7 @@ export class Hud {
       fact("crystals", t("crystals")), fact("units", t("units")), fact("army", t("army")), fact("workers", t("workers")));
     this.idle = el("button", { hidden: true, title: t("the next idle worker ({key})", { key: keymap.shown("KeyI") }), onclick: () => samestep.key("KeyI", false, false) });
     this.title = el("div", { class: "title" });
-    this.scores = el("div", { class: "scores", role: "group", "aria-label": "Players" });
+    this.scores = el("div", { class: "scores", role: "group", "aria-label": t("Players") });
     this.top = el("div", { class: "top" },
       this.account, this.idle, this.title, this.strip.word, this.scores,
       el("div", { class: "menu" },
@@ -75,8 +75,8 @@ export class Hud {
 
   #bottom(minimap) {
     this.selected = el("div", { class: "chosen", "aria-live": "polite" });
-    this.groups = el("div", { class: "groups", "aria-label": "Control groups" });
-    this.buttons = el("div", { class: "buttons", role: "toolbar", "aria-label": "Orders" });
+    this.groups = el("div", { class: "groups", "aria-label": t("Control groups") });
+    this.buttons = el("div", { class: "buttons", role: "toolbar", "aria-label": t("Orders") });
     this.bottom = el("div", { class: "bottom" }, minimap, el("div", { class: "middle" }, this.groups, this.selected), this.buttons);
   }
 
@@ -215,7 +215,8 @@ export class Hud {
     if (!this.#changed("scores", [panel.players, [...this.news.names]])) return;
     const mine = (p) => (p.player === seat ? 0 : 1), players = [...panel.players].sort((a, b) => mine(a) - mine(b)), open = this.scores.querySelector("details")?.open ?? false;
     const chips = players.map((p) => {
-      const chip = el("span", { class: `score ${p.status}${p.player === seat ? " me" : ""}`, title: `${p.units} units, ${p.kills} kills, ${p.losses} losses, ${p.status}` },
+      const { units, kills, losses, status } = p;
+      const chip = el("span", { class: `score ${status}${p.player === seat ? " me" : ""}`, title: t("{units} units, {kills} kills, {losses} losses, {status}", { units, kills, losses, status: t(status) }) },
         el("i", { class: "dot" }), this.news.player(p.player), el("b", {}, p.units));
       chip.style.setProperty("--colour", of(p.player).fill);
       return chip;

@@ -1,6 +1,7 @@
 // The panel of a replay: the selected unit's state, the commands around now, and the checksums.
 
 import { el, text } from "./dom.js";
+import { t } from "./text.js";
 import { Commands } from "./commands.js";
 
 export class Unit {
@@ -8,11 +9,11 @@ export class Unit {
   constructor(hooks) {
     this.hooks = hooks;
     this.fields = el("table", { class: "fields" });
-    this.follow = el("button", { onclick: () => hooks.follow() }, "Follow");
-    this.unitTitle = el("h2", {}, "No unit is selected");
-    this.unit = el("section", { "aria-label": "State of the selected unit" },
+    this.follow = el("button", { onclick: () => hooks.follow() }, t("Follow"));
+    this.unitTitle = el("h2", {}, t("No unit is selected"));
+    this.unit = el("section", { "aria-label": t("State of the selected unit") },
       el("header", {}, this.unitTitle, this.follow), this.fields,
-      el("p", { class: "soft" }, "Click a unit to see its state."));
+      el("p", { class: "soft" }, t("Click a unit to see its state.")));
     this.commands = new Commands(hooks.go);
     this.element = el("aside", { class: "inspector" }, this.unit, this.commands.list, this.commands.about);
     this.hint = this.unit.lastChild;
@@ -34,17 +35,18 @@ export class Unit {
     this.follow.setAttribute("aria-pressed", String(state.follow));
     this.follow.classList.toggle("on", state.follow);
     if (!state.chosen) {
-      text(this.unitTitle, "No unit is selected");
+      text(this.unitTitle, t("No unit is selected"));
       this.fields.replaceChildren();
       this.rows = null;
       return;
     }
     if (!json) {
-      text(this.unitTitle, `Unit ${state.chosen} is not alive at this tick`);
+      text(this.unitTitle, t("Unit {unit} is not alive at this tick", { unit: state.chosen }));
       return;
     }
     const unit = JSON.parse(json), flat = flatten(unit);
-    text(this.unitTitle, `${state.kind} ${state.chosen} of ${about.players[unit.Owner]?.name ?? `player ${unit.Owner}`}`);
+    const name = about.players[unit.Owner]?.name ?? t("player {seat}", { seat: unit.Owner });
+    text(this.unitTitle, t("{kind} {unit} of {name}", { kind: t(state.kind), unit: state.chosen, name }));
     if (!this.rows || this.rows.size !== flat.length) {
       this.rows = new Map(flat.map(([name]) => [name, el("td")]));
       this.fields.replaceChildren(...flat.map(([name]) => el("tr", {}, el("th", { scope: "row" }, name), this.rows.get(name))));

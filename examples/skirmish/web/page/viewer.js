@@ -16,17 +16,17 @@ export class Viewer extends Base {
     const ground = el("canvas", { class: "map", "aria-hidden": "true" });
     const moving = el("canvas", {
       class: "map", tabindex: "0", role: "application",
-      "aria-label": "The map. Arrow keys scroll, Space plays and pauses, comma and period step by one tick.",
+      "aria-label": t("The map. Arrow keys scroll, Space plays and pauses, comma and period step by one tick."),
     });
     const ground2 = el("canvas", { class: "map", "aria-hidden": "true" });
     const moving2 = el("canvas", { class: "map", tabindex: "-1", role: "img", "aria-label": t("The map of the other side") });
     const half = el("div", { class: "half" }, ground, moving), other = el("div", { class: "half beside" }, ground2, moving2);
-    const field = el("div", { class: "field" }, half, other), small = el("canvas", { class: "minimap", "aria-label": "Minimap" });
-    const sight = el("select", { "aria-label": "Vision", onchange: () => this.#see() });
+    const field = el("div", { class: "field" }, half, other), small = el("canvas", { class: "minimap", "aria-label": t("Minimap") });
+    const sight = el("select", { "aria-label": t("Vision"), onchange: () => this.#see() });
     const inspector = new Unit({ go: (tick) => this.go(tick), follow: () => this.follow() });
     super(root, {
-      title: "Skirmish", field, focus: moving, top: [el("label", {}, "Vision ", sight)], over: [small], side: inspector.element,
-      keys: ["Space", "play", ", .", "step", "[ ]", "speed", "N P", "mismatch", "F", "follow"], charts,
+      title: "Skirmish", field, focus: moving, top: [el("label", {}, t("Vision"), " ", sight)], over: [small], side: inspector.element,
+      keys: [t("Space"), t("play"), ", .", t("step"), "[ ]", t("speed"), "N P", t("mismatch"), "F", t("follow")], charts,
     });
     Object.assign(this, { field, half, moving, sight, inspector });
     this.beside = new Renderer(ground2, moving2, otherSide);
@@ -65,9 +65,9 @@ export class Viewer extends Base {
     const state = JSON.parse(samestep.watchState());
     const teams = Array.from({ length: state.teams }, (_, team) => {
       const names = about.players.filter((p) => state.players[p.player]?.Team === team).map((p) => p.name);
-      return el("option", { value: String(team) }, names.join(", ") || `team ${team}`);
+      return el("option", { value: String(team) }, names.join(", ") || t("team {team}", { team }));
     });
-    this.sight.replaceChildren(el("option", { value: String(everything) }, "everything"), ...teams);
+    this.sight.replaceChildren(el("option", { value: String(everything) }, t("everything")), ...teams);
   }
 
   #see() {
@@ -116,7 +116,7 @@ export class Viewer extends Base {
     this.scores.forEach(({ row, count }, p) => {
       const account = state.players[p];
       if (!account) return;
-      text(count, `${account.Units} units, ${account.Crystals} crystals`);
+      text(count, t("{units} units, {crystals} crystals", { units: account.Units, crystals: account.Crystals }));
       row.classList.toggle("defeated", account.Status === 2);
     });
     this.inspector.update(state, about);
