@@ -22,8 +22,8 @@ type bug struct {
 func (d *drill) figures() {
 	r := d.result
 	if f := &r.RuleBugs; f.Faults > 0 {
-		r.row(&fault{"all rule bugs", fmt.Sprint(f.Faults)}, "explain", clue{What: f.ruleText()}, clue{What: "every tick, nine of ten fields but one, no false cause"},
-			f.Tick == f.Faults && 10*(f.Field+1) >= 9*f.Faults && f.False == 0 && f.Exact == f.Asked)
+		r.row(&fault{"all rule bugs", fmt.Sprint(f.Faults)}, "explain", clue{What: f.ruleText()}, clue{What: "every tick, four of five fields, no false cause"},
+			f.Tick == f.Faults && 5*f.Field >= 4*f.Faults && f.False == 0 && f.Exact == f.Asked)
 	}
 	if f := &r.CommandFaults; f.Faults > 0 {
 		r.row(&fault{"all faults of commands", fmt.Sprint(f.Faults)}, "explain", clue{What: f.commandText()}, clue{What: "nine of ten causes"}, 10*f.Cause >= 9*f.Faults)
