@@ -48,7 +48,7 @@ func BisectFile(a *replay.File, reports []Report, games replay.Games, o BisectOp
 }
 
 // BisectPlayer is [BisectFile] with the checksums that the file says a player has reported, and of a bundle, with the states
-// that the player sent.
+// that the player sent. If the player has reported none, the error wraps [ErrNoReports].
 func BisectPlayer(a *replay.File, p lockstep.Player, games replay.Games, o BisectOptions) (*Bisection, error) {
 	r, err := a.Reader()
 	if err != nil {

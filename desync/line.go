@@ -25,7 +25,7 @@ type Line struct {
 }
 
 // SetLine adds the line to the explanation, and the second part to its fingerprint if the sides that were compared begin to
-// differ where the desync began, and nothing says that they are others than those of the desync.
+// differ where the desync began. A line with a Doubt adds no part.
 func (e *Explanation) SetLine(l *Line) {
 	own := *l
 	if e.Redacted {

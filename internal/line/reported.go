@@ -16,7 +16,7 @@ type Reported struct {
 	Ticks int         `json:"ticks"`           // of which the player's checksum is known
 	Sides []Reproduce `json:"sides"`           // side A and side B, or only the one version there is
 	Text  []string    `json:"text"`            // what it means
-	Doubt string      `json:"doubt,omitempty"` // the line of Text that says why what differs between two sides is not this desync
+	Doubt string      `json:"doubt,omitempty"` // why what differs between the two sides is not this desync; also a line of Text
 }
 
 // A Reproduce says whose checksums a side computes.

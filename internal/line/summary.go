@@ -120,7 +120,7 @@ func (s *Summary) WriteText(w io.Writer) error {
 // doubted reports whether what differs is not the desync of the bundle.
 func (r *Result) doubted() bool { return r.Tick > 0 && r.Reported != nil && r.Reported.Doubt != "" }
 
-// title says in one line what the files of a group have in common.
+// title says in one line what the files of a group have in common, and whether it is their desync.
 func (g *Row) title() string {
 	if g.Result.doubted() {
 		return "not the desync of these bundles: " + g.what()
@@ -128,6 +128,7 @@ func (g *Row) title() string {
 	return g.what()
 }
 
+// what says in one line what the files of a group have in common.
 func (g *Row) what() string {
 	switch {
 	case g.Line != nil:

@@ -59,7 +59,7 @@ const lineStep = 1
 func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewer string) {
 	e.Bundle = filepath.Base(path)
 	whole := absolute(path)
-	if e.Redacted { // folders have names of people
+	if e.Redacted { // a folder often has somebody's name
 		path, whole = e.Bundle, e.Bundle
 	}
 	bundle := words.ShellWord(path)
@@ -72,7 +72,7 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewe
 		step("Explain it again", "desync explain %s", bundle)
 	}
 	if e.Line != nil && e.Line.Doubt != "" {
-		sides = "" // the sides are others than those of the desync
+		sides = "" // the sides that were compared are not those of the desync
 	}
 	step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
 	before := e.First.From - min(e.First.From, 1)

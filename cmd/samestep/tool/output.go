@@ -33,8 +33,8 @@ func tell(c *cli.Context, v any, print func(io.Writer), err error) error {
 	return err
 }
 
-// tellPage is tell for a report that is also a page for browsers, which --html writes. A page that cannot be written takes
-// nothing from what is told.
+// tellPage is tell for a report that --html also writes as a page for browsers. If the page cannot be written, the report is
+// told all the same, and the error is that of the page.
 func tellPage(c *cli.Context, v interface{ WriteHTML(io.Writer) error }, print func(io.Writer), err error) error {
 	page, failed := c.String(htmlFlag.Name), error(nil)
 	if page != "" {
@@ -67,7 +67,7 @@ func newLiner(w io.Writer) liner {
 	}
 }
 
-// newWrappingLiner returns a liner that breaks lines as the reports do. Paths and commands to copy belong to another one.
+// newWrappingLiner returns a liner that wraps lines as the reports do. It is not for paths and commands, which people copy whole.
 func newWrappingLiner(w io.Writer) liner {
 	return func(name, format string, args ...any) {
 		fmt.Fprintln(w, words.Wrapped(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...))))
