@@ -95,6 +95,9 @@ func (w *world) finish() {
 	}
 	w.wakeWires = true
 	w.until(w.now + w.plan.Heal)
+	if w.concludeAt < never { // the rules have just ended the match
+		w.until(w.concludeAt + 1)
+	}
 	if w.violation != nil || w.over {
 		return
 	}

@@ -8,14 +8,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// The rules may end a match at any time. All who are there then, or come soon after, are told of the same end.
-func TestEndByRules(t *testing.T) {
-	s := &Subject{
+func race() *Subject {
+	return &Subject{
 		Game: lockstep.MustGame(testgame.RaceRules()), Config: &testgame.RaceConfig{Goal: 400},
 		Play: func(_ lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
 			return func(*lockstep.Simulation) []any { return []any{&testgame.Run{Steps: int16(r.IntN(16))}} }
 		},
 	}
+}
+
+// The rules may end a match at any time. All who are there then, or come soon after, are told of the same end.
+func TestEndByRules(t *testing.T) {
+	s := race()
 	over, told, watched := 0, 0, 0
 	for seed := range uint64(24) {
 		out, err := Twice(s, Expand(Options{Subject: s, Clients: 3, Length: 2 * Shortest}, seed))
@@ -28,5 +32,23 @@ func TestEndByRules(t *testing.T) {
 	}
 	if over < 12 || told < 2*over || watched == 0 {
 		t.Errorf("the rules have ended %d matches of 24, which %d clients were told of, %d of them spectators", over, told, watched)
+	}
+}
+
+// The rules may end a match in the last seconds of a run.
+func TestEndByRulesAtEndOfRun(t *testing.T) {
+	s := race()
+	over := 0
+	for heal := 12 * sec; heal <= 20*sec; heal += sec / 2 {
+		p := Expand(Options{Subject: s, Clients: 3, Length: 2 * Shortest}, 5)
+		p.Heal = heal
+		out, err := Run(s, p)
+		if err != nil || out.Violation != nil {
+			t.Errorf("%d µs after the faults: %v, %v", heal, out.Violation, err)
+		}
+		over += out.Counts["match ended by its rules"]
+	}
+	if over == 0 || over == 17 {
+		t.Errorf("the rules have ended the match in %d runs of 17, want it to happen between two", over)
 	}
 }
