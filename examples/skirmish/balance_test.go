@@ -12,7 +12,7 @@ import (
 // A contest is a match of bots that begins small.
 type contest struct {
 	w       *World
-	bots    []*Bot
+	bots    []interface{ Think(*World) []Order }
 	turn    lockstep.Turn
 	refused map[string]int
 }

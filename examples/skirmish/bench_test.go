@@ -135,7 +135,7 @@ func BenchmarkBot(b *testing.B) {
 		b.Run(s.String(), func(b *testing.B) {
 			c := newContest(b, 1, Opening(2), s, s)
 			c.play(5 * 60 * 20)
-			bot, orders := c.bots[0], 0
+			bot, orders := c.bots[0].(*Bot), 0
 			b.ReportAllocs()
 			b.ResetTimer()
 			for range b.N {

@@ -43,7 +43,7 @@ type style struct {
 // styles is indexed by strength.
 var styles = [...]style{
 	Easy: {
-		rest: 80, blunder: 4, workers: 8, most: 8, first: 7, bases: 1, guard: 5, barracks: 1, towers: 1, sites: 1, batch: 2,
+		rest: 120, blunder: 3, workers: 7, most: 7, first: 7, bases: 1, guard: 5, barracks: 1, towers: 0, sites: 1, batch: 1,
 		wave: 7, growth: 2, patience: 200, least: 4, archers: 3,
 	},
 	Normal: {

@@ -51,8 +51,8 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 	return nil
 }
 
-// place gives a player n units: a base, workers that mine, and for the rest an army on the way to the middle. An army that is
-// smaller than the number of workers is a guard of one group beside the base.
+// place gives a player n units: a base, workers that mine, and for the rest an army on the way to the middle. An army smaller
+// than the number of workers is one group, and guards the base.
 func (w *World) place(p uint8, base fixed.Vec2, n int) {
 	w.spawn(Unit{Pos: base, Goal: base, Kind: Base, Owner: p, Group: WorkerGroup, Source: w.crystalAt(base, 0),
 		Health: Base.Traits().Health, Built: true})

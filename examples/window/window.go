@@ -115,7 +115,7 @@ func (w *window) scroll(world *skirmish.World) {
 	}
 }
 
-// seat returns the own seat; a spectator watches one of them.
+// seat returns the seat of this player, or the one that a spectator watches.
 func (w *window) seat(world *skirmish.World) uint8 {
 	return uint8(w.strip.seat) % uint8(len(world.Players))
 }

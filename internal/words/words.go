@@ -129,7 +129,7 @@ func Size[N int | int64](n N) string {
 	return fmt.Sprintf("%.0f %s", math.Floor(size+.5), units[unit])
 }
 
-// Digits returns a number with so many significant digits, but all that it has before the point, and no exponent: "120".
+// Digits rounds a number to so many significant digits, keeps all digits before the point, and writes no exponent: "120".
 func Digits(v float64, digits int) string {
 	decimals := digits - 1
 	size := max(v, -v)

@@ -158,7 +158,7 @@ func (r *watchReport) drawFacts() (lines []string) {
 	return lines
 }
 
-// rows draws the part of the table that fits below so many lines.
+// rows draws the rows of the table that fit on the screen below the lines above.
 func (m *screen) rows(above int) string {
 	all := m.report.table.rows
 	room := max(m.height-above-4, 1) // the head of the table, the number of hidden rows, and the footer

@@ -22,7 +22,7 @@ type Game struct {
 	effects scene.Effects
 	events  events
 	damaged []damage
-	differs bool // this client's state from the match, as far as it is known
+	differs bool // the last checks found another state than the match
 }
 
 // Join begins to play or watch the match at a WebSocket URL. Status reports the progress.

@@ -116,7 +116,7 @@ export class Game {
     this.cross.style.top = `${this.#middle().y}px`;
   }
 
-  // #middle returns the middle of what is not covered.
+  // #middle returns the middle of the visible map, which the panels do not cover.
   #middle() {
     const { clientWidth: wide, clientHeight: high } = this.root, { above, below } = this.covered;
     return { x: Math.round(wide / 2), y: Math.round((high + above - below) / 2) };

@@ -11,7 +11,7 @@ const longMS = 450; // a finger that stays so long gives an order
 // Input turns events of an element into calls of the program.
 export class Input {
   // hooks: box(x0, y0, x1, y1) shows the selection box, and box() hides it; chat() opens the chat; middle() is the middle of
-  // what is not covered; event() jumps to the last event. Keys count while screen is shown.
+  // the visible map; event() jumps to the last event. Keys count while screen is shown.
   constructor(element, screen, hooks) {
     this.element = element;
     this.hooks = hooks;

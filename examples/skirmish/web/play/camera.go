@@ -44,7 +44,7 @@ func (c *Camera) ZoomBy(thousandths, x, y int64) {
 	c.bound()
 }
 
-// LookAt moves the camera so that a place is in the middle of what is not covered.
+// LookAt moves the camera so that a place is in the middle of the map's visible part.
 func (c *Camera) LookAt(at fixed.Vec2) {
 	c.X, c.Y = int64(at.X)>>(32-scene.PlaceBits), int64(at.Y)>>(32-scene.PlaceBits)+c.cells((c.Below-c.Above)/2)
 	c.bound()

@@ -59,7 +59,7 @@ func addWatch(f program.Functions) {
 	})
 }
 
-// historyOf returns how the match goes as far as it is known without simulating, or nil if that is not more than up to a tick.
+// historyOf returns how the match goes, without simulating; nil if nothing after a tick is known.
 func historyOf(v *watch.Viewer, after lockstep.Tick) any {
 	s := v.Latest(after)
 	if s == nil {
