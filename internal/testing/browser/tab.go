@@ -83,7 +83,9 @@ func (b *Tab) note(m chromedp.ConsoleMessage) {
 // Do runs steps of chromedp.
 func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.T.Helper()
-	if err := chromedp.Do(b.ctx, steps...); err != nil {
+	ctx, cancel := context.WithTimeout(b.ctx, Patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.T.Fatal(err)
 	}
 }
