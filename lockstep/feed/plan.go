@@ -1,0 +1,363 @@
+package feed
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// Limits of a plan.
+const (
+	MaxTables  = 64 // lists of a view
+	MaxColumns = 64 // numbers of an element, or of the fields outside of lists
+)
+
+// A column is one number or bool of a row.
+type column struct {
+	path     string // in the row
+	kind     state.Kind
+	offset   int   // in the row's bytes
+	shift    uint8 // bits that are not sent
+	fraction uint8
+	every    uint8
+	weight   uint8
+}
+
+// A table is a list of rows of the same columns. The first table of a plan has one row: the fields outside of lists.
+type table struct {
+	path    string
+	node    state.Node // of a row's value; of the root for the first table
+	size    int        // bytes of a row
+	columns []column
+	id      int // the column by which elements are told apart, or byIndex
+	fixed   int // elements of an array; 0 for a list of any length
+}
+
+const byIndex = -1
+
+// A Plan says how values of one type are sent. It is immutable and safe for concurrent use.
+type Plan struct {
+	schema *state.Schema
+	tables []table
+}
+
+// A PlanError tells which field of a view cannot be sent, and why.
+type PlanError struct {
+	Path   string // such as "Units[].Name"
+	Reason string
+}
+
+func (e *PlanError) Error() string { return fmt.Sprintf("feed: %s: %s", e.Path, e.Reason) }
+
+// An option is what the tag of a field says, by its path.
+type option struct {
+	Path   string
+	ID     bool
+	Step   int8  // log2 of the step to which a number is rounded, or exact
+	Every  uint8 // a change waits for a view whose number is a multiple
+	Weight uint8 // of the priority when the budget is short
+}
+
+const exact = -128
+
+// NewPlan returns the plan of a view type T, a struct that package state can describe. Tags say how fields are sent:
+//
+//	type Unit struct {
+//		ID     uint32  `feed:"id"`
+//		X, Y   fixed.Q `feed:"quantize=1/16"`
+//		Health uint16  `feed:"every=3,priority=2"`
+//	}
+//
+// Elements of lists have numbers and bools only. A list whose elements have an id is sorted by it. The error is a
+// [*state.TypeError] or a [*PlanError].
+func NewPlan[T any]() (*Plan, error) {
+	codec, err := state.Compile[T]()
+	if err != nil {
+		return nil, err
+	}
+	o, err := options(nil, reflect.TypeFor[T](), "", false)
+	if err != nil {
+		return nil, err
+	}
+	return newPlan(codec.Schema(), o)
+}
+
+// options collects the tags of a type.
+func options(list []option, t reflect.Type, path string, element bool) ([]option, error) {
+	switch t.Kind() {
+	case reflect.Array, reflect.Slice:
+		return options(list, t.Elem(), path+"[]", true)
+	case reflect.Struct:
+	default:
+		return list, nil
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Tag.Get("state") != "" {
+			continue
+		}
+		at := strings.TrimPrefix(path+"."+f.Name, ".")
+		if tag, ok := f.Tag.Lookup("feed"); ok {
+			o, err := parseTag(tag, at, element)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, o)
+		}
+		var err error
+		if list, err = options(list, f.Type, at, element); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// parseTag reads one tag.
+func parseTag(tag, path string, element bool) (option, error) {
+	o := option{Path: path, Step: exact, Every: 1, Weight: 1}
+	for part := range strings.SplitSeq(tag, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		number := func(least, most uint64) (uint8, error) {
+			n, err := strconv.ParseUint(value, 10, 8)
+			if err != nil || n < least || n > most {
+				return 0, &PlanError{path, fmt.Sprintf("got the tag feed:%q, want %s=%d to %d", tag, name, least, most)}
+			}
+			return uint8(n), nil
+		}
+		var err error
+		switch name {
+		case "id":
+			if o.ID = value == "" && element; !o.ID {
+				err = &PlanError{path, "the tag id is for a field of a list's element"}
+			}
+		case "every":
+			o.Every, err = number(1, 100)
+		case "priority":
+			o.Weight, err = number(1, 16)
+		case "quantize":
+			o.Step, err = step(value, path)
+		default:
+			err = &PlanError{path, fmt.Sprintf("got the tag feed:%q, want id, every=N, priority=N or quantize=1/N", tag)}
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// step returns the log2 of a step such as 1/16 or 8.
+func step(text, path string) (int8, error) {
+	number, below := strings.CutPrefix(text, "1/")
+	n, err := strconv.ParseUint(number, 10, 48)
+	if err != nil || n == 0 || n&(n-1) != 0 {
+		return 0, &PlanError{path, fmt.Sprintf("got quantize=%s, want a power of two or 1/ a power of two", text)}
+	}
+	log := int8(bits.TrailingZeros64(n))
+	if below {
+		log = -log
+	}
+	return log, nil
+}
+
+// newPlan makes the plan of a schema.
+func newPlan(s *state.Schema, list []option) (*Plan, error) {
+	p := &Plan{schema: s, tables: []table{{node: s.Root(), id: byIndex, fixed: 1}}}
+	if err := p.addFields(s.Root(), "", 0); err != nil {
+		return nil, err
+	}
+	for _, o := range list {
+		if err := p.set(o); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// addFields adds the fields of a struct outside of lists.
+func (p *Plan) addFields(n state.Node, path string, depth int) error {
+	for i := range n.NumFields() {
+		f := n.Field(i)
+		at := strings.TrimPrefix(path+"."+f.Name(), ".")
+		switch k := f.Kind(); k {
+		case state.Struct:
+			if err := p.addFields(f, at, depth+1); err != nil {
+				return err
+			}
+		case state.Array, state.Slice:
+			if err := p.addTable(f, at); err != nil {
+				return err
+			}
+		case state.String:
+			return &PlanError{at, "a view has no strings: send the index of a text that the viewer knows, or a list of bytes"}
+		default:
+			if err := p.tables[0].add(f, at, p.tables[0].size); err != nil {
+				return err
+			}
+			size, _ := f.Size()
+			p.tables[0].size += size
+		}
+	}
+	return nil
+}
+
+// addTable adds a list.
+func (p *Plan) addTable(n state.Node, path string) error {
+	e := n.Elem()
+	size, fixed := e.Size()
+	if !fixed {
+		return &PlanError{path, "an element has a list or a string in it: give it a list of its own, with the element's id"}
+	}
+	if len(p.tables) == MaxTables {
+		return &PlanError{path, fmt.Sprintf("more than %d lists", MaxTables)}
+	}
+	t := table{path: path, node: e, size: size, id: byIndex, fixed: n.Len()}
+	if err := t.addAll(e, "", 0); err != nil {
+		return &PlanError{path + "[]" + err.(*PlanError).Path, err.(*PlanError).Reason}
+	}
+	p.tables = append(p.tables, t)
+	return nil
+}
+
+// addAll adds the numbers of a value of fixed size at an offset.
+func (t *table) addAll(n state.Node, path string, offset int) error {
+	switch n.Kind() {
+	case state.Struct:
+		for i := range n.NumFields() {
+			f := n.Field(i)
+			if err := t.addAll(f, path+"."+f.Name(), offset); err != nil {
+				return err
+			}
+			size, _ := f.Size()
+			offset += size
+		}
+		return nil
+	case state.Array:
+		size, _ := n.Elem().Size()
+		for i := range n.Len() {
+			if err := t.addAll(n.Elem(), fmt.Sprintf("%s[%d]", path, i), offset+i*size); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return t.add(n, path, offset)
+}
+
+func (t *table) add(n state.Node, path string, offset int) error {
+	if len(t.columns) == MaxColumns {
+		return &PlanError{path, fmt.Sprintf("more than %d numbers in one row", MaxColumns)}
+	}
+	if n.Kind().Float() {
+		return &PlanError{path, "a view has no floats"}
+	}
+	t.columns = append(t.columns, column{path: path, kind: n.Kind(), fraction: n.FractionBits(), offset: offset, every: 1, weight: 1})
+	return nil
+}
+
+// set applies an option to the columns at or below its path.
+func (p *Plan) set(o option) error {
+	for i := range p.tables {
+		t := &p.tables[i]
+		for j := range t.columns {
+			c := &t.columns[j]
+			full := t.path + "[]" + c.path
+			if i == 0 {
+				full = c.path
+			}
+			if rest, ok := strings.CutPrefix(full, o.Path); !ok || rest != "" && rest[0] != '.' && rest[0] != '[' {
+				continue
+			}
+			shift := 0
+			if o.Step != exact {
+				shift = int(c.fraction) + int(o.Step)
+			}
+			switch {
+			case o.ID && (t.fixed > 0 || t.id != byIndex || full != o.Path || c.kind == state.Bool):
+				return &PlanError{o.Path, "want one number as the id of a list of any length"}
+			case o.ID && (o.Step != exact || o.Every > 1):
+				return &PlanError{o.Path, "an id is sent as it is"}
+			case c.kind == state.Bool && o.Step != exact:
+				return &PlanError{o.Path, "a bool has nothing to quantize"}
+			case shift < 0 || shift >= 8*width(c.kind):
+				return &PlanError{o.Path, "the step is finer than the number, or larger than all numbers of its kind"}
+			case o.ID:
+				t.id = j
+			}
+			c.shift, c.every, c.weight = uint8(shift), o.Every, o.Weight
+		}
+	}
+	return nil
+}
+
+// Schema returns the description of the values.
+func (p *Plan) Schema() *state.Schema { return p.schema }
+
+// width returns the bytes of a number.
+func width(k state.Kind) int {
+	switch k {
+	case state.Int16, state.Uint16:
+		return 2
+	case state.Int32, state.Uint32:
+		return 4
+	case state.Int64, state.Uint64:
+		return 8
+	}
+	return 1
+}
+
+// get returns the number of a column, without the bits that are not sent.
+func (c *column) get(row []byte) int64 {
+	b := row[c.offset:]
+	switch c.kind {
+	case state.Int8:
+		return int64(int8(b[0])) >> c.shift
+	case state.Int16:
+		return int64(int16(binary.LittleEndian.Uint16(b))) >> c.shift
+	case state.Int32:
+		return int64(int32(binary.LittleEndian.Uint32(b))) >> c.shift
+	case state.Int64:
+		return int64(binary.LittleEndian.Uint64(b)) >> c.shift
+	case state.Uint16:
+		return int64(binary.LittleEndian.Uint16(b)) >> c.shift
+	case state.Uint32:
+		return int64(binary.LittleEndian.Uint32(b)) >> c.shift
+	case state.Uint64:
+		return int64(binary.LittleEndian.Uint64(b) >> c.shift)
+	}
+	return int64(b[0]) >> c.shift
+}
+
+// put sets the number of a column.
+func (c *column) put(row []byte, v int64) {
+	b, v := row[c.offset:], v<<c.shift
+	switch width(c.kind) {
+	case 1:
+		b[0] = byte(v)
+	case 2:
+		binary.LittleEndian.PutUint16(b, uint16(v))
+	case 4:
+		binary.LittleEndian.PutUint32(b, uint32(v))
+	case 8:
+		binary.LittleEndian.PutUint64(b, uint64(v))
+	}
+}
+
+// fits reports whether a column can have a number.
+func (c *column) fits(v int64) bool {
+	bits := 8*width(c.kind) - int(c.shift)
+	switch {
+	case c.kind == state.Bool:
+		return v == 0 || v == 1
+	case bits == 64:
+		return true
+	case c.kind.Signed():
+		return v >= -1<<(bits-1) && v < 1<<(bits-1)
+	}
+	return v >= 0 && uint64(v) < 1<<bits
+}

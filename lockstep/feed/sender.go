@@ -1,0 +1,201 @@
+package feed
+
+import (
+	"cmp"
+	"slices"
+)
+
+// History is how many views a sender and a receiver keep: a delta is against one of them, or against no view.
+const History = 16
+
+// A Number counts the views of a sender, from 1. 0 is the view before, which is zero.
+type Number uint64
+
+// A shot is one view that was sent.
+type shot struct {
+	number Number
+	image  image
+}
+
+// A waiting change was not sent, because the budget was short.
+type waiting struct {
+	table uint8
+	key   uint64
+	age   uint16
+}
+
+// A Sender makes the deltas of one series of views, such as what a team may see. All who see it share its work.
+// It is for one goroutine, and allocates nothing once its memory has grown.
+type Sender struct {
+	plan    *Plan
+	number  Number
+	shots   [History]shot // by number modulo History
+	zero    image
+	view    image
+	late    []waiting
+	changes []change
+	order   []int32
+	packed  []byte
+	scratch scratch
+	made    [History + 1]made // by History minus the age of the base; the last against no view
+}
+
+// made is a delta to the last view.
+type made struct {
+	known bool
+	bytes []byte
+}
+
+// NewSender returns a sender of views by a plan.
+func NewSender(p *Plan) *Sender {
+	s := &Sender{plan: p}
+	s.zero.zero(p)
+	s.shots[0].image.zero(p)
+	return s
+}
+
+// Number returns that of the last view.
+func (s *Sender) Number() Number { return s.number }
+
+// Set takes the canonical bytes of the next view. A budget above 0 limits the bytes of its delta against the last view; what
+// does not fit is sent with later views, by the priority of its fields and by how long it has waited. At least one change is
+// sent. The error is that of bytes that are no view, and then nothing has changed.
+func (s *Sender) Set(view []byte, budget int) error {
+	p := s.plan
+	if len(view) > MaxViewBytes {
+		return tooLarge(len(view))
+	}
+	if err := p.read(&s.view, view); err != nil {
+		return err
+	}
+	last := &s.shots[s.number%History].image
+	s.number++
+	s.changes = p.compare(s.changes[:0], last, &s.view, func(c *column) bool { return s.number%Number(c.every) == 0 })
+	s.choose(last, budget)
+	s.packed = p.appendDelta(s.packed[:0], last, &s.view, s.changes)
+	next := &s.shots[s.number%History]
+	next.number = s.number
+	if err := p.apply(&next.image, last, s.packed, &s.scratch); err != nil {
+		panic(err) // a sender reads what it writes
+	}
+	for i := range s.made {
+		s.made[i].known = false
+	}
+	return nil
+}
+
+// choose takes the changes that fit into a budget.
+func (s *Sender) choose(last *image, budget int) {
+	late := s.late
+	total := 0
+	for i := range s.changes {
+		c := &s.changes[i]
+		t := &s.plan.tables[c.table]
+		s.packed = s.packed[:0]
+		c.bytes = 2
+		if c.kind != removed {
+			from := zeros[:t.size]
+			if c.kind == changed {
+				from = t.row(last.rows[c.table], int(c.from))
+			}
+			if c.table == 0 {
+				from = last.rows[0]
+			}
+			c.bytes += int32(len(t.appendRow(s.packed, from, t.row(s.view.rows[c.table], int(c.to)), c.mask)))
+		}
+		total += int(c.bytes)
+		c.taken = true
+	}
+	if budget <= 0 || total <= budget {
+		s.late = s.late[:0]
+		return
+	}
+	s.order = s.order[:0]
+	for i := range s.changes {
+		c := &s.changes[i]
+		for len(late) > 0 && cmp.Or(cmp.Compare(late[0].table, c.table), cmp.Compare(late[0].key, c.key)) < 0 {
+			late = late[1:]
+		}
+		age := uint32(0)
+		if len(late) > 0 && late[0].table == c.table && late[0].key == c.key {
+			age = uint32(late[0].age)
+		}
+		c.score = s.weight(c) * (age + 1)
+		c.taken = false
+		s.order = append(s.order, int32(i))
+	}
+	slices.SortFunc(s.order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(s.changes[b].score, s.changes[a].score), cmp.Compare(a, b))
+	})
+	for n, i := range s.order {
+		c := &s.changes[i]
+		if n > 0 && int(c.bytes) > budget {
+			break // what is more urgent than the rest waits for nothing smaller
+		}
+		c.taken = true
+		budget -= int(c.bytes)
+	}
+	s.wait()
+}
+
+// wait notes the changes that are not taken.
+func (s *Sender) wait() {
+	old := s.late
+	// The list is written while it is read: a change has one place in it at most, and both are sorted.
+	next := make([]waiting, 0, len(s.changes))
+	for i := range s.changes {
+		c := &s.changes[i]
+		if c.taken {
+			continue
+		}
+		for len(old) > 0 && cmp.Or(cmp.Compare(old[0].table, c.table), cmp.Compare(old[0].key, c.key)) < 0 {
+			old = old[1:]
+		}
+		age := uint16(1)
+		if len(old) > 0 && old[0].table == c.table && old[0].key == c.key {
+			age = min(old[0].age, 1<<16-2) + 1
+		}
+		next = append(next, waiting{c.table, c.key, age})
+	}
+	s.late = next
+}
+
+// weight returns the priority of a change. What is gone goes first: it costs little, and the viewer must not see it.
+func (s *Sender) weight(c *change) uint32 {
+	if c.kind == removed {
+		return 256
+	}
+	w := uint32(1)
+	for i := range s.plan.tables[c.table].columns {
+		if c.mask>>i&1 != 0 {
+			w = max(w, uint32(s.plan.tables[c.table].columns[i].weight))
+		}
+	}
+	return w
+}
+
+// Delta returns the delta from a view to the last one, or against no view, with base 0, if the sender has that view no longer.
+// The bytes are valid until the next call of Set.
+func (s *Sender) Delta(from Number) (base Number, delta []byte) {
+	if from > s.number || from+History <= s.number || from == 0 {
+		from = 0
+	}
+	m, src := &s.made[History], &s.zero
+	if from > 0 {
+		m, src = &s.made[s.number-from], &s.shots[from%History].image
+	}
+	if !m.known {
+		to := &s.shots[s.number%History].image
+		s.changes = s.plan.compare(s.changes[:0], src, to, func(*column) bool { return true })
+		for i := range s.changes {
+			s.changes[i].taken = true
+		}
+		m.known, m.bytes = true, s.plan.appendDelta(m.bytes[:0], src, to, s.changes)
+	}
+	return from, m.bytes
+}
+
+// AppendView appends the canonical bytes of the last view as it was sent.
+func (s *Sender) AppendView(dst []byte) []byte {
+	return s.plan.append(dst, &s.shots[s.number%History].image)
+}
