@@ -21,6 +21,7 @@ type Game struct {
 	kinds       *record.Kinds
 	config      reflect.Type
 	result      *resultCodec // nil if the rules have none
+	view        *viewCodec   // nil if the rules have none
 
 	stateSchema  *state.Schema
 	configSchema *state.Schema
@@ -88,6 +89,9 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	}
 	if g.result, err = compileResult(rules.Result); err != nil {
 		return nil, fmt.Errorf("lockstep: result of %s: %w", rules.Name, err)
+	}
+	if g.view, err = compileView[S, C](rules.View); err != nil {
+		return nil, fmt.Errorf("lockstep: view of %s: %w", rules.Name, err)
 	}
 	if err := g.expect().CheckSchemas(); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)

@@ -41,6 +41,10 @@ type Rules[S, C any] struct {
 	// rules cannot end a match.
 	Result ResultType
 
+	// View makes what a player, a team, a spectator or a role may see of a state, such as View(fogged). Package feed sends
+	// it. Without it the match can only be followed as a whole.
+	View ViewType
+
 	// Describe describes a command in words, for people. If it is nil or returns "", tools print the fields.
 	Describe func(command *Command) string
 

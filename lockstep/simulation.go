@@ -29,6 +29,7 @@ type Simulation struct {
 	onDraw   func(Tick, Draw)
 	scratch  checksum.Sum
 	broken   error // why the state is unusable
+	views    func(world, config any, viewer Viewer, dst []byte) ([]byte, error)
 }
 
 // NewSimulation returns the state at tick 0 of the match with header h. The error is an [*IdentityError] for another

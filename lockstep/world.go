@@ -20,6 +20,7 @@ type world interface {
 	copyFrom(w world)
 	sum(dst *checksum.Sum)
 	state() any
+	settings() any // the configuration
 }
 
 // A ConfigError is the refusal of a match's players or configuration by the game's New, by its Load, or because of its list of
@@ -82,3 +83,4 @@ func (w *worldOf[S, C]) restore(b []byte) error         { return w.codec.Decode(
 func (w *worldOf[S, C]) copyFrom(o world)               { w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s) }
 func (w *worldOf[S, C]) sum(dst *checksum.Sum)          { checksum.Of(dst, w.codec, &w.s) }
 func (w *worldOf[S, C]) state() any                     { return &w.s }
+func (w *worldOf[S, C]) settings() any                  { return &w.config }

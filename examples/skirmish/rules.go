@@ -26,5 +26,6 @@ func Rules() lockstep.Rules[World, Config] {
 		Validate: validate,
 		Describe: describe,
 		SelfTest: fixed.SelfTest,
+		View:     lockstep.View(see),
 	}
 }

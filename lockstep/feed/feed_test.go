@@ -3,6 +3,7 @@ package feed_test
 import (
 	"bytes"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
@@ -98,7 +99,7 @@ func insert[E any](list []E, e E, id func(E) int64) (out []E) {
 
 // Any sequence of losses and acknowledgements ends in the view of the sender, with any budget.
 func TestLosses(t *testing.T) {
-	plan, err := feed.NewPlan[view]()
+	plan, err := feed.NewPlan(codec.Schema(), reflect.TypeFor[view]())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ type option struct {
 
 const exact = -128
 
-// NewPlan returns the plan of a view type T, a struct that package state can describe. Tags say how fields are sent:
+// NewPlan returns the plan of a view type, a struct that package state describes as s. Tags say how fields are sent:
 //
 //	type Unit struct {
 //		ID     uint32  `feed:"id"`
@@ -73,18 +73,13 @@ const exact = -128
 //		Health uint16  `feed:"every=3,priority=2"`
 //	}
 //
-// Elements of lists have numbers and bools only. A list whose elements have an id is sorted by it. The error is a
-// [*state.TypeError] or a [*PlanError].
-func NewPlan[T any]() (*Plan, error) {
-	codec, err := state.Compile[T]()
+// Elements of lists have numbers and bools only. A list whose elements have an id is sorted by it. The error is a [*PlanError].
+func NewPlan(s *state.Schema, t reflect.Type) (*Plan, error) {
+	o, err := options(nil, t, "", false)
 	if err != nil {
 		return nil, err
 	}
-	o, err := options(nil, reflect.TypeFor[T](), "", false)
-	if err != nil {
-		return nil, err
-	}
-	return newPlan(codec.Schema(), o)
+	return newPlan(s, o)
 }
 
 // options collects the tags of a type.

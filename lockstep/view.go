@@ -1,0 +1,152 @@
+package lockstep
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A Viewer is for whom a view is made. Its text is "player:1", "team:0", "spectator", or "role:" and a name that the game
+// knows.
+type Viewer struct {
+	As     ViewerKind
+	Number uint8  // of the player or the team
+	Role   string // with AsRole
+}
+
+// A ViewerKind says what a [Viewer] is.
+type ViewerKind uint8
+
+// The kinds of viewers.
+const (
+	AsSpectator ViewerKind = iota
+	AsPlayer
+	AsTeam
+	AsRole
+)
+
+// ParseViewer reads the text of a viewer.
+func ParseViewer(text string) (Viewer, error) {
+	kind, rest, _ := strings.Cut(text, ":")
+	number, err := strconv.ParseUint(rest, 10, 8)
+	switch {
+	case text == "spectator":
+		return Viewer{}, nil
+	case kind == "player" && err == nil:
+		return Viewer{As: AsPlayer, Number: uint8(number)}, nil
+	case kind == "team" && err == nil:
+		return Viewer{As: AsTeam, Number: uint8(number)}, nil
+	case kind == "role" && rest != "" && len(rest) <= 64:
+		return Viewer{As: AsRole, Role: rest}, nil
+	}
+	return Viewer{}, fmt.Errorf("got the viewer %q, want player:N, team:N, spectator or role:NAME", text)
+}
+
+// String returns the text of the viewer.
+func (v Viewer) String() string {
+	switch v.As {
+	case AsPlayer:
+		return fmt.Sprintf("player:%d", v.Number)
+	case AsTeam:
+		return fmt.Sprintf("team:%d", v.Number)
+	case AsRole:
+		return "role:" + v.Role
+	}
+	return "spectator"
+}
+
+// A ViewType is what viewers of a match may see. Make one with [View].
+type ViewType struct {
+	compile func() (*viewCodec, error)
+}
+
+// View makes V the type of a game's views. V is plain data, as package state describes it. f sets *view, which is zero except
+// for the memory of its slices, to what a viewer may see of a world. It writes nothing else, and depends on nothing else. The
+// error refuses a viewer.
+func View[S, C, V any](f func(world *S, config *C, viewer Viewer, view *V) error) ViewType {
+	return ViewType{func() (*viewCodec, error) {
+		codec, err := state.Compile[V]()
+		if err != nil {
+			return nil, err
+		}
+		return &viewCodec{
+			schema: codec.Schema(), of: reflect.TypeFor[V](), world: reflect.TypeFor[S](), config: reflect.TypeFor[C](),
+			maker: func() func(world, config any, viewer Viewer, dst []byte) ([]byte, error) {
+				v := new(V)
+				return func(world, config any, viewer Viewer, dst []byte) ([]byte, error) {
+					*v = *new(V)
+					//samestep:allow unseen a game is checked where it gives its functions to Rules
+					if err := f(world.(*S), config.(*C), viewer, v); err != nil {
+						return dst, err
+					}
+					return codec.Append(dst, v), nil
+				}
+			},
+		}, nil
+	}}
+}
+
+// A viewCodec is a compiled ViewType.
+type viewCodec struct {
+	schema            *state.Schema
+	of, world, config reflect.Type
+	maker             func() func(world, config any, viewer Viewer, dst []byte) ([]byte, error)
+}
+
+// compileView returns nil for rules without views.
+func compileView[S, C any](t ViewType) (*viewCodec, error) {
+	if t.compile == nil {
+		return nil, nil
+	}
+	c, err := t.compile()
+	if err != nil {
+		return nil, err
+	}
+	if c.world != reflect.TypeFor[S]() || c.config != reflect.TypeFor[C]() {
+		return nil, fmt.Errorf("it is made from %v and %v, want %v and %v", c.world, c.config, reflect.TypeFor[S](), reflect.TypeFor[C]())
+	}
+	return c, nil
+}
+
+// ViewSchema returns the description of the game's views, and nil if it has none.
+func (g *Game) ViewSchema() *state.Schema {
+	if g.view == nil {
+		return nil
+	}
+	return g.view.schema
+}
+
+// ViewType returns the Go type of the game's views, and nil if it has none.
+func (g *Game) ViewType() reflect.Type {
+	if g.view == nil {
+		return nil
+	}
+	return g.view.of
+}
+
+// AppendView appends the canonical bytes of what a viewer may see. The error is the game's refusal of the viewer, or a
+// [*PanicError], after which the state is as usable as before.
+func (s *Simulation) AppendView(dst []byte, viewer Viewer) (out []byte, err error) {
+	if s.broken != nil {
+		return dst, s.broken
+	}
+	if s.game.view == nil {
+		return dst, fmt.Errorf("lockstep: the rules of %s have no views", s.game.name)
+	}
+	if s.views == nil {
+		s.views = s.game.view.maker()
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = dst, panicked(s.tick, "View", v)
+		}
+	}()
+	out, err = s.views(s.world.state(), s.world.settings(), viewer, dst)
+	if err != nil {
+		return dst, fmt.Errorf("lockstep: %s: view for %v: %w", s.game.name, viewer, err)
+	}
+	return out, nil
+}
