@@ -264,7 +264,7 @@ export const german = {
   "one is drawn": "wird ausgelost",
   "one every tick": "eine je Tick",
   "one every {every} ticks": "eine alle {every} Ticks",
-  "only if the server requires one": "nur wenn der Server eines verlangt",
+  "only if the server requires one": "nur wenn vom Server verlangt",
   "Open a replay file": "Öffne eine Aufzeichnung",
   "Orders": "Befehle",
   "over": "zu Ende",
