@@ -389,9 +389,12 @@ export class Viewer {
     const { about } = this;
     const state = (this.state = JSON.parse(samestep.watchState()));
     const { tick, left, root, agreed, differing } = state, time = clock(tick, about.tick_rate), end = clock(about.last, about.tick_rate);
-    text(this.now, this.seeking && left > 0 ? t("{time} / {end} · tick {tick} · {left} ticks to go", { time, end, tick, left }) : t("{time} / {end} · tick {tick}", { time, end, tick }));
+    const place = t("{time} / {end} · tick {tick}", { time, end, tick }), way = left === 1 ? t("1 tick to go") : t("{left} ticks to go", { left });
+    text(this.now, this.seeking && left > 0 ? `${place} · ${way}` : place);
     const recorded = root ? t("{root} was reported", { root }) : t("no checksum was reported"); // of another engine
-    const compared = differing ? t("{differing} checksums differ", { differing }) : t("{root} · {agreed} checksums agree", { root, agreed });
+    const differ = differing === 1 ? t("1 checksum differs") : t("{differing} checksums differ", { differing });
+    const agree = agreed === 1 ? t("1 checksum agrees") : t("{agreed} checksums agree", { agreed });
+    const compared = differing ? differ : `${root} · ${agree}`;
     text(this.sum, about.recorded ? recorded : compared);
     this.sum.classList.toggle("bad", state.differing > 0);
     this.timeline.at(Math.round(this.seeking ? this.position : state.tick), state.desyncs);

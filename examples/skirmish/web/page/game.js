@@ -113,6 +113,7 @@ export class Game {
   #cover() {
     this.covered = this.hud.covered();
     this.root.style.setProperty("--above", `${this.covered.above}px`);
+    this.root.style.setProperty("--below", `${this.covered.below}px`);
     this.cross.style.top = `${this.#middle().y}px`;
   }
 

@@ -52,7 +52,7 @@ func New(seat lockstep.Player) *Player {
 }
 
 // Look updates the player for a state: it removes dead and hidden units from the selection. At first it moves the
-// camera to the player's base.
+// camera to the player's base, and zooms in on a screen with very many pixels.
 func (p *Player) Look(w *skirmish.World) {
 	p.Size = int64(scene.Side(w))
 	p.selected = slices.DeleteFunc(p.selected, func(id skirmish.UnitID) bool {
@@ -61,6 +61,7 @@ func (p *Player) Look(w *skirmish.World) {
 	})
 	if !p.placed && len(w.Units) > 0 && p.Width > 1 { // the screen is known
 		p.placed = true
+		p.Zoom = max(p.Zoom, min(p.Height<<8/startCells, NearestZoom))
 		p.Home(w)
 	}
 }
