@@ -88,6 +88,17 @@ func TestRename(t *testing.T) {
 	b.Shown("#lobby .people", "Bea (you)")
 }
 
+// A player without a name is called by the colour, in the user's language.
+func TestColourNames(t *testing.T) {
+	s := newStage(t, setup{})
+	b := browser.Open(t, "about:blank")
+	b.Before(`if (location.protocol === "http:") localStorage.setItem("samestep language", "de")`)
+	b.Do(chromedp.Navigate(s.URL + "/#/watch/arena"))
+	b.Until(live)
+	b.Shown("#game .scores", "Blau")
+	b.Shown("#game .scores", "Rot")
+}
+
 // One click plays a match without a server: against a bot, after a countdown, also when the server cannot be reached. The page
 // plays its replay. A new version of the page replaces the kept one as a whole.
 func TestPlayWithoutServer(t *testing.T) {
