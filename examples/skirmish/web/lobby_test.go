@@ -88,6 +88,27 @@ func TestRename(t *testing.T) {
 	b.Shown("#lobby .people", "Bea (you)")
 }
 
+// A match without a server connects to none, and nothing says that it does.
+func TestPlayNowConnectsToNothing(t *testing.T) {
+	s := newStage(t, setup{})
+	b := browser.Open(t, s.URL)
+	b.Until(`globalThis.samestep && globalThis.page`)
+	browser.Value[bool](b, `(() => {
+		const { banner } = page.hud, said = (globalThis.said = []);
+		const look = () => { if (!page.root.hidden && banner.checkVisibility()) said.push(banner.textContent); };
+		new MutationObserver(look).observe(banner, { attributes: true, childList: true, subtree: true, characterData: true });
+		const next = () => (look(), requestAnimationFrame(next));
+		return requestAnimationFrame(next), true;
+	})()`)
+	b.Click("#now")
+	b.Shown(".countdown", "Your match begins")
+	b.Until(live + ` && page.state.net.seat === 0`)
+	b.Agree(1)
+	if said := browser.Value[[]string](b, `[...new Set(said)]`); len(said) > 0 {
+		t.Errorf("the page says %q", said)
+	}
+}
+
 // A player without a name is called by the colour, in the user's language.
 func TestColourNames(t *testing.T) {
 	s := newStage(t, setup{})

@@ -58,7 +58,7 @@ export class Game {
   async solo() {
     const visit = (this.visit = {});
     this.token = "";
-    this.#begin(t("Your match"), false);
+    this.#begin(t("Your match"), false, true);
     this.recording.begin("");
     this.rename.begin("");
     await countdown(this.root, () => this.visit === visit);
@@ -67,13 +67,13 @@ export class Game {
     if (problem) this.hud.fail(problem, false);
   }
 
-  // #begin shows a match from its beginning.
-  #begin(name, watch) {
+  // #begin shows a match from its beginning. alone says that it has no server.
+  #begin(name, watch, alone = false) {
     this.root.hidden = false;
     document.title = `${name} · Skirmish`;
     this.renderer.reset();
     this.events.reset();
-    this.hud.begin(name, watch);
+    this.hud.begin(name, watch, alone);
     this.#resize();
     this.moving.focus();
     this.state = null;
