@@ -54,8 +54,8 @@ export class Game {
     this.#join(name, token);
   }
 
-  // solo plays a match without a server, after a countdown.
-  async solo() {
+  // solo plays a match without a server, after a countdown: a new one, or that of a seed.
+  async solo(seed) {
     const visit = (this.visit = {});
     this.token = "";
     this.#begin(t("Your match"), false, true);
@@ -63,7 +63,7 @@ export class Game {
     this.rename.begin("");
     await countdown(this.root, () => this.visit === visit);
     if (this.visit !== visit) return; // the user has left
-    const problem = samestep.solo(recall("name") || t("you"), crypto.getRandomValues(new Uint32Array(1))[0] || 1);
+    const problem = samestep.solo(recall("name") || t("you"), seed || crypto.getRandomValues(new Uint32Array(1))[0] || 1);
     if (problem) this.hud.fail(problem, false);
   }
 
@@ -92,6 +92,7 @@ export class Game {
       return;
     }
     this.hud.link.keep(found.grace_ms);
+    this.hud.verdict.against(found.bot);
     samestep.join(socketOf(name), token);
   }
 
