@@ -14,14 +14,15 @@ export class Banner {
     this.element = el("div", { class: "banner", role: "status", hidden: true });
   }
 
-  // begin resets the banner for a match.
-  begin(name, watching) {
+  // begin resets the banner for a match. A match without a server (alone) connects to nothing, so there is nothing to say.
+  begin(name, watching, alone = false) {
     this.name = name;
     this.watching = watching;
+    this.alone = alone;
     this.grace = 0;
     this.key = undefined;
     this.element.className = "banner";
-    this.element.hidden = false;
+    this.element.hidden = alone;
     this.element.replaceChildren(t("Connecting…"));
   }
 
@@ -56,7 +57,9 @@ export class Banner {
       this.#live(link);
       return;
     }
-    if (link.state === "lost") {
+    if (this.alone && !["ended", "failed"].includes(link.state)) {
+      this.element.hidden = true;
+    } else if (link.state === "lost") {
       this.#lost(link);
     } else if (link.state === "syncing") {
       const part = link.total ? (0.5 * link.bytes) / link.total : link.target ? 0.5 + (0.5 * link.tick) / link.target : 0;

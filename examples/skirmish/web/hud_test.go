@@ -61,17 +61,20 @@ func TestHeldIsShown(t *testing.T) {
 	}
 }
 
+// silence holds back what comes from the server while globalThis.silent is true, until speak is called.
+const silence = `(() => {
+	const { addEventListener } = WebSocket.prototype, late = [];
+	WebSocket.prototype.addEventListener = function (name, f, ...rest) {
+		addEventListener.call(this, name, name === "message" ? (e) => (globalThis.silent ? late.push(() => f(e)) : f(e)) : f, ...rest);
+	};
+	globalThis.speak = () => ((globalThis.silent = false), late.splice(0).forEach((f) => f()), true);
+})()`
+
 // When nothing comes from the server, the page says so at once, and for how long; when it comes, all is well again.
 func TestStallIsShown(t *testing.T) {
 	s := newStage(t, setup{})
 	b := browser.Open(t, "about:blank")
-	b.Before(`(() => {
-		const { addEventListener } = WebSocket.prototype, late = [];
-		WebSocket.prototype.addEventListener = function (name, f, ...rest) {
-			addEventListener.call(this, name, name === "message" ? (e) => (globalThis.silent ? late.push(() => f(e)) : f(e)) : f, ...rest);
-		};
-		globalThis.speak = () => ((globalThis.silent = false), late.splice(0).forEach((f) => f()), true);
-	})()`)
+	b.Before(silence)
 	b.Do(chromedp.Navigate(s.URL + "/#/play/arena?token=token-of-player-0"))
 	b.Until(live)
 	b.Agree(1)

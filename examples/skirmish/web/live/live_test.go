@@ -155,9 +155,10 @@ func TestPlay(t *testing.T) {
 		Players uint8
 		Rate    uint16          `json:"tick_rate"`
 		MS      uint16          `json:"tick_ms"`
+		Seed    uint64          `json:"seed,string"`
 		Config  json.RawMessage `json:"config"`
 	}
-	if err := json.Unmarshal(v.Request(), &request); err != nil || request.Game != skirmish.GameName || request.Players != 2 || request.Rate != 50 && request.MS != 20 {
+	if err := json.Unmarshal(v.Request(), &request); err != nil || request.Seed == 0 || request.Game != skirmish.GameName || request.Players != 2 || request.Rate != 50 && request.MS != 20 {
 		t.Errorf("the request is %s, %v; want the settings of the match", v.Request(), err)
 	}
 	if config, err := lockstep.MustGame(skirmish.Rules()).ReadConfig(request.Config, nil); err != nil || config.(*skirmish.Config).Cap != skirmish.Defaults(2, 60).Cap {

@@ -115,12 +115,12 @@ export class Hud {
     return { above: this.top.offsetHeight, below: this.strip.element.offsetHeight + this.bottom.offsetHeight };
   }
 
-  // begin resets the panels for a match.
-  begin(name, watching) {
+  // begin resets the panels for a match. alone says that it has no server.
+  begin(name, watching, alone) {
     this.name = name;
     this.watching = watching;
     this.news.begin();
-    this.link.begin(name, watching);
+    this.link.begin(name, watching, alone);
     this.question.hidden = true;
     this.state = null;
     this.checks.reset();

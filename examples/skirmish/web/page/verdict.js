@@ -34,7 +34,13 @@ export class Verdict {
     this.match = match;
     this.key = "";
     this.bots = 0;
+    this.bot = "";
     this.element.hidden = this.link.hidden = this.problem.hidden = true;
+  }
+
+  // against says which bots of the game play, as the server lists the match.
+  against(bot) {
+    this.bot = bot ?? "";
   }
 
   get open() { return !this.element.hidden; }
@@ -111,12 +117,14 @@ export class Verdict {
   // #again goes to a match of the same configuration, and tells the others of it.
   async #again() {
     if (alone()) {
-      dispatchEvent(new HashChangeEvent("hashchange")); // shows the screen anew
+      const to = `#/now?seed=${JSON.parse(samestep.request()).seed}`;
+      if (location.hash === to) dispatchEvent(new HashChangeEvent("hashchange")); // shows the screen anew
+      else location.hash = to;
       return;
     }
     this.again.disabled = true;
     try {
-      const to = await rematch(this.match, JSON.parse(samestep.request()), this.bots);
+      const to = await rematch(this.match, JSON.parse(samestep.request()), { bots: this.bots, bot: this.bot });
       if (this.state.link.state === "live") samestep.say(t("Rematch: {link}", { link: addressOf(to.replace(/\?.*/, "")) }));
       await new Promise((done) => setTimeout(done, 300)); // the line is sent before the match is left
       location.hash = to;
