@@ -168,8 +168,9 @@ func TestPlayWithoutServer(t *testing.T) {
 	if browser.Value[bool](b, `page.hud.verdict.update(page.state), page.hud.verdict.copy.hidden`) == false {
 		t.Error("it offers a link to a match that nobody else has")
 	}
+	browser.Value[bool](b, `page.hud.verdict.update({ ...page.state, panel: { ...page.state.panel, winner: 1 } }), true`) // which keeps the replay
 	b.Visit("#/")
-	b.Click(`#lobby a[href="#/replay/%3Asolo"]`)
+	b.Click(`#lobby a[href^="#/replay/%3Asolo"]`)
 	b.Until(`viewer.about?.last > 20`)
 
 	serves.Store(next)
@@ -182,4 +183,10 @@ func TestPlayWithoutServer(t *testing.T) {
 	if mixed := browser.Value[int](b, `new Set(performance.getEntriesByType("resource").map((e) => /\/page\/([0-9a-f]+)\//.exec(e.name)?.[1]).filter(Boolean)).size`); mixed != 1 {
 		t.Errorf("the page has files of %d versions", mixed)
 	}
+	b.Click(`#lobby a[href^="#/replay/%3Asolo"]`) // of before the page was loaded again
+	b.Until(`viewer.about?.last > 20 && viewer.playing`)
+	browser.Value[bool](b, `localStorage.removeItem("samestep solo"), true`)
+	b.Visit("#/")
+	b.Visit("#/replay/:solo")
+	b.Shown(`#viewer [role="alert"]`, "Your match cannot be loaded: this browser has kept none")
 }

@@ -210,6 +210,8 @@ func TestReplayAfterTheEnd(t *testing.T) {
 		}
 	}
 	b.Click(`.verdict a[href^="#/replay/arena-"]`)
+	b.Until(`viewer.playing && viewer.state?.tick > 2`)
+	b.Click(`.controls .main`)
 	b.Until(browser.There)
 	if ended := browser.Value[string](b, `viewer.about.ended`); ended != "the rules ended the match" {
 		t.Errorf("the replay ended as %q", ended)

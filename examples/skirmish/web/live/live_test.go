@@ -144,7 +144,7 @@ func TestPlay(t *testing.T) {
 	v.Do("train:worker")
 	v.until("it trains", func(s *live.Status) bool { return s.Panel.One.Making == "worker" })
 	v.Do("train:soldier")
-	v.until("that is refused with a reason", func(*live.Status) bool { return v.said("problem", "makes something else") })
+	v.until("that is refused with a reason", func(*live.Status) bool { return v.said("problem", "only a complete barracks trains that") })
 
 	var history live.History
 	if err := json.Unmarshal(v.History(), &history); err != nil || len(history.Players) != 1 || len(history.Ticks) == 0 {

@@ -120,6 +120,7 @@ export class Hud {
     this.name = name;
     this.watching = watching;
     this.news.begin();
+    this.hints.begin();
     this.link.begin(name, watching, alone);
     this.question.hidden = true;
     this.state = null;

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -114,7 +115,10 @@ func (p *Player) Problem() string {
 func (p *Player) allowed(w *skirmish.World, commands ...any) []any {
 	return slices.DeleteFunc(commands, func(c any) bool {
 		err := p.rules.Validate(w, nil, &lockstep.Command{Player: p.Seat, Value: c})
-		if err != nil {
+		switch {
+		case errors.Is(err, skirmish.ErrNoRoom): // the pointer shows the place
+			p.problem = "the building does not fit there: it needs free ground away from rocks, crystals and buildings"
+		case err != nil:
 			p.problem = Words(err.Error())
 		}
 		return err != nil
