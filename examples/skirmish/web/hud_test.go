@@ -79,7 +79,7 @@ func TestStallIsShown(t *testing.T) {
 	b.Until(live)
 	b.Agree(1)
 	browser.Value[bool](b, `globalThis.silent = true`)
-	b.Until(`/^Nothing comes from the server, [1-3] s/.test(page.hud.banner.checkVisibility() && page.hud.banner.textContent)`)
+	b.Until(`/^Nothing comes from the server, [1-9]\d* s/.test(page.hud.banner.checkVisibility() && page.hud.banner.textContent)`)
 	b.Until(`document.querySelector(".word").textContent === "no answer"`)
 	b.Shot("stalled")
 	browser.Value[bool](b, `speak()`)
