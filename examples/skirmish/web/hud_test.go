@@ -65,7 +65,7 @@ func TestHeldIsShown(t *testing.T) {
 const silence = `(() => {
 	const { addEventListener } = WebSocket.prototype, late = [];
 	WebSocket.prototype.addEventListener = function (name, f, ...rest) {
-		addEventListener.call(this, name, name === "message" ? (e) => (globalThis.silent ? late.push(() => f(e)) : f(e)) : f, ...rest);
+		addEventListener.call(this, name, name === "message" ? (e) => (globalThis.silent ? late.push(() => this.readyState === WebSocket.OPEN && f(e)) : f(e)) : f, ...rest);
 	};
 	globalThis.speak = () => ((globalThis.silent = false), late.splice(0).forEach((f) => f()), true);
 })()`
