@@ -25,6 +25,7 @@
 //	#/watch/NAME              a match, as a spectator
 //	#/replay/NAME             a replay; without a name, a file that is dropped on the page: a replay, two of them, or a bundle;
 //	                          :solo is the last match without a server
+//	#/replay/NAME?play        the same, and it plays at once
 //	#/replay/NAME?t=T         the same at a tick; a page adds its view, and keeps the address up to date
 //	#/replay/NAME?t=T&path=P  the same with a field of the state, such as Units[ID=7].Health, or the element that it is in
 //	#/replay/A?with=B         two replays of one game, compared tick by tick

@@ -146,6 +146,10 @@ type MatchSpec struct {
 	// Options.GuestBots if a guest starts the match.
 	Bots []lockstep.Bot
 
+	// BotKind is the name of the kind of Bots, such as their strength, for the view: whoever creates a match like this one
+	// asks for it. "" is the usual kind of the server.
+	BotKind string
+
 	// Invite draws a token for each seat that no bot has, see [Match.Invitations]. The answer to an admin's POST /matches
 	// always has them.
 	Invite bool
@@ -159,7 +163,7 @@ type MatchSpec struct {
 	Recorded string
 
 	// Restore is called by [Server.Resume] before the match runs, with the Recorded of its creation, and may change Host,
-	// Bots, Substitute and OnStart. An error refuses the match. Nil for no call.
+	// Bots, BotKind, Substitute and OnStart. An error refuses the match. Nil for no call.
 	Restore func(spec *MatchSpec, recorded string) error
 
 	// OnStart is called by [Server.Create] and [Server.Resume] when the match runs; nil for no call.

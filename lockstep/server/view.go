@@ -25,6 +25,7 @@ type View struct {
 	State         string            `json:"state"` // recovering, lobby, playing, paused, held or ended
 	Tick          lockstep.Tick     `json:"tick"`
 	Players       []PlayerView      `json:"players"`          // of the seats that somebody has
+	BotKind       string            `json:"bot,omitempty"`    // see MatchSpec.BotKind
 	Tokens        []Invitation      `json:"tokens,omitempty"` // only in the answer to its creation
 	Paused        bool              `json:"paused,omitempty"`
 	Held          string            `json:"held,omitempty"`    // why it is held; "" if it is not
@@ -90,6 +91,7 @@ func (m *Match) publish() {
 	h := m.host.Header()
 	v := newView(m, h, matchPlaying)
 	v.Tick, v.Paused, v.Held, v.Stats = m.host.Now(), m.paused || m.host.Paused(), m.host.Held(), m.host.Stats()
+	v.BotKind = m.spec.BotKind
 	v.inLobby, v.GraceMS = m.host.InLobby(), uint32(m.host.Grace().Milliseconds())
 	for _, p := range m.host.Seats() {
 		v.Players = append(v.Players, PlayerView{p.Seat, p.Name, p.State.String()})

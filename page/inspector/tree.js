@@ -72,7 +72,7 @@ export class Tree {
     this.seen = rows;
     this.space.style.height = `${total * high}px`;
     const { tick } = this;
-    text(this.facts, this.missing ? t("tick {tick}", { tick }) : t("tick {tick} · {size} · {rows} rows", { tick, size: bytes(this.size), rows: total }));
+    text(this.facts, this.missing ? t("tick {tick}", { tick }) : `${t("tick {tick}", { tick })} · ${bytes(this.size)} · ${total === 1 ? t("1 row") : t("{rows} rows", { rows: total })}`);
     while (this.pool.length < rows.length) {
       const row = { name: el("span", { class: "name" }), value: el("span", { class: "value" }) };
       row.element = el("div", { class: "row", role: "treeitem", id: `row-${++made}` }, row.name, row.value);

@@ -210,7 +210,7 @@ func (n *news) connection(event any) {
 		}
 	case player.Synced:
 		l.State, l.Text = "live", "live"
-		if !n.begun {
+		if !n.begun && e.Tick > 0 { // or else it has just begun
 			n.line("link", -1, fmt.Sprintf("joined at tick %d", e.Tick))
 		}
 		n.begun = true
@@ -255,7 +255,11 @@ func (n *news) held(e *player.Held) {
 	if e.Reason == n.told || e.Reason == player.LinkStalled {
 		return
 	}
+	before := player.Held{Reason: n.told}
 	switch n.told = e.Reason; {
+	case e.Reason == "" && before.Reason == protocol.LobbyBegins: // there is a line of that
+	case e.Reason == "" && before.InLobby():
+		n.line("link", -1, protocol.LobbyBegins)
 	case e.Reason == "":
 		n.line("link", -1, "the match goes on")
 	case e.InLobby():

@@ -3,6 +3,7 @@ package live
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,32 @@ func TestNews(t *testing.T) {
 	}
 	if len(n.lines) != maxLines || n.lines[maxLines-1].Text != fmt.Sprint(2*maxLines-1) {
 		t.Errorf("%d lines, the last %v", len(n.lines), n.lines[len(n.lines)-1])
+	}
+}
+
+// A match that begins says so once. Only one that stood still goes on.
+func TestMatchBeginsInNews(t *testing.T) {
+	awaited, begins, slow := player.Held{Reason: protocol.LobbyPlayers}, player.Held{Reason: protocol.LobbyBegins}, player.Held{Reason: protocol.HeldForSlow}
+	for _, row := range []struct {
+		events []any
+		want   []string
+	}{
+		{[]any{player.Connected{}, awaited, player.Synced{}, player.Held{}}, []string{protocol.LobbyPlayers, protocol.LobbyBegins}},
+		{[]any{player.Connected{}, awaited, player.Synced{}, begins, player.Held{}}, []string{protocol.LobbyPlayers, protocol.LobbyBegins}},
+		{[]any{player.Connected{}, player.Synced{Tick: 7}, slow, player.Held{}}, []string{"joined at tick 7", "the match is on hold: " + protocol.HeldForSlow, "the match goes on"}},
+	} {
+		var n news
+		n.init(func() lockstep.Time { return 1 })
+		for _, e := range row.events {
+			n.take(e)
+		}
+		var got []string
+		for _, l := range n.lines {
+			got = append(got, l.Text)
+		}
+		if !slices.Equal(got, row.want) {
+			t.Errorf("%v: got %q, want %q", row.events, got, row.want)
+		}
 	}
 }
 

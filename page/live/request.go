@@ -13,18 +13,19 @@ type request struct {
 	Players uint8           `json:"players"`
 	TickMS  uint16          `json:"tick_ms,omitempty"`
 	Rate    uint16          `json:"tick_rate,omitempty"`
+	Seed    uint64          `json:"seed,string"`
 	Config  json.RawMessage `json:"config"`
 }
 
 // Request returns the body of a request to create a match like this one, as JSON, or nothing before there is a state. The
-// caller adds its name, its seed and its bots.
+// caller adds its name and its bots.
 func (m *Match) Request() (body []byte) {
 	m.See(func(c *player.Client, _ player.View) {
 		h, config := c.Header(), bytes.Buffer{}
 		if m.game.ConfigSchema().DumpJSON(&config, h.Config) != nil {
 			return // the header is good, so this does not happen
 		}
-		r := request{Game: m.game.Name(), Players: h.Settings.Players, TickMS: h.Settings.TickMS, Config: config.Bytes()}
+		r := request{Game: m.game.Name(), Players: h.Settings.Players, TickMS: h.Settings.TickMS, Seed: h.Settings.Seed, Config: config.Bytes()}
 		if r.TickMS == 0 {
 			r.Rate = h.Settings.TickRate
 		}

@@ -14,14 +14,15 @@ export class Banner {
     this.element = el("div", { class: "banner", role: "status", hidden: true });
   }
 
-  // begin resets the banner for a match.
-  begin(name, watching) {
+  // begin resets the banner for a match. A match without a server (alone) connects to nothing, so there is nothing to say.
+  begin(name, watching, alone = false) {
     this.name = name;
     this.watching = watching;
+    this.alone = alone;
     this.grace = 0;
     this.key = undefined;
     this.element.className = "banner";
-    this.element.hidden = false;
+    this.element.hidden = alone;
     this.element.replaceChildren(t("Connecting…"));
   }
 
@@ -56,7 +57,9 @@ export class Banner {
       this.#live(link);
       return;
     }
-    if (link.state === "lost") {
+    if (this.alone && !["ended", "failed"].includes(link.state)) {
+      this.element.hidden = true;
+    } else if (link.state === "lost") {
       this.#lost(link);
     } else if (link.state === "syncing") {
       const part = link.total ? (0.5 * link.bytes) / link.total : link.target ? 0.5 + (0.5 * link.tick) / link.target : 0;
@@ -117,12 +120,13 @@ export class Banner {
   // #words returns what the match waits for, and for how long.
   #words(link, seats, own, free, since, of) {
     const who = link.held_for.map((seat) => (seat === own ? t("you") : playerName(seats, seat))).join(", ");
+    const one = link.held_for.length === 1 && link.held_for[0] !== own;
     const left = secondsOf(link.until_ms), lasts = of ? t(", {since} s of {of}", { since, of }) : t(", {since} s", { since });
     switch (link.hold) {
       case "players":
         return [free === 1 ? t("Waiting for a player: 1 seat is free") : free ? t("Waiting for players: {free} seats are free", { free }) : t("Waiting for players"), lasts];
       case "ready":
-        return [t("Waiting until {who} are ready", { who }), lasts];
+        return [one ? t("Waiting until {who} is ready", { who }) : t("Waiting until {who} are ready", { who }), lasts];
       case "begins":
         return [t("The match begins"), left ? t(" in {left} s", { left }) : ""];
       case "paused":
@@ -132,7 +136,7 @@ export class Banner {
       case "slower":
         return [t("The match is slower for {who}", { who }), lasts];
       case "return":
-        return [t("Waiting until {who} come back", { who }), lasts];
+        return [one ? t("Waiting until {who} comes back", { who }) : t("Waiting until {who} come back", { who }), lasts];
       case "stalled":
         return [t("Nothing comes from the server"), left ? t(", {since} s; reconnecting in {left} s", { since, left }) : lasts];
     }

@@ -40,7 +40,9 @@ export class Checks {
     this.hashes.update({ net, seats, checks });
     const { agreed, differing: number } = net, every = match?.check_every;
     const differing = number === 1 ? t("1 differs") : number ? t("{number} differ", { number }) : t("none differ");
-    text(this.agreement, match ? t("{agreed} checksums agree with the match, one every {every} ticks, {differing}.", { agreed, every, differing }) : t("{agreed} checksums agree with the match, {differing}.", { agreed, differing }));
+    const agree = agreed === 1 ? t("1 checksum agrees with the match") : t("{agreed} checksums agree with the match", { agreed });
+    const often = every && (every === 1 ? t("one every tick") : t("one every {every} ticks", { every }));
+    text(this.agreement, `${[agree, often, differing].filter(Boolean).join(", ")}.`);
     if ((this.groups.hidden = !mismatch) === false) this.#groups(mismatch, seats);
     const key = JSON.stringify(desync);
     if (this.key === key) return;

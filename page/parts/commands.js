@@ -23,8 +23,8 @@ export class Commands {
     const { commands, checks, recorded } = about, ticks = about.last - about.first;
     this.facts.replaceChildren(
       ...row(t("match"), about.match), ...row(t("recorded on"), about.platform), ...row(t("rules"), `${about.game} ${about.build}`),
-      ...row(t("length"), t("{time}, {ticks} ticks", { time: clock(ticks, about.tick_rate), ticks })),
-      ...row(t("size"), t("{size} KiB, {commands} commands, {checks} checksums", { size: (about.size / 1024).toFixed(0), commands, checks })),
+      ...row(t("length"), `${clock(ticks, about.tick_rate)}, ${ticks === 1 ? t("1 tick") : t("{ticks} ticks", { ticks })}`),
+      ...row(t("size"), [`${(about.size / 1024).toFixed(0)} KiB`, commands === 1 ? t("1 command") : t("{commands} commands", { commands }), checks === 1 ? t("1 checksum") : t("{checks} checksums", { checks })].join(", ")),
       ...row(t("states"), recorded && t("{states} recorded", { states: recorded.states })), ...row(t("type"), recorded?.type),
       ...row(t("ended"), about.ended), ...row(t("damage"), about.damage, true));
     for (const { tick, player } of JSON.parse(samestep.watchTimeline(1)).dissents.slice(0, 50)) {

@@ -60,7 +60,7 @@ export class Creation {
 
   // #speed offers the usual speeds, and that of the number.
   #speed(rate) {
-    const other = speeds.some(([ticks]) => String(ticks) === rate) ? [] : [[rate, t("{rate} ticks a second", { rate })]];
+    const other = speeds.some(([ticks]) => String(ticks) === rate) ? [] : [[rate, rate === "1" ? t("1 tick a second") : t("{rate} ticks a second", { rate })]];
     this.speed.replaceChildren(...[...speeds, ...other].map(([ticks, name]) => el("option", { value: String(ticks), selected: String(ticks) === rate }, name)));
   }
 

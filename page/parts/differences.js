@@ -33,7 +33,7 @@ export class Differences {
     const key = JSON.stringify([c, tick]);
     if (key === this.key) return;
     this.key = key;
-    text(this.title, c.total ? t("{n} fields differ", { n: c.total }) : t("No field differs"));
+    text(this.title, c.total === 1 ? t("1 field differs") : c.total ? t("{n} fields differ", { n: c.total }) : t("No field differs"));
     text(this.said, c.searching ? t("Searching, tick {tick} …", { tick }) : c.none ? t("There is no further difference.") : "");
     this.note.replaceChildren(c.note);
     if (c.commands !== undefined) {

@@ -6,7 +6,7 @@ import { program } from "./program.js";
 import { Rows } from "./rows.js";
 import { Creation } from "./creation.js";
 import { seatOf } from "./match.js";
-import { solo } from "./replay.js";
+import { solo, soloSize } from "./solo.js";
 import { newer, keep } from "./version.js";
 
 const pollMS = 2000;
@@ -121,8 +121,8 @@ export class Lobby {
         const seats = m.settings.players, own = seatOf(m.name, m.match, m.players), free = Math.max(0, seats - m.players.length);
         text(facts, m.ended ? t("over: {reason}", { reason: m.ended }) : [
           m.state === "lobby" ? t("not begun yet") : clock(m.tick, m.settings.tick_rate),
-          t("{taken} of {seats} seats taken", { taken: m.players.length, seats }),
-          m.stats.spectators && t("{number} watching", { number: m.stats.spectators }),
+          seats === 1 ? t("{taken} of 1 seat taken", { taken: m.players.length }) : t("{taken} of {seats} seats taken", { taken: m.players.length, seats }),
+          m.stats.spectators && (m.stats.spectators === 1 ? t("1 watching") : t("{number} watching", { number: m.stats.spectators })),
         ].filter(Boolean).join(" · "));
         people(who, m, own);
         text(play, own === null ? t("Play") : t("Rejoin"));
@@ -163,9 +163,9 @@ function people(list, { players }, own) {
   list.replaceChildren(...names.map((name) => el("li", {}, name)));
 }
 
-// own returns the replay of the user's own match, if the user has played one since the page was loaded.
+// own returns the replay of the user's last match without a server, if there is one.
 function own() {
-  const size = program.running && samestep.soloReplay?.(new Uint8Array(0));
+  const size = soloSize();
   return size ? [{ name: solo, size_bytes: size }] : [];
 }
 
@@ -173,7 +173,7 @@ function replay(name) {
   const facts = el("span", {});
   return {
     element: el("li", {}, el("div", {}, el("strong", {}, name === solo ? t("Your match") : name), facts),
-      el("div", { class: "actions" }, el("a", { class: "button", href: `#/replay/${encodeURIComponent(name)}` }, t("Watch")))),
+      el("div", { class: "actions" }, el("a", { class: "button", href: `#/replay/${encodeURIComponent(name)}?play` }, t("Watch")))),
     update: (r) => text(facts, [r.ended && new Date(r.ended).toLocaleString(language()), bytes(Number(r.size_bytes))].filter(Boolean).join(" · ")),
   };
 }

@@ -13,6 +13,7 @@ export class News {
     this.rest = rest;
     this.hidden = hidden;
     this.names = new Map();
+    this.ends = new WeakMap(); // the timers of the lines
     this.list = el("ol", { class: "news", "aria-live": "polite", "aria-label": t("News") });
     this.line = el("input", { type: "text", maxlength: "300", placeholder: t("press Enter to send"), "aria-label": t("Chat") });
     this.chat = el("form", {
@@ -57,7 +58,12 @@ export class News {
       return;
     }
     if (this.hidden.includes(sort)) return;
-    const item = el("li", { class: sort });
+    const key = JSON.stringify([sort, player, said]), last = this.list.lastChild;
+    if (last?.dataset.key === key) {
+      this.#again(last);
+      return;
+    }
+    const item = el("li", { class: sort, "data-key": key });
     if (player >= 0 && player < 255) {
       const name = el("b", {}, `${this.player(player)} `);
       name.style.setProperty("--colour", of(player).fill);
@@ -68,6 +74,21 @@ export class News {
     item.append(said);
     this.list.append(item);
     while (this.list.children.length > maxNews) this.list.firstChild.remove();
-    setTimeout(() => item.remove(), newsMS);
+    this.#keep(item);
+  }
+
+  // #again counts a line that is told again, and keeps it for longer.
+  #again(item) {
+    const count = Number(item.dataset.count ?? 1) + 1;
+    item.dataset.count = count;
+    if (count === 2) item.append(" ", el("small", {}));
+    item.lastChild.textContent = `×${count}`;
+    this.#keep(item);
+  }
+
+  // #keep removes a line after a while.
+  #keep(item) {
+    clearTimeout(this.ends.get(item));
+    this.ends.set(item, setTimeout(() => item.remove(), newsMS));
   }
 }

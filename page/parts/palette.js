@@ -8,22 +8,22 @@ import { t } from "./text.js";
 const palettes = {
   usual: {
     label: () => t("Usual"),
-    names: ["Blue", "Red", "Gold", "Green", "Violet", "Cyan", "Orange", "Pink", "Lime", "Navy", "Brown", "White", "Teal", "Rose", "Olive", "Gray"],
+    names: [t("Blue"), t("Red"), t("Gold"), t("Green"), t("Violet"), t("Cyan"), t("Orange"), t("Pink"), t("Lime"), t("Navy"), t("Brown"), t("White"), t("Teal"), t("Rose"), t("Olive"), t("Gray")],
     fills: "#3d8bfd #f0483e #f5b921 #3fbf5a #a566f2 #27c4c9 #ff8a34 #ff6fb1 #a6d92b #5668c9 #a9714b #e6e9ee #1f9d84 #d1495b #8f8f2f #8793a3",
   },
   redgreen: {
     label: () => t("Red and green look alike"),
-    names: ["Blue", "Orange", "Cyan", "Purple", "Lime", "Teal", "Mint", "Ice", "Green", "Violet", "Sea", "Tan", "Rose", "Red", "Jade", "Brown"],
+    names: [t("Blue"), t("Orange"), t("Cyan"), t("Purple"), t("Lime"), t("Teal"), t("Mint"), t("Ice"), t("Green"), t("Violet"), t("Sea"), t("Tan"), t("Rose"), t("Red"), t("Jade"), t("Brown")],
     fills: "#2f80ff #ff7a1a #31bec1 #820095 #d8ff61 #2c827d #a0ffd0 #c7feff #30e85b #8126f1 #23ffa5 #c7906b #d28b97 #ea3006 #22da81 #991311",
   },
   blueyellow: {
     label: () => t("Blue and yellow look alike"),
-    names: ["Blue", "Red", "White", "Magenta", "Wine", "Green", "Pink", "Violet", "Mint", "Olive", "Mauve", "Azure", "Purple", "Sand", "Yellow", "Rose"],
+    names: [t("Blue"), t("Red"), t("White"), t("Magenta"), t("Wine"), t("Green"), t("Pink"), t("Violet"), t("Mint"), t("Olive"), t("Mauve"), t("Azure"), t("Purple"), t("Sand"), t("Yellow"), t("Rose")],
     fills: "#1f9bff #f0281e #f1f4ff #ff24fc #892e42 #00ff00 #ffb8f0 #8033f6 #c4ffe2 #574e00 #7f70a1 #006dc8 #632f96 #a69d92 #ffeb6e #bc5574",
   },
   contrast: {
     label: () => t("High contrast"),
-    names: ["Blue", "Red", "Indigo", "Cyan", "Magenta", "Green", "White", "Yellow", "Brown", "Teal", "Ice", "Orange", "Navy", "Lime", "Gray", "Crimson"],
+    names: [t("Blue"), t("Red"), t("Indigo"), t("Cyan"), t("Magenta"), t("Green"), t("White"), t("Yellow"), t("Brown"), t("Teal"), t("Ice"), t("Orange"), t("Navy"), t("Lime"), t("Gray"), t("Crimson")],
     fills: "#3090ff #ff2020 #3f08df #1ceeff #ff43e8 #00d666 #f9e5eb #ffdd00 #942d00 #009a86 #d3fbe3 #cd701a #205f95 #b8ff01 #8d93a1 #b51d4c",
   },
 };

@@ -12,27 +12,29 @@ export function next(name) {
   return base.slice(0, 64 - end.length) + end;
 }
 
-// short returns a request without a configuration that is usual there, or with the scenario that has it: a server for guests takes
-// no configuration.
+// short returns a request without a configuration that is usual there, or with the scenario or the number of units that has it: a
+// server for guests takes no configuration. The number of units is one of the numbers in the configuration, or is not found.
 function short(request) {
-  const { config, ...rest } = request, { scenarios = [] } = JSON.parse(samestep.games()).find((g) => g.name === request.game) ?? {};
-  for (const scenario of ["", ...scenarios.map((s) => s.name)]) {
-    const usual = JSON.parse(samestep.configuration(request.game, request.players, 0, scenario));
-    if (!usual.error && JSON.stringify(usual.value) === JSON.stringify(config)) return { ...rest, ...(scenario && { scenario }) };
+  const { config, ...rest } = request, { scenarios = [], sized } = JSON.parse(samestep.games()).find((g) => g.name === request.game) ?? {};
+  const units = sized ? [...new Set(Object.values(config))].filter((n) => Number.isInteger(n) && n > 0 && n <= 65535) : [];
+  for (const choice of [{}, ...scenarios.map((s) => ({ scenario: s.name })), ...units.map((n) => ({ units: n }))]) {
+    const usual = JSON.parse(samestep.configuration(request.game, request.players, choice.units ?? 0, choice.scenario ?? ""));
+    if (!usual.error && JSON.stringify(usual.value) === JSON.stringify(config)) return { ...rest, ...choice };
   }
   return request;
 }
 
-// rematch joins the match after one, which another player may have created, or creates it. request is a body as the program has
-// it. It returns the address in the page.
-export async function rematch(name, request, bots) {
+// rematch joins the match after one, which another player may have created, or creates it: with the same map, configuration,
+// speed and bots. request is a body as the program has it, and bots are their number and, unless it is the usual one, their kind. It
+// returns the address in the page.
+export async function rematch(name, request, { bots, bot }) {
   for (let to = next(name); ; to = next(to)) {
     const play = `#/play/${encodeURIComponent(to)}`, match = await listed(to);
     if (match && !match.ended && match.players.length < match.settings.players) return play;
     if (match) continue;
     const answer = await fetch("matches", {
       method: "POST", headers: { Authorization: `Bearer ${recall("token") || guest()}` },
-      body: JSON.stringify({ ...short(request), name: to, bots, seed: crypto.getRandomValues(new Uint32Array(1))[0] || 1 }),
+      body: JSON.stringify({ ...short(request), name: to, bots, ...(bots && bot && { bot }) }),
     });
     if (answer.ok) {
       const { tokens = [] } = await answer.json();

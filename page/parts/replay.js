@@ -13,6 +13,7 @@ import { el, text, clock } from "./dom.js";
 import { fill, t } from "./text.js";
 import { Timeline } from "./timeline.js";
 import { Differences } from "./differences.js";
+import { solo, soloReplay } from "./solo.js";
 
 const speeds = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64];
 const one = 65536; // fractions of a tick are in 1/65536
@@ -21,15 +22,8 @@ const busyMS = 30, playMS = 10; // time to simulate between two frames, while se
 const panelMS = 150; // between two updates of the panels
 const addressMS = 500; // between two updates of the address
 
-// solo is the name of the replay of the last match without a server.
-export const solo = ":solo";
-
-// soloReplay returns its bytes.
-function soloReplay() {
-  const bytes = new Uint8Array(samestep.soloReplay?.(new Uint8Array(0)) ?? 0);
-  if (!bytes.length || samestep.soloReplay(bytes) !== bytes.length) throw new Error(t("you have played none since the page was loaded"));
-  return bytes;
-}
+// called returns what people call a replay.
+const called = (name) => (name === solo ? t("Your match") : name);
 
 export class Viewer {
   // parts: title is the game's; field is the element of the state, and focus the one in it that has the keys; top and over
@@ -102,7 +96,8 @@ export class Viewer {
     );
   }
 
-  // show opens the replay of a name, at the tick of the query if it has one, or asks for a file.
+  // show opens the replay of a name, at the tick of the query if it has one, or asks for a file. A query with "play" plays it at
+  // once.
   show(name, query) {
     this.query = query ?? new URLSearchParams();
     this.from = Number(this.query.get("t") ?? this.query.get("tick") ?? 0) || 0;
@@ -141,7 +136,7 @@ export class Viewer {
   }
 
   async #fetch(names) {
-    const name = names.join(", ");
+    const name = names.map(called).join(", ");
     this.#say(t("Loading {name} …", { name }));
     this.loading = new AbortController();
     const { signal } = this.loading;
@@ -159,7 +154,8 @@ export class Viewer {
       }
       if (signal.aborted) return;
       this.names = names;
-      this.#open(names.map((one) => (one === solo ? t("Your match") : one)), files);
+      this.#open(names.map(called), files);
+      if (this.query.has("play")) this.toggle();
     } catch (error) {
       if (!signal.aborted) this.#say(t("{name} cannot be loaded: {reason}.", { name, reason: error.message }), true);
     }
@@ -389,9 +385,12 @@ export class Viewer {
     const { about } = this;
     const state = (this.state = JSON.parse(samestep.watchState()));
     const { tick, left, root, agreed, differing } = state, time = clock(tick, about.tick_rate), end = clock(about.last, about.tick_rate);
-    text(this.now, this.seeking && left > 0 ? t("{time} / {end} · tick {tick} · {left} ticks to go", { time, end, tick, left }) : t("{time} / {end} · tick {tick}", { time, end, tick }));
+    const place = t("{time} / {end} · tick {tick}", { time, end, tick }), way = left === 1 ? t("1 tick to go") : t("{left} ticks to go", { left });
+    text(this.now, this.seeking && left > 0 ? `${place} · ${way}` : place);
     const recorded = root ? t("{root} was reported", { root }) : t("no checksum was reported"); // of another engine
-    const compared = differing ? t("{differing} checksums differ", { differing }) : t("{root} · {agreed} checksums agree", { root, agreed });
+    const differ = differing === 1 ? t("1 checksum differs") : t("{differing} checksums differ", { differing });
+    const agree = agreed === 1 ? t("1 checksum agrees") : t("{agreed} checksums agree", { agreed });
+    const compared = differing ? differ : `${root} · ${agree}`;
     text(this.sum, about.recorded ? recorded : compared);
     this.sum.classList.toggle("bad", state.differing > 0);
     this.timeline.at(Math.round(this.seeking ? this.position : state.tick), state.desyncs);

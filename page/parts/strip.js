@@ -60,7 +60,7 @@ export class Strip {
     text(f.buffer, `${net.backlog} · ${(net.delay_us / 1000).toFixed(0)} ms`);
     const others = mismatch?.groups.flatMap((g) => g.players).filter((seat) => seat !== net.seat).map((seat) => playerName(seats, seat));
     const sums = [t("{number} equal", { number: net.agreed })];
-    if (net.differing) sums.push(t("{number} differ", { number: net.differing }));
+    if (net.differing) sums.push(net.differing === 1 ? t("1 differs") : t("{number} differ", { number: net.differing }));
     if (others?.length) sums.push(t("{who} differed at {tick}", { who: others.join(", "), tick: mismatch.tick }));
     text(f.sums, sums.join(", "));
     f.sums.parentNode.classList.toggle("differ", net.differing > 0 || others?.length > 0);

@@ -46,7 +46,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	spec.Bots = make([]lockstep.Bot, seats)
+	spec.Bots, spec.BotKind = make([]lockstep.Bot, seats), c.String(botFlag.Name)
 	for p := lockstep.Player(1); uint(p) < seats; p++ {
 		spec.Bots[p] = g.seated(p, o.seed)
 	}

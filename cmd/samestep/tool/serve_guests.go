@@ -12,7 +12,7 @@ import (
 
 // fill gives the last seats of a match to bots, so that people get the first ones.
 func (p *matchPolicy) fill(spec *server.MatchSpec, wanted uint) {
-	spec.Bots = make([]lockstep.Bot, spec.Settings.Players)
+	spec.Bots, spec.BotKind = make([]lockstep.Bot, spec.Settings.Players), p.bot
 	bots := int(min(wanted, uint(len(spec.Bots))))
 	for i := range bots {
 		seat := lockstep.Player(len(spec.Bots) - 1 - i)

@@ -61,22 +61,25 @@ func TestHeldIsShown(t *testing.T) {
 	}
 }
 
+// silence holds back what comes from the server while globalThis.silent is true, until speak is called.
+const silence = `(() => {
+	const { addEventListener } = WebSocket.prototype, late = [];
+	WebSocket.prototype.addEventListener = function (name, f, ...rest) {
+		addEventListener.call(this, name, name === "message" ? (e) => (globalThis.silent ? late.push(() => this.readyState === WebSocket.OPEN && f(e)) : f(e)) : f, ...rest);
+	};
+	globalThis.speak = () => ((globalThis.silent = false), late.splice(0).forEach((f) => f()), true);
+})()`
+
 // When nothing comes from the server, the page says so at once, and for how long; when it comes, all is well again.
 func TestStallIsShown(t *testing.T) {
 	s := newStage(t, setup{})
 	b := browser.Open(t, "about:blank")
-	b.Before(`(() => {
-		const { addEventListener } = WebSocket.prototype, late = [];
-		WebSocket.prototype.addEventListener = function (name, f, ...rest) {
-			addEventListener.call(this, name, name === "message" ? (e) => (globalThis.silent ? late.push(() => f(e)) : f(e)) : f, ...rest);
-		};
-		globalThis.speak = () => ((globalThis.silent = false), late.splice(0).forEach((f) => f()), true);
-	})()`)
+	b.Before(silence)
 	b.Do(chromedp.Navigate(s.URL + "/#/play/arena?token=token-of-player-0"))
 	b.Until(live)
 	b.Agree(1)
 	browser.Value[bool](b, `globalThis.silent = true`)
-	b.Until(`/^Nothing comes from the server, [1-3] s/.test(page.hud.banner.checkVisibility() && page.hud.banner.textContent)`)
+	b.Until(`/^Nothing comes from the server, [1-9]\d* s/.test(page.hud.banner.checkVisibility() && page.hud.banner.textContent)`)
 	b.Until(`document.querySelector(".word").textContent === "no answer"`)
 	b.Shot("stalled")
 	browser.Value[bool](b, `speak()`)
@@ -99,7 +102,7 @@ func TestLobbyIsShown(t *testing.T) {
 	<-other.Ready()
 	b.Until(`/Waiting until you, player-1 are ready.*player-0: not ready.*player-1: not ready/.test(page.hud.banner.textContent)`)
 	b.Click(`.banner button`)
-	b.Until(`/Waiting until player-1 are ready.*player-0: ready/.test(page.hud.banner.textContent)`)
+	b.Until(`/Waiting until player-1 is ready.*player-0: ready/.test(page.hud.banner.textContent)`)
 	b.Until(`page.state.net.tick === 0`)
 	b.Until(`/^Size: \d+$/m.test(page.hud.banner.querySelector("details pre").textContent)`)
 	b.Shot("lobby of a match")
@@ -139,4 +142,43 @@ func TestMismatchIsShown(t *testing.T) {
 	b.Shown(".side .groups", "the match")
 	b.Shot("mismatch")
 	b.NeverDiffered()
+}
+
+// Equal lines in a row are one line with a count. What the page counts is in the singular if there is one.
+func TestLinesAreCounted(t *testing.T) {
+	s := newStage(t, setup{})
+	b := s.play(0)
+	lines := browser.Value[string](b, `(() => {
+		const { news } = page.hud, line = (sort, player, text) => news.tell({ sort, player, text });
+		news.begin();
+		for (const text of ["far", "far", "far", "near", "far"]) line("problem", -1, text);
+		line("seat", 1, "is away"), line("seat", 0, "is away");
+		return [...news.list.children].map((item) => item.textContent).join("; ");
+	})()`)
+	if want := "far ×3; near; far; Red is away; Blue is away"; lines != want {
+		t.Errorf("the news are %q, want %q", lines, want)
+	}
+	for _, row := range []struct {
+		agreed, differing, every int
+		says                     string
+	}{
+		{0, 0, 1, "0 checksums agree with the match, one every tick, none differ."},
+		{1, 1, 5, "1 checksum agrees with the match, one every 5 ticks, 1 differs."},
+		{2, 2, 5, "2 checksums agree with the match, one every 5 ticks, 2 differ."},
+	} {
+		says := browser.Value[string](b, fmt.Sprintf(`(({ checks }, { state }) => {
+			checks.update({ ...state, net: { ...state.net, agreed: %d, differing: %d }, match: { ...state.match, check_every: %d } });
+			return checks.agreement.textContent;
+		})(page.hud, page)`, row.agreed, row.differing, row.every))
+		if says != row.says {
+			t.Errorf("the page says %q, want %q", says, row.says)
+		}
+	}
+	waits := browser.Value[string](b, `["ready", "return"].flatMap((hold) => [[1], [0], [0, 1]].map((held_for) => {
+		page.hud.link.update({ ...page.state, seats: [{ seat: 0, name: "Ann" }, { seat: 1, name: "Bob" }], link: { ...page.state.link, held: "x", hold, held_for, since_ms: 0, until_ms: 0 } });
+		return page.hud.banner.querySelector("strong").textContent;
+	})).join("; ")`)
+	if want := "Waiting until Bob is ready; Waiting until you are ready; Waiting until you, Bob are ready; Waiting until Bob comes back; Waiting until you come back; Waiting until you, Bob come back"; waits != want {
+		t.Errorf("the banner says %q, want %q", waits, want)
+	}
 }

@@ -88,6 +88,40 @@ func TestRename(t *testing.T) {
 	b.Shown("#lobby .people", "Bea (you)")
 }
 
+// A match without a server connects to none, and nothing says that it does.
+func TestPlayNowConnectsToNothing(t *testing.T) {
+	s := newStage(t, setup{})
+	b := browser.Open(t, s.URL)
+	b.Until(`globalThis.samestep && globalThis.page`)
+	browser.Value[bool](b, `(() => {
+		const { banner } = page.hud, said = (globalThis.said = []);
+		const look = () => {
+			if (!page.root.hidden && banner.checkVisibility()) said.push(banner.textContent);
+			if (document.querySelector(".countdown")?.textContent.startsWith("Your match begins")) globalThis.counted = true;
+		};
+		new MutationObserver(look).observe(banner, { attributes: true, childList: true, subtree: true, characterData: true });
+		const next = () => (look(), requestAnimationFrame(next));
+		return requestAnimationFrame(next), true;
+	})()`)
+	b.Click("#now")
+	b.Until(live + ` && page.state.net.seat === 0 && globalThis.counted`)
+	b.Agree(1)
+	if said := browser.Value[[]string](b, `[...new Set(said)]`); len(said) > 0 {
+		t.Errorf("the page says %q", said)
+	}
+}
+
+// A player without a name is called by the colour, in the user's language.
+func TestColourNames(t *testing.T) {
+	s := newStage(t, setup{})
+	b := browser.Open(t, "about:blank")
+	b.Before(`if (location.protocol === "http:") localStorage.setItem("samestep language", "de")`)
+	b.Do(chromedp.Navigate(s.URL + "/#/watch/arena"))
+	b.Until(live)
+	b.Shown("#game .scores", "Blau")
+	b.Shown("#game .scores", "Rot")
+}
+
 // One click plays a match without a server: against a bot, after a countdown, also when the server cannot be reached. The page
 // plays its replay. A new version of the page replaces the kept one as a whole.
 func TestPlayWithoutServer(t *testing.T) {
@@ -134,8 +168,9 @@ func TestPlayWithoutServer(t *testing.T) {
 	if browser.Value[bool](b, `page.hud.verdict.update(page.state), page.hud.verdict.copy.hidden`) == false {
 		t.Error("it offers a link to a match that nobody else has")
 	}
+	browser.Value[bool](b, `page.hud.verdict.update({ ...page.state, panel: { ...page.state.panel, winner: 1 } }), true`) // which keeps the replay
 	b.Visit("#/")
-	b.Click(`#lobby a[href="#/replay/%3Asolo"]`)
+	b.Click(`#lobby a[href^="#/replay/%3Asolo"]`)
 	b.Until(`viewer.about?.last > 20`)
 
 	serves.Store(next)
@@ -148,4 +183,10 @@ func TestPlayWithoutServer(t *testing.T) {
 	if mixed := browser.Value[int](b, `new Set(performance.getEntriesByType("resource").map((e) => /\/page\/([0-9a-f]+)\//.exec(e.name)?.[1]).filter(Boolean)).size`); mixed != 1 {
 		t.Errorf("the page has files of %d versions", mixed)
 	}
+	b.Click(`#lobby a[href^="#/replay/%3Asolo"]`) // of before the page was loaded again
+	b.Until(`viewer.about?.last > 20 && viewer.playing`)
+	browser.Value[bool](b, `localStorage.removeItem("samestep solo"), true`)
+	b.Visit("#/")
+	b.Visit("#/replay/:solo")
+	b.Shown(`#viewer [role="alert"]`, "Your match cannot be loaded: this browser has kept none")
 }

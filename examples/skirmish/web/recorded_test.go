@@ -64,7 +64,10 @@ func TestWatchByMouse(t *testing.T) {
 	s := newStage(t, setup{})
 	s.recorded("duel.ssr")
 	b := browser.Open(t, s.URL)
-	b.Click(`#lobby a[href="#/replay/duel.ssr"]`)
+	b.Click(`#lobby a[href^="#/replay/duel.ssr"]`)
+	b.Until(`viewer.state?.tick > 2`) // it plays
+	b.Click(`.controls .main`)
+	b.Click(`[aria-label="Jump to the start"]`)
 	b.At(0)
 	b.Shot("opened")
 

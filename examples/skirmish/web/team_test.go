@@ -28,7 +28,7 @@ func TestTeamPanel(t *testing.T) {
 	})
 	b := s.play(0)
 	b.Click(`.menu button[title^="alliances"]`)
-	b.Shown(".affairs .votes", "0 of 1 votes")
+	b.Shown(".affairs .votes", "0 of 1 vote to surrender")
 	b.Click(`.affairs [data-action="surrender"]`) // would be final, so it asks first
 	b.Shown(".affairs .own", "Really surrender?")
 	b.Click(`.affairs [data-action="permit"]`)

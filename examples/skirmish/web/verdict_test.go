@@ -3,6 +3,8 @@
 package web_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
@@ -25,10 +27,27 @@ func TestFromHintsToRematch(t *testing.T) {
 	b.Until(`document.querySelector(".tip").checkVisibility()`)
 	b.Until(`document.querySelector(".tool[aria-label=Checks]").click() ?? !document.querySelector(".tip").checkVisibility()`)
 	b.Until(`document.querySelector(".tool[aria-label=Checks]").click() ?? document.querySelector(".tip").checkVisibility()`)
-	for _, order := range []string{"gather", "build", "attack"} {
-		browser.Value[bool](b, `happen({ sort: "order", x: -1, y: -1, kind: "`+order+`" }), true`)
+	browser.Value[bool](b, `globalThis.hint = page.hud.hints.update.bind(page.hud.hints), page.hud.hints.update = () => {}, true`)
+	for _, row := range []struct {
+		event string
+		army  int
+		words string
+	}{
+		{`sort: "order", kind: "gather"`, 4, "Crystals buy more workers"},
+		{`sort: "order", kind: "train"`, 4, "Soldiers need a barracks"},
+		{`sort: "order", kind: "build"`, 4, ""}, // until there is one
+		{`sort: "built", kind: "barracks", own: false`, 4, ""},
+		{`sort: "built", kind: "barracks", own: true`, 4, "Click your barracks and press Soldier"},
+		{`sort: "made"`, 10, "Attack: select your army (F), press A"},
+		{`sort: "lost"`, 9, ""},
+		{`sort: "order", kind: "attack"`, 10, ""},
+	} {
+		got := browser.Value[string](b, fmt.Sprintf(`happen({ x: -1, y: -1, %[1]s }), hint({ ...page.state.panel, account: { ...page.state.panel.account, army: %[2]d } }, [{ %[1]s }]), page.hud.hints.element.hidden ? "" : page.hud.hints.words.textContent`, row.event, row.army))
+		if !strings.HasPrefix(got, row.words) || row.words == "" && got != "" {
+			t.Errorf("after {%s} and with an army of %d: got the hint %q, want %q", row.event, row.army, got, row.words)
+		}
 	}
-	b.Until(`!document.querySelector(".tip").checkVisibility() && localStorage.getItem("samestep hints").includes("gather build attack")`)
+	b.Until(`!document.querySelector(".tip").checkVisibility() && localStorage.getItem("samestep hints").includes("gather worker build soldiers attack")`)
 	b.Until(`globalThis.heard.includes("order") && globalThis.heard.includes("build") && globalThis.heard.includes("attack")`)
 
 	browser.Value[bool](b, `happen({ sort: "attacked", x: 1, y: 1 }), happen({ sort: "attacked", x: 2, y: 2 }), true`)

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -60,9 +61,10 @@ func Requested(g *lockstep.Game, usual func(players uint8, units uint16) any) fu
 			Players, Bots uint8
 			Units         uint16
 			TickRate      uint16 `json:"tick_rate"`
-			Seed          uint64
+			Bot           string
+			Seed          json.Number // or text
 			Config        json.RawMessage
-		}{Config: json.RawMessage("{}")}
+		}{Seed: "1", Config: json.RawMessage("{}")}
 		d := json.NewDecoder(body)
 		d.DisallowUnknownFields()
 		if err := d.Decode(&r); err != nil {
@@ -71,9 +73,13 @@ func Requested(g *lockstep.Game, usual func(players uint8, units uint16) any) fu
 		if r.Game != "" && r.Game != g.Name() {
 			return server.MatchSpec{}, fmt.Errorf("got game %q, want %s", r.Game, g.Name())
 		}
+		seed, err := strconv.ParseUint(r.Seed.String(), 10, 64)
+		if err != nil {
+			return server.MatchSpec{}, err
+		}
 		config, err := g.ReadConfig(r.Config, usual(r.Players, r.Units))
 		settings := lockstep.DefaultSettings(r.Players)
-		settings.TickRate, settings.Seed = r.TickRate, max(r.Seed, 1)
+		settings.TickRate, settings.Seed = r.TickRate, max(seed, 1)
 		return server.MatchSpec{Name: r.Name, Game: g, Settings: settings, Config: config}, err
 	}
 }

@@ -143,6 +143,19 @@ func (b *Tab) Slow(megabits, latencyMS float64) {
 	}
 }
 
+// Offline takes the network from the page, or gives it back.
+func (b *Tab) Offline(yes bool) {
+	b.T.Helper()
+	if _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); err != nil {
+		b.T.Fatal(err)
+	}
+	if _, err := chromedp.Call(b.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Offline: yes, DownloadThroughput: -1, UploadThroughput: -1}},
+	}); err != nil {
+		b.T.Fatal(err)
+	}
+}
+
 // Before runs a script at the beginning of every page that is loaded from now on.
 func (b *Tab) Before(script string) {
 	b.T.Helper()

@@ -53,7 +53,7 @@ func (g *Game) begin(start func(live.Options) (*live.Match, error)) (err error) 
 			w := lockstep.World[skirmish.World](c.Simulation())
 			g.effects.Observe(w, event)
 			g.events.observe(w, g.player, event)
-			if sort, player, text := lineOf(event, g.player.Seat); text != "" {
+			if sort, player, text := lineOf(event, g.player.Seat, g.player.Team(w)); text != "" {
 				g.match.Tell(sort, player, text)
 			}
 		},
@@ -84,9 +84,9 @@ func (g *Game) handle(c *player.Client, event any) {
 	}
 }
 
-// lineOf returns the line of news for a seat about an event of the game: its sort, its player or -1, and its text, or "" for
-// none.
-func lineOf(event any, seat lockstep.Player) (sort string, player int, text string) {
+// lineOf returns the line of news for a seat of a team about an event of the game: its sort, its player or -1, and its text, or
+// "" for none.
+func lineOf(event any, seat lockstep.Player, team uint8) (sort string, player int, text string) {
 	switch e := event.(type) {
 	case skirmish.Proposed:
 		if lockstep.Player(e.To) == seat && !e.Withdrawn {
@@ -97,8 +97,14 @@ func lineOf(event any, seat lockstep.Player) (sort string, player int, text stri
 	case skirmish.AllianceBroken:
 		return "game", int(e.Player), "has broken the alliance"
 	case skirmish.SurrenderVoted:
+		if lockstep.Player(e.Player) == seat {
+			return "game", -1, ownVoteText(e)
+		}
 		return "game", int(e.Player), voteText(e)
 	case skirmish.Surrendered:
+		if e.Team == team {
+			return "game", -1, "your team surrenders"
+		}
 		return "game", -1, fmt.Sprintf("team %d surrenders", e.Team+1)
 	case skirmish.SightPermitted:
 		if e.Observers {
@@ -106,8 +112,14 @@ func lineOf(event any, seat lockstep.Player) (sort string, player int, text stri
 		}
 		return "game", int(e.Player), "hides its sight from spectators"
 	case skirmish.PlayerDefeated:
+		if lockstep.Player(e.Player) == seat {
+			return "game", -1, "you are defeated"
+		}
 		return "game", int(e.Player), "is defeated"
 	case skirmish.MatchWon:
+		if e.Team == team {
+			return "game", -1, "your team has won"
+		}
 		return "game", -1, fmt.Sprintf("team %d has won", e.Team+1)
 	case skirmish.BuildingDone:
 		return "built", int(e.Owner), e.Kind.String() + " complete"
@@ -120,6 +132,13 @@ func voteText(e skirmish.SurrenderVoted) string {
 		return "takes the vote to surrender back"
 	}
 	return fmt.Sprintf("votes to surrender, %d of %d votes", e.Votes, e.Needed)
+}
+
+func ownVoteText(e skirmish.SurrenderVoted) string {
+	if e.Withdrawn {
+		return "you take the vote to surrender back"
+	}
+	return fmt.Sprintf("you vote to surrender, %d of %d votes", e.Votes, e.Needed)
 }
 
 // see calls f with the state on the screen, if there is one.

@@ -144,7 +144,7 @@ func TestPlay(t *testing.T) {
 	v.Do("train:worker")
 	v.until("it trains", func(s *live.Status) bool { return s.Panel.One.Making == "worker" })
 	v.Do("train:soldier")
-	v.until("that is refused with a reason", func(*live.Status) bool { return v.said("problem", "makes something else") })
+	v.until("that is refused with a reason", func(*live.Status) bool { return v.said("problem", "only a complete barracks trains that") })
 
 	var history live.History
 	if err := json.Unmarshal(v.History(), &history); err != nil || len(history.Players) != 1 || len(history.Ticks) == 0 {
@@ -155,9 +155,10 @@ func TestPlay(t *testing.T) {
 		Players uint8
 		Rate    uint16          `json:"tick_rate"`
 		MS      uint16          `json:"tick_ms"`
+		Seed    uint64          `json:"seed,string"`
 		Config  json.RawMessage `json:"config"`
 	}
-	if err := json.Unmarshal(v.Request(), &request); err != nil || request.Game != skirmish.GameName || request.Players != 2 || request.Rate != 50 && request.MS != 20 {
+	if err := json.Unmarshal(v.Request(), &request); err != nil || request.Seed == 0 || request.Game != skirmish.GameName || request.Players != 2 || request.Rate != 50 && request.MS != 20 {
 		t.Errorf("the request is %s, %v; want the settings of the match", v.Request(), err)
 	}
 	if config, err := lockstep.MustGame(skirmish.Rules()).ReadConfig(request.Config, nil); err != nil || config.(*skirmish.Config).Cap != skirmish.Defaults(2, 60).Cap {

@@ -32,7 +32,7 @@ export class Affairs {
     if (this.key === key) return;
     this.key = key;
     this.others.replaceChildren(...affairs.others.map((o) => this.#other(o)));
-    text(this.votes, t("{votes} of {needed} votes to surrender.", { votes: affairs.votes, needed: affairs.needed }));
+    text(this.votes, affairs.needed === 1 ? t("{votes} of 1 vote to surrender.", { votes: affairs.votes }) : t("{votes} of {needed} votes to surrender.", { votes: affairs.votes, needed: affairs.needed }));
     this.own.replaceChildren(...(affairs.buttons ?? []).map((b) => this.#button(b, affairs.final && b.action === "surrender", asks)));
   }
 

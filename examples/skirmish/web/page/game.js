@@ -54,26 +54,26 @@ export class Game {
     this.#join(name, token);
   }
 
-  // solo plays a match without a server, after a countdown.
-  async solo() {
+  // solo plays a match without a server, after a countdown: a new one, or that of a seed.
+  async solo(seed) {
     const visit = (this.visit = {});
     this.token = "";
-    this.#begin(t("Your match"), false);
+    this.#begin(t("Your match"), false, true);
     this.recording.begin("");
     this.rename.begin("");
     await countdown(this.root, () => this.visit === visit);
     if (this.visit !== visit) return; // the user has left
-    const problem = samestep.solo(recall("name") || t("you"), crypto.getRandomValues(new Uint32Array(1))[0] || 1);
+    const problem = samestep.solo(recall("name") || t("you"), seed || crypto.getRandomValues(new Uint32Array(1))[0] || 1);
     if (problem) this.hud.fail(problem, false);
   }
 
-  // #begin shows a match from its beginning.
-  #begin(name, watch) {
+  // #begin shows a match from its beginning. alone says that it has no server.
+  #begin(name, watch, alone = false) {
     this.root.hidden = false;
     document.title = `${name} · Skirmish`;
     this.renderer.reset();
     this.events.reset();
-    this.hud.begin(name, watch);
+    this.hud.begin(name, watch, alone);
     this.#resize();
     this.moving.focus();
     this.state = null;
@@ -92,6 +92,7 @@ export class Game {
       return;
     }
     this.hud.link.keep(found.grace_ms);
+    this.hud.verdict.against(found.bot);
     samestep.join(socketOf(name), token);
   }
 
@@ -113,6 +114,7 @@ export class Game {
   #cover() {
     this.covered = this.hud.covered();
     this.root.style.setProperty("--above", `${this.covered.above}px`);
+    this.root.style.setProperty("--below", `${this.covered.below}px`);
     this.cross.style.top = `${this.#middle().y}px`;
   }
 

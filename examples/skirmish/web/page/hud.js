@@ -115,12 +115,13 @@ export class Hud {
     return { above: this.top.offsetHeight, below: this.strip.element.offsetHeight + this.bottom.offsetHeight };
   }
 
-  // begin resets the panels for a match.
-  begin(name, watching) {
+  // begin resets the panels for a match. alone says that it has no server.
+  begin(name, watching, alone) {
     this.name = name;
     this.watching = watching;
     this.news.begin();
-    this.link.begin(name, watching);
+    this.hints.begin();
+    this.link.begin(name, watching, alone);
     this.question.hidden = true;
     this.state = null;
     this.checks.reset();
@@ -216,7 +217,7 @@ export class Hud {
     const mine = (p) => (p.player === seat ? 0 : 1), players = [...panel.players].sort((a, b) => mine(a) - mine(b)), open = this.scores.querySelector("details")?.open ?? false;
     const chips = players.map((p) => {
       const { units, kills, losses, status } = p;
-      const chip = el("span", { class: `score ${status}${p.player === seat ? " me" : ""}`, title: t("{units} units, {kills} kills, {losses} losses, {status}", { units, kills, losses, status: t(status) }) },
+      const chip = el("span", { class: `score ${status}${p.player === seat ? " me" : ""}`, title: `${units === 1 ? t("1 unit") : t("{units} units", { units })}, ${killed(kills)}, ${losses === 1 ? t("1 loss") : t("{losses} losses", { losses })}, ${t(status)}` },
         el("i", { class: "dot" }), this.news.player(p.player), el("b", {}, p.units));
       chip.style.setProperty("--colour", of(p.player).fill);
       return chip;
@@ -234,14 +235,14 @@ export class Hud {
     if (one) {
       const name = el("strong", {}, t(one.kind)), owner = el("span", { class: "owner" }, this.news.player(one.owner));
       owner.style.setProperty("--colour", of(one.owner).fill);
-      parts.push(el("p", {}, name, " ", owner, el("small", {}, ` ${t(one.task || "")}${one.kills ? ` · ${t("{number} kills", { number: one.kills })}` : ""}`)));
+      parts.push(el("p", {}, name, " ", owner, el("small", {}, ` ${t(one.task || "")}${one.kills ? ` · ${killed(one.kills)}` : ""}`)));
       parts.push(bar(one.health / one.full, `${one.health} / ${one.full}`, "health"));
       if (one.making) parts.push(el("div", { class: "queue", title: t("in the queue: {number}", { number: one.queue }) }, ...Array.from({ length: Math.min(one.queue, 8) }, () => icon(one.making)), bar(one.work / 1000, one.queue > 1 ? t("{kind} and {number} more", { kind: t(one.making), number: one.queue - 1 }) : t(one.making), "work")));
       else if (one.work) parts.push(bar(one.work / 1000, t("under construction"), "work"));
     } else if (panel.chosen?.length) {
       parts.push(el("ul", {}, ...panel.chosen.map((k) => el("li", {}, icon(k.kind), el("b", {}, k.number), ` ${t(k.number > 1 && k.kind !== "barracks" ? `${k.kind}s` : k.kind)}`, bar(k.health / 1000, "", "health")))));
     } else if (!parts.length) {
-      parts.push(el("p", { class: "hint" }, seat < 0 ? `${t("You are spectating.")} ${panel.hiding ? `${t("You do not see what {number} of the players see, who hide it.", { number: panel.hiding })} ` : ""}${coarse() ? t("Tap a unit to see its details.") : t("Click a unit to see its details.")}` : coarse() ? t("Tap a unit, or drag a box around several, then tap where they go or what they attack.") : t("Drag a box around units to select them, then right-click to move or attack.")));
+      parts.push(el("p", { class: "hint" }, seat < 0 ? `${t("You are spectating.")} ${panel.hiding ? `${hidden(panel.hiding)} ` : ""}${coarse() ? t("Tap a unit to see its details.") : t("Click a unit to see its details.")}` : coarse() ? t("Tap a unit, or drag a box around several, then tap where they go or what they attack.") : t("Drag a box around units to select them, then right-click to move or attack.")));
     }
     this.selected.replaceChildren(...parts);
   }
@@ -273,6 +274,11 @@ export class Hud {
     this.link.fail(reason, other);
   }
 }
+
+const killed = (kills) => (kills === 1 ? t("1 kill") : t("{kills} kills", { kills }));
+
+// hidden says that some players hide what they see.
+const hidden = (number) => (number === 1 ? t("You do not see what one of the players sees, who hides it.") : t("You do not see what {number} of the players see, who hide it.", { number }));
 
 // tool returns a button of the menu: an icon, and a word where there is room.
 const tool = (name, word, title, press, attributes = {}) => el("button", { ...attributes, class: `tool ${attributes.class ?? ""}`, title, "aria-label": word, onclick: press }, icon(name), el("span", {}, word));

@@ -16,7 +16,7 @@ start(() => {
       documents: "https://github.com/seed-49bee653/samestep#readme",
     }),
     play: game,
-    now: { show: () => game.solo(), hide: () => game.hide() },
+    now: { show: (_, query) => game.solo(Number(query.get("seed")) >>> 0), hide: () => game.hide() },
     replay: new Viewer(document.getElementById("viewer")),
     watch: { show: (name, query) => game.show(name, query, true), hide: () => game.hide() },
   };

@@ -5,6 +5,7 @@ import { t } from "./text.js";
 import { of } from "./palette.js";
 import { graph } from "./graph.js";
 import { rematch } from "./rematch.js";
+import { solo, keepSolo } from "./solo.js";
 
 const afterMS = 1800; // the last blow is seen first
 
@@ -32,9 +33,15 @@ export class Verdict {
   begin(match) {
     clearTimeout(this.timer);
     this.match = match;
-    this.key = "";
+    this.key = this.kept = "";
     this.bots = 0;
+    this.bot = "";
     this.element.hidden = this.link.hidden = this.problem.hidden = true;
+  }
+
+  // against says which bots of the game play, as the server lists the match.
+  against(bot) {
+    this.bot = bot ?? "";
   }
 
   get open() { return !this.element.hidden; }
@@ -46,7 +53,8 @@ export class Verdict {
     const { panel, seats = [], link } = state, { account, winner } = panel;
     if (!winner) this.bots = Math.max(this.bots, seats.filter((s) => s.presence === "bot").length);
     const result = winner ? (!account ? "over" : account.team === winner - 1 ? "victory" : "defeat") : account?.defeated ? "defeat" : "";
-    this.#replay(alone() ? winner && ":solo" : state.replay); // the page has the replay of a match without a server
+    this.#replay(alone() ? winner && solo : state.replay); // the page has the replay of a match without a server
+    if (alone() && winner) this.#keep(link.state);
     this.again.hidden = !account;
     this.copy.hidden = alone(); // nobody else has that match
     const key = result && `${result} ${winner}`;
@@ -98,9 +106,16 @@ export class Verdict {
     this.totals.replaceChildren(el("thead", {}, el("tr", {}, ...head.map((h) => el("th", { scope: "col" }, h)))), el("tbody", {}, ...rows));
   }
 
+  // #keep keeps the replay of a match without a server when it is won, and again when it has ended.
+  #keep(state) {
+    if (this.kept === state) return;
+    this.kept = state;
+    keepSolo();
+  }
+
   // #replay links to the replay once the server has it.
   #replay(name) {
-    if (name) this.replay.href = `#/replay/${encodeURIComponent(name)}`;
+    if (name) this.replay.href = `#/replay/${encodeURIComponent(name)}?play`;
     else this.replay.removeAttribute("href");
     if (name) this.replay.removeAttribute("aria-disabled");
     else this.replay.setAttribute("aria-disabled", "true");
@@ -111,12 +126,14 @@ export class Verdict {
   // #again goes to a match of the same configuration, and tells the others of it.
   async #again() {
     if (alone()) {
-      dispatchEvent(new HashChangeEvent("hashchange")); // shows the screen anew
+      const to = `#/now?seed=${JSON.parse(samestep.request()).seed}`;
+      if (location.hash === to) dispatchEvent(new HashChangeEvent("hashchange")); // shows the screen anew
+      else location.hash = to;
       return;
     }
     this.again.disabled = true;
     try {
-      const to = await rematch(this.match, JSON.parse(samestep.request()), this.bots);
+      const to = await rematch(this.match, JSON.parse(samestep.request()), { bots: this.bots, bot: this.bot });
       if (this.state.link.state === "live") samestep.say(t("Rematch: {link}", { link: addressOf(to.replace(/\?.*/, "")) }));
       await new Promise((done) => setTimeout(done, 300)); // the line is sent before the match is left
       location.hash = to;
@@ -128,7 +145,7 @@ export class Verdict {
   }
 
   async #copy() {
-    const link = addressOf(this.replay.getAttribute("href") ?? `#/watch/${encodeURIComponent(this.match)}`);
+    const link = addressOf(this.replay.getAttribute("href")?.replace("?play", "") ?? `#/watch/${encodeURIComponent(this.match)}`);
     try {
       await navigator.clipboard.writeText(link);
       text(this.copy, t("Copied"));

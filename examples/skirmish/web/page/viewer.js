@@ -25,7 +25,7 @@ export class Viewer extends Base {
     const sight = el("select", { "aria-label": t("Vision"), onchange: () => this.#see() });
     const inspector = new Unit({ go: (tick) => this.go(tick), follow: () => this.follow() });
     super(root, {
-      title: "Skirmish", field, focus: moving, top: [el("label", {}, t("Vision"), " ", sight)], over: [small], side: inspector.element,
+      title: "Skirmish", field, focus: moving, top: [el("label", {}, el("span", {}, t("Vision"), " "), sight)], over: [small], side: inspector.element,
       keys: [t("Space"), t("play"), ", .", t("step"), "[ ]", t("speed"), "N P", t("mismatch"), "F", t("follow")], charts,
     });
     Object.assign(this, { field, half, moving, sight, inspector });
@@ -116,7 +116,8 @@ export class Viewer extends Base {
     this.scores.forEach(({ row, count }, p) => {
       const account = state.players[p];
       if (!account) return;
-      text(count, t("{units} units, {crystals} crystals", { units: account.Units, crystals: account.Crystals }));
+      const { Units: units, Crystals: crystals } = account;
+      text(count, `${units === 1 ? t("1 unit") : t("{units} units", { units })}, ${crystals === 1 ? t("1 crystal") : t("{crystals} crystals", { crystals })}`);
       row.classList.toggle("defeated", account.Status === 2);
     });
     this.inspector.update(state, about);

@@ -12,6 +12,9 @@ const (
 	startZoom    = 26 << 8
 )
 
+// startCells is the height of the map that a screen shows at first, at most, unless startZoom shows less.
+const startCells = 45
+
 // A Camera looks straight down at a part of the map.
 type Camera struct {
 	X, Y          int64 // of the middle of the screen, in 1/1024 of a cell

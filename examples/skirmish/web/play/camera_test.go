@@ -52,6 +52,28 @@ func TestCameraBounds(t *testing.T) {
 	}
 }
 
+// A match begins with the usual zoom, or nearer on a screen with very many pixels, where units would be tiny.
+func TestFirstZoom(t *testing.T) {
+	game := lockstep.MustGame(skirmish.Rules())
+	config := skirmish.Defaults(2, 40)
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := game.NewSimulation(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ width, height, want int64 }{{360, 740, 26}, {1366, 768, 26}, {1920, 1080, 26}, {3840, 2160, 48}, {7680, 4320, 72}} {
+		p := play.New(0)
+		p.Resize(row.width, row.height)
+		p.Look(lockstep.World[skirmish.World](sim))
+		if p.Zoom != row.want<<8 {
+			t.Errorf("%d × %d: got %d pixels for a cell, want %d", row.width, row.height, p.Zoom>>8, row.want)
+		}
+	}
+}
+
 func ExamplePlayer() {
 	game := lockstep.MustGame(skirmish.Rules())
 	config := skirmish.Defaults(2, 40)

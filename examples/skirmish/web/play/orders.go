@@ -1,6 +1,7 @@
 package play
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -173,9 +174,14 @@ func (p *Player) Do(w *skirmish.World, action string) []any {
 // train trains a unit in the selected building with the shortest queue.
 func (p *Player) train(w *skirmish.World, kind skirmish.UnitKind) []any {
 	var best *skirmish.Unit
+	p.problem = fmt.Sprintf("only a complete %s trains that", kind.Traits().MadeBy)
 	for _, id := range p.selected {
 		u := scene.Find(w, id)
-		if u == nil || !p.owns(u) || u.Kind != kind.Traits().MadeBy || !u.Built || u.Queue > 0 && u.Making != kind {
+		if u == nil || !p.owns(u) || u.Kind != kind.Traits().MadeBy || !u.Built {
+			continue
+		}
+		if u.Queue > 0 && u.Making != kind {
+			p.problem = fmt.Sprintf("the %s trains another kind of unit: wait for its queue, or cancel it", u.Kind)
 			continue
 		}
 		if best == nil || u.Queue < best.Queue {
@@ -183,9 +189,9 @@ func (p *Player) train(w *skirmish.World, kind skirmish.UnitKind) []any {
 		}
 	}
 	if best == nil {
-		p.problem = "the building makes something else"
 		return nil
 	}
+	p.problem = ""
 	return p.allowed(w, &skirmish.Train{Building: best.ID, Kind: kind, Count: 1})
 }
 

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -52,7 +53,7 @@ func New(seat lockstep.Player) *Player {
 }
 
 // Look updates the player for a state: it removes dead and hidden units from the selection. At first it moves the
-// camera to the player's base.
+// camera to the player's base, and zooms in on a screen with very many pixels.
 func (p *Player) Look(w *skirmish.World) {
 	p.Size = int64(scene.Side(w))
 	p.selected = slices.DeleteFunc(p.selected, func(id skirmish.UnitID) bool {
@@ -61,6 +62,7 @@ func (p *Player) Look(w *skirmish.World) {
 	})
 	if !p.placed && len(w.Units) > 0 && p.Width > 1 { // the screen is known
 		p.placed = true
+		p.Zoom = max(p.Zoom, min(p.Height<<8/startCells, NearestZoom))
 		p.Home(w)
 	}
 }
@@ -113,7 +115,10 @@ func (p *Player) Problem() string {
 func (p *Player) allowed(w *skirmish.World, commands ...any) []any {
 	return slices.DeleteFunc(commands, func(c any) bool {
 		err := p.rules.Validate(w, nil, &lockstep.Command{Player: p.Seat, Value: c})
-		if err != nil {
+		switch {
+		case errors.Is(err, skirmish.ErrNoRoom): // the pointer shows the place
+			p.problem = "the building does not fit there: it needs free ground away from rocks, crystals and buildings"
+		case err != nil:
 			p.problem = Words(err.Error())
 		}
 		return err != nil
