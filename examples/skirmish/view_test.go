@@ -6,6 +6,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/vmihailenco/msgpack/v5"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/state"
@@ -13,6 +14,7 @@ import (
 
 // The bytes of views as differences, beside full views in MessagePack and a general difference of those.
 func TestViewBytes(t *testing.T) {
+	testenv.Long(t)
 	game := lockstep.MustGame(Rules())
 	plan, err := feed.NewPlan(game.ViewSchema(), game.ViewType())
 	if err != nil {
@@ -44,7 +46,7 @@ func TestViewBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			if last[p] != nil {
-				e, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(1, last[p]), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBestCompression))
+				e, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(1, last[p]), zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault))
 				if err != nil {
 					t.Fatal(err)
 				}
