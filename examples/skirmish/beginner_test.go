@@ -82,6 +82,9 @@ func meet(t *testing.T, s Strength, seeds uint64) (won int) {
 
 // Somebody who sees the game for the first time wins against the easy bot in a quarter of an hour, and not against the others.
 func TestBeginner(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it plays ten matches")
+	}
 	if won := meet(t, Easy, 6); won < 5 {
 		t.Errorf("won %d of 6 against the easy bot, want 5", won)
 	}

@@ -21,14 +21,7 @@ func (b *Bot) reserves(w *World) (amount int) {
 	return amount
 }
 
-func (b *Bot) baseNear(w *World, at fixed.Vec2) bool {
-	for _, i := range b.view.bases {
-		if distance2(w.Units[i].Pos, at) < square(10*fixed.One) {
-			return true
-		}
-	}
-	return false
-}
+func (b *Bot) baseNear(w *World, at fixed.Vec2) bool { return w.anyWithin(b.view.bases, at, 10) }
 
 // recruit trains workers up to the number that the bases employ, and then an army.
 func (b *Bot) recruit(w *World) bool {

@@ -121,9 +121,12 @@ func (b *Bot) construct(w *World, kind UnitKind, around fixed.Vec2, spread int64
 	return false
 }
 
-func (b *Bot) foeNear(w *World, at fixed.Vec2) bool {
-	for _, i := range b.view.foes {
-		if distance2(w.Units[i].Pos, at) < square(12*fixed.One) {
+func (b *Bot) foeNear(w *World, at fixed.Vec2) bool { return w.anyWithin(b.view.foes, at, 12) }
+
+// anyWithin reports whether one of some units, by index, is closer to a place than a number of cells.
+func (w *World) anyWithin(units []int32, at fixed.Vec2, cells fixed.Q) bool {
+	for _, i := range units {
+		if distance2(w.Units[i].Pos, at) < square(cells*fixed.One) {
 			return true
 		}
 	}

@@ -17,7 +17,7 @@ func (s Strength) String() string { return [...]string{"easy", "normal", "hard"}
 // A style is what a strength does in its own way.
 type style struct {
 	rest    uint32 // ticks between two thoughts, at least
-	blunder uint32 // one of so many thoughts is missed, 0 for none
+	blunder uint32 // the bot misses one thought in this many; 0: none
 
 	// In a match that begins small:
 	workers  int    // wanted for each base

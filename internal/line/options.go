@@ -1,6 +1,7 @@
 package line
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,18 +59,22 @@ func platform(name string) (env, runner []string, err error) {
 		return nil, nil, fmt.Errorf("line: programs for %s do not run on %s", name, runtime.GOOS)
 	case arch == runtime.GOARCH || arch == "386" && runtime.GOARCH == "amd64":
 	default:
-		machine := map[string]string{"arm64": "aarch64", "386": "i386", "amd64": "x86_64"}[arch]
-		if machine == "" {
-			machine = arch
+		if runner, err = emulator(arch); err != nil {
+			return nil, nil, fmt.Errorf("line: programs for %s need an emulator: %w", name, err)
 		}
-		for _, emulator := range []string{"qemu-" + machine, "qemu-" + machine + "-static"} {
-			if path, err := exec.LookPath(emulator); err == nil {
-				return env, []string{path}, nil
-			}
-		}
-		return nil, nil, fmt.Errorf("line: programs for %s need an emulator: qemu-%s is not installed", name, machine)
 	}
 	return env, runner, nil
+}
+
+// emulator returns what runs the Linux programs of an architecture on any other one.
+func emulator(arch string) ([]string, error) {
+	machine := cmp.Or(map[string]string{"arm64": "aarch64", "386": "i386", "amd64": "x86_64"}[arch], arch)
+	for _, name := range []string{"qemu-" + machine, "qemu-" + machine + "-static"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return []string{path}, nil
+		}
+	}
+	return nil, fmt.Errorf("qemu-%s is not installed", machine)
 }
 
 func goRoot() string {

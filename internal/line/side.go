@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/internal/weave"
@@ -94,10 +95,14 @@ func (s *side) run(ctx context.Context, name string, j program.Job, env ...strin
 	if err := program.WriteJSON(path, &j); err != nil {
 		return nil, err
 	}
-	args := append(append([]string{}, s.runner...), s.binary, path)
-	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	c.Env = append(os.Environ(), env...)
-	if out, err := c.CombinedOutput(); err != nil {
+	out, err := s.start(ctx, s.runner, path, env)
+	if errors.Is(err, syscall.ENOEXEC) { // some kernels run no programs of 32 bits
+		var runner []string
+		if runner, err = emulator("386"); err == nil {
+			out, err = s.start(ctx, runner, path, env)
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("line: side %s: %w\n%s", s.name, err, clipLines(string(out), 20))
 	}
 	done := &job{Job: j}
@@ -111,6 +116,14 @@ func (s *side) run(ctx context.Context, name string, j program.Job, env ...strin
 		return nil, fmt.Errorf("line: side %s: %w", s.name, errors.New(done.result.Error))
 	}
 	return done, nil
+}
+
+// start runs the program of a side with a job, and returns what it printed.
+func (s *side) start(ctx context.Context, runner []string, job string, env []string) ([]byte, error) {
+	args := append(append([]string{}, runner...), s.binary, job)
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Env = append(os.Environ(), env...)
+	return c.CombinedOutput()
 }
 
 // hashes returns the state hashes of a job, from that of the keyframe on.

@@ -129,7 +129,8 @@ func Size[N int | int64](n N) string {
 	return fmt.Sprintf("%.0f %s", math.Floor(size+.5), units[unit])
 }
 
-// Digits rounds a number to so many significant digits, keeps all digits before the point, and writes no exponent: "120".
+// Digits writes a number with at most the given significant digits. It cuts no digit before the point, and uses no exponent:
+// "120".
 func Digits(v float64, digits int) string {
 	decimals := digits - 1
 	size := max(v, -v)

@@ -16,7 +16,7 @@ type foresight struct {
 
 const (
 	busyTime   = 30 * time.Millisecond // half of what a user notices, and more on a slower machine
-	quickTimes = 300                   // after so many the session tries one tick more
+	quickTimes = 300                   // after this many quick calls in a row the session tries one tick more
 )
 
 // took notes for how long the client was busy, and reports whether now has changed.

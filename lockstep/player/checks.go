@@ -37,7 +37,7 @@ func (c *Client) Checks() []Check {
 	return all
 }
 
-// checks are the latest checks: that of tick t at t / CheckEvery % len. They need no memory beside the client's.
+// checks is a ring of the latest checks. The check of tick t is at index t / CheckEvery % len. It allocates nothing.
 type checks [keptChecks]keptCheck
 
 type keptCheck struct {

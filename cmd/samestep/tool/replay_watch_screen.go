@@ -140,7 +140,7 @@ func (m *screen) draw() string {
 // wideScreen is the number of columns from which on the facts and the table are side by side.
 const wideScreen = 120
 
-// wide draws the facts beside the table.
+// wide draws the facts on the left and the table on the right.
 func (m *screen) wide(lines []string) string {
 	facts := lipgloss.NewStyle().PaddingRight(4).Render(strings.Join(m.report.drawFacts(), "\n"))
 	return m.fitted(append(lines, lipgloss.JoinHorizontal(lipgloss.Top, facts, m.rows(len(lines))), "", m.footer()))

@@ -73,7 +73,7 @@ func TestFigures(t *testing.T) {
 	}
 	s := newStage(t, setup{players: 4, units: 1000})
 	figure := func(what, got, want string) { t.Logf("%-80s %10s   want %s", what, got, want) }
-	figure("the program's download, brotli", fmt.Sprintf("%.2f MB", float64(downloadSize(t))/1e6), "<= 1.5 MB")
+	figure("the program's download, brotli", fmt.Sprintf("%.2f MB", float64(downloadSize(t))/1e6), "<= 1.6 MB")
 	for p := range lockstep.Player(4) {
 		s.bot(p)
 	}

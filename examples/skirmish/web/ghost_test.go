@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 )
 
-// While a unit that the user has corrupted differs, its ghost shows it as it is in the match.
+// When the user has corrupted a unit, a ghost shows the match's unit until both are the same again.
 func TestGhostOfTheMatch(t *testing.T) {
 	s := newStage(t, setup{checkEvery: 60})
 	b := s.play(0)

@@ -55,7 +55,7 @@ func TestLobby(t *testing.T) {
 	b.Click(`#loading a`)
 
 	s.bot(1)
-	b.Until(`document.querySelector("#lobby .cards button").hidden`) // a player who is away keeps the seat
+	b.Until(`document.querySelector("#lobby .cards button").hidden`) // a player who is away still has the seat
 	browser.Value[bool](b, `sessionStorage.loads = 1, true`)
 	b.Do(chromedp.Navigate(s.URL + "/#/play/arena?token=token-of-player-0"))
 	b.Do(chromedp.Reload())

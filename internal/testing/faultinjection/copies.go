@@ -235,6 +235,7 @@ func (d *drill) bisect(f *fault, m *match, v *variant, want clue) error {
 		oneBit = bitsBetween(m.states[check], m.copied[check]) == 1
 	} else {
 		o.Other, want.Who = v.game, "the rules"
+		want.Fields = m.leavesByID(m.states[want.Tick], m.copied[want.Tick])
 	}
 	found, err := d.tools.Bisect(a, b, m.game, o)
 	got := bisection(found, err)

@@ -68,7 +68,19 @@ func firstDiffering(a, b [][]byte, step lockstep.Tick) (lockstep.Tick, error) {
 // many differ. A slice of another length counts as one field, and so do the fields of the
 // elements that both have.
 func (m *match) leaves(a, b []byte) (first string, n int) {
-	x, y := list(m.game.StateSchema(), a), list(m.game.StateSchema(), b)
+	return differing(list(m.game.StateSchema(), a), list(m.game.StateSchema(), b))
+}
+
+// leavesByID returns how many fields differ if elements with an ID are compared by it. An
+// element that only one state has counts as one field, and so does another order.
+func (m *match) leavesByID(a, b []byte) int {
+	x, y := listByID(m.game.StateSchema(), a), listByID(m.game.StateSchema(), b)
+	_, n := differing(x, y)
+	return n + x.lacks(y) + y.lacks(x) + x.otherOrder(y)
+}
+
+// differing returns the path of the first field of both listings that differs, and how many differ.
+func differing(x, y *listing) (first string, n int) {
 	for _, f := range x.order {
 		if text, ok := y.text[f.path]; !ok || text == x.text[f.path] {
 			continue
@@ -101,8 +113,9 @@ func (m *match) section(a, b []byte) (string, error) {
 
 // A listing is the fields of a state: its leaves, and the lengths of its slices.
 type listing struct {
-	order []field
-	text  map[string]string // bytes, by path; of a slice, those of its length
+	order    []field
+	text     map[string]string   // bytes, by path; of a slice, those of its length
+	elements map[string][]string // by path of a list: the names of its elements with an ID; nil lists all elements by index
 }
 
 // A field is a leaf or a slice of a state.
@@ -118,6 +131,57 @@ func list(s *state.Schema, b []byte) *listing {
 	return l
 }
 
+// listByID lists a valid state as list does, but elements of outermost lists by their ID where they have one.
+func listByID(s *state.Schema, b []byte) *listing {
+	l := &listing{text: map[string]string{}, elements: map[string][]string{}}
+	l.walk(s.Root(), "", b)
+	return l
+}
+
+// lacks counts the elements of another listing that this one does not have.
+func (l *listing) lacks(other *listing) (n int) {
+	for path, names := range other.elements {
+		for _, name := range names {
+			if !slices.Contains(l.elements[path], name) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// otherOrder counts the lists whose common elements are in another order in the other listing.
+func (l *listing) otherOrder(other *listing) (n int) {
+	for path := range l.elements {
+		a, b := slices.Clone(l.elements[path]), slices.Clone(other.elements[path])
+		a = slices.DeleteFunc(a, func(name string) bool { return !slices.Contains(other.elements[path], name) })
+		b = slices.DeleteFunc(b, func(name string) bool { return !slices.Contains(l.elements[path], name) })
+		if !slices.Equal(a, b) {
+			n++
+		}
+	}
+	return n
+}
+
+// element lists an element of a list by its ID, and returns the bytes after it. It returns false if the element has none.
+func (l *listing) element(n state.Node, path string, b []byte) ([]byte, bool) {
+	one := &listing{text: map[string]string{}}
+	rest := one.walk(n, "", b)
+	for _, f := range one.order {
+		if !strings.EqualFold(f.path, "ID") {
+			continue
+		}
+		name := fmt.Sprintf("%s[%x]", path, one.text[f.path])
+		l.elements[path] = append(l.elements[path], name)
+		for _, f := range one.order {
+			l.order = append(l.order, field{name + "." + f.path, f.node})
+			l.text[name+"."+f.path] = one.text[f.path]
+		}
+		return rest, true
+	}
+	return nil, false
+}
+
 // walk lists a value at the start of b, and returns the bytes after it.
 func (l *listing) walk(n state.Node, path string, b []byte) []byte {
 	count := n.Len()
@@ -129,8 +193,21 @@ func (l *listing) walk(n state.Node, path string, b []byte) []byte {
 		}
 	case state.Slice:
 		count = int(binary.LittleEndian.Uint32(b))
-		l.add(n, path, b[:4])
+		start := b
 		b = b[4:]
+		if l.elements != nil && !strings.Contains(path, "[") && n.Elem().Kind() == state.Struct {
+			byID := count > 0
+			for range count {
+				if b, byID = l.element(n.Elem(), path, b); !byID {
+					break
+				}
+			}
+			if byID {
+				return b
+			}
+			b = start[4:]
+		}
+		l.add(n, path, start[:4])
 		fallthrough
 	case state.Array:
 		for i := range count {

@@ -17,7 +17,8 @@ func race() *Subject {
 	}
 }
 
-// The rules may end a match at any time. All who are there then, or come soon after, are told of the same end.
+// The rules may end a match at any time. Every client that is connected then, or connects soon after, is told the same
+// result.
 func TestEndByRules(t *testing.T) {
 	s := race()
 	over, told, watched := 0, 0, 0

@@ -78,7 +78,7 @@ func (d *damage) take(f *state.Difference) {
 	}
 }
 
-// marksOf returns the marks of damaged units, as far as they are alive.
+// marksOf returns the marks of the damaged units that are still alive.
 func marksOf(w *skirmish.World, all []damage) (marks []scene.Mark) {
 	for _, d := range all {
 		u := scene.Find(w, d.id)

@@ -10,7 +10,7 @@ import (
 
 const (
 	maxEvents  = 64 // that wait for the next status; later ones are dropped
-	blockCells = 8  // one attack is told for each block of so many cells square, and each player
+	blockCells = 8  // side of a square of the map: of all attacks on a player in it, one is told
 )
 
 // An Event is something that the user should see or hear.

@@ -131,14 +131,22 @@ func voteText(e skirmish.SurrenderVoted) string {
 	if e.Withdrawn {
 		return "takes the vote to surrender back"
 	}
-	return fmt.Sprintf("votes to surrender, %d of %d votes", e.Votes, e.Needed)
+	return fmt.Sprintf("votes to surrender, %s", votesOf(e))
+}
+
+// votesOf returns how many votes of those that the surrender needs there are.
+func votesOf(e skirmish.SurrenderVoted) string {
+	if e.Needed == 1 {
+		return fmt.Sprintf("%d of 1 vote", e.Votes)
+	}
+	return fmt.Sprintf("%d of %d votes", e.Votes, e.Needed)
 }
 
 func ownVoteText(e skirmish.SurrenderVoted) string {
 	if e.Withdrawn {
 		return "you take the vote to surrender back"
 	}
-	return fmt.Sprintf("you vote to surrender, %d of %d votes", e.Votes, e.Needed)
+	return fmt.Sprintf("you vote to surrender, %s", votesOf(e))
 }
 
 // see calls f with the state on the screen, if there is one.

@@ -24,6 +24,7 @@ func TestLineOf(t *testing.T) {
 		{skirmish.AllianceBroken{Player: 1}, "game 1 has broken the alliance"},
 		{skirmish.SurrenderVoted{Player: 2, Votes: 1, Needed: 2}, "game 2 votes to surrender, 1 of 2 votes"},
 		{skirmish.SurrenderVoted{Player: 1, Votes: 1, Needed: 2}, "game -1 you vote to surrender, 1 of 2 votes"},
+		{skirmish.SurrenderVoted{Player: 2, Votes: 1, Needed: 1}, "game 2 votes to surrender, 1 of 1 vote"},
 		{skirmish.SurrenderVoted{Player: 2, Withdrawn: true}, "game 2 takes the vote to surrender back"},
 		{skirmish.SurrenderVoted{Player: 1, Withdrawn: true}, "game -1 you take the vote to surrender back"},
 		{skirmish.Surrendered{Team: 0}, "game -1 team 1 surrenders"},

@@ -1,4 +1,4 @@
-// The screen at the end of a match: who has won, how it went, and what is next.
+// The screen at the end of a match: who has won, how the match went, and where to go next.
 
 import { el, text, clock } from "./dom.js";
 import { t } from "./text.js";

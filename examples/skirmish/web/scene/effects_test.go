@@ -66,7 +66,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// The header tells who plays together with a user who has a seat.
+// The header names the other players in the team of a user who has a seat.
 func TestFriends(t *testing.T) {
 	before, now := worlds(t, 10, 100)
 	var p scene.Painter
