@@ -10,16 +10,34 @@ import (
 
 // A View is what a team, a player or the observers may see.
 type View struct {
-	Tick     uint32
 	Ended    uint32 // tick at which the match was won, 0 before
 	Winner   uint8  // 1 + team that has won
 	Team     uint8  // that sees this, or [Observers]
 	Size     uint16 // cells along a side of the map
 	Players  []Seat
-	Units    []Seen      // that the team owns or sees
-	Crystals []grid.Cell // that the team knows
-	Explored []uint64    `feed:"every=4"` // cells of the map, a bit for each, by rows
-	Visible  []uint64    `feed:"every=2"`
+	Units    []Seen    // that the team owns or sees
+	Crystals []Deposit // that the team has discovered
+	Places   []Place   // zones that the team has discovered
+
+	// Cells of the map, a bit for each, by rows.
+	Explored []uint64 `feed:"every=4"`
+	Visible  []uint64 `feed:"every=2"`
+	Rock     []uint64 `feed:"every=4"` // of the explored ones
+}
+
+// A Deposit is a crystal that a viewer knows.
+type Deposit struct {
+	ID     uint16 `feed:"id"`
+	At     grid.Cell
+	Amount uint16 `feed:"every=4"` // 0 if nobody of the team sees it now
+}
+
+// A Place is a zone that a viewer knows.
+type Place struct {
+	ID     uint8      `feed:"id"`
+	Pos    fixed.Vec2 `feed:"quantize=1/16"`
+	Radius fixed.Q    `feed:"quantize=1/16"`
+	Kind   ZoneKind
 }
 
 // A Seat is what a viewer knows of a player. What only the own team knows is 0 for the others.
@@ -61,8 +79,9 @@ func see(w *World, _ *Config, viewer lockstep.Viewer, v *View) error {
 		return errNoTeam
 	}
 	*v = View{
-		Tick: w.Match.Tick, Ended: w.Match.Ended, Winner: w.Match.Winner, Team: team, Size: w.Map.Size,
-		Players: v.Players[:0], Units: v.Units[:0], Crystals: v.Crystals[:0], Explored: v.Explored[:0], Visible: v.Visible[:0],
+		Ended: w.Match.Ended, Winner: w.Match.Winner, Team: team, Size: w.Map.Size,
+		Players: v.Players[:0], Units: v.Units[:0], Crystals: v.Crystals[:0], Places: v.Places[:0],
+		Explored: v.Explored[:0], Visible: v.Visible[:0], Rock: v.Rock[:0],
 	}
 	for p := range w.Players {
 		player := &w.Players[p]
@@ -89,6 +108,25 @@ func see(w *World, _ *Config, viewer lockstep.Viewer, v *View) error {
 			continue
 		}
 		v.Explored, v.Visible = union(v.Explored, w.Fog[f].Explored), union(v.Visible, w.Fog[f].Visible)
+	}
+	for i, explored := range v.Explored {
+		v.Rock = append(v.Rock, explored&w.Map.Blocked[i])
+	}
+	for i := range w.Crystals {
+		c := &w.Crystals[i]
+		if !w.Knows(team, c.Pos) {
+			continue
+		}
+		d := Deposit{ID: uint16(i), At: w.Map.shape().At(c.Pos)}
+		if w.Sees(team, c.Pos) {
+			d.Amount = c.Amount
+		}
+		v.Crystals = append(v.Crystals, d)
+	}
+	for i := range w.Zones {
+		if z := &w.Zones[i]; w.Knows(team, z.Pos) {
+			v.Places = append(v.Places, Place{ID: uint8(i), Pos: z.Pos, Radius: z.Radius, Kind: z.Kind})
+		}
 	}
 	return nil
 }

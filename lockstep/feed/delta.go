@@ -66,21 +66,21 @@ func (r *deltaReader) fail(format string, args ...any) {
 	}
 }
 
-// uint reads a number that is at most max.
-func (r *deltaReader) uint(max uint64, what string) uint64 {
+// uint reads a number that is at most max. An error names what it is, and the path after it.
+func (r *deltaReader) uint(max uint64, what, path string) uint64 {
 	if r.err != nil {
 		return 0
 	}
 	v, n := binary.Uvarint(r.b[r.at:])
 	switch {
 	case n == 0:
-		r.fail("it ends before %s", what)
+		r.fail("it ends before %s%s", what, path)
 		return 0
 	case n < 0 || n > 1 && r.b[r.at+n-1] == 0:
-		r.fail("%s: not the shortest form of a number", what)
+		r.fail("%s%s: not the shortest form of a number", what, path)
 		return 0
 	case v > max:
-		r.fail("%s: got %d, want at most %d", what, v, max)
+		r.fail("%s%s: got %d, want at most %d", what, path, v, max)
 		return 0
 	}
 	r.at += n
@@ -93,7 +93,7 @@ func (r *deltaReader) row(t *table, row []byte, added bool) {
 	if len(t.columns) == 0 {
 		most = 0
 	}
-	mask := r.uint(most, "a mask of columns")
+	mask := r.uint(most, "a mask of columns", "")
 	if mask == 0 && !added || t.id != byIndex && mask>>t.id&1 != 0 {
 		r.fail("a row without a difference, or with one of its id")
 	}
@@ -102,7 +102,7 @@ func (r *deltaReader) row(t *table, row []byte, added bool) {
 		was := c.get(row)
 		now := was ^ 1
 		if c.kind != state.Bool {
-			d := unzigzag(r.uint(^uint64(0), "the difference of "+c.path))
+			d := unzigzag(r.uint(^uint64(0), "the difference of ", c.path))
 			if now = was + d; r.err == nil && (d == 0 || !c.fits(now)) {
 				r.fail("%s: a difference of %d from %d", c.path, d, was)
 			}
@@ -111,6 +111,18 @@ func (r *deltaReader) row(t *table, row []byte, added bool) {
 			c.put(row, now)
 		}
 	}
+}
+
+// varintSize returns the bytes of a number.
+func varintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
+
+// overhead returns the most bytes of a delta to a view besides its changes.
+func (p *Plan) overhead(view *image) int {
+	n := 1
+	for i := range p.tables[1:] {
+		n += 3 * varintSize(uint64(len(view.rows[i+1])))
+	}
+	return n
 }
 
 // A changeKind is what a delta does with a row.
@@ -128,15 +140,17 @@ type change struct {
 	kind  changeKind
 	from  int32 // the row in the base, unless it is added
 	to    int32 // the row in the view, unless it is removed
-	bytes int32
+	bytes int   // at most
 	mask  uint64
 	key   uint64
 	score uint32
 	taken bool
 }
 
-// compare appends the changes from a base to a view, by table and key. Columns that are not due keep the number of the base.
-func (p *Plan) compare(list []change, base, view *image, due func(*column) bool) []change {
+// compare appends the changes from a base to a view, by table and key. Columns that are not due in the view of a number keep
+// the number of the base; with 0, all are due. settled reports whether there is no such column.
+func (p *Plan) compare(list []change, base, view *image, number Number) (all []change, settled bool) {
+	settled = true
 	for i := range p.tables {
 		t, from, to := &p.tables[i], base.rows[i], view.rows[i]
 		n, m := t.count(from), t.count(to)
@@ -152,20 +166,28 @@ func (p *Plan) compare(list []change, base, view *image, due func(*column) bool)
 				b++
 			default:
 				if mask := t.mask(t.row(from, a), t.row(to, b)); mask != 0 {
-					for w := mask; w != 0; w &= w - 1 {
-						if c := bits.TrailingZeros64(w); !due(&t.columns[c]) {
-							mask &^= 1 << c
-						}
-					}
-					if mask != 0 {
-						list = append(list, change{table: uint8(i), from: int32(a), to: int32(b), key: t.key(to, b), mask: mask})
+					due := t.due(mask, number)
+					settled = settled && due == mask
+					if due != 0 {
+						list = append(list, change{table: uint8(i), from: int32(a), to: int32(b), key: t.key(to, b), mask: due})
 					}
 				}
 				a, b = a+1, b+1
 			}
 		}
 	}
-	return list
+	return list, settled
+}
+
+// due returns the columns of a mask that are due in the view of a number.
+func (t *table) due(mask uint64, number Number) uint64 {
+	for m := mask & t.seldom; m != 0; m &= m - 1 {
+		c := bits.TrailingZeros64(m)
+		if number%Number(t.columns[c].every) != 0 {
+			mask &^= 1 << c
+		}
+	}
+	return mask
 }
 
 // zeros is the row that an added one is compared with. An element has at most MaxColumns numbers.
@@ -277,7 +299,7 @@ func (p *Plan) apply(m, base *image, delta []byte, s *scratch) error {
 // indexed reads the changes of a list without ids.
 func (r *deltaReader) indexed(t *table, rows []byte, left int) []byte {
 	if t.fixed == 0 {
-		n := int(r.uint(uint64(left/t.size), "the length of "+t.path)) * t.size
+		n := int(r.uint(uint64(left/t.size), "the length of ", t.path)) * t.size
 		if n <= len(rows) {
 			rows = rows[:n]
 		} else {
@@ -286,23 +308,23 @@ func (r *deltaReader) indexed(t *table, rows []byte, left int) []byte {
 			clear(rows[had:])
 		}
 	}
-	r.each(uint64(t.count(rows)), "a changed row of "+t.path, func(at uint64) {
+	r.each(uint64(t.count(rows)), "a changed row of ", t.path, func(at uint64) {
 		r.row(t, t.row(rows, int(at)), false)
 	})
 	return rows
 }
 
 // each reads ascending numbers below an end, and what follows each.
-func (r *deltaReader) each(end uint64, what string, read func(at uint64)) {
+func (r *deltaReader) each(end uint64, what, path string, read func(at uint64)) {
 	next := uint64(0)
-	for range r.uint(uint64(len(r.b)-r.at), "the number of times "+what) {
+	for range r.uint(uint64(len(r.b)-r.at), "a number of rows of ", path) {
 		if r.err == nil && next == end {
-			r.fail("%s: one more than there are", what)
+			r.fail("%s%s: one more than there are", what, path)
 		}
 		if r.err != nil {
 			return
 		}
-		at := next + r.uint(end-1-next, what)
+		at := next + r.uint(end-1-next, what, path)
 		if r.err == nil {
 			read(at)
 		}
@@ -314,12 +336,12 @@ func (r *deltaReader) each(end uint64, what string, read func(at uint64)) {
 func (r *deltaReader) keyed(t *table, rows []byte, left int, s *scratch) []byte {
 	n := uint64(t.count(rows))
 	s.changed = s.changed[:0]
-	r.each(n, "a changed row of "+t.path, func(at uint64) {
+	r.each(n, "a changed row of ", t.path, func(at uint64) {
 		s.changed = append(s.changed, at)
 		r.row(t, t.row(rows, int(at)), false)
 	})
 	changed, kept, from := s.changed, 0, 0
-	r.each(n, "a removed row of "+t.path, func(at uint64) {
+	r.each(n, "a removed row of ", t.path, func(at uint64) {
 		for len(changed) > 0 && changed[0] < at {
 			changed = changed[1:]
 		}
@@ -339,7 +361,7 @@ func (r *deltaReader) keyed(t *table, rows []byte, left int, s *scratch) []byte 
 func (r *deltaReader) adds(t *table, rows []byte, left int, s *scratch) []byte {
 	s.merged = s.merged[:0]
 	at, merged := 0, false
-	r.each(^uint64(0), "an added row of "+t.path, func(key uint64) {
+	r.each(^uint64(0), "an added row of ", t.path, func(key uint64) {
 		merged = true
 		from := at
 		for at < t.count(rows) && t.key(rows, at) < key {

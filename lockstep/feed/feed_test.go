@@ -143,8 +143,180 @@ func TestLosses(t *testing.T) {
 		if d, err := codec.Schema().Diff(s.AppendView(nil), quantized.AppendView(nil), 3); err != nil || d.Total > 0 {
 			t.Errorf("seed %d: at rest: %v, %v", seed, d, err)
 		}
-		if base, delta := s.Delta(s.Number() - 1); base == 0 || len(delta) > 12 {
-			t.Errorf("seed %d: a view at rest takes %d bytes against %d", seed, len(delta), base)
+		rest := s.Number()
+		if err := s.Set(codec.Append(nil, &v), budget); err != nil || s.Number() != rest {
+			t.Errorf("seed %d: the same view again: got number %d after %d, %v", seed, s.Number(), rest, err)
+		}
+	}
+}
+
+// newSender returns a sender with a view of n units that have been seen.
+func newSender(t testing.TB, n int) (*feed.Sender, *view) {
+	t.Helper()
+	plan, err := feed.NewPlan(codec.Schema(), reflect.TypeFor[view]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, v := feed.NewSender(plan), &view{Fog: make([]uint8, n)}
+	for i := range n {
+		v.Units = append(v.Units, unit{ID: uint32(i + 1), Pos: fixed.Vec2{X: fixed.Q(i) * fixed.One}})
+	}
+	set(t, s, v, 0)
+	return s, v
+}
+
+func set(t testing.TB, s *feed.Sender, v *view, budget int) {
+	t.Helper()
+	if err := s.Set(codec.Append(nil, v), budget); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A delta keeps its budget, and no change waits for ever: those of low priority go first at last.
+func TestBudget(t *testing.T) {
+	const units, budget = 300, 100
+	s, v := newSender(t, units)
+	sent := make([]feed.Number, units) // the last view in which a unit's kind was sent
+	for range 600 {
+		was := s.AppendView(nil)
+		for i := range v.Units {
+			v.Units[i].Health++ // of priority 3
+			v.Units[i].Kind++
+		}
+		set(t, s, v, budget)
+		base, delta := s.Delta(s.Number() - 1)
+		if base == 0 || len(delta) > budget {
+			t.Fatalf("view %d: a delta of %d bytes, want at most %d", s.Number(), len(delta), budget)
+		}
+		var before, now view
+		if err := codec.Decode(was, &before); err != nil {
+			t.Fatal(err)
+		}
+		if err := codec.Decode(s.AppendView(nil), &now); err != nil {
+			t.Fatal(err)
+		}
+		for i := range now.Units {
+			if now.Units[i] != before.Units[i] {
+				sent[i] = s.Number()
+			}
+		}
+	}
+	for i, n := range sent {
+		if n+100 < s.Number() {
+			t.Errorf("unit %d was sent last in view %d of %d", i, n, s.Number())
+		}
+	}
+}
+
+// Every viewer of 100,000 elements is sent them within the budget, a part with each view.
+func TestManyElements(t *testing.T) {
+	s, v := newSender(t, 0)
+	for i := range 100_000 {
+		v.Units = append(v.Units, unit{ID: uint32(i + 1), Health: int16(i)})
+	}
+	for n := 1; ; n++ {
+		number := s.Number()
+		set(t, s, v, 64<<10)
+		if s.Number() == number {
+			break // all is sent
+		}
+		if _, delta := s.Delta(number); len(delta) > 64<<10 || n > 100 {
+			t.Fatalf("view %d: %d bytes", n, len(delta))
+		}
+	}
+	var got view
+	if err := codec.Decode(s.AppendView(nil), &got); err != nil || len(got.Units) != len(v.Units) {
+		t.Errorf("got %d units, %v", len(got.Units), err)
+	}
+}
+
+// Bytes that are no view are refused, and change nothing.
+func TestRefusedViews(t *testing.T) {
+	s, v := newSender(t, 3)
+	was := s.AppendView(nil)
+	for want, change := range map[string]func(*view){
+		"feed: Units[1].ID: got 1 after 3, want ascending ids":       func(v *view) { v.Units[0].ID, v.Units[1].ID = 3, 1 },
+		"feed: Units[1].ID: got 1 after 1, want ascending ids":       func(v *view) { v.Units[1].ID = 1 },
+		"feed: Deals.Open[1].ID: got -3 after 2, want ascending ids": func(v *view) { v.Deals.Open = []deal{{ID: 2}, {ID: -3}} },
+	} {
+		bad := *v
+		bad.Units = append([]unit(nil), v.Units...)
+		change(&bad)
+		if err := s.Set(codec.Append(nil, &bad), 0); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if err := s.Set([]byte{1, 2}, 0); err == nil {
+		t.Error("two bytes were taken as a view")
+	}
+	if err := s.Set(make([]byte, feed.MaxViewBytes+1), 0); err == nil {
+		t.Error("a view that is too large was taken")
+	}
+	if got := s.AppendView(nil); !bytes.Equal(got, was) || s.Number() != 1 {
+		t.Errorf("the view has changed, and its number is %d", s.Number())
+	}
+	set(t, s, v, 0)
+	if s.Number() > 2 {
+		t.Errorf("got number %d", s.Number())
+	}
+}
+
+// The gap after the largest id of 64 bits has no number, so no element has it.
+func TestLargestID(t *testing.T) {
+	type wide struct {
+		List []struct {
+			ID uint64 `feed:"id"`
+		}
+	}
+	codec := state.MustCompile[wide]()
+	plan, err := feed.NewPlan(codec.Schema(), reflect.TypeFor[wide]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v wide
+	v.List = append(v.List, struct {
+		ID uint64 `feed:"id"`
+	}{1<<64 - 2})
+	s, r := feed.NewSender(plan), feed.NewReceiver(plan)
+	if err := s.Set(codec.Append(nil, &v), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, delta := s.Delta(0); r.Apply(s.Number(), 0, delta) != nil || !bytes.Equal(r.AppendView(nil), s.AppendView(nil)) {
+		t.Error("the last but one id is not received")
+	}
+	v.List[0].ID++
+	if err := s.Set(codec.Append(nil, &v), 0); err == nil || err.Error() != "feed: List[0].ID: got 18446744073709551615, want a smaller id" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A sender and a receiver allocate nothing once their memory has grown.
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	for _, budget := range []int{0, 500} {
+		s, v := newSender(t, 200)
+		plan, _ := feed.NewPlan(codec.Schema(), reflect.TypeFor[view]())
+		r, view := feed.NewReceiver(plan), []byte(nil)
+		step := func() {
+			v.Tick++
+			for i := range v.Units {
+				v.Units[i].Pos.X += fixed.One / 8
+				v.Units[i].Health++
+			}
+			view = codec.Append(view[:0], v)
+			if err := s.Set(view, budget); err != nil {
+				t.Fatal(err)
+			}
+			base, delta := s.Delta(r.Number())
+			if err := r.Apply(s.Number(), base, delta); err != nil {
+				t.Fatal(err)
+			}
+			view = r.AppendView(view[:0])
+		}
+		for range 40 {
+			step()
+		}
+		if n := testing.AllocsPerRun(50, step); n != 0 {
+			t.Errorf("budget %d: %.1f allocations for a view", budget, n)
 		}
 	}
 }

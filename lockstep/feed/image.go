@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -26,9 +27,8 @@ func (p *Plan) read(m *image, b []byte) error {
 		for at := 0; at < len(m.rows[i]); at += t.size {
 			t.quantize(m.rows[i][at : at+t.size])
 		}
-		if n, ok := t.sorted(m.rows[i]); !ok {
-			id := &t.columns[t.id]
-			return fmt.Errorf("feed: %s[%d]%s: got %d after %d, want ascending ids", t.path, n, id.path, uint64(id.get(t.row(m.rows[i], n))), uint64(id.get(t.row(m.rows[i], n-1))))
+		if err := t.checkIDs(m.rows[i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -127,17 +127,30 @@ func (t *table) count(rows []byte) int {
 	return len(rows) / t.size
 }
 
-// sorted returns the first row whose id is not above that of the row before.
-func (t *table) sorted(rows []byte) (row int, ok bool) {
+// checkIDs checks that the ids of rows ascend. The largest id of 64 bits is not sent, because the gap after it has no number.
+func (t *table) checkIDs(rows []byte) error {
 	if t.id == byIndex {
-		return 0, true
+		return nil
 	}
-	for i := 1; i < t.count(rows); i++ {
-		if t.key(rows, i-1) >= t.key(rows, i) {
-			return i, false
+	id := &t.columns[t.id]
+	for i := range t.count(rows) {
+		switch key := t.key(rows, i); {
+		case i > 0 && t.key(rows, i-1) >= key:
+			return fmt.Errorf("feed: %s[%d]%s: got %s after %s, want ascending ids", t.path, i, id.path, id.text(t.row(rows, i)), id.text(t.row(rows, i-1)))
+		case key == ^uint64(0):
+			return fmt.Errorf("feed: %s[%d]%s: got %s, want a smaller id", t.path, i, id.path, id.text(t.row(rows, i)))
 		}
 	}
-	return 0, true
+	return nil
+}
+
+// text returns the number of a row as text.
+func (c *column) text(row []byte) string {
+	if v := c.get(row); c.kind.Signed() {
+		return strconv.FormatInt(v, 10)
+	} else {
+		return strconv.FormatUint(uint64(v), 10)
+	}
 }
 
 // key returns what tells row i from the others.

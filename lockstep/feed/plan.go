@@ -34,8 +34,9 @@ type table struct {
 	node    state.Node // of a row's value; of the root for the first table
 	size    int        // bytes of a row
 	columns []column
-	id      int // the column by which elements are told apart, or byIndex
-	fixed   int // elements of an array; 0 for a list of any length
+	seldom  uint64 // a bit for each column that is not due in every view
+	id      int    // the column by which elements are told apart, or byIndex
+	fixed   int    // elements of an array; 0 for a list of any length
 }
 
 const byIndex = -1
@@ -285,6 +286,9 @@ func (p *Plan) set(o option) error {
 				t.id = j
 			}
 			c.shift, c.every, c.weight = uint8(shift), o.Every, o.Weight
+			if o.Every > 1 {
+				t.seldom |= 1 << j
+			}
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 )
@@ -32,7 +33,10 @@ type Sender struct {
 	shots   [History]shot // by number modulo History
 	zero    image
 	view    image
-	late    []waiting
+	raw     []byte    // of view
+	settled bool      // the last view that was sent is all of raw
+	late    []waiting // by table and key
+	spare   []waiting
 	changes []change
 	order   []int32
 	packed  []byte
@@ -57,21 +61,29 @@ func NewSender(p *Plan) *Sender {
 // Number returns that of the last view.
 func (s *Sender) Number() Number { return s.number }
 
-// Set takes the canonical bytes of the next view. A budget above 0 limits the bytes of its delta against the last view; what
-// does not fit is sent with later views, by the priority of its fields and by how long it has waited. At least one change is
-// sent. The error is that of bytes that are no view, and then nothing has changed.
+// Set takes the canonical bytes of the next view. If nothing has changed, the number stays. A budget above 0 limits the bytes
+// of its delta against the last view; what does not fit is sent with later views, by the priority of its fields and by how
+// long it has waited. At least one change is sent. The error is that of bytes that are no view, and then nothing has changed.
 func (s *Sender) Set(view []byte, budget int) error {
 	p := s.plan
 	if len(view) > MaxViewBytes {
 		return tooLarge(len(view))
 	}
-	if err := p.read(&s.view, view); err != nil {
-		return err
+	if !bytes.Equal(view, s.raw) {
+		if err := p.read(&s.view, view); err != nil {
+			s.raw, s.settled = s.raw[:0], false
+			return err
+		}
+		s.raw = append(s.raw[:0], view...)
+	} else if s.settled {
+		return nil
 	}
 	last := &s.shots[s.number%History].image
 	s.number++
-	s.changes = p.compare(s.changes[:0], last, &s.view, func(c *column) bool { return s.number%Number(c.every) == 0 })
-	s.choose(last, budget)
+	s.changes, s.settled = p.compare(s.changes[:0], last, &s.view, s.number)
+	if !s.choose(last, budget) {
+		s.settled = false
+	}
 	s.packed = p.appendDelta(s.packed[:0], last, &s.view, s.changes)
 	next := &s.shots[s.number%History]
 	next.number = s.number
@@ -84,32 +96,23 @@ func (s *Sender) Set(view []byte, budget int) error {
 	return nil
 }
 
-// choose takes the changes that fit into a budget.
-func (s *Sender) choose(last *image, budget int) {
-	late := s.late
+// choose takes the changes that fit into a budget. It returns false if some do not.
+func (s *Sender) choose(last *image, budget int) bool {
+	left := budget - s.plan.overhead(&s.view)
 	total := 0
 	for i := range s.changes {
 		c := &s.changes[i]
-		t := &s.plan.tables[c.table]
-		s.packed = s.packed[:0]
-		c.bytes = 2
-		if c.kind != removed {
-			from := zeros[:t.size]
-			if c.kind == changed {
-				from = t.row(last.rows[c.table], int(c.from))
-			}
-			if c.table == 0 {
-				from = last.rows[0]
-			}
-			c.bytes += int32(len(t.appendRow(s.packed, from, t.row(s.view.rows[c.table], int(c.to)), c.mask)))
-		}
-		total += int(c.bytes)
 		c.taken = true
+		if budget > 0 {
+			c.bytes = s.size(c, last)
+			total += c.bytes
+		}
 	}
-	if budget <= 0 || total <= budget {
+	if budget <= 0 || total <= left {
 		s.late = s.late[:0]
-		return
+		return true
 	}
+	late := s.late
 	s.order = s.order[:0]
 	for i := range s.changes {
 		c := &s.changes[i]
@@ -129,20 +132,35 @@ func (s *Sender) choose(last *image, budget int) {
 	})
 	for n, i := range s.order {
 		c := &s.changes[i]
-		if n > 0 && int(c.bytes) > budget {
+		if n > 0 && c.bytes > left {
 			break // what is more urgent than the rest waits for nothing smaller
 		}
 		c.taken = true
-		budget -= int(c.bytes)
+		left -= c.bytes
 	}
 	s.wait()
+	return false
+}
+
+// size returns the most bytes that a change takes.
+func (s *Sender) size(c *change, last *image) int {
+	t := &s.plan.tables[c.table]
+	to, from := s.view.rows[c.table], last.rows[c.table]
+	switch c.kind {
+	case removed:
+		return varintSize(uint64(c.from))
+	case added:
+		s.packed = t.appendRow(s.packed[:0], zeros[:t.size], t.row(to, int(c.to)), c.mask)
+		return varintSize(c.key) + len(s.packed)
+	}
+	s.packed = t.appendRow(s.packed[:0], t.row(from, int(c.from)), t.row(to, int(c.to)), c.mask)
+	return varintSize(uint64(c.from)) + len(s.packed)
 }
 
 // wait notes the changes that are not taken.
 func (s *Sender) wait() {
 	old := s.late
-	// The list is written while it is read: a change has one place in it at most, and both are sorted.
-	next := make([]waiting, 0, len(s.changes))
+	next := s.spare[:0]
 	for i := range s.changes {
 		c := &s.changes[i]
 		if c.taken {
@@ -157,7 +175,7 @@ func (s *Sender) wait() {
 		}
 		next = append(next, waiting{c.table, c.key, age})
 	}
-	s.late = next
+	s.late, s.spare = next, s.late
 }
 
 // weight returns the priority of a change. What is gone goes first: it costs little, and the viewer must not see it.
@@ -186,7 +204,7 @@ func (s *Sender) Delta(from Number) (base Number, delta []byte) {
 	}
 	if !m.known {
 		to := &s.shots[s.number%History].image
-		s.changes = s.plan.compare(s.changes[:0], src, to, func(*column) bool { return true })
+		s.changes, _ = s.plan.compare(s.changes[:0], src, to, 0)
 		for i := range s.changes {
 			s.changes[i].taken = true
 		}

@@ -24,6 +24,7 @@ var phases = []phase{
 	{"round trip", (*trial).roundTrip},
 	{"machine", (*trial).machine},
 	{"reading", (*trial).reading},
+	{"views", (*trial).views},
 }
 
 // compute plays the match and runs all phases.

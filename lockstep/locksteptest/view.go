@@ -1,0 +1,191 @@
+package locksteptest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/feed"
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// A Secrecy says what views must not tell.
+type Secrecy[S any] struct {
+	Viewers []lockstep.Viewer
+
+	// Hidden returns the paths of what a viewer must not learn about a world, such as "Rand", "Players[1].Gold" or
+	// "Units[17]". A field that decides whether another one is seen, such as the place of a hidden unit, is not hidden in this
+	// sense: another place may be in sight.
+	Hidden func(world *S, viewer lockstep.Viewer) []string
+}
+
+// CheckView plays a random match as [Check] does, and fails the test if a view tells what the viewer must not know: after a
+// change of one hidden field, the view must have the same bytes. It changes each kind of hidden field at every
+// Options.Every ticks. A match in which nothing is hidden, or nothing that is shown changes a view, proves nothing and fails.
+func CheckView[S any](t testing.TB, g *lockstep.Game, o Options, s Secrecy[S]) {
+	t.Helper()
+	changes, err := checkView(g, o, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("locksteptest: %d changes of what is hidden, in views of %d viewers", changes, len(s.Viewers))
+}
+
+func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (changes int, err error) {
+	if g.ViewSchema() == nil || len(s.Viewers) == 0 || s.Hidden == nil {
+		return 0, errors.New("locksteptest: CheckView: want a game with views, viewers, and what is hidden from them")
+	}
+	m, err := newMatch(g, o.filled())
+	if err == nil {
+		err = m.play()
+	}
+	if err != nil {
+		return 0, err
+	}
+	c := secrecyCheck{match: m}
+	if c.sim, err = g.NewSimulation(m.header); err != nil {
+		return 0, err
+	}
+	for tick := lockstep.Tick(0); int(tick) < len(m.states); tick += m.options.Every {
+		for _, viewer := range s.Viewers {
+			if err := c.restore(tick, m.states[tick]); err != nil {
+				return 0, err
+			}
+			hidden := slices.Clone(s.Hidden(lockstep.World[S](c.sim), viewer))
+			if err := c.tick(tick, viewer, hidden); err != nil {
+				return 0, err
+			}
+		}
+	}
+	switch {
+	case c.hidden == 0:
+		return 0, errors.New("locksteptest: CheckView: nothing was hidden in the match")
+	case c.shown == 0:
+		return 0, errors.New("locksteptest: CheckView: no change of anything that is shown changed a view")
+	}
+	return c.hidden, nil
+}
+
+// A secrecyCheck changes states, and looks at the views of them.
+type secrecyCheck struct {
+	*match
+	sim           *lockstep.Simulation
+	want, got     []byte
+	hidden, shown int // changes
+}
+
+func (c *secrecyCheck) restore(t lockstep.Tick, b []byte) error {
+	if err := c.sim.Restore(t, b); err != nil {
+		return fmt.Errorf("locksteptest: CheckView: tick %d: %w", t, err)
+	}
+	return nil
+}
+
+// tick checks the views of one viewer at one tick.
+func (c *secrecyCheck) tick(t lockstep.Tick, viewer lockstep.Viewer, hidden []string) (err error) {
+	if c.want, err = c.sim.AppendView(c.want[:0], viewer); err != nil {
+		return fmt.Errorf("locksteptest: CheckView: tick %d: %w", t, err)
+	}
+	whole := c.states[t]
+	leaves, err := c.game.StateSchema().Leaves(whole)
+	if err != nil {
+		return err
+	}
+	type group struct {
+		node   state.Node
+		hidden bool
+	}
+	seen := map[group]int{} // only looked up
+	for leaf := range leaves {
+		at := group{leaf.Node, isHidden(hidden, leaf.Path)}
+		if seen[at]++; seen[at]&(seen[at]-1) != 0 {
+			continue // the first, second, fourth, eighth and so on
+		}
+		changed := slices.Clone(whole)
+		leaf.Bytes = changed[leaf.Offset:][:len(leaf.Bytes)]
+		if !leaf.Flip() {
+			continue
+		}
+		if err := c.sim.Restore(t, changed); err != nil {
+			continue // no game reaches most of these states
+		}
+		c.got, err = c.sim.AppendView(c.got[:0], viewer)
+		differs := err != nil || !bytes.Equal(c.got, c.want)
+		switch {
+		case at.hidden && differs:
+			return c.leak(t, viewer, leaf.Path, err)
+		case at.hidden:
+			c.hidden++
+		case differs:
+			c.shown++
+		}
+	}
+	return c.restore(t, whole)
+}
+
+// isHidden reports whether a field is at or below one of some paths.
+func isHidden(paths []string, field string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
+		rest, ok := strings.CutPrefix(field, path)
+		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}
+
+func (c *secrecyCheck) leak(t lockstep.Tick, viewer lockstep.Viewer, path string, err error) error {
+	if err == nil {
+		d, diffErr := c.game.ViewSchema().Diff(c.want, c.got, 1)
+		if err = diffErr; err == nil {
+			err = fmt.Errorf("%s of the view changes from %s to %s", d.List[0].Path, d.List[0].A, d.List[0].B)
+		}
+	}
+	return fmt.Errorf("locksteptest: CheckView: tick %d: a view for %v tells %s, which is hidden: when it changes, %w", t, viewer, path, err)
+}
+
+// views makes views of the match for all players and for spectators: twice, and from a restored copy. The views must be the
+// same, and the state stays as it is.
+func (r *trial) views() {
+	if r.game.ViewSchema() == nil {
+		return
+	}
+	plan, err := feed.NewPlan(r.game.ViewSchema(), r.game.ViewType())
+	if !r.ok(0, err) {
+		return
+	}
+	viewers := []lockstep.Viewer{{}}
+	for p := range r.header.Settings.Players {
+		viewers = append(viewers, lockstep.Viewer{As: lockstep.AsPlayer, Number: p})
+	}
+	current, restored := r.simulation(), r.simulation()
+	sender := feed.NewSender(plan)
+	var first, again []byte
+	for t := range r.options.Ticks {
+		if r.step(current, t); (t+1)%r.options.Every != 0 || r.err != nil {
+			continue
+		}
+		tick := t + 1
+		r.restoreTo(restored, tick)
+		for _, viewer := range viewers {
+			first, err = current.AppendView(first[:0], viewer)
+			if err != nil {
+				if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
+					r.ok(tick, err)
+				}
+				continue // the game refuses the viewer
+			}
+			r.same(current)
+			for _, sim := range []*lockstep.Simulation{current, restored} {
+				again, err = sim.AppendView(again[:0], viewer)
+				if r.ok(tick, err) && !bytes.Equal(first, again) {
+					r.ok(tick, fmt.Errorf("a view for %v differs when it is made again: it depends on more than the state and the viewer", viewer))
+				}
+			}
+			if err := sender.Set(first, 0); err != nil {
+				r.ok(tick, fmt.Errorf("a view for %v: %w", viewer, err))
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package locksteptest_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+)
+
+// A meadow is what a player sees of a pasture: the herds whose number is that of the player, and those that are tame.
+type meadow struct {
+	Herds []grazing
+}
+
+type grazing struct {
+	ID   uint8 `feed:"id"`
+	X    int32
+	Size uint32
+}
+
+func seeMeadow(w *pasture, _ *pastureConfig, viewer lockstep.Viewer, v *meadow) error {
+	if viewer.As != lockstep.AsPlayer {
+		return errors.New("only players look")
+	}
+	v.Herds = v.Herds[:0]
+	for i := range w.Herds {
+		if h := &w.Herds[i]; h.Tame || i == int(viewer.Number) {
+			v.Herds = append(v.Herds, grazing{uint8(i), h.X, h.Size})
+		}
+	}
+	return nil
+}
+
+// meadows are the rules of pasture with views.
+func meadows(see func(*pasture, *pastureConfig, lockstep.Viewer, *meadow) error) lockstep.Rules[pasture, pastureConfig] {
+	rules := pastureRules()
+	rules.View = lockstep.View(see)
+	return rules
+}
+
+// kept is what a player of a pasture must not know.
+func kept(w *pasture, viewer lockstep.Viewer) []string {
+	paths := []string{"Dice"}
+	for i := range w.Herds {
+		if !w.Herds[i].Tame && i != int(viewer.Number) {
+			paths = append(paths, fmt.Sprintf("Herds[%d].X", i), fmt.Sprintf("Herds[%d].Size", i))
+		}
+	}
+	return paths
+}
+
+func TestCheckView(t *testing.T) {
+	secret := locksteptest.Secrecy[pasture]{Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}}, Hidden: kept}
+	locksteptest.CheckView(t, lockstep.MustGame(meadows(seeMeadow)), options(), secret)
+	for _, bad := range []struct {
+		name, want string
+		see        func(*pasture, *pastureConfig, lockstep.Viewer, *meadow) error
+		secret     func(*locksteptest.Secrecy[pasture])
+	}{
+		{name: "a number of what is hidden is sent", want: "a view for player:1 tells Dice, which is hidden: when it changes, Herds[",
+			see: func(w *pasture, c *pastureConfig, viewer lockstep.Viewer, v *meadow) error {
+				err := seeMeadow(w, c, viewer, v)
+				for i := range v.Herds {
+					v.Herds[i].Size += uint32(w.Dice & 1)
+				}
+				return err
+			}},
+		{name: "a hidden herd is sent", want: "which is hidden: when it changes, Herds[",
+			see: func(w *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error {
+				return seeMeadow(w, nil, lockstep.Viewer{As: lockstep.AsPlayer, Number: 0}, v)
+			}},
+		{name: "what is hidden decides on a refusal", want: "view for player:1: not now",
+			see: func(w *pasture, c *pastureConfig, viewer lockstep.Viewer, v *meadow) error {
+				if w.Dice&1 != 0 && w.Tick > 0 {
+					return errors.New("not now")
+				}
+				return seeMeadow(w, c, viewer, v)
+			}},
+		{name: "a viewer is refused", want: "only players look", see: seeMeadow,
+			secret: func(s *locksteptest.Secrecy[pasture]) { s.Viewers = []lockstep.Viewer{{}} }},
+		{name: "nothing is hidden", want: "nothing was hidden", see: seeMeadow,
+			secret: func(s *locksteptest.Secrecy[pasture]) {
+				s.Hidden = func(*pasture, lockstep.Viewer) []string { return nil }
+			}},
+		{name: "nothing is shown", want: "no change of anything that is shown", secret: func(*locksteptest.Secrecy[pasture]) {},
+			see: func(_ *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error { *v = meadow{}; return nil }},
+		{name: "no viewers", want: "want a game with views, viewers", see: seeMeadow,
+			secret: func(s *locksteptest.Secrecy[pasture]) { s.Viewers = nil }},
+	} {
+		s := secret
+		if bad.secret != nil {
+			bad.secret(&s)
+		}
+		if err := locksteptest.RunView(lockstep.MustGame(meadows(bad.see)), options(), s); err == nil || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("%s: got %v, want %q", bad.name, err, bad.want)
+		}
+	}
+}
+
+// A view must not tell what its viewer does not see. What is hidden is said a second time, in another way.
+func ExampleCheckView() {
+	rules := pastureRules()
+	rules.View = lockstep.View(func(w *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error {
+		v.Herds = v.Herds[:0]
+		for i := range w.Herds {
+			v.Herds = append(v.Herds, grazing{ID: uint8(i), Size: w.Herds[i].Size}) // all herds
+		}
+		return nil
+	})
+	check := func(t testing.TB) {
+		locksteptest.CheckView(t, lockstep.MustGame(rules), locksteptest.Options{Config: &pastureConfig{Herds: 6}}, locksteptest.Secrecy[pasture]{
+			Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}},
+			Hidden:  func(*pasture, lockstep.Viewer) []string { return []string{"Herds[0]"} },
+		})
+	}
+	_ = check // in a test
+}
