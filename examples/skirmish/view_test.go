@@ -1,6 +1,7 @@
 package skirmish
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -29,7 +30,7 @@ func TestViewBytes(t *testing.T) {
 		senders[p] = feed.NewSender(plan)
 	}
 	full, general, deltas, units, views := 0, 0, 0, 0, 0
-	for tick := uint32(2); tick < 1200; tick += 2 {
+	for tick := uint32(2); tick < 1200; tick += 2 { // 10 views a second
 		c.play(tick)
 		for p, s := range senders {
 			var v View
@@ -58,4 +59,61 @@ func TestViewBytes(t *testing.T) {
 	}
 	t.Logf("%d views of %.0f units: full %.0f bytes, general difference %.0f, ours %.0f: 1/%.1f and %.2f", views, float64(units)/float64(views),
 		float64(full)/float64(views), float64(general)/float64(views), float64(deltas)/float64(views), float64(full)/float64(deltas), float64(deltas)/float64(general))
+}
+
+// BenchmarkView makes and sends a view of a match of 1,000 units to each of 8 players and to 8 more viewers of their teams,
+// as a server does at every second tick. It reports the time for each viewer and view.
+func BenchmarkView(b *testing.B) {
+	game := lockstep.MustGame(Rules())
+	plan, err := feed.NewPlan(game.ViewSchema(), game.ViewType())
+	if err != nil {
+		b.Fatal(err)
+	}
+	config := Defaults(8, 1000)
+	c := newContest(b, 3, config, Normal, Normal, Normal, Normal, Normal, Normal, Normal, Normal)
+	c.play(400)
+	codec := state.MustCompile[View]()
+	const views = 100
+	var bytes [views][8][]byte
+	var v View
+	for i := range views {
+		c.play(400 + 2*uint32(i))
+		for p := range bytes[i] {
+			if err := see(c.w, nil, lockstep.Viewer{As: lockstep.AsPlayer, Number: uint8(p)}, &v); err != nil {
+				b.Fatal(err)
+			}
+			bytes[i][p] = codec.Append(nil, &v)
+		}
+	}
+	b.Run("make", func(b *testing.B) {
+		var dst []byte
+		for i := 0; b.Loop(); i++ {
+			if err := see(c.w, nil, lockstep.Viewer{As: lockstep.AsPlayer, Number: uint8(i % 8)}, &v); err != nil {
+				b.Fatal(err)
+			}
+			dst = codec.Append(dst[:0], &v)
+		}
+	})
+	for _, viewers := range []int{1, 4} {
+		b.Run(fmt.Sprintf("send to a team of %d", viewers), func(b *testing.B) {
+			var senders [8]*feed.Sender
+			for p := range senders {
+				senders[p] = feed.NewSender(plan)
+			}
+			n := 0
+			for i := 0; b.Loop(); i++ {
+				for p, s := range senders {
+					if err := s.Set(bytes[i%views][p], 0); err != nil {
+						b.Fatal(err)
+					}
+					for range viewers {
+						_, delta := s.Delta(s.Number() - 1)
+						n += len(delta)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*8*viewers), "ns/view")
+			b.ReportMetric(float64(n)/float64(b.N*8*viewers), "bytes/view")
+		})
+	}
 }

@@ -154,7 +154,8 @@ func (p *Plan) compare(list []change, base, view *image, number Number) (all []c
 	for i := range p.tables {
 		t, from, to := &p.tables[i], base.rows[i], view.rows[i]
 		n, m := t.count(from), t.count(to)
-		for a, b := 0, 0; a < n || b < m; {
+		same := equalRows(from, to, t.size)
+		for a, b := same, same; a < n || b < m; {
 			switch {
 			case b == m || a < n && t.key(from, a) < t.key(to, b):
 				if t.id != byIndex {
@@ -173,10 +174,28 @@ func (p *Plan) compare(list []change, base, view *image, number Number) (all []c
 					}
 				}
 				a, b = a+1, b+1
+				same := equalRows(from[a*t.size:], to[b*t.size:], t.size)
+				a, b = a+same, b+same
 			}
 		}
 	}
 	return list, settled
+}
+
+// equalRows returns with how many equal rows two tables begin.
+func equalRows(a, b []byte, size int) int {
+	const step = 8
+	if size == 0 {
+		return 0
+	}
+	i, n := 0, min(len(a), len(b))
+	for i+step <= n && binary.LittleEndian.Uint64(a[i:]) == binary.LittleEndian.Uint64(b[i:]) {
+		i += step
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i / size
 }
 
 // due returns the columns of a mask that are due in the view of a number.

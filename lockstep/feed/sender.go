@@ -84,14 +84,15 @@ func (s *Sender) Set(view []byte, budget int) error {
 	if !s.choose(last, budget) {
 		s.settled = false
 	}
-	s.packed = p.appendDelta(s.packed[:0], last, &s.view, s.changes)
-	next := &s.shots[s.number%History]
-	next.number = s.number
-	if err := p.apply(&next.image, last, s.packed, &s.scratch); err != nil {
-		panic(err) // a sender reads what it writes
-	}
 	for i := range s.made {
 		s.made[i].known = false
+	}
+	m := &s.made[1] // each difference has one form, so this is that of Delta, too
+	m.known, m.bytes = true, p.appendDelta(m.bytes[:0], last, &s.view, s.changes)
+	next := &s.shots[s.number%History]
+	next.number = s.number
+	if err := p.apply(&next.image, last, m.bytes, &s.scratch); err != nil {
+		panic(err) // a sender reads what it writes
 	}
 	return nil
 }
