@@ -281,7 +281,8 @@ func (t *table) appendKind(dst, from, to []byte, list []change, kind changeKind)
 
 // A scratch is memory that applying a delta reuses.
 type scratch struct {
-	changed []uint64
+	changed []uint64 // rows
+	removed []uint64 // ids
 	merged  []byte
 }
 
@@ -354,7 +355,7 @@ func (r *deltaReader) each(end uint64, what, path string, read func(at uint64)) 
 // keyed reads the changes of a list with ids.
 func (r *deltaReader) keyed(t *table, rows []byte, left int, s *scratch) []byte {
 	n := uint64(t.count(rows))
-	s.changed = s.changed[:0]
+	s.changed, s.removed = s.changed[:0], s.removed[:0]
 	r.each(n, "a changed row of ", t.path, func(at uint64) {
 		s.changed = append(s.changed, at)
 		r.row(t, t.row(rows, int(at)), false)
@@ -367,6 +368,7 @@ func (r *deltaReader) keyed(t *table, rows []byte, left int, s *scratch) []byte 
 		if len(changed) > 0 && changed[0] == at {
 			r.fail("row %d of %s is changed and removed", at, t.path)
 		}
+		s.removed = append(s.removed, t.key(rows, int(at)))
 		kept += copy(rows[kept:], rows[from*t.size:int(at)*t.size])
 		from = int(at) + 1
 	})
@@ -379,7 +381,7 @@ func (r *deltaReader) keyed(t *table, rows []byte, left int, s *scratch) []byte 
 // adds reads the added rows of a list with ids, and merges them.
 func (r *deltaReader) adds(t *table, rows []byte, left int, s *scratch) []byte {
 	s.merged = s.merged[:0]
-	at, merged := 0, false
+	at, merged, removed := 0, false, s.removed
 	r.each(^uint64(0), "an added row of ", t.path, func(key uint64) {
 		merged = true
 		from := at
@@ -388,6 +390,13 @@ func (r *deltaReader) adds(t *table, rows []byte, left int, s *scratch) []byte {
 		}
 		if at < t.count(rows) && t.key(rows, at) == key {
 			r.fail("%s has the added id already", t.path)
+			return
+		}
+		for len(removed) > 0 && removed[0] < key {
+			removed = removed[1:]
+		}
+		if len(removed) > 0 && removed[0] == key {
+			r.fail("an element of %s is removed and added", t.path)
 			return
 		}
 		s.merged = append(s.merged, rows[from*t.size:at*t.size]...)

@@ -190,3 +190,43 @@ func row[T any](path, text string) (r struct {
 	r.of, r.schema, r.path, r.text = reflect.TypeFor[T](), state.MustCompile[T]().Schema(), path, text
 	return r
 }
+
+// A plan is read as it was described. Any other bytes are refused, and none make ParsePlan panic.
+func FuzzParsePlan(f *testing.F) {
+	p, _ := smallPlan(f)
+	f.Add(p.AppendDescription(nil))
+	f.Add([]byte{})
+	f.Add([]byte{200, 200, 200, 200, 200, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p, err := ParsePlan(b)
+		if err != nil {
+			return
+		}
+		if again := p.AppendDescription(nil); !bytes.Equal(again, b) {
+			t.Errorf("got %x, want %x", again, b)
+		}
+		NewReceiver(p)
+	})
+}
+
+// A receiver with a described plan makes the same views.
+func TestDescription(t *testing.T) {
+	p, codec := smallPlan(t)
+	described, err := ParsePlan(p.AppendDescription(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, r := NewSender(p), NewReceiver(described)
+	if err := s.Set(codec.Append(nil, sample(1, 5, 9)), 0); err != nil {
+		t.Fatal(err)
+	}
+	base, delta := s.Delta(0)
+	if err := r.Apply(s.Number(), base, delta); err != nil || !bytes.Equal(r.AppendView(nil), s.AppendView(nil)) {
+		t.Errorf("another view, %v", err)
+	}
+	for n := range p.AppendDescription(nil) {
+		if _, err := ParsePlan(p.AppendDescription(nil)[:n]); err == nil {
+			t.Errorf("%d bytes of a description were taken", n)
+		}
+	}
+}

@@ -43,8 +43,9 @@ const byIndex = -1
 
 // A Plan says how values of one type are sent. It is immutable and safe for concurrent use.
 type Plan struct {
-	schema *state.Schema
-	tables []table
+	schema  *state.Schema
+	options []option
+	tables  []table
 }
 
 // A PlanError tells which field of a view cannot be sent, and why.
@@ -163,7 +164,10 @@ func step(text, path string) (int8, error) {
 
 // newPlan makes the plan of a schema.
 func newPlan(s *state.Schema, list []option) (*Plan, error) {
-	p := &Plan{schema: s, tables: []table{{node: s.Root(), id: byIndex, fixed: 1}}}
+	if s.Root().Kind() != state.Struct {
+		return nil, &PlanError{"the view", "want a struct"}
+	}
+	p := &Plan{schema: s, options: list, tables: []table{{node: s.Root(), id: byIndex, fixed: 1}}}
 	if err := p.addFields(s.Root(), "", 0); err != nil {
 		return nil, err
 	}
