@@ -45,6 +45,10 @@ type Rules[S, C any] struct {
 	// it. Without it the match can only be followed as a whole.
 	View ViewType
 
+	// ViewOf names whose view a player gets, such as that of its team, so that all of the team share one. Nil gives each
+	// player its own.
+	ViewOf func(world *S, player Player) Viewer
+
 	// Describe describes a command in words, for people. If it is nil or returns "", tools print the fields.
 	Describe func(command *Command) string
 

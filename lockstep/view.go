@@ -150,3 +150,17 @@ func (s *Simulation) AppendView(dst []byte, viewer Viewer) (out []byte, err erro
 	}
 	return out, nil
 }
+
+// ViewerOf returns whose view a player gets: what the rules name, or the player. After a panic of the rules it is the player.
+func (s *Simulation) ViewerOf(p Player) (v Viewer) {
+	own := Viewer{As: AsPlayer, Number: uint8(p)}
+	if s.broken != nil {
+		return own
+	}
+	defer func() {
+		if recover() != nil {
+			v = own
+		}
+	}()
+	return s.world.viewer(p)
+}

@@ -21,6 +21,7 @@ type world interface {
 	sum(dst *checksum.Sum)
 	state() any
 	settings() any // the configuration
+	viewer(p Player) Viewer
 }
 
 // A ConfigError is the refusal of a match's players or configuration by the game's New, by its Load, or because of its list of
@@ -75,6 +76,14 @@ func (w *worldOf[S, C]) validate(c *Command) error {
 	}
 	//samestep:allow unseen a game is checked where it gives its functions to Rules
 	return w.rules.Validate(&w.s, &w.config, c)
+}
+
+func (w *worldOf[S, C]) viewer(p Player) Viewer {
+	if w.rules.ViewOf == nil {
+		return Viewer{As: AsPlayer, Number: uint8(p)}
+	}
+	//samestep:allow unseen a game is checked where it gives its functions to Rules
+	return w.rules.ViewOf(&w.s, p)
 }
 
 func (w *worldOf[S, C]) appendConfig(dst []byte) []byte { return w.configCodec.Append(dst, &w.config) }

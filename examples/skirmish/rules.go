@@ -27,5 +27,6 @@ func Rules() lockstep.Rules[World, Config] {
 		Describe: describe,
 		SelfTest: fixed.SelfTest,
 		View:     lockstep.View(see),
+		ViewOf:   viewOf,
 	}
 }

@@ -65,6 +65,11 @@ type Seen struct {
 	Built    bool
 }
 
+// viewOf returns the viewer of a player: its team, which shares all sight.
+func viewOf(w *World, p lockstep.Player) lockstep.Viewer {
+	return lockstep.Viewer{As: lockstep.AsTeam, Number: w.player(uint8(p)).Team}
+}
+
 var errNoTeam = errors.New("no such player or team")
 
 // see fills the view of a viewer.

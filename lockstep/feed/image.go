@@ -98,12 +98,11 @@ func (p *Plan) give(dst []byte, m *image, n state.Node, rest []byte, table *int)
 	return dst, rest
 }
 
-// copyFrom sets an image to another one.
-func (m *image) copyFrom(p *Plan, src *image) {
-	m.empty(p)
-	for i := range src.rows {
-		m.rows[i] = append(m.rows[i], src.rows[i]...)
+func (m *image) memory() (n int) {
+	for _, rows := range m.rows {
+		n += cap(rows)
 	}
+	return n
 }
 
 func (m *image) equal(other *image) bool {

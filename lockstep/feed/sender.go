@@ -214,6 +214,20 @@ func (s *Sender) Delta(from Number) (base Number, delta []byte) {
 	return from, m.bytes
 }
 
+// Memory returns the bytes that the sender keeps.
+func (s *Sender) Memory() int {
+	n := cap(s.raw) + cap(s.packed) + cap(s.scratch.merged) + 8*(cap(s.scratch.changed)+cap(s.scratch.removed)) +
+		16*(cap(s.late)+cap(s.spare)) + 64*cap(s.changes) + 4*cap(s.order)
+	for i := range s.made {
+		n += cap(s.made[i].bytes)
+	}
+	n += s.view.memory()
+	for i := range s.shots {
+		n += s.shots[i].image.memory()
+	}
+	return n
+}
+
 // AppendView appends the canonical bytes of the last view as it was sent.
 func (s *Sender) AppendView(dst []byte) []byte {
 	return s.plan.append(dst, &s.shots[s.number%History].image)

@@ -17,7 +17,10 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		return
 	}
 	a := m.Auth
-	if err := a.CheckIdentity(h.auth); err != nil {
+	if a.Protocol == protocol.Views && !h.admitViewer(p) {
+		return
+	}
+	if err := h.checkIdentity(p, a); err != nil {
 		var e *lockstep.IdentityError
 		errors.As(err, &e)
 		h.error(p, protocol.ErrorIdentity, e.Error(), e.Field)
@@ -27,6 +30,9 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 	p.platform, p.sources = record.SplitPlatform(a.Platform)
 	p.build = a.Build
 	p.resimulates = a.Protocol == protocol.Resimulates
+	if h.onlyViews(p) {
+		return
+	}
 	if seat, ok := h.bySession(a.Session); ok {
 		s := &h.seats[seat]
 		if h.closeReplaced(p, seat) {
@@ -191,6 +197,10 @@ func (h *Host) watch(p *peer, g *Grant) {
 		h.closeFor(p, protocol.CloseBusy, "the match can be seen after its delay", uint32(wait.Milliseconds())+1000)
 		return
 	}
+	if p.view != nil && h.options.SpectatorDelay > 0 {
+		h.refuse(p, protocol.ErrorRole, "spectators of this match are delayed, and views are not")
+		return
+	}
 	h.charge(p, g)
 	h.greet(p, &protocol.Welcome{Seat: lockstep.System, Role: protocol.Spectator})
 	h.event(Event{Kind: PeerJoined, Peer: p.id, Player: lockstep.System, Text: p.name})
@@ -230,7 +240,7 @@ func (h *Host) welcome(p *peer, seat lockstep.Player, position protocol.Position
 	h.options.Random(s.session[:])
 	h.seatsChanged = true
 	h.logSeats()
-	resumed := position > 0 && h.ring.Has(position)
+	resumed := position > 0 && h.ring.Has(position) && p.view == nil
 	w := &protocol.Welcome{Seat: seat, Role: s.role, Session: s.session, Resumed: resumed, LastSequence: h.c.LastDecided(seat)}
 	if resumed {
 		w.Position = position

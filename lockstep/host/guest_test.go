@@ -8,6 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -89,6 +90,22 @@ type guest struct {
 	bytes     int
 	code      protocol.CloseCode
 	from, to  lockstep.Tick // empty ticks not printed yet
+
+	view *glance // of a guest that asks for views
+}
+
+// A glance is what a guest has of its views.
+type glance struct {
+	viewer   string
+	receiver *feed.Receiver
+	delta    []byte
+	tick     lockstep.Tick
+	views    int // deltas
+	begun    int // times that the views began
+	largest  int // bytes of a delta
+	notes    []string
+	ended    bool
+	unacked  bool // it sends no acks
 }
 
 func newParty(tb testing.TB, settings func(*lockstep.Settings), options func(*host.Options)) *party {
@@ -398,6 +415,9 @@ func (g *guest) flush() {
 
 // take takes the message that b begins with, and returns the rest.
 func (g *guest) take(b []byte) []byte {
+	if protocol.IsRecord(b) && g.view != nil {
+		return g.note(b)
+	}
 	if protocol.IsRecord(b) {
 		return g.record(b)
 	}
@@ -439,6 +459,15 @@ func (g *guest) take(b []byte) []byte {
 	case protocol.KindError:
 		g.errors[protocol.ErrorCode(m.Code)]++
 		g.say("error %v: %s %s", protocol.ErrorCode(m.Code), m.Text, m.Field)
+	case protocol.KindViewSync:
+		plan, err := feed.ParsePlan(m.Bytes)
+		if err != nil {
+			g.party.t.Fatalf("%s: %v", g.name, err)
+		}
+		g.view.begun++
+		g.view.viewer, g.view.receiver, g.view.delta = m.Text, feed.NewReceiver(plan), nil
+	case protocol.KindViewDelta:
+		g.look(&m)
 	case protocol.KindHeld:
 		g.held = append(g.held, m.Text)
 		g.say("held: %q for %v, since %d ms, until %d ms", m.Text, m.Seats, m.SinceMS, m.UntilMS)
@@ -619,4 +648,62 @@ func (g *guest) command(tb testing.TB, coins uint16) {
 func (g *guest) submit(tb testing.TB, seq lockstep.Sequence, coins uint16) {
 	kind, payload := testgame.Encode(tb, g.party.game, &testgame.Earn{Coins: coins})
 	g.send(&protocol.Message{Kind: protocol.KindCommand, Sequence: seq, Command: kind, Bytes: payload})
+}
+
+// look takes a part of a view.
+func (g *guest) look(m *protocol.Message) {
+	v := g.view
+	if m.Offset == 0 {
+		v.delta = v.delta[:0]
+	}
+	if int(m.Offset) != len(v.delta) {
+		g.party.t.Fatalf("%s: got a part of a view at %d, want %d", g.name, m.Offset, len(v.delta))
+	}
+	if v.delta = append(v.delta, m.Bytes...); len(v.delta) < int(m.Total) {
+		return
+	}
+	if m.Total > 0 {
+		v.views++
+		v.largest = max(v.largest, len(v.delta))
+		if err := v.receiver.Apply(feed.Number(m.View), feed.Number(m.Base), v.delta); err != nil {
+			g.party.t.Fatalf("%s: view %d: %v", g.name, m.View, err)
+		}
+	} else if feed.Number(m.View) != v.receiver.Number() {
+		g.party.t.Fatalf("%s: got nothing new of view %d, and has view %d", g.name, m.View, v.receiver.Number())
+	}
+	v.tick = m.Tick
+	if !v.unacked {
+		g.send(&protocol.Message{Kind: protocol.KindViewAck, View: m.View, Tick: m.Tick})
+	}
+}
+
+// note takes a record of those that a viewer gets.
+func (g *guest) note(b []byte) []byte {
+	dec := record.DecoderAt(0)
+	r, rest, err := dec.Decode(b)
+	if err != nil {
+		g.party.t.Fatalf("%s: %v", g.name, err)
+	}
+	switch r.Kind {
+	case record.KindEnd:
+		g.view.ended = true
+		return rest
+	case record.KindNote:
+	default:
+		g.party.t.Errorf("%s: a viewer got a record of kind %d", g.name, r.Kind)
+	}
+	g.view.notes = append(g.view.notes, fmt.Sprintf("%d %s: %s", r.Player, r.Topic, r.Text))
+	return rest
+}
+
+// viewer makes a client that asks for views, and connects it.
+func (p *party) viewer(name, token string) *guest {
+	g := p.guest(name, token)
+	g.auth, g.view = *protocol.NewViewerAuth(p.game), &glance{}
+	g.auth.Token, g.auth.Platform = token, "test"
+	if !g.connect() {
+		p.t.Fatalf("%s: no room", name)
+	}
+	p.deliver()
+	return g
 }

@@ -80,6 +80,7 @@ type Host struct {
 	pace      pace
 	lobby     lobby
 	waits     waits
+	views     views
 	inquiries []*inquiry
 	tied      lockstep.Tick // the latest check without a verdict
 	moments   []moment      // relay mode: positions in the log at which a joiner could begin
@@ -120,6 +121,10 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		return nil, err
 	}
 	rate, each := h.Settings.Rate()
+	v, err := newViews(g, &o)
+	if err != nil {
+		return nil, err
+	}
 	inactive := lockstep.Tick(0)
 	if o.Inactive.After > 0 {
 		inactive = max(1, lockstep.Tick(h.Settings.TicksIn(int64(o.Inactive.After))))
@@ -141,6 +146,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		clock:    clock{rate: rate, each: each, percent: 100},
 		pace:     pace{base: 100, percent: 100},
 		lobby:    lobby{open: o.Start != (StartPolicy{})},
+		views:    v,
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -178,6 +179,7 @@ type Options struct {
 	Delay           DelayPolicy
 	Wait            WaitPolicy
 	Slow            SlowPolicy
+	Views           ViewPolicy
 	Rates           Rates
 }
 
@@ -221,6 +223,7 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	or(&o.Wait.Lead, 2*o.AckEvery)
 	or(&o.Slow.Lead, 4*o.AckEvery)
 	or(&o.Inactive.After, 5*minute)
+	or(&o.Views.Every, max(1, min(second/10, 1<<15)))
 	o.shares(s)
 	r := &o.Rates
 	or(&r.Messages, Rate{200, lockstep.Second, 600})
@@ -295,6 +298,8 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"inactive after", int64(o.Inactive.After), -1 << 40, int64(24 * 3600 * lockstep.Second)},
 		{"inactive then", int64(o.Inactive.Then), 0, int64(inactiveActions - 1)},
 		{"slow percent", int64(o.Slow.Percent), 0, 100},
+		{"views every", int64(o.Views.Every), 1, 1 << 15},
+		{"bytes of a view", int64(o.Views.Budget), 0, feed.MaxViewBytes},
 		{"wait bound", int64(o.Wait.Bound), 0, int64(60 * lockstep.Second)},
 	} {
 		if f.got < f.low || f.got > f.high {

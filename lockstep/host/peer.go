@@ -41,6 +41,8 @@ type peer struct {
 
 	resimulates bool // its client knows KindResimulate
 
+	view *viewing // of a peer that is sent views and no records, or nil
+
 	waitVersion uint64 // of what it knows about the match's waits
 
 	sync      *keyframe // being sent

@@ -104,6 +104,7 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 		h.barrier.awaited = false
 		h.waitingTime()
 	}
+	h.makeViews(false)
 }
 
 // Fail ends the match because its log failed. No peer sees the records that are not persisted, and nothing more is

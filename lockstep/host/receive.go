@@ -50,9 +50,19 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 	if p.seat != lockstep.System {
 		h.seats[p.seat].before = protocol.SessionToken{} // the client has its new session
 	}
+	if p.view != nil && ofState(m.Kind) {
+		h.malformed(p, "a viewer has no state")
+		return
+	}
 	switch m.Kind {
 	case protocol.KindAck:
 		h.ack(p, m)
+		if !within {
+			h.offend(p, 0, "")
+		}
+		return
+	case protocol.KindViewAck:
+		h.viewAck(p, m)
 		if !within {
 			h.offend(p, 0, "")
 		}

@@ -27,6 +27,8 @@ type Stats struct {
 	Syncs         uint64        `json:"syncs,string"`          // keyframes sent
 	SyncBytes     uint64        `json:"sync_bytes,string"`     // of keyframes, as far as they were sent
 	Resumes       uint64        `json:"resumes,string"`        // reconnects without a keyframe
+	Views         uint64        `json:"views,string"`          // sent to viewers
+	ViewBytes     uint64        `json:"view_bytes,string"`     // of them
 	Offences      uint64        `json:"offences,string"`
 	NoRoom        uint64        `json:"turned,string"` // connections refused for lack of room
 
@@ -145,14 +147,14 @@ const peerMemory = 4 << 10
 // being collected, accounts, bans and the last Readys.
 func (h *Host) Memory() int {
 	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes) + h.accounts.memory() + h.bansMemory() +
-		cap(h.made.bytes) + cap(h.given.bytes)
+		cap(h.made.bytes) + cap(h.given.bytes) + h.views.memory()
 	for _, k := range h.barrier.snapshots {
 		if k != h.shared {
 			sum += len(k.bytes)
 		}
 	}
 	for i, p := range h.peers {
-		sum += peerMemory + cap(p.out)
+		sum += peerMemory + cap(p.out) + p.view.memory()
 		if p.sync != nil && p.sync != h.shared && !slices.Contains(h.barrier.snapshots, p.sync) && !h.sentToEarlier(i) {
 			sum += len(p.sync.bytes)
 		}
@@ -202,7 +204,7 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		h.maxPeers()*(peerMemory+2*maxPrivate) +
 		blobs*size +
 		4*len(h.seats)*stateBytes + 4*o.MaxEvidence +
-		h.accounts.max*(accountMemory+maxAccountKey) +
+		h.accounts.max*(accountMemory+maxAccountKey) + h.viewBound() +
 		maxBans*(banMemory+maxAccountKey+2*record.MaxName+maxReason) +
 		4*o.MaxCatchUp*(protocol.MaxServerMessage+size) + h.windowMemory()
 }

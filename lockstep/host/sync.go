@@ -99,6 +99,11 @@ func (h *Host) afterTick() protocol.Position {
 // startSync begins to send a peer a keyframe in place of the records up to it.
 func (h *Host) startSync(p *peer, why string) {
 	h.stats.Syncs++
+	if p.view != nil {
+		h.event(Event{Kind: PeerSynced, Peer: p.id, Player: p.seat, Text: why})
+		h.startView(p)
+		return
+	}
 	p.state, p.syncAt, p.confirmed = Syncing, 0, false
 	p.claims = p.claims[:0]
 	h.awaitState(p, true)
@@ -297,7 +302,11 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 	if p.sync != nil {
 		dst = h.appendSync(p, dst, limit)
 	}
-	if p.streams() {
+	switch {
+	case !p.streams():
+	case p.view != nil:
+		dst = h.appendViews(p, dst, begin, limit)
+	default:
 		dst = h.appendRecords(p, dst, begin, limit)
 	}
 	h.stats.BytesOut += uint64(len(dst) - begin)

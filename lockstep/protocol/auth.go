@@ -16,6 +16,9 @@ const revision = 2
 // know. A server takes it for any match, and sends no other client that message.
 const Resimulates uint32 = 5
 
+// Views is the protocol of a client that is sent views of the match in place of its records, and simulates nothing.
+const Views uint32 = 6
+
 // Number returns the protocol of the messages of a match whose log has a format: [record.Protocol] or
 // [record.ProtocolResults].
 func Number(format uint32) uint32 { return format + revision }
@@ -28,6 +31,31 @@ func NewAuth(g *lockstep.Game) *Auth {
 		Platform:    record.JoinPlatform(platform, g.Sources().TextAfter(platform)),
 		StateSchema: g.StateSchema().Fingerprint(), CommandSchema: g.CommandFingerprint(), SelfTest: g.SelfTest(),
 	}
+}
+
+// NewViewerAuth returns the identity that a client gives that wants views of a game, without a token.
+func NewViewerAuth(g *lockstep.Game) *Auth {
+	a := NewAuth(g)
+	a.Protocol, a.StateSchema, a.SelfTest = Views, g.ViewSchema().Fingerprint(), lockstep.SelfTest{}
+	return a
+}
+
+// CheckViewer is [Auth.CheckIdentity] of a client of protocol [Views]. Its state is the view. It simulates nothing, so its build
+// and its self-test do not matter, and neither do fingerprints that are 0: it takes views as they are described, or has no
+// commands.
+func (a *Auth) CheckViewer(want *Auth) error {
+	if a.Game != want.Game {
+		return &lockstep.IdentityError{Field: "game", Got: a.Game, Want: want.Game}
+	}
+	for _, s := range []struct {
+		field     string
+		got, want uint64
+	}{{"view schema", a.StateSchema, want.StateSchema}, {"command schema", a.CommandSchema, want.CommandSchema}} {
+		if s.got != 0 && s.got != s.want {
+			return &lockstep.IdentityError{Field: s.field, Got: checksum.FormatHash(s.got), Want: checksum.FormatHash(s.want)}
+		}
+	}
+	return nil
 }
 
 // AuthOf returns the identity that a client of the match with header h gives, without a token, and without the game's part

@@ -68,6 +68,8 @@ var descriptions = [256]description{
 		{name: "state hashes", high: MaxPhases, at: func(m *Message) any { return &m.Sections }, check: checkPhases, note: ", as many"},
 	}},
 
+	KindViewAck: {"view_ack", client, []field{view, {name: "tick", at: tick}}},
+
 	KindWelcome: {"welcome", server, []field{
 		{name: "seat", at: func(m *Message) any { return &m.Welcome.Seat }, note: " for a spectator"},
 		{name: "role", high: uint64(roleCount - 1), at: func(m *Message) any { return (*uint8)(&m.Welcome.Role) }, note: ": 0 spectator, 1 player, 2 admin"},
@@ -113,6 +115,16 @@ var descriptions = [256]description{
 		{name: "to", low: 1, at: tick, check: checkFrom, note: ", above from"},
 		{name: "state", at: func(m *Message) any { return &m.State }},
 	}},
+	KindViewSync: {"view_sync", server, []field{
+		{name: "viewer", high: record.MaxName, at: text},
+		{name: "every", low: 1, at: func(m *Message) any { return &m.Every }, note: ", ticks from one view to the next"},
+		{name: "period", low: 1, at: func(m *Message) any { return &m.Period }, note: ", microseconds of a tick at full speed"},
+		{name: "plan", high: MaxPlan, at: payload},
+	}},
+	KindViewDelta: {"view_delta", server, []field{
+		view, {name: "base", at: func(m *Message) any { return &m.Base }, check: checkBase, note: ", at most view; 0 for the view of zeros"},
+		{name: "tick", at: tick}, offset, total, chunk,
+	}},
 }
 
 // Fields of several kinds of messages.
@@ -120,6 +132,7 @@ var (
 	offset = field{name: "offset", at: func(m *Message) any { return &m.Offset }}
 	total  = field{name: "total", high: lockstep.MaxStateSize + MaxServerMessage, at: func(m *Message) any { return &m.Total }}
 	chunk  = field{name: "chunk", high: MaxChunk, at: payload, check: checkChunk}
+	view   = field{name: "view", low: 1, high: 1<<63 - 1, at: func(m *Message) any { return &m.View }}
 )
 
 func tick(m *Message) any      { return (*uint32)(&m.Tick) }
@@ -134,6 +147,13 @@ func payload(m *Message) any   { return &m.Bytes }
 func checkChunk(m *Message) error {
 	if uint64(m.Offset)+uint64(len(m.Bytes)) > uint64(m.Total) {
 		return fmt.Errorf("got a chunk of %d bytes at %d of %d", len(m.Bytes), m.Offset, m.Total)
+	}
+	return nil
+}
+
+func checkBase(m *Message) error {
+	if m.Base > m.View {
+		return fmt.Errorf("got view %d from view %d", m.View, m.Base)
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ const (
 	KindReady            Kind = 42
 	KindResimulated      Kind = 43
 	KindPhases           Kind = 44
+	KindViewAck          Kind = 45 // only of a client of protocol [Views]
 
 	KindWelcome         Kind = 48
 	KindStateSync       Kind = 49
@@ -39,6 +40,8 @@ const (
 	KindClosing         Kind = 57
 	KindHeld            Kind = 58
 	KindResimulate      Kind = 59 // only to a client of protocol [Resimulates]
+	KindViewSync        Kind = 60 // only to a client of protocol [Views]
+	KindViewDelta       Kind = 61 // the same
 )
 
 // Limits on messages. A WebSocket message can hold many messages one after the other.
@@ -49,6 +52,7 @@ const (
 	MaxChunk         = 32 << 10  // bytes of a state in one message
 	MaxSections      = 256       // sections of a checksum
 	MaxPhases        = 64        // phases of a tick that was computed again
+	MaxPlan          = 32 << 10  // bytes of the description of views
 
 	maxToken = 2048 // bytes
 )
@@ -89,6 +93,10 @@ type Message struct {
 	RetryMS  uint32
 	Ready    bool
 	Seats    []byte // KindHeld: a seat in each byte, ascending
+	View     uint64 // the number of a view
+	Base     uint64 // that of the view from which a delta goes, or 0
+	Every    uint16 // ticks from one view to the next
+	Period   uint32 // microseconds of a tick at full speed
 	SinceMS  uint32 // KindHeld: how long ago it began
 	UntilMS  uint32 // KindHeld: when it ends at the latest, from now on; 0 if nobody knows
 }
