@@ -73,6 +73,7 @@ func View[S, C, V any](f func(world *S, config *C, viewer Viewer, view *V) error
 			return nil, err
 		}
 		return &viewCodec{
+			decode: func(b []byte, v any) error { return codec.Decode(b, v.(*V)) },
 			schema: codec.Schema(), of: reflect.TypeFor[V](), world: reflect.TypeFor[S](), config: reflect.TypeFor[C](),
 			maker: func() func(world, config any, viewer Viewer, dst []byte) ([]byte, error) {
 				v := new(V)
@@ -93,6 +94,7 @@ func View[S, C, V any](f func(world *S, config *C, viewer Viewer, view *V) error
 type viewCodec struct {
 	schema            *state.Schema
 	of, world, config reflect.Type
+	decode            func(b []byte, v any) error
 	maker             func() func(world, config any, viewer Viewer, dst []byte) ([]byte, error)
 }
 
@@ -125,6 +127,14 @@ func (g *Game) ViewType() reflect.Type {
 		return nil
 	}
 	return g.view.of
+}
+
+// DecodeView sets a view to the canonical bytes of one. V is the type of the game's views. It reuses the memory of slices.
+func DecodeView[V any](g *Game, b []byte, v *V) error {
+	if g.view == nil || g.view.of != reflect.TypeFor[V]() {
+		return fmt.Errorf("lockstep: %s: want a view of type %v, got %v", g.name, g.ViewType(), reflect.TypeFor[V]())
+	}
+	return g.view.decode(b, v)
 }
 
 // AppendView appends the canonical bytes of what a viewer may see. The error is the game's refusal of the viewer, or a

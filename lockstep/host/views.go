@@ -222,7 +222,7 @@ func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
 	if v.series != nil && !v.told {
 		rate, each := h.header.Settings.Rate()
 		h.message = protocol.Message{
-			Kind: protocol.KindViewSync, Text: v.series.viewer.String(), Every: uint16(h.options.Views.Every), Period: uint32(max(1, each/rate)), Bytes: h.views.sync,
+			Kind: protocol.KindViewSync, Text: v.series.viewer.String(), Players: h.header.Settings.Players, Every: uint16(h.options.Views.Every), Period: uint32(max(1, each/rate)), Bytes: h.views.sync,
 		}
 		dst = h.writer.Append(dst, &h.message)
 		v.told = true

@@ -77,6 +77,7 @@ type Client struct {
 	predict    prediction
 	again      *resimulation // or nil
 	pace       pacer
+	look       *look // of a client of views, or nil
 	catchingUp bool
 	progressed lockstep.Tick // of the last progress event
 	events     []any         // that Ready has not returned
@@ -88,11 +89,22 @@ type Client struct {
 func New(g *lockstep.Game, o Options) *Client {
 	o.defaults()
 	c := &Client{game: g, options: o, seat: lockstep.System, payloads: g.NewPayloads()}
+	if o.Views {
+		c.look = &look{}
+	}
 	c.roster.tell = c.tell
 	c.backoff.random = o.Seed
 	c.own.next = 1
 	c.pace = pacer{options: o.Pacing, noBase: true, pace: pacePlain}
 	return c
+}
+
+// awaits reports whether the client has nothing of the match yet on this connection.
+func (c *Client) awaits() bool {
+	if c.look != nil {
+		return !c.look.looks()
+	}
+	return c.run.follower == nil || c.in.from() == 0
 }
 
 // Err returns why the client has given up, or nil if it has not.
@@ -171,6 +183,9 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	c.resetBackoff()
 	c.reason = nil
 	c.in.assembly.drop()
+	if c.look != nil {
+		c.look.drop()
+	}
 	c.own.unsent()
 	c.out.begin()
 	c.again = nil
@@ -269,7 +284,7 @@ func (c *Client) timers() {
 			c.hangUp(ErrSilent)
 			return
 		}
-		if c.link == linkGreeting && c.clock-c.greeted >= syncPatience || c.link == linkUp && c.in.stalled(c.clock) {
+		if c.link == linkGreeting && c.clock-c.greeted >= syncPatience || c.link == linkUp && c.in.stalled(c.clock) && (c.look == nil || c.awaits()) {
 			c.hangUp(ErrNoSync)
 			return
 		}

@@ -61,6 +61,8 @@ func (c *Client) hear() {
 // stallAt returns when the client notices that nothing comes.
 func (c *Client) stallAt() lockstep.Time {
 	switch {
+	case c.look != nil && !c.stalled && c.link == linkUp: // what is new comes, or that nothing is
+		return c.quiet + max(stallTime, 3*c.look.period*lockstep.Time(c.ackEvery))
 	case c.stalled || c.link != linkUp || c.run.follower == nil:
 		return c.heard + c.options.Silence
 	case c.held.Reason != "" || c.in.paused || c.in.from() == 0: // answers to pings come, at least

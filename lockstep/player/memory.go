@@ -32,7 +32,7 @@ func (c *Client) Memory() int {
 	if f := c.run.follower; f != nil {
 		n += f.Memory()
 	}
-	n += c.run.tape.memory() + c.again.memory() + 16*cap(c.run.hashes)
+	n += c.look.memory() + c.run.tape.memory() + c.again.memory() + 16*cap(c.run.hashes)
 	for i := range c.out.states {
 		n += cap(c.out.states[i].state)
 	}

@@ -39,6 +39,10 @@ type Options struct {
 	Reconnect ReconnectPolicy
 	Pacing    PacingOptions
 
+	// Views asks for views of the match instead of the match: see [Client.Sight]. The client simulates nothing, and has no state.
+	// The game must have views.
+	Views bool
+
 	// Predict is how many ticks ahead of the confirmed state the client runs the player's own commands, on a copy; 0
 	// means no prediction. Each tick costs a copy of the state and up to Predict more ticks.
 	Predict lockstep.Tick

@@ -66,7 +66,9 @@ func (c *Client) receive(b []byte) error {
 	}
 	for len(b) > 0 {
 		var err error
-		if protocol.IsRecord(b) {
+		if protocol.IsRecord(b) && c.look != nil {
+			b, err = c.noted(b)
+		} else if protocol.IsRecord(b) {
 			b, err = c.record(b)
 		} else if b, err = c.in.reader.Read(&c.in.message, b); err == nil {
 			err = c.dispatch(&c.in.message)
@@ -152,6 +154,16 @@ func (c *Client) dispatch(m *protocol.Message) error {
 		case protocol.KindWelcome, protocol.KindError, protocol.KindClosing, protocol.KindPing:
 		default:
 			return fmt.Errorf("lockstep: client: %w: message %d before the welcome", record.ErrOutOfPlace, m.Kind)
+		}
+	}
+	if c.look != nil {
+		switch m.Kind {
+		case protocol.KindViewSync:
+			return c.viewSync(m)
+		case protocol.KindViewDelta:
+			return c.viewDelta(m)
+		case protocol.KindStateSync, protocol.KindStateRequest, protocol.KindResimulate, protocol.KindDesyncReport:
+			return fmt.Errorf("lockstep: client: %w: message %d to a viewer", record.ErrOutOfPlace, m.Kind)
 		}
 	}
 	switch m.Kind {

@@ -44,8 +44,11 @@ func (r *runner) discard() {
 	r.ticks = nil
 }
 
-// Tick returns the tick of the confirmed state.
+// Tick returns the tick of the confirmed state, or of the last view.
 func (c *Client) Tick() lockstep.Tick {
+	if c.look != nil {
+		return c.look.current.tick
+	}
 	if c.run.follower == nil {
 		return 0
 	}

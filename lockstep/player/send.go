@@ -91,6 +91,11 @@ func (c *Client) Send(dst []byte) []byte {
 }
 
 func (c *Client) auth() *protocol.Auth {
+	if c.look != nil {
+		a := protocol.NewViewerAuth(c.game)
+		a.Token, a.Session = c.options.Token, c.session
+		return a
+	}
 	a := protocol.NewAuth(c.game)
 	a.Protocol = c.protocols()[c.protocolTry]
 	a.Token, a.Session, a.Position = c.options.Token, c.session, c.in.from()
@@ -100,6 +105,9 @@ func (c *Client) auth() *protocol.Auth {
 // protocols returns the numbers of the protocol that the client tries, in this order: only the server knows whether it
 // can ask for ticks to be computed again, and what the period of the match's ticks is.
 func (c *Client) protocols() []uint32 {
+	if c.look != nil {
+		return []uint32{protocol.Views}
+	}
 	numbers := []uint32{protocol.Resimulates, protocol.Number(c.game.Protocol())}
 	if c.game.Protocol() == lockstep.Protocol {
 		numbers = append(numbers, protocol.Number(record.ProtocolResults))
@@ -136,6 +144,11 @@ func (c *Client) sendSmall(dst []byte) []byte {
 	if o.sync {
 		o.sync = false
 		dst = c.putKind(dst, protocol.KindStateSyncRequest)
+	}
+	if c.look != nil && c.look.ack {
+		c.look.ack = false
+		*m = protocol.Message{Kind: protocol.KindViewAck, View: uint64(c.look.receiver.Number()), Tick: c.Tick()}
+		dst = c.put(dst, m)
 	}
 	if c.ackDue() {
 		o.acked, o.ackedTo, o.ackedAt, o.arrived, o.adopted = c.Tick(), c.in.position, c.clock, false, false

@@ -50,7 +50,7 @@ func (c *Client) Stage() Stage {
 		return StageDone
 	}
 	switch {
-	case c.run.follower == nil || c.in.from() == 0:
+	case c.awaits():
 		return StageSyncing
 	case c.catchingUp:
 		return StageCatchingUp

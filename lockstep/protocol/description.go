@@ -117,6 +117,7 @@ var descriptions = [256]description{
 	}},
 	KindViewSync: {"view_sync", server, []field{
 		{name: "viewer", high: record.MaxName, at: text},
+		{name: "seats", low: 1, high: lockstep.MaxPlayers, at: func(m *Message) any { return &m.Players }},
 		{name: "every", low: 1, at: func(m *Message) any { return &m.Every }, note: ", ticks from one view to the next"},
 		{name: "period", low: 1, at: func(m *Message) any { return &m.Period }, note: ", microseconds of a tick at full speed"},
 		{name: "plan", high: MaxPlan, at: payload},

@@ -95,6 +95,7 @@ type Message struct {
 	Seats    []byte // KindHeld: a seat in each byte, ascending
 	View     uint64 // the number of a view
 	Base     uint64 // that of the view from which a delta goes, or 0
+	Players  uint8  // seats of the match
 	Every    uint16 // ticks from one view to the next
 	Period   uint32 // microseconds of a tick at full speed
 	SinceMS  uint32 // KindHeld: how long ago it began
