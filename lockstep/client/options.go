@@ -16,8 +16,8 @@ type Options struct {
 	// is 0.5 s, Silence 1.5 s, Reconnect.First 0.1 s and Reconnect.Longest 1 s unless they are set.
 	Servers []string
 
-	// Sample is called after each simulated tick, or once after several ticks that ran at once. It can read the state
-	// and submit the player's commands. Nil disables it.
+	// Sample is called after each simulated tick, or once after several ticks that ran at once; with Views after each view. It
+	// can read the state, or the view, and submit the player's commands. Nil disables it.
 	Sample func(*player.Client)
 
 	// Handle is called with each event; see [player.Ready]. Before the first state has arrived, the client's Simulation

@@ -270,11 +270,11 @@ func (s *Session) receive(b *buffer.Buffer) {
 
 // sample calls Sample if there was a tick.
 func (s *Session) sample() {
-	sim := s.client.Simulation()
-	if sim == nil || s.options.Sample == nil || sim.Tick() == s.sampled {
+	_, sees := s.client.Sight()
+	if s.client.Simulation() == nil && !sees || s.options.Sample == nil || s.client.Tick() == s.sampled {
 		return
 	}
-	s.sampled = sim.Tick()
+	s.sampled = s.client.Tick()
 	s.options.Sample(s.client)
 }
 

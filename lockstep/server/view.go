@@ -21,8 +21,9 @@ type View struct {
 	CommandSchema uint64            `json:"command_schema,string"`
 	SelfTest      []string          `json:"self_test"`
 	Match         string            `json:"match"`
-	Settings      lockstep.Settings `json:"settings"`
-	State         string            `json:"state"` // recovering, lobby, playing, paused, held or ended
+	Settings      lockstep.Settings `json:"settings"`              // without the seed while players see views only
+	PlayersSee    string            `json:"players_see,omitempty"` // views, if clients are sent nothing else
+	State         string            `json:"state"`                 // recovering, lobby, playing, paused, held or ended
 	Tick          lockstep.Tick     `json:"tick"`
 	Players       []PlayerView      `json:"players"`          // of the seats that somebody has
 	BotKind       string            `json:"bot,omitempty"`    // see MatchSpec.BotKind
@@ -79,11 +80,23 @@ type PlayerView struct {
 // newView returns the view of a match that does not run yet.
 func newView(m *Match, h *lockstep.Header, state matchState) *View {
 	a := protocol.NewAuth(m.spec.Game)
-	return &View{
+	v := &View{
 		Name: m.spec.Name, Protocol: protocol.Number(h.Protocol), Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
 		State: state.String(), Players: []PlayerView{},
 	}
+	if m.viewsOnly() {
+		v.PlayersSee, v.Settings.Seed = "views", 0 // the seed tells what is hidden
+	}
+	return v
+}
+
+// viewsOnly reports whether clients are sent nothing but views.
+func (m *Match) viewsOnly() bool {
+	if m.spec.Host != nil {
+		return m.spec.Host.Views.Only
+	}
+	return m.server.options.Host.Views.Only
 }
 
 // publish updates the match's view and the metrics.

@@ -3,6 +3,8 @@
 package tool
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,6 +53,7 @@ environment variable ` + tokenEnv + `.`,
 			&cli.StringFlag{Name: "netsim", Usage: "make the connection worse: `\"delay=80ms jitter=20ms loss=1% rate=64KiB seed=7\"`"},
 			&cli.UintFlag{Name: "corrupt", Usage: "change a field of this client's state at tick `N`, to see what happens"},
 			&cli.StringFlag{Name: "corrupt-path", Usage: "the field that --corrupt changes; the default is one whose change lasts"},
+			&cli.BoolFlag{Name: "feed", Usage: "ask for views instead of the match, and simulate nothing; with --json print each as a line"},
 			assetsFlag, jsonFlag,
 		},
 		Action: func(c *cli.Context) error {
@@ -60,6 +63,9 @@ environment variable ` + tokenEnv + `.`,
 			}
 			ctx, stop := interruptible(c)
 			defer stop()
+			if j.lines != nil {
+				return cmp.Or(j.run(ctx), j.lines.Flush())
+			}
 			return tell(c, &j.summary, j.print, j.run(ctx))
 		},
 	}
@@ -73,6 +79,7 @@ type join struct {
 	link     netsim.Link
 	status   io.Writer     // a terminal, or nil
 	corrupt  lockstep.Tick // 0 after the corruption
+	lines    *bufio.Writer // for views as JSON, or nil
 	bot      lockstep.Bot
 	held     string // why the match is held, if that is not shown yet
 	failed   error  // of the session's goroutine
@@ -129,8 +136,21 @@ func newJoin(c *cli.Context) (*join, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.game, err = listed(c).named(view.Game)
-	return j, err
+	if j.game, err = listed(c).named(view.Game); err != nil {
+		return nil, err
+	}
+	feeds := c.Bool("feed")
+	switch {
+	case view.PlayersSee == "views" && !feeds:
+		return nil, usagef("%s shows views only: want --feed", pages[0])
+	case feeds && j.game.ViewSchema() == nil:
+		return nil, usagef("--feed: the rules of %s have no views (Rules.View)", view.Game)
+	case feeds && (j.corrupt > 0 || c.IsSet("predict") || c.String("bot") != "none" && c.IsSet("bot")):
+		return nil, usagef("--feed: there is no state, so want no --bot, --predict and --corrupt")
+	case feeds && c.Bool(jsonFlag.Name):
+		j.lines = bufio.NewWriter(c.App.Writer)
+	}
+	return j, nil
 }
 
 // matchURLs returns the URLs of a match and of its WebSocket.
@@ -224,7 +244,7 @@ func (j *join) run(ctx context.Context) error {
 	o := client.Options{
 		Servers: j.sockets[1:],
 		Options: player.Options{
-			Token: j.token, Predict: tickOf(j.flags, "predict"),
+			Token: j.token, Views: j.flags.Bool("feed"), Predict: tickOf(j.flags, "predict"),
 			Reconnect: player.ReconnectPolicy{Total: max(1, lockstep.Time(j.flags.Duration("retry").Microseconds()))},
 		},
 		Handle: j.event,
@@ -264,6 +284,10 @@ func (j *join) run(ctx context.Context) error {
 
 // sample lets the bot play, and corrupts the state at the tick of --corrupt.
 func (j *join) sample(c *player.Client) {
+	if sight, ok := c.Sight(); ok {
+		j.see(c, &sight)
+		return
+	}
 	if j.corrupt > 0 && c.Simulation().Tick() >= j.corrupt {
 		j.corrupt = 0
 		path := j.flags.String("corrupt-path")
@@ -279,6 +303,24 @@ func (j *join) sample(c *player.Client) {
 		}
 	}
 	playTurn(c, j.bot)
+	j.note(c)
+}
+
+// see prints a view.
+func (j *join) see(c *player.Client, sight *player.Sight) {
+	j.note(c)
+	if j.lines == nil {
+		return
+	}
+	err := feedTo(j.lines, j.game.Game, sight.Tick, sight.Viewer, 0, sight.Current)
+	if err = cmp.Or(err, j.lines.Flush()); err != nil && j.failed == nil {
+		j.failed = err
+		c.Leave("nobody reads")
+	}
+}
+
+// note notes the status for the summary.
+func (j *join) note(c *player.Client) {
 	st, s := c.Status(), &j.summary
 	s.Tick, s.InputDelay, s.Agreed, s.Differing = st.Tick, st.InputDelay, st.Agreed, st.Differing
 	s.RoundTripMS = float64(st.RoundTrip) / float64(lockstep.Millisecond)

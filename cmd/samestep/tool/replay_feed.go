@@ -42,13 +42,13 @@ both it prints how many bytes that are.`,
 
 // A feedSum is what the views of a match cost.
 type feedSum struct {
-	Viewer  string `json:"viewer"`
-	Views   int    `json:"views"`
-	Ticks   uint32 `json:"ticks"`
-	Bytes   int    `json:"bytes"`   // of all deltas
-	Largest int    `json:"largest"` // bytes of the largest delta, after the first view
-	Full    int    `json:"full"`    // bytes of all views
-	Seconds float64
+	Viewer  string  `json:"viewer"`
+	Views   int     `json:"views"`
+	Ticks   uint32  `json:"ticks"`
+	Bytes   int     `json:"bytes"`   // of all deltas
+	Largest int     `json:"largest"` // bytes of the largest delta, after the first view
+	Full    int     `json:"full"`    // bytes of all views
+	Seconds float64 `json:"-"`
 }
 
 // WriteText writes the sum for people.
@@ -63,9 +63,10 @@ func (s *feedSum) WriteText(w io.Writer) error {
 
 // A feedLine is one view as a line of JSON.
 type feedLine struct {
-	Tick  lockstep.Tick   `json:"tick"`
-	Bytes int             `json:"bytes"` // of the delta
-	View  json.RawMessage `json:"view"`
+	Tick   lockstep.Tick   `json:"tick"`
+	Viewer string          `json:"viewer"`
+	Bytes  int             `json:"bytes,omitempty"` // of the delta; not of a live match
+	View   json.RawMessage `json:"view"`
 }
 
 func replayFeed(c *cli.Context, f *replay.File) error {
@@ -112,7 +113,7 @@ func replayFeed(c *cli.Context, f *replay.File) error {
 			_, delta := sender.Delta(sender.Number() - 1)
 			sum.add(len(view), len(delta))
 			if c.Bool(jsonFlag.Name) {
-				if err := feedTo(out, game, cursor.Tick(), len(delta), sender.AppendView(view[:0])); err != nil {
+				if err := feedTo(out, game, cursor.Tick(), viewer.String(), len(delta), sender.AppendView(view[:0])); err != nil {
 					return err
 				}
 			}
@@ -144,12 +145,12 @@ func (s *feedSum) add(full, delta int) {
 }
 
 // feedTo writes a view as a line.
-func feedTo(w io.Writer, g *lockstep.Game, t lockstep.Tick, bytesSent int, view []byte) error {
+func feedTo(w io.Writer, g *lockstep.Game, t lockstep.Tick, viewer string, bytesSent int, view []byte) error {
 	var text bytes.Buffer
 	if err := g.ViewSchema().DumpJSON(&text, view); err != nil {
 		return err
 	}
-	return writeLine(w, feedLine{t, bytesSent, bytes.TrimSpace(text.Bytes())})
+	return writeLine(w, feedLine{t, viewer, bytesSent, bytes.TrimSpace(text.Bytes())})
 }
 
 // feedAt prints the view of one tick.

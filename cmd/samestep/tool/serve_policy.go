@@ -77,6 +77,16 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 		return nil, usagef("--desync: got %q, want log, resync or remove", c.String("desync"))
 	}
 	p.host.Desync = policy
+	switch sees := c.String("players-see"); {
+	case sees == "views" && g.ViewSchema() == nil:
+		return nil, usagef("--players-see: the rules of %s have no views (Rules.View)", g.Name())
+	case sees == "views" && (p.host.Relay || p.spectatorDelay > 0):
+		return nil, usagef("--players-see views: want neither --relay nor --spectator-delay")
+	case sees != "views" && sees != "all":
+		return nil, usagef("--players-see: got %q, want all or views", sees)
+	default:
+		p.host.Views.Only = sees == "views"
+	}
 	if p.substitutes = c.Bool("substitutes"); p.substitutes && p.host.Relay {
 		return nil, usagef("--substitutes: %v", errSubstitutes)
 	}
@@ -214,6 +224,8 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	if p.adaptive {
 		o.Delay = host.DelayPolicy{Min: 1, Max: lockstep.Tick(s.TickRate/2 + 1)}
 	}
+	o.Views.Every = max(1, lockstep.Tick(s.TickRate)/10)
+	o.Views.Budget = int(p.flags.Uint("view-bytes")) * int(o.Views.Every) / max(1, int(s.TickRate))
 	o.Start.Players = min(o.Start.Players, int(s.Players))
 	spec.Host = &o
 	spec.Recorded, spec.Restore = p.recorded(bots), p.restore
@@ -228,7 +240,7 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 // policyFlags are the flags that are policies of a match, besides those that a request can set. A match keeps those of its
 // creation.
 var policyFlags = []string{
-	"spectator-delay", "anonymous-spectators", "max-spectators", "relay", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
+	"spectator-delay", "anonymous-spectators", "max-spectators", "relay", "players-see", "view-bytes", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
 	"grace", "abandoned", "linger", "inactive", "inactive-then",
 }
 
