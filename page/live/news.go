@@ -142,17 +142,21 @@ func (n *news) take(event any) {
 
 // seat tells who has come or gone, and why, but not who was there before us.
 func (n *news) seat(e *player.SeatChanged) {
-	text := "is " + e.Presence.String()
+	var text string
 	switch {
 	case !n.begun || e.Presence == e.Before.Presence:
 		return
+	case e.Presence == player.Away:
+		text = "is away"
+	case e.Presence == player.TakenOver:
+		text = "is taken over"
 	case e.Presence == player.Vacant:
 		text = "is gone"
 	case e.Presence == player.Bot:
 		text = "is a bot"
 	case e.Presence == player.Here && e.Before.Presence == player.Vacant:
 		text = "has joined"
-	case e.Presence == player.Here:
+	default:
 		text = "is back"
 	}
 	if e.Reason != "" {
@@ -336,5 +340,5 @@ func (n *news) lost(err error) {
 
 func (n *news) corrupted(at lockstep.Tick, path string) {
 	n.desync = Desync{Planted: path, At: uint32(at), Number: n.desync.Number}
-	n.line("desync", -1, "changed "+path+" in this browser")
+	n.line("desync", -1, fmt.Sprintf("changed %s in this browser", path))
 }
