@@ -125,7 +125,8 @@ export class Hud {
     this.question.hidden = true;
     this.state = null;
     this.checks.reset();
-    this.affairs.reset();
+    this.affairs.reset(alone);
+    this.team.title = alone ? t("surrender") : t("alliances, surrender and spectators");
     this.alarms.reset();
     this.verdict.begin(name);
     this.chosen = "";
