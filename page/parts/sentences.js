@@ -33,6 +33,8 @@ export const sentences = {
   "is away": "ist weg",
   "is back": "ist zurück",
   "is gone": "ist gegangen",
+  "is not ready": "ist nicht bereit",
+  "is ready": "ist bereit",
   "is taken over": "wird von einem Bot ersetzt",
   "joined at tick {tick}": "beigetreten bei Tick {tick}",
   "live": "läuft",
@@ -47,6 +49,10 @@ export const sentences = {
   "the match goes on": "Die Partie geht weiter",
   "the match is on hold": "Die Partie steht",
   "the player has left": "Der Spieler ist gegangen",
+  "the match was interrupted, and goes on": "Die Partie war unterbrochen und geht weiter",
+  "after tick {tick}": "nach Tick {tick}",
+  "the server's own state was wrong": "Der eigene Zustand des Servers war falsch",
+  "wrong at tick {tick}, computed again up to tick {last}": "falsch bei Tick {tick}, neu berechnet bis Tick {last}",
   "the server closes the connection": "Der Server schließt die Verbindung",
   "the states of tick {tick} differ": "Die Zustände von Tick {tick} weichen ab",
   "{player}": "{player}",
@@ -184,6 +190,14 @@ export const sentences = {
   "without one you lose your seat in {seconds} s": "ohne Befehl verlierst du in {seconds} s deinen Platz",
   "{seconds} s": "{seconds} s",
   "{votes} of {voters} want this player to be kicked": "{votes} von {voters} wollen, dass dieser Spieler hinausgeworfen wird",
+
+  // Why a server creates no match for a guest.
+  "their replays have used up the disk budget of this day": "Ihre Aufzeichnungen haben den Speicherplatz dieses Tages verbraucht",
+  "your address has asked for too many matches": "Deine Adresse hat zu viele Partien verlangt",
+  "got {number} matches of your address, want at most {most}": "{number} Partien von deiner Adresse, höchstens {most} sind erlaubt",
+  "got {number} of their matches, want at most {most}": "{number} ihrer Partien, höchstens {most} sind erlaubt",
+  "got {bytes} bytes of state in their matches, want at most {most}": "{bytes} Bytes an Zuständen in ihren Partien, höchstens {most} sind erlaubt",
+  "got {bots} bots in their matches, want at most {most}": "{bots} Bots in ihren Partien, höchstens {most} sind erlaubt",
 
   // Of a replay.
   "{player} sent its state of tick {tick}. From there on it is simulated with the commands of the match; before, the match is shown. Both last agreed at tick {agreed}.": "{player} hat den eigenen Zustand von Tick {tick} gesendet. Von dort an wird er mit den Befehlen der Partie simuliert; davor ist die Partie zu sehen. Beide stimmten zuletzt bei Tick {agreed} überein.",

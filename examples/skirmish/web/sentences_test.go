@@ -26,15 +26,16 @@ var speakers = []struct {
 	{"examples/skirmish/web/live", "*", true}, {"examples/skirmish/web/play", "*", true},
 	{"examples/skirmish", "describe diplomacy errors validate", true}, {"examples/minimal", "minimal", false},
 	{"lockstep/client", "socket_js", true}, {"lockstep/player", "client held mismatch options roster", true},
-	{"lockstep/protocol", "code outcome", false}, {"lockstep/coordinator", "conclude coordinator window", false},
+	{"lockstep/protocol", "code outcome", false}, {"lockstep/coordinator", "conclude coordinator resimulation window", false},
 	{"lockstep/host", "admin again auth ban bots clock desync host inactive inquiry lobby notes offend pace receive seat sync vote", false},
-	{"lockstep/server", "conn connect disk match stopping", false},
+	{"lockstep/server", "conn connect disk guestmatches match stopping", false}, {"lockstep/host", "recovery", false},
 }
 
 // unsaid are texts in these files that no page shows.
 var unsaid = []string{
 	"to you", "from you", // parts of an offer
-	"/kick {}", "match handed over", "want the subprotocol {}", "after tick {}", "record {} of kind {} in a state sync", "bot {}",
+	"the referee has computed it again", "the referee was wrong", "each computation of the referee has another result",
+	"/kick {}", "match handed over", "want the subprotocol {}", "record {} of kind {} in a state sync", "bot {}",
 }
 
 var (
