@@ -115,6 +115,8 @@ export const sentences = {
   "a message that only a server sends, or a second auth": "eine Nachricht, die nur ein Server sendet, oder eine zweite Anmeldung",
   "a tick computed again out of order": "ein neu berechneter Tick in falscher Reihenfolge",
   "abuse": "Missbrauch",
+  "ended by an admin": "von einem Admin beendet",
+  "kicked by an admin": "von einem Admin hinausgeworfen",
   "all players have left": "Alle Spieler sind gegangen",
   "an ack of what was not sent": "eine Bestätigung für etwas, das nicht gesendet wurde",
   "an admin has paused the match": "Ein Admin hat die Partie angehalten",
@@ -191,7 +193,10 @@ export const sentences = {
   "{seconds} s": "{seconds} s",
   "{votes} of {voters} want this player to be kicked": "{votes} von {voters} wollen, dass dieser Spieler hinausgeworfen wird",
 
-  // Why a server creates no match for a guest.
+  // Why a server creates no match.
+  "asset {name} with sha256 {code} is not on this server, or is damaged there": "Die Datei {name} mit SHA-256 {code} ist nicht auf diesem Server oder dort beschädigt",
+  "the game has failed at the start of the match": "Das Spiel ist am Anfang der Partie abgestürzt",
+  "this server does not create matches over HTTP": "Dieser Server legt keine Partien über HTTP an",
   "their replays have used up the disk budget of this day": "Ihre Aufzeichnungen haben den Speicherplatz dieses Tages verbraucht",
   "your address has asked for too many matches": "Deine Adresse hat zu viele Partien verlangt",
   "got {number} matches of your address, want at most {most}": "{number} Partien von deiner Adresse, höchstens {most} sind erlaubt",
@@ -316,7 +321,7 @@ export const sentences = {
   "{cost} crystals": "{cost} Kristalle",
   "{cost} crystals, {damage} damage at {range} cells, {health} health": "{cost} Kristalle, {damage} Schaden bis {range} Felder weit, {health} Gesundheit",
   "{last} after {next}": "{last} nach {next}",
-  "{number} of {all}": "{number} von {all}",
+  "{number} of {kind}": "{number} × {kind}",
   "{kind} trains {other}": "{kind} bildet {other} aus",
   "{crystals}, a {kind} costs {cost}": "{crystals}; Kosten: {cost} ({kind})",
   "{number}, want at most {most}": "{number}, höchstens {most} sind erlaubt",

@@ -42,9 +42,15 @@ func TestGermanIsComplete(t *testing.T) {
 		want(english, "the program")
 	}
 	said := spoken(t)
-	for text, where := range said { // a map: the order of complaints does not matter
-		if found[text] = true; !blanks[text] && table[text] == "" {
-			t.Errorf("%s: the German tables lack %q", where, text)
+	lacks := func(sentence string) bool { return !blanks[sentence] && table[sentence] == "" }
+	for sentence, where := range said { // a map: the order of complaints does not matter
+		if found[sentence] = true; lacks(sentence) {
+			t.Errorf("%s: the German tables lack %q", where, sentence)
+		}
+	}
+	for _, sentence := range sentencesOf(t, "x.go", `package x; func f() { n.line("link", -1, fmt.Sprintf("a sentence without German: at tick %d", 1)) }`, false) {
+		if !lacks(sentence) {
+			t.Errorf("%q is in the German tables", sentence)
 		}
 	}
 	for _, files := range []fs.FS{page.Parts(), page.Inspector(), web.Page()} {

@@ -67,6 +67,29 @@ func TestMatchInGerman(t *testing.T) {
 	b.NeverDiffered()
 }
 
+// The page finds each sentence by its own row, whatever the values are, and leaves others as they are.
+func TestSentencesAreTold(t *testing.T) {
+	s := newStage(t, setup{})
+	b := browser.Open(t, "about:blank")
+	b.Before(inGerman)
+	b.Do(chromedp.Navigate(s.URL))
+	b.Until(`document.querySelector("#lobby h1")`)
+	browser.Value[bool](b, `(async () => {
+		const at = (name) => performance.getEntriesByType("resource").find((e) => e.name.endsWith("/" + name)).name;
+		const { told } = await import(at("text.js")), { sentences, worded } = await import(at("sentences.js")), wrong = [];
+		const filled = (text, player) => text.replace(/\{(\w+)\}/g, (_, name) => (name === "player" ? player : worded.includes(name) ? "Xyz" : "7"));
+		for (const [english, german] of Object.entries({ ...sentences, "End of season": "End of season", constructor: "constructor" })) {
+			const got = told(filled(english, "player 0")), want = filled(german, "Spieler 1");
+			if (got !== want) wrong.push(english + ": got " + got + ", want " + want);
+		}
+		globalThis.wrong = wrong;
+	})(), true`)
+	b.Until(`globalThis.wrong`)
+	for _, text := range browser.Value[[]string](b, `wrong`) {
+		t.Error(text)
+	}
+}
+
 // The commands of a replay are sentences with the names of the players, in the user's language.
 func TestReplayInGerman(t *testing.T) {
 	s := newStage(t, setup{})
