@@ -189,7 +189,7 @@ func TestInspectReplay(t *testing.T) {
 	}
 	b.Shot("rows")
 	b.Click(`#viewer [role="tab"]:nth-child(3)`)
-	b.Shown(".commands", "player 0")
+	b.Shown(".commands", "bot 0 ")
 	b.Keys(".") // keys do not depend on the focus
 	b.At(6)
 	b.Click(`.commands li:last-child button`)

@@ -14,9 +14,9 @@ func describe(c *lockstep.Command) string {
 func deed(value any) string {
 	switch v := value.(type) {
 	case *Move:
-		return fmt.Sprintf("moves %v to %v%s", &v.Who, v.To, afterwards(v.Queued))
+		return afterwards(v.Queued, fmt.Sprintf("moves %v to %v", &v.Who, v.To))
 	case *AttackMove:
-		return fmt.Sprintf("attacks towards %v with %v%s", v.To, &v.Who, afterwards(v.Queued))
+		return afterwards(v.Queued, fmt.Sprintf("attacks towards %v with %v", v.To, &v.Who))
 	case *Patrol:
 		return fmt.Sprintf("lets %v patrol to %v", &v.Who, v.To)
 	case *Attack:
@@ -69,11 +69,11 @@ func (c *Assign) deed() string {
 	return fmt.Sprintf("makes %s group %d", units, c.Group)
 }
 
-func afterwards(queued bool) string {
+func afterwards(queued bool, deed string) string {
 	if queued {
-		return " afterwards"
+		return fmt.Sprintf("%s afterwards", deed)
 	}
-	return ""
+	return deed
 }
 
 // String returns the place in cells, such as 31.5,40.25.

@@ -36,7 +36,7 @@ var types = map[string]string{
 	".svg":  "image/svg+xml",
 	".png":  "image/png",
 	".ico":  "image/x-icon",
-	".ssr":  "application/octet-stream",
+	".film": "application/octet-stream",
 }
 
 // noCache lets browsers ask whether a document is still the same.

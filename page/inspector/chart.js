@@ -1,7 +1,7 @@
 // The chart: the game's own picture, or a map of everything in the state that has a place. A user zooms and moves it.
 
 import { el, text } from "./dom.js";
-import { t } from "./text.js";
+import { playerName, t, told } from "./text.js";
 import { of, chosen } from "./palette.js";
 import { listen } from "./keys.js";
 import { dragPixels, speed, isArrow, direction, spread, wheelZoom } from "./gestures.js";
@@ -57,7 +57,7 @@ export class Chart {
     this.texts = look.texts;
     this.count = this.places.length / words;
     this.fault.hidden = !look.fault;
-    text(this.fault, look.fault);
+    text(this.fault, told(look.fault));
     this.#layers(look);
     this.#measure();
     this.empty.hidden = this.count > 0 || look.drawn || !!look.missing;
@@ -348,7 +348,7 @@ export class Chart {
   #point(e) {
     if (!this.places) return;
     const { x, y } = this.#place(e.offsetX, e.offsetY), i = this.#at(e.offsetX, e.offsetY);
-    const what = i < 0 ? "" : `${this.layers[this.places[i]]?.path} · ${short(this.places[i + 4])}${this.places[i + 3] < 0 ? "" : ` · ${t("player {seat}", { seat: this.places[i + 3] })}`} · `;
+    const what = i < 0 ? "" : `${this.layers[this.places[i]]?.path} · ${short(this.places[i + 4])}${this.places[i + 3] < 0 ? "" : ` · ${playerName([], this.places[i + 3])}`} · `;
     this.hint.hidden = false;
     text(this.hint, i < 0 ? `${short(x)}, ${short(y)}` : `${what}${short(this.places[i + 1])}, ${short(this.places[i + 2])}`);
   }

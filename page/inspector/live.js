@@ -1,7 +1,7 @@
 // The screen of a live match of any game: the picture, the state, and forms for commands.
 
 import { el, text, clock } from "./dom.js";
-import { t } from "./text.js";
+import { t, told } from "./text.js";
 import { tokenFor, tokenToWatch, forget } from "./token.js";
 import { socketOf, listed, seated, Recording } from "./match.js";
 import { Banner } from "./banner.js";
@@ -116,7 +116,7 @@ export class Live {
   #send(kind, value) {
     const problem = samestep.send(kind, JSON.stringify(value));
     if (problem === null) return t("There is no match.");
-    return problem;
+    return told(problem);
   }
 
   #frame(now) {

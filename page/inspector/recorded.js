@@ -1,7 +1,7 @@
 // The screen of a replay of any game, or of a recording of another engine: the picture and the state at any tick.
 
 import { el } from "./dom.js";
-import { t } from "./text.js";
+import { t, told } from "./text.js";
 import { listen } from "./keys.js";
 import { Viewer } from "./replay.js";
 import { Commands } from "./commands.js";
@@ -74,6 +74,6 @@ export class Recorded extends Viewer {
     this.missing.hidden = !missing;
     if (this.lacks === missing) return;
     this.lacks = missing;
-    this.missing.replaceChildren(missing, ...nearest.flatMap((tick) => [" ", el("button", { onclick: () => this.go(tick) }, t("Go to tick {tick}", { tick }))]));
+    this.missing.replaceChildren(told(missing), ...nearest.flatMap((tick) => [" ", el("button", { onclick: () => this.go(tick) }, t("Go to tick {tick}", { tick }))]));
   }
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -19,42 +21,6 @@ type Line struct {
 	Sort   string `json:"sort"`   // "chat", "problem", "link", "desync", "seat", the topic of a note, or a sort of the game
 	Player int    `json:"player"` // its author or subject; -1 without one
 	Text   string `json:"text"`
-}
-
-// A Desync describes this client's last desync.
-type Desync struct {
-	Planted string  `json:"planted"` // the field that was corrupted on purpose; "" for none
-	At      uint32  `json:"at"`      // the tick of that
-	Tick    uint32  `json:"tick"`    // of the mismatching check; 0 before
-	Agreed  uint32  `json:"agreed"`  // the last check that agreed, as far as known
-	Section string  `json:"section"` // the first different section; "" if unknown
-	Seen    uint32  `json:"seen"`    // the tick of the comparison of both states; 0 before
-	Fields  []Field `json:"fields"`  // the first different fields
-	Total   int     `json:"total"`   // number of different fields
-	Again   string  `json:"again"`   // what computing the ticks again has shown, as [protocol.Outcome.String] has it; "" before
-	From    uint32  `json:"from"`    // the tick with whose state that began
-	Healed  uint32  `json:"healed"`  // the check that agreed again; 0 before
-	Number  int     `json:"number"`  // of desyncs so far
-}
-
-// A Mismatch says whose states differ, as everybody in the match hears it.
-type Mismatch struct {
-	Tick   uint32      `json:"tick"`
-	Groups []Reporters `json:"groups"`
-}
-
-// Reporters are the players with one checksum.
-type Reporters struct {
-	Hash    string `json:"hash"`    // 16 hexadecimal digits
-	Agreed  bool   `json:"agreed"`  // it is the match's, whose players are not listed
-	Players []int  `json:"players"` // by seat
-}
-
-// A Field is a field that differs.
-type Field struct {
-	Path   string `json:"path"`
-	Ours   string `json:"ours"`
-	Theirs string `json:"theirs"`
 }
 
 // news collects lines and states for the next Status.
@@ -101,9 +67,7 @@ func plain(err error) string {
 func (n *news) take(event any) {
 	switch e := event.(type) {
 	case player.Note:
-		if e.Topic != record.TopicReason && e.Topic != record.TopicPresence { // a SeatChanged says both
-			n.line(e.Topic, int(e.Player), e.Text) // docs/replay-format.md lists the topics
-		}
+		n.note(&e)
 	case player.SeatChanged:
 		n.seat(&e)
 	case lockstep.Receipt:
@@ -140,19 +104,45 @@ func (n *news) take(event any) {
 	}
 }
 
+// note tells what a note says, in words for people. docs/replay-format.md lists the topics.
+func (n *news) note(e *player.Note) {
+	switch e.Topic {
+	case record.TopicReason, record.TopicPresence: // a SeatChanged says both
+	case record.TopicLineage, host.TopicSubstitute: // for programs
+	case record.TopicReady:
+		text := "is ready"
+		if e.Text != record.ReadyYes {
+			text = "is not ready"
+		}
+		n.line(e.Topic, int(e.Player), text)
+	case coordinator.TopicReferee:
+		n.line(e.Topic, -1, "the server's own state was wrong: "+e.Text)
+	case host.TopicResumed:
+		n.line(e.Topic, -1, "the match was interrupted, and goes on: "+e.Text)
+	case host.TopicSuspended:
+		n.line(e.Topic, -1, "the match is suspended: "+e.Text)
+	default:
+		n.line(e.Topic, int(e.Player), e.Text)
+	}
+}
+
 // seat tells who has come or gone, and why, but not who was there before us.
 func (n *news) seat(e *player.SeatChanged) {
-	text := "is " + e.Presence.String()
+	var text string
 	switch {
 	case !n.begun || e.Presence == e.Before.Presence:
 		return
+	case e.Presence == player.Away:
+		text = "is away"
+	case e.Presence == player.TakenOver:
+		text = "is taken over"
 	case e.Presence == player.Vacant:
 		text = "is gone"
 	case e.Presence == player.Bot:
 		text = "is a bot"
 	case e.Presence == player.Here && e.Before.Presence == player.Vacant:
 		text = "has joined"
-	case e.Presence == player.Here:
+	default:
 		text = "is back"
 	}
 	if e.Reason != "" {
@@ -336,5 +326,5 @@ func (n *news) lost(err error) {
 
 func (n *news) corrupted(at lockstep.Tick, path string) {
 	n.desync = Desync{Planted: path, At: uint32(at), Number: n.desync.Number}
-	n.line("desync", -1, "changed "+path+" in this browser")
+	n.line("desync", -1, fmt.Sprintf("changed %s in this browser", path))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -74,9 +75,13 @@ func TestNews(t *testing.T) {
 	n.take(lockstep.Receipt{Reason: lockstep.TooMany})
 	n.take(player.ServerError{Code: protocol.ErrorInactive, Text: "give a command"})
 	n.line("game", 2, "is defeated")
+	n.take(player.Note{Player: 1, Topic: record.TopicReady, Text: record.ReadyYes})
+	n.take(player.Note{Player: 1, Topic: host.TopicSubstitute, Text: "from command 5"})
+	n.take(player.Note{Player: lockstep.System, Topic: host.TopicResumed, Text: "after tick 5"})
 	want := []Line{
 		{"chat", 3, "hi"}, {"problem", -1, "rejected: game: that costs more than you have: 3"}, {"problem", -1, "rejected: too far"},
 		{"problem", -1, "rejected: " + lockstep.TooMany.String()}, {"problem", -1, "give a command"}, {"game", 2, "is defeated"},
+		{"ready", 1, "is ready"}, {"resumed", -1, "the match was interrupted, and goes on: after tick 5"},
 	}
 	if fmt.Sprint(n.lines) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", n.lines, want)

@@ -1,7 +1,7 @@
 // The banner that shows the state of the connection and why the match stands still, unless all is well.
 
 import { el, bar } from "./dom.js";
-import { playerName, t } from "./text.js";
+import { playerName, t, told } from "./text.js";
 
 // A browser that is online again tries to connect at once.
 addEventListener("online", () => globalThis.samestep?.retry?.());
@@ -63,14 +63,14 @@ export class Banner {
       this.#lost(link);
     } else if (link.state === "syncing") {
       const part = link.total ? (0.5 * link.bytes) / link.total : link.target ? 0.5 + (0.5 * link.tick) / link.target : 0;
-      this.#show([link.state, link.text, part], () => [el("strong", {}, t("Joining"), " "), link.text, bar(part, "", "work")]);
+      this.#show([link.state, link.text, part], () => [el("strong", {}, t("Joining"), " "), told(link.text), bar(part, "", "work")]);
     } else if (link.state === "ended") {
-      this.#show([link.state, link.text, replay], () => [el("strong", {}, t("The match has ended")), el("p", {}, link.text),
+      this.#show([link.state, link.text, replay], () => [el("strong", {}, t("The match has ended")), el("p", {}, told(link.text)),
         el("p", {}, replay && el("a", { class: "button main", href: `#/replay/${encodeURIComponent(replay)}` }, t("Watch the replay")), " ", el("a", { class: "button main", href: "#/" }, t("Back to the lobby")))]);
     } else if (link.state === "failed") {
       if (this.#changed([link.state, link.text])) this.fail(link.text, true, link.gave_up);
     } else {
-      this.#show([link.state, link.text], () => [link.text, "…"]);
+      this.#show([link.state, link.text], () => [told(link.text), "…"]);
     }
   }
 
@@ -97,7 +97,7 @@ export class Banner {
       this.kept = el("p", {});
       return [el("strong", {}, link.losses ? t("Disconnected") : t("Not connected")), ": ", this.next, this.kept, tryAgain()];
     });
-    this.next.textContent = next ? t("{reason}; attempt {attempt} in {next} s", { reason: link.text, attempt: link.attempt, next }) : t("reconnecting… (attempt {attempt})", { attempt: link.attempt });
+    this.next.textContent = next ? t("{reason}; attempt {attempt} in {next} s", { reason: told(link.text), attempt: link.attempt, next }) : t("reconnecting… (attempt {attempt})", { attempt: link.attempt });
     this.kept.textContent = !this.grace ? "" : left > 0 ? t("Your seat is kept for {left} s.", { left }) : t("Your seat may be taken over by now. You can still come back.");
   }
 
@@ -140,7 +140,7 @@ export class Banner {
       case "stalled":
         return [t("Nothing comes from the server"), left ? t(", {since} s; reconnecting in {left} s", { since, left }) : lasts];
     }
-    return [t("The match is on hold: {reason}", { reason: link.held }), lasts];
+    return [t("The match is on hold: {reason}", { reason: told(link.held) }), lasts];
   }
 
   // #lobby returns who is in the lobby, and the configuration of the match.
@@ -163,7 +163,7 @@ export class Banner {
     const [place, does] = this.watching ? ["play", t("Join with your token")] : ["watch", t("Spectate")];
     this.element.className = "banner failed";
     this.element.hidden = false;
-    this.element.replaceChildren(el("strong", {}, t("Not connected")), el("p", {}, reason),
+    this.element.replaceChildren(el("strong", {}, t("Not connected")), el("p", {}, told(reason)),
       el("p", {}, again && el("button", { class: "main", onclick: () => dispatchEvent(new HashChangeEvent("hashchange")) }, t("Try again now")), " ",
         el("a", { class: again ? "button" : "button main", href: "#/" }, t("Back to the lobby")), " ",
         other && el("a", { class: "button", href: `#/${place}/${encodeURIComponent(this.name)}` }, does)));

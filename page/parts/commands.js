@@ -1,7 +1,7 @@
 // The panel of a replay's commands around now, and the facts of its file.
 
 import { el, text, clock } from "./dom.js";
-import { fill, t } from "./text.js";
+import { fill, playerName, t, told } from "./text.js";
 import { of } from "./palette.js";
 
 const listed = 60; // commands in the list
@@ -26,9 +26,9 @@ export class Commands {
       ...row(t("length"), `${clock(ticks, about.tick_rate)}, ${ticks === 1 ? t("1 tick") : t("{ticks} ticks", { ticks })}`),
       ...row(t("size"), [`${(about.size / 1024).toFixed(0)} KiB`, commands === 1 ? t("1 command") : t("{commands} commands", { commands }), checks === 1 ? t("1 checksum") : t("{checks} checksums", { checks })].join(", ")),
       ...row(t("states"), recorded && t("{states} recorded", { states: recorded.states })), ...row(t("type"), recorded?.type),
-      ...row(t("ended"), about.ended), ...row(t("damage"), about.damage, true));
+      ...row(t("ended"), told(about.ended)), ...row(t("damage"), told(about.damage), true));
     for (const { tick, player } of JSON.parse(samestep.watchTimeline(1)).dissents.slice(0, 50)) {
-      const name = about.players[player]?.name ?? t("player {seat}", { seat: player });
+      const name = playerName(about.players, player);
       const at = el("button", { onclick: () => this.go(tick) }, t("tick {tick}", { tick }));
       this.facts.append(el("dt", {}, t("desync")), el("dd", { class: "bad" }, ...fill(t("{tick} of {name} during the match"), { name, tick: at })));
     }
@@ -44,7 +44,7 @@ export class Commands {
       this.#reveal();
     }
     const faults = state.desyncs.map(({ tick, got, want }) => t("tick {tick}: got {got}, want {want}", { tick, got, want }));
-    if (state.fault) faults.push(state.fault);
+    if (state.fault) faults.push(told(state.fault));
     if (faults.length === this.faults.length) return;
     this.faults = faults;
     for (const old of this.facts.querySelectorAll(".fault")) old.remove();
@@ -68,7 +68,7 @@ export class Commands {
         dot.style.setProperty("--colour", e.player < about.players.length ? of(e.player).fill : "#888");
         return el("li", { "data-tick": String(e.tick) },
           el("button", { onclick: () => this.go(e.tick), title: t("Go to tick {tick}", { tick: e.tick }) },
-            el("time", {}, clock(e.tick, about.tick_rate)), dot, el("span", {}, e.text)));
+            el("time", {}, clock(e.tick, about.tick_rate)), dot, el("span", {}, told(e.text, (seat) => playerName(about.players, seat)))));
       }));
       if (!entries.length) this.commands.append(el("li", { class: "soft" }, t("No commands.")));
     }

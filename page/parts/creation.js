@@ -1,7 +1,7 @@
 // The form that creates a match: what people know of a match is in sight, and the rest is under "More".
 
 import { el, recall } from "./dom.js";
-import { t } from "./text.js";
+import { t, told } from "./text.js";
 import { program } from "./program.js";
 import { guest } from "./token.js";
 import { partOf } from "./fields.js";
@@ -101,7 +101,7 @@ export class Creation {
     this.config.replaceChildren();
     this.config.hidden = !usual.error && !usual.form.fields.length;
     if (usual.error) {
-      this.config.append(el("p", { class: "soft" }, t("There is no usual configuration of such a match: {reason}", { reason: usual.error })));
+      this.config.append(el("p", { class: "soft" }, t("There is no usual configuration of such a match: {reason}", { reason: told(usual.error) })));
       return;
     }
     this.part = partOf(usual.form);
@@ -144,7 +144,7 @@ export class Creation {
         return;
       }
       const said = await answer.json().then((a) => a.error.message, () => t("the server answers {status}", { status: answer.status }));
-      this.complain(answer.status === 403 ? t("On this server only an admin can create a match, and the server does not know this token.") : t("The match was not created: {reason}.", { reason: said }));
+      this.complain(answer.status === 403 ? t("On this server only an admin can create a match, and the server does not know this token.") : t("The match was not created: {reason}.", { reason: told(said) }));
     } catch (error) {
       this.complain(t("The match was not created: {reason}.", { reason: error.message }));
     }

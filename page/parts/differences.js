@@ -1,7 +1,7 @@
 // The panel of two replays that are compared: the fields that differ at this tick, and the way to the next difference.
 
 import { el, text } from "./dom.js";
-import { t } from "./text.js";
+import { t, told } from "./text.js";
 
 export class Differences {
   // find(back) looks for the next difference, or the previous one; go(tick) jumps to a tick.
@@ -35,7 +35,7 @@ export class Differences {
     this.key = key;
     text(this.title, c.total === 1 ? t("1 field differs") : c.total ? t("{n} fields differ", { n: c.total }) : t("No field differs"));
     text(this.said, c.searching ? t("Searching, tick {tick} …", { tick }) : c.none ? t("There is no further difference.") : "");
-    this.note.replaceChildren(c.note);
+    this.note.replaceChildren(told(c.note));
     if (c.commands !== undefined) {
       this.note.append(" ", el("button", { onclick: () => this.go(c.commands) }, t("The commands differ from tick {tick} on", { tick: c.commands })));
     }

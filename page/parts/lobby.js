@@ -1,7 +1,7 @@
 // The lobby: the matches and replays of this server. It needs no program.
 
 import { el, text, bytes, clock, remember, recall } from "./dom.js";
-import { t, languages, language, choose } from "./text.js";
+import { playerName, t, told, languages, language, choose } from "./text.js";
 import { program } from "./program.js";
 import { Rows } from "./rows.js";
 import { Creation } from "./creation.js";
@@ -119,7 +119,7 @@ export class Lobby {
       element: el("li", {}, el("div", {}, el("strong", {}, name), facts, who), el("div", { class: "actions" }, play, watch)),
       update: (m) => {
         const seats = m.settings.players, own = seatOf(m.name, m.match, m.players), free = Math.max(0, seats - m.players.length);
-        text(facts, m.ended ? t("over: {reason}", { reason: m.ended }) : [
+        text(facts, m.ended ? t("over: {reason}", { reason: told(m.ended) }) : [
           m.state === "lobby" ? t("not begun yet") : clock(m.tick, m.settings.tick_rate),
           seats === 1 ? t("{taken} of 1 seat taken", { taken: m.players.length }) : t("{taken} of {seats} seats taken", { taken: m.players.length, seats }),
           m.stats.spectators && (m.stats.spectators === 1 ? t("1 watching") : t("{number} watching", { number: m.stats.spectators })),
@@ -153,7 +153,7 @@ const manyPeople = 12;
 // people shows who has the seats of a match.
 function people(list, { players }, own) {
   const names = players.slice(0, manyPeople).map((p) => {
-    const name = p.name || t("player {seat}", { seat: p.seat }), state = p.seat === own ? t("you") : states[p.state];
+    const name = playerName(players, p.seat), state = p.seat === own ? t("you") : states[p.state];
     return state && !name.startsWith(state) ? `${name} (${state})` : name;
   });
   if (players.length > manyPeople) names.push("…");

@@ -1,7 +1,7 @@
 // News and chat.
 
 import { el } from "./dom.js";
-import { t } from "./text.js";
+import { t, told } from "./text.js";
 import { of } from "./palette.js";
 
 const newsMS = 9000;
@@ -71,7 +71,7 @@ export class News {
     } else if (sort === "chat") {
       item.append(el("b", {}, `${t("spectator")} `));
     }
-    item.append(said);
+    item.append(sort === "chat" ? said : told(said, (seat) => this.player(seat)));
     this.list.append(item);
     while (this.list.children.length > maxNews) this.list.firstChild.remove();
     this.#keep(item);

@@ -10,7 +10,7 @@
 //	aim(query)                 show the view that the address has
 
 import { el, text, clock } from "./dom.js";
-import { fill, t } from "./text.js";
+import { fill, playerName, t, told } from "./text.js";
 import { Timeline } from "./timeline.js";
 import { Differences } from "./differences.js";
 import { solo, soloReplay } from "./solo.js";
@@ -225,9 +225,10 @@ export class Viewer {
       name = names.join(" | ");
     }
     if (about.error) {
-      this.#say(t("{name} cannot be watched: {reason}.", { name, reason: about.error }), true);
+      this.#say(t("{name} cannot be watched: {reason}.", { name, reason: told(about.error) }), true);
       return;
     }
+    for (const player of about.players) player.name = playerName(about.players, player.player);
     this.about = about;
     this.opening = { names, files: files.slice(0, 1) };
     this.finding = false;

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // An About describes a replay.
@@ -27,7 +28,7 @@ type About struct {
 // A Participant is a player of the match.
 type Participant struct {
 	Player   lockstep.Player `json:"player"`
-	Name     string          `json:"name"`
+	Name     string          `json:"name"` // "" if it is not known
 	Commands int             `json:"commands"`
 }
 
@@ -46,11 +47,7 @@ func (v *Viewer) About() About {
 		a.Recorded = &Recorded{States: len(v.recorded.States), Type: v.recorded.Type()}
 	}
 	for p := range lockstep.Player(v.header.Settings.Players) {
-		name := v.names[p]
-		if name == "" {
-			name = fmt.Sprintf("player %d", p)
-		}
-		a.Players = append(a.Players, Participant{Player: p, Name: name})
+		a.Players = append(a.Players, Participant{Player: p, Name: v.names[p]})
 	}
 	for i := range v.commands {
 		if p := v.commands[i].Player; int(p) < len(a.Players) {
@@ -128,7 +125,32 @@ func (v *Viewer) Commands(t lockstep.Tick, n int) []Entry {
 	entries := make([]Entry, 0, to-from)
 	for i := from; i < to; i++ {
 		c := &v.commands[i]
-		entries = append(entries, Entry{c.Tick, c.Player, v.describer.Describe(c)})
+		entries = append(entries, Entry{c.Tick, c.Player, v.sentence(c)})
 	}
 	return entries
+}
+
+// sentence says what a command does. Those of the system have words for people here.
+func (v *Viewer) sentence(c *lockstep.Command) string {
+	if c.Player == lockstep.System {
+		switch value, _ := record.SystemValue(c); e := value.(type) {
+		case *record.Joined:
+			return fmt.Sprintf("player %d joins", e.Player)
+		case *record.Left:
+			return fmt.Sprintf("player %d leaves for good", e.Player)
+		case *record.Lost:
+			return fmt.Sprintf("player %d is disconnected", e.Player)
+		case *record.TakenOver:
+			return fmt.Sprintf("a bot takes over for player %d", e.Player)
+		case *record.Paused:
+			return fmt.Sprintf("player %d pauses the match", e.Player)
+		case *record.Resumed:
+			return fmt.Sprintf("player %d resumes the match", e.Player)
+		case *record.SpeedSet:
+			return fmt.Sprintf("the match runs at %d %% of its speed", e.Percent)
+		case *record.InputDelaySet:
+			return fmt.Sprintf("commands now take effect after %d ticks", e.Ticks)
+		}
+	}
+	return v.describer.Describe(c)
 }

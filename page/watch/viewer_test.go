@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -219,6 +220,24 @@ func TestCommands(t *testing.T) {
 	}
 	if len(all) != v.About().Commands {
 		t.Errorf("got %d commands, want %d", len(all), v.About().Commands)
+	}
+}
+
+// The commands of the system are sentences, too.
+func TestSystemCommandsInWords(t *testing.T) {
+	var texts []string
+	for _, e := range open(t, "roster").Commands(0, 1<<20) {
+		if e.Player == lockstep.System {
+			texts = append(texts, e.Text)
+		}
+	}
+	for _, want := range []string{
+		"player 1 joins", "player 1 is disconnected", "a bot takes over for player 1", "player 0 pauses the match", "player 2 resumes the match",
+		"the match runs at 150 % of its speed", "player 2 leaves for good",
+	} {
+		if !slices.Contains(texts, want) {
+			t.Errorf("got %q, want %q among them", texts, want)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@
 package web_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
@@ -49,4 +50,22 @@ func TestTeamPanel(t *testing.T) {
 	eve.Shown(".victory", "Team 3 has won")
 	b.NeverDiffered()
 	eve.NeverDiffered()
+}
+
+// A match without a server offers no vote and nothing about spectators, of which it has none. It can be given up.
+func TestTeamPanelAlone(t *testing.T) {
+	s := newStage(t, setup{})
+	b := browser.Open(t, s.URL)
+	b.Click("#now")
+	b.Until(live + ` && page.state.net.seat === 0`)
+	b.Click(`.menu button[title="surrender"]`)
+	b.Shown(".affairs .own", "Surrender")
+	if shown := browser.Value[string](b, `document.querySelector(".affairs").innerText`); strings.Contains(shown, "ote") || strings.Contains(shown, "pectator") {
+		t.Errorf("the panel says %q", shown)
+	}
+	b.Shot("alone")
+	b.Click(`.affairs [data-action="surrender"]`)
+	b.Shown(".affairs .own", "Really surrender?")
+	b.Click(`.affairs [data-action="surrender"]`)
+	b.Shown(".victory", "Defeat")
 }

@@ -3,7 +3,7 @@
 //
 //	page/      static files: HTML, CSS and small ES modules, on those of the repository's package page
 //	wasm/      the program of the page (GOOS=js GOARCH=wasm), a thin layer over:
-//	scene/     frames: what to draw of two states, as one block of numbers
+//	scene/     frames: what to draw of two states, as one block of numbers; films of them
 //	play/      camera, selection and orders: from clicks and keys to commands
 //	live/      a live match, with its player
 //	screen/    the camera over a replay
@@ -13,7 +13,8 @@
 //	skirmish.wasm   go build -tags samestep_page -trimpath -ldflags "-s -w" ./examples/skirmish/web/wasm
 //	wasm_exec.js    from lib/wasm of the Go that built it
 //
-// and what all pages need (see [page.Parts]). page/backdrop.ssr is the battle behind the title: TestBackdrop writes it again. The fragment of the address selects the screen, as on all pages.
+// and what all pages need (see [page.Parts]). page/backdrop.film.br is the battle behind the title: a [scene.Film], compressed,
+// which the page plays before its program has arrived. TestBackdrop writes it again. The fragment of the address selects the screen, as on all pages.
 package web
 
 import (

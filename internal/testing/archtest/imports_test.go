@@ -139,7 +139,7 @@ var imports = []importRow{
 	{pattern: "examples/rollback", own: []string{"recorder"}, modules: []string{"github.com/xtaci/kcp-go/v5"}},
 	{pattern: "examples/window", own: slices.Concat(shell, games), modules: []string{"github.com/hajimehoshi/ebiten/v2"}},
 	{pattern: "examples/platforms/compat", own: slices.Concat(shell, games), modules: []string{websocket, msgpack, xtime}},
-	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"lockstep/local", "internal/site", "internal/testing/browser", chromedp}},
+	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"lockstep/local", "internal/site", "internal/testing/browser", chromedp, brotli}},
 	{pattern: "fuzz/...", own: slices.Concat(shell, games), tests: []string{"internal/testing/planted"}},
 	{pattern: "cmd/...", own: []string{"./..."}, modules: []string{"*"}, tests: []string{chromedp}},
 }

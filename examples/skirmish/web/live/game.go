@@ -122,7 +122,7 @@ func lineOf(event any, seat lockstep.Player, team uint8) (sort string, player in
 		}
 		return "game", -1, fmt.Sprintf("team %d has won", e.Team+1)
 	case skirmish.BuildingDone:
-		return "built", int(e.Owner), e.Kind.String() + " complete"
+		return "built", int(e.Owner), fmt.Sprintf("%v complete", e.Kind)
 	}
 	return "", -1, ""
 }

@@ -13,16 +13,19 @@ export class Affairs {
     this.others = el("ul", { class: "others" });
     this.votes = el("p", { class: "votes", "aria-live": "polite" });
     this.own = el("p", { class: "own" });
+    this.about = el("small", {}, t("Allies share their sight and do not fight. A team surrenders when more than half of its players vote for it."));
     this.element = el("aside", { class: "side affairs", hidden: true, "aria-label": t("Team") },
       el("header", {}, el("h2", {}, t("Team")), el("button", { onclick: () => (this.element.hidden = true), "aria-label": t("close") }, "×")),
-      this.others, this.votes, this.own,
-      el("small", {}, t("Allies share their sight and do not fight. A team surrenders when more than half of its players vote for it.")));
+      this.others, this.votes, this.own, this.about);
   }
 
-  reset() {
+  // reset forgets a match. In a match without a server (alone) nobody votes with the user, is an ally or looks on.
+  reset(alone = false) {
+    this.alone = alone;
     this.key = "";
     this.sure = 0;
     this.element.hidden = true;
+    this.votes.hidden = this.about.hidden = alone;
   }
 
   // update shows the affairs of a panel.
@@ -33,7 +36,7 @@ export class Affairs {
     this.key = key;
     this.others.replaceChildren(...affairs.others.map((o) => this.#other(o)));
     text(this.votes, affairs.needed === 1 ? t("{votes} of 1 vote to surrender.", { votes: affairs.votes }) : t("{votes} of {needed} votes to surrender.", { votes: affairs.votes, needed: affairs.needed }));
-    this.own.replaceChildren(...(affairs.buttons ?? []).map((b) => this.#button(b, affairs.final && b.action === "surrender", asks)));
+    this.own.replaceChildren(...(affairs.buttons ?? []).filter((b) => !this.alone || b.action === "surrender").map((b) => this.#button(b, affairs.final && b.action === "surrender", asks)));
   }
 
   #other({ player, stand, offer, buttons }) {
@@ -52,6 +55,7 @@ export class Affairs {
       this.sure = 0;
       this.press(b.action);
     };
-    return el("button", { class: b.on ? "on" : "", title: t(b.hint), "data-action": b.action, onclick: press }, final && asks ? t("Really surrender?") : t(b.label));
+    const [label, hint] = this.alone ? [t("Surrender"), t("end the match, which you lose")] : [t(b.label), t(b.hint)];
+    return el("button", { class: b.on ? "on" : "", title: hint, "data-action": b.action, onclick: press }, final && asks ? t("Really surrender?") : label);
   }
 }

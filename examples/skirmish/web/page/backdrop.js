@@ -1,14 +1,13 @@
-// The battle behind the title: a replay that comes with the page, and is played again and again.
+// The battle behind the title: a film that comes with the page, and is played again and again.
 
 import { el } from "./dom.js";
-import { program } from "./program.js";
+import { Film } from "./film.js";
 import { Renderer } from "./renderer.js";
 
-const one = 65536; // fractions of a tick are in 1/65536
-const workMS = 12; // to simulate in a frame
+const pictureMS = 30; // at least between two: nothing moves fast, and the program is to start meanwhile
 const slowMS = 45; // a device that needs more for a frame gets no battle
-const begin = 205; // ticks after the first, when the armies meet and the replay has a keyframe
-const speed = 0.6; // of the match
+const speed = 12; // ticks a second, 0.6 of the match
+const fade = 15; // ticks before the end, for the transition in lobby.css
 const margin = 1.15; // by which the map is larger than the screen
 
 export class Backdrop {
@@ -16,71 +15,52 @@ export class Backdrop {
     const ground = el("canvas"), moving = el("canvas");
     this.element = el("div", { class: "backdrop", "aria-hidden": "true" }, ground, moving);
     this.renderer = new Renderer(ground, moving, {
-      frame: (...args) => samestep.watchFrame(...args), ground: (array) => samestep.watchGround(array), fog: (array) => samestep.watchFog(array),
+      frame: (...args) => this.film.frame(...args), ground: (cells) => this.film.ground(cells), fog: (cells) => this.film.fog(cells),
     });
     new ResizeObserver(() => this.#resize()).observe(this.element);
-    program.addEventListener("progress", () => program.running && this.showing && this.#play());
     globalThis.backdrop = this; // for debugging and tests
   }
 
-  show() {
+  // show plays the film, unless the user or the device wants no motion.
+  async show() {
     this.showing = true;
-    if (program.running) this.#play();
-  }
-
-  hide() {
-    this.showing = false;
-    this.#stop();
-  }
-
-  // #play opens the replay, unless the user or the device wants no motion.
-  async #play() {
-    if (this.about || weak()) return;
-    this.about = {}; // while it is loaded
-    const answer = await fetch(document.querySelector('meta[name="backdrop"]').content), file = new Uint8Array(await answer.arrayBuffer());
-    this.about = null;
-    if (!this.showing || !answer.ok) return;
-    const about = JSON.parse(samestep.watchOpen(file));
-    if (about.error) return; // it is of another version of the game
-    this.about = about;
-    this.position = about.first + begin;
+    if (weak()) return;
+    this.film ??= await load().catch(() => null);
+    if (!this.film || !this.showing || this.next) return;
+    this.tick = 0;
     this.costs = [];
-    this.renderer.reset();
     this.#resize();
-    const { width, height } = this.renderer;
-    samestep.watchFrame(new Uint8Array(0), width, height, one, false); // the whole map fits the screen at first
-    samestep.watchZoom(Math.round(1000 * margin * Math.max(width, height) / Math.min(width, height)), width / 2, height / 2);
-    samestep.watchPan(width > height ? Math.round(-width / 8) : 0, 0); // the title is on the left
     this.before = performance.now();
     this.next = requestAnimationFrame((now) => this.#frame(now));
   }
 
-  #stop() {
+  hide() {
+    this.showing = false;
     cancelAnimationFrame(this.next);
-    if (this.about?.last) samestep.watchClose();
-    this.about = null;
+    this.next = 0;
     this.element.classList.remove("drawn");
+    this.renderer.reset();
   }
 
+  // #resize takes the size of the element. The map is larger than it, and begins at its left, because the title is there.
   #resize() {
-    if (this.element.clientWidth) this.renderer.resize(this.element.clientWidth, this.element.clientHeight);
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (!width || !this.film) return;
+    this.renderer.resize(width, height);
+    const middle = this.film.size / 2, cell = (margin * Math.max(width, height)) / this.film.size;
+    this.camera = { x: width > height ? width / 2 / cell : middle, y: middle, cell };
   }
 
   #frame(now) {
     this.next = requestAnimationFrame((then) => this.#frame(then));
-    const seconds = Math.min(100, now - this.before) / 1000, { about } = this;
+    if (now - this.before < pictureMS) return;
+    const seconds = Math.min(100, now - this.before) / 1000;
     this.before = now;
     if (scrollY > this.element.clientHeight) return; // out of sight
     const began = performance.now();
-    this.position += seconds * about.tick_rate * speed;
-    if (this.position >= about.last) this.position = about.first + begin;
-    const to = Math.ceil(this.position);
-    samestep.watchGo(to);
-    if (!samestep.watchWork(workMS)) this.position = Math.min(this.position, samestep.watchTick() + 1);
-    const ahead = to - this.position;
-    if (this.renderer.draw(this.renderer.width, this.renderer.height, samestep.watchTick() === to ? Math.round((1 - ahead) * one) : one, false)) {
-      this.element.classList.add("drawn");
-    }
+    this.tick = (this.tick + seconds * speed) % this.film.last;
+    this.renderer.draw(this.tick, this.camera);
+    this.element.classList.toggle("drawn", this.tick < this.film.last - fade);
     this.#judge(performance.now() - began);
   }
 
@@ -92,6 +72,11 @@ export class Backdrop {
     this.costs = [];
     if (middle > slowMS) cancelAnimationFrame(this.next);
   }
+}
+
+async function load() {
+  const answer = await fetch(document.querySelector('meta[name="backdrop"]').content);
+  return answer.ok ? new Film(new Uint8Array(await answer.arrayBuffer())) : null;
 }
 
 // weak reports whether the user wants less motion or less data, or the device has little power.

@@ -1,8 +1,8 @@
 // Reads the blocks of numbers that package scene writes.
 
 // The words of the header, as scene.Head… names them.
-const TICK = 0, ZONES = 1, CRYSTALS = 2, UNITS = 3, EFFECTS = 4, DOTS = 5, FOG = 6, X = 7, Y = 8, ZOOM = 9, SIZE = 10;
-const GHOST = 11, GHOST_X = 12, GHOST_Y = 13, TEAM = 14, PLAYER = 15, FRIENDS = 16, WORDS = 17;
+export const TICK = 0, ZONES = 1, CRYSTALS = 2, UNITS = 3, EFFECTS = 4, DOTS = 5, FOG = 6, X = 7, Y = 8, ZOOM = 9, SIZE = 10, TEAM = 14, WORDS = 17;
+const GHOST = 11, GHOST_X = 12, GHOST_Y = 13, PLAYER = 15, FRIENDS = 16;
 
 export const ZONE = 4, CRYSTAL = 3, UNIT = 6, EFFECT = 5, DOT = 1; // words of each
 export const SELECTED = 1, UNBUILT = 2, LOADED = 4, WALKING = 8, FIGHTING = 16, HURT = 32, WORKING = 64; // flags

@@ -9,7 +9,7 @@ import { News } from "./news.js";
 import { help } from "./help.js";
 import { keymap, shown } from "./actions.js";
 import { coarse } from "./gestures.js";
-import { t } from "./text.js";
+import { t, told } from "./text.js";
 import { Affairs } from "./affairs.js";
 import { Alarms } from "./alarms.js";
 import { Hints } from "./hints.js";
@@ -125,7 +125,8 @@ export class Hud {
     this.question.hidden = true;
     this.state = null;
     this.checks.reset();
-    this.affairs.reset();
+    this.affairs.reset(alone);
+    this.team.title = alone ? t("surrender") : t("alliances, surrender and spectators");
     this.alarms.reset();
     this.verdict.begin(name);
     this.chosen = "";
@@ -264,7 +265,7 @@ export class Hud {
     if (!this.#changed("buttons", panel.buttons)) return;
     this.buttons.replaceChildren(...(panel.buttons ?? []).map((b) =>
       el("button", {
-        class: b.on ? "on" : "", "aria-disabled": b.able ? undefined : "true", title: `${t(b.label)}: ${t(b.hint)} (${shown(b)})`,
+        class: b.on ? "on" : "", "aria-disabled": b.able ? undefined : "true", title: `${t(b.label)}: ${told(b.hint)} (${shown(b)})`,
         onclick: () => this.#press(() => samestep.button(b.action)),
       }, el("kbd", {}, shown(b)), icon(b.action.split(":").at(-1)), el("span", {}, t(b.label)), b.cost ? el("small", {}, el("i", { class: "sign crystals" }), b.cost) : "")));
   }

@@ -1,7 +1,7 @@
 // The panel of a replay: the selected unit's state, the commands around now, and the checksums.
 
 import { el, text } from "./dom.js";
-import { t } from "./text.js";
+import { playerName, t } from "./text.js";
 import { Commands } from "./commands.js";
 
 export class Unit {
@@ -45,7 +45,7 @@ export class Unit {
       return;
     }
     const unit = JSON.parse(json), flat = flatten(unit);
-    const name = about.players[unit.Owner]?.name ?? t("player {seat}", { seat: unit.Owner });
+    const name = playerName(about.players, unit.Owner);
     text(this.unitTitle, t("{kind} {unit} of {name}", { kind: t(state.kind), unit: state.chosen, name }));
     if (!this.rows || this.rows.size !== flat.length) {
       this.rows = new Map(flat.map(([name]) => [name, el("td")]));

@@ -225,7 +225,7 @@ func priced(verb string, k skirmish.UnitKind, key string) Button {
 	t := k.Traits()
 	hint := fmt.Sprintf("%d crystals", t.Cost)
 	if t.Damage > 0 {
-		hint += fmt.Sprintf(", %d damage at %v cells, %d health", t.Damage, t.Range, t.Health)
+		hint = fmt.Sprintf("%d crystals, %d damage at %v cells, %d health", t.Cost, t.Damage, t.Range, t.Health)
 	}
 	return Button{Action: verb + t.Name, Label: t.Name, Key: key, Cost: t.Cost, Hint: hint}
 }
