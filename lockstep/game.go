@@ -244,3 +244,27 @@ func (g *Game) DecodeResult(canonical []byte) (any, error) {
 	}
 	return r, nil
 }
+
+// ViewSchema returns the description of the game's views, and nil if it has none.
+func (g *Game) ViewSchema() *state.Schema {
+	if g.view == nil {
+		return nil
+	}
+	return g.view.schema
+}
+
+// ViewType returns the Go type of the game's views, and nil if it has none.
+func (g *Game) ViewType() reflect.Type {
+	if g.view == nil {
+		return nil
+	}
+	return g.view.of
+}
+
+// DecodeView sets a view to the canonical bytes of one. V is the type of the game's views. It reuses the memory of slices.
+func DecodeView[V any](g *Game, b []byte, v *V) error {
+	if g.view == nil || g.view.of != reflect.TypeFor[V]() {
+		return fmt.Errorf("lockstep: %s: want a view of type %v, got %v", g.name, g.ViewType(), reflect.TypeFor[V]())
+	}
+	return g.view.decode(b, v)
+}

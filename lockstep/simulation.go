@@ -255,3 +255,42 @@ func (s *Simulation) AnyWorld() any { return s.world.state() }
 // World returns the state of a simulation, for reading. S is the state type of the game's [Rules]. World panics for any
 // other type.
 func World[S any](s *Simulation) *S { return s.world.state().(*S) }
+
+// AppendView appends the canonical bytes of what a viewer may see. The error is the game's refusal of the viewer, or a
+// [*PanicError], after which the state is as usable as before.
+func (s *Simulation) AppendView(dst []byte, viewer Viewer) (out []byte, err error) {
+	if s.broken != nil {
+		return dst, s.broken
+	}
+	if s.game.view == nil {
+		return dst, fmt.Errorf("lockstep: the rules of %s have no views", s.game.name)
+	}
+	if s.views == nil {
+		s.views = s.game.view.maker()
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = dst, panicked(s.tick, "View", v)
+		}
+	}()
+	//samestep:allow unseen a game is checked where it gives its functions to Rules
+	out, err = s.views(s.world.state(), s.world.settings(), viewer, dst)
+	if err != nil {
+		return dst, fmt.Errorf("lockstep: %s: view for %v: %w", s.game.name, viewer, err)
+	}
+	return out, nil
+}
+
+// ViewerOf returns whose view a player gets: what the rules name, or the player. After a panic of the rules it is the player.
+func (s *Simulation) ViewerOf(p Player) (v Viewer) {
+	own := Viewer{As: AsPlayer, Number: uint8(p)}
+	if s.broken != nil {
+		return own
+	}
+	defer func() {
+		if recover() != nil {
+			v = own
+		}
+	}()
+	return s.world.viewer(p)
+}

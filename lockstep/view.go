@@ -79,7 +79,6 @@ func View[S, C, V any](f func(world *S, config *C, viewer Viewer, view *V) error
 				v := new(V)
 				return func(world, config any, viewer Viewer, dst []byte) ([]byte, error) {
 					*v = *new(V)
-					//samestep:allow unseen a game is checked where it gives its functions to Rules
 					if err := f(world.(*S), config.(*C), viewer, v); err != nil {
 						return dst, err
 					}
@@ -111,66 +110,4 @@ func compileView[S, C any](t ViewType) (*viewCodec, error) {
 		return nil, fmt.Errorf("it is made from %v and %v, want %v and %v", c.world, c.config, reflect.TypeFor[S](), reflect.TypeFor[C]())
 	}
 	return c, nil
-}
-
-// ViewSchema returns the description of the game's views, and nil if it has none.
-func (g *Game) ViewSchema() *state.Schema {
-	if g.view == nil {
-		return nil
-	}
-	return g.view.schema
-}
-
-// ViewType returns the Go type of the game's views, and nil if it has none.
-func (g *Game) ViewType() reflect.Type {
-	if g.view == nil {
-		return nil
-	}
-	return g.view.of
-}
-
-// DecodeView sets a view to the canonical bytes of one. V is the type of the game's views. It reuses the memory of slices.
-func DecodeView[V any](g *Game, b []byte, v *V) error {
-	if g.view == nil || g.view.of != reflect.TypeFor[V]() {
-		return fmt.Errorf("lockstep: %s: want a view of type %v, got %v", g.name, g.ViewType(), reflect.TypeFor[V]())
-	}
-	return g.view.decode(b, v)
-}
-
-// AppendView appends the canonical bytes of what a viewer may see. The error is the game's refusal of the viewer, or a
-// [*PanicError], after which the state is as usable as before.
-func (s *Simulation) AppendView(dst []byte, viewer Viewer) (out []byte, err error) {
-	if s.broken != nil {
-		return dst, s.broken
-	}
-	if s.game.view == nil {
-		return dst, fmt.Errorf("lockstep: the rules of %s have no views", s.game.name)
-	}
-	if s.views == nil {
-		s.views = s.game.view.maker()
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			out, err = dst, panicked(s.tick, "View", v)
-		}
-	}()
-	out, err = s.views(s.world.state(), s.world.settings(), viewer, dst)
-	if err != nil {
-		return dst, fmt.Errorf("lockstep: %s: view for %v: %w", s.game.name, viewer, err)
-	}
-	return out, nil
-}
-
-// ViewerOf returns whose view a player gets: what the rules name, or the player. After a panic of the rules it is the player.
-func (s *Simulation) ViewerOf(p Player) (v Viewer) {
-	own := Viewer{As: AsPlayer, Number: uint8(p)}
-	if s.broken != nil {
-		return own
-	}
-	defer func() {
-		if recover() != nil {
-			v = own
-		}
-	}()
-	return s.world.viewer(p)
 }

@@ -3,9 +3,7 @@ package feed
 import (
 	"encoding/binary"
 	"fmt"
-	"math/bits"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/state"
@@ -13,8 +11,9 @@ import (
 
 // Limits of a plan.
 const (
-	MaxTables  = 64 // lists of a view
-	MaxColumns = 64 // numbers of an element, or of the fields outside of lists
+	MaxViewBytes = 8 << 20 // canonical bytes of a view
+	MaxTables    = 64      // lists of a view
+	MaxColumns   = 64      // numbers of an element, or of the fields outside of lists
 )
 
 // A column is one number or bool of a row.
@@ -56,15 +55,6 @@ type PlanError struct {
 
 func (e *PlanError) Error() string { return fmt.Sprintf("feed: %s: %s", e.Path, e.Reason) }
 
-// An option is what the tag of a field says, by its path.
-type option struct {
-	Path   string
-	ID     bool
-	Step   int8  // log2 of the step to which a number is rounded, or exact
-	Every  uint8 // a change waits for a view whose number is a multiple
-	Weight uint8 // of the priority when the budget is short
-}
-
 const exact = -128
 
 // NewPlan returns the plan of a view type, a struct that package state describes as s. Tags say how fields are sent:
@@ -82,84 +72,6 @@ func NewPlan(s *state.Schema, t reflect.Type) (*Plan, error) {
 		return nil, err
 	}
 	return newPlan(s, o)
-}
-
-// options collects the tags of a type.
-func options(list []option, t reflect.Type, path string, element bool) ([]option, error) {
-	switch t.Kind() {
-	case reflect.Array, reflect.Slice:
-		return options(list, t.Elem(), path+"[]", true)
-	case reflect.Struct:
-	default:
-		return list, nil
-	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Tag.Get("state") != "" {
-			continue
-		}
-		at := strings.TrimPrefix(path+"."+f.Name, ".")
-		if tag, ok := f.Tag.Lookup("feed"); ok {
-			o, err := parseTag(tag, at, element)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, o)
-		}
-		var err error
-		if list, err = options(list, f.Type, at, element); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
-}
-
-// parseTag reads one tag.
-func parseTag(tag, path string, element bool) (option, error) {
-	o := option{Path: path, Step: exact, Every: 1, Weight: 1}
-	for part := range strings.SplitSeq(tag, ",") {
-		name, value, _ := strings.Cut(part, "=")
-		number := func(least, most uint64) (uint8, error) {
-			n, err := strconv.ParseUint(value, 10, 8)
-			if err != nil || n < least || n > most {
-				return 0, &PlanError{path, fmt.Sprintf("got the tag feed:%q, want %s=%d to %d", tag, name, least, most)}
-			}
-			return uint8(n), nil
-		}
-		var err error
-		switch name {
-		case "id":
-			if o.ID = value == "" && element; !o.ID {
-				err = &PlanError{path, "the tag id is for a field of a list's element"}
-			}
-		case "every":
-			o.Every, err = number(1, 100)
-		case "priority":
-			o.Weight, err = number(1, 16)
-		case "quantize":
-			o.Step, err = step(value, path)
-		default:
-			err = &PlanError{path, fmt.Sprintf("got the tag feed:%q, want id, every=N, priority=N or quantize=1/N", tag)}
-		}
-		if err != nil {
-			return o, err
-		}
-	}
-	return o, nil
-}
-
-// step returns the log2 of a step such as 1/16 or 8.
-func step(text, path string) (int8, error) {
-	number, below := strings.CutPrefix(text, "1/")
-	n, err := strconv.ParseUint(number, 10, 48)
-	if err != nil || n == 0 || n&(n-1) != 0 {
-		return 0, &PlanError{path, fmt.Sprintf("got quantize=%s, want a power of two or 1/ a power of two", text)}
-	}
-	log := int8(bits.TrailingZeros64(n))
-	if below {
-		log = -log
-	}
-	return log, nil
 }
 
 // newPlan makes the plan of a schema.
@@ -260,44 +172,6 @@ func (t *table) add(n state.Node, path string, offset int) error {
 	return nil
 }
 
-// set applies an option to the columns at or below its path.
-func (p *Plan) set(o option) error {
-	for i := range p.tables {
-		t := &p.tables[i]
-		for j := range t.columns {
-			c := &t.columns[j]
-			full := t.path + "[]" + c.path
-			if i == 0 {
-				full = c.path
-			}
-			if rest, ok := strings.CutPrefix(full, o.Path); !ok || rest != "" && rest[0] != '.' && rest[0] != '[' {
-				continue
-			}
-			shift := 0
-			if o.Step != exact {
-				shift = int(c.fraction) + int(o.Step)
-			}
-			switch {
-			case o.ID && (t.fixed > 0 || t.id != byIndex || full != o.Path || c.kind == state.Bool):
-				return &PlanError{o.Path, "want one number as the id of a list of any length"}
-			case o.ID && (o.Step != exact || o.Every > 1):
-				return &PlanError{o.Path, "an id is sent as it is"}
-			case c.kind == state.Bool && o.Step != exact:
-				return &PlanError{o.Path, "a bool has nothing to quantize"}
-			case shift < 0 || shift >= 8*width(c.kind):
-				return &PlanError{o.Path, "the step is finer than the number, or larger than all numbers of its kind"}
-			case o.ID:
-				t.id = j
-			}
-			c.shift, c.every, c.weight = uint8(shift), o.Every, o.Weight
-			if o.Every > 1 {
-				t.seldom |= 1 << j
-			}
-		}
-	}
-	return nil
-}
-
 // Schema returns the description of the values.
 func (p *Plan) Schema() *state.Schema { return p.schema }
 
@@ -363,4 +237,42 @@ func (c *column) fits(v int64) bool {
 		return v >= -1<<(bits-1) && v < 1<<(bits-1)
 	}
 	return v >= 0 && uint64(v) < 1<<bits
+}
+
+// set applies an option to the columns at or below its path.
+func (p *Plan) set(o option) error {
+	for i := range p.tables {
+		t := &p.tables[i]
+		for j := range t.columns {
+			c := &t.columns[j]
+			full := t.path + "[]" + c.path
+			if i == 0 {
+				full = c.path
+			}
+			if rest, ok := strings.CutPrefix(full, o.Path); !ok || rest != "" && rest[0] != '.' && rest[0] != '[' {
+				continue
+			}
+			shift := 0
+			if o.Step != exact {
+				shift = int(c.fraction) + int(o.Step)
+			}
+			switch {
+			case o.ID && (t.fixed > 0 || t.id != byIndex || full != o.Path || c.kind == state.Bool):
+				return &PlanError{o.Path, "want one number as the id of a list of any length"}
+			case o.ID && (o.Step != exact || o.Every > 1):
+				return &PlanError{o.Path, "an id is sent as it is"}
+			case c.kind == state.Bool && o.Step != exact:
+				return &PlanError{o.Path, "a bool has nothing to quantize"}
+			case shift < 0 || shift >= 8*width(c.kind):
+				return &PlanError{o.Path, "the step is finer than the number, or larger than all numbers of its kind"}
+			case o.ID:
+				t.id = j
+			}
+			c.shift, c.every, c.weight = uint8(shift), o.Every, o.Weight
+			if o.Every > 1 {
+				t.seldom |= 1 << j
+			}
+		}
+	}
+	return nil
 }

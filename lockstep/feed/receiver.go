@@ -49,7 +49,3 @@ func (r *Receiver) Apply(number, base Number, delta []byte) error {
 func (r *Receiver) AppendView(dst []byte) []byte {
 	return r.plan.append(dst, &r.shots[r.number%History].image)
 }
-
-func tooLarge(n int) error {
-	return fmt.Errorf("feed: a view of %d bytes, want at most %d", n, MaxViewBytes)
-}

@@ -3,14 +3,12 @@ package feed
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 )
 
 // History is how many views a sender and a receiver keep: a delta is against one of them, or against no view.
 const History = 16
-
-// A Number counts the views of a sender, from 1. 0 is the view before, which is zero.
-type Number uint64
 
 // A shot is one view that was sent.
 type shot struct {
@@ -67,7 +65,7 @@ func (s *Sender) Number() Number { return s.number }
 func (s *Sender) Set(view []byte, budget int) error {
 	p := s.plan
 	if len(view) > MaxViewBytes {
-		return tooLarge(len(view))
+		return fmt.Errorf("feed: a view of %d bytes, want at most %d", len(view), MaxViewBytes)
 	}
 	if !bytes.Equal(view, s.raw) {
 		if err := p.read(&s.view, view); err != nil {

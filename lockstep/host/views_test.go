@@ -310,3 +310,25 @@ func TestViewBudget(t *testing.T) {
 		t.Errorf("got a view of %d bytes", w.view.largest)
 	}
 }
+
+// A match of which nobody but the host has the whole state.
+func ExampleViewPolicy() {
+	game := lockstep.MustGame(showing(seeAccount))
+	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.BankConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var policy host.ViewPolicy = host.ViewPolicy{Only: true, Budget: 400}
+	h, err := host.New(game, header, host.Options{Random: func([]byte) {}, AnonymousSpectators: true, Views: policy})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	id, _ := h.Connect(0, "")
+	var w protocol.Writer
+	h.Receive(0, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: protocol.NewAuth(game)}))
+	_, reason, closed := h.Closed(id)
+	fmt.Println(closed, reason)
+	// Output: true this match is sent as views: the client must ask for them
+}

@@ -50,9 +50,3 @@ func Trace(g *lockstep.Game, o Options, f *Failure, dir string) (*program.Result
 
 // Line returns the line of a failure.
 func Line(t testing.TB, f *Failure) string { return f.line(t, program.TestJob{}) }
-
-// RunView is CheckView without a test.
-func RunView[S any](g *lockstep.Game, o Options, s Secrecy[S]) error {
-	_, err := checkView(g, o, s)
-	return err
-}

@@ -35,6 +35,12 @@ func CheckView[S any](t testing.TB, g *lockstep.Game, o Options, s Secrecy[S]) {
 	t.Logf("locksteptest: %d changes of what is hidden, in views of %d viewers", changes, len(s.Viewers))
 }
 
+// RunView is [CheckView] without a test.
+func RunView[S any](g *lockstep.Game, o Options, s Secrecy[S]) error {
+	_, err := checkView(g, o, s)
+	return err
+}
+
 func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (changes int, err error) {
 	if g.ViewSchema() == nil || len(s.Viewers) == 0 || s.Hidden == nil {
 		return 0, errors.New("locksteptest: CheckView: want a game with views, viewers, and what is hidden from them")

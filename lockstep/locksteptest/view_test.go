@@ -101,7 +101,7 @@ func TestCheckView(t *testing.T) {
 }
 
 // A view must not tell what its viewer does not see. What is hidden is said a second time, in another way.
-func ExampleCheckView() {
+func ExampleRunView() {
 	rules := pastureRules()
 	rules.View = lockstep.View(func(w *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error {
 		v.Herds = v.Herds[:0]
@@ -110,11 +110,12 @@ func ExampleCheckView() {
 		}
 		return nil
 	})
-	check := func(t testing.TB) {
-		locksteptest.CheckView(t, lockstep.MustGame(rules), locksteptest.Options{Config: &pastureConfig{Herds: 6}}, locksteptest.Secrecy[pasture]{
-			Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}},
-			Hidden:  func(*pasture, lockstep.Viewer) []string { return []string{"Herds[0]"} },
-		})
+	var secret locksteptest.Secrecy[pasture] = locksteptest.Secrecy[pasture]{
+		Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}},
+		Hidden:  func(*pasture, lockstep.Viewer) []string { return []string{"Herds[0]"} },
 	}
-	_ = check // in a test
+	err := locksteptest.RunView(lockstep.MustGame(rules), locksteptest.Options{Config: &pastureConfig{Herds: 6}}, secret)
+	fmt.Println(err)
+	// Output:
+	// locksteptest: CheckView: tick 0: a view for player:1 tells Herds[0].Size, which is hidden: when it changes, Herds[0].Size of the view changes from 1 to 0
 }
