@@ -265,4 +265,5 @@ def main():
     print(json.dumps(dict(c.seen, seat=c.seat, tick=c.tick, promised=len(c.promised), ran=len(c.ran), waiting=len(c.waiting), closing=c.closing)))
 
 
-main()
+if __name__ == "__main__":
+    main()
