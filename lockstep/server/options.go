@@ -47,6 +47,7 @@ type Options struct {
 
 	Dir                string            // folder of replays and desync bundles, see [LiveLogs]; "" writes none
 	Replays            bool              // everybody may list and download the replays of finished matches
+	Bundles            bool              // with Replays: everybody may also download the desync bundles of these matches
 	Origins            []string          // hosts whose pages may connect from a browser, besides the server's own
 	AllowedHosts       []string          // names of the server, besides loopback names and the addresses that clients connect to
 	TrustedProxies     []netip.Prefix    // proxies in front of the server; their ProxyHeader names the client

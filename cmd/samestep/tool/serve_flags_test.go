@@ -34,6 +34,8 @@ func TestServeRefusesFlags(t *testing.T) {
 		"--await-players -1s":                             "--await-players: got -1s, want at least 0s",
 		"--drain -1s":                                     "--drain: got -1s, want at least 0s",
 		"--idle -1s":                                      "--idle: got -1s, want at least 0s",
+		"--bundles --replays=false":                       "--bundles: got it with --replays=false, want it with --replays",
+		"--bundles":                                       "ok",
 		"--grace 0s":                                      "--grace: got 0s, want 1ms to 24h0m0s",
 		"--tokens " + empty:                               "--tokens: got no token in " + empty + ", want at least one",
 		"--matches 0 --countdown 5s":                      "ok",
