@@ -430,6 +430,7 @@ export const german = {
   "the selected field of the state, or its first one,": "das gewählte Feld des Zustands oder sein erstes",
   "the server answers {status}": "der Server antwortet mit {status}",
   "The server does not answer: {reason}.": "Der Server antwortet nicht: {reason}.",
+  "this server shows no bundle of that name to you; if you have the file, drop it here": "dieser Server zeigt dir kein Bündel dieses Namens; wenn du die Datei hast, zieh sie hierher",
   "the server has no replay of that name; a replay is available when its match is over": "der Server hat keine Aufzeichnung mit diesem Namen; eine Aufzeichnung ist da, sobald ihre Partie zu Ende ist",
   "There are no matches. Create one below.": "Es gibt keine Partien. Lege unten eine an.",
   "There are no replays yet.": "Es gibt noch keine Aufzeichnungen.",

@@ -54,6 +54,7 @@ func addWatch(f program.Functions) {
 		"watchLookAt":    func(a program.Arguments) any { seen.LookAt(a.Int(0), a.Int(1)); return nil },
 		"watchPick":      func(a program.Arguments) any { return int(seen.Pick(a.Int(0), a.Int(1))) },
 		"watchSelect":    func(a program.Arguments) any { seen.Select(skirmish.UnitID(a.Int(0))); return nil },
+		"watchNear":      func(program.Arguments) any { seen.Near(); return nil },
 		"watchFollow":    func(a program.Arguments) any { seen.Follow(a[0].Bool()); return nil },
 		"watchSee":       func(a program.Arguments) any { seen.See(uint8(a.Int(0))); return nil },
 	})
