@@ -438,6 +438,7 @@ export const german = {
   "There is no further difference.": "Es gibt keinen weiteren Unterschied.",
   "There is no match.": "Es gibt keine Partie.",
   "There is no rematch: {reason}": "Keine Revanche: {reason}",
+  "There is no server here: the match is in this browser, and bots have the other seats.": "Hier ist kein Server: Die Partie läuft in diesem Browser, und Bots haben die anderen Plätze.",
   "There is no such match on this server.": "Diese Partie gibt es auf diesem Server nicht.",
   "There is no usual configuration of such a match: {reason}": "Für so eine Partie gibt es keine üblichen Einstellungen: {reason}",
   "this browser": "dieser Browser",

@@ -126,7 +126,9 @@ export class Verdict {
   // #again goes to a match of the same configuration, and tells the others of it.
   async #again() {
     if (alone()) {
-      const to = `#/now?seed=${JSON.parse(samestep.request()).seed}`;
+      const query = new URLSearchParams(location.hash.split("?")[1]);
+      query.set("seed", JSON.parse(samestep.request()).seed);
+      const to = `#/now?${query}`;
       if (location.hash === to) dispatchEvent(new HashChangeEvent("hashchange")); // shows the screen anew
       else location.hash = to;
       return;

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/maps"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/live"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/screen"
@@ -78,7 +79,7 @@ func openRecorded(file []byte) (any, error) {
 	if file == nil {
 		return nil, nil
 	}
-	v, err := watch.Open(file, lockstep.MustGame(skirmish.Rules()))
+	v, err := watch.Open(file, lockstep.MustGame(skirmish.Rules()).WithAssets(maps.Read))
 	if err != nil {
 		return nil, err
 	}
