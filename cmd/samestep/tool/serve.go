@@ -186,7 +186,7 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	beside.Serve(s)
-	policy.openReplay = s.OpenReplay
+	policy.openReplay, policy.like = s.OpenReplay, s.Like
 	addCompat(c, g, s, &o)
 	l := bound.under(s)
 	public := http.Handler(s)

@@ -115,8 +115,13 @@ func TestReportLinkInPage(t *testing.T) {
 // against the same bots. The lobby lists the replay while the page stays open. That holds for the demo, and on a server for guests.
 func TestRematchFromPage(t *testing.T) {
 	browser.Needs(t)
+	config := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(config, []byte(`{"Crystals":77,"Units":90,"Workers":7}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, row := range []struct{ name, match, args string }{
 		{"demo", "demo", "demo --web --units 120 --bot hard"},
+		{"configuration", "match-1", "serve --web --guests 4 --matches 1 --players 3 --bots 2 --config " + config + " --bot hard --tick-rate 50 --seed 5 --quiet"},
 		{"guests", "match-1", "serve --web --guests 4 --matches 1 --players 2 --bots 1 --units 120 --bot hard --tick-rate 25 --seed 5 --quiet"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -98,7 +98,6 @@ export class Game {
       return;
     }
     this.hud.link.keep(found.grace_ms);
-    this.hud.verdict.against(found.bot);
     samestep.join(socketOf(name), token);
   }
 
