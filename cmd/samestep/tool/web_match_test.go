@@ -121,7 +121,7 @@ func TestRematchFromPage(t *testing.T) {
 	}
 	for _, row := range []struct{ name, match, args string }{
 		{"demo", "demo", "demo --web --units 120 --bot hard"},
-		{"configuration", "match-1", "serve --web --guests 4 --matches 1 --players 3 --bots 2 --config " + config + " --bot hard --tick-rate 50 --seed 5 --quiet"},
+		{"configuration", "match-1", "serve --web --guests 4 --matches 1 --players 2 --bots 1 --config " + config + " --bot hard --tick-rate 50 --seed 5 --quiet"},
 		{"guests", "match-1", "serve --web --guests 4 --matches 1 --players 2 --bots 1 --units 120 --bot hard --tick-rate 25 --seed 5 --quiet"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
