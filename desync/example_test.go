@@ -160,6 +160,8 @@ func ExampleExplanation() {
 	var first desync.Span = e.First
 	fmt.Println("first divergent tick between", first.From, "and", first.To)
 	fmt.Println("fields:", e.Fields)
+	var shown desync.Shown = *e.Shown
+	fmt.Println("a viewer shows", shown.Field, "at tick", shown.Tick)
 	var who desync.Participant = e.Who[1]
 	fmt.Println(who.Name, "differs:", who.Differs)
 	for i, c := range e.Columns {
@@ -176,6 +178,7 @@ func ExampleExplanation() {
 	// wrong: [1]
 	// first divergent tick between 1 and 5
 	// fields: {[Gold: 150 != 110 Gifts[0]: 5 != 4] 2}
+	// a viewer shows Gold at tick 5
 	// bob differs: true
 	// {{1 5} 1} {5 0}
 	// dc2da0ae66cd7357  the referee

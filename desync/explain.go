@@ -35,6 +35,7 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	}
 	w.history()
 	w.touches()
+	w.e.Shown = w.shown()
 	w.e.Traits = traitsOf(w.e.Who)
 	if w.options.Redact {
 		w.e.redact()
@@ -275,4 +276,34 @@ func (w *work) honest(x *exhibit) {
 			}
 		}
 	}
+}
+
+// shown finds where a viewer shows the difference.
+func (w *work) shown() *Shown {
+	for _, x := range w.exhibits {
+		match := w.again.side(x.tick)
+		if !match.known() {
+			match = x.referee
+		}
+		if !match.known() || !x.player.known() || bytes.Equal(match.bytes, x.player.bytes) {
+			continue
+		}
+		l, err := newListing(w.log.schema, match.bytes, x.player.bytes, maxRanked)
+		if err != nil {
+			panic(err) // cannot happen: both were validated when they were loaded, or are our own
+		}
+		first := l.fields.List
+		if w.listed != nil && w.listed.ranked {
+			first = arrangedAs(first, w.listed.fields.List)
+		}
+		if len(first) == 0 {
+			continue
+		}
+		path := first[0].Path
+		if f, ok := watch(w.log.schema, match.bytes, path); ok {
+			path = f.name()
+		}
+		return &Shown{x.tick, path}
+	}
+	return nil
 }

@@ -32,6 +32,7 @@ type Explanation struct {
 	Compared    lockstep.Tick     `json:"compared_tick"` // the tick of the states in Fields and Places
 	Fields      state.Differences `json:"fields"`        // A is the right side, as far as known, and B the wrong one
 	Places      state.Places      `json:"places"`        // the same, grouped
+	Shown       *Shown            `json:"shown"`         // where a viewer of the bundle shows a difference; nil if the bundle has no state that differs
 	Cause       *Cause            `json:"cause"`         // nil if no trial ends in the wrong state
 	Trials      int               `json:"trials"`        // ticks simulated for trials
 	Tried       []Tried           `json:"tried"`         // by family; empty without trials
@@ -68,4 +69,11 @@ type Again struct {
 
 	outcome protocol.Outcome
 	player  lockstep.Player
+}
+
+// Shown is where a viewer of the bundle first shows the two sides beside each other with a difference: it has the states that the
+// player sent, and simulates only from them. The desync may have begun earlier.
+type Shown struct {
+	Tick  lockstep.Tick `json:"tick"`
+	Field string        `json:"field"` // the first field that differs then, such as "Units[ID=17].Health"
 }

@@ -383,3 +383,17 @@ func TestNeverAgreed(t *testing.T) {
 		t.Errorf("with a small budget: got first %v, tried %v", e.First, e.Tried)
 	}
 }
+
+// A viewer shows the difference at the first tick of which the player has sent another state, at the field that comes first.
+func TestShown(t *testing.T) {
+	for name, o := range map[string]desync.Options{"with the game": {Game: findGame}, "without it": {}} {
+		e := explained(t, func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true }, o)
+		if want := (desync.Shown{Tick: 160, Field: "Units[ID=6].Health"}); e.Shown == nil || *e.Shown != want {
+			t.Errorf("%s: got %+v, want %+v", name, e.Shown, want)
+		}
+	}
+	e, err := explain(packed(t, unpacked(t, plain()), func(m *replay.Manifest) { m.Exhibits = nil }), desync.Options{Game: findGame})
+	if err != nil || e.Shown != nil {
+		t.Errorf("without states: got %+v, %v", e.Shown, err)
+	}
+}

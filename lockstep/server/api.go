@@ -69,6 +69,10 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 		fail(w, codeNoReplay, noReplay)
 		return nil
 	}
+	if errors.Is(err, ErrNoMatch) {
+		fail(w, codeNoMatch, err.Error())
+		return nil
+	}
 	if err != nil {
 		fail(w, codeRequest, err.Error())
 		return nil

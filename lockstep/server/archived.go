@@ -114,7 +114,7 @@ const noReplay = "no such replay, or its match is not over"
 // openReplay opens a file for a request, from the server's folder or the archive. It answers a request that it refuses.
 func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSeekCloser, written time.Time, ok bool) {
 	name := r.PathValue("name")
-	public := replayName.MatchString(name)
+	public := replayName.MatchString(name) || s.options.Replays && s.options.Bundles && bundleName.MatchString(name)
 	if !public && (s.options.Archive == nil || matchOf(name) == "") {
 		fail(w, codeNoReplay, noReplay)
 		return nil, written, false
@@ -124,7 +124,7 @@ func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSe
 		return nil, written, false
 	}
 	if public && (s.options.Replays || who.all) {
-		file, info, err := s.replays.open(name)
+		file, info, err := s.replays.openFile(name)
 		if err == nil {
 			return file, info.ModTime(), true
 		}

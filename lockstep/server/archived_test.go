@@ -138,6 +138,31 @@ func TestPublicArchive(t *testing.T) {
 	}
 }
 
+// With Options.Bundles everybody may read the bundles of finished matches too, from the archive and from the folder.
+func TestPublicBundles(t *testing.T) {
+	s, _, bundle := archived(t, server.Options{Replays: true, Bundles: true, KeepOpen: true})
+	if status, body := s.ask(t, "GET", "/replays/"+bundle, "", ""); status != 200 || body != "a bundle" {
+		t.Errorf("archived: got %d %q, want the bundle", status, body)
+	}
+	for _, public := range []bool{true, false} {
+		s := newStage(t, setup{options: server.Options{Replays: true, Bundles: public}})
+		running := strings.TrimSuffix(filepath.Base(s.match.ReplayPath()), ".ssr") + "-desync-7-player1.zip"
+		for _, name := range []string{running, "over.ssr", "over-desync-7-player1.zip", "none-desync-7-player1.zip"} {
+			if err := os.WriteFile(filepath.Join(s.dir, name), []byte(name), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, want := range map[string]bool{running: false, "none-desync-7-player1.zip": false, "over-desync-7-player1.zip": public, "over-desync-8-player1.zip": false, "over.zip": false} {
+			if status, body := s.ask(t, "GET", "/replays/"+name, "", ""); (status == 200) != want || want && body != name || !want && status != 404 {
+				t.Errorf("public %t, %s: got %d %q", public, name, status, body)
+			}
+		}
+		if status, _ := s.ask(t, "DELETE", "/replays/over-desync-7-player1.zip", ops, ""); status != 404 {
+			t.Errorf("got %d for the deletion of a bundle alone, want 404", status)
+		}
+	}
+}
+
 // Without an archive an admin deletes replays, and nobody can search.
 func TestNoArchive(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{Replays: true}})

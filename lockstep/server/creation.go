@@ -40,9 +40,10 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 }
 
 func (s *Server) newMatch(spec MatchSpec) *Match {
-	spec.Game = s.assets.before(spec.Game)
+	game := spec.Game
+	spec.Game = s.assets.before(game)
 	return &Match{
-		server: s, spec: spec, inbox: make(chan input, inboxSize), done: make(chan struct{}),
+		server: s, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),
 		conns: make(map[host.PeerID]*conn), bundles: make(map[lockstep.Player]int), drafts: make(map[reported]*draft), owners: make(map[lockstep.Player]*host.Grant), claims: make(map[lockstep.Player]string),
 		stacks: make(map[lockstep.Player]bool),
 	}
@@ -140,6 +141,7 @@ func (m *Match) begin(phase time.Duration) error {
 	if err != nil {
 		return err
 	}
+	m.header = h
 	if err := m.holdAssets(h); err != nil {
 		return err
 	}

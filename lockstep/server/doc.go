@@ -43,7 +43,7 @@
 //	GET    /matches/NAME/play     the WebSocket of docs/protocol.md
 //	GET    /replays               the replays of finished matches, in pages like /matches, if Options.Replays; with
 //	                              Options.Archive also a search, and players see what they have played
-//	GET    /replays/FILE          one of them, or a range of its bytes
+//	GET    /replays/FILE          one of them, or a range of its bytes; with Options.Bundles also a desync bundle
 //	DELETE /replays/FILE          delete one with its bundles (admin)
 //
 // The metrics, of the whole server since it started, besides those of the process (process_*) and of Go (go_*). What

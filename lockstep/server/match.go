@@ -29,6 +29,8 @@ const joinAfterEnd = 10 * time.Second
 type Match struct {
 	server     *Server
 	spec       MatchSpec
+	game       *lockstep.Game   // of the spec, without the server's assets
+	header     *lockstep.Header // does not change while the match runs
 	assets     []lockstep.Asset // held in the server's store
 	path       string           // of the log; "" for none
 	file       file

@@ -34,7 +34,8 @@ type Options struct {
 	Authorizer Authorizer
 
 	// NewMatch makes the spec of a match from the body of POST /matches. An error that wraps fs.ErrNotExist says that
-	// there is no such replay for MatchSpec.From, see [Server.OpenReplay]. Nil disables the route.
+	// there is no such replay for MatchSpec.From, see [Server.OpenReplay]; one that wraps [ErrNoMatch] is that of
+	// [Server.Like]. Nil disables the route.
 	NewMatch func(body io.Reader) (MatchSpec, error)
 
 	// Host configures each match whose spec has no options of its own.
@@ -47,6 +48,7 @@ type Options struct {
 
 	Dir                string            // folder of replays and desync bundles, see [LiveLogs]; "" writes none
 	Replays            bool              // everybody may list and download the replays of finished matches
+	Bundles            bool              // with Replays: everybody may also download the desync bundles of these matches
 	Origins            []string          // hosts whose pages may connect from a browser, besides the server's own
 	AllowedHosts       []string          // names of the server, besides loopback names and the addresses that clients connect to
 	TrustedProxies     []netip.Prefix    // proxies in front of the server; their ProxyHeader names the client
@@ -163,8 +165,12 @@ type MatchSpec struct {
 	Recorded string
 
 	// Restore is called by [Server.Resume] before the match runs, with the Recorded of its creation, and may change Host,
-	// Bots, BotKind, Substitute and OnStart. An error refuses the match. Nil for no call.
+	// Bots, BotKind, Substitute, Again and OnStart. An error refuses the match. Nil for no call.
 	Restore func(spec *MatchSpec, recorded string) error
+
+	// Again gives the spec of a match like this one what Settings and Config do not say: Host, Bots, Substitute, Recorded, Restore,
+	// OnStart and itself. See [Server.Like]. Nil gives it nothing.
+	Again func(spec *MatchSpec)
 
 	// OnStart is called by [Server.Create] and [Server.Resume] when the match runs; nil for no call.
 	OnStart func(*Match)

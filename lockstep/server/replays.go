@@ -50,7 +50,10 @@ type replayFolder struct {
 	downloads int // sum of sending
 }
 
-var replayName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.ssr$`)
+var (
+	replayName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.ssr$`)
+	bundleName = regexp.MustCompile(`^([A-Za-z0-9_-][A-Za-z0-9._-]{0,99})-desync-[a-z0-9-]{1,40}\.zip$`) // and the name of its match
+)
 
 // list returns the replays of finished matches, the latest first. The replay of a running match would reveal its state.
 func (r *replayFolder) list() ([]replayFile, error) {
@@ -108,6 +111,20 @@ func (r *replayFolder) setLive(name string, live bool) {
 		delete(r.live, name)
 	}
 	r.listed = nil
+}
+
+// openFile opens the replay of a finished match, or a desync bundle of one.
+func (r *replayFolder) openFile(name string) (*os.File, fs.FileInfo, error) {
+	words := bundleName.FindStringSubmatch(name)
+	if words == nil {
+		return r.open(name)
+	}
+	match, _, err := r.open(words[1] + ".ssr") // the bundle of a running match would reveal its state
+	if err != nil {
+		return nil, nil, err
+	}
+	match.Close()
+	return openFinished(filepath.Join(r.dir, name))
 }
 
 // open opens the replay of a finished match.

@@ -68,7 +68,7 @@ func (s *Server) claim(path string, spec MatchSpec) (*recovery, error) {
 		return nil, err
 	}
 	x.match = s.newMatch(spec)
-	x.match.path = path
+	x.match.path, x.match.header = path, header
 	s.mu.Lock()
 	s.recoveries.pending[spec.Name] = newView(x.match, header, matchRecovering)
 	s.mu.Unlock()

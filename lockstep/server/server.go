@@ -67,6 +67,7 @@ type Server struct {
 	mu      sync.Mutex
 	matches map[string]*Match // nil while a match is being created
 	made    int               // matches created so far, to spread their ticks
+	past    []making          // of the latest matches that are over
 	guests  map[*guestUsage]struct{}
 	closed  bool // no new matches, and those that are launching do not start
 
@@ -128,6 +129,9 @@ func (s *Server) forget(m *Match) {
 	m.releaseAssets()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.matches[m.spec.Name] == m { // it has run
+		s.keepPast(m.making())
+	}
 	delete(s.matches, m.spec.Name)
 	delete(s.recoveries.pending, m.spec.Name)
 	delete(s.guests, m.spec.guest)

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"sync"
 	"time"
 
@@ -18,10 +19,11 @@ const (
 
 // A Solo is a match without a server: the user against bots.
 type Solo struct {
-	Name   string         // of the user
-	Config any            // pointer to the game's configuration
-	Seed   uint64         // of the match
-	Bots   []lockstep.Bot // by seat; the user has the first one where it is nil
+	Name     string         // of the user
+	Config   any            // pointer to the game's configuration
+	Seed     uint64         // of the match
+	TickRate uint16         // ticks per second; 0: those of lockstep.DefaultSettings
+	Bots     []lockstep.Bot // by seat; the user has the first one where it is nil
 }
 
 // Play begins a match in this process. It stands still while nothing lets this process run, such as in a hidden page.
@@ -31,9 +33,11 @@ func Play(g *lockstep.Game, solo Solo, o Options) (*Match, error) {
 	m.news.words = o.Words
 	m.news.init(m.now)
 	s.writer = replay.NewWriter(&s.file, replay.WriterOptions{})
+	settings := lockstep.DefaultSettings(uint8(min(max(1, len(solo.Bots)), lockstep.MaxPlayers)))
+	settings.Seed, settings.TickRate = solo.Seed, cmp.Or(solo.TickRate, settings.TickRate)
 	var err error
 	s.match, err = local.New(g, solo.Config, local.Options{
-		Settings: lockstep.Settings{Seed: solo.Seed}, Bots: solo.Bots, Name: solo.Name, Log: s.writer,
+		Settings: settings, Bots: solo.Bots, Name: solo.Name, Log: s.writer,
 		Handle: func(event any) { m.handle(s.match.Client(), event) },
 		Client: player.Options{Predict: predictTicks, Interpolate: true, Observer: m.observe},
 	})

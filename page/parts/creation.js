@@ -1,6 +1,6 @@
 // The form that creates a match: what people know of a match is in sight, and the rest is under "More".
 
-import { el, recall } from "./dom.js";
+import { el, text, recall } from "./dom.js";
 import { t, told } from "./text.js";
 import { program } from "./program.js";
 import { guest } from "./token.js";
@@ -10,9 +10,10 @@ const strengths = { easy: t("easy"), normal: t("normal"), hard: t("hard") }; // 
 const speeds = [[10, t("slow")], [20, t("normal")], [30, t("fast")]]; // ticks a second
 
 export class Creation {
-  // games is a promise of the page's games. complain(problem) shows a problem or "", and made() tells of a new match.
-  constructor(games, { complain, made }) {
-    Object.assign(this, { complain, made, games: [] });
+  // games is a promise of the page's games. complain(problem) shows a problem or "", made() tells of a new match, and now(request)
+  // starts one without a server.
+  constructor(games, { complain, made, now }) {
+    Object.assign(this, { complain, made, now, games: [] });
     this.config = el("div", { class: "config" });
     this.game = el("select", { name: "game", onchange: () => { this.chosen = true; this.#offer(); } });
     this.scenario = el("select", { name: "scenario", onchange: () => this.#fit() });
@@ -25,20 +26,27 @@ export class Creation {
       scenario: field(t("Map"), this.scenario), game: field(t("Game"), this.game), bot: field(t("Strength of the bots"), this.strength),
       units: field(t("Units"), number("units", { min: "0", max: "65535", value: "0", title: t("0: as many as in a usual match"), onchange: () => this.#configure() })),
     });
-    this.more = el("details", { class: "more" }, el("summary", {}, t("More")), el("div", { class: "options" },
+    this.served = [ // what only a server needs
       field(t("Name"), el("input", {
         name: "name", pattern: "[A-Za-z0-9_\\-][A-Za-z0-9._\\-]{0,63}", placeholder: t("one is drawn"), title: t("letters, digits, dots, dashes and underscores"),
       })),
+      field(t("of them bots"), number("bots", { min: "0", max: "250", value: "1" })),
+      field(t("Admin token"), el("input", { name: "token", type: "password", autocomplete: "off", placeholder: t("only if the server requires one") })),
+    ];
+    const [name, bots, token] = this.served;
+    this.note = el("p", { class: "soft", hidden: true }, t("There is no server here: the match is in this browser, and bots have the other seats."));
+    this.submit = el("button", { class: "main", type: "submit" }, t("Create"));
+    this.more = el("details", { class: "more" }, el("summary", {}, t("More")), el("div", { class: "options" },
+      name,
       labels.units, field(t("Ticks a second"), this.number),
       field(t("Seed"), number("seed", { min: "0", max: "4294967295", placeholder: t("random") })),
-      field(t("Admin token"), el("input", { name: "token", type: "password", autocomplete: "off", placeholder: t("only if the server requires one") })),
+      token,
       this.config));
     this.form = el("form", { onsubmit: (event) => { event.preventDefault(); this.#create(new FormData(this.form)); } },
       labels.game, labels.scenario,
-      field(t("Players"), this.players),
-      field(t("of them bots"), number("bots", { min: "0", max: "250", value: "1" })),
-      labels.bot, field(t("Speed"), this.speed), this.more,
-      el("button", { class: "main", type: "submit" }, t("Create")));
+      field(t("Players"), this.players), bots,
+      labels.bot, field(t("Speed"), this.speed), this.more, this.note,
+      this.submit);
     this.#speed("20");
     this.element = el("section", { class: "creation" }, el("h2", {}, t("Create a match")), this.form);
     games.then((list) => {
@@ -47,6 +55,16 @@ export class Creation {
       this.#offer();
     }).catch((error) => this.complain(t("The games of this server are not known: {reason}.", { reason: error.message })));
     program.addEventListener("progress", () => program.running && this.#configure());
+  }
+
+  // alone says whether the page is without a server.
+  alone(yes) {
+    if (this.offline === yes) return;
+    this.offline = yes;
+    for (const part of this.served) part.hidden = yes;
+    this.note.hidden = !yes;
+    this.players.min = yes ? "2" : "1";
+    text(this.submit, yes ? t("Play") : t("Create"));
   }
 
   // prefer chooses a game until the user does: that of the server's matches.
@@ -128,12 +146,17 @@ export class Creation {
     if (!this.labels.units.hidden && number("units")) request.units = number("units");
     if (this.games.length > 1) request.game = data.get("game");
     if (data.get("scenario")) request.scenario = data.get("scenario");
-    if (data.get("bot") && request.bots) request.bot = data.get("bot");
+    if (data.get("bot") && (request.bots || this.offline)) request.bot = data.get("bot");
     return request;
   }
 
   async #create(data) {
     const request = this.#request(data);
+    if (this.offline) {
+      const { name, bots, ...rest } = request;
+      this.now(rest);
+      return;
+    }
     try {
       const answer = await fetch("matches", {
         method: "POST", headers: { Authorization: `Bearer ${data.get("token") || recall("token") || guest()}` }, body: JSON.stringify(request),

@@ -14,7 +14,7 @@ const quietPolls = 3; // after so many the page is kept, so that this delays not
 const maxReplays = 100; // the latest are listed
 
 export class Lobby {
-  // title and about are texts. now starts a match of the user's own at once, backdrop has an element behind the title with
+  // title and about are texts. now(request) starts a match without a server, and without a request a usual one; backdrop has an element behind the title with
   // show() and hide(), and documents is the address of the game's documents: a page may lack each of these.
   constructor(root, { title, about, now, backdrop, documents }) {
     Object.assign(this, { root, title, backdrop, offline: !!now });
@@ -33,7 +33,7 @@ export class Lobby {
     this.problem = el("p", { class: "problem", role: "alert", hidden: true });
     this.news = el("p", { class: "problem good", role: "status", hidden: true }, t("There is a new version of this page."), " ",
       el("button", { onclick: () => location.reload() }, t("Load it")));
-    this.creation = new Creation(this.games, { complain: (problem) => this.#complain(problem), made: () => this.#poll() });
+    this.creation = new Creation(this.games, { complain: (problem) => this.#complain(problem), made: () => this.#poll(), now });
     const watching = section(t("Matches"),
       el("div", { class: "who" }, el("label", { for: "name" }, t("Your name"), this.name), el("label", { for: "token" }, t("Your token"), this.token)),
       this.matches.element);
@@ -60,7 +60,7 @@ export class Lobby {
     };
     program.addEventListener("progress", show);
     show();
-    return el("p", { class: "once" }, el("button", { class: "main", id: "now", onclick: now }, part, label), el("small", {}, t("You against a bot, in this browser. Nothing to fill in.")));
+    return el("p", { class: "once" }, el("button", { class: "main", id: "now", onclick: () => now() }, part, label), el("small", {}, t("You against a bot, in this browser. Nothing to fill in.")));
   }
 
   show() {
@@ -84,15 +84,18 @@ export class Lobby {
 
   async #poll() {
     if (program.running && ++this.polls === quietPolls) keep();
+    let answer;
     try {
-      const answer = await fetch("matches");
+      answer = await fetch("matches");
       if (!answer.ok) throw new Error(t("the server answers {status}", { status: answer.status }));
       this.#list(await answer.json(), await this.games);
       if (this.unreachable) this.#complain("");
       this.unreachable = false;
+      this.creation.alone(false);
       newer().then((yes) => (this.news.hidden = !yes));
     } catch (error) {
       this.unreachable = true;
+      this.creation.alone(this.offline && (!answer || answer.status === 404));
       this.#complain(navigator.onLine || !this.offline ? t("Cannot load the list of matches: {reason}.", { reason: error.message }) : t("You are offline. You can still play against a bot."));
     }
     let list = [];

@@ -12,29 +12,16 @@ export function next(name) {
   return base.slice(0, 64 - end.length) + end;
 }
 
-// short returns a request without a configuration that is usual there, or with the scenario or the number of units that has it: a
-// server for guests takes no configuration. The number of units is one of the numbers in the configuration, or is not found.
-function short(request) {
-  const { config, ...rest } = request, { scenarios = [], sized } = JSON.parse(samestep.games()).find((g) => g.name === request.game) ?? {};
-  const units = sized ? [...new Set(Object.values(config))].filter((n) => Number.isInteger(n) && n > 0 && n <= 65535) : [];
-  for (const choice of [{}, ...scenarios.map((s) => ({ scenario: s.name })), ...units.map((n) => ({ units: n }))]) {
-    const usual = JSON.parse(samestep.configuration(request.game, request.players, choice.units ?? 0, choice.scenario ?? ""));
-    if (!usual.error && JSON.stringify(usual.value) === JSON.stringify(config)) return { ...rest, ...choice };
-  }
-  return request;
-}
-
-// rematch joins the match after one, which another player may have created, or creates it: with the same map, configuration,
-// speed and bots. request is a body as the program has it, and bots are their number and, unless it is the usual one, their kind. It
-// returns the address in the page.
-export async function rematch(name, request, { bots, bot }) {
+// rematch joins the match after one, which another player may have created, or creates it: like the one of an ID, with the same map,
+// configuration, speed and bots. It returns the address in the page.
+export async function rematch(name, like) {
   for (let to = next(name); ; to = next(to)) {
     const play = `#/play/${encodeURIComponent(to)}`, match = await listed(to);
     if (match && !match.ended && match.players.length < match.settings.players) return play;
     if (match) continue;
     const answer = await fetch("matches", {
       method: "POST", headers: { Authorization: `Bearer ${recall("token") || guest()}` },
-      body: JSON.stringify({ ...short(request), name: to, bots, ...(bots && bot && { bot }) }),
+      body: JSON.stringify({ name: to, like }),
     });
     if (answer.ok) {
       const { tokens = [] } = await answer.json();

@@ -9,7 +9,7 @@
 //	view()                     what else the address has of the view, by name
 //	aim(query)                 show the view that the address has
 
-import { el, text, clock } from "./dom.js";
+import { el, text, clock, recall } from "./dom.js";
 import { fill, playerName, t, told } from "./text.js";
 import { Timeline } from "./timeline.js";
 import { Differences } from "./differences.js";
@@ -96,8 +96,8 @@ export class Viewer {
     );
   }
 
-  // show opens the replay of a name, at the tick of the query if it has one, or asks for a file. A query with "play" plays it at
-  // once.
+  // show opens the replay of a name, at the tick of the query if it has one, or asks for a file, which is then shown as the query
+  // says. A query with "play" plays it at once.
   show(name, query) {
     this.query = query ?? new URLSearchParams();
     this.from = Number(this.query.get("t") ?? this.query.get("tick") ?? 0) || 0;
@@ -112,7 +112,7 @@ export class Viewer {
     } else if (name) {
       this.#fetch([name, this.query.get("with")].filter(Boolean));
     } else {
-      this.#say("");
+      this.#ask("");
     }
   }
 
@@ -127,6 +127,7 @@ export class Viewer {
   // #say closes the replay and shows a message.
   #say(message, bad = false) {
     this.#close();
+    this.asking = false;
     this.stage.hidden = true;
     this.entry.hidden = false;
     this.said.textContent = message;
@@ -135,11 +136,17 @@ export class Viewer {
     document.title = `${t("Watch")} · ${this.parts.title}`;
   }
 
+  // #ask shows a message and waits for a file.
+  #ask(message, bad) {
+    this.#say(message, bad);
+    this.asking = true;
+  }
+
   async #fetch(names) {
     const name = names.map(called).join(", ");
     this.#say(t("Loading {name} …", { name }));
     this.loading = new AbortController();
-    const { signal } = this.loading;
+    const { signal } = this.loading, token = recall("token");
     try {
       const files = [];
       for (const one of names) {
@@ -147,7 +154,8 @@ export class Viewer {
           files.push(soloReplay());
           continue;
         }
-        const answer = await fetch(`replays/${encodeURIComponent(one)}`, { signal });
+        const answer = await fetch(`replays/${encodeURIComponent(one)}`, { signal, headers: token ? { Authorization: `Bearer ${token}` } : {} });
+        if (!answer.ok && one.endsWith(".zip")) throw new Error(t("this server shows no bundle of that name to you; if you have the file, drop it here"));
         if (answer.status === 404) throw new Error(t("the server has no replay of that name; a replay is available when its match is over"));
         if (!answer.ok) throw new Error(t("the server answers {status}", { status: answer.status }));
         files.push(new Uint8Array(await answer.arrayBuffer()));
@@ -157,7 +165,7 @@ export class Viewer {
       this.#open(names.map(called), files);
       if (this.query.has("play")) this.toggle();
     } catch (error) {
-      if (!signal.aborted) this.#say(t("{name} cannot be loaded: {reason}.", { name, reason: error.message }), true);
+      if (!signal.aborted) this.#ask(t("{name} cannot be loaded: {reason}.", { name, reason: error.message }), true);
     }
   }
 
@@ -179,7 +187,7 @@ export class Viewer {
   #pick(files) {
     const held = [...files].slice(0, 2);
     if (!held.length) return;
-    if (this.showing && location.hash === "#/replay/") {
+    if (this.showing && (this.asking || location.hash === "#/replay/")) {
       this.#read(held);
       return;
     }
@@ -191,14 +199,14 @@ export class Viewer {
     this.file.value = "";
     const large = files.find((file) => file.size > maxFile), names = files.map((file) => file.name), name = names.join(", ");
     if (large) {
-      this.#say(t("{name} has {size} MB; the limit is {limit} MiB.", { name: large.name, size: Math.round(large.size / 1e6), limit: maxFile >> 20 }), true);
+      this.#ask(t("{name} has {size} MB; the limit is {limit} MiB.", { name: large.name, size: Math.round(large.size / 1e6), limit: maxFile >> 20 }), true);
       return;
     }
     this.#say(t("Reading {name} …", { name }));
     try {
       this.#open(names, await Promise.all(files.map(async (file) => new Uint8Array(await file.arrayBuffer()))));
     } catch (error) {
-      this.#say(t("{name} cannot be read: {reason}.", { name, reason: error.message }), true);
+      this.#ask(t("{name} cannot be read: {reason}.", { name, reason: error.message }), true);
     }
   }
 
@@ -225,7 +233,7 @@ export class Viewer {
       name = names.join(" | ");
     }
     if (about.error) {
-      this.#say(t("{name} cannot be watched: {reason}.", { name, reason: told(about.error) }), true);
+      this.#ask(t("{name} cannot be watched: {reason}.", { name, reason: told(about.error) }), true);
       return;
     }
     for (const player of about.players) player.name = playerName(about.players, player.player);

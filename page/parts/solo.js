@@ -12,6 +12,24 @@ const more = 1 << 16; // bytes by which the replay of a match that is on may hav
 
 const held = () => globalThis.samestep?.soloReplay?.(new Uint8Array(0)) || 0;
 
+// soloAddress returns the address of a match without a server, as a request to a server would have it; by default of a usual match.
+export function soloAddress({ config, ...rest } = {}) {
+  const query = new URLSearchParams({ ...rest, ...(config && { config: JSON.stringify(config) }) });
+  return query.size ? `#/now?${query}` : "#/now";
+}
+
+// soloRequest returns the request of such an address with all its values, for the page's game.
+export function soloRequest(query) {
+  const { players = "2", bot = "easy", tick_rate = "20", seed, units = "0", scenario = "", config = "{}" } = Object.fromEntries(query);
+  const [{ name }] = JSON.parse(samestep.games());
+  const usual = JSON.parse(samestep.configuration(name, Number(players), Number(units), scenario));
+  if (usual.error) throw new Error(usual.error);
+  return {
+    players: Number(players), bot, tick_rate: Number(tick_rate), seed: Number(seed) >>> 0 || crypto.getRandomValues(new Uint32Array(1))[0] || 1,
+    config: { ...usual.value, ...JSON.parse(config) },
+  };
+}
+
 // soloSize returns its size in bytes, or 0 if there is none.
 export const soloSize = () => held() || Math.floor((recall(stored).length * 3) / 4);
 

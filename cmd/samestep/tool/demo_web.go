@@ -46,10 +46,14 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	spec.Bots, spec.BotKind = make([]lockstep.Bot, seats), c.String(botFlag.Name)
-	for p := lockstep.Player(1); uint(p) < seats; p++ {
-		spec.Bots[p] = g.seated(p, o.seed)
+	spec.BotKind = c.String(botFlag.Name)
+	spec.Again = func(next *server.MatchSpec) {
+		next.Bots = make([]lockstep.Bot, seats)
+		for p := lockstep.Player(1); uint(p) < seats; p++ {
+			next.Bots[p] = g.seated(p, o.seed)
+		}
 	}
+	spec.Again(&spec)
 	policy := &matchPolicy{
 		ctx: c.Context, flags: c, game: g, bot: c.String(botFlag.Name), players: uint8(seats), idle: demoIdle, start: defaultStart,
 		host: host.Options{
@@ -66,6 +70,7 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if err != nil {
 		return err
 	}
+	policy.like = s.Like
 	l, err := net.Listen("tcp", c.String("listen"))
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -84,19 +85,32 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewe
 		}
 		step(fmt.Sprintf("Show the first field that differs as it was before, at tick %d", before), "replay dump %s --tick %d --path %s", bundle, before, words.ShellWord(field))
 	}
-	match := matchFile(path)
-	at := fmt.Sprintf("#/replay/%s?t=%d", url.PathEscape(match), before)
-	if field != "" {
-		at += "&path=" + url.QueryEscape(field)
-	}
 	if viewer != "" {
-		e.Viewer = strings.TrimSuffix(viewer, "/") + "/" + at
+		e.Viewer = strings.TrimSuffix(viewer, "/") + "/" + viewAt(e)
 		return
 	}
 	e.Steps = append(e.Steps, desync.NextStep{
-		Why:     "Open it in the viewer, at http://127.0.0.1:8766/" + at,
-		Command: fmt.Sprintf("mkdir -p replays && %s replay seal %s %s && %[1]s serve --dir replays", program, bundle, words.ShellWord("replays/"+match)),
+		Why: "Open it in the viewer, at http://127.0.0.1:8766/" + viewAt(e),
+		Command: fmt.Sprintf("mkdir -p replays && cp %s replays && %s replay seal %[1]s %[3]s && %[2]s serve --dir replays --bundles",
+			bundle, program, words.ShellWord("replays/"+matchFile(path))),
 	})
+}
+
+// element finds the ID in the path of an element of a list, or of a field in it.
+var element = regexp.MustCompile(`^[^\[]+\[[A-Za-z_]+=(\d+)\]`)
+
+// viewAt returns the part of a page's address that shows the match and the player's side beside each other, where they first differ:
+// the unit in games that have some, and the field in others.
+func viewAt(e *desync.Explanation) string {
+	at := "#/replay/" + url.PathEscape(e.Bundle)
+	if e.Shown == nil {
+		return fmt.Sprintf("%s?t=%d", at, e.Tick)
+	}
+	at = fmt.Sprintf("%s?t=%d", at, e.Shown.Tick)
+	if id := element.FindStringSubmatch(e.Shown.Field); id != nil {
+		at += "&unit=" + id[1]
+	}
+	return at + "&path=" + url.QueryEscape(e.Shown.Field)
 }
 
 // sidesOf returns the flags that say what the two sides are; "" for none.

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
-	"github.com/seed-49bee653/samestep/state"
 )
 
 // demoBundle plays a match with a planted desync, and returns its bundle.
@@ -46,11 +45,11 @@ func TestReportSteps(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for i, want := range []string{"desync explain " + bundle, "desync line " + bundle, "replay dump " + bundle, "replay seal " + bundle} {
 		command := e.Steps[i].Command
-		if before, after, ok := strings.Cut(command, " && "); ok { // in a shell
-			if before != "mkdir -p replays" || os.Mkdir("replays", 0o700) != nil {
-				t.Errorf("got %q", before)
+		if all := strings.Split(command, " && "); len(all) > 1 { // in a shell
+			if len(all) != 4 || all[0] != "mkdir -p replays" || os.Mkdir("replays", 0o700) != nil || all[1] != "cp "+bundle+" replays" || all[3] != "samestep serve --dir replays --bundles" {
+				t.Errorf("got %q", command)
 			}
-			command, _, _ = strings.Cut(after, " && ")
+			command = all[2]
 		}
 		if !strings.HasPrefix(command, "samestep "+want) {
 			t.Errorf("got %q, want %q", command, want)
@@ -131,11 +130,21 @@ func TestNextCommand(t *testing.T) {
 	if got := strings.Join(nextCommands(&e), "\n"); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
 		t.Errorf("got %q, want the player's revision", got)
 	}
-	e = desync.Explanation{First: desync.Span{From: 121, To: 125}, Changes: []desync.Change{{Field: "Units[ID=7].Health"}}}
-	e.Fields.List = []state.Difference{{Path: "Units[6].Health"}}
-	handOver(&e, f, "samestep", "skirmish-desync-125.zip", "", "https://play.example/")
-	if want := "https://play.example/#/replay/skirmish.ssr?t=120&path=Units%5BID%3D7%5D.Health"; e.Viewer != want {
-		t.Errorf("got the link %q, want %q", e.Viewer, want)
+	for _, row := range []struct {
+		shown *desync.Shown
+		want  string
+	}{
+		{&desync.Shown{Tick: 125, Field: "Units[ID=7].Pos.X"}, "t=125&unit=7&path=Units%5BID%3D7%5D.Pos.X"},
+		{&desync.Shown{Tick: 125, Field: "Units[ID=7]"}, "t=125&unit=7&path=Units%5BID%3D7%5D"},
+		{&desync.Shown{Tick: 120, Field: "Board[3].Piece"}, "t=120&path=Board%5B3%5D.Piece"},
+		{&desync.Shown{Tick: 120, Field: "Match.Score[2].Of[ID=4]"}, "t=120&path=Match.Score%5B2%5D.Of%5BID%3D4%5D"},
+		{nil, "t=130"},
+	} {
+		e = desync.Explanation{Tick: 130, Shown: row.shown}
+		handOver(&e, f, "samestep", "skirmish-desync-130.zip", "", "https://play.example/")
+		if want := "https://play.example/#/replay/skirmish-desync-130.zip?" + row.want; e.Viewer != want {
+			t.Errorf("got the link %q, want %q", e.Viewer, want)
+		}
 	}
 }
 
@@ -158,7 +167,7 @@ func TestReportLine(t *testing.T) {
 		t.Errorf("got %s", out)
 	}
 	b, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(string(b), `<a href="https://play.example/#/replay/skirmish.ssr?t=120&amp;path=Units%5BID%3D`) || !strings.Contains(string(b), " --source .</pre>") {
+	if err != nil || !strings.Contains(string(b), `<a href="https://play.example/#/replay/skirmish-desync-140-player3.zip?t=121&amp;unit=91&amp;path=Units%5BID%3D91%5D.Health"`) || !strings.Contains(string(b), " --source .</pre>") {
 		t.Errorf("got %v, and a page without the link or the command", err)
 	}
 	if out := explain("--other", "no-such-revision"); !strings.Contains(out, "the line of code was not found: ") || strings.Contains(out, "\nline ") {

@@ -319,3 +319,19 @@ func TestSpark(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// The times of a server have no exponent, which "1e+02 ms" would be.
+func TestLatenessHasNoExponent(t *testing.T) {
+	for _, row := range []struct {
+		lateness watchLateness
+		want     string
+	}{
+		{watchLateness{Advances: 9, Mean: 0.1, Most: 2.5}, "100 ms on average, 99 % at most 2500 ms"},
+		{watchLateness{Advances: 9, Mean: 0.00012, Most: 0.0995}, "0.12 ms on average, 99 % at most 100 ms"},
+		{watchLateness{}, "unknown"},
+	} {
+		if got := row.lateness.String(); got != row.want {
+			t.Errorf("got %q, want %q", got, row.want)
+		}
+	}
+}

@@ -60,6 +60,7 @@ Release builds embed it. --web=false works without both.`,
 			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "`FOLDER` for replays and desync bundles; empty: write none"},
 			&cli.BoolFlag{Name: "web", Value: true, Usage: "serve the game's page at /, to play and to watch replays in a browser"},
 			&cli.BoolFlag{Name: "replays", Value: true, Usage: "let anybody list and download the replays of matches that are over"},
+			&cli.BoolFlag{Name: "bundles", Usage: "with --replays: let anybody download the desync bundles of these matches too, so that links to them open in the page"},
 			&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent)"},
 			&cli.BoolFlag{Name: "resume", Usage: "continue the matches in --dir that an interrupt or a crash has stopped; their players need the same --tokens or --jwt-key"},
 			&cli.DurationFlag{Name: "await-players", Value: 10 * time.Second, Usage: "after --resume a match waits at most `TIME` for the players who were connected"},
@@ -187,7 +188,7 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	beside.Serve(s)
-	policy.openReplay = s.OpenReplay
+	policy.openReplay, policy.like = s.OpenReplay, s.Like
 	addCompat(c, g, s, &o)
 	l := bound.under(s)
 	public := http.Handler(s)

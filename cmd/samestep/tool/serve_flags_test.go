@@ -34,6 +34,8 @@ func TestServeRefusesFlags(t *testing.T) {
 		"--await-players -1s":                             "--await-players: got -1s, want at least 0s",
 		"--drain -1s":                                     "--drain: got -1s, want at least 0s",
 		"--idle -1s":                                      "--idle: got -1s, want at least 0s",
+		"--bundles --replays=false":                       "--bundles: got it with --replays=false, want it with --replays",
+		"--bundles":                                       "ok",
 		"--grace 0s":                                      "--grace: got 0s, want 1ms to 24h0m0s",
 		"--tokens " + empty:                               "--tokens: got no token in " + empty + ", want at least one",
 		"--matches 0 --countdown 5s":                      "ok",
@@ -90,8 +92,10 @@ func TestPoliciesOfRequest(t *testing.T) {
 		`{"start":"ready:2","players":2,"bots":1}`: "start: got 2 players, want at most 1",
 		`{"start":"ready","countdown":"5"}`:        `countdown: got "5", want 0s to 10m0s`,
 		`{"start":"ready","countdown":"-5s"}`:      `countdown: got "-5s", want 0s to 10m0s`,
+		`{"name":"b","like":"x","seed":3}`:         "a match: got seed with like, want name and like alone",
+		`{"name":"b","like":"x"}`:                  "no match of that ID is known here",
 		`{"countdown":"5s"}`:                       "countdown: got it without a start of ready",
-		`{"count_down":"5s"}`:                      `a match: unknown field "count_down", want name, game, players, scenario, units, bots, bot, start, countdown, substitutes, config, seed, tick_rate, tick_ms, from, seats`,
+		`{"count_down":"5s"}`:                      `a match: unknown field "count_down", want name, game, players, scenario, units, bots, bot, start, countdown, substitutes, config, seed, tick_rate, tick_ms, like, from, seats`,
 	} {
 		if _, err := requestedMatch(strings.NewReader(body), games, false, policyOf(t)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", body, err, want)

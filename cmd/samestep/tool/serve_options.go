@@ -22,6 +22,9 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if err := checkBots(c, specs); err != nil {
 		return server.Options{}, nil, err
 	}
+	if c.Bool("bundles") && !c.Bool("replays") {
+		return server.Options{}, nil, usagef("--bundles: got it with --replays=false, want it with --replays")
+	}
 	if err := cmp.Or(between[time.Duration](c, "await-players", 0, 0), between[time.Duration](c, "drain", 0, 0), between[time.Duration](c, "idle", 0, 0)); err != nil {
 		return server.Options{}, nil, err
 	}
@@ -30,7 +33,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 		return server.Options{}, nil, err
 	}
 	o := server.Options{
-		Dir: c.String("dir"), Replays: c.Bool("replays"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c),
+		Dir: c.String("dir"), Replays: c.Bool("replays"), Bundles: c.Bool("bundles"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c),
 		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
 		MaxReads: int(c.Uint("max-requests")), MaxGuesses: int(c.Uint("max-wrong-tokens")),
 		MaxMatches: max(int(c.Uint("max-matches")), len(specs)), IdleMatch: cmp.Or(c.Duration("idle"), -1), AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),

@@ -31,6 +31,7 @@ type matchPolicy struct {
 	idle    time.Duration // ends a match with only bots; negative: never
 
 	openReplay func(ctx context.Context, name string) (*os.File, error) // of the server; nil without one
+	like       func(id string) (server.MatchSpec, error)                // of the server; nil without one
 
 	host           host.Options
 	spectatorDelay time.Duration
@@ -229,6 +230,7 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 	o.Start.Players = min(o.Start.Players, int(s.Players))
 	spec.Host = &o
 	spec.Recorded, spec.Restore = p.recorded(bots), p.restore
+	spec.Again = func(next *server.MatchSpec) { p.apply(next, bots) }
 	if p.substitutes {
 		spec.Substitute = func(seat lockstep.Player) lockstep.Bot { return p.game.bot(seat, uint64(seat)+1) }
 	}

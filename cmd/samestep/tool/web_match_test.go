@@ -7,10 +7,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
@@ -33,41 +38,94 @@ func (s *served) match(t *testing.T, name string) (v server.View) {
 	return v
 }
 
+// servedPage runs a verb that serves the page of duelists until the test ends.
+func servedPage(t *testing.T, args ...string) *served {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // the page is closed first
+	r, w := io.Pipe()
+	var errs bytes.Buffer
+	exit := make(chan int, 1)
+	go func() {
+		exit <- Run(ctx, append(append([]string{"samestep"}, args...), "--listen", "127.0.0.1:0"), w, &errs, duelists())
+		w.Close()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-exit
+	})
+	s := &served{}
+	for lines := bufio.NewScanner(r); s.url == "" && lines.Scan(); {
+		if words := strings.Fields(lines.Text()); words[0] == "lobby" || words[0] == "listening" {
+			s.url = strings.TrimSuffix(words[len(words)-1], "/")
+		}
+	}
+	go io.Copy(io.Discard, r)
+	if s.url == "" {
+		t.Fatalf("it exited with %d: %s", <-exit, errs.String())
+	}
+	for _, index, _ := fetch(t, s.url+"/"); strings.Contains(index, "being built"); {
+		_, index, _ = fetch(t, s.url+"/")
+	}
+	return s
+}
+
+// The link of a desync's report shows the match and the player's side beside each other, with the differing unit near and selected
+// on both maps: from a server that has the bundle, and else from the file that is dropped then.
+func TestReportLinkInPage(t *testing.T) {
+	browser.Needs(t)
+	bundle, dir := demoBundle(t), t.TempDir()
+	e, err := explainFile("samestep", bundle, games.games(), desync.Options{Budget: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(bundle)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, filepath.Base(bundle)), whole, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if code := run(t.Context(), []string{"samestep", "replay", "seal", bundle, filepath.Join(dir, "skirmish.ssr")}, &out, &out); code != exitOK {
+		t.Fatalf("got exit code %d: %s", code, &out)
+	}
+	_, link, _ := strings.Cut(e.Steps[len(e.Steps)-1].Why, "http://127.0.0.1:8766/")
+	const shown = `globalThis.viewer?.comparing && viewer.state?.tick === 121 && viewer.state.chosen === 91 && viewer.state.aim[2] >= 32 * 256 && ` +
+		`[viewer.renderer, viewer.beside].every(({ drawn, frame }) => drawn > 1 && frame.tick === 121 && ` +
+		`[...frame.words.subarray(frame.units.start, frame.units.end)].some((id, i, all) => i % 6 === 2 && id === 91 && all[i + 1] & 1 << 16) && ` +
+		`[...frame.words.subarray(frame.effects.start, frame.effects.end)].some((word, i) => i % 5 === 0 && (word & 255) === 14))`
+	for _, bundles := range []bool{true, false} {
+		s := servedPage(t, "serve", "--web", "--guests", "1", "--matches", "1", "--quiet", "--dir", dir, fmt.Sprintf("--bundles=%t", bundles))
+		allowed := []string{}
+		if !bundles {
+			allowed = append(allowed, "404")
+		}
+		b := browser.Open(t, s.url+"/"+link, allowed...)
+		if !bundles {
+			b.Shown("#viewer .said", "this server shows no bundle of that name to you")
+			b.Drop("report.zip", whole)
+		}
+		b.Until(shown)
+		b.Shown(".differences", ".Health")
+		b.Shot("report")
+	}
+}
+
 // A user plays against bots, gives up and begins the same match again: on the same map, with the same units, at the same speed, and
 // against the same bots. The lobby lists the replay while the page stays open. That holds for the demo, and on a server for guests.
 func TestRematchFromPage(t *testing.T) {
 	browser.Needs(t)
+	config := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(config, []byte(`{"Crystals":77,"Units":90,"Workers":7}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, row := range []struct{ name, match, args string }{
 		{"demo", "demo", "demo --web --units 120 --bot hard"},
+		{"configuration", "match-1", "serve --web --guests 4 --matches 1 --players 2 --bots 1 --config " + config + " --bot hard --tick-rate 50 --seed 5 --quiet"},
 		{"guests", "match-1", "serve --web --guests 4 --matches 1 --players 2 --bots 1 --units 120 --bot hard --tick-rate 25 --seed 5 --quiet"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context())) // the page is closed first
-			r, w := io.Pipe()
-			var errs bytes.Buffer
-			exit := make(chan int, 1)
-			go func() {
-				args := append(append([]string{"samestep"}, strings.Fields(row.args)...), "--listen", "127.0.0.1:0", "--dir", t.TempDir())
-				exit <- Run(ctx, args, w, &errs, duelists())
-				w.Close()
-			}()
-			t.Cleanup(func() {
-				cancel()
-				<-exit
-			})
-			s := &served{}
-			for lines := bufio.NewScanner(r); s.url == "" && lines.Scan(); {
-				if words := strings.Fields(lines.Text()); words[0] == "lobby" || words[0] == "listening" {
-					s.url = strings.TrimSuffix(words[len(words)-1], "/")
-				}
-			}
-			go io.Copy(io.Discard, r)
-			if s.url == "" {
-				t.Fatalf("it exited with %d: %s", <-exit, errs.String())
-			}
-			for _, index, _ := fetch(t, s.url+"/"); strings.Contains(index, "being built"); {
-				_, index, _ = fetch(t, s.url+"/")
-			}
+			s := servedPage(t, append(strings.Fields(row.args), "--dir", t.TempDir())...)
 			before := s.match(t, row.match)
 
 			b := browser.Open(t, s.url+"/#/play/"+row.match)

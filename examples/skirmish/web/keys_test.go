@@ -168,3 +168,27 @@ func TestTouch(t *testing.T) {
 	b.Shot("touch")
 	b.NeverDiffered()
 }
+
+// Shift and a digit add to a control group, which without Shift is selected as a whole.
+func TestGroupsGrow(t *testing.T) {
+	s := newStage(t, setup{})
+	b := s.play(0)
+	base := units(b, 0, int(skirmish.Base))
+	if len(base) == 0 {
+		t.Fatal("the base is not on the screen")
+	}
+	b.Do(chromedp.MouseClickXY(base[0].X, base[0].Y))
+	b.Until(fmt.Sprintf(`page.state.panel.one?.id === %d`, base[0].ID))
+	b.Keys("1", chromedp.ModifierCtrl)
+	b.Until(`page.state.panel.groups[0] === 1`)
+	b.Keys("f")
+	const chosen = `(page.state.panel.chosen ?? []).reduce((n, k) => n + k.number, 0)`
+	b.Until(chosen + ` > 1`)
+	army := browser.Value[int](b, chosen)
+	b.Keys("1", chromedp.ModifierShift)
+	b.Until(fmt.Sprintf(`page.state.panel.groups[0] === %d`, army+1))
+	b.Keys("\x1b")
+	b.Until(chosen + ` === 0`)
+	b.Keys("1")
+	b.Until(fmt.Sprintf(chosen+` === %d`, army+1))
+}

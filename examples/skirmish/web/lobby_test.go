@@ -3,6 +3,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -189,4 +190,66 @@ func TestPlayWithoutServer(t *testing.T) {
 	b.Visit("#/")
 	b.Visit("#/replay/:solo")
 	b.Shown(`#viewer [role="alert"]`, "Your match cannot be loaded: this browser has kept none")
+}
+
+// While the program loads, the button of a match at once and the screen of a match show how much has arrived.
+func TestLoadingIsShown(t *testing.T) {
+	s := newStage(t, setup{})
+	b := browser.Open(t, "about:blank")
+	b.Before(`{
+		const load = globalThis.fetch;
+		globalThis.fetch = async (url, ...rest) => {
+			if (!String(url).endsWith(".wasm")) return load(url, ...rest);
+			const answer = await load(url, ...rest), bytes = new Uint8Array(await answer.arrayBuffer()), half = bytes.length >> 1;
+			const body = new ReadableStream({
+				async start(controller) {
+					controller.enqueue(bytes.subarray(0, half));
+					await new Promise((resolve) => (globalThis.goOn = resolve));
+					controller.enqueue(bytes.subarray(half));
+					controller.close();
+				},
+			});
+			return new Response(body, { headers: { "Content-Type": "application/wasm", "X-Decoded-Length": String(bytes.length) } });
+		};
+	}`)
+	b.Do(chromedp.Navigate(s.URL))
+	b.Until(`globalThis.goOn && Math.round(parseFloat(document.querySelector("#now i").style.width)) === 50`)
+	b.Visit("#/watch/arena")
+	b.Shown("#loading", "Loading the game: 49 %")
+	browser.Value[bool](b, `goOn(), true`)
+	b.Until(live)
+	b.Until(`!document.querySelector("#loading").checkVisibility()`)
+}
+
+// The form of a match has the speed by its name or as a number, and the seed; the match has them.
+func TestCreateWithSpeedAndSeed(t *testing.T) {
+	s := newStage(t, setup{})
+	b := browser.Open(t, s.URL)
+	b.Until(`document.querySelector(".creation [name=tick_rate]")?.options.length === 3`)
+	for _, row := range []struct {
+		name, speed string
+		rate        uint16
+		seed        uint64
+	}{
+		{"fast", `form.elements.tick_rate.value = "30"`, 30, 123},
+		{"odd", `number.value = "17"; number.dispatchEvent(new Event("input"))`, 17, 4294967295},
+	} {
+		browser.Value[bool](b, fmt.Sprintf(`((form, number) => {
+			%s;
+			Object.assign(form.elements.name, { value: %q }), Object.assign(form.elements.seed, { value: "%d" }), Object.assign(form.elements.token, { value: "token-of-the-admin" });
+			form.elements.bots.value = "0";
+			form.requestSubmit();
+			return true;
+		})(document.querySelector(".creation form"), document.querySelector(".creation [aria-label='Ticks a second']"))`, row.speed, row.name, row.seed))
+		b.Until(fmt.Sprintf(live+` && page.hud.name === %q`, row.name))
+		for _, m := range s.Server.Matches() {
+			if v := m.View(); v.Name == row.name && (v.Settings.TickRate != row.rate || v.Settings.Seed != row.seed) {
+				t.Errorf("%s: got %+v", row.name, v.Settings)
+			}
+		}
+		b.Visit("#/")
+	}
+	if n := len(s.Server.Matches()); n != 3 {
+		t.Errorf("got %d matches, want 3", n)
+	}
 }

@@ -3,6 +3,7 @@
 package web_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -155,4 +156,31 @@ func TestBothPensDrawAlike(t *testing.T) {
 	if got := browser.Value[float64](b, differing); got < 0.1 {
 		t.Errorf("without pictures only %.1f %% of the pixels differ", 100*got)
 	}
+}
+
+// Rings around units show their side, if the user wants them, also when the page is loaded again.
+func TestRingsOfSides(t *testing.T) {
+	s := newStage(t, setup{})
+	b := s.play(0)
+	const rings = `page.renderer.ringed > 0`
+	const count = `(() => {
+		const { sprites } = page.renderer, { get } = sprites;
+		sprites.get = (family, ...rest) => {
+			if (family === 5 && rest[0] < 8) page.renderer.ringed = (page.renderer.ringed ?? 0) + 1; // of the user's own units
+			return get.call(sprites, family, ...rest);
+		};
+		return true;
+	})()`
+	browser.Value[bool](b, count)
+	b.Until(fmt.Sprintf(`page.renderer.drawn > %d`, browser.Value[int](b, `page.renderer.drawn`)+5))
+	if browser.Value[bool](b, rings) {
+		t.Error("there are rings before the user wants them")
+	}
+	b.Click(`.menu button[title^="shortcuts"]`)
+	b.Click(`.looks > label:last-child [type=checkbox]`)
+	b.Until(rings)
+	b.Do(chromedp.Reload())
+	b.Until(live)
+	browser.Value[bool](b, count)
+	b.Until(rings)
 }

@@ -42,6 +42,7 @@ type stage struct{ *browser.Stage }
 type setup struct {
 	players    uint8
 	units      uint16
+	teams      uint8 // 0: each player has its own
 	checkEvery uint16
 	host       host.Options
 	guests     bool
@@ -75,6 +76,7 @@ func newStage(t *testing.T, x setup) *stage {
 	settings.Seed = 1
 	settings.CheckEvery = x.checkEvery
 	config := skirmish.Defaults(x.players, x.units)
+	config.Teams = cmp.Or(x.teams, config.Teams)
 	return &stage{browser.NewStage(t, browser.StageOptions{
 		Site: x.site, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, Host: x.host, Guests: x.guests, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
 			c := skirmish.Sized(int(players), int(cmp.Or(units, 400)))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/maps"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/play"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -38,7 +39,7 @@ func Play(solo live.Solo) (*Game, error) {
 	return g, g.begin(func(o live.Options) (*live.Match, error) { return live.Play(rules(), solo, o) })
 }
 
-func rules() *lockstep.Game { return lockstep.MustGame(skirmish.Rules()) }
+func rules() *lockstep.Game { return lockstep.MustGame(skirmish.Rules()).WithAssets(maps.Read) }
 
 func newGame() *Game { return &Game{player: play.New(lockstep.System)} }
 

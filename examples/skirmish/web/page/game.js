@@ -10,6 +10,7 @@ import { socketOf, listed, seated, Recording } from "./match.js";
 import { Rename } from "./rename.js";
 import { countdown } from "./countdown.js";
 import { t } from "./text.js";
+import { soloRequest } from "./solo.js";
 import { LastEvents } from "./lastevents.js";
 
 const statusMS = 150;
@@ -54,8 +55,8 @@ export class Game {
     this.#join(name, token);
   }
 
-  // solo plays a match without a server, after a countdown: a new one, or that of a seed.
-  async solo(seed) {
+  // solo plays the match without a server that the address names, after a countdown.
+  async solo(query) {
     const visit = (this.visit = {});
     this.token = "";
     this.#begin(t("Your match"), false, true);
@@ -63,7 +64,12 @@ export class Game {
     this.rename.begin("");
     await countdown(this.root, () => this.visit === visit);
     if (this.visit !== visit) return; // the user has left
-    const problem = samestep.solo(recall("name") || t("you"), seed || crypto.getRandomValues(new Uint32Array(1))[0] || 1);
+    let problem;
+    try {
+      problem = samestep.solo(recall("name") || t("you"), JSON.stringify(soloRequest(query)));
+    } catch (error) { // the address is wrong
+      problem = error.message;
+    }
     if (problem) this.hud.fail(problem, false);
   }
 
@@ -92,7 +98,6 @@ export class Game {
       return;
     }
     this.hud.link.keep(found.grace_ms);
-    this.hud.verdict.against(found.bot);
     samestep.join(socketOf(name), token);
   }
 

@@ -34,14 +34,7 @@ export class Verdict {
     clearTimeout(this.timer);
     this.match = match;
     this.key = this.kept = "";
-    this.bots = 0;
-    this.bot = "";
     this.element.hidden = this.link.hidden = this.problem.hidden = true;
-  }
-
-  // against says which bots of the game play, as the server lists the match.
-  against(bot) {
-    this.bot = bot ?? "";
   }
 
   get open() { return !this.element.hidden; }
@@ -50,8 +43,7 @@ export class Verdict {
   // new one is known, or else "".
   update(state) {
     this.state = state;
-    const { panel, seats = [], link } = state, { account, winner } = panel;
-    if (!winner) this.bots = Math.max(this.bots, seats.filter((s) => s.presence === "bot").length);
+    const { panel, link } = state, { account, winner } = panel;
     const result = winner ? (!account ? "over" : account.team === winner - 1 ? "victory" : "defeat") : account?.defeated ? "defeat" : "";
     this.#replay(alone() ? winner && solo : state.replay); // the page has the replay of a match without a server
     if (alone() && winner) this.#keep(link.state);
@@ -126,14 +118,16 @@ export class Verdict {
   // #again goes to a match of the same configuration, and tells the others of it.
   async #again() {
     if (alone()) {
-      const to = `#/now?seed=${JSON.parse(samestep.request()).seed}`;
+      const query = new URLSearchParams(location.hash.split("?")[1]);
+      query.set("seed", JSON.parse(samestep.request()).seed);
+      const to = `#/now?${query}`;
       if (location.hash === to) dispatchEvent(new HashChangeEvent("hashchange")); // shows the screen anew
       else location.hash = to;
       return;
     }
     this.again.disabled = true;
     try {
-      const to = await rematch(this.match, JSON.parse(samestep.request()), { bots: this.bots, bot: this.bot });
+      const to = await rematch(this.match, this.state.match.id);
       if (this.state.link.state === "live") samestep.say(t("Rematch: {link}", { link: addressOf(to.replace(/\?.*/, "")) }));
       await new Promise((done) => setTimeout(done, 300)); // the line is sent before the match is left
       location.hash = to;

@@ -44,6 +44,7 @@ export class Viewer extends Base {
   }
 
   opened(about) {
+    this.near = false; // to the unit of the address, when its tick is there
     this.renderer.reset();
     this.beside.reset();
     this.inspector.open(about);
@@ -89,8 +90,11 @@ export class Viewer extends Base {
   aim(query) {
     const [x, y, zoom] = ["x", "y", "zoom"].map((name) => Number(query.get(name) ?? NaN));
     if (Number.isFinite(x + y + zoom)) samestep.watchAim(Math.round(x * 1000), Math.round(y * 1000), Math.round(zoom * 256));
-    const unit = Number(query.get("unit") ?? /^Units\[ID=(\d+)\]/.exec(query.get("path"))?.[1]);
-    if (unit > 0 && unit < 2 ** 32) samestep.watchSelect(unit);
+    const path = query.get("path"); // in the state, which says of what the ID is
+    const unit = Number(path === null ? query.get("unit") : /^Units\[ID=(\d+)\]/.exec(path)?.[1]);
+    if (!(unit > 0 && unit < 2 ** 32)) return;
+    samestep.watchSelect(unit);
+    this.near = !Number.isFinite(x + y + zoom);
   }
 
   select(id) {
@@ -113,6 +117,10 @@ export class Viewer extends Base {
   }
 
   looked(state, about) {
+    if (this.near && !this.seeking && this.tick === state.tick) {
+      this.near = false;
+      samestep.watchNear();
+    }
     this.scores.forEach(({ row, count }, p) => {
       const account = state.players[p];
       if (!account) return;

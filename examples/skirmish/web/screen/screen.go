@@ -134,6 +134,18 @@ func (s *Screen) Aim(x, y, zoom int64) {
 	s.camera.LookAt(fixed.Vec2{X: fixed.Q(x) << 32 / 1000, Y: fixed.Q(y) << 32 / 1000})
 }
 
+// near is the zoom at which a unit is easy to see, in 1/256 of a pixel for a cell.
+const near = 32 << 8
+
+// Near shows the selected unit from near, if it is alive.
+func (s *Screen) Near() {
+	if u := s.unit(); u != nil {
+		s.placed = true
+		s.camera.Zoom = max(s.camera.Zoom, near)
+		s.camera.LookAt(u.Pos)
+	}
+}
+
 // See shows the vision of a team, or scene.Everything.
 func (s *Screen) See(team uint8) { s.team = team }
 

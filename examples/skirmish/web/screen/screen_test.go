@@ -86,6 +86,10 @@ func TestScreen(t *testing.T) {
 	if x, y, _ := s.Pixel(base); x == 0 && y == 0 {
 		t.Error("the camera did not move")
 	}
+	s.Near()
+	if x, y, _ := s.Pixel(base); x < 200 || x > 600 || y < 150 || y > 450 {
+		t.Errorf("near: the base is at %d,%d", x, y)
+	}
 	if got := s.Pick(-5000, -5000); got != 0 {
 		t.Errorf("picked unit %d beside the map", got)
 	}

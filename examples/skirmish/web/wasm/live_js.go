@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/live"
-	"github.com/seed-49bee653/samestep/lockstep"
-	pagelive "github.com/seed-49bee653/samestep/page/live"
 	"github.com/seed-49bee653/samestep/page/program"
 )
 
@@ -20,12 +17,9 @@ func addLive(f program.Functions) {
 		game = live.Join(context.Background(), a[0].String(), a[1].String())
 		return nil
 	}
-	f["solo"] = func(a program.Arguments) any { // name, seed; "" or why not
+	f["solo"] = func(a program.Arguments) any { // name, request in JSON; "" or why not
 		leave(false)
-		seed, config := uint64(a.Int(1)), skirmish.Opening(2)
-		g, err := live.Play(pagelive.Solo{
-			Name: a[0].String(), Config: &config, Seed: seed, Bots: []lockstep.Bot{nil, skirmish.Easy.NewPlayer(1, seed)},
-		})
+		g, err := live.Alone(a[0].String(), []byte(a[1].String()))
 		if err != nil {
 			return err.Error()
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/examples/skirmish/maps"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/live"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/screen"
@@ -54,6 +55,7 @@ func addWatch(f program.Functions) {
 		"watchLookAt":    func(a program.Arguments) any { seen.LookAt(a.Int(0), a.Int(1)); return nil },
 		"watchPick":      func(a program.Arguments) any { return int(seen.Pick(a.Int(0), a.Int(1))) },
 		"watchSelect":    func(a program.Arguments) any { seen.Select(skirmish.UnitID(a.Int(0))); return nil },
+		"watchNear":      func(program.Arguments) any { seen.Near(); return nil },
 		"watchFollow":    func(a program.Arguments) any { seen.Follow(a[0].Bool()); return nil },
 		"watchSee":       func(a program.Arguments) any { seen.See(uint8(a.Int(0))); return nil },
 	})
@@ -77,7 +79,7 @@ func openRecorded(file []byte) (any, error) {
 	if file == nil {
 		return nil, nil
 	}
-	v, err := watch.Open(file, lockstep.MustGame(skirmish.Rules()))
+	v, err := watch.Open(file, lockstep.MustGame(skirmish.Rules()).WithAssets(maps.Read))
 	if err != nil {
 		return nil, err
 	}

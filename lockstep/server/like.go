@@ -1,0 +1,80 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// ErrNoMatch is returned for the ID of a match that the server does not know.
+var ErrNoMatch = errors.New("server: no match of that ID is known here: it ended long ago, or on another server")
+
+// The latest matches that are over, of which the server knows how they were made.
+const (
+	maxPast      = 256
+	maxPastBytes = 4 << 20 // of their configurations
+)
+
+// A making is how a match was made.
+type making struct {
+	game   *lockstep.Game // without the server's assets
+	header *lockstep.Header
+	kind   string // of the bots
+	again  func(*MatchSpec)
+}
+
+func (m *Match) making() making { return making{m.game, m.header, m.spec.BotKind, m.spec.Again} }
+
+// Like returns the spec of a match like another one: of the same game, with the same settings, seed and configuration, and with what
+// MatchSpec.Again adds. It has no name. id is that of a [View], of a match that this server runs, or of one of the last that are
+// over; otherwise the error wraps [ErrNoMatch]. A match that began in a state of another one is taken as if it had begun itself.
+func (s *Server) Like(id string) (MatchSpec, error) {
+	how, ok := s.makingOf(id)
+	if !ok {
+		return MatchSpec{}, fmt.Errorf("%w: got %.64q", ErrNoMatch, id)
+	}
+	var text bytes.Buffer
+	if err := how.game.ConfigSchema().DumpJSON(&text, how.header.Config); err != nil {
+		return MatchSpec{}, err
+	}
+	config, err := how.game.ReadConfig(text.Bytes(), nil)
+	if err != nil {
+		return MatchSpec{}, err
+	}
+	spec := MatchSpec{Game: how.game, Settings: how.header.Settings, Config: config, BotKind: how.kind}
+	spec.Settings.Relay = false // Host says so
+	if how.again != nil {
+		how.again(&spec)
+	}
+	return spec, nil
+}
+
+func (s *Server) makingOf(id string) (making, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.matches { // a map: at most one has the ID
+		if m != nil && m.header.Match.String() == id {
+			return m.making(), true
+		}
+	}
+	for _, how := range s.past {
+		if how.header.Match.String() == id {
+			return how, true
+		}
+	}
+	return making{}, false
+}
+
+// keepPast keeps how a match that is over was made. The caller holds the lock.
+func (s *Server) keepPast(how making) {
+	s.past = append(s.past, how)
+	size := 0
+	for i := len(s.past) - 1; i >= 0; i-- {
+		if size += len(s.past[i].header.Config); size > maxPastBytes || len(s.past)-i > maxPast {
+			s.past = append([]making(nil), s.past[i+1:]...)
+			return
+		}
+	}
+}
