@@ -145,6 +145,8 @@ export const sentences = {
   "no other player has that seat number or unique name": "Kein anderer Spieler hat diese Platznummer oder diesen eindeutigen Namen",
   "no place is free": "kein Platz für Zuschauer ist frei",
   "no seat is free": "kein Platz ist frei",
+  "a match": "eine Partie",
+  "got {values}, want easy, normal or hard": "{values}, erwartet ist easy, normal oder hard",
   "no view": "keine Ansicht",
   "a viewer has no state": "ein Betrachter hat keinen Zustand",
   "an ack of a view that was not sent": "eine Bestätigung für eine Ansicht, die nicht gesendet wurde",
