@@ -4,7 +4,9 @@ package server_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
@@ -132,4 +134,23 @@ func (s *stage) viewAt(t *testing.T, tick lockstep.Tick) (v mapped) {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// A match that is sent as views only shows nobody its seed, from which what is hidden could be computed.
+func TestViewsOnly(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, setup{
+		host:  host.Options{Views: host.ViewPolicy{Only: true}},
+		rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) { r.View = lockstep.View(seeMap) },
+	})
+	for _, path := range []string{"/matches", "/matches/duel"} {
+		_, text := s.get(t, http.MethodGet, path)
+		if !strings.Contains(text, `"players_see":"views"`) || !strings.Contains(text, `"seed":"0"`) || strings.Contains(text, `"seed":"1"`) {
+			t.Errorf("%s: got %s", path, text)
+		}
+	}
+	full := s.join(t, bob, wander)
+	if err := full.Wait(); err == nil || !strings.Contains(err.Error(), "this match is sent as views") {
+		t.Errorf("a client that asks for the match: %v", err)
+	}
 }
