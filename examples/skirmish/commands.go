@@ -49,7 +49,7 @@ type (
 	// Attack pursues one enemy.
 	Attack struct {
 		Who    Who
-		Target UnitID
+		Target UnitID `feed:"of=Units"`
 	}
 
 	// Stop ends the units' tasks. For a building it empties the queue and refunds the crystals.

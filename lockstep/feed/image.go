@@ -183,3 +183,21 @@ func (t *table) quantize(row []byte) {
 		c.put(row, v)
 	}
 }
+
+// IDs calls f with the id of each element of a view that has one, and the path of its list. The error is that of bytes that are no view.
+func (p *Plan) IDs(view []byte, f func(list string, id uint64)) error {
+	m := new(image)
+	if err := p.read(m, view); err != nil {
+		return err
+	}
+	for i := range p.tables {
+		t := &p.tables[i]
+		if t.id == byIndex {
+			continue
+		}
+		for n := range t.count(m.rows[i]) {
+			f(t.path, uint64(t.columns[t.id].get(t.row(m.rows[i], n))))
+		}
+	}
+	return nil
+}
