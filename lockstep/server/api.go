@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,7 +63,7 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 		fail(w, codeUnsupported, "this server does not create matches over HTTP")
 		return nil
 	}
-	spec, err := s.options.NewMatch(bytes.NewReader(body))
+	spec, err := s.specOf(body)
 	if errors.Is(err, fs.ErrNotExist) {
 		fail(w, codeNoReplay, noReplay)
 		return nil

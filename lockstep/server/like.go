@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -48,6 +49,26 @@ func (s *Server) Like(id string) (MatchSpec, error) {
 	if how.again != nil {
 		how.again(&spec)
 	}
+	return spec, nil
+}
+
+// specOf returns the spec of the match that the body of a request asks for: like another one, which may have another name and
+// nothing else, or what Options.NewMatch makes of it.
+func (s *Server) specOf(body []byte) (MatchSpec, error) {
+	var r struct{ Name, Like string }
+	if json.Unmarshal(body, &r) != nil || r.Like == "" {
+		return s.options.NewMatch(bytes.NewReader(body))
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		return MatchSpec{}, fmt.Errorf("a match: want name and like alone: %w", err)
+	}
+	spec, err := s.Like(r.Like)
+	if err != nil {
+		return MatchSpec{}, fmt.Errorf("a match: %w", err)
+	}
+	spec.Name = r.Name
 	return spec, nil
 }
 

@@ -80,25 +80,26 @@ func TestPastIsBounded(t *testing.T) {
 	})
 }
 
-// A request for a match like one that is not known says so.
+// A request for a match like another one is the server's own, whatever NewMatch reads.
 func TestLikeOverHTTP(t *testing.T) {
-	var s *stage
-	s = newStage(t, setup{options: server.Options{NewMatch: func(body io.Reader) (server.MatchSpec, error) {
-		id, err := io.ReadAll(body)
-		if err != nil {
-			return server.MatchSpec{}, err
-		}
-		spec, err := s.server.Like(string(id))
-		spec.Name = "again"
-		return spec, err
+	s := newStage(t, setup{options: server.Options{NewMatch: func(io.Reader) (server.MatchSpec, error) {
+		return server.MatchSpec{}, errors.New("NewMatch reads nothing")
 	}}})
-	if status, body := s.ask(t, "POST", "/matches", ops, "nothing"); status != 404 || !strings.Contains(body, `"no_match"`) || !strings.Contains(body, "no match of that ID is known here") {
-		t.Errorf("got %d %s", status, body)
-	}
-	if status, body := s.ask(t, "POST", "/matches", ada, s.match.View().Match); status != 403 {
-		t.Errorf("a player: got %d %s", status, body)
-	}
-	if status, body := s.ask(t, "POST", "/matches", ops, s.match.View().Match); status != 201 {
-		t.Errorf("got %d %s", status, body)
+	id := s.match.View().Match
+	for _, row := range []struct {
+		token, body string
+		status      int
+		want        string
+	}{
+		{ops, `{"name":"again","like":"nothing"}`, 404, "no match of that ID is known here"},
+		{ops, `{"name":"again","like":"` + id + `","seed":3}`, 400, `want name and like alone: json: unknown field \"seed\"`},
+		{ops, `{"name":"again"}`, 400, "NewMatch reads nothing"},
+		{ops, `{"name":"again","like":3}`, 400, "NewMatch reads nothing"},
+		{ada, `{"name":"again","like":"` + id + `"}`, 403, ""},
+		{ops, `{"name":"again","like":"` + id + `"}`, 201, `"name":"again"`},
+	} {
+		if status, body := s.ask(t, "POST", "/matches", row.token, row.body); status != row.status || !strings.Contains(body, row.want) {
+			t.Errorf("%s: got %d %s", row.body, status, body)
+		}
 	}
 }

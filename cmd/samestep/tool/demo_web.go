@@ -70,7 +70,6 @@ func webDemo(c *cli.Context, o demoOptions) error {
 	if err != nil {
 		return err
 	}
-	policy.like = s.Like
 	l, err := net.Listen("tcp", c.String("listen"))
 	if err != nil {
 		return err

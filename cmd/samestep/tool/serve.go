@@ -188,7 +188,7 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	beside.Serve(s)
-	policy.openReplay, policy.like = s.OpenReplay, s.Like
+	policy.openReplay = s.OpenReplay
 	addCompat(c, g, s, &o)
 	l := bound.under(s)
 	public := http.Handler(s)

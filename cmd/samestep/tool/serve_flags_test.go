@@ -92,10 +92,8 @@ func TestPoliciesOfRequest(t *testing.T) {
 		`{"start":"ready:2","players":2,"bots":1}`: "start: got 2 players, want at most 1",
 		`{"start":"ready","countdown":"5"}`:        `countdown: got "5", want 0s to 10m0s`,
 		`{"start":"ready","countdown":"-5s"}`:      `countdown: got "-5s", want 0s to 10m0s`,
-		`{"name":"b","like":"x","seed":3}`:         "a match: got seed with like, want name and like alone",
-		`{"name":"b","like":"x"}`:                  "no match of that ID is known here",
 		`{"countdown":"5s"}`:                       "countdown: got it without a start of ready",
-		`{"count_down":"5s"}`:                      `a match: unknown field "count_down", want name, game, players, scenario, units, bots, bot, start, countdown, substitutes, config, seed, tick_rate, tick_ms, like, from, seats`,
+		`{"count_down":"5s"}`:                      `a match: unknown field "count_down", want name, game, players, scenario, units, bots, bot, start, countdown, substitutes, config, seed, tick_rate, tick_ms, from, seats`,
 	} {
 		if _, err := requestedMatch(strings.NewReader(body), games, false, policyOf(t)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", body, err, want)

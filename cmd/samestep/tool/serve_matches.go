@@ -115,7 +115,6 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 		TickRate *uint16     `json:"tick_rate"` // ticks a second; without both, 20
 		TickMS   *uint16     `json:"tick_ms"`   // from one tick to the next
 
-		Like  string            `json:"like"`  // see requestedAgain
 		From  string            `json:"from"`  // see parseOriginName
 		Seats map[string]string `json:"seats"` // see seatsFrom
 	}{matchRequest: matchRequest{Players: policy.players}, Seed: "0"}
@@ -125,9 +124,6 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 	err := d.Decode(&r)
 	if unknown, ok := unknownField(err); ok {
 		err = fmt.Errorf("unknown field %q, want %s", unknown, strings.Join(fieldNames(reflect.TypeOf(r)), ", "))
-	}
-	if err == nil && r.Like != "" {
-		return requestedAgain(text.Bytes(), policy)
 	}
 	if err == nil {
 		err = r.setPeriod(r.TickRate, r.TickMS)
@@ -157,28 +153,6 @@ func requestedMatch(body io.Reader, games gameList, guests bool, policy *matchPo
 	if err != nil {
 		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
-	return spec, nil
-}
-
-// requestedAgain parses the body of a request for a match like another one that the server knows: with the same configuration,
-// settings and bots. It may have another name, and nothing else.
-func requestedAgain(text []byte, policy *matchPolicy) (spec server.MatchSpec, err error) {
-	var r struct{ Name, Like string }
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err = d.Decode(&r); err != nil {
-		if other, ok := unknownField(err); ok {
-			err = fmt.Errorf("got %s with like, want name and like alone", other)
-		}
-	} else if policy.like == nil {
-		err = server.ErrNoMatch
-	} else {
-		spec, err = policy.like(r.Like)
-	}
-	if err != nil {
-		return server.MatchSpec{}, fmt.Errorf("a match: %w", err)
-	}
-	spec.Name = r.Name
 	return spec, nil
 }
 

@@ -31,7 +31,6 @@ type matchPolicy struct {
 	idle    time.Duration // ends a match with only bots; negative: never
 
 	openReplay func(ctx context.Context, name string) (*os.File, error) // of the server; nil without one
-	like       func(id string) (server.MatchSpec, error)                // of the server; nil without one
 
 	host           host.Options
 	spectatorDelay time.Duration
