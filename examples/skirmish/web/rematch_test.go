@@ -13,7 +13,7 @@ func TestRematchAlone(t *testing.T) {
 	s := newStage(t, setup{})
 	b := browser.Open(t, s.URL)
 	b.Click("#now")
-	const playing = live + ` && page.state.net.seat === 0 && page.hud.verdict.match === "Your match"`
+	const playing = live + ` && samestep.request() && page.state.net.seat === 0 && page.hud.verdict.match === "Your match"`
 	seed := func() string { return browser.Value[string](b, `JSON.parse(samestep.request()).seed`) }
 	b.Until(playing)
 	first := seed()
