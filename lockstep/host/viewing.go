@@ -50,6 +50,9 @@ func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
 	v := p.view
 	dst = h.appendNotes(p, dst, begin, limit)
 	if v.series != nil && !v.told {
+		if len(dst) > begin && len(dst)+len(h.views.sync)+record.MaxName > limit {
+			return dst // the next message has room
+		}
 		rate, each := h.header.Settings.Rate()
 		h.message = protocol.Message{
 			Kind: protocol.KindViewSync, Text: v.series.viewer.String(), Players: h.header.Settings.Players, Every: uint16(h.options.Views.Every), Period: uint32(max(1, each/rate)), Bytes: h.views.sync,

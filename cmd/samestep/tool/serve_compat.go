@@ -129,8 +129,12 @@ func (t shortTokens) Authorize(token, _ string) (host.Grant, error) {
 	return host.Grant{}, fmt.Errorf("%w: it is not among --player-tokens", server.ErrRefused)
 }
 
-// watchedByAll reports whether everybody may watch.
+// watchedByAll reports whether everybody may watch. Where players see views only, a player who also watched could see more, so
+// only the flag allows it.
 func watchedByAll(c *cli.Context) bool {
+	if c.String("players-see") == "views" {
+		return c.Bool("anonymous-spectators")
+	}
 	return c.Bool("anonymous-spectators") || c.Uint("guests") > 0 || c.Bool("compat") && !c.IsSet("player-tokens")
 }
 

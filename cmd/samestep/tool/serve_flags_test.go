@@ -128,3 +128,15 @@ func TestFieldsOfRequestAreDescribed(t *testing.T) {
 		}
 	}
 }
+
+// Where players see views only, nobody else watches unless the operator says so.
+func TestWhoWatchesViews(t *testing.T) {
+	for flags, want := range map[string]bool{
+		"--guests=4": true, "--guests=4 --players-see=views": false, "--players-see=views --anonymous-spectators": true,
+	} {
+		p := policyOf(t, strings.Fields(flags)...)
+		if got := p.host.AnonymousSpectators; got != want || p.host.Views.Only != strings.Contains(flags, "views") {
+			t.Errorf("%s: everybody may watch: %t, views only: %t", flags, got, p.host.Views.Only)
+		}
+	}
+}
