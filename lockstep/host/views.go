@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -138,8 +139,7 @@ func (h *Host) makeViews(now bool) {
 		switch {
 		case p.view == nil || p.state != Live || p.view.series == nil:
 		case p.view.series.err != nil:
-			h.error(p, protocol.ErrorRole, p.view.series.err.Error(), "")
-			h.close(p, protocol.CloseRefused, "no view")
+			h.refuse(p, protocol.ErrorRole, pack.Clip(p.view.series.err.Error(), record.MaxNote))
 		case h.viewDue(p):
 			h.mark(p)
 		}

@@ -147,7 +147,6 @@ export const sentences = {
   "no seat is free": "kein Platz ist frei",
   "a match": "eine Partie",
   "got {values}, want easy, normal or hard": "{values}, erwartet ist easy, normal oder hard",
-  "no view": "keine Ansicht",
   "a viewer has no state": "ein Betrachter hat keinen Zustand",
   "an ack of a view that was not sent": "eine Bestätigung für eine Ansicht, die nicht gesendet wurde",
   "spectators of this match are delayed, and views are not": "Zuschauer dieser Partie sehen verzögert, und Ansichten kommen sofort",
