@@ -122,6 +122,26 @@ func TestViewerComesBack(t *testing.T) {
 	a.sees(lockstep.Viewer{As: lockstep.AsPlayer})
 }
 
+// No view is sent before its tick is in the log: a crash could take the tick back.
+func TestViewsAreDurable(t *testing.T) {
+	p := newPartyOf(t, showing(seeAccount), nil, everyTick)
+	a := p.viewer("a", "p0")
+	p.pass(lockstep.Second)
+	p.lazy = true // from here on, nothing is durable
+	seen, views := a.view.tick, a.view.views
+	p.pass(lockstep.Second)
+	late := p.viewer("late", "watch")
+	p.pass(lockstep.Second)
+	if a.view.tick > seen+1 || a.view.views > views+1 || late.view.receiver != nil {
+		t.Errorf("got the views up to tick %d, with the log at %d; a late viewer sees: %t", a.view.tick, seen, late.view.receiver != nil)
+	}
+	p.lazy = false
+	p.h.Persisted(p.now, p.wrote)
+	p.pass(lockstep.Second)
+	a.sees(lockstep.Viewer{As: lockstep.AsPlayer})
+	late.sees(lockstep.Viewer{})
+}
+
 // A quiet match costs a message in each AckEvery, and a viewer is not behind.
 func TestQuietViews(t *testing.T) {
 	quiet := func(_ *testgame.Bank, _ *testgame.BankConfig, _ lockstep.Viewer, v *account) error {
