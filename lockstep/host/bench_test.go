@@ -184,3 +184,27 @@ func BenchmarkHostSpectators(b *testing.B) {
 		m.tick(0)
 	}
 }
+
+// A tick of a match with viewers, who all see the same. It includes what the viewers do with their views.
+func BenchmarkViewers(b *testing.B) {
+	moving := func(w *testgame.Bank, c *testgame.BankConfig, viewer lockstep.Viewer, v *account) error {
+		err := seeAccount(w, c, viewer, v)
+		for i := range uint32(200) {
+			v.Large = append(v.Large, w.Tick/(i+1))
+		}
+		return err
+	}
+	for _, n := range []int{0, 500} {
+		b.Run(fmt.Sprintf("%d viewers", n), func(b *testing.B) {
+			p := newPartyOf(b, showing(moving), nil, func(o *host.Options) { o.MaxSpectators, o.MaxConnecting = 1000, 1000 })
+			p.join("a", "p0")
+			for i := range n {
+				p.viewer(fmt.Sprint("viewer ", i), "watch")
+			}
+			p.pass(lockstep.Second)
+			for b.Loop() {
+				p.pass(50 * lockstep.Millisecond)
+			}
+		})
+	}
+}
