@@ -49,7 +49,7 @@ export class Banner {
   update({ link, net, seats = [], match, replay }) {
     const live = link.state === "live";
     this.element.className = `banner ${live && link.held ? "lost" : link.state}`;
-    if (live && link.held) {
+    if (live && link.held && !(this.alone && link.lobby)) { // nobody waits for oneself
       this.#hold(link, seats, net.seat, match);
       return;
     }
