@@ -139,7 +139,7 @@ type element struct {
 	id   uint64
 }
 
-// look adds to what each player has seen. Players who share a view are looked at one by one: their commands are rare.
+// look adds to what each player has seen.
 func (a *auditor) look() error {
 	sim := a.cursor.Simulation()
 	for i := range a.players {

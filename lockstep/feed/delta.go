@@ -187,11 +187,14 @@ func (p *Plan) appendDelta(dst []byte, base, view *image, list []change) []byte 
 // appendKind appends the number of the changes of one kind, and each of them.
 func (t *table) appendKind(dst, from, to []byte, list []change, kind changeKind) []byte {
 	is := func(c *change) bool {
-		return c.taken && (c.kind == kind || t.id == byIndex)
+		if t.id == byIndex { // an added row of zeros is in the length of the list
+			return c.taken && c.mask != 0
+		}
+		return c.taken && c.kind == kind
 	}
 	n := 0
 	for i := range list {
-		if is(&list[i]) && (list[i].mask != 0 || list[i].kind == removed || t.id != byIndex) {
+		if is(&list[i]) {
 			n++
 		}
 	}
@@ -199,7 +202,7 @@ func (t *table) appendKind(dst, from, to []byte, list []change, kind changeKind)
 	next := uint64(0)
 	for i := range list {
 		c := &list[i]
-		if !is(c) || t.id == byIndex && c.mask == 0 {
+		if !is(c) {
 			continue
 		}
 		at := uint64(c.from)

@@ -1,4 +1,4 @@
-// Package feed sends views of a state as differences: what a viewer may see, to one who does not simulate.
+// Package feed sends a viewer what it may see of a state, as differences. The viewer does not simulate.
 //
 // A view is a value of plain data, which the rules of a game make (see lockstep.Rules.View). A [Plan] says by the tags of its type how it is
 // sent. A [Sender] takes view after view, and makes the difference from any of its last ones. A [Receiver] makes the views

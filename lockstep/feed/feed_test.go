@@ -320,3 +320,17 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// The largest difference of a view of bytes is within the limit, though it is larger than the view.
+func TestLargestDelta(t *testing.T) {
+	s, v := newSender(t, 0)
+	v.Fog = make([]uint8, 1<<20)
+	for i := range v.Fog {
+		v.Fog[i] = 0x80 | uint8(i)
+	}
+	set(t, s, v, 0)
+	_, delta := s.Delta(0)
+	if most := len(delta) / len(v.Fog) * feed.MaxViewBytes; len(delta) <= len(v.Fog) || most > feed.MaxDeltaBytes {
+		t.Errorf("got %d bytes for %d, so %d for the largest view", len(delta), len(v.Fog), most)
+	}
+}

@@ -12,8 +12,12 @@ import (
 // Limits of a plan.
 const (
 	MaxViewBytes = 8 << 20 // canonical bytes of a view
-	MaxTables    = 64      // lists of a view
-	MaxColumns   = 64      // numbers of an element, or of the fields outside of lists
+
+	// MaxDeltaBytes are those of a delta: a row of one byte takes up to four, its gap, its mask and two for its difference.
+	MaxDeltaBytes = 4*MaxViewBytes + 64<<10
+
+	MaxTables  = 64 // lists of a view
+	MaxColumns = 64 // numbers of an element, or of the fields outside of lists
 )
 
 // A column is one number or bool of a row.

@@ -45,6 +45,15 @@ func (r *Receiver) Apply(number, base Number, delta []byte) error {
 	return nil
 }
 
+// Memory returns the bytes that the receiver keeps.
+func (r *Receiver) Memory() int {
+	n := cap(r.scratch.merged) + 8*(cap(r.scratch.changed)+cap(r.scratch.removed))
+	for i := range r.shots {
+		n += r.shots[i].image.memory()
+	}
+	return n
+}
+
 // AppendView appends the canonical bytes of the last view.
 func (r *Receiver) AppendView(dst []byte) []byte {
 	return r.plan.append(dst, &r.shots[r.number%History].image)

@@ -124,7 +124,7 @@ func (h *Host) appendNotes(p *peer, dst []byte, begin, limit int) []byte {
 	return dst
 }
 
-// appendPresence appends who is there now. A viewer does not get the commands of System that tell it.
+// appendPresence appends a note for each seat whose presence has changed. Other clients learn it from commands of System.
 func (h *Host) appendPresence(v *viewing, dst []byte) []byte {
 	for i := range h.seats {
 		if now := cmp.Or(h.seats[i].shown, record.PresenceVacant); v.shown[i] != now {

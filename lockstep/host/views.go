@@ -12,8 +12,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A ViewPolicy is how a Host sends views: what a viewer may see of the state, in place of the match's records (see package
-// feed). Clients that ask for them get views of any match whose game has some.
+// A ViewPolicy says how a Host sends views. A view is what a viewer may see of the state (see package feed). Its client gets
+// views instead of the match's records. Clients that ask for them get views of any match whose game has some.
 type ViewPolicy struct {
 	// Only sends nothing else to any client, so that nobody but the server holds the whole state. It needs a game with views.
 	Only bool

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// An account is what a viewer sees of the bank: the coins of its own pile, and who is there.
+// An account is a view of the bank: the viewer's own coins, and which players are present.
 type account struct {
 	Mine  int64
 	There []bool
@@ -62,7 +62,7 @@ func (g *guest) sees(viewer lockstep.Viewer) {
 
 func everyTick(o *host.Options) { o.Views.Every = 1 }
 
-// A viewer sees what the rules show, gives commands, and is told of all others' notes, but gets no frame and no state.
+// A viewer sees what the rules show, gives commands and reads notes. It gets no frame and no state.
 func TestViews(t *testing.T) {
 	p := newPartyOf(t, showing(seeAccount), nil, everyTick)
 	a, b, watcher := p.viewer("a", "p0"), p.join("b", "p1"), p.viewer("w", "watch")

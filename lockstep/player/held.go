@@ -61,7 +61,7 @@ func (c *Client) hear() {
 // stallAt returns when the client notices that nothing comes.
 func (c *Client) stallAt() lockstep.Time {
 	switch {
-	case c.look != nil && !c.stalled && c.link == linkUp: // what is new comes, or that nothing is
+	case c.look != nil && !c.stalled && c.link == linkUp: // a server sends something at least every ackEvery ticks
 		return c.quiet + max(stallTime, 3*c.look.period*lockstep.Time(c.ackEvery))
 	case c.stalled || c.link != linkUp || c.run.follower == nil:
 		return c.heard + c.options.Silence

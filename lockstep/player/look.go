@@ -130,7 +130,7 @@ func (c *Client) viewDelta(m *protocol.Message) error {
 	if m.Offset == 0 {
 		l.delta, l.total, l.number = l.delta[:0], m.Total, m.View
 	}
-	if int(m.Offset) != len(l.delta) || m.Total != l.total || m.View != l.number || m.Total > feed.MaxViewBytes {
+	if int(m.Offset) != len(l.delta) || m.Total != l.total || m.View != l.number || m.Total > feed.MaxDeltaBytes {
 		return fmt.Errorf("lockstep: client: %w: got byte %d of %d of view %d, want byte %d of %d of view %d", record.ErrMalformed, m.Offset, m.Total, m.View, len(l.delta), l.total, l.number)
 	}
 	if l.delta = append(l.delta, m.Bytes...); len(l.delta) < int(l.total) {
@@ -162,10 +162,14 @@ func (l *look) take(t lockstep.Tick, now lockstep.Time) {
 	l.current.bytes = l.receiver.AppendView(l.current.bytes)
 }
 
-// memory returns the bytes that a client of views keeps besides its receiver.
+// memory returns the bytes that a client of views keeps.
 func (l *look) memory() int {
 	if l == nil {
 		return 0
 	}
-	return cap(l.current.bytes) + cap(l.previous.bytes) + cap(l.delta) + cap(l.notes)
+	n := 0
+	if l.receiver != nil {
+		n = l.receiver.Memory()
+	}
+	return n + cap(l.current.bytes) + cap(l.previous.bytes) + cap(l.delta) + cap(l.notes)
 }

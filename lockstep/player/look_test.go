@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A purse is what a player of the bank sees: its own coins, and who is there.
+// A purse is a view of the bank: the player's own coins, and which players are present.
 type purse struct {
 	Mine  int64
 	There []bool

@@ -2,6 +2,7 @@ package player
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -16,11 +17,18 @@ import (
 //	2 × 256 × MaxPayload + 16 × MaxNote         commands and chat that wait
 //	3 × 96 × (1024 + MaxServerMessage/5)        events that wait, with room to grow
 //
+// and with Views, the last 16 of them and a difference that is arriving:
+//
+//	2 × (18 × feed.MaxViewBytes + feed.MaxDeltaBytes)
+//
 // The simulations are not counted: one, another to interpolate, two more to predict, one that differed, until it is
 // compared, and one to compute ticks again.
 func (c *Client) MemoryBound(stateBytes int) int {
-	o := &c.options
-	return 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+maxStates+2)*stateBytes +
+	o, views := &c.options, 0
+	if c.look != nil {
+		views = 2 * ((feed.History+2)*feed.MaxViewBytes + feed.MaxDeltaBytes)
+	}
+	return views + 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+maxStates+2)*stateBytes +
 		3*o.MaxBacklog + 16*maxHashes + 8*maxAgain +
 		2*record.CommandWindow*lockstep.MaxPayload + maxChat*record.MaxNote +
 		3*eventBytes*(maxEvents+protocol.MaxServerMessage/minEventMessage)

@@ -47,7 +47,7 @@ var (
 	prose    = regexp.MustCompile(`[\pL}][,;.]? [\pL{]|{player}`) // two words, a word and a value, or a player
 )
 
-// blank returns a format of Go with {} in place of each value, and {player} in place of each player.
+// blank writes {} for each value of a Go format string, and {player} for each player.
 func blank(format string) string {
 	text := verb.ReplaceAllString(strings.ReplaceAll(format, "%%", "\x00"), "{}")
 	return numbered.ReplaceAllString(strings.ReplaceAll(text, "\x00", "%"), "{player}")

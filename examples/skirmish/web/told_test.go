@@ -24,8 +24,8 @@ func news(b *browser.Tab, text string) {
 	b.Until(fmt.Sprintf(`[...document.querySelectorAll(".news li")].some((li) => li.textContent === %q)`, text))
 }
 
-// On the German page a player reads in German who joins and who is away, for whom the match waits, and why an order is refused: by the
-// page itself, and by the game on the server.
+// The German page says in German who joins, who is away, for whom the match waits, and why an order is refused. The page refuses one
+// order, and the server another.
 func TestMatchInGerman(t *testing.T) {
 	pace := host.Rate{N: int(40 * lockstep.Second), Per: 60 * lockstep.Second, Burst: int(40 * lockstep.Second)}
 	s := newStage(t, setup{

@@ -17,8 +17,8 @@ const (
 // hitting is the part of the time that is left to a unit's next hit, in 1/1000, above which the page shows the hit.
 const hitting = 600
 
-// A Film keeps the frames of a part of a match, small enough to be played by a page whose program has not arrived. It has
-// what changes slowly, such as the ground, as it is at the beginning; the units in one of several ticks; and each effect once.
+// A Film keeps the frames of a part of a match, small enough to be played by a page whose program has not arrived. The
+// ground, the zones and the crystals do not change in it. It has the units of every few ticks, and each effect once.
 //
 // Its bytes are columns of numbers. A number is stored as its difference from the one before it in the column, as a varint
 // (see [binary.AppendVarint]), so that a compressor finds what repeats. In this order:
