@@ -200,12 +200,12 @@ func TestLoadingIsShown(t *testing.T) {
 		const load = globalThis.fetch;
 		globalThis.fetch = async (url, ...rest) => {
 			if (!String(url).endsWith(".wasm")) return load(url, ...rest);
-			const answer = await load(url, ...rest), bytes = new Uint8Array(await answer.arrayBuffer()), half = bytes.length >> 1;
+			const answer = await load(url, ...rest), bytes = new Uint8Array(await answer.arrayBuffer()), third = Math.floor(bytes.length / 3);
 			const body = new ReadableStream({
 				async start(controller) {
-					controller.enqueue(bytes.subarray(0, half));
+					controller.enqueue(bytes.subarray(0, third));
 					await new Promise((resolve) => (globalThis.goOn = resolve));
-					controller.enqueue(bytes.subarray(half));
+					controller.enqueue(bytes.subarray(third));
 					controller.close();
 				},
 			});
@@ -213,9 +213,9 @@ func TestLoadingIsShown(t *testing.T) {
 		};
 	}`)
 	b.Do(chromedp.Navigate(s.URL))
-	b.Until(`globalThis.goOn && Math.round(parseFloat(document.querySelector("#now i").style.width)) === 50`)
+	b.Until(`globalThis.goOn && Math.round(parseFloat(document.querySelector("#now i").style.width)) === 33`)
 	b.Visit("#/watch/arena")
-	b.Shown("#loading", "Loading the game: 49 %")
+	b.Shown("#loading", "Loading the game: 33 %")
 	browser.Value[bool](b, `goOn(), true`)
 	b.Until(live)
 	b.Until(`!document.querySelector("#loading").checkVisibility()`)
