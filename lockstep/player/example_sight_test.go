@@ -49,9 +49,11 @@ func ExampleSight() {
 	if _, err := v.client.Submit(&testgame.Press{Lamp: 3}); err != nil {
 		fmt.Println(err)
 	}
-	v.play(lockstep.Second)
 	var s player.Sight
 	s, ok := v.client.Sight()
+	fmt.Println("own commands that are not seen yet:", len(s.Own))
+	v.play(lockstep.Second)
+	s, ok = v.client.Sight()
 	if !ok {
 		fmt.Println("nothing is seen")
 		return
@@ -63,5 +65,6 @@ func ExampleSight() {
 	fmt.Println("sees", seen, "and has a state:", v.client.Simulation() != nil)
 	// Output:
 	// looking as player:0
+	// own commands that are not seen yet: 1
 	// sees {1} and has a state: false
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A Fraction is a part of the time between two ticks, 0 to [One].
+// A Fraction is a part of the time between two ticks, 0 to [One]. Beyond One it is a time after both: see Options.Extrapolate.
 type Fraction uint32
 
 const fractionBits = 16
@@ -25,7 +25,7 @@ type View struct {
 }
 
 // Lerp returns the value at a fraction of the way from a to b, rounded towards a. It is exact for all integers, and so
-// for fixed-point numbers.
+// for fixed-point numbers. Beyond One it goes on in a straight line, and wraps around as integers do.
 func Lerp[T ~int8 | ~int16 | ~int32 | ~int64](a, b T, f Fraction) T {
 	if b < a {
 		return T(int64(a) - part(uint64(int64(a))-uint64(int64(b)), f))
@@ -42,6 +42,6 @@ func LerpTurn[T ~uint8 | ~uint16 | ~uint32](a, b T, f Fraction) T {
 }
 
 func part(distance uint64, f Fraction) int64 {
-	hi, lo := bits.Mul64(distance, uint64(min(f, One)))
+	hi, lo := bits.Mul64(distance, uint64(f))
 	return int64(hi<<(64-fractionBits) | lo>>fractionBits)
 }

@@ -17,12 +17,13 @@ func lerp(a, b int64, f player.Fraction) int64 {
 	way := new(big.Int).Sub(big.NewInt(b), big.NewInt(a))
 	way.Mul(way, big.NewInt(int64(f)))
 	way.Quo(way, big.NewInt(int64(player.One))) // towards zero, that is towards a
-	return way.Add(way, big.NewInt(a)).Int64()
+	way.Add(way, big.NewInt(a))
+	return int64(way.And(way, new(big.Int).SetUint64(math.MaxUint64)).Uint64()) // wraps around
 }
 
 func TestLerp(t *testing.T) {
 	values := []int64{0, 1, -1, 5, -7, 1 << 16, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, math.MinInt64 + 1, 1 << 62, -1 << 62}
-	fractions := []player.Fraction{0, 1, player.One / 3, player.One / 2, player.One - 1, player.One}
+	fractions := []player.Fraction{0, 1, player.One / 3, player.One / 2, player.One - 1, player.One, player.One + 1, 3 * player.One, math.MaxUint32}
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
 		values = append(values, int64(random.Uint64())>>random.IntN(64))
@@ -39,8 +40,8 @@ func TestLerp(t *testing.T) {
 			}
 		}
 	}
-	if got := player.Lerp(int64(0), 10, 5*player.One); got != 10 {
-		t.Errorf("beyond the end: got %d, want 10", got)
+	if got := player.Lerp(int64(0), 10, 5*player.One); got != 50 {
+		t.Errorf("beyond the end: got %d, want 50", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package player
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
@@ -18,7 +19,11 @@ type Sight struct {
 	Current      []byte
 	PreviousTick lockstep.Tick
 	Tick         lockstep.Tick
-	Fraction     Fraction // of the time from Previous to Current
+	Fraction     Fraction // of the time from Previous to Current, beyond One while the next view is late
+
+	// Own are the player's own commands that Current does not have yet, with their values, ascending by sequence. A renderer that
+	// shows at once what they will do applies them to what it draws.
+	Own []lockstep.Command
 }
 
 // Looking: the client sees, for the first time or as another viewer than before. Whatever it knows of entities begins anew.
@@ -29,8 +34,10 @@ type look struct {
 	viewer            string
 	receiver          *feed.Receiver // nil before view_sync
 	current, previous glance
-	period            lockstep.Time // of a tick
-	notes             []byte        // of the roster, before view_sync
+	own               []lockstep.Command // of the last Sight
+	period            lockstep.Time      // of a tick
+	every             lockstep.Tick      // from one view to the next
+	notes             []byte             // of the roster, before view_sync
 	total             uint32
 	delta             []byte // that has arrived of one
 	number            uint64
@@ -50,14 +57,30 @@ func (c *Client) Sight() (Sight, bool) {
 	if l == nil || l.current.bytes == nil {
 		return Sight{}, false
 	}
-	s := Sight{Viewer: l.viewer, Previous: l.current.bytes, Current: l.current.bytes, PreviousTick: l.current.tick, Tick: l.current.tick, Fraction: One}
+	s := Sight{Viewer: l.viewer, Previous: l.current.bytes, Current: l.current.bytes, PreviousTick: l.current.tick, Tick: l.current.tick, Fraction: One, Own: c.ownCommands()}
 	if l.previous.bytes == nil {
 		return s, true
 	}
 	s.Previous, s.PreviousTick = l.previous.bytes, l.previous.tick
 	whole := max(1, lockstep.Time(s.Tick-s.PreviousTick)*l.period)
-	s.Fraction = Fraction(min((c.clock-l.current.at)*lockstep.Time(One)/whole, lockstep.Time(One)))
+	since := min(c.clock-l.current.at, whole+max(0, c.options.Extrapolate))
+	s.Fraction = Fraction(min(since*lockstep.Time(One)/whole, math.MaxUint32))
 	return s, true
+}
+
+// ownCommands returns those that the view does not have yet.
+func (c *Client) ownCommands() []lockstep.Command {
+	list := c.look.own[:0]
+	c.payloads.Reset()
+	for i := range c.own.list {
+		o := &c.own.list[i]
+		list = append(list, lockstep.Command{Tick: o.tick, Player: c.seat, Sequence: o.sequence, Kind: o.kind, Payload: o.payload})
+		if err := c.payloads.Decode(&list[i]); err != nil {
+			panic(err) // the client has made it
+		}
+	}
+	c.look.own = list
+	return list
 }
 
 // looks reports whether the client has a view of this connection.
@@ -112,7 +135,7 @@ func (c *Client) viewSync(m *protocol.Message) error {
 		l.notes = l.notes[:0]
 	}
 	l.receiver, l.delta, l.total = feed.NewReceiver(plan), l.delta[:0], 0
-	l.period = lockstep.Time(m.Period)
+	l.period, l.every = lockstep.Time(m.Period), lockstep.Tick(m.Every)
 	l.current, l.previous = glance{}, glance{}
 	if l.viewer != m.Text {
 		l.viewer = m.Text
@@ -139,12 +162,17 @@ func (c *Client) viewDelta(m *protocol.Message) error {
 	}
 	first := !l.looks()
 	if l.total > 0 {
+		before := l.receiver.Number()
 		if err := l.receiver.Apply(feed.Number(m.View), feed.Number(m.Base), l.delta); err != nil {
 			return fmt.Errorf("lockstep: client: %w: %w", record.ErrMalformed, err)
 		}
 		l.take(m.Tick, c.clock)
-	} else if l.current.tick = max(l.current.tick, m.Tick); first {
+		// Views without a change have no number, so the one before was seen until then.
+		l.previous.tick = max(l.previous.tick, m.Tick-min(m.Tick, lockstep.Tick(l.receiver.Number()-before)*l.every))
+	} else if first {
 		return fmt.Errorf("lockstep: client: %w: nothing new before the first view", record.ErrOutOfPlace)
+	} else {
+		l.rest(m.Tick, c.clock)
 	}
 	c.own.forget(m.Tick)
 	l.delta, l.total, l.ack = l.delta[:0], 0, true
@@ -160,6 +188,15 @@ func (c *Client) viewDelta(m *protocol.Message) error {
 func (l *look) take(t lockstep.Tick, now lockstep.Time) {
 	l.previous, l.current = l.current, glance{l.previous.bytes[:0], t, now}
 	l.current.bytes = l.receiver.AppendView(l.current.bytes)
+}
+
+// rest makes the current view that of a later tick, too.
+func (l *look) rest(t lockstep.Tick, now lockstep.Time) {
+	if t <= l.current.tick {
+		return
+	}
+	l.previous = glance{append(l.previous.bytes[:0], l.current.bytes...), l.current.tick, l.current.at}
+	l.current.tick, l.current.at = t, now
 }
 
 // memory returns the bytes that a client of views keeps.

@@ -254,6 +254,96 @@ func TestFractionOfViews(t *testing.T) {
 	}
 }
 
+// What grows in the match never shrinks in the picture, whether or not a view brings something new.
+func TestPictureGoesForward(t *testing.T) {
+	x := newTheatre(t, 3)
+	a := x.join("a")
+	x.pass(lockstep.Second)
+	last, quiet := int64(0), 0
+	for range 1000 {
+		s, _ := a.c.Sight()
+		mine := [2]int64{}
+		for i, b := range [][]byte{s.Previous, s.Current} {
+			var v purse
+			if err := lockstep.DecodeView(x.game, b, &v); err != nil {
+				t.Fatal(err)
+			}
+			mine[i] = v.Mine << 16
+		}
+		at := player.Lerp(mine[0], mine[1], s.Fraction)
+		if mine[0] != mine[1] && s.Tick > s.PreviousTick+2 {
+			t.Fatalf("got views of ticks %d and %d, which are made every 2 ticks", s.PreviousTick, s.Tick)
+		}
+		if at < last {
+			t.Fatalf("ticks %d to %d, fraction %d: got %d, before it was %d", s.PreviousTick, s.Tick, s.Fraction, at, last)
+		}
+		if last = at; mine[0] == mine[1] {
+			quiet++
+		}
+		x.pass(10 * lockstep.Millisecond)
+	}
+	if quiet < 10 || quiet > 900 {
+		t.Errorf("nothing moved in %d of 1000 pictures", quiet)
+	}
+}
+
+// While no view comes, the time goes on for as long as the options say.
+func TestExtrapolate(t *testing.T) {
+	x := newTheatre(t, 1)
+	const ms = lockstep.Millisecond
+	for _, row := range []struct{ extrapolate, pause, least, most lockstep.Time }{ // of the time since the last view
+		{0, 300 * ms, 100 * ms, 100 * ms},
+		{50 * ms, 300 * ms, 150 * ms, 150 * ms},
+		{400 * ms, 300 * ms, 300 * ms, 400 * ms}, // the last view is up to 100 ms old
+		{-lockstep.Second, 300 * ms, 100 * ms, 100 * ms},
+		{1 << 50, 1500 * ms, 1500 * ms, 1600 * ms},
+	} {
+		a := &looker{c: player.New(x.game, player.Options{Token: "a", Views: true, Extrapolate: row.extrapolate})}
+		x.clients = []*looker{a} // in place of the one before
+		x.pass(3 * lockstep.Second)
+		a.c.Advance(x.now + row.pause)
+		s, _ := a.c.Sight()
+		since := lockstep.Time(s.Fraction) * 100 * lockstep.Millisecond / lockstep.Time(player.One)
+		if s.Tick != s.PreviousTick+2 || since < row.least || since > row.most {
+			t.Errorf("%+v: fraction %d, %d µs, of the views %d and %d", row, s.Fraction, since, s.PreviousTick, s.Tick)
+		}
+	}
+}
+
+// A client of views knows which of its own commands its view does not have yet: with them it has each of them once, at any time.
+func TestOwnCommands(t *testing.T) {
+	x := newTheatre(t, 1)
+	a := x.join("a")
+	x.pass(lockstep.Second)
+	const coins = 1000 // and the game adds up to one in each tick
+	ahead, sent := 0, int64(0)
+	for i := range 300 {
+		if i%3 == 0 {
+			if _, err := a.c.Submit(&testgame.Earn{Coins: coins}); err != nil {
+				t.Fatal(err)
+			}
+			sent++
+		}
+		s, _ := a.c.Sight()
+		mine := a.purse(t, x.game).Mine
+		for _, c := range s.Own {
+			mine += int64(c.Value.(*testgame.Earn).Coins)
+		}
+		if mine/coins != sent {
+			t.Fatalf("got %d coins with %d own commands, want those of %d", mine, len(s.Own), sent)
+		}
+		ahead += len(s.Own)
+		if i == 150 {
+			x.cut(a)
+		}
+		x.pass(10 * lockstep.Millisecond)
+	}
+	x.pass(lockstep.Second)
+	if s, _ := a.c.Sight(); ahead < 300 || len(s.Own) != 0 {
+		t.Errorf("%d commands were ahead of the views, %d at the end", ahead, len(s.Own))
+	}
+}
+
 // Whatever a hostile server sends, a client of views hangs up, and nothing else.
 func TestHostileViews(t *testing.T) {
 	x := newTheatre(t, 1)

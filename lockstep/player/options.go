@@ -43,6 +43,9 @@ type Options struct {
 	// The game must have views.
 	Views bool
 
+	// Extrapolate is for how long a [Sight] goes on in a straight line if the next view is late; 0 means that it stands still then.
+	Extrapolate lockstep.Time
+
 	// Predict is how many ticks ahead of the confirmed state the client runs the player's own commands, on a copy; 0
 	// means no prediction. Each tick costs a copy of the state and up to Predict more ticks.
 	Predict lockstep.Tick
