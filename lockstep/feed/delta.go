@@ -97,7 +97,11 @@ func (p *Plan) compare(list []change, base, view *image, number Number) (all []c
 		for a, b := same, same; a < n || b < m; {
 			switch {
 			case b == m || a < n && t.key(from, a) < t.key(to, b):
-				if t.id != byIndex {
+				switch {
+				case t.id == byIndex:
+				case t.due(1<<t.id, number) == 0:
+					settled = false // it stays as it was last seen
+				default:
 					list = append(list, change{table: uint8(i), kind: removed, from: int32(a), key: t.key(from, a)})
 				}
 				a++

@@ -35,7 +35,7 @@ type unit struct {
 }
 
 type deal struct {
-	ID   int8 `feed:"id"`
+	ID   int8 `feed:"id,every=3"`
 	With int64
 }
 
@@ -227,6 +227,94 @@ func TestManyElements(t *testing.T) {
 	var got view
 	if err := codec.Decode(s.AppendView(nil), &got); err != nil || len(got.Units) != len(v.Units) {
 		t.Errorf("got %d units, %v", len(got.Units), err)
+	}
+}
+
+// An element whose id has a rate is gone in a view whose number is a multiple of it. At the edge of what is seen it costs nothing.
+func TestGoneLater(t *testing.T) {
+	type edge struct {
+		List []struct {
+			ID uint8 `feed:"id,every=5"`
+			At uint8
+		}
+	}
+	codec := state.MustCompile[edge]()
+	plan, err := feed.NewPlan(codec.Schema(), reflect.TypeFor[edge]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := feed.NewSender(plan)
+	set := func(all ...uint8) (sent edge, delta []byte) {
+		t.Helper()
+		var v edge
+		for i := 0; i < len(all); i += 2 {
+			v.List = append(v.List, struct {
+				ID uint8 `feed:"id,every=5"`
+				At uint8
+			}{all[i], all[i+1]})
+		}
+		number := s.Number()
+		if err := s.Set(codec.Append(nil, &v), 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := codec.Decode(s.AppendView(nil), &sent); err != nil {
+			t.Fatal(err)
+		}
+		_, delta = s.Delta(number)
+		return sent, delta
+	}
+	set(1, 10, 2, 10)
+	if sent, delta := set(1, 11); len(sent.List) != 2 || sent.List[0].At != 11 || sent.List[1].At != 10 || len(delta) != 7 {
+		t.Errorf("it has gone: got %v, %x", sent, delta)
+	}
+	if sent, delta := set(1, 11, 2, 10); len(sent.List) != 2 || len(delta) != 4 {
+		t.Errorf("it has come back: got %v, %x", sent, delta)
+	}
+	for s.Number() < 4 {
+		if sent, _ := set(1, 11); len(sent.List) != 2 {
+			t.Errorf("view %d: got %v", s.Number(), sent)
+		}
+	}
+	if sent, _ := set(1, 11); s.Number() != 5 || len(sent.List) != 1 {
+		t.Errorf("view %d: got %v", s.Number(), sent)
+	}
+	if set(1, 11); s.Number() != 5 {
+		t.Errorf("nothing waits, and there is a view %d", s.Number())
+	}
+}
+
+// If what waits to be removed does not fit beside what is new, it is removed before its time.
+func TestTooLargeWithWhatWaits(t *testing.T) {
+	type large struct {
+		List []struct {
+			ID   uint64 `feed:"id,every=100"`
+			Rest [63]uint64
+		}
+	}
+	codec := state.MustCompile[large]()
+	plan, err := feed.NewPlan(codec.Schema(), reflect.TypeFor[large]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, r := feed.NewSender(plan), feed.NewReceiver(plan)
+	const count = feed.MaxViewBytes/512 - 1
+	for first := range uint64(3) {
+		var v large
+		v.List = append(v.List, make([]struct {
+			ID   uint64 `feed:"id,every=100"`
+			Rest [63]uint64
+		}, count)...)
+		for i := range v.List {
+			v.List[i].ID = first*count + uint64(i)
+		}
+		view := codec.Append(nil, &v)
+		if err := s.Set(view, 0); err != nil {
+			t.Fatal(err)
+		}
+		base, delta := s.Delta(r.Number())
+		if err := r.Apply(s.Number(), base, delta); err != nil || !bytes.Equal(r.AppendView(nil), view) {
+			t.Errorf("view %d: another one was sent, %v", s.Number(), err)
+		}
 	}
 }
 

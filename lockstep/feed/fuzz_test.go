@@ -162,9 +162,9 @@ func TestPlanErrors(t *testing.T) {
 		}]("U[].ID", "want one number as the id of a list of any length"),
 		row[struct {
 			U []struct {
-				ID uint8 `feed:"id,every=2"`
+				ID uint8 `feed:"id,quantize=2"`
 			}
-		}]("U[].ID", "an id is sent as it is"),
+		}]("U[].ID", "an id is not rounded"),
 		row[struct{ Many [9]struct{ X [8]uint8 } }]("", ""),
 		row[struct{ Many []struct{ X [65]uint8 } }]("Many[].X[64]", "more than 64 numbers"),
 	} {

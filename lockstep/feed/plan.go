@@ -263,8 +263,8 @@ func (p *Plan) set(o option) error {
 			switch {
 			case o.ID && (t.fixed > 0 || t.id != byIndex || full != o.Path || c.kind == state.Bool):
 				return &PlanError{o.Path, "want one number as the id of a list of any length"}
-			case o.ID && (o.Step != exact || o.Every > 1):
-				return &PlanError{o.Path, "an id is sent as it is"}
+			case o.ID && o.Step != exact:
+				return &PlanError{o.Path, "an id is not rounded"}
 			case c.kind == state.Bool && o.Step != exact:
 				return &PlanError{o.Path, "a bool has nothing to quantize"}
 			case shift < 0 || shift >= 8*width(c.kind):

@@ -76,23 +76,30 @@ func (s *Sender) Set(view []byte, budget int) error {
 	} else if s.settled {
 		return nil
 	}
-	last := &s.shots[s.number%History].image
 	s.number++
-	s.changes, s.settled = p.compare(s.changes[:0], last, &s.view, s.number)
-	if !s.choose(last, budget) {
-		s.settled = false
-	}
 	for i := range s.made {
 		s.made[i].known = false
 	}
-	m := &s.made[1] // each difference has one form, so this is that of Delta, too
-	m.known, m.bytes = true, p.appendDelta(m.bytes[:0], last, &s.view, s.changes)
-	next := &s.shots[s.number%History]
-	next.number = s.number
-	if err := p.apply(&next.image, last, m.bytes, &s.scratch); err != nil {
-		panic(err) // a sender reads what it writes
+	s.shots[s.number%History].number = s.number
+	if s.advance(s.number, budget) != nil { // what waits is too large beside what is new
+		if err := s.advance(0, 0); err != nil {
+			panic(err) // a sender reads what it writes
+		}
 	}
 	return nil
+}
+
+// advance makes the image of the next number: the last one, and the changes that are due in the view of a number and fit into a
+// budget.
+func (s *Sender) advance(due Number, budget int) error {
+	last, next := &s.shots[(s.number-1)%History].image, &s.shots[s.number%History].image
+	s.changes, s.settled = s.plan.compare(s.changes[:0], last, &s.view, due)
+	if !s.choose(last, budget) {
+		s.settled = false
+	}
+	m := &s.made[1] // each difference has one form, so this is that of Delta, too
+	m.known, m.bytes = true, s.plan.appendDelta(m.bytes[:0], last, &s.view, s.changes)
+	return s.plan.apply(next, last, m.bytes, &s.scratch)
 }
 
 // choose takes the changes that fit into a budget. It returns false if some do not.
