@@ -40,6 +40,7 @@ type Session struct {
 	retry   bool               // as soon as this attempt or connection has ended
 	stagger time.Duration      // by which the next attempt is late, so that not all clients of a server come at once
 	sampled lockstep.Tick
+	sees    bool  // the client had a view then
 	closed  bool  // by Close
 	lost    error // why the client has given up, if the session knows more than the client
 	schemas bool  // the server has refused the client because of a schema
@@ -268,13 +269,13 @@ func (s *Session) receive(b *buffer.Buffer) {
 	}
 }
 
-// sample calls Sample if there was a tick.
+// sample calls Sample if there was a tick, or the first view.
 func (s *Session) sample() {
 	_, sees := s.client.Sight()
-	if s.client.Simulation() == nil && !sees || s.options.Sample == nil || s.client.Tick() == s.sampled {
+	if s.client.Simulation() == nil && !sees || s.options.Sample == nil || s.client.Tick() == s.sampled && sees == s.sees {
 		return
 	}
-	s.sampled = s.client.Tick()
+	s.sampled, s.sees = s.client.Tick(), sees
 	s.options.Sample(s.client)
 }
 

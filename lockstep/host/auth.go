@@ -201,6 +201,12 @@ func (h *Host) watch(p *peer, g *Grant) {
 		h.refuse(p, protocol.ErrorRole, "spectators of this match are delayed, and views are not")
 		return
 	}
+	if p.view != nil {
+		p.view.as = g.Viewer
+	} else if g.Viewer != (lockstep.Viewer{}) {
+		h.refuse(p, protocol.ErrorRole, "this token is for the views of "+g.Viewer.String()+": the client must ask for views")
+		return
+	}
 	h.charge(p, g)
 	h.greet(p, &protocol.Welcome{Seat: lockstep.System, Role: protocol.Spectator})
 	h.event(Event{Kind: PeerJoined, Peer: p.id, Player: lockstep.System, Text: p.name})

@@ -23,6 +23,10 @@ type Grant struct {
 
 	Name string // the holder's display name
 
+	// Viewer is whose views a spectator gets, such as those of a team for its coach. Its client must ask for views then. The zero
+	// value is any spectator.
+	Viewer lockstep.Viewer
+
 	// ID identifies the token among those of all subjects, such as a JWT's jti, so that it alone can be revoked. It may
 	// be empty.
 	ID string

@@ -12,10 +12,11 @@ import (
 
 // A viewing is what a peer has of its series.
 type viewing struct {
-	series  *series  // nil until the first view
-	greeted bool     // it knows the roster
-	shown   []string // the presence of each seat, as it knows it
-	told    bool     // it knows the plan and whose view it gets
+	as      lockstep.Viewer // of a spectator
+	series  *series         // nil until the first view
+	greeted bool            // it knows the roster
+	shown   []string        // the presence of each seat, as it knows it
+	told    bool            // it knows the plan and whose view it gets
 	sent    feed.Number
 	highest feed.Number   // ever sent on the connection
 	tick    lockstep.Tick // the last one that it was told

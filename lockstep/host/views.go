@@ -165,7 +165,7 @@ func (h *Host) makeView(s *series, tick lockstep.Tick) {
 
 // follow gives a peer the series of whose view it gets. Another one than before begins anew.
 func (h *Host) follow(p *peer) {
-	viewer := lockstep.Viewer{}
+	viewer := p.view.as
 	if p.seat != lockstep.System {
 		viewer = h.c.Referee().Simulation().ViewerOf(p.seat)
 	}

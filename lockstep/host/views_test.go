@@ -218,6 +218,43 @@ func TestViewerChangesSides(t *testing.T) {
 	}
 }
 
+// A spectator whose token names a viewer gets the views of that one, and no records.
+func TestCoach(t *testing.T) {
+	coach := lockstep.Viewer{As: lockstep.AsPlayer, Number: 1}
+	nobody := lockstep.Viewer{As: lockstep.AsRole, Role: "nobody"}
+	p := newPartyOf(t, showing(seeAccount), nil, func(o *host.Options) {
+		everyTick(o)
+		authorize := o.Authorize
+		o.Authorize = func(token string) (host.Grant, error) {
+			g, err := authorize(token)
+			switch token {
+			case "watch":
+				g.Viewer = coach
+			case "watch2":
+				g = host.Grant{Role: protocol.Spectator, Viewer: nobody}
+				err = nil
+			}
+			return g, err
+		}
+	})
+	b, full, c, n := p.join("b", "p1"), p.join("full", "watch"), p.viewer("c", "watch"), p.viewer("n", "watch2")
+	p.pass(lockstep.Second)
+	for range 20 {
+		b.command(t, 7)
+		p.pass(100 * lockstep.Millisecond)
+	}
+	p.pass(lockstep.Second)
+	c.sees(coach)
+	if c.view.viewer != "player:1" || c.code != 0 {
+		t.Errorf("the coach got the views of %s, closed with %v", c.view.viewer, c.code)
+	}
+	for name, g := range map[string]*guest{"one that wants records": full, "one for whom the rules make no view": n} {
+		if g.errors[protocol.ErrorRole] != 1 || g.code != protocol.CloseRefused || g.bytes > 1000 {
+			t.Errorf("%s: errors %v, closed with %v, %d bytes", name, g.errors, g.code, g.bytes)
+		}
+	}
+}
+
 // A match that is sent as views only refuses clients that want records. Other matches have both.
 func TestOnlyViews(t *testing.T) {
 	p := newPartyOf(t, showing(seeAccount), nil, func(o *host.Options) { everyTick(o); o.Views.Only = true })

@@ -30,6 +30,9 @@ func TestReadTokens(t *testing.T) {
 		{"seat out of range", "player 250 ada - " + secret, `got seat "250"`},
 		{"negative seat", "player -1 ada - " + secret, `got seat "-1"`},
 		{"short token", "# one\n\nplayer 0 ada - short-secret", "line 3: got a token of 12 bytes"},
+		{"seat of a spectator", "spectator 3 ada - " + secret, `of a spectator: got the viewer "3"`},
+		{"a spectator's view", "spectator spectator ada - " + secret, "which every spectator is"},
+		{"view of a player", "player team:1 ada - " + secret, `got seat "team:1"`},
 		{"twice", "player 0 ada - " + secret + "\nplayer 1 bob - " + secret, "line 2: the token is also on an earlier line"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -47,6 +50,7 @@ func TestReadTokens(t *testing.T) {
 func TestTokens(t *testing.T) {
 	tokens, err := server.ReadTokens(strings.NewReader(`
 		player - eve duel eve-eve-eve-eve-eve # a comment
+		spectator team:1 coach - coach-coach-coach
 		admin 1 ops - ops-ops-ops-ops-ops-ops`))
 	if err != nil {
 		t.Fatal(err)
@@ -69,6 +73,9 @@ func TestTokens(t *testing.T) {
 		if !errors.Is(err, x.err) || g.Role != x.role || g.Seat != x.seat || g != again {
 			t.Errorf("%q in %q: got %+v, %v", x.token, x.match, g, err)
 		}
+	}
+	if g, err := tokens.Authorize("coach-coach-coach", "duel"); err != nil || g.Viewer.String() != "team:1" || g.Role != protocol.Spectator {
+		t.Errorf("a coach: got %+v, %v", g, err)
 	}
 	if tokens.Players() != 2 {
 		t.Errorf("got %d players", tokens.Players())
@@ -122,6 +129,10 @@ func TestJWT(t *testing.T) {
 	if g, err := j.Authorize(good, "duel"); err != nil || g.Seat != 1 || g.Role != protocol.Seated || g.Name != "ada" {
 		t.Fatalf("got %+v, %v", g, err)
 	}
+	coach := sign(t, hs, secret, claims(func(c *server.Claims) { c.Role, c.View = "spectator", "role:coach" }))
+	if g, err := j.Authorize(coach, "duel"); err != nil || g.Viewer.String() != "role:coach" {
+		t.Errorf("a coach: got %+v, %v", g, err)
+	}
 	parts := strings.Split(good, ".")
 	admin := strings.Split(sign(t, hs, []byte("another secret of at least 32 bytes"), claims(func(c *server.Claims) { c.Role = "admin" })), ".")
 	public, _, err := ed25519.GenerateKey(rand.Reader)
@@ -137,6 +148,8 @@ func TestJWT(t *testing.T) {
 		{"expired", sign(t, hs, secret, claims(func(c *server.Claims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Second)) }))},
 		{"without an expiry", sign(t, hs, secret, claims(func(c *server.Claims) { c.ExpiresAt = nil }))},
 		{"not valid yet", sign(t, hs, secret, claims(func(c *server.Claims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Hour)) }))},
+		{"views of a player", sign(t, hs, secret, claims(func(c *server.Claims) { c.View = "team:1" }))},
+		{"views of nobody", sign(t, hs, secret, claims(func(c *server.Claims) { c.Role, c.View = "spectator", "team" }))},
 		{"for another match", sign(t, hs, secret, claims(func(c *server.Claims) { c.Match = "other" }))},
 		{"without a subject", sign(t, hs, secret, claims(func(c *server.Claims) { c.Subject = "" }))},
 		{"unknown role", sign(t, hs, secret, claims(func(c *server.Claims) { c.Role = "root" }))},

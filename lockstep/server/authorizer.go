@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -50,6 +51,15 @@ func (a anyOf) Authorize(token, match string) (host.Grant, error) {
 func tokenSubject(sum [sha256.Size]byte) string { return "token " + hex.EncodeToString(sum[:8]) }
 
 // parseRole reads the name of a role.
+// parseViewer reads whose views a spectator gets.
+func parseViewer(text string) (lockstep.Viewer, error) {
+	v, err := lockstep.ParseViewer(text)
+	if err == nil && v.As == lockstep.AsSpectator {
+		err = errors.New(`got the viewer "spectator", which every spectator is`)
+	}
+	return v, err
+}
+
 func parseRole(name string) (protocol.Role, bool) {
 	switch name {
 	case "spectator":

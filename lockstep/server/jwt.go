@@ -60,6 +60,7 @@ type Claims struct {
 	Match string `json:"match,omitempty"` // empty for every match
 	Seat  *uint8 `json:"seat,omitempty"`  // nil for any seat
 	Name  string `json:"name,omitempty"`  // of the player, to show; empty for the subject
+	View  string `json:"view,omitempty"`  // player:N, team:N or role:NAME, whose views a spectator gets; empty for one that may see everything
 }
 
 // errClaims is wrapped by the errors of tokens that are signed, but have wrong claims.
@@ -76,7 +77,22 @@ func (c *Claims) Validate() error {
 	case c.Seat != nil && *c.Seat >= lockstep.MaxPlayers:
 		return fmt.Errorf("%w: seat %d", errClaims, *c.Seat)
 	}
-	return nil
+	_, err := c.viewer()
+	return err
+}
+
+// viewer returns whose views a spectator gets.
+func (c *Claims) viewer() (v lockstep.Viewer, err error) {
+	if c.View == "" {
+		return v, nil
+	}
+	if c.Role != "spectator" {
+		return v, fmt.Errorf("%w: view %q of a %s", errClaims, c.View, c.Role)
+	}
+	if v, err = parseViewer(c.View); err != nil {
+		return v, fmt.Errorf("%w: view: %w", errClaims, err)
+	}
+	return v, nil
 }
 
 // keyFor returns the key for a token, if it understands the token's header.
@@ -134,7 +150,8 @@ func (j *JWT) Authorize(token, match string) (host.Grant, error) {
 		return host.Grant{}, fmt.Errorf("%w: as a JWT, %s", ErrRefused, why)
 	}
 	role, _ := parseRole(c.Role)
-	g := host.Grant{Role: role, Seat: host.AnySeat, Subject: "jwt " + c.Subject, Name: c.Name, ID: c.ID}
+	viewer, _ := c.viewer() // the claims are valid
+	g := host.Grant{Role: role, Seat: host.AnySeat, Subject: "jwt " + c.Subject, Name: c.Name, ID: c.ID, Viewer: viewer}
 	if g.Name == "" {
 		g.Name = c.Subject
 	}

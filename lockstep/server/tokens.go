@@ -43,9 +43,10 @@ type matchGrant struct {
 //	player     0     ada    -      c3ab8ff13720e8ad9047dd39466b3c89
 //	player     -     bob    duel   5a2ad2b5e6c0d1a79e3cdcb7a5b8f6e4
 //	spectator  -     press  -      0f4d0db3668dd58cabb9eb409657eaa8
+//	spectator  team:1  ann  -      60c1d5ea1e5f4d0f8a5f0f1b5c2f3e77
 //
-// A dash means any seat or every match. Roles are player, spectator and admin. A token has at least 16 bytes and no
-// spaces.
+// A dash means any seat or every match. Roles are player, spectator and admin. Instead of a seat, a spectator's token can name
+// a player, a team or a role, as [lockstep.ParseViewer] reads it: its holder gets the views of that one, and sees nothing else. A token has at least 16 bytes and no spaces.
 func ReadTokens(r io.Reader) (*Tokens, error) {
 	list, err := readTokens(r)
 	if err != nil {
@@ -102,7 +103,14 @@ func (t *tokenList) add(words []string) error {
 		return fmt.Errorf("got role %q, want player, spectator or admin", words[0])
 	}
 	g := matchGrant{Grant: host.Grant{Role: role, Seat: host.AnySeat, Name: words[2]}}
-	if words[1] != "-" {
+	switch {
+	case words[1] == "-":
+	case role == protocol.Spectator:
+		var err error
+		if g.Viewer, err = parseViewer(words[1]); err != nil {
+			return fmt.Errorf("of a spectator: %w, or -", err)
+		}
+	default:
 		seat, err := strconv.ParseUint(words[1], 10, 8)
 		if err != nil || seat >= lockstep.MaxPlayers {
 			return fmt.Errorf("got seat %q, want - or 0 to %d", words[1], lockstep.MaxPlayers-1)

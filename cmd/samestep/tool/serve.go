@@ -35,6 +35,8 @@ these matches, and with those that a crash has stopped. Only the rules, an admin
 Tokens carry the rights of clients. They are a list in a file (--tokens) or in the
 environment (` + tokensEnv + `), with a line "ROLE SEAT NAME MATCH TOKEN" for each, where
 a dash stands for any seat or every match; or they are signed tokens (--jwt-key).
+The SEAT of a spectator can be player:N, team:N or role:NAME: it gets the views of that
+one, as a coach, and sees nothing else.
 Without either, the server draws a token for each seat of each match into tokens.txt in
 --dir, which only its user can read, and prints them on a terminal. With --resume these
 tokens stay valid. With --guests the server is open to everybody: guests need no token.
