@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/fixed"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -27,14 +28,26 @@ func hiddenFrom(w *World, viewer lockstep.Viewer) (paths []string) {
 	case lockstep.AsSpectator:
 		team = Observers
 	}
+	all := team == Observers && w.Open()
+	knows := func(at fixed.Vec2) bool { return all || w.Knows(team, at) }
+	sees := func(at fixed.Vec2) bool { return all || w.Sees(team, at) }
 	hide := func(format string, at int, fields ...string) {
 		for _, f := range fields {
 			paths = append(paths, fmt.Sprintf(format, at)+f)
 		}
 	}
-	paths = append(paths, "Match.Seed", "Match.NextID", "Rand", "Config", "Samples", "Paths")
+	paths = append(paths, "Match.Seed", "Match.NextID", "Rand", "Paths")
+	if w.Match.Ended == 0 {
+		paths = append(paths, "Samples")
+	}
+	for _, f := range []string{"Units", "Size", "Crystals", "Obstacles", "Workers", "Zones", "Observers", "Map"} {
+		paths = append(paths, "Config."+f)
+	}
 	for p := range w.Players {
-		hide("Players[%d].", p, "Gathered", "Buildings", "Offers", "Settled", "Resigns")
+		hide("Players[%d].", p, "Gathered", "Buildings")
+		if w.Players[p].Team != team {
+			hide("Players[%d].", p, "Settled", "Resigns")
+		}
 		if !w.shares(team, w.Players[p].Team) {
 			hide("Players[%d].", p, "Crystals", "Kills", "Losses", "Units")
 		}
@@ -50,7 +63,7 @@ func hiddenFrom(w *World, viewer lockstep.Viewer) (paths []string) {
 		}
 	}
 	for i := range w.Map.Blocked {
-		if !known[i] {
+		if !known[i] && !all {
 			hide("Map.Blocked[%d]", i, "")
 		}
 	}
@@ -60,18 +73,24 @@ func hiddenFrom(w *World, viewer lockstep.Viewer) (paths []string) {
 			continue
 		}
 		hide("Units[%d].", i, "Goal", "Home", "Target", "Via", "Work", "Source", "Kills", "Then", "Task", "Phase", "Next", "Group", "Cargo", "Stuck", "Zone", "Slot", "Direct", "Making", "Queue", "Cooldown")
-		if !w.Sees(team, u.Pos) {
+		if !sees(u.Pos) {
 			hide("Units[%d].", i, "ID", "Health", "Kind", "Owner", "Built")
 		}
 	}
 	for i := range w.Crystals {
-		if hide("Crystals[%d].", i, "Full"); !w.Sees(team, w.Crystals[i].Pos) {
+		switch pos := w.Crystals[i].Pos; {
+		case !knows(pos):
+			hide("Crystals[%d].", i, "Amount", "Full")
+		case !sees(pos):
 			hide("Crystals[%d].", i, "Amount")
 		}
 	}
 	for i := range w.Zones {
-		if hide("Zones[%d].", i, "Ready", "Exit", "Holder"); !w.Knows(team, w.Zones[i].Pos) {
-			hide("Zones[%d].", i, "Radius", "Kind")
+		hide("Zones[%d].", i, "Exit")
+		if pos := w.Zones[i].Pos; !knows(pos) {
+			hide("Zones[%d].", i, "Radius", "Kind", "Ready", "Holder")
+		} else if !sees(pos) {
+			hide("Zones[%d].", i, "Ready", "Holder")
 		}
 	}
 	return paths

@@ -117,3 +117,48 @@ func BenchmarkView(b *testing.B) {
 		})
 	}
 }
+
+// Who looks at a match by views allocates nothing for each of them.
+func TestKnowAllocatesNothing(t *testing.T) {
+	config := Defaults(2, 200)
+	c := newContest(t, 3, config, Normal, Normal)
+	var v View
+	var w World
+	tick := uint32(1)
+	step := func() {
+		if tick++; tick%2 == 0 {
+			c.play(tick)
+		}
+		if err := see(c.w, nil, lockstep.Viewer{As: lockstep.AsTeam}, &v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 100 {
+		step()
+		w.Know(&v, lockstep.Tick(tick))
+	}
+	if n := testing.AllocsPerRun(50, func() { w.Know(&v, lockstep.Tick(tick)) }); n != 0 {
+		t.Errorf("%.1f allocations for a view", n)
+	}
+}
+
+// Whatever a view has, knowing it does not panic.
+func TestKnowHostileView(t *testing.T) {
+	for _, v := range []View{
+		{},
+		{Size: 65535, Team: 255},
+		{Size: 64, Rock: make([]uint64, 1000), Visible: make([]uint64, 3), Explored: []uint64{1}},
+		{Size: 3, Players: []Seat{{Team: 255}}, Team: Observers, Visible: make([]uint64, 9)},
+		{Size: 64, Units: []Seen{{ID: 7, Owner: 200, Kind: 77, Task: 99}, {ID: 1<<32 - 1}}, Crystals: []Deposit{{ID: 65535}}, Places: []Place{{ID: 255, Kind: 200, Holder: 99}}},
+	} {
+		var w World
+		for range 2 {
+			w.Know(&v, 5)
+			w.Know(&View{}, 6)
+		}
+		w.Know(&v, 7)
+		if len(w.Players) != len(v.Players) || len(w.Fog) > MaxPlayers {
+			t.Errorf("%+v: got %d players and %d teams", v, len(w.Players), len(w.Fog))
+		}
+	}
+}
