@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/site"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/page"
@@ -212,6 +213,47 @@ func TestInspectLinkedField(t *testing.T) {
 	browser.Value[bool](b, `viewer.go(690), true`)
 	b.At(690)
 	b.Until(`((query) => query.get("t") === "690" && query.get("path") === "Units[ID=51].Health")(new URLSearchParams(location.hash.replace(/.*[?]/, "")))`)
+}
+
+// With a server that sends views only, the page shows a player's view, and takes commands. In a replay it shows what a player could
+// see, and the address keeps whom.
+func TestInspectViews(t *testing.T) {
+	settings, config := lockstep.DefaultSettings(2), skirmish.Defaults(2, 100)
+	s := browser.NewStage(t, browser.StageOptions{
+		Site: inspector, Match: server.MatchSpec{Game: game, Settings: settings, Config: &config}, Host: host.Options{Views: host.ViewPolicy{Only: true}},
+	})
+	b := browser.Open(t, s.URL+"/#/play/arena?token=token-of-player-0")
+	b.Until(browser.Inspected)
+	browser.Value[bool](b, `page.inspection.tree.show("Players[1].Crystals"), true`)
+	b.Shown(`.row[title="Players[1].Crystals"] .value`, "0")
+	browser.Value[bool](b, `page.inspection.tree.show("Players[0].Crystals"), true`)
+	b.Until(`Number(document.querySelector('.row[title="Players[0].Crystals"] .value')?.textContent) > 0`)
+	if browser.Value[bool](b, `page.sums.checkVisibility()`) {
+		t.Error("there is a panel of checksums")
+	}
+	b.Click(`[role="tab"]:nth-child(3)`)
+	browser.Value[bool](b, `(() => {
+		const { forms } = page, kind = forms.forms.findIndex((f) => f.name === "ping");
+		forms.kinds.value = String(kind);
+		forms.kinds.dispatchEvent(new Event("change"));
+		return true;
+	})()`)
+	b.Click(`.act [type="submit"]`)
+	b.Shown(".act .said", "was sent")
+	b.Until(`page.state.net.unanswered === 0`)
+	b.Shot("live")
+
+	s.Recorded("../testdata/replays/duel.ssr")
+	b = browser.Open(t, s.URL+"/#/replay/duel.ssr?t=700&as=player:1")
+	b.At(700)
+	browser.Value[bool](b, `viewer.inspection.tree.show("Players[0].Crystals"), true`)
+	b.Until(`document.querySelector('#viewer .row[title="Players[0].Crystals"] .value')?.textContent === "0"`)
+	browser.Value[bool](b, `viewer.go(690), true`)
+	b.At(690)
+	b.Until(`new URLSearchParams(location.hash.replace(/.*[?]/, "")).get("as") === "player:1"`)
+	b.Shot("as")
+	browser.Value[bool](b, `viewer.as.value = "", viewer.as.dispatchEvent(new Event("change")), viewer.inspection.tree.show("Players[0].Crystals"), true`)
+	b.Until(`Number(document.querySelector('#viewer .row[title="Players[0].Crystals"] .value')?.textContent) > 0`)
 }
 
 // A recording of another engine shows its recorded states, links to the nearest one at other ticks, and marks its desyncs.

@@ -23,11 +23,13 @@
 //	#/now                     a match without a server, on pages that have one
 //	#/play/NAME?token=TOKEN   a match, as a player; without a token, with that of the lobby
 //	#/watch/NAME              a match, as a spectator
+//	#/play/NAME?feed=1        a match that the page sees by views, and does not simulate; so it is if the server sends nothing else
 //	#/replay/NAME             a replay; without a name, a file that is dropped on the page: a replay, two of them, or a bundle;
 //	                          :solo is the last match without a server
 //	#/replay/NAME?play        the same, and it plays at once
 //	#/replay/NAME?t=T         the same at a tick; a page adds its view, and keeps the address up to date
 //	#/replay/NAME?t=T&path=P  the same with a field of the state, such as Units[ID=7].Health, or the element that it is in
+//	#/replay/NAME?as=VIEWER   the inspector shows what a viewer could see, such as player:3
 //	#/replay/A?with=B         two replays of one game, compared tick by tick
 package page
 

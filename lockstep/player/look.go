@@ -14,8 +14,10 @@ import (
 // views are canonical bytes of the game's view type (see [lockstep.DecodeView]). A Sight is valid until the next call of the
 // client.
 type Sight struct {
-	Viewer       string // whose views they are, such as "team:1"
-	Previous     []byte // the same as Current if there is no other
+	Viewer       string        // whose views they are, such as "team:1"
+	Players      uint8         // seats of the match
+	Period       lockstep.Time // of a tick at full speed
+	Previous     []byte        // the same as Current if there is no other
 	Current      []byte
 	PreviousTick lockstep.Tick
 	Tick         lockstep.Tick
@@ -35,9 +37,10 @@ type look struct {
 	receiver          *feed.Receiver // nil before view_sync
 	current, previous glance
 	own               []lockstep.Command // of the last Sight
-	period            lockstep.Time      // of a tick
-	every             lockstep.Tick      // from one view to the next
-	notes             []byte             // of the roster, before view_sync
+	players           uint8
+	period            lockstep.Time // of a tick
+	every             lockstep.Tick // from one view to the next
+	notes             []byte        // of the roster, before view_sync
 	total             uint32
 	delta             []byte // that has arrived of one
 	number            uint64
@@ -57,7 +60,7 @@ func (c *Client) Sight() (Sight, bool) {
 	if l == nil || l.current.bytes == nil {
 		return Sight{}, false
 	}
-	s := Sight{Viewer: l.viewer, Previous: l.current.bytes, Current: l.current.bytes, PreviousTick: l.current.tick, Tick: l.current.tick, Fraction: One, Own: c.ownCommands()}
+	s := Sight{Viewer: l.viewer, Players: l.players, Period: l.period, Previous: l.current.bytes, Current: l.current.bytes, PreviousTick: l.current.tick, Tick: l.current.tick, Fraction: One, Own: c.ownCommands()}
 	if l.previous.bytes == nil {
 		return s, true
 	}
@@ -135,6 +138,7 @@ func (c *Client) viewSync(m *protocol.Message) error {
 		l.notes = l.notes[:0]
 	}
 	l.receiver, l.delta, l.total = feed.NewReceiver(plan), l.delta[:0], 0
+	l.players = m.Players
 	l.period, l.every = lockstep.Time(m.Period), lockstep.Tick(m.Every)
 	l.current, l.previous = glance{}, glance{}
 	if l.viewer != m.Text {

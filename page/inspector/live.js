@@ -34,7 +34,7 @@ export class Live {
       el("header", { class: "top" }, this.players, this.title, this.strip.word, el("div", { class: "menu" },
         this.rename.element,
         el("button", { onclick: () => this.news.write() }, t("Chat")),
-        el("button", { onclick: () => this.checks.toggle(), title: t("checksums and desyncs") }, t("Checks")),
+        (this.sums = el("button", { onclick: () => this.checks.toggle(), title: t("checksums and desyncs") }, t("Checks"))),
         el("button", { onclick: (e) => this.#giveUp(e.target), title: t("leave the seat for good") }, t("Give up")),
         el("a", { class: "button", href: "#/" }, t("Leave")))),
       this.field, this.inspection.element, this.strip.element));
@@ -49,10 +49,11 @@ export class Live {
     document.title = `${name} · ${this.game}`;
     text(this.title, name);
     const token = (this.token = (watch ? tokenToWatch : tokenFor)(name, query.get("token")));
-    if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
+    if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}${query.get("feed") === "1" ? "?feed=1" : ""}`); // a token must not stay in the address
     this.banner.begin(name, watch);
     this.rename.begin(watch ? "" : token);
     this.recording.begin(name);
+    this.views = query.get("feed") === "1";
     this.news.begin();
     this.checks.reset();
     this.forms.reset();
@@ -81,7 +82,7 @@ export class Live {
       return;
     }
     this.banner.keep(match.grace_ms);
-    const problem = samestep.join(socketOf(name), token, match.game, match.build);
+    const problem = samestep.join(socketOf(name), token, match.game, match.build, this.views || match.players_see === "views", match.match ?? "");
     if (problem) this.banner.fail(problem, false);
   }
 
@@ -141,6 +142,7 @@ export class Live {
     this.banner.update(state);
     this.strip.update(state, [...this.times].sort((a, b) => a - b)[Math.floor(this.times.length * 0.95)] ?? 0);
     this.checks.update(state);
+    this.sums.hidden = !!state.views; // there is no state to compare
     if (!state.match) return;
     text(this.title, `${this.name} · ${clock(state.net.tick, state.match.tick_rate)}`);
     this.forms.update(state.net.seat);

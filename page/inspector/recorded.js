@@ -1,7 +1,7 @@
 // The screen of a replay of any game, or of a recording of another engine: the picture and the state at any tick.
 
 import { el } from "./dom.js";
-import { t, told } from "./text.js";
+import { t, told, playerName } from "./text.js";
 import { listen } from "./keys.js";
 import { Viewer } from "./replay.js";
 import { Commands } from "./commands.js";
@@ -16,24 +16,34 @@ export class Recorded extends Viewer {
     const missing = el("p", { class: "missing", role: "status", hidden: true }); // why the tick of a recording has no state
     inspection.tree.element.prepend(missing);
     const field = el("div", { class: "field" }, inspection.chart.element);
+    const as = el("select", { "aria-label": t("See as"), hidden: true });
     super(root, {
-      title, field, focus: inspection.chart.canvas, top: [], over: [], side: inspection.element,
+      title, field, focus: inspection.chart.canvas, top: [as], over: [], side: inspection.element,
       keys: [t("Space"), t("play"), ", .", t("step"), "[ ]", t("speed"), "0", t("fit")],
     });
     go = (tick) => this.go(tick);
-    Object.assign(this, { commands, inspection, missing });
+    Object.assign(this, { commands, inspection, missing, as });
+    as.onchange = () => this.#seeAs(as.value);
     listen(field, (e) => !e.altKey && !e.metaKey && !e.ctrlKey && this.key(e.code));
   }
 
-  // aim selects the field of the state that the address names, once the tick is there.
+  // aim selects the viewer, and the field of what it sees that the address names, once the tick is there.
   aim(query) {
     this.linked = query.get("path");
+    if (!this.as.hidden) this.#seeAs(query.get("as") ?? "");
+  }
+
+  // #seeAs shows what a viewer may see, such as player:3, or everything.
+  #seeAs(viewer) {
+    this.as.value = viewer;
+    samestep.watchAs(this.as.value || viewer);
+    this.inspection.reset();
   }
 
   // view returns the path that the address has, or else that of the selected row.
   view() {
     const { path } = this.inspection.tree, shown = this.linked || (path === this.link?.row ? this.link.path : path);
-    return shown ? { path: shown } : {};
+    return { ...(shown && { path: shown }), ...(this.as.value && { as: this.as.value }) };
   }
 
   // #follow goes to the field of the address when its tick is shown.
@@ -48,6 +58,10 @@ export class Recorded extends Viewer {
     this.linked = this.link = null;
     this.inspection.reset();
     this.commands.open(about);
+    this.as.hidden = !about.views;
+    this.as.replaceChildren(el("option", { value: "" }, t("everything")),
+      ...about.players.map(({ player }) => el("option", { value: `player:${player}` }, t("what {name} sees", { name: playerName(about.players, player) }))),
+      el("option", { value: "spectator" }, t("what spectators see")));
     this.players.replaceChildren(...about.players.map(({ name, player }) => {
       const dot = el("i", { class: "dot" });
       dot.style.setProperty("--colour", of(player).fill);

@@ -24,6 +24,11 @@ type Options struct {
 	// Observe gets each event of the game while the match is live. Nil disables it.
 	Observe func(c *player.Client, event any)
 
+	// Views asks the server for views of the match: see [Match.Look]. There is no state then. ID is that of the match, as the server
+	// lists it: views do not tell.
+	Views bool
+	ID    string
+
 	// Words turns the game's reason for refusing a command into words for its player. Nil shows the reason as it is.
 	Words func(detail string) string
 }
@@ -50,7 +55,7 @@ func Join(ctx context.Context, url, token string, g *lockstep.Game, o Options) *
 	m.news.words = o.Words
 	m.news.init(m.now)
 	m.session = client.Dial(ctx, url, g, client.Options{
-		Options: player.Options{Token: token, PingEvery: pingEvery, Predict: predictTicks, Interpolate: true, Observer: m.observe},
+		Options: player.Options{Token: token, PingEvery: pingEvery, Predict: predictTicks, Interpolate: true, Observer: m.observe, Views: o.Views, Extrapolate: lockstep.Second / 10},
 		Handle:  m.handle,
 	})
 	return m
@@ -94,6 +99,15 @@ func (m *Match) See(f func(c *player.Client, v player.View)) {
 	m.Do(func(c *player.Client) {
 		if v, ok := c.View(); ok {
 			f(c, v)
+		}
+	})
+}
+
+// Look calls f with the views to be shown now, if there are any.
+func (m *Match) Look(f func(c *player.Client, s player.Sight)) {
+	m.Do(func(c *player.Client) {
+		if s, ok := c.Sight(); ok {
+			f(c, s)
 		}
 	})
 }

@@ -11,7 +11,8 @@ type Status struct {
 	Net    Net     `json:"net"`
 	Desync *Desync `json:"desync"` // nil while there was none
 	Lines  []Line  `json:"lines"`  // news since the last status
-	Match  *Facts  `json:"match"`  // nil before there is a state
+	Match  *Facts  `json:"match"`  // nil before there is a state, or a view
+	Views  string  `json:"views"`  // whose views there are, such as "team:1"; "" with a state
 	Seats  []Seat  `json:"seats"`  // that somebody has
 
 	Mismatch *Mismatch `json:"mismatch"` // the latest; nil while there was none
@@ -26,7 +27,7 @@ type Seat struct {
 	Ready    bool   `json:"ready"`    // in the lobby
 }
 
-// Facts are of the match's header.
+// Facts are of the match's header. A match that is seen by views has no checks and no configuration.
 type Facts struct {
 	ID         string `json:"id"`
 	Players    uint8  `json:"players"`
@@ -101,6 +102,10 @@ func (m *Match) StatusOf(c *player.Client) Status {
 		if n.link.Lobby {
 			s.Match.Configuration, s.Match.Whole = m.configuration.of(m.game, h)
 		}
+	} else if sight, ok := c.Sight(); ok {
+		s.Views = sight.Viewer
+		s.Match = &Facts{ID: m.options.ID, Players: sight.Players, TickRate: uint16(min(max(1, lockstep.Second/max(1, sight.Period)), 1000))}
+		s.Net.BehindMS = (lockstep.Time(max(s.Net.ServerTick, s.Net.Tick)-s.Net.Tick) * sight.Period).Milliseconds()
 	}
 	return s
 }

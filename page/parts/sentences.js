@@ -153,6 +153,8 @@ export const sentences = {
   "the match has no views": "die Partie hat keine Ansichten",
   "this match is sent as views": "diese Partie wird nur als Ansichten gesendet",
   "the client must ask for them": "das Programm muss sie verlangen",
+  "this token is for the views of {}": "dieses Token ist für die Ansichten von {}",
+  "the client must ask for views": "das Programm muss Ansichten verlangen",
   "nobody was connected for {time}": "{time} lang war niemand verbunden",
   "not a recent checked tick": "kein kürzlich geprüfter Tick",
   "nothing was heard": "nichts war zu hören",

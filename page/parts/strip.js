@@ -62,7 +62,7 @@ export class Strip {
     const sums = [t("{number} equal", { number: net.agreed })];
     if (net.differing) sums.push(net.differing === 1 ? t("1 differs") : t("{number} differ", { number: net.differing }));
     if (others?.length) sums.push(t("{who} differed at {tick}", { who: others.join(", "), tick: mismatch.tick }));
-    text(f.sums, sums.join(", "));
+    text(f.sums, state.views ? t("none: you see by views") : sums.join(", "));
     f.sums.parentNode.classList.toggle("differ", net.differing > 0 || others?.length > 0);
     const who = (some) => some.map((s) => `${playerName(seats, s.seat)}${s.presence === "here" ? "" : ` ${t(s.presence)}`}`);
     const gone = seats.filter((s) => s.presence === "away" || s.presence === "taken over");

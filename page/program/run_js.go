@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type screen struct {
 	game   *Game // of the match or replay
 	match  *live.Match
 	replay *watch.Viewer
+	viewer *lockstep.Viewer // whose views of the replay are shown, or nil for its states
 
 	snapshot inspect.Snapshot
 	open     inspect.Open
@@ -35,14 +37,28 @@ func Run(games ...Game) {
 	f.Lobby(games...)
 	x.live(f)
 	f.Watch(func() *watch.Viewer { return x.replay }, x.watch)
-	f.When(func() bool { return x.replay != nil }, Functions{"watchState": func(Arguments) any { return Text(StateOf(x.replay)) }})
+	f.When(func() bool { return x.replay != nil }, Functions{
+		"watchState": func(Arguments) any { return Text(StateOf(x.replay)) },
+		"watchAs": func(a Arguments) any { // a viewer, or "" for the states; "" or why not
+			x.viewer = nil
+			if a[0].String() == "" {
+				return ""
+			}
+			viewer, err := lockstep.ParseViewer(a[0].String())
+			if err != nil {
+				return err.Error()
+			}
+			x.viewer = &viewer
+			return ""
+		},
+	})
 	x.inspect(f)
 	f.Serve()
 }
 
 // live adds the functions of live matches.
 func (x *screen) live(f Functions) {
-	f["join"] = func(a Arguments) any { // url, token, game, build; "" or why not
+	f["join"] = func(a Arguments) any { // url, token, game, build, by views?, match's id; "" or why not
 		x.leave(false)
 		at := slices.IndexFunc(x.games, func(g Game) bool { return g.Name() == a[2].String() && g.Build() == a[3].String() })
 		if at < 0 { // the server says that the builds differ
@@ -52,7 +68,7 @@ func (x *screen) live(f Functions) {
 			return fmt.Sprintf("This page is not of the game %q.", a[2].String())
 		}
 		x.begin(&x.games[at])
-		x.match = live.Join(context.Background(), a[0].String(), a[1].String(), x.game.Game, live.Options{})
+		x.match = live.Join(context.Background(), a[0].String(), a[1].String(), x.game.Game, live.Options{Views: a[4].Bool(), ID: a[5].String()})
 		return ""
 	}
 	f["leave"] = func(a Arguments) any { x.leave(a[0].Bool()); return nil } // for good?
@@ -107,7 +123,7 @@ func (x *screen) send(kind lockstep.Kind, value string) string {
 
 // watch opens a replay, or closes it if the file is nil.
 func (x *screen) watch(file []byte) (any, error) {
-	x.replay = nil
+	x.replay, x.viewer = nil, nil
 	if file == nil {
 		return nil, nil
 	}
@@ -189,6 +205,8 @@ func (x *screen) look() any {
 	switch {
 	case x.replay != nil && x.replay.Game() == nil:
 		return x.lookRecorded()
+	case x.replay != nil && x.viewer != nil:
+		return x.lookAs()
 	case x.replay != nil:
 		before, now := x.replay.States()
 		take(before, now, now.Header(), -1)
@@ -200,12 +218,39 @@ func (x *screen) look() any {
 			}
 			take(v.Previous, v.Current, c.Header(), seat)
 		})
+		x.match.Look(func(_ *player.Client, s player.Sight) {
+			taken, x.header = true, x.headerOf(s.Players)
+			x.snapshot.TakeBytes(x.game.ViewSchema(), s.Tick, s.Previous, s.Current)
+		})
 	}
 	if !taken {
 		return ""
 	}
 	texts := append([]string{}, x.picture.Texts()...)
-	return Text(look{x.snapshot.Tick(), x.snapshot.SizeBytes(), x.snapshot.Layers(), x.game.Draw != nil, texts, x.fault, ""})
+	drawn := x.game.Draw != nil && (x.match == nil || x.header.StateSchema != nil)
+	return Text(look{x.snapshot.Tick(), x.snapshot.SizeBytes(), x.snapshot.Layers(), drawn, texts, x.fault, ""})
+}
+
+// headerOf returns what the page needs of the header of a match that is seen by views.
+func (x *screen) headerOf(players uint8) *lockstep.Header {
+	return &lockstep.Header{Settings: lockstep.Settings{Players: players}, Commands: x.game.Commands()}
+}
+
+// lookAs takes what a viewer of the replay may see.
+func (x *screen) lookAs() any {
+	before, now := x.replay.States()
+	l := look{Tick: now.Tick(), Layers: []inspect.Layer{}, Texts: []string{}}
+	x.header = now.Header()
+	a, err := before.AppendView(nil, *x.viewer)
+	b, err2 := now.AppendView(nil, *x.viewer)
+	if err = cmp.Or(err, err2); err != nil {
+		x.snapshot = inspect.Snapshot{}
+		l.Missing = err.Error()
+		return Text(l)
+	}
+	x.snapshot.TakeBytes(x.game.ViewSchema(), l.Tick, a, b)
+	l.Bytes, l.Layers = len(b), x.snapshot.Layers()
+	return Text(l)
 }
 
 // lookRecorded takes the state of a recording of another engine.

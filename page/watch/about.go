@@ -20,6 +20,7 @@ type About struct {
 	Players  []Participant `json:"players"`
 	Commands int           `json:"commands"`
 	Checks   int           `json:"checks"`
+	Views    bool          `json:"views"`              // the rules have views
 	Ended    string        `json:"ended"`              // the reason
 	Damage   string        `json:"damage"`             // the fault that ends the file early, or ""
 	Recorded *Recorded     `json:"recorded,omitempty"` // of a recording of another engine
@@ -38,6 +39,7 @@ func (v *Viewer) About() About {
 		Match: v.header.Match.String(), Game: v.header.Game, Build: v.header.Build, Platform: v.header.Platform, Size: v.size,
 		TickRate: v.header.Settings.TickRate, First: v.First(), Last: v.last, Commands: len(v.commands), Checks: len(v.checks), Ended: v.ended,
 	}
+	a.Views = v.game != nil && v.game.ViewSchema() != nil
 	if v.damage != nil {
 		a.Damage = v.damage.Error()
 	} else if !v.over {

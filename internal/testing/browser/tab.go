@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/network"
 	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 )
 
@@ -215,4 +216,23 @@ func (b *Tab) Heap() float64 {
 		b.T.Fatal(err)
 	}
 	return Value[float64](b, "performance.memory.usedJSHeapSize")
+}
+
+// Busy returns for how many seconds the page's thread has worked since the first call for this page.
+func (b *Tab) Busy() float64 {
+	b.T.Helper()
+	if _, err := chromedp.Call(b.ctx, performance.Enable, performance.EnableParams{}); err != nil {
+		b.T.Fatal(err)
+	}
+	got, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	for _, m := range got.Metrics {
+		if m.Name == "TaskDuration" {
+			return m.Value
+		}
+	}
+	b.T.Fatal("the browser does not measure the time of tasks")
+	return 0
 }

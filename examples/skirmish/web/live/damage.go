@@ -97,7 +97,10 @@ func marksOf(w *skirmish.World, all []damage) (marks []scene.Mark) {
 // Corrupt changes a field of this client's state, to demonstrate how a desync is found and repaired: the health of the
 // first selected unit, or else of the user's unit that is nearest the middle of what the panel leaves of the screen.
 func (g *Game) Corrupt() {
-	g.see(func(c *player.Client, _ player.View, _ *skirmish.World) {
+	g.see(func(c *player.Client, _ moment) {
+		if c.Simulation() == nil {
+			return // views have no state
+		}
 		w := lockstep.World[skirmish.World](c.Simulation())
 		if len(w.Units) == 0 {
 			return

@@ -24,24 +24,29 @@ type Game struct {
 	events  events
 	damaged []damage
 	differs bool // the last checks found another state than the match
+	look    look
 }
 
-// Join begins to play or watch the match at a WebSocket URL. Status reports the progress.
-func Join(ctx context.Context, url, token string) *Game {
+// Join begins to play or watch the match at a WebSocket URL. Status reports the progress. With views the game is known by its views,
+// and nothing is simulated; id is then the match's, as the server lists it.
+func Join(ctx context.Context, url, token string, views bool, id string) *Game {
 	g := newGame()
-	g.begin(func(o live.Options) (*live.Match, error) { return live.Join(ctx, url, token, rules(), o), nil })
+	g.begin(func(o live.Options) (*live.Match, error) {
+		o.Views, o.ID = views, id
+		return live.Join(ctx, url, token, g.look.game, o), nil
+	})
 	return g
 }
 
 // Play begins a match without a server, in which the user has seat 0. The error is that of the game.
 func Play(solo live.Solo) (*Game, error) {
 	g := newGame()
-	return g, g.begin(func(o live.Options) (*live.Match, error) { return live.Play(rules(), solo, o) })
+	return g, g.begin(func(o live.Options) (*live.Match, error) { return live.Play(g.look.game, solo, o) })
 }
 
 func rules() *lockstep.Game { return lockstep.MustGame(skirmish.Rules()).WithAssets(maps.Read) }
 
-func newGame() *Game { return &Game{player: play.New(lockstep.System)} }
+func newGame() *Game { return &Game{player: play.New(lockstep.System), look: look{game: rules()}} }
 
 // begin begins the match that start returns.
 func (g *Game) begin(start func(live.Options) (*live.Match, error)) (err error) {
@@ -51,16 +56,20 @@ func (g *Game) begin(start func(live.Options) (*live.Match, error)) (err error) 
 		Handle: func(c *player.Client, event any) { g.handle(c, event) },
 		Observe: func(c *player.Client, event any) {
 			<-made
-			w := lockstep.World[skirmish.World](c.Simulation())
-			g.effects.Observe(w, event)
-			g.events.observe(w, g.player, event)
-			if sort, player, text := lineOf(event, g.player.Seat, g.player.Team(w)); text != "" {
-				g.match.Tell(sort, player, text)
-			}
+			g.observe(lockstep.World[skirmish.World](c.Simulation()), event)
 		},
 		Words: play.Words,
 	})
 	return err
+}
+
+// observe takes an event of the game; w is the state of its tick.
+func (g *Game) observe(w *skirmish.World, event any) {
+	g.effects.Observe(w, event)
+	g.events.observe(w, g.player, event)
+	if sort, player, text := lineOf(event, g.player.Seat, g.player.Team(w)); text != "" {
+		g.match.Tell(sort, player, text)
+	}
 }
 
 // handle processes an event of the session.
@@ -74,6 +83,8 @@ func (g *Game) handle(c *player.Client, event any) {
 		}
 	case player.Synced:
 		g.effects.Clear()
+	case player.Looking:
+		g.look.forget()
 	case player.Desynced:
 		g.differs = true
 	case player.Explained: // perhaps after the checksums agree again
@@ -150,12 +161,31 @@ func ownVoteText(e skirmish.SurrenderVoted) string {
 	return fmt.Sprintf("you vote to surrender, %s", votesOf(e))
 }
 
-// see calls f with the state on the screen, if there is one.
-func (g *Game) see(f func(c *player.Client, v player.View, w *skirmish.World)) {
-	g.match.See(func(c *player.Client, v player.View) {
-		w := lockstep.World[skirmish.World](v.Current)
-		g.player.Look(w)
-		f(c, v, w)
+// A moment is what is on the screen: two states, or what is known by views, and how far it is from one to the other.
+type moment struct {
+	before, now *skirmish.World
+	fraction    player.Fraction
+}
+
+// moment returns what is on the screen of a client, if there is anything.
+func (g *Game) moment(c *player.Client) (m moment, ok bool) {
+	if v, ok := c.View(); ok {
+		m = moment{lockstep.World[skirmish.World](v.Previous), lockstep.World[skirmish.World](v.Current), v.Fraction}
+	} else if s, ok := c.Sight(); ok && g.look.take(&s, func(event any) { g.observe(&g.look.now, event) }) {
+		m = moment{&g.look.before, &g.look.now, s.Fraction}
+	} else {
+		return m, false
+	}
+	g.player.Look(m.now)
+	return m, true
+}
+
+// see calls f with what is on the screen, if there is anything.
+func (g *Game) see(f func(c *player.Client, m moment)) {
+	g.match.Do(func(c *player.Client) {
+		if m, ok := g.moment(c); ok {
+			f(c, m)
+		}
 	})
 }
 
@@ -169,8 +199,8 @@ type Screen struct {
 
 // Frame appends the frame to be drawn now (see package scene), or nothing before there is a state.
 func (g *Game) Frame(dst []byte, s Screen) []byte {
-	g.see(func(c *player.Client, v player.View, w *skirmish.World) {
-		p := g.player
+	g.see(func(c *player.Client, m moment) {
+		p, w := g.player, m.now
 		if s.Width != p.Width || s.Height != p.Height || s.Below != p.Below || s.Above != p.Above {
 			p.Above, p.Below = s.Above, s.Below
 			p.Resize(s.Width, s.Height)
@@ -188,22 +218,20 @@ func (g *Game) Frame(dst []byte, s Screen) []byte {
 			}
 		}
 		view.Marks = marksOf(w, g.damaged)
-		dst = g.painter.Frame(dst, lockstep.World[skirmish.World](v.Previous), w, v.Fraction, &view)
+		dst = g.painter.Frame(dst, m.before, w, m.fraction, &view)
 	})
 	return dst
 }
 
 // Fog appends the fog of war of the player's team; see [scene.Fog].
 func (g *Game) Fog(dst []byte) []byte {
-	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) {
-		dst = scene.Fog(dst, w, g.player.Team(w))
-	})
+	g.see(func(_ *player.Client, m moment) { dst = scene.Fog(dst, m.now, g.player.Team(m.now)) })
 	return dst
 }
 
 // Ground appends the rocks; see [scene.Ground].
 func (g *Game) Ground(dst []byte) []byte {
-	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) { dst = scene.Ground(dst, w) })
+	g.see(func(_ *player.Client, m moment) { dst = scene.Ground(dst, m.now) })
 	return dst
 }
 

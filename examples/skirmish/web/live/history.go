@@ -48,8 +48,8 @@ func HistoryOf(w *skirmish.World, team uint8) History {
 
 // History returns the [History] that the user may know as JSON, or nothing before there is a state.
 func (g *Game) History() (b []byte) {
-	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) {
-		b, _ = json.Marshal(HistoryOf(w, g.player.Team(w))) // plain data
+	g.see(func(_ *player.Client, m moment) {
+		b, _ = json.Marshal(HistoryOf(m.now, g.player.Team(m.now))) // plain data
 	})
 	return b
 }

@@ -9,7 +9,8 @@ import (
 
 // give calls f, and submits the commands that it returns.
 func (g *Game) give(f func(p *play.Player, w *skirmish.World) []any) {
-	g.see(func(c *player.Client, _ player.View, w *skirmish.World) {
+	g.see(func(c *player.Client, m moment) {
+		w := m.now
 		commands := f(g.player, w)
 		for _, command := range commands {
 			g.effects.Order(w, c.Tick(), command)
@@ -78,7 +79,7 @@ func (g *Game) Ping(x, y int64) {
 
 // Mode returns the name of the mode of the next left-click on the map, or "" if it selects.
 func (g *Game) Mode() (name string) {
-	g.see(func(_ *player.Client, _ player.View, _ *skirmish.World) {
+	g.see(func(*player.Client, moment) {
 		mode, _ := g.player.Mode()
 		name = mode.String()
 	})
@@ -87,24 +88,24 @@ func (g *Game) Mode() (name string) {
 
 // Aim returns what a click on a pixel would do; see [play.Player.Aim].
 func (g *Game) Aim(x, y int64) (does string) {
-	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) { does = g.player.Aim(w, x, y) })
+	g.see(func(_ *player.Client, m moment) { does = g.player.Aim(m.now, x, y) })
 	return does
 }
 
 // Pan moves the camera by pixels.
 func (g *Game) Pan(dx, dy int64) {
-	g.see(func(*player.Client, player.View, *skirmish.World) { g.player.Pan(dx, dy) })
+	g.see(func(*player.Client, moment) { g.player.Pan(dx, dy) })
 }
 
 // Zoom multiplies the zoom by thousandths/1000, around a pixel.
 func (g *Game) Zoom(thousandths, x, y int64) {
-	g.see(func(*player.Client, player.View, *skirmish.World) { g.player.ZoomBy(thousandths, x, y) })
+	g.see(func(*player.Client, moment) { g.player.ZoomBy(thousandths, x, y) })
 }
 
 // LookAt moves the camera over a place, in 1/65536 of the map's sides.
 func (g *Game) LookAt(x, y int64) {
-	g.see(func(_ *player.Client, _ player.View, w *skirmish.World) {
-		side := fixed.Q(w.Map.Size)
+	g.see(func(_ *player.Client, m moment) {
+		side := fixed.Q(m.now.Map.Size)
 		g.player.LookAt(fixed.Vec2{X: side * fixed.Q(x) << 16, Y: side * fixed.Q(y) << 16})
 	})
 }

@@ -73,7 +73,7 @@ type visit struct {
 }
 
 func join(t *testing.T, url, token string) *visit {
-	v := &visit{Game: live.Join(context.Background(), url, token), t: t}
+	v := &visit{Game: live.Join(context.Background(), url, token, false, ""), t: t}
 	t.Cleanup(func() {
 		v.Leave()
 		<-v.Done()

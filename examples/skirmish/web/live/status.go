@@ -3,10 +3,8 @@ package live
 import (
 	"encoding/json"
 
-	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/play"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/page/live"
 )
@@ -31,11 +29,9 @@ func (g *Game) Status() []byte {
 	var b []byte
 	g.match.Do(func(c *player.Client) {
 		s := Status{Status: g.match.StatusOf(c), Events: g.events.take()}
-		if v, ok := c.View(); ok && s.Status.Match != nil {
-			w := lockstep.World[skirmish.World](v.Current)
-			g.player.Look(w)
-			s.Panel = g.player.Panel(w)
-			s.Match = &Match{*s.Status.Match, len(w.Units), uint16(scene.Side(w))}
+		if m, ok := g.moment(c); ok && s.Status.Match != nil {
+			s.Panel = g.player.Panel(m.now)
+			s.Match = &Match{*s.Status.Match, len(m.now.Units), uint16(scene.Side(m.now))}
 		}
 		var err error
 		if b, err = json.Marshal(&s); err != nil {

@@ -48,10 +48,11 @@ export class Game {
   // show joins a match to play or to watch it, with the token in the address, or else the one that the lobby remembers.
   show(name, query, watch = false) {
     const token = this.token = (watch ? tokenToWatch : tokenFor)(name, query.get("token"));
-    if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}`); // a token must not stay in the address
+    if (query.has("token")) history.replaceState(null, "", `#/${watch ? "watch" : "play"}/${encodeURIComponent(name)}${query.get("feed") === "1" ? "?feed=1" : ""}`); // a token must not stay in the address
     this.#begin(name, watch);
     this.recording.begin(name);
     this.rename.begin(watch ? "" : token);
+    this.views = query.get("feed") === "1";
     this.#join(name, token);
   }
 
@@ -98,7 +99,7 @@ export class Game {
       return;
     }
     this.hud.link.keep(found.grace_ms);
-    samestep.join(socketOf(name), token);
+    samestep.join(socketOf(name), token, this.views || found.players_see === "views", found.match ?? "");
   }
 
   hide() {
@@ -200,4 +201,5 @@ const program = {
   frame: (...args) => samestep.frame(...args),
   ground: (array) => samestep.ground(array),
   fog: (array) => samestep.fog(array),
+  explores: () => globalThis.page.state?.views, // the ground is known bit by bit
 };

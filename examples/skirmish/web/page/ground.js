@@ -6,16 +6,19 @@ import { land } from "./land.js";
 const side = 256; // pixels along a side of a tile
 const fine = [4, 8, 16, 32]; // pixels for a cell
 const kept = 260; // tiles, about 65 MB
+const reach = 4; // cells from a rock as far as it shows
 const asked = 3; // tiles that the worker is asked for at a time: what is in view may change soon
 
 // Ground is the picture of a map.
 export class Ground {
   #tiles = new Map(); // the least recently drawn first
   #open = new Set(); // the tiles that the worker paints
+  #stale = new Set(); // those of them that it paints in vain
 
   // rock has one byte for each cell, row by row; changed() is called when there is more of the picture.
   constructor(rock, size, changed) {
     this.size = size;
+    this.rock = rock;
     this.small = thumbnail(rock, size);
     this.worker = new Worker(new URL("./tiles.js", import.meta.url), { type: "module" });
     this.worker.onmessage = ({ data }) => {
@@ -26,6 +29,29 @@ export class Ground {
     this.worker.postMessage({ rock, size });
   }
 
+  // change changes the rock: tiles near to what is new are painted again.
+  change(rock) {
+    const { size } = this, near = [size, size, -1, -1]; // left, top, right and bottom of what is new
+    for (let i = 0; i < rock.length; i++) {
+      if (rock[i] === this.rock[i]) continue;
+      const x = i % size, y = (i - x) / size;
+      near[0] = Math.min(near[0], x), near[1] = Math.min(near[1], y), near[2] = Math.max(near[2], x), near[3] = Math.max(near[3], y);
+    }
+    if (near[2] < 0) return;
+    this.rock = rock;
+    this.worker.postMessage({ rock, size });
+    const shows = (key) => {
+      const cell = Math.floor(key / 65536), cells = side / cell, left = (key % 256) * cells, top = (Math.floor(key / 256) % 256) * cells;
+      return left <= near[2] + reach && left + cells >= near[0] - reach && top <= near[3] + reach && top + cells >= near[1] - reach;
+    };
+    for (const key of this.#open) if (shows(key)) this.#stale.add(key);
+    for (const [key, tile] of this.#tiles) {
+      if (!shows(key)) continue;
+      tile.close();
+      this.#tiles.delete(key);
+    }
+  }
+
   close() {
     this.worker.terminate();
     for (const tile of this.#tiles.values()) tile.close();
@@ -34,6 +60,10 @@ export class Ground {
 
   #take({ key, tile }) {
     this.#open.delete(key);
+    if (this.#stale.delete(key)) {
+      tile.close();
+      return;
+    }
     if (this.#tiles.size >= kept) {
       const [oldest, gone] = this.#tiles.entries().next().value;
       gone.close();

@@ -56,7 +56,7 @@ export class Hud {
         (this.result = tool("result", t("Result"), t("the result of the match"), () => this.verdict.show(), { class: "main", hidden: true })),
         tool("chat", t("Chat"), t("chat ({key})", { key: keymap.shown("Slash") }), () => this.write()),
         (this.team = tool("team", t("Team"), t("alliances, surrender and spectators"), () => this.#open(this.affairs.element), { hidden: true })),
-        tool("checks", t("Checks"), t("checksums and desyncs"), () => this.#open(this.checks.element)),
+        (this.sums = tool("checks", t("Checks"), t("checksums and desyncs"), () => this.#open(this.checks.element))),
         tool("sound", t("Sound"), t("volume of the sounds"), () => this.#open(this.noise)),
         tool("shortcuts", t("Shortcuts"), t("shortcuts: mouse, touch and keyboard"), () => this.#open(this.help)),
         el("a", { class: "button tool", href: "#/", title: t("leave the match"), onclick: (e) => this.#leave(e) }, icon("leave"), el("span", {}, t("Leave"))),
@@ -124,6 +124,7 @@ export class Hud {
     this.link.begin(name, watching, alone);
     this.question.hidden = true;
     this.state = null;
+    this.seen = "";
     this.checks.reset();
     this.affairs.reset(alone);
     this.team.title = alone ? t("surrender") : t("alliances, surrender and spectators");
@@ -155,6 +156,9 @@ export class Hud {
     this.link.update(state);
     this.strip.update(state, renderer.quantile(0.95));
     this.checks.update(state);
+    this.sums.hidden = !!state.views; // there is no state to compare
+    if (state.views && !this.seen) this.news.tell({ sort: "views", player: -1, text: this.watching ? t("You see what spectators may see: the server sends nothing else") : t("You see what your team sees: the server sends nothing else") });
+    this.seen = state.views;
     const { panel, match } = state;
     this.bottom.classList.toggle("ready", !!panel);
     if (!panel) return;

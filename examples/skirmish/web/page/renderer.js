@@ -21,7 +21,8 @@ const colours = Object.fromEntries(["well", "worn", "dying", "back"].map((name) 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Renderer {
-  // source has frame(array), ground(array) and fog(array), which fill an array and return the number of bytes.
+  // source has frame(array), ground(array) and fog(array), which fill an array and return the number of bytes, and perhaps
+  // explores(), which says whether the ground changes with the fog.
   constructor(ground, moving, source) {
     this.layers = { ground: ground.getContext("2d", { alpha: false }), moving: moving.getContext("2d") };
     this.canvases = [ground, moving];
@@ -105,6 +106,10 @@ export class Renderer {
       const cells = new Uint8Array(size * size);
       if (this.source.fog(cells) !== cells.length) return;
       this.fog.set(cells);
+      if (this.source.explores?.()) {
+        const rock = new Uint8Array(size * size);
+        if (this.source.ground(rock) === rock.length) this.ground.change(rock);
+      }
       this.fogTick = frame.fogTick;
       this.fogTeam = frame.team;
       this.shown = "";

@@ -84,10 +84,16 @@ export class Viewer extends Base {
 
   view() {
     const { chosen, aim } = this.state, [x, y, zoom] = aim;
-    return { ...(chosen && { unit: chosen }), x: x / 1000, y: y / 1000, zoom: (zoom / 256).toFixed(1) };
+    const sight = this.sight.value;
+    return { ...(chosen && { unit: chosen }), ...(Number(sight) !== everything && { sight }), x: x / 1000, y: y / 1000, zoom: (zoom / 256).toFixed(1) };
   }
 
   aim(query) {
+    if (query.has("sight")) {
+      this.sight.value = query.get("sight");
+      if (this.sight.selectedIndex < 0) this.sight.value = String(everything);
+      this.#see();
+    }
     const [x, y, zoom] = ["x", "y", "zoom"].map((name) => Number(query.get(name) ?? NaN));
     if (Number.isFinite(x + y + zoom)) samestep.watchAim(Math.round(x * 1000), Math.round(y * 1000), Math.round(zoom * 256));
     const path = query.get("path"); // in the state, which says of what the ID is

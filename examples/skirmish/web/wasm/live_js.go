@@ -12,9 +12,9 @@ var game, solo *live.Game
 
 // addLive adds the functions of live matches.
 func addLive(f program.Functions) {
-	f["join"] = func(a program.Arguments) any { // url, token
+	f["join"] = func(a program.Arguments) any { // url, token, by views?, match's id
 		leave(false)
-		game = live.Join(context.Background(), a[0].String(), a[1].String())
+		game = live.Join(context.Background(), a[0].String(), a[1].String(), a[2].Bool(), a[3].String())
 		return nil
 	}
 	f["solo"] = func(a program.Arguments) any { // name, request in JSON; "" or why not
