@@ -49,7 +49,6 @@ func (h *Host) viewDue(p *peer) bool {
 // appendViews appends the next messages of views.
 func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
 	v := p.view
-	dst = h.appendNotes(p, dst, begin, limit)
 	if v.series != nil && !v.told {
 		if len(dst) > begin && len(dst)+len(h.views.sync)+record.MaxName > limit {
 			return dst // the next message has room
@@ -61,6 +60,10 @@ func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
 		dst = h.writer.Append(dst, &h.message)
 		v.told = true
 	}
+	if !v.told {
+		return dst // notes would seem to be of the roster
+	}
+	dst = h.appendNotes(p, dst, begin, limit)
 	for h.viewDue(p) && len(dst)+chunkOverhead < limit {
 		s := v.series
 		if v.at == len(v.delta) {

@@ -31,7 +31,7 @@ func (c *Client) takeHeld(m *protocol.Message) {
 			h.Until = c.now + lockstep.Time(m.UntilMS)*lockstep.Millisecond
 		}
 	}
-	c.held = h
+	c.held, c.in.resumes = h, m.Text == ""
 	c.tell(h)
 }
 
@@ -62,10 +62,10 @@ func (c *Client) hear() {
 func (c *Client) stallAt() lockstep.Time {
 	switch {
 	case c.look != nil && !c.stalled && c.link == linkUp: // a server sends something at least every ackEvery ticks
-		return c.quiet + max(stallTime, 3*c.look.period*lockstep.Time(c.ackEvery))
+		return c.quiet + max(stallTime, 2*c.look.period*lockstep.Time(c.ackEvery))
 	case c.stalled || c.link != linkUp || c.run.follower == nil:
 		return c.heard + c.options.Silence
-	case c.held.Reason != "" || c.in.paused || c.in.from() == 0: // answers to pings come, at least
+	case c.held.Reason != "" || c.in.paused && !c.in.resumes || c.in.from() == 0: // answers to pings come, at least
 		return c.quiet + c.options.PingEvery + stallTime
 	}
 	return c.quiet + max(stallTime, 3*c.pace.duration(1, c.pace.arriving))

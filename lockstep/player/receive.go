@@ -19,6 +19,7 @@ type streamIn struct {
 	asks      int           // for a state, since the last one that was good
 	dropping  bool          // records are not kept, because a new state is awaited
 	paused    bool          // by the last tick
+	resumes   bool          // the server has said since then that the match goes on
 	waiting   lockstep.Time // since when a state has been awaited and nothing of it came
 	awaited   lockstep.Time // since when it has been awaited
 	most      int           // bytes of it that have come, at most: a server may begin again
@@ -129,7 +130,7 @@ func (c *Client) expect(f *lockstep.Frame) {
 		case *lockstep.SpeedSet:
 			c.pace.arriving = int64(v.Percent)
 		case *lockstep.Paused:
-			c.in.paused = true
+			c.in.paused, c.in.resumes = true, false
 		case *lockstep.Resumed:
 			c.in.paused = false
 		case *lockstep.InputDelaySet:

@@ -50,6 +50,7 @@ type machine struct {
 
 	unaffected bool          // nothing explains that it is late or loses its connection
 	called     lockstep.Time // when it last connected
+	looked     lockstep.Tick // of the last view
 	heard      lockstep.Time // when the last message came
 	heldAt     lockstep.Time // when it last showed another wait
 	greeted    bool          // it was welcomed since then
@@ -165,6 +166,7 @@ func (m *machine) receive() {
 		m.w.oracle.received(wire, b)
 		err := m.client.Receive(m.clock(), b)
 		m.events()
+		m.looks(wire)
 		if wire.tap.synced {
 			wire.tap.synced, m.truth.epoch = false, wire.epoch
 		}
@@ -194,6 +196,9 @@ func (m *machine) disconnect(err error) {
 // submit submits the player's commands.
 func (m *machine) submit() {
 	s := m.client.Simulation()
+	if _, sees := m.client.Sight(); sees {
+		s = m.w.oracle.sim // for the choice of commands only
+	}
 	if m.play == nil || s == nil || !m.chatty() {
 		return
 	}

@@ -31,7 +31,9 @@ type oracle struct {
 	header  *lockstep.Header
 	epochs  []*history // the last one is the current
 	sim     *lockstep.Simulation
-	hashes  []uint64 // by tick
+	hashes  []uint64            // by tick
+	views   map[string][]uint64 // hashes of the views, by viewer and tick
+	view    []byte              // scratch
 	saved   []savedState
 	last    [256]uint32 // sequence of each player
 	where   map[uint64]lockstep.Tick
@@ -77,6 +79,7 @@ func newOracle(w *world) (*oracle, error) {
 	}
 	o.sim = sim
 	o.hashes = append(o.hashes, sim.Hash())
+	o.look()
 	return o, nil
 }
 
@@ -244,6 +247,7 @@ func (o *oracle) step() {
 		return
 	}
 	o.hashes = append(o.hashes, o.sim.Hash())
+	o.look()
 	o.w.seal(o.tick())
 	o.w.noteEnd(o.sim)
 	o.rostered()

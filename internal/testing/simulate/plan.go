@@ -66,6 +66,7 @@ type MachinePlan struct {
 	Spectator   bool          `json:"spectator,omitempty"`
 	Liar        bool          `json:"liar,omitempty"`   // it may do anything
 	Absent      bool          `json:"absent,omitempty"` // it never connects
+	Views       bool          `json:"views,omitempty"`  // it sees views, and has no state
 	JoinAt      lockstep.Time `json:"join_at,omitempty"`
 	Predict     lockstep.Tick `json:"predict,omitempty"`
 	Interpolate bool          `json:"interpolate,omitempty"`

@@ -46,6 +46,9 @@ func TestSeeds(t *testing.T) {
 			t.Errorf("no %s", what)
 		}
 	}
+	if r.Counts["views compared"] < 10_000 {
+		t.Errorf("%d views were compared", r.Counts["views compared"])
+	}
 	if r.Counts["closed as inactive"] == 0 {
 		t.Error("nobody was inactive")
 	}

@@ -80,6 +80,37 @@ type arm struct {
 	Units []uint16
 }
 
+// A scope is what two players see: their own drones, and all in the left half.
+type scope struct {
+	Online uint64
+	Units  []glimpse
+}
+
+type glimpse struct {
+	ID     uint16 `feed:"id"`
+	X, Y   int32
+	Owner  uint8
+	VX, VY int16 // of the own drones
+	Hits   uint16
+	Armed  bool
+}
+
+func (w *drones) see(_ *dronesConfig, viewer lockstep.Viewer, v *scope) error {
+	v.Online, v.Units = w.Online, v.Units[:0]
+	for i := range w.Units {
+		u := &w.Units[i]
+		own := viewer.As == lockstep.AsTeam && u.Owner/2 == viewer.Number
+		switch g := (glimpse{ID: uint16(i), X: u.X, Y: u.Y, Owner: u.Owner}); {
+		case own:
+			g.VX, g.VY, g.Hits, g.Armed = u.VX, u.VY, u.Hits, u.Armed
+			fallthrough
+		case u.X < 2048:
+			v.Units = append(v.Units, g)
+		}
+	}
+	return nil
+}
+
 var dronesGame = lockstep.MustGame(lockstep.Rules[drones, dronesConfig]{
 	Name: "drones", Build: "1",
 	Commands: []lockstep.CommandType{lockstep.Type[steer](1, "steer"), lockstep.Type[arm](2, "arm").Limit(4, 4*lockstep.Second)},
@@ -92,6 +123,10 @@ var dronesGame = lockstep.MustGame(lockstep.Rules[drones, dronesConfig]{
 		return nil
 	},
 	Step: (*drones).step,
+	View: lockstep.View((*drones).see),
+	ViewOf: func(_ *drones, p lockstep.Player) lockstep.Viewer {
+		return lockstep.Viewer{As: lockstep.AsTeam, Number: uint8(p) / 2}
+	},
 	Validate: func(w *drones, _ *dronesConfig, c *lockstep.Command) error {
 		if s, ok := c.Value.(*steer); ok && int(s.Unit) >= len(w.Units) {
 			return errNoDrone

@@ -93,6 +93,7 @@ func Expand(o Options, seed uint64) *Plan {
 	}
 	expandCluster(&o, p)
 	expandLobby(&o, p)
+	expandViews(o.Subject, p)
 	if !o.Calm {
 		expandFaults(&o, p)
 	}

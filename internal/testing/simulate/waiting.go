@@ -50,7 +50,7 @@ func (m *machine) seesWait() {
 		return
 	}
 	switch {
-	case w.waiting.stands >= toldIn && w.oracle.tick() == w.waiting.tick && held.Reason == "":
+	case w.waiting.stands >= toldIn && w.oracle.tick() == w.waiting.tick && held.Reason == "" && w.now > m.heldAt+sec:
 		w.fail("I18", "the match stands for %d s, and %s is not told why", w.waiting.stands, m)
 	case w.waiting.runs >= toldIn && held.Reason != "" && w.now > m.heldAt+toldIn*sec && w.plan.Host.Slow == 0:
 		w.fail("I18", "the match runs for %d s, and %s shows that it waits: %s", w.waiting.runs, m, held.Reason)
