@@ -5,6 +5,7 @@ package tool
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,12 +25,14 @@ func benchNetCommand() *cli.Command {
 		Usage: "a server under load: the cost of a client, and how late frames are",
 		Description: `Starts "samestep serve" in another process, and plays in all its matches from this
 one: the clients read every frame, acknowledge, and give commands, but do not
-simulate. Both processes share this machine.`,
+simulate. Both processes share this machine. With --viewers it also compares how late
+frames are with and without them, by turns; they acknowledge views, and do not decode them.`,
 		Flags: []cli.Flag{
 			gameFlag, assetsFlag, configFlag,
 			&cli.UintFlag{Name: "clients", Value: 400, Usage: "players, 1 to 20000"},
 			&cli.UintFlag{Name: "room", Value: 8, Usage: "players in a match"},
 			&cli.UintFlag{Name: "spectators", Usage: "spectators of the first match, 0 to 20000"},
+			&cli.UintFlag{Name: "viewers", Usage: "viewers of the first match, 0 to 20000, who come and go several times"},
 			&cli.UintFlag{Name: "units", Value: 200, Usage: "units on the map of each match"},
 			&cli.UintFlag{Name: "tick-rate", Value: 20, Usage: "ticks per second"},
 			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "time between two commands of a player"},
@@ -45,10 +48,10 @@ simulate. Both processes share this machine.`,
 			}
 			b := &netBench{
 				game:    game,
-				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), room: int(c.Uint("room")), units: int(c.Uint("units")), rate: int(c.Uint("tick-rate")),
+				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), viewers: int(c.Uint("viewers")), room: int(c.Uint("room")), units: int(c.Uint("units")), rate: int(c.Uint("tick-rate")),
 				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"), durability: c.String("durability"),
 			}
-			if err := cmp.Or(between[uint](c, "clients", 1, 20000), between[uint](c, "spectators", 0, 20000), between[uint](c, "room", 1, 16),
+			if err := cmp.Or(between[uint](c, "clients", 1, 20000), between[uint](c, "spectators", 0, 20000), between[uint](c, "viewers", 0, 20000), between[uint](c, "room", 1, 16),
 				between[uint](c, "units", 100, 10000), between[uint](c, "tick-rate", 1, 100), between(c, "every", 10*time.Millisecond, 0),
 				between(c, "time", time.Second, time.Hour)); err != nil {
 				return err
@@ -72,10 +75,10 @@ simulate. Both processes share this machine.`,
 type netBench struct {
 	game *playable
 
-	clients, spectators, room, units, rate int
-	every, time                            time.Duration
-	relay                                  bool
-	durability                             string // "" for no replays
+	clients, spectators, viewers, room, units, rate int
+	every, time                                     time.Duration
+	relay                                           bool
+	durability                                      string // "" for no replays
 
 	config   string // the file of --config, or ""
 	assets   string // the folder of --assets, or ""
@@ -99,7 +102,8 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 		return nil, err
 	}
 	defer s.stop()
-	guests, err := b.connect(ctx, b.clients, func(i int) (string, string) {
+	auth := protocol.NewAuth(b.game.Game)
+	guests, err := b.connect(ctx, auth, b.clients, func(i int) (string, string) {
 		return fmt.Sprintf("%s/matches/match-%d/play", s.url, i/b.room+1), tokens[i]
 	})
 	if err != nil {
@@ -107,7 +111,8 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 	}
 	defer hangUp(guests)
 	joiner, watcher := tokens[len(tokens)-2], tokens[len(tokens)-1]
-	spectators, err := b.connect(ctx, b.spectators, func(int) (string, string) { return s.url + "/matches/match-1/play", watcher })
+	watch := func(int) (string, string) { return s.url + "/matches/match-1/play", watcher }
+	spectators, err := b.connect(ctx, auth, b.spectators, watch)
 	if err != nil {
 		return nil, err
 	}
@@ -117,15 +122,51 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 		g.measure()
 	}
 	cpu, from := s.cpu(), time.Now()
-	time.Sleep(b.time)
+	turns, err := b.turns(ctx, s, watch)
+	if err != nil {
+		return nil, err
+	}
 	took, used := time.Since(from), s.cpu()-cpu
 	r := &netResult{Clients: b.clients, Matches: b.matches(), Seconds: took.Seconds(), ResidentMemoryMB: float64(s.resident()) / 1e6}
 	r.add(guests, spectators)
+	r.Viewers = turns.result(b.viewers, guests[:min(b.room, len(guests))])
 	r.ServerCPU = 100 * used.Seconds() / took.Seconds()
 	r.PerClient = r.ServerCPU / float64(b.clients)
 	r.Expected = int(took.Seconds() * float64(b.rate) * float64(b.clients))
 	last := fmt.Sprintf("%s/matches/match-%d/play", s.url, b.matches()+1)
 	return r, r.lateJoin(ctx, b.game, last, joiner)
+}
+
+// turns waits for the time of the measurement. Meanwhile viewers come and go.
+func (b *netBench) turns(ctx context.Context, s *serverProcess, watch func(int) (url, token string)) (*turns, error) {
+	x := &turns{}
+	if b.viewers == 0 {
+		time.Sleep(b.time)
+		return x, nil
+	}
+	if b.game.ViewSchema() == nil {
+		return nil, errors.New("the game has no views")
+	}
+	for range turnsOfViewers {
+		x.wait(s, b.time/turnsOfViewers, false)
+		viewers, err := b.connect(ctx, protocol.NewViewerAuth(b.game.Game), b.viewers, watch)
+		if err != nil {
+			return nil, err
+		}
+		time.Sleep(time.Second) // until all are live
+		for _, g := range viewers {
+			g.measure()
+		}
+		x.wait(s, b.time/turnsOfViewers, true)
+		for _, g := range viewers {
+			err = errors.Join(err, x.take(g))
+		}
+		if hangUp(viewers); err != nil {
+			return nil, err
+		}
+		time.Sleep(time.Second / 2) // until all are gone
+	}
+	return x, nil
 }
 
 // writeTokens writes a token for each seat, one for the late joiner and one for all spectators. It returns them in this order.
@@ -152,7 +193,7 @@ func (b *netBench) startServer(dir string) (*serverProcess, error) {
 		return nil, err
 	}
 	args := []string{
-		"--tokens", filepath.Join(dir, "tokens"), "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + 8),
+		"--tokens", filepath.Join(dir, "tokens"), "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + b.viewers + 8),
 		"--matches", strconv.Itoa(b.matches() + 1), "--players", strconv.Itoa(b.room), "--tick-rate", strconv.Itoa(b.rate), "--game", b.game.Name(),
 	}
 	if args = append(args, b.game.unitFlags(b.units)...); b.durability == "" {
@@ -173,10 +214,9 @@ func (b *netBench) startServer(dir string) (*serverProcess, error) {
 }
 
 // connect opens n connections, at most 32 at a time. where returns the URL and the token of each.
-func (b *netBench) connect(ctx context.Context, n int, where func(i int) (url, token string)) ([]*loadGuest, error) {
+func (b *netBench) connect(ctx context.Context, auth *protocol.Auth, n int, where func(i int) (url, token string)) ([]*loadGuest, error) {
 	guests := make([]*loadGuest, n)
 	errs := make([]error, n)
-	auth := protocol.NewAuth(b.game.Game)
 	order, err := b.game.anyCommand(uint8(b.room), b.override)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,8 @@ type loadGuest struct {
 	checked  lockstep.Tick // whose checksum is to be reported; 0 for none
 	checksum uint64        // that the log has for it
 	seq      lockstep.Sequence
-	sent     time.Time // the command that awaits its receipt; zero if none does
+	view     protocol.Message // that acknowledges a view; Kind 0 if none is due
+	sent     time.Time        // the command that awaits its receipt; zero if none does
 
 	mu        sync.Mutex
 	measuring bool
@@ -47,6 +48,7 @@ type loadGuest struct {
 	commands  int
 	accepted  int
 	bytes     int
+	views     int
 	err       error
 }
 
@@ -68,6 +70,10 @@ func newLoadGuest(ctx context.Context, url string, auth *protocol.Auth, order *l
 	ws.SetReadLimit(protocol.MaxServerMessage)
 	g := &loadGuest{ws: ws, period: time.Second / time.Duration(rate), every: lockstep.Tick(max(1, every*time.Duration(rate)/time.Second))}
 	g.kind, g.payload = order.Kind, order.Payload
+	if auth.Protocol == protocol.Views {
+		dec := record.DecoderAt(0)
+		g.dec = &dec
+	}
 	if err := g.send(&protocol.Message{Kind: protocol.KindAuth, Auth: auth}); err != nil {
 		return nil, err
 	}
@@ -166,6 +172,13 @@ func (g *loadGuest) message(m *protocol.Message) error {
 			g.next = m.Position
 			return g.begin()
 		}
+	case protocol.KindViewDelta:
+		if m.Offset+uint32(len(m.Bytes)) == m.Total {
+			g.view = protocol.Message{Kind: protocol.KindViewAck, View: m.View, Tick: m.Tick}
+			if g.measuring {
+				g.views++
+			}
+		}
 	case protocol.KindPing:
 		return g.send(&protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: g.tick})
 	case protocol.KindCommandAccepted, protocol.KindCommandRejected:
@@ -202,6 +215,13 @@ func (g *loadGuest) play() error {
 	if g.tick >= g.acked+lockstep.Tick(g.welcome.AckEvery) {
 		g.acked = g.tick
 		if err := g.send(&protocol.Message{Kind: protocol.KindAck, Position: g.next, Tick: g.tick}); err != nil {
+			return err
+		}
+	}
+	if g.view.Kind != 0 {
+		ack := g.view
+		g.view.Kind = 0
+		if err := g.send(&ack); err != nil {
 			return err
 		}
 	}

@@ -32,12 +32,13 @@ type netResult struct {
 	ConnectionsLost  int     `json:"connections_lost"`
 	ResidentMemoryMB float64 `json:"server_resident_mb"`
 
-	Spectators       int     `json:"spectators"`
-	SpectatorFrames  int     `json:"spectator_frames"`
-	SpectatorLateP99 float64 `json:"spectator_lateness_p99_ms"`
-	JoinMS           float64 `json:"late_join_ms"`    // from dialing until the simulation is live
-	ResumeMS         float64 `json:"resume_ms"`       // from the new socket until the stream continues
-	StateBytes       uint32  `json:"late_join_bytes"` // of the keyframe
+	Spectators       int            `json:"spectators"`
+	SpectatorFrames  int            `json:"spectator_frames"`
+	SpectatorLateP99 float64        `json:"spectator_lateness_p99_ms"`
+	Viewers          *viewersResult `json:"viewers,omitempty"`
+	JoinMS           float64        `json:"late_join_ms"`    // from dialing until the simulation is live
+	ResumeMS         float64        `json:"resume_ms"`       // from the new socket until the stream continues
+	StateBytes       uint32         `json:"late_join_bytes"` // of the keyframe
 }
 
 func (r *netResult) print(w io.Writer) {
@@ -49,6 +50,7 @@ func (r *netResult) print(w io.Writer) {
 	line("lost", "%s", count(r.ConnectionsLost, "connection"))
 	line("late join", "live after %.0f ms, with a state of %s; after a lost connection the stream continued %.1f ms after the new socket",
 		r.JoinMS, size(int64(r.StateBytes)), r.ResumeMS)
+	r.Viewers.print(line)
 	if r.Spectators > 0 {
 		line("spectators", "%s, %d frames, late by %.1f ms (99 %%)", count(r.Spectators, "spectator"), r.SpectatorFrames, r.SpectatorLateP99)
 	}
