@@ -368,6 +368,60 @@ func TestViewBudget(t *testing.T) {
 	}
 }
 
+// With a budget of one byte each view has one change, and all is sent in the end.
+func TestViewBudgetOfOneByte(t *testing.T) {
+	few := func(w *testgame.Bank, _ *testgame.BankConfig, _ lockstep.Viewer, v *account) error {
+		for i := range uint32(50) {
+			v.Large = append(v.Large, 7*i)
+		}
+		return nil
+	}
+	p := newPartyOf(t, showing(few), nil, func(o *host.Options) { everyTick(o); o.Views.Budget = 1 })
+	w := p.viewer("w", "watch")
+	p.pass(20 * lockstep.Second)
+	w.sees(lockstep.Viewer{})
+	if w.code != 0 {
+		t.Errorf("closed with %v", w.code)
+	}
+}
+
+// A view of 100,000 elements arrives in parts, and the match goes on meanwhile.
+func TestViewOfManyElements(t *testing.T) {
+	many := func(w *testgame.Bank, _ *testgame.BankConfig, _ lockstep.Viewer, v *account) error {
+		for i := range uint32(100_000) {
+			v.Large = append(v.Large, i)
+		}
+		v.Mine = int64(w.Tick)
+		return nil
+	}
+	p := newPartyOf(t, showing(many), nil, nil)
+	w, player := p.viewer("w", "watch"), p.join("a", "p0")
+	before := p.h.Now()
+	p.pass(5 * lockstep.Second)
+	w.sees(lockstep.Viewer{})
+	p.unharmed(t, player)
+	if ticks := p.h.Now() - before; ticks < 99 {
+		t.Errorf("got %d ticks in 5 s", ticks)
+	}
+}
+
+// Acks that come again, and those of older views, have no effect.
+func TestOldViewAcks(t *testing.T) {
+	p := newPartyOf(t, showing(seeAccount), nil, everyTick)
+	w := p.viewer("w", "watch")
+	p.pass(2 * lockstep.Second)
+	last := protocol.Message{Kind: protocol.KindViewAck, View: 1, Tick: w.view.tick}
+	for range 3 {
+		w.send(&last)
+		w.send(&protocol.Message{Kind: protocol.KindViewAck, View: 1, Tick: 1})
+	}
+	p.pass(2 * lockstep.Second)
+	w.sees(lockstep.Viewer{})
+	if w.code != 0 {
+		t.Errorf("closed with %v", w.code)
+	}
+}
+
 // A match of which nobody but the host has the whole state.
 func ExampleViewPolicy() {
 	game := lockstep.MustGame(showing(seeAccount))
