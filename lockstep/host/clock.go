@@ -258,6 +258,7 @@ func (h *Host) keepTime() {
 		h.waitingTime()
 		h.paceTime()
 		h.abandoned()
+		h.viewTime()
 	} else if h.Lingers() {
 		h.waitingTime()
 		h.wakeAt(h.closesAt())

@@ -104,7 +104,8 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 		h.barrier.awaited = false
 		h.waitingTime()
 	}
-	h.makeViews(false)
+	h.markNew() // frames go before views
+	h.awaitViews()
 }
 
 // Fail ends the match because its log failed. No peer sees the records that are not persisted, and nothing more is
@@ -132,22 +133,28 @@ func (h *Host) persistedTick() lockstep.Tick {
 	return t
 }
 
+// markNew marks the peers for whom there are new records, players first.
+func (h *Host) markNew() {
+	if h.barrier.persisted == h.scanned {
+		return
+	}
+	h.scanned = h.barrier.persisted
+	for i := range h.seats {
+		if p := h.seats[i].peer; p != nil && p.streams() && p.cursor < h.window(p) {
+			h.mark(p)
+		}
+	}
+	for _, p := range h.peers {
+		if p.streams() && p.cursor < h.window(p) {
+			h.mark(p)
+		}
+	}
+}
+
 // takeDirty appends the peers that have something new to send, or were closed, since the last call. It does not repeat
 // a peer whose messages Send has not fetched yet. Players come before spectators.
 func (h *Host) takeDirty(dst []PeerID) []PeerID {
-	if h.barrier.persisted != h.scanned {
-		h.scanned = h.barrier.persisted
-		for i := range h.seats {
-			if p := h.seats[i].peer; p != nil && p.streams() && p.cursor < h.window(p) {
-				h.mark(p)
-			}
-		}
-		for _, p := range h.peers {
-			if p.streams() && p.cursor < h.window(p) {
-				h.mark(p)
-			}
-		}
-	}
+	h.markNew()
 	for _, id := range h.dirty {
 		if p := h.find(id); p != nil {
 			p.dirty = false

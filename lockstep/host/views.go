@@ -31,6 +31,7 @@ type views struct {
 	sync    []byte     // description of the plan
 	list    []*series
 	made    lockstep.Tick // of the last views
+	due     lockstep.Time // when views are made that were put off; 0 for none
 	buffer  []byte
 	largest int // bytes of a view
 }
@@ -108,6 +109,30 @@ func (h *Host) startView(p *peer) {
 	h.event(Event{Kind: PeerLive, Peer: p.id, Player: p.seat})
 	h.makeViews(true)
 	h.mark(p)
+}
+
+// awaitViews makes the views that are due: between two ticks if players get frames, so that no frame is late because of many viewers,
+// and otherwise at once.
+func (h *Host) awaitViews() {
+	v := &h.views
+	switch {
+	case v.plan == nil:
+	case h.over || !slices.ContainsFunc(h.peers, func(p *peer) bool { return p.view == nil && p.seat != lockstep.System && p.state == Live }):
+		h.makeViews(false)
+	case v.due == 0:
+		v.due = h.now + h.clock.period()/2
+		h.wakeAt(v.due)
+	}
+}
+
+// viewTime makes the views that were put off.
+func (h *Host) viewTime() {
+	if h.views.due > h.now {
+		h.wakeAt(h.views.due)
+	} else if h.views.due > 0 {
+		h.views.due = 0
+		h.makeViews(false)
+	}
 }
 
 // makeViews makes the views that are due, once all of the match's records are durable.

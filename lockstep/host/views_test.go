@@ -45,6 +45,11 @@ func seeAccount(w *testgame.Bank, _ *testgame.BankConfig, viewer lockstep.Viewer
 func (g *guest) sees(viewer lockstep.Viewer) {
 	t := g.party.t
 	t.Helper()
+	for range 10 { // views are made between ticks
+		if g.view.tick < g.party.h.Now() {
+			g.party.pass(5 * lockstep.Millisecond)
+		}
+	}
 	want, err := g.party.h.Referee().Simulation().AppendView(nil, viewer)
 	if err != nil {
 		t.Fatal(err)
@@ -215,6 +220,34 @@ func TestViewerChangesSides(t *testing.T) {
 	b.sees(lockstep.Viewer{As: lockstep.AsPlayer, Number: 1})
 	if a.view.viewer != "player:1" || a.view.begun != 2 || b.view.begun != 1 || a.code != 0 {
 		t.Errorf("got the view of %s, %d and %d beginnings, closed with %v", a.view.viewer, a.view.begun, b.view.begun, a.code)
+	}
+}
+
+// While players get frames, views are made between two ticks: a frame does not wait for many viewers.
+func TestViewsBetweenTicks(t *testing.T) {
+	for name, players := range map[string]bool{"frames": true, "views only": false} {
+		p := newPartyOf(t, showing(seeAccount), nil, everyTick)
+		if players {
+			p.join("b", "p1")
+		}
+		a := p.viewer("a", "p0")
+		p.pass(lockstep.Second)
+		tick, at, seen := p.h.Now(), lockstep.Time(0), 0
+		for end := p.now + 2*lockstep.Second; p.now < end; p.pass(lockstep.Millisecond) {
+			if p.h.Now() > tick {
+				tick, at = p.h.Now(), p.now
+			}
+			if at == 0 || a.view.tick < tick {
+				continue
+			}
+			if late := (p.now - at).Milliseconds(); players && (late < 20 || late > 30) || !players && late > 5 {
+				t.Errorf("%s: the view came %d ms after its tick", name, late)
+			}
+			at, seen = 0, seen+1
+		}
+		if seen < 10 {
+			t.Errorf("%s: %d views in two seconds", name, seen)
+		}
 	}
 }
 
