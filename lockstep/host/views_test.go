@@ -288,6 +288,30 @@ func TestCoach(t *testing.T) {
 	}
 }
 
+// Notes that come while a viewer waits for its first view are sent after view_sync. Before it they would be of the roster, of which a
+// client takes as many as there can be.
+func TestNotesAfterViewSync(t *testing.T) {
+	p := newPartyOf(t, showing(seeAccount), nil, everyTick)
+	b := p.join("b", "p1")
+	p.pass(lockstep.Second)
+	p.lazy = true
+	p.pass(200 * lockstep.Millisecond) // a tick is not durable, so no view is made
+	w := p.viewer("w", "watch")
+	b.send(&protocol.Message{Kind: protocol.KindChat, Text: "hello"})
+	p.pass(200 * lockstep.Millisecond)
+	p.h.Persisted(p.now, p.wrote-1) // the chat is durable, and the last tick is not
+	p.pass(lockstep.Millisecond)
+	if w.view.begun != 0 || len(w.view.notes) == 0 || slices.Contains(w.view.notes, "1 chat: hello") {
+		t.Errorf("before the first view: %d beginnings, notes %q", w.view.begun, w.view.notes)
+	}
+	p.lazy = false
+	p.h.Persisted(p.now, p.wrote)
+	p.pass(200 * lockstep.Millisecond)
+	if w.view.begun != 1 || !slices.Contains(w.view.notes, "1 chat: hello") {
+		t.Errorf("after it: %d beginnings, notes %q", w.view.begun, w.view.notes)
+	}
+}
+
 // A match that is sent as views only refuses clients that want records. Other matches have both.
 func TestOnlyViews(t *testing.T) {
 	p := newPartyOf(t, showing(seeAccount), nil, func(o *host.Options) { everyTick(o); o.Views.Only = true })

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -138,6 +139,8 @@ func (p *Plan) check() error {
 	switch {
 	case len(p.Machines) == 0 || seats > int(p.Settings.Players):
 		return fmt.Errorf("got %d machines and %d players in %d seats", len(p.Machines), seats, p.Settings.Players)
+	case slices.ContainsFunc(p.Machines, func(m MachinePlan) bool { return m.Views && (p.Host.Views == nil || p.Host.Relay || m.Liar) }):
+		return errors.New("got a viewer that no match of views has")
 	case p.Host.Relay && p.Host.SpectatorDelay > 0:
 		return fmt.Errorf("got a spectator delay of %d ticks and no referee", p.Host.SpectatorDelay)
 	case !p.Cluster.valid() || p.Cluster != nil && (p.Host.Relay || !d.Await || d.EachFrame):

@@ -165,6 +165,7 @@ func (w *world) end() {
 	}
 	s.after()
 	w.until(w.now + 3*lockstep.Second)
+	w.seenAll()
 	w.closeFile()
 }
 

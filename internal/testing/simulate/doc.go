@@ -40,6 +40,6 @@
 //	I18 waiting      a client shows why its match stands, that it runs again, and that nothing comes over its link, within a second or three
 //	I19 replicated   the replicated log has one writer in each term and only grows; clients see what it has, and nothing else
 //	I20 takeover     a server that lost its match tells its clients to leave within 6 s, and the match has a server again
-//	I21 views        a view is what the rules make of the log's state of its tick, and a viewer receives nothing else of the match
+//	I21 views        a viewer sees what the rules show it of a tick of the log, rounded, or a little later with a budget; it is sent nothing else, and in the end sees the last tick
 //	desync           every state that a fault changes is detected, and no other
 package simulate

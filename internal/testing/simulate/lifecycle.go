@@ -10,7 +10,7 @@ func (m *machine) start() {
 	m.dead, m.dialing, m.wire = 0, 0, nil
 	m.starts++
 	m.client = player.New(m.w.subject.Game, player.Options{
-		Token: m.token, Seed: m.random.Uint64(), Views: m.plan.Views,
+		Views: m.plan.Views, Token: m.token, Seed: m.random.Uint64(),
 		Predict: m.plan.Predict, Interpolate: m.plan.Interpolate,
 		MaxBacklog: m.plan.Backlog, HashTicks: m.index%2 == 1,
 		Reconnect: player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50},

@@ -50,8 +50,8 @@ type machine struct {
 
 	unaffected bool          // nothing explains that it is late or loses its connection
 	called     lockstep.Time // when it last connected
-	looked     lockstep.Tick // of the last view
 	heard      lockstep.Time // when the last message came
+	looked     string        // as whom a viewer sees
 	heldAt     lockstep.Time // when it last showed another wait
 	greeted    bool          // it was welcomed since then
 }
@@ -164,9 +164,8 @@ func (m *machine) receive() {
 		m.heard = m.w.now
 		m.w.note(traceDown, m.index, b)
 		m.w.oracle.received(wire, b)
-		err := m.client.Receive(m.clock(), b)
+		err := m.hears(wire, b)
 		m.events()
-		m.looks(wire)
 		if wire.tap.synced {
 			wire.tap.synced, m.truth.epoch = false, wire.epoch
 		}
@@ -196,8 +195,8 @@ func (m *machine) disconnect(err error) {
 // submit submits the player's commands.
 func (m *machine) submit() {
 	s := m.client.Simulation()
-	if _, sees := m.client.Sight(); sees {
-		s = m.w.oracle.sim // for the choice of commands only
+	if m.plan.Views {
+		s = m.w.oracle.sim // a viewer has no state, and its commands need one
 	}
 	if m.play == nil || s == nil || !m.chatty() {
 		return
@@ -294,6 +293,11 @@ func (m *machine) event(e any) {
 	case player.Renumbered:
 		m.gave.content[e.To] = m.gave.content[e.From]
 		delete(m.receipts, e.From)
+	case player.Looking:
+		if m.looked != "" && m.looked != e.Viewer {
+			w.count("viewer seen as another team")
+		}
+		m.looked = e.Viewer
 	case player.Held:
 		m.heldAt = w.now
 	case player.Healed:

@@ -31,9 +31,8 @@ type oracle struct {
 	header  *lockstep.Header
 	epochs  []*history // the last one is the current
 	sim     *lockstep.Simulation
-	hashes  []uint64            // by tick
-	views   map[string][]uint64 // hashes of the views, by viewer and tick
-	view    []byte              // scratch
+	hashes  []uint64 // by tick
+	sights  sights
 	saved   []savedState
 	last    [256]uint32 // sequence of each player
 	where   map[uint64]lockstep.Tick
@@ -79,7 +78,7 @@ func newOracle(w *world) (*oracle, error) {
 	}
 	o.sim = sim
 	o.hashes = append(o.hashes, sim.Hash())
-	o.look()
+	o.sights.add(o)
 	return o, nil
 }
 
@@ -247,7 +246,7 @@ func (o *oracle) step() {
 		return
 	}
 	o.hashes = append(o.hashes, o.sim.Hash())
-	o.look()
+	o.sights.add(o)
 	o.w.seal(o.tick())
 	o.w.noteEnd(o.sim)
 	o.rostered()
@@ -298,6 +297,7 @@ func (o *oracle) resume(records int, t lockstep.Tick) error {
 		o.limits = o.limits[:n-1]
 	}
 	o.last, o.hashes, o.roster = s.last, o.hashes[:s.tick+1], roster{seated: s.seated}
+	o.sights.cut(s.tick)
 	o.w.noteEnd(o.sim)
 	o.seating.forget(s.at)
 	for i, b := range h.records[s.at:] {

@@ -44,6 +44,7 @@ type HostPlan struct {
 	SpectatorDelay lockstep.Tick `json:"spectator_delay,omitempty"`
 	Relay          bool          `json:"relay,omitempty"`
 
+	Views *ViewsPlan `json:"views,omitempty"` // of the viewers among the machines
 	Lobby *LobbyPlan `json:"lobby,omitempty"`
 	Bots  int        `json:"bots,omitempty"` // the last seats are bots of the server
 
@@ -66,12 +67,12 @@ type MachinePlan struct {
 	Spectator   bool          `json:"spectator,omitempty"`
 	Liar        bool          `json:"liar,omitempty"`   // it may do anything
 	Absent      bool          `json:"absent,omitempty"` // it never connects
-	Views       bool          `json:"views,omitempty"`  // it sees views, and has no state
 	JoinAt      lockstep.Time `json:"join_at,omitempty"`
 	Predict     lockstep.Tick `json:"predict,omitempty"`
 	Interpolate bool          `json:"interpolate,omitempty"`
 	Backlog     int           `json:"backlog"`         // player.Options.MaxBacklog
 	Every       lockstep.Time `json:"every,omitempty"` // mean time between commands
+	Views       bool          `json:"views,omitempty"` // it sees views of the match
 	Ready       lockstep.Time `json:"ready,omitempty"` // time in a lobby until the player is ready
 	Up          Link          `json:"up"`
 	Down        Link          `json:"down"`

@@ -30,7 +30,8 @@ func (w *world) flipReferee(r *rand.Rand) bool {
 	return true
 }
 
-// noticeable reports whether a connected player has the correct state. A spectator's report makes no referee doubt its own.
+// noticeable reports whether a connected player has the correct state. A spectator's report makes no referee doubt its own, and a
+// viewer has no state.
 func (w *world) noticeable() bool {
 	return slices.ContainsFunc(w.machines, func(m *machine) bool {
 		return m.dead == 0 && m.liar == nil && !m.plan.Spectator && !m.plan.Views && !m.truth.wrong && m.client.Stage() == player.StageLive && m.wire != nil && m.wire.epoch == w.server.epoch

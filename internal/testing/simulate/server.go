@@ -89,7 +89,7 @@ func (s *server) options() host.Options {
 		Wait: host.WaitPolicy{Bound: p.Wait}, Slow: host.SlowPolicy{Percent: p.Slow},
 		Delay: host.DelayPolicy{Max: p.MaxDelay}, LeaveAfterGrace: p.Leave, Desync: p.Desync,
 		SpectatorDelay: p.SpectatorDelay, Relay: p.Relay, KickTime: kickTime,
-		Rates: p.limits(), MaxNoteBytes: p.NoteBytes, Substitute: w.substitute(), Inactive: p.inactive(), Start: p.Lobby.policy(), Bots: w.bots(),
+		Rates: p.limits(), MaxNoteBytes: p.NoteBytes, Substitute: w.substitute(), Inactive: p.inactive(), Start: p.Lobby.policy(), Views: p.Views.policy(), Bots: w.bots(),
 	}
 }
 

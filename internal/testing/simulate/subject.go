@@ -29,6 +29,11 @@ type Subject struct {
 	// that Validate rejects.
 	Relay bool
 
+	// see returns the canonical bytes of what a viewer must get, and rows the elements of such a view, in order. Nil means no
+	// viewers.
+	see  func(s *lockstep.Simulation, viewer lockstep.Viewer) []byte
+	rows func(view []byte) [][]byte
+
 	packed []byte // the configuration of an artifact; it replaces Config
 }
 
@@ -48,7 +53,7 @@ func (s *Subject) header(id lockstep.MatchID, settings lockstep.Settings) (*lock
 // Drones returns the simulator's own game: units that fly and shoot. It has few rules
 // and much state, so most time is spent in the engine.
 func Drones(units uint16) *Subject {
-	return &Subject{Game: dronesGame, Config: &dronesConfig{units}, Play: playDrones, Relay: true}
+	return &Subject{Game: dronesGame, Config: &dronesConfig{units}, Play: playDrones, Relay: true, see: seenDrones, rows: rowsOfDrones}
 }
 
 type dronesConfig struct{ Units uint16 }
@@ -80,60 +85,31 @@ type arm struct {
 	Units []uint16
 }
 
-// A scope is what two players see: their own drones, and all in the left half.
-type scope struct {
-	Online uint64
-	Units  []glimpse
-}
+var dronesGame = lockstep.MustGame(dronesRules(seeDrones))
 
-type glimpse struct {
-	ID     uint16 `feed:"id"`
-	X, Y   int32
-	Owner  uint8
-	VX, VY int16 // of the own drones
-	Hits   uint16
-	Armed  bool
-}
-
-func (w *drones) see(_ *dronesConfig, viewer lockstep.Viewer, v *scope) error {
-	v.Online, v.Units = w.Online, v.Units[:0]
-	for i := range w.Units {
-		u := &w.Units[i]
-		own := viewer.As == lockstep.AsTeam && u.Owner/2 == viewer.Number
-		switch g := (glimpse{ID: uint16(i), X: u.X, Y: u.Y, Owner: u.Owner}); {
-		case own:
-			g.VX, g.VY, g.Hits, g.Armed = u.VX, u.VY, u.Hits, u.Armed
-			fallthrough
-		case u.X < 2048:
-			v.Units = append(v.Units, g)
-		}
+// dronesRules returns the rules with a view.
+func dronesRules(see func(*drones, *dronesConfig, lockstep.Viewer, *dronesView) error) lockstep.Rules[drones, dronesConfig] {
+	return lockstep.Rules[drones, dronesConfig]{
+		Name: "drones", Build: "1",
+		Commands: []lockstep.CommandType{lockstep.Type[steer](1, "steer"), lockstep.Type[arm](2, "arm").Limit(4, 4*lockstep.Second)},
+		New: func(w *drones, s *lockstep.Settings, c *dronesConfig) error {
+			w.Random = s.Seed
+			w.Units = make([]drone, c.Units)
+			for i := range w.Units {
+				w.Units[i] = drone{X: int32(w.draw() % 4096), Y: int32(w.draw() % 4096), Owner: uint8(i % int(s.Players))}
+			}
+			return nil
+		},
+		Step: (*drones).step,
+		Validate: func(w *drones, _ *dronesConfig, c *lockstep.Command) error {
+			if s, ok := c.Value.(*steer); ok && int(s.Unit) >= len(w.Units) {
+				return errNoDrone
+			}
+			return nil
+		},
+		View: lockstep.View(see), ViewOf: teamOf,
 	}
-	return nil
 }
-
-var dronesGame = lockstep.MustGame(lockstep.Rules[drones, dronesConfig]{
-	Name: "drones", Build: "1",
-	Commands: []lockstep.CommandType{lockstep.Type[steer](1, "steer"), lockstep.Type[arm](2, "arm").Limit(4, 4*lockstep.Second)},
-	New: func(w *drones, s *lockstep.Settings, c *dronesConfig) error {
-		w.Random = s.Seed
-		w.Units = make([]drone, c.Units)
-		for i := range w.Units {
-			w.Units[i] = drone{X: int32(w.draw() % 4096), Y: int32(w.draw() % 4096), Owner: uint8(i % int(s.Players))}
-		}
-		return nil
-	},
-	Step: (*drones).step,
-	View: lockstep.View((*drones).see),
-	ViewOf: func(_ *drones, p lockstep.Player) lockstep.Viewer {
-		return lockstep.Viewer{As: lockstep.AsTeam, Number: uint8(p) / 2}
-	},
-	Validate: func(w *drones, _ *dronesConfig, c *lockstep.Command) error {
-		if s, ok := c.Value.(*steer); ok && int(s.Unit) >= len(w.Units) {
-			return errNoDrone
-		}
-		return nil
-	},
-})
 
 var errNoDrone = errors.New("no such drone")
 

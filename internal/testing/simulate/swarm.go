@@ -91,9 +91,9 @@ func Expand(o Options, seed uint64) *Plan {
 	if hostile {
 		expandAttacks(&o, p)
 	}
+	expandViews(&o, p, hostile)
 	expandCluster(&o, p)
 	expandLobby(&o, p)
-	expandViews(o.Subject, p)
 	if !o.Calm {
 		expandFaults(&o, p)
 	}

@@ -19,7 +19,7 @@ type tap struct {
 // its epoch, byte for byte, each once and in order.
 func (o *oracle) received(w *wire, b []byte) {
 	if w.m != nil && w.m.plan.Views {
-		o.receivedView(w, b)
+		o.viewed(w, b)
 		return
 	}
 	h := o.epochs[w.epoch]

@@ -28,7 +28,7 @@ func (w *world) allowed() lockstep.Time {
 }
 
 // isUnaffected reports whether nothing in a plan explains that a machine is late or
-// loses its connection: it is an honest player on a good link, no fault touches it
+// loses its connection: it is an honest player of frames on a good link, no fault touches it
 // or the server, and the match waits for other players within limits.
 func (p *Plan) isUnaffected(who int) bool {
 	m, h := &p.Machines[who], &p.Host

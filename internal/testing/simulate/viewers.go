@@ -1,113 +1,193 @@
 package simulate
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// expandViews lets some machines of some plans see views.
-func expandViews(s *Subject, p *Plan) {
-	r := stream(p.Seed, "views", 0)
-	if r.IntN(3) > 0 || s.Game.ViewSchema() == nil || p.Host.Relay {
+// A ViewsPlan is how a match sends views.
+type ViewsPlan struct {
+	Only   bool `json:"only,omitempty"`
+	Budget int  `json:"budget,omitempty"` // bytes of a view
+}
+
+// policy returns the host's policy.
+func (p *ViewsPlan) policy() host.ViewPolicy {
+	if p == nil {
+		return host.ViewPolicy{}
+	}
+	return host.ViewPolicy{Only: p.Only, Budget: p.Budget}
+}
+
+// expandViews makes some clients of some plans viewers.
+func expandViews(o *Options, p *Plan, hostile bool) {
+	r := stream(p.Seed, "viewers", 0)
+	if o.Subject.see == nil || p.Host.Relay || r.IntN(3) > 0 {
 		return
 	}
+	v := &ViewsPlan{Only: r.IntN(3) == 0 && !hostile && p.Host.SpectatorDelay == 0}
+	if r.IntN(3) == 0 {
+		v.Budget = 150 + r.IntN(850)
+	}
+	p.Host.Views = v
 	for i := range p.Machines {
 		m := &p.Machines[i]
-		m.Views = r.IntN(2) == 0 && !m.Liar && !(m.Spectator && p.Host.SpectatorDelay > 0)
+		m.Views = (r.IntN(2) == 0 || v.Only) && !m.Liar && (!m.Spectator || p.Host.SpectatorDelay == 0)
 	}
 }
 
-// viewed reports whether a machine of the plan sees views.
-func (p *Plan) viewed() bool {
-	return slices.ContainsFunc(p.Machines, func(m MachinePlan) bool { return m.Views })
+// stale is how long a budget may delay a change of a view, and sightsKept how long the oracle keeps what a view may show, in ticks.
+const (
+	stale      = 200
+	sightsKept = 2048
+)
+
+// sights are what viewers must see, by tick.
+type sights struct {
+	list []*sight
+	as   [][]lockstep.Viewer // of the players
 }
 
-// look notes the views of the present tick: those of all players, and that of spectators.
-func (o *oracle) look() {
-	if !o.w.plan.viewed() {
+// A sight is what one viewer must see.
+type sight struct {
+	viewer lockstep.Viewer
+	hashes []uint64
+	rows   [][]byte // the view itself, of the last ticks, if there is a budget
+}
+
+// add adds what is to be seen of the oracle's tick.
+func (x *sights) add(o *oracle) {
+	if o.w.plan.Host.Views == nil {
 		return
 	}
-	if o.views == nil {
-		o.views = map[string][]uint64{}
+	as := make([]lockstep.Viewer, o.header.Settings.Players)
+	for i := range as {
+		as[i] = o.sim.ViewerOf(lockstep.Player(i))
 	}
-	now := len(o.hashes) - 1
-	note := func(viewer lockstep.Viewer) {
-		list := o.views[viewer.String()]
-		list = list[:min(len(list), now)]
-		b, err := o.sim.AppendView(o.view[:0], viewer)
+	x.as = append(x.as, as)
+	if x.list == nil {
+		for _, v := range []lockstep.Viewer{{}, {As: lockstep.AsTeam}, {As: lockstep.AsTeam, Number: 1}} {
+			x.list = append(x.list, &sight{viewer: v})
+		}
+	}
+	for _, s := range x.list {
+		view := o.subject.see(o.sim, s.viewer)
+		s.hashes = append(s.hashes, xxhash.Sum64(view))
+		if o.w.plan.Host.Views.Budget == 0 {
+			continue
+		}
+		s.rows = append(s.rows, view)
+		if n := len(s.rows) - sightsKept; n > 0 {
+			s.rows[n-1] = nil
+		}
+	}
+}
+
+// cut drops what was to be seen after a tick.
+func (x *sights) cut(t lockstep.Tick) {
+	x.as = x.as[:min(len(x.as), int(t)+1)]
+	for _, s := range x.list {
+		s.hashes = s.hashes[:min(len(s.hashes), int(t)+1)]
+		s.rows = s.rows[:min(len(s.rows), int(t)+1)]
+	}
+}
+
+// hears gives the client the bytes of a message. A viewer is given one message after the other, and each view that it has then is
+// compared.
+func (m *machine) hears(wire *wire, b []byte) error {
+	if !m.plan.Views {
+		return m.client.Receive(m.clock(), b)
+	}
+	var reader protocol.Reader
+	for len(b) > 0 {
+		var message protocol.Message
+		var rest []byte
+		var err error
+		if protocol.IsRecord(b) {
+			_, rest, err = first(b)
+		} else {
+			rest, err = reader.Read(&message, b)
+		}
+		if err == nil {
+			err = m.client.Receive(m.clock(), b[:len(b)-len(rest)])
+		}
 		if err != nil {
-			o.w.fail("I21", "the rules make no view for %v: %v", viewer, err)
+			return err
 		}
-		o.view = b
-		for len(list) < now {
-			list = append(list, 0) // the viewer was another then
+		if message.Kind == protocol.KindViewDelta {
+			m.sees(wire)
 		}
-		o.views[viewer.String()] = append(list, xxhash.Sum64(b))
+		b = rest
 	}
-	note(lockstep.Viewer{})
-	var noted []lockstep.Viewer
-	for p := range lockstep.Player(o.header.Settings.Players) {
-		if v := o.sim.ViewerOf(p); !slices.Contains(noted, v) {
-			noted = append(noted, v)
-			note(v)
-		}
-	}
+	return nil
 }
 
-// looks compares a view that has just come with the log's.
-func (m *machine) looks(wire *wire) {
-	s, ok := m.client.Sight()
+// sees compares what a viewer sees with the oracle's state.
+func (m *machine) sees(wire *wire) {
 	w := m.w
-	if !ok || m.liar != nil || s.Tick == m.looked || m.client.Stage() != player.StageLive {
+	o := w.oracle
+	s, ok := m.client.Sight()
+	if !ok || !o.stands(wire.epoch, s.Tick) || len(w.referee.wrongIn) > 0 {
 		return
 	}
-	m.looked = s.Tick
-	if !w.oracle.stands(wire.epoch, s.Tick) || !w.referee.right(s.Tick) {
+	if m.truth.epoch = wire.epoch; wire.epoch == len(o.epochs)-1 {
+		o.shown = max(o.shown, s.Tick)
+	}
+	if s.Tick > o.tick() {
+		w.fail("I21", "%s sees tick %d, and the log ends at tick %d", m, s.Tick, o.tick())
 		return
 	}
-	viewer := lockstep.Viewer{}
+	var as lockstep.Viewer
 	if m.seat != lockstep.System {
-		viewer = w.oracle.sim.ViewerOf(m.seat)
+		as = o.sights.as[s.Tick][m.seat]
 	}
-	if viewer.String() != s.Viewer {
-		w.fail("I21", "%s sees as %s, want as %v", m, s.Viewer, viewer)
+	if s.Viewer != as.String() {
+		w.fail("I21", "%s sees tick %d as %s, want as %v", m, s.Tick, s.Viewer, as)
 		return
 	}
-	want := w.oracle.views[s.Viewer]
-	if int(s.Tick) >= len(want) || xxhash.Sum64(s.Current) != want[s.Tick] {
-		w.fail("I21", "%s sees as %s another view of tick %d than the match has%s", m, s.Viewer, s.Tick, m.w.oracle.overlooked(&s))
-		return
-	}
+	want := o.sights.list[slices.IndexFunc(o.sights.list, func(s *sight) bool { return s.viewer == as })]
 	w.Counts["views compared"]++
+	switch {
+	case xxhash.Sum64(s.Current) == want.hashes[s.Tick]:
+		w.Counts["views equal"]++
+	case w.plan.Host.Views.Budget == 0:
+		w.fail("I21", "%s sees another view of tick %d than the rules show %v", m, s.Tick, as)
+	default:
+		want.late(m, s.Tick, s.Current)
+	}
 }
 
-// overlooked names the first field in which a view of the present tick differs.
-func (o *oracle) overlooked(s *player.Sight) string {
-	viewer, err := lockstep.ParseViewer(s.Viewer)
-	if err != nil || s.Tick != o.tick() {
-		return ""
+// late checks a view that a budget has delayed: each element was to be seen so not long ago.
+func (s *sight) late(m *machine, t lockstep.Tick, view []byte) {
+	w := m.w
+	low := t - min(t, stale)
+	if s.rows[low] == nil {
+		return // the client is far behind
 	}
-	b, err := o.sim.AppendView(nil, viewer)
-	if err != nil {
-		return ""
+	missing := w.subject.rows(view)
+	for at := int64(t); at >= int64(low); at-- {
+		now := w.subject.rows(s.rows[at])
+		missing = slices.DeleteFunc(missing, func(row []byte) bool {
+			_, found := slices.BinarySearchFunc(now, row, bytes.Compare)
+			return found
+		})
+		if len(missing) == 0 {
+			w.Counts["views late by a budget"]++
+			return
+		}
 	}
-	d, err := o.subject.Game.ViewSchema().Diff(s.Current, b, 1)
-	if err != nil || len(d.List) == 0 {
-		return ""
-	}
-	return ": " + d.List[0].Path + ": got " + d.List[0].A + ", want " + d.List[0].B
+	w.fail("I21", "%s sees %x at tick %d, which the rules show %v at no tick since %d", m, missing[0], t, s.viewer, low)
 }
 
-// secret are the messages of which a viewer must get none: they tell of the state, or of the commands of others.
-var secret = []protocol.Kind{protocol.KindStateSync, protocol.KindStateRequest, protocol.KindDesyncReport, protocol.KindResimulate}
-
-// receivedView checks a message that arrives at a client of views.
-func (o *oracle) receivedView(w *wire, b []byte) {
+// viewed checks what a viewer is sent: notes and the end of the match, but no other record, and no message about a state.
+func (o *oracle) viewed(w *wire, b []byte) {
 	for len(b) > 0 {
 		if protocol.IsRecord(b) {
 			record, rest, err := first(b)
@@ -127,13 +207,25 @@ func (o *oracle) receivedView(w *wire, b []byte) {
 			o.w.fail("I4", "%s was sent bytes that are no message: %v", w.m, err)
 			return
 		}
-		b = rest
-		if kind := w.tap.m.Kind; slices.Contains(secret, kind) {
+		switch kind := w.tap.m.Kind; kind {
+		case protocol.KindStateSync, protocol.KindStateRequest, protocol.KindDesyncReport, protocol.KindResimulate:
 			o.w.fail("I21", "%s sees views, and was sent a message of kind %d", w.m, kind)
 			return
 		}
-		if m := &w.tap.m; m.Kind == protocol.KindViewDelta && w.epoch == len(o.epochs)-1 {
-			o.shown = max(o.shown, m.Tick)
+		b = rest
+	}
+}
+
+// seenAll checks that the viewers who are there at the end have seen the last tick.
+func (w *world) seenAll() {
+	for _, m := range w.machines {
+		if !m.plan.Views || m.plan.Absent || m.stage != player.StageDone {
+			continue
 		}
+		if s, ok := m.client.Sight(); !ok || s.Tick != w.oracle.tick() {
+			w.fail("I21", "the match has ended at tick %d, and %s has seen tick %d", w.oracle.tick(), m, s.Tick)
+			return
+		}
+		w.count("viewer at the end")
 	}
 }
