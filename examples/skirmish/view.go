@@ -10,14 +10,13 @@ import (
 
 // A View is what a team, a player or the observers may see.
 type View struct {
-	Ended  uint32 // tick at which the match was won, 0 before
-	Winner uint8  // 1 + team that has won
-	Team   uint8  // that sees this, or [Observers]
-	Size   uint16 // cells along a side of the map
-	Cap    uint16 // of a player's units
-	Teams  uint8  // of the configuration
-	// Diplomacy says whether teams can change.
-	Diplomacy bool
+	Ended     uint32 // tick at which the match was won, 0 before
+	Winner    uint8  // 1 + team that has won
+	Team      uint8  // that sees this, or [Observers]
+	Size      uint16 // cells along a side of the map
+	Cap       uint16 // of a player's units
+	Teams     uint8  // of the configuration
+	Diplomacy bool   // teams can change
 	Players   []Seat
 	Units     []Seen    // that the team owns or sees
 	Crystals  []Deposit // that the team has discovered

@@ -55,7 +55,7 @@ func Join(ctx context.Context, url, token string, g *lockstep.Game, o Options) *
 	m.news.words = o.Words
 	m.news.init(m.now)
 	m.session = client.Dial(ctx, url, g, client.Options{
-		Options: player.Options{Token: token, PingEvery: pingEvery, Predict: predictTicks, Interpolate: true, Observer: m.observe, Views: o.Views, Extrapolate: lockstep.Second / 10},
+		Options: player.Options{Token: token, PingEvery: pingEvery, Predict: predictTicks, Interpolate: true, Observer: m.observe, Views: o.Views},
 		Handle:  m.handle,
 	})
 	return m
