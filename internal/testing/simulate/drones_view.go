@@ -34,9 +34,9 @@ func seeDrones(w *drones, _ *dronesConfig, viewer lockstep.Viewer, v *dronesView
 	return nil
 }
 
-// teamOf lets the players change teams with every 256th shot.
+// teamOf lets the players change teams with every 32nd shot.
 func teamOf(w *drones, p lockstep.Player) lockstep.Viewer {
-	return lockstep.Viewer{As: lockstep.AsTeam, Number: uint8((uint32(p) + w.Fired>>8) & 1)}
+	return lockstep.Viewer{As: lockstep.AsTeam, Number: uint8((uint32(p) + w.Fired>>5) & 1)}
 }
 
 var dronesViews = state.MustCompile[dronesView]()
