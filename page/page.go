@@ -23,7 +23,7 @@
 //	#/now                     a match without a server, on pages that have one
 //	#/play/NAME?token=TOKEN   a match, as a player; without a token, with that of the lobby
 //	#/watch/NAME              a match, as a spectator
-//	#/play/NAME?feed=1        a match that the page sees by views, and does not simulate; so it is if the server sends nothing else
+//	#/play/NAME?feed=1        the same, or watch, by views: the page does not simulate; so it is by itself if the server sends nothing else
 //	#/replay/NAME             a replay; without a name, a file that is dropped on the page: a replay, two of them, or a bundle;
 //	                          :solo is the last match without a server
 //	#/replay/NAME?play        the same, and it plays at once

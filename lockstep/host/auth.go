@@ -204,7 +204,7 @@ func (h *Host) watch(p *peer, g *Grant) {
 	if p.view != nil {
 		p.view.as = g.Viewer
 	} else if g.Viewer != (lockstep.Viewer{}) {
-		h.refuse(p, protocol.ErrorRole, "this token is for the views of "+g.Viewer.String()+": the client must ask for views")
+		h.wantViews(p, "this token is for the views of "+g.Viewer.String()+": the client must ask for views")
 		return
 	}
 	h.charge(p, g)

@@ -87,8 +87,14 @@ func (h *Host) onlyViews(p *peer) bool {
 	if !h.options.Views.Only || p.view != nil {
 		return false
 	}
-	h.refuse(p, protocol.ErrorRole, "this match is sent as views: the client must ask for them")
+	h.wantViews(p, "this match is sent as views: the client must ask for them")
 	return true
+}
+
+// wantViews refuses a client that did not ask for views. It may come again and ask for them.
+func (h *Host) wantViews(p *peer, text string) {
+	h.error(p, protocol.ErrorRole, text, "views")
+	h.close(p, protocol.CloseRefused, text)
 }
 
 // startView begins to send views to a peer, from the whole view on.

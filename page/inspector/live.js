@@ -137,6 +137,11 @@ export class Live {
     const state = (this.state = JSON.parse(json));
     state.replay = this.recording.of(state);
     if (state.link.refused) this.token = forget(this.name, this.token);
+    if (state.link.views && !this.views) { // the token is for views
+      this.views = true;
+      this.#join(this.name, this.token);
+      return;
+    }
     seated(this.name, state);
     for (const line of state.lines) this.news.tell(line);
     this.banner.update(state);

@@ -31,4 +31,5 @@ type Link struct {
 	UntilMS int64  `json:"until_ms"` // the longest time until it goes on; 0 if nobody knows
 	Lobby   bool   `json:"lobby"`    // it has not begun
 	Refused bool   `json:"refused"`  // the server does not know the token
+	Views   bool   `json:"views"`    // the server refuses the page because it must ask for views
 }

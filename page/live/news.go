@@ -275,6 +275,9 @@ func (n *news) refused(e *player.ServerError) {
 		n.problem(e.Text)
 		return
 	default:
+		if e.Code == protocol.ErrorRole && e.Field == "views" {
+			n.link.Views = true // the end of the connection follows
+		}
 		n.problem(fmt.Sprintf("%v: %s", e.Code, e.Text))
 		return
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -24,16 +25,22 @@ func TestFeedFigures(t *testing.T) {
 	for p := range lockstep.Player(3) {
 		s.bot(p + 1)
 	}
-	const times, each = 3, 10 * time.Second
+	const times, each = 2, 8 * time.Second
 	var sums [2][2]float64 // by page; with and without drawing
-	for range times {
-		for i, address := range []string{"", "&feed=1"} {
-			b := browser.Open(t, s.URL+"/#/play/arena?token=token-of-player-0"+address)
+	addresses := [2]string{"", "&feed=1"}
+	for n := range 2 * times {
+		for _, i := range [2]int{n % 2, 1 - n%2} { // each is the first as often as the other: the match goes on meanwhile
+			b := browser.Open(t, s.URL+"/#/play/arena?token=token-of-player-0"+addresses[i])
 			b.Do(chromedp.EmulateViewport(1280, 800))
 			b.Until(live)
 			for k := range 2 {
 				if k == 1 {
-					browser.Value[bool](b, `cancelAnimationFrame(page.next), true`)
+					browser.Value[bool](b, `(() => { // without the picture, but all that it needs, ten times a second
+						cancelAnimationFrame(page.next);
+						const bytes = new Uint8Array(1 << 20);
+						setInterval(() => samestep.frame(bytes, 1280, 800, 0, 0, -1, -1, false), 100);
+						return true;
+					})()`)
 				}
 				time.Sleep(time.Second)
 				from, at := b.Busy(), time.Now()
@@ -43,8 +50,9 @@ func TestFeedFigures(t *testing.T) {
 			b.Do(chromedp.Navigate("about:blank"))
 		}
 	}
+	t.Logf("%d units at the end", browser.World(s.Stage, func(w *skirmish.World) int { return len(w.Units) }))
 	for k, what := range []string{"with the picture", "without it"} {
-		full, thin := 100*sums[0][k]/times, 100*sums[1][k]/times
+		full, thin := 100*sums[0][k]/(2*times), 100*sums[1][k]/(2*times)
 		t.Logf("%-20s simulating %5.1f %% of a processor, by views %5.1f %%: %s", what, full, thin, fmt.Sprintf("1/%.1f, want 1/4", full/thin))
 	}
 }

@@ -11,14 +11,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// strangers counts the units of other players among all that the page knows.
-const strangers = `(() => {
-	const bytes = new Uint8Array(1 << 20), own = page.state.net.seat;
-	samestep.frame(bytes, innerWidth, innerHeight, 0, 0, -1, -1, true);
-	const words = new Int32Array(bytes.buffer), [, zones, crystals, units, effects, dots] = words, first = 17 + 4 * zones + 3 * crystals + 6 * units + 5 * effects;
-	return words.subarray(first, first + dots).filter((dot) => (dot >> 22 & 31) !== own).length;
-})()`
-
 // A server that sends views only: the page sees its team's units and no others, gives orders, comes back after a lost connection, and
 // says where the other panels would be that there is no state.
 func TestPlayByViews(t *testing.T) {
@@ -27,12 +19,20 @@ func TestPlayByViews(t *testing.T) {
 	if got := browser.Value[string](b, `page.state.views`); got != "team:0" {
 		t.Errorf("the page sees as %q", got)
 	}
-	b.Shown(".news", "You see what your team sees: the server sends nothing else")
+	b.Shown(".news", "You are sent what you may see, and nothing else")
+	own := browser.World(s.Stage, func(w *skirmish.World) (n int) {
+		for i := range w.Units {
+			if w.Units[i].Team == 0 {
+				n++
+			}
+		}
+		return n
+	})
 	if hidden := browser.Value[bool](b, `page.hud.sums.checkVisibility()`); hidden {
 		t.Error("there is a panel of checksums")
 	}
-	if n := browser.Value[int](b, strangers); n != 0 {
-		t.Errorf("%d units of others are on the page", n)
+	if n := browser.Value[int](b, `page.state.match.units`); n != own {
+		t.Errorf("the page knows %d units, and its team has %d", n, own)
 	}
 	workers := selectUnits(b, 0, int(skirmish.Worker))
 	moved := func(from []spot) {
@@ -57,8 +57,8 @@ func TestPlayByViews(t *testing.T) {
 	b.Until(`page.state.link.losses === 1`)
 	tick := browser.Value[int](b, `page.state.net.tick`)
 	b.Until(fmt.Sprintf(`page.state.net.tick > %d`, tick+20))
-	if n := browser.Value[int](b, strangers); n != 0 {
-		t.Errorf("%d units of others are on the page", n)
+	if n := browser.Value[int](b, `page.state.match.units`); n != own {
+		t.Errorf("the page knows %d units, and its team has %d", n, own)
 	}
 	b.Shot("views")
 }
@@ -76,8 +76,8 @@ func TestWatchByViews(t *testing.T) {
 	var units int
 	s.until("the match goes on", func(w *skirmish.World) bool { units = len(w.Units); return w.Match.Tick > 40 })
 	b.Until(`page.state.net.tick > 40`)
-	if n := browser.Value[int](b, strangers); n < units/2 {
-		t.Errorf("%d of %d units are on the page", n, units)
+	if n := browser.Value[int](b, `page.state.match.units`); n < units/2 {
+		t.Errorf("the page knows %d of %d units", n, units)
 	}
 	full := browser.Open(t, s.URL+"/#/watch/arena")
 	full.Until(live)
@@ -86,6 +86,17 @@ func TestWatchByViews(t *testing.T) {
 	}
 	if got := browser.Value[bool](full, `page.hud.sums.checkVisibility()`); !got {
 		t.Error("there is no panel of checksums")
+	}
+}
+
+// The token of a coach is for views: the page asks for them when the server says so.
+func TestCoachByViews(t *testing.T) {
+	s := newStage(t, setup{})
+	b := browser.Open(t, s.URL+"/#/watch/arena?token=token-of-coach-1", "WebSocket")
+	b.Until(live + ` && page.state.views === "player:1" && page.renderer.frame.team === 1`)
+	b.Shown(".news", "You are sent what you may see, and nothing else")
+	if n := browser.Value[int](b, `page.state.match.units`); n < 40 || n > 60 {
+		t.Errorf("the page knows %d of 100 units", n)
 	}
 }
 

@@ -96,6 +96,7 @@ func NewStage(t *testing.T, o StageOptions) *Stage {
 	var list strings.Builder
 	for p := range o.Match.Settings.Players {
 		fmt.Fprintf(&list, "player %d player-%d - token-of-player-%d\n", p, p, p)
+		fmt.Fprintf(&list, "spectator player:%d coach-%d - token-of-coach-%d\n", p, p, p)
 	}
 	fmt.Fprintln(&list, "player - guest - token-of-a-guest")
 	fmt.Fprintln(&list, "admin - admin - token-of-the-admin")

@@ -173,6 +173,7 @@ func (g *Game) moment(c *player.Client) (m moment, ok bool) {
 		m = moment{lockstep.World[skirmish.World](v.Previous), lockstep.World[skirmish.World](v.Current), v.Fraction}
 	} else if s, ok := c.Sight(); ok && g.look.take(&s, func(event any) { g.observe(&g.look.now, event) }) {
 		m = moment{&g.look.before, &g.look.now, s.Fraction}
+		g.player.Eyes = g.look.view.Team
 	} else {
 		return m, false
 	}

@@ -177,6 +177,11 @@ export class Game {
     this.state = JSON.parse(json);
     this.state.replay = this.recording.of(this.state);
     if (this.state.link.refused) this.token = forget(this.hud.name, this.token);
+    if (this.state.link.views && !this.views) { // the token is for views
+      this.views = true;
+      this.#join(this.hud.name, this.token);
+      return;
+    }
     seated(this.hud.name, this.state);
     this.events.take(this.state);
     const healed = this.state.desync?.healed ?? 0;

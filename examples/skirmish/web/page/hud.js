@@ -157,7 +157,7 @@ export class Hud {
     this.strip.update(state, renderer.quantile(0.95));
     this.checks.update(state);
     this.sums.hidden = !!state.views; // there is no state to compare
-    if (state.views && !this.seen) this.news.tell({ sort: "views", player: -1, text: this.watching ? t("You see what spectators may see: the server sends nothing else") : t("You see what your team sees: the server sends nothing else") });
+    if (state.views && !this.seen) this.news.tell({ sort: "views", player: -1, text: t("You are sent what you may see, and nothing else") });
     this.seen = state.views;
     const { panel, match } = state;
     this.bottom.classList.toggle("ready", !!panel);

@@ -34,6 +34,7 @@ var modeNames = [...]string{"", "move", "attack", "patrol", "gather", "build", "
 type Player struct {
 	Camera
 	Seat     lockstep.Player
+	Eyes     uint8 // of a spectator: the team whose views it gets, or skirmish.Observers
 	mode     Mode
 	building skirmish.UnitKind // in mode BuildAt
 	menu     bool              // the buttons are those of buildings
@@ -49,7 +50,7 @@ type Player struct {
 
 // New returns a player with a seat.
 func New(seat lockstep.Player) *Player {
-	return &Player{Seat: seat, Camera: Camera{Zoom: startZoom, Width: 1, Height: 1}, rules: skirmish.Rules()}
+	return &Player{Seat: seat, Eyes: skirmish.Observers, Camera: Camera{Zoom: startZoom, Width: 1, Height: 1}, rules: skirmish.Rules()}
 }
 
 // Look updates the player for a state: it removes dead and hidden units from the selection. At first it moves the
@@ -87,6 +88,8 @@ func (p *Player) Team(w *skirmish.World) uint8 {
 	switch {
 	case int(p.Seat) < len(w.Players):
 		return w.Players[p.Seat].Team
+	case p.Eyes != skirmish.Observers:
+		return p.Eyes
 	case w.Open():
 		return scene.Everything
 	}

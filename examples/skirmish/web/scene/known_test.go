@@ -107,13 +107,13 @@ func same(t *testing.T, now, known *skirmish.World, team uint8) (seen, remembere
 			seen++
 		}
 	}
-	for id := range view {
-		u := scene.Find(known, skirmish.UnitID(id))
-		if state[id] != nil && (u.Team == team || team == scene.Everything || now.Sees(team, scene.Find(now, u.ID).Pos)) {
+	for i := range known.Units {
+		u := &known.Units[i]
+		if scene.Find(now, u.ID) != nil && (u.Team == team || team == scene.Everything || now.Sees(team, scene.Find(now, u.ID).Pos)) {
 			continue
 		}
 		if !u.Kind.Building() || now.Sees(team, u.Pos) {
-			t.Fatalf("tick %d, team %d: unit %d is in the views, and out of sight", tick, team, id)
+			t.Fatalf("tick %d, team %d: unit %d is in the views, and out of sight", tick, team, u.ID)
 		}
 		remembered++
 	}
