@@ -22,6 +22,7 @@ const (
 	firstOptional  = 64 // readers skip unknown kinds from here on
 	blockIndex     = 64 // where the keyframes are
 	blockSignature = 65 // of the content
+	blockRules     = 66 // of the match
 )
 
 // maxGathered is how many bytes of records make the Writer write a segment, even without a keyframe.

@@ -53,6 +53,9 @@ type Info struct {
 	// the first.
 	Signatures []Signature `json:"signatures,omitempty"`
 
+	// Rules say which module has the rules of the match, and whether it is in the file; nil if the file does not say.
+	Rules *Rules `json:"rules,omitempty"`
+
 	// UpTo is the content hash up to a tick, if the caller has added it; see [HashContent].
 	UpTo *PartHash `json:"upto,omitempty"`
 
@@ -112,7 +115,7 @@ func ReadInfo(r *Reader) (*Info, error) {
 	}
 	if err == nil {
 		err = odd
-		info.Signatures = r.signed(info.ContentHash)
+		info.Signatures, info.Rules = r.signed(info.ContentHash), r.rules
 		for _, s := range info.Signatures {
 			if info.Signer == "" || !info.Signed && s.Signed {
 				info.Signer, info.Signed = s.Signer, s.Signed

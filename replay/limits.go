@@ -39,6 +39,9 @@ const (
 	// maxSignature is the size of a signature of any kind in bytes.
 	maxSignature = 64 << 10
 
+	// MaxRules is the size of a module of rules in bytes. Compressed, it has half of a block.
+	MaxRules = 32 << 20
+
 	// The files in a bundle have together at most maxBundleRatio times the bytes of the bundle, after the first
 	// bundleFree bytes.
 	maxBundleRatio = 100

@@ -45,8 +45,10 @@ type Reader struct {
 	began      bool          // the first keyframe was read
 	sealed     bool          // the current block is a segment
 	ended      bool
-	indexed    bool  // the index was read
-	failed     error // of a failed read of bytes that the file has
+	indexed    bool   // the index was read
+	ruled      bool   // rules were read
+	rules      *Rules // them, without the module; nil if they are of an unknown kind
+	failed     error  // of a failed read of bytes that the file has
 	err        error
 }
 
@@ -127,9 +129,9 @@ func (r *Reader) Offset() int64 { return r.start }
 // Record returns the bytes of the record that Next returned last, valid until the next call.
 func (r *Reader) Record() []byte { return r.last }
 
-// Finished reports whether the Reader has met an index or a signature, which follow only the records of a match that is
+// Finished reports whether the Reader has met an index, a signature or rules, which follow only the records of a match that is
 // over and whose file is complete.
-func (r *Reader) Finished() bool { return r.indexed || len(r.signatures) > 0 }
+func (r *Reader) Finished() bool { return r.indexed || r.ruled || len(r.signatures) > 0 }
 
 // Size returns the size of the file in bytes, from NewReader or Grow.
 func (r *Reader) Size() int64 { return r.size }

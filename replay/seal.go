@@ -30,6 +30,11 @@ func newCompressor(l zstd.EncoderLevel) func() *zstd.Encoder {
 	})
 }
 
+// packRules compresses a module.
+func packRules(module []byte) ([]byte, error) {
+	return compressors[LevelBest]().EncodeAll(module, nil), nil
+}
+
 // sealBody returns the body of a segment of records, or nil if they compress better than a segment may.
 func sealBody(dst, records []byte, first lockstep.Tick, ticks uint32, l Level) []byte {
 	h := segmentHead{first, ticks, uint64(len(records)), xxhash.Sum64(records)}

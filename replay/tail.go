@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// takeOptional takes a block without records: an index, a signature, or one of an unknown kind, which it skips.
+// takeOptional takes a block without records: an index, a signature, rules, or one of an unknown kind, which it skips.
 func (r *Reader) takeOptional(kind byte, body []byte) error {
 	var err error
 	switch {
@@ -19,6 +19,8 @@ func (r *Reader) takeOptional(kind byte, body []byte) error {
 		err = r.takeIndex(body)
 	case kind == blockSignature:
 		err = r.takeSignature(body)
+	case kind == blockRules:
+		err = r.takeRules(body)
 	}
 	if err != nil {
 		return r.damage(err)
@@ -65,8 +67,8 @@ func (r *Reader) takeSignature(body []byte) error {
 		return fmt.Errorf("%w: a signature of %d bytes, want at most %d", ErrLimit, len(body), maxSignature)
 	case len(r.signatures) == maxSignatures:
 		return fmt.Errorf("%w: more than %d signatures", ErrLimit, maxSignatures)
-	case body[0] == signedWith && len(body) != signatureSize:
-		return fmt.Errorf("%w: a signature of kind %d with %d bytes, want %d", ErrInvalid, signedWith, len(body), signatureSize)
+	case (body[0] == signedContent || body[0] == signedRules) && len(body) != signatureSize:
+		return fmt.Errorf("%w: a signature of kind %d with %d bytes, want %d", ErrInvalid, body[0], len(body), signatureSize)
 	}
 	s := signature(slices.Clone(body))
 	if key := s.key(); key != nil && slices.ContainsFunc(r.signatures, func(o signature) bool { return key.Equal(o.key()) }) {
@@ -79,14 +81,17 @@ func (r *Reader) takeSignature(body []byte) error {
 // A signature is the body of its block: the kind, and for Ed25519 the public key and the signature.
 type signature []byte
 
-// signedWith is the first byte of a signature: Ed25519.
-const signedWith = 1
+// The kinds of signatures: Ed25519 of the content, or of the content and the rules.
+const (
+	signedContent = 1
+	signedRules   = 2
+)
 
 const signatureSize = 1 + ed25519.PublicKeySize + ed25519.SignatureSize
 
 // key returns the public key, or nil if the kind is unknown.
 func (s signature) key() ed25519.PublicKey {
-	if s[0] != signedWith {
+	if s[0] != signedContent && s[0] != signedRules {
 		return nil
 	}
 	return ed25519.PublicKey(s[1 : 1+ed25519.PublicKeySize])

@@ -29,7 +29,8 @@ func TestTail(t *testing.T) {
 	index := func(at int64, marks ...mark) []byte { return appendIndex(nil, marks, at) }
 	good := index(size(records), first)
 	public, private, _ := ed25519.GenerateKey(bytes.NewReader(make([]byte, 32)))
-	signature := append(append([]byte{signedWith}, public...), ed25519.Sign(private, nil)...)
+	signature := append(append([]byte{signedContent}, public...), ed25519.Sign(private, nil)...)
+	rules := (&Rules{Sum: SumRules(nil)}).append(nil)
 	other := bytes.Clone(signature)
 	other[1] ^= 1
 
@@ -64,6 +65,19 @@ func TestTail(t *testing.T) {
 		{"a long signature", []block{batch, {blockSignature, append(bytes.Clone(signature), 0)}}, ErrInvalid},
 		{"a signature without a kind", []block{batch, {blockSignature, nil}}, ErrInvalid},
 		{"two signatures of one key", []block{batch, {blockSignature, signature}, {blockSignature, signature}}, ErrInvalid},
+		{"rules", []block{batch, {blockRules, rules}}, io.EOF},
+		{"rules, a signature and an index", []block{batch, {blockRules, rules}, {blockSignature, signature}, {blockIndex, index(size(records, rules, signature), first)}}, io.EOF},
+		{"rules of an unknown kind", []block{batch, {blockRules, []byte{9}}}, io.EOF},
+		{"rules before the end", []block{{blockBatch, begun}, {blockRules, rules}, {blockBatch, end}}, ErrInvalid},
+		{"rules after the index", []block{batch, {blockIndex, good}, {blockRules, rules}}, ErrInvalid},
+		{"rules twice", []block{batch, {blockRules, rules}, {blockRules, []byte{9}}}, ErrInvalid},
+		{"rules without a kind", []block{batch, {blockRules, nil}}, ErrInvalid},
+		{"short rules", []block{batch, {blockRules, rules[:33]}}, ErrInvalid},
+		{"rules with a long number", []block{batch, {blockRules, append(bytes.Clone(rules[:33]), 0x80, 0)}}, ErrInvalid},
+		{"rules of no bytes, and bytes", []block{batch, {blockRules, append(bytes.Clone(rules), 1)}}, ErrInvalid},
+		{"rules of bytes that are not there", []block{batch, {blockRules, append(bytes.Clone(rules[:33]), 1)}}, ErrInvalid},
+		{"rules that are too large", []block{batch, {blockRules, append(bytes.Clone(rules[:33]), 0x81, 0x80, 0x80, 0x10, 1)}}, ErrLimit},
+		{"a short signature with rules", []block{batch, {blockSignature, append([]byte{signedRules}, signature[1:96]...)}}, ErrInvalid},
 		{"a signature that is too large", []block{batch, {blockSignature, make([]byte, maxSignature+1)}}, ErrLimit},
 		{"too many signatures", append(many[:len(many):len(many)], block{blockSignature, signature}), ErrLimit},
 	} {

@@ -89,14 +89,25 @@ func (info *Info) content(line func(name, format string, args ...any)) {
 	}
 }
 
-// ends describes the signatures and the end.
+// ends describes the rules, the signatures and the end.
 func (info *Info) ends(line func(name, format string, args ...any)) {
+	switch r := info.Rules; {
+	case r == nil:
+	case r.SizeBytes == 0:
+		line("rules", "%s, which is not in the file", r.Sum)
+	default:
+		line("rules", "%s, a module of %s in the file", r.Sum, words.Size(r.SizeBytes))
+	}
 	for _, g := range info.Signatures {
 		switch {
 		case g.Signer == "":
 			line("signature", "of unknown kind %d: not checked", g.Kind)
+		case g.Signed && g.Kind == signedRules:
+			line("signature", "of the match and its rules, by the key %s", g.Signer)
 		case g.Signed:
 			line("signature", "by the key %s", g.Signer)
+		case g.Kind == signedRules:
+			line("signature", "FALSE: the key %s has signed other content, or other rules", g.Signer)
 		default:
 			line("signature", "FALSE: the key %s has signed other content", g.Signer)
 		}

@@ -41,6 +41,9 @@ type WriterOptions struct {
 	// Level says how well to compress segments.
 	Level Level
 
+	// Rules are written behind the end of the match; nil for none. See [Attach].
+	Rules *Rules
+
 	// WaitForRoom makes a full disk no error: the Writer keeps up to a MiB in memory and writes it when there is room;
 	// see [Writer.Full].
 	WaitForRoom bool
@@ -303,13 +306,18 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// finish writes the remaining records, and the index of a sealed file.
+// finish writes the remaining records, the rules, and the index of a sealed file.
 func (w *Writer) finish() error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	if w.Full() {
 		return w.fail(syscall.ENOSPC)
+	}
+	if w.options.Rules != nil && w.ended {
+		if err := w.writeBlock(blockRules, w.options.Rules.append(nil)); err != nil {
+			return err
+		}
 	}
 	if w.options.SegmentTicks > 0 && w.ended {
 		return w.writeBlock(blockIndex, appendIndex(nil, w.marks, w.size))

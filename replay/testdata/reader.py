@@ -529,6 +529,7 @@ class File:
 
     def __init__(self, b):
         self.b, self.log, self.r, self.start, self.signatures, self.signed = b, Log(), [], 0, [], 0
+        self.ruled, self.rules = False, None
         self.tick, self.marks, self.ended, self.index, self.spent, self.keyframes = 0, [], False, None, 0, 0
         try:
             self.prefix()
@@ -592,6 +593,8 @@ class File:
             self.read_index(body)
         elif kind == 65:
             self.signature(body)
+        elif kind == 66:
+            self.read_rules(body)
 
     def valid_block_follows(self):
         for at in range(self.start + 9, len(self.b)):
@@ -676,9 +679,24 @@ class File:
         self.signed += 1
         if self.signed > 16 or len(body) > 64 << 10:
             raise Fault("limit")
-        if body[0] == 1:
+        if body[0] in (1, 2):
             bad(len(body) != 97 or any(s[1:33] == body[1:33] for s in self.signatures))
             self.signatures.append(body)
+
+    def read_rules(self, body):
+        bad(not self.ended or self.ruled or not body)
+        self.ruled = True
+        if body[0] != 1:
+            return
+        bad(len(body) < 34)
+        try:
+            size, at = uvarint(body, 33, M)
+        except Fault:
+            raise Fault("invalid")
+        if size > 32 << 20:
+            raise Fault("limit")
+        bad((size == 0) != (at == len(body)))
+        self.rules = body[1:33]
 
 
 def one_frame(b):
@@ -845,8 +863,11 @@ def run_replay(b):
     upto, tick = content(file.r, (file.began() + file.tick) // 2)
     facts["upto"] = {"tick": tick, "content": upto}
     if file.signatures:
-        text = b"samestep replay 1\n" + b[16:32] + bytes.fromhex(facts["content"])
-        facts["signed_by"] = sorted(s[1:33].hex() for s in file.signatures if signed(s[1:33], text, s[33:]))
+        text = b[16:32] + bytes.fromhex(facts["content"])
+        texts = {1: b"samestep replay 1\n" + text}
+        if file.rules:
+            texts[2] = b"samestep replay 2\n" + text + file.rules
+        facts["signed_by"] = sorted(s[1:33].hex() for s in file.signatures if s[0] in texts and signed(s[1:33], texts[s[0]], s[33:]))
     return facts
 
 

@@ -31,7 +31,7 @@ func replaySealCommand() *cli.Command {
 not exist, and appears when it is complete. If a crash cut the file short, OUT gets
 an end record that says so, and stderr tells how many ticks are left. For a file
 that is damaged inside, see recover. If there are several IN, OUT is a folder.` + batchHelp,
-		Flags:  []cli.Flag{segmentFlag, jsonFlag, jobsFlag},
+		Flags:  []cli.Flag{segmentFlag, withRulesFlag, referenceFlag, jsonFlag, jobsFlag},
 		Action: sealSome,
 	}
 }
@@ -47,10 +47,10 @@ func sealSome(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	o := sealedOptions(c)
+	options := optionsWithRules(c)
 	return b.run(c, func(f *replay.File, in batchInput) batchRow {
 		path := filepath.Join(out, in.rel)
-		file, err := sealFile(c, f, path, o)
+		file, err := sealFile(c, f, path, options)
 		if err != nil {
 			return batchRow{err: err}
 		}
@@ -62,7 +62,11 @@ func sealSome(c *cli.Context) error {
 }
 
 // sealFile seals an open replay into a new file, whose folder is made if it is missing.
-func sealFile(c *cli.Context, f *replay.File, path string, o replay.WriterOptions) (*writtenFile, error) {
+func sealFile(c *cli.Context, f *replay.File, path string, options func(*replay.File) (replay.WriterOptions, error)) (*writtenFile, error) {
+	o, err := options(f)
+	if err != nil {
+		return nil, err
+	}
 	r, err := f.Reader()
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path), 0o777)
@@ -136,9 +140,13 @@ func rekey(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		sealed, err := optionsWithRules(c)(f)
+		if err != nil {
+			return err
+		}
 		o, done := simulateOptions(c)
 		defer done()
-		return replay.Rekey(replay.NewWriter(out, sealedOptions(c)), r, game, every, o)
+		return replay.Rekey(replay.NewWriter(out, sealed), r, game, every, o)
 	})
 }
 
@@ -146,12 +154,16 @@ func rekey(c *cli.Context) error {
 func sealed(act func(*cli.Context, *replay.Reader, *replay.Writer) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		return copyReplay(c, func(f *replay.File, out *os.File) error {
+			o, err := optionsWithRules(c)(f)
+			if err != nil {
+				return err
+			}
 			r, done, err := watched(c, f)
 			if err != nil {
 				return err
 			}
 			defer done()
-			return act(c, r, replay.NewWriter(out, sealedOptions(c)))
+			return act(c, r, replay.NewWriter(out, o))
 		})
 	}
 }
@@ -222,7 +234,11 @@ func replaySignCommand() *cli.Command {
 		ArgsUsage: "IN OUT",
 		Description: `Writes the same file with an Ed25519 signature of its content hash, for verify --key.
 The key is a PEM file from "openssl genpkey -algorithm ed25519".`,
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "key", Usage: "the private key in `FILE` (PEM, PKCS #8)"}, jsonFlag},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "key", Usage: "the private key in `FILE` (PEM, PKCS #8)"},
+			&cli.BoolFlag{Name: "rules", Usage: "sign the rules in the file, too"},
+			jsonFlag,
+		},
 		Action: written(replaySign),
 	}
 }
@@ -239,6 +255,9 @@ func replaySign(c *cli.Context) error {
 		r, err := f.Reader()
 		if err != nil {
 			return err
+		}
+		if c.Bool("rules") {
+			return replay.SignWithRules(out, r, key)
 		}
 		return replay.Sign(out, r, key)
 	})

@@ -21,7 +21,7 @@ func largeFiles() []Built {
 	for range 420 {
 		sum.segment(pieces{head(90_000), zeros(90_000)}.segment())
 	}
-	unknown := newFile().batch(standard().records...).block(65, append([]byte{2}, make([]byte, 64<<10)...))
+	unknown := newFile().batch(standard().records...).block(65, append([]byte{9}, make([]byte, 64<<10)...))
 	return []Built{
 		replayCase("segment-large", "limit", "A segment has more than 8 MiB of records, and no large state.", newFile().segment(block.segment()).b, "F-limits-block"),
 		replayCase("record-large", "limit", "A record has more than 7 MiB.", newFile().segment(large.segment()).b, "F-limits-record"),

@@ -3,7 +3,9 @@ package conformance
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -68,8 +70,8 @@ func (f *file) indexed() *file {
 	return f.block(64, index(len(f.b), first, second))
 }
 
-// signature returns the body of a signature of a match's content.
-func signature(seed byte, m *match) []byte {
+// signature returns the body of a signature of a match's content, and of rules unless they are nil.
+func signature(seed byte, m *match, rules ...byte) []byte {
 	key := signer(seed)
 	r, err := openFile(m.file())
 	if err != nil {
@@ -79,8 +81,32 @@ func signature(seed byte, m *match) []byte {
 	if err != nil {
 		panic(err) // as above
 	}
-	text := append([]byte("samestep replay 1\n"+matchID), hash[:]...)
-	return append(append([]byte{1}, key.Public().(ed25519.PublicKey)...), ed25519.Sign(key, text)...)
+	kind := byte(1)
+	if rules != nil {
+		kind = 2
+	}
+	text := append(fmt.Appendf(nil, "samestep replay %d\n%s", kind, matchID), hash[:]...)
+	if rules != nil {
+		text = append(text, rules[1:33]...)
+	}
+	return append(append([]byte{kind}, key.Public().(ed25519.PublicKey)...), ed25519.Sign(key, text)...)
+}
+
+// rules returns the body of a block of rules: of a module that is in the file, or elsewhere.
+func rules(inside bool) []byte {
+	module := []byte("\x00asm\x01\x00\x00\x00")
+	sum := sha256.Sum256(module)
+	body := append([]byte{1}, sum[:]...)
+	if !inside {
+		return append(body, 0)
+	}
+	return append(append(body, byte(len(module))), frame(module)...)
+}
+
+// spoiled returns bytes with one of them changed.
+func spoiled(b []byte, at int) []byte {
+	b[at] ^= 1
+	return b
 }
 
 // goodReplays are files that every reader must accept.
@@ -105,8 +131,17 @@ func goodReplays() []Built {
 		ok("signed-other-content", "A signature that does not hold leaves the verdict on the match as it is.",
 			newFile().batch(standard().records...).block(65, signature(1, begun().end())).b, "F-signature-check"),
 		ok("signature-unknown-kind", "A signature of an unknown kind is passed over.", newFile().batch(standard().records...).block(65, []byte{9, 1, 2}).b, "F-signature-unknown"),
+		ok("rules", "The module of the rules stands between the end record and the index.", sealed().block(66, rules(true)).indexed().b, "F-rules"),
+		ok("rules-elsewhere", "A file names the module of its rules, and does not have it.", sealed().block(66, rules(false)).b, "F-rules-form"),
+		ok("rules-unknown-kind", "Rules of an unknown kind are passed over.", sealed().block(66, []byte{9, 1, 2}).b, "F-rules-unknown"),
+		ok("rules-other-module", "A module that is another one leaves the verdict on the match as it is.", sealed().block(66, spoiled(rules(true), 5)).b, "F-rules-check"),
+		ok("signed-with-rules", "A signature covers the match and the sum of its rules.",
+			sealed().block(66, rules(true)).block(65, signature(1, standard(), rules(true)...)).indexed().b, "F-signature-rules"),
+		ok("signed-with-other-rules", "A signature of other rules does not hold.",
+			sealed().block(66, spoiled(rules(false), 5)).block(65, signature(1, standard(), rules(false)...)).b, "F-signature-rules"),
+		ok("signed-without-rules", "A signature of rules does not hold in a file without them.", sealed().block(65, signature(1, standard(), rules(false)...)).b, "F-signature-rules"),
 		ok("block-passed-over", "Blocks of unknown kinds from 64 on are passed over wherever they stand.",
-			newFile().block(66, nil).batch(standard().records...).block(127, []byte("x")).block(255, []byte{1, 2}).b, "F-block-kind"),
+			newFile().block(100, nil).batch(standard().records...).block(127, []byte("x")).block(255, []byte{1, 2}).b, "F-block-kind"),
 		ok("record-passed-over", "Records of unknown kinds from 64 on are passed over.",
 			begun().add(recordBytes(65, []byte{1})).add(recordBytes(127, []byte{})).add(recordBytes(128, []byte("xyz"))).add(recordBytes(255, []byte{0})).end().file(), "F-optional"),
 		ok("late-start", "The first keyframe says at which tick a log begins, and with which sequences.", late.file(), "F-keyframe-first", "F-frame-step"),

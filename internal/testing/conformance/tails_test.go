@@ -19,7 +19,16 @@ func brokenTails() []Built {
 	twice := seal().indexed().indexed()
 	late := seal().indexed().block(65, sig)
 	behind := seal().indexed().block(100, []byte("later"))
+	inside := rules(true)
 	return []Built{
+		replayCase("rules-early", "invalid", "Rules stand before the end record.", newFile().batch(before...).block(66, inside).batch(after...).b, "F-rules"),
+		replayCase("rules-twice", "invalid", "There are two blocks of rules.", seal().block(66, inside).block(66, []byte{9}).b, "F-rules"),
+		replayCase("rules-empty", "invalid", "Rules have no kind.", seal().block(66, nil).b, "F-rules-form"),
+		replayCase("rules-short", "invalid", "Rules end before the size of the module.", seal().block(66, inside[:33]).b, "F-rules-form"),
+		replayCase("rules-long-number", "invalid", "The size of a module is written with a byte too many.", seal().block(66, append(slices.Clone(inside[:33]), 0x80, 0)).b, "F-rules-form"),
+		replayCase("rules-without-data", "invalid", "A module is not there.", seal().block(66, inside[:34]).b, "F-rules-form"),
+		replayCase("rules-with-data", "invalid", "A module of no bytes has data.", seal().block(66, append(rules(false), 1)).b, "F-rules-form"),
+		replayCase("rules-large", "limit", "A module has a byte more than 32 MiB.", seal().block(66, append(slices.Clone(inside[:33]), 0x81, 0x80, 0x80, 0x10, 1)).b, "F-rules-size"),
 		replayCase("index-middle", "invalid", "An index stands before the end record.", middle.b, "F-index"),
 		replayCase("index-twice", "invalid", "There are two indexes.", twice.b, "F-index"),
 		replayCase("index-not-last", "invalid", "A block stands after the index.", behind.b, "F-index"),
