@@ -27,7 +27,7 @@ type Game struct {
 	configSchema *state.Schema
 	packConfig   func(config any) []byte
 	unpackConfig func(b []byte) (any, error)
-	newWorld     func(config []byte) (world, error)
+	newWorld     func(h *Header) (world, error)
 	derived      []string // paths of derived fields
 	describe     func(*Command) string
 	selfTest     SelfTest
@@ -67,9 +67,9 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 		configSchema: config.Schema(),
 		packConfig:   func(c any) []byte { return config.Append(nil, c.(*C)) },
 		unpackConfig: func(b []byte) (any, error) { c := new(C); return c, config.Decode(b, c) },
-		newWorld: func(b []byte) (world, error) {
+		newWorld: func(h *Header) (world, error) {
 			w := &worldOf[S, C]{rules: &rules, codec: codec, configCodec: config}
-			if err := config.Decode(b, &w.config); err != nil {
+			if err := config.Decode(h.Config, &w.config); err != nil {
 				return nil, fmt.Errorf("lockstep: configuration: %w", err)
 			}
 			return w, nil
@@ -93,7 +93,7 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if g.view, err = compileView[S, C](rules.View); err != nil {
 		return nil, fmt.Errorf("lockstep: view of %s: %w", rules.Name, err)
 	}
-	if err := g.expect().CheckSchemas(); err != nil {
+	if err := g.Identity().CheckSchemas(); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
 	return g, nil
@@ -146,7 +146,7 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	h := g.expect()
+	h := g.Identity()
 	h.Match, h.Settings, h.Config = id, s.Normal(), g.packConfig(config)
 	h.Protocol = h.NeededProtocol()
 	if len(h.Config) > record.MaxDescription {
@@ -196,8 +196,8 @@ func (g *Game) checkConfig(config any) error {
 	return nil
 }
 
-// expect returns a header with the fields that all matches of this game share.
-func (g *Game) expect() *Header {
+// Identity returns a header with the fields that all matches of this game share. The others are zero.
+func (g *Game) Identity() *Header {
 	h := &Header{
 		Engine: Engine, Game: g.name, Build: g.build,
 		Platform:     Platform(),
@@ -223,14 +223,7 @@ func (g *Game) SelfTest() SelfTest { return g.selfTest }
 
 // CheckIdentity returns an [*IdentityError] that names the first difference between the identities of this game and of
 // a match with header h.
-func (g *Game) CheckIdentity(h *Header) error { return h.CheckIdentity(g.expect()) }
-
-// CommandFingerprint returns the xxHash64 of the descriptions of all kinds of commands. Two games whose commands have
-// the same bytes have equal fingerprints.
-func (g *Game) CommandFingerprint() uint64 { return record.CommandFingerprint(g.kinds.Descriptions()) }
-
-// Protocol returns the number of the format of the game's matches with a tick rate.
-func (g *Game) Protocol() uint32 { return g.expect().Protocol }
+func (g *Game) CheckIdentity(h *Header) error { return h.CheckIdentity(g.Identity()) }
 
 // DecodeResult returns the result with the given canonical bytes as a pointer to the type of [Rules], and nil for no
 // bytes: the match ended without a result.

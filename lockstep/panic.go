@@ -3,12 +3,14 @@ package lockstep
 import (
 	"fmt"
 	"runtime/debug"
+
+	"github.com/seed-49bee653/samestep/lockstep/abi"
 )
 
 // A PanicError is a panic of the game's own code. The state is unusable after it.
 type PanicError struct {
 	Tick  Tick   // of the turn in Step, of the command in Describe, else of the state
-	Where string // "Step", "Validate", "Assets", "Load", "New", "Derive", "Describe" or "SelfTest"
+	Where string // "Step", "Validate", "Assets", "Load", "New", "Derive", "Describe", "SelfTest", or "Save" of rules elsewhere
 	Value any    // the argument of panic
 	Stack []byte
 }
@@ -19,6 +21,9 @@ func (e *PanicError) Error() string {
 
 // panicked returns the error of a recovered panic.
 func panicked(t Tick, where string, v any) *PanicError {
+	if f, ok := v.(*abi.Fault); ok {
+		return &PanicError{t, where, f.Text, []byte(f.Stack)}
+	}
 	//samestep:allow runtime for people: no simulation reads it
 	return &PanicError{t, where, v, debug.Stack()}
 }

@@ -142,7 +142,7 @@ func TestWrongEnd(t *testing.T) {
 // A match whose rules have no result keeps its protocol, and one with a result names the result's field that differs.
 func TestResultIsIdentity(t *testing.T) {
 	g, h := testgame.NewRace(t)
-	if h.Protocol != record.ProtocolResults || g.Protocol() != record.ProtocolResults {
+	if h.Protocol != record.ProtocolResults || g.Identity().Protocol != record.ProtocolResults {
 		t.Errorf("got protocol %d, want %d", h.Protocol, record.ProtocolResults)
 	}
 	rules := testgame.RaceRules()
@@ -153,7 +153,7 @@ func TestResultIsIdentity(t *testing.T) {
 	}
 	rules.Result = lockstep.ResultType{}
 	other = lockstep.MustGame(rules)
-	if err := other.CheckIdentity(h); err == nil || !strings.Contains(err.Error(), "other result schema: got") || other.Protocol() != lockstep.Protocol {
+	if err := other.CheckIdentity(h); err == nil || !strings.Contains(err.Error(), "other result schema: got") || other.Identity().Protocol != lockstep.Protocol {
 		t.Errorf("no result: got %v", err)
 	}
 }

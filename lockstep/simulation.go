@@ -67,14 +67,13 @@ func (g *Game) AwaitState(h *Header) (*Simulation, error) {
 	if err := h.Settings.Check(); err != nil {
 		return nil, err
 	}
-	w, err := g.newWorld(h.Config)
-	if err != nil {
+	s := &Simulation{game: g, header: h, payloads: g.NewPayloads(), turn: Turn{result: g.result}}
+	if err := s.guard("New", func() (err error) { s.world, err = g.newWorld(h); return err }); err != nil {
 		return nil, err
 	}
-	s := &Simulation{game: g, header: h, world: w, payloads: g.NewPayloads(), turn: Turn{result: g.result}}
 	contents, err := g.contents(h.Config)
 	if err == nil && len(contents) > 0 {
-		err = s.guard("Load", func() error { return w.load(contents) })
+		err = s.guard("Load", func() error { return s.world.load(contents) })
 	}
 	if err != nil {
 		return nil, err
@@ -103,10 +102,13 @@ func (s *Simulation) ObservePhases(f func(t Tick, phase string, sum *checksum.Su
 		s.turn.phased = nil
 		return
 	}
-	var sum checksum.Sum
-	s.turn.phased = func(phase string) {
-		s.world.sum(&sum)
-		f(s.turn.Tick, phase, &sum)
+	var own checksum.Sum
+	s.turn.phased = func(phase string, sum *checksum.Sum) {
+		if sum == nil {
+			sum = &own
+			s.world.sum(sum)
+		}
+		f(s.turn.Tick, phase, sum)
 	}
 }
 
@@ -212,8 +214,14 @@ func (s *Simulation) Ended() (result []byte, ended bool) {
 	return s.turn.ending, true
 }
 
-// AppendState appends the canonical bytes of the state.
-func (s *Simulation) AppendState(dst []byte) []byte { return s.world.append(dst) }
+// AppendState appends the canonical bytes of the state. It appends nothing if rules that run elsewhere fail to give them; then
+// the state is unusable, and the next Step says so.
+func (s *Simulation) AppendState(dst []byte) (out []byte) {
+	var err error
+	out = dst
+	defer s.recovered("Save", &err)
+	return s.world.append(dst)
+}
 
 // AppendConfig appends the canonical bytes of the match's configuration. They are those of the header unless the rules have
 // changed the configuration, which is a mistake.
@@ -221,7 +229,7 @@ func (s *Simulation) AppendConfig(dst []byte) []byte { return s.world.appendConf
 
 // Restore sets the state to that of tick t with the canonical bytes b.
 func (s *Simulation) Restore(t Tick, b []byte) error {
-	if err := s.world.restore(b); err != nil {
+	if err := s.guard("Derive", func() error { return s.world.restore(t, b) }); err != nil {
 		return fmt.Errorf("lockstep: state of tick %d: %w", t, err)
 	}
 	s.tick, s.broken = t, nil
@@ -234,14 +242,20 @@ func (s *Simulation) CopyFrom(o *Simulation) error {
 	if o.broken != nil {
 		return o.broken
 	}
-	s.world.copyFrom(o.world)
+	if err := s.guard("Derive", func() error { s.world.copyFrom(o.world); return nil }); err != nil {
+		return err
+	}
 	s.tick, s.broken = o.tick, nil
 	s.turn.ended, s.turn.ending = o.turn.ended, append(s.turn.ending[:0], o.turn.ending...)
 	return s.derive()
 }
 
-// Sum sets dst to the checksum of the state.
-func (s *Simulation) Sum(dst *checksum.Sum) { s.world.sum(dst) }
+// Sum sets dst to the checksum of the state. It leaves dst as it is where AppendState appends nothing.
+func (s *Simulation) Sum(dst *checksum.Sum) {
+	var err error
+	defer s.recovered("Save", &err)
+	s.world.sum(dst)
+}
 
 // Hash returns the state hash.
 func (s *Simulation) Hash() uint64 {

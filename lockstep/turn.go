@@ -3,6 +3,7 @@ package lockstep
 import (
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -22,7 +23,7 @@ type Turn struct {
 	draws   []Draw // of this Step, delivered like events
 	phase   string // the present one, while draws are observed
 
-	phased func(name string) // nil unless phases are observed
+	phased func(name string, sum *checksum.Sum) // nil unless phases are observed; sum is nil if it is to be computed
 }
 
 // Phase marks the beginning of a part of Step, such as "combat". An observer (see [Simulation.ObservePhases]) gets the sum of
@@ -30,7 +31,7 @@ type Turn struct {
 // costs two comparisons.
 func (t *Turn) Phase(name string) {
 	if t.phased != nil {
-		t.phased(name)
+		t.phased(name, nil)
 	}
 	if t.drawing {
 		t.phase = name

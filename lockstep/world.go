@@ -16,7 +16,7 @@ type world interface {
 	validate(c *Command) error
 	append(dst []byte) []byte
 	appendConfig(dst []byte) []byte
-	restore(b []byte) error
+	restore(t Tick, b []byte) error
 	copyFrom(w world)
 	sum(dst *checksum.Sum)
 	state() any
@@ -88,7 +88,7 @@ func (w *worldOf[S, C]) viewer(p Player) Viewer {
 
 func (w *worldOf[S, C]) appendConfig(dst []byte) []byte { return w.configCodec.Append(dst, &w.config) }
 func (w *worldOf[S, C]) append(dst []byte) []byte       { return w.codec.Append(dst, &w.s) }
-func (w *worldOf[S, C]) restore(b []byte) error         { return w.codec.Decode(b, &w.s) }
+func (w *worldOf[S, C]) restore(_ Tick, b []byte) error { return w.codec.Decode(b, &w.s) }
 func (w *worldOf[S, C]) copyFrom(o world)               { w.codec.Copy(&w.s, &o.(*worldOf[S, C]).s) }
 func (w *worldOf[S, C]) sum(dst *checksum.Sum)          { checksum.Of(dst, w.codec, &w.s) }
 func (w *worldOf[S, C]) state() any                     { return &w.s }

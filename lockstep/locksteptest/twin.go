@@ -28,6 +28,9 @@ func (r *trial) coldTwin() {
 // stale returns the first derived field that Derive rebuilds from the state of r.from with another value than it has in the
 // match, with both values, or nothing.
 func (r *trial) stale() string {
+	if len(r.game.DerivedFields()) == 0 {
+		return ""
+	}
 	live, err := r.game.NewSimulation(r.header)
 	for t := lockstep.Tick(0); t < r.from && err == nil; t++ {
 		err = live.Step(r.frame(t))

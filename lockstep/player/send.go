@@ -108,8 +108,8 @@ func (c *Client) protocols() []uint32 {
 	if c.look != nil {
 		return []uint32{protocol.Views}
 	}
-	numbers := []uint32{protocol.Resimulates, protocol.Number(c.game.Protocol())}
-	if c.game.Protocol() == lockstep.Protocol {
+	numbers := []uint32{protocol.Resimulates, protocol.Number(c.game.Identity().Protocol)}
+	if c.game.Identity().Protocol == lockstep.Protocol {
 		numbers = append(numbers, protocol.Number(record.ProtocolResults))
 	}
 	return numbers

@@ -27,9 +27,9 @@ func Number(format uint32) uint32 { return format + revision }
 func NewAuth(g *lockstep.Game) *Auth {
 	platform := lockstep.Platform()
 	return &Auth{
-		Protocol: Number(g.Protocol()), Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),
+		Protocol: Number(g.Identity().Protocol), Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),
 		Platform:    record.JoinPlatform(platform, g.Sources().TextAfter(platform)),
-		StateSchema: g.StateSchema().Fingerprint(), CommandSchema: g.CommandFingerprint(), SelfTest: g.SelfTest(),
+		StateSchema: g.StateSchema().Fingerprint(), CommandSchema: record.CommandFingerprint(g.Commands()), SelfTest: g.SelfTest(),
 	}
 }
 

@@ -7,6 +7,13 @@ import (
 	"github.com/seed-49bee653/samestep/internal/pack"
 )
 
+// Untyped is a value in canonical bytes whose Go type is not in this program: a command, a configuration or a result of rules
+// that run elsewhere.
+type Untyped struct {
+	Kind      CommandKind // of a command
+	Canonical []byte
+}
+
 // Payloads turns command payloads into values of their registered types and back, and reuses its memory from one call
 // to the next. It belongs to one goroutine.
 type Payloads struct {
@@ -84,6 +91,10 @@ func (p *Payloads) decode(c *Command) error {
 // Encode returns the kind and the canonical payload of a command given as a pointer to its registered type. The bytes
 // are valid until the next call.
 func (p *Payloads) Encode(value any) (CommandKind, []byte, error) {
+	if u, ok := value.(*Untyped); ok && u != nil {
+		b, err := p.EncodeAs(u.Kind, u)
+		return u.Kind, b, err
+	}
 	t := reflect.TypeOf(value)
 	if t == nil || t.Kind() != reflect.Pointer || p.kinds.byType[t.Elem()] == nil {
 		return 0, nil, fmt.Errorf("lockstep: got a command of type %T, want a pointer to a registered type", value)
@@ -101,6 +112,11 @@ func (p *Payloads) EncodeAs(kind CommandKind, value any) ([]byte, error) {
 	}
 	if reflect.ValueOf(value).IsNil() {
 		return nil, fmt.Errorf("lockstep: %s: got a nil %T, want a value", e.Name, value)
+	}
+	if u, ok := value.(*Untyped); ok {
+		if err := e.schema.Validate(u.Canonical); err != nil {
+			return nil, fmt.Errorf("lockstep: %s: %w", e.Name, err)
+		}
 	}
 	b := p.encode(e, value)
 	if len(b) > MaxPayload {

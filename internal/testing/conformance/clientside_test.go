@@ -77,7 +77,7 @@ func neutral(b []byte, resimulates bool) []byte {
 	}
 	m.Auth.Platform = "conformance"
 	if m.Auth.Protocol == protocol.Resimulates && !resimulates {
-		m.Auth.Protocol = protocol.Number(game().Protocol())
+		m.Auth.Protocol = protocol.Number(game().Identity().Protocol)
 	}
 	return append(w.Append(nil, &m), rest...)
 }

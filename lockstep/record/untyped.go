@@ -1,0 +1,35 @@
+package record
+
+import (
+	"reflect"
+
+	"github.com/seed-49bee653/samestep/state"
+)
+
+// TypeOf is [Type] for a payload whose Go type is not in this program. Its values are of type *[Untyped].
+func TypeOf(kind CommandKind, name string, payload *state.Schema) CommandType {
+	return CommandType{Kind: kind, Name: name, payload: reflect.TypeFor[Untyped](), compile: func() (*state.Schema, func() pool, error) {
+		return payload, func() pool { return &untypedPool{kind: kind, schema: payload} }, nil
+	}}
+}
+
+// An untypedPool makes values without a type. It reuses nothing.
+type untypedPool struct {
+	kind   CommandKind
+	schema *state.Schema
+}
+
+func (p *untypedPool) decode(canonical []byte) (any, error) {
+	return &Untyped{p.kind, append([]byte(nil), canonical...)}, nil // which unpack has made by the schema
+}
+
+func (p *untypedPool) append(dst []byte, value any) []byte {
+	return append(dst, value.(*Untyped).Canonical...)
+}
+
+func (p *untypedPool) reset() {}
+
+// AppendValue appends the canonical bytes of the value of a decoded command.
+func (p *Payloads) AppendValue(dst []byte, c *Command) []byte {
+	return p.pool(p.kinds.entry(c.Player, c.Kind)).append(dst, c.Value)
+}
