@@ -1,0 +1,48 @@
+package module
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep/abi"
+)
+
+// checkInput returns the fault of a message that no module takes.
+func checkInput(in []byte) error {
+	if len(in) > MaxMemory {
+		return &abi.Fault{Text: fmt.Sprintf("a message of %d bytes, want at most %d", len(in), MaxMemory)}
+	}
+	return nil
+}
+
+// outside returns the fault of a module whose buffer is not in its memory.
+func outside(at uint32, size int) *abi.Fault {
+	return &abi.Fault{Text: fmt.Sprintf("samestep_buffer gave address %d for %d bytes, which is outside the memory", at, size)}
+}
+
+// parseAnswer returns the answer that a packed word says. read returns a part of the memory.
+func parseAnswer(packed uint64, read func(at, size uint32) ([]byte, bool)) ([]byte, error) {
+	status, at, size := abi.Status(packed>>62), uint32(packed>>32)&(1<<30-1), uint32(packed)
+	if size > MaxAnswer {
+		return nil, &abi.Fault{Text: fmt.Sprintf("an answer of %d bytes, want at most %d", size, MaxAnswer)}
+	}
+	out, ok := read(at, size)
+	if !ok {
+		return nil, &abi.Fault{Text: fmt.Sprintf("an answer of %d bytes at address %d, which is outside the memory", size, at)}
+	}
+	switch status {
+	case abi.OK:
+		return out, nil
+	case abi.Refused:
+		return nil, &abi.Refusal{Text: text(out)}
+	case abi.Panicked:
+		message, stack, _ := strings.Cut(text(out), "\n\n")
+		return nil, &abi.Fault{Text: message, Stack: stack}
+	}
+	return nil, &abi.Fault{Text: fmt.Sprintf("an answer of status %d, want at most %d", status, abi.Panicked)}
+}
+
+// maxText is the longest text of a module that the host keeps, in bytes.
+const maxText = 64 << 10
+
+func text(b []byte) string { return strings.ToValidUTF8(string(b[:min(len(b), maxText)]), "\ufffd") }

@@ -1,0 +1,168 @@
+package module
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// maxLocals is the largest number of local variables of a function.
+const maxLocals = 50_000
+
+// stopName is the name of the global variable that guard adds. The module traps soon after it is not 0.
+const stopName = "samestep_stop"
+
+// guard returns the module with code that makes it safe to run, and the same on every machine:
+//
+//   - Each loop, and each function that calls another, traps if the variable samestep_stop is not 0: so the host ends a call
+//     that takes too long.
+//   - The bits of a NaN, which depend on the processor, are the same wherever the module can see them: where a
+//     floating-point number is stored, taken as an integer, or gives its sign.
+//   - The memory has a limit, so that it cannot grow on one machine and not on another.
+//
+// It refuses imports, vectors, threads and all instructions that it does not know. It takes the first content of the memory out
+// of the module, if that is possible, so that instances can share it.
+func guard(module []byte) (safe, image []byte, err error) {
+	s, err := parseSections(module)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r := (&reader{rest: s.bodies[sectionImport]}); len(r.rest) > 0 && r.number() > 0 {
+		from, name := r.bytes(r.number()), r.bytes(r.number())
+		return nil, nil, fmt.Errorf("%w: %.64q of %.64q", ErrImports, name, from)
+	}
+	if s.bodies[sectionStart] != nil {
+		return nil, nil, fmt.Errorf("%w: it has a start function, want one that it exports as _initialize", ErrMalformed)
+	}
+	g := &guarded{
+		types:     count(s.bodies[sectionType]),
+		functions: count(s.bodies[sectionFunction]),
+		stop:      count(s.bodies[sectionGlobal]),
+	}
+	list := func(items ...[]byte) func(r *reader) []byte {
+		return func(r *reader) []byte { return lengthened(r, nil, items) }
+	}
+	for _, part := range []struct {
+		section byte
+		f       func(r *reader) []byte
+	}{
+		{sectionType, list([]byte{formFunction, 1, typeF32, 1, typeF32}, []byte{formFunction, 1, typeF64, 1, typeF64})},
+		{sectionFunction, list(binary.AppendUvarint(nil, uint64(g.types)), binary.AppendUvarint(nil, uint64(g.types+1)))},
+		{sectionMemory, limitMemory},
+		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd})},
+		{sectionExport, list(binary.AppendUvarint(append(appendSized(nil, []byte(stopName)), 3), uint64(g.stop)))},
+		{sectionCode, g.code},
+	} {
+		if err := s.rewrite(part.section, part.f); err != nil {
+			return nil, nil, err
+		}
+	}
+	image = s.takeData()
+	return s.append(nil), image, nil
+}
+
+// count returns the length of the list that a section is.
+func count(body []byte) int {
+	if len(body) == 0 {
+		return 0
+	}
+	return (&reader{rest: body}).number()
+}
+
+// limitMemory gives the memory a limit.
+func limitMemory(r *reader) []byte {
+	const most = MaxMemory / pageBytes
+	if n := r.number(); n != 1 {
+		r.fail("got %d memories, want 1", n)
+		return nil
+	}
+	flags, first, last := r.byte(), r.number(), most
+	if flags == 1 {
+		last = min(r.number(), most)
+	} else if flags != 0 {
+		r.fail("got a memory with flags %#x, want one of 32 bits that no threads share", flags)
+	}
+	if first > most {
+		r.fail("%w: got a memory of %d pages, want at most %d", ErrLimit, first, most)
+	}
+	return binary.AppendUvarint(binary.AppendUvarint([]byte{1, 1}, uint64(first)), uint64(last))
+}
+
+// guarded is a module that guard rewrites.
+type guarded struct {
+	types, functions int // of the module
+	stop             int // the number of the variable
+}
+
+// code rewrites the section with the bodies of all functions.
+func (g *guarded) code(r *reader) []byte {
+	n := r.number()
+	if n != g.functions {
+		r.fail("got %d bodies of functions, want %d", n, g.functions)
+		return nil
+	}
+	out := binary.AppendUvarint(make([]byte, 0, len(r.rest)+len(r.rest)/4), uint64(n+2))
+	var body []byte
+	for i := 0; i < n && r.err == nil; i++ {
+		f := &reader{rest: r.bytes(r.number())}
+		body = g.function(f, body[:0])
+		if f.err != nil && r.err == nil {
+			r.fail("function %d: %w", i, f.err)
+		}
+		out = appendSized(out, body)
+	}
+	out = appendSized(out, canonical(opF32Const, []byte{0, 0, 0xc0, 0x7f}, opF32Eq))
+	return appendSized(out, canonical(opF64Const, []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}, opF64Eq))
+}
+
+// canonical returns the body of a function that returns its parameter, or one NaN for all.
+func canonical(constant byte, nan []byte, equal byte) []byte {
+	body := append([]byte{0, opLocalGet, 0, constant}, nan...)
+	return append(body, opLocalGet, 0, opLocalGet, 0, equal, opSelect, opEnd)
+}
+
+// function appends the body of a function.
+func (g *guarded) function(r *reader, dst []byte) []byte {
+	whole := r.rest
+	locals := 0
+	for n := r.number(); n > 0 && r.err == nil; n-- {
+		if locals += r.number(); locals > maxLocals {
+			r.fail("%w: got %d local variables, want at most %d", ErrLimit, locals, maxLocals)
+		}
+		r.byte()
+	}
+	dst = append(dst, whole[:len(whole)-len(r.rest)]...)
+	start := len(dst)
+	calls, branches, looped := false, false, false // looped: a loop begins before all calls and branches
+	for len(r.rest) > 0 {
+		at := r.rest
+		op := r.byte()
+		r.immediates(op)
+		switch op {
+		case opCall, opCallIndirect:
+			calls = true
+		case opGlobalGet, opGlobalSet:
+			if n := (&reader{rest: at[1:]}).number(); n >= g.stop {
+				r.fail("got variable %d, want one below %d", n, g.stop)
+			}
+		case opF32Store, opF32Copysign, opI32ReinterpretF:
+			dst = binary.AppendUvarint(append(dst, opCall), uint64(g.functions))
+		case opF64Store, opF64Copysign, opI64ReinterpretF:
+			dst = binary.AppendUvarint(append(dst, opCall), uint64(g.functions+1))
+		}
+		dst = append(dst, at[:len(at)-len(r.rest)]...)
+		branches = branches || calls || op >= opBr && op <= opReturn || op == opIf
+		if op == opLoop {
+			dst = append(dst, g.check()...)
+			looped = looped || !branches
+		}
+	}
+	if calls && !looped {
+		dst = append(dst[:start], append(g.check(), dst[start:]...)...)
+	}
+	return dst
+}
+
+// check returns code that traps if the variable is not 0.
+func (g *guarded) check() []byte {
+	return append(binary.AppendUvarint([]byte{opGlobalGet}, uint64(g.stop)), opIf, blockWithoutResult, opUnreachable, opEnd)
+}

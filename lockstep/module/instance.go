@@ -1,0 +1,79 @@
+//go:build !js
+
+package module
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/seed-49bee653/samestep/lockstep/abi"
+)
+
+// An instance is one of a module, with its own memory.
+type instance struct {
+	module       api.Module
+	buffer, call api.Function
+	stop         api.MutableGlobal // not 0: the module traps
+	time         time.Duration     // of a call, at most
+	stack        [2]uint64
+	broken       error // after which the instance is unusable
+}
+
+// answer returns the answer of a function.
+func (i *instance) answer(f abi.Function, in []byte) (out []byte, err error) {
+	if i.broken != nil {
+		return nil, i.broken
+	}
+	if err := checkInput(in); err != nil {
+		return nil, err
+	}
+	err = i.run(func() error { out, err = i.exchange(f, in); return err })
+	return out, err
+}
+
+// run runs a part of the module, at most for its time. After a fault the instance is closed.
+func (i *instance) run(f func() error) error {
+	late := time.AfterFunc(i.time, func() { i.stop.Set(1) })
+	err := f()
+	if !late.Stop() {
+		err = &abi.Fault{Text: fmt.Sprintf("the call took longer than %v", i.time)}
+	}
+	if fault := (*abi.Fault)(nil); errors.As(err, &fault) {
+		i.broken = fault
+		i.close()
+	}
+	return err
+}
+
+// exchange writes the input, calls the function and returns what the module answers.
+func (i *instance) exchange(f abi.Function, in []byte) ([]byte, error) {
+	i.stack[0] = uint64(len(in))
+	if err := i.buffer.CallWithStack(context.Background(), i.stack[:]); err != nil {
+		return nil, trap(err)
+	}
+	if at := uint32(i.stack[0]); !i.module.Memory().Write(at, in) {
+		return nil, outside(at, len(in))
+	}
+	i.stack[0], i.stack[1] = uint64(f), uint64(len(in))
+	if err := i.call.CallWithStack(context.Background(), i.stack[:]); err != nil {
+		return nil, trap(err)
+	}
+	return parseAnswer(i.stack[0], i.module.Memory().Read)
+}
+
+// trap returns the fault of a call that has not come back.
+func trap(err error) *abi.Fault {
+	message, stack, _ := strings.Cut(err.Error(), "\nwasm stack trace:\n")
+	return &abi.Fault{Text: strings.TrimSuffix(message, " (recovered by wazero)"), Stack: text([]byte(stack))}
+}
+
+// sizeBytes returns the size of the memory.
+func (i *instance) sizeBytes() int { return int(i.module.Memory().Size()) }
+
+// close frees the instance.
+func (i *instance) close() { i.module.Close(context.Background()) }

@@ -1,0 +1,82 @@
+package module
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/seed-49bee653/samestep/lockstep/abi"
+)
+
+// A pool keeps the instances of a module that nobody uses.
+type pool struct {
+	mu   sync.Mutex
+	made int         // instances
+	free []*instance // that nobody uses
+}
+
+// caller returns an instance that nobody uses, or one that make makes.
+func (p *pool) caller(make func() (*instance, error)) (abi.Caller, error) {
+	i := p.taken()
+	if i == nil {
+		var err error
+		if i, err = make(); err != nil {
+			return nil, err
+		}
+	}
+	c := &caller{pool: p, instance: i}
+	c.cleanup = runtime.AddCleanup(c, p.giveBack, i)
+	return c, nil
+}
+
+// taken returns an instance that nobody uses, or nil.
+func (p *pool) taken() *instance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.free) == 0 {
+		if p.made++; p.made%maxFree == 0 {
+			runtime.GC() // the collector does not see the memory of instances, and might give back none of them for long
+		}
+		return nil
+	}
+	i := p.free[len(p.free)-1]
+	p.free = p.free[:len(p.free)-1]
+	return i
+}
+
+// Instances that nobody uses are kept for the next match, because making one takes longer than a short match: at most as many,
+// with at most so much memory each.
+const (
+	maxFree       = 8
+	maxFreeMemory = 64 << 20
+)
+
+// giveBack keeps or closes an instance that nobody uses any more.
+func (p *pool) giveBack(i *instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i.broken == nil && len(p.free) < maxFree && i.sizeBytes() <= maxFreeMemory {
+		p.free = append(p.free, i)
+		return
+	}
+	i.close() // which the runtime keeps otherwise
+}
+
+// A caller is an instance while somebody uses it.
+type caller struct {
+	pool     *pool
+	instance *instance
+	cleanup  runtime.Cleanup
+}
+
+// Call implements [abi.Caller].
+func (c *caller) Call(f abi.Function, in []byte) ([]byte, error) {
+	out, err := c.instance.answer(f, in)
+	runtime.KeepAlive(c)
+	return out, err
+}
+
+// Close implements [abi.Caller].
+func (c *caller) Close() {
+	c.cleanup.Stop()
+	c.pool.giveBack(c.instance)
+}

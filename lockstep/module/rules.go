@@ -1,0 +1,93 @@
+//go:build !js
+
+package module
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/seed-49bee653/samestep/lockstep/abi"
+)
+
+// Rules are the rules in a compiled module. They are an [abi.Machine].
+type Rules struct {
+	runtime  wazero.Runtime
+	cache    wazero.CompilationCache // nil without one
+	compiled wazero.CompiledModule
+	image    *image // of the memory
+	time     time.Duration
+	pool
+}
+
+// Compile compiles a module and checks it as far as that needs no call.
+func Compile(module []byte, o Options) (*Rules, error) {
+	if len(module) > MaxBytes {
+		return nil, fmt.Errorf("%w: got a module of %d bytes, want at most %d", ErrLimit, len(module), MaxBytes)
+	}
+	config := wazero.NewRuntimeConfig()
+	if o.Interpret {
+		config = wazero.NewRuntimeConfigInterpreter()
+	}
+	r := &Rules{time: cmp.Or(o.Time, DefaultTime)}
+	if o.Cache != "" && !o.Interpret {
+		var err error
+		if r.cache, err = wazero.NewCompilationCacheWithDir(o.Cache); err != nil {
+			return nil, fmt.Errorf("module: the folder of compiled modules: %w", err)
+		}
+		config = config.WithCompilationCache(r.cache)
+	}
+	guarded, first, err := guard(module)
+	if err != nil {
+		return nil, err
+	}
+	r.image = newImage(first)
+	config = config.WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureSIMD).WithMemoryLimitPages(MaxMemory / pageBytes)
+	ctx := context.Background()
+	r.runtime = wazero.NewRuntimeWithConfig(ctx, config)
+	compiled, err := r.runtime.CompileModule(ctx, guarded)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%w: %w", ErrMalformed, err), r.Close())
+	}
+	r.compiled = compiled
+	if err := checkExports(guarded); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// Close frees the compiled code. Nothing may use the rules after it.
+func (r *Rules) Close() error {
+	err := errors.Join(r.runtime.Close(context.Background()), r.image.close())
+	if r.cache != nil {
+		err = errors.Join(err, r.cache.Close(context.Background()))
+	}
+	return err
+}
+
+// New implements [abi.Machine].
+func (r *Rules) New() (abi.Caller, error) { return r.caller(r.newInstance) }
+
+// newInstance makes an instance.
+func (r *Rules) newInstance() (*instance, error) {
+	m, err := r.runtime.InstantiateModule(experimental.WithMemoryAllocator(context.Background(), r.image), r.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		return nil, trap(err)
+	}
+	i := &instance{
+		module: m, buffer: m.ExportedFunction("samestep_buffer"), call: m.ExportedFunction("samestep_call"),
+		stop: m.ExportedGlobal(stopName).(api.MutableGlobal), time: r.time,
+	}
+	if f := m.ExportedFunction("_initialize"); f != nil {
+		if err := i.run(func() error { return f.CallWithStack(context.Background(), nil) }); err != nil {
+			return nil, err
+		}
+	}
+	return i, nil
+}
