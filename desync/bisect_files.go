@@ -250,6 +250,8 @@ func (b *Bisection) verdict() string {
 		return "both are wrong: the game gives a third state"
 	case OriginStart:
 		return "they begin with different states"
+	case OriginGames:
+		return "the rules of A and of " + b.second + " differ: the commands are the same"
 	}
 	switch {
 	case b.SameStates:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -291,6 +292,35 @@ func TestBisectGames(t *testing.T) {
 	}
 	if got, want := bisectionText(found), "games: ticks 136 to 137, exact true, section Dots, tick 137: Dots[0].Pos.X"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Two builds make different states of the commands of one replay. The file has only the states of one of them.
+func TestBisectGamesOfOneFile(t *testing.T) {
+	g, file, _ := recordMatch(t, 400, replay.WriterOptions{})
+	f := openFile(t, file)
+	for _, c := range []struct {
+		name  string
+		other *lockstep.Game
+		want  string
+	}{
+		{"the same", g, "no checksum differs"},
+		{"from a tick on", hurt(t, 137, xor(t, "Dots[0].Pos.X", 3)), "the rules of A and of B differ: the commands are the same"},
+	} {
+		found, err := desync.BisectGames(f, g, c.other, desync.BisectOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := found.WriteText(&text); err != nil || !strings.Contains(text.String(), c.want) {
+			t.Errorf("%s: got %v %s, want %q", c.name, err, &text, c.want)
+		}
+		if c.other != g && (found.Cause != desync.OriginGames || found.Tick != 137 || !found.Exact || found.Section != "Dots" || found.Fields.List[0].First.Path != "Dots[0].Pos.X") {
+			t.Errorf("%s: got %s", c.name, bisectionText(found))
+		}
+	}
+	if found, err := desync.BisectGames(f, chestGame(pay), g, desync.BisectOptions{}); err == nil || found == nil {
+		t.Errorf("another game: got %v, %v, want its identity", found, err)
 	}
 }
 

@@ -210,7 +210,7 @@ func ExampleGames() {
 	fmt.Println("a recording:", recording != nil, err)
 	// Output:
 	// dots <nil>
-	// lockstep: other game: got dots, want none; use a program with game "dots", build "1", state schema 79f36dd0a2cfb5bd: its own, which calls tool.Main with its rules
+	// lockstep: other game: got dots, want none; use a program with game "dots", build "1", state schema 79f36dd0a2cfb5bd: its own, or a module of its rules
 	// imported: false
 	// a recording: false <nil>
 }

@@ -46,7 +46,7 @@ func (g Games) Of(h *lockstep.Header) (*lockstep.Game, error) {
 	if h.Engine == lockstep.Engine {
 		reason = fmt.Errorf("%w; use a program with game %.128q, build %.128q, state schema %s", reason, h.Game, h.Build, checksum.FormatHash(xxhash.Sum64(h.StateSchema)))
 		if !known {
-			reason = fmt.Errorf("%w: its own, which calls tool.Main with its rules", reason)
+			reason = fmt.Errorf("%w: its own, or a module of its rules", reason)
 		}
 	}
 	return nil, reason
