@@ -3,6 +3,9 @@
 //
 // [Run] is the whole program of the inspector page. A page of a game's own makes its own functions, and takes those of
 // the lobby and of replays from [Functions.Lobby] and [Functions.Watch].
+//
+// A site lists its games in a file games.json, and has the modules of those that the program is built without: [Files] returns
+// both. The page fetches these modules, and [Run] plays their games like its own.
 package program
 
 import (
@@ -21,6 +24,9 @@ type Game struct {
 	Config func(players uint8) any
 	// Sized does the same for a match with some units. Nil: the game has no number of units.
 	Sized func(players uint8, units uint16) any
+
+	// Module has the rules of a game that the program is built without. The page fetches it. Nil: the program has the rules.
+	Module []byte
 
 	Bots      []string   // the names of its bots, the usual one first; none if there is nothing to choose
 	Scenarios []Scenario // that the lobby offers besides a usual match

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 )
@@ -12,15 +14,41 @@ type listed struct {
 
 	Bots      []string   `json:"bots"` // names, the usual one first
 	Scenarios []Scenario `json:"scenarios"`
+
+	Rules []string `json:"rules,omitempty"` // the files of the modules with its rules, one of each build, beside the list
 }
+
+// gamesFile is the name of the list of a site's games.
+const gamesFile = "games.json"
+
+// Files returns the files of a site that depend on its games: the list, and the modules of rules.
+func Files(games ...Game) map[string][]byte {
+	files := map[string][]byte{gamesFile: List(games...)}
+	for _, g := range games {
+		if g.Module != nil {
+			files[rulesFile(sha256.Sum256(g.Module))] = g.Module
+		}
+	}
+	return files
+}
+
+// rulesFile returns the name of the file of a module, by its hash.
+func rulesFile(sum [sha256.Size]byte) string { return "rules/" + hex.EncodeToString(sum[:]) + ".wasm" }
 
 // List returns what the lobby is told of the games, as JSON. A site has it as games.json, so that the lobby needs no
 // program. The first of several builds of a game counts.
 func List(games ...Game) []byte {
-	list := []listed{}
+	list := []*listed{}
 	for _, g := range games {
-		if !slices.ContainsFunc(list, func(l listed) bool { return l.Name == g.Name() }) {
-			list = append(list, listed{g.Name(), g.Sized != nil, append([]string{}, g.Bots...), append([]Scenario{}, g.Scenarios...)})
+		at := slices.IndexFunc(list, func(l *listed) bool { return l.Name == g.Name() })
+		if at < 0 {
+			at = len(list)
+			list = append(list, &listed{
+				Name: g.Name(), Sized: g.Sized != nil, Bots: append([]string{}, g.Bots...), Scenarios: append([]Scenario{}, g.Scenarios...),
+			})
+		}
+		if g.Module != nil {
+			list[at].Rules = append(list[at].Rules, rulesFile(sha256.Sum256(g.Module)))
 		}
 	}
 	b, err := json.Marshal(list)

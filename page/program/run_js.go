@@ -30,8 +30,9 @@ type screen struct {
 	fault    string // of the game's Draw
 }
 
-// Run is the program of the inspector page, for any of the games. It does not return.
+// Run is the program of the inspector page, for any of the games and those whose modules the page has fetched. It does not return.
 func Run(games ...Game) {
+	games = joined(modules(), games)
 	x := &screen{games: games}
 	f := Functions{}
 	f.Lobby(games...)

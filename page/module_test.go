@@ -1,0 +1,240 @@
+//go:build !js && !wasip1
+
+package page_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/site"
+	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/page"
+	"github.com/seed-49bee653/samestep/page/program"
+	"github.com/seed-49bee653/samestep/page/watch"
+)
+
+// moduleMain is the program that becomes the module of skirmish.
+const moduleMain = `package main
+
+import (
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/lockstep/module/guest"
+)
+
+func init() { guest.Export(skirmish.Rules(), skirmish.Opening) }
+
+func main() {}
+`
+
+// skirmishModule is the module of skirmish.
+var skirmishModule = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "samestep-page-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	main, overlay, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "rules.wasm")
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(here, "skirmish_module", "main.go"): main}})
+	if err != nil {
+		return nil, err
+	}
+	for name, b := range map[string][]byte{main: []byte(moduleMain), overlay: replace} {
+		if err := os.WriteFile(name, b, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	c := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-overlay", overlay, "-o", out, "./skirmish_module")
+	c.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOWASM=")
+	if text, err := c.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, text)
+	}
+	b, err := os.ReadFile(out)
+	if err != nil {
+		return nil, err
+	}
+	return module.WithoutSystem(b)
+})
+
+// elsewhere is the game of the module, which the server hosts.
+var elsewhere = sync.OnceValues(func() (*lockstep.Game, error) {
+	b, err := skirmishModule()
+	if err != nil {
+		return nil, err
+	}
+	return gameOfModule(b, module.Options{})
+})
+
+func gameOfModule(b []byte, o module.Options) (*lockstep.Game, error) {
+	rules, err := module.Compile(b, o)
+	if err != nil {
+		return nil, err
+	}
+	return lockstep.NewGameElsewhere(rules)
+}
+
+// bare is the inspector page whose program has no game, so that all rules come from modules.
+var bare = sync.OnceValues(func() (*site.Site, error) {
+	b, err := skirmishModule()
+	if err != nil {
+		return nil, err
+	}
+	g, err := elsewhere()
+	if err != nil {
+		return nil, err
+	}
+	files, err := site.Build(context.Background(), site.BuildOptions{
+		Packages: map[string]string{"inspector": "github.com/seed-49bee653/samestep/page/program/bare"}, Quality: 5,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return site.NewWith(program.Files(program.Game{Game: g, Module: b}), page.Inspector(), page.Parts(), files)
+})
+
+// newModuleStage serves the inspector page of a program without games, and a match of the module of skirmish.
+func newModuleStage(t *testing.T) *browser.Stage {
+	t.Helper()
+	browser.Needs(t)
+	g, err := elsewhere()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := lockstep.DefaultSettings(2)
+	settings.Seed, settings.CheckEvery = 1, 5
+	small := skirmish.Defaults(2, 100)
+	var text jsonText
+	if err := game.WriteConfig(&text, &small); err != nil {
+		t.Fatal(err)
+	}
+	config, err := g.ReadConfig(text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return browser.NewStage(t, browser.StageOptions{Site: bare, Match: server.MatchSpec{Game: g, Settings: settings, Config: config}})
+}
+
+// A jsonText is what a game writes.
+type jsonText []byte
+
+// Write implements io.Writer.
+func (t *jsonText) Write(b []byte) (int, error) {
+	*t = append(*t, b...)
+	return len(b), nil
+}
+
+// A page plays a game that its program does not have, by the module of its server. It sends a command, and agrees with the server at
+// every check but the one after a field was corrupted.
+func TestPlayModule(t *testing.T) {
+	s := newModuleStage(t)
+	bot := skirmish.NewBot(1, 7)
+	s.Seat(game, 1, func(c *player.Client) { // the same rules, natively
+		for _, o := range bot.Think(lockstep.World[skirmish.World](c.Simulation())) {
+			c.Submit(o.Value) // an error: too many wait for an answer
+		}
+	})
+	b := browser.Open(t, s.URL)
+	b.Shown("#lobby .cards", "arena")
+	b.Do(chromedp.Navigate(s.URL + "/#/play/arena?token=token-of-player-0"))
+	b.Until(browser.Inspected)
+	b.Agree(3)
+	b.Click(`[role="tab"]:nth-child(3)`)
+	browser.Value[bool](b, `(() => {
+		const { forms } = page, kind = forms.forms.findIndex((f) => f.name === "surrender");
+		forms.kinds.value = String(kind);
+		forms.kinds.dispatchEvent(new Event("change"));
+		return kind >= 0;
+	})()`)
+	b.NeverDiffered()
+	b.Click(`[role="tab"]:nth-child(1)`)
+	browser.Value[bool](b, `page.inspection.tree.show("Units[3].Health"), true`)
+	b.Click(`.menu button[title^="checksums"]`)
+	b.Click(`#corrupt`)
+	b.Shown(".report", "Units[3].Health")
+	b.Shown(".report", "Repaired")
+	b.Agree(1)
+	b.Click(`[role="tab"]:nth-child(3)`)
+	b.Click(`.act [type="submit"]`)
+	b.Shown(".act .said", "was sent")
+	b.Until(`page.state.link.state === "ended"`)
+	b.Shot("played")
+}
+
+// Recorded matches have the same checksums natively, in a module that is compiled, in one that is interpreted, and in a page.
+func TestReplaysEverywhere(t *testing.T) {
+	s := newModuleStage(t)
+	content, err := skirmishModule()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := elsewhere()
+	if err != nil {
+		t.Fatal(err)
+	}
+	interpreted, err := gameOfModule(content, module.Options{Interpret: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		file  string
+		ticks []int
+	}{{"duel", []int{700, 699, 1200, 3}}, {"four", []int{300, 600}}, {"eight", []int{400}}, {"roster", []int{400}}} {
+		path := "../testdata/replays/" + row.file + ".ssr"
+		s.Recorded(path)
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := browser.Open(t, s.URL+"/#/replay/"+row.file+".ssr")
+		b.Until(browser.There)
+		for _, tick := range row.ticks {
+			want := hashAt(t, file, game, tick)
+			for name, g := range map[string]*lockstep.Game{"compiled": compiled, "interpreted": interpreted} {
+				if got := hashAt(t, file, g, tick); got != want {
+					t.Errorf("%s, tick %d, %s: got %s, want %s", row.file, tick, name, got, want)
+				}
+			}
+			browser.Value[bool](b, fmt.Sprintf("viewer.go(%d), true", tick))
+			if got := b.At(tick); got != want {
+				t.Errorf("%s, tick %d, in the page: got %s, want %s", row.file, tick, got, want)
+			}
+		}
+		if n := browser.Value[int](b, "viewer.state.differing"); n != 0 {
+			t.Errorf("%s: %d ticks differ in the page", row.file, n)
+		}
+		if n := browser.Value[int](b, "viewer.state.agreed"); n == 0 {
+			t.Errorf("%s: no tick was compared in the page", row.file)
+		}
+	}
+}
+
+// hashAt returns the checksum of a replay at a tick.
+func hashAt(t *testing.T, file []byte, g *lockstep.Game, tick int) string {
+	t.Helper()
+	v, err := watch.Open(file, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v.Seek(lockstep.Tick(tick)); !v.Work(1000); {
+	}
+	if err := v.Fault(); err != nil {
+		t.Fatal(err)
+	}
+	return v.Hash()
+}
