@@ -118,6 +118,36 @@ func TestFarm(t *testing.T) {
 	run(4, "replay verify "+dir, "5 files in ", "1 torn", "4 ok") // the verbs of the tool are there, too
 }
 
+// Workers verify with the module that a submission has stored, and not with their program's games.
+func TestFarmWithRules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it builds a module")
+	}
+	dir := replays(t)
+	module := filepath.Join(t.TempDir(), "minimal.wasm")
+	run := start(t)
+	run(0, "rules build -o "+module+" ../../../examples/minimal", "minimal build 1")
+	golden, err := filepath.Glob("../../../examples/minimal/testdata/golden/*.ssr")
+	if err != nil || len(golden) != 1 {
+		t.Fatal(golden, err)
+	}
+	b, err := os.ReadFile(golden[0])
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "minimal.ssr"), b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := run(0, "farm submit --rules "+module+" "+dir, "6 files, 6 uploaded, 6 queued")
+	_, sum, _ := strings.Cut(out, "build ")
+	sum, _, _ = strings.Cut(sum, ":")
+	run(0, "farm work --until-empty --build "+sum, "ok          farm/minimal.ssr", "identity    farm/duel.ssr")
+	run(0, "farm submit --rules "+module+" "+dir, "0 uploaded, 0 queued, 6 with a result")
+	run(2, "farm submit --rules "+module+" --build b "+dir, "the build is the sum of the module")
+	run(1, "farm submit --rules farm_test.go "+dir, "farm_test.go: module: not a module of rules")
+	run(1, "farm work --until-empty --build "+strings.Repeat("0", 64), "farm submit --rules stores one")
+}
+
 func TestFarmUsage(t *testing.T) {
 	run := start(t)
 	for line, want := range map[string]string{

@@ -22,7 +22,8 @@ func farmWorkCommand() *cli.Command {
 		Name:  "work",
 		Usage: "verify replays of the farm with this program's games",
 		Description: `Takes jobs of the build from the queue, one after the other, verifies each file as
-replay verify does, and stores the result. Start it on as many machines as you like.
+replay verify does, and stores the result. If the build is the sum of a module of rules
+that submit --rules has stored, it verifies with them. Start it on as many machines as you like.
 It prints a line for each file, waits while the storage is away, and ends with an
 interrupt, or with --until-empty. A file that kills its workers is set aside.`,
 		Flags: buildFlags(
@@ -49,11 +50,15 @@ func checkWork(c *cli.Context) error {
 func farmWork(c *cli.Context, conn *storage.Conn, build string) error {
 	ctx, stop := tool.Interruptible(c)
 	defer stop()
+	game, err := gameOfBuild(c, conn, build)
+	if err != nil {
+		return err
+	}
 	var mu sync.Mutex
 	return farm.Work(ctx, conn, farm.WorkerOptions{
 		Build: build, Name: c.String("name"), Jobs: c.Int("jobs"), MaxTicks: lockstep.Tick(c.Uint("max-ticks")), MaxDeliver: c.Int("max-deliver"),
 		AckWait: c.Duration("ack-wait"), Temp: c.String("temp"), UntilEmpty: c.Bool("until-empty"),
-		Game: func(h *lockstep.Header) (*lockstep.Game, error) { return tool.GameOf(c, h) },
+		Game: game,
 		Done: func(r farm.Result) {
 			mu.Lock()
 			defer mu.Unlock()

@@ -115,6 +115,9 @@ func benchLog(c *cli.Context, show func(benchLine)) error {
 	if err != nil {
 		return err
 	}
+	if err := g.needSources(); err != nil {
+		return err
+	}
 	if g.Name() != "skirmish" || c.IsSet(configFlag.Name) {
 		return benchGame(c, g, show)
 	}

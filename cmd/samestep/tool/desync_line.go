@@ -142,7 +142,7 @@ func lineAssets(c *cli.Context, f *replay.File, o *line.Options) error {
 	if err != nil {
 		return err
 	}
-	g, err := gamesOf(c).Of(h)
+	g, err := gamesFor(c, f).Of(h)
 	if err != nil {
 		if errors.As(err, new(*lockstep.IdentityError)) {
 			return nil // another build: the woven rules say what they lack

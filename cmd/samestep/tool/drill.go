@@ -49,6 +49,9 @@ func runDrill(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := g.needSources(); err != nil {
+		return err
+	}
 	subject, err := drillSubject(c, g)
 	if err != nil {
 		return err

@@ -8,6 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// tokenEnv names the environment variable with a client's token.
+const tokenEnv = "SAMESTEP_TOKEN"
+
 // fromEnvironment returns copies of flags that a variable of the environment sets if the command line leaves them out:
 // SAMESTEP_TICK_RATE sets --tick-rate. Variables with another meaning set no flag.
 func fromEnvironment(flags []cli.Flag) (all []cli.Flag) {

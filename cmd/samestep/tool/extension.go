@@ -39,8 +39,27 @@ type Extension struct {
 	StoreFlags []cli.Flag
 }
 
-// GameOf returns the game of a match, with the assets of --assets, if the program that runs a verb has it.
-func GameOf(c *cli.Context, h *lockstep.Header) (*lockstep.Game, error) { return gamesOf(c).Of(h) }
+// GameOf returns the game of a match, with the assets of --assets, if the program that runs a verb has it, or a module of
+// --rules.
+func GameOf(c *cli.Context, h *lockstep.Header) (*lockstep.Game, error) {
+	if m := modulesOf(c); m != nil {
+		m.meetMatch(h, nil)
+	}
+	return gamesOf(c).Of(h)
+}
+
+// ModuleGames returns GameOf for the rules in a module alone, which simulate the matches of all builds of their game.
+func ModuleGames(c *cli.Context, module []byte) (func(*lockstep.Header) (*lockstep.Game, error), error) {
+	g, err := newModuleGame(module)
+	if err != nil {
+		return nil, err
+	}
+	m := moduleSetOf(c, nil, gameList{g})
+	return func(h *lockstep.Header) (*lockstep.Game, error) {
+		m.meetMatch(h, nil)
+		return m.games().games().Of(h)
+	}, nil
+}
 
 // JSONFlag is the flag --json, which [Tell] looks at.
 func JSONFlag() cli.Flag { return jsonFlag }

@@ -33,7 +33,7 @@ func (f *foreign) join(url string, flags ...string) *guest {
 	go func() {
 		defer close(g.done)
 		var out, errs bytes.Buffer
-		g.code = process(f.t.Context(), f.program, append([]string{"join", url, "--json"}, flags...), &out, &errs)
+		g.code = process(f.t.Context(), f.program, slices.Concat([]string{"join", url, "--json"}, f.rules[0], flags), &out, &errs)
 		g.output = out.String() + errs.String()
 		if err := json.Unmarshal(out.Bytes(), &g.summary); err != nil {
 			g.output += err.Error()
@@ -105,7 +105,7 @@ func (f *foreign) live(t *testing.T) {
 		"--players", "2", "--tick-rate", "100", "--config", in("match.json"), "--dir", dir, "--tokens", in("tokens"),
 		"--anonymous-spectators", "--durability", "frame", "--resume",
 	}
-	first := serveFrom(t, f.program, flags...)
+	first := serveFrom(t, f.program, slices.Concat(flags, f.rules[0])...)
 	url := first.url + "/matches/match-1"
 	guests := []*guest{f.join(url, "--token-file", in("ann")), f.join(url, "--token-file", in("bob"), "--corrupt", "30"), f.join(url, "--spectate")}
 	everybody := func(v *server.View) bool { return v.Stats.Players == 2 && v.Stats.Spectators == 1 }
@@ -117,7 +117,7 @@ func (f *foreign) live(t *testing.T) {
 	f.run(exitOK, "replay watch --once "+url, "match-1 tick ")
 	first.kill()
 
-	second := serveFrom(t, f.program, append(flags, "--listen", strings.TrimPrefix(first.url, "http://"))...)
+	second := serveFrom(t, f.program, append(slices.Concat(flags, f.rules[1]), "--listen", strings.TrimPrefix(first.url, "http://"))...)
 	crash := uint64(f.until(url, "the match is resumed", func(*server.View) bool { return true }).Tick)
 	f.until(url, "all are back", func(v *server.View) bool { return everybody(v) && uint64(v.Tick) > crash+50 })
 	f.end(url, operator)

@@ -19,6 +19,7 @@ type foreign struct {
 	t       *testing.T
 	dir     string
 	program string
+	rules   [2][]string // further flags of verbs, and of those after a crash of the server
 }
 
 // newForeign writes a module with the verb new, and builds its program.
@@ -55,7 +56,15 @@ func (f *foreign) build() {
 // run runs the program and returns its output. It fails unless the exit code is as wanted and the output has every text.
 func (f *foreign) run(code int, args string, want ...string) string {
 	f.t.Helper()
-	c := exec.CommandContext(f.t.Context(), f.program, strings.Fields(args)...)
+	list := strings.Fields(args)
+	if !strings.HasPrefix(args, "replay watch ") { // which simulates nothing
+		list = append(list, f.rules[0]...)
+	}
+	c := exec.CommandContext(f.t.Context(), f.program, list...)
+	c.Args[0] = filepath.Base(f.program)
+	if f.program == os.Args[0] {
+		c.Args[0] = "samestep" // TestMain goes by the name
+	}
 	c.Dir = f.dir
 	b, _ := c.CombinedOutput()
 	out := string(b)

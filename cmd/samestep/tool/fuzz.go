@@ -162,7 +162,9 @@ func explainFound(ctx context.Context, found *locksteptest.Failure, game *playab
 		f.Unreduced = "the failure did not happen again from a list of its commands"
 	}
 	err := files.Replace(f.Replay, func(w *os.File) error { return small.WriteReplay(w) })
-	if err == nil {
+	if game.module != nil { // a Go test needs the sources
+		f.Test, f.NoLine = "", "game "+game.Name()+" is a module of rules; its program names the line"
+	} else if err == nil {
 		source := game.source
 		source.Replay = filepath.Base(f.Replay)
 		source.Comment = f.addLine(ctx, small, source, dir)
@@ -215,5 +217,7 @@ func (s *fuzzStory) print(w io.Writer) {
 		return
 	}
 	line("replay", "%s", f.Replay)
-	line("test", "%s", f.Test)
+	if f.Test != "" {
+		line("test", "%s", f.Test)
+	}
 }

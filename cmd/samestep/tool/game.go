@@ -128,6 +128,8 @@ type playable struct {
 	page   *webPage                                    // to play in a browser, or nil
 	compat *otherWire                                  // of other clients, or nil
 	source locksteptest.Source                         // names the game in Go tests
+
+	module *rulesModule // with the rules, or nil
 }
 
 // A choice is a scenario or a kind of bots.

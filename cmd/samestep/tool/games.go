@@ -20,11 +20,25 @@ import (
 // A gameList has the games of a program.
 type gameList []*playable
 
-// listed returns the games of the program that runs a command.
-func listed(c *cli.Context) gameList { return c.App.Metadata[gamesKey].(gameList) }
+// listed returns the games of the program that runs a command, and those of its modules.
+func listed(c *cli.Context) gameList {
+	if m := modulesOf(c); m != nil {
+		return m.games()
+	}
+	return c.App.Metadata[gamesKey].(gameList)
+}
 
-// gamesKey names the games in a program's metadata.
-const gamesKey = "games"
+// Keys of a program's metadata.
+const (
+	gamesKey   = "games"   // a gameList
+	modulesKey = "modules" // a *moduleSet, while a command runs
+)
+
+// modulesOf returns the modules of a command, or nil for one that does not simulate.
+func modulesOf(c *cli.Context) *moduleSet {
+	m, _ := c.App.Metadata[modulesKey].(*moduleSet)
+	return m
+}
 
 // gameFlag chooses one of several games.
 var gameFlag = &cli.StringFlag{Name: "game", Usage: "`NAME` of the game; the default is the program's first, also of several builds"}
@@ -35,7 +49,22 @@ func chosenGame(c *cli.Context) (*playable, error) {
 	if !c.IsSet(gameFlag.Name) {
 		return list[0], nil
 	}
-	return list.named(c.String(gameFlag.Name))
+	return gameNamed(c, c.String(gameFlag.Name), "")
+}
+
+// gameNamed returns the game with a name and, unless build is "", with a build: of the program or of a module.
+func gameNamed(c *cli.Context, name, build string) (*playable, error) {
+	wanted := func(g *playable) bool { return g.Name() == name && (build == "" || g.Build() == build) }
+	list := listed(c)
+	if i := slices.IndexFunc(list, wanted); i >= 0 {
+		return list[i], nil
+	}
+	if m := modulesOf(c); m != nil {
+		if g := m.find(wanted); g != nil {
+			return g, nil
+		}
+	}
+	return list.named(name)
 }
 
 // hosted returns the games of a server: all of the program, or all builds of that of --game.
@@ -78,6 +107,16 @@ func (l gameList) names() string {
 
 // gamesOf returns the games whose matches the program can simulate.
 func gamesOf(c *cli.Context) replay.Games { return listed(c).games() }
+
+// gamesFor returns the games whose matches the program can simulate with the modules that it finds for files.
+func gamesFor(c *cli.Context, all ...*replay.File) replay.Games {
+	if m := modulesOf(c); m != nil {
+		for _, f := range all {
+			m.meet(f)
+		}
+	}
+	return gamesOf(c)
+}
 
 // of returns the game of a match, see [replay.Games.Of].
 func (l gameList) of(h *lockstep.Header) (*playable, error) {
@@ -183,6 +222,9 @@ func (g *playable) pageOver(c *cli.Context, next http.Handler, log *slog.Logger)
 	var all []pageprogram.Game
 	for _, g := range list {
 		listed := pageprogram.Game{Game: g.Game, Config: g.usual, Sized: g.sized}
+		if g.module != nil {
+			listed.Module = g.module.bytes
+		}
 		for _, bot := range g.opponents {
 			listed.Bots = append(listed.Bots, bot.name)
 		}
@@ -192,7 +234,7 @@ func (g *playable) pageOver(c *cli.Context, next http.Handler, log *slog.Logger)
 		all = append(all, listed)
 	}
 	p := *g.pageOrInspector()
-	p.games = pageprogram.List(all...)
+	p.made = pageprogram.Files(all...)
 	return newPageHandler(c.Context, &p, next, log)
 }
 

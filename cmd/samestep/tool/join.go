@@ -19,9 +19,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// tokenEnv names the environment variable with a client's token.
-const tokenEnv = "SAMESTEP_TOKEN"
-
 func joinCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "join",
@@ -130,7 +127,7 @@ func newJoin(c *cli.Context) (*join, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.game, err = listed(c).named(view.Game); err != nil {
+	if j.game, err = gameNamed(c, view.Game, view.Build); err != nil {
 		return nil, err
 	}
 	feeds := c.Bool("feed")

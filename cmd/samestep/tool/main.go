@@ -18,12 +18,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
-	"runtime"
-	"runtime/debug"
-	"runtime/metrics"
 	"slices"
 	"strings"
 
@@ -132,7 +128,7 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *
 		ErrWriter:   stderr,
 		HideVersion: true,
 		Commands: slices.Concat([]*cli.Command{
-			newCommand(), demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), saveCommand(), assetsCommand(), replayCommand(), desyncCommand(), auditCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), drillCommand(), attackCommand(), benchCommand(),
+			newCommand(), demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), saveCommand(), assetsCommand(), replayCommand(), desyncCommand(), auditCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), drillCommand(), attackCommand(), benchCommand(),
 		}, ext.Verbs, []*cli.Command{versionCommand(), completionCommand(), manCommand()}),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -170,11 +166,14 @@ func prepare(program string, c *cli.Command) {
 		c.Action = showSubcommands
 		return
 	}
+	takesRules(c)
 	act := c.Action
 	c.Action = func(ctx *cli.Context) error {
 		err := checkArguments(ctx)
 		if err == nil {
-			ctx.App.Metadata[gamesKey] = listed(ctx).readFrom(assetFolder(ctx))
+			err = prepareGames(ctx)
+		}
+		if err == nil {
 			err = act(ctx)
 		}
 		return nameConfig(ctx, nameCommand(err, ctx.Command))
@@ -194,38 +193,4 @@ func usageErrorOf(c *cli.Context, err error, _ bool) error {
 		near = didYouMean(flag, flagWords(c.Command.Flags))
 	}
 	return usagef("%v; see %s --help%s", err, c.Command.HelpName, near)
-}
-
-// softMemory is the memory above which the runtime collects garbage more often than by default. With about 20 MiB for
-// the program itself, this keeps the memory rule of 68 MiB; see docs/limits.md.
-const softMemory = 36 << 20
-
-// limitMemory lets the runtime collect garbage before the process exceeds the memory rule, instead of when the heap has
-// doubled. It does nothing if GOMEMLIMIT is set.
-func limitMemory() {
-	if debug.SetMemoryLimit(-1) != math.MaxInt64 {
-		return
-	}
-	debug.SetMemoryLimit(softMemory)
-	runtime.SetFinalizer(&heapWatch{limit: softMemory}, (*heapWatch).collected)
-}
-
-// A heapWatch is always garbage, so its finalizer runs after each collection.
-type heapWatch struct{ limit int64 }
-
-// collected raises the limit if the live heap, such as large states, comes close to it: with a lower limit the runtime
-// would collect all the time.
-func (w *heapWatch) collected() {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	if limit := softLimit(live[0].Value.Uint64()); limit != w.limit {
-		w.limit = limit
-		debug.SetMemoryLimit(limit)
-	}
-	runtime.SetFinalizer(w, (*heapWatch).collected)
-}
-
-// softLimit returns the limit for live bytes on the heap: an eighth more, in steps of 1 MiB.
-func softLimit(live uint64) int64 {
-	return max(softMemory, int64(live+live/8)&^(1<<20-1))
 }

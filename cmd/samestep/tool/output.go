@@ -3,11 +3,13 @@
 package tool
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -72,6 +74,14 @@ func newWrappingLiner(w io.Writer) liner {
 	return func(name, format string, args ...any) {
 		fmt.Fprintln(w, words.Wrapped(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...))))
 	}
+}
+
+// shown escapes a text from a file or a server so that it can neither control a terminal nor break a table.
+func shown(s string) string {
+	var b bytes.Buffer
+	c := words.NewCleaner(&b)
+	c.Write([]byte(s + " ")) // the space ends a character that was cut
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(strings.TrimSuffix(strings.ToValidUTF8(b.String(), "?"), " "))
 }
 
 func size[N int | int64](n N) string { return words.Size(n) }

@@ -54,7 +54,7 @@ func replayAttach(c *cli.Context) error {
 
 // newRules returns the rules of --with-rules.
 func newRules(c *cli.Context) (*replay.Rules, error) {
-	module, err := os.ReadFile(c.String(withRulesFlag.Name))
+	module, err := moduleBytes(c.String(withRulesFlag.Name))
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,15 @@ func replayBisectCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "bisect",
 		Usage:     "find the first tick at which two replays of one match differ, and the fields",
-		ArgsUsage: "A B | A B MORE... | A REPORTS | A --player N",
+		ArgsUsage: "A B | A B MORE... | A REPORTS | A --player N | A... --other MODULE",
 		Description: `B is another replay; or a file of JSON lines with reported checksums, as export
 prints them; or, with --player and without B, the checksums in A that this player
 reported.
+
+With --other, both sides are A: B is what another build of the rules, in a module
+(samestep rules build), makes of its commands. A's build is that of --rules, or else the
+match's own. A may be a folder or several files: then each is a line, with the first tick
+and field that come out differently.
 
 A bundle counts as the replay in it. A replay may end early: both are compared up to
 its last tick.
@@ -43,8 +48,9 @@ differs, with 4 if nothing differs before the readable part of a replay ends, an
 otherwise with 0.`,
 		Flags: []cli.Flag{
 			jsonFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
+			&cli.StringFlag{Name: "other", Usage: "compare with what the rules of the module in `FILE` make of the same commands", DefaultText: "none"},
 			&cli.UintFlag{Name: "player", Usage: "compare with the checksums of player `N`", DefaultText: "none"},
-			htmlFlag,
+			htmlFlag, jobsFlag,
 			&cli.BoolFlag{Name: "no-search", Usage: "do not search for the field where only a checksum is known"},
 		},
 		Action: replayBisect,
@@ -52,8 +58,11 @@ otherwise with 0.`,
 }
 
 func replayBisect(c *cli.Context) error {
+	if c.IsSet("other") {
+		return bisectBuilds(c)
+	}
 	if c.NArg() == 1 && !c.IsSet("player") {
-		return usagef("got 1 argument, want two files, or one replay and --player")
+		return usagef("got 1 argument, want two files, or one replay and --player or --other")
 	}
 	if err := between(c, "limit", 0, 0); err != nil {
 		return err
@@ -95,26 +104,6 @@ func replayBisect(c *cli.Context) error {
 	return report(c, found, found.Err)
 }
 
-// bisectOptions returns the options of the flags, with progress bars that done removes.
-func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
-	simulate, simulated := simulateOptions(c)
-	bar := newProgress(c.App.ErrWriter, 0, "bytes")
-	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(pathFlag.Name), Now: time.Now, SearchProgress: func(n, all int64) {
-		simulated()
-		bar.setOf(n, all)
-	}}
-	if c.Bool("no-search") {
-		o.MaxSearch = -1
-	}
-	if o.Limit == 0 {
-		o.Limit = -1 // none
-	}
-	return o, func() {
-		bar.done()
-		simulated()
-	}
-}
-
 // bisect compares a replay with the second file, or with the checksums of a player in it.
 func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
 	player := (*lockstep.Player)(nil)
@@ -132,7 +121,7 @@ func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bis
 	if c.NArg() == 2 {
 		return bisectSecond(c, a, player, o)
 	}
-	return desync.BisectPlayer(a, *player, gamesOf(c), o)
+	return desync.BisectPlayer(a, *player, gamesFor(c, a), o)
 }
 
 // bisectSecond compares a replay with another one, or with a file of reports.
@@ -147,7 +136,7 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o des
 		return nil, ofFile(b.Path(), err)
 	}
 	if isReplay {
-		return desync.BisectFiles(a, b, gamesOf(c), o)
+		return desync.BisectFiles(a, b, gamesFor(c, a, b), o)
 	}
 	content, size, err := b.Content()
 	if err != nil {
@@ -160,5 +149,5 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o des
 	if err != nil {
 		return nil, ofFile(b.Path(), err)
 	}
-	return desync.BisectFile(a, reports, gamesOf(c), o)
+	return desync.BisectFile(a, reports, gamesFor(c, a), o)
 }

@@ -66,14 +66,14 @@ func replayDump(c *cli.Context, f *replay.File) error {
 	if err != nil {
 		return err
 	}
-	return dumpRecords(c, r)
+	return dumpRecords(c, f, r)
 }
 
 // errStop ends a dump after the tick of --tick.
 var errStop = errors.New("stop")
 
-func dumpRecords(c *cli.Context, r *replay.Reader) error {
-	d := &recordDumper{w: c.App.Writer, games: gamesOf(c), json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: tickOf(c, "tick")}
+func dumpRecords(c *cli.Context, f *replay.File, r *replay.Reader) error {
+	d := &recordDumper{w: c.App.Writer, games: gamesFor(c, f), json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: tickOf(c, "tick")}
 	err := replay.Play(r, nil, d.record)
 	if errors.Is(err, errStop) {
 		return nil
@@ -83,7 +83,7 @@ func dumpRecords(c *cli.Context, r *replay.Reader) error {
 
 // followRecords prints each new record until the match ends or the user interrupts it.
 func followRecords(c *cli.Context, f *replay.File) error {
-	d := &recordDumper{w: c.App.Writer, games: gamesOf(c), json: c.Bool("json"), commands: c.Bool("commands")}
+	d := &recordDumper{w: c.App.Writer, games: gamesFor(c, f), json: c.Bool("json"), commands: c.Bool("commands")}
 	err := follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
 		for rec, err := range l.All(ctx) {
 			if err == nil {

@@ -79,6 +79,7 @@ func exportFiles(c *cli.Context, names []string) error {
 		if err != nil {
 			return ofFile(name, err)
 		}
+		gamesFor(c, f)
 		matches = append(matches, mcapMatch{r, name, f.Bundle() != nil})
 	}
 	fields := mcapFields{paths: c.StringSlice(pathsFlag.Name), maxTicks: maxTicks(c), warn: func(name, text string) {

@@ -19,7 +19,7 @@ func gameIn(c *cli.Context, f *replay.File) (*lockstep.Game, *lockstep.Header, e
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := gamesOf(c).Of(h)
+	g, err := gamesFor(c, f).Of(h)
 	return g, h, err
 }
 

@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 func replayWatchCommand() *cli.Command {
@@ -153,12 +150,4 @@ func (t trend) spark() string {
 		}
 	}
 	return b.String()
-}
-
-// shown escapes a text from a file or a server so that it can neither control a terminal nor break a table.
-func shown(s string) string {
-	var b bytes.Buffer
-	c := words.NewCleaner(&b)
-	c.Write([]byte(s + " ")) // the space ends a character that was cut
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(strings.TrimSuffix(strings.ToValidUTF8(b.String(), "?"), " "))
 }

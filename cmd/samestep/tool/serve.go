@@ -124,8 +124,14 @@ Release builds embed it. --web=false works without both.`,
 }
 
 func serve(c *cli.Context) error {
+	modules := len(c.StringSlice(rulesFlag.Name))
 	if err := readSettings(c); err != nil {
 		return err
+	}
+	if len(c.StringSlice(rulesFlag.Name)) != modules { // the settings name them
+		if err := prepareGames(c); err != nil {
+			return err
+		}
 	}
 	if err := checkExtension(c); err != nil {
 		return err

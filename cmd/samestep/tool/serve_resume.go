@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -39,7 +40,7 @@ func findInterrupted(c *cli.Context, games gameList, policy *matchPolicy) (*resu
 		return nil, err
 	}
 	for _, path := range paths {
-		spec, err := interruptedMatch(path, games, policy, c.Uint("bots"))
+		spec, err := interruptedMatch(path, func(h *lockstep.Header) (*playable, error) { return hostedOf(c, games, h) }, policy, c.Uint("bots"))
 		r.taken[server.MatchOfLog(path)] = !errors.Is(err, server.ErrNeverBegan)
 		r.found = append(r.found, server.Interrupted{Path: path, Spec: spec, Err: err})
 	}
@@ -78,8 +79,20 @@ func warnInterrupted(c *cli.Context, log *slog.Logger) {
 	}
 }
 
+// hostedOf returns the game of a match: one of games, or else that of a module in the folders of --rules. So a match goes on
+// under the rules of its own build when the server has a new one.
+func hostedOf(c *cli.Context, games gameList, h *lockstep.Header) (*playable, error) {
+	g, err := games.of(h)
+	if m := modulesOf(c); err != nil && m != nil {
+		if found := m.find(func(g *playable) bool { return g.CheckIdentity(h) == nil }); found != nil {
+			return found, nil
+		}
+	}
+	return g, err
+}
+
 // interruptedMatch returns the match of a log.
-func interruptedMatch(path string, games gameList, policy *matchPolicy, bots uint) (spec server.MatchSpec, err error) {
+func interruptedMatch(path string, games func(*lockstep.Header) (*playable, error), policy *matchPolicy, bots uint) (spec server.MatchSpec, err error) {
 	f, err := replay.OpenNoFollow(path)
 	if err != nil {
 		return spec, err
@@ -92,7 +105,7 @@ func interruptedMatch(path string, games gameList, policy *matchPolicy, bots uin
 	if err != nil {
 		return spec, err
 	}
-	g, err := games.of(h)
+	g, err := games(h)
 	if err != nil {
 		return spec, err
 	}

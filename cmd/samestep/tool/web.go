@@ -17,7 +17,7 @@ import (
 type webPage struct {
 	files    func() fs.FS
 	programs map[string]string // import paths by name; NAME.wasm is built from each
-	games    []byte            // that its lobby lists, as JSON
+	made     map[string][]byte // files that depend on the games, of program.Files
 }
 
 // A pageHandler serves a game's page in front of another handler.
@@ -36,7 +36,7 @@ func newPageHandler(ctx context.Context, p *webPage, next http.Handler, log *slo
 		defer close(h.ready)
 		programs, err := pagePrograms(ctx, p, func(text string) { log.Warn(text) })
 		if err == nil {
-			h.site, err = site.NewWith(map[string][]byte{"games.json": p.games}, p.files(), page.Parts(), programs)
+			h.site, err = site.NewWith(p.made, p.files(), page.Parts(), programs)
 		}
 		if h.err = err; err != nil && ctx.Err() == nil {
 			log.Error("the page to play on is not available", "err", err)

@@ -1,0 +1,77 @@
+//go:build !js
+
+package clustertool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+)
+
+// rulesFlag names a module of rules, whose build in the farm is its sum.
+func rulesFlag() cli.Flag {
+	return &cli.StringFlag{Name: "rules", Usage: "verify with the rules of the module in `FILE`; its SHA-256 is the build"}
+}
+
+// rulesName returns the name of a module in the storage.
+func rulesName(sum string) string { return "rules/" + sum + ".wasm" }
+
+// rulesOf returns the module of --rules and its sum, or nothing without the flag.
+func rulesOf(c *cli.Context) (module []byte, sum string, err error) {
+	if !c.IsSet("rules") {
+		return nil, "", nil
+	}
+	if module, err = os.ReadFile(c.String("rules")); err != nil {
+		return nil, "", err
+	}
+	if _, err := tool.ModuleGames(c, module); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", c.String("rules"), err)
+	}
+	bytes := sha256.Sum256(module)
+	return module, hex.EncodeToString(bytes[:]), nil
+}
+
+// storeRules stores a module, unless the storage has it.
+func storeRules(ctx context.Context, conn *storage.Conn, module []byte, sum string) error {
+	store := objects.New(conn)
+	_, err := store.Sum(ctx, rulesName(sum))
+	if errors.Is(err, fs.ErrNotExist) {
+		return store.Write(ctx, rulesName(sum), module)
+	}
+	return err
+}
+
+// gameOfBuild returns the games of a worker: those of the module whose sum the build is, or else those of the program.
+func gameOfBuild(c *cli.Context, conn *storage.Conn, build string) (func(*lockstep.Header) (*lockstep.Game, error), error) {
+	if b, err := hex.DecodeString(build); err != nil || len(b) != sha256.Size {
+		return func(h *lockstep.Header) (*lockstep.Game, error) { return tool.GameOf(c, h) }, nil
+	}
+	f, err := objects.New(conn).Open(c.Context, rulesName(build))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the storage has no module %s; farm submit --rules stores one", build)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	module, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(module); hex.EncodeToString(sum[:]) != build {
+		return nil, fmt.Errorf("the module %s in the storage has other bytes", build)
+	}
+	return tool.ModuleGames(c, module)
+}

@@ -1,0 +1,106 @@
+//go:build !js
+
+package tool
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// bisectBuilds compares what two builds of a game make of the commands of replays.
+func bisectBuilds(c *cli.Context) error {
+	if c.IsSet("player") || c.IsSet(htmlFlag.Name) {
+		return usagef("--other cannot be used with --player or --html")
+	}
+	others, err := newModuleSet(c, nil, []string{c.String("other")})
+	if err != nil {
+		return err
+	}
+	args := c.Args().Slice()
+	if !isBatch(args) {
+		return onReplay(func(c *cli.Context, f *replay.File) error {
+			o, done := bisectOptions(c)
+			from := time.Now()
+			found, err := others.bisect(c, f, o)
+			done()
+			if err != nil {
+				return refuse(c, err, nil)
+			}
+			found.Took = time.Since(from)
+			found.Err = differs(found)
+			return report(c, found, found.Err)
+		})(c)
+	}
+	b, err := newBatch(c, args, replayExtension)
+	if err != nil {
+		return err
+	}
+	return b.run(c, func(f *replay.File, _ batchInput) batchRow {
+		o, _ := bisectOptions(c)
+		o.Progress, o.SearchProgress = nil, nil // of one file
+		found, err := others.bisect(c, f, o)
+		if err != nil {
+			return batchRow{err: err}
+		}
+		row := batchRow{value: found, text: "both builds compute the same", err: differs(found)}
+		if row.err != nil {
+			row.err = fmt.Errorf("%w from tick %d on: %s", row.err, found.Tick, firstField(found))
+		}
+		return row
+	})
+}
+
+// bisectOptions returns the options of the flags, with progress bars that done removes.
+func bisectOptions(c *cli.Context) (desync.BisectOptions, func()) {
+	simulate, simulated := simulateOptions(c)
+	bar := newProgress(c.App.ErrWriter, 0, "bytes")
+	o := desync.BisectOptions{SimulateOptions: simulate, Limit: c.Int("limit"), Path: c.String(pathFlag.Name), Now: time.Now, SearchProgress: func(n, all int64) {
+		simulated()
+		bar.setOf(n, all)
+	}}
+	if c.Bool("no-search") {
+		o.MaxSearch = -1
+	}
+	if o.Limit == 0 {
+		o.Limit = -1 // none
+	}
+	return o, func() {
+		bar.done()
+		simulated()
+	}
+}
+
+// differs returns the error of a bisection that has found something.
+func differs(b *desync.Bisection) error {
+	if b.Same {
+		return b.Err
+	}
+	return errDiffers
+}
+
+// firstField describes the first field that differs.
+func firstField(b *desync.Bisection) string {
+	if len(b.Fields.List) == 0 {
+		return "no field"
+	}
+	return b.Fields.List[0].String()
+}
+
+// bisect compares what the game at hand and the one of the set make of a replay.
+func (m *moduleSet) bisect(c *cli.Context, f *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
+	g, h, err := gameIn(c, f)
+	if err != nil {
+		return nil, err
+	}
+	m.meet(f)
+	other, err := m.games().games().Of(h)
+	if err != nil {
+		return nil, &fileError{c.String("other"), err}
+	}
+	return desync.BisectGames(f, g, other, o)
+}

@@ -1,0 +1,75 @@
+//go:build !js
+
+package tool
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+)
+
+func rulesCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "rules",
+		Usage: "make and look at WebAssembly modules with the rules of a game",
+		Subcommands: []*cli.Command{
+			rulesBuildCommand(),
+			{
+				Name:        "inspect",
+				Usage:       "print what the rules in a module are",
+				ArgsUsage:   "FILE",
+				Description: "Compiles the module, and prints what it says about itself.",
+				Flags:       []cli.Flag{jsonFlag},
+				Action:      rulesInspect,
+			},
+			rulesCheckCommand(),
+			{
+				Name:      "add",
+				Usage:     "add modules to the user's cache, in which replays find them",
+				ArgsUsage: "FILE...",
+				Description: `Checks each module and copies it into a folder, under its SHA-256. A verb that reads a
+replay whose rules this program does not have looks there for a module with them.`,
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "dir", Usage: "the `FOLDER`", DefaultText: "in the user's cache"}, jsonFlag},
+				Action: rulesAdd,
+			},
+		},
+	}
+}
+
+func rulesInspect(c *cli.Context) error {
+	name := c.Args().First()
+	g, err := readModule(name)
+	if err != nil {
+		return err
+	}
+	i := newModuleInfo(name, g)
+	return tell(c, i, i.print, nil)
+}
+
+func rulesAdd(c *cli.Context) error {
+	dir := c.String("dir")
+	if dir == "" {
+		if dir = storeOfUser(); dir == "" {
+			return usagef("this user has no folder for caches: want --dir")
+		}
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for _, name := range c.Args().Slice() {
+		g, err := readModule(name)
+		if err != nil {
+			return err
+		}
+		i := newModuleInfo(name, g)
+		if err := addModule(dir, g.module); err != nil {
+			return err
+		}
+		if err := tell(c, i, func(w io.Writer) { fmt.Fprintf(w, "added %s build %s as %s\n", i.Game, i.Build, i.SHA256) }, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+//go:build !js
+
+package tool
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+)
+
+func rulesCheckCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "check",
+		Usage:     "check that the rules in a module compute the same each time",
+		ArgsUsage: "FILE",
+		Description: `Plays a match of random commands, and computes it again in other ways: in a second
+instance, from saved states, and by the interpreter in place of the compiler. With --dir
+it also verifies the golden matches of the module's build in a folder. It exits with 3 if
+two results differ.`,
+		Flags: append([]cli.Flag{
+			assetsFlag, configFlag, jsonFlag,
+			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` of golden matches"},
+			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of the match"},
+			&cli.UintFlag{Name: "ticks", Value: 200, Usage: "ticks of the match, 1 to 100000"},
+		}, randomFlags...),
+		Action: rulesCheck,
+	}
+}
+
+// A moduleCheck is what rules check has found.
+type moduleCheck struct {
+	*moduleInfo
+	Ticks    lockstep.Tick `json:"ticks"`
+	Hash     string        `json:"state_hash"` // at the end of the match
+	Golden   int           `json:"golden_matches"`
+	SelfTest string        `json:"self_test"`
+}
+
+func rulesCheck(c *cli.Context) error {
+	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "ticks", 1, 100000)); err != nil {
+		return err
+	}
+	name := c.Args().First()
+	one, err := readModule(name)
+	if err != nil {
+		return err
+	}
+	g := gameList{one}.readFrom(assetFolder(c))[0]
+	if err := g.SelfTest().Check(); err != nil {
+		return err
+	}
+	o, err := goldenOptions(c, g)
+	if err != nil {
+		return err
+	}
+	check := locksteptest.Options{
+		Config: o.Config, Players: o.Players, Ticks: o.Ticks, Weights: o.Weights, AllowThin: o.AllowThin, Every: max(o.Ticks/10, 1),
+	}
+	if check.AllowThin == "" {
+		check.AllowThin = "random commands alone" // what the match proves is not the module's fault
+	}
+	if err := locksteptest.Run(g.Game, check); err != nil {
+		if errors.As(err, new(*locksteptest.Failure)) {
+			return fmt.Errorf("%w: %w", errDiffers, err)
+		}
+		return thinHint(err)
+	}
+	result := &moduleCheck{moduleInfo: newModuleInfo(name, g), Ticks: o.Ticks}
+	result.SelfTest = checksum.FormatHash(g.SelfTest().Game)
+	if result.Hash, err = compareInterpreter(g, o); err != nil {
+		return err
+	}
+	if o.Dir != "" {
+		names, err := locksteptest.CheckGolden(g.Game, o)
+		if errors.Is(err, locksteptest.ErrGoldenChanged) {
+			return fmt.Errorf("%w: %w", errGolden, err)
+		}
+		if err != nil {
+			return err
+		}
+		result.Golden = len(names)
+	}
+	return tell(c, result, result.print, nil)
+}
+
+func (r *moduleCheck) print(w io.Writer) {
+	line := newLiner(w)
+	line("checked", "%s build %s: %s of a random match give the same in other ways", r.Game, r.Build, count(int(r.Ticks), "tick"))
+	line("compiled", "and interpreted: the same state, %s", r.Hash)
+	if r.Golden > 0 {
+		line("golden", "%s verified", count(r.Golden, "match"))
+	}
+}
+
+// compareInterpreter steps a match without commands in the compiled and in the interpreted module, and returns the state's hash.
+func compareInterpreter(g *playable, o locksteptest.GoldenOptions) (string, error) {
+	rules, err := wasm.Compile(g.module.bytes, wasm.Options{Interpret: true})
+	if err != nil {
+		return "", err
+	}
+	defer rules.Close()
+	slow, err := lockstep.NewGameElsewhere(rules)
+	if err != nil {
+		return "", err
+	}
+	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(o.Players), o.Config)
+	if err != nil {
+		return "", err
+	}
+	var sims [2]*lockstep.Simulation
+	for i, game := range []*lockstep.Game{g.Game, slow.WithAssets(g.ReadAsset)} {
+		if sims[i], err = game.NewSimulation(h); err != nil {
+			return "", err
+		}
+	}
+	random := locksteptest.RandomBot(g.Game, 8, o.Weights)(0, 1)
+	payloads := g.NewPayloads()
+	for t := lockstep.Tick(1); t <= min(o.Ticks, 50); t++ {
+		f := lockstep.Frame{Tick: t}
+		for _, v := range random(sims[0]) {
+			kind, payload, err := payloads.Encode(v)
+			if err != nil {
+				return "", err
+			}
+			f.Commands = append(f.Commands, lockstep.Command{Tick: t, Sequence: lockstep.Sequence(t), Kind: kind, Payload: payload})
+		}
+		for _, s := range sims {
+			if err := s.Step(&f); err != nil {
+				return "", err
+			}
+		}
+		if a, b := sims[0].Hash(), sims[1].Hash(); a != b {
+			return "", fmt.Errorf("%w: at tick %d the compiled module has state %s, the interpreted one %s", errDiffers, t, checksum.FormatHash(a), checksum.FormatHash(b))
+		}
+	}
+	return checksum.FormatHash(sims[0].Hash()), nil
+}

@@ -1,0 +1,128 @@
+//go:build !js
+
+package tool
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"reflect"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/abi"
+	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	pageprogram "github.com/seed-49bee653/samestep/page/program"
+)
+
+// A rulesModule is a module of rules that the program has loaded.
+type rulesModule struct {
+	bytes []byte
+	sum   string // SHA-256
+	rules *wasm.Rules
+}
+
+// readModule returns the game of the rules in a file.
+func readModule(name string) (*playable, error) {
+	b, err := moduleBytes(name)
+	if err != nil {
+		return nil, err
+	}
+	g, err := newModuleGame(b)
+	if err != nil {
+		return nil, &fileError{name, err}
+	}
+	return g, nil
+}
+
+// moduleBytes reads a module, up to a little more than the largest.
+func moduleBytes(name string) ([]byte, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, wasm.MaxBytes+1))
+}
+
+// newModuleGame returns the game of a module.
+func newModuleGame(b []byte) (*playable, error) {
+	allowModuleMemory()
+	var o wasm.Options
+	if dir := cacheDir(); dir != "" {
+		o.Cache = filepath.Join(dir, "compiled")
+	}
+	rules, err := wasm.Compile(b, o)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(b)
+	m := &rulesModule{b, hex.EncodeToString(sum[:]), rules}
+	g, err := m.game("")
+	if err != nil {
+		return nil, errors.Join(err, rules.Close())
+	}
+	return g, nil
+}
+
+// game returns the game of the module. Unless build is "", it takes part as that build: so its rules simulate the matches of
+// that build, which may come out differently.
+func (m *rulesModule) game(build string) (*playable, error) {
+	var machine abi.Machine = m.rules
+	if build != "" {
+		machine = posing{m.rules, build}
+	}
+	g, err := lockstep.NewGameElsewhere(machine)
+	if err != nil {
+		return nil, err
+	}
+	return &playable{
+		Game: g, world: reflect.TypeFor[record.Untyped](), module: m,
+		usual:  pageprogram.UsualOf(m.rules, g),
+		faulty: func(*faultinjection.Change) *lockstep.Game { return g },
+	}, nil
+}
+
+// posing are rules that say that they are another build.
+type posing struct {
+	abi.Machine
+	build string
+}
+
+// New implements [abi.Machine].
+func (p posing) New() (abi.Caller, error) {
+	c, err := p.Machine.New()
+	return poser{c, p.build}, err
+}
+
+type poser struct {
+	abi.Caller
+	build string
+}
+
+// Call implements [abi.Caller].
+func (p poser) Call(f abi.Function, in []byte) ([]byte, error) {
+	out, err := p.Caller.Call(f, in)
+	if f != abi.Describe || err != nil {
+		return out, err
+	}
+	d, err := abi.ParseDescription(out)
+	if err != nil {
+		return nil, err
+	}
+	d.Build = p.build
+	return json.Marshal(d)
+}
+
+// needSources returns a usage error for the game of a module. It is for verbs that plant mistakes in rules or measure parts of them.
+func (g *playable) needSources() error {
+	if g.module == nil {
+		return nil
+	}
+	return usagef("game %s is a module of rules: want a program that calls tool.Main with them", g.Name())
+}

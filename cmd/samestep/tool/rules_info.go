@@ -1,0 +1,56 @@
+//go:build !js
+
+package tool
+
+import (
+	"io"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/checksum"
+)
+
+// A moduleInfo is what a verb prints of a module.
+type moduleInfo struct {
+	File     string   `json:"file"`
+	SHA256   string   `json:"sha256"`
+	Bytes    int      `json:"size_bytes"`
+	Game     string   `json:"game"`
+	Build    string   `json:"build"`
+	Commands []string `json:"commands"`
+	State    []string `json:"state"`        // its sections
+	Schema   string   `json:"state_schema"` // its hash, as in errors of identity
+	View     bool     `json:"view"`
+	Assets   bool     `json:"assets"`
+}
+
+func newModuleInfo(name string, g *playable) *moduleInfo {
+	i := &moduleInfo{
+		File: name, SHA256: g.module.sum, Bytes: len(g.module.bytes), Game: g.Name(), Build: g.Build(),
+		Schema: checksum.FormatHash(g.StateSchema().Fingerprint()), View: g.ViewSchema() != nil, Assets: g.HasAssets(),
+		Commands: []string{},
+	}
+	for s := range g.StateSchema().NumSections() {
+		i.State = append(i.State, g.StateSchema().SectionName(s))
+	}
+	for _, k := range g.Commands() {
+		i.Commands = append(i.Commands, k.Name)
+	}
+	return i
+}
+
+func (i *moduleInfo) print(w io.Writer) {
+	line := newLiner(w)
+	line("rules", "of %s build %s", i.Game, i.Build)
+	line("module", "%s, %d bytes, sha256 %s", shown(i.File), i.Bytes, i.SHA256)
+	line("commands", "%s", shown(strings.Join(i.Commands, ", ")))
+	line("state", "%s (schema %s)", shown(strings.Join(i.State, ", ")), i.Schema)
+	line("views", "%s", yesOrNo(i.View))
+	line("assets", "%s", yesOrNo(i.Assets))
+}
+
+func yesOrNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

@@ -1,0 +1,270 @@
+//go:build !js
+
+package tool
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/assets"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// moduleExtension is that of modules in folders.
+const moduleExtension = ".wasm"
+
+// rulesFlag names modules of rules.
+var rulesFlag = &cli.StringSliceFlag{
+	Name: "rules", Usage: "take the rules of the module in `FILE`, also for matches of other builds; or of the modules in FOLDER, each for its own build",
+	DefaultText: "the modules in the user's cache", EnvVars: []string{rulesEnv},
+}
+
+// rulesEnv sets the modules.
+const rulesEnv = "SAMESTEP_RULES"
+
+// takesRules adds --rules to a command that simulates matches, which is one that takes assets.
+func takesRules(c *cli.Command) {
+	if hasFlag(c, assetsFlag.Name) && !hasFlag(c, rulesFlag.Name) {
+		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], rulesFlag)
+	}
+}
+
+func hasFlag(c *cli.Command, name string) bool {
+	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == name })
+}
+
+// prepareGames prepares the games of a command: with the assets of --assets, and the modules of --rules.
+func prepareGames(c *cli.Context) error {
+	program := c.App.Metadata[gamesKey].(gameList).readFrom(assetFolder(c))
+	c.App.Metadata[gamesKey] = program
+	if !hasFlag(c.Command, rulesFlag.Name) {
+		return nil
+	}
+	m, err := newModuleSet(c, program, c.StringSlice(rulesFlag.Name))
+	c.App.Metadata[modulesKey] = m
+	return err
+}
+
+// storeOfUser returns the user's folder of modules, or "".
+func storeOfUser() string {
+	dir := cacheDir()
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "rules")
+}
+
+// A moduleSet has the games of modules that a command uses: those of --rules, and those that replays need. It is safe for
+// concurrent use.
+type moduleSet struct {
+	program gameList // with the games of the program
+	assets  assets.Folder
+	folders []string // of modules
+	warn    func(format string, args ...any)
+
+	mu     sync.Mutex
+	given  gameList            // of files of --rules
+	posed  gameList            // the same as other builds
+	found  gameList            // for replays
+	stored map[string]gameList // by folder, once it is read
+}
+
+// moduleSetOf returns a set with given games.
+func moduleSetOf(c *cli.Context, program, given gameList) *moduleSet {
+	return &moduleSet{
+		program: program, given: given.readFrom(assetFolder(c)), assets: assetFolder(c), stored: map[string]gameList{},
+		warn: func(format string, args ...any) {
+			fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", c.App.Name, fmt.Sprintf(format, args...))
+		},
+	}
+}
+
+// newModuleSet returns the set of a command, with the modules in some files and folders.
+func newModuleSet(c *cli.Context, program gameList, names []string) (*moduleSet, error) {
+	m := moduleSetOf(c, program, nil)
+	for _, name := range names {
+		if isFolder(name) {
+			m.folders = append(m.folders, name)
+			continue
+		}
+		g, err := readModule(name)
+		if err != nil {
+			return nil, err
+		}
+		m.given = append(m.given, gameList{g}.readFrom(m.assets)...)
+	}
+	if dir := storeOfUser(); len(names) == 0 && dir != "" {
+		m.folders = []string{dir}
+	}
+	return m, nil
+}
+
+// games returns the games of the set and of the program, those to prefer first. The program's own that a given one replaces
+// are left out.
+func (m *moduleSet) games() gameList {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := slices.Concat(m.given, m.posed)
+	for _, g := range slices.Concat(m.program, m.found) {
+		if !all.has(g.Name(), g.Build()) {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+func (l gameList) has(name, build string) bool {
+	return slices.ContainsFunc(l, func(g *playable) bool { return g.Name() == name && g.Build() == build })
+}
+
+// meet adds the rules of a replay's match, if the set does not have them: those of a given module of its game, of the module
+// in the file or the one that it names, or of a module in the folders.
+func (m *moduleSet) meet(f *replay.File) {
+	if h, err := f.Header(); err == nil { // of which the verb tells
+		m.meetMatch(h, f)
+	}
+}
+
+// meetMatch is meet for the header of a match. f is its file, or nil.
+func (m *moduleSet) meetMatch(h *lockstep.Header, f *replay.File) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if h.Engine != lockstep.Engine || m.pose(h) || m.fits(m.program, h) || m.fits(m.found, h) {
+		return
+	}
+	if f != nil {
+		g, err := m.attached(h, f)
+		if err != nil {
+			m.warn("%s: the rules: %v", f.Path(), err)
+		} else if g != nil {
+			m.found = append(m.found, gameList{g}.readFrom(m.assets)...)
+			return
+		}
+	}
+	m.findInFolders(func(g *playable) bool { return g.CheckIdentity(h) == nil })
+}
+
+// findInFolders adds the first game of a module in the folders that is wanted, and returns it or nil.
+func (m *moduleSet) findInFolders(wanted func(*playable) bool) *playable {
+	for _, dir := range m.folders {
+		for _, g := range m.read(dir) {
+			if wanted(g) {
+				g = gameList{g}.readFrom(m.assets)[0]
+				m.found = append(m.found, g)
+				return g
+			}
+		}
+	}
+	return nil
+}
+
+// find is findInFolders for one that does not hold the lock.
+func (m *moduleSet) find(wanted func(*playable) bool) *playable {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.findInFolders(wanted)
+}
+
+func (m *moduleSet) fits(l gameList, h *lockstep.Header) bool {
+	return slices.ContainsFunc(l, func(g *playable) bool { return g.CheckIdentity(h) == nil })
+}
+
+// pose adds a given game under the build of a match, and reports whether one is of that game.
+func (m *moduleSet) pose(h *lockstep.Header) bool {
+	if m.given.has(h.Game, h.Build) || m.posed.has(h.Game, h.Build) {
+		return true
+	}
+	for _, g := range m.given {
+		if g.Name() != h.Game {
+			continue
+		}
+		other, err := g.module.game(h.Build)
+		if err != nil {
+			m.warn("the rules as build %s: %v", h.Build, err)
+			continue
+		}
+		m.posed = append(m.posed, gameList{other}.readFrom(m.assets)...)
+		return true
+	}
+	return false
+}
+
+// attached returns the game of the module in a replay, or of the one that it names.
+func (m *moduleSet) attached(h *lockstep.Header, f *replay.File) (*playable, error) {
+	r, err := f.Reader()
+	if err != nil {
+		return nil, nil // which the verb says
+	}
+	rules, err := r.Rules()
+	if err != nil || rules == nil {
+		return nil, nil
+	}
+	b, err := rules.Module()
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(m.folders) && b == nil; i++ {
+		b, err = moduleBytes(filepath.Join(m.folders[i], rules.Sum.String()+moduleExtension))
+		if b != nil && replay.SumRules(b) != rules.Sum {
+			return nil, fmt.Errorf("the file of module %s has other bytes", rules.Sum)
+		}
+	}
+	if b == nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		return nil, nil
+	}
+	g, err := newModuleGame(b)
+	if err != nil {
+		return nil, err
+	}
+	return g, g.CheckIdentity(h)
+}
+
+// read returns the games of all modules in a folder. A file that is none is warned of, once.
+func (m *moduleSet) read(dir string) (all gameList) {
+	if games, ok := m.stored[dir]; ok {
+		return games
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m.warn("the rules: %v", err)
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), moduleExtension) {
+			continue
+		}
+		g, err := readModule(filepath.Join(dir, e.Name()))
+		if err != nil {
+			m.warn("the rules: %v", err)
+			continue
+		}
+		all = append(all, g)
+	}
+	m.stored[dir] = all
+	return all
+}
+
+// addModule writes a module into a folder, under its sum.
+func addModule(dir string, m *rulesModule) error {
+	path := filepath.Join(dir, m.sum+moduleExtension)
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, m.bytes) {
+		return nil
+	}
+	return files.Create(path, func(f *os.File) error {
+		_, err := f.Write(m.bytes)
+		return errors.Join(err, f.Chmod(0o644)) // it is for everybody
+	})
+}

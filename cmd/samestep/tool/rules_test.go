@@ -1,0 +1,207 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// The stock program hosts, plays, verifies and debugs a game that it has never seen, by a module of its rules.
+func TestRulesOfForeignGame(t *testing.T) {
+	t.Parallel()
+	f := newForeign(t)
+	f.run(exitOK, "golden --add --dir golden --players 4 --ticks 2000")
+	match := "golden/hold-1.ssr"
+
+	stock := *f
+	stock.program = os.Args[0]
+	s := &stock
+	s.run(exitOK, "rules build ./rules -o one.wasm", "wrote one.wasm: hold build 1")
+	s.run(exitOK, "rules build ./rules -o again.wasm")
+	if a, b := f.file("one.wasm"), f.file("again.wasm"); !bytes.Equal(a, b) {
+		t.Error("the same sources give other bytes")
+	}
+	s.run(exitOK, "rules inspect one.wasm", "of hold build 1", "commands   walk", "Diggers, Gold")
+	s.run(exitOK, "rules check --dir golden one.wasm", "hold build 1", "1 match verified")
+	f.replace("Build:    \"1\"", "Build:    \"2\"")
+	f.replace("d.Tired = 20", "d.Tired = 21")
+	s.run(exitOK, "rules build ./rules -o two.wasm", "hold build 2")
+	f.replace("Build:    \"2\"", "Build:    \"3\"")
+	f.replace("At, To fixed.Vec2", "At, To fixed.Vec2\n\tHP uint8")
+	s.run(exitOK, "rules build ./rules -o three.wasm", "hold build 3")
+
+	f.replace("func step(", "var calls int\n\nfunc step(")
+	f.replace("	for p := range w.Diggers {\n		w.dig(", "	if calls++; calls%50 == 0 {\n		w.Diggers[0].Found++\n	}\n	for p := range w.Diggers {\n		w.dig(")
+	s.run(exitOK, "rules build ./rules -o wrong.wasm", "hold build 3")
+	s.run(exitDesync, "rules check wrong.wasm", "data outside of the state decides", "Diggers[0].Found")
+	s.run(exitDesync, "fuzz --rules wrong.wasm --matches 3", "data outside of the state decides", "game hold is a module of rules", "found_cold_twin_")
+
+	s.run(exitIdentity, "replay verify "+match, `use a program with game "hold"`)
+	s.run(exitOK, "replay verify --rules one.wasm "+match, "true: every checksum")
+	s.run(exitOK, "replay dump --rules one.wasm --commands "+match, "walks to")
+	s.run(exitOK, "replay seek --rules one.wasm "+match+" 100", "agrees with the file")
+	s.run(exitOK, "rules add --dir store one.wasm two.wasm", "added hold build 1 as ", "added hold build 2 as ")
+	s.run(exitOK, "replay verify --rules store "+match, "true: every checksum")
+	s.run(exitOK, "fuzz --rules one.wasm --matches 1")
+	s.run(exitOK, "simulate --rules one.wasm --seeds 1 --minutes 1", "violations 0")
+	s.run(exitUsage, "drill --rules one.wasm", "game hold is a module of rules")
+	s.run(exitUsage, "bench log --rules one.wasm", "game hold is a module of rules")
+
+	// Two builds against each other.
+	s.run(exitDesync, "replay verify --rules two.wasm "+match, "DESYNC, first at tick")
+	s.run(exitDesync, "replay verify --rules two.wasm golden", "1 desync")
+	s.run(exitDesync, "replay bisect --rules one.wasm --other two.wasm "+match, ".Tired 20 → 21", "the rules of A and of B differ")
+	s.run(exitOK, "replay bisect --rules one.wasm --other again.wasm "+match, "no checksum differs")
+	s.run(exitIdentity, "replay bisect --rules one.wasm --other three.wasm "+match, "three.wasm", "state schema", "HP")
+	f.run(exitOK, "golden --add --dir golden/more --players 2 --ticks 5 --weight walk=0 --allow-thin short")
+	s.run(exitDesync, "replay bisect --rules one.wasm --other two.wasm golden", "they differ from tick ", ".Tired 20 → 21", "hold-1.ssr: both builds compute the same")
+	s.run(exitUsage, "replay bisect --other two.wasm --player 1 "+match, "--other cannot be used")
+
+	t.Run("attached", func(t *testing.T) { s.attached(t, match) })
+	t.Run("live", func(t *testing.T) {
+		live := stock
+		live.rules = [2][]string{{"--rules", "one.wasm"}, {"--rules", "two.wasm", "--rules", "store"}}
+		live.rules[0][1], live.rules[1][1], live.rules[1][3] = f.in("one.wasm"), f.in("two.wasm"), f.in("store")
+		live.live(t)
+	})
+}
+
+// in returns the path of a file in the folder of the game.
+func (f *foreign) in(name string) string { return filepath.Join(f.dir, name) }
+
+// file returns the content of a file in the folder of the game.
+func (f *foreign) file(name string) []byte {
+	f.t.Helper()
+	b, err := os.ReadFile(f.in(name))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return b
+}
+
+// replace changes the rules of the game.
+func (f *foreign) replace(old, now string) {
+	f.t.Helper()
+	b := f.file("rules/rules.go")
+	if !bytes.Contains(b, []byte(old)) {
+		f.t.Fatalf("rules.go has no %q", old)
+	}
+	if err := os.WriteFile(f.in("rules/rules.go"), bytes.Replace(b, []byte(old), []byte(now), 1), 0o666); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// attached verifies replays by the rules in them, or by those that they name.
+func (f *foreign) attached(t *testing.T, match string) {
+	f.t = t
+	f.run(exitOK, "replay attach --with-rules one.wasm "+match+" with.ssr")
+	f.run(exitOK, "replay verify with.ssr", "true: every checksum")
+	f.run(exitOK, "replay attach --with-rules one.wasm --reference "+match+" named.ssr")
+	f.run(exitIdentity, "replay verify named.ssr", "hold")
+	f.run(exitOK, "replay verify --rules store named.ssr", "true: every checksum")
+
+	// Rules of another build in the file are of no use, and it says so.
+	f.run(exitOK, "replay attach --with-rules two.wasm "+match+" wrong.ssr")
+	f.run(exitIdentity, "replay verify wrong.ssr", "wrong.ssr: the rules: ", "other build")
+	if err := os.WriteFile(f.in("text.wasm"), []byte("no module"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f.run(exitOK, "replay attach --with-rules text.wasm "+match+" text.ssr")
+	f.run(exitIdentity, "replay verify text.ssr", "not a module of rules")
+	f.run(exitError, "replay verify --rules text.wasm "+match, "text.wasm: module: not a module of rules")
+}
+
+// Matches of a game in C that the program was not built with: their files have the rules.
+func TestRulesInReplay(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../../examples/pebbles/testdata/golden/*.ssr")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		f := &foreign{t: t, dir: ".", program: os.Args[0]}
+		f.run(exitOK, "replay verify "+file, "600 ticks", "true: every checksum")
+		f.run(exitOK, "replay dump --commands "+file, "takes 3 from pile ")
+		f.run(exitOK, "replay seek "+file+" 300", "agrees with the file")
+		f.run(exitOK, "replay step --tick 300 "+file, "Piles[")
+	}
+}
+
+// The module of skirmish computes every golden match as the native rules do, compiled and interpreted.
+func TestRulesOfGoldenMatches(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("short: it builds a module")
+	}
+	p, err := findRules(t.Context(), "../../../examples/skirmish", "Opening")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.build(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../../../testdata/replays/*.ssr")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("got %v, %v, want the golden matches", files, err)
+	}
+	for name, o := range map[string]wasm.Options{"compiled": {}, "interpreted": {Interpret: true}} {
+		t.Run(name, func(t *testing.T) {
+			rules, err := wasm.Compile(b, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rules.Close()
+			g, err := lockstep.NewGameElsewhere(rules)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g = g.WithAssets(games[0].ReadAsset)
+			for _, file := range files {
+				verifyIn(t, file, g)
+			}
+		})
+	}
+	if out := strings.Join(p.GoFiles, " "); !strings.Contains(out, "step.go") {
+		t.Errorf("got the files %s", out)
+	}
+}
+
+// verifyIn verifies a whole replay.
+func verifyIn(t *testing.T, file string, g *lockstep.Game) {
+	t.Helper()
+	f, err := replay.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := f.Reader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := replay.Verify(r, g, replay.VerifyOptions{})
+	if err != nil || v.Checked == 0 {
+		t.Errorf("%s: %v after %d checksums", file, err, v.Checked)
+	}
+}
+
+// Packages that cannot become a module, and why.
+func TestRulesBuildRefuses(t *testing.T) {
+	for _, row := range []struct{ name, want string }{
+		{"../../../cmd/samestep", "package main"},
+		{"../../../fixed", "has no function Rules()"},
+		{"../../../nowhere", "nowhere"},
+	} {
+		if _, err := findRules(t.Context(), row.name, "Usual"); err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
+		}
+	}
+}
