@@ -43,12 +43,13 @@ const (
 	openAPI   = "github.com/getkin/kin-openapi"
 	nats      = "github.com/nats-io/nats.go"
 	natsNode  = "github.com/nats-io/nats-server/v2"
+	wazero    = "github.com/tetratelabs/wazero"
 	nkeys     = "github.com/nats-io/nkeys"
 )
 
 // The layers of the house. No package of the engine is in a layer above its own.
 var (
-	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/coordinator", "internal/pack"}
+	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/abi", "lockstep/coordinator", "internal/pack"}
 	live  = slices.Concat(core, []string{"lockstep/feed", "lockstep/protocol", "lockstep/host", "lockstep/player", "internal/ring"})
 	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
 	shell = slices.Concat(log, live, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
@@ -68,7 +69,8 @@ var imports = []importRow{
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
 	// Not fixed: the engine does no arithmetic of the game.
 	{pattern: "lockstep/record", own: []string{"state", "checksum", "internal/pack"}, modules: []string{xxhash}, tests: live},
-	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack", "lockstep/record"}, modules: []string{xxhash}, tests: live},
+	{pattern: "lockstep/abi", own: []string{"state", "lockstep/record"}, tests: live},
+	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep/abi"}, modules: []string{xxhash}, tests: live},
 	{pattern: "lockstep/coordinator", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
 	{pattern: "lockstep/protocol", own: []string{"checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
 	// Apart from lockstep, so that only what sends or receives views links it.
@@ -102,12 +104,15 @@ var imports = []importRow{
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/testing/simulate"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
+	// The two sides of a module apart, so that a module does not link what runs it.
+	{pattern: "lockstep/module", own: []string{"lockstep/abi"}, modules: []string{wazero}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/module/guest", own: core, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/assets", own: []string{"lockstep/record", "internal/files"}},
 	{pattern: "lockstep/netsim", modules: []string{humanize}},
 	{pattern: "lockstep/determinism", modules: []string{xtools}},
 
 	{pattern: "page/canvas", own: []string{"fixed"}},
-	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "lockstep/local", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", chromedp})},
+	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "lockstep/local", "lockstep/module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", chromedp})},
 
 	{pattern: "internal/testing/attack", own: live, modules: []string{websocket}, tests: games},
 	{pattern: "internal/testing/browser", own: slices.Concat(shell, []string{"internal/site", "internal/testing/testenv"}), modules: []string{chromedp}},
@@ -139,6 +144,7 @@ var imports = []importRow{
 	// Games on no engine of ours.
 	{pattern: "examples/marbles", own: []string{"recorder"}},
 	{pattern: "examples/rollback", own: []string{"recorder"}, modules: []string{"github.com/xtaci/kcp-go/v5"}},
+	{pattern: "examples/pebbles", tests: slices.Concat(shell, []string{"lockstep/module"})},
 	{pattern: "examples/window", own: slices.Concat(shell, games), modules: []string{"github.com/hajimehoshi/ebiten/v2"}},
 	{pattern: "examples/platforms/compat", own: slices.Concat(shell, games), modules: []string{websocket, msgpack, xtime}},
 	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"lockstep/local", "internal/site", "internal/testing/browser", chromedp, brotli, zstd, msgpack}},

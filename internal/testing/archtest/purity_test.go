@@ -46,6 +46,8 @@ var allowances = []allowance{
 	{"lockstep/feed/tags.go", "", "import reflect", "reads the tags of a Go type"},
 	{"lockstep/feed/sender.go", "choose", "unstable sort", "changes with the same score are compared by their place"},
 	{"lockstep/view.go", "", "import reflect", "names the Go type of views, whose tags say how they are sent"},
+	{"lockstep/elsewhere.go", "", "import reflect", "names the one Go type of values whose own type is elsewhere"},
+	{"lockstep/record/untyped.go", "", "import reflect", "as above"},
 	{"lockstep/record/payloads.go", "", "import reflect", "finds a registered command by its Go type"},
 	{"lockstep/record/system.go", "", "import reflect", "finds a registered command by its Go type"},
 	{"lockstep/game.go", "", "import runtime", "the recorder's platform in the header, which no simulation reads"},
