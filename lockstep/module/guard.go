@@ -5,8 +5,16 @@ import (
 	"fmt"
 )
 
-// maxLocals is the largest number of local variables of a function.
-const maxLocals = 50_000
+// Limits of a module's parts, which bound the time to compile it and the memory of an instance.
+const (
+	maxLocals  = 50_000 // local variables of a function
+	maxTable   = 1 << 20
+	maxGlobals = 1 << 16
+
+	// The compiler's time grows with the square of a function's branches and of its size: maxWork is the sum, over all functions,
+	// of the squares of the branches and of each 16 bytes.
+	maxWork = 1_000_000_000
+)
 
 // stopName is the name of the global variable that guard adds. The module traps soon after it is not 0.
 const stopName = "samestep_stop"
@@ -38,6 +46,9 @@ func guard(module []byte) (safe, image []byte, err error) {
 		functions: count(s.bodies[sectionFunction]),
 		stop:      count(s.bodies[sectionGlobal]),
 	}
+	if g.stop > maxGlobals {
+		return nil, nil, fmt.Errorf("%w: got %d variables, want at most %d", ErrLimit, g.stop, maxGlobals)
+	}
 	list := func(items ...[]byte) func(r *reader) []byte {
 		return func(r *reader) []byte { return lengthened(r, nil, items) }
 	}
@@ -47,6 +58,7 @@ func guard(module []byte) (safe, image []byte, err error) {
 	}{
 		{sectionType, list([]byte{formFunction, 1, typeF32, 1, typeF32}, []byte{formFunction, 1, typeF64, 1, typeF64})},
 		{sectionFunction, list(binary.AppendUvarint(nil, uint64(g.types)), binary.AppendUvarint(nil, uint64(g.types+1)))},
+		{sectionTable, limitTables},
 		{sectionMemory, limitMemory},
 		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd})},
 		{sectionExport, list(binary.AppendUvarint(append(appendSized(nil, []byte(stopName)), 3), uint64(g.stop)))},
@@ -87,10 +99,41 @@ func limitMemory(r *reader) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint([]byte{1, 1}, uint64(first)), uint64(last))
 }
 
+// limitTables gives all tables a limit.
+func limitTables(r *reader) []byte {
+	if len(r.rest) == 0 {
+		return nil
+	}
+	n := r.number()
+	out := binary.AppendUvarint(nil, uint64(n))
+	for ; n > 0 && r.err == nil; n-- {
+		kind, flags, first, last := r.byte(), r.byte(), r.number(), maxTable
+		if flags == 1 {
+			last = min(r.number(), maxTable)
+		} else if flags != 0 {
+			r.fail("got a table with flags %#x, want 0 or 1", flags)
+		}
+		if first > maxTable {
+			r.fail("%w: got a table of %d elements, want at most %d", ErrLimit, first, maxTable)
+		}
+		out = binary.AppendUvarint(append(out, kind, 1), uint64(first))
+		out = binary.AppendUvarint(out, uint64(last))
+	}
+	return out
+}
+
 // guarded is a module that guard rewrites.
 type guarded struct {
-	types, functions int // of the module
-	stop             int // the number of the variable
+	types, functions int   // of the module
+	stop             int   // the number of the variable
+	work             int64 // see maxWork
+}
+
+// charge adds a function of a size with some branches to the work.
+func (g *guarded) charge(r *reader, size, branches int64) {
+	if g.work += branches*branches + size/16*(size/16); g.work > maxWork {
+		r.fail("%w: the functions are too large to be compiled in time; got %d for the squares of their branches and of 16 bytes each, want at most %d", ErrLimit, g.work, maxWork)
+	}
 }
 
 // code rewrites the section with the bodies of all functions.
@@ -132,6 +175,7 @@ func (g *guarded) function(r *reader, dst []byte) []byte {
 	}
 	dst = append(dst, whole[:len(whole)-len(r.rest)]...)
 	start := len(dst)
+	branching := int64(0)
 	calls, branches, looped := false, false, false // looped: a loop begins before all calls and branches
 	for len(r.rest) > 0 {
 		at := r.rest
@@ -150,12 +194,14 @@ func (g *guarded) function(r *reader, dst []byte) []byte {
 			dst = binary.AppendUvarint(append(dst, opCall), uint64(g.functions+1))
 		}
 		dst = append(dst, at[:len(at)-len(r.rest)]...)
+		branching += branchesOf(op, at)
 		branches = branches || calls || op >= opBr && op <= opReturn || op == opIf
 		if op == opLoop {
 			dst = append(dst, g.check()...)
 			looped = looped || !branches
 		}
 	}
+	g.charge(r, int64(len(whole)), branching)
 	if calls && !looped {
 		dst = append(dst[:start], append(g.check(), dst[start:]...)...)
 	}

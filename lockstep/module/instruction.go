@@ -7,6 +7,7 @@ const (
 	opIf               = 0x04
 	opEnd              = 0x0b
 	opBr               = 0x0c
+	opBrTable          = 0x0e
 	opReturn           = 0x0f
 	opCall             = 0x10
 	opCallIndirect     = 0x11
@@ -45,7 +46,7 @@ func (r *reader) immediates(op byte) {
 		r.skipNumber()
 	case op == 0x0c || op == 0x0d || op == opCall || op >= opLocalGet && op <= 0x26 || op == 0xd2: // a number
 		r.number()
-	case op == 0x0e: // br_table
+	case op == opBrTable:
 		for n := r.number(); n >= 0 && r.err == nil; n-- {
 			r.number()
 		}
@@ -75,6 +76,17 @@ func (r *reader) immediates(op byte) {
 	default:
 		r.fail("got instruction %#x, want one of WebAssembly 2.0", op)
 	}
+}
+
+// branchesOf returns how many blocks and branches an instruction adds to its function. code begins with it.
+func branchesOf(op byte, code []byte) int64 {
+	switch op {
+	case opBrTable:
+		return int64((&reader{rest: code[1:]}).number())
+	case 0x02, opLoop, opIf, 0x05, opBr, 0x0d:
+		return 1
+	}
+	return 0
 }
 
 // bulk passes over an instruction with the prefix opBulk.

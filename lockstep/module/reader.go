@@ -68,6 +68,7 @@ const (
 	sectionType     = 1
 	sectionImport   = 2
 	sectionFunction = 3
+	sectionTable    = 4
 	sectionMemory   = 5
 	sectionGlobal   = 6
 	sectionExport   = 7
