@@ -16,8 +16,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/module"
 )
 
-// build compiles the game.
-func build(t *testing.T, flags ...string) *lockstep.Game {
+// compile compiles the rules.
+func compile(t *testing.T, flags ...string) *module.Rules {
 	t.Helper()
 	for _, tool := range []string{"clang", "wasm-ld"} {
 		_, err := exec.LookPath(tool)
@@ -39,7 +39,13 @@ func build(t *testing.T, flags ...string) *lockstep.Game {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { rules.Close() })
-	g, err := lockstep.NewGameElsewhere(rules)
+	return rules
+}
+
+// build returns the game of the rules.
+func build(t *testing.T, flags ...string) *lockstep.Game {
+	t.Helper()
+	g, err := lockstep.NewGameElsewhere(compile(t, flags...))
 	if err != nil {
 		t.Fatal(err)
 	}
