@@ -3,12 +3,15 @@
 package page_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -95,21 +98,31 @@ var bare = sync.OnceValues(func() (*site.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := elsewhere()
+	return bareWith(b)
+})
+
+// bareWith returns the page with a module of skirmish.
+func bareWith(b []byte) (*site.Site, error) {
+	g, err := gameOfModule(b, module.Options{})
 	if err != nil {
 		return nil, err
 	}
+	return bareOf(program.Files(program.Game{Game: g, Module: b}))
+}
+
+// bareOf returns the page with some files that depend on the games.
+func bareOf(made map[string][]byte) (*site.Site, error) {
 	files, err := site.Build(context.Background(), site.BuildOptions{
 		Packages: map[string]string{"inspector": "github.com/seed-49bee653/samestep/page/program/bare"}, Quality: 5,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return site.NewWith(program.Files(program.Game{Game: g, Module: b}), page.Inspector(), page.Parts(), files)
-})
+	return site.NewWith(made, page.Inspector(), page.Parts(), files)
+}
 
-// newModuleStage serves the inspector page of a program without games, and a match of the module of skirmish.
-func newModuleStage(t *testing.T) *browser.Stage {
+// newModuleStage serves an inspector page of a program without games, and a match of the module of skirmish.
+func newModuleStage(t *testing.T, site func() (*site.Site, error)) *browser.Stage {
 	t.Helper()
 	browser.Needs(t)
 	g, err := elsewhere()
@@ -127,7 +140,7 @@ func newModuleStage(t *testing.T) *browser.Stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return browser.NewStage(t, browser.StageOptions{Site: bare, Match: server.MatchSpec{Game: g, Settings: settings, Config: config}})
+	return browser.NewStage(t, browser.StageOptions{Site: site, Match: server.MatchSpec{Game: g, Settings: settings, Config: config}})
 }
 
 // A jsonText is what a game writes.
@@ -142,7 +155,7 @@ func (t *jsonText) Write(b []byte) (int, error) {
 // A page plays a game that its program does not have, by the module of its server. It sends a command, and agrees with the server at
 // every check but the one after a field was corrupted.
 func TestPlayModule(t *testing.T) {
-	s := newModuleStage(t)
+	s := newModuleStage(t, bare)
 	bot := skirmish.NewBot(1, 7)
 	s.Seat(game, 1, func(c *player.Client) { // the same rules, natively
 		for _, o := range bot.Think(lockstep.World[skirmish.World](c.Simulation())) {
@@ -178,7 +191,7 @@ func TestPlayModule(t *testing.T) {
 
 // Recorded matches have the same checksums natively, in a module that is compiled, in one that is interpreted, and in a page.
 func TestReplaysEverywhere(t *testing.T) {
-	s := newModuleStage(t)
+	s := newModuleStage(t, bare)
 	content, err := skirmishModule()
 	if err != nil {
 		t.Fatal(err)
@@ -222,6 +235,60 @@ func TestReplaysEverywhere(t *testing.T) {
 			t.Errorf("%s: no tick was compared in the page", row.file)
 		}
 	}
+}
+
+// A page has instances of a module that is too large for it to make one at once, and uses more of them than it has made ahead.
+func TestLargeModule(t *testing.T) {
+	const names = 9 << 20 // Chromium makes instances of up to 8 MB at once
+	s := newModuleStage(t, func() (*site.Site, error) {
+		b, err := skirmishModule()
+		if err != nil {
+			return nil, err
+		}
+		section := append([]byte("\x04name"), make([]byte, names)...)
+		return bareWith(append(binary.AppendUvarint(append(bytes.Clone(b), 0), uint64(len(section))), section...))
+	})
+	s.Recorded("../testdata/replays/duel.ssr")
+	file, err := os.ReadFile("../testdata/replays/duel.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := browser.Open(t, s.URL+"/#/replay/duel.ssr")
+	for range 8 {
+		b.At(0)
+		b.Visit("#/watch/arena")
+		b.Until(browser.Inspected)
+		b.Visit("#/replay/duel.ssr")
+	}
+	b.At(0)
+	browser.Value[bool](b, "viewer.go(700), true")
+	if got, want := b.At(700), hashAt(t, file, game, 700); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A page refuses a module that is not the one that the list names, says so, and goes on without its game.
+func TestWrongModule(t *testing.T) {
+	s := newModuleStage(t, func() (*site.Site, error) {
+		b, err := skirmishModule()
+		if err != nil {
+			return nil, err
+		}
+		g, err := elsewhere()
+		if err != nil {
+			return nil, err
+		}
+		all := program.Files(program.Game{Game: g, Module: b})
+		for name := range all {
+			if strings.HasPrefix(name, "rules/") {
+				all[name] = append(bytes.Clone(b), 0, 1, 0) // a custom section, which changes nothing
+			}
+		}
+		return bareOf(all)
+	})
+	s.Recorded("../testdata/replays/duel.ssr")
+	b := browser.Open(t, s.URL+"/#/replay/duel.ssr", "program: the module: got rules/")
+	b.Shown(`#viewer .said[role="alert"]`, "duel.ssr cannot be watched")
 }
 
 // hashAt returns the checksum of a replay at a tick.

@@ -2,6 +2,7 @@ package module
 
 import (
 	"fmt"
+	"runtime"
 	"syscall/js"
 
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -65,6 +66,9 @@ func (r *Rules) Close() error {
 
 // New implements [abi.Machine].
 func (r *Rules) New() (abi.Caller, error) {
+	if r.ahead {
+		r.reclaim()
+	}
 	c, err := r.caller(r.newInstance)
 	if r.ahead && err == nil {
 		go r.makeAhead() // an error: New fails later, which says why
@@ -72,15 +76,29 @@ func (r *Rules) New() (abi.Caller, error) {
 	return c, err
 }
 
+// reclaim takes back the instances that nobody refers to, if no other is free: a busy page may come to no new ones for seconds.
+func (r *Rules) reclaim() {
+	for tries := 0; tries < 10 && r.numFree() == 0; tries++ {
+		if tries == 0 {
+			runtime.GC()
+		}
+		runtime.Gosched() // to the cleanups
+	}
+}
+
+// numFree returns the number of instances that nobody uses.
+func (r *Rules) numFree() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.free)
+}
+
 // makeAhead makes an instance for later, unless there are enough.
 func (r *Rules) makeAhead() error {
-	r.mu.Lock()
-	enough, compiled := len(r.free) >= maxFree, r.compiled
-	r.mu.Unlock()
-	if enough {
+	if r.numFree() >= maxFree {
 		return nil
 	}
-	made, err := await(webAssembly().Call("instantiate", compiled))
+	made, err := await(webAssembly().Call("instantiate", r.compiled))
 	if err != nil {
 		return trap(err)
 	}
