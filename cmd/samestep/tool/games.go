@@ -3,8 +3,6 @@
 package tool
 
 import (
-	"log/slog"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
-	pageprogram "github.com/seed-49bee653/samestep/page/program"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -211,37 +208,4 @@ func sectionOf(path string) string {
 		return path[:i]
 	}
 	return path
-}
-
-// pageOver serves the game's page in front of next. The inspector page plays all games of the program.
-func (g *playable) pageOver(c *cli.Context, next http.Handler, log *slog.Logger) http.Handler {
-	list := listed(c)
-	if g.page != nil {
-		list = gameList{g}
-	}
-	var all []pageprogram.Game
-	for _, g := range list {
-		listed := pageprogram.Game{Game: g.Game, Config: g.usual, Sized: g.sized}
-		if g.module != nil {
-			listed.Module = g.module.bytes
-		}
-		for _, bot := range g.opponents {
-			listed.Bots = append(listed.Bots, bot.name)
-		}
-		for _, s := range g.scenarios {
-			listed.Scenarios = append(listed.Scenarios, pageprogram.Scenario{Name: s.name, Players: s.seats, Config: s.usual})
-		}
-		all = append(all, listed)
-	}
-	p := *g.pageOrInspector()
-	p.made = pageprogram.Files(all...)
-	return newPageHandler(c.Context, &p, next, log)
-}
-
-// pageOrInspector returns the game's own page, or else the inspector page.
-func (g *playable) pageOrInspector() *webPage {
-	if g.page != nil {
-		return g.page
-	}
-	return inspectorPage()
 }
