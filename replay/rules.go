@@ -133,6 +133,9 @@ func (r *Reader) Rules() (*Rules, error) {
 		if err != nil {
 			return nil, f.damage(err)
 		}
+		if kind < firstOptional && (kind != blockBatch && kind != blockSegment || size == 0) {
+			return nil, f.damage(fmt.Errorf("%w: a block of kind %d with %d bytes", ErrUnsupported, kind, size)) // such as zeros
+		}
 		if kind == blockRules {
 			_, body, _, _, err := f.blockAt(f.start)
 			if err != nil {

@@ -203,3 +203,13 @@ func ExampleAttach() {
 	fmt.Println(len(module), "bytes,", sum, err)
 	// Output: 8 bytes, 93a44bbb96c751218e4c00d479e4c14358122a389acca16205b1e4d0dc5f9476 <nil>
 }
+
+// The search for the rules ends where a file is no replay, such as at the zeros of a sparse file, of which there can be many.
+func TestRulesOfZeros(t *testing.T) {
+	_, plain, _ := recordMatch(t, 100, replay.WriterOptions{})
+	r := open(t, append(bytes.Clone(plain), make([]byte, 1000)...))
+	rules, err := r.Rules()
+	if damage := (*replay.DamageError)(nil); rules != nil || !errors.As(err, &damage) || damage.Offset != int64(len(plain)) {
+		t.Errorf("got %v, %v, want damage at byte %d", rules, err, len(plain))
+	}
+}
