@@ -3,6 +3,7 @@ package module
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 )
@@ -45,4 +46,12 @@ func parseAnswer(packed uint64, read func(at, size uint32) ([]byte, bool)) ([]by
 // maxText is the longest text of a module that the host keeps, in bytes.
 const maxText = 64 << 10
 
-func text(b []byte) string { return strings.ToValidUTF8(string(b[:min(len(b), maxText)]), "\ufffd") }
+// text returns a text of a module for people: valid UTF-8 without characters that control a terminal, other than those of lines.
+func text(b []byte) string {
+	return strings.Map(func(c rune) rune {
+		if c != '\n' && c != '\t' && !unicode.IsPrint(c) {
+			return '\ufffd'
+		}
+		return c
+	}, strings.ToValidUTF8(string(b[:min(len(b), maxText)]), "\ufffd"))
+}

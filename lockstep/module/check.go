@@ -46,6 +46,9 @@ func checkExports(module []byte) error {
 			return fmt.Errorf("%w: its function %s has other types than in docs/rules-abi.md", ErrMalformed, w.name)
 		}
 	}
+	if index, ok := functions["_initialize"]; ok && index < len(types) && !types[index].equal(functionType{}) {
+		return fmt.Errorf("%w: its function _initialize has parameters or results, want none", ErrMalformed)
+	}
 	return nil
 }
 

@@ -100,22 +100,6 @@ func (r *reader) segment() (s segment, ok bool) {
 	return s, ok && r.err == nil
 }
 
-// signed reads a signed number of at most 64 bits.
-func (r *reader) signed() (v int64) {
-	for shift := 0; shift < 70; shift += 7 {
-		b := r.byte()
-		v |= int64(b&0x7f) << shift
-		if b < 0x80 {
-			if shift+7 < 64 && b&0x40 != 0 {
-				v |= -1 << (shift + 7)
-			}
-			return v
-		}
-	}
-	r.fail("got a number of more than 10 bytes")
-	return 0
-}
-
 func appendSigned(dst []byte, v int64) []byte {
 	for {
 		b := byte(v & 0x7f)

@@ -14,6 +14,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 )
 
+// leavesCode: the module leaves its compiled code for Go's now and then.
+const leavesCode = true
+
 // An instance is one of a module, with its own memory.
 type instance struct {
 	module       api.Module

@@ -8,6 +8,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 )
 
+// leavesCode: nothing else runs in a page while a module does.
+const leavesCode = false
+
 // An instance is one of a module, with its own memory.
 type instance struct {
 	memory       js.Value // a WebAssembly.Memory

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -59,6 +60,41 @@ func (r *reader) skipNumber() {
 	r.fail("got a number of more than 10 bytes")
 }
 
+// signed reads a signed number of at most 64 bits.
+func (r *reader) signed() (v int64) {
+	for shift := 0; shift < 70; shift += 7 {
+		b := r.byte()
+		v |= int64(b&0x7f) << shift
+		if b < 0x80 {
+			if shift+7 < 64 && b&0x40 != 0 {
+				v |= -1 << (shift + 7)
+			}
+			return v
+		}
+	}
+	r.fail("got a number of more than 10 bytes")
+	return 0
+}
+
+// below reads the number of something, of which there are n.
+func (r *reader) below(what string, n int) {
+	if i := r.number(); r.err == nil && i >= n {
+		r.fail("got %s %d, want one below %d", what, i, n)
+	}
+}
+
+// one reads a byte that has one of some values.
+func (r *reader) one(what, of string) byte {
+	b := r.byte()
+	for i := range len(of) {
+		if of[i] == b {
+			return b
+		}
+	}
+	r.fail("got %s %#x, want one of % #x", what, b, of)
+	return 0
+}
+
 // pageBytes is the size of a page of memory in WebAssembly.
 const pageBytes = 64 << 10
 
@@ -73,6 +109,7 @@ const (
 	sectionGlobal   = 6
 	sectionExport   = 7
 	sectionStart    = 8
+	sectionElement  = 9
 	sectionCode     = 10
 	sectionData     = 11
 
@@ -89,6 +126,7 @@ const magic = "\x00asm\x01\x00\x00\x00"
 type sections struct {
 	bodies [13][]byte // nil if there is none
 	names  []byte     // nil if there is none
+	last   byte       // that was read; 0 at the beginning
 }
 
 // parseSections reads a module. Custom sections other than the names say nothing about how it runs, and are left out.
@@ -119,8 +157,10 @@ func (s *sections) add(r *reader, id byte, body []byte) {
 		r.fail("got section %d, want at most %d", id, len(s.bodies)-1)
 	case s.bodies[id] != nil:
 		r.fail("got section %d twice", id)
+	case bytes.IndexByte(order, id) < bytes.IndexByte(order, s.last):
+		r.fail("got section %d behind section %d", id, s.last)
 	default:
-		s.bodies[id] = append([]byte{}, body...)
+		s.bodies[id], s.last = append([]byte{}, body...), id
 	}
 }
 
@@ -147,10 +187,7 @@ func (s *sections) rewrite(id byte, f func(r *reader) []byte) error {
 	r := &reader{rest: s.bodies[id]}
 	body := f(r)
 	if r.err != nil {
-		if errors.Is(r.err, ErrImports) || errors.Is(r.err, ErrLimit) {
-			return r.err
-		}
-		return fmt.Errorf("%w: section %d: %w", ErrMalformed, id, r.err)
+		return ofSection(id, r.err)
 	}
 	s.bodies[id] = body
 	return nil
@@ -171,4 +208,12 @@ func lengthened(r *reader, before, behind [][]byte) []byte {
 		out = append(out, b...)
 	}
 	return out
+}
+
+// ofSection returns the error of a section.
+func ofSection(id byte, err error) error {
+	if errors.Is(err, ErrImports) || errors.Is(err, ErrLimit) {
+		return err
+	}
+	return fmt.Errorf("%w: section %d: %w", ErrMalformed, id, err)
 }

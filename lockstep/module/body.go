@@ -1,0 +1,183 @@
+package module
+
+import "encoding/binary"
+
+// Limits of the code. A compiler takes memory for each local variable, and time with the square of the places in a function where
+// branches begin or end. The largest function of a game in Go has 30 KB and 1,400 branches, and the squares of all are 26 million.
+const (
+	maxBody      = 1 << 20     // bytes of a function
+	maxLocals    = 50_000      // of a function
+	maxAllLocals = 4_000_000   // of all functions
+	maxBranches  = 10_000      // of a function
+	maxWork      = 400_000_000 // the squares of the branches of all functions together
+)
+
+// stopName is the name of the global variable that guard adds. The module traps soon after it is not 0.
+const stopName = "samestep_stop"
+
+// guarded is a module that guard rewrites.
+type guarded struct {
+	types, functions, tables int // of the module
+	stop                     int // the number of the variable
+	locals, work             int // of all functions so far
+}
+
+// code rewrites the section with the bodies of all functions.
+func (g *guarded) code(r *reader) []byte {
+	n := r.number()
+	if n != g.functions {
+		r.fail("got %d bodies of functions, want %d", n, g.functions)
+		return nil
+	}
+	out := binary.AppendUvarint(make([]byte, 0, len(r.rest)+len(r.rest)/4), uint64(n+3))
+	var body []byte
+	for i := 0; i < n && r.err == nil; i++ {
+		f := &reader{rest: r.bytes(r.number())}
+		body = g.function(f, body[:0])
+		if f.err != nil && r.err == nil {
+			r.fail("function %d: %w", i, f.err)
+		}
+		out = appendSized(out, body)
+	}
+	if r.err == nil && len(r.rest) > 0 {
+		r.fail("got %d bytes behind the functions, want none", len(r.rest))
+	}
+	out = appendSized(out, canonical(opF32Const, []byte{0, 0, 0xc0, 0x7f}, opF32Eq))
+	out = appendSized(out, canonical(opF64Const, []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}, opF64Eq))
+	return appendSized(out, g.pausing())
+}
+
+// canonical returns the body of a function that returns its parameter, or one NaN for all.
+func canonical(constant byte, nan []byte, equal byte) []byte {
+	body := append([]byte{0, opLocalGet, 0, constant}, nan...)
+	return append(body, opLocalGet, 0, opLocalGet, 0, equal, opSelect, opEnd)
+}
+
+// readLocals reads the local variables of a function.
+func (g *guarded) readLocals(r *reader) {
+	locals := 0
+	for n := r.number(); n > 0 && r.err == nil; n-- {
+		if locals += r.number(); locals > maxLocals {
+			r.fail("%w: got %d local variables, want at most %d", ErrLimit, locals, maxLocals)
+		}
+		r.valueType()
+	}
+	if g.locals += locals; g.locals > maxAllLocals {
+		r.fail("%w: got %d local variables of all functions, want at most %d", ErrLimit, g.locals, maxAllLocals)
+	}
+}
+
+// function appends the body of a function.
+func (g *guarded) function(r *reader, dst []byte) []byte {
+	whole := r.rest
+	if len(whole) > maxBody {
+		r.fail("%w: got %d bytes of code, want at most %d", ErrLimit, len(whole), maxBody)
+	}
+	g.readLocals(r)
+	dst = append(dst, whole[:len(whole)-len(r.rest)]...)
+	start := len(dst)
+	branches := 0
+	calls, branched, looped := false, false, false // looped: a loop begins before all calls and branches
+	for len(r.rest) > 0 {
+		at := r.rest
+		op := r.byte()
+		r.immediates(op)
+		if r.err != nil {
+			break
+		}
+		dst = append(g.before(r, at, dst), at[:len(at)-len(r.rest)]...)
+		calls = calls || op == opCall || op == opCallIndirect
+		branched = branched || calls || op >= opBr && op <= opReturn || op == opIf
+		if op == opLoop {
+			dst = append(dst, g.check()...)
+			looped = looped || !branched
+		}
+		branches += branchesOf(at)
+	}
+	if calls && !looped {
+		dst = append(dst[:start], append(g.check(), dst[start:]...)...)
+	}
+	if branches > maxBranches {
+		r.fail("%w: got %d branches, want at most %d", ErrLimit, branches, maxBranches)
+	}
+	if g.work += branches * branches; g.work > maxWork {
+		r.fail("%w: got %d squares of branches, want at most %d", ErrLimit, g.work, maxWork)
+	}
+	return dst
+}
+
+// before appends the code that goes before an instruction. It refuses those that refer to what guard adds.
+func (g *guarded) before(r *reader, instruction, dst []byte) []byte {
+	next := &reader{rest: instruction[1:]}
+	switch instruction[0] {
+	case opCall, opRefFunc:
+		next.below("function", g.functions)
+	case opGlobalGet, opGlobalSet:
+		next.below("variable", g.stop)
+	case opF32Store, opF32Copysign, opI32ReinterpretF:
+		dst = binary.AppendUvarint(append(dst, opCall), uint64(g.functions))
+	case opF64Store, opF64Copysign, opI64ReinterpretF:
+		dst = binary.AppendUvarint(append(dst, opCall), uint64(g.functions+1))
+	case opBulk:
+		if takesLong(next.byte()) {
+			dst = append(dst, g.pause()...)
+		}
+	}
+	if next.err != nil {
+		r.fail("%w", next.err)
+	}
+	return dst
+}
+
+// takesLong reports whether a bulk instruction works on as much memory or as many elements as its operands say.
+func takesLong(bulk byte) bool {
+	return bulk == 8 || bulk >= 10 && bulk <= 12 || bulk == 14 || bulk == 17
+}
+
+// branchesOf returns how much an instruction adds to the number of branches, with the check that guard adds to it. The labels of a
+// table cost less than others.
+func branchesOf(instruction []byte) int {
+	switch instruction[0] {
+	case opBlock, opIf, opBr, opBrIf:
+		return 1
+	case opLoop:
+		return 2
+	case opBulk:
+		if takesLong(instruction[1]) {
+			return 2
+		}
+	case opBrTable:
+		return 1 + (&reader{rest: instruction[1:]}).number()/8
+	}
+	return 0
+}
+
+// check returns code that calls pause after some passes.
+func (g *guarded) check() []byte {
+	left := binary.AppendUvarint([]byte{opGlobalGet}, uint64(g.left()))
+	code := append(append([]byte(nil), left...), opI32Const, 1, opI32Sub, opGlobalSet)
+	code = append(append(binary.AppendUvarint(code, uint64(g.left())), left...), opI32Eqz, opIf, blockWithoutResult)
+	return append(append(code, g.pause()...), opEnd)
+}
+
+// pause returns a call of the function that pauses.
+func (g *guarded) pause() []byte { return binary.AppendUvarint([]byte{opCall}, uint64(g.functions+2)) }
+
+// left returns the number of the variable with the passes that are left until the next pause.
+func (g *guarded) left() int { return g.stop + 1 }
+
+// passes is the number of passes of checks between two pauses. A pause takes as long as a hundred of them.
+const passes = 10_000
+
+// pausing returns the body of the function that pauses. It traps if the variable stop is not 0. Before that it leaves the compiled
+// code for Go's, with a memory.grow by nothing: Go cannot interrupt compiled code, and to collect garbage it stops everything until
+// that code comes back, also the timer that sets the variable.
+func (g *guarded) pausing() []byte {
+	body := []byte{0}
+	if leavesCode {
+		body = append(body, opI32Const, 0, opMemoryGrow, 0, opDrop)
+	}
+	body = append(binary.AppendUvarint(append(body, opGlobalGet), uint64(g.stop)), opIf, blockWithoutResult, opUnreachable, opEnd)
+	body = append(appendSigned(append(body, opI32Const), passes), opGlobalSet)
+	return append(binary.AppendUvarint(body, uint64(g.left())), opEnd)
+}
