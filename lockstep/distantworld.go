@@ -143,8 +143,16 @@ func (w *distantWorld) save() []byte {
 	return out
 }
 
-func (w *distantWorld) append(dst []byte) []byte       { return append(dst, w.save()...) }
+func (w *distantWorld) append(dst []byte) []byte {
+	defer w.keep()
+	return append(dst, w.save()...)
+}
+
 func (w *distantWorld) appendConfig(dst []byte) []byte { return append(dst, w.config...) }
+
+// keep keeps the instance, and so its answer, until here: a machine may take back the memory of an instance that nobody refers to.
+// A write to it is a reference.
+func (w *distantWorld) keep() { w.in = w.in[:0] }
 
 func (w *distantWorld) restore(t Tick, b []byte) error {
 	if err := w.rules.description.State.Validate(b); err != nil {
@@ -158,12 +166,14 @@ func (w *distantWorld) restore(t Tick, b []byte) error {
 
 func (w *distantWorld) copyFrom(o world) {
 	other := o.(*distantWorld)
+	defer other.keep()
 	if err := w.restore(other.tick, other.save()); err != nil {
 		panic(badAnswer(abi.Restore, err))
 	}
 }
 
 func (w *distantWorld) sum(dst *checksum.Sum) {
+	defer w.keep()
 	if err := checksum.OfBytes(dst, w.rules.description.State.Schema, w.call(abi.Save, nil)); err != nil {
 		panic(badAnswer(abi.Save, err))
 	}
@@ -173,6 +183,7 @@ func (w *distantWorld) state() any    { return w }
 func (w *distantWorld) settings() any { return nil }
 
 func (w *distantWorld) viewer(p Player) Viewer {
+	defer w.keep()
 	v, err := ParseViewer(string(w.call(abi.ViewerOf, []byte{uint8(p)})))
 	if err != nil {
 		panic(badAnswer(abi.ViewerOf, err))

@@ -136,8 +136,12 @@ func (e *elsewhere) describe(c *Command) string {
 		panic(err)
 	}
 	defer w.caller.Close()
-	return string(w.call(abi.Word, w.command(c)))
+	text := w.call(abi.Word, w.command(c))
+	return string(text[:min(len(text), maxWords)])
 }
+
+// maxWords is the longest text about a command, in bytes.
+const maxWords = 4 << 10
 
 // untypedResult returns nil without a schema.
 func untypedResult(s *state.Schema) *resultCodec {
@@ -163,7 +167,9 @@ func untypedView(s *state.Schema) *viewCodec {
 		decode: func([]byte, any) error { return errors.New("lockstep: the views of rules elsewhere have no Go type") },
 		maker: func() func(world, config any, viewer Viewer, dst []byte) ([]byte, error) {
 			return func(world, _ any, viewer Viewer, dst []byte) ([]byte, error) {
-				out, err := world.(*distantWorld).try(abi.View, []byte(viewer.String()))
+				w := world.(*distantWorld)
+				defer w.keep()
+				out, err := w.try(abi.View, []byte(viewer.String()))
 				if err != nil {
 					return dst, err
 				}
