@@ -104,6 +104,8 @@ export const sentences = {
   "got {bytes} bytes of all players, want at most {most}": "{bytes} Bytes von allen Spielern, höchstens {most} sind erlaubt",
   "got {bytes} bytes, want at most {most}": "{bytes} Bytes, höchstens {most} sind erlaubt",
   "got {number}": "{number}",
+  "the module": "Das Modul",
+  "got {name}, want {other}": "{name} statt {other}",
   "{wait} ticks": "{wait} Ticks",
   "at most {most} in {ticks} ticks": "höchstens {most} in {ticks} Ticks",
   "the substitute has used it": "Der Ersatzspieler hat sie schon benutzt",

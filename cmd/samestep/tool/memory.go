@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 )
 
-// softMemory is the memory above which the runtime collects garbage more often than by default. With about 20 MiB for
+// softMemory is the memory above which the runtime collects garbage more often than by default. With about 23 MiB for
 // the program itself, this keeps the memory rule of 68 MiB; see docs/limits.md.
-const softMemory = 36 << 20
+const softMemory = 33 << 20
 
 // limitMemory lets the runtime collect garbage before the process exceeds the memory rule, instead of when the heap has
 // doubled. It does nothing if GOMEMLIMIT is set.

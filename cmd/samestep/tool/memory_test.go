@@ -11,7 +11,7 @@ func TestSoftLimit(t *testing.T) {
 		want int64
 	}{
 		{0, softMemory},
-		{32 << 20, softMemory},
+		{29 << 20, softMemory},
 		{56 << 20, 63 << 20},
 		{1 << 30, 1152 << 20},
 	} {
