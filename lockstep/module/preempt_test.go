@@ -26,7 +26,7 @@ func TestGarbageIsCollectedMeanwhile(t *testing.T) {
 		"calls": {call: join([]byte{opCall, 3}, i64(0)), more: append(twice, nil)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := Compile(a.bytes(), Options{Time: 500 * time.Millisecond})
+			r, err := Compile(a.bytes(), Options{Time: 3 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
