@@ -250,7 +250,7 @@ func (s *Simulation) CopyFrom(o *Simulation) error {
 	return s.derive()
 }
 
-// Sum sets dst to the checksum of the state. It leaves dst as it is where AppendState appends nothing.
+// Sum sets dst to the checksum of the state. It leaves dst unchanged if rules that run elsewhere fail, see [Simulation.AppendState].
 func (s *Simulation) Sum(dst *checksum.Sum) {
 	var err error
 	defer s.recovered("Save", &err)

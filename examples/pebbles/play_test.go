@@ -72,7 +72,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The last pebble ends the match, and the result says who has it.
+// The match ends when the last pebble is taken. The result has the pebbles of each player.
 func TestEnd(t *testing.T) {
 	g := build(t)
 	s, err := start(t, g, `{"Piles": 1, "Pebbles": 1}`)

@@ -8,6 +8,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 )
 
+// answer returns the answer of a function.
+func (i *instance) answer(f abi.Function, in []byte) (out []byte, err error) {
+	if i.broken != nil {
+		return nil, i.broken
+	}
+	if err := checkInput(in); err != nil {
+		return nil, err
+	}
+	err = i.run(func() error { out, err = i.exchange(f, in); return err })
+	return out, err
+}
+
 // checkInput returns the fault of a message that no module takes.
 func checkInput(in []byte) error {
 	if len(in) > MaxMemory {

@@ -27,18 +27,6 @@ type instance struct {
 	broken       error // after which the instance is unusable
 }
 
-// answer returns the answer of a function.
-func (i *instance) answer(f abi.Function, in []byte) (out []byte, err error) {
-	if i.broken != nil {
-		return nil, i.broken
-	}
-	if err := checkInput(in); err != nil {
-		return nil, err
-	}
-	err = i.run(func() error { out, err = i.exchange(f, in); return err })
-	return out, err
-}
-
 // run runs a part of the module, at most for its time. After a fault the instance is closed.
 func (i *instance) run(f func() error) error {
 	late := time.AfterFunc(i.time, func() { i.stop.Set(1) })

@@ -21,18 +21,6 @@ type instance struct {
 	broken       error    // after which the instance is unusable
 }
 
-// answer returns the answer of a function.
-func (i *instance) answer(f abi.Function, in []byte) (out []byte, err error) {
-	if i.broken != nil {
-		return nil, i.broken
-	}
-	if err := checkInput(in); err != nil {
-		return nil, err
-	}
-	err = i.run(func() error { out, err = i.exchange(f, in); return err })
-	return out, err
-}
-
 // run runs a part of the module. After a fault the instance is closed.
 func (i *instance) run(f func() error) (err error) {
 	if thrown := catch(func() { err = f() }); thrown != nil {
@@ -78,7 +66,7 @@ func (i *instance) read(at, size uint32) ([]byte, bool) {
 	return i.out, true
 }
 
-// bytes returns the memory as it is now.
+// bytes returns the current memory. Its view becomes empty when the memory grows.
 func (i *instance) bytes() js.Value {
 	if i.view.IsUndefined() || i.view.Length() == 0 {
 		i.view = js.Global().Get("Uint8Array").New(i.memory.Get("buffer"))

@@ -15,7 +15,7 @@ type listed struct {
 	Bots      []string   `json:"bots"` // names, the usual one first
 	Scenarios []Scenario `json:"scenarios"`
 
-	Rules []string `json:"rules,omitempty"` // the files of the modules with its rules, one of each build, beside the list
+	Rules []string `json:"rules,omitempty"` // paths of the modules with its rules, one for each build, relative to this list
 }
 
 // gamesFile is the name of the list of a site's games.

@@ -90,11 +90,12 @@ type rulesPackage struct {
 
 // findRules returns the package with rules that an argument names.
 func findRules(ctx context.Context, name, usual string) (*rulesPackage, error) {
-	list := exec.CommandContext(ctx, "go", "list", "-json=Dir,ImportPath,Name,GoFiles,Module", "--", name)
+	dir, pattern := "", name
 	if isFolder(name) {
-		list = exec.CommandContext(ctx, "go", "list", "-json=Dir,ImportPath,Name,GoFiles,Module", "--", ".")
-		list.Dir = name // which may be in another module
+		dir, pattern = name, "." // the folder may be in another module
 	}
+	list := exec.CommandContext(ctx, "go", "list", "-json=Dir,ImportPath,Name,GoFiles,Module", "--", pattern)
+	list.Dir = dir
 	var stderr bytes.Buffer
 	list.Stderr = &stderr
 	out, err := list.Output()
@@ -165,7 +166,7 @@ func (p *rulesPackage) build(ctx context.Context) ([]byte, error) {
 		usual = "rules." + p.usual
 	}
 	main, overlay, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "out"+moduleExtension)
-	// The program is beside the rules, so that it may import internal packages.
+	// The main package is placed below the package of the rules, so that it can import internal packages.
 	place := filepath.Join(p.Dir, "samestep_module")
 	replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(place, "main.go"): main}})
 	if err != nil {

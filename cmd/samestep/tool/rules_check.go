@@ -39,7 +39,7 @@ two results differ.`,
 type moduleCheck struct {
 	*moduleInfo
 	Ticks    lockstep.Tick `json:"ticks"`
-	Hash     string        `json:"state_hash"` // at the end of the match
+	Hash     string        `json:"state_hash"` // of the last state that was compared with the interpreter
 	Golden   int           `json:"golden_matches"`
 	SelfTest string        `json:"self_test"`
 }
@@ -100,7 +100,8 @@ func (r *moduleCheck) print(w io.Writer) {
 	}
 }
 
-// compareInterpreter steps a match without commands in the compiled and in the interpreted module, and returns the state's hash.
+// compareInterpreter plays up to 50 ticks with random commands of one player in the compiled and in the interpreted module. It returns the last
+// state's hash, or the first difference as an error.
 func compareInterpreter(g *playable, o locksteptest.GoldenOptions) (string, error) {
 	rules, err := wasm.Compile(g.module.bytes, wasm.Options{Interpret: true})
 	if err != nil {

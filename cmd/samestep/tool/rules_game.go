@@ -12,7 +12,6 @@ import (
 	"reflect"
 
 	"github.com/seed-49bee653/samestep/internal/files"
-	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 	wasm "github.com/seed-49bee653/samestep/lockstep/module"
@@ -83,8 +82,7 @@ func (m *rulesModule) game(build string) (*playable, error) {
 	}
 	return &playable{
 		Game: g, world: reflect.TypeFor[record.Untyped](), module: m,
-		usual:  pageprogram.UsualOf(m.rules, g),
-		faulty: func(*faultinjection.Change) *lockstep.Game { return g },
+		usual: pageprogram.UsualOf(m.rules, g),
 	}, nil
 }
 
