@@ -72,7 +72,7 @@ var skirmishModule = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return module.WithoutSystem(b)
+	return module.FromGo(b)
 })
 
 // elsewhere is the game of the module, which the server hosts.

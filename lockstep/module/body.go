@@ -29,7 +29,7 @@ func (g *guarded) code(r *reader) []byte {
 		r.fail("got %d bodies of functions, want %d", n, g.functions)
 		return nil
 	}
-	out := binary.AppendUvarint(make([]byte, 0, len(r.rest)+len(r.rest)/4), uint64(n+3))
+	out := binary.AppendUvarint(make([]byte, 0, len(r.rest)+len(r.rest)/4), uint64(n+4))
 	var body []byte
 	for i := 0; i < n && r.err == nil; i++ {
 		f := &reader{rest: r.bytes(r.number())}
@@ -44,7 +44,8 @@ func (g *guarded) code(r *reader) []byte {
 	}
 	out = appendSized(out, canonical(opF32Const, []byte{0, 0, 0xc0, 0x7f}, opF32Eq))
 	out = appendSized(out, canonical(opF64Const, []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}, opF64Eq))
-	return appendSized(out, g.pausing())
+	out = appendSized(out, g.pausing())
+	return appendSized(out, g.counting())
 }
 
 // canonical returns the body of a function that returns its parameter, or one NaN for all.
@@ -78,6 +79,7 @@ func (g *guarded) function(r *reader, dst []byte) []byte {
 	start := len(dst)
 	branches := 0
 	calls, branched, looped := false, false, false // looped: a loop begins before all calls and branches
+	short := false                                 // the instruction before is a small number
 	for len(r.rest) > 0 {
 		at := r.rest
 		op := r.byte()
@@ -85,7 +87,8 @@ func (g *guarded) function(r *reader, dst []byte) []byte {
 		if r.err != nil {
 			break
 		}
-		dst = append(g.before(r, at, dst), at[:len(at)-len(r.rest)]...)
+		dst = append(g.before(r, at, dst, short), at[:len(at)-len(r.rest)]...)
+		short = op == opI32Const && instruction(at).constant() >= 0 && instruction(at).constant() <= 4096
 		calls = calls || op == opCall || op == opCallIndirect
 		branched = branched || calls || op >= opBr && op <= opReturn || op == opIf
 		if op == opLoop {
@@ -106,8 +109,9 @@ func (g *guarded) function(r *reader, dst []byte) []byte {
 	return dst
 }
 
-// before appends the code that goes before an instruction. It refuses those that refer to what guard adds.
-func (g *guarded) before(r *reader, instruction, dst []byte) []byte {
+// before appends the code that goes before an instruction. It refuses those that refer to what guard adds. short says that the last
+// operand is a small number.
+func (g *guarded) before(r *reader, instruction, dst []byte, short bool) []byte {
 	next := &reader{rest: instruction[1:]}
 	switch instruction[0] {
 	case opCall, opRefFunc:
@@ -119,8 +123,8 @@ func (g *guarded) before(r *reader, instruction, dst []byte) []byte {
 	case opF64Store, opF64Copysign, opI64ReinterpretF:
 		dst = binary.AppendUvarint(append(dst, opCall), uint64(g.functions+1))
 	case opBulk:
-		if takesLong(next.byte()) {
-			dst = append(dst, g.pause()...)
+		if takesLong(next.byte()) && !short {
+			dst = binary.AppendUvarint(append(dst, opCall), uint64(g.functions+3))
 		}
 	}
 	if next.err != nil {
@@ -156,12 +160,21 @@ func branchesOf(instruction []byte) int {
 func (g *guarded) check() []byte {
 	left := binary.AppendUvarint([]byte{opGlobalGet}, uint64(g.left()))
 	code := append(append([]byte(nil), left...), opI32Const, 1, opI32Sub, opGlobalSet)
-	code = append(append(binary.AppendUvarint(code, uint64(g.left())), left...), opI32Eqz, opIf, blockWithoutResult)
+	code = append(append(binary.AppendUvarint(code, uint64(g.left())), left...), opI32Const, 0, opI32LeS, opIf, blockWithoutResult)
 	return append(append(code, g.pause()...), opEnd)
 }
 
 // pause returns a call of the function that pauses.
 func (g *guarded) pause() []byte { return binary.AppendUvarint([]byte{opCall}, uint64(g.functions+2)) }
+
+// counting returns the body of a function that returns its parameter, the size of a copy of memory or a table, and counts a pass for
+// each KiB of it.
+func (g *guarded) counting() []byte {
+	left := binary.AppendUvarint([]byte{opGlobalGet}, uint64(g.left()))
+	body := append(append([]byte{0}, left...), opLocalGet, 0, opI32Const, 10, opI32ShrU, opI32Sub, opGlobalSet)
+	body = append(binary.AppendUvarint(body, uint64(g.left())), g.check()...)
+	return append(body, opLocalGet, 0, opEnd)
+}
 
 // left returns the number of the variable with the passes that are left until the next pause.
 func (g *guarded) left() int { return g.stop + 1 }

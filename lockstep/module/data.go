@@ -99,14 +99,3 @@ func (r *reader) segment() (s segment, ok bool) {
 	s.bytes = r.bytes(r.number())
 	return s, ok && r.err == nil
 }
-
-func appendSigned(dst []byte, v int64) []byte {
-	for {
-		b := byte(v & 0x7f)
-		v >>= 7
-		if v == 0 && b&0x40 == 0 || v == -1 && b&0x40 != 0 {
-			return append(dst, b)
-		}
-		dst = append(dst, b|0x80)
-	}
-}

@@ -57,7 +57,7 @@ func FuzzGuard(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		WithoutSystem(b)
+		FromGo(b)
 		slow, slowErr, slowRefused := called(b, true)
 		fast, fastErr, fastRefused := called(b, false)
 		if slowRefused != fastRefused {

@@ -7,8 +7,8 @@ import (
 
 // guard returns the module with code that makes it safe to run, and the same on every machine:
 //
-//   - Each loop, and each function that calls another, pauses after some passes, so that Go can stop it for a moment. It traps
-//     there if the variable samestep_stop is not 0: so the host ends a call that takes too long.
+//   - Each loop, each function that calls another and each long copy of memory pauses after some passes, so that Go can stop it
+//     for a moment. It traps there if the variable samestep_stop is not 0: so the host ends a call that takes too long.
 //   - The bits of a NaN, which depend on the processor, are the same wherever the module can see them: where a
 //     floating-point number is stored, taken as an integer, or gives its sign.
 //   - The memory has a limit, so that it cannot grow on one machine and not on another.
@@ -38,8 +38,8 @@ func guard(module []byte) (safe, image []byte, err error) {
 		section byte
 		f       func(r *reader) []byte
 	}{
-		{sectionType, list([]byte{formFunction, 1, typeF32, 1, typeF32}, []byte{formFunction, 1, typeF64, 1, typeF64}, []byte{formFunction, 0, 0})},
-		{sectionFunction, list(binary.AppendUvarint(nil, uint64(g.types)), binary.AppendUvarint(nil, uint64(g.types+1)), binary.AppendUvarint(nil, uint64(g.types+2)))},
+		{sectionType, list([]byte{formFunction, 1, typeF32, 1, typeF32}, []byte{formFunction, 1, typeF64, 1, typeF64}, []byte{formFunction, 0, 0}, []byte{formFunction, 1, typeI32, 1, typeI32})},
+		{sectionFunction, list(binary.AppendUvarint(nil, uint64(g.types)), binary.AppendUvarint(nil, uint64(g.types+1)), binary.AppendUvarint(nil, uint64(g.types+2)), binary.AppendUvarint(nil, uint64(g.types+3)))},
 		{sectionTable, limitTables},
 		{sectionMemory, limitMemory},
 		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 1, opEnd})}, // left: pause soon

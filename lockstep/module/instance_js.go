@@ -125,9 +125,4 @@ func (t functionType) append(dst []byte) []byte {
 	return append(dst, t.results...)
 }
 
-// Instructions that only splitAnswer has.
-const (
-	opLocalTee   = 0x22
-	opI64ShrU    = 0x88
-	opI32WrapI64 = 0xa7
-)
+const opI64ShrU = 0x88 // only splitAnswer has it

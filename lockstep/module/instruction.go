@@ -1,11 +1,15 @@
 package module
 
+import "encoding/binary"
+
 // Instructions, value types and forms of WebAssembly that this package reads or writes.
 const (
 	opUnreachable      = 0x00
+	opNop              = 0x01
 	opBlock            = 0x02
 	opLoop             = 0x03
 	opIf               = 0x04
+	opElse             = 0x05
 	opEnd              = 0x0b
 	opBr               = 0x0c
 	opBrIf             = 0x0d
@@ -16,21 +20,35 @@ const (
 	opDrop             = 0x1a
 	opSelect           = 0x1b
 	opLocalGet         = 0x20
+	opLocalSet         = 0x21
+	opLocalTee         = 0x22
 	opGlobalGet        = 0x23
 	opGlobalSet        = 0x24
+	opI32Load          = 0x28
+	opI64Load          = 0x29
+	opI32Load8U        = 0x2d
+	opLastLoad         = 0x35
 	opI32Store         = 0x36
 	opI64Store         = 0x37
 	opF32Store         = 0x38
 	opF64Store         = 0x39
+	opLastStore        = 0x3e
 	opI32Const         = 0x41
 	opI64Const         = 0x42
 	opF32Const         = 0x43
 	opF64Const         = 0x44
 	opI32Eqz           = 0x45
+	opI32LeS           = 0x4c
+	opI64Eqz           = 0x50
 	opF32Eq            = 0x5b
 	opF64Eq            = 0x61
+	opI32Add           = 0x6a
 	opI32Sub           = 0x6b
+	opI32ShrU          = 0x76
+	opI64Add           = 0x7c
 	opF32Copysign      = 0x98
+	opI32WrapI64       = 0xa7
+	opI64ExtendU       = 0xad
 	opF64Copysign      = 0xa6
 	opI32ReinterpretF  = 0xbc
 	opI64ReinterpretF  = 0xbd
@@ -39,6 +57,7 @@ const (
 	opRefFunc          = 0xd2
 	opBulk             = 0xfc
 	blockWithoutResult = 0x40
+	bulkCopy           = 10 // behind opBulk
 
 	typeI32      = 0x7f
 	typeI64      = 0x7e
@@ -133,3 +152,88 @@ func (r *reader) blockType() {
 		r.fail("got the type %d of a block in a long form, want one byte", v)
 	}
 }
+
+// An instruction is one with what follows its first byte.
+type instruction []byte
+
+func (i instruction) op() byte { return i[0] }
+
+// number returns the first number that follows the first byte.
+func (i instruction) number() int { return (&reader{rest: i[1:]}).number() }
+
+// constant returns the number that follows the first byte, with its sign.
+func (i instruction) constant() int64 { return (&reader{rest: i[1:]}).signed() }
+
+func instructionOf(op byte, number int) instruction {
+	return binary.AppendUvarint([]byte{op}, uint64(number))
+}
+
+func constantOf(op byte, number int64) instruction { return appendSigned([]byte{op}, number) }
+
+// instructions reads all instructions.
+func (r *reader) instructions() (all []instruction) {
+	for len(r.rest) > 0 {
+		at := r.rest
+		r.immediates(r.byte())
+		all = append(all, at[:len(at)-len(r.rest)])
+	}
+	return all
+}
+
+// at returns an instruction, or an end behind the code.
+func at(code []instruction, i int) instruction {
+	if i >= 0 && i < len(code) {
+		return code[i]
+	}
+	return instruction{opEnd}
+}
+
+// opens reports whether an instruction begins a block.
+func (i instruction) opens() bool { return i.op() >= opBlock && i.op() <= opIf }
+
+// match reports whether code begins with some instructions. nil stands for any.
+func match(code, want []instruction) bool {
+	if len(code) < len(want) {
+		return false
+	}
+	for i, w := range want {
+		if w != nil && string(code[i]) != string(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// effect returns how many values an instruction takes from the stack and gives to it. ok is false if that depends on more.
+func (i instruction) effect() (takes, gives int, ok bool) {
+	switch op := i.op(); {
+	case op == opNop:
+		return 0, 0, true
+	case op == opLocalGet || op == opGlobalGet || op >= opI32Const && op <= opF64Const:
+		return 0, 1, true
+	case op == opLocalSet || op == opGlobalSet || op == opDrop:
+		return 1, 0, true
+	case op == opSelect:
+		return 3, 1, true
+	case op == opLocalTee || op == opI32Eqz || op == opI64Eqz || op >= 0x67 && op <= 0x69 || op >= 0x79 && op <= 0x7b ||
+		op >= 0x8b && op <= 0x91 || op >= 0x99 && op <= 0x9f || op >= opI32WrapI64 && op <= 0xc4: // of one operand
+		return 1, 1, true
+	case op >= 0x46 && op <= 0xa6: // comparisons and arithmetic
+		return 2, 1, true
+	}
+	return 0, 0, false
+}
+
+// opposites are the comparisons of integers that are true where others are not.
+var opposites = func() (all [256]byte) {
+	for _, pair := range [][2]byte{
+		{0x46, 0x47}, {0x48, 0x4e}, {0x49, 0x4f}, {0x4a, 0x4c}, {0x4b, 0x4d}, // 32 bits: eq ne, lt ge with and without signs, gt le
+		{0x51, 0x52}, {0x53, 0x59}, {0x54, 0x5a}, {0x55, 0x57}, {0x56, 0x58}, // 64 bits
+	} {
+		all[pair[0]], all[pair[1]] = pair[1], pair[0]
+	}
+	return all
+}()
+
+// A functionType has the value types of parameters and results.
+type functionType struct{ parameters, results []byte }

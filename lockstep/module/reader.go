@@ -217,3 +217,14 @@ func ofSection(id byte, err error) error {
 	}
 	return fmt.Errorf("%w: section %d: %w", ErrMalformed, id, err)
 }
+
+func appendSigned(dst []byte, v int64) []byte {
+	for {
+		b := byte(v & 0x7f)
+		v >>= 7
+		if v == 0 && b&0x40 == 0 || v == -1 && b&0x40 != 0 {
+			return append(dst, b)
+		}
+		dst = append(dst, b|0x80)
+	}
+}

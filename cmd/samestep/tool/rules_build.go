@@ -189,5 +189,5 @@ func (p *rulesPackage) build(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wasm.WithoutSystem(b)
+	return wasm.FromGo(b)
 }
