@@ -1,0 +1,154 @@
+//go:build !js
+
+package line
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A tracedSide computes ticks, and tells the calls in them.
+type tracedSide struct {
+	rules *module.Traced
+	game  *lockstep.Game
+	ids   []int // of functions, by their numbers: equal for functions of both sides with one name
+}
+
+// traceTime is the longest that a traced call may take. It is slower than others, and waits for the other side.
+const traceTime = 10 * time.Minute
+
+// traced compiles the modules.
+func (s *moduleSearch) traced() (sides [2]*tracedSide, err error) {
+	var group errgroup.Group
+	for i, m := range s.modules {
+		group.Go(func() error {
+			rules, err := module.CompileTraced(m.Bytes, module.Options{Time: traceTime})
+			if err != nil {
+				return err
+			}
+			sides[i] = &tracedSide{rules: rules}
+			sides[i].game, err = m.Game(rules.Fresh())
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return sides, err
+	}
+	known := map[string]int{}
+	for _, one := range sides {
+		for n := range one.rules.Functions {
+			name := one.name(n)
+			if _, ok := known[name]; !ok {
+				known[name] = len(known)
+			}
+			one.ids = append(one.ids, known[name])
+		}
+	}
+	return sides, nil
+}
+
+// usualTicks is how many ticks before the one that differs tell which calls differ without a consequence: because one side
+// fills a cache that the other has, or because one version has another function for the same.
+const usualTicks = 8
+
+// compare computes the tick again on both sides, and compares the calls.
+func (s *moduleSearch) compare(ctx context.Context) error {
+	from := time.Now()
+	sides, err := s.traced()
+	for _, one := range sides {
+		if one != nil {
+			defer one.rules.Close()
+		}
+	}
+	s.result.BuildSeconds = time.Since(from).Seconds()
+	if err != nil {
+		return err
+	}
+	from = time.Now()
+	defer func() { s.result.RunSeconds += time.Since(from).Seconds() }()
+	p := s.parting
+	var cursors [2]*replay.Cursor
+	var group errgroup.Group
+	for i, one := range sides {
+		if i == 0 || s.ownWay() {
+			group.Go(func() (err error) {
+				cursors[i], err = s.upTo(ctx, one, p.tick()-min(p.tick(), usualTicks+1))
+				return err
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	usual := map[fork]bool{}
+	for {
+		f, err := cursors[0].Frame()
+		if err != nil {
+			return err
+		}
+		own := clone(f)
+		steps := [2]func() (outcome, error){stepOf(cursors[0])}
+		if cursors[1] != nil {
+			steps[1] = stepOf(cursors[1])
+		} else if steps[1], err = s.apart(sides[1], cursors[0].Simulation(), own); err != nil {
+			return err
+		}
+		c := newCallComparison(sides)
+		after, err := c.tick(steps)
+		if err != nil {
+			return err
+		}
+		if own.Tick == p.tick() {
+			if !after[0].equal(p.after[0]) || !after[1].equal(p.after[1]) {
+				return fmt.Errorf("line: tick %d comes out otherwise while its calls are traced", own.Tick)
+			}
+			s.result.Events = [2]int{c.streams[0].begun, c.streams[1].begun}
+			s.result.Finding = s.finding(c, usual)
+			return nil
+		}
+		if after[0].equal(after[1]) {
+			for _, f := range c.forks {
+				usual[f.fork] = true
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// upTo returns a cursor that came all the way to a tick.
+func (s *moduleSearch) upTo(ctx context.Context, one *tracedSide, t lockstep.Tick) (*replay.Cursor, error) {
+	c, err := replay.NewCursor(s.reader, one.game, s.begin())
+	for err == nil && c.Tick() < t {
+		if err = c.Step(); ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+	}
+	return c, err
+}
+
+// stepOf returns the step of a cursor.
+func stepOf(c *replay.Cursor) func() (outcome, error) {
+	return func() (outcome, error) { return outcomeOf(c.Simulation(), c.Step()) }
+}
+
+// apart returns a step of side B that begins with the state of a.
+func (s *moduleSearch) apart(one *tracedSide, a *lockstep.Simulation, f lockstep.Frame) (func() (outcome, error), error) {
+	legs := []leg{{f, a.AppendState(nil)}}
+	if f.Tick == s.parting.tick() {
+		legs = s.parting.legs
+	}
+	sim, err := s.restored(one.game, legs[0].frame.Tick-1, legs[0].before)
+	for i := 0; err == nil && i < len(legs)-1; i++ {
+		err = sim.Step(&legs[i].frame)
+	}
+	return func() (outcome, error) { return outcomeOf(sim, sim.Step(&f)) }, err
+}
