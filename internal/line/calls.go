@@ -10,49 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/replay"
 )
-
-// A tracedSide computes ticks, and tells the calls in them.
-type tracedSide struct {
-	rules *module.Traced
-	game  *lockstep.Game
-	ids   []int // of functions, by their numbers: equal for functions of both sides with one name
-}
-
-// traceTime is the longest that a traced call may take. It is slower than others, and waits for the other side.
-const traceTime = 10 * time.Minute
-
-// traced compiles the modules.
-func (s *moduleSearch) traced() (sides [2]*tracedSide, err error) {
-	var group errgroup.Group
-	for i, m := range s.modules {
-		group.Go(func() error {
-			rules, err := module.CompileTraced(m.Bytes, module.Options{Time: traceTime})
-			if err != nil {
-				return err
-			}
-			sides[i] = &tracedSide{rules: rules}
-			sides[i].game, err = m.Game(rules.Fresh())
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return sides, err
-	}
-	known := map[string]int{}
-	for _, one := range sides {
-		for n := range one.rules.Functions {
-			name := one.name(n)
-			if _, ok := known[name]; !ok {
-				known[name] = len(known)
-			}
-			one.ids = append(one.ids, known[name])
-		}
-	}
-	return sides, nil
-}
 
 // usualTicks is how many ticks before the one that differs tell which calls differ without a consequence: because one side
 // fills a cache that the other has, or because one version has another function for the same.
@@ -64,7 +23,7 @@ func (s *moduleSearch) compare(ctx context.Context) error {
 	sides, err := s.traced()
 	for _, one := range sides {
 		if one != nil {
-			defer one.rules.Close()
+			defer one.observer.Close()
 		}
 	}
 	s.result.BuildSeconds = time.Since(from).Seconds()

@@ -122,6 +122,9 @@ type forked struct {
 	begun int      // calls before it
 }
 
+// maxStack is how many functions under way are kept of a fork: the innermost.
+const maxStack = 32
+
 // maxForks is how many forks of a tick are kept.
 const maxForks = 1000
 
@@ -148,9 +151,9 @@ func (c *callComparison) tick(steps [2]func() (outcome, error)) (after [2]outcom
 		c.streams[i] = to
 		group.Go(func() (err error) {
 			defer close(to.batches)
-			one.rules.Observe(abi.Step, to.add)
+			one.observer.Observe(abi.Step, to.add)
 			after[i], err = steps[i]()
-			one.rules.Observe(abi.Step, nil)
+			one.observer.Observe(abi.Step, nil)
 			to.flush()
 			return err
 		})
@@ -239,7 +242,8 @@ func (c *callComparison) meet(x, y *call, f *fork) bool {
 
 // at returns a fork before the next events.
 func (c *callComparison) at(x, y *call) forked {
-	f := forked{fork: fork{under: noID, next: [2]int{noID, noID}}, calls: [2]*call{x, y}, stack: slices.Clone(c.stack), begun: c.begun}
+	f := forked{fork: fork{under: noID, next: [2]int{noID, noID}}, calls: [2]*call{x, y}, begun: c.begun}
+	f.stack = slices.Clone(c.stack[max(0, len(c.stack)-maxStack):])
 	if len(c.stack) > 0 {
 		f.under = c.sides[0].ids[c.stack[len(c.stack)-1][0]]
 	}

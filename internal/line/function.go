@@ -4,7 +4,6 @@ package line
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -94,7 +93,7 @@ func (c *callComparison) numbers(f *forked) *Finding {
 		found.Where[i] = c.sides[i].place(next.function)
 		found.Values[i] = strings.Trim(fmt.Sprint(next.values[:next.known]), "[]")
 	}
-	found.Text = "what " + found.Where[0].Func + " gives back"
+	found.Text = "the result of " + found.Where[0].Func
 	if f.kind == differentArguments {
 		found.Text = "what " + found.Where[0].Func + " gets"
 	}
@@ -107,25 +106,4 @@ func (c *callComparison) path(f *forked) (all []Place) {
 		all = append(all, *c.sides[1].place(n[1]))
 	}
 	return all
-}
-
-// place returns the place of a function.
-func (t *tracedSide) place(function int) *Place {
-	f := &t.rules.Functions[function]
-	return &Place{File: f.File, Line: f.Line, Func: t.name(function)}
-}
-
-// receiver finds the receiver of a method in a name that Go has written without its signs.
-var receiver = regexp.MustCompile(`\.__(\w+)_\.`)
-
-// name returns the name of a function, for people.
-func (t *tracedSide) name(function int) string {
-	name := t.rules.Functions[function].Name
-	switch {
-	case name == "":
-		return fmt.Sprintf("function %d", function)
-	case t.rules.IsGo():
-		return receiver.ReplaceAllString(name, ".(*$1).")
-	}
-	return name
 }

@@ -7,31 +7,18 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/abi"
-	"github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A Module is a side whose rules are in a WebAssembly module.
-type Module struct {
-	Name  string // for people
-	Bytes []byte
-	Rules *module.Rules // compiled from the bytes
-
-	// Game returns the game of a machine with these rules, as the build of the match and with its assets.
-	Game func(abi.Machine) (*lockstep.Game, error)
-}
-
-// FindFunction compares two computations of the match in a file by the functions that they call. If b is nil, both are
-// those of module a: one that came all the way, and one that was restored from the snapshot before the tick.
-func FindFunction(ctx context.Context, f *replay.File, o Options, a, b *Module) (*Result, error) {
+// Find compares two computations of the match in a file by the functions that they call. If b is nil, both are those of module a: one
+// that came all the way, and one that was restored from the snapshot before the tick.
+func (x *FunctionFinder) Find(ctx context.Context, f *replay.File, o Options, a, b *Module) (*Result, error) {
 	h, err := header(f)
 	if err != nil {
 		return nil, err
 	}
-	s := &moduleSearch{Options: o, file: f, head: h, modules: [2]*Module{a, b}, result: &Result{Mode: Versions}}
+	s := &moduleSearch{Options: o, finder: x, file: f, head: h, modules: [2]*Module{a, b}, result: &Result{Mode: Versions}}
 	if b == nil {
 		s.modules[1], s.result.Mode = a, WarmCold
 	} else {
@@ -41,20 +28,6 @@ func FindFunction(ctx context.Context, f *replay.File, o Options, a, b *Module) 
 	err = s.find(ctx)
 	s.result.took = time.Since(from)
 	return s.result, err
-}
-
-// A moduleSearch is the work of FindFunction.
-type moduleSearch struct {
-	Options
-	file    *replay.File
-	head    *lockstep.Header
-	modules [2]*Module
-	games   [2]*lockstep.Game
-	schema  *state.Schema
-	reader  *replay.Reader
-	sums    [2][]uint64 // of a bundle: the state hashes since result.First
-	parting *parting    // nil if no tick differs
-	result  *Result
 }
 
 // find finds the first tick that differs, and compares the calls in it.
@@ -83,6 +56,7 @@ func (s *moduleSearch) find(ctx context.Context) (err error) {
 	s.report()
 	p := s.parting
 	if p == nil {
+		s.result.Tick = s.Tick
 		return nil
 	}
 	s.result.Tick = p.tick()

@@ -6,45 +6,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
-
-// An outcome is what a side makes of a tick.
-type outcome struct {
-	state []byte // nil after a panic
-	panic string
-}
-
-func (o outcome) equal(p outcome) bool { return o.panic == p.panic && bytes.Equal(o.state, p.state) }
-
-// outcomeOf returns the outcome of a step that gave err.
-func outcomeOf(sim *lockstep.Simulation, err error) (outcome, error) {
-	if p := (*lockstep.PanicError)(nil); errors.As(err, &p) {
-		return outcome{panic: fmt.Sprint(p.Value)}, nil
-	}
-	if err != nil {
-		return outcome{}, err
-	}
-	return outcome{state: sim.AppendState(nil)}, nil
-}
-
-// A leg is a tick to compute.
-type leg struct {
-	frame  lockstep.Frame
-	before []byte // side A's state before it
-}
-
-// A parting is the first tick whose results differ, and how side B came to it. Side A came all the way.
-type parting struct {
-	legs  []leg // the ticks since B was restored; or the tick alone, if B came all the way
-	after [2]outcome
-}
-
-func (p *parting) tick() lockstep.Tick { return p.legs[len(p.legs)-1].frame.Tick }
 
 // blockTicks is how many ticks side B goes on if it is restored again and again. Making an instance takes longer than a tick.
 const blockTicks = 8
@@ -94,20 +60,6 @@ func (s *moduleSearch) walk(ctx context.Context) (err error) {
 			return s.untilTick()
 		}
 	}
-}
-
-// ownWay reports whether side B comes all the way with its own states. Else it begins with those of side A.
-func (s *moduleSearch) ownWay() bool { return s.result.Mode == Versions && s.Tick == 0 }
-
-// begin returns the tick up to which a keyframe is to begin with.
-func (s *moduleSearch) begin() lockstep.Tick {
-	switch {
-	case s.result.Mode == WarmCold:
-		return 0 // hidden data may be old
-	case s.Tick > 0:
-		return s.Tick - 1
-	}
-	return s.From
 }
 
 // untilTick returns an error if the match ends before the tick to compare.
@@ -163,15 +115,6 @@ func (w *walker) restores(t lockstep.Tick) bool {
 		return false
 	}
 	return w.b == nil || len(w.legs) == blockTicks
-}
-
-// restored returns a simulation with a state.
-func (s *moduleSearch) restored(g *lockstep.Game, t lockstep.Tick, state []byte) (*lockstep.Simulation, error) {
-	sim, err := g.AwaitState(s.head)
-	if err != nil {
-		return nil, err
-	}
-	return sim, sim.Restore(t, state)
 }
 
 // sooner looks for a tick in the legs that differs if side B is restored just before it.

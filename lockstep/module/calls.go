@@ -53,6 +53,16 @@ func kindOf(name string, inGo bool) kind {
 	return ofRules
 }
 
+// An Event is the beginning or the end of the call of a function.
+type Event struct {
+	Function int // its number
+	Begins   bool
+
+	// Values are the parameters at the beginning, and the results at the end, with 0 for those that are no integers. Nil if the
+	// functions pass them in the memory, as those of Go do. They are valid during the call with the event.
+	Values []uint64
+}
+
 // none is the number of no function.
 const none = -1
 

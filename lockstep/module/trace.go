@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
@@ -18,8 +19,9 @@ type Traced struct {
 	*Rules
 	Functions []Function // by their numbers
 	own       int        // functions of the module, before those of guard
+	inGo      bool
 	sources   map[int]source
-	calls     calls
+	observers sync.Map // of each instance's api.Module: its *Observer
 }
 
 // A Function is a function of a module.
@@ -30,27 +32,47 @@ type Function struct {
 	kind kind
 }
 
-// An Event is the beginning or the end of the call of a function.
-type Event struct {
-	Function int // its number
-	Begins   bool
-
-	// Values are the parameters at the beginning, and the results at the end, with 0 for those that are no integers. Nil if the
-	// functions pass them in the memory, as those of Go do. They are valid during the call with the event.
-	Values []uint64
-}
-
 // CompileTraced compiles a module for Observe. The machine code goes to no cache.
 func CompileTraced(module []byte, o Options) (*Traced, error) {
 	s, err := parseSections(module)
 	if err != nil {
 		return nil, err
 	}
-	t := &Traced{calls: calls{inGo: bytes.Contains(s.names, []byte(goLoop))}, sources: sources(module)}
+	t := &Traced{inGo: bytes.Contains(s.names, []byte(goLoop)), sources: sources(module)}
 	t.own = (&reader{rest: s.bodies[sectionFunction]}).number()
 	o.Cache = ""
 	t.Rules, err = compile(experimental.WithFunctionListenerFactory(context.Background(), t), module, o)
 	return t, err
+}
+
+// An Observer is a machine whose instances, which nobody has used before, tell the calls of functions. It belongs to one goroutine.
+type Observer struct {
+	fresh
+	rules *Traced
+	calls calls
+}
+
+// Observer returns a machine of the rules.
+func (t *Traced) Observer() *Observer {
+	o := &Observer{fresh: newFresh(t.Rules), rules: t}
+	o.instance = func() (*instance, error) {
+		i, err := t.newInstance()
+		if err == nil {
+			t.observers.Store(i.module, o)
+		}
+		return i, err
+	}
+	return o
+}
+
+// Close ends the observation of all instances of the Observer.
+func (o *Observer) Close() {
+	o.rules.observers.Range(func(instance, of any) bool {
+		if of == o {
+			o.rules.observers.Delete(instance)
+		}
+		return true
+	})
 }
 
 // Observe lets tell have the events of the next answers of a function, in their order. Nil disables it. Only one instance may be
@@ -58,16 +80,16 @@ func CompileTraced(module []byte, o Options) (*Traced, error) {
 //
 // Functions of a runtime are left out: what they do depends on the memory that is free, on caches and on the garbage collector, and
 // differs between two instances that compute the same.
-func (t *Traced) Observe(f abi.Function, tell func(Event)) {
-	t.calls = calls{wanted: f, tell: tell, inGo: t.calls.inGo, pending: none}
+func (o *Observer) Observe(f abi.Function, tell func(Event)) {
+	o.calls = calls{wanted: f, tell: tell, inGo: o.rules.inGo, pending: none}
 }
 
 // IsGo reports whether the module was compiled by Go.
-func (t *Traced) IsGo() bool { return t.calls.inGo }
+func (t *Traced) IsGo() bool { return t.inGo }
 
 // NewFunctionListener implements [experimental.FunctionListenerFactory].
 func (t *Traced) NewFunctionListener(f api.FunctionDefinition) experimental.FunctionListener {
-	k := kindOf(f.Name(), t.calls.inGo)
+	k := kindOf(f.Name(), t.inGo)
 	if slices.Contains(f.ExportNames(), "samestep_call") {
 		k = entry
 	}
@@ -81,21 +103,33 @@ func (t *Traced) NewFunctionListener(f api.FunctionDefinition) experimental.Func
 
 type listener struct{ *Traced }
 
+// callsOf returns the calls of an instance, or nil if nobody listens.
+func (l listener) callsOf(m api.Module) *calls {
+	if o, ok := l.observers.Load(m); ok {
+		if c := &o.(*Observer).calls; c.tell != nil {
+			return c
+		}
+	}
+	return nil
+}
+
 // Before implements [experimental.FunctionListener].
-func (l listener) Before(_ context.Context, _ api.Module, f api.FunctionDefinition, values []uint64, _ experimental.StackIterator) {
-	if l.calls.tell != nil {
-		l.calls.begin(int(f.Index()), l.Functions[f.Index()].kind, l.calls.integers(f.ParamTypes(), values))
+func (l listener) Before(_ context.Context, m api.Module, f api.FunctionDefinition, values []uint64, _ experimental.StackIterator) {
+	if c := l.callsOf(m); c != nil {
+		c.begin(int(f.Index()), l.Functions[f.Index()].kind, c.integers(f.ParamTypes(), values))
 	}
 }
 
 // After implements [experimental.FunctionListener].
-func (l listener) After(_ context.Context, _ api.Module, f api.FunctionDefinition, values []uint64) {
-	if l.calls.tell != nil {
-		l.calls.end(int(f.Index()), l.Functions[f.Index()].kind, l.calls.integers(f.ResultTypes(), values))
+func (l listener) After(_ context.Context, m api.Module, f api.FunctionDefinition, values []uint64) {
+	if c := l.callsOf(m); c != nil {
+		c.end(int(f.Index()), l.Functions[f.Index()].kind, c.integers(f.ResultTypes(), values))
 	}
 }
 
 // Abort implements [experimental.FunctionListener].
-func (l listener) Abort(context.Context, api.Module, api.FunctionDefinition, error) {
-	l.calls.inside = false
+func (l listener) Abort(_ context.Context, m api.Module, _ api.FunctionDefinition, _ error) {
+	if c := l.callsOf(m); c != nil {
+		c.inside = false
+	}
 }

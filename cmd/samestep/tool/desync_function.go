@@ -4,6 +4,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,13 +19,14 @@ import (
 // A lineFinder finds lines of code in the sources of a game, or functions in modules of its rules.
 type lineFinder struct {
 	*line.Finder
-	c      *cli.Context
-	others *moduleSet // the module of --other; nil for none
+	functions line.FunctionFinder
+	c         *cli.Context
+	others    *moduleSet // the module of --other; nil for none
 }
 
 // newLineFinder returns the finder of the flags.
-func newLineFinder(c *cli.Context) (x lineFinder, err error) {
-	x.c = c
+func newLineFinder(c *cli.Context) (x *lineFinder, err error) {
+	x = &lineFinder{c: c}
 	if other := c.String("other"); strings.HasSuffix(other, moduleExtension) {
 		for _, name := range []string{"source", "platform"} {
 			if c.IsSet(name) {
@@ -39,8 +41,11 @@ func newLineFinder(c *cli.Context) (x lineFinder, err error) {
 	return x, err
 }
 
+// Close frees what the finder has built.
+func (x *lineFinder) Close() error { return errors.Join(x.Finder.Close(), x.functions.Close()) }
+
 // find compares the two sides of the flags in one file, at a tick or at the first one that differs.
-func (x lineFinder) find(ctx context.Context, f *replay.File, tick lockstep.Tick) (*line.Result, error) {
+func (x *lineFinder) find(ctx context.Context, f *replay.File, tick lockstep.Tick) (*line.Result, error) {
 	o := line.Options{Tick: tick}
 	if b := f.Bundle(); b != nil && o.Tick == 0 {
 		o.From, o.Last = b.Manifest.Agreed, b.Manifest.Tick
@@ -56,7 +61,7 @@ func (x lineFinder) find(ctx context.Context, f *replay.File, tick lockstep.Tick
 }
 
 // module returns the game of side A if it is one of a module, or nil to look for a line in the sources.
-func (x lineFinder) module(f *replay.File) (*playable, error) {
+func (x *lineFinder) module(f *replay.File) (*playable, error) {
 	wanted := x.others != nil || x.c.IsSet(rulesFlag.Name)
 	if x.others == nil && (sidesOf(x.c) != "" || !wanted && inModuleOfGo()) {
 		return nil, nil
@@ -95,18 +100,18 @@ func inModuleOfGo() bool {
 }
 
 // findFunction compares the functions that a match calls with those of the other module, or with itself.
-func (x lineFinder) findFunction(ctx context.Context, f *replay.File, o line.Options, a *playable) (*line.Result, error) {
+func (x *lineFinder) findFunction(ctx context.Context, f *replay.File, o line.Options, a *playable) (*line.Result, error) {
 	h, err := f.Header()
 	if err != nil {
 		return nil, err
 	}
 	if x.others == nil {
-		return line.FindFunction(ctx, f, o, a.module.side(h.Build, assetFolder(x.c)), nil)
+		return x.functions.Find(ctx, f, o, a.side(h.Build), nil)
 	}
 	x.others.meet(f)
 	b, err := x.others.games().of(h)
 	if err != nil {
 		return nil, &fileError{x.c.String("other"), err}
 	}
-	return line.FindFunction(ctx, f, o, a.module.side(h.Build, assetFolder(x.c)), b.module.side(h.Build, assetFolder(x.c)))
+	return x.functions.Find(ctx, f, o, a.side(h.Build), b.side(h.Build))
 }
