@@ -32,6 +32,21 @@ func (s *moduleSearch) compare(ctx context.Context) error {
 	}
 	from = time.Now()
 	defer func() { s.result.RunSeconds += time.Since(from).Seconds() }()
+	c, usual, err := s.pass(ctx, sides, nil)
+	if err != nil {
+		return err
+	}
+	s.result.Events = [2]int{c.streams[0].begun, c.streams[1].begun}
+	s.result.Finding = s.finding(c, usual)
+	if s.result.Finding.Reason == Nothing {
+		return s.compareMemory(ctx, sides, c)
+	}
+	return nil
+}
+
+// pass computes the match up to the tick that differs on both sides, and compares the calls in it, and the bytes at the addresses to
+// watch, unless that is nil. It also returns the forks of the ticks before.
+func (s *moduleSearch) pass(ctx context.Context, sides [2]*tracedSide, watch *[2][]uint32) (*callComparison, map[fork]bool, error) {
 	p := s.parting
 	var cursors [2]*replay.Cursor
 	var group errgroup.Group
@@ -44,43 +59,43 @@ func (s *moduleSearch) compare(ctx context.Context) error {
 		}
 	}
 	if err := group.Wait(); err != nil {
-		return err
+		return nil, nil, err
 	}
 	usual := map[fork]bool{}
-	for {
+	for ctx.Err() == nil {
 		f, err := cursors[0].Frame()
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		own := clone(f)
 		steps := [2]func() (outcome, error){stepOf(cursors[0])}
 		if cursors[1] != nil {
 			steps[1] = stepOf(cursors[1])
 		} else if steps[1], err = s.apart(sides[1], cursors[0].Simulation(), own); err != nil {
-			return err
+			return nil, nil, err
 		}
 		c := newCallComparison(sides)
+		last := own.Tick == p.tick()
+		if last && watch == nil {
+			c.memory = new(memories)
+		} else if last {
+			c.watch = *watch
+		}
 		after, err := c.tick(steps)
-		if err != nil {
-			return err
-		}
-		if own.Tick == p.tick() {
-			if !after[0].equal(p.after[0]) || !after[1].equal(p.after[1]) {
-				return fmt.Errorf("line: tick %d comes out otherwise while its calls are traced", own.Tick)
-			}
-			s.result.Events = [2]int{c.streams[0].begun, c.streams[1].begun}
-			s.result.Finding = s.finding(c, usual)
-			return nil
-		}
-		if after[0].equal(after[1]) {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case last && after[0].equal(p.after[0]) && after[1].equal(p.after[1]):
+			return c, usual, nil
+		case last:
+			return nil, nil, fmt.Errorf("line: tick %d comes out otherwise while its calls are traced", own.Tick)
+		case after[0].equal(after[1]):
 			for _, f := range c.forks {
 				usual[f.fork] = true
 			}
 		}
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
 	}
+	return nil, nil, context.Cause(ctx)
 }
 
 // upTo returns a cursor that came all the way to a tick.

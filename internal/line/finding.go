@@ -26,6 +26,7 @@ type Reason string
 const (
 	Value   Reason = "value"   // the line computes different values
 	Flow    Reason = "flow"    // the sides go different ways after it
+	Memory  Reason = "memory"  // data in the memory of a module begin to differ in the function
 	Only    Reason = "only"    // only one side has it, and it changes something
 	Nothing Reason = "nothing" // no probe differs
 )

@@ -17,6 +17,7 @@ type call struct {
 	begins   bool
 	known    int // of the values
 	values   [maxValues]uint64
+	watched  uint64
 }
 
 // maxValues is how many parameters or results of a call are compared.
@@ -37,7 +38,7 @@ type callStream struct {
 
 // add adds an event.
 func (s *callStream) add(e module.Event) {
-	c := call{function: e.Function, begins: e.Begins, known: min(len(e.Values), maxValues)}
+	c := call{function: e.Function, begins: e.Begins, known: min(len(e.Values), maxValues), watched: e.Watched}
 	copy(c.values[:], e.Values)
 	if e.Begins {
 		s.begun++
@@ -99,6 +100,7 @@ const (
 	differentCalls = iota
 	differentArguments
 	differentResults
+	differentMemory
 )
 
 // A fork is a place where the sides call different functions, or one function with different numbers. It has the same value in
@@ -136,6 +138,8 @@ type callComparison struct {
 	begun   int      // calls that were the same
 	forks   []forked
 	known   map[fork]bool // those of forks
+	watch   [2][]uint32   // addresses of bytes to compare at each event
+	memory  *memories     // nil if they are not compared
 }
 
 func newCallComparison(sides [2]*tracedSide) *callComparison {
@@ -151,9 +155,16 @@ func (c *callComparison) tick(steps [2]func() (outcome, error)) (after [2]outcom
 		c.streams[i] = to
 		group.Go(func() (err error) {
 			defer close(to.batches)
-			one.observer.Observe(abi.Step, to.add)
+			add := to.add
+			if c.memory != nil {
+				add = func(e module.Event) {
+					c.memory.keep(i, one, e)
+					to.add(e)
+				}
+			}
+			one.observer.Observe(abi.Step, c.watch[i], add)
 			after[i], err = steps[i]()
-			one.observer.Observe(abi.Step, nil)
+			one.observer.Observe(abi.Step, nil, nil)
 			to.flush()
 			return err
 		})
@@ -178,6 +189,11 @@ func (c *callComparison) read() {
 				return
 			}
 			continue
+		case x.watched != y.watched:
+			f := c.at(x, y)
+			f.kind = differentMemory
+			c.add(f)
+			return
 		case x.values != y.values:
 			f := c.at(x, y)
 			f.kind = differentResults

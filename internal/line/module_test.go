@@ -100,23 +100,23 @@ func TestFunction(t *testing.T) {
 		{"no mistake", func() *line.Module { return compile(t, whole) }, nil, 0, "computes the same again from tick 0 to 600"},
 		{
 			"data outside of the state", func() *line.Module { return compile(t, whole+" "+hidden, "world.pile[0]++;\n#endif", drawn) }, nil, 40,
-			"Piles[0]: 160 | 159 function step at pebbles.c:145 because the sides go different ways here, after 24 calls that are the same: " +
+			"Piles[0]: 160 | 159 function step at pebbles.c:145 because the sides go different ways here, after 24 equal calls: " +
 				"calls draw | calls rules_write called step at pebbles.c:145 rules_answer at pebbles.c:213 samestep_call at samestep_rules.h:",
 		},
 		{
 			"without lines", func() *line.Module { return compile(t, "-O2 -fno-inline "+hidden, "world.pile[0]++;\n#endif", drawn) }, nil, 40,
-			"function step because the sides go different ways here, after 24 calls that are the same: calls draw | calls rules_write called step rules_answer",
+			"function step because the sides go different ways here, after 24 equal calls: calls draw | calls rules_write called step rules_answer",
 		},
 		{
 			"without names", func() *line.Module {
 				return compile(t, "-O2 -fno-inline -Wl,-s "+hidden, "world.pile[0]++;\n#endif", drawn)
 			}, nil, 40,
-			"after 24 calls that are the same: calls function ",
+			"after 24 equal calls: calls function ",
 		},
 		{
 			"two versions", func() *line.Module { return compile(t, whole) },
 			func() *line.Module { return compile(t, whole, "if (draw() % 64 == 0)", "if (draw() % 63 == 0)") }, 44,
-			"function step at pebbles.c:145 because the sides go different ways here, after 29 calls that are the same: calls rules_write | calls draw",
+			"function step at pebbles.c:145 because the sides go different ways here, after 29 equal calls: calls rules_write | calls draw",
 		},
 		{
 			"another function in each tick", func() *line.Module { return compile(t, whole+" "+hidden, "world.pile[0]++;\n#endif", drawn) },
@@ -126,17 +126,36 @@ func TestFunction(t *testing.T) {
 			}, 40,
 			"note different calls of step are left out: they differ in ticks before, too, whose results are the same diverged at tick 40 " +
 				"state Rand: 4061261023359806034 | 18034889274456893442 Piles[0]: 160 | 159 function step at pebbles.c:147 on A: step at pebbles.c:145 " +
-				"because the sides go different ways here, after 24 calls that are the same: calls draw | calls rules_write",
+				"because the sides go different ways here, after 24 equal calls: calls draw | calls rules_write",
 		},
 		{
 			"a number", func() *line.Module { return compile(t, whole) },
 			func() *line.Module { return compile(t, whole, "world.rand << 13", "world.rand << 14") }, 1,
-			"verdict both sides make the same 52 calls: the difference arises in one of the functions, or in one that the compiler has put into it " +
-				"hint the result of draw is 11693034620340510321 | 17631897833646325425, after 48 calls that are the same; such numbers may be addresses",
+			"function draw at pebbles.c:59 because data in the memory begin to differ here, after 48 equal calls; after the tick, byte 0 of world is 113 | 177 " +
+				"hint the result of draw is 11693034620340510321 | 17631897833646325425, after 48 equal calls; such numbers may be addresses called draw at",
 		},
 		{
 			"no call", func() *line.Module { return compile(t, whole+" "+hidden) }, nil, 40,
-			"Piles[0]: 160 | 159 verdict both sides make the same 28 calls",
+			"note variables that differ before the tick: rules_output, rules_written, steps diverged at tick 40 state Piles[0]: 160 | 159 function step at pebbles.c:145 " +
+				"because data in the memory begin to differ here, after 24 equal calls; after the tick, byte 12 of world is 160 | 159 called step at",
+		},
+		{
+			"no call and no lines", func() *line.Module { return compile(t, "-O2 -fno-inline "+hidden) }, nil, 40,
+			"function step because data in the memory begin to differ here, after 24 equal calls; after the tick, the memory at 0x",
+		},
+		{
+			"no call of two versions, with variables at other addresses", func() *line.Module { return compile(t, whole) },
+			func() *line.Module { return compile(t, whole+" "+hidden) }, 40,
+			"function step at pebbles.c:145 because data in the memory begin to differ here, after 24 equal calls; after the tick, byte 12 of world is 159 | 160",
+		},
+		{
+			"two versions, with unknown addresses", func() *line.Module { return compile(t, "-O2 -fno-inline") },
+			func() *line.Module { return compile(t, "-O2 -fno-inline "+hidden, "static uint64_t seed;", "static uint64_t seed;\nuint64_t moved[999] = {1};") }, 40,
+			"verdict both sides make 28 equal calls: the difference arises in one of the functions, or in one that the compiler has put into it",
+		},
+		{
+			"all in one function", func() *line.Module { return compile(t, "-O2 "+hidden) }, nil, 40,
+			"function samestep_call because data in the memory begin to differ here, after 1 equal call; after the tick",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -41,7 +41,7 @@ func (r *Result) Verdict() string {
 // nothing says that no difference was found.
 func (f *Finding) nothing() string {
 	if f.Calls > 0 {
-		return fmt.Sprintf("both sides make the same %s: the difference arises in one of the functions, or in one that the compiler has put into it", words.Count(f.Calls, "call"))
+		return fmt.Sprintf("both sides make %s: the difference arises in one of the functions, or in one that the compiler has put into it", words.Count(f.Calls, "equal call"))
 	}
 	return noProbe
 }
@@ -184,7 +184,7 @@ func (p *Place) String() string {
 
 func (f *Finding) addHint(p *words.Page) {
 	if h := f.Hint; h != nil {
-		p.Line("hint", "%s, after %s that are the same; such numbers may be addresses", h.because(), words.Count(h.Calls, "call"))
+		p.Line("hint", "%s, after %s; such numbers may be addresses", h.because(), words.Count(h.Calls, "equal call"))
 	}
 }
 
@@ -218,9 +218,11 @@ func (f *Finding) because() string {
 	switch f.Reason {
 	case Value:
 		return fmt.Sprintf("%s is %s", strings.TrimSpace(f.Text), values)
+	case Memory:
+		return fmt.Sprintf("data in the memory begin to differ here, after %s; after the tick, %s is %s", words.Count(f.Calls, "equal call"), f.Text, values)
 	case Flow:
 		if f.Calls > 0 {
-			return fmt.Sprintf("the sides go different ways here, after %s that are the same: %s", words.Count(f.Calls, "call"), values)
+			return fmt.Sprintf("the sides go different ways here, after %s: %s", words.Count(f.Calls, "equal call"), values)
 		}
 		return "the sides go different ways from here: " + values
 	}

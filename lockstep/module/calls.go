@@ -61,6 +61,8 @@ type Event struct {
 	// Values are the parameters at the beginning, and the results at the end, with 0 for those that are no integers. Nil if the
 	// functions pass them in the memory, as those of Go do. They are valid during the call with the event.
 	Values []uint64
+
+	Watched uint64 // a hash of the bytes at the addresses that are watched
 }
 
 // none is the number of no function.
@@ -74,12 +76,15 @@ const none = -1
 type calls struct {
 	tell    func(Event) // nil: nobody listens
 	wanted  abi.Function
+	watch   []uint32
+	memory  api.Memory // of the instance
 	inGo    bool
 	inside  bool // samestep_call, with the wanted function
 	leftOut int  // functions under way that are left out with all that they call
 	stack   []int
 	values  []uint64
-	pending int // the last function that began in Go, of which nobody was told yet; or none
+	pending int    // the last function that began in Go, of which nobody was told yet; or none
+	watched uint64 // when it began
 }
 
 // integers returns values with 0 for those that are no integers. They are valid until the next call.
@@ -119,17 +124,17 @@ func (c *calls) begin(f int, k kind, values []uint64) {
 	}
 	c.flush()
 	c.stack = append(c.stack, f)
-	if c.inGo {
-		c.pending = f
+	if c.inGo && k == ofRules {
+		c.pending, c.watched = f, c.hash()
 		return
 	}
-	c.tell(Event{f, true, values})
+	c.tell(Event{f, true, c.valuesOf(values), c.hash()})
 }
 
 // flush tells of the function that began last: it was not to begin again.
 func (c *calls) flush() {
 	if c.pending != none {
-		c.tell(Event{Function: c.pending, Begins: true})
+		c.tell(Event{Function: c.pending, Begins: true, Watched: c.watched})
 		c.pending = none
 	}
 }
@@ -154,12 +159,30 @@ func (c *calls) end(f int, k kind, values []uint64) {
 		return // the instance was called before anybody listened
 	}
 	c.flush()
-	if c.inGo {
-		values = nil
-	}
 	for _, inner := range slices.Backward(c.stack[at+1:]) { // which a panic left
-		c.tell(Event{Function: inner})
+		c.tell(Event{Function: inner, Watched: c.hash()})
 	}
 	c.stack = c.stack[:at]
-	c.tell(Event{f, false, values})
+	c.tell(Event{f, false, c.valuesOf(values), c.hash()})
+}
+
+// valuesOf returns the values of an event.
+func (c *calls) valuesOf(values []uint64) []uint64 {
+	if c.inGo {
+		return nil
+	}
+	return values
+}
+
+// hash returns the FNV-1a hash of the watched bytes.
+func (c *calls) hash() uint64 {
+	if len(c.watch) == 0 {
+		return 0
+	}
+	h := uint64(14695981039346656037)
+	for _, at := range c.watch {
+		b, _ := c.memory.ReadByte(at)
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return h
 }

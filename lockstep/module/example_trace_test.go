@@ -24,7 +24,7 @@ func ExampleCompileTraced() {
 		if err != nil {
 			return err
 		}
-		observer.Observe(abi.Step, func(e module.Event) {
+		observer.Observe(abi.Step, nil, func(e module.Event) {
 			var called module.Function = rules.Functions[e.Function]
 			if e.Begins {
 				fmt.Println("calls", called.Name, "with", e.Values)

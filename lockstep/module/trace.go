@@ -18,9 +18,10 @@ import (
 type Traced struct {
 	*Rules
 	Functions []Function // by their numbers
+	Variables []Variable // those that the module tells debuggers
 	own       int        // functions of the module, before those of guard
 	inGo      bool
-	sources   map[int]source
+	debugged  debugged
 	observers sync.Map // of each instance's api.Module: its *Observer
 }
 
@@ -38,7 +39,8 @@ func CompileTraced(module []byte, o Options) (*Traced, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Traced{inGo: bytes.Contains(s.names, []byte(goLoop)), sources: sources(module)}
+	t := &Traced{inGo: bytes.Contains(s.names, []byte(goLoop)), debugged: readDebugged(module)}
+	t.Variables = t.debugged.variables
 	t.own = (&reader{rest: s.bodies[sectionFunction]}).number()
 	o.Cache = ""
 	t.Rules, err = compile(experimental.WithFunctionListenerFactory(context.Background(), t), module, o)
@@ -75,17 +77,26 @@ func (o *Observer) Close() {
 	})
 }
 
-// Observe lets tell have the events of the next answers of a function, in their order. Nil disables it. Only one instance may be
-// called meanwhile.
+// Observe lets tell have the events of the next answers of a function, in their order. Nil disables it. The events have a hash of the
+// bytes at some addresses. Only one instance may be called meanwhile.
 //
 // Functions of a runtime are left out: what they do depends on the memory that is free, on caches and on the garbage collector, and
 // differs between two instances that compute the same.
-func (o *Observer) Observe(f abi.Function, tell func(Event)) {
-	o.calls = calls{wanted: f, tell: tell, inGo: o.rules.inGo, pending: none}
+func (o *Observer) Observe(f abi.Function, watch []uint32, tell func(Event)) {
+	o.calls = calls{wanted: f, watch: watch, tell: tell, inGo: o.rules.inGo, pending: none}
+}
+
+// Memory returns the memory of the instance that tells an event. It is valid during that.
+func (o *Observer) Memory() []byte {
+	all, _ := o.calls.memory.Read(0, o.calls.memory.Size())
+	return all
 }
 
 // IsGo reports whether the module was compiled by Go.
 func (t *Traced) IsGo() bool { return t.inGo }
+
+// IsEntry reports whether a function is samestep_call.
+func (t *Traced) IsEntry(function int) bool { return t.Functions[function].kind == entry }
 
 // NewFunctionListener implements [experimental.FunctionListenerFactory].
 func (t *Traced) NewFunctionListener(f api.FunctionDefinition) experimental.FunctionListener {
@@ -93,7 +104,7 @@ func (t *Traced) NewFunctionListener(f api.FunctionDefinition) experimental.Func
 	if slices.Contains(f.ExportNames(), "samestep_call") {
 		k = entry
 	}
-	at := t.sources[len(t.Functions)]
+	at := t.debugged.functions[len(t.Functions)]
 	t.Functions = append(t.Functions, Function{Name: f.Name(), File: at.file, Line: at.line, kind: k})
 	if k == ofRuntime || len(t.Functions) > t.own {
 		return nil
@@ -107,6 +118,7 @@ type listener struct{ *Traced }
 func (l listener) callsOf(m api.Module) *calls {
 	if o, ok := l.observers.Load(m); ok {
 		if c := &o.(*Observer).calls; c.tell != nil {
+			c.memory = m.Memory()
 			return c
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func traced(t *testing.T, r *Traced, f abi.Function) (all []string) {
 	t.Helper()
 	o, other := r.Observer(), r.Observer()
-	o.Observe(f, func(e Event) {
+	o.Observe(f, nil, func(e Event) {
 		word := "leave"
 		if e.Begins {
 			word = "enter"
