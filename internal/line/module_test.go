@@ -150,7 +150,9 @@ func TestFunction(t *testing.T) {
 		},
 		{
 			"two versions, with unknown addresses", func() *line.Module { return compile(t, "-O2 -fno-inline") },
-			func() *line.Module { return compile(t, "-O2 -fno-inline "+hidden, "static uint64_t seed;", "static uint64_t seed;\nuint64_t moved[999] = {1};") }, 40,
+			func() *line.Module {
+				return compile(t, "-O2 -fno-inline "+hidden, "static uint64_t seed;", "static uint64_t seed;\nuint64_t moved[999] = {1};")
+			}, 40,
 			"verdict both sides make 28 equal calls: the difference arises in one of the functions, or in one that the compiler has put into it",
 		},
 		{

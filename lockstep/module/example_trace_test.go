@@ -24,6 +24,10 @@ func ExampleCompileTraced() {
 		if err != nil {
 			return err
 		}
+		for _, v := range rules.Variables {
+			var known module.Variable = v
+			fmt.Println(known.Name, "is at", known.At)
+		}
 		observer.Observe(abi.Step, nil, func(e module.Event) {
 			var called module.Function = rules.Functions[e.Function]
 			if e.Begins {
