@@ -10,12 +10,12 @@ import (
 
 // A Line is the line of code at which two sides begin to compute different states, as samestep desync line finds it.
 type Line struct {
-	File    string          `json:"file"` // relative to the module
+	File    string          `json:"file"` // relative to the module; "" for a function of a module of rules that does not tell it
 	Number  int             `json:"line"`
 	Func    string          `json:"func"`
 	Tick    lockstep.Tick   `json:"tick"`              // at which the two sides begin to differ; 0 if they do not
 	Phase   string          `json:"phase,omitempty"`   // the part of Step, if the rules mark parts
-	Source  string          `json:"source"`            // the line itself, on side B if it is there
+	Source  string          `json:"source"`            // the line itself, on side B if it is there; "" if only the function is known
 	OnA     string          `json:"on_a,omitempty"`    // the same line on side A, if that has another text
 	Because string          `json:"because"`           // values are those of A | B
 	Doubt   string          `json:"doubt,omitempty"`   // why this is not the line of this desync; "" if nothing contradicts it
@@ -51,14 +51,21 @@ func (l *Line) lines() []string {
 	if l == nil {
 		return nil
 	}
-	if l.File == "" {
+	if l.Func == "" {
 		return []string{l.Because}
 	}
 	var all []string
 	if l.Doubt != "" {
 		all = append(all, "not of this desync: "+l.Doubt)
 	}
-	all = append(all, fmt.Sprintf("%s:%d  in %s", l.File, l.Number, l.Func), "    "+strings.TrimSpace(l.Source))
+	switch {
+	case l.File == "":
+		all = append(all, l.Func)
+	case l.Source == "":
+		all = append(all, fmt.Sprintf("%s at %s:%d", l.Func, l.File, l.Number))
+	default:
+		all = append(all, fmt.Sprintf("%s:%d  in %s", l.File, l.Number, l.Func), "    "+strings.TrimSpace(l.Source))
+	}
 	if l.OnA != "" {
 		all = append(all, "on A:", "    "+strings.TrimSpace(l.OnA))
 	}

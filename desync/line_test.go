@@ -32,6 +32,25 @@ func ExampleLine() {
 	// fingerprint c75e4082-45d9: chest, rules, build or platform, Gold, in chest.pay
 }
 
+// Of rules in a module, only the function is known.
+func TestLineIsFunction(t *testing.T) {
+	e, err := desync.Explain(chestAgain(), desync.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []*desync.Line{{Func: "step", Because: "calls draw"}, {Func: "step", File: "chest.c", Number: 12, Because: "calls draw"}} {
+		e.SetLine(l)
+		text, page := strings.Join(e.Lines(), "\n"), pageOf(t, e)
+		want, place := "step", `<p><span class="mono">step</span></p>`
+		if l.File != "" {
+			want, place = "step at chest.c:12", `<p><span class="mono">chest.c:12</span> in <span class="mono">step</span></p>`
+		}
+		if !strings.Contains(text, want+"\n") || !strings.Contains(text, "calls draw") || !strings.Contains(page, place) || strings.Contains(page, "<pre><strong></strong>") {
+			t.Errorf("got %s and %s, want %q and %q", text, page, want, place)
+		}
+	}
+}
+
 func TestLine(t *testing.T) {
 	for _, redact := range []bool{false, true} {
 		e, err := desync.Explain(chestAgain(), desync.Options{Redact: redact})

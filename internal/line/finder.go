@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -51,12 +52,9 @@ func (x *Finder) Find(ctx context.Context, f *replay.File, o Options) (*Result, 
 
 // search returns a search in a file, with a folder of its own.
 func (x *Finder) search(f *replay.File, o Options) (*search, error) {
-	h, err := f.Header()
+	h, err := header(f)
 	if err != nil {
 		return nil, err
-	}
-	if h.Engine == replay.ForeignEngine {
-		return nil, fmt.Errorf("%w: it was imported from another engine", ErrReplay)
 	}
 	if o.Source == "" {
 		o.Source = "."
@@ -64,6 +62,15 @@ func (x *Finder) search(f *replay.File, o Options) (*search, error) {
 	x.files++
 	s := &search{Options: o, file: f, head: h, finder: x, folder: filepath.Join(x.folder, "file-"+strconv.Itoa(x.files)), result: &Result{}}
 	return s, os.Mkdir(s.folder, 0o700)
+}
+
+// header returns the header of a match that rules can compute.
+func header(f *replay.File) (*lockstep.Header, error) {
+	h, err := f.Header()
+	if err == nil && h.Engine == replay.ForeignEngine {
+		return nil, fmt.Errorf("%w: it was imported from another engine", ErrReplay)
+	}
+	return h, err
 }
 
 // side returns a side, which an earlier file may have built.

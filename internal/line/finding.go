@@ -6,7 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
-// A Place is a line of code.
+// A Place is a line of code. Of a function in a module of rules, it is the first line, or only the name.
 type Place struct {
 	File   string `json:"file"` // relative to the module
 	Line   int    `json:"line"`
@@ -26,6 +26,7 @@ type Reason string
 const (
 	Value   Reason = "value"   // the line computes different values
 	Flow    Reason = "flow"    // the sides go different ways after it
+	Memory  Reason = "memory"  // data in the memory of a module begin to differ in the function
 	Only    Reason = "only"    // only one side has it, and it changes something
 	Nothing Reason = "nothing" // no probe differs
 )
@@ -46,6 +47,11 @@ type Finding struct {
 	// a tick before.
 	Written     *Place `json:"written,omitempty"`
 	WrittenTick uint32 `json:"written_tick,omitempty"`
+
+	// Calls is how many calls before it were the same. Hint is a call before it, or anywhere if no call differs, with other
+	// numbers, which may also be addresses. Both are of modules of rules.
+	Calls int      `json:"calls,omitempty"`
+	Hint  *Finding `json:"hint,omitempty"`
 
 	// Writes are the assignments after it that differ, up to the first field that was seen to differ.
 	Writes []Write `json:"writes,omitempty"`

@@ -141,19 +141,28 @@ func (s *search) reported(jobs ...*job) error {
 	if b == nil || b.Manifest.Tie {
 		return nil
 	}
-	known := readSums(&b.Manifest)
-	var sides []Reproduce
+	var all [][]uint64
 	for _, j := range jobs {
 		hashes, err := j.hashes()
 		if err != nil {
 			return err
 		}
-		sides = append(sides, known.reproduced(lockstep.Tick(j.result.First), hashes))
+		all = append(all, hashes)
+	}
+	s.result.Reported = reportOn(&b.Manifest, lockstep.Tick(jobs[0].result.First), all...)
+	return nil
+}
+
+// reportOn compares the state hashes of sides, from that of a tick on, with the checksums in a bundle.
+func reportOn(m *replay.Manifest, first lockstep.Tick, hashes ...[]uint64) *Reported {
+	known := readSums(m)
+	var sides []Reproduce
+	for _, one := range hashes {
+		sides = append(sides, known.reproduced(first, one))
 	}
 	names := []string{"A", "B"}
-	if len(jobs) == 1 {
+	if len(sides) == 1 {
 		names = []string{"this version"}
 	}
-	s.result.Reported = known.report(names, sides)
-	return nil
+	return known.report(names, sides)
 }

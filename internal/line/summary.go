@@ -131,12 +131,17 @@ func (g *Row) title() string {
 // what says in one line what the files of a group have in common.
 func (g *Row) what() string {
 	switch {
+	case g.Line != nil && g.Line.Source == "":
+		return g.Line.String()
 	case g.Line != nil:
 		return fmt.Sprintf("%s:%d  %s", g.Line.File, g.Line.Line, g.Line.Source)
 	case g.Result.Tick == 0:
 		return "nothing differs"
 	case g.Result.Finding == nil:
 		return "a tick that has the same result when it is computed alone"
+	}
+	if g.Result.Finding.Calls > 0 {
+		return "no call differs"
 	}
 	return "no probe differs"
 }

@@ -33,9 +33,17 @@ func (r *Result) Verdict() string {
 	case r.Finding == nil:
 		return fmt.Sprintf("tick %d has the same result on both sides when it is computed alone", r.Tick)
 	case r.Finding.Reason == Nothing:
-		return noProbe
+		return r.Finding.nothing()
 	}
 	return r.Finding.because()
+}
+
+// nothing says that no difference was found.
+func (f *Finding) nothing() string {
+	if f.Calls > 0 {
+		return fmt.Sprintf("both sides make %s: the difference arises in one of the functions, or in one that the compiler has put into it", words.Count(f.Calls, "equal call"))
+	}
+	return noProbe
 }
 
 const noProbe = "no probe differs: the difference arises in code without probes, such as a package outside the module or Derive"
@@ -69,7 +77,11 @@ func (r *Result) page() *words.Page {
 	if r.Dropped > 0 {
 		p.Line("limit", "%d events were too many to record", r.Dropped)
 	}
-	if r.took > 0 {
+	switch {
+	case r.took > 0 && r.Probes == 0:
+		p.Line("took", "%s: %s to compile, %s to run; %s and %s", words.Seconds(r.took), seconds(r.BuildSeconds), seconds(r.RunSeconds),
+			words.Count(r.Events[0], "call"), words.Count(r.Events[1], "call"))
+	case r.took > 0:
 		p.Line("took", "%s: %s to build, %s to run; %s and %s of %s", words.Seconds(r.took), seconds(r.BuildSeconds), seconds(r.RunSeconds),
 			words.Count(r.Events[0], "event"), words.Count(r.Events[1], "event"), words.Count(r.Probes, "probe"))
 	}
@@ -116,22 +128,18 @@ func (r *Result) same() string {
 // add describes a finding.
 func (f *Finding) add(p *words.Page) {
 	if f.Reason == Nothing {
-		p.Line("verdict", "%s", noProbe)
+		p.Line("verdict", "%s", f.nothing())
+		f.addHint(p)
 		f.addWrites(p)
 		return
 	}
-	at := f.Place()
-	p.Line("line", "%s:%d  in %s", at.File, at.Line, at.Func)
-	p.Line("", "    %s", at.Source)
-	if a := f.Where[0]; a != nil && f.Where[1] != nil && (a.Line != at.Line || a.File != at.File || a.Source != at.Source) {
-		p.Line("", "on A: %s:%d", a.File, a.Line)
-		p.Line("", "    %s", a.Source)
-	}
+	f.addPlaces(p)
 	p.Line("because", "%s", f.because())
+	f.addHint(p)
 	if f.Entity != "" {
 		p.Line("entity", "%s", f.Entity)
 	}
-	if f.First != nil && f.First.Line != at.Line {
+	if f.First != nil && f.First.Line != f.Place().Line {
 		p.Line("seen at", "%s:%d  %s", f.First.File, f.First.Line, f.First.Source)
 	}
 	if f.Written != nil {
@@ -142,10 +150,42 @@ func (f *Finding) add(p *words.Page) {
 		p.Line("written by", "%s:%d%s  %s", f.Written.File, f.Written.Line, when, f.Written.Source)
 	}
 	for i := range f.Path {
-		step := &f.Path[len(f.Path)-1-i]
-		p.Line(words.First("called", i), "%s at %s:%d", step.Func, step.File, step.Line)
+		p.Line(words.First("called", i), "%s", &f.Path[len(f.Path)-1-i])
 	}
 	f.addWrites(p)
+}
+
+// addPlaces describes the line or the function, on both sides if they differ.
+func (f *Finding) addPlaces(p *words.Page) {
+	at, a := f.Place(), f.Where[0]
+	both := a != nil && f.Where[1] != nil && *a != *at
+	if at.Source == "" {
+		p.Line("function", "%s", at)
+		if both {
+			p.Line("", "on A: %s", a)
+		}
+		return
+	}
+	p.Line("line", "%s:%d  in %s", at.File, at.Line, at.Func)
+	p.Line("", "    %s", at.Source)
+	if both && (a.Line != at.Line || a.File != at.File || a.Source != at.Source) {
+		p.Line("", "on A: %s:%d", a.File, a.Line)
+		p.Line("", "    %s", a.Source)
+	}
+}
+
+// String returns the function and the line, if that is known.
+func (p *Place) String() string {
+	if p.File == "" {
+		return p.Func
+	}
+	return fmt.Sprintf("%s at %s:%d", p.Func, p.File, p.Line)
+}
+
+func (f *Finding) addHint(p *words.Page) {
+	if h := f.Hint; h != nil {
+		p.Line("hint", "%s, after %s; such numbers may be addresses", h.because(), words.Count(h.Calls, "equal call"))
+	}
 }
 
 func (f *Finding) addWrites(p *words.Page) {
@@ -178,7 +218,12 @@ func (f *Finding) because() string {
 	switch f.Reason {
 	case Value:
 		return fmt.Sprintf("%s is %s", strings.TrimSpace(f.Text), values)
+	case Memory:
+		return fmt.Sprintf("data in the memory begin to differ here, after %s; after the tick, %s is %s", words.Count(f.Calls, "equal call"), f.Text, values)
 	case Flow:
+		if f.Calls > 0 {
+			return fmt.Sprintf("the sides go different ways here, after %s: %s", words.Count(f.Calls, "equal call"), values)
+		}
 		return "the sides go different ways from here: " + values
 	}
 	side := 0

@@ -9,6 +9,7 @@ import (
 
 // A pool keeps the instances of a module that nobody uses.
 type pool struct {
+	once bool // no instance is used again
 	mu   sync.Mutex
 	made int         // instances
 	free []*instance // that nobody uses
@@ -54,7 +55,7 @@ const (
 func (p *pool) giveBack(i *instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i.broken == nil && len(p.free) < maxFree && i.sizeBytes() <= maxFreeMemory {
+	if !p.once && i.broken == nil && len(p.free) < maxFree && i.sizeBytes() <= maxFreeMemory {
 		p.free = append(p.free, i)
 		return
 	}

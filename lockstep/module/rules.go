@@ -28,6 +28,11 @@ type Rules struct {
 
 // Compile compiles a module and checks it as far as that needs no call.
 func Compile(module []byte, o Options) (*Rules, error) {
+	return compile(context.Background(), module, o)
+}
+
+// compile is Compile with a context that may have listeners.
+func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 	if len(module) > MaxBytes {
 		return nil, fmt.Errorf("%w: got a module of %d bytes, want at most %d", ErrLimit, len(module), MaxBytes)
 	}
@@ -49,7 +54,6 @@ func Compile(module []byte, o Options) (*Rules, error) {
 	}
 	r.image = newImage(first)
 	config = config.WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureSIMD).WithMemoryLimitPages(MaxMemory / pageBytes)
-	ctx := context.Background()
 	r.runtime = wazero.NewRuntimeWithConfig(ctx, config)
 	compiled, err := r.runtime.CompileModule(ctx, guarded)
 	if err != nil {

@@ -1,6 +1,8 @@
 package module
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
 )
@@ -163,7 +165,8 @@ func (r *reader) dataSegment() {
 	r.bytes(r.number())
 }
 
-// maxName is the size of the longest name of a function that errors show, in bytes.
+// maxName is the size of the longest name of a function that errors show, in bytes. The rest of a longer one is cut off: names of
+// generic functions in Go have a few thousand.
 const maxName = 1024
 
 // functionNames returns the section with names, with those of functions only. It returns nil if they are malformed, because names
@@ -177,17 +180,20 @@ func functionNames(section []byte, functions int) []byte {
 		if id != 1 || r.err != nil {
 			continue
 		}
-		whole := part.rest
-		for n := part.number(); n > 0 && part.err == nil; n-- {
-			part.below("function", functions)
-			if name := part.bytes(part.number()); len(name) > maxName || !utf8.Valid(name) {
+		n := part.number()
+		names := binary.AppendUvarint(nil, uint64(n))
+		for ; n > 0 && part.err == nil; n-- {
+			index, name := part.number(), part.bytes(part.number())
+			if index >= functions || !utf8.Valid(name) {
 				part.fail("got a bad name")
 			}
+			name = bytes.ToValidUTF8(name[:min(len(name), maxName)], nil) // which may end within a character
+			names = appendSized(binary.AppendUvarint(names, uint64(index)), name)
 		}
 		if part.err != nil || len(part.rest) > 0 {
 			return nil
 		}
-		return appendSized(append(appendSized(nil, []byte("name")), 1), whole)
+		return appendSized(append(appendSized(nil, []byte("name")), 1), names)
 	}
 	return nil
 }

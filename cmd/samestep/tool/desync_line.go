@@ -30,6 +30,11 @@ The sides are two versions with --other, two platforms with --platform, and else
 version with itself: the same match --runs times, and then each tick from the start of
 the match against the same tick from a snapshot.
 
+With --rules, or if --other names a module (.wasm), the rules are those of modules, in any
+language: it needs no sources, and names the first function at which the sides go
+different ways, with the calls under way. Outside of any module of Go it takes the
+module of the match by itself.
+
 Several files, or a folder with replays and bundles, are grouped by the line that they name,
 with one finding for each group. The probes are built once.
 
@@ -43,7 +48,7 @@ Exits with 3 if anything differs.`,
 func lineFlags() []cli.Flag {
 	return []cli.Flag{
 		sourceFlag,
-		&cli.StringFlag{Name: "other", Usage: "another version of it: a `FOLDER`, or a git revision"},
+		&cli.StringFlag{Name: "other", Usage: "another version of it: a `FOLDER`, a git revision, or a module of rules"},
 		&cli.StringFlag{Name: "platform", Usage: "another `PLATFORM`: js/wasm with Node.js, linux/386, or one that an emulator runs"},
 		&cli.IntFlag{Name: "runs", Value: 4, Usage: "compute the match `N` times, without --other and --platform"},
 	}
@@ -54,13 +59,13 @@ var sourceFlag = &cli.StringFlag{Name: "source", Usage: "`FOLDER` in the module 
 func desyncLine(c *cli.Context) error {
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	x, err := line.NewFinder()
+	x, err := newLineFinder(c)
 	if err != nil {
 		return err
 	}
 	defer x.Close()
 	find := func(f *replay.File) (*line.Result, error) {
-		return findLine(ctx, c, x, f, lockstep.Tick(c.Uint("tick")))
+		return x.find(ctx, f, lockstep.Tick(c.Uint("tick")))
 	}
 	args := c.Args().Slice()
 	if !isBatch(args) {
@@ -106,17 +111,12 @@ func (b *batch) lines(ctx context.Context, c *cli.Context, find func(*replay.Fil
 	return report(c, &s, failed)
 }
 
-// findLine compares the two sides of the flags in one file, at a tick or at the first one that differs.
-func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.File, tick lockstep.Tick) (*line.Result, error) {
+// findLine compares the two sides of the flags in one file by the sources.
+func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.File, o line.Options) (*line.Result, error) {
 	if err := between(c, "runs", 2, 100); err != nil {
 		return nil, err
 	}
-	o := line.Options{
-		Source: c.String("source"), Other: c.String("other"), Platform: c.String("platform"), Runs: c.Int("runs"), Tick: tick,
-	}
-	if b := f.Bundle(); b != nil && o.Tick == 0 {
-		o.From, o.Last = b.Manifest.Agreed, b.Manifest.Tick
-	}
+	o.Source, o.Other, o.Platform, o.Runs = c.String("source"), c.String("other"), c.String("platform"), c.Int("runs")
 	if err := lineAssets(c, f, &o); err != nil {
 		return nil, err
 	}
@@ -128,12 +128,12 @@ func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.Fil
 func findOneLine(c *cli.Context, f *replay.File) (*line.Result, error) {
 	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	x, err := line.NewFinder()
+	x, err := newLineFinder(c)
 	if err != nil {
 		return nil, err
 	}
 	defer x.Close()
-	return findLine(ctx, c, x, f, 0)
+	return x.find(ctx, f, 0)
 }
 
 // lineAssets adds the assets of the match: from the program's games, or else from the folder.

@@ -149,7 +149,11 @@ func fuzz(c *cli.Context) error {
 
 // explainFound reduces a failure, looks for its line of code, and writes its replay and its Go test.
 func explainFound(ctx context.Context, found *locksteptest.Failure, game *playable, dir string) *fuzzFind {
-	small := found.Shrink(locksteptest.ShrinkOptions{})
+	var limits locksteptest.ShrinkOptions
+	if game.module != nil {
+		found, limits.Runs = inNewInstances(found, game), 300 // an instance of a module in Go takes longer than a short match
+	}
+	small := found.Shrink(limits)
 	o := small.Options
 	name := fmt.Sprintf("found_%s_%d", strings.ReplaceAll(small.Phase, " ", "_"), found.Options.Seed)
 	f := &fuzzFind{
@@ -163,7 +167,9 @@ func explainFound(ctx context.Context, found *locksteptest.Failure, game *playab
 	}
 	err := files.Replace(f.Replay, func(w *os.File) error { return small.WriteReplay(w) })
 	if game.module != nil { // a Go test needs the sources
-		f.Test, f.NoLine = "", "game "+game.Name()+" is a module of rules; its program names the line"
+		if f.Test = ""; err == nil {
+			f.addFunction(ctx, game)
+		}
 	} else if err == nil {
 		source := game.source
 		source.Replay = filepath.Base(f.Replay)
@@ -204,7 +210,11 @@ func (s *fuzzStory) print(w io.Writer) {
 	case f.Line != nil:
 		place := f.Line.Place()
 		if place == nil {
-			line("line", "no probe differs")
+			line("line", "no probe or call differs")
+			break
+		}
+		if place.Source == "" {
+			line("function", "%s", place)
 			break
 		}
 		line("line", "%s:%d  in %s", place.File, place.Line, place.Func)

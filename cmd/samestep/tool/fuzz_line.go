@@ -14,6 +14,7 @@ import (
 	probes "github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // lineOf returns the line of code behind a failure, from the Go test of it. dir has the replay that the test may read.
@@ -56,15 +57,54 @@ func (f *fuzzFind) addLine(ctx context.Context, small *locksteptest.Failure, s l
 		return ""
 	}
 	found, err := lineOf(ctx, small, s, dir)
+	if !f.setLine(found, err) {
+		return ""
+	}
+	var text strings.Builder
+	_ = found.WriteFinding(&text) // a builder has no errors
+	return text.String()
+}
+
+// setLine keeps the finding of a failure, or why there is none.
+func (f *fuzzFind) setLine(found *line.Result, err error) bool {
 	if err == nil && found.Finding == nil {
 		err = errors.New("the tick has the same result again")
 	}
 	if err != nil {
 		f.NoLine = strings.Join(strings.Fields(err.Error()), " ")
-		return ""
+		return false
 	}
 	f.Line = found.Finding
-	var text strings.Builder
-	_ = found.WriteFinding(&text) // a builder has no errors
-	return text.String()
+	return true
+}
+
+// addFunction looks for the function of a failure of rules in a module.
+func (f *fuzzFind) addFunction(ctx context.Context, game *playable) {
+	if probes.LineTime() == 0 {
+		return
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, probes.LineTime(), errors.New("the time was over"))
+	defer stop()
+	match, err := replay.Open(f.Replay)
+	if err != nil {
+		f.setLine(nil, err)
+		return
+	}
+	defer match.Close()
+	var x line.FunctionFinder
+	defer x.Close()
+	f.setLine(x.Find(ctx, match, line.Options{}, game.side(game.Build()), nil))
+}
+
+// inNewInstances returns a failure of rules in a module in instances that nobody has used: in others, data outside of the state may
+// come from another match, and the reduced match would not fail again. It returns f itself if it does not happen there.
+func inNewInstances(f *locksteptest.Failure, game *playable) *locksteptest.Failure {
+	own, err := game.side(game.Build()).Game(game.module.rules.Fresh())
+	if err == nil {
+		err = locksteptest.Run(own, f.Options)
+	}
+	if again := (*locksteptest.Failure)(nil); errors.As(err, &again) {
+		return again
+	}
+	return f
 }

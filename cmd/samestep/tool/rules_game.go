@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"reflect"
 
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 	wasm "github.com/seed-49bee653/samestep/lockstep/module"
@@ -21,6 +23,7 @@ import (
 
 // A rulesModule is a module of rules that the program has loaded.
 type rulesModule struct {
+	name  string // of the file; "" if it was in a replay
 	bytes []byte
 	sum   string // SHA-256
 	rules *wasm.Rules
@@ -36,6 +39,7 @@ func readModule(name string) (*playable, error) {
 	if err != nil {
 		return nil, &fileError{name, err}
 	}
+	g.module.name = name
 	return g, nil
 }
 
@@ -61,7 +65,7 @@ func newModuleGame(b []byte) (*playable, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(b)
-	m := &rulesModule{b, hex.EncodeToString(sum[:]), rules}
+	m := &rulesModule{bytes: b, sum: hex.EncodeToString(sum[:]), rules: rules}
 	g, err := m.game("")
 	if err != nil {
 		return nil, errors.Join(err, rules.Close())
@@ -72,11 +76,7 @@ func newModuleGame(b []byte) (*playable, error) {
 // game returns the game of the module. Unless build is "", it takes part as that build: so its rules simulate the matches of
 // that build, which may come out differently.
 func (m *rulesModule) game(build string) (*playable, error) {
-	var machine abi.Machine = m.rules
-	if build != "" {
-		machine = posing{m.rules, build}
-	}
-	g, err := lockstep.NewGameElsewhere(machine)
+	g, err := gameOn(m.rules, build)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +84,29 @@ func (m *rulesModule) game(build string) (*playable, error) {
 		Game: g, world: reflect.TypeFor[record.Untyped](), module: m,
 		usual: pageprogram.UsualOf(m.rules, g),
 	}, nil
+}
+
+// gameOn returns the game of a machine with rules, as game does.
+func gameOn(machine abi.Machine, build string) (*lockstep.Game, error) {
+	if build != "" {
+		machine = posing{machine, build}
+	}
+	return lockstep.NewGameElsewhere(machine)
+}
+
+// side returns the game of a module as a side of a match of a build.
+func (g *playable) side(build string) *line.Module {
+	m := g.module
+	return &line.Module{
+		Name: cmp.Or(m.name, "module "+m.sum[:12]), Bytes: m.bytes, Rules: m.rules,
+		Game: func(machine abi.Machine) (*lockstep.Game, error) {
+			own, err := gameOn(machine, build)
+			if err != nil {
+				return nil, err
+			}
+			return own.WithAssets(g.ReadAsset), nil
+		},
+	}
 }
 
 // posing are rules that say that they are another build.

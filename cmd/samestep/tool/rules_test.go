@@ -63,6 +63,7 @@ func TestRulesOfForeignGame(t *testing.T) {
 	f.run(exitOK, "golden --add --dir golden/more --players 2 --ticks 5 --weight walk=0 --allow-thin short")
 	s.run(exitDesync, "replay bisect --rules one.wasm --other two.wasm golden", "they differ from tick ", ".Tired 20 → 21", "hold-1.ssr: both builds compute the same")
 	s.run(exitUsage, "replay bisect --other two.wasm --player 1 "+match, "--other cannot be used")
+	s.functions(match)
 
 	t.Run("attached", func(t *testing.T) { s.attached(t, match) })
 	t.Run("live", func(t *testing.T) {
@@ -71,6 +72,17 @@ func TestRulesOfForeignGame(t *testing.T) {
 		live.rules[0][1], live.rules[1][1], live.rules[1][3] = f.in("one.wasm"), f.in("two.wasm"), f.in("store")
 		live.live(t)
 	})
+}
+
+// functions compares the calls in modules of the game.
+func (f *foreign) functions(match string) {
+	f.t.Helper()
+	f.run(exitOK, "desync line --rules one.wasm "+match, "this version computes the same again")
+	f.run(exitOK, "desync line --rules one.wasm --other again.wasm "+match, "both versions compute the same")
+	f.run(exitDesync, "desync line --rules one.wasm --other two.wasm "+match, ".Tired: 20 | 21")
+	f.run(exitDesync, "desync line --rules one.wasm --other two.wasm golden", "2 groups", "nothing differs", ".Tired: 20 | 21")
+	f.run(exitIdentity, "desync line --rules one.wasm --other three.wasm "+match, "three.wasm", "state schema", "HP")
+	f.run(exitUsage, "desync line --other two.wasm --source . "+match, "cannot be used with --source")
 }
 
 // in returns the path of a file in the folder of the game.

@@ -1,0 +1,117 @@
+//go:build !js
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/line"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// A lineFinder finds lines of code in the sources of a game, or functions in modules of its rules.
+type lineFinder struct {
+	*line.Finder
+	functions line.FunctionFinder
+	c         *cli.Context
+	others    *moduleSet // the module of --other; nil for none
+}
+
+// newLineFinder returns the finder of the flags.
+func newLineFinder(c *cli.Context) (x *lineFinder, err error) {
+	x = &lineFinder{c: c}
+	if other := c.String("other"); strings.HasSuffix(other, moduleExtension) {
+		for _, name := range []string{"source", "platform"} {
+			if c.IsSet(name) {
+				return x, usagef("--other %s is a module: it cannot be used with --%s", other, name)
+			}
+		}
+		if x.others, err = newModuleSet(c, nil, []string{other}); err != nil {
+			return x, err
+		}
+	}
+	x.Finder, err = line.NewFinder()
+	return x, err
+}
+
+// Close frees what the finder has built.
+func (x *lineFinder) Close() error { return errors.Join(x.Finder.Close(), x.functions.Close()) }
+
+// find compares the two sides of the flags in one file, at a tick or at the first one that differs.
+func (x *lineFinder) find(ctx context.Context, f *replay.File, tick lockstep.Tick) (*line.Result, error) {
+	o := line.Options{Tick: tick}
+	if b := f.Bundle(); b != nil && o.Tick == 0 {
+		o.From, o.Last = b.Manifest.Agreed, b.Manifest.Tick
+	}
+	a, err := x.module(f)
+	if err != nil {
+		return nil, err
+	}
+	if a != nil {
+		return x.findFunction(ctx, f, o, a)
+	}
+	return findLine(ctx, x.c, x.Finder, f, o)
+}
+
+// module returns the game of side A if it is one of a module, or nil to look for a line in the sources.
+func (x *lineFinder) module(f *replay.File) (*playable, error) {
+	wanted := x.others != nil || x.c.IsSet(rulesFlag.Name)
+	if x.others == nil && (sidesOf(x.c) != "" || !wanted && inModuleOfGo()) {
+		return nil, nil
+	}
+	h, err := f.Header()
+	if err != nil {
+		return nil, err
+	}
+	gamesFor(x.c, f)
+	g, err := listed(x.c).of(h)
+	switch {
+	case !wanted && (err != nil || g.module == nil):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case g.module == nil:
+		return nil, usagef("the rules of the match are those of the program: want a module of them with --rules")
+	}
+	return g, nil
+}
+
+// inModuleOfGo reports whether the current folder is in a module of Go.
+func inModuleOfGo() bool {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			return true
+		}
+		if parent := filepath.Dir(dir); parent != dir {
+			dir = parent
+			continue
+		}
+		break
+	}
+	return false
+}
+
+// findFunction compares the functions that a match calls with those of the other module, or with itself.
+func (x *lineFinder) findFunction(ctx context.Context, f *replay.File, o line.Options, a *playable) (*line.Result, error) {
+	h, err := f.Header()
+	if err != nil {
+		return nil, err
+	}
+	if x.others == nil {
+		return x.functions.Find(ctx, f, o, a.side(h.Build), nil)
+	}
+	x.others.meet(f)
+	b, err := x.others.games().of(h)
+	if err != nil {
+		return nil, &fileError{x.c.String("other"), err}
+	}
+	return x.functions.Find(ctx, f, o, a.side(h.Build), b.side(h.Build))
+}
