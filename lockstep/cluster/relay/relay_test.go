@@ -136,7 +136,7 @@ func TestHTTP(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"/healthz": 200, "/metrics": 200, "/matches/duel": 200, "/matches/duel/schemas": 200, "/matches/duel/assets": 200, "/matches/other": 404, "/matches/.x": 404,
-		"/assets/00": 404, "/matches/duel/kick": 404, "/matches/duel/play": 426,
+		"/assets/00": 404, "/rules/.wasm": 404, "/rules/00.wasm": 404, "/matches/duel/kick": 404, "/matches/duel/play": 426,
 	} {
 		if got, text := get(path); got != want {
 			t.Errorf("%s: got %d, want %d: %s", path, got, want, text)
