@@ -28,10 +28,11 @@ func joinCommand() *cli.Command {
 of the same match at other servers of a cluster, which are tried in turn; servers that
 redirect (serve --redirect) must all be among them. If the match's rules are in a module
 that neither --rules nor the program nor the user's cache has, join fetches it from the
-server, and keeps it in the cache: modules reach no files and no network. A bot plays in the seat of the
-token, or join only watches. On a terminal it shows a status line
-every second. At the end it prints a summary, and exits with 3 if a checksum of the
-match differs from its own, or with 1 if the server never let it in.
+server, and keeps it in the cache: modules reach no files and no network.
+
+A bot plays in the seat of the token, or join only watches. On a terminal it shows a
+status line every second. At the end it prints a summary, and exits with 3 if a checksum
+of the match differs from its own, or with 1 if the server never let it in.
 
 Other users can see a token on the command line; prefer --token-file or the
 environment variable ` + tokenEnv + `.`,
