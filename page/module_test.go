@@ -400,6 +400,30 @@ func TestModulesAreFetchedLate(t *testing.T) {
 	}
 }
 
+// What the browser keeps for visits without a network has the modules that were used, and no others.
+func TestUsedModulesAreKept(t *testing.T) {
+	s := newModuleStage(t, bare)
+	s.Recorded("../testdata/replays/duel.ssr")
+	kept := func(pattern string) string {
+		return fmt.Sprintf(`(globalThis.asked ??= setInterval(async () => {
+			const all = [];
+			for (const name of await caches.keys()) for (const { url } of await (await caches.open(name)).keys()) all.push(url);
+			globalThis.kept = all;
+		}, 50), globalThis.kept?.some((url) => url.includes(%q)) ?? false)`, pattern)
+	}
+	b := browser.Open(t, s.URL)
+	b.Until(kept("/inspector.wasm"))
+	if browser.Value[bool](b, kept("/rules/")) {
+		t.Error("a module is kept before it is used")
+	}
+	b.Do(chromedp.Reload())
+	b.Shown("#lobby .cards", "arena")
+	b.Until("navigator.serviceWorker.controller !== null")
+	b.Visit("#/watch/arena")
+	b.Until(browser.Inspected)
+	b.Until(kept("/rules/"))
+}
+
 // hashAt returns the checksum of a replay at a tick.
 func hashAt(t *testing.T, file []byte, g *lockstep.Game, tick int) string {
 	t.Helper()

@@ -1,6 +1,6 @@
-// The service worker: it keeps one version of the page, with all its files, and gives it to the browser when the server
-// cannot be reached. It never mixes versions: the page comes from the server if that answers soon, and then its files have the
-// paths of its version. What it keeps is only removed when no page of that version is open.
+// The service worker: it keeps one version of the page, with all its files but modules of rules that were not used, and gives it
+// to the browser when the server cannot be reached. It never mixes versions: the page comes from the server if that answers
+// soon, and then its files have the paths of its version. What it keeps is only removed when no page of that version is open.
 
 const version = "site:version", files = "site:files"; // the site fills them in
 const name = `samestep ${version}`;
