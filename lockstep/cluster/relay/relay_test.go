@@ -121,7 +121,7 @@ func TestOwnerLost(t *testing.T) {
 // What a relay says over HTTP, and what it refuses.
 func TestHTTP(t *testing.T) {
 	o := newOwner(t, nil)
-	r, near, _ := newRelay(t, relay.Options{Source: relay.Upstream{URL: "http://" + o.address + "/matches/duel"}, MaxMatches: 1, MaxConnections: 1, Idle: 50 * time.Millisecond})
+	r, near, _ := newRelay(t, relay.Options{Source: relay.Upstream{URL: "http://" + o.address + "/matches/duel"}, MaxMatches: 1, MaxConnections: 1, Idle: 500 * time.Millisecond})
 	get := func(path string) (int, string) {
 		a, err := http.Get("http://" + near + path)
 		if err != nil {
