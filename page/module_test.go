@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/site"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
@@ -27,6 +29,7 @@ import (
 	"github.com/seed-49bee653/samestep/page"
 	"github.com/seed-49bee653/samestep/page/program"
 	"github.com/seed-49bee653/samestep/page/watch"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // moduleMain is the program that becomes the module of skirmish.
@@ -287,8 +290,138 @@ func TestWrongModule(t *testing.T) {
 		return bareOf(all)
 	})
 	s.Recorded("../testdata/replays/duel.ssr")
-	b := browser.Open(t, s.URL+"/#/replay/duel.ssr", "program: the module: got rules/")
-	b.Shown(`#viewer .said[role="alert"]`, "duel.ssr cannot be watched")
+	b := browser.Open(t, s.URL+"/#/replay/duel.ssr")
+	b.Shown(`#viewer .said[role="alert"]`, "duel.ssr cannot be watched: The rules of the game have not arrived: program: the module: got rules/")
+	b.Visit("#/watch/arena")
+	b.Shown(".banner", "The rules of the game have not arrived: program: the module: got rules/")
+}
+
+// A page watches replays of games that neither its program nor its site has, by the modules in them, one after another.
+func TestModuleInReplay(t *testing.T) {
+	s := newModuleStage(t, func() (*site.Site, error) { return bareOf(program.Files()) })
+	paths, err := filepath.Glob("../examples/pebbles/testdata/golden/*.ssr")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	file, err := os.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	pebbles, err := watch.ModuleOf(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := gameOfModule(pebbles, module.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := skirmishModule()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := replay.NewRules(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	duel, err := os.ReadFile("../testdata/replays/duel.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.NewReader(bytes.NewReader(duel), int64(len(duel)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := filepath.Join(t.TempDir(), "with.ssr")
+	out, err := os.Create(with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(replay.Attach(out, r, rules), out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s.Recorded(paths[0])
+	s.Recorded(with)
+	s.Recorded("../testdata/replays/duel.ssr")
+	tab := browser.Open(t, s.URL)
+	for range 2 {
+		tab.Visit("#/replay/" + filepath.Base(paths[0]) + "?t=300")
+		if got, want := tab.At(300), hashAt(t, file, g, 300); got != want {
+			t.Errorf("pebbles: got %s, want %s", got, want)
+		}
+		tab.Visit("#/replay/with.ssr?t=700")
+		if got, want := tab.At(700), hashAt(t, duel, game, 700); got != want {
+			t.Errorf("skirmish: got %s, want %s", got, want)
+		}
+	}
+	tab.Visit("#/replay/" + filepath.Base(paths[0])) // from now on the page has its rules in place of those of skirmish
+	tab.Shown("#viewer strong.title", "pebbles")
+	tab.Visit("#/replay/duel.ssr")
+	tab.Shown(`#viewer .said[role="alert"]`, "duel.ssr cannot be watched")
+}
+
+// A page fetches the module of a game when a match, a replay or the form of the lobby needs it, and no other.
+func TestModulesAreFetchedLate(t *testing.T) {
+	s := newModuleStage(t, func() (*site.Site, error) {
+		b, err := skirmishModule()
+		if err != nil {
+			return nil, err
+		}
+		g, err := elsewhere()
+		if err != nil {
+			return nil, err
+		}
+		other, err := lockstep.NewGame(minimal.Rules()) // in place of one with a module
+		if err != nil {
+			return nil, err
+		}
+		return bareOf(program.Files(program.Game{Game: other, Module: []byte("never fetched")}, program.Game{Game: g, Module: b}))
+	})
+	s.Recorded("../testdata/replays/duel.ssr")
+	modules := `performance.getEntriesByType("resource").filter(({ name }) => name.includes("/rules/")).length`
+	for _, row := range []struct{ path, show string }{
+		{"#/watch/arena", browser.Inspected},
+		{"#/replay/duel.ssr", browser.There},
+		{"#/", `!!document.querySelector(".creation .config fieldset")`},
+	} {
+		b := browser.Open(t, s.URL+"/#/")
+		b.Shown("#lobby .cards", "arena")
+		if n := browser.Value[int](b, modules); n != 0 {
+			t.Errorf("the lobby has fetched %d modules", n)
+		}
+		if row.path == "#/" {
+			b.Click(".creation .more summary")
+		} else {
+			b.Visit(row.path)
+		}
+		b.Until(row.show)
+		if n := browser.Value[int](b, modules); n != 1 {
+			t.Errorf("%s: got %d modules, want 1", row.path, n)
+		}
+	}
+}
+
+// What the browser keeps for visits without a network has the modules that were used, and no others.
+func TestUsedModulesAreKept(t *testing.T) {
+	s := newModuleStage(t, bare)
+	s.Recorded("../testdata/replays/duel.ssr")
+	kept := func(pattern string) string {
+		return fmt.Sprintf(`(globalThis.asked ??= setInterval(async () => {
+			const all = [];
+			for (const name of await caches.keys()) for (const { url } of await (await caches.open(name)).keys()) all.push(url);
+			globalThis.kept = all;
+		}, 50), globalThis.kept?.some((url) => url.includes(%q)) ?? false)`, pattern)
+	}
+	b := browser.Open(t, s.URL)
+	b.Until(kept("/inspector.wasm"))
+	if browser.Value[bool](b, kept("/rules/")) {
+		t.Error("a module is kept before it is used")
+	}
+	b.Do(chromedp.Reload())
+	b.Shown("#lobby .cards", "arena")
+	b.Until("navigator.serviceWorker.controller !== null")
+	b.Visit("#/watch/arena")
+	b.Until(browser.Inspected)
+	b.Until(kept("/rules/"))
 }
 
 // hashAt returns the checksum of a replay at a tick.

@@ -52,11 +52,28 @@ func NewWith(made map[string][]byte, sources ...fs.FS) (*Site, error) {
 			f.cache, f.etag = noCache, `"`+s.hash+`"`
 			s.files["/"+strings.TrimSuffix(name, "index.html")] = f
 		} else {
-			f.cache = "public, max-age=31536000, immutable"
-			s.files["/page/"+s.hash+"/"+name] = f
+			s.put("/page/"+s.hash+"/"+name, f)
 		}
 	}
 	return s, nil
+}
+
+// NewFixed returns a Site of files at their own names, which must be hashes of their contents: browsers may cache them for ever.
+func NewFixed(contents map[string][]byte) (*Site, error) {
+	s, loaded := &Site{files: make(map[string]*file)}, make(map[string]*file)
+	for name, b := range contents {
+		if err := add(loaded, name, b); err != nil {
+			return nil, fmt.Errorf("site: %w", err)
+		}
+		s.put("/"+name, loaded[name])
+	}
+	return s, nil
+}
+
+// put adds a file at a path that never gets another content.
+func (s *Site) put(path string, f *file) {
+	f.cache = "public, max-age=31536000, immutable"
+	s.files[path] = f
 }
 
 // document reports whether a file has its own name as its path: a page, and what browsers find by its path or compare with the

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// assetTimeout is the longest time that an asset may take to be sent.
+// assetTimeout is the longest time that an asset or a module of rules may take to be sent.
 const assetTimeout = 10 * time.Minute
 
 // An assetStore has the contents of the assets that the server's matches list, by sum. They are in memory, so a folder that
@@ -107,14 +107,6 @@ func (s *Server) listAssets(w http.ResponseWriter, r *http.Request) {
 
 // sendAsset sends an asset that a match of this server lists, or the part of it that the request's Range names.
 func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request) {
-	from := addressOf(r.RemoteAddr)
-	if !s.replays.startDownload(from) {
-		s.turnedAway("downloading", r.RemoteAddr)
-		w.Header().Set("Retry-After", "5")
-		fail(w, codeBusy, "too many files are being sent")
-		return
-	}
-	defer s.replays.endDownload(from)
 	sum := r.PathValue("sum")
 	content := s.assets.find(sum)
 	if content == nil || !record.IsAssetSum(sum) {

@@ -34,6 +34,7 @@
 //	GET    /matches/NAME/schemas  its schemas, for a client that is refused because of one
 //	GET    /matches/NAME/assets   the assets that its configuration lists, such as its map
 //	GET    /assets/SHA256         one that a match of this server lists, or a range of its bytes
+//	GET    /rules/SHA256.wasm     the module with the rules of a game, if Options.Rules
 //	DELETE /matches/NAME          end it (admin)
 //	POST   /matches/NAME/pause    ?seat=N, for whom, or none; also /resume, /kick ?seat=N, /speed ?percent=N (admin)
 //	POST   /matches/NAME/ban      ?seat=N, ?peer=N, or ?subject=S and ?address=A; &for=TIME, &reason=TEXT (admin)

@@ -118,16 +118,23 @@ func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, all[:min(len(all), MaxListed)])
 }
 
+// downloads limits how many answers of a handler are sent at a time.
+func (s *Server) downloads(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		from := addressOf(r.RemoteAddr)
+		if !s.replays.startDownload(from) {
+			s.turnedAway("downloading", r.RemoteAddr)
+			w.Header().Set("Retry-After", "5")
+			fail(w, codeBusy, "too many files are being sent")
+			return
+		}
+		defer s.replays.endDownload(from)
+		next(w, r)
+	}
+}
+
 // download sends a replay, or the part of it that the request's Range names.
 func (s *Server) download(w http.ResponseWriter, r *http.Request) {
-	from := addressOf(r.RemoteAddr)
-	if !s.replays.startDownload(from) {
-		s.turnedAway("downloading", r.RemoteAddr)
-		w.Header().Set("Retry-After", "5")
-		fail(w, codeBusy, "too many replays are being sent")
-		return
-	}
-	defer s.replays.endDownload(from)
 	name := r.PathValue("name")
 	f, written, ok := s.openReplay(w, r)
 	if !ok {

@@ -127,7 +127,9 @@ func (s *stage) call(t *testing.T, c *contract, x call, header ...string) (answe
 
 // Every operation of the document is called, and every answer is one that the document has.
 func TestContract(t *testing.T) {
-	s, replay, bundle := archived(t, server.Options{NewMatch: newMatch, MaxMatches: 4})
+	o := withRules(strings.NewReader("a module"))
+	o.NewMatch, o.MaxMatches = newMatch, 4
+	s, replay, bundle := archived(t, o)
 	_, document := s.ask(t, "GET", "/openapi.json", "", "")
 	c := contractOf(t, document)
 	s.call(t, c, call{"POST", "/matches", ops, `{"name":"duel"}`, 201})
@@ -153,6 +155,8 @@ func TestContract(t *testing.T) {
 		{"GET", "/matches/none/assets", "", "", 404},
 		{"GET", "/assets/" + tilesAsset.SHA256, "", "", 200},
 		{"GET", "/assets/none", "", "", 404},
+		{"GET", rulesFile, "", "", 200},
+		{"GET", "/rules/none", "", "", 404},
 		{"GET", "/matches/duel/play", "", "", 426},
 		{"GET", "/matches/none/play", "", "", 404},
 		{"GET", "/matches/duel/save", ops, "", 200},

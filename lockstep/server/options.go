@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"time"
 
@@ -92,6 +93,11 @@ type Options struct {
 
 	// Metrics are further ones for GET /metrics, such as those of a Replicator.
 	Metrics []prometheus.Collector
+
+	// Rules answers GET /rules/SHA256.wasm with the modules of rules that everybody may fetch, and RulesOf returns the SHA-256
+	// of the one of a game, for the views of matches, or "". Nil for no modules.
+	Rules   http.Handler
+	RulesOf func(*lockstep.Game) string
 
 	// Archive takes over sealed replays and desync bundles. Nil leaves them in Dir.
 	Archive Archive

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"reflect"
@@ -32,7 +33,7 @@ func TestRoutesOnPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Options{Dir: t.TempDir(), Replays: true})
+	s, err := New(Options{Dir: t.TempDir(), Replays: true, Rules: http.NotFoundHandler()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestDocument(t *testing.T) {
 	if err := json.Unmarshal(openAPI, &doc); err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Options{Dir: t.TempDir(), Replays: true})
+	s, err := New(Options{Dir: t.TempDir(), Replays: true, Rules: http.NotFoundHandler()})
 	if err != nil {
 		t.Fatal(err)
 	}

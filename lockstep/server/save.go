@@ -123,14 +123,6 @@ func (u untilDone) Write(p []byte) (int, error) {
 
 // save answers with a replay of a match that goes on.
 func (s *Server) save(w http.ResponseWriter, r *http.Request) {
-	from := addressOf(r.RemoteAddr)
-	if !s.replays.startDownload(from) {
-		s.turnedAway("downloading", r.RemoteAddr)
-		w.Header().Set("Retry-After", "5")
-		fail(w, codeBusy, "too many replays are being sent")
-		return
-	}
-	defer s.replays.endDownload(from)
 	m := s.requested(w, r)
 	if m == nil {
 		return

@@ -115,8 +115,11 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /matches/{name}", s.rateLimited(s.show))
 	mux.HandleFunc("GET /matches/{name}/schemas", s.rateLimited(s.schemas))
 	mux.HandleFunc("GET /matches/{name}/assets", s.rateLimited(s.listAssets))
-	mux.HandleFunc("GET /assets/{sum}", s.sendAsset)
-	mux.HandleFunc("GET /matches/{name}/save", s.admin(s.save))
+	mux.HandleFunc("GET /assets/{sum}", s.downloads(s.sendAsset))
+	if s.options.Rules != nil {
+		mux.HandleFunc("GET /rules/{file}", s.downloads(s.sendRules))
+	}
+	mux.HandleFunc("GET /matches/{name}/save", s.admin(s.downloads(s.save)))
 	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
 	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
 	mux.HandleFunc("GET /matches/{name}/bans", s.admin(s.listBans))
@@ -128,7 +131,7 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /matches/{name}/play", s.play)
 	if s.options.Dir != "" {
 		mux.HandleFunc("GET /replays", s.rateLimited(s.listReplays))
-		mux.HandleFunc("GET /replays/{name}", s.download)
+		mux.HandleFunc("GET /replays/{name}", s.downloads(s.download))
 		mux.HandleFunc("DELETE /replays/{name}", s.audited(s.deleteReplay))
 	}
 	return mux

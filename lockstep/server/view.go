@@ -20,6 +20,7 @@ type View struct {
 	StateSchema   uint64            `json:"state_schema,string"`
 	CommandSchema uint64            `json:"command_schema,string"`
 	SelfTest      []string          `json:"self_test"`
+	Rules         string            `json:"rules,omitempty"` // SHA-256 of the module with the rules, which GET /rules/SHA256.wasm returns
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`              // without the seed while players see views only
 	PlayersSee    string            `json:"players_see,omitempty"` // views, if clients are sent nothing else
@@ -84,6 +85,9 @@ func newView(m *Match, h *lockstep.Header, state matchState) *View {
 		Name: m.spec.Name, Protocol: protocol.Number(h.Protocol), Engine: a.Engine, Game: a.Game, Build: a.Build,
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
 		State: state.String(), Players: []PlayerView{},
+	}
+	if of := m.server.options.RulesOf; of != nil {
+		v.Rules = of(m.spec.Game)
 	}
 	if m.viewsOnly() {
 		v.PlayersSee, v.Settings.Seed = "views", 0 // the seed tells what is hidden

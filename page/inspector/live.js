@@ -4,6 +4,7 @@ import { el, text, clock } from "./dom.js";
 import { t, told } from "./text.js";
 import { tokenFor, tokenToWatch, forget } from "./token.js";
 import { socketOf, listed, seated, Recording } from "./match.js";
+import { learn } from "./rules.js";
 import { Banner } from "./banner.js";
 import { News } from "./news.js";
 import { Rename } from "./rename.js";
@@ -82,7 +83,9 @@ export class Live {
       return;
     }
     this.banner.keep(match.grace_ms);
-    const problem = samestep.join(socketOf(name), token, match.game, match.build, this.views || match.players_see === "views", match.match ?? "");
+    const lacks = await learn(match.game, match.build);
+    if (this.visit !== visit) return;
+    const problem = lacks || samestep.join(socketOf(name), token, match.game, match.build, this.views || match.players_see === "views", match.match ?? "");
     if (problem) this.banner.fail(problem, false);
   }
 

@@ -3,6 +3,7 @@
 import { el, text, recall } from "./dom.js";
 import { t, told } from "./text.js";
 import { program } from "./program.js";
+import { lacking, learn } from "./rules.js";
 import { guest } from "./token.js";
 import { partOf } from "./fields.js";
 
@@ -36,7 +37,7 @@ export class Creation {
     const [name, bots, token] = this.served;
     this.note = el("p", { class: "soft", hidden: true }, t("There is no server here: the match is in this browser, and bots have the other seats."));
     this.submit = el("button", { class: "main", type: "submit" }, t("Create"));
-    this.more = el("details", { class: "more" }, el("summary", {}, t("More")), el("div", { class: "options" },
+    this.more = el("details", { class: "more", ontoggle: () => this.more.open && !this.part && this.#configure() }, el("summary", {}, t("More")), el("div", { class: "options" },
       name,
       labels.units, field(t("Ticks a second"), this.number),
       field(t("Seed"), number("seed", { min: "0", max: "4294967295", placeholder: t("random") })),
@@ -105,21 +106,24 @@ export class Creation {
     this.#configure();
   }
 
-  // #configure makes the form of the configuration that is usual for the chosen game and size, if the program runs. What the user
-  // has changed in the form of the same game stays.
+  // #configure makes the form of the configuration that is usual for the chosen game and size, if the program runs. It fetches
+  // the game's rules only for a user who looks at the form. What the user has changed in the form of the same game stays.
   #configure() {
-    if (!program.running || !this.games.length) {
-      this.config.replaceChildren(el("p", { class: "soft" }, t("The rest of the configuration is shown when the game is loaded.")));
+    const data = new FormData(this.form), name = data.get("game") ?? "", game = this.games.find((g) => g.name === name);
+    if (!program.running || !game || lacking(game)) {
+      this.part = null;
+      this.#soft(t("The rest of the configuration is shown when the game is loaded."));
+      if (program.running && game && this.more.open) learn(name).then((problem) => (problem ? this.#soft(problem) : this.#configure()));
       return;
     }
-    const data = new FormData(this.form), name = data.get("game") ?? "", changed = this.configOf === name ? this.#changes() : {};
-    const usual = JSON.parse(samestep.configuration(name, Number(data.get("players")), this.labels.units.hidden ? 0 : Number(data.get("units")), data.get("scenario") ?? ""));
+    const changed = this.configOf === name ? this.#changes() : {};
+    const usual = JSON.parse(samestep.configuration(name, Number(data.get("players")), this.labels.units.hidden ? 0 : Number(data.get("units")), data.get("scenario") ?? "", game.build));
     this.configOf = name;
     this.part = null;
     this.config.replaceChildren();
     this.config.hidden = !usual.error && !usual.form.fields.length;
     if (usual.error) {
-      this.config.append(el("p", { class: "soft" }, t("There is no usual configuration of such a match: {reason}", { reason: told(usual.error) })));
+      this.#soft(t("There is no usual configuration of such a match: {reason}", { reason: told(usual.error) }));
       return;
     }
     this.part = partOf(usual.form);
@@ -127,6 +131,12 @@ export class Creation {
     this.usual = this.part.value();
     this.part.set({ ...usual.value, ...changed });
     this.config.append(el("fieldset", {}, el("legend", {}, t("Configuration")), this.part.element));
+  }
+
+  // #soft shows a sentence in place of the form of the configuration.
+  #soft(sentence) {
+    this.config.hidden = false;
+    this.config.replaceChildren(el("p", { class: "soft" }, sentence));
   }
 
   // #changes returns the fields of the configuration that differ from the usual one.

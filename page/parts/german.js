@@ -431,6 +431,7 @@ export const german = {
   "the other orders": "die anderen Befehle",
   "The replay is ready when the match has ended.": "Die Aufzeichnung ist da, sobald die Partie zu Ende ist.",
   "The rest of the configuration is shown when the game is loaded.": "Die übrigen Einstellungen erscheinen, sobald das Spiel geladen ist.",
+  "The rules of the game have not arrived: {reason}": "Die Regeln des Spiels sind nicht angekommen: {reason}",
   "the result of the match": "das Ergebnis der Partie",
   "the server": "der Server",
   "the selected field of the state, or its first one,": "das gewählte Feld des Zustands oder sein erstes",

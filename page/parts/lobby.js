@@ -3,6 +3,7 @@
 import { el, text, bytes, clock, remember, recall } from "./dom.js";
 import { playerName, t, told, languages, language, choose } from "./text.js";
 import { program } from "./program.js";
+import { siteGames } from "./rules.js";
 import { Rows } from "./rows.js";
 import { Creation } from "./creation.js";
 import { seatOf } from "./match.js";
@@ -144,8 +145,8 @@ export class Lobby {
 
 // games returns the games of this page: from the site, or else from the program.
 async function games() {
-  const from = document.querySelector('meta[name="games"]')?.content;
-  if (from && from !== "games.json") return (await fetch(from)).json(); // the site has put the address here
+  const listed = siteGames();
+  if (listed) return listed;
   while (!program.running) await new Promise((resolve) => program.addEventListener("progress", resolve, { once: true }));
   return JSON.parse(samestep.games());
 }

@@ -13,10 +13,9 @@ export function load(ended) {
 }
 
 async function start(ended) {
-  const go = new Go(), modules = rules();
+  const go = new Go();
   const { instance } = await WebAssembly.instantiateStreaming(await response(document.querySelector('meta[name="program"]').content), go.importObject);
   const ready = new Promise((resolve) => addEventListener("samestep", resolve, { once: true }));
-  globalThis.samestepRules = await modules;
   go.run(instance).then(ended, ended);
   await ready;
   progress({ part: 1, running: true });
@@ -43,25 +42,4 @@ async function response(url) {
     },
   });
   return new Response(answer.body.pipeThrough(counter), { headers: answer.headers });
-}
-
-// rules returns the modules of the games that the program is built without, as the site's list of games names them.
-async function rules() {
-  const list = document.querySelector('meta[name="games"]')?.content;
-  if (!list || list === "games.json") return []; // the site has put the address here
-  const at = new URL(list, location.href);
-  const module = async (file) => {
-    const answer = await fetch(new URL(file, at));
-    if (!answer.ok) throw new Error(`the server answers ${answer.status}`);
-    return { file, content: new Uint8Array(await answer.arrayBuffer()) };
-  };
-  try {
-    const games = await (await fetch(at)).json();
-    const all = await Promise.allSettled(games.flatMap((g) => g.rules ?? []).map(module));
-    for (const { reason } of all) if (reason) console.error("a module of rules has not arrived:", reason);
-    return all.filter((m) => m.value).map((m) => m.value);
-  } catch (error) {
-    console.error("the list of games has not arrived:", error);
-    return [];
-  }
 }

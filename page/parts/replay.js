@@ -11,6 +11,7 @@
 
 import { el, text, clock, recall } from "./dom.js";
 import { fill, playerName, t, told } from "./text.js";
+import { learnReplay } from "./rules.js";
 import { Timeline } from "./timeline.js";
 import { Differences } from "./differences.js";
 import { solo, soloReplay } from "./solo.js";
@@ -162,8 +163,8 @@ export class Viewer {
       }
       if (signal.aborted) return;
       this.names = names;
-      this.#open(names.map(called), files);
-      if (this.query.has("play")) this.toggle();
+      await this.#open(names.map(called), files);
+      if (!signal.aborted && this.query.has("play")) this.toggle();
     } catch (error) {
       if (!signal.aborted) this.#ask(t("{name} cannot be loaded: {reason}.", { name, reason: error.message }), true);
     }
@@ -204,7 +205,7 @@ export class Viewer {
     }
     this.#say(t("Reading {name} …", { name }));
     try {
-      this.#open(names, await Promise.all(files.map(async (file) => new Uint8Array(await file.arrayBuffer()))));
+      await this.#open(names, await Promise.all(files.map(async (file) => new Uint8Array(await file.arrayBuffer()))));
     } catch (error) {
       this.#ask(t("{name} cannot be read: {reason}.", { name, reason: error.message }), true);
     }
@@ -224,9 +225,11 @@ export class Viewer {
   }
 
   // #open opens a replay or the bundle of a desync, or compares two replays.
-  #open(names, files) {
+  async #open(names, files) {
     let [name] = names;
-    let about = JSON.parse(samestep.watchOpen(files[0]));
+    const opened = (this.last = {}), problem = samestep.watchNeeds ? await learnReplay(files[0]) : "";
+    if (this.last !== opened) return; // the user has left, or opens another one
+    let about = problem ? { error: problem } : JSON.parse(samestep.watchOpen(files[0]));
     if (!about.error && files.length > 1) {
       const problem = samestep.watchCompare(files[1]);
       if (problem) about = { error: problem };
@@ -267,6 +270,7 @@ export class Viewer {
   }
 
   #close() {
+    this.last = null;
     cancelAnimationFrame(this.next);
     this.playing = false;
     this.timeline.close();

@@ -1,6 +1,6 @@
-// The service worker: it keeps one version of the page, with all its files, and gives it to the browser when the server
-// cannot be reached. It never mixes versions: the page comes from the server if that answers soon, and then its files have the
-// paths of its version. What it keeps is only removed when no page of that version is open.
+// The service worker: it keeps one version of the page, with all its files but modules of rules that were not used, and gives it
+// to the browser when the server cannot be reached. It never mixes versions: the page comes from the server if that answers
+// soon, and then its files have the paths of its version. What it keeps is only removed when no page of that version is open.
 
 const version = "site:version", files = "site:files"; // the site fills them in
 const name = `samestep ${version}`;
@@ -13,7 +13,7 @@ addEventListener("activate", (event) => event.waitUntil(sweep()));
 async function fill() {
   const cache = await caches.open(name), page = await fetch(root, { cache: "no-cache" });
   if (!page.ok || !(await page.clone().text()).includes(version)) throw new Error("the server has another version by now");
-  await cache.addAll(files);
+  await cache.addAll(files.filter((file) => !optional(file)));
   await cache.put(root, page);
 }
 
@@ -28,8 +28,15 @@ addEventListener("fetch", (event) => {
   else if (files.includes(pathname)) event.respondWith(kept(request));
 });
 
+// optional reports whether a file is only kept once it is used: a module of rules.
+const optional = (path) => /\/page\/[0-9a-f]+\/rules\//.test(path);
+
 async function kept(request) {
-  return (await caches.match(request, { cacheName: name, ignoreVary: true })) ?? fetch(request);
+  const old = await caches.match(request, { cacheName: name, ignoreVary: true });
+  if (old) return old;
+  const answer = await fetch(request);
+  if (answer.ok && optional(request.url)) await caches.open(name).then((cache) => cache.put(request, answer.clone())).catch(() => {}); // there is no room
+  return answer;
 }
 
 // page returns the server's page, or the kept one if the server does not answer soon.

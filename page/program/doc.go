@@ -5,7 +5,8 @@
 // the lobby and of replays from [Functions.Lobby] and [Functions.Watch].
 //
 // A site lists its games in a file games.json, and has the modules of those that the program is built without: [Files] returns
-// both. The page fetches these modules, and [Run] plays their games like its own.
+// both. The page fetches a module when a match, a replay or the lobby's form needs it, and [Run] plays its game like its own. A replay may have its
+// module in its file.
 package program
 
 import (

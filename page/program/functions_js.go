@@ -17,6 +17,21 @@ type Arguments []js.Value
 // Int returns a number, truncated.
 func (a Arguments) Int(i int) int64 { return int64(a[i].Float()) }
 
+// text returns a text, or "" if it is left out.
+func (a Arguments) text(i int) string {
+	if i >= len(a) {
+		return ""
+	}
+	return a[i].String()
+}
+
+// bytes returns a copy of an array.
+func (a Arguments) bytes(i int) []byte {
+	b := make([]byte, a[i].Length())
+	js.CopyBytesToGo(b, a[i])
+	return b
+}
+
 // Functions are the functions of globalThis.samestep by name. They return at once, and throw nothing.
 type Functions map[string]func(a Arguments) any
 
@@ -72,9 +87,7 @@ const workTicks = 4
 // a file and returns what the page is told, or an error; it is called with nil to close the replay.
 func (f Functions) Watch(viewer func() *watch.Viewer, open func(file []byte) (any, error)) {
 	f["watchOpen"] = func(a Arguments) any { // the file; JSON
-		file := make([]byte, a[0].Length())
-		js.CopyBytesToGo(file, a[0])
-		about, err := open(file)
+		about, err := open(a.bytes(0))
 		if err != nil {
 			return Text(map[string]string{"error": err.Error()})
 		}
@@ -92,12 +105,10 @@ func (f Functions) Watch(viewer func() *watch.Viewer, open func(file []byte) (an
 			}
 		},
 		"watchCompare": func(a Arguments) any { // another file; "" or why it cannot be compared
-			file := make([]byte, a[0].Length())
-			js.CopyBytesToGo(file, a[0])
 			var other *watch.Viewer
 			err := watch.ErrPair // a recording of another engine
 			if g := viewer().Game(); g != nil {
-				if other, err = watch.Open(file, g); err == nil {
+				if other, err = watch.Open(a.bytes(0), g); err == nil {
 					err = viewer().Compare(other)
 				}
 			}

@@ -10,12 +10,19 @@ import (
 // A listed is what the lobby is told of a game.
 type listed struct {
 	Name  string `json:"name"`
+	Build string `json:"build"` // of new matches
 	Sized bool   `json:"sized"` // whether a number of units chooses the size of a match
 
 	Bots      []string   `json:"bots"` // names, the usual one first
 	Scenarios []Scenario `json:"scenarios"`
 
-	Rules []string `json:"rules,omitempty"` // paths of the modules with its rules, one for each build, relative to this list
+	Rules []listedModule `json:"rules,omitempty"` // the modules with its rules
+}
+
+// A listedModule has the rules of a build of a game.
+type listedModule struct {
+	Build string `json:"build"`
+	File  string `json:"file"` // path, relative to the list
 }
 
 // gamesFile is the name of the list of a site's games.
@@ -44,11 +51,11 @@ func List(games ...Game) []byte {
 		if at < 0 {
 			at = len(list)
 			list = append(list, &listed{
-				Name: g.Name(), Sized: g.Sized != nil, Bots: append([]string{}, g.Bots...), Scenarios: append([]Scenario{}, g.Scenarios...),
+				Name: g.Name(), Build: g.Build(), Sized: g.Sized != nil, Bots: append([]string{}, g.Bots...), Scenarios: append([]Scenario{}, g.Scenarios...),
 			})
 		}
 		if g.Module != nil {
-			list[at].Rules = append(list[at].Rules, rulesFile(sha256.Sum256(g.Module)))
+			list[at].Rules = append(list[at].Rules, listedModule{g.Build(), rulesFile(sha256.Sum256(g.Module))})
 		}
 	}
 	b, err := json.Marshal(list)

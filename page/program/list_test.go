@@ -16,7 +16,7 @@ func ExampleList() {
 	game := program.Game{Game: lockstep.MustGame(minimal.Rules()), Bots: []string{"usual", "clever"}}
 	fmt.Println(string(program.List(game, game)))
 	// Output:
-	// [{"name":"minimal","sized":false,"bots":["usual","clever"],"scenarios":[]}]
+	// [{"name":"minimal","build":"1","sized":false,"bots":["usual","clever"],"scenarios":[]}]
 }
 
 // A site has the modules of games that its program is built without.
@@ -36,7 +36,7 @@ func ExampleFiles() {
 	_, given := usual(2).(*record.Untyped)
 	fmt.Println(given)
 	// Output:
-	// [{"name":"minimal","sized":false,"bots":[],"scenarios":[],"rules":["rules/f6c0d945dc8a9e01854484f4e9b123945919e553778d4386d1d939451c038a0c.wasm"]}]
+	// [{"name":"minimal","build":"1","sized":false,"bots":[],"scenarios":[],"rules":[{"build":"1","file":"rules/f6c0d945dc8a9e01854484f4e9b123945919e553778d4386d1d939451c038a0c.wasm"}]}]
 	// true
 }
 

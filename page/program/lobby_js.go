@@ -17,16 +17,16 @@ type usual struct {
 }
 
 // Lobby adds the functions of the lobby. The first of several builds of a game counts.
-func (f Functions) Lobby(games ...Game) {
-	f["games"] = func(Arguments) any { return string(List(games...)) } // JSON
-	f["configuration"] = func(a Arguments) any {                       // game, players, units (0: as usual), scenario (may be left out); JSON
-		at := slices.IndexFunc(games, func(g Game) bool { return g.Name() == a[0].String() })
+func (f Functions) Lobby(games ...Game) { f.lobby(func() []Game { return games }) }
+
+// lobby is Lobby for games to which others are added.
+func (f Functions) lobby(of func() []Game) {
+	f["games"] = func(Arguments) any { return string(List(of()...)) } // JSON
+	f["configuration"] = func(a Arguments) any {                      // game, players, units (0: as usual), scenario, build (both may be left out); JSON
+		scenario, build, games := a.text(3), a.text(4), of()
+		at := slices.IndexFunc(games, func(g Game) bool { return g.Name() == a[0].String() && (build == "" || g.Build() == build) })
 		if at < 0 {
 			return Text(usual{Error: "unknown game"})
-		}
-		scenario := ""
-		if len(a) > 3 {
-			scenario = a[3].String()
 		}
 		u, err := games[at].usual(scenario, clamped[uint8](a.Int(1)), clamped[uint16](a.Int(2)))
 		if err != nil {

@@ -8,35 +8,70 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/page/watch"
 )
 
-// modules returns the games whose modules the page has fetched, as program.js gives them. It waits for the browser. A module
-// that does not become a game is left out, and the console says why.
-func modules() (all []Game) {
-	list := js.Global().Get("samestepRules")
-	if list.Type() != js.TypeObject {
-		return nil
+// rules adds the functions with which the program learns the rules of games.
+func (x *screen) rules(f Functions) {
+	f["learn"] = func(a Arguments) any { // a module's file and its bytes; a promise of "" or why it is refused
+		file, b := a[0].String(), a.bytes(1)
+		return promise(func() any {
+			if got := rulesFile(sha256.Sum256(b)); got != file {
+				return fmt.Sprintf("program: the module: got %s, want %s", got, file)
+			}
+			g, err := ofModule(b)
+			if err != nil {
+				return err.Error()
+			}
+			x.games = joined(g, x.games)
+			return ""
+		})
 	}
-	for n := range list.Length() {
-		file, content := list.Index(n).Get("file").String(), list.Index(n).Get("content")
-		b := make([]byte, content.Length())
-		js.CopyBytesToGo(b, content)
-		g, err := ofModule(file, b)
-		if err != nil {
-			js.Global().Get("console").Call("error", file+": "+err.Error())
-			continue
-		}
-		all = append(all, g)
+	f["watchNeeds"] = func(a Arguments) any { return Text(watch.NeedOf(a.bytes(0), plainly(x.all())...)) } // a replay; JSON, null for nothing
+	f["watchLearn"] = func(a Arguments) any {                                                              // a replay with a module; as learn
+		file := a.bytes(0)
+		return promise(func() any {
+			b, err := watch.ModuleOf(file)
+			if err != nil {
+				return err.Error()
+			}
+			g, err := ofModule(b)
+			if err != nil {
+				return err.Error()
+			}
+			x.loaded = &g // in place of that of another replay
+			return ""
+		})
 	}
-	js.Global().Delete("samestepRules") // frees the bytes
-	return all
 }
 
-// ofModule returns the game of a module, which is what its file says.
-func ofModule(file string, b []byte) (Game, error) {
-	if got := rulesFile(sha256.Sum256(b)); got != file {
-		return Game{}, fmt.Errorf("program: the module: got %s, want %s", got, file)
+// all returns the games, and that of the module in a replay.
+func (x *screen) all() []Game {
+	if x.loaded == nil {
+		return x.games
 	}
+	return append(slices.Clip(x.games), *x.loaded)
+}
+
+func plainly(games []Game) (plain []*lockstep.Game) {
+	for _, g := range games {
+		plain = append(plain, g.Game)
+	}
+	return plain
+}
+
+// promise returns a promise of what f returns, which may wait for the browser.
+func promise(f func() any) js.Value {
+	begin := js.FuncOf(func(_ js.Value, settle []js.Value) any {
+		go func() { settle[0].Invoke(f()) }()
+		return nil
+	})
+	defer begin.Release() // the promise has called it
+	return js.Global().Get("Promise").New(begin)
+}
+
+// ofModule returns the game of a module.
+func ofModule(b []byte) (Game, error) {
 	rules, err := module.Compile(b, module.Options{})
 	if err != nil {
 		return Game{}, err
@@ -48,12 +83,12 @@ func ofModule(file string, b []byte) (Game, error) {
 	return Game{Game: g, Config: UsualOf(rules, g), Module: b}, nil
 }
 
-// joined returns the games of modules, and those of the program that they do not replace.
-func joined(modules, own []Game) []Game {
-	all := slices.Clone(modules)
-	for _, g := range own {
-		if !slices.ContainsFunc(modules, func(m Game) bool { return m.Name() == g.Name() && m.Build() == g.Build() }) {
-			all = append(all, g)
+// joined returns the game of a module before the games that it does not replace.
+func joined(g Game, games []Game) []Game {
+	all := []Game{g}
+	for _, other := range games {
+		if other.Name() != g.Name() || other.Build() != g.Build() {
+			all = append(all, other)
 		}
 	}
 	return all

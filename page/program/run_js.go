@@ -18,6 +18,7 @@ import (
 // A screen is what the inspector page shows: a live match or a replay, or nothing.
 type screen struct {
 	games  []Game
+	loaded *Game // of the module in a replay, or nil
 	game   *Game // of the match or replay
 	match  *live.Match
 	replay *watch.Viewer
@@ -30,12 +31,12 @@ type screen struct {
 	fault    string // of the game's Draw
 }
 
-// Run is the program of the inspector page, for any of the games and those whose modules the page has fetched. It does not return.
+// Run is the program of the inspector page, for any of the games and those whose modules the page fetches. It does not return.
 func Run(games ...Game) {
-	games = joined(modules(), games)
 	x := &screen{games: games}
 	f := Functions{}
-	f.Lobby(games...)
+	f.lobby(func() []Game { return x.games })
+	x.rules(f)
 	x.live(f)
 	f.Watch(func() *watch.Viewer { return x.replay }, x.watch)
 	f.When(func() bool { return x.replay != nil }, Functions{
@@ -128,10 +129,8 @@ func (x *screen) watch(file []byte) (any, error) {
 	if file == nil {
 		return nil, nil
 	}
-	plain := make([]*lockstep.Game, len(x.games))
-	for i, g := range x.games {
-		plain[i] = g.Game
-	}
+	games := x.all()
+	plain := plainly(games)
 	v, err := watch.Open(file, plain...)
 	if errors.Is(err, watch.ErrForeign) {
 		v, err = watch.OpenRecording(file)
@@ -143,7 +142,7 @@ func (x *screen) watch(file []byte) (any, error) {
 		x.begin(&Game{}) // without rules and a picture
 		x.header = v.Header()
 	} else {
-		x.begin(&x.games[slices.Index(plain, v.Game())])
+		x.begin(&games[slices.Index(plain, v.Game())])
 	}
 	x.replay = v
 	return v.About(), nil

@@ -62,11 +62,15 @@ func webDemo(c *cli.Context, o demoOptions) error {
 		},
 	}
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s, err := server.New(server.Options{
+	options := server.Options{
 		Authorizer: server.Guests{}, Dir: o.dir, Replays: true, IdleMatch: -1, Log: log, Host: policy.host,
 		NewMatch:     func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, listed(c), false, policy) },
 		GuestMatches: demoMatches, GuestMatchesPerAddress: demoMatches, GuestStateBytes: demoStateBytes,
-	})
+	}
+	if err := listed(c).sendRules(&options); err != nil {
+		return err
+	}
+	s, err := server.New(options)
 	if err != nil {
 		return err
 	}

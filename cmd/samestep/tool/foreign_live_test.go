@@ -118,7 +118,13 @@ func (f *foreign) live(t *testing.T) {
 	first.kill()
 
 	second := serveFrom(t, f.program, append(slices.Concat(flags, f.rules[1]), "--listen", strings.TrimPrefix(first.url, "http://"))...)
-	crash := uint64(f.until(url, "the match is resumed", func(*server.View) bool { return true }).Tick)
+	resumed := f.until(url, "the match is resumed", func(*server.View) bool { return true })
+	crash := uint64(resumed.Tick)
+	if f.rules[1] != nil { // the module of the match's own build, of the folder
+		if status, body, _ := fetch(t, second.url+"/rules/"+resumed.Rules+moduleExtension); status != http.StatusOK || sumOf([]byte(body)) != resumed.Rules || resumed.Build != "1" {
+			t.Errorf("the rules of build %s: got %d with %d bytes, want 200 with the module %q", resumed.Build, status, len(body), resumed.Rules)
+		}
+	}
 	f.until(url, "all are back", func(v *server.View) bool { return everybody(v) && uint64(v.Tick) > crash+50 })
 	f.end(url, operator)
 	guests[0].ended(t, exitOK, 0, 0, crash)

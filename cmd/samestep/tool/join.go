@@ -26,10 +26,13 @@ func joinCommand() *cli.Command {
 		ArgsUsage: "URL [URL...]",
 		Description: `Joins the match at a URL such as http://127.0.0.1:8766/matches/match-1. Further URLs are
 of the same match at other servers of a cluster, which are tried in turn; servers that
-redirect (serve --redirect) must all be among them. A bot plays in the seat of the
-token, or join only watches. On a terminal it shows a status line
-every second. At the end it prints a summary, and exits with 3 if a checksum of the
-match differs from its own, or with 1 if the server never let it in.
+redirect (serve --redirect) must all be among them. If the match's rules are in a module
+that neither --rules nor the program nor the user's cache has, join fetches it from the
+server, and keeps it in the cache: modules reach no files and no network.
+
+A bot plays in the seat of the token, or join only watches. On a terminal it shows a
+status line every second. At the end it prints a summary, and exits with 3 if a checksum
+of the match differs from its own, or with 1 if the server never let it in.
 
 Other users can see a token on the command line; prefer --token-file or the
 environment variable ` + tokenEnv + `.`,
@@ -127,7 +130,7 @@ func newJoin(c *cli.Context) (*join, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.game, err = gameNamed(c, view.Game, view.Build); err != nil {
+	if j.game, err = gameOfMatch(c, view, pages); err != nil {
 		return nil, err
 	}
 	feeds := c.Bool("feed")

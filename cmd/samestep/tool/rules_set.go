@@ -65,6 +65,10 @@ func storeOfUser() string {
 	return filepath.Join(dir, "rules")
 }
 
+// fetchedIn returns the folder of the modules from servers in that of the user. It is apart, so that those that the user has
+// added come first.
+func fetchedIn(store string) string { return filepath.Join(store, "fetched") }
+
 // A moduleSet has the games of modules that a command uses: those of --rules, and those that replays need. It is safe for
 // concurrent use.
 type moduleSet struct {
@@ -105,7 +109,7 @@ func newModuleSet(c *cli.Context, program gameList, names []string) (*moduleSet,
 		m.given = append(m.given, gameList{g}.readFrom(m.assets)...)
 	}
 	if dir := storeOfUser(); len(names) == 0 && dir != "" {
-		m.folders = []string{dir}
+		m.folders = []string{dir, fetchedIn(dir)}
 	}
 	return m, nil
 }
@@ -257,13 +261,13 @@ func (m *moduleSet) read(dir string) (all gameList) {
 	return all
 }
 
-// addModule writes a module into a folder, under its sum.
+// addModule writes a module into a folder, under its sum, also in place of a damaged one.
 func addModule(dir string, m *rulesModule) error {
 	path := filepath.Join(dir, m.sum+moduleExtension)
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, m.bytes) {
 		return nil
 	}
-	return files.Create(path, func(f *os.File) error {
+	return files.Replace(path, func(f *os.File) error {
 		_, err := f.Write(m.bytes)
 		return errors.Join(err, f.Chmod(0o644)) // it is for everybody
 	})

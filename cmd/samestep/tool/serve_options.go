@@ -51,6 +51,9 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if o.Durability, err = parseDurability(c); err != nil {
 		return o, nil, usagef("--durability: %v", err)
 	}
+	if err := listed(c).sendRules(&o); err != nil {
+		return o, nil, err
+	}
 	a, files, err := authorizer(c, specs, log)
 	o.Authorizer = openTo(guests, a)
 	return o, files, err

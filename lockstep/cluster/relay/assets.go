@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// maxAssets is how many bytes of assets a relay keeps.
+// maxAssets is how many bytes of assets and modules of rules a relay keeps.
 const maxAssets = 2 * record.MaxAssetBytes
 
 // An assetCache has the assets of the matches that were asked for: their names are hashes of their content.
@@ -94,30 +94,40 @@ func (s *Server) sendAsset(w http.ResponseWriter, r *http.Request) {
 	sum := r.PathValue("sum")
 	ctx, cancel := context.WithTimeout(r.Context(), fetchTime)
 	defer cancel()
-	b, err := s.assets.content(ctx, sum)
+	b, err := s.assets.asset(ctx, sum)
 	if err != nil {
 		fail(w, http.StatusNotFound, "no_asset", "no match of this relay lists such an asset")
 		return
 	}
-	w.Header().Set("Content-Type", "application/octet-stream")
+	send(w, "application/octet-stream", sum, b)
+}
+
+// send sends a content that never changes.
+func send(w http.ResponseWriter, contentType, sum string, b []byte) {
+	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("ETag", `"`+sum+`"`)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Write(b)
 }
 
-// content returns an asset, and keeps it.
-func (c *assetCache) content(ctx context.Context, sum string) ([]byte, error) {
+// asset returns an asset that the upstream has listed.
+func (c *assetCache) asset(ctx context.Context, sum string) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if b, ok := c.kept[sum]; ok {
-		return b, nil
-	}
 	k, ok := c.known[sum]
 	if !ok {
 		return nil, ErrNoMatch
 	}
-	b, err := k.from.get(ctx, k.base+"/assets/"+sum, int64(k.size))
+	return c.content(ctx, k.from, k.base+"/assets/"+sum, sum, int64(k.size))
+}
+
+// content returns what has a sum, and keeps it. c.mu is held.
+func (c *assetCache) content(ctx context.Context, from Upstream, address, sum string, limit int64) ([]byte, error) {
+	if b, ok := c.kept[sum]; ok {
+		return b, nil
+	}
+	b, err := from.get(ctx, address, limit)
 	if err != nil {
 		return nil, err
 	}

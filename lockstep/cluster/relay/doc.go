@@ -14,6 +14,7 @@
 //	GET /matches/NAME/schemas  JSON: the schemas of the match
 //	GET /matches/NAME/assets   JSON: its assets, from an Upstream
 //	GET /assets/SHA256         an asset, from an Upstream; the relay keeps what it has fetched
+//	GET /rules/SHA256.wasm     the module with the rules of a match that is followed, likewise
 //	GET /healthz, /metrics     for operators
 //	GET /readyz                200 while another match could be followed, or 503 with the reasons
 //

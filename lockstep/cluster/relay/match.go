@@ -33,6 +33,7 @@ type Match struct {
 	idle    time.Time // since when nobody is connected; zero while somebody is
 	stopped bool      // by Shutdown
 	over    bool
+	rules   string               // SHA-256 of the module with the rules, or ""
 	view    atomic.Pointer[View] // updated every second
 	counted audience.Stats       // that the metrics include
 	assets  atomic.Pointer[[]lockstep.Asset]
@@ -223,6 +224,7 @@ type View struct {
 	StateSchema   uint64            `json:"state_schema,string"`
 	CommandSchema uint64            `json:"command_schema,string"`
 	SelfTest      []string          `json:"self_test"`
+	Rules         string            `json:"rules,omitempty"` // SHA-256 of the module with the rules, if the upstream has one
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`
 	State         string            `json:"state"` // joining, playing, held or ended
@@ -258,6 +260,7 @@ func (m *Match) publish() {
 	for _, p := range id.SelfTest.Parts() {
 		v.SelfTest = append(v.SelfTest, decimal(*p.Sum))
 	}
+	v.Rules = m.rules
 	v.Match, v.Settings, v.MemoryBound = h.Match.String(), h.Settings, m.a.MemoryBound(x.StateBytes)
 	v.State = cmp.Or(map[bool]string{m.a.Ended(): stateEnded, m.a.Held() != "" && !m.a.Ended(): stateHeld}[true], statePlaying)
 	m.view.Store(v)

@@ -121,7 +121,7 @@ func TestOwnerLost(t *testing.T) {
 // What a relay says over HTTP, and what it refuses.
 func TestHTTP(t *testing.T) {
 	o := newOwner(t, nil)
-	r, near, _ := newRelay(t, relay.Options{Source: relay.Upstream{URL: "http://" + o.address + "/matches/duel"}, MaxMatches: 1, MaxConnections: 1, Idle: 50 * time.Millisecond})
+	r, near, _ := newRelay(t, relay.Options{Source: relay.Upstream{URL: "http://" + o.address + "/matches/duel"}, MaxMatches: 1, MaxConnections: 1, Idle: 500 * time.Millisecond})
 	get := func(path string) (int, string) {
 		a, err := http.Get("http://" + near + path)
 		if err != nil {
@@ -136,7 +136,7 @@ func TestHTTP(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"/healthz": 200, "/metrics": 200, "/matches/duel": 200, "/matches/duel/schemas": 200, "/matches/duel/assets": 200, "/matches/other": 404, "/matches/.x": 404,
-		"/assets/00": 404, "/matches/duel/kick": 404, "/matches/duel/play": 426,
+		"/assets/00": 404, "/rules/.wasm": 404, "/rules/00.wasm": 404, "/matches/duel/kick": 404, "/matches/duel/play": 426,
 	} {
 		if got, text := get(path); got != want {
 			t.Errorf("%s: got %d, want %d: %s", path, got, want, text)

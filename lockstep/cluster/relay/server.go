@@ -59,6 +59,7 @@ func New(o Options) (*Server, error) {
 	mux.HandleFunc("GET /matches/{name}/schemas", s.schemas)
 	mux.HandleFunc("GET /matches/{name}/assets", s.listAssets)
 	mux.HandleFunc("GET /assets/{sum}", s.sendAsset)
+	mux.HandleFunc("GET /rules/{file}", s.sendRules)
 	mux.HandleFunc("GET /matches/{name}/play", s.play)
 	s.handler = front.Guard(mux)
 	return s, nil

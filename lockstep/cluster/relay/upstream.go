@@ -21,6 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -80,7 +81,10 @@ func (u Upstream) find(ctx context.Context, name string) (found, error) {
 			*p.Sum, _ = strconv.ParseUint(v.SelfTest[i], 10, 64) // the server says what is wrong with another one
 		}
 	}
-	return &upstreamMatch{u, base, base + "/matches/" + url.PathEscape(name) + "/play", auth}, nil
+	if !record.IsAssetSum(v.Rules) {
+		v.Rules = ""
+	}
+	return &upstreamMatch{u, base, base + "/matches/" + url.PathEscape(name) + "/play", v.Rules, auth}, nil
 }
 
 // away implements [Source]. It asks nobody: spectators could make a relay ask all the time.
@@ -123,10 +127,11 @@ func (u Upstream) client() *http.Client {
 
 // An upstreamMatch is a match of an Upstream.
 type upstreamMatch struct {
-	from Upstream
-	base string // of the server
-	play string // of the match's WebSocket
-	auth protocol.Auth
+	from  Upstream
+	base  string // of the server
+	play  string // of the match's WebSocket
+	rules string
+	auth  protocol.Auth
 }
 
 func (f *upstreamMatch) options() audience.UpstreamOptions {
@@ -135,6 +140,7 @@ func (f *upstreamMatch) options() audience.UpstreamOptions {
 
 // follow implements found.
 func (f *upstreamMatch) follow(m *Match) feed {
+	m.rules = f.rules
 	ctx, cancel := context.WithCancel(context.Background())
 	return &upstreamFeed{upstreamMatch: f, m: m, u: audience.NewUpstream(m.a, f.options()), ctx: ctx, cancel: cancel}
 }

@@ -1,0 +1,176 @@
+//go:build !js
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// How long a server may take until its answer with a module begins, and then until it ends.
+const (
+	moduleAnswerTime = 10 * time.Second
+	moduleTime       = 10 * time.Minute
+)
+
+// gameOfMatch returns the game of a match: that of --rules, of the program, of the user's cache, or of the module that one of the
+// match's servers sends.
+func gameOfMatch(c *cli.Context, view *server.View, pages []string) (*playable, error) {
+	m := modulesOf(c)
+	if view.Rules == "" || listed(c).has(view.Game, view.Build) || len(m.given.builds(view.Game)) > 0 {
+		return gameNamed(c, view.Game, view.Build)
+	}
+	if c.IsSet(rulesFlag.Name) {
+		if g := m.find(func(g *playable) bool { return g.Name() == view.Game && g.Build() == view.Build }); g != nil {
+			return g, nil
+		}
+	}
+	f := &moduleFetch{want: view, pages: pages, store: storeOfUser(), say: m.warn, answerTime: moduleAnswerTime, time: moduleTime}
+	g, err := f.game(c.Context)
+	if err != nil {
+		return nil, fmt.Errorf("the rules of the match: %w", err)
+	}
+	return gameList{g}.readFrom(m.assets)[0], nil
+}
+
+// A moduleFetch gets the module of a match that the match's servers name by its SHA-256.
+type moduleFetch struct {
+	want       *server.View
+	pages      []string // URLs of the match
+	store      string   // the user's folder of modules, or ""
+	say        func(format string, args ...any)
+	answerTime time.Duration // until an answer begins
+	time       time.Duration // of an answer
+}
+
+// game returns the game of the module, from the user's folder or from a server.
+func (f *moduleFetch) game(ctx context.Context) (*playable, error) {
+	if !record.IsAssetSum(f.want.Rules) {
+		return nil, fmt.Errorf("the server names the module %.80q, want 64 hexadecimal digits, lower case", f.want.Rules)
+	}
+	if b := f.kept(); b != nil {
+		return f.check(b)
+	}
+	var all error
+	for _, page := range f.pages {
+		b, from, err := f.fetch(ctx, page)
+		if err != nil {
+			all = errors.Join(all, fmt.Errorf("%s: %w", from, err))
+			continue
+		}
+		g, err := f.check(b)
+		if err == nil {
+			f.keep(g, from)
+		}
+		return g, err
+	}
+	return nil, all
+}
+
+// kept returns the module of the user's folder, or nil.
+func (f *moduleFetch) kept() []byte {
+	if f.store == "" {
+		return nil
+	}
+	for _, dir := range []string{f.store, fetchedIn(f.store)} {
+		b, err := moduleBytes(filepath.Join(dir, f.want.Rules+moduleExtension))
+		if err == nil && replay.SumRules(b).String() == f.want.Rules { // otherwise it is damaged
+			return b
+		}
+	}
+	return nil
+}
+
+var errSlow = errors.New("the server takes too long")
+
+// fetch asks the server of a match for the module, and returns the module and its address. It sends no token.
+func (f *moduleFetch) fetch(ctx context.Context, page string) (module []byte, from string, err error) {
+	u, err := url.Parse(page)
+	if err != nil {
+		return nil, page, err
+	}
+	from = u.JoinPath("..", "..", "rules", f.want.Rules+moduleExtension).String()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(f.answerTime, func() { cancel(errSlow) })
+	defer late.Stop()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return nil, from, err
+	}
+	client := http.Client{CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+		return fmt.Errorf("got a redirect to %.80q, want none", r.URL.Scheme+"://"+r.URL.Host)
+	}}
+	answer, err := client.Do(r)
+	if e := (*url.Error)(nil); errors.As(err, &e) {
+		err = e.Err // it names the address again
+	}
+	if err == nil {
+		late.Reset(f.time)
+		module, err = f.read(answer)
+	}
+	if err != nil && context.Cause(ctx) != nil {
+		err = context.Cause(ctx)
+	}
+	return module, from, err
+}
+
+// read reads a module of an answer.
+func (f *moduleFetch) read(answer *http.Response) ([]byte, error) {
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("got %s, want a module", statusOf(answer))
+	}
+	b, err := io.ReadAll(io.LimitReader(answer.Body, wasm.MaxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > wasm.MaxBytes {
+		return nil, fmt.Errorf("got more than %s, want a module of at most as much", size[int64](wasm.MaxBytes))
+	}
+	if got := replay.SumRules(b).String(); got != f.want.Rules {
+		return nil, fmt.Errorf("got a module with SHA-256 %s, want %s", got, f.want.Rules)
+	}
+	return b, nil
+}
+
+// check returns the game of a module, which must be that of the match.
+func (f *moduleFetch) check(b []byte) (*playable, error) {
+	g, err := newModuleGame(b)
+	if err != nil {
+		return nil, err
+	}
+	if g.Name() != f.want.Game || g.Build() != f.want.Build {
+		return nil, errors.Join(fmt.Errorf("got the module of game %q, build %q, want %.128q, build %.128q", g.Name(), g.Build(), f.want.Game, f.want.Build), g.module.rules.Close())
+	}
+	return g, nil
+}
+
+// keep puts a module into the user's folder. If that fails, the game is played all the same.
+func (f *moduleFetch) keep(g *playable, from string) {
+	where := "not kept: this user has no folder for caches"
+	if dir := fetchedIn(f.store); f.store != "" {
+		err := os.MkdirAll(dir, 0o777)
+		if err == nil {
+			err = addModule(dir, g.module)
+		}
+		if where = "kept in " + dir; err != nil {
+			where = "not kept: " + err.Error()
+		}
+	}
+	f.say("got the rules of %s build %s from %s: %s, %s", g.Name(), g.Build(), from, size(len(g.module.bytes)), where)
+}

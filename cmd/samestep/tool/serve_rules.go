@@ -1,0 +1,40 @@
+//go:build !js
+
+package tool
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/seed-49bee653/samestep/internal/site"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// sendRules lets clients fetch the modules of the games, if there are any.
+func (l gameList) sendRules(o *server.Options) error {
+	modules := make(map[string][]byte)
+	for _, g := range l {
+		if g.module != nil {
+			modules["rules/"+g.module.sum+moduleExtension] = g.module.bytes
+		}
+	}
+	if len(modules) == 0 {
+		return nil
+	}
+	s, err := site.NewFixed(modules)
+	if err != nil {
+		return err
+	}
+	o.Rules = s.Over(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "this server has no such module of rules", http.StatusNotFound)
+	}))
+	o.RulesOf = func(hosted *lockstep.Game) string {
+		i := slices.IndexFunc(l, func(g *playable) bool { return g.Name() == hosted.Name() && g.Build() == hosted.Build() })
+		if i < 0 || l[i].module == nil {
+			return ""
+		}
+		return l[i].module.sum
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+//go:build !js
+
+package server_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// rulesFile is where a server with modules has the one of the minimal game.
+var (
+	rulesSum  = strings.Repeat("0f", 32)
+	rulesFile = "/rules/" + rulesSum + ".wasm"
+)
+
+// withRules returns the options of a server whose module has a content.
+func withRules(content io.WriterTo) server.Options {
+	return server.Options{
+		Rules: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != rulesFile {
+				http.NotFound(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/wasm")
+			content.WriteTo(w)
+		}),
+		RulesOf: func(g *lockstep.Game) string {
+			if g.Name() == "minimal" {
+				return rulesSum
+			}
+			return ""
+		},
+	}
+}
+
+// A view names the module of its match, which everybody may fetch, and a server without modules has no path for them.
+func TestRulesAreServed(t *testing.T) {
+	s := newStage(t, setup{options: withRules(strings.NewReader("a module"))})
+	s.createTiles(t, "tiles", tilesAsset)
+	for _, row := range []struct {
+		method, path, host string
+		status             int
+		body               string
+	}{
+		{"GET", "/matches/duel", "", 200, `"rules":"` + rulesSum + `"`},
+		{"GET", rulesFile, "", 200, "a module"},
+		{"GET", "/rules/none", "", 404, "no_route"},
+		{"GET", "/rules/", "", 404, "no_route"},
+		{"PUT", rulesFile, "", 405, "wrong_method"},
+		{"GET", rulesFile, "evil.example", 403, "wrong_host"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), row.method, "http://"+s.host+row.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = row.host
+		answer, err := s.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(answer.Body)
+		if answer.Body.Close(); err != nil || answer.StatusCode != row.status || !strings.Contains(string(b), row.body) {
+			t.Errorf("%s %s: got %s %s, %v, want %d with %s", row.method, row.path, answer.Status, b, err, row.status, row.body)
+		}
+	}
+	if _, body := s.get(t, "GET", "/matches/tiles"); strings.Contains(body, `"rules"`) {
+		t.Errorf("got %s, want no rules of a game without a module", body)
+	}
+	other := newStage(t, setup{})
+	if answer, _ := other.get(t, "GET", rulesFile); answer.StatusCode != http.StatusNotFound {
+		t.Errorf("got %s of a server without modules", answer.Status)
+	}
+	if _, body := other.get(t, "GET", "/matches/duel"); strings.Contains(body, `"rules"`) {
+		t.Errorf("got %s, want no rules", body)
+	}
+}
+
+// endless never ends.
+type endless struct{}
+
+func (endless) WriteTo(w io.Writer) (int64, error) {
+	for {
+		if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// Those who fetch modules without reading have the limits of other downloads.
+func TestManyRules(t *testing.T) {
+	s := newStage(t, setup{options: withRules(endless{})})
+	for n := range 9 {
+		answer, err := s.client.Get("http://" + s.host + rulesFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		if want := map[bool]int{false: 200, true: 503}[n == 8]; answer.StatusCode != want {
+			t.Errorf("download %d: got %s, want %d", n, answer.Status, want)
+		}
+	}
+}
