@@ -31,6 +31,9 @@ const (
 	// lossSpan is how many datagrams one measurement of the loss covers at least.
 	lossSpan = 32
 
+	// slowPath is how much longer than twice that of the stream a round trip may be.
+	slowPath = 150 * lockstep.Millisecond
+
 	// The least and most patience with a path that acknowledges nothing, besides twice the round trip.
 	minPatience = 250 * lockstep.Millisecond
 	maxPatience = lockstep.Second
@@ -106,16 +109,18 @@ func (p *Path) measureLoss() {
 	p.marked = Head{Seen: p.acked, Count: p.count}
 }
 
-// Flows reports whether the other side acknowledges what it is sent: what a datagram carries may wait for the next one.
-func (p *Path) Flows(now lockstep.Time) bool {
-	return p.acked > 0 && now <= p.flowsTo()
+// Flows reports whether the other side acknowledges what it is sent, and not much later than it would answer over the stream,
+// whose round trip is given, or 0: what a datagram carries need not hurry over the stream.
+func (p *Path) Flows(now, stream lockstep.Time) bool {
+	slow := stream > 0 && p.rtt > 2*stream+slowPath
+	return p.acked > 0 && now <= p.FlowsTo() && !slow
 }
 
-// flowsTo returns until when the path counts as flowing, unless an acknowledgement comes.
-func (p *Path) flowsTo() lockstep.Time {
+// FlowsTo returns until when the path counts as flowing, unless an acknowledgement comes.
+func (p *Path) FlowsTo() lockstep.Time {
 	switch n := p.sent - p.acked; {
 	case n == 0:
-		return 1<<63 - 1
+		return 1 << 62
 	case n >= pathTimes:
 		return 0
 	}
@@ -137,6 +142,9 @@ func (p *Path) Overdue() lockstep.Time {
 
 // Received reports whether anything has arrived.
 func (p *Path) Received() bool { return p.got.Seen > 0 }
+
+// Acked returns the highest of our numbers that has arrived there.
+func (p *Path) Acked() uint32 { return p.acked }
 
 // RoundTrip returns the time from a datagram to its acknowledgement, smoothed; 0 if it is unknown.
 func (p *Path) RoundTrip() lockstep.Time { return p.rtt }

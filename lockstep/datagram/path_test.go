@@ -65,7 +65,7 @@ func TestPathMeasures(t *testing.T) {
 		if want := map[uint32]int{0: 2, 3: 2, 10: 3, 30: 5}[percent]; a.Copies() < want || a.Copies() > want+2 {
 			t.Errorf("%d percent are lost: got %d copies, want about %d", percent, a.Copies(), want)
 		}
-		if !a.Flows(now) {
+		if !a.Flows(now, 0) {
 			t.Errorf("%d percent are lost: the path does not flow", percent)
 		}
 	}
@@ -74,7 +74,7 @@ func TestPathMeasures(t *testing.T) {
 // A path that swallows one direction does not flow, on either side, and flows again after it is open.
 func TestPathBlackHole(t *testing.T) {
 	var a, b datagram.Path
-	if a.Flows(0) {
+	if a.Flows(0, 0) {
 		t.Error("a path flows before anything was sent")
 	}
 	now := exchange(t, &a, &b, 10, tick, func() bool { return false })
@@ -86,17 +86,17 @@ func TestPathBlackHole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if a.Flows(now) || b.Flows(now) {
-		t.Errorf("a second of losses: a flows %t, b flows %t", a.Flows(now), b.Flows(now))
+	if a.Flows(now, 0) || b.Flows(now, 0) {
+		t.Errorf("a second of losses: a flows %t, b flows %t", a.Flows(now, 0), b.Flows(now, 0))
 	}
 	head, _ := a.Next(now)
 	_, _ = b.Take(now, &head)
 	head, _ = b.Next(now)
 	_, _ = a.Take(now, &head)
-	if head, _ = a.Next(now); !a.Flows(now) {
+	if head, _ = a.Next(now); !a.Flows(now, 0) {
 		t.Error("a does not flow again")
 	}
-	if _, _ = b.Take(now, &head); !b.Flows(now) {
+	if _, _ = b.Take(now, &head); !b.Flows(now, 0) {
 		t.Error("b does not flow again")
 	}
 }
