@@ -88,55 +88,6 @@ func TestHostileDatagrams(t *testing.T) {
 	}
 }
 
-// Datagrams count for the limits of messages and bytes, of a subject, over all of its connections.
-func TestDatagramFlood(t *testing.T) {
-	m, s := playing(t)
-	var w datagram.Writer
-	b := w.ToHost(nil, &s.lastUp) // a repetition, which changes nothing
-	offences := m.host.Stats().Offences
-	for range 300 {
-		m.host.ReceiveDatagram(m.now, s.id, b)
-	}
-	if got := m.host.Stats().Offences; got > offences {
-		t.Errorf("got %d offences within the limits", got-offences)
-	}
-	for range 600 {
-		m.host.ReceiveDatagram(m.now, s.id, b)
-	}
-	if code, _, closed := m.host.Closed(s.id); !closed || code != protocol.CloseAbuse {
-		t.Errorf("a flood: got closed %t, %v, want %v", closed, code, protocol.CloseAbuse)
-	}
-}
-
-// A command that was rejected over the stream without a decision does not run when a late datagram has it.
-func TestRejectedCommandIsOver(t *testing.T) {
-	m, s := playing(t)
-	kind, earn := testgame.Encode(t, m.game, &testgame.Earn{Coins: 1})
-	var w protocol.Writer
-	message := func(seq lockstep.Sequence) []byte {
-		return w.Append(nil, &protocol.Message{Kind: protocol.KindCommand, Sequence: seq, Command: kind, Bytes: earn})
-	}
-	d := s.lastUp
-	seq := lockstep.Sequence(1)
-	for m.host.Stats().Rejected[lockstep.RateLimited] == 0 {
-		m.host.Receive(m.now, s.id, message(seq))
-		seq++
-	}
-	commands := m.host.Stats().Rejected[lockstep.Accepted]
-	m.now += 5 * lockstep.Second // the limit is over
-	m.serve(func() { m.host.Advance(m.now) })
-	d.Commands = []datagram.Command{{Sequence: seq - 1, Kind: kind, Payload: earn}}
-	var g datagram.Writer
-	m.host.ReceiveDatagram(m.now, s.id, g.ToHost(nil, &d))
-	if got := m.host.Stats().Rejected[lockstep.Accepted]; got != commands {
-		t.Errorf("a rejected command was accepted from a late datagram")
-	}
-	m.host.Receive(m.now, s.id, message(seq-1))
-	if got := m.host.Stats().Rejected[lockstep.Accepted]; got != commands+1 {
-		t.Errorf("the same sequence is not accepted from the stream: got %d more", got-commands)
-	}
-}
-
 // Two different records of one position end the connection, whichever way comes first, and the player asks for a state.
 func TestRecordsThatDiffer(t *testing.T) {
 	for name, first := range map[string]string{"the datagram first": "datagram", "the stream first": "stream", "two datagrams": "twice", "two that wait": "wait"} {
