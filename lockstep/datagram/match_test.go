@@ -81,7 +81,7 @@ func (m *match) join(loss float64, grams bool) *seat {
 	}
 	s := &seat{
 		m: m, up: newLink(1, true), down: newLink(2, true), receipts: map[lockstep.Sequence]lockstep.Receipt{}, have: map[protocol.Position]bool{},
-		client: player.New(m.game, player.Options{Token: fmt.Sprint("player", n), Pacing: player.PacingOptions{AsTheyCome: true}}),
+		client: player.New(m.game, player.Options{Token: fmt.Sprint("player", n), Pacing: player.PacingOptions{AsTheyCome: true, Budget: 1000}}),
 	}
 	if grams {
 		s.gramUp, s.gramDown = newLink(3, false), newLink(4, false)
@@ -198,7 +198,7 @@ func (s *seat) step() {
 		c.Connected(m.now)
 	case player.StageClosing:
 		m.serve(func() { m.host.Disconnect(m.now, s.id) })
-		c.Disconnected(m.now, nil)
+		s.drop()
 	}
 	for s.gramUp != nil {
 		if m.buf = c.SendDatagram(m.buf[:0]); len(m.buf) == 0 {
@@ -228,6 +228,16 @@ func (s *seat) step() {
 }
 
 func (s *seat) String() string { return fmt.Sprintf("player %d", s.id) }
+
+// drop ends the connection on the player's side, and what is on its way is lost.
+func (s *seat) drop() {
+	for _, l := range []*link{s.up, s.down, s.gramUp, s.gramDown} {
+		if l != nil {
+			l.queue, l.last = nil, 0
+		}
+	}
+	s.client.Disconnected(s.m.now, nil)
+}
 
 // note follows the stream.
 func (s *seat) note(b []byte) {

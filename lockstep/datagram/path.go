@@ -37,6 +37,9 @@ const (
 	// The least and most patience with a path that acknowledges nothing, besides twice the round trip.
 	minPatience = 250 * lockstep.Millisecond
 	maxPatience = lockstep.Second
+
+	// deadTime is how long a path acknowledges nothing until it counts as gone.
+	deadTime = 2 * lockstep.Second
 )
 
 // Next returns the head of a datagram that is sent now, and false if no number is left.
@@ -116,15 +119,21 @@ func (p *Path) Flows(now, stream lockstep.Time) bool {
 	return p.acked > 0 && now <= p.FlowsTo() && !slow
 }
 
+// Alive reports whether the path may be only bad, and not gone: datagrams go on as if it flowed.
+func (p *Path) Alive(now lockstep.Time) bool { return p.acked > 0 && now <= p.until(deadTime) }
+
 // FlowsTo returns until when the path counts as flowing, unless an acknowledgement comes.
-func (p *Path) FlowsTo() lockstep.Time {
+func (p *Path) FlowsTo() lockstep.Time { return p.until(p.patience()) }
+
+// until returns when the oldest datagram without an acknowledgement is older than a time.
+func (p *Path) until(patience lockstep.Time) lockstep.Time {
 	switch n := p.sent - p.acked; {
 	case n == 0:
 		return 1 << 62
 	case n >= pathTimes:
 		return 0
 	}
-	return p.times[(p.acked+1)%pathTimes] + p.patience()
+	return p.times[(p.acked+1)%pathTimes] + patience
 }
 
 // patience returns how long an acknowledgement may take.

@@ -13,8 +13,7 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 		return dst
 	}
 	g := p.grams
-	flows := g.path.Flows(h.now, p.rtt)
-	if !flows && g.lastAt > 0 && h.now < g.lastAt+probeTime {
+	if !g.path.Alive(h.now) && g.lastAt > 0 && h.now < g.lastAt+probeTime {
 		return dst
 	}
 	end := g.have

@@ -264,7 +264,7 @@ func (c *Client) gramDue() lockstep.Time {
 	switch {
 	case g.sentAt == 0:
 		return 0
-	case !g.path.Flows(c.clock, c.measure.roundTrip) && !g.news:
+	case !g.path.Alive(c.clock) && !g.news:
 		return at
 	case g.news:
 		at = g.sentAt + ackTime
