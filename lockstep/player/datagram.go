@@ -153,7 +153,7 @@ func (c *Client) gramRecord(r *datagram.Record) error {
 	case r.Position-at < datagram.Window:
 		slot := &g.ahead[r.Position%datagram.Window]
 		if len(*slot) > 0 && !bytes.Equal(*slot, r.Bytes) {
-			return differs(r.Position, sumOf(r.Bytes), "a datagram", sumOf(*slot), "another")
+			return differs(r.Position, sumOf(r.Bytes), "a datagram", sumOf(*slot), "by another one")
 		} else if len(*slot) == 0 {
 			*slot = append(*slot, r.Bytes...)
 			g.held++
@@ -213,7 +213,7 @@ func (g *grams) same(at protocol.Position, got recordSum, by, before string) err
 }
 
 func differs(at protocol.Position, got recordSum, by string, want recordSum, before string) error {
-	return fmt.Errorf("lockstep: client: %w: record %d: got %v by %s, want %v as %s", record.ErrContent, at, got, by, want, before)
+	return fmt.Errorf("lockstep: client: %w: record %d: got %v by %s, want %v, which came %s", record.ErrContent, at, got, by, want, before)
 }
 
 // SendDatagram appends the next datagram for the server, or nothing. The caller sends each, before it calls Send: commands that
