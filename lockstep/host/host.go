@@ -85,6 +85,8 @@ type Host struct {
 	tied      lockstep.Tick // the latest check without a verdict
 	moments   []moment      // relay mode: positions in the log at which a joiner could begin
 
+	datagrams datagrams
+
 	reader   protocol.Reader
 	received protocol.Message
 	writer   protocol.Writer

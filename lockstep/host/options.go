@@ -164,6 +164,7 @@ type Options struct {
 	ChatHistory      int           // lines of chat that a joiner is told, of at most 2 KiB together: 16; negative: none
 	EvidenceHistory  int           // checked ticks whose states the referee keeps: 8
 	MaxEvidence      int           // bytes of one state that a client may send: 8 MiB
+	Redundancy       int           // bytes of a peer's datagrams, in percent of those of its stream, with the headers of packets: 200
 	MaxNoteBytes     int           // of names and chat in the log: 16 MiB
 
 	AuthTimeout lockstep.Time // 10 s
@@ -215,6 +216,7 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	or(&o.EvidenceHistory, 8)
 	or(&o.ChatHistory, 16)
 	or(&o.MaxEvidence, 8<<20)
+	or(&o.Redundancy, 200)
 	or(&o.MaxNoteBytes, 16<<20)
 	or(&o.AuthTimeout, 10*lockstep.Second)
 	or(&o.PingEvery, 5*lockstep.Second)
@@ -287,6 +289,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"sync bytes per tick", int64(o.SyncBytesPerTick), 1 << 10, 1 << 30},
 		{"chat history", int64(o.ChatHistory), -1 << 20, maxChatHistory},
 		{"evidence history", int64(o.EvidenceHistory), 1, 1 << 10},
+		{"redundancy", int64(o.Redundancy), 100, 1000},
 		{"max note bytes", int64(o.MaxNoteBytes), 1, 1 << 40},
 		{"max evidence", int64(o.MaxEvidence), 0, lockstep.MaxStateSize},
 		{"keyframe interval", int64(o.KeyframeInterval), 1, int64(3600 * lockstep.Second)},

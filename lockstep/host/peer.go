@@ -45,6 +45,9 @@ type peer struct {
 
 	waitVersion uint64 // of what it knows about the match's waits
 
+	grams   *grams           // nil: no datagram has come
+	refused refusedSequences // or nil
+
 	sync      *keyframe // being sent
 	syncAt    int       // bytes of it that were sent
 	syncRoom  int       // bytes of it that may still be sent before syncMore

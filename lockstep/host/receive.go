@@ -131,7 +131,11 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 		h.offend(p, 0, "")
 		return
 	}
-	r := h.c.Submit(p.seat, m.Sequence, m.Command, m.Bytes)
+	h.answer(p, h.c.Submit(p.seat, m.Sequence, m.Command, m.Bytes), known)
+}
+
+// answer answers a command; known says that it was a repeat.
+func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 	if r.Reason == lockstep.NotSeated && h.lobby.open {
 		r.Detail = "the match has not begun"
 	}
@@ -145,9 +149,13 @@ func (h *Host) command(p *peer, m *protocol.Message, within bool) {
 	}
 	h.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
 	h.private(p, &h.message)
+	p.grams.receipt(r)
 }
 
 func (h *Host) reject(p *peer, r lockstep.Receipt) {
+	if !r.Reason.Final() {
+		p.refused.add(r.Sequence)
+	}
 	h.message = protocol.Message{Kind: protocol.KindCommandRejected, Sequence: r.Sequence, Reason: r.Reason, Text: r.Detail}
 	h.private(p, &h.message)
 }

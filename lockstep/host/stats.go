@@ -154,7 +154,7 @@ func (h *Host) Memory() int {
 		}
 	}
 	for i, p := range h.peers {
-		sum += peerMemory + cap(p.out) + p.view.memory()
+		sum += peerMemory + cap(p.out) + p.view.memory() + p.gramMemory()
 		if p.sync != nil && p.sync != h.shared && !slices.Contains(h.barrier.snapshots, p.sync) && !h.sentToEarlier(i) {
 			sum += len(p.sync.bytes)
 		}
@@ -181,7 +181,7 @@ func (h *Host) sentToEarlier(i int) bool {
 // MemoryBound returns the limit that Memory never exceeds in a match whose states have at most stateBytes bytes:
 //
 //	ring        max(RingBytes, 256 KiB) + 16·RingRecords
-//	peers       (players + MaxSpectators + MaxConnecting) · (4 KiB + 2·64 KiB)
+//	peers       (players + MaxSpectators + MaxConnecting) · (8 KiB + 2·64 KiB)
 //	keyframes   (3 + (SyncTimeout + Second·size/MiB) / KeyframeInterval) · size,
 //	            where size is state + header + 4 KiB
 //	            and 6 more with a SpectatorDelay
@@ -201,7 +201,7 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		blobs += 6
 	}
 	return h.ring.MemoryBound() + len(h.headerRecord) +
-		h.maxPeers()*(peerMemory+2*maxPrivate) +
+		h.maxPeers()*(peerMemory+gramMemory+2*maxPrivate) +
 		blobs*size +
 		4*len(h.seats)*stateBytes + 4*o.MaxEvidence +
 		h.accounts.max*(accountMemory+maxAccountKey) + h.viewBound() +

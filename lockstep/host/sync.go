@@ -105,6 +105,9 @@ func (h *Host) startSync(p *peer, why string) {
 		return
 	}
 	p.state, p.syncAt, p.confirmed = Syncing, 0, false
+	if p.grams != nil {
+		p.grams.have, p.grams.heldAt = 0, 0
+	}
 	p.claims = p.claims[:0]
 	h.awaitState(p, true)
 	p.syncRoom, p.syncMore = h.options.SyncBytesPerTick, h.now+h.clock.period()
@@ -256,6 +259,9 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 	if p.state == Syncing || m.Position < p.acked {
 		return // from before a keyframe
 	}
+	if g := p.grams; g != nil && m.Position < g.have && g.path.Flows(h.now, p.rtt) {
+		return // a datagram has said more
+	}
 	p.acked = min(m.Position, p.cursor)
 	p.tick = m.Tick
 	if p.state == CatchingUp {
@@ -277,73 +283,3 @@ func (h *Host) ack(p *peer, m *protocol.Message) {
 
 // near returns how many ticks a live peer may be behind the last one.
 func (h *Host) near() lockstep.Tick { return max(2*h.options.AckEvery, h.options.Lag/4) }
-
-// window returns the position up to which records may be sent to a peer. It limits the number of records without an
-// ack.
-func (h *Host) window(p *peer) protocol.Position {
-	return min(h.visible(p), p.acked+protocol.Position(h.options.Lag/2)+64)
-}
-
-// Send appends the next bytes for a peer, at most max: its private messages, then the chunks of a keyframe, then
-// records. They are one WebSocket message, or empty if there is nothing to send. max counts as at least
-// MaxServerMessage/2; a larger record is sent alone.
-func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
-	p := h.find(id)
-	if p == nil {
-		return dst
-	}
-	begin := len(dst)
-	limit := begin + clampSize(max)
-	dst = append(dst, p.out...)
-	if p.out = p.out[:0]; cap(p.out) > keepPrivate {
-		p.out = nil
-	}
-	dst = h.appendWait(p, dst)
-	if p.sync != nil {
-		dst = h.appendSync(p, dst, limit)
-	}
-	switch {
-	case !p.streams():
-	case p.view != nil:
-		dst = h.appendViews(p, dst, begin, limit)
-	default:
-		dst = h.appendRecords(p, dst, begin, limit)
-	}
-	h.stats.BytesOut += uint64(len(dst) - begin)
-	return dst
-}
-
-func clampSize(size int) int {
-	return min(max(size, protocol.MaxServerMessage/2), protocol.MaxServerMessage-roomClosing)
-}
-
-// appendRecords appends the next records of a peer.
-func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
-	if !h.ring.Has(p.cursor) {
-		h.strike(p)
-		return dst
-	}
-	end := h.window(p)
-	room := limit - len(dst)
-	if len(dst) == begin {
-		room = protocol.MaxServerMessage
-		if p.cursor < end && len(h.ring.Record(p.cursor)) <= limit-begin {
-			room = limit - begin
-		}
-	}
-	dst, p.cursor = h.ring.AppendFrom(dst, p.cursor, end, room)
-	if p.cursor > p.high {
-		p.high = p.cursor
-	}
-	last := h.ring.Next()
-	if h.c.Broken() {
-		last = h.visible(p) // no other record will be persisted
-	}
-	if h.over && p.cursor == last && len(dst) <= limit {
-		p.sentEnd = true
-		h.close(p, h.endCode(), h.endReason())
-		dst = append(dst, p.out...)
-		p.out = p.out[:0]
-	}
-	return dst
-}

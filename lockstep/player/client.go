@@ -70,6 +70,7 @@ type Client struct {
 	inputDelay lockstep.Tick
 
 	in         streamIn
+	grams      *grams // or nil
 	run        runner
 	out        outgoing
 	own        outstanding
@@ -161,6 +162,7 @@ func (c *Client) Connected(now lockstep.Time) {
 	c.link, c.heard, c.greeted = linkGreeting, c.clock, c.clock
 	c.quiet = c.clock
 	c.held, c.stalled = Held{}, false
+	c.grams = nil
 	c.out.begin()
 	c.out.auth = true
 	c.tell(Connected{})

@@ -51,7 +51,13 @@ func (c *Client) stall() Held {
 
 // hear notes that a message has come.
 func (c *Client) hear() {
-	c.heard, c.quiet = c.clock, c.clock
+	c.heard = c.clock
+	c.notQuiet()
+}
+
+// notQuiet notes that something has come, by the stream or by a datagram.
+func (c *Client) notQuiet() {
+	c.quiet = c.clock
 	if c.stalled {
 		c.stalled = false
 		c.tell(c.held)

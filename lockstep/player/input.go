@@ -19,7 +19,7 @@ func (c *Client) Submit(value any) (lockstep.Sequence, error) {
 	if err != nil {
 		return 0, err
 	}
-	seq, ok := c.own.add(kind, payload, c.predict.assume(&c.own))
+	seq, ok := c.own.add(c.clock, kind, payload, c.predict.assume(&c.own))
 	if !ok {
 		return 0, fmt.Errorf("%w: %d commands", ErrUnanswered, record.CommandWindow)
 	}

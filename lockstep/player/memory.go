@@ -2,6 +2,7 @@ package player
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -15,6 +16,7 @@ import (
 //	2 × (KeepStates + 6) × state                of the past, asked for, and to be computed again
 //	3 × MaxBacklog + 96 KiB                     commands of the past, and hashes
 //	2 × 256 × MaxPayload + 16 × MaxNote         commands and chat that wait
+//	64 × 2 × 1200 + 24 KiB                      records of datagrams that wait for earlier ones, and sums
 //	3 × 96 × (1024 + MaxServerMessage/5)        events that wait, with room to grow
 //
 // and with Views, the last 16 of them and a difference that is arriving:
@@ -31,6 +33,7 @@ func (c *Client) MemoryBound(stateBytes int) int {
 	return views + 4*(2*o.MaxBacklog+protocol.MaxServerMessage) + 2*o.MaxState + 2*(o.KeepStates+maxStates+2)*stateBytes +
 		3*o.MaxBacklog + 16*maxHashes + 8*maxAgain +
 		2*record.CommandWindow*lockstep.MaxPayload + maxChat*record.MaxNote +
+		2*datagram.Window*datagram.MaxSize + gramsMemory +
 		3*eventBytes*(maxEvents+protocol.MaxServerMessage/minEventMessage)
 }
 
@@ -40,7 +43,7 @@ func (c *Client) Memory() int {
 	if f := c.run.follower; f != nil {
 		n += f.Memory()
 	}
-	n += c.look.memory() + c.run.tape.memory() + c.again.memory() + 16*cap(c.run.hashes)
+	n += c.look.memory() + c.grams.memory() + c.run.tape.memory() + c.again.memory() + 16*cap(c.run.hashes)
 	for i := range c.out.states {
 		n += cap(c.out.states[i].state)
 	}

@@ -21,7 +21,9 @@ type submitted struct {
 	sequence lockstep.Sequence
 	kind     lockstep.Kind
 	payload  []byte
-	sent     bool          // over the present connection
+	at       lockstep.Time // when it was submitted
+	sent     bool          // over the stream of the present connection
+	sentIn   int           // how many of its datagrams
 	answered bool          // and accepted
 	tick     lockstep.Tick // answered: when it runs
 	assumed  lockstep.Tick // the tick in which the prediction runs it; 0 for none
@@ -30,7 +32,7 @@ type submitted struct {
 
 // add queues a command, and reports false if the window is full or no sequence is left. Sequences that were rejected
 // without a decision are reused once they fill the window and no other command is undecided.
-func (o *outstanding) add(kind lockstep.Kind, payload []byte, assumed lockstep.Tick) (lockstep.Sequence, bool) {
+func (o *outstanding) add(now lockstep.Time, kind lockstep.Kind, payload []byte, assumed lockstep.Tick) (lockstep.Sequence, bool) {
 	n := len(o.list)
 	if o.full(o.next) && (n == 0 || o.list[n-1].sequence <= o.high) {
 		o.next = o.high + 1
@@ -44,7 +46,7 @@ func (o *outstanding) add(kind lockstep.Kind, payload []byte, assumed lockstep.T
 		o.list = append(o.list, submitted{})
 	}
 	s := &o.list[n]
-	*s = submitted{sequence: o.next, kind: kind, payload: append(s.payload[:0], payload...), assumed: assumed}
+	*s = submitted{sequence: o.next, kind: kind, payload: append(s.payload[:0], payload...), assumed: assumed, at: now}
 	o.next++
 	return s.sequence, true
 }
@@ -126,6 +128,6 @@ func (o *outstanding) decided(seq lockstep.Sequence) { o.high = max(o.high, seq)
 // unsent makes the client send all commands again.
 func (o *outstanding) unsent() {
 	for i := range o.list {
-		o.list[i].sent = false
+		o.list[i].sent, o.list[i].sentIn = false, 0
 	}
 }

@@ -51,14 +51,19 @@ func (c *Client) Receive(now lockstep.Time, b []byte) error {
 	c.measure.bytesIn += uint64(len(b))
 	before := c.in.dec.Tick()
 	err := c.receive(b)
-	if c.in.streaming && c.in.dec.Tick() > before {
-		c.pace.arrived(c.clock, int64(c.in.dec.Tick()-before))
-		c.pace.noBase = c.in.paused
-	}
+	c.arrived(before)
 	if err != nil {
 		c.hangUp(err)
 	}
 	return err
+}
+
+// arrived notes that the ticks after before have come.
+func (c *Client) arrived(before lockstep.Tick) {
+	if c.in.streaming && c.in.dec.Tick() > before {
+		c.pace.arrived(c.clock, int64(c.in.dec.Tick()-before))
+		c.pace.noBase = c.in.paused
+	}
 }
 
 func (c *Client) receive(b []byte) error {
@@ -89,6 +94,17 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 	if c.link != linkUp || !c.in.streaming {
 		return b, fmt.Errorf("lockstep: client: %w: a record before the state", record.ErrOutOfPlace)
 	}
+	if c.grams != nil && c.grams.early > 0 {
+		return c.repeated(b)
+	}
+	if rest, err = c.take(b); err == nil && c.grams != nil {
+		err = c.takeAhead()
+	}
+	return rest, err
+}
+
+// take takes the next record of the stream, with which b begins.
+func (c *Client) take(b []byte) (rest []byte, err error) {
 	r, rest, err := c.in.dec.Decode(b)
 	if err == nil && r.Kind == record.KindKeyframe {
 		err = fmt.Errorf("lockstep: client: %w: a keyframe in the stream", record.ErrOutOfPlace)
@@ -96,6 +112,9 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 	if err != nil {
 		c.in.streaming = false // it cannot go on
 		return b, err
+	}
+	if c.grams != nil {
+		c.grams.sums[c.in.position%maxEarly] = sumOf(b[:len(b)-len(rest)])
 	}
 	c.in.position++
 	c.serverTick = max(c.serverTick, c.in.dec.Tick())

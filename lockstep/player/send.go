@@ -208,7 +208,7 @@ func room(dst []byte, start, sizeBytes int) bool {
 }
 
 func (c *Client) sendCommands(dst []byte, start int) []byte {
-	for i := range c.own.list {
+	for i := range c.own.list[:c.unheld()] {
 		s := &c.own.list[i]
 		if s.sent || s.answered {
 			continue

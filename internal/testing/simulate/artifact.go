@@ -131,7 +131,7 @@ func (p *Plan) check() error {
 		if !m.Spectator {
 			seats++
 		}
-		if !within(0, longest, m.JoinAt, m.Every) || !m.Up.valid() || !m.Down.valid() || m.Backlog < 1 || m.Predict > 1000 {
+		if !within(0, longest, m.JoinAt, m.Every) || !m.Up.valid() || !m.Down.valid() || !m.Datagrams.valid() || m.Backlog < 1 || m.Predict > 1000 {
 			return fmt.Errorf("machine %d: got %+v", i, *m)
 		}
 	}
@@ -139,7 +139,9 @@ func (p *Plan) check() error {
 	switch {
 	case len(p.Machines) == 0 || seats > int(p.Settings.Players):
 		return fmt.Errorf("got %d machines and %d players in %d seats", len(p.Machines), seats, p.Settings.Players)
-	case slices.ContainsFunc(p.Machines, func(m MachinePlan) bool { return m.Views && (p.Host.Views == nil || p.Host.Relay || m.Liar) }):
+	case slices.ContainsFunc(p.Machines, func(m MachinePlan) bool {
+		return m.Views && (m.Datagrams != nil || p.Host.Views == nil || p.Host.Relay || m.Liar)
+	}):
 		return errors.New("got a viewer that no match of views has")
 	case p.Host.Relay && p.Host.SpectatorDelay > 0:
 		return fmt.Errorf("got a spectator delay of %d ticks and no referee", p.Host.SpectatorDelay)

@@ -92,6 +92,9 @@ func (w *world) finish() {
 	for _, wire := range w.wires {
 		wire.up.stuck, wire.down.stuck, wire.deaf = false, false, false
 		wire.up.link.Loss, wire.down.link.Loss = 0, 0
+		if wire.path != nil {
+			wire.path.up.hole, wire.path.down.hole = false, false
+		}
 	}
 	w.wakeWires = true
 	w.until(w.now + w.plan.Heal)

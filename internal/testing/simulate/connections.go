@@ -20,6 +20,7 @@ func (s *server) pump() {
 // pull sends the host's messages for one connection.
 func (s *server) pull(wire *wire) {
 	w := s.w
+	s.pullDatagrams(wire)
 	for wire.down.size < socketRoom {
 		wire.full = false
 		s.buf = s.host.Send(wire.id, s.buf[:0], protocol.MaxServerMessage)
@@ -50,6 +51,7 @@ func (s *server) drop(wire *wire) {
 	s.take()
 	s.unplug(wire)
 	wire.down.eof = true
+	wire.path.end()
 	s.w.step(host.Closed, wire)
 }
 

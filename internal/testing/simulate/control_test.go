@@ -213,7 +213,7 @@ func TestControls(t *testing.T) {
 			p := Expand(o, 2)
 			for i := range p.Machines {
 				p.Machines[i].Up, p.Machines[i].Down = Link{Delay: 30 * ms}, Link{Delay: 30 * ms}
-				p.Machines[i].JoinAt = 0
+				p.Machines[i].JoinAt, p.Machines[i].Datagrams = 0, nil
 			}
 			p.Host.SpectatorDelay = delay
 			if c.invariant == "I16" {

@@ -41,5 +41,6 @@
 //	I19 replicated   the replicated log has one writer in each term and only grows; clients see what it has, and nothing else
 //	I20 takeover     a server that lost its match tells its clients to leave within 6 s, and the match has a server again
 //	I21 views        a viewer sees what the rules show it of a tick of the log, rounded, or a little later with a budget; it is sent nothing else, and in the end sees the last tick
+//	I22 datagrams    a record that has arrived, by the stream or by a datagram, waits for no other way; records of datagrams are the log's
 //	desync           every state that a fault changes is detected, and no other
 package simulate

@@ -10,7 +10,7 @@ import (
 )
 
 // kinds are all kinds of faults. An inject function reports whether it had an effect.
-var kinds = slices.Concat(networkKinds, clientKinds, serverKinds, diskKinds, strangerKinds, liarKinds(), attackKinds(), substituteKinds, lobbyKinds, clusterKinds)
+var kinds = slices.Concat(networkKinds, clientKinds, serverKinds, diskKinds, strangerKinds, liarKinds(), attackKinds(), substituteKinds, lobbyKinds, clusterKinds, datagramKinds)
 
 var networkKinds = []kind{
 	{name: "cut", group: "network", perHour: 120, n: 1 << 40, needs: connected, inject: func(w *world, m *machine, f *Fault) bool {

@@ -47,6 +47,7 @@ type machine struct {
 	liar     *liar
 	truth    truth
 	links    [2]*rand.Rand
+	paths    [2]*rand.Rand // of datagrams
 
 	unaffected bool          // nothing explains that it is late or loses its connection
 	called     lockstep.Time // when it last connected
@@ -69,6 +70,7 @@ func (w *world) newMachine(i int, p *MachinePlan) *machine {
 		receipts: map[lockstep.Sequence]receipt{}, gave: newGiven(w.subject.Game),
 		random: stream(w.plan.Seed, "commands", i),
 		links:  [2]*rand.Rand{stream(w.plan.Seed, "up", i), stream(w.plan.Seed, "down", i)},
+		paths:  [2]*rand.Rand{stream(w.plan.Seed, "datagrams up", i), stream(w.plan.Seed, "datagrams down", i)},
 	}
 	if !p.Spectator {
 		m.seat, w.seats = w.seats, w.seats+1
@@ -101,7 +103,7 @@ func (m *machine) due() lockstep.Time {
 		at = min(at, m.dialing)
 	}
 	if m.wire != nil && !m.wire.deaf {
-		at = min(at, m.wire.down.due())
+		at = min(at, m.wire.down.due(), m.wire.path.downDue())
 	}
 	if m.liar != nil && m.wire != nil {
 		at = min(at, m.liar.next)
@@ -123,7 +125,7 @@ func (m *machine) step() {
 		m.at = m.busy
 		return
 	}
-	m.receive()
+	m.receiveAll()
 	before := m.client.Tick()
 	if m.events()-m.offset <= w.now {
 		m.client.Advance(m.clock())
@@ -146,6 +148,7 @@ func (m *machine) step() {
 	m.dial()
 	m.sendOutput()
 	m.noteStage()
+	m.arrived()
 	if m.stage == player.StageDone {
 		m.done()
 	}
@@ -168,6 +171,7 @@ func (m *machine) receive() {
 		m.events()
 		if wire.tap.synced {
 			wire.tap.synced, m.truth.epoch = false, wire.epoch
+			wire.path.begin()
 		}
 		m.w.spare = append(m.w.spare, b)
 		if err != nil && m.liar == nil {
@@ -184,6 +188,7 @@ func (m *machine) disconnect(err error) {
 	wire := m.wire
 	m.wire, m.w.wakeWires = nil, true
 	wire.clientGone, wire.up.eof = true, true
+	wire.path.end()
 	wire.down.keep(0)
 	if err != nil {
 		m.harmed("has lost its connection: %v", err)
@@ -234,6 +239,7 @@ func (m *machine) dial() {
 		wire.up.link.Loss, wire.down.link.Loss = 0, 0
 	}
 	wire.up.rand, wire.down.rand = m.links[0], m.links[1]
+	wire.path = m.newPath()
 	m.wire, m.called, m.greeted = wire, w.now, false
 	m.client.Connected(m.clock())
 	m.events()
@@ -247,6 +253,7 @@ func (m *machine) sendOutput() {
 	if m.wire == nil {
 		return
 	}
+	m.sendDatagrams()
 	for {
 		w.buf = m.client.Send(w.buf[:0])
 		if len(w.buf) == 0 {

@@ -123,10 +123,11 @@ type wire struct {
 	from         string    // its address
 	token        string    // of a stranger or an attacker
 	up, down     pipe
-	hostGone     bool // the host knows that it is closed
-	clientGone   bool // the client knows, or has closed it
-	full         bool // the host has more to send than the socket takes
-	deaf         bool // the client reads nothing
+	path         *path // of datagrams, or nil
+	hostGone     bool  // the host knows that it is closed
+	clientGone   bool  // the client knows, or has closed it
+	full         bool  // the host has more to send than the socket takes
+	deaf         bool  // the client reads nothing
 	state        host.PeerState
 	tap          tap          // by received messages
 	spectatorTap spectatorTap // by sent messages
@@ -140,6 +141,7 @@ func (w *wire) cut(up, down int) {
 	w.down.keep(down)
 	w.up.eof, w.down.eof = true, true
 	w.up.stuck, w.down.stuck = false, false
+	w.path.end()
 }
 
 // sever makes a connection half-open: nothing arrives, and no side is notified.
@@ -147,4 +149,5 @@ func (w *wire) sever() {
 	w.up.keep(0)
 	w.down.keep(0)
 	w.up.hole, w.down.hole = true, true
+	w.path.end()
 }

@@ -76,6 +76,7 @@ type MachinePlan struct {
 	Ready       lockstep.Time `json:"ready,omitempty"` // time in a lobby until the player is ready
 	Up          Link          `json:"up"`
 	Down        Link          `json:"down"`
+	Datagrams   *DatagramPlan `json:"datagrams,omitempty"` // nil: none
 }
 
 // A Link is one direction of a connection.

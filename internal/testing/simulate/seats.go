@@ -99,7 +99,7 @@ func (m *machine) seesSeats() {
 		return
 	}
 	ticks, t := o.now().ticks, m.client.Tick()
-	low, high := wire.tap.at, wire.tap.at
+	low, high := wire.next(), wire.next()
 	if ticks[high-1] != t {
 		at, _ := slices.BinarySearchFunc(ticks, t, func(a, b lockstep.Tick) int { return cmp.Compare(a, b) })
 		low = at + 1
@@ -113,7 +113,7 @@ func (m *machine) seesSeats() {
 	}
 	for i, want := range o.seating.between(low, high) {
 		if !slices.ContainsFunc(want, func(s seatState) bool {
-			return s.looks(&seen[i], w.server.up() && w.server.host.InLobby() && wire.tap.at > o.now().begins)
+			return s.looks(&seen[i], w.server.up() && w.server.host.InLobby() && wire.next() > o.now().begins)
 		}) {
 			w.fail("I17", "%s sees the seat of player %d at tick %d as %+v, want %+v", m, i, t, seen[i], want)
 			return

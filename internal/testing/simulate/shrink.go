@@ -111,6 +111,11 @@ func (k *shrinker) soften() (any bool) {
 			any = k.try(func(p *Plan) { p.Machines[i] = m }) || any
 		}
 	}
+	for i := range k.best.Plan.Machines {
+		if k.best.Plan.Machines[i].Datagrams != nil {
+			any = k.try(func(p *Plan) { p.Machines[i].Datagrams = nil }) || any
+		}
+	}
 	for i := range k.best.Plan.Faults {
 		for i < len(k.best.Plan.Faults) && k.best.Plan.Faults[i].For > 100*ms && k.try(func(p *Plan) { p.Faults[i].For /= 2 }) {
 			any = true

@@ -51,6 +51,9 @@ func TestSeeds(t *testing.T) {
 			t.Errorf("no %s", what)
 		}
 	}
+	if r.Counts["datagram to a client"] == 0 || r.Counts["datagram to the server"] == 0 {
+		t.Error("no datagrams")
+	}
 	if r.Counts["closed as inactive"] == 0 {
 		t.Error("nobody was inactive")
 	}

@@ -94,6 +94,7 @@ func Expand(o Options, seed uint64) *Plan {
 	expandViews(&o, p, hostile)
 	expandCluster(&o, p)
 	expandLobby(&o, p)
+	expandDatagrams(p)
 	if !o.Calm {
 		expandFaults(&o, p)
 	}

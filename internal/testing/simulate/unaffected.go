@@ -32,7 +32,7 @@ func (w *world) allowed() lockstep.Time {
 // or the server, and the match waits for other players within limits.
 func (p *Plan) isUnaffected(who int) bool {
 	m, h := &p.Machines[who], &p.Host
-	if m.Liar || m.Spectator || m.Views || m.Absent || m.Up.bad() || m.Down.bad() || h.Relay || !h.Limits && (h.Wait > 0 || h.Slow > 0) {
+	if m.Liar || m.Spectator || m.Views || m.Absent || m.Up.bad() || m.Down.bad() || m.Datagrams.bad() || h.Relay || !h.Limits && (h.Wait > 0 || h.Slow > 0) {
 		return false
 	}
 	for i := range p.Faults {

@@ -312,7 +312,7 @@ func (w *world) wiresDue() lockstep.Time {
 		w.wires[n] = wire
 		n++
 		if !wire.hostGone && wire.server == w.server {
-			at = min(at, wire.up.due())
+			at = min(at, wire.up.due(), wire.path.upDue())
 		}
 	}
 	clear(w.wires[n:])
@@ -335,6 +335,9 @@ func (w *world) deliver(s *server) {
 			}
 			s.receive(wire, b)
 			w.spare = append(w.spare, b)
+		}
+		if wire.server == s {
+			s.receiveDatagrams(wire)
 		}
 	}
 }

@@ -1,0 +1,180 @@
+package datagram
+
+import (
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A Path is what one side knows of the datagrams of one connection: what it has sent and received, how long an answer
+// takes, and how many are lost. The zero Path is ready.
+type Path struct {
+	sent  uint32                   // the last number
+	times [pathTimes]lockstep.Time // of the latest numbers, at number % pathTimes
+
+	got Head   // Seen and Count of what has arrived; Number is not used
+	had uint64 // bit i: number got.Seen-i has arrived
+
+	acked  uint32 // the highest of our numbers that has arrived there
+	count  uint32 // how many have
+	marked Head   // acked and count when loss was measured last, as Seen and Count
+
+	loss   uint32        // lost datagrams of a million
+	rtt    lockstep.Time // from a datagram to its acknowledgement, smoothed; 0 if unknown
+	jitter lockstep.Time // its mean deviation
+}
+
+const (
+	pathTimes = 64 // numbers whose time of sending is kept
+
+	// lossSpan is how many datagrams one measurement of the loss covers at least.
+	lossSpan = 32
+
+	// slowPath is how much longer than twice that of the stream a round trip may be.
+	slowPath = 150 * lockstep.Millisecond
+
+	// The least and most patience with a path that acknowledges nothing, besides twice the round trip.
+	minPatience = 250 * lockstep.Millisecond
+	maxPatience = lockstep.Second
+
+	// deadTime is how long a path acknowledges nothing until it counts as gone.
+	deadTime = 2 * lockstep.Second
+)
+
+// Next returns the head of a datagram that is sent now, and false if no number is left.
+func (p *Path) Next(now lockstep.Time) (Head, bool) {
+	if p.sent == 1<<32-1 {
+		return Head{}, false
+	}
+	p.sent++
+	p.times[p.sent%pathTimes] = now
+	return Head{Number: p.sent, Seen: p.got.Seen, Count: p.got.Count}, true
+}
+
+// Take takes the head of a datagram that has arrived. newest says that no later number has arrived before: what an older or
+// repeated one says of the present is void. An acknowledgement of what was never sent, or of less than before, is an error.
+func (p *Path) Take(now lockstep.Time, h *Head) (newest bool, err error) {
+	if h.Seen > p.sent {
+		return false, fmt.Errorf("lockstep: datagram: %w: got an acknowledgement of number %d, want at most %d", record.ErrOutOfPlace, h.Seen, p.sent)
+	}
+	if h.Number <= p.got.Seen {
+		if back := p.got.Seen - h.Number; back < 64 && p.had&(1<<back) == 0 {
+			p.had |= 1 << back
+			p.got.Count++
+		}
+		return false, nil
+	}
+	if h.Seen < p.acked || h.Count < p.count || h.Count-p.count > h.Seen-p.acked+64 {
+		return false, fmt.Errorf("lockstep: datagram: %w: got an acknowledgement of %d numbers to %d after one of %d to %d",
+			record.ErrOutOfPlace, h.Count, h.Seen, p.count, p.acked)
+	}
+	p.had = p.had<<min(64, h.Number-p.got.Seen) | 1
+	p.got.Seen = h.Number
+	p.got.Count++
+	if h.Seen > p.acked {
+		p.ack(now, h.Seen)
+	}
+	p.count = h.Count
+	p.measureLoss()
+	return true, nil
+}
+
+// ack takes an acknowledgement of number n and measures the round trip, as TCP does (RFC 6298).
+func (p *Path) ack(now lockstep.Time, n uint32) {
+	p.acked = n
+	if p.sent-n >= pathTimes {
+		return
+	}
+	rtt := max(now-p.times[n%pathTimes], 1)
+	if p.rtt == 0 {
+		p.rtt, p.jitter = rtt, rtt/2
+		return
+	}
+	off := rtt - p.rtt
+	p.jitter += (max(off, -off) - p.jitter) / 4
+	p.rtt = max(p.rtt+off/8, 1)
+}
+
+// measureLoss updates the loss, after lossSpan numbers.
+func (p *Path) measureLoss() {
+	span := p.acked - p.marked.Seen
+	if span < lossSpan {
+		return
+	}
+	arrived := min(p.count-p.marked.Count, span) // late ones are counted now, and were lost before
+	sample := uint32(uint64(span-arrived) * 1_000_000 / uint64(span))
+	if p.marked.Seen == 0 {
+		p.loss = sample
+	} else {
+		p.loss = uint32(int64(p.loss) + (int64(sample)-int64(p.loss))/4)
+	}
+	p.marked = Head{Seen: p.acked, Count: p.count}
+}
+
+// Flows reports whether the other side acknowledges what it is sent, and not much later than it would answer over the stream,
+// whose round trip is given, or 0: what a datagram carries need not hurry over the stream.
+func (p *Path) Flows(now, stream lockstep.Time) bool {
+	slow := stream > 0 && p.rtt > 2*stream+slowPath
+	return p.acked > 0 && now <= p.FlowsTo() && !slow
+}
+
+// Alive reports whether the path may be only bad, and not gone: datagrams go on as if it flowed.
+func (p *Path) Alive(now lockstep.Time) bool { return p.acked > 0 && now <= p.until(deadTime) }
+
+// FlowsTo returns until when the path counts as flowing, unless an acknowledgement comes.
+func (p *Path) FlowsTo() lockstep.Time { return p.until(p.patience()) }
+
+// until returns when the oldest datagram without an acknowledgement is older than a time.
+func (p *Path) until(patience lockstep.Time) lockstep.Time {
+	switch n := p.sent - p.acked; {
+	case n == 0:
+		return 1 << 62
+	case n >= pathTimes:
+		return 0
+	}
+	return p.times[(p.acked+1)%pathTimes] + patience
+}
+
+// patience returns how long an acknowledgement may take.
+func (p *Path) patience() lockstep.Time {
+	return min(max(2*p.rtt+4*p.jitter, minPatience), maxPatience)
+}
+
+// Overdue returns after how long without an acknowledgement a record or command is sent again in any case.
+func (p *Path) Overdue() lockstep.Time {
+	if p.rtt == 0 {
+		return minPatience
+	}
+	return p.rtt + 2*p.jitter
+}
+
+// Received reports whether anything has arrived.
+func (p *Path) Received() bool { return p.got.Seen > 0 }
+
+// Acked returns the highest of our numbers that has arrived there.
+func (p *Path) Acked() uint32 { return p.acked }
+
+// RoundTrip returns the time from a datagram to its acknowledgement, smoothed; 0 if it is unknown.
+func (p *Path) RoundTrip() lockstep.Time { return p.rtt }
+
+// Loss returns how many datagrams of a million are lost.
+func (p *Path) Loss() uint32 { return p.loss }
+
+// The copies of a record, one in each datagram, so that at most one of rareLoss records is in none that arrives.
+const (
+	minCopies = 2
+	maxCopies = 8
+	rareLoss  = 1000
+)
+
+// Copies returns in how many datagrams a record or a command is sent without waiting for an acknowledgement. Two are the least: with
+// one, a first loss would cost a round trip.
+func (p *Path) Copies() int {
+	n := minCopies
+	lost := uint64(p.loss) * uint64(p.loss) / 1_000_000 // of a million, in all of n datagrams
+	for ; n < maxCopies && lost > 1_000_000/rareLoss; n++ {
+		lost = lost * uint64(p.loss) / 1_000_000
+	}
+	return n
+}

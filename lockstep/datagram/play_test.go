@@ -1,0 +1,195 @@
+package datagram_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+)
+
+// Over the stream a lost packet makes a tick late by a retransmission, and those behind it. With datagrams a tick is one
+// datagram late, nearly always. It costs at most three times the bytes of the stream alone, whatever is lost, and with few
+// losses less.
+func TestLossHoldsNothingBack(t *testing.T) {
+	for _, row := range []struct {
+		percent int // lost packets, of both
+		coins   int // of a command of each player, in each tick
+		most    lockstep.Time
+		cost    float64 // times the bytes of the stream alone
+	}{
+		{percent: 0, most: 40, cost: 1.5},
+		{percent: 3, most: 90, cost: 1.5},
+		{percent: 3, coins: 1, most: 90, cost: 2},
+		{percent: 3, coins: 60, most: 90, cost: 3},
+		{percent: 3, coins: 300, most: 90, cost: 3},
+		{percent: 10, coins: 1, most: 140, cost: 3},
+		{percent: 20, most: 140, cost: 3},
+		{percent: 20, coins: 60, most: 400, cost: 3},
+	} {
+		t.Run(fmt.Sprintf("%d percent are lost, commands of %d", row.percent, row.coins), func(t *testing.T) {
+			m := newMatch(t, 2, host.Options{})
+			loss := float64(row.percent) / 100
+			stream, both := m.join(loss, false), m.join(loss, true)
+			m.run(10 * lockstep.Second)
+			from, streamed, sent := m.now, stream.down.sizes, both.down.sizes+both.gramDown.sizes
+			for range 60 * 20 {
+				m.run(50 * ms)
+				for _, s := range m.players {
+					if row.coins == 1 {
+						s.earn(&testgame.Earn{Coins: 3})
+					} else if row.coins > 1 {
+						s.earn(&testgame.Give{To: 1, Coins: make([]uint16, row.coins)})
+					}
+				}
+			}
+			cost := float64(both.down.sizes+both.gramDown.sizes-sent) / float64(stream.down.sizes-streamed)
+			percentile := func(s *seat, per int) lockstep.Time {
+				all := s.late(from)
+				return all[len(all)*per/1000] / ms
+			}
+			t.Logf("50, 99, 99.9 %% of ticks are late by %d, %d, %d ms over the stream, and by %d, %d, %d ms with datagrams, for %.2f times the bytes",
+				percentile(stream, 500), percentile(stream, 990), percentile(stream, 999),
+				percentile(both, 500), percentile(both, 990), percentile(both, 999), cost)
+			if got := percentile(both, 990); got > row.most+2 {
+				t.Errorf("got %d ms at 99 %%, want at most %d", got, row.most)
+			}
+			if got := percentile(stream, 990); row.percent > 0 && got < 240 {
+				t.Errorf("got %d ms at 99 %% over the stream: the test shows nothing", got)
+			}
+			if cost > row.cost {
+				t.Errorf("got %.2f times the bytes of the stream, want at most %.1f", cost, row.cost)
+			}
+			m.settle()
+		})
+	}
+}
+
+// Whatever a path does with datagrams, each player runs every tick, each command runs once and has one receipt, and no tick that
+// has arrived waits for another way.
+func TestBadPaths(t *testing.T) {
+	for name, bad := range map[string]func(*link){
+		"all arrive":             func(*link) {},
+		"a third is lost":        func(l *link) { l.loss = 0.33 },
+		"most are lost":          func(l *link) { l.loss = 0.9 },
+		"all are lost":           func(l *link) { l.hole = true },
+		"many come twice":        func(l *link) { l.double = 0.7 },
+		"late by up to 2 s":      func(l *link) { l.jitter = 2 * lockstep.Second },
+		"late, twice and lost":   func(l *link) { l.jitter, l.double, l.loss = lockstep.Second, 0.5, 0.2 },
+		"large ones are lost":    func(l *link) { l.mtu = 60 },
+		"slower than the stream": func(l *link) { l.delay = 300 * ms },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMatch(t, 3, host.Options{})
+			m.join(0, false)
+			for range 2 {
+				s := m.join(0.05, true)
+				bad(s.gramUp)
+				bad(s.gramDown)
+			}
+			m.run(2 * lockstep.Second)
+			for i := range 40 {
+				for _, s := range m.players {
+					for range s.m.rand.IntN(4) {
+						s.earn(&testgame.Earn{Coins: uint16(i)})
+					}
+				}
+				m.run(lockstep.Time(m.rand.IntN(400)) * ms)
+			}
+			m.settle()
+		})
+	}
+}
+
+// A path that swallows datagrams of one direction, or of both, delays ticks until the host notices, and then the stream goes
+// on as if there were none. When the path is there again, datagrams go on.
+func TestBlackHoles(t *testing.T) {
+	for name, set := range map[string]func(s *seat, hole bool){
+		"to the player": func(s *seat, hole bool) { s.gramDown.hole = hole },
+		"to the host":   func(s *seat, hole bool) { s.gramUp.hole = hole },
+		"both ways":     func(s *seat, hole bool) { s.gramUp.hole, s.gramDown.hole = hole, hole },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMatch(t, 2, host.Options{})
+			s := m.join(0, true)
+			other := m.join(0, false)
+			m.run(5 * lockstep.Second)
+			frames := func() (stream, grams int) {
+				a, b := s.down.n, s.gramDown.n
+				m.run(4 * lockstep.Second)
+				return s.down.n - a, s.gramDown.n - b
+			}
+			if stream, grams := frames(); stream > 8 || grams < 79 {
+				t.Errorf("on a good path: got %d messages of the stream and %d datagrams in 80 ticks", stream, grams)
+			}
+			set(s, true)
+			from := m.now
+			s.earn(&testgame.Earn{Coins: 1})
+			m.run(lockstep.Second)
+			if len(s.receipts) != 1 {
+				t.Error("the command is not answered")
+			}
+			if stream, grams := frames(); stream < 79 || grams > 40 {
+				t.Errorf("in the hole: got %d messages of the stream and %d datagrams in 80 ticks", stream, grams)
+			}
+			set(s, false)
+			m.run(lockstep.Second)
+			if stream, grams := frames(); stream > 8 || grams < 79 {
+				t.Errorf("after the hole: got %d messages of the stream and %d datagrams in 80 ticks", stream, grams)
+			}
+			late := s.late(from)
+			if most := late[len(late)-1] / ms; most > 420 {
+				t.Errorf("a tick was %d ms late", most)
+			}
+			other.earn(&testgame.Earn{Coins: 2})
+			m.settle()
+		})
+	}
+}
+
+// Frames and commands that fit into no datagram go over the stream at once, and those behind them keep their order.
+func TestLargeFrames(t *testing.T) {
+	m := newMatch(t, 2, host.Options{InputDelay: 1})
+	s, other := m.join(0, true), m.join(0, true)
+	m.run(3 * lockstep.Second)
+	from := m.now
+	for i := range 100 {
+		give := &testgame.Give{To: 1, Coins: make([]uint16, []int{10, 200, 700, 900, 3000}[i%5])}
+		for j := range give.Coins {
+			give.Coins[j] = 999
+		}
+		s.earn(&testgame.Earn{Coins: 1})
+		s.earn(give)
+		other.earn(&testgame.Give{To: 0, Coins: make([]uint16, 100)})
+		s.earn(&testgame.Earn{Coins: 2})
+		m.run(120 * ms)
+	}
+	late := s.late(from)
+	if most := late[len(late)-1] / ms; most > 42 {
+		t.Errorf("a tick was %d ms late on a path that loses nothing", most)
+	}
+	for seq := lockstep.Sequence(2); seq <= s.submitted; seq++ {
+		if s.receipts[seq].Tick < s.receipts[seq-1].Tick {
+			t.Errorf("command %d runs in tick %d, the one before in %d", seq, s.receipts[seq].Tick, s.receipts[seq-1].Tick)
+		}
+	}
+	m.settle()
+}
+
+// A player whose connection is cut goes on where its datagrams ended.
+func TestReconnect(t *testing.T) {
+	m := newMatch(t, 2, host.Options{})
+	s := m.join(0.05, true)
+	m.join(0, false)
+	for range 20 {
+		m.run(2500 * ms)
+		m.serve(func() { m.host.Disconnect(m.now, s.id) })
+		s.drop()
+		s.earn(&testgame.Earn{Coins: 1})
+	}
+	m.settle()
+	if got := m.host.Stats(); got.Resumes < 15 {
+		t.Errorf("got %d connections that resume, want most of 20", got.Resumes)
+	}
+}

@@ -1,0 +1,110 @@
+package host
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// window returns the position up to which records may be sent to a peer. It limits the number of records without an
+// ack.
+func (h *Host) window(p *peer) protocol.Position {
+	return min(h.visible(p), p.acked+protocol.Position(h.options.Lag/2)+64)
+}
+
+// Send appends the next bytes for a peer, at most max: its private messages, then the chunks of a keyframe, then
+// records. They are one WebSocket message, or empty if there is nothing to send. max counts as at least
+// MaxServerMessage/2; a larger record is sent alone.
+func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
+	p := h.find(id)
+	if p == nil {
+		return dst
+	}
+	begin := len(dst)
+	limit := begin + clampSize(max)
+	dst = append(dst, p.out...)
+	if p.out = p.out[:0]; cap(p.out) > keepPrivate {
+		p.out = nil
+	}
+	dst = h.appendWait(p, dst)
+	if p.sync != nil {
+		dst = h.appendSync(p, dst, limit)
+	}
+	switch {
+	case !p.streams():
+	case p.view != nil:
+		dst = h.appendViews(p, dst, begin, limit)
+	default:
+		dst = h.appendRecords(p, dst, begin, limit)
+	}
+	h.stats.BytesOut += uint64(len(dst) - begin)
+	return dst
+}
+
+func clampSize(size int) int {
+	return min(max(size, protocol.MaxServerMessage/2), protocol.MaxServerMessage-roomClosing)
+}
+
+// appendRecords appends the next records of a peer.
+func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
+	if !h.ring.Has(p.cursor) {
+		h.strike(p)
+		return dst
+	}
+	end := h.window(p)
+	if g := p.grams; g != nil && p.cursor < end {
+		if len(dst) == begin && h.holds(p, end) {
+			h.hold(g)
+			return dst
+		}
+		g.heldAt = 0
+	}
+	room := limit - len(dst)
+	if len(dst) == begin {
+		room = protocol.MaxServerMessage
+		if p.cursor < end && len(h.ring.Record(p.cursor)) <= limit-begin {
+			room = limit - begin
+		}
+	}
+	dst, p.cursor = h.ring.AppendFrom(dst, p.cursor, end, room)
+	if p.cursor > p.high {
+		p.high = p.cursor
+	}
+	last := h.ring.Next()
+	if h.c.Broken() {
+		last = h.visible(p) // no other record will be persisted
+	}
+	if h.over && p.cursor == last && len(dst) <= limit {
+		p.sentEnd = true
+		h.close(p, h.endCode(), h.endReason())
+		dst = append(dst, p.out...)
+		p.out = p.out[:0]
+	}
+	return dst
+}
+
+// holds reports whether the records up to end may wait for the stream, because datagrams carry them.
+func (h *Host) holds(p *peer, end protocol.Position) bool {
+	g := p.grams
+	return g != nil && p.state == Live && !h.over && g.urgent <= p.cursor && end <= g.next &&
+		(g.heldAt == 0 || h.now < g.heldAt+holdTime) && g.path.Flows(h.now, p.rtt)
+}
+
+// hold makes the records of a peer wait for the stream.
+func (h *Host) hold(g *grams) {
+	if g.heldAt == 0 {
+		g.heldAt = max(h.now, 1)
+	}
+	h.wakeAt(min(g.heldAt+holdTime, g.path.FlowsTo()+1))
+}
+
+// gramTime lets the stream carry what has waited long enough, or what datagrams carry no longer.
+func (h *Host) gramTime(p *peer) {
+	g := p.grams
+	if g == nil || g.heldAt == 0 {
+		return
+	}
+	if at := min(g.heldAt+holdTime, g.path.FlowsTo()+1); h.now < at {
+		h.wakeAt(at)
+	} else {
+		h.mark(p)
+	}
+}

@@ -1,0 +1,336 @@
+package player
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/checksum"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+const (
+	// holdTime is how long a command that datagrams carry waits for the stream.
+	holdTime = lockstep.Second / 2
+
+	// probeTime is the time between two datagrams without anything to say, which find a path that is there again.
+	probeTime = lockstep.Second / 2
+
+	// ackTime is the least time between two acknowledgements.
+	ackTime = 20 * lockstep.Millisecond
+
+	// maxEarly is how many records may be here before the stream has brought them. Beyond that the client takes no more
+	// from datagrams, and the stream goes on alone.
+	maxEarly = 1024
+)
+
+// grams is the path of datagrams of the present connection.
+type grams struct {
+	path   datagram.Path
+	reader datagram.Reader
+	writer datagram.Writer
+	in     datagram.ToPlayer
+	out    datagram.ToHost
+
+	// ahead has the records above the first that is missing, the one at position p at p % Window. Their memory is used again.
+	ahead [datagram.Window][]byte
+	held  int // how many there are
+
+	early int               // records that are here and that the stream has not brought
+	from  protocol.Position // sums has the records from here on
+	sums  [maxEarly]recordSum
+
+	news   bool // a datagram has come that is not acknowledged
+	sentAt lockstep.Time
+}
+
+// A recordSum identifies the bytes of a record, the one at position p at p % maxEarly.
+type recordSum struct {
+	size uint32
+	hash uint64
+}
+
+//samestep:allow unseen xxHash64 is the same function in assembly and in Go
+func sumOf(b []byte) recordSum { return recordSum{uint32(len(b)), xxhash.Sum64(b)} }
+
+func (s recordSum) String() string {
+	return fmt.Sprintf("%d bytes (%s)", s.size, checksum.FormatHash(s.hash))
+}
+
+// begin forgets what belongs to another connection or another stream, which goes on at a position.
+func (g *grams) begin(at protocol.Position) {
+	if g != nil {
+		g.forget()
+		g.early, g.from = 0, at
+	}
+}
+
+// forget drops the records that wait for an earlier one.
+func (g *grams) forget() {
+	for i := range g.ahead {
+		g.ahead[i] = g.ahead[i][:0]
+	}
+	g.held = 0
+}
+
+// gramsMemory is the size of a path besides the records that wait, in bytes.
+const gramsMemory = 16*maxEarly + 8<<10
+
+func (g *grams) memory() (n int) {
+	if g == nil {
+		return 0
+	}
+	for i := range g.ahead {
+		n += cap(g.ahead[i])
+	}
+	return n + gramsMemory
+}
+
+// ReceiveDatagram takes one datagram of the connection. It may come late, twice, or never. An error says why the client hangs
+// up because of it.
+func (c *Client) ReceiveDatagram(now lockstep.Time, b []byte) error {
+	c.tickClock(now)
+	if c.link != linkUp || c.grams == nil {
+		return nil
+	}
+	c.measure.bytesIn += uint64(len(b))
+	before := c.in.dec.Tick()
+	err := c.receiveDatagram(b)
+	c.arrived(before)
+	if err != nil {
+		c.hangUp(err)
+	}
+	return err
+}
+
+func (c *Client) receiveDatagram(b []byte) error {
+	g := c.grams
+	if err := g.reader.ToPlayer(&g.in, b); err != nil {
+		return err
+	}
+	newest, err := g.path.Take(c.clock, &g.in.Head)
+	if err != nil {
+		return err
+	}
+	c.notQuiet()
+	g.news = g.news || newest && len(g.in.Records)+len(g.in.Receipts) > 0
+	for _, r := range g.in.Receipts {
+		c.in.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
+		c.answered(&c.in.message)
+	}
+	for i := range g.in.Records {
+		if err := c.gramRecord(&g.in.Records[i]); err != nil {
+			c.in.streaming = false // one of the two is wrong
+			return err
+		}
+	}
+	return nil
+}
+
+// gramRecord takes a record of a datagram: it is the next one, waits for earlier ones, or is here already.
+func (c *Client) gramRecord(r *datagram.Record) error {
+	g := c.grams
+	if !c.in.streaming {
+		return nil
+	}
+	switch at := c.in.position; {
+	case r.Position < at:
+		if r.Position >= g.from && at-r.Position <= maxEarly {
+			return g.same(r.Position, sumOf(r.Bytes), "a datagram", "before")
+		}
+	case r.Position == at:
+		if g.early == maxEarly {
+			return nil
+		}
+		if err := c.takeEarly(r.Bytes); err != nil {
+			return err
+		}
+		return c.takeAhead()
+	case r.Position-at < datagram.Window:
+		slot := &g.ahead[r.Position%datagram.Window]
+		if len(*slot) > 0 && !bytes.Equal(*slot, r.Bytes) {
+			return differs(r.Position, sumOf(r.Bytes), "a datagram", sumOf(*slot), "by another one")
+		} else if len(*slot) == 0 {
+			*slot = append(*slot, r.Bytes...)
+			g.held++
+		}
+	}
+	return nil
+}
+
+// takeAhead takes the records that have waited for the one that came last.
+func (c *Client) takeAhead() error {
+	g := c.grams
+	for g.held > 0 && g.early < maxEarly {
+		slot := &g.ahead[c.in.position%datagram.Window]
+		if len(*slot) == 0 {
+			return nil
+		}
+		b := *slot
+		*slot = b[:0]
+		g.held--
+		if err := c.takeEarly(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeEarly takes the next record before the stream brings it.
+func (c *Client) takeEarly(b []byte) error {
+	rest, err := c.take(b)
+	if err == nil && len(rest) > 0 {
+		c.in.streaming = false // it cannot go on
+		err = fmt.Errorf("lockstep: client: %w: %d bytes behind a record in a datagram", record.ErrMalformed, len(rest))
+	}
+	c.grams.early++
+	return err
+}
+
+// repeated skips the record of the stream that b begins with: a datagram has brought it.
+func (c *Client) repeated(b []byte) (rest []byte, err error) {
+	g := c.grams
+	at := c.in.position - protocol.Position(g.early)
+	size := min(int(g.sums[at%maxEarly].size), len(b))
+	if err := g.same(at, sumOf(b[:size]), "the stream", "by a datagram"); err != nil {
+		c.in.streaming = false // it cannot go on
+		return b, err
+	}
+	g.early--
+	return b[size:], c.takeAhead()
+}
+
+// same compares a record with the one of the same position that came before.
+func (g *grams) same(at protocol.Position, got recordSum, by, before string) error {
+	if want := g.sums[at%maxEarly]; got != want {
+		return differs(at, got, by, want, before)
+	}
+	return nil
+}
+
+func differs(at protocol.Position, got recordSum, by string, want recordSum, before string) error {
+	return fmt.Errorf("lockstep: client: %w: record %d: got %v by %s, want %v, which came %s", record.ErrContent, at, got, by, want, before)
+}
+
+// SendDatagram appends the next datagram for the server, or nothing. The caller sends each, before it calls Send: commands that
+// datagrams carry wait for the stream. A caller without a path of datagrams never calls it.
+func (c *Client) SendDatagram(dst []byte) []byte {
+	if c.link != linkUp || c.look != nil {
+		return dst
+	}
+	if c.grams == nil {
+		c.grams = &grams{from: c.in.position}
+	}
+	if c.clock < c.gramDue() {
+		return dst
+	}
+	g := c.grams
+	var ok bool
+	if g.out.Head, ok = g.path.Next(c.clock); !ok {
+		return dst
+	}
+	g.out.Position, g.out.Above, g.out.Tick = c.in.from(), 0, 0
+	if g.out.Position > 0 {
+		g.out.Tick = c.Tick()
+		for i := range protocol.Position(datagram.Window - 1) {
+			if g.held > 0 && len(g.ahead[(c.in.position+1+i)%datagram.Window]) > 0 {
+				g.out.Above |= 1 << i
+			}
+		}
+	}
+	n := c.own.inDatagram()
+	g.out.Commands = g.out.Commands[:0]
+	for i := range c.own.list[:n] {
+		if s := &c.own.list[i]; !s.answered {
+			s.sentIn++
+			g.out.Commands = append(g.out.Commands, datagram.Command{Sequence: s.sequence, Kind: s.kind, Payload: s.payload})
+		}
+	}
+	before := len(dst)
+	dst = g.writer.ToHost(dst, &g.out)
+	g.news, g.sentAt = false, max(c.clock, 1)
+	c.measure.bytesOut += uint64(len(dst) - before)
+	return dst
+}
+
+// gramDue returns when the next datagram is due.
+func (c *Client) gramDue() lockstep.Time {
+	g := c.grams
+	at := g.sentAt + probeTime
+	switch {
+	case g.sentAt == 0:
+		return 0
+	case !g.path.Alive(c.clock) && !g.news:
+		return at
+	case g.news:
+		at = g.sentAt + ackTime
+	}
+	for i := range c.own.list[:c.own.inDatagram()] {
+		if s := &c.own.list[i]; s.answered {
+			continue
+		} else if s.sentIn == 0 {
+			return g.sentAt // at once
+		}
+		at = min(at, g.sentAt+g.path.Overdue())
+	}
+	return at
+}
+
+// inDatagram returns how many of the commands are in a datagram, the first ones: a later one never overtakes an earlier one.
+func (o *outstanding) inDatagram() int {
+	room := datagram.MaxSize - datagram.ToHostSize
+	for i := range o.list {
+		if s := &o.list[i]; !s.answered {
+			if room -= len(s.payload) + datagram.CommandSize; room < 0 {
+				return i
+			}
+		}
+	}
+	return len(o.list)
+}
+
+// unheld returns how many of the commands wait for the stream no longer: the first ones.
+func (c *Client) unheld() int {
+	n := len(c.own.list)
+	if g := c.grams; g == nil || c.link != linkUp || !g.path.Flows(c.clock, c.measure.roundTrip) {
+		return n
+	}
+	if c.own.inDatagram() < n {
+		return n
+	}
+	for ; n > 0; n-- {
+		if s := &c.own.list[n-1]; !s.answered && !s.sent && (s.sentIn == 0 || c.clock >= s.at+holdTime) {
+			break
+		}
+	}
+	return n
+}
+
+// gramsAt returns when time alone makes something to send: a datagram, or what waits for the stream. The owner sends what is due
+// already.
+func (c *Client) gramsAt() lockstep.Time {
+	if c.grams == nil {
+		return c.clock + lockstep.Second
+	}
+	at := c.unheldAt()
+	if due := c.gramDue(); due > c.clock {
+		at = min(at, due)
+	}
+	return at
+}
+
+// unheldAt returns when a command that waits for the stream is sent by it.
+func (c *Client) unheldAt() lockstep.Time {
+	for i := range c.own.list {
+		if s := &c.own.list[i]; !s.sent && !s.answered {
+			if at := min(s.at+holdTime, c.grams.path.FlowsTo()+1); at > c.clock {
+				return at
+			}
+		}
+	}
+	return c.clock + lockstep.Second
+}
