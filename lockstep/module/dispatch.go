@@ -5,9 +5,10 @@ import "slices"
 // A dispatch is a function with a table of jumps.
 type dispatch struct {
 	code    []instruction
-	head    int          // the instruction that is the loop
-	table   []int        // the parts of the counter's values; the last is that of all other values
-	parts   [][2]int     // the instructions of each part: the first, and the one behind the last
+	head    int      // the instruction that is the loop
+	table   []int    // the parts of the counter's values; the last is that of all other values
+	parts   [][2]int // the instructions of each part: the first, and the one behind the last
+	jumps   []jump
 	entries []bool       // whether a part may follow the table
 	copied  map[int]bool // the jumps in whose place the next part is written
 }
@@ -34,7 +35,10 @@ func findDispatch(code []instruction) *dispatch {
 	if slices.Max(d.table) >= blocks || !d.findParts(table+3, blocks) {
 		return nil
 	}
-	d.findEntries()
+	d.findJumps()
+	if !d.findEntries() {
+		return nil
+	}
 	return d
 }
 
@@ -91,8 +95,8 @@ type level struct {
 
 func (l *level) has(part int) bool { return part >= l.first && part <= l.last }
 
-// jumps returns the jumps of all parts.
-func (d *dispatch) jumps() (all []jump) {
+// findJumps finds the jumps of all parts.
+func (d *dispatch) findJumps() {
 	for part, p := range d.parts {
 		depth := 0
 		for i := p[0]; i < p[1]; i++ {
@@ -101,57 +105,58 @@ func (d *dispatch) jumps() (all []jump) {
 			} else if d.code[i].op() == opEnd {
 				depth--
 			} else if value, ok := d.jump(i, part, depth); ok {
-				all = append(all, jump{i, part, d.part(value), value})
+				d.jumps = append(d.jumps, jump{i, part, d.part(value), value})
 			}
 		}
 	}
-	return all
 }
 
 // A jump goes from a part to another, to which a value of the counter leads.
 type jump struct{ at, from, to, value int }
 
 // findEntries finds the parts at which the function begins or goes on: the first, those behind calls, and those that begin with one,
-// because a function that recovers from a panic goes on there.
-func (d *dispatch) findEntries() {
+// because a function that recovers from a panic goes on there. It returns false if a part is none of them and no jump leads to it: the
+// function goes on in a way that this package does not know.
+func (d *dispatch) findEntries() bool {
 	d.entries, d.copied = make([]bool, len(d.parts)), map[int]bool{}
 	d.entries[d.part(0)] = true
-	for i := range d.code {
-		if beginsCall(d.code[i:]) {
+	follows := make([]bool, len(d.parts)) // a jump
+	direct := map[int]bool{}
+	for _, j := range d.jumps {
+		direct[j.at+1], follows[j.to] = true, true
+	}
+	for i, in := range d.code {
+		switch op := in.op(); {
+		case beginsCall(d.code[i:]):
 			d.entries[d.part(int(d.code[i+6].constant()&0xffff))] = true
+		case op != opLocalSet && op != opLocalTee || in.number() != counter || direct[i]:
+		case at(d.code, i+3).op() == opCallIndirect: // the variable has something else for a moment
+		case at(d.code, i-1).op() == opI32Const:
+			d.entries[d.part(int(d.code[i-1].constant()))] = true
+		default:
+			return false
 		}
 	}
 	for part, p := range d.parts {
-		d.entries[part] = d.entries[part] || beginsCall(d.code[p[0]:])
-	}
-}
-
-// findOtherJumps finds the entries to which other code than a jump leads.
-func (d *dispatch) findOtherJumps(jumps []jump) {
-	direct := map[int]bool{}
-	for _, j := range jumps {
-		direct[j.at+1] = true
-	}
-	for i, in := range d.code {
-		if in.op() != opLocalSet && in.op() != opLocalTee || in.number() != counter || direct[i] || at(d.code, i+3).op() == opCallIndirect {
-			continue
+		code := d.code[p[0]:p[1]]
+		for len(code) > 0 && code[0].op() == opNop {
+			code = code[1:]
 		}
-		if before := at(d.code, i-1); before.op() == opI32Const {
-			d.entries[d.part(int(before.constant()))] = true
-		} else {
-			for part := range d.entries {
-				d.entries[part] = true
-			}
+		d.entries[part] = d.entries[part] || beginsCall(code)
+		// Go's compiler begins a part behind each jump with a condition, and one without a meaning at the end.
+		conditional := at(d.code, p[0]-2).op() == opEnd && at(d.code, p[0]-3).op() == opBr
+		empty := len(code) == 0 || code[0].op() == opUnreachable
+		if !d.entries[part] && !follows[part] && !conditional && !empty {
+			return false
 		}
 	}
+	return true
 }
 
 // levels returns the whole function as a level, with the loops of the program in it. Loops that overlap become one in the other.
 func (d *dispatch) levels() *level {
 	loops := make([]*level, len(d.parts)) // by their first parts
-	jumps := d.jumps()
-	d.findOtherJumps(jumps)
-	for _, j := range jumps {
+	for _, j := range d.jumps {
 		if j.to <= j.from {
 			loops[j.to] = &level{first: j.to, last: j.from, value: j.value}
 		}
@@ -172,9 +177,9 @@ func (d *dispatch) levels() *level {
 		top.inner = append(top.inner, l)
 		open = append(open, l)
 	}
-	for _, j := range jumps {
+	for _, j := range d.jumps {
 		if all.enters(j.from, j.to) {
-			if d.copyable(all, j, jumps) {
+			if d.copyable(all, j) {
 				d.copied[j.at] = true
 			} else {
 				d.entries[j.to] = true
@@ -189,11 +194,11 @@ const maxCopy = 64
 
 // copyable reports whether a copy of the part to which a jump leads can take the place of the jump. Go's compiler puts the condition of a
 // loop to its end, and begins with a jump to it.
-func (d *dispatch) copyable(all *level, j jump, jumps []jump) bool {
+func (d *dispatch) copyable(all *level, j jump) bool {
 	if d.parts[j.to][1]-d.parts[j.to][0] > maxCopy || j.to < j.from || j.to+1 == len(d.parts) || all.enters(j.from, j.to+1) {
 		return false
 	}
-	return !slices.ContainsFunc(jumps, func(next jump) bool { return next.from == j.to && all.enters(j.from, next.to) })
+	return !slices.ContainsFunc(d.jumps, func(next jump) bool { return next.from == j.to && all.enters(j.from, next.to) })
 }
 
 // enters reports whether a jump goes from outside of a loop to one of its parts that is not the first.

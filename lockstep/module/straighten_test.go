@@ -75,6 +75,13 @@ func (b *branchy) jump(to, depth, part int) {
 	b.add(i32(int64(to)), local(opLocalSet, counter), local(opBr, depth+b.parts-1-part))
 }
 
+// jumpIf writes a jump with a condition.
+func (b *branchy) jumpIf(to, part int) {
+	b.add(local(opLocalGet, 3+b.IntN(5)), i64(int64(1+b.IntN(7))), []byte{0x83, opI64Eqz, opIf, blockWithoutResult})
+	b.jump(to, 1, part)
+	b.add([]byte{opEnd})
+}
+
 // function returns the body, for parts of which some jump back and some forward.
 func (b *branchy) function() []byte {
 	b.add([]byte{3, 1, typeI32, 1, typeI32, 12, typeI64}) // frame, steps; numbers
@@ -98,13 +105,11 @@ func (b *branchy) function() []byte {
 			b.work()
 		}
 		b.add(local(opLocalGet, 2), i32(1), []byte{opI32Sub}, local(opLocalTee, 2), []byte{opI32Eqz}, local(opBrIf, b.parts-part)) // out
-		if b.IntN(3) > 0 {
-			b.add(local(opLocalGet, 3+b.IntN(5)), i64(int64(1+b.IntN(7))), []byte{0x83, opI64Eqz, opIf, blockWithoutResult})
-			b.jump(b.IntN(b.parts), 1, part)
-			b.add([]byte{opEnd})
-		}
-		if b.IntN(3) == 0 {
+		if b.IntN(3) == 0 && part+1 < b.parts {
+			b.jumpIf(part+1, part)
 			b.jump(b.IntN(b.parts), 0, part)
+		} else {
+			b.jumpIf(b.IntN(b.parts), part)
 		}
 		b.add([]byte{opEnd}) // of the next part's block, or of the loop
 	}
@@ -148,12 +153,7 @@ func result(t *testing.T, body []byte) uint64 {
 
 // A function that is straightened computes the same, whatever its parts jump to.
 func TestStraighten(t *testing.T) {
-	changed := 0
-	seeds := []uint64{6015, 15858} // a copy of a part goes before a loop with a table
 	for seed := range uint64(600) {
-		seeds = append(seeds, seed)
-	}
-	for _, seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			body := (&branchy{Rand: r, parts: 2 + r.IntN(10)}).function()
@@ -161,15 +161,12 @@ func TestStraighten(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(straight) != string(body) {
-				changed++
+			if d := findDispatch((&reader{rest: body[7:]}).instructions()); d == nil {
+				t.Fatal("the function is not known as one of Go's compiler")
 			}
 			if got, want := result(t, straight), result(t, body); got != want {
 				t.Errorf("got %#x, want %#x", got, want)
 			}
 		})
-	}
-	if changed == 0 {
-		t.Error("no function was changed")
 	}
 }

@@ -14,6 +14,25 @@ import (
 // Its functions do the same as before, but faster. FromGo knows the form in which Go's compiler writes functions, so the program must
 // come from that compiler.
 func FromGo(module []byte) ([]byte, error) {
+	s, err := withoutSystem(module)
+	if err != nil {
+		return nil, err
+	}
+	functions, err := s.functionTypes()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.rewrite(sectionCode, func(r *reader) []byte { return straightenAll(r, functions) }); err != nil {
+		return nil, err
+	}
+	if err := s.rewrite(sectionData, mergeData); err != nil {
+		return nil, err
+	}
+	return s.append(nil), nil
+}
+
+// withoutSystem returns the sections of a module without imports.
+func withoutSystem(module []byte) (*sections, error) {
 	s, err := parseSections(module)
 	if err != nil {
 		return nil, err
@@ -36,17 +55,7 @@ func FromGo(module []byte) ([]byte, error) {
 	if err := s.rewrite(sectionCode, func(r *reader) []byte { return lengthened(r, bodies, nil) }); err != nil {
 		return nil, err
 	}
-	functions, err := s.functionTypes()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.rewrite(sectionCode, func(r *reader) []byte { return straightenAll(r, functions) }); err != nil {
-		return nil, err
-	}
-	if err := s.rewrite(sectionData, mergeData); err != nil {
-		return nil, err
-	}
-	return s.append(nil), nil
+	return s, nil
 }
 
 // straightenAll rewrites the section with the bodies of all functions.
