@@ -91,7 +91,7 @@ func TestMain(m *testing.M) {
 func peak(t *testing.T, bin string, args ...string) int64 {
 	t.Helper()
 	c := exec.Command(os.Args[0], append([]string{bin}, args...)...)
-	c.Env = append(os.Environ(), launch+"=1")
+	c.Env = append(os.Environ(), launch+"=1", "XDG_CACHE_HOME="+filepath.Join(filepath.Dir(bin), "cache")) // not the modules of this user
 	var said bytes.Buffer
 	c.Stderr = &said
 	out, err := c.Output()
