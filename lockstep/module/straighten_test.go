@@ -5,7 +5,6 @@ package module
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -154,19 +153,17 @@ func result(t *testing.T, body []byte) uint64 {
 // A function that is straightened computes the same, whatever its parts jump to.
 func TestStraighten(t *testing.T) {
 	for seed := range uint64(600) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 1))
-			body := (&branchy{Rand: r, parts: 2 + r.IntN(10)}).function()
-			straight, err := straighten(body, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := findDispatch((&reader{rest: body[7:]}).instructions()); d == nil {
-				t.Fatal("the function is not known as one of Go's compiler")
-			}
-			if got, want := result(t, straight), result(t, body); got != want {
-				t.Errorf("got %#x, want %#x", got, want)
-			}
-		})
+		r := rand.New(rand.NewPCG(seed, 1))
+		body := (&branchy{Rand: r, parts: 2 + r.IntN(10)}).function()
+		if findDispatch((&reader{rest: body[7:]}).instructions()) == nil {
+			t.Fatalf("seed %d: the function is not known as one of Go's compiler", seed)
+		}
+		straight, err := straighten(body, 1)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if got, want := result(t, straight), result(t, body); got != want {
+			t.Errorf("seed %d: got %#x, want %#x", seed, got, want)
+		}
 	}
 }
