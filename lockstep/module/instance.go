@@ -23,15 +23,16 @@ type instance struct {
 	buffer, call api.Function
 	stop         api.MutableGlobal // not 0: the module traps
 	time         time.Duration     // of a call, at most
+	interpreted  bool              // stop is not used: only compiled code reads it while another goroutine sets it
+	ctx          context.Context   // of the calls of one run
 	stack        [2]uint64
 	broken       error // after which the instance is unusable
 }
 
 // run runs a part of the module, at most for its time. After a fault the instance is closed.
 func (i *instance) run(f func() error) error {
-	late := time.AfterFunc(i.time, func() { i.stop.Set(1) })
-	err := f()
-	if !late.Stop() {
+	err, late := i.timed(f)
+	if late {
 		err = &abi.Fault{Text: fmt.Sprintf("the call took longer than %v", i.time)}
 	}
 	if fault := (*abi.Fault)(nil); errors.As(err, &fault) {
@@ -41,17 +42,32 @@ func (i *instance) run(f func() error) error {
 	return err
 }
 
+// timed runs a part of the module, and reports whether its time was over.
+func (i *instance) timed(f func() error) (err error, late bool) {
+	if !i.interpreted {
+		i.ctx = context.Background()
+		timer := time.AfterFunc(i.time, func() { i.stop.Set(1) })
+		err = f()
+		return err, !timer.Stop()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), i.time)
+	defer cancel()
+	i.ctx = ctx
+	err = f()
+	return err, ctx.Err() != nil
+}
+
 // exchange writes the input, calls the function and returns what the module answers.
 func (i *instance) exchange(f abi.Function, in []byte) ([]byte, error) {
 	i.stack[0] = uint64(len(in))
-	if err := i.buffer.CallWithStack(context.Background(), i.stack[:]); err != nil {
+	if err := i.buffer.CallWithStack(i.ctx, i.stack[:]); err != nil {
 		return nil, trap(err)
 	}
 	if at := uint32(i.stack[0]); !i.module.Memory().Write(at, in) {
 		return nil, outside(at, len(in))
 	}
 	i.stack[0], i.stack[1] = uint64(f), uint64(len(in))
-	if err := i.call.CallWithStack(context.Background(), i.stack[:]); err != nil {
+	if err := i.call.CallWithStack(i.ctx, i.stack[:]); err != nil {
 		return nil, trap(err)
 	}
 	return parseAnswer(i.stack[0], i.module.Memory().Read)

@@ -23,6 +23,8 @@ type Rules struct {
 	compiled wazero.CompiledModule
 	image    *image // of the memory
 	time     time.Duration
+
+	interpreted bool
 	pool
 }
 
@@ -38,9 +40,9 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 	}
 	config := wazero.NewRuntimeConfig()
 	if o.Interpret {
-		config = wazero.NewRuntimeConfigInterpreter()
+		config = wazero.NewRuntimeConfigInterpreter().WithCloseOnContextDone(true)
 	}
-	r := &Rules{time: cmp.Or(o.Time, DefaultTime)}
+	r := &Rules{time: cmp.Or(o.Time, DefaultTime), interpreted: o.Interpret}
 	if o.Cache != "" && !o.Interpret {
 		var err error
 		if r.cache, err = wazero.NewCompilationCacheWithDir(o.Cache); err != nil {
@@ -86,10 +88,10 @@ func (r *Rules) newInstance() (*instance, error) {
 	}
 	i := &instance{
 		module: m, buffer: m.ExportedFunction("samestep_buffer"), call: m.ExportedFunction("samestep_call"),
-		stop: m.ExportedGlobal(stopName).(api.MutableGlobal), time: r.time,
+		stop: m.ExportedGlobal(stopName).(api.MutableGlobal), time: r.time, interpreted: r.interpreted,
 	}
 	if f := m.ExportedFunction("_initialize"); f != nil {
-		if err := i.run(func() error { return f.CallWithStack(context.Background(), nil) }); err != nil {
+		if err := i.run(func() error { return f.CallWithStack(i.ctx, nil) }); err != nil {
 			return nil, err
 		}
 	}

@@ -32,20 +32,19 @@ type heapWatch struct{ limit int64 }
 func (w *heapWatch) collected() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	if limit := softLimit(live[0].Value.Uint64()); limit != w.limit {
+	least := int64(softMemory)
+	if usesModules.Load() {
+		least = moduleMemory
+	}
+	if limit := softLimit(least, live[0].Value.Uint64()); limit != w.limit {
 		w.limit = limit
 		debug.SetMemoryLimit(limit)
 	}
 	runtime.SetFinalizer(w, (*heapWatch).collected)
 }
 
-// softLimit returns the limit for live bytes on the heap: an eighth more, in steps of 1 MiB. With modules it is at least
-// moduleMemory.
-func softLimit(live uint64) int64 {
-	least := int64(softMemory)
-	if usesModules.Load() {
-		least = moduleMemory
-	}
+// softLimit returns the limit for live bytes on the heap: an eighth more, in steps of 1 MiB, and at least a given one.
+func softLimit(least int64, live uint64) int64 {
 	return max(least, int64(live+live/8)&^(1<<20-1))
 }
 
