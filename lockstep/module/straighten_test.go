@@ -152,7 +152,11 @@ func result(t *testing.T, body []byte) uint64 {
 
 // A function that is straightened computes the same, whatever its parts jump to.
 func TestStraighten(t *testing.T) {
-	for seed := range uint64(600) {
+	seeds := uint64(400)
+	if testing.Short() {
+		seeds = 30
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
 		body := (&branchy{Rand: r, parts: 2 + r.IntN(10)}).function()
 		if findDispatch((&reader{rest: body[7:]}).instructions()) == nil {
