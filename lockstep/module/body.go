@@ -88,7 +88,7 @@ func (g *guarded) function(r *reader, dst []byte) []byte {
 			break
 		}
 		dst = append(g.before(r, at, dst, short), at[:len(at)-len(r.rest)]...)
-		short = op == opI32Const && instruction(at).constant() >= 0 && instruction(at).constant() <= 4096
+		short = op == opI32Const && instruction(at).constant() >= 0 && instruction(at).constant() <= shortBytes
 		calls = calls || op == opCall || op == opCallIndirect
 		branched = branched || calls || op >= opBr && op <= opReturn || op == opIf
 		if op == opLoop {
@@ -109,8 +109,11 @@ func (g *guarded) function(r *reader, dst []byte) []byte {
 	return dst
 }
 
+// shortBytes is the size of the largest copy that is not counted, in bytes. It takes no longer than a few instructions.
+const shortBytes = 4096
+
 // before appends the code that goes before an instruction. It refuses those that refer to what guard adds. short says that the last
-// operand is a small number.
+// operand is a number up to shortBytes.
 func (g *guarded) before(r *reader, instruction, dst []byte, short bool) []byte {
 	next := &reader{rest: instruction[1:]}
 	switch instruction[0] {

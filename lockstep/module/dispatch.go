@@ -118,7 +118,7 @@ type jump struct{ at, from, to, value int }
 // because a function that recovers from a panic goes on there. It returns false if a part is none of them and no jump leads to it: the
 // function goes on in a way that this package does not know.
 func (d *dispatch) findEntries() bool {
-	d.entries, d.copied = make([]bool, len(d.parts)), map[int]bool{}
+	d.entries = make([]bool, len(d.parts))
 	d.entries[d.part(0)] = true
 	follows := make([]bool, len(d.parts)) // a jump
 	direct := map[int]bool{}
@@ -143,7 +143,7 @@ func (d *dispatch) findEntries() bool {
 			code = code[1:]
 		}
 		d.entries[part] = d.entries[part] || beginsCall(code)
-		// Go's compiler begins a part behind each jump with a condition, and one without a meaning at the end.
+		// Go's compiler begins a part behind each jump with a condition, and an empty one at the end.
 		conditional := at(d.code, p[0]-2).op() == opEnd && at(d.code, p[0]-3).op() == opBr
 		empty := len(code) == 0 || code[0].op() == opUnreachable
 		if !d.entries[part] && !follows[part] && !conditional && !empty {
@@ -153,8 +153,9 @@ func (d *dispatch) findEntries() bool {
 	return true
 }
 
-// levels returns the whole function as a level, with the loops of the program in it. Loops that overlap become one in the other.
+// levels returns the whole function as a level, with the loops of the program in it. If two loops overlap, the first is extended, so that it contains the second.
 func (d *dispatch) levels() *level {
+	d.copied = map[int]bool{}
 	loops := make([]*level, len(d.parts)) // by their first parts
 	for _, j := range d.jumps {
 		if j.to <= j.from {

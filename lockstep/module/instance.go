@@ -23,7 +23,7 @@ type instance struct {
 	buffer, call api.Function
 	stop         api.MutableGlobal // not 0: the module traps
 	time         time.Duration     // of a call, at most
-	interpreted  bool              // stop is not used: only compiled code reads it while another goroutine sets it
+	interpreted  bool              // a context ends its calls: an interpreter may not read what a timer writes
 	ctx          context.Context   // of the calls of one run
 	stack        [2]uint64
 	broken       error // after which the instance is unusable

@@ -78,7 +78,7 @@ type shortener struct {
 	at    int
 	local int // the first new local variable
 	out   []instruction
-	most  int // the end of the frame, as far as it is accessed
+	most  int // the end of the farthest access to the frame
 
 	stack []value              // what is known of the last values
 	known [pointers]*address   // of local variables, if new ones have their addresses
@@ -218,13 +218,16 @@ func (s *shortener) one(i instruction) {
 	s.add(i)
 }
 
-// branch is called where the next instruction may not follow.
+// branch is called where control may go elsewhere, or come from elsewhere.
 func (s *shortener) branch() {
 	s.stack, s.open = nil, nil
 }
 
 // forget is called where a local variable changes.
 func (s *shortener) forget(l int) {
+	if l == frame {
+		s.stack = nil // values in the frame are of the old one
+	}
 	if l >= pointers {
 		return
 	}
@@ -263,7 +266,8 @@ func accessOf(op, align byte, offset int) instruction {
 	return binary.AppendUvarint([]byte{op, align}, uint64(offset))
 }
 
-// probe returns code that checks that an address is at least that far from the end of the memory. A compiler leaves out the rest of it.
+// probe returns code that traps unless some bytes behind an address are in the memory. It reads the last of them, which nobody uses, so a
+// compiler keeps only the check.
 func probe(variable, size int) []byte {
 	return append(append(instructionOf(opLocalGet, variable), accessOf(opI32Load8U, 0, size-1)...), opDrop)
 }

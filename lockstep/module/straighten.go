@@ -5,6 +5,23 @@ import (
 	"slices"
 )
 
+// straightenAll rewrites the section with the bodies of all functions.
+func straightenAll(r *reader, functions []functionType) []byte {
+	n := r.number()
+	if n != len(functions) {
+		r.fail("got %d bodies of functions, want %d", n, len(functions))
+	}
+	out := binary.AppendUvarint(make([]byte, 0, len(r.rest)+len(r.rest)/8), uint64(n))
+	for i := 0; i < n && r.err == nil; i++ {
+		body, err := straighten(r.bytes(r.number()), len(functions[i].parameters))
+		if err != nil && r.err == nil {
+			r.fail("function %d: %w", i, err)
+		}
+		out = appendSized(out, body)
+	}
+	return out
+}
+
 // straighten returns the body of a function that Go's compiler wrote in a form that does the same faster.
 //
 // Go's compiler writes a function with jumps as one loop around a table. Each jump sets a local variable, the counter, to the number of
@@ -37,11 +54,6 @@ func straighten(body []byte, parameters int) ([]byte, error) {
 		out = append(out, i...)
 	}
 	return out, nil
-}
-
-// chooses reports whether a level begins with a table.
-func (s *straightener) chooses(l *level) bool {
-	return l.value < 0 || slices.Contains(s.entries[l.first+1:l.last+1], true)
 }
 
 // A label is one to which the new code can jump.
@@ -120,6 +132,11 @@ func (s *straightener) level(l *level) {
 	}
 	s.end()
 	s.around = s.around[:len(s.around)-1]
+}
+
+// chooses reports whether a level begins with a table.
+func (s *straightener) chooses(l *level) bool {
+	return l.value < 0 || slices.Contains(s.entries[l.first+1:l.last+1], true)
 }
 
 // enter writes what goes before a unit that does not follow a table.

@@ -58,23 +58,6 @@ func withoutSystem(module []byte) (*sections, error) {
 	return s, nil
 }
 
-// straightenAll rewrites the section with the bodies of all functions.
-func straightenAll(r *reader, functions []functionType) []byte {
-	n := r.number()
-	if n != len(functions) {
-		r.fail("got %d bodies of functions, want %d", n, len(functions))
-	}
-	out := binary.AppendUvarint(make([]byte, 0, len(r.rest)+len(r.rest)/8), uint64(n))
-	for i := 0; i < n && r.err == nil; i++ {
-		body, err := straighten(r.bytes(r.number()), len(functions[i].parameters))
-		if err != nil && r.err == nil {
-			r.fail("function %d: %w", i, err)
-		}
-		out = appendSized(out, body)
-	}
-	return out
-}
-
 // A systemImport is a function of the system that a module imports.
 type systemImport struct {
 	name  string
