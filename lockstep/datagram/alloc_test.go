@@ -16,13 +16,13 @@ import (
 
 // A pair is a host and a player without links: what one sends, the other has at once.
 type pair struct {
-	host   *host.Host
-	client *player.Client
-	now    lockstep.Time
-	id     host.PeerID
-	buf    []byte
-	grams  int
-	lose   bool // every third datagram to the player
+	host      *host.Host
+	client    *player.Client
+	now       lockstep.Time
+	id        host.PeerID
+	buf       []byte
+	datagrams int
+	lose      bool // every third datagram to the player
 }
 
 func newPair(tb testing.TB) *pair {
@@ -63,7 +63,7 @@ func (p *pair) tick(tb testing.TB) {
 			if p.buf = h.SendDatagram(p.id, p.buf[:0]); len(p.buf) == 0 {
 				break
 			}
-			if p.grams++; p.lose && p.grams%3 == 0 {
+			if p.datagrams++; p.lose && p.datagrams%3 == 0 {
 				continue
 			}
 			if err := c.ReceiveDatagram(p.now, p.buf); err != nil {
@@ -103,12 +103,12 @@ func TestTickAllocatesNothing(t *testing.T) {
 		for range 200 {
 			p.tick(t)
 		}
-		before := p.grams
+		before := p.datagrams
 		if n := testing.AllocsPerRun(200, func() { p.tick(t) }); n > 0 {
 			t.Errorf("lost %t: got %v allocations a tick, want 0", lose, n)
 		}
-		if p.grams-before < 200 {
-			t.Errorf("lost %t: got %d datagrams in 201 ticks", lose, p.grams-before)
+		if p.datagrams-before < 200 {
+			t.Errorf("lost %t: got %d datagrams in 201 ticks", lose, p.datagrams-before)
 		}
 	}
 }

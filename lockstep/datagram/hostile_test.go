@@ -93,7 +93,7 @@ func TestRecordsThatDiffer(t *testing.T) {
 	for name, first := range map[string]string{"the datagram first": "datagram", "the stream first": "stream", "two datagrams": "twice", "two that wait": "wait"} {
 		t.Run(name, func(t *testing.T) {
 			m, s := playing(t)
-			s.gramDown.hole, s.down.stream = true, true
+			s.datagramsDown.hole, s.down.stream = true, true
 			m.run(2 * lockstep.Second) // all that arrives comes over the stream, at once
 			next := s.next
 			d := datagram.ToPlayer{Head: datagram.Head{Number: 1 << 20, Seen: 0}}

@@ -19,39 +19,39 @@ import (
 
 // A match is a host and players over links, in virtual time.
 type match struct {
-	t       *testing.T
-	game    *lockstep.Game
-	host    *host.Host
-	now     lockstep.Time
-	log     [][]byte        // by position
-	ticks   []lockstep.Tick // after the record of a position
-	sealed  []lockstep.Time // by tick
-	players []*seat
-	hashes  map[lockstep.Tick]uint64
-	rand    *rand.Rand
-	in      protocol.Reader
-	grams   datagram.Reader
-	buf     []byte
+	t         *testing.T
+	game      *lockstep.Game
+	host      *host.Host
+	now       lockstep.Time
+	log       [][]byte        // by position
+	ticks     []lockstep.Tick // after the record of a position
+	sealed    []lockstep.Time // by tick
+	players   []*seat
+	hashes    map[lockstep.Tick]uint64
+	rand      *rand.Rand
+	in        protocol.Reader
+	datagrams datagram.Reader
+	buf       []byte
 }
 
 // A seat is a player with its links.
 type seat struct {
-	m          *match
-	client     *player.Client
-	id         host.PeerID
-	up, down   *link
-	gramUp     *link // nil without datagrams
-	gramDown   *link
-	errors     []error
-	receipts   map[lockstep.Sequence]lockstep.Receipt
-	ran        []lockstep.Time // by tick; 0 for those before it joined
-	submitted  lockstep.Sequence
-	next       protocol.Position          // of the stream
-	have       map[protocol.Position]bool // records that have arrived, by any way
-	waited     int                        // ticks that had arrived, and were not run
-	lastUp     datagram.ToHost            // the last datagram to the host
-	connected  bool
-	reconnects int
+	m             *match
+	client        *player.Client
+	id            host.PeerID
+	up, down      *link
+	datagramsUp   *link // nil without datagrams
+	datagramsDown *link
+	errors        []error
+	receipts      map[lockstep.Sequence]lockstep.Receipt
+	ran           []lockstep.Time // by tick; 0 for those before it joined
+	submitted     lockstep.Sequence
+	next          protocol.Position          // of the stream
+	have          map[protocol.Position]bool // records that have arrived, by any way
+	waited        int                        // ticks that had arrived, and were not run
+	lastUp        datagram.ToHost            // the last datagram to the host
+	connected     bool
+	reconnects    int
 }
 
 func newMatch(t *testing.T, seats uint8, o host.Options) *match {
@@ -73,8 +73,8 @@ func newMatch(t *testing.T, seats uint8, o host.Options) *match {
 	return m
 }
 
-// join adds a player; grams gives it datagrams.
-func (m *match) join(loss float64, grams bool) *seat {
+// join adds a player; datagrams gives it datagrams.
+func (m *match) join(loss float64, datagrams bool) *seat {
 	n := uint64(len(m.players))
 	newLink := func(kind uint64, stream bool) *link {
 		return &link{rand: rand.New(rand.NewPCG(n, kind)), delay: 40 * ms, loss: loss, stream: stream}
@@ -83,8 +83,8 @@ func (m *match) join(loss float64, grams bool) *seat {
 		m: m, up: newLink(1, true), down: newLink(2, true), receipts: map[lockstep.Sequence]lockstep.Receipt{}, have: map[protocol.Position]bool{},
 		client: player.New(m.game, player.Options{Token: fmt.Sprint("player", n), Pacing: player.PacingOptions{AsTheyCome: true, Budget: 1000}}),
 	}
-	if grams {
-		s.gramUp, s.gramDown = newLink(3, false), newLink(4, false)
+	if datagrams {
+		s.datagramsUp, s.datagramsDown = newLink(3, false), newLink(4, false)
 	}
 	m.players = append(m.players, s)
 	return s
@@ -132,14 +132,14 @@ func (m *match) serve(do func()) {
 
 func (s *seat) serve() {
 	m := s.m
-	for s.gramDown != nil {
+	for s.datagramsDown != nil {
 		if m.buf = m.host.SendDatagram(s.id, m.buf[:0]); len(m.buf) == 0 {
 			break
 		}
 		if len(m.buf) > datagram.MaxSize {
 			m.t.Fatalf("got a datagram of %d bytes", len(m.buf))
 		}
-		s.gramDown.send(m.now, m.buf)
+		s.datagramsDown.send(m.now, m.buf)
 	}
 	for {
 		if m.buf = m.host.Send(s.id, m.buf[:0], protocol.MaxServerMessage); len(m.buf) == 0 {
@@ -160,12 +160,12 @@ func (s *seat) step() {
 			s.errors = append(s.errors, err)
 		}
 	}
-	if s.gramUp != nil {
-		for b := s.gramUp.take(m.now); b != nil; b = s.gramUp.take(m.now) {
+	if s.datagramsUp != nil {
+		for b := s.datagramsUp.take(m.now); b != nil; b = s.datagramsUp.take(m.now) {
 			m.serve(func() { m.host.ReceiveDatagram(m.now, s.id, b) })
 		}
-		for b := s.gramDown.take(m.now); b != nil; b = s.gramDown.take(m.now) {
-			s.noteGram(b)
+		for b := s.datagramsDown.take(m.now); b != nil; b = s.datagramsDown.take(m.now) {
+			s.noteDatagram(b)
 			if err := c.ReceiveDatagram(m.now, b); err != nil {
 				s.errors = append(s.errors, err)
 			}
@@ -200,14 +200,14 @@ func (s *seat) step() {
 		m.serve(func() { m.host.Disconnect(m.now, s.id) })
 		s.drop()
 	}
-	for s.gramUp != nil {
+	for s.datagramsUp != nil {
 		if m.buf = c.SendDatagram(m.buf[:0]); len(m.buf) == 0 {
 			break
 		}
-		if err := m.grams.ToHost(&s.lastUp, m.buf); err != nil {
+		if err := m.datagrams.ToHost(&s.lastUp, m.buf); err != nil {
 			m.t.Fatal(err)
 		}
-		s.gramUp.send(m.now, m.buf)
+		s.datagramsUp.send(m.now, m.buf)
 	}
 	for {
 		if m.buf = c.Send(m.buf[:0]); len(m.buf) == 0 {
@@ -231,7 +231,7 @@ func (s *seat) String() string { return fmt.Sprintf("player %d", s.id) }
 
 // drop ends the connection on the player's side, and what is on its way is lost.
 func (s *seat) drop() {
-	for _, l := range []*link{s.up, s.down, s.gramUp, s.gramDown} {
+	for _, l := range []*link{s.up, s.down, s.datagramsUp, s.datagramsDown} {
 		if l != nil {
 			l.queue, l.last = nil, 0
 		}
@@ -272,10 +272,10 @@ func (s *seat) begin(at protocol.Position) {
 	maps.DeleteFunc(s.have, func(p protocol.Position, _ bool) bool { return p >= at })
 }
 
-// noteGram follows the datagrams.
-func (s *seat) noteGram(b []byte) {
+// noteDatagram follows the datagrams.
+func (s *seat) noteDatagram(b []byte) {
 	var d datagram.ToPlayer
-	if err := s.m.grams.ToPlayer(&d, b); err != nil {
+	if err := s.m.datagrams.ToPlayer(&d, b); err != nil {
 		s.m.t.Fatal(err)
 	}
 	for _, r := range d.Records {
@@ -319,7 +319,7 @@ func (m *match) settle() {
 	m.t.Helper()
 	for _, s := range m.players {
 		s.up.loss, s.down.loss = 0, 0
-		for _, l := range []*link{s.gramUp, s.gramDown} {
+		for _, l := range []*link{s.datagramsUp, s.datagramsDown} {
 			if l != nil {
 				*l = link{rand: l.rand, delay: 40 * ms, queue: l.queue}
 			}

@@ -71,7 +71,7 @@ func TestPathMeasures(t *testing.T) {
 	}
 }
 
-// A path that swallows one direction does not flow, on either side, and flows again after it is open.
+// A path that loses one direction does not flow, on either side, and flows again after it is open.
 func TestPathBlackHole(t *testing.T) {
 	var a, b datagram.Path
 	if a.Flows(0, 0) {

@@ -33,7 +33,7 @@ func TestLossHoldsNothingBack(t *testing.T) {
 			loss := float64(row.percent) / 100
 			stream, both := m.join(loss, false), m.join(loss, true)
 			m.run(10 * lockstep.Second)
-			from, streamed, sent := m.now, stream.down.sizes, both.down.sizes+both.gramDown.sizes
+			from, streamed, sent := m.now, stream.down.sizes, both.down.sizes+both.datagramsDown.sizes
 			for range 60 * 20 {
 				m.run(50 * ms)
 				for _, s := range m.players {
@@ -44,7 +44,7 @@ func TestLossHoldsNothingBack(t *testing.T) {
 					}
 				}
 			}
-			cost := float64(both.down.sizes+both.gramDown.sizes-sent) / float64(stream.down.sizes-streamed)
+			cost := float64(both.down.sizes+both.datagramsDown.sizes-sent) / float64(stream.down.sizes-streamed)
 			percentile := func(s *seat, per int) lockstep.Time {
 				all := s.late(from)
 				return all[len(all)*per/1000] / ms
@@ -85,8 +85,8 @@ func TestBadPaths(t *testing.T) {
 			m.join(0, false)
 			for range 2 {
 				s := m.join(0.05, true)
-				bad(s.gramUp)
-				bad(s.gramDown)
+				bad(s.datagramsUp)
+				bad(s.datagramsDown)
 			}
 			m.run(2 * lockstep.Second)
 			for i := range 40 {
@@ -102,26 +102,26 @@ func TestBadPaths(t *testing.T) {
 	}
 }
 
-// A path that swallows datagrams of one direction, or of both, delays ticks until the host notices, and then the stream goes
+// A path that loses all datagrams of one direction, or of both, delays ticks until the host notices, and then the stream goes
 // on as if there were none. When the path is there again, datagrams go on.
 func TestBlackHoles(t *testing.T) {
 	for name, set := range map[string]func(s *seat, hole bool){
-		"to the player": func(s *seat, hole bool) { s.gramDown.hole = hole },
-		"to the host":   func(s *seat, hole bool) { s.gramUp.hole = hole },
-		"both ways":     func(s *seat, hole bool) { s.gramUp.hole, s.gramDown.hole = hole, hole },
+		"to the player": func(s *seat, hole bool) { s.datagramsDown.hole = hole },
+		"to the host":   func(s *seat, hole bool) { s.datagramsUp.hole = hole },
+		"both ways":     func(s *seat, hole bool) { s.datagramsUp.hole, s.datagramsDown.hole = hole, hole },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMatch(t, 2, host.Options{})
 			s := m.join(0, true)
 			other := m.join(0, false)
 			m.run(5 * lockstep.Second)
-			frames := func() (stream, grams int) {
-				a, b := s.down.n, s.gramDown.n
+			frames := func() (stream, datagrams int) {
+				a, b := s.down.n, s.datagramsDown.n
 				m.run(4 * lockstep.Second)
-				return s.down.n - a, s.gramDown.n - b
+				return s.down.n - a, s.datagramsDown.n - b
 			}
-			if stream, grams := frames(); stream > 8 || grams < 79 {
-				t.Errorf("on a good path: got %d messages of the stream and %d datagrams in 80 ticks", stream, grams)
+			if stream, datagrams := frames(); stream > 8 || datagrams < 79 {
+				t.Errorf("on a good path: got %d messages of the stream and %d datagrams in 80 ticks", stream, datagrams)
 			}
 			set(s, true)
 			from := m.now
@@ -130,13 +130,13 @@ func TestBlackHoles(t *testing.T) {
 			if len(s.receipts) != 1 {
 				t.Error("the command is not answered")
 			}
-			if stream, grams := frames(); stream < 79 || grams > 40 {
-				t.Errorf("in the hole: got %d messages of the stream and %d datagrams in 80 ticks", stream, grams)
+			if stream, datagrams := frames(); stream < 79 || datagrams > 40 {
+				t.Errorf("in the hole: got %d messages of the stream and %d datagrams in 80 ticks", stream, datagrams)
 			}
 			set(s, false)
 			m.run(lockstep.Second)
-			if stream, grams := frames(); stream > 8 || grams < 79 {
-				t.Errorf("after the hole: got %d messages of the stream and %d datagrams in 80 ticks", stream, grams)
+			if stream, datagrams := frames(); stream > 8 || datagrams < 79 {
+				t.Errorf("after the hole: got %d messages of the stream and %d datagrams in 80 ticks", stream, datagrams)
 			}
 			late := s.late(from)
 			if most := late[len(late)-1] / ms; most > 420 {

@@ -288,7 +288,7 @@ func (h *Host) peerTime(p *peer) {
 	}
 	h.wakeAt(min(p.heard+h.options.IdleTimeout, p.pingAt))
 	h.syncTime(p)
-	h.gramTime(p)
+	h.datagramTime(p)
 	h.lagTime(p)
 	if h.over {
 		h.wakeAt(h.closesAt())

@@ -24,12 +24,12 @@ const (
 	// maxCredit bounds the bytes of repeated records that a peer has saved up.
 	maxCredit = 4 * datagram.MaxSize
 
-	// maxGramReceipts is how many receipts wait for a datagram. The stream has the others.
-	maxGramReceipts = 16
+	// maxDatagramReceipts is how many receipts wait for a datagram. The stream has the others.
+	maxDatagramReceipts = 16
 )
 
-// grams is a peer's path of datagrams.
-type grams struct {
+// datagramState is a peer's path of datagrams.
+type datagramState struct {
 	path  datagram.Path
 	have  protocol.Position // of the first record that the player lacks; 0 while it lacks a state
 	above uint64            // bit i: it has the record at have+1+i
@@ -40,8 +40,8 @@ type grams struct {
 	copies [datagram.Window]uint8
 	sentAt [datagram.Window]lockstep.Time
 
-	receipts [maxGramReceipts]gramReceipt // the oldest first
-	waiting  int                          // of them
+	receipts [maxDatagramReceipts]datagramReceipt // the oldest first
+	waiting  int                                  // of them
 
 	credit int               // bytes that may be spent on repetitions
 	urgent protocol.Position // the stream carries the records before it at once
@@ -50,14 +50,14 @@ type grams struct {
 	answer bool              // one has arrived since
 }
 
-// A gramReceipt is repeated in each datagram until one of them is acknowledged.
-type gramReceipt struct {
+// A datagramReceipt is repeated in each datagram until one of them is acknowledged.
+type datagramReceipt struct {
 	datagram.Receipt
 	first uint32 // number of the first datagram with it; 0 for none
 }
 
-// datagrams is what all peers share to read and write them.
-type datagrams struct {
+// datagramBuffers are what all peers share to read and write datagrams.
+type datagramBuffers struct {
 	reader datagram.Reader
 	writer datagram.Writer
 	in     datagram.ToHost
@@ -86,27 +86,27 @@ func (h *Host) ReceiveDatagram(now lockstep.Time, id PeerID, b []byte) {
 		h.malformed(p, "a viewer has no datagrams")
 		return
 	}
-	if p.grams == nil {
-		p.grams = &grams{}
+	if p.datagrams == nil {
+		p.datagrams = &datagramState{}
 	}
-	newest, err := p.grams.path.Take(h.now, &d.Head)
+	newest, err := p.datagrams.path.Take(h.now, &d.Head)
 	if err != nil {
 		h.malformed(p, err.Error())
 		return
 	}
-	if newest && !h.gramAck(p, d) {
+	if newest && !h.datagramAck(p, d) {
 		return
 	}
-	h.gramCommands(p, d)
+	h.datagramCommands(p, d)
 	if p.state != Closed && newest {
-		p.grams.answer = true
+		p.datagrams.answer = true
 		h.mark(p)
 	}
 }
 
-// gramAck takes what the newest datagram says of the records, and reports whether that can be.
-func (h *Host) gramAck(p *peer, d *datagram.ToHost) bool {
-	g := p.grams
+// datagramAck takes what the newest datagram says of the records, and reports whether that can be.
+func (h *Host) datagramAck(p *peer, d *datagram.ToHost) bool {
+	g := p.datagrams
 	lacks := d.Position // or more: the first position above all that it has
 	if d.Above > 0 {
 		lacks += protocol.Position(bits.Len64(d.Above)) + 1
@@ -131,28 +131,28 @@ func (h *Host) gramAck(p *peer, d *datagram.ToHost) bool {
 	return p.state != Closed
 }
 
-// gramCommands takes the commands of a datagram, up to the first that only the stream can answer.
-func (h *Host) gramCommands(p *peer, d *datagram.ToHost) {
+// datagramCommands takes the commands of a datagram, up to the first that only the stream can answer.
+func (h *Host) datagramCommands(p *peer, d *datagram.ToHost) {
 	if len(d.Commands) > 0 && p.seat == lockstep.System {
 		h.offend(p, protocol.ErrorRole, "spectators have no commands")
 		return
 	}
 	for i := range d.Commands {
-		if c := &d.Commands[i]; !h.gramCommand(p, c) {
+		if c := &d.Commands[i]; !h.datagramCommand(p, c) {
 			return
 		}
 	}
 }
 
-// gramCommand takes one command, and returns false if it only counts when it comes by the stream. A command whose
+// datagramCommand takes one command, and returns false if it only counts when it comes by the stream. A command whose
 // sequence has an answer is a repetition, and needs none; an answer that is not final was given over the stream.
-func (h *Host) gramCommand(p *peer, c *datagram.Command) bool {
+func (h *Host) datagramCommand(p *peer, c *datagram.Command) bool {
 	s := &h.seats[p.seat]
 	if s.leaves || !h.c.Seated(p.seat) || s.substitution.has(c.Sequence, h.c.LastDecided(p.seat)) {
 		return false
 	}
 	if r, known := h.c.Receipt(p.seat, c.Sequence); known {
-		p.grams.receipt(r)
+		p.datagrams.receipt(r)
 		return true
 	}
 	if p.refused.has(c.Sequence) {
@@ -170,8 +170,8 @@ func (h *Host) gramCommand(p *peer, c *datagram.Command) bool {
 }
 
 // receipt queues the receipt of an accepted command.
-func (g *grams) receipt(r lockstep.Receipt) {
-	if g == nil || r.Reason != lockstep.Accepted || g.waiting == maxGramReceipts {
+func (g *datagramState) receipt(r lockstep.Receipt) {
+	if g == nil || r.Reason != lockstep.Accepted || g.waiting == maxDatagramReceipts {
 		return
 	}
 	for i := range g.receipts[:g.waiting] {
@@ -179,18 +179,18 @@ func (g *grams) receipt(r lockstep.Receipt) {
 			return
 		}
 	}
-	g.receipts[g.waiting] = gramReceipt{Receipt: datagram.Receipt{Sequence: r.Sequence, Tick: r.Tick}}
+	g.receipts[g.waiting] = datagramReceipt{Receipt: datagram.Receipt{Sequence: r.Sequence, Tick: r.Tick}}
 	g.waiting++
 }
 
-// gramMemory is the size of a peer's path of datagrams, with the sequences that were refused, in bytes.
-const gramMemory = 4 << 10
+// datagramMemory is the size of a peer's path of datagrams, with the sequences that were refused, in bytes.
+const datagramMemory = 4 << 10
 
-func (p *peer) gramMemory() int {
-	if p.grams == nil && p.refused == nil {
+func (p *peer) datagramMemory() int {
+	if p.datagrams == nil && p.refused == nil {
 		return 0
 	}
-	return gramMemory
+	return datagramMemory
 }
 
 // A refusedSequences has the latest sequences of a peer that were rejected without a decision. A datagram with such a command

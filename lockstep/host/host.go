@@ -85,7 +85,7 @@ type Host struct {
 	tied      lockstep.Tick // the latest check without a verdict
 	moments   []moment      // relay mode: positions in the log at which a joiner could begin
 
-	datagrams datagrams
+	datagrams datagramBuffers
 
 	reader   protocol.Reader
 	received protocol.Message

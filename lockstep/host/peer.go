@@ -45,8 +45,8 @@ type peer struct {
 
 	waitVersion uint64 // of what it knows about the match's waits
 
-	grams   *grams           // nil: no datagram has come
-	refused refusedSequences // or nil
+	datagrams *datagramState   // nil: no datagram has come
+	refused   refusedSequences // or nil
 
 	sync      *keyframe // being sent
 	syncAt    int       // bytes of it that were sent

@@ -149,7 +149,7 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 	}
 	h.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
 	h.private(p, &h.message)
-	p.grams.receipt(r)
+	p.datagrams.receipt(r)
 }
 
 func (h *Host) reject(p *peer, r lockstep.Receipt) {

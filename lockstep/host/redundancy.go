@@ -9,10 +9,10 @@ import (
 // datagrams carry wait for the stream. A caller without a path of datagrams never calls it.
 func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 	p := h.find(id)
-	if p == nil || p.grams == nil || p.state == Connecting || p.state == Closed || h.over {
+	if p == nil || p.datagrams == nil || p.state == Connecting || p.state == Closed || h.over {
 		return dst
 	}
-	g := p.grams
+	g := p.datagrams
 	if !g.path.Alive(h.now) && g.lastAt > 0 && h.now < g.lastAt+probeTime {
 		return dst
 	}
@@ -47,7 +47,7 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 
 // considerNew prepares the records up to end that no datagram was made for, and reports whether one waits for its first.
 func (h *Host) considerNew(p *peer, end protocol.Position) (fresh bool) {
-	g, size := p.grams, 0
+	g, size := p.datagrams, 0
 	for ; g.next < end; g.next++ {
 		n := len(h.ring.Record(g.next))
 		if i := g.next % datagram.Window; n+datagram.RecordSize <= roomRecords {
@@ -73,14 +73,14 @@ func (h *Host) considerNew(p *peer, end protocol.Position) (fresh bool) {
 
 const (
 	// roomRecords is the room for records in a datagram.
-	roomRecords = datagram.MaxSize - datagram.HeadSize - maxGramReceipts*datagram.ReceiptSize
+	roomRecords = datagram.MaxSize - datagram.HeadSize - maxDatagramReceipts*datagram.ReceiptSize
 
 	// tooLarge in the place of a number of copies says that a record fits into no datagram.
 	tooLarge = 1<<8 - 1
 )
 
 // has reports whether the player has said that it has the record at p.
-func (g *grams) has(p protocol.Position) bool {
+func (g *datagramState) has(p protocol.Position) bool {
 	return p < g.have || p > g.have && g.above&(1<<(p-g.have-1)) != 0
 }
 
@@ -88,7 +88,7 @@ func (g *grams) has(p protocol.Position) bool {
 // newest one comes first: it has not been sent before, and it is what the next loss would cost. Then come the oldest: the player
 // can run none before the first that it lacks. So neither starves the other, however large the frames are. Records that
 // were not sent before are always sent, repetitions as far as the credit goes.
-func (h *Host) choose(g *grams, end protocol.Position) (chosen uint64, late bool) {
+func (h *Host) choose(g *datagramState, end protocol.Position) (chosen uint64, late bool) {
 	room, credit := roomRecords, g.credit-packetBytes-datagram.HeadSize
 	take := func(p protocol.Position) {
 		i, bit := p%datagram.Window, uint64(1)<<(p-g.have)
@@ -121,7 +121,7 @@ func (h *Host) choose(g *grams, end protocol.Position) (chosen uint64, late bool
 
 // writeDatagram appends a datagram with all waiting receipts and the chosen records.
 func (h *Host) writeDatagram(p *peer, dst []byte, head datagram.Head, end protocol.Position, chosen uint64) []byte {
-	g, d := p.grams, &h.datagrams.out
+	g, d := p.datagrams, &h.datagrams.out
 	d.Head, d.Receipts, d.Records = head, d.Receipts[:0], d.Records[:0]
 	for i := range g.receipts[:g.waiting] {
 		r := &g.receipts[i]

@@ -50,7 +50,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 		return dst
 	}
 	end := h.window(p)
-	if g := p.grams; g != nil && p.cursor < end {
+	if g := p.datagrams; g != nil && p.cursor < end {
 		if len(dst) == begin && h.holds(p, end) {
 			h.hold(g)
 			return dst
@@ -83,22 +83,22 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 
 // holds reports whether the records up to end may wait for the stream, because datagrams carry them.
 func (h *Host) holds(p *peer, end protocol.Position) bool {
-	g := p.grams
+	g := p.datagrams
 	return g != nil && p.state == Live && !h.over && g.urgent <= p.cursor && end <= g.next &&
 		(g.heldAt == 0 || h.now < g.heldAt+holdTime) && g.path.Flows(h.now, p.rtt)
 }
 
 // hold makes the records of a peer wait for the stream.
-func (h *Host) hold(g *grams) {
+func (h *Host) hold(g *datagramState) {
 	if g.heldAt == 0 {
 		g.heldAt = max(h.now, 1)
 	}
 	h.wakeAt(min(g.heldAt+holdTime, g.path.FlowsTo()+1))
 }
 
-// gramTime lets the stream carry what has waited long enough, or what datagrams carry no longer.
-func (h *Host) gramTime(p *peer) {
-	g := p.grams
+// datagramTime lets the stream carry what has waited long enough, or what datagrams carry no longer.
+func (h *Host) datagramTime(p *peer) {
+	g := p.datagrams
 	if g == nil || g.heldAt == 0 {
 		return
 	}

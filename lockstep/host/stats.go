@@ -154,7 +154,7 @@ func (h *Host) Memory() int {
 		}
 	}
 	for i, p := range h.peers {
-		sum += peerMemory + cap(p.out) + p.view.memory() + p.gramMemory()
+		sum += peerMemory + cap(p.out) + p.view.memory() + p.datagramMemory()
 		if p.sync != nil && p.sync != h.shared && !slices.Contains(h.barrier.snapshots, p.sync) && !h.sentToEarlier(i) {
 			sum += len(p.sync.bytes)
 		}
@@ -201,7 +201,7 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		blobs += 6
 	}
 	return h.ring.MemoryBound() + len(h.headerRecord) +
-		h.maxPeers()*(peerMemory+gramMemory+2*maxPrivate) +
+		h.maxPeers()*(peerMemory+datagramMemory+2*maxPrivate) +
 		blobs*size +
 		4*len(h.seats)*stateBytes + 4*o.MaxEvidence +
 		h.accounts.max*(accountMemory+maxAccountKey) + h.viewBound() +

@@ -70,7 +70,7 @@ type Client struct {
 	inputDelay lockstep.Tick
 
 	in         streamIn
-	grams      *grams // or nil
+	datagrams  *datagramState // or nil
 	run        runner
 	out        outgoing
 	own        outstanding
@@ -162,7 +162,7 @@ func (c *Client) Connected(now lockstep.Time) {
 	c.link, c.heard, c.greeted = linkGreeting, c.clock, c.clock
 	c.quiet = c.clock
 	c.held, c.stalled = Held{}, false
-	c.grams = nil
+	c.datagrams = nil
 	c.out.begin()
 	c.out.auth = true
 	c.tell(Connected{})

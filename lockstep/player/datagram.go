@@ -28,8 +28,8 @@ const (
 	maxEarly = 1024
 )
 
-// grams is the path of datagrams of the present connection.
-type grams struct {
+// datagramState is the path of datagrams of the present connection.
+type datagramState struct {
 	path   datagram.Path
 	reader datagram.Reader
 	writer datagram.Writer
@@ -62,7 +62,7 @@ func (s recordSum) String() string {
 }
 
 // begin forgets what belongs to another connection or another stream, which goes on at a position.
-func (g *grams) begin(at protocol.Position) {
+func (g *datagramState) begin(at protocol.Position) {
 	if g != nil {
 		g.forget()
 		g.early, g.from = 0, at
@@ -70,31 +70,31 @@ func (g *grams) begin(at protocol.Position) {
 }
 
 // forget drops the records that wait for an earlier one.
-func (g *grams) forget() {
+func (g *datagramState) forget() {
 	for i := range g.ahead {
 		g.ahead[i] = g.ahead[i][:0]
 	}
 	g.held = 0
 }
 
-// gramsMemory is the size of a path besides the records that wait, in bytes.
-const gramsMemory = 16*maxEarly + 8<<10
+// datagramsMemory is the size of a path besides the records that wait, in bytes.
+const datagramsMemory = 16*maxEarly + 8<<10
 
-func (g *grams) memory() (n int) {
+func (g *datagramState) memory() (n int) {
 	if g == nil {
 		return 0
 	}
 	for i := range g.ahead {
 		n += cap(g.ahead[i])
 	}
-	return n + gramsMemory
+	return n + datagramsMemory
 }
 
 // ReceiveDatagram takes one datagram of the connection. It may come late, twice, or never. An error says why the client hangs
 // up because of it.
 func (c *Client) ReceiveDatagram(now lockstep.Time, b []byte) error {
 	c.tickClock(now)
-	if c.link != linkUp || c.grams == nil {
+	if c.link != linkUp || c.datagrams == nil {
 		return nil
 	}
 	c.measure.bytesIn += uint64(len(b))
@@ -108,7 +108,7 @@ func (c *Client) ReceiveDatagram(now lockstep.Time, b []byte) error {
 }
 
 func (c *Client) receiveDatagram(b []byte) error {
-	g := c.grams
+	g := c.datagrams
 	if err := g.reader.ToPlayer(&g.in, b); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (c *Client) receiveDatagram(b []byte) error {
 		c.answered(&c.in.message)
 	}
 	for i := range g.in.Records {
-		if err := c.gramRecord(&g.in.Records[i]); err != nil {
+		if err := c.datagramRecord(&g.in.Records[i]); err != nil {
 			c.in.streaming = false // one of the two is wrong
 			return err
 		}
@@ -131,9 +131,9 @@ func (c *Client) receiveDatagram(b []byte) error {
 	return nil
 }
 
-// gramRecord takes a record of a datagram: it is the next one, waits for earlier ones, or is here already.
-func (c *Client) gramRecord(r *datagram.Record) error {
-	g := c.grams
+// datagramRecord takes a record of a datagram: it is the next one, waits for earlier ones, or is here already.
+func (c *Client) datagramRecord(r *datagram.Record) error {
+	g := c.datagrams
 	if !c.in.streaming {
 		return nil
 	}
@@ -164,7 +164,7 @@ func (c *Client) gramRecord(r *datagram.Record) error {
 
 // takeAhead takes the records that have waited for the one that came last.
 func (c *Client) takeAhead() error {
-	g := c.grams
+	g := c.datagrams
 	for g.held > 0 && g.early < maxEarly {
 		slot := &g.ahead[c.in.position%datagram.Window]
 		if len(*slot) == 0 {
@@ -187,13 +187,13 @@ func (c *Client) takeEarly(b []byte) error {
 		c.in.streaming = false // it cannot go on
 		err = fmt.Errorf("lockstep: client: %w: %d bytes behind a record in a datagram", record.ErrMalformed, len(rest))
 	}
-	c.grams.early++
+	c.datagrams.early++
 	return err
 }
 
 // repeated skips the record of the stream that b begins with: a datagram has brought it.
 func (c *Client) repeated(b []byte) (rest []byte, err error) {
-	g := c.grams
+	g := c.datagrams
 	at := c.in.position - protocol.Position(g.early)
 	size := min(int(g.sums[at%maxEarly].size), len(b))
 	if err := g.same(at, sumOf(b[:size]), "the stream", "by a datagram"); err != nil {
@@ -205,7 +205,7 @@ func (c *Client) repeated(b []byte) (rest []byte, err error) {
 }
 
 // same compares a record with the one of the same position that came before.
-func (g *grams) same(at protocol.Position, got recordSum, by, before string) error {
+func (g *datagramState) same(at protocol.Position, got recordSum, by, before string) error {
 	if want := g.sums[at%maxEarly]; got != want {
 		return differs(at, got, by, want, before)
 	}
@@ -222,13 +222,13 @@ func (c *Client) SendDatagram(dst []byte) []byte {
 	if c.link != linkUp || c.look != nil {
 		return dst
 	}
-	if c.grams == nil {
-		c.grams = &grams{from: c.in.position}
+	if c.datagrams == nil {
+		c.datagrams = &datagramState{from: c.in.position}
 	}
-	if c.clock < c.gramDue() {
+	if c.clock < c.datagramDue() {
 		return dst
 	}
-	g := c.grams
+	g := c.datagrams
 	var ok bool
 	if g.out.Head, ok = g.path.Next(c.clock); !ok {
 		return dst
@@ -257,9 +257,9 @@ func (c *Client) SendDatagram(dst []byte) []byte {
 	return dst
 }
 
-// gramDue returns when the next datagram is due.
-func (c *Client) gramDue() lockstep.Time {
-	g := c.grams
+// datagramDue returns when the next datagram is due.
+func (c *Client) datagramDue() lockstep.Time {
+	g := c.datagrams
 	at := g.sentAt + probeTime
 	switch {
 	case g.sentAt == 0:
@@ -296,7 +296,7 @@ func (o *outstanding) inDatagram() int {
 // unheld returns how many of the commands wait for the stream no longer: the first ones.
 func (c *Client) unheld() int {
 	n := len(c.own.list)
-	if g := c.grams; g == nil || c.link != linkUp || !g.path.Flows(c.clock, c.measure.roundTrip) {
+	if g := c.datagrams; g == nil || c.link != linkUp || !g.path.Flows(c.clock, c.measure.roundTrip) {
 		return n
 	}
 	if c.own.inDatagram() < n {
@@ -310,14 +310,14 @@ func (c *Client) unheld() int {
 	return n
 }
 
-// gramsAt returns when time alone makes something to send: a datagram, or what waits for the stream. The owner sends what is due
+// datagramsAt returns when time alone makes something to send: a datagram, or what waits for the stream. The owner sends what is due
 // already.
-func (c *Client) gramsAt() lockstep.Time {
-	if c.grams == nil {
+func (c *Client) datagramsAt() lockstep.Time {
+	if c.datagrams == nil {
 		return c.clock + lockstep.Second
 	}
 	at := c.unheldAt()
-	if due := c.gramDue(); due > c.clock {
+	if due := c.datagramDue(); due > c.clock {
 		at = min(at, due)
 	}
 	return at
@@ -327,7 +327,7 @@ func (c *Client) gramsAt() lockstep.Time {
 func (c *Client) unheldAt() lockstep.Time {
 	for i := range c.own.list {
 		if s := &c.own.list[i]; !s.sent && !s.answered {
-			if at := min(s.at+holdTime, c.grams.path.FlowsTo()+1); at > c.clock {
+			if at := min(s.at+holdTime, c.datagrams.path.FlowsTo()+1); at > c.clock {
 				return at
 			}
 		}

@@ -94,10 +94,10 @@ func (c *Client) record(b []byte) (rest []byte, err error) {
 	if c.link != linkUp || !c.in.streaming {
 		return b, fmt.Errorf("lockstep: client: %w: a record before the state", record.ErrOutOfPlace)
 	}
-	if c.grams != nil && c.grams.early > 0 {
+	if c.datagrams != nil && c.datagrams.early > 0 {
 		return c.repeated(b)
 	}
-	if rest, err = c.take(b); err == nil && c.grams != nil {
+	if rest, err = c.take(b); err == nil && c.datagrams != nil {
 		err = c.takeAhead()
 	}
 	return rest, err
@@ -113,8 +113,8 @@ func (c *Client) take(b []byte) (rest []byte, err error) {
 		c.in.streaming = false // it cannot go on
 		return b, err
 	}
-	if c.grams != nil {
-		c.grams.sums[c.in.position%maxEarly] = sumOf(b[:len(b)-len(rest)])
+	if c.datagrams != nil {
+		c.datagrams.sums[c.in.position%maxEarly] = sumOf(b[:len(b)-len(rest)])
 	}
 	c.in.position++
 	c.serverTick = max(c.serverTick, c.in.dec.Tick())
