@@ -353,7 +353,7 @@ func TestModuleInReplay(t *testing.T) {
 			t.Errorf("skirmish: got %s, want %s", got, want)
 		}
 	}
-	tab.Visit("#/replay/" + filepath.Base(paths[0])) // from now on the page has its rules in place of those of skirmish
+	tab.Visit("#/replay/" + filepath.Base(paths[0])) // now the page has its rules, and no longer those of skirmish
 	tab.Shown("#viewer strong.title", "pebbles")
 	tab.Visit("#/replay/duel.ssr")
 	tab.Shown(`#viewer .said[role="alert"]`, "duel.ssr cannot be watched")
@@ -370,7 +370,7 @@ func TestModulesAreFetchedLate(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		other, err := lockstep.NewGame(minimal.Rules()) // in place of one with a module
+		other, err := lockstep.NewGame(minimal.Rules()) // instead of one with a module
 		if err != nil {
 			return nil, err
 		}

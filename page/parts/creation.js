@@ -133,7 +133,7 @@ export class Creation {
     this.config.append(el("fieldset", {}, el("legend", {}, t("Configuration")), this.part.element));
   }
 
-  // #soft shows a sentence in place of the form of the configuration.
+  // #soft shows a sentence instead of the form of the configuration.
   #soft(sentence) {
     this.config.hidden = false;
     this.config.replaceChildren(el("p", { class: "soft" }, sentence));

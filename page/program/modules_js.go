@@ -39,7 +39,7 @@ func (x *screen) rules(f Functions) {
 			if err != nil {
 				return err.Error()
 			}
-			x.loaded = &g // in place of that of another replay
+			x.loaded = &g // it replaces that of another replay
 			return ""
 		})
 	}

@@ -137,7 +137,7 @@ func TestJoinFetchesRules(t *testing.T) {
 	}
 }
 
-// What a server sends in place of the module that it names is refused with the reason, and not kept.
+// A server sends something else than the module that it names: join says what is wrong, and keeps nothing.
 func TestFetchedRulesAreChecked(t *testing.T) {
 	inEmptyCache(t)
 	b := pebblesModule(t)

@@ -261,7 +261,7 @@ func (m *moduleSet) read(dir string) (all gameList) {
 	return all
 }
 
-// addModule writes a module into a folder, under its sum, also in place of a damaged one.
+// addModule writes a module into a folder, under its sum. It replaces a damaged file.
 func addModule(dir string, m *rulesModule) error {
 	path := filepath.Join(dir, m.sum+moduleExtension)
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, m.bytes) {
