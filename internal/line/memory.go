@@ -84,8 +84,7 @@ func (m *memories) places(sides [2]*tracedSide, one bool) (all []span) {
 		size = min(size, len(b))
 	}
 	a, b := variablesOf(sides[0]), variablesOf(sides[1])
-	switch {
-	case one, len(a) == 0 && m.alike(size):
+	if one || len(a) == 0 && m.alike(size) {
 		return []span{{size: size}}
 	}
 	for name, v := range a {
