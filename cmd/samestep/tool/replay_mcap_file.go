@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/foxglove/mcap/go/mcap"
+	"github.com/klauspost/compress/zstd"
 )
 
 // An mcapFile is the MCAP that is written. Its first error stays.
@@ -19,7 +20,13 @@ type mcapFile struct {
 }
 
 func newMCAPFile(w io.Writer) (*mcapFile, error) {
-	writer, err := mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20, Compression: mcap.CompressionZSTD, IncludeCRC: true})
+	const chunk = 1 << 20
+	compressor, err := zstd.NewWriter(nil, zstd.WithWindowSize(chunk), zstd.WithEncoderConcurrency(1)) // each chunk on its own: a larger window only takes memory
+	if err != nil {
+		return nil, err
+	}
+	custom := mcap.NewCustomCompressor(mcap.CompressionZSTD, compressor)
+	writer, err := mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: chunk, Compressor: custom, IncludeCRC: true})
 	if err != nil {
 		return nil, err
 	}
