@@ -32,6 +32,11 @@ type Options struct {
 	// follows no redirect but to Servers, because the token would go to another server. Not in a browser.
 	HTTP *httpClient
 
-	// Wrap wraps each network connection (a net.Conn), as netsim does. Nil disables it. Not in a browser.
+	// NoDatagrams leaves everything to the WebSocket. Otherwise a player opens a path of datagrams beside it, if the server has
+	// one, and lost packets hold nothing back.
+	NoDatagrams bool
+
+	// Wrap wraps each network connection (a net.Conn), as netsim does; there are no datagrams then. Nil disables it. Not in
+	// a browser.
 	Wrap func(netConn) netConn
 }

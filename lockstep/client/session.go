@@ -36,6 +36,9 @@ type Session struct {
 	dialing chan dialed
 	slice   timeslice
 	foresee foresight
+
+	datagrams datagrams // beside the link
+
 	cancel  context.CancelFunc // of the attempt
 	retry   bool               // as soon as this attempt or connection has ended
 	stagger time.Duration      // by which the next attempt is late, so that not all clients of a server come at once
@@ -192,11 +195,16 @@ func (s *Session) run(ctx context.Context) {
 	for s.client.Stage() != player.StageDone && !s.closed {
 		var arrived chan *buffer.Buffer
 		var gone chan error
+		var datagram chan []byte
+		var lost chan struct{}
 		resting := s.slice.over(time.Now())
 		if resting {
 			timer.Reset(s.slice.rest())
 		} else if s.link != nil {
 			arrived, gone = s.link.arrived, s.link.gone
+			if p := s.datagrams.path; p != nil {
+				datagram, lost = p.arrived, p.gone
+			}
 		}
 		began := time.Now()
 		select {
@@ -205,6 +213,12 @@ func (s *Session) run(ctx context.Context) {
 		case err := <-gone:
 			s.receive(nil) // what came before, such as the server's reason
 			s.drop(err)
+		case b := <-datagram:
+			s.receiveDatagrams(b)
+		case <-lost:
+			s.lostPath()
+		case p := <-s.datagrams.dialing:
+			s.tookPath(p)
 		case d := <-s.dialing:
 			s.connected(d)
 		case f := <-s.do:
@@ -225,6 +239,7 @@ func (s *Session) run(ctx context.Context) {
 		timer.Reset(max(0, time.Duration(s.handle()-s.now())*time.Microsecond))
 	}
 	if s.link != nil && s.closed {
+		s.closePath()
 		s.link.close() // the client is told nothing: it would try again
 		s.last, s.link = s.link, nil
 	}
@@ -287,6 +302,8 @@ func (s *Session) act(ctx context.Context) {
 	if s.link == nil {
 		return
 	}
+	s.openPath(ctx)
+	s.sendDatagrams()
 	for len(s.link.out) < cap(s.link.out) {
 		b := buffers.Get()
 		if b.Bytes = s.client.Send(b.Bytes[:0]); len(b.Bytes) == 0 {
@@ -306,6 +323,7 @@ func (s *Session) act(ctx context.Context) {
 
 // drop sends the messages that the present connection has, and then ends it.
 func (s *Session) drop(err error) {
+	s.closePath()
 	s.link.close()
 	s.last, s.link = s.link, nil
 	s.lose(err)

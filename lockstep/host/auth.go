@@ -148,6 +148,15 @@ func (h *Host) bySession(t protocol.SessionToken) (seat lockstep.Player, ok bool
 	return seat, ok && t != zero
 }
 
+// PeerOf returns the connection that plays with a session, so that the caller can tell whose datagrams arrive.
+func (h *Host) PeerOf(t protocol.SessionToken) (PeerID, bool) {
+	seat, ok := h.bySession(t)
+	if !ok || h.seats[seat].peer == nil {
+		return 0, false
+	}
+	return h.seats[seat].peer.id, true
+}
+
 // same compares secrets in constant time. (The owner of a seat may be the token itself.)
 func same[T string | []byte](a, b T) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1

@@ -6,5 +6,6 @@
 //	link, err := netsim.Parse("delay=80ms jitter=20ms loss=1% rate=64KiB seed=7")
 //	conn = netsim.Wrap(conn, link)
 //
-// A connection is an ordered stream, so a lost packet arrives after a retransmission, and everything behind it waits.
+// A connection is an ordered stream, so a lost packet arrives after a retransmission, and everything behind it waits. [WrapPacket] is
+// for datagrams: a lost packet never arrives, and nothing waits for it.
 package netsim

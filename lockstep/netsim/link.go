@@ -15,6 +15,7 @@ type Link struct {
 	Delay   time.Duration // one way
 	Jitter  time.Duration // added to Delay, uniform from 0 to this
 	Loss    uint32        // lost packets of a million
+	Burst   int           // packets that are lost together; 0 or 1: each alone. Only of a PacketConn
 	Rate    int64         // bytes per second each way; 0: no limit
 	Seed    uint64
 	Timeout time.Duration // of a retransmission; 0: 200 ms and twice the Delay
@@ -31,8 +32,8 @@ func (l Link) retransmit() time.Duration {
 // ErrLink is wrapped by the errors of [Parse].
 var ErrLink = errors.New("netsim: bad link")
 
-// Parse reads a link from words in any order, each at most once: "delay=80ms jitter=20ms loss=1% rate=64KiB
-// timeout=300ms seed=7".
+// Parse reads a link from words in any order, each at most once: "delay=80ms jitter=20ms loss=1% burst=3
+// rate=64KiB timeout=300ms seed=7".
 func Parse(text string) (Link, error) {
 	var l Link
 	seen := make(map[string]bool)
@@ -59,6 +60,11 @@ func (l *Link) set(name, value string) (err error) {
 		l.Timeout, err = duration(value)
 	case "seed":
 		l.Seed, err = strconv.ParseUint(value, 10, 64)
+	case "burst":
+		l.Burst, err = strconv.Atoi(value)
+		if err == nil && (l.Burst < 1 || l.Burst > 1000) {
+			err = fmt.Errorf("got %s, want 1 to 1000", value)
+		}
 	case "rate":
 		var n uint64
 		if n, err = humanize.ParseBytes(value); err == nil && (n == 0 || n > 1<<40) {
@@ -73,7 +79,7 @@ func (l *Link) set(name, value string) (err error) {
 		}
 		l.Loss = uint32(percent * 10_000)
 	default:
-		err = errors.New("want delay, jitter, loss, rate, timeout or seed")
+		err = errors.New("want delay, jitter, loss, burst, rate, timeout or seed")
 	}
 	return err
 }
@@ -97,6 +103,7 @@ func (l Link) String() string {
 	add(l.Delay > 0, "delay=%v", l.Delay)
 	add(l.Jitter > 0, "jitter=%v", l.Jitter)
 	add(l.Loss > 0, "loss=%s%%", strconv.FormatFloat(float64(l.Loss)/10_000, 'f', -1, 64))
+	add(l.Burst > 0, "burst=%d", l.Burst)
 	add(l.Rate > 0, "rate=%dB", l.Rate)
 	add(l.Timeout > 0, "timeout=%v", l.Timeout)
 	add(l.Seed > 0, "seed=%d", l.Seed)

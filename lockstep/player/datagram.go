@@ -216,6 +216,11 @@ func differs(at protocol.Position, got recordSum, by string, want recordSum, bef
 	return fmt.Errorf("lockstep: client: %w: record %d: got %v by %s, want %v, which came %s", record.ErrContent, at, got, by, want, before)
 }
 
+// SessionToken returns the secret with which the server knows whose datagrams arrive, and false while the client has none.
+func (c *Client) SessionToken() (protocol.SessionToken, bool) {
+	return c.session, c.link == linkUp && c.look == nil && c.session != protocol.SessionToken{}
+}
+
 // SendDatagram appends the next datagram for the server, or nothing. The caller sends each, before it calls Send: commands that
 // datagrams carry wait for the stream. A caller without a path of datagrams never calls it.
 func (c *Client) SendDatagram(dst []byte) []byte {

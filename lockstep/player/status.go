@@ -26,6 +26,8 @@ type Status struct {
 	Differing   int           // and that were not
 	Unanswered  int           // commands
 
+	Datagrams bool // they bring the records now; otherwise the stream does
+
 	BytesIn, BytesOut         uint64 // since the beginning
 	BytesInRate, BytesOutRate uint64 // a second, lately
 }
@@ -40,6 +42,7 @@ func (c *Client) Status() Status {
 		BytesIn: c.measure.bytesIn, BytesOut: c.measure.bytesOut,
 		BytesInRate: c.measure.inRate, BytesOutRate: c.measure.outRate,
 	}
+	s.Datagrams = c.link == linkUp && c.datagrams != nil && c.datagrams.path.Alive(c.clock)
 	if p := c.Predicted(); p != nil {
 		s.Predicted = p.Tick()
 	}

@@ -44,6 +44,7 @@ type conn struct {
 	remote  string    // the client's address, for the log
 	subject string    // of its token, once it is authenticated; "" for guests and spectators without a token
 	closed  bool      // guarded by the server's addressLimit
+	path    *path     // of its datagrams, or nil; used by the match's goroutine only
 	syncing time.Time // when a keyframe began to be sent; zero without one; used by the match's goroutine only
 }
 
@@ -62,6 +63,9 @@ func (c *conn) Next(dst []byte) []byte { return c.match.host.Send(c.id, dst, max
 // feed moves messages from the host to the socket. The match's goroutine calls it.
 func (c *conn) feed() {
 	_, reason, closed := c.match.host.Closed(c.id)
+	if c.path != nil {
+		c.feedDatagrams()
+	}
 	c.Feed()
 	if closed {
 		c.Finish(reason)

@@ -79,14 +79,16 @@ type Match struct {
 	view     atomic.Pointer[View] // updated every second
 }
 
-// An input is an event for a match: a connection opened, closed, sent a message or has room for more; or a function to
-// call.
+// An input is an event for a match: a connection opened, closed, sent a message or a datagram, or has room for more; or
+// a function to call.
 type input struct {
 	conn   *conn
 	opened bool
 	closed bool
 	data   *buffer.Buffer
 	do     func()
+
+	datagram []byte
 }
 
 // Name returns the match's name.
@@ -245,6 +247,7 @@ func (m *Match) take(in input) {
 	c := in.conn
 	if in.closed {
 		m.server.spectators.remove(c) // again, because its welcome may come after its socket was closed
+		c.path.close()
 	}
 	switch {
 	case in.do != nil:
@@ -265,6 +268,8 @@ func (m *Match) take(in input) {
 		if len(m.conns) == 0 {
 			m.idle = time.Now()
 		}
+	case in.datagram != nil:
+		m.host.ReceiveDatagram(m.now(), c.id, in.datagram)
 	case in.data != nil:
 		m.granted, m.refusal = nil, nil
 		m.host.Receive(m.now(), c.id, in.data.Bytes)

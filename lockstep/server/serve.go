@@ -54,6 +54,7 @@ func (s *Server) limit() {
 	o := &s.options
 	share := max(o.Descriptors/descriptorShares, 1)
 	s.unauthenticated = connLimit[*conn]{max: min(max(maxUnauthenticated, o.MaxUnauthenticated), share)}
+	s.paths = connLimit[*path]{max: maxUnauthenticated}
 	s.sockets = connLimit[*socket]{max: min(max(maxSockets, o.MaxPerAddress), share)}
 	s.spectators = connLimit[*conn]{max: share}
 	s.authenticated = addressLimit{max: o.MaxPerAddress, conns: make(map[netip.Prefix][]*conn)}
@@ -115,6 +116,7 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("GET /matches/{name}", s.rateLimited(s.show))
 	mux.HandleFunc("GET /matches/{name}/schemas", s.rateLimited(s.schemas))
 	mux.HandleFunc("GET /matches/{name}/assets", s.rateLimited(s.listAssets))
+	mux.HandleFunc("GET /matches/{name}/datagrams", s.rateLimited(s.showDatagrams))
 	mux.HandleFunc("GET /assets/{sum}", s.downloads(s.sendAsset))
 	if s.options.Rules != nil {
 		mux.HandleFunc("GET /rules/{file}", s.downloads(s.sendRules))

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,7 +38,9 @@ type Server struct {
 	unauthenticated connLimit[*conn]
 	authenticated   addressLimit
 	sockets         connLimit[*socket] // that are not WebSockets
-	spectators      connLimit[*conn]   // WebSockets
+	paths           connLimit[*path]   // that have not named their connection
+	datagrams       atomic.Pointer[datagramServer]
+	spectators      connLimit[*conn] // WebSockets
 	connects        *budgets[netip.Prefix]
 	sent            *budgets[netip.Prefix] // bytes, over connections that are not WebSockets
 	reads           *budgets[netip.Prefix]

@@ -118,7 +118,7 @@ Release builds embed it. --web=false works without both.`,
 			&cli.StringFlag{Name: "tls-key", Usage: "`FILE` with its key"},
 			&cli.StringFlag{Name: "admin-listen", Usage: "serve the calls of admins, /metrics and Go's profiles on `ADDRESS`, and refuse them at --listen; it has no TLS and no --base-path"},
 			&cli.StringFlag{Name: "pprof", Usage: "serve Go's profiles on `ADDRESS`, for operators only"},
-		}, slices.Concat(logFlags, tokenFlags, compatFlags)...)),
+		}, slices.Concat(datagramFlags(), logFlags, tokenFlags, compatFlags)...)),
 		Action: serve,
 	}
 }
@@ -198,6 +198,15 @@ func serve(c *cli.Context) error {
 	beside.Serve(s)
 	policy.openReplay = s.OpenReplay
 	addCompat(c, g, s, &o)
+	address := c.String("datagrams")
+	if address == "" && len(c.StringSlice("trusted-proxy")) > 0 {
+		address = datagramsOff // players know the address of the proxy, which has none
+	}
+	stopDatagrams, err := serveDatagrams(s, bound, address, c.String("datagrams-public"), o.Log)
+	if err != nil {
+		return err
+	}
+	defer stopDatagrams()
 	l := bound.under(s)
 	public := http.Handler(s)
 	if admins != nil {

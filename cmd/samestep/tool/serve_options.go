@@ -103,7 +103,7 @@ func setProxies(c *cli.Context, o *server.Options) error {
 	if o.ProxyProtocol && !o.TrustUnix && len(o.TrustedProxies) == 0 {
 		return usagef("--proxy-protocol needs --trusted-proxy")
 	}
-	return nil
+	return checkDatagrams(c)
 }
 
 // limit converts a flag to an option of the server, for which 0 is the default: it turns 0 into -1.

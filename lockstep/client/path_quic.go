@@ -1,0 +1,102 @@
+//go:build !js
+
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"errors"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+	"github.com/quic-go/webtransport-go"
+
+	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// maxPathIdle is the time without a packet after which a path is lost. The server sends two datagrams a second or more.
+const maxPathIdle = 5 * time.Second
+
+var errCertificate = errors.New("the server has another certificate than it says")
+
+// dialPath opens a path, and tells the server whose it is.
+func dialPath(ctx context.Context, info pathInfo, token protocol.SessionToken) (*path, error) {
+	d := webtransport.Transport{
+		TLSClientConfig: &tls.Config{
+			MinVersion: tls.VersionTLS13, NextProtos: []string{http3.NextProtoH3},
+			InsecureSkipVerify: true, // no authority knows the certificate: its hash came over the match's connection
+			VerifyConnection: func(c tls.ConnectionState) error {
+				sum := sha256.Sum256(c.PeerCertificates[0].Raw)
+				if !bytes.Equal(sum[:], info.hash) {
+					return errCertificate
+				}
+				return nil
+			},
+		},
+		QUICConfig: &quic.Config{
+			HandshakeIdleTimeout: pathTime, MaxIdleTimeout: maxPathIdle, MaxIncomingStreams: -1,
+			EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
+		},
+	}
+	_, session, err := d.Dial(ctx, info.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := session.OpenUniStream()
+	if err == nil {
+		_, err = stream.Write(token[:])
+	}
+	if err == nil {
+		err = stream.Close()
+	}
+	if err != nil {
+		session.CloseWithError(0, "")
+		return nil, err
+	}
+	return newPath(session), nil
+}
+
+// newPath returns the path of a session, with its two goroutines.
+func newPath(session *webtransport.Session) *path {
+	out := make(chan *buffer.Buffer, maxUnsentDatagrams)
+	p := &path{arrived: make(chan []byte, maxUnreadDatagrams), gone: make(chan struct{})}
+	p.close = func() { session.CloseWithError(0, "") }
+	p.send = func(b []byte) {
+		own := buffers.Get()
+		own.Bytes = append(own.Bytes[:0], b...)
+		select {
+		case out <- own:
+		default:
+			buffers.Put(own)
+		}
+	}
+	go func() {
+		for {
+			select {
+			case b := <-out:
+				session.SendDatagram(b.Bytes) // one that is too large for the network is lost
+				buffers.Put(b)
+			case <-session.Context().Done():
+				return
+			}
+		}
+	}()
+	go func() {
+		defer close(p.gone)
+		for {
+			b, err := session.ReceiveDatagram(session.Context())
+			if err != nil {
+				return
+			}
+			select {
+			case p.arrived <- b:
+			default:
+			}
+		}
+	}()
+	return p
+}

@@ -1,0 +1,277 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
+	"github.com/quic-go/webtransport-go"
+
+	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+const (
+	// bindTime is the time that a path of datagrams has to name its connection.
+	bindTime = 5 * time.Second
+
+	// maxPathIdle is the time without a packet after which a path is closed. A client sends two a second or more.
+	maxPathIdle = 10 * time.Second
+
+	// maxPathQueue is the number of datagrams that wait for a path. Others are lost.
+	maxPathQueue = 8
+
+	// pathWindow is how many bytes of streams a path may have sent and the server not read. Only datagrams matter.
+	pathWindow = 8 << 10
+
+	// pathStreams is the number of streams that a path may have open: one for the session, three of HTTP/3, and one that
+	// names the connection.
+	pathStreams = 8
+)
+
+// Codes of a closed QUIC connection. Below 0x100 they would be those of HTTP/3.
+const (
+	pathUnbound quic.ApplicationErrorCode = iota + 0x10 // no connection of the match has the session
+	pathClosed                                          // the connection has another path, or is closed
+	pathCrowd                                           // too many connections that have not named theirs
+)
+
+// A datagramServer has the paths of datagrams of a [Server].
+type datagramServer struct {
+	server *Server
+	public string // see DatagramOptions
+	cert   *ownCertificate
+	wt     *webtransport.Server
+	quic   *quic.Transport
+}
+
+// ServeDatagrams serves paths of datagrams (WebTransport over HTTP/3) on an UDP socket until ctx ends. A client opens one beside its
+// WebSocket, and frames then come also where TCP would wait for a lost packet. Clients find the address at
+// GET /matches/NAME/datagrams: it is public, a HOST:PORT that clients connect to, or without a host the one of the WebSocket; ""
+// means the port of c. The server makes a certificate of its own, and says its hash there.
+func (s *Server) ServeDatagrams(ctx context.Context, c net.PacketConn, public string) error {
+	if public == "" {
+		_, port, err := net.SplitHostPort(c.LocalAddr().String())
+		if err != nil {
+			return err
+		}
+		public = ":" + port
+	}
+	d := &datagramServer{server: s, public: public, cert: &ownCertificate{}}
+	if _, err := d.cert.current(time.Now()); err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("CONNECT /matches/{name}/datagrams", d.open)
+	d.wt = &webtransport.Server{
+		H3:          &http3.Server{Handler: mux, MaxHeaderBytes: 4 << 10, ConnContext: d.accepted},
+		CheckOrigin: func(*http.Request) bool { return true }, // the session decides, which no other page has
+	}
+	defer d.wt.Close()
+	// Each address is validated before anything else happens, so that nobody makes us send more than was sent to us, and
+	// nobody spends the budget of another address.
+	d.quic = &quic.Transport{Conn: c, VerifySourceAddress: func(net.Addr) bool { return true }}
+	defer d.quic.Close()
+	l, err := d.quic.Listen(d.tls(), d.config())
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if !s.datagrams.CompareAndSwap(nil, d) {
+		return errors.New("server: it serves datagrams already")
+	}
+	defer s.datagrams.Store(nil)
+	for {
+		conn, err := l.Accept(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		go d.wt.ServeQUICConn(conn)
+	}
+}
+
+func (d *datagramServer) tls() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, NextProtos: []string{http3.NextProtoH3},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return d.cert.current(time.Now()) },
+	}
+}
+
+// config returns the limits of a QUIC connection.
+func (d *datagramServer) config() *quic.Config {
+	c := &quic.Config{
+		HandshakeIdleTimeout: bindTime, MaxIdleTimeout: maxPathIdle,
+		InitialStreamReceiveWindow: pathWindow, MaxStreamReceiveWindow: pathWindow,
+		InitialConnectionReceiveWindow: 2 * pathWindow, MaxConnectionReceiveWindow: 2 * pathWindow,
+		MaxIncomingStreams: pathStreams, MaxIncomingUniStreams: pathStreams,
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
+	}
+	each := c.Clone()
+	c.GetConfigForClient = func(info *quic.ClientInfo) (*quic.Config, error) {
+		remote := info.RemoteAddr.String()
+		if !d.server.connects.spend(addressOf(remote), 1, time.Now()) {
+			d.server.turnedAway("connecting", remote)
+			return nil, errors.New("too many connections")
+		}
+		return each, nil
+	}
+	return c
+}
+
+// A datagramInfo tells a client where the datagrams of a match go.
+type datagramInfo struct {
+	Address     string `json:"address"`            // HOST:PORT, or :PORT at the host of the WebSocket
+	Certificate string `json:"certificate_sha256"` // of the only certificate that the client may accept
+}
+
+// showDatagrams answers with the datagramInfo of the server.
+func (s *Server) showDatagrams(w http.ResponseWriter, r *http.Request) {
+	if s.requested(w, r) == nil {
+		return
+	}
+	d := s.datagrams.Load()
+	if d == nil {
+		fail(w, codeNoRoute, "this server has no datagrams")
+		return
+	}
+	reply(w, http.StatusOK, datagramInfo{d.public, d.cert.hash(time.Now())})
+}
+
+// A path is a QUIC connection with one WebTransport session, which carries the datagrams of a match's connection.
+type path struct {
+	quic    *quic.Conn
+	addr    netip.Prefix
+	used    atomic.Bool           // a request has taken it
+	session *webtransport.Session // nil before
+	out     chan *buffer.Buffer   // to be sent
+}
+
+type pathKey struct{}
+
+// accepted makes the path of a new QUIC connection.
+func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Context {
+	remote := c.RemoteAddr().String()
+	p := &path{quic: c, addr: addressOf(remote), out: make(chan *buffer.Buffer, maxPathQueue)}
+	if d.server.paths.add(p, d.server.options.MaxUnauthenticated) {
+		d.server.turnedAway("crowd", remote)
+	}
+	context.AfterFunc(c.Context(), func() { d.server.paths.remove(p) })
+	return context.WithValue(ctx, pathKey{}, p)
+}
+
+func (p *path) from() netip.Prefix { return p.addr }
+
+func (p *path) drop() { go p.quic.CloseWithError(pathCrowd, "too many connections") } // it may wait
+
+// close closes the path of a connection that is closed, or has another one. It may be nil.
+func (p *path) close() {
+	if p != nil {
+		go p.quic.CloseWithError(pathClosed, "") // it may wait
+	}
+}
+
+// feedDatagrams sends the datagrams that the match has.
+func (c *conn) feedDatagrams() {
+	for {
+		b := buffers.Get()
+		if b.Bytes = c.match.host.SendDatagram(c.id, b.Bytes[:0]); len(b.Bytes) == 0 {
+			buffers.Put(b)
+			return
+		}
+		select {
+		case c.path.out <- b:
+		default: // lost: the network takes less
+			buffers.Put(b)
+		}
+	}
+}
+
+// write sends datagrams until the path is closed.
+func (p *path) write() {
+	for {
+		select {
+		case b := <-p.out:
+			p.session.SendDatagram(b.Bytes) // one that is too large for the network is lost
+			buffers.Put(b)
+		case <-p.session.Context().Done():
+			return
+		}
+	}
+}
+
+// open accepts a WebTransport session, and serves it as the path of the connection that it names.
+func (d *datagramServer) open(w http.ResponseWriter, r *http.Request) {
+	s := d.server
+	p := r.Context().Value(pathKey{}).(*path)
+	m := s.requested(w, r)
+	if m == nil {
+		return
+	}
+	if p.used.Swap(true) {
+		fail(w, codeConflict, "this QUIC connection has a session already, want one for each")
+		return
+	}
+	var err error
+	if p.session, err = d.wt.Upgrade(w, r); err != nil {
+		s.turnedAway("handshake", r.RemoteAddr)
+		p.close()
+		return
+	}
+	c := p.bind(m)
+	s.paths.remove(p)
+	if c == nil {
+		s.countGuess(p.addr, r.RemoteAddr)
+		p.quic.CloseWithError(pathUnbound, "no connection has this session")
+		return
+	}
+	defer p.close()
+	go p.write()
+	for {
+		b, err := p.session.ReceiveDatagram(p.session.Context())
+		if err != nil || !m.post(input{conn: c, datagram: b}) {
+			return
+		}
+	}
+}
+
+// bind reads a session of the protocol from the first stream of the path, and makes it the path of the connection that plays
+// with this session. It returns nil if there is none.
+func (p *path) bind(m *Match) *conn {
+	ctx, cancel := context.WithTimeout(p.session.Context(), bindTime)
+	defer cancel()
+	stream, err := p.session.AcceptUniStream(ctx)
+	if err != nil {
+		return nil
+	}
+	stream.SetReadDeadline(time.Now().Add(bindTime))
+	var token protocol.SessionToken
+	if _, err := io.ReadFull(stream, token[:]); err != nil {
+		return nil
+	}
+	bound := make(chan *conn, 1)
+	gone := m.Do(ctx, func(h *host.Host) {
+		id, _ := h.PeerOf(token)
+		c := m.conns[id]
+		if c != nil {
+			c.path.close()
+			c.path = p
+		}
+		bound <- c
+	})
+	if gone != nil {
+		return nil
+	}
+	return <-bound
+}
