@@ -56,6 +56,7 @@ type Net struct {
 	Agreed      int    `json:"agreed"`
 	Differing   int    `json:"differing"`
 	Unanswered  int    `json:"unanswered"`
+	Datagrams   bool   `json:"datagrams"`
 	In          uint64 `json:"in"` // bytes a second
 	Out         uint64 `json:"out"`
 	TotalIn     uint64 `json:"total_in"`
@@ -117,7 +118,7 @@ func netOf(c *player.Client) Net {
 		InputDelay: uint32(s.InputDelay), Backlog: uint32(s.Backlog), Speed: s.Speed,
 		RoundTripUS: int64(s.RoundTrip), JitterUS: int64(s.Jitter), DelayUS: int64(s.RenderDelay),
 		Agreed: s.Agreed, Differing: s.Differing, Unanswered: s.Unanswered,
-		In: s.BytesInRate, Out: s.BytesOutRate, TotalIn: s.BytesIn, TotalOut: s.BytesOut,
+		Datagrams: s.Datagrams, In: s.BytesInRate, Out: s.BytesOutRate, TotalIn: s.BytesIn, TotalOut: s.BytesOut,
 	}
 	if s.Seat == lockstep.System {
 		n.Seat = -1

@@ -174,6 +174,18 @@ func TestCutAndResume(t *testing.T) {
 	}
 }
 
+// The browser takes datagrams beside its WebSocket, and they are back after the connection was cut.
+func TestDatagramsInPage(t *testing.T) {
+	s := newStage(t, setup{})
+	b := s.play(0)
+	b.Until("page.state.net.datagrams")
+	b.Agree(1)
+	s.Cut()
+	b.Until("page.state.link.losses > 0 && page.state.net.datagrams")
+	b.Agree(1)
+	b.NeverDiffered()
+}
+
 // A match that its players give up ends. The page says so, and offers its replay as soon as the server has it.
 func TestReplayAfterTheEnd(t *testing.T) {
 	s := newStage(t, setup{})

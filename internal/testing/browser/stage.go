@@ -123,7 +123,15 @@ func NewStage(t *testing.T, o StageOptions) *Stage {
 	web.Config.ConnState = s.connState
 	web.Start()
 	s.URL = web.URL
+	udp, err := net.ListenPacket("udp", web.Listener.Addr().String()) // the page may connect to its own port only
+	if err != nil {
+		t.Fatal(err)
+	}
+	serving, stop := context.WithCancel(context.Background())
+	go s.Server.ServeDatagrams(serving, udp, "")
 	t.Cleanup(func() {
+		defer udp.Close()
+		defer stop()
 		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
 		if err := s.Server.Shutdown(ctx); err != nil {
