@@ -252,7 +252,9 @@ func (s *Session) run(ctx context.Context) {
 			d.socket.abort()
 		}
 	}
-	s.farewell()
+	if s.last != nil {
+		s.last.wait()
+	}
 	s.err = cmp.Or(s.lost, s.client.Err())
 	if s.err == nil && leave == nil {
 		s.err = context.Cause(ctx)
@@ -337,16 +339,4 @@ func (s *Session) lose(err error) {
 		s.client.Retry()
 	}
 	s.handle()
-}
-
-// farewell waits a short time until the server has read our last messages, so that a program may end right after the
-// session.
-func (s *Session) farewell() {
-	if s.last == nil {
-		return
-	}
-	select {
-	case <-s.last.closed:
-	case <-time.After(closeTimeout):
-	}
 }

@@ -38,7 +38,8 @@ type Stats struct {
 	Peers       [peerStates]int `json:"peers"` // by PeerState
 	Players     int             `json:"players"`
 	Spectators  int             `json:"spectators"`
-	MaxLag      lockstep.Tick   `json:"max_lag"` // of the live ones
+	MaxLag      lockstep.Tick   `json:"max_lag"`   // of the live ones
+	Datagrams   int             `json:"datagrams"` // live ones that datagrams bring the records now
 	InputDelay  lockstep.Tick   `json:"input_delay"`
 	RingRecords int             `json:"ring_records"`
 	Memory      int             `json:"memory"`      // see Host.Memory
@@ -68,6 +69,9 @@ func (h *Host) Stats() Stats {
 		s.Peers[p.state]++
 		if p.state == Live {
 			s.MaxLag = max(s.MaxLag, h.lag(p))
+			if p.datagrams != nil && p.datagrams.path.Alive(h.now) {
+				s.Datagrams++
+			}
 		}
 	}
 	return s

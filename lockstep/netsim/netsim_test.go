@@ -38,12 +38,12 @@ func ExampleConn() {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, text := range []string{"delay", "delay=1", "delay=-1s", "delay=2m", "delay=1s delay=2s", "loss=91%", "loss=NaN%", "rate=0", "rate=x", "seed=-1", "speed=3"} {
+	for _, text := range []string{"delay", "delay=1", "delay=-1s", "delay=2m", "delay=1s delay=2s", "loss=91%", "loss=NaN%", "burst=0", "burst=x", "rate=0", "rate=x", "seed=-1", "speed=3"} {
 		if l, err := netsim.Parse(text); !errors.Is(err, netsim.ErrLink) {
 			t.Errorf("%s: got %v, %v", text, l, err)
 		}
 	}
-	for _, text := range []string{"", "delay=1s", "loss=0.5%", "timeout=300ms", "jitter=1ms rate=10B seed=9"} {
+	for _, text := range []string{"", "delay=1s", "loss=10% burst=3", "loss=0.5%", "timeout=300ms", "jitter=1ms rate=10B seed=9"} {
 		l, err := netsim.Parse(text)
 		if err != nil || l.String() != text {
 			t.Errorf("%s: got %q, %v", text, l, err)

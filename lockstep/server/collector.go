@@ -13,6 +13,7 @@ var (
 	heldDesc    = prometheus.NewDesc("samestep_held_matches", "Matches that seal no ticks now, by reason.", []string{"reason"}, nil)
 	rolesDesc   = prometheus.NewDesc("samestep_connections", "Authenticated connections, by role.", []string{"role"}, nil)
 	peersDesc   = prometheus.NewDesc("samestep_peers", "Connections, by state.", []string{"state"}, nil)
+	pathsDesc   = prometheus.NewDesc("samestep_datagram_connections", "Connections that datagrams bring the records now.", nil, nil)
 	memoryDesc  = prometheus.NewDesc("samestep_memory_bytes", "Memory that matches use for their connections, in bytes.", nil, nil)
 	lagDesc     = prometheus.NewDesc("samestep_max_lag_ticks", "Lag of the live connection that is furthest behind, in ticks.", nil, nil)
 	guestDesc   = prometheus.NewDesc("samestep_guests", "What guests' matches use: matches, bots, and bytes of state.", []string{"of"}, nil)
@@ -24,7 +25,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (c *matchCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, memoryDesc, lagDesc, ringDesc, readyDesc, freeDesc, guestDesc, guestLimit} {
+	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, pathsDesc, memoryDesc, lagDesc, ringDesc, readyDesc, freeDesc, guestDesc, guestLimit} {
 		ch <- d
 	}
 }
@@ -52,6 +53,7 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(readyDesc, ready)
 	free, _ := s.storage.check()
 	gauge(freeDesc, float64(free))
+	gauge(pathsDesc, float64(sum.stats.Datagrams))
 	gauge(memoryDesc, float64(sum.stats.Memory))
 	gauge(ringDesc, float64(sum.stats.RingRecords))
 	gauge(lagDesc, float64(sum.stats.MaxLag))

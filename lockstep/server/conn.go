@@ -72,6 +72,22 @@ func (c *conn) feed() {
 	}
 }
 
+// feedDatagrams sends the datagrams that the match has.
+func (c *conn) feedDatagrams() {
+	for {
+		b := buffers.Get()
+		if b.Bytes = c.match.host.SendDatagram(c.id, b.Bytes[:0]); len(b.Bytes) == 0 {
+			buffers.Put(b)
+			return
+		}
+		select {
+		case c.path.out <- b:
+		default: // lost: the network takes less
+			buffers.Put(b)
+		}
+	}
+}
+
 // closeStatus returns the status for a connection whose reading ended with err.
 func closeStatus(err error) websocket.StatusCode {
 	if errors.Is(err, errFrames) {

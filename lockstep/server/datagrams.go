@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
-	"sync/atomic"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -27,22 +25,12 @@ const (
 	// maxPathIdle is the time without a packet after which a path is closed. A client sends two a second or more.
 	maxPathIdle = 10 * time.Second
 
-	// maxPathQueue is the number of datagrams that wait for a path. Others are lost.
-	maxPathQueue = 8
-
 	// pathWindow is how many bytes of streams a path may have sent and the server not read. Only datagrams matter.
 	pathWindow = 8 << 10
 
 	// pathStreams is the number of streams that a path may have open: one for the session, three of HTTP/3, and one that
 	// names the connection.
 	pathStreams = 8
-)
-
-// Codes of a closed QUIC connection. Below 0x100 they would be those of HTTP/3.
-const (
-	pathUnbound quic.ApplicationErrorCode = iota + 0x10 // no connection of the match has the session
-	pathClosed                                          // the connection has another path, or is closed
-	pathCrowd                                           // too many connections that have not named theirs
 )
 
 // A datagramServer has the paths of datagrams of a [Server].
@@ -149,15 +137,6 @@ func (s *Server) showDatagrams(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, datagramInfo{d.public, d.cert.hash(time.Now())})
 }
 
-// A path is a QUIC connection with one WebTransport session, which carries the datagrams of a match's connection.
-type path struct {
-	quic    *quic.Conn
-	addr    netip.Prefix
-	used    atomic.Bool           // a request has taken it
-	session *webtransport.Session // nil before
-	out     chan *buffer.Buffer   // to be sent
-}
-
 type pathKey struct{}
 
 // accepted makes the path of a new QUIC connection.
@@ -167,48 +146,12 @@ func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Con
 	if d.server.paths.add(p, d.server.options.MaxUnauthenticated) {
 		d.server.turnedAway("crowd", remote)
 	}
-	context.AfterFunc(c.Context(), func() { d.server.paths.remove(p) })
+	p.late = time.AfterFunc(bindTime, func() { c.CloseWithError(pathUnbound, "no connection was named in time") })
+	context.AfterFunc(c.Context(), func() {
+		p.late.Stop()
+		d.server.paths.remove(p)
+	})
 	return context.WithValue(ctx, pathKey{}, p)
-}
-
-func (p *path) from() netip.Prefix { return p.addr }
-
-func (p *path) drop() { go p.quic.CloseWithError(pathCrowd, "too many connections") } // it may wait
-
-// close closes the path of a connection that is closed, or has another one. It may be nil.
-func (p *path) close() {
-	if p != nil {
-		go p.quic.CloseWithError(pathClosed, "") // it may wait
-	}
-}
-
-// feedDatagrams sends the datagrams that the match has.
-func (c *conn) feedDatagrams() {
-	for {
-		b := buffers.Get()
-		if b.Bytes = c.match.host.SendDatagram(c.id, b.Bytes[:0]); len(b.Bytes) == 0 {
-			buffers.Put(b)
-			return
-		}
-		select {
-		case c.path.out <- b:
-		default: // lost: the network takes less
-			buffers.Put(b)
-		}
-	}
-}
-
-// write sends datagrams until the path is closed.
-func (p *path) write() {
-	for {
-		select {
-		case b := <-p.out:
-			p.session.SendDatagram(b.Bytes) // one that is too large for the network is lost
-			buffers.Put(b)
-		case <-p.session.Context().Done():
-			return
-		}
-	}
 }
 
 // open accepts a WebTransport session, and serves it as the path of the connection that it names.
@@ -230,6 +173,7 @@ func (d *datagramServer) open(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := p.bind(m)
+	p.late.Stop()
 	s.paths.remove(p)
 	if c == nil {
 		s.countGuess(p.addr, r.RemoteAddr)

@@ -42,6 +42,7 @@
 //	GET    /matches/NAME/bans     the active bans, including those of kicks (admin)
 //	POST   /revocations           ?subject=S or ?token=ID (a JWT's jti); &for=TIME, &reason=TEXT (admin); DELETE removes one, GET lists them
 //	GET    /matches/NAME/play     the WebSocket of docs/protocol.md
+//	GET    /matches/NAME/datagrams  where its datagrams go, with [Server.ServeDatagrams]
 //	GET    /replays               the replays of finished matches, in pages like /matches, if Options.Replays; with
 //	                              Options.Archive also a search, and players see what they have played
 //	GET    /replays/FILE          one of them, or a range of its bytes; with Options.Bundles also a desync bundle
@@ -72,6 +73,7 @@
 //	samestep_held_matches             gauge      matches that seal no ticks now, by reason
 //	samestep_connections              gauge      authenticated connections, by role
 //	samestep_peers                    gauge      connections, by state (host.PeerState)
+//	samestep_datagram_connections     gauge      connections that datagrams bring the records now; the others have the stream alone
 //	samestep_memory_bytes             gauge      memory that matches use for their connections
 //	samestep_ready                    gauge      1 if the server could start another match and write its replay, else 0
 //	samestep_disk_free_bytes          gauge      free bytes on the disk of the replays, or -1 if they are unknown

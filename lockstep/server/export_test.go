@@ -27,6 +27,7 @@ func (m *Match) Evidence(e *host.Evidence) { m.evidence(e) }
 const (
 	ConnMemory   = connMemory
 	PeerMemory   = peerMemory
+	PathMemory   = pathMemory
 	BudgetMemory = budgetMemory
 	FixedMemory  = (maxUnauthenticated+maxSockets)*connMemory + budgetTables*maxBudgets*budgetMemory
 )
@@ -66,3 +67,10 @@ func (x *Creations) Len() int { return len(x.c.all) }
 func (s *Server) AuthorizeIn(token, match string) (host.Grant, error) {
 	return s.authorize(token, match)
 }
+
+// Codes of closed paths of datagrams.
+const (
+	PathUnbound = pathUnbound
+	PathClosed  = pathClosed
+	PathCrowd   = pathCrowd
+)

@@ -16,6 +16,9 @@ const (
 	// messageMemory is for a received message of a client.
 	messageMemory = 80 << 10
 
+	// pathMemory is for a path of datagrams: a QUIC connection with its goroutines, keys, windows and queues.
+	pathMemory = 256 << 10
+
 	// peerMemory is for an authenticated connection: a message that is read, one that waits for the match, and twice
 	// the messages of the server that may wait for its socket, because their buffer grows in steps.
 	peerMemory = connMemory + 2*messageMemory + (2*maxQueued+2)*maxWrite
@@ -31,7 +34,7 @@ const (
 // MemoryBound returns the most bytes that live objects and stacks of the server take with its present matches and the
 // present size of their states. With the default settings of Go's garbage collector the process may use twice as many.
 func (s *Server) MemoryBound() int {
-	sum := serverMemory + (s.unauthenticated.max+s.sockets.max)*connMemory + budgetTables*maxBudgets*budgetMemory
+	sum := serverMemory + (s.unauthenticated.max+s.sockets.max)*connMemory + s.paths.max*pathMemory + budgetTables*maxBudgets*budgetMemory
 	for _, m := range s.Matches() {
 		sum += int(m.memoryBound.Load())
 	}
@@ -45,5 +48,5 @@ func (m *Match) updateMemoryBound(stateBytes int) {
 	for _, a := range m.assets {
 		listed += int(a.Size)
 	}
-	m.memoryBound.Store(int64(m.host.MemoryBound(stateBytes) + peers*peerMemory + inboxSize*messageMemory + matchMemory + (gameCopies+m.history)*stateBytes + listed))
+	m.memoryBound.Store(int64(m.host.MemoryBound(stateBytes) + int(m.spec.Settings.Players)*pathMemory + peers*peerMemory + inboxSize*messageMemory + matchMemory + (gameCopies+m.history)*stateBytes + listed))
 }

@@ -54,7 +54,7 @@ func (s *Server) limit() {
 	o := &s.options
 	share := max(o.Descriptors/descriptorShares, 1)
 	s.unauthenticated = connLimit[*conn]{max: min(max(maxUnauthenticated, o.MaxUnauthenticated), share)}
-	s.paths = connLimit[*path]{max: maxUnauthenticated}
+	s.paths = connLimit[*path]{max: maxUnnamedPaths}
 	s.sockets = connLimit[*socket]{max: min(max(maxSockets, o.MaxPerAddress), share)}
 	s.spectators = connLimit[*conn]{max: share}
 	s.authenticated = addressLimit{max: o.MaxPerAddress, conns: make(map[netip.Prefix][]*conn)}

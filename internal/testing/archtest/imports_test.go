@@ -23,6 +23,7 @@ const (
 	zstd      = "github.com/klauspost/compress"
 	brotli    = "github.com/andybalholm/brotli"
 	websocket = "github.com/coder/websocket"
+	quic      = "github.com/quic-go"
 	jwt       = "github.com/golang-jwt/jwt/v5"
 	jwks      = "github.com/MicahParks/jwkset"
 	metrics   = "github.com/prometheus/client_golang"
@@ -89,7 +90,7 @@ var imports = []importRow{
 	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "lockstep/module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.
 	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
-	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/wsmatch"}), modules: []string{websocket, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI})},
+	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI})},
 	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{metrics, bbolt}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
@@ -102,7 +103,7 @@ var imports = []importRow{
 	{pattern: "lockstep/cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/wsmatch", "lockstep/server", "lockstep/cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/cluster/objects", own: []string{"lockstep/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "lockstep/server"}},
 	{pattern: "lockstep/cluster/farm", own: []string{"lockstep", "replay", "desync", "lockstep/archive", "lockstep/cluster/storage", "lockstep/cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
-	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
+	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/testing/simulate"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
 	// The two sides of a module apart, so that a module does not link what runs it.

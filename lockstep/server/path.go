@@ -1,0 +1,61 @@
+package server
+
+import (
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/quic-go/quic-go"
+	"github.com/quic-go/webtransport-go"
+
+	"github.com/seed-49bee653/samestep/internal/buffer"
+)
+
+const (
+	// maxUnnamedPaths is the number of paths of a server that have not named their connection.
+	maxUnnamedPaths = 256
+
+	// maxPathQueue is the number of datagrams that wait for a path. Others are lost.
+	maxPathQueue = 8
+)
+
+// Codes of a closed QUIC connection. Below 0x100 they would be those of HTTP/3.
+const (
+	pathUnbound quic.ApplicationErrorCode = iota + 0x10 // no connection of the match has the session
+	pathClosed                                          // the connection has another path, or is closed
+	pathCrowd                                           // too many connections that have not named theirs
+)
+
+// A path is a QUIC connection with one WebTransport session, which carries the datagrams of a match's connection.
+type path struct {
+	quic    *quic.Conn
+	addr    netip.Prefix
+	late    *time.Timer           // closes it if it does not name its connection
+	used    atomic.Bool           // a request has taken it
+	session *webtransport.Session // nil before
+	out     chan *buffer.Buffer   // to be sent
+}
+
+func (p *path) from() netip.Prefix { return p.addr }
+
+func (p *path) drop() { go p.quic.CloseWithError(pathCrowd, "too many connections") } // it may wait
+
+// close closes the path of a connection that is closed, or has another one. It may be nil.
+func (p *path) close() {
+	if p != nil {
+		go p.quic.CloseWithError(pathClosed, "") // it may wait
+	}
+}
+
+// write sends datagrams until the path is closed.
+func (p *path) write() {
+	for {
+		select {
+		case b := <-p.out:
+			p.session.SendDatagram(b.Bytes) // one that is too large for the network is lost
+			buffers.Put(b)
+		case <-p.session.Context().Done():
+			return
+		}
+	}
+}
