@@ -16,8 +16,10 @@ func (i *instance) answer(f abi.Function, in []byte) (out []byte, err error) {
 	if err := checkInput(in); err != nil {
 		return nil, err
 	}
-	err = i.run(func() error { out, err = i.exchange(f, in); return err })
-	return out, err
+	if err = i.run(func() error { out, err = i.exchange(f, in); return err }); err != nil {
+		return nil, err // what an answer is in may be gone: it can come when the time is over
+	}
+	return out, nil
 }
 
 // checkInput returns the fault of a message that no module takes.
