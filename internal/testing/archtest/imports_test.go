@@ -116,7 +116,7 @@ var imports = []importRow{
 	{pattern: "page/canvas", own: []string{"fixed"}},
 	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "lockstep/local", "lockstep/module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", "lockstep/module/guest", chromedp})},
 
-	{pattern: "internal/testing/attack", own: live, modules: []string{websocket}, tests: games},
+	{pattern: "internal/testing/attack", own: live, modules: []string{websocket, quic}, tests: games},
 	{pattern: "internal/testing/browser", own: slices.Concat(shell, []string{"internal/site", "internal/testing/testenv"}), modules: []string{chromedp}},
 	{pattern: "internal/buffer"},
 	{pattern: "internal/wsmatch", own: []string{"internal/buffer"}, modules: []string{websocket}},
