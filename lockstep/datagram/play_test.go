@@ -66,6 +66,27 @@ func TestLossHoldsNothingBack(t *testing.T) {
 	}
 }
 
+// A player acknowledges two datagrams with one where none is lost, and each where some are. The host does not take the wait for a
+// loss: it sends no record a third time.
+func TestAcknowledgements(t *testing.T) {
+	m := newMatch(t, 2, host.Options{})
+	clean, bad := m.join(0, true), m.join(0.03, true)
+	m.run(30 * lockstep.Second)
+	up, records, badUp := clean.datagramsUp.n, clean.records, bad.datagramsUp.n
+	const ticks = 400
+	m.run(ticks * 50 * ms)
+	if got := clean.datagramsUp.n - up; got < ticks/2-5 || got > ticks/2+5 {
+		t.Errorf("got %d acknowledgements of %d datagrams, none of which is lost", got, ticks)
+	}
+	if got := bad.datagramsUp.n - badUp; got < ticks*9/10 {
+		t.Errorf("got %d acknowledgements of %d datagrams, some of which are lost", got, ticks)
+	}
+	if got := clean.records - records; got > ticks*5/2 {
+		t.Errorf("got %d records in datagrams, want %d ticks and their checksums twice", got, ticks)
+	}
+	m.settle()
+}
+
 // Whatever a path does with datagrams, each player runs every tick, each command runs once and has one receipt, and no tick that
 // has arrived waits for another way.
 func TestBadPaths(t *testing.T) {

@@ -75,6 +75,9 @@ const (
 	// roomRecords is the room for records in a datagram.
 	roomRecords = datagram.MaxSize - datagram.HeadSize - maxDatagramReceipts*datagram.ReceiptSize
 
+	// spareCredit is kept for records that are overdue, or have been sent only once.
+	spareCredit = maxCredit / 2
+
 	// tooLarge in the place of a number of copies says that a record fits into no datagram.
 	tooLarge = 1<<8 - 1
 )
@@ -102,6 +105,9 @@ func (h *Host) choose(g *datagramState, end protocol.Position) (chosen uint64, l
 		}
 		waited := h.now - g.sentAt[i]
 		overdue := waited >= g.path.Overdue()
+		if g.copies[i] > 1 && !overdue && n > credit-spareCredit {
+			return
+		}
 		if !first && !overdue && (int(g.copies[i]) >= g.path.Copies() || waited < h.clock.period()/2) || g.copies[i] == tooLarge {
 			return
 		}

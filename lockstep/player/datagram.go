@@ -23,6 +23,9 @@ const (
 	// ackTime is the least time between two acknowledgements.
 	ackTime = 20 * lockstep.Millisecond
 
+	// ackEvery is how many datagrams one acknowledges at the most, where it may wait.
+	ackEvery = 2
+
 	// maxEarly is how many records may be here before the stream has brought them. Beyond that the client takes no more
 	// from datagrams, and the stream goes on alone.
 	maxEarly = 1024
@@ -44,7 +47,8 @@ type datagramState struct {
 	from  protocol.Position // sums has the records from here on
 	sums  [maxEarly]recordSum
 
-	news   bool // a datagram has come that is not acknowledged
+	news   int           // datagrams that are not acknowledged
+	newsAt lockstep.Time // when the first of them came
 	sentAt lockstep.Time
 }
 
@@ -117,7 +121,11 @@ func (c *Client) receiveDatagram(b []byte) error {
 		return err
 	}
 	c.notQuiet()
-	g.news = g.news || newest && len(g.in.Records)+len(g.in.Receipts) > 0
+	if newest && len(g.in.Records)+len(g.in.Receipts) > 0 {
+		if g.news++; g.news == 1 {
+			g.newsAt = c.clock
+		}
+	}
 	for _, r := range g.in.Receipts {
 		c.in.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
 		c.answered(&c.in.message)
@@ -257,7 +265,7 @@ func (c *Client) SendDatagram(dst []byte) []byte {
 	}
 	before := len(dst)
 	dst = g.writer.ToHost(dst, &g.out)
-	g.news, g.sentAt = false, max(c.clock, 1)
+	g.news, g.sentAt = 0, max(c.clock, 1)
 	c.measure.bytesOut += uint64(len(dst) - before)
 	return dst
 }
@@ -269,10 +277,12 @@ func (c *Client) datagramDue() lockstep.Time {
 	switch {
 	case g.sentAt == 0:
 		return 0
-	case !g.path.Alive(c.clock) && !g.news:
+	case !g.path.Alive(c.clock) && g.news == 0:
 		return at
-	case g.news:
+	case g.news >= ackEvery:
 		at = g.sentAt + ackTime
+	case g.news > 0:
+		at = min(at, max(g.sentAt+ackTime, g.newsAt+g.path.AckWait()))
 	}
 	for i := range c.own.list[:c.own.inDatagram()] {
 		if s := &c.own.list[i]; s.answered {
