@@ -5,8 +5,10 @@ package tool
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
@@ -26,7 +28,8 @@ type wireResult struct {
 type sideResult struct {
 	Frames      int     `json:"frames"` // that arrived
 	Expected    int     `json:"frames_expected"`
-	Lateness    spread  `json:"lateness"` // of a frame, compared with the promptest one of its player
+	Lateness    spread  `json:"lateness"`         // of a frame, compared with the promptest one of its player
+	Behind      spread  `json:"behind_the_first"` // of a frame, compared with the player of its match who had it first
 	Commands    int     `json:"commands"`
 	Accepted    int     `json:"accepted"`
 	Execution   spread  `json:"command_to_execution"`
@@ -77,8 +80,29 @@ func (s *wireSide) result(b *netBench) (r sideResult) {
 	r.ToServer, r.ToPlayer = float64(toServer-s.toServer)/each, float64(toPlayers-s.toPlayers)/each
 	r.ServerCPU = 100 * cpu.Seconds() / each
 	r.Frames, r.Expected = len(late), int(each*float64(b.rate))
-	r.Lateness, r.Execution = spreadOf(late), spreadOf(executions)
+	r.Lateness, r.Behind, r.Execution = spreadOf(late), spreadOf(behindFirst(s.players, b.room)), spreadOf(executions)
 	return r
+}
+
+// behindFirst returns how long after the first player of its match each player had a frame. A server or a machine that is late
+// itself does not count then. The measurements are over.
+func behindFirst(players []*wirePlayer, room int) (behind []time.Duration) {
+	for match := range slices.Chunk(players, room) {
+		first := map[lockstep.Tick]time.Time{}
+		for _, p := range match {
+			for _, a := range p.arrivals {
+				if at, ok := first[a.tick]; !ok || a.at.Before(at) {
+					first[a.tick] = a.at
+				}
+			}
+		}
+		for _, p := range match {
+			for _, a := range p.arrivals {
+				behind = append(behind, a.at.Sub(first[a.tick]))
+			}
+		}
+	}
+	return behind
 }
 
 func (r *wireResult) print(w io.Writer) {
@@ -88,7 +112,7 @@ func (r *wireResult) print(w io.Writer) {
 		how = "network namespaces: real TCP and UDP"
 	}
 	line("wire", "%s; %s", r.Link, how)
-	line("load", "twice %s in %s, %d ticks a second, for %.0f s", count(r.Clients, "player"), count(r.Matches, "match"), r.TickRate, r.Seconds)
+	line("load", "twice %s in %d matches, %d ticks a second, for %.0f s", count(r.Clients, "player"), r.Matches, r.TickRate, r.Seconds)
 	fmt.Fprintln(w)
 	row := func(name string, value func(s *sideResult) string) {
 		fmt.Fprintf(w, "%-38s %14s %14s\n", name, value(&r.WebSocket), value(&r.Datagrams))
@@ -97,7 +121,7 @@ func (r *wireResult) print(w io.Writer) {
 	for _, t := range []struct {
 		name string
 		of   func(s *sideResult) *spread
-	}{{"frames late", func(s *sideResult) *spread { return &s.Lateness }}, {"command to execution", func(s *sideResult) *spread { return &s.Execution }}} {
+	}{{"frames late", func(s *sideResult) *spread { return &s.Lateness }}, {"behind the first", func(s *sideResult) *spread { return &s.Behind }}, {"command to execution", func(s *sideResult) *spread { return &s.Execution }}} {
 		for _, p := range []struct {
 			name string
 			of   func(s *spread) float64
@@ -117,7 +141,7 @@ func (r *wireResult) print(w io.Writer) {
 	row("players with datagrams at the end", func(s *sideResult) string { return fmt.Sprint(s.ByDatagrams) })
 	row("connections lost", func(s *sideResult) string { return fmt.Sprint(s.Lost) })
 	row("checksums equal, and not", func(s *sideResult) string { return fmt.Sprintf("%d, %d", s.Agreed, s.Differing) })
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, "\nFrames are late compared with the promptest one of their player, and behind the first player of the match who had them.")
 	if r.Real {
 		fmt.Fprintln(w, "Bytes are those of all packets of IP, with those that only acknowledge.")
 	} else {
