@@ -32,8 +32,8 @@ const (
 	// lossSpan is how many datagrams one measurement of the loss covers at least.
 	lossSpan = 32
 
-	// cleanRun is how many datagrams arrive one after the other on a path that loses none.
-	cleanRun = 256
+	// cleanRun is how many datagrams arrive one after the other until acknowledgements may wait.
+	cleanRun = 16
 
 	// ackWait is how long an acknowledgement may wait on such a path. With a round trip it is less than the patience with one.
 	ackWait = 100 * lockstep.Millisecond
@@ -162,8 +162,8 @@ func (p *Path) Overdue() lockstep.Time {
 // Received reports whether anything has arrived.
 func (p *Path) Received() bool { return p.got.Seen > 0 }
 
-// AckWait returns how long an acknowledgement may wait for another datagram, so that one packet tells of both. On a path that loses
-// any it is 0: the other side then knows at once what to send again.
+// AckWait returns how long an acknowledgement may wait for another datagram, so that one packet tells of both. Just after a loss
+// it is 0: the other side then knows at once what to send again.
 func (p *Path) AckWait() lockstep.Time {
 	if p.got.Seen-p.gap < cleanRun {
 		return 0

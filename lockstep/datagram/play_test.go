@@ -67,7 +67,7 @@ func TestLossHoldsNothingBack(t *testing.T) {
 	}
 }
 
-// A player acknowledges two datagrams with one where none is lost, and each where some are. The host does not take the wait for a
+// A player acknowledges two datagrams with one where none is lost, and each for a while after a loss. The host does not take the wait for a
 // loss: it sends no record a third time.
 func TestAcknowledgements(t *testing.T) {
 	m := newMatch(t, 2, host.Options{})
@@ -79,7 +79,7 @@ func TestAcknowledgements(t *testing.T) {
 	if got := clean.datagramsUp.n - up; got < ticks/2-5 || got > ticks/2+5 {
 		t.Errorf("got %d acknowledgements of %d datagrams, none of which is lost", got, ticks)
 	}
-	if got := bad.datagramsUp.n - badUp; got < ticks*9/10 {
+	if got := bad.datagramsUp.n - badUp; got < ticks*6/10 {
 		t.Errorf("got %d acknowledgements of %d datagrams, some of which are lost", got, ticks)
 	}
 	if got := clean.records - records; got > ticks*5/2 {

@@ -83,7 +83,8 @@ namespace, and TCP is the system's; otherwise each lost packet of a WebSocket is
 }
 
 type netBench struct {
-	game *playable
+	game    *playable
+	program string // to start the server; "" for this one
 
 	clients, spectators, viewers, room, units, rate int
 	every, time                                     time.Duration
@@ -199,9 +200,12 @@ func (b *netBench) writeTokens(path string) ([]string, error) {
 // startServer starts the server, without limits on the load, at the far end of a wire unless that is nil. dir has the tokens, and
 // gets the replays.
 func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
+	program := b.program
+	if program == "" {
+		var err error
+		if program, err = os.Executable(); err != nil {
+			return nil, err
+		}
 	}
 	args := []string{
 		"--tokens", filepath.Join(dir, "tokens"), "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + b.viewers + 8),

@@ -54,20 +54,21 @@ func (b *netBench) compareWire(c *cli.Context) error {
 	if !c.IsSet("clients") {
 		b.clients = b.room
 	}
-	r, err := b.runWire(c.Context, link)
+	dir, err := os.MkdirTemp("", "samestep-bench-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	r, err := b.runWire(c.Context, link, dir)
 	if err != nil {
 		return err
 	}
 	return tell(c, r, r.print, nil)
 }
 
-// runWire plays the same matches behind the same link twice at once: with WebSockets only, and with datagrams beside them.
-func (b *netBench) runWire(ctx context.Context, l netsim.Link) (*wireResult, error) {
-	dir, err := os.MkdirTemp("", "samestep-bench-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+// runWire plays the same matches behind the same link twice at once: with WebSockets only, and with datagrams beside them. dir gets
+// the files of both servers.
+func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wireResult, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &wireResult{Link: l.String(), Clients: b.clients, Matches: b.matches(), TickRate: b.rate}
