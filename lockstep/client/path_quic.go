@@ -25,23 +25,7 @@ var errCertificate = errors.New("the server has another certificate than it says
 
 // dialPath opens a path, and tells the server whose it is.
 func dialPath(ctx context.Context, info pathInfo, token protocol.SessionToken) (*path, error) {
-	d := webtransport.Transport{
-		TLSClientConfig: &tls.Config{
-			MinVersion: tls.VersionTLS13, NextProtos: []string{http3.NextProtoH3},
-			InsecureSkipVerify: true, // no authority knows the certificate: its hash came over the match's connection
-			VerifyConnection: func(c tls.ConnectionState) error {
-				sum := sha256.Sum256(c.PeerCertificates[0].Raw)
-				if !bytes.Equal(sum[:], info.hash) {
-					return errCertificate
-				}
-				return nil
-			},
-		},
-		QUICConfig: &quic.Config{
-			HandshakeIdleTimeout: pathTime, MaxIdleTimeout: maxPathIdle, MaxIncomingStreams: -1,
-			EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
-		},
-	}
+	d := webtransport.Transport{TLSClientConfig: info.tls(), QUICConfig: pathConfig()}
 	_, session, err := d.Dial(ctx, info.url, nil)
 	if err != nil {
 		return nil, err
@@ -58,6 +42,28 @@ func dialPath(ctx context.Context, info pathInfo, token protocol.SessionToken) (
 		return nil, err
 	}
 	return newPath(session), nil
+}
+
+// tls returns the configuration for a server that has exactly the certificate that it says.
+func (i pathInfo) tls() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, NextProtos: []string{http3.NextProtoH3},
+		InsecureSkipVerify: true, // no authority knows the certificate: its hash came over the match's connection
+		VerifyConnection: func(c tls.ConnectionState) error {
+			sum := sha256.Sum256(c.PeerCertificates[0].Raw)
+			if !bytes.Equal(sum[:], i.hash) {
+				return errCertificate
+			}
+			return nil
+		},
+	}
+}
+
+func pathConfig() *quic.Config {
+	return &quic.Config{
+		HandshakeIdleTimeout: pathTime, MaxIdleTimeout: maxPathIdle, MaxIncomingStreams: -1,
+		EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
+	}
 }
 
 // newPath returns the path of a session, with its two goroutines.

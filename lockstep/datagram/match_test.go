@@ -49,6 +49,7 @@ type seat struct {
 	next          protocol.Position          // of the stream
 	have          map[protocol.Position]bool // records that have arrived, by any way
 	waited        int                        // ticks that had arrived, and were not run
+	records       int                        // that datagrams have brought, each time
 	lastUp        datagram.ToHost            // the last datagram to the host
 	connected     bool
 	reconnects    int
@@ -278,6 +279,7 @@ func (s *seat) noteDatagram(b []byte) {
 	if err := s.m.datagrams.ToPlayer(&d, b); err != nil {
 		s.m.t.Fatal(err)
 	}
+	s.records += len(d.Records)
 	for _, r := range d.Records {
 		if !bytes.Equal(r.Bytes, s.m.log[r.Position]) {
 			s.m.t.Fatalf("%s: record %d of a datagram is not that of the log", s, r.Position)

@@ -15,6 +15,7 @@ type Path struct {
 
 	got Head   // Seen and Count of what has arrived; Number is not used
 	had uint64 // bit i: number got.Seen-i has arrived
+	gap uint32 // the last number before which one was missing
 
 	acked  uint32 // the highest of our numbers that has arrived there
 	count  uint32 // how many have
@@ -30,6 +31,12 @@ const (
 
 	// lossSpan is how many datagrams one measurement of the loss covers at least.
 	lossSpan = 32
+
+	// cleanRun is how many datagrams arrive one after the other until acknowledgements may wait.
+	cleanRun = 16
+
+	// ackWait is how long an acknowledgement may wait on such a path. With a round trip it is less than the patience with one.
+	ackWait = 100 * lockstep.Millisecond
 
 	// slowPath is how much longer than twice that of the stream a round trip may be.
 	slowPath = 150 * lockstep.Millisecond
@@ -68,6 +75,9 @@ func (p *Path) Take(now lockstep.Time, h *Head) (newest bool, err error) {
 	if h.Seen < p.acked || h.Count < p.count || h.Count-p.count > h.Seen-p.acked+64 {
 		return false, fmt.Errorf("lockstep: datagram: %w: got an acknowledgement of %d numbers to %d after one of %d to %d",
 			record.ErrOutOfPlace, h.Count, h.Seen, p.count, p.acked)
+	}
+	if h.Number > p.got.Seen+1 {
+		p.gap = h.Number
 	}
 	p.had = p.had<<min(64, h.Number-p.got.Seen) | 1
 	p.got.Seen = h.Number
@@ -152,6 +162,15 @@ func (p *Path) Overdue() lockstep.Time {
 // Received reports whether anything has arrived.
 func (p *Path) Received() bool { return p.got.Seen > 0 }
 
+// AckWait returns how long an acknowledgement may wait for another datagram, so that one packet tells of both. Just after a loss
+// it is 0: the other side then knows at once what to send again.
+func (p *Path) AckWait() lockstep.Time {
+	if p.got.Seen-p.gap < cleanRun {
+		return 0
+	}
+	return ackWait
+}
+
 // Acked returns the highest of our numbers that has arrived there.
 func (p *Path) Acked() uint32 { return p.acked }
 
@@ -165,7 +184,7 @@ func (p *Path) Loss() uint32 { return p.loss }
 const (
 	minCopies = 2
 	maxCopies = 8
-	rareLoss  = 1000
+	rareLoss  = 10_000
 )
 
 // Copies returns in how many datagrams a record or a command is sent without waiting for an acknowledgement. Two are the least: with

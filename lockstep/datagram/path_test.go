@@ -62,7 +62,7 @@ func TestPathMeasures(t *testing.T) {
 		if got := a.RoundTrip(); got < 80*lockstep.Millisecond || got > 160*lockstep.Millisecond {
 			t.Errorf("%d percent are lost: got a round trip of %d ms, want about 90", percent, got/lockstep.Millisecond)
 		}
-		if want := map[uint32]int{0: 2, 3: 2, 10: 3, 30: 5}[percent]; a.Copies() < want || a.Copies() > want+2 {
+		if want := map[uint32]int{0: 2, 3: 2, 10: 4, 30: 7}[percent]; a.Copies() < want || a.Copies() > want+2 {
 			t.Errorf("%d percent are lost: got %d copies, want about %d", percent, a.Copies(), want)
 		}
 		if !a.Flows(now, 0) {

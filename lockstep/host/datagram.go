@@ -47,7 +47,8 @@ type datagramState struct {
 	urgent protocol.Position // the stream carries the records before it at once
 	heldAt lockstep.Time     // since when records wait for the stream; 0: none does
 	lastAt lockstep.Time     // when the last datagram was sent
-	answer bool              // one has arrived since
+	again  lockstep.Time     // when the newest records are sent again; 0: they are not
+	answer bool              // a datagram has arrived since lastAt
 }
 
 // A datagramReceipt is repeated in each datagram until one of them is acknowledged.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -13,6 +14,10 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 		return dst
 	}
 	g := p.datagrams
+	again := g.again > 0 && h.now >= g.again
+	if again {
+		g.again = 0
+	}
 	if !g.path.Alive(h.now) && g.lastAt > 0 && h.now < g.lastAt+probeTime {
 		return dst
 	}
@@ -20,12 +25,13 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 	if p.state == Live && g.have > 0 && h.ring.Has(g.have) {
 		end = min(h.visible(p), g.have+datagram.Window)
 	}
-	due := h.considerNew(p, end) || g.answer && h.now >= g.lastAt+probeTime
+	fresh := h.considerNew(p, end)
+	due := fresh || g.answer && h.now >= g.lastAt+probeTime
 	for i := range g.receipts[:g.waiting] {
 		due = due || g.receipts[i].first == 0
 	}
-	chosen, late := h.choose(g, end)
-	if !due && !late {
+	chosen, late := h.choose(g, end, again)
+	if !due && !late && (!again || chosen == 0) {
 		return dst
 	}
 	head, ok := g.path.Next(h.now)
@@ -38,6 +44,10 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 		g.credit -= len(dst) - before + packetBytes
 	}
 	g.lastAt, g.answer = h.now, false
+	if fresh && g.path.Loss() >= someLoss {
+		g.again = h.now + secondTime
+		h.wakeAt(g.again)
+	}
 	h.stats.BytesOut += uint64(len(dst) - before)
 	if g.heldAt > 0 {
 		h.wakeAt(g.path.FlowsTo() + 1)
@@ -63,7 +73,7 @@ func (h *Host) considerNew(p *peer, end protocol.Position) (fresh bool) {
 		}
 	}
 	if size > 0 {
-		g.credit = min(g.credit+(size+packetBytes)*h.options.Redundancy/100, maxCredit)
+		g.credit = min(g.credit+(size+packetBytes+headBytes)*h.options.Redundancy/100, maxCredit)
 	}
 	for at := g.have; at < end; at++ {
 		fresh = fresh || g.copies[at%datagram.Window] == 0 && !g.has(at)
@@ -74,6 +84,17 @@ func (h *Host) considerNew(p *peer, end protocol.Position) (fresh bool) {
 const (
 	// roomRecords is the room for records in a datagram.
 	roomRecords = datagram.MaxSize - datagram.HeadSize - maxDatagramReceipts*datagram.ReceiptSize
+
+	// On a path with a loss of someLoss of a million, records are sent again secondTime after the first time: with the next frame
+	// they would be late by a tick.
+	someLoss  = 2000
+	secondTime = 8 * lockstep.Millisecond
+
+	// headBytes is about the size of a datagram without records.
+	headBytes = 18
+
+	// spareCredit is kept for records that are overdue, or have been sent only once.
+	spareCredit = maxCredit / 2
 
 	// tooLarge in the place of a number of copies says that a record fits into no datagram.
 	tooLarge = 1<<8 - 1
@@ -87,9 +108,12 @@ func (g *datagramState) has(p protocol.Position) bool {
 // choose returns the records that go into the next datagram, as bits from have on, and whether one of them is overdue. The
 // newest one comes first: it has not been sent before, and it is what the next loss would cost. Then come the oldest: the player
 // can run none before the first that it lacks. So neither starves the other, however large the frames are. Records that
-// were not sent before are always sent, repetitions as far as the credit goes.
-func (h *Host) choose(g *datagramState, end protocol.Position) (chosen uint64, late bool) {
-	room, credit := roomRecords, g.credit-packetBytes-datagram.HeadSize
+// were not sent before are always sent, repetitions as far as the credit goes. With again, those that were sent once go too.
+func (h *Host) choose(g *datagramState, end protocol.Position, again bool) (chosen uint64, late bool) {
+	room, credit, most := roomRecords, g.credit-packetBytes-headBytes, g.path.Copies()
+	if g.path.Loss() >= someLoss {
+		most++ // the one of again is soon after the first, and may be lost with it
+	}
 	take := func(p protocol.Position) {
 		i, bit := p%datagram.Window, uint64(1)<<(p-g.have)
 		if chosen&bit != 0 || g.has(p) {
@@ -102,7 +126,11 @@ func (h *Host) choose(g *datagramState, end protocol.Position) (chosen uint64, l
 		}
 		waited := h.now - g.sentAt[i]
 		overdue := waited >= g.path.Overdue()
-		if !first && !overdue && (int(g.copies[i]) >= g.path.Copies() || waited < h.clock.period()/2) || g.copies[i] == tooLarge {
+		if g.copies[i] > 1 && !overdue && n > credit-spareCredit {
+			return
+		}
+		soon := waited < h.clock.period()/2 && !(again && g.copies[i] == 1)
+		if !first && !overdue && (int(g.copies[i]) >= most || soon) || g.copies[i] == tooLarge {
 			return
 		}
 		chosen |= bit

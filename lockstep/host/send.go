@@ -96,9 +96,17 @@ func (h *Host) hold(g *datagramState) {
 	h.wakeAt(min(g.heldAt+holdTime, g.path.FlowsTo()+1))
 }
 
-// datagramTime lets the stream carry what has waited long enough, or what datagrams carry no longer.
+// datagramTime sends datagrams again that are due, and lets the stream carry what has waited long enough, or what datagrams carry no
+// longer.
 func (h *Host) datagramTime(p *peer) {
 	g := p.datagrams
+	if g != nil && g.again > 0 {
+		if h.now < g.again {
+			h.wakeAt(g.again)
+		} else {
+			h.mark(p)
+		}
+	}
 	if g == nil || g.heldAt == 0 {
 		return
 	}

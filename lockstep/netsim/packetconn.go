@@ -52,8 +52,8 @@ func (c *PacketConn) Stall(up, down bool) {
 
 func (c *PacketConn) read() {
 	defer close(c.ended)
+	b := make([]byte, 1<<16)
 	for {
-		b := make([]byte, 1<<16)
 		n, from, err := c.PacketConn.ReadFrom(b)
 		if err != nil {
 			c.err = err

@@ -23,6 +23,12 @@ const (
 	// ackTime is the least time between two acknowledgements.
 	ackTime = 20 * lockstep.Millisecond
 
+	// ackEvery is how many datagrams one acknowledges at the most, where it may wait.
+	ackEvery = 2
+
+	// repeatWait is how long a datagram waits for its acknowledgement that only repeats others.
+	repeatWait = 100 * lockstep.Millisecond
+
 	// maxEarly is how many records may be here before the stream has brought them. Beyond that the client takes no more
 	// from datagrams, and the stream goes on alone.
 	maxEarly = 1024
@@ -44,7 +50,8 @@ type datagramState struct {
 	from  protocol.Position // sums has the records from here on
 	sums  [maxEarly]recordSum
 
-	news   bool // a datagram has come that is not acknowledged
+	news   int           // datagrams with something new that are not acknowledged
+	ackBy  lockstep.Time // when what has come is acknowledged at the latest; 0: nothing has
 	sentAt lockstep.Time
 }
 
@@ -117,7 +124,7 @@ func (c *Client) receiveDatagram(b []byte) error {
 		return err
 	}
 	c.notQuiet()
-	g.news = g.news || newest && len(g.in.Records)+len(g.in.Receipts) > 0
+	at, held := c.in.position, g.held
 	for _, r := range g.in.Receipts {
 		c.in.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
 		c.answered(&c.in.message)
@@ -128,7 +135,22 @@ func (c *Client) receiveDatagram(b []byte) error {
 			return err
 		}
 	}
+	if newest && len(g.in.Records)+len(g.in.Receipts) > 0 {
+		g.arrived(c.clock, c.in.position != at || g.held != held || len(g.in.Receipts) > 0)
+	}
 	return nil
+}
+
+// arrived notes that a datagram is to be acknowledged. One that only repeats others is not urgent.
+func (g *datagramState) arrived(now lockstep.Time, news bool) {
+	by := now + repeatWait
+	if news {
+		g.news++
+		by = now + g.path.AckWait()
+	}
+	if g.ackBy == 0 || by < g.ackBy {
+		g.ackBy = by
+	}
 }
 
 // datagramRecord takes a record of a datagram: it is the next one, waits for earlier ones, or is here already.
@@ -257,7 +279,7 @@ func (c *Client) SendDatagram(dst []byte) []byte {
 	}
 	before := len(dst)
 	dst = g.writer.ToHost(dst, &g.out)
-	g.news, g.sentAt = false, max(c.clock, 1)
+	g.news, g.ackBy, g.sentAt = 0, 0, max(c.clock, 1)
 	c.measure.bytesOut += uint64(len(dst) - before)
 	return dst
 }
@@ -269,10 +291,12 @@ func (c *Client) datagramDue() lockstep.Time {
 	switch {
 	case g.sentAt == 0:
 		return 0
-	case !g.path.Alive(c.clock) && !g.news:
+	case !g.path.Alive(c.clock) && g.ackBy == 0:
 		return at
-	case g.news:
+	case g.news >= ackEvery:
 		at = g.sentAt + ackTime
+	case g.ackBy > 0:
+		at = min(at, max(g.sentAt+ackTime, g.ackBy))
 	}
 	for i := range c.own.list[:c.own.inDatagram()] {
 		if s := &c.own.list[i]; s.answered {

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/testing/wire"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/urfave/cli/v2"
 )
@@ -26,7 +27,12 @@ func benchNetCommand() *cli.Command {
 		Description: `Starts "samestep serve" in another process, and plays in all its matches from this
 one: the clients read every frame, acknowledge, and give commands, but do not
 simulate. Both processes share this machine. With --viewers it also compares how late
-frames are with and without them, by turns; they acknowledge views, and do not decode them.`,
+frames are with and without them, by turns; they acknowledge views, and do not decode them.
+
+With --wire it compares both transports on a bad network: two servers at once, each with
+the same matches behind a link of this kind, one with WebSockets only and one with
+datagrams beside them. These players simulate. As root on Linux each server is in a network
+namespace, and TCP is the system's; otherwise each lost packet of a WebSocket is a stall.`,
 		Flags: []cli.Flag{
 			gameFlag, assetsFlag, configFlag,
 			&cli.UintFlag{Name: "clients", Value: 400, Usage: "players, 1 to 20000"},
@@ -38,6 +44,7 @@ frames are with and without them, by turns; they acknowledge views, and do not d
 			&cli.DurationFlag{Name: "every", Value: time.Second, Usage: "time between two commands of a player"},
 			&cli.DurationFlag{Name: "time", Value: 10 * time.Second, Usage: "how long to measure"},
 			&cli.BoolFlag{Name: "relay", Usage: "without a referee"},
+			&cli.StringFlag{Name: "wire", Usage: "compare WebSockets and datagrams behind a link: `\"delay=40ms jitter=5ms loss=3% burst=3 seed=7\"`"},
 			&cli.StringFlag{Name: "durability", Usage: "write replays, with the `DURABILITY` of serve; otherwise none are written"},
 			jsonFlag,
 		},
@@ -63,6 +70,9 @@ frames are with and without them, by turns; they acknowledge views, and do not d
 			if !c.IsSet("room") {
 				b.room = int(game.mostSeats(uint8(b.room), game.sizeOf(uint(b.units)), b.override))
 			}
+			if c.IsSet("wire") {
+				return b.compareWire(c)
+			}
 			r, err := b.run(c.Context)
 			if err != nil {
 				return err
@@ -73,7 +83,8 @@ frames are with and without them, by turns; they acknowledge views, and do not d
 }
 
 type netBench struct {
-	game *playable
+	game    *playable
+	program string // to start the server; "" for this one
 
 	clients, spectators, viewers, room, units, rate int
 	every, time                                     time.Duration
@@ -97,7 +108,7 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.startServer(dir)
+	s, err := b.startServer(dir, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -186,11 +197,15 @@ func (b *netBench) writeTokens(path string) ([]string, error) {
 	return tokens, os.WriteFile(path, []byte(list.String()), 0o600)
 }
 
-// startServer starts the server, without limits on the load. dir has the tokens, and gets the replays.
-func (b *netBench) startServer(dir string) (*serverProcess, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
+// startServer starts the server, without limits on the load, at the far end of a wire unless that is nil. dir has the tokens, and
+// gets the replays.
+func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error) {
+	program := b.program
+	if program == "" {
+		var err error
+		if program, err = os.Executable(); err != nil {
+			return nil, err
+		}
 	}
 	args := []string{
 		"--tokens", filepath.Join(dir, "tokens"), "--max-per-address", "100000", "--max-unauthenticated", "100000", "--max-spectators", strconv.Itoa(b.spectators + b.viewers + 8),
@@ -210,7 +225,11 @@ func (b *netBench) startServer(dir string) (*serverProcess, error) {
 	if b.relay {
 		args = append(args, "--relay")
 	}
-	return startServer(program, os.Stderr, args)
+	if w == nil {
+		return startServer(program, os.Stderr, args)
+	}
+	args = append(args, "--listen", w.Host+":0", "--datagrams-public", w.Public)
+	return startServerAs(append(w.Enter, program), os.Stderr, args)
 }
 
 // connect opens n connections, at most 32 at a time. where returns the URL and the token of each.

@@ -249,15 +249,18 @@ func (g *loadGuest) play() error {
 }
 
 // lateness returns the delay of each frame compared with the promptest one.
-func (g *loadGuest) lateness() []time.Duration {
-	if len(g.arrivals) == 0 {
+func (g *loadGuest) lateness() []time.Duration { return latenessOf(g.arrivals, g.period) }
+
+// latenessOf returns the delay of each frame compared with the promptest one.
+func latenessOf(arrivals []arrival, period time.Duration) []time.Duration {
+	if len(arrivals) == 0 {
 		return nil
 	}
-	first := g.arrivals[0]
-	late := make([]time.Duration, len(g.arrivals))
+	first := arrivals[0]
+	late := make([]time.Duration, len(arrivals))
 	least := time.Duration(0)
-	for i, a := range g.arrivals {
-		late[i] = a.at.Sub(first.at) - time.Duration(a.tick-first.tick)*g.period
+	for i, a := range arrivals {
+		late[i] = a.at.Sub(first.at) - time.Duration(a.tick-first.tick)*period
 		least = min(least, late[i])
 	}
 	for i := range late {

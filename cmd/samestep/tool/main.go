@@ -129,7 +129,7 @@ func (l gameList) newApp(name string, stdout, stderr io.Writer, ext Extension) *
 		ErrWriter:   stderr,
 		HideVersion: true,
 		Commands: slices.Concat([]*cli.Command{
-			newCommand(), demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), saveCommand(), assetsCommand(), replayCommand(), desyncCommand(), auditCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), drillCommand(), attackCommand(), benchCommand(),
+			newCommand(), demoCommand(), serveCommand(), healthcheckCommand(), joinCommand(), doctorCommand(), saveCommand(), assetsCommand(), replayCommand(), desyncCommand(), auditCommand(), vetCommand(), packCommand(), simulateCommand(), fuzzCommand(), goldenCommand(), rulesCommand(), drillCommand(), attackCommand(), benchCommand(),
 		}, ext.Verbs, []*cli.Command{versionCommand(), completionCommand(), manCommand()}),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,9 +21,16 @@ type serverProcess struct {
 	url     string // ws://HOST:PORT
 }
 
-// startServer starts the server of a program on a free port of the loopback address. Its warnings go to log.
+// startServer starts the server of a program on a free port of the loopback address, unless the flags say otherwise. Its warnings
+// go to log.
 func startServer(program string, log io.Writer, flags []string) (*serverProcess, error) {
-	p := exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false"}, flags...)...)
+	return startServerAs([]string{program}, log, flags)
+}
+
+// startServerAs is startServer with a program that begins the command.
+func startServerAs(command []string, log io.Writer, flags []string) (*serverProcess, error) {
+	args := slices.Concat(command, []string{"serve", "--listen", "127.0.0.1:0", "--quiet", "--web=false"}, flags)
+	p := exec.Command(args[0], args[1:]...)
 	p.Stderr = log
 	out, err := p.StdoutPipe()
 	if err != nil {
@@ -43,6 +51,9 @@ func startServer(program string, log io.Writer, flags []string) (*serverProcess,
 	s.stop()
 	return nil, errors.New("the server did not start")
 }
+
+// address returns where the server listens, as HOST:PORT.
+func (s *serverProcess) address() string { return strings.TrimPrefix(s.url, "ws://") }
 
 func (s *serverProcess) stop() {
 	s.process.Process.Kill() // there is nothing to complete

@@ -1,0 +1,168 @@
+//go:build !js
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/testing/wire"
+	"github.com/seed-49bee653/samestep/lockstep/netsim"
+)
+
+const (
+	// wireJoinTime is how long the players of a side may take to join.
+	wireJoinTime = time.Minute
+
+	// wireSettleTime is the time until the measurement, in which connections get to know their path.
+	wireSettleTime = 5 * time.Second
+)
+
+// A wireSide is a server with its players behind a wire of their own.
+type wireSide struct {
+	datagrams bool
+	wire      *wire.Wire
+	server    *serverProcess
+	tokens    []string // of the seats
+	players   []*wirePlayer
+
+	// When the measurement began.
+	from                time.Time
+	cpu                 time.Duration
+	toServer, toPlayers int64
+}
+
+// compareWire runs the comparison of --wire, with a single match unless --clients is given.
+func (b *netBench) compareWire(c *cli.Context) error {
+	link, err := netsim.Parse(c.String("wire"))
+	if err != nil {
+		return usagef("--wire: %v", err)
+	}
+	for _, name := range []string{"spectators", "viewers", "relay"} {
+		if c.IsSet(name) {
+			return usagef("--wire and --%s exclude each other", name)
+		}
+	}
+	if !c.IsSet("clients") {
+		b.clients = b.room
+	}
+	dir, err := os.MkdirTemp("", "samestep-bench-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	r, err := b.runWire(c.Context, link, dir)
+	if err != nil {
+		return err
+	}
+	return tell(c, r, r.print, nil)
+}
+
+// runWire plays the same matches behind the same link twice at once: with WebSockets only, and with datagrams beside them. dir gets
+// the files of both servers.
+func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wireResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &wireResult{Link: l.String(), Clients: b.clients, Matches: b.matches(), TickRate: b.rate}
+	sides := []*wireSide{{}, {datagrams: true}}
+	for i, s := range sides {
+		defer s.close()
+		if err := s.open(b, l, filepath.Join(dir, strconv.Itoa(i))); err != nil {
+			return nil, err
+		}
+		if err := s.join(ctx, b); err != nil {
+			return nil, err
+		}
+		r.Real = s.wire.Real
+	}
+	time.Sleep(wireSettleTime)
+	for _, s := range sides {
+		s.measure()
+	}
+	time.Sleep(b.time)
+	r.WebSocket, r.Datagrams = sides[0].result(b), sides[1].result(b)
+	r.Seconds = b.time.Seconds()
+	return r, nil
+}
+
+// open makes the wire, and starts the server at its end. dir is that of the side.
+func (s *wireSide) open(b *netBench, l netsim.Link, dir string) (err error) {
+	if s.wire, err = wire.NewNamespace(l); errors.Is(err, wire.ErrNamespace) {
+		s.wire, err = wire.NewRelay(l)
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	if s.tokens, err = b.writeTokens(filepath.Join(dir, "tokens")); err != nil {
+		return err
+	}
+	s.server, err = b.startServer(dir, s.wire)
+	return err
+}
+
+// join lets all players join.
+func (s *wireSide) join(ctx context.Context, b *netBench) error {
+	ctx, cancel := context.WithTimeout(ctx, wireJoinTime)
+	defer cancel()
+	near, err := s.wire.Join(s.server.address())
+	if err != nil {
+		return err
+	}
+	order, err := b.game.anyCommand(uint8(b.room), b.override)
+	if err != nil {
+		return err
+	}
+	s.players = make([]*wirePlayer, b.clients)
+	errs := make([]error, b.clients)
+	slots := make(chan struct{}, 32)
+	var wait sync.WaitGroup
+	for i := range s.players {
+		slots <- struct{}{}
+		p := newWirePlayer(b, fmt.Sprintf("ws://%s/matches/match-%d/play", near, i/b.room+1), s.tokens[i], order.Value, s.datagrams)
+		s.players[i] = p
+		wait.Go(func() {
+			defer func() { <-slots }()
+			if err := p.await(ctx, s.datagrams); err != nil {
+				errs[i] = fmt.Errorf("player %d: %w", i, err)
+			}
+		})
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+func (s *wireSide) measure() {
+	for _, p := range s.players {
+		p.measure()
+	}
+	s.from, s.cpu = time.Now(), s.server.cpu()
+	s.toServer, s.toPlayers = s.wire.Bytes()
+}
+
+// close ends what the side has begun.
+func (s *wireSide) close() {
+	var wait sync.WaitGroup
+	for _, p := range s.players {
+		if p != nil {
+			wait.Go(p.close)
+		}
+	}
+	wait.Wait()
+	if s.server != nil {
+		s.server.stop()
+	}
+	if s.wire != nil {
+		s.wire.Close()
+	}
+}

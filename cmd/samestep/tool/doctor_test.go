@@ -1,0 +1,84 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+)
+
+// A doctor says which transport a player would get, and what keeps it from a better one.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	hole, err := net.ListenPacket("udp", "127.0.0.1:0") // which nobody answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hole.Close()
+	empty := httptest.NewServer(nil)
+	defer empty.Close()
+	for _, row := range []struct {
+		name   string
+		flags  []string // of the server
+		path   string
+		code   int
+		by     string
+		failed string // the check that fails
+		want   string
+	}{
+		{name: "datagrams pass", path: "/matches/match-1", by: byDatagrams, want: "50 packets lost"},
+		{name: "the URL of a server", by: byDatagrams, want: "match-1: skirmish"},
+		{name: "a server without them", flags: []string{"--datagrams", "off"}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "serve --datagrams"},
+		{name: "a firewall", flags: []string{"--datagrams-public", hole.LocalAddr().String()}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
+		{name: "another match", path: "/matches/other", code: exitError, by: byNothing, failed: "match", want: "404"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := startServer("samestep", os.Stderr, append(row.flags, "--dir", "", "--units", "100"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.stop()
+			examined(t, "http://"+s.address()+row.path, row.code, row.by, row.failed, row.want)
+		})
+	}
+	examined(t, empty.URL, exitError, byNothing, "http", "404")
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	examined(t, gone.URL, exitError, byNothing, "http", "port open for TCP")
+	examined(t, "ws://name.invalid/matches/m/play", exitError, byNothing, "name", "DNS")
+	var out bytes.Buffer
+	if got := run(t.Context(), []string{"samestep", "doctor", "nowhere"}, &out, &out); got != exitUsage || !strings.Contains(out.String(), "want one such as") {
+		t.Errorf("got exit code %d and %q", got, &out)
+	}
+}
+
+// examined runs the verb as text and as JSON.
+func examined(t *testing.T, url string, code int, by, failed, want string) {
+	t.Helper()
+	args := []string{"samestep", "doctor", "--timeout", "3s", url}
+	var out, errs bytes.Buffer
+	got := run(t.Context(), append(args, "--json"), &out, &errs)
+	var f findings
+	if err := json.Unmarshal(out.Bytes(), &f); err != nil {
+		t.Fatal(err, &errs)
+	}
+	if got != code || f.Transport != by || f.Playable != (code == exitOK) {
+		t.Errorf("%s: got exit code %d and %+v, want %d and %s", url, got, f, code, by)
+	}
+	for _, c := range f.Checks {
+		if c.OK == (c.Name == failed) {
+			t.Errorf("%s: got %+v, want only a failure of %q", url, c, failed)
+		}
+	}
+	out.Reset()
+	run(t.Context(), args, &out, &errs)
+	if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, want) {
+		t.Errorf("%s: got %q, want %q", url, text, want)
+	}
+}
