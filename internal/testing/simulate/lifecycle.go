@@ -11,7 +11,7 @@ func (m *machine) start() {
 	m.starts++
 	m.client = player.New(m.w.subject.Game, player.Options{
 		Views: m.plan.Views, Token: m.token, Seed: m.random.Uint64(),
-		Predict: m.plan.Predict, Interpolate: m.plan.Interpolate,
+		Predict: m.plan.Predict, PredictLate: m.plan.Predict, Interpolate: m.plan.Interpolate,
 		MaxBacklog: m.plan.Backlog, HashTicks: m.index%2 == 1,
 		Reconnect: player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50},
 	})
