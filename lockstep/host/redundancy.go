@@ -38,6 +38,7 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 		g.credit -= len(dst) - before + packetBytes
 	}
 	g.lastAt, g.answer = h.now, false
+	h.stats.Datagrams++
 	h.stats.BytesOut += uint64(len(dst) - before)
 	if g.heldAt > 0 {
 		h.wakeAt(g.path.FlowsTo() + 1)
@@ -136,6 +137,9 @@ func (h *Host) writeDatagram(p *peer, dst []byte, head datagram.Head, end protoc
 		}
 		d.Records = append(d.Records, datagram.Record{Position: at, Bytes: h.ring.Record(at)})
 		i := at % datagram.Window
+		if g.copies[i] > 0 {
+			h.stats.RepeatBytes += uint64(len(h.ring.Record(at)))
+		}
 		g.copies[i] = min(g.copies[i]+1, tooLarge-1)
 		g.sentAt[i] = h.now
 		p.high = max(p.high, at+1)

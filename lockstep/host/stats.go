@@ -29,6 +29,9 @@ type Stats struct {
 	Resumes       uint64        `json:"resumes,string"`        // reconnects without a keyframe
 	Views         uint64        `json:"views,string"`          // sent to viewers
 	ViewBytes     uint64        `json:"view_bytes,string"`     // of them
+	Datagrams     uint64        `json:"datagrams,string"`      // sent
+	DatagramsLost uint64        `json:"datagrams_lost,string"` // of them, as far as players have said so
+	RepeatBytes   uint64        `json:"repeat_bytes,string"`   // of records in datagrams after the first one with the record
 	Offences      uint64        `json:"offences,string"`
 	NoRoom        uint64        `json:"turned,string"` // connections refused for lack of room
 
