@@ -319,7 +319,7 @@ func TestSetPredictOfLateTicks(t *testing.T) {
 	}
 }
 
-// Players who go on over late ticks, on bad connections that are also cut, have the states of the log and an answer to each command,
+// Players and a spectator who go on over late ticks, on bad connections that are also cut, have the states of the log and an answer to each command,
 // and fewer stalls. Control: those who do not.
 func TestLateTicksOfPlayers(t *testing.T) {
 	run := func(late lockstep.Tick, predict lockstep.Tick) (stalls, corrections int) {
@@ -327,8 +327,12 @@ func TestLateTicksOfPlayers(t *testing.T) {
 		way := linkSpec{delay: 30 * lockstep.Millisecond, jitter: 10 * lockstep.Millisecond, lossPercent: 3}
 		c.links = func(*machine) (up, down linkSpec) { return way, way }
 		c.players(4, player.Options{PredictLate: late, Predict: predict, Interpolate: true})
+		watcher := c.join("watch", player.Options{PredictLate: late, Predict: predict, Interpolate: true})
 		for range 10 {
 			c.run(20 * lockstep.Second)
+			if p := watcher.client.Predicted(); p != nil && p.Tick()-watcher.client.Tick() > late {
+				t.Errorf("the spectator predicts %d ticks", p.Tick()-watcher.client.Tick())
+			}
 			c.any().cut(true, true)
 		}
 		for _, m := range c.machines {
@@ -341,7 +345,7 @@ func TestLateTicksOfPlayers(t *testing.T) {
 	for _, predict := range []lockstep.Tick{0, 6} {
 		before, _ := run(0, predict)
 		stalls, corrections := run(10, predict)
-		t.Logf("predict %d: %d stalls of four players in 200 s, and %d before; %d corrections", predict, stalls, before, corrections)
+		t.Logf("predict %d: %d stalls of four players and a spectator in 200 s, and %d before; %d corrections", predict, stalls, before, corrections)
 		if stalls > before/3 || before < 12 || corrections == 0 {
 			t.Errorf("predict %d: got %d stalls and %d corrections, and %d stalls before", predict, stalls, corrections, before)
 		}
