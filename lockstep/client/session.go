@@ -73,7 +73,7 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 		g = g.WithAssets(s.loader.read)
 	}
 	s.client = player.New(g, o.Options)
-	s.foresee = foresight{most: o.Predict, now: o.Predict}
+	s.foresee = foresight{most: o.Predict + o.PredictLate, now: o.Predict + o.PredictLate}
 	go s.run(ctx)
 	return s
 }

@@ -24,6 +24,7 @@ type link struct {
 	last   lockstep.Time
 	sizes  int // bytes of all, with the headers of packets
 	n      int
+	lost   int
 }
 
 type flight struct {
@@ -45,6 +46,7 @@ func (l *link) send(now lockstep.Time, b []byte) {
 	}
 	for again := true; again; again = l.rand.Float64() < l.double {
 		if l.hole || l.mtu > 0 && len(b) > l.mtu || l.rand.Float64() < l.loss {
+			l.lost++
 			continue
 		}
 		at := now + l.delay

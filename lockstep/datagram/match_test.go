@@ -48,6 +48,7 @@ type seat struct {
 	submitted     lockstep.Sequence
 	next          protocol.Position          // of the stream
 	have          map[protocol.Position]bool // records that have arrived, by any way
+	repeats       uint64                     // records of datagrams that were here
 	waited        int                        // ticks that had arrived, and were not run
 	records       int                        // that datagrams have brought, each time
 	lastUp        datagram.ToHost            // the last datagram to the host
@@ -281,6 +282,9 @@ func (s *seat) noteDatagram(b []byte) {
 	}
 	s.records += len(d.Records)
 	for _, r := range d.Records {
+		if s.have[r.Position] {
+			s.repeats++
+		}
 		if !bytes.Equal(r.Bytes, s.m.log[r.Position]) {
 			s.m.t.Fatalf("%s: record %d of a datagram is not that of the log", s, r.Position)
 		}

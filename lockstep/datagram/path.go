@@ -17,11 +17,11 @@ type Path struct {
 	had uint64 // bit i: number got.Seen-i has arrived
 	gap uint32 // the last number before which one was missing
 
-	acked  uint32 // the highest of our numbers that has arrived there
-	count  uint32 // how many have
-	marked Head   // acked and count when loss was measured last, as Seen and Count
+	acked uint32 // the highest of our numbers that has arrived there
+	count uint32 // how many have
 
-	loss   uint32        // lost datagrams of a million
+	out, in losses // of ours, and of those of the other side
+
 	rtt    lockstep.Time // from a datagram to its acknowledgement, smoothed; 0 if unknown
 	jitter lockstep.Time // its mean deviation
 }
@@ -86,7 +86,8 @@ func (p *Path) Take(now lockstep.Time, h *Head) (newest bool, err error) {
 		p.ack(now, h.Seen)
 	}
 	p.count = h.Count
-	p.measureLoss()
+	p.out.measure(p.acked, p.count)
+	p.in.measure(p.got.Seen, p.got.Count)
 	return true, nil
 }
 
@@ -106,20 +107,27 @@ func (p *Path) ack(now lockstep.Time, n uint32) {
 	p.rtt = max(p.rtt+off/8, 1)
 }
 
-// measureLoss updates the loss, after lossSpan numbers.
-func (p *Path) measureLoss() {
-	span := p.acked - p.marked.Seen
+// losses are those of one direction.
+type losses struct {
+	seen, count uint32 // the highest number and how many had arrived when they were measured last
+	loss        uint32 // lost datagrams of a million, smoothed
+	lost        uint32 // since the beginning
+}
+
+// measure updates the losses, after lossSpan numbers.
+func (l *losses) measure(seen, count uint32) {
+	span := seen - l.seen
 	if span < lossSpan {
 		return
 	}
-	arrived := min(p.count-p.marked.Count, span) // late ones are counted now, and were lost before
-	sample := uint32(uint64(span-arrived) * 1_000_000 / uint64(span))
-	if p.marked.Seen == 0 {
-		p.loss = sample
+	lost := span - min(count-l.count, span) // late ones are counted now, and were lost before
+	sample := uint32(uint64(lost) * 1_000_000 / uint64(span))
+	if l.seen == 0 {
+		l.loss = sample
 	} else {
-		p.loss = uint32(int64(p.loss) + (int64(sample)-int64(p.loss))/4)
+		l.loss = uint32(int64(l.loss) + (int64(sample)-int64(l.loss))/4)
 	}
-	p.marked = Head{Seen: p.acked, Count: p.count}
+	l.seen, l.count, l.lost = seen, count, l.lost+lost
 }
 
 // Flows reports whether the other side acknowledges what it is sent, and not much later than it would answer over the stream,
@@ -177,8 +185,14 @@ func (p *Path) Acked() uint32 { return p.acked }
 // RoundTrip returns the time from a datagram to its acknowledgement, smoothed; 0 if it is unknown.
 func (p *Path) RoundTrip() lockstep.Time { return p.rtt }
 
-// Loss returns how many datagrams of a million are lost.
-func (p *Path) Loss() uint32 { return p.loss }
+// Loss returns how many datagrams of a million are lost on their way to the other side.
+func (p *Path) Loss() uint32 { return p.out.loss }
+
+// LossIn returns how many of a million are lost on their way from there.
+func (p *Path) LossIn() uint32 { return p.in.loss }
+
+// Lost returns how many have been lost on their way to the other side, as far as it has said so.
+func (p *Path) Lost() uint32 { return p.out.lost }
 
 // The copies of a record, one in each datagram, so that at most one of rareLoss records is in none that arrives.
 const (
@@ -191,9 +205,10 @@ const (
 // one, a first loss would cost a round trip.
 func (p *Path) Copies() int {
 	n := minCopies
-	lost := uint64(p.loss) * uint64(p.loss) / 1_000_000 // of a million, in all of n datagrams
+	loss := uint64(p.out.loss)
+	lost := loss * loss / 1_000_000 // of a million, in all of n datagrams
 	for ; n < maxCopies && lost > 1_000_000/rareLoss; n++ {
-		lost = lost * uint64(p.loss) / 1_000_000
+		lost = lost * loss / 1_000_000
 	}
 	return n
 }

@@ -90,7 +90,10 @@ func (h *Host) ReceiveDatagram(now lockstep.Time, id PeerID, b []byte) {
 	if p.datagrams == nil {
 		p.datagrams = &datagramState{}
 	}
-	newest, err := p.datagrams.path.Take(h.now, &d.Head)
+	path := &p.datagrams.path
+	lost := path.Lost()
+	newest, err := path.Take(h.now, &d.Head)
+	h.stats.DatagramsLost += uint64(path.Lost() - lost)
 	if err != nil {
 		h.malformed(p, err.Error())
 		return

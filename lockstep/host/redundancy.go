@@ -48,6 +48,7 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 		g.again = h.now + secondTime
 		h.wakeAt(g.again)
 	}
+	h.stats.Datagrams++
 	h.stats.BytesOut += uint64(len(dst) - before)
 	if g.heldAt > 0 {
 		h.wakeAt(g.path.FlowsTo() + 1)
@@ -87,7 +88,7 @@ const (
 
 	// On a path with a loss of someLoss of a million, records are sent again secondTime after the first time: with the next frame
 	// they would be late by a tick.
-	someLoss  = 2000
+	someLoss   = 2000
 	secondTime = 8 * lockstep.Millisecond
 
 	// headBytes is about the size of a datagram without records.
@@ -164,6 +165,9 @@ func (h *Host) writeDatagram(p *peer, dst []byte, head datagram.Head, end protoc
 		}
 		d.Records = append(d.Records, datagram.Record{Position: at, Bytes: h.ring.Record(at)})
 		i := at % datagram.Window
+		if g.copies[i] > 0 {
+			h.stats.RepeatBytes += uint64(len(h.ring.Record(at)))
+		}
 		g.copies[i] = min(g.copies[i]+1, tooLarge-1)
 		g.sentAt[i] = h.now
 		p.high = max(p.high, at+1)

@@ -29,6 +29,9 @@ type Stats struct {
 	Resumes       uint64        `json:"resumes,string"`        // reconnects without a keyframe
 	Views         uint64        `json:"views,string"`          // sent to viewers
 	ViewBytes     uint64        `json:"view_bytes,string"`     // of them
+	Datagrams     uint64        `json:"datagrams,string"`      // sent
+	DatagramsLost uint64        `json:"datagrams_lost,string"` // of them, as far as players have said so
+	RepeatBytes   uint64        `json:"repeat_bytes,string"`   // of records in datagrams after the first one with the record
 	Offences      uint64        `json:"offences,string"`
 	NoRoom        uint64        `json:"turned,string"` // connections refused for lack of room
 
@@ -38,8 +41,8 @@ type Stats struct {
 	Peers       [peerStates]int `json:"peers"` // by PeerState
 	Players     int             `json:"players"`
 	Spectators  int             `json:"spectators"`
-	MaxLag      lockstep.Tick   `json:"max_lag"`   // of the live ones
-	Datagrams   int             `json:"datagrams"` // live ones that datagrams bring the records now
+	MaxLag      lockstep.Tick   `json:"max_lag"`      // of the live ones
+	ByDatagrams int             `json:"by_datagrams"` // live ones that datagrams bring the records now
 	InputDelay  lockstep.Tick   `json:"input_delay"`
 	RingRecords int             `json:"ring_records"`
 	Memory      int             `json:"memory"`      // see Host.Memory
@@ -70,7 +73,7 @@ func (h *Host) Stats() Stats {
 		if p.state == Live {
 			s.MaxLag = max(s.MaxLag, h.lag(p))
 			if p.datagrams != nil && p.datagrams.path.Alive(h.now) {
-				s.Datagrams++
+				s.ByDatagrams++
 			}
 		}
 	}

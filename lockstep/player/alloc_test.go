@@ -58,29 +58,39 @@ func TestFollowerAllocations(t *testing.T) {
 	}
 }
 
-// Nothing is allocated in a tick: receiving, running and sending.
+// Nothing is allocated in a tick: receiving, running, predicting and sending, also if each tick is late and has a command.
 func TestClientTickAllocatesNothing(t *testing.T) {
-	f := newFeed(t, player.Options{Interpolate: true, Predict: 6})
-	f.play(50, func(int) lockstep.Time { return 0 })
-	var frames [][]byte
-	const runs = 300
-	for range runs + 1 {
-		if _, err := f.c.Tick(); err != nil {
-			t.Fatal(err)
+	for _, late := range []int{0, 3} {
+		f := newFeed(t, player.Options{Interpolate: true, Predict: 6, PredictLate: 6})
+		f.play(50, func(int) lockstep.Time { return 0 })
+		var frames [][]byte
+		other := newGiver(f, 1)
+		const runs = 300
+		for range runs + 1 {
+			if late > 0 {
+				other.earn(1)
+			}
+			if _, err := f.c.Tick(); err != nil {
+				t.Fatal(err)
+			}
+			frames = append(frames, bytes.Clone(f.pending))
+			f.pending = f.pending[:0]
 		}
-		frames = append(frames, bytes.Clone(f.pending))
-		f.pending = f.pending[:0]
-	}
-	f.ran = append(make([]lockstep.Time, 0, 4*runs), f.ran...)
-	i := 0
-	got := testing.AllocsPerRun(runs, func() {
-		f.now += feedPeriod / 2
-		f.settle()
-		f.now += feedPeriod / 2
-		f.give(frames[i])
-		i++
-	})
-	if got > 0 {
-		t.Errorf("got %v allocations per tick, want 0", got)
+		f.ran = append(make([]lockstep.Time, 0, 4*runs), f.ran...)
+		for range late {
+			f.now += feedPeriod
+			f.settle()
+		}
+		i := 0
+		got := testing.AllocsPerRun(runs, func() {
+			f.now += feedPeriod / 2
+			f.settle()
+			f.now += feedPeriod / 2
+			f.give(frames[i])
+			i++
+		})
+		if s := f.client.Status(); got > 0 || late > 0 && s.Corrections < runs/2 {
+			t.Errorf("%d late: got %v allocations per tick, want 0, and %d corrections", late, got, s.Corrections)
+		}
 	}
 }

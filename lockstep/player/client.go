@@ -76,6 +76,7 @@ type Client struct {
 	own        outstanding
 	payloads   *record.Payloads
 	predict    prediction
+	smooth     smoothness
 	again      *resimulation // or nil
 	pace       pacer
 	look       *look // of a client of views, or nil
@@ -97,6 +98,7 @@ func New(g *lockstep.Game, o Options) *Client {
 	c.backoff.random = o.Seed
 	c.own.next = 1
 	c.pace = pacer{options: o.Pacing, noBase: true, pace: pacePlain}
+	c.predict.most = o.Predict + o.PredictLate
 	return c
 }
 

@@ -50,7 +50,7 @@ var scenarios = []struct {
 			}
 			return draw(), draw()
 		}
-		c.players(5, player.Options{Predict: 30})
+		c.players(5, player.Options{Predict: 30, PredictLate: 30})
 		c.run(20 * lockstep.Second)
 		return 1
 	}},
@@ -187,7 +187,7 @@ var scenarios = []struct {
 	{name: "32 a bit flips", options: func(o *host.Options) {
 		o.Rates.Resyncs = host.Rate{N: 100, Per: lockstep.Second, Burst: 100}
 	}, run: func(c *cluster) (n int) {
-		c.players(3, player.Options{Predict: 5})
+		c.players(3, player.Options{Predict: 5, PredictLate: 5})
 		c.join("watch", player.Options{})
 		c.run(2 * lockstep.Second)
 		for i := range 4 {
@@ -246,7 +246,7 @@ var scenarios = []struct {
 			s := linkSpec{delay: lockstep.Time(c.random.Int64N(int64(200 * lockstep.Millisecond))), jitter: 50 * lockstep.Millisecond, lossPercent: c.random.IntN(5)}
 			return s, s
 		}
-		o := player.Options{Predict: 10, Interpolate: true, Reconnect: player.ReconnectPolicy{Attempts: 100, Total: 600 * lockstep.Second}}
+		o := player.Options{PredictLate: 10, Interpolate: true, Reconnect: player.ReconnectPolicy{Attempts: 100, Total: 600 * lockstep.Second}}
 		c.players(5, o)
 		c.join("watch", o)
 		for range 25 {

@@ -161,6 +161,7 @@ func (c *Client) datagramRecord(r *datagram.Record) error {
 	}
 	switch at := c.in.position; {
 	case r.Position < at:
+		c.measure.repeats++
 		if r.Position >= g.from && at-r.Position <= maxEarly {
 			return g.same(r.Position, sumOf(r.Bytes), "a datagram", "before")
 		}
@@ -179,6 +180,8 @@ func (c *Client) datagramRecord(r *datagram.Record) error {
 		} else if len(*slot) == 0 {
 			*slot = append(*slot, r.Bytes...)
 			g.held++
+		} else {
+			c.measure.repeats++
 		}
 	}
 	return nil

@@ -59,8 +59,8 @@ type hostile struct {
 }
 
 // hostileSteps is the number of ticks that one call of a hostile client may simulate: due ticks, or those that explain
-// a desync, predicted ones, and those that are computed again.
-const hostileSteps = 32 + 4 + 1 + 4
+// a desync, predicted ones and late ones, and those that are computed again.
+const hostileSteps = 32 + 4 + 4 + 1 + 4
 
 func newHostile(tb testing.TB) *hostile {
 	return newHostileWith(tb, player.Options{Reconnect: player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50}})
@@ -73,7 +73,7 @@ func newHostileWith(tb testing.TB, o player.Options) *hostile {
 		h.steps++
 		testgame.StepBank(w, config, t)
 	}
-	o.Predict, o.Interpolate, o.MaxBacklog, o.MaxState, o.KeepStates = 4, true, 256, 4<<10, 2
+	o.Predict, o.PredictLate, o.Interpolate, o.MaxBacklog, o.MaxState, o.KeepStates = 4, 4, true, 256, 4<<10, 2
 	h.client = player.New(lockstep.MustGame(rules), o)
 	h.advance(0)
 	return h

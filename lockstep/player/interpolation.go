@@ -21,7 +21,7 @@ type View struct {
 	Previous  *lockstep.Simulation
 	Current   *lockstep.Simulation
 	Fraction  Fraction
-	Predicted bool // the states have the player's own unconfirmed commands
+	Predicted bool // the states are ahead of the confirmed one: see Options.Predict and Options.PredictLate
 }
 
 // Lerp returns the value at a fraction of the way from a to b, rounded towards a. It is exact for all integers, and so

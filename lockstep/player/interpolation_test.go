@@ -74,10 +74,11 @@ func TestLerpTurn(t *testing.T) {
 // The drawn state moves as evenly as time passes although the ticks arrive with jitter. Control: without interpolation
 // it jumps.
 func TestViewMovesEvenly(t *testing.T) {
-	for _, predict := range []lockstep.Tick{0, 8} {
+	for _, row := range [][2]lockstep.Tick{{0, 0}, {8, 0}, {0, 8}, {8, 8}} {
+		predict, late := row[0], row[1]
 		worst := func(interpolate bool) (worst lockstep.Time) {
 			random := rand.New(rand.NewPCG(5, 5))
-			f := newFeed(t, player.Options{Interpolate: interpolate, Predict: predict})
+			f := newFeed(t, player.Options{Interpolate: interpolate, Predict: predict, PredictLate: late})
 			delay := func(int) lockstep.Time { return lockstep.Time(random.Int64N(int64(30 * lockstep.Millisecond))) }
 			f.play(400, delay)
 			const frame = 10 * lockstep.Millisecond // of the renderer
@@ -91,7 +92,7 @@ func TestViewMovesEvenly(t *testing.T) {
 					if !ok {
 						t.Fatal("nothing to draw")
 					}
-					if predict > 0 != v.Predicted {
+					if predict > 0 != v.Predicted && late == 0 {
 						t.Fatalf("predict %d: the view is predicted %t", predict, v.Predicted)
 					}
 					a, b := lockstep.World[testgame.Bank](v.Previous).Tick, lockstep.World[testgame.Bank](v.Current).Tick
@@ -108,9 +109,9 @@ func TestViewMovesEvenly(t *testing.T) {
 			return worst
 		}
 		if got := worst(true); got > 3*lockstep.Millisecond {
-			t.Errorf("predict %d: what is drawn is up to %d µs off in 10 ms, want at most 3000", predict, got)
+			t.Errorf("predict %d, late %d: what is drawn is up to %d µs off in 10 ms, want at most 3000", predict, late, got)
 		}
-		if got := worst(false); predict == 0 && got < 30*lockstep.Millisecond {
+		if got := worst(false); predict+late == 0 && got < 30*lockstep.Millisecond {
 			t.Errorf("control: without interpolation it is at most %d µs off", got)
 		}
 	}

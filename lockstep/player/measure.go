@@ -11,6 +11,8 @@ type measure struct {
 	roundTrip lockstep.Time
 	early     int // measurements that are left in which the program may be busy with its start
 
+	repeats, lateFrames uint64
+
 	bytesIn, bytesOut uint64
 	inRate, outRate   uint64
 	secondAt          lockstep.Time // when the second began that is being counted

@@ -47,8 +47,13 @@ type Options struct {
 	Extrapolate lockstep.Time
 
 	// Predict is how many ticks ahead of the confirmed state the client runs the player's own commands, on a copy; 0
-	// means no prediction. Each tick costs a copy of the state and up to Predict more ticks.
+	// means that they show when they are confirmed. Each tick costs a copy of the state and up to Predict more ticks.
 	Predict lockstep.Tick
+
+	// PredictLate is over how many ticks the client goes on while they are late, as if nobody had given a command; 0 means that
+	// the view stands still until they come. What then comes replaces what was predicted: a tick with a command costs a copy
+	// of the state, up to Predict + PredictLate more ticks, and two checksums for [Status].Corrections. Spectators may set it, too.
+	PredictLate lockstep.Tick
 
 	// Interpolate keeps the state before the current one for [Client.View]. It costs a copy of the state each tick.
 	Interpolate bool

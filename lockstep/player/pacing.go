@@ -56,7 +56,9 @@ type pacer struct {
 	playing  int64 // percent of it, at the tick that was run
 	pace     int64 // per mille of that
 
-	units   int64         // of the next tick that have passed
+	units   int64         // of the next tick that have passed, and of those before it that are late
+	speed   int64         // at which the last of them passed, per microsecond
+	owed    int64         // ticks that were due and have not come: the prediction goes on over them
 	passed  lockstep.Time // until when they were counted
 	base    lockstep.Time // when the last tick would have arrived without jitter
 	noBase  bool          // base is not known: the match was paused, or has just begun
@@ -84,10 +86,13 @@ func (p *pacer) duration(n, percent int64) lockstep.Time {
 // tickUnits returns the units of a tick.
 func (p *pacer) tickUnits() int64 { return p.each * 100 * pacePlain }
 
-// arrived counts n ticks that arrived together.
-func (p *pacer) arrived(now lockstep.Time, n int64) {
+// arrived counts n ticks that arrived together, and returns how many of them should have run before.
+func (p *pacer) arrived(now lockstep.Time, n int64) (overdue int64) {
 	p.base += p.duration(n, p.arriving)
 	late := now - p.base
+	if tick := p.duration(1, p.arriving); !p.noBase && tick > 0 {
+		overdue = min(n, max(0, n-int64((p.delay()-late+tick)/tick))) // the last one is the least late
+	}
 	if p.noBase || late <= 0 {
 		p.waiting = p.waiting || p.noBase
 		p.noBase, p.base, late = false, now, 0
@@ -101,6 +106,7 @@ func (p *pacer) arrived(now lockstep.Time, n int64) {
 		p.base += p.least // all were late: not jitter, the round trip has become longer
 		p.seen = 0
 	}
+	return overdue
 }
 
 // delay returns how long after its undisturbed arrival a tick runs.
@@ -114,7 +120,7 @@ func (p *pacer) late(now lockstep.Time, level int64) lockstep.Time {
 	if p.noBase {
 		over = -p.delay()
 	}
-	over = min(over, p.duration(1, p.playing)) // ticks that have not arrived cannot run
+	over = min(over, p.duration(1+p.owed, p.playing)) // ticks that have not arrived cannot run
 	return p.duration(level, p.playing) - lockstep.Time(p.units/max(1, p.rate*p.playing*pacePlain)) + over
 }
 
@@ -125,9 +131,10 @@ func (p *pacer) pass(now lockstep.Time, level int64) int64 {
 	if p.options.AsTheyCome {
 		return level
 	}
-	p.units += int64(min(elapsed, maxStep)) * p.rate * p.playing * p.pace
+	p.speed = p.rate * p.playing * p.pace
+	p.units += int64(min(elapsed, maxStep)) * p.speed
 	late, tick := p.late(now, level), p.duration(1, p.playing)
-	if p.waiting = p.waiting && !p.noBase && late < 0; p.waiting {
+	if p.waiting = p.waiting && !p.noBase && late < 0 && p.owed == 0; p.waiting {
 		p.wait = -late // the buffer fills before the first tick
 		return 0
 	}
@@ -141,26 +148,40 @@ func (p *pacer) pass(now lockstep.Time, level int64) int64 {
 	return min(p.units/max(1, p.tickUnits()), level)
 }
 
-// ran subtracts the units of n ticks. Time in which no tick could run does not accumulate.
-func (p *pacer) ran(n int64) { p.units = max(0, min(p.units-n*p.tickUnits(), p.tickUnits())) }
+// ran subtracts the units of n ticks. The ticks that could not run are owed, up to a number. Time beyond them does not accumulate:
+// ran returns it.
+func (p *pacer) ran(n, most int64) (lost lockstep.Time) {
+	tick := p.tickUnits()
+	p.units = max(0, p.units-n*tick)
+	if over := p.units - (1+most)*tick; over > 0 {
+		p.units -= over
+		lost = lockstep.Time(over / max(1, p.speed))
+	}
+	p.owed = min(p.units/max(1, tick), most)
+	return lost
+}
 
-// next returns how long it is until the next tick is due.
-func (p *pacer) next() lockstep.Time {
+// next returns how long it is until the next of level ticks is due, or of those that are owed if none is here.
+func (p *pacer) next(level int64) lockstep.Time {
 	if p.waiting && !p.options.AsTheyCome {
 		return p.wait
 	}
+	due := p.tickUnits()
+	if level == 0 {
+		due += p.owed * p.tickUnits()
+	}
 	speed := p.rate * p.playing * p.pace
-	if p.options.AsTheyCome || p.units >= p.tickUnits() {
+	if p.options.AsTheyCome || p.units >= due {
 		return 0
 	}
-	return lockstep.Time((p.tickUnits()-p.units)/speed) + 1
+	return lockstep.Time((due-p.units)/speed) + 1
 }
 
-// fraction returns how much of the next tick has passed.
+// fraction returns how much of the next tick has passed, which comes after those that are owed.
 func (p *pacer) fraction() Fraction {
 	if p.options.AsTheyCome {
 		return One
 	}
 	tick := max(1, p.tickUnits())
-	return Fraction(min(p.units, tick) << fractionBits / tick)
+	return Fraction(min(p.units-p.owed*tick, tick) << fractionBits / tick)
 }

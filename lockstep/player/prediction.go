@@ -5,8 +5,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// A prediction is the confirmed state plus the player's own commands that are not in it yet, some ticks ahead. It is
-// never hashed and never sent.
+// A prediction is the confirmed state plus the player's own commands that are not in it yet, some ticks ahead, and further ahead
+// while frames are late. It is never sent.
 //
 // It begins again from the confirmed state whenever a frame differs from the predicted one. Otherwise it advances by a
 // tick.
@@ -15,9 +15,12 @@ type prediction struct {
 	previous *lockstep.Simulation // one tick before
 	valid    bool
 	stale    bool          // sim is not what it would be now
+	judged   bool          // and it is known whether that shows
+	stands   bool          // previous is a copy of sim, because the prediction was far enough ahead
 	failed   bool          // at base
-	base     lockstep.Tick // of the confirmed state that it was brought up to
-	lead     lockstep.Tick // how many ticks ahead of the confirmed state
+	base     lockstep.Tick // that was due when it was brought up to date: the confirmed one, or one that is late
+	lead     lockstep.Tick // how many ticks ahead of that
+	most     lockstep.Tick // ahead of the confirmed state
 	frame    lockstep.Frame
 }
 
@@ -25,7 +28,7 @@ func (p *prediction) ready() bool { return p.sim != nil && p.valid }
 
 // assume returns the tick in which the prediction runs a command submitted now.
 func (p *prediction) assume(own *outstanding) lockstep.Tick {
-	if !p.ready() {
+	if !p.ready() || p.lead == 0 {
 		return 0
 	}
 	t := p.sim.Tick() + 1
@@ -58,60 +61,100 @@ func (p *prediction) confirm(f *lockstep.Frame, seat lockstep.Player, own *outst
 	}
 }
 
-// predictTicks brings the prediction up to the confirmed state.
+// answered takes the tick of an accepted command. A prediction that shows no command before its time runs it there.
+func (p *prediction) answered(s *submitted, early bool) {
+	if !early && !s.run {
+		s.assumed = s.tick
+		p.stale = p.stale || p.ready() && s.tick <= p.sim.Tick()
+	}
+}
+
+// refutes reports whether s is another state than what was shown as that of the same tick.
+func (p *prediction) refutes(s *lockstep.Simulation) bool {
+	if !p.ready() || !p.stale || p.judged || p.sim.Tick() != s.Tick() {
+		return false
+	}
+	p.judged = true
+	return p.sim.Hash() != s.Hash()
+}
+
+// predictTicks brings the prediction up to what is due.
 func (c *Client) predictTicks() {
 	p := &c.predict
-	if c.options.Predict == 0 || c.role == protocol.Spectator || c.catchingUp || c.run.follower == nil {
-		p.valid = false
+	c.aim()
+	ahead := p.lead + lockstep.Tick(c.pace.owed)
+	if ahead == 0 || c.catchingUp || c.run.follower == nil {
+		p.valid, p.stands = false, false
 		return
 	}
 	confirmed := c.run.follower.Simulation()
-	if p.failed && confirmed.Tick() == p.base {
+	if p.sim != nil && p.sim.Header() != confirmed.Header() {
+		p.sim, p.valid = nil, false
+	}
+	due := confirmed.Tick() + lockstep.Tick(c.pace.owed)
+	if p.failed && due == p.base {
 		return // until something is different
 	}
-	c.aim()
-	if p.sim == nil || !p.valid {
-		p.stale = true
+	goal := due + p.lead
+	if p.ready() {
+		goal = max(goal, p.sim.Tick()) // it never goes back
 	}
-	goal := confirmed.Tick() + p.lead
-	err := c.redo(confirmed)
-	if err == nil && p.sim.Tick() >= goal && confirmed.Tick() != p.base {
-		err = p.previous.CopyFrom(p.sim) // it stands still for a tick
-	}
-	p.base = confirmed.Tick()
+	p.stands = (p.stands || due != p.base) && p.ready() && p.sim.Tick() == goal
+	err := c.redo(confirmed, goal)
 	for err == nil && p.sim.Tick() < goal {
-		if p.sim.Tick()+1 == goal {
-			err = p.previous.CopyFrom(p.sim)
-		}
-		if err == nil {
-			err = p.sim.Step(p.frameOf(p.sim.Tick()+1, c.seat, &c.own))
-		}
+		err = c.foresee(goal)
 	}
+	if err == nil && p.stands {
+		err = p.previous.CopyFrom(p.sim)
+	}
+	p.base = due
 	p.valid, p.failed = err == nil, err != nil // the game fails on our own commands; the server will refuse them
 }
 
-// redo begins again from the confirmed state if that is needed.
-func (c *Client) redo(confirmed *lockstep.Simulation) (err error) {
+// redo begins again from the confirmed state if that is needed, and goes on to the tick that is shown, or to the goal.
+func (c *Client) redo(confirmed *lockstep.Simulation, goal lockstep.Tick) (err error) {
 	p := &c.predict
-	if p.sim == nil || p.sim.Header() != confirmed.Header() {
+	if p.sim == nil {
 		if p.sim, err = c.game.AwaitState(confirmed.Header()); err == nil {
 			p.previous, err = c.game.AwaitState(confirmed.Header())
 		}
 		if err != nil {
 			return err
 		}
-		p.stale = true
 	}
-	if !p.stale {
+	if p.valid && !p.stale {
 		return nil
 	}
-	p.stale = false
 	for i := range c.own.list {
-		if s := &c.own.list[i]; s.assumed == 0 && !s.run {
+		if s := &c.own.list[i]; s.assumed == 0 && !s.run && p.lead > 0 {
 			s.assumed = confirmed.Tick() + 1 // submitted while nothing was predicted
 		}
 	}
-	return p.sim.CopyFrom(confirmed)
+	shown, hash := lockstep.Tick(0), uint64(0)
+	if p.valid && !p.judged && p.sim.Tick() > confirmed.Tick() {
+		shown, hash = p.sim.Tick(), p.sim.Hash()
+	}
+	p.stale, p.judged = false, false
+	err = p.sim.CopyFrom(confirmed)
+	for err == nil && p.sim.Tick() < shown {
+		err = c.foresee(goal)
+	}
+	if err == nil && shown > 0 && p.sim.Tick() == shown && p.sim.Hash() != hash {
+		c.smooth.corrections++
+	}
+	return err
+}
+
+// foresee runs the next tick as far as the client knows it. The state before the goal is kept.
+func (c *Client) foresee(goal lockstep.Tick) error {
+	p := &c.predict
+	next := p.sim.Tick() + 1
+	if next == goal {
+		if err := p.previous.CopyFrom(p.sim); err != nil {
+			return err
+		}
+	}
+	return p.sim.Step(p.frameOf(next, c.seat, &c.own))
 }
 
 // frameOf returns the frame of tick t as far as the client knows it: its own commands.
@@ -129,19 +172,36 @@ func (p *prediction) frameOf(t lockstep.Tick, seat lockstep.Player, own *outstan
 // shrinks only if that is more than a tick too far, to avoid oscillation.
 func (c *Client) aim() {
 	p := &c.predict
+	most := min(c.options.Predict, p.most)
+	if most == 0 || c.role == protocol.Spectator {
+		p.lead = 0
+		return
+	}
 	want := c.inputDelay + 1
 	if tick := c.pace.duration(1, c.pace.playing); tick > 0 {
 		want += lockstep.Tick((c.pace.delay() + c.measure.roundTrip + tick - 1) / tick)
 	}
-	want = max(1, min(want, c.options.Predict))
-	if want > p.lead || want+1 < p.lead || p.lead > c.options.Predict {
+	want = max(1, min(want, most))
+	if want > p.lead || want+1 < p.lead || p.lead > most {
 		p.lead = want
 	}
 }
 
-// SetPredict changes how many ticks the client predicts at most; see [Options]. An owner that finds that its machine needs too
-// long for them asks for fewer: then the player's own commands show later.
-func (c *Client) SetPredict(ticks lockstep.Tick) { c.options.Predict = ticks }
+// mostOwed returns over how many ticks that are late the prediction goes on.
+func (c *Client) mostOwed() int64 {
+	p := &c.predict
+	switch {
+	case c.options.PredictLate == 0 || c.options.Pacing.AsTheyCome || c.catchingUp || c.run.follower == nil || p.failed || c.level() > 0:
+		return 0
+	case !c.runs() || c.pace.noBase || c.pace.waiting:
+		return c.pace.owed // nobody knows when the next tick is due
+	}
+	return int64(min(c.options.PredictLate, p.most-min(p.most, p.lead)))
+}
+
+// SetPredict changes how many ticks the client predicts at most, those that are late included; see [Options]. An owner that
+// finds that its machine needs too long for them asks for fewer: then the player's own commands show later.
+func (c *Client) SetPredict(ticks lockstep.Tick) { c.predict.most = ticks }
 
 // Predicted returns the predicted state, for reading, or nil if there is none. It is valid until the next call of the
 // client.

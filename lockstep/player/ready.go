@@ -46,11 +46,12 @@ func (c *Client) due() lockstep.Time {
 		}
 	}
 	at = min(at, c.againDue())
-	if waiting := c.run.full || c.run.untimed(); c.fatal == nil && (c.level() > 0 || waiting) {
+	level := int64(c.level())
+	if waiting := c.run.full || c.run.untimed(); c.fatal == nil && (level > 0 || waiting || c.pace.owed < c.mostOwed()) {
 		if c.catchingUp || waiting {
 			return c.now
 		}
-		at = min(at, c.pace.passed+c.pace.next())
+		at = min(at, c.pace.passed+c.pace.next(level))
 	}
 	return c.now + max(0, at-c.clock)
 }

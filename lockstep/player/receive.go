@@ -61,7 +61,9 @@ func (c *Client) Receive(now lockstep.Time, b []byte) error {
 // arrived notes that the ticks after before have come.
 func (c *Client) arrived(before lockstep.Tick) {
 	if c.in.streaming && c.in.dec.Tick() > before {
-		c.pace.arrived(c.clock, int64(c.in.dec.Tick()-before))
+		if late := c.pace.arrived(c.clock, int64(c.in.dec.Tick()-before)); !c.catchingUp {
+			c.measure.lateFrames += uint64(late)
+		}
 		c.pace.noBase = c.in.paused
 	}
 }
@@ -281,6 +283,7 @@ func (c *Client) answered(m *protocol.Message) {
 	}
 	if m.Kind == protocol.KindCommandAccepted {
 		s.answered, s.tick = true, m.Tick
+		c.predict.answered(s, c.options.Predict > 0)
 		c.forgetRun()
 	} else {
 		c.predict.stale = true

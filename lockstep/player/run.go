@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -81,6 +82,7 @@ func (c *Client) play() {
 	if c.lateTicks() {
 		c.catchingUp = true
 	}
+	elapsed := min(c.clock-c.pace.passed, maxStep)
 	if c.catchingUp {
 		c.pace.passed = c.clock
 	} else {
@@ -88,18 +90,40 @@ func (c *Client) play() {
 	}
 	before := c.Tick()
 	err := c.runTicks(due)
-	c.pace.ran(int64(c.Tick() - before))
+	still := c.pace.ran(int64(c.Tick()-before), c.mostOwed())
 	if err != nil {
 		c.fail(err)
 		return
 	}
 	c.report()
 	c.predictTicks()
+	c.watch(elapsed, still, c.Tick()-before)
 }
 
 // lateTicks reports whether the client is so late that it runs all ticks that it has at once.
 func (c *Client) lateTicks() bool {
 	return !c.options.Pacing.AsTheyCome && c.pace.duration(int64(c.level()), c.pace.playing) > c.options.Pacing.FarBehind
+}
+
+// runs reports whether ticks are sealed, as far as the client knows.
+func (c *Client) runs() bool {
+	held := c.held.Reason != "" && c.held.Reason != protocol.HeldSlower
+	return !held && !c.in.paused && !c.over && c.fatal == nil
+}
+
+// watch counts the time that has passed since the call before, in which a number of ticks ran. The view could not move for a
+// part of it, because the next tick was not here.
+func (c *Client) watch(elapsed, still lockstep.Time, ran lockstep.Tick) {
+	switch {
+	case c.options.Pacing.AsTheyCome:
+		return
+	case !c.runs():
+		c.smooth.stood = 0
+		return
+	case c.catchingUp && ran == 0 || !c.catchingUp && c.predict.stands:
+		still = elapsed
+	}
+	c.smooth.pass(elapsed, still)
 }
 
 // report makes the events of catching up.
@@ -225,6 +249,9 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 		}
 	}
 	c.predict.confirm(f, c.seat, &c.own)
+	if c.predict.refutes(r.follower.Simulation()) {
+		c.smooth.corrections++
+	}
 	c.forgetRun()
 	c.explain()
 	t := f.Tick

@@ -26,7 +26,16 @@ type Status struct {
 	Differing   int           // and that were not
 	Unanswered  int           // commands
 
-	Datagrams bool // they bring the records now; otherwise the stream does
+	// What the user sees of the connection. A client that runs ticks as they come, or sees views, does not measure it.
+	Watched     lockstep.Time // for how long the match has run here: not paused, and not held for players
+	Stalls      int           // times in it that the view stood still for more than 100 ms
+	Corrections int           // times that what was predicted turned out to be wrong, and another state of the same tick was shown
+
+	// The state of the connection's datagrams; see [Client.SendDatagram].
+	Datagrams       bool   // they bring the records now; otherwise the stream does
+	LossIn, LossOut uint32 // lost ones of a million, smoothed: of the server's, and of ours
+	Repeats         uint64 // records that came again in a datagram, since the beginning
+	LateFrames      uint64 // ticks that came after they should have run, by any way
 
 	BytesIn, BytesOut         uint64 // since the beginning
 	BytesInRate, BytesOutRate uint64 // a second, lately
@@ -39,12 +48,17 @@ func (c *Client) Status() Status {
 		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.inputDelay, Backlog: c.level(), Speed: c.pace.playing,
 		RoundTrip: c.measure.roundTrip, Jitter: c.pace.jitter.mean, RenderDelay: c.pace.delay(),
 		Agreed: c.run.agreed, Differing: c.run.differing, Unanswered: len(c.own.list),
+		Watched: c.smooth.watched, Stalls: c.smooth.stalls, Corrections: c.smooth.corrections,
+		Repeats: c.measure.repeats, LateFrames: c.measure.lateFrames,
 		BytesIn: c.measure.bytesIn, BytesOut: c.measure.bytesOut,
 		BytesInRate: c.measure.inRate, BytesOutRate: c.measure.outRate,
 	}
-	s.Datagrams = c.link == linkUp && c.datagrams != nil && c.datagrams.path.Alive(c.clock)
 	if p := c.Predicted(); p != nil {
 		s.Predicted = p.Tick()
+	}
+	if g := c.datagrams; g != nil {
+		s.Datagrams = c.link == linkUp && g.path.Alive(c.clock)
+		s.LossIn, s.LossOut = g.path.LossIn(), g.path.Loss()
 	}
 	return s
 }

@@ -10,7 +10,7 @@ var roleNames = [protocol.Admin + 1]string{"spectator", "player", "admin"}
 
 // A census sums the latest views of all matches.
 type census struct {
-	stats  host.Stats // Peers, Datagrams, Memory, RingRecords and MaxLag
+	stats  host.Stats // Peers, ByDatagrams, Memory, RingRecords and MaxLag
 	states [matchStates]int
 	held   map[string]int // matches by the reason of their hold
 	roles  [protocol.Admin + 1]int
@@ -48,7 +48,7 @@ func (c *census) add(v *View) {
 	for i, n := range v.Stats.Peers {
 		c.stats.Peers[i] += n
 	}
-	c.stats.Datagrams += v.Stats.Datagrams
+	c.stats.ByDatagrams += v.Stats.ByDatagrams
 	c.stats.Memory += v.Stats.Memory
 	c.stats.RingRecords += v.Stats.RingRecords
 	c.stats.MaxLag = max(c.stats.MaxLag, v.Stats.MaxLag)

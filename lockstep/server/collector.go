@@ -53,7 +53,7 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(readyDesc, ready)
 	free, _ := s.storage.check()
 	gauge(freeDesc, float64(free))
-	gauge(pathsDesc, float64(sum.stats.Datagrams))
+	gauge(pathsDesc, float64(sum.stats.ByDatagrams))
 	gauge(memoryDesc, float64(sum.stats.Memory))
 	gauge(ringDesc, float64(sum.stats.RingRecords))
 	gauge(lagDesc, float64(sum.stats.MaxLag))

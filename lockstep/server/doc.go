@@ -58,6 +58,9 @@
 //	samestep_sync_bytes_total         counter    bytes of keyframes sent to connections
 //	samestep_received_bytes_total     counter    bytes of messages from clients to matches
 //	samestep_sent_bytes_total         counter    bytes of messages from matches to clients
+//	samestep_datagrams_total          counter    datagrams sent to clients
+//	samestep_lost_datagrams_total     counter    datagrams to clients that were lost, as far as clients have said so
+//	samestep_repeated_bytes_total     counter    bytes of records that datagrams have repeated
 //	samestep_disk_seconds             histogram  time that a write or a sync of a replay took, by operation
 //	samestep_turned_away_total        counter    connections and requests refused before they reached a match, by reason
 //	                                             (address, crowd, guessing, guests, handshake, host, reading, socket, subprotocol)

@@ -21,6 +21,9 @@ type metrics struct {
 	skipped   prometheus.Counter
 	received  prometheus.Counter
 	sent      prometheus.Counter
+	datagrams prometheus.Counter
+	lost      prometheus.Counter
+	repeated  prometheus.Counter
 	writes    *prometheus.HistogramVec
 	refused   *prometheus.CounterVec
 	events    *prometheus.CounterVec
@@ -69,6 +72,9 @@ func newMetrics() *metrics {
 	m.skipped = counter("samestep_skipped_ticks_total", "Ticks that matches skipped because the server was too late.")
 	m.received = counter("samestep_received_bytes_total", "Bytes of messages from clients to matches.")
 	m.sent = counter("samestep_sent_bytes_total", "Bytes of messages from matches to clients.")
+	m.datagrams = counter("samestep_datagrams_total", "Datagrams sent to clients.")
+	m.lost = counter("samestep_lost_datagrams_total", "Datagrams to clients that were lost, as far as clients have said so.")
+	m.repeated = counter("samestep_repeated_bytes_total", "Bytes of records that datagrams have repeated.")
 	m.refused = counters("samestep_turned_away_total", "Connections and requests refused before they reached a match, by reason.", "reason")
 	m.events = counters("samestep_events_total", "Events of matches, by subject (connection or match) and kind.", "subject", "kind")
 	m.accepted = counter("samestep_accepted_commands_total", "Commands accepted.")

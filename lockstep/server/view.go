@@ -167,6 +167,9 @@ func (m *Match) count(s *host.Stats) {
 	to.received.Add(float64(s.BytesIn - before.BytesIn))
 	to.sent.Add(float64(s.BytesOut - before.BytesOut))
 	to.syncBytes.Add(float64(s.SyncBytes - before.SyncBytes))
+	to.datagrams.Add(float64(s.Datagrams - before.Datagrams))
+	to.lost.Add(float64(s.DatagramsLost - before.DatagramsLost))
+	to.repeated.Add(float64(s.RepeatBytes - before.RepeatBytes))
 	for i, n := range s.Rejected {
 		grown := float64(n - before.Rejected[i])
 		switch r := lockstep.Reason(i); {

@@ -9,8 +9,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
-// predictTicks limits prediction: on a slow connection the user's commands show a little later.
-const predictTicks = 6
+const (
+	// predictTicks limits prediction: on a slow connection the user's commands show a little later.
+	predictTicks = 6
+
+	// lateTicks is over how many ticks that are late the picture goes on.
+	lateTicks = 10
+)
 
 // pingEvery is short, so that the page shows the true round trip two seconds after its start, and a silent server within one
 // and a half even when the match stands still.
@@ -55,7 +60,7 @@ func Join(ctx context.Context, url, token string, g *lockstep.Game, o Options) *
 	m.news.words = o.Words
 	m.news.init(m.now)
 	m.session = client.Dial(ctx, url, g, client.Options{
-		Options: player.Options{Token: token, PingEvery: pingEvery, Predict: predictTicks, Interpolate: true, Observer: m.observe, Views: o.Views},
+		Options: player.Options{Token: token, PingEvery: pingEvery, Predict: predictTicks, PredictLate: lateTicks, Interpolate: true, Observer: m.observe, Views: o.Views},
 		Handle:  m.handle,
 	})
 	return m

@@ -56,7 +56,14 @@ type Net struct {
 	Agreed      int    `json:"agreed"`
 	Differing   int    `json:"differing"`
 	Unanswered  int    `json:"unanswered"`
+	WatchedMS   int64  `json:"watched_ms"`  // for how long the match has run here; 0 if the next two are not measured
+	Stalls      int    `json:"stalls"`      // times that the picture stood still for more than 100 ms
+	Corrections int    `json:"corrections"` // times that a predicted state turned out to be wrong
+	LateFrames  uint64 `json:"late_frames"`
 	Datagrams   bool   `json:"datagrams"`
+	LossInPPM   uint32 `json:"loss_in_ppm"` // of datagrams
+	LossOutPPM  uint32 `json:"loss_out_ppm"`
+	Repeats     uint64 `json:"repeats"`
 	In          uint64 `json:"in"` // bytes a second
 	Out         uint64 `json:"out"`
 	TotalIn     uint64 `json:"total_in"`
@@ -118,7 +125,9 @@ func netOf(c *player.Client) Net {
 		InputDelay: uint32(s.InputDelay), Backlog: uint32(s.Backlog), Speed: s.Speed,
 		RoundTripUS: int64(s.RoundTrip), JitterUS: int64(s.Jitter), DelayUS: int64(s.RenderDelay),
 		Agreed: s.Agreed, Differing: s.Differing, Unanswered: s.Unanswered,
-		Datagrams: s.Datagrams, In: s.BytesInRate, Out: s.BytesOutRate, TotalIn: s.BytesIn, TotalOut: s.BytesOut,
+		WatchedMS: s.Watched.Milliseconds(), Stalls: s.Stalls, Corrections: s.Corrections, LateFrames: s.LateFrames,
+		Datagrams: s.Datagrams, LossInPPM: s.LossIn, LossOutPPM: s.LossOut, Repeats: s.Repeats,
+		In: s.BytesInRate, Out: s.BytesOutRate, TotalIn: s.BytesIn, TotalOut: s.BytesOut,
 	}
 	if s.Seat == lockstep.System {
 		n.Seat = -1

@@ -8,6 +8,10 @@ const facts = [
   ["delay", t("input delay"), t("ticks until a command takes effect")],
   ["trip", t("ping"), t("round trip to the server")],
   ["buffer", t("buffer"), t("ticks received ahead, to smooth out lag")],
+  ["stalls", t("stalls"), t("times that the picture stood still for over 100 ms while the match ran")],
+  ["corrections", t("corrections"), t("times that a predicted state turned out to be wrong")],
+  ["late", t("late"), t("ticks that came after they were due")],
+  ["loss", t("lost in · out"), t("datagrams that are lost, and records that came twice")],
   ["sums", t("checksums"), t("comparisons of this browser's state with the match")],
   ["players", t("players"), ""],
   ["rate", t("in · out"), t("traffic in bytes per second")],
@@ -58,6 +62,12 @@ export class Strip {
     text(f.delay, `${net.input_delay}${net.predicted ? ` (${t("{ticks} ahead", { ticks: net.predicted - net.tick })})` : ""}`);
     text(f.trip, net.round_trip_us ? `${(net.round_trip_us / 1000).toFixed(1)} ms` : "–");
     text(f.buffer, `${net.backlog} · ${(net.delay_us / 1000).toFixed(0)} ms`);
+    const often = (count) => (net.watched_ms ? t("{count}, {rate} a minute", { count, rate: (count * 60_000 / net.watched_ms).toFixed(1) }) : "–");
+    text(f.stalls, often(net.stalls));
+    text(f.corrections, often(net.corrections));
+    text(f.late, net.late_frames);
+    const percent = (ppm) => `${(ppm / 10_000).toFixed(1)} %`;
+    text(f.loss, net.datagrams ? `${percent(net.loss_in_ppm)} · ${percent(net.loss_out_ppm)}, ${t("{count} again", { count: net.repeats })}` : "–");
     const others = mismatch?.groups.flatMap((g) => g.players).filter((seat) => seat !== net.seat).map((seat) => playerName(seats, seat));
     const sums = [t("{number} equal", { number: net.agreed })];
     if (net.differing) sums.push(net.differing === 1 ? t("1 differs") : t("{number} differ", { number: net.differing }));

@@ -44,6 +44,7 @@ environment variable ` + tokenEnv + `.`,
 			&cli.DurationFlag{Name: "for", Usage: "leave after `TIME`; 0: at the end of the match"},
 			&cli.DurationFlag{Name: "retry", Value: 10 * time.Minute, Usage: "try for `TIME` to come back after a lost connection; if given, also to reach the server at first"},
 			&cli.UintFlag{Name: "predict", Usage: "run own commands at once, up to `N` ticks ahead"},
+			&cli.UintFlag{Name: "predict-late", Usage: "go on over up to `N` ticks that are late, as if nobody had given a command"},
 			&cli.StringFlag{Name: "netsim", Usage: "make the connection worse: `\"delay=80ms jitter=20ms loss=1% rate=64KiB seed=7\"`"},
 			&cli.UintFlag{Name: "corrupt", Usage: "change a field of this client's state at tick `N`, to see what happens"},
 			&cli.StringFlag{Name: "corrupt-path", Usage: "the field that --corrupt changes; the default is one whose change lasts"},
@@ -87,6 +88,13 @@ type joinSummary struct {
 	Tick        lockstep.Tick `json:"tick"`
 	InputDelay  lockstep.Tick `json:"input_delay"`
 	RoundTripMS float64       `json:"round_trip_ms"`
+	Watched     float64       `json:"watched_seconds"`
+	Stalls      perMinute     `json:"visible_stalls"`
+	Corrections perMinute     `json:"corrections"`
+	LateFrames  uint64        `json:"late_frames,string"`
+	Repeats     uint64        `json:"repeats,string"` // records that came again in datagrams
+	LossIn      *float64      `json:"loss_in_percent,omitempty"`
+	LossOut     *float64      `json:"loss_out_percent,omitempty"`
 	Agreed      int           `json:"checksums_agreed"`
 	Differing   int           `json:"checksums_differing"`
 	Desyncs     int           `json:"desyncs"`
@@ -100,6 +108,16 @@ type joinSummary struct {
 	BytesIn     uint64        `json:"bytes_in,string"`
 	BytesOut    uint64        `json:"bytes_out,string"`
 	Ended       string        `json:"ended,omitempty"`
+}
+
+// perMinute is how often something has happened, and how often in a minute of the match.
+type perMinute struct {
+	Count     int     `json:"count"`
+	PerMinute float64 `json:"per_minute"`
+}
+
+func often(n int, watched lockstep.Time) perMinute {
+	return perMinute{n, float64(n) * float64(60*lockstep.Second) / float64(max(1, watched))}
 }
 
 func newJoin(c *cli.Context) (*join, error) {
@@ -139,8 +157,8 @@ func newJoin(c *cli.Context) (*join, error) {
 		return nil, usagef("%s shows views only: want --feed", pages[0])
 	case feeds && j.game.ViewSchema() == nil:
 		return nil, usagef("--feed: the rules of %s have no views (Rules.View)", view.Game)
-	case feeds && (j.corrupt > 0 || c.IsSet("predict") || c.String("bot") != "none" && c.IsSet("bot")):
-		return nil, usagef("--feed: there is no state, so want no --bot, --predict and --corrupt")
+	case feeds && (j.corrupt > 0 || c.IsSet("predict") || c.IsSet("predict-late") || c.String("bot") != "none" && c.IsSet("bot")):
+		return nil, usagef("--feed: there is no state, so want no --bot, --predict, --predict-late and --corrupt")
 	case feeds && c.Bool(jsonFlag.Name):
 		j.lines = bufio.NewWriter(c.App.Writer)
 	}
@@ -162,7 +180,7 @@ func (j *join) run(ctx context.Context) error {
 	o := client.Options{
 		Servers: j.sockets[1:],
 		Options: player.Options{
-			Token: j.token, Views: j.flags.Bool("feed"), Predict: tickOf(j.flags, "predict"),
+			Token: j.token, Views: j.flags.Bool("feed"), Predict: tickOf(j.flags, "predict"), PredictLate: tickOf(j.flags, "predict-late"),
 			Reconnect: player.ReconnectPolicy{Total: max(1, lockstep.Time(j.flags.Duration("retry").Microseconds()))},
 		},
 		Handle: j.event,
@@ -242,6 +260,12 @@ func (j *join) note(c *player.Client) {
 	st, s := c.Status(), &j.summary
 	s.Tick, s.InputDelay, s.Agreed, s.Differing = st.Tick, st.InputDelay, st.Agreed, st.Differing
 	s.RoundTripMS = float64(st.RoundTrip) / float64(lockstep.Millisecond)
+	s.Watched, s.LateFrames, s.Repeats = float64(st.Watched)/float64(lockstep.Second), st.LateFrames, st.Repeats
+	s.Stalls, s.Corrections = often(st.Stalls, st.Watched), often(st.Corrections, st.Watched)
+	if st.Datagrams {
+		in, out := float64(st.LossIn)/10_000, float64(st.LossOut)/10_000
+		s.LossIn, s.LossOut = &in, &out
+	}
 	s.BytesIn, s.BytesOut = st.BytesIn, st.BytesOut
 }
 
@@ -269,6 +293,13 @@ func (j *join) print(w io.Writer) {
 	line := newLiner(w)
 	fmt.Fprintf(w, "%s to tick %d, input delay %s, round trip %.1f ms\n", who, s.Tick, count(s.InputDelay, "tick"), s.RoundTripMS)
 	line("checksums", "%d equal, %d differ; %s, %d healed", s.Agreed, s.Differing, count(s.Desyncs, "desync"), s.Healed)
+	if s.Watched > 0 {
+		line("view", "%s of more than 100 ms (%.1f a minute), %s (%.1f a minute), %s", count(s.Stalls.Count, "stall"), s.Stalls.PerMinute,
+			count(s.Corrections.Count, "correction"), s.Corrections.PerMinute, count(int(s.LateFrames), "late frame"))
+	}
+	if s.LossIn != nil {
+		line("datagrams", "%.1f %% lost in, %.1f %% lost out, %s", *s.LossIn, *s.LossOut, count(int(s.Repeats), "repeat"))
+	}
 	line("commands", "%d accepted, %d rejected", s.Accepted, s.Rejected)
 	line("connection", "lost %d times, resumed %d, synced %d; %s in, %s out", s.Losses, s.Resumed, s.Synced, size(int64(s.BytesIn)), size(int64(s.BytesOut)))
 	if s.Ended != "" {

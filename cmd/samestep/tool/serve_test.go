@@ -159,7 +159,10 @@ func TestServeAndJoin(t *testing.T) {
 	}
 	var players sync.WaitGroup
 	players.Go(func() {
-		sum, code := joinInTest(t, s, "player-0", "--for", "4s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10")
+		sum, code := joinInTest(t, s, "player-0", "--for", "4s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10", "--predict-late", "10")
+		if got, want := sum.Corrections.PerMinute*sum.Watched, 60*float64(sum.Corrections.Count); sum.Watched == 0 || got > want+1 || got < want-1 {
+			t.Errorf("player 0 watched for %.1f s, and saw %+v", sum.Watched, sum.Corrections)
+		}
 		if code != exitOK || sum.Seat != 0 || sum.Agreed == 0 || sum.Differing > 0 || sum.RoundTripMS < 20 || sum.Accepted == 0 {
 			t.Errorf("player 0 exited with %d: %+v", code, sum)
 		}

@@ -125,6 +125,26 @@ func TestPlayersAreShown(t *testing.T) {
 	b.NeverDiffered()
 }
 
+// The strip says how the connection shows: how often the picture stood still or was corrected, and what is lost on a path of
+// datagrams, if there is one.
+func TestConnectionIsShown(t *testing.T) {
+	b := newStage(t, setup{}).play(0)
+	for _, name := range []string{"stalls", "corrections"} {
+		b.Until(fmt.Sprintf(`/^\d+, \d+\.\d a minute$/.test(document.querySelector(".strip .%s b").textContent)`, name))
+	}
+	b.Until(`/^\d+$/.test(document.querySelector(".strip .late b").textContent)`)
+	b.Until(`document.querySelector(".strip .loss b").textContent === "–"`)
+	for _, row := range [][2]string{
+		{"{ stalls: 3, corrections: 40, watched_ms: 120_000 }", "3, 1.5 a minute|40, 20.0 a minute|–"},
+		{"{ stalls: 0, watched_ms: 0 }", "–|–|–"},
+		{"{ stalls: 0, corrections: 0, watched_ms: 60_000, datagrams: true, loss_in_ppm: 31_250, loss_out_ppm: 0, repeats: 12 }", "0, 0.0 a minute|0, 0.0 a minute|3.1 % · 0.0 %, 12 again"},
+	} {
+		b.Until(fmt.Sprintf(`page.hud.strip.update({ ...page.state, net: { ...page.state.net, ...%s } }, 10)
+			?? ["stalls", "corrections", "loss"].map((name) => document.querySelector(`+"`.strip .${name} b`"+`).textContent).join("|") === %q`, row[0], row[1]))
+	}
+	b.NeverDiffered()
+}
+
 // When the state of another player differs, everybody reads who it is.
 func TestMismatchIsShown(t *testing.T) {
 	s := newStage(t, setup{host: host.Options{Desync: host.LogDesynced}})

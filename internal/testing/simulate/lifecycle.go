@@ -9,9 +9,13 @@ import (
 func (m *machine) start() {
 	m.dead, m.dialing, m.wire = 0, 0, nil
 	m.starts++
+	predict := m.plan.Predict
+	if m.plan.Interpolate {
+		predict = 0 // only over late ticks
+	}
 	m.client = player.New(m.w.subject.Game, player.Options{
 		Views: m.plan.Views, Token: m.token, Seed: m.random.Uint64(),
-		Predict: m.plan.Predict, Interpolate: m.plan.Interpolate,
+		Predict: predict, PredictLate: m.plan.Predict, Interpolate: m.plan.Interpolate,
 		MaxBacklog: m.plan.Backlog, HashTicks: m.index%2 == 1,
 		Reconnect: player.ReconnectPolicy{Attempts: 1 << 20, Total: 1 << 50},
 	})
