@@ -152,9 +152,11 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	if len(h.Config) > record.MaxDescription {
 		return nil, fmt.Errorf("lockstep: got a configuration of %d bytes, want at most %d", len(h.Config), record.MaxDescription)
 	}
-	if _, err := g.created(h); err != nil {
+	trial, err := g.created(h)
+	if err != nil {
 		return nil, err
 	}
+	trial.world.close()
 	return h, nil
 }
 

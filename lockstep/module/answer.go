@@ -16,6 +16,7 @@ func (i *instance) answer(f abi.Function, in []byte) (out []byte, err error) {
 	if err := checkInput(in); err != nil {
 		return nil, err
 	}
+	i.spent = i.spent || i.cheap && (f == abi.Create || f == abi.Restore)
 	err = i.run(func() error { out, err = i.exchange(f, in); return err })
 	return out, err
 }

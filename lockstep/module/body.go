@@ -1,6 +1,9 @@
 package module
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // Limits of the code. A compiler takes memory for each local variable, and time with the square of the places in a function where
 // branches begin or end. The largest function of a game in Go has 30 KB and 1,400 branches, and the squares of all are 26 million.
@@ -12,14 +15,24 @@ const (
 	maxWork      = 400_000_000 // the squares of the branches of all functions together
 )
 
+// hostName begins the names of exports that guard adds.
+const hostName = "samestep_host_"
+
 // stopName is the name of the global variable that guard adds. The module traps soon after it is not 0.
-const stopName = "samestep_stop"
+const stopName = hostName + "stop"
+
+// variableName returns the name under which guard exports a variable of the module.
+func variableName(variable int) string { return hostName + strconv.Itoa(variable) }
 
 // guarded is a module that guard rewrites.
 type guarded struct {
 	types, functions, tables int // of the module
 	stop                     int // the number of the variable
 	locals, work             int // of all functions so far
+
+	variables int   // of the module that were read
+	mutable   []int // the numbers of those that the module can change
+	hidden    bool  // the module may change more than these and its memory
 }
 
 // code rewrites the section with the bodies of all functions.
@@ -96,6 +109,7 @@ func (g *guarded) function(r *reader, dst []byte) []byte {
 			looped = looped || !branched
 		}
 		branches += branchesOf(at)
+		g.hidden = g.hidden || changesTables(at)
 	}
 	if calls && !looped {
 		dst = append(dst[:start], append(g.check(), dst[start:]...)...)
@@ -139,6 +153,11 @@ func (g *guarded) before(r *reader, instruction, dst []byte, short bool) []byte 
 // takesLong reports whether a bulk instruction works on as much memory or as many elements as its operands say.
 func takesLong(bulk byte) bool {
 	return bulk == 8 || bulk >= 10 && bulk <= 12 || bulk == 14 || bulk == 17
+}
+
+// changesTables reports whether an instruction changes a table, or a segment from which others fill tables.
+func changesTables(instruction []byte) bool {
+	return instruction[0] == opTableSet || instruction[0] == opBulk && instruction[1] >= 12 && instruction[1] != 16
 }
 
 // branchesOf returns how much an instruction adds to the number of branches, with the check that guard adds to it. The labels of a

@@ -50,6 +50,7 @@ func TestRefused(t *testing.T) {
 		{"another bulk", assembly{call: []byte{opBulk, 18}}.bytes(), ErrMalformed, "got instruction 0xfc 18"},
 		{"the host's variable", assembly{call: join([]byte{opI32Const, 0, opGlobalSet, 0}, i64(0))}.bytes(), ErrMalformed, "got variable 0, want one below 0"},
 		{"the host's name", assembly{exports: [][]byte{export(stopName, 0, 2)}}.bytes(), ErrMalformed, stopName},
+		{"a name for the host", assembly{exports: [][]byte{export(variableName(0), 0, 2)}}.bytes(), ErrMalformed, "none that begins with " + hostName},
 		{"bad code", assembly{call: i32(0)}.bytes(), ErrMalformed, "samestep_call"},
 		{"no call", bytes.ReplaceAll(whole, []byte("samestep_call"), []byte("samestep_cold")), ErrMalformed, "no function samestep_call"},
 		{"no memory", bytes.ReplaceAll(whole, []byte("memory"), []byte("momory")), ErrMalformed, "no memory"},

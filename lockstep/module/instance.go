@@ -26,6 +26,8 @@ type instance struct {
 	interpreted  bool              // a context ends its calls: an interpreter may not read what a timer writes
 	ctx          context.Context   // of the calls of one run
 	stack        [2]uint64
+	cheap        bool  // another one costs less than the memory that this one has taken for a world
+	spent        bool  // it is cheap and had a world
 	broken       error // after which the instance is unusable
 }
 

@@ -18,6 +18,7 @@ type instance struct {
 	buffer, call js.Value // functions; call returns the lower half of the answer's word
 	high         js.Value // the function that returns the upper half
 	out          []byte   // the answer
+	cheap, spent bool     // false: it is used again and again
 	broken       error    // after which the instance is unusable
 }
 

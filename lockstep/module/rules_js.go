@@ -30,22 +30,22 @@ func Compile(module []byte, o Options) (*Rules, error) {
 	if len(module) > MaxBytes {
 		return nil, fmt.Errorf("%w: got a module of %d bytes, want at most %d", ErrLimit, len(module), MaxBytes)
 	}
-	guarded, first, err := guard(module)
+	safe, err := guard(module)
 	if err != nil {
 		return nil, err
 	}
-	r := &Rules{image: js.Null(), ahead: len(guarded) > maxAtOnce}
-	if r.compiled, err = compileInBrowser(guarded); err != nil {
+	r := &Rules{image: js.Null(), ahead: len(safe.bytes) > maxAtOnce}
+	if r.compiled, err = compileInBrowser(safe.bytes); err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrMalformed, trap(err).Text)
 	}
-	if err := checkExports(guarded); err != nil {
+	if err := checkExports(safe.bytes); err != nil {
 		return nil, err
 	}
 	if r.answers, err = compileInBrowser(splitAnswer()); err != nil {
 		return nil, err
 	}
-	if first != nil {
-		r.image = bytesInBrowser(first)
+	if safe.image != nil {
+		r.image = bytesInBrowser(safe.image)
 	}
 	if r.ahead {
 		for range maxFree {
