@@ -29,6 +29,11 @@ func checkInput(in []byte) error {
 	return nil
 }
 
+// tooMuch returns the fault of a call that does more than it may.
+func tooMuch(passes int64) *abi.Fault {
+	return &abi.Fault{Text: fmt.Sprintf("the call did more than %d passes of loops and calls of functions", passes)}
+}
+
 // outside returns the fault of a module whose buffer is not in its memory.
 func outside(at uint32, size int) *abi.Fault {
 	return &abi.Fault{Text: fmt.Sprintf("samestep_buffer gave address %d for %d bytes, which is outside the memory", at, size)}

@@ -8,7 +8,8 @@ import (
 // guard returns the module with code that makes it safe to run, and the same on every machine:
 //
 //   - Each loop, each function that calls another and each long copy of memory pauses after some passes, so that Go can stop it
-//     for a moment. It traps there if the variable samestep_host_stop is not 0: so the host ends a call that takes too long.
+//     for a moment. It traps there if the variable samestep_host_stop is not 0, or if the call has done as many passes as the host
+//     has set: so the host ends a call that takes too long.
 //   - The bits of a NaN, which depend on the processor, are the same wherever the module can see them: where a
 //     floating-point number is stored, taken as an integer, or gives its sign.
 //   - The memory has a limit, so that it cannot grow on one machine and not on another.
@@ -31,9 +32,9 @@ func guard(module []byte) (*safe, error) {
 	if err := g.structure(s); err != nil {
 		return nil, err
 	}
-	exports := [][]byte{binary.AppendUvarint(append(appendSized(nil, []byte(stopName)), 3), uint64(g.stop))}
+	exports := [][]byte{exportOf(stopName, g.stop), exportOf(leftName, g.left()), exportOf(budgetName, g.budget())}
 	for _, v := range g.mutable {
-		exports = append(exports, binary.AppendUvarint(append(appendSized(nil, []byte(variableName(v))), 3), uint64(v)))
+		exports = append(exports, exportOf(variableName(v), v))
 	}
 	list := func(items ...[]byte) func(r *reader) []byte {
 		return func(r *reader) []byte { return lengthened(r, nil, items) }
@@ -46,7 +47,7 @@ func guard(module []byte) (*safe, error) {
 		{sectionFunction, list(binary.AppendUvarint(nil, uint64(g.types)), binary.AppendUvarint(nil, uint64(g.types+1)), binary.AppendUvarint(nil, uint64(g.types+2)), binary.AppendUvarint(nil, uint64(g.types+3)))},
 		{sectionTable, limitTables},
 		{sectionMemory, limitMemory},
-		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 1, opEnd})}, // left: pause soon
+		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI64, 1, opI64Const, 0, opEnd})},
 		{sectionExport, list(exports...)},
 		{sectionCode, g.code},
 	} {
@@ -64,6 +65,11 @@ type safe struct {
 	image     []byte // the first content of the memory; nil for zeros, or if the module writes it
 	variables []int  // those that the module can change and that it exports by their variableName
 	hidden    bool   // the module may change what is neither in its memory nor in these variables
+}
+
+// exportOf returns the export of a variable.
+func exportOf(name string, variable int) []byte {
+	return binary.AppendUvarint(append(appendSized(nil, []byte(name)), exportVariable), uint64(variable))
 }
 
 // limitTables gives all tables a limit.

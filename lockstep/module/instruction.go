@@ -41,12 +41,14 @@ const (
 	opI32Eqz           = 0x45
 	opI32LeS           = 0x4c
 	opI64Eqz           = 0x50
+	opI64LeS           = 0x57
 	opF32Eq            = 0x5b
 	opF64Eq            = 0x61
 	opI32Add           = 0x6a
 	opI32Sub           = 0x6b
 	opI32ShrU          = 0x76
 	opI64Add           = 0x7c
+	opI64Sub           = 0x7d
 	opF32Copysign      = 0x98
 	opI32WrapI64       = 0xa7
 	opI64ExtendU       = 0xad

@@ -23,6 +23,7 @@ type Rules struct {
 	cache    wazero.CompilationCache // nil without one
 	compiled wazero.CompiledModule
 	time     time.Duration
+	passes   int64
 
 	image     *image // of the memory before _initialize
 	variables []int  // that the module can change
@@ -48,7 +49,7 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 	if o.Interpret {
 		config = wazero.NewRuntimeConfigInterpreter().WithCloseOnContextDone(true)
 	}
-	r := &Rules{time: cmp.Or(o.Time, DefaultTime), interpreted: o.Interpret}
+	r := &Rules{time: cmp.Or(o.Time, DefaultTime), passes: cmp.Or(o.Passes, DefaultPasses), interpreted: o.Interpret}
 	if o.Cache != "" && !o.Interpret {
 		var err error
 		if r.cache, err = wazero.NewCompilationCacheWithDir(o.Cache); err != nil {
@@ -111,7 +112,8 @@ func (r *Rules) instantiated(image *image) (*instance, error) {
 	}
 	return &instance{
 		module: m, buffer: m.ExportedFunction("samestep_buffer"), call: m.ExportedFunction("samestep_call"),
-		stop: m.ExportedGlobal(stopName).(api.MutableGlobal), time: r.time, interpreted: r.interpreted,
+		stop: variable(m, stopName), left: variable(m, leftName), budget: variable(m, budgetName), passes: r.passes,
+		time: r.time, interpreted: r.interpreted,
 	}, nil
 }
 
@@ -127,4 +129,9 @@ func (r *Rules) initialized() (*instance, error) {
 		}
 	}
 	return i, nil
+}
+
+// variable returns a variable that an instance exports.
+func variable(m api.Module, name string) api.MutableGlobal {
+	return m.ExportedGlobal(name).(api.MutableGlobal)
 }

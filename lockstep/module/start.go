@@ -2,11 +2,7 @@
 
 package module
 
-import (
-	"bytes"
-
-	"github.com/tetratelabs/wazero/api"
-)
+import "bytes"
 
 // A start is what instances begin with.
 type start struct {
@@ -36,7 +32,7 @@ func (r *Rules) begin() (*start, error) {
 	}
 	s := &start{image: newImage(bytes.Clone(all)), pages: memory.Size() / pageBytes}
 	for _, v := range r.variables {
-		s.variables = append(s.variables, i.module.ExportedGlobal(variableName(v)).Get())
+		s.variables = append(s.variables, variable(i.module, variableName(v)).Get())
 	}
 	r.image.close()
 	r.started, r.image = s, s.image
@@ -49,6 +45,6 @@ func (s *start) apply(i *instance, variables []int) {
 		m.Grow(s.pages - m.Size()/pageBytes)
 	}
 	for n, v := range variables {
-		i.module.ExportedGlobal(variableName(v)).(api.MutableGlobal).Set(s.variables[n])
+		variable(i.module, variableName(v)).Set(s.variables[n])
 	}
 }
