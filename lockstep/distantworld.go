@@ -179,6 +179,7 @@ func (w *distantWorld) sum(dst *checksum.Sum) {
 	}
 }
 
+func (w *distantWorld) close()        { w.caller.Close() }
 func (w *distantWorld) state() any    { return w }
 func (w *distantWorld) settings() any { return nil }
 

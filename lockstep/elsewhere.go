@@ -39,7 +39,7 @@ func NewGameElsewhere(m abi.Machine) (*Game, error) {
 		unpackConfig: func(b []byte) (any, error) { return &record.Untyped{Canonical: b}, d.Config.Validate(b) },
 		newWorld:     e.newWorld,
 		result:       untypedResult(d.Result.Schema),
-		view:         untypedView(d.View.Schema),
+		view:         untypedView(d.View.Schema, d.ViewTags),
 	}
 	if d.Words {
 		g.describe = e.describe
@@ -158,12 +158,12 @@ func untypedResult(s *state.Schema) *resultCodec {
 }
 
 // untypedView returns nil without a schema.
-func untypedView(s *state.Schema) *viewCodec {
+func untypedView(s *state.Schema, tags []state.Tag) *viewCodec {
 	if s == nil {
 		return nil
 	}
 	return &viewCodec{
-		schema: s, of: reflect.TypeFor[record.Untyped](),
+		schema: s, tags: tags, of: reflect.TypeFor[record.Untyped](),
 		decode: func([]byte, any) error { return errors.New("lockstep: the views of rules elsewhere have no Go type") },
 		maker: func() func(world, config any, viewer Viewer, dst []byte) ([]byte, error) {
 			return func(world, _ any, viewer Viewer, dst []byte) ([]byte, error) {

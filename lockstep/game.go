@@ -152,9 +152,11 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	if len(h.Config) > record.MaxDescription {
 		return nil, fmt.Errorf("lockstep: got a configuration of %d bytes, want at most %d", len(h.Config), record.MaxDescription)
 	}
-	if _, err := g.created(h); err != nil {
+	trial, err := g.created(h)
+	if err != nil {
 		return nil, err
 	}
+	trial.world.close()
 	return h, nil
 }
 
@@ -246,18 +248,21 @@ func (g *Game) ViewSchema() *state.Schema {
 	return g.view.schema
 }
 
-// ViewType returns the Go type of the game's views, and nil if it has none.
-func (g *Game) ViewType() reflect.Type {
+// ViewTags returns the tags of the game's views that say how their fields are sent, see package lockstep/feed.
+func (g *Game) ViewTags() []state.Tag {
 	if g.view == nil {
 		return nil
 	}
-	return g.view.of
+	return g.view.tags
 }
 
 // DecodeView sets a view to the canonical bytes of one. V is the type of the game's views. It reuses the memory of slices.
 func DecodeView[V any](g *Game, b []byte, v *V) error {
-	if g.view == nil || g.view.of != reflect.TypeFor[V]() {
-		return fmt.Errorf("lockstep: %s: want a view of type %v, got %v", g.name, g.ViewType(), reflect.TypeFor[V]())
+	if g.view == nil {
+		return fmt.Errorf("lockstep: %s: the rules have no views", g.name)
+	}
+	if g.view.of != reflect.TypeFor[V]() {
+		return fmt.Errorf("lockstep: %s: want a view of type %v, got %v", g.name, g.view.of, reflect.TypeFor[V]())
 	}
 	return g.view.decode(b, v)
 }

@@ -74,7 +74,7 @@ func View[S, C, V any](f func(world *S, config *C, viewer Viewer, view *V) error
 		}
 		return &viewCodec{
 			decode: func(b []byte, v any) error { return codec.Decode(b, v.(*V)) },
-			schema: codec.Schema(), of: reflect.TypeFor[V](), world: reflect.TypeFor[S](), config: reflect.TypeFor[C](),
+			schema: codec.Schema(), tags: state.Tags(reflect.TypeFor[V](), "feed"), of: reflect.TypeFor[V](), world: reflect.TypeFor[S](), config: reflect.TypeFor[C](),
 			maker: func() func(world, config any, viewer Viewer, dst []byte) ([]byte, error) {
 				v := new(V)
 				return func(world, config any, viewer Viewer, dst []byte) ([]byte, error) {
@@ -92,6 +92,7 @@ func View[S, C, V any](f func(world *S, config *C, viewer Viewer, view *V) error
 // A viewCodec is a compiled ViewType.
 type viewCodec struct {
 	schema            *state.Schema
+	tags              []state.Tag // how fields are sent
 	of, world, config reflect.Type
 	decode            func(b []byte, v any) error
 	maker             func() func(world, config any, viewer Viewer, dst []byte) ([]byte, error)

@@ -22,6 +22,7 @@ type world interface {
 	state() any
 	settings() any // the configuration
 	viewer(p Player) Viewer
+	close() // says that nobody uses the world any more
 }
 
 // A ConfigError is the refusal of a match's players or configuration by the game's New, by its Load, or because of its list of
@@ -86,6 +87,7 @@ func (w *worldOf[S, C]) viewer(p Player) Viewer {
 	return w.rules.ViewOf(&w.s, p)
 }
 
+func (w *worldOf[S, C]) close()                         {}
 func (w *worldOf[S, C]) appendConfig(dst []byte) []byte { return w.configCodec.Append(dst, &w.config) }
 func (w *worldOf[S, C]) append(dst []byte) []byte       { return w.codec.Append(dst, &w.s) }
 func (w *worldOf[S, C]) restore(_ Tick, b []byte) error { return w.codec.Decode(b, &w.s) }

@@ -45,7 +45,7 @@ func AuditPlayers(r *Reader, g *lockstep.Game, o SimulateOptions) ([]Audit, erro
 	if g.ViewSchema() == nil {
 		return nil, fmt.Errorf("replay: the rules of %s have no views", g.Name())
 	}
-	plan, err := feed.NewPlan(g.ViewSchema(), g.ViewType())
+	plan, err := feed.NewPlan(g.ViewSchema(), g.ViewTags())
 	if err != nil {
 		return nil, err
 	}

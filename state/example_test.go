@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -246,4 +247,21 @@ func ExampleParseType() {
 	// [Speed: 1.5 != 1.5000001 (1 ulp)] <nil>
 	// true
 	// true state: bad type at byte 14: got int, want a type, such as int32, float32, string, [4]bool, []struct { … }
+}
+
+func ExampleTags() {
+	type view struct {
+		Units []struct {
+			ID  uint16 `feed:"id"`
+			Pos [2]int32
+		}
+		Fog []uint64 `feed:"every=4"`
+	}
+	var tags []state.Tag = state.Tags(reflect.TypeFor[view](), "feed")
+	for _, t := range tags {
+		fmt.Println(t.Path, t.Text)
+	}
+	// Output:
+	// Units[].ID id
+	// Fog every=4
 }

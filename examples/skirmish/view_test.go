@@ -17,7 +17,7 @@ import (
 func TestViewBytes(t *testing.T) {
 	testenv.Long(t)
 	game := lockstep.MustGame(Rules())
-	plan, err := feed.NewPlan(game.ViewSchema(), game.ViewType())
+	plan, err := feed.NewPlan(game.ViewSchema(), game.ViewTags())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestViewBytes(t *testing.T) {
 // as a server does at every second tick. It reports the time for each viewer and view.
 func BenchmarkView(b *testing.B) {
 	game := lockstep.MustGame(Rules())
-	plan, err := feed.NewPlan(game.ViewSchema(), game.ViewType())
+	plan, err := feed.NewPlan(game.ViewSchema(), game.ViewTags())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -42,6 +42,9 @@ func Open(path string) (*os.File, error) { return open(path, os.Stat, noWait) }
 func OpenNoFollow(path string) (*os.File, error) { return open(path, os.Lstat, noWait|noFollow) }
 
 func open(path string, look func(string) (fs.FileInfo, error), flags int) (*os.File, error) {
+	if path == "" {
+		return nil, errors.New("want the name of a file, got an empty one")
+	}
 	before, err := look(path)
 	if err != nil {
 		return nil, named(path, err)

@@ -23,8 +23,9 @@ type Description struct {
 	State    Type           `json:"state"`
 	Config   Type           `json:"config"`
 	Commands []Kind         `json:"commands"`
-	Result   Type           `json:"result,omitzero"` // none: the rules cannot end a match
-	View     Type           `json:"view,omitzero"`   // none: the rules have no views
+	Result   Type           `json:"result,omitzero"`     // none: the rules cannot end a match
+	View     Type           `json:"view,omitzero"`       // none: the rules have no views
+	ViewTags []state.Tag    `json:"view_tags,omitempty"` // how the fields of a view are sent, see docs/feed.md
 	Assets   bool           `json:"assets,omitempty"`
 	Words    bool           `json:"words,omitempty"`            // the rules describe commands in words
 	SelfTest uint64         `json:"self_test,string,omitempty"` // what the rules' own test has given

@@ -19,7 +19,7 @@ func Example() {
 	type sea struct{ Ships []ship }
 	codec := state.MustCompile[sea]()
 	var plan *feed.Plan
-	plan, err := feed.NewPlan(codec.Schema(), reflect.TypeFor[sea]())
+	plan, err := feed.NewPlan(codec.Schema(), state.Tags(reflect.TypeFor[sea](), "feed"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -70,7 +70,7 @@ func Example() {
 // A type that cannot be sent is refused by its field.
 func ExamplePlanError() {
 	type view struct{ Name string }
-	_, err := feed.NewPlan(state.MustCompile[view]().Schema(), reflect.TypeFor[view]())
+	_, err := feed.NewPlan(state.MustCompile[view]().Schema(), state.Tags(reflect.TypeFor[view](), "feed"))
 	var refused *feed.PlanError
 	if errors.As(err, &refused) {
 		fmt.Println(refused.Path)

@@ -99,7 +99,7 @@ func insert[E any](list []E, e E, id func(E) int64) (out []E) {
 
 // Any sequence of losses and acknowledgements ends in the view of the sender, with any budget.
 func TestLosses(t *testing.T) {
-	plan, err := feed.NewPlan(codec.Schema(), reflect.TypeFor[view]())
+	plan, err := feed.NewPlan(codec.Schema(), state.Tags(reflect.TypeFor[view](), "feed"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestLosses(t *testing.T) {
 // newSender returns a sender with a view of n units that have been seen.
 func newSender(t testing.TB, n int) (*feed.Sender, *view) {
 	t.Helper()
-	plan, err := feed.NewPlan(codec.Schema(), reflect.TypeFor[view]())
+	plan, err := feed.NewPlan(codec.Schema(), state.Tags(reflect.TypeFor[view](), "feed"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestGoneLater(t *testing.T) {
 		}
 	}
 	codec := state.MustCompile[edge]()
-	plan, err := feed.NewPlan(codec.Schema(), reflect.TypeFor[edge]())
+	plan, err := feed.NewPlan(codec.Schema(), state.Tags(reflect.TypeFor[edge](), "feed"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestTooLargeWithWhatWaits(t *testing.T) {
 		}
 	}
 	codec := state.MustCompile[large]()
-	plan, err := feed.NewPlan(codec.Schema(), reflect.TypeFor[large]())
+	plan, err := feed.NewPlan(codec.Schema(), state.Tags(reflect.TypeFor[large](), "feed"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +357,7 @@ func TestLargestID(t *testing.T) {
 		}
 	}
 	codec := state.MustCompile[wide]()
-	plan, err := feed.NewPlan(codec.Schema(), reflect.TypeFor[wide]())
+	plan, err := feed.NewPlan(codec.Schema(), state.Tags(reflect.TypeFor[wide](), "feed"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +382,7 @@ func TestLargestID(t *testing.T) {
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	for _, budget := range []int{0, 500} {
 		s, v := newSender(t, 200)
-		plan, _ := feed.NewPlan(codec.Schema(), reflect.TypeFor[view]())
+		plan, _ := feed.NewPlan(codec.Schema(), state.Tags(reflect.TypeFor[view](), "feed"))
 		r, view := feed.NewReceiver(plan), []byte(nil)
 		step := func() {
 			v.Tick++

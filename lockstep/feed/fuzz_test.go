@@ -28,7 +28,7 @@ type small struct {
 func smallPlan(t testing.TB) (*Plan, *state.Codec[small]) {
 	t.Helper()
 	codec := state.MustCompile[small]()
-	p, err := NewPlan(codec.Schema(), reflect.TypeFor[small]())
+	p, err := NewPlan(codec.Schema(), state.Tags(reflect.TypeFor[small](), "feed"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestPlanErrors(t *testing.T) {
 		row[struct{ Many [9]struct{ X [8]uint8 } }]("", ""),
 		row[struct{ Many []struct{ X [65]uint8 } }]("Many[].X[64]", "more than 64 numbers"),
 	} {
-		_, err := NewPlan(row.schema, row.of)
+		_, err := NewPlan(row.schema, state.Tags(row.of, "feed"))
 		if row.path == "" {
 			if err != nil {
 				t.Errorf("%v: %v", row.of, err)
@@ -178,6 +178,22 @@ func TestPlanErrors(t *testing.T) {
 		var e *PlanError
 		if !errors.As(err, &e) || e.Path != row.path || !bytes.Contains([]byte(e.Reason), []byte(row.text)) {
 			t.Errorf("%v: got %v, want %s: …%s…", row.of, err, row.path, row.text)
+		}
+	}
+	s := state.MustCompile[struct{ Units []struct{ ID uint8 } }]().Schema()
+	for path, tags := range map[string][]state.Tag{
+		"Units[].Id": {{Path: "Units[].ID", Text: "id"}, {Path: "Units[].Id", Text: "every=2"}},
+		"Units":      make([]state.Tag, MaxTags+1),
+		"":           {{Path: "", Text: "id"}},
+	} {
+		for i := range tags {
+			if tags[i].Text == "" {
+				tags[i] = state.Tag{Path: "Units", Text: "every=2"}
+			}
+		}
+		var e *PlanError
+		if _, err := NewPlan(s, tags); !errors.As(err, &e) || e.Path != path {
+			t.Errorf("%.200v: got %v, want an error of %q", tags, err, path)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package feed
 import (
 	"encoding/binary"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/state"
@@ -18,6 +17,7 @@ const (
 
 	MaxTables  = 64 // lists of a view
 	MaxColumns = 64 // numbers of an element, or of the fields outside of lists
+	MaxTags    = 1024
 )
 
 // A column is one number or bool of a row.
@@ -61,7 +61,8 @@ func (e *PlanError) Error() string { return fmt.Sprintf("feed: %s: %s", e.Path, 
 
 const exact = -128
 
-// NewPlan returns the plan of a view type, a struct that package state describes as s. Tags say how fields are sent:
+// NewPlan returns the plan of a view type, a struct that package state describes as s. Its tags with the key "feed", see
+// [state.Tags], say how fields are sent:
 //
 //	type Unit struct {
 //		ID     uint32  `feed:"id"`
@@ -70,8 +71,8 @@ const exact = -128
 //	}
 //
 // Elements of lists have numbers and bools only. A list whose elements have an id is sorted by it. The error is a [*PlanError].
-func NewPlan(s *state.Schema, t reflect.Type) (*Plan, error) {
-	o, err := options(nil, t, "", false)
+func NewPlan(s *state.Schema, tags []state.Tag) (*Plan, error) {
+	o, err := options(tags)
 	if err != nil {
 		return nil, err
 	}
@@ -245,6 +246,7 @@ func (c *column) fits(v int64) bool {
 
 // set applies an option to the columns at or below its path.
 func (p *Plan) set(o option) error {
+	found := false
 	for i := range p.tables {
 		t := &p.tables[i]
 		for j := range t.columns {
@@ -256,6 +258,7 @@ func (p *Plan) set(o option) error {
 			if rest, ok := strings.CutPrefix(full, o.Path); !ok || rest != "" && rest[0] != '.' && rest[0] != '[' {
 				continue
 			}
+			found = true
 			shift := 0
 			if o.Step != exact {
 				shift = int(c.fraction) + int(o.Step)
@@ -277,6 +280,9 @@ func (p *Plan) set(o option) error {
 				t.seldom |= 1 << j
 			}
 		}
+	}
+	if !found {
+		return &PlanError{o.Path, "want the path of a field with numbers, such as Units[].Pos"}
 	}
 	return nil
 }

@@ -3,9 +3,10 @@ package feed
 import (
 	"fmt"
 	"math/bits"
-	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // An option is what the tag of a field says, by its path.
@@ -17,38 +18,23 @@ type option struct {
 	Weight uint8 // of the priority when the budget is short
 }
 
-// options collects the tags of a type.
-func options(list []option, t reflect.Type, path string, element bool) ([]option, error) {
-	switch t.Kind() {
-	case reflect.Array, reflect.Slice:
-		return options(list, t.Elem(), path+"[]", true)
-	case reflect.Struct:
-	default:
-		return list, nil
+// options reads the tags of a type.
+func options(tags []state.Tag) (list []option, err error) {
+	if len(tags) > MaxTags {
+		return nil, &PlanError{tags[MaxTags].Path, fmt.Sprintf("more than %d tags", MaxTags)}
 	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Tag.Get("state") != "" {
-			continue
-		}
-		at := strings.TrimPrefix(path+"."+f.Name, ".")
-		if tag, ok := f.Tag.Lookup("feed"); ok {
-			o, err := parseTag(tag, at, element)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, o)
-		}
-		var err error
-		if list, err = options(list, f.Type, at, element); err != nil {
+	for _, t := range tags {
+		o, err := parseTag(t.Text, t.Path)
+		if err != nil {
 			return nil, err
 		}
+		list = append(list, o)
 	}
 	return list, nil
 }
 
 // parseTag reads one tag.
-func parseTag(tag, path string, element bool) (option, error) {
+func parseTag(tag, path string) (option, error) {
 	o := option{Path: path, Step: exact, Every: 1, Weight: 1}
 	for part := range strings.SplitSeq(tag, ",") {
 		name, value, _ := strings.Cut(part, "=")
@@ -62,7 +48,7 @@ func parseTag(tag, path string, element bool) (option, error) {
 		var err error
 		switch name {
 		case "id":
-			if o.ID = value == "" && element; !o.ID {
+			if o.ID = value == "" && strings.Contains(path, "[]."); !o.ID {
 				err = &PlanError{path, "the tag id is for a field of a list's element"}
 			}
 		case "every":

@@ -52,7 +52,7 @@ func newViews(g *lockstep.Game, o *Options) (v views, err error) {
 		}
 		return v, err
 	}
-	if v.plan, err = feed.NewPlan(g.ViewSchema(), g.ViewType()); err != nil {
+	if v.plan, err = feed.NewPlan(g.ViewSchema(), g.ViewTags()); err != nil {
 		return v, fmt.Errorf("lockstep: host: %w", err)
 	}
 	if v.sync = v.plan.AppendDescription(nil); len(v.sync) > protocol.MaxPlan {

@@ -157,7 +157,7 @@ func (r *trial) views() {
 	if r.game.ViewSchema() == nil {
 		return
 	}
-	plan, err := feed.NewPlan(r.game.ViewSchema(), r.game.ViewType())
+	plan, err := feed.NewPlan(r.game.ViewSchema(), r.game.ViewTags())
 	if !r.ok(0, err) {
 		return
 	}

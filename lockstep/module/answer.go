@@ -16,6 +16,7 @@ func (i *instance) answer(f abi.Function, in []byte) (out []byte, err error) {
 	if err := checkInput(in); err != nil {
 		return nil, err
 	}
+	i.spent = i.spent || i.cheap && (f == abi.Create || f == abi.Restore)
 	if err = i.run(func() error { out, err = i.exchange(f, in); return err }); err != nil {
 		return nil, err // what an answer is in may be gone: it can come when the time is over
 	}
@@ -28,6 +29,11 @@ func checkInput(in []byte) error {
 		return &abi.Fault{Text: fmt.Sprintf("a message of %d bytes, want at most %d", len(in), MaxMemory)}
 	}
 	return nil
+}
+
+// tooMuch returns the fault of a call that does more than it may.
+func tooMuch(passes int64) *abi.Fault {
+	return &abi.Fault{Text: fmt.Sprintf("the call did more than %d passes of loops and calls of functions", passes)}
 }
 
 // outside returns the fault of a module whose buffer is not in its memory.

@@ -8,6 +8,7 @@ type assembly struct {
 	buffer, call, initialize []byte
 	more                     [][]byte
 	memory                   []byte // the type of the memory; nil: one page
+	tables, variables        [][]byte
 	imports                  []byte // one import; nil: none
 	exports                  [][]byte
 	locals                   []byte // of samestep_call
@@ -56,7 +57,13 @@ func (a assembly) bytes() []byte {
 		out = append(out, section(sectionImport, a.imports)...)
 	}
 	out = append(out, section(sectionFunction, kinds...)...)
+	if a.tables != nil {
+		out = append(out, section(sectionTable, a.tables...)...)
+	}
 	out = append(out, section(sectionMemory, a.memory)...)
+	if a.variables != nil {
+		out = append(out, section(sectionGlobal, a.variables...)...)
+	}
 	out = append(out, section(sectionExport, append([][]byte{
 		export("memory", 2, 0), export("samestep_buffer", 0, 0), export("samestep_call", 0, 1), export("_initialize", 0, 2),
 	}, a.exports...)...)...)

@@ -1,6 +1,9 @@
 package module
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // Limits of the code. A compiler takes memory for each local variable, and time with the square of the places in a function where
 // branches begin or end. The largest function of a game in Go has 30 KB and 1,400 branches, and the squares of all are 26 million.
@@ -12,14 +15,28 @@ const (
 	maxWork      = 400_000_000 // the squares of the branches of all functions together
 )
 
-// stopName is the name of the global variable that guard adds. The module traps soon after it is not 0.
-const stopName = "samestep_stop"
+// hostName begins the names of exports that guard adds.
+const hostName = "samestep_host_"
+
+// The names of the global variables that guard adds.
+const (
+	stopName   = hostName + "stop"   // the module traps soon after it is not 0
+	leftName   = hostName + "left"   // passes until the next pause
+	budgetName = hostName + "budget" // passes that the call may still do, at the last pause; the module traps if there are none
+)
+
+// variableName returns the name under which guard exports a variable of the module.
+func variableName(variable int) string { return hostName + strconv.Itoa(variable) }
 
 // guarded is a module that guard rewrites.
 type guarded struct {
 	types, functions, tables int // of the module
 	stop                     int // the number of the variable
 	locals, work             int // of all functions so far
+
+	variables int   // of the module that were read
+	mutable   []int // the numbers of those that the module can change
+	hidden    bool  // the module may change more than these and its memory
 }
 
 // code rewrites the section with the bodies of all functions.
@@ -96,6 +113,7 @@ func (g *guarded) function(r *reader, dst []byte) []byte {
 			looped = looped || !branched
 		}
 		branches += branchesOf(at)
+		g.hidden = g.hidden || changesTables(at)
 	}
 	if calls && !looped {
 		dst = append(dst[:start], append(g.check(), dst[start:]...)...)
@@ -141,6 +159,11 @@ func takesLong(bulk byte) bool {
 	return bulk == 8 || bulk >= 10 && bulk <= 12 || bulk == 14 || bulk == 17
 }
 
+// changesTables reports whether an instruction changes a table, or a segment from which others fill tables.
+func changesTables(instruction []byte) bool {
+	return instruction[0] == opTableSet || instruction[0] == opBulk && instruction[1] >= 12 && instruction[1] != 16
+}
+
 // branchesOf returns how much an instruction adds to the number of branches, with the check that guard adds to it. The labels of a
 // table cost less than others.
 func branchesOf(instruction []byte) int {
@@ -179,21 +202,24 @@ func (g *guarded) counting() []byte {
 	return append(body, opLocalGet, 0, opEnd)
 }
 
-// left returns the number of the variable with the passes that are left until the next pause.
-func (g *guarded) left() int { return g.stop + 1 }
+// left and budget return the numbers of the variables leftName and budgetName.
+func (g *guarded) left() int   { return g.stop + 1 }
+func (g *guarded) budget() int { return g.stop + 2 }
 
-// passes is the number of passes of checks between two pauses. A pause takes as long as a hundred of them.
-const passes = 10_000
-
-// pausing returns the body of the function that pauses. It traps if the variable stop is not 0. Before that it leaves the compiled
-// code for Go's, with a memory.grow by nothing: Go cannot interrupt compiled code, and to collect garbage it stops everything until
-// that code comes back, also the timer that sets the variable.
+// pausing returns the body of the function that pauses. It traps if the variable stop is not 0, or if the passes since the last pause
+// are all that the call may still do. Before that it leaves the compiled code for Go's, with a memory.grow by nothing: Go cannot
+// interrupt compiled code, and to collect garbage it stops everything until that code comes back, also the timer that sets the variable.
 func (g *guarded) pausing() []byte {
 	body := []byte{0}
 	if leavesCode {
 		body = append(body, opI32Const, 0, opMemoryGrow, 0, opDrop)
 	}
 	body = append(binary.AppendUvarint(append(body, opGlobalGet), uint64(g.stop)), opIf, blockWithoutResult, opUnreachable, opEnd)
-	body = append(appendSigned(append(body, opI32Const), passes), opGlobalSet)
-	return append(binary.AppendUvarint(body, uint64(g.left())), opEnd)
+	budget, left := uint64(g.budget()), uint64(g.left())
+	body = appendSigned(append(binary.AppendUvarint(append(body, opGlobalGet), budget), opI32Const), pauseAfter)
+	body = append(binary.AppendUvarint(append(body, opGlobalGet), left), opI32Sub, opI64ExtendU, opI64Sub, opGlobalSet)
+	body = append(binary.AppendUvarint(append(binary.AppendUvarint(body, budget), opGlobalGet), budget), opI64Const, 0, opI64LeS)
+	body = append(body, opIf, blockWithoutResult, opUnreachable, opEnd)
+	body = append(appendSigned(append(body, opI32Const), pauseAfter), opGlobalSet)
+	return append(binary.AppendUvarint(body, left), opEnd)
 }

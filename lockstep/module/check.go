@@ -18,6 +18,7 @@ var wantedFunctions = []wanted{
 const (
 	exportFunction = 0
 	exportMemory   = 2
+	exportVariable = 3
 )
 
 // checkExports checks what a module offers. The module imports nothing.

@@ -38,25 +38,27 @@ func mergeData(r *reader) []byte {
 // maxImage is the largest image of a memory, in bytes.
 const maxImage = 64 << 20
 
-// takeData takes the data out of the module and returns the first content of the memory, or nil if the data are not simple or do
-// not fit.
-func (s *sections) takeData() []byte {
+// takeData takes the data out of the module and returns the first content of the memory. It reports false if the data are not
+// simple or do not fit.
+func (s *sections) takeData() (image []byte, ok bool) {
 	if s.bodies[sectionDataCount] != nil { // instructions may name the segments
-		return nil
+		return nil, false
 	}
 	all, ok := (&reader{rest: s.bodies[sectionData]}).segments()
 	memory := &reader{rest: s.bodies[sectionMemory]}
 	memory.bytes(2) // one memory, with a limit
 	pages := memory.number()
-	if !ok || len(all) == 0 || all[len(all)-1].end() > min(pages*pageBytes, maxImage) {
-		return nil
+	if !ok || len(all) > 0 && all[len(all)-1].end() > min(pages*pageBytes, maxImage) {
+		return nil, false
 	}
-	image := make([]byte, all[len(all)-1].end())
+	if len(all) > 0 {
+		image = make([]byte, all[len(all)-1].end())
+	}
 	for _, d := range all {
 		copy(image[d.at:], d.bytes)
 	}
 	s.bodies[sectionData] = nil
-	return image
+	return image, true
 }
 
 // segments reads the section with the data, and returns its segments by their addresses. It reports whether they are simple:

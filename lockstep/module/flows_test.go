@@ -16,6 +16,37 @@ import (
 // A program of Go's compiler computes the same in its own form and in that of FromGo, also where functions are left and go on:
 // behind panics, in goroutines and where the stack grows.
 func TestFlows(t *testing.T) {
+	b := buildFlows(t)
+	s, err := withoutSystem(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faster, err := FromGo(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := flows(t, s.append(nil)), flows(t, faster)
+	for n := range numFlows {
+		want, err := before.Call(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := after.Call(t.Context(), n)
+		if err != nil {
+			t.Fatalf("%d: %v", n, err)
+		}
+		if got[0] != want[0] {
+			t.Errorf("%d: got %#x, want %#x", n, got[0], want[0])
+		}
+	}
+}
+
+// numFlows is the number of different inputs of the program.
+const numFlows = uint64(17 * 8)
+
+// buildFlows returns the program as Go's compiler writes it.
+func buildFlows(t *testing.T) []byte {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("it runs the go command")
 	}
@@ -30,28 +61,7 @@ func TestFlows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := withoutSystem(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	faster, err := FromGo(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, after := flows(t, s.append(nil)), flows(t, faster)
-	for n := range uint64(17 * 8) {
-		want, err := before.Call(t.Context(), n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := after.Call(t.Context(), n)
-		if err != nil {
-			t.Fatalf("%d: %v", n, err)
-		}
-		if got[0] != want[0] {
-			t.Errorf("%d: got %#x, want %#x", n, got[0], want[0])
-		}
-	}
+	return b
 }
 
 // flows returns the function of the program in an instance.

@@ -8,28 +8,33 @@ import (
 // guard returns the module with code that makes it safe to run, and the same on every machine:
 //
 //   - Each loop, each function that calls another and each long copy of memory pauses after some passes, so that Go can stop it
-//     for a moment. It traps there if the variable samestep_stop is not 0: so the host ends a call that takes too long.
+//     for a moment. It traps there if the variable samestep_host_stop is not 0, or if the call has done as many passes as the host
+//     has set: so the host ends a call that takes too long.
 //   - The bits of a NaN, which depend on the processor, are the same wherever the module can see them: where a
 //     floating-point number is stored, taken as an integer, or gives its sign.
 //   - The memory has a limit, so that it cannot grow on one machine and not on another.
 //
 // It refuses imports, vectors, threads and all instructions that it does not know. It takes the first content of the memory out
-// of the module, if that is possible, so that instances can share it.
-func guard(module []byte) (safe, image []byte, err error) {
+// of the module, if that is possible, so that instances can share it, and exports the variables.
+func guard(module []byte) (*safe, error) {
 	s, err := parseSections(module)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if r := (&reader{rest: s.bodies[sectionImport]}); len(r.rest) > 0 && r.number() > 0 {
 		from, name := r.bytes(r.number()), r.bytes(r.number())
-		return nil, nil, fmt.Errorf("%w: %.64q of %.64q", ErrImports, name, from)
+		return nil, fmt.Errorf("%w: %.64q of %.64q", ErrImports, name, from)
 	}
 	if s.bodies[sectionStart] != nil {
-		return nil, nil, fmt.Errorf("%w: it has a start function, want one that it exports as _initialize", ErrMalformed)
+		return nil, fmt.Errorf("%w: it has a start function, want one that it exports as _initialize", ErrMalformed)
 	}
 	g := new(guarded)
 	if err := g.structure(s); err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	exports := [][]byte{exportOf(stopName, g.stop), exportOf(leftName, g.left()), exportOf(budgetName, g.budget())}
+	for _, v := range g.mutable {
+		exports = append(exports, exportOf(variableName(v), v))
 	}
 	list := func(items ...[]byte) func(r *reader) []byte {
 		return func(r *reader) []byte { return lengthened(r, nil, items) }
@@ -42,16 +47,29 @@ func guard(module []byte) (safe, image []byte, err error) {
 		{sectionFunction, list(binary.AppendUvarint(nil, uint64(g.types)), binary.AppendUvarint(nil, uint64(g.types+1)), binary.AppendUvarint(nil, uint64(g.types+2)), binary.AppendUvarint(nil, uint64(g.types+3)))},
 		{sectionTable, limitTables},
 		{sectionMemory, limitMemory},
-		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 1, opEnd})}, // left: pause soon
-		{sectionExport, list(binary.AppendUvarint(append(appendSized(nil, []byte(stopName)), 3), uint64(g.stop)))},
+		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI64, 1, opI64Const, 0, opEnd})},
+		{sectionExport, list(exports...)},
 		{sectionCode, g.code},
 	} {
 		if err := s.rewrite(part.section, part.f); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	image = s.takeData()
-	return s.append(nil), image, nil
+	image, taken := s.takeData()
+	return &safe{bytes: s.append(nil), image: image, variables: g.mutable, hidden: g.hidden || !taken}, nil
+}
+
+// A safe is a module that guard has rewritten.
+type safe struct {
+	bytes     []byte
+	image     []byte // the first content of the memory; nil for zeros, or if the module writes it
+	variables []int  // those that the module can change and that it exports by their variableName
+	hidden    bool   // the module may change what is neither in its memory nor in these variables
+}
+
+// exportOf returns the export of a variable.
+func exportOf(name string, variable int) []byte {
+	return binary.AppendUvarint(append(appendSized(nil, []byte(name)), exportVariable), uint64(variable))
 }
 
 // limitTables gives all tables a limit.

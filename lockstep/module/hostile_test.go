@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -50,6 +51,7 @@ func TestRefused(t *testing.T) {
 		{"another bulk", assembly{call: []byte{opBulk, 18}}.bytes(), ErrMalformed, "got instruction 0xfc 18"},
 		{"the host's variable", assembly{call: join([]byte{opI32Const, 0, opGlobalSet, 0}, i64(0))}.bytes(), ErrMalformed, "got variable 0, want one below 0"},
 		{"the host's name", assembly{exports: [][]byte{export(stopName, 0, 2)}}.bytes(), ErrMalformed, stopName},
+		{"a name for the host", assembly{exports: [][]byte{export(variableName(0), 0, 2)}}.bytes(), ErrMalformed, "none that begins with " + hostName},
 		{"bad code", assembly{call: i32(0)}.bytes(), ErrMalformed, "samestep_call"},
 		{"no call", bytes.ReplaceAll(whole, []byte("samestep_call"), []byte("samestep_cold")), ErrMalformed, "no function samestep_call"},
 		{"no memory", bytes.ReplaceAll(whole, []byte("memory"), []byte("momory")), ErrMalformed, "no memory"},
@@ -97,7 +99,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if browser && strings.Contains(c.want, "took longer") {
-				t.Skip("nothing interrupts a call in a browser")
+				t.Skip("no clock interrupts a call in a browser")
 			}
 			if browser && c.name == "recursion" && os.Getenv(stackVariable) == "" {
 				t.Skip("Go's launcher lets Node use 8 MiB of stack: set " + stackVariable + " where ulimit -s allows that")
@@ -106,7 +108,7 @@ func TestFaults(t *testing.T) {
 			if strings.Contains(c.want, "took longer") {
 				limit = 50 * time.Millisecond
 			}
-			r, err := Compile(c.module.bytes(), Options{Time: limit})
+			r, err := Compile(c.module.bytes(), Options{Time: limit, Passes: math.MaxInt64})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,17 +22,25 @@ type instance struct {
 	module       api.Module
 	buffer, call api.Function
 	stop         api.MutableGlobal // not 0: the module traps
+	left, budget api.MutableGlobal // leftName and budgetName
+	passes       int64             // of a call, at most
 	time         time.Duration     // of a call, at most
 	interpreted  bool              // a context ends its calls: an interpreter may not read what a timer writes
 	ctx          context.Context   // of the calls of one run
 	stack        [2]uint64
+	cheap        bool  // another one costs less than the memory that this one has taken for a world
+	spent        bool  // it is cheap and had a world
 	broken       error // after which the instance is unusable
 }
 
-// run runs a part of the module, at most for its time. After a fault the instance is closed.
+// run runs a part of the module, at most for its passes and its time. After a fault the instance is closed.
 func (i *instance) run(f func() error) error {
+	i.left.Set(pauseAfter)
+	i.budget.Set(uint64(i.passes))
 	err, late := i.timed(f)
-	if late {
+	if int64(i.budget.Get()) <= 0 {
+		err = tooMuch(i.passes)
+	} else if late {
 		err = &abi.Fault{Text: fmt.Sprintf("the call took longer than %v", i.time)}
 	}
 	if fault := (*abi.Fault)(nil); errors.As(err, &fault) {

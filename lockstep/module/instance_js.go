@@ -18,13 +18,22 @@ type instance struct {
 	buffer, call js.Value // functions; call returns the lower half of the answer's word
 	high         js.Value // the function that returns the upper half
 	out          []byte   // the answer
+	left, budget js.Value // the variables leftName and budgetName
+	passes       int64    // of a call, at most
+	whole        js.Value // the same
+	cheap, spent bool     // false: it is used again and again
 	broken       error    // after which the instance is unusable
 }
 
-// run runs a part of the module. After a fault the instance is closed.
+// run runs a part of the module, at most for its passes. After a fault the instance is closed.
 func (i *instance) run(f func() error) (err error) {
+	i.left.Set("value", pauseAfter)
+	i.budget.Set("value", i.whole)
 	if thrown := catch(func() { err = f() }); thrown != nil {
 		err = trap(thrown)
+		if js.Global().Call("Number", i.budget.Get("value")).Float() <= 0 {
+			err = tooMuch(i.passes)
+		}
 	}
 	if fault := (*abi.Fault)(nil); errors.As(err, &fault) {
 		i.broken = fault
@@ -80,7 +89,7 @@ func (i *instance) sizeBytes() int { return i.bytes().Length() }
 // close frees the instance.
 func (i *instance) close() {
 	none := js.Undefined()
-	i.memory, i.view, i.buffer, i.call, i.high, i.out = none, none, none, none, none, nil
+	i.memory, i.view, i.buffer, i.call, i.high, i.left, i.budget, i.out = none, none, none, none, none, none, none, nil
 }
 
 // trap returns the fault of a call that has not come back.

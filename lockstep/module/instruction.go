@@ -24,6 +24,7 @@ const (
 	opLocalTee         = 0x22
 	opGlobalGet        = 0x23
 	opGlobalSet        = 0x24
+	opTableSet         = 0x26
 	opI32Load          = 0x28
 	opI64Load          = 0x29
 	opI32Load8U        = 0x2d
@@ -40,12 +41,14 @@ const (
 	opI32Eqz           = 0x45
 	opI32LeS           = 0x4c
 	opI64Eqz           = 0x50
+	opI64LeS           = 0x57
 	opF32Eq            = 0x5b
 	opF64Eq            = 0x61
 	opI32Add           = 0x6a
 	opI32Sub           = 0x6b
 	opI32ShrU          = 0x76
 	opI64Add           = 0x7c
+	opI64Sub           = 0x7d
 	opF32Copysign      = 0x98
 	opI32WrapI64       = 0xa7
 	opI64ExtendU       = 0xad
@@ -71,7 +74,7 @@ func (r *reader) immediates(op byte) {
 	switch {
 	case op == opBlock || op == opLoop || op == opIf: // the type of a block
 		r.blockType()
-	case op == opBr || op == opBrIf || op == opCall || op >= opLocalGet && op <= 0x26 || op == opRefFunc: // a number
+	case op == opBr || op == opBrIf || op == opCall || op >= opLocalGet && op <= opTableSet || op == opRefFunc: // a number
 		r.number()
 	case op == opBrTable:
 		for n := r.number(); n >= 0 && r.err == nil; n-- {
@@ -140,7 +143,7 @@ const (
 	valueTypes     = "\x7f\x7e\x7d\x7c" + referenceTypes
 )
 
-func (r *reader) valueType() { r.one("a type of values", valueTypes) }
+func (r *reader) valueType() byte { return r.one("a type of values", valueTypes) }
 
 // blockType reads the type of a block: none, one of values, or the number of one with parameters.
 func (r *reader) blockType() {

@@ -5,11 +5,21 @@ import "time"
 // DefaultTime is the longest that a call may take without [Options].
 const DefaultTime = 10 * time.Second
 
+// DefaultPasses is the most that a call may do without [Options].
+const DefaultPasses = 1_000_000_000
+
 // Options are those of [Compile].
 type Options struct {
 	Cache string        // the folder of compiled modules, which only this user can write; "": compile each time
 	Time  time.Duration // the longest that a call may take; 0: DefaultTime
 
+	// Passes is the most that a call may do: passes of loops, calls of functions that call others, and KiB of long copies. A call
+	// without an end ends there, at the same place on every machine, unless its Time is over before. 0: DefaultPasses.
+	Passes int64
+
 	// Interpret runs the module without compiling it to machine code. It is more than ten times slower, and gives the same.
 	Interpret bool
 }
+
+// pauseAfter is the number of passes between two pauses. A pause takes as long as a hundred of them.
+const pauseAfter = 10_000

@@ -16,6 +16,7 @@ func missing(page string) (rows []string) {
 		fmt.Sprintf("| the memory of an instance | %d GiB |", MaxMemory>>30),
 		fmt.Sprintf("| an answer | %d MiB |", MaxAnswer>>20),
 		fmt.Sprintf("| the description | %d MiB |", abi.MaxDescription>>20),
+		fmt.Sprintf("| a call, unless the host sets another number | %d million passes |", DefaultPasses/1_000_000),
 		fmt.Sprintf("| a call, unless the host sets another time | %.0f s |", DefaultTime.Seconds()),
 	} {
 		if !strings.Contains(page, "\n"+row+"\n") {

@@ -44,8 +44,8 @@ func (p *pool) taken() *instance {
 	return i
 }
 
-// Instances that nobody uses are kept for the next match, because making one takes longer than a short match: at most as many,
-// with at most so much memory each.
+// Instances that nobody uses are kept for the next call or match, because making one takes longer than a short call, and where
+// _initialize runs each time, longer than a short match: at most as many, with at most so much memory each.
 const (
 	maxFree       = 8
 	maxFreeMemory = 64 << 20
@@ -55,7 +55,7 @@ const (
 func (p *pool) giveBack(i *instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.once && i.broken == nil && len(p.free) < maxFree && i.sizeBytes() <= maxFreeMemory {
+	if !p.once && !i.spent && i.broken == nil && len(p.free) < maxFree && i.sizeBytes() <= maxFreeMemory {
 		p.free = append(p.free, i)
 		return
 	}

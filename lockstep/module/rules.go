@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -21,8 +22,14 @@ type Rules struct {
 	runtime  wazero.Runtime
 	cache    wazero.CompilationCache // nil without one
 	compiled wazero.CompiledModule
-	image    *image // of the memory
 	time     time.Duration
+	passes   int64
+
+	image     *image // of the memory before _initialize
+	variables []int  // that the module can change
+	starting  sync.Mutex
+	hidden    bool   // each instance runs _initialize
+	started   *start // nil before the first instance
 
 	interpreted bool
 	pool
@@ -42,7 +49,7 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 	if o.Interpret {
 		config = wazero.NewRuntimeConfigInterpreter().WithCloseOnContextDone(true)
 	}
-	r := &Rules{time: cmp.Or(o.Time, DefaultTime), interpreted: o.Interpret}
+	r := &Rules{time: cmp.Or(o.Time, DefaultTime), passes: cmp.Or(o.Passes, DefaultPasses), interpreted: o.Interpret}
 	if o.Cache != "" && !o.Interpret {
 		var err error
 		if r.cache, err = wazero.NewCompilationCacheWithDir(o.Cache); err != nil {
@@ -50,19 +57,19 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 		}
 		config = config.WithCompilationCache(r.cache)
 	}
-	guarded, first, err := guard(module)
+	safe, err := guard(module)
 	if err != nil {
 		return nil, err
 	}
-	r.image = newImage(first)
+	r.image, r.variables, r.hidden = newImage(safe.image), safe.variables, safe.hidden
 	config = config.WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureSIMD).WithMemoryLimitPages(MaxMemory / pageBytes)
 	r.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	compiled, err := r.runtime.CompileModule(ctx, guarded)
+	compiled, err := r.runtime.CompileModule(ctx, safe.bytes)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %w", ErrMalformed, err), r.Close())
 	}
 	r.compiled = compiled
-	if err := checkExports(guarded); err != nil {
+	if err := checkExports(safe.bytes); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
@@ -80,20 +87,51 @@ func (r *Rules) Close() error {
 // New implements [abi.Machine].
 func (r *Rules) New() (abi.Caller, error) { return r.caller(r.newInstance) }
 
-// newInstance makes an instance.
+// newInstance makes an instance that has run _initialize.
 func (r *Rules) newInstance() (*instance, error) {
-	m, err := r.runtime.InstantiateModule(experimental.WithMemoryAllocator(context.Background(), r.image), r.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	s, err := r.begin()
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return r.initialized()
+	}
+	i, err := r.instantiated(s.image)
+	if err == nil {
+		s.apply(i, r.variables)
+		i.cheap = true
+	}
+	return i, err
+}
+
+// instantiated makes an instance with an image.
+func (r *Rules) instantiated(image *image) (*instance, error) {
+	m, err := r.runtime.InstantiateModule(experimental.WithMemoryAllocator(context.Background(), image), r.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		return nil, trap(err)
 	}
-	i := &instance{
+	return &instance{
 		module: m, buffer: m.ExportedFunction("samestep_buffer"), call: m.ExportedFunction("samestep_call"),
-		stop: m.ExportedGlobal(stopName).(api.MutableGlobal), time: r.time, interpreted: r.interpreted,
+		stop: variable(m, stopName), left: variable(m, leftName), budget: variable(m, budgetName), passes: r.passes,
+		time: r.time, interpreted: r.interpreted,
+	}, nil
+}
+
+// initialized makes an instance that runs _initialize.
+func (r *Rules) initialized() (*instance, error) {
+	i, err := r.instantiated(r.image)
+	if err != nil {
+		return nil, err
 	}
-	if f := m.ExportedFunction("_initialize"); f != nil {
+	if f := i.module.ExportedFunction("_initialize"); f != nil {
 		if err := i.run(func() error { return f.CallWithStack(i.ctx, nil) }); err != nil {
 			return nil, err
 		}
 	}
 	return i, nil
+}
+
+// variable returns a variable that an instance exports.
+func variable(m api.Module, name string) api.MutableGlobal {
+	return m.ExportedGlobal(name).(api.MutableGlobal)
 }

@@ -1,8 +1,10 @@
 package module
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
+	"strconv"
 	"syscall/js"
 
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -10,12 +12,13 @@ import (
 
 // Rules are the rules in a compiled module. They are an [abi.Machine].
 //
-// In a browser, nothing interrupts a call: [Options.Time] has no effect, and the browser offers its user to stop a page that
-// hangs.
+// In a browser, no clock interrupts a call: [Options.Time] has no effect, and [Options.Passes] ends it.
 type Rules struct {
 	compiled js.Value // a WebAssembly.Module
 	answers  js.Value // the same of splitAnswer
 	image    js.Value // a Uint8Array with the first content of the memory, or null
+	passes   int64    // of a call, at most
+	whole    js.Value // the same, a BigInt
 	ahead    bool     // instances are made before they are needed
 	pool
 }
@@ -30,22 +33,23 @@ func Compile(module []byte, o Options) (*Rules, error) {
 	if len(module) > MaxBytes {
 		return nil, fmt.Errorf("%w: got a module of %d bytes, want at most %d", ErrLimit, len(module), MaxBytes)
 	}
-	guarded, first, err := guard(module)
+	safe, err := guard(module)
 	if err != nil {
 		return nil, err
 	}
-	r := &Rules{image: js.Null(), ahead: len(guarded) > maxAtOnce}
-	if r.compiled, err = compileInBrowser(guarded); err != nil {
+	r := &Rules{image: js.Null(), passes: cmp.Or(o.Passes, DefaultPasses), ahead: len(safe.bytes) > maxAtOnce}
+	r.whole = js.Global().Call("BigInt", strconv.FormatInt(r.passes, 10))
+	if r.compiled, err = compileInBrowser(safe.bytes); err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrMalformed, trap(err).Text)
 	}
-	if err := checkExports(guarded); err != nil {
+	if err := checkExports(safe.bytes); err != nil {
 		return nil, err
 	}
 	if r.answers, err = compileInBrowser(splitAnswer()); err != nil {
 		return nil, err
 	}
-	if first != nil {
-		r.image = bytesInBrowser(first)
+	if safe.image != nil {
+		r.image = bytesInBrowser(safe.image)
 	}
 	if r.ahead {
 		for range maxFree {
@@ -127,6 +131,7 @@ func (r *Rules) initialized(made js.Value) (*instance, error) {
 	}
 	i := &instance{
 		memory: exports.Get("memory"), buffer: exports.Get("samestep_buffer"), call: split.Get("call"), high: split.Get("high"),
+		left: exports.Get(leftName), budget: exports.Get(budgetName), passes: r.passes, whole: r.whole,
 	}
 	if !r.image.IsNull() {
 		i.bytes().Call("set", r.image)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -39,7 +40,7 @@ func (g *guarded) structure(s *sections) error {
 		{sectionType, "types", maxTypes, &g.types, (*reader).functionType},
 		{sectionFunction, "functions", maxFunctions, &g.functions, func(r *reader) { r.below("type", g.types) }},
 		{sectionTable, "tables", maxTables, &g.tables, func(r *reader) { r.table() }},
-		{sectionGlobal, "variables", maxVariables, &g.stop, func(r *reader) { r.variable(g.functions) }},
+		{sectionGlobal, "variables", maxVariables, &g.stop, g.variable},
 		{sectionExport, "exports", maxExports, &ignored, g.export},
 		{sectionElement, "segments for tables", maxSegments, &ignored, func(r *reader) { g.elements(r, &elements) }},
 		{sectionData, "segments of data", maxSegments, &ignored, (*reader).dataSegment},
@@ -92,10 +93,14 @@ func (r *reader) table() (kind byte, first, last int) {
 	return kind, first, last
 }
 
-func (r *reader) variable(functions int) {
-	r.valueType()
-	r.one("a kind of variables", "\x00\x01")
-	r.constant(functions)
+func (g *guarded) variable(r *reader) {
+	reference := strings.IndexByte(referenceTypes, r.valueType()) >= 0
+	if r.one("a kind of variables", "\x00\x01") == 1 {
+		g.mutable = append(g.mutable, g.variables)
+		g.hidden = g.hidden || reference
+	}
+	g.variables++
+	r.constant(g.functions)
 }
 
 // constant reads an expression that is a constant.
@@ -111,8 +116,8 @@ func (r *reader) constant(functions int) {
 
 func (g *guarded) export(r *reader) {
 	name := r.bytes(r.number())
-	if string(name) == stopName {
-		r.fail("got an export with the name %s, which the host uses", stopName)
+	if bytes.HasPrefix(name, []byte(hostName)) {
+		r.fail("got an export with the name %.64q, want none that begins with %s, which the host uses", name, hostName)
 	}
 	if !utf8.Valid(name) {
 		r.fail("got an export with the name %.64q, want UTF-8", name)

@@ -134,7 +134,7 @@ func TestReadTheSame(t *testing.T) {
 // Instructions that work on much memory end with the time of the call, also without a loop.
 func TestBulkEnds(t *testing.T) {
 	if browser {
-		t.Skip("nothing interrupts a call in a browser")
+		t.Skip("no clock interrupts a call in a browser")
 	}
 	const pages, n = 1 << 10, 1000 // ten seconds and more, without an end
 	for name, one := range map[string][]byte{

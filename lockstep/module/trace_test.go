@@ -44,7 +44,7 @@ func traced(t *testing.T, r *Traced, f abi.Function) (all []string) {
 // Calls are told in their order, but not those of other functions, of the allocator and of what the host adds.
 func TestTrace(t *testing.T) {
 	loop := join([]byte{opLoop, blockWithoutResult, opLocalGet, 0}, i32(1), []byte{opI32Sub, 0x22, 0, opBrIf, 0, opEnd}) // until the parameter is 0
-	long := join(i32(passes+1), []byte{0x21, 0}, loop)                                                                   // so that the host's check pauses
+	long := join(i32(pauseAfter+1), []byte{0x21, 0}, loop)                                                               // so that the host's check pauses
 	a := assembly{
 		call: join([]byte{opCall, 3, opCall, 4}, long, i64(0)),
 		more: [][]byte{{opCall, 4}, {opCall, 5}, {}},

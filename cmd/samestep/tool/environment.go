@@ -29,9 +29,7 @@ func fromEnvironment(flags []cli.Flag) (all []cli.Flag) {
 			same.EnvVars = vars
 			f = &same
 		case *cli.StringSliceFlag:
-			same := *flag
-			same.EnvVars = vars
-			f = &same
+			f = listFrom(flag, vars...)
 		case *cli.UintFlag:
 			same := *flag
 			same.EnvVars = vars

@@ -56,7 +56,11 @@ func gameNamed(c *cli.Context, name, build string) (*playable, error) {
 	if i := slices.IndexFunc(list, wanted); i >= 0 {
 		return list[i], nil
 	}
-	if m := modulesOf(c); m != nil {
+	if m := modulesOf(c); m != nil && build == "" {
+		if g, err := m.named(name); g != nil || err != nil {
+			return g, err
+		}
+	} else if m != nil {
 		if g := m.find(wanted); g != nil {
 			return g, nil
 		}
@@ -66,15 +70,14 @@ func gameNamed(c *cli.Context, name, build string) (*playable, error) {
 
 // hosted returns the games of a server: all of the program, or all builds of that of --game.
 func hosted(c *cli.Context) (gameList, error) {
-	list := listed(c)
 	if !c.IsSet(gameFlag.Name) {
-		return list, nil
+		return listed(c), nil
 	}
 	g, err := chosenGame(c)
 	if err != nil {
 		return nil, err
 	}
-	return list.builds(g.Name()), nil
+	return listed(c).builds(g.Name()), nil // which now has one of a folder, too
 }
 
 // builds returns all builds of a game.

@@ -96,7 +96,7 @@ func replayFeed(c *cli.Context, f *replay.File) error {
 	if err != nil {
 		return err
 	}
-	plan, err := feed.NewPlan(game.ViewSchema(), game.ViewType())
+	plan, err := feed.NewPlan(game.ViewSchema(), game.ViewTags())
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ const moduleExtension = ".wasm"
 // rulesFlag names modules of rules.
 var rulesFlag = &cli.StringSliceFlag{
 	Name: "rules", Usage: "take the rules of the module in `FILE`, also for matches of other builds; or of the modules in FOLDER, each for its own build",
-	DefaultText: "the modules in the user's cache", EnvVars: []string{rulesEnv},
+	DefaultText: "the modules in the user's cache",
 }
 
 // rulesEnv sets the modules.
@@ -36,8 +36,18 @@ const rulesEnv = "SAMESTEP_RULES"
 // takesRules adds --rules to a command that simulates matches, which is one that takes assets.
 func takesRules(c *cli.Command) {
 	if hasFlag(c, assetsFlag.Name) && !hasFlag(c, rulesFlag.Name) {
-		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], rulesFlag)
+		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], listFrom(rulesFlag, rulesEnv))
 	}
+}
+
+// listFrom returns a copy of a flag that variables set. One that is set but empty sets no item.
+func listFrom(f *cli.StringSliceFlag, vars ...string) *cli.StringSliceFlag {
+	same := *f
+	same.EnvVars = slices.DeleteFunc(vars, func(name string) bool {
+		value, set := os.LookupEnv(name)
+		return set && value == ""
+	})
+	return &same
 }
 
 func hasFlag(c *cli.Command, name string) bool {
@@ -98,6 +108,9 @@ func moduleSetOf(c *cli.Context, program, given gameList) *moduleSet {
 func newModuleSet(c *cli.Context, program gameList, names []string) (*moduleSet, error) {
 	m := moduleSetOf(c, program, nil)
 	for _, name := range names {
+		if name == "" {
+			return nil, usagef("--rules: got an empty name, want that of a FILE or FOLDER")
+		}
 		if isFolder(name) {
 			m.folders = append(m.folders, name)
 			continue
@@ -178,6 +191,30 @@ func (m *moduleSet) find(wanted func(*playable) bool) *playable {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.findInFolders(wanted)
+}
+
+// named returns the game of a module in the folders with a name, or nil. Of several modules in a folder, no name of a file says
+// which one is meant.
+func (m *moduleSet) named(name string) (*playable, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, dir := range m.folders {
+		var text strings.Builder
+		var sums []string
+		for _, g := range m.read(dir).builds(name) {
+			if !slices.Contains(sums, g.module.sum) {
+				sums = append(sums, g.module.sum)
+				fmt.Fprintf(&text, "\n  %s: build %s, SHA-256 %s", g.module.name, g.Build(), g.module.sum)
+			}
+		}
+		if len(sums) > 1 {
+			return nil, usagef("game %s: the folder %s has %d modules of it; choose one with --rules FILE:%s", name, dir, len(sums), &text)
+		}
+		if len(sums) == 1 {
+			break
+		}
+	}
+	return m.findInFolders(func(g *playable) bool { return g.Name() == name }), nil
 }
 
 func (m *moduleSet) fits(l gameList, h *lockstep.Header) bool {

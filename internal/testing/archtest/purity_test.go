@@ -42,8 +42,6 @@ var allowances = []allowance{
 	{"state/*", "", "import reflect", "compiles Go types, and moves values by reflection where memory cannot be moved"},
 	{"lockstep/record/commandtype.go", "", "import reflect", "finds a registered command by its Go type"},
 	{"lockstep/game.go", "", "import reflect", "compares the Go type of a configuration"},
-	{"lockstep/feed/plan.go", "", "import reflect", "takes the Go type of views"},
-	{"lockstep/feed/tags.go", "", "import reflect", "reads the tags of a Go type"},
 	{"lockstep/feed/sender.go", "choose", "unstable sort", "changes with the same score are compared by their place"},
 	{"lockstep/view.go", "", "import reflect", "names the Go type of views, whose tags say how they are sent"},
 	{"lockstep/elsewhere.go", "", "import reflect", "names the one Go type of values whose own type is elsewhere"},

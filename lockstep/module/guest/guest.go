@@ -188,7 +188,7 @@ func (g *Guest) describe() *abi.Description {
 	d := &abi.Description{
 		ABI: abi.Version, Game: g.game.Name(), Build: g.game.Build(), Sources: g.game.Sources(),
 		State: abi.Type{Schema: g.game.StateSchema()}, Config: abi.Type{Schema: g.game.ConfigSchema()},
-		View: abi.Type{Schema: g.game.ViewSchema()}, Assets: g.game.HasAssets(), Words: g.words, SelfTest: g.game.SelfTest().Game,
+		View: abi.Type{Schema: g.game.ViewSchema()}, ViewTags: g.game.ViewTags(), Assets: g.game.HasAssets(), Words: g.words, SelfTest: g.game.SelfTest().Game,
 		Commands: []abi.Kind{},
 	}
 	if b := g.game.Identity().ResultSchema; len(b) > 0 {

@@ -1,11 +1,13 @@
-// A program with all ways in which control goes through functions of Go. TestFlows runs it in two forms.
+// A program with all ways in which control goes through functions of Go. TestFlows runs it in two forms, and TestStartOfGo as rules.
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"sort"
 	"strings"
+	"unsafe"
 )
 
 func main() {}
@@ -16,6 +18,20 @@ func run(n uint64) uint64 {
 		loops, labels, gotos, switches, panics, nested, deferred, goroutines, selects, deep, closures, iterators, methods, floats, structs, strs, maps,
 	}
 	return all[n%uint64(len(all))](n)
+}
+
+// message is the room for inputs and answers.
+var message [16]byte
+
+//go:wasmexport samestep_buffer
+func buffer(uint32) unsafe.Pointer { return unsafe.Pointer(&message) }
+
+// call answers a function with the result of run for its number.
+//
+//go:wasmexport samestep_call
+func call(n, _ uint32) uint64 {
+	binary.LittleEndian.PutUint64(message[:], run(uint64(n)))
+	return uint64(uintptr(unsafe.Pointer(&message)))<<32 | 8
 }
 
 func mix(a, b uint64) uint64 { return (a ^ b) * 0x9e3779b97f4a7c15 >> 3 }

@@ -1,0 +1,75 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A game that is named is not the first of several modules in a folder, by chance.
+func TestSeveralModulesOfGame(t *testing.T) {
+	inEmptyCache(t)
+	one := pebblesModule(t)
+	t.Chdir(t.TempDir())
+	two := bytes.Replace(one, []byte(`"build":"1"`), []byte(`"build":"2"`), 1)
+	if bytes.Equal(one, two) {
+		t.Fatal("the description has no build 1")
+	}
+	for name, b := range map[string][]byte{"store/a.wasm": one, "store/b.wasm": two, "same/a.wasm": one, "same/b.wasm": one, "other/b.wasm": two} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, b, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := []string{
+		"game pebbles: the folder store has 2 modules of it; choose one with --rules FILE:\n",
+		"  " + filepath.Join("store", "a.wasm") + ": build 1, SHA-256 " + sumOf(one) + "\n",
+		"  " + filepath.Join("store", "b.wasm") + ": build 2, SHA-256 " + sumOf(two) + "\n",
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		want []string
+	}{
+		{"serve --check-config --game pebbles --rules store", exitUsage, refused},
+		{"fuzz --matches 1 --game pebbles --rules store", exitUsage, refused},
+		{"fuzz --matches 1 --game pebbles --rules other --rules store", exitOK, nil},
+		{"serve --check-config --game pebbles --rules same", exitOK, []string{"ok\n"}},
+		{"serve --check-config --game pebbles --rules store --rules " + filepath.Join("store", "b.wasm"), exitOK, []string{"ok\n"}},
+		{"serve --dir= --web=false --listen 127.0.0.1:x --game pebbles --rules other", exitError, []string{"unknown port"}}, // after it has its game
+		{"serve --check-config --rules store", exitOK, []string{"ok\n"}},
+		{"serve --check-config --rules=", exitUsage, []string{"--rules: got an empty name, want that of a FILE or FOLDER"}},
+	} {
+		var out bytes.Buffer
+		code := run(t.Context(), append([]string{"samestep"}, strings.Fields(c.args)...), &out, &out)
+		for _, want := range c.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: got %s, want %s", c.args, &out, want)
+			}
+		}
+		if code != c.code {
+			t.Errorf("%s: got exit code %d and %s, want %d", c.args, code, &out, c.code)
+		}
+	}
+}
+
+// A variable that is set but empty is as one that is not set, for flags with lists.
+func TestEmptyVariables(t *testing.T) {
+	inEmptyCache(t)
+	for name, want := range map[string]int{"": exitOK, "no such file": exitError} {
+		t.Setenv(rulesEnv, name)
+		for _, v := range []string{"SAMESTEP_TRUSTED_PROXY", "SAMESTEP_SEAT", "SAMESTEP_ORIGIN", "SAMESTEP_PLAYER_TOKENS"} {
+			t.Setenv(v, "")
+		}
+		for _, args := range [][]string{{"samestep", "serve", "--check-config"}, {"samestep", "fuzz", "--matches", "1", "--ticks", "1"}} {
+			var out bytes.Buffer
+			if code := run(t.Context(), args, &out, &out); code != want {
+				t.Errorf("%q: %q: got exit code %d and %s, want %d", name, args, code, &out, want)
+			}
+		}
+	}
+}
