@@ -73,7 +73,8 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 		g = g.WithAssets(s.loader.read)
 	}
 	s.client = player.New(g, o.Options)
-	s.foresee = foresight{most: o.Predict + o.PredictLate, now: o.Predict + o.PredictLate}
+	ticks := max(o.Predict, o.Predict+o.PredictLate)
+	s.foresee = foresight{most: ticks, now: ticks}
 	go s.run(ctx)
 	return s
 }

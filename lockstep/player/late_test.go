@@ -351,3 +351,46 @@ func TestLateTicksOfPlayers(t *testing.T) {
 		}
 	}
 }
+
+// Rules that fail in a prediction over late ticks stop it until the next tick has come, and no longer.
+func TestLateTicksSurvivePanic(t *testing.T) {
+	for _, predict := range []lockstep.Tick{0, 4} {
+		steps := 0
+		rules := testgame.BankRules()
+		step := rules.Step
+		rules.Step = func(w *testgame.Bank, config *testgame.BankConfig, turn *lockstep.Turn) {
+			if steps++; turn.Tick > 100 && turn.Tick < 140 && len(turn.Commands) == 0 {
+				panic("nobody commands")
+			}
+			step(w, config, turn)
+		}
+		f := newFeedOf(t, lockstep.MustGame(rules), player.Options{Predict: predict, PredictLate: 10, Interpolate: true})
+		other := newGiver(f, 1)
+		play := func(ticks int, late lockstep.Time) {
+			f.play(ticks, func(i int) lockstep.Time { other.earn(1); return max(0, late-lockstep.Time(i)*feedPeriod) })
+		}
+		play(118, 0)
+		g := gazeAt(f)
+		steps = 0
+		play(30, lockstep.Second)
+		if steps > 400 {
+			t.Errorf("predict %d: got %d steps in 30 ticks", predict, steps)
+		}
+		g.ahead = 0
+		f.rest(lockstep.Second)
+		if g.ahead < 10 || f.client.Tick() != f.c.Now() {
+			t.Errorf("predict %d: goes on over %d late ticks after the panics, at tick %d of %d", predict, g.ahead, f.client.Tick(), f.c.Now())
+		}
+	}
+}
+
+// A prediction that is asked to have no end has one.
+func TestLateTicksWithoutEnd(t *testing.T) {
+	f := newFeed(t, player.Options{Predict: 1<<32 - 1, PredictLate: 1<<32 - 1})
+	f.play(50, func(int) lockstep.Time { return 0 })
+	g := gazeAt(f)
+	f.rest(4 * lockstep.Second) // it hangs up after five
+	if g.ahead < 60 || g.ahead > 250+20 {
+		t.Errorf("got %d ticks ahead after four seconds", g.ahead)
+	}
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // Errors of a Client.
@@ -50,7 +51,7 @@ type Options struct {
 	// means that they show when they are confirmed. Each tick costs a copy of the state and up to Predict more ticks.
 	Predict lockstep.Tick
 
-	// PredictLate is over how many ticks the client goes on while they are late, as if nobody had given a command; 0 means that
+	// PredictLate is over how many ticks the client goes on while they are late, as if nobody had given a command, at most 250; 0 means that
 	// the view stands still until they come. What then comes replaces what was predicted: a tick with a command costs a copy
 	// of the state, up to Predict + PredictLate more ticks, and two checksums for [Status].Corrections. Spectators may set it, too.
 	PredictLate lockstep.Tick
@@ -87,6 +88,7 @@ type Options struct {
 func (o *Options) defaults() {
 	o.Reconnect.defaults()
 	o.Pacing.defaults()
+	o.PredictLate = min(o.PredictLate, record.MaxInputDelay)
 	or(&o.KeepStates, 8)
 	or(&o.MaxBacklog, 1<<20)
 	or(&o.MaxState, lockstep.MaxStateSize+protocol.MaxServerMessage)

@@ -17,7 +17,7 @@ type prediction struct {
 	stale    bool          // sim is not what it would be now
 	judged   bool          // and it is known whether that shows
 	stands   bool          // previous is a copy of sim, because the prediction was far enough ahead
-	failed   bool          // at base
+	failed   bool          // at base, the confirmed tick then
 	base     lockstep.Tick // that was due when it was brought up to date: the confirmed one, or one that is late
 	lead     lockstep.Tick // how many ticks ahead of that
 	most     lockstep.Tick // ahead of the confirmed state
@@ -85,6 +85,7 @@ func (c *Client) predictTicks() {
 	ahead := p.lead + lockstep.Tick(c.pace.owed)
 	if ahead == 0 || c.catchingUp || c.run.follower == nil {
 		p.valid, p.stands = false, false
+		p.failed = p.failed && c.Tick() == p.base
 		return
 	}
 	confirmed := c.run.follower.Simulation()
@@ -108,10 +109,12 @@ func (c *Client) predictTicks() {
 		err = p.previous.CopyFrom(p.sim)
 	}
 	p.base = due
-	p.valid, p.failed = err == nil, err != nil // the game fails on our own commands; the server will refuse them
+	if p.valid, p.failed = err == nil, err != nil; p.failed { // on our own commands: the server will refuse them
+		p.base = confirmed.Tick() // nothing is owed until there is another one
+	}
 }
 
-// redo begins again from the confirmed state if that is needed, and goes on to the tick that is shown, or to the goal.
+// redo begins again from the confirmed state if that is needed, and goes on to the tick that was shown.
 func (c *Client) redo(confirmed *lockstep.Simulation, goal lockstep.Tick) (err error) {
 	p := &c.predict
 	if p.sim == nil {
