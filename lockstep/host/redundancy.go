@@ -87,7 +87,7 @@ const (
 
 	// On a path with a loss of someLoss of a million, records are sent again secondTime after the first time: with the next frame
 	// they would be late by a tick.
-	someLoss  = 2000
+	someLoss   = 2000
 	secondTime = 8 * lockstep.Millisecond
 
 	// headBytes is about the size of a datagram without records.
