@@ -23,11 +23,8 @@ const (
 	// ackTime is the least time between two acknowledgements.
 	ackTime = 20 * lockstep.Millisecond
 
-	// ackEvery is how many datagrams one acknowledges at the most, where it may wait.
-	ackEvery = 2
-
-	// repeatWait is how long a datagram waits for its acknowledgement that only repeats others.
-	repeatWait = 100 * lockstep.Millisecond
+	ackEvery   = 2                          // datagrams with something new that one acknowledges at the most
+	repeatWait = 100 * lockstep.Millisecond // of the acknowledgement of one that only repeats others
 
 	// maxEarly is how many records may be here before the stream has brought them. Beyond that the client takes no more
 	// from datagrams, and the stream goes on alone.
@@ -310,19 +307,6 @@ func (c *Client) datagramDue() lockstep.Time {
 		at = min(at, g.sentAt+g.path.Overdue())
 	}
 	return at
-}
-
-// inDatagram returns how many of the commands are in a datagram, the first ones: a later one never overtakes an earlier one.
-func (o *outstanding) inDatagram() int {
-	room := datagram.MaxSize - datagram.ToHostSize
-	for i := range o.list {
-		if s := &o.list[i]; !s.answered {
-			if room -= len(s.payload) + datagram.CommandSize; room < 0 {
-				return i
-			}
-		}
-	}
-	return len(o.list)
 }
 
 // unheld returns how many of the commands wait for the stream no longer: the first ones.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -130,4 +131,17 @@ func (o *outstanding) unsent() {
 	for i := range o.list {
 		o.list[i].sent, o.list[i].sentIn = false, 0
 	}
+}
+
+// inDatagram returns how many of the commands are in a datagram, the first ones: a later one never overtakes an earlier one.
+func (o *outstanding) inDatagram() int {
+	room := datagram.MaxSize - datagram.ToHostSize
+	for i := range o.list {
+		if s := &o.list[i]; !s.answered {
+			if room -= len(s.payload) + datagram.CommandSize; room < 0 {
+				return i
+			}
+		}
+	}
+	return len(o.list)
 }

@@ -32,10 +32,10 @@ type wirePlayer struct {
 	lost       int // connections
 }
 
-// newWirePlayer begins to join a match.
-func newWirePlayer(b *netBench, url, token string, value any, datagrams bool) *wirePlayer {
-	p := &wirePlayer{value: value, every: b.every, stop: make(chan struct{}), sent: map[lockstep.Sequence]time.Time{}, due: map[lockstep.Tick][]time.Time{}}
-	p.session = client.Dial(context.Background(), url, b.game.Game, client.Options{
+// newWirePlayer begins to join a match, to give the same command again and again.
+func newWirePlayer(g *lockstep.Game, url, token string, value any, every time.Duration, datagrams bool) *wirePlayer {
+	p := &wirePlayer{value: value, every: every, stop: make(chan struct{}), sent: map[lockstep.Sequence]time.Time{}, due: map[lockstep.Tick][]time.Time{}}
+	p.session = client.Dial(context.Background(), url, g, client.Options{
 		Options: player.Options{Token: token, Pacing: player.PacingOptions{AsTheyCome: true}},
 		Handle:  p.event, Sample: p.sample, NoDatagrams: !datagrams,
 	})

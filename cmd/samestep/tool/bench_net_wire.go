@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/wire"
 	"github.com/seed-49bee653/samestep/lockstep/netsim"
+	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 const (
@@ -129,7 +130,7 @@ func (s *wireSide) join(ctx context.Context, b *netBench) error {
 	var wait sync.WaitGroup
 	for i := range s.players {
 		slots <- struct{}{}
-		p := newWirePlayer(b, fmt.Sprintf("ws://%s/matches/match-%d/play", near, i/b.room+1), s.tokens[i], order.Value, s.datagrams)
+		p := newWirePlayer(b.game.Game, fmt.Sprintf("ws://%s/matches/match-%d/play", near, i/b.room+1), s.tokens[i], order.Value, b.every, s.datagrams)
 		s.players[i] = p
 		wait.Go(func() {
 			defer func() { <-slots }()
@@ -148,6 +149,32 @@ func (s *wireSide) measure() {
 	}
 	s.from, s.cpu = time.Now(), s.server.cpu()
 	s.toServer, s.toPlayers = s.wire.Bytes()
+}
+
+// result sums up the measurements of the players.
+func (s *wireSide) result(b *netBench) (r sideResult) {
+	took, cpu := time.Since(s.from), s.server.cpu()-s.cpu
+	toServer, toPlayers := s.wire.Bytes()
+	var late, executions []time.Duration
+	for _, p := range s.players {
+		p.session.Do(func(c *player.Client) {
+			p.measuring = false
+			st := c.Status()
+			late, executions = append(late, latenessOf(p.arrivals, time.Second/time.Duration(b.rate))...), append(executions, p.executions...)
+			r.Commands, r.Accepted, r.Lost = r.Commands+p.commands, r.Accepted+p.accepted, r.Lost+p.lost
+			r.Agreed, r.Differing = r.Agreed+st.Agreed, r.Differing+st.Differing
+			r.RoundTripMS += float64(st.RoundTrip) / 1000 / float64(len(s.players))
+			if st.Datagrams {
+				r.ByDatagrams++
+			}
+		})
+	}
+	each := took.Seconds() * float64(len(s.players))
+	r.ToServer, r.ToPlayer = float64(toServer-s.toServer)/each, float64(toPlayers-s.toPlayers)/each
+	r.ServerCPU = 100 * cpu.Seconds() / each
+	r.Frames, r.Expected = len(late), int(each*float64(b.rate))
+	r.Lateness, r.Behind, r.Execution = spreadOf(late), spreadOf(behindFirst(s.players, b.room)), spreadOf(executions)
+	return r
 }
 
 // close ends what the side has begun.

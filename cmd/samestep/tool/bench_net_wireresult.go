@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
 // A wireResult compares both transports behind the same link.
@@ -56,32 +55,6 @@ func spreadOf(d []time.Duration) (s spread) {
 		s.P95MS, s.LongestMS = milliseconds(d[len(d)*95/100]), milliseconds(d[len(d)-1]) // they are in order by now
 	}
 	return s
-}
-
-// result sums up the measurements of the players.
-func (s *wireSide) result(b *netBench) (r sideResult) {
-	took, cpu := time.Since(s.from), s.server.cpu()-s.cpu
-	toServer, toPlayers := s.wire.Bytes()
-	var late, executions []time.Duration
-	for _, p := range s.players {
-		p.session.Do(func(c *player.Client) {
-			p.measuring = false
-			st := c.Status()
-			late, executions = append(late, latenessOf(p.arrivals, time.Second/time.Duration(b.rate))...), append(executions, p.executions...)
-			r.Commands, r.Accepted, r.Lost = r.Commands+p.commands, r.Accepted+p.accepted, r.Lost+p.lost
-			r.Agreed, r.Differing = r.Agreed+st.Agreed, r.Differing+st.Differing
-			r.RoundTripMS += float64(st.RoundTrip) / 1000 / float64(len(s.players))
-			if st.Datagrams {
-				r.ByDatagrams++
-			}
-		})
-	}
-	each := took.Seconds() * float64(len(s.players))
-	r.ToServer, r.ToPlayer = float64(toServer-s.toServer)/each, float64(toPlayers-s.toPlayers)/each
-	r.ServerCPU = 100 * cpu.Seconds() / each
-	r.Frames, r.Expected = len(late), int(each*float64(b.rate))
-	r.Lateness, r.Behind, r.Execution = spreadOf(late), spreadOf(behindFirst(s.players, b.room)), spreadOf(executions)
-	return r
 }
 
 // behindFirst returns how long after the first player of its match each player had a frame. A server or a machine that is late

@@ -3,9 +3,6 @@
 package tool
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -39,45 +36,6 @@ WebSocket, where one lost packet holds all frames behind it back.`,
 	}
 }
 
-// The ways in which a player gets frames.
-const (
-	byDatagrams = "datagrams"
-	byWebSocket = "websocket"
-	byNothing   = "none"
-)
-
-// findings is what a doctor has found.
-type findings struct {
-	URL       string    `json:"url"`
-	Playable  bool      `json:"playable"`
-	Transport string    `json:"transport"` // datagrams, websocket or none
-	Checks    []finding `json:"checks"`
-
-	RoundTripMS float64 `json:"round_trip_ms"`             // of HTTP; 0 if unknown
-	UDPTripMS   float64 `json:"udp_round_trip_ms"`         // of packets; 0 if none passes
-	Sent        int     `json:"packets_sent"`              // of UDP
-	Lost        int     `json:"packets_lost"`              // of them
-	ClockMS     int64   `json:"server_clock_ahead_ms"`     // of ours, to a second
-	Expires     string  `json:"certificate_end,omitempty"` // RFC 3339
-}
-
-// A finding is the outcome of one check.
-type finding struct {
-	Name   string `json:"name"`
-	OK     bool   `json:"ok"`
-	Text   string `json:"text"`
-	Advice string `json:"advice,omitempty"`
-}
-
-var errNotPlayable = errors.New("the match cannot be played from here")
-
-func (f *findings) verdict() error {
-	if f.Playable {
-		return nil
-	}
-	return errNotPlayable
-}
-
 func (f *findings) print(w io.Writer) {
 	line := newWrappingLiner(w)
 	for _, c := range f.Checks {
@@ -98,28 +56,4 @@ func (f *findings) print(w io.Writer) {
 	default:
 		line("verdict", "%v", errNotPlayable)
 	}
-}
-
-// examine makes the checks in their order, up to the first without which the others tell nothing.
-func (d *doctor) examine(ctx context.Context) {
-	d.findings.Transport = byNothing
-	for _, check := range []func(context.Context) bool{d.name, d.http, d.match, d.webSocket} {
-		if !check(ctx) {
-			return
-		}
-	}
-	d.findings.Playable, d.findings.Transport = true, byWebSocket
-	if d.datagrams(ctx) {
-		d.findings.Transport = byDatagrams
-	}
-}
-
-// found notes the outcome of a check, and reports whether it is good.
-func (d *doctor) found(name, advice string, err error, format string, args ...any) bool {
-	f := finding{Name: name, OK: err == nil, Text: fmt.Sprintf(format, args...)}
-	if err != nil {
-		f.Text, f.Advice = err.Error(), advice
-	}
-	d.findings.Checks = append(d.findings.Checks, f)
-	return f.OK
 }

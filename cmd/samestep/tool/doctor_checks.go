@@ -23,6 +23,45 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
+// The ways in which a player gets frames.
+const (
+	byDatagrams = "datagrams"
+	byWebSocket = "websocket"
+	byNothing   = "none"
+)
+
+// findings is what a doctor has found.
+type findings struct {
+	URL       string    `json:"url"`
+	Playable  bool      `json:"playable"`
+	Transport string    `json:"transport"` // datagrams, websocket or none
+	Checks    []finding `json:"checks"`
+
+	RoundTripMS float64 `json:"round_trip_ms"`             // of HTTP; 0 if unknown
+	UDPTripMS   float64 `json:"udp_round_trip_ms"`         // of packets; 0 if none passes
+	Sent        int     `json:"packets_sent"`              // of UDP
+	Lost        int     `json:"packets_lost"`              // of them
+	ClockS      int     `json:"server_clock_ahead_s"`      // of ours
+	Expires     string  `json:"certificate_end,omitempty"` // RFC 3339
+}
+
+// A finding is the outcome of one check.
+type finding struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Text   string `json:"text"`
+	Advice string `json:"advice,omitempty"`
+}
+
+var errNotPlayable = errors.New("the match cannot be played from here")
+
+func (f *findings) verdict() error {
+	if f.Playable {
+		return nil
+	}
+	return errNotPlayable
+}
+
 // A doctor examines the way to a server.
 type doctor struct {
 	url      *url.URL // of the server, or of a match
@@ -66,6 +105,30 @@ func newDoctor(address string, timeout time.Duration) (*doctor, error) {
 	d.hc.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment}
 	d.hc.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return d, nil
+}
+
+// examine makes the checks in their order, up to the first without which the others tell nothing.
+func (d *doctor) examine(ctx context.Context) {
+	d.findings.Transport = byNothing
+	for _, check := range []func(context.Context) bool{d.name, d.http, d.match, d.webSocket} {
+		if !check(ctx) {
+			return
+		}
+	}
+	d.findings.Playable, d.findings.Transport = true, byWebSocket
+	if d.datagrams(ctx) {
+		d.findings.Transport = byDatagrams
+	}
+}
+
+// found notes the outcome of a check, and reports whether it is good.
+func (d *doctor) found(name, advice string, err error, format string, args ...any) bool {
+	f := finding{Name: name, OK: err == nil, Text: fmt.Sprintf(format, args...)}
+	if err != nil {
+		f.Text, f.Advice = err.Error(), advice
+	}
+	d.findings.Checks = append(d.findings.Checks, f)
+	return f.OK
 }
 
 // name looks the server's name up.
@@ -142,7 +205,7 @@ func (d *doctor) clock(answer *http.Response) {
 		return // a server need not say it
 	}
 	ahead := time.Until(at)
-	d.findings.ClockMS = ahead.Milliseconds()
+	d.findings.ClockS = int(ahead.Round(time.Second).Seconds())
 	err = nil
 	if ahead.Abs() > clockOff {
 		err = fmt.Errorf("the clocks of the server and of this machine differ by %.0f s", ahead.Abs().Seconds())

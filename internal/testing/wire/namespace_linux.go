@@ -39,7 +39,6 @@ func NewNamespace(l netsim.Link) (*Wire, error) {
 	}
 	// What the far device sends comes to the near one, and the other way round, late or not at all.
 	far := netsim.WrapPacket(n.far, l)
-	n.near.sent, n.far.sent = &n.wire.toServer, &n.wire.toPlayers
 	go carry(n.near, far)
 	go carry(far, n.near)
 	return &n.wire, nil
@@ -62,10 +61,10 @@ func (n *namespace) open(near string) (err error) {
 		return err
 	}
 	n.undo = append(n.undo, "netns del "+n.name)
-	if n.near, err = openDevice(n.name + "n"); err != nil {
+	if n.near, err = openDevice(n.name+"n", &n.wire.toServer); err != nil {
 		return err
 	}
-	if n.far, err = openDevice(n.name + "f"); err != nil {
+	if n.far, err = openDevice(n.name+"f", &n.wire.toPlayers); err != nil {
 		return err
 	}
 	inside, d := n.name, n.far.name
@@ -105,11 +104,11 @@ func ip(format string, args ...any) error {
 type device struct {
 	*os.File
 	name string
-	sent *atomic.Int64 // bytes
+	sent *atomic.Int64
 }
 
-// openDevice makes a device, until it is closed.
-func openDevice(name string) (*device, error) {
+// openDevice makes a device, until it is closed. It counts the bytes that the system sends.
+func openDevice(name string, sent *atomic.Int64) (*device, error) {
 	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("/dev/net/tun: %w", err)
@@ -122,7 +121,7 @@ func openDevice(name string) (*device, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("device %s: %w", name, err), unix.Close(fd))
 	}
-	return &device{File: os.NewFile(uintptr(fd), name), name: name}, nil
+	return &device{os.NewFile(uintptr(fd), name), name, sent}, nil
 }
 
 // ReadFrom implements [net.PacketConn]. A wire has no addresses.
