@@ -158,9 +158,12 @@ func (s *Session) sendDatagrams() {
 
 // receiveDatagrams gives the client a datagram and all others that have arrived.
 func (s *Session) receiveDatagrams(b []byte) {
-	for range maxUnreadDatagrams + 1 {
+	for n := 0; ; n++ {
 		s.client.ReceiveDatagram(s.now(), b)
 		s.handle()
+		if n == maxUnreadDatagrams {
+			return
+		}
 		select {
 		case b = <-s.datagrams.path.arrived:
 		default:

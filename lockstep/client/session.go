@@ -271,22 +271,6 @@ func (s *Session) advance() {
 	}
 }
 
-// receive gives the client a message and all others that have arrived. An error makes the client hang up.
-func (s *Session) receive(b *buffer.Buffer) {
-	for range maxUnread + 1 {
-		if b != nil {
-			s.client.Receive(s.now(), b.Bytes)
-			s.handle()
-			buffers.Put(b)
-		}
-		select {
-		case b = <-s.link.arrived:
-		default:
-			return
-		}
-	}
-}
-
 // sample calls Sample if there was a tick, or the first view.
 func (s *Session) sample() {
 	_, sees := s.client.Sight()
