@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
 
@@ -130,5 +131,24 @@ func (s *Session) connected(d dialed) {
 func (s *Session) prefer(url string) {
 	for s.urls[0] != url {
 		s.urls = append(s.urls[1:], s.urls[0])
+	}
+}
+
+// receive gives the client a message and all others that have arrived, as many as may be unread. An error makes the client hang up.
+func (s *Session) receive(b *buffer.Buffer) {
+	for n := 0; ; n++ {
+		if b != nil {
+			s.client.Receive(s.now(), b.Bytes)
+			s.handle()
+			buffers.Put(b)
+		}
+		if n == maxUnread {
+			return // before it takes one that nobody reads
+		}
+		select {
+		case b = <-s.link.arrived:
+		default:
+			return
+		}
 	}
 }

@@ -36,14 +36,6 @@ func ExampleSession() {
 	// true
 }
 
-// A program asks whether datagrams pass before its player joins. Here is no server.
-func ExampleDatagramProbe() {
-	var p client.DatagramProbe
-	p, err := client.ProbeDatagrams(context.Background(), "ws://127.0.0.1:1/matches/duel/play", client.Options{})
-	fmt.Println(p.Address == "", err != nil)
-	// Output: true true
-}
-
 // A folder keeps the maps of matches for the next session, up to 256 MiB of them.
 func ExampleAssetCache() {
 	dir, err := os.MkdirTemp("", "maps")

@@ -64,25 +64,6 @@ func (l *link) write() {
 	l.socket.close()
 }
 
-// receive gives the client a message and all others that have arrived, as many as may be unread. An error makes the client hang up.
-func (s *Session) receive(b *buffer.Buffer) {
-	for n := 0; ; n++ {
-		if b != nil {
-			s.client.Receive(s.now(), b.Bytes)
-			s.handle()
-			buffers.Put(b)
-		}
-		if n == maxUnread {
-			return // before it takes one that nobody reads
-		}
-		select {
-		case b = <-s.link.arrived:
-		default:
-			return
-		}
-	}
-}
-
 // close sends the messages that the link has, and then ends it.
 func (l *link) close() {
 	close(l.stop)
