@@ -18,6 +18,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/legacy"
 
+	"github.com/seed-49bee653/samestep/lockstep/netsim"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -135,6 +136,8 @@ func TestContract(t *testing.T) {
 	s.call(t, c, call{"POST", "/matches", ops, `{"name":"duel"}`, 201})
 	defer s.raw(t, ada, protocol.SessionToken{}, 0).live().ws.CloseNow()
 	s.createTiles(t, "tiles", tilesAsset)
+	s.call(t, c, call{"GET", "/matches/duel/datagrams", "", "", 404})
+	newPathAttacker(t, s, s.datagrams(t, netsim.Link{}))
 	for _, x := range []call{
 		{"GET", "/openapi.json", "", "", 200},
 		{"GET", "/healthz", "", "", 200},
@@ -150,6 +153,8 @@ func TestContract(t *testing.T) {
 		{"GET", "/matches/none", "", "", 404},
 		{"GET", "/matches/duel/schemas", "", "", 200},
 		{"GET", "/matches/none/schemas", "", "", 404},
+		{"GET", "/matches/duel/datagrams", "", "", 200},
+		{"GET", "/matches/none/datagrams", "", "", 404},
 		{"GET", "/matches/tiles/assets", "", "", 200},
 		{"GET", "/matches/duel/assets", "", "", 200},
 		{"GET", "/matches/none/assets", "", "", 404},
