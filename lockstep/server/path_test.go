@@ -150,13 +150,14 @@ func TestPathOfSession(t *testing.T) {
 		ada.Do(func(c *player.Client) { token, _ = c.SessionToken() })
 		return token[:]
 	}
-	session, first, err := a.open("/matches/duel/datagrams", token())
+	_, first, err := a.open("/matches/duel/datagrams", token())
 	if err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "ada opens another path", func() bool { return first.Context().Err() != nil && ada.byDatagrams() })
 	a.closedWith(first, server.PathClosed)
-	if session, _, err = a.open("/matches/duel/datagrams", token()); err != nil {
+	session, _, err := a.open("/matches/duel/datagrams", token())
+	if err != nil {
 		t.Fatal(err)
 	}
 	session.SendDatagram([]byte("no datagram"))
