@@ -60,7 +60,9 @@ func (b *netBench) compareWire(c *cli.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	r, err := b.runWire(c.Context, link, dir)
+	ctx, stop := interruptible(c) // so that the namespaces go, too
+	defer stop()
+	r, err := b.runWire(ctx, link, dir)
 	if err != nil {
 		return err
 	}
@@ -84,14 +86,27 @@ func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wir
 		}
 		r.Real = s.wire.Real
 	}
-	time.Sleep(wireSettleTime)
+	if err := wait(ctx, wireSettleTime); err != nil {
+		return nil, err
+	}
 	for _, s := range sides {
 		s.measure()
 	}
-	time.Sleep(b.time)
+	if err := wait(ctx, b.time); err != nil {
+		return nil, err
+	}
 	r.WebSocket, r.Datagrams = sides[0].result(b), sides[1].result(b)
 	r.Seconds = b.time.Seconds()
 	return r, nil
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // open makes the wire, and starts the server at its end. dir is that of the side.
