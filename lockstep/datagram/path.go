@@ -167,6 +167,10 @@ func (p *Path) Overdue() lockstep.Time {
 	return p.rtt + 2*p.jitter
 }
 
+// Lateness returns how long most datagrams take to arrive: half the round trip, and twice its mean deviation. It is 0 if they are
+// unknown.
+func (p *Path) Lateness() lockstep.Time { return p.rtt/2 + 2*p.jitter }
+
 // Received reports whether anything has arrived.
 func (p *Path) Received() bool { return p.got.Seen > 0 }
 

@@ -45,10 +45,15 @@ func (h *Host) followDelay() {
 	}
 }
 
-// delayNeed returns the ticks of input delay that a player's connection needs.
+// delayNeed returns the ticks of input delay that a player's connection needs. Where packets are lost, commands come sooner by
+// datagrams than by the stream.
 func (h *Host) delayNeed(p *peer) uint16 {
+	late := p.rtt/2 + 2*p.jitter
+	if g := p.datagrams; g != nil && g.path.Flows(h.now, p.rtt) {
+		late = min(late, g.path.Lateness())
+	}
 	period := h.clock.period()
-	need := (min(p.rtt/2+2*p.jitter, record.MaxInputDelay*period) + period - 1) / period
+	need := (min(late, record.MaxInputDelay*period) + period - 1) / period
 	return uint16(min(lockstep.Tick(need), h.options.Delay.Max))
 }
 

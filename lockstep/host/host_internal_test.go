@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -173,5 +174,35 @@ func TestLargestFrameIsOneMessage(t *testing.T) {
 		if largest > protocol.MaxServerMessage {
 			t.Errorf("%d players: a frame can have %d bytes, want at most %d", players, largest, protocol.MaxServerMessage)
 		}
+	}
+}
+
+// Where the stream waits for lost packets and datagrams arrive, the input delay follows the datagrams; not any more when they stop.
+func TestDelayOfDatagrams(t *testing.T) {
+	h := newQuietHost(t)
+	h.options.Delay.Max = 11
+	p := &peer{rtt: 300 * lockstep.Millisecond, jitter: 100 * lockstep.Millisecond}
+	stream := h.delayNeed(p)
+	p.datagrams = &datagramState{}
+	if got := h.delayNeed(p); got != stream || got < 7 {
+		t.Errorf("got %d ticks without an acknowledgement, want %d, and 7 or more", got, stream)
+	}
+	for i := range uint32(20) { // a round trip of 100 ms
+		sent := h.now
+		if _, ok := p.datagrams.path.Next(sent); !ok {
+			t.Fatal("no number is left")
+		}
+		h.now += 100 * lockstep.Millisecond
+		if _, err := p.datagrams.path.Take(h.now, &datagram.Head{Number: i + 1, Seen: i + 1, Count: i + 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := h.delayNeed(p); got >= stream/2 || got < 1 {
+		t.Errorf("got %d ticks by datagrams, want less than half of %d", got, stream)
+	}
+	p.datagrams.path.Next(h.now)
+	h.now += 60 * lockstep.Second
+	if got := h.delayNeed(p); got != stream {
+		t.Errorf("got %d ticks when datagrams have stopped, want %d", got, stream)
 	}
 }
