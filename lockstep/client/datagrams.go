@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"time"
@@ -17,10 +18,11 @@ const (
 	// pathTime is how long an attempt to open a path of datagrams may take.
 	pathTime = 10 * time.Second
 
-	// firstPath is the time after a path was lost, or could not be opened, until the next attempt. It doubles up to longestPath
-	// while attempts fail.
+	// firstPath is the time after a path was lost, or could not be opened, until the next attempt, and up to a half more. It doubles
+	// up to longestPath while paths do not last for lastingPath.
 	firstPath   = time.Second
 	longestPath = time.Minute
+	lastingPath = 10 * time.Second
 
 	// maxPathInfo is how many bytes the server's answer with the address of its datagrams may have.
 	maxPathInfo = 4 << 10
@@ -31,7 +33,8 @@ type datagrams struct {
 	path    *path
 	dialing chan *path // gives nil for a failure
 	cancel  context.CancelFunc
-	wait    time.Duration // until the attempt after the next one that fails
+	opened  time.Time     // the path
+	wait    time.Duration // before the next attempt
 	next    time.Time     // of the next attempt
 	buffer  []byte
 }
@@ -109,20 +112,28 @@ func (s *Session) tookPath(p *path) {
 	d.cancel()
 	d.dialing, d.cancel = nil, nil
 	if p == nil {
-		s.latePath(min(max(2*d.wait, firstPath), longestPath))
+		s.retryPath()
 		return
 	}
-	d.path, d.wait = p, 0
+	d.path, d.opened = p, time.Now()
 }
 
 // lostPath notes that the path has ended. The stream has everything that it did not bring.
 func (s *Session) lostPath() {
-	s.datagrams.path = nil
-	s.latePath(firstPath)
+	d := &s.datagrams
+	d.path.close()
+	d.path = nil
+	if time.Since(d.opened) >= lastingPath {
+		d.wait = 0
+	}
+	s.retryPath()
 }
 
-func (s *Session) latePath(wait time.Duration) {
-	s.datagrams.wait, s.datagrams.next = wait, time.Now().Add(wait)
+// retryPath sets the time of the next attempt.
+func (s *Session) retryPath() {
+	d := &s.datagrams
+	d.wait = min(max(2*d.wait, firstPath), longestPath)
+	d.next = time.Now().Add(d.wait + rand.N(d.wait/2)) // not all clients at once
 }
 
 // closePath ends the path, or the attempt to open one, with the connection that it belongs to.

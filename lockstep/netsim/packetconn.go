@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A PacketConn is a packet connection, such as an UDP socket, behind a simulated link: what it sends and what it gets is late, in
+// A PacketConn is a packet connection, such as a UDP socket, behind a simulated link: what it sends and what it gets is late, in
 // another order, or lost. It is safe for concurrent use.
 type PacketConn struct {
 	net.PacketConn
@@ -18,10 +18,18 @@ type PacketConn struct {
 
 	mu       sync.Mutex
 	rand     *rand.Rand
-	losing   int // packets that are lost in the present burst
+	losing   [2]map[string]int // packets that are lost in the present burst, each way, by the address of the other end
 	up, down bool
 	free     [2]time.Time // when the link has sent the previous packet, each way
 }
+
+const (
+	// maxLateness is how late a packet may be because of the rate. A longer queue drops it, as a router does.
+	maxLateness = time.Second
+
+	// maxBursts is how many addresses can be within a burst; others end theirs early.
+	maxBursts = 1 << 12
+)
 
 // A received packet.
 type received struct {
@@ -36,9 +44,10 @@ const (
 )
 
 // WrapPacket puts a link around a packet connection. Each packet has the delay, the jitter and the chance to be lost of the link, alone
-// or with Burst others; Timeout does not matter, because nothing sends it again.
+// or with those that follow in a burst from or to the same address; Timeout does not matter, because nothing sends it again.
 func WrapPacket(conn net.PacketConn, l Link) *PacketConn {
 	c := &PacketConn{PacketConn: conn, link: l, in: make(chan received, maxQueued), ended: make(chan struct{}), rand: rand.New(rand.NewPCG(l.Seed, 2))}
+	c.losing = [2]map[string]int{{}, {}}
 	go c.read()
 	return c
 }
@@ -60,7 +69,7 @@ func (c *PacketConn) read() {
 			return
 		}
 		p := received{append([]byte(nil), b[:n]...), from}
-		c.carry(upWay, n, func() {
+		c.carry(upWay, n, from, func() {
 			select {
 			case c.in <- p:
 			default:
@@ -70,8 +79,12 @@ func (c *PacketConn) read() {
 }
 
 // carry calls arrive when a packet of n bytes is at the other end, or not at all.
-func (c *PacketConn) carry(way, n int, arrive func()) {
-	wait, ok := c.lateness(way, n)
+func (c *PacketConn) carry(way, n int, other net.Addr, arrive func()) {
+	key := ""
+	if other != nil {
+		key = other.String()
+	}
+	wait, ok := c.lateness(way, n, key)
 	switch {
 	case !ok:
 	case wait <= 0:
@@ -82,17 +95,13 @@ func (c *PacketConn) carry(way, n int, arrive func()) {
 }
 
 // lateness returns how long a packet takes, and false if it is lost.
-func (c *PacketConn) lateness(way, n int) (wait time.Duration, arrives bool) {
+func (c *PacketConn) lateness(way, n int, other string) (wait time.Duration, arrives bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if way == upWay && c.up || way == downWay && c.down {
 		return 0, false
 	}
-	if burst := uint32(max(c.link.Burst, 1)); c.losing == 0 && c.link.Loss > 0 && c.rand.Uint32N(1_000_000) < c.link.Loss/burst {
-		c.losing = int(burst)
-	}
-	if c.losing > 0 {
-		c.losing--
+	if c.loses(c.losing[way], other) {
 		return 0, false
 	}
 	wait = c.link.Delay
@@ -102,9 +111,35 @@ func (c *PacketConn) lateness(way, n int) (wait time.Duration, arrives bool) {
 	if c.link.Rate > 0 {
 		now := time.Now()
 		c.free[way] = later(c.free[way], now).Add(time.Duration(int64(n) * int64(time.Second) / c.link.Rate))
-		wait += c.free[way].Sub(now)
+		queue := c.free[way].Sub(now)
+		if queue > maxLateness {
+			c.free[way] = now.Add(maxLateness)
+			return 0, false
+		}
+		wait += queue
 	}
 	return wait, true
+}
+
+// loses reports whether a packet is lost: it is in a burst, or begins one.
+func (c *PacketConn) loses(losing map[string]int, other string) bool {
+	if n, in := losing[other]; in {
+		if losing[other] = n - 1; n == 1 {
+			delete(losing, other)
+		}
+		return true
+	}
+	burst := max(c.link.Burst, 1)
+	if c.link.Loss == 0 || c.rand.Uint32N(1_000_000) >= c.link.Loss/uint32(burst) {
+		return false
+	}
+	if len(losing) == maxBursts {
+		clear(losing)
+	}
+	if burst > 1 {
+		losing[other] = burst - 1
+	}
+	return true
 }
 
 // ReadFrom implements [net.PacketConn].
@@ -120,6 +155,6 @@ func (c *PacketConn) ReadFrom(b []byte) (n int, from net.Addr, err error) {
 // WriteTo implements [net.PacketConn].
 func (c *PacketConn) WriteTo(b []byte, to net.Addr) (int, error) {
 	own := append([]byte(nil), b...)
-	c.carry(downWay, len(b), func() { c.PacketConn.WriteTo(own, to) })
+	c.carry(downWay, len(b), to, func() { c.PacketConn.WriteTo(own, to) })
 	return len(b), nil
 }

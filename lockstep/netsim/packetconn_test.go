@@ -3,6 +3,7 @@ package netsim_test
 import (
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -86,5 +87,30 @@ func TestLostPackets(t *testing.T) {
 			t.Errorf("a stall loses %d of %d packets", lost, n)
 		}
 		close(w.closed)
+	}
+}
+
+// A burst takes packets to one address, whatever is sent to others between them.
+func TestBurstOfAddress(t *testing.T) {
+	w := newWire()
+	defer close(w.closed)
+	conn := netsim.WrapPacket(w, netsim.Link{Loss: 100_000, Burst: 5, Seed: 5})
+	runs := [3][]int{}
+	var inRun [3]int
+	for range 20_000 {
+		for i := range inRun {
+			w.came = append(w.came, false)
+			conn.WriteTo([]byte("x"), &net.UDPAddr{Port: i})
+			if !w.came[len(w.came)-1] {
+				inRun[i]++
+			} else if inRun[i] > 0 {
+				runs[i], inRun[i] = append(runs[i], inRun[i]), 0
+			}
+		}
+	}
+	for i, all := range runs {
+		if len(all) < 100 || slices.Min(all) < 5 {
+			t.Errorf("address %d: got %d bursts, the shortest of %d packets, want 100 or more of 5 or more", i, len(all), slices.Min(all))
+		}
 	}
 }

@@ -36,13 +36,12 @@ const (
 // A datagramServer has the paths of datagrams of a [Server].
 type datagramServer struct {
 	server *Server
-	public string // see DatagramOptions
+	public string // see ServeDatagrams
 	cert   *ownCertificate
 	wt     *webtransport.Server
-	quic   *quic.Transport
 }
 
-// ServeDatagrams serves paths of datagrams (WebTransport over HTTP/3) on an UDP socket until ctx ends. A client opens one beside its
+// ServeDatagrams serves paths of datagrams (WebTransport over HTTP/3) on a UDP socket until ctx ends. A client opens one beside its
 // WebSocket, and frames then come also where TCP would wait for a lost packet. Clients find the address at
 // GET /matches/NAME/datagrams: it is public, a HOST:PORT that clients connect to, or without a host the one of the WebSocket; ""
 // means the port of c. The server makes a certificate of its own, and says its hash there.
@@ -60,20 +59,21 @@ func (s *Server) ServeDatagrams(ctx context.Context, c net.PacketConn, public st
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("CONNECT /matches/{name}/datagrams", d.open)
+	mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { pathOf(r).close() })
 	d.wt = &webtransport.Server{
 		H3:          &http3.Server{Handler: mux, MaxHeaderBytes: 4 << 10, ConnContext: d.accepted},
-		CheckOrigin: func(*http.Request) bool { return true }, // the session decides, which no other page has
+		CheckOrigin: func(*http.Request) bool { return true }, // the page of another site does not know the session
 	}
-	defer d.wt.Close()
 	// Each address is validated before anything else happens, so that nobody makes us send more than was sent to us, and
 	// nobody spends the budget of another address.
-	d.quic = &quic.Transport{Conn: c, VerifySourceAddress: func(net.Addr) bool { return true }}
-	defer d.quic.Close()
-	l, err := d.quic.Listen(d.tls(), d.config())
+	t := &quic.Transport{Conn: c, VerifySourceAddress: func(net.Addr) bool { return true }}
+	defer t.Close()
+	l, err := t.Listen(d.tls(), d.config())
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+	defer d.wt.Close() // first, so that clients are told
 	if !s.datagrams.CompareAndSwap(nil, d) {
 		return errors.New("server: it serves datagrams already")
 	}
@@ -139,6 +139,9 @@ func (s *Server) showDatagrams(w http.ResponseWriter, r *http.Request) {
 
 type pathKey struct{}
 
+// pathOf returns the path of a request.
+func pathOf(r *http.Request) *path { return r.Context().Value(pathKey{}).(*path) }
+
 // accepted makes the path of a new QUIC connection.
 func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Context {
 	remote := c.RemoteAddr().String()
@@ -146,9 +149,9 @@ func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Con
 	if d.server.paths.add(p, d.server.options.MaxUnauthenticated) {
 		d.server.turnedAway("crowd", remote)
 	}
-	p.late = time.AfterFunc(bindTime, func() { c.CloseWithError(pathUnbound, "no connection was named in time") })
+	p.bindTimer = time.AfterFunc(bindTime, func() { c.CloseWithError(pathUnbound, "no connection was named in time") })
 	context.AfterFunc(c.Context(), func() {
-		p.late.Stop()
+		p.bindTimer.Stop()
 		d.server.paths.remove(p)
 	})
 	return context.WithValue(ctx, pathKey{}, p)
@@ -157,29 +160,33 @@ func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Con
 // open accepts a WebTransport session, and serves it as the path of the connection that it names.
 func (d *datagramServer) open(w http.ResponseWriter, r *http.Request) {
 	s := d.server
-	p := r.Context().Value(pathKey{}).(*path)
+	p := pathOf(r)
+	if p.used.Load() {
+		p.close() // one session for each QUIC connection
+		return
+	}
 	m := s.requested(w, r)
 	if m == nil {
 		return
 	}
-	if p.used.Swap(true) {
-		fail(w, codeConflict, "this QUIC connection has a session already, want one for each")
-		return
-	}
+	p.used.Store(true)
 	var err error
 	if p.session, err = d.wt.Upgrade(w, r); err != nil {
 		s.turnedAway("handshake", r.RemoteAddr)
 		p.close()
 		return
 	}
-	c := p.bind(m)
-	p.late.Stop()
+	c, wrong := p.bind(m)
+	p.bindTimer.Stop()
 	s.paths.remove(p)
-	if c == nil {
+	if wrong {
 		s.countGuess(p.addr, r.RemoteAddr)
+	}
+	if c == nil {
 		p.quic.CloseWithError(pathUnbound, "no connection has this session")
 		return
 	}
+	defer m.post(input{conn: c, ended: p})
 	defer p.close()
 	go p.write()
 	for {
@@ -191,31 +198,32 @@ func (d *datagramServer) open(w http.ResponseWriter, r *http.Request) {
 }
 
 // bind reads a session of the protocol from the first stream of the path, and makes it the path of the connection that plays
-// with this session. It returns nil if there is none.
-func (p *path) bind(m *Match) *conn {
+// with this session. It returns nil if there is none; wrong says that a session came, and nobody has it.
+func (p *path) bind(m *Match) (c *conn, wrong bool) {
 	ctx, cancel := context.WithTimeout(p.session.Context(), bindTime)
 	defer cancel()
 	stream, err := p.session.AcceptUniStream(ctx)
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	stream.SetReadDeadline(time.Now().Add(bindTime))
 	var token protocol.SessionToken
 	if _, err := io.ReadFull(stream, token[:]); err != nil {
-		return nil
+		return nil, false
 	}
 	bound := make(chan *conn, 1)
 	gone := m.Do(ctx, func(h *host.Host) {
 		id, _ := h.PeerOf(token)
 		c := m.conns[id]
-		if c != nil {
+		if c != nil && ctx.Err() == nil {
 			c.path.close()
 			c.path = p
 		}
 		bound <- c
 	})
 	if gone != nil {
-		return nil
+		return nil, false
 	}
-	return <-bound
+	c = <-bound
+	return c, c == nil
 }

@@ -89,6 +89,7 @@ type input struct {
 	do     func()
 
 	datagram []byte
+	ended    *path // brings no more datagrams
 }
 
 // Name returns the match's name.
@@ -225,6 +226,7 @@ func (m *Match) recoverPanic() {
 	m.server.log.Error("panic", "match", m.spec.Name, "panic", v, "stack", string(debug.Stack()))
 	for _, c := range m.conns {
 		c.End("the match has failed")
+		c.path.close()
 	}
 	last := *m.view.Load()
 	last.Ended, last.State = "the match has failed", matchEnded.String()
@@ -267,6 +269,10 @@ func (m *Match) take(in input) {
 		m.connecting = without(m.connecting, c)
 		if len(m.conns) == 0 {
 			m.idle = time.Now()
+		}
+	case in.ended != nil:
+		if c.path == in.ended { // and has no other one
+			c.path = nil // the stream goes on alone
 		}
 	case in.datagram != nil:
 		m.host.ReceiveDatagram(m.now(), c.id, in.datagram)

@@ -30,10 +30,11 @@ const (
 type path struct {
 	quic    *quic.Conn
 	addr    netip.Prefix
-	late    *time.Timer           // closes it if it does not name its connection
-	used    atomic.Bool           // a request has taken it
+	used    atomic.Bool           // a request has made its session
 	session *webtransport.Session // nil before
 	out     chan *buffer.Buffer   // to be sent
+
+	bindTimer *time.Timer // closes it if it does not name its connection
 }
 
 func (p *path) from() netip.Prefix { return p.addr }

@@ -47,11 +47,11 @@ func NewNamespace(l netsim.Link) (*Wire, error) {
 func carry(from, to net.PacketConn) {
 	b := make([]byte, 1<<16)
 	for {
-		n, _, err := from.ReadFrom(b)
+		n, flow, err := from.ReadFrom(b)
 		if err != nil {
 			return
 		}
-		to.WriteTo(b[:n], nil) // lost if it fails
+		to.WriteTo(b[:n], flow) // lost if it fails
 	}
 }
 
@@ -124,12 +124,35 @@ func openDevice(name string, sent *atomic.Int64) (*device, error) {
 	return &device{os.NewFile(uintptr(fd), name), name, sent}, nil
 }
 
-// ReadFrom implements [net.PacketConn]. A wire has no addresses.
+// ReadFrom implements [net.PacketConn]. The address is the packet's flow.
 func (d *device) ReadFrom(b []byte) (int, net.Addr, error) {
 	n, err := d.Read(b)
+	if err != nil {
+		return 0, nil, err
+	}
 	d.sent.Add(int64(n))
-	return n, nil, err
+	return n, flowOf(b[:n]), nil
 }
+
+// A flow is the protocol, the addresses and the ports of a packet of IPv4. Packets of a flow are lost together.
+type flow string
+
+func flowOf(packet []byte) flow {
+	if len(packet) < 20 || packet[0]>>4 != 4 {
+		return ""
+	}
+	ports := int(packet[0]&15) * 4 // after the header of IP
+	if ports < 20 || len(packet) < ports+4 {
+		return ""
+	}
+	return flow(packet[9:10]) + flow(packet[12:20]) + flow(packet[ports:ports+4])
+}
+
+// Network implements [net.Addr].
+func (flow) Network() string { return "flow" }
+
+// String implements [net.Addr].
+func (f flow) String() string { return string(f) }
 
 // WriteTo implements [net.PacketConn].
 func (d *device) WriteTo(b []byte, _ net.Addr) (int, error) { return d.Write(b) }
