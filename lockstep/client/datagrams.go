@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -43,7 +43,7 @@ type datagrams struct {
 func (s *Session) openPath(ctx context.Context) {
 	d := &s.datagrams
 	token, ok := s.client.SessionToken()
-	if !ok || s.options.Wrap != nil || s.options.NoDatagrams || d.path != nil || d.dialing != nil || time.Now().Before(d.next) {
+	if !ok || s.options.Wrap != nil && s.options.WrapPackets == nil || s.options.NoDatagrams || d.path != nil || d.dialing != nil || time.Now().Before(d.next) {
 		return
 	}
 	result := make(chan *path, 1)
@@ -65,7 +65,7 @@ func openPath(ctx context.Context, address string, token protocol.SessionToken, 
 	if err != nil {
 		return nil, err
 	}
-	return dialPath(ctx, info, token)
+	return dialPath(ctx, info, token, o)
 }
 
 // findPath asks the server of a match for the address of its datagrams.
@@ -90,17 +90,17 @@ func findPath(ctx context.Context, address string, o *Options) (info pathInfo, e
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return info, err
 	}
-	host, port, err := net.SplitHostPort(answer.Address)
-	if err != nil {
+	to, err := url.Parse("https://" + answer.Address)
+	if err != nil || to.Port() == "" || to.Host != answer.Address {
 		return info, fmt.Errorf("got the address %q, want HOST:PORT", answer.Address)
 	}
-	if host == "" {
-		host = p.url.Hostname()
+	if to.Hostname() == "" {
+		to.Host = strings.TrimSuffix(p.url.Host, ":"+p.url.Port()) + answer.Address
 	}
 	if info.hash, err = hex.DecodeString(answer.Certificate); err != nil || len(info.hash) != 32 {
 		return info, fmt.Errorf("got the hash %q of a certificate, want 64 hexadecimal digits", answer.Certificate)
 	}
-	to := url.URL{Scheme: "https", Host: net.JoinHostPort(host, port), RawPath: p.match[len(p.prefix):] + "/datagrams"}
+	to.RawPath = p.match[len(p.prefix):] + "/datagrams"
 	to.Path, _ = url.PathUnescape(to.RawPath)
 	info.url = to.String()
 	return info, nil

@@ -36,7 +36,8 @@ type Options struct {
 	// one, and lost packets hold nothing back.
 	NoDatagrams bool
 
-	// Wrap wraps each network connection (a net.Conn), as netsim does; there are no datagrams then. Nil disables it. Not in
-	// a browser.
-	Wrap func(netConn) netConn
+	// Wrap wraps each network connection (a net.Conn), and WrapPackets each socket for datagrams (a net.PacketConn), as netsim
+	// does. With Wrap alone there are no datagrams. Nil disables it. Not in a browser.
+	Wrap        func(netConn) netConn
+	WrapPackets func(packetConn) packetConn
 }

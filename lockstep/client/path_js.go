@@ -17,7 +17,7 @@ var ignored = js.FuncOf(func(js.Value, []js.Value) any { return nil })
 
 // dialPath opens a WebTransport of the browser, and tells the server whose it is. Browsers have one only on pages that came over HTTPS
 // or from this machine.
-func dialPath(ctx context.Context, info pathInfo, token protocol.SessionToken) (*path, error) {
+func dialPath(ctx context.Context, info pathInfo, token protocol.SessionToken, _ *Options) (*path, error) {
 	class := js.Global().Get("WebTransport")
 	if class.IsUndefined() {
 		return nil, errNoPath

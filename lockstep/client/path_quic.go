@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"errors"
+	"net"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -24,8 +25,11 @@ const maxPathIdle = 5 * time.Second
 var errCertificate = errors.New("the server has another certificate than it says")
 
 // dialPath opens a path, and tells the server whose it is.
-func dialPath(ctx context.Context, info pathInfo, token protocol.SessionToken) (*path, error) {
+func dialPath(ctx context.Context, info pathInfo, token protocol.SessionToken, o *Options) (*path, error) {
 	d := webtransport.Transport{TLSClientConfig: info.tls(), QUICConfig: pathConfig()}
+	if o.WrapPackets != nil {
+		d.DialAddr = o.dialPackets
+	}
 	_, session, err := d.Dial(ctx, info.url, nil)
 	if err != nil {
 		return nil, err
@@ -42,6 +46,30 @@ func dialPath(ctx context.Context, info pathInfo, token protocol.SessionToken) (
 		return nil, err
 	}
 	return newPath(session), nil
+}
+
+// dialPackets opens a QUIC connection on a socket of its own behind WrapPackets.
+func (o *Options) dialPackets(ctx context.Context, address string, t *tls.Config, config *quic.Config) (*quic.Conn, error) {
+	to, err := net.ResolveUDPAddr("udp", address)
+	if err != nil {
+		return nil, err
+	}
+	c, err := net.ListenUDP("udp", nil)
+	if err != nil {
+		return nil, err
+	}
+	transport := &quic.Transport{Conn: o.WrapPackets(c)}
+	end := func() {
+		transport.Close()
+		c.Close()
+	}
+	conn, err := transport.Dial(ctx, to, t, config)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	context.AfterFunc(conn.Context(), end)
+	return conn, nil
 }
 
 // tls returns the configuration for a server that has exactly the certificate that it says.

@@ -11,6 +11,7 @@ import (
 type (
 	httpClient = http.Client
 	netConn    = net.Conn
+	packetConn = net.PacketConn
 )
 
 const (

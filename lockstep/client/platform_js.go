@@ -7,6 +7,7 @@ import "time"
 type (
 	httpClient = struct{}
 	netConn    = any
+	packetConn = any
 )
 
 const (

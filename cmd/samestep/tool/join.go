@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -189,6 +190,7 @@ func (j *join) run(ctx context.Context) error {
 	}
 	if j.link != (netsim.Link{}) {
 		o.Wrap = through(j.link, func(*netsim.Conn) {})
+		o.WrapPackets = func(c net.PacketConn) net.PacketConn { return netsim.WrapPacket(c, j.link) }
 	}
 	s := client.Dial(ctx, j.sockets[0], j.game.Game, o)
 	second := time.NewTicker(time.Second)
