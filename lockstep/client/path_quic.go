@@ -76,7 +76,7 @@ func (o *Options) dialPackets(ctx context.Context, address string, t *tls.Config
 func (i pathInfo) tls() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{http3.NextProtoH3},
-		InsecureSkipVerify: true, // no authority knows the certificate: its hash came over the match's connection
+		InsecureSkipVerify: true, // no authority knows the certificate: its hash came from the address of the match
 		VerifyConnection: func(c tls.ConnectionState) error {
 			sum := sha256.Sum256(c.PeerCertificates[0].Raw)
 			if !bytes.Equal(sum[:], i.hash) {

@@ -15,7 +15,7 @@ type Path struct {
 
 	got Head   // Seen and Count of what has arrived; Number is not used
 	had uint64 // bit i: number got.Seen-i has arrived
-	gap uint32 // the last number before which one was missing
+	gap uint32 // the last number that arrived after a gap
 
 	acked uint32 // the highest of our numbers that has arrived there
 	count uint32 // how many have
@@ -35,7 +35,8 @@ const (
 	// cleanRun is how many datagrams arrive one after the other until acknowledgements may wait.
 	cleanRun = 16
 
-	// ackWait is how long an acknowledgement may wait on such a path. With a round trip it is less than the patience with one.
+	// ackWait is how long an acknowledgement may wait on such a path. With a round trip it stays below the patience of the sender, so
+	// that no path looks dead.
 	ackWait = 100 * lockstep.Millisecond
 
 	// slowPath is how much longer than twice that of the stream a round trip may be.
@@ -170,9 +171,6 @@ func (p *Path) Overdue() lockstep.Time {
 // Lateness returns how long most datagrams take to arrive: half the round trip, and twice its mean deviation. It is 0 if they are
 // unknown.
 func (p *Path) Lateness() lockstep.Time { return p.rtt/2 + 2*p.jitter }
-
-// Received reports whether anything has arrived.
-func (p *Path) Received() bool { return p.got.Seen > 0 }
 
 // AckWait returns how long an acknowledgement may wait for another datagram, so that one packet tells of both. Just after a loss
 // it is 0: the other side then knows at once what to send again.

@@ -45,7 +45,7 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 	}
 	g.lastAt, g.answer = h.now, false
 	if fresh && g.path.Loss() >= someLoss {
-		g.again = h.now + secondTime
+		g.again = h.now + resendAfter
 		h.wakeAt(g.again)
 	}
 	h.stats.Datagrams++
@@ -86,10 +86,10 @@ const (
 	// roomRecords is the room for records in a datagram.
 	roomRecords = datagram.MaxSize - datagram.HeadSize - maxDatagramReceipts*datagram.ReceiptSize
 
-	// On a path with a loss of someLoss of a million, records are sent again secondTime after the first time: with the next frame
+	// On a path with a loss of someLoss of a million, records are sent again resendAfter after the first time: with the next frame
 	// they would be late by a tick.
-	someLoss   = 2000
-	secondTime = 8 * lockstep.Millisecond
+	someLoss    = 2000
+	resendAfter = 8 * lockstep.Millisecond
 
 	// headBytes is about the size of a datagram without records.
 	headBytes = 18
@@ -113,7 +113,7 @@ func (g *datagramState) has(p protocol.Position) bool {
 func (h *Host) choose(g *datagramState, end protocol.Position, again bool) (chosen uint64, late bool) {
 	room, credit, most := roomRecords, g.credit-packetBytes-headBytes, g.path.Copies()
 	if g.path.Loss() >= someLoss {
-		most++ // the one of again is soon after the first, and may be lost with it
+		most++ // the copy after resendAfter is so close to the first that one burst can take both
 	}
 	take := func(p protocol.Position) {
 		i, bit := p%datagram.Window, uint64(1)<<(p-g.have)

@@ -14,11 +14,11 @@ type prediction struct {
 	sim      *lockstep.Simulation
 	previous *lockstep.Simulation // one tick before
 	valid    bool
-	stale    bool          // sim is not what it would be now
-	judged   bool          // and it is known whether that shows
-	stands   bool          // previous is a copy of sim, because the prediction was far enough ahead
-	failed   bool          // at base, the confirmed tick then
-	base     lockstep.Tick // that was due when it was brought up to date: the confirmed one, or one that is late
+	stale    bool          // a frame has refuted sim, which is computed again in the next call
+	judged   bool          // whether this is a correction is known already
+	stands   bool          // sim did not advance in the last call, so the view stands still: previous is equal to it
+	failed   bool          // the rules failed in ticks after base: nothing is predicted until another tick is due
+	base     lockstep.Tick // the tick that was due in the last call: the confirmed one, or a late one
 	lead     lockstep.Tick // how many ticks ahead of that
 	most     lockstep.Tick // ahead of the confirmed state
 	frame    lockstep.Frame

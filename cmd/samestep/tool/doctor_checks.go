@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/quic-go/quic-go"
 
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -273,8 +274,12 @@ func (d *doctor) datagrams(ctx context.Context) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("no answer in %v", d.timeout)
 	}
+	where := cmp.Or(p.Address, "the server")
+	if errors.As(err, new(*quic.TransportError)) || errors.As(err, new(*quic.ApplicationError)) {
+		return d.found("datagrams", "Behind a balancer each server needs a --datagrams-public of its own.",
+			fmt.Errorf("UDP to %s passes, but another server answers there, or this one refuses: %w", where, err), "")
+	}
 	if err != nil {
-		where := cmp.Or(p.Address, "the server")
 		return d.found("datagrams", "A firewall here, there or between drops UDP. Allow UDP to "+where+", or play on another network. The server may need --datagrams-public if it is behind another address.",
 			fmt.Errorf("no UDP to %s: %w", where, err), "")
 	}

@@ -45,7 +45,9 @@ func prepareProcess(args []string) {
 	if isVetTool(args) {
 		unitchecker.Main(determinism.Analyzer) // does not return
 	}
-	os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true") // a match needs small buffers
+	if len(args) > 1 && args[1] != "serve" {
+		os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true") // a player needs small ones; for a server see docs/operations.md
+	}
 	if len(args) > 1 && args[1] == "replay" {
 		limitMemory()
 	}

@@ -198,11 +198,7 @@ func serve(c *cli.Context) error {
 	beside.Serve(s)
 	policy.openReplay = s.OpenReplay
 	addCompat(c, g, s, &o)
-	address := c.String("datagrams")
-	if address == "" && len(c.StringSlice("trusted-proxy")) > 0 {
-		address = datagramsOff // players know the address of the proxy, which has none
-	}
-	stopDatagrams, err := serveDatagrams(s, bound, address, c.String("datagrams-public"), o.Log)
+	stopDatagrams, err := serveDatagrams(s, bound, datagramAddress(c), c.String("datagrams-public"), o.Log)
 	if err != nil {
 		return err
 	}

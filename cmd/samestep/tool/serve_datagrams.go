@@ -26,18 +26,30 @@ const datagramsOff = "off"
 // checkDatagrams checks the flags.
 func checkDatagrams(c *cli.Context) error {
 	address, public := c.String("datagrams"), c.String("datagrams-public")
-	for name, text := range map[string]string{"datagrams": address, "datagrams-public": public} {
-		if _, _, err := net.SplitHostPort(text); err != nil && text != "" && (name != "datagrams" || text != datagramsOff) {
-			return usagef("--%s: got %q, want HOST:PORT", name, text)
-		}
+	if _, _, err := net.SplitHostPort(address); err != nil && address != "" && address != datagramsOff {
+		return usagef("--datagrams: got %q, want HOST:PORT or %s", address, datagramsOff)
 	}
-	if public != "" && address == datagramsOff {
-		return usagef("--datagrams-public and --datagrams off exclude each other")
+	if public == "" {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(public); err != nil {
+		return usagef("--datagrams-public: got %q, want HOST:PORT", public)
+	}
+	if datagramAddress(c) == datagramsOff {
+		return usagef("--datagrams-public needs --datagrams with an address")
 	}
 	return nil
 }
 
-// serveDatagrams serves datagrams at an UDP address until stop is called. The default is the address of the listener l, where an
+// datagramAddress returns the address of --datagrams. Behind a proxy it is off by default: players know the address of the proxy.
+func datagramAddress(c *cli.Context) string {
+	if !c.IsSet("datagrams") && len(c.StringSlice("trusted-proxy")) > 0 {
+		return datagramsOff
+	}
+	return c.String("datagrams")
+}
+
+// serveDatagrams serves datagrams at a UDP address until stop is called. The default is the address of the listener l, where an
 // error is only logged: players then have their WebSockets.
 func serveDatagrams(s *server.Server, l net.Listener, address, public string, log *slog.Logger) (stop func(), err error) {
 	none := func() {}

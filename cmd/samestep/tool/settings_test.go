@@ -84,6 +84,9 @@ func TestCheckConfig(t *testing.T) {
 		"config":                   {"--config", file},
 		"AWS_ACCESS_KEY_ID":        {"--dir", dir, "--archive", "s3://bucket"},
 		"--proxy-protocol needs":   {"--proxy-protocol"},
+		"--datagrams: got":         {"--datagrams", "8766"},
+		"--datagrams-public: got":  {"--datagrams-public", "play.example.org"},
+		"--datagrams-public needs": {"--datagrams-public", "play.example.org:7001", "--trusted-proxy", "10.0.0.5"},
 	} {
 		t.Setenv("AWS_ACCESS_KEY_ID", "")
 		if code, out := checkServe(t, "", flags...); (code == exitOK) != (want == "ok\n") || !strings.Contains(out, want) {
