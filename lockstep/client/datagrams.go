@@ -90,6 +90,9 @@ func findPath(ctx context.Context, address string, o *Options) (info pathInfo, e
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return info, err
 	}
+	if answer.Address == "" {
+		return info, errors.New("the server has no datagrams")
+	}
 	to, err := url.Parse("https://" + answer.Address)
 	if err != nil || to.Port() == "" || to.Host != answer.Address {
 		return info, fmt.Errorf("got the address %q, want HOST:PORT", answer.Address)

@@ -51,16 +51,6 @@ func dialPath(ctx context.Context, info pathInfo, token protocol.SessionToken, _
 	return newPath(wt, end), nil
 }
 
-// construct makes a WebTransport. The browser throws if the address or an option is invalid.
-func construct(class js.Value, url string, options map[string]any) (wt js.Value, err error) {
-	defer func() {
-		if thrown, ok := recover().(js.Error); ok {
-			err = thrown
-		}
-	}()
-	return class.New(url, options), nil
-}
-
 // newPath returns the path of a WebTransport, with the goroutine that reads from it.
 func newPath(wt js.Value, end func()) *path {
 	p := &path{arrived: make(chan []byte, maxUnreadDatagrams), gone: make(chan struct{}), close: end}

@@ -73,8 +73,8 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 		g = g.WithAssets(s.loader.read)
 	}
 	s.client = player.New(g, o.Options)
-	ticks := max(o.Predict, o.Predict+o.PredictLate)
-	s.foresee = foresight{most: ticks, now: ticks}
+	most := s.client.MostPredicted()
+	s.foresee = foresight{most: most, now: most}
 	go s.run(ctx)
 	return s
 }

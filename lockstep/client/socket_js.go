@@ -63,9 +63,10 @@ func dial(ctx context.Context, url string, _ *Options) (s *socket, err error) {
 		return nil, errNoWebSocket
 	}
 	s = &socket{opened: make(chan struct{}), signal: make(chan struct{}, 1), over: make(chan struct{})}
-	if err := s.construct(class, url); err != nil {
+	if s.ws, err = construct(class, url, Subprotocol); err != nil {
 		return nil, err
 	}
+	s.ws.Set("binaryType", "arraybuffer")
 	s.listen()
 	select {
 	case <-s.opened:
@@ -78,16 +79,18 @@ func dial(ctx context.Context, url string, _ *Options) (s *socket, err error) {
 	}
 }
 
-// construct makes the socket. The browser throws if the address is invalid.
-func (s *socket) construct(class js.Value, url string) (err error) {
+// construct makes an object of a class. The browser throws if an argument, such as an address, is invalid.
+func construct(class js.Value, args ...any) (made js.Value, err error) {
 	defer func() {
-		if thrown, ok := recover().(js.Error); ok {
+		switch thrown := recover().(type) {
+		case nil:
+		case js.Error:
 			err = thrown
+		default:
+			panic(thrown)
 		}
 	}()
-	s.ws = class.New(url, Subprotocol)
-	s.ws.Set("binaryType", "arraybuffer")
-	return nil
+	return class.New(args...), nil
 }
 
 func (s *socket) listen() {

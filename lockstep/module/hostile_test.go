@@ -175,35 +175,6 @@ func TestRefusalGoesOn(t *testing.T) {
 	}
 }
 
-// A call that answers when its time is over gives no answer: its memory is freed.
-func TestLateAnswer(t *testing.T) {
-	if browser {
-		t.Skip("nothing interrupts a call in a browser")
-	}
-	r, err := Compile(assembly{}.bytes(), Options{Time: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	late := 0
-	for range 100 {
-		i, err := r.New()
-		if err != nil {
-			continue // late as well
-		}
-		b, err := i.Call(abi.Save, []byte("ping"))
-		if err != nil {
-			late++
-		}
-		if (err != nil) != (b == nil) {
-			t.Errorf("got %d bytes and the error %v, want one of them", len(b), err)
-		}
-	}
-	if late == 0 {
-		t.Error("no call was late, want some after a nanosecond")
-	}
-}
-
 // The bits of a NaN are the same by the compiler and by the interpreter, wherever the module sees them.
 func TestNaN(t *testing.T) {
 	zero64, zero32 := append([]byte{opF64Const}, make([]byte, 8)...), append([]byte{opF32Const}, make([]byte, 4)...)

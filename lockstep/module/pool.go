@@ -11,7 +11,8 @@ import (
 type pool struct {
 	once bool // no instance is used again
 	mu   sync.Mutex
-	made int         // instances
+	open int         // instances that are not closed
+	most int         // of them, until garbage is collected
 	free []*instance // that nobody uses
 }
 
@@ -21,6 +22,9 @@ func (p *pool) caller(make func() (*instance, error)) (abi.Caller, error) {
 	if i == nil {
 		var err error
 		if i, err = make(); err != nil {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.open--
 			return nil, err
 		}
 	}
@@ -34,8 +38,10 @@ func (p *pool) taken() *instance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.free) == 0 {
-		if p.made++; p.made%maxFree == 0 {
+		p.open++
+		if p.most = min(max(p.most, maxFree), p.open+maxFree); p.open >= p.most {
 			runtime.GC() // the collector does not see the memory of instances, and might give back none of them for long
+			p.most = p.open + maxFree
 		}
 		return nil
 	}
@@ -59,6 +65,7 @@ func (p *pool) giveBack(i *instance) {
 		p.free = append(p.free, i)
 		return
 	}
+	p.open--
 	i.close() // which the runtime keeps otherwise
 }
 

@@ -206,6 +206,9 @@ func (c *Client) mostOwed() int64 {
 // finds that its machine needs too long for them asks for fewer: then the player's own commands show later.
 func (c *Client) SetPredict(ticks lockstep.Tick) { c.predict.most = ticks }
 
+// MostPredicted returns how many ticks the client predicts at most, see SetPredict.
+func (c *Client) MostPredicted() lockstep.Tick { return c.predict.most }
+
 // Predicted returns the predicted state, for reading, or nil if there is none. It is valid until the next call of the
 // client.
 func (c *Client) Predicted() *lockstep.Simulation {

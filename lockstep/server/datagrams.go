@@ -118,10 +118,11 @@ func (d *datagramServer) config() *quic.Config {
 	return c
 }
 
-// A datagramInfo tells a client where the datagrams of a match go.
+// A datagramInfo tells a client where the datagrams of a match go. It is empty if there are none: a browser would report
+// another status as an error.
 type datagramInfo struct {
-	Address     string `json:"address"`            // HOST:PORT, or :PORT at the host of the WebSocket
-	Certificate string `json:"certificate_sha256"` // of the only certificate that the client may accept
+	Address     string `json:"address,omitempty"`            // HOST:PORT, or :PORT at the host of the WebSocket
+	Certificate string `json:"certificate_sha256,omitempty"` // of the only certificate that the client may accept
 }
 
 // showDatagrams answers with the datagramInfo of the server.
@@ -129,12 +130,11 @@ func (s *Server) showDatagrams(w http.ResponseWriter, r *http.Request) {
 	if s.requested(w, r) == nil {
 		return
 	}
-	d := s.datagrams.Load()
-	if d == nil {
-		fail(w, codeNoRoute, "this server has no datagrams")
-		return
+	var info datagramInfo
+	if d := s.datagrams.Load(); d != nil {
+		info = datagramInfo{d.public, d.cert.hash(time.Now())}
 	}
-	reply(w, http.StatusOK, datagramInfo{d.public, d.cert.hash(time.Now())})
+	reply(w, http.StatusOK, info)
 }
 
 type pathKey struct{}

@@ -46,14 +46,11 @@ func newPathAttacker(t *testing.T, s *stage, udp net.PacketConn) *pathAttacker {
 			Address     string `json:"address"`
 			Certificate string `json:"certificate_sha256"`
 		}
-		if resp.StatusCode != http.StatusOK {
-			return false
-		}
-		if err := json.NewDecoder(resp.Body).Decode(&info); err != nil || !strings.HasSuffix(a.addr, info.Address) {
-			t.Fatalf("got %+v, %v, want the port of %s", info, err, a.addr)
+		if err := json.NewDecoder(resp.Body).Decode(&info); err != nil || resp.StatusCode != http.StatusOK || !strings.HasSuffix(a.addr, info.Address) {
+			t.Fatalf("got %d %+v, %v, want the port of %s", resp.StatusCode, info, err, a.addr)
 		}
 		a.hash, err = hex.DecodeString(info.Certificate)
-		return err == nil
+		return err == nil && len(a.hash) > 0
 	})
 	return a
 }

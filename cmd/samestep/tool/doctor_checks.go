@@ -3,7 +3,6 @@
 package tool
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -262,19 +261,18 @@ func (d *doctor) webSocket(ctx context.Context) bool {
 
 // datagrams tries whether packets pass.
 func (d *doctor) datagrams(ctx context.Context) bool {
-	answer, _, err := d.get(ctx, d.page+"/datagrams")
-	if err == nil && answer.StatusCode != http.StatusOK {
-		return d.found("datagrams", "Its operator can give it datagrams: samestep serve --datagrams ADDRESS, and a firewall that lets UDP pass.",
-			errors.New("the server has none"), "")
-	}
 	ctx, cancel := context.WithTimeout(ctx, d.timeout+time.Second)
 	defer cancel()
 	p, err := client.ProbeDatagrams(ctx, d.socket, client.Options{HTTP: &d.hc})
+	if err != nil && p.Address == "" {
+		return d.found("datagrams", "Its operator can give it datagrams: samestep serve --datagrams ADDRESS, and a firewall that lets UDP pass.",
+			fmt.Errorf("the server tells no address for them: %w", err), "")
+	}
 	f := &d.findings
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("no answer in %v", d.timeout)
 	}
-	where := cmp.Or(p.Address, "the server")
+	where := p.Address
 	if errors.As(err, new(*quic.TransportError)) || errors.As(err, new(*quic.ApplicationError)) {
 		return d.found("datagrams", "Behind a balancer each server needs a --datagrams-public of its own.",
 			fmt.Errorf("UDP to %s passes, but another server answers there, or this one refuses: %w", where, err), "")

@@ -107,7 +107,8 @@ func TestServeGuestLoad(t *testing.T) {
 	}
 	waitForPlayers(t, s.url+"/matches/m0", 3) // the bots of one match, of which one alone had room
 	session := client.Dial(t.Context(), strings.Replace(s.url, "http", "ws", 1)+"/matches/m0/play", games[0].Game, client.Options{
-		Options: player.Options{Token: "guest:ada:0123456789abcdef"},
+		Options:     player.Options{Token: "guest:ada:0123456789abcdef"},
+		NoDatagrams: true, // their address would be asked for on a second connection
 	})
 	select {
 	case <-session.Ready():

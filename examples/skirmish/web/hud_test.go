@@ -72,7 +72,7 @@ const silence = `(() => {
 
 // When nothing comes from the server, the page says so at once, and for how long; when it comes, all is well again.
 func TestStallIsShown(t *testing.T) {
-	s := newStage(t, setup{})
+	s := newStage(t, setup{noDatagrams: true})
 	b := browser.Open(t, "about:blank")
 	b.Before(silence)
 	b.Do(chromedp.Navigate(s.URL + "/#/play/arena?token=token-of-player-0"))
@@ -128,7 +128,7 @@ func TestPlayersAreShown(t *testing.T) {
 // The strip says how the connection shows: how often the picture stood still or was corrected, and what is lost on a path of
 // datagrams, if there is one.
 func TestConnectionIsShown(t *testing.T) {
-	b := newStage(t, setup{}).play(0)
+	b := newStage(t, setup{noDatagrams: true}).play(0)
 	for _, name := range []string{"stalls", "corrections"} {
 		b.Until(fmt.Sprintf(`/^\d+, \d+\.\d a minute$/.test(document.querySelector(".strip .%s b").textContent)`, name))
 	}

@@ -50,6 +50,8 @@ type StageOptions struct {
 	Host     host.Options
 	Guests   bool                                      // everybody gets a seat, and no token of the list is known
 	NewMatch func(io.Reader) (server.MatchSpec, error) // see [server.Options]
+
+	NoDatagrams bool
 }
 
 // Requested returns a NewMatch that reads what the lobby sends. usual returns a pointer to the configuration of a usual match;
@@ -123,14 +125,16 @@ func NewStage(t *testing.T, o StageOptions) *Stage {
 	web.Config.ConnState = s.connState
 	web.Start()
 	s.URL = web.URL
-	udp, err := net.ListenPacket("udp", web.Listener.Addr().String()) // the page may connect to its own port only
-	if err != nil {
-		t.Fatal(err)
-	}
 	serving, stop := context.WithCancel(context.Background())
-	go s.Server.ServeDatagrams(serving, udp, "")
+	if !o.NoDatagrams {
+		udp, err := net.ListenPacket("udp", web.Listener.Addr().String()) // the page may connect to its own port only
+		if err != nil {
+			t.Fatal(err)
+		}
+		context.AfterFunc(serving, func() { udp.Close() })
+		go s.Server.ServeDatagrams(serving, udp, "")
+	}
 	t.Cleanup(func() {
-		defer udp.Close()
 		defer stop()
 		ctx, cancel := context.WithTimeout(context.Background(), Patience)
 		defer cancel()
