@@ -23,13 +23,13 @@ import (
 const packetsAtOnce = 1000
 
 var _ = register(&Attack{
-	Row: 16, Name: "paths", About: "UDP packets of noise, paths of datagrams that name no connection, and floods of noise and of old datagrams on a seat's own path",
+	Row: 16, Name: "paths", About: "UDP packets of noise; paths of datagrams that name no connection, or replace each other; on a seat's own path noise, old datagrams, datagrams that are too large, and acknowledgements from the future",
 	Run: func(ctx context.Context, h *Attackers) error {
 		to, err := h.datagramAddress(ctx)
 		if err != nil {
 			return err
 		}
-		ways := []func(context.Context, *net.UDPConn, *net.UDPAddr) string{h.noise, h.nameless, h.floodOfNoise, h.floodOfOld}
+		ways := []func(context.Context, *net.UDPConn, *net.UDPAddr) string{h.noise, h.nameless, h.floodOfNoise, h.floodOfOld, h.tooLarge, h.future, h.replaced}
 		return h.repeat(ctx, len(ways), 100, func(ctx context.Context, n int) error {
 			c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.ParseIP(h.From)})
 			if err != nil {
@@ -108,6 +108,38 @@ func (h *Attackers) floodOfOld(ctx context.Context, c *net.UDPConn, to *net.UDPA
 	return h.flood(ctx, c, to, func(int) []byte { return b })
 }
 
+// tooLarge sends a datagram that is larger than the protocol allows.
+func (h *Attackers) tooLarge(ctx context.Context, c *net.UDPConn, to *net.UDPAddr) string {
+	b := make([]byte, datagram.MaxSize+1)
+	return h.flood(ctx, c, to, func(int) []byte { return b })
+}
+
+// future acknowledges what was not sent.
+func (h *Attackers) future(ctx context.Context, c *net.UDPConn, to *net.UDPAddr) string {
+	var w datagram.Writer
+	return h.flood(ctx, c, to, func(n int) []byte {
+		number := uint32(n) + 1
+		return w.ToHost(nil, &datagram.ToHost{Head: datagram.Head{Number: number, Seen: 1 << 30, Count: 1 << 29}, Position: 1 << 40, Tick: 1 << 30})
+	})
+}
+
+// replaced opens one path of a seat after the other.
+func (h *Attackers) replaced(ctx context.Context, c *net.UDPConn, to *net.UDPAddr) string {
+	p, err := h.join(ctx, h.Tokens.Attackers[0], protocol.SessionToken{})
+	if err != nil {
+		return "replaced: " + outcome(err)
+	}
+	defer p.leave(context.WithoutCancel(ctx))
+	t := &quic.Transport{Conn: c}
+	defer t.Close()
+	for n := range 20 {
+		if _, err := h.openOn(ctx, t, to, p.welcome.Session); err != nil {
+			return fmt.Sprintf("replaced: %d times", n)
+		}
+	}
+	return "replaced"
+}
+
 // flood takes a seat, opens its path, and sends datagrams there.
 func (h *Attackers) flood(ctx context.Context, c *net.UDPConn, to *net.UDPAddr, next func(n int) []byte) string {
 	p, err := h.join(ctx, h.Tokens.Attackers[0], protocol.SessionToken{})
@@ -134,6 +166,10 @@ func (h *Attackers) flood(ctx context.Context, c *net.UDPConn, to *net.UDPAddr, 
 func (h *Attackers) openPath(ctx context.Context, c *net.UDPConn, to *net.UDPAddr, token protocol.SessionToken) (*webtransport.Session, error) {
 	t := &quic.Transport{Conn: c}
 	context.AfterFunc(ctx, func() { t.Close() })
+	return h.openOn(ctx, t, to, token)
+}
+
+func (h *Attackers) openOn(ctx context.Context, t *quic.Transport, to *net.UDPAddr, token protocol.SessionToken) (*webtransport.Session, error) {
 	d := webtransport.Transport{DialAddr: func(ctx context.Context, _ string, _ *tls.Config, _ *quic.Config) (*quic.Conn, error) {
 		return t.Dial(ctx, to, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{http3.NextProtoH3}},
 			&quic.Config{EnableDatagrams: true, EnableStreamResetPartialDelivery: true})
