@@ -6,6 +6,7 @@
 //
 // A public server listens with [Server.Listener], which limits the connections that are not WebSockets. A server
 // behind a proxy needs Options.TrustedProxies; otherwise all its clients share the limits of one address.
+// [Server.ServeDatagrams] takes datagrams on a UDP socket, so that lost packets do not delay the players' frames.
 //
 // Each match has a goroutine that owns it. Each connection has two more: one reads its socket and posts messages to
 // the match's inbox, the other writes what the match sends. The match never waits for either. The ticks of different
