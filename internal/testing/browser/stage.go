@@ -122,15 +122,24 @@ func NewStage(t *testing.T, o StageOptions) *Stage {
 		t.Fatal(err)
 	}
 	web := httptest.NewUnstartedServer(files.Over(http.HandlerFunc(s.serve)))
+	var udp net.PacketConn
+	for tries := 0; udp == nil && !o.NoDatagrams; tries++ { // the page may connect to its own port only, which may be in use
+		if udp, err = net.ListenPacket("udp", web.Listener.Addr().String()); err == nil {
+			break
+		}
+		if tries == 20 {
+			t.Fatal(err)
+		}
+		web.Listener.Close()
+		if web.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	web.Config.ConnState = s.connState
 	web.Start()
 	s.URL = web.URL
 	serving, stop := context.WithCancel(context.Background())
-	if !o.NoDatagrams {
-		udp, err := net.ListenPacket("udp", web.Listener.Addr().String()) // the page may connect to its own port only
-		if err != nil {
-			t.Fatal(err)
-		}
+	if udp != nil {
 		context.AfterFunc(serving, func() { udp.Close() })
 		go s.Server.ServeDatagrams(serving, udp, "")
 	}
