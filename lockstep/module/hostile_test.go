@@ -88,6 +88,7 @@ func TestFaults(t *testing.T) {
 		{"loop at the start", assembly{initialize: forever}, "the call took longer than 50ms"},
 		{"calls without a loop", assembly{call: join([]byte{opCall, 3}, i64(0)), more: twice}, "the call took longer than 50ms"},
 		{"recursion", assembly{call: join([]byte{opCall, 3}, i64(0)), more: [][]byte{{opCall, 3}}}, "stack overflow"},
+		{"trap at the start", assembly{initialize: []byte{opUnreachable}}, "unreachable"},
 		{"trap", assembly{call: []byte{opUnreachable}}, "unreachable"},
 		{"outside of the memory", assembly{call: join(i32(-8), i64(1), []byte{opI64Store, 3, 0}, i64(0))}, "out of bounds memory access"},
 		{"more memory", assembly{call: join(i32(60000), []byte{0x40, 0, opIf, blockWithoutResult, opUnreachable, opEnd}, i64(0))}, "unreachable"},

@@ -124,11 +124,19 @@ func (r *Rules) initialized() (*instance, error) {
 		return nil, err
 	}
 	if f := i.module.ExportedFunction("_initialize"); f != nil {
-		if err := i.run(func() error { return f.CallWithStack(i.ctx, nil) }); err != nil {
+		if err := i.run(func() error { return i.start(f) }); err != nil {
 			return nil, err
 		}
 	}
 	return i, nil
+}
+
+// start calls _initialize.
+func (i *instance) start(f api.Function) error {
+	if err := f.CallWithStack(i.ctx, nil); err != nil {
+		return trap(err)
+	}
+	return nil
 }
 
 // variable returns a variable that an instance exports.
