@@ -41,10 +41,11 @@ type datagramServer struct {
 	wt     *webtransport.Server
 }
 
-// ServeDatagrams serves paths of datagrams (WebTransport over HTTP/3) on a UDP socket until ctx ends. A client opens one beside its
-// WebSocket, and frames then come also where TCP would wait for a lost packet. Clients find the address at
-// GET /matches/NAME/datagrams: it is public, a HOST:PORT that clients connect to, or without a host the one of the WebSocket; ""
-// means the port of c. The server makes a certificate of its own, and says its hash there.
+// ServeDatagrams serves paths of datagrams (WebTransport over HTTP/3) on a UDP socket until ctx ends. A player's client opens one next
+// to its WebSocket. Lost packets then delay no other frames, as they do with TCP.
+//
+// GET /matches/NAME/datagrams tells clients where to connect: to public, a HOST:PORT, or a :PORT at the host of the WebSocket; "" is
+// the port of c. It also has the hash of the certificate, which the server makes itself.
 func (s *Server) ServeDatagrams(ctx context.Context, c net.PacketConn, public string) error {
 	if public == "" {
 		_, port, err := net.SplitHostPort(c.LocalAddr().String())
@@ -161,15 +162,14 @@ func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Con
 func (d *datagramServer) open(w http.ResponseWriter, r *http.Request) {
 	s := d.server
 	p := pathOf(r)
-	if p.used.Load() {
-		p.close() // one session for each QUIC connection
+	if p.used.Swap(true) {
+		p.close() // one request for each QUIC connection
 		return
 	}
 	m := s.requested(w, r)
 	if m == nil {
 		return
 	}
-	p.used.Store(true)
 	var err error
 	if p.session, err = d.wt.Upgrade(w, r); err != nil {
 		s.turnedAway("handshake", r.RemoteAddr)

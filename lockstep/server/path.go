@@ -19,7 +19,7 @@ const (
 	maxPathQueue = 8
 )
 
-// Codes of a closed QUIC connection. Below 0x100 they would be those of HTTP/3.
+// Codes of a closed QUIC connection. Those of HTTP/3 begin at 0x100.
 const (
 	pathUnbound quic.ApplicationErrorCode = iota + 0x10 // no connection of the match has the session
 	pathClosed                                          // the connection has another path, or is closed
@@ -30,7 +30,7 @@ const (
 type path struct {
 	quic    *quic.Conn
 	addr    netip.Prefix
-	used    atomic.Bool           // a request has made its session
+	used    atomic.Bool           // its one request has come
 	session *webtransport.Session // nil before
 	out     chan *buffer.Buffer   // to be sent
 

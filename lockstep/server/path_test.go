@@ -164,6 +164,24 @@ func TestPathOfSession(t *testing.T) {
 	}
 }
 
+// A QUIC connection has one session. Whoever asks for two at once loses it.
+func TestOneSession(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, setup{options: server.Options{MaxUnauthenticated: 100, MaxPerAddress: 200}})
+	a := newPathAttacker(t, s, s.datagrams(t, netsim.Link{}))
+	for range 10 {
+		conn := a.dial()
+		client, err := new(webtransport.Transport).NewClientConn(conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			go client.Dial(t.Context(), "https://"+a.addr+"/matches/duel/datagrams", nil)
+		}
+		a.closedWith(conn, server.PathClosed)
+	}
+}
+
 // A path takes no more memory than the bound says; here each has its other end in the same process.
 func TestPathMemory(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{MaxUnauthenticated: 100, MaxPerAddress: 200}})
