@@ -8,7 +8,7 @@ const (
 	maxUnsentDatagrams = 8
 )
 
-// A path carries datagrams beside the present connection.
+// A path carries the datagrams of the session's present connection.
 type path struct {
 	arrived chan []byte
 	gone    chan struct{} // closed when it is lost

@@ -37,7 +37,7 @@ type Session struct {
 	slice   timeslice
 	foresee foresight
 
-	datagrams datagrams // beside the link
+	datagrams datagrams // of the link
 
 	cancel  context.CancelFunc // of the attempt
 	retry   bool               // as soon as this attempt or connection has ended

@@ -14,7 +14,8 @@ type Options struct {
 	Time  time.Duration // the longest that a call may take; 0: DefaultTime
 
 	// Passes is the most that a call may do: passes of loops, calls of functions that call others, and KiB of long copies. A call
-	// without an end ends there, on fast and slow machines alike, unless its Time is over before. What the module's garbage collector does counts too, so that calls close to the limit may end on one machine and not on another. 0: DefaultPasses.
+	// without an end ends there, on fast and slow machines alike, unless its Time is over before. What the module's garbage collector
+	// does counts too, so that calls close to the limit may end on one machine and not on another. 0: DefaultPasses.
 	Passes int64
 
 	// Interpret runs the module without compiling it to machine code. It is more than ten times slower, and gives the same.

@@ -98,7 +98,7 @@ func New(g *lockstep.Game, o Options) *Client {
 	c.backoff.random = o.Seed
 	c.own.next = 1
 	c.pace = pacer{options: o.Pacing, noBase: true, pace: pacePlain}
-	c.predict.most = max(o.Predict, o.Predict+o.PredictLate)
+	c.predict.most = max(o.Predict, o.Predict+o.PredictLate) // the sum may overflow
 	return c
 }
 

@@ -86,13 +86,13 @@ func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wir
 		}
 		r.Real = s.wire.Real
 	}
-	if err := wait(ctx, wireSettleTime); err != nil {
+	if err := sleep(ctx, wireSettleTime); err != nil {
 		return nil, err
 	}
 	for _, s := range sides {
 		s.measure()
 	}
-	if err := wait(ctx, b.time); err != nil {
+	if err := sleep(ctx, b.time); err != nil {
 		return nil, err
 	}
 	r.WebSocket, r.Datagrams = sides[0].result(b), sides[1].result(b)
@@ -100,7 +100,8 @@ func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wir
 	return r, nil
 }
 
-func wait(ctx context.Context, d time.Duration) error {
+// sleep waits for a time, or for the end of ctx, whose cause it returns.
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
 		return nil

@@ -12,15 +12,15 @@ import (
 func doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "doctor",
-		Usage:     "tell what the way to a server is like, and how a player there would get frames",
+		Usage:     "test the connection to a server, and say how a player here would get frames",
 		ArgsUsage: "URL",
-		Description: `Checks the way from this machine to the match at a URL such as
+		Description: `Tests the connection from this machine to the match at a URL such as
 http://127.0.0.1:8766/matches/match-1, or to a server: its name, HTTP and certificate,
-whether a WebSocket opens, and whether datagrams pass, with the round trip and the loss
+whether a WebSocket opens, and whether datagrams arrive, with the round trip and the loss
 of 50 packets. It takes no seat and needs no token.
 
-It fails if the match cannot be played from here. Without datagrams it can, over the
-WebSocket, where one lost packet holds all frames behind it back.`,
+It fails if the match cannot be played from here. Without datagrams it can be played over
+the WebSocket, where one lost packet delays all frames behind it.`,
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "timeout", Value: 5 * time.Second, Usage: "wait at most `TIME` for each answer"},
 			jsonFlag,
@@ -50,9 +50,9 @@ func (f *findings) print(w io.Writer) {
 	}
 	switch f.Transport {
 	case byDatagrams:
-		line("verdict", "a player here gets frames in datagrams beside the WebSocket: a lost packet holds nothing back")
+		line("verdict", "a player here gets frames by datagrams: a lost packet delays no other frame")
 	case byWebSocket:
-		line("verdict", "a player here gets frames by the WebSocket alone: the match can be played, but a lost packet holds back all frames behind it")
+		line("verdict", "a player here gets frames by the WebSocket alone: the match can be played, but a lost packet delays all frames behind it")
 	default:
 		line("verdict", "%v", errNotPlayable)
 	}

@@ -62,7 +62,7 @@ func (f *findings) verdict() error {
 	return errNotPlayable
 }
 
-// A doctor examines the way to a server.
+// A doctor tests the connection to a server.
 type doctor struct {
 	url      *url.URL // of the server, or of a match
 	page     string   // of the match; "" if it is to be chosen

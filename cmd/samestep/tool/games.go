@@ -77,7 +77,7 @@ func hosted(c *cli.Context) (gameList, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listed(c).builds(g.Name()), nil // which now has one of a folder, too
+	return listed(c).builds(g.Name()), nil // chosenGame has added the game of a folder to the list
 }
 
 // builds returns all builds of a game.
