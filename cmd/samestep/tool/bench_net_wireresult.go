@@ -57,6 +57,14 @@ func spreadOf(d []time.Duration) (s spread) {
 	return s
 }
 
+// text returns one of the times, or a dash if nothing was measured: the rules may refuse every command.
+func (s *spread) text(of func(*spread) float64) string {
+	if *s == (spread{}) {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f ms", of(s))
+}
+
 // behindFirst returns how long after the first player of its match each player had a frame. A server or a machine that is late
 // itself does not count then. The measurements are over.
 func behindFirst(players []*wirePlayer, room int) (behind []time.Duration) {
@@ -102,7 +110,7 @@ func (r *wireResult) print(w io.Writer) {
 			{"median", func(s *spread) float64 { return s.P50MS }}, {"95 %", func(s *spread) float64 { return s.P95MS }},
 			{"99 %", func(s *spread) float64 { return s.P99MS }}, {"longest", func(s *spread) float64 { return s.LongestMS }},
 		} {
-			row(t.name+", "+p.name, func(s *sideResult) string { return fmt.Sprintf("%.1f ms", p.of(t.of(s))) })
+			row(t.name+", "+p.name, func(s *sideResult) string { return t.of(s).text(p.of) })
 		}
 	}
 	row("frames, of those expected", func(s *sideResult) string { return fmt.Sprintf("%d of %d", s.Frames, s.Expected) })
