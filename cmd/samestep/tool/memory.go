@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// softMemory is the memory above which the runtime collects garbage more often than by default. With about 23 MiB for
-// the program itself, this keeps the memory rule of 68 MiB; see docs/limits.md.
+// softMemory is the memory above which the runtime collects garbage more often than by default. With about 30 MiB for
+// the program itself, this keeps the memory rule of 76 MiB; see docs/limits.md.
 const softMemory = 33 << 20
 
 // limitMemory lets the runtime collect garbage before the process exceeds the memory rule, instead of when the heap has

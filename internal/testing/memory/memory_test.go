@@ -26,7 +26,7 @@ import (
 // A verb may use base bytes, and times the size of the largest state that a keyframe of
 // the file declares.
 const (
-	base  = 72 << 20
+	base  = 76 << 20
 	times = 4
 )
 
