@@ -16,6 +16,7 @@ type link struct {
 	delay  lockstep.Time
 	jitter lockstep.Time
 	loss   float64
+	burst  int     // datagrams that are lost together; 0 or 1: each alone
 	stream bool    // keeps the order, and sends what is lost again after a while, like TCP
 	double float64 // the part that comes twice
 	mtu    int     // larger ones are lost; 0: none is
@@ -25,6 +26,7 @@ type link struct {
 	sizes  int // bytes of all, with the headers of packets
 	n      int
 	lost   int
+	losing int // datagrams of the present burst that are still to be lost
 }
 
 type flight struct {
@@ -45,7 +47,7 @@ func (l *link) send(now lockstep.Time, b []byte) {
 		return
 	}
 	for again := true; again; again = l.rand.Float64() < l.double {
-		if l.hole || l.mtu > 0 && len(b) > l.mtu || l.rand.Float64() < l.loss {
+		if l.hole || l.mtu > 0 && len(b) > l.mtu || l.loses() {
 			l.lost++
 			continue
 		}
@@ -55,6 +57,20 @@ func (l *link) send(now lockstep.Time, b []byte) {
 		}
 		l.queue = append(l.queue, flight{at, bytes.Clone(b)})
 	}
+}
+
+// loses reports whether the link loses the next datagram.
+func (l *link) loses() bool {
+	if l.losing > 0 {
+		l.losing--
+		return true
+	}
+	burst := max(l.burst, 1)
+	lost := l.rand.Float64() < l.loss/float64(burst)
+	if lost {
+		l.losing = burst - 1
+	}
+	return lost
 }
 
 // take returns what arrives by now, or nil.

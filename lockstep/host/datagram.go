@@ -48,6 +48,7 @@ type datagramState struct {
 	heldAt lockstep.Time     // since when records wait for the stream; 0: none does
 	lastAt lockstep.Time     // when the last datagram was sent
 	again  lockstep.Time     // when the newest records are sent again; 0: they are not
+	soon   int               // how often they are sent again in this tick, after that
 	answer bool              // a datagram has arrived since lastAt
 }
 

@@ -164,7 +164,7 @@ type Options struct {
 	ChatHistory      int           // lines of chat that a joiner is told, of at most 2 KiB together: 16; negative: none
 	EvidenceHistory  int           // checked ticks whose states the referee keeps: 8
 	MaxEvidence      int           // bytes of one state that a client may send: 8 MiB
-	Redundancy       int           // bytes of a peer's datagrams, in percent of those of its stream, with the headers of packets: 200
+	Redundancy       int           // bytes of a peer's datagrams, in percent of those of its stream, with the headers of packets: 200; twice that where 5 % are lost
 	MaxNoteBytes     int           // of names and chat in the log: 16 MiB
 
 	AuthTimeout lockstep.Time // 10 s

@@ -44,7 +44,11 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 		g.credit -= len(dst) - before + packetBytes
 	}
 	g.lastAt, g.answer = h.now, false
-	if fresh && g.path.Loss() >= someLoss {
+	if fresh {
+		g.soon = g.resends()
+	}
+	if g.soon > 0 && (fresh || again) {
+		g.soon--
 		g.again = h.now + resendAfter
 		h.wakeAt(g.again)
 	}
@@ -74,7 +78,11 @@ func (h *Host) considerNew(p *peer, end protocol.Position) (fresh bool) {
 		}
 	}
 	if size > 0 {
-		g.credit = min(g.credit+(size+packetBytes+headBytes)*h.options.Redundancy/100, maxCredit)
+		percent := h.options.Redundancy
+		if g.path.Loss() >= highLoss {
+			percent *= 2
+		}
+		g.credit = min(g.credit+(size+packetBytes+headBytes)*percent/100, maxCredit)
 	}
 	for at := g.have; at < end; at++ {
 		fresh = fresh || g.copies[at%datagram.Window] == 0 && !g.has(at)
@@ -87,8 +95,9 @@ const (
 	roomRecords = datagram.MaxSize - datagram.HeadSize - maxDatagramReceipts*datagram.ReceiptSize
 
 	// On a path with a loss of someLoss of a million, records are sent again resendAfter after the first time: with the next frame
-	// they would be late by a tick.
+	// they would be late by a tick. With highLoss they are sent a third time after that, because losses are in bursts.
 	someLoss    = 2000
+	highLoss    = 50_000
 	resendAfter = 8 * lockstep.Millisecond
 
 	// headBytes is about the size of a datagram without records.
@@ -101,6 +110,17 @@ const (
 	tooLarge = 1<<8 - 1
 )
 
+// resends returns how often new records are sent again within a tick.
+func (g *datagramState) resends() int {
+	switch loss := g.path.Loss(); {
+	case loss >= highLoss:
+		return 2
+	case loss >= someLoss:
+		return 1
+	}
+	return 0
+}
+
 // has reports whether the player has said that it has the record at p.
 func (g *datagramState) has(p protocol.Position) bool {
 	return p < g.have || p > g.have && g.above&(1<<(p-g.have-1)) != 0
@@ -112,9 +132,8 @@ func (g *datagramState) has(p protocol.Position) bool {
 // were not sent before are always sent, repetitions as far as the credit goes. With again, those that were sent once go too.
 func (h *Host) choose(g *datagramState, end protocol.Position, again bool) (chosen uint64, late bool) {
 	room, credit, most := roomRecords, g.credit-packetBytes-headBytes, g.path.Copies()
-	if g.path.Loss() >= someLoss {
-		most++ // the copy after resendAfter is so close to the first that one burst can take both
-	}
+	resends := g.resends()
+	most += resends * resends // copies that are resendAfter apart are so close that one burst can take them all
 	take := func(p protocol.Position) {
 		i, bit := p%datagram.Window, uint64(1)<<(p-g.have)
 		if chosen&bit != 0 || g.has(p) {
@@ -130,7 +149,7 @@ func (h *Host) choose(g *datagramState, end protocol.Position, again bool) (chos
 		if g.copies[i] > 1 && !overdue && n > credit-spareCredit {
 			return
 		}
-		soon := waited < h.clock.period()/2 && !(again && g.copies[i] == 1)
+		soon := waited < h.clock.period()/2 && !(again && (g.copies[i] == 1 || resends > 1))
 		if !first && !overdue && (int(g.copies[i]) >= most || soon) || g.copies[i] == tooLarge {
 			return
 		}
