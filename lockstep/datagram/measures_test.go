@@ -45,23 +45,26 @@ func TestLossIsTold(t *testing.T) {
 }
 
 // Whatever the way, ten minutes of a path that loses 3 % of its packets have no visible stall, and less than a correction in a second, if
-// the client goes on over late ticks. Control: one that does not, over the stream.
+// the client goes on over late ticks; also if it shows the player's own commands, two in a second, at once. Control: one that does not
+// go on, over the stream.
 func TestLateTicksAreNotSeen(t *testing.T) {
-	m := newMatch(t, 4, host.Options{})
-	join := func(datagrams bool, late lockstep.Tick) *seat {
+	m := newMatch(t, 5, host.Options{})
+	join := func(datagrams bool, late, predict lockstep.Tick) *seat {
 		s := m.join(0.03, datagrams)
-		s.client = player.New(m.game, player.Options{Token: fmt.Sprint("player", len(m.players)-1), PredictLate: late, Interpolate: true})
+		s.client = player.New(m.game, player.Options{Token: fmt.Sprint("player", len(m.players)-1), PredictLate: late, Predict: predict, Interpolate: true})
 		return s
 	}
-	control, stream, both := join(false, 0), join(false, 16), join(true, 10)
+	control, stream, both, page := join(false, 0, 0), join(false, 16, 0), join(true, 10, 0), join(true, 10, 6)
 	other := m.join(0, false)
 	for range 10 * 60 * 2 {
 		m.run(500 * ms)
 		other.earn(&testgame.Earn{Coins: 1})
+		m.run(lockstep.Time(m.rand.IntN(50)) * ms)
+		page.earn(&testgame.Earn{Coins: 1})
 	}
-	for name, s := range map[string]*seat{"control": control, "stream": stream, "datagrams": both} {
+	for name, s := range map[string]*seat{"control": control, "stream": stream, "datagrams": both, "own commands": page} {
 		told := s.client.Status()
-		t.Logf("%s: %d stalls, %d corrections, %d late frames, a delay of %d ms", name, told.Stalls, told.Corrections, told.LateFrames, told.RenderDelay/ms)
+		t.Logf("%s: %d stalls, %d corrections, %d rollbacks, %d late frames, a delay of %d ms", name, told.Stalls, told.Corrections, told.Rollbacks, told.LateFrames, told.RenderDelay/ms)
 		if s == control && told.Stalls < 4 || s != control && told.Stalls > 0 {
 			t.Errorf("%s: got %d stalls", name, told.Stalls)
 		}

@@ -89,8 +89,8 @@ func TestClientTickAllocatesNothing(t *testing.T) {
 			f.give(frames[i])
 			i++
 		})
-		if s := f.client.Status(); got > 0 || late > 0 && s.Corrections < runs/2 {
-			t.Errorf("%d late: got %v allocations per tick, want 0, and %d corrections", late, got, s.Corrections)
+		if s := f.client.Status(); got > 0 || late > 0 && s.Rollbacks < runs/2 {
+			t.Errorf("%d late: got %v allocations per tick, want 0, and %d rollbacks", late, got, s.Rollbacks)
 		}
 	}
 }

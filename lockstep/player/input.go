@@ -19,10 +19,11 @@ func (c *Client) Submit(value any) (lockstep.Sequence, error) {
 	if err != nil {
 		return 0, err
 	}
-	seq, ok := c.own.add(c.clock, kind, payload, c.predict.assume(&c.own))
+	seq, ok := c.own.add(c.clock, kind, payload)
 	if !ok {
 		return 0, fmt.Errorf("%w: %d commands", ErrUnanswered, record.CommandWindow)
 	}
+	c.assume()
 	return seq, nil
 }
 
@@ -76,6 +77,6 @@ func (c *Client) Corrupt(path string) error {
 	if !v.Flip() {
 		return fmt.Errorf("lockstep: client: %s has no bit to invert", path)
 	}
-	c.predict.stale = true
+	c.predict.fault = correction
 	return c.run.follower.Restore(b)
 }

@@ -28,12 +28,13 @@ type submitted struct {
 	answered bool          // and accepted
 	tick     lockstep.Tick // answered: when it runs
 	assumed  lockstep.Tick // the tick in which the prediction runs it; 0 for none
+	expected lockstep.Tick // the tick in which the server was expected to run it; 0 if nothing was
 	run      bool          // a frame that was run has it
 }
 
 // add queues a command, and reports false if the window is full or no sequence is left. Sequences that were rejected
 // without a decision are reused once they fill the window and no other command is undecided.
-func (o *outstanding) add(now lockstep.Time, kind lockstep.Kind, payload []byte, assumed lockstep.Tick) (lockstep.Sequence, bool) {
+func (o *outstanding) add(now lockstep.Time, kind lockstep.Kind, payload []byte) (lockstep.Sequence, bool) {
 	n := len(o.list)
 	if o.full(o.next) && (n == 0 || o.list[n-1].sequence <= o.high) {
 		o.next = o.high + 1
@@ -47,7 +48,7 @@ func (o *outstanding) add(now lockstep.Time, kind lockstep.Kind, payload []byte,
 		o.list = append(o.list, submitted{})
 	}
 	s := &o.list[n]
-	*s = submitted{sequence: o.next, kind: kind, payload: append(s.payload[:0], payload...), assumed: assumed, at: now}
+	*s = submitted{sequence: o.next, kind: kind, payload: append(s.payload[:0], payload...), at: now}
 	o.next++
 	return s.sequence, true
 }

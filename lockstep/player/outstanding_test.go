@@ -34,14 +34,14 @@ func TestOutstandingAfterCrash(t *testing.T) {
 				o = outstanding{next: row.decided + 1, high: row.decided}
 			}
 			for range row.limited {
-				seq, ok := o.add(0, 1, nil, 0)
+				seq, ok := o.add(0, 1, nil)
 				if !ok || o.full(seq) {
 					t.Fatalf("sequence %d is refused or too far ahead of %d", seq, o.high)
 				}
 				o.remove(o.find(seq)) // rejected as rate limited
 			}
 			for range row.undecided {
-				if _, ok := o.add(0, 1, nil, 0); !ok {
+				if _, ok := o.add(0, 1, nil); !ok {
 					t.Fatal("a command is refused")
 				}
 			}
@@ -52,7 +52,7 @@ func TestOutstandingAfterCrash(t *testing.T) {
 			}
 			known := row.known // the highest sequence that the server has decided
 			for i := range 600 {
-				if _, ok := o.add(0, 1, nil, 0); !ok && len(o.list) == 0 && i < 5 {
+				if _, ok := o.add(0, 1, nil); !ok && len(o.list) == 0 && i < 5 {
 					t.Fatalf("command %d is refused", i)
 				}
 				for _, c := range o.list {
@@ -76,7 +76,7 @@ func TestOutstandingAfterCrash(t *testing.T) {
 func TestOutstandingTakenBack(t *testing.T) {
 	o := outstanding{next: 1}
 	for i, tick := range []lockstep.Tick{750, 751, 0, 900} {
-		seq, _ := o.add(0, 1, []byte{byte(i)}, 0)
+		seq, _ := o.add(0, 1, []byte{byte(i)})
 		if c := &o.list[o.find(seq)]; tick > 0 {
 			c.answered, c.run, c.tick = true, true, tick
 		}

@@ -124,6 +124,11 @@ func (p *pacer) late(now lockstep.Time, level int64) lockstep.Time {
 	return p.duration(level, p.playing) - lockstep.Time(p.units/max(1, p.rate*p.playing*pacePlain)) + over
 }
 
+// behind returns how long after the undisturbed arrival of a tick a client with level ticks left to run shows it.
+func (p *pacer) behind(now lockstep.Time, level int64) lockstep.Time {
+	return max(0, p.delay()+p.late(now, level))
+}
+
 // pass advances the time to now, and returns how many of level ticks are due.
 func (p *pacer) pass(now lockstep.Time, level int64) int64 {
 	elapsed := now - p.passed

@@ -44,7 +44,10 @@ func (f *feed) Append(raw []byte) error {
 	return nil
 }
 
-const feedPeriod = 50 * lockstep.Millisecond
+const (
+	feedPeriod = 50 * lockstep.Millisecond
+	feedDelay  = 4 // ticks
+)
 
 func newFeed(tb testing.TB, o player.Options) *feed {
 	return newFeedOf(tb, lockstep.MustGame(testgame.BankRules()), o)
@@ -58,7 +61,7 @@ func newFeedOf(tb testing.TB, g *lockstep.Game, o player.Options) *feed {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if f.c, err = coordinator.New(g, h, f, coordinator.Options{InputDelay: 2}); err != nil {
+	if f.c, err = coordinator.New(g, h, f, coordinator.Options{InputDelay: feedDelay}); err != nil {
 		tb.Fatal(err)
 	}
 	for p := range lockstep.Player(2) {
@@ -71,7 +74,7 @@ func newFeedOf(tb testing.TB, g *lockstep.Game, o player.Options) *feed {
 	f.client.Connected(f.now)
 	var w protocol.Writer
 	b := w.Append(nil, &protocol.Message{Kind: protocol.KindWelcome, Welcome: &protocol.Welcome{
-		Role: protocol.Seated, Position: 1, AckEvery: 10, InputDelay: 2, SpeedPercent: 100,
+		Role: protocol.Seated, Position: 1, AckEvery: 10, InputDelay: feedDelay, SpeedPercent: 100,
 	}})
 	var e record.Encoder
 	sim := f.c.Referee().Simulation()

@@ -1,6 +1,8 @@
 package player
 
 import (
+	"cmp"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -14,28 +16,59 @@ type prediction struct {
 	sim      *lockstep.Simulation
 	previous *lockstep.Simulation // one tick before
 	valid    bool
-	stale    bool          // a frame has refuted sim, which is computed again in the next call
+	fault    fault         // what has refuted sim, which is then computed again in the next call
 	judged   bool          // whether this is a correction is known already
 	stands   bool          // sim did not advance in the last call, so the view stands still: previous is equal to it
 	failed   bool          // the rules failed in ticks after base: nothing is predicted until another tick is due
 	base     lockstep.Tick // the tick that was due in the last call: the confirmed one, or a late one
 	lead     lockstep.Tick // how many ticks ahead of that
+	shrunk   lockstep.Time // when lead shrank last
 	most     lockstep.Tick // ahead of the confirmed state
 	frame    lockstep.Frame
+	arrival  lockstep.Time // how much later than the round trip says the server takes commands, so that as many come before as after the assumed tick
 }
+
+// shrinkTime is the least time between two ticks by which the prediction runs less far ahead.
+const shrinkTime = lockstep.Second
+
+// A fault is what was wrong with a prediction; the greater one counts.
+type fault uint8
+
+const (
+	noFault    fault = iota
+	surprise         // another player has given a command, and its frame came in time: no prediction can know that
+	correction       // a frame was late, or an own command ran in another tick, or not at all
+)
 
 func (p *prediction) ready() bool { return p.sim != nil && p.valid }
 
-// assume returns the tick in which the prediction runs a command submitted now.
-func (p *prediction) assume(own *outstanding) lockstep.Tick {
+// assume chooses the tick in which the prediction runs the newest command: the next one or that after it, whichever the server
+// will run it in; the next one if that is neither, so that the command shows at once.
+func (c *Client) assume() {
+	p, list := &c.predict, c.own.list
 	if !p.ready() || p.lead == 0 {
-		return 0
+		return
 	}
-	t := p.sim.Tick() + 1
-	if n := len(own.list); n > 0 {
-		t = max(t, own.list[n-1].assumed)
+	s := &list[len(list)-1]
+	s.expected = p.base + c.commandDelay(c.pace.fraction())
+	s.assumed = p.sim.Tick() + 1
+	if s.expected == s.assumed+1 {
+		s.assumed++
 	}
-	return t
+	if len(list) > 1 {
+		s.assumed = max(s.assumed, list[len(list)-2].assumed)
+	}
+}
+
+// commandDelay returns after how many ticks the server runs a command submitted now, when a part of the tick after the one that is
+// due has passed.
+func (c *Client) commandDelay(passed Fraction) lockstep.Tick {
+	tick := c.pace.duration(1, c.pace.playing)
+	if tick == 0 {
+		return c.inputDelay
+	}
+	ahead := c.pace.behind(c.pace.passed, int64(c.level())) + c.measure.roundTrip + c.predict.arrival + Lerp(0, tick, passed)
+	return c.inputDelay + lockstep.Tick(max(0, ahead)/tick)
 }
 
 // confirm compares a frame that was run with what was predicted of it. Own commands that it lacks are predicted for the
@@ -47,8 +80,11 @@ func (p *prediction) confirm(f *lockstep.Frame, seat lockstep.Player, own *outst
 		if cmd.Player == seat {
 			k = own.find(cmd.Sequence)
 		}
-		if k < 0 || own.list[k].assumed != f.Tick {
-			p.stale = true
+		switch {
+		case k < 0 && f.Tick > p.base:
+			p.fault = max(p.fault, surprise)
+		case k < 0 || own.list[k].assumed != f.Tick:
+			p.fault = correction
 		}
 		if k >= 0 {
 			own.list[k].run, own.list[k].assumed = true, 0
@@ -56,22 +92,30 @@ func (p *prediction) confirm(f *lockstep.Frame, seat lockstep.Player, own *outst
 	}
 	for i := range own.list {
 		if s := &own.list[i]; s.assumed != 0 && s.assumed <= f.Tick {
-			s.assumed, p.stale = f.Tick+1, true
+			s.assumed, p.fault = f.Tick+1, correction
 		}
 	}
 }
 
-// answered takes the tick of an accepted command. A prediction that shows no command before its time runs it there.
-func (p *prediction) answered(s *submitted, early bool) {
-	if !early && !s.run {
-		s.assumed = s.tick
-		p.stale = p.stale || p.ready() && s.tick <= p.sim.Tick()
+// answered takes the tick of an accepted command, and learns from it how late commands arrive. tick is the time of one.
+func (p *prediction) answered(s *submitted, tick lockstep.Time) {
+	if s.expected > 0 {
+		late := lockstep.Time(cmp.Compare(s.tick, s.expected)) * tick / 32
+		p.arrival = max(-2*tick, min(p.arrival+late, 2*tick))
 	}
+	if s.run {
+		return
+	}
+	first := min(s.tick, cmp.Or(s.assumed, s.tick))
+	if p.ready() && first <= p.sim.Tick() && s.tick != s.assumed {
+		p.fault = correction
+	}
+	s.assumed = s.tick
 }
 
-// refutes reports whether s is another state than what was shown as that of the same tick.
+// refutes reports whether s is another state than what was shown as that of the same tick, because of the connection.
 func (p *prediction) refutes(s *lockstep.Simulation) bool {
-	if !p.ready() || !p.stale || p.judged || p.sim.Tick() != s.Tick() {
+	if !p.ready() || p.fault != correction || p.judged || p.sim.Tick() != s.Tick() {
 		return false
 	}
 	p.judged = true
@@ -84,6 +128,9 @@ func (c *Client) predictTicks() {
 	c.aim()
 	ahead := p.lead + lockstep.Tick(c.pace.owed)
 	if ahead == 0 || c.catchingUp || c.run.follower == nil {
+		if p.valid && p.fault != noFault {
+			c.smooth.rollbacks++
+		}
 		p.valid, p.stands = false, false
 		p.failed = p.failed && c.Tick() == p.base
 		return
@@ -125,8 +172,11 @@ func (c *Client) redo(confirmed *lockstep.Simulation, goal lockstep.Tick) (err e
 			return err
 		}
 	}
-	if p.valid && !p.stale {
+	if p.valid && p.fault == noFault {
 		return nil
+	}
+	if p.valid {
+		c.smooth.rollbacks++
 	}
 	for i := range c.own.list {
 		if s := &c.own.list[i]; s.assumed == 0 && !s.run && p.lead > 0 {
@@ -134,10 +184,10 @@ func (c *Client) redo(confirmed *lockstep.Simulation, goal lockstep.Tick) (err e
 		}
 	}
 	shown, hash := lockstep.Tick(0), uint64(0)
-	if p.valid && !p.judged && p.sim.Tick() > confirmed.Tick() {
+	if p.valid && p.fault == correction && !p.judged && p.sim.Tick() > confirmed.Tick() {
 		shown, hash = p.sim.Tick(), p.sim.Hash()
 	}
-	p.stale, p.judged = false, false
+	p.fault, p.judged = noFault, false
 	err = p.sim.CopyFrom(confirmed)
 	for err == nil && p.sim.Tick() < shown {
 		err = c.foresee(goal)
@@ -171,8 +221,9 @@ func (p *prediction) frameOf(t lockstep.Tick, seat lockstep.Player, own *outstan
 	return &p.frame
 }
 
-// aim chooses how far ahead the prediction runs: the number of ticks until a command submitted now takes effect. It
-// shrinks only if that is more than a tick too far, to avoid oscillation.
+// aim chooses how far ahead the prediction runs: so that a command submitted now takes effect in its next tick. It
+// shrinks only if that is more than half a tick too far, to avoid oscillation, and by a tick at a time, because the view then stands
+// still for one.
 func (c *Client) aim() {
 	p := &c.predict
 	most := min(c.options.Predict, p.most)
@@ -180,13 +231,15 @@ func (c *Client) aim() {
 		p.lead = 0
 		return
 	}
-	want := c.inputDelay + 1
-	if tick := c.pace.duration(1, c.pace.playing); tick > 0 {
-		want += lockstep.Tick((c.pace.delay() + c.measure.roundTrip + tick - 1) / tick)
+	if p.lead = min(p.lead, most); c.pace.owed > 0 && p.lead > 0 {
+		return // ticks are late: nobody knows how far ahead it should be
 	}
-	want = max(1, min(want, most))
-	if want > p.lead || want+1 < p.lead || p.lead > most {
-		p.lead = want
+	ahead := func(passed Fraction) lockstep.Tick { return min(max(2, c.commandDelay(passed))-1, most) }
+	if least := ahead(0); least > p.lead {
+		p.lead = least
+	} else if ahead(One/2) < p.lead && c.clock >= p.shrunk+shrinkTime {
+		p.lead--
+		p.shrunk = c.clock
 	}
 }
 

@@ -41,7 +41,33 @@ func TestPredictionIsNotSeenByOthers(t *testing.T) {
 	}
 }
 
-// A command shows in the predicted state at the next tick, whatever the latency, and never disappears before it is
+// Commands run in the tick in which the prediction shows them, whatever the latency: few of them correct it.
+func TestCommandsRunAsPredicted(t *testing.T) {
+	for _, row := range []struct{ delay, jitter lockstep.Time }{{5, 0}, {22, 0}, {40, 0}, {51, 0}, {90, 0}, {40, 10}, {70, 10}} {
+		c := newCluster(t, 9, nil, nil)
+		way := linkSpec{delay: row.delay * lockstep.Millisecond, jitter: row.jitter * lockstep.Millisecond}
+		c.links = func(*machine) (up, down linkSpec) { return way, way }
+		c.players(4, player.Options{Predict: 10, Interpolate: true})
+		c.run(20 * lockstep.Second)
+		commands, corrections := 0, 0
+		count := func(sign int) {
+			for _, m := range c.machines {
+				commands += sign * int(m.submitted)
+				corrections += sign * m.client.Status().Corrections
+			}
+		}
+		count(-1)
+		c.run(100 * lockstep.Second)
+		count(1)
+		t.Logf("%d ms and up to %d: %d corrections for %d commands", row.delay, row.jitter, corrections, commands)
+		if commands < 1000 || corrections*8 > commands {
+			t.Errorf("%d ms and up to %d: got %d corrections for %d commands, want one of 8 at most", row.delay, row.jitter, corrections, commands)
+		}
+		c.finish()
+	}
+}
+
+// A command shows in the predicted state at the next tick or that after it, whatever the latency, and never disappears before it is
 // confirmed.
 func TestPredictionShowsOwnCommands(t *testing.T) {
 	for _, predict := range []lockstep.Tick{20, 4} { // far enough ahead, and not
@@ -64,9 +90,9 @@ func testPredictionShows(t *testing.T, predict lockstep.Tick) {
 			t.Fatal(err)
 		}
 		m.submitted++
-		c.run(60 * lockstep.Millisecond)
+		c.run(110 * lockstep.Millisecond)
 		if got := coins(m.client.Predicted()) - predicted; got < 10_000 {
-			t.Errorf("after a tick the prediction has %d coins more, want 10000", got)
+			t.Errorf("after two ticks the prediction has %d coins more, want 10000", got)
 		}
 		if got := coins(m.client.Simulation()) - confirmed; got >= 10_000 {
 			t.Error("control: the confirmed state has the command already")

@@ -283,10 +283,10 @@ func (c *Client) answered(m *protocol.Message) {
 	}
 	if m.Kind == protocol.KindCommandAccepted {
 		s.answered, s.tick = true, m.Tick
-		c.predict.answered(s, c.options.Predict > 0)
+		c.predict.answered(s, c.pace.duration(1, c.pace.playing))
 		c.forgetRun()
 	} else {
-		c.predict.stale = true
+		c.predict.fault = correction
 		c.own.remove(i)
 	}
 	c.tell(receipt)

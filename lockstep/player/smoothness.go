@@ -10,7 +10,8 @@ type smoothness struct {
 	watched     lockstep.Time // for how long the match has run
 	stood       lockstep.Time // for how long the view has stood still, up to now
 	stalls      int           // times that it stood still for longer than visibleStall
-	corrections int           // times that a state on display was replaced by another one of the same tick
+	corrections int           // times that a state on display was replaced by another one of the same tick, because of the connection
+	rollbacks   int           // times that the prediction began again, for any reason
 }
 
 // pass counts a time in which the match has run, and at whose end the view stood still for a part of it.

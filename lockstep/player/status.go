@@ -29,7 +29,8 @@ type Status struct {
 	// What the user sees of the connection. A client that runs ticks as they come, or sees views, does not measure it.
 	Watched     lockstep.Time // for how long the match has run here: not paused, and not held for players
 	Stalls      int           // times in it that the view stood still for more than 100 ms
-	Corrections int           // times that what was predicted turned out to be wrong, and another state of the same tick was shown
+	Corrections int           // times that another state of the same tick was shown, because a frame was late or an own command ran in another tick
+	Rollbacks   int           // times that the prediction began again: also for commands of others that came in time, and if nothing else was shown
 
 	// The state of the connection's datagrams; see [Client.SendDatagram].
 	Datagrams       bool   // they bring the records now; otherwise the stream does
@@ -48,7 +49,7 @@ func (c *Client) Status() Status {
 		Tick: c.Tick(), ServerTick: c.serverTick, InputDelay: c.inputDelay, Backlog: c.level(), Speed: c.pace.playing,
 		RoundTrip: c.measure.roundTrip, Jitter: c.pace.jitter.mean, RenderDelay: c.pace.delay(),
 		Agreed: c.run.agreed, Differing: c.run.differing, Unanswered: len(c.own.list),
-		Watched: c.smooth.watched, Stalls: c.smooth.stalls, Corrections: c.smooth.corrections,
+		Watched: c.smooth.watched, Stalls: c.smooth.stalls, Corrections: c.smooth.corrections, Rollbacks: c.smooth.rollbacks,
 		Repeats: c.measure.repeats, LateFrames: c.measure.lateFrames,
 		BytesIn: c.measure.bytesIn, BytesOut: c.measure.bytesOut,
 		BytesInRate: c.measure.inRate, BytesOutRate: c.measure.outRate,

@@ -58,7 +58,7 @@ type Net struct {
 	Unanswered  int    `json:"unanswered"`
 	WatchedMS   int64  `json:"watched_ms"`  // for how long the match has run here; 0 if the next two are not measured
 	Stalls      int    `json:"stalls"`      // times that the picture stood still for more than 100 ms
-	Corrections int    `json:"corrections"` // times that a predicted state turned out to be wrong
+	Corrections int    `json:"corrections"` // times that the connection made a prediction wrong
 	LateFrames  uint64 `json:"late_frames"`
 	Datagrams   bool   `json:"datagrams"`
 	LossInPPM   uint32 `json:"loss_in_ppm"` // of datagrams

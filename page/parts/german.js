@@ -466,7 +466,7 @@ export const german = {
   "ticks that came after they were due": "Ticks, die kamen, als sie schon fällig waren",
   "ticks until a command takes effect": "Ticks, bis ein Befehl wirkt",
   "time to draw a frame, 95th percentile": "Zeit für ein Bild, 95. Perzentil",
-  "times that a predicted state turned out to be wrong": "so oft war ein vorhergesagter Zustand falsch",
+  "times that the connection made a prediction wrong": "so oft war wegen der Verbindung eine Vorhersage falsch",
   "times that the picture stood still for over 100 ms while the match ran": "so oft stand das Bild über 100 ms still, während die Partie lief",
   "Too many rows are open: close some of them.": "Es sind zu viele Zeilen offen: Schließ einige davon.",
   "Totals": "Summen",

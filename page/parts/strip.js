@@ -9,7 +9,7 @@ const facts = [
   ["trip", t("ping"), t("round trip to the server")],
   ["buffer", t("buffer"), t("ticks received ahead, to smooth out lag")],
   ["stalls", t("stalls"), t("times that the picture stood still for over 100 ms while the match ran")],
-  ["corrections", t("corrections"), t("times that a predicted state turned out to be wrong")],
+  ["corrections", t("corrections"), t("times that the connection made a prediction wrong")],
   ["late", t("late"), t("ticks that came after they were due")],
   ["loss", t("lost in · out"), t("datagrams that are lost, and records that came twice")],
   ["sums", t("checksums"), t("comparisons of this browser's state with the match")],

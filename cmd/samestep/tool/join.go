@@ -92,6 +92,7 @@ type joinSummary struct {
 	Watched     float64       `json:"watched_seconds"`
 	Stalls      perMinute     `json:"visible_stalls"`
 	Corrections perMinute     `json:"corrections"`
+	Rollbacks   perMinute     `json:"rollbacks"`
 	LateFrames  uint64        `json:"late_frames,string"`
 	Repeats     uint64        `json:"repeats,string"` // records that came again in datagrams
 	LossIn      *float64      `json:"loss_in_percent,omitempty"`
@@ -263,7 +264,7 @@ func (j *join) note(c *player.Client) {
 	s.Tick, s.InputDelay, s.Agreed, s.Differing = st.Tick, st.InputDelay, st.Agreed, st.Differing
 	s.RoundTripMS = float64(st.RoundTrip) / float64(lockstep.Millisecond)
 	s.Watched, s.LateFrames, s.Repeats = float64(st.Watched)/float64(lockstep.Second), st.LateFrames, st.Repeats
-	s.Stalls, s.Corrections = often(st.Stalls, st.Watched), often(st.Corrections, st.Watched)
+	s.Stalls, s.Corrections, s.Rollbacks = often(st.Stalls, st.Watched), often(st.Corrections, st.Watched), often(st.Rollbacks, st.Watched)
 	if st.Datagrams {
 		in, out := float64(st.LossIn)/10_000, float64(st.LossOut)/10_000
 		s.LossIn, s.LossOut = &in, &out
