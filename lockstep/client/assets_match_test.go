@@ -307,6 +307,7 @@ func TestAssetsAfterReconnect(t *testing.T) {
 				once.Do(func() { close(resumed) })
 			}
 		},
+		NoDatagrams: true, // it asks for their address at any time
 	})
 	<-s.Ready()
 	if got, want := m.requests(), []string{listPath, assetPath + tilesAsset.SHA256, playPath}; !slices.Equal(got, want) {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
@@ -26,7 +27,7 @@ func TestReceiveAll(t *testing.T) {
 	const messages = 100 * maxUnread
 	go func() {
 		for range messages {
-			s.link.arrived <- &buffer.Buffer{Bytes: message}
+			s.link.arrived <- &buffer.Buffer{Bytes: bytes.Clone(message)} // all go to the pool
 		}
 		close(s.link.arrived)
 	}()

@@ -32,12 +32,15 @@ const (
 	// lossSpan is how many datagrams one measurement of the loss covers at least.
 	lossSpan = 32
 
-	// cleanRun is how many datagrams arrive one after the other until acknowledgements may wait.
+	// cleanRun is how many datagrams arrive one after the other until acknowledgements may wait for a second one, and longRun until
+	// they wait for a fourth.
 	cleanRun = 16
+	longRun  = 128
 
-	// ackWait is how long an acknowledgement may wait on such a path. With a round trip it stays below the patience of the sender, so
-	// that no path looks dead.
-	ackWait = 100 * lockstep.Millisecond
+	// ackWait is how long an acknowledgement may wait for a second datagram, and longAckWait for a fourth. With a round trip that stays
+	// below the patience of the sender, so that no path looks dead.
+	ackWait     = 100 * lockstep.Millisecond
+	longAckWait = 200 * lockstep.Millisecond
 
 	// slowPath is how much longer than twice that of the stream a round trip may be.
 	slowPath = 150 * lockstep.Millisecond
@@ -157,13 +160,16 @@ func (p *Path) until(patience lockstep.Time) lockstep.Time {
 
 // patience returns how long an acknowledgement may take.
 func (p *Path) patience() lockstep.Time {
-	return min(max(2*p.rtt+4*p.jitter, minPatience), maxPatience)
+	return min(max(2*p.rtt+4*p.jitter, p.rtt+longAckWait+minPatience/2), maxPatience)
 }
 
 // Overdue returns after how long without an acknowledgement a record or command is sent again in any case.
 func (p *Path) Overdue() lockstep.Time {
-	if p.rtt == 0 {
+	switch {
+	case p.rtt == 0:
 		return minPatience
+	case p.out.loss == 0:
+		return p.rtt + 2*p.jitter + longAckWait
 	}
 	return p.rtt + 2*p.jitter
 }
@@ -172,13 +178,16 @@ func (p *Path) Overdue() lockstep.Time {
 // unknown.
 func (p *Path) Lateness() lockstep.Time { return p.rtt/2 + 2*p.jitter }
 
-// AckWait returns how long an acknowledgement may wait for another datagram, so that one packet tells of both. Just after a loss
-// it is 0: the other side then knows at once what to send again.
-func (p *Path) AckWait() lockstep.Time {
-	if p.got.Seen-p.gap < cleanRun {
-		return 0
+// AckEvery returns how many datagrams one acknowledgement tells of, and how long it may wait for the others. Just after a loss
+// it does not wait: the other side then knows at once what to send again.
+func (p *Path) AckEvery() (datagrams int, wait lockstep.Time) {
+	switch run := p.got.Seen - p.gap; {
+	case run < cleanRun:
+		return 1, 0
+	case run < longRun:
+		return 2, ackWait
 	}
-	return ackWait
+	return 4, longAckWait
 }
 
 // Acked returns the highest of our numbers that has arrived there.

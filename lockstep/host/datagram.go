@@ -24,6 +24,9 @@ const (
 	// maxCredit bounds the bytes of repeated records that a peer has saved up.
 	maxCredit = 4 * datagram.MaxSize
 
+	// receiptWait is how long a receipt waits for a frame to travel with.
+	receiptWait = 50 * lockstep.Millisecond
+
 	// maxDatagramReceipts is how many receipts wait for a datagram. The stream has the others.
 	maxDatagramReceipts = 16
 )
@@ -55,7 +58,8 @@ type datagramState struct {
 // A datagramReceipt is repeated in each datagram until one of them is acknowledged.
 type datagramReceipt struct {
 	datagram.Receipt
-	first uint32 // number of the first datagram with it; 0 for none
+	at    lockstep.Time // of the decision
+	first uint32        // number of the first datagram with it; 0 for none
 }
 
 // datagramBuffers are what all peers share to read and write datagrams.
@@ -157,7 +161,7 @@ func (h *Host) datagramCommand(p *peer, c *datagram.Command) bool {
 		return false
 	}
 	if r, known := h.c.Receipt(p.seat, c.Sequence); known {
-		p.datagrams.receipt(r)
+		p.datagrams.receipt(h.now, r)
 		return true
 	}
 	if p.refused.has(c.Sequence) {
@@ -174,18 +178,29 @@ func (h *Host) datagramCommand(p *peer, c *datagram.Command) bool {
 	return true
 }
 
-// receipt queues the receipt of an accepted command.
-func (g *datagramState) receipt(r lockstep.Receipt) {
+// receipt queues the receipt of an accepted command, and reports whether datagrams carry it.
+func (g *datagramState) receipt(now lockstep.Time, r lockstep.Receipt) bool {
 	if g == nil || r.Reason != lockstep.Accepted || g.waiting == maxDatagramReceipts {
-		return
+		return false
 	}
 	for i := range g.receipts[:g.waiting] {
 		if g.receipts[i].Sequence == r.Sequence {
-			return
+			return true
 		}
 	}
-	g.receipts[g.waiting] = datagramReceipt{Receipt: datagram.Receipt{Sequence: r.Sequence, Tick: r.Tick}}
+	g.receipts[g.waiting] = datagramReceipt{Receipt: datagram.Receipt{Sequence: r.Sequence, Tick: r.Tick}, at: now}
 	g.waiting++
+	return true
+}
+
+// receiptDue returns when the first receipt waits no longer for a frame, or never.
+func (g *datagramState) receiptDue() lockstep.Time {
+	for i := range g.receipts[:g.waiting] {
+		if r := &g.receipts[i]; r.first == 0 {
+			return r.at + receiptWait
+		}
+	}
+	return never
 }
 
 // datagramMemory is the size of a peer's path of datagrams, with the sequences that were refused, in bytes.

@@ -37,6 +37,7 @@ type peer struct {
 	own     account  // of a peer without a welcome
 
 	out   []byte // private messages, encoded
+	calm  int    // bytes of out up to here may wait: receipts that datagrams carry
 	dirty bool   // on Host.dirty
 
 	resimulates bool // its client knows KindResimulate

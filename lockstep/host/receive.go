@@ -148,8 +148,12 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 		return
 	}
 	h.message = protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick}
+	calm := p.calm == len(p.out)
 	h.private(p, &h.message)
-	p.datagrams.receipt(r)
+	if p.datagrams.receipt(h.now, r) && calm {
+		p.calm = len(p.out)
+		h.wakeAt(h.now + receiptWait)
+	}
 }
 
 func (h *Host) reject(p *peer, r lockstep.Receipt) {

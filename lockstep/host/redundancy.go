@@ -26,10 +26,7 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 		end = min(h.visible(p), g.have+datagram.Window)
 	}
 	fresh := h.considerNew(p, end)
-	due := fresh || g.answer && h.now >= g.lastAt+probeTime
-	for i := range g.receipts[:g.waiting] {
-		due = due || g.receipts[i].first == 0
-	}
+	due := fresh || g.answer && h.now >= g.lastAt+probeTime || h.now >= g.receiptDue()
 	chosen, late := h.choose(g, end, again)
 	if !due && !late && (!again || chosen == 0) {
 		return dst

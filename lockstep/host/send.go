@@ -20,13 +20,18 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 	}
 	begin := len(dst)
 	limit := begin + clampSize(max)
-	dst = append(dst, p.out...)
-	if p.out = p.out[:0]; cap(p.out) > keepPrivate {
-		p.out = nil
+	calm := len(p.out) > 0 && p.calm == len(p.out) && h.holds(p, h.window(p))
+	if !calm {
+		dst = p.takePrivate(dst)
 	}
 	dst = h.appendWait(p, dst)
 	if p.sync != nil {
 		dst = h.appendSync(p, dst, limit)
+	}
+	if calm && len(dst) > begin {
+		dst = p.takePrivate(dst)
+	} else if calm {
+		h.hold(p.datagrams)
 	}
 	switch {
 	case !p.streams():
@@ -36,6 +41,15 @@ func (h *Host) Send(id PeerID, dst []byte, max int) []byte {
 		dst = h.appendRecords(p, dst, begin, limit)
 	}
 	h.stats.BytesOut += uint64(len(dst) - begin)
+	return dst
+}
+
+// takePrivate appends the private messages.
+func (p *peer) takePrivate(dst []byte) []byte {
+	dst = append(dst, p.out...)
+	if p.out, p.calm = p.out[:0], 0; cap(p.out) > keepPrivate {
+		p.out = nil
+	}
 	return dst
 }
 
@@ -75,8 +89,7 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 	if h.over && p.cursor == last && len(dst) <= limit {
 		p.sentEnd = true
 		h.close(p, h.endCode(), h.endReason())
-		dst = append(dst, p.out...)
-		p.out = p.out[:0]
+		dst = p.takePrivate(dst)
 	}
 	return dst
 }
@@ -100,19 +113,19 @@ func (h *Host) hold(g *datagramState) {
 // longer.
 func (h *Host) datagramTime(p *peer) {
 	g := p.datagrams
-	if g != nil && g.again > 0 {
-		if h.now < g.again {
-			h.wakeAt(g.again)
-		} else {
-			h.mark(p)
-		}
-	}
-	if g == nil || g.heldAt == 0 {
+	if g == nil {
 		return
 	}
-	if at := min(g.heldAt+holdTime, g.path.FlowsTo()+1); h.now < at {
-		h.wakeAt(at)
-	} else {
+	at := g.receiptDue()
+	if g.again > 0 {
+		at = min(at, g.again)
+	}
+	if g.heldAt > 0 {
+		at = min(at, g.heldAt+holdTime, g.path.FlowsTo()+1)
+	}
+	if at <= h.now {
 		h.mark(p)
+	} else if at < never {
+		h.wakeAt(at)
 	}
 }

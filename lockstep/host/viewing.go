@@ -93,8 +93,7 @@ func (h *Host) appendViews(p *peer, dst []byte, begin, limit int) []byte {
 	if h.over && h.viewed(p) && len(dst) <= limit {
 		p.sentEnd = true
 		h.close(p, h.endCode(), h.endReason())
-		dst = append(dst, p.out...)
-		p.out = p.out[:0]
+		dst = p.takePrivate(dst)
 	}
 	return dst
 }

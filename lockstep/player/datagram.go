@@ -23,8 +23,8 @@ const (
 	// ackTime is the least time between two acknowledgements.
 	ackTime = 20 * lockstep.Millisecond
 
-	ackEvery   = 2                          // datagrams with something new that one acknowledges at the most
-	repeatWait = 100 * lockstep.Millisecond // of the acknowledgement of one that only repeats others
+	// repeatWait is how long the acknowledgement of a datagram waits that only repeats others.
+	repeatWait = 100 * lockstep.Millisecond
 
 	// maxEarly is how many records may be here before the stream has brought them. Beyond that the client takes no more
 	// from datagrams, and the stream goes on alone.
@@ -142,8 +142,9 @@ func (c *Client) receiveDatagram(b []byte) error {
 func (g *datagramState) arrived(now lockstep.Time, news bool) {
 	by := now + repeatWait
 	if news {
+		_, wait := g.path.AckEvery()
 		g.news++
-		by = now + g.path.AckWait()
+		by = now + wait
 	}
 	if g.ackBy == 0 || by < g.ackBy {
 		g.ackBy = by

@@ -56,12 +56,13 @@ func (c *Client) SendDatagram(dst []byte) []byte {
 func (c *Client) datagramDue() lockstep.Time {
 	g := c.datagrams
 	at := g.sentAt + probeTime
+	every, _ := g.path.AckEvery()
 	switch {
 	case g.sentAt == 0:
 		return 0
 	case !g.path.Alive(c.clock) && g.ackBy == 0:
 		return at
-	case g.news >= ackEvery:
+	case g.news >= every:
 		at = g.sentAt + ackTime
 	case g.ackBy > 0:
 		at = min(at, max(g.sentAt+ackTime, g.ackBy))

@@ -31,7 +31,7 @@ frames are with and without them, by turns; they acknowledge views, and do not d
 
 With --wire it compares both transports on a bad network: two servers at once, each with
 the same matches behind a link of this kind, one with WebSockets only and one with
-datagrams beside them. These players simulate. As root on Linux each server is in a network
+datagrams beside them, all encrypted. These players simulate. As root on Linux each server is in a network
 namespace, and TCP is the system's; otherwise each lost packet of a WebSocket is a stall.`,
 		Flags: []cli.Flag{
 			gameFlag, assetsFlag, configFlag,
@@ -228,7 +228,7 @@ func (b *netBench) startServer(dir string, w *wire.Wire) (*serverProcess, error)
 	if w == nil {
 		return startServer(program, os.Stderr, args)
 	}
-	args = append(args, "--listen", w.Host+":0", "--datagrams-public", w.Public)
+	args = append(args, "--listen", w.Host+":0", "--datagrams-public", w.Public, "--tls-cert", filepath.Join(dir, wireCert), "--tls-key", filepath.Join(dir, wireKey))
 	return startServerAs(append(w.Enter, program), os.Stderr, args)
 }
 

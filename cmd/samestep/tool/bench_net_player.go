@@ -37,7 +37,7 @@ func newWirePlayer(g *lockstep.Game, url, token string, value any, every time.Du
 	p := &wirePlayer{value: value, every: every, stop: make(chan struct{}), sent: map[lockstep.Sequence]time.Time{}, due: map[lockstep.Tick][]time.Time{}}
 	p.session = client.Dial(context.Background(), url, g, client.Options{
 		Options: player.Options{Token: token, Pacing: player.PacingOptions{AsTheyCome: true}},
-		Handle:  p.event, Sample: p.sample, NoDatagrams: !datagrams,
+		Handle:  p.event, Sample: p.sample, NoDatagrams: !datagrams, HTTP: wireHTTP,
 	})
 	return p
 }

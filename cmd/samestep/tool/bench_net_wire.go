@@ -124,6 +124,9 @@ func (s *wireSide) open(b *netBench, l netsim.Link, dir string) (err error) {
 	if s.tokens, err = b.writeTokens(filepath.Join(dir, "tokens")); err != nil {
 		return err
 	}
+	if err := writeCertificate(dir); err != nil {
+		return err
+	}
 	s.server, err = b.startServer(dir, s.wire)
 	return err
 }
@@ -146,7 +149,7 @@ func (s *wireSide) join(ctx context.Context, b *netBench) error {
 	var wait sync.WaitGroup
 	for i := range s.players {
 		slots <- struct{}{}
-		p := newWirePlayer(b.game.Game, fmt.Sprintf("ws://%s/matches/match-%d/play", near, i/b.room+1), s.tokens[i], order.Value, b.every, s.datagrams)
+		p := newWirePlayer(b.game.Game, fmt.Sprintf("wss://%s/matches/match-%d/play", near, i/b.room+1), s.tokens[i], order.Value, b.every, s.datagrams)
 		s.players[i] = p
 		wait.Go(func() {
 			defer func() { <-slots }()

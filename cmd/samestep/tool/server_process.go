@@ -18,7 +18,7 @@ import (
 // A serverProcess is "samestep serve" in a process of its own, to put it under load.
 type serverProcess struct {
 	process *exec.Cmd
-	url     string // ws://HOST:PORT
+	url     string // ws://HOST:PORT, or wss:
 }
 
 // startServer starts the server of a program on a free port of the loopback address, unless the flags say otherwise. Its warnings
@@ -53,7 +53,10 @@ func startServerAs(command []string, log io.Writer, flags []string) (*serverProc
 }
 
 // address returns where the server listens, as HOST:PORT.
-func (s *serverProcess) address() string { return strings.TrimPrefix(s.url, "ws://") }
+func (s *serverProcess) address() string {
+	_, address, _ := strings.Cut(s.url, "://")
+	return address
+}
 
 func (s *serverProcess) stop() {
 	s.process.Process.Kill() // there is nothing to complete
