@@ -163,12 +163,32 @@ func (p *Path) patience() lockstep.Time {
 	return min(max(2*p.rtt+4*p.jitter, p.rtt+longAckWait+minPatience/2), maxPatience)
 }
 
-// Overdue returns after how long without an acknowledgement a record or command is sent again in any case.
-func (p *Path) Overdue() lockstep.Time {
+// On a path with a loss of someLoss of a million, what is new is sent again ResendAfter after the first time: with the next frame
+// it would be late by a tick. With highLoss it is sent a third time after that, because losses are in bursts.
+const (
+	someLoss    = 2000
+	highLoss    = 50_000
+	ResendAfter = 8 * lockstep.Millisecond
+)
+
+// Resends returns how often what is new is sent again at once, each time after ResendAfter.
+func (p *Path) Resends() int {
+	switch {
+	case p.out.loss >= highLoss:
+		return 2
+	case p.out.loss >= someLoss:
+		return 1
+	}
+	return 0
+}
+
+// Overdue returns after how long without an acknowledgement a record or command is sent again in any case. waits says that the other
+// side lets acknowledgements wait where nothing is lost.
+func (p *Path) Overdue(waits bool) lockstep.Time {
 	switch {
 	case p.rtt == 0:
 		return minPatience
-	case p.out.loss == 0:
+	case waits && p.out.loss == 0:
 		return p.rtt + 2*p.jitter + longAckWait
 	}
 	return p.rtt + 2*p.jitter

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/datagram"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -42,11 +41,11 @@ func (h *Host) SendDatagram(id PeerID, dst []byte) []byte {
 	}
 	g.lastAt, g.answer = h.now, false
 	if fresh {
-		g.soon = g.resends()
+		g.soon = g.path.Resends()
 	}
 	if g.soon > 0 && (fresh || again) {
 		g.soon--
-		g.again = h.now + resendAfter
+		g.again = h.now + datagram.ResendAfter
 		h.wakeAt(g.again)
 	}
 	h.stats.Datagrams++
@@ -76,7 +75,7 @@ func (h *Host) considerNew(p *peer, end protocol.Position) (fresh bool) {
 	}
 	if size > 0 {
 		percent := h.options.Redundancy
-		if g.path.Loss() >= highLoss {
+		if g.path.Resends() > 1 {
 			percent *= 2
 		}
 		g.credit = min(g.credit+(size+packetBytes+headBytes)*percent/100, maxCredit)
@@ -91,12 +90,6 @@ const (
 	// roomRecords is the room for records in a datagram.
 	roomRecords = datagram.MaxSize - datagram.HeadSize - maxDatagramReceipts*datagram.ReceiptSize
 
-	// On a path with a loss of someLoss of a million, records are sent again resendAfter after the first time: with the next frame
-	// they would be late by a tick. With highLoss they are sent a third time after that, because losses are in bursts.
-	someLoss    = 2000
-	highLoss    = 50_000
-	resendAfter = 8 * lockstep.Millisecond
-
 	// headBytes is about the size of a datagram without records.
 	headBytes = 18
 
@@ -106,17 +99,6 @@ const (
 	// tooLarge in the place of a number of copies says that a record fits into no datagram.
 	tooLarge = 1<<8 - 1
 )
-
-// resends returns how often new records are sent again within a tick.
-func (g *datagramState) resends() int {
-	switch loss := g.path.Loss(); {
-	case loss >= highLoss:
-		return 2
-	case loss >= someLoss:
-		return 1
-	}
-	return 0
-}
 
 // has reports whether the player has said that it has the record at p.
 func (g *datagramState) has(p protocol.Position) bool {
@@ -129,8 +111,8 @@ func (g *datagramState) has(p protocol.Position) bool {
 // were not sent before are always sent, repetitions as far as the credit goes. With again, those that were sent once go too.
 func (h *Host) choose(g *datagramState, end protocol.Position, again bool) (chosen uint64, late bool) {
 	room, credit, most := roomRecords, g.credit-packetBytes-headBytes, g.path.Copies()
-	resends := g.resends()
-	most += resends * resends // copies that are resendAfter apart are so close that one burst can take them all
+	resends := g.path.Resends()
+	most += resends * resends // copies that are ResendAfter apart are so close that one burst can take them all
 	take := func(p protocol.Position) {
 		i, bit := p%datagram.Window, uint64(1)<<(p-g.have)
 		if chosen&bit != 0 || g.has(p) {
@@ -142,7 +124,7 @@ func (h *Host) choose(g *datagramState, end protocol.Position, again bool) (chos
 			return
 		}
 		waited := h.now - g.sentAt[i]
-		overdue := waited >= g.path.Overdue()
+		overdue := waited >= g.path.Overdue(true)
 		if g.copies[i] > 1 && !overdue && n > credit-spareCredit {
 			return
 		}

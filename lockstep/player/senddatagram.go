@@ -68,12 +68,18 @@ func (c *Client) datagramDue() lockstep.Time {
 		at = min(at, max(g.sentAt+ackTime, g.ackBy))
 	}
 	for i := range c.own.list[:c.own.inDatagram()] {
-		if s := &c.own.list[i]; s.answered {
+		s := &c.own.list[i]
+		if s.answered {
 			continue
-		} else if s.sentIn == 0 {
+		}
+		if s.sentIn == 0 {
 			return g.sentAt // at once
 		}
-		at = min(at, g.sentAt+g.path.Overdue())
+		wait := g.path.Overdue(false)
+		if s.sentIn <= g.path.Resends() {
+			wait = datagram.ResendAfter
+		}
+		at = min(at, g.sentAt+wait)
 	}
 	return at
 }
