@@ -45,9 +45,12 @@ const (
 	// slowPath is how much longer than twice that of the stream a round trip may be.
 	slowPath = 150 * lockstep.Millisecond
 
-	// The least and most patience with a path that acknowledges nothing, besides twice the round trip.
-	minPatience = 250 * lockstep.Millisecond
-	maxPatience = lockstep.Second
+	// unknownTrip is the patience with what is not acknowledged while the round trip is unknown.
+	unknownTrip = 250 * lockstep.Millisecond
+
+	// sparePatience is how much later an acknowledgement may come than it should at the latest, and maxPatience the most patience.
+	sparePatience = 125 * lockstep.Millisecond
+	maxPatience   = 1200 * lockstep.Millisecond
 
 	// deadTime is how long a path acknowledges nothing until it counts as gone.
 	deadTime = 2 * lockstep.Second
@@ -116,6 +119,7 @@ type losses struct {
 	seen, count uint32 // the highest number and how many had arrived when they were measured last
 	loss        uint32 // lost datagrams of a million, smoothed
 	lost        uint32 // since the beginning
+	bad         uint32 // seen when some were lost last
 }
 
 // measure updates the losses, after lossSpan numbers.
@@ -126,10 +130,16 @@ func (l *losses) measure(seen, count uint32) {
 	}
 	lost := span - min(count-l.count, span) // late ones are counted now, and were lost before
 	sample := uint32(uint64(lost) * 1_000_000 / uint64(span))
-	if l.seen == 0 {
+	switch {
+	case l.seen == 0:
 		l.loss = sample
-	} else {
-		l.loss = uint32(int64(l.loss) + (int64(sample)-int64(l.loss))/4)
+	case sample >= l.loss:
+		l.loss += (sample - l.loss) / 4
+	default:
+		l.loss -= (l.loss - sample + 3) / 4
+	}
+	if lost > 0 {
+		l.bad = seen
 	}
 	l.seen, l.count, l.lost = seen, count, l.lost+lost
 }
@@ -160,7 +170,7 @@ func (p *Path) until(patience lockstep.Time) lockstep.Time {
 
 // patience returns how long an acknowledgement may take.
 func (p *Path) patience() lockstep.Time {
-	return min(max(2*p.rtt+4*p.jitter, p.rtt+longAckWait+minPatience/2), maxPatience)
+	return min(max(2*p.rtt+4*p.jitter, p.rtt+longAckWait+sparePatience), maxPatience)
 }
 
 // On a path with a loss of someLoss of a million, what is new is sent again ResendAfter after the first time: with the next frame
@@ -187,8 +197,8 @@ func (p *Path) Resends() int {
 func (p *Path) Overdue(waits bool) lockstep.Time {
 	switch {
 	case p.rtt == 0:
-		return minPatience
-	case waits && p.out.loss == 0:
+		return unknownTrip
+	case waits && p.out.seen-p.out.bad >= longRun/2: // before the other side begins to wait so long
 		return p.rtt + 2*p.jitter + longAckWait
 	}
 	return p.rtt + 2*p.jitter

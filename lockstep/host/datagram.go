@@ -48,7 +48,7 @@ type datagramState struct {
 
 	credit int               // bytes that may be spent on repetitions
 	urgent protocol.Position // the stream carries the records before it at once
-	heldAt lockstep.Time     // since when records wait for the stream; 0: none does
+	heldAt lockstep.Time     // since when records or receipts wait for the stream; 0: none does
 	lastAt lockstep.Time     // when the last datagram was sent
 	again  lockstep.Time     // when the newest records are sent again; 0: they are not
 	soon   int               // how often they are sent again in this tick, after that

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -64,12 +65,14 @@ func (h *Host) appendRecords(p *peer, dst []byte, begin, limit int) []byte {
 		return dst
 	}
 	end := h.window(p)
-	if g := p.datagrams; g != nil && p.cursor < end {
-		if len(dst) == begin && h.holds(p, end) {
+	if g := p.datagrams; g != nil {
+		if len(dst) == begin && p.cursor < end && h.holds(p, end) {
 			h.hold(g)
 			return dst
 		}
-		g.heldAt = 0
+		if len(dst) > begin || p.cursor < end {
+			g.heldAt = 0
+		}
 	}
 	room := limit - len(dst)
 	if len(dst) == begin {
@@ -116,16 +119,18 @@ func (h *Host) datagramTime(p *peer) {
 	if g == nil {
 		return
 	}
-	at := g.receiptDue()
+	due := func(at lockstep.Time) {
+		if at <= h.now {
+			h.mark(p)
+		} else {
+			h.wakeAt(at)
+		}
+	}
+	due(g.receiptDue())
 	if g.again > 0 {
-		at = min(at, g.again)
+		due(g.again)
 	}
 	if g.heldAt > 0 {
-		at = min(at, g.heldAt+holdTime, g.path.FlowsTo()+1)
-	}
-	if at <= h.now {
-		h.mark(p)
-	} else if at < never {
-		h.wakeAt(at)
+		due(min(g.heldAt+holdTime, g.path.FlowsTo()+1))
 	}
 }

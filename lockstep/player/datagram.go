@@ -20,6 +20,9 @@ const (
 	// probeTime is the time between two datagrams without anything to say, which find a path that is there again.
 	probeTime = lockstep.Second / 2
 
+	// fewBytes is the size of the unanswered commands up to which the newest ones are sent again at once.
+	fewBytes = 300
+
 	// ackTime is the least time between two acknowledgements.
 	ackTime = 20 * lockstep.Millisecond
 
@@ -140,12 +143,13 @@ func (c *Client) receiveDatagram(b []byte) error {
 
 // arrived notes that a datagram is to be acknowledged. One that only repeats others is not urgent.
 func (g *datagramState) arrived(now lockstep.Time, news bool) {
-	by := now + repeatWait
+	_, wait := g.path.AckEvery()
 	if news {
-		_, wait := g.path.AckEvery()
 		g.news++
-		by = now + wait
+	} else {
+		wait = max(wait, repeatWait)
 	}
+	by := now + wait
 	if g.ackBy == 0 || by < g.ackBy {
 		g.ackBy = by
 	}

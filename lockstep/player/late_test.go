@@ -77,18 +77,18 @@ func lossy(loss float64) func(int) lockstep.Time {
 // corrections. Control: without, it stands still often.
 func TestLateTicks(t *testing.T) {
 	const ticks = 10 * 60 * 20
-	corrections := 0 // of late ticks
 	for _, row := range []struct {
 		name        string
 		options     player.Options
 		stalls      bool
 		least, most int           // changes of what was shown
+		corrections int           // those of late ticks
 		ahead       lockstep.Tick // at most
 	}{
-		{"control", player.Options{}, true, 0, 0, 0},
-		{"late ticks", player.Options{PredictLate: 10}, false, 10, 600, 10},
-		{"own commands and late ticks", player.Options{Predict: 6, PredictLate: 10}, false, 1000, 1400, 16},
-		{"control with own commands", player.Options{Predict: 6}, true, 1000, 1400, 6},
+		{"control", player.Options{}, true, 0, 0, 0, 0},
+		{"late ticks", player.Options{PredictLate: 10}, false, 19, 19, 19, 10},
+		{"own commands and late ticks", player.Options{Predict: 6, PredictLate: 10}, false, 1000, 1400, 19, 16},
+		{"control with own commands", player.Options{Predict: 6}, true, 1000, 1400, 0, 6},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			row.options.Interpolate = true
@@ -105,13 +105,8 @@ func TestLateTicks(t *testing.T) {
 			s := f.client.Status()
 			t.Logf("%d late frames, %d stalls, the longest %d ms, %d changes, %d of them corrections, and %d rollbacks in %d s", s.LateFrames, g.stalls, g.worst/lockstep.Millisecond,
 				g.changes, s.Corrections, s.Rollbacks, s.Watched/lockstep.Second)
-			if row.options.Predict == 0 {
-				corrections = g.changes
-			} else if row.options.PredictLate == 0 {
-				corrections = 0
-			}
-			if s.Corrections != corrections || s.Stalls != g.stalls && !(row.stalls && s.Stalls == g.stalls+1) { // it looks every 10 ms
-				t.Errorf("the status has %d stalls and %d corrections, and there were %d and %d", s.Stalls, s.Corrections, g.stalls, corrections)
+			if s.Corrections != row.corrections || s.Stalls != g.stalls && !(row.stalls && s.Stalls == g.stalls+1) { // it looks every 10 ms
+				t.Errorf("the status has %d stalls and %d corrections, and there were %d and %d", s.Stalls, s.Corrections, g.stalls, row.corrections)
 			}
 			if got := g.stalls; row.stalls != (got > 10) || !row.stalls && got > 0 {
 				t.Errorf("got %d stalls", got)

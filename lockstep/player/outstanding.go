@@ -130,7 +130,7 @@ func (o *outstanding) decided(seq lockstep.Sequence) { o.high = max(o.high, seq)
 // unsent makes the client send all commands again.
 func (o *outstanding) unsent() {
 	for i := range o.list {
-		o.list[i].sent, o.list[i].sentIn = false, 0
+		o.list[i].sent, o.list[i].sentIn, o.list[i].expected = false, 0, 0
 	}
 }
 

@@ -25,7 +25,7 @@ type prediction struct {
 	shrunk   lockstep.Time // when lead shrank last
 	most     lockstep.Tick // ahead of the confirmed state
 	frame    lockstep.Frame
-	arrival  lockstep.Time // how much later than the round trip says the server takes commands, so that as many come before as after the assumed tick
+	arrival  lockstep.Time // corrects the estimated time at which the server gets own commands; learned from receipts
 }
 
 // shrinkTime is the least time between two ticks by which the prediction runs less far ahead.
@@ -36,8 +36,8 @@ type fault uint8
 
 const (
 	noFault    fault = iota
-	surprise         // another player has given a command, and its frame came in time: no prediction can know that
-	correction       // a frame was late, or an own command ran in another tick, or not at all
+	surprise         // another player has given a command, and its frame came in time, or the server refused an own one: no prediction can know that
+	correction       // a frame was late, or an own command ran in another tick
 )
 
 func (p *prediction) ready() bool { return p.sim != nil && p.valid }
@@ -50,8 +50,10 @@ func (c *Client) assume() {
 		return
 	}
 	s := &list[len(list)-1]
-	s.expected = p.base + c.commandDelay(c.pace.fraction())
 	s.assumed = p.sim.Tick() + 1
+	if c.link == linkUp && c.runs() && !c.pace.noBase && !c.pace.waiting {
+		s.expected = p.base + c.commandDelay(c.pace.fraction())
+	}
 	if s.expected == s.assumed+1 {
 		s.assumed++
 	}
@@ -97,20 +99,26 @@ func (p *prediction) confirm(f *lockstep.Frame, seat lockstep.Player, own *outst
 	}
 }
 
-// answered takes the tick of an accepted command, and learns from it how late commands arrive. tick is the time of one.
-func (p *prediction) answered(s *submitted, tick lockstep.Time) {
+// answered takes the tick of the accepted command at place i, and learns from it how late commands arrive. tick is the time of one.
+func (p *prediction) answered(own *outstanding, i int, tick lockstep.Time) {
+	s := &own.list[i]
 	if s.expected > 0 {
 		late := lockstep.Time(cmp.Compare(s.tick, s.expected)) * tick / 32
 		p.arrival = max(-2*tick, min(p.arrival+late, 2*tick))
 	}
-	if s.run {
-		return
+	shown := func(t lockstep.Tick) bool { return t != 0 && p.ready() && t <= p.sim.Tick() }
+	if s.run || s.assumed == s.tick || shown(s.assumed) && !shown(s.tick) {
+		return // what is shown does not vanish
 	}
-	first := min(s.tick, cmp.Or(s.assumed, s.tick))
-	if p.ready() && first <= p.sim.Tick() && s.tick != s.assumed {
+	if shown(s.assumed) || shown(s.tick) {
 		p.fault = correction
 	}
 	s.assumed = s.tick
+	for k := i + 1; k < len(own.list); k++ {
+		if later := &own.list[k]; later.assumed > 0 {
+			later.assumed = max(later.assumed, s.tick) // they keep their order
+		}
+	}
 }
 
 // refutes reports whether s is another state than what was shown as that of the same tick, because of the connection.

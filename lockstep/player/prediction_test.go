@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // Prediction changes only the displayed state: runs with and without it have the same bytes and the same confirmed
@@ -67,17 +68,43 @@ func TestCommandsRunAsPredicted(t *testing.T) {
 	}
 }
 
+// A command that the prediction shows before its time does not vanish when the answer tells it.
+func TestShownCommandStays(t *testing.T) {
+	f := newFeed(t, player.Options{Predict: 1, Interpolate: true})
+	prompt := func(int) lockstep.Time { return 0 }
+	f.play(50, prompt)
+	if _, err := f.client.Submit(&testgame.Earn{Coins: 5000}); err != nil {
+		t.Fatal(err)
+	}
+	r := newGiver(f, 0).earn(5000)
+	f.play(1, prompt)
+	f.give(accepted(r))
+	for f.c.Now() < r.Tick+2 {
+		if p := f.client.Predicted(); lockstep.World[testgame.Bank](p).Piles[0].Coins < 5000 {
+			t.Errorf("the command of tick %d does not show in tick %d", r.Tick, p.Tick())
+		}
+		f.play(1, prompt)
+	}
+}
+
+// accepted returns the message with a receipt.
+func accepted(r lockstep.Receipt) []byte {
+	var w protocol.Writer
+	return w.Append(nil, &protocol.Message{Kind: protocol.KindCommandAccepted, Sequence: r.Sequence, Tick: r.Tick})
+}
+
 // A command shows in the predicted state at the next tick or that after it, whatever the latency, and never disappears before it is
 // confirmed.
 func TestPredictionShowsOwnCommands(t *testing.T) {
 	for _, predict := range []lockstep.Tick{20, 4} { // far enough ahead, and not
-		testPredictionShows(t, predict)
+		testPredictionShows(t, predict, 150*lockstep.Millisecond)
 	}
+	testPredictionShows(t, 1, 5*lockstep.Millisecond) // the answer comes long before the tick
 }
 
-func testPredictionShows(t *testing.T, predict lockstep.Tick) {
+func testPredictionShows(t *testing.T, predict lockstep.Tick, delay lockstep.Time) {
 	c := newCluster(t, 1, nil, nil)
-	way := linkSpec{delay: 150 * lockstep.Millisecond, jitter: 30 * lockstep.Millisecond}
+	way := linkSpec{delay: delay, jitter: delay / 5}
 	c.links = func(*machine) (up, down linkSpec) { return way, way }
 	c.players(2, player.Options{Predict: predict})
 	m := c.machines[0]
@@ -90,17 +117,19 @@ func testPredictionShows(t *testing.T, predict lockstep.Tick) {
 			t.Fatal(err)
 		}
 		m.submitted++
-		c.run(110 * lockstep.Millisecond)
-		if got := coins(m.client.Predicted()) - predicted; got < 10_000 {
-			t.Errorf("after two ticks the prediction has %d coins more, want 10000", got)
+		shows := func() bool { return coins(m.client.Predicted())-predicted >= 10_000 }
+		for took := lockstep.Time(0); !shows() && took < 110; took += 5 {
+			c.run(5 * lockstep.Millisecond)
 		}
-		if got := coins(m.client.Simulation()) - confirmed; got >= 10_000 {
+		if !shows() {
+			t.Error("after two ticks the prediction does not have the command")
+		}
+		if got := coins(m.client.Simulation()) - confirmed; got >= 10_000 && delay > 100*lockstep.Millisecond {
 			t.Error("control: the confirmed state has the command already")
 		}
-		for range 80 {
-			c.run(10 * lockstep.Millisecond)
-			if got := coins(m.client.Predicted()) - predicted; got < 10_000 {
-				t.Fatalf("the prediction has lost the command: %d coins more", got)
+		for range 160 {
+			if c.run(5 * lockstep.Millisecond); !shows() {
+				t.Fatal("the prediction has lost the command")
 			}
 		}
 		if got := coins(m.client.Simulation()) - confirmed; got < 10_000 {

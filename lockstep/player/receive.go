@@ -283,10 +283,10 @@ func (c *Client) answered(m *protocol.Message) {
 	}
 	if m.Kind == protocol.KindCommandAccepted {
 		s.answered, s.tick = true, m.Tick
-		c.predict.answered(s, c.pace.duration(1, c.pace.playing))
+		c.predict.answered(&c.own, i, c.pace.duration(1, c.pace.playing))
 		c.forgetRun()
 	} else {
-		c.predict.fault = correction
+		c.predict.fault = max(c.predict.fault, surprise)
 		c.own.remove(i)
 	}
 	c.tell(receipt)

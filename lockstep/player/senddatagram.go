@@ -67,6 +67,7 @@ func (c *Client) datagramDue() lockstep.Time {
 	case g.ackBy > 0:
 		at = min(at, max(g.sentAt+ackTime, g.ackBy))
 	}
+	size := 0
 	for i := range c.own.list[:c.own.inDatagram()] {
 		s := &c.own.list[i]
 		if s.answered {
@@ -76,7 +77,7 @@ func (c *Client) datagramDue() lockstep.Time {
 			return g.sentAt // at once
 		}
 		wait := g.path.Overdue(false)
-		if s.sentIn <= g.path.Resends() {
+		if size += len(s.payload) + datagram.CommandSize; size <= fewBytes && s.sentIn <= g.path.Resends() {
 			wait = datagram.ResendAfter
 		}
 		at = min(at, g.sentAt+wait)

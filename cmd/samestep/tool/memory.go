@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 )
 
-// softMemory is the memory above which the runtime collects garbage more often than by default. With about 30 MiB for
+// softMemory is the memory above which the runtime collects garbage more often than by default. With about 32 MiB for
 // the program itself, this keeps the memory rule of 76 MiB; see docs/limits.md.
 const softMemory = 33 << 20
 
