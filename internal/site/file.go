@@ -154,7 +154,7 @@ func (f *file) form(c coding) ([]byte, error) {
 	return f.forms[c], nil
 }
 
-func (f *file) serve(w http.ResponseWriter, r *http.Request) {
+func (f *file) serve(w http.ResponseWriter, r *http.Request, policy string) {
 	h := w.Header()
 	h.Set("Content-Type", f.contentType)
 	h.Set("Cache-Control", f.cache)

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -121,14 +123,35 @@ func (s *Site) SizeBytes(name string) int {
 	return len(body)
 }
 
-// Over returns a handler that serves the site's files, and passes all other requests to next.
-func (s *Site) Over(next http.Handler) http.Handler {
+// Over returns a handler that serves the site's files, and passes all other requests to next. Pages may connect to their own origin, and
+// to those at also: https://HOST:PORT, or https://:PORT at the host of the request.
+func (s *Site) Over(next http.Handler, also ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f := s.files[r.URL.Path]
 		if f == nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
 			next.ServeHTTP(w, r)
 			return
 		}
-		f.serve(w, r)
+		f.serve(w, r, policyWith(also, r.Host))
 	})
+}
+
+// policyWith returns the policy with more origins to connect to, for a page at a host.
+func policyWith(also []string, host string) string {
+	own := "connect-src 'self'"
+	list := own
+	for _, origin := range also {
+		u, err := url.Parse(origin)
+		if err != nil {
+			continue
+		}
+		at := &url.URL{Host: host}
+		if u.Hostname() == "" {
+			u.Host = net.JoinHostPort(at.Hostname(), u.Port())
+		}
+		if origin = u.Scheme + "://" + u.Host; !strings.ContainsAny(origin, " ;,'\"") {
+			list += " " + origin
+		}
+	}
+	return strings.Replace(policy, own, list, 1)
 }

@@ -129,6 +129,36 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// Pages connect to their own origin, and to others that the server names, and a request cannot add any.
+func TestPolicyNamesOrigins(t *testing.T) {
+	s, err := New(fstest.MapFS{"index.html": {Data: []byte("page")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		host string
+		also []string
+		want string
+	}{
+		{"play.example.org", nil, "connect-src 'self';"},
+		{"play.example.org", []string{"https://udp.example.org:4433"}, "connect-src 'self' https://udp.example.org:4433;"},
+		{"play.example.org", []string{"https://:4433"}, "connect-src 'self' https://play.example.org:4433;"},
+		{"play.example.org:8766", []string{"https://:4433"}, "connect-src 'self' https://play.example.org:4433;"},
+		{"[2001:db8::1]:8766", []string{"https://:4433"}, "connect-src 'self' https://[2001:db8::1]:4433;"},
+		{"evil; script-src *", []string{"https://:4433"}, "connect-src 'self';"},
+		{"a,b", []string{"https://:4433"}, "connect-src 'self';"},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = row.host
+		w := httptest.NewRecorder()
+		s.Over(http.NotFoundHandler(), row.also...).ServeHTTP(w, r)
+		got := w.Header().Get("Content-Security-Policy")
+		if !strings.Contains(got, row.want) || len(got) != len(policy)+len(row.want)-len("connect-src 'self';") {
+			t.Errorf("host %q, also %q: got %q", row.host, row.also, got)
+		}
+	}
+}
+
 // What browsers find by its own path names the files of its version, and the size of each is known before it has arrived.
 func TestSiteKeepsOneVersion(t *testing.T) {
 	s, err := NewWith(map[string][]byte{"games.json": []byte("[]")}, fstest.MapFS{

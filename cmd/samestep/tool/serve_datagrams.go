@@ -49,6 +49,22 @@ func datagramAddress(c *cli.Context) string {
 	return c.String("datagrams")
 }
 
+// datagramOrigins returns the origin of the datagrams, to which the pages of the server may connect; none if it is theirs.
+func datagramOrigins(c *cli.Context) []string {
+	address := datagramAddress(c)
+	if address == datagramsOff {
+		return nil
+	}
+	public := c.String("datagrams-public")
+	if _, port, err := net.SplitHostPort(address); public == "" && err == nil && port != "0" {
+		public = ":" + port
+	}
+	if public == "" {
+		return nil
+	}
+	return []string{"https://" + public}
+}
+
 // serveDatagrams serves datagrams at a UDP address until stop is called. The default is the address of the listener l, where an
 // error is only logged: players then have their WebSockets.
 func serveDatagrams(s *server.Server, l net.Listener, address, public string, log *slog.Logger) (stop func(), err error) {

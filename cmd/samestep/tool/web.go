@@ -24,6 +24,7 @@ type webPage struct {
 type pageHandler struct {
 	next  http.Handler
 	wait  time.Duration // of requests that come before the page is ready
+	also  []string      // origins to which the page may connect, see [site.Site.Over]
 	ready chan struct{} // closed when site or err is set
 	site  *site.Site
 	err   error
@@ -66,7 +67,7 @@ func (h *pageHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case h.site != nil:
-		h.site.Over(h.next).ServeHTTP(w, r)
+		h.site.Over(h.next, h.also...).ServeHTTP(w, r)
 	case r.URL.Path == "/":
 		http.Error(w, "The page to play on is not available: "+h.err.Error(), http.StatusServiceUnavailable)
 	default:

@@ -33,7 +33,9 @@ func (g *playable) pageOver(c *cli.Context, next http.Handler, log *slog.Logger)
 	}
 	p := *g.pageOrInspector()
 	p.made = pageprogram.Files(all...)
-	return newPageHandler(c.Context, &p, next, log)
+	h := newPageHandler(c.Context, &p, next, log)
+	h.also = datagramOrigins(c)
+	return h
 }
 
 // pageOrInspector returns the game's own page, or else the inspector page.

@@ -174,16 +174,20 @@ func TestCutAndResume(t *testing.T) {
 	}
 }
 
-// The browser takes datagrams beside its WebSocket, and they are back after the connection was cut.
+// The browser takes datagrams beside its WebSocket, also at another port, and they are back after the connection was cut.
 func TestDatagramsInPage(t *testing.T) {
-	s := newStage(t, setup{})
-	b := s.play(0)
-	b.Until("page.state.net.datagrams")
-	b.Agree(1)
-	s.Cut()
-	b.Until("page.state.link.losses > 0 && page.state.net.datagrams")
-	b.Agree(1)
-	b.NeverDiffered()
+	for name, elsewhere := range map[string]bool{"the page's port": false, "another port": true} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, setup{datagramsElsewhere: elsewhere})
+			b := s.play(0)
+			b.Until("page.state.net.datagrams")
+			b.Agree(1)
+			s.Cut()
+			b.Until("page.state.link.losses > 0 && page.state.net.datagrams")
+			b.Agree(1)
+			b.NeverDiffered()
+		})
+	}
 }
 
 // A match that its players give up ends. The page says so, and offers its replay as soon as the server has it.

@@ -49,7 +49,8 @@ type setup struct {
 	rules      func(*lockstep.Rules[skirmish.World, skirmish.Config])
 	site       func() (*site.Site, error) // nil for the page
 
-	noDatagrams bool
+	noDatagrams        bool
+	datagramsElsewhere bool
 }
 
 var game = lockstep.MustGame(skirmish.Rules())
@@ -80,7 +81,7 @@ func newStage(t *testing.T, x setup) *stage {
 	config := skirmish.Defaults(x.players, x.units)
 	config.Teams = cmp.Or(x.teams, config.Teams)
 	return &stage{browser.NewStage(t, browser.StageOptions{
-		Site: x.site, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, Host: x.host, Guests: x.guests, NoDatagrams: x.noDatagrams, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
+		Site: x.site, Match: server.MatchSpec{Game: g, Settings: settings, Config: &config}, Host: x.host, Guests: x.guests, NoDatagrams: x.noDatagrams, DatagramsElsewhere: x.datagramsElsewhere, NewMatch: browser.Requested(game, func(players uint8, units uint16) any {
 			c := skirmish.Sized(int(players), int(cmp.Or(units, 400)))
 			return &c
 		}),

@@ -51,7 +51,8 @@ type StageOptions struct {
 	Guests   bool                                      // everybody gets a seat, and no token of the list is known
 	NewMatch func(io.Reader) (server.MatchSpec, error) // see [server.Options]
 
-	NoDatagrams bool
+	NoDatagrams        bool
+	DatagramsElsewhere bool // at another port than the page
 }
 
 // Requested returns a NewMatch that reads what the lobby sends. usual returns a pointer to the configuration of a usual match;
@@ -121,9 +122,16 @@ func NewStage(t *testing.T, o StageOptions) *Stage {
 	if s.Match, err = s.Server.Create(o.Match); err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewUnstartedServer(files.Over(http.HandlerFunc(s.serve)))
+	web := httptest.NewUnstartedServer(nil)
 	var udp net.PacketConn
-	for tries := 0; udp == nil && !o.NoDatagrams; tries++ { // the page may connect to its own port only, which may be in use
+	var also []string
+	if o.DatagramsElsewhere {
+		if udp, err = net.ListenPacket("udp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
+		also = []string{fmt.Sprintf("https://:%d", udp.LocalAddr().(*net.UDPAddr).Port)}
+	}
+	for tries := 0; udp == nil && !o.NoDatagrams; tries++ { // the page's own port, which may be in use
 		if udp, err = net.ListenPacket("udp", web.Listener.Addr().String()); err == nil {
 			break
 		}
@@ -135,6 +143,7 @@ func NewStage(t *testing.T, o StageOptions) *Stage {
 			t.Fatal(err)
 		}
 	}
+	web.Config.Handler = files.Over(http.HandlerFunc(s.serve), also...)
 	web.Config.ConnState = s.connState
 	web.Start()
 	s.URL = web.URL
