@@ -37,8 +37,8 @@ var selfishBugs = []selfish{
 	{"positions are sensed in every second tick", WarmCold, "world.go", "\t\ts.seen[i] = outside{u.Pos, u.Team, u.Kind, u.fights()}\n",
 		"\t\tif w.Match.Tick%2 == 0 || s.seen[i].kind == NoUnit {\n\t\t\ts.seen[i] = outside{u.Pos, u.Team, u.Kind, u.fights()}\n\t\t}\n", []string{"s.seen[i]", "seen[i].at", ".seen["}},
 	{"damage is not cleared", WarmCold, "world.go", "\tclear(s.damage)\n", "", []string{"w.workspace.damage"}},
-	{"a list is kept while its length is right", WarmCold, "world.go", "\ts := &w.workspace\n\ts.ids, s.bases, s.buildings = s.ids[:0], s.bases[:0], s.buildings[:0]\n",
-		"\ts := &w.workspace\n\tif len(s.ids) == len(w.Units) {\n\t\treturn\n\t}\n\ts.ids, s.bases, s.buildings = s.ids[:0], s.bases[:0], s.buildings[:0]\n", []string{"len(s.ids)", "s.ids", "w.find("}},
+	{"a list is kept while it is long enough", WarmCold, "world.go", "\ts := &w.workspace\n\ts.ids, s.bases, s.buildings = s.ids[:0], s.bases[:0], s.buildings[:0]\n",
+		"\ts := &w.workspace\n\tif len(s.ids) > 0 && len(s.ids) >= len(w.Units) {\n\t\treturn\n\t}\n\ts.ids, s.bases, s.buildings = s.ids[:0], s.bases[:0], s.buildings[:0]\n", []string{"len(s.ids)", "s.ids", "w.find("}},
 }
 
 // TestSelfish plants bugs that make one version differ from itself, and looks for a line that names them.
