@@ -120,6 +120,7 @@ type losses struct {
 	loss        uint32 // lost datagrams of a million, smoothed
 	lost        uint32 // since the beginning
 	bad         uint32 // seen when some were lost last
+	worst       uint32 // seen when worstLoss was last
 }
 
 // measure updates the losses, after lossSpan numbers.
@@ -140,6 +141,9 @@ func (l *losses) measure(seen, count uint32) {
 	}
 	if lost > 0 {
 		l.bad = seen
+	}
+	if l.loss >= worstLoss {
+		l.worst = seen
 	}
 	l.seen, l.count, l.lost = seen, count, l.lost+lost
 }
@@ -178,13 +182,15 @@ func (p *Path) patience() lockstep.Time {
 const (
 	someLoss    = 2000
 	highLoss    = 50_000
+	worstLoss   = 70_000 // then so for worstRun more datagrams: bursts are rare, and between them nothing is lost
+	worstRun    = 1024
 	ResendAfter = 8 * lockstep.Millisecond
 )
 
 // Resends returns how often what is new is sent again at once, each time after ResendAfter.
 func (p *Path) Resends() int {
 	switch {
-	case p.out.loss >= highLoss:
+	case p.out.loss >= highLoss, p.out.worst > 0 && p.out.seen-p.out.worst < worstRun:
 		return 2
 	case p.out.loss >= someLoss:
 		return 1

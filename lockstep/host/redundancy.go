@@ -112,7 +112,12 @@ func (g *datagramState) has(p protocol.Position) bool {
 func (h *Host) choose(g *datagramState, end protocol.Position, again bool) (chosen uint64, late bool) {
 	room, credit, most := roomRecords, g.credit-packetBytes-headBytes, g.path.Copies()
 	resends := g.path.Resends()
-	most += resends * resends // one burst can take copies that are so close
+	switch resends {
+	case 1:
+		most++ // one burst can take two copies that are so close
+	case 2:
+		most = tooLarge // all that the player lacks goes into each
+	}
 	take := func(p protocol.Position) {
 		i, bit := p%datagram.Window, uint64(1)<<(p-g.have)
 		if chosen&bit != 0 || g.has(p) {
