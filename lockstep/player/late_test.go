@@ -321,6 +321,29 @@ func TestSetPredictOfLateTicks(t *testing.T) {
 	}
 }
 
+// A client that is asked for fewer ticks shows no earlier one, also when it computes them again.
+func TestFewerTicksDoNotGoBack(t *testing.T) {
+	f := newFeed(t, player.Options{Predict: 6, Interpolate: true})
+	prompt := func(int) lockstep.Time { return 0 }
+	f.play(50, prompt)
+	other := newGiver(f, 1)
+	for range feedDelay {
+		other.earn(1)
+		f.play(1, prompt)
+	}
+	before := f.client.Predicted().Tick() - f.client.Tick()
+	g := gazeAt(f)
+	f.client.SetPredict(1)
+	for range 20 {
+		other.earn(1)
+		f.play(1, prompt)
+	}
+	after := f.client.Predicted().Tick() - f.client.Tick()
+	if before < 3 || after != 1 || g.back > 0 {
+		t.Errorf("it predicted %d ticks, and %d after; the view went back %d µs", before, after, g.back)
+	}
+}
+
 // Players and a spectator who go on over late ticks, on bad connections that are also cut, have the states of the log and an answer to each command,
 // and fewer stalls. Control: those who do not.
 func TestLateTicksOfPlayers(t *testing.T) {
