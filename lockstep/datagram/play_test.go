@@ -277,6 +277,26 @@ func TestLargeFrames(t *testing.T) {
 	m.settle()
 }
 
+// A stream that is silent for seconds, because its packets are lost again and again, ends no connection whose datagrams come. Control:
+// without datagrams it does, and one that stays silent does.
+func TestSilentStream(t *testing.T) {
+	for _, row := range []struct {
+		datagrams bool
+		silence   lockstep.Time
+		lost      bool
+	}{{true, 9 * lockstep.Second, false}, {false, 9 * lockstep.Second, true}, {true, 30 * lockstep.Second, true}} {
+		m := newMatch(t, 2, host.Options{IdleTimeout: 20 * lockstep.Second})
+		s := m.join(0, row.datagrams)
+		m.join(0, false)
+		m.run(5 * lockstep.Second)
+		s.down.last = m.now + row.silence
+		m.run(row.silence + 5*lockstep.Second)
+		if lost := s.reconnects > 0; lost != row.lost {
+			t.Errorf("datagrams %t, silent for %d s: %d connections were lost", row.datagrams, row.silence/lockstep.Second, s.reconnects)
+		}
+	}
+}
+
 // A player whose connection is cut goes on where its datagrams ended.
 func TestReconnect(t *testing.T) {
 	m := newMatch(t, 2, host.Options{})

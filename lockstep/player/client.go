@@ -284,7 +284,7 @@ func (c *Client) timers() {
 			c.tell(Dialing{c.backoff.attempt})
 		}
 	case linkGreeting, linkUp:
-		if c.clock-c.heard >= c.options.Silence {
+		if c.clock >= c.silentAt() {
 			c.hangUp(ErrSilent)
 			return
 		}

@@ -46,7 +46,12 @@ func (c *Client) Held() Held {
 // stall returns the Held of a silent server. It ends at the latest when the client hangs up.
 func (c *Client) stall() Held {
 	silent := c.clock - c.heard
-	return Held{Reason: LinkStalled, Since: c.now - silent, Until: c.now + max(0, c.options.Silence-silent)}
+	return Held{Reason: LinkStalled, Since: c.now - silent, Until: c.now + max(0, c.silentAt()-c.clock)}
+}
+
+// silentAt returns when the client hangs up because nothing comes. While datagrams come, a stream that is busy with losses has more time.
+func (c *Client) silentAt() lockstep.Time {
+	return max(c.heard, min(c.quiet, c.heard+2*c.options.Silence)) + c.options.Silence
 }
 
 // hear notes that a message has come.
@@ -70,7 +75,7 @@ func (c *Client) stallAt() lockstep.Time {
 	case c.look != nil && !c.stalled && c.link == linkUp: // a server sends something at least every ackEvery ticks
 		return c.quiet + max(stallTime, 2*c.look.period*lockstep.Time(c.ackEvery))
 	case c.stalled || c.link != linkUp || c.run.follower == nil:
-		return c.heard + c.options.Silence
+		return c.silentAt()
 	case c.held.Reason != "" || c.in.paused && !c.in.resumes || c.in.from() == 0: // answers to pings come, at least
 		return c.quiet + c.options.PingEvery + stallTime
 	}
@@ -79,7 +84,7 @@ func (c *Client) stallAt() lockstep.Time {
 
 // noticeStall tells that nothing comes, unless it was the client who was not called.
 func (c *Client) noticeStall() {
-	if c.stalled || c.over || c.clock < c.stallAt() || c.clock >= c.heard+c.options.Silence {
+	if c.stalled || c.over || c.clock < c.stallAt() || c.clock >= c.silentAt() {
 		return
 	}
 	if c.gap > stallGap {

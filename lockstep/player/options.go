@@ -76,7 +76,7 @@ type Options struct {
 	MaxBacklog int
 	MaxState   int
 
-	// PingEvery is the time between two pings (2 s). The client hangs up if the server sends nothing for Silence (5 s).
+	// PingEvery is the time between two pings (2 s). The client hangs up if the server sends nothing for Silence (5 s), or, while its datagrams come, nothing over the stream for three times that.
 	PingEvery lockstep.Time
 	Silence   lockstep.Time
 
