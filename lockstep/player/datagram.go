@@ -53,6 +53,7 @@ type datagramState struct {
 	news   int           // datagrams with something new that are not acknowledged
 	ackBy  lockstep.Time // when what has come is acknowledged at the latest; 0: nothing has
 	sentAt lockstep.Time
+	heard  lockstep.Time // when a datagram came last
 }
 
 // A recordSum identifies the bytes of a record, the one at position p at p % maxEarly.
@@ -123,6 +124,7 @@ func (c *Client) receiveDatagram(b []byte) error {
 	if err != nil {
 		return err
 	}
+	g.heard = c.clock
 	c.notQuiet()
 	at, held := c.in.position, g.held
 	for _, r := range g.in.Receipts {

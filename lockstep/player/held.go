@@ -45,13 +45,22 @@ func (c *Client) Held() Held {
 
 // stall returns the Held of a silent server. It ends at the latest when the client hangs up.
 func (c *Client) stall() Held {
-	silent := c.clock - c.heard
+	silent := c.clock - c.lastHeard()
 	return Held{Reason: LinkStalled, Since: c.now - silent, Until: c.now + max(0, c.silentAt()-c.clock)}
 }
 
-// silentAt returns when the client hangs up because nothing comes. While datagrams come, a stream that is busy with losses has more time.
+// silentAt returns when the client hangs up because nothing comes. While datagrams come, the stream has three times as long: it may
+// only wait for lost packets.
 func (c *Client) silentAt() lockstep.Time {
-	return max(c.heard, min(c.quiet, c.heard+2*c.options.Silence)) + c.options.Silence
+	return min(c.lastHeard(), c.heard+2*c.options.Silence) + c.options.Silence
+}
+
+// lastHeard returns when something came last, by the stream or by a datagram.
+func (c *Client) lastHeard() lockstep.Time {
+	if c.datagrams == nil {
+		return c.heard
+	}
+	return max(c.heard, c.datagrams.heard)
 }
 
 // hear notes that a message has come.

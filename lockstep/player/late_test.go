@@ -344,6 +344,19 @@ func TestFewerTicksDoNotGoBack(t *testing.T) {
 	}
 }
 
+// A client that is called seldom, as in a page in the background, hangs up on a silent server as soon as another one.
+func TestSilenceOfClientCalledSeldom(t *testing.T) {
+	f := newFeed(t, player.Options{})
+	f.play(50, func(int) lockstep.Time { return 0 })
+	for range 4 {
+		f.now += 2 * lockstep.Second
+		f.client.Advance(f.now)
+	}
+	if got := f.client.Stage(); got == player.StageLive {
+		t.Errorf("after 8 s of silence: got %v", got)
+	}
+}
+
 // Players and a spectator who go on over late ticks, on bad connections that are also cut, have the states of the log and an answer to each command,
 // and fewer stalls. Control: those who do not.
 func TestLateTicksOfPlayers(t *testing.T) {

@@ -76,7 +76,8 @@ type Options struct {
 	MaxBacklog int
 	MaxState   int
 
-	// PingEvery is the time between two pings (2 s). The client hangs up if the server sends nothing for Silence (5 s), or, while its datagrams come, nothing over the stream for three times that.
+	// PingEvery is the time between two pings (2 s). The client hangs up if the server sends nothing for Silence (5 s). While its
+	// datagrams come, the stream may be silent for three times as long.
 	PingEvery lockstep.Time
 	Silence   lockstep.Time
 
