@@ -141,15 +141,11 @@ func policyWith(also []string, host string) string {
 	own := "connect-src 'self'"
 	list := own
 	for _, origin := range also {
-		u, err := url.Parse(origin)
-		if err != nil {
-			continue
+		if scheme, port, ok := strings.Cut(origin, "://:"); ok {
+			at := &url.URL{Host: host}
+			origin = scheme + "://" + net.JoinHostPort(at.Hostname(), port)
 		}
-		at := &url.URL{Host: host}
-		if u.Hostname() == "" {
-			u.Host = net.JoinHostPort(at.Hostname(), u.Port())
-		}
-		if origin = u.Scheme + "://" + u.Host; !strings.ContainsAny(origin, " ;,'\"") {
+		if !strings.ContainsAny(origin, " ;,'\"") { // a request has made that host up
 			list += " " + origin
 		}
 	}

@@ -45,8 +45,8 @@ const (
 	// slowPath is how much longer than twice that of the stream a round trip may be.
 	slowPath = 150 * lockstep.Millisecond
 
-	// unknownTrip is the patience with what is not acknowledged while the round trip is unknown.
-	unknownTrip = 250 * lockstep.Millisecond
+	// firstOverdue is what Overdue returns until the round trip is known.
+	firstOverdue = 250 * lockstep.Millisecond
 
 	// sparePatience is how much later an acknowledgement may come than it should at the latest, and maxPatience the most patience.
 	sparePatience = 125 * lockstep.Millisecond
@@ -177,17 +177,19 @@ func (p *Path) patience() lockstep.Time {
 	return min(max(2*p.rtt+4*p.jitter, p.rtt+longAckWait+sparePatience), maxPatience)
 }
 
-// On a path with a loss of someLoss of a million, what is new is sent again ResendAfter after the first time: with the next frame
-// it would be late by a tick. With highLoss it is sent a third time after that, because losses are in bursts.
+// ResendAfter is the time after which a new record or command is sent again where datagrams are lost: with the next frame it would
+// be late by a tick.
+const ResendAfter = 8 * lockstep.Millisecond
+
+// Lost datagrams of a million.
 const (
-	someLoss    = 2000
-	highLoss    = 50_000
-	worstLoss   = 70_000 // then so for worstRun more datagrams: bursts are rare, and between them nothing is lost
-	worstRun    = 1024
-	ResendAfter = 8 * lockstep.Millisecond
+	someLoss  = 2000   // from here on Resends is 1
+	highLoss  = 50_000 // and from here on 2, because one burst of losses can take two copies
+	worstLoss = 70_000 // and then 2 for worstRun more datagrams, because between bursts nothing is lost
+	worstRun  = 1024
 )
 
-// Resends returns how often what is new is sent again at once, each time after ResendAfter.
+// Resends returns how often a new record or command is sent again at once, each time after ResendAfter.
 func (p *Path) Resends() int {
 	switch {
 	case p.out.loss >= highLoss, p.out.worst > 0 && p.out.seen-p.out.worst < worstRun:
@@ -203,7 +205,7 @@ func (p *Path) Resends() int {
 func (p *Path) Overdue(waits bool) lockstep.Time {
 	switch {
 	case p.rtt == 0:
-		return unknownTrip
+		return firstOverdue
 	case waits && p.out.seen-p.out.bad >= longRun/2: // before the other side begins to wait so long
 		return p.rtt + 2*p.jitter + longAckWait
 	}

@@ -73,43 +73,31 @@ func TestLossHoldsNothingBack(t *testing.T) {
 	}
 }
 
-// A player acknowledges four datagrams with one where none is lost, and each for a while after a loss. The host does not take the wait for a
-// loss: it sends no record a third time.
+// A player acknowledges four datagrams with one where none is lost, also after a loss of long ago, and each for a while after a loss. The
+// host does not take the wait for a loss: it sends no record a third time.
 func TestAcknowledgements(t *testing.T) {
-	m := newMatch(t, 2, host.Options{})
-	clean, bad := m.join(0, true), m.join(0.03, true)
-	m.run(30 * lockstep.Second)
-	up, records, badUp := clean.datagramsUp.n, clean.records, bad.datagramsUp.n
-	const ticks = 400
-	m.run(ticks * 50 * ms)
-	if got := clean.datagramsUp.n - up; got < ticks/4-5 || got > ticks/4+5 {
-		t.Errorf("got %d acknowledgements of %d datagrams, none of which is lost", got, ticks)
-	}
-	if got := bad.datagramsUp.n - badUp; got < ticks*6/10 {
-		t.Errorf("got %d acknowledgements of %d datagrams, some of which are lost", got, ticks)
-	}
-	if got := clean.records - records; got > ticks*5/2 {
-		t.Errorf("got %d records in datagrams, want %d ticks and their checksums twice", got, ticks)
-	}
-	m.settle()
-}
-
-// A loss of long ago does not make the host send records a third time.
-func TestOneLossIsForgotten(t *testing.T) {
-	m := newMatch(t, 2, host.Options{})
-	s := m.join(0, true)
-	m.join(0, false)
+	m := newMatch(t, 3, host.Options{})
+	clean, once, bad := m.join(0, true), m.join(0, true), m.join(0.03, true)
 	m.run(10 * lockstep.Second)
-	s.datagramsDown.losing = 1
+	once.datagramsDown.losing = 1
 	m.run(20 * lockstep.Second)
-	records, up := s.records, s.datagramsUp.n
+	type counts struct{ up, records int }
+	before := map[*seat]counts{}
+	for _, s := range m.players {
+		before[s] = counts{s.datagramsUp.n, s.records}
+	}
 	const ticks = 400
 	m.run(ticks * 50 * ms)
-	if got := s.records - records; got > ticks*5/2 {
-		t.Errorf("got %d records in datagrams, want %d ticks and their checksums twice", got, ticks)
+	for name, s := range map[string]*seat{"none": clean, "one": once} {
+		if got := s.datagramsUp.n - before[s].up; got < ticks/4-5 || got > ticks/4+5 {
+			t.Errorf("%s was lost: got %d acknowledgements of %d datagrams", name, got, ticks)
+		}
+		if got := s.records - before[s].records; got > ticks*5/2 {
+			t.Errorf("%s was lost: got %d records in datagrams, want %d ticks and their checksums twice", name, got, ticks)
+		}
 	}
-	if got := s.datagramsUp.n - up; got > ticks/4+5 {
-		t.Errorf("got %d acknowledgements of %d datagrams", got, ticks)
+	if got := bad.datagramsUp.n - before[bad].up; got < ticks*6/10 {
+		t.Errorf("got %d acknowledgements of %d datagrams, some of which are lost", got, ticks)
 	}
 	m.settle()
 }
@@ -285,7 +273,7 @@ func TestSilentStream(t *testing.T) {
 		silence   lockstep.Time
 		lost      bool
 	}{{true, 9 * lockstep.Second, false}, {false, 9 * lockstep.Second, true}, {true, 30 * lockstep.Second, true}} {
-		m := newMatch(t, 2, host.Options{IdleTimeout: 20 * lockstep.Second})
+		m := newMatch(t, 2, host.Options{})
 		s := m.join(0, row.datagrams)
 		m.join(0, false)
 		m.run(5 * lockstep.Second)

@@ -108,7 +108,8 @@ func (g *datagramState) has(p protocol.Position) bool {
 // choose returns the records that go into the next datagram, as bits from have on, and whether one of them is overdue. The
 // newest one comes first: it has not been sent before, and it is what the next loss would cost. Then come the oldest: the player
 // can run none before the first that it lacks. So neither starves the other, however large the frames are. Records that
-// were not sent before are always sent, repetitions as far as the credit goes. With again, those that were sent once go too, and all where the loss is high.
+// were not sent before are always sent, repetitions as far as the credit goes. With again, those that were sent once go too, and
+// all where the loss is high.
 func (h *Host) choose(g *datagramState, end protocol.Position, again bool) (chosen uint64, late bool) {
 	room, credit, most := roomRecords, g.credit-packetBytes-headBytes, g.path.Copies()
 	resends := g.path.Resends()

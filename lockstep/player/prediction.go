@@ -36,7 +36,7 @@ type fault uint8
 
 const (
 	noFault    fault = iota
-	surprise         // another player has given a command, and its frame came in time, or the server refused an own one: no prediction can know that
+	surprise         // nobody can predict that: another player's command in a frame that came in time, or an own one that was refused
 	correction       // a frame was late, or an own command ran in another tick
 )
 
@@ -110,7 +110,7 @@ func (p *prediction) answered(own *outstanding, i int, tick lockstep.Time) {
 	if s.run || s.assumed == s.tick || shown(s.assumed) && !shown(s.tick) {
 		return // what is shown does not vanish
 	}
-	if shown(s.assumed) || shown(s.tick) {
+	if shown(s.tick) {
 		p.fault = correction
 	}
 	s.assumed = s.tick

@@ -31,8 +31,9 @@ frames are with and without them, by turns; they acknowledge views, and do not d
 
 With --wire it compares both transports on a bad network: two servers at once, each with
 the same matches behind a link of this kind, one with WebSockets only and one with
-datagrams beside them, all encrypted. These players simulate. As root on Linux each server is in a network
-namespace, and TCP is the system's; otherwise each lost packet of a WebSocket is a stall.`,
+datagrams beside them. All are encrypted, and these players simulate. As root on Linux
+each server is in a network namespace, and TCP is the system's; otherwise each lost
+packet of a WebSocket is a stall.`,
 		Flags: []cli.Flag{
 			gameFlag, assetsFlag, configFlag,
 			&cli.UintFlag{Name: "clients", Value: 400, Usage: "players, 1 to 20000"},
