@@ -416,7 +416,8 @@ func TestUsedModulesAreKept(t *testing.T) {
 	if browser.Value[bool](b, kept("/rules/")) {
 		t.Error("a module is kept before it is used")
 	}
-	b.Do(chromedp.Reload())
+	b.Until(`globalThis.active || navigator.serviceWorker.ready.then(() => (globalThis.active = true)) && globalThis.active`)
+	b.Do(chromedp.Reload()) // a page that loads before the worker is active is never controlled by it
 	b.Shown("#lobby .cards", "arena")
 	b.Until("navigator.serviceWorker.controller !== null")
 	b.Visit("#/watch/arena")
