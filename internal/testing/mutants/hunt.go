@@ -133,40 +133,56 @@ func (h *Hunt) one(m *place, seeds int) (r Result, err error) {
 		}
 		return r, err
 	}
-	corpus, err := filepath.Glob(h.path(path.Join("internal/testing/simulate/testdata/corpus", cmp.Or(h.corpus, "*.json"))))
-	if err == nil && len(corpus) == 0 {
-		err = errors.New("the simulator has no corpus")
-	}
+	matches, err := h.matches(m)
 	if err != nil {
 		return r, err
 	}
-	slices.SortStableFunc(corpus, func(a, b string) int { return cmp.Compare(m.rank(a), m.rank(b)) })
 	ctx, cancel := context.WithTimeout(context.Background(), huntTimeout)
 	defer cancel()
-	play := exec.CommandContext(ctx, h.program, append([]string{"-seeds", strconv.Itoa(seeds)}, corpus...)...)
+	play := exec.CommandContext(ctx, h.program, append([]string{"-seeds", strconv.Itoa(seeds)}, matches...)...)
 	play.Env = append(os.Environ(), inForce+"="+strconv.Itoa(m.number))
 	out, err := play.CombinedOutput()
 	return r, r.read(string(out), err, ctx.Err() != nil)
 }
 
-// rank orders the corpus: attacks on limits come first for mutants of limits, matches with a cluster for mutants of that,
-// and both last for others.
-func (m *Mutant) rank(file string) int {
-	prefix, _, _ := strings.Cut(filepath.Base(file), "-")
-	if prefix != "hands" && prefix != "cluster" {
-		prefix = ""
+// matches returns the matches to play before those of the seeds from 1 on: that which finds
+// the mutant soonest, and the corpus. The engine itself plays all that find a mutant.
+func (h *Hunt) matches(m *place) ([]string, error) {
+	all, err := filepath.Glob(h.corpusFile(cmp.Or(h.corpus, "*")))
+	if err == nil && len(all) == 0 {
+		err = errors.New("the simulator has no corpus")
 	}
-	best := ""
-	switch hits := strings.Fields(m.Hits); {
-	case slices.Contains(hits, "I13") || slices.Contains(hits, "I14"):
-		best = "hands"
-	case slices.Contains(hits, "I19") || slices.Contains(hits, "I20"):
-		best = "cluster"
+	if err != nil {
+		return nil, err
 	}
-	if prefix == best {
-		return 0
+	best := []*place{m}
+	if m == &noMutant {
+		best = h.places
 	}
-	return 1
+	for _, m := range best {
+		name := m.Match
+		switch file := h.corpusFile(name); {
+		case name == "":
+			continue
+		case slices.Contains(all, file):
+			name = file
+		case !isSeed(name):
+			return nil, fmt.Errorf("%w: %s: match %q is neither a file of the corpus nor a seed", errList, m.Name, name)
+		}
+		all = slices.DeleteFunc(all, func(other string) bool { return other == name })
+		all = slices.Insert(all, 0, name)
+	}
+	return all, nil
+}
+
+func isSeed(name string) bool {
+	_, err := strconv.ParseUint(name, 10, 64)
+	return err == nil
+}
+
+// corpusFile returns the path of a file of the simulator's corpus.
+func (h *Hunt) corpusFile(name string) string {
+	return h.path(path.Join("internal/testing/simulate/testdata/corpus", name+".json"))
 }
 
 // path returns the path of a file of the checkout.

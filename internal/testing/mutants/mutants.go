@@ -32,12 +32,13 @@ import (
 
 // A Mutant is one mistake.
 type Mutant struct {
-	Name string
-	Func string // the function that makes it: "lockstep/host.(*Host).mayNote"
-	Rule string // matches once in the function: "a || b -> a"
-	Hits string // the invariants that it breaks, such as "I1 I4"
-	Seen string // where the mistake was really made; "" if nowhere
-	Test string // the tests of the package that find it, in place of the simulator
+	Name  string
+	Func  string // the function that makes it: "lockstep/host.(*Host).mayNote"
+	Rule  string // matches once in the function: "a || b -> a"
+	Hits  string // the invariants that it breaks, such as "I1 I4"
+	Match string // the match that finds it soonest: a file of the simulator's corpus, or a seed; "": one of the first
+	Seen  string // where the mistake was really made; "" if nowhere
+	Test  string // the tests of the package that find it, in place of the simulator
 }
 
 // split returns the path of the mutant's package from the engine's root, and the
@@ -78,7 +79,7 @@ func Parse(text string) (all []Mutant, err error) {
 		case !isField:
 			all = append(all, Mutant{Name: line})
 		case len(all) == 0 || !all[len(all)-1].set(strings.Cut(field, " ")):
-			return nil, fmt.Errorf("%w: line %d: got %q, want one func, rule, hits, seen or test", errList, number, line)
+			return nil, fmt.Errorf("%w: line %d: got %q, want one func, rule, hits, match, seen or test", errList, number, line)
 		}
 	}
 	for i := range all {
@@ -91,7 +92,7 @@ func Parse(text string) (all []Mutant, err error) {
 
 // set sets a field, and reports whether it is one that has no value yet.
 func (m *Mutant) set(name, value string, ok bool) bool {
-	field := map[string]*string{"func": &m.Func, "rule": &m.Rule, "hits": &m.Hits, "seen": &m.Seen, "test": &m.Test}[name]
+	field := map[string]*string{"func": &m.Func, "rule": &m.Rule, "hits": &m.Hits, "match": &m.Match, "seen": &m.Seen, "test": &m.Test}[name]
 	if !ok || field == nil || *field != "" {
 		return false
 	}

@@ -16,6 +16,7 @@ import (
 var (
 	kill  = flag.Bool("kill", false, "hunt every mutant, which takes minutes")
 	only  = flag.String("only", "", "with -kill: only mutants whose names match")
+	blind = flag.Bool("blind", false, "with -kill: do not begin with the match that is known to find the mutant")
 	seeds = flag.Int("seeds", 240, "with -kill: seeds to play per mutant, after the corpus")
 )
 
@@ -50,6 +51,44 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// The match that finds a mutant is played first, and each match once. The engine itself plays all of them.
+func TestMatches(t *testing.T) {
+	h := Hunt{Root: root, Mutants: All()}
+	for i := range h.Mutants {
+		h.places = append(h.places, &place{Mutant: &h.Mutants[i]})
+	}
+	unknown, err := h.matches(&place{Mutant: &Mutant{}})
+	if err != nil || len(unknown) < 50 || !slices.IsSorted(unknown) {
+		t.Fatalf("without a known match: got %v, %v, want the corpus", unknown, err)
+	}
+	own, err := h.matches(&noMutant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := 0
+	for _, m := range h.places {
+		got, err := h.matches(m)
+		want := m.Match
+		if isSeed(want) {
+			seeds++
+		} else {
+			want = h.corpusFile(want)
+		}
+		if err != nil || m.Match != "" && (got[0] != want || !slices.Contains(own, want)) {
+			t.Errorf("%s: begins with %v, %v, want %q, and so in the engine itself", m.Name, got[:1], err, want)
+		}
+		if slices.Sort(got); len(slices.Compact(got)) < len(unknown) {
+			t.Errorf("%s: %d matches, want the whole corpus", m.Name, len(got))
+		}
+	}
+	if seeds == 0 {
+		t.Error("no mutant has a seed")
+	}
+	if got, err := h.matches(&place{Mutant: &Mutant{Match: "none"}}); !errors.Is(err, errList) {
+		t.Errorf("a match that does not exist: got %v, %v", got, err)
+	}
+}
+
 // A list with an unknown, repeated or missing field is an error.
 func TestParse(t *testing.T) {
 	for _, row := range []struct{ name, text, want string }{
@@ -77,6 +116,11 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := slices.DeleteFunc(All(), func(m Mutant) bool { return !match.MatchString(m.Name) })
+	for i := range all {
+		if *blind {
+			all[i].Match = ""
+		}
+	}
 	h := Hunt{Root: root, Mutants: all, Seeds: *seeds, Found: func(r *Result) { t.Logf("%-70s %s", r.Mutant.Name, r) }}
 	results, err := h.Run()
 	if err != nil {

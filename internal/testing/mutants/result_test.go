@@ -77,7 +77,7 @@ func TestHunt(t *testing.T) {
 	at := slices.IndexFunc(all, func(m Mutant) bool { return m.Name == "a command runs one tick later than its receipt says" })
 	var found []string
 	h := Hunt{
-		Root: root, Mutants: all[at : at+1], Seeds: 1, corpus: "answer-that-a-crash-forgot.json",
+		Root: root, Mutants: all[at : at+1], Seeds: 1, corpus: "answer-that-a-crash-forgot",
 		Found: func(r *Result) { found = append(found, r.Mutant.Name) },
 	}
 	results, err := h.Run()

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
@@ -30,33 +31,37 @@ func main() {
 	}
 }
 
-func hunt(seeds uint64, length lockstep.Time, files []string) (played int, found *simulate.Violation, err error) {
-	for _, name := range files {
-		out, err := again(name)
-		played++
-		if err != nil {
-			return played, nil, err
-		}
-		if out.Violation != nil {
-			return played, out.Violation, nil
-		}
-	}
+// hunt plays matches, and then those of the seeds from 1 on.
+func hunt(seeds uint64, length lockstep.Time, matches []string) (played int, found *simulate.Violation, err error) {
 	for seed := uint64(1); seed <= seeds; seed++ {
-		c := simulate.Campaign{Options: simulate.Options{Length: length}, First: seed, Seeds: 1, Workers: 1}
-		r, err := c.Run()
-		played++
-		if err != nil {
-			return played, nil, err
+		matches = append(matches, strconv.FormatUint(seed, 10))
+	}
+	for _, name := range matches {
+		seed, notSeed := strconv.ParseUint(name, 10, 64)
+		if notSeed == nil {
+			found, err = play(seed, length)
+		} else {
+			found, err = again(name)
 		}
-		if len(r.Violations) > 0 {
-			return played, r.Violations[0].Violation, nil
+		if played++; found != nil || err != nil {
+			return played, found, err
 		}
 	}
 	return played, nil, nil
 }
 
-// again plays the run of a file.
-func again(name string) (*simulate.Outcome, error) {
+// play plays the match of a seed.
+func play(seed uint64, length lockstep.Time) (*simulate.Violation, error) {
+	c := simulate.Campaign{Options: simulate.Options{Length: length}, First: seed, Seeds: 1, Workers: 1}
+	r, err := c.Run()
+	if err != nil || len(r.Violations) == 0 {
+		return nil, err
+	}
+	return r.Violations[0].Violation, nil
+}
+
+// again plays the match of a file.
+func again(name string) (*simulate.Violation, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -70,5 +75,9 @@ func again(name string) (*simulate.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return simulate.Twice(s, a.Plan)
+	out, err := simulate.Twice(s, a.Plan)
+	if err != nil {
+		return nil, err
+	}
+	return out.Violation, nil
 }
