@@ -106,6 +106,9 @@ func TestBalance(t *testing.T) {
 		"random": Opening(2), "duel": onMap(t, "duel"), "crossroads": onMap(t, "crossroads"), "ring": onMap(t, "ring"),
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "random" {
+				testenv.Night(t)
+			}
 			for _, row := range []struct {
 				a, b  Strength
 				least int // wins of a

@@ -99,6 +99,9 @@ func TestDebug(t *testing.T) {
 		{"another game", "platforms", "Tick", "step.go", "w.Tick = uint32(turn.Tick) - 1 //", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if !c.shifted && c.game == "skirmish" { // the edited sources are the longer way
+				testenv.Night(t)
+			}
 			p := playedGame(c.game)
 			f, err := replay.Open(p.record(t, t.TempDir()))
 			if err != nil {

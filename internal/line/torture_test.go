@@ -110,7 +110,10 @@ func TestTorture(t *testing.T) {
 }
 
 // A vendor folder does not stand in the way.
-func TestTortureVendor(t *testing.T) { recorded(t, torture(t, false)).sameAsPlain(t) }
+func TestTortureVendor(t *testing.T) {
+	testenv.Night(t)
+	recorded(t, torture(t, false)).sameAsPlain(t)
+}
 
 // The rules may be in another module of the workspace than the program that the folder has.
 func TestTortureFromServer(t *testing.T) {

@@ -8,7 +8,7 @@
 //	testenv.Or(t, "chromium", err)
 //
 // [Long] leaves a test to .ci/run that takes long and repeats what another one shows in small. A test with a long form and
-// a small one asks [Small].
+// a small one asks [Small]. [Night] leaves a test to the nights of .ci/run, if those by day have a shorter one.
 //
 // [Overlap] runs more tests at once in a package whose tests mostly wait.
 package testenv
@@ -22,6 +22,8 @@ import (
 
 // Variable is the environment variable that turns skips into failures.
 const Variable = "SAMESTEP_REQUIRE"
+
+const nightVariable = "SAMESTEP_CI_NIGHT"
 
 // Or ends the test unless err is nil: it fails the test if [Variable] is set, and else
 // skips it. what is the missing program.
@@ -46,6 +48,17 @@ func Long(t testing.TB) {
 		t.Skipf("long: .ci/run runs it, as %s=1 without -short does", Variable)
 	}
 }
+
+// Night skips the test unless [ByNight].
+func Night(t testing.TB) {
+	t.Helper()
+	if !ByNight() {
+		t.Skipf("at night: .ci/run runs it with %s=1", nightVariable)
+	}
+}
+
+// ByNight reports whether tests take their longest form.
+func ByNight() bool { return !Small() && os.Getenv(nightVariable) != "" }
 
 // Overlap lets up to n parallel tests run at once, however few processors the machine has. Call it in TestMain, before the
 // flags are parsed, in a package whose tests mostly wait for sockets and clocks. The flag -parallel still decides.

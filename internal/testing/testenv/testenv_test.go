@@ -46,12 +46,13 @@ func TestOr(t *testing.T) {
 	}
 }
 
-// A long test is skipped, unless everything is required.
+// A long test is skipped, unless everything is required. One of the night is skipped by day, too.
 func TestLong(t *testing.T) {
 	short := flag.Lookup("test.short")
 	was := short.Value.String()
 	defer short.Value.Set(was)
 	skipped := "skipped: long: .ci/run runs it, as SAMESTEP_REQUIRE=1 without -short does"
+	nightly := "skipped: at night: .ci/run runs it with SAMESTEP_CI_NIGHT=1"
 	for _, row := range []struct{ required, short, want string }{
 		{"", "false", skipped}, {"", "true", skipped}, {"1", "true", skipped}, {"1", "false", ""},
 	} {
@@ -60,6 +61,16 @@ func TestLong(t *testing.T) {
 		var o outcome
 		if Long(&o); o.text != row.want || Small() != (row.want != "") {
 			t.Errorf("with %q and -short=%s: got %q and %v, want %q", row.required, row.short, o.text, Small(), row.want)
+		}
+		for night, want := range map[string]string{"": nightly, "1": nightly} {
+			if night == "1" && row.want == "" {
+				want = ""
+			}
+			t.Setenv(nightVariable, night)
+			var o outcome
+			if Night(&o); o.text != want || ByNight() != (want == "") {
+				t.Errorf("with %q, -short=%s and night %q: got %q and %v, want %q", row.required, row.short, night, o.text, ByNight(), want)
+			}
 		}
 	}
 }
