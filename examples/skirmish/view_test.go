@@ -15,7 +15,7 @@ import (
 
 // The bytes of views as differences, beside full views in MessagePack and a general difference of those.
 func TestViewBytes(t *testing.T) {
-	testenv.Long(t)
+	testenv.Night(t)
 	game := lockstep.MustGame(Rules())
 	plan, err := feed.NewPlan(game.ViewSchema(), game.ViewTags())
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 // A tool that finds nothing, or the next tick, is noticed at each fault.
 func TestBlindTools(t *testing.T) {
-	testenv.Long(t)
+	testenv.Night(t)
 	real := realTools()
 	for _, c := range []struct {
 		name  string

@@ -111,10 +111,7 @@ func TestRun(t *testing.T) {
 		{"bank", bank(), 0, 60, "draw too many, many draws too many, swapped commands, wrong order, command a tick late, command two ticks late, command five ticks late, command twelve ticks late, command a tick early, commands of a tick late, number of a command cut, a cache of every fourth element, a value that is not reset, scratch memory that is not cleared, memory that two elements share, commands in the order of a map, a draw more in ticks with commands, another configuration, "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			switch c.name {
-			case "skirmish":
-				testenv.Long(t)
-			case "platforms", "minimal": // ExampleRun has minimal
+			if c.name != "bank" { // ExampleRun has minimal
 				testenv.Night(t)
 			}
 			testRun(t, c.subject, c.first, c.rows, c.unplanted)
