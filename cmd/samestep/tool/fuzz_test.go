@@ -110,6 +110,7 @@ func TestFoundLine(t *testing.T) {
 
 // Without the sources, the reason is printed.
 func TestFoundNoLine(t *testing.T) {
+	testenv.Long(t)
 	t.Setenv("PATH", "")
 	found, game := hidden(t)
 	f := explainFound(t.Context(), found, game, t.TempDir())

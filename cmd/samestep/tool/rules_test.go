@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	wasm "github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/replay"
@@ -17,6 +18,7 @@ import (
 // The stock program hosts, plays, verifies and debugs a game that it has never seen, by a module of its rules.
 func TestRulesOfForeignGame(t *testing.T) {
 	t.Parallel()
+	testenv.Long(t)
 	f := newForeign(t)
 	f.run(exitOK, "golden --add --dir golden --players 4 --ticks 2000")
 	match := "golden/hold-1.ssr"
@@ -149,9 +151,7 @@ func TestRulesInReplay(t *testing.T) {
 // The module of skirmish computes every golden match as the native rules do, compiled and interpreted.
 func TestRulesOfGoldenMatches(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("short: it builds a module")
-	}
+	testenv.Long(t)
 	p, err := findRules(t.Context(), "../../../examples/skirmish", "Opening")
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ package browser
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"sync"
@@ -38,14 +39,12 @@ func Run(m *testing.M) int {
 	return code
 }
 
-// Variable names the environment variable that skips these tests if it is "off".
-const Variable = "SAMESTEP_BROWSER"
-
-// Needs skips a test without a browser or the go command, or if [Variable] is off.
+// Needs skips a test without a browser or the go command. All tests with a browser take many minutes, so they
+// also skip unless the flag -run names tests, or [testenv.Variable] is set.
 func Needs(t *testing.T) {
 	t.Helper()
-	if testing.Short() || os.Getenv(Variable) == "off" {
-		t.Skip("tests in a browser are left out of short tests, and if " + Variable + " is off")
+	if testing.Short() || testenv.Small() && flag.Lookup("test.run").Value.String() == "" {
+		t.Skipf("it needs a browser and time: name it with -run, or set %s=1", testenv.Variable)
 	}
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
