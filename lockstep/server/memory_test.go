@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -24,6 +25,7 @@ import (
 // not read, and unauthenticated connections fill it. The test compares each part with its own term, so that none
 // hides another.
 func TestMemoryBound(t *testing.T) {
+	testenv.Long(t)
 	for _, x := range []struct {
 		name              string
 		players, watchers int

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -201,6 +202,7 @@ func times(t *testing.T, usual int) int {
 // Servers are killed. Nothing that a player was told is lost, and all plays on after a short time.
 func TestKills(t *testing.T) {
 	t.Parallel()
+	testenv.Long(t)
 	x := newSiege(t, 1, 3)
 	for range times(t, 2) {
 		server := x.lose((*fleet.Process).Kill)
@@ -246,6 +248,7 @@ func TestRollingUpgrade(t *testing.T) {
 // held until the other two nodes have a leader, and loses nothing. Matches of streams that other nodes lead go on.
 func TestNodeDies(t *testing.T) {
 	t.Parallel()
+	testenv.Long(t)
 	x := newSiege(t, 3, 3)
 	bystanders := x.watch(6)
 	var alone, both, spared []time.Duration

@@ -103,6 +103,7 @@ func (f *foreign) config(text string) string {
 // A game outside of the engine's module has every verb.
 func TestForeignGame(t *testing.T) {
 	t.Parallel()
+	testenv.Long(t)
 	f := newForeign(t)
 	demo := f.run(exitOK, "demo", "Diggers[", "THE PLAYER", "everything worked")
 	defer os.RemoveAll(filepath.Dir(f.word(demo, ".ssr")))

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -52,9 +53,7 @@ func (r *restarted) returned() time.Time {
 // itself, no tick is lost, and nothing differs. How long it takes is logged.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("short: it plays 50 matches")
-	}
+	testenv.Long(t)
 	const matches = 50
 	dir, tokens := t.TempDir(), filepath.Join(t.TempDir(), "tokens")
 	names := []string{"ann-ann-ann-ann-ann", "bob-bob-bob-bob-bob"}

@@ -50,6 +50,7 @@ func runPython(t *testing.T, folder string) (differ []string, cases int) {
 
 // Control: the reader notices a wrong verdict and a changed file.
 func TestPythonControl(t *testing.T) {
+	testenv.Long(t)
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS(dir)); err != nil {
 		t.Fatal(err)

@@ -100,6 +100,7 @@ func TestBlindTools(t *testing.T) {
 
 // An explanation that excludes ticks by a guess, or one that does not look for the field, is noticed.
 func TestGuessingTools(t *testing.T) {
+	testenv.Long(t)
 	real := realTools()
 	for name, guess := range map[string]func(e *desync.Explanation){
 		"ticks": func(e *desync.Explanation) {

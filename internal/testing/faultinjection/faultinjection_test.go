@@ -152,6 +152,7 @@ func run(t *testing.T, o Options) *Result {
 
 // The seed determines the run.
 func TestSeed(t *testing.T) {
+	testenv.Long(t)
 	s := bank()
 	a, b, c := run(t, Options{Subject: s, Seed: 2}), run(t, Options{Subject: s, Seed: 2}), run(t, Options{Subject: s, Seed: 3})
 	if fmt.Sprint(a.Rows) != fmt.Sprint(b.Rows) || fmt.Sprint(a.Rows) == fmt.Sprint(c.Rows) {
