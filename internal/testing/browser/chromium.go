@@ -4,7 +4,6 @@ package browser
 
 import (
 	"context"
-	"flag"
 	"os"
 	"os/exec"
 	"sync"
@@ -39,13 +38,11 @@ func Run(m *testing.M) int {
 	return code
 }
 
-// Needs skips a test without a browser or the go command. All tests with a browser take many minutes, so they
-// also skip unless the flag -run names tests, or [testenv.Variable] is set.
+// Needs skips a test without a browser or the go command. Together the tests with a browser take many minutes, so
+// each is one of [testenv.Named].
 func Needs(t *testing.T) {
 	t.Helper()
-	if testing.Short() || testenv.Small() && flag.Lookup("test.run").Value.String() == "" {
-		t.Skipf("it needs a browser and time: name it with -run, or set %s=1", testenv.Variable)
-	}
+	testenv.Named(t)
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
 	browsers.once.Do(startBrowser)

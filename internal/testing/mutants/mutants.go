@@ -38,7 +38,7 @@ type Mutant struct {
 	Hits  string // the invariants that it breaks, such as "I1 I4"
 	Match string // the match that finds it soonest: a file of the simulator's corpus, or a seed; "": one of the first
 	Seen  string // where the mistake was really made; "" if nowhere
-	Test  string // the tests of the package that find it, in place of the simulator
+	Test  string // tests of its package that find it, if the simulator cannot
 }
 
 // split returns the path of the mutant's package from the engine's root, and the

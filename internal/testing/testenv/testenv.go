@@ -8,7 +8,8 @@
 //	testenv.Or(t, "chromium", err)
 //
 // [Long] leaves a test to .ci/run that takes long and repeats what another one shows in small. A test with a long form and
-// a small one asks [Small]. [Night] leaves a test to the nights of .ci/run, if those by day have a shorter one.
+// a small one asks [Small]. [Named] is a Long that the flag -run asks for, too. [Night] leaves a test to the nights of
+// .ci/run, if there is a shorter one by day.
 //
 // [Overlap] runs more tests at once in a package whose tests mostly wait.
 package testenv
@@ -46,6 +47,14 @@ func Long(t testing.TB) {
 	t.Helper()
 	if Small() {
 		t.Skipf("long: .ci/run runs it, as %s=1 without -short does", Variable)
+	}
+}
+
+// Named skips the test as [Long] does, unless the flag -run names tests.
+func Named(t testing.TB) {
+	t.Helper()
+	if testing.Short() || Small() && flag.Lookup("test.run").Value.String() == "" {
+		t.Skipf("long: name it with -run; .ci/run runs it, as %s=1 without -short does", Variable)
 	}
 }
 

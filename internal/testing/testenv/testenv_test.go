@@ -46,11 +46,16 @@ func TestOr(t *testing.T) {
 	}
 }
 
-// A long test is skipped, unless everything is required. One of the night is skipped by day, too.
+// A long test is skipped, unless everything is required, or -run asks for one that is to be named. One of the night is
+// skipped by day, too.
 func TestLong(t *testing.T) {
 	short := flag.Lookup("test.short")
 	was := short.Value.String()
 	defer short.Value.Set(was)
+	run := flag.Lookup("test.run")
+	asked := run.Value.String()
+	defer run.Value.Set(asked)
+	unnamed := "skipped: long: name it with -run; .ci/run runs it, as SAMESTEP_REQUIRE=1 without -short does"
 	skipped := "skipped: long: .ci/run runs it, as SAMESTEP_REQUIRE=1 without -short does"
 	nightly := "skipped: at night: .ci/run runs it with SAMESTEP_CI_NIGHT=1"
 	for _, row := range []struct{ required, short, want string }{
@@ -61,6 +66,16 @@ func TestLong(t *testing.T) {
 		var o outcome
 		if Long(&o); o.text != row.want || Small() != (row.want != "") {
 			t.Errorf("with %q and -short=%s: got %q and %v, want %q", row.required, row.short, o.text, Small(), row.want)
+		}
+		for name, want := range map[string]string{"": unnamed, "TestX": unnamed} {
+			if row.short == "false" && (name != "" || row.required != "") {
+				want = ""
+			}
+			run.Value.Set(name)
+			var o outcome
+			if Named(&o); o.text != want {
+				t.Errorf("with %q, -short=%s and -run=%q: got %q, want %q", row.required, row.short, name, o.text, want)
+			}
 		}
 		for night, want := range map[string]string{"": nightly, "1": nightly} {
 			if night == "1" && row.want == "" {

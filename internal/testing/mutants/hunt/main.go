@@ -37,8 +37,7 @@ func hunt(seeds uint64, length lockstep.Time, matches []string) (played int, fou
 		matches = append(matches, strconv.FormatUint(seed, 10))
 	}
 	for _, name := range matches {
-		seed, notSeed := strconv.ParseUint(name, 10, 64)
-		if notSeed == nil {
+		if seed, bad := strconv.ParseUint(name, 10, 64); bad == nil {
 			found, err = play(seed, length)
 		} else {
 			found, err = again(name)
