@@ -60,7 +60,7 @@ func TestPlanted(t *testing.T) {
 		tests = append(tests, source.String())
 		t.Logf("%s: %d matches, then %d commands", fault, matches, len(small.Options.Orders))
 	}
-	if !testenv.Small() {
+	if !testenv.Small(t) {
 		runWritten(t, tests)
 	}
 }

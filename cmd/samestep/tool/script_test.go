@@ -45,6 +45,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	small := testenv.Small(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
@@ -55,7 +56,7 @@ func TestScripts(t *testing.T) {
 			if name != "small" {
 				return false, fmt.Errorf("got condition %q, want small", name)
 			}
-			return testenv.Small(), nil
+			return small, nil
 		},
 		UpdateScripts:       script.Rewrite(),
 		RequireExplicitExec: true,

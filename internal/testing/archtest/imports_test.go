@@ -132,6 +132,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/fixedbench", own: []string{"fixed"}},
 	{pattern: "internal/testing/archtest", tests: []string{"lockstep/determinism"}},
 	{pattern: "internal/testing/testenv"},
+	{pattern: "internal/testing/ci"},
 	{pattern: "internal/testing/wire", own: []string{"lockstep/netsim"}, modules: []string{xsys}},
 	{pattern: "internal/testing/script", modules: []string{dataTests}},
 	{pattern: "internal/matchlog", own: []string{"state"}, tests: []string{"recorder"}},

@@ -294,18 +294,10 @@ func (r *jsonReader) report(path, what string) {
 func TestJSON(t *testing.T) {
 	needsGo(t)
 	tr := ours(t)
-	var patterns []string
-	for _, path := range jsonPackages {
-		patterns = append(patterns, "./"+path)
-	}
-	deps, err := goList(tr.dir, patterns...)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, path := range jsonPackages {
 		p := newProgram()
 		linux := build.Context{Compiler: "gc", GOOS: "linux", GOARCH: "amd64"}
-		if err := p.load(tr, tr.find(path), linux, deps, map[string]bool{}); err != nil {
+		if err := p.load(tr, tr.find(path), linux, map[string]bool{}); err != nil {
 			t.Fatal(err)
 		}
 		report(t, jsonFindings(p))

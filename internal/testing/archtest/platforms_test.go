@@ -19,7 +19,7 @@ func platformFindings(script string, packages []string) (found []finding) {
 	}
 	for _, p := range packages {
 		if !slices.ContainsFunc(tested, func(pattern string) bool { return under(pattern, p) }) {
-			found = append(found, finding{".ci/run", 0, "platforms", p + " is not tested on every platform"})
+			found = append(found, finding{".ci/steps/platforms.sh", 0, "platforms", p + " is not tested on every platform"})
 		}
 	}
 	return found
@@ -27,7 +27,7 @@ func platformFindings(script string, packages []string) (found []finding) {
 
 // The packages of the engine and its games are tested on every platform.
 func TestPlatforms(t *testing.T) {
-	script, err := os.ReadFile(filepath.Join(ours(t).dir, ".ci", "run"))
+	script, err := os.ReadFile(filepath.Join(ours(t).dir, ".ci", "steps", "platforms.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestPlatforms(t *testing.T) {
 
 func TestPlatformsControl(t *testing.T) {
 	expect(t, platformFindings("steps\n"+`deterministic="a b/..."`+"\n", []string{"a", "b/c", "a/d", "e"}),
-		".ci/run:0: platforms: a/d is not tested on every platform",
-		".ci/run:0: platforms: e is not tested on every platform",
+		".ci/steps/platforms.sh:0: platforms: a/d is not tested on every platform",
+		".ci/steps/platforms.sh:0: platforms: e is not tested on every platform",
 	)
 }

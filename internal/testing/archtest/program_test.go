@@ -1,8 +1,6 @@
 package archtest
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -37,53 +35,52 @@ func newProgram() *program {
 	}
 }
 
-// listed is one package as the go command tells of it.
-type listed struct {
-	ImportPath, Export string // Export is the file that tells a compiler of its types
-}
-
-// goList asks the go command for all that packages depend on, compiled, so that
-// only the packages themselves have to be type-checked.
-func goList(dir string, patterns ...string) ([]listed, error) {
-	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Export", "--"}, patterns...)...)
-	cmd.Dir = dir
+// dependencies reads the types of what the checked packages import, so that only these themselves have to be type-checked. The
+// go command compiles them all in one call.
+var dependencies = sync.OnceValues(func() (types.Importer, error) {
+	tr, err := readTree()
+	if err != nil {
+		return nil, err
+	}
+	patterns := []string{"encoding/json", "fmt", "maps", "math", "math/rand/v2", "os", "reflect", "slices", "sort", "strconv", "time", "unsafe"} // of snippets
+	for _, path := range slices.Concat(pure, jsonPackages) {
+		patterns = append(patterns, "./"+path)
+	}
+	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "--"}, patterns...)...)
+	cmd.Dir = tr.dir
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w: %s", err, stderr.String())
 	}
-	var all []listed
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var l listed
-		if err := dec.Decode(&l); errors.Is(err, io.EOF) {
-			return all, nil
-		} else if err != nil {
-			return nil, err
-		}
-		all = append(all, l)
+	exports := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		exports[path] = file
 	}
-}
-
-// check type-checks parsed files of one package and adds them.
-func (p *program) check(path string, files []*file, arch string, deps []listed) error {
-	lookup := func(path string) (io.ReadCloser, error) {
-		at := slices.IndexFunc(deps, func(l listed) bool { return l.ImportPath == path })
-		if at < 0 {
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		file, ok := exports[path]
+		if !ok {
 			return nil, fmt.Errorf("package %s was not listed", path)
 		}
-		return os.Open(deps[at].Export)
+		return os.Open(file)
+	}), nil
+})
+
+// check type-checks parsed files of one package and adds them.
+func (p *program) check(path string, files []*file, arch string) error {
+	deps, err := dependencies()
+	if err != nil {
+		return err
 	}
 	var syntax []*ast.File
 	for _, f := range files {
 		syntax = append(syntax, f.ast)
 	}
-	config := types.Config{
-		Importer: importer.ForCompiler(p.fset, "gc", lookup),
-		Sizes:    types.SizesFor("gc", arch),
-	}
+	config := types.Config{Importer: deps, Sizes: types.SizesFor("gc", arch)}
 	p.files = append(p.files, files...)
-	_, err := config.Check(path, p.fset, syntax, p.info)
+	_, err = config.Check(path, p.fset, syntax, p.info)
 	return err
 }
 
@@ -112,22 +109,16 @@ func loadOurs(t *testing.T) *program {
 	needsGo(t)
 	tr := ours(t)
 	var pkgs []*pkg
-	var patterns []string
 	for _, p := range tr.pkgs {
 		if slices.Contains(pure, p.path) {
 			pkgs = append(pkgs, p)
-			patterns = append(patterns, "./"+p.path)
 		}
-	}
-	deps, err := goList(tr.dir, patterns...)
-	if err != nil {
-		t.Fatal(err)
 	}
 	p := newProgram()
 	seen := map[string]bool{}
 	for _, b := range builds {
 		for _, source := range pkgs {
-			if err := p.load(tr, source, b, deps, seen); err != nil {
+			if err := p.load(tr, source, b, seen); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -144,7 +135,7 @@ func loadOurs(t *testing.T) *program {
 
 // load parses and checks a package as one build has it, unless all these files
 // were seen already.
-func (p *program) load(tr *tree, source *pkg, b build.Context, deps []listed, seen map[string]bool) error {
+func (p *program) load(tr *tree, source *pkg, b build.Context, seen map[string]bool) error {
 	var files []*file
 	news := false
 	for _, f := range source.files {
@@ -167,28 +158,19 @@ func (p *program) load(tr *tree, source *pkg, b build.Context, deps []listed, se
 	if !news {
 		return nil
 	}
-	return p.check(tr.module+"/"+source.path, files, b.GOARCH, deps)
+	return p.check(tr.module+"/"+source.path, files, b.GOARCH)
 }
-
-// snippetDeps are the packages that the negative controls import.
-var snippetDeps = sync.OnceValues(func() ([]listed, error) {
-	return goList(".", "encoding/json", "fmt", "maps", "math", "math/rand/v2", "os", "reflect", "slices", "sort", "strconv", "time", "unsafe")
-})
 
 // loadSnippet type-checks one file.
 func loadSnippet(t *testing.T, name, source string) *program {
 	t.Helper()
 	needsGo(t)
-	deps, err := snippetDeps()
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := newProgram()
 	syntax, err := parser.ParseFile(p.fset, name, source, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.check("p", []*file{{name: name, ast: syntax}}, "amd64", deps); err != nil {
+	if err := p.check("p", []*file{{name: name, ast: syntax}}, "amd64"); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -51,10 +51,9 @@ type pkg struct {
 
 // A file is one Go file.
 type file struct {
-	name  string // from the root of the module: "lockstep/seal.go"
-	test  bool
-	lines int
-	ast   *ast.File
+	name string // from the root of the module: "lockstep/seal.go"
+	test bool
+	ast  *ast.File
 }
 
 // main reports whether the package is a program.
@@ -133,8 +132,7 @@ func (t *tree) add(name string, source []byte) error {
 	p := t.find(dir)
 	p.files = append(p.files, &file{
 		name: name, ast: syntax,
-		test:  strings.HasSuffix(name, "_test.go"),
-		lines: t.fset.File(syntax.FileStart).LineCount(),
+		test: strings.HasSuffix(name, "_test.go"),
 	})
 	return nil
 }

@@ -15,7 +15,7 @@ var seeds = flag.Int("seeds", 48, "how many seeds TestSeeds runs; samestep simul
 // inject every kind of fault.
 func TestSeeds(t *testing.T) {
 	n := *seeds
-	if testenv.Small() {
+	if testenv.Small(t) {
 		n = min(n, 6)
 	}
 	c := Campaign{Options: Options{Length: 60 * lockstep.Second}, First: 1, Seeds: n}

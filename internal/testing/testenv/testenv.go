@@ -39,13 +39,22 @@ func Or(t testing.TB, what string, err error) {
 	}
 }
 
-// Small reports whether tests keep to their small form: with the flag -short, and unless [Variable] is set.
-func Small() bool { return testing.Short() || os.Getenv(Variable) == "" }
+// Small reports whether the test keeps to its small form: with the flag -short, and unless [Variable] is set. The test then
+// logs so, for .ci/run.
+func Small(t testing.TB) bool {
+	t.Helper()
+	if small() {
+		t.Log("small: .ci/run tests the long form")
+	}
+	return small()
+}
+
+func small() bool { return testing.Short() || os.Getenv(Variable) == "" }
 
 // Long skips the test if [Small].
 func Long(t testing.TB) {
 	t.Helper()
-	if Small() {
+	if small() {
 		t.Skipf("long: .ci/run runs it, as %s=1 without -short does", Variable)
 	}
 }
@@ -53,7 +62,7 @@ func Long(t testing.TB) {
 // Named skips the test as [Long] does, unless the flag -run names tests.
 func Named(t testing.TB) {
 	t.Helper()
-	if testing.Short() || Small() && flag.Lookup("test.run").Value.String() == "" {
+	if testing.Short() || small() && flag.Lookup("test.run").Value.String() == "" {
 		t.Skipf("long: name it with -run; .ci/run runs it, as %s=1 without -short does", Variable)
 	}
 }
@@ -67,7 +76,7 @@ func Night(t testing.TB) {
 }
 
 // ByNight reports whether tests take their longest form.
-func ByNight() bool { return !Small() && os.Getenv(nightVariable) != "" }
+func ByNight() bool { return !small() && os.Getenv(nightVariable) != "" }
 
 // Overlap lets up to n parallel tests run at once, however few processors the machine has. Call it in TestMain, before the
 // flags are parsed, in a package whose tests mostly wait for sockets and clocks. The flag -parallel still decides.

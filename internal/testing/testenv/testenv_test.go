@@ -15,6 +15,8 @@ type outcome struct {
 
 func (o *outcome) Helper() {}
 
+func (o *outcome) Log(args ...any) { o.text = "logged: " + fmt.Sprint(args...) }
+
 func (o *outcome) Fatalf(format string, args ...any) {
 	o.text = "failed: " + fmt.Sprintf(format, args...)
 }
@@ -64,8 +66,16 @@ func TestLong(t *testing.T) {
 		t.Setenv(Variable, row.required)
 		short.Value.Set(row.short)
 		var o outcome
-		if Long(&o); o.text != row.want || Small() != (row.want != "") {
-			t.Errorf("with %q and -short=%s: got %q and %v, want %q", row.required, row.short, o.text, Small(), row.want)
+		if Long(&o); o.text != row.want {
+			t.Errorf("with %q and -short=%s: got %q, want %q", row.required, row.short, o.text, row.want)
+		}
+		said := ""
+		if row.want != "" {
+			said = "logged: small: .ci/run tests the long form"
+		}
+		o.text = ""
+		if small := Small(&o); small != (row.want != "") || o.text != said {
+			t.Errorf("with %q and -short=%s: got small %v, %q, want %q", row.required, row.short, small, o.text, said)
 		}
 		for name, want := range map[string]string{"": unnamed, "TestX": unnamed} {
 			if row.short == "false" && (name != "" || row.required != "") {

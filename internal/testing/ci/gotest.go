@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+var errFailed = errors.New("ci: failed")
+
+// goTest is the command "ci test". It runs gotestsum, which runs go test. Up to three tests that fail run once more, and are
+// named if they pass then. Only a test with sockets and clocks may: elsewhere the same code gives the same result.
+func goTest(args []string, out io.Writer) error {
+	set := flag.NewFlagSet("ci test", flag.ContinueOnError)
+	name := set.String("events", "", "keep the events under this `name`, for the sums")
+	times := set.String("times", "", "append the processor time of each test binary to this `file`")
+	if err := set.Parse(args); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "ci")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	events := filepath.Join(folder, "events")
+	if *name != "" {
+		events = filepath.Join(os.Getenv("CI_LOGS"), *name+".events")
+	}
+	flags, packages := split(set.Args())
+	if len(packages) == 0 {
+		return errors.New("ci: test: no package is named")
+	}
+	if *times != "" {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		flags = append(flags, fmt.Sprintf("-exec=%s timed %s", self, *times))
+	}
+	again := filepath.Join(folder, "again")
+	cmd := exec.Command("gotestsum", append([]string{"--format", "none", "--no-color", "--hide-summary", "skipped", "--jsonfile", events,
+		"--rerun-fails=1", "--rerun-fails-max-failures=3", "--rerun-fails-report", again, "--packages", strings.Join(packages, " "),
+		"--", "-timeout", "30m"}, flags...)...)
+	cmd.Stdout, cmd.Stderr = out, out
+	failed := cmd.Run()
+	if err := namedAgain(out, again); err != nil {
+		failed = errors.Join(failed, err)
+	}
+	read, err := os.ReadFile(events)
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	sum := tally{}
+	err = errors.Join(printSkips(out, bytes.NewReader(read)), readEvents(bytes.NewReader(read), sum.see))
+	fmt.Fprintln(out, sum.counts())
+	return errors.Join(failed, err)
+}
+
+// split parts flags of go test from packages.
+func split(args []string) (flags, packages []string) {
+	for _, a := range args {
+		if strings.HasPrefix(a, "./") || strings.HasPrefix(a, module+"/") || a == module {
+			packages = append(packages, a)
+		} else {
+			flags = append(flags, a)
+		}
+	}
+	return flags, packages
+}
+
+const module = "github.com/seed-49bee653/samestep"
+
+// namedAgain prints the tests that ran again, from gotestsum's report. One that does not depend on clocks is an error.
+func namedAgain(out io.Writer, report string) (err error) {
+	text, readErr := os.ReadFile(report)
+	if readErr != nil && !os.IsNotExist(readErr) {
+		return readErr
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		fmt.Fprintln(out, "ran again:", line)
+		if !timedTest.MatchString(line) {
+			err = fmt.Errorf("ci: a test without sockets and clocks must not need to run again: %s", line)
+		}
+	}
+	return err
+}
+
+// long is the command "ci long": the tests with a long form run in it.
+func long(args []string, out io.Writer) error {
+	if len(args) < 1 {
+		return errors.New("ci: long: want the name of the kept events")
+	}
+	f, err := os.Open(filepath.Join(os.Getenv("CI_LOGS"), args[0]+".events"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	packages, functions, err := longForms(f)
+	if err != nil {
+		return err
+	}
+	return goTest(append([]string{"-events", "long", "--", "-vet=off", "-run", "^(" + strings.Join(functions, "|") + ")$"}, packages...), out)
+}
