@@ -237,6 +237,7 @@ func (x *site) builds() []cluster.Build {
 
 // The port for clients answers nothing that a server without a cluster does not answer.
 func TestNothingOnThePublicPort(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	newSite(t, "b", node.URL(), 1)

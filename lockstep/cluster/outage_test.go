@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
@@ -131,7 +132,9 @@ func TestFailedMatch(t *testing.T) {
 func TestLogLosesItsEnd(t *testing.T) {
 	t.Parallel()
 	node := newNode(t)
-	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	const away = 2 * time.Second
+	early := func(o *cluster.Options) { o.GiveUpEarly(away) }
+	a, b := newSiteAs(t, "a", node.URL(), 1, "", early), newSiteAs(t, "b", node.URL(), 1, "", early)
 	m := a.create(t, "duel")
 	await(t, "tick 60", func() bool { return m.View().Tick >= 60 })
 	var id lockstep.MatchID
@@ -152,7 +155,7 @@ func TestLogLosesItsEnd(t *testing.T) {
 		}
 		return false
 	})
-	if sent := a.conn.NATS.Stats().OutMsgs - before; sent > 5000 {
+	if sent := a.conn.NATS.Stats().OutMsgs - before; sent > 700 {
 		t.Errorf("the owner has asked %d times", sent)
 	}
 }

@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testenv.Overlap(8)
+	testenv.Overlap(16)
 	m.Run()
 }
 
@@ -123,6 +123,7 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string,
 			return server.MatchSpec{Game: game}, nil
 		},
 	}
+	o.Hurry()
 	if change != nil {
 		change(&o)
 	}
@@ -241,7 +242,7 @@ func (x *site) stop(t testing.TB) {
 // await waits until a condition holds.
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within %v: %s", patience, what)
 		}

@@ -67,6 +67,7 @@ func TestStorageAway(t *testing.T) {
 // The only storage node is restarted, and keeps nothing that it had in memory. No match moves because of that, and a server
 // that is lost afterwards still loses its matches to another one.
 func TestStorageRestarts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	node := startNode(t, dir, "")
 	url := node.URL()
