@@ -131,7 +131,7 @@ func TestFailedMatch(t *testing.T) {
 // A storage that has lost the end of a log, in a power cut of its only node, costs that end. The match does not stand for ever.
 func TestLogLosesItsEnd(t *testing.T) {
 	t.Parallel()
-	node := newNode(t)
+	node := startNode(t, t.TempDir(), "") // whose sequences begin with 1
 	const away = 2 * time.Second
 	early := func(o *cluster.Options) { o.GiveUpEarly(away) }
 	a, b := newSiteAs(t, "a", node.URL(), 1, "", early), newSiteAs(t, "b", node.URL(), 1, "", early)

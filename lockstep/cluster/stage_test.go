@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,6 +28,7 @@ import (
 func TestMain(m *testing.M) {
 	testenv.Overlap(16)
 	m.Run()
+	used.stop()
 }
 
 const tokenList = `
@@ -71,10 +73,90 @@ type site struct {
 	refuse  atomic.Bool // to take a match over
 }
 
-// newNode starts a storage node that is alone.
+// newNode returns a storage node that is alone and has nothing. It may have had streams before, whose sequences go on.
 func newNode(t *testing.T) *storage.Node {
 	t.Helper()
-	return startNode(t, t.TempDir(), "")
+	n := used.take()
+	if n == nil {
+		dir, err := os.MkdirTemp("", "node")
+		if err == nil {
+			n, err = storage.StartNode(storage.NodeOptions{Name: "node", Dir: dir})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		used.made(n, dir)
+	}
+	t.Cleanup(func() {
+		if !t.Failed() && empty(n) == nil {
+			used.give(n)
+		}
+	})
+	return n
+}
+
+// used has the nodes of tests that are over, for the next ones: to begin with streams that are there saves their making.
+var used nodePool
+
+// A nodePool has nodes that no test uses.
+type nodePool struct {
+	mu   sync.Mutex
+	free []*storage.Node
+	all  []*storage.Node
+	dirs []string
+}
+
+func (p *nodePool) take() (n *storage.Node) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := len(p.free) - 1; last >= 0 {
+		n, p.free = p.free[last], p.free[:last]
+	}
+	return n
+}
+
+func (p *nodePool) give(n *storage.Node) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, n)
+}
+
+func (p *nodePool) made(n *storage.Node, dir string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all, p.dirs = append(p.all, n), append(p.dirs, dir)
+}
+
+func (p *nodePool) stop() {
+	for i, n := range p.all {
+		n.Stop()
+		os.RemoveAll(p.dirs[i])
+	}
+}
+
+// empty removes all that the streams of a node have.
+func empty(n *storage.Node) error {
+	conn, err := storage.Dial(n.URL(), storage.DialOptions{Name: "empty"})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	streams := conn.JS.ListStreams(ctx)
+	for s := range streams.Info() {
+		if s.State.Msgs == 0 {
+			continue
+		}
+		stream, err := conn.JS.Stream(ctx, s.Config.Name)
+		if err == nil {
+			err = stream.Purge(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return streams.Err()
 }
 
 // startNode starts a storage node with the files in a folder.

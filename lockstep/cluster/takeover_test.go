@@ -93,7 +93,7 @@ func TestStorageRestarts(t *testing.T) {
 // the lease is either here or there.
 func TestOtherNode(t *testing.T) {
 	t.Parallel()
-	one, two := newNode(t), newNode(t)
+	one, two := startNode(t, t.TempDir(), ""), startNode(t, t.TempDir(), "")
 	a := newSite(t, "a", one.URL()+","+two.URL(), 1)
 	conn, err := storage.Dial(two.URL(), storage.DialOptions{})
 	if err != nil {
