@@ -28,10 +28,6 @@ type Build struct {
 // renewEvery is the time between two renewals of a lease.
 const renewEvery = storage.LeaseTime / 5
 
-// elsewhereTime is how long a lease cannot be renewed before the server connects to another node: this one may be cut off
-// from the others.
-const elsewhereTime = 5 * time.Second
-
 // can reports whether the server has room for a match of a build.
 func (s *Server) can(b Build) bool {
 	if s.Draining || s.Matches >= s.Capacity {
@@ -110,7 +106,7 @@ func (m *Member) keepLease() {
 		failing = err != nil
 		if !failing {
 			tried = time.Now()
-		} else if time.Since(tried) > elsewhereTime {
+		} else if time.Since(tried) > m.times.elsewhere {
 			tried = time.Now()
 			_ = m.options.Conn.NATS.ForceReconnect() // fails only while it connects anyway
 		}

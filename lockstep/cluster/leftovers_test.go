@@ -14,6 +14,7 @@ import (
 // The file that a crash has left of a match goes when another server plays the match. One of a match that the cluster does not know
 // stays, and so does one that a server with the same folder writes.
 func TestLeftovers(t *testing.T) {
+	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	m := a.create(t, "duel")

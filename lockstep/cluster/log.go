@@ -24,14 +24,6 @@ const (
 	// askAgain is the pause after a lost result.
 	askAgain = 50 * time.Millisecond
 
-	// flushTime is how long Flush waits.
-	flushTime = 3 * time.Second
-
-	// silentTime is how long the store may be silent before this server asks the others whether they have the match, and
-	// awayTime how long before it gives the match up. Nodes elect a leader within 9 s.
-	silentTime = 1500 * time.Millisecond
-	awayTime   = 15 * time.Second
-
 	// maxQueued is how many bytes of records wait while the store is away, besides the largest one. A match that is held
 	// makes few of them.
 	maxQueued = 4 << 20
@@ -112,9 +104,9 @@ func (l *matchLog) run() {
 // another server has taken the match by now, and says so.
 func (l *matchLog) doubt() error {
 	switch silent := time.Since(l.heard); {
-	case silent > awayTime:
+	case silent > l.member.times.away:
 		return ErrAway
-	case silent > silentTime && l.member.runsElsewhere(l.ctx, l.entry):
+	case silent > l.member.times.silent && l.member.runsElsewhere(l.ctx, l.entry):
 		return server.ErrNotOwner
 	}
 	return nil
@@ -240,7 +232,7 @@ func (l *matchLog) Err() error {
 func (l *matchLog) Flush() error {
 	stored := make(chan struct{})
 	l.Commit(func() { close(stored) })
-	timeout := time.NewTimer(flushTime)
+	timeout := time.NewTimer(l.member.times.flush)
 	defer timeout.Stop()
 	for {
 		l.mu.Lock()

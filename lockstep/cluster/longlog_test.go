@@ -130,7 +130,7 @@ func TestWrongSegments(t *testing.T) {
 }
 
 func testSegments(t *testing.T, before func(*longLog), enough func(copied int) bool) {
-	node := newNode(t)
+	node := startNode(t, t.TempDir(), "") // whose sequences begin with 1
 	a := newSite(t, "a", node.URL(), 1)
 	l := newLongLog(t, a.conn, "long")
 	before(l)
@@ -160,7 +160,7 @@ var (
 // ends, also at the next takeover.
 func TestSegmentsAhead(t *testing.T) {
 	t.Parallel()
-	node := newNode(t)
+	node := startNode(t, t.TempDir(), "") // whose sequences begin with 1
 	a := newSite(t, "a", node.URL(), 1)
 	l := newLongLog(t, a.conn, "long")
 	l.copies = a.conn.Segments(l.id)

@@ -40,6 +40,8 @@ type Options struct {
 	Redirect bool
 
 	Log *slog.Logger // slog.Default()
+
+	times times // usualTimes; tests wait less
 }
 
 // serverName is the form of the names of servers. They are keys in the storage.
@@ -58,6 +60,7 @@ type Member struct {
 	stop    func()
 	running sync.WaitGroup
 	epoch   time.Time
+	times   times
 
 	mu       sync.Mutex
 	leases   *ownership.Leases
@@ -88,11 +91,14 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 	if o.Capacity == 0 {
 		o.Capacity = 1000
 	}
+	if o.times == (times{}) {
+		o.times = usualTimes
+	}
 	var random [3]byte
 	rand.Read(random[:])
 	id := o.Name + "-" + hex.EncodeToString(random[:])
 	m := &Member{
-		options: o, id: id, metrics: newMemberMetrics(), http: &http.Client{Transport: newTransport(), CheckRedirect: noRedirect}, epoch: time.Now(), leases: ownership.NewLeases(id, lockstep.Time(storage.LeaseTime.Microseconds())),
+		options: o, id: id, metrics: newMemberMetrics(), http: &http.Client{Transport: newTransport(), CheckRedirect: noRedirect}, epoch: time.Now(), times: o.times, leases: ownership.NewLeases(id, lockstep.Time(storage.LeaseTime.Microseconds())),
 		others: make(map[string]*Server), entries: make(map[string]*Match), open: make(map[string]*matchLog), claimed: make(map[string]*matchLog), taking: make(map[string]bool), changed: make(chan struct{}),
 	}
 	var err error

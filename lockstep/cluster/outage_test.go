@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
@@ -25,7 +26,7 @@ func TestAnswersWithoutStorage(t *testing.T) {
 	dir := t.TempDir()
 	node := startNode(t, dir, "")
 	url := node.URL()
-	a := newSite(t, "a", url, 1)
+	a := newHurriedSite(t, "a", url)
 	a.create(t, "duel")
 	a.create(t, "other")
 	node.Stop()
@@ -75,7 +76,7 @@ func TestOthersTry(t *testing.T) {
 func TestFailedMatch(t *testing.T) {
 	t.Parallel()
 	node := newNode(t)
-	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	a, b := newSite(t, "a", node.URL(), 1), newHurriedSite(t, "b", node.URL())
 	b.refuse.Store(true)
 	again, never := a.create(t, "again"), a.create(t, "never")
 	await(t, "both have some ticks", func() bool { return again.View().Tick > 20 && never.View().Tick > 20 })
@@ -130,8 +131,10 @@ func TestFailedMatch(t *testing.T) {
 // A storage that has lost the end of a log, in a power cut of its only node, costs that end. The match does not stand for ever.
 func TestLogLosesItsEnd(t *testing.T) {
 	t.Parallel()
-	node := newNode(t)
-	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	node := startNode(t, t.TempDir(), "") // whose sequences begin with 1
+	const away = 2 * time.Second
+	early := func(o *cluster.Options) { o.GiveUpEarly(away) }
+	a, b := newSiteAs(t, "a", node.URL(), 1, "", early), newSiteAs(t, "b", node.URL(), 1, "", early)
 	m := a.create(t, "duel")
 	await(t, "tick 60", func() bool { return m.View().Tick >= 60 })
 	var id lockstep.MatchID
@@ -152,7 +155,7 @@ func TestLogLosesItsEnd(t *testing.T) {
 		}
 		return false
 	})
-	if sent := a.conn.NATS.Stats().OutMsgs - before; sent > 5000 {
+	if sent := a.conn.NATS.Stats().OutMsgs - before; sent > 700 {
 		t.Errorf("the owner has asked %d times", sent)
 	}
 }
@@ -228,6 +231,7 @@ func TestTakeoverPanics(t *testing.T) {
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	b := newSiteAs(t, "b", node.URL(), 1, "", func(o *cluster.Options) {
+		o.Hurry()
 		spec := o.Spec
 		o.Spec = func(name string, h *lockstep.Header) (server.MatchSpec, error) {
 			if name == "bad" {
@@ -277,7 +281,7 @@ func TestArchiveFails(t *testing.T) {
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	node := newNode(t)
-	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	a, b := newHurriedSite(t, "a", node.URL()), newHurriedSite(t, "b", node.URL())
 	know(t, a, 2)
 	m := a.create(t, "duel")
 	a.member.Lose("purge")

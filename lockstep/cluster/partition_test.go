@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
@@ -24,11 +25,11 @@ func TestReadsAlone(t *testing.T) {
 		t.Cleanup(n.Stop)
 		urls = append(urls, n.URL())
 	}
-	a := newSite(t, "a", strings.Join(urls, ","), 3)
+	a := newSiteAs(t, "a", strings.Join(urls, ","), 3, "", func(o *cluster.Options) { o.GiveUpEarly(2 * time.Second) })
 	m := a.create(t, "duel")
 	ada := join(t, "ada-ada-ada-ada-ada", "duel", a)
 	await(t, "tick 20", func() bool { return ada.now() >= 20 })
-	for i := range 4 {
+	for i := range streams {
 		stream, err := a.conn.JS.Stream(t.Context(), fmt.Sprint("samestep-log-", i))
 		if err != nil {
 			t.Fatal(err)

@@ -15,9 +15,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 )
 
-// patience is how long a request waits for a match that is between two servers.
-const patience = 5 * time.Second
-
 // Handler returns a handler in front of h, which serves this server's matches. It answers for the matches of all servers:
 // it sends requests to the server that has the match, and waits a short time for one that has none. POST /matches goes to
 // the server with the most room, and GET /matches lists the matches of all. What it passes on has passed the checks of this
@@ -87,7 +84,7 @@ func (m *Member) route(w http.ResponseWriter, r *http.Request, name string, h ht
 // elsewhere sends a request to the server that has a match. It reports whether this one has it by now, and has not answered
 // then.
 func (m *Member) elsewhere(w http.ResponseWriter, r *http.Request, name string) (here bool) {
-	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	ctx, cancel := context.WithTimeout(r.Context(), m.times.patience)
 	defer cancel()
 	for {
 		if m.leaving() { // a connection through this server would soon be lost

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,8 +26,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testenv.Overlap(8)
+	testenv.Overlap(16)
 	m.Run()
+	used.stop()
 }
 
 const tokenList = `
@@ -34,6 +36,9 @@ player    0    ada   -     ada-ada-ada-ada-ada
 player    1    bob   -     bob-bob-bob-bob-bob
 admin     -    ops   -     ops-ops-ops-ops-ops-ops
 `
+
+// streams is over how many streams the logs are spread.
+const streams = 2
 
 // patience is how long a test waits for something.
 const patience = 30 * time.Second
@@ -71,10 +76,90 @@ type site struct {
 	refuse  atomic.Bool // to take a match over
 }
 
-// newNode starts a storage node that is alone.
+// newNode returns a storage node that is alone and has nothing. It may have had streams before, whose sequences go on.
 func newNode(t *testing.T) *storage.Node {
 	t.Helper()
-	return startNode(t, t.TempDir(), "")
+	n := used.take()
+	if n == nil {
+		dir, err := os.MkdirTemp("", "node")
+		if err == nil {
+			n, err = storage.StartNode(storage.NodeOptions{Name: "node", Dir: dir})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		used.made(n, dir)
+	}
+	t.Cleanup(func() {
+		if !t.Failed() && empty(n) == nil {
+			used.give(n)
+		}
+	})
+	return n
+}
+
+// used has the nodes of tests that are over, for the next ones: to begin with streams that are there saves their making.
+var used nodePool
+
+// A nodePool has nodes that no test uses.
+type nodePool struct {
+	mu   sync.Mutex
+	free []*storage.Node
+	all  []*storage.Node
+	dirs []string
+}
+
+func (p *nodePool) take() (n *storage.Node) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := len(p.free) - 1; last >= 0 {
+		n, p.free = p.free[last], p.free[:last]
+	}
+	return n
+}
+
+func (p *nodePool) give(n *storage.Node) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free = append(p.free, n)
+}
+
+func (p *nodePool) made(n *storage.Node, dir string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all, p.dirs = append(p.all, n), append(p.dirs, dir)
+}
+
+func (p *nodePool) stop() {
+	for i, n := range p.all {
+		n.Stop()
+		os.RemoveAll(p.dirs[i])
+	}
+}
+
+// empty removes all that the streams of a node have.
+func empty(n *storage.Node) error {
+	conn, err := storage.Dial(n.URL(), storage.DialOptions{Name: "empty"})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	streams := conn.JS.ListStreams(ctx)
+	for s := range streams.Info() {
+		if s.State.Msgs == 0 {
+			continue
+		}
+		stream, err := conn.JS.Stream(ctx, s.Config.Name)
+		if err == nil {
+			err = stream.Purge(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return streams.Err()
 }
 
 // startNode starts a storage node with the files in a folder.
@@ -94,6 +179,12 @@ func newSite(t testing.TB, name, storageURL string, replicas int) *site {
 	return newSiteAs(t, name, storageURL, replicas, "", nil)
 }
 
+// newHurriedSite starts a server that waits less than usual, for a test that waits for it.
+func newHurriedSite(t testing.TB, name, storageURL string) *site {
+	t.Helper()
+	return newSiteAs(t, name, storageURL, 1, "", (*cluster.Options).Hurry)
+}
+
 // newSiteAs starts a server that uses the storage with a key. change may change its options.
 func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string, change func(*cluster.Options)) *site {
 	t.Helper()
@@ -105,7 +196,7 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string,
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := x.conn.Setup(ctx, storage.Layout{Replicas: replicas}); err != nil {
+	if err := x.conn.Setup(ctx, storage.Layout{Replicas: replicas, Streams: streams}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -241,7 +332,7 @@ func (x *site) stop(t testing.TB) {
 // await waits until a condition holds.
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("not within %v: %s", patience, what)
 		}

@@ -21,12 +21,6 @@ const (
 	// atOnce is how many matches are taken at once for each processor. A takeover mostly waits for the storage and the disk.
 	atOnce = 16
 
-	// tryAgain is the pause after each try before a server that could not continue a match tries again.
-	tryAgain = lockstep.Second
-
-	// strayTime is how long a match that begins, or is over, may be in the directory and not run.
-	strayTime = 10 * lockstep.Second
-
 	// claimTime is how long a takeover may take until its claim is stored.
 	claimTime = 30 * time.Second
 )
@@ -96,7 +90,7 @@ func (m *Member) due() (all []*Match) {
 // stray reports whether the directory says that this server has a match, and it does not: an answer of the storage got lost.
 // The mutex is held.
 func (m *Member) stray(e *Match, now lockstep.Time) bool {
-	return e.State == ownership.Recovering || e.State == ownership.Playing && m.open[e.ID] == nil && now-e.seen > strayTime
+	return e.State == ownership.Recovering || e.State == ownership.Playing && m.open[e.ID] == nil && now-e.seen > m.times.stray
 }
 
 // able returns the names of the servers that could take a match: those that have not tried yet, or all of them after a pause.
@@ -110,7 +104,7 @@ func (m *Member) able(e *Match, now lockstep.Time) (names []string, pause lockst
 	}
 	names, again := e.Candidates(all)
 	if again {
-		pause = lockstep.Time(len(e.Tried)) * tryAgain
+		pause = lockstep.Time(len(e.Tried)) * m.times.tryAgain
 	}
 	return names, pause
 }

@@ -67,6 +67,7 @@ func TestStorageAway(t *testing.T) {
 // The only storage node is restarted, and keeps nothing that it had in memory. No match moves because of that, and a server
 // that is lost afterwards still loses its matches to another one.
 func TestStorageRestarts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	node := startNode(t, dir, "")
 	url := node.URL()
@@ -92,8 +93,8 @@ func TestStorageRestarts(t *testing.T) {
 // the lease is either here or there.
 func TestOtherNode(t *testing.T) {
 	t.Parallel()
-	one, two := newNode(t), newNode(t)
-	a := newSite(t, "a", one.URL()+","+two.URL(), 1)
+	one, two := startNode(t, t.TempDir(), ""), startNode(t, t.TempDir(), "")
+	a := newHurriedSite(t, "a", one.URL()+","+two.URL())
 	conn, err := storage.Dial(two.URL(), storage.DialOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +135,7 @@ func TestMatchIsOver(t *testing.T) {
 	if err != nil || len(matches) > 0 {
 		t.Errorf("in the directory: %+v, %v", matches, err)
 	}
-	for i := range 4 {
+	for i := range streams {
 		s, err := b.conn.JS.Stream(t.Context(), fmt.Sprint("samestep-log-", i))
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +155,7 @@ func TestMatchFails(t *testing.T) {
 	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
-	b := newSite(t, "b", node.URL(), 1)
+	b := newHurriedSite(t, "b", node.URL())
 	b.refuse.Store(true)
 	a.create(t, "duel")
 	a.vanish()

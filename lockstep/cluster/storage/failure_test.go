@@ -18,6 +18,7 @@ import (
 // A node whose server has stopped storing starts it again at the same address as soon as its folder can be written to, and
 // says both. It has the same keys and logs.
 func TestRevive(t *testing.T) {
+	t.Parallel()
 	user, seed, err := storage.NewUser(storage.ServerRole)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +28,9 @@ func TestRevive(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer // read after Stop
-	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: dir, Users: []storage.User{user}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	o := storage.NodeOptions{Name: "a", Dir: dir, Users: []storage.User{user}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	o.Hurry()
+	node, err := storage.StartNode(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,17 +47,24 @@ func TestRevive(t *testing.T) {
 	if _, err := conn.JS.Publish(t.Context(), subject, []byte("before"), jetstream.WithExpectLastSequencePerSubject(0)); err != nil {
 		t.Fatal(err)
 	}
+	room := filepath.Join(dir, "room") // which the node writes to see whether it can
+	if err := os.MkdirAll(filepath.Join(room, "taken"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := node.Fail(); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(dir, dir+".away"); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(3 * time.Second)
+	time.Sleep(3 * storage.HurriedLook)
 	if !node.Failed() {
 		t.Error("the node stores, and has no folder")
 	}
 	if err := os.Rename(dir+".away", dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(room); err != nil {
 		t.Fatal(err)
 	}
 	for {

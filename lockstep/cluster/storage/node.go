@@ -31,7 +31,19 @@ type NodeOptions struct {
 	ClusterTLS *tls.Config // of other nodes, whose certificates it must demand: nothing else keeps strangers out; nil: no encryption
 
 	Log *slog.Logger // slog.Default()
+
+	times nodeTimes // usualNodeTimes; tests wait less
 }
+
+// nodeTimes are how long a node waits.
+type nodeTimes struct {
+	look       time.Duration // between two looks at the other nodes, and whether the server still stores
+	startAgain time.Duration // the least time between two starts of the server
+	election   time.Duration // how long nodes may have no leader before it is a warning: they elect one within it
+}
+
+// usualNodeTimes are those of every node outside of tests.
+var usualNodeTimes = nodeTimes{look: time.Second, startAgain: 5 * time.Second, election: 10 * time.Second}
 
 // startTimeout is the time limit for a node to accept connections.
 const startTimeout = 20 * time.Second
@@ -62,6 +74,9 @@ func StartNode(o NodeOptions) (*Node, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	if o.times == (nodeTimes{}) {
+		o.times = usualNodeTimes
+	}
 	n := &Node{options: o, log: newNodeLog(o.Log, o.Name), ended: make(chan struct{})}
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	if err := n.start(); err != nil {
@@ -69,7 +84,7 @@ func StartNode(o NodeOptions) (*Node, error) {
 	}
 	go n.watch()
 	if o.Cluster != "" {
-		n.watching.Go(func() { watchPeers(n.ctx, n.now, n.log.log) })
+		n.watching.Go(func() { watchPeers(n.ctx, n.now, n.log.log, n.options.times) })
 	}
 	return n, nil
 }
@@ -181,19 +196,11 @@ func address(text string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-const (
-	// lookEvery is the time between two looks whether the server of a node still stores.
-	lookEvery = time.Second
-
-	// startAgain is the least time between two starts of a server.
-	startAgain = 5 * time.Second
-)
-
 // watch starts the server of the node again after its disk was full. A NATS server whose write has failed stores nothing
 // any more, however much room there is, until it is restarted.
 func (n *Node) watch() {
 	defer close(n.ended)
-	for n.pause(lookEvery) {
+	for n.pause(n.options.times.look) {
 		why := failure(n.now())
 		if why == "" && hasRoom(n.options.Dir, leastRoom) {
 			continue
@@ -204,7 +211,7 @@ func (n *Node) watch() {
 		}
 		n.options.Log.Error("the storage node stores nothing any more", "node", n.options.Name, "err", why)
 		for !hasRoom(n.options.Dir, room) {
-			if !n.pause(lookEvery) {
+			if !n.pause(n.options.times.look) {
 				return
 			}
 		}
@@ -216,12 +223,12 @@ func (n *Node) watch() {
 				break
 			}
 			n.options.Log.Error("the storage node does not start again", "node", n.options.Name, "err", err)
-			if !n.pause(startAgain) {
+			if !n.pause(n.options.times.startAgain) {
 				return
 			}
 		}
 		n.options.Log.Info("the storage node stores again", "node", n.options.Name)
-		if !n.pause(startAgain) {
+		if !n.pause(n.options.times.startAgain) {
 			return
 		}
 	}

@@ -49,6 +49,7 @@ func (b *safeBuffer) awaitLine(t *testing.T, text string) {
 
 // A node that cannot start says why, long before it gives up waiting.
 func TestNodeSaysWhyItFails(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -84,12 +85,15 @@ func TestNodeSaysWhyItFails(t *testing.T) {
 
 // Nodes log which others they find and lose, and that they lack a majority; one that cannot join says the cause.
 func TestNodeLog(t *testing.T) {
+	t.Parallel()
 	ours, other := newAuthority(t), newAuthority(t)
 	routes := freeAddresses(t, 5)
 	start := func(i int, name string, a *authority) (*storage.Node, *safeBuffer) {
 		log := &safeBuffer{}
 		clients, nodes := a.node(t)
-		n, err := storage.StartNode(storage.NodeOptions{Name: name, Dir: t.TempDir(), Cluster: routes[i], Routes: routes[:3], TLS: clients, ClusterTLS: nodes, Log: log.logger()})
+		o := storage.NodeOptions{Name: name, Dir: t.TempDir(), Cluster: routes[i], Routes: routes[:3], TLS: clients, ClusterTLS: nodes, Log: log.logger()}
+		o.Hurry()
+		n, err := storage.StartNode(o)
 		if err != nil {
 			t.Fatal(err)
 		}

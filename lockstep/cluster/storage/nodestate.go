@@ -55,17 +55,9 @@ func (s *nodeState) notReady() string {
 	return ""
 }
 
-const (
-	// watchEvery is the time between two looks at the other nodes.
-	watchEvery = time.Second
-
-	// electionTime is how long nodes may have no leader before it is a warning: they elect one within it.
-	electionTime = 10 * time.Second
-)
-
 // watchPeers logs nodes that are lost and found, and the time without a majority, until ctx ends.
-func watchPeers(ctx context.Context, server func() *nats.Server, log *slog.Logger) {
-	tick := time.NewTicker(watchEvery)
+func watchPeers(ctx context.Context, server func() *nats.Server, log *slog.Logger, t nodeTimes) {
+	tick := time.NewTicker(t.look)
 	defer tick.Stop()
 	var known []string
 	led, warned := time.Now(), false
@@ -89,7 +81,7 @@ func watchPeers(ctx context.Context, server func() *nats.Server, log *slog.Logge
 			led, warned = now, false
 		case why == "":
 			led = now
-		case !warned && now.Sub(led) > electionTime:
+		case !warned && now.Sub(led) > t.election:
 			log.Warn("nothing can be stored", "why", why)
 			warned = true
 		}

@@ -3,6 +3,7 @@ package storage_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -147,6 +148,25 @@ func fill(t *testing.T, s *secured) {
 	submit(t, s.dial(t, storage.OperatorRole), "one")
 }
 
+// refusable returns a context that ends after a time, or soon after the server has said that it refuses something: then no
+// answer comes.
+func refusable(t *testing.T, d time.Duration, violations <-chan struct{}) context.Context {
+	t.Helper()
+	for len(violations) > 0 {
+		<-violations // of an earlier attempt that did not wait for it
+	}
+	ctx, cancel := context.WithCancel(within(t, d))
+	go func() {
+		defer cancel()
+		select {
+		case <-violations:
+			time.Sleep(20 * time.Millisecond)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx
+}
+
 // Each role can do what its row says, and nothing that another role's row says.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
@@ -156,7 +176,12 @@ func TestRefusals(t *testing.T) {
 			s := newSecured(t)
 			fill(t, s)
 			look, c := s.dial(t, storage.ServerRole), s.dial(t, role)
-			c.NATS.SetErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})
+			violations := make(chan struct{}, 100)
+			c.NATS.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+				if errors.Is(err, nats.ErrPermissionViolation) {
+					violations <- struct{}{}
+				}
+			})
 			for _, a := range attempts {
 				may := slices.Contains(a.may, role)
 				before := contents(t, look)
@@ -164,7 +189,7 @@ func TestRefusals(t *testing.T) {
 				if may {
 					limit = 5 * time.Second
 				}
-				err := a.do(within(t, limit), c)
+				err := a.do(refusable(t, limit, violations), c)
 				changed := func() bool { return !maps.Equal(before, contents(t, look)) }
 				if may && !a.quiet {
 					if err != nil {
@@ -214,6 +239,7 @@ func TestRefusals(t *testing.T) {
 
 // Nobody connects without a key, or with one that is not in the list.
 func TestStrangers(t *testing.T) {
+	t.Parallel()
 	s := newSecured(t)
 	if _, err := storage.Dial(s.node.URL(), storage.DialOptions{Name: "nobody"}); err == nil {
 		t.Error("connected without a key")

@@ -15,6 +15,7 @@ import (
 
 // A node alone stores a log, and refuses an append that expects another end.
 func TestOneNode(t *testing.T) {
+	t.Parallel()
 	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -57,8 +58,9 @@ func freeAddresses(t *testing.T, n int) (all []string) {
 	return all
 }
 
-// Three nodes store a log while two of them are there.
+// Three nodes spread the streams that they lead, and store a log while two of them are there.
 func TestThreeNodes(t *testing.T) {
+	t.Parallel()
 	routes := freeAddresses(t, 3)
 	var nodes []*storage.Node
 	for i, route := range routes {
@@ -66,31 +68,33 @@ func TestThreeNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer n.Stop()
+		t.Cleanup(n.Stop)
 		nodes = append(nodes, n)
 	}
 	conn, err := storage.Dial(nodes[0].URL(), storage.DialOptions{Name: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	if err := conn.Setup(ctx, storage.Layout{Replicas: 3}); err != nil {
+	t.Cleanup(conn.Close)
+	if err := conn.Setup(within(t, 60*time.Second), storage.Layout{Replicas: 3}); err != nil {
 		t.Fatal(err)
 	}
-	_, subject := conn.LogOf(lockstep.MatchID{1})
-	if _, err := conn.JS.Publish(ctx, subject, nil); err != nil {
-		t.Fatal(err)
-	}
-	nodes[2].Stop()
-	for {
-		_, err := conn.JS.Publish(ctx, subject, nil)
-		if err == nil {
-			break
-		}
-		if ctx.Err() != nil {
+	t.Run("spread", func(t *testing.T) { testSpread(t, conn) })
+	t.Run("two", func(t *testing.T) {
+		ctx := within(t, 30*time.Second)
+		_, subject := conn.LogOf(lockstep.MatchID{1})
+		if _, err := conn.JS.Publish(ctx, subject, nil); err != nil {
 			t.Fatal(err)
 		}
-	}
+		nodes[2].Stop()
+		for {
+			_, err := conn.JS.Publish(ctx, subject, nil)
+			if err == nil {
+				break
+			}
+			if ctx.Err() != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }

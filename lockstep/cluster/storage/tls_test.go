@@ -74,6 +74,7 @@ func (a *authority) node(t *testing.T) (clients, nodes *tls.Config) {
 
 // Clients of a node with TLS must trust its certificate, and cannot do without TLS.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	ours, other := newAuthority(t), newAuthority(t)
 	clients, _ := ours.node(t)
 	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir(), TLS: clients})
@@ -104,6 +105,7 @@ func TestTLS(t *testing.T) {
 
 // Three nodes with certificates and users are one storage, at each of which a relay reads. A stranger is no node of it.
 func TestThreeSecuredNodes(t *testing.T) {
+	t.Parallel()
 	ours, other := newAuthority(t), newAuthority(t)
 	var users []storage.User
 	seeds := map[storage.Role]string{}
@@ -140,7 +142,7 @@ func TestThreeSecuredNodes(t *testing.T) {
 	}
 	ctx := within(t, 60*time.Second)
 	server := dial(nodes[0], storage.ServerRole, ours)
-	if err := server.Setup(ctx, storage.Layout{Replicas: 3}); err != nil {
+	if err := server.Setup(ctx, storage.Layout{Replicas: 3, Streams: 2}); err != nil {
 		t.Fatal(err)
 	}
 	id := lockstep.MatchID{3}
