@@ -143,7 +143,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 			x.play(t, 400)
 			o := withGame()
 			if test.kind == desync.MovedCommand || test.kind == desync.AlteredPayload { // there are many of these
-				o.Budget *= 5
+				o.Budget *= 6
 			}
 			e, err := desync.Explain(open(t, x.bundle(t)), o)
 			if err != nil {
@@ -369,7 +369,7 @@ func TestNeverAgreed(t *testing.T) {
 	archive := packed(t, unpacked(t, plain()), func(m *replay.Manifest) { m.Agreed, m.Exhibits = 0, m.Exhibits[1:] })
 	told, budget := time.Duration(0), 10*time.Second
 	if testenv.Small() {
-		budget = 2 * time.Second
+		budget = time.Second
 	}
 	e, err := explain(archive, desync.Options{Game: findGame, Budget: budget, Progress: func(spent, all time.Duration) {
 		if spent <= told || all != budget {

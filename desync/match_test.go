@@ -56,7 +56,7 @@ func findGame(h *lockstep.Header) (*lockstep.Game, error) {
 func withGame() desync.Options {
 	o := desync.Options{Game: findGame}
 	if testenv.Small() {
-		o.Budget = 200 * time.Millisecond
+		o.Budget = 120 * time.Millisecond
 	}
 	return o
 }
