@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/state"
@@ -17,7 +18,7 @@ func TestMissingUnit(t *testing.T) {
 		w.Units = slices.Delete(w.Units, 5, 6)
 		w.Units[40].Kills += 3
 		return true
-	}, desync.Options{Game: findGame})
+	}, withGame())
 	first := state.Difference{Path: "Units[ID=6]", A: "present", B: "absent"}
 	if len(e.Fields.List) < 2 || e.Fields.List[0] != first || !slices.ContainsFunc(e.Fields.List, func(d state.Difference) bool { return strings.HasSuffix(d.Path, ".Kills") && d.B == "3" }) {
 		t.Errorf("got %v, want %v and the kills of a unit behind it", e.Fields, first)
@@ -47,7 +48,7 @@ func TestUnitsOfTheOtherSide(t *testing.T) {
 			w.Units = append(w.Units, unit)
 		}
 		return true
-	}, desync.Options{Game: findGame})
+	}, withGame())
 	text := strings.Join(e.Lines(), "\n")
 	if !slices.ContainsFunc(e.Places.List, func(p state.Place) bool { return p.Elements == 2 && p.First.A == "absent" }) || !strings.Contains(text, " absent → present (+1 more unit)") {
 		t.Errorf("got places %+v\n%s", e.Places.List, text)
@@ -68,13 +69,20 @@ func TestUnitsOfTheOtherSide(t *testing.T) {
 
 // A path limits the fields to a part of the state, as the whole list names it, also behind a missing unit.
 func TestPartOfAlignedStates(t *testing.T) {
+	x := newTable(t, func(w *world, t *turn, step step) bool {
+		step(w, t)
+		w.Units = slices.Delete(w.Units, 5, 6)
+		w.Units[40].Kills = 3
+		return true
+	}, false)
+	x.play(t, 400)
+	bundle := x.bundle(t)
 	part := func(path string) *desync.Explanation {
-		return explained(t, func(w *world, t *turn, step step) bool {
-			step(w, t)
-			w.Units = slices.Delete(w.Units, 5, 6)
-			w.Units[40].Kills = 3
-			return true
-		}, desync.Options{Game: findGame, Path: path})
+		e, err := desync.Explain(open(t, bundle), desync.Options{Game: findGame, Path: path, Budget: time.Millisecond}) // the cause does not matter
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
 	}
 	all := part("").Fields
 	missing := state.Difference{Path: "Units[ID=6]", A: "present", B: "absent"}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -134,10 +135,17 @@ func TestEachFaultIsNamed(t *testing.T) {
 			false, desync.AlteredField, "Players[0].Gathered was", 150, "Players[0].Gathered"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if slices.Contains([]string{"late", "many extra draws", "altered, and counted on from there"}, test.name) { // others show the same
+				testenv.Long(t)
+			}
 			x := newTable(t, test.fault, false)
 			x.orders, x.everyTick = drill, test.everyTick
 			x.play(t, 400)
-			e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame})
+			o := withGame()
+			if test.kind == desync.MovedCommand || test.kind == desync.AlteredPayload { // there are many of these
+				o.Budget *= 6
+			}
+			e, err := desync.Explain(open(t, x.bundle(t)), o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +189,7 @@ func TestWrongRule(t *testing.T) {
 			w.Units[i].Health -= min(w.Units[i].Health, 1)
 		}
 		return false
-	}, desync.Options{Game: findGame})
+	}, withGame())
 	if e.Cause != nil || e.First != (desync.Span{From: 141, To: 160}) || e.Verdict.Party != desync.WrongPlayer {
 		t.Errorf("got cause %v, first %v, verdict %v", e.Cause, e.First, e.Verdict)
 	}
@@ -219,7 +227,7 @@ func TestStaleValue(t *testing.T) {
 		}
 	}
 	x.play(t, 400)
-	e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame})
+	e, err := desync.Explain(open(t, x.bundle(t)), withGame())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +241,7 @@ func TestStaleValue(t *testing.T) {
 func TestWrongReferee(t *testing.T) {
 	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); w.Players[1].Crystals += 1000; return true }, true)
 	x.play(t, 400)
-	e, err := desync.Explain(open(t, x.bundle(t)), desync.Options{Game: findGame})
+	e, err := desync.Explain(open(t, x.bundle(t)), withGame())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,9 +367,12 @@ func TestChangeLongAgo(t *testing.T) {
 // does, no tick is ruled out.
 func TestNeverAgreed(t *testing.T) {
 	archive := packed(t, unpacked(t, plain()), func(m *replay.Manifest) { m.Agreed, m.Exhibits = 0, m.Exhibits[1:] })
-	told := time.Duration(0)
-	e, err := explain(archive, desync.Options{Game: findGame, Budget: 10 * time.Second, Progress: func(spent, all time.Duration) {
-		if spent <= told || all != 10*time.Second {
+	told, budget := time.Duration(0), 10*time.Second
+	if testenv.Small() {
+		budget = time.Second
+	}
+	e, err := explain(archive, desync.Options{Game: findGame, Budget: budget, Progress: func(spent, all time.Duration) {
+		if spent <= told || all != budget {
 			t.Errorf("the progress went from %v to %v of %v", told, spent, all)
 		}
 		told = spent
@@ -386,13 +397,13 @@ func TestNeverAgreed(t *testing.T) {
 
 // A viewer shows the difference at the first tick of which the player has sent another state, at the field that comes first.
 func TestShown(t *testing.T) {
-	for name, o := range map[string]desync.Options{"with the game": {Game: findGame}, "without it": {}} {
+	for name, o := range map[string]desync.Options{"with the game": withGame(), "without it": {}} {
 		e := explained(t, func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true }, o)
 		if want := (desync.Shown{Tick: 160, Field: "Units[ID=6].Health"}); e.Shown == nil || *e.Shown != want {
 			t.Errorf("%s: got %+v, want %+v", name, e.Shown, want)
 		}
 	}
-	e, err := explain(packed(t, unpacked(t, plain()), func(m *replay.Manifest) { m.Exhibits = nil }), desync.Options{Game: findGame})
+	e, err := explain(packed(t, unpacked(t, plain()), func(m *replay.Manifest) { m.Exhibits = nil }), withGame())
 	if err != nil || e.Shown != nil {
 		t.Errorf("without states: got %+v, %v", e.Shown, err)
 	}

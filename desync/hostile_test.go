@@ -140,7 +140,7 @@ func TestPartsThatAreWrong(t *testing.T) {
 		}
 	}
 	panics := lockstep.MustGame(broken)
-	find := desync.Options{Game: findGame}
+	find := desync.Options{Game: findGame, Budget: 10 * time.Millisecond} // the notes are not about trials
 	for _, test := range []struct {
 		name    string
 		archive []byte
@@ -186,7 +186,7 @@ func flipped(b []byte, at int) []byte {
 func TestCutBundles(t *testing.T) {
 	whole := plain()
 	for n := 0; n < len(whole); n += 997 {
-		if _, err := explain(whole[:n], desync.Options{Game: findGame}); !errors.Is(err, replay.ErrBundle) {
+		if _, err := explain(whole[:n], withGame()); !errors.Is(err, replay.ErrBundle) {
 			t.Errorf("cut after %d of %d bytes: got error %v", n, len(whole), err)
 		}
 	}

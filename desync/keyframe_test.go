@@ -71,7 +71,7 @@ func TestFalseKeyframe(t *testing.T) {
 			x.play(t, 400)
 			files := unpacked(t, x.bundle(t))
 			file := falsified(t, x.game, files["replay.ssr"], c.false...)
-			e, err := explain(packed(t, with(files, "replay.ssr", file), nil), desync.Options{Game: findGame, Budget: 200 * time.Millisecond})
+			e, err := explain(packed(t, with(files, "replay.ssr", file), nil), desync.Options{Game: findGame, Budget: 100 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}

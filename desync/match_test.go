@@ -6,9 +6,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -49,6 +51,16 @@ func findGame(h *lockstep.Header) (*lockstep.Game, error) {
 	return trueGame(), trueGame().CheckIdentity(h)
 }
 
+// withGame returns options with the game. In the small form, the time is enough to find the faults of these tests, but not to
+// try all others that could lead to the same states, which takes five times as long.
+func withGame() desync.Options {
+	o := desync.Options{Game: findGame}
+	if testenv.Small() {
+		o.Budget = 120 * time.Millisecond
+	}
+	return o
+}
+
 // A table is a match of bots in which one copy, or the referee, goes wrong.
 type table struct {
 	game      *lockstep.Game // the referee's and the others'
@@ -56,7 +68,8 @@ type table struct {
 	log       bytes.Buffer
 	writer    *replay.Writer
 	match     *coordinator.Coordinator
-	copies    []*lockstep.Follower
+	copies    []*lockstep.Follower // of the players; those that compute the same are one
+	followers []*lockstep.Follower // each copy once
 	bots      []*skirmish.Bot
 	sequence  []lockstep.Sequence
 	report    *coordinator.DesyncReport
@@ -95,12 +108,15 @@ func newTableOfSeats(tb testing.TB, seats uint8, sources string, faulty *lockste
 	}
 	x.header.Platform, x.header.Sources = "plan9/amd64", sources
 	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 64, EveryTick: true, States: true}}
+	healthy := x.game.NewFollower(history)
+	x.followers = append(x.followers, healthy)
 	for p := range lockstep.Player(seats) {
-		game := x.game
+		f := healthy
 		if p == victim && !inReferee {
-			game = faulty
+			f = faulty.NewFollower(history)
+			x.followers = append(x.followers, f)
 		}
-		x.copies = append(x.copies, game.NewFollower(history))
+		x.copies = append(x.copies, f)
 		x.bots = append(x.bots, skirmish.NewBot(p, seed+2))
 	}
 	x.writer = replay.NewWriter(&x.log, replay.WriterOptions{})
@@ -122,7 +138,7 @@ func newTableOfSeats(tb testing.TB, seats uint8, sources string, faulty *lockste
 
 // Append gives a record to every copy.
 func (x *table) Append(record []byte) error {
-	for _, f := range x.copies {
+	for _, f := range x.followers {
 		var desync *lockstep.DesyncError
 		if err := f.Append(record); err != nil && !errors.As(err, &desync) {
 			return err

@@ -138,7 +138,7 @@ func TestIntegerRoots(t *testing.T) {
 		}
 	}
 	r := fixed.NewRand(3)
-	for range 100_000 {
+	for range few(100_000) {
 		check(r.Uint64()>>r.N(64), r.Uint64()>>r.N(64))
 		n := r.Uint64() >> r.N(64) // around a square
 		square := mulBig(new(big.Int).SetUint64(n), new(big.Int).SetUint64(n))

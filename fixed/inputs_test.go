@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // edges are the numbers where fixed-point libraries go wrong.
@@ -36,10 +37,14 @@ func inputs(seed uint64, n int) []fixed.Q {
 	return all[:n]
 }
 
-// few is n, or an eighth of it in a short test: that other processors compute the same is shown by TestSums, which is never short.
+// few is n, a quarter of it in the small form, and an eighth in a short test: that other processors compute the same is shown by
+// TestSums, which is never short.
 func few(n int) int {
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		return n / 8
+	case testenv.Small():
+		return n / 4
 	}
 	return n
 }

@@ -80,7 +80,7 @@ func TestBounds(t *testing.T) {
 func TestExp2Top(t *testing.T) {
 	r := fixed.NewRand(5)
 	worst := 0.0
-	for range 1000 {
+	for range few(1000) {
 		x := r.Range(30*fixed.One, 31*fixed.One)
 		worst = max(worst, ulps(fixed.Exp2(x), bigExp2(real(x))))
 	}
@@ -179,7 +179,7 @@ func TestQuickSines(t *testing.T) {
 
 func TestAsinAcos(t *testing.T) {
 	r := fixed.NewRand(6)
-	for i := range 1000 {
+	for i := range few(1000) {
 		x := r.Range(-fixed.One, fixed.One+1)
 		if i%3 == 0 { // where the derivative is infinite
 			x = fixed.One - r.Range(0, 1000)
@@ -201,7 +201,7 @@ func TestAsinAcos(t *testing.T) {
 func TestPow(t *testing.T) {
 	r := fixed.NewRand(8)
 	worst := 0.0
-	for range 1000 {
+	for range few(1000) {
 		x, y := r.Range(1, 64*fixed.One)>>r.N(30)+1, r.Range(-8*fixed.One, 8*fixed.One)
 		want := bigExp2(new(big.Float).Mul(real(y), bigLog2(real(x))))
 		if want.Cmp(bigFloat(1<<31-1)) >= 0 {
@@ -220,7 +220,7 @@ func TestPow(t *testing.T) {
 func TestTan(t *testing.T) {
 	skipOverflowBuild(t)
 	r := fixed.NewRand(9)
-	for range 100_000 {
+	for range few(100_000) {
 		turn := fixed.Turn(r.Uint32())
 		if got, want := turn.Tan(), turn.Sin().Div(turn.Cos()); got != want {
 			t.Fatalf("Tan of turn %d = %d, want %d", turn, got, want)

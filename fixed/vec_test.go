@@ -9,6 +9,7 @@ import (
 
 // vectors calls f with n pairs of vectors, edges and random ones.
 func vectors(seed uint64, n int, f func(v, o fixed.Vec2)) {
+	n = few(n)
 	all := inputs(seed, 4*n)
 	r := fixed.NewRand(seed)
 	for range n {

@@ -30,7 +30,7 @@ func FuzzMinimal(f *testing.F) {
 
 func FuzzSkirmish(f *testing.F) {
 	config := skirmish.Defaults(2, 24)
-	config.Size = skirmish.MinSize // making a larger map takes most of a short match
+	config.Size, config.Obstacles = skirmish.MinSize, 3 // making a larger map, or more rocks, takes most of a short match
 	o := locksteptest.Options{Config: &config, Players: 2, Ticks: 24, AllowThin: randomOrders}
 	locksteptest.Fuzz(f, lockstep.MustGame(skirmish.Rules()), o, source("lockstep.MustGame(skirmish.Rules())", "examples/skirmish"))
 }

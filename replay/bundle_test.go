@@ -172,7 +172,7 @@ func TestBundleBomb(t *testing.T) {
 	const name = "states/1-player.state"
 	zeros := strings.Repeat("\x00", 1<<20)
 	// The size of each file in it is in MiB. Neither is ever in memory as a whole.
-	bomb := func(size int) *replay.Bundle {
+	bomb := func(size int) *bytes.Reader {
 		var file bytes.Buffer
 		z := zip.NewWriter(&file)
 		for _, entry := range []struct {
@@ -190,7 +190,10 @@ func TestBundleBomb(t *testing.T) {
 		if err := z.Close(); err != nil {
 			t.Fatal(err)
 		}
-		b, err := replay.OpenBundle(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		return bytes.NewReader(file.Bytes())
+	}
+	opened := func(file *bytes.Reader) *replay.Bundle {
+		b, err := replay.OpenBundle(file, file.Size())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,12 +208,13 @@ func TestBundleBomb(t *testing.T) {
 		err := b.CopyReplay(&n, 1<<30)
 		return int(n), err
 	}
+	large := bomb(64)
 	for name, unpack := range map[string]func(*replay.Bundle) (int, error){"read": read, "copied": copied} {
-		if n, err := unpack(bomb(64)); !errors.Is(err, replay.ErrLimit) || !errors.Is(err, replay.ErrBundle) || n > 48<<20 {
+		if n, err := unpack(opened(large)); !errors.Is(err, replay.ErrLimit) || !errors.Is(err, replay.ErrBundle) || n > 48<<20 {
 			t.Errorf("%s, 64 MiB in a small bundle: got %d bytes and %v, want less than 48 MiB and %v", name, n, err, replay.ErrLimit)
 		}
 	}
-	b := bomb(24) // each alone is not too large, but both together are
+	b := opened(bomb(24)) // each alone is not too large, but both together are
 	_, first := copied(b)
 	if _, second := read(b); first != nil || !errors.Is(second, replay.ErrLimit) {
 		t.Errorf("twice 24 MiB in a small bundle: got %v and %v, want the second one to be %v", first, second, replay.ErrLimit)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
@@ -102,6 +103,9 @@ func TestFaults(t *testing.T) {
 		for _, fault := range []string{"torn write", "short write", "full", "EIO once", "slow"} {
 			failed := 0
 			step := 1
+			if testenv.Small() {
+				step = 3
+			}
 			if fault == "slow" {
 				step = 40
 			}

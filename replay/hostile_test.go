@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -29,7 +30,7 @@ func stateOf(g *lockstep.Game, r *replay.Reader, tick lockstep.Tick) (uint64, er
 	return f.Simulation().Hash(), nil
 }
 
-// After any bit flip, a seek returns the original state or an error. Each occurs.
+// After any bit flip, a seek returns the original state or an error. Each occurs. The small form flips one bit of each byte.
 func TestSeekAfterEveryFlip(t *testing.T) {
 	g, file, _ := recordMatch(t, 60, replay.WriterOptions{FlushTicks: 8})
 	var keyed bytes.Buffer
@@ -42,9 +43,13 @@ func TestSeekAfterEveryFlip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		unharmed := 0
+		flips, unharmed := 0, 0
 		for i := range b {
 			for bit := range 8 {
+				if testenv.Small() && bit != i%8 {
+					continue
+				}
+				flips++
 				b[i] ^= 1 << bit
 				r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
 				var got uint64
@@ -60,9 +65,9 @@ func TestSeekAfterEveryFlip(t *testing.T) {
 				b[i] ^= 1 << bit
 			}
 		}
-		t.Logf("%s: %d flips, of which %d do not concern the tick", name, 8*len(b), unharmed)
-		if unharmed == 0 || unharmed == 8*len(b) {
-			t.Errorf("%s: %d of %d flips do not concern the tick", name, unharmed, 8*len(b))
+		t.Logf("%s: %d flips, of which %d do not concern the tick", name, flips, unharmed)
+		if unharmed == 0 || unharmed == flips {
+			t.Errorf("%s: %d of %d flips do not concern the tick", name, unharmed, flips)
 		}
 	}
 }

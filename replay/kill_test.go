@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/replay"
@@ -27,7 +28,11 @@ func TestKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: an emulated test cannot start itself again")
 	}
-	for i, after := range []int{150, 257, 399} { // ticks
+	kills := []int{150, 257, 399} // ticks
+	if testenv.Small() {
+		kills = kills[:1]
+	}
+	for i, after := range kills {
 		path := filepath.Join(t.TempDir(), "match.ssr")
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilled$")
 		cmd.Env = append(os.Environ(), killEnv+"="+path)

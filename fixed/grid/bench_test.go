@@ -227,10 +227,10 @@ func TestNoAllocations(t *testing.T) {
 		fog.Remember()
 		g.Sees(s.Center(700), s.Center(3000))
 	}
-	for range 200 {
+	for range 100 {
 		step()
 	}
-	if got := testing.AllocsPerRun(50, step); got != 0 {
+	if got := testing.AllocsPerRun(20, step); got != 0 {
 		t.Errorf("%v allocations in a tick", got)
 	}
 }

@@ -22,10 +22,6 @@ const pebbles = "../../examples/pebbles"
 // compile returns the module of the rules of pebbles, with edits: pairs of an old and a new text.
 func compile(t *testing.T, flags string, edits ...string) *line.Module {
 	t.Helper()
-	for _, tool := range []string{"clang", "wasm-ld"} {
-		_, err := exec.LookPath(tool)
-		testenv.Or(t, tool, err)
-	}
 	b, err := os.ReadFile(filepath.Join(pebbles, "c/pebbles.c"))
 	if err != nil {
 		t.Fatal(err)
@@ -90,37 +86,49 @@ const (
 
 // A planted mistake is named: the function that goes another way, and the field.
 func TestFunction(t *testing.T) {
+	for _, tool := range []string{"clang", "wasm-ld"} {
+		_, err := exec.LookPath(tool)
+		testenv.Or(t, tool, err)
+	}
 	for _, c := range []struct {
 		name   string
-		a      func() *line.Module
-		b      func() *line.Module // nil: side A again
+		a      func(t *testing.T) *line.Module
+		b      func(t *testing.T) *line.Module // nil: side A again
 		tick   lockstep.Tick
 		wanted string
 	}{
-		{"no mistake", func() *line.Module { return compile(t, whole) }, nil, 0, "computes the same again from tick 0 to 600"},
+		{"no mistake", func(t *testing.T) *line.Module { return compile(t, whole) }, nil, 0, "computes the same again from tick 0 to 600"},
 		{
-			"data outside of the state", func() *line.Module { return compile(t, whole+" "+hidden, "world.pile[0]++;\n#endif", drawn) }, nil, 40,
+			"data outside of the state", func(t *testing.T) *line.Module {
+				return compile(t, whole+" "+hidden, "world.pile[0]++;\n#endif", drawn)
+			}, nil, 40,
 			"Piles[0]: 160 | 159 function step at pebbles.c:145 because the sides go different ways here, after 24 equal calls: " +
 				"calls draw | calls rules_write called step at pebbles.c:145 rules_answer at pebbles.c:213 samestep_call at samestep_rules.h:",
 		},
 		{
-			"without lines", func() *line.Module { return compile(t, "-O2 -fno-inline "+hidden, "world.pile[0]++;\n#endif", drawn) }, nil, 40,
+			"without lines", func(t *testing.T) *line.Module {
+				return compile(t, "-O2 -fno-inline "+hidden, "world.pile[0]++;\n#endif", drawn)
+			}, nil, 40,
 			"function step because the sides go different ways here, after 24 equal calls: calls draw | calls rules_write called step rules_answer",
 		},
 		{
-			"without names", func() *line.Module {
+			"without names", func(t *testing.T) *line.Module {
 				return compile(t, "-O2 -fno-inline -Wl,-s "+hidden, "world.pile[0]++;\n#endif", drawn)
 			}, nil, 40,
 			"after 24 equal calls: calls function ",
 		},
 		{
-			"two versions", func() *line.Module { return compile(t, whole) },
-			func() *line.Module { return compile(t, whole, "if (draw() % 64 == 0)", "if (draw() % 63 == 0)") }, 44,
+			"two versions", func(t *testing.T) *line.Module { return compile(t, whole) },
+			func(t *testing.T) *line.Module {
+				return compile(t, whole, "if (draw() % 64 == 0)", "if (draw() % 63 == 0)")
+			}, 44,
 			"function step at pebbles.c:145 because the sides go different ways here, after 29 equal calls: calls rules_write | calls draw",
 		},
 		{
-			"another function in each tick", func() *line.Module { return compile(t, whole+" "+hidden, "world.pile[0]++;\n#endif", drawn) },
-			func() *line.Module {
+			"another function in each tick", func(t *testing.T) *line.Module {
+				return compile(t, whole+" "+hidden, "world.pile[0]++;\n#endif", drawn)
+			},
+			func(t *testing.T) *line.Module {
 				return compile(t, whole, "static enum rules_status step", "static volatile int helps;\nstatic void help(void) { helps++; }\nstatic enum rules_status step",
 					"if (draw() % 64 == 0)", "help();\n\tif (draw() % 64 == 0)")
 			}, 40,
@@ -129,41 +137,41 @@ func TestFunction(t *testing.T) {
 				"because the sides go different ways here, after 24 equal calls: calls draw | calls rules_write",
 		},
 		{
-			"a number", func() *line.Module { return compile(t, whole) },
-			func() *line.Module { return compile(t, whole, "world.rand << 13", "world.rand << 14") }, 1,
+			"a number", func(t *testing.T) *line.Module { return compile(t, whole) },
+			func(t *testing.T) *line.Module { return compile(t, whole, "world.rand << 13", "world.rand << 14") }, 1,
 			"function draw at pebbles.c:59 because data in the memory begin to differ here, after 48 equal calls; after the tick, byte 0 of world is 113 | 177 " +
 				"hint the result of draw is 11693034620340510321 | 17631897833646325425, after 48 equal calls; such numbers may be addresses called draw at",
 		},
 		{
-			"no call", func() *line.Module { return compile(t, whole+" "+hidden) }, nil, 40,
+			"no call", func(t *testing.T) *line.Module { return compile(t, whole+" "+hidden) }, nil, 40,
 			"note variables that differ before the tick: rules_output, rules_written, steps diverged at tick 40 state Piles[0]: 160 | 159 function step at pebbles.c:145 " +
 				"because data in the memory begin to differ here, after 24 equal calls; after the tick, byte 12 of world is 160 | 159 called step at",
 		},
 		{
-			"no call and no lines", func() *line.Module { return compile(t, "-O2 -fno-inline "+hidden) }, nil, 40,
+			"no call and no lines", func(t *testing.T) *line.Module { return compile(t, "-O2 -fno-inline "+hidden) }, nil, 40,
 			"function step because data in the memory begin to differ here, after 24 equal calls; after the tick, the memory at 0x",
 		},
 		{
-			"no call of two versions, with variables at other addresses", func() *line.Module { return compile(t, whole) },
-			func() *line.Module { return compile(t, whole+" "+hidden) }, 40,
+			"no call of two versions, with variables at other addresses", func(t *testing.T) *line.Module { return compile(t, whole) },
+			func(t *testing.T) *line.Module { return compile(t, whole+" "+hidden) }, 40,
 			"function step at pebbles.c:145 because data in the memory begin to differ here, after 24 equal calls; after the tick, byte 12 of world is 159 | 160",
 		},
 		{
-			"two versions, with unknown addresses", func() *line.Module { return compile(t, "-O2 -fno-inline") },
-			func() *line.Module {
+			"two versions, with unknown addresses", func(t *testing.T) *line.Module { return compile(t, "-O2 -fno-inline") },
+			func(t *testing.T) *line.Module {
 				return compile(t, "-O2 -fno-inline "+hidden, "static uint64_t seed;", "static uint64_t seed;\nuint64_t moved[999] = {1};")
 			}, 40,
 			"verdict both sides make 28 equal calls: the difference arises in one of the functions, or in one that the compiler has put into it",
 		},
 		{
-			"all in one function", func() *line.Module { return compile(t, "-O2 "+hidden) }, nil, 40,
+			"all in one function", func(t *testing.T) *line.Module { return compile(t, "-O2 "+hidden) }, nil, 40,
 			"function samestep_call because data in the memory begin to differ here, after 1 equal call; after the tick",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, b := c.a(), (*line.Module)(nil)
+			a, b := c.a(t), (*line.Module)(nil)
 			if c.b != nil {
-				b = c.b()
+				b = c.b(t)
 			}
 			found, text := find(t, line.Options{}, a, b)
 			if found.Tick != c.tick || !strings.Contains(text, c.wanted) {

@@ -223,8 +223,10 @@ func TestBugs(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			x := newBench(t, name)
-			s := x.table(table, max(every, 1), bench.plain)
+			if every == 0 {
+				table = table[:2]
+			}
+			s := newBench(t, name).table(table, max(every, 1), bench.plain)
 			t.Logf("%s: %d bugs, %d on the line, %d in the function", name, s.planted, s.line, s.function)
 			if !s.good() {
 				t.Errorf("got %d of %d on the line and %d in the function, want 90 %% and all", s.line, s.planted, s.function)
@@ -251,13 +253,38 @@ type bench struct {
 	a      *side
 }
 
-func newBench(t *testing.T, name string) bench {
-	dir := t.TempDir()
-	x := bench{t: t, name: name, dir: dir, replay: playedGame(name).record(t, dir)}
-	x.a = &side{name: "A", dir: filepath.Join("..", ".."), folder: filepath.Join(dir, "A")}
-	if err := x.a.build(context.Background(), name); err != nil {
-		t.Fatal(err)
+// benches are those of the games that a test has tried bugs on. Their folders outlive the test.
+var (
+	benches      = map[string]bench{}
+	benchFolders []string
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, dir := range benchFolders {
+		os.RemoveAll(dir)
 	}
+	os.Exit(code)
+}
+
+// newBench returns the bench of a game, which all tests share.
+func newBench(t *testing.T, name string) bench {
+	t.Helper()
+	x, ok := benches[name]
+	if !ok {
+		dir, err := os.MkdirTemp("", "line-bench-*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		benchFolders = append(benchFolders, dir)
+		x = bench{name: name, dir: dir, a: &side{name: "A", dir: filepath.Join("..", ".."), folder: filepath.Join(dir, "A")}}
+		x.replay = playedGame(name).record(t, dir)
+		if err := x.a.build(context.Background(), name); err != nil {
+			t.Fatal(err)
+		}
+		benches[name] = x
+	}
+	x.t = t
 	return x
 }
 
@@ -270,11 +297,8 @@ type planted struct {
 // A build makes the two sides for a planted bug.
 type build func(bench, planted) [2]*side
 
-// table plants bug 0, bug step, bug 2*step and so on of the list. Without SAMESTEP_LINES the list is cut to two bugs.
+// table plants bug 0, bug step, bug 2*step and so on of the list.
 func (x bench) table(list []bug, step int, build build) (s score) {
-	if every == 0 {
-		list = list[:2]
-	}
 	for _, b := range chosen(x.t, list, step, func(b bug) string { return b.name }) {
 		var v planted
 		v.edits, v.inNew, v.inOld = b.plant(x.t, x.name)

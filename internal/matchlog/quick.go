@@ -1,9 +1,13 @@
 package matchlog
 
-import "encoding/base64"
+import (
+	"bytes"
+	"encoding/base64"
+)
 
 // ParseEntry reads a line after the header, without its line end. The last line is no Entry, but ends the match.
 func (h *Header) ParseEntry(line []byte) (e Entry, end bool, err error) {
+	line = bytes.Trim(line, " \t\r") // as encoding/json does, which takes ten times as long
 	if e, ok := h.quickEntry(line); ok {
 		return e, false, nil
 	}

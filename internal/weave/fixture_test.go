@@ -221,7 +221,7 @@ func compiles(t *testing.T, files map[string]string, want int) {
 	if n := len(s.files); n != want {
 		t.Errorf("got %d woven files, want %d", n, want)
 	}
-	c := exec.Command("go", "build", "-trimpath", "-overlay", p.Overlay, "-o", filepath.Join(woven, "rules.exe"), p.Package)
+	c := exec.Command("go", "build", "-trimpath", "-ldflags=-w", "-overlay", p.Overlay, "-o", filepath.Join(woven, "rules.exe"), p.Package)
 	c.Dir = p.Dir
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

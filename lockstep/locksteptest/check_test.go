@@ -171,7 +171,7 @@ func TestTooManyCommands(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "play: tick 1: 129 commands of player 0 for one tick, want at most 128") {
 		t.Errorf("got %v", err)
 	}
-	values = values[:128]
+	values, o.Ticks = values[:128], 20
 	locksteptest.Check(t, lockstep.MustGame(pastureRules()), o)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -21,8 +22,12 @@ func ExampleClusterOptions() {
 }
 
 func TestCluster(t *testing.T) {
+	seeds := 8
+	if testenv.Small() {
+		seeds = 3
+	}
 	locksteptest.Cluster(t, lockstep.MustGame(pastureRules()), locksteptest.ClusterOptions{
-		Config: &pastureConfig{Herds: 6}, Seeds: 8, Length: 40 * lockstep.Second,
+		Config: &pastureConfig{Herds: 6}, Seeds: seeds, Length: 40 * lockstep.Second,
 	})
 }
 

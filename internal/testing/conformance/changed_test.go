@@ -9,10 +9,9 @@ import (
 	"regexp"
 	"slices"
 	"testing"
-)
 
-// changedFiles is the number of files with random changes.
-const changedFiles = 600
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+)
 
 // difference is a line of the reader in Python: a file, its verdict and ours.
 var difference = regexp.MustCompile(`^(\w+): got (\w+) .*, want (\w+) \{`)
@@ -31,6 +30,10 @@ func TestPythonAgreesOnChangedFiles(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(11, 11))
 	index, accepted := Index{Format: 1}, 0
+	changedFiles := 600
+	if testenv.Small() {
+		changedFiles = 150
+	}
 	for i := range changedFiles {
 		file := changed(random, pool[random.IntN(len(pool))])
 		got := runReplay(file)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/script"
@@ -24,10 +25,7 @@ func readCase(file string) ([]byte, error) {
 // The builders make the files and the index byte for byte, and this implementation gives
 // each file the right verdict.
 func TestSuite(t *testing.T) {
-	built, text, err := Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	built, text := builtOnce()
 	if script.Rewrite() {
 		write(t, built, text)
 	}
@@ -52,6 +50,15 @@ func TestSuite(t *testing.T) {
 	}
 	checkNames(t, index)
 }
+
+// builtOnce is what Build returns.
+var builtOnce = sync.OnceValues(func() ([]Built, []byte) {
+	built, text, err := Build()
+	if err != nil {
+		panic(err)
+	}
+	return built, text
+})
 
 // write replaces the whole suite on the disk.
 func write(t *testing.T, built []Built, index []byte) {

@@ -18,10 +18,7 @@ func TestFormatExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	built, _, err := Build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	built, _ := builtOnce()
 	var files [][]byte
 	for _, c := range built {
 		files = append(files, c.Content)

@@ -78,22 +78,45 @@ func race() *Subject {
 	}
 }
 
-// A match that its rules end is only as long as that; a very short one is an error.
+// A match that its rules end is only as long as that; a very short one is an error. The small form plants a few of the faults.
 func TestEnds(t *testing.T) {
 	s := race()
-	r := run(t, Options{Subject: s, Seed: 1})
+	r, want := &Result{}, 30
+	if testenv.Small() {
+		r, want = fewFaults(t, s), 8
+	} else {
+		r = run(t, Options{Subject: s, Seed: 1})
+	}
 	for _, row := range r.Rows {
 		if t.Logf("%+v", row); !row.Right {
 			t.Errorf("%s: %s found %s, want %s", row.Fault, row.Tool, row.Found, row.Want)
 		}
 	}
-	if len(r.Rows) < 30 {
-		t.Errorf("got %d rows", len(r.Rows))
+	if len(r.Rows) < want {
+		t.Errorf("got %d rows, want %d", len(r.Rows), want)
 	}
 	s.Config = &testgame.RaceConfig{Goal: 20}
 	if _, err := Run(Options{Subject: s, Seed: 1}); !errors.As(err, new(*endedError)) {
 		t.Errorf("a short match: got %v", err)
 	}
+}
+
+// fewFaults plants faults in the copy of a player and in the referee's.
+func fewFaults(t *testing.T, s *Subject) *Result {
+	t.Helper()
+	if err := s.measure(1); err != nil {
+		t.Fatal(err)
+	}
+	if s.ticks == 0 || s.ticks >= longest {
+		t.Errorf("got a match of %d ticks, want the rules to end it", s.ticks)
+	}
+	d := &drill{subject: s, seed: 1, dice: rand.New(rand.NewPCG(1, 5)), tools: realTools(), result: &Result{}}
+	for _, err := range []error{d.noFault(), d.copyFault("flipped bit", flipped(flippable)), d.copyFault("changed rule", changedRule), d.refereeFault()} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d.result
 }
 
 // All tools find all faults that have a place in a game, in more than one match.

@@ -18,6 +18,12 @@ type bug struct {
 	Game *lockstep.Game
 }
 
+// A draft is a bug that a drill may try. Drafts of one name are the same.
+type draft struct {
+	name   string
+	change Change
+}
+
 // figures adds a row for each figure. A tool that guesses has too few right answers.
 func (d *drill) figures() {
 	r := d.result
@@ -87,17 +93,22 @@ func partOf(node string) string {
 }
 
 // anyBug draws until the rule bug has a consequence in the match, not before the first checks.
-func (d *drill) anyBug(name string, plant func(*match, *rand.Rand) (*bug, error)) error {
+func (d *drill) anyBug(name string, plant func(*match, *rand.Rand) (*draft, error)) error {
+	vain := map[string]bool{} // drafts without a consequence
 	for range 200 {
 		b, err := plant(d.base, d.dice)
 		if err != nil {
 			return err
 		}
-		if b == nil || !d.base.noticed(b.Game) {
+		if b == nil || vain[b.name] {
 			continue
 		}
-		b.Name = name + ": " + b.Name
-		if err := d.ruleBug(*b); !errors.Is(err, errNoPlace) {
+		game := d.subject.Faulty(&b.change)
+		if !d.base.noticed(game) {
+			vain[b.name] = true
+			continue
+		}
+		if err := d.ruleBug(bug{name + ": " + b.name, game}); !errors.Is(err, errNoPlace) {
 			return err
 		}
 	}

@@ -82,7 +82,7 @@ func pick(yes bool, a, b uint64) uint64 {
 }
 
 // plant returns the game with the mistake in a random field of the schema.
-func (k mistake) plant(m *match, dice *rand.Rand) (*bug, error) {
+func (k mistake) plant(m *match, dice *rand.Rand) (*draft, error) {
 	path := m.draw(dice, m.subject.anyTick(dice), func(n state.Node) bool { return n.Kind().Integer() })
 	if path == "" {
 		return nil, fmt.Errorf("%w: the state has no number", errNoPlace)
@@ -92,7 +92,7 @@ func (k mistake) plant(m *match, dice *rand.Rand) (*bug, error) {
 		return nil, nil // it has gone since
 	}
 	f := newFinder(m.game.StateSchema(), v.Node)
-	game := m.subject.Faulty(&Change{after: func(t lockstep.Tick, before, b []byte) []byte {
+	return &draft{fmt.Sprintf("%s in %s", k.name, v.Node.Path()), Change{after: func(t lockstep.Tick, before, b []byte) []byte {
 		old, now := f.numbers(before), f.numbers(b)
 		w := written{tick: t, of: len(now), bits: 8 * len(v.Bytes), fraction: v.Node.FractionBits() > 0}
 		for i, n := range now {
@@ -105,14 +105,13 @@ func (k mistake) plant(m *match, dice *rand.Rand) (*bug, error) {
 			w.before = f.load(n)
 		}
 		return b
-	}})
-	return &bug{fmt.Sprintf("%s in %s", k.name, v.Node.Path()), game}, nil
+	}}}, nil
 }
 
 // disorders are mistakes in the order or number of what the rules do.
 var disorders = []struct {
 	name  string
-	plant func(m *match, dice *rand.Rand) (*bug, error)
+	plant func(m *match, dice *rand.Rand) (*draft, error)
 }{
 	{"an unstable sort", permuted(func(elements [][]byte) {
 		for i := 0; i+1 < len(elements); i += 7 {
@@ -127,15 +126,15 @@ var disorders = []struct {
 }
 
 // permuted lets the elements of a list stand in another order after a tick in which the list has changed.
-func permuted(order func(elements [][]byte)) func(*match, *rand.Rand) (*bug, error) {
-	return func(m *match, dice *rand.Rand) (*bug, error) {
+func permuted(order func(elements [][]byte)) func(*match, *rand.Rand) (*draft, error) {
+	return func(m *match, dice *rand.Rand) (*draft, error) {
 		path := m.draw(dice, m.subject.anyTick(dice), isSlice)
 		if path == "" || bytes.ContainsRune([]byte(path), '[') {
 			return nil, nil
 		}
 		schema := m.game.StateSchema()
 		from := m.subject.anyTick(dice)
-		game := m.subject.Faulty(&Change{after: func(t lockstep.Tick, before, b []byte) []byte {
+		return &draft{fmt.Sprintf("%s: another order, from tick %d on", path, from), Change{after: func(t lockstep.Tick, before, b []byte) []byte {
 			old, err := schema.Lookup(before, path)
 			v, err2 := schema.Lookup(b, path)
 			if t < from || err != nil || err2 != nil || bytes.Equal(old.Bytes, v.Bytes) {
@@ -148,42 +147,40 @@ func permuted(order func(elements [][]byte)) func(*match, *rand.Rand) (*bug, err
 			order(elements)
 			copy(b[v.Offset+4:], bytes.Join(elements, nil))
 			return b
-		}})
-		return &bug{fmt.Sprintf("%s: another order, from tick %d on", path, from), game}, nil
+		}}}, nil
 	}
 }
 
 // ofCommands changes the commands of every tick from one on.
-func ofCommands(change func(lockstep.Tick, []lockstep.Command) []lockstep.Command) func(*match, *rand.Rand) (*bug, error) {
-	return func(m *match, dice *rand.Rand) (*bug, error) {
+func ofCommands(change func(lockstep.Tick, []lockstep.Command) []lockstep.Command) func(*match, *rand.Rand) (*draft, error) {
+	return func(m *match, dice *rand.Rand) (*draft, error) {
 		from := m.subject.anyTick(dice)
-		game := m.subject.Faulty(&Change{commands: func(t lockstep.Tick, c []lockstep.Command) []lockstep.Command {
+		return &draft{fmt.Sprintf("from tick %d on", from), Change{commands: func(t lockstep.Tick, c []lockstep.Command) []lockstep.Command {
 			if t < from {
 				return c
 			}
 			return change(t, c)
-		}})
-		return &bug{fmt.Sprintf("from tick %d on", from), game}, nil
+		}}}, nil
 	}
 }
 
 // drawnMore draws once more from a generator in each tick with commands.
-func drawnMore(m *match, dice *rand.Rand) (*bug, error) {
+func drawnMore(m *match, dice *rand.Rand) (*draft, error) {
 	from := m.subject.anyTick(dice)
 	path, err := m.generator(dice, from)
 	if err != nil {
 		return nil, err
 	}
-	return &bug{fmt.Sprintf("%s, from tick %d on", path, from), m.subject.Faulty(&Change{before: func(t lockstep.Tick, b []byte) []byte {
+	return &draft{fmt.Sprintf("%s, from tick %d on", path, from), Change{before: func(t lockstep.Tick, b []byte) []byte {
 		if t < from || len(m.frames[t].Commands) == 0 {
 			return b
 		}
 		return m.drawn(b, path, 1)
-	}})}, nil
+	}}}, nil
 }
 
 // otherConfig changes a number of the configuration.
-func otherConfig(m *match, dice *rand.Rand) (*bug, error) {
+func otherConfig(m *match, dice *rand.Rand) (*draft, error) {
 	schema := m.game.ConfigSchema()
 	var numbers []field
 	for _, f := range list(schema, m.header.Config).order {
@@ -195,14 +192,14 @@ func otherConfig(m *match, dice *rand.Rand) (*bug, error) {
 		return nil, fmt.Errorf("%w: the configuration has no number", errNoPlace)
 	}
 	path := numbers[dice.IntN(len(numbers))].path
-	return &bug{path + " of the configuration is one more", m.subject.Faulty(&Change{config: func(b []byte) []byte {
+	return &draft{path + " of the configuration is one more", Change{config: func(b []byte) []byte {
 		v, err := schema.Lookup(b, path)
 		if err != nil {
 			panic(err) // it is a field of this configuration
 		}
 		store(v.Bytes, load(v.Bytes)+1)
 		return b
-	}})}, nil
+	}}}, nil
 }
 
 // A finder finds all values of one field of the schema.

@@ -5,11 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -74,7 +76,11 @@ func TestLoop(t *testing.T) {
 
 // In the battles most units are alive and fight, whatever their number.
 func TestBattle(t *testing.T) {
-	for _, units := range []uint16{1000, 10_000} {
+	sizes := []uint16{1000, 10_000}
+	if testenv.Small() {
+		sizes = sizes[:1]
+	}
+	for _, units := range sizes {
 		war, all, targets := War(units), 0, 0
 		war.seen = func(s *lockstep.Simulation) {
 			w := lockstep.World[skirmish.World](s)
@@ -104,6 +110,9 @@ func TestFigures(t *testing.T) {
 		t.Skip("short")
 	}
 	for _, f := range slices.Concat(Figures, FiguresOf(coins())) {
+		if testenv.Small() && strings.HasSuffix(f.Name, " 10,000 units") { // the same figures of coins are below
+			continue
+		}
 		r, err := f.Measure(time.Millisecond)
 		if err != nil {
 			t.Fatalf("%s: %v", f.Name, err)

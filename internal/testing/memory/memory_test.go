@@ -49,7 +49,7 @@ var samestep = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(folder)
 	bin := filepath.Join(folder, "samestep")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../../cmd/samestep").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-w", "-o", bin, "../../../cmd/samestep").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
 	return os.ReadFile(bin)

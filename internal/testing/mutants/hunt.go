@@ -195,7 +195,7 @@ func (h *Hunt) goBuild(files map[string][]byte, dir, name, verb string, args ...
 		return "", err
 	}
 	program = filepath.Join(dir, name)
-	build := exec.Command("go", append([]string{verb, "-o", program, "-overlay", overlay}, args...)...)
+	build := exec.Command("go", append([]string{verb, "-ldflags=-w", "-o", program, "-overlay", overlay}, args...)...)
 	build.Dir = h.Root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, bytes.TrimSpace(out))

@@ -77,7 +77,7 @@ func TestWeave(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	build := exec.Command("go", "build", "-o", "loom", ".")
+	build := exec.Command("go", "build", "-ldflags=-w", "-o", "loom", ".")
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s\n%s", err, out, changed)

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -21,9 +22,13 @@ func race() *Subject {
 // result.
 func TestEndByRules(t *testing.T) {
 	s := race()
+	seeds, play := 24, Twice
+	if testenv.Small() {
+		seeds, play = 12, Run
+	}
 	over, told, watched := 0, 0, 0
-	for seed := range uint64(24) {
-		out, err := Twice(s, Expand(Options{Subject: s, Clients: 3, Length: 2 * Shortest}, seed))
+	for seed := range uint64(seeds) {
+		out, err := play(s, Expand(Options{Subject: s, Clients: 3, Length: 2 * Shortest}, seed))
 		if err != nil || out.Violation != nil {
 			t.Errorf("seed %d: %v, %v", seed, out.Violation, err)
 		}
@@ -31,16 +36,20 @@ func TestEndByRules(t *testing.T) {
 		told += out.Counts["client told of the end by the rules"]
 		watched += out.Counts["spectator told of the end by the rules"]
 	}
-	if over < 12 || told < 2*over || watched == 0 {
-		t.Errorf("the rules have ended %d matches of 24, which %d clients were told of, %d of them spectators", over, told, watched)
+	if over < seeds/2 || told < 2*over || watched == 0 {
+		t.Errorf("the rules have ended %d matches of %d, which %d clients were told of, %d of them spectators", over, seeds, told, watched)
 	}
 }
 
 // The rules may end a match in the last seconds of a run.
 func TestEndByRulesAtEndOfRun(t *testing.T) {
 	s := race()
-	over := 0
-	for heal := 12 * sec; heal <= 20*sec; heal += sec / 2 {
+	over, runs, step := 0, 0, sec/2
+	if testenv.Small() {
+		step = 2 * sec
+	}
+	for heal := 12 * sec; heal <= 20*sec; heal += step {
+		runs++
 		p := Expand(Options{Subject: s, Clients: 3, Length: 2 * Shortest}, 5)
 		p.Heal = heal
 		out, err := Run(s, p)
@@ -49,7 +58,7 @@ func TestEndByRulesAtEndOfRun(t *testing.T) {
 		}
 		over += out.Counts["match ended by its rules"]
 	}
-	if over == 0 || over == 17 {
-		t.Errorf("the rules have ended the match in %d runs of 17, want it to happen between two", over)
+	if over == 0 || over == runs {
+		t.Errorf("the rules have ended the match in %d runs of %d, want it to happen between two", over, runs)
 	}
 }

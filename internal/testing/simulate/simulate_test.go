@@ -16,7 +16,7 @@ var seeds = flag.Int("seeds", 48, "how many seeds TestSeeds runs; samestep simul
 func TestSeeds(t *testing.T) {
 	n := *seeds
 	if testenv.Small(t) {
-		n = min(n, 6)
+		n = min(n, 3)
 	}
 	c := Campaign{Options: Options{Length: 60 * lockstep.Second}, First: 1, Seeds: n}
 	r, err := c.Run()
