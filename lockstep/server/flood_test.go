@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -165,7 +166,10 @@ func TestNothingIsLeft(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{MaxPerAddress: 1000}, host: returning})
 	s.stats(t)
 	before := runtime.NumGoroutine()
-	const rounds = 1000
+	rounds := 1000
+	if testenv.Small() {
+		rounds = 200
+	}
 	for n := range rounds {
 		r, err := s.connect(t)
 		if err != nil {

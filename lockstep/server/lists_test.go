@@ -18,7 +18,7 @@ import (
 // Attack 6 of the review: an answer has a bounded number of matches and replays, and the pages together have each of
 // them once.
 func TestListPages(t *testing.T) {
-	inBubble(t, setup{options: server.Options{Replays: true}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{Replays: true}, newFile: inNowhere}, func(t *testing.T, s *stage) {
 		const more = 249
 		for i := range more {
 			spec, err := newMatch(strings.NewReader(fmt.Sprintf(`{"Name":"m%03d"}`, i)))

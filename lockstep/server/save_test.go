@@ -256,7 +256,7 @@ func TestBeginRefused(t *testing.T) {
 	}{
 		{func(m *server.MatchSpec) { m.Settings.Seed++ }, "setting seed: got 2, want 1"},
 		{func(m *server.MatchSpec) { m.Settings.Players = 1 }, "setting players: got 1, want 2"},
-		{func(m *server.MatchSpec) { m.Settings = settings; m.Config = &minimal.Config{Size: 51, Coins: 500} }, "configuration Size: got 51, want 50"},
+		{func(m *server.MatchSpec) { m.Settings = settings; m.Config = &minimal.Config{Size: 51, Coins: coins} }, "configuration Size: got 51, want 50"},
 		{func(m *server.MatchSpec) { m.Game = lockstep.MustGame(rules) }, "build"},
 		{func(m *server.MatchSpec) { m.Players = []string{"", "", "ada"} }, "players: got 3, want at most 2"},
 		{func(m *server.MatchSpec) { m.From = nil; m.Config = &minimal.Config{Size: 9} }, "got players with seats"},

@@ -80,6 +80,9 @@ type stage struct {
 	stop   func()          // ends all of it, once
 }
 
+// coins is how many a stage's match has: few, because each tick of each client looks at all.
+const coins = 60
+
 func newStage(t *testing.T, x setup) *stage {
 	t.Helper()
 	if x.tokens == "" {
@@ -119,7 +122,7 @@ func newStage(t *testing.T, x setup) *stage {
 		x.settings(&settings)
 	}
 	if x.config == (minimal.Config{}) {
-		x.config = minimal.Config{Size: 50, Coins: 500}
+		x.config = minimal.Config{Size: 50, Coins: coins}
 	}
 	if x.interrupted != "" {
 		s.dir = filepath.Dir(x.interrupted)
