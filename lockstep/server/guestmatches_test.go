@@ -179,27 +179,28 @@ func TestGuestTries(t *testing.T) {
 
 // A guest's match whose state grows continues, and no other one starts.
 func TestGuestStateGrows(t *testing.T) {
-	t.Parallel()
-	rules := minimal.Rules()
-	rules.Step = func(w *minimal.World, _ *minimal.Config, _ *lockstep.Turn) { w.Coins = append(w.Coins, w.Dots[0].At) }
-	s := newStage(t, setup{options: server.Options{
-		Authorizer: server.Guests{}, GuestMatches: 2, GuestStateBytes: 1000, // of 60 coins
-		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
-			spec, err := newGuestMatch(body)
-			spec.Game, spec.Settings.TickRate, spec.Settings.KeyframeEvery = lockstep.MustGame(rules), 200, 10
-			return spec, err
-		},
-	}})
-	if status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("grows", 0, 0))); status != 201 {
-		t.Fatalf("got %d %q, want 201", status, text)
-	}
-	eventually(t, "the state is large", func() bool { return s.server.Matches()[1].View().Stats.StateBytes > 1000 })
-	if status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("next", 0, 0))); status != 503 || !strings.Contains(text, "bytes of state") {
-		t.Errorf("got %d %q, want 503", status, text)
-	}
-	if v := s.server.Matches()[1].View(); v.Ended != "" {
-		t.Errorf("the match has ended: %s", v.Ended)
-	}
+	virtually(t, func(t *testing.T) {
+		rules := minimal.Rules()
+		rules.Step = func(w *minimal.World, _ *minimal.Config, _ *lockstep.Turn) { w.Coins = append(w.Coins, w.Dots[0].At) }
+		s := newStage(t, setup{pipes: true, options: server.Options{
+			Authorizer: server.Guests{}, GuestMatches: 2, GuestStateBytes: 1000, // of 60 coins
+			NewMatch: func(body io.Reader) (server.MatchSpec, error) {
+				spec, err := newGuestMatch(body)
+				spec.Game, spec.Settings.TickRate, spec.Settings.KeyframeEvery = lockstep.MustGame(rules), 200, 10
+				return spec, err
+			},
+		}})
+		if status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("grows", 0, 0))); status != 201 {
+			t.Fatalf("got %d %q, want 201", status, text)
+		}
+		eventually(t, "the state is large", func() bool { return s.server.Matches()[1].View().Stats.StateBytes > 1000 })
+		if status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("next", 0, 0))); status != 503 || !strings.Contains(text, "bytes of state") {
+			t.Errorf("got %d %q, want 503", status, text)
+		}
+		if v := s.server.Matches()[1].View(); v.Ended != "" {
+			t.Errorf("the match has ended: %s", v.Ended)
+		}
+	})
 }
 
 // Connections that Dial makes use nothing of the limits of outside connections, and have no limit of an address.

@@ -83,64 +83,65 @@ func (s *stage) crash(t *testing.T) string {
 
 // A replay that cannot be resumed is refused and not changed.
 func TestResumeRefused(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, setup{options: server.Options{KeepOpen: true}, host: host.Options{InputDelay: 1}})
-	a := s.join(t, ada, wander)
-	eventually(t, "it plays", func() bool { return a.tick() > 45 })
-	crashed := s.crash(t)
-	whole, err := os.ReadFile(crashed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec := server.MatchSpec{Game: s.game}
-	dir := filepath.Dir(crashed)
-	file := func(name string, b []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, b, 0o666); err != nil {
+	virtually(t, func(t *testing.T) {
+		s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}, host: host.Options{InputDelay: 1}})
+		a := s.join(t, ada, wander)
+		eventually(t, "it plays", func() bool { return a.tick() > 45 })
+		crashed := s.crash(t)
+		whole, err := os.ReadFile(crashed)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return path
-	}
-	damaged := append([]byte{}, whole...)
-	damaged[len(damaged)-20] ^= 1
-	for _, row := range []struct {
-		name, path string
-		want       error
-	}{
-		{"a running match", s.match.ReplayPath(), replay.ErrLocked},
-		{"a match of the same name", crashed, server.ErrExists},
-		{"another name", file("duel.ssr", whole), server.ErrName},
-		{"damage", file("x"+filepath.Base(crashed), damaged), server.ErrDamaged},
-		{"no replay", file("text.ssr", []byte("text")), replay.ErrFormat},
-		{"nothing", filepath.Join(dir, "none.ssr"), fs.ErrNotExist},
-	} {
-		if _, err := s.server.Resume(row.path, spec); !errors.Is(err, row.want) {
-			t.Errorf("%s: got %v, want %v", row.name, err, row.want)
+		spec := server.MatchSpec{Game: s.game}
+		dir := filepath.Dir(crashed)
+		file := func(name string, b []byte) string {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			return path
 		}
-	}
-	text, err := os.Open(filepath.Join(dir, "text.ssr"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer text.Close()
-	if locked, err := replay.Locked(text); locked || err != nil {
-		t.Errorf("a file that was refused is still locked: %v, %v", locked, err)
-	}
-	if err := s.match.End(t.Context(), "enough"); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case <-s.match.Done():
-	case <-time.After(patience):
-		t.Fatal("it does not end")
-	}
-	if _, err := s.server.Resume(s.match.ReplayPath(), spec); !errors.Is(err, server.ErrNotInterrupted) {
-		t.Errorf("a match that has ended: got %v", err)
-	}
-	if b, err := os.ReadFile(crashed); err != nil || string(b) != string(whole) {
-		t.Errorf("what was refused is changed: %v", err)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(left) > 0 {
-		t.Errorf("left %v", left)
-	}
+		damaged := append([]byte{}, whole...)
+		damaged[len(damaged)-20] ^= 1
+		for _, row := range []struct {
+			name, path string
+			want       error
+		}{
+			{"a running match", s.match.ReplayPath(), replay.ErrLocked},
+			{"a match of the same name", crashed, server.ErrExists},
+			{"another name", file("duel.ssr", whole), server.ErrName},
+			{"damage", file("x"+filepath.Base(crashed), damaged), server.ErrDamaged},
+			{"no replay", file("text.ssr", []byte("text")), replay.ErrFormat},
+			{"nothing", filepath.Join(dir, "none.ssr"), fs.ErrNotExist},
+		} {
+			if _, err := s.server.Resume(row.path, spec); !errors.Is(err, row.want) {
+				t.Errorf("%s: got %v, want %v", row.name, err, row.want)
+			}
+		}
+		text, err := os.Open(filepath.Join(dir, "text.ssr"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer text.Close()
+		if locked, err := replay.Locked(text); locked || err != nil {
+			t.Errorf("a file that was refused is still locked: %v, %v", locked, err)
+		}
+		if err := s.match.End(t.Context(), "enough"); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-s.match.Done():
+		case <-time.After(patience):
+			t.Fatal("it does not end")
+		}
+		if _, err := s.server.Resume(s.match.ReplayPath(), spec); !errors.Is(err, server.ErrNotInterrupted) {
+			t.Errorf("a match that has ended: got %v", err)
+		}
+		if b, err := os.ReadFile(crashed); err != nil || string(b) != string(whole) {
+			t.Errorf("what was refused is changed: %v", err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(left) > 0 {
+			t.Errorf("left %v", left)
+		}
+	})
 }
