@@ -205,37 +205,38 @@ func TestGuestStateGrows(t *testing.T) {
 
 // Connections that Dial makes use nothing of the limits of outside connections, and have no limit of an address.
 func TestOwnConnections(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, setup{options: server.Options{MaxPerAddress: 1}})
-	own := *s
-	own.host = "localhost"
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return s.server.Dial(ctx) }}
-	defer transport.CloseIdleConnections()
-	own.client = &http.Client{Transport: transport}
-	var bots []*raw
-	for range 20 { // more than the unauthenticated connections of an address
-		r, err := own.connect(t)
-		if err != nil {
-			t.Fatal(err)
+	virtually(t, func(t *testing.T) {
+		s := newStage(t, setup{pipes: true, options: server.Options{MaxPerAddress: 1}})
+		own := *s
+		own.host = "localhost"
+		transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return s.server.Dial(ctx) }}
+		defer transport.CloseIdleConnections()
+		own.client = &http.Client{Transport: transport}
+		var bots []*raw
+		for range 20 { // more than the unauthenticated connections of an address
+			r, err := own.connect(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bots = append(bots, r)
 		}
-		bots = append(bots, r)
-	}
-	for _, r := range bots {
-		a := protocol.NewAuth(s.game)
-		a.Token = press
-		r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a})
-		r.welcomed()
-	}
-	s.raw(t, ada, protocol.SessionToken{}, 0).welcomed()
-	second := s.raw(t, bob, protocol.SessionToken{}, 0)
-	if second.end(); second.err == nil || !strings.Contains(second.err.Error(), "too many connections") {
-		t.Errorf("a second connection from outside: got %v, want too many connections", second.err)
-	}
-	own.raw(t, press, protocol.SessionToken{}, 0).welcomed()
-	if err := s.server.Shutdown(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.server.Dial(t.Context()); err != server.ErrShutdown {
-		t.Errorf("after the shutdown: got %v, want %v", err, server.ErrShutdown)
-	}
+		for _, r := range bots {
+			a := protocol.NewAuth(s.game)
+			a.Token = press
+			r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a})
+			r.welcomed()
+		}
+		s.raw(t, ada, protocol.SessionToken{}, 0).welcomed()
+		second := s.raw(t, bob, protocol.SessionToken{}, 0)
+		if second.end(); second.err == nil || !strings.Contains(second.err.Error(), "too many connections") {
+			t.Errorf("a second connection from outside: got %v, want too many connections", second.err)
+		}
+		own.raw(t, press, protocol.SessionToken{}, 0).welcomed()
+		if err := s.server.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.server.Dial(t.Context()); err != server.ErrShutdown {
+			t.Errorf("after the shutdown: got %v, want %v", err, server.ErrShutdown)
+		}
+	})
 }

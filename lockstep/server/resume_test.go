@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -20,49 +21,50 @@ import (
 // Scenario 39: a server continues the match of a crashed one from its file. Players return to their seats with
 // their tokens, and the replay is one match from the beginning to the end.
 func TestResume(t *testing.T) {
-	t.Parallel()
+	many := minimal.Config{Size: 50, Coins: 500} // some are taken soon
 	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
 		t.Run(d.String(), func(t *testing.T) {
-			t.Parallel()
-			first := newStage(t, setup{options: server.Options{Durability: d}})
-			a, b := first.join(t, ada, wander), first.join(t, bob, wander)
-			eventually(t, "it plays", func() bool { return a.tick() > 45 && b.tick() > 45 })
-			crashed := first.crash(t)
-			var seen atomic.Uint32 // the first tick with an event on the second server
-			observer := func(_ *server.Match, tick lockstep.Tick, _ any) { seen.CompareAndSwap(0, uint32(tick)) }
-			second := newStage(t, setup{options: server.Options{Durability: d, KeepOpen: true, Observer: observer}, interrupted: crashed})
-			before := second.match.View().Tick
-			if before < 20 {
-				t.Fatalf("it continues after tick %d", before)
-			}
-			a, b = second.join(t, ada, wander), second.join(t, bob, wander)
-			eventually(t, "it continues", func() bool { return a.tick() > before+45 && b.tick() > before+45 && a.status().Agreed > 2 })
-			second.agree(t, a, b)
-			eventually(t, "the observer sees an event", func() bool { return seen.Load() > 0 })
-			if first := lockstep.Tick(seen.Load()); first <= before {
-				t.Errorf("the observer got an event of tick %d, which is in the log up to tick %d", first, before)
-			}
-			if err := second.match.End(t.Context(), "enough"); err != nil {
-				t.Fatal(err)
-			}
-			<-second.match.Done()
-			file, err := os.Open(second.match.ReplayPath())
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer file.Close()
-			info, _ := file.Stat()
-			r, err := replay.NewReader(file, info.Size())
-			if err != nil {
-				t.Fatal(err)
-			}
-			v, err := replay.Verify(r, second.game, replay.VerifyOptions{})
-			if err != nil || !v.Ended || v.Ticks < before+45 || v.Commands < 10 {
-				t.Errorf("%+v, %v", v, err)
-			}
-			if files := second.files(t, "*"); len(files) != 1 {
-				t.Errorf("got %v, want one file", files)
-			}
+			virtually(t, func(t *testing.T) {
+				first := newStage(t, setup{pipes: true, options: server.Options{Durability: d}, config: many})
+				a, b := first.join(t, ada, wander), first.join(t, bob, wander)
+				eventually(t, "it plays", func() bool { return a.tick() > 45 && b.tick() > 45 })
+				crashed := first.crash(t)
+				var seen atomic.Uint32 // the first tick with an event on the second server
+				observer := func(_ *server.Match, tick lockstep.Tick, _ any) { seen.CompareAndSwap(0, uint32(tick)) }
+				second := newStage(t, setup{pipes: true, options: server.Options{Durability: d, KeepOpen: true, Observer: observer}, interrupted: crashed})
+				before := second.match.View().Tick
+				if before < 20 {
+					t.Fatalf("it continues after tick %d", before)
+				}
+				a, b = second.join(t, ada, wander), second.join(t, bob, wander)
+				eventually(t, "it continues", func() bool { return a.tick() > before+45 && b.tick() > before+45 && a.status().Agreed > 2 })
+				second.agree(t, a, b)
+				eventually(t, "the observer sees an event", func() bool { return seen.Load() > 0 })
+				if first := lockstep.Tick(seen.Load()); first <= before {
+					t.Errorf("the observer got an event of tick %d, which is in the log up to tick %d", first, before)
+				}
+				if err := second.match.End(t.Context(), "enough"); err != nil {
+					t.Fatal(err)
+				}
+				<-second.match.Done()
+				file, err := os.Open(second.match.ReplayPath())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer file.Close()
+				info, _ := file.Stat()
+				r, err := replay.NewReader(file, info.Size())
+				if err != nil {
+					t.Fatal(err)
+				}
+				v, err := replay.Verify(r, second.game, replay.VerifyOptions{})
+				if err != nil || !v.Ended || v.Ticks < before+45 || v.Commands < 10 {
+					t.Errorf("%+v, %v", v, err)
+				}
+				if files := second.files(t, "*"); len(files) != 1 {
+					t.Errorf("got %v, want one file", files)
+				}
+			})
 		})
 	}
 }

@@ -83,30 +83,31 @@ func TestMatchStates(t *testing.T) {
 
 // A folder that is removed under a server fails replays that are sealed, and replays that are created.
 func TestFailuresOfARemovedFolder(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, setup{})
-	<-s.join(t, ada, wander).Ready()
-	if err := os.RemoveAll(s.dir); err != nil {
-		t.Skip(err) // systems that keep open files
-	}
-	eventually(t, "the server says it while the match runs", func() bool { return strings.Contains(s.log.String(), "the log of a running match is gone") })
-	if got := s.metric(t, "samestep_replay_failures_total"); got != 1 {
-		t.Errorf("got %v failures, want 1", got)
-	}
-	if status, _ := s.ask(t, "DELETE", "/matches/duel", ops, ""); status != 200 {
-		t.Fatal(status)
-	}
-	<-s.match.Done()
-	spec, err := newMatch(strings.NewReader(`{"Name":"two"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.server.Create(spec); !errors.Is(err, server.ErrStorage) {
-		t.Fatalf("got %v, want %v", err, server.ErrStorage)
-	}
-	if got := s.metric(t, "samestep_replay_failures_total"); got != 2 {
-		t.Errorf("got %v failures, want 2", got)
-	}
+	virtually(t, func(t *testing.T) {
+		s := newStage(t, setup{pipes: true})
+		<-s.join(t, ada, wander).Ready()
+		if err := os.RemoveAll(s.dir); err != nil {
+			t.Skip(err) // systems that keep open files
+		}
+		eventually(t, "the server says it while the match runs", func() bool { return strings.Contains(s.log.String(), "the log of a running match is gone") })
+		if got := s.metric(t, "samestep_replay_failures_total"); got != 1 {
+			t.Errorf("got %v failures, want 1", got)
+		}
+		if status, _ := s.ask(t, "DELETE", "/matches/duel", ops, ""); status != 200 {
+			t.Fatal(status)
+		}
+		<-s.match.Done()
+		spec, err := newMatch(strings.NewReader(`{"Name":"two"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.server.Create(spec); !errors.Is(err, server.ErrStorage) {
+			t.Fatalf("got %v, want %v", err, server.ErrStorage)
+		}
+		if got := s.metric(t, "samestep_replay_failures_total"); got != 2 {
+			t.Errorf("got %v failures, want 2", got)
+		}
+	})
 }
 
 // BenchmarkScrape is GET /metrics of a server with 200 matches.
