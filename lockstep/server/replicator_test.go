@@ -4,6 +4,7 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"log/slog"
@@ -25,6 +26,7 @@ import (
 // A memoryReplicator keeps the logs of matches in memory. It can be away, and can be taken over.
 type memoryReplicator struct {
 	mu      sync.Mutex
+	changed sync.Cond // of away and err, with mu
 	opened  int
 	records int // that are stored
 	queued  []func()
@@ -77,7 +79,14 @@ func (r *memoryReplicator) Err() error {
 	return r.err
 }
 
-func (r *memoryReplicator) Flush() error { return r.Err() }
+// Flush waits while the log is away.
+func (r *memoryReplicator) Flush() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.changed.L = &r.mu; r.away && r.err == nil; r.changed.Wait() {
+	}
+	return r.err
+}
 
 func (r *memoryReplicator) Release(error) { r.end("released") }
 
@@ -94,6 +103,7 @@ func (r *memoryReplicator) set(away bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.away, r.err = away, err
+	r.changed.Broadcast()
 	r.store()
 }
 
@@ -175,10 +185,10 @@ func TestReplicatorLostAtTheEnd(t *testing.T) {
 	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
 		time.Sleep(2 * time.Second)
 		r.set(true, nil)
-		if err := s.match.End(t.Context(), "enough"); err != nil {
-			t.Fatal(err)
+		time.AfterFunc(100*time.Millisecond, func() { r.set(true, server.ErrNotOwner) })
+		if err := s.match.End(t.Context(), "enough"); !errors.Is(err, server.ErrStorage) {
+			t.Errorf("got %v, want %v", err, server.ErrStorage)
 		}
-		r.set(true, server.ErrNotOwner)
 		<-s.match.Done()
 		if got := r.ended(); got != "released" {
 			t.Errorf("the log was %s", got)

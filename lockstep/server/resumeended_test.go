@@ -116,6 +116,9 @@ func cutLog(t *testing.T, path string, records, bytes int) string {
 			break
 		}
 	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := out.Truncate(sizes[len(sizes)-1-records] - int64(bytes)); err != nil {
 		t.Fatal(err)
 	}
