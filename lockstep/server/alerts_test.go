@@ -245,6 +245,7 @@ var metricName = regexp.MustCompile(`\b(samestep|process|go)_[a-z_]+`)
 
 // Rules and dashboard read metrics that exist, and each alert has its page.
 func TestAlertsAndDashboardReadMetrics(t *testing.T) {
+	t.Parallel()
 	rules, err := os.ReadFile(alertsFile)
 	if err != nil {
 		t.Fatal(err)

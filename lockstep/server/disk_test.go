@@ -230,6 +230,7 @@ func TestSyncFails(t *testing.T) {
 // Scenario 45: with a sync for each frame, a disk that takes two seconds delays what is seen, and everybody is
 // told. Nothing accumulates, and the match recovers together with the disk.
 func TestSlowDisk(t *testing.T) {
+	t.Parallel()
 	f := &badFile{}
 	inBubble(t, setup{newFile: f.new, options: server.Options{Durability: replay.SyncFrame}}, func(t *testing.T, s *stage) {
 		clients := []*testClient{s.join(t, ada, wander), s.join(t, bob, wander)}
@@ -258,6 +259,7 @@ func TestSlowDisk(t *testing.T) {
 
 // A replay is sealed when its match is over, and is the same match. With KeepOpen it stays open.
 func TestReplayIsSealed(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		for _, keep := range []bool{false, true} {
 			s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: keep, Durability: replay.SyncNone}})

@@ -155,6 +155,7 @@ func TestSlowGuestHoldsNoPlace(t *testing.T) {
 // A guest cannot make a server create large states without limit. Other addresses, and the same one a minute later,
 // can start matches.
 func TestGuestTries(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{Authorizer: server.Guests{}, NewMatch: newGuestMatch, GuestMatches: 4, GuestStateBytes: 1000}}, func(t *testing.T, s *stage) {
 		post := func(from, body string) int {
 			status, _ := s.postFrom(from, someGuest, strings.NewReader(body))
@@ -179,6 +180,7 @@ func TestGuestTries(t *testing.T) {
 
 // A guest's match whose state grows continues, and no other one starts.
 func TestGuestStateGrows(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		rules := minimal.Rules()
 		rules.Step = func(w *minimal.World, _ *minimal.Config, _ *lockstep.Turn) { w.Coins = append(w.Coins, w.Dots[0].At) }
@@ -205,6 +207,7 @@ func TestGuestStateGrows(t *testing.T) {
 
 // Connections that Dial makes use nothing of the limits of outside connections, and have no limit of an address.
 func TestOwnConnections(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		s := newStage(t, setup{pipes: true, options: server.Options{MaxPerAddress: 1}})
 		own := *s

@@ -17,6 +17,7 @@ import (
 // A match like another one has its game, settings, seed and configuration, and what its maker adds: also when the other one is over,
 // and has been made in the same way.
 func TestLike(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		made := 0
 		spec := server.MatchSpec{Game: s.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 50, Coins: 500}, BotKind: "calm"}
@@ -60,6 +61,7 @@ func TestLike(t *testing.T) {
 
 // The server knows the last matches that are over, and forgets older ones.
 func TestPastIsBounded(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{newFile: inNowhere}, func(t *testing.T, s *stage) {
 		var ids []string
 		for range 258 {

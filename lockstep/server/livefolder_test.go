@@ -33,6 +33,7 @@ func TestLiveFolder(t *testing.T) {
 
 // Of the files of an older build, which knew no folder "live", the open logs move there once.
 func TestLiveLogsOfOlderBuild(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}})
 		a := s.join(t, ada, wander)

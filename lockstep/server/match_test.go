@@ -25,6 +25,7 @@ import (
 // Clients that reconnect to a finished match again and again keep neither the match nor its replay from being
 // completed.
 func TestEndedMatchGoes(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		var visitors sync.WaitGroup
 		over := make(chan struct{})
@@ -152,6 +153,7 @@ func TestCloseReasonIsText(t *testing.T) {
 // A match that is being created or resumed during a shutdown does not start. Shutdown waits for it. There is no
 // match, no goroutine and no new file, and an interrupted match stays as it was.
 func TestCreateDuringShutdown(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		old := newStage(t, setup{pipes: true})
 		a := old.join(t, ada, wander)

@@ -80,6 +80,7 @@ type recovered struct {
 
 // While a match is recovering, everybody is told to come back. A log that cannot be recovered stays and blocks no other.
 func TestRecover(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		log, name := interruptedDuel(t)
 		bad := []byte(strings.Clone(string(log)))
@@ -146,6 +147,7 @@ func TestRecover(t *testing.T) {
 // A recovery simulates the end of a match and compares it, and then the beginning in the background. A difference in the
 // beginning is reported and ends nothing.
 func TestRecoverFromKeyframe(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		log, name := interruptedDuel(t)
 		logs := map[string][]byte{name: log}
@@ -180,6 +182,7 @@ func TestRecoverFromKeyframe(t *testing.T) {
 
 // The log of a match that is over leaves the live folder when a start finds it there.
 func TestRecoverFindsEnd(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		first := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}})
 		name := filepath.Base(first.match.ReplayPath())
@@ -203,6 +206,7 @@ func TestRecoverFindsEnd(t *testing.T) {
 
 // A crash in the first moment of a match can leave a log without a header. It is named, and its name is free.
 func TestRecoverEmptyLog(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		log, name := interruptedDuel(t)
 		s, results := recovering(t, map[string][]byte{name: log[:32]}, func(*minimal.World, lockstep.Tick) {})

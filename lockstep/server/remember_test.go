@@ -19,6 +19,7 @@ import (
 // Guests come back to their seats on the server that resumes their match, in any order. Nobody else gets one, and the
 // log has none of their secrets.
 func TestGuestsKeepSeats(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		x := setup{pipes: true, options: server.Options{Authorizer: server.Guests{}, Durability: replay.SyncFrame}}
 		guests := []string{"guest:eve:eve-eve-eve-eve-eve", "guest:zoe:zoe-zoe-zoe-zoe-zoe"}

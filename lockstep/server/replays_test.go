@@ -96,6 +96,7 @@ func TestReplaysOverHTTP(t *testing.T) {
 // The lock of a replay's file says that its match runs, also to another server on the same folder. A file that a
 // crash left is finished.
 func TestReplaysOfTwoServers(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		s := newStage(t, setup{pipes: true, options: server.Options{Replays: true}})
 		a := s.join(t, ada, wander)

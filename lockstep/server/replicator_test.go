@@ -116,6 +116,7 @@ func (r *memoryReplicator) ended() string {
 // While the replicated log is away, nobody sees a tick, and after a second the match is held with the reason. Then all
 // goes on.
 func TestReplicatorAway(t *testing.T) {
+	t.Parallel()
 	r := &memoryReplicator{}
 	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
 		c := s.join(t, ada, wander)
@@ -143,6 +144,7 @@ func TestReplicatorAway(t *testing.T) {
 
 // A match whose log another server has stops, its clients are told to come back soon, and its file is removed.
 func TestReplicatorLost(t *testing.T) {
+	t.Parallel()
 	r := &memoryReplicator{}
 	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
 		c := s.join(t, ada, wander)
@@ -163,6 +165,7 @@ func TestReplicatorLost(t *testing.T) {
 
 // The log of a match that is over is not needed any more, when the replay is complete.
 func TestReplicatorOver(t *testing.T) {
+	t.Parallel()
 	r := &memoryReplicator{}
 	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
 		time.Sleep(2 * time.Second)
@@ -181,6 +184,7 @@ func TestReplicatorOver(t *testing.T) {
 
 // A match of which the store did not take the end goes on elsewhere: nobody has seen the end.
 func TestReplicatorLostAtTheEnd(t *testing.T) {
+	t.Parallel()
 	r := &memoryReplicator{}
 	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
 		time.Sleep(2 * time.Second)
@@ -201,6 +205,7 @@ func TestReplicatorLostAtTheEnd(t *testing.T) {
 
 // What only the log gets, such as an admin's pause, is stored although no tick comes after it.
 func TestReplicatorStoresNotes(t *testing.T) {
+	t.Parallel()
 	r := &memoryReplicator{}
 	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
 		time.Sleep(time.Second)

@@ -85,6 +85,7 @@ func (s *stage) crash(t *testing.T) string {
 
 // A replay that cannot be resumed is refused and not changed.
 func TestResumeRefused(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}, host: host.Options{InputDelay: 1}})
 		a := s.join(t, ada, wander)

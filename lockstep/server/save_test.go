@@ -66,6 +66,7 @@ func verifyFile(t *testing.T, path string, g *lockstep.Game) *replay.Verificatio
 
 // A match is saved while it is played: the replay is whole and true, and the players notice nothing.
 func TestSave(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		s := newStage(t, setup{pipes: true})
 		a, b := s.join(t, ada, wander), s.join(t, bob, wander)
@@ -170,6 +171,7 @@ func TestSaveGivenUp(t *testing.T) {
 // A match begins in the state of a save, with other players in the seats. It is recovered after a crash. Its replay
 // verifies, and its lineage leads to the replay of the match that went on.
 func TestBeginFromSave(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		first := newStage(t, setup{pipes: true})
 		a, b := first.join(t, ada, wander), first.join(t, bob, wander)
@@ -221,6 +223,7 @@ func TestBeginFromSave(t *testing.T) {
 
 // A match that begins in a save with a lobby tells the simulation who is lost and who comes, and a crash forgets no player.
 func TestBeginFromSaveInLobby(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		first := newStage(t, setup{pipes: true})
 		a, b := first.join(t, ada, wander), first.join(t, bob, wander)
@@ -245,6 +248,7 @@ func TestBeginFromSaveInLobby(t *testing.T) {
 
 // A match that differs from its save is refused with the name of the field, and leaves no file.
 func TestBeginRefused(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}})
 		a := s.join(t, ada, wander)

@@ -18,6 +18,7 @@ import (
 
 // A bot plays for a player who is gone, also after a crash of the server, and the player takes the seat back.
 func TestSubstitutePlays(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		var asked atomic.Int64
 		options := host.Options{
@@ -53,6 +54,7 @@ func TestSubstitutePlays(t *testing.T) {
 
 // The server's log has the stack of a substitute that panics, once for a player.
 func TestSubstitutePanics(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		s := newStage(t, setup{pipes: true, host: host.Options{Grace: lockstep.Second / 5, Substitute: func(lockstep.Player) lockstep.Bot { panic("nobody") }}})
 		for i := range 2 {

@@ -38,6 +38,7 @@ func (s *stage) metric(t *testing.T, name string) float64 {
 
 // The names, units and help texts follow the conventions of Prometheus, as promtool check metrics tests them.
 func TestMetricsAreClean(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
 		_, body := s.ask(t, "GET", "/metrics", "", "")
@@ -50,6 +51,7 @@ func TestMetricsAreClean(t *testing.T) {
 
 // Each state of a match is counted, and a hold by its reason.
 func TestMatchStates(t *testing.T) {
+	t.Parallel()
 	f := &badFile{}
 	inBubble(t, setup{newFile: f.new}, func(t *testing.T, s *stage) {
 		a := s.join(t, ada, wander)
@@ -83,6 +85,7 @@ func TestMatchStates(t *testing.T) {
 
 // A folder that is removed under a server fails replays that are sealed, and replays that are created.
 func TestFailuresOfARemovedFolder(t *testing.T) {
+	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		s := newStage(t, setup{pipes: true})
 		<-s.join(t, ada, wander).Ready()
