@@ -123,7 +123,11 @@ func TestAlerts(t *testing.T) {
 	used := regexp.MustCompile(`^(` + strings.Join(names, "|") + `)[{ ]`)
 	tests := "rule_files: [rules.yaml]\nevaluation_interval: 15s\ntests:\n"
 	shown := map[string]bool{}
-	for _, x := range breakages {
+	for i, x := range breakages {
+		shown[x.want[0]] = true
+		if testenv.Small() && i%6 != 0 {
+			continue
+		}
 		t.Run(x.want[0], func(t *testing.T) {
 			w := &watched{disk: &badFile{}, values: map[string][]string{}}
 			w.free.Store(1 << 40)
@@ -148,7 +152,6 @@ func TestAlerts(t *testing.T) {
 			})
 			tests += w.test(x.want[0], x.want)
 		})
-		shown[x.want[0]] = true
 	}
 	for _, m := range alertName.FindAllStringSubmatch(string(rules), -1) {
 		if !shown[m[1]] {
