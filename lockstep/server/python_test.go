@@ -24,10 +24,10 @@ func TestClientInAnotherLanguage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t, setup{options: server.Options{Authorizer: server.AnyOf(tokens, server.Guests{})}, settings: func(s *lockstep.Settings) { s.TickRate = 60 }})
+	s := newStage(t, setup{options: server.Options{Authorizer: server.AnyOf(tokens, server.Guests{})}})
 	b := s.join(t, bob, wander)
 	<-b.Ready()
-	out, err := exec.CommandContext(t.Context(), python, "-B", "testdata/client.py", s.host, "duel", "guest:Ann%20Lee:0123456789abcdef", "2").Output()
+	out, err := exec.CommandContext(t.Context(), python, "-B", "testdata/client.py", s.host, "duel", "guest:Ann%20Lee:0123456789abcdef", "3").Output()
 	if err != nil {
 		var stderr string
 		if e, ok := err.(*exec.ExitError); ok {

@@ -57,13 +57,12 @@ func TestViewerInAnotherLanguage(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	testenv.Or(t, "python3", err)
 	s := newStage(t, setup{
-		host:     host.Options{Views: host.ViewPolicy{Every: 1}},
-		settings: func(s *lockstep.Settings) { s.TickRate = 60 },
-		rules:    func(r *lockstep.Rules[minimal.World, minimal.Config]) { r.View = lockstep.View(seeMap) },
+		host:  host.Options{Views: host.ViewPolicy{Every: 1}},
+		rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) { r.View = lockstep.View(seeMap) },
 	})
 	b := s.join(t, bob, wander)
 	<-b.Ready()
-	out, err := exec.CommandContext(t.Context(), python, "-B", "testdata/viewer.py", s.host, "duel", "ada-ada-ada-ada-ada", "2").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), python, "-B", "testdata/viewer.py", s.host, "duel", "ada-ada-ada-ada-ada", "3").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
