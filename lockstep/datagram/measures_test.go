@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -57,8 +58,8 @@ func TestLateTicksAreNotSeen(t *testing.T) {
 	control, stream, both, page := join(false, 0, 0), join(false, 16, 0), join(true, 10, 0), join(true, 10, 6)
 	other := m.join(0, false)
 	minutes := 10
-	if testing.Short() {
-		minutes = 2
+	if testenv.Small() {
+		minutes = 3
 	}
 	for range minutes * 60 * 2 {
 		m.run(500 * ms)

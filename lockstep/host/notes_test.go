@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -57,7 +58,11 @@ func TestHostNoteFlood(t *testing.T) {
 		a, b := p.join("a", "p0"), p.join("b", "p1")
 		line := strings.Repeat("x", 900)
 		const seconds = 25
-		for i := range seconds * 40 { // an attacker's joins
+		rate := lockstep.Time(40)
+		if testenv.Small() {
+			rate = 16
+		}
+		for i := range seconds * int(rate) { // an attacker's joins
 			g := p.guest("attacker", fmt.Sprint("free-", i))
 			if i%2 == 1 {
 				g.auth.Token = ""
@@ -73,7 +78,7 @@ func TestHostNoteFlood(t *testing.T) {
 			}
 			p.deliver()
 			p.guests = p.guests[:2]
-			p.pass(25 * lockstep.Millisecond)
+			p.pass(lockstep.Second / rate)
 		}
 		a.send(&protocol.Message{Kind: protocol.KindChat, Text: "hello"})
 		c := p.join("c", "p2")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -135,8 +136,11 @@ func TestHostOneOwnerOfASeat(t *testing.T) {
 	book := newBook(t, p)
 	d := dice(1)
 	one, two := p.guest("one", "p0"), p.guest("two", "p0")
-	owners := 0
-	for range 8000 {
+	owners, moves := 0, 8000
+	if testenv.Small() {
+		moves = 2000
+	}
+	for range moves {
 		g, other := one, two
 		if d.roll(2) == 0 {
 			g, other = two, one
@@ -176,7 +180,7 @@ func TestHostOneOwnerOfASeat(t *testing.T) {
 		one.receipts[seq] = tick
 	}
 	book.audit(one, 0)
-	if owners == 0 || len(one.receipts) < 500 {
+	if owners == 0 || len(one.receipts) < moves/16 {
 		t.Errorf("%d owners, %d commands: the test shows nothing", owners, len(one.receipts))
 	}
 }
@@ -195,7 +199,11 @@ func TestHostSessionGuessing(t *testing.T) {
 	thief.connect()
 	p.deliver()
 	d := dice(2)
-	for i := range 30000 {
+	guesses := 30_000
+	if testenv.Small() {
+		guesses = 3_000
+	}
+	for i := range guesses {
 		for k := range thief.auth.Session {
 			thief.auth.Session[k] = byte(d.roll(256))
 		}
@@ -206,8 +214,8 @@ func TestHostSessionGuessing(t *testing.T) {
 		thief.connect()
 		p.deliver()
 	}
-	if got := thief.errors[protocol.ErrorRefused]; got != 30001 || thief.welcome != nil {
-		t.Errorf("refused %d of 30001", got)
+	if got := thief.errors[protocol.ErrorRefused]; got != guesses+1 || thief.welcome != nil {
+		t.Errorf("refused %d of %d", got, guesses+1)
 	}
 	p.pass(lockstep.Second)
 	p.unharmed(t, a)

@@ -9,20 +9,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // go test ./lockstep/host -run 'Schedules|OldSessions' -v -args -exhaustive
-var exhaustive = flag.Bool("exhaustive", false, "try a hundred thousand schedules and a million old sessions, not a tenth")
+var exhaustive = flag.Bool("exhaustive", false, "try a hundred thousand schedules and a million old sessions, not a tenth, or a hundredth")
 
 // tries returns the number of repetitions for a test that can have any number.
 func tries(all int) int {
 	switch {
 	case *exhaustive:
 		return all
-	case testing.Short(), runtime.GOOS == "js": // which is ten times slower
+	case testenv.Small(), runtime.GOOS == "js": // which is ten times slower
 		return all / 100
 	}
 	return all / 10

@@ -4,29 +4,29 @@ package module
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // A program of Go's compiler computes the same in its own form and in that of FromGo, also where functions are left and go on:
 // behind panics, in goroutines and where the stack grows.
 func TestFlows(t *testing.T) {
-	b := buildFlows(t)
+	b, faster := buildFlows(t)
 	s, err := withoutSystem(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	faster, err := FromGo(b)
-	if err != nil {
-		t.Fatal(err)
-	}
 	before, after := flows(t, s.append(nil)), flows(t, faster)
-	for n := range numFlows {
+	for n := range someFlows() {
 		want, err := before.Call(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
@@ -44,24 +44,45 @@ func TestFlows(t *testing.T) {
 // numFlows is the number of different inputs of the program.
 const numFlows = uint64(17 * 8)
 
-// buildFlows returns the program as Go's compiler writes it.
-func buildFlows(t *testing.T) []byte {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it runs the go command")
+// someFlows returns how many of the inputs the tests use: all in .ci/run, and else two for each function of the program.
+func someFlows() uint64 {
+	if testenv.Small() {
+		return 17 * 2
 	}
-	name := filepath.Join(t.TempDir(), "flows.wasm")
+	return numFlows
+}
+
+// flowsBuilt is the program as Go's compiler writes it, and in the form of FromGo.
+var flowsBuilt = sync.OnceValues(func() (both [2][]byte, err error) {
+	dir, err := os.MkdirTemp("", "flows-*")
+	if err != nil {
+		return both, err
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "flows.wasm")
 	c := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-w", "-o", name, ".")
 	c.Dir = filepath.Join("testdata", "flows")
 	c.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	if text, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, text)
+		return both, fmt.Errorf("go build: %w\n%s", err, text)
 	}
-	b, err := os.ReadFile(name)
+	if both[0], err = os.ReadFile(name); err == nil {
+		both[1], err = FromGo(both[0])
+	}
+	return both, err
+})
+
+// buildFlows returns flowsBuilt.
+func buildFlows(t *testing.T) (built, faster []byte) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it runs the go command")
+	}
+	both, err := flowsBuilt()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return both[0], both[1]
 }
 
 // flows returns the function of the program in an instance.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // branchy writes a random function in the form of Go's compiler: a table of jumps between parts. It computes with variables, with its
@@ -153,8 +155,8 @@ func result(t *testing.T, body []byte) uint64 {
 // A function that is straightened computes the same, whatever its parts jump to.
 func TestStraighten(t *testing.T) {
 	seeds := uint64(400)
-	if testing.Short() {
-		seeds = 30
+	if testenv.Small() {
+		seeds = 40
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -87,7 +88,7 @@ func TestClusterControls(t *testing.T) {
 // A connection is cut after each of its first messages in turn, and the client still catches up.
 func TestClusterCutEverywhere(t *testing.T) {
 	every := 1
-	if testing.Short() {
+	if testenv.Small() {
 		every = 4 // the state is large for an emulated processor without block moves
 	}
 	for _, token := range []string{"1", "watch"} {

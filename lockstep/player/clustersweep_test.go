@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-var clusterSeeds = flag.Uint64("cluster.seeds", 2, "how many seeds each scenario of the cluster is run with")
+var clusterSeeds = flag.Uint64("cluster.seeds", 0, "how many seeds each scenario of the cluster is run with; 0: 1, and 2 in .ci/run")
 
 // scenarios are the faults of a cluster, by their number in the catalogue of faults. Each returns how often the fault
 // was injected, because a run without the fault proves nothing.
@@ -287,11 +288,18 @@ func (c *cluster) players(n int, o player.Options) {
 func (c *cluster) any() *machine { return c.machines[c.random.IntN(len(c.machines))] }
 
 func TestCluster(t *testing.T) {
+	seeds := *clusterSeeds
+	if seeds == 0 {
+		seeds = 2
+		if testenv.Small() {
+			seeds = 1
+		}
+	}
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			injected, compared := 0, 0
-			for seed := range *clusterSeeds {
+			for seed := range seeds {
 				c := newCluster(t, seed, s.settings, s.options)
 				injected += s.run(c)
 				c.finish()
@@ -303,7 +311,7 @@ func TestCluster(t *testing.T) {
 			if injected == 0 {
 				t.Error("the fault was never injected")
 			}
-			t.Logf("%d seeds, injected %d times, %d states compared", *clusterSeeds, injected, compared)
+			t.Logf("%d seeds, injected %d times, %d states compared", seeds, injected, compared)
 		})
 	}
 }

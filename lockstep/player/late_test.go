@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -77,7 +78,7 @@ func lossy(loss float64) func(int) lockstep.Time {
 // corrections. Control: without, it stands still often.
 func TestLateTicks(t *testing.T) {
 	const ticks = 10 * 60 * 20
-	for _, row := range []struct {
+	for i, row := range []struct {
 		name        string
 		options     player.Options
 		stalls      bool
@@ -90,6 +91,9 @@ func TestLateTicks(t *testing.T) {
 		{"own commands and late ticks", player.Options{Predict: 6, PredictLate: 10}, false, 1000, 1400, 19, 16},
 		{"control with own commands", player.Options{Predict: 6}, true, 1000, 1400, 0, 6},
 	} {
+		if testenv.Small() && i >= 2 { // TestLateTicksOfPlayers has own commands, too
+			continue
+		}
 		t.Run(row.name, func(t *testing.T) {
 			row.options.Interpolate = true
 			f := newFeed(t, row.options)
@@ -380,7 +384,11 @@ func TestLateTicksOfPlayers(t *testing.T) {
 		c.finish()
 		return stalls, corrections
 	}
-	for _, predict := range []lockstep.Tick{0, 6} {
+	both := []lockstep.Tick{6, 0}
+	if testenv.Small() {
+		both = both[:1]
+	}
+	for _, predict := range both {
 		before, _ := run(0, predict)
 		stalls, corrections := run(10, predict)
 		t.Logf("predict %d: %d stalls of four players and a spectator in 200 s, and %d before; %d corrections", predict, stalls, before, corrections)

@@ -101,7 +101,7 @@ func TestWebSocketAbuse(t *testing.T) {
 		}
 	}
 	for welcomed := range 2 {
-		inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
 			b := s.join(t, bob, wander)
 			<-b.Ready()
 			for _, x := range rows {
@@ -131,7 +131,7 @@ func TestWebSocketAbuse(t *testing.T) {
 					t.Errorf("%s (welcomed: %d): closed with %d, want %d", x.name, welcomed, code, x.codes)
 				}
 				c.Close()
-				time.Sleep(3 * time.Second)
+				time.Sleep(300 * time.Millisecond)
 			}
 			if len(rows) < 80 {
 				t.Errorf("only %d cases", len(rows))
@@ -205,6 +205,7 @@ func readFrame(r *bufio.Reader) (op byte, payload []byte) {
 
 // Scenario 62 and P11: the server refuses a page of another site, and a client of another protocol.
 func TestOriginAndSubprotocol(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{Origins: []string{"game.example"}}}, func(t *testing.T, s *stage) {
 		for _, x := range []struct {
 			origin, protocol string
@@ -246,6 +247,7 @@ func TestOriginAndSubprotocol(t *testing.T) {
 // Scenario 56: the server closes a client that stops sending, wherever it stops: in the request, before auth, in a
 // message.
 func TestSlowLoris(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		const each = 20
 		began := time.Now()

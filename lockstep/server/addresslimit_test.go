@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -39,23 +40,27 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 		}
 		return n
 	}
+	n := 30
+	if testenv.Small() {
+		n = 12
+	}
 	for _, x := range []struct {
 		name  string
 		token func(i int) string // of the first connections
 		added string
 		in    bool
-		open  int // of the first 30
+		open  int // of the first n
 	}{
-		{"a token, after guests", func(i int) string { return fmt.Sprintf(guests, i) }, ada, true, 29},
-		{"a session, after guests", func(i int) string { return fmt.Sprintf(guests, i) }, "", true, 29},
-		{"a token, after spectators without one", func(int) string { return "" }, ada, true, 29},
-		{"a token, after those of one other", func(int) string { return press }, ada, true, 29},
-		{"a guest, after guests", func(i int) string { return fmt.Sprintf(guests, i) }, fmt.Sprintf(guests, 99), false, 30},
-		{"a guest, after those of one token", func(int) string { return press }, fmt.Sprintf(guests, 99), true, 29},
-		{"the same token, after those of it", func(int) string { return press }, press, false, 30},
+		{"a token, after guests", func(i int) string { return fmt.Sprintf(guests, i) }, ada, true, n - 1},
+		{"a session, after guests", func(i int) string { return fmt.Sprintf(guests, i) }, "", true, n - 1},
+		{"a token, after spectators without one", func(int) string { return "" }, ada, true, n - 1},
+		{"a token, after those of one other", func(int) string { return press }, ada, true, n - 1},
+		{"a guest, after guests", func(i int) string { return fmt.Sprintf(guests, i) }, fmt.Sprintf(guests, 99), false, n},
+		{"a guest, after those of one token", func(int) string { return press }, fmt.Sprintf(guests, 99), true, n - 1},
+		{"the same token, after those of it", func(int) string { return press }, press, false, n},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			c := setup{options: server.Options{MaxPerAddress: 30}}
+			c := setup{options: server.Options{MaxPerAddress: n}}
 			crowd(&c)
 			inBubble(t, c, func(t *testing.T, s *stage) {
 				var first []*raw
@@ -65,7 +70,7 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 					session = before.welcome.Session
 					before.ws.CloseNow()
 				}
-				for i := range 30 {
+				for i := range n {
 					first = append(first, s.from(t, "203.0.113.1").raw(t, x.token(i), protocol.SessionToken{}, 0).welcomed())
 				}
 				began := time.Now()
@@ -76,8 +81,8 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 				if wait := time.Since(began); wait > time.Second {
 					t.Errorf("welcomed after %v", wait)
 				}
-				if in, n := open([]*raw{r}) == 1, open(first); in != x.in || n != x.open {
-					t.Errorf("the new connection is admitted: %v, and %d of the first ones; want %v and %d", in, n, x.in, x.open)
+				if in, left := open([]*raw{r}) == 1, open(first); in != x.in || left != x.open {
+					t.Errorf("the new connection is admitted: %v, and %d of the first ones; want %v and %d", in, left, x.in, x.open)
 				}
 			})
 		})

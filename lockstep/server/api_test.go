@@ -169,6 +169,7 @@ func TestForeignErrors(t *testing.T) {
 
 // A pause can be resumed at once, and cannot be repeated, whether or not its tick was sealed.
 func TestPauseAndResume(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
 		for _, wait := range []time.Duration{0, 100 * time.Millisecond} {
@@ -192,6 +193,7 @@ func TestPauseAndResume(t *testing.T) {
 
 // An admin pauses a match without a seat, and resumes it whoever has paused it, also before the tick of the pause.
 func TestAdminPauses(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
 		for _, wait := range []time.Duration{0, 200 * time.Millisecond} {
@@ -229,6 +231,7 @@ func TestAdminPauses(t *testing.T) {
 // Changes beyond the limit of a tick are refused until the next tick. The answer to an accepted one shows its
 // effect.
 func TestChangesOfOneTick(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
 		statuses := map[int]int{}
@@ -249,6 +252,7 @@ func TestChangesOfOneTick(t *testing.T) {
 // Scenario 22: wrong bearer tokens count for their address on every route, before any other answer. A known token
 // of a player is not a guess.
 func TestAdminGuesses(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{NewMatch: newMatch, GuestMatches: 1}}, func(t *testing.T, s *stage) {
 		routes := []struct{ method, path string }{
 			{"DELETE", "/matches/duel"}, {"POST", "/matches"}, {"POST", "/matches/duel/pause?seat=0"}, {"POST", "/matches/none/kick?seat=0"}, {"POST", "/matches/duel/dance"},
@@ -279,6 +283,7 @@ func TestAdminGuesses(t *testing.T) {
 // Attack 10 of the review: players and an admin who share an address with a guesser are admitted all the same, over
 // HTTP and with tokens and sessions over a WebSocket. All wrong tokens get the same answer, and count.
 func TestGuessesAtSharedAddress(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{NewMatch: newMatch, GuestMatches: 2, MaxMatches: 3}}, func(t *testing.T, s *stage) {
 		first := s.raw(t, bob, protocol.SessionToken{}, 0).live()
 		first.ws.CloseNow()
@@ -344,6 +349,7 @@ func (s *stage) ask(t *testing.T, method, path, token, body string) (status int,
 
 // A server without NewMatch refuses POST /matches.
 func TestNoMatchesOverHTTP(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		if status, body := s.ask(t, "POST", "/matches", ops, "{}"); status != 501 {
 			t.Errorf("got %d %s, want 501", status, body)

@@ -33,6 +33,7 @@ func (s *stage) lines(words ...string) (found []string) {
 
 // Each call of an admin has one line, also a refused one, with who called from where.
 func TestAudit(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{NewMatch: newMatch}}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
 		from := s.from(t, "192.0.2.7")
@@ -65,6 +66,7 @@ func TestAudit(t *testing.T) {
 
 // A flood of refused calls writes a bounded number of lines, and the next one says how many were left out.
 func TestAuditOfAFlood(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		calls, lines := 0, 0
 		for address := range 10 {
@@ -138,6 +140,7 @@ func TestReasonsOfRefusals(t *testing.T) {
 // No line has a token, a session or a secret, whatever clients do, in either format. Every line about a connection has
 // its address.
 func TestNoSecretInTheLog(t *testing.T) {
+	t.Parallel()
 	log := &logWriter{}
 	known := slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	inBubble(t, setup{options: server.Options{NewMatch: newMatch}, log: known}, func(t *testing.T, s *stage) {

@@ -187,6 +187,7 @@ func TestJWT(t *testing.T) {
 
 // No answer and no line of the log contains a token.
 func TestTokensAreNotTold(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		for _, token := range []string{ada, "wrong-wrong-wrong-wrong"} {
 			r := s.raw(t, token, protocol.SessionToken{}, 0)
@@ -206,6 +207,7 @@ func TestTokensAreNotTold(t *testing.T) {
 
 // Scenario 63: an identity that differs in one field is refused with its name, before any other check.
 func TestIdentityIsCompared(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		for field, change := range map[string]func(*protocol.Auth){
 			"protocol":       func(a *protocol.Auth) { a.Protocol++ },
@@ -244,6 +246,7 @@ func (f failing) Authorize(token, match string) (host.Grant, error) {
 }
 
 func TestPanicOfTheAuthorizer(t *testing.T) {
+	t.Parallel()
 	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
 	if err != nil {
 		t.Fatal(err)

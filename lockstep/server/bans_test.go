@@ -56,6 +56,7 @@ func (g *testClient) Err() error {
 
 // A ban over HTTP holds for its time, or until it is ended. A banned client connects once and gives up.
 func TestBansOverHTTP(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		post := func(want int, action, query string) string {
 			t.Helper()
@@ -161,6 +162,7 @@ func TestBansOverHTTP(t *testing.T) {
 // A ban of a guest also applies to new clients of its address without a token. Players with tokens there, guests with
 // seats and guests of other addresses stay.
 func TestBanAtSharedAddress(t *testing.T) {
+	t.Parallel()
 	tokens, err := server.ReadTokens(strings.NewReader(strings.ReplaceAll(strings.ReplaceAll(tokenList, "   0 ", "   - "), "   1 ", "   - ")))
 	if err != nil {
 		t.Fatal(err)

@@ -27,6 +27,7 @@ import (
 // A bundle is on disk within a second after a player is notified of a desync. The clock stands still during
 // computations.
 func TestBundleWithinASecond(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		guest := s.join(t, ada, wander)
 		s.join(t, bob, wander)
@@ -47,6 +48,7 @@ func TestBundleWithinASecond(t *testing.T) {
 
 // A tie names no player: its bundles do not count as those of seat 0.
 func TestTieHasItsOwnBundles(t *testing.T) {
+	t.Parallel()
 	o := setup{options: server.Options{MaxBundles: 1}, host: host.Options{Relay: true, Start: host.StartPolicy{Players: 2}}}
 	inBubble(t, o, func(t *testing.T, s *stage) {
 		a, b := s.join(t, ada, wander), s.join(t, bob, wander)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -16,7 +17,10 @@ import (
 // Scenarios 28 to 31, P7 and P8: f of n players report false checksums: always, after a while, in turns, or of
 // future ticks. No honest player is told of a desync, and the match continues.
 func TestForgedChecksums(t *testing.T) {
-	for _, x := range []struct{ n, f int }{{2, 1}, {3, 1}, {3, 2}, {4, 3}} {
+	for i, x := range []struct{ n, f int }{{2, 1}, {3, 1}, {3, 2}, {4, 3}} {
+		if testenv.Small() && i%3 > 0 { // the first and the last
+			continue
+		}
 		t.Run(fmt.Sprintf("%d of %d", x.f, x.n), func(t *testing.T) {
 			list, tokens := players(x.n)
 			settings := func(s *lockstep.Settings) { s.Players = uint8(x.n) }

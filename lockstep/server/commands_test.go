@@ -16,6 +16,7 @@ import (
 // Scenarios 26 and P5: one player floods commands, another sends one of 1 MB. Both are told, and closed if they
 // continue. Others notice nothing.
 func TestCommandFlood(t *testing.T) {
+	t.Parallel()
 	list, tokens := players(3)
 	settings := func(s *lockstep.Settings) { s.Players = 3 }
 	inBubble(t, setup{tokens: list, settings: settings}, func(t *testing.T, s *stage) {
@@ -59,6 +60,7 @@ func TestCommandFlood(t *testing.T) {
 // Scenarios 24 and 25, P2 and P3: commands that are wrong in one way each. The issuer is the connection's seat;
 // there is no field for another.
 func TestWrongCommands(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, nil)
 		<-b.Ready()

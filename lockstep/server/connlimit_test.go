@@ -10,6 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -40,6 +41,9 @@ func TestSilentOpeners(t *testing.T) {
 		{"8 of each of 24 addresses", 24, 8, 64},
 		{"64 of each of 12 addresses", 12, 64, 64},
 	} {
+		if testenv.Small() && x.addresses*x.each > 500 {
+			continue
+		}
 		t.Run(x.name, func(t *testing.T) {
 			inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
 				var crowd []*stage
@@ -82,6 +86,7 @@ func TestSilentOpeners(t *testing.T) {
 
 // The limit of an address is an option. The server's limit is for all matches together.
 func TestUnauthenticatedLimits(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{MaxUnauthenticated: 3, NewMatch: newMatch}, host: host.Options{MaxConnecting: 600}}, func(t *testing.T, s *stage) {
 		var open []*raw
 		for range 5 {
@@ -109,6 +114,7 @@ func TestUnauthenticatedLimits(t *testing.T) {
 
 // Refused clients that keep their sockets open lock out no client.
 func TestRefusedLinger(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{host: host.Options{MaxConnecting: 4, MaxSpectators: 1}}, func(t *testing.T, s *stage) {
 		for i := range 40 {
 			there := s.from(t, fmt.Sprintf("198.51.100.%d", i+1))

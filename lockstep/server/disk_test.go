@@ -230,6 +230,7 @@ func TestSyncFails(t *testing.T) {
 // Scenario 45: with a sync for each frame, a disk that takes two seconds delays what is seen, and everybody is
 // told. Nothing accumulates, and the match recovers together with the disk.
 func TestSlowDisk(t *testing.T) {
+	t.Parallel()
 	f := &badFile{}
 	inBubble(t, setup{newFile: f.new, options: server.Options{Durability: replay.SyncFrame}}, func(t *testing.T, s *stage) {
 		clients := []*testClient{s.join(t, ada, wander), s.join(t, bob, wander)}
@@ -259,40 +260,42 @@ func TestSlowDisk(t *testing.T) {
 // A replay is sealed when its match is over, and is the same match. With KeepOpen it stays open.
 func TestReplayIsSealed(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []bool{false, true} {
-		s := newStage(t, setup{options: server.Options{KeepOpen: keep, Durability: replay.SyncNone}})
-		a := s.join(t, ada, wander)
-		eventually(t, "it plays", func() bool { return a.tick() > 10 })
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		defer cancel()
-		if err := s.match.End(ctx, "enough"); err != nil {
-			t.Fatal(err)
-		}
-		<-s.match.Done()
-		if err := s.server.Shutdown(ctx); err != nil {
-			t.Fatal(err)
-		}
-		f, err := os.Open(s.match.ReplayPath())
-		if err != nil {
-			t.Fatal(err)
-		}
-		size, _ := f.Seek(0, io.SeekEnd)
-		for _, again := range []bool{false, true} {
-			r, err := replay.NewReader(f, size)
+	virtually(t, func(t *testing.T) {
+		for _, keep := range []bool{false, true} {
+			s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: keep, Durability: replay.SyncNone}})
+			a := s.join(t, ada, wander)
+			eventually(t, "it plays", func() bool { return a.tick() > 10 })
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			if err := s.match.End(ctx, "enough"); err != nil {
+				t.Fatal(err)
+			}
+			<-s.match.Done()
+			if err := s.server.Shutdown(ctx); err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.Open(s.match.ReplayPath())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again {
-				if v, err := replay.Verify(r, s.game, replay.VerifyOptions{}); err != nil || !v.Ended || v.Ticks < 10 {
-					t.Errorf("%+v, %v", v, err)
+			size, _ := f.Seek(0, io.SeekEnd)
+			for _, again := range []bool{false, true} {
+				r, err := replay.NewReader(f, size)
+				if err != nil {
+					t.Fatal(err)
 				}
-			} else if info, err := replay.ReadInfo(r); err != nil || (info.Segments == 0) != keep {
-				t.Errorf("kept open %t: %d segments, %v", keep, info.Segments, err)
+				if again {
+					if v, err := replay.Verify(r, s.game, replay.VerifyOptions{}); err != nil || !v.Ended || v.Ticks < 10 {
+						t.Errorf("%+v, %v", v, err)
+					}
+				} else if info, err := replay.ReadInfo(r); err != nil || (info.Segments == 0) != keep {
+					t.Errorf("kept open %t: %d segments, %v", keep, info.Segments, err)
+				}
+			}
+			f.Close()
+			if files := s.files(t, "*"); len(files) != 1 {
+				t.Errorf("got %v, want one file", files)
 			}
 		}
-		f.Close()
-		if files := s.files(t, "*"); len(files) != 1 {
-			t.Errorf("got %v, want one file", files)
-		}
-	}
+	})
 }

@@ -17,6 +17,7 @@ const pong = 10
 
 // A connection that floods extra frames is closed after its burst, and the server answers no more pings than that.
 func TestExtraFrames(t *testing.T) {
+	t.Parallel()
 	const flood = 20000
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
@@ -64,6 +65,7 @@ func TestExtraFrames(t *testing.T) {
 
 // Reconnecting does not reset the extra frames of an address. Other addresses are not affected.
 func TestExtraFramesOfAnAddress(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		flood := func(address string) (pongs int) {
 			c, err := s.pipes.dialFrom(address)
@@ -104,6 +106,7 @@ func TestExtraFramesOfAnAddress(t *testing.T) {
 
 // The server reads only a bounded number of bytes from a closing connection.
 func TestClosingIsNotRead(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		c, r := s.upgrade(t)
 		go func() {
@@ -127,6 +130,7 @@ func TestClosingIsNotRead(t *testing.T) {
 
 // Pings that keep a connection alive, and fragmented messages, are no flood.
 func TestFewExtraFrames(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		c, r := s.upgrade(t)
 		c.SetDeadline(time.Now().Add(30 * time.Second))
@@ -152,6 +156,7 @@ func TestFewExtraFrames(t *testing.T) {
 
 // Pongs do not accumulate for a client that does not read.
 func TestUnreadPongs(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		c, _ := s.upgrade(t)
 		began := time.Now()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -29,6 +30,7 @@ const tick = 51 * time.Millisecond
 // Scenario 60: chat beyond the rate is answered, and text that is not UTF-8 closes its sender. Neither reaches other
 // clients.
 func TestChatFlood(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
 		<-b.Ready()
@@ -64,6 +66,7 @@ func TestChatFlood(t *testing.T) {
 // Scenarios 13, 15, 17 and 59, P4: 300 spectators join at once, and some of them do not read. One keyframe serves
 // all, and no player's tick is late.
 func TestManyJoinAtOnce(t *testing.T) {
+	t.Parallel()
 	const crowd = 300
 	x := setup{
 		host:    host.Options{MaxSpectators: crowd, MaxConnecting: crowd},
@@ -117,6 +120,7 @@ func TestManyJoinAtOnce(t *testing.T) {
 // Scenarios 57 and 58, P6: spectators that stop reading, or read a tenth of the stream, are found by their acks and
 // closed. Other clients do not wait.
 func TestSlowReaders(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		a := s.join(t, ada, wander)
 		<-a.Ready()
@@ -165,7 +169,10 @@ func TestNothingIsLeft(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{MaxPerAddress: 1000}, host: returning})
 	s.stats(t)
 	before := runtime.NumGoroutine()
-	const rounds = 1000
+	rounds := 1000
+	if testenv.Small() {
+		rounds = 200
+	}
 	for n := range rounds {
 		r, err := s.connect(t)
 		if err != nil {
@@ -188,6 +195,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 // P1: a match whose game panics ends alone, with a log that is readable up to the last good tick.
 func TestPanicOfTheGame(t *testing.T) {
+	t.Parallel()
 	x := setup{rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
 		step := r.Step
 		r.Step = func(w *minimal.World, config *minimal.Config, turn *lockstep.Turn) {
@@ -285,6 +293,7 @@ func (s *stage) notes(t *testing.T) (topics []string) {
 // A server that shuts down tells its clients when to reconnect, suspends its matches, and admits no client. The next
 // server goes on with the match, and no tick that a player saw is lost.
 func TestShutdown(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		a := s.join(t, ada, wander)
 		r := s.raw(t, bob, protocol.SessionToken{}, 0).live()

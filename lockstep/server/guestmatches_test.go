@@ -155,6 +155,7 @@ func TestSlowGuestHoldsNoPlace(t *testing.T) {
 // A guest cannot make a server create large states without limit. Other addresses, and the same one a minute later,
 // can start matches.
 func TestGuestTries(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{Authorizer: server.Guests{}, NewMatch: newGuestMatch, GuestMatches: 4, GuestStateBytes: 1000}}, func(t *testing.T, s *stage) {
 		post := func(from, body string) int {
 			status, _ := s.postFrom(from, someGuest, strings.NewReader(body))
@@ -180,61 +181,65 @@ func TestGuestTries(t *testing.T) {
 // A guest's match whose state grows continues, and no other one starts.
 func TestGuestStateGrows(t *testing.T) {
 	t.Parallel()
-	rules := minimal.Rules()
-	rules.Step = func(w *minimal.World, _ *minimal.Config, _ *lockstep.Turn) { w.Coins = append(w.Coins, w.Dots[0].At) }
-	s := newStage(t, setup{options: server.Options{
-		Authorizer: server.Guests{}, GuestMatches: 2, GuestStateBytes: 1000, // of 60 coins
-		NewMatch: func(body io.Reader) (server.MatchSpec, error) {
-			spec, err := newGuestMatch(body)
-			spec.Game, spec.Settings.TickRate, spec.Settings.KeyframeEvery = lockstep.MustGame(rules), 200, 10
-			return spec, err
-		},
-	}})
-	if status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("grows", 0, 0))); status != 201 {
-		t.Fatalf("got %d %q, want 201", status, text)
-	}
-	eventually(t, "the state is large", func() bool { return s.server.Matches()[1].View().Stats.StateBytes > 1000 })
-	if status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("next", 0, 0))); status != 503 || !strings.Contains(text, "bytes of state") {
-		t.Errorf("got %d %q, want 503", status, text)
-	}
-	if v := s.server.Matches()[1].View(); v.Ended != "" {
-		t.Errorf("the match has ended: %s", v.Ended)
-	}
+	virtually(t, func(t *testing.T) {
+		rules := minimal.Rules()
+		rules.Step = func(w *minimal.World, _ *minimal.Config, _ *lockstep.Turn) { w.Coins = append(w.Coins, w.Dots[0].At) }
+		s := newStage(t, setup{pipes: true, options: server.Options{
+			Authorizer: server.Guests{}, GuestMatches: 2, GuestStateBytes: 1000, // of 60 coins
+			NewMatch: func(body io.Reader) (server.MatchSpec, error) {
+				spec, err := newGuestMatch(body)
+				spec.Game, spec.Settings.TickRate, spec.Settings.KeyframeEvery = lockstep.MustGame(rules), 200, 10
+				return spec, err
+			},
+		}})
+		if status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("grows", 0, 0))); status != 201 {
+			t.Fatalf("got %d %q, want 201", status, text)
+		}
+		eventually(t, "the state is large", func() bool { return s.server.Matches()[1].View().Stats.StateBytes > 1000 })
+		if status, text := s.postFrom("192.0.2.1", someGuest, strings.NewReader(guestMatch("next", 0, 0))); status != 503 || !strings.Contains(text, "bytes of state") {
+			t.Errorf("got %d %q, want 503", status, text)
+		}
+		if v := s.server.Matches()[1].View(); v.Ended != "" {
+			t.Errorf("the match has ended: %s", v.Ended)
+		}
+	})
 }
 
 // Connections that Dial makes use nothing of the limits of outside connections, and have no limit of an address.
 func TestOwnConnections(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, setup{options: server.Options{MaxPerAddress: 1}})
-	own := *s
-	own.host = "localhost"
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return s.server.Dial(ctx) }}
-	defer transport.CloseIdleConnections()
-	own.client = &http.Client{Transport: transport}
-	var bots []*raw
-	for range 20 { // more than the unauthenticated connections of an address
-		r, err := own.connect(t)
-		if err != nil {
-			t.Fatal(err)
+	virtually(t, func(t *testing.T) {
+		s := newStage(t, setup{pipes: true, options: server.Options{MaxPerAddress: 1}})
+		own := *s
+		own.host = "localhost"
+		transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return s.server.Dial(ctx) }}
+		defer transport.CloseIdleConnections()
+		own.client = &http.Client{Transport: transport}
+		var bots []*raw
+		for range 20 { // more than the unauthenticated connections of an address
+			r, err := own.connect(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bots = append(bots, r)
 		}
-		bots = append(bots, r)
-	}
-	for _, r := range bots {
-		a := protocol.NewAuth(s.game)
-		a.Token = press
-		r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a})
-		r.welcomed()
-	}
-	s.raw(t, ada, protocol.SessionToken{}, 0).welcomed()
-	second := s.raw(t, bob, protocol.SessionToken{}, 0)
-	if second.end(); second.err == nil || !strings.Contains(second.err.Error(), "too many connections") {
-		t.Errorf("a second connection from outside: got %v, want too many connections", second.err)
-	}
-	own.raw(t, press, protocol.SessionToken{}, 0).welcomed()
-	if err := s.server.Shutdown(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.server.Dial(t.Context()); err != server.ErrShutdown {
-		t.Errorf("after the shutdown: got %v, want %v", err, server.ErrShutdown)
-	}
+		for _, r := range bots {
+			a := protocol.NewAuth(s.game)
+			a.Token = press
+			r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a})
+			r.welcomed()
+		}
+		s.raw(t, ada, protocol.SessionToken{}, 0).welcomed()
+		second := s.raw(t, bob, protocol.SessionToken{}, 0)
+		if second.end(); second.err == nil || !strings.Contains(second.err.Error(), "too many connections") {
+			t.Errorf("a second connection from outside: got %v, want too many connections", second.err)
+		}
+		own.raw(t, press, protocol.SessionToken{}, 0).welcomed()
+		if err := s.server.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.server.Dial(t.Context()); err != server.ErrShutdown {
+			t.Errorf("after the shutdown: got %v, want %v", err, server.ErrShutdown)
+		}
+	})
 }

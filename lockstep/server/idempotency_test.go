@@ -166,6 +166,7 @@ func TestMatchFilters(t *testing.T) {
 
 // A view has the names and states of the players.
 func TestPlayersInView(t *testing.T) {
+	t.Parallel()
 	idle := func(*lockstep.Simulation) []any { return nil }
 	inBubble(t, setup{host: host.Options{Bots: []lockstep.Bot{nil, idle}}}, func(t *testing.T, s *stage) {
 		bot := server.PlayerView{Seat: 1, Name: "bot 2", State: "bot"}

@@ -17,6 +17,7 @@ import (
 // A match like another one has its game, settings, seed and configuration, and what its maker adds: also when the other one is over,
 // and has been made in the same way.
 func TestLike(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		made := 0
 		spec := server.MatchSpec{Game: s.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 50, Coins: 500}, BotKind: "calm"}
@@ -60,23 +61,25 @@ func TestLike(t *testing.T) {
 
 // The server knows the last matches that are over, and forgets older ones.
 func TestPastIsBounded(t *testing.T) {
-	s := newStage(t, setup{})
-	var ids []string
-	for range 258 {
-		m, err := s.server.Create(server.MatchSpec{Name: "next", Game: s.game, Settings: lockstep.DefaultSettings(1), Config: &minimal.Config{Size: 50, Coins: 5}})
-		if err != nil {
-			t.Fatal(err)
+	t.Parallel()
+	inBubble(t, setup{newFile: inNowhere}, func(t *testing.T, s *stage) {
+		var ids []string
+		for range 258 {
+			m, err := s.server.Create(server.MatchSpec{Name: "next", Game: s.game, Settings: lockstep.DefaultSettings(1), Config: &minimal.Config{Size: 50, Coins: 5}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, m.View().Match)
+			if err := m.End(t.Context(), "over"); err != nil {
+				t.Fatal(err)
+			}
+			<-m.Done()
 		}
-		ids = append(ids, m.View().Match)
-		if err := m.End(t.Context(), "over"); err != nil {
-			t.Fatal(err)
+		known := func(id string) bool { _, err := s.server.Like(id); return err == nil }
+		if known(ids[0]) || known(ids[1]) || !known(ids[2]) || slices.ContainsFunc(ids[2:], func(id string) bool { return !known(id) }) {
+			t.Error("want the last 256 matches, and no others")
 		}
-		<-m.Done()
-	}
-	known := func(id string) bool { _, err := s.server.Like(id); return err == nil }
-	if known(ids[0]) || known(ids[1]) || !known(ids[2]) || slices.ContainsFunc(ids[2:], func(id string) bool { return !known(id) }) {
-		t.Error("want the last 256 matches, and no others")
-	}
+	})
 }
 
 // A request for a match like another one is the server's own, whatever NewMatch reads.

@@ -23,6 +23,7 @@ import (
 // Attack 6 of the review: connections without a request lock out no client. The server closes the oldest of the address
 // that has most, and keeps a bounded number. Players' WebSockets are not among them.
 func TestIdleSockets(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
 		player := s.from(t, "203.0.113.1").raw(t, ada, protocol.SessionToken{}, 0).live()
 		var idle []net.Conn
@@ -68,6 +69,7 @@ func TestIdleSockets(t *testing.T) {
 // Each new connection costs the server a handshake. An address beyond its budget is closed at once, and others do
 // not notice.
 func TestConnectRate(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		heard := func(address string, tries int) (n int) {
 			for range tries {
@@ -100,6 +102,7 @@ func TestConnectRate(t *testing.T) {
 
 // A refused request closes its connection, so the budget of connections also limits requests.
 func TestRefusalsClose(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		for _, x := range []struct {
 			request string
@@ -131,6 +134,7 @@ func TestRefusalsClose(t *testing.T) {
 // The bytes sent to an address in a second are limited, for all requests on all its connections. Others, and
 // WebSockets, do not wait for it.
 func TestBytesToOneAddress(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{Replays: true}}, func(t *testing.T, s *stage) {
 		const conns, seconds, size = 8, 4, 4 << 20
 		if err := os.WriteFile(filepath.Join(s.dir, "large.ssr"), make([]byte, size), 0o600); err != nil {
@@ -183,6 +187,7 @@ func TestBytesToOneAddress(t *testing.T) {
 // Attack 6 of the review: a quarter of the file descriptors is left to players and files, however many spectators,
 // silent WebSockets and idle connections come from however many addresses.
 func TestReserveForPlayers(t *testing.T) {
+	t.Parallel()
 	const descriptors, crowd = 80, 60
 	list, tokens := players(16)
 	o := setup{
@@ -226,6 +231,7 @@ func TestReserveForPlayers(t *testing.T) {
 
 // Spectators who leave give back their places.
 func TestSpectatorsComeAndGo(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{Descriptors: 12}}, func(t *testing.T, s *stage) {
 		for i := range 40 {
 			c := s.enter(t, "198.51.100.1:1", press)
@@ -244,6 +250,7 @@ func TestSpectatorsComeAndGo(t *testing.T) {
 // Empty answers cost CPU time too: a kept connection that requests one byte again and again gets a limited number
 // in a second.
 func TestSmallAnswers(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{Replays: true}}, func(t *testing.T, s *stage) {
 		if err := os.WriteFile(filepath.Join(s.dir, "small.ssr"), make([]byte, 100), 0o600); err != nil {
 			t.Fatal(err)

@@ -18,7 +18,8 @@ import (
 // Attack 6 of the review: an answer has a bounded number of matches and replays, and the pages together have each of
 // them once.
 func TestListPages(t *testing.T) {
-	inBubble(t, setup{options: server.Options{Replays: true}}, func(t *testing.T, s *stage) {
+	t.Parallel()
+	inBubble(t, setup{options: server.Options{Replays: true}, newFile: inNowhere}, func(t *testing.T, s *stage) {
 		const more = 249
 		for i := range more {
 			spec, err := newMatch(strings.NewReader(fmt.Sprintf(`{"Name":"m%03d"}`, i)))
@@ -32,7 +33,7 @@ func TestListPages(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(2 * time.Second)
+		time.Sleep(200 * time.Millisecond)
 		for _, x := range []struct {
 			path  string
 			sizes string
@@ -65,6 +66,7 @@ func TestListPages(t *testing.T) {
 
 // Operators set the rates of an address. Each refusal is counted, and a bounded number of lines names the address.
 func TestTurnedAway(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{MaxReads: 5, MaxGuesses: 3}}, func(t *testing.T, s *stage) {
 		greedy := s.from(t, "198.51.100.1")
 		for _, x := range []struct {
@@ -108,6 +110,7 @@ func TestTurnedAway(t *testing.T) {
 
 // The reads of an address have a rate, and no other address waits for it.
 func TestReadRate(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{Replays: true}}, func(t *testing.T, s *stage) {
 		greedy, other := s.from(t, "198.51.100.1"), s.from(t, "203.0.113.1")
 		for round := range 2 {

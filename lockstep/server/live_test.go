@@ -18,7 +18,7 @@ import (
 // verifies.
 func TestLiveMatch(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, setup{settings: func(s *lockstep.Settings) { s.TickRate = 100 }})
+	s := newStage(t, setup{settings: func(s *lockstep.Settings) { s.TickRate = 60 }})
 	ada, bob := s.join(t, "ada-ada-ada-ada-ada", wander), s.join(t, "bob-bob-bob-bob-bob", wander)
 	eventually(t, "both play", func() bool { return ada.tick() > 100 && bob.tick() > 100 })
 	press := s.join(t, "press-press-press-press", nil)

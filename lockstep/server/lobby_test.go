@@ -15,6 +15,7 @@ import (
 
 // Nothing of a lobby is lost by a crash of the process, though no tick makes its file grow.
 func TestLobbyIsWritten(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{host: host.Options{Start: host.StartPolicy{Players: 2}}}, func(t *testing.T, s *stage) {
 		s.join(t, ada, wander)
 		eventually(t, "the file tells who is there", func() bool {
@@ -26,6 +27,7 @@ func TestLobbyIsWritten(t *testing.T) {
 
 // The answer to the start of a match does not say that the match waits.
 func TestStartEndsTheWait(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{host: host.Options{Start: host.StartPolicy{Players: 2}}}, func(t *testing.T, s *stage) {
 		s.join(t, ada, wander)
 		eventually(t, "the lobby waits", func() bool { v := s.match.View(); return v.State == "lobby" && v.Waiting != nil && len(v.Players) == 1 })

@@ -133,6 +133,7 @@ func TestForwarded(t *testing.T) {
 
 // A header of the PROXY protocol counts from trusted proxies only, and a proxy that sends none delays nobody.
 func TestProxyProtocol(t *testing.T) {
+	t.Parallel()
 	o := server.Options{ProxyProtocol: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}}
 	inBubble(t, setup{options: o}, func(t *testing.T, s *stage) {
 		silent, err := s.pipes.dialFrom("192.0.2.1:1")

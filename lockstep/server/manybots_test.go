@@ -16,8 +16,9 @@ import (
 
 // The server's bots play in their matches without connections: two in each of 200 matches meet no limit.
 func TestManyBots(t *testing.T) {
+	t.Parallel()
 	const matches = 200
-	inBubble(t, setup{options: server.Options{MaxPerAddress: 1}}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{MaxPerAddress: 1}, newFile: inNowhere}, func(t *testing.T, s *stage) {
 		asked := make([]int, 2*matches) // how often a bot was asked for its commands; each match has a goroutine
 		for i := range matches {
 			bots := make([]lockstep.Bot, 2)

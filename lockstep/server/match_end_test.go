@@ -68,6 +68,7 @@ func TestReplayOfTheEndIsListed(t *testing.T) {
 
 // A match ends when all its players have left for good, though a spectator stays; not when one of them may come back.
 func TestAbandoned(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{host: host.Options{Abandoned: 10 * lockstep.Second}}, func(t *testing.T, s *stage) {
 		spectator := s.join(t, press, nil)
 		<-spectator.Ready()

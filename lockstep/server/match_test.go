@@ -25,6 +25,7 @@ import (
 // Clients that reconnect to a finished match again and again keep neither the match nor its replay from being
 // completed.
 func TestEndedMatchGoes(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		var visitors sync.WaitGroup
 		over := make(chan struct{})
@@ -153,57 +154,59 @@ func TestCloseReasonIsText(t *testing.T) {
 // match, no goroutine and no new file, and an interrupted match stays as it was.
 func TestCreateDuringShutdown(t *testing.T) {
 	t.Parallel()
-	old := newStage(t, setup{})
-	a := old.join(t, ada, wander)
-	eventually(t, "it plays", func() bool { return a.tick() > 45 })
-	crashed := old.crash(t)
-	old.stop()
-	s := newStage(t, setup{options: server.Options{GuestMatches: 1, NewMatch: newMatch}})
-	s.match.End(t.Context(), "enough")
-	<-s.match.Done()
-	creating, goOn := make(chan struct{}, 2), make(chan struct{})
-	s.server.SetNewFile(func(path string) (server.File, error) {
-		creating <- struct{}{}
-		<-goOn
-		return replay.Create(path)
-	})
-	spec := server.MatchSpec{
-		Name: "two", Game: s.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9},
-		OnStart: func(*server.Match) { t.Error("a match has started") },
-	}
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		if m, err := s.server.Create(spec); m != nil || !errors.Is(err, server.ErrShutdown) {
-			t.Errorf("create: got %v, %v, want %v", m, err, server.ErrShutdown)
+	virtually(t, func(t *testing.T) {
+		old := newStage(t, setup{pipes: true})
+		a := old.join(t, ada, wander)
+		eventually(t, "it plays", func() bool { return a.tick() > 45 })
+		crashed := old.crash(t)
+		old.stop()
+		s := newStage(t, setup{pipes: true, options: server.Options{GuestMatches: 1, NewMatch: newMatch}})
+		s.match.End(t.Context(), "enough")
+		<-s.match.Done()
+		creating, goOn := make(chan struct{}, 2), make(chan struct{})
+		s.server.SetNewFile(func(path string) (server.File, error) {
+			creating <- struct{}{}
+			<-goOn
+			return replay.Create(path)
+		})
+		spec := server.MatchSpec{
+			Name: "two", Game: s.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9},
+			OnStart: func(*server.Match) { t.Error("a match has started") },
+		}
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			if m, err := s.server.Create(spec); m != nil || !errors.Is(err, server.ErrShutdown) {
+				t.Errorf("create: got %v, %v, want %v", m, err, server.ErrShutdown)
+			}
+		})
+		wait.Go(func() {
+			if m, err := s.server.Resume(crashed, server.MatchSpec{Game: s.game, OnStart: spec.OnStart}); m != nil || !errors.Is(err, server.ErrShutdown) {
+				t.Errorf("resume: got %v, %v, want %v", m, err, server.ErrShutdown)
+			}
+		})
+		<-creating
+		<-creating
+		early, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		if err := s.server.Shutdown(early); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("shutdown while a match is being created: got %v, want %v", err, context.DeadlineExceeded)
+		}
+		cancel()
+		close(goOn)
+		if err := s.server.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if files := s.files(t, "two*"); len(files) != 0 {
+			t.Errorf("shutdown left %v", files)
+		}
+		wait.Wait()
+		if left := s.server.Matches(); len(left) != 0 {
+			t.Errorf("got %d matches, want none", len(left))
+		}
+		again := newStage(t, setup{pipes: true, interrupted: crashed})
+		if tick := again.match.View().Tick; tick < 20 {
+			t.Errorf("the interrupted match continues after tick %d, want a later one", tick)
 		}
 	})
-	wait.Go(func() {
-		if m, err := s.server.Resume(crashed, server.MatchSpec{Game: s.game, OnStart: spec.OnStart}); m != nil || !errors.Is(err, server.ErrShutdown) {
-			t.Errorf("resume: got %v, %v, want %v", m, err, server.ErrShutdown)
-		}
-	})
-	<-creating
-	<-creating
-	early, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	if err := s.server.Shutdown(early); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("shutdown while a match is being created: got %v, want %v", err, context.DeadlineExceeded)
-	}
-	cancel()
-	close(goOn)
-	if err := s.server.Shutdown(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if files := s.files(t, "two*"); len(files) != 0 {
-		t.Errorf("shutdown left %v", files)
-	}
-	wait.Wait()
-	if left := s.server.Matches(); len(left) != 0 {
-		t.Errorf("got %d matches, want none", len(left))
-	}
-	again := newStage(t, setup{interrupted: crashed})
-	if tick := again.match.View().Tick; tick < 20 {
-		t.Errorf("the interrupted match continues after tick %d, want a later one", tick)
-	}
 }
 
 // A guest who starts a match during a shutdown leaves no goroutine that waits for its end.

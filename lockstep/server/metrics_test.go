@@ -20,6 +20,7 @@ import (
 
 // The metrics on which docs/threat-model.md and operators rely.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
 		s.raw(t, "wrong-wrong-wrong-wrong", protocol.SessionToken{}, 0).end()
@@ -43,6 +44,7 @@ func TestMetrics(t *testing.T) {
 
 // The package comment names every metric with its type, and no other.
 func TestMetricsAreDocumented(t *testing.T) {
+	t.Parallel()
 	source, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +72,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 // Counters do not fall when a match ends, and count each event once. A resumed match does not count as a returning
 // player.
 func TestCountersAfterTheMatch(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		for seq := range lockstep.Sequence(5) {
@@ -105,6 +108,7 @@ func TestCountersAfterTheMatch(t *testing.T) {
 
 // A server has the metrics of others among its own, and refuses one of a name that it has.
 func TestFurtherMetrics(t *testing.T) {
+	t.Parallel()
 	gauge := func(name string) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: "Of a test."}, func() float64 { return 7 })
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/webtransport-go"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/netsim"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -187,7 +188,10 @@ func TestPathMemory(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{MaxUnauthenticated: 100, MaxPerAddress: 200}})
 	a := newPathAttacker(t, s, s.datagrams(t, netsim.Link{}))
 	before := inMemory()
-	const n = 100
+	n := 100
+	if testenv.Small() {
+		n = 25
+	}
 	for range n {
 		if _, _, err := a.open("/matches/duel/datagrams", nil); err != nil {
 			t.Fatal(err)

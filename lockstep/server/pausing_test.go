@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
@@ -57,6 +58,7 @@ func TestStandingIsWritten(t *testing.T) {
 
 // A slow match is written each second, though that is less than the ticks of a second.
 func TestSlowIsWritten(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
 		s.ask(t, "POST", "/matches/duel/speed?percent=10", ops, "")
@@ -71,7 +73,7 @@ func TestSlowIsWritten(t *testing.T) {
 
 // Each pause outlives a crash and a stop, and so does its end.
 func TestPauseIsResumed(t *testing.T) {
-	for _, row := range []struct {
+	for i, row := range []struct {
 		steps []string
 		held  bool
 	}{
@@ -83,6 +85,9 @@ func TestPauseIsResumed(t *testing.T) {
 		{[]string{"pause?seat=0", "pause"}, true},
 	} {
 		for _, polite := range []bool{false, true} {
+			if testenv.Small() && polite != (i%2 == 0) {
+				continue
+			}
 			t.Run(fmt.Sprint(row.steps, polite), func(t *testing.T) {
 				inBubble(t, setup{}, func(t *testing.T, s *stage) {
 					<-s.join(t, ada, wander).Ready()

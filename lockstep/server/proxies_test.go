@@ -83,6 +83,7 @@ func TestTrustedProxies(t *testing.T) {
 // Many clients behind a proxy are admitted, although one of them spends all budgets of its address. A ban of one is
 // not a ban of all.
 func TestCrowdBehindProxy(t *testing.T) {
+	t.Parallel()
 	o := server.Options{
 		Authorizer: server.Guests{}, MaxPerAddress: 2, Replays: true,
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")},
@@ -127,6 +128,7 @@ func TestCrowdBehindProxy(t *testing.T) {
 
 // Bytes sent through a proxy count for the client, and the proxy may have more connections than an address.
 func TestBytesThroughProxy(t *testing.T) {
+	t.Parallel()
 	o := server.Options{Replays: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}}
 	inBubble(t, setup{options: o}, func(t *testing.T, s *stage) {
 		const size = 16 << 20

@@ -18,6 +18,7 @@ import (
 
 // A match ends when its replay reaches the limit. Everybody is told the reason, and the replay is complete.
 func TestMatchDisk(t *testing.T) {
+	t.Parallel()
 	const most = 20_000
 	inBubble(t, setup{options: server.Options{MatchDiskBytes: most}}, func(t *testing.T, s *stage) {
 		a, b := s.join(t, ada, wander), s.join(t, bob, wander)
@@ -56,6 +57,7 @@ func TestMatchDisk(t *testing.T) {
 
 // The replays of guests' matches grow by a limited number of bytes in a day. Other matches are not affected.
 func TestGuestDisk(t *testing.T) {
+	t.Parallel()
 	o := server.Options{
 		Authorizer: server.AnyOf(opsOnly(t), server.Guests{}), NewMatch: newGuestMatch, IdleMatch: time.Minute,
 		GuestMatches: 2, GuestDiskBytes: 20_000,

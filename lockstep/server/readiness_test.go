@@ -49,6 +49,7 @@ func (s *stage) readiness(t *testing.T, wantReady int, wantText string, wantCrea
 // A server whose disk is full, or whose folder is gone or cannot be written, is not ready and creates no match. It is
 // ready again when the cause is gone.
 func TestReadiness(t *testing.T) {
+	t.Parallel()
 	var free atomic.Int64
 	free.Store(1 << 30)
 	inBubble(t, setup{options: server.Options{NewMatch: newMatch}}, func(t *testing.T, s *stage) {
@@ -106,6 +107,7 @@ func TestReadiness(t *testing.T) {
 
 // A disk that does not answer delays the answer for a while only.
 func TestReadinessOfAStuckDisk(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{NewMatch: newMatch}}, func(t *testing.T, s *stage) {
 		began := time.Now()
 		wait := make(chan struct{})
@@ -123,6 +125,7 @@ func TestReadinessOfAStuckDisk(t *testing.T) {
 // A held match is in the log as a warning, in the metrics, and in the text of /readyz. A slow disk holds matches, and
 // the server could still start another one.
 func TestHeldMatchIsVisible(t *testing.T) {
+	t.Parallel()
 	f := &badFile{}
 	inBubble(t, setup{newFile: f.new, options: server.Options{NewMatch: newMatch, Durability: replay.SyncFrame}}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
@@ -186,6 +189,7 @@ func TestServerFaults(t *testing.T) {
 
 // A server that has as many matches as it may have is not ready.
 func TestReadinessWithMaxMatches(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{NewMatch: newMatch, MaxMatches: 1}}, func(t *testing.T, s *stage) {
 		s.readiness(t, 503, "got 1 matches, want less than 1", 503)
 	})

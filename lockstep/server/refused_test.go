@@ -12,6 +12,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -25,6 +26,8 @@ func TestRefusedTokens(t *testing.T) {
 	n := 20_000
 	if *exhaustive {
 		n = 1_000_000
+	} else if testenv.Small() {
+		n = 2_000
 	}
 	signed, err := server.NewJWT(secret, server.JWTOptions{Algorithm: "HS256"})
 	if err != nil {

@@ -97,41 +97,43 @@ func TestReplaysOverHTTP(t *testing.T) {
 // crash left is finished.
 func TestReplaysOfTwoServers(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, setup{options: server.Options{Replays: true}})
-	a := s.join(t, ada, wander)
-	eventually(t, "it plays", func() bool { return a.tick() > 45 })
-	live := filepath.Base(s.match.ReplayPath())
-	if err := os.Rename(s.crash(t), filepath.Join(s.dir, "crashed.ssr")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Link(s.match.ReplayPath(), filepath.Join(s.dir, "same.ssr")); err != nil {
-		t.Fatal(err)
-	}
-	second, err := server.New(server.Options{Dir: s.dir, Replays: true, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	servers := map[string]http.Handler{"its own server": s.server, "another server": second}
-	for name, h := range servers {
-		if _, body := get(h, "/replays"); strings.Contains(body, live) || strings.Contains(body, "same.ssr") || !strings.Contains(body, "crashed.ssr") {
-			t.Errorf("%s, while the match runs: got the list %s, want crashed.ssr alone", name, body)
+	virtually(t, func(t *testing.T) {
+		s := newStage(t, setup{pipes: true, options: server.Options{Replays: true}})
+		a := s.join(t, ada, wander)
+		eventually(t, "it plays", func() bool { return a.tick() > 45 })
+		live := filepath.Base(s.match.ReplayPath())
+		if err := os.Rename(s.crash(t), filepath.Join(s.dir, "crashed.ssr")); err != nil {
+			t.Fatal(err)
 		}
-		for file, want := range map[string]int{live: 404, "same.ssr": 404, "crashed.ssr": 200} {
-			if status, _ := get(h, "/replays/"+file); status != want {
-				t.Errorf("%s, while the match runs: %s: got %d, want %d", name, file, status, want)
+		if err := os.Link(s.match.ReplayPath(), filepath.Join(s.dir, "same.ssr")); err != nil {
+			t.Fatal(err)
+		}
+		second, err := server.New(server.Options{Dir: s.dir, Replays: true, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		servers := map[string]http.Handler{"its own server": s.server, "another server": second}
+		for name, h := range servers {
+			if _, body := get(h, "/replays"); strings.Contains(body, live) || strings.Contains(body, "same.ssr") || !strings.Contains(body, "crashed.ssr") {
+				t.Errorf("%s, while the match runs: got the list %s, want crashed.ssr alone", name, body)
+			}
+			for file, want := range map[string]int{live: 404, "same.ssr": 404, "crashed.ssr": 200} {
+				if status, _ := get(h, "/replays/"+file); status != want {
+					t.Errorf("%s, while the match runs: %s: got %d, want %d", name, file, status, want)
+				}
 			}
 		}
-	}
-	if err := s.match.End(t.Context(), "over"); err != nil {
-		t.Fatal(err)
-	}
-	a.Wait()
-	<-s.match.Done()
-	for name, h := range servers {
-		if status, _ := get(h, "/replays/"+live); status != 200 {
-			t.Errorf("%s, after the match: got %d, want 200", name, status)
+		if err := s.match.End(t.Context(), "over"); err != nil {
+			t.Fatal(err)
 		}
-	}
+		a.Wait()
+		<-s.match.Done()
+		for name, h := range servers {
+			if status, _ := get(h, "/replays/"+live); status != 200 {
+				t.Errorf("%s, after the match: got %d, want 200", name, status)
+			}
+		}
+	})
 }
 
 // get sends a request to a handler.

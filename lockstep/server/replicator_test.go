@@ -4,6 +4,7 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"log/slog"
@@ -25,6 +26,7 @@ import (
 // A memoryReplicator keeps the logs of matches in memory. It can be away, and can be taken over.
 type memoryReplicator struct {
 	mu      sync.Mutex
+	changed sync.Cond // of away and err, with mu
 	opened  int
 	records int // that are stored
 	queued  []func()
@@ -77,7 +79,14 @@ func (r *memoryReplicator) Err() error {
 	return r.err
 }
 
-func (r *memoryReplicator) Flush() error { return r.Err() }
+// Flush waits while the log is away.
+func (r *memoryReplicator) Flush() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.changed.L = &r.mu; r.away && r.err == nil; r.changed.Wait() {
+	}
+	return r.err
+}
 
 func (r *memoryReplicator) Release(error) { r.end("released") }
 
@@ -94,6 +103,7 @@ func (r *memoryReplicator) set(away bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.away, r.err = away, err
+	r.changed.Broadcast()
 	r.store()
 }
 
@@ -106,6 +116,7 @@ func (r *memoryReplicator) ended() string {
 // While the replicated log is away, nobody sees a tick, and after a second the match is held with the reason. Then all
 // goes on.
 func TestReplicatorAway(t *testing.T) {
+	t.Parallel()
 	r := &memoryReplicator{}
 	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
 		c := s.join(t, ada, wander)
@@ -133,6 +144,7 @@ func TestReplicatorAway(t *testing.T) {
 
 // A match whose log another server has stops, its clients are told to come back soon, and its file is removed.
 func TestReplicatorLost(t *testing.T) {
+	t.Parallel()
 	r := &memoryReplicator{}
 	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
 		c := s.join(t, ada, wander)
@@ -153,6 +165,7 @@ func TestReplicatorLost(t *testing.T) {
 
 // The log of a match that is over is not needed any more, when the replay is complete.
 func TestReplicatorOver(t *testing.T) {
+	t.Parallel()
 	r := &memoryReplicator{}
 	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
 		time.Sleep(2 * time.Second)
@@ -171,14 +184,15 @@ func TestReplicatorOver(t *testing.T) {
 
 // A match of which the store did not take the end goes on elsewhere: nobody has seen the end.
 func TestReplicatorLostAtTheEnd(t *testing.T) {
+	t.Parallel()
 	r := &memoryReplicator{}
 	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
 		time.Sleep(2 * time.Second)
 		r.set(true, nil)
-		if err := s.match.End(t.Context(), "enough"); err != nil {
-			t.Fatal(err)
+		time.AfterFunc(100*time.Millisecond, func() { r.set(true, server.ErrNotOwner) })
+		if err := s.match.End(t.Context(), "enough"); !errors.Is(err, server.ErrStorage) {
+			t.Errorf("got %v, want %v", err, server.ErrStorage)
 		}
-		r.set(true, server.ErrNotOwner)
 		<-s.match.Done()
 		if got := r.ended(); got != "released" {
 			t.Errorf("the log was %s", got)
@@ -191,6 +205,7 @@ func TestReplicatorLostAtTheEnd(t *testing.T) {
 
 // What only the log gets, such as an admin's pause, is stored although no tick comes after it.
 func TestReplicatorStoresNotes(t *testing.T) {
+	t.Parallel()
 	r := &memoryReplicator{}
 	inBubble(t, setup{options: server.Options{Replicator: r}}, func(t *testing.T, s *stage) {
 		time.Sleep(time.Second)

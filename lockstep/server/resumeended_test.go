@@ -38,11 +38,17 @@ func endingAt(t lockstep.Tick) func(*lockstep.Rules[minimal.World, minimal.Confi
 // come back the end with its result, and seals the replay.
 func TestResumeEndedByRules(t *testing.T) {
 	const end = 25 // without a checksum of its own
-	x := setup{options: server.Options{KeepOpen: true, Durability: replay.SyncFrame}, rules: endingAt(end), host: host.Options{EndLinger: lockstep.Second}}
-	first := newStage(t, x)
-	a := first.join(t, ada, wander)
-	eventually(t, "the rules end the match", func() bool { return has[player.Ended](a) })
-	whole := first.crash(t)
+	x := setup{pipes: true, options: server.Options{KeepOpen: true, Durability: replay.SyncFrame}, rules: endingAt(end), host: host.Options{EndLinger: lockstep.Second}}
+	dir, whole := t.TempDir(), ""
+	virtually(t, func(t *testing.T) {
+		first := newStage(t, x)
+		a := first.join(t, ada, wander)
+		eventually(t, "the rules end the match", func() bool { return has[player.Ended](a) })
+		whole = filepath.Join(dir, filepath.Base(first.match.ReplayPath()))
+		if err := os.Rename(first.crash(t), whole); err != nil {
+			t.Fatal(err)
+		}
+	})
 	for name, cut := range map[string]struct{ records, bytes int }{
 		"before its checksum":             {2, 0},
 		"between checksum and end":        {1, 0},
@@ -52,31 +58,32 @@ func TestResumeEndedByRules(t *testing.T) {
 		"with the frame of the last tick": {3, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			x := x
-			x.options.KeepOpen = false
-			x.interrupted = cutLog(t, whole, cut.records, cut.bytes)
-			second := newStage(t, x)
-			a, b := second.join(t, ada, nil), second.join(t, press, nil)
-			for who, c := range map[string]*testClient{"a player": a, "a spectator": b} {
-				eventually(t, who+" sees the end", func() bool { return has[player.Ended](c) })
-				if e := told[player.Ended](c)[0]; !e.ByRules || *e.Result.(*last) != (last{end}) || has[player.Desynced](c) {
-					t.Errorf("%s: got %+v", who, e)
+			virtually(t, func(t *testing.T) {
+				x := x
+				x.options.KeepOpen = false
+				x.interrupted = cutLog(t, whole, cut.records, cut.bytes)
+				second := newStage(t, x)
+				a, b := second.join(t, ada, nil), second.join(t, press, nil)
+				for who, c := range map[string]*testClient{"a player": a, "a spectator": b} {
+					eventually(t, who+" sees the end", func() bool { return has[player.Ended](c) })
+					if e := told[player.Ended](c)[0]; !e.ByRules || *e.Result.(*last) != (last{end}) || has[player.Desynced](c) {
+						t.Errorf("%s: got %+v", who, e)
+					}
 				}
-			}
-			if v := second.match.View(); !v.EndedByRules || string(v.Result) != `{"Tick":25}` {
-				t.Errorf("got view %+v", v)
-			}
-			<-second.match.Done()
-			second.stop()
-			checkSealed(t, second, x.interrupted, end)
-			third, err := server.New(server.Options{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := third.Resume(x.interrupted, server.MatchSpec{Game: second.game}); !errors.Is(err, server.ErrNotInterrupted) {
-				t.Errorf("the sealed replay: got %v, want %v", err, server.ErrNotInterrupted)
-			}
+				if v := second.match.View(); !v.EndedByRules || string(v.Result) != `{"Tick":25}` {
+					t.Errorf("got view %+v", v)
+				}
+				<-second.match.Done()
+				second.stop()
+				checkSealed(t, second, x.interrupted, end)
+				third, err := server.New(server.Options{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := third.Resume(x.interrupted, server.MatchSpec{Game: second.game}); !errors.Is(err, server.ErrNotInterrupted) {
+					t.Errorf("the sealed replay: got %v, want %v", err, server.ErrNotInterrupted)
+				}
+			})
 		})
 	}
 }
@@ -108,6 +115,9 @@ func cutLog(t *testing.T, path string, records, bytes int) string {
 		if sizes = append(sizes, w.Size()); rec.Kind == record.KindEnd {
 			break
 		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
 	}
 	if err := out.Truncate(sizes[len(sizes)-1-records] - int64(bytes)); err != nil {
 		t.Fatal(err)

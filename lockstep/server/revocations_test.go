@@ -37,6 +37,7 @@ func signed(t *testing.T, secret []byte, subject, id string) string {
 // A revoked subject loses its connections, seats and sessions in all matches at once, and is refused. A revoked
 // token loses only its own. Others notice nothing.
 func TestRevoke(t *testing.T) {
+	t.Parallel()
 	secret := bytes.Repeat([]byte{7}, 32)
 	signer, err := server.NewJWT(secret, server.JWTOptions{Algorithm: "HS256"})
 	if err != nil {
@@ -125,6 +126,7 @@ func TestRevoke(t *testing.T) {
 
 // A server keeps a limited number of revocations; expired ones make room.
 func TestRevocationsAreBounded(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		ctx := t.Context()
 		for i := range server.MaxRevoked {
@@ -150,6 +152,7 @@ func TestRevocationsAreBounded(t *testing.T) {
 
 // Reload returns the subjects of removed and changed tokens. Other tokens stay valid.
 func TestReloadTokens(t *testing.T) {
+	t.Parallel()
 	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
 	if err != nil {
 		t.Fatal(err)

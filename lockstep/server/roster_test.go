@@ -18,6 +18,7 @@ import (
 
 // A late joiner knows who is there and what was said. Everybody hears who is lost and comes back, and why somebody is gone.
 func TestRoster(t *testing.T) {
+	t.Parallel()
 	options := host.Options{KeyframeInterval: 1, Grace: 3600 * lockstep.Second}
 	inBubble(t, setup{host: options}, func(t *testing.T, s *stage) {
 		a := s.join(t, ada, wander)
@@ -62,6 +63,7 @@ func TestRoster(t *testing.T) {
 
 // A guest who comes back under another name has its seat, and everybody hears the name.
 func TestRenamingKeepsTheSeat(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{options: server.Options{Authorizer: server.Guests{}}}, func(t *testing.T, s *stage) {
 		const secret = "0123456789abcdef"
 		other := s.join(t, "guest:zoe:zoe-zoe-zoe-zoe-zoe", wander)

@@ -12,6 +12,7 @@ import (
 
 // Each match draws its own seed, unless the settings have one.
 func TestSeedIsDrawn(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		seeds := map[uint64]bool{}
 		for _, name := range []string{"one", "two", "three"} {

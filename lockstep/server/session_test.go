@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -52,6 +53,7 @@ func (s *stage) agree(t *testing.T, clients ...*testClient) {
 
 // Scenario 18, beyond the grace time: the seat is lost, the session is invalid, and the token is still valid.
 func TestReturnAfterGrace(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
 		first := s.raw(t, ada, protocol.SessionToken{}, 0).live()
@@ -72,6 +74,7 @@ func TestReturnAfterGrace(t *testing.T) {
 // Scenarios 4 and 19: an answer is lost with its connection. The client sends the command again over the next one,
 // gets the same answer, and the command runs once.
 func TestResumeWithLostAnswer(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
 		r := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		kind, payload, err := s.game.NewPayloads().Encode(&minimal.Go{X: 3, Y: 4})
@@ -109,10 +112,14 @@ var returning = host.Options{Rates: host.Rates{Returns: host.Rate{N: 1000, Per: 
 // Scenario 20: two connections use the same token or the same session at the same instant. One of them has the
 // seat, and the other is told so.
 func TestOneOwnerOfASeat(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{host: returning}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
 		session := s.raw(t, ada, protocol.SessionToken{}, 0).live().welcome.Session
-		const rounds = 200
+		rounds := 200
+		if testenv.Small() {
+			rounds = 50
+		}
 		for n := range rounds {
 			var both [2]*raw
 			var wait sync.WaitGroup
@@ -164,6 +171,7 @@ func TestOneOwnerOfASeat(t *testing.T) {
 // Scenarios 21 and 22: used, unknown and expired sessions and guessed tokens get the same refusal. They count
 // together with those over HTTP.
 func TestStaleSessionsAndGuesses(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		first := s.raw(t, ada, protocol.SessionToken{}, 0).live()
 		second := s.raw(t, "", first.welcome.Session, first.position).welcomed()
@@ -207,6 +215,7 @@ func TestStaleSessionsAndGuesses(t *testing.T) {
 // Scenario 23 and P9: a client that takes its seat again and again, or requests keyframes again and again, gets a
 // limited number of them.
 func TestKeyframeFlood(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		b := s.join(t, bob, wander)
 		time.Sleep(time.Second)

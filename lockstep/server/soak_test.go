@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
@@ -268,11 +269,9 @@ func TestSoak(t *testing.T) {
 	})
 }
 
-// Control: a memory leak and a goroutine leak are found.
-func TestSoakControl(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a long match")
-	}
+// A soak finds a memory leak and a goroutine leak.
+func TestSoakFindsLeaks(t *testing.T) {
+	testenv.Long(t)
 	waitForOldServers()
 	synctest.Test(t, func(t *testing.T) {
 		var leaked [][]byte
@@ -292,6 +291,10 @@ func TestSoakControl(t *testing.T) {
 			t.Errorf("got %v of %d leaks", err, len(leaked))
 		}
 	})
+}
+
+// Control: samples that show a leak are found.
+func TestSoakControl(t *testing.T) {
 	hours := func(heaps ...int64) (samples []sample) {
 		for i, heap := range heaps {
 			samples = append(samples, sample{time.Duration(i) * time.Hour, heap, 9})

@@ -22,10 +22,10 @@ import (
 // does not grow with unread data, and the players continue.
 func TestStalledSockets(t *testing.T) {
 	var host host.Options
-	host.Lag = 200 // one second
-	host.AckEvery, host.MaxStrikes = 50, 1
-	host.IdleTimeout = 3 * lockstep.Second
-	fast := func(s *lockstep.Settings) { s.TickRate = 200 }
+	host.Lag = 100 // one second
+	host.AckEvery, host.MaxStrikes = 25, 1
+	host.IdleTimeout = 2 * lockstep.Second
+	fast := func(s *lockstep.Settings) { s.TickRate = 100 }
 	s := newStage(t, setup{host: host, settings: fast, options: server.Options{MaxPerAddress: 200}})
 	a := s.join(t, ada, wander)
 	<-a.Ready()

@@ -80,6 +80,9 @@ type stage struct {
 	stop   func()          // ends all of it, once
 }
 
+// coins is how many a stage's match has: few, because each tick of each client looks at all.
+const coins = 60
+
 func newStage(t *testing.T, x setup) *stage {
 	t.Helper()
 	if x.tokens == "" {
@@ -119,7 +122,7 @@ func newStage(t *testing.T, x setup) *stage {
 		x.settings(&settings)
 	}
 	if x.config == (minimal.Config{}) {
-		x.config = minimal.Config{Size: 50, Coins: 500}
+		x.config = minimal.Config{Size: 50, Coins: coins}
 	}
 	if x.interrupted != "" {
 		s.dir = filepath.Dir(x.interrupted)
@@ -190,10 +193,29 @@ func inBubble(t *testing.T, x setup, f func(t *testing.T, s *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		x.pipes = true
-		x.options.KeepOpen = true // the compressor is shared by all matches of a program, and no bubble's
+		x.options.KeepOpen = true
 		f(t, newStage(t, x))
 	})
 }
+
+// virtually runs a test as inBubble does, which makes its own stages, with pipes. They may seal their replays.
+func virtually(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	compressed.Do(func() {
+		s := newStage(t, setup{})
+		if err := s.match.End(t.Context(), "enough"); err != nil {
+			t.Fatal(err)
+		}
+		<-s.match.Done()
+		s.stop()
+		verifyFile(t, s.match.ReplayPath(), s.game)
+	})
+	synctest.Test(t, f)
+}
+
+// compressed lets a match use the compressor and the decompressor of replays, once. All matches of the program share them,
+// so that a bubble must not make their channels.
+var compressed sync.Once
 
 // A memoryListener accepts connections in memory.
 type memoryListener struct {
@@ -321,7 +343,7 @@ const patience = 5 * time.Minute
 // eventually waits until ok reports true.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("timed out: %s", what)
 		}

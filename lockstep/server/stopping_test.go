@@ -15,6 +15,7 @@ import (
 // A resumed match waits for the players who were connected: until they are back, or for Options.AwaitPlayers, or until an
 // admin lets it go on.
 func TestAwaitPlayers(t *testing.T) {
+	t.Parallel()
 	const wait = 10 * time.Second
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		a, b := s.join(t, ada, wander), s.join(t, bob, wander)
@@ -65,6 +66,7 @@ func TestAwaitPlayers(t *testing.T) {
 
 // A server that drains lets its matches end, is not ready, and begins no other match.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		s.join(t, ada, wander)
 		drained := make(chan error, 1)

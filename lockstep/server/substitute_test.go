@@ -19,48 +19,52 @@ import (
 // A bot plays for a player who is gone, also after a crash of the server, and the player takes the seat back.
 func TestSubstitutePlays(t *testing.T) {
 	t.Parallel()
-	var asked atomic.Int64
-	options := host.Options{
-		Grace: lockstep.Second / 5,
-		Substitute: func(p lockstep.Player) lockstep.Bot {
-			bot := minimal.NewBot(p, 1)
-			return func(s *lockstep.Simulation) []any {
-				asked.Add(1)
-				return bot(s)
-			}
-		},
-	}
-	durable := server.Options{Durability: replay.SyncFrame}
-	first := newStage(t, setup{host: options, options: durable})
-	first.raw(t, ada, protocol.SessionToken{}, 0).live().ws.CloseNow()
-	eventually(t, "a bot plays", func() bool { return asked.Load() > 20 })
-	crashed := first.crash(t)
-	first.stop()
-	before := asked.Load()
-	second := newStage(t, setup{host: options, options: durable, interrupted: crashed})
-	eventually(t, "a bot plays again", func() bool { return asked.Load() > before+20 })
-	b := second.join(t, ada, wander)
-	eventually(t, "the player is back", func() bool { return b.status().Agreed > 2 })
-	before = asked.Load()
-	was := b.tick()
-	eventually(t, "it goes on", func() bool { return b.tick() > was+20 })
-	if n := asked.Load() - before; n > 5 {
-		t.Errorf("the bot was asked %d times after its player was back", n)
-	}
-	second.agree(t, b)
+	virtually(t, func(t *testing.T) {
+		var asked atomic.Int64
+		options := host.Options{
+			Grace: lockstep.Second / 5,
+			Substitute: func(p lockstep.Player) lockstep.Bot {
+				bot := minimal.NewBot(p, 1)
+				return func(s *lockstep.Simulation) []any {
+					asked.Add(1)
+					return bot(s)
+				}
+			},
+		}
+		durable := server.Options{Durability: replay.SyncFrame}
+		first := newStage(t, setup{pipes: true, host: options, options: durable})
+		first.raw(t, ada, protocol.SessionToken{}, 0).live().ws.CloseNow()
+		eventually(t, "a bot plays", func() bool { return asked.Load() > 20 })
+		crashed := first.crash(t)
+		first.stop()
+		before := asked.Load()
+		second := newStage(t, setup{pipes: true, host: options, options: durable, interrupted: crashed})
+		eventually(t, "a bot plays again", func() bool { return asked.Load() > before+20 })
+		b := second.join(t, ada, wander)
+		eventually(t, "the player is back", func() bool { return b.status().Agreed > 2 })
+		before = asked.Load()
+		was := b.tick()
+		eventually(t, "it goes on", func() bool { return b.tick() > was+20 })
+		if n := asked.Load() - before; n > 5 {
+			t.Errorf("the bot was asked %d times after its player was back", n)
+		}
+		second.agree(t, b)
+	})
 }
 
 // The server's log has the stack of a substitute that panics, once for a player.
 func TestSubstitutePanics(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, setup{host: host.Options{Grace: lockstep.Second / 5, Substitute: func(lockstep.Player) lockstep.Bot { panic("nobody") }}})
-	for i := range 2 {
-		s.raw(t, ada, protocol.SessionToken{}, 0).live().ws.CloseNow()
-		eventually(t, "its substitute fails", func() bool { return len(s.lines("substitute failed", "the bot panicked: nobody")) == i+1 })
-	}
-	if got := s.lines("stack=", "TestSubstitutePanics"); len(got) != 1 || !strings.Contains(got[0], "substitute failed") {
-		t.Errorf("got %q, want the stack once", got)
-	}
+	virtually(t, func(t *testing.T) {
+		s := newStage(t, setup{pipes: true, host: host.Options{Grace: lockstep.Second / 5, Substitute: func(lockstep.Player) lockstep.Bot { panic("nobody") }}})
+		for i := range 2 {
+			s.raw(t, ada, protocol.SessionToken{}, 0).live().ws.CloseNow()
+			eventually(t, "its substitute fails", func() bool { return len(s.lines("substitute failed", "the bot panicked: nobody")) == i+1 })
+		}
+		if got := s.lines("stack=", "TestSubstitutePanics"); len(got) != 1 || !strings.Contains(got[0], "substitute failed") {
+			t.Errorf("got %q, want the stack once", got)
+		}
+	})
 }
 
 // Each seat of a guest's match with substitutes counts as a bot.

@@ -38,6 +38,7 @@ func (s *stage) metric(t *testing.T, name string) float64 {
 
 // The names, units and help texts follow the conventions of Prometheus, as promtool check metrics tests them.
 func TestMetricsAreClean(t *testing.T) {
+	t.Parallel()
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
 		_, body := s.ask(t, "GET", "/metrics", "", "")
@@ -50,6 +51,7 @@ func TestMetricsAreClean(t *testing.T) {
 
 // Each state of a match is counted, and a hold by its reason.
 func TestMatchStates(t *testing.T) {
+	t.Parallel()
 	f := &badFile{}
 	inBubble(t, setup{newFile: f.new}, func(t *testing.T, s *stage) {
 		a := s.join(t, ada, wander)
@@ -84,29 +86,31 @@ func TestMatchStates(t *testing.T) {
 // A folder that is removed under a server fails replays that are sealed, and replays that are created.
 func TestFailuresOfARemovedFolder(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, setup{})
-	<-s.join(t, ada, wander).Ready()
-	if err := os.RemoveAll(s.dir); err != nil {
-		t.Skip(err) // systems that keep open files
-	}
-	eventually(t, "the server says it while the match runs", func() bool { return strings.Contains(s.log.String(), "the log of a running match is gone") })
-	if got := s.metric(t, "samestep_replay_failures_total"); got != 1 {
-		t.Errorf("got %v failures, want 1", got)
-	}
-	if status, _ := s.ask(t, "DELETE", "/matches/duel", ops, ""); status != 200 {
-		t.Fatal(status)
-	}
-	<-s.match.Done()
-	spec, err := newMatch(strings.NewReader(`{"Name":"two"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.server.Create(spec); !errors.Is(err, server.ErrStorage) {
-		t.Fatalf("got %v, want %v", err, server.ErrStorage)
-	}
-	if got := s.metric(t, "samestep_replay_failures_total"); got != 2 {
-		t.Errorf("got %v failures, want 2", got)
-	}
+	virtually(t, func(t *testing.T) {
+		s := newStage(t, setup{pipes: true})
+		<-s.join(t, ada, wander).Ready()
+		if err := os.RemoveAll(s.dir); err != nil {
+			t.Skip(err) // systems that keep open files
+		}
+		eventually(t, "the server says it while the match runs", func() bool { return strings.Contains(s.log.String(), "the log of a running match is gone") })
+		if got := s.metric(t, "samestep_replay_failures_total"); got != 1 {
+			t.Errorf("got %v failures, want 1", got)
+		}
+		if status, _ := s.ask(t, "DELETE", "/matches/duel", ops, ""); status != 200 {
+			t.Fatal(status)
+		}
+		<-s.match.Done()
+		spec, err := newMatch(strings.NewReader(`{"Name":"two"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.server.Create(spec); !errors.Is(err, server.ErrStorage) {
+			t.Fatalf("got %v, want %v", err, server.ErrStorage)
+		}
+		if got := s.metric(t, "samestep_replay_failures_total"); got != 2 {
+			t.Errorf("got %v failures, want 2", got)
+		}
+	})
 }
 
 // BenchmarkScrape is GET /metrics of a server with 200 matches.
