@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -31,11 +33,26 @@ import (
 type tests struct{ *testing.M }
 
 // Run implements [testscript.TestingM].
-func (t tests) Run() int { return browser.Run(t.M) }
+func (t tests) Run() int {
+	defer closeWorkers()
+	return browser.Run(t.M)
+}
 
 func TestMain(m *testing.M) {
 	testenv.Overlap(3) // the scripts also compute
-	testscript.Main(tests{m}, map[string]func(){"samestep": func() { Main(ours...) }, "forge": forgeMain, "faulty": faultyMain, "duel": duelMain, "hasty": hastyMain, "tiles": tilesMain})
+	commands := map[string]func(){"forge": forgeMain}
+	for name, games := range programs {
+		commands[name] = func() {
+			if os.Getenv(workerVariable) == "" {
+				Main(games()...)
+			}
+			if err := work(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}
+	}
+	testscript.Main(tests{m}, commands)
 }
 
 // Each file of testdata is a script for one verb: commands, their output, and the exit codes. With -rewrite, the
@@ -45,10 +62,21 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	demos := demoFiles{dir: t.TempDir(), made: make(map[string]string)}
+	set, err := variablesOfScripts()
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MATCHES", matches) // real ones
+			names := slices.Clone(set)
+			for _, v := range e.Vars {
+				name, _, _ := strings.Cut(v, "=")
+				names = append(names, name)
+			}
+			e.Values[variables{}] = names
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -60,33 +88,116 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       script.Rewrite(),
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
-			"clean": clean,
-			"json":  jsonCommand,
-			"keys":  keys,
+			"exits":   exits,
+			"process": processExits,
+			"demo":    demos.give,
+			"clean":   clean,
+			"json":    jsonCommand,
+			"keys":    keys,
 		},
 	})
 }
 
-// exits CODE COMMAND ARGUMENT... runs a command and requires an exit code.
+// variables is the key of the names of a script's environment, which a command cannot list.
+type variables struct{}
+
+// variablesOfScripts returns the names that scripts give to env.
+func variablesOfScripts() (names []string, err error) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	for _, file := range files {
+		b, readErr := os.ReadFile(file)
+		err = errors.Join(err, readErr)
+		for _, m := range regexp.MustCompile(`(?m)^env (\w+)=`).FindAllSubmatch(b, -1) {
+			names = append(names, string(m[1]))
+		}
+	}
+	return names, err
+}
+
+// exits CODE PROGRAM ARGUMENT... runs a command line of one of our programs in a worker, and requires an exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE COMMAND ARGUMENT...")
+		ts.Fatalf("usage: exits CODE PROGRAM ARGUMENT...")
 	}
-	want, err := strconv.Atoi(args[0])
+	o := order{Args: args[1:], Dir: ts.MkAbs(".")}
+	for _, name := range ts.Value(variables{}).([]string) {
+		if value := ts.Getenv(name); value != "" {
+			o.Env = append(o.Env, name+"="+value)
+		}
+	}
+	result, err := runOrder(o)
 	ts.Check(err)
+	io.WriteString(ts.Stdout(), result.Stdout)
+	io.WriteString(ts.Stderr(), result.Stderr)
+	requireExit(ts, args, result.Code, result.Stdout)
+}
+
+// demoFiles has the files of demos, which scripts share.
+type demoFiles struct {
+	dir  string
+	mu   sync.Mutex
+	made map[string]string // folders by arguments
+}
+
+// give is the command demo DIR ARGUMENT... that copies the files of "samestep demo" with these arguments into a folder.
+func (d *demoFiles) give(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: demo DIR ARGUMENT...")
+	}
+	from, err := d.of(args[1:])
+	ts.Check(err)
+	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o777))
+	files, err := os.ReadDir(from)
+	ts.Check(err)
+	for _, f := range files {
+		b, err := os.ReadFile(filepath.Join(from, f.Name()))
+		ts.Check(err)
+		ts.Check(os.WriteFile(ts.MkAbs(filepath.Join(args[0], f.Name())), b, 0o666))
+	}
+}
+
+// of returns the folder with the files of a demo.
+func (d *demoFiles) of(args []string) (string, error) {
+	key := strings.Join(args, " ")
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if dir := d.made[key]; dir != "" {
+		return dir, nil
+	}
+	dir := filepath.Join(d.dir, strconv.Itoa(len(d.made)))
+	result, err := runOrder(order{Args: append([]string{"samestep", "demo", "--dir", dir}, args...), Dir: d.dir, Env: os.Environ()})
+	if err != nil || result.Code != exitOK {
+		return "", fmt.Errorf("demo %s: exit code %d, %v: %s", key, result.Code, err, result.Stderr)
+	}
+	d.made[key] = dir
+	return dir, nil
+}
+
+// process CODE COMMAND ARGUMENT... is exits with a process of its own: for the few that show that the process does what a
+// worker does, that have standard input, or that start themselves again.
+func processExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: process CODE COMMAND ARGUMENT...")
+	}
 	got := 0
-	if err = ts.Exec(args[1], args[2:]...); err != nil {
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) {
 			ts.Fatalf("%v", err)
 		}
 		got = exit.ExitCode()
 	}
+	requireExit(ts, args, got, ts.ReadFile("stdout"))
+}
+
+// requireExit requires an exit code of a command line that begins with the wanted one, and that its output fits into the page.
+func requireExit(ts *testscript.TestScript, args []string, got int, stdout string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
 	if got != want {
 		ts.Fatalf("got exit code %d, want %d", got, want)
 	}
-	if wide := tooWide(args[2:], ts.ReadFile("stdout")); wide != "" {
+	if wide := tooWide(args[2:], stdout); wide != "" {
 		ts.Fatalf("%s has more than %d columns: %q", strings.Join(args[2:], " "), words.Width, wide)
 	}
 }
