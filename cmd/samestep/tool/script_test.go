@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -34,6 +33,7 @@ type tests struct{ *testing.M }
 
 // Run implements [testscript.TestingM].
 func (t tests) Run() int {
+	defer demos.remove()
 	defer closeWorkers()
 	return browser.Run(t.M)
 }
@@ -58,11 +58,11 @@ func TestMain(m *testing.M) {
 // Each file of testdata is a script for one verb: commands, their output, and the exit codes. With -rewrite, the
 // expected files of a script are rewritten.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	matches, err := filepath.Abs("../../../testdata/matches")
 	if err != nil {
 		t.Fatal(err)
 	}
-	demos := demoFiles{dir: t.TempDir(), made: make(map[string]string)}
 	set, err := variablesOfScripts()
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
 			"process": processExits,
-			"demo":    demos.give,
+			"demo":    giveDemo,
 			"clean":   clean,
 			"json":    jsonCommand,
 			"keys":    keys,
@@ -132,45 +132,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	requireExit(ts, args, result.Code, result.Stdout)
 }
 
-// demoFiles has the files of demos, which scripts share.
-type demoFiles struct {
-	dir  string
-	mu   sync.Mutex
-	made map[string]string // folders by arguments
-}
-
-// give is the command demo DIR ARGUMENT... that copies the files of "samestep demo" with these arguments into a folder.
-func (d *demoFiles) give(ts *testscript.TestScript, neg bool, args []string) {
+// giveDemo is the command demo DIR ARGUMENT... that gives a script the files of a demo.
+func giveDemo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: demo DIR ARGUMENT...")
 	}
-	from, err := d.of(args[1:])
-	ts.Check(err)
-	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o777))
-	files, err := os.ReadDir(from)
-	ts.Check(err)
-	for _, f := range files {
-		b, err := os.ReadFile(filepath.Join(from, f.Name()))
-		ts.Check(err)
-		ts.Check(os.WriteFile(ts.MkAbs(filepath.Join(args[0], f.Name())), b, 0o666))
-	}
-}
-
-// of returns the folder with the files of a demo.
-func (d *demoFiles) of(args []string) (string, error) {
-	key := strings.Join(args, " ")
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if dir := d.made[key]; dir != "" {
-		return dir, nil
-	}
-	dir := filepath.Join(d.dir, strconv.Itoa(len(d.made)))
-	result, err := runOrder(order{Args: append([]string{"samestep", "demo", "--dir", dir}, args...), Dir: d.dir, Env: os.Environ()})
-	if err != nil || result.Code != exitOK {
-		return "", fmt.Errorf("demo %s: exit code %d, %v: %s", key, result.Code, err, result.Stderr)
-	}
-	d.made[key] = dir
-	return dir, nil
+	ts.Check(demos.copy(ts.MkAbs(args[0]), args[1:]...))
 }
 
 // process CODE COMMAND ARGUMENT... is exits with a process of its own: for the few that show that the process does what a
