@@ -24,10 +24,10 @@ func TestJSONIsNotRounded(t *testing.T) {
 	if err != nil || len(files) < 4 {
 		t.Fatalf("got %d replays, %v", len(files), err)
 	}
-	if testenv.Small() {
-		files = files[:2]
-	}
 	for i, name := range files {
+		if i > 0 && testenv.Small() {
+			break
+		}
 		other := files[(i+1)%len(files)]
 		for _, args := range [][]string{
 			{"info"}, {"verify"}, {"dump"}, {"dump", "--commands"}, {"dump", "--tick", "0"}, {"dump", "--tick", "130"}, {"dump", "--tick", "0", "--path", "Units"},

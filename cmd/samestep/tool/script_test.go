@@ -39,7 +39,7 @@ func (t tests) Run() int {
 }
 
 func TestMain(m *testing.M) {
-	testenv.Overlap(3) // the scripts also compute
+	testenv.Overlap(8) // mostly for servers and clocks
 	commands := map[string]func(){"forge": forgeMain}
 	for name, games := range programs {
 		commands[name] = func() {

@@ -171,7 +171,7 @@ func TestServeAndJoin(t *testing.T) {
 	}
 	var players sync.WaitGroup
 	players.Go(func() {
-		sum, code := joinInTest(t, s, "player-0", "--for", "4s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10", "--predict-late", "10")
+		sum, code := joinInTest(t, s, "player-0", "--for", "3s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10", "--predict-late", "10")
 		if got, want := sum.Corrections.PerMinute*sum.Watched, 60*float64(sum.Corrections.Count); sum.Watched == 0 || got > want+1 || got < want-1 {
 			t.Errorf("player 0 watched for %.1f s, and saw %+v", sum.Watched, sum.Corrections)
 		}
@@ -180,12 +180,12 @@ func TestServeAndJoin(t *testing.T) {
 		}
 	})
 	players.Go(func() {
-		sum, code := joinInTest(t, s, "watcher", "--for", "3s", "--spectate")
+		sum, code := joinInTest(t, s, "watcher", "--for", "2500ms", "--spectate")
 		if code != exitOK || sum.Seat != -1 || sum.Agreed == 0 || sum.Differing > 0 {
 			t.Errorf("the spectator exited with %d: %+v", code, sum)
 		}
 	})
-	sum, code := joinInTest(t, s, "player-1", "--for", "4s", "--corrupt", "30")
+	sum, code := joinInTest(t, s, "player-1", "--for", "3s", "--corrupt", "30")
 	if code != exitDesync || sum.Seat != 1 || sum.Desyncs != 1 || sum.Healed != 1 || sum.Differing == 0 {
 		t.Errorf("player 1 exited with %d: %+v", code, sum)
 	}
