@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -120,10 +121,13 @@ func (m *match) submit(p lockstep.Player, value any) lockstep.Receipt {
 	return r
 }
 
-// some returns the number of seeds to play: n, or one in short tests.
+// some returns the number of seeds to play: n, or two in small tests, or one in short ones.
 func some(n uint64) uint64 {
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		return 1
+	case testenv.Small():
+		return min(n, 2)
 	}
 	return n
 }

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
-// tenMinutes returns the ticks of ten minutes, or of one in a short test.
+// tenMinutes returns the ticks of ten minutes, or of one in a small test.
 func tenMinutes() int64 {
-	if testing.Short() {
+	if testenv.Small() {
 		return 60 * 60
 	}
 	return 10 * 60 * 60

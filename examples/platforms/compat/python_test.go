@@ -94,7 +94,11 @@ func TestClientInAnotherLanguage(t *testing.T) {
 // report names beside the server, asks for the state too, and has it already.
 func TestResyncInAnotherLanguage(t *testing.T) {
 	t.Parallel()
-	const length, wrong = 3000, 1050
+	const wrong = 1050
+	length := 3000
+	if testenv.Small() {
+		length = 1500
+	}
 	s := newStage(t, fast())
 	var all [2]pythonResult
 	var done sync.WaitGroup
