@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,7 @@ type tests struct{ *testing.M }
 
 // Run implements [testscript.TestingM].
 func (t tests) Run() int {
+	debug.SetGCPercent(gcPercent)
 	defer demos.remove()
 	defer closeWorkers()
 	return browser.Run(t.M)

@@ -159,12 +159,10 @@ func TestSaveAndServeFrom(t *testing.T) {
 // Flags that are not those of the save are refused with the name of the field.
 func TestServeFromRefuses(t *testing.T) {
 	dir := t.TempDir()
-	runInTest(t, exitOK, "demo", "--seconds", "5", "--dir", dir)
-	files, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
-	if len(files) == 0 {
-		t.Fatal("the demo left no replay")
+	if err := demos.copy(dir, "--seconds", "5", "--units", "100", "--players", "2", "--seed", "3"); err != nil {
+		t.Fatal(err)
 	}
-	save := files[0]
+	save := filepath.Join(dir, "skirmish.ssr")
 	for _, row := range []struct {
 		flags []string
 		code  int

@@ -45,6 +45,9 @@ type ordered struct {
 	Stdout, Stderr string
 }
 
+// gcPercent is for the small heaps of the tests.
+const gcPercent = 400
+
 const workerVariable = "SAMESTEP_TEST_WORKER"
 
 // workers are those that have nothing to do.
@@ -120,7 +123,6 @@ func work() error {
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(400) // the heaps are small
 	orders, results := gob.NewDecoder(os.Stdin), gob.NewEncoder(os.Stdout)
 	os.Stdout = os.Stderr
 	if os.Stdin, err = os.Open(os.DevNull); err != nil {
@@ -133,6 +135,7 @@ func work() error {
 		} else if err != nil {
 			return err
 		}
+		debug.SetGCPercent(gcPercent) // which some verbs lower
 		os.Clearenv()
 		for _, v := range o.Env {
 			if name, value, _ := strings.Cut(v, "="); name != "" {
