@@ -18,7 +18,7 @@ func TestMissingUnit(t *testing.T) {
 		w.Units = slices.Delete(w.Units, 5, 6)
 		w.Units[40].Kills += 3
 		return true
-	}, withGame())
+	}, withGame(t))
 	first := state.Difference{Path: "Units[ID=6]", A: "present", B: "absent"}
 	if len(e.Fields.List) < 2 || e.Fields.List[0] != first || !slices.ContainsFunc(e.Fields.List, func(d state.Difference) bool { return strings.HasSuffix(d.Path, ".Kills") && d.B == "3" }) {
 		t.Errorf("got %v, want %v and the kills of a unit behind it", e.Fields, first)
@@ -48,7 +48,7 @@ func TestUnitsOfTheOtherSide(t *testing.T) {
 			w.Units = append(w.Units, unit)
 		}
 		return true
-	}, withGame())
+	}, withGame(t))
 	text := strings.Join(e.Lines(), "\n")
 	if !slices.ContainsFunc(e.Places.List, func(p state.Place) bool { return p.Elements == 2 && p.First.A == "absent" }) || !strings.Contains(text, " absent → present (+1 more unit)") {
 		t.Errorf("got places %+v\n%s", e.Places.List, text)

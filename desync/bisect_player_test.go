@@ -123,7 +123,7 @@ func TestBisectPlayerAgain(t *testing.T) {
 		files["states/first.state"] = slices.Clone(x.copies[victim].State(faultTick))
 		m.Exhibits = append(m.Exhibits[:1:1], replay.BundleExhibit{Tick: faultTick, Player: "states/first.state"}, m.Exhibits[1])
 	})
-	e, err := desync.Explain(open(t, b), withGame())
+	e, err := desync.Explain(open(t, b), withGame(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -207,7 +207,7 @@ func TestChangedLog(t *testing.T) {
 		if changed == 0 {
 			t.Fatalf("%s: nothing was changed", name)
 		}
-		e, err := explain(packed(t, with(files, "replay.ssr", file), nil), withGame())
+		e, err := explain(packed(t, with(files, "replay.ssr", file), nil), withGame(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestChangedLog(t *testing.T) {
 		if name == "an altered keyframe" {
 			continue
 		}
-		e, err = explain(packed(t, with(files, "replay.ssr", file), func(m *replay.Manifest) { m.Groups[0].Checksum = "0000000000000001" }), withGame())
+		e, err = explain(packed(t, with(files, "replay.ssr", file), func(m *replay.Manifest) { m.Groups[0].Checksum = "0000000000000001" }), withGame(t))
 		if err != nil || e.Verdict.Party != desync.WrongBuild {
 			t.Errorf("with another checksum of the referee: got verdict %+v, error %v", e.Verdict, err)
 		}
@@ -268,7 +268,7 @@ func TestAdmittedMistake(t *testing.T) {
 			}
 			return []*record.Record{r}
 		})
-		e, err := explain(packed(t, with(files, "replay.ssr", file), nil), withGame())
+		e, err := explain(packed(t, with(files, "replay.ssr", file), nil), withGame(t))
 		if err != nil {
 			t.Fatal(err)
 		}

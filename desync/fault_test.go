@@ -141,7 +141,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 			x := newTable(t, test.fault, false)
 			x.orders, x.everyTick = drill, test.everyTick
 			x.play(t, 400)
-			o := withGame()
+			o := withGame(t)
 			if test.kind == desync.MovedCommand || test.kind == desync.AlteredPayload { // there are many of these
 				o.Budget *= 6
 			}
@@ -189,7 +189,7 @@ func TestWrongRule(t *testing.T) {
 			w.Units[i].Health -= min(w.Units[i].Health, 1)
 		}
 		return false
-	}, withGame())
+	}, withGame(t))
 	if e.Cause != nil || e.First != (desync.Span{From: 141, To: 160}) || e.Verdict.Party != desync.WrongPlayer {
 		t.Errorf("got cause %v, first %v, verdict %v", e.Cause, e.First, e.Verdict)
 	}
@@ -227,7 +227,7 @@ func TestStaleValue(t *testing.T) {
 		}
 	}
 	x.play(t, 400)
-	e, err := desync.Explain(open(t, x.bundle(t)), withGame())
+	e, err := desync.Explain(open(t, x.bundle(t)), withGame(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func TestStaleValue(t *testing.T) {
 func TestWrongReferee(t *testing.T) {
 	x := newTable(t, func(w *world, t *turn, step step) bool { step(w, t); w.Players[1].Crystals += 1000; return true }, true)
 	x.play(t, 400)
-	e, err := desync.Explain(open(t, x.bundle(t)), withGame())
+	e, err := desync.Explain(open(t, x.bundle(t)), withGame(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func TestChangeLongAgo(t *testing.T) {
 func TestNeverAgreed(t *testing.T) {
 	archive := packed(t, unpacked(t, plain()), func(m *replay.Manifest) { m.Agreed, m.Exhibits = 0, m.Exhibits[1:] })
 	told, budget := time.Duration(0), 10*time.Second
-	if testenv.Small() {
+	if testenv.Small(t) {
 		budget = time.Second
 	}
 	e, err := explain(archive, desync.Options{Game: findGame, Budget: budget, Progress: func(spent, all time.Duration) {
@@ -397,13 +397,13 @@ func TestNeverAgreed(t *testing.T) {
 
 // A viewer shows the difference at the first tick of which the player has sent another state, at the field that comes first.
 func TestShown(t *testing.T) {
-	for name, o := range map[string]desync.Options{"with the game": withGame(), "without it": {}} {
+	for name, o := range map[string]desync.Options{"with the game": withGame(t), "without it": {}} {
 		e := explained(t, func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true }, o)
 		if want := (desync.Shown{Tick: 160, Field: "Units[ID=6].Health"}); e.Shown == nil || *e.Shown != want {
 			t.Errorf("%s: got %+v, want %+v", name, e.Shown, want)
 		}
 	}
-	e, err := explain(packed(t, unpacked(t, plain()), func(m *replay.Manifest) { m.Exhibits = nil }), withGame())
+	e, err := explain(packed(t, unpacked(t, plain()), func(m *replay.Manifest) { m.Exhibits = nil }), withGame(t))
 	if err != nil || e.Shown != nil {
 		t.Errorf("without states: got %+v, %v", e.Shown, err)
 	}

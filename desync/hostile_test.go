@@ -186,7 +186,7 @@ func flipped(b []byte, at int) []byte {
 func TestCutBundles(t *testing.T) {
 	whole := plain()
 	for n := 0; n < len(whole); n += 997 {
-		if _, err := explain(whole[:n], withGame()); !errors.Is(err, replay.ErrBundle) {
+		if _, err := explain(whole[:n], withGame(t)); !errors.Is(err, replay.ErrBundle) {
 			t.Errorf("cut after %d of %d bytes: got error %v", n, len(whole), err)
 		}
 	}

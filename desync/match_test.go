@@ -53,9 +53,9 @@ func findGame(h *lockstep.Header) (*lockstep.Game, error) {
 
 // withGame returns options with the game. In the small form, the time is enough to find the faults of these tests, but not to
 // try all others that could lead to the same states, which takes five times as long.
-func withGame() desync.Options {
+func withGame(t testing.TB) desync.Options {
 	o := desync.Options{Game: findGame}
-	if testenv.Small() {
+	if testenv.Small(t) {
 		o.Budget = 120 * time.Millisecond
 	}
 	return o

@@ -36,7 +36,7 @@ func TestMuseum(t *testing.T) {
 		t.Run(c.commit, func(t *testing.T) {
 			x := newTableWith(t, c.game(), true, victim, 1, 100)
 			x.play(t, 400)
-			e, err := desync.Explain(open(t, x.bundle(t)), withGame())
+			e, err := desync.Explain(open(t, x.bundle(t)), withGame(t))
 			if err != nil {
 				t.Fatal(err)
 			}

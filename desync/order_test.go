@@ -33,7 +33,7 @@ func idleWorkers(w *world, t *turn, step step) bool {
 // The field that leads to the others comes first, though it stands behind them in the schema, and with it the other fields
 // of its unit.
 func TestFieldsByCause(t *testing.T) {
-	e := explained(t, idleWorkers, withGame())
+	e := explained(t, idleWorkers, withGame(t))
 	if len(e.Fields.List) < 3 || !strings.HasSuffix(e.Fields.List[0].Path, ".Task") {
 		t.Fatalf("got %v, want a task first", e.Fields.List[:min(len(e.Fields.List), 8)])
 	}
@@ -56,7 +56,7 @@ func TestBisectByCause(t *testing.T) {
 	x := newTable(t, idleWorkers, false)
 	x.play(t, 400)
 	bundle := x.bundle(t)
-	e, err := desync.Explain(open(t, bundle), withGame())
+	e, err := desync.Explain(open(t, bundle), withGame(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func TestPageEscapes(t *testing.T) {
 			p := &m.Participants[i]
 			p.Name, p.Build, p.Platform = name, name, name
 		}
-	}), withGame())
+	}), withGame(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestTie(t *testing.T) {
 		m.Tie, m.Player, m.Exhibits = true, 0, nil
 		m.Groups[0].Referee, m.Groups[0].Players = false, []lockstep.Player{0}
 	})
-	e, err := explain(archive, withGame())
+	e, err := explain(archive, withGame(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestExplainWithThePlayersBuild(t *testing.T) {
 	if e.Verdict.Party != desync.WrongUnclear || e.Verdict.With != "3b18e512dba7" {
 		t.Errorf("got %+v", e.Verdict)
 	}
-	if e, err = desync.Explain(b, withGame()); err != nil || e.Verdict.Party != desync.WrongPlayer || e.Verdict.Advice != "" || e.Verdict.With != "" {
+	if e, err = desync.Explain(b, withGame(t)); err != nil || e.Verdict.Party != desync.WrongPlayer || e.Verdict.Advice != "" || e.Verdict.With != "" {
 		t.Errorf("with the right build: got %+v, %v", e.Verdict, err)
 	}
 	for line := range strings.Lines(text.String()) {

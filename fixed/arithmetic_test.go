@@ -97,7 +97,7 @@ func TestArithmetic(t *testing.T) {
 	for _, op := range arithmetic {
 		t.Run(op.name, func(t *testing.T) {
 			wrong := 0
-			pairs(7, 20_000, func(x, y fixed.Q) {
+			pairs(t, 7, 20_000, func(x, y fixed.Q) {
 				if got, want := op.got(x, y), op.want(x, y); got != want && wrong < 5 {
 					wrong++
 					t.Errorf("%s(%d, %d) = %d, want %d", op.name, x, y, got, want)
@@ -111,7 +111,7 @@ func TestThreeNumbers(t *testing.T) {
 	skipOverflowBuild(t)
 	third := inputs(11, 40_000)
 	i := 0
-	pairs(9, 20_000, func(x, y fixed.Q) {
+	pairs(t, 9, 20_000, func(x, y fixed.Q) {
 		z := third[i]
 		i++
 		if got, want := fixed.MulDiv(x, y, z), quotient(mulBig(integer(x), integer(y)), integer(z)); got != want {
@@ -138,7 +138,7 @@ func TestIntegerRoots(t *testing.T) {
 		}
 	}
 	r := fixed.NewRand(3)
-	for range few(100_000) {
+	for range few(t, 100_000) {
 		check(r.Uint64()>>r.N(64), r.Uint64()>>r.N(64))
 		n := r.Uint64() >> r.N(64) // around a square
 		square := mulBig(new(big.Int).SetUint64(n), new(big.Int).SetUint64(n))

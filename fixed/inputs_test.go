@@ -39,19 +39,19 @@ func inputs(seed uint64, n int) []fixed.Q {
 
 // few is n, a quarter of it in the small form, and an eighth in a short test: that other processors compute the same is shown by
 // TestSums, which is never short.
-func few(n int) int {
+func few(t *testing.T, n int) int {
 	switch {
 	case testing.Short():
 		return n / 8
-	case testenv.Small():
+	case testenv.Small(t):
 		return n / 4
 	}
 	return n
 }
 
 // pairs calls f with every pair of edges and a few of n random pairs.
-func pairs(seed uint64, n int, f func(x, y fixed.Q)) {
-	n = few(n)
+func pairs(t *testing.T, seed uint64, n int, f func(x, y fixed.Q)) {
+	n = few(t, n)
 	for _, x := range edges {
 		for _, y := range edges {
 			f(x, y)

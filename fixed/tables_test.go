@@ -15,7 +15,7 @@ import (
 // The tables are what this test makes. The small form makes every eighth line of those of polynomials.
 func TestTablesAreGenerated(t *testing.T) {
 	every := 1
-	if testenv.Small() && !*update {
+	if testenv.Small(t) && !*update {
 		every = 8
 	}
 	want, err := tableSource(every)

@@ -63,7 +63,7 @@ func TestBounds(t *testing.T) {
 	for _, f := range bounds {
 		t.Run(f.name, func(t *testing.T) {
 			worst, at := 0.0, fixed.Q(0)
-			for _, x := range f.inputs(21, few(f.n)) {
+			for _, x := range f.inputs(21, few(t, f.n)) {
 				if e := ulps(f.got(x), f.want(real(x))); e > worst {
 					worst, at = e, x
 				}
@@ -80,7 +80,7 @@ func TestBounds(t *testing.T) {
 func TestExp2Top(t *testing.T) {
 	r := fixed.NewRand(5)
 	worst := 0.0
-	for range few(1000) {
+	for range few(t, 1000) {
 		x := r.Range(30*fixed.One, 31*fixed.One)
 		worst = max(worst, ulps(fixed.Exp2(x), bigExp2(real(x))))
 	}
@@ -94,7 +94,7 @@ func TestDirections(t *testing.T) {
 	skipOverflowBuild(t)
 	pi := bigPi()
 	worst, worstRadians := 0.0, 0.0
-	pairs(31, 500, func(y, x fixed.Q) {
+	pairs(t, 31, 500, func(y, x fixed.Q) {
 		angle := bigAtan2(bigFloat(int64(y)), bigFloat(int64(x)))
 		e := ulps(fixed.Atan2Radians(y, x), angle)
 		turns := bigScale(new(big.Float).Quo(angle, pi), -1)
@@ -119,7 +119,7 @@ func TestQuickWays(t *testing.T) {
 	skipOverflowBuild(t)
 	lengths := inputs(41, 500_000)
 	i := 0
-	pairs(43, 300_000, func(x, y fixed.Q) {
+	pairs(t, 43, 300_000, func(x, y fixed.Q) {
 		n := max(lengths[i].Abs(), 0)
 		i++
 		if got, want := x.Div(y), fixed.DivSlow(x, y); got != want {
@@ -179,7 +179,7 @@ func TestQuickSines(t *testing.T) {
 
 func TestAsinAcos(t *testing.T) {
 	r := fixed.NewRand(6)
-	for i := range few(1000) {
+	for i := range few(t, 1000) {
 		x := r.Range(-fixed.One, fixed.One+1)
 		if i%3 == 0 { // where the derivative is infinite
 			x = fixed.One - r.Range(0, 1000)
@@ -201,7 +201,7 @@ func TestAsinAcos(t *testing.T) {
 func TestPow(t *testing.T) {
 	r := fixed.NewRand(8)
 	worst := 0.0
-	for range few(1000) {
+	for range few(t, 1000) {
 		x, y := r.Range(1, 64*fixed.One)>>r.N(30)+1, r.Range(-8*fixed.One, 8*fixed.One)
 		want := bigExp2(new(big.Float).Mul(real(y), bigLog2(real(x))))
 		if want.Cmp(bigFloat(1<<31-1)) >= 0 {
@@ -220,7 +220,7 @@ func TestPow(t *testing.T) {
 func TestTan(t *testing.T) {
 	skipOverflowBuild(t)
 	r := fixed.NewRand(9)
-	for range few(100_000) {
+	for range few(t, 100_000) {
 		turn := fixed.Turn(r.Uint32())
 		if got, want := turn.Tan(), turn.Sin().Div(turn.Cos()); got != want {
 			t.Fatalf("Tan of turn %d = %d, want %d", turn, got, want)

@@ -81,7 +81,7 @@ func TestTraps(t *testing.T) {
 // TestMirror: two players' moves at opposite ends of a map must be mirrored to the bit.
 func TestMirror(t *testing.T) {
 	skipOverflowBuild(t)
-	pairs(81, 50_000, func(x, y fixed.Q) {
+	pairs(t, 81, 50_000, func(x, y fixed.Q) {
 		if x == fixed.MinQ || y == fixed.MinQ {
 			return // has no mirror image
 		}

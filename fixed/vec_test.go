@@ -8,8 +8,8 @@ import (
 )
 
 // vectors calls f with n pairs of vectors, edges and random ones.
-func vectors(seed uint64, n int, f func(v, o fixed.Vec2)) {
-	n = few(n)
+func vectors(t *testing.T, seed uint64, n int, f func(v, o fixed.Vec2)) {
+	n = few(t, n)
 	all := inputs(seed, 4*n)
 	r := fixed.NewRand(seed)
 	for range n {
@@ -37,7 +37,7 @@ func squareBig(v, o fixed.Vec2) *big.Int {
 
 func TestProducts(t *testing.T) {
 	skipOverflowBuild(t)
-	vectors(51, 30_000, func(v, o fixed.Vec2) {
+	vectors(t, 51, 30_000, func(v, o fixed.Vec2) {
 		if got, want := v.Dot(o), quotient(dotBig(v, o), two32); got != want {
 			t.Fatalf("%d Dot %d = %d, want %d", v, o, got, want)
 		}
@@ -70,7 +70,7 @@ func TestOrient2D(t *testing.T) {
 	}
 	all := inputs(52, 1000)
 	i := 0
-	vectors(53, 30_000, func(v, o fixed.Vec2) {
+	vectors(t, 53, 30_000, func(v, o fixed.Vec2) {
 		check(v, o, fixed.Vec2{X: all[i%1000], Y: all[(i*7+3)%1000]})
 		check(v, o, v)
 		middle := fixed.Vec2{X: v.X>>1 + o.X>>1, Y: v.Y>>1 + o.Y>>1} // on the line, or next to it
@@ -83,7 +83,7 @@ func TestOrient2D(t *testing.T) {
 func TestDistances(t *testing.T) {
 	radii := inputs(54, 50_000)
 	i := 0
-	vectors(55, 30_000, func(v, o fixed.Vec2) {
+	vectors(t, 55, 30_000, func(v, o fixed.Vec2) {
 		square := squareBig(v, o)
 		around := root(square)
 		near := fixed.Vec2{X: v.X + 3, Y: o.Y}
@@ -118,7 +118,7 @@ func unit(component fixed.Q, v fixed.Vec2, n fixed.Q) fixed.Q {
 }
 
 func TestNormalize(t *testing.T) {
-	vectors(56, 10_000, func(v, _ fixed.Vec2) {
+	vectors(t, 56, 10_000, func(v, _ fixed.Vec2) {
 		var want fixed.Vec2
 		if v != want {
 			want = fixed.Vec2{X: unit(v.X, v, fixed.One), Y: unit(v.Y, v, fixed.One)}
@@ -132,7 +132,7 @@ func TestNormalize(t *testing.T) {
 func TestClampLen(t *testing.T) {
 	limits := inputs(57, 20_000)
 	i := 0
-	vectors(58, 10_000, func(v, _ fixed.Vec2) {
+	vectors(t, 58, 10_000, func(v, _ fixed.Vec2) {
 		limit := limits[i%20_000]
 		i++
 		want := v
@@ -159,7 +159,7 @@ func TestMoveToward(t *testing.T) {
 	}
 	steps := inputs(60, 20_000)
 	i := 0
-	vectors(59, 10_000, func(v, o fixed.Vec2) {
+	vectors(t, 59, 10_000, func(v, o fixed.Vec2) {
 		step := max(steps[i%20_000].Abs(), 1)
 		i++
 		way := fixed.Vec2{X: o.X>>2 - v.X>>2, Y: o.Y>>2 - v.Y>>2} // the direction, without wrapping
@@ -234,7 +234,7 @@ func TestVec3(t *testing.T) {
 func TestVec3InRange(t *testing.T) {
 	r := fixed.NewRand(57)
 	heights := inputs(57, 20_000)
-	vectors(58, 20_000, func(a, b fixed.Vec2) {
+	vectors(t, 58, 20_000, func(a, b fixed.Vec2) {
 		v := fixed.Vec3{X: a.X, Y: a.Y, Z: fixed.Pick(&r, heights)}
 		o := fixed.Vec3{X: b.X, Y: b.Y, Z: fixed.Pick(&r, heights)}
 		z := subBig(integer(v.Z), integer(o.Z))

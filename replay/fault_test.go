@@ -103,7 +103,7 @@ func TestFaults(t *testing.T) {
 		for _, fault := range []string{"torn write", "short write", "full", "EIO once", "slow"} {
 			failed := 0
 			step := 1
-			if testenv.Small() {
+			if testenv.Small(t) {
 				step = 3
 			}
 			if fault == "slow" {

@@ -46,7 +46,7 @@ func TestSeekAfterEveryFlip(t *testing.T) {
 		flips, unharmed := 0, 0
 		for i := range b {
 			for bit := range 8 {
-				if testenv.Small() && bit != i%8 {
+				if testenv.Small(t) && bit != i%8 {
 					continue
 				}
 				flips++

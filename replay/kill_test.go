@@ -29,7 +29,7 @@ func TestKilled(t *testing.T) {
 		t.Skip("short: an emulated test cannot start itself again")
 	}
 	kills := []int{150, 257, 399} // ticks
-	if testenv.Small() {
+	if testenv.Small(t) {
 		kills = kills[:1]
 	}
 	for i, after := range kills {

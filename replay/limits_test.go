@@ -214,7 +214,7 @@ func TestWriterKeepsLimits(t *testing.T) {
 		},
 	} {
 		log, lengths := logged(), []uint32{0, 1, 1000}
-		if testenv.Small() {
+		if testenv.Small(t) {
 			lengths = []uint32{0, 1000}
 		}
 		for _, ticks := range lengths {

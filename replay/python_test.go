@@ -43,7 +43,7 @@ func TestPythonReader(t *testing.T) {
 	if err != nil || len(versions) == 0 {
 		t.Fatalf("no files of old versions: %v", err)
 	}
-	if testenv.Small() { // each file is a process, and one for each segment
+	if testenv.Small(t) { // each file is a process, and one for each segment
 		paths = paths[:1]
 		versions = slices.DeleteFunc(versions, func(path string) bool { return !strings.HasSuffix(path, "-sealed.ssr") })
 	}

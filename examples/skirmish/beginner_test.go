@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // A beginner plays as somebody who sees the game for the first time: one order in three seconds, one barracks, soldiers only, and
@@ -84,6 +85,12 @@ func meet(t *testing.T, s Strength, seeds uint64) (won int) {
 func TestBeginner(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it plays ten matches")
+	}
+	if testenv.Small(t) {
+		if easy, normal := meet(t, Easy, 3), meet(t, Normal, 2); easy < 2 || normal > 1 {
+			t.Errorf("won %d of 3 against the easy bot, and %d of 2 against the normal bot, want 2, and 1 at most", easy, normal)
+		}
+		return
 	}
 	if won := meet(t, Easy, 6); won < 5 {
 		t.Errorf("won %d of 6 against the easy bot, want 5", won)

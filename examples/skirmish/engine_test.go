@@ -12,7 +12,7 @@ import (
 func TestEngineChecks(t *testing.T) {
 	config := skirmish.Defaults(4, 80)
 	config.Crystals = 2000
-	for seed := range some(4) {
+	for seed := range some(t, 4) {
 		locksteptest.Check(t, lockstep.MustGame(skirmish.Rules()), locksteptest.Options{
 			Config: &config, Seed: seed + 1, Ticks: 300, Rate: 12,
 			AllowThin: "most random orders name units of others, or none; the fuzz tests also play bots",

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -120,17 +121,20 @@ func (m *match) submit(p lockstep.Player, value any) lockstep.Receipt {
 	return r
 }
 
-// some returns the number of seeds to play: n, or one in short tests.
-func some(n uint64) uint64 {
-	if testing.Short() {
+// some returns the number of seeds to play: n, or two in small tests, or one in short ones.
+func some(t *testing.T, n uint64) uint64 {
+	switch {
+	case testing.Short():
 		return 1
+	case testenv.Small(t):
+		return min(n, 2)
 	}
 	return n
 }
 
 // Bots fight, build and train within three minutes with every seed.
 func TestBotsPlay(t *testing.T) {
-	for seed := range some(5) {
+	for seed := range some(t, 5) {
 		m := newMatch(t, seed, 4, skirmish.Defaults(4, 400))
 		m.run(400)
 		if m.events["death of soldier"] < 20 {

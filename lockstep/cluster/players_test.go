@@ -122,7 +122,7 @@ func TestEndThroughAnother(t *testing.T) {
 	node := newNode(t)
 	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
 	ends := 60
-	if testenv.Small() {
+	if testenv.Small(t) {
 		ends = 20
 	}
 	for i := range ends {

@@ -58,7 +58,7 @@ func TestLateTicksAreNotSeen(t *testing.T) {
 	control, stream, both, page := join(false, 0, 0), join(false, 16, 0), join(true, 10, 0), join(true, 10, 6)
 	other := m.join(0, false)
 	minutes := 10
-	if testenv.Small() {
+	if testenv.Small(t) {
 		minutes = 3
 	}
 	for range minutes * 60 * 2 {

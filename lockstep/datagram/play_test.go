@@ -32,7 +32,7 @@ func TestLossHoldsNothingBack(t *testing.T) {
 		{percent: 20, most: 56, cost: 4},
 		{percent: 20, coins: 60, most: 230, cost: 4.2},
 	} {
-		if testenv.Small() && i%3 != 1 {
+		if testenv.Small(t) && i%3 != 1 {
 			continue
 		}
 		t.Run(fmt.Sprintf("%d percent are lost, commands of %d, bursts of %d", row.percent, row.coins, max(row.burst, 1)), func(t *testing.T) {

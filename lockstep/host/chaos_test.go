@@ -142,7 +142,7 @@ func TestHostChaos(t *testing.T) {
 	runs := *chaosRuns
 	if runs == 0 {
 		runs = 60
-		if testenv.Small() {
+		if testenv.Small(t) {
 			runs = 15
 		}
 	}

@@ -59,7 +59,7 @@ func TestHostNoteFlood(t *testing.T) {
 		line := strings.Repeat("x", 900)
 		const seconds = 25
 		rate := lockstep.Time(40)
-		if testenv.Small() {
+		if testenv.Small(t) {
 			rate = 16
 		}
 		for i := range seconds * int(rate) { // an attacker's joins

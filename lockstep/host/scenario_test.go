@@ -137,7 +137,7 @@ func TestHostOneOwnerOfASeat(t *testing.T) {
 	d := dice(1)
 	one, two := p.guest("one", "p0"), p.guest("two", "p0")
 	owners, moves := 0, 8000
-	if testenv.Small() {
+	if testenv.Small(t) {
 		moves = 2000
 	}
 	for range moves {
@@ -200,7 +200,7 @@ func TestHostSessionGuessing(t *testing.T) {
 	p.deliver()
 	d := dice(2)
 	guesses := 30_000
-	if testenv.Small() {
+	if testenv.Small(t) {
 		guesses = 3_000
 	}
 	for i := range guesses {

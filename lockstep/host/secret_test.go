@@ -19,11 +19,11 @@ import (
 var exhaustive = flag.Bool("exhaustive", false, "try a hundred thousand schedules and a million old sessions, not a tenth, or a hundredth")
 
 // tries returns the number of repetitions for a test that can have any number.
-func tries(all int) int {
+func tries(t *testing.T, all int) int {
 	switch {
 	case *exhaustive:
 		return all
-	case testenv.Small(), runtime.GOOS == "js": // which is ten times slower
+	case testenv.Small(t), runtime.GOOS == "js": // which is ten times slower
 		return all / 100
 	}
 	return all / 10
@@ -153,7 +153,7 @@ func (r *race) conclude(racers []*guest) {
 // Scenario 20: two connections show the same token, or the same session, at the same instant. In every interleaving of
 // their steps one has the seat, and a command runs once.
 func TestHostSchedules(t *testing.T) {
-	n := tries(100_000)
+	n := tries(t, 100_000)
 	all := &races{schedules: map[string]bool{}, closed: map[protocol.CloseCode]int{}}
 	d := dice(1)
 	for len(all.schedules) < n {
@@ -238,7 +238,7 @@ func newThief(t testing.TB) (f *thief, d *dice) {
 
 // Scenarios 21 and 22: only the current session of a seat is accepted, and its owner does not notice other attempts.
 func TestHostOldSessions(t *testing.T) {
-	n := tries(1_000_000)
+	n := tries(t, 1_000_000)
 	f, d := newThief(t)
 	elsewhere, _ := newThief(t)
 	*d = 7 // not the other match's

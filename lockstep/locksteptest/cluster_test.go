@@ -23,7 +23,7 @@ func ExampleClusterOptions() {
 
 func TestCluster(t *testing.T) {
 	seeds := 8
-	if testenv.Small() {
+	if testenv.Small(t) {
 		seeds = 3
 	}
 	locksteptest.Cluster(t, lockstep.MustGame(pastureRules()), locksteptest.ClusterOptions{

@@ -26,7 +26,7 @@ func TestFlows(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, after := flows(t, s.append(nil)), flows(t, faster)
-	for n := range someFlows() {
+	for n := range someFlows(t) {
 		want, err := before.Call(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
@@ -45,8 +45,8 @@ func TestFlows(t *testing.T) {
 const numFlows = uint64(17 * 8)
 
 // someFlows returns how many of the inputs the tests use: all in .ci/run, and else two for each function of the program.
-func someFlows() uint64 {
-	if testenv.Small() {
+func someFlows(t *testing.T) uint64 {
+	if testenv.Small(t) {
 		return 17 * 2
 	}
 	return numFlows

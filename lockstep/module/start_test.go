@@ -110,7 +110,7 @@ func TestStartOfGo(t *testing.T) {
 		t.Error("got no image, want one")
 	}
 	sameAs(t, "after _initialize", all, r.variables)
-	for n := range abi.Function(someFlows()) {
+	for n := range abi.Function(someFlows(t)) {
 		for _, i := range all {
 			if _, err := i.answer(n, nil); err != nil {
 				t.Fatal(err)

@@ -155,7 +155,7 @@ func result(t *testing.T, body []byte) uint64 {
 // A function that is straightened computes the same, whatever its parts jump to.
 func TestStraighten(t *testing.T) {
 	seeds := uint64(400)
-	if testenv.Small() {
+	if testenv.Small(t) {
 		seeds = 40
 	}
 	for seed := range seeds {

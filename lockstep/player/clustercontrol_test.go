@@ -88,7 +88,7 @@ func TestClusterControls(t *testing.T) {
 // A connection is cut after each of its first messages in turn, and the client still catches up.
 func TestClusterCutEverywhere(t *testing.T) {
 	every := 1
-	if testenv.Small() {
+	if testenv.Small(t) {
 		every = 4 // the state is large for an emulated processor without block moves
 	}
 	for _, token := range []string{"1", "watch"} {

@@ -291,7 +291,7 @@ func TestCluster(t *testing.T) {
 	seeds := *clusterSeeds
 	if seeds == 0 {
 		seeds = 2
-		if testenv.Small() {
+		if testenv.Small(t) {
 			seeds = 1
 		}
 	}

@@ -179,7 +179,7 @@ func TestClientHostileServer(t *testing.T) {
 	served := servedBytes(t)
 	random := rand.New(rand.NewPCG(3, 4))
 	synced, refused, clients := 0, 0, 300
-	if testenv.Small() {
+	if testenv.Small(t) {
 		clients = 60
 	}
 	for range clients {

@@ -91,7 +91,7 @@ func TestLateTicks(t *testing.T) {
 		{"own commands and late ticks", player.Options{Predict: 6, PredictLate: 10}, false, 1000, 1400, 19, 16},
 		{"control with own commands", player.Options{Predict: 6}, true, 1000, 1400, 0, 6},
 	} {
-		if testenv.Small() && i >= 2 { // TestLateTicksOfPlayers has own commands, too
+		if testenv.Small(t) && i >= 2 { // TestLateTicksOfPlayers has own commands, too
 			continue
 		}
 		t.Run(row.name, func(t *testing.T) {
@@ -385,7 +385,7 @@ func TestLateTicksOfPlayers(t *testing.T) {
 		return stalls, corrections
 	}
 	both := []lockstep.Tick{6, 0}
-	if testenv.Small() {
+	if testenv.Small(t) {
 		both = both[:1]
 	}
 	for _, predict := range both {

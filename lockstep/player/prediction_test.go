@@ -46,7 +46,7 @@ func TestPredictionIsNotSeenByOthers(t *testing.T) {
 // Commands run in the tick in which the prediction shows them, whatever the latency: few of them correct it.
 func TestCommandsRunAsPredicted(t *testing.T) {
 	for i, row := range []struct{ delay, jitter lockstep.Time }{{5, 0}, {22, 0}, {40, 0}, {51, 0}, {90, 0}, {40, 10}, {70, 10}} {
-		if testenv.Small() && i%3 > 0 {
+		if testenv.Small(t) && i%3 > 0 {
 			continue
 		}
 		c := newCluster(t, 9, nil, nil)

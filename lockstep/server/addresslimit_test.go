@@ -41,7 +41,7 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 		return n
 	}
 	n := 30
-	if testenv.Small() {
+	if testenv.Small(t) {
 		n = 12
 	}
 	for _, x := range []struct {

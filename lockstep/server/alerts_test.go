@@ -125,7 +125,7 @@ func TestAlerts(t *testing.T) {
 	shown := map[string]bool{}
 	for i, x := range breakages {
 		shown[x.want[0]] = true
-		if testenv.Small() && i%6 != 0 {
+		if testenv.Small(t) && i%6 != 0 {
 			continue
 		}
 		t.Run(x.want[0], func(t *testing.T) {

@@ -281,7 +281,7 @@ func code(all ...any) (b []byte) {
 // Each seed does what it says without harming any honest player.
 func TestAttacks(t *testing.T) {
 	for i, x := range attacks {
-		if testenv.Small() && i%3 != 0 {
+		if testenv.Small(t) && i%3 != 0 {
 			continue
 		}
 		t.Run(x.name, func(t *testing.T) {

@@ -41,7 +41,7 @@ func TestSilentOpeners(t *testing.T) {
 		{"8 of each of 24 addresses", 24, 8, 64},
 		{"64 of each of 12 addresses", 12, 64, 64},
 	} {
-		if testenv.Small() && x.addresses*x.each > 500 {
+		if testenv.Small(t) && x.addresses*x.each > 500 {
 			continue
 		}
 		t.Run(x.name, func(t *testing.T) {

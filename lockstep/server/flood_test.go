@@ -170,7 +170,7 @@ func TestNothingIsLeft(t *testing.T) {
 	s.stats(t)
 	before := runtime.NumGoroutine()
 	rounds := 1000
-	if testenv.Small() {
+	if testenv.Small(t) {
 		rounds = 200
 	}
 	for n := range rounds {

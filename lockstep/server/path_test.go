@@ -189,7 +189,7 @@ func TestPathMemory(t *testing.T) {
 	a := newPathAttacker(t, s, s.datagrams(t, netsim.Link{}))
 	before := inMemory()
 	n := 100
-	if testenv.Small() {
+	if testenv.Small(t) {
 		n = 25
 	}
 	for range n {

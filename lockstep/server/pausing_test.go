@@ -85,7 +85,7 @@ func TestPauseIsResumed(t *testing.T) {
 		{[]string{"pause?seat=0", "pause"}, true},
 	} {
 		for _, polite := range []bool{false, true} {
-			if testenv.Small() && polite != (i%2 == 0) {
+			if testenv.Small(t) && polite != (i%2 == 0) {
 				continue
 			}
 			t.Run(fmt.Sprint(row.steps, polite), func(t *testing.T) {

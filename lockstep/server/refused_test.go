@@ -26,7 +26,7 @@ func TestRefusedTokens(t *testing.T) {
 	n := 20_000
 	if *exhaustive {
 		n = 1_000_000
-	} else if testenv.Small() {
+	} else if testenv.Small(t) {
 		n = 2_000
 	}
 	signed, err := server.NewJWT(secret, server.JWTOptions{Algorithm: "HS256"})

@@ -117,7 +117,7 @@ func TestOneOwnerOfASeat(t *testing.T) {
 		b := s.join(t, bob, wander)
 		session := s.raw(t, ada, protocol.SessionToken{}, 0).live().welcome.Session
 		rounds := 200
-		if testenv.Small() {
+		if testenv.Small(t) {
 			rounds = 50
 		}
 		for n := range rounds {

@@ -241,7 +241,7 @@ func TestRollingUpgrade(t *testing.T) {
 	overlap(t)
 	x := newSiege(t, 1, 2)
 	upgrades := 2
-	if testenv.Small() {
+	if testenv.Small(t) {
 		upgrades = 1
 	}
 	for range times(t, upgrades) {

@@ -4,5 +4,5 @@ package tool
 
 import "github.com/seed-49bee653/samestep/internal/testing/testgame"
 
-// tilesMain is a program of a game whose maps are assets.
-func tilesMain() { Main(New(testgame.TilesRules())) }
+// tilesGame is a game whose maps are assets.
+func tilesGame() []Game { return []Game{New(testgame.TilesRules())} }

@@ -57,7 +57,7 @@ packet of a WebSocket is a stall.`,
 			b := &netBench{
 				game:    game,
 				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), viewers: int(c.Uint("viewers")), room: int(c.Uint("room")), units: int(c.Uint("units")), rate: int(c.Uint("tick-rate")),
-				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"), durability: c.String("durability"),
+				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"), durability: c.String("durability"), settle: 2 * time.Second,
 			}
 			if err := cmp.Or(between[uint](c, "clients", 1, 20000), between[uint](c, "spectators", 0, 20000), between[uint](c, "viewers", 0, 20000), between[uint](c, "room", 1, 16),
 				between[uint](c, "units", 100, 10000), between[uint](c, "tick-rate", 1, 100), between(c, "every", 10*time.Millisecond, 0),
@@ -90,7 +90,8 @@ type netBench struct {
 	clients, spectators, viewers, room, units, rate int
 	every, time                                     time.Duration
 	relay                                           bool
-	durability                                      string // "" for no replays
+	durability                                      string        // "" for no replays
+	settle                                          time.Duration // after connections were made, until all are live
 
 	config   string // the file of --config, or ""
 	assets   string // the folder of --assets, or ""
@@ -100,6 +101,9 @@ type netBench struct {
 func (b *netBench) matches() int { return (b.clients + b.room - 1) / b.room }
 
 func (b *netBench) run(ctx context.Context) (*netResult, error) {
+	if b.viewers > 0 && b.game.ViewSchema() == nil {
+		return nil, errors.New("the game has no views")
+	}
 	dir, err := os.MkdirTemp("", "samestep-bench-*")
 	if err != nil {
 		return nil, err
@@ -129,7 +133,7 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 		return nil, err
 	}
 	defer hangUp(spectators)
-	time.Sleep(2 * time.Second) // until all are live
+	time.Sleep(b.settle) // until all are live
 	for _, g := range slices.Concat(guests, spectators) {
 		g.measure()
 	}
@@ -156,16 +160,13 @@ func (b *netBench) turns(ctx context.Context, s *serverProcess, watch func(int) 
 		time.Sleep(b.time)
 		return x, nil
 	}
-	if b.game.ViewSchema() == nil {
-		return nil, errors.New("the game has no views")
-	}
 	for range turnsOfViewers {
 		x.wait(s, b.time/turnsOfViewers, false)
 		viewers, err := b.connect(ctx, protocol.NewViewerAuth(b.game.Game), b.viewers, watch)
 		if err != nil {
 			return nil, err
 		}
-		time.Sleep(time.Second) // until all are live
+		time.Sleep(b.settle / 2) // until all are live
 		for _, g := range viewers {
 			g.measure()
 		}
@@ -176,7 +177,7 @@ func (b *netBench) turns(ctx context.Context, s *serverProcess, watch func(int) 
 		if hangUp(viewers); err != nil {
 			return nil, err
 		}
-		time.Sleep(time.Second / 2) // until all are gone
+		time.Sleep(b.settle / 4) // until all are gone
 	}
 	return x, nil
 }

@@ -17,17 +17,6 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// demoBundle plays a match with a planted desync, and returns its bundle.
-func demoBundle(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	var out bytes.Buffer
-	if code := run(t.Context(), []string{"samestep", "demo", "--seconds", "8", "--units", "120", "--dir", dir}, &out, &out); code != exitOK {
-		t.Fatalf("got exit code %d: %s", code, &out)
-	}
-	return filepath.Join(dir, "skirmish-desync-140-player3.zip")
-}
-
 // The commands of a report run.
 func TestReportSteps(t *testing.T) {
 	bundle := demoBundle(t)

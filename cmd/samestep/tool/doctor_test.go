@@ -4,6 +4,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net"
 	"net/http/httptest"
@@ -22,8 +23,10 @@ func TestDoctor(t *testing.T) {
 	defer hole.Close()
 	empty := httptest.NewServer(nil)
 	defer empty.Close()
+	const patient = "3s" // for a busy machine
 	for _, row := range []struct {
 		name   string
+		time   string   // to wait for an answer; patient by default
 		flags  []string // of the server
 		path   string
 		code   int
@@ -34,7 +37,7 @@ func TestDoctor(t *testing.T) {
 		{name: "datagrams pass", path: "/matches/match-1", by: byDatagrams, want: "50 packets lost"},
 		{name: "the URL of a server", by: byDatagrams, want: "match-1: skirmish"},
 		{name: "a server without them", flags: []string{"--datagrams", "off"}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "serve --datagrams"},
-		{name: "a firewall", flags: []string{"--datagrams-public", hole.LocalAddr().String()}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
+		{name: "a firewall", time: "1s", flags: []string{"--datagrams-public", hole.LocalAddr().String()}, path: "/matches/match-1", by: byWebSocket, failed: "datagrams", want: "Allow UDP to " + hole.LocalAddr().String()},
 		{name: "another match", path: "/matches/other", code: exitError, by: byNothing, failed: "match", want: "404"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -44,14 +47,14 @@ func TestDoctor(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.stop()
-			examined(t, "http://"+s.address()+row.path, row.code, row.by, row.failed, row.want)
+			examined(t, cmp.Or(row.time, patient), "http://"+s.address()+row.path, row.code, row.by, row.failed, row.want)
 		})
 	}
-	examined(t, empty.URL, exitError, byNothing, "http", "404")
+	examined(t, patient, empty.URL, exitError, byNothing, "http", "404")
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	examined(t, gone.URL, exitError, byNothing, "http", "port open for TCP")
-	examined(t, "ws://name.invalid/matches/m/play", exitError, byNothing, "name", "DNS")
+	examined(t, patient, gone.URL, exitError, byNothing, "http", "port open for TCP")
+	examined(t, patient, "ws://name.invalid/matches/m/play", exitError, byNothing, "name", "DNS")
 	var out bytes.Buffer
 	if got := run(t.Context(), []string{"samestep", "doctor", "nowhere"}, &out, &out); got != exitUsage || !strings.Contains(out.String(), "want one such as") {
 		t.Errorf("got exit code %d and %q", got, &out)
@@ -59,9 +62,9 @@ func TestDoctor(t *testing.T) {
 }
 
 // examined runs the verb as text and as JSON.
-func examined(t *testing.T, url string, code int, by, failed, want string) {
+func examined(t *testing.T, patience, url string, code int, by, failed, want string) {
 	t.Helper()
-	args := []string{"samestep", "doctor", "--timeout", "3s", url}
+	args := []string{"samestep", "doctor", "--timeout", patience, url}
 	var out, errs bytes.Buffer
 	got := run(t.Context(), append(args, "--json"), &out, &errs)
 	var f findings

@@ -36,7 +36,7 @@ func newForeign(t *testing.T) *foreign {
 	}
 	f := &foreign{t: t, dir: filepath.Join(t.TempDir(), "hold")}
 	var out, errs bytes.Buffer
-	if code := program(t.Context(), []string{"new", f.dir, "--replace", root}, &out, &errs); code != exitOK {
+	if code := program([]string{"new", f.dir, "--replace", root}, &out, &errs); code != exitOK {
 		testenv.Or(t, "the modules of a new game", errors.New(errs.String()))
 	}
 	f.program = filepath.Join(f.dir, "hold")
@@ -132,7 +132,7 @@ func TestForeignGame(t *testing.T) {
 
 	// The engine's own program does not know the game, and says so.
 	var out, errs bytes.Buffer
-	if code := program(t.Context(), []string{"replay", "verify", file}, &out, &errs); code != exitIdentity || !strings.Contains(errs.String(), `use a program with game "hold", build "1"`) {
+	if code := program([]string{"replay", "verify", file}, &out, &errs); code != exitIdentity || !strings.Contains(errs.String(), `use a program with game "hold", build "1"`) {
 		t.Errorf("samestep replay verify: got exit code %d and %s", code, &errs)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,12 +19,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
 
-// faultyMain is the program of a studio whose game has a fault.
-func faultyMain() {
-	Main(New(planted.Rules("hidden"), Bot(skirmish.NewPlayer), Config(func(players int) skirmish.Config { return skirmish.Sized(players, 400) }), Units(skirmish.Sized), Source(locksteptest.Source{
+// faultyGame is a game with a fault.
+func faultyGame() []Game {
+	return []Game{New(planted.Rules("hidden"), Bot(skirmish.NewPlayer), Config(func(players int) skirmish.Config { return skirmish.Sized(players, 400) }), Units(skirmish.Sized), Source(locksteptest.Source{
 		Package: "planted_test", Path: module + "/internal/testing/planted",
 		Game: `lockstep.MustGame(planted.Rules("hidden"))`, Imports: []string{module + "/internal/testing/planted"},
-	})))
+	}))}
 }
 
 // A match that proves too little names the options of Go code, and the flags too.
@@ -37,7 +38,7 @@ func TestThinHint(t *testing.T) {
 	}
 }
 
-// A failure that happens only once is not called a match without commands.
+// A failure that happens only once is not called a match without commands. It is printed even if its files cannot be written.
 func TestUnreduced(t *testing.T) {
 	t.Setenv("SAMESTEP_LINE", "off")
 	rules := minimal.Rules()
@@ -58,6 +59,11 @@ func TestUnreduced(t *testing.T) {
 	s.print(&text)
 	if want := "reduced    not: the failure did not happen again from a list of its commands"; !strings.Contains(text.String(), want) || strings.Contains(text.String(), "0 commands") {
 		t.Errorf("got %s", text.String())
+	}
+	text.Reset()
+	s.Found = explainFound(t.Context(), found, game, filepath.Join(t.TempDir(), "none"))
+	if s.print(&text); !strings.Contains(text.String(), "found      locksteptest: ") || !strings.Contains(text.String(), "files      not written: open ") {
+		t.Errorf("in no folder: got %s", text.String())
 	}
 }
 

@@ -16,8 +16,8 @@ type (
 	hastyStop   struct{}
 )
 
-// hastyMain is a program for a game without bots, whose random commands end the match.
-func hastyMain() {
+// hastyGame is a game without bots, whose random commands end the match.
+func hastyGame() []Game {
 	rules := lockstep.Rules[hastyWorld, hastyConfig]{
 		Name: "hasty", Build: "1",
 		Commands: []lockstep.CommandType{lockstep.Type[hastyAdd](1, "add"), lockstep.Type[hastyStop](2, "stop")},
@@ -39,5 +39,5 @@ func hastyMain() {
 			}
 		},
 	}
-	Main(New(rules, Config(func(int) hastyConfig { return hastyConfig{Most: 10} })))
+	return []Game{New(rules, Config(func(int) hastyConfig { return hastyConfig{Most: 10} }))}
 }

@@ -100,21 +100,21 @@ func TestJoinFetchesRules(t *testing.T) {
 		if err := os.WriteFile(token, []byte(s.tokens["player-0"]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code := program(t.Context(), []string{"join", page, "--token-file", token, "--for", long, "--json"}, &out, &errs)
+		code := program([]string{"join", page, "--token-file", token, "--for", long, "--json"}, &out, &errs)
 		var sum joinSummary
-		if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != exitOK || long == "4s" && sum.Agreed == 0 || sum.Differing > 0 || sum.Seat != 0 {
+		if err := json.Unmarshal(out.Bytes(), &sum); err != nil || code != exitOK || long == "2s" && sum.Agreed == 0 || sum.Differing > 0 || sum.Seat != 0 {
 			t.Fatalf("join exited with %d, %v: %s%s", code, err, &out, &errs)
 		}
 		return errs.String()
 	}
 	want := fmt.Sprintf("got the rules of pebbles build %s from %srules/%s.wasm", view.Build, s.url, sumOf(b))
-	if said := join("4s"); !strings.Contains(said, want) {
+	if said := join("2s"); !strings.Contains(said, want) {
 		t.Errorf("join said %q, want %q", said, want)
 	}
 	if got := fetchedModules(t); len(got) != 1 || got[0] != sumOf(b)+".wasm" {
 		t.Errorf("the cache has %q, want the module", got)
 	}
-	if said := join("1s"); strings.Contains(said, "got the rules") {
+	if said := join("300ms"); strings.Contains(said, "got the rules") {
 		t.Errorf("the second join fetched them again: %s", said)
 	}
 

@@ -3,14 +3,13 @@
 package tool
 
 import (
-	"context"
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,16 +27,22 @@ const patience = 60 * time.Second
 // runIn runs the program in a folder with its own temporary folder.
 func runIn(t *testing.T, dir, temp string, args ...string) (output string, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	c := exec.CommandContext(ctx, "samestep", args...)
-	c.Dir = dir
-	c.Env = append(os.Environ(), "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, "cache"))
-	b, err := c.CombinedOutput()
-	if ctx.Err() != nil {
+	o := order{Args: append([]string{"samestep"}, args...), Dir: dir, Env: append(os.Environ(), "TMPDIR="+temp, "XDG_CACHE_HOME="+filepath.Join(temp, "cache"))}
+	done := make(chan struct{})
+	var result ordered
+	go func() {
+		defer close(done)
+		result, err = runOrder(o)
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
 		t.Fatalf("%v: still waits after %v", args, patience)
 	}
-	return string(b), err
+	if err == nil && result.Code != exitOK {
+		err = fmt.Errorf("exit code %d", result.Code)
+	}
+	return result.Stdout + result.Stderr, err
 }
 
 // Every verb that reads a replay or a bundle rejects a pipe at once.
@@ -98,15 +103,15 @@ func TestPlantedLinks(t *testing.T) {
 	}
 	// In the temporary folder under the name of an earlier demo, and in a folder that the user names.
 	planted := filepath.Join(temp, "samestep-demo")
-	if err := errors.Join(os.Mkdir(planted, 0o777), os.Symlink(victim("a"), filepath.Join(planted, "skirmish.ssr"))); err != nil {
+	if err := errors.Join(os.Mkdir(planted, 0o777), os.Symlink(victim("a"), filepath.Join(planted, "minimal.ssr"))); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"skirmish.ssr", "skirmish-desync-40-player1.zip", "skirmish-desync-40-player1.html"} {
+	for _, name := range []string{"minimal.ssr", "minimal-desync-40-player1.zip", "minimal-desync-40-player1.html"} {
 		if err := os.Symlink(victim(name), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	demo := []string{"demo", "--seconds", "2", "--units", "100", "--players", "2", "--seed", "7"}
+	demo := []string{"demo", "--game", "minimal", "--seconds", "2", "--players", "2", "--seed", "7"}
 	for _, args := range [][]string{demo, append(demo, "--dir", dir)} {
 		if out, err := runIn(t, dir, temp, args...); err != nil {
 			t.Errorf("%v: %v %s", args, err, out)
@@ -130,7 +135,7 @@ func TestPlantedLinks(t *testing.T) {
 		t.Errorf("%s: got %v, %v, want mode 0700", fresh[0], info.Mode(), err)
 	}
 	for _, folder := range []string{fresh[0], dir} {
-		private(t, folder, "skirmish.ssr", "skirmish-desync-40-player1.zip", "skirmish-desync-40-player1.html")
+		private(t, folder, "minimal.ssr", "minimal-desync-40-player1.zip", "minimal-desync-40-player1.html")
 	}
 }
 
@@ -148,11 +153,11 @@ func private(t *testing.T, dir string, names ...string) {
 func TestWrittenFilesArePrivate(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	if out, err := runIn(t, dir, dir, "demo", "--seconds", "2", "--units", "100", "--players", "2", "--dir", dir); err != nil {
+	if out, err := runIn(t, dir, dir, "demo", "--game", "minimal", "--seconds", "2", "--players", "2", "--dir", dir); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
 	for _, args := range [][]string{
-		{"seal", "skirmish.ssr", "sealed.ssr"}, {"export", "--to", "mcap", "skirmish.ssr", "out.mcap"}, {"dump", "--tick", "1", "--raw", "state", "skirmish.ssr"},
+		{"seal", "minimal.ssr", "sealed.ssr"}, {"export", "--to", "mcap", "minimal.ssr", "out.mcap"}, {"dump", "--tick", "1", "--raw", "state", "minimal.ssr"},
 	} {
 		if out, err := runIn(t, dir, dir, append([]string{"replay"}, args...)...); err != nil {
 			t.Errorf("%v: %v %s", args, err, out)
@@ -173,7 +178,7 @@ func TestWrittenFilesArePrivate(t *testing.T) {
 	if err := app.Run([]string{"samestep", "simulate", "--dir", in("found"), "--shrink", "1"}); err != nil {
 		t.Fatal(err)
 	}
-	private(t, dir, "skirmish.ssr", "sealed.ssr", "out.mcap", "state", "found/simulation-1.json")
+	private(t, dir, "minimal.ssr", "sealed.ssr", "out.mcap", "state", "found/simulation-1.json")
 	if b, err := os.ReadFile(in("victim")); string(b) != "precious" {
 		t.Errorf("the victim was overwritten: %v", err)
 	}

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,9 +42,10 @@ func exported(t *testing.T, games replay.Games, paths []string, files ...[]byte)
 	return readMCAP(t, out.Bytes(), rate), warnings
 }
 
-// valuesOf returns the text of a field after each tick, "" where the state lacks it.
-func valuesOf(t *testing.T, g *lockstep.Game, b []byte, path string) (texts []string) {
+// valuesOf returns the texts of fields after each tick, "" where the state lacks one.
+func valuesOf(t *testing.T, g *lockstep.Game, b []byte, paths ...string) (texts map[string][]string) {
 	t.Helper()
+	texts = make(map[string][]string)
 	h, err := replayOf(t, b).Next()
 	if err != nil {
 		t.Fatal(err)
@@ -56,14 +59,16 @@ func valuesOf(t *testing.T, g *lockstep.Game, b []byte, path string) (texts []st
 		t.Fatal(err)
 	}
 	for ; err == nil; err = c.Step() {
-		v, err := schema.Lookup(c.Simulation().AppendState(nil), path)
-		switch {
-		case errors.Is(err, state.ErrPath):
-			texts = append(texts, "")
-		case err != nil:
-			t.Fatal(err)
-		default:
-			texts = append(texts, v.String())
+		now := c.Simulation().AppendState(nil)
+		for _, path := range paths {
+			text := ""
+			v, err := schema.Lookup(now, path)
+			if err == nil {
+				text = v.String()
+			} else if !errors.Is(err, state.ErrPath) {
+				t.Fatal(err)
+			}
+			texts[path] = append(texts[path], text)
 		}
 	}
 	if !errors.Is(err, io.EOF) {
@@ -132,9 +137,10 @@ func TestExportStates(t *testing.T) {
 		t.Errorf("got %d topics and the warnings %q", len(read.values), warnings)
 	}
 	for i, g := range list {
+		values := valuesOf(t, g, files[i], slices.Collect(maps.Keys(topics))...)
 		for path, topic := range topics {
 			topic += []string{"/a", "/b"}[i]
-			want := valuesOf(t, g, files[i], path)
+			want := values[path]
 			if err := compareValues(read.values[topic], want); err != nil {
 				t.Errorf("%s: %v", topic, err)
 			}
@@ -159,7 +165,7 @@ func TestExportStates(t *testing.T) {
 	}
 
 	alone, _ := exported(t, games.games(), []string{"Match.Tick"}, files[0])
-	if err := compareValues(alone.values["Match/Tick"], valuesOf(t, list[0], files[0], "Match.Tick")); err != nil {
+	if err := compareValues(alone.values["Match/Tick"], valuesOf(t, list[0], files[0], "Match.Tick")["Match.Tick"]); err != nil {
 		t.Error(err)
 	}
 }
@@ -201,7 +207,7 @@ func tripped(w *drift.World, t *lockstep.Turn) {
 func TestExportStatesOfAnother(t *testing.T) {
 	games := replay.Games{lockstep.MustGame(drift.Rules(nil))}
 	file := recordDrift(t, 200, tripped)
-	own := valuesOf(t, lockstep.MustGame(drift.Rules(tripped)), file, "Spots[2].X")
+	own := valuesOf(t, lockstep.MustGame(drift.Rules(tripped)), file, "Spots[2].X")["Spots[2].X"]
 	read, warnings := exported(t, games, []string{"Spots[2].X"}, file)
 	if want := "A: after tick 50 the values may not be those of the recording, and after tick 60 only"; !strings.HasPrefix(warnings, want) {
 		t.Errorf("got %q, want %q", warnings, want)

@@ -9,10 +9,12 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,25 +33,53 @@ import (
 type tests struct{ *testing.M }
 
 // Run implements [testscript.TestingM].
-func (t tests) Run() int { return browser.Run(t.M) }
+func (t tests) Run() int {
+	debug.SetGCPercent(gcPercent)
+	defer demos.remove()
+	defer closeWorkers()
+	return browser.Run(t.M)
+}
 
 func TestMain(m *testing.M) {
-	testenv.Overlap(3) // the scripts also compute
-	testscript.Main(tests{m}, map[string]func(){"samestep": func() { Main(ours...) }, "forge": forgeMain, "faulty": faultyMain, "duel": duelMain, "hasty": hastyMain, "tiles": tilesMain})
+	testenv.Overlap(8) // mostly for servers and clocks
+	commands := map[string]func(){"forge": forgeMain}
+	for name, games := range programs {
+		commands[name] = func() {
+			if os.Getenv(workerVariable) == "" {
+				Main(games()...)
+			}
+			if err := work(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}
+	}
+	testscript.Main(tests{m}, commands)
 }
 
 // Each file of testdata is a script for one verb: commands, their output, and the exit codes. With -rewrite, the
 // expected files of a script are rewritten.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	matches, err := filepath.Abs("../../../testdata/matches")
 	if err != nil {
 		t.Fatal(err)
 	}
 	small := testenv.Small(t)
+	set, err := variablesOfScripts()
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MATCHES", matches) // real ones
+			names := slices.Clone(set)
+			for _, v := range e.Vars {
+				name, _, _ := strings.Cut(v, "=")
+				names = append(names, name)
+			}
+			e.Values[variables{}] = names
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -61,33 +91,83 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       script.Rewrite(),
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
-			"clean": clean,
-			"json":  jsonCommand,
-			"keys":  keys,
+			"exits":   exits,
+			"process": processExits,
+			"demo":    giveDemo,
+			"clean":   clean,
+			"json":    jsonCommand,
+			"keys":    keys,
 		},
 	})
 }
 
-// exits CODE COMMAND ARGUMENT... runs a command and requires an exit code.
+// variables is the key of the names of a script's environment, which a command cannot list.
+type variables struct{}
+
+// variablesOfScripts returns the names that scripts give to env.
+func variablesOfScripts() (names []string, err error) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	for _, file := range files {
+		b, readErr := os.ReadFile(file)
+		err = errors.Join(err, readErr)
+		for _, m := range regexp.MustCompile(`(?m)^env (\w+)=`).FindAllSubmatch(b, -1) {
+			names = append(names, string(m[1]))
+		}
+	}
+	return names, err
+}
+
+// exits CODE PROGRAM ARGUMENT... runs a command line of one of our programs in a worker, and requires an exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE COMMAND ARGUMENT...")
+		ts.Fatalf("usage: exits CODE PROGRAM ARGUMENT...")
 	}
-	want, err := strconv.Atoi(args[0])
+	o := order{Args: args[1:], Dir: ts.MkAbs(".")}
+	for _, name := range ts.Value(variables{}).([]string) {
+		if value := ts.Getenv(name); value != "" {
+			o.Env = append(o.Env, name+"="+value)
+		}
+	}
+	result, err := runOrder(o)
 	ts.Check(err)
+	io.WriteString(ts.Stdout(), result.Stdout)
+	io.WriteString(ts.Stderr(), result.Stderr)
+	requireExit(ts, args, result.Code, result.Stdout)
+}
+
+// giveDemo is the command demo DIR ARGUMENT... that gives a script the files of a demo.
+func giveDemo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: demo DIR ARGUMENT...")
+	}
+	ts.Check(demos.copy(ts.MkAbs(args[0]), args[1:]...))
+}
+
+// process CODE COMMAND ARGUMENT... is exits with a process of its own: for the few that show that the process does what a
+// worker does, that have standard input, or that start themselves again.
+func processExits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: process CODE COMMAND ARGUMENT...")
+	}
 	got := 0
-	if err = ts.Exec(args[1], args[2:]...); err != nil {
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) {
 			ts.Fatalf("%v", err)
 		}
 		got = exit.ExitCode()
 	}
+	requireExit(ts, args, got, ts.ReadFile("stdout"))
+}
+
+// requireExit requires an exit code of a command line that begins with the wanted one, and that its output fits into the page.
+func requireExit(ts *testscript.TestScript, args []string, got int, stdout string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
 	if got != want {
 		ts.Fatalf("got exit code %d, want %d", got, want)
 	}
-	if wide := tooWide(args[2:], ts.ReadFile("stdout")); wide != "" {
+	if wide := tooWide(args[2:], stdout); wide != "" {
 		ts.Fatalf("%s has more than %d columns: %q", strings.Join(args[2:], " "), words.Width, wide)
 	}
 }

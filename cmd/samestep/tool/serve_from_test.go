@@ -47,7 +47,7 @@ func TestParseOriginName(t *testing.T) {
 func runInTest(t *testing.T, want int, args ...string) (out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	if code := program(t.Context(), args, &o, &e); code != want {
+	if code := program(args, &o, &e); code != want {
 		t.Fatalf("%s: got exit code %d, want %d: %s%s", strings.Join(args, " "), code, want, &o, &e)
 	}
 	return o.String(), e.String()
@@ -69,7 +69,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 	}
 	flags := []string{"--players", "2", "--config", oneTeam(t), "--units", "60", "--tick-rate", "50", "--tokens", tokens, "--resume", "--await-players", "100ms"} // bob never comes
 	first := named(serveInTest(t, append(flags, "--dir", home)...))
-	if sum := playInTest(t, first, 0); sum.Seat != 0 {
+	if sum := playInTest(t, first, 50); sum.Seat != 0 {
 		t.Fatalf("ann has seat %d", sum.Seat)
 	}
 	save := filepath.Join(home, "save.ssr")
@@ -106,7 +106,7 @@ func TestSaveAndServeFrom(t *testing.T) {
 	followed := make(chan string)
 	go func() {
 		var out bytes.Buffer
-		code := program(t.Context(), []string{"replay", "verify", "--follow", live[0], "--parent", home}, &out, &out)
+		code := program([]string{"replay", "verify", "--follow", live[0], "--parent", home}, &out, &out)
 		followed <- fmt.Sprint(code, out.String())
 	}()
 	after := playInTest(t, third, before.Tick)
@@ -159,12 +159,10 @@ func TestSaveAndServeFrom(t *testing.T) {
 // Flags that are not those of the save are refused with the name of the field.
 func TestServeFromRefuses(t *testing.T) {
 	dir := t.TempDir()
-	runInTest(t, exitOK, "demo", "--seconds", "5", "--dir", dir)
-	files, _ := filepath.Glob(filepath.Join(dir, "*.ssr"))
-	if len(files) == 0 {
-		t.Fatal("the demo left no replay")
+	if err := demos.copy(dir, "--seconds", "5", "--units", "100", "--players", "2", "--seed", "3"); err != nil {
+		t.Fatal(err)
 	}
-	save := files[0]
+	save := filepath.Join(dir, "skirmish.ssr")
 	for _, row := range []struct {
 		flags []string
 		code  int

@@ -44,7 +44,7 @@ func TestServeBasePath(t *testing.T) {
 	if want := s.url + "matches/match-1"; err != nil || page != want || socket != "ws"+strings.TrimPrefix(want, "http")+"/play" {
 		t.Errorf("join: got %s and %s: %v", page, socket, err)
 	}
-	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "1s", s.url+"matches/match-1"); code != 0 {
+	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "300ms", s.url+"matches/match-1"); code != 0 {
 		t.Errorf("join exits with %d", code)
 	}
 	for _, bad := range []string{"", "game", "/game", "game/", "//", "/a//b/", "/a/../"} {
@@ -57,7 +57,7 @@ func TestServeBasePath(t *testing.T) {
 // exitOf runs a command line and returns its exit code.
 func exitOf(t *testing.T, args ...string) int {
 	var out bytes.Buffer
-	code := process(t.Context(), os.Args[0], args, &out, &out)
+	code := program(args, &out, &out)
 	t.Logf("%q exits with %d: %s", args, code, &out)
 	return code
 }

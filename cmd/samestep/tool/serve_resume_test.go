@@ -71,7 +71,7 @@ func TestServeResumes(t *testing.T) {
 		t.Fatalf("got %v, want one replay", replays)
 	}
 	var out, errs bytes.Buffer
-	if code := program(t.Context(), []string{"replay", "verify", replays[0]}, &out, &errs); code != exitOK {
+	if code := program([]string{"replay", "verify", replays[0]}, &out, &errs); code != exitOK {
 		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
 	}
 }
@@ -81,7 +81,7 @@ func playInTest(t *testing.T, s *served, after lockstep.Tick) joinSummary {
 	t.Helper()
 	awaitResumed(t, s)
 	for {
-		sum, code := joinInTest(t, s, "ann", "--for", "2s")
+		sum, code := joinInTest(t, s, "ann", "--for", "700ms")
 		if code != exitOK {
 			t.Fatalf("ann exited with %d: %+v", code, sum)
 		}

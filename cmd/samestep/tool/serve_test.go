@@ -36,9 +36,21 @@ type served struct {
 // errKilled is the cause of a context whose program is to be killed instead of interrupted.
 var errKilled = errors.New("killed")
 
-// program runs the command as a separate process, since the cli library has global variables.
-func program(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return process(ctx, os.Args[0], args, stdout, stderr)
+// program runs the command in a worker, since the cli library has global variables.
+func program(args []string, stdout, stderr io.Writer) int {
+	dir, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return -1
+	}
+	result, err := runOrder(order{Args: append([]string{"samestep"}, args...), Dir: dir, Env: os.Environ()})
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return -1
+	}
+	io.WriteString(stdout, result.Stdout)
+	io.WriteString(stderr, result.Stderr)
+	return result.Code
 }
 
 // process runs the program in a file, and returns its exit code. It is interrupted when ctx ends, or killed if the cause
@@ -126,7 +138,7 @@ func joinInTest(t *testing.T, s *served, name string, flags ...string) (joinSumm
 	}
 	var out, errs bytes.Buffer
 	args := append([]string{"join", s.url + "/matches/match-1", "--token-file", token, "--json"}, flags...)
-	code := program(t.Context(), args, &out, &errs)
+	code := program(args, &out, &errs)
 	var sum joinSummary
 	if err := json.Unmarshal(out.Bytes(), &sum); err != nil {
 		t.Fatalf("join exited with %d and printed %q, %q", code, out.String(), errs.String())
@@ -147,19 +159,19 @@ func TestServeAndJoin(t *testing.T) {
 	}
 	wait.Go(func() { // until the match ends, and the server seals the file in its place
 		var out, errs bytes.Buffer
-		if code := program(t.Context(), []string{"replay", "verify", "--follow", live[0]}, &out, &errs); code != exitOK || !strings.Contains(out.String(), "verdict    true") {
+		if code := program([]string{"replay", "verify", "--follow", live[0]}, &out, &errs); code != exitOK || !strings.Contains(out.String(), "verdict    true") {
 			t.Errorf("verify --follow exited with %d: %s%s", code, out.String(), errs.String())
 		}
 	})
 	for _, at := range []string{s.url, s.url + "/matches/match-1"} {
 		var out, errs bytes.Buffer
-		if code := program(t.Context(), []string{"replay", "watch", "--once", at}, &out, &errs); code != exitOK || !strings.HasPrefix(out.String(), "match-1 tick ") {
+		if code := program([]string{"replay", "watch", "--once", at}, &out, &errs); code != exitOK || !strings.HasPrefix(out.String(), "match-1 tick ") {
 			t.Errorf("watch exited with %d: %s%s", code, out.String(), errs.String())
 		}
 	}
 	var players sync.WaitGroup
 	players.Go(func() {
-		sum, code := joinInTest(t, s, "player-0", "--for", "4s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10", "--predict-late", "10")
+		sum, code := joinInTest(t, s, "player-0", "--for", "3s", "--netsim", "delay=10ms jitter=5ms seed=3", "--predict", "10", "--predict-late", "10")
 		if got, want := sum.Corrections.PerMinute*sum.Watched, 60*float64(sum.Corrections.Count); sum.Watched == 0 || got > want+1 || got < want-1 {
 			t.Errorf("player 0 watched for %.1f s, and saw %+v", sum.Watched, sum.Corrections)
 		}
@@ -168,12 +180,12 @@ func TestServeAndJoin(t *testing.T) {
 		}
 	})
 	players.Go(func() {
-		sum, code := joinInTest(t, s, "watcher", "--for", "3s", "--spectate")
+		sum, code := joinInTest(t, s, "watcher", "--for", "2500ms", "--spectate")
 		if code != exitOK || sum.Seat != -1 || sum.Agreed == 0 || sum.Differing > 0 {
 			t.Errorf("the spectator exited with %d: %+v", code, sum)
 		}
 	})
-	sum, code := joinInTest(t, s, "player-1", "--for", "4s", "--corrupt", "30")
+	sum, code := joinInTest(t, s, "player-1", "--for", "3s", "--corrupt", "30")
 	if code != exitDesync || sum.Seat != 1 || sum.Desyncs != 1 || sum.Healed != 1 || sum.Differing == 0 {
 		t.Errorf("player 1 exited with %d: %+v", code, sum)
 	}
@@ -193,7 +205,7 @@ func TestServeAndJoin(t *testing.T) {
 		t.Errorf("the desync was not explained: %v, %d bytes, log: %s", err, len(page), s.stderr.String())
 	}
 	var out, errs bytes.Buffer
-	if code := program(t.Context(), []string{"replay", "verify", replays[0]}, &out, &errs); code != exitOK {
+	if code := program([]string{"replay", "verify", replays[0]}, &out, &errs); code != exitOK {
 		t.Errorf("verify exited with %d: %s%s", code, out.String(), errs.String())
 	}
 }

@@ -24,7 +24,7 @@ func TestServeViews(t *testing.T) {
 	s := serveInTest(t, "--players", "2", "--units", "60", "--dir", dir, "--tokens", tokens, "--players-see", "views")
 	feed := func(token string, flags ...string) (lines []feedLine, code int) {
 		var out, errs bytes.Buffer
-		code = program(t.Context(), append([]string{"join", s.url + "/matches/match-1", "--token", token, "--json"}, flags...), &out, &errs)
+		code = program(append([]string{"join", s.url + "/matches/match-1", "--token", token, "--json"}, flags...), &out, &errs)
 		for line := range strings.Lines(out.String()) {
 			var l feedLine
 			if err := json.Unmarshal([]byte(line), &l); err != nil {
@@ -34,13 +34,13 @@ func TestServeViews(t *testing.T) {
 		}
 		return lines, code
 	}
-	if lines, code := feed("coach-coach-coach", "--feed", "--for", "1s"); code != exitOK || len(lines) != 1 || lines[0].Viewer != "team:1" || lines[0].Tick != 0 {
+	if lines, code := feed("coach-coach-coach", "--feed", "--for", "300ms"); code != exitOK || len(lines) != 1 || lines[0].Viewer != "team:1" || lines[0].Tick != 0 {
 		t.Errorf("before the match: exited with %d, %d views", code, len(lines))
 	}
 	var players sync.WaitGroup
 	for name, viewer := range map[string]string{"ada-ada-ada-ada-ada": "team:0", "bob-bob-bob-bob-bob": "team:1"} {
 		players.Go(func() {
-			if lines, code := feed(name, "--feed", "--for", "4s"); code != exitOK || len(lines) < 10 || lines[9].Viewer != viewer {
+			if lines, code := feed(name, "--feed", "--for", "2500ms"); code != exitOK || len(lines) < 10 || lines[9].Viewer != viewer {
 				t.Errorf("%s: exited with %d, %d views", name, code, len(lines))
 			}
 		})
@@ -48,7 +48,7 @@ func TestServeViews(t *testing.T) {
 	if _, code := feed("ada-ada-ada-ada-ada"); code != exitUsage {
 		t.Errorf("without --feed: exited with %d, want %d", code, exitUsage)
 	}
-	seen, code := feed("coach-coach-coach", "--feed", "--for", "3s")
+	seen, code := feed("coach-coach-coach", "--feed", "--for", "2s")
 	if players.Wait(); code != exitOK || len(seen) < 10 {
 		t.Fatalf("the coach exited with %d, %d views", code, len(seen))
 	}
@@ -60,7 +60,7 @@ func TestServeViews(t *testing.T) {
 	}
 	last := seen[len(seen)-1]
 	var out, errs bytes.Buffer
-	code = program(t.Context(), []string{"replay", "feed", replays[0], "--viewer", "team:1", "--every", "1", "--json"}, &out, &errs)
+	code = program([]string{"replay", "feed", replays[0], "--viewer", "team:1", "--every", "1", "--json"}, &out, &errs)
 	again := feedLine{}
 	for line := range strings.Lines(out.String()) {
 		if err := json.Unmarshal([]byte(line), &again); err != nil || again.Tick == last.Tick {

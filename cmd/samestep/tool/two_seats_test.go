@@ -9,8 +9,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// duelMain is a program for a game of at most two seats.
-func duelMain() {
+// duelGame is a game of at most two seats.
+func duelGame() []Game {
 	rules := minimal.Rules()
 	start := rules.New
 	rules.Name = "duel"
@@ -20,5 +20,5 @@ func duelMain() {
 		}
 		return start(w, s, c)
 	}
-	Main(New(rules, Bot(minimal.NewBot), Config(func(int) minimal.Config { return minimal.Config{Size: 32, Coins: 8} })))
+	return []Game{New(rules, Bot(minimal.NewBot), Config(func(int) minimal.Config { return minimal.Config{Size: 32, Coins: 8} }))}
 }

@@ -4,6 +4,7 @@ package tool
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,9 @@ import (
 const (
 	cleanGame = "// Package game is a simulation.\n//\n//samestep:deterministic\npackage game\n\nfunc step(n *uint32) { *n++ }\n"
 	badGame   = "// Package game is a simulation.\n//\n//samestep:deterministic\npackage game\n\nimport \"time\"\n\nfunc step(n *int64) { *n = time.Now().Unix() }\n"
+
+	// rangeGame is bad without an import, for which the go command would have to look.
+	rangeGame = "// Package game is a simulation.\n//\n//samestep:deterministic\npackage game\n\nfunc step(m map[int]int, list []int) []int {\n\tfor n := range m {\n\t\tlist = append(list, n)\n\t}\n\treturn list\n}\n"
 )
 
 // authorModule changes to a new module of a game author with one source file.
@@ -71,17 +75,44 @@ func TestVetClean(t *testing.T) {
 
 // vet reports that no function was analyzed.
 func TestVetNothing(t *testing.T) {
-	authorModule(t, strings.Replace(badGame, "//samestep:deterministic", "// Nobody says so.", 1))
+	authorModule(t, strings.Replace(rangeGame, "//samestep:deterministic", "// Nobody says so.", 1))
 	if stdout, stderr := runVet(t, exitOK); stdout != "" || !strings.HasPrefix(stderr, "samestep: no function was analyzed: ") {
 		t.Errorf("got %q and %q", stdout, stderr)
 	}
-	if stdout, stderr := runVet(t, exitError, "--all"); !strings.Contains(stdout, "clock: time.Now") || strings.Contains(stderr, "no function") {
+	if stdout, stderr := runVet(t, exitError, "--all"); !strings.Contains(stdout, "maprange: ") || strings.Contains(stderr, "no function") {
 		t.Errorf("with --all: got %q and %q", stdout, stderr)
 	}
 }
 
-// The program is also a tool of "go vet". (The test's binary runs as the program under its name.)
+// The program answers as a tool of "go vet" must: with its version, its flags, and the findings of a package.
+func TestVetUnit(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "game.go")
+	config := map[string]any{"ID": "example.test/game", "Compiler": "gc", "Dir": dir, "ImportPath": "example.test/game", "GoVersion": "go1.26", "GoFiles": []string{source}, "VetxOutput": filepath.Join(dir, "vetx")}
+	b, err := json.Marshal(config)
+	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "vet.cfg"), b, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		arg, source, want string
+		fails             bool
+	}{
+		{"-V=full", "", "samestep version devel ", false}, {"-flags", "", `"Name"`, false},
+		{filepath.Join(dir, "vet.cfg"), cleanGame, "", false}, {filepath.Join(dir, "vet.cfg"), rangeGame, source + ":7:2: maprange: ", true},
+	} {
+		if err := os.WriteFile(source, []byte(row.source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), "samestep", row.arg).CombinedOutput()
+		if (err != nil) != row.fails || !strings.Contains(string(out), row.want) || row.want == "" && len(out) > 0 {
+			t.Errorf("%s of %q: got error %v and %s", row.arg, row.source, err, out)
+		}
+	}
+}
+
+// The program is also a tool of "go vet", for a whole module. (The test's binary runs as the program under its name.)
 func TestVetTool(t *testing.T) {
+	testenv.Long(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,8 @@ package tool
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -12,32 +14,23 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
+
+	"github.com/andybalholm/brotli"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/page/canvas"
 )
 
-// A game without a page of its own is served with the inspector page, whose program is the main of this program.
+// A game without a page of its own is served with the inspector page, whose program is the main of this program, compiled.
+// TestInspectorPage has it with a program that was compiled before.
 func TestServeInspector(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the page's program")
-	}
+	testenv.Long(t)
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
 	s := serveInTest(t, "--web", "--game", "minimal", "--matches", "1", "--players", "2", "--dir", t.TempDir())
-	status, index, _ := fetch(t, s.url+"/")
-	for strings.Contains(index, "being built") {
-		status, index, _ = fetch(t, s.url+"/")
-	}
-	_, program, found := strings.Cut(index, `name="program" content="`)
-	program, _, _ = strings.Cut(program, `"`)
-	if status != http.StatusOK || !found || !strings.HasSuffix(program, "/inspector.wasm") {
-		t.Fatalf("got %d %s", status, index)
-	}
-	if status, body, kind := fetch(t, s.url+program); status != http.StatusOK || kind != "application/wasm" || !strings.HasPrefix(body, "\x00asm") {
-		t.Errorf("%s: got %d %s and %d bytes", program, status, kind, len(body))
-	}
+	servesInspector(t, s.url)
 }
 
 // A drawing function must be of the game's state.
@@ -66,18 +59,53 @@ func TestMainPackage(t *testing.T) {
 func TestPackQuality(t *testing.T) {
 	for _, quality := range []string{"-1", "12"} {
 		var out, errs bytes.Buffer
-		code := program(t.Context(), []string{"pack", "--quality=" + quality, filepath.Join(t.TempDir(), "wasm")}, &out, &errs)
+		code := program([]string{"pack", "--quality=" + quality, filepath.Join(t.TempDir(), "wasm")}, &out, &errs)
 		if want := "pack: --quality: got " + quality + ", want 0 to 11"; code != exitUsage || !strings.Contains(errs.String(), want) {
 			t.Errorf("got exit code %d and %s%s, want %q", code, &out, &errs, want)
 		}
 	}
 }
 
-// A release serves the programs that pack has written, without the go command.
-func TestPack(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the page's program")
+// A game without a page of its own is served with the inspector page. Its program is that of the release, if there is one.
+func TestInspectorPage(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	var packed bytes.Buffer
+	w := brotli.NewWriterLevel(&packed, 1)
+	_, err := io.WriteString(w, "\x00asm")
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
 	}
+	Programs(fstest.MapFS{"wasm_exec.js": {Data: []byte("//")}, "inspector.wasm.br": {Data: packed.Bytes()}})
+	defer Programs(nil)
+	s := httptest.NewServer(newPageHandler(t.Context(), games[1].pageOrInspector(), http.NotFoundHandler(), slog.New(slog.DiscardHandler)))
+	defer s.Close()
+	servesInspector(t, s.URL)
+	if _, err := pagePrograms(t.Context(), games[0].page, nil); err == nil || !strings.Contains(err.Error(), "skirmish.wasm.br") {
+		t.Errorf("a program that was not packed: got %v", err)
+	}
+}
+
+// servesInspector requires that a server has the inspector page and its program.
+func servesInspector(t *testing.T, url string) {
+	t.Helper()
+	status, index, _ := fetch(t, url+"/")
+	for strings.Contains(index, "being built") {
+		status, index, _ = fetch(t, url+"/")
+	}
+	_, program, found := strings.Cut(index, `name="program" content="`)
+	program, _, _ = strings.Cut(program, `"`)
+	if status != http.StatusOK || !found || !strings.HasSuffix(program, "/inspector.wasm") {
+		t.Fatalf("got %d %s", status, index)
+	}
+	if status, body, kind := fetch(t, url+program); status != http.StatusOK || kind != "application/wasm" || !strings.HasPrefix(body, "\x00asm") {
+		t.Errorf("%s: got %d %s and %d bytes", program, status, kind, len(body))
+	}
+}
+
+// A release serves the programs that pack has compiled and written, without the go command. TestInspectorPage has it with
+// a program that was compiled before.
+func TestPack(t *testing.T) {
+	testenv.Long(t)
 	_, err := exec.LookPath("go")
 	testenv.Or(t, "the go command", err)
 	folder := t.TempDir()

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
-// tenMinutes returns the ticks of ten minutes, or of one in a short test.
-func tenMinutes() int64 {
-	if testing.Short() {
+// tenMinutes returns the ticks of ten minutes, or of one in a small test.
+func tenMinutes(t *testing.T) int64 {
+	if testenv.Small(t) {
 		return 60 * 60
 	}
 	return 10 * 60 * 60
@@ -22,7 +24,7 @@ func tenMinutes() int64 {
 // Three clients play for ten minutes of the match, and a fourth watches. Every checksum agrees, one asks for the state in
 // the middle, one comes back after its connection was cut, and the replay verifies.
 func TestMatch(t *testing.T) {
-	length := tenMinutes()
+	length := tenMinutes(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, setup{players: 3})
 		clients := []*foreigner{s.join(t, tokenOf(0)), s.join(t, tokenOf(1)), s.join(t, tokenOf(2)), s.connect(t)}

@@ -61,7 +61,7 @@ func fast() setup {
 // states in the middle are its own, and the replay verifies. The match has the ticks of ten minutes.
 func TestClientInAnotherLanguage(t *testing.T) {
 	t.Parallel()
-	length := int(tenMinutes())
+	length := int(tenMinutes(t))
 	s := newStage(t, fast())
 	s.do(t, func(h *host.Host) {
 		if err := h.SetSpeed(0, 1000); err != nil {
@@ -94,7 +94,11 @@ func TestClientInAnotherLanguage(t *testing.T) {
 // report names beside the server, asks for the state too, and has it already.
 func TestResyncInAnotherLanguage(t *testing.T) {
 	t.Parallel()
-	const length, wrong = 3000, 1050
+	const wrong = 1050
+	length := 3000
+	if testenv.Small(t) {
+		length = 1500
+	}
 	s := newStage(t, fast())
 	var all [2]pythonResult
 	var done sync.WaitGroup

@@ -58,8 +58,8 @@ func TestBackdrop(t *testing.T) {
 // The page draws of the film what it draws of the match: the frames of the painter, as exactly as a film has them. Before tick 80,
 // there are effects from before the film.
 func TestFilmIsTheMatch(t *testing.T) {
-	_, frames := battle(t)
 	b := browser.Open(t, newStage(t, setup{}).URL)
+	_, frames := battle(t)
 	b.Until(`backdrop.film`)
 	for _, tick := range []int{80, 100, 160, len(frames) - 8} {
 		film := browser.Value[[]int32](b, fmt.Sprintf(`(() => {

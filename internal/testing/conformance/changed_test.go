@@ -31,7 +31,7 @@ func TestPythonAgreesOnChangedFiles(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 11))
 	index, accepted := Index{Format: 1}, 0
 	changedFiles := 600
-	if testenv.Small() {
+	if testenv.Small(t) {
 		changedFiles = 150
 	}
 	for i := range changedFiles {

@@ -29,7 +29,7 @@ func TestSessionsInAnotherLanguageControl(t *testing.T) {
 		"another build":    {"session-client-play", "a7636f6e666f726da131cf", "a7636f6e666f726da132cf"},
 		"a close too many": {"session-client-play", `"do":"close"`, `"do":""`},
 	} {
-		if testenv.Small() && name != "another command" && name != "a close too many" { // each is a process
+		if testenv.Small(t) && name != "another command" && name != "a close too many" { // each is a process
 			continue
 		}
 		x := transcripts(t)[change.id]

@@ -82,7 +82,7 @@ func race() *Subject {
 func TestEnds(t *testing.T) {
 	s := race()
 	r, want := &Result{}, 30
-	if testenv.Small() {
+	if testenv.Small(t) {
 		r, want = fewFaults(t, s), 8
 	} else {
 		r = run(t, Options{Subject: s, Seed: 1})

@@ -77,7 +77,7 @@ func TestLoop(t *testing.T) {
 // In the battles most units are alive and fight, whatever their number.
 func TestBattle(t *testing.T) {
 	sizes := []uint16{1000, 10_000}
-	if testenv.Small() {
+	if testenv.Small(t) {
 		sizes = sizes[:1]
 	}
 	for _, units := range sizes {
@@ -110,7 +110,7 @@ func TestFigures(t *testing.T) {
 		t.Skip("short")
 	}
 	for _, f := range slices.Concat(Figures, FiguresOf(coins())) {
-		if testenv.Small() && strings.HasSuffix(f.Name, " 10,000 units") { // the same figures of coins are below
+		if testenv.Small(t) && strings.HasSuffix(f.Name, " 10,000 units") { // the same figures of coins are below
 			continue
 		}
 		r, err := f.Measure(time.Millisecond)

@@ -36,7 +36,7 @@ func TestCorpus(t *testing.T) {
 				t.Fatal(err)
 			}
 			play := Twice
-			if testenv.Small() {
+			if testenv.Small(t) {
 				if play = Run; a.Plan.Chaos+a.Plan.Heal > 240*sec {
 					testenv.Long(t)
 				}

@@ -23,7 +23,7 @@ func race() *Subject {
 func TestEndByRules(t *testing.T) {
 	s := race()
 	seeds, play := 24, Twice
-	if testenv.Small() {
+	if testenv.Small(t) {
 		seeds, play = 12, Run
 	}
 	over, told, watched := 0, 0, 0
@@ -45,7 +45,7 @@ func TestEndByRules(t *testing.T) {
 func TestEndByRulesAtEndOfRun(t *testing.T) {
 	s := race()
 	over, runs, step := 0, 0, sec/2
-	if testenv.Small() {
+	if testenv.Small(t) {
 		step = 2 * sec
 	}
 	for heal := 12 * sec; heal <= 20*sec; heal += step {

@@ -1,0 +1,47 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A load test counts what its clients get. Viewers come and go meanwhile, or the game has the configuration of a file.
+func TestBenchNet(t *testing.T) {
+	t.Parallel()
+	config := filepath.Join(t.TempDir(), "many.json")
+	if err := os.WriteFile(config, []byte(`{"Size": 200, "Coins": 3000}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name string
+		netBench
+		want []string
+	}{
+		{"viewers", netBench{game: ours[0].game, units: 100, viewers: 4}, []string{`viewers +4 viewers in 5 turns, each with [1-9][0-9.]* views a second`, `with them +frames late by `, `without +frames late by `}},
+		{"config", netBench{game: ours[1].game, config: config, override: []byte(`{"Size": 200, "Coins": 3000}`)}, []string{`late join +live after [0-9]+ ms, with a state of [1-9][0-9] KiB;`}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			b := row.netBench
+			b.program, b.clients, b.room, b.rate, b.every = "samestep", 2, 2, 20, 200*time.Millisecond
+			b.time, b.settle = time.Second, 200*time.Millisecond
+			r, err := b.run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text strings.Builder
+			r.print(&text)
+			for _, want := range append(row.want, `lost +0 connections\n`) {
+				if !regexp.MustCompile("(?m)^" + want).MatchString(text.String()) {
+					t.Errorf("want %q in\n%s", want, text.String())
+				}
+			}
+		})
+	}
+}
