@@ -204,6 +204,7 @@ func TestClusterAlerts(t *testing.T) {
 
 // Rules and dashboard of a cluster read metrics that exist, and each alert has its page.
 func TestClusterAlertsReadMetrics(t *testing.T) {
+	t.Parallel()
 	rules, err := os.ReadFile(operations + "/cluster-alerts.yaml")
 	if err != nil {
 		t.Fatal(err)

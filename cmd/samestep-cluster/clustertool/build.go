@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -48,7 +49,9 @@ func cleanRevision(info *debug.BuildInfo) string {
 }
 
 // programHash returns a hash of the program's file, which is equal on all machines of one platform.
-func programHash() (string, error) {
+var programHash = sync.OnceValues(hashProgram)
+
+func hashProgram() (string, error) {
 	name, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("%w; want --build", err)

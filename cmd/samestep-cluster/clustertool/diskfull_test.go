@@ -92,7 +92,8 @@ func (d *smallDisk) says(text string) bool {
 // The disk of one of three nodes is full: of the one that leads the match's stream, and every second time of another one.
 // The match goes on at the other two. When there is room again, the node is a full member without any help.
 func TestNodeDiskFull(t *testing.T) {
-	testenv.Long(t)
+	overlap(t)
+	testenv.Named(t)
 	dir := t.TempDir()
 	disks := smallDisks(t, dir, 3)
 	x := besiege(t, fleet.Options{Dir: dir, Nodes: 3, Servers: 2})
@@ -110,6 +111,8 @@ func TestNodeDiskFull(t *testing.T) {
 // The disk of the only node is full. The match is held with the reason, and goes on when there is room again. Every second
 // time that takes longer than a server keeps a match that it cannot store.
 func TestOnlyDiskFull(t *testing.T) {
+	overlap(t)
+	testenv.Named(t)
 	dir := t.TempDir()
 	disk := smallDisks(t, dir, 1)[0]
 	x := besiege(t, fleet.Options{Dir: dir, Nodes: 1, Servers: 2})

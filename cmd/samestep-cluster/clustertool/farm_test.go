@@ -4,9 +4,12 @@ package clustertool_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/farm"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -34,20 +38,41 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// start starts a node, and returns a function that runs a command line, and fails unless it has an exit code and prints
-// some texts.
-func start(t *testing.T) func(code int, line string, want ...string) string {
+// A runner runs a command line, and fails unless it has an exit code and prints some texts.
+type runner func(code int, line string, want ...string) string
+
+// start starts a node, and returns a runner that finds it by the environment.
+func start(t *testing.T) runner {
+	t.Helper()
+	t.Setenv("SAMESTEP_NATS", startNode(t))
+	return func(code int, line string, want ...string) string {
+		t.Helper()
+		return command(t, code, line, want...)
+	}
+}
+
+// startNamed starts a node, and returns its URL and a runner that names it in each verb of the farm, as a parallel test must.
+func startNamed(t *testing.T) (string, runner) {
+	t.Helper()
+	url := startNode(t)
+	return url, func(code int, line string, want ...string) string {
+		t.Helper()
+		if words := strings.Fields(line); words[0] == "farm" {
+			line = strings.Join(slices.Insert(words, 2, "--nats", url), " ")
+		}
+		return command(t, code, line, want...)
+	}
+}
+
+// startNode starts a node until the test ends, and returns its URL.
+func startNode(t *testing.T) string {
 	t.Helper()
 	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(node.Stop)
-	t.Setenv("SAMESTEP_NATS", node.URL())
-	return func(code int, line string, want ...string) string {
-		t.Helper()
-		return command(t, code, line, want...)
-	}
+	return node.URL()
 }
 
 func command(t *testing.T, code int, line string, want ...string) string {
@@ -120,12 +145,11 @@ func TestFarm(t *testing.T) {
 
 // Workers verify with the module that a submission has stored, and not with their program's games.
 func TestFarmWithRules(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: it builds a module")
-	}
+	t.Parallel()
+	testenv.Named(t)
 	dir := replays(t)
 	module := filepath.Join(t.TempDir(), "minimal.wasm")
-	run := start(t)
+	_, run := startNamed(t)
 	run(0, "rules build -o "+module+" ../../../examples/minimal", "minimal build 1")
 	golden, err := filepath.Glob("../../../examples/minimal/testdata/golden/*.ssr")
 	if err != nil || len(golden) != 1 {
@@ -144,8 +168,31 @@ func TestFarmWithRules(t *testing.T) {
 	run(0, "farm work --until-empty --build "+sum, "ok          farm/minimal.ssr", "identity    farm/duel.ssr")
 	run(0, "farm submit --rules "+module+" "+dir, "0 uploaded, 0 queued, 6 with a result")
 	run(2, "farm submit --rules "+module+" --build b "+dir, "the build is the sum of the module")
-	run(1, "farm submit --rules farm_test.go "+dir, "farm_test.go: module: not a module of rules")
+}
+
+// A worker whose build is the sum of a module takes that from the storage, and verifies with nothing else.
+func TestFarmRules(t *testing.T) {
+	t.Parallel()
+	url, run := startNamed(t)
+	run(1, "farm submit --rules farm_test.go "+replays(t), "farm_test.go: module: not a module of rules")
+	run(0, "farm submit --build b "+replays(t), "5 queued")
+	conn, err := storage.Dial(url, storage.DialOptions{Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	text := []byte("no module")
+	bytes := sha256.Sum256(text)
+	sum, other := hex.EncodeToString(bytes[:]), strings.Repeat("1", 64)
+	for _, of := range []string{sum, other} {
+		if err := objects.New(conn).Write(t.Context(), "rules/"+of+".wasm", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(1, "farm work --until-empty --build "+sum, "module: not a module of rules")
+	run(1, "farm work --until-empty --build "+other, "the module "+other+" in the storage has other bytes")
 	run(1, "farm work --until-empty --build "+strings.Repeat("0", 64), "farm submit --rules stores one")
+	run(0, "farm watch --build b --once", "0 of 5, 0 in work")
 }
 
 func TestFarmUsage(t *testing.T) {
@@ -173,7 +220,8 @@ func TestFarmUsage(t *testing.T) {
 
 // Without --build, a program submits jobs for itself.
 func TestDefaultBuild(t *testing.T) {
-	run := start(t)
+	t.Parallel()
+	_, run := startNamed(t)
 	out := run(0, "farm submit --json "+replays(t))
 	var sent struct{ Build string }
 	if err := json.Unmarshal([]byte(out), &sent); err != nil || len(sent.Build) < 20 {

@@ -112,7 +112,8 @@ func (n *network) fleet(dir string) fleet.Options {
 // Three hosts have a storage node and a server each. The host of the match's server loses its network; or only the other
 // hosts, and keeps its players; or the host whose node leads the match's stream loses its network. No packet says so.
 func TestHosts(t *testing.T) {
-	testenv.Long(t)
+	overlap(t)
+	testenv.Named(t)
 	n := newNetwork(t, 3)
 	x := besiege(t, n.fleet(t.TempDir()))
 	for i := range times(t, 1) {

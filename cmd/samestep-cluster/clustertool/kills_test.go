@@ -189,6 +189,13 @@ func (x *siege) judge() {
 	x.tell("ends of failures", x.healed)
 }
 
+// overlap lets a siege wait while other tests do, unless it measures pauses.
+func overlap(t *testing.T) {
+	if os.Getenv("SAMESTEP_KILLS") == "" {
+		t.Parallel()
+	}
+}
+
 // times returns how often a test loses a server: more for the figures in docs/cluster.md.
 func times(t *testing.T, usual int) int {
 	n, err := strconv.Atoi(os.Getenv("SAMESTEP_KILLS"))
@@ -201,8 +208,8 @@ func times(t *testing.T, usual int) int {
 
 // Servers are killed. Nothing that a player was told is lost, and all plays on after a short time.
 func TestKills(t *testing.T) {
-	t.Parallel()
-	testenv.Long(t)
+	overlap(t)
+	testenv.Named(t)
 	x := newSiege(t, 1, 3)
 	for range times(t, 2) {
 		server := x.lose((*fleet.Process).Kill)
@@ -216,7 +223,7 @@ func TestKills(t *testing.T) {
 
 // Servers are paused for longer than their leases. Each goes on when another one has its match, and writes nothing.
 func TestPauses(t *testing.T) {
-	t.Parallel()
+	overlap(t)
 	x := newSiege(t, 1, 3)
 	for range times(t, 1) {
 		server := x.lose((*fleet.Process).Pause)
@@ -231,9 +238,13 @@ func TestPauses(t *testing.T) {
 
 // Servers are stopped in order. Their matches move, and players hardly notice.
 func TestRollingUpgrade(t *testing.T) {
-	t.Parallel()
+	overlap(t)
 	x := newSiege(t, 1, 2)
-	for range times(t, 2) {
+	upgrades := 2
+	if testenv.Small() {
+		upgrades = 1
+	}
+	for range times(t, upgrades) {
 		server := x.lose(func(p *fleet.Process) { go p.Stop() })
 		x.fleet.Servers[server].Wait()
 		if err := x.fleet.Restart(t.Context(), server); err != nil {
@@ -247,8 +258,8 @@ func TestRollingUpgrade(t *testing.T) {
 // The storage node that leads the match's stream dies, and the match's server with it every second time. The match is
 // held until the other two nodes have a leader, and loses nothing. Matches of streams that other nodes lead go on.
 func TestNodeDies(t *testing.T) {
-	t.Parallel()
-	testenv.Long(t)
+	overlap(t)
+	testenv.Named(t)
 	x := newSiege(t, 3, 3)
 	bystanders := x.watch(6)
 	var alone, both, spared []time.Duration

@@ -11,12 +11,15 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/fleet"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 )
 
 // A server that is killed had many matches. The others take all of them, and the match that is played goes on soon, too.
 func TestManyMatches(t *testing.T) {
+	overlap(t)
+	testenv.Named(t)
 	n, err := strconv.Atoi(os.Getenv("SAMESTEP_MATCHES"))
 	if err != nil {
 		n = 24

@@ -31,6 +31,7 @@ func TestOutside(t *testing.T) {
 
 // A key of the wrong role is one line, at once.
 func TestWrongRole(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tokens(t, dir)
 	command(t, 0, "keys new --dir "+dir+"/keys")
@@ -100,6 +101,7 @@ func freeAddress(t *testing.T) string {
 
 // A client that is refused learns why: the token, or a redirect to a server whose URL it was not given.
 func TestJoinRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tokens(t, dir)
 	storage := background(t, "storage at ", "storage --name a --listen 127.0.0.1:0 --dir "+dir+"/a")
@@ -109,8 +111,8 @@ func TestJoinRefused(t *testing.T) {
 	one := serve("one", "")
 	two := serve("two", "--matches 0 --redirect")
 	const match, player = "/matches/match-1", " --token the-player-of-seat-0"
-	command(t, 1, "join --for 2s "+two+match+player, "the server never let this client in: ", "which would get the token: "+strings.TrimPrefix(one, "http://"))
-	command(t, 0, "join --for 2s "+two+match+" "+one+match+player, "player 0")
-	command(t, 1, "join --for 2s "+one+match, "the server wants a token: see --token-file and SAMESTEP_TOKEN")
-	command(t, 1, "join --for 2s "+one+match+" --token somebody-somebody-else", "the server does not know this token")
+	command(t, 1, "join --for 1s "+two+match+player, "the server never let this client in: ", "which would get the token: "+strings.TrimPrefix(one, "http://"))
+	command(t, 0, "join --for 1s "+two+match+" "+one+match+player, "player 0")
+	command(t, 1, "join --for 1s "+one+match, "the server wants a token: see --token-file and SAMESTEP_TOKEN")
+	command(t, 1, "join --for 1s "+one+match+" --token somebody-somebody-else", "the server does not know this token")
 }

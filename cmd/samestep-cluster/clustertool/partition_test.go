@@ -23,7 +23,8 @@ const cutTime = 12 * time.Second
 // A storage node is cut off from the other two, and its clients stay with it: the one that leads the match's stream, or
 // every second time the one that the match's server is connected to. The server that is connected to it finds another one.
 func TestNodeCutOff(t *testing.T) {
-	testenv.Long(t)
+	overlap(t)
+	testenv.Named(t)
 	x := besiege(t, fleet.Options{Nodes: 3, Servers: 3, Links: true, Near: true})
 	for i := range times(t, 1) {
 		node := x.leader("duel")

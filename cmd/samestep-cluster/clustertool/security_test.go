@@ -29,6 +29,7 @@ import (
 
 // A node that other machines reach is refused unless it knows who may use it.
 func TestOpenNode(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	command(t, 0, "keys new --dir "+dir+"/keys", "server.nk", "operator.nk", "relay.nk", "worker.nk", "users.txt")
 	users := " --node-users " + dir + "/keys/users.txt"
@@ -57,6 +58,7 @@ func TestOpenNode(t *testing.T) {
 
 // Keys are private, and never overwritten. The permissions have the public ones.
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "keys")
 	command(t, 0, "keys new --dir "+dir)
 	entries, err := os.ReadDir(dir)
