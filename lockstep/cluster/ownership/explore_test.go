@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // A result is what an exploration has found.
@@ -193,33 +195,35 @@ var (
 )
 
 // Nothing is wrong in any world of these scopes. Each of them has all orders of events, up to any number of them: only what
-// the scope says is bounded.
+// the scope says is bounded. Without -run, go test explores two takes only, and of the scopes with one name or twins the one with
+// both.
 func TestExplore(t *testing.T) {
 	for _, row := range []struct {
 		name       string
 		scope      scope
 		states     int // at least
 		fair       int // one of so many states begins fair runs
+		long       bool
 		exhaustive bool
 	}{
-		{"two takes", large, 25_000, 10, false},
-		{"twins", scope{servers: 2, takes: 2, records: []int{20, 80}, twins: true}, 25_000, 10, false},
-		{"one name", scope{servers: 2, takes: 2, records: []int{20, 80}, oneName: true}, 25_000, 10, false},
-		{"one name, twins", scope{servers: 2, takes: 2, records: []int{20, 80}, twins: true, oneName: true}, 25_000, 10, false},
-		{"three takes", scope{servers: 2, takes: 3, records: []int{20}}, 75_000, 100, false},
-		{"three takes, twins, one name", scope{servers: 2, takes: 3, records: []int{20}, twins: true, oneName: true}, 75_000, 100, false},
-		{"three takes, parts", scope{servers: 2, takes: 3, records: []int{80}}, 200_000, 1, true},
-		{"three takes, parts, two records", scope{servers: 2, takes: 3, records: []int{20, 80}}, 750_000, 1, true},
-		{"three servers", scope{servers: 3, takes: 3, records: []int{20}}, 1_000_000, 10, true},
-		{"four takes", scope{servers: 2, takes: 4, records: []int{20}}, 500_000, 10, true},
-		{"four takes, twins, one name", scope{servers: 2, takes: 4, records: []int{20}, twins: true, oneName: true}, 500_000, 10, true},
+		{"two takes", large, 25_000, 10, false, false},
+		{"twins", scope{servers: 2, takes: 2, records: []int{20, 80}, twins: true}, 25_000, 10, true, false},
+		{"one name", scope{servers: 2, takes: 2, records: []int{20, 80}, oneName: true}, 25_000, 10, true, false},
+		{"one name, twins", scope{servers: 2, takes: 2, records: []int{20, 80}, twins: true, oneName: true}, 25_000, 10, false, false},
+		{"three takes", scope{servers: 2, takes: 3, records: []int{20}}, 75_000, 100, true, false},
+		{"three takes, twins, one name", scope{servers: 2, takes: 3, records: []int{20}, twins: true, oneName: true}, 75_000, 100, true, false},
+		{"three takes, parts", scope{servers: 2, takes: 3, records: []int{80}}, 200_000, 1, true, true},
+		{"three takes, parts, two records", scope{servers: 2, takes: 3, records: []int{20, 80}}, 750_000, 1, true, true},
+		{"three servers", scope{servers: 3, takes: 3, records: []int{20}}, 1_000_000, 10, true, true},
+		{"four takes", scope{servers: 2, takes: 4, records: []int{20}}, 500_000, 10, true, true},
+		{"four takes, twins, one name", scope{servers: 2, takes: 4, records: []int{20}, twins: true, oneName: true}, 500_000, 10, true, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			switch {
 			case row.exhaustive && !*exhaustive:
 				t.Skip("only with -args -exhaustive")
-			case testing.Short() && row.scope.takes > 2:
-				t.Skip("too long for a slow platform")
+			case row.long:
+				testenv.Named(t)
 			}
 			m := &model{row.scope, rule{}.real()}
 			r := m.explore(row.fair)
