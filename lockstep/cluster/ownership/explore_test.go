@@ -222,7 +222,7 @@ func TestExplore(t *testing.T) {
 			switch {
 			case row.exhaustive && !*exhaustive:
 				t.Skip("only with -args -exhaustive")
-			case row.long:
+			case row.long && (row.scope.takes > 2 || !testing.Short()): // a slow platform has -short, and no small form
 				testenv.Named(t)
 			}
 			m := &model{row.scope, rule{}.real()}
