@@ -138,7 +138,7 @@ func TestForgedHop(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	node := newNode(t)
-	a := newSite(t, "a", node.URL(), 1)
+	a := newHurriedSite(t, "a", node.URL())
 	_, matches := buckets(t, a.conn)
 	// Of a build that no server has, so it stays without one.
 	if _, err := matches.Create(t.Context(), "lost", []byte(`{"name":"lost","id":"0102030405060708090a0b0c0d0e0f10","game":"other","build":"1","server":"gone-000000","state":"released","term":1}`)); err != nil {

@@ -8,15 +8,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Hurry lets a member wait a quarter of the usual times. A match is given up after as long as usual, unless GiveUpEarly says
-// otherwise: most tests have it in a storage that comes back.
+// Hurry lets a member wait a quarter of the usual times, but as long as usual before it gives a match up.
 func (o *Options) Hurry() {
 	u := usualTimes
 	o.times = times{flush: u.flush / 4, silent: u.silent / 4, away: u.away, elsewhere: u.elsewhere / 4, patience: u.patience / 4, stray: u.stray / 4, tryAgain: u.tryAgain / 4}
 }
 
 // GiveUpEarly lets a member give up matches that it cannot store after a time.
-func (o *Options) GiveUpEarly(after time.Duration) { o.times.away = after }
+func (o *Options) GiveUpEarly(after time.Duration) {
+	o.times = usualTimes
+	o.times.away = after
+}
 
 // A forgetful bucket loses the answer to one call.
 type forgetful struct {

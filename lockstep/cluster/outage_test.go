@@ -26,7 +26,7 @@ func TestAnswersWithoutStorage(t *testing.T) {
 	dir := t.TempDir()
 	node := startNode(t, dir, "")
 	url := node.URL()
-	a := newSite(t, "a", url, 1)
+	a := newHurriedSite(t, "a", url)
 	a.create(t, "duel")
 	a.create(t, "other")
 	node.Stop()
@@ -76,7 +76,7 @@ func TestOthersTry(t *testing.T) {
 func TestFailedMatch(t *testing.T) {
 	t.Parallel()
 	node := newNode(t)
-	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	a, b := newSite(t, "a", node.URL(), 1), newHurriedSite(t, "b", node.URL())
 	b.refuse.Store(true)
 	again, never := a.create(t, "again"), a.create(t, "never")
 	await(t, "both have some ticks", func() bool { return again.View().Tick > 20 && never.View().Tick > 20 })
@@ -231,6 +231,7 @@ func TestTakeoverPanics(t *testing.T) {
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
 	b := newSiteAs(t, "b", node.URL(), 1, "", func(o *cluster.Options) {
+		o.Hurry()
 		spec := o.Spec
 		o.Spec = func(name string, h *lockstep.Header) (server.MatchSpec, error) {
 			if name == "bad" {
@@ -280,7 +281,7 @@ func TestArchiveFails(t *testing.T) {
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	node := newNode(t)
-	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
+	a, b := newHurriedSite(t, "a", node.URL()), newHurriedSite(t, "b", node.URL())
 	know(t, a, 2)
 	m := a.create(t, "duel")
 	a.member.Lose("purge")

@@ -29,7 +29,7 @@ func TestReadsAlone(t *testing.T) {
 	m := a.create(t, "duel")
 	ada := join(t, "ada-ada-ada-ada-ada", "duel", a)
 	await(t, "tick 20", func() bool { return ada.now() >= 20 })
-	for i := range 4 {
+	for i := range streams {
 		stream, err := a.conn.JS.Stream(t.Context(), fmt.Sprint("samestep-log-", i))
 		if err != nil {
 			t.Fatal(err)

@@ -37,6 +37,9 @@ player    1    bob   -     bob-bob-bob-bob-bob
 admin     -    ops   -     ops-ops-ops-ops-ops-ops
 `
 
+// streams is over how many streams the logs are spread.
+const streams = 2
+
 // patience is how long a test waits for something.
 const patience = 30 * time.Second
 
@@ -176,6 +179,12 @@ func newSite(t testing.TB, name, storageURL string, replicas int) *site {
 	return newSiteAs(t, name, storageURL, replicas, "", nil)
 }
 
+// newHurriedSite starts a server that waits less than usual, for a test that waits for it.
+func newHurriedSite(t testing.TB, name, storageURL string) *site {
+	t.Helper()
+	return newSiteAs(t, name, storageURL, 1, "", (*cluster.Options).Hurry)
+}
+
 // newSiteAs starts a server that uses the storage with a key. change may change its options.
 func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string, change func(*cluster.Options)) *site {
 	t.Helper()
@@ -187,7 +196,7 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string,
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if err := x.conn.Setup(ctx, storage.Layout{Replicas: replicas}); err != nil {
+	if err := x.conn.Setup(ctx, storage.Layout{Replicas: replicas, Streams: streams}); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -205,7 +214,6 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string,
 			return server.MatchSpec{Game: game}, nil
 		},
 	}
-	o.Hurry()
 	if change != nil {
 		change(&o)
 	}

@@ -94,7 +94,7 @@ func TestStorageRestarts(t *testing.T) {
 func TestOtherNode(t *testing.T) {
 	t.Parallel()
 	one, two := startNode(t, t.TempDir(), ""), startNode(t, t.TempDir(), "")
-	a := newSite(t, "a", one.URL()+","+two.URL(), 1)
+	a := newHurriedSite(t, "a", one.URL()+","+two.URL())
 	conn, err := storage.Dial(two.URL(), storage.DialOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestMatchIsOver(t *testing.T) {
 	if err != nil || len(matches) > 0 {
 		t.Errorf("in the directory: %+v, %v", matches, err)
 	}
-	for i := range 4 {
+	for i := range streams {
 		s, err := b.conn.JS.Stream(t.Context(), fmt.Sprint("samestep-log-", i))
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +155,7 @@ func TestMatchFails(t *testing.T) {
 	t.Parallel()
 	node := newNode(t)
 	a := newSite(t, "a", node.URL(), 1)
-	b := newSite(t, "b", node.URL(), 1)
+	b := newHurriedSite(t, "b", node.URL())
 	b.refuse.Store(true)
 	a.create(t, "duel")
 	a.vanish()
