@@ -17,6 +17,7 @@ import (
 func TestMain(m *testing.M) {
 	testenv.Overlap(8)
 	m.Run()
+	stopShared()
 }
 
 // A secured is a node with a user of each role.
@@ -45,7 +46,7 @@ func newSecured(t *testing.T) *secured {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.node.Stop)
-	if err := s.dial(t, storage.ServerRole).Setup(within(t, 20*time.Second), storage.Layout{}); err != nil {
+	if err := s.dial(t, storage.ServerRole).Setup(within(t, 20*time.Second), storage.Layout{Streams: 2}); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -3,9 +3,13 @@ package storage_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,8 +19,9 @@ import (
 
 // A copying is a log with writers of segments.
 type copying struct {
-	conn *storage.Conn
-	all  []copied
+	conn      *storage.Conn
+	id, other lockstep.MatchID // of the log, and of one whose messages are between its own
+	all       []copied
 }
 
 type copied struct {
@@ -24,31 +29,53 @@ type copied struct {
 	message  []byte
 }
 
-var copiedID = lockstep.MatchID{7}
-
+// newCopying returns an empty log. All such tests use one storage.
 func newCopying(t *testing.T) *copying {
 	t.Helper()
-	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir()})
+	conn, err := copyStorage()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(node.Stop)
+	c := &copying{conn: conn}
+	rand.Read(c.id[:])
+	rand.Read(c.other[:])
+	return c
+}
+
+// copyStorage starts a storage, which stopShared stops when all tests are over.
+var copyStorage = sync.OnceValues(func() (*storage.Conn, error) {
+	dir, err := os.MkdirTemp("", "copies")
+	if err != nil {
+		return nil, err
+	}
+	stops = append(stops, func() { os.RemoveAll(dir) })
+	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	stops = append(stops, node.Stop)
 	conn, err := storage.Dial(node.URL(), storage.DialOptions{Name: "test"})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	t.Cleanup(conn.Close)
-	if err := conn.Setup(t.Context(), storage.Layout{Streams: 1}); err != nil {
-		t.Fatal(err)
+	stops = append(stops, conn.Close)
+	return conn, conn.Setup(context.Background(), storage.Layout{Streams: 1})
+})
+
+// stops end what tests share, the last one first.
+var stops []func()
+
+func stopShared() {
+	for _, stop := range slices.Backward(stops) {
+		stop()
 	}
-	return &copying{conn: conn}
 }
 
 // append stores messages of a size in the log, between those of another match.
 func (c *copying) append(t *testing.T, n, size int) {
 	t.Helper()
-	_, subject := c.conn.LogOf(copiedID)
-	_, other := c.conn.LogOf(lockstep.MatchID{8})
+	_, subject := c.conn.LogOf(c.id)
+	_, other := c.conn.LogOf(c.other)
 	for range n {
 		m := copied{message: bytes.Repeat([]byte{byte(len(c.all))}, size)}
 		ack, err := c.conn.JS.Publish(t.Context(), subject, m.message)
@@ -89,7 +116,7 @@ func (c *copying) await(t *testing.T, want int) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		got := 0
-		tail := c.conn.Tail(copiedID, 0)
+		tail := c.conn.Tail(c.id, 0)
 		for i := 0; ; i++ {
 			sequence, message, err := tail.Next(t.Context())
 			if errors.Is(err, io.EOF) && i == len(c.all) {
@@ -116,7 +143,7 @@ func (c *copying) await(t *testing.T, want int) {
 func TestSegments(t *testing.T) {
 	t.Parallel()
 	c := newCopying(t)
-	s := c.conn.Segments(copiedID)
+	s := c.conn.Segments(c.id)
 	run(t, s)
 	c.await(t, 0)
 	c.append(t, 700, 10)
@@ -134,7 +161,7 @@ func TestSegments(t *testing.T) {
 func TestSegmentsOfLargeMessages(t *testing.T) {
 	t.Parallel()
 	c := newCopying(t)
-	s := c.conn.Segments(copiedID)
+	s := c.conn.Segments(c.id)
 	run(t, s)
 	c.append(t, 3, storage.MaxMessage)
 	c.append(t, 6, 200<<10)
@@ -147,7 +174,7 @@ func TestSegmentsOfLargeMessages(t *testing.T) {
 func TestSegmentsOfTwoOwners(t *testing.T) {
 	t.Parallel()
 	c := newCopying(t)
-	first, second := c.conn.Segments(copiedID), c.conn.Segments(copiedID)
+	first, second := c.conn.Segments(c.id), c.conn.Segments(c.id)
 	run(t, first)
 	c.append(t, 600, 10)
 	c.add(first, 0, 300)
@@ -165,14 +192,14 @@ func TestSegmentsOfTwoOwners(t *testing.T) {
 func TestSegmentsAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newCopying(t)
-	s := c.conn.Segments(copiedID)
+	s := c.conn.Segments(c.id)
 	c.append(t, 30, 500<<10)
 	c.add(s, 0, 16)
 	run(t, s)
 	c.await(t, 16)
 	c.add(s, 16, 17)
 	c.await(t, 17)
-	late := c.conn.Segments(copiedID)
+	late := c.conn.Segments(c.id)
 	c.add(late, 17, 20)
 	c.add(late, 20, 30) // beyond the bound of 8 MiB there would be a gap
 	for range 300 {
@@ -187,12 +214,12 @@ func TestSegmentsAreBounded(t *testing.T) {
 func TestRemove(t *testing.T) {
 	t.Parallel()
 	c := newCopying(t)
-	s := c.conn.Segments(copiedID)
+	s := c.conn.Segments(c.id)
 	run(t, s)
 	c.append(t, 300, 10)
 	c.add(s, 0, 300)
 	c.await(t, 300)
-	if err := c.conn.Remove(t.Context(), copiedID); err != nil {
+	if err := c.conn.Remove(t.Context(), c.id); err != nil {
 		t.Fatal(err)
 	}
 	c.all = nil
@@ -203,7 +230,7 @@ func TestRemove(t *testing.T) {
 func TestReplaceSegments(t *testing.T) {
 	t.Parallel()
 	c := newCopying(t)
-	s := c.conn.Segments(copiedID)
+	s := c.conn.Segments(c.id)
 	c.append(t, 300, 10)
 	for i := range 256 {
 		s.Add(c.all[i].sequence, []byte("wrong"))
@@ -215,7 +242,7 @@ func TestReplaceSegments(t *testing.T) {
 		close(ended)
 	}()
 	first := func(plain bool) (copied bool) {
-		tail := c.conn.Tail(copiedID, 0)
+		tail := c.conn.Tail(c.id, 0)
 		defer tail.Close()
 		if plain {
 			tail.Plain()
@@ -235,12 +262,12 @@ func TestReplaceSegments(t *testing.T) {
 	}
 	cancel()
 	<-ended
-	right := c.conn.Segments(copiedID)
+	right := c.conn.Segments(c.id)
 	right.Replace()
 	c.add(right, 0, 300)
 	run(t, right)
 	for deadline := time.Now().Add(20 * time.Second); ; {
-		tail := c.conn.Tail(copiedID, 0)
+		tail := c.conn.Tail(c.id, 0)
 		_, message, err := tail.Next(t.Context())
 		tail.Close()
 		if err != nil {
