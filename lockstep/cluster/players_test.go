@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
@@ -120,7 +121,11 @@ func TestEndThroughAnother(t *testing.T) {
 	t.Parallel()
 	node := newNode(t)
 	a, b := newSite(t, "a", node.URL(), 1), newSite(t, "b", node.URL(), 1)
-	for i := range 60 {
+	ends := 60
+	if testenv.Small() {
+		ends = 20
+	}
+	for i := range ends {
 		name := fmt.Sprint("short-", i)
 		b.create(t, name)
 		await(t, "a knows the match", func() bool {

@@ -108,8 +108,8 @@ func TestNodeDiskFull(t *testing.T) {
 	x.judge()
 }
 
-// The disk of the only node is full. The match is held with the reason, and goes on when there is room again. Every second
-// time that takes longer than a server keeps a match that it cannot store.
+// While the disk of the only node is full the match is held, with the reason, and it goes on when there is room again. Every
+// second time that takes longer than a server keeps a match that it cannot store.
 func TestOnlyDiskFull(t *testing.T) {
 	overlap(t)
 	testenv.Named(t)

@@ -206,7 +206,7 @@ func times(t *testing.T, usual int) int {
 	return n
 }
 
-// Servers are killed. Nothing that a player was told is lost, and all plays on after a short time.
+// When servers are killed nothing that a player was told is lost, and all play on after a short time.
 func TestKills(t *testing.T) {
 	overlap(t)
 	testenv.Named(t)

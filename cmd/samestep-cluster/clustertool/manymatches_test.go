@@ -16,7 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 )
 
-// A server that is killed had many matches. The others take all of them, and the match that is played goes on soon, too.
+// The other servers take all matches of one that is killed, however many, and the match that is played goes on soon, too.
 func TestManyMatches(t *testing.T) {
 	overlap(t)
 	testenv.Named(t)
