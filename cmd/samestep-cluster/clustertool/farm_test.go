@@ -115,8 +115,9 @@ func replays(t *testing.T) string {
 
 // The verbs verify the replays of the example games, as replay verify does.
 func TestFarm(t *testing.T) {
+	t.Parallel()
 	dir := replays(t)
-	run := start(t)
+	_, run := startNamed(t)
 	run(0, "farm submit --build b1 "+dir, "build b1: 5 files, 5 uploaded, 5 queued, 0 with a result")
 	run(0, "farm watch --build b1 --once", "0 of 5, 0 in work", "no results")
 	out := run(0, "farm work --build b1 --until-empty --json --name w1")
