@@ -145,7 +145,7 @@ func TestLogLosesItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loseEnd(t, a.conn, id, last-30)
+	loseEnd(t, a.conn, id, last/2) // about a message for each tick
 	before := a.conn.NATS.Stats().OutMsgs
 	await(t, "the match is somewhere else, or anew", func() bool {
 		for _, x := range []*site{a, b} {

@@ -147,7 +147,7 @@ func TestThreeSecuredNodes(t *testing.T) {
 	}
 	id := lockstep.MatchID{3}
 	_, subject := server.LogOf(id)
-	const messages = 600 // more than a batch
+	const messages = 300 // more than a batch
 	for i := range messages {
 		if _, err := server.JS.Publish(ctx, subject, fmt.Append(nil, i)); err != nil {
 			t.Fatal(err)
