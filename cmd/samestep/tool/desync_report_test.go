@@ -59,11 +59,12 @@ func TestReportSteps(t *testing.T) {
 
 // A redacted report does not tell in which folder the bundle was.
 func TestRedactedReportHasNoFolder(t *testing.T) {
+	t.Parallel()
 	bundle := demoBundle(t)
 	page := filepath.Join(t.TempDir(), "page.html")
 	for _, args := range [][]string{{"--redact", "--json"}, {"--redact", "--html", page}} {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), append([]string{"samestep", "desync", "explain", bundle}, args...), &out, &errs); code != exitDesync {
+		if code := program(append([]string{"desync", "explain", bundle}, args...), &out, &errs); code != exitDesync {
 			t.Fatalf("%q: got exit code %d: %s", args, code, &errs)
 		}
 		told := strings.ReplaceAll(out.String(), page, "")

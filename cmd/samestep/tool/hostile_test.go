@@ -16,6 +16,7 @@ import (
 
 // An endless list of matches with long names does not fill the memory of watch.
 func TestWatchEndlessList(t *testing.T) {
+	t.Parallel()
 	sent := 0
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		page := "[" + strings.Repeat(`{"name":"`+strings.Repeat("x", 10_000)+`"},`, 99) + `{"name":"last"}]`

@@ -18,6 +18,7 @@ import (
 // The JSON of the verbs about desyncs keeps every field that it has: programs of others read it. testdata/json/keys.txt lists
 // them; -rewrite writes it again.
 func TestJSONKeys(t *testing.T) {
+	t.Parallel()
 	bundle := demoBundle(t)
 	recording := filepath.Join(filepath.Dir(bundle), "skirmish.ssr")
 	var got strings.Builder
@@ -26,7 +27,7 @@ func TestJSONKeys(t *testing.T) {
 		{"replay", "bisect", bundle, "--player", "3"}, {"replay", "diff", bundle, "--tick", "140"},
 	} {
 		var out, errs bytes.Buffer
-		run(t.Context(), append(append([]string{"samestep"}, args...), "--json"), &out, &errs)
+		program(append(args, "--json"), &out, &errs)
 		var v any
 		if err := json.Unmarshal(out.Bytes(), &v); err != nil {
 			t.Fatalf("%q: %v: %s", args, err, &errs)
@@ -81,10 +82,11 @@ func addKeys(keys map[string]bool, path string, v any) {
 
 // Every field that differs is in the JSON: as many as are counted.
 func TestJSONHasAllFields(t *testing.T) {
+	t.Parallel()
 	bundle := demoBundle(t)
 	for _, args := range [][]string{{"desync", "explain", bundle, "--max-ticks", "5"}, {"replay", "diff", bundle, "--tick", "140"}} {
 		var out, errs bytes.Buffer
-		run(t.Context(), append(append([]string{"samestep"}, args...), "--json"), &out, &errs)
+		program(append(args, "--json"), &out, &errs)
 		type differences struct {
 			List  []struct{ Path, A, B string }
 			Total int

@@ -20,6 +20,7 @@ import (
 // The JSON that verbs print of the golden replays survives a reader that parses all numbers as floats. TestJSON of
 // internal/testing/archtest checks the types of everything that becomes JSON.
 func TestJSONIsNotRounded(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("../../../testdata/replays/*.ssr")
 	if err != nil || len(files) < 4 {
 		t.Fatalf("got %d replays, %v", len(files), err)
@@ -57,7 +58,7 @@ func TestJSONIsNotRounded(t *testing.T) {
 func checkJSON(t *testing.T, args ...string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	run(t.Context(), append([]string{"samestep"}, args...), &out, &errs)
+	program(args, &out, &errs)
 	n, bad, err := roundedNumbers(&out)
 	if err != nil || n == 0 {
 		t.Fatalf("%v: %d values of JSON, %v: %s", args, n, err, &errs)

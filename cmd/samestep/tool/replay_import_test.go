@@ -85,6 +85,7 @@ func TestImportManyBeforeTick1(t *testing.T) {
 
 // A tick with more commands than a frame can hold is rejected, and the error names the tick.
 func TestImportFullTick(t *testing.T) {
+	t.Parallel()
 	lines := func(commands, size int) string {
 		var in strings.Builder
 		fmt.Fprintln(&in, `{"log":1,"title":"full","tick_rate_hz":10,"players":2}`)
@@ -113,7 +114,7 @@ func TestImportFullTick(t *testing.T) {
 			t.Fatal(err)
 		}
 		var errs bytes.Buffer
-		code := run(t.Context(), []string{"samestep", "replay", "import", in, out}, &bytes.Buffer{}, &errs)
+		code := program([]string{"replay", "import", in, out}, &bytes.Buffer{}, &errs)
 		if want := map[bool]int{true: exitOK, false: exitCorrupt}[c.want == ""]; code != want || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%s: got exit code %d and %q, want %d and %q", c.name, code, errs.String(), want, c.want)
 		}

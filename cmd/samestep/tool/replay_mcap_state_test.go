@@ -112,6 +112,7 @@ func compareValues(points []mcapPoint, want []string) error {
 
 // Every tick of a match has the value that a simulation has, in each of two recordings.
 func TestExportStates(t *testing.T) {
+	t.Parallel()
 	var files [][]byte
 	var list []*lockstep.Game
 	for _, name := range []string{"duel", "four"} {

@@ -37,7 +37,7 @@ func TestSeveralModulesOfGame(t *testing.T) {
 	}{
 		{"serve --check-config --game pebbles --rules store", exitUsage, refused},
 		{"fuzz --matches 1 --game pebbles --rules store", exitUsage, refused},
-		{"fuzz --matches 1 --game pebbles --rules other --rules store", exitOK, nil},
+		{"fuzz --matches 1 --ticks 20 --game pebbles --rules other --rules store", exitOK, nil},
 		{"serve --check-config --game pebbles --rules same", exitOK, []string{"ok\n"}},
 		{"serve --check-config --game pebbles --rules store --rules " + filepath.Join("store", "b.wasm"), exitOK, []string{"ok\n"}},
 		{"serve --dir= --web=false --listen 127.0.0.1:x --game pebbles --rules other", exitError, []string{"unknown port"}}, // after it has its game

@@ -166,7 +166,7 @@ func TestServeAdminListen(t *testing.T) {
 	admins := l.Addr().String()
 	l.Close() // free for the server
 	s := serveInTest(t, "--dir", "", "--players", "1", "--admin-listen", admins)
-	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "1s", s.url+"/matches/match-1"); code != exitOK {
+	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "300ms", s.url+"/matches/match-1"); code != exitOK {
 		t.Errorf("join exits with %d", code)
 	}
 	for _, x := range []struct {

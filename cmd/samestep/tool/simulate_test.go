@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -115,18 +116,22 @@ func TestMutantAlive(t *testing.T) {
 	}
 }
 
-// failedRun returns a match that violates an invariant.
+// failedRun returns a match that violates an invariant, which the tests share.
 func failedRun(t *testing.T) (*simulate.Subject, *simulate.Outcome) {
 	t.Helper()
-	subject := simulate.Drones(8)
-	p := simulate.Expand(simulate.Options{Subject: subject, Clients: 1, Length: simulate.Shortest, Calm: true}, 1)
-	p.Machines[0].Every = 1 // it is thrown out for all its commands, which must never be
-	out, err := simulate.Run(subject, p)
+	out, err := failedOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return subject, out
+	return simulate.Drones(8), out
 }
+
+var failedOnce = sync.OnceValues(func() (*simulate.Outcome, error) {
+	subject := simulate.Drones(8)
+	p := simulate.Expand(simulate.Options{Subject: subject, Clients: 1, Length: simulate.Shortest, Calm: true}, 1)
+	p.Machines[0].Every = 1 // it is thrown out for all its commands, which must never be
+	return simulate.Run(subject, p)
+})
 
 // A violation is reported even if its file cannot be written, and no partial file remains.
 func TestUnwritten(t *testing.T) {

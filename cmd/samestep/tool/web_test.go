@@ -40,6 +40,7 @@ func fetch(t *testing.T, url string) (status int, body, kind string) {
 
 // The page, its program and the matches are served on one port.
 func TestServePage(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("compiles the page's program")
 	}
@@ -69,6 +70,7 @@ func TestServePage(t *testing.T) {
 
 // The web demo prints its address, lets its visitor begin other matches, and plays until it is interrupted.
 func TestWebDemo(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("compiles the page's program")
 	}
