@@ -20,20 +20,27 @@ func TestBugsNotice(t *testing.T) {
 	if every == 0 {
 		list, least = list[:1], 1
 	}
-	for _, c := range []struct {
-		name   string
-		spoil  build
-		always bool // also without SAMESTEP_LINES
+	spoils := []struct {
+		name  string
+		spoil build
+		score score
 	}{
-		{"no values", bench.noValues, true},
-		{"no probe on the line", bench.noLine, false},
-		{"no partners", bench.noPartners, false},
-		{"the partner is the next one", bench.nextPartner, false},
-	} {
-		if !c.always && every == 0 {
-			continue
+		{name: "no values", spoil: bench.noValues},
+		{name: "no probe on the line", spoil: bench.noLine},
+		{name: "no partners", spoil: bench.noPartners},
+		{name: "the partner is the next one", spoil: bench.nextPartner},
+	}
+	if every == 0 {
+		spoils = spoils[:1]
+	}
+	for _, b := range chosen(t, list, min(max(every, 1), 2), func(b bug) string { return b.name }) {
+		for i := range spoils {
+			x.try(&spoils[i].score, b, spoils[i].spoil)
 		}
-		s := x.table(list, min(max(every, 1), 2), c.spoil)
+	}
+	for i := range spoils {
+		c := &spoils[i]
+		s := &c.score
 		t.Logf("%s: %d bugs, %d on the line, %d in the function", c.name, s.planted, s.line, s.function)
 		if s.planted < least || s.good() {
 			t.Errorf("%s: got %d of %d on the line and %d in the function, want too few", c.name, s.line, s.planted, s.function)

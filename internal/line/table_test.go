@@ -251,6 +251,7 @@ type bench struct {
 	dir    string
 	replay string
 	a      *side
+	read   map[string]*weave.Source // by their edits: the sources as they are, and those of the last bug
 }
 
 // benches are those of the games that a test has tried bugs on. Their folders outlive the test.
@@ -277,7 +278,7 @@ func newBench(t *testing.T, name string) bench {
 			t.Fatal(err)
 		}
 		benchFolders = append(benchFolders, dir)
-		x = bench{name: name, dir: dir, a: &side{name: "A", dir: filepath.Join("..", ".."), folder: filepath.Join(dir, "A")}}
+		x = bench{name: name, dir: dir, a: &side{name: "A", dir: filepath.Join("..", ".."), folder: filepath.Join(dir, "A")}, read: map[string]*weave.Source{}}
 		x.replay = playedGame(name).record(t, dir)
 		if err := x.a.build(context.Background(), name); err != nil {
 			t.Fatal(err)
@@ -300,26 +301,31 @@ type build func(bench, planted) [2]*side
 // table plants bug 0, bug step, bug 2*step and so on of the list.
 func (x bench) table(list []bug, step int, build build) (s score) {
 	for _, b := range chosen(x.t, list, step, func(b bug) string { return b.name }) {
-		var v planted
-		v.edits, v.inNew, v.inOld = b.plant(x.t, x.name)
-		sides := build(x, v)
-		r, err := between(context.Background(), x.replay, sides, x.t.TempDir())
-		if err != nil {
-			x.t.Fatal(b.name, err)
-		}
-		missed := len(s.missed)
-		s.judge(b, x.name, r, v.inNew, v.inOld, sides)
-		for _, m := range s.missed[missed:] {
-			x.t.Log(m)
-		}
+		x.try(&s, b, build)
 	}
 	return s
+}
+
+// try plants a bug, and adds the result to a score.
+func (x bench) try(s *score, b bug, build build) {
+	var v planted
+	v.edits, v.inNew, v.inOld = b.plant(x.t, x.name)
+	sides := build(x, v)
+	r, err := between(context.Background(), x.replay, sides, x.t.TempDir())
+	if err != nil {
+		x.t.Fatal(b.name, err)
+	}
+	missed := len(s.missed)
+	s.judge(b, x.name, r, v.inNew, v.inOld, sides)
+	for _, m := range s.missed[missed:] {
+		x.t.Log(m)
+	}
 }
 
 // version builds a version. change may break its woven copies, or what Align looks at.
 func (x bench) version(edits map[string][]byte, change func(*side, weave.Program)) *side {
 	one := &side{name: "B", dir: x.a.dir, edits: edits, known: x.a.source.Packages(), folder: x.t.TempDir()}
-	p, err := one.weave(x.name)
+	p, err := x.weave(one)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -330,6 +336,31 @@ func (x bench) version(edits map[string][]byte, change func(*side, weave.Program
 		x.t.Fatal(err)
 	}
 	return one
+}
+
+// weave does what [side.weave] does. It reads the sources of a bug once: that takes as long as the build.
+func (x bench) weave(one *side) (p weave.Program, err error) {
+	key := fmt.Sprintf("%q", one.edits)
+	read, ok := x.read[key]
+	if !ok {
+		if p, err = one.weave(x.name); err != nil {
+			return p, err
+		}
+		for other := range x.read {
+			if other != fmt.Sprintf("%q", map[string][]byte(nil)) { // memory is scarce
+				delete(x.read, other)
+			}
+		}
+		x.read[key] = one.source
+		return p, nil
+	}
+	again := *read
+	one.source = &again
+	woven := filepath.Join(one.folder, "woven")
+	if err := os.MkdirAll(woven, 0o700); err != nil {
+		return p, err
+	}
+	return one.source.Write(woven)
 }
 
 func (x bench) plain(v planted) [2]*side { return [2]*side{x.a, x.version(v.edits, nil)} }
