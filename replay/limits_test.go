@@ -182,7 +182,7 @@ func TestWriterKeepsLimits(t *testing.T) {
 	for name, logged := range map[string]func() [][]byte{
 		"states that compress too well": func() [][]byte {
 			states := 40
-			if testenv.Small() {
+			if testenv.Small(t) {
 				states = 12
 			}
 			return logOf(2<<20, func(e *record.Encoder, add func([]byte)) {
