@@ -60,6 +60,7 @@ const (
 // Scenario 61: frames that RFC 6455 forbids, or that exceed a limit. The server closes the connection with the
 // right code, and the match continues.
 func TestWebSocketAbuse(t *testing.T) {
+	t.Parallel()
 	auth := func(s *stage) []byte {
 		a := protocol.NewAuth(s.game)
 		a.Token = press

@@ -16,6 +16,7 @@ import (
 
 // The connections of an address are limited. Guests do not displace clients with a token or a session.
 func TestConnectionsOfOneAddress(t *testing.T) {
+	t.Parallel()
 	const guests = "guest:g%[1]d:0123456789abcdef%[1]d"
 	crowd := func(s *setup) {
 		s.host.AnonymousSpectators = true

@@ -113,6 +113,7 @@ var alertName = regexp.MustCompile(`(?m)^ +- alert: (\w+)$`)
 // Each alert fires when what it is about is broken on a real server, and none fires before. promtool evaluates the rules
 // with what the server has told.
 func TestAlerts(t *testing.T) {
+	t.Parallel()
 	promtool, err := exec.LookPath("promtool")
 	testenv.Or(t, "promtool", err)
 	rules, err := os.ReadFile(alertsFile)

@@ -17,6 +17,7 @@ import (
 // Scenarios 28 to 31, P7 and P8: f of n players report false checksums: always, after a while, in turns, or of
 // future ticks. No honest player is told of a desync, and the match continues.
 func TestForgedChecksums(t *testing.T) {
+	t.Parallel()
 	for i, x := range []struct{ n, f int }{{2, 1}, {3, 1}, {3, 2}, {4, 3}} {
 		if testenv.Small(t) && i%3 > 0 { // the first and the last
 			continue

@@ -32,6 +32,7 @@ func (s *stage) silent(t *testing.T, n int) (open []*raw) {
 // Attack 2 of the review: silent WebSockets, from one address or many, lock out no client. New and returning players
 // are welcomed within a second, even from the address of the silent ones.
 func TestSilentOpeners(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		name            string
 		addresses, each int

@@ -139,6 +139,7 @@ func gone(clients ...*testClient) {
 // Scenario 44: a full disk holds the match, and everybody is told the reason. With room again the match continues,
 // and the replay is complete.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
 		t.Run(d.String(), func(t *testing.T) {
 			f := &badFile{}
@@ -194,6 +195,7 @@ func TestDiskFull(t *testing.T) {
 // Scenario 43: a failed sync ends the match at once, with the reason. The sync is not repeated. With a sync for
 // each frame no client has seen more than the file has.
 func TestSyncFails(t *testing.T) {
+	t.Parallel()
 	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
 		t.Run(d.String(), func(t *testing.T) {
 			f := &badFile{}

@@ -70,6 +70,7 @@ func hasEvidence(t *testing.T, path string, g *lockstep.Game) {
 // A bundle is on disk as soon as the mismatch is seen. It is replaced when the time for the player's answer is over, or the
 // match, and only then OnBundle is called, once.
 func TestBundleBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
 	for _, over := range []bool{false, true} {
 		t.Run(fmt.Sprintf("the match is over %t", over), func(t *testing.T) {
 			told := make(chan string, 9)
@@ -125,6 +126,7 @@ const killedEnv = "SAMESTEP_KILLED_SERVER"
 
 // A server that is killed while it waits for a player's answer leaves a bundle with the evidence that it had.
 func TestKilledBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
 	if os.Getenv(killedEnv) != "" {
 		s := newStage(t, setup{
 			options: server.Options{OnBundle: func(string) { fmt.Println("bundle of the answer") }}, host: host.Options{Desync: host.LogDesynced},

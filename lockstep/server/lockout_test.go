@@ -75,6 +75,7 @@ func guess(t *testing.T, s *stage, from string, first []byte, header string) int
 
 // Twenty wrong tokens of one client lock out that client, and no other client of the same proxy. The log names it.
 func TestLockoutBehindProxy(t *testing.T) {
+	t.Parallel()
 	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
 			o := way.options
@@ -105,6 +106,7 @@ func TestLockoutBehindProxy(t *testing.T) {
 
 // The server reads one header only: a proxy passes on the other as its client sent it.
 func TestForwarded(t *testing.T) {
+	t.Parallel()
 	proxies := []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8:9::/48")}
 	for _, x := range []struct{ header, client string }{
 		{`Forwarded: for=203.0.113.9`, "203.0.113.9"},

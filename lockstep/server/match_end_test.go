@@ -16,6 +16,7 @@ import (
 
 // The log of the server and the view say why a match has ended. The view has its players as they were at the end.
 func TestReasonOfTheEnd(t *testing.T) {
+	t.Parallel()
 	for why, state := range map[string]string{"ended by an admin": "playing", "nobody was connected for 20s": "away"} {
 		t.Run(why, func(t *testing.T) {
 			inBubble(t, setup{options: server.Options{IdleMatch: 20 * time.Second}}, func(t *testing.T, s *stage) {
@@ -43,6 +44,7 @@ func TestReasonOfTheEnd(t *testing.T) {
 // A match that its rules have ended is over, and its replay listed, when all players were sent the end. It waits longer for
 // a player who is away.
 func TestReplayOfTheEndIsListed(t *testing.T) {
+	t.Parallel()
 	for _, away := range []bool{false, true} {
 		t.Run(fmt.Sprint("a player is away: ", away), func(t *testing.T) {
 			inBubble(t, setup{rules: endingAt(60), options: server.Options{Replays: true}, host: host.Options{EndLinger: 20 * lockstep.Second}}, func(t *testing.T, s *stage) {

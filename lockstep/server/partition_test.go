@@ -45,6 +45,7 @@ func (l *lossy) stall(up, down bool) {
 // nothing. The server disconnects a silent connection in time, the client reconnects by itself, and each of its
 // commands runs once.
 func TestPartitions(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct {
 		name     string
 		up, down bool

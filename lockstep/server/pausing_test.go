@@ -38,6 +38,7 @@ func (s *stage) written(t *testing.T) lockstep.Tick {
 // A match that stands still loses nothing by a crash of the process, whoever has paused it, and however few ticks there
 // were since the last second.
 func TestStandingIsWritten(t *testing.T) {
+	t.Parallel()
 	for _, by := range []string{"a player", "an admin"} {
 		path := map[string]string{"a player": "/matches/duel/pause?seat=0", "an admin": "/matches/duel/pause"}[by]
 		for delay := range 5 {
@@ -73,6 +74,7 @@ func TestSlowIsWritten(t *testing.T) {
 
 // Each pause outlives a crash and a stop, and so does its end.
 func TestPauseIsResumed(t *testing.T) {
+	t.Parallel()
 	for i, row := range []struct {
 		steps []string
 		held  bool

@@ -42,6 +42,7 @@ func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 // Behind a trusted proxy the limits of an address hold for the client that the proxy names, and not for the proxy.
 // The claims of a client itself are ignored.
 func TestTrustedProxies(t *testing.T) {
+	t.Parallel()
 	proxies := []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("2001:db8:9::/48")}
 	for _, x := range []struct {
 		from      string

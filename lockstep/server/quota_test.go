@@ -101,6 +101,7 @@ func TestGuestDisk(t *testing.T) {
 // Bundles about players who desync again and again are limited in number and bytes. They do not suppress the first
 // bundle about another player.
 func TestBundlesOfAMatch(t *testing.T) {
+	t.Parallel()
 	list, _ := players(8)
 	settings := func(s *lockstep.Settings) { s.Players = 8 }
 	written := func(t *testing.T, o server.Options) (count int) {

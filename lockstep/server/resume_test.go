@@ -21,6 +21,7 @@ import (
 // Scenario 39: a server continues the match of a crashed one from its file. Players return to their seats with
 // their tokens, and the replay is one match from the beginning to the end.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	many := minimal.Config{Size: 50, Coins: 500} // some are taken soon
 	for _, d := range []replay.Durability{replay.SyncInterval, replay.SyncFrame} {
 		t.Run(d.String(), func(t *testing.T) {

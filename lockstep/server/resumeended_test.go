@@ -37,6 +37,7 @@ func endingAt(t lockstep.Tick) func(*lockstep.Rules[minimal.World, minimal.Confi
 // Wherever a crash cuts the log of a match that its rules have ended, the server that resumes it tells the players who
 // come back the end with its result, and seals the replay.
 func TestResumeEndedByRules(t *testing.T) {
+	t.Parallel()
 	const end = 25 // without a checksum of its own
 	x := setup{pipes: true, options: server.Options{KeepOpen: true, Durability: replay.SyncFrame}, rules: endingAt(end), host: host.Options{EndLinger: lockstep.Second}}
 	dir, whole := t.TempDir(), ""

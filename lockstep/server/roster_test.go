@@ -91,6 +91,7 @@ func TestRenamingKeepsTheSeat(t *testing.T) {
 
 // Players who join in the same tick know each other's names, whether the state that they are sent is new or not.
 func TestJoinInOneTick(t *testing.T) {
+	t.Parallel()
 	for _, every := range []lockstep.Time{1, 5 * lockstep.Second} { // between two keyframes for joiners
 		inBubble(t, setup{host: host.Options{KeyframeInterval: every}}, func(t *testing.T, s *stage) {
 			all := []*testClient{s.join(t, ada, nil), s.join(t, bob, nil)}

@@ -17,6 +17,7 @@ import (
 
 // Scenario 18: a player whose network was away resumes within the grace time, without a keyframe.
 func TestResumeAfter(t *testing.T) {
+	t.Parallel()
 	for _, away := range []time.Duration{0, time.Second, 5 * time.Second, 15 * time.Second} {
 		t.Run(away.String(), func(t *testing.T) {
 			inBubble(t, setup{}, func(t *testing.T, s *stage) {

@@ -22,9 +22,9 @@ import (
 // does not grow with unread data, and the players continue.
 func TestStalledSockets(t *testing.T) {
 	var host host.Options
-	host.Lag = 100 // one second
-	host.AckEvery, host.MaxStrikes = 25, 1
-	host.IdleTimeout = 2 * lockstep.Second
+	host.Lag = 60 // 0.6 s
+	host.AckEvery, host.MaxStrikes = 15, 1
+	host.IdleTimeout = 1200 * lockstep.Millisecond
 	fast := func(s *lockstep.Settings) { s.TickRate = 100 }
 	s := newStage(t, setup{host: host, settings: fast, options: server.Options{MaxPerAddress: 200}})
 	a := s.join(t, ada, wander)

@@ -30,7 +30,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testenv.Overlap(8)
+	testenv.Overlap(12)
 	goleak.VerifyTestMain(m)
 }
 
