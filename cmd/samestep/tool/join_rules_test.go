@@ -24,6 +24,8 @@ import (
 	wasm "github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // pebblesModule returns the rules of a game that no program of ours has, from its golden match.
@@ -81,6 +83,7 @@ func fetchedModules(t *testing.T) (names []string) {
 
 // A player joins a match of a game that its program has never seen: the server sends the rules, once.
 func TestJoinFetchesRules(t *testing.T) {
+	testenv.Long(t) // TestFetchedRulesAreChecked fetches rules, too
 	inEmptyCache(t)
 	b := pebblesModule(t)
 	file := filepath.Join(t.TempDir(), "pebbles.wasm")

@@ -20,6 +20,7 @@ import (
 // The example of docs/operations for a proxy works: players join through it below a path, and the limits and the log have
 // the clients behind it.
 func TestBehindProxies(t *testing.T) {
+	testenv.Long(t) // TestServeBehindProxy has the header without a proxy
 	if testing.Short() {
 		t.Skip("short: a proxy is the same for every build of the server")
 	}

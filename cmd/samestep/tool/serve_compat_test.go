@@ -14,6 +14,7 @@ import (
 
 // A server plays with clients of another engine, and its replay verifies.
 func TestServeCompat(t *testing.T) {
+	testenv.Long(t) // TestMatch of package compat plays without a process
 	t.Parallel()
 	python, err := exec.LookPath("python3")
 	testenv.Or(t, "python3", err)

@@ -17,6 +17,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // A place in a replay is a tick, a time or its end; a name may have an @ of its own.
@@ -56,6 +58,7 @@ func runInTest(t *testing.T, want int, args ...string) (out, errs string) {
 // The whole story of a save, with the example game: a match is saved while it is played, and another server begins a match
 // in it with the players in each other's seats. It is killed, goes on, and ends. Its replay verifies and names its parent.
 func TestSaveAndServeFrom(t *testing.T) {
+	testenv.Long(t) // the tests of saves of package server have each step
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
 	tokens := filepath.Join(home, "tokens")

@@ -13,10 +13,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // A guest starts a match with a bot and joins it. Too expensive matches are refused.
 func TestServeGuests(t *testing.T) {
+	testenv.Long(t) // the tests of guests of package server have no processes
 	t.Parallel()
 	s := serveInTest(t, "--dir", t.TempDir(), "--guests", "2", "--players", "2", "--bots", "1", "--units", "40")
 	const guest = "guest:eve:0123456789abcdef"

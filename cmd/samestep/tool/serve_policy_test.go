@@ -8,11 +8,14 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/server"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // A match keeps the policies and the bots of its creation when a server without these flags resumes it. A flag of the
 // new server replaces that of the creation.
 func TestServeRestoresPolicies(t *testing.T) {
+	testenv.Long(t) // the tests of resumed matches of package server have the policies
 	t.Parallel()
 	dir := t.TempDir()
 	common := []string{"--players", "2", "--units", "20", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--resume"}

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/server"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // newPair writes a new certificate with a number, and its key.
@@ -45,6 +47,7 @@ func newPair(t *testing.T, number int64, cert, key string) {
 
 // A certificate that is replaced is shown to new connections. Files that do not go together change nothing.
 func TestReloadCertificate(t *testing.T) {
+	testenv.Long(t) // it waits for the next look at the files
 	t.Parallel()
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert"), filepath.Join(dir, "key")

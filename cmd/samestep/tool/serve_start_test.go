@@ -13,6 +13,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 func TestParseStart(t *testing.T) {
@@ -32,6 +34,7 @@ func TestParseStart(t *testing.T) {
 
 // A match waits in its lobby until its players are there and ready, or until an admin begins it; so it does after a crash.
 func TestServeStart(t *testing.T) {
+	testenv.Long(t) // the tests of lobbies of package server have no processes
 	t.Parallel()
 	dir := t.TempDir()
 	flags := []string{"--game", "minimal", "--players", "2", "--dir", dir, "--start", "ready", "--countdown", "100ms", "--durability", "frame", "--resume"}

@@ -10,10 +10,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // A coach sees the views of its team, from before the match begins, and the same views come from the replay. Nobody gets anything else.
 func TestServeViews(t *testing.T) {
+	testenv.Long(t) // the tests of views of package server have no processes
 	t.Parallel()
 	dir := t.TempDir()
 	tokens := filepath.Join(dir, "tokens.txt")

@@ -11,6 +11,11 @@ import (
 // maxSeconds is how much processor time the tests of one package may take, in the form of "go test ./...".
 const maxSeconds = 10
 
+// timeExceptions are the packages above it. A row may only go down.
+var timeExceptions = map[string]float64{
+	"cmd/samestep/tool": 30, // 18 on an idle machine: each of 50 verbs, and 30 processes of servers and players
+}
+
 // timeFindings looks for packages whose tests take too long. Each line of the table has the seconds of a test binary and its
 // folder, as "ci timed" writes them.
 func timeFindings(table string) (found []finding, err error) {
@@ -20,8 +25,14 @@ func timeFindings(table string) (found []finding, err error) {
 		if err != nil || folder == "" {
 			return nil, fmt.Errorf("got the line %q, want seconds and a folder", line)
 		}
-		if seconds > maxSeconds {
-			found = append(found, finding{folder, 0, "time", fmt.Sprintf("got %.1f s of processor time for its tests, want at most %d: see docs/engine-tests.md, \"Time\"", seconds, maxSeconds)})
+		limit := float64(maxSeconds)
+		for path, seconds := range timeExceptions {
+			if strings.HasSuffix(folder, "/"+path) {
+				limit = seconds
+			}
+		}
+		if seconds > limit {
+			found = append(found, finding{folder, 0, "time", fmt.Sprintf("got %.1f s of processor time for its tests, want at most %.0f: see docs/engine-tests.md, \"Time\"", seconds, limit)})
 		}
 	}
 	return found, nil
@@ -49,11 +60,11 @@ func TestTimes(t *testing.T) {
 }
 
 func TestTimesControl(t *testing.T) {
-	found, err := timeFindings("0.02 /a/fast\n10.00 /a/just\n10.01 /a/slow\n")
+	found, err := timeFindings("0.02 /a/fast\n10.00 /a/just\n10.01 /a/slow\n30.00 /a/cmd/samestep/tool\n30.01 /b/cmd/samestep/tool\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, found, "/a/slow:0: time: got 10.0 s")
+	expect(t, found, "/a/slow:0: time: got 10.0 s", "/b/cmd/samestep/tool:0: time: got 30.0 s")
 	for _, bad := range []string{"\n", "x /a\n", "1\n"} {
 		if _, err := timeFindings(bad); err == nil {
 			t.Errorf("the table %q is read without an error", bad)
