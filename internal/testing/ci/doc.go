@@ -3,7 +3,7 @@
 //
 //	ci run [PATTERN] <TABLE      the steps by day, or those whose titles match the regular expression
 //	ci test [FLAGS] -- ARGS      go test ARGS: counts, skips with their reasons, a second try where clocks matter
-//	ci long EVENTS               the long forms of the tests whose events "ci test -events" has kept
+//	ci long [FLAGS] EVENTS       the long forms of the tests whose events "ci test -events" has kept
 //	ci fuzz [-all] -seconds N    fuzz targets, each with a floor of executions
 //
 // A line of the table has five columns:

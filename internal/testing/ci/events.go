@@ -135,11 +135,11 @@ func printSkips(w io.Writer, r io.Reader) error {
 	return err
 }
 
-// longForms returns the packages, and the functions in them, that skipped a test or took the small form of one, as the messages
-// of package testenv say.
-func longForms(r io.Reader) (packages, functions []string, err error) {
+// longForms returns the packages of those to be chosen, and the functions in them, that skipped a test or took the small form
+// of one, as the messages of package testenv say.
+func longForms(r io.Reader, choose func(pkg string) bool) (packages, functions []string, err error) {
 	err = readEvents(r, func(e event) {
-		if e.Action == "output" && e.Test != "" && strings.Contains(e.Output, longForm) || e.Action == "skip" && e.Test != "" {
+		if e.Test != "" && choose(e.Package) && (e.Action == "skip" || e.Action == "output" && strings.Contains(e.Output, longForm)) {
 			function, _, _ := strings.Cut(e.Test, "/")
 			packages, functions = append(packages, e.Package), append(functions, function)
 		}

@@ -56,7 +56,7 @@ func TestSkips(t *testing.T) {
 
 func TestLongForms(t *testing.T) {
 	packages, functions, err := longForms(strings.NewReader(lines(
-		"state TestA/row skip", "state TestB output     b_test.go:9: small: "+longForm, "state TestB pass", "replay TestC pass", "page TestA skip", "page - skip")))
+		"state TestA/row skip", "state TestB output     b_test.go:9: small: "+longForm, "state TestB pass", "replay TestC pass", "page TestA skip", "page - skip", "fuzz TestF skip")), func(pkg string) bool { return pkg != module+"/fuzz" })
 	if err != nil || fmt.Sprint(packages, functions) != "["+module+"/page "+module+"/state] [TestA TestB]" {
 		t.Errorf("got %v, %v, %v", packages, functions, err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -96,17 +98,32 @@ func namedAgain(out io.Writer, report string) (err error) {
 
 // long is the command "ci long": the tests with a long form run in it.
 func long(args []string, out io.Writer) error {
-	if len(args) < 1 {
-		return errors.New("ci: long: want the name of the kept events")
+	set := flag.NewFlagSet("ci long", flag.ContinueOnError)
+	in := set.String("in", "", "only packages that match this `expression`")
+	notIn := set.String("not-in", "^$", "only packages that do not match this `expression`")
+	if err := set.Parse(args); err != nil {
+		return err
 	}
-	f, err := os.Open(filepath.Join(os.Getenv("CI_LOGS"), args[0]+".events"))
+	if set.NArg() != 1 {
+		return fmt.Errorf("ci: long: got %d arguments, want the name of the kept events", set.NArg())
+	}
+	only, err := regexp.Compile(*in)
+	if err != nil {
+		return fmt.Errorf("ci: long: -in: %w", err)
+	}
+	but, err := regexp.Compile(*notIn)
+	if err != nil {
+		return fmt.Errorf("ci: long: -not-in: %w", err)
+	}
+	f, err := os.Open(filepath.Join(os.Getenv("CI_LOGS"), set.Arg(0)+".events"))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	packages, functions, err := longForms(f)
+	packages, functions, err := longForms(f, func(pkg string) bool { return only.MatchString(pkg) && !but.MatchString(pkg) })
 	if err != nil {
 		return err
 	}
-	return goTest(append([]string{"-events", "long", "--", "-vet=off", "-run", "^(" + strings.Join(functions, "|") + ")$"}, packages...), out)
+	name := fmt.Sprintf("long-%x", sha256.Sum256([]byte(*in+*notIn)))
+	return goTest(append([]string{"-events", name, "--", "-vet=off", "-run", "^(" + strings.Join(functions, "|") + ")$"}, packages...), out)
 }

@@ -187,7 +187,11 @@ func (c *Conn) setBucket(ctx context.Context, b jetstream.KeyValueConfig) error 
 // attemptTime is the time limit of one attempt to create something.
 const attemptTime = time.Second
 
-// retry creates something. It tries again while the storage has no leader, for example because its nodes are starting.
+// noPeers is the code of NATS for a leader that knows fewer nodes than a stream has copies.
+const noPeers = 10005
+
+// retry creates something. It tries again while the storage has no leader, or knows too few nodes, for example because its nodes are
+// starting.
 func retry(ctx context.Context, what string, exists error, create func(context.Context) error) error {
 	for {
 		one, stop := context.WithTimeout(ctx, attemptTime)
@@ -197,7 +201,7 @@ func retry(ctx context.Context, what string, exists error, create func(context.C
 		switch {
 		case err == nil || errors.Is(err, exists):
 			return nil
-		case errors.As(err, &refused) && refused.Code != 503, ctx.Err() != nil:
+		case errors.As(err, &refused) && refused.Code != 503 && refused.ErrorCode != noPeers, ctx.Err() != nil:
 			return fmt.Errorf("storage: %s: %w", what, err)
 		}
 		select {
