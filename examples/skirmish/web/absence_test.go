@@ -8,12 +8,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // A match that waits for slow players says for whom, and for how long, when nothing reaches the page of one. It goes on with that page.
 func TestWaitForStalledPage(t *testing.T) {
+	testenv.Night(t)
 	pace := host.Rate{N: int(40 * lockstep.Second), Per: 60 * lockstep.Second, Burst: int(40 * lockstep.Second)}
 	s := newStage(t, setup{host: host.Options{Wait: host.WaitPolicy{Bound: 30 * lockstep.Second}, Rates: host.Rates{Pace: pace}}})
 	b, other := s.play(0), browser.Open(t, "about:blank")
@@ -39,6 +41,7 @@ func TestWaitForStalledPage(t *testing.T) {
 // A page whose server is away for more than 20 s comes back to its seat by itself, and so does one whose network is away. While the
 // network is away, the button to try again does no harm.
 func TestLongAbsence(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{host: host.Options{Grace: 300 * lockstep.Second}})
 	b := browser.Open(t, s.URL+"/#/play/arena?token=token-of-player-0", "WebSocket connection to", "ERR_")
 	b.Until(live)
@@ -80,6 +83,7 @@ func TestLongAbsence(t *testing.T) {
 
 // The camera scrolls to the edge of the map above the bottom panel, whatever is selected.
 func TestPanelAboveTheEdge(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	b := s.play(0)
 	const free = `(() => {

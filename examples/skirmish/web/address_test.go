@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // The page handles any address.
@@ -58,6 +59,7 @@ func TestTokensOfAddresses(t *testing.T) {
 
 // From one match straight into another, each frame is drawn once.
 func TestOnePictureAtATime(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	b := browser.Open(t, s.URL+"/#/watch/arena")
 	b.Until(live)
@@ -82,6 +84,7 @@ func TestOnePictureAtATime(t *testing.T) {
 
 // If the program ends, the page says so.
 func TestProgramEnds(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	b := browser.Open(t, s.URL+"/#/watch/arena", "exit code", "already exited", "unreachable", "panic", "goroutine")
 	b.Until(live)

@@ -12,12 +12,14 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish/maps"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	pageprogram "github.com/seed-49bee653/samestep/page/program"
 )
 
 // On a page without a server, the form begins a match in the page: on the chosen map, with the chosen speed, seed and number of
 // bots of the chosen strength. The page loaded again, and a rematch, play the same match. Play now needs no form.
 func TestCreateAlone(t *testing.T) {
+	testenv.Night(t)
 	browser.Needs(t)
 	t.Parallel()
 	files, err := program()

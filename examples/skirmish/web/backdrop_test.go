@@ -22,6 +22,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/screen"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/local"
 	"github.com/seed-49bee653/samestep/page/watch"
@@ -58,6 +59,7 @@ func TestBackdrop(t *testing.T) {
 // The page draws of the film what it draws of the match: the frames of the painter, as exactly as a film has them. Before tick 80,
 // there are effects from before the film.
 func TestFilmIsTheMatch(t *testing.T) {
+	testenv.Night(t)
 	b := browser.Open(t, newStage(t, setup{}).URL)
 	_, frames := battle(t)
 	b.Until(`backdrop.film`)

@@ -10,11 +10,13 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // The timeline of a replay has charts of the whole match before it is played. The user switches them, and reads the values of a
 // tick with the mouse and at the cursor. The page remembers the choice.
 func TestChartsOverTheTimeline(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	s.recorded("duel.ssr")
 	b := browser.Open(t, s.URL+"/#/replay/duel.ssr", "willReadFrequently")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -52,6 +53,7 @@ func desynced(t *testing.T) []byte {
 // A bundle that is dropped on the page shows two maps on one clock, and the fields that differ. A link leads to a tick, a unit and
 // a part of the map.
 func TestCompareInPage(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	s.recorded("duel.ssr")
 	b := browser.Open(t, s.URL+"/#/replay/")

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish/web"
 	"github.com/seed-49bee653/samestep/internal/site"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/page"
@@ -34,6 +35,7 @@ const (
 // seconds, or SAMESTEP_BROWSER_MINUTES minutes. Then it also wants every check compared and no disconnection, which
 // needs an idle machine.
 func TestLargeMatch(t *testing.T) {
+	testenv.Night(t)
 	length, minutes := 5*time.Second, os.Getenv(MinutesVariable)
 	if minutes != "" {
 		n, err := strconv.Atoi(minutes)

@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // Firefox plays, and its checksums agree. Nothing drives it: the server sees what it reports.
 func TestFirefox(t *testing.T) {
+	testenv.Night(t)
 	if testing.Short() {
 		t.Skip("short: it starts Firefox")
 	}

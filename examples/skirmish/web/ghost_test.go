@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // When the user has corrupted a unit, a ghost shows the match's unit until both are the same again.
 func TestGhostOfTheMatch(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{checkEvery: 60})
 	b := s.play(0)
 	b.Agree(1)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -130,6 +131,7 @@ const markup = "<img src=x onerror=\"document.body.dataset.hurt=1\"><script>docu
 
 // A page whose server floods it with right and wrong messages is still drawn, stays small, and can be left.
 func TestPageUnderFuzzedServer(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	h := newHostileServer(t)
 	long := strings.Repeat(markup, 1000)

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
@@ -17,6 +18,7 @@ import (
 // On a tablet with the names of sixteen players above the map, the panels and the banner are below the names. A chat
 // message is on one line.
 func TestBarsOnTablet(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{players: 16, units: 320})
 	b := browser.Open(t, s.URL+"/#/play/arena?token=token-of-player-0", "WebSocket connection to")
 	b.Until(live)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // armyWith counts player 0's soldiers and archers with a task.
@@ -79,6 +80,7 @@ func TestKeysAndMinimap(t *testing.T) {
 
 // The user chooses another key, which stays after a reload; a key that is taken is refused. The pointer shows what a click does.
 func TestKeysAreChosen(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	b := s.play(0)
 	b.Click(`.menu button[title^="shortcuts"]`)
@@ -123,6 +125,7 @@ func TestKeysAreChosen(t *testing.T) {
 
 // On a touch screen, a tap selects and a long press gives an order; the words are those of fingers, and buttons are large enough.
 func TestTouch(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	b := s.play(0)
 	b.Do(chromedp.EmulateViewport(1024, 768, chromedp.EmulateTouch))

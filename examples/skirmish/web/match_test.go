@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
@@ -286,6 +287,7 @@ func TestOtherBuild(t *testing.T) {
 
 // A user joins from the lobby and gives an order without a mouse.
 func TestPlayByKeyboard(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	b := browser.Open(t, s.URL)
 	b.Shown("#lobby .cards", "arena")

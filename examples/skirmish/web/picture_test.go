@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // modules imports modules of the page as globalThis.modules.
@@ -53,6 +54,7 @@ const unlike = `globalThis.unlike = (kind, other) => {
 // Each kind of unit looks unlike each other one, at every zoom and in every colour: so does each kind of building. A picture is
 // like itself, which shows that the measure can fail.
 func TestKindsLookUnlike(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	b := browser.Open(t, s.URL)
 	modules(b)
@@ -79,6 +81,7 @@ func TestKindsLookUnlike(t *testing.T) {
 
 // A user chooses colours, which the map and the panels have at once, and after the next visit.
 func TestColoursAreChosen(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	b := s.play(0)
 	modules(b)
@@ -119,6 +122,7 @@ func TestColoursAreChosen(t *testing.T) {
 // The picture of thousands of units that the page makes itself is like the one that the browser draws. The target of an order is
 // marked on the map, in the colour of the order.
 func TestBothPensDrawAlike(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{units: 400})
 	b := browser.Open(t, s.URL+"/#/play/arena?token=token-of-player-0", "Multiple readback operations")
 	b.Until(live)

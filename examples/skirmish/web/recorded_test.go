@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/page/watch"
 )
@@ -116,6 +117,7 @@ func TestWatchByMouse(t *testing.T) {
 
 // A user watches a replay without a mouse.
 func TestWatchByKeyboard(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	s.recorded("duel.ssr")
 	b := browser.Open(t, s.URL+"/#/replay/duel.ssr")

@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // A rematch without a server is a match on the same map, and Play now is another one.
 func TestRematchAlone(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	b := browser.Open(t, s.URL)
 	b.Click("#now")

@@ -113,6 +113,9 @@ func TestMatchFits(t *testing.T) {
 	testenv.Long(t)
 	for _, language := range []string{"en", "de"} {
 		t.Run(language, func(t *testing.T) {
+			if language == "de" {
+				testenv.Night(t)
+			}
 			s := newStage(t, setup{})
 			other := s.Seat(game, 1, func(*player.Client) {})
 			l := newLook(s, language)
@@ -165,6 +168,9 @@ func TestReplayFits(t *testing.T) {
 	testenv.Long(t)
 	for _, language := range []string{"en", "de"} {
 		t.Run(language, func(t *testing.T) {
+			if language == "de" {
+				testenv.Night(t)
+			}
 			s := newStage(t, setup{})
 			s.recorded("duel.ssr")
 			l := newLook(s, language)

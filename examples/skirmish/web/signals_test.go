@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
 // A ping is shown to the ally, on the map and on the minimap, and to no enemy. Space looks at the last event, and pressed again at the
@@ -114,6 +115,7 @@ const silentAudio = `{
 
 // What happens is heard after the first press of the user, until the user mutes the page, also when it is loaded again.
 func TestSounds(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	b := browser.Open(t, "about:blank")
 	b.Before(silentAudio)

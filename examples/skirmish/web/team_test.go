@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
@@ -54,6 +55,7 @@ func TestTeamPanel(t *testing.T) {
 
 // A match without a server offers no vote and nothing about spectators, of which it has none. It can be given up.
 func TestTeamPanelAlone(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	b := browser.Open(t, s.URL)
 	b.Click("#now")

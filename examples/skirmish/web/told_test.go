@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/browser"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
@@ -27,6 +28,7 @@ func news(b *browser.Tab, text string) {
 // The German page says in German who joins, who is away, for whom the match waits, and why an order is refused. The page refuses one
 // order, and the server another.
 func TestMatchInGerman(t *testing.T) {
+	testenv.Night(t)
 	pace := host.Rate{N: int(40 * lockstep.Second), Per: 60 * lockstep.Second, Burst: int(40 * lockstep.Second)}
 	s := newStage(t, setup{
 		host: host.Options{Grace: 60 * lockstep.Second, Wait: host.WaitPolicy{Bound: 30 * lockstep.Second}, Rates: host.Rates{Pace: pace}},
@@ -92,6 +94,7 @@ func TestSentencesAreTold(t *testing.T) {
 
 // The commands of a replay are sentences with the names of the players, in the user's language.
 func TestReplayInGerman(t *testing.T) {
+	testenv.Night(t)
 	s := newStage(t, setup{})
 	s.recorded("roster.ssr")
 	for _, row := range []struct {
