@@ -30,7 +30,7 @@ func TestPlanted(t *testing.T) {
 	for i, want := range []struct{ phases, field string }{
 		{"two runs", ""}, {"follower", "Players"}, {"two runs", "Players"}, {"cold twin", "Players"}, {"validate", "Players"},
 	} {
-		if !testenv.ByNight() && i >= 2 {
+		if !testenv.ByNight(t) && i >= 2 {
 			break
 		}
 		fault := planted.Faults[i]

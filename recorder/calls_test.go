@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -190,8 +189,8 @@ func randomScript(random *rand.Rand) string {
 type refusal struct{ name, script, want string }
 
 // long reports whether only .ci/run has the time for the script.
-func (r *refusal) long() bool {
-	return len(r.script) > 1<<20 && os.Getenv(testenv.Variable) == ""
+func (r *refusal) long(t *testing.T) bool {
+	return len(r.script) > 1<<20 && testenv.Small(t)
 }
 
 var refusals = []refusal{
@@ -299,7 +298,7 @@ func TestBusy(t *testing.T) {
 // A wrong call is an error. What was recorded before stays, and later calls do nothing.
 func TestRefusals(t *testing.T) {
 	for _, row := range refusals {
-		if row.long() {
+		if row.long(t) {
 			continue
 		}
 		t.Run(row.name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func TestLanguages(t *testing.T) {
 		scripts = append(scripts, randomScript(random))
 	}
 	for _, row := range refusals {
-		if !row.long() {
+		if !row.long(t) {
 			scripts = append(scripts, row.script)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -109,7 +108,7 @@ func TestExplainMemory(t *testing.T) {
 	folder := t.TempDir()
 	bin := build(t, folder)
 	size := int64(20 << 20)
-	if os.Getenv(testenv.Variable) != "" && !testing.Short() {
+	if !testenv.Small(t) {
 		size = 200 << 20
 	}
 	var b bytes.Buffer

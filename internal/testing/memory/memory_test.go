@@ -169,26 +169,20 @@ func check(t *testing.T, bin string, verbs []string, file string, limit int64) (
 	return most
 }
 
-// Every verb keeps the memory rule of docs/limits.md on every file. With
-// SAMESTEP_REQUIRE=1 every fourth verb in turn runs on each hostile file, the few on each sealed
-// file at a limit, and one in turn on each replay of the test data and on changed replays; with
-// SAMESTEP_CI_NIGHT=1, all verbs and three. Otherwise, and in short tests, one verb runs on
-// each hostile file.
+// Every verb keeps the memory rule of docs/limits.md on every file. At night each verb runs on each hostile file, the few on each
+// sealed file at a limit, and three in turn on each replay of the test data and on changed replays. By day one verb runs on each
+// hostile file.
 func TestMemory(t *testing.T) {
 	folder := t.TempDir()
 	bin := build(t, folder)
-	all := os.Getenv(testenv.Variable) != "" && !testing.Short()
-	night := testenv.ByNight()
+	all := testenv.ByNight(t)
 	supplies(t, folder)
 	files, verbs, globs := append(hostile(t, folder), bundled(t, folder)), few, []string{"../../../testdata/replays/versions/v1-sealed.ssr"}
 	each, full, some := 1, 0, 0 // verbs for each file; files before full get all verbs, and before some the few
 	if all {
 		open, sealed := atLimits(t, folder)
 		files, verbs = append(files, open...), slices.Concat(few, more)
-		full = len(files)
-		if night {
-			each = 3
-		}
+		full, each = len(files), 3
 		files = append(files, sealed...)
 		some = len(files)
 		files = append(files, mutated(t, folder)...)
@@ -217,12 +211,8 @@ func TestMemory(t *testing.T) {
 	for i, f := range files {
 		var own []string
 		switch {
-		case i < full && night:
-			own = verbs
 		case i < full:
-			for k := i % 4; k < len(verbs); k += 4 {
-				own = append(own, verbs[k])
-			}
+			own = verbs
 		case i < some:
 			own = few
 		default:

@@ -21,25 +21,25 @@ import (
 	"testing"
 )
 
-// Variable is the environment variable that turns skips into failures.
-const Variable = "SAMESTEP_REQUIRE"
+// variable turns skips into failures. No other package reads it: .ci/run would not know which tests have a long form.
+const variable = "SAMESTEP_REQUIRE"
 
 const nightVariable = "SAMESTEP_CI_NIGHT"
 
-// Or ends the test unless err is nil: it fails the test if [Variable] is set, and else
+// Or ends the test unless err is nil: it fails the test if SAMESTEP_REQUIRE is set, and else
 // skips it. what is the missing program.
 func Or(t testing.TB, what string, err error) {
 	t.Helper()
 	switch {
 	case err == nil:
-	case os.Getenv(Variable) != "":
-		t.Fatalf("%s is missing, and required because %s is set: %v", what, Variable, err)
+	case os.Getenv(variable) != "":
+		t.Fatalf("%s is missing, and required because %s is set: %v", what, variable, err)
 	default:
 		t.Skipf("%s is missing: %v", what, err)
 	}
 }
 
-// Small reports whether the test keeps to its small form: with the flag -short, and unless [Variable] is set. The test then
+// Small reports whether the test keeps to its small form: with the flag -short, and unless SAMESTEP_REQUIRE is set. The test then
 // logs so, for .ci/run.
 func Small(t testing.TB) bool {
 	t.Helper()
@@ -49,13 +49,13 @@ func Small(t testing.TB) bool {
 	return small()
 }
 
-func small() bool { return testing.Short() || os.Getenv(Variable) == "" }
+func small() bool { return testing.Short() || os.Getenv(variable) == "" }
 
 // Long skips the test if [Small].
 func Long(t testing.TB) {
 	t.Helper()
 	if small() {
-		t.Skipf("long: .ci/run runs it, as %s=1 without -short does", Variable)
+		t.Skipf("long: .ci/run runs it, as %s=1 without -short does", variable)
 	}
 }
 
@@ -63,20 +63,27 @@ func Long(t testing.TB) {
 func Named(t testing.TB) {
 	t.Helper()
 	if testing.Short() || small() && flag.Lookup("test.run").Value.String() == "" {
-		t.Skipf("long: name it with -run; .ci/run runs it, as %s=1 without -short does", Variable)
+		t.Skipf("long: name it with -run; .ci/run runs it, as %s=1 without -short does", variable)
 	}
 }
 
 // Night skips the test unless [ByNight].
 func Night(t testing.TB) {
 	t.Helper()
-	if !ByNight() {
+	if !ByNight(t) {
 		t.Skipf("at night: .ci/run runs it with %s=1", nightVariable)
 	}
 }
 
-// ByNight reports whether tests take their longest form.
-func ByNight() bool { return !small() && os.Getenv(nightVariable) != "" }
+// ByNight reports whether the test takes its longest form. If it would in a later step of the night, it logs so, as [Small] does.
+func ByNight(t testing.TB) bool {
+	t.Helper()
+	night := os.Getenv(nightVariable) != ""
+	if night && small() {
+		t.Log("small: .ci/run tests the long form")
+	}
+	return night && !small()
+}
 
 // Overlap lets up to n parallel tests run at once, however few processors the machine has. Call it in TestMain, before the
 // flags are parsed, in a package whose tests mostly wait for sockets and clocks. The flag -parallel still decides.

@@ -38,7 +38,7 @@ func TestOr(t *testing.T) {
 		{"missing and required", "1", missing, "failed: qemu is missing, and required because SAMESTEP_REQUIRE is set: not found"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			t.Setenv(Variable, row.variable)
+			t.Setenv(variable, row.variable)
 			var o outcome
 			Or(&o, "qemu", row.err)
 			if o.text != row.want {
@@ -63,7 +63,7 @@ func TestLong(t *testing.T) {
 	for _, row := range []struct{ required, short, want string }{
 		{"", "false", skipped}, {"", "true", skipped}, {"1", "true", skipped}, {"1", "false", ""},
 	} {
-		t.Setenv(Variable, row.required)
+		t.Setenv(variable, row.required)
 		short.Value.Set(row.short)
 		var o outcome
 		if Long(&o); o.text != row.want {
@@ -93,8 +93,8 @@ func TestLong(t *testing.T) {
 			}
 			t.Setenv(nightVariable, night)
 			var o outcome
-			if Night(&o); o.text != want || ByNight() != (want == "") {
-				t.Errorf("with %q, -short=%s and night %q: got %q and %v, want %q", row.required, row.short, night, o.text, ByNight(), want)
+			if Night(&o); o.text != want || ByNight(&outcome{}) != (want == "") {
+				t.Errorf("with %q, -short=%s and night %q: got %q and %v, want %q", row.required, row.short, night, o.text, ByNight(&outcome{}), want)
 			}
 		}
 	}
