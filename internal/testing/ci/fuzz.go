@@ -12,8 +12,10 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,7 +62,7 @@ func fuzz(args []string, out io.Writer) error {
 	if len(targets) == 0 {
 		return errors.New("ci: fuzz: no target was found")
 	}
-	each := max(1, *seconds/len(targets))
+	each := max(2, *seconds/len(targets)) // a second can pass with the inputs that are known
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
 		return err
@@ -98,23 +100,23 @@ func byDay(targets []target, changed []string) []target {
 
 // findTargets returns all fuzz targets of the module whose go.mod lies in the folder, in the order of their folders.
 func findTargets(root string) (targets []target, err error) {
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != root:
-			if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") {
+		case d.IsDir() && name != root:
+			if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") {
 				return fs.SkipDir
 			}
 			return nil
-		case !strings.HasSuffix(path, "_test.go"):
+		case !strings.HasSuffix(name, "_test.go"):
 			return nil
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
-		folder, err := filepath.Rel(root, filepath.Dir(path))
+		folder, err := filepath.Rel(root, filepath.Dir(name))
 		if err != nil {
 			return err
 		}
@@ -128,7 +130,7 @@ func findTargets(root string) (targets []target, err error) {
 	return targets, err
 }
 
-// changedFolders returns the folders with files that have changed since a revision of git.
+// changedFolders returns the folders with Go files that have changed since a revision of git.
 func changedFolders(since string) ([]string, error) {
 	if since == "" {
 		out, err := exec.Command("git", "rev-list", "-1", "--before=1 day ago", "HEAD").Output()
@@ -143,12 +145,18 @@ func changedFolders(since string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ci: fuzz: git does not say what has changed since %s: %w", since, err)
 	}
-	var folders []string
-	for name := range strings.Lines(string(out)) {
-		folders = append(folders, filepath.ToSlash(filepath.Dir(strings.TrimSpace(name))))
+	return foldersOf(string(out)), nil
+}
+
+// foldersOf returns the folders of the Go files in a list of names that are no tests.
+func foldersOf(names string) (folders []string) {
+	for name := range strings.Lines(names) {
+		if name = strings.TrimSpace(name); strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			folders = append(folders, path.Dir(name))
+		}
 	}
 	slices.Sort(folders)
-	return slices.Compact(folders), nil
+	return slices.Compact(folders)
 }
 
 var (
@@ -162,7 +170,8 @@ var (
 func (t target) fuzz(binary, cache string, seconds int, out io.Writer) error {
 	for try := 1; ; try++ {
 		cmd := exec.Command(binary, "-test.run", "^$", "-test.fuzz", "^"+t.name+"$", "-test.fuzztime", (time.Duration(seconds) * time.Second).String(),
-			"-test.fuzzminimizetime", "5x", "-test.fuzzcachedir", cache)
+			"-test.fuzzminimizetime", "5x", "-test.fuzzcachedir", cache,
+			"-test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0))) // testenv.Overlap would start more workers than there are processors
 		cmd.Dir = filepath.FromSlash(t.folder)
 		text, err := cmd.CombinedOutput()
 		input := failing.FindSubmatch(text)

@@ -54,3 +54,11 @@ func TestTargets(t *testing.T) {
 		t.Errorf("by day, with changes in state: got %v", day)
 	}
 }
+
+// Only code makes a package one that has changed.
+func TestFoldersOf(t *testing.T) {
+	got := foldersOf("state/decode.go\nstate/encode.go\nreplay/reader_test.go\nfixed/testdata/fuzz/FuzzParse/1\ndocs/cli.md\na.go\n")
+	if !slices.Equal(got, []string{".", "state"}) {
+		t.Errorf("got %q", got)
+	}
+}
