@@ -15,7 +15,7 @@ import (
 // An event is one line of "go test -json".
 type event struct{ Action, Package, Test, Output string }
 
-// readEvents calls see for each event. A line that is no event is text that a package printed while it was built.
+// readEvents calls see for each event. Other lines, such as what the compiler printed, are passed over.
 func readEvents(r io.Reader, see func(event)) error {
 	lines := bufio.NewReader(r)
 	for {

@@ -48,7 +48,7 @@ func goTest(args []string, out io.Writer) error {
 	again := filepath.Join(folder, "again")
 	cmd := exec.Command("gotestsum", append([]string{"--format", "none", "--no-color", "--hide-summary", "skipped", "--jsonfile", events,
 		"--rerun-fails=1", "--rerun-fails-max-failures=3", "--rerun-fails-report", again, "--packages", strings.Join(packages, " "),
-		"--", "-timeout", "30m"}, flags...)...)
+		"--", "-count=1", "-timeout", "30m"}, flags...)...)
 	cmd.Stdout, cmd.Stderr = out, out
 	failed := cmd.Run()
 	if err := namedAgain(out, again); err != nil {
@@ -117,7 +117,7 @@ func long(args []string, out io.Writer) error {
 	}
 	f, err := os.Open(filepath.Join(os.Getenv("CI_LOGS"), set.Arg(0)+".events"))
 	if err != nil {
-		return err
+		return fmt.Errorf("ci: long: the step %q has kept no events, so name it, too: %w", set.Arg(0), err)
 	}
 	defer f.Close()
 	packages, functions, err := longForms(f, func(pkg string) bool { return only.MatchString(pkg) && !but.MatchString(pkg) })

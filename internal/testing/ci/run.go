@@ -92,6 +92,7 @@ func (r *runner) step(s step, behind bool) {
 	var log bytes.Buffer
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr = &log, &log
+	cmd.WaitDelay = time.Minute // for a process that the step has left behind
 	start := time.Now()
 	err := cmd.Run()
 	spent := time.Duration(0)
@@ -146,6 +147,8 @@ func (r *runner) end(steps int, start time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	slices.Sort(files)
+	slices.Reverse(files) // the usual forms in tests.events before the long ones in long-*.events
 	sum := tally{}
 	for _, name := range files {
 		if err := sum.readFile(name); err != nil {
