@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/nullgame"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 )
@@ -30,7 +31,10 @@ func FuzzMinimal(f *testing.F) {
 
 func FuzzSkirmish(f *testing.F) {
 	config := skirmish.Defaults(2, 24)
-	config.Size, config.Obstacles = skirmish.MinSize, 3 // making a larger map, or more rocks, takes most of a short match
+	config.Size = skirmish.MinSize // making a larger map takes most of a short match
+	if testenv.Small(f) {
+		config.Obstacles = 3 // and so do more rocks
+	}
 	o := locksteptest.Options{Config: &config, Players: 2, Ticks: 24, AllowThin: randomOrders}
 	locksteptest.Fuzz(f, lockstep.MustGame(skirmish.Rules()), o, source("lockstep.MustGame(skirmish.Rules())", "examples/skirmish"))
 }

@@ -117,7 +117,7 @@ func TestJoinFetchesRules(t *testing.T) {
 	if got := fetchedModules(t); len(got) != 1 || got[0] != sumOf(b)+".wasm" {
 		t.Errorf("the cache has %q, want the module", got)
 	}
-	if said := join("300ms"); strings.Contains(said, "got the rules") {
+	if said := join("1s"); strings.Contains(said, "got the rules") {
 		t.Errorf("the second join fetched them again: %s", said)
 	}
 

@@ -44,7 +44,7 @@ func TestServeBasePath(t *testing.T) {
 	if want := s.url + "matches/match-1"; err != nil || page != want || socket != "ws"+strings.TrimPrefix(want, "http")+"/play" {
 		t.Errorf("join: got %s and %s: %v", page, socket, err)
 	}
-	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "300ms", s.url+"matches/match-1"); code != 0 {
+	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "1s", s.url+"matches/match-1"); code != 0 {
 		t.Errorf("join exits with %d", code)
 	}
 	for _, bad := range []string{"", "game", "/game", "game/", "//", "/a//b/", "/a/../"} {
@@ -166,7 +166,7 @@ func TestServeAdminListen(t *testing.T) {
 	admins := l.Addr().String()
 	l.Close() // free for the server
 	s := serveInTest(t, "--dir", "", "--players", "1", "--admin-listen", admins)
-	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "300ms", s.url+"/matches/match-1"); code != exitOK {
+	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "1s", s.url+"/matches/match-1"); code != exitOK {
 		t.Errorf("join exits with %d", code)
 	}
 	for _, x := range []struct {

@@ -13,8 +13,8 @@ import (
 var engine = []string{"lockstep", "lockstep/record", "lockstep/abi", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "lockstep/coordinator", "lockstep/host", "lockstep/player", "lockstep/cluster/ownership", "lockstep/cluster/audience", "state", "checksum", "fixed", "internal/pack", "internal/decimal", "internal/ring"}
 
 // Every function of the engine's core, and of the numbers that it computes with, is clean by the analyzer that game authors
-// run. As a control a clock is planted in each package, and is found. .ci/run runs the analyzer on all packages, and so on our
-// own simulations.
+// run. As a control a clock is planted in each package, and is found. At night .ci/run runs the analyzer on all packages, and so on
+// our own simulations.
 func TestDeterminism(t *testing.T) {
 	needsGo(t)
 	dir := ours(t).dir
