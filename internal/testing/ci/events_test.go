@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// lines makes events: "server TestA fail" or, with "" in place of a test, of a package. A fourth word begins an output.
+// lines writes events from "server TestA fail". A test named "-" stands for the package as a whole. The fourth field is the output.
 func lines(list ...string) string {
 	var b strings.Builder
 	for _, l := range list {
@@ -68,6 +68,7 @@ func TestNamedAgain(t *testing.T) {
 		{"", "", ""},
 		{module + "/lockstep/server.TestA: 2 runs, 1 failures\n\n", "ran again: " + module + "/lockstep/server.TestA: 2 runs, 1 failures\n", ""},
 		{module + "/state.TestA: 2 runs, 1 failures\n", "ran again: " + module + "/state.TestA: 2 runs, 1 failures\n", "must not need to run again"},
+		{module + "/state.TestA: 2 runs, 2 failures\n", "", ""},
 	} {
 		name := filepath.Join(t.TempDir(), "report")
 		if err := os.WriteFile(name, []byte(row.report), 0o600); err != nil {

@@ -78,14 +78,18 @@ func split(args []string) (flags, packages []string) {
 
 const module = "github.com/seed-49bee653/samestep"
 
-// namedAgain prints the tests that ran again, from gotestsum's report. One that does not depend on clocks is an error.
+// failedTwice is the end of a line of gotestsum's report for a test that did not pass at its second try either.
+const failedTwice = ": 2 runs, 2 failures"
+
+// namedAgain prints the tests that passed at their second try, from gotestsum's report. One that does not depend on clocks is
+// an error.
 func namedAgain(out io.Writer, report string) (err error) {
 	text, readErr := os.ReadFile(report)
 	if readErr != nil && !os.IsNotExist(readErr) {
 		return readErr
 	}
 	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line == "" {
+		if line = strings.TrimSpace(line); line == "" || strings.HasSuffix(line, failedTwice) {
 			continue
 		}
 		fmt.Fprintln(out, "ran again:", line)
