@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -89,6 +91,76 @@ func ExampleRedactBundle() {
 	// Output:
 	// "" <nil>
 	// [state: Title] <nil>
+}
+
+// No text of a person is left of a replay, whatever record it is in: the reason of the end, a note, a foreign line, a kind of record
+// that this build does not know, or the sources of a program. Everything else stays.
+func TestRedactLeavesNoText(t *testing.T) {
+	const secret = "s3cret"
+	_, example := exampleFile()
+	from, err := replay.NewReader(bytes.NewReader(example), int64(len(example)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first [2]*record.Record
+	for i := range first {
+		if first[i], err = from.Next(); err != nil {
+			t.Fatal(err)
+		}
+		first[i] = new(*first[i])
+	}
+	h := first[0].Header
+	h.Sources = "example.com/" + secret + " 3b18e512dba7"
+	var file, archive, out bytes.Buffer
+	var e record.Encoder
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	records := [][]byte{
+		bytes.Clone(e.Header(h)), bytes.Clone(e.Record(first[1])), bytes.Clone(e.Note(1, record.TopicChat, secret)),
+		bytes.Clone(e.Note(1, record.TopicReady, record.ReadyYes)), bytes.Clone(e.Foreign([]byte(`{"a":"` + secret + `"}`))), bytes.Clone(e.Empty(5)),
+		append([]byte{0x92, 99, 0xc4, byte(len(secret))}, secret...),
+	}
+	for _, rec := range append(records, e.End(secret)) {
+		if err := w.Append(rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	found := evidence()
+	found.Participants[1].Sources, found.Participants[1].Name = secret, secret
+	if err := replay.WriteBundle(&archive, h, found, bytes.NewReader(file.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	b, err := replay.OpenBundle(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+	if err == nil {
+		err = replay.RedactBundle(&out, b, 1<<20)
+	}
+	if err == nil {
+		b, err = replay.OpenBundle(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	}
+	var clean []byte
+	if err == nil {
+		clean, err = b.Replay(1 << 20)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(file.Bytes(), []byte(secret)) || bytes.Contains(clean, []byte(secret)) || strings.Contains(fmt.Sprint(b.Manifest), secret) {
+		t.Errorf("the text is left in %q or %+v", clean, b.Manifest)
+	}
+	r, err := replay.NewReader(bytes.NewReader(clean), int64(len(clean)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []record.Kind
+	err = replay.Play(r, nil, func(rec *record.Record) error {
+		kinds = append(kinds, rec.Kind)
+		return nil
+	})
+	if want := []record.Kind{record.KindHeader, record.KindKeyframe, record.KindNote, record.KindEmpty, record.KindEnd}; err != nil || !slices.Equal(kinds, want) {
+		t.Errorf("got the records %v, %v, want %v", kinds, err, want)
+	}
 }
 
 // A bundle that WriteBundle wrote is readable even if its files compress extremely well.

@@ -18,16 +18,16 @@ import (
 // plainTopics are the topics of notes that have no text of people.
 var plainTopics = []string{record.TopicPresence, record.TopicInactive, record.TopicReady, coordinator.TopicReferee, host.TopicResumed}
 
-// RedactBundle writes a bundle without the names of players, and without the notes of its replay that may have texts of
-// people: names, chat, reasons, and those with topics of a game. The match, its checksums and the states stay, so it can be
-// explained as before. [PlainTexts] names what texts remain. Of a torn or damaged replay, only the readable part is copied. A
+// RedactBundle writes a bundle without the names of players, without the sources of programs, and without what of its replay may
+// have texts of people: the reason of its end, lines of an imported match, and notes, such as names, chat, and those with topics
+// of a game. The match, its checksums and the states stay, so it can be explained as before. [PlainTexts] names what texts remain. Of a torn or damaged replay, only the readable part is copied. A
 // replay of more than maxBytes is [ErrLimit].
 func RedactBundle(w io.Writer, b *Bundle, maxBytes int64) error {
 	z := zip.NewWriter(w)
 	m := b.Manifest
 	m.Participants = slices.Clone(m.Participants)
 	for i := range m.Participants {
-		m.Participants[i].Name = ""
+		m.Participants[i].Name, m.Participants[i].Sources = "", ""
 	}
 	m.Exhibits = slices.Clone(m.Exhibits)
 	for i := range m.Exhibits {
@@ -76,12 +76,21 @@ func redacted(file []byte) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
+	var e record.Encoder
 	w := NewWriter(&out, WriterOptions{})
 	err = Play(r, nil, func(rec *record.Record) error {
-		if rec.Kind == record.KindNote && !slices.Contains(plainTopics, rec.Topic) {
+		clean := *rec
+		switch {
+		case rec.Kind == record.KindHeader:
+			h := *rec.Header
+			h.Sources = ""
+			clean.Header = &h
+		case rec.Kind == record.KindEnd:
+			clean.Text = ""
+		case rec.Kind >= record.FirstOptional && (rec.Kind != record.KindNote || !slices.Contains(plainTopics, rec.Topic)):
 			return nil
 		}
-		return w.Append(r.Record())
+		return w.Append(e.Record(&clean))
 	})
 	if err != nil && (!errors.As(err, new(*DamageError)) || !r.began) {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,7 +40,7 @@ type Options struct {
 	Log *slog.Logger // slog.Default()
 
 	// Retry are the first and the longest pause after a failure of the store: 1 s and 5 m. A file that cannot be read or
-	// sealed is tried again after 12 of the longest.
+	// sealed, or that the store refuses with [ErrRefused], is tried again after 12 of the longest.
 	Retry, LongestRetry time.Duration
 
 	// Follow is the pause between two looks at what other servers have stored: 2 s if Store is a [Journal], and otherwise 1 m,
@@ -48,28 +49,47 @@ type Options struct {
 	Follow time.Duration
 }
 
-// An Archive is a [server.Archive]. One goroutine moves files into the store, one after the other. Another one follows what
-// other servers do with the store.
+// An Archive is a [server.Archive]. One goroutine moves files into the store, one after the other, a second one deletes what is
+// not to be kept, and a third one follows what other servers do with the store.
 type Archive struct {
 	catalog
 	o       Options
 	cancel  func()
 	wait    sync.WaitGroup
-	lost    bool          // the index must be made again; of the goroutine
-	refused []string      // paths of files that could not be read or sealed; of the goroutine
-	renew   time.Time     // when to try them again; zero without one
-	wake    chan struct{} // holds a value while the goroutine has something to look at
+	lost    bool          // the index must be made again; of keepHouse
+	rest    time.Time     // until when retention does not list the store; of keepHouse
+	arrived chan struct{} // holds a value while upload has something to look at
+	changed chan struct{} // the same for keepHouse
 
-	mu      sync.Mutex
-	waiting []string          // paths, in order
-	paths   map[string]string // by the names of waiting
-	dropped bool              // the file that is being stored was deleted
-	checked bool              // the index is there, and has nothing that a crash left half done
-	idle    *sync.Cond        // signals changes of waiting and checked
+	mu       sync.Mutex
+	queue    queue
+	stopMove func()     // of the file that is on its way
+	renew    time.Time  // when to try the refused files again
+	checked  bool       // the index is there, and has nothing that a crash left half done
+	idle     *sync.Cond // signals changes of queue and checked
 }
 
 // New starts an archive. If there is no index, it makes one in the background.
 func New(o Options) (*Archive, error) {
+	a, err := open(o)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	a.cancel = cancel
+	a.wait.Go(func() { a.upload(ctx) })
+	a.wait.Go(func() { a.keepHouse(ctx) })
+	if o.Follow >= 0 {
+		f := follower{catalog: &a.catalog, every: o.Follow, pause: pause{first: a.o.Retry, longest: a.o.LongestRetry}}
+		f.journal, _ = o.Store.(Journal)
+		f.cleaner, _ = o.Store.(Cleaner)
+		a.wait.Go(func() { f.run(ctx) })
+	}
+	return a, nil
+}
+
+// open makes an archive that does nothing yet.
+func open(o Options) (*Archive, error) {
 	if err := o.Keep.check(); err != nil {
 		return nil, err
 	}
@@ -79,26 +99,21 @@ func New(o Options) (*Archive, error) {
 	if err := os.MkdirAll(filepath.Dir(o.Index), 0o700); err != nil {
 		return nil, fmt.Errorf("archive: %w", err)
 	}
-	a := &Archive{o: o, catalog: catalog{store: o.Store, index: index{path: o.Index}, log: o.Log}, wake: make(chan struct{}, 1), paths: make(map[string]string)}
-	a.idle = sync.NewCond(&a.mu)
-	a.lost = !a.index.exists()
-	if err := a.index.view(func(*bolt.Tx) error { return nil }); errors.Is(err, errIndex) {
-		a.log.Warn("archive index", "err", err, "moved", o.Index+".damaged")
-		if err := os.Rename(o.Index, o.Index+".damaged"); err != nil {
-			return nil, fmt.Errorf("archive: %w", err)
-		}
-		a.lost = true
-	} else if err != nil {
-		return nil, err
+	a := &Archive{
+		o: o, catalog: catalog{store: o.Store, index: index{path: o.Index}, log: o.Log}, queue: newQueue(),
+		arrived: make(chan struct{}, 1), changed: make(chan struct{}, 1),
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	a.cancel = cancel
-	a.wait.Go(func() { a.run(ctx) })
-	if o.Follow >= 0 {
-		f := follower{catalog: &a.catalog, waits: a.waits, every: o.Follow, retry: o.Retry, longestRetry: o.LongestRetry}
-		f.journal, _ = o.Store.(Journal)
-		f.cleaner, _ = o.Store.(Cleaner)
-		a.wait.Go(func() { f.run(ctx) })
+	a.idle = sync.NewCond(&a.mu)
+	if a.lost = !a.index.exists(); a.lost {
+		return a, nil
+	}
+	err := a.index.update(func(*bolt.Tx) error { return nil }) // also what an older build lacks
+	if errors.Is(err, errIndex) {
+		a.log.Warn("archive index", "err", err, "moved", o.Index+".damaged")
+		a.lost, err = true, os.Rename(o.Index, o.Index+".damaged")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("archive: %w", err)
 	}
 	return a, nil
 }
@@ -121,17 +136,17 @@ func (a *Archive) Flush(ctx context.Context) error {
 	})()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for (len(a.waiting) > 0 || !a.checked) && ctx.Err() == nil {
+	for (len(a.queue.order) > 0 || a.queue.moving != "" || !a.checked) && ctx.Err() == nil {
 		a.idle.Wait()
 	}
 	return ctx.Err()
 }
 
-// Waiting returns the number of files that the store does not have yet.
+// Waiting returns the number of files that the store does not have yet, also of those that it refuses.
 func (a *Archive) Waiting() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.waiting)
+	return len(a.queue.paths)
 }
 
 // Collector returns the archive's metrics, for [server.Options.Metrics].
@@ -155,17 +170,14 @@ func (a *Archive) Add(path string) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, known := a.paths[name]; !known {
-		a.waiting = append(a.waiting, path)
-		a.paths[name] = path
-	}
-	a.wakeUp()
+	a.queue.add(name, path)
+	wake(a.arrived)
 }
 
-// wakeUp tells the goroutine to look again.
-func (a *Archive) wakeUp() {
+// wake tells a goroutine to look again.
+func wake(c chan struct{}) {
 	select {
-	case a.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default: // it will look anyway
 	}
 }
@@ -198,7 +210,7 @@ func (a *Archive) Find(ctx context.Context, q server.ArchiveQuery) (found []serv
 // Get implements [server.Archive].
 func (a *Archive) Get(ctx context.Context, name string) (server.Archived, error) {
 	e, err := a.get(name)
-	if errors.Is(err, server.ErrArchived) {
+	if errors.Is(err, server.ErrArchived) && !errors.Is(err, errErased) {
 		e, err = a.ask(ctx, name)
 	}
 	if err != nil {
@@ -209,19 +221,18 @@ func (a *Archive) Get(ctx context.Context, name string) (server.Archived, error)
 
 // Rebuild makes the index agree with the store, and returns the number of files. It reads the description of each file,
 // and the file itself only if that is missing. Searches during it find what is there already.
-func (a *Archive) Rebuild(ctx context.Context) (files int, err error) { return a.rebuild(ctx, a.waits) }
+func (a *Archive) Rebuild(ctx context.Context) (files int, err error) { return a.rebuild(ctx) }
 
-// waits reports whether a file waits for the store.
-func (a *Archive) waits(name string) bool {
+// isMoving reports whether a file is on its way to the store.
+func (a *Archive) isMoving(name string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_, known := a.paths[name]
-	return known
+	return a.queue.moving == name
 }
 
 // Open implements [server.Archive].
 func (a *Archive) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {
-	if kindOf(name) == "" {
+	if _, err := a.get(name); kindOf(name) == "" || errors.Is(err, errErased) {
 		return nil, server.ErrArchived
 	}
 	f, err := a.store.Open(ctx, name)
@@ -231,42 +242,75 @@ func (a *Archive) Open(ctx context.Context, name string) (io.ReadSeekCloser, err
 	return f, err
 }
 
-// Delete implements [server.Archive].
+// Delete implements [server.Archive]. When it returns nil, the index has a tombstone of each file, so nobody finds it or gets it, also
+// after a crash. Then the files are deleted: at once, or else as soon as the store can do it.
 func (a *Archive) Delete(ctx context.Context, name string) error {
-	names, err := a.group(name)
-	if errors.Is(err, server.ErrArchived) {
-		_, err = a.ask(ctx, name)
-		names = []string{name}
+	names, err := a.condemnMatch(name)
+	if errors.Is(err, server.ErrArchived) && !errors.Is(err, errErased) {
+		names, err = a.condemnUnknown(ctx, name)
 	}
 	if err != nil {
 		return err
 	}
-	for _, n := range names {
-		if err := a.drop(n); err != nil {
-			return err
-		}
-		if err := a.delete(ctx, n); err != nil {
-			return err
-		}
+	ctx, cancel := context.WithTimeout(ctx, userTime)
+	defer cancel()
+	a.awaitMove(ctx, names)
+	all, err := a.tombs()
+	if err == nil {
+		all = slices.DeleteFunc(all, func(t tomb) bool { return !slices.Contains(names, t.name) })
+		err = a.erase(ctx, all, a.isMoving)
+	}
+	if err != nil || ctx.Err() != nil {
+		a.log.Warn("archive, to be deleted later", "name", name, "err", errors.Join(err, ctx.Err()))
+		wake(a.changed)
 	}
 	return nil
 }
 
-// drop removes a file that waits for the store.
-func (a *Archive) drop(name string) error {
+// condemnMatch is condemn with the files that wait here. The one that is on its way is stopped.
+func (a *Archive) condemnMatch(name string) (names []string, err error) {
+	a.mu.Lock()
+	paths := a.queue.of(name)
+	a.mu.Unlock()
+	if names, err = a.condemn(name, paths); err != nil {
+		return nil, err
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	path, waits := a.paths[name]
-	if !waits {
-		return nil
-	}
-	if a.waiting[0] == path { // it may be on its way
-		a.dropped = true
-	}
-	for _, p := range []string{path, ownersPath(path)} {
-		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+	for _, n := range names {
+		if a.queue.drop(n) {
+			a.stopMove()
 		}
 	}
-	return nil
+	a.idle.Broadcast()
+	return names, nil
+}
+
+// condemnUnknown is condemnMatch for a file that another server has stored, and that the index does not have yet.
+func (a *Archive) condemnUnknown(ctx context.Context, name string) ([]string, error) {
+	e, err := a.ask(ctx, name)
+	if err == nil {
+		err = a.save(e)
+	}
+	if err == nil {
+		_, err = a.refresh(ctx) // it may have bundles
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.condemnMatch(name)
+}
+
+// awaitMove waits until none of these files is on its way, or until ctx ends.
+func (a *Archive) awaitMove(ctx context.Context, names []string) {
+	defer context.AfterFunc(ctx, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.idle.Broadcast()
+	})()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for slices.Contains(names, a.queue.moving) && ctx.Err() == nil {
+		a.idle.Wait()
+	}
 }

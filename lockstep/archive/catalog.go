@@ -5,9 +5,11 @@ package archive
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
-	"strings"
+	"os"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -22,10 +24,28 @@ type catalog struct {
 	log   *slog.Logger
 }
 
-// get returns the entry of a name. Its error is [server.ErrArchived] if there is none.
+// Time limits of what the archive asks of the store, so that one that hangs counts as one that is away.
+const (
+	askTime  = time.Minute // of a request without a replay in it, and of the next answer in a list
+	slowest  = 64 << 10    // bytes per second of a file
+	userTime = 10 * time.Second
+)
+
+// within returns the context of a request that moves some bytes.
+func within(ctx context.Context, sizeBytes int64) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, askTime+time.Duration(sizeBytes/slowest)*time.Second)
+}
+
+// get returns the entry of a name. Its error is [server.ErrArchived] if there is none, and wraps it if the file is deleted.
 func (c *catalog) get(name string) (e *entry, err error) {
 	err = c.index.view(func(tx *bolt.Tx) error {
-		e, err = load(tx, name)
+		if e, err = load(tx, name); err != nil || e != nil {
+			return err
+		}
+		_, m, err := loadMatch(tx, name)
+		if f := m.Files[name]; err == nil && (m.ends() || f != nil && f.State == deleting) {
+			return fmt.Errorf("%w: %w", server.ErrArchived, errErased)
+		}
 		return err
 	})
 	if err == nil && e == nil {
@@ -35,60 +55,114 @@ func (c *catalog) get(name string) (e *entry, err error) {
 }
 
 // ask returns the entry of a file that the index does not have yet, because another server has stored it. Its error is
-// [server.ErrArchived] if the store has no description of such a file.
+// [server.ErrArchived] if the store has no such file.
 func (c *catalog) ask(ctx context.Context, name string) (*entry, error) {
 	if kindOf(name) == "" {
 		return nil, server.ErrArchived
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, userTime)
 	defer cancel()
 	e, err := readDescription(ctx, c.store, name)
+	if err == nil { // a description alone is of a file that is on its way, or was deleted
+		_, err = c.size(ctx, name)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = server.ErrArchived
 	}
 	return e, err
 }
 
-// askTime is the time limit of a question to the store.
-const askTime = 10 * time.Second
+// size returns the size of a file in the store.
+func (c *catalog) size(ctx context.Context, name string) (int64, error) {
+	ctx, cancel := within(ctx, 0)
+	defer cancel()
+	f, err := c.store.Open(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	return f.Seek(0, io.SeekEnd)
+}
+
+// has reports whether the store has a file.
+func (c *catalog) has(ctx context.Context, name string) (bool, error) {
+	_, err := c.size(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// write writes the description of a file into the store.
+func (c *catalog) write(ctx context.Context, e *entry) error {
+	ctx, cancel := within(ctx, 0)
+	defer cancel()
+	return writeDescription(ctx, c.store, e)
+}
+
+// put puts a file into the store, and looks whether it is there.
+func (c *catalog) put(ctx context.Context, e *entry, path string) error {
+	up, cancel := within(ctx, e.SizeBytes)
+	defer cancel()
+	if err := c.store.Put(up, e.Name, path); err != nil {
+		return err
+	}
+	var got int64
+	err := soon(ctx, func() (err error) {
+		got, err = c.size(ctx, e.Name)
+		return err
+	})
+	if err == nil && got != e.SizeBytes {
+		err = fmt.Errorf("archive: the store has %d bytes, want %d", got, e.SizeBytes)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("archive: the store has nothing, though it said so")
+	}
+	return err
+}
+
+// delete deletes a file and its description from the store, and looks whether they are gone.
+func (c *catalog) delete(ctx context.Context, name string) error {
+	for _, n := range []string{descriptionName(name), name} {
+		one, cancel := within(ctx, 0)
+		err := c.store.Delete(one, n)
+		cancel()
+		if err != nil {
+			return err
+		}
+		left, err := c.has(ctx, n)
+		if err == nil && left {
+			err = fmt.Errorf("archive: the store still has %s, though it said that it is deleted", n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // save brings an entry into the index.
 func (c *catalog) save(e *entry) error {
 	return c.index.update(func(tx *bolt.Tx) error { return save(tx, e) })
 }
 
-// group returns the names that are deleted with a file: a replay comes after its bundles, so that a crash leaves no
-// bundle alone. Its error is [server.ErrArchived] if there is no such file.
-func (c *catalog) group(name string) (names []string, err error) {
+// forget removes the entry of a file that waited, and is neither in a folder nor in the store.
+func (c *catalog) forget(name string) error {
+	return c.index.update(func(tx *bolt.Tx) error { return remove(tx, name) })
+}
+
+// waits reports whether a file waits at a server, this one or another one.
+func (c *catalog) waits(name string) bool {
 	e, err := c.get(name)
-	if err != nil {
-		return nil, err
-	}
-	if e.Kind == kindReplay {
-		err = c.index.view(func(tx *bolt.Tx) error {
-			names = companions(tx, name)
-			return nil
-		})
-	}
-	return append(names, name), err
+	return err == nil && !e.Stored
 }
 
-// companions returns the names of the bundles of a replay, and of their pages.
-func companions(tx *bolt.Tx, name string) (names []string) {
-	prefix := strings.TrimSuffix(name, ".ssr") + "-desync-"
-	c := tx.Bucket(byName).Cursor()
-	for key, _ := c.Seek([]byte(prefix)); strings.HasPrefix(string(key), prefix); key, _ = c.Next() {
-		names = append(names, string(key))
-	}
-	return names
-}
-
-// delete removes a file from the store and then from the index, so that a crash between them forgets no file.
-func (c *catalog) delete(ctx context.Context, name string) error {
-	for _, n := range []string{name, descriptionName(name)} {
-		if err := c.store.Delete(ctx, n); err != nil {
+// removeLocal removes a file that waited in a server's folder, with the subjects of its seats.
+func removeLocal(path string) error {
+	for _, p := range []string{path, ownersPath(path)} {
+		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return c.index.update(func(tx *bolt.Tx) error { return remove(tx, name) })
+	return nil
 }

@@ -41,6 +41,9 @@ func (e *entry) archived() server.Archived {
 // descriptionName is the name of a file's description in the store.
 func descriptionName(name string) string { return name + ".json" }
 
+// stem is a name without its extension.
+func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+
 // ownersPath is the path of the subjects of a replay's seats, until it is archived.
 func ownersPath(path string) string { return strings.TrimSuffix(path, ".ssr") + ".owners" }
 
@@ -96,13 +99,14 @@ func describeFile(path string) (e *entry, sealed bool, err error) {
 func describe(name string, content io.ReaderAt, size int64, written time.Time) (e *entry, sealed bool, err error) {
 	e = &entry{}
 	e.Name, e.SizeBytes, e.Ended, e.Kind = name, size, written.UTC().Truncate(time.Second), kindOf(name)
-	stem := strings.TrimSuffix(name, filepath.Ext(name))
-	if e.Kind != kindReplay {
-		stem, _, _ = strings.Cut(stem, "-desync-")
+	e.Match = stem(replayOf(name))
+	if at := len(e.Match) - idDigits - 1; at > 0 && e.Match[at] == '-' {
+		e.Match, e.ID = e.Match[:at], e.Match[at+1:]
 	}
-	e.Match = stem
-	if at := len(stem) - idDigits - 1; at > 0 && stem[at] == '-' {
-		e.Match, e.ID = stem[:at], stem[at+1:]
+	if e.Kind == kindBundle {
+		if b, err := replay.OpenBundle(content, size); err == nil {
+			e.ID = b.Manifest.Match
+		}
 	}
 	if e.Kind != kindReplay {
 		return e, false, nil
@@ -142,24 +146,34 @@ var errNotOver = errors.New("the match of the replay is not over")
 // idDigits is the number of digits of a match's ID in the name of its replay.
 const idDigits = 8
 
-// stored describes a file that the store has listed. A copy of the store that is behind may not have it yet.
-func stored(ctx context.Context, store Store, o Object) (e *entry, err error) {
+// describeStored describes a file that the store has listed.
+func describeStored(ctx context.Context, store Store, o Object) (e *entry, err error) {
+	err = soon(ctx, func() error {
+		e, err = storedNow(ctx, store, o)
+		return err
+	})
+	return e, err
+}
+
+// soon calls f until it finds the file that it reads. A copy of the store that is behind may not have it yet.
+func soon(ctx context.Context, f func() error) error {
 	for wait := 50 * time.Millisecond; ; wait *= 4 {
-		if e, err = storedNow(ctx, store, o); !errors.Is(err, fs.ErrNotExist) || wait > time.Second {
-			return e, err
+		if err := f(); !errors.Is(err, fs.ErrNotExist) || wait > time.Second || ctx.Err() != nil {
+			return err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(wait):
-		}
+		sleep(ctx, wait, nil)
 	}
 }
 
 // storedNow describes a file of the store: by its description, or by its content if that is missing or of another file.
 func storedNow(ctx context.Context, store Store, o Object) (*entry, error) {
-	e, err := readDescription(ctx, store, o.Name)
-	if err == nil && e.SizeBytes == o.SizeBytes {
+	ctx, cancel := within(ctx, o.SizeBytes)
+	defer cancel()
+	described := func() (*entry, bool) {
+		e, err := readDescription(ctx, store, o.Name)
+		return e, err == nil && e.SizeBytes == o.SizeBytes
+	}
+	if e, ok := described(); ok {
 		return e, nil
 	}
 	f, err := store.Open(ctx, o.Name)
@@ -167,7 +181,11 @@ func storedNow(ctx context.Context, store Store, o Object) (*entry, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if e, err = describeStream(o, f); err != nil {
+	if e, ok := described(); ok { // it is written before the file, so it may have come meanwhile
+		return e, nil
+	}
+	e, err := describeStream(o, f)
+	if err != nil {
 		return nil, err
 	}
 	e.Stored = true

@@ -17,5 +17,7 @@ func (a Across) Put(ctx context.Context, name, path string) error {
 
 // Retain deletes what is not to be kept at a time.
 func (a *Archive) Retain(ctx context.Context, now time.Time) error {
-	return a.retain(ctx, a.o.Keep, now)
+	a.rest = time.Time{}
+	_, err := a.tidy(ctx, now)
+	return err
 }

@@ -46,14 +46,11 @@ func find(ctx context.Context, tx *bolt.Tx, q *server.ArchiveQuery) (found []ser
 		end = slices.Concat(prefix, (&entry{Archived: server.Archived{Ended: q.Until}}).place())
 	}
 	if q.After != "" {
-		last, err := load(tx, q.After)
+		last, err := after(tx, q.After)
 		if err != nil {
 			return nil, "", err
 		}
-		if last == nil {
-			return nil, "", fmt.Errorf("%w: after: the archive has no %q", server.ErrQuery, q.After)
-		}
-		if place := slices.Concat(prefix, last.place()); bytes.Compare(place, end) < 0 {
+		if place := slices.Concat(prefix, last); bytes.Compare(place, end) < 0 {
 			end = place
 		}
 	}
@@ -72,13 +69,28 @@ func find(ctx context.Context, tx *bolt.Tx, q *server.ArchiveQuery) (found []ser
 				found = append(found, e.archived())
 			}
 			if len(found) == server.MaxListed || n == maxExamined || ctx.Err() != nil {
-				next = e.Name
+				next = server.Cursor(e.Name, e.Ended)
 				break
 			}
 		}
 		key, _ = c.Prev()
 	}
 	return found, next, ctx.Err()
+}
+
+// after returns the place of a [server.Cursor], or of the file with a name.
+func after(tx *bolt.Tx, text string) ([]byte, error) {
+	if name, ended, ok := server.ParseCursor(text); ok {
+		return (&entry{Archived: server.Archived{Name: name, Ended: ended}}).place(), nil
+	}
+	e, err := load(tx, text)
+	if err == nil && e == nil {
+		err = fmt.Errorf("%w: after: the archive has no %q", server.ErrQuery, text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e.place(), nil
 }
 
 // before moves a cursor to the last key that is smaller than end.

@@ -5,10 +5,7 @@ package archive
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 const (
@@ -21,7 +18,6 @@ const (
 // A follower makes an index agree with a store that others change.
 type follower struct {
 	*catalog
-	waits   func(name string) bool
 	journal Journal       // nil if the store has none
 	mark    string        // of the journal; what was before is in the index; "" before the first list
 	listing time.Duration // how long the last list of the store took
@@ -29,13 +25,12 @@ type follower struct {
 	cleaner Cleaner   // nil if the store is none
 	clean   time.Time // when to call it
 
-	every               time.Duration // Options.Follow
-	retry, longestRetry time.Duration
+	every time.Duration // Options.Follow
+	pause pause
 }
 
 // run looks again and again, until ctx ends.
 func (f *follower) run(ctx context.Context) {
-	pause := f.retry
 	for ctx.Err() == nil {
 		err := f.look(ctx)
 		if err == nil && f.cleaner != nil && !time.Now().Before(f.clean) {
@@ -44,8 +39,7 @@ func (f *follower) run(ctx context.Context) {
 		next := f.every
 		switch {
 		case err != nil:
-			next = pause/2 + rand.N(pause/2+1)
-			pause = min(2*pause, f.longestRetry)
+			next = f.pause.next()
 			if ctx.Err() == nil {
 				f.log.Warn("archive, following others", "err", err, "again_in", next.Round(time.Millisecond))
 			}
@@ -55,12 +49,9 @@ func (f *follower) run(ctx context.Context) {
 			next = max(followList, followShare*f.listing)
 		}
 		if err == nil {
-			pause = f.retry
+			f.pause.reset()
 		}
-		select {
-		case <-time.After(next):
-		case <-ctx.Done():
-		}
+		sleep(ctx, next, nil)
 	}
 }
 
@@ -68,7 +59,7 @@ func (f *follower) run(ctx context.Context) {
 func (f *follower) look(ctx context.Context) error {
 	if f.journal == nil {
 		var err error
-		f.listing, err = f.refresh(ctx, f.isOurs)
+		f.listing, err = f.refresh(ctx)
 		return err
 	}
 	if f.mark != "" {
@@ -80,7 +71,7 @@ func (f *follower) look(ctx context.Context) error {
 	}
 	mark, err := f.journal.Mark(ctx) // before the list, so that nothing is between them
 	if err == nil {
-		_, err = f.refresh(ctx, f.isOurs)
+		_, err = f.refresh(ctx)
 	}
 	if err == nil {
 		f.mark = mark
@@ -99,12 +90,6 @@ func (f *follower) tidy(ctx context.Context) {
 	}
 }
 
-// isOurs reports whether a file is of this server, and not in the store yet.
-func (f *follower) isOurs(name string) bool {
-	e, err := f.get(name)
-	return f.waits(name) || err == nil && !e.Stored
-}
-
 // apply brings a change into the index.
 func (f *follower) apply(ctx context.Context, c Change) error {
 	var err error
@@ -112,8 +97,8 @@ func (f *follower) apply(ctx context.Context, c Change) error {
 	case kindOf(c.Name) == "": // a description, or not of an archive
 	case !c.Deleted:
 		_, err = f.add(ctx, []Object{c.Object})
-	case !f.isOurs(c.Name):
-		err = f.index.update(func(tx *bolt.Tx) error { return remove(tx, c.Name) })
+	case !f.waits(c.Name):
+		err = f.forget(c.Name)
 	}
 	if err == nil {
 		f.mark = c.Mark

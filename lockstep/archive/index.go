@@ -23,7 +23,9 @@ var (
 	byEnd     = []byte("ended")    // place → size and kind
 	byPlayer  = []byte("players")  // name of a player in lower case, 0, place
 	bySubject = []byte("subjects") // subject, 0, place
-	buckets   = [][]byte{byName, byEnd, byPlayer, bySubject}
+	byMatch   = []byte("matches")  // key of a match → match
+	byTomb    = []byte("deleted")  // name of a file that is to be deleted → path where it waited, or nothing
+	buckets   = [][]byte{byName, byEnd, byPlayer, bySubject, byMatch, byTomb}
 )
 
 // indexWait is how long an operation waits for another process that uses the index.
@@ -36,6 +38,8 @@ var errIndex = errors.New("archive: the index is damaged; remove it, or run: sam
 type index struct {
 	path string
 	mu   sync.RWMutex // between the goroutines of this process
+
+	unsafe bool // a crash of the machine may damage it; for tests
 }
 
 // exists reports whether there is an index.
@@ -69,13 +73,30 @@ func (x *index) update(f func(tx *bolt.Tx) error) error {
 	defer x.mu.Unlock()
 	return x.open(false, func(db *bolt.DB) error {
 		return db.Update(func(tx *bolt.Tx) error {
+			old := tx.Bucket(byName) != nil && tx.Bucket(byMatch) == nil
 			for _, name := range buckets {
 				if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 					return err
 				}
 			}
+			if old {
+				if err := addMatches(tx); err != nil {
+					return err
+				}
+			}
 			return f(tx)
 		})
+	})
+}
+
+// addMatches adds the matches to an index that an older build has made.
+func addMatches(tx *bolt.Tx) error {
+	return tx.Bucket(byName).ForEach(func(name, _ []byte) error {
+		e, err := load(tx, string(name))
+		if err == nil {
+			err = putMatch(tx, e)
+		}
+		return err
 	})
 }
 
@@ -87,7 +108,7 @@ func (x *index) open(readOnly bool, f func(*bolt.DB) error) (err error) {
 			err = fmt.Errorf("%w: %s: %v", errIndex, x.path, v)
 		}
 	}()
-	db, err := bolt.Open(x.path, 0o600, &bolt.Options{Timeout: indexWait, ReadOnly: readOnly, NoFreelistSync: true, FreelistType: bolt.FreelistMapType})
+	db, err := bolt.Open(x.path, 0o600, &bolt.Options{Timeout: indexWait, ReadOnly: readOnly, NoFreelistSync: true, FreelistType: bolt.FreelistMapType, NoSync: x.unsafe})
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("archive: %w", err)
@@ -142,9 +163,12 @@ func load(tx *bolt.Tx, name string) (*entry, error) {
 	return e, nil
 }
 
-// save adds an entry, in place of one of the same name.
+// save adds an entry, in place of one of the same name. Its error is errErased if the file is deleted.
 func save(tx *bolt.Tx, e *entry) error {
-	if err := remove(tx, e.Name); err != nil {
+	if err := removeEntry(tx, e.Name); err != nil {
+		return err
+	}
+	if err := putMatch(tx, e); err != nil {
 		return err
 	}
 	b, err := json.Marshal(e)
@@ -161,8 +185,18 @@ func save(tx *bolt.Tx, e *entry) error {
 	return e.words(func(bucket, prefix []byte) error { return tx.Bucket(bucket).Put(append(prefix, place...), []byte{}) })
 }
 
-// remove removes the entry of a name, if there is one.
+// remove removes a file that is neither in the store nor in a folder, if there is one.
 func remove(tx *bolt.Tx, name string) error {
+	key, m, err := loadMatch(tx, name)
+	if err != nil {
+		return err
+	}
+	m.lose(name)
+	return errors.Join(saveMatch(tx, key, m), removeEntry(tx, name))
+}
+
+// removeEntry removes the entry of a name, if there is one.
+func removeEntry(tx *bolt.Tx, name string) error {
 	e, err := load(tx, name)
 	if e == nil || err != nil {
 		return err
@@ -176,6 +210,80 @@ func remove(tx *bolt.Tx, name string) error {
 	}
 	return e.words(func(bucket, prefix []byte) error { return tx.Bucket(bucket).Delete(append(prefix, place...)) })
 }
+
+// loadMatch returns the match of a file, which may have no files, and its key. A file whose ID is that of another match than its
+// name says has a match of its own, under its own name.
+func loadMatch(tx *bolt.Tx, name string) (key string, m *match, err error) {
+	for _, key := range []string{replayOf(name), name} {
+		if m, err = matchAt(tx, key); err != nil || m.Files[name] != nil {
+			return key, m, err
+		}
+	}
+	key = replayOf(name)
+	m, err = matchAt(tx, key)
+	return key, m, err
+}
+
+func matchAt(tx *bolt.Tx, key string) (*match, error) {
+	m := &match{Replay: key, Files: make(map[string]*file)}
+	if b := tx.Bucket(byMatch).Get([]byte(key)); b != nil {
+		if err := json.Unmarshal(b, m); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", errIndex, key, err)
+		}
+	}
+	return m, nil
+}
+
+func saveMatch(tx *bolt.Tx, key string, m *match) error {
+	if m.state("") == gone {
+		return tx.Bucket(byMatch).Delete([]byte(key))
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return tx.Bucket(byMatch).Put([]byte(key), b)
+}
+
+// putMatch adds a file to its match.
+func putMatch(tx *bolt.Tx, e *entry) error {
+	key, m, err := loadMatch(tx, e.Name)
+	if err != nil {
+		return err
+	}
+	if !agrees(m.ID, e.ID) { // whatever the names say
+		if key, m, err = part(tx, key, m, e.Name); err != nil {
+			return err
+		}
+	}
+	s := waiting
+	if e.Stored {
+		s = stored
+	}
+	if !m.put(e.Name, e.ID, s, e.SizeBytes) {
+		return errErased
+	}
+	return saveMatch(tx, key, m)
+}
+
+// part parts a file, which has another ID, from the others that its match has by their names. It returns the match of the file.
+func part(tx *bolt.Tx, key string, m *match, name string) (string, *match, error) {
+	rest := &match{Replay: key, ID: m.ID, Files: m.Files}
+	delete(rest.Files, name)
+	if name != key {
+		m, err := matchAt(tx, name)
+		return name, m, errors.Join(err, saveMatch(tx, key, rest))
+	}
+	for n, f := range rest.Files { // each is written under its own key
+		if err := saveMatch(tx, n, &match{Replay: n, ID: rest.ID, Files: map[string]*file{n: f}}); err != nil {
+			return key, m, err
+		}
+	}
+	return key, &match{Replay: key, Files: make(map[string]*file)}, nil
+}
+
+// errErased: the file is deleted.
+var errErased = errors.New("archive: the file is deleted")
 
 // sizeAndKind is what retention needs to know of an entry: its size, whether it is a replay, and whether it is stored.
 func sizeAndKind(e *entry) []byte {

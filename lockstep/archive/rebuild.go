@@ -3,11 +3,13 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"hash/maphash"
 	"io/fs"
 	"log/slog"
+	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -20,24 +22,20 @@ const rebuildBatch = 500
 // meanwhile.
 func Index(ctx context.Context, store Store, path string, log *slog.Logger) (files int, err error) {
 	c := catalog{store: store, index: index{path: path}, log: log}
-	// An entry that the store does not have may wait at a server.
-	return c.rebuild(ctx, func(name string) bool {
-		e, err := c.get(name)
-		return err == nil && !e.Stored
-	})
+	return c.rebuild(ctx)
 }
 
 // rebuild makes the index agree with the store, and returns the number of files. It reads the description of each file,
 // and the file itself only if that is missing. Searches during it find what is there already. Entries of files that wait
 // for the store stay.
-func (c *catalog) rebuild(ctx context.Context, waits func(name string) bool) (files int, err error) {
-	files, _, err = c.list(ctx, waits, func(objects []Object) ([]Object, error) { return objects, nil })
+func (c *catalog) rebuild(ctx context.Context) (files int, err error) {
+	files, _, err = c.list(ctx, func(objects []Object) ([]Object, error) { return objects, nil })
 	return files, err
 }
 
 // refresh is rebuild, but reads only the descriptions that the index does not have. It returns how long the list took.
-func (c *catalog) refresh(ctx context.Context, waits func(name string) bool) (listing time.Duration, err error) {
-	_, listing, err = c.list(ctx, waits, c.missing)
+func (c *catalog) refresh(ctx context.Context) (listing time.Duration, err error) {
+	_, listing, err = c.list(ctx, c.missing)
 	return listing, err
 }
 
@@ -51,7 +49,13 @@ func (c *catalog) missing(objects []Object) (missing []Object, err error) {
 			if err != nil {
 				return err
 			}
-			if e == nil || !e.Stored || e.SizeBytes != o.SizeBytes {
+			_, m, err := loadMatch(tx, o.Name)
+			if err != nil {
+				return err
+			}
+			f := m.Files[o.Name]
+			dying := m.ends() || f != nil && f.State == deleting
+			if !dying && (e == nil || !e.Stored || e.SizeBytes != o.SizeBytes) {
 				missing = append(missing, o)
 			}
 		}
@@ -61,7 +65,7 @@ func (c *catalog) missing(objects []Object) (missing []Object, err error) {
 }
 
 // list lists the store, and brings those files into the index that choose returns, which gets all of them in parts.
-func (c *catalog) list(ctx context.Context, waits func(name string) bool, choose func([]Object) ([]Object, error)) (files int, listing time.Duration, err error) {
+func (c *catalog) list(ctx context.Context, choose func([]Object) ([]Object, error)) (files int, listing time.Duration, err error) {
 	began := time.Now()
 	var objects, part []Object
 	known := nameSet{maphash.MakeSeed(), make(map[uint64]struct{})}
@@ -71,10 +75,15 @@ func (c *catalog) list(ctx context.Context, waits func(name string) bool, choose
 		part = part[:0]
 		return err
 	}
-	if err := c.store.List(ctx, func(o Object) error {
+	alone := make(map[string]time.Time) // descriptions whose files are not listed yet, and their times
+	if err := c.listPatiently(ctx, func(o Object) error {
 		if kindOf(o.Name) == "" {
+			if of, ok := strings.CutSuffix(o.Name, ".json"); ok && kindOf(of) != "" && !known.has(of) {
+				alone[o.Name] = o.Written
+			}
 			return nil
 		}
+		delete(alone, descriptionName(o.Name))
 		known.add(o.Name)
 		if part = append(part, o); len(part) < rebuildBatch {
 			return nil
@@ -90,7 +99,42 @@ func (c *catalog) list(ctx context.Context, waits func(name string) bool, choose
 	if files, err = c.add(ctx, objects); err != nil {
 		return files, listing, err
 	}
-	return files, listing, c.forget(ctx, &known, waits)
+	if err := c.dropUnlisted(ctx, &known); err != nil {
+		return files, listing, err
+	}
+	return files, listing, c.dropAlone(ctx, alone)
+}
+
+// listPatiently lists the store. A store that answers nothing for a while is away.
+func (c *catalog) listPatiently(ctx context.Context, f func(Object) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silent := time.AfterFunc(askTime, func() { cancel(context.DeadlineExceeded) })
+	defer silent.Stop()
+	err := c.store.List(ctx, func(o Object) error {
+		silent.Reset(askTime)
+		return f(o)
+	})
+	return cmp.Or(context.Cause(ctx), err)
+}
+
+// aloneAge is the age at which a description without its file is of no file that is on its way.
+const aloneAge = 24 * time.Hour
+
+// dropAlone deletes descriptions without their files: older builds have left some, with the subjects of seats.
+func (c *catalog) dropAlone(ctx context.Context, alone map[string]time.Time) error {
+	for name, written := range alone { // the order does not matter
+		if time.Since(written) < aloneAge || c.waits(strings.TrimSuffix(name, ".json")) {
+			continue
+		}
+		one, cancel := within(ctx, 0)
+		err := c.store.Delete(one, name)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A nameSet has the hashes of names, a few bytes for each. It may say that it has one that it has not.
@@ -112,7 +156,7 @@ func (c *catalog) add(ctx context.Context, objects []Object) (files int, err err
 	flush := func() error {
 		err := c.index.update(func(tx *bolt.Tx) error {
 			for _, e := range batch {
-				if err := save(tx, e); err != nil {
+				if err := save(tx, e); err != nil && !errors.Is(err, errErased) {
 					return err
 				}
 			}
@@ -123,7 +167,7 @@ func (c *catalog) add(ctx context.Context, objects []Object) (files int, err err
 		return err
 	}
 	for _, o := range objects {
-		e, err := stored(ctx, c.store, o)
+		e, err := describeStored(ctx, c.store, o)
 		switch {
 		case ctx.Err() != nil:
 			return files, ctx.Err()
@@ -142,8 +186,8 @@ func (c *catalog) add(ctx context.Context, objects []Object) (files int, err err
 	return files, flush()
 }
 
-// forget removes the entries of files that the store does not have.
-func (c *catalog) forget(ctx context.Context, known *nameSet, waits func(name string) bool) error {
+// dropUnlisted removes the entries of files that the store does not have.
+func (c *catalog) dropUnlisted(ctx context.Context, known *nameSet) error {
 	var suspects []string
 	err := c.index.view(func(tx *bolt.Tx) error {
 		return tx.Bucket(byName).ForEach(func(key, _ []byte) error {
@@ -157,19 +201,17 @@ func (c *catalog) forget(ctx context.Context, known *nameSet, waits func(name st
 		return err
 	}
 	for _, name := range suspects {
-		if waits(name) {
+		if c.waits(name) {
 			continue
 		}
-		f, err := c.store.Open(ctx, name) // it may be newer than the list
-		if err == nil {
-			f.Close()
-			continue
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		there, err := c.has(ctx, name) // it may be newer than the list
+		if err != nil {
 			return err
 		}
-		if err := c.index.update(func(tx *bolt.Tx) error { return remove(tx, name) }); err != nil {
-			return err
+		if !there {
+			if err := c.forget(name); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -198,16 +240,15 @@ func (c *catalog) complete(ctx context.Context) error {
 		return err
 	}
 	for _, e := range open {
-		f, err := c.store.Open(ctx, e.Name)
-		if errors.Is(err, fs.ErrNotExist) { // it waits, here or at another server
+		size, err := c.size(ctx, e.Name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && size != e.SizeBytes { // it waits, here or at another server
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		f.Close()
 		e.Stored = true
-		if err := c.save(e); err != nil {
+		if err := c.save(e); err != nil && !errors.Is(err, errErased) {
 			return err
 		}
 	}

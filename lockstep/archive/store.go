@@ -59,6 +59,10 @@ type Change struct {
 	Mark    string // of the store after this change
 }
 
+// ErrRefused is wrapped by the errors of a [Store] that does not take a file and will not take it later either, such as one that is
+// larger than it allows. The file is set aside and the others are stored. Any other error is of a store that is away.
+var ErrRefused = errors.New("archive: the file is refused")
+
 // ErrMark: what has changed since then is not known, so the store must be listed again.
 var ErrMark = errors.New("archive: the store does not know this mark")
 
@@ -81,9 +85,14 @@ func kindOf(name string) string {
 	case ".ssr":
 		return kindReplay
 	case ".zip":
-		return "bundle"
+		return kindBundle
 	}
-	return "page"
+	return kindPage
 }
 
-const kindReplay = "replay"
+// The kinds of files.
+const (
+	kindReplay = "replay"
+	kindBundle = "bundle"
+	kindPage   = "page"
+)

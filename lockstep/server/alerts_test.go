@@ -4,9 +4,11 @@ package server_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http/httptest"
 	"os"
@@ -21,9 +23,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/archive"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -47,6 +52,7 @@ type watched struct {
 	disk   *badFile
 	free   atomic.Int64 // bytes
 	noFile atomic.Bool  // no file can be created
+	kept   *archive.Archive
 	down   bool
 	values map[string][]string // of each series, one for each scrape
 }
@@ -130,7 +136,7 @@ func TestAlerts(t *testing.T) {
 			continue
 		}
 		t.Run(x.want[0], func(t *testing.T) {
-			w := &watched{disk: &badFile{}, values: map[string][]string{}}
+			w := &watched{disk: &badFile{}, kept: awayArchive(t), values: map[string][]string{}}
 			w.free.Store(1 << 40)
 			create := func(path string) (server.File, error) {
 				if w.noFile.Load() {
@@ -139,7 +145,7 @@ func TestAlerts(t *testing.T) {
 				return w.disk.new(path)
 			}
 			slow := func(s *lockstep.Settings) { s.TickRate = 2 }
-			inBubble(t, setup{newFile: create, settings: slow, options: server.Options{IdleMatch: -1}}, func(t *testing.T, s *stage) {
+			inBubble(t, setup{newFile: create, settings: slow, options: server.Options{IdleMatch: -1, Metrics: []prometheus.Collector{w.kept.Collector()}}}, func(t *testing.T, s *stage) {
 				w.stage = s
 				s.server.SetFreeBytes(func(string) (int64, bool) { return w.free.Load(), true })
 				for n := range allScrapes {
@@ -171,6 +177,26 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
+// An awayStore is a store that takes nothing.
+type awayStore struct{ *archive.Folder }
+
+func (awayStore) Write(context.Context, string, []byte) error { return errors.New("the store is away") }
+
+// awayArchive returns an archive with a store that takes nothing.
+func awayArchive(t *testing.T) *archive.Archive {
+	t.Helper()
+	folder, err := archive.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := archive.New(archive.Options{Store: awayStore{folder}, Index: filepath.Join(t.TempDir(), "index.db"), Log: slog.New(slog.DiscardHandler), Follow: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	return a
+}
+
 // breakages say how a server is broken, and which alerts fire then. breakIt is called before each scrape.
 var breakages = []struct {
 	want    []string
@@ -187,6 +213,16 @@ var breakages = []struct {
 		if _, err := w.server.Create(spec); n == 20 && !errors.Is(err, server.ErrStorage) {
 			t.Errorf("got %v, want %v", err, server.ErrStorage)
 		}
+	}},
+	{[]string{"SamestepArchiveWaiting"}, func(t *testing.T, w *watched, n int) {
+		if n > 0 {
+			return
+		}
+		path := filepath.Join(t.TempDir(), "over-01020300.zip")
+		if err := os.WriteFile(path, []byte("a bundle"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.kept.Add(path)
 	}},
 	{[]string{"SamestepLate"}, func(t *testing.T, w *watched, _ int) {
 		w.do(t, func(*host.Host) { time.Sleep(400 * time.Millisecond) })
@@ -277,7 +313,7 @@ func TestAlertsAndDashboardReadMetrics(t *testing.T) {
 			read = append(read, found...)
 		}
 	}
-	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{Metrics: []prometheus.Collector{awayArchive(t).Collector()}}}, func(t *testing.T, s *stage) {
 		<-s.join(t, ada, wander).Ready()
 		s.ask(t, "GET", "/matches/duel/play", "", "") // turned away
 		time.Sleep(2 * time.Second)

@@ -30,8 +30,8 @@ type Archive interface {
 	// at once. The file stays at its path until the archive has it for certain.
 	Add(path string)
 
-	// Find returns at most [MaxListed] files, the latest first. A name for ArchiveQuery.After is returned if there may
-	// be more.
+	// Find returns at most [MaxListed] files, the latest first. A value for ArchiveQuery.After is returned if there may
+	// be more: it holds although files are deleted.
 	Find(ctx context.Context, q ArchiveQuery) (found []Archived, next string, err error)
 
 	// Get returns a file by its name, or ErrArchived.
@@ -40,7 +40,8 @@ type Archive interface {
 	// Open opens a file by its name. Its error is ErrArchived if there is none.
 	Open(ctx context.Context, name string) (io.ReadSeekCloser, error)
 
-	// Delete removes a replay with its bundles, or another file. Its error is ErrArchived if there is none.
+	// Delete removes a match, by the name of its replay, with its bundles and their pages, or another file. Nobody gets them
+	// afterwards. Its error is ErrArchived if there is none.
 	Delete(ctx context.Context, name string) error
 }
 
@@ -90,5 +91,5 @@ type ArchiveQuery struct {
 	Result string
 
 	Since, Until time.Time // bounds of Ended; Until is excluded
-	After        string    // the name with which the last answer ended
+	After        string    // what the last answer ended with: a [Cursor], or the name of a file that is there
 }

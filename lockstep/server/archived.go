@@ -17,6 +17,18 @@ import (
 // archivedName takes the name of a match out of the name of its replay, of a bundle or of the page about one.
 var archivedName = regexp.MustCompile(`^([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})-[0-9a-f]{8}(-desync-[a-z0-9-]{1,40})?\.(ssr|zip|html)$`)
 
+// evidenceName takes the name of a replay's file, without its extension, out of the name of a bundle or of the page about one. The end is
+// always the server's, so a match that is named like a bundle does not mislead it.
+var evidenceName = regexp.MustCompile(`^(.+)-desync-[0-9]+-(player[0-9]+|tie)\.(zip|html)$`)
+
+// ReplayOf returns the name of the replay that a bundle, or the page about one, belongs to by its name: "" for any other name.
+func ReplayOf(name string) string {
+	if words := evidenceName.FindStringSubmatch(name); words != nil {
+		return words[1] + ".ssr"
+	}
+	return ""
+}
+
 // A replayReader says which replays a request may read.
 type replayReader struct {
 	all     bool // also bundles, and the replays of any player
@@ -114,7 +126,7 @@ const noReplay = "no such replay, or its match is not over"
 // openReplay opens a file for a request, from the server's folder or the archive. It answers a request that it refuses.
 func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSeekCloser, written time.Time, ok bool) {
 	name := r.PathValue("name")
-	public := replayName.MatchString(name) || s.options.Replays && s.options.Bundles && bundleName.MatchString(name)
+	public := replayName.MatchString(name) || s.options.Replays && s.options.Bundles && isBundle(name)
 	if !public && (s.options.Archive == nil || matchOf(name) == "") {
 		fail(w, codeNoReplay, noReplay)
 		return nil, written, false
@@ -173,19 +185,22 @@ func matchOf(name string) string {
 	return ""
 }
 
-// deleteReplay deletes a replay with its bundles, for an admin.
+// deleteReplay deletes a replay with its bundles and their pages, for an admin.
 func (s *Server) deleteReplay(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	g, ok := s.authenticateIn(w, r, matchOf(name))
 	if !ok || !permitted(w, g.Role == protocol.Admin) {
 		return
 	}
-	err := s.removeReplay(name)
+	err := error(fs.ErrNotExist)
 	if a := s.options.Archive; a != nil {
-		if aerr := a.Delete(r.Context(), name); err == nil && errors.Is(aerr, ErrArchived) || aerr == nil {
-			err = nil
-		} else if !errors.Is(aerr, ErrArchived) {
-			err = aerr
+		if err = a.Delete(r.Context(), name); errors.Is(err, ErrArchived) {
+			err = fs.ErrNotExist
+		}
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		if lerr := s.removeReplay(name); !errors.Is(lerr, fs.ErrNotExist) {
+			err = lerr
 		}
 	}
 	switch {
@@ -199,14 +214,34 @@ func (s *Server) deleteReplay(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// removeReplay removes the replay of a finished match from the server's folder.
+// removeReplay removes the replay of a finished match from the server's folder, after its bundles and their pages.
 func (s *Server) removeReplay(name string) error {
 	f, _, err := s.replays.open(name)
 	if err != nil {
 		return err
 	}
 	f.Close() // Windows removes no open file
+	evidence, err := s.evidenceOf(name)
+	for _, path := range evidence {
+		if rerr := os.Remove(path); !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	if err != nil {
+		return err // the replay stays, so that it can be deleted again
+	}
 	err = os.Remove(filepath.Join(s.options.Dir, name))
 	s.replays.setLive(name, false)
 	return err
+}
+
+// evidenceOf returns the paths of the bundles and pages in the server's folder that belong to a replay.
+func (s *Server) evidenceOf(replay string) (paths []string, err error) {
+	entries, err := os.ReadDir(s.options.Dir)
+	for _, e := range entries {
+		if ReplayOf(e.Name()) == replay && e.Type().IsRegular() {
+			paths = append(paths, filepath.Join(s.options.Dir, e.Name()))
+		}
+	}
+	return paths, err
 }

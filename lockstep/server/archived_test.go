@@ -6,10 +6,13 @@ import (
 	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,6 +186,70 @@ func TestNoArchive(t *testing.T) {
 	}
 	if _, body := s.ask(t, "GET", "/replays", "", ""); body != "[]\n" {
 		t.Errorf("after the deletion: got %s", body)
+	}
+}
+
+// Without an archive, too, a replay takes its bundles and their pages with it, and nothing of a match whose name begins alike.
+func TestDeleteTakesEvidence(t *testing.T) {
+	s := newStage(t, setup{options: server.Options{Replays: true}})
+	const other = "old-01020300-desync-final-0a0b0c0d"
+	mine := []string{"old-01020300.ssr", "old-01020300-desync-7-player1.zip", "old-01020300-desync-7-player1.html", "old-01020300-desync-9-tie.zip"}
+	others := []string{other + "-desync-7-player1.zip", other + ".ssr", "old-01020300-desync-7-player1.txt"}
+	for _, name := range slices.Concat(mine, others) {
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte("a file"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, body := s.ask(t, "DELETE", "/replays/old-01020300.ssr", ops, ""); status != 204 {
+		t.Fatalf("got %d %q, want 204", status, body)
+	}
+	var left []string
+	for _, path := range s.files(t, "old-*") {
+		left = append(left, filepath.Base(path))
+	}
+	slices.Sort(left)
+	if slices.Sort(others); !slices.Equal(left, others) {
+		t.Errorf("left %v, want %v", left, others)
+	}
+}
+
+// A list of replays without an archive links to the next page, also after the last file of this one was deleted.
+func TestReplayPages(t *testing.T) {
+	s := newStage(t, setup{options: server.Options{Replays: true}})
+	at := time.Now().Add(-time.Hour)
+	for i := range server.MaxListed + 5 {
+		path := filepath.Join(s.dir, fmt.Sprintf("m%03d-01020300.ssr", i))
+		if err := errors.Join(os.WriteFile(path, []byte("a replay"), 0o600), os.Chtimes(path, at, at.Add(time.Duration(i/3)*time.Second))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := func(query string) (names []string, next string) {
+		resp, err := s.client.Get("http://" + s.host + "/replays" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var list []struct{ Name string }
+		if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range list {
+			names = append(names, f.Name)
+		}
+		next, _, _ = strings.Cut(strings.TrimPrefix(resp.Header.Get("Link"), "<"), ">")
+		return names, next
+	}
+	first, next := page("")
+	if len(first) != server.MaxListed {
+		t.Fatalf("got %d files, want %d", len(first), server.MaxListed)
+	}
+	byName, _ := page("?after=" + first[len(first)-1])
+	if status, body := s.ask(t, "DELETE", "/replays/"+first[len(first)-1], ops, ""); status != 204 {
+		t.Fatal(status, body)
+	}
+	rest, last := page(next)
+	if len(rest) != 5 || !slices.Equal(rest, byName) || last != "" {
+		t.Errorf("got %v and %q, want %v", rest, last, byName)
 	}
 }
 

@@ -131,10 +131,11 @@ func (s *Server) handOver(path string) {
 		return
 	}
 	s.options.Archive.Add(path)
-	for _, kind := range []string{".zip", ".html"} {
-		found, _ := filepath.Glob(trimExt(path) + "-desync-*" + kind) // a match's name has no special characters
-		for _, bundle := range found {
-			s.options.Archive.Add(bundle)
-		}
+	evidence, err := s.evidenceOf(filepath.Base(path))
+	if err != nil {
+		s.log.Error("archive", "path", path, "err", err) // the next start hands them over
+	}
+	for _, bundle := range evidence {
+		s.options.Archive.Add(bundle)
 	}
 }

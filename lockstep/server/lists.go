@@ -107,15 +107,33 @@ func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeInternal, "the replays cannot be listed")
 		return
 	}
-	if after := r.URL.Query().Get("after"); after != "" {
-		i := slices.IndexFunc(all, func(f replayFile) bool { return f.Name == after })
-		if i < 0 {
+	if q.After != "" {
+		name, ended, isCursor := ParseCursor(q.After)
+		if i := slices.IndexFunc(all, func(f replayFile) bool { return f.Name == q.After }); i >= 0 {
+			name, ended = all[i].Name, all[i].Ended
+		} else if !isCursor {
 			fail(w, codeNoReplay, "no such replay is listed")
 			return
 		}
-		all = all[i+1:]
+		all = slices.Clone(all) // it is cached
+		all = slices.DeleteFunc(all, func(f replayFile) bool { return f.Ended.After(ended) || f.Ended.Equal(ended) && f.Name <= name })
 	}
-	reply(w, http.StatusOK, all[:min(len(all), MaxListed)])
+	if len(all) > MaxListed {
+		all = all[:MaxListed]
+		linkNext(w, r, Cursor(all[MaxListed-1].Name, all[MaxListed-1].Ended))
+	}
+	reply(w, http.StatusOK, all)
+}
+
+// Cursor returns where a list of files ends, for [ArchiveQuery.After]: after the file with this name and end, which may be deleted
+// meanwhile.
+func Cursor(name string, ended time.Time) string { return fmt.Sprintf("%s@%d", name, ended.Unix()) }
+
+// ParseCursor returns the parts of a cursor.
+func ParseCursor(text string) (name string, ended time.Time, ok bool) {
+	name, seconds, ok := strings.Cut(text, "@") // which no name of a file has
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	return name, time.Unix(n, 0), ok && err == nil
 }
 
 // downloads limits how many answers of a handler are sent at a time.

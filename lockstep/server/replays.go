@@ -50,10 +50,12 @@ type replayFolder struct {
 	downloads int // sum of sending
 }
 
-var (
-	replayName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.ssr$`)
-	bundleName = regexp.MustCompile(`^([A-Za-z0-9_-][A-Za-z0-9._-]{0,99})-desync-[a-z0-9-]{1,40}\.zip$`) // and the name of its match
-)
+var replayName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.ssr$`)
+
+// isBundle reports whether a file has the name of a bundle.
+func isBundle(name string) bool {
+	return filepath.Ext(name) == ".zip" && replayName.MatchString(ReplayOf(name))
+}
 
 // list returns the replays of finished matches, the latest first. The replay of a running match would reveal its state.
 func (r *replayFolder) list() ([]replayFile, error) {
@@ -115,11 +117,10 @@ func (r *replayFolder) setLive(name string, live bool) {
 
 // openFile opens the replay of a finished match, or a desync bundle of one.
 func (r *replayFolder) openFile(name string) (*os.File, fs.FileInfo, error) {
-	words := bundleName.FindStringSubmatch(name)
-	if words == nil {
+	if !isBundle(name) {
 		return r.open(name)
 	}
-	match, _, err := r.open(words[1] + ".ssr") // the bundle of a running match would reveal its state
+	match, _, err := r.open(ReplayOf(name)) // the bundle of a running match would reveal its state
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,10 +15,11 @@ import (
 func desyncRedactCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "redact",
-		Usage:     "write a bundle without names and chat, to give it to others",
+		Usage:     "write a bundle without names, chat and other texts, to give it to others",
 		ArgsUsage: "BUNDLE OUT",
 		Description: `OUT has the same match, states and checksums, and explain finds the same cause. It has no
-names of players, no chat and no other notes of people. Strings in the state, the
+names of players, no chat and no other notes, no reason of the end, and no module paths
+and revisions of programs, so desync line has to be told the versions. Strings in the state, the
 configuration and the commands stay, because the match cannot be computed without them:
 redact lists these fields.`,
 		Flags:  []cli.Flag{jsonFlag},

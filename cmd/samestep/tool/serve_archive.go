@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,8 +77,8 @@ func archiveKey(c *cli.Context) (key ed25519.PrivateKey, err error) {
 		}
 	}
 	switch place, dir := c.String("archive"), c.String("dir"); {
-	case place == "" && (c.IsSet("keep-days") || c.IsSet("keep-replays") || c.IsSet("keep-bytes")):
-		return nil, usagef("--keep-days, --keep-replays and --keep-bytes need --archive")
+	case place == "" && slices.ContainsFunc(keepFlags, c.IsSet):
+		return nil, usagef("--%s need --archive", strings.Join(keepFlags, ", --"))
 	case place == "":
 	case dir == "":
 		return nil, usagef("--archive needs --dir, where replays are written first")
@@ -93,10 +94,7 @@ func openArchive(c *cli.Context, key ed25519.PrivateKey, log *slog.Logger) (*arc
 	if err != nil {
 		return nil, fmt.Errorf("--archive: %w", err)
 	}
-	o := archive.Options{
-		Store: store, Index: index, Log: log,
-		Keep: archive.Keep{Age: time.Duration(min(c.Uint("keep-days"), maxKeepDays)) * 24 * time.Hour, Replays: int(min(c.Uint("keep-replays"), 1<<31-1)), Bytes: int64(min(c.Uint64("keep-bytes"), 1<<62))},
-	}
+	o := archive.Options{Store: store, Index: index, Log: log, Keep: keep(c)}
 	if !c.Bool("keep-open") {
 		o.Seal = func(ctx context.Context, path string) error { return server.SealFile(ctx, path, key) }
 	}
@@ -107,6 +105,23 @@ func openArchive(c *cli.Context, key ed25519.PrivateKey, log *slog.Logger) (*arc
 		o.Signer = hex.EncodeToString(key.Public().(ed25519.PublicKey))
 	}
 	return archive.New(o)
+}
+
+// keepFlags are the flags that say what stays in the archive.
+var keepFlags = []string{"keep-days", "keep-replays", "keep-bytes", "keep-bundles", "keep-bundles-bytes"}
+
+// keep returns what stays in the archive. Without a limit of their own, bundles and pages may take as many bytes as the replays.
+func keep(c *cli.Context) archive.Keep {
+	number := func(name string) int { return int(min(c.Uint(name), 1<<31-1)) }
+	bytes := func(name string) int64 { return int64(min(c.Uint64(name), 1<<62)) }
+	k := archive.Keep{
+		Age: time.Duration(min(c.Uint("keep-days"), maxKeepDays)) * 24 * time.Hour, Replays: number("keep-replays"), Bytes: bytes("keep-bytes"),
+		Bundles: number("keep-bundles"), BundleBytes: bytes("keep-bundles-bytes"),
+	}
+	if !c.IsSet("keep-bundles-bytes") {
+		k.BundleBytes = k.Bytes
+	}
+	return k
 }
 
 // maxKeepDays is the largest --keep-days, a century.

@@ -99,14 +99,22 @@ func (s *Store) Close() { s.transport.CloseIdleConnections() }
 
 func (s *Store) key(name string) string { return path.Join(s.c.Prefix, name) }
 
+// refusals are the codes of errors that are about one object, and that no time mends.
+var refusals = map[string]bool{
+	minio.EntityTooLarge: true, minio.InvalidArgument: true, "InvalidRequest": true, "InvalidURI": true, "KeyTooLongError": true,
+	minio.MethodNotAllowed: true, minio.XMinioInvalidObjectName: true,
+}
+
 // failed names the object in an error, which has neither keys nor signatures.
 func (s *Store) failed(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch r := minio.ToErrorResponse(err); r.Code {
-	case minio.NoSuchKey, "NotFound":
+	switch r := minio.ToErrorResponse(err); {
+	case r.Code == minio.NoSuchKey || r.Code == "NotFound":
 		err = fs.ErrNotExist
+	case refusals[r.Code] || r.StatusCode == http.StatusRequestEntityTooLarge || r.StatusCode == http.StatusRequestURITooLong:
+		err = fmt.Errorf("%w: %w", archive.ErrRefused, err)
 	}
 	return fmt.Errorf("s3: %s/%s: %w", s.c.Bucket, s.key(name), err)
 }

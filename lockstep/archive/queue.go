@@ -1,0 +1,86 @@
+//go:build !js
+
+package archive
+
+import "slices"
+
+// A queue has the files in a server's folder that the store does not have. It does no I/O and reads no clock.
+type queue struct {
+	order   []string          // the names of those that wait, the next one first
+	paths   map[string]string // of all files, by name
+	moving  string            // the name of the file that is on its way; "" for none
+	dropped bool              // it is deleted
+	refused []string          // the names of those that the archive or its store does not take
+}
+
+func newQueue() queue { return queue{paths: make(map[string]string)} }
+
+// add adds a file, unless it is there.
+func (q *queue) add(name, path string) {
+	if _, known := q.paths[name]; !known {
+		q.order = append(q.order, name)
+		q.paths[name] = path
+	}
+}
+
+// next begins to move the file that waits longest, and returns its name, or "".
+func (q *queue) next() (name string) {
+	if len(q.order) == 0 {
+		return ""
+	}
+	q.moving, q.order = q.order[0], q.order[1:]
+	return q.moving
+}
+
+// An outcome says what became of a file that was moved.
+type outcome int
+
+const (
+	left    outcome = iota // it is no longer in the folder, or not for the archive
+	again                  // the store is away: it is tried again after the others
+	refusal                // it waits for retry
+)
+
+// end ends the move of a file, and reports whether the file was deleted meanwhile.
+func (q *queue) end(o outcome) (dropped bool) {
+	name := q.moving
+	dropped, q.moving, q.dropped = q.dropped, "", false
+	switch {
+	case dropped || o == left:
+		delete(q.paths, name)
+	case o == again:
+		q.order = append(q.order, name)
+	default:
+		q.refused = append(q.refused, name)
+	}
+	return dropped
+}
+
+// retry lets the refused files wait again.
+func (q *queue) retry() {
+	q.order = append(q.order, q.refused...)
+	q.refused = nil
+}
+
+// drop removes a file that is deleted, and reports whether it is on its way.
+func (q *queue) drop(name string) (moving bool) {
+	if name == q.moving {
+		q.dropped = true
+		return true
+	}
+	is := func(other string) bool { return other == name }
+	q.order, q.refused = slices.DeleteFunc(q.order, is), slices.DeleteFunc(q.refused, is)
+	delete(q.paths, name)
+	return false
+}
+
+// of returns the paths of the files of a match, by the name of its replay, or else of one file.
+func (q *queue) of(name string) map[string]string {
+	found := make(map[string]string)
+	for n, path := range q.paths {
+		if n == name || replayOf(n) == name {
+			found[n] = path
+		}
+	}
+	return found
+}

@@ -1,0 +1,172 @@
+//go:build !js
+
+package archive
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// A pause is the time until the next attempt: longer and longer after failures.
+type pause struct{ first, longest, now time.Duration }
+
+func (p *pause) reset() { p.now = 0 }
+
+func (p *pause) next() time.Duration {
+	p.now = min(max(2*p.now, p.first), p.longest)
+	return p.now/2 + rand.N(p.now/2+1)
+}
+
+// sleep waits for a time, or for a value on wake, which may be nil.
+func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-wake:
+	case <-ctx.Done():
+	}
+}
+
+// upload moves files into the store, until ctx ends.
+func (a *Archive) upload(ctx context.Context) {
+	p := pause{first: a.o.Retry, longest: a.o.LongestRetry}
+	for ctx.Err() == nil {
+		name, err := a.moveNext(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			next := p.next()
+			a.log.Warn("archive", "name", name, "err", err, "waiting", a.Waiting(), "retry_in", next.Round(time.Millisecond))
+			sleep(ctx, next, nil) // further files do not make the store come back
+		case name == "":
+			sleep(ctx, a.retryRefused(time.Now()), a.arrived)
+		default:
+			p.reset()
+			wake(a.changed)
+		}
+	}
+}
+
+// retryRefused lets refused files wait again when it is time, and returns the time until then.
+func (a *Archive) retryRefused(now time.Time) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.queue.refused) == 0 {
+		return time.Hour
+	}
+	if now.Before(a.renew) {
+		return a.renew.Sub(now)
+	}
+	a.queue.retry()
+	return 0
+}
+
+// moveNext moves the file that waits longest, and returns its name, or "". It returns only errors after which the store may be
+// away.
+func (a *Archive) moveNext(ctx context.Context) (name string, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a.mu.Lock()
+	name = a.queue.next()
+	path := a.queue.paths[name]
+	a.stopMove = cancel
+	a.mu.Unlock()
+	if name == "" {
+		return "", nil
+	}
+	err = a.move(ctx, path)
+	o := left
+	switch {
+	case errors.Is(err, errErased):
+		err = removeLocal(path)
+	case errors.Is(err, ErrRefused):
+		a.log.Error("not archived", "path", path, "err", err)
+		o, err = refusal, nil
+	case err != nil:
+		o = again
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.queue.end(o) {
+		err = nil
+	}
+	if o == refusal && len(a.queue.refused) == 1 {
+		a.renew = time.Now().Add(12 * a.o.LongestRetry)
+	}
+	a.idle.Broadcast()
+	wake(a.changed) // somebody may have deleted it meanwhile
+	return name, err
+}
+
+// retainEvery is the interval at which the age of files is looked at, besides after each new file.
+const retainEvery = 10 * time.Minute
+
+// restShare times as long as it took to list the store, retention does not list it again.
+const restShare = 50
+
+// keepHouse deletes what is not to be kept, and makes the index when it is missing, until ctx ends. It does not wait for uploads.
+func (a *Archive) keepHouse(ctx context.Context) {
+	p := pause{first: a.o.Retry, longest: a.o.LongestRetry}
+	for ctx.Err() == nil {
+		next, err := a.tidy(ctx, time.Now())
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			next = p.next()
+			a.log.Warn("archive", "err", err, "again_in", next.Round(time.Millisecond))
+			sleep(ctx, next, nil)
+		default:
+			p.reset()
+			sleep(ctx, next, a.changed)
+		}
+	}
+}
+
+// tidy does what there is to do besides moving files, and returns the time until the next time.
+func (a *Archive) tidy(ctx context.Context, now time.Time) (next time.Duration, err error) {
+	if err = a.repairIndex(ctx); err == nil && !now.Before(a.rest) {
+		var listing time.Duration
+		listing, err = a.retain(ctx, a.o.Keep, now, func(name string) error {
+			_, err := a.condemnMatch(name)
+			return err
+		})
+		a.rest = now.Add(restShare * listing)
+	}
+	all, terr := a.tombs()
+	if terr == nil {
+		terr = a.erase(ctx, all, a.isMoving)
+	}
+	if next = a.rest.Sub(now); next <= 0 {
+		next = retainEvery
+	}
+	return next, errors.Join(err, terr)
+}
+
+// repairIndex makes the index if it was lost, and completes what a crash left half done. It works once after a start.
+func (a *Archive) repairIndex(ctx context.Context) error {
+	a.mu.Lock()
+	checked := a.checked
+	a.mu.Unlock()
+	if checked {
+		return nil
+	}
+	if a.lost {
+		n, err := a.Rebuild(ctx)
+		if err != nil {
+			return err
+		}
+		a.log.Info("archive index", "files", n)
+		a.lost = false
+	}
+	if err := a.complete(ctx); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.checked = true
+	a.idle.Broadcast()
+	return nil
+}
