@@ -245,6 +245,14 @@ func (a *Archive) Open(ctx context.Context, name string) (io.ReadSeekCloser, err
 // Delete implements [server.Archive]. When it returns nil, the index has a tombstone of each file, so nobody finds it or gets it, also
 // after a crash. Then the files are deleted: at once, or else as soon as the store can do it.
 func (a *Archive) Delete(ctx context.Context, name string) error {
+	a.mu.Lock()
+	checked := a.checked
+	a.mu.Unlock()
+	if !checked { // the index may lack files that go, too
+		if _, err := a.refresh(ctx); err != nil {
+			return err
+		}
+	}
 	names, err := a.condemnMatch(name)
 	if errors.Is(err, server.ErrArchived) && !errors.Is(err, errErased) {
 		names, err = a.condemnUnknown(ctx, name)

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -22,18 +21,6 @@ type catalog struct {
 	store Store
 	index index
 	log   *slog.Logger
-}
-
-// Time limits of what the archive asks of the store, so that one that hangs counts as one that is away.
-const (
-	askTime  = time.Minute // of a request without a replay in it, and of the next answer in a list
-	slowest  = 64 << 10    // bytes per second of a file
-	userTime = 10 * time.Second
-)
-
-// within returns the context of a request that moves some bytes.
-func within(ctx context.Context, sizeBytes int64) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, askTime+time.Duration(sizeBytes/slowest)*time.Second)
 }
 
 // get returns the entry of a name. Its error is [server.ErrArchived] if there is none, and wraps it if the file is deleted.
@@ -93,11 +80,22 @@ func (c *catalog) has(ctx context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
-// write writes the description of a file into the store.
+// write writes the description of a file into the store, and looks whether it is there.
 func (c *catalog) write(ctx context.Context, e *entry) error {
 	ctx, cancel := within(ctx, 0)
 	defer cancel()
-	return writeDescription(ctx, c.store, e)
+	if err := writeDescription(ctx, c.store, e); err != nil {
+		return err
+	}
+	var got *entry
+	err := soon(ctx, func() (err error) {
+		got, err = readDescription(ctx, c.store, e.Name)
+		return err
+	})
+	if err == nil && got.SizeBytes != e.SizeBytes || errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("archive: the store has another description, or none, though it said so")
+	}
+	return err
 }
 
 // put puts a file into the store, and looks whether it is there.
@@ -123,7 +121,7 @@ func (c *catalog) put(ctx context.Context, e *entry, path string) error {
 
 // delete deletes a file and its description from the store, and looks whether they are gone.
 func (c *catalog) delete(ctx context.Context, name string) error {
-	for _, n := range []string{descriptionName(name), name} {
+	for _, n := range []string{name, descriptionName(name)} { // a file without a description would get a new one
 		one, cancel := within(ctx, 0)
 		err := c.store.Delete(one, n)
 		cancel()

@@ -26,12 +26,12 @@ func (c *catalog) condemn(name string, paths map[string]string) (names []string,
 		f := m.Files[name]
 		if m.ends() || f != nil && f.State == deleting {
 			err = fmt.Errorf("%w: %w", server.ErrArchived, errErased)
-		} else if f == nil && len(paths) == 0 && (name != m.Replay || m.state("") == gone) {
+		} else if f == nil && paths[name] == "" { // the replay may wait at another server, which has stored its bundles
 			err = server.ErrArchived
 		}
 		return key, m, err
 	}
-	known := len(paths) > 0
+	known := paths[name] != ""
 	if err := c.index.view(func(tx *bolt.Tx) error {
 		known = true
 		_, _, err := check(tx)
@@ -46,7 +46,8 @@ func (c *catalog) condemn(name string, paths map[string]string) (names []string,
 		}
 		names = m.erase(name, slices.Collect(maps.Keys(paths))...)
 		for _, n := range names {
-			if err := errors.Join(removeEntry(tx, n), tx.Bucket(byTomb).Put([]byte(n), []byte(paths[n]))); err != nil {
+			path := cmp.Or(paths[n], string(tx.Bucket(byTomb).Get([]byte(n)))) // it may have been deleted before, alone
+			if err := errors.Join(removeEntry(tx, n), tx.Bucket(byTomb).Put([]byte(n), []byte(path))); err != nil {
 				return err
 			}
 		}

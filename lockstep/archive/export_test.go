@@ -21,3 +21,40 @@ func (a *Archive) Retain(ctx context.Context, now time.Time) error {
 	_, err := a.tidy(ctx, now)
 	return err
 }
+
+// Open makes an archive that does nothing by itself, and whose index is not synced.
+func Open(o Options) (*Archive, error) {
+	a, err := open(o)
+	if err == nil {
+		a.index.unsafe = true
+	}
+	return a, err
+}
+
+// Refresh makes the index agree with the store, as following others does.
+func (a *Archive) Refresh(ctx context.Context) error {
+	_, err := a.refresh(ctx)
+	return err
+}
+
+// MoveNext moves one file that waits.
+func (a *Archive) MoveNext(ctx context.Context) error {
+	_, err := a.moveNext(ctx)
+	return err
+}
+
+// RetryRefused lets refused files wait again.
+func (a *Archive) RetryRefused() { a.retryRefused(time.Now().Add(1000 * time.Hour)) }
+
+// Tombs returns the names of the files that are to be deleted.
+func (a *Archive) Tombs() map[string]bool {
+	all, err := a.tombs()
+	if err != nil {
+		panic(err) // of a test
+	}
+	names := make(map[string]bool)
+	for _, t := range all {
+		names[t.name] = true
+	}
+	return names
+}

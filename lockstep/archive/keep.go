@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -88,16 +89,20 @@ func (k Keep) surplus(h holdings, now int64) (names []string) {
 		}
 	}
 	for f := range h.oldest {
-		within := (k.Bundles == 0 || bundles <= k.Bundles) && (k.BundleBytes == 0 || bundleBytes <= k.BundleBytes)
-		if !old(f) && within {
+		tooMany, tooLarge := k.Bundles > 0 && bundles > k.Bundles, k.BundleBytes > 0 && bundleBytes > k.BundleBytes
+		if !old(f) && !tooMany && !tooLarge {
 			break
 		}
-		if f.kind == kindReplay || goes[f.name] || within && h.replay(f.name) { // it grows old with its match
+		if f.kind == kindReplay || goes[f.name] {
 			continue
 		}
-		for _, e := range h.evidence(f.name) { // a bundle goes with its page
-			take(e)
-			names = append(names, e.name)
+		unit := h.evidence(f.name) // a bundle goes with its page
+		hasBundle := slices.ContainsFunc(unit, func(e held) bool { return e.kind == kindBundle })
+		if tooLarge || tooMany && hasBundle || old(f) && !h.replay(f.name) { // evidence grows old with its match
+			for _, e := range unit {
+				take(e)
+				names = append(names, e.name)
+			}
 		}
 	}
 	return names

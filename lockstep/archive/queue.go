@@ -23,12 +23,16 @@ func (q *queue) add(name, path string) {
 	}
 }
 
-// next begins to move the file that waits longest, and returns its name, or "".
+// next begins to move the file that waits longest, and returns its name, or "". A replay comes after its bundles and pages, so that
+// another server which finds and deletes it finds these, too.
 func (q *queue) next() (name string) {
 	if len(q.order) == 0 {
 		return ""
 	}
-	q.moving, q.order = q.order[0], q.order[1:]
+	name = q.order[0]
+	at := max(slices.IndexFunc(q.order, func(other string) bool { return other != name && replayOf(other) == name }), 0)
+	q.moving = q.order[at]
+	q.order = slices.Delete(q.order, at, at+1)
 	return q.moving
 }
 

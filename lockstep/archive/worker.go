@@ -5,30 +5,8 @@ package archive
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 )
-
-// A pause is the time until the next attempt: longer and longer after failures.
-type pause struct{ first, longest, now time.Duration }
-
-func (p *pause) reset() { p.now = 0 }
-
-func (p *pause) next() time.Duration {
-	p.now = min(max(2*p.now, p.first), p.longest)
-	return p.now/2 + rand.N(p.now/2+1)
-}
-
-// sleep waits for a time, or for a value on wake, which may be nil.
-func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-wake:
-	case <-ctx.Done():
-	}
-}
 
 // upload moves files into the store, until ctx ends.
 func (a *Archive) upload(ctx context.Context) {

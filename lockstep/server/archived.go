@@ -17,18 +17,6 @@ import (
 // archivedName takes the name of a match out of the name of its replay, of a bundle or of the page about one.
 var archivedName = regexp.MustCompile(`^([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})-[0-9a-f]{8}(-desync-[a-z0-9-]{1,40})?\.(ssr|zip|html)$`)
 
-// evidenceName takes the name of a replay's file, without its extension, out of the name of a bundle or of the page about one. The end is
-// always the server's, so a match that is named like a bundle does not mislead it.
-var evidenceName = regexp.MustCompile(`^(.+)-desync-[0-9]+-(player[0-9]+|tie)\.(zip|html)$`)
-
-// ReplayOf returns the name of the replay that a bundle, or the page about one, belongs to by its name: "" for any other name.
-func ReplayOf(name string) string {
-	if words := evidenceName.FindStringSubmatch(name); words != nil {
-		return words[1] + ".ssr"
-	}
-	return ""
-}
-
 // A replayReader says which replays a request may read.
 type replayReader struct {
 	all     bool // also bundles, and the replays of any player
@@ -221,7 +209,7 @@ func (s *Server) removeReplay(name string) error {
 		return err
 	}
 	f.Close() // Windows removes no open file
-	evidence, err := s.evidenceOf(name)
+	evidence, err := s.replays.evidence(name)
 	for _, path := range evidence {
 		if rerr := os.Remove(path); !errors.Is(rerr, fs.ErrNotExist) {
 			err = errors.Join(err, rerr)
@@ -233,15 +221,4 @@ func (s *Server) removeReplay(name string) error {
 	err = os.Remove(filepath.Join(s.options.Dir, name))
 	s.replays.setLive(name, false)
 	return err
-}
-
-// evidenceOf returns the paths of the bundles and pages in the server's folder that belong to a replay.
-func (s *Server) evidenceOf(replay string) (paths []string, err error) {
-	entries, err := os.ReadDir(s.options.Dir)
-	for _, e := range entries {
-		if ReplayOf(e.Name()) == replay && e.Type().IsRegular() {
-			paths = append(paths, filepath.Join(s.options.Dir, e.Name()))
-		}
-	}
-	return paths, err
 }

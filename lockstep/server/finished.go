@@ -130,12 +130,11 @@ func (s *Server) handOver(path string) {
 	if s.options.Archive == nil {
 		return
 	}
-	s.options.Archive.Add(path)
-	evidence, err := s.evidenceOf(filepath.Base(path))
+	evidence, err := s.replays.evidence(filepath.Base(path))
 	if err != nil {
 		s.log.Error("archive", "path", path, "err", err) // the next start hands them over
 	}
-	for _, bundle := range evidence {
-		s.options.Archive.Add(bundle)
+	for _, p := range append(evidence, path) {
+		s.options.Archive.Add(p)
 	}
 }

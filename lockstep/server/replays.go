@@ -52,6 +52,18 @@ type replayFolder struct {
 
 var replayName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.ssr$`)
 
+// evidenceName takes the name of a replay's file, without its extension, out of the name of a bundle or of the page about one. The end is
+// always the server's, so a match that is named like a bundle does not mislead it.
+var evidenceName = regexp.MustCompile(`^(.+)-desync-[0-9]+-(player[0-9]+|tie)\.(zip|html)$`)
+
+// ReplayOf returns the name of the replay that a bundle, or the page about one, belongs to by its name: "" for any other name.
+func ReplayOf(name string) string {
+	if words := evidenceName.FindStringSubmatch(name); words != nil {
+		return words[1] + ".ssr"
+	}
+	return ""
+}
+
 // isBundle reports whether a file has the name of a bundle.
 func isBundle(name string) bool {
 	return filepath.Ext(name) == ".zip" && replayName.MatchString(ReplayOf(name))
@@ -126,6 +138,17 @@ func (r *replayFolder) openFile(name string) (*os.File, fs.FileInfo, error) {
 	}
 	match.Close()
 	return openFinished(filepath.Join(r.dir, name))
+}
+
+// evidence returns the paths of the bundles and pages that belong to a replay.
+func (r *replayFolder) evidence(replay string) (paths []string, err error) {
+	entries, err := os.ReadDir(r.dir)
+	for _, e := range entries {
+		if ReplayOf(e.Name()) == replay && e.Type().IsRegular() {
+			paths = append(paths, filepath.Join(r.dir, e.Name()))
+		}
+	}
+	return paths, err
 }
 
 // open opens the replay of a finished match.
