@@ -4,6 +4,7 @@ package archive
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -36,6 +37,9 @@ func (f *Folder) Put(ctx context.Context, name, path string) error {
 func (f *Folder) put(ctx context.Context, name, path string, rename func(from, to string) error) error {
 	if err := syncFile(path); err != nil { // before another name, or a crash could leave it empty
 		return err
+	}
+	if info, err := os.Lstat(f.path(name)); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%w: %s is no file", ErrRefused, f.path(name))
 	}
 	if rename(path, f.path(name)) == nil {
 		return syncFolder(f.dir) // the old name may come back in a crash, which is harmless

@@ -119,6 +119,39 @@ func TestStore(t *testing.T) {
 	}
 }
 
+// The storage refuses one object for ever, or is away.
+func TestRefusals(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("a replay"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		status  int
+		code    string
+		refused bool
+	}{
+		{400, "EntityTooLarge", true}, {400, "KeyTooLongError", true}, {413, "", true}, {405, "MethodNotAllowed", true},
+		{400, "ExpiredToken", false}, {400, "RequestTimeout", false}, {403, "AccessDenied", false}, {404, "NoSuchBucket", false}, {503, "SlowDown", false}, {507, "XMinioStorageFull", false},
+	} {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/xml")
+			w.WriteHeader(x.status)
+			if x.code != "" {
+				fmt.Fprintf(w, "<Error><Code>%s</Code><Message>no</Message></Error>", x.code)
+			}
+		}))
+		s, err := s3.New(s3.Config{Bucket: "league", Endpoint: web.URL, Region: "us-east-1", AccessKey: "key", SecretKey: "secret"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Put(t.Context(), "a.ssr", path); err == nil || errors.Is(err, archive.ErrRefused) != x.refused {
+			t.Errorf("%d %s: got %v, want refused: %t", x.status, x.code, err, x.refused)
+		}
+		s.Close()
+		web.Close()
+	}
+}
+
 // A replay stays on the disk until the storage has it, however long that is away, and across a restart.
 func TestAway(t *testing.T) {
 	c := newCloud(t)
