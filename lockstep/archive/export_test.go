@@ -46,6 +46,49 @@ func (a *Archive) MoveNext(ctx context.Context) error {
 // RetryRefused lets refused files wait again.
 func (a *Archive) RetryRefused() { a.retryRefused(time.Now().Add(1000 * time.Hour)) }
 
+// A Stored is a file for Surplus.
+type Stored struct {
+	Name      string
+	Ended     time.Time
+	SizeBytes int64
+}
+
+// Surplus returns the names of the files that are not to be kept. The files are in the order of their ends.
+func Surplus(k Keep, files []Stored, now time.Time) map[string]bool {
+	of := func(is func(name string) bool) (all []held) {
+		for _, f := range files {
+			if is(f.Name) {
+				all = append(all, held{f.Name, kindOf(f.Name), f.Ended.Unix(), f.SizeBytes})
+			}
+		}
+		return all
+	}
+	all := func(string) bool { return true }
+	h := holdings{
+		oldest: func(yield func(held) bool) {
+			for _, f := range of(all) {
+				if !yield(f) {
+					return
+				}
+			}
+		},
+		evidence: func(name string) []held {
+			return of(func(other string) bool {
+				return kindOf(other) != kindReplay && (replayOf(other) == name || stem(other) == stem(name))
+			})
+		},
+		replay: func(name string) bool { return len(of(func(other string) bool { return other == replayOf(name) })) > 0 },
+	}
+	gone := make(map[string]bool)
+	for _, name := range k.surplus(h, now.Unix()) {
+		gone[name] = true
+		for _, e := range h.evidence(name) {
+			gone[e.name] = true
+		}
+	}
+	return gone
+}
+
 // Tombs returns the names of the files that are to be deleted.
 func (a *Archive) Tombs() map[string]bool {
 	all, err := a.tombs()

@@ -184,3 +184,42 @@ func TestHangingStore(t *testing.T) {
 	eventually(t, "it is not deleted", func() bool { return !strings.Contains(strings.Join(names(t, r.stored), " "), "m9-") })
 	same(t, "left", names(t, r.live), []string{})
 }
+
+// A late store stores a file although nobody wants it any more.
+type late struct{ archive.Store }
+
+func (l late) Put(_ context.Context, name, path string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	time.Sleep(time.Minute)
+	return l.Write(context.Background(), name, b)
+}
+
+// A match that is deleted while a file of it is on its way stays so, if the store cannot be stopped.
+func TestDeleteBeforeLateStore(t *testing.T) {
+	live, stored, index := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "index.db")
+	folder, err := archive.OpenFolder(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, live, "m0-00000001.ssr", matchOf(t, "00000001"), 0)
+	synctest.Test(t, func(t *testing.T) {
+		a, err := archive.New(archive.Options{Store: late{folder}, Index: index, Log: slog.New(slog.DiscardHandler), Follow: -1})
+		if err == nil {
+			err = a.Adopt(live)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Second)
+		if err := a.Delete(t.Context(), "m0-00000001.ssr"); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Hour)
+		a.Close()
+	})
+	same(t, "left in the store", names(t, stored), []string{})
+	same(t, "left in the folder", names(t, live), []string{})
+}

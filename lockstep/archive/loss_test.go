@@ -249,9 +249,11 @@ func TestNamesThatBeginAlike(t *testing.T) {
 func TestPageAfterDeletedFile(t *testing.T) {
 	r := newRig(t, nil)
 	for i := range server.MaxListed + 2 {
-		put(t, r.live, fmt.Sprintf("m%03d-%08x.zip", i, i), []byte("b"), 0)
+		put(t, r.stored, fmt.Sprintf("m%03d-%08x.zip", i, i), []byte("b"), 0)
 	}
-	r.settle(t)
+	if _, err := r.Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	q := server.ArchiveQuery{Kind: "bundle"}
 	page, next, err := r.Find(t.Context(), q)
 	if err != nil || len(page) != server.MaxListed {

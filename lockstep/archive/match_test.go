@@ -39,6 +39,7 @@ func TestMatchStates(t *testing.T) {
 			{"it is stored", long(stored), true, "", stored},
 			{"the replay is deleted", does(func(m *match) { m.erase(replay, html) }), true, "", deleting},
 			{"the page comes late", put(html, waiting), false, html, deleting},
+			{"another bundle comes late", put("cup-01020300-desync-9-tie.zip", waiting), false, "", deleting},
 			{"the replay is gone", does(func(m *match) { m.erased(replay) }), true, "", deleting},
 			{"so it does not come again", long(waiting), false, "", deleting},
 			{"the bundle is gone", does(func(m *match) { m.erased(zip) }), true, "", deleting},
@@ -87,24 +88,27 @@ func TestReplayOf(t *testing.T) {
 	}
 }
 
-// Bundles and pages go before the replay, and a file that failed comes after the others.
+// Bundles and pages go before the replay. A file that failed comes after the others, and a refused one when it is time.
 func TestQueueOrder(t *testing.T) {
 	q := newQueue()
 	for _, name := range []string{"a-00000001.ssr", "b-00000002.ssr", "a-00000001-desync-7-tie.zip", "b-00000002-desync-7-tie.zip"} {
 		q.add(name, "live/"+name)
 	}
 	var order []string
-	for _, o := range []outcome{left, again, refusal, left, left, left} {
+	for _, o := range []outcome{left, again, refusal, left, left, left, left} {
 		order = append(order, strings.TrimSuffix(q.next(), "-desync-7-tie.zip"))
-		if q.moving == "b-00000002-desync-7-tie.zip" && len(order) == 3 && q.drop(q.moving) {
-			o = refusal // it is deleted meanwhile
+		if len(order) == 4 && !q.drop(q.moving) {
+			t.Error("the file that is deleted is not on its way")
+		}
+		if o == left && len(order) == 4 {
+			o = again // as it is deleted, it is not tried again
 		}
 		q.end(o)
-		if len(order) == 4 {
+		if len(order) == 5 {
 			q.retry()
 		}
 	}
-	if got, want := strings.Join(order, " "), "a-00000001 a-00000001.ssr b-00000002 b-00000002.ssr a-00000001.ssr "; got != want || len(q.paths) > 0 {
+	if got, want := strings.Join(order, " "), "a-00000001 a-00000001.ssr b-00000002 b-00000002.ssr a-00000001.ssr b-00000002 "; got != want || len(q.paths) > 0 {
 		t.Errorf("got %q, and %v is left, want %q", got, q.paths, want)
 	}
 }

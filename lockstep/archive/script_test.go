@@ -538,6 +538,44 @@ func scriptLimits(seed uint64) archive.Keep {
 	return []archive.Keep{{}, {Replays: 3}, {Bytes: 9000}, {Bundles: 2}, {BundleBytes: 2500}, {Age: 12 * time.Hour}, {Replays: 4, Bytes: 12000, Bundles: 3, BundleBytes: 4000}}[seed%7]
 }
 
+// What the limits do not allow is the same as when the oldest are deleted one by one until it is enough.
+func TestSurplus(t *testing.T) {
+	r := rand.New(rand.NewPCG(44, 1))
+	for range 3000 {
+		var all []*known
+		for i := range 1 + r.IntN(7) {
+			stem, ended := fmt.Sprintf("m%d-%08x", i, i), noon.Add(time.Duration(r.IntN(6))*time.Hour)
+			add := func(name string) {
+				all = append(all, &known{match: stem, name: name, size: int64(1 + r.IntN(9)), ended: ended})
+			}
+			if r.IntN(5) > 0 {
+				add(stem + ".ssr")
+			}
+			for n := range r.IntN(3) {
+				if r.IntN(4) > 0 {
+					add(fmt.Sprintf("%s-desync-%d-tie.zip", stem, n))
+				}
+				if r.IntN(2) > 0 {
+					add(fmt.Sprintf("%s-desync-%d-tie.html", stem, n))
+				}
+			}
+		}
+		limit := func(n int) int { return max(r.IntN(2*n)-n, 0) }
+		k := archive.Keep{
+			Age: time.Duration(limit(6)) * time.Hour, Replays: limit(5), Bytes: int64(limit(20)), Bundles: limit(4), BundleBytes: int64(limit(20)),
+		}
+		now := noon.Add(5 * time.Hour)
+		want := surplusOf(all, k, now) // and all is in order
+		var files []archive.Stored
+		for _, f := range all {
+			files = append(files, archive.Stored{Name: f.name, Ended: f.ended, SizeBytes: f.size})
+		}
+		if got := archive.Surplus(k, files, now); !maps.Equal(got, want) {
+			t.Fatalf("%+v of %v: got %v, want %v", k, files, got, want)
+		}
+	}
+}
+
 // newPlay returns a play of two servers with one store.
 func newPlay(t *testing.T, seed uint64, contents map[string][]byte, store archive.Store) *play {
 	return &play{
