@@ -6,9 +6,22 @@
 //	s, err := server.New(server.Options{Archive: a, …})
 //	a.Adopt("matches") // what the last run left behind
 //
+// A match is its replay with its bundles and the pages about them. They have the replay's whole name in theirs, and its ID.
+// A match goes through these states; a crash makes it wait again, or go on being deleted:
+//
+//	gone       the archive has no file of it
+//	waiting    a file is in a server's folder, and not in the store
+//	storing    one of these is on its way
+//	stored     the store has all files
+//	deleting   nobody is given a file of it any more; the store or a folder may still have some
+//
 // The files are the truth. A file stays where its server wrote it until the [Store] has it for certain, so a crash or a
-// store that is away loses nothing. The index, a bbolt database, only makes searches quick: [Archive.Rebuild] makes it
-// again from the store. Beside each file the store has NAME.json with its description, which also has what the file does
-// not say: whose seats it had. Several processes may share a store and an index. Archives that share
-// only the store follow each other: see Options.Follow.
+// store that is away loses nothing. The index, a bbolt database, makes searches quick: [Archive.Rebuild] makes it
+// again from the store. Only it has the tombstones of files that are being deleted. Beside each file the store has NAME.json with
+// its description, which also has what the file does not say: whose seats it had. Several processes may share a store and an
+// index. Archives that share only the store follow each other: see Options.Follow.
+//
+// Nothing waits for something else: files go into the store one after the other; one that the store refuses ([ErrRefused]) is set
+// aside; and deletion and retention ([Keep]) have a goroutine of their own. A store may fail, hang, lie or lose files: what it
+// says it has done is looked at, and what it has lost does not count.
 package archive
