@@ -107,7 +107,14 @@ func open(o Options) (*Archive, error) {
 	if a.lost = !a.index.exists(); a.lost {
 		return a, nil
 	}
-	err := a.index.update(func(*bolt.Tx) error { return nil }) // also what an older build lacks
+	complete := false
+	err := a.index.view(func(*bolt.Tx) error {
+		complete = true
+		return nil
+	})
+	if err == nil && !complete { // it is of an older build
+		err = a.index.update(func(*bolt.Tx) error { return nil })
+	}
 	if errors.Is(err, errIndex) {
 		a.log.Warn("archive index", "err", err, "moved", o.Index+".damaged")
 		a.lost, err = true, os.Rename(o.Index, o.Index+".damaged")
@@ -263,11 +270,7 @@ func (a *Archive) Delete(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, userTime)
 	defer cancel()
 	a.awaitMove(ctx, names)
-	all, err := a.tombs()
-	if err == nil {
-		all = slices.DeleteFunc(all, func(t tomb) bool { return !slices.Contains(names, t.name) })
-		err = a.erase(ctx, all, a.isMoving)
-	}
+	err = a.eraseAll(ctx, func(n string) bool { return slices.Contains(names, n) })
 	if err != nil || ctx.Err() != nil {
 		a.log.Warn("archive, to be deleted later", "name", name, "err", errors.Join(err, ctx.Err()))
 		wake(a.changed)

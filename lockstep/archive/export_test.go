@@ -4,8 +4,12 @@ package archive
 
 import (
 	"context"
+	"errors"
+	"os"
 	"syscall"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
 )
 
 // Across is a Folder on another file system than the files that come into it.
@@ -15,8 +19,14 @@ func (a Across) Put(ctx context.Context, name, path string) error {
 	return a.put(ctx, name, path, func(string, string) error { return syscall.EXDEV })
 }
 
-// Retain deletes what is not to be kept at a time.
+// Retain deletes what is not to be kept at a time, besides what the archive does by itself.
 func (a *Archive) Retain(ctx context.Context, now time.Time) error {
+	_, err := a.retainNow(ctx, now)
+	return errors.Join(err, a.eraseAll(ctx, func(string) bool { return true }))
+}
+
+// Tidy is Retain for an archive of Open. It also does what is to be done after a start.
+func (a *Archive) Tidy(ctx context.Context, now time.Time) error {
 	a.rest = time.Time{}
 	_, err := a.tidy(ctx, now)
 	return err
@@ -26,9 +36,21 @@ func (a *Archive) Retain(ctx context.Context, now time.Time) error {
 func Open(o Options) (*Archive, error) {
 	a, err := open(o)
 	if err == nil {
-		a.index.unsafe = true
+		a.index.adjust = func(o *bolt.Options) { o.NoSync = true }
 	}
 	return a, err
+}
+
+// Fill makes the disk with the index full as long as a function says so.
+func (a *Archive) Fill(full func() bool) {
+	a.index.adjust = func(o *bolt.Options) {
+		o.OpenFile = func(path string, flag int, mode os.FileMode) (*os.File, error) {
+			if flag&os.O_RDWR != 0 && full() {
+				return nil, syscall.ENOSPC
+			}
+			return os.OpenFile(path, flag, mode)
+		}
+	}
 }
 
 // Refresh makes the index agree with the store, as following others does.

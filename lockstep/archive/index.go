@@ -39,7 +39,7 @@ type index struct {
 	path string
 	mu   sync.RWMutex // between the goroutines of this process
 
-	unsafe bool // a crash of the machine may damage it; for tests
+	adjust func(*bolt.Options) // for tests; nil otherwise
 }
 
 // exists reports whether there is an index.
@@ -108,7 +108,11 @@ func (x *index) open(readOnly bool, f func(*bolt.DB) error) (err error) {
 			err = fmt.Errorf("%w: %s: %v", errIndex, x.path, v)
 		}
 	}()
-	db, err := bolt.Open(x.path, 0o600, &bolt.Options{Timeout: indexWait, ReadOnly: readOnly, NoFreelistSync: true, FreelistType: bolt.FreelistMapType, NoSync: x.unsafe})
+	o := &bolt.Options{Timeout: indexWait, ReadOnly: readOnly, NoFreelistSync: true, FreelistType: bolt.FreelistMapType}
+	if x.adjust != nil {
+		x.adjust(o)
+	}
+	db, err := bolt.Open(x.path, 0o600, o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("archive: %w", err)

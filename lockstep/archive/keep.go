@@ -124,10 +124,8 @@ func holdingsOf(tx *bolt.Tx) holdings {
 			if err != nil {
 				return nil // the file alone goes, and the next look at the index finds what is wrong
 			}
-			for _, n := range m.evidence() {
-				if name == m.Replay || stem(n) == stem(name) {
-					all = append(all, held{name: n, kind: kindOf(n), sizeBytes: m.Files[n].SizeBytes})
-				}
+			for _, n := range m.with(name) {
+				all = append(all, held{name: n, kind: kindOf(n), sizeBytes: m.Files[n].SizeBytes})
 			}
 			return all
 		},

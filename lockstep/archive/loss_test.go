@@ -155,6 +155,32 @@ func TestRetentionDoesNotWait(t *testing.T) {
 	}
 }
 
+// On a full disk, which takes no tombstone either, retention makes room.
+func TestFullDiskIsFreed(t *testing.T) {
+	r := newRig(t, nil)
+	all := fill(t, r, 3, 1000, 1000)
+	r.Close()
+	r.o.Keep = archive.Keep{Replays: 1}
+	a, err := archive.Open(r.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Fill(func() bool { return slices.Contains(names(t, r.stored), all[2]) }) // until the oldest is gone
+	if err := a.Retain(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, name := range names(t, r.stored) {
+		if !strings.HasSuffix(name, ".json") {
+			left = append(left, name)
+		}
+	}
+	same(t, "kept", left, []string{"m2-00000003-desync-7-player1.html", "m2-00000003-desync-7-player1.zip", all[0]})
+	if tombs := a.Tombs(); len(tombs) > 0 {
+		t.Errorf("%v are to be deleted", tombs)
+	}
+}
+
 // One file that the store never takes does not hold up the others.
 func TestRefusedFileBlocksNothing(t *testing.T) {
 	r := newRig(t, func(o *archive.Options) {

@@ -128,11 +128,11 @@ func (m *match) erased(name string) {
 	}
 }
 
-// evidence returns the stored bundles and pages of the match.
-func (m *match) evidence() (names []string) {
-	for name, f := range m.Files {
-		if name != m.Replay && f.State == stored {
-			names = append(names, name)
+// with returns the stored bundles and pages that go with a file: all of them with the replay, and otherwise a bundle and its page.
+func (m *match) with(name string) (names []string) {
+	for n, f := range m.Files {
+		if n != m.Replay && f.State == stored && (name == m.Replay || stem(n) == stem(name)) {
+			names = append(names, n)
 		}
 	}
 	slices.Sort(names)

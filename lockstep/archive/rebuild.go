@@ -29,7 +29,10 @@ func Index(ctx context.Context, store Store, path string, log *slog.Logger) (fil
 // and the file itself only if that is missing. Searches during it find what is there already. Entries of files that wait
 // for the store stay.
 func (c *catalog) rebuild(ctx context.Context) (files int, err error) {
-	files, _, err = c.list(ctx, func(objects []Object) ([]Object, error) { return objects, nil })
+	err = c.index.update(func(*bolt.Tx) error { return nil }) // there is an index, also of nothing
+	if err == nil {
+		files, _, err = c.list(ctx, func(objects []Object) ([]Object, error) { return objects, nil })
+	}
 	return files, err
 }
 
@@ -154,6 +157,9 @@ func (s *nameSet) has(name string) bool {
 func (c *catalog) add(ctx context.Context, objects []Object) (files int, err error) {
 	var batch []*entry
 	flush := func() error {
+		if len(batch) == 0 { // a full disk would refuse even that
+			return nil
+		}
 		err := c.index.update(func(tx *bolt.Tx) error {
 			for _, e := range batch {
 				if err := save(tx, e); err != nil && !errors.Is(err, errErased) {

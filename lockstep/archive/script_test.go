@@ -369,7 +369,7 @@ func (p *play) tidy(s step) {
 		either[f.name] = p.keep.Age > 0 && err == nil
 	}
 	want := surplusOf(all, p.keep, p.now)
-	err, crashed := p.attempt(s, func() error { return a.Retain(p.t.Context(), p.now) })
+	err, crashed := p.attempt(s, func() error { return a.Tidy(p.t.Context(), p.now) })
 	after, tombs := p.stored(), p.all[s.who].Tombs()
 	got := map[string]bool{}
 	for _, f := range all {

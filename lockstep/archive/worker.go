@@ -5,7 +5,12 @@ package archive
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // upload moves files into the store, until ctx ends.
@@ -107,20 +112,54 @@ func (a *Archive) keepHouse(ctx context.Context) {
 func (a *Archive) tidy(ctx context.Context, now time.Time) (next time.Duration, err error) {
 	if err = a.repairIndex(ctx); err == nil && !now.Before(a.rest) {
 		var listing time.Duration
-		listing, err = a.retain(ctx, a.o.Keep, now, func(name string) error {
-			_, err := a.condemnMatch(name)
-			return err
-		})
+		listing, err = a.retainNow(ctx, now)
 		a.rest = now.Add(restShare * listing)
 	}
-	all, terr := a.tombs()
-	if terr == nil {
-		terr = a.erase(ctx, all, a.isMoving)
-	}
+	err = errors.Join(err, a.eraseAll(ctx, func(string) bool { return true }))
 	if next = a.rest.Sub(now); next <= 0 {
 		next = retainEvery
 	}
-	return next, errors.Join(err, terr)
+	return next, err
+}
+
+// retainNow puts tombstones on what is not to be kept, and returns how long it took to list the store.
+func (a *Archive) retainNow(ctx context.Context, now time.Time) (listing time.Duration, err error) {
+	return a.retain(ctx, a.o.Keep, now, func(name string) error {
+		_, err := a.condemnMatch(name)
+		if err != nil && !errors.Is(err, server.ErrArchived) {
+			err = a.makeRoom(ctx, name)
+		}
+		return err
+	})
+}
+
+// eraseAll erases the files with tombstones that a function chooses.
+func (a *Archive) eraseAll(ctx context.Context, choose func(name string) bool) error {
+	all, err := a.tombs()
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(t tomb) bool { return !choose(t.name) })
+	return a.erase(ctx, all, a.isMoving)
+}
+
+// makeRoom deletes a match whose tombstones cannot be written, such as on a full disk, the replay last. What goes makes room for them.
+func (a *Archive) makeRoom(ctx context.Context, name string) error {
+	var names []string
+	if err := a.index.view(func(tx *bolt.Tx) error {
+		_, m, err := loadMatch(tx, name)
+		names = append(m.with(name), name)
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, n := range names {
+		if err := a.delete(ctx, n); err != nil {
+			return err
+		}
+	}
+	_, err := a.condemnMatch(name)
+	return err
 }
 
 // repairIndex makes the index if it was lost, and completes what a crash left half done. It works once after a start.
