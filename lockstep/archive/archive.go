@@ -56,7 +56,6 @@ type Archive struct {
 	o       Options
 	cancel  func()
 	wait    sync.WaitGroup
-	lost    bool          // the index must be made again; of keepHouse
 	rest    time.Time     // until when retention does not list the store; of keepHouse
 	arrived chan struct{} // holds a value while upload has something to look at
 	changed chan struct{} // the same for keepHouse
@@ -65,6 +64,7 @@ type Archive struct {
 	queue    queue
 	stopMove func()     // of the file that is on its way
 	renew    time.Time  // when to try the refused files again
+	lost     bool       // the index must be made again
 	checked  bool       // the index is there, and has nothing that a crash left half done
 	idle     *sync.Cond // signals changes of queue and checked
 }
@@ -253,9 +253,9 @@ func (a *Archive) Open(ctx context.Context, name string) (io.ReadSeekCloser, err
 // after a crash. Then the files are deleted: at once, or else as soon as the store can do it.
 func (a *Archive) Delete(ctx context.Context, name string) error {
 	a.mu.Lock()
-	checked := a.checked
+	lost := a.lost
 	a.mu.Unlock()
-	if !checked { // the index may lack files that go, too
+	if lost { // the index may lack files that go, too
 		if _, err := a.refresh(ctx); err != nil {
 			return err
 		}

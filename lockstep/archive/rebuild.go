@@ -245,18 +245,18 @@ func (c *catalog) complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var failed []error
 	for _, e := range open {
 		size, err := c.size(ctx, e.Name)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && size != e.SizeBytes { // it waits, here or at another server
-			continue
+		if err == nil && size == e.SizeBytes { // otherwise it waits, here or at another server
+			e.Stored = true
+			if err = c.save(e); errors.Is(err, errErased) {
+				err = nil
+			}
 		}
-		if err != nil {
-			return err
-		}
-		e.Stored = true
-		if err := c.save(e); err != nil && !errors.Is(err, errErased) {
-			return err
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = append(failed, err)
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }

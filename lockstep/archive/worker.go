@@ -110,10 +110,11 @@ func (a *Archive) keepHouse(ctx context.Context) {
 
 // tidy does what there is to do besides moving files, and returns the time until the next time.
 func (a *Archive) tidy(ctx context.Context, now time.Time) (next time.Duration, err error) {
-	if err = a.repairIndex(ctx); err == nil && !now.Before(a.rest) {
-		var listing time.Duration
-		listing, err = a.retainNow(ctx, now)
+	lost, err := a.repairIndex(ctx)
+	if !lost && !now.Before(a.rest) {
+		listing, rerr := a.retainNow(ctx, now)
 		a.rest = now.Add(restShare * listing)
+		err = errors.Join(err, rerr)
 	}
 	err = errors.Join(err, a.eraseAll(ctx, func(string) bool { return true }))
 	if next = a.rest.Sub(now); next <= 0 {
@@ -162,28 +163,26 @@ func (a *Archive) makeRoom(ctx context.Context, name string) error {
 	return err
 }
 
-// repairIndex makes the index if it was lost, and completes what a crash left half done. It works once after a start.
-func (a *Archive) repairIndex(ctx context.Context) error {
+// repairIndex makes the index if it was lost, and completes what a crash left half done. It works once after a start. Its error is also
+// set while only the second is missing, so that lost says whether the index can be used.
+func (a *Archive) repairIndex(ctx context.Context) (lost bool, err error) {
 	a.mu.Lock()
-	checked := a.checked
+	lost, checked := a.lost, a.checked
 	a.mu.Unlock()
 	if checked {
-		return nil
+		return false, nil
 	}
-	if a.lost {
+	if lost {
 		n, err := a.Rebuild(ctx)
 		if err != nil {
-			return err
+			return true, err
 		}
 		a.log.Info("archive index", "files", n)
-		a.lost = false
 	}
-	if err := a.complete(ctx); err != nil {
-		return err
-	}
+	err = a.complete(ctx)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.checked = true
+	a.lost, a.checked = false, err == nil
 	a.idle.Broadcast()
-	return nil
+	return false, err
 }
