@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -143,7 +142,7 @@ func (a *Archive) Flush(ctx context.Context) error {
 	})()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for (len(a.queue.order) > 0 || a.queue.moving != "" || !a.checked) && ctx.Err() == nil {
+	for (a.queue.busy() || !a.checked) && ctx.Err() == nil {
 		a.idle.Wait()
 	}
 	return ctx.Err()
@@ -174,6 +173,9 @@ func (a *Archive) Add(path string) {
 	if kindOf(name) == "" {
 		a.log.Error("archive", "path", path, "err", "got a name that no archive has, want NAME.ssr, NAME.zip or NAME.html")
 		return
+	}
+	if whole, err := filepath.Abs(path); err == nil { // a tombstone has it, also for another start
+		path = whole
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -247,81 +249,4 @@ func (a *Archive) Open(ctx context.Context, name string) (io.ReadSeekCloser, err
 		err = server.ErrArchived
 	}
 	return f, err
-}
-
-// Delete implements [server.Archive]. When it returns nil, the index has a tombstone of each file, so nobody finds it or gets it, also
-// after a crash. Then the files are deleted: at once, or else as soon as the store can do it.
-func (a *Archive) Delete(ctx context.Context, name string) error {
-	a.mu.Lock()
-	lost := a.lost
-	a.mu.Unlock()
-	if lost { // the index may lack files that go, too
-		if _, err := a.refresh(ctx); err != nil {
-			return err
-		}
-	}
-	names, err := a.condemnMatch(name)
-	if errors.Is(err, server.ErrArchived) && !errors.Is(err, errErased) {
-		names, err = a.condemnUnknown(ctx, name)
-	}
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, userTime)
-	defer cancel()
-	a.awaitMove(ctx, names)
-	err = a.eraseAll(ctx, func(n string) bool { return slices.Contains(names, n) })
-	if err != nil || ctx.Err() != nil {
-		a.log.Warn("archive, to be deleted later", "name", name, "err", errors.Join(err, ctx.Err()))
-		wake(a.changed)
-	}
-	return nil
-}
-
-// condemnMatch is condemn with the files that wait here. The one that is on its way is stopped.
-func (a *Archive) condemnMatch(name string) (names []string, err error) {
-	a.mu.Lock()
-	paths := a.queue.of(name)
-	a.mu.Unlock()
-	if names, err = a.condemn(name, paths); err != nil {
-		return nil, err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, n := range names {
-		if a.queue.drop(n) {
-			a.stopMove()
-		}
-	}
-	a.idle.Broadcast()
-	return names, nil
-}
-
-// condemnUnknown is condemnMatch for a file that another server has stored, and that the index does not have yet.
-func (a *Archive) condemnUnknown(ctx context.Context, name string) ([]string, error) {
-	e, err := a.ask(ctx, name)
-	if err == nil {
-		err = a.save(e)
-	}
-	if err == nil {
-		_, err = a.refresh(ctx) // it may have bundles
-	}
-	if err != nil {
-		return nil, err
-	}
-	return a.condemnMatch(name)
-}
-
-// awaitMove waits until none of these files is on its way, or until ctx ends.
-func (a *Archive) awaitMove(ctx context.Context, names []string) {
-	defer context.AfterFunc(ctx, func() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.idle.Broadcast()
-	})()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for slices.Contains(names, a.queue.moving) && ctx.Err() == nil {
-		a.idle.Wait()
-	}
 }

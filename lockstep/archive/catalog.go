@@ -30,7 +30,7 @@ func (c *catalog) get(name string) (e *entry, err error) {
 			return err
 		}
 		_, m, err := loadMatch(tx, name)
-		if f := m.Files[name]; err == nil && (m.ends() || f != nil && f.State == deleting) {
+		if err == nil && m.deletes(name) {
 			return fmt.Errorf("%w: %w", server.ErrArchived, errErased)
 		}
 		return err

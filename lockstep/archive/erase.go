@@ -3,11 +3,8 @@
 package archive
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -15,90 +12,110 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// condemn deletes a file, or a match with its replay, for everybody who asks the index: it puts tombstones in place of the entries,
-// in one step. Files that wait are in folders at these paths. It returns the names of the files. Its error is [server.ErrArchived] if
-// there is none, and wraps errErased, too, if it is deleted already.
-func (c *catalog) condemn(name string, paths map[string]string) (names []string, err error) {
-	check := func(tx *bolt.Tx) (key string, m *match, err error) {
-		if key, m, err = loadMatch(tx, name); err != nil {
-			return key, m, err
-		}
-		f := m.Files[name]
-		if m.ends() || f != nil && f.State == deleting {
-			err = fmt.Errorf("%w: %w", server.ErrArchived, errErased)
-		} else if f == nil && paths[name] == "" { // the replay may wait at another server, which has stored its bundles
-			err = server.ErrArchived
-		}
-		return key, m, err
-	}
-	known := paths[name] != ""
-	if err := c.index.view(func(tx *bolt.Tx) error {
-		known = true
-		_, _, err := check(tx)
-		return err
-	}); err != nil || !known { // nothing is written for a name that nobody knows
-		return nil, cmp.Or(err, server.ErrArchived)
-	}
-	err = c.index.update(func(tx *bolt.Tx) error {
-		key, m, err := check(tx)
-		if err != nil {
+// Delete implements [server.Archive]. When it returns nil, the index has a tombstone of each file, so nobody finds it or gets it, also
+// after a crash. Then the files are deleted: at once, or else as soon as the store can do it.
+func (a *Archive) Delete(ctx context.Context, name string) error {
+	a.mu.Lock()
+	lost := a.lost
+	a.mu.Unlock()
+	if lost { // the index may lack files that go, too
+		if _, err := a.refresh(ctx); err != nil {
 			return err
 		}
-		names = m.erase(name, slices.Collect(maps.Keys(paths))...)
-		for _, n := range names {
-			path := cmp.Or(paths[n], string(tx.Bucket(byTomb).Get([]byte(n)))) // it may have been deleted before, alone
-			if err := errors.Join(removeEntry(tx, n), tx.Bucket(byTomb).Put([]byte(n), []byte(path))); err != nil {
-				return err
-			}
-		}
-		return saveMatch(tx, key, m)
-	})
-	return names, err
-}
-
-// A tomb is a file that is to be deleted.
-type tomb struct{ name, path string }
-
-// tombs returns the files that are to be deleted.
-func (c *catalog) tombs() (all []tomb, err error) {
-	err = c.index.view(func(tx *bolt.Tx) error {
-		return tx.Bucket(byTomb).ForEach(func(name, path []byte) error {
-			all = append(all, tomb{string(name), string(path)})
-			return nil
-		})
-	})
-	return all, err
-}
-
-// erase deletes files from the store and the folders, and then their tombstones. It leaves those that are busy. One that
-// fails does not hold up the others.
-func (c *catalog) erase(ctx context.Context, all []tomb, busy func(name string) bool) error {
-	var failed []error
-	for _, t := range all {
-		if busy(t.name) || ctx.Err() != nil {
-			continue
-		}
-		err := c.delete(ctx, t.name)
-		if err == nil && t.path != "" {
-			err = removeLocal(t.path)
-		}
-		if err == nil {
-			err = c.index.update(func(tx *bolt.Tx) error {
-				key, m, err := loadMatch(tx, t.name)
-				if err != nil {
-					return err
-				}
-				m.erased(t.name)
-				return errors.Join(saveMatch(tx, key, m), tx.Bucket(byTomb).Delete([]byte(t.name)))
-			})
-		}
-		if err != nil {
-			if failed = append(failed, fmt.Errorf("delete %s: %w", t.name, err)); len(failed) > 3 {
-				failed = slices.Delete(failed, 3, 4) // one store has one reason
-			}
-			continue
-		}
-		c.log.Info("archive deleted", "name", t.name)
 	}
-	return errors.Join(failed...)
+	names, err := a.condemnMatch(name)
+	if errors.Is(err, server.ErrArchived) && !errors.Is(err, errErased) {
+		names, err = a.condemnUnknown(ctx, name)
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, userTime)
+	defer cancel()
+	a.awaitMove(ctx, names)
+	err = a.eraseAll(ctx, func(n string) bool { return slices.Contains(names, n) })
+	if err != nil || ctx.Err() != nil {
+		a.log.Warn("archive, to be deleted later", "name", name, "err", errors.Join(err, ctx.Err()))
+		wake(a.changed)
+	}
+	return nil
+}
+
+// condemnMatch is condemn with the files that wait here. The one that is on its way is stopped.
+func (a *Archive) condemnMatch(name string) (names []string, err error) {
+	a.mu.Lock()
+	paths := a.queue.of(name)
+	a.mu.Unlock()
+	if names, err = a.condemn(name, paths); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, n := range names {
+		if a.queue.drop(n) {
+			a.stopMove()
+		} else if path := paths[n]; path != "" {
+			removeLocal(path) // or else erase does it
+		}
+	}
+	a.idle.Broadcast()
+	return names, nil
+}
+
+// condemnUnknown is condemnMatch for a file that another server has stored, and that the index does not have yet.
+func (a *Archive) condemnUnknown(ctx context.Context, name string) ([]string, error) {
+	e, err := a.ask(ctx, name)
+	if err == nil {
+		err = a.save(e)
+	}
+	if err == nil {
+		_, err = a.refresh(ctx) // it may have bundles
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.condemnMatch(name)
+}
+
+// awaitMove waits until none of these files is on its way, or until ctx ends.
+func (a *Archive) awaitMove(ctx context.Context, names []string) {
+	defer context.AfterFunc(ctx, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.idle.Broadcast()
+	})()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for slices.Contains(names, a.queue.moving) && ctx.Err() == nil {
+		a.idle.Wait()
+	}
+}
+
+// eraseAll erases the files with tombstones that a function chooses.
+func (a *Archive) eraseAll(ctx context.Context, choose func(name string) bool) error {
+	all, err := a.tombs()
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(t tomb) bool { return !choose(t.name) })
+	return a.erase(ctx, all, a.isMoving)
+}
+
+// makeRoom deletes a match whose tombstones cannot be written, such as on a full disk, the replay last. What goes makes room for them.
+func (a *Archive) makeRoom(ctx context.Context, name string) error {
+	var names []string
+	if err := a.index.view(func(tx *bolt.Tx) error {
+		_, m, err := loadMatch(tx, name)
+		names = append(m.with(name), name)
+		return err
+	}); err != nil {
+		return err
+	}
+	for _, n := range names {
+		if err := a.delete(ctx, n); err != nil {
+			return err
+		}
+	}
+	_, err := a.condemnMatch(name)
+	return err
 }

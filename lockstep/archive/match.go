@@ -73,9 +73,15 @@ func (m *match) ends() bool {
 	return f != nil && f.State == deleting
 }
 
+// deletes reports whether a file of the match is deleted, or would be if it came.
+func (m *match) deletes(name string) bool {
+	f := m.Files[name]
+	return m.ends() || f != nil && f.State == deleting
+}
+
 // put notes that a file waits or is stored, and reports false for one that is deleted.
 func (m *match) put(name, id string, s state, sizeBytes int64) bool {
-	if f := m.Files[name]; f != nil && f.State == deleting || m.ends() {
+	if m.deletes(name) {
 		return false
 	}
 	if len(id) > len(m.ID) {

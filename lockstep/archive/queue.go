@@ -7,6 +7,7 @@ import "slices"
 // A queue has the files in a server's folder that the store does not have. It does no I/O and reads no clock.
 type queue struct {
 	order   []string          // the names of those that wait, the next one first
+	later   []string          // the same of those that were tried, and come after the others
 	paths   map[string]string // of all files, by name
 	moving  string            // the name of the file that is on its way; "" for none
 	dropped bool              // it is deleted
@@ -27,6 +28,9 @@ func (q *queue) add(name, path string) {
 // another server which finds and deletes it finds these, too.
 func (q *queue) next() (name string) {
 	if len(q.order) == 0 {
+		q.order, q.later = q.later, nil
+	}
+	if len(q.order) == 0 {
 		return ""
 	}
 	name = q.order[0]
@@ -41,7 +45,7 @@ type outcome int
 
 const (
 	left    outcome = iota // it is no longer in the folder, or not for the archive
-	again                  // the store is away: it is tried again after the others
+	again                  // the store is away, or this file ails: it is tried again after the others
 	refusal                // it waits for retry
 )
 
@@ -53,12 +57,15 @@ func (q *queue) end(o outcome) (dropped bool) {
 	case dropped || o == left:
 		delete(q.paths, name)
 	case o == again:
-		q.order = append(q.order, name)
+		q.later = append(q.later, name)
 	default:
 		q.refused = append(q.refused, name)
 	}
 	return dropped
 }
+
+// busy reports whether a file is on its way, or will be.
+func (q *queue) busy() bool { return len(q.order) > 0 || len(q.later) > 0 || q.moving != "" }
 
 // retry lets the refused files wait again.
 func (q *queue) retry() {
@@ -73,7 +80,9 @@ func (q *queue) drop(name string) (moving bool) {
 		return true
 	}
 	is := func(other string) bool { return other == name }
-	q.order, q.refused = slices.DeleteFunc(q.order, is), slices.DeleteFunc(q.refused, is)
+	for _, list := range []*[]string{&q.order, &q.later, &q.refused} {
+		*list = slices.DeleteFunc(*list, is)
+	}
 	delete(q.paths, name)
 	return false
 }

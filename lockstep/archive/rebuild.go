@@ -56,9 +56,7 @@ func (c *catalog) missing(objects []Object) (missing []Object, err error) {
 			if err != nil {
 				return err
 			}
-			f := m.Files[o.Name]
-			dying := m.ends() || f != nil && f.State == deleting
-			if !dying && (e == nil || !e.Stored || e.SizeBytes != o.SizeBytes) {
+			if !m.deletes(o.Name) && (e == nil || !e.Stored || e.SizeBytes != o.SizeBytes) {
 				missing = append(missing, o)
 			}
 		}
@@ -102,10 +100,8 @@ func (c *catalog) list(ctx context.Context, choose func([]Object) ([]Object, err
 	if files, err = c.add(ctx, objects); err != nil {
 		return files, listing, err
 	}
-	if err := c.dropUnlisted(ctx, &known); err != nil {
-		return files, listing, err
-	}
-	return files, listing, c.dropAlone(ctx, alone)
+	c.dropAlone(ctx, alone)
+	return files, listing, c.dropUnlisted(ctx, &known)
 }
 
 // listPatiently lists the store. A store that answers nothing for a while is away.
@@ -125,19 +121,17 @@ func (c *catalog) listPatiently(ctx context.Context, f func(Object) error) error
 const aloneAge = 24 * time.Hour
 
 // dropAlone deletes descriptions without their files: older builds have left some, with the subjects of seats.
-func (c *catalog) dropAlone(ctx context.Context, alone map[string]time.Time) error {
+func (c *catalog) dropAlone(ctx context.Context, alone map[string]time.Time) {
 	for name, written := range alone { // the order does not matter
 		if time.Since(written) < aloneAge || c.waits(strings.TrimSuffix(name, ".json")) {
 			continue
 		}
 		one, cancel := within(ctx, 0)
-		err := c.store.Delete(one, name)
-		cancel()
-		if err != nil {
-			return err
+		if err := c.store.Delete(one, name); err != nil { // the next list tries it again
+			c.log.Warn("archive", "name", name, "err", err)
 		}
+		cancel()
 	}
-	return nil
 }
 
 // A nameSet has the hashes of names, a few bytes for each. It may say that it has one that it has not.

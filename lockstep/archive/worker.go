@@ -5,10 +5,7 @@ package archive
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -23,7 +20,7 @@ func (a *Archive) upload(ctx context.Context) {
 		case err != nil:
 			next := p.next()
 			a.log.Warn("archive", "name", name, "err", err, "waiting", a.Waiting(), "retry_in", next.Round(time.Millisecond))
-			sleep(ctx, next, nil) // further files do not make the store come back
+			sleep(ctx, next, a.arrived) // the next file may be one that the store takes
 		case name == "":
 			sleep(ctx, a.retryRefused(time.Now()), a.arrived)
 		default:
@@ -132,35 +129,6 @@ func (a *Archive) retainNow(ctx context.Context, now time.Time) (listing time.Du
 		}
 		return err
 	})
-}
-
-// eraseAll erases the files with tombstones that a function chooses.
-func (a *Archive) eraseAll(ctx context.Context, choose func(name string) bool) error {
-	all, err := a.tombs()
-	if err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(all, func(t tomb) bool { return !choose(t.name) })
-	return a.erase(ctx, all, a.isMoving)
-}
-
-// makeRoom deletes a match whose tombstones cannot be written, such as on a full disk, the replay last. What goes makes room for them.
-func (a *Archive) makeRoom(ctx context.Context, name string) error {
-	var names []string
-	if err := a.index.view(func(tx *bolt.Tx) error {
-		_, m, err := loadMatch(tx, name)
-		names = append(m.with(name), name)
-		return err
-	}); err != nil {
-		return err
-	}
-	for _, n := range names {
-		if err := a.delete(ctx, n); err != nil {
-			return err
-		}
-	}
-	_, err := a.condemnMatch(name)
-	return err
 }
 
 // repairIndex makes the index if it was lost, and completes what a crash left half done. It works once after a start. Its error is also
