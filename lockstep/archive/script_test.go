@@ -378,11 +378,13 @@ func (p *play) tidy(s step) {
 			if !want[f.name] && !either[f.name] {
 				p.wrong("%s was deleted, want it kept; the store has %v, and %v goes", f.name, describeFiles(all), want)
 			}
-			switch {
-			case f.fate == unsure || p.home(s.who, f.name) != s.who:
-				f.fate = lost // it may be stored again
-			case f.fate == alive:
-				f.fate = erased
+			for _, g := range p.group(f.name) { // also those that wait
+				switch {
+				case g.fate == unsure || p.home(s.who, g.name) != s.who:
+					g.fate = lost // it may be stored again
+				case g.fate == alive:
+					g.fate = erased
+				}
 			}
 		}
 	}
@@ -650,7 +652,7 @@ func inMemory(*testing.T) archive.Store { return newMemory() }
 // limits allow is kept, and nothing more; what is deleted is gone with all that belongs to it, at once for who asks, and in the end from
 // the store and the folders; and no file of another match is touched.
 func TestScripts(t *testing.T) {
-	seeds := 40
+	seeds := 30
 	if testenv.ByNight(t) {
 		seeds = 3000
 	}
