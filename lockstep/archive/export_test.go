@@ -5,6 +5,7 @@ package archive
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"syscall"
 	"time"
@@ -46,7 +47,7 @@ func (a *Archive) Fill(full func() bool) {
 	a.index.adjust = func(o *bolt.Options) {
 		o.OpenFile = func(path string, flag int, mode os.FileMode) (*os.File, error) {
 			if flag&os.O_RDWR != 0 && full() {
-				return nil, syscall.ENOSPC
+				return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOSPC}
 			}
 			return os.OpenFile(path, flag, mode)
 		}

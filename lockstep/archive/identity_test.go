@@ -223,3 +223,36 @@ func TestDeleteBeforeLateStore(t *testing.T) {
 	same(t, "left in the store", names(t, stored), []string{})
 	same(t, "left in the folder", names(t, live), []string{})
 }
+
+// A store that only says that it has deleted a file, or stored one, is asked again.
+func TestLyingStore(t *testing.T) {
+	for call := 1; call <= 12; call++ {
+		live, store := t.TempDir(), &faulty{Store: newMemory(), refused: map[string]bool{}}
+		a, err := archive.Open(archive.Options{Store: store, Index: filepath.Join(t.TempDir(), "index.db"), Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, live, "m0-00000001-desync-7-tie.zip", []byte("a bundle"), 0)
+		if err := a.Adopt(live); err != nil {
+			t.Fatal(err)
+		}
+		store.fault, store.at = lies, call
+		synctest.Test(t, func(t *testing.T) {
+			for range 3 {
+				a.MoveNext(t.Context())
+			}
+			if got, err := a.Get(t.Context(), "m0-00000001-desync-7-tie.zip"); err != nil || !got.Stored || len(names(t, live)) > 0 {
+				t.Errorf("call %d: got %+v, %v, and %v is left", call, got, err, names(t, live))
+			}
+			if err := a.Delete(t.Context(), "m0-00000001-desync-7-tie.zip"); err != nil {
+				t.Errorf("call %d: %v", call, err)
+			}
+			if err := a.Tidy(t.Context(), time.Now()); err != nil {
+				t.Errorf("call %d: %v", call, err)
+			}
+		})
+		if left := store.Store.(*memory).content; len(left) > 0 {
+			t.Errorf("call %d: %v is left", call, left)
+		}
+	}
+}

@@ -113,8 +113,9 @@ func (x *index) open(readOnly bool, f func(*bolt.DB) error) (err error) {
 		x.adjust(o)
 	}
 	db, err := bolt.Open(x.path, 0o600, o)
+	var unopened *fs.PathError
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
+	case errors.As(err, &unopened) && unopened.Op == "open": // no path, no permission, no room
 		return fmt.Errorf("archive: %w", err)
 	case err != nil && strings.Contains(err.Error(), "timeout"):
 		return fmt.Errorf("archive: %s: in use by another process", x.path)
