@@ -51,6 +51,7 @@ func TestSettings(t *testing.T) {
 		{name: "no table", settings: "- players\n", code: exitUsage, want: "line 1: want lines such as"},
 		{name: "no YAML", settings: "players: [\n", code: exitUsage, want: "serve.yaml: yaml: line"},
 		{name: "too long", settings: strings.Repeat("#", 1<<20+1), code: exitUsage, want: "more than 1048576 bytes"},
+		{name: "no archive", settings: "keep-bundles: 5\n", code: exitUsage, want: "--keep-bundles, --keep-bundles-bytes need --archive\n"},
 		{name: "the match", settings: "config: none.json\n", code: exitError, want: "none.json"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
