@@ -118,12 +118,16 @@ func TestDescriptionAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	foreign, at := filepath.Join(r.stored, "notes.html.json"), time.Now().AddDate(0, 0, -9)
+	if err := errors.Join(os.WriteFile(foreign, []byte(`{"a":1}`), 0o600), os.Chtimes(foreign, at, at)); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := r.Rebuild(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	_, oldErr := os.Lstat(filepath.Join(r.stored, "old-01020300.ssr.json"))
 	_, newErr := os.Lstat(filepath.Join(r.stored, "new-01020300.ssr.json"))
-	if oldErr == nil || newErr != nil || len(names(t, r.stored)) != 2*12+1 {
+	if oldErr == nil || newErr != nil || len(names(t, r.stored)) != 2*12+2 {
 		t.Errorf("the old one: %v, the new one: %v, of %v", oldErr, newErr, names(t, r.stored))
 	}
 	if _, err := r.Get(t.Context(), "new-01020300.ssr"); !errors.Is(err, server.ErrArchived) {

@@ -123,14 +123,22 @@ const aloneAge = 24 * time.Hour
 // dropAlone deletes descriptions without their files: older builds have left some, with the subjects of seats.
 func (c *catalog) dropAlone(ctx context.Context, alone map[string]time.Time) {
 	for name, written := range alone { // the order does not matter
-		if time.Since(written) < aloneAge || c.waits(strings.TrimSuffix(name, ".json")) {
-			continue
+		if of := strings.TrimSuffix(name, ".json"); time.Since(written) > aloneAge && !c.waits(of) {
+			c.dropDescription(ctx, of)
 		}
-		one, cancel := within(ctx, 0)
-		if err := c.store.Delete(one, name); err != nil { // the next list tries it again
-			c.log.Warn("archive", "name", name, "err", err)
-		}
-		cancel()
+	}
+}
+
+// dropDescription deletes the description of a file, if it is one. After an error the next list tries it again.
+func (c *catalog) dropDescription(ctx context.Context, of string) {
+	ctx, cancel := within(ctx, 0)
+	defer cancel()
+	_, err := readDescription(ctx, c.store, of)
+	if err == nil {
+		err = c.store.Delete(ctx, descriptionName(of))
+	}
+	if err != nil {
+		c.log.Warn("archive", "name", descriptionName(of), "err", err)
 	}
 }
 

@@ -685,7 +685,7 @@ func TestScriptsInFolderAndCloud(t *testing.T) {
 		return s
 	}
 	for _, x := range []stage{{newStore: folder}, {newStore: cloud, real: true}} {
-		if wrong := runScripts(t, 8, x); wrong != "" {
+		if wrong := runScripts(t, 5, x); wrong != "" {
 			t.Errorf("real time: %t: %s", x.real, wrong)
 		}
 	}
