@@ -133,11 +133,10 @@ func (c *catalog) dropAlone(ctx context.Context, alone map[string]time.Time) {
 func (c *catalog) dropDescription(ctx context.Context, of string) {
 	ctx, cancel := within(ctx, 0)
 	defer cancel()
-	_, err := readDescription(ctx, c.store, of)
-	if err == nil {
-		err = c.store.Delete(ctx, descriptionName(of))
+	if _, err := readDescription(ctx, c.store, of); err != nil {
+		return // it is somebody else's, or the store is away
 	}
-	if err != nil {
+	if err := c.store.Delete(ctx, descriptionName(of)); err != nil {
 		c.log.Warn("archive", "name", descriptionName(of), "err", err)
 	}
 }
