@@ -654,7 +654,7 @@ func inMemory(*testing.T) archive.Store { return newMemory() }
 func TestScripts(t *testing.T) {
 	seeds := 30
 	if testenv.ByNight(t) {
-		seeds = 3000
+		seeds = 1000
 	}
 	if wrong := runScripts(t, seeds, stage{newStore: inMemory}); wrong != "" {
 		t.Fatal(wrong)

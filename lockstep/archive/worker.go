@@ -25,7 +25,6 @@ func (a *Archive) upload(ctx context.Context) {
 			sleep(ctx, a.retryRefused(time.Now()), a.arrived)
 		default:
 			p.reset()
-			wake(a.changed)
 		}
 	}
 }
@@ -77,7 +76,7 @@ func (a *Archive) moveNext(ctx context.Context) (name string, err error) {
 		a.renew = time.Now().Add(12 * a.o.LongestRetry)
 	}
 	a.idle.Broadcast()
-	wake(a.changed) // somebody may have deleted it meanwhile
+	wake(a.changed) // there is one more, or somebody has deleted it meanwhile
 	return name, err
 }
 
