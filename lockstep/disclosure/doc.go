@@ -1,7 +1,7 @@
 // Package disclosure says who may see what of a match, and when.
 //
 // The server that begins a match decides it once, and writes it into the log as a note of System with the topic [Topic],
-// before the first tick. It holds for the whole match, also when another server resumes it. Everything that passes a log, or
+// after the first state. It holds for the whole match, also when another server resumes it. Everything that passes a log, or
 // something made of one, to somebody else asks the [Policy]:
 //
 //	question                                     method

@@ -42,7 +42,6 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 		return nil, err
 	}
 	x.header = x.c.Header()
-	x.made.record(x.disclosed.Note())
 	x.shared.tick, x.shared.made = x.c.Now(), now
 	x.barrier.begin(x.disclosed.Delay, x.shared, lockstep.Tick(h.Settings.CheckEvery))
 	if err := x.c.Note(lockstep.System, record.TopicLineage, origin.Lineage.Text()); err != nil {

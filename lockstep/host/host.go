@@ -108,7 +108,6 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		return nil, err
 	}
 	x.c, x.header = c, c.Header()
-	x.made.record(x.disclosed.Note())
 	x.seatBots()
 	x.barrier.begin(x.disclosed.Delay, x.shared, lockstep.Tick(h.Settings.CheckEvery))
 	return x, nil
@@ -189,7 +188,7 @@ func (l *hostLog) Append(raw []byte) error {
 	return l.ring.Append(raw)
 }
 
-// Disclosure returns who may see what of the match.
+// Disclosure returns who may see what of the match. The owner of the log writes its note into the log, after the first records.
 func (h *Host) Disclosure() disclosure.Policy { return h.disclosed }
 
 // Header returns the match's header.

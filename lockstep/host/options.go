@@ -334,7 +334,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 	return nil
 }
 
-// Disclosure returns who may see what of a match with these options. It is written into the log, and outlives them.
+// Disclosure returns who may see what of a match with these options.
 func (o *Options) Disclosure() disclosure.Policy {
 	return disclosure.Policy{Views: o.Views.Only, Delay: o.SpectatorDelay}
 }

@@ -105,6 +105,9 @@ func (r *Recovery) Header() *lockstep.Header { return r.match.Follower().Header(
 // Options returns the text of the last note of [TopicOptions], or "".
 func (r *Recovery) Options() string { return r.options }
 
+// Disclosure returns who may see what of the match, as the log says, or [disclosure.ErrUnknown].
+func (r *Recovery) Disclosure() (disclosure.Policy, error) { return r.disclosed.Policy() }
+
 // Paused reports whether an admin has paused the match, according to the last note of [TopicPaused].
 func (r *Recovery) Paused() bool { return r.paused }
 
@@ -226,12 +229,10 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if err := r.match.Check(); err != nil {
 		return nil, err
 	}
-	policy, err := r.disclosed.Policy()
-	unknown := errors.Is(err, disclosure.ErrUnknown)
-	switch {
+	switch p, err := r.disclosed.Policy(); {
 	case err == nil:
-		o.SpectatorDelay, o.Views.Only = policy.Delay, policy.Views
-	case !unknown:
+		o.SpectatorDelay, o.Views.Only = p.Delay, p.Views
+	case !errors.Is(err, disclosure.ErrUnknown):
 		return nil, fmt.Errorf("lockstep: host: %w", err)
 	}
 	header, sim := r.match.Follower().Header(), r.match.Follower().Simulation()
@@ -268,9 +269,6 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	x.barrier.begin(x.disclosed.Delay, x.shared, lockstep.Tick(header.Settings.CheckEvery))
 	x.seatsChanged = true
 	x.wakeAt(now)
-	if unknown && r.end == nil {
-		x.made.record(x.disclosed.Note())
-	}
 	if err := x.writeOn(r.end); err != nil {
 		return nil, err
 	}

@@ -59,12 +59,20 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeRequest, err.Error())
 		return
 	}
+	who, ok := s.readerOf(w, r, "")
+	if !ok {
+		return
+	}
 	found := slices.DeleteFunc(s.views(), func(v *View) bool { return !q.admits(v) })
 	if len(found) > q.limit {
 		found = found[:q.limit]
 		linkNext(w, r, found[q.limit-1].Name)
 	}
-	reply(w, http.StatusOK, found)
+	told := make([]any, len(found))
+	for i, v := range found {
+		told[i] = v.told(who)
+	}
+	reply(w, http.StatusOK, told)
 }
 
 // views returns the views of all matches by name, also of those that are recovering.

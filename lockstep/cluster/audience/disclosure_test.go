@@ -27,6 +27,8 @@ func TestDisclosure(t *testing.T) {
 		"a delay":                   {note(disclosure.Policy{Delay: 20}), 2, nil, 10, true},
 		"a delay beyond the match":  {note(disclosure.Policy{Delay: 50}), 2, nil, 0, true},
 		"views":                     {note(disclosure.Policy{Views: true}), 2, disclosure.ErrViews, 0, false},
+		"a delay, said late":        {note(disclosure.Policy{Delay: 20}), 20, nil, 10, true},
+		"a delay, said too late":    {note(disclosure.Policy{Delay: 20}), 130, nil, 0, false},
 		"views, said late":          {note(disclosure.Policy{Views: true}), 20, disclosure.ErrViews, 0, false},
 		"no note":                   {nil, 2, nil, 0, false},
 		"the note of a player":      {[][]byte{player}, 2, nil, 0, false},
@@ -38,6 +40,9 @@ func TestDisclosure(t *testing.T) {
 			var records testgame.Records
 			_, match := testgame.NewLamps(&records, coordinator.Options{})
 			testgame.Ticks(match, 30)
+			for range 100 {
+				records = append(records, record.Note(0, record.TopicChat, "hello"))
+			}
 			a, err := New(Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -49,7 +54,7 @@ func TestDisclosure(t *testing.T) {
 				}
 			}
 			a.Live(0)
-			if !errors.Is(err, c.err) || (l.Unknown() != nil) != (c.err == nil && !c.known) {
+			if !errors.Is(err, c.err) || (l.Unknown() != nil) != (c.err == nil && !c.known && c.at == 2) {
 				t.Errorf("got %v, %v, want %v", err, l.Unknown(), c.err)
 			}
 			if a.Now() != c.tick {

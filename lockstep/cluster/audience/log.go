@@ -25,7 +25,8 @@ type Log struct {
 	policy   disclosure.Log
 	base     lockstep.Tick // of the first keyframe
 	known    bool          // the Audience has the policy
-	first    *Keyframe     // the latest one that the Audience does not have, because the policy is not known; nil after further records
+	first    *Keyframe     // the latest one that the Audience does not have, because the policy is not known; nil after more than maxEarly records
+	early    []early       // the records after first
 	speed    uint16
 	delay    uint16
 }
@@ -66,7 +67,7 @@ func (l *Log) record(now lockstep.Time, r *record.Record, raw []byte) error {
 		}
 		k := &Keyframe{Bytes: l.roster.appendNotes(slices.Concat(l.raw, raw)), Tick: r.Tick, Position: l.position}
 		if l.base = min(l.base, r.Tick); !l.known {
-			l.first = k
+			l.first, l.early = k, nil
 			return nil
 		}
 		return l.to.Sync(now, l.header, k)
@@ -108,25 +109,56 @@ func (l *Log) disclose(now lockstep.Time, r *record.Record) error {
 	}
 	l.known = true
 	l.to.disclose(p)
-	if k := l.first; k != nil {
-		l.first = nil
-		return l.to.Sync(now, l.header, k)
+	k, after := l.first, l.early
+	if l.first, l.early = nil, nil; k == nil { // the next keyframe begins
+		return nil
+	}
+	if err := l.to.Sync(now, l.header, k); err != nil {
+		return err
+	}
+	l.position = k.Position
+	for i := range after {
+		if err := l.append(now, after[i].tick, after[i].raw, &after[i].record); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// Unknown returns [disclosure.ErrUnknown] while the log has ticks, and has not said who may see the match.
+// maxEarly is the number of records between a keyframe and the policy that a Log keeps: a match that begins in the state of another
+// one has a few.
+const maxEarly = 64
+
+// An early record came after a keyframe, and before the policy.
+type early struct {
+	tick   lockstep.Tick
+	raw    []byte
+	record record.Record // only what Append reads
+}
+
+// keepEarly takes a record that the Audience does not have yet.
+func (l *Log) keepEarly(t lockstep.Tick, raw []byte, r *record.Record) {
+	l.position++
+	if len(l.early) == maxEarly {
+		l.first, l.early = nil, nil
+	}
+	if l.first != nil {
+		l.early = append(l.early, early{t, slices.Clone(raw), record.Record{Kind: r.Kind, Tick: r.Tick, Hash: r.Hash}})
+	}
+}
+
+// Unknown returns [disclosure.ErrUnknown] for a log that goes on, and has not said who may see the match. A match that begins in the
+// state of another one has its first tick before that.
 func (l *Log) Unknown() error {
-	if _, err := l.policy.Policy(); err != nil && l.dec.Tick() > l.base {
+	if _, err := l.policy.Policy(); err != nil && l.dec.Tick() > l.base && l.dec.Tick()-l.base > 1 {
 		return err
 	}
 	return nil
 }
 
 func (l *Log) append(now lockstep.Time, t lockstep.Tick, raw []byte, r *record.Record) error {
-	if l.to.header == nil { // it begins with a keyframe after the policy
-		l.first = nil
-		l.position++
+	if l.to.header == nil {
+		l.keepEarly(t, raw, r)
 		return nil
 	}
 	if err := l.to.Append(now, l.position, t, raw, r); err != nil {

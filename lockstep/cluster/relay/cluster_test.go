@@ -3,7 +3,6 @@
 package relay_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
-	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
@@ -92,10 +90,11 @@ func (w *writer) drain() bool {
 		w.mu.Lock()
 		for _, b := range r.Records {
 			w.log = append(w.log, slices.Clone(b))
-			if w.older && bytes.Contains(b, []byte(disclosure.Topic)) {
-				continue
-			}
 			w.owner.Append(b)
+			if len(w.log) == 2 && !w.older {
+				w.log = append(w.log, w.h.Disclosure().Note())
+				w.owner.Append(w.log[2])
+			}
 		}
 		sim := w.h.Referee().Simulation()
 		w.hashes[sim.Tick()] = sim.Hash()

@@ -1,0 +1,68 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// readerOf returns for whom a request reads a match, or all matches with "". It needs no token, but answers a request whose token
+// is refused.
+func (s *Server) readerOf(w http.ResponseWriter, r *http.Request, match string) (disclosure.Reader, bool) {
+	if r.Header.Get("Authorization") == "" {
+		return disclosure.Spectator, true
+	}
+	g, ok := s.authenticateIn(w, r, match)
+	return readerWith(&g), ok
+}
+
+// readerWith returns for whom the holder of a grant reads a match over HTTP.
+func readerWith(g *host.Grant) disclosure.Reader {
+	switch g.Role {
+	case protocol.Admin:
+		return disclosure.Operator
+	case protocol.Seated:
+		return disclosure.Player
+	}
+	return disclosure.Spectator
+}
+
+// A publicView is a View without what only the operator may know of a running match.
+type publicView struct {
+	*View
+	Tick  lockstep.Tick    `json:"tick"`
+	Stats host.PublicStats `json:"stats"`
+}
+
+// told returns what a reader may know of the match, for an answer.
+func (v *View) told(r disclosure.Reader) any {
+	ended := v.Ended != ""
+	if v.disclosed.Figures(r, ended) {
+		return v
+	}
+	tick := v.disclosed.Shown(r, v.Tick, ended)
+	return publicView{View: v, Tick: tick, Stats: v.Stats.Public(tick)}
+}
+
+// hides reports whether a match that runs hides something. The metrics count nothing of a match that is being recovered.
+func (s *Server) hides() bool {
+	for _, v := range s.views() {
+		if v.State != matchRecovering.String() && v.Ended == "" && v.disclosed.Hides() {
+			return true
+		}
+	}
+	return false
+}
+
+// mayScrape answers a request for the metrics by somebody who may not have them. They count what all players do; in a server with
+// one match these are its commands.
+func (s *Server) mayScrape(w http.ResponseWriter, who disclosure.Reader) bool {
+	ok := (disclosure.Policy{}).Figures(who, false)
+	if !ok {
+		fail(w, codeRefused, "a match on this server hides what the metrics count: ask with the token of an admin, or at the address of serve --admin-listen")
+	}
+	return ok
+}
