@@ -68,7 +68,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		found = found[:q.limit]
 		linkNext(w, r, found[q.limit-1].Name)
 	}
-	told := make([]any, len(found))
+	told := make([]toldView, len(found))
 	for i, v := range found {
 		told[i] = v.told(who)
 	}
@@ -90,6 +90,16 @@ func (s *Server) views() []*View {
 	}
 	slices.SortFunc(all, func(a, b *View) int { return strings.Compare(a.Name, b.Name) })
 	return all
+}
+
+// hides reports whether a match that runs hides something. The metrics count nothing of a match that is being recovered.
+func (s *Server) hides() bool {
+	for _, v := range s.views() {
+		if v.State != matchRecovering.String() && v.Ended == "" && v.disclosed.Hides() {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {

@@ -30,31 +30,30 @@ func readerWith(g *host.Grant) disclosure.Reader {
 	return disclosure.Spectator
 }
 
-// A publicView is a View without what only the operator may know of a running match.
-type publicView struct {
+// A toldView is what a reader may know of a match, in an answer.
+type toldView struct {
 	*View
-	Tick  lockstep.Tick    `json:"tick"`
-	Stats host.PublicStats `json:"stats"`
+	Tick  lockstep.Tick `json:"tick"`
+	Stats toldStats     `json:"stats"`
 }
 
-// told returns what a reader may know of the match, for an answer.
-func (v *View) told(r disclosure.Reader) any {
+// toldStats are the statistics in an answer.
+type toldStats struct {
+	host.PublicStats
+	*figures // nil for those who may not know them; JSON then leaves them out
+}
+
+type figures struct{ host.Stats }
+
+// told returns what a reader may know of the match.
+func (v *View) told(r disclosure.Reader) toldView {
 	ended := v.Ended != ""
-	if v.disclosed.Figures(r, ended) {
-		return v
-	}
 	tick := v.disclosed.Shown(r, v.Tick, ended)
-	return publicView{View: v, Tick: tick, Stats: v.Stats.Public(tick)}
-}
-
-// hides reports whether a match that runs hides something. The metrics count nothing of a match that is being recovered.
-func (s *Server) hides() bool {
-	for _, v := range s.views() {
-		if v.State != matchRecovering.String() && v.Ended == "" && v.disclosed.Hides() {
-			return true
-		}
+	t := toldView{View: v, Tick: tick, Stats: toldStats{PublicStats: v.Stats.Public(tick)}}
+	if v.disclosed.Figures(r, ended) {
+		t.Stats.figures = &figures{v.Stats}
 	}
-	return false
+	return t
 }
 
 // mayScrape answers a request for the metrics by somebody who may not have them. They count what all players do; in a server with

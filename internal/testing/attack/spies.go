@@ -1,0 +1,113 @@
+package attack
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// ordinary are the statistics that an ordinary caller may see of a running match, see docs/protocol.md.
+var ordinary = strings.Fields("tick skipped desyncs resyncs referee_faults peers players spectators max_lag by_datagrams input_delay")
+
+// The match hides an hour from its spectators, and honest players need its records: so it is not sent as views.
+var _ = register(&Attack{
+	Row: 17, Name: "spies", About: "strangers, and spectators as relays are, watch a match that is delayed for them, and read its statistics and metrics",
+	Serve: func(string) ([]string, error) {
+		return []string{"--spectator-delay", "1h", "--anonymous-spectators"}, nil
+	},
+	Run: func(ctx context.Context, h *Attackers) error {
+		status, answer, err := h.ask(ctx, h.client, http.MethodGet, "/matches/"+h.Match, "", "")
+		if err != nil || status != http.StatusOK {
+			return fmt.Errorf("attack: the match: got status %d, %w", status, err)
+		}
+		if m, err := parseTold(answer); err != nil || m.Tick > 0 {
+			return cmp.Or(err, errUnfit) // it has no delay
+		}
+		return h.repeat(ctx, 4, 40, func(ctx context.Context, n int) error {
+			token := []string{"", h.Tokens.Watchers[n%len(h.Tokens.Watchers)]}[n/3%2]
+			switch n % 3 {
+			case 0:
+				return h.spy(ctx, token)
+			case 1:
+				if n%2 == 0 {
+					return h.readFigures(ctx, "/matches", "") // the token is of one match
+				}
+				return h.readFigures(ctx, "/matches/"+h.Match, token)
+			}
+			status, _, err := h.ask(ctx, h.client, http.MethodGet, "/metrics", "", "")
+			if err != nil {
+				return nil // the server may cut it
+			}
+			h.try(fmt.Sprintf("metrics %d", status))
+			if status == http.StatusOK {
+				h.win("the metrics of a server with a match that hides something")
+			}
+			return nil
+		})
+	},
+})
+
+// spy watches the match for a short time.
+func (h *Attackers) spy(ctx context.Context, token string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second/2)
+	defer cancel()
+	p, err := h.join(ctx, token, protocol.SessionToken{})
+	if err != nil {
+		h.try("watching: " + outcome(err))
+		return nil
+	}
+	defer p.ws.CloseNow()
+	for err == nil {
+		err = p.read(ctx)
+		if p.tick > 0 { // the first state is no secret
+			h.win("a spectator is at tick %d of the hidden hour", p.tick)
+			return nil
+		}
+	}
+	h.try("watching: " + outcome(err))
+	return nil
+}
+
+// A toldMatch is a match as the server tells it.
+type toldMatch struct {
+	Tick  int
+	Stats map[string]json.RawMessage
+}
+
+// parseTold reads a match, or a list with one match.
+func parseTold(answer string) (m toldMatch, err error) {
+	err = json.Unmarshal([]byte(strings.Trim(strings.TrimSpace(answer), "[]")), &m)
+	return m, err
+}
+
+// readFigures reads the statistics of the match.
+func (h *Attackers) readFigures(ctx context.Context, path, token string) error {
+	status, answer, err := h.ask(ctx, h.client, http.MethodGet, path, token, "")
+	if err != nil {
+		return nil
+	}
+	h.try(fmt.Sprintf("statistics %d", status))
+	if status != http.StatusOK {
+		return nil
+	}
+	told, err := parseTold(answer)
+	if err != nil {
+		return fmt.Errorf("attack: the statistics at %s: %w", path, err)
+	}
+	if told.Tick > 0 {
+		h.win("%s tells tick %d of the hidden hour", path, told.Tick)
+	}
+	for name := range told.Stats {
+		if !slices.Contains(ordinary, name) {
+			h.win("%s tells %s", path, name)
+		}
+	}
+	return nil
+}
