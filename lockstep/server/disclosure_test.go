@@ -69,19 +69,6 @@ func TestReaders(t *testing.T) {
 				if status, _ := s.ask(t, "GET", "/matches/duel", "no-such-token-here", ""); status != 403 {
 					t.Errorf("a wrong token: got %d", status)
 				}
-				if name == "views" {
-					return // its end waits for nobody
-				}
-				<-s.join(t, ada, wander).Ready() // the end waits for the player to read it
-				if err := s.match.End(t.Context(), "enough"); err != nil {
-					t.Fatal(err)
-				}
-				if m := s.told(t, "/matches/duel", ""); len(m.Stats) < 30 || m.Tick < now {
-					t.Errorf("after the end: tick %d and %d statistics", m.Tick, len(m.Stats))
-				}
-				if status, _ := s.ask(t, "GET", "/metrics", "", ""); status != 200 {
-					t.Errorf("after the end: metrics: got %d", status)
-				}
 			})
 		})
 	}

@@ -10,20 +10,20 @@ import (
 // rawReaders read the log of a match that may still run.
 var rawReaders = []string{"audience.NewLog", "host.NewRecovery", "ownership.Reader", "replay.OpenLive", "Conn.Tail"}
 
-// A logReader is a package that calls one of them, and why nobody learns from it what the log hides.
-type logReader struct{ path, reader, why string }
+// A logReader is a package that calls one of them, why nobody learns from it what the log hides, and the test of that.
+type logReader struct{ path, reader, why, test string }
 
 // logReaders are the packages that may call rawReaders. Whatever gives a log to others asks package disclosure, and has a test with each
-// policy.
+// policy. [disclosure.Policy] itself has disclosure.TestPolicy: each reader under each policy.
 var logReaders = []logReader{
-	{"lockstep/server", "host.NewRecovery", "the server itself: the host keeps the policy of the log (lockstep/host.TestRecoveryKeepsDisclosure)"},
-	{"lockstep/cluster", "ownership.Reader", "copies the log for the server that resumes it"},
-	{"lockstep/cluster", "Conn.Tail", "the same"},
-	{"lockstep/cluster/relay", "audience.NewLog", "the Log gives nothing before it has the policy (lockstep/cluster/audience.TestDisclosure)"},
-	{"lockstep/cluster/relay", "ownership.Reader", "only for that Log (TestHiddenMatches)"},
-	{"lockstep/cluster/relay", "Conn.Tail", "the same"},
-	{"cmd/samestep/tool", "replay.OpenLive", "the LiveReader obeys, unless the owner of the file says otherwise (replay.TestLiveDisclosure)"},
-	{"replay", "host.NewRecovery", "begins a match of an operator's own in a state of another one"},
+	{"lockstep/server", "host.NewRecovery", "the server itself, whose host keeps the policy of the log", "lockstep/host.TestRecoveryKeepsDisclosure"},
+	{"lockstep/cluster", "ownership.Reader", "copies the log for the server that resumes it", "lockstep/host.TestRecoveryKeepsDisclosure"},
+	{"lockstep/cluster", "Conn.Tail", "the same", "lockstep/host.TestRecoveryKeepsDisclosure"},
+	{"lockstep/cluster/relay", "audience.NewLog", "the Log gives nothing before it has the policy", "lockstep/cluster/audience.TestDisclosure"},
+	{"lockstep/cluster/relay", "ownership.Reader", "only for that Log", "lockstep/cluster/relay.TestHiddenMatches"},
+	{"lockstep/cluster/relay", "Conn.Tail", "only for that Log", "lockstep/cluster/relay.TestDelayOfTheLog"},
+	{"cmd/samestep/tool", "replay.OpenLive", "the LiveReader obeys, unless the owner of the file says otherwise", "replay.TestLiveDisclosure"},
+	{"replay", "host.NewRecovery", "begins a match of the operator in a state of another one, with a policy of its own", "replay.TestReadOrigin"},
 }
 
 // disclosurePlaces are the files that may read the options of a policy: they make the policy of them.
@@ -61,6 +61,9 @@ func disclosureFindings(tr *tree, readers []logReader) (found []finding) {
 		}
 	}
 	for _, r := range readers {
+		if wrong := tr.wrongTest(r.test, r.path); wrong != "" || r.test == "" {
+			found = append(found, finding{r.path, 0, "disclosure", r.reader + " has no test: " + wrong})
+		}
 		if !used[r] {
 			found = append(found, finding{r.path, 0, "disclosure", "does not use " + r.reader + " any more"})
 		}
@@ -111,17 +114,18 @@ func TestDisclosure(t *testing.T) { report(t, disclosureFindings(ours(t), logRea
 func TestDisclosureControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
 		"a/a.go":                  "package a\nfunc f(conn c) {\n_ = audience.NewLog(nil)\n_ = conn.Tail(1)\n_ = m.tail.Tail(2)\nreplay.OpenLive(x, y)\n}",
-		"a/a_test.go":             "package a\nfunc g() { _ = audience.NewLog(nil) }",
+		"a/a_test.go":             "package a\nfunc TestA() { _ = audience.NewLog(nil) }",
 		"b/b.go":                  "package b\nfunc f(o *O) {\no.SpectatorDelay, o.Views.Only = 1, true\nif o.SpectatorDelay > 0 || o.Views.Only || o.Other.Only {\n}\n}",
 		"internal/testing/x/x.go": "package x\nfunc f() { replay.OpenLive(x, y) }",
 		"lockstep/host/views.go":  "package host\nvar _ = o.Views.Only",
 	})
-	readers := []logReader{{"a", "replay.OpenLive", "it may"}, {"a", "host.NewRecovery", "it does not"}}
+	readers := []logReader{{"a", "replay.OpenLive", "it may", "a.TestA"}, {"a", "host.NewRecovery", "it does not", "a.TestGone"}}
 	expect(t, disclosureFindings(tr, readers),
 		"a/a.go:3: disclosure: audience.NewLog reads the log of a match that may run: ask package disclosure what may be passed on, and add the reader to the table",
 		"a/a.go:4: disclosure: Conn.Tail reads the log of a match that may run: ask package disclosure what may be passed on, and add the reader to the table",
 		"b/b.go:4: disclosure: SpectatorDelay is only the wish of an option: ask the disclosure.Policy of the match",
 		"b/b.go:4: disclosure: Only is only the wish of an option: ask the disclosure.Policy of the match",
+		"a:0: disclosure: host.NewRecovery has no test: there is no TestGone in a",
 		"a:0: disclosure: does not use host.NewRecovery any more",
 	)
 }
