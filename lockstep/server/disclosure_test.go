@@ -89,6 +89,14 @@ func (s *stage) told(t *testing.T, path, token string) (m toldMatch) {
 func TestMetricsOfOperators(t *testing.T) {
 	t.Parallel()
 	inBubble(t, setup{host: host.Options{SpectatorDelay: 30}}, func(t *testing.T, s *stage) {
+		r := httptest.NewRequest("GET", "http://"+s.host+"/matches/duel", nil)
+		r.Header.Set("Authorization", "Bearer "+ops)
+		for name, handler := range map[string]http.Handler{"public": s.server.Public(), "both": s.server} {
+			got := httptest.NewRecorder()
+			if handler.ServeHTTP(got, r); got.Code != 200 || strings.Contains(got.Body.String(), "state_bytes") != (name == "both") {
+				t.Errorf("an admin, %s: got %d %s", name, got.Code, got.Body)
+			}
+		}
 		for name, c := range map[string]struct {
 			handler http.Handler
 			want    int

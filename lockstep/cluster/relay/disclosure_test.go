@@ -9,10 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // A dark is the view of the lamps that shows none of them.
@@ -84,6 +86,22 @@ func TestHiddenMatches(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A relay of a server says the same of a match that is sent as views.
+func TestHiddenUpstream(t *testing.T) {
+	t.Parallel()
+	rules := minimal.Rules()
+	rules.View = lockstep.View(func(*minimal.World, *minimal.Config, lockstep.Viewer, *dark) error { return nil })
+	o := newOwnerOf(t, rules, func(o *server.Options) { o.Host.Views.Only = true })
+	_, address, _ := newRelay(t, relay.Options{Source: upstream(o.address)})
+	x := watch(t, o.game, address, nil)
+	if err := x.s.Wait(); err == nil || !strings.Contains(err.Error(), "watch it at its server") || x.synced > 0 {
+		t.Errorf("watching: got %v, and %d states", err, x.synced)
+	}
+	if status, body := get(t, address+"/matches/duel"); status != http.StatusForbidden || !strings.Contains(body, "watch it at its server") {
+		t.Errorf("got %d %s", status, body)
 	}
 }
 
