@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -133,4 +135,31 @@ func TestNoCopyOfASecret(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The replicated log says who may see the match right after its first state, and the server that resumes the match keeps it, whatever
+// its own options are.
+func TestLogSaysWhoMaySee(t *testing.T) {
+	t.Parallel()
+	r := &memoryReplicator{}
+	virtually(t, func(t *testing.T) {
+		first := newStage(t, setup{pipes: true, host: host.Options{SpectatorDelay: 30}, options: server.Options{KeepOpen: true, Replicator: r}})
+		if want := (disclosure.Policy{Delay: 30}).Note(); len(r.first) != 3 || !bytes.Equal(r.first[2], want) {
+			t.Errorf("the log begins with %x, want %x as its third record", r.first, want)
+		}
+		eventually(t, "the match plays", func() bool { return first.match.View().Tick > 60 })
+		second := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}, interrupted: first.crash(t)})
+		eventually(t, "the match goes on", func() bool { return second.match.View().Tick > 90 })
+		now := second.match.View().Tick
+		if got := second.told(t, "/matches/duel", "").Tick; got+30 < now || got+30 > now+20 {
+			t.Errorf("a stranger is told tick %d of %d, want 30 less", got, now)
+		}
+		if err := second.match.End(t.Context(), "enough"); err != nil {
+			t.Fatal(err)
+		}
+		<-second.match.Done()
+		if notes := second.notes(t); slices.Index(notes, disclosure.Topic) != 0 || slices.Contains(notes[1:], disclosure.Topic) {
+			t.Errorf("got the notes %q, want one disclosure", notes)
+		}
+	})
 }
