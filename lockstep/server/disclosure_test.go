@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func TestReaders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, setup{host: policy, rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) { r.View = lockstep.View(seeMap) }}, func(t *testing.T, s *stage) {
+			inBubble(t, setup{host: policy, options: server.Options{Replays: true, Bundles: true}, rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) { r.View = lockstep.View(seeMap) }}, func(t *testing.T, s *stage) {
 				eventually(t, "the match plays", func() bool { return s.match.View().Tick > 2*delay })
 				now := s.match.View().Tick
 				for reader, token := range map[string]string{"stranger": "", "player": ada, "admin": ops} {
@@ -62,6 +63,18 @@ func TestReaders(t *testing.T) {
 						if (m.Settings.Seed == 0) != (name == "views") {
 							t.Errorf("%s, %s: got seed %d", reader, path, m.Settings.Seed)
 						}
+					}
+					replay := "/replays/" + filepath.Base(s.match.ReplayPath())
+					for path, want := range map[string]int{"/matches/duel/save": 403, replay: 404, replay + ".zip": 404} {
+						if reader == "admin" && want == 403 {
+							continue // TestSave
+						}
+						if status, _ := s.ask(t, "GET", path, token, ""); status != want {
+							t.Errorf("%s, %s: got %d, want %d", reader, path, status, want)
+						}
+					}
+					if _, body := s.ask(t, "GET", "/replays", token, ""); strings.Contains(body, "duel") {
+						t.Errorf("%s: the running match is among the replays: %s", reader, body)
 					}
 					status, body := s.ask(t, "GET", "/metrics", token, "")
 					if want := map[bool]int{true: 200, false: 403}[name == "all" || reader == "admin"]; status != want || want == 403 && !strings.Contains(body, "--admin-listen") {
