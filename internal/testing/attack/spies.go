@@ -1,11 +1,14 @@
 package attack
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -16,9 +19,9 @@ import (
 // ordinary are the statistics that an ordinary caller may see of a running match, see docs/protocol.md.
 var ordinary = strings.Fields("tick skipped desyncs resyncs referee_faults peers players spectators max_lag by_datagrams input_delay")
 
-// The match hides an hour from its spectators, and honest players need its records: so it is not sent as views.
+// The match hides an hour from its spectators. Honest players need its records, so another one is sent as views.
 var _ = register(&Attack{
-	Row: 17, Name: "spies", About: "strangers, and spectators as relays are, watch a match that is delayed for them, and read its statistics and metrics",
+	Row: 17, Name: "spies", About: "strangers, and spectators as relays are, watch a match that is delayed for them and one that is sent as views, and read their statistics and metrics",
 	Serve: func(string) ([]string, error) {
 		return []string{"--spectator-delay", "1h", "--anonymous-spectators"}, nil
 	},
@@ -31,6 +34,9 @@ var _ = register(&Attack{
 			return cmp.Or(err, errUnfit) // it has no delay
 		}
 		return h.repeat(ctx, 4, 40, func(ctx context.Context, n int) error {
+			if n == 0 {
+				return h.spyOnViews(ctx)
+			}
 			token := []string{"", h.Tokens.Watchers[n%len(h.Tokens.Watchers)]}[n/3%2]
 			switch n % 3 {
 			case 0:
@@ -77,8 +83,9 @@ func (h *Attackers) spy(ctx context.Context, token string) error {
 
 // A toldMatch is a match as the server tells it.
 type toldMatch struct {
-	Tick  int
-	Stats map[string]json.RawMessage
+	Tick     int
+	Settings struct{ Seed string }
+	Stats    map[string]json.RawMessage
 }
 
 // parseTold reads a match, or a list with one match.
@@ -104,10 +111,84 @@ func (h *Attackers) readFigures(ctx context.Context, path, token string) error {
 	if told.Tick > 0 {
 		h.win("%s tells tick %d of the hidden hour", path, told.Tick)
 	}
-	for name := range told.Stats {
+	h.checkFigures(path, told)
+	return nil
+}
+
+// checkFigures looks for statistics that are not for everybody.
+func (h *Attackers) checkFigures(from string, m toldMatch) {
+	for name := range m.Stats {
 		if !slices.Contains(ordinary, name) {
-			h.win("%s tells %s", path, name)
+			h.win("%s tells %s", from, name)
 		}
 	}
+}
+
+// spyOnViews spies on a match of two bots that is sent as views, at a server of its own, because honest players need records.
+// Nothing happens if the game has no views.
+func (h *Attackers) spyOnViews(ctx context.Context) error {
+	if h.game.ViewSchema() == nil {
+		return nil
+	}
+	p := exec.CommandContext(ctx, h.Program, "serve", "--game", h.Game, "--listen", "127.0.0.1:0", "--quiet", "--web=false", "--dir", "",
+		"--players", "2", "--bots", "2", "--players-see", "views")
+	out, err := p.StdoutPipe()
+	if err == nil {
+		err = p.Start()
+	}
+	if err != nil {
+		return err
+	}
+	defer p.Wait()
+	defer p.Process.Kill()
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if url, ok := strings.CutPrefix(lines.Text(), "listening on http"); ok {
+			go io.Copy(io.Discard, out)
+			there := &Attackers{Job: h.Job, game: h.game, client: h.client, report: Report{Told: map[string]int{}}}
+			there.Server, there.Match = "ws"+url, "match-1"
+			there.spyAsStranger(ctx)
+			for why := range there.report.Told {
+				h.try("views: " + why)
+			}
+			for _, what := range there.report.Wins {
+				h.win("of a match that is sent as views: %s", what)
+			}
+			return nil
+		}
+	}
+	if ctx.Err() == nil {
+		h.try("views: no server")
+	}
 	return nil
+}
+
+// spyAsStranger tries to learn something about the match without a token, in each way.
+func (h *Attackers) spyAsStranger(ctx context.Context) {
+	for name, auth := range map[string]*protocol.Auth{"records": protocol.NewAuth(h.game), "views": protocol.NewViewerAuth(h.game)} {
+		p, err := h.open(ctx)
+		if err != nil {
+			h.try("cut")
+			continue
+		}
+		for err = p.say(ctx, &protocol.Message{Kind: protocol.KindAuth, Auth: auth}); err == nil && p.welcome == nil; {
+			err = p.read(ctx)
+		}
+		if p.ws.CloseNow(); p.welcome != nil {
+			h.win("a stranger is welcome to %s", name)
+		}
+		h.try(name + ": " + outcome(err))
+	}
+	status, answer, err := h.ask(ctx, h.client, http.MethodGet, "/matches/"+h.Match, "", "")
+	if m, wrong := parseTold(answer); err == nil && status == http.StatusOK && wrong == nil {
+		h.try("statistics")
+		h.checkFigures("the match", m)
+		if m.Settings.Seed != "0" {
+			h.win("its seed is %s", m.Settings.Seed)
+		}
+	}
+	if status, _, err := h.ask(ctx, h.client, http.MethodGet, "/metrics", "", ""); err == nil {
+		if h.try("metrics"); status == http.StatusOK {
+			h.win("the metrics")
+		}
+	}
 }
