@@ -30,8 +30,8 @@ type LiveOptions struct {
 
 	// Operator says that the records are for the operator of the match, who may see everything. All others get them as the log says
 	// for spectators: later than the file, if that is later than Delay says, and not at all while a match that is sent as views
-	// goes on. Next then returns [disclosure.ErrViews]. See package disclosure. A log that says nothing hides nothing: no server
-	// has made it.
+	// goes on. Next then returns [disclosure.ErrViews]. See package disclosure. A log that says nothing is shown: such are those of
+	// programs without a server.
 	Operator bool
 
 	// Poll is the time between two looks at a file that has nothing new; 0 means 200 ms.

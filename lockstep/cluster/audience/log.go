@@ -125,9 +125,12 @@ func (l *Log) disclose(now lockstep.Time, r *record.Record) error {
 	return nil
 }
 
-// maxEarly is the number of records between a keyframe and the policy that a Log keeps: a match that begins in the state of another
+// A Log keeps so many records between a keyframe and the policy, and so many bytes of them. A match that begins in the state of another
 // one has a few.
-const maxEarly = 64
+const (
+	maxEarly      = 64
+	maxEarlyBytes = 1 << 20
+)
 
 // An early record came after a keyframe, and before the policy.
 type early struct {
@@ -139,7 +142,11 @@ type early struct {
 // keepEarly takes a record that the Audience does not have yet.
 func (l *Log) keepEarly(t lockstep.Tick, raw []byte, r *record.Record) {
 	l.position++
-	if len(l.early) == maxEarly {
+	size := len(raw)
+	for i := range l.early {
+		size += len(l.early[i].raw)
+	}
+	if len(l.early) == maxEarly || size > maxEarlyBytes {
 		l.first, l.early = nil, nil
 	}
 	if l.first != nil {
