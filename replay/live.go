@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -26,6 +27,12 @@ type LiveOptions struct {
 	// the first state at once, and the rest when the match is over.
 	Delay     lockstep.Tick
 	DelayTime time.Duration
+
+	// Operator says that the records are for the operator of the match, who may see everything. All others get them as the log says
+	// for spectators: later than the file, if that is later than Delay says, and not at all while a match that is sent as views
+	// goes on. Next then returns [disclosure.ErrViews]. See package disclosure. A log that says nothing is shown: such are those of
+	// programs without a server.
+	Operator bool
 
 	// Poll is the time between two looks at a file that has nothing new; 0 means 200 ms.
 	Poll time.Duration
@@ -50,6 +57,9 @@ type LiveReader struct {
 	base    lockstep.Tick // of the first keyframe …
 	based   bool          // … if it was read
 	ended   bool          // the scout has seen the end
+	started uint64        // ticks that the scout has read
+	opened  bool          // the log has said who may see it
+	policy  disclosure.Log
 	err     error
 }
 
@@ -147,6 +157,9 @@ func (l *LiveReader) next() (*record.Record, error) {
 	if l.r == nil {
 		return nil, nil
 	}
+	if ok, err := l.open(); !ok {
+		return nil, err
+	}
 	rec := l.early
 	if rec == nil {
 		var err error
@@ -184,22 +197,61 @@ func (l *LiveReader) meet(rec *record.Record) {
 	}
 }
 
+// open finds out what the log says about who may see it, before anything is returned. It reports false while that is not known.
+func (l *LiveReader) open() (bool, error) {
+	if l.opened || l.options.Operator {
+		return true, nil
+	}
+	p, err := l.policy.Policy()
+	for ; errors.Is(err, disclosure.ErrUnknown); p, err = l.policy.Policy() {
+		if !l.lookAhead() {
+			return l.failed(), nil // the reader comes to what is wrong with the file
+		}
+		if l.ended || l.started > 1 { // a match that begins in the state of another one has its first tick before the note
+			p, err = disclosure.Policy{}, nil
+			break
+		}
+	}
+	if err == nil && p.Records(disclosure.Spectator) != nil {
+		for !l.ended && l.lookAhead() {
+		}
+		if !l.ended {
+			return false, p.Records(disclosure.Spectator)
+		}
+	}
+	l.opened = err == nil
+	l.options.Delay = max(l.options.Delay, p.Delay)
+	return l.opened, err
+}
+
+// lookAhead lets the scout read a record, and reports false if it cannot.
+func (l *LiveReader) lookAhead() bool {
+	if l.scout == nil {
+		l.scout, _ = NewReader(l.file, l.r.size) // no error: l.r could be made, too
+	}
+	rec, err := l.scout.Next()
+	if err != nil {
+		return false
+	}
+	l.policy.Take(rec)
+	l.started += uint64(rec.Ticks())
+	l.ended = rec.Kind == record.KindEnd
+	return true
+}
+
+// failed reports whether the scout has met an error that more of the file does not mend.
+func (l *LiveReader) failed() bool {
+	return l.scout.err != nil && waitable(l.scout.err) != nil
+}
+
 // due reports whether the reader's record is old enough.
 func (l *LiveReader) due() bool {
 	if l.options.Delay == 0 {
 		return true
 	}
-	if l.scout == nil {
-		l.scout, _ = NewReader(l.file, l.r.size) // no error: l.r could be made, too
+	for !l.ended && (l.scout == nil || l.scout.tick < l.r.tick+l.options.Delay) && l.lookAhead() {
 	}
-	for !l.ended && l.scout.tick < l.r.tick+l.options.Delay {
-		rec, err := l.scout.Next()
-		if err != nil {
-			break // the reader will come to it
-		}
-		l.ended = rec.Kind == record.KindEnd
-	}
-	return l.ended || l.scout.err != nil && waitable(l.scout.err) != nil || l.scout.tick >= l.r.tick+l.options.Delay
+	return l.ended || l.failed() || l.scout.tick >= l.r.tick+l.options.Delay
 }
 
 // grow looks at the file, and reports whether it has grown.

@@ -27,6 +27,7 @@ type growing struct {
 }
 
 func newGrowing(t *testing.T, o replay.LiveOptions) *growing {
+	o.Operator = true
 	t.Helper()
 	g := &growing{t: t, path: filepath.Join(t.TempDir(), "live.ssr")}
 	var err error

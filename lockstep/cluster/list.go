@@ -109,6 +109,9 @@ func (m *Member) listOf(ctx context.Context, address string, from *http.Request)
 		return p
 	}
 	r.Header.Set(hop, m.options.Name)
+	if token := from.Header.Get("Authorization"); token != "" { // an admin gets more of each match
+		r.Header.Set("Authorization", token)
+	}
 	client, _, err := net.SplitHostPort(from.RemoteAddr)
 	if err == nil { // its budget there
 		r.Header.Set("X-Forwarded-For", strings.Join(append(from.Header.Values("X-Forwarded-For"), client), ", "))

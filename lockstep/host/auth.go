@@ -206,7 +206,7 @@ func (h *Host) watch(p *peer, g *Grant) {
 		h.closeFor(p, protocol.CloseBusy, "the match can be seen after its delay", uint32(wait.Milliseconds())+1000)
 		return
 	}
-	if p.view != nil && h.options.SpectatorDelay > 0 {
+	if p.view != nil && h.disclosed.Delay > 0 {
 		h.refuse(p, protocol.ErrorRole, "spectators of this match are delayed, and views are not")
 		return
 	}

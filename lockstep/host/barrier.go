@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -22,18 +23,18 @@ type barrier struct {
 }
 
 // begin prepares the barrier of a match that begins, or continues, with a keyframe.
-func (b *barrier) begin(o *Options, first *keyframe, every lockstep.Tick) {
-	if o.SpectatorDelay > 0 {
-		b.ends = make([]protocol.Position, o.SpectatorDelay+1)
-		b.ends[first.tick%(o.SpectatorDelay+1)] = first.position
+func (b *barrier) begin(delay lockstep.Tick, first *keyframe, every lockstep.Tick) {
+	if delay > 0 {
+		b.ends = make([]protocol.Position, delay+1)
+		b.ends[first.tick%(delay+1)] = first.position
 		b.snapshots = append(b.snapshots, first)
-		b.past = make([]coordinator.Check, o.SpectatorDelay/every+record.CheckWindow)
+		b.past = make([]coordinator.Check, delay/every+record.CheckWindow)
 	}
 }
 
 // recordEnd records where the records of a sealed tick end, and sometimes keeps a keyframe for delayed spectators.
 func (h *Host) recordEnd(t lockstep.Tick) {
-	delay := h.options.SpectatorDelay
+	delay := h.disclosed.Delay
 	if delay == 0 {
 		return
 	}
@@ -94,7 +95,7 @@ func (h *Host) keepSnapshot(k *keyframe) {
 
 // delayed returns the position of the first record that is hidden from spectators.
 func (h *Host) delayed() protocol.Position {
-	delay := h.options.SpectatorDelay
+	delay := h.disclosed.Delay
 	if now := h.c.Now(); now >= delay {
 		// After a recovery it is 0, which hides all records, until the last recovered tick may be seen.
 		return h.barrier.ends[(now-delay)%(delay+1)]
@@ -108,7 +109,7 @@ func (h *Host) visible(p *peer) protocol.Position { return min(h.shown(p), h.bar
 // shown returns the position of the first record that a peer may not see even if it is persisted.
 func (h *Host) shown(p *peer) protocol.Position {
 	end := h.ring.Next()
-	if p.seat == lockstep.System && h.options.SpectatorDelay > 0 && !h.ended() {
+	if h.disclosed.Late(p.reader(), h.ended()) {
 		end = min(end, h.barrier.delayed)
 	}
 	return end
@@ -120,10 +121,7 @@ func (h *Host) ended() bool { return h.c.Err() != nil && !h.c.Broken() }
 
 // present returns the last sealed tick that a peer may know of.
 func (h *Host) present(p *peer) lockstep.Tick {
-	if p.seat == lockstep.System {
-		return h.Now() - min(h.Now(), h.options.SpectatorDelay)
-	}
-	return h.Now()
+	return h.disclosed.Shown(p.reader(), h.Now(), h.ended())
 }
 
 // keyframeFor returns the latest keyframe that a peer may see, or nil.
@@ -148,12 +146,20 @@ func (h *Host) keyframeFor(p *peer) *keyframe {
 // untilSeen returns the time, at the match's current speed, until delayed spectators can see anything. After a recovery
 // it is the whole delay.
 func (h *Host) untilSeen() lockstep.Time {
-	if h.options.SpectatorDelay == 0 {
+	if h.disclosed.Delay == 0 {
 		return 0
 	}
-	seen := h.barrier.snapshots[0].tick + h.options.SpectatorDelay
+	seen := h.barrier.snapshots[0].tick + h.disclosed.Delay
 	if h.barrier.snapshots[0].tick == 0 || h.c.Now() >= seen {
 		return 0
 	}
 	return lockstep.Time(seen-h.c.Now()) * h.clock.period()
+}
+
+// reader returns for whom a peer reads the match.
+func (p *peer) reader() disclosure.Reader {
+	if p.seat == lockstep.System {
+		return disclosure.Spectator
+	}
+	return disclosure.Player
 }

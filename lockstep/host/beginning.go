@@ -43,7 +43,7 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 	}
 	x.header = x.c.Header()
 	x.shared.tick, x.shared.made = x.c.Now(), now
-	x.barrier.begin(&x.options, x.shared, lockstep.Tick(h.Settings.CheckEvery))
+	x.barrier.begin(x.disclosed.Delay, x.shared, lockstep.Tick(h.Settings.CheckEvery))
 	if err := x.c.Note(lockstep.System, record.TopicLineage, origin.Lineage.Text()); err != nil {
 		return nil, err
 	}

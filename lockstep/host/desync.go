@@ -115,7 +115,7 @@ func (h *Host) watcherReport(p *peer, t lockstep.Tick, sum *checksum.Sum) {
 	if t <= p.reported {
 		return // simulated again, from a keyframe
 	}
-	if h.options.SpectatorDelay > 0 && k.Tick > t {
+	if h.disclosed.Delay > 0 && k.Tick > t {
 		return // the delay made it late
 	}
 	if t > h.c.Now() || k.Tick != t {

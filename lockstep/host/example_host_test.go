@@ -125,7 +125,11 @@ func ExampleOptions() {
 	h.Advance(lockstep.Second)
 	var s host.Stats = h.Stats()
 	fmt.Printf("tick %d, input delay %d, at most %d KiB for connections\n", s.Tick, s.InputDelay, h.MemoryBound(1<<10)>>10)
-	// Output: tick 0, input delay 2, at most 54751 KiB for connections
+	var public host.PublicStats = s.Public(s.Tick) // what anybody may know
+	fmt.Println(public.Players, "players")
+	// Output:
+	// tick 0, input delay 2, at most 54751 KiB for connections
+	// 0 players
 }
 
 // Evidence of a desync contains everything that explains it, so no player has to send files.

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/ring"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -30,12 +31,13 @@ import (
 // See [PeerState] for the states of a connection. A seat belongs to the holder of its token, not to a connection: the
 // latest welcomed connection owns it, and older ones are no longer read.
 type Host struct {
-	game    *lockstep.Game
-	header  *lockstep.Header
-	options Options
-	c       *coordinator.Coordinator
-	ring    *ring.Ring
-	auth    *protocol.Auth // the identity that a client must have
+	game      *lockstep.Game
+	header    *lockstep.Header
+	options   Options
+	disclosed disclosure.Policy // who may see what, as the log says
+	c         *coordinator.Coordinator
+	ring      *ring.Ring
+	auth      *protocol.Auth // the identity that a client must have
 
 	headerRecord []byte
 	shared       *keyframe // the latest one for joiners
@@ -107,7 +109,7 @@ func New(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	}
 	x.c, x.header = c, c.Header()
 	x.seatBots()
-	x.barrier.begin(&x.options, x.shared, lockstep.Tick(h.Settings.CheckEvery))
+	x.barrier.begin(x.disclosed.Delay, x.shared, lockstep.Tick(h.Settings.CheckEvery))
 	return x, nil
 }
 
@@ -134,7 +136,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	auth := protocol.NewAuth(g)
 	auth.Protocol = protocol.Number(h.Protocol)
 	return &Host{
-		game: g, header: h, options: o, auth: auth,
+		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
 		ring:  ring.New(o.RingRecords, o.RingBytes),
 		made:  &output{},
 		given: &output{},
@@ -185,6 +187,9 @@ func (l *hostLog) Append(raw []byte) error {
 	l.made.record(raw)
 	return l.ring.Append(raw)
 }
+
+// Disclosure returns who may see what of the match. The owner of the log writes its note into the log, after the first records.
+func (h *Host) Disclosure() disclosure.Policy { return h.disclosed }
 
 // Header returns the match's header.
 func (h *Host) Header() *lockstep.Header { return h.header }

@@ -4,10 +4,13 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
+
+const minute = 60 * lockstep.Second
 
 // AnySeat is the seat of a [Grant] that leaves the choice to the Host.
 const AnySeat = lockstep.System
@@ -282,7 +285,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"ack every", int64(o.AckEvery), 1, 1 << 15},
 		{"lag", int64(o.Lag), int64(2 * o.AckEvery), 1 << 20},
 		{"max catch up", int64(o.MaxCatchUp), 1, 1000},
-		{"spectator delay", int64(o.SpectatorDelay), 0, 1 << 18},
+		{"spectator delay", int64(o.SpectatorDelay), 0, int64(disclosure.MaxDelay)},
 		{"max strikes", int64(o.MaxStrikes), 1, 1000},
 		{"ring records", int64(o.RingRecords), 16, 1 << 24},
 		{"ring bytes", int64(o.RingBytes), 1, 1 << 30},
@@ -329,4 +332,9 @@ func (o *Options) check(s *lockstep.Settings) error {
 		}
 	}
 	return nil
+}
+
+// Disclosure returns who may see what of a match with these options.
+func (o *Options) Disclosure() disclosure.Policy {
+	return disclosure.Policy{Views: o.Views.Only, Delay: o.SpectatorDelay}
 }

@@ -48,8 +48,6 @@ type accountPace struct {
 	waitedFrom, waitedAt lockstep.Time
 }
 
-const minute = 60 * lockstep.Second
-
 // ready reports whether the next tick may be sealed.
 func (h *Host) ready() bool {
 	var dt lockstep.Time

@@ -97,7 +97,7 @@ func (h *Host) Persisted(now lockstep.Time, upTo protocol.Position) {
 		return
 	}
 	h.barrier.persisted = upTo
-	if h.options.SpectatorDelay > 0 {
+	if h.disclosed.Delay > 0 {
 		h.barrier.delayed = h.delayed()
 	}
 	if h.barrier.awaited {

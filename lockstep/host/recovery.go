@@ -3,11 +3,13 @@ package host
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -42,6 +44,15 @@ const (
 	PausedNo  = "no"
 )
 
+// LogOnly reports whether only the log has the notes of a topic, and no peer gets them.
+func LogOnly(topic string) bool {
+	switch topic {
+	case TopicClaim, TopicInvitation, TopicOptions, TopicPaused, TopicReserved, disclosure.Topic:
+		return true
+	}
+	return false
+}
+
 // Claim returns the claim of a subject on a seat: half of a SHA-256 hash of the match and the subject, in hexadecimal. So
 // the log does not have the subject.
 func Claim(match lockstep.MatchID, subject string) string {
@@ -56,21 +67,22 @@ func Claim(match lockstep.MatchID, subject string) string {
 // tokens, and commands without a frame, which the clients send again. Every player counts as lost and has Options.Grace
 // to come back. A token that names no seat has the seat that the log's claims say.
 type Recovery struct {
-	game     *lockstep.Game
-	match    *coordinator.Recovery
-	dec      record.Decoder
-	header   []byte            // the header record
-	position protocol.Position // of the next record
-	seats    []hostSeat
-	end      []byte // the end record, which only a match that its rules have ended may have
-	noted    int    // bytes of notes
-	chat     chatLog
-	options  string // the text of the last note of TopicOptions
-	paused   bool   // by an admin, see TopicPaused
-	invited  map[string]lockstep.Player
-	speed    uint16
-	sealed   int // ticks since the first keyframe
-	origin   int // of them, those with which a match begins in the state of another one
+	game      *lockstep.Game
+	match     *coordinator.Recovery
+	dec       record.Decoder
+	header    []byte            // the header record
+	position  protocol.Position // of the next record
+	seats     []hostSeat
+	end       []byte // the end record, which only a match that its rules have ended may have
+	noted     int    // bytes of notes
+	chat      chatLog
+	options   string // the text of the last note of TopicOptions
+	disclosed disclosure.Log
+	paused    bool // by an admin, see TopicPaused
+	invited   map[string]lockstep.Player
+	speed     uint16
+	sealed    int // ticks since the first keyframe
+	origin    int // of them, those with which a match begins in the state of another one
 }
 
 // NewRecovery returns a Recovery of a match of game g.
@@ -93,6 +105,9 @@ func (r *Recovery) Header() *lockstep.Header { return r.match.Follower().Header(
 // Options returns the text of the last note of [TopicOptions], or "".
 func (r *Recovery) Options() string { return r.options }
 
+// Disclosure returns who may see what of the match, as the log says, or [disclosure.ErrUnknown].
+func (r *Recovery) Disclosure() (disclosure.Policy, error) { return r.disclosed.Policy() }
+
 // Paused reports whether an admin has paused the match, according to the last note of [TopicPaused].
 func (r *Recovery) Paused() bool { return r.paused }
 
@@ -108,6 +123,7 @@ func (r *Recovery) Append(raw []byte) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("lockstep: after tick %d: %w: %d bytes after a record", r.Tick(), record.ErrMalformed, len(rest))
 	}
+	r.disclosed.Take(rec)
 	if err := r.match.Apply(rec); err != nil {
 		return err
 	}
@@ -153,6 +169,9 @@ func (r *Recovery) Append(raw []byte) error {
 		}
 		if rec.Topic != TopicSubstitute {
 			r.noted += noteSize(rec.Text)
+		}
+		if LogOnly(rec.Topic) {
+			return nil // no peer counts it
 		}
 	case record.KindEnd:
 		r.end = slices.Clone(raw)
@@ -202,12 +221,19 @@ func (r *Recovery) system(value any) {
 	}
 }
 
-// Host returns a Host that continues after the last tick of the log. If the rules have ended the match in that tick, the
+// Host returns a Host that continues after the last tick of the log. Who may see what of the match stays as the log says,
+// whatever o says. If the rules have ended the match in that tick, the
 // Host is over, writes the end record if it is missing, and lingers. A [*lockstep.DesyncError] means that the game
 // computes other checksums, or another end, than the log has.
 func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	if err := r.match.Check(); err != nil {
 		return nil, err
+	}
+	switch p, err := r.disclosed.Policy(); {
+	case err == nil:
+		o.SpectatorDelay, o.Views.Only = p.Delay, p.Views
+	case !errors.Is(err, disclosure.ErrUnknown):
+		return nil, fmt.Errorf("lockstep: host: %w", err)
 	}
 	header, sim := r.match.Follower().Header(), r.match.Follower().Simulation()
 	x, err := newHost(r.game, header, o)
@@ -240,7 +266,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 		bytes: x.joins.encode(r.header, sim.Tick(), sim.Hash(), r.dec.AppendLast(nil), sim.AppendState(nil), x.roster(r.position)),
 		tick:  sim.Tick(), position: r.position, made: now,
 	}
-	x.barrier.begin(&x.options, x.shared, lockstep.Tick(header.Settings.CheckEvery))
+	x.barrier.begin(x.disclosed.Delay, x.shared, lockstep.Tick(header.Settings.CheckEvery))
 	x.seatsChanged = true
 	x.wakeAt(now)
 	if err := x.writeOn(r.end); err != nil {

@@ -204,7 +204,7 @@ func (h *Host) MemoryBound(stateBytes int) int {
 	o := &h.options
 	size := stateBytes + len(h.headerRecord) + 4<<10
 	blobs := 3 + int((o.SyncTimeout+lockstep.Second*lockstep.Time(size>>20))/o.KeyframeInterval)
-	if o.SpectatorDelay > 0 {
+	if h.disclosed.Delay > 0 {
 		blobs += 6
 	}
 	return h.ring.MemoryBound() + len(h.headerRecord) +

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -84,7 +85,7 @@ func (h *Host) admitViewer(p *peer) bool {
 
 // onlyViews refuses a client that asks for records of a match that is sent as views only.
 func (h *Host) onlyViews(p *peer) bool {
-	if !h.options.Views.Only || p.view != nil {
+	if h.disclosed.Records(disclosure.Player) == nil || p.view != nil {
 		return false
 	}
 	h.wantViews(p, "this match is sent as views: the client must ask for them")

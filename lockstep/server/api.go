@@ -32,8 +32,13 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) show(w http.ResponseWriter, r *http.Request) {
-	if m := s.requested(w, r); m != nil {
-		reply(w, http.StatusOK, m.View())
+	m := s.requested(w, r)
+	if m == nil {
+		return
+	}
+	if who, ok := s.readerOf(w, r, m.Name()); ok {
+		v := m.View()
+		reply(w, http.StatusOK, v.told(who))
 	}
 }
 
@@ -54,16 +59,17 @@ func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeRequest, err.Error())
 		return
 	}
-	s.once(w, r, &g, body, func() []byte { return s.createFrom(w, r, body, guest) })
+	s.once(w, r, &g, body, func() []byte { return s.createFrom(w, r, body, &g) })
 }
 
 // createFrom creates the match that a body asks for. It returns its answer, or nil after an error.
-func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte, guest bool) (answer []byte) {
+func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte, g *host.Grant) (answer []byte) {
+	guest := g.Role != protocol.Admin
 	if s.options.NewMatch == nil {
 		fail(w, codeUnsupported, "this server does not create matches over HTTP")
 		return nil
 	}
-	spec, err := s.specOf(body)
+	spec, err := s.specOf(body, readerWith(g))
 	if errors.Is(err, fs.ErrNotExist) {
 		fail(w, codeNoReplay, noReplay)
 		return nil
@@ -93,7 +99,7 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 	auditOf(r).match = m.Name()
 	v := m.View()
 	v.Tokens = m.Invitations()
-	answer, _ = json.Marshal(v) // no view has an error
+	answer, _ = json.Marshal(v.told(readerWith(g))) // no view has an error
 	replyJSON(w, http.StatusCreated, answer)
 	return answer
 }

@@ -34,6 +34,12 @@ type publicKey struct{}
 // isPublic reports whether a request came to [Server.Public].
 func isPublic(r *http.Request) bool { return r.Context().Value(publicKey{}) != nil }
 
+// privateKey marks the requests of [Server.Private] in their context.
+type privateKey struct{}
+
+// isPrivate reports whether a request came to [Server.Private].
+func isPrivate(r *http.Request) bool { return r.Context().Value(privateKey{}) != nil }
+
 // refusedText is the message for a client whose token is not valid or not permitted. It does not say which.
 const refusedText = "refused"
 

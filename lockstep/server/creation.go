@@ -159,6 +159,7 @@ func (m *Match) begin(phase time.Duration) error {
 		m.hold() // before the next tick
 		_, concluded := m.host.Result()
 		m.process()
+		m.rememberDisclosure()
 		if m.spec.Recorded != "" {
 			m.remember(lockstep.System, host.TopicOptions, m.spec.Recorded)
 		}

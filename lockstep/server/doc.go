@@ -28,10 +28,10 @@
 //	GET    /openapi.json          this interface for programs, as OpenAPI 3.0
 //	GET    /healthz               200 while the server accepts new connections
 //	GET    /readyz                200 while the server could start another match and write its replay; the text has reasons, and the matches held
-//	GET    /metrics               for Prometheus
+//	GET    /metrics               for Prometheus; while a match hides something, for admins and at the address of [Server.Private]
 //	GET    /matches               the matches by name, as JSON, MaxListed at a time; ?after=NAME returns the next ones; filters and pages
 //	POST   /matches               create a match (admin; with Options.GuestMatches also a player); Options.NewMatch reads the body; an Idempotency-Key makes it repeatable
-//	GET    /matches/NAME          one match: identity, settings, seats, peers
+//	GET    /matches/NAME          one match: identity, settings, seats, peers; its other statistics for admins, and when it has ended
 //	GET    /matches/NAME/schemas  its schemas, for a client that is refused because of one
 //	GET    /matches/NAME/assets   the assets that its configuration lists, such as its map
 //	GET    /assets/SHA256         one that a match of this server lists, or a range of its bytes

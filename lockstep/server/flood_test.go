@@ -335,7 +335,7 @@ func TestShutdown(t *testing.T) {
 		if v := second.replay(t); v.Reason != "enough" || v.Differed > 0 {
 			t.Errorf("the replay: %+v", v)
 		}
-		if notes := second.notes(t); !slices.Equal(notes, []string{"suspended", "resumed"}) {
+		if notes := second.notes(t); !slices.Equal(notes, []string{"disclosure", "suspended", "resumed"}) {
 			t.Errorf("got notes of the system %v", notes)
 		}
 		if status, _ := s.ask(t, "GET", "/healthz", "", ""); status != 503 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 )
 
 // ErrNoMatch is returned for the ID of a match that the server does not know.
@@ -53,8 +54,8 @@ func (s *Server) Like(id string) (MatchSpec, error) {
 }
 
 // specOf returns the spec of the match that the body of a request asks for: like another one, which may have another name and
-// nothing else, or what Options.NewMatch makes of it.
-func (s *Server) specOf(body []byte) (MatchSpec, error) {
+// nothing else, or what Options.NewMatch makes of it. who asks: a copy of a match tells its seed.
+func (s *Server) specOf(body []byte, who disclosure.Reader) (MatchSpec, error) {
 	var r struct{ Name, Like string }
 	if json.Unmarshal(body, &r) != nil || r.Like == "" {
 		return s.options.NewMatch(bytes.NewReader(body))
@@ -64,12 +65,30 @@ func (s *Server) specOf(body []byte) (MatchSpec, error) {
 	if err := d.Decode(&r); err != nil {
 		return MatchSpec{}, fmt.Errorf("a match: want name and like alone: %w", err)
 	}
+	if m := s.running(r.Like); m != nil && m.View().disclosed.Records(who) != nil {
+		return MatchSpec{}, errSecret
+	}
 	spec, err := s.Like(r.Like)
 	if err != nil {
 		return MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
 	spec.Name = r.Name
 	return spec, nil
+}
+
+// errSecret refuses a match with the seed of one that hides it.
+var errSecret = errors.New("a match: the other one runs, and hides its seed: ask again when it is over, or with the token of an admin")
+
+// running returns the match of an ID that this server runs and that is not over, or nil.
+func (s *Server) running(id string) *Match {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.matches { // a map: at most one has the ID
+		if m != nil && m.header.Match.String() == id && m.View().Ended == "" {
+			return m
+		}
+	}
+	return nil
 }
 
 func (s *Server) makingOf(id string) (making, bool) {

@@ -59,12 +59,20 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeRequest, err.Error())
 		return
 	}
+	who, ok := s.readerOf(w, r, "")
+	if !ok {
+		return
+	}
 	found := slices.DeleteFunc(s.views(), func(v *View) bool { return !q.admits(v) })
 	if len(found) > q.limit {
 		found = found[:q.limit]
 		linkNext(w, r, found[q.limit-1].Name)
 	}
-	reply(w, http.StatusOK, found)
+	told := make([]toldView, len(found))
+	for i, v := range found {
+		told[i] = v.told(who)
+	}
+	reply(w, http.StatusOK, told)
 }
 
 // views returns the views of all matches by name, also of those that are recovering.
@@ -82,6 +90,16 @@ func (s *Server) views() []*View {
 	}
 	slices.SortFunc(all, func(a, b *View) int { return strings.Compare(a.Name, b.Name) })
 	return all
+}
+
+// hides reports whether a match that runs hides something. The metrics count nothing of a match that is being recovered.
+func (s *Server) hides() bool {
+	for _, v := range s.views() {
+		if v.State != matchRecovering.String() && v.Ended == "" && v.disclosed.Hides() {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -16,6 +17,11 @@ func (m *Match) remember(p lockstep.Player, topic, text string) {
 			m.replicated.Commit(func() {}) // no record of the host may follow soon
 		}
 	}
+}
+
+// rememberDisclosure writes who may see what of the match.
+func (m *Match) rememberDisclosure() {
+	m.remember(lockstep.System, disclosure.Topic, m.host.Disclosure().String())
 }
 
 // rememberClaim writes whose seat it is, if the token does not say so.

@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type memoryReplicator struct {
 	records int // that are stored
 	queued  []func()
 	added   int
+	first   [][]byte // records: the first three
 	away    bool
 	err     error
 	ends    []string // release or drop, of each log
@@ -47,10 +49,12 @@ func (r *memoryReplicator) Open(string, *lockstep.Header) (server.ReplicatedLog,
 	return r, nil
 }
 
-func (r *memoryReplicator) Append([]byte) error {
+func (r *memoryReplicator) Append(b []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.added++
+	if r.added++; r.added <= 3 {
+		r.first = append(r.first, bytes.Clone(b))
+	}
 	return nil
 }
 

@@ -232,6 +232,9 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
 	m.hold() // before the first tick
 	_, concluded := m.host.Result()
+	if _, err := recovery.Disclosure(); err != nil && !concluded { // a server of an older version began the match
+		m.rememberDisclosure()
+	}
 	if m.process(); m.host.Err() != nil && !concluded {
 		return m.host.Err()
 	}

@@ -97,10 +97,22 @@ func (s *Server) Public() http.Handler {
 	})
 }
 
+// Private returns a handler at whose address are only operators, who need no token for the metrics.
+func (s *Server) Private() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), privateKey{}, true)))
+	})
+}
+
 func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
 	if isPublic(r) {
 		fail(w, codeNoRoute, "the metrics have another address on this server")
 		return
+	}
+	if s.hides() && !isPrivate(r) {
+		if who, ok := s.readerOf(w, r, ""); !ok || !s.mayScrape(w, who) {
+			return
+		}
 	}
 	promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 }

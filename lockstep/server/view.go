@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -22,7 +23,7 @@ type View struct {
 	SelfTest      []string          `json:"self_test"`
 	Rules         string            `json:"rules,omitempty"` // SHA-256 of the module with the rules, which GET /rules/SHA256.wasm returns
 	Match         string            `json:"match"`
-	Settings      lockstep.Settings `json:"settings"`              // without the seed while players see views only
+	Settings      lockstep.Settings `json:"settings"`              // without the seed if players see views only, or if that is not known yet
 	PlayersSee    string            `json:"players_see,omitempty"` // views, if clients are sent nothing else
 	State         string            `json:"state"`                 // recovering, lobby, playing, paused, held or ended
 	Tick          lockstep.Tick     `json:"tick"`
@@ -39,7 +40,8 @@ type View struct {
 	SlowestRTT    lockstep.Time     `json:"slowest_rtt_us,string"` // of all players, in microseconds; 0 if unknown
 	Stats         host.Stats        `json:"stats"`
 
-	inLobby bool
+	inLobby   bool
+	disclosed disclosure.Policy
 
 	roles [protocol.Admin + 1]int // authenticated connections
 }
@@ -89,18 +91,14 @@ func newView(m *Match, h *lockstep.Header, state matchState) *View {
 	if of := m.server.options.RulesOf; of != nil {
 		v.Rules = of(m.spec.Game)
 	}
-	if m.viewsOnly() {
-		v.PlayersSee, v.Settings.Seed = "views", 0 // the seed tells what is hidden
+	v.disclosed = disclosure.Secret // until its log says more
+	if m.host != nil {
+		if v.disclosed = m.host.Disclosure(); v.disclosed.Views {
+			v.PlayersSee = "views"
+		}
 	}
+	v.Settings = v.disclosed.Settings(disclosure.Spectator, v.Settings)
 	return v
-}
-
-// viewsOnly reports whether clients are sent nothing but views.
-func (m *Match) viewsOnly() bool {
-	if m.spec.Host != nil {
-		return m.spec.Host.Views.Only
-	}
-	return m.server.options.Host.Views.Only
 }
 
 // publish updates the match's view and the metrics.

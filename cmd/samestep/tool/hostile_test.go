@@ -24,7 +24,7 @@ func TestWatchEndlessList(t *testing.T) {
 		io.WriteString(w, page)
 	}))
 	defer web.Close()
-	s, err := newServerSource(web.URL)
+	s, err := newServerSource(web.URL, "")
 	if err != nil {
 		t.Fatal(err)
 	}

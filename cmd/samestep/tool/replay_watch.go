@@ -20,12 +20,15 @@ func replayWatchCommand() *cli.Command {
 		Description: `Watches the file of a match, the matches of a server (http://127.0.0.1:8766), or one
 of them (http://127.0.0.1:8766/matches/match-1). On a terminal it shows a table with
 sparklines until you press q; elsewhere it prints a line at each interval until the
-match is over. It simulates nothing, and needs no token.`,
+match is over. It simulates nothing. A server tells commands, reports and what it
+rejects of a running match only to an admin (--token-file, or ` + tokenEnv + `).`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON at each interval, for programs"},
 			&cli.BoolFlag{Name: "plain", Usage: "print lines even on a terminal"},
 			&cli.BoolFlag{Name: "once", Usage: "print one line and exit"},
 			&cli.DurationFlag{Name: "interval", Value: time.Second, Usage: "update every `TIME`, at least 100ms"},
+			&cli.StringFlag{Name: "token", Usage: "authorizes you at a server", EnvVars: []string{tokenEnv}},
+			&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the token"},
 			delayFlag,
 		},
 		Action: func(c *cli.Context) error {
@@ -60,7 +63,11 @@ var errUnseen = errors.New("not visible at the moment")
 // openSource opens a file or a URL.
 func openSource(ctx context.Context, c *cli.Context, name string) (source, error) {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
-		return newServerSource(name)
+		token, err := clientToken(c)
+		if err != nil {
+			return nil, err
+		}
+		return newServerSource(name, token)
 	}
 	o, err := liveOptions(c)
 	if err != nil {

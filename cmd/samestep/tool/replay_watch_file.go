@@ -85,7 +85,7 @@ func (s *fileSource) read(ctx context.Context) {
 			s.totals.SizeBytes += len(s.live.Record())
 			s.take(rec)
 		} else if !errors.Is(err, context.Canceled) {
-			s.err = err
+			s.err = adviseOperator(err)
 		}
 		s.mu.Unlock()
 	}

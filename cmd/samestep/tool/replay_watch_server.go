@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -32,6 +33,7 @@ type serverSource struct {
 	root, page string // URLs of the server, and of the match or the list of matches
 	one        bool   // page is a match
 	client     http.Client
+	token      string
 
 	seen   map[string]*watchMatch
 	before lateness
@@ -41,12 +43,12 @@ type serverSource struct {
 
 // A watchMatch is a match between two looks.
 type watchMatch struct {
-	view server.View
+	view watchedView
 	rate trend // commands a second
 	now  float64
 }
 
-func newServerSource(address string) (*serverSource, error) {
+func newServerSource(address, token string) (*serverSource, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, usagef("%q is not a URL", address)
@@ -57,7 +59,7 @@ func newServerSource(address string) (*serverSource, error) {
 	if one = name != ""; !known || strings.Contains(name, "/") {
 		return nil, usagef("%q is neither the URL of a server nor of a match, such as http://127.0.0.1:8766/matches/match-1", address)
 	}
-	s := &serverSource{root: u.Scheme + "://" + u.Host + base, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
+	s := &serverSource{token: token, root: u.Scheme + "://" + u.Host + base, one: one, seen: make(map[string]*watchMatch), client: http.Client{Timeout: 5 * time.Second}}
 	s.page = s.root + "/matches"
 	if one {
 		s.page += "/" + url.PathEscape(name)
@@ -71,6 +73,9 @@ func (s *serverSource) get(ctx context.Context, address string, read func(io.Rea
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return 0, err
+	}
+	if s.token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.token)
 	}
 	resp, err := s.client.Do(req)
 	if err != nil {
@@ -113,14 +118,14 @@ func (s *serverSource) look(ctx context.Context) (*watchReport, error) {
 }
 
 // views returns the match, or all matches of the server.
-func (s *serverSource) views(ctx context.Context) (all []server.View, status int, err error) {
+func (s *serverSource) views(ctx context.Context) (all []watchedView, status int, err error) {
 	if s.one {
-		all = make([]server.View, 1)
+		all = make([]watchedView, 1)
 		status, err = s.get(ctx, s.page, func(r io.Reader) error { return json.NewDecoder(r).Decode(&all[0]) })
 		return all, status, err
 	}
 	for query := ""; ; query = "?after=" + url.QueryEscape(all[len(all)-1].Name) {
-		var page []server.View
+		var page []watchedView
 		status, err = s.get(ctx, s.page+query, func(r io.Reader) error { return json.NewDecoder(r).Decode(&page) })
 		all = append(all, page...)
 		if err != nil || len(page) < server.MaxListed || len(all) > maxMatches {
@@ -130,13 +135,13 @@ func (s *serverSource) views(ctx context.Context) (all []server.View, status int
 }
 
 // remember computes the rates since the last look.
-func (s *serverSource) remember(views []server.View, now time.Time) {
+func (s *serverSource) remember(views []watchedView, now time.Time) {
 	seen := make(map[string]*watchMatch)
 	for _, v := range views {
 		m := s.seen[v.Name]
 		if m == nil || m.view.Match != v.Match {
 			m = &watchMatch{}
-		} else if since := now.Sub(s.at).Seconds(); since > 0 {
+		} else if since := now.Sub(s.at).Seconds(); since > 0 && v.told && m.view.told {
 			m.now = max(0, float64(int64(v.Stats.Commands-m.view.Stats.Commands))/since)
 			m.rate.push(m.now)
 		}
@@ -148,7 +153,7 @@ func (s *serverSource) remember(views []server.View, now time.Time) {
 
 // gone returns the last report on a match that the server has removed, as it does after all clients have left.
 func (s *serverSource) gone() *watchReport {
-	var views []server.View
+	var views []watchedView
 	for _, m := range s.seen {
 		if m.view.Ended == "" {
 			m.view.Ended = "the server has removed it"
@@ -160,35 +165,44 @@ func (s *serverSource) gone() *watchReport {
 
 // A watchSum is the sum of all matches.
 type watchSum struct {
-	Matches    int           `json:"matches"`
-	Players    int           `json:"players"`
-	Spectators int           `json:"spectators"`
-	Commands   float64       `json:"commands_per_second"`
-	Reports    uint64        `json:"reports,string"` // checksums of players
-	Desyncs    uint64        `json:"desyncs,string"`
-	Rejected   uint64        `json:"rejected,string"`
-	MaxLag     lockstep.Tick `json:"max_lag"` // ticks
+	Matches    int `json:"matches"`
+	Players    int `json:"players"`
+	Spectators int `json:"spectators"`
+	watchCounts
+	Desyncs uint64        `json:"desyncs,string"`
+	MaxLag  lockstep.Tick `json:"max_lag"` // ticks
 	watchLateness
-	Views []server.View `json:"views"`
+	Views []*watchedView `json:"views"`
 }
 
-func (s *serverSource) report(views []server.View, late watchLateness) *watchReport {
-	sum := &watchSum{Matches: len(views), watchLateness: late, Views: views}
+// watchCounts are what servers tell to admins, and of matches that are over. They are missing if one of the matches has not told
+// them.
+type watchCounts struct {
+	Commands *float64      `json:"commands_per_second,omitempty"`
+	Reports  *host.Counter `json:"reports,omitempty"` // checksums of players
+	Rejected *host.Counter `json:"rejected,omitempty"`
+}
+
+func (s *serverSource) report(views []watchedView, late watchLateness) *watchReport {
+	sum := &watchSum{Matches: len(views), watchLateness: late, Views: []*watchedView{}}
 	r := &watchReport{
 		title: s.page, values: sum,
 		table: watchTable{columns: []string{"match", "tick", "time", "players", "spectators", "reports", "desyncs", "lag", "round trip", "state", "commands a second"}},
 	}
-	ended := 0
+	ended, told := 0, true
+	commands, reports, rejected := 0.0, host.Counter(0), host.Counter(0)
 	for i := range views {
 		v, m := &views[i], s.seen[views[i].Name]
+		sum.Views = append(sum.Views, v)
 		st := &v.Stats
 		sum.Players, sum.Spectators = sum.Players+st.Players, sum.Spectators+st.Spectators
-		sum.Commands += m.now
-		sum.Reports, sum.Desyncs = sum.Reports+st.Reports, sum.Desyncs+st.Desyncs
+		told = told && v.told
+		commands += m.now
+		reports, sum.Desyncs = reports+host.Counter(st.Reports), sum.Desyncs+st.Desyncs
 		sum.MaxLag = max(sum.MaxLag, st.MaxLag)
 		for reason, n := range st.Rejected {
 			if lockstep.Reason(reason) != lockstep.Accepted {
-				sum.Rejected += uint64(n)
+				rejected += n
 			}
 		}
 		state := "live"
@@ -204,18 +218,26 @@ func (s *serverSource) report(views []server.View, late watchLateness) *watchRep
 		}
 		r.table.rows = append(r.table.rows, []string{
 			shown(v.Name), humanize.Comma(int64(v.Tick)), fmt.Sprintf("%.0f s", float64(v.Settings.Micros(int64(v.Tick)))/1e6),
-			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), fmt.Sprint(st.Reports), fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, shown(state), m.rate.spark(),
+			fmt.Sprint(st.Players), fmt.Sprint(st.Spectators), v.reports(), fmt.Sprint(st.Desyncs), fmt.Sprint(st.MaxLag), trip, shown(state), m.rate.spark(),
 		})
 	}
 	r.over = s.one && ended > 0
+	of := "want the token of an admin"
+	checks, counts := of, ""
+	if told {
+		sum.watchCounts = watchCounts{&commands, &reports, &rejected}
+		of = fmt.Sprintf("%.1f a second, %d were rejected", commands, rejected)
+		checks = fmt.Sprintf("%s of players", humanize.Comma(int64(reports)))
+		counts = fmt.Sprintf("%.1f commands/s  %d reports  ", commands, reports)
+	}
 	r.facts = []watchFact{
 		{"matches", fmt.Sprintf("%d with %s and %s", sum.Matches, count(sum.Players, "player"), count(sum.Spectators, "spectator")), false},
-		{"commands", fmt.Sprintf("%.1f a second, %d were rejected", sum.Commands, sum.Rejected), false},
-		{"checksums", fmt.Sprintf("%s of players, %s", humanize.Comma(int64(sum.Reports)), count(int(sum.Desyncs), "desync")), sum.Desyncs > 0},
+		{"commands", of, false},
+		{"checksums", fmt.Sprintf("%s, %s", checks, count(int(sum.Desyncs), "desync")), sum.Desyncs > 0},
 		{"lateness", late.String(), false},
 	}
-	r.line = fmt.Sprintf("%s  %s  %s  %.1f commands/s  %d reports  %s  lag %d", matchesIn(views), count(sum.Players, "player"), count(sum.Spectators, "spectator"),
-		sum.Commands, sum.Reports, count(int(sum.Desyncs), "desync"), sum.MaxLag)
+	r.line = fmt.Sprintf("%s  %s  %s  %s%s  lag %d", matchesIn(views), count(sum.Players, "player"), count(sum.Spectators, "spectator"),
+		counts, count(int(sum.Desyncs), "desync"), sum.MaxLag)
 	if late.Advances > 0 {
 		r.line += "  late by " + late.String()
 	}
@@ -226,7 +248,7 @@ func (s *serverSource) report(views []server.View, late watchLateness) *watchRep
 }
 
 // matchesIn names a single match and its tick, and counts several.
-func matchesIn(views []server.View) string {
+func matchesIn(views []watchedView) string {
 	if len(views) == 1 {
 		return fmt.Sprintf("%s tick %d", shown(views[0].Name), views[0].Tick)
 	}

@@ -125,7 +125,7 @@ func TestWatchServer(t *testing.T) {
 	web := httptest.NewServer(f)
 	defer web.Close()
 	for _, address := range []string{web.URL, web.URL + "/matches/duel"} {
-		s, err := newServerSource(address)
+		s, err := newServerSource(address, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestWatchServer(t *testing.T) {
 		f.view, f.late, f.gone = before, lateThen, false
 	}
 	web.Close()
-	s, err := newServerSource(web.URL)
+	s, err := newServerSource(web.URL, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +166,40 @@ func TestWatchServer(t *testing.T) {
 		t.Errorf("no server: got %v", err)
 	}
 	for _, address := range []string{"http://", "http://a/b", "http://a/matches/b/play"} {
-		if _, err := newServerSource(address); !isUsage(err) {
+		if _, err := newServerSource(address, ""); !isUsage(err) {
 			t.Errorf("%s: got %v", address, err)
+		}
+	}
+}
+
+// Without the token of an admin, watch shows what a server tells everybody, and no zeros for the rest.
+func TestWatchWithoutToken(t *testing.T) {
+	const told = `{"name":"duel","match":"1","tick":100,"settings":{"seed":"0","players":2,"tick_rate":20,"check_every":20,"keyframe_every":0},"stats":{"tick":100,"players":2,"spectators":3,"max_lag":4,"desyncs":"0"%s}}`
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		more := ""
+		if r.Header.Get("Authorization") == "Bearer of-an-admin" {
+			more = `,"commands":"50","reports":"7"`
+		}
+		fmt.Fprintf(w, told, more)
+	}))
+	defer web.Close()
+	for token, want := range map[string]string{"": "duel tick 100  2 players  3 spectators  0 desyncs  lag 4", "of-an-admin": "duel tick 100  2 players  3 spectators  0.0 commands/s  7 reports  0 desyncs  lag 4"} {
+		s, err := newServerSource(web.URL+"/matches/duel", token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.close()
+		r, err := s.look(t.Context())
+		if err != nil || r.line != want {
+			t.Errorf("%q: got %+v, %v, want %s", token, r, err, want)
+			continue
+		}
+		b, err := json.Marshal(r.values)
+		if has := bytes.Contains(b, []byte("reports")) && bytes.Contains(b, []byte(`"commands":"50"`)); err != nil || has != (token != "") {
+			t.Errorf("%q: got %s, %v", token, b, err)
+		}
+		if got := r.facts[1].value == "want the token of an admin"; got != (token == "") {
+			t.Errorf("%q: got %+v", token, r.facts)
 		}
 	}
 }
@@ -178,7 +210,7 @@ func TestWatchHostileServer(t *testing.T) {
 	f := &fakeServer{view: v}
 	web := httptest.NewServer(f)
 	defer web.Close()
-	s, err := newServerSource(web.URL)
+	s, err := newServerSource(web.URL, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +226,7 @@ func TestWatchHostileServer(t *testing.T) {
 	}
 	text := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) }))
 	defer text.Close()
-	if s, err = newServerSource(text.URL); err == nil {
+	if s, err = newServerSource(text.URL, ""); err == nil {
 		_, err = s.look(t.Context())
 	}
 	if !errors.Is(err, errUnseen) {

@@ -304,7 +304,7 @@ func serveOperators(l net.Listener, s *server.Server, log *slog.Logger) {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	if s != nil {
-		mux.Handle("/", s)
+		mux.Handle("/", s.Private())
 		l = s.Listener(l)
 		log.Info("listening for admins", "address", l.Addr().String())
 	}

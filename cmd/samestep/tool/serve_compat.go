@@ -64,6 +64,9 @@ func checkCompat(c *cli.Context, g *playable) error {
 	if c.Bool("compat") && c.Bool("relay") {
 		return usagef("--compat: got --relay, want a referee, which refuses commands that stop other clients")
 	}
+	if c.Bool("compat") && c.String("players-see") == "views" {
+		return usagef("--compat: got --players-see views, want all: clients of the other wire are sent every state")
+	}
 	if c.Bool("compat") && c.Uint("guests") > 0 {
 		return usagef("--compat: got --guests, whose limits count addresses, and those of other clients are not told to the match")
 	}

@@ -58,6 +58,7 @@ func TestCompatFlags(t *testing.T) {
 		{"--game minimal --compat", "game minimal has no other wire"},
 		{"--game platforms --compat", "ok"},
 		{"--game platforms --compat --guests 1", "got --guests"},
+		{"--game platforms --compat --players-see views", "got --players-see views, want all"},
 		{"--game platforms --compat --relay", "got --relay, want a referee"},
 		{"--game platforms --compat --player-tokens a b", "ok"},
 		{"--game platforms --compat --player-tokens a --players 3", "ok"},

@@ -32,7 +32,7 @@ func TestServeBasePath(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", u, got, want)
 		}
 	}
-	watched, err := newServerSource(s.url + "matches/match-1")
+	watched, err := newServerSource(s.url+"matches/match-1", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -271,7 +272,11 @@ func (p *matchPolicy) recorded(bots uint) string {
 	return strings.Join(text, " ")
 }
 
-// restore gives a resumed match the policies of its creation. A flag on the command line of this start replaces its own.
+// disclosureFlags are the policy flags that nobody can replace later: the log says who may see what of the match.
+var disclosureFlags = []string{"spectator-delay", "players-see"}
+
+// restore gives a resumed match the policies of its creation. A flag on the command line of this start replaces its own, unless
+// it is one of disclosureFlags.
 func (p *matchPolicy) restore(spec *server.MatchSpec, recorded string) error {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
@@ -282,7 +287,7 @@ func (p *matchPolicy) restore(spec *server.MatchSpec, recorded string) error {
 	}
 	args := strings.Fields(recorded)
 	for _, name := range append(policyFlags, "bots", "bot", "start", "countdown", "substitutes") {
-		if p.flags.IsSet(name) {
+		if p.flags.IsSet(name) && !slices.Contains(disclosureFlags, name) {
 			args = append(args, fmt.Sprintf("--%s=%v", name, p.flags.Value(name)))
 		}
 	}

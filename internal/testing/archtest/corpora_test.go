@@ -16,7 +16,7 @@ var parsers = strings.Fields(`
 	lockstep.FuzzIdentity lockstep/abi.FuzzMessages lockstep/abi.FuzzParseDescription
 	lockstep/cluster/audience.FuzzReceive lockstep/cluster/audience.FuzzSource
 	lockstep/cluster/ownership.FuzzReader lockstep/cluster/storage.FuzzSegment
-	lockstep/datagram.FuzzReader lockstep/feed.FuzzApply lockstep/feed.FuzzParsePlan
+	lockstep/datagram.FuzzReader lockstep/disclosure.FuzzParse lockstep/feed.FuzzApply lockstep/feed.FuzzParsePlan
 	lockstep/host.FuzzHost lockstep/module.FuzzGuard lockstep/player.FuzzClient
 	lockstep/protocol.FuzzMessage lockstep/record.FuzzDecoder lockstep/record.FuzzPayload
 	replay.FuzzHeads replay.FuzzReader state.FuzzDecode state.FuzzParseSchema state.FuzzParseType`)

@@ -51,7 +51,7 @@ const (
 // The layers of the house. No package of the engine is in a layer above its own.
 var (
 	core  = []string{"state", "checksum", "lockstep", "lockstep/record", "lockstep/abi", "lockstep/coordinator", "internal/pack"}
-	live  = slices.Concat(core, []string{"lockstep/feed", "lockstep/protocol", "lockstep/datagram", "lockstep/host", "lockstep/player", "internal/ring"})
+	live  = slices.Concat(core, []string{"lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "lockstep/host", "lockstep/player", "internal/ring"})
 	log   = slices.Concat(core, []string{"replay", "internal/decimal"})
 	shell = slices.Concat(log, live, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
 
@@ -70,6 +70,7 @@ var imports = []importRow{
 	{pattern: "checksum", own: []string{"state"}, modules: []string{xxhash}},
 	// Not fixed: the engine does no arithmetic of the game.
 	{pattern: "lockstep/record", own: []string{"state", "checksum", "internal/pack"}, modules: []string{xxhash}, tests: live},
+	{pattern: "lockstep/disclosure", own: []string{"lockstep/record"}},
 	{pattern: "lockstep/abi", own: []string{"state", "lockstep/record"}, tests: live},
 	{pattern: "lockstep", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep/abi"}, modules: []string{xxhash}, tests: live},
 	{pattern: "lockstep/coordinator", own: []string{"state", "checksum", "internal/pack", "lockstep/record", "lockstep"}, tests: live},
@@ -77,7 +78,7 @@ var imports = []importRow{
 	{pattern: "lockstep/datagram", own: []string{"internal/pack", "lockstep/record", "lockstep", "lockstep/protocol"}, tests: live},
 	// Apart from lockstep, so that only what sends or receives views links it.
 	{pattern: "lockstep/feed", own: []string{"state"}, tests: []string{"fixed"}},
-	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/feed", "lockstep/protocol", "lockstep/datagram", "internal/ring"}), tests: live},
+	{pattern: "lockstep/host", own: slices.Concat(core, []string{"lockstep/disclosure", "lockstep/feed", "lockstep/protocol", "lockstep/datagram", "internal/ring"}), tests: live},
 	{pattern: "lockstep/player", own: []string{"state", "checksum", "internal/pack", "lockstep/feed", "lockstep/record", "lockstep", "lockstep/protocol", "lockstep/datagram"}, modules: []string{xxhash}, tests: live},
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/matchlog", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	// Only the standard library: a game on another engine links nothing else of ours.

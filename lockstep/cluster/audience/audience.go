@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/ring"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -24,8 +25,9 @@ const never lockstep.Time = 1<<63 - 1
 // more or the socket is busy, and then Closed.
 type Audience struct {
 	options Options
-	header  *lockstep.Header // nil before the first Sync
-	auth    *protocol.Auth   // the identity that a client must have
+	policy  disclosure.Policy // of the source's match, and after begin with the delay of the options
+	header  *lockstep.Header  // nil before the first Sync
+	auth    *protocol.Auth    // the identity that a client must have
 	ring    *ring.Ring
 	ticks   []lockstep.Tick // the tick of the record at p, at p modulo its length; nil without a delay
 	cuts    []cut           // in the ring, ascending
@@ -129,10 +131,17 @@ func (a *Audience) Delay() lockstep.Tick { return a.options.Delay }
 
 // Now returns the last tick that spectators may see.
 func (a *Audience) Now() lockstep.Tick {
-	if a.ended {
-		return a.tick
-	}
-	return a.tick - min(a.tick, a.options.Delay)
+	return a.policy.Shown(disclosure.Spectator, a.tick, a.ended)
+}
+
+// Settings returns the settings of the match, as far as spectators may know them. It needs a header.
+func (a *Audience) Settings() lockstep.Settings {
+	return a.policy.Settings(disclosure.Spectator, a.header.Settings)
+}
+
+// Figures reports whether everybody may know how many bytes the match takes here.
+func (a *Audience) Figures() bool {
+	return !a.policy.Hides() || a.policy.Figures(disclosure.Spectator, a.ended)
 }
 
 // Next returns the position of the record that the source has next.
@@ -173,10 +182,18 @@ func (a *Audience) Close(now lockstep.Time, code protocol.CloseCode, reason stri
 	}
 }
 
+// disclose says who may see the match, before the first Sync.
+func (a *Audience) disclose(p disclosure.Policy) {
+	if a.header == nil {
+		a.policy = p
+	}
+}
+
 // begin prepares for the match with header h.
 func (a *Audience) begin(h *lockstep.Header, at protocol.Position) {
 	a.header, a.auth = h, protocol.AuthOf(h)
-	a.options.complete(&h.Settings)
+	a.options.complete(&h.Settings, a.policy.Delay)
+	a.policy.Delay = a.options.Delay
 	a.ring = ring.New(a.options.RingRecords, a.options.RingBytes)
 	a.ring.Begin(at)
 	a.shown, a.sent, a.scanned = at, at, at

@@ -42,7 +42,7 @@ func newCrowd(tb testing.TB, spectators int, o audience.Options) *crowd {
 	c.kind, c.load = testgame.Encode(tb, w.game, &testgame.Press{Lamp: 1})
 	w.pass(10 * lockstep.Millisecond)
 	log := audience.NewLog(c.a)
-	for _, b := range w.log[:2] { // header and first state
+	for _, b := range w.log[:3] { // header, first state, and who may see them
 		if err := log.Append(0, b); err != nil {
 			tb.Fatal(err)
 		}

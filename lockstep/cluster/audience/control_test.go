@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -19,6 +20,7 @@ func newWatched(t *testing.T, o Options) (a *Audience, game *lockstep.Game, reco
 	t.Helper()
 	game, match := testgame.NewLamps(&records, coordinator.Options{})
 	testgame.Ticks(match, 30)
+	records = slices.Insert(records, 2, disclosure.Policy{}.Note())
 	a, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +159,7 @@ func TestHiddenNotes(t *testing.T) {
 	a, _, _ := newWatched(t, Options{})
 	l := NewLog(a)
 	_, _, records := newWatched(t, Options{})
-	for _, r := range records[:2] {
+	for _, r := range records[:3] {
 		if err := l.Append(0, r); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +175,7 @@ func TestHiddenNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 1 {
-			for _, topic := range []string{host.TopicClaim, host.TopicInvitation, host.TopicOptions, host.TopicReserved} {
+			for _, topic := range []string{host.TopicClaim, host.TopicInvitation, host.TopicOptions, host.TopicReserved, host.TopicPaused} {
 				if err := l.Append(0, record.Note(0, topic, "secret")); err != nil {
 					t.Fatal(err)
 				}
@@ -231,7 +233,7 @@ func TestEmptyRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := NewLog(a)
-	for _, r := range append(records[:2:2], []byte{0x92, byte(record.KindEmpty), 100}) {
+	for _, r := range append(records[:3:3], []byte{0x92, byte(record.KindEmpty), 100}) {
 		if err := l.Append(0, r); err != nil {
 			t.Fatal(err)
 		}

@@ -2,11 +2,13 @@ package audience_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -26,6 +28,7 @@ func ExampleAudience() {
 		return
 	}
 	var log *audience.Log = audience.NewLog(a)
+	records = slices.Insert(records, 2, disclosure.Policy{}.Note()) // as a host does
 	for _, r := range records {
 		if err := log.Append(0, r); err != nil {
 			fmt.Println(err)

@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // Options are an Audience's policies and limits. Zero fields have the defaults named.
 type Options struct {
 	// Delay is how far behind the source the spectators are: the larger of Delay ticks and of the ticks that are due in
-	// DelayTime. It comes on top of a delay of the source.
+	// DelayTime. It comes on top of the delay of the source, which a [Log] finds in the log.
 	Delay     lockstep.Tick
 	DelayTime lockstep.Time
 
@@ -63,7 +64,7 @@ func or[T comparable](field *T, otherwise T) {
 }
 
 // maxDelay bounds the delay, in ticks.
-const maxDelay = 1 << 18
+const maxDelay = disclosure.MaxDelay
 
 // completeFixed sets the defaults that are the same for every match.
 func (o *Options) completeFixed() {
@@ -85,10 +86,10 @@ func (o *Options) completeFixed() {
 	or(&r.Keyframes, host.Rate{N: 4 << 20, Per: lockstep.Second, Burst: 128 << 20})
 }
 
-// complete sets the defaults for a match with settings s.
-func (o *Options) complete(s *lockstep.Settings) {
+// complete sets the defaults for a match with settings s, whose spectators have a delay already.
+func (o *Options) complete(s *lockstep.Settings, delay lockstep.Tick) {
 	second := max(1, lockstep.Tick(s.TicksIn(int64(lockstep.Second))))
-	o.Delay = min(max(o.Delay, lockstep.Tick(s.TicksIn(int64(o.DelayTime)))), maxDelay)
+	o.Delay = min(max(o.Delay, lockstep.Tick(s.TicksIn(int64(o.DelayTime))))+delay, maxDelay)
 	or(&o.AckEvery, min(second, 1<<15))
 	or(&o.Lag, max(5*second, 4*o.AckEvery))
 	or(&o.KeyframeEvery, max(30*second, o.Delay/4))
@@ -101,7 +102,7 @@ func (o *Options) check() error {
 		name           string
 		got, low, high int64
 	}{
-		{"delay", int64(o.Delay), 0, maxDelay},
+		{"delay", int64(o.Delay), 0, int64(maxDelay)},
 		{"delay time", int64(o.DelayTime), 0, int64(24 * 3600 * lockstep.Second)},
 		{"batch", int64(o.Batch), 0, int64(5 * lockstep.Second)},
 		{"max spectators", int64(o.MaxSpectators), 1, 1 << 20},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -223,6 +224,9 @@ func (u *Upstream) dispatch(m *protocol.Message) error {
 	case m.Kind == protocol.KindPing:
 		u.send(&protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: u.dec.Tick()})
 		return nil
+	case m.Kind == protocol.KindError && m.Code == uint8(protocol.ErrorRole) && m.Field == "views":
+		u.err = fmt.Errorf("audience: %w", disclosure.ErrViews)
+		return nil
 	case m.Kind == protocol.KindError:
 		u.err = fmt.Errorf("%w: %v: %s", ErrClosed, protocol.ErrorCode(m.Code), m.Text)
 		return nil
@@ -291,8 +295,11 @@ func (u *Upstream) closing(m *protocol.Message) {
 	}
 }
 
-// over gives the match up: the spectators may come back, and then find out what is there.
+// over gives the match up: the spectators may come back, and then find out what is there. With [disclosure.ErrViews] the owner tells
+// them.
 func (u *Upstream) over(err error) {
-	u.stage, u.err = Over, err
+	if u.stage, u.err = Over, err; errors.Is(err, disclosure.ErrViews) {
+		return
+	}
 	u.to.Close(u.now, protocol.CloseBusy, "the relay cannot watch the match", 5*lockstep.Second)
 }

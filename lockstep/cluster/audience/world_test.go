@@ -118,6 +118,9 @@ func (w *world) drain() {
 	for ; !r.Empty(); r = w.owner.Ready() {
 		for _, b := range r.Records {
 			w.log = append(w.log, slices.Clone(b))
+			if len(w.log) == 2 {
+				w.log = append(w.log, w.owner.Disclosure().Note())
+			}
 		}
 		sim := w.owner.Referee().Simulation()
 		w.hashes[sim.Tick()] = sim.Hash()

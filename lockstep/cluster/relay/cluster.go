@@ -19,6 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 )
 
 // A Cluster is a Source: the replicated logs of matches. The relay only sends requests, for which it needs the permissions
@@ -124,7 +125,7 @@ func (f *clusterFeed) run(ctx context.Context) {
 			return
 		}
 		f.m.server.options.Log.Info("relay: log", "match", f.m.name, "err", err)
-		if errors.Is(err, ownership.ErrMalformed) || errors.Is(err, errLog) {
+		if errors.Is(err, ownership.ErrMalformed) || errors.Is(err, errLog) || errors.Is(err, disclosure.ErrUnknown) {
 			f.m.post(input{do: func() { f.m.giveUp(err) }})
 			return
 		}
@@ -154,7 +155,9 @@ func (f *clusterFeed) read(ctx context.Context, r *ownership.Reader) error {
 			err = f.take(r, sequence, message, tail.Pending())
 		case errors.Is(err, io.EOF):
 			if !atEnd {
-				f.present()
+				if err = f.present(); err != nil {
+					return err
+				}
 			}
 			atEnd = true
 			select {
@@ -169,13 +172,25 @@ func (f *clusterFeed) read(ctx context.Context, r *ownership.Reader) error {
 	}
 }
 
-// present tells the spectators that the storage is there, and has no more.
-func (f *clusterFeed) present() {
-	f.m.post(input{do: func() {
+// present tells the spectators that the storage is there, and has no more. It returns an error for a log that does not say who
+// may see the match.
+func (f *clusterFeed) present() error {
+	unknown := make(chan error, 1)
+	ok := f.m.post(input{do: func() {
+		unknown <- f.log.Unknown()
 		f.pending = 0
 		f.m.a.Live(f.m.now())
 		f.m.a.Hold(f.m.now(), "", nil, 0, 0)
 	}})
+	if !ok {
+		return context.Canceled
+	}
+	select {
+	case err := <-unknown:
+		return err
+	case <-f.m.done:
+		return context.Canceled
+	}
 }
 
 // take takes a message of the log.

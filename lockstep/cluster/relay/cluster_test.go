@@ -29,6 +29,7 @@ type writer struct {
 	owner   *ownership.Owner
 	h       *host.Host
 	options host.Options
+	older   bool // the log does not say who may see the match
 	epoch   time.Time
 	stop    chan struct{}
 	done    chan struct{}
@@ -38,20 +39,20 @@ type writer struct {
 	hashes map[lockstep.Tick]uint64
 }
 
-func newWriter(t *testing.T, conn *storage.Conn) *writer {
-	w := &writer{t: t, conn: conn, game: lockstep.MustGame(testgame.LampRules), epoch: time.Now(), hashes: map[lockstep.Tick]uint64{}}
+func newWriter(t *testing.T, conn *storage.Conn, rules lockstep.Rules[testgame.Lamps, testgame.Nobody], o host.Options) *writer {
+	w := &writer{t: t, conn: conn, game: lockstep.MustGame(rules), options: o, epoch: time.Now(), hashes: map[lockstep.Tick]uint64{}}
 	s := lockstep.DefaultSettings(2)
 	s.TickRate, s.CheckEvery, s.KeyframeEvery = 40, 10, 40
 	header, err := w.game.NewHeader(lockstep.MatchID{9}, s, &testgame.Nobody{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.options = host.Options{Random: func(b []byte) { b[0] = 1 }, Bots: []lockstep.Bot{func(s *lockstep.Simulation) []any {
+	w.options.Random, w.options.Bots = func(b []byte) { b[0] = 1 }, []lockstep.Bot{func(s *lockstep.Simulation) []any {
 		if s.Tick()%3 != 0 {
 			return nil
 		}
 		return []any{&testgame.Press{Lamp: uint8(s.Tick() / 3 % 4)}}
-	}}}
+	}}
 	_, w.subject = conn.LogOf(header.Match)
 	if w.h, err = host.New(w.game, header, w.options); err != nil {
 		t.Fatal(err)
@@ -90,6 +91,10 @@ func (w *writer) drain() bool {
 		for _, b := range r.Records {
 			w.log = append(w.log, slices.Clone(b))
 			w.owner.Append(b)
+			if len(w.log) == 2 && !w.older {
+				w.log = append(w.log, w.h.Disclosure().Note())
+				w.owner.Append(w.log[2])
+			}
 		}
 		sim := w.h.Referee().Simulation()
 		w.hashes[sim.Tick()] = sim.Hash()
@@ -140,16 +145,14 @@ func (w *writer) takeOver() {
 	w.owner = ownership.Claim("second", w.owner.End(), 4<<10)
 }
 
-// Spectators watch a match at two relays that read its replicated log, while another server takes the match over. No spectator
-// notices that.
-func TestCluster(t *testing.T) {
-	t.Parallel()
+// newStorage starts a node, and returns a function that connects to it. The first connection must be that of "server".
+func newStorage(t *testing.T) func(name string) *storage.Conn {
 	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer node.Stop()
-	dial := func(name string) *storage.Conn {
+	t.Cleanup(node.Stop)
+	return func(name string) *storage.Conn {
 		conn, err := storage.Dial(node.URL(), storage.DialOptions{Name: name})
 		if err != nil {
 			t.Fatal(err)
@@ -168,15 +171,27 @@ func TestCluster(t *testing.T) {
 		}
 		return conn
 	}
-	w := newWriter(t, dial("server"))
-	find := func(context.Context, string) (lockstep.MatchID, error) { return lockstep.MatchID{9}, nil }
-	matches, err := w.conn.JS.KeyValue(t.Context(), storage.MatchesBucket)
+}
+
+// list puts the match into the directory.
+func (w *writer) list(name string) {
+	matches, err := w.conn.JS.KeyValue(w.t.Context(), storage.MatchesBucket)
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
-	if _, err := matches.PutString(t.Context(), "duel", `{"name": "duel", "id": "`+(lockstep.MatchID{9}).String()+`"}`); err != nil {
-		t.Fatal(err)
+	if _, err := matches.PutString(w.t.Context(), name, `{"name": "`+name+`", "id": "`+w.h.Header().Match.String()+`"}`); err != nil {
+		w.t.Fatal(err)
 	}
+}
+
+// Spectators watch a match at two relays that read its replicated log, while another server takes the match over. No spectator
+// notices that.
+func TestCluster(t *testing.T) {
+	t.Parallel()
+	dial := newStorage(t)
+	w := newWriter(t, dial("server"), testgame.LampRules, host.Options{})
+	find := func(context.Context, string) (lockstep.MatchID, error) { return lockstep.MatchID{9}, nil }
+	w.list("duel")
 	first, one, _ := newRelay(t, relay.Options{Source: relay.Cluster{Conn: dial("relay")}})
 	_, two, _ := newRelay(t, relay.Options{Source: relay.Cluster{Conn: dial("another"), Find: find}})
 	if _, err := first.Follow(t.Context(), "other"); !errors.Is(err, relay.ErrNoMatch) {

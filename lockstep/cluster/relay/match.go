@@ -4,12 +4,14 @@ package relay
 
 import (
 	"cmp"
+	"errors"
 	"sync/atomic"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -33,6 +35,7 @@ type Match struct {
 	idle    time.Time // since when nobody is connected; zero while somebody is
 	stopped bool      // by Shutdown
 	over    bool
+	refused error                // why nobody may watch it here, so that it is remembered; nil if somebody may
 	rules   string               // SHA-256 of the module with the rules, or ""
 	view    atomic.Pointer[View] // updated every second
 	counted audience.Stats       // that the metrics include
@@ -199,7 +202,7 @@ func (m *Match) finished() bool {
 	if len(m.conns) > 0 {
 		return false
 	}
-	return m.stopped || m.over || !m.idle.IsZero() && time.Since(m.idle) > m.server.options.Idle
+	return m.stopped || m.over && m.refused == nil || !m.idle.IsZero() && time.Since(m.idle) > m.server.options.Idle
 }
 
 // giveUp says that the source cannot be followed, for a reason. The spectators may come back, and find out what is there then.
@@ -208,10 +211,24 @@ func (m *Match) giveUp(err error) {
 		return
 	}
 	m.over = true
-	if err != nil {
+	if m.refused = refusal(err); m.refused != nil {
+		m.server.options.Log.Warn("relay: refused", "match", m.name, "err", err)
+		m.a.Close(m.now(), protocol.CloseRefused, m.refused.Error(), 0)
+	} else if err != nil {
 		m.server.options.Log.Warn("relay", "match", m.name, "err", err)
 		m.a.Close(m.now(), protocol.CloseBusy, "the relay cannot watch the match", 5*lockstep.Second)
 	}
+}
+
+// refusal returns why nobody may watch a match at a relay, and nil for an error that is no such reason.
+func refusal(err error) error {
+	switch {
+	case errors.Is(err, disclosure.ErrViews):
+		return errors.New("this match is sent as views, which a relay cannot make: watch it at its server")
+	case errors.Is(err, disclosure.ErrUnknown), errors.Is(err, disclosure.ErrMalformed):
+		return errors.New("the log does not say to this relay who may see the match: watch it at its server; server and relay need the same version")
+	}
+	return nil
 }
 
 // A View is the public description of a match.
@@ -230,12 +247,14 @@ type View struct {
 	State         string            `json:"state"` // joining, playing, held or ended
 	Tick          lockstep.Tick     `json:"tick"`  // the last one that spectators may see
 	Spectators    int               `json:"spectators"`
-	Delay         lockstep.Tick     `json:"delay"`        // ticks
-	Lag           lockstep.Tick     `json:"lag"`          // ticks that the source has and the relay has not
-	Memory        int               `json:"memory"`       // bytes that all spectators share, and their queues
-	MemoryBound   int               `json:"memory_bound"` // the most that Memory can be, for states as large as the latest
+	Delay         lockstep.Tick     `json:"delay"` // ticks
+	Lag           lockstep.Tick     `json:"lag"`   // ticks that the source has and the relay has not
+	Memory        int               `json:"-"`     // bytes that all spectators share, and their queues; they tell of states that the delay hides
+	MemoryBound   int               `json:"-"`     // the most that Memory can be, for states as large as the latest
 
-	header *lockstep.Header
+	header  *lockstep.Header
+	refused error // why nobody may watch it here
+	figures bool  // everybody may know Memory
 }
 
 // States of a View.
@@ -249,7 +268,7 @@ const (
 // publish updates the view and the metrics.
 func (m *Match) publish() {
 	x, h := m.a.Stats(), m.a.Header()
-	v := &View{Name: m.name, State: stateJoining, Tick: x.Shown, Spectators: x.Spectators, Delay: m.a.Delay(), Lag: m.feed.lag(), Memory: x.Memory, header: h}
+	v := &View{Name: m.name, State: stateJoining, Tick: x.Shown, Spectators: x.Spectators, Delay: m.a.Delay(), Lag: m.feed.lag(), Memory: x.Memory, header: h, refused: m.refused, figures: m.a.Figures()}
 	m.server.metrics.count(&x, &m.counted)
 	if h == nil {
 		m.view.Store(v)
@@ -261,7 +280,7 @@ func (m *Match) publish() {
 		v.SelfTest = append(v.SelfTest, decimal(*p.Sum))
 	}
 	v.Rules = m.rules
-	v.Match, v.Settings, v.MemoryBound = h.Match.String(), h.Settings, m.a.MemoryBound(x.StateBytes)
+	v.Match, v.Settings, v.MemoryBound = h.Match.String(), m.a.Settings(), m.a.MemoryBound(x.StateBytes)
 	v.State = cmp.Or(map[bool]string{m.a.Ended(): stateEnded, m.a.Held() != "" && !m.a.Ended(): stateHeld}[true], statePlaying)
 	m.view.Store(v)
 }

@@ -29,7 +29,7 @@ var (
 	spectatorsDesc = prometheus.NewDesc("samestep_relay_spectators", "Spectators of a match.", []string{"match"}, nil)
 	tickDesc       = prometheus.NewDesc("samestep_relay_tick", "Last tick of a match that spectators may see.", []string{"match"}, nil)
 	lagDesc        = prometheus.NewDesc("samestep_relay_source_lag_ticks", "Ticks that the source of a match has and the relay has not.", []string{"match"}, nil)
-	memoryDesc     = prometheus.NewDesc("samestep_relay_memory_bytes", "Memory for the spectators of a match, without sockets.", []string{"match"}, nil)
+	memoryDesc     = prometheus.NewDesc("samestep_relay_memory_bytes", "Memory for the spectators of a match, without sockets. A match whose spectators have a delay has none.", []string{"match"}, nil)
 )
 
 func newMetrics(s *Server) *metrics {
@@ -62,8 +62,11 @@ func (m *metrics) Describe(to chan<- *prometheus.Desc) {
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
 	for _, x := range m.server.all() {
 		v := x.View()
-		for d, n := range map[*prometheus.Desc]float64{spectatorsDesc: float64(v.Spectators), tickDesc: float64(v.Tick), lagDesc: float64(v.Lag), memoryDesc: float64(v.Memory)} {
+		for d, n := range map[*prometheus.Desc]float64{spectatorsDesc: float64(v.Spectators), tickDesc: float64(v.Tick), lagDesc: float64(v.Lag)} {
 			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, n, v.Name)
+		}
+		if v.figures {
+			to <- prometheus.MustNewConstMetric(memoryDesc, prometheus.GaugeValue, float64(v.Memory), v.Name)
 		}
 	}
 }

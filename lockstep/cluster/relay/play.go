@@ -166,6 +166,10 @@ func (s *Server) viewed(w http.ResponseWriter, r *http.Request) *View {
 		}
 		select {
 		case v := <-got:
+			if v.refused != nil {
+				fail(w, http.StatusForbidden, "refused", v.refused.Error())
+				return nil
+			}
 			if v.header != nil {
 				return v
 			}

@@ -99,6 +99,10 @@ func bot(seat uint16) lockstep.Bot {
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func newOwner(t testing.TB, change func(*server.Options)) *owner {
+	return newOwnerOf(t, minimal.Rules(), change)
+}
+
+func newOwnerOf(t testing.TB, rules lockstep.Rules[minimal.World, minimal.Config], change func(*server.Options)) *owner {
 	o := server.Options{Dir: t.TempDir(), Log: quiet(), KeepOpen: true, Host: host.Options{AnonymousSpectators: true, MaxSpectators: 100}, Descriptors: 1 << 20}
 	if change != nil {
 		change(&o)
@@ -107,7 +111,7 @@ func newOwner(t testing.TB, change func(*server.Options)) *owner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &owner{game: lockstep.MustGame(minimal.Rules()), server: s}
+	x := &owner{game: lockstep.MustGame(rules), server: s}
 	settings := lockstep.DefaultSettings(4)
 	settings.TickRate, settings.CheckEvery, settings.Seed = 40, 10, 1
 	x.match, err = s.Create(server.MatchSpec{Name: "duel", Game: x.game, Settings: settings, Config: &minimal.Config{Size: 50, Coins: 500}, Bots: []lockstep.Bot{bot(0), bot(5)}})

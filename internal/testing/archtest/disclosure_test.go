@@ -1,0 +1,131 @@
+package archtest
+
+import (
+	"go/ast"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rawReaders read the log of a match that may still run.
+var rawReaders = []string{"audience.NewLog", "host.NewRecovery", "ownership.Reader", "replay.OpenLive", "Conn.Tail"}
+
+// A logReader is a package that calls one of them, why nobody learns from it what the log hides, and the test of that.
+type logReader struct{ path, reader, why, test string }
+
+// logReaders are the packages that may call rawReaders. Whatever gives a log to others asks package disclosure, and has a test with each
+// policy. [disclosure.Policy] itself has disclosure.TestPolicy: each reader under each policy.
+var logReaders = []logReader{
+	{"lockstep/server", "host.NewRecovery", "the server itself, whose host keeps the policy of the log", "lockstep/host.TestRecoveryKeepsDisclosure"},
+	{"lockstep/cluster", "ownership.Reader", "copies the log for the server that resumes it", "lockstep/host.TestRecoveryKeepsDisclosure"},
+	{"lockstep/cluster", "Conn.Tail", "the same", "lockstep/host.TestRecoveryKeepsDisclosure"},
+	{"lockstep/cluster/relay", "audience.NewLog", "the Log gives nothing before it has the policy", "lockstep/cluster/audience.TestDisclosure"},
+	{"lockstep/cluster/relay", "ownership.Reader", "only for that Log", "lockstep/cluster/relay.TestHiddenMatches"},
+	{"lockstep/cluster/relay", "Conn.Tail", "only for that Log", "lockstep/cluster/relay.TestDelayOfTheLog"},
+	{"cmd/samestep/tool", "replay.OpenLive", "the LiveReader obeys, unless the owner of the file says otherwise", "replay.TestLiveDisclosure"},
+	{"replay", "host.NewRecovery", "begins a match of the operator in a state of another one, with a policy of its own", "replay.TestReadOrigin"},
+}
+
+// disclosurePlaces are the files that may read the options of a policy: they make the policy of them.
+var disclosurePlaces = []string{"lockstep/host/options.go", "lockstep/host/views.go"}
+
+// disclosureFindings looks for code that reads logs, or decides who sees what, without package disclosure.
+func disclosureFindings(tr *tree, readers []logReader) (found []finding) {
+	used := map[logReader]bool{}
+	for _, p := range tr.pkgs {
+		if strings.HasPrefix(p.path, "internal/testing/") {
+			continue
+		}
+		for _, f := range p.files {
+			if f.test {
+				continue
+			}
+			set := assigned(f.ast)
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				s, ok := n.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				if name := rawReader(s); name != "" {
+					if i := slices.IndexFunc(readers, func(r logReader) bool { return r.path == p.path && r.reader == name }); i >= 0 {
+						used[readers[i]] = true
+					} else {
+						found = append(found, finding{f.name, tr.line(s.Pos()), "disclosure", name + " reads the log of a match that may run: ask package disclosure what may be passed on, and add the reader to the table"})
+					}
+				}
+				if isPolicyOption(s) && !set[s] && !slices.Contains(disclosurePlaces, f.name) {
+					found = append(found, finding{f.name, tr.line(s.Pos()), "disclosure", s.Sel.Name + " is only the wish of an option: ask the disclosure.Policy of the match"})
+				}
+				return true
+			})
+		}
+	}
+	for _, r := range readers {
+		if wrong := tr.wrongTest(r.test, r.path); wrong != "" || r.test == "" {
+			found = append(found, finding{r.path, 0, "disclosure", r.reader + " has no test: " + wrong})
+		}
+		if !used[r] {
+			found = append(found, finding{r.path, 0, "disclosure", "does not use " + r.reader + " any more"})
+		}
+	}
+	return found
+}
+
+// rawReader returns which of rawReaders a selector names, or "".
+func rawReader(s *ast.SelectorExpr) string {
+	x, ok := s.X.(*ast.Ident)
+	if i := slices.Index(rawReaders, "Conn."+s.Sel.Name); i >= 0 {
+		inner, isField := s.X.(*ast.SelectorExpr)
+		if isField && strings.EqualFold(inner.Sel.Name, "conn") || ok && strings.EqualFold(x.Name, "conn") {
+			return rawReaders[i]
+		}
+	}
+	if ok && slices.Contains(rawReaders, x.Name+"."+s.Sel.Name) {
+		return x.Name + "." + s.Sel.Name
+	}
+	return ""
+}
+
+// isPolicyOption reports whether a selector is host.Options.SpectatorDelay or host.Options.Views.Only.
+func isPolicyOption(s *ast.SelectorExpr) bool {
+	views, ok := s.X.(*ast.SelectorExpr)
+	return s.Sel.Name == "SpectatorDelay" || s.Sel.Name == "Only" && ok && views.Sel.Name == "Views"
+}
+
+// assigned returns the selectors to which a file assigns.
+func assigned(f *ast.File) map[*ast.SelectorExpr]bool {
+	all := map[*ast.SelectorExpr]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok {
+			for _, e := range a.Lhs {
+				if s, ok := e.(*ast.SelectorExpr); ok {
+					all[s] = true
+				}
+			}
+		}
+		return true
+	})
+	return all
+}
+
+// Nothing reads the log of a running match for others, or decides who sees what, without package disclosure.
+func TestDisclosure(t *testing.T) { report(t, disclosureFindings(ours(t), logReaders)) }
+
+func TestDisclosureControl(t *testing.T) {
+	tr := treeOf(t, map[string]string{
+		"a/a.go":                  "package a\nfunc f(conn c) {\n_ = audience.NewLog(nil)\n_ = conn.Tail(1)\n_ = m.tail.Tail(2)\nreplay.OpenLive(x, y)\n}",
+		"a/a_test.go":             "package a\nfunc TestA() { _ = audience.NewLog(nil) }",
+		"b/b.go":                  "package b\nfunc f(o *O) {\no.SpectatorDelay, o.Views.Only = 1, true\nif o.SpectatorDelay > 0 || o.Views.Only || o.Other.Only {\n}\n}",
+		"internal/testing/x/x.go": "package x\nfunc f() { replay.OpenLive(x, y) }",
+		"lockstep/host/views.go":  "package host\nvar _ = o.Views.Only",
+	})
+	readers := []logReader{{"a", "replay.OpenLive", "it may", "a.TestA"}, {"a", "host.NewRecovery", "it does not", "a.TestGone"}}
+	expect(t, disclosureFindings(tr, readers),
+		"a/a.go:3: disclosure: audience.NewLog reads the log of a match that may run: ask package disclosure what may be passed on, and add the reader to the table",
+		"a/a.go:4: disclosure: Conn.Tail reads the log of a match that may run: ask package disclosure what may be passed on, and add the reader to the table",
+		"b/b.go:4: disclosure: SpectatorDelay is only the wish of an option: ask the disclosure.Policy of the match",
+		"b/b.go:4: disclosure: Only is only the wish of an option: ask the disclosure.Policy of the match",
+		"a:0: disclosure: host.NewRecovery has no test: there is no TestGone in a",
+		"a:0: disclosure: does not use host.NewRecovery any more",
+	)
+}

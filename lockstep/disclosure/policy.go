@@ -1,0 +1,98 @@
+package disclosure
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// ErrViews is the error of [Policy.Records] for a match that is sent as views.
+var ErrViews = errors.New("the match is sent as views: nobody but its operator gets its states and records")
+
+// ErrMalformed is the error of [Parse].
+var ErrMalformed = errors.New("disclosure: malformed")
+
+// MaxDelay bounds [Policy.Delay].
+const MaxDelay record.Tick = 1 << 18
+
+// A Reader is somebody for whom a match is read.
+type Reader uint8
+
+// The readers. All who are neither players of the match nor its operator are spectators, with or without a token.
+const (
+	Spectator Reader = iota
+	Player
+	Operator // an admin of the server, or the owner of the disk with the log
+)
+
+// A Policy says who may see what of a match. The zero Policy hides nothing of the log.
+type Policy struct {
+	Views bool        // players and spectators are sent views, and no state, record or seed
+	Delay record.Tick // spectators see the match so many ticks later, until it has ended
+}
+
+// Secret is the Policy to assume of a match whose Policy is not known yet.
+var Secret = Policy{Views: true, Delay: MaxDelay}
+
+// Hides reports whether the Policy hides something of the log.
+func (p Policy) Hides() bool { return p != Policy{} }
+
+// Records returns an error if r may have no records and states of the match at all.
+func (p Policy) Records(r Reader) error {
+	if p.Views && r != Operator {
+		return ErrViews
+	}
+	return nil
+}
+
+// Late reports whether r sees the match later than its players. When the match has ended, everybody sees the rest.
+func (p Policy) Late(r Reader, ended bool) bool { return p.Delay > 0 && r == Spectator && !ended }
+
+// Shown returns the last tick of which r may know, of a match at tick now, or that has ended there.
+func (p Policy) Shown(r Reader, now record.Tick, ended bool) record.Tick {
+	if !p.Late(r, ended) {
+		return now
+	}
+	return now - min(now, p.Delay)
+}
+
+// Settings returns what r may know of the settings. The seed tells what views hide, also after the match.
+func (p Policy) Settings(r Reader, s record.Settings) record.Settings {
+	if p.Records(r) != nil {
+		s.Seed = 0
+	}
+	return s
+}
+
+// Figures reports whether r may know counters of messages and commands, and sizes of states. In a match of two players they
+// tell each what the other one does.
+func (p Policy) Figures(r Reader, ended bool) bool { return r == Operator || ended }
+
+// Topic is the topic of the note with the Policy, which only the log has.
+const Topic = "disclosure"
+
+// Note returns the bytes of the note.
+func (p Policy) Note() []byte { return record.Note(record.System, Topic, p.String()) }
+
+// String returns the text of the note.
+func (p Policy) String() string {
+	players := "all"
+	if p.Views {
+		players = "views"
+	}
+	return fmt.Sprintf("players=%s delay=%d", players, p.Delay)
+}
+
+// Parse reads the text of a note. It accepts only what [Policy.String] returns.
+func Parse(text string) (Policy, error) {
+	players, delay, _ := strings.Cut(text, " delay=")
+	n, err := strconv.ParseUint(delay, 10, 32)
+	p := Policy{Views: players == "players=views", Delay: record.Tick(n)}
+	if err != nil || p.Delay > MaxDelay || p.String() != text {
+		return Policy{}, fmt.Errorf("%w: got %.64q, want \"players=all delay=0\", or views, and a delay up to %d", ErrMalformed, text, MaxDelay)
+	}
+	return p, nil
+}

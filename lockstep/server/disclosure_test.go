@@ -1,0 +1,178 @@
+//go:build !js
+
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// ordinary are the statistics that an ordinary caller sees of a running match, as docs/protocol.md has them.
+var ordinary = strings.Fields("by_datagrams desyncs input_delay max_lag peers players referee_faults resyncs skipped spectators tick")
+
+// A toldMatch is a match as the server tells it.
+type toldMatch struct {
+	Tick     lockstep.Tick
+	Settings lockstep.Settings
+	Stats    map[string]json.RawMessage
+}
+
+// Each way to read a match over HTTP, by each reader, under each policy: who may know the statistics, the seed and the present tick.
+func TestReaders(t *testing.T) {
+	t.Parallel()
+	const delay = 30
+	for name, policy := range map[string]host.Options{
+		"all":   {},
+		"views": {Views: host.ViewPolicy{Only: true}},
+		"delay": {SpectatorDelay: delay},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, setup{host: policy, options: server.Options{Replays: true, Bundles: true}, rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) { r.View = lockstep.View(seeMap) }}, func(t *testing.T, s *stage) {
+				eventually(t, "the match plays", func() bool { return s.match.View().Tick > 2*delay })
+				now := s.match.View().Tick
+				for reader, token := range map[string]string{"stranger": "", "player": ada, "admin": ops} {
+					for _, path := range []string{"/matches/duel", "/matches"} {
+						m := s.told(t, path, token)
+						fields := slices.Sorted(maps.Keys(m.Stats))
+						if reader == "admin" && len(fields) < 30 || reader != "admin" && !slices.Equal(fields, ordinary) {
+							t.Errorf("%s, %s: got the statistics %v", reader, path, fields)
+						}
+						late := lockstep.Tick(0)
+						if name == "delay" && reader == "stranger" {
+							late = delay
+						}
+						if got := m.Tick; got+late < now || got+late > now+20 || string(m.Stats["tick"]) != fmt.Sprint(got) {
+							t.Errorf("%s, %s: got tick %d and %s of %d", reader, path, got, m.Stats["tick"], now)
+						}
+						if (m.Settings.Seed == 0) != (name == "views") {
+							t.Errorf("%s, %s: got seed %d", reader, path, m.Settings.Seed)
+						}
+					}
+					replay := "/replays/" + filepath.Base(s.match.ReplayPath())
+					for path, want := range map[string]int{"/matches/duel/save": 403, replay: 404, replay + ".zip": 404} {
+						if reader == "admin" && want == 403 {
+							continue // TestSave
+						}
+						if status, _ := s.ask(t, "GET", path, token, ""); status != want {
+							t.Errorf("%s, %s: got %d, want %d", reader, path, status, want)
+						}
+					}
+					if _, body := s.ask(t, "GET", "/replays", token, ""); strings.Contains(body, "duel") {
+						t.Errorf("%s: the running match is among the replays: %s", reader, body)
+					}
+					status, body := s.ask(t, "GET", "/metrics", token, "")
+					if want := map[bool]int{true: 200, false: 403}[name == "all" || reader == "admin"]; status != want || want == 403 && !strings.Contains(body, "--admin-listen") {
+						t.Errorf("%s: metrics: got %d, want %d: %.100s", reader, status, want, body)
+					}
+				}
+				if status, _ := s.ask(t, "GET", "/matches/duel", "no-such-token-here", ""); status != 403 {
+					t.Errorf("a wrong token: got %d", status)
+				}
+			})
+		})
+	}
+}
+
+// told returns the match as the server tells it at a path.
+func (s *stage) told(t *testing.T, path, token string) (m toldMatch) {
+	t.Helper()
+	status, body := s.ask(t, "GET", path, token, "")
+	err := json.Unmarshal([]byte(strings.Trim(strings.TrimSpace(body), "[]")), &m)
+	if status != http.StatusOK || err != nil {
+		t.Fatalf("%s: got %d %s, %v", path, status, body, err)
+	}
+	return m
+}
+
+// At the address of operators the metrics need no token, and at that of all others there are none.
+func TestMetricsOfOperators(t *testing.T) {
+	t.Parallel()
+	inBubble(t, setup{host: host.Options{SpectatorDelay: 30}}, func(t *testing.T, s *stage) {
+		r := httptest.NewRequest("GET", "http://"+s.host+"/matches/duel", nil)
+		r.Header.Set("Authorization", "Bearer "+ops)
+		for name, handler := range map[string]http.Handler{"public": s.server.Public(), "both": s.server} {
+			got := httptest.NewRecorder()
+			if handler.ServeHTTP(got, r); got.Code != 200 || strings.Contains(got.Body.String(), "state_bytes") != (name == "both") {
+				t.Errorf("an admin, %s: got %d %s", name, got.Code, got.Body)
+			}
+		}
+		for name, c := range map[string]struct {
+			handler http.Handler
+			want    int
+		}{"private": {s.server.Private(), 200}, "public": {s.server.Public(), 404}, "both": {s.server, 403}} {
+			got := httptest.NewRecorder()
+			r := httptest.NewRequest("GET", "http://"+s.host+"/metrics", nil)
+			if c.handler.ServeHTTP(got, r); got.Code != c.want {
+				t.Errorf("%s: got %d, want %d", name, got.Code, c.want)
+			}
+		}
+	})
+}
+
+// A player who may start matches gets no copy of a running match that hides its seed.
+func TestNoCopyOfASecret(t *testing.T) {
+	t.Parallel()
+	for _, only := range []bool{false, true} {
+		inBubble(t, setup{
+			host:  host.Options{Views: host.ViewPolicy{Only: only}},
+			rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) { r.View = lockstep.View(seeMap) },
+			options: server.Options{GuestMatches: 9, NewMatch: func(io.Reader) (server.MatchSpec, error) {
+				return server.MatchSpec{}, nil
+			}},
+		}, func(t *testing.T, s *stage) {
+			like := func(token, name string) (int, string) {
+				return s.ask(t, "POST", "/matches", token, `{"name":"`+name+`","like":"`+s.match.View().Match+`"}`)
+			}
+			status, body := like(ada, "again")
+			if want := map[bool]int{false: 201, true: 400}[only]; status != want || only && !strings.Contains(body, "hides its seed") {
+				t.Errorf("views only: %t: got %d %s", only, status, body)
+			}
+			if status, body := like(ops, "third"); status != 201 {
+				t.Errorf("an admin: got %d %s", status, body)
+			}
+		})
+	}
+}
+
+// The replicated log says who may see the match right after its first state, and the server that resumes the match keeps it, whatever
+// its own options are.
+func TestLogSaysWhoMaySee(t *testing.T) {
+	t.Parallel()
+	r := &memoryReplicator{}
+	virtually(t, func(t *testing.T) {
+		first := newStage(t, setup{pipes: true, host: host.Options{SpectatorDelay: 30}, options: server.Options{KeepOpen: true, Replicator: r}})
+		if want := (disclosure.Policy{Delay: 30}).Note(); len(r.first) != 3 || !bytes.Equal(r.first[2], want) {
+			t.Errorf("the log begins with %x, want %x as its third record", r.first, want)
+		}
+		eventually(t, "the match plays", func() bool { return first.match.View().Tick > 60 })
+		second := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}, interrupted: first.crash(t)})
+		eventually(t, "the match goes on", func() bool { return second.match.View().Tick > 90 })
+		now := second.match.View().Tick
+		if got := second.told(t, "/matches/duel", "").Tick; got+30 < now || got+30 > now+20 {
+			t.Errorf("a stranger is told tick %d of %d, want 30 less", got, now)
+		}
+		if err := second.match.End(t.Context(), "enough"); err != nil {
+			t.Fatal(err)
+		}
+		<-second.match.Done()
+		if notes := second.notes(t); slices.Index(notes, disclosure.Topic) != 0 || slices.Contains(notes[1:], disclosure.Topic) {
+			t.Errorf("got the notes %q, want one disclosure", notes)
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// readerOf returns for whom a request reads a match, or all matches with "". It needs no token, but answers a request whose token
+// is refused. At the address of players an admin is nobody in particular.
+func (s *Server) readerOf(w http.ResponseWriter, r *http.Request, match string) (disclosure.Reader, bool) {
+	if r.Header.Get("Authorization") == "" {
+		return disclosure.Spectator, true
+	}
+	g, ok := s.authenticateIn(w, r.WithContext(context.WithValue(r.Context(), publicKey{}, nil)), match)
+	if isPublic(r) && g.Role == protocol.Admin {
+		return disclosure.Spectator, ok
+	}
+	return readerWith(&g), ok
+}
+
+// readerWith returns for whom the holder of a grant reads a match over HTTP.
+func readerWith(g *host.Grant) disclosure.Reader {
+	switch g.Role {
+	case protocol.Admin:
+		return disclosure.Operator
+	case protocol.Seated:
+		return disclosure.Player
+	}
+	return disclosure.Spectator
+}
+
+// A toldView is what a reader may know of a match, in an answer.
+type toldView struct {
+	*View
+	Tick  lockstep.Tick `json:"tick"`
+	Stats toldStats     `json:"stats"`
+}
+
+// toldStats are the statistics in an answer.
+type toldStats struct {
+	host.PublicStats
+	*figures // nil for those who may not know them; JSON then leaves them out
+}
+
+type figures struct{ host.Stats }
+
+// told returns what a reader may know of the match.
+func (v *View) told(r disclosure.Reader) toldView {
+	ended := v.Ended != ""
+	tick := v.disclosed.Shown(r, v.Tick, ended)
+	t := toldView{View: v, Tick: tick, Stats: toldStats{PublicStats: v.Stats.Public(tick)}}
+	if v.disclosed.Figures(r, ended) {
+		t.Stats.figures = &figures{v.Stats}
+	}
+	return t
+}
+
+// mayScrape answers a request for the metrics by somebody who may not have them. They count what all players do; in a server with
+// one match these are its commands.
+func (s *Server) mayScrape(w http.ResponseWriter, who disclosure.Reader) bool {
+	ok := (disclosure.Policy{}).Figures(who, false)
+	if !ok {
+		fail(w, codeRefused, "a match on this server hides what the metrics count: ask with the token of an admin, or at the address of serve --admin-listen")
+	}
+	return ok
+}

@@ -1,0 +1,44 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
+)
+
+// While a match is recovered nobody knows what its log says: its seed is not told, whatever the flags of the new server are.
+func TestRecoveringMatchTellsNoSeed(t *testing.T) {
+	game := lockstep.MustGame(testgame.LampRules)
+	settings := lockstep.DefaultSettings(2)
+	settings.Seed = 7
+	h, err := game.NewHeader(lockstep.MatchID{1}, settings, &testgame.Nobody{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newView(&Match{spec: MatchSpec{Name: "duel", Game: game}, server: &Server{}}, h, matchRecovering)
+	if v.Settings.Seed != 0 || v.PlayersSee != "" || v.State != "recovering" {
+		t.Errorf("got %+v", v)
+	}
+	if told := v.told(disclosure.Spectator); told.Stats.figures != nil {
+		t.Errorf("got the statistics %+v", told.Stats.figures)
+	}
+}
+
+// When a match has ended, everybody may know its statistics and its last tick, and the metrics hide nothing of it.
+func TestEndedMatchTellsAll(t *testing.T) {
+	m := &Match{}
+	s := &Server{matches: map[string]*Match{"duel": m}}
+	for _, c := range []struct {
+		ended string
+		tick  lockstep.Tick
+	}{{"", 70}, {"enough", 100}} {
+		v := &View{Name: "duel", State: "playing", Tick: 100, Ended: c.ended, disclosed: disclosure.Policy{Delay: 30}}
+		m.view.Store(v)
+		told := v.told(disclosure.Spectator)
+		if over := c.ended != ""; told.Tick != c.tick || told.Stats.Tick != c.tick || (told.Stats.figures != nil) != over || s.hides() == over {
+			t.Errorf("%q: got tick %d, %+v, hides: %t", c.ended, told.Tick, told.Stats, s.hides())
+		}
+	}
+}
