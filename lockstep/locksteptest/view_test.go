@@ -37,7 +37,7 @@ func seeMeadow(w *pasture, _ *pastureConfig, viewer lockstep.Viewer, v *meadow) 
 // meadows are the rules of pasture with views.
 func meadows(see func(*pasture, *pastureConfig, lockstep.Viewer, *meadow) error) lockstep.Rules[pasture, pastureConfig] {
 	rules := pastureRules()
-	rules.View = lockstep.View(see)
+	rules.Validate, rules.View = nil, lockstep.View(see, nil)
 	return rules
 }
 
@@ -103,13 +103,13 @@ func TestCheckView(t *testing.T) {
 // A view must not tell what its viewer does not see. What is hidden is said a second time, in another way.
 func ExampleRunView() {
 	rules := pastureRules()
-	rules.View = lockstep.View(func(w *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error {
+	rules.Validate, rules.View = nil, lockstep.View(func(w *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error {
 		v.Herds = v.Herds[:0]
 		for i := range w.Herds {
 			v.Herds = append(v.Herds, grazing{ID: uint8(i), Size: w.Herds[i].Size}) // all herds
 		}
 		return nil
-	})
+	}, nil)
 	var secret locksteptest.Secrecy[pasture] = locksteptest.Secrecy[pasture]{
 		Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}},
 		Hidden:  func(*pasture, lockstep.Viewer) []string { return []string{"Herds[0]"} },

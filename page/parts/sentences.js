@@ -101,7 +101,6 @@ export const sentences = {
   "too many commands in one tick": "zu viele Befehle in einem Tick",
   "too many commands of this kind": "zu viele Befehle dieser Art",
   "unknown kind": "unbekannte Art",
-  "got {bytes} bytes of all players, want at most {most}": "{bytes} Bytes von allen Spielern, höchstens {most} sind erlaubt",
   "got {bytes} bytes, want at most {most}": "{bytes} Bytes, höchstens {most} sind erlaubt",
   "got {number}": "{number}",
   "the module": "Das Modul",
