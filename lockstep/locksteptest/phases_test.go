@@ -176,6 +176,10 @@ var badGames = []badGame{
 			return nil
 		}, nil)
 	}},
+	{"an answer that depends on what is hidden", "answers", "the answer to a command tells what is hidden: player ", func(r *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options) {
+		r.Validate, r.View = nil, telling()
+		o.AllowThin = "half of the commands are refused"
+	}},
 	{"a view that cannot be sent", "views", "feed: Name: a view has no strings", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
 		r.Validate, r.View = nil, lockstep.View(func(*pasture, *pastureConfig, lockstep.Viewer, *struct{ Name string }) error { return nil }, nil)
 	}},

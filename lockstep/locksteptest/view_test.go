@@ -41,6 +41,23 @@ func meadows(see func(*pasture, *pastureConfig, lockstep.Viewer, *meadow) error)
 	return rules
 }
 
+// telling makes views of which the answers to commands depend on all herds.
+func telling() lockstep.ViewType {
+	var herds uint32
+	return lockstep.View(func(w *pasture, c *pastureConfig, viewer lockstep.Viewer, v *meadow) error {
+		herds = 0
+		for i := range w.Herds {
+			herds = herds*31 + uint32(w.Herds[i].X) + w.Herds[i].Size
+		}
+		return seeMeadow(w, c, viewer, v)
+	}, func(*meadow, *lockstep.Command) error {
+		if herds%3 == 0 {
+			return errors.New("not now")
+		}
+		return nil
+	})
+}
+
 // kept is what a player of a pasture must not know.
 func kept(w *pasture, viewer lockstep.Viewer) []string {
 	paths := []string{"Dice"}
@@ -58,6 +75,8 @@ func TestCheckView(t *testing.T) {
 	for _, bad := range []struct {
 		name, want string
 		see        func(*pasture, *pastureConfig, lockstep.Viewer, *meadow) error
+		view       lockstep.ViewType
+		rules      func(*lockstep.Rules[pasture, pastureConfig])
 		secret     func(*locksteptest.Secrecy[pasture])
 	}{
 		{name: "a number of what is hidden is sent", want: "a view for player:1 tells Dice, which is hidden: when it changes, Herds[",
@@ -87,6 +106,16 @@ func TestCheckView(t *testing.T) {
 			}},
 		{name: "nothing is shown", want: "no change of anything that is shown", secret: func(*locksteptest.Secrecy[pasture]) {},
 			see: func(_ *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error { *v = meadow{}; return nil }},
+		{name: "an answer tells what is hidden", want: "the answer to a command tells what is hidden: player 1 is told", view: telling()},
+		{name: "nobody is asked", want: "no two different worlds looked the same to a player", see: seeMeadow,
+			secret: func(s *locksteptest.Secrecy[pasture]) {},
+			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
+				r.ViewOf = func(*pasture, lockstep.Player) lockstep.Viewer { return lockstep.Viewer{} } // which gets no view
+			}},
+		{name: "a kind is not asked about", want: `no answer to a command of kind "large" was compared`, see: seeMeadow,
+			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
+				r.Commands = append(r.Commands, lockstep.Type[struct{ Much [lockstep.MaxPayload]uint16 }](9, "large"))
+			}},
 		{name: "no viewers", want: "want a game with views, viewers", see: seeMeadow,
 			secret: func(s *locksteptest.Secrecy[pasture]) { s.Viewers = nil }},
 	} {
@@ -94,7 +123,14 @@ func TestCheckView(t *testing.T) {
 		if bad.secret != nil {
 			bad.secret(&s)
 		}
-		if err := locksteptest.RunView(lockstep.MustGame(meadows(bad.see)), options(), s); err == nil || !strings.Contains(err.Error(), bad.want) {
+		rules := meadows(bad.see)
+		if bad.see == nil {
+			rules.View = bad.view
+		}
+		if bad.rules != nil {
+			bad.rules(&rules)
+		}
+		if err := locksteptest.RunView(lockstep.MustGame(rules), options(), s); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%s: got %v, want %q", bad.name, err, bad.want)
 		}
 	}

@@ -151,7 +151,7 @@ var imports = []importRow{
 	{pattern: "examples/pebbles", tests: slices.Concat(shell, []string{"lockstep/module"})},
 	{pattern: "examples/window", own: slices.Concat(shell, games), modules: []string{"github.com/hajimehoshi/ebiten/v2"}},
 	{pattern: "examples/platforms/compat", own: slices.Concat(shell, games), modules: []string{websocket, msgpack, xtime}},
-	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"lockstep/local", "internal/site", "internal/testing/browser", chromedp, brotli, zstd, msgpack}},
+	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"lockstep/local", "lockstep/module/guest", "internal/site", "internal/testing/browser", chromedp, brotli, zstd, msgpack}},
 	{pattern: "fuzz/...", own: slices.Concat(shell, games), tests: []string{"internal/testing/planted"}},
 	{pattern: "cmd/...", own: []string{"./..."}, modules: []string{"*"}, tests: []string{chromedp}},
 }
