@@ -17,8 +17,8 @@ type prober struct {
 	rng      *rand.Rand
 	kinds    []record.CommandDescription
 	schemas  []*state.Schema
-	played   [][]sample    // by index of the kind
-	answered [][]sample    // by index of the kind: one for each answer, apart from its numbers
+	played   [][]sample // by index of the kind
+	answered [][]sample // by index of the kind: one for each answer, apart from its numbers
 	answers  map[answer]bool
 	hints    []state.Value // leaves of the part in which the states differ
 	payloads *record.Payloads

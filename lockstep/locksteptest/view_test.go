@@ -1,6 +1,7 @@
 package locksteptest_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -77,6 +78,7 @@ func TestCheckView(t *testing.T) {
 		see        func(*pasture, *pastureConfig, lockstep.Viewer, *meadow) error
 		view       lockstep.ViewType
 		rules      func(*lockstep.Rules[pasture, pastureConfig])
+		ticks      lockstep.Tick // 0: as usual
 		secret     func(*locksteptest.Secrecy[pasture])
 	}{
 		{name: "a number of what is hidden is sent", want: "a view for player:1 tells Dice, which is hidden: when it changes, Herds[",
@@ -114,8 +116,8 @@ func TestCheckView(t *testing.T) {
 			}},
 		{name: "a kind is not asked about", want: `no answer to a command of kind "large" was compared`, see: seeMeadow,
 			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
-				r.Commands = append(r.Commands, lockstep.Type[struct{ Much [lockstep.MaxPayload]uint16 }](9, "large"))
-			}},
+				r.Commands = append(r.Commands, lockstep.Type[struct{ Much [lockstep.MaxPayload]bool }](9, "large"))
+			}, ticks: 8},
 		{name: "no viewers", want: "want a game with views, viewers", see: seeMeadow,
 			secret: func(s *locksteptest.Secrecy[pasture]) { s.Viewers = nil }},
 	} {
@@ -130,7 +132,9 @@ func TestCheckView(t *testing.T) {
 		if bad.rules != nil {
 			bad.rules(&rules)
 		}
-		if err := locksteptest.RunView(lockstep.MustGame(rules), options(), s); err == nil || !strings.Contains(err.Error(), bad.want) {
+		o := options()
+		o.Ticks = cmp.Or(bad.ticks, o.Ticks)
+		if err := locksteptest.RunView(lockstep.MustGame(rules), o, s); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%s: got %v, want %q", bad.name, err, bad.want)
 		}
 	}
