@@ -38,8 +38,16 @@ func seeMeadow(w *pasture, _ *pastureConfig, viewer lockstep.Viewer, v *meadow) 
 // meadows are the rules of pasture with views.
 func meadows(see func(*pasture, *pastureConfig, lockstep.Viewer, *meadow) error) lockstep.Rules[pasture, pastureConfig] {
 	rules := pastureRules()
-	rules.Validate, rules.View = nil, lockstep.View(see, nil)
+	rules.Validate, rules.View = nil, lockstep.View(see, refuseMeadow)
 	return rules
+}
+
+// refuseMeadow refuses to breed where the first herd in sight is as large as that.
+func refuseMeadow(v *meadow, c *lockstep.Command) error {
+	if b, ok := c.Value.(*breed); ok && len(v.Herds) > 0 && b.Herd%4 == uint16(v.Herds[0].Size%4) {
+		return errors.New("too many")
+	}
+	return nil
 }
 
 // telling makes views of which the answers to commands depend on all herds.

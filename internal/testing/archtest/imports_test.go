@@ -124,7 +124,7 @@ var imports = []importRow{
 	{pattern: "internal/decimal"},
 	{pattern: "internal/files"},
 	{pattern: "internal/words", tests: []string{humanize}},
-	{pattern: "internal/testing/simulate", own: slices.Concat(log, live, []string{"lockstep/cluster/ownership"}), modules: []string{xxhash}},
+	{pattern: "internal/testing/simulate", own: slices.Concat(log, live, []string{"lockstep/cluster/ownership"}), modules: []string{xxhash}, tests: []string{"lockstep/module/guest"}},
 	{pattern: "internal/testing/mutants/...", own: []string{"internal/testing/simulate", "lockstep"}, tests: []string{"internal/testing/mutants"}},
 	{pattern: "internal/ring", own: []string{"lockstep/protocol", "lockstep/record"}},
 	{pattern: "internal/pack", modules: []string{msgpack}},
