@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/testing/prober"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
@@ -17,7 +18,7 @@ import (
 type twins struct {
 	*match
 	a, b      *lockstep.Simulation
-	probe     *prober
+	probe     *prober.Prober
 	pairs     int
 	asked     []int // commands by index of the kind
 	viewA     []byte
@@ -29,8 +30,13 @@ type twins struct {
 func newTwins(m *match) (*twins, error) {
 	x := &twins{match: m, asked: make([]int, len(m.header.Commands))}
 	var err error
-	if x.probe, err = newProber(m); err != nil {
+	if x.probe, err = prober.New(m.options.Seed, m.game); err != nil {
 		return nil, err
+	}
+	for i := range m.played {
+		if o := &m.played[i]; o.system == nil {
+			x.probe.Add(o.player, o.kind, o.payload)
+		}
 	}
 	if x.a, err = m.game.AwaitState(m.header); err == nil {
 		x.b, err = m.game.AwaitState(m.header)
@@ -79,8 +85,8 @@ func (x *twins) compare(viewer lockstep.Viewer, commands int) (same bool, err er
 // ask asks both worlds about one command.
 func (x *twins) ask(kind int) error {
 	c := lockstep.Command{Tick: x.a.Tick() + delayTicks, Sequence: 1}
-	player := x.players[x.probe.rng.IntN(len(x.players))]
-	if !x.probe.command(&c, player, kind) {
+	player := x.players[x.probe.IntN(len(x.players))]
+	if !x.probe.Command(&c, player, kind) {
 		return nil
 	}
 	var told [2]string
@@ -92,7 +98,7 @@ func (x *twins) ask(kind int) error {
 		told[i] = verdict(err)
 	}
 	x.asked[kind]++
-	x.probe.note(&c, kind, told[0])
+	x.probe.Note(&c, kind, told[0])
 	if told[0] == told[1] {
 		return nil
 	}
@@ -100,21 +106,7 @@ func (x *twins) ask(kind int) error {
 	if err != nil {
 		return err
 	}
-	return &oracleError{player, x.words(kind, &c), told, differs}
-}
-
-// words returns a command as JSON with the name of its kind.
-func (x *twins) words(kind int, c *lockstep.Command) string {
-	name, schema := x.header.Commands[kind].Name, x.probe.schemas[kind]
-	canonical, err := record.AppendCanonical(nil, schema, c.Payload)
-	var text strings.Builder
-	if err == nil {
-		err = schema.DumpJSON(&text, canonical)
-	}
-	if err != nil {
-		return name
-	}
-	return name + " " + strings.TrimSpace(text.String())
+	return &oracleError{player, x.probe.Words(kind, &c), told, differs}
 }
 
 // diverge lets the match go on from a saved state in another way: the commands of those who do not share a viewer's view are those
@@ -123,7 +115,7 @@ func (x *twins) diverge(from lockstep.Tick, viewer lockstep.Viewer, span lockste
 	if err := x.b.Restore(from, x.states[from]); err != nil {
 		return from, err
 	}
-	shift := 1 + x.probe.rng.IntN(max(len(x.frames)-1, 1))
+	shift := 1 + x.probe.IntN(max(len(x.frames)-1, 1))
 	for t := from + 1; t <= min(from+span, x.options.Ticks); t++ {
 		if err := x.b.Step(x.otherwise(t, viewer, shift)); err != nil {
 			return t, err
@@ -144,7 +136,7 @@ func (x *twins) diverge(from lockstep.Tick, viewer lockstep.Viewer, span lockste
 		if err != nil {
 			return t, err
 		}
-		x.probe.hint(x.game.StateSchema(), x.states[t], x.buf, paths...)
+		x.probe.Hint(x.game.StateSchema(), x.states[t], x.buf, paths...)
 		if same, err := x.compare(viewer, commands); err != nil || !same {
 			return t, err
 		}
@@ -171,10 +163,13 @@ func (x *twins) change(t lockstep.Tick, viewer lockstep.Viewer, commands int) er
 		byNode[leaf.Node] = append(byNode[leaf.Node], leaf)
 	}
 	for range min(changes, changes*len(nodes)) {
-		list := byNode[nodes[x.probe.rng.IntN(len(nodes))]]
-		leaf := list[x.probe.rng.IntN(len(list))]
-		changed := x.without(whole, leaf.Path)
-		if from := list[x.probe.rng.IntN(len(list))]; changed == nil && len(from.Bytes) == len(leaf.Bytes) {
+		list := byNode[nodes[x.probe.IntN(len(nodes))]]
+		leaf := list[x.probe.IntN(len(list))]
+		var changed []byte
+		if x.probe.IntN(2) == 0 {
+			changed = prober.Without(schema, whole, leaf.Path)
+		}
+		if from := list[x.probe.IntN(len(list))]; changed == nil && len(from.Bytes) == len(leaf.Bytes) {
 			changed = slices.Clone(whole)
 			copy(changed[leaf.Offset:], from.Bytes)
 		}
@@ -184,31 +179,13 @@ func (x *twins) change(t lockstep.Tick, viewer lockstep.Viewer, commands int) er
 		if err := x.a.Restore(t, whole); err != nil {
 			return err
 		}
-		x.probe.hint(schema, whole, changed, element(leaf.Path))
+		x.probe.Hint(schema, whole, changed, prober.Element(leaf.Path))
 		var oracle *oracleError
 		if _, err := x.compare(viewer, commands); errors.As(err, &oracle) { // other errors are of states that no game reaches
 			return err
 		}
 	}
 	return nil
-}
-
-// without returns a state without one of the elements of slices that a path leads through, or usually nil.
-func (x *twins) without(whole []byte, path string) []byte {
-	end := strings.IndexByte(path, ']')
-	if end < 0 || x.probe.rng.IntN(2) == 0 {
-		return nil
-	}
-	schema := x.game.StateSchema()
-	list, err := schema.Lookup(whole, path[:strings.LastIndexByte(path[:end], '[')])
-	if err != nil || list.Node.Kind() != state.Slice {
-		return nil
-	}
-	one, err := schema.Lookup(whole, path[:end+1])
-	if err != nil {
-		return nil
-	}
-	return deleted(whole, list, one)
 }
 
 // otherwise returns the frame of a tick with other commands of those who do not share a viewer's view.
@@ -291,4 +268,19 @@ func (r *trial) answers() {
 		t, err := x.compareAll(16)
 		r.ok(t, err)
 	}
+}
+
+// differing returns the paths of elements in which two states differ.
+func differing(schema *state.Schema, a, b []byte) (paths []string, first string, err error) {
+	d, err := schema.Diff(a, b, 64)
+	for i := range d.List {
+		e := &d.List[i]
+		if path := prober.Element(e.Path); !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+		if i == 0 {
+			first = e.Path + " is " + e.A + " and " + e.B
+		}
+	}
+	return paths, first, err
 }

@@ -140,13 +140,7 @@ func (m *match) shortened(b []byte, slice state.Value) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return deleted(b, slice, last), nil
-}
-
-// deleted returns the state b without an element of a slice.
-func deleted(b []byte, slice, element state.Value) []byte {
-	n := binary.LittleEndian.Uint32(slice.Bytes) - 1
-	b = slices.Delete(slices.Clone(b), element.Offset, element.Offset+len(element.Bytes))
+	b = slices.Delete(slices.Clone(b), last.Offset, last.Offset+len(last.Bytes))
 	binary.LittleEndian.PutUint32(b[slice.Offset:], n)
-	return b
+	return b, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/prober"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/state"
@@ -134,7 +135,7 @@ func (c *secrecyCheck) tick(t lockstep.Tick, viewer lockstep.Viewer, hidden []st
 		if differs {
 			continue
 		}
-		c.probe.hint(c.game.StateSchema(), whole, changed, element(leaf.Path))
+		c.probe.Hint(c.game.StateSchema(), whole, changed, prober.Element(leaf.Path))
 		if err := c.a.Restore(t, whole); err != nil {
 			return err
 		}

@@ -104,7 +104,7 @@ var imports = []importRow{
 	{pattern: "lockstep/cluster/objects", own: []string{"lockstep/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "lockstep/server"}},
 	{pattern: "lockstep/cluster/farm", own: []string{"lockstep", "replay", "desync", "lockstep/archive", "lockstep/cluster/storage", "lockstep/cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
-	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/testing/simulate"}), tests: games},
+	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/testing/simulate", "internal/testing/prober"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
 	// The two sides of a module apart, so that a module does not link what runs it.
 	{pattern: "lockstep/module", own: []string{"lockstep/abi"}, modules: []string{wazero}, tests: slices.Concat(games, shell)},
@@ -116,7 +116,8 @@ var imports = []importRow{
 	{pattern: "page/canvas", own: []string{"fixed"}},
 	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "lockstep/local", "lockstep/module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", "lockstep/module/guest", chromedp})},
 
-	{pattern: "internal/testing/attack", own: live, modules: []string{websocket, quic}, tests: games},
+	{pattern: "internal/testing/prober", own: []string{"lockstep", "lockstep/record", "state"}},
+	{pattern: "internal/testing/attack", own: slices.Concat(live, []string{"internal/testing/prober", "state"}), modules: []string{websocket, quic}, tests: games},
 	{pattern: "internal/testing/browser", own: slices.Concat(shell, []string{"internal/site", "internal/testing/testenv"}), modules: []string{chromedp}},
 	{pattern: "internal/buffer"},
 	{pattern: "internal/wsmatch", own: []string{"internal/buffer"}, modules: []string{websocket}},

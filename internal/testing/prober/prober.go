@@ -1,4 +1,11 @@
-package locksteptest
+// Package prober makes commands that may find out what a view hides: their fields are those of commands of a match, small numbers, and
+// numbers of the part in which two worlds differ.
+//
+//	p, err := prober.New(seed, game)
+//	p.Add(player, kind, payload)        // commands of the match
+//	p.Hint(schema, a, b, "Units[7]")    // worlds that look the same
+//	if p.Command(&c, player, kind) { … } // ask about c in both
+package prober
 
 import (
 	"encoding/binary"
@@ -11,9 +18,8 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A prober makes commands that may find out what a view hides. Their fields are those of commands of the match, small, or values of
-// the part in which two states differ.
-type prober struct {
+// A Prober makes commands. It belongs to one goroutine.
+type Prober struct {
 	rng      *rand.Rand
 	kinds    []record.CommandDescription
 	schemas  []*state.Schema
@@ -41,39 +47,46 @@ const (
 	maxAnswers = 16  // of a kind
 )
 
-// newProber returns a prober with the commands of a match.
-func newProber(m *match) (*prober, error) {
-	p := &prober{
-		rng: rand.New(rand.NewPCG(m.options.Seed, 0x0bac1e)), kinds: m.header.Commands, payloads: m.game.NewPayloads(),
-		played: make([][]sample, len(m.header.Commands)), answered: make([][]sample, len(m.header.Commands)), answers: map[answer]bool{},
-	}
-	at := map[lockstep.Kind]int{} // only looked up
-	for i, k := range p.kinds {
+// New returns a prober of the commands of a game.
+func New(seed uint64, g *lockstep.Game) (*Prober, error) {
+	p := &Prober{rng: rand.New(rand.NewPCG(seed, 0x0bac1e)), kinds: g.Commands(), payloads: g.NewPayloads(), answers: map[answer]bool{}}
+	for _, k := range p.kinds {
 		s, err := state.ParseSchema(k.Schema)
 		if err != nil {
 			return nil, err
 		}
-		p.schemas, at[k.Kind] = append(p.schemas, s), i
+		p.schemas = append(p.schemas, s)
 	}
-	for i := range m.played {
-		o := &m.played[i]
-		kind, ok := at[o.kind]
-		if !ok || o.system != nil || len(p.played[kind]) == maxKept {
-			continue
-		}
-		canonical, err := record.AppendCanonical(nil, p.schemas[kind], o.payload)
-		if err != nil {
-			continue // malformed
-		}
-		if fields, err := p.schemas[kind].Split(nil, canonical); err == nil {
-			p.played[kind] = append(p.played[kind], sample{o.player, fields})
-		}
-	}
+	p.played, p.answered = make([][]sample, len(p.kinds)), make([][]sample, len(p.kinds))
 	return p, nil
 }
 
-// command sets c to a command of a player and a kind, by index. It reports false if there is none with the fields that it has chosen.
-func (p *prober) command(c *lockstep.Command, player lockstep.Player, kind int) bool {
+// Add adds a command of the match. It ignores malformed ones.
+func (p *Prober) Add(player lockstep.Player, kind lockstep.Kind, payload []byte) {
+	at := slices.IndexFunc(p.kinds, func(k record.CommandDescription) bool { return k.Kind == kind })
+	if at >= 0 && len(p.played[at]) < maxKept {
+		p.played[at] = p.keep(p.played[at], player, at, payload)
+	}
+}
+
+// keep appends a command to samples of its kind.
+func (p *Prober) keep(list []sample, player lockstep.Player, kind int, payload []byte) []sample {
+	canonical, err := record.AppendCanonical(nil, p.schemas[kind], payload)
+	if err != nil {
+		return list
+	}
+	fields, err := p.schemas[kind].Split(nil, canonical)
+	if err != nil {
+		return list
+	}
+	return append(list, sample{player, fields})
+}
+
+// IntN returns a random number from 0 to n-1.
+func (p *Prober) IntN(n int) int { return p.rng.IntN(n) }
+
+// Command sets c to a command of a player and a kind, by index. It reports false if there is none with the fields that it has chosen.
+func (p *Prober) Command(c *lockstep.Command, player lockstep.Player, kind int) bool {
 	schema := p.schemas[kind]
 	root := schema.Root()
 	var canonical []byte
@@ -103,8 +116,8 @@ func (p *prober) command(c *lockstep.Command, player lockstep.Player, kind int) 
 	return len(c.Payload) <= lockstep.MaxPayload && p.payloads.Decode(c) == nil
 }
 
-// note keeps a command if its answer is a new one.
-func (p *prober) note(c *lockstep.Command, kind int, text string) {
+// Note keeps a command if its answer is a new one.
+func (p *Prober) Note(c *lockstep.Command, kind int, text string) {
 	digits := func(r rune) rune {
 		if '0' <= r && r <= '9' {
 			return -1
@@ -116,15 +129,24 @@ func (p *prober) note(c *lockstep.Command, kind int, text string) {
 		return
 	}
 	p.answers[a] = true
-	if canonical, err := record.AppendCanonical(nil, p.schemas[kind], c.Payload); err == nil {
-		if fields, err := p.schemas[kind].Split(nil, canonical); err == nil {
-			p.answered[kind] = append(p.answered[kind], sample{c.Player, fields})
-		}
+	p.answered[kind] = p.keep(p.answered[kind], c.Player, kind, c.Payload)
+}
+
+// Words returns a command of a kind, by index, as JSON with the name of its kind.
+func (p *Prober) Words(kind int, c *lockstep.Command) string {
+	canonical, err := record.AppendCanonical(nil, p.schemas[kind], c.Payload)
+	var text strings.Builder
+	if err == nil {
+		err = p.schemas[kind].DumpJSON(&text, canonical)
 	}
+	if err != nil {
+		return p.kinds[kind].Name
+	}
+	return p.kinds[kind].Name + " " + strings.TrimSpace(text.String())
 }
 
 // value appends a value of a node in canonical bytes. Slices are short, usually of one element.
-func (p *prober) value(dst []byte, n state.Node) []byte {
+func (p *Prober) value(dst []byte, n state.Node) []byte {
 	switch k := n.Kind(); {
 	case k == state.Struct:
 		if place := p.place(n); place != nil {
@@ -162,7 +184,7 @@ func (p *prober) value(dst []byte, n state.Node) []byte {
 }
 
 // ascending appends numbers in ascending order, which is what games expect of lists of ids.
-func (p *prober) ascending(dst []byte, n state.Node, length int) []byte {
+func (p *Prober) ascending(dst []byte, n state.Node, length int) []byte {
 	list := make([]uint64, length)
 	for i := range list {
 		list[i] = p.number(n)
@@ -180,7 +202,7 @@ func appendNumber(dst []byte, n state.Node, v uint64) []byte {
 }
 
 // number returns 0, a small number in units of the node, or a hint. Numbers of a byte are mostly small, as kinds of things are.
-func (p *prober) number(n state.Node) uint64 {
+func (p *Prober) number(n state.Node) uint64 {
 	size, _ := n.Size()
 	switch choice := p.rng.IntN(4); {
 	case choice == 0:
@@ -201,7 +223,7 @@ func (p *prober) number(n state.Node) uint64 {
 }
 
 // place returns a value of a struct of two numbers that is a place in one of the states, or nil.
-func (p *prober) place(n state.Node) (b []byte) {
+func (p *Prober) place(n state.Node) (b []byte) {
 	if n.NumFields() != 2 || !n.Field(0).Kind().Integer() || !n.Field(1).Kind().Integer() || len(p.hints) < 2 || p.rng.IntN(2) == 0 {
 		return nil
 	}
@@ -232,8 +254,8 @@ func scaled(h state.Value, n state.Node, finer int) uint64 {
 	}
 }
 
-// hint sets the hints to the numbers in the parts at some paths of two states.
-func (p *prober) hint(schema *state.Schema, a, b []byte, paths ...string) {
+// Hint sets the hints to the numbers in the parts at some paths of two states.
+func (p *Prober) Hint(schema *state.Schema, a, b []byte, paths ...string) {
 	p.hints = p.hints[:0]
 	for _, path := range paths {
 		for _, world := range [][]byte{a, b} {
@@ -252,25 +274,32 @@ func (p *prober) hint(schema *state.Schema, a, b []byte, paths ...string) {
 
 const maxHints = 4096
 
-// element returns the path of the element that has a field, or the path of its section.
-func element(path string) string {
+// Element returns the path of the element that has a field, or the name of the section.
+func Element(path string) string {
 	if end := strings.LastIndexByte(path, ']'); end >= 0 {
 		return path[:end+1]
 	}
-	return section(path)
+	if end := strings.IndexAny(path, ".["); end >= 0 {
+		return path[:end]
+	}
+	return path
 }
 
-// differing returns the paths of elements in which two states differ.
-func differing(schema *state.Schema, a, b []byte) (paths []string, first string, err error) {
-	d, err := schema.Diff(a, b, 64)
-	for i := range d.List {
-		e := &d.List[i]
-		if path := element(e.Path); !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-		if i == 0 {
-			first = e.Path + " is " + e.A + " and " + e.B
-		}
+// Without returns a state without the first of the elements of slices that a path leads through, or nil if there is none.
+func Without(schema *state.Schema, whole []byte, path string) []byte {
+	end := strings.IndexByte(path, ']')
+	if end < 0 {
+		return nil
 	}
-	return paths, first, err
+	list, err := schema.Lookup(whole, path[:strings.LastIndexByte(path[:end], '[')])
+	if err != nil || list.Node.Kind() != state.Slice {
+		return nil
+	}
+	one, err := schema.Lookup(whole, path[:end+1])
+	if err != nil {
+		return nil
+	}
+	b := slices.Delete(slices.Clone(whole), one.Offset, one.Offset+len(one.Bytes))
+	binary.LittleEndian.PutUint32(b[list.Offset:], binary.LittleEndian.Uint32(list.Bytes)-1)
+	return b
 }
