@@ -53,6 +53,7 @@ var _ = register(&Attack{
 type probes struct {
 	attackers  *Attackers
 	player     participant
+	seat       lockstep.Player
 	prober     *prober.Prober
 	payloads   *record.Payloads
 	with, twin *lockstep.Simulation // a state, and one without a hidden thing
@@ -85,6 +86,7 @@ type probe struct {
 // an answer tells something.
 func (x *probes) think(sim *lockstep.Simulation) (values []any) {
 	if x.err == nil && x.prober == nil {
+		x.seat = x.player.client.Status().Seat
 		x.err = x.begin(sim)
 	}
 	if x.err == nil {
@@ -119,7 +121,7 @@ func (x *probes) begin(sim *lockstep.Simulation) (err error) {
 	if err := x.with.Restore(sim.Tick(), x.state); err != nil {
 		return err
 	}
-	viewer := x.with.ViewerOf(x.player.client.Status().Seat)
+	viewer := x.with.ViewerOf(x.seat)
 	view, err := x.with.AppendView(nil, viewer)
 	if err != nil {
 		return err
@@ -187,7 +189,7 @@ func (x *probes) ask() any {
 // candidate returns a command about a hidden thing, and what the rules say to it, or nil.
 func (x *probes) candidate(about *hidden) *probe {
 	kind, c := x.prober.IntN(len(x.attackers.game.Commands())), lockstep.Command{Tick: x.with.Tick() + 2, Sequence: 1}
-	if !x.prober.Command(&c, x.player.client.Status().Seat, kind) {
+	if !x.prober.Command(&c, x.seat, kind) {
 		return nil
 	}
 	p := &probe{about: about, words: x.prober.Words(kind, &c), command: c}
