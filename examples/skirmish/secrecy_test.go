@@ -26,7 +26,7 @@ func TestViewsKeepSecrets(t *testing.T) {
 		}
 		return bots[p](s)
 	}
-	o := locksteptest.Options{Config: &config, Ticks: 400, Every: 40, Rate: 2, Play: play}
+	o := locksteptest.Options{Config: &config, Ticks: 400, Every: 80, Rate: 2, Play: play}
 	locksteptest.CheckView(t, lockstep.MustGame(Rules()), o, locksteptest.Secrecy[World]{
 		Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}, {As: lockstep.AsTeam}, {}},
 		Hidden:  hiddenFrom,
