@@ -20,12 +20,12 @@ func TestMuseum(t *testing.T) {
 	}{
 		{"48a373a0", func() *lockstep.Game { // Validate changes the state, and only the server runs it
 			rules := skirmish.Rules()
-			validate := rules.Validate
-			rules.Validate = func(w *world, config *skirmish.Config, c *lockstep.Command) error {
+			rules.View, rules.ViewOf = lockstep.ViewType{}, nil
+			rules.Validate = func(w *world, _ *skirmish.Config, c *lockstep.Command) error {
 				if lockstep.Tick(w.Match.Tick) >= faultTick {
 					w.Rand.Uint64()
 				}
-				return validate(w, config, c)
+				return skirmish.Judge(w, c.Player)(c.Value)
 			}
 			return lockstep.MustGame(rules)
 		}, 0, "Rand.Hi", desync.OtherDraws},

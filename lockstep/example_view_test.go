@@ -29,9 +29,9 @@ func ExampleView() {
 			return errors.New("players and spectators look")
 		}
 		return nil
-	})
+	}, nil)
 	rules := testgame.LampRules
-	rules.View = view
+	rules.Validate, rules.View = nil, view
 	game := lockstep.MustGame(rules)
 	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
 	if err != nil {

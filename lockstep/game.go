@@ -57,6 +57,9 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if fields := codec.DerivedFields(); rules.Derive == nil && len(fields) > 0 {
 		return nil, fmt.Errorf("lockstep: game %s: %s is derived: want Derive, which rebuilds it after a restore", rules.Name, fields[0])
 	}
+	if rules.View.compile != nil && rules.Validate != nil {
+		return nil, fmt.Errorf("lockstep: game %s: got View and Validate, want View(see, refuse): an answer by the whole state tells what a view hides", rules.Name)
+	}
 	if (rules.Assets == nil) != (rules.Load == nil) {
 		return nil, fmt.Errorf("lockstep: game %s: want both Assets and Load, or neither", rules.Name)
 	}

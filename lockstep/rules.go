@@ -34,15 +34,16 @@ type Rules[S, C any] struct {
 	Derive func(world *S, config *C)
 
 	// Validate returns an error, which its player sees, to refuse a command. It reads the state before the tick being
-	// sealed, and changes nothing. Nil accepts every well-formed command.
+	// sealed, and changes nothing. Nil accepts every well-formed command, and so must rules with a View: an answer that depends
+	// on the whole state tells what the view hides, so their View refuses commands.
 	Validate func(world *S, config *C, command *Command) error
 
 	// Result is the type of the results with which [Turn.End] ends a match, such as Result[Victory](). Without it the
 	// rules cannot end a match.
 	Result ResultType
 
-	// View makes what a player, a team, a spectator or a role may see of a state, such as View(fogged). Package feed sends
-	// it. Without it the match can only be followed as a whole.
+	// View makes what a player, a team, a spectator or a role may see of a state, and refuses commands by it, such as
+	// View(fogged, refuse). Package feed sends it. Without it the match can only be followed as a whole.
 	View ViewType
 
 	// ViewOf names whose view a player gets, such as that of its team, so that all of the team share one. Nil gives each

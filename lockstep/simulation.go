@@ -30,6 +30,7 @@ type Simulation struct {
 	scratch  checksum.Sum
 	broken   error // why the state is unusable
 	views    func(world, config any, viewer Viewer, dst []byte) ([]byte, error)
+	glimpses glimpses // of this state
 }
 
 // NewSimulation returns the state at tick 0 of the match with header h. The error is an [*IdentityError] for another
@@ -152,6 +153,7 @@ func (s *Simulation) run(f *Frame, ordered bool) error {
 // prepare fills the turn with the commands of a frame and their values.
 func (s *Simulation) prepare(f *Frame, ordered bool) error {
 	s.payloads.Reset()
+	s.glimpses.forget()
 	s.turn.Tick = f.Tick
 	s.turn.noEnd()
 	s.turn.phase = ""
@@ -196,12 +198,18 @@ func (s *Simulation) recovered(where string, err *error) {
 }
 
 // Validate asks the game whether a command, with its Value set, is allowed in this state, as a coordinator does. The
-// error is the game's refusal.
+// error is the game's refusal. Rules with views are asked by what the command's player may see, see [View].
 func (s *Simulation) Validate(c *Command) (err error) {
 	if s.broken != nil {
 		return s.broken
 	}
 	defer s.recovered("Validate", &err)
+	if codec := s.game.view; codec != nil && codec.refuse != nil && c.Player != System {
+		if view := s.glimpses.of(s.ViewerOf(c.Player), codec, s.AppendView); view != nil {
+			return codec.refuse(view, c)
+		}
+		return nil
+	}
 	return s.world.validate(c)
 }
 
@@ -233,6 +241,7 @@ func (s *Simulation) Restore(t Tick, b []byte) error {
 		return fmt.Errorf("lockstep: state of tick %d: %w", t, err)
 	}
 	s.tick, s.broken = t, nil
+	s.glimpses.forget()
 	s.turn.noEnd()
 	return s.derive()
 }
@@ -246,6 +255,7 @@ func (s *Simulation) CopyFrom(o *Simulation) error {
 		return err
 	}
 	s.tick, s.broken = o.tick, nil
+	s.glimpses.forget()
 	s.turn.ended, s.turn.ending = o.turn.ended, append(s.turn.ending[:0], o.turn.ending...)
 	return s.derive()
 }

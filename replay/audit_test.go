@@ -73,7 +73,7 @@ func huntRules() lockstep.Rules[hunt, huntConfig] {
 				}
 			}
 			return nil
-		}),
+		}, nil),
 	}
 }
 

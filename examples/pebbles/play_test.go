@@ -95,7 +95,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// A player sees the own pebbles, and a spectator nothing.
+// A player sees the own pebbles and how long to rest, and a spectator nothing.
 func TestViews(t *testing.T) {
 	g := build(t)
 	s, err := start(t, g, `{"Piles": 1, "Pebbles": 1}`)
@@ -108,7 +108,7 @@ func TestViews(t *testing.T) {
 	for p, taken := range []byte{1, 0} {
 		v := s.ViewerOf(lockstep.Player(p))
 		got, err := s.AppendView(nil, v)
-		if want := []byte{1, 0, 0, 0, 0, 0, taken, 0, 0, 0}; err != nil || !bytes.Equal(got, want) {
+		if want := []byte{1, 0, 0, 0, 0, 0, taken, 0, 0, 0, 4 * taken, 0}; err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%v: got the view %x, %v, want %x", v, got, err, want)
 		}
 	}

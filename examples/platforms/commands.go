@@ -47,7 +47,7 @@ type Order struct {
 // Ticked is the event of each tick: its commands, in the order in which they run.
 type Ticked struct{ Orders []Order }
 
-// Errors of Validate.
+// Errors of refused commands.
 var (
 	// ErrTargets: no, too many or unordered targets.
 	ErrTargets = errors.New("platforms: bad targets")
@@ -95,29 +95,6 @@ func (w *World) obey(o *Order) {
 	} else {
 		u.MoveY = 1
 	}
-}
-
-// validate refuses commands that no player has a reason to give.
-func validate(w *World, _ *Config, c *lockstep.Command) error {
-	o, ok := orderOf(c)
-	if !ok {
-		return nil
-	}
-	if n := len(o.Targets); n < 1 || n > MaxTargets {
-		return fmt.Errorf("%w: got %d, want 1 to %d", ErrTargets, n, MaxTargets)
-	}
-	if !slices.IsSorted(o.Targets) {
-		return fmt.Errorf("%w: want them in ascending order", ErrTargets)
-	}
-	if m, ok := c.Value.(*Move); ok && m.X != o.X {
-		return fmt.Errorf("%w: got %d, want -1, 0 or 1", ErrDirection, m.X)
-	}
-	for _, id := range o.Targets {
-		if o.Kind == KindJump && !w.IsUnit(id) {
-			return fmt.Errorf("%w: got %d for a jump, want units, %d to %d", ErrTargets, id, w.UnitID(0), w.NextID()-1)
-		}
-	}
-	return nil
 }
 
 func describe(c *lockstep.Command) string {

@@ -14,7 +14,8 @@ func Rules() lockstep.Rules[World, Config] {
 		Commands: []lockstep.CommandType{lockstep.Type[Move](KindMove, "move"), lockstep.Type[Jump](KindJump, "jump")},
 		New:      start,
 		Step:     step,
-		Validate: validate,
+		View:     lockstep.View(see, refuse),
+		ViewOf:   viewOf,
 		Describe: describe,
 	}
 }

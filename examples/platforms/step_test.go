@@ -91,8 +91,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// Validate refuses what no player has a reason to give, and Step takes it all the same.
-func TestValidate(t *testing.T) {
+// What no player has a reason to give is refused, and Step takes it all the same.
+func TestRefuse(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		value any

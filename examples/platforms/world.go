@@ -30,11 +30,6 @@ func (w *World) UnitID(p lockstep.Player) uint32 { return firstPlayer + uint32(w
 // NextID returns the ID after that of the last entity.
 func (w *World) NextID() uint32 { return firstPlayer + 2*uint32(w.Players) }
 
-// IsUnit reports whether an ID is that of a unit.
-func (w *World) IsUnit(id uint64) bool {
-	return id >= uint64(w.UnitID(0)) && id < uint64(w.NextID())
-}
-
 // A Box is an entity that never changes: something to stand on, or a trigger.
 type Box struct {
 	X, Y          int64

@@ -34,9 +34,14 @@ func (c *contest) play(ticks uint32) {
 		c.turn.Tick++
 		c.turn.Commands = c.turn.Commands[:0]
 		for p, bot := range c.bots {
-			for _, o := range bot.Think(c.w) {
+			orders := bot.Think(c.w)
+			if len(orders) == 0 {
+				continue
+			}
+			judge := Judge(c.w, lockstep.Player(p))
+			for _, o := range orders {
 				command := lockstep.Command{Player: lockstep.Player(p), Kind: o.Kind, Value: o.Value}
-				if err := validate(c.w, nil, &command); err != nil {
+				if err := judge(o.Value); err != nil {
 					c.refused[fmt.Sprintf("%T: %v", o.Value, err)]++
 					continue
 				}

@@ -17,7 +17,7 @@ func peaceful(tb testing.TB, teams uint8) *World {
 func refused(tb testing.TB, w *World, p lockstep.Player, value any) error {
 	tb.Helper()
 	c := by(p, value)
-	err := validate(w, nil, &c)
+	err := Judge(w, p)(value)
 	a, b := fork(w), fork(w)
 	advance(a, 1)
 	advance(b, 1, c)

@@ -146,8 +146,8 @@ func runNonsense(t *testing.T, data []byte) uint64 {
 		turn := &lockstep.Turn{Tick: tick}
 		for len(n.data) > 0 && len(turn.Commands) < 3 {
 			c := n.command()
-			if err := validate(w, nil, &c); err == nil && c.Value == nil {
-				t.Fatal("validate takes a command without a value")
+			if c.Player != lockstep.System && Judge(w, c.Player)(c.Value) == nil && c.Value == nil {
+				t.Fatal("the rules take a command without a value")
 			}
 			turn.Commands = append(turn.Commands, c)
 		}

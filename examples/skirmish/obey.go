@@ -49,7 +49,7 @@ func (w *World) obey(c *lockstep.Command) {
 	case *Permit:
 		w.permit(p, v)
 	case *Ping:
-		if w.checkPoint(v.At) == nil {
+		if checkPoint(w.Map.Size, v.At) == nil {
 			lockstep.Emit(w.workspace.turn, Pinged{By: p, At: v.At.Vec2()})
 		}
 	}

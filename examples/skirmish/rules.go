@@ -23,10 +23,9 @@ func Rules() lockstep.Rules[World, Config] {
 		Step:     step,
 		Result:   lockstep.Result[Result](),
 		Derive:   func(w *World, _ *Config) { derive(w) },
-		Validate: validate,
 		Describe: describe,
 		SelfTest: fixed.SelfTest,
-		View:     lockstep.View(see),
+		View:     lockstep.View(see, refuse),
 		ViewOf:   viewOf,
 	}
 }

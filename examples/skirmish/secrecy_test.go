@@ -2,18 +2,32 @@ package skirmish
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/abi"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/lockstep/module/guest"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/state"
 )
 
-// No view tells what its viewer must not know.
+// No view and no answer to a command tells what a viewer must not know. Bots play, so that there is more to hide.
 func TestViewsKeepSecrets(t *testing.T) {
 	config := Sized(4, 60)
 	config.Teams = 2
-	locksteptest.CheckView(t, lockstep.MustGame(Rules()), locksteptest.Options{Config: &config, Every: 40}, locksteptest.Secrecy[World]{
+	bots := map[lockstep.Player]lockstep.Bot{}
+	play := func(p lockstep.Player, s *lockstep.Simulation) []any {
+		if bots[p] == nil {
+			bots[p] = NewPlayer(p, 1)
+		}
+		return bots[p](s)
+	}
+	o := locksteptest.Options{Config: &config, Ticks: 400, Every: 80, Rate: 2, Play: play}
+	locksteptest.CheckView(t, lockstep.MustGame(Rules()), o, locksteptest.Secrecy[World]{
 		Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}, {As: lockstep.AsTeam}, {}},
 		Hidden:  hiddenFrom,
 	})
@@ -94,4 +108,103 @@ func hiddenFrom(w *World, viewer lockstep.Viewer) (paths []string) {
 		}
 	}
 	return paths
+}
+
+// A rulesMachine runs rules as a module does, without WebAssembly.
+type rulesMachine struct {
+	rules  lockstep.Rules[World, Config]
+	config Config
+}
+
+// New implements abi.Machine.
+func (m rulesMachine) New() (abi.Caller, error) {
+	return guest.New(m.rules, func(int) Config { return m.config })
+}
+
+var configs = state.MustCompile[Config]()
+
+// botsElsewhere returns bots for rules that run elsewhere.
+func botsElsewhere(t *testing.T) func(lockstep.Player, *lockstep.Simulation) []any {
+	payloads := lockstep.MustGame(Rules()).NewPayloads()
+	bots := map[lockstep.Player]*Bot{}
+	return func(p lockstep.Player, s *lockstep.Simulation) (values []any) {
+		if bots[p] == nil {
+			bots[p] = NewBot(p, 1)
+		}
+		w := new(World)
+		if err := codec.Decode(s.AppendState(nil), w); err != nil {
+			t.Fatal(err)
+		}
+		derive(w)
+		for _, o := range bots[p].Think(w) {
+			_, payload, err := payloads.Encode(o.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := lockstep.Command{Player: p, Kind: o.Kind, Payload: payload}
+			if err := payloads.Decode(&c); err != nil {
+				t.Fatal(err)
+			}
+			values = append(values, &record.Untyped{Kind: o.Kind, Canonical: payloads.AppendValue(nil, &c)})
+		}
+		return values
+	}
+}
+
+// Answers that tell what is hidden are found. Rules in Go cannot give them; a module can.
+func TestOraclesAreFound(t *testing.T) {
+	config := Sized(4, 20)
+	config.Teams = 2
+	others := []string{"cold twin", "restore", "late join", "copy", "redo", "refused", "derived", "fields", "round trip", "machine", "reading", "views"}
+	told := func(w *World, p lockstep.Player, id UnitID) error {
+		if i := w.find(id); i < 0 {
+			return ErrUnknown
+		} else if w.Units[i].Owner != uint8(p) {
+			return ErrNotYours
+		}
+		return nil
+	}
+	for name, tell := range map[string]func(w *World, c *lockstep.Command) error{
+		"nothing": func(w *World, c *lockstep.Command) error { return Judge(w, c.Player)(c.Value) },
+		"stop": func(w *World, c *lockstep.Command) error {
+			if v, ok := c.Value.(*Stop); ok && len(v.Who.Units) > 0 {
+				return told(w, c.Player, v.Who.Units[0])
+			}
+			return nil
+		},
+		"train": func(w *World, c *lockstep.Command) error {
+			if v, ok := c.Value.(*Train); ok {
+				return told(w, c.Player, v.Building)
+			}
+			return nil
+		},
+		"build": func(w *World, c *lockstep.Command) error {
+			if v, ok := c.Value.(*Build); ok && v.Kind.Building() && !w.fits(v.Kind, v.At.Vec2()) {
+				return ErrNoRoom
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules := Rules()
+			rules.View, rules.ViewOf = lockstep.ViewType{}, nil
+			rules.Validate = func(w *World, _ *Config, c *lockstep.Command) error { return tell(w, c) }
+			g, err := lockstep.NewGameElsewhere(testgame.Telling{Views: rulesMachine{Rules(), config}, Judge: rulesMachine{rules, config}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := locksteptest.Options{Config: &record.Untyped{Canonical: configs.Append(nil, &config)}, Ticks: 100, Rate: 2, Skip: others, AllowThin: "it is short"}
+			last := uint64(8)
+			if name == "nothing" {
+				last, o.Ticks, o.Every = 4, 20, 5
+			}
+			for o.Seed = 4; err == nil && o.Seed <= last; o.Seed++ {
+				o.Play = botsElsewhere(t)
+				err = locksteptest.Run(g, o)
+			}
+			if found := err != nil && strings.Contains(err.Error(), "the answer to a command tells what is hidden: player "); found == (name == "nothing") || err != nil && !found {
+				t.Errorf("got %v up to seed %d", err, o.Seed-1)
+			}
+		})
+	}
 }

@@ -20,8 +20,8 @@ func newAnalyzer() *analysis.Analyzer {
 		Name: "determinism",
 		Doc: `report what may come out differently on another machine in a lockstep simulation
 
-Functions that are given to lockstep.Rules as Assets, Load, New, Step, Derive or Validate, those with the comment
-//samestep:deterministic, and all that they call, are checked. A finding is allowed by a comment
+Functions that are given to lockstep.Rules as Assets, Load, New, Step, Derive or Validate, or to lockstep.View as refuse, those
+with the comment //samestep:deterministic, and all that they call, are checked. A finding is allowed by a comment
 //samestep:allow RULE reason.`,
 		FactTypes:  []analysis.Fact{new(breaches), new(writer), new(mutable), new(mutator)},
 		ResultType: reflect.TypeFor[int](), // how many functions of simulations were named

@@ -1,8 +1,8 @@
 // Package determinism is an analyzer for the code of lockstep simulations. It finds code that would make two machines
 // compute different matches, before anyone plays.
 //
-// It checks the functions that a game sets as Assets, Load, New, Step, Derive, Validate and SelfTest in lockstep.Rules, functions and
-// packages with the comment
+// It checks the functions that a game sets as Assets, Load, New, Step, Derive, Validate and SelfTest in lockstep.Rules, and as
+// refuse in its View, functions and packages with the comment
 //
 //	//samestep:deterministic
 //

@@ -25,7 +25,7 @@ that may differ between machines. A test writes this page from the rules and fro
 The last command also fixes loops over maps, unstable sorts, and native arithmetic of fixed-point numbers.
 
 The analyzer checks the types of states, configurations and commands. It checks the functions that a game gives to ` + "`lockstep.Rules`" + ` as ` + "`Assets`" + `,
-` + "`Load`" + `, ` + "`New`" + `, ` + "`Step`" + `, ` + "`Derive`" + `, ` + "`Validate`" + ` and ` + "`SelfTest`" + `, and all functions that these call. It reports a finding in another package at the call. It follows function
+` + "`Load`" + `, ` + "`New`" + `, ` + "`Step`" + `, ` + "`Derive`" + `, ` + "`Validate`" + ` and ` + "`SelfTest`" + `, the ` + "`refuse`" + ` of ` + "`lockstep.View`" + `, and all functions that these call. It reports a finding in another package at the call. It follows function
 values to all places that name the function, and methods of an interface to all visible types that have them. A comment before another function,
 or before a package clause, adds that function or package:
 

@@ -283,7 +283,7 @@ func changesFirst(fn *types.Func) bool {
 }
 
 // readOnly has the read-only parameters of the functions of lockstep.Rules.
-var readOnly = map[string]params{"Assets": 1 << 0, "Load": 1 << 1, "New": 1 << 2, "Step": 1 << 1, "Derive": 1 << 1, "Validate": 1<<0 | 1<<1 | 1<<2}
+var readOnly = map[string]params{"Assets": 1 << 0, "Load": 1 << 1, "New": 1 << 2, "Step": 1 << 1, "Derive": 1 << 1, "Validate": 1<<0 | 1<<1 | 1<<2, "refuse": 1<<0 | 1<<1}
 
 // findReadOnly reports where the functions of a game change what they may only read: at the place or the call in the function
 // itself.

@@ -10,8 +10,8 @@ import (
 // enginePath is the package whose Rules name the functions of a game.
 const enginePath = "github.com/seed-49bee653/samestep/lockstep"
 
-// rootFields are the fields of lockstep.Rules whose functions must be deterministic.
-var rootFields = map[string]bool{"Assets": true, "Load": true, "New": true, "Step": true, "Derive": true, "Validate": true, "SelfTest": true}
+// rootFields are the fields of lockstep.Rules whose functions must be deterministic, and the parameter of lockstep.View.
+var rootFields = map[string]bool{"Assets": true, "Load": true, "New": true, "Step": true, "Derive": true, "Validate": true, "refuse": true, "SelfTest": true}
 
 // findRoots finds the functions that must be deterministic, by the type lockstep.Rules and by comments.
 func (p *program) findRoots() {
@@ -95,6 +95,9 @@ func (p *program) commandType(call *ast.CallExpr) {
 
 // ruleField makes the value of a field of lockstep.Rules a root.
 func (p *program) ruleField(name string, value ast.Expr) {
+	if call, ok := ast.Unparen(value).(*ast.CallExpr); ok && name == "View" && len(call.Args) == 2 && isEngine(p.TypesInfo.Uses[nameOf(call.Fun)], "View") {
+		name, value = "refuse", call.Args[1]
+	}
 	if !rootFields[name] {
 		return
 	}

@@ -23,7 +23,7 @@ type account struct {
 // showing are the rules of the bank with views. Pairs of players share a view.
 func showing(see func(*testgame.Bank, *testgame.BankConfig, lockstep.Viewer, *account) error) lockstep.Rules[testgame.Bank, testgame.BankConfig] {
 	rules := testgame.BankRules()
-	rules.View = lockstep.View(see)
+	rules.Validate, rules.View = nil, lockstep.View(see, nil)
 	return rules
 }
 

@@ -38,6 +38,8 @@
 //	reading     observes, draws, describes and dumps the match      a renderer that writes
 //	views       makes views for spectators and all players, twice   a View that writes, or depends on more than the
 //	            and from a restored state                           state and the viewer
+//	answers     lets others do something else, and compares         an answer that tells what a view hides
+//	            answers to commands while a player sees the same
 //
 // Check always runs the first group. Options.Skip leaves out others. After restoring or copying a state, Validate must
 // give the same answers as before.
@@ -46,7 +48,7 @@
 // match again. [Check] also names the line of code, if the go command and the sources are there: docs/desync-line.md describes
 // it. [Failure.Shrink] makes the match small. [Failure.WriteTest] and [Failure.WriteReplay] write it down.
 //
-// [CheckView] checks that the views of a game keep a secret. [Search] plays random matches for a given time. [Fuzz] lets a fuzzer choose them. [Cluster] plays matches with a server,
+// [CheckView] checks that the views of a game, and the answers to commands, keep a secret. [Search] plays random matches for a given time. [Fuzz] lets a fuzzer choose them. [Cluster] plays matches with a server,
 // its disk, and players over a bad network, in virtual time. [Golden] verifies matches that earlier versions wrote.
 // docs/testing.md leads through all of them.
 package locksteptest

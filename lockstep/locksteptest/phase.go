@@ -25,6 +25,7 @@ var phases = []phase{
 	{"machine", (*trial).machine},
 	{"reading", (*trial).reading},
 	{"views", (*trial).views},
+	{"answers", (*trial).answers},
 }
 
 // compute plays the match and runs all phases.

@@ -151,33 +151,37 @@ var badGames = []badGame{
 		o.Render = func(v player.View) { lockstep.World[pasture](v.Current).Cache = 3 }
 	}},
 	{"View writes", "views", "Herds[2].X: got", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
-		r.View = lockstep.View(func(w *pasture, c *pastureConfig, viewer lockstep.Viewer, v *meadow) error {
+		r.Validate, r.View = nil, lockstep.View(func(w *pasture, c *pastureConfig, viewer lockstep.Viewer, v *meadow) error {
 			w.Herds[2].X++
 			return seeMeadow(w, c, viewer, v)
-		})
+		}, nil)
 	}},
 	{"View counts", "views", "a view for player:0 differs when it is made again", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
 		n := uint32(0)
-		r.View = lockstep.View(func(w *pasture, c *pastureConfig, viewer lockstep.Viewer, v *meadow) error {
+		r.Validate, r.View = nil, lockstep.View(func(w *pasture, c *pastureConfig, viewer lockstep.Viewer, v *meadow) error {
 			err := seeMeadow(w, c, viewer, v)
 			for i := range v.Herds {
 				n++
 				v.Herds[i].Size = n
 			}
 			return err
-		})
+		}, nil)
 	}},
 	{"View panics", "views", "the game panicked in View: no sight", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
-		r.View = lockstep.View(func(*pasture, *pastureConfig, lockstep.Viewer, *meadow) error { panic("no sight") })
+		r.Validate, r.View = nil, lockstep.View(func(*pasture, *pastureConfig, lockstep.Viewer, *meadow) error { panic("no sight") }, nil)
 	}},
 	{"ids do not ascend", "views", "got 1 after 1, want ascending ids", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
-		r.View = lockstep.View(func(_ *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error {
+		r.Validate, r.View = nil, lockstep.View(func(_ *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error {
 			*v = meadow{Herds: []grazing{{ID: 1}, {ID: 1}}}
 			return nil
-		})
+		}, nil)
+	}},
+	{"an answer that depends on what is hidden", "answers", "the answer to a command tells what is hidden: player ", func(r *lockstep.Rules[pasture, pastureConfig], o *locksteptest.Options) {
+		r.Validate, r.View = nil, telling()
+		o.AllowThin = "half of the commands are refused"
 	}},
 	{"a view that cannot be sent", "views", "feed: Name: a view has no strings", func(r *lockstep.Rules[pasture, pastureConfig], _ *locksteptest.Options) {
-		r.View = lockstep.View(func(*pasture, *pastureConfig, lockstep.Viewer, *struct{ Name string }) error { return nil })
+		r.Validate, r.View = nil, lockstep.View(func(*pasture, *pastureConfig, lockstep.Viewer, *struct{ Name string }) error { return nil }, nil)
 	}},
 }
 

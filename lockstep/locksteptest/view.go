@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/prober"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/feed"
 	"github.com/seed-49bee653/samestep/state"
@@ -26,13 +27,17 @@ type Secrecy[S any] struct {
 // CheckView plays a random match as [Check] does, and fails the test if a view tells what the viewer must not know: after a
 // change of one hidden field, the view must have the same bytes. It changes each kind of hidden field at every
 // Options.Every ticks. A match in which nothing is hidden, or nothing that is shown changes a view, proves nothing and fails.
+//
+// It also fails the test if an answer to a command tells what the player must not know. It asks the rules about commands of every
+// kind in two worlds in which the player sees the same: they differ in such a field, or because others gave other commands. A
+// match without such worlds, or without an answer to a kind of command, fails. With go test -v it prints how many there were.
 func CheckView[S any](t testing.TB, g *lockstep.Game, o Options, s Secrecy[S]) {
 	t.Helper()
-	changes, err := checkView(g, o, s)
+	c, err := checkView(g, o, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("locksteptest: %d changes of what is hidden, in views of %d viewers", changes, len(s.Viewers))
+	t.Logf("locksteptest: %d changes of what is hidden, in views of %d viewers; %v", c.hidden, len(s.Viewers), c.twins)
 }
 
 // RunView is [CheckView] without a test.
@@ -41,59 +46,57 @@ func RunView[S any](g *lockstep.Game, o Options, s Secrecy[S]) error {
 	return err
 }
 
-func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (changes int, err error) {
+func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (*secrecyCheck, error) {
 	if g.ViewSchema() == nil || len(s.Viewers) == 0 || s.Hidden == nil {
-		return 0, errors.New("locksteptest: CheckView: want a game with views, viewers, and what is hidden from them")
+		return nil, errors.New("locksteptest: CheckView: want a game with views, viewers, and what is hidden from them")
 	}
 	m, err := newMatch(g, o.filled())
 	if err == nil {
 		err = m.play()
 	}
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	c := secrecyCheck{match: m}
-	if c.sim, err = g.NewSimulation(m.header); err != nil {
-		return 0, err
+	c := &secrecyCheck{}
+	if c.twins, err = newTwins(m); err != nil {
+		return nil, err
 	}
 	for tick := lockstep.Tick(0); int(tick) < len(m.states); tick += m.options.Every {
 		for _, viewer := range s.Viewers {
-			if err := c.restore(tick, m.states[tick]); err != nil {
-				return 0, err
+			if err := c.a.Restore(tick, m.states[tick]); err != nil {
+				return nil, fmt.Errorf("locksteptest: CheckView: tick %d: %w", tick, err)
 			}
-			hidden := slices.Clone(s.Hidden(lockstep.World[S](c.sim), viewer))
+			hidden := slices.Clone(s.Hidden(lockstep.World[S](c.a), viewer))
 			if err := c.tick(tick, viewer, hidden); err != nil {
-				return 0, err
+				return nil, err
 			}
 		}
 	}
 	switch {
 	case c.hidden == 0:
-		return 0, errors.New("locksteptest: CheckView: nothing was hidden in the match")
+		return nil, errors.New("locksteptest: CheckView: nothing was hidden in the match")
 	case c.shown == 0:
-		return 0, errors.New("locksteptest: CheckView: no change of anything that is shown changed a view")
+		return nil, errors.New("locksteptest: CheckView: no change of anything that is shown changed a view")
 	}
-	return c.hidden, nil
+	if tick, err := c.compareAll(32); err != nil {
+		return nil, fmt.Errorf("locksteptest: CheckView: tick %d: %w", tick, err)
+	}
+	if err := c.enough(); err != nil {
+		return nil, fmt.Errorf("locksteptest: CheckView: %w", err)
+	}
+	return c, nil
 }
 
 // A secrecyCheck changes states, and looks at the views of them.
 type secrecyCheck struct {
-	*match
-	sim           *lockstep.Simulation
+	*twins        // a has the state of the match, and b a changed one
 	want, got     []byte
 	hidden, shown int // changes
 }
 
-func (c *secrecyCheck) restore(t lockstep.Tick, b []byte) error {
-	if err := c.sim.Restore(t, b); err != nil {
-		return fmt.Errorf("locksteptest: CheckView: tick %d: %w", t, err)
-	}
-	return nil
-}
-
 // tick checks the views of one viewer at one tick.
 func (c *secrecyCheck) tick(t lockstep.Tick, viewer lockstep.Viewer, hidden []string) (err error) {
-	if c.want, err = c.sim.AppendView(c.want[:0], viewer); err != nil {
+	if c.want, err = c.a.AppendView(c.want[:0], viewer); err != nil {
 		return fmt.Errorf("locksteptest: CheckView: tick %d: %w", t, err)
 	}
 	whole := c.states[t]
@@ -116,10 +119,10 @@ func (c *secrecyCheck) tick(t lockstep.Tick, viewer lockstep.Viewer, hidden []st
 		if !leaf.Flip() {
 			continue
 		}
-		if err := c.sim.Restore(t, changed); err != nil {
+		if err := c.b.Restore(t, changed); err != nil {
 			continue // no game reaches most of these states
 		}
-		c.got, err = c.sim.AppendView(c.got[:0], viewer)
+		c.got, err = c.b.AppendView(c.got[:0], viewer)
 		differs := err != nil || !bytes.Equal(c.got, c.want)
 		switch {
 		case at.hidden && differs:
@@ -129,8 +132,19 @@ func (c *secrecyCheck) tick(t lockstep.Tick, viewer lockstep.Viewer, hidden []st
 		case differs:
 			c.shown++
 		}
+		if differs {
+			continue
+		}
+		c.probe.Hint(c.game.StateSchema(), whole, changed, prober.Element(leaf.Path))
+		if err := c.a.Restore(t, whole); err != nil {
+			return err
+		}
+		var oracle *oracleError
+		if _, err := c.compare(viewer, 1); errors.As(err, &oracle) { // other errors are of states that no game reaches
+			return fmt.Errorf("locksteptest: CheckView: tick %d: %w", t, err)
+		}
 	}
-	return c.restore(t, whole)
+	return nil
 }
 
 // isHidden reports whether a field is at or below one of some paths.

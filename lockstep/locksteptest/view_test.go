@@ -1,6 +1,7 @@
 package locksteptest_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -37,8 +38,33 @@ func seeMeadow(w *pasture, _ *pastureConfig, viewer lockstep.Viewer, v *meadow) 
 // meadows are the rules of pasture with views.
 func meadows(see func(*pasture, *pastureConfig, lockstep.Viewer, *meadow) error) lockstep.Rules[pasture, pastureConfig] {
 	rules := pastureRules()
-	rules.View = lockstep.View(see)
+	rules.Validate, rules.View = nil, lockstep.View(see, refuseMeadow)
 	return rules
+}
+
+// refuseMeadow refuses to breed where the first herd in sight is as large as that.
+func refuseMeadow(v *meadow, c *lockstep.Command) error {
+	if b, ok := c.Value.(*breed); ok && len(v.Herds) > 0 && b.Herd%4 == uint16(v.Herds[0].Size%4) {
+		return errors.New("too many")
+	}
+	return nil
+}
+
+// telling makes views of which the answers to commands depend on all herds.
+func telling() lockstep.ViewType {
+	var herds uint32
+	return lockstep.View(func(w *pasture, c *pastureConfig, viewer lockstep.Viewer, v *meadow) error {
+		herds = 0
+		for i := range w.Herds {
+			herds = herds*31 + uint32(w.Herds[i].X) + w.Herds[i].Size
+		}
+		return seeMeadow(w, c, viewer, v)
+	}, func(*meadow, *lockstep.Command) error {
+		if herds%3 == 0 {
+			return errors.New("not now")
+		}
+		return nil
+	})
 }
 
 // kept is what a player of a pasture must not know.
@@ -58,6 +84,9 @@ func TestCheckView(t *testing.T) {
 	for _, bad := range []struct {
 		name, want string
 		see        func(*pasture, *pastureConfig, lockstep.Viewer, *meadow) error
+		view       lockstep.ViewType
+		rules      func(*lockstep.Rules[pasture, pastureConfig])
+		ticks      lockstep.Tick // 0: as usual
 		secret     func(*locksteptest.Secrecy[pasture])
 	}{
 		{name: "a number of what is hidden is sent", want: "a view for player:1 tells Dice, which is hidden: when it changes, Herds[",
@@ -87,6 +116,16 @@ func TestCheckView(t *testing.T) {
 			}},
 		{name: "nothing is shown", want: "no change of anything that is shown", secret: func(*locksteptest.Secrecy[pasture]) {},
 			see: func(_ *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error { *v = meadow{}; return nil }},
+		{name: "an answer tells what is hidden", want: "the answer to a command tells what is hidden: player 1 is told", view: telling()},
+		{name: "nobody is asked", want: "no two different worlds looked the same to a player", see: seeMeadow,
+			secret: func(s *locksteptest.Secrecy[pasture]) {},
+			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
+				r.ViewOf = func(*pasture, lockstep.Player) lockstep.Viewer { return lockstep.Viewer{} } // which gets no view
+			}},
+		{name: "a kind is not asked about", want: `no answer to a command of kind "large" was compared`, see: seeMeadow,
+			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
+				r.Commands = append(r.Commands, lockstep.Type[struct{ Much [lockstep.MaxPayload]bool }](9, "large"))
+			}, ticks: 8},
 		{name: "no viewers", want: "want a game with views, viewers", see: seeMeadow,
 			secret: func(s *locksteptest.Secrecy[pasture]) { s.Viewers = nil }},
 	} {
@@ -94,7 +133,16 @@ func TestCheckView(t *testing.T) {
 		if bad.secret != nil {
 			bad.secret(&s)
 		}
-		if err := locksteptest.RunView(lockstep.MustGame(meadows(bad.see)), options(), s); err == nil || !strings.Contains(err.Error(), bad.want) {
+		rules := meadows(bad.see)
+		if bad.see == nil {
+			rules.View = bad.view
+		}
+		if bad.rules != nil {
+			bad.rules(&rules)
+		}
+		o := options()
+		o.Ticks = cmp.Or(bad.ticks, o.Ticks)
+		if err := locksteptest.RunView(lockstep.MustGame(rules), o, s); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%s: got %v, want %q", bad.name, err, bad.want)
 		}
 	}
@@ -103,13 +151,13 @@ func TestCheckView(t *testing.T) {
 // A view must not tell what its viewer does not see. What is hidden is said a second time, in another way.
 func ExampleRunView() {
 	rules := pastureRules()
-	rules.View = lockstep.View(func(w *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error {
+	rules.Validate, rules.View = nil, lockstep.View(func(w *pasture, _ *pastureConfig, _ lockstep.Viewer, v *meadow) error {
 		v.Herds = v.Herds[:0]
 		for i := range w.Herds {
 			v.Herds = append(v.Herds, grazing{ID: uint8(i), Size: w.Herds[i].Size}) // all herds
 		}
 		return nil
-	})
+	}, nil)
 	var secret locksteptest.Secrecy[pasture] = locksteptest.Secrecy[pasture]{
 		Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}},
 		Hidden:  func(*pasture, lockstep.Viewer) []string { return []string{"Herds[0]"} },

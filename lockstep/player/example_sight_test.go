@@ -14,14 +14,14 @@ import (
 func ExampleSight() {
 	type lit struct{ Lamps uint8 }
 	rules := testgame.LampRules
-	rules.View = lockstep.View(func(w *testgame.Lamps, _ *testgame.Nobody, _ lockstep.Viewer, v *lit) error {
+	rules.Validate, rules.View = nil, lockstep.View(func(w *testgame.Lamps, _ *testgame.Nobody, _ lockstep.Viewer, v *lit) error {
 		for _, on := range w.On {
 			if on {
 				v.Lamps++
 			}
 		}
 		return nil
-	})
+	}, nil)
 	game := lockstep.MustGame(rules)
 	header, err := game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(2), &testgame.Nobody{})
 	if err != nil {

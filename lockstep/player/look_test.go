@@ -50,7 +50,7 @@ type looker struct {
 
 func newTheatre(t *testing.T, seats uint8) *theatre {
 	rules := testgame.BankRules()
-	rules.View = lockstep.View(seePurse)
+	rules.Validate, rules.View = nil, lockstep.View(seePurse, nil)
 	x := &theatre{t: t, game: lockstep.MustGame(rules), dice: rand.New(rand.NewPCG(1, 2))}
 	h, err := x.game.NewHeader(lockstep.MatchID{1}, lockstep.DefaultSettings(seats), &testgame.BankConfig{Start: 5})
 	if err != nil {

@@ -57,8 +57,10 @@ func TestViewerInAnotherLanguage(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	testenv.Or(t, "python3", err)
 	s := newStage(t, setup{
-		host:  host.Options{Views: host.ViewPolicy{Every: 1}},
-		rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) { r.View = lockstep.View(seeMap) },
+		host: host.Options{Views: host.ViewPolicy{Every: 1}},
+		rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
+			r.Validate, r.View = nil, lockstep.View(seeMap, nil)
+		},
 	})
 	b := s.join(t, bob, wander)
 	<-b.Ready()
@@ -140,8 +142,10 @@ func (s *stage) viewAt(t *testing.T, tick lockstep.Tick) (v mapped) {
 func TestViewsOnly(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, setup{
-		host:  host.Options{Views: host.ViewPolicy{Only: true}},
-		rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) { r.View = lockstep.View(seeMap) },
+		host: host.Options{Views: host.ViewPolicy{Only: true}},
+		rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
+			r.Validate, r.View = nil, lockstep.View(seeMap, nil)
+		},
 	})
 	for _, path := range []string{"/matches", "/matches/duel"} {
 		_, text := s.get(t, http.MethodGet, path)

@@ -36,7 +36,7 @@ static enum rules_status describe(void) {
 	           "\"config\":\"struct { Piles uint8; Pebbles uint16 }\","
 	           "\"state\":\"struct { Rand uint64; Piles []uint16; Players []struct { Taken uint32; Rest uint16 } }\","
 	           "\"result\":\"struct { Taken []uint32 }\","
-	           "\"view\":\"struct { Piles []uint16; Taken uint32 }\","
+	           "\"view\":\"struct { Piles []uint16; Taken uint32; Rest uint16 }\","
 	           "\"commands\":["
 	           "{\"kind\":1,\"name\":\"take\",\"payload\":\"struct { Pile, N uint8 }\",\"limit\":20,\"per_us\":\"1000000\"},"
 	           "{\"kind\":2,\"name\":\"drop\",\"payload\":\"struct { Pile uint8 }\"}]}");
@@ -207,6 +207,7 @@ static enum rules_status view(struct rules_reader in) {
 	for (i = 0; i < world.piles; i++)
 		rules_write(world.pile[i], 2);
 	rules_write(world.player[player].taken, 4);
+	rules_write(world.player[player].rest, 2); /* validate answers by it */
 	return RULES_OK;
 }
 

@@ -33,6 +33,7 @@ func TestMatchInGerman(t *testing.T) {
 	s := newStage(t, setup{
 		host: host.Options{Grace: 60 * lockstep.Second, Wait: host.WaitPolicy{Bound: 30 * lockstep.Second}, Rates: host.Rates{Pace: pace}},
 		rules: func(r *lockstep.Rules[skirmish.World, skirmish.Config]) {
+			r.View, r.ViewOf = lockstep.ViewType{}, nil
 			r.Validate = func(*skirmish.World, *skirmish.Config, *lockstep.Command) error {
 				return fmt.Errorf("%w: 30, a %v costs 50", skirmish.ErrPoor, skirmish.Soldier)
 			}

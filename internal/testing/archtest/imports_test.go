@@ -105,7 +105,7 @@ var imports = []importRow{
 	{pattern: "lockstep/cluster/objects", own: []string{"lockstep/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "lockstep/server"}},
 	{pattern: "lockstep/cluster/farm", own: []string{"lockstep", "replay", "desync", "lockstep/archive", "lockstep/cluster/storage", "lockstep/cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
-	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/testing/simulate"}), tests: games},
+	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/testing/simulate", "internal/testing/prober"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
 	// The two sides of a module apart, so that a module does not link what runs it.
 	{pattern: "lockstep/module", own: []string{"lockstep/abi"}, modules: []string{wazero}, tests: slices.Concat(games, shell)},
@@ -117,7 +117,8 @@ var imports = []importRow{
 	{pattern: "page/canvas", own: []string{"fixed"}},
 	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "lockstep/local", "lockstep/module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", "lockstep/module/guest", chromedp})},
 
-	{pattern: "internal/testing/attack", own: live, modules: []string{websocket, quic}, tests: games},
+	{pattern: "internal/testing/prober", own: []string{"lockstep", "lockstep/record", "state"}},
+	{pattern: "internal/testing/attack", own: slices.Concat(live, []string{"internal/testing/prober", "state"}), modules: []string{websocket, quic}, tests: slices.Concat(games, []string{"lockstep/module/guest"})},
 	{pattern: "internal/testing/browser", own: slices.Concat(shell, []string{"internal/site", "internal/testing/testenv"}), modules: []string{chromedp}},
 	{pattern: "internal/buffer"},
 	{pattern: "internal/wsmatch", own: []string{"internal/buffer"}, modules: []string{websocket}},
@@ -125,7 +126,7 @@ var imports = []importRow{
 	{pattern: "internal/decimal"},
 	{pattern: "internal/files"},
 	{pattern: "internal/words", tests: []string{humanize}},
-	{pattern: "internal/testing/simulate", own: slices.Concat(log, live, []string{"lockstep/cluster/ownership"}), modules: []string{xxhash}},
+	{pattern: "internal/testing/simulate", own: slices.Concat(log, live, []string{"lockstep/cluster/ownership"}), modules: []string{xxhash}, tests: []string{"lockstep/module/guest"}},
 	{pattern: "internal/testing/mutants/...", own: []string{"internal/testing/simulate", "lockstep"}, tests: []string{"internal/testing/mutants"}},
 	{pattern: "internal/ring", own: []string{"lockstep/protocol", "lockstep/record"}},
 	{pattern: "internal/pack", modules: []string{msgpack}},
@@ -152,7 +153,7 @@ var imports = []importRow{
 	{pattern: "examples/pebbles", tests: slices.Concat(shell, []string{"lockstep/module"})},
 	{pattern: "examples/window", own: slices.Concat(shell, games), modules: []string{"github.com/hajimehoshi/ebiten/v2"}},
 	{pattern: "examples/platforms/compat", own: slices.Concat(shell, games), modules: []string{websocket, msgpack, xtime}},
-	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"lockstep/local", "internal/site", "internal/testing/browser", chromedp, brotli, zstd, msgpack}},
+	{pattern: "examples/...", own: slices.Concat(shell, games, []string{"page/..."}), modules: []string{websocket}, tests: []string{"lockstep/local", "lockstep/module/guest", "internal/site", "internal/testing/browser", chromedp, brotli, zstd, msgpack}},
 	{pattern: "fuzz/...", own: slices.Concat(shell, games), tests: []string{"internal/testing/planted"}},
 	{pattern: "cmd/...", own: []string{"./..."}, modules: []string{"*"}, tests: []string{chromedp}},
 }

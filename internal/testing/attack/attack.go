@@ -47,7 +47,7 @@ type Attack struct {
 	Late time.Duration
 
 	// Run attacks until ctx ends. An error means that the attack was not possible, and
-	// says nothing about the server. errUnfit means that the server needs other flags.
+	// says nothing about the server. errUnfit means that the server needs other flags, and errOpen that the game hides nothing.
 	Run func(ctx context.Context, h *Attackers) error
 }
 
@@ -95,7 +95,7 @@ func Work(ctx context.Context, j Job, g *lockstep.Game) (Report, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case errors.Is(err, errUnfit):
+	case errors.Is(err, errUnfit), errors.Is(err, errOpen):
 		h.report.Skipped = err.Error()
 	case err != nil && ctx.Err() == nil:
 		return h.report, fmt.Errorf("%s: %w", a.Name, err)

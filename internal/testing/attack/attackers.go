@@ -18,8 +18,13 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// errUnfit means that an attack needs a server with other flags.
-var errUnfit = errors.New("attack: it needs a server with other flags")
+var (
+	// errUnfit means that an attack needs a server with other flags.
+	errUnfit = errors.New("attack: it needs a server with other flags")
+
+	// errOpen means that there is nothing to find out.
+	errOpen = errors.New("attack: the game has no views, so nothing is hidden")
+)
 
 // A Job is what the process of the attackers gets.
 type Job struct {

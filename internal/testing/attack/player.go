@@ -20,6 +20,10 @@ type participant struct {
 	ws     *websocket.Conn
 	client *player.Client
 	think  func(*lockstep.Simulation) []any
+	often  lockstep.Tick                      // ticks between two calls of think
+	most   int                                // commands of a call
+	gave   func(i int, seq lockstep.Sequence) // of the commands of a call; nil: nobody listens
+	answer func(lockstep.Receipt)             // nil: nobody listens
 	epoch  time.Time
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -71,18 +75,26 @@ const maxOrders = 3
 
 // newPlayer joins the match and returns once the player has its state.
 func newPlayer(ctx context.Context, s *Server, o *Options, seat int) (*participant, error) {
-	p := &participant{
-		epoch: time.Now(), done: make(chan struct{}), arrived: make(chan message, 64), failed: make(chan error, 1), live: make(chan struct{}),
-	}
-	p.client = player.New(o.Game, player.Options{Token: s.Tokens.Honest[seat], Seed: uint64(seat)})
+	p := &participant{often: thinkEvery, most: maxOrders}
 	if o.Think != nil {
 		p.think = o.Think(lockstep.Player(seat), uint64(seat)+1)
 	}
+	if err := p.join(ctx, nearClient(), s.URL, s.Match, o.Game, player.Options{Token: s.Tokens.Honest[seat], Seed: uint64(seat)}); err != nil {
+		return nil, fmt.Errorf("honest player %d: %w", seat, err)
+	}
+	return p, nil
+}
+
+// join joins a match and returns once the participant has its state.
+func (p *participant) join(ctx context.Context, c *http.Client, server, match string, g *lockstep.Game, o player.Options) error {
+	p.epoch, p.done = time.Now(), make(chan struct{})
+	p.arrived, p.failed, p.live = make(chan message, 64), make(chan error, 1), make(chan struct{})
+	p.client = player.New(g, o)
 	joining, joined := context.WithTimeout(ctx, patience)
 	defer joined()
-	dialed, err := openPeer(joining, nearClient(), s.URL, s.Match)
+	dialed, err := openPeer(joining, c, server, match)
 	if err != nil {
-		return nil, fmt.Errorf("honest player %d: %w", seat, err)
+		return err
 	}
 	p.ws = dialed.ws
 	ctx, p.cancel = context.WithCancel(ctx)
@@ -90,14 +102,14 @@ func newPlayer(ctx context.Context, s *Server, o *Options, seat int) (*participa
 	go p.run(ctx)
 	select {
 	case <-p.live:
-		return p, nil
+		return nil
 	case <-p.done:
 		err = p.counts.err
 	case <-joining.Done():
 		err = errLate
 	}
 	p.end()
-	return nil, fmt.Errorf("honest player %d: %w", seat, err)
+	return err
 }
 
 // nearClient returns an HTTP client that uses the default address and dials loopback
@@ -125,6 +137,9 @@ func (p *participant) event(e any) {
 	case player.Desynced:
 		p.count(func(c *tally) { c.differed++ })
 	case lockstep.Receipt:
+		if p.answer != nil {
+			p.answer(e)
+		}
 		if e.Reason == lockstep.RateLimited || e.Reason == lockstep.TooMany {
 			p.count(func(c *tally) { c.refused++ })
 		}
@@ -201,12 +216,16 @@ func (p *participant) step(ctx context.Context) error {
 	p.client.Advance(p.time(time.Now()))
 	st := p.client.Status()
 	p.count(func(c *tally) { c.agreed, c.tick, c.differed = st.Agreed, st.Tick, max(c.differed, st.Differing) })
-	if st.Stage == player.StageLive && p.think != nil && st.Tick >= p.thought+thinkEvery {
+	if st.Stage == player.StageLive && p.think != nil && st.Tick >= p.thought+p.often {
 		p.thought = st.Tick
 		orders := p.think(p.client.Simulation())
-		for _, v := range orders[:min(len(orders), maxOrders)] {
-			if _, err := p.client.Submit(v); err != nil {
+		for i, v := range orders[:min(len(orders), p.most)] {
+			seq, err := p.client.Submit(v)
+			if err != nil {
 				break // too many commands have no answer yet
+			}
+			if p.gave != nil {
+				p.gave(i, seq)
 			}
 		}
 	}

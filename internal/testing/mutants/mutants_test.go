@@ -44,7 +44,7 @@ func TestApply(t *testing.T) {
 	if len(names) < 111 {
 		t.Errorf("got %d mutants, want at least 111", len(names))
 	}
-	for _, invariant := range []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I11", "I12", "I13", "I14", "I15", "I19", "I20", "I21", "I22", "desync"} {
+	for _, invariant := range []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I11", "I12", "I13", "I14", "I15", "I19", "I20", "I21", "I22", "I23", "desync"} {
 		if hit[invariant] == 0 {
 			t.Errorf("no mutant breaks %s", invariant)
 		}

@@ -26,7 +26,7 @@ func Rules(fault string) lockstep.Rules[skirmish.World, skirmish.Config] {
 	r := skirmish.Rules()
 	r.Build += " with a fault: " + fault
 	var f faults
-	start, step, validate := r.New, r.Step, r.Validate
+	start, step := r.New, r.Step
 	r.New = func(w *skirmish.World, s *lockstep.Settings, c *skirmish.Config) error {
 		//samestep:allow captured this is the fault
 		f = faults{group: map[*skirmish.World]uint8{}}
@@ -46,8 +46,9 @@ func Rules(fault string) lockstep.Rules[skirmish.World, skirmish.Config] {
 			}
 		}
 	case fault == "validate":
-		r.Validate = func(w *skirmish.World, config *skirmish.Config, c *lockstep.Command) error {
-			err := validate(w, config, c)
+		r.View, r.ViewOf = lockstep.ViewType{}, nil
+		r.Validate = func(w *skirmish.World, _ *skirmish.Config, c *lockstep.Command) error {
+			err := skirmish.Judge(w, c.Player)(c.Value)
 			if _, ok := c.Value.(*skirmish.Gather); ok && err == nil {
 				w.Players[c.Player].Crystals-- //samestep:allow readonly this is the fault
 			}

@@ -42,5 +42,6 @@
 //	I20 takeover     a server that lost its match tells its clients to leave within 6 s, and the match has a server again
 //	I21 views        a viewer sees what the rules show it of a tick of the log, rounded, or a little later with a budget; it is sent nothing else, and in the end sees the last tick
 //	I22 datagrams    a record that has arrived, by the stream or by a datagram, waits for no other way; records of datagrams are the log's
+//	I23 secrecy      what players are sent who see views only is the same, to the byte and the microsecond, whatever others do out of their sight
 //	desync           every state that a fault changes is detected, and no other
 package simulate

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -11,6 +12,7 @@ import (
 // A dronesView is what a viewer may see of the drones.
 type dronesView struct {
 	Fired  uint32
+	Count  uint16 // of all drones
 	Drones []droneSeen
 }
 
@@ -24,12 +26,28 @@ type droneSeen struct {
 
 // seeDrones shows a team its own drones, and those of the others in its half of the map.
 func seeDrones(w *drones, _ *dronesConfig, viewer lockstep.Viewer, v *dronesView) error {
-	v.Fired = w.Fired
+	v.Fired, v.Count = w.Fired, uint16(len(w.Units))
 	for i := range w.Units {
 		u := &w.Units[i]
 		if viewer.As == lockstep.AsSpectator || u.Owner&1 == viewer.Number || uint8(u.X>>11) == viewer.Number {
 			v.Drones = append(v.Drones, droneSeen{uint16(i), u.X, u.Y, u.Hits, u.Owner})
 		}
+	}
+	return nil
+}
+
+// refuseDrones refuses orders to drones that are not there, or that the player's team sees with another owner.
+func refuseDrones(v *dronesView, c *lockstep.Command) error {
+	s, ok := c.Value.(*steer)
+	if !ok {
+		return nil
+	}
+	if s.Unit >= v.Count {
+		return errNoDrone
+	}
+	i, seen := slices.BinarySearchFunc(v.Drones, s.Unit, func(d droneSeen, id uint16) int { return cmp.Compare(d.ID, id) })
+	if seen && s.Count == 1 && v.Drones[i].Owner != uint8(c.Player) {
+		return errNotYours
 	}
 	return nil
 }

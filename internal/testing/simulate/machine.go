@@ -75,6 +75,7 @@ func (w *world) newMachine(i int, p *MachinePlan) *machine {
 	if !p.Spectator {
 		m.seat, w.seats = w.seats, w.seats+1
 		m.token = fmt.Sprint("seat", m.seat)
+		w.secrecy.begin(m)
 		m.play = w.subject.Play(m.seat, m.random)
 	}
 	if p.Liar {
@@ -167,6 +168,7 @@ func (m *machine) receive() {
 		m.heard = m.w.now
 		m.w.note(traceDown, m.index, b)
 		m.w.oracle.received(wire, b)
+		m.w.secrecy.hears(m, b)
 		err := m.hears(wire, b)
 		m.events()
 		if wire.tap.synced {

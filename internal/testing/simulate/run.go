@@ -19,11 +19,14 @@ type Outcome struct {
 }
 
 // Run makes the run of a plan.
-func Run(s *Subject, p *Plan) (out *Outcome, err error) {
+func Run(s *Subject, p *Plan) (*Outcome, error) { return run(s, p, nil) }
+
+// run makes a run, and keeps what viewers are sent if x is not nil.
+func run(s *Subject, p *Plan, x *secrecy) (out *Outcome, err error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	w, err := newWorld(s, p)
+	w, err := newWorldOf(s, p, x)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +45,7 @@ func Run(s *Subject, p *Plan) (out *Outcome, err error) {
 	return out, nil
 }
 
-// Twice makes the run of a plan twice and compares the traces.
+// Twice makes the run of a plan twice and compares the traces. If the plan hides the state from its clients, [Apart] plays it, too.
 func Twice(s *Subject, p *Plan) (*Outcome, error) {
 	first, err := Run(s, p)
 	if err != nil || first.Violation != nil {
@@ -56,6 +59,16 @@ func Twice(s *Subject, p *Plan) (*Outcome, error) {
 		first.Violation = &Violation{Invariant: "I11", At: first.Length, Text: fmt.Sprintf("two runs of one plan have the traces %016x and %016x", first.Trace, second.Trace)}
 	}
 	first.Length += second.Length
+	if first.Violation != nil || !p.hides() {
+		return first, nil
+	}
+	x, err := Apart(p)
+	if err != nil {
+		return nil, err
+	}
+	first.Violation, first.Last = x.Violation, x.Last
+	first.Length += x.Length
+	first.Counts["messages compared"] += x.Counts["messages compared"]
 	return first, nil
 }
 

@@ -46,7 +46,7 @@ func TestSeeds(t *testing.T) {
 			t.Errorf("no %s", what)
 		}
 	}
-	for _, what := range []string{"views equal", "views late by a budget", "viewer at the end", "viewer seen as another team"} {
+	for _, what := range []string{"views equal", "views late by a budget", "viewer at the end", "viewer seen as another team", "messages compared"} {
 		if r.Counts[what] == 0 {
 			t.Errorf("no %s", what)
 		}

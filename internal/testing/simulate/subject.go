@@ -25,8 +25,8 @@ type Subject struct {
 	// depend only on r and s, the player's confirmed state.
 	Play func(p lockstep.Player, r *rand.Rand) func(s *lockstep.Simulation) []any
 
-	// Relay enables matches without a referee. The rules must then accept commands
-	// that Validate rejects.
+	// Relay enables matches without a referee. Step must then take commands that the
+	// rules refuse.
 	Relay bool
 
 	// see returns the canonical bytes of what a viewer must get, and rows the elements of such a view, in order. Nil means no
@@ -101,17 +101,14 @@ func dronesRules(see func(*drones, *dronesConfig, lockstep.Viewer, *dronesView) 
 			return nil
 		},
 		Step: (*drones).step,
-		Validate: func(w *drones, _ *dronesConfig, c *lockstep.Command) error {
-			if s, ok := c.Value.(*steer); ok && int(s.Unit) >= len(w.Units) {
-				return errNoDrone
-			}
-			return nil
-		},
-		View: lockstep.View(see), ViewOf: teamOf,
+		View: lockstep.View(see, refuseDrones), ViewOf: teamOf,
 	}
 }
 
-var errNoDrone = errors.New("no such drone")
+var (
+	errNoDrone  = errors.New("no such drone")
+	errNotYours = errors.New("not your drone")
+)
 
 func (w *drones) draw() uint64 {
 	w.Random = w.Random*6364136223846793005 + 1442695040888963407

@@ -38,6 +38,7 @@ type world struct {
 	others      int             // other players, and attackers
 	sealed      []lockstep.Time // time of each tick
 	relay       relay
+	secrecy     *secrecy // nil: nobody compares runs
 	machines    []*machine
 	oracle      *oracle
 	referee     referee
@@ -99,9 +100,11 @@ func (w *world) count(what string) {
 }
 
 // newWorld prepares a run.
-func newWorld(s *Subject, p *Plan) (*world, error) {
+func newWorld(s *Subject, p *Plan) (*world, error) { return newWorldOf(s, p, nil) }
+
+func newWorldOf(s *Subject, p *Plan, x *secrecy) (*world, error) {
 	w := &world{
-		plan: p, subject: s, start: 1000 * lockstep.Second, now: 1000 * lockstep.Second, chaos: true,
+		plan: p, subject: s, secrecy: x, start: 1000 * lockstep.Second, now: 1000 * lockstep.Second, chaos: true,
 		tokens: stream(p.Seed, "tokens", 0), hash: xxhash.New(), concludeAt: never,
 		barrier: barrier{delay: p.Host.SpectatorDelay}, relay: newRelay(p),
 		Tallies: Tallies{Counts: map[string]int{}, Injected: map[string]int{}}, kicked: map[int]bool{},

@@ -26,7 +26,7 @@ func darkRules() lockstep.Rules[testgame.Lamps, testgame.Nobody] {
 	rules.View = lockstep.View(func(w *testgame.Lamps, _ *testgame.Nobody, _ lockstep.Viewer, v *dark) error {
 		v.Seats = w.Seats
 		return nil
-	})
+	}, nil)
 	return rules
 }
 
@@ -93,7 +93,7 @@ func TestHiddenMatches(t *testing.T) {
 func TestHiddenUpstream(t *testing.T) {
 	t.Parallel()
 	rules := minimal.Rules()
-	rules.View = lockstep.View(func(*minimal.World, *minimal.Config, lockstep.Viewer, *dark) error { return nil })
+	rules.Validate, rules.View = nil, lockstep.View(func(*minimal.World, *minimal.Config, lockstep.Viewer, *dark) error { return nil }, nil)
 	o := newOwnerOf(t, rules, func(o *server.Options) { o.Host.Views.Only = true })
 	_, address, _ := newRelay(t, relay.Options{Source: upstream(o.address)})
 	x := watch(t, o.game, address, nil)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
-	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // Affairs are what the player may decide about alliances, surrender and observers.
@@ -30,11 +29,11 @@ func (p *Player) affairs(w *skirmish.World) *Affairs {
 	if int(p.Seat) >= len(w.Players) || len(w.Players) > skirmish.MaxPlayers {
 		return nil
 	}
-	seat, me := uint8(p.Seat), &w.Players[p.Seat]
+	seat, me, judge := uint8(p.Seat), &w.Players[p.Seat], skirmish.Judge(w, p.Seat)
 	a := &Affairs{Others: []Other{}}
 	for q := range uint8(len(w.Players)) {
 		if q != seat {
-			a.Others = append(a.Others, p.other(w, q))
+			a.Others = append(a.Others, p.other(w, q, judge))
 		}
 	}
 	a.Votes, a.Needed = w.Votes(me.Team)
@@ -46,7 +45,7 @@ func (p *Player) affairs(w *skirmish.World) *Affairs {
 	if me.Secret {
 		share = "Show to spectators"
 	}
-	a.Buttons = p.offered(w,
+	a.Buttons = p.offered(w, judge,
 		Button{Action: "break", Label: "Break the alliance", Hint: "leave your team and be a team alone"},
 		Button{Action: "surrender", Label: vote, On: me.Resigns, Hint: "more than half of the team must vote for it"},
 		Button{Action: "permit", Label: share, On: me.Secret, Hint: "whether spectators see what you see"},
@@ -54,7 +53,7 @@ func (p *Player) affairs(w *skirmish.World) *Affairs {
 	return a
 }
 
-func (p *Player) other(w *skirmish.World, q uint8) Other {
+func (p *Player) other(w *skirmish.World, q uint8, judge func(any) error) Other {
 	o := Other{Player: q, Stand: "enemy"}
 	switch {
 	case w.Players[q].Status == skirmish.Defeated:
@@ -71,7 +70,7 @@ func (p *Player) other(w *skirmish.World, q uint8) Other {
 	}
 	o.Offer = strings.Join(offers, " and ")
 	number := strconv.Itoa(int(q))
-	o.Buttons = p.offered(w,
+	o.Buttons = p.offered(w, judge,
 		Button{Action: "accept:" + number, Label: "Accept", Hint: "join this player's team"},
 		Button{Action: "propose:" + number, Label: "Offer alliance", Hint: "invite this player to your team"},
 		Button{Action: "withdraw:" + number, Label: "Take back", Hint: "no longer invite this player"},
@@ -80,11 +79,11 @@ func (p *Player) other(w *skirmish.World, q uint8) Other {
 }
 
 // offered returns the buttons whose commands the rules accept now.
-func (p *Player) offered(w *skirmish.World, buttons ...Button) (able []Button) {
+func (p *Player) offered(w *skirmish.World, judge func(any) error, buttons ...Button) (able []Button) {
 	for _, b := range buttons {
 		name, number, _ := strings.Cut(b.Action, ":")
 		c := p.decision(w, name, number)
-		if b.Able = c != nil && p.rules.Validate(w, nil, &lockstep.Command{Player: p.Seat, Value: c}) == nil; b.Able {
+		if b.Able = c != nil && judge(c) == nil; b.Able {
 			able = append(able, b)
 		}
 	}

@@ -71,7 +71,7 @@ votes 0 of 1, final true [surrender] [permit]`},
 player 1 ally, offers ""
 player 2 enemy, offers ""
 votes 0 of 2, final false [break] [surrender] [permit]`},
-		{bob, "break", "problem: too soon after the last change of teams: tick 6, want 206 or later", ""},
+		{bob, "break", "problem: too soon after the last change of teams: tick 7, want 206 or later", ""},
 		{bob, "surrender", "player 1 votes to surrender", `
 player 1 ally, offers ""
 player 2 enemy, offers ""

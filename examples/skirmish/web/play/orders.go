@@ -8,7 +8,6 @@ import (
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/examples/skirmish/web/scene"
 	"github.com/seed-49bee653/samestep/fixed"
-	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // Act is a right-click: move, attack, gather or help to build. A queued order follows the present one. In a mode it
@@ -25,7 +24,7 @@ func (p *Player) Act(w *skirmish.World, x, y int64, queued bool) []any {
 	}
 	if enemy := p.under(w, x, y, p.enemy(w)); enemy != nil {
 		if ids := p.own(w, walker); len(ids) > 0 {
-			return p.order(w, ids, func(who skirmish.Who) any { return &skirmish.Attack{Who: who, Target: enemy.ID} })
+			return p.assault(w, ids, enemy, queued)
 		}
 	}
 	site := p.under(w, x, y, func(u *skirmish.Unit) bool { return p.owns(u) && u.Kind.Building() && !u.Built })
@@ -39,6 +38,16 @@ func (p *Player) Act(w *skirmish.World, x, y int64, queued bool) []any {
 	}
 	return p.order(w, all, func(who skirmish.Who) any {
 		return &skirmish.Move{Who: who, To: skirmish.PointAt(at), Queued: queued}
+	})
+}
+
+// assault sends units to attack an enemy, or to the place of a building that nobody sees now: it may be gone.
+func (p *Player) assault(w *skirmish.World, ids []skirmish.UnitID, enemy *skirmish.Unit, queued bool) []any {
+	return p.order(w, ids, func(who skirmish.Who) any {
+		if team := p.Team(w); team != scene.Everything && !w.Sees(team, enemy.Pos) {
+			return &skirmish.AttackMove{Who: who, To: skirmish.PointAt(enemy.Pos), Queued: queued}
+		}
+		return &skirmish.Attack{Who: who, Target: enemy.ID}
 	})
 }
 
@@ -76,7 +85,7 @@ func (p *Player) Target(w *skirmish.World, x, y int64, queued bool) []any {
 		return p.order(w, ids, func(who skirmish.Who) any { return &skirmish.Move{Who: who, To: to, Queued: queued} })
 	case AttackTo:
 		if enemy := p.under(w, x, y, p.enemy(w)); enemy != nil {
-			return p.order(w, ids, func(who skirmish.Who) any { return &skirmish.Attack{Who: who, Target: enemy.ID} })
+			return p.assault(w, ids, enemy, queued)
 		}
 		return p.order(w, ids, func(who skirmish.Who) any { return &skirmish.AttackMove{Who: who, To: to, Queued: queued} })
 	case PatrolTo:
@@ -130,9 +139,7 @@ func (p *Player) Ghost(w *skirmish.World, x, y int64) (kind skirmish.UnitKind, a
 	if len(ids) == 0 {
 		return 0, at, false
 	}
-	err := p.rules.Validate(w, nil, &lockstep.Command{Player: p.Seat, Value: &skirmish.Build{
-		Who: skirmish.Who{Units: ids[:1]}, Kind: p.building, At: skirmish.PointAt(at),
-	}})
+	err := skirmish.Judge(w, p.Seat)(&skirmish.Build{Who: skirmish.Who{Units: ids[:1]}, Kind: p.building, At: skirmish.PointAt(at)})
 	return p.building, at, err == nil
 }
 

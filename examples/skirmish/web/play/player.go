@@ -45,12 +45,11 @@ type Player struct {
 	placed   bool  // the camera has moved to the player's base
 	recalled uint8 // the control group of the last key
 	idle     int   // index of the next unit in the search for idle workers
-	rules    lockstep.Rules[skirmish.World, skirmish.Config]
 }
 
 // New returns a player with a seat.
 func New(seat lockstep.Player) *Player {
-	return &Player{Seat: seat, Eyes: skirmish.Observers, Camera: Camera{Zoom: startZoom, Width: 1, Height: 1}, rules: skirmish.Rules()}
+	return &Player{Seat: seat, Eyes: skirmish.Observers, Camera: Camera{Zoom: startZoom, Width: 1, Height: 1}}
 }
 
 // Look updates the player for a state: it removes dead and hidden units from the selection. At first it moves the
@@ -116,8 +115,9 @@ func (p *Player) Problem() string {
 
 // allowed returns the commands that the rules would accept, and notes the reason of a rejection.
 func (p *Player) allowed(w *skirmish.World, commands ...any) []any {
+	judge := skirmish.Judge(w, p.Seat)
 	return slices.DeleteFunc(commands, func(c any) bool {
-		err := p.rules.Validate(w, nil, &lockstep.Command{Player: p.Seat, Value: c})
+		err := judge(c)
 		switch {
 		case errors.Is(err, skirmish.ErrNoRoom): // the pointer shows the place
 			p.problem = "the building does not fit there: it needs free ground away from rocks, crystals and buildings"

@@ -56,7 +56,7 @@ func TestLargeArmies(t *testing.T) {
 			} {
 				orders, units := give.orders(), 0
 				for _, c := range orders {
-					if err := rules.Validate(w, nil, &lockstep.Command{Player: 0, Value: c}); err != nil {
+					if err := skirmish.Judge(w, 0)(c); err != nil {
 						t.Errorf("%s: %v", give.action, err)
 					}
 					who := whoOf(c)

@@ -54,7 +54,7 @@ func Rules() lockstep.Rules[World, Config] {
 		Result:   lockstep.Result[Score](),
 		New:      start,
 		Step:     step,
-		Validate: validate,
+		View:     lockstep.View(see, refuse),
 		Describe: describe,
 		SelfTest: fixed.SelfTest,
 	}
@@ -76,15 +76,6 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 	}
 	for range config.Gold {
 		w.Gold = append(w.Gold, place())
-	}
-	return nil
-}
-
-// validate refuses a command that makes no sense, and its player sees why. The world may change before the command runs,
-// so step must not rely on it.
-func validate(w *World, _ *Config, c *lockstep.Command) error {
-	if order, ok := c.Value.(*Walk); ok && order.at() == w.Diggers[c.Player].To {
-		return errors.New("the digger walks there already")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
@@ -33,6 +34,28 @@ func TestDeterminism(t *testing.T) {
 }
 
 func play(p lockstep.Player, s *lockstep.Simulation) []any { return NewBot(p, 0)(s) }
+
+// Neither a view nor an answer to a command tells where a player's digger cannot see.
+func TestSecrets(t *testing.T) {
+	secret := locksteptest.Secrecy[World]{Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}}, Hidden: hidden}
+	locksteptest.CheckView(t, game, locksteptest.Options{Config: &usual, Play: play}, secret)
+}
+
+// hidden returns the fields of a world that a player must not learn.
+func hidden(w *World, viewer lockstep.Viewer) (paths []string) {
+	for i := range w.Diggers {
+		paths = append(paths, fmt.Sprintf("Diggers[%d].Tired", i))
+		if i != int(viewer.Number) {
+			paths = append(paths, fmt.Sprintf("Diggers[%d].To", i))
+		}
+	}
+	for i, gold := range w.Gold {
+		if !w.Diggers[viewer.Number].At.InRange(gold, sight+fixed.One) {
+			paths = append(paths, fmt.Sprintf("Gold[%d]", i))
+		}
+	}
+	return paths
+}
 
 // A fuzzer looks for matches that reach more of the rules. With gold everywhere, short matches reach much.
 func FuzzMatch(f *testing.F) {

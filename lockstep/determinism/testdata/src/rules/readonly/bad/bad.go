@@ -46,3 +46,17 @@ func step(w *World, config *Config, t *lockstep.Turn) {
 }
 
 var Rules = lockstep.Rules[World, Config]{Step: step, Validate: validate}
+
+type View struct{ Seen []Unit }
+
+func see(w *World, _ *Config, viewer lockstep.Viewer, v *View) error {
+	v.Seen = append(v.Seen, *w.unit(0))
+	return nil
+}
+
+func refuse(v *View, c *lockstep.Command) error {
+	v.Seen[0].Tired = true // want `readonly: `
+	return nil
+}
+
+var RulesWithViews = lockstep.Rules[World, Config]{Step: step, View: lockstep.View(see, refuse)}

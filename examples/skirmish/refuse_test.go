@@ -8,10 +8,12 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-func TestValidate(t *testing.T) {
+func TestRefuse(t *testing.T) {
 	w := arena(t)
-	home := w.Units[0].Pos // base 1 of player 0; base 2 of player 1 is out of sight
-	w.Crystals = append(w.Crystals, Crystal{Pos: cells(5, 5), Amount: 9, Full: 9})
+	home := w.Units[0].Pos                                                // base 1 of player 0; base 2 of player 1 is out of sight
+	for _, at := range []fixed.Vec2{home.Add(cells(0, 8)), cells(5, 5)} { // the second is hidden
+		w.Crystals = append(w.Crystals, Crystal{Pos: at, Amount: 9, Full: 9})
+	}
 	mine := put(w, Worker, 0, home.Add(cells(4, 0)))
 	theirs := put(w, Soldier, 1, home.Add(cells(0, 5)))
 	hidden := put(w, Soldier, 1, cells(14, 50))
@@ -39,20 +41,24 @@ func TestValidate(t *testing.T) {
 		{"descending", 0, &Stop{list(mine, 1)}, ErrNotSorted},
 		{"unit 0", 0, &Stop{list(0)}, ErrNotSorted},
 		{"no such unit", 0, &Stop{list(mine, 999)}, ErrUnknown},
+		{"a hidden unit", 0, &Stop{list(mine, hidden)}, ErrUnknown},
 		{"not mine", 0, &Stop{list(theirs)}, ErrNotYours},
 		{"off the map", 0, &AttackMove{Who: sorted, To: Point{512, 3}}, ErrOffMap},
 		{"off the map below", 0, &Patrol{Who: sorted, To: Point{3, 60000}}, ErrOffMap},
 		{"attack", 0, &Attack{sorted, theirs}, nil},
-		{"attack what is gone", 0, &Attack{sorted, 999}, ErrUnknown},
+		{"attack what is gone", 0, &Attack{sorted, 999}, ErrUnseen},
 		{"attack a friend", 0, &Attack{sorted, 1}, ErrFriend},
 		{"attack the unseen", 0, &Attack{sorted, hidden}, ErrUnseen},
 		{"attack an unknown building", 0, &Attack{sorted, 2}, ErrUnseen},
 		{"gather", 0, &Gather{sorted, 0}, nil},
-		{"gather nothing", 0, &Gather{sorted, 1}, ErrUnknown},
+		{"gather what is hidden", 0, &Gather{sorted, 1}, ErrUnknown},
+		{"gather nothing", 0, &Gather{sorted, 2}, ErrUnknown},
 		{"build", 0, &Build{sorted, Tower, PointAt(home.Add(cells(6, 0)))}, nil},
 		{"build a soldier", 0, &Build{sorted, Soldier, here}, ErrWrongKind},
 		{"build a nothing", 0, &Build{sorted, 200, here}, ErrWrongKind},
 		{"build on a base", 0, &Build{sorted, Tower, here}, ErrNoRoom},
+		{"build at the edge", 0, &Build{sorted, Tower, Point{0, 200}}, ErrNoRoom},
+		{"build on a hidden base", 0, &Build{sorted, Tower, PointAt(w.Units[1].Pos)}, nil},
 		{"train", 0, &Train{1, Worker, 3}, nil},
 		{"train none", 0, &Train{1, Worker, 0}, ErrNoUnits},
 		{"train dear ones", 0, &Train{1, Worker, 20}, nil},
@@ -63,28 +69,27 @@ func TestValidate(t *testing.T) {
 		{"train in the wrong building", 0, &Train{1, Soldier, 1}, ErrWrongKind},
 		{"train a nothing", 0, &Train{1, NoUnit, 1}, ErrWrongKind},
 		{"train in a worker", 0, &Train{mine, Worker, 1}, ErrWrongKind},
-		{"train in another's", 0, &Train{2, Worker, 1}, ErrNotYours},
+		{"train in another's", 0, &Train{theirs, Worker, 1}, ErrNotYours},
+		{"train in a hidden one", 0, &Train{2, Worker, 1}, ErrUnknown},
 		{"train nowhere", 0, &Train{999, Worker, 1}, ErrUnknown},
 		{"assign", 0, &Assign{Group: 3, Units: []UnitID{1, mine}}, nil},
 		{"assign another's", 0, &Assign{Group: 3, Units: []UnitID{theirs}}, ErrNotYours},
 		{"empty a group", 0, &Assign{Group: 3}, nil},
 		{"no such player", 2, &Stop{sorted}, ErrUnknown},
 		{"no such command", 0, &struct{}{}, ErrUnknown},
-		{"the engine", lockstep.System, &lockstep.Left{Player: 1}, nil},
 	} {
-		c := lockstep.Command{Player: test.player, Value: test.command}
-		if got := validate(w, nil, &c); !errors.Is(got, test.want) {
+		if got := Judge(w, test.player)(test.command); !errors.Is(got, test.want) {
 			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
 		}
 	}
 	w.Players[0].Crystals = 149
 	for _, command := range []any{&Build{sorted, Tower, PointAt(home.Add(cells(6, 0)))}, &Train{1, Worker, 3}} {
-		if got := validate(w, nil, &lockstep.Command{Value: command}); !errors.Is(got, ErrPoor) {
+		if got := Judge(w, 0)(command); !errors.Is(got, ErrPoor) {
 			t.Errorf("with 149 crystals %s: got %v, want %v", deed(command), got, ErrPoor)
 		}
 	}
 	w.Players[0].Status = Defeated
-	if got := validate(w, nil, &lockstep.Command{Value: &Stop{sorted}}); !errors.Is(got, ErrDefeated) {
+	if got := Judge(w, 0)(&Stop{sorted}); !errors.Is(got, ErrDefeated) {
 		t.Errorf("defeated: got %v", got)
 	}
 }
