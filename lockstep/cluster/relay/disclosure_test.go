@@ -23,7 +23,7 @@ type dark struct{ Seats uint8 }
 // darkRules are lamps that players do not see.
 func darkRules() lockstep.Rules[testgame.Lamps, testgame.Nobody] {
 	rules := testgame.LampRules
-	rules.View = lockstep.View(func(w *testgame.Lamps, _ *testgame.Nobody, _ lockstep.Viewer, v *dark) error {
+	rules.Validate, rules.View = nil, lockstep.View(func(w *testgame.Lamps, _ *testgame.Nobody, _ lockstep.Viewer, v *dark) error {
 		v.Seats = w.Seats
 		return nil
 	}, nil)
