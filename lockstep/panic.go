@@ -13,6 +13,15 @@ type PanicError struct {
 	Where string // "Step", "Validate", "Assets", "Load", "New", "Derive", "Describe", "SelfTest", or "Save" of rules elsewhere
 	Value any    // the argument of panic
 	Stack []byte
+	fault *abi.Fault // of rules elsewhere, or nil
+}
+
+// Unwrap returns the [*abi.Fault] of rules elsewhere, or nil.
+func (e *PanicError) Unwrap() error {
+	if e.fault == nil {
+		return nil
+	}
+	return e.fault
 }
 
 func (e *PanicError) Error() string {
@@ -22,8 +31,8 @@ func (e *PanicError) Error() string {
 // panicked returns the error of a recovered panic.
 func panicked(t Tick, where string, v any) *PanicError {
 	if f, ok := v.(*abi.Fault); ok {
-		return &PanicError{t, where, f.Text, []byte(f.Stack)}
+		return &PanicError{t, where, f.Text, []byte(f.Stack), f}
 	}
 	//samestep:allow runtime for people: no simulation reads it
-	return &PanicError{t, where, v, debug.Stack()}
+	return &PanicError{t, where, v, debug.Stack(), nil}
 }

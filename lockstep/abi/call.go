@@ -59,6 +59,7 @@ func (e *Refusal) Error() string { return e.Text }
 type Fault struct {
 	Text  string
 	Stack string // where it was, for people; may be ""
+	Limit bool   // the rules have exceeded a limit of the machine
 }
 
 func (e *Fault) Error() string { return e.Text }

@@ -33,7 +33,7 @@ func checkInput(in []byte) error {
 
 // tooMuch returns the fault of a call that does more than it may.
 func tooMuch(passes int64) *abi.Fault {
-	return &abi.Fault{Text: fmt.Sprintf("the call did more than %d passes of loops and calls of functions", passes)}
+	return &abi.Fault{Limit: true, Text: fmt.Sprintf("the call did more than %d passes of loops and calls of functions", passes)}
 }
 
 // outside returns the fault of a module whose buffer is not in its memory.
@@ -45,7 +45,7 @@ func outside(at uint32, size int) *abi.Fault {
 func parseAnswer(packed uint64, read func(at, size uint32) ([]byte, bool)) ([]byte, error) {
 	status, at, size := abi.Status(packed>>62), uint32(packed>>32)&(1<<30-1), uint32(packed)
 	if size > MaxAnswer {
-		return nil, &abi.Fault{Text: fmt.Sprintf("an answer of %d bytes, want at most %d", size, MaxAnswer)}
+		return nil, &abi.Fault{Limit: true, Text: fmt.Sprintf("an answer of %d bytes, want at most %d", size, MaxAnswer)}
 	}
 	out, ok := read(at, size)
 	if !ok {

@@ -41,7 +41,7 @@ func (i *instance) run(f func() error) error {
 	if int64(i.budget.Get()) <= 0 {
 		err = tooMuch(i.passes)
 	} else if late {
-		err = &abi.Fault{Text: fmt.Sprintf("the call took longer than %v", i.time)}
+		err = &abi.Fault{Limit: true, Text: fmt.Sprintf("the call took longer than %v", i.time)}
 	}
 	if fault := (*abi.Fault)(nil); errors.As(err, &fault) {
 		i.broken = fault

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // rulesFlag names a module of rules, whose build in the farm is its sum.
@@ -54,9 +55,9 @@ func storeRules(ctx context.Context, conn *storage.Conn, module []byte, sum stri
 }
 
 // gameOfBuild returns the games of a worker: those of the module whose sum the build is, or else those of the program.
-func gameOfBuild(c *cli.Context, conn *storage.Conn, build string) (func(*lockstep.Header) (*lockstep.Game, error), error) {
+func gameOfBuild(c *cli.Context, conn *storage.Conn, build string) (func(*replay.File) (*lockstep.Game, error), error) {
 	if b, err := hex.DecodeString(build); err != nil || len(b) != sha256.Size {
-		return func(h *lockstep.Header) (*lockstep.Game, error) { return tool.GameOf(c, h) }, nil
+		return func(f *replay.File) (*lockstep.Game, error) { return tool.GameOf(c, f) }, nil
 	}
 	f, err := objects.New(conn).Open(c.Context, rulesName(build))
 	if errors.Is(err, fs.ErrNotExist) {

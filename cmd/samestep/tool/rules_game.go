@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"reflect"
@@ -67,10 +68,13 @@ func newModuleGame(b []byte) (*playable, error) {
 	sum := sha256.Sum256(b)
 	m := &rulesModule{bytes: b, sum: hex.EncodeToString(sum[:]), rules: rules}
 	g, err := m.game("")
-	if err != nil {
-		return nil, errors.Join(err, rules.Close())
+	if err == nil {
+		return g, nil
 	}
-	return g, nil
+	if !errors.As(err, new(*abi.Fault)) {
+		err = fmt.Errorf("%w: %w", wasm.ErrMalformed, err) // such as a description that is none
+	}
+	return nil, errors.Join(err, rules.Close())
 }
 
 // game returns the game of the module. Unless build is "", it takes part as that build: so its rules simulate the matches of

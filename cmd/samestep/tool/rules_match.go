@@ -1,0 +1,202 @@
+//go:build !js
+
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// ofFile returns the games with which the match in a file is simulated: that of a given module of its game; the program's own; that
+// of the module that the file has or names, and of no other; or, if it names none, that of a module in the folders. The games of one
+// file are never used for another.
+func (m *moduleSet) ofFile(f *replay.File) (gameList, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if games, ok := m.met[f]; ok {
+		return games, nil
+	}
+	games := m.all()
+	h, err := f.Header()
+	if err != nil {
+		return games, nil // of which the verb tells
+	}
+	g, err := m.ofMatch(h, f)
+	if err != nil {
+		return nil, err
+	}
+	if g != nil {
+		games = append(gameList{g}, games...)
+	}
+	m.met[f] = games
+	return games, nil
+}
+
+// other returns the game that the set has for a match, whatever its file says.
+func (m *moduleSet) other(h *lockstep.Header) (*playable, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	g, err := m.ofMatch(h, nil)
+	if g != nil || err != nil {
+		return g, err
+	}
+	return m.all().of(h)
+}
+
+// gamesForBoth returns the games with which two files of one match are simulated. If only one of them names a module, it is for both.
+func gamesForBoth(c *cli.Context, a, b *replay.File) (replay.Games, error) {
+	x, y := rulesIn(a), rulesIn(b)
+	if x != nil && y != nil && x.Sum != y.Sum && !c.IsSet(rulesFlag.Name) {
+		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("%s and %s name different modules of rules, with SHA-256 %s and %s: choose one with --rules FILE",
+			a.Path(), b.Path(), x.Sum, y.Sum)}
+	}
+	if x == nil && y != nil {
+		a = b
+	}
+	games, err := gamesFor(c, a)
+	return games, ofFile(a.Path(), err)
+}
+
+// forget forgets the games of a file that is closed.
+func (m *moduleSet) forget(f *replay.File) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.met, f)
+}
+
+// ofMatch returns the game of a module for a match, or nil if there is none or the program has its rules. f is the file of the
+// match, or nil.
+func (m *moduleSet) ofMatch(h *lockstep.Header, f *replay.File) (*playable, error) {
+	if h.Engine != lockstep.Engine {
+		return nil, nil
+	}
+	named := rulesIn(f)
+	if g, err := m.posed(h); g != nil || err != nil {
+		if named != nil && err == nil && g.module.sum != named.Sum.String() {
+			m.warn("%s: its rules are the module with SHA-256 %s; --rules has another one, %s", f.Path(), named.Sum, g.module.sum)
+		}
+		return g, err
+	}
+	fits := func(g *playable) bool { return g.CheckIdentity(h) == nil }
+	switch {
+	case slices.ContainsFunc(m.program, fits):
+		return nil, nil
+	case named != nil:
+		g, err := m.module(named)
+		if err == nil {
+			err = g.CheckIdentity(h)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("its rules: %w", err)
+		}
+		return g, nil
+	}
+	g := m.inFolders(fits)
+	if g == nil {
+		return nil, nil
+	}
+	return gameList{g}.readFrom(m.assets)[0], nil
+}
+
+// posed returns the game of a given module as the build of a match of that game, or nil.
+func (m *moduleSet) posed(h *lockstep.Header) (*playable, error) {
+	games := m.given.builds(h.Game)
+	if len(games) == 0 {
+		return nil, nil
+	}
+	if i := slices.IndexFunc(games, func(g *playable) bool { return g.Build() == h.Build }); i >= 0 {
+		return games[i], nil
+	}
+	g, err := games[0].module.game(h.Build)
+	if err != nil {
+		return nil, fmt.Errorf("the rules as build %s: %w", h.Build, err)
+	}
+	return gameList{g}.readFrom(m.assets)[0], nil
+}
+
+// rulesIn returns what a file says about the rules of its match, or nil for nothing.
+func rulesIn(f *replay.File) *replay.Rules {
+	if f == nil {
+		return nil
+	}
+	r, err := f.Reader()
+	if err != nil {
+		return nil // of which the verb tells
+	}
+	rules, err := r.Rules()
+	if err != nil {
+		return nil // a file that is damaged before them says so when it is read
+	}
+	return rules
+}
+
+// module returns the game of a module that is known by its sum.
+func (m *moduleSet) module(rules *replay.Rules) (*playable, error) {
+	sum := rules.Sum.String()
+	if g := m.loaded[sum]; g != nil {
+		return g, nil
+	}
+	b, err := rules.Module()
+	if err == nil && b == nil {
+		b, err = m.storedModule(sum)
+	}
+	if err != nil {
+		return nil, err
+	}
+	g, err := newModuleGame(b)
+	if err != nil {
+		return nil, fmt.Errorf("the module with SHA-256 %s: %w", sum, err)
+	}
+	g = gameList{g}.readFrom(m.assets)[0]
+	m.loaded[sum] = g
+	return g, nil
+}
+
+// storedModule returns the module with a sum from a folder: from the file with the sum as its name, or from another one with these bytes.
+func (m *moduleSet) storedModule(sum string) ([]byte, error) {
+	for _, dir := range m.folders {
+		path := filepath.Join(dir, sum+moduleExtension)
+		b, err := moduleBytes(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case replay.SumRules(b).String() != sum:
+			return nil, &ClassError{replay.ClassCorrupt, fmt.Sprintf("%s: got bytes with SHA-256 %s, want the module that its name says: replace it (%s), or remove it",
+				path, replay.SumRules(b), m.advice(dir))}
+		default:
+			return b, nil
+		}
+	}
+	for _, dir := range m.folders {
+		names, _ := filepath.Glob(filepath.Join(dir, "*"+moduleExtension)) // of a folder that cannot be read, read warns
+		for _, name := range names {
+			if b, err := moduleBytes(name); err == nil && replay.SumRules(b).String() == sum {
+				return b, nil
+			}
+		}
+	}
+	if len(m.folders) == 0 {
+		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("want the module with SHA-256 %s, which is not in the file: name it (--rules FILE)", sum)}
+	}
+	return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("want the module with SHA-256 %s, which is not in %s: add it (%s), or name it (--rules FILE)",
+		sum, strings.Join(m.folders, " or "), m.advice(m.folders[0]))}
+}
+
+// advice returns the command that puts a module into a folder.
+func (m *moduleSet) advice(dir string) string {
+	if dir == storeOfUser() {
+		return m.name + " rules add FILE"
+	}
+	return fmt.Sprintf("%s rules add --dir %s FILE", m.name, words.ShellWord(dir))
+}
