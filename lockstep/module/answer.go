@@ -36,6 +36,11 @@ func tooMuch(passes int64) *abi.Fault {
 	return &abi.Fault{Limit: true, Text: fmt.Sprintf("the call did more than %d passes of loops and calls of functions", passes)}
 }
 
+// tooDeep returns the fault of a call in which functions call each other too deeply.
+func tooDeep() *abi.Fault {
+	return &abi.Fault{Limit: true, Text: fmt.Sprintf("calls of functions in the call went deeper than %d", maxDepth)}
+}
+
 // outside returns the fault of a module whose buffer is not in its memory.
 func outside(at uint32, size int) *abi.Fault {
 	return &abi.Fault{Text: fmt.Sprintf("samestep_buffer gave address %d for %d bytes, which is outside the memory", at, size)}

@@ -32,7 +32,11 @@ func guard(module []byte) (*safe, error) {
 	if err := g.structure(s); err != nil {
 		return nil, err
 	}
-	exports := [][]byte{exportOf(stopName, g.stop), exportOf(leftName, g.left()), exportOf(budgetName, g.budget())}
+	g.kinds = (&reader{rest: s.bodies[sectionType]}).types()
+	if g.typed, err = s.functionTypes(); err != nil {
+		return nil, err
+	}
+	exports := [][]byte{exportOf(stopName, g.stop), exportOf(leftName, g.left()), exportOf(budgetName, g.budget()), exportOf(depthName, g.depth())}
 	for _, v := range g.mutable {
 		exports = append(exports, exportOf(variableName(v), v))
 	}
@@ -47,7 +51,7 @@ func guard(module []byte) (*safe, error) {
 		{sectionFunction, list(binary.AppendUvarint(nil, uint64(g.types)), binary.AppendUvarint(nil, uint64(g.types+1)), binary.AppendUvarint(nil, uint64(g.types+2)), binary.AppendUvarint(nil, uint64(g.types+3)))},
 		{sectionTable, limitTables},
 		{sectionMemory, limitMemory},
-		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI64, 1, opI64Const, 0, opEnd})},
+		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI64, 1, opI64Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 0, opEnd})},
 		{sectionExport, list(exports...)},
 		{sectionCode, g.code},
 	} {

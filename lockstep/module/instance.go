@@ -23,6 +23,7 @@ type instance struct {
 	buffer, call api.Function
 	stop         api.MutableGlobal // not 0: the module traps
 	left, budget api.MutableGlobal // leftName and budgetName
+	depth        api.MutableGlobal // depthName
 	passes       int64             // of a call, at most
 	time         time.Duration     // of a call, at most
 	interpreted  bool              // a context ends its calls: an interpreter may not read what a timer writes
@@ -37,8 +38,11 @@ type instance struct {
 func (i *instance) run(f func() error) error {
 	i.left.Set(pauseAfter)
 	i.budget.Set(uint64(i.passes))
+	i.depth.Set(maxDepth)
 	err, late := i.timed(f)
-	if int64(i.budget.Get()) <= 0 {
+	if int32(i.depth.Get()) < 0 {
+		err = tooDeep()
+	} else if int64(i.budget.Get()) <= 0 {
 		err = tooMuch(i.passes)
 	} else if late {
 		err = &abi.Fault{Limit: true, Text: fmt.Sprintf("the call took longer than %v", i.time)}

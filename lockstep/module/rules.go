@@ -112,7 +112,7 @@ func (r *Rules) instantiated(image *image) (*instance, error) {
 	}
 	return &instance{
 		module: m, buffer: m.ExportedFunction("samestep_buffer"), call: m.ExportedFunction("samestep_call"),
-		stop: variable(m, stopName), left: variable(m, leftName), budget: variable(m, budgetName), passes: r.passes,
+		stop: variable(m, stopName), left: variable(m, leftName), budget: variable(m, budgetName), depth: variable(m, depthName), passes: r.passes,
 		time: r.time, interpreted: r.interpreted,
 	}, nil
 }

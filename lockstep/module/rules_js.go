@@ -131,7 +131,7 @@ func (r *Rules) initialized(made js.Value) (*instance, error) {
 	}
 	i := &instance{
 		memory: exports.Get("memory"), buffer: exports.Get("samestep_buffer"), call: split.Get("call"), high: split.Get("high"),
-		left: exports.Get(leftName), budget: exports.Get(budgetName), passes: r.passes, whole: r.whole,
+		left: exports.Get(leftName), budget: exports.Get(budgetName), depth: exports.Get(depthName), passes: r.passes, whole: r.whole,
 	}
 	if !r.image.IsNull() {
 		i.bytes().Call("set", r.image)
