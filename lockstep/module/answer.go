@@ -47,10 +47,10 @@ func outside(at uint32, size int) *abi.Fault {
 }
 
 // parseAnswer returns the answer that a packed word says. read returns a part of the memory.
-func parseAnswer(packed uint64, read func(at, size uint32) ([]byte, bool)) ([]byte, error) {
+func parseAnswer(packed uint64, most int, read func(at, size uint32) ([]byte, bool)) ([]byte, error) {
 	status, at, size := abi.Status(packed>>62), uint32(packed>>32)&(1<<30-1), uint32(packed)
-	if size > MaxAnswer {
-		return nil, &abi.Fault{Limit: true, Text: fmt.Sprintf("an answer of %d bytes, want at most %d", size, MaxAnswer)}
+	if int64(size) > int64(most) {
+		return nil, &abi.Fault{Limit: true, Text: fmt.Sprintf("an answer of %d bytes, want at most %d", size, most)}
 	}
 	out, ok := read(at, size)
 	if !ok {

@@ -1,92 +1,6 @@
 package module
 
-import (
-	"encoding/binary"
-	"strconv"
-)
-
-// Limits of the code. A compiler takes memory for each local variable, time and memory with the square of the places in a function where
-// branches begin or end, and for each value that is alive at such a place. The largest function of a game in Go has 30 KB, 1,700
-// branches and 55,000 values at them; all of its functions have 34 million squares and 6.4 million values.
-const (
-	maxBody      = 256 << 10   // bytes of a function
-	maxValues    = 10_000      // local variables and operands of a function
-	maxAllLocals = 4_000_000   // of all functions
-	maxBranches  = 6_000       // of a function
-	maxWork      = 200_000_000 // the squares of the branches of all functions together
-	maxLive      = 300_000     // the values at the branches of a function
-	maxAllLive   = 50_000_000  // of all functions
-)
-
-// hostName begins the names of exports that guard adds.
-const hostName = "samestep_host_"
-
-// The names of the global variables that guard adds.
-const (
-	stopName   = hostName + "stop"   // the module traps soon after it is not 0
-	leftName   = hostName + "left"   // passes until the next pause
-	budgetName = hostName + "budget" // passes that the call may still do, at the last pause; the module traps if there are none
-	depthName  = hostName + "depth"  // how much deeper calls may still go; the module traps if it is negative
-)
-
-// variableName returns the name under which guard exports a variable of the module.
-func variableName(variable int) string { return hostName + strconv.Itoa(variable) }
-
-// guarded is a module that guard rewrites.
-type guarded struct {
-	types, functions, tables int // of the module
-	stop                     int // the number of the variable
-
-	kinds     []functionType // of the module
-	typed     []functionType // of its functions
-	surveys   []survey       // of its functions
-	slots     int            // local variables of all functions so far
-	work      int            // squares of the branches, so far
-	live      int            // values at the branches, so far
-	variables int            // of the module that were read
-	mutable   []int          // the numbers of those that the module can change
-	hidden    bool           // the module may change more than these and its memory
-}
-
-// code rewrites the section with the bodies of all functions.
-func (g *guarded) code(r *reader) []byte {
-	n := r.number()
-	if n != g.functions {
-		r.fail("got %d bodies of functions, want %d", n, g.functions)
-		return nil
-	}
-	size, bodies := len(r.rest), make([][]byte, 0, n)
-	for i := 0; i < n && r.err == nil; i++ {
-		f := &reader{rest: r.bytes(r.number())}
-		bodies = append(bodies, f.rest)
-		g.surveys = append(g.surveys, g.survey(f, g.typed[i]))
-		if f.err != nil && r.err == nil {
-			r.fail("function %d: %w", i, f.err)
-		}
-	}
-	if r.err == nil && len(r.rest) > 0 {
-		r.fail("got %d bytes behind the functions, want none", len(r.rest))
-	}
-	if r.err != nil {
-		return nil
-	}
-	out := binary.AppendUvarint(make([]byte, 0, size+size/4), uint64(n+4))
-	var body []byte
-	for i, code := range bodies {
-		body = g.function(&reader{rest: code}, g.surveys[i], body[:0])
-		out = appendSized(out, body)
-	}
-	out = appendSized(out, canonical(opF32Const, []byte{0, 0, 0xc0, 0x7f}, opF32Eq))
-	out = appendSized(out, canonical(opF64Const, []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}, opF64Eq))
-	out = appendSized(out, g.pausing())
-	return appendSized(out, g.counting())
-}
-
-// canonical returns the body of a function that returns its parameter, or one NaN for all.
-func canonical(constant byte, nan []byte, equal byte) []byte {
-	body := append([]byte{0, opLocalGet, 0, constant}, nan...)
-	return append(body, opLocalGet, 0, opLocalGet, 0, equal, opSelect, opEnd)
-}
+import "encoding/binary"
 
 // function appends the body of a function.
 func (g *guarded) function(r *reader, of survey, dst []byte) []byte {
@@ -178,9 +92,6 @@ func (g *guarded) check(depth bool) []byte {
 	return append(append(append(code, opIf, blockWithoutResult), g.pause()...), opEnd)
 }
 
-// pause returns a call of the function that pauses.
-func (g *guarded) pause() []byte { return binary.AppendUvarint([]byte{opCall}, uint64(g.functions+2)) }
-
 // counting returns the body of a function that returns its parameter, the size of a copy of memory or a table, and counts a pass for
 // each KiB of it.
 func (g *guarded) counting() []byte {
@@ -189,11 +100,6 @@ func (g *guarded) counting() []byte {
 	body = append(binary.AppendUvarint(body, uint64(g.left())), g.check(false)...)
 	return append(body, opLocalGet, 0, opEnd)
 }
-
-// left, budget and depth return the numbers of the variables leftName, budgetName and depthName.
-func (g *guarded) left() int   { return g.stop + 1 }
-func (g *guarded) budget() int { return g.stop + 2 }
-func (g *guarded) depth() int  { return g.stop + 3 }
 
 // pausing returns the body of the function that pauses. It traps if the variable stop is not 0, if the call is too deep, or if the
 // passes since the last pause are all that the call may still do. Before that it leaves the compiled code for Go's, with a memory.grow by nothing: Go cannot

@@ -57,7 +57,7 @@ func (i *instance) exchange(f abi.Function, in []byte) ([]byte, error) {
 		js.CopyBytesToJS(memory.Call("subarray", at, int(at)+len(in)), in)
 	}
 	low := word(i.call.Invoke(uint32(f), len(in)))
-	return parseAnswer(uint64(word(i.high.Invoke()))<<32|uint64(low), i.read)
+	return parseAnswer(uint64(word(i.high.Invoke()))<<32|uint64(low), MaxAnswer, i.read)
 }
 
 // word returns a number of 32 bits, which JavaScript takes for a signed one.

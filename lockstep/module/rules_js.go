@@ -73,7 +73,7 @@ func (r *Rules) New() (abi.Caller, error) {
 	if r.ahead {
 		r.reclaim()
 	}
-	c, err := r.caller(r.newInstance)
+	c, err := r.caller(func() (*instance, error) { return r.newInstance(nil) })
 	if r.ahead && err == nil {
 		go r.makeAhead() // an error: New fails later, which says why
 	}
@@ -114,7 +114,7 @@ func (r *Rules) makeAhead() error {
 }
 
 // newInstance makes an instance at once.
-func (r *Rules) newInstance() (*instance, error) {
+func (r *Rules) newInstance(*Budget) (*instance, error) {
 	var made js.Value
 	if err := catch(func() { made = webAssembly().Get("Instance").New(r.compiled) }); err != nil {
 		return nil, trap(err)

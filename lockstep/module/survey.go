@@ -1,12 +1,5 @@
 package module
 
-// A survey is what guard has to know of a function before it rewrites it.
-type survey struct {
-	calls  bool // it calls functions
-	looped bool // a loop begins before all calls and branches
-	frame  int  // how much a call in it goes deeper
-}
-
 // survey reads the body of a function, and checks its limits. It refuses instructions that refer to what guard adds.
 func (g *guarded) survey(r *reader, t functionType) (of survey) {
 	size := len(r.rest)
@@ -15,7 +8,7 @@ func (g *guarded) survey(r *reader, t functionType) (of survey) {
 	}
 	fixed := len(t.parameters) + r.locals()
 	h := height{types: g.kinds, functions: g.typed}
-	branches, live, branched := 0, 0, false
+	branches, live, branched := 0, int64(0), false
 	for len(r.rest) > 0 {
 		at := r.rest
 		op := r.byte()
@@ -28,7 +21,7 @@ func (g *guarded) survey(r *reader, t functionType) (of survey) {
 		n := branchesOf(i)
 		branches += n
 		h.next(i)
-		live += n * (fixed + h.now)
+		live += int64(n) * int64(fixed+h.now)
 		of.calls = of.calls || op == opCall || op == opCallIndirect
 		branched = branched || of.calls || op >= opBr && op <= opReturn || op == opIf
 		of.looped = of.looped || op == opLoop && !branched
@@ -40,13 +33,13 @@ func (g *guarded) survey(r *reader, t functionType) (of survey) {
 	g.work += branches * branches
 	g.live += live
 	for _, l := range []struct {
-		got, most int
+		got, most int64
 		what      string
 	}{
-		{values, maxValues, "local variables and operands"},
-		{g.slots, maxAllLocals, "local variables of all functions"},
-		{branches, maxBranches, "branches"},
-		{g.work, maxWork, "squares of branches"},
+		{int64(values), maxValues, "local variables and operands"},
+		{int64(g.slots), maxAllLocals, "local variables of all functions"},
+		{int64(branches), maxBranches, "branches"},
+		{int64(g.work), maxWork, "squares of branches"},
 		{live, maxLive, "values at branches"},
 		{g.live, maxAllLive, "values at branches of all functions"},
 	} {
@@ -55,17 +48,6 @@ func (g *guarded) survey(r *reader, t functionType) (of survey) {
 		}
 	}
 	return of
-}
-
-// locals reads the local variables of a function, and returns their number.
-func (r *reader) locals() (all int) {
-	for n := r.number(); n > 0 && r.err == nil; n-- {
-		if all += r.number(); all > maxValues {
-			r.fail("%w: got %d local variables, want at most %d", ErrLimit, all, maxValues)
-		}
-		r.valueType()
-	}
-	return all
 }
 
 // refuse fails for an instruction that refers to what guard adds.

@@ -29,7 +29,7 @@ func (x *screen) rules(f Functions) {
 		})
 	}
 	f["watchNeeds"] = func(a Arguments) any { return Text(watch.NeedOf(a.bytes(0), x.known()...)) } // a replay; JSON, null for nothing
-	f["watchLearn"] = func(a Arguments) any {                                                              // a replay with a module; as learn
+	f["watchLearn"] = func(a Arguments) any {                                                       // a replay with a module; as learn
 		file := a.bytes(0)
 		return promise(func() any {
 			b, err := watch.ModuleOf(file)

@@ -79,6 +79,18 @@ func (v *Viewer) Compare(other *Viewer) error {
 	return nil
 }
 
+// sumOf returns the sum of the module that a file names, or nil.
+func sumOf(r *replay.Reader) *replay.RulesSum {
+	if r == nil {
+		return nil
+	}
+	rules, err := r.Rules()
+	if err != nil || rules == nil {
+		return nil // Open says what is wrong
+	}
+	return &rules.Sum
+}
+
 // differ reports whether both name a module, and not the same.
 func differ(a, b *replay.RulesSum) bool { return a != nil && b != nil && *a != *b }
 

@@ -32,18 +32,6 @@ func Fitting(file []byte, all ...Known) (games []*lockstep.Game) {
 	return games
 }
 
-// sumOf returns the sum of the module that a file names, or nil.
-func sumOf(r *replay.Reader) *replay.RulesSum {
-	if r == nil {
-		return nil
-	}
-	rules, err := r.Rules()
-	if err != nil || rules == nil {
-		return nil // Open says what is wrong
-	}
-	return &rules.Sum
-}
-
 // A Need is a match whose rules are needed to watch its file.
 type Need struct {
 	Game   string `json:"game"`

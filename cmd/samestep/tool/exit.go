@@ -81,7 +81,7 @@ func (e *ClassError) Error() string { return e.Text }
 // classOf returns the class of the file that err is about, or nothing if it is not about a file.
 func classOf(err error) replay.Class {
 	var (
-		fault    *abi.Fault
+		fault    = faultIn(err)
 		file     *fileError
 		damage   *replay.DamageError
 		differs  *lockstep.DesyncError
@@ -96,7 +96,7 @@ func classOf(err error) replay.Class {
 		return verdict.Class
 	case isAny(err, errDiffered, desync.ErrDisagreed, errFound, errGolden, errDiffers, errExplained):
 		return replay.ClassDesync
-	case errors.Is(err, wasm.ErrLimit), errors.As(err, &fault) && fault.Limit:
+	case errors.Is(err, wasm.ErrLimit), fault != nil && fault.Limit:
 		return replay.ClassLimit
 	case isAny(err, wasm.ErrMalformed, wasm.ErrImports), fault != nil:
 		return replay.ClassInvalid
@@ -107,6 +107,16 @@ func classOf(err error) replay.Class {
 		return replay.ClassOf(err)
 	}
 	return ""
+}
+
+// faultIn returns the fault of a module of rules in err, or nil.
+func faultIn(err error) (fault *abi.Fault) {
+	if p := (*lockstep.PanicError)(nil); errors.As(err, &p) {
+		fault, _ = p.Value.(*abi.Fault)
+		return fault
+	}
+	errors.As(err, &fault)
+	return fault
 }
 
 // fileClass is classOf for an error of reading a file that does not name the file yet.

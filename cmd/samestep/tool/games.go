@@ -108,19 +108,6 @@ func (l gameList) names() string {
 // gamesOf returns the games whose matches the program can simulate.
 func gamesOf(c *cli.Context) replay.Games { return listed(c).games() }
 
-// gamesFor returns the games with which the program simulates the match in a file, see [moduleSet.ofFile].
-func gamesFor(c *cli.Context, f *replay.File) (replay.Games, error) {
-	m := modulesOf(c)
-	if m == nil {
-		return gamesOf(c), nil
-	}
-	games, err := m.ofFile(f)
-	if err != nil {
-		return nil, err
-	}
-	return games.games(), nil
-}
-
 // of returns the game of a match, see [replay.Games.Of].
 func (l gameList) of(h *lockstep.Header) (*playable, error) {
 	g, err := l.games().Of(h)

@@ -35,7 +35,7 @@ func gameOfMatch(c *cli.Context, view *server.View, pages []string) (*playable, 
 	if view.Rules == "" || listed(c).has(view.Game, view.Build) || len(m.given.builds(view.Game)) > 0 {
 		return gameNamed(c, view.Game, view.Build)
 	}
-	f := &moduleFetch{want: view, pages: pages, folders: m.folders, store: storeOfUser(), say: m.warn, answerTime: moduleAnswerTime, time: moduleTime}
+	f := &moduleFetch{budget: newBudget(c), want: view, pages: pages, folders: m.folders, store: storeOfUser(), say: m.warn, answerTime: moduleAnswerTime, time: moduleTime}
 	g, err := f.game(c.Context)
 	if err != nil {
 		return nil, fmt.Errorf("the rules of the match: %w", err)
@@ -45,6 +45,7 @@ func gameOfMatch(c *cli.Context, view *server.View, pages []string) (*playable, 
 
 // A moduleFetch gets the module of a match that the match's servers name by its SHA-256.
 type moduleFetch struct {
+	budget     *wasm.Budget // of the game; nil: none
 	want       *server.View
 	pages      []string // URLs of the match
 	folders    []string // of modules, where it may be, besides the user's
@@ -148,7 +149,7 @@ func (f *moduleFetch) read(answer *http.Response) ([]byte, error) {
 
 // check returns the game of a module, which must be that of the match.
 func (f *moduleFetch) check(b []byte) (*playable, error) {
-	g, err := newModuleGame(b)
+	g, err := newModuleGame(b, f.budget)
 	if err != nil {
 		return nil, err
 	}

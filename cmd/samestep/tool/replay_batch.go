@@ -123,6 +123,9 @@ func (b *batch) run(c *cli.Context, work func(*replay.File, batchInput) batchRow
 	own := func(f *replay.File, in batchInput) batchRow {
 		if m := modulesOf(c); m != nil {
 			defer m.forget(f)
+			row := work(f, in)
+			row.err = m.exceeded(row.err, f)
+			return row
 		}
 		return work(f, in)
 	}

@@ -53,6 +53,19 @@ func (m *moduleSet) other(h *lockstep.Header) (*playable, error) {
 	return m.all().of(h)
 }
 
+// gamesFor returns the games with which the program simulates the match in a file, see [moduleSet.ofFile].
+func gamesFor(c *cli.Context, f *replay.File) (replay.Games, error) {
+	m := modulesOf(c)
+	if m == nil {
+		return gamesOf(c), nil
+	}
+	games, err := m.ofFile(f)
+	if err != nil {
+		return nil, err
+	}
+	return games.games(), nil
+}
+
 // gamesForBoth returns the games with which two files of one match are simulated. If only one of them names a module, it is for both.
 func gamesForBoth(c *cli.Context, a, b *replay.File) (replay.Games, error) {
 	x, y := rulesIn(a), rulesIn(b)
@@ -65,6 +78,27 @@ func gamesForBoth(c *cli.Context, a, b *replay.File) (replay.Games, error) {
 	}
 	games, err := gamesFor(c, a)
 	return games, ofFile(a.Path(), err)
+}
+
+// exceeded returns err, or in its place the error of a module of the files that has exceeded a limit. No files are all that are open.
+func (m *moduleSet) exceeded(err error, files ...*replay.File) error {
+	if m == nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var games gameList
+	for f, of := range m.met {
+		if len(files) == 0 || slices.Contains(files, f) {
+			games = append(games, of...) // in any order: one error is as good as another
+		}
+	}
+	for _, g := range games {
+		if g.module != nil {
+			err = exceeded(g.module.budget, err)
+		}
+	}
+	return err
 }
 
 // forget forgets the games of a file that is closed.
@@ -105,7 +139,7 @@ func (m *moduleSet) ofMatch(h *lockstep.Header, f *replay.File) (*playable, erro
 	if g == nil {
 		return nil, nil
 	}
-	return gameList{g}.readFrom(m.assets)[0], nil
+	return m.own(g, "")
 }
 
 // posed returns the game of a given module as the build of a match of that game, or nil.
@@ -115,13 +149,23 @@ func (m *moduleSet) posed(h *lockstep.Header) (*playable, error) {
 		return nil, nil
 	}
 	if i := slices.IndexFunc(games, func(g *playable) bool { return g.Build() == h.Build }); i >= 0 {
-		return games[i], nil
+		return m.own(games[i], "")
 	}
-	g, err := games[0].module.game(h.Build)
+	g, err := m.own(games[0], h.Build)
 	if err != nil {
 		return nil, fmt.Errorf("the rules as build %s: %w", h.Build, err)
 	}
-	return gameList{g}.readFrom(m.assets)[0], nil
+	return g, nil
+}
+
+// own returns the game of a module within a budget of its own, as a build unless that is "".
+func (m *moduleSet) own(g *playable, build string) (*playable, error) {
+	own, err := g.module.game(build, m.budget())
+	if err != nil {
+		return nil, err
+	}
+	own.module.name = g.module.name
+	return gameList{own}.readFrom(m.assets)[0], nil
 }
 
 // rulesIn returns what a file says about the rules of its match, or nil for nothing.
@@ -144,7 +188,7 @@ func rulesIn(f *replay.File) *replay.Rules {
 func (m *moduleSet) module(rules *replay.Rules) (*playable, error) {
 	sum := rules.Sum.String()
 	if g := m.loaded[sum]; g != nil {
-		return g, nil
+		return m.own(g, "")
 	}
 	b, err := rules.Module()
 	if err == nil && b == nil {
@@ -153,13 +197,12 @@ func (m *moduleSet) module(rules *replay.Rules) (*playable, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := newModuleGame(b)
+	g, err := newModuleGame(b, m.budget())
 	if err != nil {
 		return nil, fmt.Errorf("the module with SHA-256 %s: %w", sum, err)
 	}
-	g = gameList{g}.readFrom(m.assets)[0]
 	m.loaded[sum] = g
-	return g, nil
+	return gameList{g}.readFrom(m.assets)[0], nil
 }
 
 // storedModule returns the module with a sum from a folder: from the file with the sum as its name, or from another one with these bytes.

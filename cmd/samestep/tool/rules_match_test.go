@@ -116,6 +116,26 @@ func TestRulesBySum(t *testing.T) {
 	d.run(exitOK, "replay verify --rules store right-named.ssr", "true: every checksum")
 }
 
+// A budget that is spent is told, and what the error advises helps.
+func TestModuleBudgetAdvice(t *testing.T) {
+	d := newRulesFolder(t)
+	for _, flag := range []struct{ name, little, enough string }{{"--module-time", "1ns", "1m"}, {"--module-memory", "1", "64"}} {
+		for _, verb := range []string{"replay verify right.ssr", "replay verify --rules right.wasm plain.ssr", "rules inspect right.wasm"} {
+			words := strings.Fields(verb)
+			with := func(value string) string {
+				return strings.Join(append(append(words[:2:2], flag.name, value), words[2:]...), " ")
+			}
+			if flag.name != "--module-memory" { // the module needs less than a MiB
+				d.run(exitCorrupt, with(flag.little), "more with "+flag.name)
+			}
+			d.run(exitOK, with(flag.enough))
+			d.run(exitOK, with("0"))
+		}
+	}
+	d.run(exitOK, "replay verify --module-time 1m --jobs 1 "+d.copied("both", "right.ssr", "right.ssr"))
+	d.run(exitCorrupt, "replay verify --module-time 1ns --jobs 2 "+d.copied("none", "right.ssr", "right.ssr"), "more with --module-time", "2 limit")
+}
+
 // A file that has the sum of a module as its name, and other bytes, is refused.
 func TestRulesWithOtherBytes(t *testing.T) {
 	d := newRulesFolder(t)

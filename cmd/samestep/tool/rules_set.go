@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep/assets"
+	wasm "github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -36,6 +37,9 @@ const rulesEnv = "SAMESTEP_RULES"
 func takesRules(c *cli.Command) {
 	if hasFlag(c, assetsFlag.Name) && !hasFlag(c, rulesFlag.Name) {
 		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], listFrom(rulesFlag, rulesEnv))
+		if c.Name != "serve" { // whose modules its operator names
+			c.Flags = append(c.Flags, moduleFlags...)
+		}
 	}
 }
 
@@ -47,10 +51,6 @@ func listFrom(f *cli.StringSliceFlag, vars ...string) *cli.StringSliceFlag {
 		return set && value == ""
 	})
 	return &same
-}
-
-func hasFlag(c *cli.Command, name string) bool {
-	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == name })
 }
 
 // prepareGames prepares the games of a command: with the assets of --assets, and the modules of --rules.
@@ -87,6 +87,9 @@ type moduleSet struct {
 	folders []string // of modules
 	warn    func(format string, args ...any)
 
+	budget     func() *wasm.Budget                  // of a file
+	readModule func(name string) (*playable, error) // of a folder
+
 	mu     sync.Mutex
 	given  gameList                  // of files of --rules
 	found  gameList                  // by name
@@ -100,6 +103,8 @@ func moduleSetOf(c *cli.Context, program, given gameList) *moduleSet {
 	return &moduleSet{
 		name: c.App.Name, program: program, given: given.readFrom(assetFolder(c)), assets: assetFolder(c),
 		stored: map[string]gameList{}, loaded: map[string]*playable{}, met: map[*replay.File]gameList{},
+		budget:     func() *wasm.Budget { return newBudget(c) },
+		readModule: func(name string) (*playable, error) { return readModule(c, name) },
 		warn: func(format string, args ...any) {
 			fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", c.App.Name, fmt.Sprintf(format, args...))
 		},
@@ -117,7 +122,7 @@ func newModuleSet(c *cli.Context, program gameList, names []string) (*moduleSet,
 			m.folders = append(m.folders, name)
 			continue
 		}
-		g, err := readModule(name)
+		g, err := readModule(c, name)
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +219,7 @@ func (m *moduleSet) read(dir string) (all gameList) {
 		if !strings.HasSuffix(e.Name(), moduleExtension) {
 			continue
 		}
-		g, err := readModule(filepath.Join(dir, e.Name()))
+		g, err := m.readModule(filepath.Join(dir, e.Name()))
 		if err != nil {
 			m.warn("the rules: %v", err)
 			continue
