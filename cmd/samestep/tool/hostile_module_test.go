@@ -33,7 +33,11 @@ func TestHostileModules(t *testing.T) {
 	inEmptyCache(t)
 	for _, m := range hostile.Catalogue {
 		t.Run(m.Name, func(t *testing.T) {
-			if m.Name != "loops" && m.Name != "grow" && m.Name != "answers" {
+			switch m.Name {
+			case "loops", "grow", "answers":
+			case "functions", "passes", "tables", "storm", "forever":
+				testenv.Night(t) // each takes a core for up to a minute
+			default:
 				testenv.Long(t)
 			}
 			for _, verb := range hostileVerbs(t, m.Bytes(), m.AtOnce()) {

@@ -47,8 +47,11 @@ func (m *moduleSet) other(h *lockstep.Header) (*playable, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	g, err := m.ofMatch(h, nil)
-	if g != nil || err != nil {
-		return g, err
+	switch {
+	case err != nil:
+		return nil, err
+	case g != nil:
+		return g, g.CheckIdentity(h)
 	}
 	return m.all().of(h)
 }
