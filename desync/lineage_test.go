@@ -97,7 +97,7 @@ func TestFollowLineage(t *testing.T) {
 				t.Fatal(err)
 			}
 			v := way.verify(f)
-			err = v.FollowLineage(f, replay.Games{g}, []string{dir}, replay.SimulateOptions{})
+			err = v.FollowLineage(f, replay.Games{g}.OfFile, []string{dir}, replay.SimulateOptions{})
 			f.Close()
 			var text strings.Builder
 			if werr := v.WriteText(&text); werr != nil || replay.ClassOf(err) != row.class {

@@ -94,13 +94,13 @@ func VerifyLive(ctx context.Context, l *replay.LiveReader, games replay.Games, o
 
 // FollowLineage compares the first state of the verified match with that of its parent, see [replay.FollowLineage], unless
 // the match differs from its own log. It returns the error of the verification, to which it adds its own.
-func (v *Verification) FollowLineage(f *replay.File, games replay.Games, places []string, o replay.SimulateOptions) error {
+func (v *Verification) FollowLineage(f *replay.File, game func(*replay.File) (*lockstep.Game, error), places []string, o replay.SimulateOptions) error {
 	if v.Verification == nil || v.First != nil {
 		return v.Err
 	}
 	r, err := f.Reader()
 	if err == nil {
-		v.Lineage, err = replay.FollowLineage(r, games, places, o)
+		v.Lineage, err = replay.FollowLineage(r, game, places, o)
 	}
 	if errors.As(err, new(*lockstep.DesyncError)) {
 		v.falseLineage = err

@@ -225,6 +225,9 @@ func (f *Follower) compare(t Tick, want uint64, keyframe bool) error {
 	} else {
 		return nil
 	}
+	if f.sim.broken != nil {
+		return f.sim.broken // the rules did not give the state
+	}
 	f.checked++
 	if got != want {
 		return &DesyncError{Tick: t, Got: got, Want: want, Keyframe: keyframe}

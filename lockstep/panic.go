@@ -11,7 +11,7 @@ import (
 type PanicError struct {
 	Tick  Tick   // of the turn in Step, of the command in Describe, else of the state
 	Where string // "Step", "Validate", "Assets", "Load", "New", "Derive", "Describe", "SelfTest", or "Save" of rules elsewhere
-	Value any    // the argument of panic
+	Value any    // the argument of panic; a [*abi.Fault] of rules elsewhere
 	Stack []byte
 }
 
@@ -22,7 +22,7 @@ func (e *PanicError) Error() string {
 // panicked returns the error of a recovered panic.
 func panicked(t Tick, where string, v any) *PanicError {
 	if f, ok := v.(*abi.Fault); ok {
-		return &PanicError{t, where, f.Text, []byte(f.Stack)}
+		return &PanicError{t, where, f, []byte(f.Stack)}
 	}
 	//samestep:allow runtime for people: no simulation reads it
 	return &PanicError{t, where, v, debug.Stack()}

@@ -26,6 +26,15 @@ const ForeignReports = "reports"
 // Games are the games whose matches a program can simulate, such as two builds of one game.
 type Games []*lockstep.Game
 
+// OfFile is Of for the match in a file.
+func (g Games) OfFile(f *File) (*lockstep.Game, error) {
+	h, err := f.Header()
+	if err != nil {
+		return nil, err
+	}
+	return g.Of(h)
+}
+
 // Of returns the game of a match: the one with the identity in the header. Without one, the error names the match's game,
 // and wraps a [*lockstep.IdentityError] of the game with the same name, or else one with the names of all.
 func (g Games) Of(h *lockstep.Header) (*lockstep.Game, error) {

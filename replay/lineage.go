@@ -54,7 +54,7 @@ type Ancestor struct {
 // not at hand. There is none for a match that began at its own beginning.
 //
 // The error wraps a [*lockstep.DesyncError] if a first state is not the one that the parent has.
-func FollowLineage(r *Reader, games Games, places []string, o SimulateOptions) (all []Ancestor, err error) {
+func FollowLineage(r *Reader, game func(*File) (*lockstep.Game, error), places []string, o SimulateOptions) (all []Ancestor, err error) {
 	parents := replaysIn(places)
 	for len(all) < maxAncestors {
 		b, err := readBeginning(r)
@@ -75,7 +75,12 @@ func FollowLineage(r *Reader, games Games, places []string, o SimulateOptions) (
 		if r, err = parent.Reader(); err != nil {
 			return all, err
 		}
-		if err = follow(&a, b.hash, r, games, o); err != nil || a.Reason != "" {
+		g, err := game(parent)
+		if err != nil {
+			a.Reason = err.Error()
+			return append(all, a), nil
+		}
+		if err = follow(&a, b.hash, r, g, o); err != nil || a.Reason != "" {
 			return append(all, a), err
 		}
 		a.Path = parent.Path()
@@ -85,20 +90,7 @@ func FollowLineage(r *Reader, games Games, places []string, o SimulateOptions) (
 }
 
 // follow compares a first state with the one that the parent has.
-func follow(a *Ancestor, hash uint64, parent *Reader, games Games, o SimulateOptions) error {
-	h, err := parent.Reopen()
-	if err != nil {
-		return err
-	}
-	rec, err := h.Next()
-	if err != nil {
-		return err
-	}
-	g, err := games.Of(rec.Header)
-	if err != nil {
-		a.Reason = err.Error()
-		return nil
-	}
+func follow(a *Ancestor, hash uint64, parent *Reader, g *lockstep.Game, o SimulateOptions) error {
 	m, err := StateAt(parent, g, a.Tick, o)
 	if err != nil {
 		a.Reason = err.Error()

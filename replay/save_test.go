@@ -187,7 +187,7 @@ func ExampleAncestor() {
 		file = continued(&t, o, byte(2+i), 40)
 	}
 	var all []replay.Ancestor
-	all, err = replay.FollowLineage(testgame.Open(&t, file), replay.Games{game}, []string{dir}, replay.SimulateOptions{})
+	all, err = replay.FollowLineage(testgame.Open(&t, file), replay.Games{game}.OfFile, []string{dir}, replay.SimulateOptions{})
 	for _, a := range all {
 		fmt.Println(a.Name, "tick", a.Tick, "in", filepath.Base(a.Path), a.Reason == "")
 	}
@@ -216,7 +216,7 @@ func TestFollowLineage(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		all, err := replay.FollowLineage(open(t, child), games, []string{dir}, replay.SimulateOptions{})
+		all, err := replay.FollowLineage(open(t, child), games.OfFile, []string{dir}, replay.SimulateOptions{})
 		return all, err
 	}
 	cut := func(tick lockstep.Tick) []byte {
@@ -260,7 +260,7 @@ func TestFollowLineage(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if _, err := replay.FollowLineage(r, games, nil, replay.SimulateOptions{}); err != nil && replay.ClassOf(err) != replay.ClassTorn {
+		if _, err := replay.FollowLineage(r, games.OfFile, nil, replay.SimulateOptions{}); err != nil && replay.ClassOf(err) != replay.ClassTorn {
 			t.Fatalf("%d bytes: %v", cut, err)
 		}
 	}

@@ -40,7 +40,8 @@ type Caller interface {
 	// Call returns the answer of a function, which is valid until the next call. The error is a [*Refusal] or a [*Fault].
 	Call(f Function, in []byte) (out []byte, err error)
 
-	// Close says that nobody uses the instance any more. The machine may return it from New again: Configure begins anew.
+	// Close says that nobody uses the instance any more. The machine may return it from New again: Configure begins anew. Close again
+	// does nothing, and Call after it returns a [*Fault].
 	Close()
 }
 
@@ -59,6 +60,7 @@ func (e *Refusal) Error() string { return e.Text }
 type Fault struct {
 	Text  string
 	Stack string // where it was, for people; may be ""
+	Limit bool   // the rules have exceeded a limit of the machine
 }
 
 func (e *Fault) Error() string { return e.Text }

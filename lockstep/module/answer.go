@@ -33,7 +33,12 @@ func checkInput(in []byte) error {
 
 // tooMuch returns the fault of a call that does more than it may.
 func tooMuch(passes int64) *abi.Fault {
-	return &abi.Fault{Text: fmt.Sprintf("the call did more than %d passes of loops and calls of functions", passes)}
+	return &abi.Fault{Limit: true, Text: fmt.Sprintf("the call did more than %d passes of loops and calls of functions", passes)}
+}
+
+// tooDeep returns the fault of a call in which functions call each other too deeply.
+func tooDeep() *abi.Fault {
+	return &abi.Fault{Limit: true, Text: fmt.Sprintf("calls of functions in the call went deeper than %d", maxDepth)}
 }
 
 // outside returns the fault of a module whose buffer is not in its memory.
@@ -42,10 +47,10 @@ func outside(at uint32, size int) *abi.Fault {
 }
 
 // parseAnswer returns the answer that a packed word says. read returns a part of the memory.
-func parseAnswer(packed uint64, read func(at, size uint32) ([]byte, bool)) ([]byte, error) {
+func parseAnswer(packed uint64, most int, read func(at, size uint32) ([]byte, bool)) ([]byte, error) {
 	status, at, size := abi.Status(packed>>62), uint32(packed>>32)&(1<<30-1), uint32(packed)
-	if size > MaxAnswer {
-		return nil, &abi.Fault{Text: fmt.Sprintf("an answer of %d bytes, want at most %d", size, MaxAnswer)}
+	if int64(size) > int64(most) {
+		return nil, &abi.Fault{Limit: true, Text: fmt.Sprintf("an answer of %d bytes, want at most %d", size, most)}
 	}
 	out, ok := read(at, size)
 	if !ok {

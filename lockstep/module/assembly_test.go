@@ -12,6 +12,7 @@ type assembly struct {
 	imports                  []byte // one import; nil: none
 	exports                  [][]byte
 	locals                   []byte // of samestep_call
+	moreLocals               []byte // of more
 	sections                 []byte // at the end
 	start                    bool
 }
@@ -50,7 +51,7 @@ func (a assembly) bytes() []byte {
 	kinds := [][]byte{{0}, {1}, {2}}
 	code := [][]byte{function(nil, a.buffer), function(a.locals, a.call), function(nil, a.initialize)}
 	for _, f := range a.more {
-		kinds, code = append(kinds, []byte{2}), append(code, function(nil, f))
+		kinds, code = append(kinds, []byte{2}), append(code, function(a.moreLocals, f))
 	}
 	out := append([]byte(magic), section(sectionType, types...)...)
 	if a.imports != nil {

@@ -8,7 +8,9 @@ func (r *Rules) Fresh() abi.Machine {
 	return &f
 }
 
-func newFresh(r *Rules) fresh { return fresh{instance: r.newInstance, pool: &pool{once: true}} }
+func newFresh(r *Rules) fresh {
+	return fresh{instance: func() (*instance, error) { return r.newInstance(nil) }, pool: &pool{once: true}}
+}
 
 type fresh struct {
 	instance func() (*instance, error)

@@ -32,7 +32,11 @@ func guard(module []byte) (*safe, error) {
 	if err := g.structure(s); err != nil {
 		return nil, err
 	}
-	exports := [][]byte{exportOf(stopName, g.stop), exportOf(leftName, g.left()), exportOf(budgetName, g.budget())}
+	g.kinds = (&reader{rest: s.bodies[sectionType]}).types()
+	if g.typed, err = s.functionTypes(); err != nil {
+		return nil, err
+	}
+	exports := [][]byte{exportOf(stopName, g.stop), exportOf(leftName, g.left()), exportOf(budgetName, g.budget()), exportOf(depthName, g.depth())}
 	for _, v := range g.mutable {
 		exports = append(exports, exportOf(variableName(v), v))
 	}
@@ -46,8 +50,8 @@ func guard(module []byte) (*safe, error) {
 		{sectionType, list([]byte{formFunction, 1, typeF32, 1, typeF32}, []byte{formFunction, 1, typeF64, 1, typeF64}, []byte{formFunction, 0, 0}, []byte{formFunction, 1, typeI32, 1, typeI32})},
 		{sectionFunction, list(binary.AppendUvarint(nil, uint64(g.types)), binary.AppendUvarint(nil, uint64(g.types+1)), binary.AppendUvarint(nil, uint64(g.types+2)), binary.AppendUvarint(nil, uint64(g.types+3)))},
 		{sectionTable, limitTables},
-		{sectionMemory, limitMemory},
-		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI64, 1, opI64Const, 0, opEnd})},
+		{sectionMemory, g.limitMemory},
+		{sectionGlobal, list([]byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 0, opEnd}, []byte{typeI64, 1, opI64Const, 0, opEnd}, []byte{typeI32, 1, opI32Const, 0, opEnd})},
 		{sectionExport, list(exports...)},
 		{sectionCode, g.code},
 	} {
@@ -56,7 +60,41 @@ func guard(module []byte) (*safe, error) {
 		}
 	}
 	image, taken := s.takeData()
-	return &safe{bytes: s.append(nil), image: image, variables: g.mutable, hidden: g.hidden || !taken}, nil
+	return &safe{bytes: s.append(nil), image: image, variables: g.mutable, memory: g.memory, hidden: g.hidden || !taken}, nil
+}
+
+// code rewrites the section with the bodies of all functions.
+func (g *guarded) code(r *reader) []byte {
+	n := r.number()
+	if n != g.functions {
+		r.fail("got %d bodies of functions, want %d", n, g.functions)
+		return nil
+	}
+	size, bodies := len(r.rest), make([][]byte, 0, n)
+	for i := 0; i < n && r.err == nil; i++ {
+		f := &reader{rest: r.bytes(r.number())}
+		bodies = append(bodies, f.rest)
+		g.surveys = append(g.surveys, g.survey(f, g.typed[i]))
+		if f.err != nil && r.err == nil {
+			r.fail("function %d: %w", i, f.err)
+		}
+	}
+	if r.err == nil && len(r.rest) > 0 {
+		r.fail("got %d bytes behind the functions, want none", len(r.rest))
+	}
+	if r.err != nil {
+		return nil
+	}
+	out := binary.AppendUvarint(make([]byte, 0, size+size/4), uint64(n+4))
+	var body []byte
+	for i, code := range bodies {
+		body = g.function(&reader{rest: code}, g.surveys[i], body[:0])
+		out = appendSized(out, body)
+	}
+	out = appendSized(out, canonical(opF32Const, []byte{0, 0, 0xc0, 0x7f}, opF32Eq))
+	out = appendSized(out, canonical(opF64Const, []byte{0, 0, 0, 0, 0, 0, 0xf8, 0x7f}, opF64Eq))
+	out = appendSized(out, g.pausing())
+	return appendSized(out, g.counting())
 }
 
 // A safe is a module that guard has rewritten.
@@ -64,6 +102,7 @@ type safe struct {
 	bytes     []byte
 	image     []byte // the first content of the memory; nil for zeros, or if the module writes it
 	variables []int  // those that the module can change and that it exports by their variableName
+	memory    int64  // bytes of the memory at first
 	hidden    bool   // the module may change what is neither in its memory nor in these variables
 }
 
@@ -87,7 +126,7 @@ func limitTables(r *reader) []byte {
 }
 
 // limitMemory gives the memory a limit.
-func limitMemory(r *reader) []byte {
+func (g *guarded) limitMemory(r *reader) []byte {
 	const most = MaxMemory / pageBytes
 	if n := r.number(); n != 1 {
 		r.fail("got %d memories, want 1", n)
@@ -102,5 +141,6 @@ func limitMemory(r *reader) []byte {
 	if first > most {
 		r.fail("%w: got a memory of %d pages, want at most %d", ErrLimit, first, most)
 	}
+	g.memory = int64(first) * pageBytes
 	return binary.AppendUvarint(binary.AppendUvarint([]byte{1, 1}, uint64(first)), uint64(last))
 }

@@ -5,7 +5,6 @@ package module
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -23,10 +22,13 @@ type instance struct {
 	buffer, call api.Function
 	stop         api.MutableGlobal // not 0: the module traps
 	left, budget api.MutableGlobal // leftName and budgetName
+	depth        api.MutableGlobal // depthName
 	passes       int64             // of a call, at most
 	time         time.Duration     // of a call, at most
-	interpreted  bool              // a context ends its calls: an interpreter may not read what a timer writes
-	ctx          context.Context   // of the calls of one run
+	budgets      *Budget           // nil: none
+	memory       *memory
+	interpreted  bool            // a context ends its calls: an interpreter may not read what a timer writes
+	ctx          context.Context // of the calls of one run
 	stack        [2]uint64
 	cheap        bool  // another one costs less than the memory that this one has taken for a world
 	spent        bool  // it is cheap and had a world
@@ -37,32 +39,54 @@ type instance struct {
 func (i *instance) run(f func() error) error {
 	i.left.Set(pauseAfter)
 	i.budget.Set(uint64(i.passes))
+	i.depth.Set(maxDepth)
 	err, late := i.timed(f)
-	if int64(i.budget.Get()) <= 0 {
+	if int32(i.depth.Get()) < 0 {
+		err = tooDeep()
+	} else if int64(i.budget.Get()) <= 0 {
 		err = tooMuch(i.passes)
-	} else if late {
-		err = &abi.Fault{Text: fmt.Sprintf("the call took longer than %v", i.time)}
+	} else if i.budgets.ended() {
+		err = &abi.Fault{Text: "the calls of the rules were interrupted"}
+	} else if i.memory.full {
+		err = i.budgets.tooLarge()
+	} else if late != nil {
+		err = late
 	}
 	if fault := (*abi.Fault)(nil); errors.As(err, &fault) {
 		i.broken = fault
+		i.budgets.note(fault)
 		i.close()
 	}
 	return err
 }
 
-// timed runs a part of the module, and reports whether its time was over.
-func (i *instance) timed(f func() error) (err error, late bool) {
+// timed runs a part of the module, and returns a fault if its time was over.
+func (i *instance) timed(f func() error) (err error, late *abi.Fault) {
+	most, tooLate := i.budgets.left(i.time)
+	if most <= 0 {
+		return nil, tooLate
+	}
+	if i.budgets != nil {
+		defer func(from time.Time) { i.budgets.spend(time.Since(from)) }(time.Now())
+		if i.budgets.Context != nil {
+			defer context.AfterFunc(i.budgets.Context, func() { i.stop.Set(1) })()
+		}
+	}
 	if !i.interpreted {
 		i.ctx = context.Background()
-		timer := time.AfterFunc(i.time, func() { i.stop.Set(1) })
-		err = f()
-		return err, !timer.Stop()
+		timer := time.AfterFunc(most, func() { i.stop.Set(1) })
+		if err = f(); timer.Stop() {
+			return err, nil
+		}
+		return err, tooLate
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), i.time)
+	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
 	i.ctx = ctx
-	err = f()
-	return err, ctx.Err() != nil
+	if err = f(); ctx.Err() == nil {
+		return err, nil
+	}
+	return err, tooLate
 }
 
 // exchange writes the input, calls the function and returns what the module answers.
@@ -78,7 +102,7 @@ func (i *instance) exchange(f abi.Function, in []byte) ([]byte, error) {
 	if err := i.call.CallWithStack(i.ctx, i.stack[:]); err != nil {
 		return nil, trap(err)
 	}
-	return parseAnswer(i.stack[0], i.module.Memory().Read)
+	return parseAnswer(i.stack[0], i.budgets.mostAnswer(), i.module.Memory().Read)
 }
 
 // trap returns the fault of a call that has not come back.

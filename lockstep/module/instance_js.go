@@ -19,6 +19,7 @@ type instance struct {
 	high         js.Value // the function that returns the upper half
 	out          []byte   // the answer
 	left, budget js.Value // the variables leftName and budgetName
+	depth        js.Value // depthName
 	passes       int64    // of a call, at most
 	whole        js.Value // the same
 	cheap, spent bool     // false: it is used again and again
@@ -29,9 +30,12 @@ type instance struct {
 func (i *instance) run(f func() error) (err error) {
 	i.left.Set("value", pauseAfter)
 	i.budget.Set("value", i.whole)
+	i.depth.Set("value", maxDepth)
 	if thrown := catch(func() { err = f() }); thrown != nil {
 		err = trap(thrown)
-		if js.Global().Call("Number", i.budget.Get("value")).Float() <= 0 {
+		if i.depth.Get("value").Int() < 0 {
+			err = tooDeep()
+		} else if js.Global().Call("Number", i.budget.Get("value")).Float() <= 0 {
 			err = tooMuch(i.passes)
 		}
 	}
@@ -53,7 +57,7 @@ func (i *instance) exchange(f abi.Function, in []byte) ([]byte, error) {
 		js.CopyBytesToJS(memory.Call("subarray", at, int(at)+len(in)), in)
 	}
 	low := word(i.call.Invoke(uint32(f), len(in)))
-	return parseAnswer(uint64(word(i.high.Invoke()))<<32|uint64(low), i.read)
+	return parseAnswer(uint64(word(i.high.Invoke()))<<32|uint64(low), MaxAnswer, i.read)
 }
 
 // word returns a number of 32 bits, which JavaScript takes for a signed one.
@@ -89,7 +93,7 @@ func (i *instance) sizeBytes() int { return i.bytes().Length() }
 // close frees the instance.
 func (i *instance) close() {
 	none := js.Undefined()
-	i.memory, i.view, i.buffer, i.call, i.high, i.left, i.budget, i.out = none, none, none, none, none, none, none, nil
+	i.memory, i.view, i.buffer, i.call, i.high, i.left, i.budget, i.depth, i.out = none, none, none, none, none, none, none, none, nil
 }
 
 // trap returns the fault of a call that has not come back.

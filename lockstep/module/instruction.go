@@ -19,6 +19,7 @@ const (
 	opCallIndirect     = 0x11
 	opDrop             = 0x1a
 	opSelect           = 0x1b
+	opSelectTyped      = 0x1c
 	opLocalGet         = 0x20
 	opLocalSet         = 0x21
 	opLocalTee         = 0x22
@@ -39,6 +40,7 @@ const (
 	opF32Const         = 0x43
 	opF64Const         = 0x44
 	opI32Eqz           = 0x45
+	opI32LtS           = 0x48
 	opI32LeS           = 0x4c
 	opI64Eqz           = 0x50
 	opI64LeS           = 0x57
@@ -46,6 +48,7 @@ const (
 	opF64Eq            = 0x61
 	opI32Add           = 0x6a
 	opI32Sub           = 0x6b
+	opI32Or            = 0x72
 	opI32ShrU          = 0x76
 	opI64Add           = 0x7c
 	opI64Sub           = 0x7d
@@ -55,6 +58,7 @@ const (
 	opF64Copysign      = 0xa6
 	opI32ReinterpretF  = 0xbc
 	opI64ReinterpretF  = 0xbd
+	opMemorySize       = 0x3f
 	opMemoryGrow       = 0x40
 	opRefNull          = 0xd0
 	opRefFunc          = 0xd2
@@ -83,13 +87,13 @@ func (r *reader) immediates(op byte) {
 	case op == opCallIndirect:
 		r.number()
 		r.number()
-	case op == 0x1c: // select with a type
+	case op == opSelectTyped:
 		r.one("a number of types", "\x01")
 		r.valueType()
 	case op >= 0x28 && op <= 0x3e: // load or store: alignment and offset
 		r.one("an alignment", "\x00\x01\x02\x03")
 		r.skipNumber()
-	case op == 0x3f || op == opMemoryGrow:
+	case op == opMemorySize || op == opMemoryGrow:
 		r.memory()
 	case op == opRefNull:
 		r.one("a type of references", referenceTypes)

@@ -1,12 +1,22 @@
 package module
 
-import "time"
+import (
+	"context"
+	"os/exec"
+	"time"
+)
 
 // DefaultTime is the longest that a call may take without [Options].
 const DefaultTime = 10 * time.Second
 
 // DefaultPasses is the most that a call may do without [Options].
 const DefaultPasses = 1_000_000_000
+
+// What a process that compiles a module may take without a [Budget].
+const (
+	DefaultCompileTime   = time.Minute
+	DefaultCompileMemory = 512 << 20 // bytes
+)
 
 // Options are those of [Compile].
 type Options struct {
@@ -17,6 +27,15 @@ type Options struct {
 	// without an end ends there, on fast and slow machines alike, unless its Time is over before. What the module's garbage collector
 	// does counts too, so that calls close to the limit may end on one machine and not on another. 0: DefaultPasses.
 	Passes int64
+
+	// Budget bounds what compiling takes, and counts it. Calls count with [Rules.Within]. Nil: only Process is bounded.
+	Budget *Budget
+
+	// Process returns another process, not started, that compiles the module by [CompileFor]. It is ended with the context, and when
+	// it takes more than the budget has, or DefaultCompileTime or DefaultCompileMemory without one. A module that such a process has
+	// compiled into the Cache needs none again. Nil: the module is compiled in this process, which takes up to some 250 MiB and
+	// about a minute for a module within the limits.
+	Process func(context.Context) *exec.Cmd
 
 	// Interpret runs the module without compiling it to machine code. It is more than ten times slower, and gives the same.
 	Interpret bool

@@ -72,19 +72,26 @@ func (p *pool) giveBack(i *instance) {
 // A caller is an instance while somebody uses it.
 type caller struct {
 	pool     *pool
-	instance *instance
+	instance *instance // nil after Close
 	cleanup  runtime.Cleanup
 }
 
 // Call implements [abi.Caller].
 func (c *caller) Call(f abi.Function, in []byte) ([]byte, error) {
+	if c.instance == nil {
+		return nil, &abi.Fault{Text: "a call after Close"}
+	}
 	out, err := c.instance.answer(f, in)
 	runtime.KeepAlive(c)
 	return out, err
 }
 
-// Close implements [abi.Caller].
+// Close implements [abi.Caller]. A second call does nothing.
 func (c *caller) Close() {
+	if c.instance == nil {
+		return
+	}
 	c.cleanup.Stop()
 	c.pool.giveBack(c.instance)
+	c.instance = nil
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -24,6 +25,8 @@ type Rules struct {
 	compiled wazero.CompiledModule
 	time     time.Duration
 	passes   int64
+
+	firstMemory int64 // bytes
 
 	image     *image // of the memory before _initialize
 	variables []int  // that the module can change
@@ -45,23 +48,38 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 	if len(module) > MaxBytes {
 		return nil, fmt.Errorf("%w: got a module of %d bytes, want at most %d", ErrLimit, len(module), MaxBytes)
 	}
+	if o.Budget != nil {
+		defer func(from time.Time) { o.Budget.spend(time.Since(from)) }(time.Now())
+	}
+	safe, err := guard(module)
+	if err != nil {
+		return nil, err
+	}
+	if o.Process != nil && !o.Interpret {
+		if o.Cache == "" {
+			if o.Cache, err = os.MkdirTemp("", "samestep-compiled-*"); err != nil {
+				return nil, err
+			}
+			defer os.RemoveAll(o.Cache)
+		} else if err := os.MkdirAll(o.Cache, 0o700); err != nil {
+			return nil, fmt.Errorf("module: the folder of compiled modules: %w", err)
+		}
+		if err := compileElsewhere(ctx, module, safe.bytes, o); err != nil {
+			return nil, err
+		}
+	}
 	config := wazero.NewRuntimeConfig()
 	if o.Interpret {
 		config = wazero.NewRuntimeConfigInterpreter().WithCloseOnContextDone(true)
 	}
 	r := &Rules{time: cmp.Or(o.Time, DefaultTime), passes: cmp.Or(o.Passes, DefaultPasses), interpreted: o.Interpret}
 	if o.Cache != "" && !o.Interpret {
-		var err error
 		if r.cache, err = wazero.NewCompilationCacheWithDir(o.Cache); err != nil {
 			return nil, fmt.Errorf("module: the folder of compiled modules: %w", err)
 		}
 		config = config.WithCompilationCache(r.cache)
 	}
-	safe, err := guard(module)
-	if err != nil {
-		return nil, err
-	}
-	r.image, r.variables, r.hidden = newImage(safe.image), safe.variables, safe.hidden
+	r.image, r.variables, r.hidden, r.firstMemory = newImage(safe.image), safe.variables, safe.hidden, safe.memory
 	config = config.WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureSIMD).WithMemoryLimitPages(MaxMemory / pageBytes)
 	r.runtime = wazero.NewRuntimeWithConfig(ctx, config)
 	compiled, err := r.runtime.CompileModule(ctx, safe.bytes)
@@ -85,41 +103,58 @@ func (r *Rules) Close() error {
 }
 
 // New implements [abi.Machine].
-func (r *Rules) New() (abi.Caller, error) { return r.caller(r.newInstance) }
+func (r *Rules) New() (abi.Caller, error) {
+	return r.caller(func() (*instance, error) { return r.newInstance(nil) })
+}
 
 // newInstance makes an instance that has run _initialize.
-func (r *Rules) newInstance() (*instance, error) {
-	s, err := r.begin()
+func (r *Rules) newInstance(b *Budget) (*instance, error) {
+	s, err := r.begin(b)
 	if err != nil {
 		return nil, err
 	}
 	if s == nil {
-		return r.initialized()
+		return r.initialized(b)
 	}
-	i, err := r.instantiated(s.image)
-	if err == nil {
-		s.apply(i, r.variables)
-		i.cheap = true
+	i, err := r.instantiated(s.image, b)
+	if err != nil {
+		return nil, err
 	}
-	return i, err
+	s.apply(i, r.variables)
+	if i.memory.full {
+		i.close()
+		full := b.tooLarge()
+		b.note(full)
+		return nil, full
+	}
+	i.cheap = true
+	return i, nil
 }
 
 // instantiated makes an instance with an image.
-func (r *Rules) instantiated(image *image) (*instance, error) {
-	m, err := r.runtime.InstantiateModule(experimental.WithMemoryAllocator(context.Background(), image), r.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+func (r *Rules) instantiated(image *image, b *Budget) (*instance, error) {
+	memory, full := newMemory(image, b, r.firstMemory)
+	if full != nil {
+		b.note(full)
+		return nil, full
+	}
+	m, err := r.runtime.InstantiateModule(experimental.WithMemoryAllocator(context.Background(), memory), r.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		return nil, trap(err)
 	}
-	return &instance{
+	i := &instance{
+		memory: memory, budgets: b,
 		module: m, buffer: m.ExportedFunction("samestep_buffer"), call: m.ExportedFunction("samestep_call"),
-		stop: variable(m, stopName), left: variable(m, leftName), budget: variable(m, budgetName), passes: r.passes,
+		stop: variable(m, stopName), left: variable(m, leftName), budget: variable(m, budgetName), depth: variable(m, depthName), passes: r.passes,
 		time: r.time, interpreted: r.interpreted,
-	}, nil
+	}
+	memory.stop = func() { i.stop.Set(1) }
+	return i, nil
 }
 
 // initialized makes an instance that runs _initialize.
-func (r *Rules) initialized() (*instance, error) {
-	i, err := r.instantiated(r.image)
+func (r *Rules) initialized(b *Budget) (*instance, error) {
+	i, err := r.instantiated(r.image, b)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (r *Rules) New() (abi.Caller, error) {
 	if r.ahead {
 		r.reclaim()
 	}
-	c, err := r.caller(r.newInstance)
+	c, err := r.caller(func() (*instance, error) { return r.newInstance(nil) })
 	if r.ahead && err == nil {
 		go r.makeAhead() // an error: New fails later, which says why
 	}
@@ -114,7 +114,7 @@ func (r *Rules) makeAhead() error {
 }
 
 // newInstance makes an instance at once.
-func (r *Rules) newInstance() (*instance, error) {
+func (r *Rules) newInstance(*Budget) (*instance, error) {
 	var made js.Value
 	if err := catch(func() { made = webAssembly().Get("Instance").New(r.compiled) }); err != nil {
 		return nil, trap(err)
@@ -131,7 +131,7 @@ func (r *Rules) initialized(made js.Value) (*instance, error) {
 	}
 	i := &instance{
 		memory: exports.Get("memory"), buffer: exports.Get("samestep_buffer"), call: split.Get("call"), high: split.Get("high"),
-		left: exports.Get(leftName), budget: exports.Get(budgetName), passes: r.passes, whole: r.whole,
+		left: exports.Get(leftName), budget: exports.Get(budgetName), depth: exports.Get(depthName), passes: r.passes, whole: r.whole,
 	}
 	if !r.image.IsNull() {
 		i.bytes().Call("set", r.image)

@@ -13,13 +13,13 @@ type start struct {
 
 // begin returns what instances begin with after _initialize, which only the first one runs: the module imports nothing, so
 // _initialize does the same in each. It returns nil if each instance has to run it.
-func (r *Rules) begin() (*start, error) {
+func (r *Rules) begin(b *Budget) (*start, error) {
 	r.starting.Lock()
 	defer r.starting.Unlock()
 	if r.started != nil || r.hidden {
 		return r.started, nil
 	}
-	i, err := r.initialized()
+	i, err := r.initialized(b)
 	if err != nil {
 		return nil, err
 	}

@@ -60,13 +60,13 @@ func TestStart(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer r.Close()
-				own, err := r.initialized()
+				own, err := r.initialized(nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				var got [3][2]uint64
 				for n := range got {
-					i, err := r.newInstance()
+					i, err := r.newInstance(nil)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -100,7 +100,7 @@ func TestStartOfGo(t *testing.T) {
 		if n >= 2 {
 			make = r.newInstance
 		}
-		i, err := make()
+		i, err := make(nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,13 +58,14 @@ func TestBombs(t *testing.T) {
 		{"names", assembly{sections: names(join([]byte{1}, appendSized(nil, number(1<<31-1)))...)}.bytes(), ""},
 		{"a long name", assembly{sections: names(join([]byte{1}, appendSized(nil, join([]byte{1, 0}, number(1<<31-1))))...)}.bytes(), ""},
 		{"names of local variables", assembly{sections: names(join([]byte{2}, appendSized(nil, number(1<<31-1)))...)}.bytes(), ""},
-		{"a large function", assembly{call: make([]byte, maxBody)}.bytes(), "function 1: module: exceeds a limit: got 1048578 bytes of code, want at most 1048576"},
-		{"blocks", assembly{call: join(blocks, bytes.Repeat([]byte{opEnd}, maxBranches+1), i64(0))}.bytes(), "got 10001 branches, want at most 10000"},
-		{"labels", assembly{call: join([]byte{opBlock, blockWithoutResult}, i32(0), []byte{opBrTable}, number(1_000_000), make([]byte, 1_000_001), []byte{opEnd}, i64(0))}.bytes(), "got 125002 branches, want at most 10000"},
-		{"checks of loops", assembly{call: join(bytes.Repeat([]byte{opLoop, blockWithoutResult, opEnd}, maxBranches/2+1), i64(0))}.bytes(), "got 10002 branches, want at most 10000"},
-		{"checks of bulk instructions", assembly{call: join(bytes.Repeat(join(i32(0), i32(0), i32(0), []byte{opBulk, 11, 0}), maxBranches/2+1), i64(0))}.bytes(), "got 10002 branches, want at most 10000"},
-		{"branches of all functions", assembly{more: [][]byte{heavy, heavy, heavy, heavy, heavy}}.bytes(), "squares of branches, want at most 400000000"},
-		{"local variables of all functions", assembly{}.manyLocals(81), "got 4050000 local variables of all functions, want at most 4000000"},
+		{"a large function", assembly{call: make([]byte, maxBody)}.bytes(), "function 1: module: exceeds a limit: got 262146 bytes of code, want at most 262144"},
+		{"blocks", assembly{call: join(blocks, bytes.Repeat([]byte{opEnd}, maxBranches+1), i64(0))}.bytes(), "got 6001 branches, want at most 6000"},
+		{"labels", assembly{call: join([]byte{opBlock, blockWithoutResult}, i32(0), []byte{opBrTable}, number(250_000), make([]byte, 250_001), []byte{opEnd}, i64(0))}.bytes(), "got 31252 branches, want at most 6000"},
+		{"checks of loops", assembly{call: join(bytes.Repeat([]byte{opLoop, blockWithoutResult, opEnd}, maxBranches/2+1), i64(0))}.bytes(), "got 6002 branches, want at most 6000"},
+		{"checks of bulk instructions", assembly{call: join(bytes.Repeat(join(i32(0), i32(0), i32(0), []byte{opBulk, 11, 0}), maxBranches/2+1), i64(0))}.bytes(), "got 6002 branches, want at most 6000"},
+		{"branches of all functions", assembly{more: [][]byte{heavy, heavy, heavy, heavy, heavy, heavy}}.bytes(), "squares of branches, want at most 200000000"},
+		{"local variables of all functions", assembly{}.manyLocals(401), "got 4000003 local variables of all functions, want at most 4000000"},
+		{"loops over local variables", assembly{locals: join([]byte{1}, number(2000), []byte{typeI32}), call: join(bytes.Repeat([]byte{opLoop, blockWithoutResult}, 76), bytes.Repeat([]byte{opEnd}, 76), i64(0))}.bytes(), "got 304304 values at branches, want at most 300000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := Compile(c.module, Options{})
@@ -86,7 +87,7 @@ func (a assembly) manyLocals(n int) []byte {
 	a.more = make([][]byte, n)
 	code := [][]byte{function(nil, i32(0)), function(nil, i64(0)), function(nil, nil)}
 	for range n {
-		code = append(code, function(join([]byte{1}, number(maxLocals), []byte{typeI32}), nil))
+		code = append(code, function(join([]byte{1}, number(maxValues), []byte{typeI32}), nil))
 	}
 	return a.with(sectionCode, join(number(uint64(len(code))), join(code...)))
 }

@@ -58,7 +58,7 @@ type Observer struct {
 func (t *Traced) Observer() *Observer {
 	o := &Observer{fresh: newFresh(t.Rules), rules: t}
 	o.instance = func() (*instance, error) {
-		i, err := t.newInstance()
+		i, err := t.newInstance(nil)
 		if err == nil {
 			t.observers.Store(i.module, o)
 		}

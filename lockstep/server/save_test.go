@@ -214,7 +214,7 @@ func TestBeginFromSave(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := replay.FollowLineage(r, replay.Games{third.game}, []string{filepath.Dir(first.match.ReplayPath())}, replay.SimulateOptions{})
+		all, err := replay.FollowLineage(r, replay.Games{third.game}.OfFile, []string{filepath.Dir(first.match.ReplayPath())}, replay.SimulateOptions{})
 		if err != nil || len(all) != 1 || all[0].Path != first.match.ReplayPath() || all[0].Tick != 63 || all[0].Name != "duel" {
 			t.Errorf("got %+v, %v", all, err)
 		}

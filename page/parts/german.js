@@ -252,6 +252,7 @@ export const german = {
   "Mute": "Stumm",
   "Name": "Name",
   "Navy": "Marineblau",
+  "Neither the file nor this site has its rules, the module with SHA-256 {sum}": "Weder die Datei noch diese Site hat ihre Regeln, das Modul mit SHA-256 {sum}",
   "News": "Neuigkeiten",
   "Next difference": "Nächster Unterschied",
   "Next mismatch": "Nächste Abweichung",

@@ -25,9 +25,11 @@ export function lacking(game, build = game?.build) {
 }
 
 // learn resolves when the program has the rules of a game of a build, as far as the site has them, to "" or why the program lacks them.
-export async function learn(game, build) {
+// If a file or a match names the sum of their module, no other is taken.
+export async function learn(game, build, sum) {
   try {
-    const module = lacking((await siteGames())?.find((g) => g.name === game), build);
+    const known = (await siteGames())?.find((g) => g.name === game);
+    const module = sum ? known?.rules?.find((m) => m.file === `rules/${sum}.wasm` && !learned.has(m.file)) : lacking(known, build);
     if (!module) return "";
     const { file } = module;
     if (!fetched.has(file)) fetched.set(file, take(file).finally(() => fetched.delete(file)));
@@ -50,7 +52,8 @@ async function take(file) {
 export async function learnReplay(file) {
   let problem = "";
   const needs = JSON.parse(samestep.watchNeeds(file));
-  if (needs) problem = await learn(needs.game, needs.build);
+  if (needs) problem = await learn(needs.game, needs.build, needs.sum);
   if (needs?.module && JSON.parse(samestep.watchNeeds(file))) problem = await samestep.watchLearn(file);
+  if (!problem && needs?.sum && !needs.module && JSON.parse(samestep.watchNeeds(file))) problem = t("Neither the file nor this site has its rules, the module with SHA-256 {sum}", { sum: needs.sum });
   return problem;
 }

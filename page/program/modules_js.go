@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/page/watch"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // rules adds the functions with which the program learns the rules of games.
@@ -27,8 +28,8 @@ func (x *screen) rules(f Functions) {
 			return ""
 		})
 	}
-	f["watchNeeds"] = func(a Arguments) any { return Text(watch.NeedOf(a.bytes(0), plainly(x.all())...)) } // a replay; JSON, null for nothing
-	f["watchLearn"] = func(a Arguments) any {                                                              // a replay with a module; as learn
+	f["watchNeeds"] = func(a Arguments) any { return Text(watch.NeedOf(a.bytes(0), x.known()...)) } // a replay; JSON, null for nothing
+	f["watchLearn"] = func(a Arguments) any {                                                       // a replay with a module; as learn
 		file := a.bytes(0)
 		return promise(func() any {
 			b, err := watch.ModuleOf(file)
@@ -53,11 +54,16 @@ func (x *screen) all() []Game {
 	return append(slices.Clip(x.games), *x.loaded)
 }
 
-func plainly(games []Game) (plain []*lockstep.Game) {
-	for _, g := range games {
-		plain = append(plain, g.Game)
+// known returns all games with the sums of their modules.
+func (x *screen) known() (all []watch.Known) {
+	for i, g := range x.all() {
+		k := watch.Known{Game: g.Game, InFile: i == len(x.games)}
+		if g.Module != nil {
+			k.Sum = replay.SumRules(g.Module)
+		}
+		all = append(all, k)
 	}
-	return plain
+	return all
 }
 
 // promise returns a promise of what f returns, which may wait for the browser.

@@ -129,9 +129,7 @@ func (x *screen) watch(file []byte) (any, error) {
 	if file == nil {
 		return nil, nil
 	}
-	games := x.all()
-	plain := plainly(games)
-	v, err := watch.Open(file, plain...)
+	v, err := watch.Open(file, watch.Fitting(file, x.known()...)...)
 	if errors.Is(err, watch.ErrForeign) {
 		v, err = watch.OpenRecording(file)
 	}
@@ -142,7 +140,8 @@ func (x *screen) watch(file []byte) (any, error) {
 		x.begin(&Game{}) // without rules and a picture
 		x.header = v.Header()
 	} else {
-		x.begin(&games[slices.Index(plain, v.Game())])
+		games := x.all()
+		x.begin(&games[slices.IndexFunc(games, func(g Game) bool { return g.Game == v.Game() })])
 	}
 	x.replay = v
 	return v.About(), nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -62,6 +63,8 @@ func (v *Viewer) Compare(other *Viewer) error {
 		return fmt.Errorf("%w: one of them is a recording of another engine", ErrPair)
 	case v.game != other.game:
 		return fmt.Errorf("%w: they are of different games", ErrPair)
+	case differ(sumOf(v.reader), sumOf(other.reader)):
+		return fmt.Errorf("%w: they name different modules of rules", ErrPair)
 	case v.First() != other.First():
 		return fmt.Errorf("%w: they begin at ticks %d and %d", ErrPair, v.First(), other.First())
 	}
@@ -75,6 +78,21 @@ func (v *Viewer) Compare(other *Viewer) error {
 	v.Seek(v.target)
 	return nil
 }
+
+// sumOf returns the sum of the module that a file names, or nil.
+func sumOf(r *replay.Reader) *replay.RulesSum {
+	if r == nil {
+		return nil
+	}
+	rules, err := r.Rules()
+	if err != nil || rules == nil {
+		return nil // Open says what is wrong
+	}
+	return &rules.Sum
+}
+
+// differ reports whether both name a module, and not the same.
+func differ(a, b *replay.RulesSum) bool { return a != nil && b != nil && *a != *b }
 
 // logsAgree returns the last tick before the first check that differs, at which both logs have the same checksum.
 func (v *Viewer) logsAgree(other *Viewer) lockstep.Tick {

@@ -9,21 +9,48 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+// A Known is a game whose rules a page has.
+type Known struct {
+	*lockstep.Game
+	Sum    replay.RulesSum // of the module with the rules; zeros for rules of the program itself
+	InFile bool            // the module was in a replay
+}
+
+// Fitting returns the games with which the match in a file may be watched: those of the program, and of the module that the file names.
+// If it names none, those of all modules that were not in a replay.
+func Fitting(file []byte, all ...Known) (games []*lockstep.Game) {
+	r, h := beginning(file)
+	if h == nil {
+		r = nil
+	}
+	sum := sumOf(r)
+	for _, k := range all {
+		if k.Sum == (replay.RulesSum{}) || sum != nil && k.Sum == *sum || sum == nil && !k.InFile {
+			games = append(games, k.Game)
+		}
+	}
+	return games
+}
+
 // A Need is a match whose rules are needed to watch its file.
 type Need struct {
 	Game   string `json:"game"`
 	Build  string `json:"build"`
+	Sum    string `json:"sum"`    // of the module with them, if the file names it
 	Module bool   `json:"module"` // whether the file has them
 }
 
 // NeedOf returns what is needed to watch a file besides the games, or nil. It is nil of a file that [Open] refuses anyway.
-func NeedOf(file []byte, games ...*lockstep.Game) *Need {
+func NeedOf(file []byte, all ...Known) *Need {
 	r, h := beginning(file)
-	if h == nil || h.Engine != lockstep.Engine || slices.ContainsFunc(games, func(g *lockstep.Game) bool { return g.CheckIdentity(h) == nil }) {
+	if h == nil || h.Engine != lockstep.Engine || slices.ContainsFunc(Fitting(file, all...), func(g *lockstep.Game) bool { return g.CheckIdentity(h) == nil }) {
 		return nil
 	}
-	rules, err := r.Rules()
-	return &Need{Game: h.Game, Build: h.Build, Module: err == nil && rules != nil && rules.SizeBytes > 0}
+	n := &Need{Game: h.Game, Build: h.Build}
+	if rules, err := r.Rules(); err == nil && rules != nil {
+		n.Sum, n.Module = rules.Sum.String(), rules.SizeBytes > 0
+	}
+	return n
 }
 
 // ModuleOf returns the module of rules in a file, or nil.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -39,12 +40,12 @@ func TestNeedOf(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		file  []byte
-		games []*lockstep.Game
+		games []watch.Known
 		want  *watch.Need
 	}{
-		{"with a module", with, []*lockstep.Game{game}, &watch.Need{Game: "pebbles", Build: "1", Module: true}},
+		{"with a module", with, []watch.Known{{Game: game}}, &watch.Need{Game: "pebbles", Build: "1", Sum: sum.String(), Module: true}},
 		{"without", without, nil, &watch.Need{Game: "skirmish", Build: game.Build()}},
-		{"of a game that is there", without, []*lockstep.Game{game}, nil},
+		{"of a game that is there", without, []watch.Known{{Game: game}}, nil},
 		{"of another engine", foreign, nil, nil},
 		{"empty", nil, nil, nil},
 		{"cut in the header", with[:100], nil, nil},
@@ -64,6 +65,46 @@ func TestNeedOf(t *testing.T) {
 	}
 }
 
+// A replay is watched with the module that it names, and with no other; one that names none is never watched with the module of another
+// replay.
+func TestFitting(t *testing.T) {
+	with, err := os.ReadFile("../../examples/pebbles/testdata/golden/pebbles-1.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := watch.ModuleOf(with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.NewReader(bytes.NewReader(with), int64(len(with)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var without bytes.Buffer
+	if err := replay.Attach(&without, r, nil); err != nil {
+		t.Fatal(err)
+	}
+	games := make([]*lockstep.Game, 5)
+	for i := range games {
+		games[i] = new(lockstep.Game)
+	}
+	sum, other := replay.SumRules(module), replay.RulesSum{1}
+	all := []watch.Known{{Game: games[0]}, {Game: games[1], Sum: sum}, {Game: games[2], Sum: other}, {Game: games[3], Sum: sum, InFile: true}, {Game: games[4], Sum: other, InFile: true}}
+	for _, row := range []struct {
+		name string
+		file []byte
+		want []*lockstep.Game
+	}{
+		{"names its module", with, []*lockstep.Game{games[0], games[1], games[3]}},
+		{"names none", without.Bytes(), games[:3]},
+		{"no replay", nil, games[:3]},
+	} {
+		if got := watch.Fitting(row.file, all...); !slices.Equal(got, row.want) {
+			t.Errorf("%s: got %d games, want %d", row.name, len(got), len(row.want))
+		}
+	}
+}
+
 // A page asks what it needs before it opens a replay.
 func ExampleNeed() {
 	file, err := os.ReadFile("../../testdata/replays/duel.ssr")
@@ -73,7 +114,7 @@ func ExampleNeed() {
 	}
 	need := watch.NeedOf(file)
 	fmt.Println(need.Game, need.Module)
-	fmt.Println(watch.NeedOf(file, game))
+	fmt.Println(watch.NeedOf(file, watch.Known{Game: game}))
 	// Output:
 	// skirmish false
 	// <nil>

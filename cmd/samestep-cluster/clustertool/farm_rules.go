@@ -3,6 +3,7 @@
 package clustertool
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,6 +19,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // rulesFlag names a module of rules, whose build in the farm is its sum.
@@ -39,28 +41,32 @@ func rulesOf(c *cli.Context) (module []byte, sum string, err error) {
 	if _, err := tool.ModuleGames(c, module); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", c.String("rules"), err)
 	}
-	bytes := sha256.Sum256(module)
-	return module, hex.EncodeToString(bytes[:]), nil
+	of := sha256.Sum256(module)
+	return module, hex.EncodeToString(of[:]), nil
 }
 
-// storeRules stores a module, unless the storage has it.
+// storeRules stores a module, unless the storage has it. It replaces other bytes of its name.
 func storeRules(ctx context.Context, conn *storage.Conn, module []byte, sum string) error {
 	store := objects.New(conn)
-	_, err := store.Sum(ctx, rulesName(sum))
-	if errors.Is(err, fs.ErrNotExist) {
+	want, err := objects.SumOf(bytes.NewReader(module))
+	if err != nil {
+		return err
+	}
+	got, err := store.Sum(ctx, rulesName(sum))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && got != want {
 		return store.Write(ctx, rulesName(sum), module)
 	}
 	return err
 }
 
 // gameOfBuild returns the games of a worker: those of the module whose sum the build is, or else those of the program.
-func gameOfBuild(c *cli.Context, conn *storage.Conn, build string) (func(*lockstep.Header) (*lockstep.Game, error), error) {
+func gameOfBuild(c *cli.Context, conn *storage.Conn, build string) (func(*replay.File) (*lockstep.Game, error), error) {
 	if b, err := hex.DecodeString(build); err != nil || len(b) != sha256.Size {
-		return func(h *lockstep.Header) (*lockstep.Game, error) { return tool.GameOf(c, h) }, nil
+		return func(f *replay.File) (*lockstep.Game, error) { return tool.GameOf(c, f) }, nil
 	}
 	f, err := objects.New(conn).Open(c.Context, rulesName(build))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the storage has no module %s; farm submit --rules stores one", build)
+		return nil, &tool.ClassError{Class: replay.ClassIdentity, Text: fmt.Sprintf("the storage has no module %s: farm submit --rules FILE stores it", build)}
 	}
 	if err != nil {
 		return nil, err
@@ -71,7 +77,7 @@ func gameOfBuild(c *cli.Context, conn *storage.Conn, build string) (func(*lockst
 		return nil, err
 	}
 	if sum := sha256.Sum256(module); hex.EncodeToString(sum[:]) != build {
-		return nil, fmt.Errorf("the module %s in the storage has other bytes", build)
+		return nil, &tool.ClassError{Class: replay.ClassCorrupt, Text: fmt.Sprintf("the module %s in the storage has other bytes: farm submit --rules FILE replaces it", build)}
 	}
 	return tool.ModuleGames(c, module)
 }

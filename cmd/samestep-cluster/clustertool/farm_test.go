@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -175,7 +176,7 @@ func TestFarmWithRules(t *testing.T) {
 func TestFarmRules(t *testing.T) {
 	t.Parallel()
 	url, run := startNamed(t)
-	run(1, "farm submit --rules farm_test.go "+replays(t), "farm_test.go: module: not a module of rules")
+	run(4, "farm submit --rules farm_test.go "+replays(t), "farm_test.go: module: not a module of rules")
 	run(0, "farm submit --build b "+replays(t), "5 queued")
 	conn, err := storage.Dial(url, storage.DialOptions{Name: "test"})
 	if err != nil {
@@ -190,10 +191,43 @@ func TestFarmRules(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(1, "farm work --until-empty --build "+sum, "module: not a module of rules")
-	run(1, "farm work --until-empty --build "+other, "the module "+other+" in the storage has other bytes")
-	run(1, "farm work --until-empty --build "+strings.Repeat("0", 64), "farm submit --rules stores one")
+	run(4, "farm work --until-empty --build "+sum, "module: not a module of rules")
+	run(4, "farm work --until-empty --build "+other, "the module "+other+" in the storage has other bytes: farm submit --rules FILE replaces it")
+	run(5, "farm work --until-empty --build "+strings.Repeat("0", 64), "farm submit --rules FILE stores it")
 	run(0, "farm watch --build b --once", "0 of 5, 0 in work")
+
+	// What the error advises helps.
+	module := filepath.Join(t.TempDir(), "pebbles.wasm")
+	b := pebbles(t)
+	if err := errors.Join(os.WriteFile(module, b, 0o600), objects.New(conn).Write(t.Context(), "rules/"+replay.SumRules(b).String()+".wasm", text)); err != nil {
+		t.Fatal(err)
+	}
+	run(4, "farm work --until-empty --build "+replay.SumRules(b).String(), "farm submit --rules FILE replaces it")
+	run(0, "farm submit --rules "+module+" ../../../examples/pebbles/testdata/golden", "1 queued")
+	run(0, "farm work --until-empty --build "+replay.SumRules(b).String(), "ok          farm/pebbles-1.ssr")
+}
+
+// pebbles returns the module in the golden match of pebbles.
+func pebbles(t *testing.T) []byte {
+	t.Helper()
+	f, err := replay.Open("../../../examples/pebbles/testdata/golden/pebbles-1.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := f.Reader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := r.Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := rules.Module()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func TestFarmUsage(t *testing.T) {

@@ -70,7 +70,11 @@ func desyncExplain(c *cli.Context) error {
 	if c.Bool("json") && !c.IsSet("fields") {
 		fields = math.MaxInt32 // as many as there are, up to a limit
 	}
-	e, err := explainBundle(f, gamesFor(c, f), desync.Options{
+	games, err := gamesFor(c, f)
+	if err != nil {
+		return &fileError{path, err}
+	}
+	e, err := explainBundle(f, games, desync.Options{
 		Path: c.String(pathFlag.Name), Fields: fields, MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"), Redact: c.Bool("redact"),
 		Progress: func(spent, _ time.Duration) { bar.set(spent.Milliseconds()) },
 	})

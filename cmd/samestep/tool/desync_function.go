@@ -70,8 +70,11 @@ func (x *lineFinder) module(f *replay.File) (*playable, error) {
 	if err != nil {
 		return nil, err
 	}
-	gamesFor(x.c, f)
-	g, err := listed(x.c).of(h)
+	games, err := modulesOf(x.c).ofFile(f)
+	if err != nil {
+		return nil, err
+	}
+	g, err := games.of(h)
 	switch {
 	case !wanted && (err != nil || g.module == nil):
 		return nil, nil
@@ -108,8 +111,7 @@ func (x *lineFinder) findFunction(ctx context.Context, f *replay.File, o line.Op
 	if x.others == nil {
 		return x.functions.Find(ctx, f, o, a.side(h.Build), nil)
 	}
-	x.others.meet(f)
-	b, err := x.others.games().of(h)
+	b, err := x.others.other(h)
 	if err != nil {
 		return nil, &fileError{x.c.String("other"), err}
 	}

@@ -142,7 +142,11 @@ func lineAssets(c *cli.Context, f *replay.File, o *line.Options) error {
 	if err != nil {
 		return err
 	}
-	g, err := gamesFor(c, f).Of(h)
+	games, err := gamesFor(c, f)
+	if err != nil {
+		return err
+	}
+	g, err := games.Of(h)
 	if err != nil {
 		if errors.As(err, new(*lockstep.IdentityError)) {
 			return nil // another build: the woven rules say what they lack

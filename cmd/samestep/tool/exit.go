@@ -17,6 +17,8 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/abi"
+	wasm "github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -36,7 +38,8 @@ const exitTable = `Exit codes:
   1  the operation failed (a file cannot be opened, …), or vet or simulate has findings
   2  the command line is wrong
   3  checksums differ: a desync, or fuzz has found a match that can desync
-  4  the file is cut short or corrupt, breaks a rule of its format, or exceeds a limit
+  4  the file, or a module of rules, is cut short or corrupt, breaks a rule of its
+     format, or exceeds a limit
   5  the file is of another game, build or schema
   6  the file needs a newer reader: its version, a flag, a block or a record is unknown`
 
@@ -78,6 +81,7 @@ func (e *ClassError) Error() string { return e.Text }
 // classOf returns the class of the file that err is about, or nothing if it is not about a file.
 func classOf(err error) replay.Class {
 	var (
+		fault    = faultIn(err)
 		file     *fileError
 		damage   *replay.DamageError
 		differs  *lockstep.DesyncError
@@ -92,6 +96,10 @@ func classOf(err error) replay.Class {
 		return verdict.Class
 	case isAny(err, errDiffered, desync.ErrDisagreed, errFound, errGolden, errDiffers, errExplained):
 		return replay.ClassDesync
+	case errors.Is(err, wasm.ErrLimit), fault != nil && fault.Limit:
+		return replay.ClassLimit
+	case isAny(err, wasm.ErrMalformed, wasm.ErrImports), fault != nil:
+		return replay.ClassInvalid
 	case errors.Is(err, matchlog.ErrMalformed) && !errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &reports):
 		return replay.ClassInvalid
 	case err == nil, errors.As(err, &file), errors.As(err, &damage), errors.As(err, &differs), errors.As(err, &identity),
@@ -99,6 +107,16 @@ func classOf(err error) replay.Class {
 		return replay.ClassOf(err)
 	}
 	return ""
+}
+
+// faultIn returns the fault of a module of rules in err, or nil.
+func faultIn(err error) (fault *abi.Fault) {
+	if p := (*lockstep.PanicError)(nil); errors.As(err, &p) {
+		fault, _ = p.Value.(*abi.Fault)
+		return fault
+	}
+	errors.As(err, &fault)
+	return fault
 }
 
 // fileClass is classOf for an error of reading a file that does not name the file yet.

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/archive"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // An Extension is what a program has besides the verbs of this package.
@@ -39,25 +40,33 @@ type Extension struct {
 	StoreFlags []cli.Flag
 }
 
-// GameOf returns the game of a match, with the assets of --assets, if the program that runs a verb has it, or a module of
-// --rules.
-func GameOf(c *cli.Context, h *lockstep.Header) (*lockstep.Game, error) {
+// GameOf returns the game of the match in a file, with the assets of --assets, if the program that runs a verb has it, or a module of
+// its rules.
+func GameOf(c *cli.Context, f *replay.File) (*lockstep.Game, error) {
 	if m := modulesOf(c); m != nil {
-		m.meetMatch(h, nil)
+		defer m.forget(f)
 	}
-	return gamesOf(c).Of(h)
+	g, _, err := gameIn(c, f)
+	return g, err
 }
 
 // ModuleGames returns GameOf for the rules in a module alone, which simulate the matches of all builds of their game.
-func ModuleGames(c *cli.Context, module []byte) (func(*lockstep.Header) (*lockstep.Game, error), error) {
-	g, err := newModuleGame(module)
+func ModuleGames(c *cli.Context, module []byte) (func(*replay.File) (*lockstep.Game, error), error) {
+	g, err := newModuleGame(module, nil)
 	if err != nil {
 		return nil, err
 	}
 	m := moduleSetOf(c, nil, gameList{g})
-	return func(h *lockstep.Header) (*lockstep.Game, error) {
-		m.meetMatch(h, nil)
-		return m.games().games().Of(h)
+	return func(f *replay.File) (*lockstep.Game, error) {
+		h, err := f.Header()
+		if err != nil {
+			return nil, err
+		}
+		g, err := m.other(h)
+		if err != nil {
+			return nil, err
+		}
+		return g.Game, nil
 	}, nil
 }
 

@@ -108,16 +108,6 @@ func (l gameList) names() string {
 // gamesOf returns the games whose matches the program can simulate.
 func gamesOf(c *cli.Context) replay.Games { return listed(c).games() }
 
-// gamesFor returns the games whose matches the program can simulate with the modules that it finds for files.
-func gamesFor(c *cli.Context, all ...*replay.File) replay.Games {
-	if m := modulesOf(c); m != nil {
-		for _, f := range all {
-			m.meet(f)
-		}
-	}
-	return gamesOf(c)
-}
-
 // of returns the game of a match, see [replay.Games.Of].
 func (l gameList) of(h *lockstep.Header) (*playable, error) {
 	g, err := l.games().Of(h)

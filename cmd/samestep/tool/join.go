@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	wasm "github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/lockstep/netsim"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 )
@@ -59,10 +60,16 @@ environment variable ` + tokenEnv + `.`,
 			}
 			ctx, stop := interruptible(c)
 			defer stop()
-			if j.lines != nil {
-				return cmp.Or(j.run(ctx), j.lines.Flush())
+			var budget *wasm.Budget
+			if m := j.game.module; m != nil && m.budget != nil {
+				budget = m.budget
+				budget.Context = ctx
 			}
-			return tell(c, &j.summary, j.print, j.run(ctx))
+			err = exceeded(budget, j.run(ctx))
+			if j.lines != nil {
+				return cmp.Or(err, j.lines.Flush())
+			}
+			return tell(c, &j.summary, j.print, err)
 		},
 	}
 }

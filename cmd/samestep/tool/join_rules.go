@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -27,19 +28,14 @@ const (
 	moduleTime       = 10 * time.Minute
 )
 
-// gameOfMatch returns the game of a match: that of --rules, of the program, of the user's cache, or of the module that one of the
-// match's servers sends.
+// gameOfMatch returns the game of a match: that of a given module or of the program, or else of the module that the match names by its
+// sum, from a folder or from one of the match's servers.
 func gameOfMatch(c *cli.Context, view *server.View, pages []string) (*playable, error) {
 	m := modulesOf(c)
 	if view.Rules == "" || listed(c).has(view.Game, view.Build) || len(m.given.builds(view.Game)) > 0 {
 		return gameNamed(c, view.Game, view.Build)
 	}
-	if c.IsSet(rulesFlag.Name) {
-		if g := m.find(func(g *playable) bool { return g.Name() == view.Game && g.Build() == view.Build }); g != nil {
-			return g, nil
-		}
-	}
-	f := &moduleFetch{want: view, pages: pages, store: storeOfUser(), say: m.warn, answerTime: moduleAnswerTime, time: moduleTime}
+	f := &moduleFetch{budget: newBudget(c), want: view, pages: pages, folders: m.folders, store: storeOfUser(), say: m.warn, answerTime: moduleAnswerTime, time: moduleTime}
 	g, err := f.game(c.Context)
 	if err != nil {
 		return nil, fmt.Errorf("the rules of the match: %w", err)
@@ -49,8 +45,10 @@ func gameOfMatch(c *cli.Context, view *server.View, pages []string) (*playable, 
 
 // A moduleFetch gets the module of a match that the match's servers name by its SHA-256.
 type moduleFetch struct {
+	budget     *wasm.Budget // of the game; nil: none
 	want       *server.View
 	pages      []string // URLs of the match
+	folders    []string // of modules, where it may be, besides the user's
 	store      string   // the user's folder of modules, or ""
 	say        func(format string, args ...any)
 	answerTime time.Duration // until an answer begins
@@ -81,12 +79,13 @@ func (f *moduleFetch) game(ctx context.Context) (*playable, error) {
 	return nil, all
 }
 
-// kept returns the module of the user's folder, or nil.
+// kept returns the module from a folder, or nil.
 func (f *moduleFetch) kept() []byte {
-	if f.store == "" {
-		return nil
+	folders := f.folders
+	if f.store != "" {
+		folders = append(slices.Clip(folders), f.store, fetchedIn(f.store))
 	}
-	for _, dir := range []string{f.store, fetchedIn(f.store)} {
+	for _, dir := range folders {
 		b, err := moduleBytes(filepath.Join(dir, f.want.Rules+moduleExtension))
 		if err == nil && replay.SumRules(b).String() == f.want.Rules { // otherwise it is damaged
 			return b
@@ -150,7 +149,7 @@ func (f *moduleFetch) read(answer *http.Response) ([]byte, error) {
 
 // check returns the game of a module, which must be that of the match.
 func (f *moduleFetch) check(b []byte) (*playable, error) {
-	g, err := newModuleGame(b)
+	g, err := newModuleGame(b, f.budget)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func TestJoinFetchesRules(t *testing.T) {
 func TestFetchedRulesAreChecked(t *testing.T) {
 	inEmptyCache(t)
 	b := pebblesModule(t)
-	g, err := newModuleGame(b)
+	g, err := newModuleGame(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestFetchedRulesAgain(t *testing.T) {
 		w.Write(b)
 	}))
 	defer web.Close()
-	g, err := newModuleGame(b)
+	g, err := newModuleGame(b, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

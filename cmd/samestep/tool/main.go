@@ -28,6 +28,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep/determinism"
+	wasm "github.com/seed-49bee653/samestep/lockstep/module"
 )
 
 // Main runs the command line of a program with these games, at least one, and exits. Several builds of one game may be
@@ -45,6 +46,14 @@ func prepareProcess(args []string) {
 	if isVetTool(args) {
 		unitchecker.Main(determinism.Analyzer) // does not return
 	}
+	if len(args) == 2 && args[1] == compileVerb {
+		if err := wasm.CompileFor(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(exitError)
+		}
+		os.Exit(exitOK)
+	}
+	isProgram = true
 	if len(args) > 1 && args[1] != "serve" {
 		os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true") // a player needs small ones; for a server see docs/operations.md
 	}
@@ -177,7 +186,7 @@ func prepare(program string, c *cli.Command) {
 			err = prepareGames(ctx)
 		}
 		if err == nil {
-			err = act(ctx)
+			err = modulesOf(ctx).exceeded(act(ctx))
 		}
 		return nameConfig(ctx, nameCommand(err, ctx.Command))
 	}

@@ -120,7 +120,16 @@ func (b *batch) workers() int { return max(1, runtime.GOMAXPROCS(0)/b.jobs) }
 func (b *batch) run(c *cli.Context, work func(*replay.File, batchInput) batchRow) error {
 	s := batchSum{from: time.Now(), classes: map[string]int{}}
 	var werr error
-	inOrder(b, func(in batchInput) batchRow { return in.run(work) }, func(in batchInput, row batchRow) {
+	own := func(f *replay.File, in batchInput) batchRow {
+		if m := modulesOf(c); m != nil {
+			defer m.forget(f)
+			row := work(f, in)
+			row.err = m.exceeded(row.err, f)
+			return row
+		}
+		return work(f, in)
+	}
+	inOrder(b, func(in batchInput) batchRow { return in.run(own) }, func(in batchInput, row batchRow) {
 		s.add(row.err)
 		if werr == nil {
 			werr = row.print(c, in.path)

@@ -121,7 +121,11 @@ func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bis
 	if c.NArg() == 2 {
 		return bisectSecond(c, a, player, o)
 	}
-	return desync.BisectPlayer(a, *player, gamesFor(c, a), o)
+	games, err := gamesFor(c, a)
+	if err != nil {
+		return nil, ofFile(a.Path(), err)
+	}
+	return desync.BisectPlayer(a, *player, games, o)
 }
 
 // bisectSecond compares a replay with another one, or with a file of reports.
@@ -136,7 +140,11 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o des
 		return nil, ofFile(b.Path(), err)
 	}
 	if isReplay {
-		return desync.BisectFiles(a, b, gamesFor(c, a, b), o)
+		games, err := gamesForBoth(c, a, b)
+		if err != nil {
+			return nil, err
+		}
+		return desync.BisectFiles(a, b, games, o)
 	}
 	content, size, err := b.Content()
 	if err != nil {
@@ -149,5 +157,9 @@ func bisectSecond(c *cli.Context, a *replay.File, player *lockstep.Player, o des
 	if err != nil {
 		return nil, ofFile(b.Path(), err)
 	}
-	return desync.BisectFile(a, reports, gamesFor(c, a), o)
+	games, err := gamesFor(c, a)
+	if err != nil {
+		return nil, ofFile(a.Path(), err)
+	}
+	return desync.BisectFile(a, reports, games, o)
 }

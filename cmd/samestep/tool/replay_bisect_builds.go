@@ -97,10 +97,9 @@ func (m *moduleSet) bisect(c *cli.Context, f *replay.File, o desync.BisectOption
 	if err != nil {
 		return nil, err
 	}
-	m.meet(f)
-	other, err := m.games().games().Of(h)
+	other, err := m.other(h)
 	if err != nil {
 		return nil, &fileError{c.String("other"), err}
 	}
-	return desync.BisectGames(f, g, other, o)
+	return desync.BisectGames(f, g, other.Game, o)
 }

@@ -73,8 +73,12 @@ func replayDump(c *cli.Context, f *replay.File) error {
 var errStop = errors.New("stop")
 
 func dumpRecords(c *cli.Context, f *replay.File, r *replay.Reader) error {
-	d := &recordDumper{w: c.App.Writer, games: gamesFor(c, f), json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: tickOf(c, "tick")}
-	err := replay.Play(r, nil, d.record)
+	games, err := gamesFor(c, f)
+	if err != nil {
+		return err
+	}
+	d := &recordDumper{w: c.App.Writer, games: games, json: c.Bool("json"), commands: c.Bool("commands"), only: c.IsSet("tick"), tick: tickOf(c, "tick")}
+	err = replay.Play(r, nil, d.record)
 	if errors.Is(err, errStop) {
 		return nil
 	}
@@ -83,8 +87,12 @@ func dumpRecords(c *cli.Context, f *replay.File, r *replay.Reader) error {
 
 // followRecords prints each new record until the match ends or the user interrupts it.
 func followRecords(c *cli.Context, f *replay.File) error {
-	d := &recordDumper{w: c.App.Writer, games: gamesFor(c, f), json: c.Bool("json"), commands: c.Bool("commands")}
-	err := follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
+	games, err := gamesFor(c, f)
+	if err != nil {
+		return err
+	}
+	d := &recordDumper{w: c.App.Writer, games: games, json: c.Bool("json"), commands: c.Bool("commands")}
+	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) error {
 		for rec, err := range l.All(ctx) {
 			if err == nil {
 				err = d.record(rec)

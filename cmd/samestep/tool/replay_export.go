@@ -79,13 +79,16 @@ func exportFiles(c *cli.Context, names []string) error {
 		if err != nil {
 			return ofFile(name, err)
 		}
-		gamesFor(c, f)
-		matches = append(matches, mcapMatch{r, name, f.Bundle() != nil})
+		games, err := gamesFor(c, f)
+		if err != nil {
+			return ofFile(name, err)
+		}
+		matches = append(matches, mcapMatch{r, name, f.Bundle() != nil, games})
 	}
 	fields := mcapFields{paths: c.StringSlice(pathsFlag.Name), maxTicks: maxTicks(c), warn: func(name, text string) {
 		fmt.Fprintf(c.App.ErrWriter, "%s: %s: %s\n", c.App.Name, shown(name), text)
 	}}
-	return files.Create(names[len(names)-1], func(out *os.File) error { return exportMCAP(out, matches, gamesOf(c), fields) })
+	return files.Create(names[len(names)-1], func(out *os.File) error { return exportMCAP(out, matches, fields) })
 }
 
 func exportLines(c *cli.Context, f *replay.File) error {

@@ -19,7 +19,11 @@ func gameIn(c *cli.Context, f *replay.File) (*lockstep.Game, *lockstep.Header, e
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := gamesFor(c, f).Of(h)
+	games, err := gamesFor(c, f)
+	if err != nil {
+		return nil, h, err
+	}
+	g, err := games.Of(h)
 	return g, h, err
 }
 

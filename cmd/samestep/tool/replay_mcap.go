@@ -106,16 +106,17 @@ type mcapMatch struct {
 	*replay.Reader
 	name   string // of its file
 	bundle bool   // of a desync, whose replay needs no end
+	games  replay.Games
 }
 
 // exportMCAP writes whole matches to w, and fields of their states.
-func exportMCAP(w io.Writer, matches []mcapMatch, games replay.Games, fields mcapFields) error {
+func exportMCAP(w io.Writer, matches []mcapMatch, fields mcapFields) error {
 	file, err := newMCAPFile(w)
 	if err != nil {
 		return err
 	}
 	for i, m := range matches {
-		x := &mcapExporter{file: file, games: games, kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
+		x := &mcapExporter{file: file, games: m.games, kinds: make(map[lockstep.Kind]string), names: make(map[string]string)}
 		if len(matches) > 1 {
 			x.suffix = "/" + string(rune('a'+i))
 		}

@@ -27,7 +27,7 @@ func exported(t *testing.T, games replay.Games, paths []string, files ...[]byte)
 	t.Helper()
 	var matches []mcapMatch
 	for i, b := range files {
-		matches = append(matches, mcapMatch{replayOf(t, b), string(rune('A' + i)), false})
+		matches = append(matches, mcapMatch{replayOf(t, b), string(rune('A' + i)), false, games})
 	}
 	h, err := replayOf(t, files[0]).Next()
 	if err != nil {
@@ -36,7 +36,7 @@ func exported(t *testing.T, games replay.Games, paths []string, files ...[]byte)
 	rate := h.Header.Settings.TickRate
 	var out bytes.Buffer
 	fields := mcapFields{paths: paths, warn: func(match, text string) { warnings += match + ": " + text + "\n" }}
-	if err := exportMCAP(&out, matches, games, fields); err != nil {
+	if err := exportMCAP(&out, matches, fields); err != nil {
 		t.Fatal(err)
 	}
 	return readMCAP(t, out.Bytes(), rate), warnings
@@ -244,7 +244,7 @@ func TestExportStatesUsage(t *testing.T) {
 	for path, want := range map[string]string{
 		"Spots[8].X": "--path Spots[8].X: no such field in any state", "Spots[": "no such field", "Spot": "no such field", "Spots[1]..X": "no such field",
 	} {
-		err := exportMCAP(io.Discard, []mcapMatch{{replayOf(t, file), "A", false}}, driftGames, mcapFields{paths: []string{"Seed", path}})
+		err := exportMCAP(io.Discard, []mcapMatch{{replayOf(t, file), "A", false, driftGames}}, mcapFields{paths: []string{"Seed", path}})
 		if !isUsage(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", path, err, want)
 		}
@@ -253,12 +253,12 @@ func TestExportStatesUsage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	duel := []mcapMatch{{replayOf(t, b), "A", false}}
-	if err := exportMCAP(io.Discard, duel, ourGames, mcapFields{paths: []string{"Units"}}); !isUsage(err) || !strings.Contains(err.Error(), "more than 256 fields") {
+	duel := []mcapMatch{{replayOf(t, b), "A", false, ourGames}}
+	if err := exportMCAP(io.Discard, duel, mcapFields{paths: []string{"Units"}}); !isUsage(err) || !strings.Contains(err.Error(), "more than 256 fields") {
 		t.Errorf("got %v", err)
 	}
 	duel[0].Reader = replayOf(t, b)
-	if err := exportMCAP(io.Discard, duel, ourGames, mcapFields{paths: []string{"Match.Tick"}, maxTicks: 5}); !errors.Is(err, replay.ErrLimit) {
+	if err := exportMCAP(io.Discard, duel, mcapFields{paths: []string{"Match.Tick"}, maxTicks: 5}); !errors.Is(err, replay.ErrLimit) {
 		t.Errorf("got %v, want %v", err, replay.ErrLimit)
 	}
 }
@@ -273,7 +273,7 @@ func TestTornMCAP(t *testing.T) {
 		var out bytes.Buffer
 		warnings := ""
 		fields := mcapFields{warn: func(name, text string) { warnings += name + ": " + text }}
-		err := exportMCAP(&out, []mcapMatch{{replayOf(t, b[:len(b)-60]), "torn", bundle}}, nil, fields)
+		err := exportMCAP(&out, []mcapMatch{{replayOf(t, b[:len(b)-60]), "torn", bundle, nil}}, fields)
 		if bundle != (err == nil) || bundle != strings.HasPrefix(warnings, "torn: the replay is cut after tick ") {
 			t.Errorf("bundle %v: got %v, warnings %q", bundle, err, warnings)
 		}

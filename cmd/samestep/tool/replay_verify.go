@@ -78,7 +78,11 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 		*signed = true
 	}
 	from := time.Now()
-	v, err := desync.Verify(f, gamesFor(c, f), o)
+	games, err := gamesFor(c, f)
+	if err != nil {
+		return &desync.Verification{Signed: signed, Err: err}, err
+	}
+	v, err := desync.Verify(f, games, o)
 	if v.Verification != nil {
 		err = followLineage(c, f, v, o.Progress)
 	}
@@ -89,7 +93,7 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 // followLineage compares the first state of a verified match with that of its parent, and so on. It returns the error of the
 // whole verification.
 func followLineage(c *cli.Context, f *replay.File, v *desync.Verification, progress func(done, all lockstep.Tick)) error {
-	return v.FollowLineage(f, gamesFor(c, f), parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: maxTicks(c), Progress: progress})
+	return v.FollowLineage(f, func(parent *replay.File) (*lockstep.Game, error) { return GameOf(c, parent) }, parentPlaces(c, f.Path()), replay.SimulateOptions{MaxTicks: maxTicks(c), Progress: progress})
 }
 
 // parentPlaces returns where the parent of a match may be: at --parent, in the folder of its file, and for a live log in
@@ -122,9 +126,13 @@ func requireKey(f *replay.File, key string) error {
 
 func followVerify(c *cli.Context, f *replay.File) error {
 	var v *desync.Verification
+	games, err := gamesFor(c, f)
+	if err != nil {
+		return err
+	}
 	from := time.Now()
-	err := follow(c, f, func(ctx context.Context, l *replay.LiveReader) (err error) {
-		v, err = desync.VerifyLive(ctx, l, gamesFor(c, f), replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going")})
+	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) (err error) {
+		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going")})
 		return err
 	})
 	if v == nil {

@@ -21,7 +21,7 @@ func rulesCommand() *cli.Command {
 				Usage:       "print what the rules in a module are",
 				ArgsUsage:   "FILE",
 				Description: "Compiles the module, and prints what it says about itself.",
-				Flags:       []cli.Flag{jsonFlag},
+				Flags:       append([]cli.Flag{jsonFlag}, moduleFlags...),
 				Action:      rulesInspect,
 			},
 			rulesCheckCommand(),
@@ -31,7 +31,7 @@ func rulesCommand() *cli.Command {
 				ArgsUsage: "FILE...",
 				Description: `Checks each module and copies it into a folder, under its SHA-256. A verb that reads a
 replay whose rules this program does not have looks there for a module with them.`,
-				Flags:  []cli.Flag{&cli.StringFlag{Name: "dir", Usage: "the `FOLDER`", DefaultText: "in the user's cache"}, jsonFlag},
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "dir", Usage: "the `FOLDER`", DefaultText: "in the user's cache"}, jsonFlag, moduleTimeFlag, moduleMemoryFlag},
 				Action: rulesAdd,
 			},
 		},
@@ -40,7 +40,7 @@ replay whose rules this program does not have looks there for a module with them
 
 func rulesInspect(c *cli.Context) error {
 	name := c.Args().First()
-	g, err := readModule(name)
+	g, err := readModule(c, name)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func rulesAdd(c *cli.Context) error {
 		return err
 	}
 	for _, name := range c.Args().Slice() {
-		g, err := readModule(name)
+		g, err := readModule(c, name)
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func rulesBuild(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	g, err := newModuleGame(b)
+	g, err := newModuleGame(b, newBudget(c))
 	if err != nil {
 		return fmt.Errorf("the module of %s: %w", p.ImportPath, err)
 	}

@@ -49,7 +49,7 @@ func rulesCheck(c *cli.Context) error {
 		return err
 	}
 	name := c.Args().First()
-	one, err := readModule(name)
+	one, err := readModule(c, name)
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"reflect"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/line"
@@ -27,15 +30,17 @@ type rulesModule struct {
 	bytes []byte
 	sum   string // SHA-256
 	rules *wasm.Rules
+
+	budget *wasm.Budget // of the game; nil: none
 }
 
 // readModule returns the game of the rules in a file.
-func readModule(name string) (*playable, error) {
+func readModule(c *cli.Context, name string) (*playable, error) {
 	b, err := moduleBytes(name)
 	if err != nil {
 		return nil, err
 	}
-	g, err := newModuleGame(b)
+	g, err := newModuleGame(b, newBudget(c))
 	if err != nil {
 		return nil, &fileError{name, err}
 	}
@@ -53,10 +58,10 @@ func moduleBytes(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, wasm.MaxBytes+1))
 }
 
-// newModuleGame returns the game of a module.
-func newModuleGame(b []byte) (*playable, error) {
+// newModuleGame returns the game of a module, within a budget.
+func newModuleGame(b []byte, budget *wasm.Budget) (*playable, error) {
 	allowModuleMemory()
-	var o wasm.Options
+	o := wasm.Options{Budget: budget, Process: compiler()}
 	if dir := cacheDir(); dir != "" {
 		o.Cache = filepath.Join(dir, "compiled")
 	}
@@ -66,23 +71,29 @@ func newModuleGame(b []byte) (*playable, error) {
 	}
 	sum := sha256.Sum256(b)
 	m := &rulesModule{bytes: b, sum: hex.EncodeToString(sum[:]), rules: rules}
-	g, err := m.game("")
-	if err != nil {
-		return nil, errors.Join(err, rules.Close())
+	g, err := m.game("", budget)
+	if err == nil {
+		return g, nil
 	}
-	return g, nil
+	if !errors.As(err, new(*abi.Fault)) {
+		err = fmt.Errorf("%w: %w", wasm.ErrMalformed, err) // such as a description that is none
+	}
+	return nil, errors.Join(err, rules.Close())
 }
 
-// game returns the game of the module. Unless build is "", it takes part as that build: so its rules simulate the matches of
+// game returns the game of the module, within a budget. Unless build is "", it takes part as that build: so its rules simulate the matches of
 // that build, which may come out differently.
-func (m *rulesModule) game(build string) (*playable, error) {
-	g, err := gameOn(m.rules, build)
+func (m *rulesModule) game(build string, budget *wasm.Budget) (*playable, error) {
+	own := *m
+	own.budget = budget
+	machine := m.rules.Within(budget)
+	g, err := gameOn(machine, build)
 	if err != nil {
 		return nil, err
 	}
 	return &playable{
-		Game: g, world: reflect.TypeFor[record.Untyped](), module: m,
-		usual: pageprogram.UsualOf(m.rules, g),
+		Game: g, world: reflect.TypeFor[record.Untyped](), module: &own,
+		usual: pageprogram.UsualOf(machine, g),
 	}, nil
 }
 

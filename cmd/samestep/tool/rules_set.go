@@ -16,8 +16,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
-	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/assets"
+	wasm "github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -37,6 +37,9 @@ const rulesEnv = "SAMESTEP_RULES"
 func takesRules(c *cli.Command) {
 	if hasFlag(c, assetsFlag.Name) && !hasFlag(c, rulesFlag.Name) {
 		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], listFrom(rulesFlag, rulesEnv))
+		if c.Name != "serve" { // whose modules its operator names
+			c.Flags = append(c.Flags, moduleFlags...)
+		}
 	}
 }
 
@@ -48,10 +51,6 @@ func listFrom(f *cli.StringSliceFlag, vars ...string) *cli.StringSliceFlag {
 		return set && value == ""
 	})
 	return &same
-}
-
-func hasFlag(c *cli.Command, name string) bool {
-	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == name })
 }
 
 // prepareGames prepares the games of a command: with the assets of --assets, and the modules of --rules.
@@ -79,25 +78,33 @@ func storeOfUser() string {
 // added come first.
 func fetchedIn(store string) string { return filepath.Join(store, "fetched") }
 
-// A moduleSet has the games of modules that a command uses: those of --rules, and those that replays need. It is safe for
-// concurrent use.
+// A moduleSet has the games of modules that a command uses: those of --rules, and those that it finds. Each file of a command
+// has games of its own, see ofFile. It is safe for concurrent use.
 type moduleSet struct {
+	name    string   // of the program
 	program gameList // with the games of the program
 	assets  assets.Folder
 	folders []string // of modules
 	warn    func(format string, args ...any)
 
+	budget     func() *wasm.Budget                  // of a file
+	readModule func(name string) (*playable, error) // of a folder
+
 	mu     sync.Mutex
-	given  gameList            // of files of --rules
-	posed  gameList            // the same as other builds
-	found  gameList            // for replays
-	stored map[string]gameList // by folder, once it is read
+	given  gameList                  // of files of --rules
+	found  gameList                  // by name
+	stored map[string]gameList       // by folder, once it is read
+	loaded map[string]*playable      // of modules that files name, by their sums
+	met    map[*replay.File]gameList // of open files
 }
 
 // moduleSetOf returns a set with given games.
 func moduleSetOf(c *cli.Context, program, given gameList) *moduleSet {
 	return &moduleSet{
-		program: program, given: given.readFrom(assetFolder(c)), assets: assetFolder(c), stored: map[string]gameList{},
+		name: c.App.Name, program: program, given: given.readFrom(assetFolder(c)), assets: assetFolder(c),
+		stored: map[string]gameList{}, loaded: map[string]*playable{}, met: map[*replay.File]gameList{},
+		budget:     func() *wasm.Budget { return newBudget(c) },
+		readModule: func(name string) (*playable, error) { return readModule(c, name) },
 		warn: func(format string, args ...any) {
 			fmt.Fprintf(c.App.ErrWriter, "%s: %s\n", c.App.Name, fmt.Sprintf(format, args...))
 		},
@@ -115,7 +122,7 @@ func newModuleSet(c *cli.Context, program gameList, names []string) (*moduleSet,
 			m.folders = append(m.folders, name)
 			continue
 		}
-		g, err := readModule(name)
+		g, err := readModule(c, name)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +139,11 @@ func newModuleSet(c *cli.Context, program gameList, names []string) (*moduleSet,
 func (m *moduleSet) games() gameList {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all := slices.Concat(m.given, m.posed)
+	return m.all()
+}
+
+func (m *moduleSet) all() gameList {
+	all := slices.Clone(m.given)
 	for _, g := range slices.Concat(m.program, m.found) {
 		if !all.has(g.Name(), g.Build()) {
 			all = append(all, g)
@@ -145,42 +156,20 @@ func (l gameList) has(name, build string) bool {
 	return slices.ContainsFunc(l, func(g *playable) bool { return g.Name() == name && g.Build() == build })
 }
 
-// meet adds the rules of a replay's match, if the set does not have them: those of a given module of its game, of the module
-// in the file or the one that it names, or of a module in the folders.
-func (m *moduleSet) meet(f *replay.File) {
-	if h, err := f.Header(); err == nil { // of which the verb tells
-		m.meetMatch(h, f)
-	}
-}
-
-// meetMatch is meet for the header of a match. f is its file, or nil.
-func (m *moduleSet) meetMatch(h *lockstep.Header, f *replay.File) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if h.Engine != lockstep.Engine || m.pose(h) || m.fits(m.program, h) || m.fits(m.found, h) {
-		return
-	}
-	if f != nil {
-		g, err := m.attached(h, f)
-		if err != nil {
-			m.warn("%s: the rules: %v", f.Path(), err)
-		} else if g != nil {
-			m.found = append(m.found, gameList{g}.readFrom(m.assets)...)
-			return
-		}
-	}
-	m.findInFolders(func(g *playable) bool { return g.CheckIdentity(h) == nil })
-}
-
 // findInFolders adds the first game of a module in the folders that is wanted, and returns it or nil.
 func (m *moduleSet) findInFolders(wanted func(*playable) bool) *playable {
+	g := m.inFolders(wanted)
+	if g != nil {
+		g = gameList{g}.readFrom(m.assets)[0]
+		m.found = append(m.found, g)
+	}
+	return g
+}
+
+func (m *moduleSet) inFolders(wanted func(*playable) bool) *playable {
 	for _, dir := range m.folders {
-		for _, g := range m.read(dir) {
-			if wanted(g) {
-				g = gameList{g}.readFrom(m.assets)[0]
-				m.found = append(m.found, g)
-				return g
-			}
+		if all := m.read(dir); slices.ContainsFunc(all, wanted) {
+			return all[slices.IndexFunc(all, wanted)]
 		}
 	}
 	return nil
@@ -217,63 +206,6 @@ func (m *moduleSet) named(name string) (*playable, error) {
 	return m.findInFolders(func(g *playable) bool { return g.Name() == name }), nil
 }
 
-func (m *moduleSet) fits(l gameList, h *lockstep.Header) bool {
-	return slices.ContainsFunc(l, func(g *playable) bool { return g.CheckIdentity(h) == nil })
-}
-
-// pose adds a given game under the build of a match, and reports whether one is of that game.
-func (m *moduleSet) pose(h *lockstep.Header) bool {
-	if m.given.has(h.Game, h.Build) || m.posed.has(h.Game, h.Build) {
-		return true
-	}
-	for _, g := range m.given {
-		if g.Name() != h.Game {
-			continue
-		}
-		other, err := g.module.game(h.Build)
-		if err != nil {
-			m.warn("the rules as build %s: %v", h.Build, err)
-			continue
-		}
-		m.posed = append(m.posed, gameList{other}.readFrom(m.assets)...)
-		return true
-	}
-	return false
-}
-
-// attached returns the game of the module in a replay, or of the one that it names.
-func (m *moduleSet) attached(h *lockstep.Header, f *replay.File) (*playable, error) {
-	r, err := f.Reader()
-	if err != nil {
-		return nil, nil // which the verb says
-	}
-	rules, err := r.Rules()
-	if err != nil || rules == nil {
-		return nil, nil
-	}
-	b, err := rules.Module()
-	if err != nil {
-		return nil, err
-	}
-	for i := 0; i < len(m.folders) && b == nil; i++ {
-		b, err = moduleBytes(filepath.Join(m.folders[i], rules.Sum.String()+moduleExtension))
-		if b != nil && replay.SumRules(b) != rules.Sum {
-			return nil, fmt.Errorf("the file of module %s has other bytes", rules.Sum)
-		}
-	}
-	if b == nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		return nil, nil
-	}
-	g, err := newModuleGame(b)
-	if err != nil {
-		return nil, err
-	}
-	return g, g.CheckIdentity(h)
-}
-
 // read returns the games of all modules in a folder. A file that is none is warned of, once.
 func (m *moduleSet) read(dir string) (all gameList) {
 	if games, ok := m.stored[dir]; ok {
@@ -287,7 +219,7 @@ func (m *moduleSet) read(dir string) (all gameList) {
 		if !strings.HasSuffix(e.Name(), moduleExtension) {
 			continue
 		}
-		g, err := readModule(filepath.Join(dir, e.Name()))
+		g, err := m.readModule(filepath.Join(dir, e.Name()))
 		if err != nil {
 			m.warn("the rules: %v", err)
 			continue

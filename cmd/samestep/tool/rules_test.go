@@ -118,18 +118,18 @@ func (f *foreign) attached(t *testing.T, match string) {
 	f.run(exitOK, "replay attach --with-rules one.wasm "+match+" with.ssr")
 	f.run(exitOK, "replay verify with.ssr", "true: every checksum")
 	f.run(exitOK, "replay attach --with-rules one.wasm --reference "+match+" named.ssr")
-	f.run(exitIdentity, "replay verify named.ssr", "hold")
+	f.run(exitIdentity, "replay verify named.ssr", "rules add FILE")
 	f.run(exitOK, "replay verify --rules store named.ssr", "true: every checksum")
 
 	// Rules of another build in the file are of no use, and it says so.
 	f.run(exitOK, "replay attach --with-rules two.wasm "+match+" wrong.ssr")
-	f.run(exitIdentity, "replay verify wrong.ssr", "wrong.ssr: the rules: ", "other build")
+	f.run(exitIdentity, "replay verify wrong.ssr", "wrong.ssr: its rules: ", "build")
 	if err := os.WriteFile(f.in("text.wasm"), []byte("no module"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	f.run(exitOK, "replay attach --with-rules text.wasm "+match+" text.ssr")
-	f.run(exitIdentity, "replay verify text.ssr", "not a module of rules")
-	f.run(exitError, "replay verify --rules text.wasm "+match, "text.wasm: module: not a module of rules")
+	f.run(exitCorrupt, "replay verify text.ssr", "not a module of rules")
+	f.run(exitCorrupt, "replay verify --rules text.wasm "+match, "text.wasm: module: not a module of rules")
 }
 
 // Matches of a game in C that the program was not built with: their files have the rules.

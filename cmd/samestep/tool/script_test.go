@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,9 +41,13 @@ func (t tests) Run() int {
 	return browser.Run(t.M)
 }
 
+// moreCommands are programs that the tests of some systems need.
+var moreCommands = map[string]func(){}
+
 func TestMain(m *testing.M) {
 	testenv.Overlap(8) // mostly for servers and clocks
 	commands := map[string]func(){"forge": forgeMain}
+	maps.Copy(commands, moreCommands)
 	for name, games := range programs {
 		commands[name] = func() {
 			if os.Getenv(workerVariable) == "" {

@@ -118,7 +118,7 @@ var imports = []importRow{
 	{pattern: "page/...", own: slices.Concat(log, live, []string{"lockstep/client", "lockstep/local", "lockstep/module", "page/..."}), tests: slices.Concat(games, shell, []string{"internal/site", "internal/testing/browser", "lockstep/module/guest", chromedp})},
 
 	{pattern: "internal/testing/prober", own: []string{"lockstep", "lockstep/record", "state"}},
-	{pattern: "internal/testing/attack", own: slices.Concat(live, []string{"internal/testing/prober", "state"}), modules: []string{websocket, quic}, tests: slices.Concat(games, []string{"lockstep/module/guest"})},
+	{pattern: "internal/testing/attack", own: slices.Concat(live, []string{"internal/testing/hostile", "internal/testing/prober", "state"}), modules: []string{websocket, quic}, tests: slices.Concat(games, []string{"lockstep/module/guest"})},
 	{pattern: "internal/testing/browser", own: slices.Concat(shell, []string{"internal/site", "internal/testing/testenv"}), modules: []string{chromedp}},
 	{pattern: "internal/buffer"},
 	{pattern: "internal/wsmatch", own: []string{"internal/buffer"}, modules: []string{websocket}},
@@ -142,6 +142,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/dots", own: slices.Concat(live, []string{"replay", "fixed"})},
 	{pattern: "internal/testing/drift", own: slices.Concat(live, []string{"replay", "fixed"})},
 	{pattern: "internal/testing/testgame", own: live},
+	{pattern: "internal/testing/hostile", own: []string{"checksum", "lockstep", "lockstep/coordinator", "lockstep/host", "replay"}},
 	{pattern: "internal/testing/planted", own: []string{"lockstep", "examples/skirmish"}, tests: []string{"lockstep/determinism", "lockstep/locksteptest", "internal/testing/testenv"}},
 	{pattern: "internal/testing/memory", modules: []string{xxhash}, tests: slices.Concat(log, live, []string{"internal/testing/testenv"})},
 	{pattern: "internal/testing/faultinjection", own: slices.Concat(log, live, []string{"desync", "fixed"}), tests: slices.Concat(games, shell, []string{"internal/testing/mutants", "internal/testing/testenv"})},

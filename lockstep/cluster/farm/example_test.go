@@ -48,7 +48,7 @@ func Example() {
 	sent, err = farm.Submit(ctx, conn, dir, farm.SubmitOptions{Build: "patch-7"})
 	fmt.Printf("%+v, %v\n", sent, err)
 	games := replay.Games{lockstep.MustGame(minimal.Rules())}
-	if err := farm.Work(ctx, conn, farm.WorkerOptions{Build: "patch-7", Game: games.Of, UntilEmpty: true}); err != nil {
+	if err := farm.Work(ctx, conn, farm.WorkerOptions{Build: "patch-7", Game: games.OfFile, UntilEmpty: true}); err != nil {
 		log.Fatal(err)
 	}
 	err = farm.Watch(ctx, conn, "patch-7", time.Second, func(p farm.Progress) error {

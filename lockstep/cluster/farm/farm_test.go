@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 const build = "patch 7"
 
 // dotsGame returns the game of the tests' replays.
-func dotsGame(h *lockstep.Header) (*lockstep.Game, error) {
-	return replay.Games{lockstep.MustGame(dots.Rules())}.Of(h)
+func dotsGame(f *replay.File) (*lockstep.Game, error) {
+	return replay.Games{lockstep.MustGame(dots.Rules())}.OfFile(f)
 }
 
 // A cluster is a storage node in this process, which can be stopped and started.
@@ -298,12 +298,12 @@ func TestPoison(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tries atomic.Int32
-	c.work(farm.Work, farm.WorkerOptions{MaxDeliver: 2, Jobs: 1, Game: func(h *lockstep.Header) (*lockstep.Game, error) {
-		if h.Match == (lockstep.MatchID{66}) {
+	c.work(farm.Work, farm.WorkerOptions{MaxDeliver: 2, Jobs: 1, Game: func(f *replay.File) (*lockstep.Game, error) {
+		if h, _ := f.Header(); h.Match == (lockstep.MatchID{66}) {
 			tries.Add(1)
 			panic("the unit has no target")
 		}
-		return dotsGame(h)
+		return dotsGame(f)
 	}})
 	got := c.results(20 * time.Second)
 	if r := got["farm/bad.ssr"]; r.Class != farm.ClassPoison || !strings.Contains(r.Error, "panic: the unit has no target") || r.Deliveries != 2 || tries.Load() != 2 {
@@ -337,10 +337,10 @@ func TestDoubledDelivery(t *testing.T) {
 			}
 			var both sync.WaitGroup
 			both.Add(2)
-			game := func(h *lockstep.Header) (*lockstep.Game, error) {
+			game := func(f *replay.File) (*lockstep.Game, error) {
 				both.Done()
 				both.Wait() // both are at work, and neither has a result
-				return dotsGame(h)
+				return dotsGame(f)
 			}
 			var told atomic.Int32
 			for range 2 {
@@ -362,9 +362,9 @@ func TestOutage(t *testing.T) {
 	c := newCluster(t)
 	files := matches(t, 20)
 	c.submit(folder(t, files))
-	slow := func(h *lockstep.Header) (*lockstep.Game, error) {
+	slow := func(f *replay.File) (*lockstep.Game, error) {
 		time.Sleep(30 * time.Millisecond)
-		return dotsGame(h)
+		return dotsGame(f)
 	}
 	o := farm.WorkerOptions{Jobs: 1, Game: slow, AckWait: time.Second}
 	c.work(farm.Work, o)
@@ -389,7 +389,7 @@ func TestStop(t *testing.T) {
 	began := make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	stop := c.work(farm.Work, farm.WorkerOptions{Jobs: 1, AckWait: time.Hour, Game: func(h *lockstep.Header) (*lockstep.Game, error) {
+	stop := c.work(farm.Work, farm.WorkerOptions{Jobs: 1, AckWait: time.Hour, Game: func(f *replay.File) (*lockstep.Game, error) {
 		began <- struct{}{}
 		<-ctx.Done()
 		panic("stopped")

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/farm"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // The environment of a process that is this test program in another role.
@@ -101,12 +102,12 @@ func workerRole(ctx context.Context) error {
 	}
 	slow, _ := time.ParseDuration(os.Getenv(slowEnv))
 	fmt.Println("ready")
-	return farm.Work(ctx, conn, farm.WorkerOptions{Build: build, Jobs: 1, AckWait: wait, MaxDeliver: 5, Game: func(h *lockstep.Header) (*lockstep.Game, error) {
-		if h.Match == deadly {
+	return farm.Work(ctx, conn, farm.WorkerOptions{Build: build, Jobs: 1, AckWait: wait, MaxDeliver: 5, Game: func(f *replay.File) (*lockstep.Game, error) {
+		if h, _ := f.Header(); h.Match == deadly {
 			os.Exit(9)
 		}
 		time.Sleep(slow)
-		return dotsGame(h)
+		return dotsGame(f)
 	}})
 }
 

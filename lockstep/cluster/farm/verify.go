@@ -77,7 +77,7 @@ func (w *worker) simulate(f *replay.File) (v *desync.Verification, err error) {
 	}
 	var games replay.Games
 	if h.Engine != replay.ForeignEngine { // an imported match is only compared
-		g, err := w.o.Game(h)
+		g, err := w.o.Game(f)
 		if err != nil {
 			return &desync.Verification{Err: err}, nil
 		}

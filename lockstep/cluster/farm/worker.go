@@ -21,6 +21,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/objects"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // WorkerOptions configure [Work]. A zero field has the default that its comment names.
@@ -28,8 +29,8 @@ type WorkerOptions struct {
 	Build string // of the rules; the worker takes the jobs of this build only
 	Name  string // in results: the machine and the process
 
-	// Game returns the game of a match, or an error if the program does not have it.
-	Game func(*lockstep.Header) (*lockstep.Game, error)
+	// Game returns the game of the match in a file, or an error if the program does not have it.
+	Game func(*replay.File) (*lockstep.Game, error)
 
 	Jobs       int           // at a time: one for each processor
 	MaxTicks   lockstep.Tick // of a replay; see replay.VerifyOptions

@@ -1,0 +1,97 @@
+//go:build !js
+
+package tool
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// What the modules of rules of one file, or of a verb that has no file, may take without flags. docs/limits.md has the reasons.
+const (
+	moduleBudgetTime   = 15 * time.Second
+	moduleBudgetMemory = 192 << 20 // bytes
+
+	// Of join, which plays a match as long as the user wants: so much, and a part of each second since then.
+	joinModuleTime  = 8 * time.Second
+	joinModuleShare = 400 * time.Millisecond
+)
+
+var (
+	moduleTimeFlag   = &cli.DurationFlag{Name: "module-time", Usage: "how long the modules of rules of a file may take, to compile and in all calls; 0: no limit", DefaultText: "15s; none for verbs that play matches"}
+	moduleMemoryFlag = &cli.UintFlag{Name: "module-memory", Usage: "how many `MIB` of memory they may take at a time; 0: no limit", DefaultText: "192; none for verbs that play matches"}
+)
+
+// moduleFlags bound what modules of rules take.
+var moduleFlags = []cli.Flag{moduleTimeFlag, moduleMemoryFlag}
+
+// plays are the verbs that play matches of the games that the user names: their time is as long as the user wants.
+var plays = []string{"bench", "check", "demo", "drill", "fuzz", "golden", "log", "net", "add", "simulate", "run"}
+
+// newBudget returns what the modules of one file may take, or nil without bounds.
+func newBudget(c *cli.Context) *wasm.Budget {
+	if !hasFlag(c.Command, moduleTimeFlag.Name) {
+		return nil
+	}
+	b := &wasm.Budget{
+		Time: moduleBudgetTime, Memory: moduleBudgetMemory,
+		TimeAdvice: "more with --module-time", MemoryAdvice: "more with --module-memory",
+	}
+	if slices.Contains(plays, c.Command.Name) {
+		b.Time, b.Memory = 0, 0
+	}
+	if c.Command.Name == "join" {
+		b.Time, b.Share = joinModuleTime, joinModuleShare
+	}
+	if c.IsSet(moduleTimeFlag.Name) {
+		b.Time, b.Share = c.Duration(moduleTimeFlag.Name), 0
+	}
+	if c.IsSet(moduleMemoryFlag.Name) {
+		b.Memory = int64(c.Uint(moduleMemoryFlag.Name)) << 20
+	}
+	if b.Time == 0 && b.Memory == 0 {
+		return nil
+	}
+	return b
+}
+
+// exceeded returns err, or in its place the error of a module that has exceeded a limit, if err does not tell of it: the verb has gone on
+// without what the module should have computed.
+func exceeded(b *wasm.Budget, err error) error {
+	if b == nil || b.Fault() == nil || isUsage(err) || faultIn(err) != nil {
+		return err
+	}
+	return &ClassError{replay.ClassLimit, "the module of the rules: " + b.Fault().Text}
+}
+
+// compileVerb is the verb that compiles a module in another process. It has no flags and no help.
+const compileVerb = "compile-module"
+
+// isProgram says that this process is the program of [Main], so that it can start itself.
+var isProgram bool
+
+// compiler returns the process with that verb, or nil if the program cannot start itself.
+func compiler() func(context.Context) *exec.Cmd {
+	path, err := os.Executable()
+	if err != nil || !isProgram {
+		return nil
+	}
+	return func(ctx context.Context) *exec.Cmd {
+		c := exec.CommandContext(ctx, path, compileVerb)
+		c.Args[0] = os.Args[0]
+		return c
+	}
+}
+
+// hasFlag reports whether a command has a flag.
+func hasFlag(c *cli.Command, name string) bool {
+	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == name })
+}

@@ -1,0 +1,248 @@
+//go:build !js
+
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// ofFile returns the games with which the match in a file is simulated: that of a given module of its game; the program's own; that
+// of the module that the file has or names, and of no other; or, if it names none, that of a module in the folders. The games of one
+// file are never used for another.
+func (m *moduleSet) ofFile(f *replay.File) (gameList, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if games, ok := m.met[f]; ok {
+		return games, nil
+	}
+	games := m.all()
+	h, err := f.Header()
+	if err != nil {
+		return games, nil // of which the verb tells
+	}
+	g, err := m.ofMatch(h, f)
+	if err != nil {
+		return nil, err
+	}
+	if g != nil {
+		games = append(gameList{g}, games...)
+	}
+	m.met[f] = games
+	return games, nil
+}
+
+// other returns the game that the set has for a match, whatever its file says.
+func (m *moduleSet) other(h *lockstep.Header) (*playable, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	g, err := m.ofMatch(h, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case g != nil:
+		return g, g.CheckIdentity(h)
+	}
+	return m.all().of(h)
+}
+
+// gamesFor returns the games with which the program simulates the match in a file, see [moduleSet.ofFile].
+func gamesFor(c *cli.Context, f *replay.File) (replay.Games, error) {
+	m := modulesOf(c)
+	if m == nil {
+		return gamesOf(c), nil
+	}
+	games, err := m.ofFile(f)
+	if err != nil {
+		return nil, err
+	}
+	return games.games(), nil
+}
+
+// gamesForBoth returns the games with which two files of one match are simulated. If only one of them names a module, it is for both.
+func gamesForBoth(c *cli.Context, a, b *replay.File) (replay.Games, error) {
+	x, y := rulesIn(a), rulesIn(b)
+	if x != nil && y != nil && x.Sum != y.Sum && !c.IsSet(rulesFlag.Name) {
+		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("%s and %s name different modules of rules, with SHA-256 %s and %s: choose one with --rules FILE",
+			a.Path(), b.Path(), x.Sum, y.Sum)}
+	}
+	if x == nil && y != nil {
+		a = b
+	}
+	games, err := gamesFor(c, a)
+	return games, ofFile(a.Path(), err)
+}
+
+// exceeded returns err, or in its place the error of a module of the files that has exceeded a limit. No files are all that are open.
+func (m *moduleSet) exceeded(err error, files ...*replay.File) error {
+	if m == nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var games gameList
+	for f, of := range m.met {
+		if len(files) == 0 || slices.Contains(files, f) {
+			games = append(games, of...) // in any order: one error is as good as another
+		}
+	}
+	for _, g := range games {
+		if g.module != nil {
+			err = exceeded(g.module.budget, err)
+		}
+	}
+	return err
+}
+
+// forget forgets the games of a file that is closed.
+func (m *moduleSet) forget(f *replay.File) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.met, f)
+}
+
+// ofMatch returns the game of a module for a match, or nil if there is none or the program has its rules. f is the file of the
+// match, or nil.
+func (m *moduleSet) ofMatch(h *lockstep.Header, f *replay.File) (*playable, error) {
+	if h.Engine != lockstep.Engine {
+		return nil, nil
+	}
+	named := rulesIn(f)
+	if g, err := m.posed(h); g != nil || err != nil {
+		if named != nil && err == nil && g.module.sum != named.Sum.String() {
+			m.warn("%s: its rules are the module with SHA-256 %s; --rules has another one, %s", f.Path(), named.Sum, g.module.sum)
+		}
+		return g, err
+	}
+	fits := func(g *playable) bool { return g.CheckIdentity(h) == nil }
+	switch {
+	case slices.ContainsFunc(m.program, fits):
+		return nil, nil
+	case named != nil:
+		g, err := m.module(named)
+		if err == nil {
+			err = g.CheckIdentity(h)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("its rules: %w", err)
+		}
+		return g, nil
+	}
+	g := m.inFolders(fits)
+	if g == nil {
+		return nil, nil
+	}
+	return m.own(g, "")
+}
+
+// posed returns the game of a given module as the build of a match of that game, or nil.
+func (m *moduleSet) posed(h *lockstep.Header) (*playable, error) {
+	games := m.given.builds(h.Game)
+	if len(games) == 0 {
+		return nil, nil
+	}
+	if i := slices.IndexFunc(games, func(g *playable) bool { return g.Build() == h.Build }); i >= 0 {
+		return m.own(games[i], "")
+	}
+	g, err := m.own(games[0], h.Build)
+	if err != nil {
+		return nil, fmt.Errorf("the rules as build %s: %w", h.Build, err)
+	}
+	return g, nil
+}
+
+// own returns the game of a module within a budget of its own, as a build unless that is "".
+func (m *moduleSet) own(g *playable, build string) (*playable, error) {
+	own, err := g.module.game(build, m.budget())
+	if err != nil {
+		return nil, err
+	}
+	own.module.name = g.module.name
+	return gameList{own}.readFrom(m.assets)[0], nil
+}
+
+// rulesIn returns what a file says about the rules of its match, or nil for nothing.
+func rulesIn(f *replay.File) *replay.Rules {
+	if f == nil {
+		return nil
+	}
+	r, err := f.Reader()
+	if err != nil {
+		return nil // of which the verb tells
+	}
+	rules, err := r.Rules()
+	if err != nil {
+		return nil // a file that is damaged before them says so when it is read
+	}
+	return rules
+}
+
+// module returns the game of a module that is known by its sum.
+func (m *moduleSet) module(rules *replay.Rules) (*playable, error) {
+	sum := rules.Sum.String()
+	if g := m.loaded[sum]; g != nil {
+		return m.own(g, "")
+	}
+	b, err := rules.Module()
+	if err == nil && b == nil {
+		b, err = m.storedModule(sum)
+	}
+	if err != nil {
+		return nil, err
+	}
+	g, err := newModuleGame(b, m.budget())
+	if err != nil {
+		return nil, fmt.Errorf("the module with SHA-256 %s: %w", sum, err)
+	}
+	m.loaded[sum] = g
+	return gameList{g}.readFrom(m.assets)[0], nil
+}
+
+// storedModule returns the module with a sum from a folder: from the file with the sum as its name, or from another one with these bytes.
+func (m *moduleSet) storedModule(sum string) ([]byte, error) {
+	for _, dir := range m.folders {
+		path := filepath.Join(dir, sum+moduleExtension)
+		b, err := moduleBytes(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case replay.SumRules(b).String() != sum:
+			return nil, &ClassError{replay.ClassCorrupt, fmt.Sprintf("%s: got bytes with SHA-256 %s, want the module that its name says: replace it (%s), or remove it",
+				path, replay.SumRules(b), m.advice(dir))}
+		default:
+			return b, nil
+		}
+	}
+	for _, dir := range m.folders {
+		names, _ := filepath.Glob(filepath.Join(dir, "*"+moduleExtension)) // of a folder that cannot be read, read warns
+		for _, name := range names {
+			if b, err := moduleBytes(name); err == nil && replay.SumRules(b).String() == sum {
+				return b, nil
+			}
+		}
+	}
+	if len(m.folders) == 0 {
+		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("want the module with SHA-256 %s, which is not in the file: name it (--rules FILE)", sum)}
+	}
+	return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("want the module with SHA-256 %s, which is not in %s: add it (%s), or name it (--rules FILE)",
+		sum, strings.Join(m.folders, " or "), m.advice(m.folders[0]))}
+}
+
+// advice returns the command that puts a module into a folder.
+func (m *moduleSet) advice(dir string) string {
+	if dir == storeOfUser() {
+		return m.name + " rules add FILE"
+	}
+	return fmt.Sprintf("%s rules add --dir %s FILE", m.name, words.ShellWord(dir))
+}

@@ -1,0 +1,160 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A rulesFolder is the working folder of a test, with replays of pebbles.
+type rulesFolder struct {
+	*testing.T
+	right, wrong []byte // modules of one game and build; the second computes something else
+}
+
+// newRulesFolder returns a folder with the replays right.ssr and wrong.ssr, which have these modules, and plain.ssr without one, all of
+// the same match. Those in named/ have the sums of the modules.
+func newRulesFolder(t *testing.T) *rulesFolder {
+	t.Helper()
+	inEmptyCache(t)
+	golden, err := filepath.Abs("../../../examples/pebbles/testdata/golden/pebbles-1.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &rulesFolder{T: t, right: pebblesModule(t)}
+	d.wrong = bytes.Replace(d.right, []byte{0x42, 13, 0x86}, []byte{0x42, 14, 0x86}, -1) // i64.const 13, i64.shl
+	if bytes.Equal(d.right, d.wrong) {
+		t.Fatal("the module has no shift by 13")
+	}
+	t.Chdir(t.TempDir())
+	for name, b := range map[string][]byte{"right": d.right, "wrong": d.wrong} {
+		d.write(name+".wasm", b)
+		d.run(exitOK, "replay attach --with-rules "+name+".wasm "+golden+" "+name+".ssr")
+		d.run(exitOK, "replay attach --with-rules "+name+".wasm --reference "+golden+" "+name+"-named.ssr")
+	}
+	d.run(exitOK, "replay attach --none "+golden+" plain.ssr")
+	return d
+}
+
+// write writes a file.
+func (d *rulesFolder) write(name string, b []byte) {
+	d.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, b, 0o666)); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// copied copies files into a folder.
+func (d *rulesFolder) copied(dir string, names ...string) string {
+	d.Helper()
+	for i, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			d.Fatal(err)
+		}
+		d.write(filepath.Join(dir, string(rune('a'+i))+"-"+name), b)
+	}
+	return dir
+}
+
+// run runs a command line, checks its exit code, and what it prints.
+func (d *rulesFolder) run(code int, line string, want ...string) string {
+	d.Helper()
+	var out bytes.Buffer
+	if got := run(d.Context(), append([]string{"samestep"}, strings.Fields(line)...), &out, &out); got != code {
+		d.Fatalf("%s: got exit code %d, want %d: %s", line, got, code, &out)
+	}
+	for _, w := range want {
+		if !strings.Contains(out.String(), w) {
+			d.Errorf("%s: got %s, want %q", line, &out, w)
+		}
+	}
+	return out.String()
+}
+
+// Each file is judged by its own rules, whatever is beside it.
+func TestRulesOfEachFile(t *testing.T) {
+	d := newRulesFolder(t)
+	d.run(exitDesync, "replay verify wrong.ssr", "DESYNC")
+	d.run(exitOK, "replay verify right.ssr", "true: every checksum")
+	for _, jobs := range []string{"1", "2"} {
+		d.run(exitDesync, "replay verify --jobs "+jobs+" "+d.copied("right-first", "right.ssr", "wrong.ssr"), "1 desync, 1 ok")
+		d.run(exitDesync, "replay verify --jobs "+jobs+" "+d.copied("wrong-first", "wrong.ssr", "right.ssr"), "1 desync, 1 ok")
+		d.run(exitIdentity, "replay verify --jobs "+jobs+" "+d.copied("plain", "right.ssr", "plain.ssr"), "1 identity, 1 ok")
+	}
+	d.run(exitIdentity, "replay bisect right.ssr wrong.ssr", sumOf(d.right), sumOf(d.wrong), "--rules FILE")
+	d.run(exitDesync, "replay bisect --rules right.wasm --other wrong.wasm wrong.ssr", "they begin with different states")
+	if out := d.run(exitOK, "replay verify --rules right.wasm wrong.ssr", "SHA-256 "+sumOf(d.wrong), "--rules has another one"); !strings.Contains(out, sumOf(d.right)) {
+		t.Errorf("got %s, want the sum of the module that was used", out)
+	}
+}
+
+// A module that a file names by its sum is found by it, and never replaced by another of the same build. What the errors advise helps.
+func TestRulesBySum(t *testing.T) {
+	d := newRulesFolder(t)
+	missing := d.run(exitIdentity, "replay verify right-named.ssr", sumOf(d.right), "samestep rules add FILE", "--rules FILE")
+	if strings.Contains(missing, sumOf(d.wrong)) {
+		t.Error(missing)
+	}
+	d.run(exitOK, "rules add wrong.wasm") // of the same game and build
+	d.run(exitIdentity, "replay verify right-named.ssr", sumOf(d.right))
+	d.run(exitDesync, "replay verify plain.ssr") // names none: that of its build is used
+	d.run(exitDesync, "replay verify wrong-named.ssr", "DESYNC")
+	d.run(exitOK, "rules add right.wasm") // as advised
+	d.run(exitOK, "replay verify right-named.ssr", "true: every checksum")
+	d.run(exitDesync, "replay verify wrong-named.ssr", "DESYNC")
+	d.run(exitOK, "replay verify --rules right.wasm right-named.ssr", "true: every checksum") // as advised, too
+
+	d.write("store/pebbles.wasm", d.wrong)
+	d.run(exitIdentity, "replay verify --rules store right-named.ssr", sumOf(d.right), "samestep rules add --dir store FILE")
+	d.write("store/mine.wasm", d.right)
+	d.run(exitOK, "replay verify --rules store right-named.ssr", "true: every checksum")
+}
+
+// A budget that is spent is told, and what the error advises helps.
+func TestModuleBudgetAdvice(t *testing.T) {
+	d := newRulesFolder(t)
+	for _, flag := range []struct{ name, little, enough string }{{"--module-time", "1ns", "1m"}, {"--module-memory", "1", "64"}} {
+		for _, verb := range []string{"replay verify right.ssr", "replay verify --rules right.wasm plain.ssr", "rules inspect right.wasm"} {
+			words := strings.Fields(verb)
+			with := func(value string) string {
+				return strings.Join(append(append(words[:2:2], flag.name, value), words[2:]...), " ")
+			}
+			if flag.name != "--module-memory" { // the module needs less than a MiB
+				d.run(exitCorrupt, with(flag.little), "more with "+flag.name)
+			}
+			d.run(exitOK, with(flag.enough))
+			d.run(exitOK, with("0"))
+		}
+	}
+	d.run(exitOK, "replay verify --module-time 1m --jobs 1 "+d.copied("both", "right.ssr", "right.ssr"))
+	d.run(exitCorrupt, "replay verify --module-time 1ns --jobs 2 "+d.copied("none", "right.ssr", "right.ssr"), "more with --module-time", "2 limit")
+}
+
+// A file that has the sum of a module as its name, and other bytes, is refused.
+func TestRulesWithOtherBytes(t *testing.T) {
+	d := newRulesFolder(t)
+	path := filepath.Join(storeOfUser(), sumOf(d.right)+".wasm")
+	for _, b := range [][]byte{d.wrong, d.right[:100], nil} {
+		d.write(path, b)
+		d.run(exitCorrupt, "replay verify right-named.ssr", path, "got bytes with SHA-256 "+sumOf(b), "samestep rules add FILE", "or remove it")
+		d.run(exitCorrupt, "replay seek right-named.ssr 10", path)
+		d.run(exitCorrupt, "replay dump right-named.ssr", path)
+		d.run(exitCorrupt, "replay bisect right-named.ssr right.ssr", path)
+		d.run(exitOK, "replay verify right.ssr", "true: every checksum") // it has its own
+	}
+	d.run(exitOK, "rules add right.wasm") // as advised
+	d.run(exitOK, "replay verify right-named.ssr", "true: every checksum")
+
+	d.write(filepath.Join("store", sumOf(d.right)+".wasm"), d.wrong)
+	d.run(exitCorrupt, "replay verify --rules store right-named.ssr", "samestep rules add --dir store FILE")
+	if err := os.Remove(filepath.Join("store", sumOf(d.right)+".wasm")); err != nil { // as advised
+		t.Fatal(err)
+	}
+	d.run(exitIdentity, "replay verify --rules store right-named.ssr")
+}

@@ -1,0 +1,134 @@
+//go:build !js
+
+package module
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/abi"
+)
+
+// faultOf calls a function until it fails, at most n times, and returns the fault and the number of calls.
+func faultOf(t *testing.T, m abi.Machine, n int) (*abi.Fault, int) {
+	t.Helper()
+	i, err := m.New()
+	calls := 0
+	for ; err == nil && calls < n; calls++ {
+		_, err = i.Call(abi.Step, nil)
+	}
+	fault := (*abi.Fault)(nil)
+	if err != nil && !errors.As(err, &fault) {
+		t.Fatal(err)
+	}
+	return fault, calls
+}
+
+// growing is a module whose calls let the memory grow by a page. They write what memory.grow has given, unless it is not negative.
+func growing() assembly {
+	refused := join(i32(0), i64(1), []byte{opI64Store, 3, 0})
+	return assembly{call: join(i32(1), []byte{opMemoryGrow, 0}, i32(0), []byte{opI32LtS, opIf, blockWithoutResult}, refused, []byte{opEnd}, i64(8))}
+}
+
+// All instances of a budget share its memory, and get it back; other budgets of the same rules have their own.
+func TestMemoryBudget(t *testing.T) {
+	for _, interpret := range []bool{false, true} {
+		r, err := Compile(growing().bytes(), Options{Interpret: interpret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		b := &Budget{Memory: 10 * pageBytes, MemoryAdvice: "buy some"}
+		m := r.Within(b)
+		fault, calls := faultOf(t, m, 100)
+		if fault == nil || !fault.Limit || !strings.HasSuffix(fault.Text, "take more than 0 MiB: buy some") || calls != 10 || b.Fault() != fault {
+			t.Errorf("got %v after %d calls, want the fault of the memory after 10", fault, calls)
+		}
+		if b.used.Load() != 0 {
+			t.Errorf("got %d bytes in use after the fault, want none", b.used.Load())
+		}
+		first, err := m.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			if _, err := first.Call(abi.Step, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, calls := faultOf(t, m, 100); calls != 4 {
+			t.Errorf("beside an instance with 6 pages: got %d calls, want 4", calls)
+		}
+		if _, calls := faultOf(t, r.Within(&Budget{Memory: 10 * pageBytes}), 100); calls != 10 {
+			t.Errorf("in another budget: got %d calls, want 10", calls)
+		}
+		if fault, _ := faultOf(t, r, 100); fault != nil {
+			t.Errorf("without a budget: got %v", fault)
+		}
+		if fault, _ := faultOf(t, r.Within(&Budget{Memory: pageBytes - 1}), 1); fault == nil || !fault.Limit {
+			t.Errorf("got %v for a budget below the first page, want a fault", fault)
+		}
+		first.Close()
+	}
+}
+
+// An answer may have a part of the memory of a budget.
+func TestAnswerBudget(t *testing.T) {
+	r, err := Compile(assembly{call: i64(pageBytes)}.bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for part, fits := range map[int64]bool{answerPart: true, answerPart - 1: false} {
+		if fault, _ := faultOf(t, r.Within(&Budget{Memory: part * pageBytes}), 1); (fault == nil) != fits {
+			t.Errorf("%d pages: got %v, want it to fit: %t", part, fault, fits)
+		}
+	}
+}
+
+// All calls of a budget share its time, whatever the limit of each call is. A match that goes on gets more as time passes.
+func TestTimeBudget(t *testing.T) {
+	for _, interpret := range []bool{false, true} {
+		r, err := Compile(assembly{call: join(forever, i64(0))}.bytes(), Options{Interpret: interpret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		b := &Budget{Time: 50 * time.Millisecond, TimeAdvice: "wait"}
+		m := r.Within(b)
+		for range 2 { // the second has no time at all
+			if fault, _ := faultOf(t, m, 1); fault == nil || !fault.Limit || fault.Text != "all calls of the rules together took longer than 50ms: wait" {
+				t.Errorf("got %v, want the fault of the time", fault)
+			}
+		}
+	}
+	b := &Budget{Time: time.Second, Share: time.Second / 2}
+	b.left(time.Minute)
+	b.spend(time.Second)
+	b.began.Add(-int64(10 * time.Second))
+	if left, _ := b.left(time.Minute); left < 5*time.Second || left > 6*time.Second {
+		t.Errorf("after 10 s with a share of a half: got %v, want 5 s", left)
+	}
+	if left, late := (*Budget)(nil).left(time.Minute); left != time.Minute || !strings.Contains(late.Text, "the call took longer than 1m0s") {
+		t.Errorf("without a budget: got %v and %v", left, late)
+	}
+}
+
+// The end of a context ends a call.
+func TestInterruptedCalls(t *testing.T) {
+	r, err := Compile(assembly{call: join(forever, i64(0))}.bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	from := time.Now()
+	fault, _ := faultOf(t, r.Within(&Budget{Context: ctx}), 1)
+	if fault == nil || fault.Limit || !strings.Contains(fault.Text, "interrupted") || time.Since(from) > 5*time.Second {
+		t.Errorf("got %v after %v, want that the calls were interrupted", fault, time.Since(from))
+	}
+}

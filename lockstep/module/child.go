@@ -1,0 +1,119 @@
+//go:build !js
+
+package module
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// A task is what a process is told that compiles a module. The module follows it.
+type task struct {
+	Cache  string // the folder of compiled modules
+	Size   int    // of the module, in bytes
+	Memory int64  // that the process may take, in bytes
+}
+
+// A compilation is what it answers.
+type compilation struct {
+	Malformed, Limit bool   // why the module is refused
+	Text             string // the error; "" if the module is compiled
+}
+
+// compileElsewhere compiles a module into the cache by the process of the options, unless that was done before. safe is what guard has
+// made of it.
+func compileElsewhere(ctx context.Context, module, safe []byte, o Options) error {
+	known := filepath.Join(o.Cache, knownName(safe))
+	if _, err := os.Stat(known); err == nil {
+		return nil
+	}
+	left := DefaultCompileTime
+	memory := int64(DefaultCompileMemory)
+	if b := o.Budget; b != nil {
+		left, _ = b.left(cmp.Or(b.Time, DefaultCompileTime))
+		memory = cmp.Or(b.Memory, memory)
+		if b.Context != nil {
+			ctx = b.Context
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	answer, err := ask(o.Process(ctx), task{o.Cache, len(module), memory}, module)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("%w: compiling takes longer than %s", ErrLimit, advised(left.Round(time.Millisecond).String(), o.Budget.timeAdvice()))
+	case ctx.Err() != nil:
+		return fmt.Errorf("module: compiling: %w", ctx.Err())
+	case err != nil:
+		return fmt.Errorf("module: the process that compiles: %w", err)
+	case answer.Limit && answer.Text == tooLargeText:
+		return fmt.Errorf("%w: %s", ErrLimit, advised(fmt.Sprintf("compiling takes more than %d MiB", memory>>20), o.Budget.memoryAdvice()))
+	case answer.Text != "":
+		return answer.err()
+	}
+	return os.WriteFile(known, nil, 0o600)
+}
+
+// err returns the error of a module that was refused.
+func (o *compilation) err() error {
+	switch {
+	case o.Malformed:
+		return fmt.Errorf("%w: %s", ErrMalformed, o.Text)
+	case o.Limit:
+		return fmt.Errorf("%w: %s", ErrLimit, o.Text)
+	}
+	return fmt.Errorf("module: the process that compiles: %s", o.Text)
+}
+
+// knownName returns the name of the file in the cache that says that it has a module, for this version of the compiler.
+func knownName(safe []byte) string {
+	version := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, d := range info.Deps {
+			if d.Path == "github.com/tetratelabs/wazero" {
+				version = d.Version
+			}
+		}
+	}
+	sum := sha256.Sum256(safe)
+	return fmt.Sprintf("%s-%s-%s.known", hex.EncodeToString(sum[:]), runtime.GOARCH, version)
+}
+
+// ask runs a process with a task and a module as its input. The input stays open until the process ends: its end would say that
+// this process has ended.
+func ask(c *exec.Cmd, o task, module []byte) (answer compilation, err error) {
+	c.WaitDelay = time.Second
+	in, err := c.StdinPipe()
+	if err != nil {
+		return answer, err
+	}
+	defer in.Close()
+	var out, text bytes.Buffer
+	c.Stdout, c.Stderr = &out, &text
+	if err := c.Start(); err != nil {
+		return answer, err
+	}
+	go func() {
+		head, _ := json.Marshal(o) // of numbers and a text
+		in.Write(append(append(head, '\n'), module...))
+	}()
+	if err := c.Wait(); err != nil {
+		return answer, fmt.Errorf("%w: %.200s", err, bytes.TrimSpace(text.Bytes()))
+	}
+	return answer, json.Unmarshal(out.Bytes(), &answer)
+}
+
+// tooLargeText is the answer of a process that would take too much memory.
+const tooLargeText = "memory"
