@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/sha256"
 	"sync"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 
 // maxBudgets is the number of keys that a table of budgets keeps.
 const maxBudgets = 1 << 16
+
+// A reservation is the key of the budget of one token's holder at one address: a hash, because a subject may be long.
+type reservation [sha256.Size]byte
 
 // budgets limit what each key, such as an address, may spend: burst at once, refilled evenly over a period. The table
 // has a bounded size. It has two generations and drops the older one after a period, or earlier when the younger one is

@@ -38,10 +38,17 @@ type Server struct {
 	unauthenticated connLimit[*conn]
 	authenticated   addressLimit
 	sockets         connLimit[*socket] // that are not WebSockets
+	silent          connLimit[*socket] // on trial, and have sent nothing
+	onTrial         connLimit[*socket] // on trial, and have sent something
 	paths           connLimit[*path]   // that have not named their connection
 	datagrams       atomic.Pointer[datagramServer]
 	spectators      connLimit[*conn] // WebSockets
 	connects        *budgets[netip.Prefix]
+	trials          *budgets[netip.Prefix] // connections on trial that are listened to
+	kept            *budgets[netip.Prefix] // of those who show a token
+	keptEach        *budgets[reservation]  // the same, of each of them
+	handshakes      *budgets[netip.Prefix] // of QUIC
+	halfOpen        halfOpen
 	sent            *budgets[netip.Prefix] // bytes, over connections that are not WebSockets
 	reads           *budgets[netip.Prefix]
 	frames          *budgets[netip.Prefix]
