@@ -60,6 +60,9 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		return
 	}
 	seat, ok := h.seatFor(&grant)
+	if !ok && grant.Seat == AnySeat {
+		seat, ok = h.makeRoom(p.from)
+	}
 	if !ok {
 		h.refuse(p, protocol.ErrorFull, "no seat is free")
 		return

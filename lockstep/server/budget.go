@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/sha256"
+	"math"
 	"sync"
 	"time"
 
@@ -52,6 +53,20 @@ func (b *budgets[K]) upTo(k K, n int, now time.Time) int {
 	n = min(n, max(0, int(l.TokensAt(now))))
 	l.AllowN(now, n)
 	return n
+}
+
+// spent returns how much of a key's budget is spent, in percent, rounded up.
+func (b *budgets[K]) spent(k K, now time.Time) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.young[k]
+	if l == nil {
+		l = b.old[k]
+	}
+	if l == nil {
+		return 0
+	}
+	return int(math.Ceil(100 - 100*l.TokensAt(now)/float64(b.burst)))
 }
 
 // limiter returns the limiter of a key. The caller holds the lock.

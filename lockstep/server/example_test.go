@@ -171,7 +171,7 @@ func ExampleTokens_Reload() {
 	fmt.Println(ended, err)
 	// Output:
 	// 1 <nil>
-	// 0 <nil>
+	// {0 0} <nil>
 }
 
 // All tokens of a subject are invalid for an hour, after which they have expired.
@@ -181,10 +181,12 @@ func ExampleServer_Revoke() {
 		panic(err)
 	}
 	var r = server.Revocation{Subject: "jwt ada", Until: time.Now().Add(time.Hour), Reason: "her phone was stolen"}
-	fmt.Println(s.Revoke(context.Background(), r), len(s.Revocations()))
-	fmt.Println(errors.Is(s.Revoke(context.Background(), server.Revocation{}), server.ErrRevocation))
+	ended, err := s.Revoke(context.Background(), r)
+	fmt.Println(ended.Connections, err, len(s.Revocations()))
+	_, err = s.Revoke(context.Background(), server.Revocation{})
+	fmt.Println(errors.Is(err, server.ErrRevocation))
 	// Output:
-	// <nil> 1
+	// 0 <nil> 1
 	// true
 }
 

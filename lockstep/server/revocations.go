@@ -19,16 +19,18 @@ const maxRevokedName = 512
 // ErrRevocation is wrapped by the errors of [Server.Revoke] for a revocation that the server cannot keep.
 var ErrRevocation = errors.New("server: cannot revoke")
 
-// A Revocation invalidates tokens before they expire: all tokens of a subject, or one token.
+// A Revocation invalidates tokens before they expire: all tokens of a subject or of a name, or one token. No guest's token has a name that
+// it concerns, because guests choose theirs.
 type Revocation struct {
 	Subject string    // as in host.Grant
+	Name    string    // as in host.Grant
 	ID      string    // of a token, as in host.Grant: a JWT's jti
 	Until   time.Time // when the tokens have expired; zero for as long as the server runs
 	Reason  string    // for the clients that it disconnects
 }
 
 func (r *Revocation) matches(g *host.Grant) bool {
-	return r.Subject != "" && r.Subject == g.Subject || r.ID != "" && r.ID == g.ID
+	return r.Subject != "" && r.Subject == g.Subject || r.Name != "" && !g.Guest && r.Name == g.Name || r.ID != "" && r.ID == g.ID
 }
 
 func (r *Revocation) active(now time.Time) bool { return r.Until.IsZero() || now.Before(r.Until) }
@@ -45,19 +47,19 @@ func (r *revocations) includes(g *host.Grant, now time.Time) bool {
 	return slices.ContainsFunc(r.all, func(x Revocation) bool { return x.active(now) && x.matches(g) })
 }
 
-// add adds a revocation, in place of one of the same subject and token.
+// add adds a revocation, in place of one of the same subject, name and token.
 func (r *revocations) add(x Revocation, now time.Time) error {
 	switch {
-	case x.Subject == "" && x.ID == "":
-		return fmt.Errorf("%w: want a subject or a token's ID", ErrRevocation)
-	case len(x.Subject) > maxRevokedName || len(x.ID) > maxRevokedName:
-		return fmt.Errorf("%w: got %d bytes of subject and %d of a token's ID, want at most %d", ErrRevocation, len(x.Subject), len(x.ID), maxRevokedName)
+	case x.Subject == "" && x.Name == "" && x.ID == "":
+		return fmt.Errorf("%w: want a subject, a name or a token's ID", ErrRevocation)
+	case max(len(x.Subject), len(x.Name), len(x.ID)) > maxRevokedName:
+		return fmt.Errorf("%w: got %d bytes of subject, %d of name and %d of a token's ID, want at most %d", ErrRevocation, len(x.Subject), len(x.Name), len(x.ID), maxRevokedName)
 	case !x.active(now):
 		return fmt.Errorf("%w: got a time in the past", ErrRevocation)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if i := r.find(x.Subject, x.ID); i >= 0 {
+	if i := r.find(&x); i >= 0 {
 		r.all[i] = x
 		return nil
 	}
@@ -71,15 +73,15 @@ func (r *revocations) add(x Revocation, now time.Time) error {
 	return nil
 }
 
-func (r *revocations) find(subject, id string) int {
-	return slices.IndexFunc(r.all, func(x Revocation) bool { return x.Subject == subject && x.ID == id })
+func (r *revocations) find(of *Revocation) int {
+	return slices.IndexFunc(r.all, func(x Revocation) bool { return x.Subject == of.Subject && x.Name == of.Name && x.ID == of.ID })
 }
 
 // remove removes a revocation, and reports false if it was not active.
-func (r *revocations) remove(subject, id string, now time.Time) bool {
+func (r *revocations) remove(of *Revocation, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := r.find(subject, id)
+	i := r.find(of)
 	if i < 0 {
 		return false
 	}

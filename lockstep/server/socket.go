@@ -40,7 +40,7 @@ type socket struct {
 	charged     atomic.Pointer[netip.Prefix] // the address whose budget the sent bytes spend; nil for none
 	isWebSocket atomic.Bool                  // WebSockets have their own limits
 
-	gate gate       // of a connection that began on trial, or nil
+	gate  gate        // of a connection that began on trial, or nil
 	trial atomic.Bool // it is on trial
 	heard atomic.Bool // it has sent something on trial
 	known atomic.Bool // to an [HTTPServer]
