@@ -198,7 +198,8 @@ func (s *Server) doReply(w http.ResponseWriter, r *http.Request, f func(*Match, 
 	var err error
 	gone := m.Do(r.Context(), func(h *host.Host) {
 		err = f(m, h)
-		m.publish() // so that the answer shows the effect
+		m.publish()  // so that the answer shows the effect
+		m.keepBans() // so that it says whether they are stored
 	})
 	switch {
 	case gone != nil:
@@ -212,6 +213,9 @@ func (s *Server) doReply(w http.ResponseWriter, r *http.Request, f func(*Match, 
 		answer(m)
 	}
 }
+
+// notKept says that the disk or the storage has failed.
+const notKept = "it holds here and now, but could not be stored, so a restart would forget it; the server tries again"
 
 // nobodyFits says that a ban or a revocation has ended nothing.
 const nobodyFits = "nobody who is connected or has a seat fits; it holds for those who come"
@@ -228,6 +232,10 @@ func (s *Server) doEnding(w http.ResponseWriter, r *http.Request, name string, f
 		}
 		return err
 	}, func(m *Match) {
+		if s.keeper.flush(r.Context()) != nil {
+			fail(w, codeStorage, notKept)
+			return
+		}
 		v := m.View()
 		v.Affected = &done
 		reply(w, http.StatusOK, v)

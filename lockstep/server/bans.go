@@ -76,11 +76,17 @@ func (s *Server) unban(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeRequest, err.Error())
 		return
 	}
-	s.do(w, r, func(m *Match, h *host.Host) error {
+	s.doReply(w, r, func(m *Match, h *host.Host) error {
 		if !h.Unban(m.now(), target.Ban) {
 			return fmt.Errorf("%w: no such ban", host.ErrBan)
 		}
 		return nil
+	}, func(m *Match) {
+		if s.keeper.flush(r.Context()) != nil {
+			fail(w, codeStorage, notKept)
+			return
+		}
+		reply(w, http.StatusOK, m.View())
 	})
 }
 

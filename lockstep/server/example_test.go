@@ -190,6 +190,28 @@ func ExampleServer_Revoke() {
 	// true
 }
 
+// A volatile keeps nothing. A program keeps bans and revocations where several of its servers see them.
+type volatile struct{}
+
+func (volatile) Put(key string, _ []byte) error                 { fmt.Println(key[:10], "is put"); return nil }
+func (volatile) Delete(string) error                            { return nil }
+func (volatile) Get(string) ([]byte, error)                     { return nil, nil }
+func (volatile) Watch(func(string, []byte), func(string)) error { return nil }
+
+// The place where a program keeps the bans and revocations of its servers.
+func ExampleDenials() {
+	var kept server.Denials = volatile{}
+	s, err := server.New(server.Options{Denials: kept, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		panic(err)
+	}
+	_, err = s.Revoke(context.Background(), server.Revocation{Subject: "jwt ada"})
+	fmt.Println(err)
+	// Output:
+	// revocation is put
+	// <nil>
+}
+
 // A match whose players get their tokens from the server.
 func ExampleMatch_Invitations() {
 	s, err := server.New(server.Options{Log: slog.New(slog.DiscardHandler)})

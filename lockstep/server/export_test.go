@@ -84,3 +84,6 @@ func (s *Server) HalfOpen() int {
 	defer s.halfOpen.mu.Unlock()
 	return s.halfOpen.all
 }
+
+// DenialsIn returns the Denials of a server that has none of its own, in a folder.
+func DenialsIn(dir string) Denials { return denialFolder(dir) }

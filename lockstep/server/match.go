@@ -58,6 +58,7 @@ type Match struct {
 	paused        bool                    // by an admin
 	awaitUntil    time.Time               // until then a recovered match waits for its players; zero afterwards
 	suspended     bool                    // by Server.Shutdown
+	banChanges    uint64                  // of the bans that are kept, see host.Host.BanChanges
 	lost          bool                    // the log is gone from its folder
 	failure       error                   // our own code panicked in the match; or nil
 	bundles       map[lockstep.Player]int // bundles written about each player

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +15,9 @@ import (
 // maxRevoked is the number of revocations that a server keeps.
 const maxRevoked = 1024
 
+// revocationKey begins the key of a revocation, see [Denials].
+const revocationKey = "revocation-"
+
 // maxRevokedName is the size limit of a revocation's subject and token ID, in bytes.
 const maxRevokedName = 512
 
@@ -22,11 +27,11 @@ var ErrRevocation = errors.New("server: cannot revoke")
 // A Revocation invalidates tokens before they expire: all tokens of a subject or of a name, or one token. No guest's token has a name that
 // it concerns, because guests choose theirs.
 type Revocation struct {
-	Subject string    // as in host.Grant
-	Name    string    // as in host.Grant
-	ID      string    // of a token, as in host.Grant: a JWT's jti
-	Until   time.Time // when the tokens have expired; zero for as long as the server runs
-	Reason  string    // for the clients that it disconnects
+	Subject string    `json:"subject,omitempty"` // as in host.Grant
+	Name    string    `json:"name,omitempty"`    // as in host.Grant
+	ID      string    `json:"token,omitempty"`   // of a token, as in host.Grant: a JWT's jti
+	Until   time.Time `json:"until,omitzero"`    // when the tokens have expired; zero for ever
+	Reason  string    `json:"reason,omitempty"`  // for the clients that it disconnects
 }
 
 func (r *Revocation) matches(g *host.Grant) bool {
@@ -34,6 +39,12 @@ func (r *Revocation) matches(g *host.Grant) bool {
 }
 
 func (r *Revocation) active(now time.Time) bool { return r.Until.IsZero() || now.Before(r.Until) }
+
+// key returns the key of a revocation.
+func (r *Revocation) key() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", r.Subject, r.Name, r.ID))
+	return revocationKey + hex.EncodeToString(sum[:16])
+}
 
 // revocations are those of a server. Expired ones are removed when the table is full.
 type revocations struct {

@@ -20,9 +20,15 @@ func New(o Options) (*Server, error) {
 	if err := errors.Join(o.checkProxies(), o.checkReplicator()); err != nil {
 		return nil, err
 	}
+	if shared, ok := o.Replicator.(interface{ Denials() Denials }); ok && o.Denials == nil {
+		o.Denials = shared.Denials()
+	}
 	if o.Dir != "" {
 		if _, err := LiveLogs(o.Dir); err != nil {
 			return nil, err
+		}
+		if o.Denials == nil {
+			o.Denials = denialFolder(filepath.Join(o.Dir, denialsFolder))
 		}
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]string)}, seals: make(chan struct{}, 1)}
@@ -43,6 +49,10 @@ func New(o Options) (*Server, error) {
 		if err := s.metrics.registry.Register(c); err != nil {
 			return nil, fmt.Errorf("server: metrics: %w", err)
 		}
+	}
+	s.keeper = newKeeper(o.Denials, o.Log)
+	if err := s.watchDenials(); err != nil {
+		return nil, fmt.Errorf("server: the bans and revocations cannot be read: %w", err)
 	}
 	s.mux = s.routes()
 	s.pipes = newPipeListener(HTTPServer("", s))

@@ -59,6 +59,7 @@ type Server struct {
 	assets          assetStore
 	pipes           *pipeListener
 	revoked         revocations
+	keeper          *keeper
 	creations       creations
 
 	refusals    refusalLog
