@@ -41,7 +41,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 // counts a guest's match, so that slow requests occupy no place.
 func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
 	g, ok := s.authenticate(w, r)
-	guest := g.Role == protocol.Seated && s.options.GuestMatches > 0
+	guest := g.Role == protocol.Seated && s.limits.Load().GuestMatches > 0
 	if !ok || !permitted(w, guest || g.Role == protocol.Admin) {
 		return
 	}

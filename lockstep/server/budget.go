@@ -55,6 +55,19 @@ func (b *budgets[K]) upTo(k K, n int, now time.Time) int {
 	return n
 }
 
+// resize changes the burst. What is spent stays spent.
+func (b *budgets[K]) resize(burst int, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.burst = burst
+	for _, table := range []map[K]*rate.Limiter{b.young, b.old} {
+		for _, l := range table {
+			l.SetLimitAt(now, rate.Limit(float64(burst)/b.period.Seconds()))
+			l.SetBurstAt(now, burst)
+		}
+	}
+}
+
 // spent returns how much of a key's budget is spent, in percent, rounded up.
 func (b *budgets[K]) spent(k K, now time.Time) int {
 	b.mu.Lock()

@@ -130,7 +130,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	}
 	c.Conn = wsmatch.New(ws, o)
 	markUpgraded(socket.conn)
-	if s.unauthenticated.add(c, s.options.MaxUnauthenticated) {
+	if s.unauthenticated.add(c, s.limits.Load().MaxUnauthenticated) {
 		s.turnedAway("crowd", r.RemoteAddr)
 	}
 	go s.serveConn(c, wait) // the HTTP server's goroutine would keep its request and a large stack

@@ -143,7 +143,7 @@ func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Con
 	finishHandshake(c.Context())
 	remote := c.RemoteAddr().String()
 	p := &path{quic: c, addr: addressOf(remote), out: make(chan *buffer.Buffer, maxPathQueue)}
-	if d.server.paths.add(p, d.server.options.MaxUnauthenticated) {
+	if d.server.paths.add(p, d.server.limits.Load().MaxUnauthenticated) {
 		d.server.turnedAway("crowd", remote)
 	}
 	p.bindTimer = time.AfterFunc(bindTime, func() { c.CloseWithError(pathUnbound, "no connection was named in time") })

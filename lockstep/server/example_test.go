@@ -190,6 +190,23 @@ func ExampleServer_Revoke() {
 	// true
 }
 
+// A running server takes fewer matches from now on.
+func ExampleServer_SetLimits() {
+	s, err := server.New(server.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		panic(err)
+	}
+	s.SetLimits(server.Limits{MaxMatches: 1})
+	for _, name := range []string{"one", "two"} {
+		_, err = s.Create(server.MatchSpec{Name: name, Game: lockstep.MustGame(minimal.Rules()), Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 20}})
+		fmt.Println(err)
+	}
+	s.Shutdown(context.Background())
+	// Output:
+	// <nil>
+	// server: too many matches: want at most 1
+}
+
 // A volatile keeps nothing. A program keeps bans and revocations where several of its servers see them.
 type volatile struct{}
 

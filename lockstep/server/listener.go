@@ -48,7 +48,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 	remote := c.RemoteAddr().String()
 	x := &socket{Conn: c, sent: s.sent, gate: s, addr: addressOf(remote)}
-	in, each, reason := &s.sockets, s.options.MaxPerAddress, "socket"
+	in, each, reason := &s.sockets, s.limits.Load().MaxPerAddress, "socket"
 	if s.isProxy(remote) {
 		each = s.sockets.max
 	} else if x.charged.Store(&x.addr); !s.connects.spend(x.addr, 1, time.Now()) {

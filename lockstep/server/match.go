@@ -291,7 +291,7 @@ func (m *Match) take(in input) {
 
 // endIfIdle ends a match that has had no connection for Options.IdleMatch.
 func (m *Match) endIfIdle(now time.Time) {
-	limit := m.server.options.IdleMatch
+	limit := m.server.limits.Load().IdleMatch
 	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
 		m.host.End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
 	}

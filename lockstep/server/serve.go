@@ -32,7 +32,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]string)}, seals: make(chan struct{}, 1)}
-	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: o.DiskReserve, free: freeBytes, log: o.Log}
+	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return s.limits.Load().DiskReserve }, free: freeBytes, log: o.Log}
 	s.refusals = newRefusalLog(refusedLines, refusedLinesAtOnce)
 	s.turned = newTurnedLogs()
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
@@ -62,12 +62,14 @@ func New(o Options) (*Server, error) {
 // limit sets the limits of connections and the budgets of addresses.
 func (s *Server) limit() {
 	o := &s.options
-	share := max(o.Descriptors/descriptorShares, 1)
-	s.unauthenticated = connLimit[*conn]{max: min(max(maxUnauthenticated, o.MaxUnauthenticated), share)}
+	all := o.Limits()
+	s.limits.Store(&all)
+	share := s.descriptorShare()
+	s.unauthenticated = connLimit[*conn]{max: s.mostUnauthenticated(&all)}
 	s.paths = connLimit[*path]{max: maxUnnamedPaths}
 	trial := min(maxSilent, max(share/descriptorShares, 1))
-	s.sockets = connLimit[*socket]{max: min(max(maxSockets, o.MaxPerAddress), max(share-2*trial, 1))}
 	s.silent, s.onTrial = connLimit[*socket]{max: trial}, connLimit[*socket]{max: trial}
+	s.sockets = connLimit[*socket]{max: s.mostSockets(&all)}
 	s.spectators = connLimit[*conn]{max: share}
 	s.authenticated = addressLimit{max: o.MaxPerAddress, conns: make(map[netip.Prefix][]*conn)}
 	opened := max(leastConnects, o.MaxPerAddress)

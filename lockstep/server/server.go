@@ -28,7 +28,8 @@ var (
 
 // A Server runs matches. It is an http.Handler, and safe for concurrent use.
 type Server struct {
-	options Options
+	options Options                // its limits are those of the beginning, see limits
+	limits  atomic.Pointer[Limits] // see SetLimits
 	log     *slog.Logger
 	mux     *http.ServeMux
 	others  http.Handler // see HandleOtherSockets; or nil

@@ -42,7 +42,7 @@ func (s *Server) admit(x *socket, w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	x.trial.Store(false)
-	if x.enter(&s.sockets, s.options.MaxPerAddress) {
+	if x.enter(&s.sockets, s.limits.Load().MaxPerAddress) {
 		s.turnedAway("socket", r.RemoteAddr)
 	}
 	return true

@@ -128,6 +128,7 @@ Release builds embed it. --web=false works without both.`,
 
 func serve(c *cli.Context) error {
 	modules := len(c.StringSlice(rulesFlag.Name))
+	settings := newSettingsFile(c)
 	if err := readSettings(c); err != nil {
 		return err
 	}
@@ -233,6 +234,9 @@ func serve(c *cli.Context) error {
 	public = beside.Handler(public)
 	if c.Bool("web") {
 		public = aroundPage(g.pageOver(c, public, o.Log), public)
+	}
+	if settings != nil {
+		files = append(files, settings.reloadable(g))
 	}
 	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)
