@@ -23,8 +23,8 @@ const (
 	sentAtOnce = 32 << 10
 )
 
-// errTrial ends a connection on trial that is not listened to.
-var errTrial = errors.New("server: too many connections from this address")
+// errTrial ends a connection on trial that is not listened to. After an error of this type the HTTP server does not answer.
+var errTrial error = &net.OpError{Op: "read", Err: errors.New("server: too many connections from this address")}
 
 // A gate decides about connections on trial: those beyond the budget of their address.
 type gate interface {
