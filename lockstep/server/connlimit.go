@@ -52,6 +52,14 @@ func (l *connLimit[C]) add(c C, maxOfAddress int) (dropped bool) {
 	return true
 }
 
+// crowded reports whether one more connection of an address would drop another one.
+func (l *connLimit[C]) crowded(addr netip.Prefix, maxOfAddress int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, _ := countFrom(l.conns, addr)
+	return n >= maxOfAddress || len(l.conns) >= l.max
+}
+
 // resize changes the limits, and drops the connections beyond them.
 func (l *connLimit[C]) resize(all, maxOfAddress int) {
 	l.mu.Lock()

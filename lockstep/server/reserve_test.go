@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,76 @@ func TestReserveOfAnAddress(t *testing.T) {
 		}
 		if n := heard(t, s, bob, 10); n != 10 {
 			t.Errorf("%d of 10 connections with another token were heard", n)
+		}
+	})
+}
+
+// A client far away, whose token is under way when others at its address open one silent WebSocket after the other, is not pushed out,
+// because it has shown the token with its request.
+func TestSlowNewcomerAmongSilent(t *testing.T) {
+	t.Parallel()
+	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+		there := s.from(t, "203.0.113.7")
+		silent := func(n int) {
+			for range n {
+				s.open(t, "203.0.113.7:1")
+			}
+		}
+		for _, shows := range []bool{true, false} {
+			silent(8)
+			r := s.newRaw(t)
+			offered := []string{server.Subprotocol}
+			if shows {
+				offered = append(offered, protocol.Shown(ada, protocol.SessionToken{})...)
+			}
+			ws, _, err := websocket.Dial(t.Context(), s.url(), &websocket.DialOptions{HTTPClient: there.client, Subprotocols: offered})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ws.CloseNow()
+			r.ws = ws
+			silent(20)
+			time.Sleep(300 * time.Millisecond)
+			a := protocol.NewAuth(s.game)
+			a.Token = ada
+			r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a})
+			if got := r.read(func() bool { return r.welcome != nil }); got != shows {
+				t.Errorf("shows its token %t: welcomed %t", shows, got)
+			}
+		}
+	})
+}
+
+// The clients of a proxy have the same part of their budgets.
+func TestReserveBehindProxy(t *testing.T) {
+	t.Parallel()
+	inBubble(t, setup{options: server.Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}}}, func(t *testing.T, s *stage) {
+		there := s.from(t, "192.0.2.1")
+		ask := func(client, token string) int {
+			t.Helper()
+			r, err := http.NewRequestWithContext(t.Context(), "GET", "http://server/healthz", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("X-Forwarded-For", client)
+			if token != "" {
+				r.Header.Set("Authorization", "Bearer "+token)
+			}
+			answer, err := there.client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			return answer.StatusCode
+		}
+		for range 300 {
+			ask("198.51.100.1", "")
+		}
+		if got := ask("198.51.100.1", ""); got != http.StatusTooManyRequests {
+			t.Errorf("without a token: got %d, want 429", got)
+		}
+		if got := ask("198.51.100.1", ada); got != http.StatusOK {
+			t.Errorf("with a token: got %d, want 200", got)
 		}
 	})
 }
