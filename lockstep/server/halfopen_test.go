@@ -86,7 +86,7 @@ func TestHalfOpenHandshakes(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &all); err != nil || len(all) != 1 {
 		t.Fatal(text, err)
 	}
-	if got := all[0].Spent; got["connections"] > 5 || got["handshakes"] == 0 {
-		t.Errorf("got %d %% of the connections and %d %% of the handshakes of the address spent", got["connections"], got["handshakes"])
+	if got := all[0].Spent; got["connections"] > 5 {
+		t.Errorf("got %d %% of the connections of the address spent, which did nothing but handshakes", got["connections"])
 	}
 }
