@@ -28,7 +28,7 @@ func (e *dialError) Unwrap() error { return e.err }
 func (s *Session) begin(ctx context.Context) {
 	urls := slices.Clone(s.urls)
 	result := make(chan dialed, 1)
-	stagger, synced := s.stagger, s.client.Simulation() != nil
+	stagger, synced, shown := s.stagger, s.client.Simulation() != nil, s.client.Shown()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.dialing, s.cancel, s.stagger = result, cancel, 0
 	go func() {
@@ -37,7 +37,7 @@ func (s *Session) begin(ctx context.Context) {
 		case <-time.After(stagger):
 		case <-ctx.Done():
 		}
-		result <- s.dialAny(ctx, urls, synced)
+		result <- s.dialAny(ctx, urls, shown, synced)
 	}()
 }
 
@@ -46,7 +46,7 @@ const nextServer = 300 * time.Millisecond
 
 // dialAny connects to one of the servers of a match: the first one, unless another one answers sooner. It tries the next one
 // when one has failed, or has not answered for a while.
-func (s *Session) dialAny(ctx context.Context, urls []string, synced bool) dialed {
+func (s *Session) dialAny(ctx context.Context, urls, shown []string, synced bool) dialed {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results := make(chan dialed, len(urls))
@@ -63,7 +63,7 @@ func (s *Session) dialAny(ctx context.Context, urls []string, synced bool) diale
 			url := urls[begun]
 			begun++
 			go func() {
-				socket, err := s.dial(ctx, url, synced)
+				socket, err := s.dial(ctx, url, shown, synced)
 				results <- dialed{socket, url, err}
 			}()
 			next.Reset(nextServer)
@@ -93,8 +93,8 @@ func abortLate(results <-chan dialed, n int) {
 }
 
 // dial fetches the assets of the match that are not here, and connects. A client that has had a state has them all, because a
-// session has one match.
-func (s *Session) dial(ctx context.Context, url string, synced bool) (*socket, error) {
+// session has one match. It shows the token and the session, see [player.Client.Shown].
+func (s *Session) dial(ctx context.Context, url string, shown []string, synced bool) (*socket, error) {
 	if s.loader != nil && !synced {
 		if err := s.loader.load(ctx, url); err != nil {
 			return nil, err
@@ -106,7 +106,7 @@ func (s *Session) dial(ctx context.Context, url string, synced bool) (*socket, e
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return dial(ctx, url, &s.options)
+	return dial(ctx, url, shown, &s.options)
 }
 
 // connected takes the outcome of an attempt to connect.

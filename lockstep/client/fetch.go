@@ -18,15 +18,18 @@ func (o *Options) fetcher() (get fetch, done func(), err error) {
 		return nil, nil, err
 	}
 	return func(ctx context.Context, address string, limit int64) ([]byte, error) {
-		return getBody(ctx, hc, address, limit)
+		return getBody(ctx, hc, address, o.Token, limit)
 	}, done, nil
 }
 
-// getBody is the fetch of an HTTP client.
-func getBody(ctx context.Context, hc *http.Client, address string, limit int64) ([]byte, error) {
+// getBody is the fetch of an HTTP client, which shows a token.
+func getBody(ctx context.Context, hc *http.Client, address, token string, limit int64) ([]byte, error) {
 	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
+	}
+	if token != "" {
+		ask.Header.Set("Authorization", "Bearer "+token)
 	}
 	answer, err := hc.Do(ask)
 	if e := (*url.Error)(nil); errors.As(err, &e) {

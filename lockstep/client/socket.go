@@ -47,8 +47,8 @@ type socket struct {
 	extra  *rate.Limiter // control frames
 }
 
-// dial opens a WebSocket.
-func dial(ctx context.Context, address string, o *Options) (*socket, error) {
+// dial opens a WebSocket, and offers further subprotocols.
+func dial(ctx context.Context, address string, shown []string, o *Options) (*socket, error) {
 	s := &socket{extra: rate.NewLimiter(maxControlFrames, controlFramesAtOnce)}
 	hc, done, err := o.httpClient(func(c net.Conn) { s.conn.Store(&c) })
 	if err != nil {
@@ -58,7 +58,7 @@ func dial(ctx context.Context, address string, o *Options) (*socket, error) {
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	var answer *http.Response
 	s.ws, answer, err = websocket.Dial(ctx, address, &websocket.DialOptions{
-		HTTPClient: hc, Subprotocols: []string{Subprotocol}, CompressionMode: websocket.CompressionDisabled,
+		HTTPClient: hc, Subprotocols: append([]string{Subprotocol}, shown...), CompressionMode: websocket.CompressionDisabled,
 		OnPingReceived: func(context.Context, []byte) bool { return s.allowed() },
 		OnPongReceived: func(context.Context, []byte) { s.allowed() },
 	})

@@ -56,14 +56,18 @@ type socket struct {
 	over   chan struct{}
 }
 
-// dial opens a WebSocket of the browser, which does not say why that failed.
-func dial(ctx context.Context, url string, _ *Options) (s *socket, err error) {
+// dial opens a WebSocket of the browser, which does not say why that failed, and offers further subprotocols.
+func dial(ctx context.Context, url string, shown []string, _ *Options) (s *socket, err error) {
 	class := js.Global().Get("WebSocket")
 	if class.IsUndefined() {
 		return nil, errNoWebSocket
 	}
+	offered := []any{Subprotocol}
+	for _, text := range shown {
+		offered = append(offered, text)
+	}
 	s = &socket{opened: make(chan struct{}), signal: make(chan struct{}, 1), over: make(chan struct{})}
-	if s.ws, err = construct(class, url, Subprotocol); err != nil {
+	if s.ws, err = construct(class, url, offered); err != nil {
 		return nil, err
 	}
 	s.ws.Set("binaryType", "arraybuffer")

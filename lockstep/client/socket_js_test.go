@@ -43,7 +43,7 @@ func opened(t *testing.T, made func() js.Value) *socket {
 	done := make(chan *socket)
 	js.Global().Set("lastSocket", js.Undefined())
 	go func() {
-		s, err := dial(t.Context(), "ws://host/play", nil)
+		s, err := dial(t.Context(), "ws://host/play", nil, nil)
 		if err != nil {
 			t.Error(err)
 		}
@@ -127,7 +127,7 @@ func TestBrowserBuffered(t *testing.T) {
 func TestBrowserRefusals(t *testing.T) {
 	made := fakeWebSocket(t)
 	var b buffer.Buffer
-	if _, err := dial(t.Context(), "http:/nothing", nil); err == nil || !strings.Contains(err.Error(), "not an address") {
+	if _, err := dial(t.Context(), "http:/nothing", nil, nil); err == nil || !strings.Contains(err.Error(), "not an address") {
 		t.Errorf("a bad address: got %v", err)
 	}
 	s := opened(t, made)
@@ -165,7 +165,7 @@ func TestBrowserRefusals(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := dial(ctx, "ws://host", nil); !errors.Is(err, context.Canceled) {
+	if _, err := dial(ctx, "ws://host", nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: got %v", err)
 	}
 }

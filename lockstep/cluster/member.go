@@ -53,6 +53,7 @@ type Member struct {
 	id      string // Name, and what makes this process another server than the last one of that name
 	servers jetstream.KeyValue
 	matches jetstream.KeyValue
+	denied  jetstream.KeyValue
 	metrics *memberMetrics
 	http    *http.Client // to the other servers
 	waiting crowd        // requests for matches that have no server now
@@ -104,6 +105,9 @@ func Join(ctx context.Context, o Options) (*Member, error) {
 	var err error
 	if m.servers, err = o.Conn.JS.KeyValue(ctx, storage.ServersBucket); err == nil {
 		m.matches, err = o.Conn.JS.KeyValue(ctx, storage.MatchesBucket)
+	}
+	if err == nil {
+		m.denied, err = o.Conn.JS.KeyValue(ctx, storage.DeniedBucket)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w; is the storage set up?", err)

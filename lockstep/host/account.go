@@ -25,6 +25,7 @@ const (
 	keyframeBudget
 	resimulationBudget
 	againBudget // as resimulationBudget
+	readyBudget
 	offenceBudget
 	paceBudget
 	budgets
@@ -32,7 +33,7 @@ const (
 
 // list returns the rates by their budgets.
 func (r *Rates) list() [budgets]Rate {
-	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Resimulations, r.Resimulations, r.Offences, r.Pace}
+	return [budgets]Rate{r.Messages, r.Bytes, r.Commands, r.Chat, r.Syncs, r.Resyncs, r.Returns, r.Notes, r.Keyframes, r.Resimulations, r.Resimulations, r.Ready, r.Offences, r.Pace}
 }
 
 // crowd multiplies the limits of an account that several people may share: one of an address or of a spectators' token.
@@ -46,12 +47,15 @@ type account struct {
 	users  int  // connections that use it
 	used   [budgets]Bucket
 	pace   accountPace
+
+	lobbyWaited lockstep.Time // for which a lobby has waited, see patience
+	lobbyAt     lockstep.Time // up to which that is counted
 }
 
 // limit returns the rate of a budget for an account. A shared account has a single player's limits of the referee's
-// time and of the match's time.
+// time, of the match's time and of the lobby's.
 func (a *account) limit(rates *[budgets]Rate, b budget) Rate {
-	if a.shared && b != resimulationBudget && b != againBudget && b != paceBudget {
+	if a.shared && b != resimulationBudget && b != againBudget && b != readyBudget && b != paceBudget {
 		return rates[b].times(crowd)
 	}
 	return rates[b]
@@ -69,6 +73,9 @@ func (a *account) debt(now lockstep.Time, rates *[budgets]Rate) (most lockstep.T
 	}
 	if a.pace.waited > 0 {
 		most = max(most, a.pace.waitedFrom+minute-now)
+	}
+	if a.lobbyWaited > 0 {
+		most = max(most, a.lobbyAt+keepPatience-now)
 	}
 	return most
 }

@@ -22,18 +22,18 @@ func (h *Host) Kick(now lockstep.Time, id PeerID, reason string) bool {
 	return true
 }
 
-// Remove is Kick for the player of a seat, connected or not.
-func (h *Host) Remove(now lockstep.Time, player lockstep.Player, reason string) error {
+// Remove is Kick for the player of a seat, connected or not. It returns what it has ended.
+func (h *Host) Remove(now lockstep.Time, player lockstep.Player, reason string) (Ended, error) {
 	h.at(now)
 	if err := h.taken(player); err != nil {
-		return err
+		return Ended{}, err
 	}
 	if s := &h.seats[player]; !h.isBot(player) {
 		h.keepOut(s.grant(), s.from, reason)
 	}
-	h.giveUp(player, protocol.CloseKicked, reason)
+	ended := h.giveUp(player, protocol.CloseKicked, reason)
 	h.logSeats()
-	return h.c.Err()
+	return ended, h.c.Err()
 }
 
 // Pause stops the match after the next tick, on behalf of one of its players. A match that is paused already cannot be

@@ -3,6 +3,7 @@ package host
 import (
 	"crypto/subtle"
 	"errors"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -59,6 +60,9 @@ func (h *Host) admit(p *peer, m *protocol.Message) {
 		return
 	}
 	seat, ok := h.seatFor(&grant)
+	if !ok && grant.Seat == AnySeat {
+		seat, ok = h.makeRoom(p.from)
+	}
 	if !ok {
 		h.refuse(p, protocol.ErrorFull, "no seat is free")
 		return
@@ -293,4 +297,18 @@ func (h *Host) greet(p *peer, w *protocol.Welcome) {
 	if p.waitVersion = h.waits.version; h.waits.told.Reason != "" {
 		p.waitVersion-- // it does not know
 	}
+}
+
+// Known reports whether a session resumes a seat, or else whether a subject has one or had it before a recovery. It returns the owner
+// of the seat. A caller can so tell a player who returns from others at the same address before it takes the connection.
+func (h *Host) Known(session protocol.SessionToken, subject string) (owner string, ok bool) {
+	if seat, ok := h.bySession(session); ok {
+		return h.seats[seat].owner, true
+	}
+	if subject == "" {
+		return "", false
+	}
+	claim := Claim(h.header.Match, subject)
+	ok = h.seated(subject) || slices.ContainsFunc(h.seats, func(s hostSeat) bool { return s.want != vacant && s.owner == "" && same(s.claim, claim) })
+	return subject, ok
 }

@@ -13,19 +13,31 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// ErrBan is wrapped by the errors of [Host.Ban]: the ban has neither subject nor address, it is over, a text is too
+// ErrBan is wrapped by the errors of [Host.Ban]: the ban has neither subject nor name nor address, it is over, a text is too
 // long, or the match has the maximum number of bans.
 var ErrBan = errors.New("lockstep: cannot ban")
 
-// A Ban keeps a subject out of a match, or all guests of an address who have no seat (see [Grant]). With both fields it
-// concerns the subject at that address, such as one of several spectators with the same token.
+// A Ban keeps a subject or the holders of a name out of a match, or all guests of an address who have no seat (see [Grant]). With several
+// of these fields it concerns those whom all of them fit, such as one of several spectators with the same token.
 type Ban struct {
 	Subject string
+	Name    string        // as grants have it; guests choose theirs
 	Address string        // as it was given to Connect
 	Until   lockstep.Time // on the caller's clock; 0: for the rest of the match
 	Reason  string        // sent to peers that are kept out
+	Guests  string        // an address; its guests without a seat are kept out, too
+}
 
-	guests string // an address; its guests without a seat are kept out, too
+// Ended counts what a ban, a kick or [Host.Expel] has ended.
+type Ended struct {
+	Seats       int `json:"seats"`       // that were given up, of players who were connected or not
+	Connections int `json:"connections"` // of players and spectators
+}
+
+// Add adds the counts of another match.
+func (e *Ended) Add(other Ended) {
+	e.Seats += other.Seats
+	e.Connections += other.Connections
 }
 
 const (
@@ -45,11 +57,14 @@ const (
 // concerns reports whether a ban applies to a grant and an address.
 func (b *Ban) concerns(g *Grant, from string) bool {
 	of := g.Guest
-	if b.Subject != "" {
-		of = b.Subject == g.Subject
+	if b.named() {
+		of = (b.Subject == "" || b.Subject == g.Subject) && (b.Name == "" || b.Name == g.Name)
 	}
 	return of && (b.Address == "" || b.Address == from)
 }
+
+// named reports whether a ban concerns certain people, and not all guests of an address.
+func (b *Ban) named() bool { return b.Subject != "" || b.Name != "" }
 
 // banOf returns the ban of the holder of a grant at an address. A guest is banned by address because it could make up
 // another subject. A spectator is banned by both because it may share its token. The guests of the address are banned,
@@ -59,9 +74,9 @@ func banOf(g *Grant, from string) Ban {
 	case g.Guest && from != "":
 		return Ban{Address: from}
 	case g.Role == protocol.Spectator:
-		return Ban{Subject: g.Subject, Address: from, guests: from}
+		return Ban{Subject: g.Subject, Address: from, Guests: from}
 	}
-	return Ban{Subject: g.Subject, guests: from}
+	return Ban{Subject: g.Subject, Guests: from}
 }
 
 // text returns the reason that is sent to peers.
@@ -87,48 +102,48 @@ func (h *Host) expireBans() {
 	h.bans = slices.DeleteFunc(h.bans, func(b Ban) bool { return b.Until > 0 && b.Until <= h.now })
 }
 
-// Ban adds a ban, ends the connections that it concerns, and gives up their seats. It replaces a ban of the same
-// subject and address. If 256 others are in force, it returns an error that wraps [ErrBan] and does nothing.
-func (h *Host) Ban(now lockstep.Time, b Ban) error {
+// Ban adds a ban, ends the connections that it concerns, and gives up their seats. It returns what it has ended; the ban holds
+// for newcomers, too. It replaces a ban of the same subject, name and address. If 256 others are in force, it returns an error that
+// wraps [ErrBan] and does nothing.
+func (h *Host) Ban(now lockstep.Time, b Ban) (Ended, error) {
 	h.at(now)
 	if err := h.addBan(b, maxBans); err != nil {
-		return err
+		return Ended{}, err
 	}
-	h.expelIf(b.concerns, b.text(h.now))
-	return h.c.Err()
+	return h.expelIf(b.concerns, b.text(h.now)), h.c.Err()
 }
 
 // BanPlayer bans the player of a seat, connected or not. A guest's subject is unverified, so its address is banned;
 // other guests of that address keep their seats. For any other player, the guests of the address are banned in addition
 // to the subject.
-func (h *Host) BanPlayer(now lockstep.Time, player lockstep.Player, until lockstep.Time, reason string) error {
+func (h *Host) BanPlayer(now lockstep.Time, player lockstep.Player, until lockstep.Time, reason string) (ended Ended, _ error) {
 	h.at(now)
 	if err := h.taken(player); err != nil {
-		return err
+		return ended, err
 	}
 	if h.isBot(player) {
-		return fmt.Errorf("%w: player %d is a bot", ErrBan, player)
+		return ended, fmt.Errorf("%w: player %d is a bot", ErrBan, player)
 	}
 	s := &h.seats[player]
 	b := banOf(s.grant(), s.from)
 	b.Until, b.Reason = until, reason
 	if err := h.addBan(b, maxBans); err != nil {
-		return err
+		return ended, err
 	}
-	h.giveUp(player, protocol.CloseBanned, b.text(h.now))
+	ended = h.giveUp(player, protocol.CloseBanned, b.text(h.now))
 	if b.Subject != "" {
-		h.expelIf(b.concerns, b.text(h.now)) // from other seats, or as a spectator
+		ended.Add(h.expelIf(b.concerns, b.text(h.now))) // from other seats, or as a spectator
 	}
 	h.logSeats()
-	return h.c.Err()
+	return ended, h.c.Err()
 }
 
 // BanPeer bans the holder of a welcomed connection, as BanPlayer does.
-func (h *Host) BanPeer(now lockstep.Time, id PeerID, until lockstep.Time, reason string) error {
+func (h *Host) BanPeer(now lockstep.Time, id PeerID, until lockstep.Time, reason string) (Ended, error) {
 	h.at(now)
 	p := h.find(id)
 	if p == nil || p.state == Closed || p.state == Connecting {
-		return fmt.Errorf("%w: no connection %d is in the match", ErrBan, id)
+		return Ended{}, fmt.Errorf("%w: no connection %d is in the match", ErrBan, id)
 	}
 	if p.seat != lockstep.System {
 		return h.BanPlayer(now, p.seat, until, reason)
@@ -136,46 +151,52 @@ func (h *Host) BanPeer(now lockstep.Time, id PeerID, until lockstep.Time, reason
 	b := banOf(p.grant(), p.from)
 	b.Until, b.Reason = until, reason
 	if err := h.addBan(b, maxBans); err != nil {
-		return err
+		return Ended{}, err
 	}
 	h.close(p, protocol.CloseBanned, b.text(h.now))
-	return h.c.Err()
+	return Ended{Connections: 1}, h.c.Err()
 }
 
-// Unban ends the ban of a subject and address. It returns false if there is none.
-func (h *Host) Unban(now lockstep.Time, subject, address string) bool {
+// Unban ends the ban of a subject, name and address. It returns false if there is none.
+func (h *Host) Unban(now lockstep.Time, b Ban) bool {
 	h.at(now)
 	h.expireBans()
-	i := h.findBan(subject, address)
+	i := h.findBan(&b)
 	if i >= 0 {
 		h.bans = slices.Delete(h.bans, i, i+1)
+		h.banChanges++
 	}
 	return i >= 0
 }
 
-func (h *Host) findBan(subject, address string) int {
-	return slices.IndexFunc(h.bans, func(b Ban) bool { return b.Subject == subject && b.Address == address })
+// BanChanges counts how often a ban was added or ended before its time, so that the caller can keep [Host.Bans] elsewhere.
+func (h *Host) BanChanges() uint64 { return h.banChanges }
+
+func (h *Host) findBan(of *Ban) int {
+	return slices.IndexFunc(h.bans, func(b Ban) bool { return b.Subject == of.Subject && b.Name == of.Name && b.Address == of.Address })
 }
 
 // addBan adds a ban unless there are most of them already.
 func (h *Host) addBan(b Ban, most int) error {
 	switch {
-	case b.Subject == "" && b.Address == "":
-		return fmt.Errorf("%w: want a subject or an address", ErrBan)
-	case len(b.Subject) > maxAccountKey || len(b.Address) > record.MaxName:
-		return fmt.Errorf("%w: got %d bytes of subject and %d of address, want at most %d and %d", ErrBan, len(b.Subject), len(b.Address), maxAccountKey, record.MaxName)
+	case !b.named() && b.Address == "":
+		return fmt.Errorf("%w: want a subject, a name or an address", ErrBan)
+	case len(b.Subject) > maxAccountKey || max(len(b.Name), len(b.Address), len(b.Guests)) > record.MaxName:
+		return fmt.Errorf("%w: got %d bytes of subject, %d of name and %d of address, want at most %d, %d and %d", ErrBan, len(b.Subject), len(b.Name), max(len(b.Address), len(b.Guests)), maxAccountKey, record.MaxName, record.MaxName)
 	case b.Until != 0 && b.Until <= h.now:
 		return fmt.Errorf("%w: got a ban that is over", ErrBan)
 	}
-	b.Subject, b.Address, b.Reason, b.guests = strings.Clone(b.Subject), strings.Clone(b.Address), strings.Clone(pack.Clip(b.Reason, maxReason)), strings.Clone(b.guests)
-	if i := h.findBan(b.Subject, b.Address); i >= 0 {
+	b.Subject, b.Name, b.Address, b.Reason, b.Guests = strings.Clone(b.Subject), strings.Clone(b.Name), strings.Clone(b.Address), strings.Clone(pack.Clip(b.Reason, maxReason)), strings.Clone(b.Guests)
+	if i := h.findBan(&b); i >= 0 {
 		h.bans[i] = b
+		h.banChanges++
 		return nil
 	}
 	if h.expireBans(); len(h.bans) >= most {
 		return fmt.Errorf("%w: %d others hold", ErrBan, len(h.bans))
 	}
 	h.bans = append(h.bans, b)
+	h.banChanges++
 	return nil
 }
 
@@ -183,7 +204,7 @@ func (h *Host) addBan(b Ban, most int) error {
 func (h *Host) keepOut(g *Grant, from, reason string) {
 	b := banOf(g, from)
 	b.Until, b.Reason = h.now+h.options.KickTime, reason
-	if i := h.findBan(b.Subject, b.Address); i >= 0 && (h.bans[i].Until == 0 || h.bans[i].Until > b.Until) {
+	if i := h.findBan(&b); i >= 0 && (h.bans[i].Until == 0 || h.bans[i].Until > b.Until) {
 		return
 	}
 	_ = h.addBan(b, maxKicks) // without room for a ban it is still a kick
@@ -196,7 +217,7 @@ func (h *Host) banned(g *Grant, from string) *Ban {
 	guest := g.Guest && !h.seated(g.Subject)
 	for i := range h.bans {
 		b := &h.bans[i]
-		if b.concerns(g, from) && (b.Subject != "" || guest) || guest && b.guests != "" && b.guests == from {
+		if b.concerns(g, from) && (b.named() || guest) || guest && b.Guests != "" && b.Guests == from {
 			return b
 		}
 	}
@@ -210,24 +231,23 @@ func (h *Host) seated(subject string) bool {
 
 // Expel ends the connections and sessions of the grants that a function reports, and gives up their seats. They may
 // come back if Authorize accepts them. The function is called for each seat and spectator, and must not call the Host.
-// Expel returns the number of seats and spectators that it ended.
-func (h *Host) Expel(now lockstep.Time, of func(*Grant) bool, reason string) int {
+// Expel returns what it has ended.
+func (h *Host) Expel(now lockstep.Time, of func(*Grant) bool, reason string) Ended {
 	h.at(now)
 	return h.expelIf(func(g *Grant, _ string) bool { return of(g) }, reason)
 }
 
 // expelIf is Expel by grant and address.
-func (h *Host) expelIf(of func(g *Grant, from string) bool, text string) (ended int) {
+func (h *Host) expelIf(of func(g *Grant, from string) bool, text string) (ended Ended) {
 	for i := range h.seats {
 		if s := &h.seats[i]; s.want != vacant && of(s.grant(), s.from) {
-			h.giveUp(lockstep.Player(i), protocol.CloseBanned, text)
-			ended++
+			ended.Add(h.giveUp(lockstep.Player(i), protocol.CloseBanned, text))
 		}
 	}
 	for _, p := range h.peers {
 		if p.seat == lockstep.System && p.state != Connecting && p.state != Closed && of(p.grant(), p.from) {
 			h.close(p, protocol.CloseBanned, text)
-			ended++
+			ended.Connections++
 		}
 	}
 	h.logSeats()
@@ -236,12 +256,12 @@ func (h *Host) expelIf(of func(g *Grant, from string) bool, text string) (ended 
 
 // grant returns the grant of the holder of a seat, as far as it is kept.
 func (s *hostSeat) grant() *Grant {
-	return &Grant{Role: s.role, Subject: s.owner, Guest: s.guest, ID: s.token}
+	return &Grant{Role: s.role, Subject: s.owner, Name: s.name, Guest: s.guest, ID: s.token}
 }
 
 // grant returns the grant of a welcomed peer, as far as it is kept.
 func (p *peer) grant() *Grant {
-	return &Grant{Role: p.role, Subject: p.subject, Guest: p.guest, ID: p.token}
+	return &Grant{Role: p.role, Subject: p.subject, Name: p.name, Guest: p.guest, ID: p.token}
 }
 
 // taken returns an error if the seat is free.
@@ -253,14 +273,15 @@ func (h *Host) taken(player lockstep.Player) error {
 }
 
 // giveUp takes a seat from its player, connected or not.
-func (h *Host) giveUp(player lockstep.Player, code protocol.CloseCode, reason string) {
+func (h *Host) giveUp(player lockstep.Player, code protocol.CloseCode, reason string) Ended {
 	if p := h.seats[player].peer; p != nil {
 		h.close(p, code, reason)
-		return
+		return Ended{Seats: 1, Connections: 1}
 	}
 	h.seats[player].why = reason
 	h.vacate(player)
 	h.event(Event{Kind: PeerLeft, Player: player, Code: code, Text: reason})
+	return Ended{Seats: 1}
 }
 
 // kick ends a connection and keeps its holder out for a while.
@@ -276,7 +297,7 @@ func (h *Host) bansMemory() int {
 	sum := 0
 	for i := range h.bans {
 		b := &h.bans[i]
-		sum += banMemory + len(b.Subject) + len(b.Address) + len(b.Reason) + len(b.guests)
+		sum += banMemory + len(b.Subject) + len(b.Name) + len(b.Address) + len(b.Reason) + len(b.Guests)
 	}
 	return sum
 }

@@ -89,10 +89,10 @@ func TestBotRemoved(t *testing.T) {
 	p := botParty(t, earner)
 	p.join("a", "any-a")
 	p.pass(lockstep.Second)
-	if err := p.h.BanPlayer(p.now, 1, 0, "no"); err == nil {
+	if _, err := p.h.BanPlayer(p.now, 1, 0, "no"); err == nil {
 		t.Error("a bot was banned")
 	}
-	if err := p.h.Remove(p.now, 1, "enough"); err != nil {
+	if _, err := p.h.Remove(p.now, 1, "enough"); err != nil {
 		t.Fatal(err)
 	}
 	p.flush()

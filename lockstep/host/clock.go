@@ -105,6 +105,7 @@ func (h *Host) forgive(late lockstep.Time) {
 	}
 	h.pace.waitingAt = min(h.pace.waitingAt+late, h.now)
 	h.overAt = min(h.overAt+late, h.now)
+	h.lobby.patience.at = min(h.lobby.patience.at+late, h.now)
 	for _, q := range h.inquiries {
 		q.deadline += late
 	}

@@ -255,8 +255,9 @@ func ExampleHost_Ban() {
 		},
 	})
 	joinLamps(h, "ann")
-	err := h.Ban(0, host.Ban{Subject: "ann", Until: 90 * lockstep.Second, Reason: "bad manners"})
-	fmt.Println(err)
+	var ended host.Ended
+	ended, err := h.Ban(0, host.Ban{Subject: "ann", Until: 90 * lockstep.Second, Reason: "bad manners"})
+	fmt.Println(ended.Seats, ended.Connections, err)
 	joinLamps(h, "ann")
 	for _, e := range h.Ready().Events {
 		if e.Code == protocol.CloseBanned {
@@ -264,14 +265,31 @@ func ExampleHost_Ban() {
 		}
 	}
 	fmt.Println(len(h.Bans(0)), len(h.Bans(90*lockstep.Second)))
-	fmt.Println(errors.Is(h.Ban(0, host.Ban{}), host.ErrBan))
+	_, err = h.Ban(0, host.Ban{})
+	fmt.Println(errors.Is(err, host.ErrBan))
 	// Output:
-	// <nil>
+	// 1 1 <nil>
 	// tick 0: player 0 left banned: banned for 90 s: bad manners
 	// tick 0: player 0 closed banned: banned for 90 s: bad manners
 	// tick 0: spectator refused banned: banned for 90 s: bad manners
 	// 1 0
 	// true
+}
+
+// An operator sees who has each connection, and what is spent of the budgets.
+func ExampleHost_Connections() {
+	h := testgame.NewLampHost(host.Options{
+		Authorize: func(token string) (host.Grant, error) {
+			return host.Grant{Role: protocol.Seated, Seat: host.AnySeat, Subject: token}, nil
+		},
+	})
+	joinLamps(h, "ann")
+	show := func(c host.Connection) { fmt.Println(c.Subject, c.Seat, c.Spent["returns"], "%") }
+	for _, c := range h.Connections(0) {
+		show(c)
+	}
+	// Output:
+	// ann 0 5 %
 }
 
 // The seats that somebody has, for a list of players.

@@ -107,7 +107,7 @@ func (m *mob) admin(f *tape) {
 	case 0:
 		h.Kick(now, m.pick(f), "x")
 	case 1:
-		_ = h.Remove(now, lockstep.Player(f.byte()%3), "x")
+		_, _ = h.Remove(now, lockstep.Player(f.byte()%3), "x")
 	case 2:
 		_ = h.Pause(now, lockstep.Player(f.byte()%3))
 	case 3:
@@ -125,11 +125,11 @@ func (m *mob) admin(f *tape) {
 			h.Shutdown(now, lockstep.Second)
 		}
 	case 8:
-		_ = h.BanPlayer(now, lockstep.Player(f.byte()%3), now+lockstep.Time(f.byte())*lockstep.Millisecond, "x")
+		_, _ = h.BanPlayer(now, lockstep.Player(f.byte()%3), now+lockstep.Time(f.byte())*lockstep.Millisecond, "x")
 	case 9:
-		_ = h.BanPeer(now, m.pick(f), now+lockstep.Time(f.byte())*lockstep.Millisecond, "x")
+		_, _ = h.BanPeer(now, m.pick(f), now+lockstep.Time(f.byte())*lockstep.Millisecond, "x")
 	case 10:
-		_ = h.Ban(now, host.Ban{Subject: "p0", Until: now + lockstep.Time(f.byte())*lockstep.Millisecond})
+		_, _ = h.Ban(now, host.Ban{Subject: "p0", Until: now + lockstep.Time(f.byte())*lockstep.Millisecond})
 	}
 }
 

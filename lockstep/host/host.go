@@ -55,13 +55,15 @@ type Host struct {
 	bots        []lockstep.Bot // by seat; nil where a person plays
 	botPayloads *record.Payloads
 
-	rates         [budgets]Rate
-	accounts      accounts
-	inactive      lockstep.Tick // InactivePolicy.After; 0: no policy
-	notes         notes
-	bans          []Ban
-	resimulations Bucket // ticks, of Rates.Resimulations
-	again         Bucket // the same, to compare what players compute again
+	rates          [budgets]Rate
+	accounts       accounts
+	inactive       lockstep.Tick // InactivePolicy.After; 0: no policy
+	inactiveGuests lockstep.Tick // InactivePolicy.Guests; 0: as others
+	notes          notes
+	bans           []Ban
+	banChanges     uint64
+	resimulations  Bucket // ticks, of Rates.Resimulations
+	again          Bucket // the same, to compare what players compute again
 
 	seatsChanged bool // a seat's change is not in the log yet
 	untold       bool // the peers do not know a seat's change
@@ -129,10 +131,6 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	inactive := lockstep.Tick(0)
-	if o.Inactive.After > 0 {
-		inactive = max(1, lockstep.Tick(h.Settings.TicksIn(int64(o.Inactive.After))))
-	}
 	auth := protocol.NewAuth(g)
 	auth.Protocol = protocol.Number(h.Protocol)
 	return &Host{
@@ -144,13 +142,13 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		rates: o.Rates.list(),
 		// A welcomed connection has at most two accounts, and a seat without a connection has one.
 		accounts: accounts{max: 2*(int(h.Settings.Players)+o.MaxSpectators) + spareAccounts},
-		inactive: inactive,
-		seats:    make([]hostSeat, h.Settings.Players),
-		wake:     never,
-		clock:    clock{rate: rate, each: each, percent: 100},
-		pace:     pace{base: 100, percent: 100},
-		lobby:    lobby{open: o.Start != (StartPolicy{})},
-		views:    v,
+		inactive: inactiveTicks(h, o.Inactive.After), inactiveGuests: inactiveTicks(h, o.Inactive.Guests),
+		seats: make([]hostSeat, h.Settings.Players),
+		wake:  never,
+		clock: clock{rate: rate, each: each, percent: 100},
+		pace:  pace{base: 100, percent: 100},
+		lobby: lobby{open: o.Start != (StartPolicy{})},
+		views: v,
 	}, nil
 }
 

@@ -15,6 +15,9 @@ import (
 type InactivePolicy struct {
 	After lockstep.Time // without a command: 5 minutes, at most a day; negative: for ever, without an event
 	Then  InactiveAction
+
+	// Guests is after which time a guest is removed, if Then does nothing earlier: 2 minutes, at most a day; negative: guests are as others.
+	Guests lockstep.Time
 }
 
 // An InactiveAction is what follows the event [PeerInactive].
@@ -36,44 +39,63 @@ const (
 	leastWarning = 5 * lockstep.Second // on a new connection
 )
 
+// inactiveTicks returns a time of the policy in ticks, 0 for a negative one.
+func inactiveTicks(h *lockstep.Header, t lockstep.Time) lockstep.Tick {
+	if t <= 0 {
+		return 0
+	}
+	return max(1, lockstep.Tick(h.Settings.TicksIn(int64(t))))
+}
+
 // countIdle counts a tick for the players who could have commanded in it.
 func (h *Host) countIdle() {
-	if h.inactive == 0 {
-		return
-	}
 	for i := range h.seats {
 		s := &h.seats[i]
 		if s.peer == nil || s.peer.state != Live || s.told != here {
 			continue
 		}
-		if s.idle++; s.idle < h.inactive {
-			h.warn(s)
-		}
-		if s.idle != h.inactive {
+		limit, then := h.inactivityOf(s)
+		if s.idle++; limit == 0 {
 			continue
 		}
-		h.event(Event{Kind: PeerInactive, Peer: s.peer.id, Player: lockstep.Player(i), Number: h.options.Inactive.After.Milliseconds() / 1000})
+		if s.idle < limit {
+			h.warn(s)
+		}
+		if s.idle != limit {
+			continue
+		}
+		h.event(Event{Kind: PeerInactive, Peer: s.peer.id, Player: lockstep.Player(i), Number: h.header.Settings.Micros(int64(limit)) / int64(lockstep.Second)})
 		h.announce(lockstep.Player(i), record.TopicInactive, noCommand)
-		if h.options.Inactive.Then != ReportInactive {
+		if then != ReportInactive {
 			h.close(s.peer, protocol.CloseInactive, noCommand)
 		}
 	}
 }
 
+// inactivityOf returns after how many ticks without a command what happens to the player of a seat; 0 for never.
+func (h *Host) inactivityOf(s *hostSeat) (limit lockstep.Tick, then InactiveAction) {
+	limit, then = h.inactive, h.options.Inactive.Then
+	if guests := h.inactiveGuests; s.guest && guests > 0 && (limit == 0 || then == ReportInactive || guests < limit) {
+		return guests, RemoveInactive
+	}
+	return limit, then
+}
+
 // warn tells a player that it will lose its seat, if that is near.
 func (h *Host) warn(s *hostSeat) {
-	left := h.inactive - s.idle
-	if h.options.Inactive.Then == ReportInactive || s.peer.warned || left > h.warningTicks(warning) {
+	limit, then := h.inactivityOf(s)
+	left := limit - s.idle
+	if then == ReportInactive || s.peer.warned || left > h.warningTicks(limit, warning) {
 		return
 	}
-	left = max(left, h.warningTicks(leastWarning))
-	s.peer.warned, s.idle = true, h.inactive-left
+	left = max(left, h.warningTicks(limit, leastWarning))
+	s.peer.warned, s.idle = true, limit-left
 	seconds := (h.header.Settings.Micros(int64(left)) + int64(lockstep.Second) - 1) / int64(lockstep.Second)
 	h.error(s.peer, protocol.ErrorInactive, fmt.Sprintf("%s: without one you lose your seat in %d s", noCommand, seconds), "")
 }
 
-func (h *Host) warningTicks(t lockstep.Time) lockstep.Tick {
-	return min(h.inactive/2, lockstep.Tick(h.header.Settings.TicksIn(int64(t))))
+func (h *Host) warningTicks(limit lockstep.Tick, t lockstep.Time) lockstep.Tick {
+	return min(limit/2, lockstep.Tick(h.header.Settings.TicksIn(int64(t))))
 }
 
 // takeOver gives the seat of a player that is not connected to a substitute, if there is one. The player may come back

@@ -16,6 +16,12 @@ type StartPolicy struct {
 	Players   int           // who must be there, bots not counted; 0 with Ready: one for each seat without a bot
 	Ready     bool          // all who are there must have said that they are ready, see [protocol.KindReady]
 	Countdown lockstep.Time // from then on until the first tick; it begins again when somebody leaves or is no longer ready
+
+	// Deadline bounds with Ready how long some players can keep the others in the lobby. Time counts while at least half of those who
+	// are there are ready. A fifth of it is what the lobby waits for one player, or for the guests of one address: then it treats the
+	// player as ready. When it is over since the first moment at which enough players were there, the match begins with those who
+	// are there. 5 minutes; negative: never.
+	Deadline lockstep.Time
 }
 
 // maxCountdown bounds StartPolicy.Countdown.
@@ -26,8 +32,9 @@ var ErrBegun = errors.New("lockstep: host: the match has begun")
 
 // A lobby is the time of a match before its first tick.
 type lobby struct {
-	open   bool
-	begins lockstep.Time // when the countdown ends; 0 without one
+	open     bool
+	begins   lockstep.Time // when the countdown ends; 0 without one
+	patience patience
 }
 
 // InLobby reports whether the match waits for its players to begin.
@@ -55,6 +62,7 @@ func (h *Host) gathers() bool {
 	if !h.lobby.open {
 		return false
 	}
+	h.countPatience()
 	if w := h.lobbyWait(); w.Reason != protocol.LobbyBegins || h.now < w.Until {
 		return true
 	}
@@ -76,27 +84,31 @@ func (h *Host) lobbyWait() Wait {
 
 // awaitedInLobby returns what the lobby waits for before the countdown, or no Wait.
 func (h *Host) awaitedInLobby() Wait {
-	policy, people, came := h.options.Start, 0, 0
+	policy := h.options.Start
+	_, came, people := h.gathered()
 	var unready []lockstep.Player
 	for i := range h.seats {
-		p := lockstep.Player(i)
-		if h.isBot(p) {
-			continue
-		}
-		people++
-		if h.seats[i].want != here {
-			continue
-		}
-		if came++; !h.seats[i].ready {
-			unready = append(unready, p)
+		s := &h.seats[i]
+		switch {
+		case h.isBot(lockstep.Player(i)) || s.want == vacant:
+		case h.outOfPatience(s):
+			if s.want != here {
+				came++ // as if it were there
+			}
+		case s.want == here && !s.ready:
+			unready = append(unready, lockstep.Player(i))
 		}
 	}
 	need := policy.Players
 	if need == 0 && policy.Ready {
 		need = people
 	}
+	need = min(need, people)
+	h.lobby.patience.full = h.lobby.patience.full || came >= need
 	switch {
-	case came < min(need, people):
+	case policy.Ready && h.isLate():
+		return Wait{}
+	case came < need:
 		return Wait{Reason: protocol.LobbyPlayers}
 	case policy.Ready && len(unready) > 0:
 		return Wait{Reason: protocol.LobbyReady, Players: unready}
@@ -111,7 +123,12 @@ func (h *Host) setReady(p *peer, m *protocol.Message) {
 		h.offend(p, protocol.ErrorRole, "spectators are not asked whether they are ready")
 		return
 	case h.lobby.open:
-		h.seats[p.seat].says = m.Ready
+		s := &h.seats[p.seat]
+		if s.says && !m.Ready && !h.take(p.account, readyBudget, 1) {
+			h.limited(p, "you have changed your mind too often: you stay ready")
+			return
+		}
+		s.says = m.Ready
 		h.noteReady(p.seat)
 	}
 }
@@ -126,7 +143,7 @@ func (h *Host) noteReady(p lockstep.Player) {
 	if s.says {
 		text = record.ReadyYes
 	}
-	if !h.mayNote(s.peer.account, text) {
+	if !h.mayNoteWithin(s.peer.account, text, h.options.MaxNoteBytes) {
 		h.notes.waiting = true
 		h.wakeAt(h.now + lockstep.Second)
 		return

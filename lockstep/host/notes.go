@@ -44,14 +44,22 @@ func (l *chatLog) add(line chatLine, most int) {
 // noteSize returns the number of bytes of Options.MaxNoteBytes that a note uses.
 func noteSize(text string) int { return 16 + len(text) }
 
+// readyBytes is the part of Options.MaxNoteBytes that is for who is ready, alone: chat must not keep a match in its lobby.
+const readyBytes = 16
+
 // mayNote takes a note from the budgets of an account and of the match. It returns false if one of them is used up.
 func (h *Host) mayNote(a *account, text string) bool {
+	return h.mayNoteWithin(a, text, h.options.MaxNoteBytes-h.options.MaxNoteBytes/readyBytes)
+}
+
+// mayNoteWithin is mayNote with a limit of the bytes of all notes.
+func (h *Host) mayNoteWithin(a *account, text string, most int) bool {
 	r := h.options.Rates.MatchNotes
 	if a.shared {
 		r.Burst = (r.Burst + 1) / 2
 	}
 	size := noteSize(text)
-	if h.notes.bytes+size > h.options.MaxNoteBytes || !h.take(a, noteBudget, 1) || !h.notes.used.Take(h.now, r, 1) {
+	if h.notes.bytes+size > most || !h.take(a, noteBudget, 1) || !h.notes.used.Take(h.now, r, 1) {
 		return false
 	}
 	h.notes.bytes += size

@@ -72,6 +72,10 @@ type Rates struct {
 	// players compute again.
 	Resimulations Rate
 
+	// Ready bounds how often a player in a lobby takes back that it is ready, or comes to a free seat: 1 a minute, 6 at once. Beyond it
+	// the player stays ready, or comes later. Guests of one address share one player's rate.
+	Ready Rate
+
 	Notes    Rate // names and lines of chat in the log: 1 a second, 8 at once
 	Offences Rate // exceeded limits and refused reports: 20 a second, then the connection is closed
 
@@ -152,6 +156,7 @@ type Options struct {
 
 	MaxSpectators int // 64
 	MaxConnecting int // unauthenticated connections: 64
+	GuestSeats    int // seats that idle guests of one address may keep when others want one, see guestseats.go: half of those without bots; negative: all
 	MaxPerTick    int // commands of a player in one tick: 256, fewer in a match of more than 14
 
 	InputDelay lockstep.Tick // 1; see Delay
@@ -232,6 +237,10 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	or(&o.Wait.Lead, 2*o.AckEvery)
 	or(&o.Slow.Lead, 4*o.AckEvery)
 	or(&o.Inactive.After, 5*minute)
+	or(&o.Inactive.Guests, 2*minute)
+	if o.Start.Ready {
+		or(&o.Start.Deadline, 5*minute)
+	}
 	or(&o.Views.Every, max(1, min(second/10, 1<<15)))
 	o.shares(s)
 	r := &o.Rates
@@ -244,6 +253,7 @@ func (o *Options) complete(s *lockstep.Settings) error {
 	or(&r.Returns, Rate{20, 60 * lockstep.Second, 20})
 	or(&r.Keyframes, Rate{512 << 10, lockstep.Second, 16 << 20})
 	or(&r.Resimulations, Rate{max(1, int(s.TickRate)/16), lockstep.Second, o.EvidenceHistory * int(s.CheckEvery)})
+	or(&r.Ready, Rate{1, minute, 6})
 	or(&r.Notes, Rate{1, lockstep.Second, 8})
 	or(&r.Offences, Rate{20, lockstep.Second, 100})
 	or(&r.Pace, Rate{int(6 * lockstep.Second), minute, int(6 * lockstep.Second)})
@@ -280,6 +290,7 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"max connecting", int64(o.MaxConnecting), 1, 1 << 20},
 		{"start players", int64(o.Start.Players), 0, int64(s.Players)},
 		{"start countdown", int64(o.Start.Countdown), 0, int64(maxCountdown)},
+		{"start deadline", int64(o.Start.Deadline), -1 << 40, int64(24 * 3600 * lockstep.Second)},
 		{"input delay", int64(o.InputDelay), 1, record.MaxInputDelay},
 		{"largest input delay", int64(o.Delay.Max), 0, record.MaxInputDelay},
 		{"ack every", int64(o.AckEvery), 1, 1 << 15},
@@ -306,6 +317,8 @@ func (o *Options) check(s *lockstep.Settings) error {
 		{"abandoned", int64(o.Abandoned), 0, int64(24 * 3600 * lockstep.Second)},
 		{"kick time", int64(o.KickTime), 1, int64(24 * 3600 * lockstep.Second)},
 		{"inactive after", int64(o.Inactive.After), -1 << 40, int64(24 * 3600 * lockstep.Second)},
+		{"inactive guests", int64(o.Inactive.Guests), -1 << 40, int64(24 * 3600 * lockstep.Second)},
+		{"guest seats", int64(o.GuestSeats), -1, lockstep.MaxPlayers},
 		{"inactive then", int64(o.Inactive.Then), 0, int64(inactiveActions - 1)},
 		{"slow percent", int64(o.Slow.Percent), 0, 100},
 		{"views every", int64(o.Views.Every), 1, 1 << 15},

@@ -294,7 +294,7 @@ func (m *hostTable) admin(s *script.Step) {
 			err = errors.New("no such peer")
 		}
 	case "remove":
-		err = h.Remove(p.now, player, "removed")
+		_, err = h.Remove(p.now, player, "removed")
 	case "pause":
 		err = h.Pause(p.now, player)
 	case "resume":
@@ -337,11 +337,11 @@ func (m *hostTable) ban(s *script.Step) {
 	var err error
 	switch {
 	case s.Has("p"):
-		err = h.BanPlayer(now, lockstep.Player(s.Uint("p", 8)), until, reason)
+		_, err = h.BanPlayer(now, lockstep.Player(s.Uint("p", 8)), until, reason)
 	case s.Has("as"):
-		err = h.BanPeer(now, m.guest(s).id, until, reason)
+		_, err = h.BanPeer(now, m.guest(s).id, until, reason)
 	default:
-		err = h.Ban(now, host.Ban{Subject: s.String("subject", ""), Address: s.String("address", ""), Until: until, Reason: reason})
+		_, err = h.Ban(now, host.Ban{Subject: s.String("subject", ""), Name: s.String("name", ""), Address: s.String("address", ""), Until: until, Reason: reason})
 	}
 	m.p.take()
 	if err != nil {
@@ -350,7 +350,7 @@ func (m *hostTable) ban(s *script.Step) {
 }
 
 func (m *hostTable) unban(s *script.Step) {
-	m.print("%t", m.p.h.Unban(m.p.now, s.String("subject", ""), s.String("address", "")))
+	m.print("%t", m.p.h.Unban(m.p.now, host.Ban{Subject: s.String("subject", ""), Name: s.String("name", ""), Address: s.String("address", "")}))
 }
 
 func (m *hostTable) bans(*script.Step) {

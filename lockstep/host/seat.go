@@ -85,8 +85,9 @@ func (h *Host) leaveSeat(p *peer) {
 	if p.reason != leftUntold {
 		s.why = p.reason
 	}
+	_, then := h.inactivityOf(s)
 	switch {
-	case p.code == protocol.CloseInactive && h.options.Inactive.Then == TakeOverInactive:
+	case p.code == protocol.CloseInactive && then == TakeOverInactive && p.reason != makesRoom:
 		h.takeOver(p.seat)
 	case p.code == protocol.CloseLeft, p.code == protocol.CloseKicked, p.code == protocol.CloseBanned, p.code == protocol.CloseInactive:
 		h.vacate(p.seat)

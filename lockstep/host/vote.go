@@ -13,7 +13,7 @@ import (
 //
 // With [Options.VoteKick] a player's chat line "/kick N" is a vote to kick the player of seat N, or the player named N.
 // It counts for a minute, or until the same player's next vote. Only a player that has used up its share of Rates.Pace
-// in the last minute can be voted out. If more than half of the other connected players vote for it, and at least two,
+// in the last minute can be voted out, or in a lobby one that is away or not ready. If more than half of the other connected players vote for it, and at least two,
 // the player is banned for the rest of the match. Guests of one address have one vote.
 const TopicVote = "vote"
 
@@ -35,8 +35,8 @@ func (h *Host) vote(p *peer, line string) {
 		return
 	}
 	a := h.accountOf(&h.seats[accused])
-	if a.pace.spentAt == 0 || h.now-a.pace.spentAt > minute {
-		h.error(p, protocol.ErrorRole, "only a player who has used up its share of the match's time can be voted out", "")
+	if !(h.lobby.open && h.isAwaited(&h.seats[accused])) && (a.pace.spentAt == 0 || h.now-a.pace.spentAt > minute) {
+		h.error(p, protocol.ErrorRole, "only a player who has used up its share of the match's time, or is awaited in a lobby, can be voted out", "")
 		return
 	}
 	s := &h.seats[p.seat]
@@ -46,8 +46,8 @@ func (h *Host) vote(p *peer, line string) {
 	if votes < fewestVotes || 2*votes <= voters {
 		return
 	}
-	if h.BanPlayer(h.now, accused, 0, "voted out") != nil && h.c.Err() == nil {
-		_ = h.Remove(h.now, accused, "voted out") // there are too many bans
+	if _, err := h.BanPlayer(h.now, accused, 0, "voted out"); err != nil && h.c.Err() == nil {
+		_, _ = h.Remove(h.now, accused, "voted out") // there are too many bans
 	}
 }
 

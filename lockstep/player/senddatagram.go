@@ -11,6 +11,9 @@ func (c *Client) SessionToken() (protocol.SessionToken, bool) {
 	return c.session, c.link == linkUp && c.look == nil && c.session != protocol.SessionToken{}
 }
 
+// Shown returns the subprotocols that the next WebSocket should offer besides the server's own one, see [protocol.Shown].
+func (c *Client) Shown() []string { return protocol.Shown(c.options.Token, c.session) }
+
 // SendDatagram appends the next datagram for the server, or nothing. The caller sends each, before it calls Send: commands that
 // datagrams carry wait for the stream. A caller without a path of datagrams never calls it.
 func (c *Client) SendDatagram(dst []byte) []byte {

@@ -32,6 +32,21 @@ func (l *addressLimit) add(c *conn) (victim *conn) {
 	return victim
 }
 
+// resize changes the limit, and returns the connections to close.
+func (l *addressLimit) resize(most int) (victims []*conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.max = most
+	for addr, all := range l.conns {
+		for n := len(all) - most; n > 0; n-- {
+			victim := leastEntitled(l.conns[addr], &conn{subject: "a token"}) // guests first
+			l.delete(victim)
+			victims = append(victims, victim)
+		}
+	}
+	return victims
+}
+
 // remove removes a closed connection. A remove may come before the add, because the match handles the connection's
 // last message later.
 func (l *addressLimit) remove(c *conn) {

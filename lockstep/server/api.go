@@ -46,7 +46,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 // counts a guest's match, so that slow requests occupy no place.
 func (s *Server) createMatch(w http.ResponseWriter, r *http.Request) {
 	g, ok := s.authenticate(w, r)
-	guest := g.Role == protocol.Seated && s.options.GuestMatches > 0
+	guest := g.Role == protocol.Seated && s.limits.Load().GuestMatches > 0
 	if !ok || !permitted(w, guest || g.Role == protocol.Admin) {
 		return
 	}
@@ -175,14 +175,16 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	seat := lockstep.Player(min(n, uint64(lockstep.System)))
+	if action == "kick" {
+		s.doEnding(w, r, "", func(m *Match, h *host.Host) (host.Ended, error) { return h.Remove(m.now(), seat, "kicked by an admin") })
+		return
+	}
 	s.do(w, r, func(m *Match, h *host.Host) error {
 		switch action {
 		case "pause":
 			return h.Pause(m.now(), seat)
 		case "resume":
 			return h.Resume(m.now(), seat)
-		case "kick":
-			return h.Remove(m.now(), seat, "kicked by an admin")
 		}
 		return h.SetSpeed(m.now(), uint16(n))
 	})
@@ -202,7 +204,8 @@ func (s *Server) doReply(w http.ResponseWriter, r *http.Request, f func(*Match, 
 	var err error
 	gone := m.Do(r.Context(), func(h *host.Host) {
 		err = f(m, h)
-		m.publish() // so that the answer shows the effect
+		m.publish()  // so that the answer shows the effect
+		m.keepBans() // so that it says whether they are stored
 	})
 	switch {
 	case gone != nil:
@@ -215,4 +218,42 @@ func (s *Server) doReply(w http.ResponseWriter, r *http.Request, f func(*Match, 
 	default:
 		answer(m)
 	}
+}
+
+// notKept says that the disk or the storage has failed.
+const notKept = "it holds here and now, but could not be stored, so a restart would forget it; the server tries again"
+
+// nobodyFits says that a ban or a revocation has ended nothing.
+const nobodyFits = "nobody who is connected or has a seat fits; it holds for those who come"
+
+// doEnding is do for a call that ends connections. name is what the caller may have meant as a name, or "".
+func (s *Server) doEnding(w http.ResponseWriter, r *http.Request, name string, f func(*Match, *host.Host) (host.Ended, error)) {
+	var done affected
+	s.doReply(w, r, func(m *Match, h *host.Host) (err error) {
+		if done.Ended, err = f(m, h); err == nil && done.Ended == (host.Ended{}) {
+			done.Message = nobodyFits
+			if subject := subjectNamed(h, m.now(), name); subject != "" {
+				done.Message = fmt.Sprintf("nobody has the subject %q; it is the name of %q", name, subject)
+			}
+		}
+		return err
+	}, func(m *Match) {
+		if s.keeper.flush(r.Context()) != nil {
+			fail(w, codeStorage, notKept)
+			return
+		}
+		v := m.View()
+		v.Affected = &done
+		reply(w, http.StatusOK, v)
+	})
+}
+
+// subjectNamed returns the subject of a connection with a name, or "".
+func subjectNamed(h *host.Host, now lockstep.Time, name string) string {
+	for _, c := range h.Connections(now) {
+		if name != "" && c.Name == name {
+			return c.Subject
+		}
+	}
+	return ""
 }

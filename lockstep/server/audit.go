@@ -44,7 +44,7 @@ func (s *Server) audited(next http.HandlerFunc) http.HandlerFunc {
 }
 
 // auditedValues are the values of a request that the log may have. The others, such as a token's ID, may not.
-var auditedValues = []string{"seat", "peer", "percent", "subject", "address", "for", "reason"}
+var auditedValues = []string{"seat", "peer", "percent", "subject", "name", "address", "for", "reason"}
 
 // roleRefused is the reason in the log why a valid token was refused.
 const roleRefused = "its role does not permit this"
@@ -60,6 +60,9 @@ func (s *Server) logCall(r *http.Request, a *audit, status int, message string) 
 	}
 	for _, name := range auditedValues {
 		if v := r.Form.Get(name); v != "" {
+			if name == "name" {
+				name = "named" // the caller's own is in the line, too
+			}
 			words = append(words, name, wsmatch.Clip(v))
 		}
 	}

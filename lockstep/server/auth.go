@@ -73,8 +73,8 @@ func (s *Server) authenticateIn(w http.ResponseWriter, r *http.Request, match st
 	return host.Grant{}, false
 }
 
-// admin lets only admins pass.
-func (s *Server) admin(next http.HandlerFunc) http.HandlerFunc {
+// onlyAdmins lets only admins pass.
+func (s *Server) onlyAdmins(next http.HandlerFunc) http.HandlerFunc {
 	return s.audited(func(w http.ResponseWriter, r *http.Request) {
 		if g, ok := s.authenticate(w, r); ok && permitted(w, g.Role == protocol.Admin) {
 			next(w, r)

@@ -15,6 +15,7 @@ import (
 // A banView is the JSON of a ban in a match.
 type banView struct {
 	Subject string `json:"subject"`
+	Name    string `json:"name"`
 	Address string `json:"address"`
 	Seconds uint32 `json:"seconds"` // left; 0: for the rest of the match
 	Reason  string `json:"reason"`
@@ -26,7 +27,7 @@ func (s *Server) listBans(w http.ResponseWriter, r *http.Request) {
 	s.doReply(w, r, func(m *Match, h *host.Host) error {
 		now := m.now()
 		for _, b := range h.Bans(now) {
-			v := banView{Subject: b.Subject, Address: b.Address, Reason: b.Reason}
+			v := banView{Subject: b.Subject, Name: b.Name, Address: b.Address, Reason: b.Reason}
 			if b.Until > 0 {
 				v.Seconds = uint32(min((b.Until-now+lockstep.Second-1)/lockstep.Second, 1<<32-1))
 			}
@@ -36,7 +37,7 @@ func (s *Server) listBans(w http.ResponseWriter, r *http.Request) {
 	}, func(*Match) { reply(w, http.StatusOK, all) })
 }
 
-// ban bans the player of a seat, the peer of a connection, or a subject, an address or both.
+// ban bans the player of a seat, the peer of a connection, or those whom a subject, a name and an address fit.
 func (s *Server) ban(w http.ResponseWriter, r *http.Request) {
 	d, err := banDuration(r.FormValue("for"))
 	var target target
@@ -48,7 +49,7 @@ func (s *Server) ban(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reason := r.FormValue("reason")
-	s.do(w, r, func(m *Match, h *host.Host) error {
+	s.doEnding(w, r, target.Subject, func(m *Match, h *host.Host) (host.Ended, error) {
 		now, until := m.now(), lockstep.Time(0)
 		if d > 0 {
 			until = now + lockstep.Time(d.Microseconds())
@@ -59,11 +60,13 @@ func (s *Server) ban(w http.ResponseWriter, r *http.Request) {
 		case target.peer > 0:
 			return h.BanPeer(now, target.peer, until, reason)
 		}
-		return h.Ban(now, host.Ban{Subject: target.subject, Address: target.address, Until: until, Reason: reason})
+		b := target.Ban
+		b.Until, b.Reason = until, reason
+		return h.Ban(now, b)
 	})
 }
 
-// unban ends a ban of a subject, an address or both.
+// unban ends a ban of a subject, a name and an address.
 func (s *Server) unban(w http.ResponseWriter, r *http.Request) {
 	target, err := banTarget(r)
 	if err == nil && (target.seat != nil || target.peer > 0) {
@@ -73,11 +76,17 @@ func (s *Server) unban(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeRequest, err.Error())
 		return
 	}
-	s.do(w, r, func(m *Match, h *host.Host) error {
-		if !h.Unban(m.now(), target.subject, target.address) {
+	s.doReply(w, r, func(m *Match, h *host.Host) error {
+		if !h.Unban(m.now(), target.Ban) {
 			return fmt.Errorf("%w: no such ban", host.ErrBan)
 		}
 		return nil
+	}, func(m *Match) {
+		if s.keeper.flush(r.Context()) != nil {
+			fail(w, codeStorage, notKept)
+			return
+		}
+		reply(w, http.StatusOK, m.View())
 	})
 }
 
@@ -96,14 +105,17 @@ func banDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// A target is the player, peer, subject or address that a request bans.
+// A target is whom a request bans.
 type target struct {
-	seat             *lockstep.Player
-	peer             host.PeerID
-	subject, address string
+	seat     *lockstep.Player
+	peer     host.PeerID
+	host.Ban // of a subject, a name or an address
 }
 
-var errTarget = errors.New("want a seat, a peer, or a subject, an address or both")
+var errTarget = errors.New("want a seat, a peer, or a subject, a name, an address or several of these three")
+
+// targetNames are the values of a request that name whom a ban concerns, besides a seat and a peer.
+var targetNames = []string{"subject", "name", "address"}
 
 // banTarget reads the target of a request.
 func banTarget(r *http.Request) (t target, err error) {
@@ -125,13 +137,13 @@ func banTarget(r *http.Request) (t target, err error) {
 		}
 		t.peer = host.PeerID(n)
 	}
-	t.subject = r.FormValue("subject")
+	t.Subject, t.Name = r.FormValue("subject"), r.FormValue("name")
 	if text := r.FormValue("address"); text != "" {
-		if t.address, err = parseAddress(text); err != nil {
+		if t.Address, err = parseAddress(text); err != nil {
 			return t, err
 		}
 	}
-	if t.subject != "" || t.address != "" {
+	if t.Subject != "" || t.Name != "" || t.Address != "" {
 		given++
 	}
 	if given != 1 {

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"crypto/sha256"
+	"math"
 	"sync"
 	"time"
 
@@ -9,6 +11,9 @@ import (
 
 // maxBudgets is the number of keys that a table of budgets keeps.
 const maxBudgets = 1 << 16
+
+// A reservation is the key of the budget of one token's holder at one address: a hash, because a subject may be long.
+type reservation [sha256.Size]byte
 
 // budgets limit what each key, such as an address, may spend: burst at once, refilled evenly over a period. The table
 // has a bounded size. It has two generations and drops the older one after a period, or earlier when the younger one is
@@ -48,6 +53,33 @@ func (b *budgets[K]) upTo(k K, n int, now time.Time) int {
 	n = min(n, max(0, int(l.TokensAt(now))))
 	l.AllowN(now, n)
 	return n
+}
+
+// resize changes the burst. What is spent stays spent.
+func (b *budgets[K]) resize(burst int, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.burst = burst
+	for _, table := range []map[K]*rate.Limiter{b.young, b.old} {
+		for _, l := range table {
+			l.SetLimitAt(now, rate.Limit(float64(burst)/b.period.Seconds()))
+			l.SetBurstAt(now, burst)
+		}
+	}
+}
+
+// spent returns how much of a key's budget is spent, in percent, rounded up.
+func (b *budgets[K]) spent(k K, now time.Time) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.young[k]
+	if l == nil {
+		l = b.old[k]
+	}
+	if l == nil {
+		return 0
+	}
+	return int(math.Ceil(100 - 100*l.TokensAt(now)/float64(b.burst)))
 }
 
 // limiter returns the limiter of a key. The caller holds the lock.

@@ -48,7 +48,7 @@ func TestBudgets(t *testing.T) {
 func TestBudgetTables(t *testing.T) {
 	tables := 0
 	for f := range reflect.TypeFor[Server]().Fields() {
-		if f.Type == reflect.TypeFor[*budgets[netip.Prefix]]() {
+		if f.Type == reflect.TypeFor[*budgets[netip.Prefix]]() || f.Type == reflect.TypeFor[*budgets[reservation]]() {
 			tables++
 		}
 	}

@@ -60,7 +60,7 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	for i, n := range sum.stats.Peers {
 		gauge(peersDesc, float64(n), host.PeerState(i).String())
 	}
-	o := &s.options
+	o := s.limits.Load()
 	s.mu.Lock()
 	guests, usage := len(s.guests), s.guestUsage()
 	s.mu.Unlock()

@@ -130,8 +130,11 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	}
 	c.Conn = wsmatch.New(ws, o)
 	markUpgraded(socket.conn)
-	if s.unauthenticated.add(c, s.options.MaxUnauthenticated) {
-		s.turnedAway("crowd", r.RemoteAddr)
+	// Who has shown a token already is not pushed out by silent ones. Its own budget limits these connections.
+	if each := s.limits.Load().MaxUnauthenticated; !s.unauthenticated.crowded(from, each) || !s.reserved(r, from) {
+		if s.unauthenticated.add(c, each) {
+			s.turnedAway("crowd", r.RemoteAddr)
+		}
 	}
 	go s.serveConn(c, wait) // the HTTP server's goroutine would keep its request and a large stack
 }

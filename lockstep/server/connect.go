@@ -49,6 +49,7 @@ func (m *Match) process() {
 	for {
 		r := m.host.Ready()
 		if m.next = r.Next; r.Empty() {
+			m.keepBans()
 			return
 		}
 		m.record(r)

@@ -52,6 +52,33 @@ func (l *connLimit[C]) add(c C, maxOfAddress int) (dropped bool) {
 	return true
 }
 
+// crowded reports whether one more connection of an address would drop another one.
+func (l *connLimit[C]) crowded(addr netip.Prefix, maxOfAddress int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, _ := countFrom(l.conns, addr)
+	return n >= maxOfAddress || len(l.conns) >= l.max
+}
+
+// resize changes the limits, and drops the connections beyond them.
+func (l *connLimit[C]) resize(all, maxOfAddress int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.max = all
+	for _, c := range slices.Clone(l.conns) {
+		victim := c
+		if n, oldest := countFrom(l.conns, c.from()); n > maxOfAddress {
+			victim = oldest
+		} else if len(l.conns) > l.max {
+			victim = oldestOfFullest(l.conns)
+		} else {
+			continue
+		}
+		l.conns = without(l.conns, victim)
+		victim.drop()
+	}
+}
+
 // remove removes a connection that has closed, or that this limit no longer concerns.
 func (l *connLimit[C]) remove(c C) {
 	l.mu.Lock()

@@ -115,8 +115,8 @@ func (s *Server) reserve(name string, settings lockstep.Settings) (phase time.Du
 		return 0, fmt.Errorf("%w: %q", ErrExists, name)
 	case failed:
 		return 0, fmt.Errorf("%w: %q, which could not be resumed from %s", ErrExists, name, filepath.Base(log))
-	case len(s.matches) >= s.options.MaxMatches:
-		return 0, fmt.Errorf("%w: want at most %d", ErrFull, s.options.MaxMatches)
+	case len(s.matches) >= s.limits.Load().MaxMatches:
+		return 0, fmt.Errorf("%w: want at most %d", ErrFull, s.limits.Load().MaxMatches)
 	}
 	s.matches[name] = nil
 	s.launching.Add(1)

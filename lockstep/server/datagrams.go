@@ -22,6 +22,9 @@ const (
 	// bindTime is the time that a path of datagrams has to name its connection.
 	bindTime = 5 * time.Second
 
+	// handshakeTime is the longest time that QUIC gives a handshake.
+	handshakeTime = 2 * bindTime
+
 	// maxPathIdle is the time without a packet after which a path is closed. A client sends two a second or more.
 	maxPathIdle = 10 * time.Second
 
@@ -32,6 +35,8 @@ const (
 	// names the connection.
 	pathStreams = 8
 )
+
+var errHandshakes = errors.New("server: too many handshakes")
 
 // A datagramServer has the paths of datagrams of a [Server].
 type datagramServer struct {
@@ -67,7 +72,7 @@ func (s *Server) ServeDatagrams(ctx context.Context, c net.PacketConn, public st
 	}
 	// Each address is validated before anything else happens, so that nobody makes us send more than was sent to us, and
 	// nobody spends the budget of another address.
-	t := &quic.Transport{Conn: c, VerifySourceAddress: func(net.Addr) bool { return true }}
+	t := &quic.Transport{Conn: c, VerifySourceAddress: func(net.Addr) bool { return true }, ConnContext: s.handshake}
 	defer t.Close()
 	l, err := t.Listen(d.tls(), d.config())
 	if err != nil {
@@ -100,23 +105,13 @@ func (d *datagramServer) tls() *tls.Config {
 
 // config returns the limits of a QUIC connection.
 func (d *datagramServer) config() *quic.Config {
-	c := &quic.Config{
+	return &quic.Config{
 		HandshakeIdleTimeout: bindTime, MaxIdleTimeout: maxPathIdle,
 		InitialStreamReceiveWindow: pathWindow, MaxStreamReceiveWindow: pathWindow,
 		InitialConnectionReceiveWindow: 2 * pathWindow, MaxConnectionReceiveWindow: 2 * pathWindow,
 		MaxIncomingStreams: pathStreams, MaxIncomingUniStreams: pathStreams,
 		EnableDatagrams: true, EnableStreamResetPartialDelivery: true,
 	}
-	each := c.Clone()
-	c.GetConfigForClient = func(info *quic.ClientInfo) (*quic.Config, error) {
-		remote := info.RemoteAddr.String()
-		if !d.server.connects.spend(addressOf(remote), 1, time.Now()) {
-			d.server.turnedAway("connecting", remote)
-			return nil, errors.New("too many connections")
-		}
-		return each, nil
-	}
-	return c
 }
 
 // A datagramInfo tells a client where the datagrams of a match go. It is empty if there are none: a browser would report
@@ -145,9 +140,10 @@ func pathOf(r *http.Request) *path { return r.Context().Value(pathKey{}).(*path)
 
 // accepted makes the path of a new QUIC connection.
 func (d *datagramServer) accepted(ctx context.Context, c *quic.Conn) context.Context {
+	finishHandshake(c.Context())
 	remote := c.RemoteAddr().String()
 	p := &path{quic: c, addr: addressOf(remote), out: make(chan *buffer.Buffer, maxPathQueue)}
-	if d.server.paths.add(p, d.server.options.MaxUnauthenticated) {
+	if d.server.paths.add(p, d.server.limits.Load().MaxUnauthenticated) {
 		d.server.turnedAway("crowd", remote)
 	}
 	p.bindTimer = time.AfterFunc(bindTime, func() { c.CloseWithError(pathUnbound, "no connection was named in time") })
@@ -226,4 +222,33 @@ func (p *path) bind(m *Match) (c *conn, wrong bool) {
 	}
 	c = <-bound
 	return c, c == nil
+}
+
+// handshakeKey is the context key of the function that ends a handshake.
+type handshakeKey struct{}
+
+// handshake admits a QUIC handshake of a validated address. Its budget is not that of other connections, so that nobody has no
+// WebSocket because of it.
+func (s *Server) handshake(ctx context.Context, info *quic.ClientInfo) (context.Context, error) {
+	remote := info.RemoteAddr.String()
+	from := addressOf(remote)
+	if !s.handshakes.spend(from, 1, time.Now()) {
+		s.turnedAway("connecting", remote)
+		return nil, errHandshakes
+	}
+	end, ok := s.halfOpen.begin(from)
+	if !ok {
+		s.turnedAway("crowd", remote)
+		return nil, errHandshakes
+	}
+	context.AfterFunc(ctx, end)
+	late := time.AfterFunc(handshakeTime, end) // QUIC forgets one whose number is taken
+	return context.WithValue(ctx, handshakeKey{}, func() { late.Stop(); end() }), nil
+}
+
+// finishHandshake notes that the handshake of a connection is finished.
+func finishHandshake(ctx context.Context) {
+	if end, ok := ctx.Value(handshakeKey{}).(func()); ok {
+		end()
+	}
 }

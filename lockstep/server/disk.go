@@ -192,7 +192,7 @@ func (m *Match) maintainReplay() {
 
 // maxReplay returns the size limit of the match's replay.
 func (m *Match) maxReplay() int64 {
-	o := &m.server.options
+	o := m.server.limits.Load()
 	most := o.MatchDiskBytes
 	if most < 0 {
 		most = math.MaxInt64

@@ -171,7 +171,7 @@ func ExampleTokens_Reload() {
 	fmt.Println(ended, err)
 	// Output:
 	// 1 <nil>
-	// 0 <nil>
+	// {0 0} <nil>
 }
 
 // All tokens of a subject are invalid for an hour, after which they have expired.
@@ -181,11 +181,52 @@ func ExampleServer_Revoke() {
 		panic(err)
 	}
 	var r = server.Revocation{Subject: "jwt ada", Until: time.Now().Add(time.Hour), Reason: "her phone was stolen"}
-	fmt.Println(s.Revoke(context.Background(), r), len(s.Revocations()))
-	fmt.Println(errors.Is(s.Revoke(context.Background(), server.Revocation{}), server.ErrRevocation))
+	ended, err := s.Revoke(context.Background(), r)
+	fmt.Println(ended.Connections, err, len(s.Revocations()))
+	_, err = s.Revoke(context.Background(), server.Revocation{})
+	fmt.Println(errors.Is(err, server.ErrRevocation))
 	// Output:
-	// <nil> 1
+	// 0 <nil> 1
 	// true
+}
+
+// A running server takes fewer matches from now on.
+func ExampleServer_SetLimits() {
+	s, err := server.New(server.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		panic(err)
+	}
+	s.SetLimits(server.Limits{MaxMatches: 1})
+	for _, name := range []string{"one", "two"} {
+		_, err = s.Create(server.MatchSpec{Name: name, Game: lockstep.MustGame(minimal.Rules()), Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 20}})
+		fmt.Println(err)
+	}
+	s.Shutdown(context.Background())
+	// Output:
+	// <nil>
+	// server: too many matches: want at most 1
+}
+
+// A volatile keeps nothing. A program keeps bans and revocations where several of its servers see them.
+type volatile struct{}
+
+func (volatile) Put(key string, _ []byte) error                 { fmt.Println(key[:10], "is put"); return nil }
+func (volatile) Delete(string) error                            { return nil }
+func (volatile) Get(string) ([]byte, error)                     { return nil, nil }
+func (volatile) Watch(func(string, []byte), func(string)) error { return nil }
+
+// The place where a program keeps the bans and revocations of its servers.
+func ExampleDenials() {
+	var kept server.Denials = volatile{}
+	s, err := server.New(server.Options{Denials: kept, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		panic(err)
+	}
+	_, err = s.Revoke(context.Background(), server.Revocation{Subject: "jwt ada"})
+	fmt.Println(err)
+	// Output:
+	// revocation is put
+	// <nil>
 }
 
 // A match whose players get their tokens from the server.

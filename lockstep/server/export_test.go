@@ -29,7 +29,7 @@ const (
 	PeerMemory   = peerMemory
 	PathMemory   = pathMemory
 	BudgetMemory = budgetMemory
-	FixedMemory  = (maxUnauthenticated+maxSockets)*connMemory + budgetTables*maxBudgets*budgetMemory
+	FixedMemory  = (maxUnauthenticated+maxSockets+2*maxSilent+maxHalfOpen)*connMemory + budgetTables*maxBudgets*budgetMemory
 )
 const MaxRevoked = maxRevoked
 
@@ -74,3 +74,16 @@ const (
 	PathClosed  = pathClosed
 	PathCrowd   = pathCrowd
 )
+
+// MaxHalfOpenEach is the number of unfinished QUIC handshakes of an address.
+const MaxHalfOpenEach = maxHalfOpenEach
+
+// HalfOpen returns the number of unfinished QUIC handshakes.
+func (s *Server) HalfOpen() int {
+	s.halfOpen.mu.Lock()
+	defer s.halfOpen.mu.Unlock()
+	return s.halfOpen.all
+}
+
+// DenialsIn returns the Denials of a server that has none of its own, in a folder.
+func DenialsIn(dir string) Denials { return denialFolder(dir) }

@@ -18,6 +18,7 @@ func (m *Match) finish() {
 	m.keepDrafts()
 	m.writing.Wait()
 	if m.writer == nil {
+		m.forgetBans()
 		return
 	}
 	if err := m.closeReplay(); err != nil {
@@ -45,6 +46,7 @@ func (m *Match) finish() {
 		return
 	}
 	m.finished.Store(true)
+	m.forgetBans()
 	if m.replicated != nil {
 		m.replicated.Drop()
 	}

@@ -22,7 +22,7 @@ func (s *Server) Guard(h http.Handler) http.Handler {
 }
 
 // Admin returns h behind the checks of [Server.Guard], for admins only. What they do is audited.
-func (s *Server) Admin(h http.Handler) http.Handler { return s.Guard(s.admin(h.ServeHTTP)) }
+func (s *Server) Admin(h http.Handler) http.Handler { return s.Guard(s.onlyAdmins(h.ServeHTTP)) }
 
 // guarded checks the host of a request, and passes it on as one of its client.
 func (s *Server) guarded(w http.ResponseWriter, r *http.Request, next http.HandlerFunc) {

@@ -42,7 +42,7 @@ func (s *Server) reserveGuest(from netip.Prefix, bots int) (*guestUsage, error) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o, all, each := &s.options, s.guestUsage(), 0
+	o, all, each := s.limits.Load(), s.guestUsage(), 0
 	for g := range s.guests {
 		if g.from == from {
 			each++
@@ -118,8 +118,8 @@ func (m *Match) checkGuestState() error {
 	s := m.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if all := s.guestUsage(); m.spec.guest != nil && all.stateBytes > s.options.GuestStateBytes {
-		return &guestError{codeGuestsFull, fmt.Sprintf("got %d bytes of state in their matches, want at most %d", all.stateBytes, s.options.GuestStateBytes)}
+	if all := s.guestUsage(); m.spec.guest != nil && all.stateBytes > s.limits.Load().GuestStateBytes {
+		return &guestError{codeGuestsFull, fmt.Sprintf("got %d bytes of state in their matches, want at most %d", all.stateBytes, s.limits.Load().GuestStateBytes)}
 	}
 	return nil
 }

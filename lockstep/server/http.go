@@ -6,11 +6,12 @@ import (
 )
 
 // HTTPServer returns an http.Server for a handler such as a [Server]. It limits the size of a request and the time
-// that a request may take. These limits do not apply to a WebSocket.
+// that a request may take. These limits do not apply to a WebSocket. Connections of a [Server.Listener] that are beyond the budget
+// of their address reach h only with a valid token.
 func HTTPServer(addr string, h http.Handler) *http.Server {
 	return &http.Server{
 		Addr:              addr,
-		Handler:           h,
+		Handler:           tried(h),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      60 * time.Second,
@@ -34,3 +35,13 @@ func (w closeOnError) WriteHeader(status int) {
 
 // Unwrap is for [http.ResponseController].
 func (w closeOnError) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// tried serves the requests of connections that are not on trial, or pass it.
+func tried(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if x, ok := r.Context().Value(socketKey{}).(*socket); ok && x.trial.Load() && !x.gate.admit(x, w, r) {
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

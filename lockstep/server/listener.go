@@ -24,7 +24,8 @@ const (
 // that has most is closed, so a new one is always accepted.
 //
 // An address may open four times Options.MaxPerAddress (at least 64) connections at once, and then Options.MaxPerAddress
-// a second; others are closed at once. Only the limit of all connections applies to Options.TrustedProxies. A TLS
+// a second. Others must show a valid token or session in their first request, to a server made by [HTTPServer], and are closed
+// otherwise. Only the limit of all connections applies to Options.TrustedProxies. A TLS
 // listener wraps this one. With Options.ProxyProtocol a connection of a trusted proxy has the address in its header.
 func (s *Server) Listener(l net.Listener) net.Listener {
 	if s.options.ProxyProtocol {
@@ -41,26 +42,23 @@ type listener struct {
 // Accept implements [net.Listener].
 func (l *listener) Accept() (net.Conn, error) {
 	s := l.server
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		remote := c.RemoteAddr().String()
-		x := &socket{Conn: c, open: &s.sockets, sent: s.sent, addr: addressOf(remote)}
-		each := s.options.MaxPerAddress
-		if s.isProxy(remote) {
-			each = s.sockets.max
-		} else if x.charged.Store(&x.addr); !s.connects.spend(x.addr, 1, time.Now()) {
-			s.turnedAway("connecting", remote)
-			closeWithReset(c)
-			continue
-		}
-		if s.sockets.add(x, each) {
-			s.turnedAway("socket", remote)
-		}
-		return x, nil
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
+	remote := c.RemoteAddr().String()
+	x := &socket{Conn: c, sent: s.sent, gate: s, addr: addressOf(remote)}
+	in, each, reason := &s.sockets, s.limits.Load().MaxPerAddress, "socket"
+	if s.isProxy(remote) {
+		each = s.sockets.max
+	} else if x.charged.Store(&x.addr); !s.connects.spend(x.addr, 1, time.Now()) {
+		x.trial.Store(true)
+		in, each, reason = &s.silent, maxOnTrial, "connecting"
+	}
+	if x.enter(in, each) {
+		s.turnedAway(reason, remote)
+	}
+	return x, nil
 }
 
 // closeWithReset closes a connection so that the system keeps no memory of it.

@@ -58,6 +58,7 @@ type Match struct {
 	paused        bool                    // by an admin
 	awaitUntil    time.Time               // until then a recovered match waits for its players; zero afterwards
 	suspended     bool                    // by Server.Shutdown
+	banChanges    uint64                  // of the bans that are kept, see host.Host.BanChanges
 	lost          bool                    // the log is gone from its folder
 	failure       error                   // our own code panicked in the match; or nil
 	bundles       map[lockstep.Player]int // bundles written about each player
@@ -290,7 +291,7 @@ func (m *Match) take(in input) {
 
 // endIfIdle ends a match that has had no connection for Options.IdleMatch.
 func (m *Match) endIfIdle(now time.Time) {
-	limit := m.server.options.IdleMatch
+	limit := m.server.limits.Load().IdleMatch
 	if limit > 0 && !m.idle.IsZero() && now.Sub(m.idle) > limit && m.host.Err() == nil {
 		m.host.End(m.now(), fmt.Sprintf("nobody was connected for %v", limit))
 	}

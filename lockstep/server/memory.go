@@ -7,10 +7,10 @@ const (
 
 	// budgetMemory is for one address in each of budgetTables tables of budgets.
 	budgetMemory = 256
-	budgetTables = 6
+	budgetTables = 10
 
 	// connMemory is for a connection that is not authenticated, or not a WebSocket: goroutines, buffers, TLS, and
-	// the header of a request.
+	// the header of a request. It is also for a QUIC handshake.
 	connMemory = 64 << 10
 
 	// messageMemory is for a received message of a client.
@@ -34,7 +34,7 @@ const (
 // MemoryBound returns the most bytes that live objects and stacks of the server take with its present matches and the
 // present size of their states. With the default settings of Go's garbage collector the process may use twice as many.
 func (s *Server) MemoryBound() int {
-	sum := serverMemory + (s.unauthenticated.max+s.sockets.max)*connMemory + s.paths.max*pathMemory + budgetTables*maxBudgets*budgetMemory
+	sum := serverMemory + (s.unauthenticated.max+s.sockets.max+s.silent.max+s.onTrial.max+maxHalfOpen)*connMemory + s.paths.max*pathMemory + budgetTables*maxBudgets*budgetMemory
 	for _, m := range s.Matches() {
 		sum += int(m.memoryBound.Load())
 	}

@@ -91,6 +91,10 @@ type Options struct {
 	// is only about this server's file. Nil for none.
 	Replicator Replicator
 
+	// Denials keep bans and revocations beyond this process. Nil takes those of the Replicator, if it has a method Denials, or else keeps
+	// them in Dir; without either they end with the process.
+	Denials Denials
+
 	// Metrics are further ones for GET /metrics, such as those of a Replicator.
 	Metrics []prometheus.Collector
 

@@ -229,6 +229,7 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	} else if err != nil {
 		return err
 	}
+	m.restoreBans()
 	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
 	m.hold() // before the first tick
 	_, concluded := m.host.Result()

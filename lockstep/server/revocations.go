@@ -1,6 +1,8 @@
 package server
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,25 +15,36 @@ import (
 // maxRevoked is the number of revocations that a server keeps.
 const maxRevoked = 1024
 
+// revocationKey begins the key of a revocation, see [Denials].
+const revocationKey = "revocation-"
+
 // maxRevokedName is the size limit of a revocation's subject and token ID, in bytes.
 const maxRevokedName = 512
 
 // ErrRevocation is wrapped by the errors of [Server.Revoke] for a revocation that the server cannot keep.
 var ErrRevocation = errors.New("server: cannot revoke")
 
-// A Revocation invalidates tokens before they expire: all tokens of a subject, or one token.
+// A Revocation invalidates tokens before they expire: all tokens of a subject or of a name, or one token. No guest's token has a name that
+// it concerns, because guests choose theirs.
 type Revocation struct {
-	Subject string    // as in host.Grant
-	ID      string    // of a token, as in host.Grant: a JWT's jti
-	Until   time.Time // when the tokens have expired; zero for as long as the server runs
-	Reason  string    // for the clients that it disconnects
+	Subject string    `json:"subject,omitempty"` // as in host.Grant
+	Name    string    `json:"name,omitempty"`    // as in host.Grant
+	ID      string    `json:"token,omitempty"`   // of a token, as in host.Grant: a JWT's jti
+	Until   time.Time `json:"until,omitzero"`    // when the tokens have expired; zero for ever
+	Reason  string    `json:"reason,omitempty"`  // for the clients that it disconnects
 }
 
 func (r *Revocation) matches(g *host.Grant) bool {
-	return r.Subject != "" && r.Subject == g.Subject || r.ID != "" && r.ID == g.ID
+	return r.Subject != "" && r.Subject == g.Subject || r.Name != "" && !g.Guest && r.Name == g.Name || r.ID != "" && r.ID == g.ID
 }
 
 func (r *Revocation) active(now time.Time) bool { return r.Until.IsZero() || now.Before(r.Until) }
+
+// key returns the key of a revocation.
+func (r *Revocation) key() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", r.Subject, r.Name, r.ID))
+	return revocationKey + hex.EncodeToString(sum[:16])
+}
 
 // revocations are those of a server. Expired ones are removed when the table is full.
 type revocations struct {
@@ -45,19 +58,19 @@ func (r *revocations) includes(g *host.Grant, now time.Time) bool {
 	return slices.ContainsFunc(r.all, func(x Revocation) bool { return x.active(now) && x.matches(g) })
 }
 
-// add adds a revocation, in place of one of the same subject and token.
+// add adds a revocation, in place of one of the same subject, name and token.
 func (r *revocations) add(x Revocation, now time.Time) error {
 	switch {
-	case x.Subject == "" && x.ID == "":
-		return fmt.Errorf("%w: want a subject or a token's ID", ErrRevocation)
-	case len(x.Subject) > maxRevokedName || len(x.ID) > maxRevokedName:
-		return fmt.Errorf("%w: got %d bytes of subject and %d of a token's ID, want at most %d", ErrRevocation, len(x.Subject), len(x.ID), maxRevokedName)
+	case x.Subject == "" && x.Name == "" && x.ID == "":
+		return fmt.Errorf("%w: want a subject, a name or a token's ID", ErrRevocation)
+	case max(len(x.Subject), len(x.Name), len(x.ID)) > maxRevokedName:
+		return fmt.Errorf("%w: got %d bytes of subject, %d of name and %d of a token's ID, want at most %d", ErrRevocation, len(x.Subject), len(x.Name), len(x.ID), maxRevokedName)
 	case !x.active(now):
 		return fmt.Errorf("%w: got a time in the past", ErrRevocation)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if i := r.find(x.Subject, x.ID); i >= 0 {
+	if i := r.find(&x); i >= 0 {
 		r.all[i] = x
 		return nil
 	}
@@ -71,15 +84,15 @@ func (r *revocations) add(x Revocation, now time.Time) error {
 	return nil
 }
 
-func (r *revocations) find(subject, id string) int {
-	return slices.IndexFunc(r.all, func(x Revocation) bool { return x.Subject == subject && x.ID == id })
+func (r *revocations) find(of *Revocation) int {
+	return slices.IndexFunc(r.all, func(x Revocation) bool { return x.Subject == of.Subject && x.Name == of.Name && x.ID == of.ID })
 }
 
 // remove removes a revocation, and reports false if it was not active.
-func (r *revocations) remove(subject, id string, now time.Time) bool {
+func (r *revocations) remove(of *Revocation, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := r.find(subject, id)
+	i := r.find(of)
 	if i < 0 {
 		return false
 	}

@@ -81,7 +81,7 @@ func TestRevoke(t *testing.T) {
 		<-a.Ready()
 
 		list := post(200, "subject="+url.QueryEscape("jwt eve")+"&for=1h")
-		if !strings.Contains(list, `"subject":"jwt eve","token":"","seconds":3600`) || !strings.Contains(list, `"token":"e1","seconds":0,"reason":"lost"`) {
+		if !strings.Contains(list, `"subject":"jwt eve","name":"","token":"","seconds":3600`) || !strings.Contains(list, `"token":"e1","seconds":0,"reason":"lost"`) {
 			t.Errorf("got %s", list)
 		}
 		end(a, "revoked")
@@ -130,18 +130,18 @@ func TestRevocationsAreBounded(t *testing.T) {
 	inBubble(t, setup{}, func(t *testing.T, s *stage) {
 		ctx := t.Context()
 		for i := range server.MaxRevoked {
-			if err := s.server.Revoke(ctx, server.Revocation{ID: fmt.Sprint(i), Until: time.Now().Add(time.Minute)}); err != nil {
+			if _, err := s.server.Revoke(ctx, server.Revocation{ID: fmt.Sprint(i), Until: time.Now().Add(time.Minute)}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.server.Revoke(ctx, server.Revocation{Subject: "one more"}); !errors.Is(err, server.ErrRevocation) {
+		if _, err := s.server.Revoke(ctx, server.Revocation{Subject: "one more"}); !errors.Is(err, server.ErrRevocation) {
 			t.Errorf("got %v, want %v", err, server.ErrRevocation)
 		}
-		if err := s.server.Revoke(ctx, server.Revocation{ID: "7"}); err != nil {
+		if _, err := s.server.Revoke(ctx, server.Revocation{ID: "7"}); err != nil {
 			t.Errorf("in the place of another: %v", err)
 		}
 		time.Sleep(time.Minute)
-		if err := s.server.Revoke(ctx, server.Revocation{Subject: "one more"}); err != nil {
+		if _, err := s.server.Revoke(ctx, server.Revocation{Subject: "one more"}); err != nil {
 			t.Errorf("a minute later: %v", err)
 		}
 		if got := len(s.server.Revocations()); got != 2 {
@@ -170,8 +170,8 @@ func TestReloadTokens(t *testing.T) {
 			t.Fatalf("got %v, %v, want one that is gone", gone, err)
 		}
 		ended, err := s.server.Expel(context.Background(), func(g *host.Grant) bool { return g.Subject == gone[0] }, "the token is not valid any more")
-		if ended != 1 || err != nil {
-			t.Errorf("got %d ended, %v, want 1", ended, err)
+		if ended != (host.Ended{Seats: 1, Connections: 1}) || err != nil {
+			t.Errorf("got %+v ended, %v, want 1", ended, err)
 		}
 		if err := a.Wait(); err == nil || !strings.Contains(err.Error(), "not valid any more") {
 			t.Errorf("ada: got %v", err)

@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,19 +16,32 @@ import (
 )
 
 // Revoke refuses tokens from now on, in all matches and over HTTP, as if they were unknown. It ends the connections and
-// sessions that used them, and returns when that is done, or with ctx's error. A server keeps 1,024 revocations, in
-// memory only; a permanent one belongs in the list of tokens, or with the issuer of JWTs.
-func (s *Server) Revoke(ctx context.Context, r Revocation) error {
+// sessions that used them, and returns what it has ended when that is done, or ctx's error. A server has at most 1,024 revocations. They
+// are in Options.Denials: the next server with these refuses the tokens, too, and so do others that share them. The error wraps
+// [ErrStorage] if the revocation holds only in this process, because it could not be kept.
+func (s *Server) Revoke(ctx context.Context, r Revocation) (host.Ended, error) {
 	if err := s.revoked.add(r, time.Now()); err != nil {
-		return err
+		return host.Ended{}, err
 	}
-	text := "revoked"
-	if r.Reason != "" {
-		text += ": " + r.Reason
+	value, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // cannot happen: texts and a time
 	}
-	ended, err := s.Expel(ctx, r.matches, text)
-	s.log.Warn("revoked", "subject", r.Subject, "token", r.ID, "until", r.Until, "ended", ended)
-	return err
+	s.keeper.keep(r.key(), value)
+	ended, err := s.Expel(ctx, r.matches, r.text())
+	if err == nil {
+		err = storageFailed(s.keeper.flush(ctx))
+	}
+	s.log.Warn("revoked", "subject", r.Subject, "name", r.Name, "token", r.ID, "until", r.Until, "seats", ended.Seats, "connections", ended.Connections)
+	return ended, err
+}
+
+// text is what the clients are told.
+func (r *Revocation) text() string {
+	if r.Reason == "" {
+		return "revoked"
+	}
+	return "revoked: " + r.Reason
 }
 
 // Revocations returns the active revocations.
@@ -37,20 +53,20 @@ func (s *Server) Revocations() []Revocation {
 }
 
 // Expel calls host.Host.Expel in all matches: it ends the connections, seats and sessions of the grants for which match
-// reports true. match is called in the goroutines of the matches. Expel returns how many it ended, and ctx's error if a
+// reports true. match is called in the goroutines of the matches. Expel returns what it has ended, and ctx's error if a
 // match did not answer in time.
-func (s *Server) Expel(ctx context.Context, match func(*host.Grant) bool, reason string) (ended int, err error) {
+func (s *Server) Expel(ctx context.Context, match func(*host.Grant) bool, reason string) (ended host.Ended, err error) {
 	var done sync.WaitGroup
 	var mu sync.Mutex
 	for _, m := range s.Matches() {
 		done.Go(func() { // a busy match does not delay the rest
-			n := 0
+			n := host.Ended{}
 			gone := m.Do(ctx, func(h *host.Host) { n = h.Expel(m.now(), match, reason) })
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case gone == nil:
-				ended += n
+				ended.Add(n)
 			case !errors.Is(gone, ErrMatchOver):
 				err = gone
 			}
@@ -60,24 +76,78 @@ func (s *Server) Expel(ctx context.Context, match func(*host.Grant) bool, reason
 	return ended, err
 }
 
+// watchDenials takes the revocations that are kept, and follows those of other servers.
+func (s *Server) watchDenials() error {
+	if s.keeper.store == nil {
+		return nil
+	}
+	keys := make(map[string]Revocation)
+	return s.keeper.store.Watch(func(key string, value []byte) {
+		if !strings.HasPrefix(key, revocationKey) {
+			return
+		}
+		var r Revocation
+		now := time.Now()
+		err := json.Unmarshal(value, &r)
+		if err == nil && r.key() != key {
+			err = fmt.Errorf("%w: its key is another one's", ErrRevocation)
+		}
+		if err == nil && !r.active(now) {
+			s.keeper.keep(key, nil)
+			return
+		}
+		if err == nil {
+			err = s.revoked.add(r, now)
+		}
+		if err != nil {
+			s.log.Error("a revocation does not hold any more", "key", key, "err", err)
+			return
+		}
+		keys[key] = r
+		go s.expelRevoked(r) // matches may be busy
+	}, func(key string) {
+		if r, ok := keys[key]; ok {
+			s.revoked.remove(&r, time.Now())
+			delete(keys, key)
+		}
+	})
+}
+
+// expelRevoked ends the connections of a revocation that another server has told.
+func (s *Server) expelRevoked(r Revocation) {
+	ctx, cancel := context.WithTimeout(context.Background(), expelTime)
+	defer cancel()
+	if ended, _ := s.Expel(ctx, r.matches, r.text()); ended != (host.Ended{}) {
+		s.log.Warn("revoked", "subject", r.Subject, "name", r.Name, "token", r.ID, "until", r.Until, "seats", ended.Seats, "connections", ended.Connections)
+	}
+}
+
+// expelTime is how long the matches may take to end the connections of a revocation.
+const expelTime = 10 * time.Second
+
 // A revocationView is the JSON of a revocation.
 type revocationView struct {
 	Subject string `json:"subject"`
+	Name    string `json:"name"`
 	Token   string `json:"token"`
-	Seconds uint32 `json:"seconds"` // left; 0: for as long as the server runs
+	Seconds uint32 `json:"seconds"` // left; 0: for ever
 	Reason  string `json:"reason"`
 }
 
 func (s *Server) listRevocations(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, s.revocationViews())
+}
+
+func (s *Server) revocationViews() []revocationView {
 	all := []revocationView{}
 	for _, r := range s.Revocations() {
-		v := revocationView{Subject: r.Subject, Token: r.ID, Reason: r.Reason}
+		v := revocationView{Subject: r.Subject, Name: r.Name, Token: r.ID, Reason: r.Reason}
 		if !r.Until.IsZero() {
 			v.Seconds = uint32((time.Until(r.Until) + time.Second - 1) / time.Second)
 		}
 		all = append(all, v)
 	}
-	reply(w, http.StatusOK, all)
+	return all
 }
 
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
@@ -86,23 +156,41 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeRequest, err.Error())
 		return
 	}
-	x := Revocation{Subject: r.FormValue("subject"), ID: r.FormValue("token"), Reason: wsmatch.Clip(r.FormValue("reason"))}
+	x := revocationIn(r)
+	x.Reason = wsmatch.Clip(r.FormValue("reason"))
 	if d > 0 {
 		x.Until = time.Now().Add(d)
 	}
-	switch err := s.Revoke(r.Context(), x); {
+	done := affected{}
+	switch done.Ended, err = s.Revoke(r.Context(), x); {
 	case errors.Is(err, ErrRevocation):
 		fail(w, codeConflict, err.Error())
+	case errors.Is(err, ErrStorage):
+		fail(w, codeStorage, notKept)
 	case err != nil:
 		fail(w, codeBusy, err.Error())
 	default:
-		s.listRevocations(w, r)
+		if done.Ended == (host.Ended{}) {
+			done.Message = nobodyFits
+		}
+		reply(w, http.StatusOK, map[string]any{"affected": done, "revocations": s.revocationViews()})
 	}
 }
 
+// revocationIn returns the subject, the name and the token in a request.
+func revocationIn(r *http.Request) Revocation {
+	return Revocation{Subject: r.FormValue("subject"), Name: r.FormValue("name"), ID: r.FormValue("token")}
+}
+
 func (s *Server) unrevoke(w http.ResponseWriter, r *http.Request) {
-	if !s.revoked.remove(r.FormValue("subject"), r.FormValue("token"), time.Now()) {
+	x := revocationIn(r)
+	if !s.revoked.remove(&x, time.Now()) {
 		fail(w, codeNoRevocation, "no such revocation")
+		return
+	}
+	s.keeper.keep(x.key(), nil)
+	if s.keeper.flush(r.Context()) != nil {
+		fail(w, codeStorage, notKept)
 		return
 	}
 	s.listRevocations(w, r)

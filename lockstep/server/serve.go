@@ -20,13 +20,19 @@ func New(o Options) (*Server, error) {
 	if err := errors.Join(o.checkProxies(), o.checkReplicator()); err != nil {
 		return nil, err
 	}
+	if shared, ok := o.Replicator.(interface{ Denials() Denials }); ok && o.Denials == nil {
+		o.Denials = shared.Denials()
+	}
 	if o.Dir != "" {
 		if _, err := LiveLogs(o.Dir); err != nil {
 			return nil, err
 		}
+		if o.Denials == nil {
+			o.Denials = denialFolder(filepath.Join(o.Dir, denialsFolder))
+		}
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]string)}, seals: make(chan struct{}, 1)}
-	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: o.DiskReserve, free: freeBytes, log: o.Log}
+	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return s.limits.Load().DiskReserve }, free: freeBytes, log: o.Log}
 	s.refusals = newRefusalLog(refusedLines, refusedLinesAtOnce)
 	s.turned = newTurnedLogs()
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }
@@ -44,6 +50,10 @@ func New(o Options) (*Server, error) {
 			return nil, fmt.Errorf("server: metrics: %w", err)
 		}
 	}
+	s.keeper = newKeeper(o.Denials, o.Log)
+	if err := s.watchDenials(); err != nil {
+		return nil, fmt.Errorf("server: the bans and revocations cannot be read: %w", err)
+	}
 	s.mux = s.routes()
 	s.pipes = newPipeListener(HTTPServer("", s))
 	return s, nil
@@ -52,13 +62,23 @@ func New(o Options) (*Server, error) {
 // limit sets the limits of connections and the budgets of addresses.
 func (s *Server) limit() {
 	o := &s.options
-	share := max(o.Descriptors/descriptorShares, 1)
-	s.unauthenticated = connLimit[*conn]{max: min(max(maxUnauthenticated, o.MaxUnauthenticated), share)}
+	all := o.Limits()
+	s.limits.Store(&all)
+	share := s.descriptorShare()
+	s.unauthenticated = connLimit[*conn]{max: s.mostUnauthenticated(&all)}
 	s.paths = connLimit[*path]{max: maxUnnamedPaths}
-	s.sockets = connLimit[*socket]{max: min(max(maxSockets, o.MaxPerAddress), share)}
+	trial := min(maxSilent, max(share/descriptorShares, 1))
+	s.silent, s.onTrial = connLimit[*socket]{max: trial}, connLimit[*socket]{max: trial}
+	s.sockets = connLimit[*socket]{max: s.mostSockets(&all)}
 	s.spectators = connLimit[*conn]{max: share}
 	s.authenticated = addressLimit{max: o.MaxPerAddress, conns: make(map[netip.Prefix][]*conn)}
-	s.connects = newBudgets[netip.Prefix](connectsAtOnce*max(leastConnects, o.MaxPerAddress), connectPeriod)
+	opened := max(leastConnects, o.MaxPerAddress)
+	s.connects = newBudgets[netip.Prefix](connectsAtOnce*opened, connectPeriod)
+	s.handshakes = newBudgets[netip.Prefix](connectsAtOnce*opened, connectPeriod)
+	s.kept = newBudgets[netip.Prefix](connectsAtOnce*opened, connectPeriod)
+	s.trials = newBudgets[netip.Prefix](trials*opened, time.Second)
+	s.keptEach = newBudgets[reservation](reservedAtOnce, reservedPeriod)
+	s.halfOpen = halfOpen{of: make(map[netip.Prefix]int)}
 	s.sent = newBudgets[netip.Prefix](maxSent, time.Second)
 	s.reads = newBudgets[netip.Prefix](o.MaxReads, time.Second)
 	s.frames = newBudgets[netip.Prefix](maxAddressFrames, time.Minute)
@@ -135,13 +155,14 @@ func (s *Server) routes() *http.ServeMux {
 	}
 	mux.HandleFunc("GET /matches/{name}/save", s.admin(s.downloads(s.save)))
 	mux.HandleFunc("DELETE /matches/{name}", s.admin(s.end))
-	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act))
+	mux.HandleFunc("POST /matches/{name}/{action}", s.admin(s.act, "seat", "percent"))
+	mux.HandleFunc("GET /matches/{name}/connections", s.admin(s.listConnections))
 	mux.HandleFunc("GET /matches/{name}/bans", s.admin(s.listBans))
-	mux.HandleFunc("POST /matches/{name}/ban", s.admin(s.ban))
-	mux.HandleFunc("POST /matches/{name}/unban", s.admin(s.unban))
+	mux.HandleFunc("POST /matches/{name}/ban", s.admin(s.ban, append(targetNames, "seat", "peer", "for", "reason")...))
+	mux.HandleFunc("POST /matches/{name}/unban", s.admin(s.unban, targetNames...))
 	mux.HandleFunc("GET /revocations", s.admin(s.listRevocations))
-	mux.HandleFunc("POST /revocations", s.admin(s.revoke))
-	mux.HandleFunc("DELETE /revocations", s.admin(s.unrevoke))
+	mux.HandleFunc("POST /revocations", s.admin(s.revoke, "subject", "name", "token", "for", "reason"))
+	mux.HandleFunc("DELETE /revocations", s.admin(s.unrevoke, "subject", "name", "token"))
 	mux.HandleFunc("GET /matches/{name}/play", s.play)
 	if s.options.Dir != "" {
 		mux.HandleFunc("GET /replays", s.rateLimited(s.listReplays))

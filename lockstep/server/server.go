@@ -28,7 +28,8 @@ var (
 
 // A Server runs matches. It is an http.Handler, and safe for concurrent use.
 type Server struct {
-	options Options
+	options Options                // its limits are those of the beginning, see limits
+	limits  atomic.Pointer[Limits] // see SetLimits
 	log     *slog.Logger
 	mux     *http.ServeMux
 	others  http.Handler // see HandleOtherSockets; or nil
@@ -38,10 +39,17 @@ type Server struct {
 	unauthenticated connLimit[*conn]
 	authenticated   addressLimit
 	sockets         connLimit[*socket] // that are not WebSockets
+	silent          connLimit[*socket] // on trial, and have sent nothing
+	onTrial         connLimit[*socket] // on trial, and have sent something
 	paths           connLimit[*path]   // that have not named their connection
 	datagrams       atomic.Pointer[datagramServer]
 	spectators      connLimit[*conn] // WebSockets
 	connects        *budgets[netip.Prefix]
+	trials          *budgets[netip.Prefix] // connections on trial that are listened to
+	kept            *budgets[netip.Prefix] // of those who show a token
+	keptEach        *budgets[reservation]  // the same, of each of them
+	handshakes      *budgets[netip.Prefix] // of QUIC
+	halfOpen        halfOpen
 	sent            *budgets[netip.Prefix] // bytes, over connections that are not WebSockets
 	reads           *budgets[netip.Prefix]
 	frames          *budgets[netip.Prefix]
@@ -52,6 +60,7 @@ type Server struct {
 	assets          assetStore
 	pipes           *pipeListener
 	revoked         revocations
+	keeper          *keeper
 	creations       creations
 
 	refusals    refusalLog

@@ -3,8 +3,11 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
+	"net/http"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -20,24 +23,66 @@ const (
 	sentAtOnce = 32 << 10
 )
 
+// errTrial ends a connection on trial that is not listened to. After an error of this type the HTTP server does not answer.
+var errTrial error = &net.OpError{Op: "read", Err: errors.New("server: too many connections from this address")}
+
+// A gate decides about connections on trial: those beyond the budget of their address.
+type gate interface {
+	hear(*socket) bool                                      // the connection has sent something; false ends it
+	admit(*socket, http.ResponseWriter, *http.Request) bool // its first request; false if the gate has answered
+}
+
 // A socket is an accepted connection.
 type socket struct {
 	net.Conn
-	open        *connLimit[*socket] // the server's
 	sent        *budgets[netip.Prefix]
 	addr        netip.Prefix
 	charged     atomic.Pointer[netip.Prefix] // the address whose budget the sent bytes spend; nil for none
 	isWebSocket atomic.Bool                  // WebSockets have their own limits
+
+	gate  gate        // of a connection that began on trial, or nil
+	trial atomic.Bool // it is on trial
+	heard atomic.Bool // it has sent something on trial
+	known atomic.Bool // to an [HTTPServer]
+
+	mu     sync.Mutex
+	in     *connLimit[*socket] // that counts it, or nil
+	closed bool
 }
 
 func (x *socket) from() netip.Prefix { return x.addr }
 
 func (x *socket) drop() { x.Conn.Close() }
 
+// enter lets a limit count the connection, and no other one. Nil is none. It reports whether a connection was closed for it.
+func (x *socket) enter(l *connLimit[*socket], each int) (dropped bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.in != nil {
+		x.in.remove(x)
+	}
+	if x.in = l; l == nil || x.closed {
+		return false
+	}
+	return l.add(x, each)
+}
+
 // Close implements [net.Conn].
 func (x *socket) Close() error {
-	x.open.remove(x)
+	x.mu.Lock()
+	x.closed = true
+	x.mu.Unlock()
+	x.enter(nil, 0)
 	return x.Conn.Close()
+}
+
+// Read implements [net.Conn].
+func (x *socket) Read(b []byte) (int, error) {
+	n, err := x.Conn.Read(b)
+	if n > 0 && x.trial.Load() && !x.heard.Swap(true) && !(x.known.Load() && x.gate.hear(x)) {
+		return 0, errTrial
+	}
+	return n, err
 }
 
 // Write implements [net.Conn]. It waits while the address has no budget left.
@@ -60,7 +105,7 @@ func (x *socket) Write(b []byte) (n int, err error) {
 func markUpgraded(c net.Conn) {
 	if x, ok := belowTLS(c).(*socket); ok {
 		x.isWebSocket.Store(true)
-		x.open.remove(x)
+		x.enter(nil, 0)
 	}
 }
 
@@ -75,5 +120,8 @@ func belowTLS(c net.Conn) net.Conn {
 type socketKey struct{}
 
 func withSocket(ctx context.Context, c net.Conn) context.Context {
+	if x, ok := belowTLS(c).(*socket); ok {
+		x.known.Store(true)
+	}
 	return context.WithValue(ctx, socketKey{}, belowTLS(c))
 }

@@ -74,6 +74,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return err
 	}
 	s.sealing.Wait() // until ctx ends
+	s.keeper.stop(ctx)
 	return nil
 }
 

@@ -42,9 +42,9 @@ const (
 
 // A storage knows whether the folder of the replays can take another one.
 type storage struct {
-	dir     string // "" for none
-	live    string // the folder in dir of replays that are written
-	reserve int64  // the least free bytes
+	dir     string       // "" for none
+	live    string       // the folder in dir of replays that are written
+	reserve func() int64 // the least free bytes
 	free    func(dir string) (bytes int64, known bool)
 	log     *slog.Logger
 
@@ -105,7 +105,7 @@ func (s *storage) look() (free int64, err error) {
 	switch err := writeProbe(s.live, s.dir); {
 	case errors.Is(err, fs.ErrNotExist):
 		return free, &storageError{"its folder is gone"}
-	case free >= 0 && free < s.reserve:
+	case free >= 0 && free < s.reserve():
 		return free, &storageError{"its disk is full"}
 	case err != nil:
 		return free, &storageError{"its folder cannot be written to"}

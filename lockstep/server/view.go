@@ -27,9 +27,10 @@ type View struct {
 	PlayersSee    string            `json:"players_see,omitempty"` // views, if clients are sent nothing else
 	State         string            `json:"state"`                 // recovering, lobby, playing, paused, held or ended
 	Tick          lockstep.Tick     `json:"tick"`
-	Players       []PlayerView      `json:"players"`          // of the seats that somebody has
-	BotKind       string            `json:"bot,omitempty"`    // see MatchSpec.BotKind
-	Tokens        []Invitation      `json:"tokens,omitempty"` // only in the answer to its creation
+	Players       []PlayerView      `json:"players"`            // of the seats that somebody has
+	BotKind       string            `json:"bot,omitempty"`      // see MatchSpec.BotKind
+	Tokens        []Invitation      `json:"tokens,omitempty"`   // only in the answer to its creation
+	Affected      *affected         `json:"affected,omitempty"` // only in the answer to a kick or a ban
 	Paused        bool              `json:"paused,omitempty"`
 	Held          string            `json:"held,omitempty"`    // why it is held; "" if it is not
 	Waiting       *WaitView         `json:"waiting,omitempty"` // why it stands still or runs slower, as its players are told
@@ -44,6 +45,12 @@ type View struct {
 	disclosed disclosure.Policy
 
 	roles [protocol.Admin + 1]int // authenticated connections
+}
+
+// affected is the JSON of what a call of an admin has ended.
+type affected struct {
+	host.Ended
+	Message string `json:"message,omitempty"` // if that is nothing
 }
 
 // A WaitView says why a match stands still or runs slower.

@@ -87,19 +87,22 @@ Release builds embed it. --web=false works without both.`,
 			botFlag,
 			&cli.StringFlag{Name: "start", Value: defaultStart, Usage: "when a match begins: now, N as soon as N players are there, ready as soon as each seat has a player and all are ready, or ready:N as soon as at least N are there and all of them are ready; an admin begins it at any time"},
 			&cli.DurationFlag{Name: "countdown", Value: defaultCountdown, Usage: "with --start ready: `TIME` from when all players are ready to the first tick"},
+			&cli.DurationFlag{Name: "ready-deadline", Value: defaultReadyDeadline, Usage: "with --start ready: how long some players can keep the others in the lobby while at least half of those who are there are ready: `TIME` in all, and a fifth of it for one player; then the match begins; 0: for ever"},
 			&cli.DurationFlag{Name: "grace", Value: 30 * time.Second, Usage: "take the seat of a player who is lost and does not come back in `TIME` over"},
 			&cli.DurationFlag{Name: "abandoned", Value: defaultAbandoned, Usage: "end a match that all its players have left for good for `TIME`; 0: never"},
 			&cli.DurationFlag{Name: "linger", Value: 15 * time.Second, Usage: "when the rules have ended a match, give players who are away `TIME` to come back and see its end"},
 			&cli.BoolFlag{Name: "substitutes", Usage: "let a bot play for each player whose seat is taken over, until the player is back"},
 			&cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never"},
 			&cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do then besides: report for nothing, takeover to end the connection and take the seat over, or remove to give it up; for both the player is warned 30 s before"},
+			&cli.DurationFlag{Name: "guest-inactive", Value: 2 * time.Minute, Usage: "remove a guest who gives no command for `TIME` of the match; 0: guests are as others"},
+			&cli.UintFlag{Name: "guest-seats", Usage: "seats of a match that idle guests of one address keep when others want to play; 0: half of the seats for people"},
 			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
 			&cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them, which is cheap, but gives no referee"},
 			&cli.StringFlag{Name: "input-delay", Value: "2", Usage: "ticks from a command's arrival to its effect, or auto: as many as the players' connections need"},
 			&cli.DurationFlag{Name: "wait", Usage: "let the match wait for slow players, at most `TIME` per minute and player; 0: never"},
 			&cli.UintFlag{Name: "slow", Usage: "slow the match down for machines that cannot keep up, at most to `PERCENT`; 0: never"},
 			&cli.DurationFlag{Name: "share", Value: 6 * time.Second, Usage: "time that one player may cost the match by --wait, --slow and --input-delay auto: `TIME` at once, and as much in each minute; twice that for all players together"},
-			&cli.BoolFlag{Name: "vote-kick", Usage: "let players vote out a player that has used up its --share, if more than half of the others write /kick and its seat or name in the chat"},
+			&cli.BoolFlag{Name: "vote-kick", Usage: "let players vote out a player that has used up its --share, or for which a lobby waits, if more than half of the others write /kick and its seat or name in the chat"},
 			&cli.StringFlag{Name: "players-see", Value: "all", Usage: "what clients are sent: all, which is the whole match, or views, which is what the rules show them (docs/feed.md)"},
 			&cli.UintFlag{Name: "view-bytes", Usage: "send a viewer about `N` bytes a second, and the rest later", DefaultText: "no limit"},
 			&cli.StringFlag{Name: "desync", Value: "resync", Usage: "what to do with a player whose checksum differs: log, resync or remove"},
@@ -127,6 +130,7 @@ Release builds embed it. --web=false works without both.`,
 
 func serve(c *cli.Context) error {
 	modules := len(c.StringSlice(rulesFlag.Name))
+	settings := newSettingsFile(c)
 	if err := readSettings(c); err != nil {
 		return err
 	}
@@ -209,10 +213,10 @@ func serve(c *cli.Context) error {
 	public := http.Handler(s)
 	if admins != nil {
 		public = s.Public()
-		serveOperators(admins, s, o.Log)
+		serveOperators(admins, s, true, o.Log)
 	}
 	if profiles != nil {
-		serveOperators(profiles, nil, o.Log)
+		serveOperators(profiles, s, false, o.Log)
 	}
 	for i := 0; i < len(specs) && err == nil; i++ {
 		if !stopped.taken[specs[i].Name] {
@@ -232,6 +236,9 @@ func serve(c *cli.Context) error {
 	public = beside.Handler(public)
 	if c.Bool("web") {
 		public = aroundPage(g.pageOver(c, public, o.Log), public)
+	}
+	if settings != nil {
+		files = append(files, settings.reloadable(g))
 	}
 	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)
@@ -296,19 +303,22 @@ func bindOperators(c *cli.Context) (admins, profiles net.Listener, err error) {
 	return admins, profiles, err
 }
 
-// serveOperators serves Go's profiles on a listener, and those requests to the server that are not for them, if there is one.
-func serveOperators(l net.Listener, s *server.Server, log *slog.Logger) {
+// serveOperators serves Go's profiles on a listener, and for admins all of the server. The server checks the host of each request.
+func serveOperators(l net.Listener, s *server.Server, admins bool, log *slog.Logger) {
 	addr := l.Addr().String()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	if s != nil {
-		mux.Handle("/", s.Private())
-		l = s.Listener(l)
+	handler := s.Guard(mux)
+	if admins {
+		all := http.NewServeMux()
+		all.Handle("/debug/pprof/", handler)
+		all.Handle("/", s.Private())
+		handler, l = all, s.Listener(l)
 		log.Info("listening for admins", "address", l.Addr().String())
 	}
-	h := server.HTTPServer("", mux)
+	h := server.HTTPServer("", handler)
 	h.WriteTimeout = 0 // a profile takes as long as it was asked to
 	go func() { log.Error("operators", "address", addr, "err", h.Serve(l)) }()
 }

@@ -157,15 +157,40 @@ func TestServeNotifiesSystemd(t *testing.T) {
 	hear("STOPPING=1")
 }
 
-// With --admin-listen the public address has neither metrics nor the calls of admins. Players have theirs.
+// With --admin-listen the public address has neither metrics nor the calls of admins. Players have theirs. Neither address, nor that of
+// --pprof, answers to the name of another site.
 func TestServeAdminListen(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	admins := l.Addr().String()
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	admins, profiles := l.Addr().String(), other.Addr().String()
 	l.Close() // free for the server
-	s := serveInTest(t, "--dir", "", "--players", "1", "--admin-listen", admins)
+	other.Close()
+	s := serveInTest(t, "--dir", "", "--players", "1", "--admin-listen", admins, "--pprof", profiles)
+	for _, url := range []string{s.url, "http://" + admins, "http://" + profiles} {
+		for _, path := range []string{"/debug/pprof/", "/debug/pprof/profile?seconds=1", "/debug/pprof/goroutine", "/metrics", "/matches", "/healthz", "/nothing"} {
+			r, err := http.NewRequestWithContext(t.Context(), "GET", url+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = "evil.example"
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer.Body.Close(); answer.StatusCode != http.StatusForbidden {
+				t.Errorf("%s%s for evil.example: got %d, want 403", url, path, answer.StatusCode)
+			}
+		}
+	}
+	if got := getStatus(t, http.DefaultClient, "http://"+profiles+"/debug/pprof/"); got != http.StatusOK {
+		t.Errorf("--pprof: got %d, want 200", got)
+	}
 	if code := exitOf(t, "join", "--token", s.tokens["player-0"], "--for", "1s", s.url+"/matches/match-1"); code != exitOK {
 		t.Errorf("join exits with %d", code)
 	}
@@ -181,7 +206,10 @@ func TestServeAdminListen(t *testing.T) {
 		{"DELETE", "/matches/match-1", 403, 200},
 	} {
 		for url, want := range map[string]int{s.url: x.public, "http://" + admins: x.admin} {
-			body := strings.NewReader(`{"name":"more"}`)
+			body := strings.NewReader("")
+			if x.method == "POST" {
+				body = strings.NewReader(`{"name":"more"}`)
+			}
 			r, err := http.NewRequestWithContext(t.Context(), x.method, url+x.path, body)
 			if err != nil {
 				t.Fatal(err)

@@ -34,14 +34,11 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	}
 	o := server.Options{
 		Dir: c.String("dir"), Replays: c.Bool("replays"), Bundles: c.Bool("bundles"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c),
-		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
-		MaxReads: int(c.Uint("max-requests")), MaxGuesses: int(c.Uint("max-wrong-tokens")),
-		MaxMatches: max(int(c.Uint("max-matches")), len(specs)), IdleMatch: cmp.Or(c.Duration("idle"), -1), AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),
-		Log: log, NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, games, guests > 0, policy) }, GuestMatches: int(guests),
-		GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
-		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)),
-		GuestDiskBytes:  int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)), MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62), DiskReserve: limit(c.Uint64("disk-reserve"), 1<<62),
+		AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),
+		Log: log, NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, games, guests > 0, policy) },
 	}
+	limitsOf(c).SetIn(&o)
+	o.MaxMatches = max(o.MaxMatches, len(specs))
 	if err := setProxies(c, &o); err != nil {
 		return o, nil, err
 	}

@@ -39,7 +39,11 @@ type matchPolicy struct {
 	substitutes    bool // bots play for players whose seats are taken over
 	start          string
 	countdown      time.Duration
+	readyDeadline  time.Duration
 }
+
+// defaultReadyDeadline is how long some players can keep the others in a lobby.
+const defaultReadyDeadline = 5 * time.Minute
 
 // defaultAbandoned is how long a match goes on that all its players have left.
 const defaultAbandoned = 30 * time.Second
@@ -53,14 +57,14 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 		ctx: c.Context, flags: c, game: g, bot: c.String(botFlag.Name), players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
 		host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
-			MaxSpectators: int(c.Uint("max-spectators")), Grace: lockstep.Time(c.Duration("grace").Microseconds()),
+			MaxSpectators: int(c.Uint("max-spectators")), GuestSeats: int(min(c.Uint("guest-seats"), lockstep.MaxPlayers)), Grace: lockstep.Time(c.Duration("grace").Microseconds()),
 			Abandoned: lockstep.Time(c.Duration("abandoned").Microseconds()), EndLinger: lockstep.Time(c.Duration("linger").Microseconds()),
 			Wait: host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
 			Slow: host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
 		},
 	}
 	if err := cmp.Or(between(c, "share", time.Millisecond, time.Minute), between(c, "countdown", 0, maxCountdown),
-		between(c, "inactive", 0, 24*time.Hour), between(c, "grace", time.Millisecond, 24*time.Hour),
+		between(c, "inactive", 0, 24*time.Hour), between(c, "guest-inactive", 0, 24*time.Hour), between(c, "ready-deadline", 0, 24*time.Hour), between(c, "grace", time.Millisecond, 24*time.Hour),
 		between(c, "abandoned", 0, 24*time.Hour), between(c, "linger", time.Millisecond, time.Hour)); err != nil {
 		return nil, err
 	}
@@ -91,6 +95,7 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 	if p.substitutes = c.Bool("substitutes"); p.substitutes && p.host.Relay {
 		return nil, usagef("--substitutes: %v", errSubstitutes)
 	}
+	p.readyDeadline = c.Duration("ready-deadline")
 	if err := p.readStart(c.String("start"), c.Duration("countdown")); err != nil {
 		return nil, err
 	}
@@ -111,6 +116,7 @@ func (p *matchPolicy) readStart(text string, countdown time.Duration) error {
 func (p *matchPolicy) setStart(text string, start host.StartPolicy, countdown time.Duration) {
 	if start.Ready {
 		start.Countdown = lockstep.Time(countdown.Microseconds())
+		start.Deadline = cmp.Or(lockstep.Time(p.readyDeadline.Microseconds()), -1) // for a Host 0 is the default
 	}
 	p.start, p.countdown, p.host.Start = text, countdown, start
 }
@@ -191,7 +197,8 @@ func (p *matchPolicy) setInactive(c *cli.Context) error {
 	if after == 0 {
 		after = -time.Second // for a Host 0 is the default
 	}
-	p.host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: action}
+	guests := cmp.Or(c.Duration("guest-inactive"), -time.Second)
+	p.host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: action, Guests: lockstep.Time(guests.Microseconds())}
 	return nil
 }
 
@@ -243,7 +250,7 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 // creation.
 var policyFlags = []string{
 	"spectator-delay", "anonymous-spectators", "max-spectators", "relay", "players-see", "view-bytes", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
-	"grace", "abandoned", "linger", "inactive", "inactive-then",
+	"grace", "abandoned", "linger", "inactive", "inactive-then", "guest-inactive", "guest-seats", "ready-deadline",
 }
 
 // recorded returns the policies of a match as flags, of those that are not the default.

@@ -225,7 +225,7 @@ func (f *tokenFile) reload(s *server.Server, log *slog.Logger) error {
 		_, found := slices.BinarySearch(gone, g.Subject)
 		return found
 	}, "the token is no longer valid")
-	log.Info("tokens", "path", f.path, "gone", len(gone), "ended", ended)
+	log.Info("tokens", "path", f.path, "gone", len(gone), "seats", ended.Seats, "connections", ended.Connections)
 	return err
 }
 

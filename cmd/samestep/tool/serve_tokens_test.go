@@ -65,7 +65,7 @@ func TestReloadOnHangup(t *testing.T) {
 	}
 	select {
 	case line := <-said:
-		if !strings.Contains(line, "no --tokens") {
+		if !strings.Contains(line, "no --settings, --tokens") {
 			t.Errorf("without a file a SIGHUP is answered with %q", line)
 		}
 	case <-time.After(30 * time.Second):

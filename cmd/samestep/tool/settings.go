@@ -14,7 +14,7 @@ import (
 )
 
 // settingsFlag names a file that sets other flags of its verb.
-var settingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML that sets other flags, such as \"tick-rate: 30\"; the command line and the environment are stronger"}
+var settingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML that sets other flags, such as \"tick-rate: 30\"; the command line and the environment are stronger; a running server reads limits again when the file changes"}
 
 // maxSettings is the largest size of a settings file, in bytes.
 const maxSettings = 1 << 20

@@ -9,6 +9,6 @@ import (
 )
 
 // dialOptions makes WebSockets use an HTTP client, which dials loopback addresses only.
-func dialOptions(c *http.Client) *websocket.DialOptions {
-	return &websocket.DialOptions{HTTPClient: c, Subprotocols: []string{subprotocol}, CompressionMode: websocket.CompressionDisabled}
+func dialOptions(c *http.Client, shown []string) *websocket.DialOptions {
+	return &websocket.DialOptions{HTTPClient: c, Subprotocols: append([]string{subprotocol}, shown...), CompressionMode: websocket.CompressionDisabled}
 }

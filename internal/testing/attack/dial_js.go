@@ -7,6 +7,6 @@ import (
 )
 
 // dialOptions names no HTTP client: the browser opens WebSockets.
-func dialOptions(*http.Client) *websocket.DialOptions {
-	return &websocket.DialOptions{Subprotocols: []string{subprotocol}}
+func dialOptions(_ *http.Client, shown []string) *websocket.DialOptions {
+	return &websocket.DialOptions{Subprotocols: append([]string{subprotocol}, shown...)}
 }

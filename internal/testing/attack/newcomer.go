@@ -73,7 +73,7 @@ func (c *crowd) one(ctx context.Context, token string) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	began := time.Now()
-	p, err := openPeer(ctx, nearClient(), c.server.URL, c.server.Match)
+	p, err := openPeer(ctx, nearClient(), c.server.URL, c.server.Match, protocol.Shown(token, protocol.SessionToken{})...)
 	if err == nil {
 		err = p.join(ctx, c.game, token, protocol.SessionToken{})
 	}

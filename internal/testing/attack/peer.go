@@ -55,9 +55,9 @@ func randomText() string {
 	return hex.EncodeToString(b[:])
 }
 
-// openPeer opens a WebSocket of a match.
-func openPeer(ctx context.Context, c *http.Client, server, match string) (*peer, error) {
-	ws, resp, err := websocket.Dial(ctx, server+"/matches/"+match+"/play", dialOptions(c))
+// openPeer opens a WebSocket of a match. Honest clients show their token with the request.
+func openPeer(ctx context.Context, c *http.Client, server, match string, shown ...string) (*peer, error) {
+	ws, resp, err := websocket.Dial(ctx, server+"/matches/"+match+"/play", dialOptions(c, shown))
 	if err != nil {
 		if resp != nil {
 			return nil, &refusal{resp.Status}

@@ -125,7 +125,7 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 	if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: l.Lease, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
 		return err
 	}
-	for _, name := range []string{MatchesBucket, ResultsBucket} {
+	for _, name := range []string{MatchesBucket, DeniedBucket, ResultsBucket} {
 		if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: name, History: 1, LimitMarkerTTL: MarkerTime, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
 			return err
 		}

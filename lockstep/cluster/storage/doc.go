@@ -9,6 +9,7 @@
 //	stream  samestep-log-N      logs of matches, a subject samestep.log.N.MATCH-ID for each; one of a few shared streams
 //	bucket  samestep-servers    key-value: the lease of each server, with its address, its load and its builds
 //	bucket  samestep-matches    key-value: the owner of each match that is not over
+//	bucket  samestep-denied     key-value: bans of matches that are not over, and revocations
 //	bucket  samestep-results    key-value: what the verification farm has found
 //	stream  samestep-jobs       the farm's work queue
 //	objects samestep-replays    sealed replays, for the archive and the farm

@@ -4,6 +4,7 @@ package storage
 const (
 	ServersBucket = "samestep-servers"
 	MatchesBucket = "samestep-matches"
+	DeniedBucket  = "samestep-denied"
 	ResultsBucket = "samestep-results"
 	JobsStream    = "samestep-jobs"
 	JobsSubject   = "samestep.jobs"

@@ -104,6 +104,7 @@ var attempts = []attempt{
 	{"remove results", api("$JS.API.STREAM.PURGE.KV_samestep-results"), operatorOnly, false},
 	{"write a result", publishTo("$KV.samestep-results.forged"), workerOnly, false},
 	{"deliver a log to another", deliver("samestep-log-0", "samestep.log.0.>", "none"), nil, false},
+	{"lift a ban", publishTo("$KV.samestep-denied.bans-1"), server, false},
 	{"deliver the directory to a log", deliver("KV_samestep-matches", "$KV.samestep-matches.>", "none"), serverAnd, false},
 	{"deliver jobs to a log", deliver("samestep-jobs", "samestep.jobs.other", "explicit"), operatorOnly, false},
 
@@ -136,7 +137,7 @@ func fill(t *testing.T, s *secured) {
 	t.Helper()
 	ctx := within(t, 20*time.Second)
 	for role, subjects := range map[storage.Role][]string{
-		storage.ServerRole: {"samestep.log.0.1111", "$KV.samestep-matches.duel", "$KV.samestep-servers.a-000000"}, storage.WorkerRole: {"$KV.samestep-results.x"},
+		storage.ServerRole: {"samestep.log.0.1111", "$KV.samestep-matches.duel", "$KV.samestep-servers.a-000000", "$KV.samestep-denied.bans-1"}, storage.WorkerRole: {"$KV.samestep-results.x"},
 	} {
 		c := s.dial(t, role)
 		for _, subject := range subjects {

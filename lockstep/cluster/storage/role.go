@@ -47,6 +47,7 @@ type grant struct {
 const (
 	serversStream = "KV_" + ServersBucket
 	matchesStream = "KV_" + MatchesBucket
+	deniedStream  = "KV_" + DeniedBucket
 	resultsStream = "KV_" + ResultsBucket
 	replaysStream = "OBJ_" + ReplaysBucket
 )
@@ -68,6 +69,8 @@ var grants = []grant{
 	{[]Role{ServerRole, OperatorRole, RelayRole}, lookups(matchesStream)},
 	{[]Role{ServerRole, OperatorRole}, lookups(serversStream)},
 	{[]Role{ServerRole, OperatorRole}, slices.Concat(consumers(serversStream), consumers(matchesStream))},
+	// Bans and revocations: write, look up, and watch.
+	{[]Role{ServerRole}, slices.Concat([]string{"$KV." + DeniedBucket + ".>"}, lookups(deniedStream), consumers(deniedStream))},
 	// Replays: write, remove, read, and list.
 	{[]Role{ServerRole, OperatorRole}, []string{"$O." + ReplaysBucket + ".>", "$JS.API.STREAM.PURGE." + replaysStream}},
 	{[]Role{ServerRole, OperatorRole}, consumers(replaysStream)},
@@ -125,7 +128,7 @@ func expand(subject string) (all []string) {
 	case strings.Contains(subject, "{log}"):
 		names = logs
 	case strings.Contains(subject, "{all}"):
-		names = append(logs, serversStream, matchesStream, resultsStream, JobsStream, replaysStream)
+		names = append(logs, serversStream, matchesStream, deniedStream, resultsStream, JobsStream, replaysStream)
 	}
 	for _, name := range names {
 		all = append(all, strings.NewReplacer("{log}", name, "{all}", name).Replace(subject))

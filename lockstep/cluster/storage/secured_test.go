@@ -97,6 +97,6 @@ func contents(t *testing.T, conn *storage.Conn) map[string]content {
 
 // streams are all streams of a new storage.
 var streams = []string{
-	"samestep-log-0", "samestep-log-1", "samestep-log-2", "samestep-log-3", "samestep-log-segments", "KV_" + storage.ServersBucket, "KV_" + storage.MatchesBucket,
+	"samestep-log-0", "samestep-log-1", "samestep-log-2", "samestep-log-3", "samestep-log-segments", "KV_" + storage.ServersBucket, "KV_" + storage.MatchesBucket, "KV_" + storage.DeniedBucket,
 	"KV_" + storage.ResultsBucket, storage.JobsStream, "OBJ_" + storage.ReplaysBucket,
 }

@@ -1,0 +1,151 @@
+//go:build !js
+
+package tool
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// limitFlags are the flags of serve that can change while the server runs. All others need a restart.
+var limitFlags = []string{
+	"max-per-address", "max-unauthenticated", "max-requests", "max-wrong-tokens", "max-matches", "guests", "guest-matches-per-address", "guest-bots", "guest-state",
+	"guest-disk", "match-disk", "disk-reserve", "idle",
+}
+
+// limitsOf returns the limits in the flags.
+func limitsOf(c *cli.Context) server.Limits {
+	idle := c.Duration("idle")
+	if idle == 0 {
+		idle = -1
+	}
+	return server.Limits{
+		MaxPerAddress: int(c.Uint("max-per-address")), MaxUnauthenticated: int(c.Uint("max-unauthenticated")),
+		MaxReads: int(c.Uint("max-requests")), MaxGuesses: int(c.Uint("max-wrong-tokens")), MaxMatches: int(c.Uint("max-matches")),
+		GuestMatches: int(c.Uint("guests")), GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
+		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)), GuestDiskBytes: int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)),
+		MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62), DiskReserve: limit(c.Uint64("disk-reserve"), 1<<62), IdleMatch: idle,
+	}
+}
+
+// A settingsFile is the file of --settings, which a running server reads again.
+type settingsFile struct {
+	c       *cli.Context        // of the start
+	given   map[string][]string // on the command line
+	running map[string]string   // what the server goes by
+	check   func(*cli.Context) error
+}
+
+// newSettingsFile returns the file of --settings, which was not read yet, or nil without one.
+func newSettingsFile(c *cli.Context) *settingsFile {
+	if c.String(settingsFlag.Name) == "" {
+		return nil
+	}
+	f := &settingsFile{c: c, given: make(map[string][]string)}
+	for _, name := range c.LocalFlagNames() {
+		if slices.Contains(flagNames(c), name) { // not an alias
+			f.given[name] = flagValues(c, name)
+		}
+	}
+	return f
+}
+
+// flagNames returns the names of the flags of a verb.
+func flagNames(c *cli.Context) (names []string) {
+	for _, f := range c.Command.Flags {
+		names = append(names, f.Names()[0])
+	}
+	return names
+}
+
+// flagValues returns the values of a flag.
+func flagValues(c *cli.Context, name string) []string {
+	if list, ok := c.Value(name).(cli.StringSlice); ok {
+		return list.Value()
+	}
+	return []string{fmt.Sprint(c.Value(name))}
+}
+
+// values returns the values of all flags as text.
+func (f *settingsFile) values(c *cli.Context) map[string]string {
+	all := make(map[string]string)
+	for _, name := range flagNames(c) {
+		all[name] = fmt.Sprintf("%q", flagValues(c, name))
+	}
+	return all
+}
+
+// read returns the flags as a start would have them now.
+func (f *settingsFile) read() (*cli.Context, error) {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	for _, each := range f.c.Command.Flags {
+		if err := each.Apply(set); err != nil {
+			return nil, err
+		}
+	}
+	for name, values := range f.given {
+		for _, v := range values {
+			if err := set.Set(name, v); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c := cli.NewContext(f.c.App, set, nil)
+	c.Context, c.Command = f.c.Context, f.c.Command
+	if err := readSettings(c); err != nil {
+		return nil, err
+	}
+	return c, f.check(c)
+}
+
+// reload applies the settings that can change, and names those that need a restart.
+func (f *settingsFile) reload(s *server.Server, log *slog.Logger) error {
+	c, err := f.read()
+	if err != nil {
+		return err
+	}
+	changed, waiting := f.differ(c)
+	if len(changed) > 0 {
+		s.SetLimits(limitsOf(c))
+	}
+	for _, name := range changed {
+		f.running[name] = f.values(c)[name]
+	}
+	if len(changed)+len(waiting) > 0 {
+		log.Info("settings", "changed", changed, "need a restart", waiting)
+	}
+	return nil
+}
+
+// differ returns the flags that are other than those by which the server goes: those that can change now, and those that cannot.
+func (f *settingsFile) differ(c *cli.Context) (changed, waiting []string) {
+	now := f.values(c)
+	for _, name := range flagNames(c) {
+		switch {
+		case now[name] == f.running[name]:
+		case !slices.Contains(limitFlags, name), name == "guests" && (c.Uint("guests") == 0) != (f.running[name] == `["0"]`): // tokens of guests are known or not
+			waiting = append(waiting, name)
+		default:
+			changed = append(changed, name)
+		}
+	}
+	return changed, waiting
+}
+
+// reloadable returns the file for the server's reloader. policy checks the flags of matches.
+func (f *settingsFile) reloadable(g *playable) *reloadable {
+	f.running = f.values(f.c)
+	f.check = func(c *cli.Context) error {
+		_, err := newMatchPolicy(c, g)
+		return err
+	}
+	return newReloadable(settingsFlag.Name, f.reload, f.c.String(settingsFlag.Name))
+}

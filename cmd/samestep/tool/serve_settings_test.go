@@ -1,0 +1,134 @@
+//go:build !js
+
+package tool
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// settingsInTest returns the settings of a server that was started with flags, and a function that writes the file.
+func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFile, write func(string)) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "serve.yaml")
+	write = func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(first)
+	serve := serveCommand()
+	serve.Action = func(c *cli.Context) error {
+		f = newSettingsFile(c)
+		if err := readSettings(c); err != nil {
+			return err
+		}
+		f.reloadable(nil)
+		return nil
+	}
+	app := &cli.App{Commands: []*cli.Command{serve}}
+	if err := app.RunContext(t.Context(), append([]string{"samestep", "serve", "--settings", path}, flags...)); err != nil {
+		t.Fatal(err)
+	}
+	f.check = func(*cli.Context) error { return nil }
+	return f, write
+}
+
+// No key of a settings file is ignored in silence: each one changes a limit of the running server, or is named as one that needs a
+// restart. The command line stays stronger.
+func TestEverySettingIsTold(t *testing.T) {
+	f, write := settingsInTest(t, "", "--players", "3")
+	told, limits := 0, 0
+	for _, flag := range f.c.Command.Flags {
+		name := flag.Names()[0]
+		if name == settingsFlag.Name || name == "help" {
+			continue
+		}
+		var other string
+		switch v := f.c.Value(name).(type) {
+		case bool:
+			other = fmt.Sprint(!v)
+		case uint, uint64:
+			other = "7"
+		case time.Duration:
+			other = (v + 7*time.Second).String()
+		case cli.StringSlice:
+			other = "[other]"
+		default:
+			other = "other"
+		}
+		write(name + ": " + other + "\n")
+		c, err := f.read()
+		if err != nil {
+			t.Errorf("%s: %s: %v", name, other, err)
+			continue
+		}
+		changed, waiting := f.differ(c)
+		want := []string{name}
+		if name == "players" {
+			want = nil // the command line has it
+		}
+		if all := slices.Concat(changed, waiting); !slices.Equal(all, want) {
+			t.Errorf("%s: %s: got %q changed and %q waiting", name, other, changed, waiting)
+		}
+		told += len(changed) + len(waiting)
+		limits += len(changed)
+	}
+	if told < 60 || limits != len(limitFlags)-1 { // guests begins at 0
+		t.Errorf("told of %d keys, of which %d change, want at least 60 and %d", told, limits, len(limitFlags)-1)
+	}
+}
+
+// A running server takes limits from its file. A bad file changes nothing and says why.
+func TestReloadSettings(t *testing.T) {
+	f, write := settingsInTest(t, "max-matches: 1\n")
+	o := server.Options{Log: slog.New(slog.DiscardHandler)}
+	limitsOf(f.c).SetIn(&o)
+	s, err := server.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Shutdown(t.Context())
+	create := func(name string) error {
+		_, err := s.Create(server.MatchSpec{Name: name, Game: lockstep.MustGame(minimal.Rules()), Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 20}})
+		return err
+	}
+	var said bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	for _, x := range []struct {
+		text, name string
+		ok         bool
+		want       string // in the log or the error
+	}{
+		{"max-matches: 1\n", "one", true, ""},
+		{"max-matches: many\n", "two", false, `max-matches: got "many"`},
+		{"max-matche: 2\n", "two", false, "did you mean max-matches?"},
+		{"max-matches: 2\ntick-rate: 30\nguests: 4\n", "two", true, `changed=[max-matches] "need a restart"="[tick-rate guests]"`},
+		{"max-matches: 2\n", "three", false, ""},
+		{"", "three", true, "changed=[max-matches]"},
+	} {
+		said.Reset()
+		write(x.text)
+		err := f.reload(s, log)
+		if got := fmt.Sprint(err) + said.String(); !strings.Contains(got, x.want) {
+			t.Errorf("%q: got %s, want %s", x.text, got, x.want)
+		}
+		if err := create(x.name); (err == nil) != x.ok {
+			t.Errorf("%q: match %s: got %v", x.text, x.name, err)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/host"
+)
+
+// A connectionView is the JSON of a connection, for admins.
+type connectionView struct {
+	Peer         uint64         `json:"peer,string"`
+	State        string         `json:"state"`
+	Role         string         `json:"role"`
+	Seat         *int           `json:"seat"` // null for a spectator
+	Name         string         `json:"name"`
+	Subject      string         `json:"subject"`
+	Guest        bool           `json:"guest"`
+	Address      string         `json:"address"` // the network whose budgets it shares
+	Spent        map[string]int `json:"spent"`   // of the budgets of its subject or address in the match, in percent
+	AddressSpent map[string]int `json:"address_spent"`
+}
+
+// listConnections answers with the connections of a match, and what they and their addresses have spent of their budgets.
+func (s *Server) listConnections(w http.ResponseWriter, r *http.Request) {
+	all := []connectionView{}
+	s.doReply(w, r, func(m *Match, h *host.Host) error {
+		for _, c := range h.Connections(m.now()) {
+			v := connectionView{
+				Peer: uint64(c.ID), State: c.State.String(), Role: roleNames[c.Role], Name: c.Name, Subject: c.Subject, Guest: c.Guest,
+				Address: c.Address, Spent: c.Spent, AddressSpent: s.spentBy(m.conns[c.ID]),
+			}
+			if seat := int(c.Seat); seat < int(m.spec.Settings.Players) {
+				v.Seat = &seat
+			}
+			all = append(all, v)
+		}
+		return nil
+	}, func(*Match) { reply(w, http.StatusOK, all) })
+}
+
+// spentBy returns what the address of a connection has spent of each of its budgets, in percent.
+func (s *Server) spentBy(c *conn) map[string]int {
+	if c == nil {
+		return map[string]int{}
+	}
+	now := time.Now()
+	return map[string]int{
+		"connections": s.connects.spent(c.addr, now), "trials": s.trials.spent(c.addr, now), "kept": s.kept.spent(c.addr, now),
+		"handshakes": s.handshakes.spent(c.addr, now), "bytes": s.sent.spent(c.addr, now), "reads": s.reads.spent(c.addr, now),
+		"frames": s.frames.spent(c.addr, now), "wrong_tokens": s.guesses.spent(c.addr, now), "guest_matches": s.guestTries.spent(c.addr, now),
+	}
+}

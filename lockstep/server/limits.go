@@ -1,0 +1,74 @@
+package server
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Limits are the limits among the [Options] that can change while a server runs. The fields are those of Options, also their defaults.
+type Limits struct {
+	MaxMatches, MaxPerAddress, MaxUnauthenticated, MaxReads, MaxGuesses int
+	GuestMatches, GuestMatchesPerAddress, GuestBots, GuestDiskBytes     int
+	GuestStateBytes, MatchDiskBytes, DiskReserve                        int64
+	IdleMatch                                                           time.Duration
+}
+
+// Limits returns the limits in the options.
+func (o *Options) Limits() Limits {
+	return Limits{
+		MaxMatches: o.MaxMatches, MaxPerAddress: o.MaxPerAddress, MaxUnauthenticated: o.MaxUnauthenticated, MaxReads: o.MaxReads, MaxGuesses: o.MaxGuesses,
+		GuestMatches: o.GuestMatches, GuestMatchesPerAddress: o.GuestMatchesPerAddress, GuestBots: o.GuestBots, GuestDiskBytes: o.GuestDiskBytes,
+		GuestStateBytes: o.GuestStateBytes, MatchDiskBytes: o.MatchDiskBytes, DiskReserve: o.DiskReserve, IdleMatch: o.IdleMatch,
+	}
+}
+
+// SetIn sets the limits in the options of a server that does not run yet.
+func (l Limits) SetIn(o *Options) {
+	o.MaxMatches, o.MaxPerAddress, o.MaxUnauthenticated, o.MaxReads, o.MaxGuesses = l.MaxMatches, l.MaxPerAddress, l.MaxUnauthenticated, l.MaxReads, l.MaxGuesses
+	o.GuestMatches, o.GuestMatchesPerAddress, o.GuestBots, o.GuestDiskBytes = l.GuestMatches, l.GuestMatchesPerAddress, l.GuestBots, l.GuestDiskBytes
+	o.GuestStateBytes, o.MatchDiskBytes, o.DiskReserve, o.IdleMatch = l.GuestStateBytes, l.MatchDiskBytes, l.DiskReserve, l.IdleMatch
+}
+
+// complete sets the defaults.
+func (l Limits) complete() *Limits {
+	var o Options
+	l.SetIn(&o)
+	o.complete()
+	all := o.Limits()
+	return &all
+}
+
+// SetLimits changes limits at once. Budgets keep what is spent of them. Connections beyond a new limit are closed, as if one more had
+// come; matches beyond one go on.
+func (s *Server) SetLimits(l Limits) {
+	all := l.complete()
+	s.limits.Store(all)
+	now := time.Now()
+	opened := max(leastConnects, all.MaxPerAddress)
+	for _, b := range []*budgets[netip.Prefix]{s.connects, s.handshakes, s.kept} {
+		b.resize(connectsAtOnce*opened, now)
+	}
+	s.trials.resize(trials*opened, now)
+	s.reads.resize(all.MaxReads, now)
+	s.guesses.resize(all.MaxGuesses, now)
+	s.guestDisk.resize(all.GuestDiskBytes, now)
+	s.unauthenticated.resize(s.mostUnauthenticated(all), all.MaxUnauthenticated)
+	s.sockets.resize(s.mostSockets(all), all.MaxPerAddress)
+	for _, c := range s.authenticated.resize(all.MaxPerAddress) {
+		s.turnedAway("address", c.remote)
+		c.drop()
+	}
+}
+
+// mostUnauthenticated returns the number of unauthenticated WebSockets that the server may have.
+func (s *Server) mostUnauthenticated(l *Limits) int {
+	return min(max(maxUnauthenticated, l.MaxUnauthenticated), s.descriptorShare())
+}
+
+// mostSockets returns the number of connections that are not WebSockets that the server may have, besides those on trial.
+func (s *Server) mostSockets(l *Limits) int {
+	return min(max(maxSockets, l.MaxPerAddress), max(s.descriptorShare()-2*s.silent.max, 1))
+}
+
+// descriptorShare returns one of the equal parts of the file descriptors.
+func (s *Server) descriptorShare() int { return max(s.options.Descriptors/descriptorShares, 1) }

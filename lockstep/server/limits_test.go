@@ -1,0 +1,75 @@
+//go:build !js
+
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/server"
+)
+
+// Limits that change apply at once, also to those who are connected. Budgets keep what is spent.
+func TestSetLimits(t *testing.T) {
+	t.Parallel()
+	inBubble(t, setup{options: server.Options{MaxReads: 100}}, func(t *testing.T, s *stage) {
+		there := s.from(t, "203.0.113.1")
+		reads := func(n int) (ok int) {
+			for range n {
+				if status, _ := there.ask(t, "GET", "/matches", "", ""); status == http.StatusOK {
+					ok++
+				}
+			}
+			return ok
+		}
+		if n := reads(60); n != 60 {
+			t.Fatalf("%d of 60 reads were answered", n)
+		}
+		l := server.Limits{MaxReads: 70, MaxUnauthenticated: 2, MaxPerAddress: 3}
+		ada := there.raw(t, ada, protocol.SessionToken{}, 0).live()
+		var spectators []*raw
+		for range 3 {
+			spectators = append(spectators, there.raw(t, press, protocol.SessionToken{}, 0).live())
+		}
+		var silent []*raw
+		for range 4 {
+			r, err := there.connect(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			silent = append(silent, r)
+		}
+		s.server.SetLimits(l)
+		closed := func(all []*raw) (n int) {
+			for _, r := range all {
+				go r.end()
+			}
+			time.Sleep(time.Second)
+			for _, r := range all {
+				if r.over.Load() {
+					n++
+				}
+			}
+			return n
+		}
+		if n := closed(silent); n != 2 {
+			t.Errorf("%d of 4 silent connections were closed, want 2", n)
+		}
+		if n := closed(spectators); n != 1 {
+			t.Errorf("%d of 3 spectators were closed, want 1", n)
+		}
+		if ada.over.Load() {
+			t.Error("the player was closed")
+		}
+		if n := reads(100); n < 10 || n > 80 {
+			t.Errorf("%d more reads were answered, want what is left of 70", n)
+		}
+		s.server.SetLimits(server.Limits{MaxMatches: 1})
+		if _, err := s.server.Create(server.MatchSpec{Name: "two"}); fmt.Sprint(err) != "server: too many matches: want at most 1" {
+			t.Errorf("another match: got %v", err)
+		}
+	})
+}
