@@ -72,6 +72,19 @@ func TestMemoryBudget(t *testing.T) {
 			t.Errorf("got %v for a budget below the first page, want a fault", fault)
 		}
 		first.Close()
+		w := r.Within(&Budget{})
+		used, err := w.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, err := w.New(); err == nil {
+			other.Close() // kept for the next one
+		}
+		for n, close := range []func(){w.Close, used.Close} {
+			if close(); w.budget.used.Load() != int64(1-n)*pageBytes {
+				t.Errorf("got %d bytes in use after %d of 2 closes", w.budget.used.Load(), n+1)
+			}
+		}
 	}
 }
 
