@@ -122,10 +122,11 @@ func TestTimeBudget(t *testing.T) {
 	b.left(time.Minute)
 	b.spend(time.Second)
 	b.began.Add(-int64(10 * time.Second))
-	if left, _ := b.left(time.Minute); left < 5*time.Second || left > 6*time.Second {
+	if left := b.left(time.Minute); left < 5*time.Second || left > 6*time.Second {
 		t.Errorf("after 10 s with a share of a half: got %v, want 5 s", left)
 	}
-	if left, late := (*Budget)(nil).left(time.Minute); left != time.Minute || !strings.Contains(late.Text, "the call took longer than 1m0s") {
+	none := (*Budget)(nil)
+	if left, late := none.left(time.Minute), none.tooLong(time.Minute, time.Minute); left != time.Minute || late.Text != "the call took longer than 1m0s" {
 		t.Errorf("without a budget: got %v and %v", left, late)
 	}
 }
