@@ -36,23 +36,22 @@ func (b *Budget) note(f *abi.Fault) {
 	}
 }
 
-// left returns the time that calls may still take, or most if that is less. late is the fault of a call that takes longer.
-func (b *Budget) left(most time.Duration) (left time.Duration, late *abi.Fault) {
-	late = &abi.Fault{Limit: true, Text: fmt.Sprintf("the call took longer than %v", most)}
+// left returns the time that calls may still take, or most if that is less.
+func (b *Budget) left(most time.Duration) time.Duration {
 	if b == nil || b.Time == 0 {
-		return most, late
+		return most
 	}
 	now := time.Now().UnixNano()
 	b.began.CompareAndSwap(0, now)
 	all := b.Time + time.Duration(float64(b.Share)*time.Duration(now-b.began.Load()).Seconds())
-	if left = all - time.Duration(b.spent.Load()); left < most {
-		return max(left, 0), b.tooLong()
-	}
-	return most, late
+	return min(most, max(all-time.Duration(b.spent.Load()), 0))
 }
 
-// tooLong returns the fault of calls that take longer than the budget.
-func (b *Budget) tooLong() *abi.Fault {
+// tooLong returns the fault of a call that took longer than it might: than most, or than the budget had left.
+func (b *Budget) tooLong(left, most time.Duration) *abi.Fault {
+	if left == most {
+		return &abi.Fault{Limit: true, Text: fmt.Sprintf("the call took longer than %v", most)}
+	}
 	return &abi.Fault{Limit: true, Text: advised(fmt.Sprintf("all calls of the rules together took longer than %v", b.Time), b.TimeAdvice)}
 }
 

@@ -72,6 +72,19 @@ func TestMemoryBudget(t *testing.T) {
 			t.Errorf("got %v for a budget below the first page, want a fault", fault)
 		}
 		first.Close()
+		w := r.Within(&Budget{})
+		used, err := w.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, err := w.New(); err == nil {
+			other.Close() // kept for the next one
+		}
+		for n, close := range []func(){w.Close, used.Close} {
+			if close(); w.budget.used.Load() != int64(1-n)*pageBytes {
+				t.Errorf("got %d bytes in use after %d of 2 closes", w.budget.used.Load(), n+1)
+			}
+		}
 	}
 }
 
@@ -109,10 +122,11 @@ func TestTimeBudget(t *testing.T) {
 	b.left(time.Minute)
 	b.spend(time.Second)
 	b.began.Add(-int64(10 * time.Second))
-	if left, _ := b.left(time.Minute); left < 5*time.Second || left > 6*time.Second {
+	if left := b.left(time.Minute); left < 5*time.Second || left > 6*time.Second {
 		t.Errorf("after 10 s with a share of a half: got %v, want 5 s", left)
 	}
-	if left, late := (*Budget)(nil).left(time.Minute); left != time.Minute || !strings.Contains(late.Text, "the call took longer than 1m0s") {
+	none := (*Budget)(nil)
+	if left, late := none.left(time.Minute), none.tooLong(time.Minute, time.Minute); left != time.Minute || late.Text != "the call took longer than 1m0s" {
 		t.Errorf("without a budget: got %v and %v", left, late)
 	}
 }

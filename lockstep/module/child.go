@@ -42,7 +42,7 @@ func compileElsewhere(ctx context.Context, module, safe []byte, o Options) error
 	left := DefaultCompileTime
 	memory := int64(DefaultCompileMemory)
 	if b := o.Budget; b != nil {
-		left, _ = b.left(cmp.Or(b.Time, DefaultCompileTime))
+		left = b.left(cmp.Or(b.Time, DefaultCompileTime))
 		memory = cmp.Or(b.Memory, memory)
 		if b.Context != nil {
 			ctx = b.Context

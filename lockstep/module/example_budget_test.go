@@ -36,13 +36,13 @@ func ExampleBudget() {
 		fmt.Println(err)
 		return
 	}
-	rules, err := module.Compile(b, module.Options{})
+	budget := &module.Budget{Time: time.Nanosecond, Memory: 64 << 20}
+	rules, err := module.Compile(b, module.Options{Budget: budget}) // compiling counts
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer rules.Close()
-	budget := &module.Budget{Time: time.Nanosecond, Memory: 64 << 20}
 	game, err := lockstep.NewGameElsewhere(rules.Within(budget))
 	fmt.Println(game, err)
 	// Output:

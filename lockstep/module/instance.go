@@ -62,9 +62,9 @@ func (i *instance) run(f func() error) error {
 
 // timed runs a part of the module, and returns a fault if its time was over.
 func (i *instance) timed(f func() error) (err error, late *abi.Fault) {
-	most, tooLate := i.budgets.left(i.time)
+	most := i.budgets.left(i.time)
 	if most <= 0 {
-		return nil, tooLate
+		return nil, i.budgets.tooLong(most, i.time)
 	}
 	if i.budgets != nil {
 		defer func(from time.Time) { i.budgets.spend(time.Since(from)) }(time.Now())
@@ -78,7 +78,7 @@ func (i *instance) timed(f func() error) (err error, late *abi.Fault) {
 		if err = f(); timer.Stop() {
 			return err, nil
 		}
-		return err, tooLate
+		return err, i.budgets.tooLong(most, i.time)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
@@ -86,7 +86,7 @@ func (i *instance) timed(f func() error) (err error, late *abi.Fault) {
 	if err = f(); ctx.Err() == nil {
 		return err, nil
 	}
-	return err, tooLate
+	return err, i.budgets.tooLong(most, i.time)
 }
 
 // exchange writes the input, calls the function and returns what the module answers.

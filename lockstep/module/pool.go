@@ -9,7 +9,7 @@ import (
 
 // A pool keeps the instances of a module that nobody uses.
 type pool struct {
-	once bool // no instance is used again
+	once bool // no instance is used again; set before the first one, or with mu
 	mu   sync.Mutex
 	open int         // instances that are not closed
 	most int         // of them, until garbage is collected
@@ -56,6 +56,17 @@ const (
 	maxFree       = 8
 	maxFreeMemory = 64 << 20
 )
+
+// close closes the instances that nobody uses, and each other one as soon as nobody does.
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, i := range p.free {
+		p.open--
+		i.close()
+	}
+	p.once, p.free = true, nil
+}
 
 // giveBack keeps or closes an instance that nobody uses any more.
 func (p *pool) giveBack(i *instance) {

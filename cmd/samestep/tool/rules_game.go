@@ -31,7 +31,8 @@ type rulesModule struct {
 	sum   string // SHA-256
 	rules *wasm.Rules
 
-	budget *wasm.Budget // of the game; nil: none
+	budget  *wasm.Budget // of the game; nil: none
+	machine *wasm.Within // of the game
 }
 
 // readModule returns the game of the rules in a file.
@@ -85,8 +86,8 @@ func newModuleGame(b []byte, budget *wasm.Budget) (*playable, error) {
 // that build, which may come out differently.
 func (m *rulesModule) game(build string, budget *wasm.Budget) (*playable, error) {
 	own := *m
-	own.budget = budget
 	machine := m.rules.Within(budget)
+	own.budget, own.machine = budget, machine
 	g, err := gameOn(machine, build)
 	if err != nil {
 		return nil, err

@@ -108,8 +108,19 @@ func (m *moduleSet) exceeded(err error, files ...*replay.File) error {
 func (m *moduleSet) forget(f *replay.File) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, g := range m.met[f] {
+		if g.module != nil && !slices.Contains(m.given, g) && !slices.Contains(m.found, g) {
+			g.module.machine.Close()
+		}
+	}
 	delete(m.met, f)
+	if len(m.loaded) > maxLoaded {
+		clear(m.loaded) // the collector frees those that no open file has
+	}
 }
+
+// maxLoaded is the number of modules that are kept for the next files, which may have the same.
+const maxLoaded = 8
 
 // ofMatch returns the game of a module for a match, or nil if there is none or the program has its rules. f is the file of the
 // match, or nil.
