@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -171,9 +172,10 @@ func TestRedactBundle(t *testing.T) {
 	if !strings.Contains(after, record.TopicReady) {
 		t.Error("a note of the engine is gone")
 	}
-	plain, clean := outputs(t, archive, true), outputs(t, out.Bytes(), true)
+	sources := regexp.MustCompile(`("who":"recorder".*?"module":)"[^"]*"`) // of the recorder, which a redacted bundle does not name
+	plain, clean := sources.ReplaceAllString(outputs(t, archive, true), `$1""`), outputs(t, out.Bytes(), true)
 	if plain != clean {
-		t.Error("the explanation of the redacted bundle differs")
+		t.Error("the explanation of the redacted bundle differs in more than the sources")
 	}
 	texts, err := replay.PlainTexts(headerOf(t, archive))
 	if want := []string{"state: Said", "command say: Words"}; err != nil || !slices.Equal(texts, want) {

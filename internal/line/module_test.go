@@ -103,7 +103,7 @@ func TestFunction(t *testing.T) {
 				return compile(t, whole+" "+hidden, "world.pile[0]++;\n#endif", drawn)
 			}, nil, 40,
 			"Piles[0]: 160 | 159 function step at pebbles.c:145 because the sides go different ways here, after 24 equal calls: " +
-				"calls draw | calls rules_write called step at pebbles.c:145 rules_answer at pebbles.c:213 samestep_call at samestep_rules.h:",
+				"calls draw | calls rules_write called step at pebbles.c:145 rules_answer at pebbles.c:214 samestep_call at samestep_rules.h:",
 		},
 		{
 			"without lines", func(t *testing.T) *line.Module {

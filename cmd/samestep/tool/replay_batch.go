@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -63,11 +62,6 @@ type batchRow struct {
 
 // isBatch reports whether arguments are several files, or a folder.
 func isBatch(args []string) bool { return len(args) > 1 || len(args) == 1 && isFolder(args[0]) }
-
-func isFolder(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
-}
 
 // newBatch finds the files that arguments name, and the ones with one of the extensions in folders.
 func newBatch(c *cli.Context, args []string, extensions ...string) (*batch, error) {

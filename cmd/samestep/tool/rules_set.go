@@ -241,3 +241,8 @@ func addModule(dir string, m *rulesModule) error {
 		return errors.Join(err, f.Chmod(0o644)) // it is for everybody
 	})
 }
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}

@@ -26,7 +26,7 @@ const (
 )
 
 var _ = register(&Attack{
-	Row: 18, Name: "probes", About: "a player gives commands of every kind that may concern what it does not see; the answers are compared with those to a player for whom a hidden thing does not exist",
+	Row: 21, Name: "probes", About: "a player gives commands of every kind that may concern what it does not see; the answers are compared with those to a player for whom a hidden thing does not exist",
 	Run: func(ctx context.Context, h *Attackers) error {
 		if h.game.ViewSchema() == nil {
 			return errOpen

@@ -2,6 +2,7 @@ package guest_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -289,8 +290,8 @@ func TestPanic(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.Step(&lockstep.Frame{Tick: 1})
-	p, ok := err.(*lockstep.PanicError)
-	if !ok || p.Where != "Step" || p.Value != "out of cheese" || !bytes.Contains(p.Stack, []byte("guest_test.go")) {
+	p, fault := (*lockstep.PanicError)(nil), (*abi.Fault)(nil)
+	if !errors.As(err, &p) || p.Where != "Step" || !errors.As(p.Value.(error), &fault) || fault.Text != "out of cheese" || !bytes.Contains(p.Stack, []byte("guest_test.go")) {
 		t.Errorf("got %v, want the panic and its stack", err)
 	}
 }
