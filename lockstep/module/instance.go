@@ -40,7 +40,7 @@ func (i *instance) run(f func() error) error {
 	i.left.Set(pauseAfter)
 	i.budget.Set(uint64(i.passes))
 	i.depth.Set(maxDepth)
-	err, late := i.timed(f)
+	late, err := i.timed(f)
 	if int32(i.depth.Get()) < 0 {
 		err = tooDeep()
 	} else if int64(i.budget.Get()) <= 0 {
@@ -61,10 +61,10 @@ func (i *instance) run(f func() error) error {
 }
 
 // timed runs a part of the module, and returns a fault if its time was over.
-func (i *instance) timed(f func() error) (err error, late *abi.Fault) {
+func (i *instance) timed(f func() error) (late *abi.Fault, err error) {
 	most := i.budgets.left(i.time)
 	if most <= 0 {
-		return nil, i.budgets.tooLong(most, i.time)
+		return i.budgets.tooLong(most, i.time), nil
 	}
 	if i.budgets != nil {
 		defer func(from time.Time) { i.budgets.spend(time.Since(from)) }(time.Now())
@@ -76,17 +76,17 @@ func (i *instance) timed(f func() error) (err error, late *abi.Fault) {
 		i.ctx = context.Background()
 		timer := time.AfterFunc(most, func() { i.stop.Set(1) })
 		if err = f(); timer.Stop() {
-			return err, nil
+			return nil, err
 		}
-		return err, i.budgets.tooLong(most, i.time)
+		return i.budgets.tooLong(most, i.time), err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
 	i.ctx = ctx
 	if err = f(); ctx.Err() == nil {
-		return err, nil
+		return nil, err
 	}
-	return err, i.budgets.tooLong(most, i.time)
+	return i.budgets.tooLong(most, i.time), err
 }
 
 // exchange writes the input, calls the function and returns what the module answers.

@@ -43,7 +43,9 @@ func TestReaders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, setup{host: policy, options: server.Options{Replays: true, Bundles: true}, rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) { r.Validate, r.View = nil, lockstep.View(seeMap, nil) }}, func(t *testing.T, s *stage) {
+			inBubble(t, setup{host: policy, options: server.Options{Replays: true, Bundles: true}, rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
+				r.Validate, r.View = nil, lockstep.View(seeMap, nil)
+			}}, func(t *testing.T, s *stage) {
 				eventually(t, "the match plays", func() bool { return s.match.View().Tick > 2*delay })
 				now := s.match.View().Tick
 				for reader, token := range map[string]string{"stranger": "", "player": ada, "admin": ops} {
@@ -130,8 +132,10 @@ func TestNoCopyOfASecret(t *testing.T) {
 	t.Parallel()
 	for _, only := range []bool{false, true} {
 		inBubble(t, setup{
-			host:  host.Options{Views: host.ViewPolicy{Only: only}},
-			rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) { r.Validate, r.View = nil, lockstep.View(seeMap, nil) },
+			host: host.Options{Views: host.ViewPolicy{Only: only}},
+			rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
+				r.Validate, r.View = nil, lockstep.View(seeMap, nil)
+			},
 			options: server.Options{GuestMatches: 9, NewMatch: func(io.Reader) (server.MatchSpec, error) {
 				return server.MatchSpec{}, nil
 			}},

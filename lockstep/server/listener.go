@@ -60,11 +60,3 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 	return x, nil
 }
-
-// closeWithReset closes a connection so that the system keeps no memory of it.
-func closeWithReset(c net.Conn) {
-	if t, ok := belowHeader(c).(*net.TCPConn); ok {
-		t.SetLinger(0) // an error costs the system some memory only
-	}
-	c.Close()
-}

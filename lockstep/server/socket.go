@@ -52,7 +52,19 @@ type socket struct {
 
 func (x *socket) from() netip.Prefix { return x.addr }
 
-func (x *socket) drop() { x.Conn.Close() }
+func (x *socket) drop() {
+	if x.trial.Load() {
+		x.resetOnClose()
+	}
+	x.Conn.Close()
+}
+
+// resetOnClose makes the system keep no memory of the connection once it is closed.
+func (x *socket) resetOnClose() {
+	if t, ok := belowHeader(x.Conn).(*net.TCPConn); ok {
+		t.SetLinger(0) // an error costs the system some memory only
+	}
+}
 
 // enter lets a limit count the connection, and no other one. Nil is none. It reports whether a connection was closed for it.
 func (x *socket) enter(l *connLimit[*socket], each int) (dropped bool) {
@@ -80,6 +92,7 @@ func (x *socket) Close() error {
 func (x *socket) Read(b []byte) (int, error) {
 	n, err := x.Conn.Read(b)
 	if n > 0 && x.trial.Load() && !x.heard.Swap(true) && !(x.known.Load() && x.gate.hear(x)) {
+		x.resetOnClose()
 		return 0, errTrial
 	}
 	return n, err
