@@ -51,10 +51,9 @@ type figures struct{ host.Stats }
 
 // told returns what a reader may know of the match.
 func (v *View) told(r disclosure.Reader) toldView {
-	ended := v.Ended != ""
-	tick := v.disclosed.Shown(r, v.Tick, ended)
+	tick := v.disclosed.Shown(r, v.Tick, v.over)
 	t := toldView{View: v, Tick: tick, Stats: toldStats{PublicStats: v.Stats.Public(tick)}}
-	if v.disclosed.Figures(r, ended) {
+	if v.disclosed.Figures(r, v.over) {
 		t.Stats.figures = &figures{v.Stats}
 	}
 	return t
