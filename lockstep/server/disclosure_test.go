@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -102,6 +103,35 @@ func (s *stage) told(t *testing.T, path, token string) (m toldMatch) {
 		t.Fatalf("%s: got %d %s, %v", path, status, body, err)
 	}
 	return m
+}
+
+// The list of matches is public, also for the holder of a token for one match: it neither is refused nor counts as a guess.
+func TestListWithTokenOfAMatch(t *testing.T) {
+	t.Parallel()
+	const own = "own-own-own-own-own"
+	inBubble(t, setup{tokens: tokenList + "player 0 own duel " + own + "\n", options: server.Options{MaxGuesses: 5, MaxReads: 20}}, func(t *testing.T, s *stage) {
+		for token, figures := range map[string]bool{"": false, own: false, ada: false, "no-such-token-here": false, ops: true} {
+			for range 9 {
+				time.Sleep(time.Second)
+				if got := s.told(t, "/matches", token); (len(got.Stats) > 30) != figures {
+					t.Fatalf("%q: got %d statistics", token, len(got.Stats))
+				}
+			}
+		}
+		if status, body := s.ask(t, "GET", "/matches/duel", own, ""); status != 200 {
+			t.Errorf("its match: got %d %s", status, body)
+		}
+		if status, body := s.ask(t, "GET", "/matches/duel", "no-such-token-here", ""); status != 403 {
+			t.Errorf("a wrong token after the lists: got %d %s, want 403", status, body)
+		}
+		crowd := s.from(t, "198.51.100.1")
+		for range 60 { // more than an address may ask
+			crowd.ask(t, "GET", "/matches", own, "")
+		}
+		if status, body := crowd.ask(t, "GET", "/matches/duel/bans", "no-such-token-here", ""); status != 403 {
+			t.Errorf("a wrong token after many lists: got %d %s, want 403", status, body)
+		}
+	})
 }
 
 // At the address of operators the metrics need no token, and at that of all others there are none.

@@ -59,10 +59,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeRequest, err.Error())
 		return
 	}
-	who, ok := s.readerOf(w, r, "")
-	if !ok {
-		return
-	}
+	who := s.listReader(r)
 	found := slices.DeleteFunc(s.views(), func(v *View) bool { return !q.admits(v) })
 	if len(found) > q.limit {
 		found = found[:q.limit]
