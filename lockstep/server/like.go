@@ -37,8 +37,8 @@ func (m *Match) making() making {
 }
 
 // Like returns the spec of a match like another one: of the same game, with the same settings, seed and configuration, and with what
-// MatchSpec.Again adds. It has no name. id is that of a [View], of a match that this server runs, or of one of the last that are
-// over; otherwise the error wraps [ErrNoMatch]. A match that began in a state of another one is taken as if it had begun itself.
+// MatchSpec.Again adds. It has no name. id is that of a [View], of a match that this server runs, or of one of the last that
+// have left it; otherwise the error wraps [ErrNoMatch]. A match that began in a state of another one is taken as if it had begun itself.
 func (s *Server) Like(id string) (MatchSpec, error) {
 	how, ok := s.makingOf(id)
 	if !ok {
