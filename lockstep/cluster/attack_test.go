@@ -92,6 +92,32 @@ func TestForgedRequests(t *testing.T) {
 	}
 }
 
+// A list asks all servers of the directory, and shows none of them the token of the client.
+func TestListKeepsToken(t *testing.T) {
+	t.Parallel()
+	node := newNode(t)
+	a := newSite(t, "a", node.URL(), 1)
+	a.create(t, "here")
+	f := newFalseServer(t)
+	enlist(t, a.conn, cluster.Server{Name: "f-000000", Address: f.URL}, "duel")
+	var seen []*http.Request
+	await(t, "the false server is asked", func() bool {
+		status, text := a.admin(t, "GET", "/matches", "")
+		if status != http.StatusOK || !strings.Contains(text, `"state_bytes"`) {
+			t.Fatalf("got %d %s, want the figures of the own matches", status, text)
+		}
+		seen = f.requests()
+		return len(seen) > 0
+	})
+	for _, r := range seen {
+		for name, values := range r.Header {
+			if strings.Contains(strings.Join(values, " "), "ops-ops") {
+				t.Errorf("%s: the false server was sent the header %s: %q", r.URL, name, values)
+			}
+		}
+	}
+}
+
 // A request that changes something is not sent twice when the server of the match goes away in the middle.
 func TestSentOnce(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@
 //	up to which tick?                            Policy.Shown, Policy.Late
 //	which settings of the match?                 Policy.Settings
 //	counters and sizes, which tell of commands?  Policy.Figures
+//	files: replays, saves, bundles?              Policy.Files
 //
 // A program that reads a log finds the Policy with a [Log], and passes nothing on before that. A program that cannot do as the
 // Policy says refuses. For example, a relay has no rules, so it cannot make views, and refuses a match that is sent as views.

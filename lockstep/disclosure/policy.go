@@ -12,6 +12,9 @@ import (
 // ErrViews is the error of [Policy.Records] for a match that is sent as views.
 var ErrViews = errors.New("the match is sent as views: nobody but its operator gets its states and records")
 
+// ErrRunning is the error of [Policy.Files] for a match that is not over.
+var ErrRunning = errors.New("the match is not over: nobody but its operator gets a file of it")
+
 // ErrMalformed is the error of [Parse].
 var ErrMalformed = errors.New("disclosure: malformed")
 
@@ -70,6 +73,15 @@ func (p Policy) Settings(r Reader, s record.Settings) record.Settings {
 // Figures reports whether r may know counters of messages and commands, and sizes of states. In a match of two players they
 // tell each what the other one does.
 func (p Policy) Figures(r Reader, ended bool) bool { return r == Operator || ended }
+
+// Files returns an error if r may have no file of the match: a replay, a save, or a bundle of a desync. Each has states, the seed and
+// the latest ticks, whatever the Policy says. When the match has ended, it is for the operator to say who gets its files.
+func (p Policy) Files(r Reader, ended bool) error {
+	if !p.Figures(r, ended) {
+		return ErrRunning
+	}
+	return nil
+}
 
 // Topic is the topic of the note with the Policy, which only the log has.
 const Topic = "disclosure"

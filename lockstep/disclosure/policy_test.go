@@ -20,7 +20,7 @@ func TestPolicy(t *testing.T) {
 		records bool
 		shown   record.Tick // of 100
 		seed    uint64      // of 7
-		figures bool
+		figures bool        // and files
 	}{
 		{"all, spectator", open, disclosure.Spectator, false, true, 100, 7, false},
 		{"all, player", open, disclosure.Player, false, true, 100, 7, false},
@@ -50,6 +50,9 @@ func TestPolicy(t *testing.T) {
 		}
 		if got := p.Figures(r, c.ended); got != c.figures {
 			t.Errorf("%s: figures: got %t, want %t", c.name, got, c.figures)
+		}
+		if err := p.Files(r, c.ended); (err == nil) != c.figures || err != nil && !errors.Is(err, disclosure.ErrRunning) {
+			t.Errorf("%s: files: got %v, want %t", c.name, err, c.figures)
 		}
 	}
 	if open.Hides() || !views.Hides() || !late.Hides() {

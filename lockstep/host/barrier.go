@@ -109,19 +109,19 @@ func (h *Host) visible(p *peer) protocol.Position { return min(h.shown(p), h.bar
 // shown returns the position of the first record that a peer may not see even if it is persisted.
 func (h *Host) shown(p *peer) protocol.Position {
 	end := h.ring.Next()
-	if h.disclosed.Late(p.reader(), h.ended()) {
+	if h.disclosed.Late(p.reader(), h.LogEnded()) {
 		end = min(end, h.barrier.delayed)
 	}
 	return end
 }
 
-// ended reports whether the log has its last record. A log that failed, or that a shutdown left, has none: the match
-// may continue from it.
-func (h *Host) ended() bool { return h.c.Err() != nil && !h.c.Broken() }
+// LogEnded reports whether the log has its last record. A log that failed, or that a shutdown left, has none: the match
+// may continue from it, and hides what its [disclosure.Policy] hides.
+func (h *Host) LogEnded() bool { return h.c.Err() != nil && !h.c.Broken() }
 
 // present returns the last sealed tick that a peer may know of.
 func (h *Host) present(p *peer) lockstep.Tick {
-	return h.disclosed.Shown(p.reader(), h.Now(), h.ended())
+	return h.disclosed.Shown(p.reader(), h.Now(), h.LogEnded())
 }
 
 // keyframeFor returns the latest keyframe that a peer may see, or nil.

@@ -50,7 +50,6 @@ func (a anyOf) Authorize(token, match string) (host.Grant, error) {
 // tokenSubject returns the subject of a token that names none.
 func tokenSubject(sum [sha256.Size]byte) string { return "token " + hex.EncodeToString(sum[:8]) }
 
-// parseRole reads the name of a role.
 // parseViewer reads whose views a spectator gets.
 func parseViewer(text string) (lockstep.Viewer, error) {
 	v, err := lockstep.ParseViewer(text)
@@ -60,6 +59,7 @@ func parseViewer(text string) (lockstep.Viewer, error) {
 	return v, err
 }
 
+// parseRole reads the name of a role.
 func parseRole(name string) (protocol.Role, bool) {
 	switch name {
 	case "spectator":

@@ -5,6 +5,7 @@ package server_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -102,6 +105,35 @@ func (s *stage) told(t *testing.T, path, token string) (m toldMatch) {
 	return m
 }
 
+// The list of matches is public, also for the holder of a token for one match: it neither is refused nor counts as a guess.
+func TestListWithTokenOfAMatch(t *testing.T) {
+	t.Parallel()
+	const own = "own-own-own-own-own"
+	inBubble(t, setup{tokens: tokenList + "player 0 own duel " + own + "\n", options: server.Options{MaxGuesses: 5, MaxReads: 20}}, func(t *testing.T, s *stage) {
+		for token, figures := range map[string]bool{"": false, own: false, ada: false, "no-such-token-here": false, ops: true} {
+			for range 9 {
+				time.Sleep(time.Second)
+				if got := s.told(t, "/matches", token); (len(got.Stats) > 30) != figures {
+					t.Fatalf("%q: got %d statistics", token, len(got.Stats))
+				}
+			}
+		}
+		if status, body := s.ask(t, "GET", "/matches/duel", own, ""); status != 200 {
+			t.Errorf("its match: got %d %s", status, body)
+		}
+		if status, body := s.ask(t, "GET", "/matches/duel", "no-such-token-here", ""); status != 403 {
+			t.Errorf("a wrong token after the lists: got %d %s, want 403", status, body)
+		}
+		crowd := s.from(t, "198.51.100.1")
+		for range 60 { // more than an address may ask
+			crowd.ask(t, "GET", "/matches", own, "")
+		}
+		if status, body := crowd.ask(t, "GET", "/matches/duel/bans", "no-such-token-here", ""); status != 403 {
+			t.Errorf("a wrong token after many lists: got %d %s, want 403", status, body)
+		}
+	})
+}
+
 // At the address of operators the metrics need no token, and at that of all others there are none.
 func TestMetricsOfOperators(t *testing.T) {
 	t.Parallel()
@@ -150,6 +182,91 @@ func TestNoCopyOfASecret(t *testing.T) {
 			if status, body := like(ops, "third"); status != 201 {
 				t.Errorf("an admin: got %d %s", status, body)
 			}
+		})
+	}
+}
+
+// A match that another server may continue hides what it hid before: one that was handed over, and one whose log or own code has failed.
+func TestUnfinishedMatchStaysSecret(t *testing.T) {
+	t.Parallel()
+	const delay = 30
+	file, away := &badFile{}, &memoryReplicator{}
+	for name, c := range map[string]struct {
+		ended   string
+		options server.Options
+		newFile func(string) (server.File, error)
+		stop    func(t *testing.T, s *stage)
+		open    bool
+	}{
+		"over":        {"enough", server.Options{}, nil, func(t *testing.T, s *stage) { _ = s.match.End(t.Context(), "enough") }, true},
+		"handed over": {"", server.Options{Replicator: &memoryReplicator{}}, nil, func(t *testing.T, s *stage) { s.match.Suspend() }, false},
+		"end that is not stored": {"enough", server.Options{Replicator: away}, nil, func(t *testing.T, s *stage) {
+			away.set(true, nil)
+			go s.match.End(t.Context(), "enough")
+			synctest.Wait()
+			away.set(true, errors.New("another server has the match"))
+		}, false},
+		"broken log": {"the log failed", server.Options{}, file.new, func(t *testing.T, s *stage) { file.set(func() { file.broken = 1 }) }, false},
+		"panic": {"the match has failed", server.Options{}, nil, func(t *testing.T, s *stage) {
+			_ = s.match.Do(t.Context(), func(*host.Host) { panic("of our own code") })
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.options.GuestMatches = 9
+			c.options.NewMatch = func(io.Reader) (server.MatchSpec, error) { return server.MatchSpec{}, nil }
+			inBubble(t, setup{
+				host: host.Options{Views: host.ViewPolicy{Only: true}, SpectatorDelay: delay},
+				rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
+					r.Validate, r.View = nil, lockstep.View(seeMap, nil)
+				},
+				options: c.options, newFile: c.newFile,
+			}, func(t *testing.T, s *stage) {
+				eventually(t, "the match plays", func() bool { return s.match.View().Tick > 2*delay })
+				if _, err := s.connect(t); err != nil { // it answers nothing, so the match waits for it
+					t.Fatal(err)
+				}
+				c.stop(t, s)
+				eventually(t, "the match has stopped", func() bool { return c.ended == "" || s.match.View().Ended != "" })
+				if name == "broken log" {
+					v := s.match.View()
+					if tick, figures := v.Told(disclosure.Spectator); tick == v.Tick || figures {
+						t.Errorf("while others are told of the end: a stranger is told tick %d of %d, figures: %t", tick, v.Tick, figures)
+					}
+				}
+				<-s.match.Done()
+				if c.options.Replicator == away {
+					away.set(false, nil) // so that other matches can begin
+				}
+				v := s.match.View()
+				if tick, figures := v.Told(disclosure.Spectator); (tick == v.Tick) != c.open || figures != c.open || !strings.Contains(v.Ended, c.ended) {
+					t.Errorf("ended %q: a stranger is told tick %d of %d, figures: %t", v.Ended, tick, v.Tick, figures)
+				}
+				want := map[bool][2]int{true: {201, 200}, false: {400, 403}}[c.open]
+				if status, _ := s.ask(t, "GET", "/metrics", "", ""); status != want[1] {
+					t.Errorf("metrics: got %d", status)
+				}
+				if status, body := s.ask(t, "POST", "/matches", ada, `{"name":"again","like":"`+v.Match+`"}`); status != want[0] {
+					t.Errorf("a copy: got %d %s", status, body)
+				}
+				if status, body := s.ask(t, "POST", "/matches", ops, `{"name":"third","like":"`+v.Match+`"}`); status != 201 {
+					t.Errorf("an admin: got %d %s", status, body)
+				}
+				if name != "panic" {
+					return
+				}
+				resumed, err := s.server.Resume(s.match.ReplayPath(), server.MatchSpec{Game: s.game})
+				if err == nil {
+					err = resumed.End(t.Context(), "enough")
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				<-resumed.Done()
+				if status, body := s.ask(t, "POST", "/matches", ada, `{"name":"fourth","like":"`+v.Match+`"}`); status != 201 {
+					t.Errorf("a copy when it is over: got %d %s", status, body)
+				}
+			})
 		})
 	}
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"time"
 
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
@@ -42,6 +44,12 @@ func (s *Server) Members() int {
 		n += len(all)
 	}
 	return n
+}
+
+// Told returns the tick that a reader may know, and whether it may know the figures.
+func (v *View) Told(r disclosure.Reader) (tick lockstep.Tick, figures bool) {
+	t := v.told(r)
+	return t.Tick, t.Stats.figures != nil
 }
 
 // SetFreeBytes makes f measure the free bytes of the disk.

@@ -26,11 +26,13 @@ func (m *Match) finish() {
 		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
 		m.flushReplicated()
 		m.release(nil)
+		m.leaveOpen()
 		return
 	}
 	stored := m.flushReplicated()
 	if m.host.Err() == nil || m.replicated != nil && (m.suspended || !stored) { // suspended, or our own code panicked: the replay has no end
 		m.release(m.failure)
+		m.leaveOpen()
 		return
 	}
 	err := m.server.tellOwners(m.path, m.owners)
@@ -50,6 +52,13 @@ func (m *Match) finish() {
 	if m.replicated != nil {
 		m.replicated.Drop()
 	}
+}
+
+// leaveOpen says that the log has no end, or that its end is not stored: a server may continue the match.
+func (m *Match) leaveOpen() {
+	last := m.View()
+	last.over = false
+	m.view.Store(&last)
 }
 
 // noticeLost reports once that somebody has removed the match's log from its folder: what is written to it now is lost.

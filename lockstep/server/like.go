@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
@@ -13,7 +14,7 @@ import (
 // ErrNoMatch is returned for the ID of a match that the server does not know.
 var ErrNoMatch = errors.New("server: no match of that ID is known here: it ended long ago, or on another server")
 
-// The latest matches that are over, of which the server knows how they were made.
+// The latest matches that have left the server, of which the server knows how they were made.
 const (
 	maxPast      = 256
 	maxPastBytes = 4 << 20 // of their configurations
@@ -25,13 +26,19 @@ type making struct {
 	header *lockstep.Header
 	kind   string // of the bots
 	again  func(*MatchSpec)
+
+	disclosed disclosure.Policy
+	over      bool // otherwise it runs, here or at another server, or can be resumed
 }
 
-func (m *Match) making() making { return making{m.game, m.header, m.spec.BotKind, m.spec.Again} }
+func (m *Match) making() making {
+	v := m.view.Load()
+	return making{m.game, m.header, m.spec.BotKind, m.spec.Again, v.disclosed, v.over}
+}
 
 // Like returns the spec of a match like another one: of the same game, with the same settings, seed and configuration, and with what
-// MatchSpec.Again adds. It has no name. id is that of a [View], of a match that this server runs, or of one of the last that are
-// over; otherwise the error wraps [ErrNoMatch]. A match that began in a state of another one is taken as if it had begun itself.
+// MatchSpec.Again adds. It has no name. id is that of a [View], of a match that this server runs, or of one of the last that
+// have left it; otherwise the error wraps [ErrNoMatch]. A match that began in a state of another one is taken as if it had begun itself.
 func (s *Server) Like(id string) (MatchSpec, error) {
 	how, ok := s.makingOf(id)
 	if !ok {
@@ -65,7 +72,7 @@ func (s *Server) specOf(body []byte, who disclosure.Reader) (MatchSpec, error) {
 	if err := d.Decode(&r); err != nil {
 		return MatchSpec{}, fmt.Errorf("a match: want name and like alone: %w", err)
 	}
-	if m := s.running(r.Like); m != nil && m.View().disclosed.Records(who) != nil {
+	if how, ok := s.makingOf(r.Like); ok && !how.over && how.disclosed.Records(who) != nil {
 		return MatchSpec{}, errSecret
 	}
 	spec, err := s.Like(r.Like)
@@ -77,19 +84,7 @@ func (s *Server) specOf(body []byte, who disclosure.Reader) (MatchSpec, error) {
 }
 
 // errSecret refuses a match with the seed of one that hides it.
-var errSecret = errors.New("a match: the other one runs, and hides its seed: ask again when it is over, or with the token of an admin")
-
-// running returns the match of an ID that this server runs and that is not over, or nil.
-func (s *Server) running(id string) *Match {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, m := range s.matches { // a map: at most one has the ID
-		if m != nil && m.header.Match.String() == id && m.View().Ended == "" {
-			return m
-		}
-	}
-	return nil
-}
+var errSecret = errors.New("a match: the other one is not over here, and hides its seed: ask with the token of an admin, or when it is over at the server that has it")
 
 func (s *Server) makingOf(id string) (making, bool) {
 	s.mu.Lock()
@@ -99,7 +94,7 @@ func (s *Server) makingOf(id string) (making, bool) {
 			return m.making(), true
 		}
 	}
-	for _, how := range s.past {
+	for _, how := range s.past { // at most one, too
 		if how.header.Match.String() == id {
 			return how, true
 		}
@@ -107,8 +102,9 @@ func (s *Server) makingOf(id string) (making, bool) {
 	return making{}, false
 }
 
-// keepPast keeps how a match that is over was made. The caller holds the lock.
+// keepPast keeps how a match that leaves the server was made. The caller holds the lock.
 func (s *Server) keepPast(how making) {
+	s.past = slices.DeleteFunc(s.past, func(p making) bool { return p.header.Match == how.header.Match }) // of the time before it was resumed
 	s.past = append(s.past, how)
 	size := 0
 	for i := len(s.past) - 1; i >= 0; i-- {

@@ -59,10 +59,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeRequest, err.Error())
 		return
 	}
-	who, ok := s.readerOf(w, r, "")
-	if !ok {
-		return
-	}
+	who := s.listReader(r)
 	found := slices.DeleteFunc(s.views(), func(v *View) bool { return !q.admits(v) })
 	if len(found) > q.limit {
 		found = found[:q.limit]
@@ -92,14 +89,17 @@ func (s *Server) views() []*View {
 	return all
 }
 
-// hides reports whether a match that runs hides something. The metrics count nothing of a match that is being recovered.
+// hides reports whether a match that is not over hides something, also one that another server continues. The metrics count nothing of
+// a match that is being recovered.
 func (s *Server) hides() bool {
 	for _, v := range s.views() {
-		if v.State != matchRecovering.String() && v.Ended == "" && v.disclosed.Hides() {
+		if v.State != matchRecovering.String() && !v.over && v.disclosed.Hides() {
 			return true
 		}
 	}
-	return false
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.past, func(how making) bool { return !how.over && how.disclosed.Hides() })
 }
 
 func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {

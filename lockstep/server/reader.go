@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
@@ -10,7 +11,21 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// readerOf returns for whom a request reads a match, or all matches with "". It needs no token, but answers a request whose token
+// listReader returns for whom a request reads the list of matches. A token that is not valid for all matches may be for one of them,
+// so it is neither refused nor a guess.
+func (s *Server) listReader(r *http.Request) disclosure.Reader {
+	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !shown {
+		return disclosure.Spectator
+	}
+	g, err := s.authorize(token, "")
+	if err != nil || isPublic(r) && g.Role == protocol.Admin {
+		return disclosure.Spectator
+	}
+	return readerWith(&g)
+}
+
+// readerOf returns for whom a request reads a match, or the metrics with "". It needs no token, but answers a request whose token
 // is refused. At the address of players an admin is nobody in particular.
 func (s *Server) readerOf(w http.ResponseWriter, r *http.Request, match string) (disclosure.Reader, bool) {
 	if r.Header.Get("Authorization") == "" {
@@ -51,10 +66,9 @@ type figures struct{ host.Stats }
 
 // told returns what a reader may know of the match.
 func (v *View) told(r disclosure.Reader) toldView {
-	ended := v.Ended != ""
-	tick := v.disclosed.Shown(r, v.Tick, ended)
+	tick := v.disclosed.Shown(r, v.Tick, v.over)
 	t := toldView{View: v, Tick: tick, Stats: toldStats{PublicStats: v.Stats.Public(tick)}}
-	if v.disclosed.Figures(r, ended) {
+	if v.disclosed.Figures(r, v.over) {
 		t.Stats.figures = &figures{v.Stats}
 	}
 	return t

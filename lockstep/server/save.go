@@ -127,6 +127,10 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request) {
 	if m == nil {
 		return
 	}
+	if err := m.View().disclosed.Files(readerWith(&auditOf(r).grant), false); err != nil {
+		fail(w, codeRefused, err.Error())
+		return
+	}
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(saveTimeout)) // without it, the limit of all answers applies
 	x, err := m.openSave(r.Context())
 	if err == nil {

@@ -79,7 +79,7 @@ type Server struct {
 	mu      sync.Mutex
 	matches map[string]*Match // nil while a match is being created
 	made    int               // matches created so far, to spread their ticks
-	past    []making          // of the latest matches that are over
+	past    []making          // of the latest matches that have left
 	guests  map[*guestUsage]struct{}
 	closed  bool // no new matches, and those that are launching do not start
 

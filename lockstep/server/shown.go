@@ -32,7 +32,7 @@ func (s *Server) reserved(r *http.Request, from netip.Prefix) bool {
 }
 
 // shown returns whose token or session a request shows. A guest must have a seat, because guests make up their tokens. A wrong token
-// counts as a guess.
+// for a match counts as a guess.
 func (s *Server) shown(r *http.Request, from netip.Prefix) (subject string, ok bool) {
 	token, session := shownIn(r.Header)
 	_, path, _ := strings.Cut(r.URL.Path, "/matches/") // there may be a base path
@@ -48,7 +48,9 @@ func (s *Server) shown(r *http.Request, from netip.Prefix) (subject string, ok b
 	}
 	g, err := s.authorize(token, name)
 	if err != nil {
-		s.countGuess(from, r.RemoteAddr)
+		if name != "" { // otherwise it may be for one match
+			s.countGuess(from, r.RemoteAddr)
+		}
 		return "", false
 	}
 	if !g.Guest {

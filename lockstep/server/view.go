@@ -43,6 +43,7 @@ type View struct {
 
 	inLobby   bool
 	disclosed disclosure.Policy
+	over      bool // its log has its last record, so nobody continues it; Ended is also the reason of a failure
 
 	roles [protocol.Admin + 1]int // authenticated connections
 }
@@ -125,6 +126,7 @@ func (m *Match) publish() {
 			v.SlowestRTT = max(v.SlowestRTT, p.RTT)
 		}
 	}
+	v.over = m.host.LogEnded()
 	if v.Ended = m.host.EndReason(); v.Ended == "" {
 		v.Waiting = m.waiting()
 	}

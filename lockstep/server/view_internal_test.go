@@ -32,12 +32,13 @@ func TestEndedMatchTellsAll(t *testing.T) {
 	s := &Server{matches: map[string]*Match{"duel": m}}
 	for _, c := range []struct {
 		ended string
+		over  bool
 		tick  lockstep.Tick
-	}{{"", 70}, {"enough", 100}} {
-		v := &View{Name: "duel", State: "playing", Tick: 100, Ended: c.ended, disclosed: disclosure.Policy{Delay: 30}}
+	}{{"", false, 70}, {"enough", true, 100}, {"the log failed", false, 70}} {
+		v := &View{Name: "duel", State: "playing", Tick: 100, Ended: c.ended, over: c.over, disclosed: disclosure.Policy{Delay: 30}}
 		m.view.Store(v)
 		told := v.told(disclosure.Spectator)
-		if over := c.ended != ""; told.Tick != c.tick || told.Stats.Tick != c.tick || (told.Stats.figures != nil) != over || s.hides() == over {
+		if told.Tick != c.tick || told.Stats.Tick != c.tick || (told.Stats.figures != nil) != c.over || s.hides() == c.over {
 			t.Errorf("%q: got tick %d, %+v, hides: %t", c.ended, told.Tick, told.Stats, s.hides())
 		}
 	}

@@ -7,8 +7,12 @@ import (
 	"testing"
 )
 
-// rawReaders read the log of a match that may still run.
-var rawReaders = []string{"audience.NewLog", "host.NewRecovery", "ownership.Reader", "replay.OpenLive", "Conn.Tail"}
+// rawReaders read the log of a match that may still run, or serve files of matches. Each is a function of a package, or a method of
+// what has this name.
+var rawReaders = []string{
+	"audience.NewLog", "host.NewRecovery", "ownership.Reader", "replay.OpenLive", "conn.Tail",
+	"m.openSave", "replays.open", "replays.openFile", "Archive.Open", "store.Open", "store.Fetch",
+}
 
 // A logReader is a package that calls one of them, why nobody learns from it what the log hides, and the test of that.
 type logReader struct{ path, reader, why, test string }
@@ -18,11 +22,17 @@ type logReader struct{ path, reader, why, test string }
 var logReaders = []logReader{
 	{"lockstep/server", "host.NewRecovery", "the server itself, whose host keeps the policy of the log", "lockstep/host.TestRecoveryKeepsDisclosure"},
 	{"lockstep/cluster", "ownership.Reader", "copies the log for the server that resumes it", "lockstep/host.TestRecoveryKeepsDisclosure"},
-	{"lockstep/cluster", "Conn.Tail", "the same", "lockstep/host.TestRecoveryKeepsDisclosure"},
+	{"lockstep/cluster", "conn.Tail", "the same", "lockstep/host.TestRecoveryKeepsDisclosure"},
 	{"lockstep/cluster/relay", "audience.NewLog", "the Log gives nothing before it has the policy", "lockstep/cluster/audience.TestDisclosure"},
 	{"lockstep/cluster/relay", "ownership.Reader", "only for that Log", "lockstep/cluster/relay.TestHiddenMatches"},
-	{"lockstep/cluster/relay", "Conn.Tail", "only for that Log", "lockstep/cluster/relay.TestDelayOfTheLog"},
+	{"lockstep/cluster/relay", "conn.Tail", "only for that Log", "lockstep/cluster/relay.TestDelayOfTheLog"},
 	{"cmd/samestep/tool", "replay.OpenLive", "the LiveReader obeys, unless the owner of the file says otherwise", "replay.TestLiveDisclosure"},
+	{"lockstep/server", "m.openSave", "asks Policy.Files; Match.Save is for the program of the server", "lockstep/server.TestReaders"},
+	{"lockstep/server", "replays.open", "asks Policy.Files, by the lock of the file", "lockstep/server.TestReplaysOverHTTP"},
+	{"lockstep/server", "replays.openFile", "the same; a bundle as the replay that it belongs to", "lockstep/server.TestPublicBundles"},
+	{"lockstep/server", "Archive.Open", "files of matches that are over, as the operator says who reads them", "lockstep/server.TestArchiveAccess"},
+	{"lockstep/archive", "store.Open", "a store has only files of matches that are over", "lockstep/archive.TestScripts"},
+	{"lockstep/cluster/farm", "store.Fetch", "a worker gets what is in the store, and tells only verdicts", "lockstep/cluster/storage.TestWorkerWorks"},
 	{"replay", "host.NewRecovery", "begins a match of the operator in a state of another one, with a policy of its own", "replay.TestReadOrigin"},
 }
 
@@ -50,7 +60,7 @@ func disclosureFindings(tr *tree, readers []logReader) (found []finding) {
 					if i := slices.IndexFunc(readers, func(r logReader) bool { return r.path == p.path && r.reader == name }); i >= 0 {
 						used[readers[i]] = true
 					} else {
-						found = append(found, finding{f.name, tr.line(s.Pos()), "disclosure", name + " reads the log of a match that may run: ask package disclosure what may be passed on, and add the reader to the table"})
+						found = append(found, finding{f.name, tr.line(s.Pos()), "disclosure", name + " reads the log of a match that may run, or its files: ask package disclosure what may be passed on, and add the reader to the table"})
 					}
 				}
 				if isPolicyOption(s) && !set[s] && !slices.Contains(disclosurePlaces, f.name) {
@@ -73,15 +83,17 @@ func disclosureFindings(tr *tree, readers []logReader) (found []finding) {
 
 // rawReader returns which of rawReaders a selector names, or "".
 func rawReader(s *ast.SelectorExpr) string {
-	x, ok := s.X.(*ast.Ident)
-	if i := slices.Index(rawReaders, "Conn."+s.Sel.Name); i >= 0 {
-		inner, isField := s.X.(*ast.SelectorExpr)
-		if isField && strings.EqualFold(inner.Sel.Name, "conn") || ok && strings.EqualFold(x.Name, "conn") {
-			return rawReaders[i]
-		}
+	of := ""
+	switch x := s.X.(type) {
+	case *ast.Ident:
+		of = x.Name
+	case *ast.SelectorExpr:
+		of = x.Sel.Name
 	}
-	if ok && slices.Contains(rawReaders, x.Name+"."+s.Sel.Name) {
-		return x.Name + "." + s.Sel.Name
+	for _, name := range rawReaders {
+		if first, method, _ := strings.Cut(name, "."); method == s.Sel.Name && strings.EqualFold(first, of) {
+			return name
+		}
 	}
 	return ""
 }
@@ -108,12 +120,12 @@ func assigned(f *ast.File) map[*ast.SelectorExpr]bool {
 	return all
 }
 
-// Nothing reads the log of a running match for others, or decides who sees what, without package disclosure.
+// Nothing reads the log of a running match for others, serves files of matches, or decides who sees what, without being in the table.
 func TestDisclosure(t *testing.T) { report(t, disclosureFindings(ours(t), logReaders)) }
 
 func TestDisclosureControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
-		"a/a.go":                  "package a\nfunc f(conn c) {\n_ = audience.NewLog(nil)\n_ = conn.Tail(1)\n_ = m.tail.Tail(2)\nreplay.OpenLive(x, y)\n}",
+		"a/a.go":                  "package a\nfunc f(conn c) {\n_ = audience.NewLog(nil)\n_ = conn.Tail(1)\n_ = m.tail.Tail(2)\n_ = s.Store.Open(3)\nreplay.OpenLive(x, y)\n}",
 		"a/a_test.go":             "package a\nfunc TestA() { _ = audience.NewLog(nil) }",
 		"b/b.go":                  "package b\nfunc f(o *O) {\no.SpectatorDelay, o.Views.Only = 1, true\nif o.SpectatorDelay > 0 || o.Views.Only || o.Other.Only {\n}\n}",
 		"internal/testing/x/x.go": "package x\nfunc f() { replay.OpenLive(x, y) }",
@@ -121,8 +133,9 @@ func TestDisclosureControl(t *testing.T) {
 	})
 	readers := []logReader{{"a", "replay.OpenLive", "it may", "a.TestA"}, {"a", "host.NewRecovery", "it does not", "a.TestGone"}}
 	expect(t, disclosureFindings(tr, readers),
-		"a/a.go:3: disclosure: audience.NewLog reads the log of a match that may run: ask package disclosure what may be passed on, and add the reader to the table",
-		"a/a.go:4: disclosure: Conn.Tail reads the log of a match that may run: ask package disclosure what may be passed on, and add the reader to the table",
+		"a/a.go:3: disclosure: audience.NewLog reads the log of a match that may run, or its files: ask package disclosure what may be passed on, and add the reader to the table",
+		"a/a.go:4: disclosure: conn.Tail reads the log of a match that may run, or its files: ask package disclosure what may be passed on, and add the reader to the table",
+		"a/a.go:6: disclosure: store.Open reads the log of a match that may run, or its files: ask package disclosure what may be passed on, and add the reader to the table",
 		"b/b.go:4: disclosure: SpectatorDelay is only the wish of an option: ask the disclosure.Policy of the match",
 		"b/b.go:4: disclosure: Only is only the wish of an option: ask the disclosure.Policy of the match",
 		"a:0: disclosure: host.NewRecovery has no test: there is no TestGone in a",
