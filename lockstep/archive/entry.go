@@ -29,6 +29,8 @@ const maxDescription = 1 << 20
 type entry struct {
 	server.Archived
 	Subjects map[lockstep.Player]string `json:"subjects,omitempty"`
+
+	here bool // it is of a file in the server's folder
 }
 
 // archived returns the description for the server.
@@ -91,6 +93,7 @@ func describeFile(path string) (e *entry, sealed bool, err error) {
 	if e, sealed, err = describe(filepath.Base(path), f, info.Size(), info.ModTime()); err != nil {
 		return nil, false, err
 	}
+	e.here = true
 	e.Subjects, err = readOwners(path)
 	return e, sealed, err
 }

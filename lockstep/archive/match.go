@@ -36,7 +36,7 @@ type file struct {
 	State     state  `json:"state"`
 	SizeBytes int64  `json:"bytes,omitempty"`
 	Path      string `json:"path,omitempty"`   // of a tombstone: where the file waited
-	Waits     bool   `json:"waits,omitempty"`  // of a tombstone: the file waits at another server, which has not removed it yet
+	Waits     bool   `json:"waits,omitempty"`  // a server has it in its folder; of a tombstone: another one, which has not removed it yet
 	Until     int64  `json:"until,omitempty"`  // of a tombstone: the time in seconds until which the store may still do what it was asked before
 	Erased    int64  `json:"erased,omitempty"` // of a tombstone: when the file was deleted from the folder and the store; 0 for not, or not again
 }
@@ -46,7 +46,7 @@ const lateTime = time.Hour
 
 // bury turns a file into a tombstone. The file waits at a path, unless that is empty.
 func (f *file) bury(path string, now time.Time) {
-	f.Waits = f.State == waiting && path == ""
+	f.Waits = f.Waits && path == ""
 	f.State, f.Path, f.Erased = deleting, path, 0
 	f.Until = now.Add(lateTime + timeFor(f.SizeBytes)).Unix()
 }
@@ -92,15 +92,15 @@ func (m *match) file(name string) file {
 	return file{}
 }
 
-// put notes that a file waits or is stored, and reports false for one that is deleted.
-func (m *match) put(name, id string, s state, sizeBytes int64) bool {
+// put notes that a file waits or is stored, or both, and reports false for one that is deleted.
+func (m *match) put(name, id string, s state, sizeBytes int64, waits bool) bool {
 	if m.deletes(name) {
 		return false
 	}
 	if len(id) > len(m.ID) {
 		m.ID = id
 	}
-	m.Files[name] = &file{State: s, SizeBytes: sizeBytes}
+	m.Files[name] = &file{State: s, SizeBytes: sizeBytes, Waits: waits}
 	return true
 }
 

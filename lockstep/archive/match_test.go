@@ -16,7 +16,9 @@ func TestMatchStates(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	late := now.Add(2 * lateTime)
 	put := func(name string, s state) func(*match) bool {
-		return func(m *match) bool { return m.put(name, "01020300aabb"[:8+4*strings.Count(name, ".ssr")], s, 7) }
+		return func(m *match) bool {
+			return m.put(name, "01020300aabb"[:8+4*strings.Count(name, ".ssr")], s, 7, s == waiting)
+		}
 	}
 	does := func(f func(*match)) func(*match) bool {
 		return func(m *match) bool {

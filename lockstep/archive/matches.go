@@ -58,11 +58,11 @@ func putMatch(tx *bolt.Tx, e *entry) error {
 			return err
 		}
 	}
-	s := waiting
-	if e.Stored {
-		s = stored
+	s, waits := waiting, true
+	if e.Stored { // only its own server knows that it does not wait any more
+		s, waits = stored, !e.here && m.file(e.Name).Waits
 	}
-	if !m.put(e.Name, e.ID, s, e.SizeBytes) {
+	if !m.put(e.Name, e.ID, s, e.SizeBytes, waits) {
 		return errErased
 	}
 	return saveMatch(tx, key, m)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"syscall"
 
@@ -55,11 +54,6 @@ func (a *Archive) move(ctx context.Context, path string) error {
 	return removeLocal(path)
 }
 
-func isGone(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
 // missing ends the move of a file that is no longer in its folder: another process has moved it, or somebody has removed it.
 func (a *Archive) missing(ctx context.Context, path string) error {
 	name := filepath.Base(path)
@@ -75,7 +69,7 @@ func (a *Archive) missing(ctx context.Context, path string) error {
 	}
 	there, err := a.has(ctx, name)
 	if there {
-		e.Stored = true
+		e.Stored, e.here = true, true
 		return a.save(e)
 	}
 	if err == nil {
