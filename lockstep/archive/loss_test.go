@@ -94,10 +94,16 @@ func TestKeepDeletesNoMoreThanNeeded(t *testing.T) {
 func TestVanishedFileCostsNothing(t *testing.T) {
 	r := newRig(t, nil)
 	all := fill(t, r, 4, 0, 0)
-	if err := os.Remove(filepath.Join(r.stored, all[0])); err != nil { // the newest one
+	r.Close()
+	r.o.Keep = archive.Keep{Replays: 3}
+	a, err := archive.Open(r.o)
+	if err != nil {
 		t.Fatal(err)
 	}
-	r.keepNow(t, archive.Keep{Replays: 3})
+	if err := errors.Join(os.Remove(filepath.Join(r.stored, all[0])), a.Retain(t.Context(), time.Now())); err != nil { // the newest one
+		t.Fatal(err)
+	}
+	r.Archive = a
 	same(t, "kept", r.find(t, server.ArchiveQuery{}), all[1:])
 }
 
