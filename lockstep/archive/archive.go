@@ -65,7 +65,8 @@ type Archive struct {
 	renew    time.Time  // when to try the refused files again
 	lost     bool       // the index must be made again
 	checked  bool       // the index is there, and has nothing that a crash left half done
-	idle     *sync.Cond // signals changes of queue and checked
+	passes   int        // how often keepHouse has begun or ended to look; odd while it does
+	idle     *sync.Cond // signals changes of queue, checked and passes
 }
 
 // New starts an archive. If there is no index, it makes one in the background.
@@ -157,9 +158,35 @@ func (a *Archive) Waiting() int {
 
 // Collector returns the archive's metrics, for [server.Options.Metrics].
 func (a *Archive) Collector() prometheus.Collector {
-	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "samestep_archive_waiting", Help: "Files in the server's folder that the archive does not have yet.",
-	}, func() float64 { return float64(a.Waiting()) })
+	return gauges{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "samestep_archive_waiting", Help: "Files in the server's folder that the archive does not have yet.",
+		}, func() float64 { return float64(a.Waiting()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "samestep_archive_waiting_seconds", Help: "How long the file has waited that waits longest, in seconds.",
+		}, func() float64 {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			return a.queue.oldest(time.Now()).Seconds()
+		}),
+	}
+}
+
+// gauges is a collector of several.
+type gauges []prometheus.GaugeFunc
+
+// Describe implements [prometheus.Collector].
+func (all gauges) Describe(c chan<- *prometheus.Desc) {
+	for _, g := range all {
+		g.Describe(c)
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (all gauges) Collect(c chan<- prometheus.Metric) {
+	for _, g := range all {
+		g.Collect(c)
+	}
 }
 
 // Played implements [server.Archive].
@@ -171,7 +198,7 @@ func (a *Archive) Played(path string, subjects map[lockstep.Player]string) error
 func (a *Archive) Add(path string) {
 	name := filepath.Base(path)
 	if kindOf(name) == "" {
-		a.log.Error("archive", "path", path, "err", "got a name that no archive has, want NAME.ssr, NAME.zip or NAME.html")
+		a.log.Error("archive", "path", path, "err", "got a name that no archive has, want NAME.ssr, or that of its evidence")
 		return
 	}
 	if whole, err := filepath.Abs(path); err == nil { // a tombstone has it, also for another start
@@ -179,7 +206,7 @@ func (a *Archive) Add(path string) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.queue.add(name, path)
+	a.queue.add(name, path, time.Now())
 	wake(a.arrived)
 }
 
@@ -192,7 +219,8 @@ func wake(c chan struct{}) {
 }
 
 // Adopt adds what an earlier run has left in a server's folder: replays of matches that are over, and bundles. It
-// leaves replays that a server writes and replays without an end. It looks at the names at once, and at the files later.
+// leaves replays that a server writes, replays without an end, and the evidence about their matches. It looks at the names at once,
+// and at the files later.
 func (a *Archive) Adopt(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -203,7 +231,7 @@ func (a *Archive) Adopt(dir string) error {
 			a.Add(filepath.Join(dir, e.Name()))
 		}
 		if stem, ok := strings.CutSuffix(e.Name(), ".owners"); ok { // a crash followed the move of its replay
-			if _, err := os.Lstat(filepath.Join(dir, stem+".ssr")); errors.Is(err, fs.ErrNotExist) {
+			if isGone(filepath.Join(dir, stem+".ssr")) && isGone(filepath.Join(dir, "live", stem+".ssr")) {
 				os.Remove(filepath.Join(dir, e.Name()))
 			}
 		}
@@ -231,13 +259,6 @@ func (a *Archive) Get(ctx context.Context, name string) (server.Archived, error)
 // Rebuild makes the index agree with the store, and returns the number of files. It reads the description of each file,
 // and the file itself only if that is missing. Searches during it find what is there already.
 func (a *Archive) Rebuild(ctx context.Context) (files int, err error) { return a.rebuild(ctx) }
-
-// isMoving reports whether a file is on its way to the store.
-func (a *Archive) isMoving(name string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.queue.moving == name
-}
 
 // Open implements [server.Archive].
 func (a *Archive) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {

@@ -155,6 +155,12 @@ func (c *catalog) waits(name string) bool {
 	return err == nil && !e.Stored
 }
 
+// isGone reports whether there is nothing at a path.
+func isGone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // removeLocal removes a file that waited in a server's folder, with the subjects of its seats.
 func removeLocal(path string) error {
 	for _, p := range []string{path, ownersPath(path)} {

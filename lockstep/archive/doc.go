@@ -7,13 +7,13 @@
 //	a.Adopt("matches") // what the last run left behind
 //
 // A match is its replay with its bundles and the pages about them. They have the replay's whole name in theirs, and its ID.
-// A match goes through these states; a crash makes it wait again, or go on being deleted:
+// A file goes through these states; a crash makes it wait again, or go on being deleted:
 //
-//	gone       the archive has no file of it
-//	waiting    a file is in a server's folder, and not in the store
-//	storing    one of these is on its way
-//	stored     the store has all files
-//	deleting   nobody is given a file of it any more; the store or a folder may still have some
+//	waiting    it is in a server's folder; the store does not have it for certain
+//	stored     the store has it
+//	deleting   nobody is given it any more; the store or a folder may still have it, or get it back
+//
+// Evidence about a match that is not over stays in the server's folder.
 //
 // The files are the truth. A file stays where its server wrote it until the [Store] has it for certain, so a crash or a
 // store that is away loses nothing. The index, a bbolt database, makes searches quick: [Archive.Rebuild] makes it

@@ -29,6 +29,8 @@ const maxDescription = 1 << 20
 type entry struct {
 	server.Archived
 	Subjects map[lockstep.Player]string `json:"subjects,omitempty"`
+
+	here bool // it is of a file in the server's folder
 }
 
 // archived returns the description for the server.
@@ -91,18 +93,15 @@ func describeFile(path string) (e *entry, sealed bool, err error) {
 	if e, sealed, err = describe(filepath.Base(path), f, info.Size(), info.ModTime()); err != nil {
 		return nil, false, err
 	}
+	e.here = true
 	e.Subjects, err = readOwners(path)
 	return e, sealed, err
 }
 
 // describe describes a file by its name and its content, and reports whether it is a sealed replay.
 func describe(name string, content io.ReaderAt, size int64, written time.Time) (e *entry, sealed bool, err error) {
-	e = &entry{}
-	e.Name, e.SizeBytes, e.Ended, e.Kind = name, size, written.UTC().Truncate(time.Second), kindOf(name)
-	e.Match = stem(replayOf(name))
-	if at := len(e.Match) - idDigits - 1; at > 0 && e.Match[at] == '-' {
-		e.Match, e.ID = e.Match[:at], e.Match[at+1:]
-	}
+	e = describeName(name)
+	e.SizeBytes, e.Ended = size, written.UTC().Truncate(time.Second)
 	if e.Kind == kindBundle {
 		if b, err := replay.OpenBundle(content, size); err == nil {
 			e.ID = b.Manifest.Match
@@ -124,6 +123,17 @@ func describe(name string, content io.ReaderAt, size int64, written time.Time) (
 	}
 	e.describeMatch(info)
 	return e, info.Segments > 0, nil
+}
+
+// describeName describes a file by its name or path alone.
+func describeName(path string) *entry {
+	e := &entry{}
+	e.Name = filepath.Base(path)
+	e.Kind, e.Match = kindOf(e.Name), stem(replayOf(e.Name))
+	if at := len(e.Match) - idDigits - 1; at > 0 && e.Match[at] == '-' {
+		e.Match, e.ID = e.Match[:at], e.Match[at+1:]
+	}
+	return e
 }
 
 func (e *entry) describeMatch(info *replay.Info) {

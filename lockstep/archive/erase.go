@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
+	"syscall"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -13,7 +16,9 @@ import (
 )
 
 // Delete implements [server.Archive]. When it returns nil, the index has a tombstone of each file, so nobody finds it or gets it, also
-// after a crash. Then the files are deleted: at once, or else as soon as the store can do it.
+// after a crash. It waits a while for keepHouse, which deletes the files: at once, or else as soon as the store can do it. A tombstone
+// stays until the file cannot come back: the store may do later what it was asked before, and another server of the index may have
+// the file in its folder. A lost index forgets deletions that are not finished.
 func (a *Archive) Delete(ctx context.Context, name string) error {
 	a.mu.Lock()
 	lost := a.lost
@@ -32,11 +37,8 @@ func (a *Archive) Delete(ctx context.Context, name string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, userTime)
 	defer cancel()
-	a.awaitMove(ctx, names)
-	err = a.eraseAll(ctx, func(n string) bool { return slices.Contains(names, n) })
-	if err != nil || ctx.Err() != nil {
-		a.log.Warn("archive, to be deleted later", "name", name, "err", errors.Join(err, ctx.Err()))
-		wake(a.changed)
+	if a.awaitErased(ctx, names); ctx.Err() != nil {
+		a.log.Warn("archive, to be deleted later", "name", name, "err", ctx.Err())
 	}
 	return nil
 }
@@ -46,20 +48,38 @@ func (a *Archive) condemnMatch(name string) (names []string, err error) {
 	a.mu.Lock()
 	paths := a.queue.of(name)
 	a.mu.Unlock()
-	if names, err = a.condemn(name, paths); err != nil {
+	waits := make(map[string]waiter)
+	for n, path := range paths {
+		if e := describeWaiting(path); e != nil {
+			waits[n] = waiter{path, e}
+		}
+	}
+	if names, err = a.condemn(name, waits); err != nil {
 		return nil, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, n := range names {
-		if a.queue.drop(n) {
+		if w, ok := waits[n]; !ok {
+			continue
+		} else if a.queue.drop(n) {
 			a.stopMove()
-		} else if path := paths[n]; path != "" {
-			removeLocal(path) // or else erase does it
+		} else {
+			removeLocal(w.path) // or else erase does it
 		}
 	}
 	a.idle.Broadcast()
 	return names, nil
+}
+
+// describeWaiting describes a file that is to be deleted, if need be by its name alone. It returns nil for the log of a match that is
+// not over.
+func describeWaiting(path string) *entry {
+	e, _, err := describeFile(path)
+	if err != nil && !errors.Is(err, errNotOver) {
+		return describeName(path)
+	}
+	return e
 }
 
 // condemnUnknown is condemnMatch for a file that another server has stored, and that the index does not have yet.
@@ -77,8 +97,8 @@ func (a *Archive) condemnUnknown(ctx context.Context, name string) ([]string, er
 	return a.condemnMatch(name)
 }
 
-// awaitMove waits until none of these files is on its way, or until ctx ends.
-func (a *Archive) awaitMove(ctx context.Context, names []string) {
+// awaitErased waits until none of these files is on its way, and keepHouse has seen to their tombstones, or until ctx ends.
+func (a *Archive) awaitErased(ctx context.Context, names []string) {
 	defer context.AfterFunc(ctx, func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
@@ -89,24 +109,33 @@ func (a *Archive) awaitMove(ctx context.Context, names []string) {
 	for slices.Contains(names, a.queue.moving) && ctx.Err() == nil {
 		a.idle.Wait()
 	}
+	wake(a.changed)
+	for whole := a.passes + a.passes%2 + 2; a.cancel != nil && a.passes < whole && ctx.Err() == nil; {
+		a.idle.Wait()
+	}
 }
 
-// eraseAll erases the files with tombstones that a function chooses.
-func (a *Archive) eraseAll(ctx context.Context, choose func(name string) bool) error {
-	all, err := a.tombs()
+// eraseAll erases the files with tombstones, but the one that is on its way to the store.
+func (a *Archive) eraseAll(ctx context.Context) error {
+	all, err := a.tombs(time.Now())
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(t tomb) bool { return !choose(t.name) })
-	return a.erase(ctx, all, a.isMoving)
+	return a.erase(ctx, all, func(name string) bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return a.queue.moving == name
+	})
 }
 
-// makeRoom deletes a match whose tombstones cannot be written, such as on a full disk, the replay last. What goes makes room for them.
+// makeRoom deletes a match whose tombstones cannot be written, the replay last. What goes makes room for them.
 func (a *Archive) makeRoom(ctx context.Context, name string) error {
 	var names []string
 	if err := a.index.view(func(tx *bolt.Tx) error {
 		_, m, err := loadMatch(tx, name)
-		names = append(m.with(name), name)
+		if names = m.with(name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 		return err
 	}); err != nil {
 		return err
@@ -118,4 +147,17 @@ func (a *Archive) makeRoom(ctx context.Context, name string) error {
 	}
 	_, err := a.condemnMatch(name)
 	return err
+}
+
+// isFull reports whether a disk was full. The database keeps only the words of some errors.
+func isFull(err error) bool {
+	if err == nil {
+		return false
+	}
+	for _, e := range []error{syscall.ENOSPC, syscall.EDQUOT} {
+		if errors.Is(err, e) || strings.Contains(err.Error(), e.Error()) {
+			return true
+		}
+	}
+	return false
 }

@@ -23,7 +23,7 @@ func (a Across) Put(ctx context.Context, name, path string) error {
 // Retain deletes what is not to be kept at a time, besides what the archive does by itself.
 func (a *Archive) Retain(ctx context.Context, now time.Time) error {
 	_, err := a.retainNow(ctx, now)
-	return errors.Join(err, a.eraseAll(ctx, func(string) bool { return true }))
+	return errors.Join(err, a.eraseAll(ctx))
 }
 
 // Tidy is Retain for an archive of Open. It also does what is to be done after a start.
@@ -71,56 +71,60 @@ func (a *Archive) RetryRefused() { a.retryRefused(time.Now().Add(1000 * time.Hou
 
 // A Stored is a file for Surplus.
 type Stored struct {
-	Name      string
+	Name, ID  string
 	Ended     time.Time
 	SizeBytes int64
 }
 
-// Surplus returns the names of the files that are not to be kept. The files are in the order of their ends.
-func Surplus(k Keep, files []Stored, now time.Time) map[string]bool {
-	of := func(is func(name string) bool) (all []held) {
-		for _, f := range files {
-			if is(f.Name) {
-				all = append(all, held{f.Name, kindOf(f.Name), f.Ended.Unix(), f.SizeBytes})
-			}
-		}
-		return all
-	}
-	all := func(string) bool { return true }
-	h := holdings{
-		oldest: func(yield func(held) bool) {
-			for _, f := range of(all) {
-				if !yield(f) {
-					return
-				}
-			}
-		},
-		evidence: func(name string) []held {
-			return of(func(other string) bool {
-				return kindOf(other) != kindReplay && (replayOf(other) == name || stem(other) == stem(name))
-			})
-		},
-		replay: func(name string) bool { return len(of(func(other string) bool { return other == replayOf(name) })) > 0 },
-	}
+// errRollback ends a change of an index that is not to be kept.
+var errRollback = errors.New("roll back")
+
+// Surplus returns the names of the files that are not to be kept, if the index of an archive had these.
+func (a *Archive) Surplus(k Keep, files []Stored, now time.Time) map[string]bool {
 	gone := make(map[string]bool)
-	for _, name := range k.surplus(h, now.Unix()) {
-		gone[name] = true
-		for _, e := range h.evidence(name) {
-			gone[e.name] = true
+	if err := a.index.update(func(tx *bolt.Tx) error {
+		for _, f := range files {
+			e := describeName(f.Name)
+			if e.SizeBytes, e.Ended, e.Stored = f.SizeBytes, f.Ended, true; f.ID != "" {
+				e.ID = f.ID
+			}
+			if err := save(tx, e); err != nil {
+				return err
+			}
 		}
+		h := holdings{Tx: tx}
+		for _, name := range k.surplus(h, now.Unix()) {
+			gone[name] = true
+			for _, e := range h.evidence(name) {
+				gone[e.name] = true
+			}
+		}
+		return errRollback
+	}); !errors.Is(err, errRollback) {
+		panic(err) // of a test
 	}
 	return gone
 }
 
-// Tombs returns the names of the files that are to be deleted.
+// Tombs returns the names of the files with tombstones.
 func (a *Archive) Tombs() map[string]bool {
-	all, err := a.tombs()
+	names := make(map[string]bool)
+	if err := a.index.view(func(tx *bolt.Tx) error {
+		return tx.Bucket(byTomb).ForEach(func(name, _ []byte) error {
+			names[string(name)] = true
+			return nil
+		})
+	}); err != nil {
+		panic(err) // of a test
+	}
+	return names
+}
+
+// ToErase returns the number of files that are to be deleted now.
+func (a *Archive) ToErase() int {
+	all, err := a.tombs(time.Now())
 	if err != nil {
 		panic(err) // of a test
 	}
-	names := make(map[string]bool)
-	for _, t := range all {
-		names[t.name] = true
-	}
-	return names
+	return len(all)
 }

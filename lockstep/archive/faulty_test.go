@@ -91,6 +91,7 @@ const (
 	fails             // without an effect
 	failsAfter        // with its effect
 	hangs             // until the caller loses patience
+	lands             // hangs, and has its effect later, if it stores something
 	lies              // says that it has done it
 	refuses           // for ever
 	crashes           // the whole program, before the call has its effect
@@ -98,7 +99,7 @@ const (
 	faults      = iota
 )
 
-var faultNames = [faults]string{"works", "fails", "fails after its effect", "hangs", "lies", "refuses", "crashes", "crashes after its effect"}
+var faultNames = [faults]string{"works", "fails", "fails after its effect", "hangs", "hangs, and has its effect later", "lies", "refuses", "crashes", "crashes after its effect"}
 
 func (f fault) String() string { return faultNames[f] }
 
@@ -117,6 +118,7 @@ type faulty struct {
 	refused map[string]bool
 	during  func(ctx context.Context) error // called by the next Put, in its place
 	blamed  string                          // what the archive does wrong
+	late    []func()                        // the effects of what landed
 }
 
 func (s *faulty) call(ctx context.Context, name string, patient bool, effect func() error) error {
@@ -133,7 +135,7 @@ func (s *faulty) call(ctx context.Context, name string, patient bool, effect fun
 	case failsAfter:
 		effect()
 		return errOfStore
-	case hangs:
+	case hangs, lands:
 		if _, ok := ctx.Deadline(); !ok && !patient {
 			s.blamed = "a call for " + name + " has no time limit"
 		}
@@ -157,7 +159,18 @@ func (s *faulty) change(ctx context.Context, name string, effect func() error) e
 	})
 }
 
+// land has the effects of calls that hung.
+func (s *faulty) land() {
+	for _, effect := range s.late {
+		effect()
+	}
+	s.late = nil
+}
+
 func (s *faulty) Put(ctx context.Context, name, path string) error {
+	if b, err := os.ReadFile(path); err == nil && s.at == 1 && s.fault == lands && !s.away {
+		s.late = append(s.late, func() { s.Store.Write(context.Background(), name, b) })
+	}
 	return s.change(ctx, name, func() error {
 		if during := s.during; during != nil {
 			s.during = nil
@@ -176,6 +189,9 @@ func (s *faulty) Put(ctx context.Context, name, path string) error {
 }
 
 func (s *faulty) Write(ctx context.Context, name string, content []byte) error {
+	if s.at == 1 && s.fault == lands && !s.away {
+		s.late = append(s.late, func() { s.Store.Write(context.Background(), name, content) })
+	}
 	return s.change(ctx, name, func() error { return s.Store.Write(ctx, name, content) })
 }
 

@@ -58,8 +58,8 @@ func (f *follower) run(ctx context.Context) {
 // look looks once.
 func (f *follower) look(ctx context.Context) error {
 	if f.journal == nil {
-		var err error
-		f.listing, err = f.refresh(ctx)
+		l, err := f.refresh(ctx)
+		f.listing = l.took
 		return err
 	}
 	if f.mark != "" {
@@ -96,7 +96,7 @@ func (f *follower) apply(ctx context.Context, c Change) error {
 	switch {
 	case kindOf(c.Name) == "": // a description, or not of an archive
 	case !c.Deleted:
-		_, err = f.add(ctx, []Object{c.Object})
+		err = f.take(ctx, c.Object)
 	case !f.waits(c.Name):
 		err = f.forget(c.Name)
 	}

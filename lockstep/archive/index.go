@@ -20,11 +20,11 @@ import (
 // The buckets of the index. A place is the time of a file's end and its name, so places are in the order of time.
 var (
 	byName    = []byte("files")    // name → entry
-	byEnd     = []byte("ended")    // place → size and kind
+	byEnd     = []byte("ended")    // place → size, and whether it is stored
 	byPlayer  = []byte("players")  // name of a player in lower case, 0, place
 	bySubject = []byte("subjects") // subject, 0, place
 	byMatch   = []byte("matches")  // key of a match → match
-	byTomb    = []byte("deleted")  // name of a file that is to be deleted → path where it waited, or nothing
+	byTomb    = []byte("deleted")  // name of a file with a tombstone → nothing
 	buckets   = [][]byte{byName, byEnd, byPlayer, bySubject, byMatch, byTomb}
 )
 
@@ -184,7 +184,7 @@ func save(tx *bolt.Tx, e *entry) error {
 	if err := tx.Bucket(byName).Put([]byte(e.Name), b); err != nil {
 		return err
 	}
-	if err := tx.Bucket(byEnd).Put(place, sizeAndKind(e)); err != nil {
+	if err := tx.Bucket(byEnd).Put(place, sizeAndState(e)); err != nil {
 		return err
 	}
 	return e.words(func(bucket, prefix []byte) error { return tx.Bucket(bucket).Put(append(prefix, place...), []byte{}) })
@@ -219,20 +219,13 @@ func removeEntry(tx *bolt.Tx, name string) error {
 // errErased: the file is deleted.
 var errErased = errors.New("archive: the file is deleted")
 
-// sizeAndKind is what retention needs to know of an entry: its size, whether it is a replay, and whether it is stored.
-func sizeAndKind(e *entry) []byte {
+// sizeAndState is what retention needs to know of an entry: its size, and whether it is stored.
+func sizeAndState(e *entry) []byte {
 	b := binary.BigEndian.AppendUint64(nil, uint64(e.SizeBytes))
-	var flags byte
-	if e.Kind == kindReplay {
-		flags |= isReplay
-	}
 	if e.Stored {
-		flags |= isStored
+		return append(b, isStored)
 	}
-	return append(b, flags)
+	return append(b, 0)
 }
 
-const (
-	isReplay = 1 << iota
-	isStored
-)
+const isStored = 2 // as older builds have it, which noted the kind, too

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"iter"
 	"slices"
 	"time"
 
@@ -43,9 +42,39 @@ type held struct {
 
 // holdings are the files in the store, as retention sees them.
 type holdings struct {
-	oldest   iter.Seq[held]                   // all, the oldest first
-	evidence func(replay string) []held       // of the match of a replay
-	replay   func(evidence string) (has bool) // whether a file belongs to a match with a replay
+	*bolt.Tx
+	known *nameSet // those that the store has certainly lost are not in it; nil if that is not known
+}
+
+// oldest returns all files, the oldest first.
+func (h holdings) oldest(yield func(held) bool) {
+	c := h.Bucket(byEnd).Cursor()
+	for place, v := c.First(); place != nil; place, v = c.Next() {
+		f := heldAt(place, v)
+		if v[8]&isStored != 0 && f.kind != "" && (h.known == nil || h.known.has(f.name)) && !yield(f) {
+			return
+		}
+	}
+}
+
+// evidence returns what goes with a file: see match.with.
+func (h holdings) evidence(name string) (all []held) {
+	_, m, err := loadMatch(h.Tx, name)
+	if err != nil {
+		return nil // the file alone goes, and the next look at the index finds what is wrong
+	}
+	for _, n := range m.with(name) {
+		if h.known == nil || h.known.has(n) {
+			all = append(all, held{name: n, kind: kindOf(n), sizeBytes: m.Files[n].SizeBytes})
+		}
+	}
+	return all
+}
+
+// hasReplay reports whether evidence belongs to a match with a replay.
+func (h holdings) hasReplay(evidence string) bool {
+	_, m, err := loadMatch(h.Tx, evidence)
+	return err == nil && m.Files[m.Replay] != nil && m.Replay != evidence
 }
 
 // surplus returns the names of what is not to be kept: replays, with which their matches go, and then bundles and pages. Nothing is
@@ -98,7 +127,7 @@ func (k Keep) surplus(h holdings, now int64) (names []string) {
 		}
 		unit := h.evidence(f.name) // a bundle goes with its page
 		hasBundle := slices.ContainsFunc(unit, func(e held) bool { return e.kind == kindBundle })
-		if tooLarge || tooMany && hasBundle || old(f) && !h.replay(f.name) { // evidence grows old with its match
+		if tooLarge || tooMany && hasBundle || old(f) && !h.hasReplay(f.name) { // evidence grows old with its match
 			for _, e := range unit {
 				take(e)
 				names = append(names, e.name)
@@ -108,43 +137,15 @@ func (k Keep) surplus(h holdings, now int64) (names []string) {
 	return names
 }
 
-// holdingsOf returns what the index says of the store.
-func holdingsOf(tx *bolt.Tx) holdings {
-	return holdings{
-		oldest: func(yield func(held) bool) {
-			c := tx.Bucket(byEnd).Cursor()
-			for place, v := c.First(); place != nil; place, v = c.Next() {
-				if v[8]&isStored != 0 && !yield(heldAt(place, v)) {
-					return
-				}
-			}
-		},
-		evidence: func(name string) (all []held) {
-			_, m, err := loadMatch(tx, name)
-			if err != nil {
-				return nil // the file alone goes, and the next look at the index finds what is wrong
-			}
-			for _, n := range m.with(name) {
-				all = append(all, held{name: n, kind: kindOf(n), sizeBytes: m.Files[n].SizeBytes})
-			}
-			return all
-		},
-		replay: func(name string) bool {
-			_, m, err := loadMatch(tx, name)
-			return err == nil && m.Files[m.Replay] != nil && m.Replay != name
-		},
-	}
-}
-
 func heldAt(place, v []byte) held {
 	name := placeName(place)
 	return held{name, kindOf(name), int64(binary.BigEndian.Uint64(place)), int64(binary.BigEndian.Uint64(v))}
 }
 
 // surplus returns the names of what is not to be kept, as the index knows it.
-func (c *catalog) surplus(k Keep, now time.Time) (names []string, err error) {
+func (c *catalog) surplus(k Keep, now time.Time, known *nameSet) (names []string, err error) {
 	err = c.index.view(func(tx *bolt.Tx) error {
-		names = k.surplus(holdingsOf(tx), now.Unix())
+		names = k.surplus(holdings{tx, known}, now.Unix())
 		return nil
 	})
 	return names, err
@@ -152,21 +153,22 @@ func (c *catalog) surplus(k Keep, now time.Time) (names []string, err error) {
 
 // retain puts tombstones on what is not to be kept, with condemn. Files that the store does not have yet stay. Before it does so it
 // lists the store: what others have removed from it must not cost another file. It returns how long that took.
-func (c *catalog) retain(ctx context.Context, k Keep, now time.Time, condemn func(name string) error) (listing time.Duration, err error) {
-	names, err := c.surplus(k, now)
+func (c *catalog) retain(ctx context.Context, k Keep, now time.Time, condemn func(name string) error) (took time.Duration, err error) {
+	names, err := c.surplus(k, now, nil)
 	if len(names) == 0 || err != nil {
 		return 0, err
 	}
-	if listing, err = c.refresh(ctx); err != nil {
-		return listing, err
+	l, err := c.refresh(ctx)
+	if err != nil && !(isFull(err) && l.known != nil) { // a full disk does not take what the list says, but it is known
+		return l.took, err
 	}
-	if names, err = c.surplus(k, now); err != nil {
-		return listing, err
+	if names, err = c.surplus(k, now, l.known); err != nil {
+		return l.took, err
 	}
 	for _, name := range names {
 		if err := condemn(name); err != nil && !errors.Is(err, server.ErrArchived) { // or it went with another one
-			return listing, err
+			return l.took, err
 		}
 	}
-	return listing, nil
+	return l.took, nil
 }

@@ -34,7 +34,7 @@ func matchAt(tx *bolt.Tx, key string) (*match, error) {
 }
 
 func saveMatch(tx *bolt.Tx, key string, m *match) error {
-	if m.state("") == gone {
+	if len(m.Files) == 0 {
 		return tx.Bucket(byMatch).Delete([]byte(key))
 	}
 	b, err := json.Marshal(m)
@@ -50,16 +50,19 @@ func putMatch(tx *bolt.Tx, e *entry) error {
 	if err != nil {
 		return err
 	}
-	if !m.deletes(e.Name) && !agrees(m.ID, e.ID) { // whatever the names say
+	if d := m.deletes(e.Name); !agrees(m.ID, e.ID) { // whatever the names say
+		if d {
+			return fmt.Errorf("%w: %s of another match, with ID %s, is being deleted", ErrRefused, e.Name, m.ID)
+		}
 		if key, m, err = part(tx, key, m, e.Name); err != nil {
 			return err
 		}
 	}
-	s := waiting
-	if e.Stored {
-		s = stored
+	s, waits := waiting, true
+	if e.Stored { // only its own server knows that it does not wait any more
+		s, waits = stored, !e.here && m.file(e.Name).Waits
 	}
-	if !m.put(e.Name, e.ID, s, e.SizeBytes) {
+	if !m.put(e.Name, e.ID, s, e.SizeBytes, waits) {
 		return errErased
 	}
 	return saveMatch(tx, key, m)

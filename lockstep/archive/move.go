@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // move moves a file into the store. The order makes every crash harmless: the file leaves its old path last, and whatever was done
@@ -28,11 +29,8 @@ func (a *Archive) move(ctx context.Context, path string) error {
 		a.log.Warn("not archived", "path", path, "err", err)
 		return nil
 	}
-	if err != nil { // the file stays; an operator can see it
-		return fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	if e == nil { // a server writes it
-		return nil
+	if err != nil || e == nil { // the file stays; an operator can see it; or a server writes it
+		return err
 	}
 	if err := a.checkName(e); err != nil {
 		return err
@@ -56,15 +54,13 @@ func (a *Archive) move(ctx context.Context, path string) error {
 	return removeLocal(path)
 }
 
-func isGone(path string) bool {
-	_, err := os.Lstat(path)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
 // missing ends the move of a file that is no longer in its folder: another process has moved it, or somebody has removed it.
 func (a *Archive) missing(ctx context.Context, path string) error {
 	name := filepath.Base(path)
 	e, err := a.get(name)
+	if errors.Is(err, errErased) {
+		return errErased
+	}
 	if errors.Is(err, server.ErrArchived) || err == nil && e.Stored {
 		return nil
 	}
@@ -73,7 +69,7 @@ func (a *Archive) missing(ctx context.Context, path string) error {
 	}
 	there, err := a.has(ctx, name)
 	if there {
-		e.Stored = true
+		e.Stored, e.here = true, true
 		return a.save(e)
 	}
 	if err == nil {
@@ -90,7 +86,7 @@ func (a *Archive) checkName(e *entry) error {
 	before, err := a.get(e.Name)
 	switch {
 	case errors.Is(err, errErased):
-		return errErased
+		return nil // save says whether it is this match
 	case errors.Is(err, server.ErrArchived):
 		return nil
 	case err == nil && before.Stored && !agrees(before.ID, e.ID):
@@ -100,15 +96,46 @@ func (a *Archive) checkName(e *entry) error {
 }
 
 // prepare describes a file that waits. It seals and signs a replay if that is missing. Without an error it returns nil
-// for a replay that is still written.
+// for a replay that is still written, and for evidence about a match that is not over. Its error is [ErrRefused] for a malformed replay.
 func (a *Archive) prepare(ctx context.Context, path string) (*entry, error) {
-	e, sealed, err := describeFile(path)
-	if e == nil || err != nil || e.Kind != kindReplay || a.o.Seal == nil || sealed && e.Signer == a.o.Signer {
-		return e, err
-	}
-	if err := a.o.Seal(ctx, path); err != nil {
+	if running, err := isRunning(path); running || err != nil {
 		return nil, err
 	}
-	e, _, err = describeFile(path)
+	e, sealed, err := describeFile(path)
+	if err == nil && e != nil && e.Kind == kindReplay && a.o.Seal != nil && !(sealed && e.Signer == a.o.Signer) {
+		if err = a.o.Seal(ctx, path); err == nil {
+			e, _, err = describeFile(path)
+		}
+	}
+	if isMalformed(err) {
+		err = fmt.Errorf("%w: %w", ErrRefused, err)
+	}
 	return e, err
+}
+
+// isMalformed reports whether an error is about the content of a file, so that it does not help to try again soon.
+func isMalformed(err error) bool {
+	var system syscall.Errno
+	return err != nil && !errors.As(err, &system) && replay.ClassOf(err) != ""
+}
+
+// isRunning reports whether a file is evidence about a match whose log is in the same folder, or in that of the running matches, and has
+// no end: the match runs, or waits to be resumed.
+func isRunning(path string) (bool, error) {
+	log := server.ReplayOf(filepath.Base(path))
+	if log == "" {
+		return false, nil
+	}
+	dir := filepath.Dir(path)
+	if !isGone(filepath.Join(dir, "live", log)) {
+		return true, nil
+	}
+	e, _, err := describeFile(filepath.Join(dir, log))
+	switch {
+	case errors.Is(err, errNotOver), replay.ClassOf(err) == replay.ClassTorn:
+		return true, nil
+	case errors.Is(err, fs.ErrNotExist), isMalformed(err): // nobody resumes it
+		return false, nil
+	}
+	return err == nil && e == nil, err
 }

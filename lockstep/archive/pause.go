@@ -36,7 +36,12 @@ const (
 	userTime = 10 * time.Second
 )
 
+// timeFor is how long a request that moves some bytes may take.
+func timeFor(sizeBytes int64) time.Duration {
+	return askTime + time.Duration(sizeBytes/slowest)*time.Second
+}
+
 // within returns the context of a request that moves some bytes.
 func within(ctx context.Context, sizeBytes int64) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, askTime+time.Duration(sizeBytes/slowest)*time.Second)
+	return context.WithTimeout(ctx, timeFor(sizeBytes))
 }

@@ -2,26 +2,46 @@
 
 package archive
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // A queue has the files in a server's folder that the store does not have. It does no I/O and reads no clock.
 type queue struct {
-	order   []string          // the names of those that wait, the next one first
-	later   []string          // the same of those that were tried, and come after the others
-	paths   map[string]string // of all files, by name
-	moving  string            // the name of the file that is on its way; "" for none
-	dropped bool              // it is deleted
-	refused []string          // the names of those that the archive or its store does not take
+	order   []string             // the names of those that wait, the next one first
+	later   []string             // the same of those that were tried, and come after the others
+	paths   map[string]string    // of all files, by name
+	since   map[string]time.Time // the same: when they came
+	moving  string               // the name of the file that is on its way; "" for none
+	dropped bool                 // it is deleted
+	refused []string             // the names of those that the archive or its store does not take
 }
 
-func newQueue() queue { return queue{paths: make(map[string]string)} }
+func newQueue() queue {
+	return queue{paths: make(map[string]string), since: make(map[string]time.Time)}
+}
 
 // add adds a file, unless it is there.
-func (q *queue) add(name, path string) {
+func (q *queue) add(name, path string, now time.Time) {
 	if _, known := q.paths[name]; !known {
 		q.order = append(q.order, name)
-		q.paths[name] = path
+		q.paths[name], q.since[name] = path, now
 	}
+}
+
+// forget removes a file that is in no list.
+func (q *queue) forget(name string) {
+	delete(q.paths, name)
+	delete(q.since, name)
+}
+
+// oldest returns the longest time for which a file has waited.
+func (q *queue) oldest(now time.Time) (d time.Duration) {
+	for _, at := range q.since {
+		d = max(d, now.Sub(at))
+	}
+	return d
 }
 
 // next begins to move the file that waits longest, and returns its name, or "". A replay comes after its bundles and pages, so that
@@ -55,7 +75,7 @@ func (q *queue) end(o outcome) (dropped bool) {
 	dropped, q.moving, q.dropped = q.dropped, "", false
 	switch {
 	case dropped || o == left:
-		delete(q.paths, name)
+		q.forget(name)
 	case o == again:
 		q.later = append(q.later, name)
 	default:
@@ -83,15 +103,15 @@ func (q *queue) drop(name string) (moving bool) {
 	for _, list := range []*[]string{&q.order, &q.later, &q.refused} {
 		*list = slices.DeleteFunc(*list, is)
 	}
-	delete(q.paths, name)
+	q.forget(name)
 	return false
 }
 
-// of returns the paths of the files of a match, by the name of its replay, or else of one file.
+// of returns the paths of the files that a deletion takes by their names: with a replay all of the match, and with a bundle its page.
 func (q *queue) of(name string) map[string]string {
 	found := make(map[string]string)
 	for n, path := range q.paths {
-		if n == name || replayOf(n) == name {
+		if n == name || replayOf(n) == name || kindOf(name) == kindBundle && stem(n) == stem(name) {
 			found[n] = path
 		}
 	}

@@ -31,48 +31,56 @@ func Index(ctx context.Context, store Store, path string, log *slog.Logger) (fil
 func (c *catalog) rebuild(ctx context.Context) (files int, err error) {
 	err = c.index.update(func(*bolt.Tx) error { return nil }) // there is an index, also of nothing
 	if err == nil {
-		files, _, err = c.list(ctx, func(objects []Object) ([]Object, error) { return objects, nil })
+		var l listing
+		l, err = c.list(ctx, true)
+		files = l.files
 	}
 	return files, err
 }
 
-// refresh is rebuild, but reads only the descriptions that the index does not have. It returns how long the list took.
-func (c *catalog) refresh(ctx context.Context) (listing time.Duration, err error) {
-	_, listing, err = c.list(ctx, c.missing)
-	return listing, err
-}
+// refresh is rebuild, but reads only the descriptions that the index does not have.
+func (c *catalog) refresh(ctx context.Context) (listing, error) { return c.list(ctx, false) }
 
-// missing returns those of some objects that the index does not have.
-func (c *catalog) missing(objects []Object) (missing []Object, err error) {
-	missing = objects
+// sift returns those of some objects that are to be in the index: all that are not deleted, or those that it does not have yet. It also
+// returns the names of deleted files that have come back.
+func (c *catalog) sift(objects []Object, all bool) (wanted []Object, back []string, err error) {
+	wanted = objects
 	err = c.index.view(func(tx *bolt.Tx) error {
-		missing = nil
+		wanted = nil
 		for _, o := range objects {
-			e, err := load(tx, o.Name)
-			if err != nil {
-				return err
-			}
 			_, m, err := loadMatch(tx, o.Name)
 			if err != nil {
 				return err
 			}
-			if !m.deletes(o.Name) && (e == nil || !e.Stored || e.SizeBytes != o.SizeBytes) {
-				missing = append(missing, o)
+			switch f := m.file(o.Name); {
+			case f.State == deleting && f.Erased > 0:
+				back = append(back, o.Name)
+			case f.State != deleting && (all || f.State != stored || f.SizeBytes != o.SizeBytes):
+				wanted = append(wanted, o)
 			}
 		}
 		return nil
 	})
-	return missing, err
+	return wanted, back, err
 }
 
-// list lists the store, and brings those files into the index that choose returns, which gets all of them in parts.
-func (c *catalog) list(ctx context.Context, choose func([]Object) ([]Object, error)) (files int, listing time.Duration, err error) {
+// A listing is what came of a list of the store.
+type listing struct {
+	known *nameSet      // the files that it has; nil if it was not listed
+	took  time.Duration // to list it
+	files int           // that were brought into the index
+}
+
+// list lists the store, and brings its files into the index: all of them, or those that it does not have. Its error is also that of an
+// index that cannot be written.
+func (c *catalog) list(ctx context.Context, all bool) (l listing, err error) {
 	began := time.Now()
 	var objects, part []Object
-	known := nameSet{maphash.MakeSeed(), make(map[uint64]struct{})}
-	chosen := func() error {
-		some, err := choose(part)
-		objects = append(objects, some...)
+	var back []string
+	known := &nameSet{maphash.MakeSeed(), make(map[uint64]struct{})}
+	sifted := func() error {
+		wanted, deleted, err := c.sift(part, all)
+		objects, back = append(objects, wanted...), append(back, deleted...)
 		part = part[:0]
 		return err
 	}
@@ -89,19 +97,22 @@ func (c *catalog) list(ctx context.Context, choose func([]Object) ([]Object, err
 		if part = append(part, o); len(part) < rebuildBatch {
 			return nil
 		}
-		return chosen()
+		return sifted()
 	}); err != nil {
-		return 0, 0, err
+		return l, err
 	}
-	if err := chosen(); err != nil {
-		return 0, 0, err
+	if err := sifted(); err != nil {
+		return l, err
 	}
-	listing = time.Since(began)
-	if files, err = c.add(ctx, objects); err != nil {
-		return files, listing, err
+	l.known, l.took = known, time.Since(began)
+	if err := c.comeBack(false, back...); err != nil {
+		return l, err
+	}
+	if l.files, err = c.add(ctx, objects); err != nil {
+		return l, err
 	}
 	c.dropAlone(ctx, alone)
-	return files, listing, c.dropUnlisted(ctx, &known)
+	return l, c.dropUnlisted(ctx, known)
 }
 
 // listPatiently lists the store. A store that answers nothing for a while is away.
@@ -154,6 +165,18 @@ func (s *nameSet) has(name string) bool {
 	return ok
 }
 
+// take brings a file that was stored into the index, unless it is deleted.
+func (c *catalog) take(ctx context.Context, o Object) error {
+	wanted, back, err := c.sift([]Object{o}, true)
+	if err == nil {
+		err = c.comeBack(false, back...)
+	}
+	if err == nil {
+		_, err = c.add(ctx, wanted)
+	}
+	return err
+}
+
 // add brings files of the store into the index, and returns their number.
 func (c *catalog) add(ctx context.Context, objects []Object) (files int, err error) {
 	var batch []*entry
@@ -161,9 +184,13 @@ func (c *catalog) add(ctx context.Context, objects []Object) (files int, err err
 		if len(batch) == 0 { // a full disk would refuse even that
 			return nil
 		}
+		var late []string // of matches that are deleted
 		err := c.index.update(func(tx *bolt.Tx) error {
+			late = nil
 			for _, e := range batch {
-				if err := save(tx, e); err != nil && !errors.Is(err, errErased) {
+				if err := save(tx, e); errors.Is(err, errErased) {
+					late = append(late, e.Name)
+				} else if err != nil && !errors.Is(err, ErrRefused) {
 					return err
 				}
 			}
@@ -171,7 +198,7 @@ func (c *catalog) add(ctx context.Context, objects []Object) (files int, err err
 		})
 		files += len(batch)
 		batch = batch[:0]
-		return err
+		return cmp.Or(err, c.comeBack(false, late...))
 	}
 	for _, o := range objects {
 		e, err := describeStored(ctx, c.store, o)
@@ -211,9 +238,11 @@ func (c *catalog) dropUnlisted(ctx context.Context, known *nameSet) error {
 		if c.waits(name) {
 			continue
 		}
-		there, err := c.has(ctx, name) // it may be newer than the list
-		if err != nil {
-			return err
+		there := false
+		if kindOf(name) != "" { // otherwise an older build has taken it for one
+			if there, err = c.has(ctx, name); err != nil { // it may be newer than the list
+				return err
+			}
 		}
 		if !there {
 			if err := c.forget(name); err != nil {
@@ -222,42 +251,4 @@ func (c *catalog) dropUnlisted(ctx context.Context, known *nameSet) error {
 		}
 	}
 	return nil
-}
-
-// complete finds the files that were stored just before a crash, and notes in the index that they are.
-func (c *catalog) complete(ctx context.Context) error {
-	var open []*entry
-	err := c.index.view(func(tx *bolt.Tx) error {
-		at := tx.Bucket(byEnd).Cursor()
-		for place, v := at.First(); place != nil; place, v = at.Next() {
-			if v[8]&isStored != 0 {
-				continue
-			}
-			e, err := load(tx, placeName(place))
-			if err != nil {
-				return err
-			}
-			if e != nil {
-				open = append(open, e)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	var failed []error
-	for _, e := range open {
-		size, err := c.size(ctx, e.Name)
-		if err == nil && size == e.SizeBytes { // otherwise it waits, here or at another server
-			e.Stored = true
-			if err = c.save(e); errors.Is(err, errErased) {
-				err = nil
-			}
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = append(failed, err)
-		}
-	}
-	return errors.Join(failed...)
 }

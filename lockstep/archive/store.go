@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // A Store keeps files by their names. Each method is safe for concurrent use. A file that does not exist is
@@ -76,9 +78,10 @@ type Object struct {
 // fileName is the form of the names of all files in an archive. They are names in folders and in URLs.
 var fileName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}\.(ssr|zip|html)$`)
 
-// kindOf returns the kind of a file by its name, or "".
+// kindOf returns the kind of a file by its name, or "". Bundles and pages have the name of a replay in theirs; other files of their kinds
+// are somebody else's.
 func kindOf(name string) string {
-	if !fileName.MatchString(name) {
+	if !fileName.MatchString(name) || filepath.Ext(name) != ".ssr" && server.ReplayOf(name) == "" {
 		return ""
 	}
 	switch filepath.Ext(name) {

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // upload moves files into the store, until ctx ends.
@@ -59,8 +57,13 @@ func (a *Archive) moveNext(ctx context.Context) (name string, err error) {
 	err = a.move(ctx, path)
 	o := left
 	switch {
-	case errors.Is(err, errErased):
-		err = removeLocal(path)
+	case errors.Is(err, errErased): // in this order, so that the tombstone stays as long as the file
+		if err = removeLocal(path); err == nil {
+			err = a.comeBack(true, name)
+		}
+		if err != nil {
+			o = again
+		}
 	case errors.Is(err, ErrRefused):
 		a.log.Error("not archived", "path", path, "err", err)
 		o, err = refusal, nil
@@ -90,7 +93,9 @@ const restShare = 50
 func (a *Archive) keepHouse(ctx context.Context) {
 	p := pause{first: a.o.Retry, longest: a.o.LongestRetry}
 	for ctx.Err() == nil {
+		a.countPass()
 		next, err := a.tidy(ctx, time.Now())
+		a.countPass()
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
@@ -104,6 +109,14 @@ func (a *Archive) keepHouse(ctx context.Context) {
 	}
 }
 
+// countPass notes that keepHouse begins or ends to look.
+func (a *Archive) countPass() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.passes++
+	a.idle.Broadcast()
+}
+
 // tidy does what there is to do besides moving files, and returns the time until the next time.
 func (a *Archive) tidy(ctx context.Context, now time.Time) (next time.Duration, err error) {
 	lost, err := a.repairIndex(ctx)
@@ -112,7 +125,7 @@ func (a *Archive) tidy(ctx context.Context, now time.Time) (next time.Duration, 
 		a.rest = now.Add(restShare * listing)
 		err = errors.Join(err, rerr)
 	}
-	err = errors.Join(err, a.eraseAll(ctx, func(string) bool { return true }))
+	err = errors.Join(err, a.eraseAll(ctx))
 	if next = a.rest.Sub(now); next <= 0 {
 		next = retainEvery
 	}
@@ -123,15 +136,15 @@ func (a *Archive) tidy(ctx context.Context, now time.Time) (next time.Duration, 
 func (a *Archive) retainNow(ctx context.Context, now time.Time) (listing time.Duration, err error) {
 	return a.retain(ctx, a.o.Keep, now, func(name string) error {
 		_, err := a.condemnMatch(name)
-		if err != nil && !errors.Is(err, server.ErrArchived) {
+		if isFull(err) {
 			err = a.makeRoom(ctx, name)
 		}
 		return err
 	})
 }
 
-// repairIndex makes the index if it was lost, and completes what a crash left half done. It works once after a start. Its error is also
-// set while only the second is missing, so that lost says whether the index can be used.
+// repairIndex makes the index if it was lost, and otherwise finds what was stored just before a crash. It works once after a start. Its
+// error is also set while only the second is missing, so that lost says whether the index can be used.
 func (a *Archive) repairIndex(ctx context.Context) (lost bool, err error) {
 	a.mu.Lock()
 	lost, checked := a.lost, a.checked
@@ -145,8 +158,9 @@ func (a *Archive) repairIndex(ctx context.Context) (lost bool, err error) {
 			return true, err
 		}
 		a.log.Info("archive index", "files", n)
+	} else {
+		_, err = a.refresh(ctx)
 	}
-	err = a.complete(ctx)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lost, a.checked = false, err == nil

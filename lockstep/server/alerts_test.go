@@ -218,7 +218,7 @@ var breakages = []struct {
 		if n > 0 {
 			return
 		}
-		path := filepath.Join(t.TempDir(), "over-01020300.zip")
+		path := filepath.Join(t.TempDir(), "over-01020300-desync-7-tie.zip")
 		if err := os.WriteFile(path, []byte("a bundle"), 0o600); err != nil {
 			t.Fatal(err)
 		}

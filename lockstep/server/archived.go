@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -9,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -135,6 +138,14 @@ func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSe
 	err := fs.ErrNotExist
 	if s.options.Archive != nil {
 		f, written, err = s.openArchived(r, &who, public && s.options.Replays)
+		if errors.Is(err, fs.ErrNotExist) && public && isBundle(name) && r.Header.Get("Authorization") != "" { // only an admin has it then
+			g, ok := s.authenticateIn(w, r, matchOf(name))
+			if !ok {
+				return nil, written, false
+			}
+			who.all = g.Role == protocol.Admin
+			f, written, err = s.openArchived(r, &who, true)
+		}
 	}
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -152,6 +163,9 @@ func (s *Server) openArchived(r *http.Request, who *replayReader, public bool) (
 	if errors.Is(err, ErrArchived) || err == nil && !who.may(public, &a) {
 		err = fs.ErrNotExist
 	}
+	if err == nil && !who.all && isBundle(a.Name) { // that of a running match would reveal its state
+		err = s.isOver(r.Context(), &a)
+	}
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -165,6 +179,15 @@ func (s *Server) openArchived(r *http.Request, who *replayReader, public bool) (
 	return f, a.Ended, err
 }
 
+// isOver returns nil if the match of an archived bundle is over: if its replay is archived, too. Otherwise its error is [fs.ErrNotExist].
+func (s *Server) isOver(ctx context.Context, bundle *Archived) error {
+	match, err := s.options.Archive.Get(ctx, ReplayOf(bundle.Name))
+	if errors.Is(err, ErrArchived) || err == nil && !strings.HasPrefix(match.ID, bundle.ID) {
+		err = fs.ErrNotExist
+	}
+	return err
+}
+
 // matchOf returns the match's name in the name of a file, or "".
 func matchOf(name string) string {
 	if words := archivedName.FindStringSubmatch(name); words != nil {
@@ -173,7 +196,7 @@ func matchOf(name string) string {
 	return ""
 }
 
-// deleteReplay deletes a replay with its bundles and their pages, for an admin.
+// deleteReplay deletes a replay with its bundles and their pages, or a bundle with its page, for an admin.
 func (s *Server) deleteReplay(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	g, ok := s.authenticateIn(w, r, matchOf(name))
@@ -202,8 +225,12 @@ func (s *Server) deleteReplay(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// removeReplay removes the replay of a finished match from the server's folder, after its bundles and their pages.
+// removeReplay removes the replay of a finished match from the server's folder, after its bundles and their pages. Of these it removes
+// one alone, but a bundle with its page, also if the replay is gone.
 func (s *Server) removeReplay(name string) error {
+	if of := ReplayOf(name); of != "" {
+		return s.removeEvidence(name, of)
+	}
 	f, _, err := s.replays.open(name)
 	if err != nil {
 		return err
@@ -220,5 +247,25 @@ func (s *Server) removeReplay(name string) error {
 	}
 	err = os.Remove(filepath.Join(s.options.Dir, name))
 	s.replays.setLive(name, false)
+	return err
+}
+
+// removeEvidence removes a bundle with its page, or a page, of a match that is over.
+func (s *Server) removeEvidence(name, of string) error {
+	if _, err := os.Lstat(filepath.Join(s.options.Dir, liveFolder, of)); !errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(err, fs.ErrNotExist) // it runs, or waits to be resumed
+	}
+	f, _, err := s.replays.open(of)
+	if err == nil {
+		f.Close()
+	} else if _, lerr := os.Lstat(filepath.Join(s.options.Dir, of)); !errors.Is(lerr, fs.ErrNotExist) {
+		return err
+	}
+	err = os.Remove(filepath.Join(s.options.Dir, name))
+	if err == nil && isBundle(name) {
+		if err = os.Remove(filepath.Join(s.options.Dir, trimExt(name)+".html")); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
 	return err
 }

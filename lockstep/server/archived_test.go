@@ -24,13 +24,19 @@ import (
 // archived plays a match of ada alone on a server with an archive, and waits until that has the replay and a bundle.
 func archived(t *testing.T, o server.Options) (s *stage, name, bundle string) {
 	t.Helper()
+	s, _, name, bundle = archivedBy(t, o)
+	return s, name, bundle
+}
+
+// archivedBy is archived, and returns the archive, too.
+func archivedBy(t *testing.T, o server.Options) (s *stage, a *archive.Archive, name, bundle string) {
+	t.Helper()
 	kept := t.TempDir()
 	store, err := archive.OpenFolder(kept)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := archive.New(archive.Options{Store: store, Index: filepath.Join(kept, "index.db"), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
+	if a, err = archive.New(archive.Options{Store: store, Index: filepath.Join(kept, "index.db"), Log: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(a.Close)
@@ -53,7 +59,7 @@ func archived(t *testing.T, o server.Options) (s *stage, name, bundle string) {
 		page, perr := a.Get(t.Context(), bundle)
 		return err == nil && perr == nil && replay.Stored && page.Stored
 	})
-	return s, name, bundle
+	return s, a, name, bundle
 }
 
 // Without Options.Replays a player sees what it has played, and admins see everything.
@@ -143,9 +149,25 @@ func TestPublicArchive(t *testing.T) {
 
 // With Options.Bundles everybody may read the bundles of finished matches too, from the archive and from the folder.
 func TestPublicBundles(t *testing.T) {
-	s, _, bundle := archived(t, server.Options{Replays: true, Bundles: true, KeepOpen: true})
+	s, a, _, bundle := archivedBy(t, server.Options{Replays: true, Bundles: true, KeepOpen: true})
 	if status, body := s.ask(t, "GET", "/replays/"+bundle, "", ""); status != 200 || body != "a bundle" {
 		t.Errorf("archived: got %d %q, want the bundle", status, body)
+	}
+	running := strings.Replace(bundle, "-desync-7-", "-desync-8-", 1)
+	running = "other" + running[strings.Index(running, "-"):] // its match has no replay yet
+	path := filepath.Join(s.dir, running)
+	if err := os.WriteFile(path, []byte("a bundle"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.Add(path)
+	eventually(t, "the bundle is archived", func() bool {
+		e, err := a.Get(t.Context(), running)
+		return err == nil && e.Stored
+	})
+	for token, want := range map[string]int{"": 404, ops: 200} {
+		if status, _ := s.ask(t, "GET", "/replays/"+running, token, ""); status != want {
+			t.Errorf("a bundle without a replay, for %q: got %d, want %d", token, status, want)
+		}
 	}
 	for _, public := range []bool{true, false} {
 		s := newStage(t, setup{options: server.Options{Replays: true, Bundles: public}})
@@ -160,8 +182,8 @@ func TestPublicBundles(t *testing.T) {
 				t.Errorf("public %t, %s: got %d %q", public, name, status, body)
 			}
 		}
-		if status, _ := s.ask(t, "DELETE", "/replays/over-desync-7-player1.zip", ops, ""); status != 404 {
-			t.Errorf("got %d for the deletion of a bundle alone, want 404", status)
+		if status, _ := s.ask(t, "DELETE", "/replays/"+running, ops, ""); status != 404 {
+			t.Errorf("got %d for the deletion of a running match's bundle, want 404", status)
 		}
 	}
 }
@@ -213,6 +235,39 @@ func TestDeleteTakesEvidence(t *testing.T) {
 	}
 }
 
+// Without an archive a bundle is deleted with its page, and a page alone, also those whose replay is gone.
+func TestDeleteEvidence(t *testing.T) {
+	s := newStage(t, setup{options: server.Options{Replays: true, Bundles: true}})
+	for _, stem := range []string{"old-01020300-desync-7-player1", "old-01020300-desync-9-tie", "orphan-01020301-desync-7-tie"} {
+		for _, ext := range []string{".zip", ".html"} {
+			if err := os.WriteFile(filepath.Join(s.dir, stem+ext), []byte("evidence"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "old-01020300.ssr"), []byte("a replay"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		name   string
+		status int
+	}{
+		{"old-01020300-desync-7-player1.zip", 204}, {"old-01020300-desync-7-player1.zip", 404}, {"old-01020300-desync-9-tie.html", 204},
+		{"orphan-01020301-desync-7-tie.zip", 204}, {"index.html", 404},
+	} {
+		if status, body := s.ask(t, "DELETE", "/replays/"+x.name, ops, ""); status != x.status {
+			t.Errorf("%s: got %d %q, want %d", x.name, status, body, x.status)
+		}
+	}
+	var left []string
+	for _, path := range s.files(t, "o*") {
+		left = append(left, filepath.Base(path))
+	}
+	if slices.Sort(left); !slices.Equal(left, []string{"old-01020300-desync-9-tie.zip", "old-01020300.ssr"}) {
+		t.Errorf("left %v", left)
+	}
+}
+
 // A list of replays without an archive links to the next page, also after the last file of this one was deleted.
 func TestReplayPages(t *testing.T) {
 	s := newStage(t, setup{options: server.Options{Replays: true}})
@@ -257,7 +312,7 @@ func TestReplayPages(t *testing.T) {
 func TestArchivePages(t *testing.T) {
 	kept := t.TempDir()
 	for i := range server.MaxListed + 1 {
-		name := "m" + time.Unix(int64(i), 0).UTC().Format("150405") + "-01020300.zip"
+		name := "m" + time.Unix(int64(i), 0).UTC().Format("150405") + "-01020300-desync-7-tie.zip"
 		if err := os.WriteFile(filepath.Join(kept, name), []byte("a bundle"), 0o600); err != nil {
 			t.Fatal(err)
 		}
