@@ -156,7 +156,7 @@ type Options struct {
 
 	MaxSpectators int // 64
 	MaxConnecting int // unauthenticated connections: 64
-	GuestSeats    int // seats that idle guests of one address may keep when others want one, see guestseats.go: half of those without bots; negative: all
+	GuestSeats    int // seats that guests of one address who have never played may keep when others want one: half of those without bots, at least 2; negative: all
 	MaxPerTick    int // commands of a player in one tick: 256, fewer in a match of more than 14
 
 	InputDelay lockstep.Tick // 1; see Delay
