@@ -238,7 +238,7 @@ func (s *Server) doEnding(w http.ResponseWriter, r *http.Request, name string, f
 		}
 		return err
 	}, func(m *Match) {
-		if s.keeper.flush(r.Context()) != nil {
+		if s.keeper.flush(r.Context(), m.banKey()) != nil {
 			fail(w, codeStorage, notKept)
 			return
 		}

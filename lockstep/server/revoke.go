@@ -30,7 +30,7 @@ func (s *Server) Revoke(ctx context.Context, r Revocation) (host.Ended, error) {
 	s.keeper.keep(r.key(), value)
 	ended, err := s.Expel(ctx, r.matches, r.text())
 	if err == nil {
-		err = storageFailed(s.keeper.flush(ctx))
+		err = storageFailed(s.keeper.flush(ctx, r.key()))
 	}
 	s.log.Warn("revoked", "subject", r.Subject, "name", r.Name, "token", r.ID, "until", r.Until, "seats", ended.Seats, "connections", ended.Connections)
 	return ended, err
@@ -189,7 +189,7 @@ func (s *Server) unrevoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.keeper.keep(x.key(), nil)
-	if s.keeper.flush(r.Context()) != nil {
+	if s.keeper.flush(r.Context(), x.key()) != nil {
 		fail(w, codeStorage, notKept)
 		return
 	}
