@@ -72,8 +72,8 @@ type Rates struct {
 	// players compute again.
 	Resimulations Rate
 
-	// Ready bounds how often a player in a lobby takes back that it is ready, or comes to a free seat: 1 a minute, 6 at once. Beyond it
-	// the player stays ready, or comes later. Guests of one address share one player's rate.
+	// Ready bounds how often a player in a lobby takes back that it is ready: 1 a minute, 6 at once. Beyond it the player stays ready.
+	// Guests of one address share one player's rate. Who leaves and comes again is bounded by Returns.
 	Ready Rate
 
 	Notes    Rate // names and lines of chat in the log: 1 a second, 8 at once

@@ -157,6 +157,10 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := revocationIn(r)
+	if x.matches(&auditOf(r).grant) {
+		fail(w, codeConflict, "it would refuse your own token: another admin can revoke it")
+		return
+	}
 	x.Reason = wsmatch.Clip(r.FormValue("reason"))
 	if d > 0 {
 		x.Until = time.Now().Add(d)
@@ -171,7 +175,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeBusy, err.Error())
 	default:
 		if done.Ended == (host.Ended{}) {
-			done.Message = nobodyFits
+			done.Message = s.whyNobody(x.Subject, "", s.connectedAs(r.Context(), x.Subject))
 		}
 		reply(w, http.StatusOK, map[string]any{"affected": done, "revocations": s.revocationViews()})
 	}
