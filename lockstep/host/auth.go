@@ -84,7 +84,10 @@ func (h *Host) own(p *peer, seat lockstep.Player, g *Grant) {
 	another := s.owner != "" && s.owner != g.Subject
 	if another {
 		s.session = protocol.SessionToken{} // not the previous session of the new owner
-		s.idle = 0
+		s.idle, s.played = 0, false
+	}
+	if s.owner != g.Subject {
+		s.since = h.now
 	}
 	h.peopled = true
 	s.owner, s.role, s.guest, s.token = g.Subject, g.Role, g.Guest, g.ID

@@ -5,8 +5,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// idleGuest is for how long a guest has given no command before it may have to make room.
-const idleGuest = 10 * lockstep.Second
+// newGuest is for how long a guest who has given no command, or is not ready in a lobby, need not make room.
+const newGuest = 30 * lockstep.Second
+
+// leastGuestSeats is the least number of seats that the guests of one address keep unless the options say otherwise: a duel at home.
+const leastGuestSeats = 2
 
 // makesRoom is the reason why a guest has lost its seat to somebody of another address.
 const makesRoom = "others want to play, and the guests of your address have more than their part of the seats"
@@ -20,11 +23,12 @@ func (h *Host) mostGuestSeats() int {
 		return len(h.seats)
 	}
 	_, _, people := h.gathered()
-	return max(1, people/2)
+	return max(leastGuestSeats, people/2)
 }
 
 // makeRoom frees a seat for a newcomer at an address: that of the guest who has been idle for longest, of another address whose guests
-// have more than their part of the seats. In a lobby it is one who is not ready. It reports false if there is none.
+// have more than their part of the seats. It is one who has never given a command, or is not ready in a lobby. It reports false if
+// there is none. A guest who has played keeps its seat until InactivePolicy.Guests.
 func (h *Host) makeRoom(from string) (lockstep.Player, bool) {
 	counts := make(map[string]int) // only looked up, never ranged over
 	for i := range h.seats {
@@ -32,18 +36,13 @@ func (h *Host) makeRoom(from string) (lockstep.Player, bool) {
 			counts[s.from]++
 		}
 	}
-	most, least := h.mostGuestSeats(), lockstep.Tick(h.header.Settings.TicksIn(int64(idleGuest)))
-	found := -1
+	most, found := h.mostGuestSeats(), -1
 	for i := range h.seats {
 		s := &h.seats[i]
 		if !s.guest || s.want == vacant || s.from == from || counts[s.from] <= most || s.reserved != "" {
 			continue
 		}
-		idle := s.idle >= least
-		if h.lobby.open {
-			idle = !s.ready
-		}
-		if idle && (found < 0 || s.idle >= h.seats[found].idle) {
+		if h.hasNotPlayed(s) && (found < 0 || s.idle >= h.seats[found].idle) {
 			found = i
 		}
 	}
@@ -52,4 +51,12 @@ func (h *Host) makeRoom(from string) (lockstep.Player, bool) {
 	}
 	h.giveUp(lockstep.Player(found), protocol.CloseInactive, makesRoom)
 	return lockstep.Player(found), true
+}
+
+// hasNotPlayed reports whether the player of a seat has had the time to play, and has not.
+func (h *Host) hasNotPlayed(s *hostSeat) bool {
+	if h.lobby.open {
+		return !s.ready && h.now-s.since >= newGuest
+	}
+	return !s.played && (s.want == takenOver || s.idle >= lockstep.Tick(h.header.Settings.TicksIn(int64(newGuest))))
 }

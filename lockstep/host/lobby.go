@@ -18,7 +18,7 @@ type StartPolicy struct {
 	Countdown lockstep.Time // from then on until the first tick; it begins again when somebody leaves or is no longer ready
 
 	// Deadline bounds with Ready how long some players can keep the others in the lobby. Time counts while at least half of those who
-	// are there are ready. A fifth of it is what the lobby waits for one player, or for the guests of one address: then it treats the
+	// are there are ready, and the server does not hold the match ([Host.Hold]). A fifth of it is what the lobby waits for one player, or for the guests of one address: then it treats the
 	// player as ready. When it is over since the first moment at which enough players were there, the match begins with those who
 	// are there. 5 minutes; negative: never.
 	Deadline lockstep.Time

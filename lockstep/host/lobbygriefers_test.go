@@ -98,6 +98,52 @@ func TestLobbyGriefers(t *testing.T) {
 	}
 }
 
+// The time for which the server holds a match is not charged to those for whom its lobby waits, nor to all together.
+func TestLobbyHeld(t *testing.T) {
+	const deadline = 60 * lockstep.Second
+	for _, c := range []struct {
+		name   string
+		unsure int // players who are not ready in turn
+		most   lockstep.Time
+	}{
+		{"one is not ready", 1, deadline / 5},
+		{"two are not ready in turn", 2, deadline},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, honest, griefer := inLobby(t, true, func(o *host.Options) {
+				o.Start.Deadline, o.Rates.Ready = deadline, host.Rate{N: 100, Per: lockstep.Second, Burst: 100}
+			})
+			waited := lockstep.Time(0)
+			wait := func(seconds int) {
+				for range seconds {
+					if p.h.InLobby() {
+						p.pass(lockstep.Second)
+						waited += lockstep.Second
+					}
+				}
+			}
+			wait(5)
+			for _, reason := range []string{"the disk is full", "an admin"} {
+				p.h.Hold(p.now, host.Wait{Reason: reason})
+				p.pass(10 * deadline)
+				p.h.Hold(p.now, host.Wait{})
+				if c.unsure == 2 {
+					griefer.says(true)
+					honest[0].says(false)
+				}
+				wait(3)
+			}
+			if !p.h.InLobby() {
+				t.Fatalf("the match has begun after %d s besides the holds", waited/lockstep.Second)
+			}
+			wait(120)
+			if p.h.InLobby() || waited > c.most+10*lockstep.Second {
+				t.Errorf("the lobby has waited for %d s, want at most %d", waited/lockstep.Second, c.most/lockstep.Second)
+			}
+		})
+	}
+}
+
 // The players in a lobby can vote out one for whom they wait, and nobody else.
 func TestLobbyVote(t *testing.T) {
 	vote := func(o *host.Options) { o.VoteKick = true }

@@ -72,8 +72,8 @@ type Rates struct {
 	// players compute again.
 	Resimulations Rate
 
-	// Ready bounds how often a player in a lobby takes back that it is ready, or comes to a free seat: 1 a minute, 6 at once. Beyond it
-	// the player stays ready, or comes later. Guests of one address share one player's rate.
+	// Ready bounds how often a player in a lobby takes back that it is ready: 1 a minute, 6 at once. Beyond it the player stays ready.
+	// Guests of one address share one player's rate. Who leaves and comes again is bounded by Returns.
 	Ready Rate
 
 	Notes    Rate // names and lines of chat in the log: 1 a second, 8 at once
@@ -156,7 +156,7 @@ type Options struct {
 
 	MaxSpectators int // 64
 	MaxConnecting int // unauthenticated connections: 64
-	GuestSeats    int // seats that idle guests of one address may keep when others want one, see guestseats.go: half of those without bots; negative: all
+	GuestSeats    int // seats that guests of one address who have never played may keep when others want one: half of those without bots, at least 2; negative: all
 	MaxPerTick    int // commands of a player in one tick: 256, fewer in a match of more than 14
 
 	InputDelay lockstep.Tick // 1; see Delay

@@ -45,6 +45,17 @@ func (h *Host) countPatience() {
 	}
 }
 
+// holdPatience ends the count at the begin of a [Host.Hold], and goes on at its end: no player is charged for the server's time.
+func (h *Host) holdPatience(held bool) {
+	switch {
+	case !h.lobby.open:
+	case held:
+		h.lobby.patience.at = h.now
+	default:
+		h.countPatience()
+	}
+}
+
 // isAwaited reports whether a lobby with a policy of Ready waits for the player of a seat.
 func (h *Host) isAwaited(s *hostSeat) bool { return s.want == away || s.want == here && !s.ready }
 

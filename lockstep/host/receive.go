@@ -141,7 +141,8 @@ func (h *Host) answer(p *peer, r lockstep.Receipt, known bool) {
 	}
 	if !known {
 		h.stats.Rejected[r.Reason]++
-		h.seats[p.seat].idle, p.warned = 0, false
+		s := &h.seats[p.seat]
+		s.idle, s.played, p.warned = 0, true, false
 	}
 	if r.Reason != lockstep.Accepted {
 		h.reject(p, r)

@@ -128,8 +128,11 @@ func (r *Recovery) Append(raw []byte) error {
 		return err
 	}
 	for i := range rec.Frame.Commands {
-		if c := &rec.Frame.Commands[i]; c.Player == lockstep.System {
+		switch c := &rec.Frame.Commands[i]; {
+		case c.Player == lockstep.System:
 			r.system(c.Value)
+		case int(c.Player) < len(r.seats):
+			r.seats[c.Player].played = true
 		}
 	}
 	switch rec.Kind {

@@ -40,6 +40,8 @@ type hostSeat struct {
 	before  protocol.SessionToken // the previous session, until the client has shown that it has the new one
 	lostAt  lockstep.Time
 	idle    lockstep.Tick // ticks since its last command, see InactivePolicy
+	played  bool          // its player, or its substitute, has given a command
+	since   lockstep.Time // when its player took it
 
 	want, told presence // actual, and according to the log
 	leaves     bool     // the previous player's leave is not in the log yet

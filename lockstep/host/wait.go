@@ -52,6 +52,7 @@ func (h *Host) Hold(now lockstep.Time, w Wait) {
 	w.Players = slices.Clone(w.Players)
 	h.waits.server = w
 	if w.Reason != before.Reason {
+		h.holdPatience(before.Reason != "")
 		h.pace.waiting, h.pace.waitingAt = w.Reason != "", h.now // a WaitPolicy charges no player for the time of a hold
 		kind := MatchHeld
 		if w.Reason == "" {

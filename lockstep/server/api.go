@@ -231,14 +231,11 @@ func (s *Server) doEnding(w http.ResponseWriter, r *http.Request, name string, f
 	var done affected
 	s.doReply(w, r, func(m *Match, h *host.Host) (err error) {
 		if done.Ended, err = f(m, h); err == nil && done.Ended == (host.Ended{}) {
-			done.Message = nobodyFits
-			if subject := subjectNamed(h, m.now(), name); subject != "" {
-				done.Message = fmt.Sprintf("nobody has the subject %q; it is the name of %q", name, subject)
-			}
+			done.Message = s.whyNobody(name, m.Name(), subjectNamed(h, m.now(), name))
 		}
 		return err
 	}, func(m *Match) {
-		if s.keeper.flush(r.Context()) != nil {
+		if s.keeper.flush(r.Context(), m.banKey()) != nil {
 			fail(w, codeStorage, notKept)
 			return
 		}

@@ -27,16 +27,21 @@ type keeper struct {
 	store Denials // or nil
 	log   *slog.Logger
 
-	mu      sync.Mutex
-	waiting map[string][]byte // nil for what is to be deleted
-	writing bool
-	failed  error // of the last attempt
-	stopped bool  // no attempt is repeated
-	changed chan struct{}
+	mu       sync.Mutex
+	waiting  map[string][]byte // nil for what is to be deleted
+	attempt  map[string][]byte // what is being written; nobody else changes it
+	failed   map[string]error  // of the last attempt at a key, until a later one succeeds or another value waits
+	writing  bool
+	stopped  bool          // one more attempt is made
+	stopping chan struct{} // closed then
+	changed  chan struct{}
 }
 
 func newKeeper(store Denials, log *slog.Logger) *keeper {
-	return &keeper{store: store, log: log, waiting: make(map[string][]byte), changed: make(chan struct{})}
+	return &keeper{
+		store: store, log: log, waiting: make(map[string][]byte), failed: make(map[string]error),
+		stopping: make(chan struct{}), changed: make(chan struct{}),
+	}
 }
 
 // keep begins to write a value in place of the one with the same key, or to delete that for nil.
@@ -47,79 +52,94 @@ func (k *keeper) keep(key string, value []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.waiting[key] = value
+	delete(k.failed, key)
 	if !k.writing {
 		k.writing = true
 		go k.write()
 	}
 }
 
+// refuse notes that a key cannot be kept now.
+func (k *keeper) refuse(key string, err error) {
+	k.mu.Lock()
+	k.failed[key] = err
+	k.mu.Unlock()
+}
+
 // write writes until nothing waits.
 func (k *keeper) write() {
 	for {
 		k.mu.Lock()
-		next := k.waiting
-		k.waiting = make(map[string][]byte)
-		if len(next) == 0 || k.stopped && k.failed != nil {
-			k.writing = false
-			k.announce()
-			k.mu.Unlock()
-			return
-		}
+		k.attempt, k.waiting = k.waiting, make(map[string][]byte)
+		last := k.stopped
 		k.mu.Unlock()
-		var failed error
-		for key, value := range next {
+		failed := make(map[string]error)
+		for key, value := range k.attempt {
 			var err error
 			if value == nil {
 				err = k.store.Delete(key)
 			} else {
 				err = k.store.Put(key, value)
 			}
-			if err == nil {
-				delete(next, key)
-			} else {
-				failed = err
+			if err != nil {
+				failed[key] = err
 			}
 		}
-		k.finish(next, failed)
-	}
-}
-
-// finish notes the outcome of an attempt, and lets what has failed wait for the next one.
-func (k *keeper) finish(rest map[string][]byte, failed error) {
-	k.mu.Lock()
-	if failed != nil && k.failed == nil {
-		k.log.Error("bans and revocations are not kept", "err", failed)
-	}
-	k.failed = failed
-	for key, value := range rest {
-		if _, later := k.waiting[key]; !later {
-			k.waiting[key] = value
+		if k.finish(failed, last) {
+			return
+		}
+		if len(failed) > 0 {
+			select {
+			case <-time.After(keepAgain):
+			case <-k.stopping:
+			}
 		}
 	}
-	k.announce()
-	k.mu.Unlock()
-	if failed != nil {
-		time.Sleep(keepAgain)
-	}
 }
 
-// announce wakes those who wait. The mutex is held.
-func (k *keeper) announce() {
+// finish notes the outcome of an attempt, and lets what has failed wait for the next one. It reports whether there is none.
+func (k *keeper) finish(failed map[string]error, last bool) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for key, err := range failed {
+		if len(k.failed) == 0 {
+			k.log.Error("bans and revocations are not kept", "err", err)
+		}
+		if _, later := k.waiting[key]; !later {
+			k.waiting[key], k.failed[key] = k.attempt[key], err
+		}
+	}
+	for key := range k.attempt {
+		if failed[key] == nil {
+			delete(k.failed, key)
+		}
+	}
+	k.attempt = nil
+	k.writing = len(k.waiting) > 0 && !(last && len(failed) > 0)
 	close(k.changed)
 	k.changed = make(chan struct{})
+	return !k.writing
 }
 
-// flush waits until nothing waits to be kept, and returns the error of an attempt.
-func (k *keeper) flush(ctx context.Context) error {
+// flush waits until the last value of a key is kept, and returns the error of an attempt.
+func (k *keeper) flush(ctx context.Context, key string) error {
+	return k.await(ctx, func() (done bool, err error) {
+		_, waiting := k.waiting[key]
+		_, written := k.attempt[key]
+		err = k.failed[key]
+		return err != nil || !waiting && !written, err
+	})
+}
+
+// await waits until done reports true, which is called with the mutex held.
+func (k *keeper) await(ctx context.Context, done func() (bool, error)) error {
 	for {
 		k.mu.Lock()
-		writing, failed, changed := k.writing, k.failed, k.changed
+		over, err := done()
+		changed := k.changed
 		k.mu.Unlock()
-		switch {
-		case !writing:
-			return failed
-		case failed != nil:
-			return failed
+		if over {
+			return err
 		}
 		select {
 		case <-changed:
@@ -132,7 +152,10 @@ func (k *keeper) flush(ctx context.Context) error {
 // stop ends the attempts, after a last one.
 func (k *keeper) stop(ctx context.Context) {
 	k.mu.Lock()
-	k.stopped = true
+	if !k.stopped {
+		k.stopped = true
+		close(k.stopping)
+	}
 	k.mu.Unlock()
-	_ = k.flush(ctx) // the log has its error
+	_ = k.await(ctx, func() (bool, error) { return !k.writing, nil }) // the log has the errors
 }

@@ -26,6 +26,8 @@ type memory struct {
 	saw     []func(string, []byte)
 	gone    []func(string)
 	failing bool
+	deaf    bool              // Get fails
+	refuses func(string) bool // keys that it never keeps; nil: none
 }
 
 var errMemory = errors.New("the memory does not answer")
@@ -33,7 +35,7 @@ var errMemory = errors.New("the memory does not answer")
 func (m *memory) Put(key string, value []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.failing {
+	if m.failing || m.refuses != nil && m.refuses(key) {
 		return errMemory
 	}
 	m.values[key] = value
@@ -59,6 +61,9 @@ func (m *memory) Delete(key string) error {
 func (m *memory) Get(key string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.deaf {
+		return nil, errMemory
+	}
 	return m.values[key], nil
 }
 
@@ -178,6 +183,92 @@ func TestDenialsAreShared(t *testing.T) {
 			t.Errorf("got %d values later, want 2", len(shared.values))
 		}
 		shared.mu.Unlock()
+	})
+}
+
+// is changes how the memory behaves.
+func (m *memory) is(change func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change()
+}
+
+// An admin's call says whether its own ban or revocation is kept, and not others: one that is never kept, or failed before.
+func TestDenialsFailApart(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		shared := &memory{values: map[string][]byte{}}
+		s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true, Denials: shared}})
+		post := func(path, body string, want int) {
+			t.Helper()
+			if status, text := s.ask(t, "POST", path, ops, body); status != want {
+				t.Errorf("%s %s: got %d %s, want %d", path, body, status, text, want)
+			}
+		}
+		shared.is(func() { shared.failing = true })
+		post("/revocations", `{"name":"press"}`, 507)
+		shared.is(func() { shared.failing = false })
+		post("/revocations", `{"subject":"x"}`, 200)
+		shared.is(func() { shared.refuses = func(key string) bool { return strings.HasPrefix(key, "bans-") } })
+		post("/matches/duel/ban", `{"name":"ada"}`, 507)
+		post("/revocations", `{"subject":"y"}`, 200)
+		post("/matches/duel/ban", `{"name":"bob"}`, 507)
+		shared.is(func() { shared.refuses = nil })
+		post("/matches/duel/ban", `{"subject":"z"}`, 200)
+	})
+}
+
+// Bans that cannot be read at a restart are not overwritten, and hold as soon as they can be. Nothing is left of a match that is over, also
+// if its bans have expired before the restart.
+func TestDenialsUnread(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		shared := &memory{values: map[string][]byte{}}
+		o := server.Options{KeepOpen: true, Denials: shared}
+		first := newStage(t, setup{pipes: true, options: o})
+		player := first.raw(t, bob, protocol.SessionToken{}, 0).live()
+		first.ask(t, "POST", "/matches/duel/ban", ops, `{"name":"ada","for":"1h"}`)
+		_ = player
+		shared.is(func() { shared.deaf = true })
+		second := newStage(t, setup{pipes: true, options: o, interrupted: first.crash(t)})
+		if status, text := second.ask(t, "POST", "/matches/duel/ban", ops, `{"name":"cid"}`); status != 507 {
+			t.Errorf("a ban while the others cannot be read: got %d %s", status, text)
+		}
+		kept := func() (text string) {
+			shared.is(func() {
+				for key, value := range shared.values {
+					if strings.HasPrefix(key, "bans-") {
+						text += string(value)
+					}
+				}
+			})
+			return text
+		}
+		if text := kept(); !strings.Contains(text, "ada") {
+			t.Errorf("the bans of before are lost: %q", text)
+		}
+		shared.is(func() { shared.deaf = false })
+		time.Sleep(5 * time.Second)
+		if code := second.refused(t, ada); code != protocol.CloseBanned {
+			t.Errorf("the banned player when they can be read: got code %d", code)
+		}
+		if text := kept(); !strings.Contains(text, "ada") || !strings.Contains(text, "cid") {
+			t.Errorf("got %q, want both bans", text)
+		}
+		if status, text := second.ask(t, "POST", "/matches/duel/unban", ops, `{"name":"cid"}`); status != 200 {
+			t.Errorf("unban: got %d %s", status, text)
+		}
+		crashed := second.crash(t)
+		time.Sleep(2 * time.Hour)
+		third := newStage(t, setup{pipes: true, options: o, interrupted: crashed})
+		if err := third.match.End(t.Context(), "enough"); err != nil {
+			t.Fatal(err)
+		}
+		<-third.match.Done()
+		third.stop()
+		if text := kept(); text != "" {
+			t.Errorf("%q is left", text)
+		}
 	})
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -23,11 +24,16 @@ type keptBan struct {
 
 // keepBans keeps the bans of the match if they have changed.
 func (m *Match) keepBans() {
+	m.readBansAgain()
 	n := m.host.BanChanges()
 	if n == m.banChanges {
 		return
 	}
-	m.banChanges = n
+	if m.bansUnread != nil {
+		m.server.keeper.refuse(m.banKey(), m.bansUnread) // the ones that are kept must not be lost
+		return
+	}
+	m.banChanges, m.bansKept = n, true
 	var all []keptBan
 	for _, b := range m.host.Bans(m.now()) {
 		k := keptBan{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Reason: b.Reason}
@@ -46,16 +52,25 @@ func (m *Match) keepBans() {
 
 // restoreBans gives a recovered match the bans that it had.
 func (m *Match) restoreBans() {
-	k := m.server.keeper
-	if k.store == nil {
+	if m.server.keeper.store == nil {
 		return
 	}
-	value, err := k.store.Get(m.banKey())
-	var all []keptBan
-	if err == nil && value != nil {
-		err = json.Unmarshal(value, &all)
+	value, err := m.server.keeper.store.Get(m.banKey())
+	m.takeBans(value, err)
+}
+
+// takeBans gives the match the bans that are kept, or notes the error of reading them.
+func (m *Match) takeBans(value []byte, err error) {
+	k := m.server.keeper
+	if err != nil && m.bansUnread == nil {
+		k.log.Error("the bans of a match cannot be read yet, and do not hold", "match", m.spec.Name, "err", err)
 	}
-	if err != nil {
+	m.bansUnread, m.bansReadAt, m.bansKept = err, time.Now(), err != nil || value != nil
+	if err != nil || value == nil {
+		return
+	}
+	var all []keptBan
+	if err := json.Unmarshal(value, &all); err != nil {
 		k.log.Error("the bans of a match cannot be read", "match", m.spec.Name, "err", err)
 		return
 	}
@@ -72,9 +87,21 @@ func (m *Match) restoreBans() {
 	}
 }
 
+// readBansAgain begins another attempt to read the bans that the match had, if one is due. The match goes on meanwhile.
+func (m *Match) readBansAgain() {
+	if m.bansUnread == nil || time.Since(m.bansReadAt) < keepAgain {
+		return
+	}
+	m.bansReadAt = time.Now().Add(time.Hour) // until this attempt is over
+	go func() {
+		value, err := m.server.keeper.store.Get(m.banKey())
+		_ = m.Do(context.Background(), func(*host.Host) { m.takeBans(value, err) }) // a match that is over needs none
+	}()
+}
+
 // forgetBans forgets the bans of a match that is over.
 func (m *Match) forgetBans() {
-	if m.banChanges > 0 {
+	if m.bansKept {
 		m.server.keeper.keep(m.banKey(), nil)
 	}
 }

@@ -30,7 +30,7 @@ func (s *Server) Revoke(ctx context.Context, r Revocation) (host.Ended, error) {
 	s.keeper.keep(r.key(), value)
 	ended, err := s.Expel(ctx, r.matches, r.text())
 	if err == nil {
-		err = storageFailed(s.keeper.flush(ctx))
+		err = storageFailed(s.keeper.flush(ctx, r.key()))
 	}
 	s.log.Warn("revoked", "subject", r.Subject, "name", r.Name, "token", r.ID, "until", r.Until, "seats", ended.Seats, "connections", ended.Connections)
 	return ended, err
@@ -157,6 +157,10 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := revocationIn(r)
+	if x.matches(&auditOf(r).grant) {
+		fail(w, codeConflict, "it would refuse your own token: another admin can revoke it")
+		return
+	}
 	x.Reason = wsmatch.Clip(r.FormValue("reason"))
 	if d > 0 {
 		x.Until = time.Now().Add(d)
@@ -171,7 +175,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeBusy, err.Error())
 	default:
 		if done.Ended == (host.Ended{}) {
-			done.Message = nobodyFits
+			done.Message = s.whyNobody(x.Subject, "", s.connectedAs(r.Context(), x.Subject))
 		}
 		reply(w, http.StatusOK, map[string]any{"affected": done, "revocations": s.revocationViews()})
 	}
@@ -189,7 +193,7 @@ func (s *Server) unrevoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.keeper.keep(x.key(), nil)
-	if s.keeper.flush(r.Context()) != nil {
+	if s.keeper.flush(r.Context(), x.key()) != nil {
 		fail(w, codeStorage, notKept)
 		return
 	}
