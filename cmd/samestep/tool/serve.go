@@ -145,24 +145,11 @@ func serve(c *cli.Context) error {
 	if c.Bool("check-config") {
 		return checkServeConfig(c)
 	}
-	games, err := hosted(c)
+	begin, err := newStart(c)
 	if err != nil {
 		return err
 	}
-	if err := checkCompat(c, games[0]); err != nil {
-		return err
-	}
-	specs, g, err := startingSpecs(c, games)
-	if err != nil {
-		return err
-	}
-	policy, err := newMatchPolicy(c, g)
-	if err != nil {
-		return err
-	}
-	if err := policy.applyFlags(c, specs); err != nil {
-		return err
-	}
+	games, specs, policy := begin.games, begin.specs, begin.policy
 	stopped, err := findInterrupted(c, games, policy)
 	if err != nil {
 		return err
@@ -203,7 +190,7 @@ func serve(c *cli.Context) error {
 	}
 	beside.Serve(s)
 	policy.openReplay = s.OpenReplay
-	addCompat(c, g, s, &o)
+	addCompat(c, begin.game, s, &o)
 	stopDatagrams, err := serveDatagrams(s, bound, datagramAddress(c), c.String("datagrams-public"), o.Log)
 	if err != nil {
 		return err
@@ -235,10 +222,10 @@ func serve(c *cli.Context) error {
 	stopped.start(c, s, o.Log, specs)
 	public = beside.Handler(public)
 	if c.Bool("web") {
-		public = aroundPage(g.pageOver(c, public, o.Log), public)
+		public = aroundPage(begin.game.pageOver(c, public, o.Log), public)
 	}
 	if settings != nil {
-		files = append(files, settings.reloadable(g))
+		files = append(files, settings.reloadable(len(all)))
 	}
 	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)
