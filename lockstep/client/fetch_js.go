@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"strings"
 	"syscall/js"
 )
 
@@ -10,17 +11,25 @@ import (
 var errFetch = errors.New("no whole answer came")
 
 // fetcher returns a function that fetches with the browser, which has a cache of its own, and one to call afterwards.
-func (*Options) fetcher() (get fetch, done func(), err error) { return getBody, func() {}, nil }
+func (o *Options) fetcher() (get fetch, done func(), err error) {
+	return func(ctx context.Context, address string, limit int64) ([]byte, error) {
+		return getBody(ctx, address, o.Token, limit)
+	}, func() {}, nil
+}
 
-// getBody is the fetch of a browser.
-func getBody(ctx context.Context, address string, limit int64) (body []byte, err error) {
+// getBody is the fetch of a browser, which shows a token to the server of its page. Others would have to allow the header first.
+func getBody(ctx context.Context, address, token string, limit int64) (body []byte, err error) {
 	if js.Global().Get("fetch").IsUndefined() {
 		return nil, errors.New("there is no fetch here")
 	}
 	abort := js.Global().Get("AbortController").New()
 	defer context.AfterFunc(ctx, func() { abort.Call("abort") })()
 	defer abort.Call("abort") // of an answer that is not read to its end
-	body, err = readBody(js.Global().Call("fetch", address, map[string]any{"signal": abort.Get("signal"), "redirect": "error", "credentials": "omit"}), limit)
+	how := map[string]any{"signal": abort.Get("signal"), "redirect": "error", "credentials": "omit"}
+	if page := js.Global().Get("location"); token != "" && page.Truthy() && strings.HasPrefix(address, page.Get("origin").String()+"/") {
+		how["headers"] = map[string]any{"Authorization": "Bearer " + token}
+	}
+	body, err = readBody(js.Global().Call("fetch", address, how), limit)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

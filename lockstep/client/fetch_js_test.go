@@ -66,6 +66,33 @@ func TestBrowserFetch(t *testing.T) {
 	}
 }
 
+// A session in a browser shows its token to the server of the page only.
+func TestBrowserShowsToken(t *testing.T) {
+	for _, name := range []string{"fetch", "location"} {
+		before := js.Global().Get(name)
+		t.Cleanup(func() { js.Global().Set(name, before) })
+	}
+	js.Global().Get("globalThis").Call("eval", `
+		globalThis.location = {origin: "https://game.example"};
+		globalThis.fetch = (address, options) => {
+			const text = options.headers?.Authorization ?? "nothing";
+			const parts = [{done: false, value: new TextEncoder().encode(text)}, {done: true}];
+			return Promise.resolve({status: 200, body: {getReader: () => ({read: () => Promise.resolve(parts.shift())})}});
+		}`)
+	get, done, err := (&Options{Options: player.Options{Token: "letmein"}}).fetcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	for address, want := range map[string]string{
+		"https://game.example/assets/1": "Bearer letmein", "https://game.example.evil/assets/1": "nothing", "http://game.example/assets/1": "nothing",
+	} {
+		if got, err := get(t.Context(), address, 100); string(got) != want || err != nil {
+			t.Errorf("%s was shown %q, %v, want %q", address, got, err, want)
+		}
+	}
+}
+
 // A session in a browser fetches the assets of its match before it connects, and does not connect with a wrong one.
 func TestBrowserAssets(t *testing.T) {
 	content := []byte("a map of tiles")

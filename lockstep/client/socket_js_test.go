@@ -61,7 +61,7 @@ func TestBrowserLastWords(t *testing.T) {
 	made := fakeWebSocket(t)
 	s := opened(t, made)
 	ws := made()
-	if got := ws.Get("protocol").String(); got != Subprotocol {
+	if got := ws.Get("protocol").Index(0).String(); got != Subprotocol {
 		t.Errorf("protocol: got %q, want %q", got, Subprotocol)
 	}
 	ws.Call("take", 1, 2)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A fetch returns the body of the answer to a GET request. It follows no redirect and sends no token. The error is errTooLong
+// A fetch returns the body of the answer to a GET request. It follows no redirect, and shows the token of the session. The error is errTooLong
 // if the body has more than limit bytes; then fetch reads no more than that, and what the system has read already.
 type fetch func(ctx context.Context, address string, limit int64) ([]byte, error)
 

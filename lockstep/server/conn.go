@@ -130,11 +130,13 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	}
 	c.Conn = wsmatch.New(ws, o)
 	markUpgraded(socket.conn)
-	// Who has shown a token already is not pushed out by silent ones. Its own budget limits these connections.
-	if each := s.limits.Load().MaxUnauthenticated; !s.unauthenticated.crowded(from, each) || !s.reserved(r, from) {
-		if s.unauthenticated.add(c, each) {
-			s.turnedAway("crowd", r.RemoteAddr)
-		}
+	// Who has shown a token already is not pushed out by silent ones.
+	in, each := &s.unauthenticated, s.limits.Load().MaxUnauthenticated
+	if in.crowded(from, each) && s.reserved(r, from) {
+		in, each = &s.reservedConns, maxOnTrial
+	}
+	if in.add(c, each) {
+		s.turnedAway("crowd", r.RemoteAddr)
 	}
 	go s.serveConn(c, wait) // the HTTP server's goroutine would keep its request and a large stack
 }
@@ -143,6 +145,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveConn(c *conn, wait time.Duration) {
 	defer c.ws.CloseNow()
 	defer s.unauthenticated.remove(c)
+	defer s.reservedConns.remove(c)
 	defer s.spectators.remove(c)
 	defer s.authenticated.remove(c)
 	if c.match == nil {
@@ -163,6 +166,7 @@ func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	s := c.match.server
 	c.ws.SetReadLimit(protocol.MaxClientMessage)
 	s.unauthenticated.remove(c)
+	s.reservedConns.remove(c)
 	if seat == lockstep.System && s.spectators.add(c, s.spectators.max) {
 		s.turnedAway("crowd", c.remote)
 	}

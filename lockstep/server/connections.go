@@ -28,7 +28,7 @@ func (s *Server) listConnections(w http.ResponseWriter, r *http.Request) {
 		for _, c := range h.Connections(m.now()) {
 			v := connectionView{
 				Peer: uint64(c.ID), State: c.State.String(), Role: roleNames[c.Role], Name: c.Name, Subject: c.Subject, Guest: c.Guest,
-				Address: c.Address, Spent: c.Spent, AddressSpent: s.spentBy(m.conns[c.ID]),
+				Address: c.Address, Spent: c.Spent, AddressSpent: s.spentBy(m.conns[c.ID], c.Subject),
 			}
 			if seat := int(c.Seat); seat < int(m.spec.Settings.Players) {
 				v.Seat = &seat
@@ -39,14 +39,14 @@ func (s *Server) listConnections(w http.ResponseWriter, r *http.Request) {
 	}, func(*Match) { reply(w, http.StatusOK, all) })
 }
 
-// spentBy returns what the address of a connection has spent of each of its budgets, in percent.
-func (s *Server) spentBy(c *conn) map[string]int {
+// spentBy returns what the address of a connection has spent of each of its budgets, in percent, and its subject of the reserve there.
+func (s *Server) spentBy(c *conn, subject string) map[string]int {
 	if c == nil {
 		return map[string]int{}
 	}
 	now := time.Now()
 	return map[string]int{
-		"connections": s.connects.spent(c.addr, now), "trials": s.trials.spent(c.addr, now), "kept": s.kept.spent(c.addr, now),
+		"connections": s.connects.spent(c.addr, now), "trials": s.trials.spent(c.addr, now), "kept": s.kept.spent(c.addr, now), "kept_each": s.keptEach.spent(reservationOf(c.addr, subject), now),
 		"handshakes": s.handshakes.spent(c.addr, now), "bytes": s.sent.spent(c.addr, now), "reads": s.reads.spent(c.addr, now),
 		"frames": s.frames.spent(c.addr, now), "wrong_tokens": s.guesses.spent(c.addr, now), "guest_matches": s.guestTries.spent(c.addr, now),
 	}

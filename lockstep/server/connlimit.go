@@ -27,10 +27,16 @@ type limitedConn interface {
 // A connLimit limits connections, such as the unauthenticated ones. It always admits a new one: at a limit it drops the
 // oldest connection of the address that has most. Players are not hurt, because they authenticate in milliseconds.
 type connLimit[C limitedConn] struct {
-	max int
-
 	mu    sync.Mutex
+	max   int
 	conns []C // the oldest first
+}
+
+// most returns the number of connections that the limit allows in all.
+func (l *connLimit[C]) most() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.max
 }
 
 // add adds a connection. It drops one, and reports that, if the address now has more than maxOfAddress or if there are
@@ -60,14 +66,14 @@ func (l *connLimit[C]) crowded(addr netip.Prefix, maxOfAddress int) bool {
 	return n >= maxOfAddress || len(l.conns) >= l.max
 }
 
-// resize changes the limits, and drops the connections beyond them.
-func (l *connLimit[C]) resize(all, maxOfAddress int) {
+// resize changes the limits, and drops the connections beyond them. ofAddress returns the one of a connection's address.
+func (l *connLimit[C]) resize(all int, ofAddress func(C) int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.max = all
 	for _, c := range slices.Clone(l.conns) {
 		victim := c
-		if n, oldest := countFrom(l.conns, c.from()); n > maxOfAddress {
+		if n, oldest := countFrom(l.conns, c.from()); n > ofAddress(c) {
 			victim = oldest
 		} else if len(l.conns) > l.max {
 			victim = oldestOfFullest(l.conns)

@@ -39,8 +39,11 @@ func (w closeOnError) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // tried serves the requests of connections that are not on trial, or pass it.
 func tried(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if x, ok := r.Context().Value(socketKey{}).(*socket); ok && x.trial.Load() && !x.gate.admit(x, w, r) {
-			return
+		if x, ok := r.Context().Value(socketKey{}).(*socket); ok && x.trial.Load() {
+			if !x.gate.admit(x, w, r) {
+				return
+			}
+			r = withReserve(r)
 		}
 		next.ServeHTTP(w, r)
 	})

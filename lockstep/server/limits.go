@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math"
 	"net/netip"
 	"time"
 )
@@ -38,11 +39,11 @@ func (l Limits) complete() *Limits {
 	return &all
 }
 
-// SetLimits changes limits at once. Budgets keep what is spent of them. Connections beyond a new limit are closed, as if one more had
-// come; matches beyond one go on.
+// SetLimits changes limits at once. Budgets keep what is spent of them. Connections beyond a limit that has changed are closed, as if
+// one more had come; matches beyond one go on.
 func (s *Server) SetLimits(l Limits) {
 	all := l.complete()
-	s.limits.Store(all)
+	before := s.limits.Swap(all)
 	now := time.Now()
 	opened := max(leastConnects, all.MaxPerAddress)
 	for _, b := range []*budgets[netip.Prefix]{s.connects, s.handshakes, s.kept} {
@@ -52,8 +53,18 @@ func (s *Server) SetLimits(l Limits) {
 	s.reads.resize(all.MaxReads, now)
 	s.guesses.resize(all.MaxGuesses, now)
 	s.guestDisk.resize(all.GuestDiskBytes, now)
-	s.unauthenticated.resize(s.mostUnauthenticated(all), all.MaxUnauthenticated)
-	s.sockets.resize(s.mostSockets(all), all.MaxPerAddress)
+	if all.MaxUnauthenticated != before.MaxUnauthenticated {
+		s.unauthenticated.resize(s.mostUnauthenticated(all), func(*conn) int { return all.MaxUnauthenticated })
+	}
+	if all.MaxPerAddress == before.MaxPerAddress {
+		return
+	}
+	s.sockets.resize(s.mostSockets(all), func(x *socket) int {
+		if x.proxy {
+			return math.MaxInt
+		}
+		return all.MaxPerAddress
+	})
 	for _, c := range s.authenticated.resize(all.MaxPerAddress) {
 		s.turnedAway("address", c.remote)
 		c.drop()
@@ -67,7 +78,7 @@ func (s *Server) mostUnauthenticated(l *Limits) int {
 
 // mostSockets returns the number of connections that are not WebSockets that the server may have, besides those on trial.
 func (s *Server) mostSockets(l *Limits) int {
-	return min(max(maxSockets, l.MaxPerAddress), max(s.descriptorShare()-2*s.silent.max, 1))
+	return min(max(maxSockets, l.MaxPerAddress), max(s.descriptorShare()-3*s.silent.most(), 1))
 }
 
 // descriptorShare returns one of the equal parts of the file descriptors.

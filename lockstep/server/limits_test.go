@@ -5,7 +5,10 @@ package server_test
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
@@ -72,4 +75,67 @@ func TestSetLimits(t *testing.T) {
 			t.Errorf("another match: got %v", err)
 		}
 	})
+}
+
+// Limits that change close no connection of a trusted proxy, which has many clients, and none of other addresses if their limit is the
+// same.
+func TestSetLimitsBehindProxy(t *testing.T) {
+	t.Parallel()
+	o := server.Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}, MaxPerAddress: 4}
+	inBubble(t, setup{options: o}, func(t *testing.T, s *stage) {
+		var closed atomic.Int32
+		open := func(address string, n int) {
+			for range n {
+				c, err := s.pipes.dialFrom(address + ":1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				go func() {
+					c.Read(make([]byte, 1))
+					closed.Add(1)
+				}()
+			}
+			synctest.Wait()
+		}
+		open("192.0.2.1", 20)
+		open("203.0.113.1", 4)
+		for _, row := range []struct {
+			limits server.Limits
+			closed int32
+		}{
+			{server.Limits{MaxPerAddress: 4, IdleMatch: time.Hour}, 0},
+			{server.Limits{MaxPerAddress: 3}, 1},
+			{server.Limits{MaxPerAddress: 1}, 3},
+		} {
+			s.server.SetLimits(row.limits)
+			synctest.Wait()
+			if n := closed.Load(); n != row.closed {
+				t.Errorf("%+v: %d connections were closed, want %d", row.limits, n, row.closed)
+			}
+		}
+	})
+}
+
+// The bound of the memory is read while limits change.
+func TestMemoryBoundWhileLimitsChange(t *testing.T) {
+	t.Parallel()
+	s, err := server.New(server.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := s.MemoryBound()
+	changed := make(chan struct{})
+	go func() {
+		defer close(changed)
+		for range 100 {
+			s.SetLimits(server.Limits{MaxUnauthenticated: 600, MaxPerAddress: 600})
+		}
+	}()
+	for range 100 {
+		s.MemoryBound()
+	}
+	<-changed
+	if after := s.MemoryBound(); after <= before {
+		t.Errorf("the bound was %d before, and %d with higher limits", before, after)
+	}
 }

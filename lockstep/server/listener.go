@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math"
 	"net"
 	"time"
 )
@@ -49,8 +50,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	remote := c.RemoteAddr().String()
 	x := &socket{Conn: c, sent: s.sent, gate: s, addr: addressOf(remote)}
 	in, each, reason := &s.sockets, s.limits.Load().MaxPerAddress, "socket"
-	if s.isProxy(remote) {
-		each = s.sockets.max
+	if x.proxy = s.isProxy(remote); x.proxy {
+		each = math.MaxInt
 	} else if x.charged.Store(&x.addr); !s.connects.spend(x.addr, 1, time.Now()) {
 		x.trial.Store(true)
 		in, each, reason = &s.silent, maxOnTrial, "connecting"

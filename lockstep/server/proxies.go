@@ -84,10 +84,13 @@ func (s *Server) byClient(w http.ResponseWriter, r *http.Request, next http.Hand
 		return
 	}
 	client := addressOf(from.String())
-	if !s.connects.spend(client, 1, time.Now()) && !s.reserved(r, client) {
-		s.turnedAway("connecting", from.String())
-		fail(w, codeRequests, "too many requests from your address")
-		return
+	if !s.connects.spend(client, 1, time.Now()) {
+		if !s.reserved(r, client) {
+			s.turnedAway("connecting", from.String())
+			fail(w, codeRequests, "too many requests from your address")
+			return
+		}
+		r = withReserve(r)
 	}
 	if x, ok := r.Context().Value(socketKey{}).(*socket); ok {
 		x.charged.Store(&client)

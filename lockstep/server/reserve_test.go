@@ -5,6 +5,7 @@ package server_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -15,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -226,5 +228,61 @@ func TestReserveBehindProxy(t *testing.T) {
 		if got := ask("198.51.100.1", ada); got != http.StatusOK {
 			t.Errorf("with a token: got %d, want 200", got)
 		}
+	})
+}
+
+// A request is taken from the reserve once, and those WebSockets are bounded. An admin sees what the holder of a token has spent of it.
+func TestReserveIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	const home = "203.0.113.7"
+	inBubble(t, setup{options: server.Options{MaxUnauthenticated: 1, Descriptors: 160}}, func(t *testing.T, s *stage) {
+		there := s.from(t, home)
+		player := there.raw(t, bob, protocol.SessionToken{}, 0).live()
+		for range 300 {
+			c, err := s.pipes.dialFrom(home + ":1") // spends the budget
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Close()
+		}
+		showing := func(token string) bool {
+			ws, _, err := websocket.Dial(t.Context(), s.url(), &websocket.DialOptions{
+				HTTPClient: there.client, Subprotocols: append([]string{server.Subprotocol}, protocol.Shown(token, protocol.SessionToken{})...),
+			})
+			if err == nil {
+				t.Cleanup(func() { ws.CloseNow() })
+			}
+			return err == nil
+		}
+		n := 0
+		for range 30 {
+			if showing(ada) {
+				n++
+			}
+		}
+		if n != 16 {
+			t.Errorf("%d of 30 silent WebSockets with one token were accepted, want 16", n)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if got, most := s.stats(t).Peers[host.Connecting], 11; got > most { // a sixteenth of the descriptors, and one silent one
+			t.Errorf("%d are connecting, want at most %d", got, most)
+		}
+		for range 5 {
+			showing(bob)
+		}
+		var all []struct {
+			Name  string
+			Spent map[string]int `json:"address_spent"`
+		}
+		status, body := s.ask(t, "GET", "/matches/duel/connections", ops, "")
+		if err := json.Unmarshal([]byte(body), &all); err != nil || status != http.StatusOK {
+			t.Fatalf("got %d, %s, %v", status, body, err)
+		}
+		for _, c := range all {
+			if n := c.Spent["kept_each"]; c.Name == "bob" && (n == 0 || n > 32) { // some of the five may find room elsewhere
+				t.Errorf("bob has spent %d %% of his part, want more than 0 and at most 32", n)
+			}
+		}
+		player.ws.CloseNow()
 	})
 }

@@ -69,6 +69,7 @@ func (s *Server) limit() {
 	s.paths = connLimit[*path]{max: maxUnnamedPaths}
 	trial := min(maxSilent, max(share/descriptorShares, 1))
 	s.silent, s.onTrial = connLimit[*socket]{max: trial}, connLimit[*socket]{max: trial}
+	s.reservedConns = connLimit[*conn]{max: trial}
 	s.sockets = connLimit[*socket]{max: s.mostSockets(&all)}
 	s.spectators = connLimit[*conn]{max: share}
 	s.authenticated = addressLimit{max: o.MaxPerAddress, conns: make(map[netip.Prefix][]*conn)}

@@ -41,6 +41,7 @@ type Server struct {
 	sockets         connLimit[*socket] // that are not WebSockets
 	silent          connLimit[*socket] // on trial, and have sent nothing
 	onTrial         connLimit[*socket] // on trial, and have sent something
+	reservedConns   connLimit[*conn]   // unauthenticated WebSockets that have shown a valid token, where others crowd
 	paths           connLimit[*path]   // that have not named their connection
 	datagrams       atomic.Pointer[datagramServer]
 	spectators      connLimit[*conn] // WebSockets

@@ -26,9 +26,25 @@ const (
 // reserved takes a request from the part of an address's budgets that is kept for those who show a valid token or session. It reports
 // false if the request shows none, or if that part is spent, too.
 func (s *Server) reserved(r *http.Request, from netip.Prefix) bool {
+	if r.Context().Value(reservedKey{}) != nil {
+		return true // it was taken already
+	}
 	subject, ok := s.shown(r, from)
 	now := time.Now()
-	return ok && s.keptEach.spend(sha256.Sum256([]byte(from.String()+" "+subject)), 1, now) && s.kept.spend(from, 1, now)
+	return ok && s.keptEach.spend(reservationOf(from, subject), 1, now) && s.kept.spend(from, 1, now)
+}
+
+// reservedKey is the context key of a request that was taken from the reserve.
+type reservedKey struct{}
+
+// withReserve returns a request that was taken from the reserve, so that it is not taken again.
+func withReserve(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), reservedKey{}, true))
+}
+
+// reservationOf returns the key of the reserve of one token's holder at an address.
+func reservationOf(from netip.Prefix, subject string) reservation {
+	return sha256.Sum256([]byte(from.String() + " " + subject))
 }
 
 // shown returns whose token or session a request shows. A guest must have a seat, because guests make up their tokens. A wrong token

@@ -37,6 +37,7 @@ type socket struct {
 	net.Conn
 	sent        *budgets[netip.Prefix]
 	addr        netip.Prefix
+	proxy       bool                         // only the limit of all connections applies
 	charged     atomic.Pointer[netip.Prefix] // the address whose budget the sent bytes spend; nil for none
 	isWebSocket atomic.Bool                  // WebSockets have their own limits
 

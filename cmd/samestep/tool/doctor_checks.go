@@ -232,7 +232,7 @@ func (d *doctor) match(ctx context.Context) bool {
 			return d.found("match", "", err, "")
 		}
 	}
-	v, err := viewOf(ctx, d.page)
+	v, err := viewOf(ctx, d.page, "")
 	if err == nil && v.Ended != "" {
 		err = fmt.Errorf("it has ended: %s", v.Ended)
 	}

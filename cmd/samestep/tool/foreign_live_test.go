@@ -61,7 +61,7 @@ func (f *foreign) until(url, what string, yes func(v *server.View) bool) *server
 	var v *server.View
 	var err error
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if v, err = viewOf(f.t.Context(), url); err == nil && yes(v) {
+		if v, err = viewOf(f.t.Context(), url, ""); err == nil && yes(v) {
 			return v
 		}
 	}

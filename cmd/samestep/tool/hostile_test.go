@@ -65,7 +65,7 @@ func TestForeignStatusLine(t *testing.T) {
 		c.Close()
 	}))
 	defer web.Close()
-	if _, err := viewOf(t.Context(), web.URL); err == nil || !strings.HasSuffix(err.Error(), ": 404 Not Found") {
+	if _, err := viewOf(t.Context(), web.URL, ""); err == nil || !strings.HasSuffix(err.Error(), ": 404 Not Found") {
 		t.Errorf("got %.200v", err)
 	}
 	http.DefaultClient.CloseIdleConnections()

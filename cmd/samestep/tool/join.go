@@ -157,7 +157,7 @@ func newJoin(c *cli.Context) (*join, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j.game, err = gameOfMatch(c, view, pages); err != nil {
+	if j.game, err = gameOfMatch(c, view, pages, j.token); err != nil {
 		return nil, err
 	}
 	feeds := c.Bool("feed")

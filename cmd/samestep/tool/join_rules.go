@@ -30,12 +30,12 @@ const (
 
 // gameOfMatch returns the game of a match: that of a given module or of the program, or else of the module that the match names by its
 // sum, from a folder or from one of the match's servers.
-func gameOfMatch(c *cli.Context, view *server.View, pages []string) (*playable, error) {
+func gameOfMatch(c *cli.Context, view *server.View, pages []string, token string) (*playable, error) {
 	m := modulesOf(c)
 	if view.Rules == "" || listed(c).has(view.Game, view.Build) || len(m.given.builds(view.Game)) > 0 {
 		return gameNamed(c, view.Game, view.Build)
 	}
-	f := &moduleFetch{budget: newBudget(c), want: view, pages: pages, folders: m.folders, store: storeOfUser(), say: m.warn, answerTime: moduleAnswerTime, time: moduleTime}
+	f := &moduleFetch{budget: newBudget(c), want: view, pages: pages, token: token, folders: m.folders, store: storeOfUser(), say: m.warn, answerTime: moduleAnswerTime, time: moduleTime}
 	g, err := f.game(c.Context)
 	if err != nil {
 		return nil, fmt.Errorf("the rules of the match: %w", err)
@@ -48,6 +48,7 @@ type moduleFetch struct {
 	budget     *wasm.Budget // of the game; nil: none
 	want       *server.View
 	pages      []string // URLs of the match
+	token      string   // that its servers are shown, or ""
 	folders    []string // of modules, where it may be, besides the user's
 	store      string   // the user's folder of modules, or ""
 	say        func(format string, args ...any)
@@ -63,20 +64,22 @@ func (f *moduleFetch) game(ctx context.Context) (*playable, error) {
 	if b := f.kept(); b != nil {
 		return f.check(b)
 	}
-	var all error
-	for _, page := range f.pages {
-		b, from, err := f.fetch(ctx, page)
-		if err != nil {
-			all = errors.Join(all, fmt.Errorf("%s: %w", from, err))
-			continue
+	var g *playable
+	err := insist(ctx, 0, func() (all error) {
+		for _, page := range f.pages {
+			b, from, err := f.fetch(ctx, page)
+			if err != nil {
+				all = errors.Join(all, fmt.Errorf("%s: %w", from, err))
+				continue
+			}
+			if g, err = f.check(b); err == nil {
+				f.keep(g, from)
+			}
+			return err
 		}
-		g, err := f.check(b)
-		if err == nil {
-			f.keep(g, from)
-		}
-		return g, err
-	}
-	return nil, all
+		return all
+	})
+	return g, err
 }
 
 // kept returns the module from a folder, or nil.
@@ -96,7 +99,7 @@ func (f *moduleFetch) kept() []byte {
 
 var errSlow = errors.New("the server takes too long")
 
-// fetch asks the server of a match for the module, and returns the module and its address. It sends no token.
+// fetch asks the server of a match for the module, and returns the module and its address.
 func (f *moduleFetch) fetch(ctx context.Context, page string) (module []byte, from string, err error) {
 	u, err := url.Parse(page)
 	if err != nil {
@@ -107,15 +110,8 @@ func (f *moduleFetch) fetch(ctx context.Context, page string) (module []byte, fr
 	defer cancel(nil)
 	late := time.AfterFunc(f.answerTime, func() { cancel(errSlow) })
 	defer late.Stop()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
-	if err != nil {
-		return nil, from, err
-	}
-	client := http.Client{CheckRedirect: func(r *http.Request, _ []*http.Request) error {
-		return fmt.Errorf("got a redirect to %.80q, want none", r.URL.Scheme+"://"+r.URL.Host)
-	}}
-	answer, err := client.Do(r)
-	if e := (*url.Error)(nil); errors.As(err, &e) {
+	answer, err := ask(ctx, from, f.token, false)
+	if e := (*url.Error)(nil); errors.As(err, &e) && !errors.Is(err, errCrowded) {
 		err = e.Err // it names the address again
 	}
 	if err == nil {

@@ -92,7 +92,7 @@ func TestJoinFetchesRules(t *testing.T) {
 	}
 	s := serveInTest(t, "--rules", file, "--game", "pebbles", "--players", "2", "--bots", "1", "--base-path", "/game/", "--dir", t.TempDir(), "--tick-rate", "100")
 	page := s.url + "matches/match-1"
-	view, err := viewOf(t.Context(), page)
+	view, err := viewOf(t.Context(), page, "")
 	if err != nil || view.Rules != sumOf(b) {
 		t.Fatalf("the view has the module %q, %v, want %s", view.Rules, err, sumOf(b))
 	}
@@ -182,7 +182,7 @@ func TestFetchedRulesAreChecked(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != "/game/rules/"+row.sum+".wasm" || len(r.Header["Authorization"]) > 0 {
+				if r.URL.Path != "/game/rules/"+row.sum+".wasm" || r.Header.Get("Authorization") != "Bearer letmein" {
 					t.Errorf("got a request for %s with %v", r.URL.Path, r.Header)
 				}
 				row.answer(w, r)
@@ -190,7 +190,7 @@ func TestFetchedRulesAreChecked(t *testing.T) {
 			defer web.Close()
 			var said []string
 			f := &moduleFetch{
-				want: &server.View{Game: row.game, Build: g.Build(), Rules: row.sum}, pages: []string{web.URL + "/game/matches/m"}, store: filepath.Join(t.TempDir(), "rules"),
+				want: &server.View{Game: row.game, Build: g.Build(), Rules: row.sum}, pages: []string{web.URL + "/game/matches/m"}, token: "letmein", store: filepath.Join(t.TempDir(), "rules"),
 				say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }, answerTime: time.Minute, time: time.Minute,
 			}
 			if strings.HasPrefix(row.name, "no answer") {

@@ -5,8 +5,10 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -40,39 +42,85 @@ func matchURLs(text string) (page, socket string, err error) {
 }
 
 // await returns the view of a match at one of its servers. With --retry it tries again until one answers.
-func (j *join) await(ctx context.Context, pages []string) (*server.View, error) {
+func (j *join) await(ctx context.Context, pages []string) (view *server.View, err error) {
 	var limit time.Duration
 	if j.flags.IsSet("retry") {
 		limit = j.flags.Duration("retry")
 	}
-	for began, wait := time.Now(), 200*time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
-		var view *server.View
-		var err error
+	err = insist(ctx, limit, func() error {
 		for _, page := range pages {
-			if view, err = viewOf(ctx, page); err == nil {
+			if view, err = viewOf(ctx, page, j.token); err == nil {
 				break
 			}
 		}
+		return err
+	})
+	return view, err
+}
+
+// crowdTime is how long a client tries again at a server that has no budget left for its address.
+const crowdTime = 10 * time.Second
+
+// insist tries again until it succeeds or a time is over, which is at least crowdTime if the server is crowded.
+func insist(ctx context.Context, limit time.Duration, try func() error) error {
+	for began, wait := time.Now(), 200*time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		err := try()
+		if errors.Is(err, errCrowded) {
+			limit = max(limit, crowdTime)
+		}
 		if err == nil || time.Since(began)+wait > limit {
-			return view, err
+			return err
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil, err
+			return err
 		}
 	}
 }
 
-// viewOf asks the server for the view of a match.
-func viewOf(ctx context.Context, page string) (*server.View, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
+// errCrowded is wrapped by the errors of a server that has no budget left for the client's address: it answers with 429, or closes
+// the connection without an answer.
+var errCrowded = errors.New("the server has too many requests from this address")
+
+// ask sends a GET request, which shows a token unless that is "". It follows redirects if told so, and then shows the token to the same
+// server only.
+func ask(ctx context.Context, address, token string, follow bool) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := http.DefaultClient.Do(r)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	client := http.Client{CheckRedirect: func(next *http.Request, before []*http.Request) error {
+		if !follow || len(before) > maxRedirects {
+			return fmt.Errorf("got a redirect to %.80q, want none", next.URL.Scheme+"://"+next.URL.Host)
+		}
+		if next.URL.Scheme != r.URL.Scheme || next.URL.Host != r.URL.Host {
+			next.Header.Del("Authorization")
+		}
+		return nil
+	}}
+	answer, err := client.Do(r)
+	if op := (*net.OpError)(nil); errors.Is(err, io.EOF) || errors.As(err, &op) && op.Op == "read" {
+		return nil, fmt.Errorf("%w: %w", errCrowded, err)
+	}
+	if err == nil && answer.StatusCode == http.StatusTooManyRequests {
+		defer answer.Body.Close()
+		return nil, fmt.Errorf("%w: %s: %s", errCrowded, address, statusOf(answer))
+	}
+	return answer, err
+}
+
+// maxRedirects is how many redirects a request follows.
+const maxRedirects = 5
+
+// viewOf asks the server for the view of a match, and shows it a token unless that is "".
+func viewOf(ctx context.Context, page, token string) (*server.View, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	answer, err := ask(ctx, page, token, true)
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ Release builds embed it. --web=false works without both.`,
 			&cli.DurationFlag{Name: "inactive", Value: 5 * time.Minute, Usage: "report a player who gives no command for `TIME` of the match; 0: never"},
 			&cli.StringFlag{Name: "inactive-then", Value: "report", Usage: "what to do then besides: report for nothing, takeover to end the connection and take the seat over, or remove to give it up; for both the player is warned 30 s before"},
 			&cli.DurationFlag{Name: "guest-inactive", Value: 2 * time.Minute, Usage: "remove a guest who gives no command for `TIME` of the match; 0: guests are as others"},
-			&cli.UintFlag{Name: "guest-seats", Usage: "seats of a match that idle guests of one address keep when others want to play; 0: half of the seats for people"},
+			&cli.UintFlag{Name: "guest-seats", Usage: "seats of a match that guests of one address who have never played keep when others want to play; 0: half of the seats for people, at least 2"},
 			&cli.BoolFlag{Name: "anonymous-spectators", Usage: "let anybody watch"},
 			&cli.BoolFlag{Name: "relay", Usage: "order commands without simulating them, which is cheap, but gives no referee"},
 			&cli.StringFlag{Name: "input-delay", Value: "2", Usage: "ticks from a command's arrival to its effect, or auto: as many as the players' connections need"},
@@ -145,24 +145,11 @@ func serve(c *cli.Context) error {
 	if c.Bool("check-config") {
 		return checkServeConfig(c)
 	}
-	games, err := hosted(c)
+	begin, err := newStart(c)
 	if err != nil {
 		return err
 	}
-	if err := checkCompat(c, games[0]); err != nil {
-		return err
-	}
-	specs, g, err := startingSpecs(c, games)
-	if err != nil {
-		return err
-	}
-	policy, err := newMatchPolicy(c, g)
-	if err != nil {
-		return err
-	}
-	if err := policy.applyFlags(c, specs); err != nil {
-		return err
-	}
+	games, specs, policy := begin.games, begin.specs, begin.policy
 	stopped, err := findInterrupted(c, games, policy)
 	if err != nil {
 		return err
@@ -203,7 +190,7 @@ func serve(c *cli.Context) error {
 	}
 	beside.Serve(s)
 	policy.openReplay = s.OpenReplay
-	addCompat(c, g, s, &o)
+	addCompat(c, begin.game, s, &o)
 	stopDatagrams, err := serveDatagrams(s, bound, datagramAddress(c), c.String("datagrams-public"), o.Log)
 	if err != nil {
 		return err
@@ -235,10 +222,10 @@ func serve(c *cli.Context) error {
 	stopped.start(c, s, o.Log, specs)
 	public = beside.Handler(public)
 	if c.Bool("web") {
-		public = aroundPage(g.pageOver(c, public, o.Log), public)
+		public = aroundPage(begin.game.pageOver(c, public, o.Log), public)
 	}
 	if settings != nil {
-		files = append(files, settings.reloadable(g))
+		files = append(files, settings.reloadable(len(all)))
 	}
 	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)

@@ -17,35 +17,57 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
+// A start is what serve begins with, from its flags.
+type start struct {
+	games  gameList
+	game   *playable // of the matches
+	specs  []server.MatchSpec
+	policy *matchPolicy
+}
+
+func newStart(c *cli.Context) (s start, err error) {
+	if s.games, err = hosted(c); err != nil {
+		return s, err
+	}
+	if err := checkCompat(c, s.games[0]); err != nil {
+		return s, err
+	}
+	if s.specs, s.game, err = startingSpecs(c, s.games); err != nil {
+		return s, err
+	}
+	if s.policy, err = newMatchPolicy(c, s.game); err != nil {
+		return s, err
+	}
+	return s, s.policy.applyFlags(c, s.specs)
+}
+
 // checkServeConfig checks what serve would read, also of the logs of matches to resume, and plays no match. It opens no port, folder or storage.
 func checkServeConfig(c *cli.Context) error {
-	games, err := hosted(c)
+	s, err := newStart(c)
 	if err != nil {
 		return err
 	}
-	if err := checkCompat(c, games[0]); err != nil {
-		return err
-	}
-	specs, g, err := startingSpecs(c, games)
+	log, err := newLog(c)
 	if err != nil {
 		return err
 	}
-	policy, err := newMatchPolicy(c, g)
+	stopped, err := findInterrupted(c, s.games, s.policy)
 	if err != nil {
 		return err
 	}
-	if err := policy.applyFlags(c, specs); err != nil {
-		return err
+	warnInterrupted(c, log)
+	if err = s.check(c, stopped); err == nil {
+		fmt.Fprintln(c.App.Writer, "ok")
 	}
-	stopped, err := findInterrupted(c, games, policy)
+	return err
+}
+
+// check checks a start that resumes interrupted matches.
+func (s *start) check(c *cli.Context, stopped *resumption) error {
+	o, _, err := serverOptions(c, s.games, stopped.with(s.specs), s.policy)
 	if err != nil {
 		return err
 	}
-	o, _, err := serverOptions(c, games, stopped.with(specs), policy)
-	if err != nil {
-		return err
-	}
-	warnInterrupted(c, o.Log)
 	lost := stopped.check(o.Log)
 	if _, err = newBinding(c); err != nil {
 		return err
@@ -59,18 +81,15 @@ func checkServeConfig(c *cli.Context) error {
 		return err
 	}
 	o.Dir, o.Log = "", slog.New(slog.DiscardHandler)
-	s, err := server.New(o)
+	on, err := server.New(o)
 	if err != nil {
 		return err
 	}
-	specs = slices.DeleteFunc(specs, func(spec server.MatchSpec) bool { return stopped.taken[spec.Name] })
+	specs := slices.DeleteFunc(s.specs, func(spec server.MatchSpec) bool { return stopped.taken[spec.Name] })
 	if len(specs) > 0 { // the others differ only in their names and seeds
-		_, err = s.Create(specs[0])
+		_, err = on.Create(specs[0])
 	}
-	if err = errors.Join(err, s.Shutdown(c.Context), lost); err == nil {
-		fmt.Fprintln(c.App.Writer, "ok")
-	}
-	return err
+	return errors.Join(err, on.Shutdown(c.Context), lost)
 }
 
 // checkArchive checks the flags of the archive and its environment.

@@ -89,7 +89,7 @@ func TestCompatSettings(t *testing.T) {
 		"--compat --player-tokens a b": {60, 100, 600},
 	} {
 		s := serveInTest(t, append([]string{"--game", "platforms", "--dir", ""}, strings.Fields(flags)...)...)
-		view, err := viewOf(t.Context(), s.url+"/matches/match-1")
+		view, err := viewOf(t.Context(), s.url+"/matches/match-1", "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func TestServeRestoresPolicies(t *testing.T) {
 	common := []string{"--players", "2", "--units", "20", "--tick-rate", "50", "--dir", dir, "--durability", "frame", "--resume"}
 	after := func(s *served, tick uint32) *server.View {
 		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-			v, err := viewOf(t.Context(), s.url+"/matches/match-1")
+			v, err := viewOf(t.Context(), s.url+"/matches/match-1", "")
 			if err == nil && uint32(v.Tick) > tick {
 				return v
 			}

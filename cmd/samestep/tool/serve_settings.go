@@ -39,7 +39,8 @@ func limitsOf(c *cli.Context) server.Limits {
 type settingsFile struct {
 	c       *cli.Context        // of the start
 	given   map[string][]string // on the command line
-	running map[string]string   // what the server goes by
+	running map[string][]string // what the server goes by
+	matches int                 // the fewest that max-matches allows: those of the start
 	check   func(*cli.Context) error
 }
 
@@ -73,11 +74,11 @@ func flagValues(c *cli.Context, name string) []string {
 	return []string{fmt.Sprint(c.Value(name))}
 }
 
-// values returns the values of all flags as text.
-func (f *settingsFile) values(c *cli.Context) map[string]string {
-	all := make(map[string]string)
+// settingsOf returns the values of all flags.
+func settingsOf(c *cli.Context) map[string][]string {
+	all := make(map[string][]string)
 	for _, name := range flagNames(c) {
-		all[name] = fmt.Sprintf("%q", flagValues(c, name))
+		all[name] = flagValues(c, name)
 	}
 	return all
 }
@@ -112,12 +113,12 @@ func (f *settingsFile) reload(s *server.Server, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	changed, waiting := f.differ(c)
-	if len(changed) > 0 {
-		s.SetLimits(limitsOf(c))
+	limits, changed, waiting, err := f.change(c)
+	if err != nil {
+		return err
 	}
-	for _, name := range changed {
-		f.running[name] = f.values(c)[name]
+	if len(changed) > 0 {
+		s.SetLimits(limits)
 	}
 	if len(changed)+len(waiting) > 0 {
 		log.Info("settings", "changed", changed, "need a restart", waiting)
@@ -125,13 +126,30 @@ func (f *settingsFile) reload(s *server.Server, log *slog.Logger) error {
 	return nil
 }
 
+// change returns the limits with the settings that can change, which the server goes by from now on. Those that need a restart stay as
+// they were.
+func (f *settingsFile) change(c *cli.Context) (l server.Limits, changed, waiting []string, err error) {
+	changed, waiting = f.differ(c)
+	for _, name := range changed {
+		f.running[name] = flagValues(c, name)
+	}
+	for _, name := range limitFlags {
+		if err := c.Set(name, f.running[name][0]); err != nil {
+			return l, nil, nil, err
+		}
+	}
+	l = limitsOf(c)
+	l.MaxMatches = max(l.MaxMatches, f.matches)
+	return l, changed, waiting, nil
+}
+
 // differ returns the flags that are other than those by which the server goes: those that can change now, and those that cannot.
 func (f *settingsFile) differ(c *cli.Context) (changed, waiting []string) {
-	now := f.values(c)
+	now := settingsOf(c)
 	for _, name := range flagNames(c) {
 		switch {
-		case now[name] == f.running[name]:
-		case !slices.Contains(limitFlags, name), name == "guests" && (c.Uint("guests") == 0) != (f.running[name] == `["0"]`): // tokens of guests are known or not
+		case slices.Equal(now[name], f.running[name]):
+		case !slices.Contains(limitFlags, name), name == "guests" && (c.Uint("guests") == 0) != (f.running[name][0] == "0"): // tokens of guests are known or not
 			waiting = append(waiting, name)
 		default:
 			changed = append(changed, name)
@@ -140,12 +158,25 @@ func (f *settingsFile) differ(c *cli.Context) (changed, waiting []string) {
 	return changed, waiting
 }
 
-// reloadable returns the file for the server's reloader. policy checks the flags of matches.
-func (f *settingsFile) reloadable(g *playable) *reloadable {
-	f.running = f.values(f.c)
-	f.check = func(c *cli.Context) error {
-		_, err := newMatchPolicy(c, g)
+// reloadable returns the file for the reloader of a server that begins with some matches.
+func (f *settingsFile) reloadable(matches int) *reloadable {
+	f.running, f.matches, f.check = settingsOf(f.c), matches, checkAgain
+	return newReloadable(settingsFlag.Name, f.reload, f.c.String(settingsFlag.Name))
+}
+
+// checkAgain checks the settings of a server that runs as a start with --check-config does, without the logs of interrupted matches.
+func checkAgain(c *cli.Context) error {
+	was := fmt.Sprint(c.Bool("check-config"))
+	if err := c.Set("check-config", "true"); err != nil { // so nothing is drawn or printed
 		return err
 	}
-	return newReloadable(settingsFlag.Name, f.reload, f.c.String(settingsFlag.Name))
+	defer c.Set("check-config", was)
+	if err := checkExtension(c); err != nil {
+		return err
+	}
+	s, err := newStart(c)
+	if err != nil {
+		return err
+	}
+	return s.check(c, &resumption{})
 }

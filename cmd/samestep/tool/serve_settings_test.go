@@ -37,7 +37,7 @@ func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFil
 		if err := readSettings(c); err != nil {
 			return err
 		}
-		f.reloadable(nil)
+		f.reloadable(1)
 		return nil
 	}
 	app := &cli.App{Commands: []*cli.Command{serve}}
@@ -129,6 +129,35 @@ func TestReloadSettings(t *testing.T) {
 		}
 		if err := create(x.name); (err == nil) != x.ok {
 			t.Errorf("%q: match %s: got %v", x.text, x.name, err)
+		}
+	}
+}
+
+// Limits that wait for a restart stay, also when others change; a file with which the server would not start changes nothing.
+func TestReloadKeepsWhatWaits(t *testing.T) {
+	f, write := settingsInTest(t, "guests: 5\nmax-requests: 10\n", "--dir", "")
+	f.c.App.Metadata, f.matches, f.check = map[string]any{gamesKey: games}, 3, checkAgain
+	l := limitsOf(f.c)
+	for _, row := range []struct {
+		text                      string
+		guests, requests, matches int
+		err                       string
+	}{
+		{"guests: 0\nmax-requests: 20\nmax-matches: 2\n", 5, 20, 3, ""},
+		{"guests: 6\nmax-requests: 20\n", 6, 20, 1000, ""},
+		{"guests: 6\nmax-requests: 30\ntrusted-proxy: [nonsense]\n", 6, 20, 1000, "--trusted-proxy: got \"nonsense\""},
+		{"guests: 6\nmax-requests: 30\nbase-path: nonsense\n", 6, 20, 1000, "--base-path"},
+	} {
+		write(row.text)
+		c, err := f.read()
+		if err == nil {
+			l, _, _, err = f.change(c)
+		}
+		if (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
+			t.Errorf("%q: got %v, want %s", row.text, err, row.err)
+		}
+		if l.GuestMatches != row.guests || l.MaxReads != row.requests || l.MaxMatches != row.matches {
+			t.Errorf("%q: got %+v", row.text, l)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestServeStart(t *testing.T) {
 	until := func(what string, ok func(*server.View) bool) *server.View {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-			v, err := viewOf(t.Context(), s.url+"/matches/match-1")
+			v, err := viewOf(t.Context(), s.url+"/matches/match-1", "")
 			if err == nil && ok(v) {
 				return v
 			}

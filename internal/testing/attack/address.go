@@ -13,15 +13,26 @@ import (
 	"github.com/quic-go/quic-go/http3"
 )
 
-// floodRate is how many connections a second the flood opens from the address of the honest players: more than one address may.
-const floodRate = 300
+const (
+	// floodRate is how many connections a second the flood opens from the address of the honest players: more than one address may.
+	floodRate = 300
+
+	// floodFirst is how many it opens at once: as many as an address may.
+	floodFirst = 256
+)
 
 var _ = register(&Attack{
 	Row: 19, Name: "address", About: "300 connections a second from the address of the honest players: empty ones, half requests, lists, wrong tokens; and QUIC handshakes that are never finished",
+	Joins: true,
 	Run: func(ctx context.Context, h *Attackers) error {
 		to, err := h.datagramAddress(ctx)
 		if err != nil {
 			return err
+		}
+		for range floodFirst {
+			if c, err := h.dial(ctx, "", h.address()); err == nil {
+				c.Close()
+			}
 		}
 		requests := []string{"", "GET /matches HTTP/1.1\r\n", "GET /matches HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET /revocations HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong-wrong-wrong-wrong\r\n\r\n"}
 		return h.repeat(ctx, 64, floodRate, func(ctx context.Context, n int) error {

@@ -46,6 +46,9 @@ type Attack struct {
 	// --wait a match waits for the slowest player, within a budget.
 	Late time.Duration
 
+	// Joins says that newcomers come with "samestep join", as people do, and not with a WebSocket only.
+	Joins bool
+
 	// Run attacks until ctx ends. An error means that the attack was not possible, and
 	// says nothing about the server. errUnfit means that the server needs other flags, and errOpen that the game hides nothing.
 	Run func(ctx context.Context, h *Attackers) error

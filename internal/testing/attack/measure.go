@@ -59,6 +59,9 @@ func Run(ctx context.Context, a *Attack, s *Server, o Options) (*Result, error) 
 		return nil, err
 	}
 	m := &measurement{attack: a, server: s, options: &o, crowd: crowd{server: s, game: o.Game}}
+	if a.Joins {
+		m.crowd.program = o.Program
+	}
 	defer m.end()
 	if err := m.begin(ctx); err != nil {
 		return nil, err
