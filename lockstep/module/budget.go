@@ -11,6 +11,9 @@ import (
 
 // A Budget bounds what the instances of [Rules.Within] and [Options.Budget] take together: for one file, or one verb. When it is spent,
 // calls end with an [*abi.Fault] whose Limit is set. It is safe for concurrent use. A page in a browser has none.
+//
+// Its time is that of the processors, where the system tells it for a thread (Linux), so that a busy machine and more workers spend
+// no more of it. Elsewhere it is the time that passes in all calls together.
 type Budget struct {
 	Time   time.Duration // of compiling and of all calls; 0: no limit
 	Share  time.Duration // of calls in each second since the first one, besides Time; for a match that is being played
@@ -36,22 +39,19 @@ func (b *Budget) note(f *abi.Fault) {
 	}
 }
 
-// left returns the time that calls may still take, or most if that is less.
-func (b *Budget) left(most time.Duration) time.Duration {
+// left returns the time that calls may still take, or without a limit never.
+func (b *Budget) left() time.Duration {
 	if b == nil || b.Time == 0 {
-		return most
+		return never
 	}
 	now := time.Now().UnixNano()
 	b.began.CompareAndSwap(0, now)
 	all := b.Time + time.Duration(float64(b.Share)*time.Duration(now-b.began.Load()).Seconds())
-	return min(most, max(all-time.Duration(b.spent.Load()), 0))
+	return max(all-time.Duration(b.spent.Load()), 0)
 }
 
-// tooLong returns the fault of a call that took longer than it might: than most, or than the budget had left.
-func (b *Budget) tooLong(left, most time.Duration) *abi.Fault {
-	if left == most {
-		return &abi.Fault{Limit: true, Text: fmt.Sprintf("the call took longer than %v", most)}
-	}
+// tooLong returns the fault of calls that took longer than the budget has.
+func (b *Budget) tooLong() *abi.Fault {
 	return &abi.Fault{Limit: true, Text: advised(fmt.Sprintf("all calls of the rules together took longer than %v", b.Time), b.TimeAdvice)}
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -49,7 +50,10 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 		return nil, fmt.Errorf("%w: got a module of %d bytes, want at most %d", ErrLimit, len(module), MaxBytes)
 	}
 	if o.Budget != nil {
-		defer func(from time.Time) { o.Budget.spend(time.Since(from)) }(time.Now())
+		runtime.LockOSThread() // whose time counts
+		defer runtime.UnlockOSThread()
+		clock := threadClock()
+		defer func(from time.Duration) { o.Budget.spend(clock() - from) }(clock())
 	}
 	safe, err := guard(module)
 	if err != nil {
