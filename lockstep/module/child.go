@@ -4,7 +4,6 @@ package module
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,19 +37,13 @@ func compileElsewhere(ctx context.Context, module, safe []byte, o Options) error
 	if _, err := os.Stat(known); err == nil {
 		return nil
 	}
-	left, memory := DefaultCompileTime, int64(DefaultCompileMemory)
-	if b := o.Budget; b != nil {
-		if b.Time > 0 {
-			left = b.left()
-		}
-		memory = cmp.Or(b.Memory, memory)
-		if b.Context != nil {
-			ctx = b.Context
-		}
+	left, memory := o.Budget.compileTime(), o.Budget.compileMemory()
+	if b := o.Budget; b != nil && b.Context != nil {
+		ctx = b.Context
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	d := deadline{passing: patience * left, work: left, end: cancel}
+	d := deadline{passing: patience * min(left, never/patience), work: left, end: cancel}
 	answer, err := d.ask(o.Process(ctx), task{o.Cache, len(module), memory}, module)
 	if o.Budget != nil {
 		o.Budget.spend(d.took)

@@ -3,13 +3,9 @@
 package module
 
 import (
-	"math"
 	"sync"
 	"time"
 )
-
-// never is longer than anything takes.
-const never = time.Duration(math.MaxInt64)
 
 // A deadline ends a call or a process that takes longer than it may: as time passes, or by a clock of its own.
 type deadline struct {

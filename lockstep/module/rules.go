@@ -16,6 +16,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 )
 
@@ -59,14 +60,17 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Cache != "" && !o.Interpret {
+		if err := files.PrivateFolder(o.Cache); err != nil { // this process runs what it has
+			return nil, fmt.Errorf("module: the folder of compiled modules: %w", err)
+		}
+	}
 	if o.Process != nil && !o.Interpret {
 		if o.Cache == "" {
 			if o.Cache, err = os.MkdirTemp("", "samestep-compiled-*"); err != nil {
 				return nil, err
 			}
 			defer os.RemoveAll(o.Cache)
-		} else if err := os.MkdirAll(o.Cache, 0o700); err != nil {
-			return nil, fmt.Errorf("module: the folder of compiled modules: %w", err)
 		}
 		if err := compileElsewhere(ctx, module, safe.bytes, o); err != nil {
 			return nil, err
