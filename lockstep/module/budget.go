@@ -43,6 +43,12 @@ func (b *Budget) note(f *abi.Fault) {
 	}
 }
 
+// What a process that compiles a module may take without a [Budget].
+const (
+	DefaultCompileTime   = time.Minute
+	DefaultCompileMemory = 512 << 20 // bytes
+)
+
 // never is longer than anything takes.
 const never = time.Duration(math.MaxInt64)
 

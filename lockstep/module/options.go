@@ -12,12 +12,6 @@ const DefaultTime = 10 * time.Second
 // DefaultPasses is the most that a call may do without [Options].
 const DefaultPasses = 1_000_000_000
 
-// What a process that compiles a module may take without a [Budget].
-const (
-	DefaultCompileTime   = time.Minute
-	DefaultCompileMemory = 512 << 20 // bytes
-)
-
 // Options are those of [Compile].
 type Options struct {
 	Cache string        // the folder of compiled modules, refused if somebody else can write to it; "": compile each time

@@ -64,12 +64,6 @@ func newBudget(c *cli.Context) *wasm.Budget {
 	return b
 }
 
-// Where a command keeps the context of the calls of modules, and what ends it, see [interruptible].
-const (
-	callsKey    = "calls"
-	endCallsKey = "end-calls"
-)
-
 // exceeded returns err, or in its place the error of a module that has exceeded a limit, if err does not tell of it: the verb has gone on
 // without what the module should have computed.
 func exceeded(b *wasm.Budget, err error) error {
