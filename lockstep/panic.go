@@ -16,6 +16,9 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string {
+	if f, ok := e.Value.(*abi.Fault); ok && f.Limit {
+		return fmt.Sprintf("lockstep: tick %d: a limit of the rules is exceeded in %s: %v", e.Tick, e.Where, f)
+	}
 	return fmt.Sprintf("lockstep: tick %d: the game panicked in %s: %v", e.Tick, e.Where, e.Value)
 }
 

@@ -3,6 +3,7 @@ package module
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -11,10 +12,13 @@ import (
 
 // A Budget bounds what the instances of [Rules.Within] and [Options.Budget] take together: for one file, or one verb. When it is spent,
 // calls end with an [*abi.Fault] whose Limit is set. It is safe for concurrent use. A page in a browser has none.
+//
+// Its time is that of the processors, where the system tells it for a thread (Linux), so that a busy machine and more workers spend
+// no more of it. Elsewhere it is the time that passes in all calls together.
 type Budget struct {
-	Time   time.Duration // of compiling and of all calls; 0: no limit
+	Time   time.Duration // of compiling and of all calls; 0: DefaultCompileTime to compile, and no limit of calls
 	Share  time.Duration // of calls in each second since the first one, besides Time; for a match that is being played
-	Memory int64         // bytes of the memories of all instances at a time; 0: no limit
+	Memory int64         // bytes of the memories of all instances at a time; 0: DefaultCompileMemory to compile, and no limit of instances
 
 	TimeAdvice, MemoryAdvice string // for people: what to do about a spent budget; "": nothing
 
@@ -26,6 +30,9 @@ type Budget struct {
 	fault atomic.Pointer[abi.Fault]
 }
 
+// NoLimit is the Time or the Memory of a [Budget] without a limit, also to compile.
+const NoLimit = -1
+
 // Fault returns the first fault of a call that has exceeded a limit, or nil: whoever has asked the rules may have gone on without an answer.
 func (b *Budget) Fault() *abi.Fault { return b.fault.Load() }
 
@@ -36,22 +43,46 @@ func (b *Budget) note(f *abi.Fault) {
 	}
 }
 
-// left returns the time that calls may still take, or most if that is less.
-func (b *Budget) left(most time.Duration) time.Duration {
-	if b == nil || b.Time == 0 {
-		return most
+// What a process that compiles a module may take without a [Budget].
+const (
+	DefaultCompileTime   = time.Minute
+	DefaultCompileMemory = 512 << 20 // bytes
+)
+
+// never is longer than anything takes.
+const never = time.Duration(math.MaxInt64)
+
+// left returns the time that calls may still take, or without a limit never.
+func (b *Budget) left() time.Duration {
+	if b == nil || b.Time == 0 || b.Time == NoLimit {
+		return never
 	}
 	now := time.Now().UnixNano()
 	b.began.CompareAndSwap(0, now)
 	all := b.Time + time.Duration(float64(b.Share)*time.Duration(now-b.began.Load()).Seconds())
-	return min(most, max(all-time.Duration(b.spent.Load()), 0))
+	return max(all-time.Duration(b.spent.Load()), 0)
 }
 
-// tooLong returns the fault of a call that took longer than it might: than most, or than the budget had left.
-func (b *Budget) tooLong(left, most time.Duration) *abi.Fault {
-	if left == most {
-		return &abi.Fault{Limit: true, Text: fmt.Sprintf("the call took longer than %v", most)}
+// compileTime and compileMemory return what a process that compiles may take.
+func (b *Budget) compileTime() time.Duration {
+	if b == nil || b.Time == 0 {
+		return DefaultCompileTime
 	}
+	return b.left()
+}
+
+func (b *Budget) compileMemory() int64 {
+	switch {
+	case b == nil || b.Memory == 0:
+		return DefaultCompileMemory
+	case b.Memory < 0:
+		return math.MaxInt64 / 4 // of which the process takes parts
+	}
+	return b.Memory
+}
+
+// tooLong returns the fault of calls that took longer than the budget has.
+func (b *Budget) tooLong() *abi.Fault {
 	return &abi.Fault{Limit: true, Text: advised(fmt.Sprintf("all calls of the rules together took longer than %v", b.Time), b.TimeAdvice)}
 }
 
@@ -98,7 +129,7 @@ func (b *Budget) free(size int64) {
 
 // mostAnswer returns the size of the largest answer, in bytes.
 func (b *Budget) mostAnswer() int {
-	if b == nil || b.Memory == 0 {
+	if b == nil || b.Memory <= 0 {
 		return MaxAnswer
 	}
 	return int(min(MaxAnswer, b.Memory/answerPart))

@@ -5,8 +5,11 @@ package module
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -119,15 +122,69 @@ func TestTimeBudget(t *testing.T) {
 		}
 	}
 	b := &Budget{Time: time.Second, Share: time.Second / 2}
-	b.left(time.Minute)
+	b.left()
 	b.spend(time.Second)
 	b.began.Add(-int64(10 * time.Second))
-	if left := b.left(time.Minute); left < 5*time.Second || left > 6*time.Second {
+	if left := b.left(); left < 5*time.Second || left > 6*time.Second {
 		t.Errorf("after 10 s with a share of a half: got %v, want 5 s", left)
 	}
-	none := (*Budget)(nil)
-	if left, late := none.left(time.Minute), none.tooLong(time.Minute, time.Minute); left != time.Minute || late.Text != "the call took longer than 1m0s" {
-		t.Errorf("without a budget: got %v and %v", left, late)
+	if left := (*Budget)(nil).left(); left != never {
+		t.Errorf("without a budget: got %v", left)
+	}
+}
+
+// Workers that wait for a processor spend no time of the budget.
+func TestTimeOfManyWorkers(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the system does not tell the time of a thread")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(16))
+	r, err := Compile(assembly{call: join(forever, i64(0))}.bytes(), Options{Time: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	b := &Budget{Time: time.Hour}
+	m := r.Within(b)
+	from := time.Now()
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() { faultOf(t, m, 1) })
+	}
+	all.Wait()
+	if got, most := time.Duration(b.spent.Load()), time.Since(from)*time.Duration(min(12, runtime.NumCPU())); got > most {
+		t.Errorf("16 workers have spent %v, want at most what the processors have: %v", got, most)
+	}
+}
+
+// A deadline goes by the clock of the work as long as not too much time passes.
+func TestDeadline(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		slow        time.Duration // a part of the time that is work
+		passing     time.Duration
+		want        over
+		after, took time.Duration
+	}{
+		{"alone", 1, time.Hour, workOver, time.Second, time.Second},
+		{"on a busy machine", 10, time.Hour, workOver, 10 * time.Second, time.Second},
+		{"too long", 10, 3 * time.Second, timeOver, 3 * time.Second, 300 * time.Millisecond},
+		{"in time", 10, time.Hour, inTime, 5 * time.Second, 500 * time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			from := time.Now()
+			ended := make(chan struct{})
+			d := deadline{passing: c.passing, work: time.Second, clock: func() time.Duration { return time.Since(from) / c.slow }, end: func() { close(ended) }}
+			d.begin()
+			select {
+			case <-ended:
+			case <-time.After(5*time.Second + map[bool]time.Duration{true: time.Hour}[c.want != inTime]):
+			}
+			after := time.Since(from)
+			if got := d.stop(); got != c.want || after.Round(time.Millisecond) != c.after || d.took.Round(time.Millisecond) != c.took {
+				t.Errorf("%s: got %v after %v and %v of work, want %v after %v and %v", c.name, got, after, d.took, c.want, c.after, c.took)
+			}
+		})
 	}
 }
 

@@ -4,12 +4,10 @@ package module
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -39,20 +37,19 @@ func compileElsewhere(ctx context.Context, module, safe []byte, o Options) error
 	if _, err := os.Stat(known); err == nil {
 		return nil
 	}
-	left := DefaultCompileTime
-	memory := int64(DefaultCompileMemory)
-	if b := o.Budget; b != nil {
-		left = b.left(cmp.Or(b.Time, DefaultCompileTime))
-		memory = cmp.Or(b.Memory, memory)
-		if b.Context != nil {
-			ctx = b.Context
-		}
+	left, memory := o.Budget.compileTime(), o.Budget.compileMemory()
+	if b := o.Budget; b != nil && b.Context != nil {
+		ctx = b.Context
 	}
-	ctx, cancel := context.WithTimeout(ctx, left)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answer, err := ask(o.Process(ctx), task{o.Cache, len(module), memory}, module)
+	d := deadline{passing: patience * min(left, never/patience), work: left, end: cancel}
+	answer, err := d.ask(o.Process(ctx), task{o.Cache, len(module), memory}, module)
+	if o.Budget != nil {
+		o.Budget.spend(d.took)
+	}
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case d.late:
 		return fmt.Errorf("%w: compiling takes longer than %s", ErrLimit, advised(left.Round(time.Millisecond).String(), o.Budget.timeAdvice()))
 	case ctx.Err() != nil:
 		return fmt.Errorf("module: compiling: %w", ctx.Err())
@@ -92,8 +89,8 @@ func knownName(safe []byte) string {
 }
 
 // ask runs a process with a task and a module as its input. The input stays open until the process ends: its end would say that
-// this process has ended.
-func ask(c *exec.Cmd, o task, module []byte) (answer compilation, err error) {
+// this process has ended. The deadline ends it.
+func (d *deadline) ask(c *exec.Cmd, o task, module []byte) (answer compilation, err error) {
 	c.WaitDelay = time.Second
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -105,15 +102,23 @@ func ask(c *exec.Cmd, o task, module []byte) (answer compilation, err error) {
 	if err := c.Start(); err != nil {
 		return answer, err
 	}
+	d.clock = processClock(c.Process.Pid)
+	d.begin()
 	go func() {
 		head, _ := json.Marshal(o) // of numbers and a text
 		in.Write(append(append(head, '\n'), module...))
 	}()
-	if err := c.Wait(); err != nil {
+	err = c.Wait()
+	d.stop()
+	d.took = c.ProcessState.UserTime() + c.ProcessState.SystemTime() // its clock is gone
+	if err != nil {
 		return answer, fmt.Errorf("%w: %.200s", err, bytes.TrimSpace(text.Bytes()))
 	}
 	return answer, json.Unmarshal(out.Bytes(), &answer)
 }
+
+// patience is how many times the time that a process may work may pass until it is ended: others may have the processors.
+const patience = 4
 
 // tooLargeText is the answer of a process that would take too much memory.
 const tooLargeText = "memory"

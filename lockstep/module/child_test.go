@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +73,51 @@ func TestCompiledElsewhere(t *testing.T) {
 	}
 	if _, err := Compile(nil, Options{Process: s.process}); !errors.Is(err, ErrMalformed) || s.started != 4 {
 		t.Errorf("got %v and %d processes, want that no process is started for what is no module", err, s.started)
+	}
+}
+
+// Machine code is never read from a folder that somebody else can write to.
+func TestSharedCache(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a folder has no mode")
+	}
+	cache := t.TempDir()
+	var s starter
+	for _, mode := range []os.FileMode{0o777, 0o770, 0o755} {
+		if err := os.Chmod(cache, mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []Options{{Cache: cache}, {Cache: cache, Process: s.process}} {
+			r, err := Compile(assembly{}.bytes(), o)
+			if (err == nil) != (mode == 0o755) {
+				t.Errorf("a cache of mode %o: got %v", mode, err)
+			}
+			if err == nil {
+				r.Close()
+			}
+		}
+	}
+}
+
+// Without a limit, compiling has no bounds, and with neither a limit nor that its own.
+func TestNoLimit(t *testing.T) {
+	for _, b := range []*Budget{{Time: NoLimit, Memory: NoLimit}, {}, nil} {
+		var s starter
+		r, err := Compile(growing().bytes(), Options{Process: s.process, Budget: b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fault, _ := faultOf(t, r.Within(b), 20); fault != nil {
+			t.Error(fault)
+		}
+		r.Close()
+	}
+	none := &Budget{Time: NoLimit, Memory: NoLimit}
+	if none.compileTime() != never || none.compileMemory() < 1<<60 {
+		t.Errorf("got %v and %d bytes to compile, want no limits", none.compileTime(), none.compileMemory())
+	}
+	if b := (&Budget{}); b.compileTime() != DefaultCompileTime || b.compileMemory() != DefaultCompileMemory {
+		t.Errorf("got %v and %d bytes to compile, want those without a budget", b.compileTime(), b.compileMemory())
 	}
 }
 

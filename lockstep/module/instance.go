@@ -5,6 +5,8 @@ package module
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -62,31 +64,33 @@ func (i *instance) run(f func() error) error {
 
 // timed runs a part of the module, and returns a fault if its time was over.
 func (i *instance) timed(f func() error) (late *abi.Fault, err error) {
-	most := i.budgets.left(i.time)
-	if most <= 0 {
-		return i.budgets.tooLong(most, i.time), nil
+	d := deadline{passing: i.time, work: i.budgets.left(), end: func() { i.stop.Set(1) }}
+	if d.work <= 0 {
+		return i.budgets.tooLong(), nil
 	}
 	if i.budgets != nil {
-		defer func(from time.Time) { i.budgets.spend(time.Since(from)) }(time.Now())
+		runtime.LockOSThread() // whose time counts
+		defer runtime.UnlockOSThread()
+		d.clock = threadClock()
+		defer func() { i.budgets.spend(d.took) }()
 		if i.budgets.Context != nil {
 			defer context.AfterFunc(i.budgets.Context, func() { i.stop.Set(1) })()
 		}
 	}
-	if !i.interpreted {
-		i.ctx = context.Background()
-		timer := time.AfterFunc(most, func() { i.stop.Set(1) })
-		if err = f(); timer.Stop() {
-			return nil, err
-		}
-		return i.budgets.tooLong(most, i.time), err
+	i.ctx = context.Background()
+	if i.interpreted {
+		i.ctx, d.end = context.WithCancel(i.ctx)
+		defer d.end()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), most)
-	defer cancel()
-	i.ctx = ctx
-	if err = f(); ctx.Err() == nil {
-		return nil, err
+	d.begin()
+	err = f()
+	switch d.stop() {
+	case timeOver:
+		return &abi.Fault{Limit: true, Text: fmt.Sprintf("the call took longer than %v", i.time)}, err
+	case workOver:
+		return i.budgets.tooLong(), err
 	}
-	return i.budgets.tooLong(most, i.time), err
+	return nil, err
 }
 
 // exchange writes the input, calls the function and returns what the module answers.

@@ -12,15 +12,9 @@ const DefaultTime = 10 * time.Second
 // DefaultPasses is the most that a call may do without [Options].
 const DefaultPasses = 1_000_000_000
 
-// What a process that compiles a module may take without a [Budget].
-const (
-	DefaultCompileTime   = time.Minute
-	DefaultCompileMemory = 512 << 20 // bytes
-)
-
 // Options are those of [Compile].
 type Options struct {
-	Cache string        // the folder of compiled modules, which only this user can write; "": compile each time
+	Cache string        // the folder of compiled modules, refused if somebody else can write to it; "": compile each time
 	Time  time.Duration // the longest that a call may take; 0: DefaultTime
 
 	// Passes is the most that a call may do: passes of loops, calls of functions that call others, and KiB of long copies. A call

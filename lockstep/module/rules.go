@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 )
 
@@ -49,11 +51,19 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 		return nil, fmt.Errorf("%w: got a module of %d bytes, want at most %d", ErrLimit, len(module), MaxBytes)
 	}
 	if o.Budget != nil {
-		defer func(from time.Time) { o.Budget.spend(time.Since(from)) }(time.Now())
+		runtime.LockOSThread() // whose time counts
+		defer runtime.UnlockOSThread()
+		clock := threadClock()
+		defer func(from time.Duration) { o.Budget.spend(clock() - from) }(clock())
 	}
 	safe, err := guard(module)
 	if err != nil {
 		return nil, err
+	}
+	if o.Cache != "" && !o.Interpret {
+		if err := files.PrivateFolder(o.Cache); err != nil { // this process runs what it has
+			return nil, fmt.Errorf("module: the folder of compiled modules: %w", err)
+		}
 	}
 	if o.Process != nil && !o.Interpret {
 		if o.Cache == "" {
@@ -61,8 +71,6 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 				return nil, err
 			}
 			defer os.RemoveAll(o.Cache)
-		} else if err := os.MkdirAll(o.Cache, 0o700); err != nil {
-			return nil, fmt.Errorf("module: the folder of compiled modules: %w", err)
 		}
 		if err := compileElsewhere(ctx, module, safe.bytes, o); err != nil {
 			return nil, err

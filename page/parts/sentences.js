@@ -163,7 +163,6 @@ export const sentences = {
   "you have changed your mind too often": "du hast es dir zu oft anders überlegt",
   "you stay ready": "du bleibst bereit",
   "nobody who is connected or has a seat fits; it holds for those who come": "es trifft niemanden, der verbunden ist oder einen Platz hat; es gilt für alle, die noch kommen",
-  "nobody has the subject {}; it is the name of {}": "niemand hat das Subjekt {}; es ist der Name von {}",
   "it holds here and now, but could not be stored, so a restart would forget it; the server tries again": "es gilt hier und jetzt, konnte aber nicht gespeichert werden, und ein Neustart würde es vergessen; der Server versucht es erneut",
   "they name different modules of rules": "sie nennen verschiedene Module mit Regeln",
   "others want to come in": "andere wollen herein",

@@ -169,10 +169,24 @@ func exitCode(err error) int {
 
 var errInterrupted = errors.New("interrupted")
 
+// Where a command keeps the context of the calls of modules, and what ends it, see [interruptible].
+const (
+	callsKey    = "calls"
+	endCallsKey = "end-calls"
+)
+
 // interruptible returns a context that the first interrupt ends, so that a verb can still print its results. A second
-// interrupt ends the program.
+// interrupt ends the program. The first one ends all calls of modules, too.
 func interruptible(c *cli.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	interrupted := context.AfterFunc(ctx, func() {
+		stop()
+		if end, ok := c.App.Metadata[endCallsKey].(context.CancelFunc); ok {
+			end()
+		}
+	})
+	return ctx, func() {
+		interrupted() // the calls after the verb's loop go on
+		stop()
+	}
 }

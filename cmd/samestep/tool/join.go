@@ -61,9 +61,8 @@ environment variable ` + tokenEnv + `.`,
 			ctx, stop := interruptible(c)
 			defer stop()
 			var budget *wasm.Budget
-			if m := j.game.module; m != nil && m.budget != nil {
+			if m := j.game.module; m != nil {
 				budget = m.budget
-				budget.Context = ctx
 			}
 			err = exceeded(budget, j.run(ctx))
 			if j.lines != nil {

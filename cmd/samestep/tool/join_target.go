@@ -125,6 +125,9 @@ func viewOf(ctx context.Context, page, token string) (*server.View, error) {
 		return nil, err
 	}
 	defer answer.Body.Close()
+	if token != "" && answer.StatusCode == http.StatusForbidden && codeOf(answer) == "refused" {
+		return nil, fmt.Errorf("%s: %w", page, errToken)
+	}
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", page, statusOf(answer))
 	}
@@ -138,4 +141,13 @@ func viewOf(ctx context.Context, page, token string) (*server.View, error) {
 // statusOf returns the status of an answer in our own words, since a server can send any text.
 func statusOf(r *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
+}
+
+// codeOf returns the code of a server's error, or "".
+func codeOf(r *http.Response) string {
+	var problem struct{ Error struct{ Code string } }
+	if json.NewDecoder(io.LimitReader(r.Body, 1<<16)).Decode(&problem) != nil {
+		return ""
+	}
+	return problem.Error.Code
 }

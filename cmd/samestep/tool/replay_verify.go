@@ -87,6 +87,9 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 		err = followLineage(c, f, v, o.Progress)
 	}
 	v.Signed, v.Took = signed, time.Since(from)
+	if err == nil {
+		modulesOf(c).complete(f)
+	}
 	return v, err
 }
 

@@ -3,7 +3,9 @@
 package tool
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	wasm "github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -36,7 +39,7 @@ var moduleFlags = []cli.Flag{moduleTimeFlag, moduleMemoryFlag}
 // plays are the verbs that play matches of the games that the user names: their time is as long as the user wants.
 var plays = []string{"bench", "check", "demo", "drill", "fuzz", "golden", "log", "net", "add", "simulate", "run"}
 
-// newBudget returns what the modules of one file may take, or nil without bounds.
+// newBudget returns what the modules of one file may take, or nil for a verb without the flags.
 func newBudget(c *cli.Context) *wasm.Budget {
 	if !hasFlag(c.Command, moduleTimeFlag.Name) {
 		return nil
@@ -52,21 +55,19 @@ func newBudget(c *cli.Context) *wasm.Budget {
 		b.Time, b.Share = joinModuleTime, joinModuleShare
 	}
 	if c.IsSet(moduleTimeFlag.Name) {
-		b.Time, b.Share = c.Duration(moduleTimeFlag.Name), 0
+		b.Time, b.Share = cmp.Or(c.Duration(moduleTimeFlag.Name), wasm.NoLimit), 0
 	}
 	if c.IsSet(moduleMemoryFlag.Name) {
-		b.Memory = int64(c.Uint(moduleMemoryFlag.Name)) << 20
+		b.Memory = cmp.Or(int64(c.Uint(moduleMemoryFlag.Name))<<20, wasm.NoLimit)
 	}
-	if b.Time == 0 && b.Memory == 0 {
-		return nil
-	}
+	b.Context, _ = c.App.Metadata[callsKey].(context.Context)
 	return b
 }
 
 // exceeded returns err, or in its place the error of a module that has exceeded a limit, if err does not tell of it: the verb has gone on
 // without what the module should have computed.
 func exceeded(b *wasm.Budget, err error) error {
-	if b == nil || b.Fault() == nil || isUsage(err) || faultIn(err) != nil {
+	if b == nil || b.Fault() == nil || isUsage(err) || faultIn(err) != nil || errors.As(err, new(*lockstep.DesyncError)) {
 		return err
 	}
 	return &ClassError{replay.ClassLimit, "the module of the rules: " + b.Fault().Text}

@@ -92,7 +92,7 @@ func (m *moduleSet) exceeded(err error, files ...*replay.File) error {
 	defer m.mu.Unlock()
 	var games gameList
 	for f, of := range m.met {
-		if len(files) == 0 || slices.Contains(files, f) {
+		if !m.whole[f] && (len(files) == 0 || slices.Contains(files, f)) {
 			games = append(games, of...) // in any order: one error is as good as another
 		}
 	}
@@ -102,6 +102,15 @@ func (m *moduleSet) exceeded(err error, files ...*replay.File) error {
 		}
 	}
 	return err
+}
+
+// complete says that the result of a verb for a file is complete: the verb got over each limit that a module has exceeded.
+func (m *moduleSet) complete(f *replay.File) {
+	if m != nil {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.whole[f] = true
+	}
 }
 
 // forget forgets the games of a file that is closed.
@@ -114,6 +123,7 @@ func (m *moduleSet) forget(f *replay.File) {
 		}
 	}
 	delete(m.met, f)
+	delete(m.whole, f)
 	if len(m.loaded) > maxLoaded {
 		clear(m.loaded) // the collector frees those that no open file has
 	}
@@ -138,6 +148,9 @@ func (m *moduleSet) ofMatch(h *lockstep.Header, f *replay.File) (*playable, erro
 	fits := func(g *playable) bool { return g.CheckIdentity(h) == nil }
 	switch {
 	case slices.ContainsFunc(m.program, fits):
+		if named != nil {
+			m.warn("%s: its rules are the module with SHA-256 %s; the program's own of this build are used, which --rules FILE replaces", f.Path(), named.Sum)
+		}
 		return nil, nil
 	case named != nil:
 		g, err := m.module(named)
@@ -201,15 +214,15 @@ func rulesIn(f *replay.File) *replay.Rules {
 // module returns the game of a module that is known by its sum.
 func (m *moduleSet) module(rules *replay.Rules) (*playable, error) {
 	sum := rules.Sum.String()
-	if g := m.loaded[sum]; g != nil {
-		return m.own(g, "")
-	}
 	b, err := rules.Module()
 	if err == nil && b == nil {
-		b, err = m.storedModule(sum)
+		b, err = m.storedModule(sum) // also if another file has it
 	}
 	if err != nil {
 		return nil, err
+	}
+	if g := m.loaded[sum]; g != nil {
+		return m.own(g, "")
 	}
 	g, err := newModuleGame(b, m.budget())
 	if err != nil {

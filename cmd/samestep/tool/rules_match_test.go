@@ -5,10 +5,16 @@ package tool
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/abi"
+	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A rulesFolder is the working folder of a test, with replays of pebbles.
@@ -87,6 +93,9 @@ func TestRulesOfEachFile(t *testing.T) {
 		d.run(exitDesync, "replay verify --jobs "+jobs+" "+d.copied("wrong-first", "wrong.ssr", "right.ssr"), "1 desync, 1 ok")
 		d.run(exitIdentity, "replay verify --jobs "+jobs+" "+d.copied("plain", "right.ssr", "plain.ssr"), "1 identity, 1 ok")
 	}
+	for range 3 { // a module inside another file is none that this one has
+		d.run(exitIdentity, "replay verify --jobs 1 "+d.copied("beside", "right.ssr", "right-named.ssr"), "1 identity, 1 ok")
+	}
 	d.run(exitIdentity, "replay bisect right.ssr wrong.ssr", sumOf(d.right), sumOf(d.wrong), "--rules FILE")
 	d.run(exitDesync, "replay bisect --rules right.wasm --other wrong.wasm wrong.ssr", "they begin with different states")
 	if out := d.run(exitOK, "replay verify --rules right.wasm wrong.ssr", "SHA-256 "+sumOf(d.wrong), "--rules has another one"); !strings.Contains(out, sumOf(d.right)) {
@@ -132,8 +141,66 @@ func TestModuleBudgetAdvice(t *testing.T) {
 			d.run(exitOK, with("0"))
 		}
 	}
+	d.run(exitOK, "rules inspect --module-time 0 --module-memory 0 right.wasm")
 	d.run(exitOK, "replay verify --module-time 1m --jobs 1 "+d.copied("both", "right.ssr", "right.ssr"))
 	d.run(exitCorrupt, "replay verify --module-time 1ns --jobs 2 "+d.copied("none", "right.ssr", "right.ssr"), "more with --module-time", "2 limit")
+}
+
+// A program that has rules of its own says that they judge a match in place of the module that the file names.
+func TestOwnRulesForModule(t *testing.T) {
+	d := newRulesFolder(t)
+	f, err := replay.Open("right-named.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	g, err := newModuleGame(d.right, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := f.Header()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	m := &moduleSet{program: gameList{g}, warn: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+	if own, err := m.ofMatch(h, f); own != nil || err != nil || !strings.Contains(said, sumOf(d.right)) || !strings.Contains(said, "the program's own") {
+		t.Errorf("got %v, %v and %q, want a warning that the program's own rules are used", own, err, said)
+	}
+}
+
+// A limit that the verb got over, or beside which it found a desync, does not replace what it found.
+func TestExceededBesideResult(t *testing.T) {
+	d := newRulesFolder(t)
+	for _, workers := range []string{"1", "64"} {
+		d.run(exitOK, "replay verify --workers "+workers+" --module-memory 1 right.ssr", "true: every checksum")
+	}
+	g, err := newModuleGame(d.right, &wasm.Budget{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.module.budget.Time = 1
+	caller, err := g.module.machine.New()
+	if err == nil {
+		_, err = caller.Call(abi.Describe, nil)
+	}
+	if err == nil || g.module.budget.Fault() == nil {
+		t.Fatalf("got %v, want a spent budget", err)
+	}
+	found := fmt.Errorf("in a file: %w", &lockstep.DesyncError{})
+	if err := exceeded(g.module.budget, found); err != found {
+		t.Errorf("got %v in place of a desync", err)
+	}
+	if code := exitCode(exceeded(g.module.budget, nil)); code != exitCorrupt {
+		t.Errorf("got exit code %d of a verb that went on without an answer, want %d", code, exitCorrupt)
+	}
+	m := &moduleSet{met: map[*replay.File]gameList{nil: {g}}, whole: map[*replay.File]bool{}}
+	if code := exitCode(m.exceeded(nil)); code != exitCorrupt {
+		t.Errorf("got exit code %d of a file without an answer, want %d", code, exitCorrupt)
+	}
+	if m.complete(nil); m.exceeded(nil) != nil {
+		t.Errorf("got %v of a file whose result is complete", m.exceeded(nil))
+	}
 }
 
 // A file that has the sum of a module as its name, and other bytes, is refused.

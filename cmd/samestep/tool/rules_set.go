@@ -4,6 +4,7 @@ package tool
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -60,6 +61,8 @@ func prepareGames(c *cli.Context) error {
 	if !hasFlag(c.Command, rulesFlag.Name) {
 		return nil
 	}
+	calls, end := context.WithCancel(c.Context)
+	c.App.Metadata[callsKey], c.App.Metadata[endCallsKey] = calls, end
 	m, err := newModuleSet(c, program, c.StringSlice(rulesFlag.Name))
 	c.App.Metadata[modulesKey] = m
 	return err
@@ -96,13 +99,14 @@ type moduleSet struct {
 	stored map[string]gameList       // by folder, once it is read
 	loaded map[string]*playable      // of modules that files name, by their sums
 	met    map[*replay.File]gameList // of open files
+	whole  map[*replay.File]bool     // see complete
 }
 
 // moduleSetOf returns a set with given games.
 func moduleSetOf(c *cli.Context, program, given gameList) *moduleSet {
 	return &moduleSet{
 		name: c.App.Name, program: program, given: given.readFrom(assetFolder(c)), assets: assetFolder(c),
-		stored: map[string]gameList{}, loaded: map[string]*playable{}, met: map[*replay.File]gameList{},
+		stored: map[string]gameList{}, loaded: map[string]*playable{}, met: map[*replay.File]gameList{}, whole: map[*replay.File]bool{},
 		budget:     func() *wasm.Budget { return newBudget(c) },
 		readModule: func(name string) (*playable, error) { return readModule(c, name) },
 		warn: func(format string, args ...any) {

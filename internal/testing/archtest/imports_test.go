@@ -108,7 +108,7 @@ var imports = []importRow{
 	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/testing/simulate", "internal/testing/prober"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
 	// The two sides of a module apart, so that a module does not link what runs it.
-	{pattern: "lockstep/module", own: []string{"lockstep/abi"}, modules: []string{wazero}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/module", own: []string{"lockstep/abi", "internal/files"}, modules: []string{wazero, xsys}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/module/guest", own: core, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/assets", own: []string{"lockstep/record", "internal/files"}},
 	{pattern: "lockstep/netsim", modules: []string{humanize}},

@@ -1,0 +1,53 @@
+//go:build unix
+
+package tool
+
+import (
+	"context"
+	"flag"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The first interrupt of a verb ends the calls of all modules, those of budgets that were made before and after, and the end of the
+// verb's loop ends none.
+func TestInterruptedVerb(t *testing.T) {
+	for _, interrupted := range []bool{false, true} {
+		app := cli.NewApp()
+		app.Metadata = map[string]any{gamesKey: gameList{}}
+		c := cli.NewContext(app, flag.NewFlagSet("", flag.ContinueOnError), &cli.Context{Context: t.Context()})
+		c.Command = replayVerifyCommand()
+		takesRules(c.Command)
+		if err := prepareGames(c); err != nil {
+			t.Fatal(err)
+		}
+		before := newBudget(c)
+		ctx, stop := interruptible(c)
+		after := newBudget(c)
+		if interrupted {
+			if err := syscall.Kill(syscall.Getpid(), syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+			<-ctx.Done()
+		}
+		if !interrupted {
+			stop()
+		}
+		for _, calls := range []context.Context{before.Context, after.Context} {
+			select {
+			case <-calls.Done():
+				if !interrupted {
+					t.Error("the calls ended with the verb's loop")
+				}
+			case <-time.After(map[bool]time.Duration{true: 10 * time.Second}[interrupted]):
+				if interrupted {
+					t.Error("the calls go on after an interrupt")
+				}
+			}
+		}
+		stop()
+	}
+}
