@@ -146,7 +146,7 @@ func TestModuleBudgetAdvice(t *testing.T) {
 	d.run(exitCorrupt, "replay verify --module-time 1ns --jobs 2 "+d.copied("none", "right.ssr", "right.ssr"), "more with --module-time", "2 limit")
 }
 
-// A program that has rules of its own says that they judge a match in place of the module that the file names.
+// A program with its own rules for a match warns that it does not use the module that the file names.
 func TestOwnRulesForModule(t *testing.T) {
 	d := newRulesFolder(t)
 	f, err := replay.Open("right-named.ssr")
