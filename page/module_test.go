@@ -9,8 +9,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -297,9 +299,81 @@ func TestWrongModule(t *testing.T) {
 	})
 	s.Recorded("../testdata/replays/duel.ssr")
 	b := browser.Open(t, s.URL+"/#/replay/duel.ssr")
-	b.Shown(`#viewer .said[role="alert"]`, "duel.ssr cannot be watched: The rules of the game have not arrived: program: the module: got rules/")
+	b.Shown(`#viewer .said[role="alert"]`, "duel.ssr cannot be watched: The rules of the game have not arrived: got a module with SHA-256")
 	b.Visit("#/watch/arena")
-	b.Shown(".banner", "The rules of the game have not arrived: program: the module: got rules/")
+	b.Shown(".banner", "The rules of the game have not arrived: got a module with SHA-256")
+}
+
+// Each match of a server is played by the module that it names, also if others are of the same game and build. One that the server does
+// not have, or has with other bytes, is refused.
+func TestModuleOfMatch(t *testing.T) {
+	browser.Needs(t)
+	file, err := os.ReadFile("../examples/pebbles/testdata/golden/pebbles-1.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := watch.ModuleOf(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := bytes.Replace(one, []byte{0x42, 13, 0x86}, []byte{0x42, 14, 0x86}, -1) // i64.const 13, i64.shl
+	if bytes.Equal(one, two) {
+		t.Fatal("the module has no shift by 13")
+	}
+	same := append(bytes.Clone(one), 0, 1, 0) // a custom section, which changes nothing
+	sent := map[string][]byte{replay.SumRules(one).String(): one, replay.SumRules(two).String(): two, replay.SumRules(same).String(): one}
+	sums := make(map[*lockstep.Game]string)
+	specOf := func(name string, b []byte, sum string) server.MatchSpec {
+		t.Helper()
+		g, err := gameOfModule(b, module.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[g] = sum
+		config, err := g.ReadConfig([]byte(`{"Piles": 6, "Pebbles": 200}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings := lockstep.DefaultSettings(2)
+		settings.Seed, settings.CheckEvery = 1, 5
+		return server.MatchSpec{Name: name, Game: g, Settings: settings, Config: config}
+	}
+	arena, absent := specOf("arena", one, replay.SumRules(one).String()), strings.Repeat("0", 64)
+	rest := []server.MatchSpec{specOf("two", two, replay.SumRules(two).String()), specOf("absent", one, absent), specOf("other", one, replay.SumRules(same).String())}
+	s := browser.NewStage(t, browser.StageOptions{
+		Site:  func() (*site.Site, error) { return bareOf(program.Files(program.Game{Game: arena.Game, Module: one})) },
+		Match: arena,
+		Rules: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			b, ok := sent[strings.TrimSuffix(path.Base(r.URL.Path), ".wasm")]
+			if !ok {
+				http.NotFound(w, r)
+				return
+			}
+			w.Write(b)
+		}),
+		RulesOf: func(g *lockstep.Game) string { return sums[g] },
+	})
+	for _, spec := range rest {
+		if _, err := s.Server.Create(spec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := browser.Open(t, s.URL, "404")
+	for _, name := range []string{"two", "arena", "two"} {
+		b.Visit("#/play/" + name + "?token=token-of-player-0")
+		b.Until(browser.Inspected)
+		b.Agree(3)
+		b.NeverDiffered()
+		b.Visit("#/")
+	}
+	for name, want := range map[string]string{
+		"absent": "The rules of the game have not arrived: this site does not have the module with SHA-256 " + absent,
+		"other":  "The rules of the game have not arrived: got a module with SHA-256 " + replay.SumRules(one).String() + ", want " + replay.SumRules(same).String(),
+	} {
+		b.Visit("#/watch/" + name)
+		b.Shown(".banner", want)
+		b.Visit("#/")
+	}
 }
 
 // A page watches replays of games that neither its program nor its site has, by the modules in them, one after another.

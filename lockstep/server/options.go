@@ -99,7 +99,7 @@ type Options struct {
 	Metrics []prometheus.Collector
 
 	// Rules answers GET /rules/SHA256.wasm with the modules of rules that everybody may fetch, and RulesOf returns the SHA-256
-	// of the one of a game, for the views of matches, or "". Nil for no modules.
+	// of the one of the Game of a MatchSpec, for the views of matches, or "". Nil for no modules.
 	Rules   http.Handler
 	RulesOf func(*lockstep.Game) string
 

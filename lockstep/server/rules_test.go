@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -35,6 +36,32 @@ func withRules(content io.WriterTo) server.Options {
 			}
 			return ""
 		},
+	}
+}
+
+// The games of a server are told apart by what its program has given it, whatever their names, builds and assets.
+func TestRulesOfMatch(t *testing.T) {
+	games := map[string]*lockstep.Game{}
+	for _, name := range []string{"one", "two"} {
+		games[name] = lockstep.MustGame(testgame.TilesRules()).WithAssets(tilesSource(tilesMap))
+	}
+	s := newStage(t, setup{options: server.Options{RulesOf: func(g *lockstep.Game) string {
+		switch g {
+		case games["one"]:
+			return strings.Repeat("1", 64)
+		case games["two"]:
+			return strings.Repeat("2", 64)
+		}
+		return ""
+	}}})
+	for name, want := range map[string]string{"one": strings.Repeat("1", 64), "two": strings.Repeat("2", 64)} {
+		m, err := s.server.Create(server.MatchSpec{Name: name, Game: games[name], Settings: lockstep.DefaultSettings(2), Config: &testgame.TilesConfig{Map: tilesAsset}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.View().Rules; got != want {
+			t.Errorf("%s: got the rules %q, want %q", name, got, want)
+		}
 	}
 }
 

@@ -97,7 +97,7 @@ func newView(m *Match, h *lockstep.Header, state matchState) *View {
 		State: state.String(), Players: []PlayerView{},
 	}
 	if of := m.server.options.RulesOf; of != nil {
-		v.Rules = of(m.spec.Game)
+		v.Rules = of(m.game)
 	}
 	v.disclosed = disclosure.Secret // until its log says more
 	if m.host != nil {

@@ -83,9 +83,9 @@ export class Live {
       return;
     }
     this.banner.keep(match.grace_ms);
-    const lacks = await learn(match.game, match.build);
+    const lacks = await learn(match.game, match.build, match.rules);
     if (this.visit !== visit) return;
-    const problem = lacks || samestep.join(socketOf(name), token, match.game, match.build, this.views || match.players_see === "views", match.match ?? "");
+    const problem = lacks || samestep.join(socketOf(name), token, match.game, match.build, match.rules ?? "", this.views || match.players_see === "views", match.match ?? "");
     if (problem) this.banner.fail(problem, false);
   }
 

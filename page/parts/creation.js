@@ -3,7 +3,7 @@
 import { el, text, recall } from "./dom.js";
 import { t, told } from "./text.js";
 import { program } from "./program.js";
-import { lacking, learn } from "./rules.js";
+import { knows, learn, sumOf } from "./rules.js";
 import { guest } from "./token.js";
 import { partOf } from "./fields.js";
 
@@ -110,14 +110,14 @@ export class Creation {
   // the game's rules only for a user who looks at the form. What the user has changed in the form of the same game stays.
   #configure() {
     const data = new FormData(this.form), name = data.get("game") ?? "", game = this.games.find((g) => g.name === name);
-    if (!program.running || !game || lacking(game)) {
+    if (!program.running || !game || !knows(sumOf(game))) {
       this.part = null;
       this.#soft(t("The rest of the configuration is shown when the game is loaded."));
-      if (program.running && game && this.more.open) learn(name).then((problem) => (problem ? this.#soft(problem) : this.#configure()));
+      if (program.running && game && this.more.open) learn(name, game.build).then((problem) => (problem ? this.#soft(problem) : this.#configure()));
       return;
     }
     const changed = this.configOf === name ? this.#changes() : {};
-    const usual = JSON.parse(samestep.configuration(name, Number(data.get("players")), this.labels.units.hidden ? 0 : Number(data.get("units")), data.get("scenario") ?? "", game.build));
+    const usual = JSON.parse(samestep.configuration(name, Number(data.get("players")), this.labels.units.hidden ? 0 : Number(data.get("units")), data.get("scenario") ?? "", game.build, sumOf(game)));
     this.configOf = name;
     this.part = null;
     this.config.replaceChildren();

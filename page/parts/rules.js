@@ -1,12 +1,11 @@
-// The rules of games that the page's program is built without. The site's list of games names their modules, and each is fetched
-// when a match, a replay or the lobby needs it.
+// The rules of games that the page's program is built without. A match, a replay or the site's list of games names their modules by
+// the SHA-256, and each is fetched when a match, a replay or the lobby needs it.
 
-import { t } from "./text.js";
+import { t, told } from "./text.js";
 
 const meta = document.querySelector('meta[name="games"]')?.content;
 const place = meta && meta !== "games.json" ? new URL(meta, location.href) : null; // the site has put the address here
-const fetched = new Map(); // by file: a promise of "" or why the program lacks its rules
-const learned = new Set(); // files whose rules the program has
+const fetching = new Map(); // by sum: a promise of the end
 
 let list;
 
@@ -18,42 +17,39 @@ export function siteGames() {
   return list;
 }
 
-// lacking returns the module that the program must learn before it can play a game of the list, of a build or else the usual one.
-export function lacking(game, build = game?.build) {
-  const module = game?.rules?.find((m) => m.build === build);
-  return module && !learned.has(module.file) ? module : undefined;
-}
+// sumOf returns the sum of the module of a game of the list, of a build or else the usual one, or "" for rules of the program.
+export const sumOf = (game, build = game?.build) => game?.rules?.find((m) => m.build === build)?.sum ?? "";
 
-// learn resolves when the program has the rules of a game of a build, as far as the site has them, to "" or why the program lacks them.
-// If a file or a match names the sum of their module, no other is taken.
+// knows returns whether the program has the module with a sum, which may be "".
+export const knows = (sum) => !sum || samestep.knows(sum);
+
+// learn resolves to "" or why the program lacks the rules of a game of a build. If a match or a replay names the sum of their module, it
+// is that one and no other; without one it is that of the site's list, if there is one.
 export async function learn(game, build, sum) {
   try {
-    const known = (await siteGames())?.find((g) => g.name === game);
-    const module = sum ? known?.rules?.find((m) => m.file === `rules/${sum}.wasm` && !learned.has(m.file)) : lacking(known, build);
-    if (!module) return "";
-    const { file } = module;
-    if (!fetched.has(file)) fetched.set(file, take(file).finally(() => fetched.delete(file)));
-    await fetched.get(file);
+    const games = await siteGames();
+    sum ||= sumOf(games?.find((g) => g.name === game), build);
+    if (knows(sum)) return "";
+    const site = games?.some((g) => g.rules?.some((m) => m.sum === sum)) ? place : location.href; // or the server's
+    if (!fetching.has(sum)) fetching.set(sum, take(sum, site).finally(() => fetching.delete(sum)));
+    await fetching.get(sum);
     return "";
   } catch (error) {
     return t("The rules of the game have not arrived: {reason}", { reason: error.message });
   }
 }
 
-async function take(file) {
-  const answer = await fetch(new URL(file, place));
+async function take(sum, site) {
+  const answer = await fetch(new URL(`rules/${sum}.wasm`, site));
+  if (answer.status === 404) throw new Error(t("this site does not have the module with SHA-256 {sum}", { sum }));
   if (!answer.ok) throw new Error(t("the server answers {status}", { status: answer.status }));
-  const problem = await samestep.learn(file, new Uint8Array(await answer.arrayBuffer()));
-  if (problem) throw new Error(problem);
-  learned.add(file);
+  const problem = await samestep.learn(sum, new Uint8Array(await answer.arrayBuffer()));
+  if (problem) throw new Error(told(problem));
 }
 
-// learnReplay is learn for a replay or a bundle. The module in the file is taken if the site has none.
+// learnReplay is learn for a replay or a bundle, which may have the module.
 export async function learnReplay(file) {
-  let problem = "";
   const needs = JSON.parse(samestep.watchNeeds(file));
-  if (needs) problem = await learn(needs.game, needs.build, needs.sum);
-  if (needs?.module && JSON.parse(samestep.watchNeeds(file))) problem = await samestep.watchLearn(file);
-  if (!problem && needs?.sum && !needs.module && JSON.parse(samestep.watchNeeds(file))) problem = t("Neither the file nor this site has its rules, the module with SHA-256 {sum}", { sum: needs.sum });
-  return problem;
+  if (!needs) return "";
+  return needs.module ? samestep.watchLearn(file) : learn(needs.game, needs.build, needs.sum);
 }

@@ -16,6 +16,9 @@ export const sentences = {
   "This match needs a token, and the server does not know yours. Ask the operator of the server for one.": "Diese Partie verlangt ein Token, und der Server kennt deines nicht. Frag den Betreiber des Servers danach.",
   "This page and the server have different versions": "Diese Seite und der Server haben verschiedene Versionen",
   "{field} differs ({values}). Reload the page.": "{field} weicht ab ({values}). Lade die Seite neu.",
+  "The module has the rules of {game} build {code}, want {name} build {other}.": "Das Modul hat die Regeln von {game} Build {code}, erwartet ist {name} Build {other}.",
+  "This page does not have the module with SHA-256 {code}.": "Diese Seite hat das Modul mit SHA-256 {code} nicht.",
+  "got a module with SHA-256 {code}, want {other}": "ein Modul mit SHA-256 {code} statt {other}",
   "This page is not of the game {game}.": "Diese Seite gehört nicht zum Spiel {game}.",
   "You cannot join this match": "Du kannst dieser Partie nicht beitreten",
   "You have joined from another window.": "Du bist von einem anderen Fenster aus beigetreten.",
@@ -103,8 +106,6 @@ export const sentences = {
   "unknown kind": "unbekannte Art",
   "got {bytes} bytes, want at most {most}": "{bytes} Bytes, höchstens {most} sind erlaubt",
   "got {number}": "{number}",
-  "the module": "Das Modul",
-  "got {name}, want {other}": "{name} statt {other}",
   "{wait} ticks": "{wait} Ticks",
   "at most {most} in {ticks} ticks": "höchstens {most} in {ticks} Ticks",
   "the substitute has used it": "Der Ersatzspieler hat sie schon benutzt",
@@ -250,7 +251,6 @@ export const sentences = {
   "there is no state yet": "Es gibt noch keinen Zustand",
   "they are of different games": "Sie sind von verschiedenen Spielen",
   "they begin at ticks {first} and {second}": "Sie beginnen bei den Ticks {first} und {second}",
-  "unknown game": "unbekanntes Spiel",
   "unknown scenario {name}": "unbekanntes Szenario {name}",
 
   // Of the games.

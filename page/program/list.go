@@ -1,10 +1,10 @@
 package program
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
+
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A listed is what the lobby is told of a game.
@@ -21,8 +21,8 @@ type listed struct {
 
 // A listedModule has the rules of a build of a game.
 type listedModule struct {
-	Build string `json:"build"`
-	File  string `json:"file"` // path, relative to the list
+	Build string          `json:"build"`
+	Sum   replay.RulesSum `json:"sum"` // the module is in rules/SUM.wasm, relative to the list
 }
 
 // gamesFile is the name of the list of a site's games.
@@ -33,14 +33,11 @@ func Files(games ...Game) map[string][]byte {
 	files := map[string][]byte{gamesFile: List(games...)}
 	for _, g := range games {
 		if g.Module != nil {
-			files[rulesFile(sha256.Sum256(g.Module))] = g.Module
+			files["rules/"+replay.SumRules(g.Module).String()+".wasm"] = g.Module
 		}
 	}
 	return files
 }
-
-// rulesFile returns the name of the file of a module, by its hash.
-func rulesFile(sum [sha256.Size]byte) string { return "rules/" + hex.EncodeToString(sum[:]) + ".wasm" }
 
 // List returns what the lobby is told of the games, as JSON. A site has it as games.json, so that the lobby needs no
 // program. The first of several builds of a game counts.
@@ -55,7 +52,7 @@ func List(games ...Game) []byte {
 			})
 		}
 		if g.Module != nil {
-			list[at].Rules = append(list[at].Rules, listedModule{g.Build(), rulesFile(sha256.Sum256(g.Module))})
+			list[at].Rules = append(list[at].Rules, listedModule{g.Build(), replay.SumRules(g.Module)})
 		}
 	}
 	b, err := json.Marshal(list)

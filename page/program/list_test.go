@@ -36,7 +36,7 @@ func ExampleFiles() {
 	_, given := usual(2).(*record.Untyped)
 	fmt.Println(given)
 	// Output:
-	// [{"name":"minimal","build":"1","sized":false,"bots":[],"scenarios":[],"rules":[{"build":"1","file":"rules/f6c0d945dc8a9e01854484f4e9b123945919e553778d4386d1d939451c038a0c.wasm"}]}]
+	// [{"name":"minimal","build":"1","sized":false,"bots":[],"scenarios":[],"rules":[{"build":"1","sum":"f6c0d945dc8a9e01854484f4e9b123945919e553778d4386d1d939451c038a0c"}]}]
 	// true
 }
 

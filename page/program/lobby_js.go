@@ -17,18 +17,18 @@ type usual struct {
 }
 
 // Lobby adds the functions of the lobby. The first of several builds of a game counts.
-func (f Functions) Lobby(games ...Game) { f.lobby(func() []Game { return games }) }
+func (f Functions) Lobby(games ...Game) { f.lobby(func() stock { return stockOf(games) }) }
 
 // lobby is Lobby for games to which others are added.
-func (f Functions) lobby(of func() []Game) {
-	f["games"] = func(Arguments) any { return string(List(of()...)) } // JSON
-	f["configuration"] = func(a Arguments) any {                      // game, players, units (0: as usual), scenario, build (both may be left out); JSON
-		scenario, build, games := a.text(3), a.text(4), of()
-		at := slices.IndexFunc(games, func(g Game) bool { return g.Name() == a[0].String() && (build == "" || g.Build() == build) })
-		if at < 0 {
-			return Text(usual{Error: "unknown game"})
+func (f Functions) lobby(of func() stock) {
+	f["games"] = func(Arguments) any { return string(List(of().games()...)) } // JSON
+	f["configuration"] = func(a Arguments) any {                              // game, players, units (0: as usual), scenario, build, sum of its module (the last three may be left out); JSON
+		scenario := a.text(3)
+		g, problem := of().of(a[0].String(), a.text(4), a.text(5))
+		if g == nil {
+			return Text(usual{Error: problem})
 		}
-		u, err := games[at].usual(scenario, clamped[uint8](a.Int(1)), clamped[uint16](a.Int(2)))
+		u, err := g.usual(scenario, clamped[uint8](a.Int(1)), clamped[uint16](a.Int(2)))
 		if err != nil {
 			u.Error = err.Error()
 		}

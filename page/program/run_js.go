@@ -17,8 +17,7 @@ import (
 
 // A screen is what the inspector page shows: a live match or a replay, or nothing.
 type screen struct {
-	games  []Game
-	loaded *Game // of the module in a replay, or nil
+	games  stock
 	game   *Game // of the match or replay
 	match  *live.Match
 	replay *watch.Viewer
@@ -33,9 +32,9 @@ type screen struct {
 
 // Run is the program of the inspector page, for any of the games and those whose modules the page fetches. It does not return.
 func Run(games ...Game) {
-	x := &screen{games: games}
+	x := &screen{games: stockOf(games)}
 	f := Functions{}
-	f.lobby(func() []Game { return x.games })
+	f.lobby(func() stock { return x.games })
 	x.rules(f)
 	x.live(f)
 	f.Watch(func() *watch.Viewer { return x.replay }, x.watch)
@@ -60,17 +59,18 @@ func Run(games ...Game) {
 
 // live adds the functions of live matches.
 func (x *screen) live(f Functions) {
-	f["join"] = func(a Arguments) any { // url, token, game, build, by views?, match's id; "" or why not
+	f["join"] = func(a Arguments) any { // url, token, game, build, sum of its module or "", by views?, match's id; "" or why not
 		x.leave(false)
-		at := slices.IndexFunc(x.games, func(g Game) bool { return g.Name() == a[2].String() && g.Build() == a[3].String() })
-		if at < 0 { // the server says that the builds differ
-			at = slices.IndexFunc(x.games, func(g Game) bool { return g.Name() == a[2].String() })
+		name, build, sum := a[2].String(), a[3].String(), a[4].String()
+		g, problem := x.games.of(name, build, sum)
+		if g == nil && sum == "" { // the server says that the builds differ
+			g, problem = x.games.of(name, "", "")
 		}
-		if at < 0 {
-			return fmt.Sprintf("This page is not of the game %q.", a[2].String())
+		if g == nil {
+			return problem
 		}
-		x.begin(&x.games[at])
-		x.match = live.Join(context.Background(), a[0].String(), a[1].String(), x.game.Game, live.Options{Views: a[4].Bool(), ID: a[5].String()})
+		x.begin(g)
+		x.match = live.Join(context.Background(), a[0].String(), a[1].String(), x.game.Game, live.Options{Views: a[5].Bool(), ID: a[6].String()})
 		return ""
 	}
 	f["leave"] = func(a Arguments) any { x.leave(a[0].Bool()); return nil } // for good?
@@ -129,7 +129,7 @@ func (x *screen) watch(file []byte) (any, error) {
 	if file == nil {
 		return nil, nil
 	}
-	v, err := watch.Open(file, watch.Fitting(file, x.known()...)...)
+	v, err := watch.Open(file, watch.Fitting(file, x.games.known()...)...)
 	if errors.Is(err, watch.ErrForeign) {
 		v, err = watch.OpenRecording(file)
 	}
@@ -140,8 +140,7 @@ func (x *screen) watch(file []byte) (any, error) {
 		x.begin(&Game{}) // without rules and a picture
 		x.header = v.Header()
 	} else {
-		games := x.all()
-		x.begin(&games[slices.IndexFunc(games, func(g Game) bool { return g.Game == v.Game() })])
+		x.begin(&x.games[slices.IndexFunc(x.games, func(g stocked) bool { return g.Game.Game == v.Game() })].Game)
 	}
 	x.replay = v
 	return v.About(), nil

@@ -16,16 +16,26 @@ type Known struct {
 	InFile bool            // the module was in a replay
 }
 
-// Fitting returns the games with which the match in a file may be watched: those of the program, and of the module that the file names.
-// If it names none, those of all modules that were not in a replay.
+// Fitting returns the games with which the match in a file may be watched: that of the module that the file names, or else those of
+// the program. If it names none, those of all modules that were not in a replay fit, too.
 func Fitting(file []byte, all ...Known) (games []*lockstep.Game) {
 	r, h := beginning(file)
 	if h == nil {
 		r = nil
 	}
 	sum := sumOf(r)
+	if sum != nil {
+		for _, k := range all {
+			if k.Sum == *sum {
+				games = append(games, k.Game)
+			}
+		}
+	}
+	if len(games) > 0 {
+		return games
+	}
 	for _, k := range all {
-		if k.Sum == (replay.RulesSum{}) || sum != nil && k.Sum == *sum || sum == nil && !k.InFile {
+		if k.Sum == (replay.RulesSum{}) || sum == nil && !k.InFile {
 			games = append(games, k.Game)
 		}
 	}

@@ -90,12 +90,15 @@ func TestFitting(t *testing.T) {
 	}
 	sum, other := replay.SumRules(module), replay.RulesSum{1}
 	all := []watch.Known{{Game: games[0]}, {Game: games[1], Sum: sum}, {Game: games[2], Sum: other}, {Game: games[3], Sum: sum, InFile: true}, {Game: games[4], Sum: other, InFile: true}}
+	if got := watch.Fitting(with, all[0], all[2], all[4]); !slices.Equal(got, games[:1]) {
+		t.Errorf("without its module: got %d games, want that of the program", len(got))
+	}
 	for _, row := range []struct {
 		name string
 		file []byte
 		want []*lockstep.Game
 	}{
-		{"names its module", with, []*lockstep.Game{games[0], games[1], games[3]}},
+		{"names its module", with, []*lockstep.Game{games[1], games[3]}},
 		{"names none", without.Bytes(), games[:3]},
 		{"no replay", nil, games[:3]},
 	} {

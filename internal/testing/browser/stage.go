@@ -50,6 +50,8 @@ type StageOptions struct {
 	Host     host.Options
 	Guests   bool                                      // everybody gets a seat, and no token of the list is known
 	NewMatch func(io.Reader) (server.MatchSpec, error) // see [server.Options]
+	Rules    http.Handler                              // see [server.Options]
+	RulesOf  func(*lockstep.Game) string               // see [server.Options]
 
 	NoDatagrams        bool
 	DatagramsElsewhere bool // at another port than the page
@@ -115,6 +117,7 @@ func NewStage(t *testing.T, o StageOptions) *Stage {
 	}
 	if s.Server, err = server.New(server.Options{
 		Authorizer: authorizer, Host: o.Host, Dir: s.Dir, Replays: true, Log: slog.New(slog.DiscardHandler), NewMatch: o.NewMatch,
+		Rules: o.Rules, RulesOf: o.RulesOf,
 	}); err != nil {
 		t.Fatal(err)
 	}
