@@ -32,6 +32,9 @@ const (
 // sum, from a folder or from one of the match's servers.
 func gameOfMatch(c *cli.Context, view *server.View, pages []string, token string) (*playable, error) {
 	m := modulesOf(c)
+	if g := listed(c).bySum(view.Rules); g != nil && g.Name() == view.Game && g.Build() == view.Build {
+		return g, nil
+	}
 	if view.Rules == "" || listed(c).has(view.Game, view.Build) || len(m.given.builds(view.Game)) > 0 {
 		return gameNamed(c, view.Game, view.Build)
 	}

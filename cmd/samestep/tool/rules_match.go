@@ -139,7 +139,7 @@ func (m *moduleSet) ofMatch(h *lockstep.Header, f *replay.File) (*playable, erro
 		return nil, nil
 	}
 	named := rulesIn(f)
-	if g, err := m.posed(h); g != nil || err != nil {
+	if g, err := m.posed(h, named); g != nil || err != nil {
 		if named != nil && err == nil && g.module.sum != named.Sum.String() {
 			m.warn("%s: its rules are the module with SHA-256 %s; --rules has another one, %s", f.Path(), named.Sum, g.module.sum)
 		}
@@ -169,11 +169,17 @@ func (m *moduleSet) ofMatch(h *lockstep.Header, f *replay.File) (*playable, erro
 	return m.own(g, "")
 }
 
-// posed returns the game of a given module as the build of a match of that game, or nil.
-func (m *moduleSet) posed(h *lockstep.Header) (*playable, error) {
+// posed returns the game of a given module as the build of a match of that game, or nil. Of several modules it is the one that
+// the match names.
+func (m *moduleSet) posed(h *lockstep.Header, named *replay.Rules) (*playable, error) {
 	games := m.given.builds(h.Game)
 	if len(games) == 0 {
 		return nil, nil
+	}
+	if named != nil {
+		if g := games.bySum(named.Sum.String()); g != nil && g.Build() == h.Build {
+			return m.own(g, "")
+		}
 	}
 	if i := slices.IndexFunc(games, func(g *playable) bool { return g.Build() == h.Build }); i >= 0 {
 		return m.own(games[i], "")

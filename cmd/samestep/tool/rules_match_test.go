@@ -6,14 +6,18 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
 	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -123,6 +127,54 @@ func TestRulesBySum(t *testing.T) {
 	d.run(exitIdentity, "replay verify --rules store right-named.ssr", sumOf(d.right), "samestep rules add --dir store FILE")
 	d.write("store/mine.wasm", d.right)
 	d.run(exitOK, "replay verify --rules store right-named.ssr", "true: every checksum")
+}
+
+// Of several given modules of a build, the match has the one that its file names.
+func TestGivenRulesBySum(t *testing.T) {
+	d := newRulesFolder(t)
+	for _, given := range []string{"--rules wrong.wasm --rules right.wasm", "--rules right.wasm --rules wrong.wasm"} {
+		d.run(exitOK, "replay verify "+given+" right.ssr", "true: every checksum")
+		d.run(exitDesync, "replay verify "+given+" wrong-named.ssr", "DESYNC")
+	}
+}
+
+// A server tells which of several modules of a build each match has, and sends them all.
+func TestHostedRulesBySum(t *testing.T) {
+	d := newRulesFolder(t)
+	d.write("store/wrong.wasm", d.wrong)
+	right, err := newModuleGame(d.right, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &moduleSet{given: gameList{right}, folders: []string{"store"}, stored: map[string]gameList{}, readModule: func(name string) (*playable, error) {
+		b, err := moduleBytes(name)
+		if err != nil {
+			return nil, err
+		}
+		return newModuleGame(b, nil)
+	}}
+	wrong := m.find(func(*playable) bool { return true }) // as for a match that is resumed
+	m.find(func(*playable) bool { return true })
+	var o server.Options
+	if err := m.games().sendRules(&o); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(m.games()); n != 2 {
+		t.Errorf("got %d games, want 2", n)
+	}
+	for g, b := range map[*playable][]byte{right: d.right, wrong: d.wrong} {
+		if got := o.RulesOf(g.Game); got != sumOf(b) {
+			t.Errorf("got SHA-256 %s, want %s", got, sumOf(b))
+		}
+		sent := httptest.NewRecorder()
+		o.Rules.ServeHTTP(sent, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/rules/"+sumOf(b)+".wasm", nil))
+		if sent.Code != http.StatusOK || !bytes.Equal(sent.Body.Bytes(), b) {
+			t.Errorf("got status %d and %d bytes, want the module", sent.Code, sent.Body.Len())
+		}
+	}
+	if got := o.RulesOf(lockstep.MustGame(minimal.Rules())); got != "" {
+		t.Errorf("got SHA-256 %s of a game without a module", got)
+	}
 }
 
 // A budget that is spent is told, and what the error advises helps.

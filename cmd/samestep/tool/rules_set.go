@@ -148,12 +148,12 @@ func (m *moduleSet) games() gameList {
 
 func (m *moduleSet) all() gameList {
 	all := slices.Clone(m.given)
-	for _, g := range slices.Concat(m.program, m.found) {
+	for _, g := range m.program {
 		if !all.has(g.Name(), g.Build()) {
 			all = append(all, g)
 		}
 	}
-	return all
+	return append(all, m.found...)
 }
 
 func (l gameList) has(name, build string) bool {
@@ -163,10 +163,14 @@ func (l gameList) has(name, build string) bool {
 // findInFolders adds the first game of a module in the folders that is wanted, and returns it or nil.
 func (m *moduleSet) findInFolders(wanted func(*playable) bool) *playable {
 	g := m.inFolders(wanted)
-	if g != nil {
-		g = gameList{g}.readFrom(m.assets)[0]
-		m.found = append(m.found, g)
+	if g == nil {
+		return nil
 	}
+	if before := m.found.bySum(g.module.sum); before != nil {
+		return before
+	}
+	g = gameList{g}.readFrom(m.assets)[0]
+	m.found = append(m.found, g)
 	return g
 }
 

@@ -30,7 +30,7 @@ func (l gameList) sendRules(o *server.Options) error {
 		http.Error(w, "this server has no such module of rules", http.StatusNotFound)
 	}))
 	o.RulesOf = func(hosted *lockstep.Game) string {
-		i := slices.IndexFunc(l, func(g *playable) bool { return g.Name() == hosted.Name() && g.Build() == hosted.Build() })
+		i := slices.IndexFunc(l, func(g *playable) bool { return g.Game == hosted })
 		if i < 0 || l[i].module == nil {
 			return ""
 		}
