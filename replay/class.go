@@ -52,13 +52,13 @@ func ClassOf(err error) Class {
 		return ClassLimit
 	case is(ErrInvalid, ErrSignature):
 		return ClassInvalid
-	case is(ErrCorrupt, ErrBundle, ErrReplaced): // before io.ErrUnexpectedEOF: a record inside a block may end too early
+	case is(ErrCorrupt, ErrBundle): // before io.ErrUnexpectedEOF: a record inside a block may end too early
 		return ClassCorrupt
 	case is(record.ErrUnknownRecord):
 		return ClassUnsupported
 	case errors.As(err, &content), is(record.ErrMalformed, record.ErrOutOfPlace, record.ErrContent, record.ErrUnknownKind, lockstep.ErrGap, lockstep.ErrRepeat):
 		return ClassInvalid
-	case is(io.ErrUnexpectedEOF, ErrIdle):
+	case is(io.ErrUnexpectedEOF, ErrIdle, ErrReplaced): // what was read of it is good
 		return ClassTorn
 	case is(ErrFormat), errors.As(err, &damage):
 		return ClassCorrupt

@@ -29,7 +29,7 @@ func TestClassOf(t *testing.T) {
 		{"a match that nothing more is heard of", at(ErrIdle), ClassTorn},
 		{"a record that ends too early inside a block", at(fmt.Errorf("%w: %w", ErrCorrupt, io.ErrUnexpectedEOF)), ClassCorrupt},
 		{"other magic", at(ErrFormat), ClassCorrupt},
-		{"a file that was replaced", at(ErrReplaced), ClassCorrupt},
+		{"a file that was replaced", at(ErrReplaced), ClassTorn},
 		{"no bundle", ErrBundle, ClassCorrupt},
 		{"a rule that is broken", at(ErrInvalid), ClassInvalid},
 		{"another signature", ErrSignature, ClassInvalid},

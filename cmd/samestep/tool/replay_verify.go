@@ -131,7 +131,7 @@ func followVerify(c *cli.Context, f *replay.File) error {
 	var v *desync.Verification
 	games, err := gamesFor(c, f)
 	if err != nil {
-		return err
+		return refuse(c, err, nil)
 	}
 	from := time.Now()
 	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) (err error) {
@@ -149,6 +149,9 @@ func followVerify(c *cli.Context, f *replay.File) error {
 		err = followLineage(c, f, v, nil)
 	}
 	v.Took = time.Since(from)
+	if err == nil {
+		modulesOf(c).complete(f)
+	}
 	return reportVerification(c, v, err)
 }
 

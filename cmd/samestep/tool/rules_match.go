@@ -71,7 +71,8 @@ func gamesFor(c *cli.Context, f *replay.File) (replay.Games, error) {
 
 // gamesForBoth returns the games with which two files of one match are simulated. If only one of them names a module, it is for both.
 func gamesForBoth(c *cli.Context, a, b *replay.File) (replay.Games, error) {
-	x, y := rulesIn(a), rulesIn(b)
+	x, _ := rulesIn(a)
+	y, _ := rulesIn(b)
 	if x != nil && y != nil && x.Sum != y.Sum && !c.IsSet(rulesFlag.Name) {
 		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("%s and %s name different modules of rules, with SHA-256 %s and %s: choose one with --rules FILE",
 			a.Path(), b.Path(), x.Sum, y.Sum)}
@@ -138,7 +139,7 @@ func (m *moduleSet) ofMatch(h *lockstep.Header, f *replay.File) (*playable, erro
 	if h.Engine != lockstep.Engine {
 		return nil, nil
 	}
-	named := rulesIn(f)
+	named, damaged := rulesIn(f)
 	if g, err := m.posed(h, named); g != nil || err != nil {
 		if named != nil && err == nil && g.module.sum != named.Sum.String() {
 			m.warn("%s: its rules are the module with SHA-256 %s; --rules has another one, %s", f.Path(), named.Sum, g.module.sum)
@@ -164,7 +165,7 @@ func (m *moduleSet) ofMatch(h *lockstep.Header, f *replay.File) (*playable, erro
 	}
 	g := m.inFolders(fits)
 	if g == nil {
-		return nil, nil
+		return nil, damaged
 	}
 	return m.own(g, "")
 }
@@ -201,20 +202,21 @@ func (m *moduleSet) own(g *playable, build string) (*playable, error) {
 	return gameList{own}.readFrom(m.assets)[0], nil
 }
 
-// rulesIn returns what a file says about the rules of its match, or nil for nothing.
-func rulesIn(f *replay.File) *replay.Rules {
+// rulesIn returns what a file says about the rules of its match, or nil for nothing. The error is that of a file that is damaged up to
+// there, and not only cut.
+func rulesIn(f *replay.File) (*replay.Rules, error) {
 	if f == nil {
-		return nil
+		return nil, nil
 	}
 	r, err := f.Reader()
 	if err != nil {
-		return nil // of which the verb tells
+		return nil, nil // of which the verb tells
 	}
 	rules, err := r.Rules()
-	if err != nil {
-		return nil // a file that is damaged before them says so when it is read
+	if replay.ClassOf(err) == replay.ClassTorn {
+		err = nil
 	}
-	return rules
+	return rules, err
 }
 
 // module returns the game of a module that is known by its sum.

@@ -129,6 +129,45 @@ func TestRulesBySum(t *testing.T) {
 	d.run(exitOK, "replay verify --rules store right-named.ssr", "true: every checksum")
 }
 
+// A module that is not there is no fault of a file, and one that is damaged in it is. So it is while the file is followed, and after it
+// was recovered.
+func TestDamagedRules(t *testing.T) {
+	d := newRulesFolder(t)
+	file, err := os.ReadFile("right.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := replay.SumRules(d.right)
+	at := bytes.Index(file, sum[:])
+	for name, where := range map[string]int{"sum": at + 5, "module": at + 500} {
+		b := bytes.Clone(file)
+		b[where]++
+		d.write(name+".ssr", b)
+	}
+	d.write("cut.ssr", file[:at+500])
+	for _, row := range []struct {
+		name, class string
+		code        int
+	}{{"sum.ssr", "corrupt", exitCorrupt}, {"module.ssr", "corrupt", exitCorrupt}, {"cut.ssr", "identity", exitIdentity}, {"right-named.ssr", "identity", exitIdentity}} {
+		for _, flags := range []string{"", "--follow --idle 10ms "} {
+			d.run(row.code, "replay verify "+flags+"--json "+row.name, `"class": "`+row.class+`"`)
+		}
+		if row.name == "right-named.ssr" {
+			continue
+		}
+		d.run(exitCorrupt, "replay verify --rules right.wasm "+row.name, "the match is true, but the file is")
+		d.run(exitOK, "replay recover "+row.name+" recovered-"+row.name)
+		for _, flags := range []string{"", "--follow "} {
+			d.run(exitIdentity, "replay verify "+flags+"--json recovered-"+row.name, `"class": "identity"`)
+			d.run(exitOK, "replay verify "+flags+"--rules right.wasm recovered-"+row.name, "true: every checksum")
+		}
+	}
+	d.write("store/"+sum.String()+".wasm", d.wrong)
+	for _, flags := range []string{"", "--follow "} {
+		d.run(exitCorrupt, "replay verify "+flags+"--json --rules store right-named.ssr", `"class": "corrupt"`)
+	}
+}
+
 // Of several given modules of a build, the match has the one that its file names.
 func TestGivenRulesBySum(t *testing.T) {
 	d := newRulesFolder(t)
