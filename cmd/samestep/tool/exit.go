@@ -40,7 +40,7 @@ const exitTable = `Exit codes:
   3  checksums differ: a desync, or fuzz has found a match that can desync
   4  the file, or a module of rules, is cut short or corrupt, breaks a rule of its
      format, or exceeds a limit
-  5  the file is of another game, build or schema
+  5  the file is of another game, build or schema, or its module of rules is missing
   6  the file needs a newer reader: its version, a flag, a block or a record is unknown`
 
 // errDiffered is the result of joining a match in which a checksum differed.

@@ -85,15 +85,6 @@ func (l gameList) builds(name string) gameList {
 	return slices.DeleteFunc(slices.Clone(l), func(other *playable) bool { return other.Name() != name })
 }
 
-// bySum returns the game of the module with a sum, or nil.
-func (l gameList) bySum(sum string) *playable {
-	i := slices.IndexFunc(l, func(g *playable) bool { return g.module != nil && g.module.sum == sum })
-	if i < 0 {
-		return nil
-	}
-	return l[i]
-}
-
 func (l gameList) named(name string) (*playable, error) {
 	for _, g := range l {
 		if g.Name() == name {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/abi"
@@ -177,7 +179,7 @@ func TestGivenRulesBySum(t *testing.T) {
 	}
 }
 
-// A server tells which of several modules of a build each match has, and sends them all.
+// A server tells which of several modules of a build each match has, and sends them all. Who joins a match takes that one.
 func TestHostedRulesBySum(t *testing.T) {
 	d := newRulesFolder(t)
 	d.write("store/wrong.wasm", d.wrong)
@@ -201,7 +203,12 @@ func TestHostedRulesBySum(t *testing.T) {
 	if n := len(m.games()); n != 2 {
 		t.Errorf("got %d games, want 2", n)
 	}
+	c := cli.NewContext(&cli.App{Metadata: map[string]any{modulesKey: m}}, nil, nil)
 	for g, b := range map[*playable][]byte{right: d.right, wrong: d.wrong} {
+		view := &server.View{Game: g.Name(), Build: g.Build(), Rules: sumOf(b)}
+		if got, err := gameOfMatch(c, view, nil, ""); got != g {
+			t.Errorf("a match that names SHA-256 %s has %v, %v", view.Rules, got, err)
+		}
 		if got := o.RulesOf(g.Game); got != sumOf(b) {
 			t.Errorf("got SHA-256 %s, want %s", got, sumOf(b))
 		}

@@ -160,6 +160,15 @@ func (l gameList) has(name, build string) bool {
 	return slices.ContainsFunc(l, func(g *playable) bool { return g.Name() == name && g.Build() == build })
 }
 
+// bySum returns the game of the module with a sum, or nil.
+func (l gameList) bySum(sum string) *playable {
+	i := slices.IndexFunc(l, func(g *playable) bool { return g.module != nil && g.module.sum == sum })
+	if i < 0 {
+		return nil
+	}
+	return l[i]
+}
+
 // findInFolders adds the first game of a module in the folders that is wanted, and returns it or nil.
 func (m *moduleSet) findInFolders(wanted func(*playable) bool) *playable {
 	g := m.inFolders(wanted)
