@@ -48,7 +48,7 @@ func FindLiveLogs(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// CheckLog returns why [Server.Resume] would refuse the log of a match of game g: its header, its file's name, or an asset. It
+// CheckLog returns why [Server.Resume] would refuse the log of a match of game g: its header, its file's name, its bans, or an asset. It
 // neither locks nor simulates the match, which may still be running.
 func CheckLog(path string, g *lockstep.Game) error {
 	f, err := replay.OpenNoFollow(path)
@@ -62,6 +62,14 @@ func CheckLog(path string, g *lockstep.Game) error {
 	}
 	if err == nil {
 		_, err = resumedName(path, h)
+	}
+	if err == nil {
+		d, key := denialsIn(filepath.Dir(filepath.Dir(path))), banKeyOf(h.Match)
+		if value, unread := d.Get(key); unread != nil {
+			err = unread
+		} else if _, wrong := parseBans(value); wrong != nil {
+			err = wrongBans(d.path(key), wrong)
+		}
 	}
 	if err == nil {
 		_, err = g.AwaitState(h) // loads the assets

@@ -60,8 +60,7 @@ type Match struct {
 	suspended     bool                    // by Server.Shutdown
 	banChanges    uint64                  // of the bans that are kept, see host.Host.BanChanges
 	bansKept      bool                    // there may be some
-	bansUnread    error                   // why those that the match had are not read yet
-	bansReadAt    time.Time               // of the last attempt
+	bans          []keptBan               // that a recovery has read, until it has restored them
 	lost          bool                    // the log is gone from its folder
 	failure       error                   // our own code panicked in the match; or nil
 	bundles       map[lockstep.Player]int // bundles written about each player

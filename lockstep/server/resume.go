@@ -38,6 +38,7 @@ func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.awaitBans(x)
 	if err := s.recoverMatch(x); err != nil {
 		return nil, err
 	}
@@ -50,6 +51,7 @@ type recovery struct {
 	log    *os.File
 	header *lockstep.Header
 	phase  time.Duration
+	unread error // why the match's bans make no sense
 }
 
 // claim locks the log of an interrupted match, and reserves the match's name.
@@ -82,6 +84,9 @@ func (s *Server) recoverMatch(x *recovery) error {
 	s.launching.Add(1) // before start says that it is done
 	defer s.launching.Done()
 	prepare := func(phase time.Duration) error {
+		if x.unread != nil {
+			return fmt.Errorf("server: %s: %w", m.path, x.unread)
+		}
 		if err := m.holdAssets(x.header); err != nil {
 			return err
 		}
@@ -229,7 +234,9 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	} else if err != nil {
 		return err
 	}
-	m.restoreBans()
+	if err := m.restoreBans(); err != nil {
+		return err
+	}
 	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
 	m.hold() // before the first tick
 	_, concluded := m.host.Result()
