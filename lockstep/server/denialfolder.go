@@ -16,9 +16,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// denialsFolder is the folder in Options.Dir with the bans and revocations of a server that has no other Denials.
-const denialsFolder = "denials"
-
 // maxDenial is the largest file in that folder, in bytes: all bans of a match.
 const maxDenial = 4 << 20
 
@@ -27,13 +24,6 @@ type denialFolder struct {
 	folder string
 	live   string     // the folder with the logs of matches that are not over
 	mu     sync.Mutex // held while files change
-}
-
-// DenialsIn returns the denials in a server's folder, which a server with Options.Dir has unless it is given others.
-func DenialsIn(dir string) Denials { return denialsIn(dir) }
-
-func denialsIn(dir string) *denialFolder {
-	return &denialFolder{folder: filepath.Join(dir, denialsFolder), live: filepath.Join(dir, liveFolder)}
 }
 
 func (f *denialFolder) path(key string) string { return filepath.Join(f.folder, key+".json") }

@@ -67,7 +67,7 @@ func (k *keeper) keep(key string, value []byte) {
 
 // place returns where a value is, for people.
 func (k *keeper) place(key string) string {
-	if f, ok := k.store.(*denialFolder); ok {
+	if f, ok := k.store.(interface{ path(key string) string }); ok {
 		return f.path(key)
 	}
 	return key

@@ -68,38 +68,6 @@ func (m *Match) keepBans() {
 	m.server.keeper.keep(m.banKey(), value)
 }
 
-// awaitBans reads the bans that an interrupted match had. While it cannot, the match stays recovering, which admits nobody, and the
-// server is not ready. Bans that make no sense are an error of the recovery.
-func (s *Server) awaitBans(x *recovery) {
-	if s.keeper.store == nil {
-		return
-	}
-	key := banKeyOf(x.header.Match)
-	for told := false; !s.isClosed(); time.Sleep(keepAgain) {
-		value, err := s.keeper.store.Get(key)
-		if err == nil {
-			x.match.bansKept = value != nil
-			if x.match.bans, err = parseBans(value); err != nil {
-				x.unread = wrongBans(s.keeper.place(key), err)
-			}
-			return
-		}
-		if !told {
-			told = true
-			s.log.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "match", x.match.spec.Name, "at", s.keeper.place(key), "err", err)
-			s.countUnread(1)
-			defer s.countUnread(-1)
-		}
-	}
-}
-
-// countUnread counts a match that waits for its bans, or one less.
-func (s *Server) countUnread(n int) {
-	s.mu.Lock()
-	s.recoveries.unread += n
-	s.mu.Unlock()
-}
-
 // wrongBans is the error of bans that are kept and cannot be restored.
 func wrongBans(place string, err error) error {
 	return fmt.Errorf("the bans at %s: %w; repair or remove them, then start again", place, err)
@@ -108,7 +76,11 @@ func wrongBans(place string, err error) error {
 // restoreBans gives a recovered match the bans that it had.
 func (m *Match) restoreBans() error {
 	now := m.now()
-	for _, b := range m.bans {
+	all, err := parseBans(m.bans)
+	if err != nil {
+		return wrongBans(m.server.keeper.place(m.banKey()), err)
+	}
+	for _, b := range all {
 		until := lockstep.Time(0)
 		if !b.Until.IsZero() {
 			if until = lockstep.Time(b.Until.Sub(m.epoch).Microseconds()); until <= now {

@@ -15,6 +15,9 @@ import (
 // liveFolder is the folder in Options.Dir with the logs of matches that are not over. A start reads only these.
 const liveFolder = "live"
 
+// denialsFolder is the folder in Options.Dir with the bans and revocations of a server that has no other Denials.
+const denialsFolder = "denials"
+
 // ErrNeverBegan: a crash left the file of a log without a header.
 var ErrNeverBegan = errors.New("server: the log has no header: its match never began")
 
@@ -133,4 +136,11 @@ func (s *Server) archived(path string) string {
 		return path
 	}
 	return filepath.Join(s.options.Dir, name)
+}
+
+// DenialsIn returns the denials in a server's folder, which a server with Options.Dir has unless it is given others.
+func DenialsIn(dir string) Denials { return denialsIn(dir) }
+
+func denialsIn(dir string) *denialFolder {
+	return &denialFolder{folder: filepath.Join(dir, denialsFolder), live: filepath.Join(dir, liveFolder)}
 }

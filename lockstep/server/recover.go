@@ -98,3 +98,32 @@ func (s *Server) notRecovered(one Interrupted, err error) {
 		s.recoveries.failed[name] = one.Path
 	}
 }
+
+// awaitBans reads the bans that an interrupted match had. While it cannot, the match stays recovering, which admits nobody, and the
+// server is not ready.
+func (s *Server) awaitBans(x *recovery) {
+	if s.keeper.store == nil {
+		return
+	}
+	key := banKeyOf(x.header.Match)
+	for told := false; !s.isClosed(); time.Sleep(keepAgain) {
+		value, err := s.keeper.store.Get(key)
+		if err == nil {
+			x.match.bans, x.match.bansKept = value, value != nil
+			return
+		}
+		if !told {
+			told = true
+			s.log.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "match", x.match.spec.Name, "at", s.keeper.place(key), "err", err)
+			s.countUnread(1)
+			defer s.countUnread(-1)
+		}
+	}
+}
+
+// countUnread counts a match that waits for its bans, or one less.
+func (s *Server) countUnread(n int) {
+	s.mu.Lock()
+	s.recoveries.unread += n
+	s.mu.Unlock()
+}

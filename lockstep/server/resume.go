@@ -51,7 +51,6 @@ type recovery struct {
 	log    *os.File
 	header *lockstep.Header
 	phase  time.Duration
-	unread error // why the match's bans make no sense
 }
 
 // claim locks the log of an interrupted match, and reserves the match's name.
@@ -84,9 +83,6 @@ func (s *Server) recoverMatch(x *recovery) error {
 	s.launching.Add(1) // before start says that it is done
 	defer s.launching.Done()
 	prepare := func(phase time.Duration) error {
-		if x.unread != nil {
-			return fmt.Errorf("server: %s: %w", m.path, x.unread)
-		}
 		if err := m.holdAssets(x.header); err != nil {
 			return err
 		}
