@@ -435,6 +435,34 @@ func TestDenialsAreSwept(t *testing.T) {
 	}
 }
 
+// A revocation that is not kept yet holds on when the expired one that it replaces is deleted.
+func TestSweepSparesANewRevocation(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		shared := &memory{values: map[string][]byte{}}
+		s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true, IdleMatch: -1, Denials: shared}})
+		s.ask(t, "POST", "/matches/duel/pause", ops, "")
+		s.ask(t, "POST", "/revocations", ops, `{"name":"ada","for":"1m"}`)
+		time.Sleep(server.StaleAfter + 2*time.Minute)
+		if code := s.refused(t, ada); code == protocol.CloseRefused {
+			t.Error("the token is refused after the time of its revocation")
+		}
+		shared.is(func() { shared.refuses = func(string) bool { return true } })
+		if status, text := s.ask(t, "POST", "/revocations", ops, `{"name":"ada","for":"1h"}`); status != http.StatusInsufficientStorage {
+			t.Errorf("a revocation that is not kept: got %d %s", status, text)
+		}
+		time.Sleep(server.SweepEvery)
+		shared.is(func() {
+			if len(shared.values) > 0 {
+				t.Errorf("%q is left", shared.values)
+			}
+		})
+		if code := s.refused(t, ada); code != protocol.CloseRefused {
+			t.Errorf("the token: got code %d, want that it is refused", code)
+		}
+	})
+}
+
 // Without denials of its own, a server keeps them in its folder.
 func TestDenialsInDir(t *testing.T) {
 	dir := t.TempDir()
