@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -50,6 +52,48 @@ func (d denials) Get(key string) ([]byte, error) {
 	}
 	return e.Value(), nil
 }
+
+// Sweep implements [server.Denials]. The time is that of the storage when it has stored this server's lease, so a server whose clock is
+// wrong deletes nothing that others need.
+func (d denials) Sweep(stale func(key string, value []byte, now time.Time, live func(lockstep.MatchID) bool) bool) error {
+	ctx, cancel := context.WithTimeout(d.m.ctx, sweepTime)
+	defer cancel()
+	var all []jetstream.KeyValueEntry
+	err := readBucket(ctx, d.m.options.Conn, storage.DeniedBucket, func(e jetstream.KeyValueEntry) error {
+		all = append(all, e)
+		return nil
+	})
+	live := make(map[string]bool) // by ID; read later than the bans, because the directory has a match before it has bans
+	if err == nil {
+		err = readBucket(ctx, d.m.options.Conn, storage.MatchesBucket, func(e jetstream.KeyValueEntry) error {
+			m, err := parseMatch(e.Value(), e.Revision())
+			if err == nil {
+				live[m.ID] = true
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	lease, err := d.m.servers.Get(ctx, d.m.id)
+	if err != nil {
+		return fmt.Errorf("cluster: the lease of server %s: %w", d.m.options.Name, err)
+	}
+	for _, e := range all {
+		if !stale(e.Key(), e.Value(), lease.Created(), func(match lockstep.MatchID) bool { return live[match.String()] }) {
+			continue
+		}
+		err := d.m.denied.Purge(ctx, e.Key(), jetstream.LastRevision(e.Revision()), jetstream.PurgeTTL(storage.MarkerTime))
+		if err != nil && !isStale(err) { // another server has put or deleted one meanwhile
+			return fmt.Errorf("cluster: %s: %w", e.Key(), err)
+		}
+	}
+	return nil
+}
+
+// sweepTime is how long a sweep may take.
+const sweepTime = 30 * time.Second
 
 // Watch implements [server.Denials].
 func (d denials) Watch(saw func(key string, value []byte), gone func(key string)) error {

@@ -131,6 +131,14 @@ func (t *accounts) sweep(now lockstep.Time, rates *[budgets]Rate) {
 	t.all = slices.DeleteFunc(t.all, func(a *account) bool { return a.users == 0 && a.debt(now, rates) == 0 })
 }
 
+// resize changes how many accounts there are, at least those in use.
+func (t *accounts) resize(most int, now lockstep.Time, rates *[budgets]Rate) {
+	t.max = most
+	for len(t.all) > most {
+		t.evict(now, rates)
+	}
+}
+
 // evict removes the unused account with the smallest debt. There is one: the table has more places than connections
 // have accounts.
 func (t *accounts) evict(now lockstep.Time, rates *[budgets]Rate) {

@@ -202,10 +202,13 @@ func (s *hostSeat) reservedFor(match lockstep.MatchID, g *Grant) bool {
 	return !g.Guest && (same(s.reserved, Claim(match, g.Subject)) || same(s.reserved, Claim(match, g.Name)))
 }
 
+// noPlace is what a spectator too many is told.
+const noPlace = "no place is free"
+
 // watch welcomes a spectator.
 func (h *Host) watch(p *peer, g *Grant) {
 	if h.spectators() >= h.options.MaxSpectators {
-		h.refuse(p, protocol.ErrorFull, "no place is free")
+		h.refuse(p, protocol.ErrorFull, noPlace)
 		return
 	}
 	if wait := h.untilSeen(); wait > h.options.SyncTimeout/2 {

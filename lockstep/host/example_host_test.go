@@ -307,3 +307,16 @@ func ExampleHost_Seats() {
 	}
 	// Output: 0 Ann joining
 }
+
+// An operator lets fewer people watch a match that runs.
+func ExampleHost_SetLimits() {
+	o := host.Options{MaxSpectators: 100}
+	h := testgame.NewLampHost(o)
+	var l = host.Limits{MaxSpectators: 10, InactiveGuests: lockstep.Second}
+	fmt.Println(h.SetLimits(0, l))
+	l.SetIn(&o) // for the next match
+	fmt.Println(o.MaxSpectators)
+	// Output:
+	// <nil>
+	// 10
+}

@@ -59,6 +59,7 @@ type Host struct {
 	accounts       accounts
 	inactive       lockstep.Tick // InactivePolicy.After; 0: no policy
 	inactiveGuests lockstep.Tick // InactivePolicy.Guests; 0: as others
+	mostClosing    int           // peers when the limits changed: they stay until their sockets are closed
 	notes          notes
 	bans           []Ban
 	banChanges     uint64
@@ -135,13 +136,12 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	auth.Protocol = protocol.Number(h.Protocol)
 	return &Host{
 		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
-		ring:  ring.New(o.RingRecords, o.RingBytes),
-		made:  &output{},
-		given: &output{},
-		byID:  make(map[PeerID]*peer),
-		rates: o.Rates.list(),
-		// A welcomed connection has at most two accounts, and a seat without a connection has one.
-		accounts: accounts{max: 2*(int(h.Settings.Players)+o.MaxSpectators) + spareAccounts},
+		ring:     ring.New(o.RingRecords, o.RingBytes),
+		made:     &output{},
+		given:    &output{},
+		byID:     make(map[PeerID]*peer),
+		rates:    o.Rates.list(),
+		accounts: accounts{max: mostAccounts(h, &o)},
 		inactive: inactiveTicks(h, o.Inactive.After), inactiveGuests: inactiveTicks(h, o.Inactive.Guests),
 		seats: make([]hostSeat, h.Settings.Players),
 		wake:  never,
@@ -264,6 +264,9 @@ func (h *Host) fullest() *peer {
 func (h *Host) maxPeers() int {
 	return len(h.seats) + h.options.MaxSpectators + h.options.MaxConnecting
 }
+
+// peerBound returns the most connections, with those that a new limit has closed.
+func (h *Host) peerBound() int { return max(h.maxPeers(), h.mostClosing) }
 
 // Disconnect forgets a connection whose socket is closed. Unless the host had closed the connection, its player is lost
 // and may come back.

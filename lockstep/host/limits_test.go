@@ -118,3 +118,68 @@ func TestKindLimitIsChecked(t *testing.T) {
 		}
 	}
 }
+
+// Limits change while the match runs. Spectators beyond a lower number are closed, the latest first, and a guest who has been idle for
+// longer than a new limit is warned and removed.
+func TestSetLimits(t *testing.T) {
+	p := newParty(t, func(s *lockstep.Settings) { s.Players = 4 }, nil)
+	set := func(l host.Limits) {
+		t.Helper()
+		if err := p.h.SetLimits(p.now, l); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.h.CheckBounds(1 << 10); err != nil {
+			t.Error(err)
+		}
+		p.pass(lockstep.Second)
+	}
+	p.join("a", "p0")
+	var watchers []*guest
+	for range 4 {
+		watchers = append(watchers, p.join("w", "watch"))
+	}
+	set(host.Limits{MaxSpectators: 2})
+	for i, w := range watchers {
+		if want := map[bool]protocol.CloseCode{true: protocol.CloseBusy}[i >= 2]; w.code != want {
+			t.Errorf("spectator %d: got code %d, want %d", i, w.code, want)
+		}
+	}
+	if w := p.from("elsewhere", "watch"); w.code != protocol.CloseRefused {
+		t.Errorf("a third spectator: got code %d", w.code)
+	}
+	set(host.Limits{MaxSpectators: 3})
+	if w := p.from("elsewhere", "watch"); w.code != 0 {
+		t.Errorf("a third spectator later: got code %d", w.code)
+	}
+
+	idle := p.from("crowded", "free-x")
+	p.pass(60 * lockstep.Second)
+	set(host.Limits{InactiveGuests: 30 * lockstep.Second})
+	if idle.code != 0 {
+		t.Errorf("a guest who has not been warned: got code %d", idle.code)
+	}
+	p.pass(20 * lockstep.Second)
+	if idle.code != protocol.CloseInactive {
+		t.Errorf("a guest beyond the new limit: got code %d", idle.code)
+	}
+
+	crowd := []*guest{p.from("crowded", "free-1"), p.from("crowded", "free-2"), p.from("crowded", "free-3")}
+	set(host.Limits{InactiveGuests: -1, GuestSeats: 3})
+	p.pass(40 * lockstep.Second)
+	if g := p.from("other", "free-y"); g.welcome != nil {
+		t.Error("three seats are kept by the guests of an address, and one of them makes room")
+	}
+	set(host.Limits{InactiveGuests: -1, GuestSeats: 1})
+	if g := p.from("other", "free-z"); g.welcome == nil {
+		t.Error("no guest beyond one makes room")
+	}
+	if n := len(slices.DeleteFunc(crowd, func(g *guest) bool { return g.code == 0 })); n != 1 {
+		t.Errorf("%d guests made room, want 1", n)
+	}
+	if err := p.h.SetLimits(p.now, host.Limits{MaxSpectators: -1}); err == nil {
+		t.Error("want an error for a negative number")
+	}
+	if err := p.h.CheckBounds(1 << 10); err != nil {
+		t.Error(err)
+	}
+}

@@ -208,7 +208,7 @@ func (h *Host) MemoryBound(stateBytes int) int {
 		blobs += 6
 	}
 	return h.ring.MemoryBound() + len(h.headerRecord) +
-		h.maxPeers()*(peerMemory+datagramMemory+2*maxPrivate) +
+		h.peerBound()*(peerMemory+datagramMemory+2*maxPrivate) +
 		blobs*size +
 		4*len(h.seats)*stateBytes + 4*o.MaxEvidence +
 		h.accounts.max*(accountMemory+maxAccountKey) + h.viewBound() +
@@ -230,7 +230,7 @@ func (h *Host) CheckBounds(stateBytes int) error {
 	if got, want := h.Memory(), h.MemoryBound(stateBytes); got > want {
 		return fmt.Errorf("lockstep: host: got %d bytes of memory, want at most %d", got, want)
 	}
-	if got, want := len(h.peers), h.maxPeers(); got > want || got != len(h.byID) {
+	if got, want := len(h.peers), h.peerBound(); got > want || got != len(h.byID) {
 		return fmt.Errorf("lockstep: host: got %d peers and %d ids, want at most %d", got, len(h.byID), want)
 	}
 	if got, want := h.spectators(), h.options.MaxSpectators; got > want {

@@ -219,7 +219,7 @@ func (h *Host) viewBound() int {
 		return 0
 	}
 	most := 2 * (h.views.largest + 4<<10)
-	return (len(h.seats)+1)*4*feed.History*most + h.maxPeers()*2*most
+	return (len(h.seats)+1)*4*feed.History*most + h.peerBound()*2*most
 }
 
 // memory returns the bytes that the views keep.

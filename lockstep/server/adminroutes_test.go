@@ -5,7 +5,6 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,21 +42,21 @@ func TestAdminRoutes(t *testing.T) {
 				t.Errorf("%s %s with a foreign host: got %d %s", method, path, status, body)
 			}
 			for _, token := range []string{"", ada, press} {
-				if status, body := s.at(t, method, to, s.host, token, ""); status != http.StatusForbidden || !strings.Contains(body, `"refused"`) {
+				if status, body := s.ask(t, method, to, token, ""); status != http.StatusForbidden || !strings.Contains(body, `"refused"`) {
 					t.Errorf("%s %s with the token %q: got %d %s", method, path, token, status, body)
 				}
 			}
 			if method == http.MethodGet {
 				continue
 			}
-			if status, body := s.at(t, method, to, s.host, ops, `{"nothing":1}`); status != http.StatusBadRequest || !strings.Contains(body, "nothing") {
+			if status, body := s.ask(t, method, to, ops, `{"nothing":1}`); status != http.StatusBadRequest || !strings.Contains(body, "nothing") {
 				t.Errorf("%s %s with an unknown field: got %d %s", method, path, status, body)
 			}
 			for _, p := range o.Parameters {
 				if p.Value.In != "query" {
 					continue
 				}
-				if status, body := s.at(t, method, to, s.host, ops, fmt.Sprintf(`{%q:[1]}`, p.Value.Name)); status != http.StatusBadRequest || !strings.Contains(body, p.Value.Name+": want") {
+				if status, body := s.ask(t, method, to, ops, fmt.Sprintf(`{%q:[1]}`, p.Value.Name)); status != http.StatusBadRequest || !strings.Contains(body, p.Value.Name+": want") {
 					t.Errorf("%s %s with a list as %s: got %d %s", method, path, p.Value.Name, status, body)
 				}
 				if o.RequestBody == nil || o.RequestBody.Value.Content["application/json"].Schema.Value.Properties[p.Value.Name] == nil {
@@ -69,28 +68,6 @@ func TestAdminRoutes(t *testing.T) {
 	if walked < 14 || open != 4 {
 		t.Errorf("got %d routes of admins and %d of players, too; want at least 14, and 4: those of replays, and POST /matches", walked, open)
 	}
-}
-
-// at sends a request to a host.
-func (s *stage) at(t *testing.T, method, path, host, token, body string) (status int, answer string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.host+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Host = host; token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
-	}
-	resp, err := s.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, string(b)
 }
 
 // A ban, a kick and a revocation say what they have ended. One that fits nobody says so. Names are matched, too.

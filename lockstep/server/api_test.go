@@ -328,11 +328,17 @@ func TestGuessesAtSharedAddress(t *testing.T) {
 
 func (s *stage) ask(t *testing.T, method, path, token, body string) (status int, answer string) {
 	t.Helper()
+	return s.at(t, method, path, s.host, token, body)
+}
+
+// at is ask with another Host header.
+func (s *stage) at(t *testing.T, method, path, host, token, body string) (status int, answer string) {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.host+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token != "" {
+	if r.Host = host; token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := s.client.Do(r)

@@ -91,6 +91,9 @@ func (s *Server) run(m *Match) bool {
 	}
 	s.matches[m.spec.Name] = m
 	delete(s.recoveries.pending, m.spec.Name)
+	if s.limits.Load().MatchLimits != m.limits { // they have changed meanwhile
+		m.inbox <- input{do: m.takeLimits}
+	}
 	go m.run()
 	return true
 }
@@ -212,6 +215,9 @@ func (m *Match) hostOptions() host.Options {
 	if m.spec.Host != nil {
 		o = *m.spec.Host
 	}
+	if m.limits = m.server.limits.Load().MatchLimits; m.limits != nil {
+		m.limits.SetIn(&o)
+	}
 	o.Authorize = func(token string) (host.Grant, error) {
 		g, err := m.server.authorize(token, m.spec.Name)
 		if m.granted = &g; err != nil {
@@ -227,7 +233,7 @@ func (m *Match) hostOptions() host.Options {
 		o.Substitute = m.spec.Substitute
 	}
 	o.MaxConnecting = cmp.Or(o.MaxConnecting, 64)
-	o.MaxSpectators = cmp.Or(o.MaxSpectators, 64)
+	o.MaxSpectators = cmp.Or(o.MaxSpectators, defaultSpectators)
 	o.EvidenceHistory = cmp.Or(o.EvidenceHistory, 8)
 	m.maxConnecting, m.maxSpectators, m.history = o.MaxConnecting, o.MaxSpectators, o.EvidenceHistory
 	if f := m.server.options.Observer; f != nil {

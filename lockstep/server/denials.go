@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // Denials keep the bans and revocations of a server beyond its process, such as in the storage of a cluster. Keys have letters, digits
@@ -13,6 +15,10 @@ type Denials interface {
 	Put(key string, value []byte) error
 	Delete(key string) error                  // no error if there is none
 	Get(key string) (value []byte, err error) // nil without an error if there is none
+
+	// Sweep deletes the values that stale reports, unless they have changed meanwhile. It passes the time on the store's own clock, and
+	// a function that reports whether a match may still be played or continued by a server with these Denials.
+	Sweep(stale func(key string, value []byte, now time.Time, live func(lockstep.MatchID) bool) bool) error
 
 	// Watch calls saw with each value, and later with those that others put, and gone with the keys that they delete. It returns when
 	// all that was there has been seen, and goes on without the caller. The functions must be called one after the other.
@@ -59,11 +65,12 @@ func (k *keeper) keep(key string, value []byte) {
 	}
 }
 
-// refuse notes that a key cannot be kept now.
-func (k *keeper) refuse(key string, err error) {
-	k.mu.Lock()
-	k.failed[key] = err
-	k.mu.Unlock()
+// place returns where a value is, for people.
+func (k *keeper) place(key string) string {
+	if f, ok := k.store.(interface{ path(key string) string }); ok {
+		return f.path(key)
+	}
+	return key
 }
 
 // write writes until nothing waits.

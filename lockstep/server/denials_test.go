@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"maps"
@@ -15,8 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A memory keeps bans and revocations for several servers, as a cluster does.
@@ -28,6 +33,8 @@ type memory struct {
 	failing bool
 	deaf    bool              // Get fails
 	refuses func(string) bool // keys that it never keeps; nil: none
+	behind  time.Duration     // of its clock
+	live    []lockstep.MatchID
 }
 
 var errMemory = errors.New("the memory does not answer")
@@ -67,6 +74,20 @@ func (m *memory) Get(key string) ([]byte, error) {
 	return m.values[key], nil
 }
 
+func (m *memory) Sweep(stale func(string, []byte, time.Time, func(lockstep.MatchID) bool) bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, key := range slices.Sorted(maps.Keys(m.values)) {
+		if stale(key, m.values[key], time.Now().Add(-m.behind), func(match lockstep.MatchID) bool { return slices.Contains(m.live, match) }) {
+			delete(m.values, key)
+			for _, gone := range m.gone {
+				gone(key)
+			}
+		}
+	}
+	return nil
+}
+
 func (m *memory) Watch(saw func(string, []byte), gone func(string)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,8 +108,9 @@ func (s *stage) refused(t *testing.T, token string) protocol.CloseCode {
 // match is over. They are in a folder beside the replays, or wherever the program keeps them.
 func TestDenialsSurvive(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Join(t.TempDir(), "denials")
-	for name, denials := range map[string]server.Denials{"folder": server.DenialsIn(folder), "elsewhere": &memory{values: map[string][]byte{}}} {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "denials")
+	for name, denials := range map[string]server.Denials{"folder": server.DenialsIn(dir), "elsewhere": &memory{values: map[string][]byte{}}} {
 		t.Run(name, func(t *testing.T) {
 			virtually(t, func(t *testing.T) {
 				o := server.Options{KeepOpen: true, Denials: denials}
@@ -137,9 +159,17 @@ func TestDenialsSurvive(t *testing.T) {
 				}
 				<-third.match.Done()
 				third.stop()
-				left, err := os.ReadDir(folder)
-				if m, ok := denials.(*memory); ok && len(m.values) > 0 || len(left) > 0 {
-					t.Errorf("%d files are left: %v", len(left), err)
+				values := make(map[string][]byte)
+				if m, ok := denials.(*memory); ok {
+					values = m.values
+				}
+				if files, _ := os.ReadDir(folder); name == "folder" {
+					for _, f := range files {
+						values[f.Name()] = nil
+					}
+				}
+				if keys, _ := kept(values); !slices.Equal(keys, []string{"revocation"}) { // the short one, see TestDenialsAreSwept
+					t.Errorf("%q are left", keys)
 				}
 			})
 		})
@@ -218,56 +248,217 @@ func TestDenialsFailApart(t *testing.T) {
 	})
 }
 
-// Bans that cannot be read at a restart are not overwritten, and hold as soon as they can be. Nothing is left of a match that is over, also
-// if its bans have expired before the restart.
+// kept returns the keys of what is kept, without their hashes, and all values.
+func kept(values map[string][]byte) (keys []string, text string) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		keys = append(keys, key[:strings.Index(key, "-")])
+		text += string(values[key])
+	}
+	return keys, text
+}
+
+// A match whose bans cannot be read stays recovering: nobody is admitted to it, other matches go on, and the server is not ready. When they
+// can be read, it goes on with its bans, and loses none.
 func TestDenialsUnread(t *testing.T) {
 	t.Parallel()
 	virtually(t, func(t *testing.T) {
-		shared := &memory{values: map[string][]byte{}}
-		o := server.Options{KeepOpen: true, Denials: shared}
-		first := newStage(t, setup{pipes: true, options: o})
-		player := first.raw(t, bob, protocol.SessionToken{}, 0).live()
-		first.ask(t, "POST", "/matches/duel/ban", ops, `{"name":"ada","for":"1h"}`)
-		_ = player
-		shared.is(func() { shared.deaf = true })
-		second := newStage(t, setup{pipes: true, options: o, interrupted: first.crash(t)})
-		if status, text := second.ask(t, "POST", "/matches/duel/ban", ops, `{"name":"cid"}`); status != 507 {
-			t.Errorf("a ban while the others cannot be read: got %d %s", status, text)
+		log, name := interruptedDuel(t)
+		key := "bans-" + matchOf(t, log).String()
+		shared := &memory{values: map[string][]byte{key: []byte(`[{"name":"ada","until":"2000-01-01T02:00:00Z"}]`)}, deaf: true}
+		s, results := recoveringWith(t, map[string][]byte{name: log}, func(*minimal.World, lockstep.Tick) {}, shared)
+		time.Sleep(5 * time.Second)
+		s.turnedAway(t)
+		if status, text := s.ask(t, "GET", "/readyz", "", ""); status != http.StatusServiceUnavailable || !strings.Contains(text, "the bans of 1 matches cannot be read") {
+			t.Errorf("readyz: got %d %s", status, text)
 		}
-		kept := func() (text string) {
-			shared.is(func() {
-				for key, value := range shared.values {
-					if strings.HasPrefix(key, "bans-") {
-						text += string(value)
-					}
-				}
-			})
-			return text
-		}
-		if text := kept(); !strings.Contains(text, "ada") {
-			t.Errorf("the bans of before are lost: %q", text)
+		if text := s.log.String(); strings.Count(text, "nobody is admitted") != 1 || !strings.Contains(text, key) || !strings.Contains(text, errMemory.Error()) {
+			t.Errorf("the log does not say once what cannot be read where: %s", text)
 		}
 		shared.is(func() { shared.deaf = false })
-		time.Sleep(5 * time.Second)
-		if code := second.refused(t, ada); code != protocol.CloseBanned {
+		got := <-results
+		if got.err != nil {
+			t.Fatal(got.err)
+		}
+		s.match = got.match
+		if code := s.refused(t, ada); code != protocol.CloseBanned {
 			t.Errorf("the banned player when they can be read: got code %d", code)
 		}
-		if text := kept(); !strings.Contains(text, "ada") || !strings.Contains(text, "cid") {
-			t.Errorf("got %q, want both bans", text)
+		s.raw(t, bob, protocol.SessionToken{}, 0).live()
+		if status, text := s.ask(t, "GET", "/readyz", "", ""); status != http.StatusOK {
+			t.Errorf("readyz later: got %d %s", status, text)
 		}
-		if status, text := second.ask(t, "POST", "/matches/duel/unban", ops, `{"name":"cid"}`); status != 200 {
-			t.Errorf("unban: got %d %s", status, text)
+		if status, text := s.ask(t, "POST", "/matches/duel/ban", ops, `{"name":"cid"}`); status != 200 {
+			t.Errorf("ban: got %d %s", status, text)
 		}
-		crashed := second.crash(t)
-		time.Sleep(2 * time.Hour)
-		third := newStage(t, setup{pipes: true, options: o, interrupted: crashed})
-		if err := third.match.End(t.Context(), "enough"); err != nil {
+		shared.is(func() {
+			if _, text := kept(shared.values); !strings.Contains(text, "ada") || !strings.Contains(text, "cid") {
+				t.Errorf("got %q, want both bans", text)
+			}
+		})
+		if err := s.match.End(t.Context(), "enough"); err != nil {
 			t.Fatal(err)
 		}
-		<-third.match.Done()
-		third.stop()
-		if text := kept(); text != "" {
-			t.Errorf("%q is left", text)
+		<-s.match.Done()
+		s.stop()
+		if len(shared.values) > 0 {
+			t.Errorf("%q is left", shared.values)
+		}
+	})
+}
+
+// A server that waits for bans can be shut down.
+func TestShutdownWhileDenialsUnread(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		log, name := interruptedDuel(t)
+		s, results := recoveringWith(t, map[string][]byte{name: log}, func(*minimal.World, lockstep.Tick) {}, &memory{deaf: true})
+		began := time.Now()
+		s.stop()
+		if got := <-results; !errors.Is(got.err, server.ErrShutdown) || time.Since(began) > 5*time.Second {
+			t.Errorf("got %v after %v, want %v within 5 s", got.err, time.Since(began), server.ErrShutdown)
+		}
+	})
+}
+
+// matchOf returns the ID in a log.
+func matchOf(t *testing.T, log []byte) lockstep.MatchID {
+	t.Helper()
+	r, err := replay.NewReader(bytes.NewReader(log), int64(len(log)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec.Header.Match
+}
+
+// Bans and revocations that make no sense end the recovery of their match, or the start of the server: both would admit somebody who
+// is denied. The error says where they are and what to do.
+func TestDenialsDamaged(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		log, name := interruptedDuel(t)
+		key := "bans-" + matchOf(t, log).String()
+		for _, value := range []string{`[{"name":`, `[{"reason":"nobody"}]`, ""} {
+			s, results := recoveringWith(t, map[string][]byte{name: log}, func(*minimal.World, lockstep.Tick) {}, &memory{values: map[string][]byte{key: []byte(value)}})
+			if got := <-results; got.err == nil || !strings.Contains(got.err.Error(), key) || !strings.Contains(got.err.Error(), "repair or remove") {
+				t.Errorf("the bans %q: got %v", value, got.err)
+			}
+			if status, _ := s.ask(t, "GET", "/matches/duel", "", ""); status != http.StatusNotFound {
+				t.Errorf("the bans %q: the match is there: %d", value, status)
+			}
+			s.stop()
+		}
+	})
+	revocation := "revocation-00000000000000000000000000000000"
+	for _, value := range []string{`{"name":`, `{}`, `{"name":"ada"}`, ""} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "denials", revocation+".json")
+		if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(value), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := server.New(server.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "repair or remove") {
+			t.Errorf("the revocation %q: got %v", value, err)
+		}
+	}
+	if _, err := server.New(server.Options{Denials: &memory{values: map[string][]byte{"other-key": []byte("?")}}}); err != nil {
+		t.Errorf("a value that is no revocation: got %v", err)
+	}
+}
+
+// What is over is deleted by a running server, some time later: expired bans and revocations, and bans of a match that is gone. All else
+// stays. The clock of the store counts, so a server that is ahead deletes nothing that others need.
+func TestDenialsAreSwept(t *testing.T) {
+	t.Parallel()
+	for _, where := range []string{"folder", "elsewhere", "elsewhere, with a clock that is behind"} {
+		t.Run(where, func(t *testing.T) {
+			virtually(t, func(t *testing.T) {
+				o := server.Options{KeepOpen: true, IdleMatch: -1}
+				m := &memory{values: map[string][]byte{}}
+				if where != "folder" {
+					o.Denials = m
+				}
+				if strings.Contains(where, "behind") {
+					m.behind = time.Hour
+				}
+				s := newStage(t, setup{pipes: true, options: o})
+				s.do(t, func(h *host.Host) { m.is(func() { m.live = append(m.live, h.Header().Match) }) })
+				left := func() []string {
+					values := make(map[string][]byte)
+					if where != "folder" {
+						m.is(func() { values = maps.Clone(m.values) })
+					}
+					files, _ := os.ReadDir(filepath.Join(s.dir, "denials"))
+					for _, f := range files {
+						values[f.Name()] = nil
+					}
+					keys, _ := kept(values)
+					return keys
+				}
+				s.ask(t, "POST", "/matches/duel/pause", ops, "") // so that hours cost no ticks
+				store := o.Denials
+				if store == nil {
+					store = server.DenialsIn(s.dir)
+				}
+				for key, value := range map[string]string{
+					"bans-0123456789abcdef0123456789abcdef": `[{"name":"eve"}]`, "bans-none": `[]`, "revocation-torn": `{"name":`, "other-key": "",
+				} {
+					if err := store.Put(key, []byte(value)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, x := range [][2]string{
+					{"/matches/duel/ban", `{"name":"eve","for":"1m"}`}, {"/revocations", `{"name":"short","for":"1m"}`}, {"/revocations", `{"name":"long","for":"2h"}`}, {"/revocations", `{"name":"for ever"}`},
+				} {
+					if status, text := s.ask(t, "POST", x[0], ops, x[1]); status != http.StatusOK {
+						t.Fatalf("%s %s: got %d %s", x[0], x[1], status, text)
+					}
+				}
+				expect := func(after time.Duration, want ...string) {
+					t.Helper()
+					time.Sleep(after)
+					if got := left(); !slices.Equal(got, want) {
+						t.Errorf("after %v more: got %q, want %q", after, got, want)
+					}
+				}
+				expect(0, "bans", "bans", "bans", "other", "revocation", "revocation", "revocation", "revocation")
+				expect(server.SweepEvery+time.Second, "bans", "bans", "other", "revocation", "revocation", "revocation", "revocation")
+				if m.behind > 0 {
+					expect(m.behind-server.SweepEvery, "bans", "bans", "other", "revocation", "revocation", "revocation", "revocation")
+				}
+				expect(2*server.SweepEvery, "bans", "other", "revocation", "revocation", "revocation")
+				expect(2*time.Hour, "bans", "other", "revocation", "revocation")
+			})
+		})
+	}
+}
+
+// A revocation that is not kept yet holds on when the expired one that it replaces is deleted.
+func TestSweepSparesANewRevocation(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		shared := &memory{values: map[string][]byte{}}
+		s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true, IdleMatch: -1, Denials: shared}})
+		s.ask(t, "POST", "/matches/duel/pause", ops, "")
+		s.ask(t, "POST", "/revocations", ops, `{"name":"ada","for":"1m"}`)
+		time.Sleep(server.StaleAfter + 2*time.Minute)
+		if code := s.refused(t, ada); code == protocol.CloseRefused {
+			t.Error("the token is refused after the time of its revocation")
+		}
+		shared.is(func() { shared.refuses = func(string) bool { return true } })
+		if status, text := s.ask(t, "POST", "/revocations", ops, `{"name":"ada","for":"1h"}`); status != http.StatusInsufficientStorage {
+			t.Errorf("a revocation that is not kept: got %d %s", status, text)
+		}
+		time.Sleep(server.SweepEvery)
+		shared.is(func() {
+			if len(shared.values) > 0 {
+				t.Errorf("%q is left", shared.values)
+			}
+		})
+		if code := s.refused(t, ada); code != protocol.CloseRefused {
+			t.Errorf("the token: got code %d, want that it is refused", code)
 		}
 	})
 }

@@ -214,6 +214,9 @@ func (volatile) Put(key string, _ []byte) error                 { fmt.Println(ke
 func (volatile) Delete(string) error                            { return nil }
 func (volatile) Get(string) ([]byte, error)                     { return nil, nil }
 func (volatile) Watch(func(string, []byte), func(string)) error { return nil }
+func (volatile) Sweep(func(string, []byte, time.Time, func(lockstep.MatchID) bool) bool) error {
+	return nil
+}
 
 // The place where a program keeps the bans and revocations of its servers.
 func ExampleDenials() {
@@ -227,6 +230,14 @@ func ExampleDenials() {
 	// Output:
 	// revocation is put
 	// <nil>
+}
+
+// What a server kept in its folder, such as for another server with a folder of its own.
+func ExampleDenialsIn() {
+	value, err := server.DenialsIn("matches").Get("bans-0123456789abcdef0123456789abcdef")
+	fmt.Println(value == nil, err)
+	// Output:
+	// true <nil>
 }
 
 // A match whose players get their tokens from the server.

@@ -93,5 +93,8 @@ func (s *Server) HalfOpen() int {
 	return s.halfOpen.all
 }
 
-// DenialsIn returns the Denials of a server that has none of its own, in a folder.
-func DenialsIn(dir string) Denials { return denialFolder(dir) }
+// SweepEvery is the period of sweeps of bans and revocations, and StaleAfter is how long they stay when they are over.
+const (
+	SweepEvery = sweepEvery
+	StaleAfter = staleAfter
+)

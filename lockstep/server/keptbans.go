@@ -1,8 +1,10 @@
 package server
 
 import (
-	"context"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -11,6 +13,17 @@ import (
 
 // banKey begins the key of all bans of a match, see [Denials].
 const banKey = "bans-"
+
+func banKeyOf(match lockstep.MatchID) string { return banKey + match.String() }
+
+// matchOfBans returns the match in the key of its bans.
+func matchOfBans(key string) (match lockstep.MatchID, ok bool) {
+	text, ok := strings.CutPrefix(key, banKey)
+	if b, err := hex.DecodeString(text); ok && err == nil && len(b) == len(match) {
+		return lockstep.MatchID(b), true
+	}
+	return match, false
+}
 
 // A keptBan is the JSON of a ban.
 type keptBan struct {
@@ -22,15 +35,20 @@ type keptBan struct {
 	Reason  string    `json:"reason,omitempty"`
 }
 
+func (b *keptBan) active(now time.Time) bool { return b.Until.IsZero() || now.Before(b.Until) }
+
+// parseBans returns the bans in a value; none in nil.
+func parseBans(value []byte) (all []keptBan, err error) {
+	if value != nil {
+		err = json.Unmarshal(value, &all)
+	}
+	return all, err
+}
+
 // keepBans keeps the bans of the match if they have changed.
 func (m *Match) keepBans() {
-	m.readBansAgain()
 	n := m.host.BanChanges()
 	if n == m.banChanges {
-		return
-	}
-	if m.bansUnread != nil {
-		m.server.keeper.refuse(m.banKey(), m.bansUnread) // the ones that are kept must not be lost
 		return
 	}
 	m.banChanges, m.bansKept = n, true
@@ -50,53 +68,32 @@ func (m *Match) keepBans() {
 	m.server.keeper.keep(m.banKey(), value)
 }
 
-// restoreBans gives a recovered match the bans that it had.
-func (m *Match) restoreBans() {
-	if m.server.keeper.store == nil {
-		return
-	}
-	value, err := m.server.keeper.store.Get(m.banKey())
-	m.takeBans(value, err)
+// wrongBans is the error of bans that are kept and cannot be restored.
+func wrongBans(place string, err error) error {
+	return fmt.Errorf("the bans at %s: %w; repair or remove them, then start again", place, err)
 }
 
-// takeBans gives the match the bans that are kept, or notes the error of reading them.
-func (m *Match) takeBans(value []byte, err error) {
-	k := m.server.keeper
-	if err != nil && m.bansUnread == nil {
-		k.log.Error("the bans of a match cannot be read yet, and do not hold", "match", m.spec.Name, "err", err)
-	}
-	m.bansUnread, m.bansReadAt, m.bansKept = err, time.Now(), err != nil || value != nil
-	if err != nil || value == nil {
-		return
-	}
-	var all []keptBan
-	if err := json.Unmarshal(value, &all); err != nil {
-		k.log.Error("the bans of a match cannot be read", "match", m.spec.Name, "err", err)
-		return
+// restoreBans gives a recovered match the bans that it had.
+func (m *Match) restoreBans() error {
+	now := m.now()
+	all, err := parseBans(m.bans)
+	if err != nil {
+		return wrongBans(m.server.keeper.place(m.banKey()), err)
 	}
 	for _, b := range all {
 		until := lockstep.Time(0)
 		if !b.Until.IsZero() {
-			if until = lockstep.Time(b.Until.Sub(m.epoch).Microseconds()); until <= m.now() {
+			if until = lockstep.Time(b.Until.Sub(m.epoch).Microseconds()); until <= now {
 				continue
 			}
 		}
-		if _, err := m.host.Ban(m.now(), host.Ban{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Until: until, Reason: b.Reason}); err != nil {
-			k.log.Error("a ban does not hold any more", "match", m.spec.Name, "err", err)
+		_, err := m.host.Ban(now, host.Ban{Subject: b.Subject, Name: b.Name, Address: b.Address, Guests: b.Guests, Until: until, Reason: b.Reason})
+		if err != nil && m.host.Err() == nil {
+			return wrongBans(m.server.keeper.place(m.banKey()), err)
 		}
 	}
-}
-
-// readBansAgain begins another attempt to read the bans that the match had, if one is due. The match goes on meanwhile.
-func (m *Match) readBansAgain() {
-	if m.bansUnread == nil || time.Since(m.bansReadAt) < keepAgain {
-		return
-	}
-	m.bansReadAt = time.Now().Add(time.Hour) // until this attempt is over
-	go func() {
-		value, err := m.server.keeper.store.Get(m.banKey())
-		_ = m.Do(context.Background(), func(*host.Host) { m.takeBans(value, err) }) // a match that is over needs none
-	}()
+	m.bans = nil
+	return nil
 }
 
 // forgetBans forgets the bans of a match that is over.
@@ -106,4 +103,4 @@ func (m *Match) forgetBans() {
 	}
 }
 
-func (m *Match) banKey() string { return banKey + m.host.Header().Match.String() }
+func (m *Match) banKey() string { return banKeyOf(m.host.Header().Match) }

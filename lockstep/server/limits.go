@@ -1,9 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"math"
 	"net/netip"
 	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
 // Limits are the limits among the [Options] that can change while a server runs. The fields are those of Options, also their defaults.
@@ -12,6 +15,7 @@ type Limits struct {
 	GuestMatches, GuestMatchesPerAddress, GuestBots, GuestDiskBytes     int
 	GuestStateBytes, MatchDiskBytes, DiskReserve                        int64
 	IdleMatch                                                           time.Duration
+	MatchLimits                                                         *host.Limits
 }
 
 // Limits returns the limits in the options.
@@ -19,7 +23,7 @@ func (o *Options) Limits() Limits {
 	return Limits{
 		MaxMatches: o.MaxMatches, MaxPerAddress: o.MaxPerAddress, MaxUnauthenticated: o.MaxUnauthenticated, MaxReads: o.MaxReads, MaxGuesses: o.MaxGuesses,
 		GuestMatches: o.GuestMatches, GuestMatchesPerAddress: o.GuestMatchesPerAddress, GuestBots: o.GuestBots, GuestDiskBytes: o.GuestDiskBytes,
-		GuestStateBytes: o.GuestStateBytes, MatchDiskBytes: o.MatchDiskBytes, DiskReserve: o.DiskReserve, IdleMatch: o.IdleMatch,
+		GuestStateBytes: o.GuestStateBytes, MatchDiskBytes: o.MatchDiskBytes, DiskReserve: o.DiskReserve, IdleMatch: o.IdleMatch, MatchLimits: o.MatchLimits,
 	}
 }
 
@@ -27,7 +31,7 @@ func (o *Options) Limits() Limits {
 func (l Limits) SetIn(o *Options) {
 	o.MaxMatches, o.MaxPerAddress, o.MaxUnauthenticated, o.MaxReads, o.MaxGuesses = l.MaxMatches, l.MaxPerAddress, l.MaxUnauthenticated, l.MaxReads, l.MaxGuesses
 	o.GuestMatches, o.GuestMatchesPerAddress, o.GuestBots, o.GuestDiskBytes = l.GuestMatches, l.GuestMatchesPerAddress, l.GuestBots, l.GuestDiskBytes
-	o.GuestStateBytes, o.MatchDiskBytes, o.DiskReserve, o.IdleMatch = l.GuestStateBytes, l.MatchDiskBytes, l.DiskReserve, l.IdleMatch
+	o.GuestStateBytes, o.MatchDiskBytes, o.DiskReserve, o.IdleMatch, o.MatchLimits = l.GuestStateBytes, l.MatchDiskBytes, l.DiskReserve, l.IdleMatch, l.MatchLimits
 }
 
 // complete sets the defaults.
@@ -44,6 +48,9 @@ func (l Limits) complete() *Limits {
 func (s *Server) SetLimits(l Limits) {
 	all := l.complete()
 	before := s.limits.Swap(all)
+	for _, m := range s.Matches() {
+		go m.post(input{do: m.takeLimits}) // it may be busy
+	}
 	now := time.Now()
 	opened := max(leastConnects, all.MaxPerAddress)
 	for _, b := range []*budgets[netip.Prefix]{s.connects, s.handshakes, s.kept} {
@@ -69,6 +76,21 @@ func (s *Server) SetLimits(l Limits) {
 		s.turnedAway("address", c.remote)
 		c.drop()
 	}
+}
+
+// takeLimits gives the match the limits that the server has now. Without any it keeps what it has.
+func (m *Match) takeLimits() {
+	l := m.server.limits.Load().MatchLimits
+	if l == nil || m.limits != nil && *l == *m.limits {
+		return
+	}
+	m.limits = l
+	if err := m.host.SetLimits(m.now(), *l); err != nil {
+		m.server.log.Error("limits", "match", m.spec.Name, "err", err)
+		return
+	}
+	m.maxSpectators = cmp.Or(l.MaxSpectators, defaultSpectators)
+	m.publish()
 }
 
 // mostUnauthenticated returns the number of unauthenticated WebSockets that the server may have.

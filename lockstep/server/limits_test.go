@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -75,6 +79,67 @@ func TestSetLimits(t *testing.T) {
 			t.Errorf("another match: got %v", err)
 		}
 	})
+}
+
+// Limits of matches that change concern those that run, those that are made later, and the bound of the memory.
+func TestSetMatchLimits(t *testing.T) {
+	t.Parallel()
+	inBubble(t, setup{host: host.Options{MaxSpectators: 5}}, func(t *testing.T, s *stage) {
+		var spectators []*raw
+		for range 3 {
+			spectators = append(spectators, s.raw(t, press, protocol.SessionToken{}, 0).live())
+		}
+		time.Sleep(2 * time.Second)
+		before := s.server.MemoryBound()
+		s.server.SetLimits(server.Limits{MatchLimits: &host.Limits{MaxSpectators: 1}})
+		for _, r := range spectators[1:] {
+			if code := r.end(); code != protocol.CloseBusy {
+				t.Errorf("a spectator too many: got code %d", code)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		if spectators[0].over.Load() {
+			t.Error("the first spectator was closed, too")
+		}
+		if code := s.refused(t, press); code != protocol.CloseRefused {
+			t.Errorf("a second spectator: got code %d", code)
+		}
+		if after := s.server.MemoryBound(); after >= before {
+			t.Errorf("the bound of the memory was %d, and is %d with fewer spectators", before, after)
+		}
+		if _, err := s.server.Create(server.MatchSpec{Name: "two", Game: s.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9}, Host: &host.Options{MaxSpectators: 1000}}); err != nil {
+			t.Fatal(err)
+		}
+		s.server.SetLimits(server.Limits{}) // without any they stay
+		var bounds []int
+		for _, m := range s.server.Matches() {
+			if err := m.Do(t.Context(), func(h *host.Host) { bounds = append(bounds, h.MemoryBound(1000)) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(bounds) != 2 || bounds[1]-bounds[0] > 50<<20 { // 1,000 spectators take more
+			t.Errorf("a match that is made later has other limits: got the bounds %d", bounds)
+		}
+	})
+}
+
+// Limits and Options say the same, field by field.
+func TestLimitsAreOptions(t *testing.T) {
+	all := reflect.TypeFor[server.Limits]()
+	for i := range all.NumField() {
+		var l server.Limits
+		field := reflect.ValueOf(&l).Elem().Field(i)
+		if field.Kind() == reflect.Pointer {
+			field.Set(reflect.New(field.Type().Elem()))
+		} else {
+			field.SetInt(7)
+		}
+		var o server.Options
+		l.SetIn(&o)
+		if got := reflect.ValueOf(o).FieldByName(all.Field(i).Name); !got.Equal(field) || o.Limits() != l {
+			t.Errorf("%s: got %v and %+v, want %v", all.Field(i).Name, got, o.Limits(), field)
+		}
+	}
 }
 
 // Limits that change close no connection of a trusted proxy, which has many clients, and none of other addresses if their limit is the

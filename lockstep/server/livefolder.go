@@ -15,6 +15,9 @@ import (
 // liveFolder is the folder in Options.Dir with the logs of matches that are not over. A start reads only these.
 const liveFolder = "live"
 
+// denialsFolder is the folder in Options.Dir with the bans and revocations of a server that has no other Denials.
+const denialsFolder = "denials"
+
 // ErrNeverBegan: a crash left the file of a log without a header.
 var ErrNeverBegan = errors.New("server: the log has no header: its match never began")
 
@@ -48,7 +51,7 @@ func FindLiveLogs(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// CheckLog returns why [Server.Resume] would refuse the log of a match of game g: its header, its file's name, or an asset. It
+// CheckLog returns why [Server.Resume] would refuse the log of a match of game g: its header, its file's name, its bans, or an asset. It
 // neither locks nor simulates the match, which may still be running.
 func CheckLog(path string, g *lockstep.Game) error {
 	f, err := replay.OpenNoFollow(path)
@@ -62,6 +65,14 @@ func CheckLog(path string, g *lockstep.Game) error {
 	}
 	if err == nil {
 		_, err = resumedName(path, h)
+	}
+	if err == nil {
+		d, key := denialsIn(filepath.Dir(filepath.Dir(path))), banKeyOf(h.Match)
+		if value, unread := d.Get(key); unread != nil {
+			err = unread
+		} else if _, wrong := parseBans(value); wrong != nil {
+			err = wrongBans(d.path(key), wrong)
+		}
 	}
 	if err == nil {
 		_, err = g.AwaitState(h) // loads the assets
@@ -125,4 +136,11 @@ func (s *Server) archived(path string) string {
 		return path
 	}
 	return filepath.Join(s.options.Dir, name)
+}
+
+// DenialsIn returns the denials in a server's folder, which a server with Options.Dir has unless it is given others.
+func DenialsIn(dir string) Denials { return denialsIn(dir) }
+
+func denialsIn(dir string) *denialFolder {
+	return &denialFolder{folder: filepath.Join(dir, denialsFolder), live: filepath.Join(dir, liveFolder)}
 }

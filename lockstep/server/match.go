@@ -51,6 +51,7 @@ type Match struct {
 	connecting    []*conn       // conns that are not authenticated, the oldest first
 	maxConnecting int
 	maxSpectators int
+	limits        *host.Limits            // of the server, that the host has; or nil
 	history       int                     // past states that the referee keeps
 	memoryBound   atomic.Int64            // see Server.MemoryBound
 	idle          time.Time               // start of the time without connections; zero while there is one
@@ -60,8 +61,7 @@ type Match struct {
 	suspended     bool                    // by Server.Shutdown
 	banChanges    uint64                  // of the bans that are kept, see host.Host.BanChanges
 	bansKept      bool                    // there may be some
-	bansUnread    error                   // why those that the match had are not read yet
-	bansReadAt    time.Time               // of the last attempt
+	bans          []byte                  // that a recovery has read, until it has restored them
 	lost          bool                    // the log is gone from its folder
 	failure       error                   // our own code panicked in the match; or nil
 	bundles       map[lockstep.Player]int // bundles written about each player

@@ -27,6 +27,7 @@ const (
 	defaultGuestDisk       = 1 << 30
 	defaultMatchDisk       = 4 << 30
 	defaultDiskReserve     = 64 << 20
+	defaultSpectators      = 64
 )
 
 // Options configure a [Server]. A zero field has the default that its comment names.
@@ -74,6 +75,9 @@ type Options struct {
 	GuestBots              int   // MatchSpec.Bots: 32; negative: none
 	GuestStateBytes        int64 // 4 MiB
 	GuestDiskBytes         int   // by which their replays grow in a day; beyond it guests start no match: 1 GiB
+
+	// MatchLimits are the limits of each match, in place of those of its host.Options. Nil: those.
+	MatchLimits *host.Limits
 
 	// MatchDiskBytes is the largest replay of a match: at this size the match ends, and its replay is complete.
 	// All desync bundles of a match together have the same limit. 4 GiB; negative: no limit.

@@ -12,13 +12,16 @@ import (
 // is ready if there are none.
 func (s *Server) NotReady() (reasons []string) {
 	s.mu.Lock()
-	closed, matches := s.closed || s.draining, len(s.matches)
+	closed, matches, unread := s.closed || s.draining, len(s.matches), s.recoveries.unread
 	s.mu.Unlock()
 	if closed {
 		reasons = append(reasons, "the server is shutting down")
 	}
 	if most := s.limits.Load().MaxMatches; matches >= most {
 		reasons = append(reasons, fmt.Sprintf("got %d matches, want less than %d", matches, most))
+	}
+	if unread > 0 {
+		reasons = append(reasons, fmt.Sprintf("the bans of %d matches cannot be read", unread))
 	}
 	if r := s.options.Replicator; r != nil {
 		if err := r.Check(); err != nil {

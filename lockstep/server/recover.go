@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"runtime"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -28,7 +29,7 @@ func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error
 	s.recoveries.since, s.recoveries.done = time.Now(), 0
 	s.mu.Unlock()
 	s.launching.Add(1)
-	var claimed []func() error
+	var claimed []*claimedLog
 	for _, one := range all {
 		var x *recovery
 		err := one.Err
@@ -40,7 +41,7 @@ func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error
 			done(one, nil, err)
 			continue
 		}
-		claimed = append(claimed, func() error {
+		claimed = append(claimed, &claimedLog{x, func() error {
 			began := time.Now()
 			err := s.guard(func() error { return s.recoverMatch(x) })
 			s.mu.Lock()
@@ -54,18 +55,29 @@ func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error
 			s.log.Info("match recovered", "match", x.match.Name(), "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.match.skipped), "seconds", time.Since(began).Seconds())
 			done(one, x.match, nil)
 			return nil
-		})
+		}})
 	}
 	go func() {
 		defer s.launching.Done()
 		defer s.comparing.Unlock()
 		var group errgroup.Group
 		group.SetLimit(runtime.GOMAXPROCS(0))
-		for _, f := range claimed {
-			group.Go(f)
+		var reading sync.WaitGroup
+		for _, l := range claimed {
+			reading.Go(func() { // one that waits for its bans keeps no processor from the others
+				s.awaitBans(l.recovery)
+				group.Go(l.resume)
+			})
 		}
+		reading.Wait()
 		group.Wait()
 	}()
+}
+
+// A claimedLog is a recovery with the function that resumes it.
+type claimedLog struct {
+	*recovery
+	resume func() error
 }
 
 // notRecovered logs why a log was not recovered. Its name stays reserved, unless its match is over or never
@@ -85,4 +97,33 @@ func (s *Server) notRecovered(one Interrupted, err error) {
 		defer s.mu.Unlock()
 		s.recoveries.failed[name] = one.Path
 	}
+}
+
+// awaitBans reads the bans that an interrupted match had. While it cannot, the match stays recovering, which admits nobody, and the
+// server is not ready.
+func (s *Server) awaitBans(x *recovery) {
+	if s.keeper.store == nil {
+		return
+	}
+	key := banKeyOf(x.header.Match)
+	for told := false; !s.isClosed(); time.Sleep(keepAgain) {
+		value, err := s.keeper.store.Get(key)
+		if err == nil {
+			x.match.bans, x.match.bansKept = value, value != nil
+			return
+		}
+		if !told {
+			told = true
+			s.log.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "match", x.match.spec.Name, "at", s.keeper.place(key), "err", err)
+			s.countUnread(1)
+			defer s.countUnread(-1)
+		}
+	}
+}
+
+// countUnread counts a match that waits for its bans, or one less.
+func (s *Server) countUnread(n int) {
+	s.mu.Lock()
+	s.recoveries.unread += n
+	s.mu.Unlock()
 }

@@ -38,6 +38,12 @@ func interruptedDuel(t *testing.T) (log []byte, name string) {
 // folder. The results come in any order.
 func recovering(t *testing.T, logs map[string][]byte, step func(w *minimal.World, tick lockstep.Tick)) (*stage, chan recovered) {
 	t.Helper()
+	return recoveringWith(t, logs, step, nil)
+}
+
+// recoveringWith is recovering with bans and revocations that are not in the server's folder, unless they are nil.
+func recoveringWith(t *testing.T, logs map[string][]byte, step func(w *minimal.World, tick lockstep.Tick), denials server.Denials) (*stage, chan recovered) {
+	t.Helper()
 	s := &stage{dir: t.TempDir(), log: &logWriter{}}
 	live := filepath.Join(s.dir, "live")
 	if err := os.Mkdir(live, 0o700); err != nil {
@@ -54,7 +60,7 @@ func recovering(t *testing.T, logs map[string][]byte, step func(w *minimal.World
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.server, err = server.New(server.Options{Dir: s.dir, Authorizer: tokens, AllowedHosts: []string{"server"}, KeepOpen: true, Log: slog.New(slog.NewTextHandler(s.log, nil))})
+	s.server, err = server.New(server.Options{Dir: s.dir, Denials: denials, Authorizer: tokens, AllowedHosts: []string{"server"}, KeepOpen: true, Log: slog.New(slog.NewTextHandler(s.log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +76,21 @@ func recovering(t *testing.T, logs map[string][]byte, step func(w *minimal.World
 	s.server.Recover(all, func(one server.Interrupted, m *server.Match, err error) { results <- recovered{one.Path, m, err} })
 	s.listen(t, true)
 	return s, results
+}
+
+// turnedAway checks that a player is told to come back later.
+func (s *stage) turnedAway(t *testing.T) {
+	t.Helper()
+	r, err := s.connect(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := protocol.NewAuth(s.game)
+	a.Token = ada
+	go r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a}) // which nobody may read
+	if code := r.end(); code != protocol.CloseBusy || r.closing.RetryMS < 1000 {
+		t.Errorf("a player: got %+v, %v, want busy with a time to come back", r.closing, r.err)
+	}
 }
 
 type recovered struct {
@@ -102,16 +123,7 @@ func TestRecover(t *testing.T) {
 		if _, body := s.ask(t, "GET", "/metrics", "", ""); !strings.Contains(body, `samestep_matches{state="starting"} 0`) || strings.Contains(body, `samestep_matches{state="recovering"} 0`) {
 			t.Errorf("the metrics know no recovering match: %s", body)
 		}
-		r, err := s.connect(t)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a := protocol.NewAuth(s.game)
-		a.Token = ada
-		go r.say(&protocol.Message{Kind: protocol.KindAuth, Auth: a}) // which nobody may read
-		if code := r.end(); code != protocol.CloseBusy || r.closing.RetryMS < 1000 {
-			t.Errorf("a player: got %+v, %v, want busy with a time to come back", r.closing, r.err)
-		}
+		s.turnedAway(t)
 		settings := lockstep.DefaultSettings(2)
 		if _, err := s.server.Create(server.MatchSpec{Name: "duel", Game: s.game, Settings: settings, Config: &minimal.Config{Size: 50, Coins: 5}}); !errors.Is(err, server.ErrExists) {
 			t.Errorf("a fresh match of the name: got %v", err)

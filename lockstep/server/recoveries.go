@@ -20,6 +20,7 @@ const (
 type recoveries struct {
 	pending map[string]*View  // by name
 	failed  map[string]string // the paths of logs that stay as they are, by the names of their matches
+	unread  int               // that wait for their bans
 	since   time.Time         // of the last Recover
 	done    int               // since then
 }

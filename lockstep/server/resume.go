@@ -38,6 +38,7 @@ func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.awaitBans(x)
 	if err := s.recoverMatch(x); err != nil {
 		return nil, err
 	}
@@ -229,7 +230,9 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	} else if err != nil {
 		return err
 	}
-	m.restoreBans()
+	if err := m.restoreBans(); err != nil {
+		return err
+	}
 	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
 	m.hold() // before the first tick
 	_, concluded := m.host.Result()

@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,8 +13,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// maxRevoked is the number of revocations that a server keeps.
-const maxRevoked = 1024
+// maxRevoked is the number of revocations that admins can add. Servers that add them at the same time can have more, up to maxRevokedKept.
+const (
+	maxRevoked     = 1024
+	maxRevokedKept = 2 * maxRevoked
+)
 
 // revocationKey begins the key of a revocation, see [Denials].
 const revocationKey = "revocation-"
@@ -58,30 +62,64 @@ func (r *revocations) includes(g *host.Grant, now time.Time) bool {
 	return slices.ContainsFunc(r.all, func(x Revocation) bool { return x.active(now) && x.matches(g) })
 }
 
-// add adds a revocation, in place of one of the same subject, name and token.
-func (r *revocations) add(x Revocation, now time.Time) error {
+// check returns why a revocation makes no sense.
+func (r *Revocation) check() error {
 	switch {
-	case x.Subject == "" && x.Name == "" && x.ID == "":
+	case r.Subject == "" && r.Name == "" && r.ID == "":
 		return fmt.Errorf("%w: want a subject, a name or a token's ID", ErrRevocation)
-	case max(len(x.Subject), len(x.Name), len(x.ID)) > maxRevokedName:
-		return fmt.Errorf("%w: got %d bytes of subject, %d of name and %d of a token's ID, want at most %d", ErrRevocation, len(x.Subject), len(x.Name), len(x.ID), maxRevokedName)
-	case !x.active(now):
+	case max(len(r.Subject), len(r.Name), len(r.ID)) > maxRevokedName:
+		return fmt.Errorf("%w: got %d bytes of subject, %d of name and %d of a token's ID, want at most %d", ErrRevocation, len(r.Subject), len(r.Name), len(r.ID), maxRevokedName)
+	}
+	return nil
+}
+
+// parseRevocation returns the revocation that is kept under a key.
+func parseRevocation(key string, value []byte) (r Revocation, err error) {
+	if err = json.Unmarshal(value, &r); err == nil {
+		err = r.check()
+	}
+	if err == nil && r.key() != key {
+		err = fmt.Errorf("%w: its key is another one's", ErrRevocation)
+	}
+	return r, err
+}
+
+// add adds a new revocation, in place of one of the same subject, name and token.
+func (r *revocations) add(x Revocation, now time.Time) error {
+	if err := x.check(); err != nil {
+		return err
+	}
+	if !x.active(now) {
 		return fmt.Errorf("%w: got a time in the past", ErrRevocation)
 	}
+	return r.put(x, now, maxRevoked)
+}
+
+// put adds a revocation to at most so many others.
+func (r *revocations) put(x Revocation, now time.Time, most int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if i := r.find(&x); i >= 0 {
 		r.all[i] = x
 		return nil
 	}
-	if len(r.all) >= maxRevoked {
+	if len(r.all) >= most {
 		r.all = slices.DeleteFunc(r.all, func(x Revocation) bool { return !x.active(now) })
 	}
-	if len(r.all) >= maxRevoked {
+	if len(r.all) >= most {
 		return fmt.Errorf("%w: there are %d others", ErrRevocation, len(r.all))
 	}
 	r.all = append(r.all, x)
 	return nil
+}
+
+// forget removes a revocation unless another one has replaced it.
+func (r *revocations) forget(x *Revocation) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := r.find(x); i >= 0 && r.all[i].Until.Equal(x.Until) && r.all[i].Reason == x.Reason {
+		r.all = slices.Delete(r.all, i, i+1)
+	}
 }
 
 func (r *revocations) find(of *Revocation) int {

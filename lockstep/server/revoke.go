@@ -76,45 +76,54 @@ func (s *Server) Expel(ctx context.Context, match func(*host.Grant) bool, reason
 	return ended, err
 }
 
-// watchDenials takes the revocations that are kept, and follows those of other servers.
+// watchDenials takes the revocations that are kept, and follows those of other servers. It returns an error if not all of them can hold:
+// a server without them would admit those whom they concern.
 func (s *Server) watchDenials() error {
 	if s.keeper.store == nil {
 		return nil
 	}
+	var mu sync.Mutex
+	var wrong []error
+	began := false
 	keys := make(map[string]Revocation)
-	return s.keeper.store.Watch(func(key string, value []byte) {
+	err := s.keeper.store.Watch(func(key string, value []byte) {
 		if !strings.HasPrefix(key, revocationKey) {
 			return
 		}
-		var r Revocation
-		now := time.Now()
-		err := json.Unmarshal(value, &r)
-		if err == nil && r.key() != key {
-			err = fmt.Errorf("%w: its key is another one's", ErrRevocation)
-		}
-		if err == nil && !r.active(now) {
-			s.keeper.keep(key, nil)
-			return
-		}
+		r, err := parseRevocation(key, value)
 		if err == nil {
-			err = s.revoked.add(r, now)
+			err = s.revoked.put(r, time.Now(), maxRevokedKept)
 		}
-		if err != nil {
-			s.log.Error("a revocation does not hold any more", "key", key, "err", err)
-			return
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err == nil:
+			keys[key] = r
+			go s.expelRevoked(r) // matches may be busy
+		case began:
+			s.log.Error("a revocation does not hold here; repair or remove it", "at", s.keeper.place(key), "err", err)
+		default:
+			wrong = append(wrong, fmt.Errorf("%s: %w; repair or remove it, then start again", s.keeper.place(key), err))
 		}
-		keys[key] = r
-		go s.expelRevoked(r) // matches may be busy
 	}, func(key string) {
+		mu.Lock()
+		defer mu.Unlock()
 		if r, ok := keys[key]; ok {
-			s.revoked.remove(&r, time.Now())
+			s.revoked.forget(&r)
 			delete(keys, key)
 		}
 	})
+	mu.Lock()
+	defer mu.Unlock()
+	began = true
+	return errors.Join(append(wrong, err)...)
 }
 
 // expelRevoked ends the connections of a revocation that another server has told.
 func (s *Server) expelRevoked(r Revocation) {
+	if !r.active(time.Now()) {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), expelTime)
 	defer cancel()
 	if ended, _ := s.Expel(ctx, r.matches, r.text()); ended != (host.Ended{}) {

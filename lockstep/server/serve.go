@@ -28,7 +28,7 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 		if o.Denials == nil {
-			o.Denials = denialFolder(filepath.Join(o.Dir, denialsFolder))
+			o.Denials = denialsIn(o.Dir)
 		}
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]string)}, seals: make(chan struct{}, 1)}
@@ -56,6 +56,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.mux = s.routes()
 	s.pipes = newPipeListener(HTTPServer("", s))
+	s.sweepLater()
 	return s, nil
 }
 

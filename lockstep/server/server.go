@@ -62,6 +62,7 @@ type Server struct {
 	pipes           *pipeListener
 	revoked         revocations
 	keeper          *keeper
+	sweep           *time.Timer // of bans and revocations; nil without Denials
 	creations       creations
 
 	refusals    refusalLog

@@ -62,6 +62,9 @@ func (s *Server) Draining() bool {
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
+	if s.sweep != nil {
+		s.sweep.Stop()
+	}
 	s.mu.Unlock()
 	s.pipes.close()
 	defer context.AfterFunc(ctx, s.stopSealing)()

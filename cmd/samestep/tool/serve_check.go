@@ -80,6 +80,9 @@ func (s *start) check(c *cli.Context, stopped *resumption) error {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	if o.Dir != "" {
+		o.Denials = server.DenialsIn(o.Dir)
+	}
 	o.Dir, o.Log = "", slog.New(slog.DiscardHandler)
 	on, err := server.New(o)
 	if err != nil {

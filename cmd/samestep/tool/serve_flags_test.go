@@ -104,6 +104,26 @@ func TestPoliciesOfRequest(t *testing.T) {
 	}
 }
 
+// A match keeps no limits of its creation, so a resumed one has those of the server, which can change while it runs.
+func TestLimitsAreNoPolicies(t *testing.T) {
+	spec, err := requestedMatch(strings.NewReader(`{"name":"a"}`), games, false, policyOf(t, "--grace", "7s", "--max-spectators", "5", "--guest-seats", "3", "--guest-inactive", "1m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := spec.Host; !strings.Contains(spec.Recorded, "--grace") || o.MaxSpectators != 0 || o.GuestSeats != 0 || o.Inactive.Guests != 0 {
+		t.Errorf("got the limits %+v in the match", o)
+	}
+	for _, name := range limitFlags {
+		if strings.Contains(spec.Recorded, name) {
+			t.Errorf("%s is among the policies %q", name, spec.Recorded)
+		}
+	}
+	resumed := server.MatchSpec{Settings: spec.Settings, Game: spec.Game}
+	if err := policyOf(t).restore(&resumed, spec.Recorded+" --max-spectators=5"); err != nil || resumed.Host.MaxSpectators != 0 { // as an older server recorded it
+		t.Errorf("got %v and %d spectators", err, resumed.Host.MaxSpectators)
+	}
+}
+
 // The fields that a request may have are listed in its description.
 func TestFieldsOfRequestAreDescribed(t *testing.T) {
 	b, err := os.ReadFile("../../../docs/protocol.md")

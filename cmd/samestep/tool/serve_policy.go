@@ -29,7 +29,7 @@ type matchPolicy struct {
 	game    *playable
 	bot     string        // the name of the game's bots, "" for the usual ones
 	players uint8         // of a match whose request does not say how many
-	idle    time.Duration // ends a match with only bots; negative: never
+	idle    time.Duration // ends a match with only bots, where server.Options.IdleMatch ends none; 0: never
 
 	openReplay func(ctx context.Context, name string) (*os.File, error) // of the server; nil without one
 
@@ -54,10 +54,10 @@ func newMatchPolicy(c *cli.Context, g *playable) (*matchPolicy, error) {
 		return nil, err
 	}
 	p := &matchPolicy{
-		ctx: c.Context, flags: c, game: g, bot: c.String(botFlag.Name), players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), idle: c.Duration("idle"), spectatorDelay: c.Duration("spectator-delay"),
+		ctx: c.Context, flags: c, game: g, bot: c.String(botFlag.Name), players: uint8(min(c.Uint("players"), lockstep.MaxPlayers)), spectatorDelay: c.Duration("spectator-delay"),
 		host: host.Options{
 			Relay: c.Bool("relay"), AnonymousSpectators: watchedByAll(c), SpectatorChat: true, VoteKick: c.Bool("vote-kick"),
-			MaxSpectators: int(c.Uint("max-spectators")), GuestSeats: int(min(c.Uint("guest-seats"), lockstep.MaxPlayers)), Grace: lockstep.Time(c.Duration("grace").Microseconds()),
+			Grace:     lockstep.Time(c.Duration("grace").Microseconds()),
 			Abandoned: lockstep.Time(c.Duration("abandoned").Microseconds()), EndLinger: lockstep.Time(c.Duration("linger").Microseconds()),
 			Wait: host.WaitPolicy{Bound: lockstep.Time(c.Duration("wait").Microseconds())},
 			Slow: host.SlowPolicy{Percent: uint16(min(c.Uint("slow"), 1<<15))},
@@ -197,8 +197,7 @@ func (p *matchPolicy) setInactive(c *cli.Context) error {
 	if after == 0 {
 		after = -time.Second // for a Host 0 is the default
 	}
-	guests := cmp.Or(c.Duration("guest-inactive"), -time.Second)
-	p.host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: action, Guests: lockstep.Time(guests.Microseconds())}
+	p.host.Inactive = host.InactivePolicy{After: lockstep.Time(after.Microseconds()), Then: action}
 	return nil
 }
 
@@ -249,8 +248,8 @@ func (p *matchPolicy) apply(spec *server.MatchSpec, bots uint) {
 // policyFlags are the flags that are policies of a match, besides those that a request can set. A match keeps those of its
 // creation.
 var policyFlags = []string{
-	"spectator-delay", "anonymous-spectators", "max-spectators", "relay", "players-see", "view-bytes", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
-	"grace", "abandoned", "linger", "inactive", "inactive-then", "guest-inactive", "guest-seats", "ready-deadline",
+	"spectator-delay", "anonymous-spectators", "relay", "players-see", "view-bytes", "input-delay", "wait", "slow", "share", "vote-kick", "desync",
+	"grace", "abandoned", "linger", "inactive", "inactive-then", "ready-deadline",
 }
 
 // recorded returns the policies of a match as flags, of those that are not the default.

@@ -233,6 +233,29 @@ func TestCheckConfigResumes(t *testing.T) {
 	}
 }
 
+// --check-config finds bans and revocations with which a start would refuse to admit anybody.
+func TestCheckConfigDenials(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, value, want string }{
+		{"revocation-0123456789abcdef0123456789abcdef.json", `{"name":`, "revocation-0123456789abcdef0123456789abcdef.json: unexpected end of JSON input; repair or remove it"},
+		{"bans-0123456789abcdef0123456789abcdef.json", `[{"name":"ada"}]`, "ok\n"},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "denials", row.name)
+		if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(row.value), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		code := Run(t.Context(), []string{"mygame", "serve", "--check-config", "--web=false", "--matches", "0", "--dir", dir}, &out, &out, New(minimal.Rules()))
+		if (code == exitOK) != (row.want == "ok\n") || !strings.Contains(out.String(), row.want) {
+			t.Errorf("%s: got exit code %d and %q, want %q", row.name, code, out.String(), row.want)
+		}
+		if b, err := os.ReadFile(path); err != nil || string(b) != row.value {
+			t.Errorf("%s has changed: %q, %v", row.name, b, err)
+		}
+	}
+}
+
 // With --drain an interrupted server is not ready and serves its matches until they are over.
 func TestServeDrains(t *testing.T) {
 	t.Parallel()

@@ -3,21 +3,25 @@
 package tool
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // limitFlags are the flags of serve that can change while the server runs. All others need a restart.
 var limitFlags = []string{
 	"max-per-address", "max-unauthenticated", "max-requests", "max-wrong-tokens", "max-matches", "guests", "guest-matches-per-address", "guest-bots", "guest-state",
-	"guest-disk", "match-disk", "disk-reserve", "idle",
+	"guest-disk", "match-disk", "disk-reserve", "idle", "max-spectators", "guest-seats", "guest-inactive",
 }
 
 // limitsOf returns the limits in the flags.
@@ -32,6 +36,10 @@ func limitsOf(c *cli.Context) server.Limits {
 		GuestMatches: int(c.Uint("guests")), GuestMatchesPerAddress: int(limit(c.Uint("guest-matches-per-address"), 1<<31-1)), GuestBots: int(limit(c.Uint("guest-bots"), 1<<31-1)),
 		GuestStateBytes: int64(min(max(c.Uint64("guest-state"), 1), 1<<40)), GuestDiskBytes: int(min(max(c.Uint64("guest-disk"), 1), 1<<31-1)),
 		MatchDiskBytes: limit(c.Uint64("match-disk"), 1<<62), DiskReserve: limit(c.Uint64("disk-reserve"), 1<<62), IdleMatch: idle,
+		MatchLimits: &host.Limits{
+			MaxSpectators: int(c.Uint("max-spectators")), GuestSeats: int(min(c.Uint("guest-seats"), lockstep.MaxPlayers)),
+			InactiveGuests: lockstep.Time(cmp.Or(c.Duration("guest-inactive"), -time.Second).Microseconds()), // for a Host 0 is the default
+		},
 	}
 }
 

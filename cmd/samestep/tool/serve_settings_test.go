@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -48,11 +49,33 @@ func settingsInTest(t *testing.T, first string, flags ...string) (f *settingsFil
 	return f, write
 }
 
+// restartFlags are the flags of serve that need a restart. Each flag is one of them or one of limitFlags. A limit is here only if it cannot
+// change while the server runs: of the matches' policies, which are in their logs, or of the archive.
+var restartFlags = []string{
+	// Where the server listens, and who may come.
+	"listen", "base-path", "web", "admin-listen", "pprof", "tls-cert", "tls-key", "origin", "allowed-host", "trusted-proxy", "proxy-header", "proxy-protocol",
+	"datagrams", "datagrams-public", "tokens", "player-tokens", "print-tokens", "jwt-key", "jwt-algorithm", "jwt-audience", "jwt-issuer", "compat", "anonymous-spectators",
+	// What it plays.
+	"game", "assets", "matches", "from", "seat", "players", "config", "units", "scenario", "tick-rate", "tick-ms", "seed", "bots", "bot", "check-config",
+	// Where it writes.
+	"dir", "replays", "bundles", "durability", "resume", "drain", "archive", "keep-days", "keep-replays", "keep-bytes", "keep-bundles", "keep-bundles-bytes", "sign-key", "keep-open", "explain",
+	"log-format", "log-level", "quiet",
+	// The policies of matches.
+	"await-players", "spectator-delay", "start", "countdown", "ready-deadline", "grace", "abandoned", "linger", "substitutes", "inactive", "inactive-then", "relay", "input-delay", "wait", "slow",
+	"share", "vote-kick", "players-see", "view-bytes", "desync",
+}
+
 // No key of a settings file is ignored in silence: each one changes a limit of the running server, or is named as one that needs a
 // restart. The command line stays stronger.
 func TestEverySettingIsTold(t *testing.T) {
 	f, write := settingsInTest(t, "", "--players", "3")
-	told, limits := 0, 0
+	b, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "operations.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, guide, _ := strings.Cut(string(b), "Limits change at once")
+	guide, _, _ = strings.Cut(guide, "\n\n")
+	told := 0
 	for _, flag := range f.c.Command.Flags {
 		name := flag.Names()[0]
 		if name == settingsFlag.Name || name == "help" {
@@ -78,18 +101,31 @@ func TestEverySettingIsTold(t *testing.T) {
 			continue
 		}
 		changed, waiting := f.differ(c)
-		want := []string{name}
-		if name == "players" {
-			want = nil // the command line has it
+		now, later := slices.Contains(limitFlags, name), slices.Contains(restartFlags, name)
+		if now == later {
+			t.Errorf("%s: got it in limitFlags: %t, and in restartFlags: %t, want it in one of them", name, now, later)
 		}
-		if all := slices.Concat(changed, waiting); !slices.Equal(all, want) {
-			t.Errorf("%s: %s: got %q changed and %q waiting", name, other, changed, waiting)
+		var want [2][]string
+		switch {
+		case name == "players": // the command line has it
+		case now && name != "guests": // which begins at 0
+			want[0] = []string{name}
+		default:
+			want[1] = []string{name}
 		}
-		told += len(changed) + len(waiting)
-		limits += len(changed)
+		if !slices.Equal(changed, want[0]) || !slices.Equal(waiting, want[1]) {
+			t.Errorf("%s: %s: got %q changed and %q waiting, want %q", name, other, changed, waiting, want)
+		}
+		if before := limitsOf(f.c); reflect.DeepEqual(limitsOf(c), before) == now {
+			t.Errorf("%s: %s: got the same limits: %t, want them to differ: %t", name, other, !now, now)
+		}
+		if now && !strings.Contains(guide, "`"+name+"`") {
+			t.Errorf("%s: docs/operations.md does not say that it changes at once", name)
+		}
+		told++
 	}
-	if told < 60 || limits != len(limitFlags)-1 { // guests begins at 0
-		t.Errorf("told of %d keys, of which %d change, want at least 60 and %d", told, limits, len(limitFlags)-1)
+	if told < 60 || told != len(limitFlags)+len(restartFlags) {
+		t.Errorf("told of %d keys, and there are %d that change and %d that need a restart", told, len(limitFlags), len(restartFlags))
 	}
 }
 
@@ -120,6 +156,7 @@ func TestReloadSettings(t *testing.T) {
 		{"max-matches: 2\ntick-rate: 30\nguests: 4\n", "two", true, `changed=[max-matches] "need a restart"="[tick-rate guests]"`},
 		{"max-matches: 2\n", "three", false, ""},
 		{"", "three", true, "changed=[max-matches]"},
+		{"max-spectators: 1\nguest-seats: 1\nguest-inactive: 1m\ngrace: 1m\n", "four", true, `changed="[guest-inactive guest-seats max-spectators]" "need a restart"=[grace]`},
 	} {
 		said.Reset()
 		write(x.text)

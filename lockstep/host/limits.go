@@ -1,0 +1,52 @@
+package host
+
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+)
+
+// Limits are the limits among the [Options] that can change while the match runs. The fields are those of Options, also their defaults.
+type Limits struct {
+	MaxSpectators  int
+	GuestSeats     int
+	InactiveGuests lockstep.Time // Inactive.Guests
+}
+
+// SetIn sets the limits in the options of a match that does not run yet.
+func (l Limits) SetIn(o *Options) {
+	o.MaxSpectators, o.GuestSeats, o.Inactive.Guests = l.MaxSpectators, l.GuestSeats, l.InactiveGuests
+}
+
+// SetLimits changes limits at once. Spectators beyond their number are closed, the latest first. A guest who has been idle for longer than
+// a new limit is warned again. After an error nothing has changed.
+func (h *Host) SetLimits(now lockstep.Time, l Limits) error {
+	h.at(now)
+	o := h.options
+	l.SetIn(&o)
+	if err := o.complete(&h.header.Settings); err != nil {
+		return err
+	}
+	h.options, h.inactiveGuests = o, inactiveTicks(h.header, o.Inactive.Guests)
+	for i := len(h.peers) - 1; i >= 0 && h.spectators() > o.MaxSpectators; i-- {
+		if p := h.peers[i]; p.seat == lockstep.System && p.state != Connecting && p.state != Closed {
+			h.close(p, protocol.CloseBusy, noPlace)
+		}
+	}
+	h.accounts.resize(mostAccounts(h.header, &o), h.now, &h.rates)
+	h.mostClosing = len(h.peers)
+	for i := range h.seats {
+		s := &h.seats[i]
+		limit, _ := h.inactivityOf(s)
+		if s.peer == nil || !s.guest || limit == 0 {
+			continue
+		}
+		s.peer.warned = false
+		s.idle = min(s.idle, max(limit, 2)-2) // the next tick warns, which leaves some time
+	}
+	return nil
+}
+
+// mostAccounts returns how many accounts the match has. A welcomed connection has at most two, and a seat without a connection has one.
+func mostAccounts(h *lockstep.Header, o *Options) int {
+	return 2*(int(h.Settings.Players)+o.MaxSpectators) + spareAccounts
+}
