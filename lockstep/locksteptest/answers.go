@@ -249,13 +249,18 @@ func (x *twins) enough() error {
 func (x *twins) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "answers in %d pairs of worlds with equal views:", x.pairs)
-	for i, n := range x.asked {
-		fmt.Fprintf(&s, " %d %s", n, x.header.Commands[i].Name)
-		if i < len(x.asked)-1 {
+	x.list(&s, x.asked)
+	return s.String()
+}
+
+// list writes how many commands of each kind there were.
+func (x *twins) list(s *strings.Builder, counts []int) {
+	for i, n := range counts {
+		fmt.Fprintf(s, " %d %s", n, x.header.Commands[i].Name)
+		if i < len(counts)-1 {
 			s.WriteByte(',')
 		}
 	}
-	return s.String()
 }
 
 // answers compares answers to commands in worlds that look the same to a player.

@@ -122,6 +122,11 @@ func TestCheckView(t *testing.T) {
 			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
 				r.ViewOf = func(*pasture, lockstep.Player) lockstep.Viewer { return lockstep.Viewer{} } // which gets no view
 			}},
+		{name: "an effect tells what is hidden", want: "the effect of a command tells what is hidden: in the tick that runs breed ", see: seeMeadow,
+			rules: feeling},
+		{name: "no effect is looked at", want: "no effects were compared", view: lockstep.View(seeMeadow, func(*meadow, *lockstep.Command) error {
+			return errors.New("no")
+		})},
 		{name: "a kind is not asked about", want: `no answer to a command of kind "large" was compared`, see: seeMeadow,
 			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
 				r.Commands = append(r.Commands, lockstep.Type[struct{ Much [lockstep.MaxPayload]bool }](9, "large"))
@@ -146,6 +151,29 @@ func TestCheckView(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", bad.name, err, bad.want)
 		}
 	}
+}
+
+// feeling are rules in which a command tells at once whether hidden herds are large, and shows them one after the other.
+func feeling(r *lockstep.Rules[pasture, pastureConfig]) {
+	step := r.Step
+	r.Step = func(w *pasture, c *pastureConfig, turn *lockstep.Turn) {
+		step(w, c, turn)
+		for i := range turn.Commands {
+			if b, ok := turn.Commands[i].Value.(*breed); ok {
+				w.Herds[1].Size += w.Herds[0].Size
+				w.Herds[int(b.Herd)%len(w.Herds)].Tame = true
+			}
+		}
+	}
+}
+
+// What comes into sight may differ, and so may what the game says that players feel.
+func TestCheckViewAllows(t *testing.T) {
+	secret := locksteptest.Secrecy[pasture]{Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}}, Hidden: kept}
+	secret.Felt = func(hidden, shown string) bool { return hidden == "Herds[0].Size" && strings.HasSuffix(shown, ".Size") }
+	rules := meadows(seeMeadow)
+	feeling(&rules)
+	locksteptest.CheckView(t, lockstep.MustGame(rules), options(), secret)
 }
 
 // A view must not tell what its viewer does not see. What is hidden is said a second time, in another way.
