@@ -71,7 +71,7 @@ func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (*secrecyCheck,
 	if c.twins, err = newTwins(m); err != nil {
 		return nil, err
 	}
-	c.effects = effects{twins: c.twins, felt: s.Felt, compared: make([]int, len(c.asked))}
+	c.effects = effects{twins: c.twins, felt: s.Felt, compared: make([]int, len(c.asked.kinds))}
 	for tick := lockstep.Tick(0); int(tick) < len(m.states); tick += m.options.Every {
 		for _, viewer := range s.Viewers {
 			if err := c.a.Restore(tick, m.states[tick]); err != nil {
@@ -92,7 +92,7 @@ func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (*secrecyCheck,
 	if tick, err := c.compareAll(32); err != nil {
 		return nil, fmt.Errorf("locksteptest: CheckView: tick %d: %w", tick, err)
 	}
-	if err := cmp.Or(c.enough(), c.effects.enough()); err != nil {
+	if err := cmp.Or(c.asked.enough(m.header.Commands), c.effects.enough()); err != nil {
 		return nil, fmt.Errorf("locksteptest: CheckView: %w", err)
 	}
 	return c, nil

@@ -176,6 +176,34 @@ func TestCheckViewAllows(t *testing.T) {
 	locksteptest.CheckView(t, lockstep.MustGame(rules), options(), secret)
 }
 
+// A phase that compared no answer does not pass for one that found nothing.
+func TestIdleAnswers(t *testing.T) {
+	rules := meadows(seeMeadow)
+	good := lockstep.MustGame(rules)
+	rules.ViewOf = func(*pasture, lockstep.Player) lockstep.Viewer { return lockstep.Viewer{} } // which gets no view
+	idle := lockstep.MustGame(rules)
+	for _, test := range []struct {
+		name string
+		game *lockstep.Game
+		thin string
+		want error
+	}{
+		{"players see", good, "", nil},
+		{"no player sees anything", idle, "", locksteptest.ErrThin},
+		{"which is meant so", idle, "only spectators look", nil},
+	} {
+		o := options()
+		o.AllowThin = test.thin
+		told := locksteptest.Run(test.game, o)
+		_, _, err := locksteptest.Search(t.Context(), test.game, o, locksteptest.SearchOptions{Matches: 3})
+		for _, err := range []error{told, err} {
+			if !errors.Is(err, test.want) || err != nil && !strings.Contains(err.Error(), "answers: no two different worlds") {
+				t.Errorf("%s: got %v, want %v", test.name, err, test.want)
+			}
+		}
+	}
+}
+
 // A view must not tell what its viewer does not see. What is hidden is said a second time, in another way.
 func ExampleRunView() {
 	rules := pastureRules()
