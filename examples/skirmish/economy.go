@@ -47,7 +47,7 @@ func (w *World) gather(i int) {
 	case phaseHome:
 		w.carry(i)
 	default:
-		if c.Amount == 0 && !w.prospect(u) {
+		if c.Amount == 0 && w.Sees(u.Team, c.Pos) && !w.prospect(u) {
 			w.rest(u)
 			return
 		}
@@ -130,12 +130,12 @@ func (w *World) nearestBase(u *Unit) int {
 	return best
 }
 
-// prospect sends a worker to another near crystal, and reports whether there is one.
+// prospect sends a worker to another near crystal that its team knows, and reports whether there is one. One out of sight may be full.
 func (w *World) prospect(u *Unit) bool {
 	best, nearest := -1, square(farField)
 	for i := range w.Crystals {
 		c := &w.Crystals[i]
-		if d := distance2(u.Pos, c.Pos); c.Amount >= load && d < nearest {
+		if d := distance2(u.Pos, c.Pos); d < nearest && w.Knows(u.Team, c.Pos) && (c.Amount >= load || !w.Sees(u.Team, c.Pos)) {
 			best, nearest = i, d
 		}
 	}

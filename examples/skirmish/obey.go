@@ -7,7 +7,8 @@ import (
 )
 
 // obey carries out a command. The world may have changed since validation, or the command was never validated: obey
-// skips units and commands that are not valid.
+// skips units and commands that are not valid. What it does at once depends on what the player sees, or the units would tell what is
+// hidden: they go, and find out.
 func (w *World) obey(c *lockstep.Command) {
 	if c.Player == lockstep.System {
 		w.note(c)
@@ -33,7 +34,7 @@ func (w *World) obey(c *lockstep.Command) {
 	case *Gather:
 		w.mineAt(w.choose(p, &v.Who), v.Crystal)
 	case *Build:
-		w.build(w.choose(p, &v.Who), v.Kind, v.At.Vec2())
+		w.build(p, w.choose(p, &v.Who), v.Kind, v.At)
 	case *Train:
 		w.enqueue(p, v)
 	case *Assign:
@@ -107,14 +108,13 @@ func (w *World) listed(chosen []int32, p uint8, ids []UnitID) []int32 {
 
 // lead sends units to a place. Each gets its own spot around it; the first one gets the place itself.
 func (w *World) lead(units []int32, task Task, to Point, queued bool) {
-	g := &w.workspace.ground
-	goal := to.Vec2()
-	middle := g.At(goal)
-	via := g.nearestOpen(goal)
-	if via == 0 {
+	if checkPoint(w.Map.Size, to) != nil {
 		return
 	}
-	if via != middle {
+	g := &w.workspace.ground
+	goal := to.Vec2()
+	via := g.nearestOpen(goal)
+	if via != 0 && via != g.At(goal) {
 		goal = g.Center(via)
 	}
 	spot := uint32(0)
@@ -207,14 +207,16 @@ func (w *World) mineAt(units []int32, crystal uint16) {
 	}
 }
 
-func (w *World) build(units []int32, kind UnitKind, at fixed.Vec2) {
-	g := &w.workspace.ground
-	if !kind.Building() || !g.Free(at) {
+// build sends workers to a site. Only if the player knows that there is rock, they stay.
+func (w *World) build(p uint8, units []int32, kind UnitKind, to Point) {
+	g, at := &w.workspace.ground, to.Vec2()
+	if !kind.Building() || onEdge(w.Map.Size, at) || !g.Free(at) && w.Knows(w.Players[p].Team, at) {
 		return
 	}
+	via := g.nearestOpen(at)
 	for _, i := range units {
 		if u := &w.Units[i]; u.Kind == Worker {
-			w.send(u, Constructing, at, g.At(at))
+			w.send(u, Constructing, at, via)
 			u.Next, u.Target, u.Source, u.Making = Idle, 0, 0, kind
 		}
 	}

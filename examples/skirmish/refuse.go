@@ -122,6 +122,12 @@ func (v *View) find(id UnitID) *Seen {
 	return &v.Units[i]
 }
 
+// onEdge reports whether a place is in one of the cells along the sides of the map, which are rock, or outside.
+func onEdge(size uint16, at fixed.Vec2) bool {
+	last := fixed.FromInt(int64(size) - 1)
+	return min(at.X, at.Y) < fixed.One || max(at.X, at.Y) >= last
+}
+
 func checkPoint(size uint16, at Point) error {
 	if edge := size * 8; at.X >= edge || at.Y >= edge {
 		return fmt.Errorf("%w: %v", ErrOffMap, at)
@@ -171,10 +177,9 @@ func (v *View) checkBuild(p uint8, c *Build) error {
 // fits is World.fits for what the viewer knows: the unexplored is open ground, and what is hidden takes no room.
 func (v *View) fits(kind UnitKind, at fixed.Vec2) bool {
 	radius, shape := kind.Traits().Radius, grid.Shape{Columns: v.Size, Rows: v.Size}
-	edge := fixed.FromInt(int64(v.Size) - 1) // the cells along the sides are rock
 	for y := at.Y - radius; y <= at.Y+radius; y += fixed.Half {
 		for x := at.X - radius; x <= at.X+radius; x += fixed.Half {
-			if x < fixed.One || y < fixed.One || x >= edge || y >= edge || grid.Bits(v.Rock).HasAt(shape, fixed.Vec2{X: x, Y: y}) {
+			if at := (fixed.Vec2{X: x, Y: y}); onEdge(v.Size, at) || grid.Bits(v.Rock).HasAt(shape, at) {
 				return false
 			}
 		}

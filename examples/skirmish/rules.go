@@ -8,7 +8,7 @@ import (
 // GameName and RulesBuild identify the game: RulesBuild changes with every change of the rules.
 const (
 	GameName   = "skirmish"
-	RulesBuild = "6"
+	RulesBuild = "7"
 )
 
 // Rules returns the rules of the game.

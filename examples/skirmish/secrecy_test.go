@@ -2,6 +2,7 @@ package skirmish
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ import (
 // No view and no answer to a command tells what a viewer must not know. Bots play, so that there is more to hide.
 func TestViewsKeepSecrets(t *testing.T) {
 	config := Sized(4, 60)
-	config.Teams = 2
+	config.Teams, config.Size, config.Crystals = 2, 128, 5000 // with rows of which nobody sees half
 	bots := map[lockstep.Player]lockstep.Bot{}
 	play := func(p lockstep.Player, s *lockstep.Simulation) []any {
 		if bots[p] == nil {
@@ -30,7 +31,67 @@ func TestViewsKeepSecrets(t *testing.T) {
 	locksteptest.CheckView(t, lockstep.MustGame(Rules()), o, locksteptest.Secrecy[World]{
 		Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}, {As: lockstep.AsTeam}, {}},
 		Hidden:  hiddenFrom,
+		Felt:    felt,
 	})
+}
+
+// felt reports whether a command may tell a hidden field by one of the view: units know the way through rock that nobody has
+// seen, so their first step depends on it.
+func felt(hidden, shown string) bool {
+	return (strings.HasPrefix(hidden, "Map.Blocked[") || strings.HasPrefix(hidden, "Paths.")) && (strings.HasSuffix(shown, ".Pos.X") || strings.HasSuffix(shown, ".Pos.Y"))
+}
+
+// What a command does at once does not depend on what is hidden: the units go, and find out.
+func TestCommandsTellNothing(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		hide    func(w *World)
+		command func(worker UnitID) any
+	}{
+		{"build on hidden rock", func(w *World) { wall(w, 10, 40, 10, 40) },
+			func(id UnitID) any { return &Build{list(id), Tower, PointAt(cells(10, 40))} }},
+		{"walk into rock without end", func(w *World) { wall(w, 1, 1, 40, 40) },
+			func(id UnitID) any { return &Move{Who: list(id), To: PointAt(cells(8, 8))} }},
+		{"mine what is empty", func(w *World) { w.Crystals[0].Amount = 0 },
+			func(id UnitID) any { return &Gather{list(id), 0} }},
+		{"mine elsewhere", func(w *World) { w.Crystals[0].Amount = 0 },
+			func(id UnitID) any { return &Gather{list(id), 1} }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a := arena(t)
+			clear(a.Map.Blocked)
+			a.Crystals = append(a.Crystals, Crystal{Pos: cells(38, 50), Full: 9, Amount: 9}, Crystal{Pos: cells(50, 47), Full: 9})
+			worker := put(a, Worker, 0, cells(50, 45)) // its base is at 50,50
+			a.Fog[0].Look(a.Map.shape(), a.Crystals[0].Pos, 1)
+			a.Fog[0].Remember()
+			a.reveal(0) // knows the first crystal, and does not see it
+			b := fork(a)
+			test.hide(b)
+			derive(b)
+			view := func(w *World) (v View) {
+				if err := see(w, nil, viewOf(w, 0), &v); err != nil {
+					t.Fatal(err)
+				}
+				for i := range v.Units {
+					v.Units[i].Pos = fixed.Vec2{} // see felt
+				}
+				return v
+			}
+			if !reflect.DeepEqual(view(a), view(b)) || hash(a) == hash(b) {
+				t.Fatal("the difference shows, or there is none")
+			}
+			for _, w := range []*World{a, b} {
+				advance(w, 1, by(0, test.command(worker)))
+			}
+			if got := unit(t, a, worker).Task; got == Idle {
+				t.Errorf("the worker is %v", got)
+			}
+			if va, vb := view(a), view(b); !reflect.DeepEqual(va, vb) {
+				t.Errorf("got other views:\n%+v\n%+v", va.Units, vb.Units)
+			}
+			until(t, b, 1500, func() bool { return unit(t, b, worker).Task == Idle || unit(t, b, worker).Cargo > 0 })
+		})
+	}
 }
 
 // hiddenFrom returns the fields that a viewer must not learn. It says it field by field, and see asks for the units.

@@ -19,16 +19,21 @@ type twins struct {
 	*match
 	a, b      *lockstep.Simulation
 	probe     *prober.Prober
-	pairs     int
-	asked     []int // commands by index of the kind
+	asked     asked
 	viewA     []byte
 	viewB     []byte
 	players   []lockstep.Player
 	different lockstep.Frame
 }
 
+// asked counts what was asked.
+type asked struct {
+	pairs int   // of worlds that looked the same to a player
+	kinds []int // commands by index of the kind
+}
+
 func newTwins(m *match) (*twins, error) {
-	x := &twins{match: m, asked: make([]int, len(m.header.Commands))}
+	x := &twins{match: m, asked: asked{kinds: make([]int, len(m.header.Commands))}}
 	var err error
 	if x.probe, err = prober.New(m.options.Seed, m.game); err != nil {
 		return nil, err
@@ -71,10 +76,10 @@ func (x *twins) compare(viewer lockstep.Viewer, commands int) (same bool, err er
 	if x.viewB, err = x.b.AppendView(x.viewB[:0], viewer); err != nil || !bytes.Equal(x.viewA, x.viewB) || len(x.players) == 0 {
 		return false, nil
 	}
-	x.pairs++
-	for i := range x.asked { // each kind is the first one at times: the rules make the views then
+	x.asked.pairs++
+	for i := range x.asked.kinds { // each kind is the first one at times: the rules make the views then
 		for range commands {
-			if err := x.ask((x.pairs + i) % len(x.asked)); err != nil {
+			if err := x.ask((x.asked.pairs + i) % len(x.asked.kinds)); err != nil {
 				return true, err
 			}
 		}
@@ -97,7 +102,7 @@ func (x *twins) ask(kind int) error {
 		}
 		told[i] = verdict(err)
 	}
-	x.asked[kind]++
+	x.asked.kinds[kind]++
 	x.probe.Note(&c, kind, told[0])
 	if told[0] == told[1] {
 		return nil
@@ -234,28 +239,58 @@ func (x *twins) compareAll(commands int) (lockstep.Tick, error) {
 }
 
 // enough returns an error unless answers were compared to commands of each kind.
-func (x *twins) enough() error {
-	if x.pairs == 0 {
+func (a *asked) enough(kinds []record.CommandDescription) error {
+	if a.pairs == 0 {
 		return errors.New("no two different worlds looked the same to a player, so no answers were compared")
 	}
-	for i, n := range x.asked {
+	for i, n := range a.kinds {
 		if n == 0 {
-			return fmt.Errorf("no answer to a command of kind %q was compared", x.header.Commands[i].Name)
+			return fmt.Errorf("no answer to a command of kind %q was compared", kinds[i].Name)
 		}
+	}
+	return nil
+}
+
+// add adds the counts of another match of the same game, if it was asked.
+func (a *asked) add(x *twins) {
+	if x == nil {
+		return
+	}
+	a.pairs += x.asked.pairs
+	for i, n := range x.asked.kinds {
+		if a.kinds = append(a.kinds, make([]int, max(i+1-len(a.kinds), 0))...); n > 0 {
+			a.kinds[i] += n
+		}
+	}
+}
+
+// thin returns [ErrThin] if the phase answers ran and did too little.
+func (a *asked) thin(m *match) error {
+	o := &m.options
+	if len(a.kinds) == 0 || o.Orders != nil || len(o.Choices) > 0 || o.AllowThin != "" {
+		return nil
+	}
+	if err := a.enough(m.header.Commands); err != nil {
+		return fmt.Errorf("locksteptest: %w: answers: %w\nsay why that is enough (AllowThin)", ErrThin, err)
 	}
 	return nil
 }
 
 func (x *twins) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "answers in %d pairs of worlds with equal views:", x.pairs)
-	for i, n := range x.asked {
-		fmt.Fprintf(&s, " %d %s", n, x.header.Commands[i].Name)
-		if i < len(x.asked)-1 {
+	fmt.Fprintf(&s, "answers in %d pairs of worlds with equal views:", x.asked.pairs)
+	x.list(&s, x.asked.kinds)
+	return s.String()
+}
+
+// list writes how many commands of each kind there were.
+func (x *twins) list(s *strings.Builder, counts []int) {
+	for i, n := range counts {
+		fmt.Fprintf(s, " %d %s", n, x.header.Commands[i].Name)
+		if i < len(counts)-1 {
 			s.WriteByte(',')
 		}
 	}
-	return s.String()
 }
 
 // answers compares answers to commands in worlds that look the same to a player.
@@ -267,6 +302,7 @@ func (r *trial) answers() {
 	if r.ok(0, err) {
 		t, err := x.compareAll(16)
 		r.ok(t, err)
+		r.twins = x
 	}
 }
 

@@ -1,6 +1,7 @@
 package locksteptest
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"testing"
@@ -29,6 +30,9 @@ func Check(t testing.TB, g *lockstep.Game, o Options) {
 		t.Fatal(err)
 	}
 	t.Logf("locksteptest: seed %d: %s", m.options.Seed, played)
+	if m.twins != nil {
+		t.Logf("locksteptest: seed %d: %s", m.options.Seed, m.twins)
+	}
 }
 
 // testLine returns the command that runs one test alone.
@@ -47,8 +51,10 @@ func run(g *lockstep.Game, o Options) (*match, *tally, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var sum asked
+	sum.add(m.twins)
 	t := m.tally()
-	return m, t, t.thin(&m.options)
+	return m, t, cmp.Or(sum.thin(m), t.thin(&m.options))
 }
 
 // compute plays a match and runs all phases.

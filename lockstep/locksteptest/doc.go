@@ -48,7 +48,7 @@
 // match again. [Check] also names the line of code, if the go command and the sources are there: docs/desync-line.md describes
 // it. [Failure.Shrink] makes the match small. [Failure.WriteTest] and [Failure.WriteReplay] write it down.
 //
-// [CheckView] checks that the views of a game, and the answers to commands, keep a secret. [Search] plays random matches for a given time. [Fuzz] lets a fuzzer choose them. [Cluster] plays matches with a server,
+// [CheckView] checks that the views of a game, the answers to commands, and their effects keep a secret. [Search] plays random matches for a given time. [Fuzz] lets a fuzzer choose them. [Cluster] plays matches with a server,
 // its disk, and players over a bad network, in virtual time. [Golden] verifies matches that earlier versions wrote.
 // docs/testing.md leads through all of them.
 package locksteptest

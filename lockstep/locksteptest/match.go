@@ -24,6 +24,7 @@ type match struct {
 	limits  *limits          // of kinds
 	early   bool             // the rules ended it in its first fifth
 	ended   lockstep.Tick    // the tick with which the rules ended it, or 0
+	twins   *twins           // of the phase answers, if it has run
 	buf     []byte           // scratch
 
 	payloads *record.Payloads // scratch

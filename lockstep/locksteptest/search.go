@@ -37,6 +37,9 @@ func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (
 		all.Go(search.work)
 	}
 	all.Wait()
+	if search.found == nil && search.err == nil && search.last != nil {
+		search.err = search.asked.thin(search.last)
+	}
 	return search.found, search.done, search.err
 }
 
@@ -52,6 +55,8 @@ type search struct {
 	done  int
 	found *Failure
 	err   error
+	asked asked
+	last  *match
 }
 
 func (s *search) work() {
@@ -68,9 +73,13 @@ func (s *search) work() {
 		if s.limits.Bots != nil && i%2 == 1 {
 			o.Play = s.limits.Bots(o.Seed)
 		}
-		_, err := compute(s.game, o)
+		m, err := compute(s.game, o)
 		s.mu.Lock()
 		s.done++
+		if m != nil {
+			s.asked.add(m.twins)
+			s.last = m
+		}
 		if f, ok := err.(*Failure); ok {
 			if s.found == nil || f.Options.Seed < s.found.Options.Seed {
 				s.found = f

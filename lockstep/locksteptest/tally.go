@@ -15,7 +15,8 @@ import (
 //
 // Where bots play (Options.Play), refused commands do not count: bots carry the match, and random commands are added.
 //
-// A match that its rules end in its first fifth proves too little as well. Matches of Options.Orders and Options.Choices, and others with
+// A match that its rules end in its first fifth proves too little as well, and so does one of rules with views in which the phase
+// answers compared none to a command of some kind. Matches of Options.Orders and Options.Choices, and others with
 // less than 20 commands, are never thin.
 var ErrThin = errors.New("the match proves too little")
 

@@ -2,6 +2,7 @@ package locksteptest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,6 +23,11 @@ type Secrecy[S any] struct {
 	// "Units[17]". A field that decides whether another one is seen, such as the place of a hidden unit, is not hidden in this
 	// sense: another place may be in sight.
 	Hidden func(world *S, viewer lockstep.Viewer) []string
+
+	// Felt reports whether a field of a view, such as "Units[3].Pos", may depend on a hidden one, such as "Rock[7]", in the tick
+	// that runs a command of the viewer's player: a random number decides on a hit, and rock that nobody has seen is in a unit's
+	// way. Nil says that none may. What comes into sight needs no mention.
+	Felt func(hidden, shown string) bool
 }
 
 // CheckView plays a random match as [Check] does, and fails the test if a view tells what the viewer must not know: after a
@@ -31,13 +37,17 @@ type Secrecy[S any] struct {
 // It also fails the test if an answer to a command tells what the player must not know. It asks the rules about commands of every
 // kind in two worlds in which the player sees the same: they differ in such a field, or because others gave other commands. A
 // match without such worlds, or without an answer to a kind of command, fails. With go test -v it prints how many there were.
+//
+// And it fails the test if the effect of a command tells it: it changes hidden fields, lets a player who sees the viewer's view give a
+// command that the rules do not refuse, and computes its tick. If the tick looks the same in both worlds without the command, it must
+// with it, except for what comes into sight and what Secrecy.Felt allows. If no such command runs, it fails.
 func CheckView[S any](t testing.TB, g *lockstep.Game, o Options, s Secrecy[S]) {
 	t.Helper()
 	c, err := checkView(g, o, s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("locksteptest: %d changes of what is hidden, in views of %d viewers; %v", c.hidden, len(s.Viewers), c.twins)
+	t.Logf("locksteptest: %d changes of what is hidden, in views of %d viewers; %v; %v", c.hidden, len(s.Viewers), c.twins, &c.effects)
 }
 
 // RunView is [CheckView] without a test.
@@ -61,6 +71,7 @@ func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (*secrecyCheck,
 	if c.twins, err = newTwins(m); err != nil {
 		return nil, err
 	}
+	c.effects = effects{twins: c.twins, felt: s.Felt, compared: make([]int, len(c.asked.kinds))}
 	for tick := lockstep.Tick(0); int(tick) < len(m.states); tick += m.options.Every {
 		for _, viewer := range s.Viewers {
 			if err := c.a.Restore(tick, m.states[tick]); err != nil {
@@ -81,7 +92,7 @@ func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (*secrecyCheck,
 	if tick, err := c.compareAll(32); err != nil {
 		return nil, fmt.Errorf("locksteptest: CheckView: tick %d: %w", tick, err)
 	}
-	if err := c.enough(); err != nil {
+	if err := cmp.Or(c.asked.enough(m.header.Commands), c.effects.enough()); err != nil {
 		return nil, fmt.Errorf("locksteptest: CheckView: %w", err)
 	}
 	return c, nil
@@ -92,6 +103,7 @@ type secrecyCheck struct {
 	*twins        // a has the state of the match, and b a changed one
 	want, got     []byte
 	hidden, shown int // changes
+	effects       effects
 }
 
 // tick checks the views of one viewer at one tick.
@@ -109,6 +121,8 @@ func (c *secrecyCheck) tick(t lockstep.Tick, viewer lockstep.Viewer, hidden []st
 		hidden bool
 	}
 	seen := map[group]int{} // only looked up
+	x := &c.effects
+	x.begin(viewer, whole, leaves, hidden)
 	for leaf := range leaves {
 		at := group{leaf.Node, isHidden(hidden, leaf.Path)}
 		if seen[at]++; seen[at]&(seen[at]-1) != 0 {
@@ -141,6 +155,16 @@ func (c *secrecyCheck) tick(t lockstep.Tick, viewer lockstep.Viewer, hidden []st
 		}
 		var oracle *oracleError
 		if _, err := c.compare(viewer, 1); errors.As(err, &oracle) { // other errors are of states that no game reaches
+			return fmt.Errorf("locksteptest: CheckView: tick %d: %w", t, err)
+		}
+		if at.hidden {
+			if err := x.alone(t, viewer, &leaf, changed); err != nil {
+				return fmt.Errorf("locksteptest: CheckView: tick %d: %w", t, err)
+			}
+		}
+	}
+	for _, zero := range []bool{false, true} {
+		if err := x.together(t, viewer, zero); err != nil {
 			return fmt.Errorf("locksteptest: CheckView: tick %d: %w", t, err)
 		}
 	}

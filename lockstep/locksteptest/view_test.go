@@ -122,6 +122,11 @@ func TestCheckView(t *testing.T) {
 			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
 				r.ViewOf = func(*pasture, lockstep.Player) lockstep.Viewer { return lockstep.Viewer{} } // which gets no view
 			}},
+		{name: "an effect tells what is hidden", want: "the effect of a command tells what is hidden: in the tick that runs breed ", see: seeMeadow,
+			rules: feeling},
+		{name: "no effect is looked at", want: "no effects were compared", view: lockstep.View(seeMeadow, func(*meadow, *lockstep.Command) error {
+			return errors.New("no")
+		})},
 		{name: "a kind is not asked about", want: `no answer to a command of kind "large" was compared`, see: seeMeadow,
 			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
 				r.Commands = append(r.Commands, lockstep.Type[struct{ Much [lockstep.MaxPayload]bool }](9, "large"))
@@ -144,6 +149,57 @@ func TestCheckView(t *testing.T) {
 		o.Ticks = cmp.Or(bad.ticks, o.Ticks)
 		if err := locksteptest.RunView(lockstep.MustGame(rules), o, s); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("%s: got %v, want %q", bad.name, err, bad.want)
+		}
+	}
+}
+
+// feeling are rules in which a command tells at once whether hidden herds are large, and shows them one after the other.
+func feeling(r *lockstep.Rules[pasture, pastureConfig]) {
+	step := r.Step
+	r.Step = func(w *pasture, c *pastureConfig, turn *lockstep.Turn) {
+		step(w, c, turn)
+		for i := range turn.Commands {
+			if b, ok := turn.Commands[i].Value.(*breed); ok {
+				w.Herds[1].Size += w.Herds[0].Size
+				w.Herds[int(b.Herd)%len(w.Herds)].Tame = true
+			}
+		}
+	}
+}
+
+// What comes into sight may differ, and so may what the game says that players feel.
+func TestCheckViewAllows(t *testing.T) {
+	secret := locksteptest.Secrecy[pasture]{Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}}, Hidden: kept}
+	secret.Felt = func(hidden, shown string) bool { return hidden == "Herds[0].Size" && strings.HasSuffix(shown, ".Size") }
+	rules := meadows(seeMeadow)
+	feeling(&rules)
+	locksteptest.CheckView(t, lockstep.MustGame(rules), options(), secret)
+}
+
+// A phase that compared no answer does not pass for one that found nothing.
+func TestIdleAnswers(t *testing.T) {
+	rules := meadows(seeMeadow)
+	good := lockstep.MustGame(rules)
+	rules.ViewOf = func(*pasture, lockstep.Player) lockstep.Viewer { return lockstep.Viewer{} } // which gets no view
+	idle := lockstep.MustGame(rules)
+	for _, test := range []struct {
+		name string
+		game *lockstep.Game
+		thin string
+		want error
+	}{
+		{"players see", good, "", nil},
+		{"no player sees anything", idle, "", locksteptest.ErrThin},
+		{"which is meant so", idle, "only spectators look", nil},
+	} {
+		o := options()
+		o.AllowThin = test.thin
+		told := locksteptest.Run(test.game, o)
+		_, _, err := locksteptest.Search(t.Context(), test.game, o, locksteptest.SearchOptions{Matches: 3})
+		for _, err := range []error{told, err} {
+			if !errors.Is(err, test.want) || err != nil && !strings.Contains(err.Error(), "answers: no two different worlds") {
+				t.Errorf("%s: got %v, want %v", test.name, err, test.want)
+			}
 		}
 	}
 }

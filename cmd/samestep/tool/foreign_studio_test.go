@@ -88,7 +88,7 @@ func (f *foreign) change(page string) {
 			}
 		}
 		places := 0
-		for _, name := range []string{"rules.go", "bot.go"} {
+		for _, name := range []string{"rules.go", "view.go", "bot.go"} {
 			path := filepath.Join(f.dir, "rules", name)
 			b, err := os.ReadFile(path)
 			if err != nil {

@@ -35,18 +35,17 @@ func TestDeterminism(t *testing.T) {
 
 func play(p lockstep.Player, s *lockstep.Simulation) []any { return NewBot(p, 0)(s) }
 
-// Neither a view nor an answer to a command tells where a player's digger cannot see.
+// Neither a view, nor an answer to a command, nor its effect tells where a player's digger cannot see.
 func TestSecrets(t *testing.T) {
 	secret := locksteptest.Secrecy[World]{Viewers: []lockstep.Viewer{{As: lockstep.AsPlayer, Number: 1}}, Hidden: hidden}
 	locksteptest.CheckView(t, game, locksteptest.Options{Config: &usual, Play: play}, secret)
 }
 
-// hidden returns the fields of a world that a player must not learn.
+// hidden returns the fields of a world that a player must not learn. That its own digger is tired shows when it does not walk.
 func hidden(w *World, viewer lockstep.Viewer) (paths []string) {
 	for i := range w.Diggers {
-		paths = append(paths, fmt.Sprintf("Diggers[%d].Tired", i))
 		if i != int(viewer.Number) {
-			paths = append(paths, fmt.Sprintf("Diggers[%d].To", i))
+			paths = append(paths, fmt.Sprintf("Diggers[%d].To", i), fmt.Sprintf("Diggers[%d].Tired", i))
 		}
 	}
 	for i, gold := range w.Gold {
