@@ -41,8 +41,7 @@ type Conn struct {
 	NATS *nats.Conn
 	JS   jetstream.JetStream
 
-	streams int    // that logs are spread over; set by Setup or Learn
-	layout  Layout // without zero fields; set by Setup
+	layout Layout // of the cluster, as far as it is known: Setup or Learn sets Streams and Replicas
 }
 
 // Dial connects to the first of the storage nodes at URLs, which are separated by commas, that answers, and to the next one
@@ -86,11 +85,11 @@ func Dial(url string, o DialOptions) (*Conn, error) {
 // Close closes the connection.
 func (c *Conn) Close() { c.NATS.Close() }
 
-// A Layout says how the storage keeps things. A zero field has the default that its comment names. The first server of
-// a cluster chooses it.
+// A Layout says how the storage keeps things. A zero field has the default that its comment names. Whoever calls Setup first
+// chooses the layout of the cluster.
 type Layout struct {
 	Replicas int           // copies of everything, 1, 3 or 5: 1
-	Streams  int           // over which the logs of matches are spread, at most MaxStreams: 4
+	Streams  int           // over which the logs of matches are spread, at most MaxStreams: those of the cluster, or 4 for a new one
 	Lease    time.Duration // of a server; LeaseTime
 	MaxBytes int64         // of each stream of logs: no limit
 }
@@ -101,27 +100,20 @@ const LeaseTime = 1200 * time.Millisecond
 // MarkerTime is how long a bucket remembers that a key was deleted, so that a server which was away until then learns it.
 const MarkerTime = 24 * time.Hour
 
-// Setup makes what is missing. It waits for the storage until ctx ends. Several servers may call it at once.
+// Setup makes what is missing. It waits for the storage until ctx ends. Several programs may call it at once, with other layouts: the
+// first one decides. The error is [ErrLayout] if the cluster has another number of streams than l asks for.
 func (c *Conn) Setup(ctx context.Context, l Layout) error {
-	l.Replicas, l.Streams, l.Lease, l.MaxBytes = cmp.Or(l.Replicas, 1), cmp.Or(l.Streams, 4), cmp.Or(l.Lease, LeaseTime), cmp.Or(l.MaxBytes, -1)
-	if l.Streams < 1 || l.Streams > MaxStreams {
-		return fmt.Errorf("storage: got %d streams, want 1 to %d", l.Streams, MaxStreams)
+	l.Lease, l.MaxBytes = cmp.Or(l.Lease, LeaseTime), cmp.Or(l.MaxBytes, -1)
+	l, err := c.decide(ctx, l)
+	if err != nil {
+		return err
 	}
-	for i := range l.Streams + 1 {
-		name, subject := fmt.Sprint(logStream, i), fmt.Sprint(logSubject, i)
-		if i == l.Streams {
-			name, subject = segmentStream, segmentSubject
-		}
-		err := c.setStream(ctx, jetstream.StreamConfig{
-			Name: name, Subjects: []string{subject + ".*"}, Replicas: l.Replicas, Storage: jetstream.FileStorage,
-			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: l.MaxBytes, DenyDelete: true,
-			MaxMsgSize: MaxMessage + 1024, AllowDirect: true, // for Tail
-		})
-		if err != nil {
+	for i := range l.Streams {
+		if err := c.setStream(ctx, logConfig(fmt.Sprint(logStream, i), fmt.Sprint(logSubject, i), l)); err != nil {
 			return err
 		}
 	}
-	c.streams, c.layout = l.Streams, l
+	c.layout = l
 	if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: l.Lease, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
 		return err
 	}
@@ -141,32 +133,9 @@ func (c *Conn) Setup(ctx context.Context, l Layout) error {
 	})
 }
 
-// HasOneCopy reports whether Setup asked for one copy of everything. With several ones the node that led a stream answers reads
+// HasOneCopy reports whether the cluster keeps one copy of everything. With several ones the node that led a stream answers reads
 // for some seconds after the others have left it, so only an append shows that the storage is there.
 func (c *Conn) HasOneCopy() bool { return c.layout.Replicas == 1 }
-
-// Learn asks the storage over how many streams it spreads logs. It makes nothing, so a program that may only read can call it in place
-// of Setup. It waits for the first server of the cluster until ctx ends.
-func (c *Conn) Learn(ctx context.Context) error {
-	for {
-		n := 0
-		var err error
-		for err == nil && n < MaxStreams {
-			if _, err = c.JS.Stream(ctx, fmt.Sprint(logStream, n)); err == nil {
-				n++
-			}
-		}
-		if n == MaxStreams || n > 0 && errors.Is(err, jetstream.ErrStreamNotFound) {
-			c.streams = n
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("storage: no logs yet: %w", err)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
 
 // setStream creates a stream unless there is one.
 func (c *Conn) setStream(ctx context.Context, s jetstream.StreamConfig) error {
@@ -211,10 +180,14 @@ func retry(ctx context.Context, what string, exists error, create func(context.C
 	}
 }
 
-// LogOf returns the stream and the subject of the log of a match.
+// LogOf returns the stream and the subject of the log of a match. Setup or Learn must have said over how many streams logs are
+// spread: with another number it would be another stream, which has nothing of the match.
 func (c *Conn) LogOf(id lockstep.MatchID) (stream, subject string) {
+	if c.layout.Streams == 0 {
+		panic("storage: LogOf before Setup or Learn") // every program calls one of them first
+	}
 	h := fnv.New32a()
 	h.Write(id[:])
-	n := h.Sum32() % uint32(max(c.streams, 1))
+	n := h.Sum32() % uint32(c.layout.Streams)
 	return fmt.Sprint(logStream, n), fmt.Sprint(logSubject, n, ".", id.String())
 }
