@@ -224,7 +224,7 @@ func parseSegment(segment []byte) (all []stored, err error) {
 // Remove removes the log of a match that is over.
 func (c *Conn) Remove(ctx context.Context, id lockstep.MatchID) error {
 	log, subject := c.LogOf(id)
-	return errors.Join(c.purge(ctx, log, subject), c.purge(ctx, segmentStream, segmentsOf(id)))
+	return errors.Join(c.purge(ctx, log, subject), c.purge(ctx, segmentStream, segmentsOf(id)), c.purge(ctx, segmentStream, headOf(id)))
 }
 
 // purge removes all messages of a subject.
