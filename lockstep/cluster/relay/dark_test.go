@@ -13,12 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // misled returns a connection to the storage of right that looks for logs as if they were in another number of streams.
@@ -103,6 +106,19 @@ func TestDarkMatch(t *testing.T) {
 	x := watch(t, w.game, at, nil, "ws://"+well+"/matches/duel/play")
 	if _, err := dark.Follow(t.Context(), "duel"); err != nil {
 		t.Fatal(err)
+	}
+	early, _, err := websocket.Dial(t.Context(), "ws://"+at+"/matches/duel/play", &websocket.DialOptions{Subprotocols: []string{server.Subprotocol}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer early.CloseNow()
+	_, b, err := early.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said protocol.Message
+	if _, err := new(protocol.Reader).Read(&said, b); err != nil || said.Kind != protocol.KindClosing || said.Code != uint8(protocol.CloseBusy) || !strings.Contains(said.Text, "another one") || said.RetryMS == 0 {
+		t.Errorf("a spectator who was there before got %+v, %v", said, err)
 	}
 	eventually(t, "a relay that is not ready", func() bool {
 		status, text := request(t, at+"/readyz")
