@@ -190,15 +190,12 @@ func (a *Audience) ack(p *peer, m *protocol.Message) {
 
 // report compares a checksum with the agreed one in the log, if the log has that already.
 func (a *Audience) report(p *peer, m *protocol.Message) {
-	if m.Tick > a.highest {
-		return // it has seen more elsewhere: the relay cannot compare it, and that is not the spectator's fault
-	}
 	if m.Tick == 0 || m.Tick%lockstep.Tick(a.header.Settings.CheckEvery) != 0 {
 		a.offend(p, protocol.ErrorReport, "not a recent checked tick")
 		return
 	}
 	hash, known := a.checks.find(m.Tick)
-	if !known || m.Tick <= p.reported {
+	if !known || m.Tick <= p.reported { // it may have seen more elsewhere, which is not its fault
 		return
 	}
 	p.reported = m.Tick

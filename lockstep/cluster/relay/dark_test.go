@@ -118,7 +118,7 @@ func TestDarkMatch(t *testing.T) {
 	}
 	var said protocol.Message
 	if _, err := new(protocol.Reader).Read(&said, b); err != nil || said.Kind != protocol.KindClosing || said.Code != uint8(protocol.CloseBusy) || !strings.Contains(said.Text, "another one") || said.RetryMS == 0 {
-		t.Errorf("a spectator who was there before got %+v, %v", said, err)
+		t.Fatalf("a spectator who was there before got %+v, %v", said, err)
 	}
 	eventually(t, "a relay that is not ready", func() bool {
 		status, text := request(t, at+"/readyz")
