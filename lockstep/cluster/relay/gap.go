@@ -10,9 +10,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// darkAfter is how long nothing may come of a match whose owner stores more. Then the relay sends its spectators to others.
-const darkAfter = 10 * time.Second
-
 // darkText is what spectators of such a match are told.
 const darkText = "this relay gets nothing of the match now: watch it at another one"
 
@@ -21,7 +18,7 @@ type gap struct {
 	since time.Time // when the relay last had all of it; zero while it has
 	still time.Time // when something last came since then
 	at    uint64    // what came then
-	dark  bool      // nothing has come for darkAfter
+	dark  bool      // nothing has come for Options.darkAfter
 }
 
 // lasts returns for how long there has been a gap.

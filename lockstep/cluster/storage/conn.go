@@ -2,9 +2,7 @@ package storage
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
@@ -100,85 +98,9 @@ const LeaseTime = 1200 * time.Millisecond
 // MarkerTime is how long a bucket remembers that a key was deleted, so that a server which was away until then learns it.
 const MarkerTime = 24 * time.Hour
 
-// Setup makes what is missing. It waits for the storage until ctx ends. Several programs may call it at once, with other layouts: the
-// first one decides. The error is [ErrLayout] if the cluster has another number of streams than l asks for.
-func (c *Conn) Setup(ctx context.Context, l Layout) error {
-	l.Lease, l.MaxBytes = cmp.Or(l.Lease, LeaseTime), cmp.Or(l.MaxBytes, -1)
-	l, err := c.decide(ctx, l)
-	if err != nil {
-		return err
-	}
-	for i := range l.Streams {
-		if err := c.setStream(ctx, logConfig(fmt.Sprint(logStream, i), fmt.Sprint(logSubject, i), l)); err != nil {
-			return err
-		}
-	}
-	c.layout = l
-	if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: l.Lease, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
-		return err
-	}
-	for _, name := range []string{MatchesBucket, DeniedBucket, ResultsBucket} {
-		if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: name, History: 1, LimitMarkerTTL: MarkerTime, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
-			return err
-		}
-	}
-	if err := c.setStream(ctx, jetstream.StreamConfig{
-		Name: JobsStream, Subjects: []string{JobsSubject + ".>"}, Retention: jetstream.WorkQueuePolicy, Replicas: l.Replicas, Storage: jetstream.FileStorage, Duplicates: time.Hour,
-	}); err != nil {
-		return err
-	}
-	return retry(ctx, "bucket "+ReplaysBucket, jetstream.ErrBucketExists, func(ctx context.Context) error {
-		_, err := c.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: ReplaysBucket, Replicas: l.Replicas, Storage: jetstream.FileStorage})
-		return err
-	})
-}
-
 // HasOneCopy reports whether the cluster keeps one copy of everything. With several ones the node that led a stream answers reads
 // for some seconds after the others have left it, so only an append shows that the storage is there.
 func (c *Conn) HasOneCopy() bool { return c.layout.Replicas == 1 }
-
-// setStream creates a stream unless there is one.
-func (c *Conn) setStream(ctx context.Context, s jetstream.StreamConfig) error {
-	return retry(ctx, "stream "+s.Name, jetstream.ErrStreamNameAlreadyInUse, func(ctx context.Context) error {
-		_, err := c.JS.CreateStream(ctx, s)
-		return err
-	})
-}
-
-// setBucket creates a key-value bucket unless there is one.
-func (c *Conn) setBucket(ctx context.Context, b jetstream.KeyValueConfig) error {
-	return retry(ctx, "bucket "+b.Bucket, jetstream.ErrBucketExists, func(ctx context.Context) error {
-		_, err := c.JS.CreateKeyValue(ctx, b)
-		return err
-	})
-}
-
-// attemptTime is the time limit of one attempt to create something.
-const attemptTime = time.Second
-
-// noPeers is the code of NATS for a leader that knows fewer nodes than a stream has copies.
-const noPeers = 10005
-
-// retry creates something. It tries again while the storage has no leader, or knows too few nodes, for example because its nodes are
-// starting.
-func retry(ctx context.Context, what string, exists error, create func(context.Context) error) error {
-	for {
-		one, stop := context.WithTimeout(ctx, attemptTime)
-		err := create(one)
-		stop()
-		var refused *jetstream.APIError
-		switch {
-		case err == nil || errors.Is(err, exists):
-			return nil
-		case errors.As(err, &refused) && refused.Code != 503 && refused.ErrorCode != noPeers, ctx.Err() != nil:
-			return fmt.Errorf("storage: %s: %w", what, err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-}
 
 // LogOf returns the stream and the subject of the log of a match. Setup or Learn must have said over how many streams logs are
 // spread: with another number it would be another stream, which has nothing of the match.

@@ -17,8 +17,6 @@ type Head struct {
 	Tick     lockstep.Tick `json:"tick"`     // of the match, about then
 }
 
-func headOf(id lockstep.MatchID) string { return segmentsOf(id) + "-head" }
-
 // TellHead says how far a log is. It waits for nothing: a head that is lost makes room for the next one.
 func (c *Conn) TellHead(id lockstep.MatchID, h Head) error {
 	value, err := json.Marshal(h)
