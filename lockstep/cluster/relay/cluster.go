@@ -62,12 +62,7 @@ func (c Cluster) find(ctx context.Context, name string) (found, error) {
 }
 
 // away implements [Source].
-func (c Cluster) away() string {
-	if !c.Conn.NATS.IsConnected() {
-		return "the storage is away"
-	}
-	return ""
-}
+func (c Cluster) away() string { return c.Conn.Away() }
 
 // directory finds a match in the directory of the cluster; see package cluster for its keys.
 func (c Cluster) directory(ctx context.Context, name string) (id lockstep.MatchID, err error) {

@@ -45,19 +45,20 @@ func (g *gap) look(now time.Time, at uint64, behind bool, darkAfter time.Duratio
 	return g.dark != was
 }
 
-// lookForGap looks whether the source gives what the owner of the match has stored. If it gives nothing, the spectators do better at
-// another relay. The relay goes on trying.
+// lookForGap looks whether the source gives what the owner of the match has stored. If it gives nothing, or is away, the spectators do
+// better at another relay. The relay goes on trying.
 func (m *Match) lookForGap() {
 	if m.over || m.stopped {
 		return
 	}
 	at, behind := m.feed.progress()
+	behind = behind || m.server.options.Source.away() != ""
 	if !m.gap.look(time.Now(), at, behind, m.server.options.darkAfter) {
 		return
 	}
 	log := m.server.options.Log
 	if m.gap.dark {
-		log.Warn("relay: nothing comes of a match whose owner stores more", "match", m.name, "seconds", m.gap.lasts(time.Now()).Seconds(), "tick", uint32(m.a.Stats().Tick), "lag", uint32(m.feed.lag()))
+		log.Warn("relay: nothing comes of a match", "match", m.name, "away", m.server.options.Source.away(), "seconds", m.gap.lasts(time.Now()).Seconds(), "tick", uint32(m.a.Stats().Tick), "lag", uint32(m.feed.lag()))
 		m.a.Close(m.now(), protocol.CloseBusy, darkText, lockstep.Second)
 	} else {
 		log.Info("relay: the match is no longer dark", "match", m.name)

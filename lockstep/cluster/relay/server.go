@@ -195,7 +195,7 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 		reasons = append(reasons, fmt.Sprintf("got %d matches, want less than %d", matches, most))
 	}
 	if names := s.darkMatches(); len(names) > 0 {
-		reasons = append(reasons, fmt.Sprintf("%d matches get nothing of what their owners have stored, such as %s", len(names), names[0]))
+		reasons = append(reasons, fmt.Sprintf("nothing comes of %d matches, such as %s", len(names), names[0]))
 	}
 	if why := s.options.Source.away(); why != "" {
 		reasons = append(reasons, why)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -39,7 +40,18 @@ type Conn struct {
 	NATS *nats.Conn
 	JS   jetstream.JetStream
 
-	layout Layout // of the cluster, as far as it is known: Setup or Learn sets Streams and Replicas
+	majority majority
+	layout   Layout // of the cluster, as far as it is known: Setup or Learn sets Streams and Replicas
+}
+
+// A majority is what a connection knows of whether its node is with most of the nodes. One that is cut off from them still
+// answers reads, with what it had.
+type majority struct {
+	mu     sync.Mutex
+	asking bool
+	asked  time.Time
+	since  time.Time // of the first question that had no answer since the last one that had; zero if there is none
+	err    error     // of the last one
 }
 
 // Dial connects to the first of the storage nodes at URLs, which are separated by commas, that answers, and to the next one
