@@ -134,6 +134,7 @@ func (m *Member) Serve(s *server.Server) {
 	m.running.Go(m.takeOver)
 	m.running.Go(m.removeLeftovers)
 	m.running.Go(m.spread)
+	m.running.Go(m.tellHeads)
 }
 
 // Close ends the membership at once. Call it after the server is shut down: until then the matches need the member.

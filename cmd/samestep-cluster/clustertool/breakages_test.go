@@ -4,9 +4,12 @@ package clustertool_test
 
 import (
 	"context"
+	"encoding/hex"
+	"encoding/json"
 	"io"
 	"maps"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +19,9 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
 // slowly listens for connections to a storage node, whose answers it delays.
@@ -53,6 +58,9 @@ func slowly(t *testing.T, url string) string {
 	}()
 	return "nats://" + l.Addr().String()
 }
+
+// relayPause is between two requests to a relay, which has a budget for each address.
+const relayPause = 150 * time.Millisecond
 
 // clusterBreakages say how a cluster is made, and broken, and which alerts fire then. brk is called before each scrape of the
 // broken cluster.
@@ -122,6 +130,58 @@ var clusterBreakages = []struct {
 	}},
 	{[]string{"SamestepStorageNodeLost"}, func(w *watch) func(int) { return w.threeNodes(1) }},
 	{[]string{"SamestepStorageNotReady", "SamestepStorageNodeLost"}, func(w *watch) func(int) { return w.threeNodes(2) }},
+	{[]string{"SamestepRelayBehind"}, func(w *watch) func(int) {
+		nats, _ := w.node("a", "")
+		server, stop := w.server("one", nats, "--game minimal --start now --anonymous-spectators")
+		conn, err := storage.Dial(nats, storage.DialOptions{Name: "the owner"})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.t.Cleanup(conn.Close)
+		relay := strings.TrimSuffix(background(w.t, "relay at ", "relay --listen 127.0.0.1:0 --nats "+nats), "/")
+		w.jobs = map[string]string{}
+		var id lockstep.MatchID
+		await(w.t, "the relay follows the match", func() bool {
+			time.Sleep(relayPause)
+			a, err := w.client.Get(relay + "/matches/match-1")
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			defer a.Body.Close()
+			var view struct{ Match string }
+			if a.StatusCode != http.StatusOK || json.NewDecoder(a.Body).Decode(&view) != nil {
+				return false
+			}
+			_, err = hex.Decode(id[:], []byte(view.Match))
+			return err == nil
+		})
+		w.jobs = map[string]string{relay: "samestep-relay"}
+		return func(n int) {
+			time.Sleep(relayPause)
+			if err := conn.TellHead(id, storage.Head{Sequence: 1<<32 + uint64(n), Tick: 1 << 20}); err != nil {
+				w.t.Fatal(err)
+			}
+			if n > 0 {
+				return
+			}
+			stop()
+			await(w.t, "the match is dark", func() bool {
+				time.Sleep(relayPause)
+				return w.value(relay, "samestep_relay_dark_matches") == 1
+			})
+			a, err := w.client.Get(relay + "/readyz")
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			a.Body.Close()
+			if a.StatusCode != http.StatusServiceUnavailable {
+				w.t.Errorf("the relay is ready: got %s", a.Status)
+			}
+			if answers(server) {
+				w.t.Error("the server goes on")
+			}
+		}
+	}},
 	{[]string{"SamestepRelayRefuses"}, func(w *watch) func(int) {
 		nats, _ := w.node("a", "")
 		server, _ := w.server("one", nats, "--game minimal --anonymous-spectators")
@@ -136,7 +196,7 @@ var clusterBreakages = []struct {
 				}
 				cancel()
 			}
-			time.Sleep(150 * time.Millisecond) // the budget of connections
+			time.Sleep(relayPause)
 		}
 	}},
 }

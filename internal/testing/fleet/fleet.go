@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
@@ -29,6 +30,10 @@ type Options struct {
 	Links   bool     // nodes reach each other through links that [Fleet.CutOff] closes
 	Near    bool     // server i prefers node i, instead of node 0
 	Hosts   []Host   // node i and server i are at host i; nil: all on loopback
+
+	// Pauses start everything at once on a new storage, in place of one after the other: first the nodes, then the servers, then the
+	// relays, each after a pause of its own. The fleet makes no stream then; the servers do.
+	Pauses []time.Duration
 
 	NodeFlags []string            // of every node
 	ConnFlags []string            // of every program that connects to the storage
@@ -101,6 +106,12 @@ func (f *Fleet) begin(ctx context.Context) error {
 			return err
 		}
 	}
+	if f.listen, err = f.addresses(o.Servers, serverPort); err != nil {
+		return err
+	}
+	if o.Pauses != nil {
+		return f.beginAtOnce(ctx)
+	}
 	for i := range o.Nodes {
 		p, err := f.startNode(ctx, i)
 		if err != nil {
@@ -114,9 +125,6 @@ func (f *Fleet) begin(ctx context.Context) error {
 	if err := f.Conn.Setup(ctx, storage.Layout{Replicas: o.Nodes}); err != nil {
 		return err
 	}
-	if f.listen, err = f.addresses(o.Servers, serverPort); err != nil {
-		return err
-	}
 	for i := range o.Servers {
 		s, err := f.startServer(ctx, i)
 		if err != nil {
@@ -125,14 +133,19 @@ func (f *Fleet) begin(ctx context.Context) error {
 		f.Servers = append(f.Servers, s)
 	}
 	for i := range o.Relays {
-		args := []string{"relay", "--nats", strings.Join(f.urls, ","), "--listen", "127.0.0.1:0"}
-		r, err := f.start(ctx, Host{}, fmt.Sprint("relay-", i), "relay at ", append(args, o.ConnFlags...))
+		r, err := f.startRelay(ctx, i)
 		if err != nil {
 			return err
 		}
 		f.Relays = append(f.Relays, r)
 	}
 	return nil
+}
+
+// startRelay starts a relay.
+func (f *Fleet) startRelay(ctx context.Context, i int) (*Process, error) {
+	args := []string{"relay", "--nats", strings.Join(f.urls, ","), "--listen", "127.0.0.1:0"}
+	return f.start(ctx, Host{}, fmt.Sprint("relay-", i), "relay at ", append(args, f.o.ConnFlags...))
 }
 
 // startNode starts a storage node.
@@ -218,7 +231,9 @@ func (f *Fleet) Close() {
 		f.Conn.Close()
 	}
 	for _, p := range slices.Concat(f.Relays, f.Servers, f.Nodes) {
-		p.Kill()
+		if p != nil { // of a start that failed
+			p.Kill()
+		}
 	}
 	for _, l := range f.links {
 		l.close()

@@ -182,6 +182,12 @@ func (a *Audience) Close(now lockstep.Time, code protocol.CloseCode, reason stri
 	}
 }
 
+// Reopen lets connections in again after Close.
+func (a *Audience) Reopen(now lockstep.Time) {
+	a.at(now)
+	a.closed = nil
+}
+
 // disclose says who may see the match, before the first Sync.
 func (a *Audience) disclose(p disclosure.Policy) {
 	if a.header == nil {

@@ -154,6 +154,9 @@ func (l *Log) keepEarly(t lockstep.Tick, raw []byte, r *record.Record) {
 	}
 }
 
+// Tick returns the tick of the last frame so far.
+func (l *Log) Tick() lockstep.Tick { return l.dec.Tick() }
+
 // Unknown returns [disclosure.ErrUnknown] for a log that goes on, and has not said who may see the match. A match that begins in the
 // state of another one has its first tick before that.
 func (l *Log) Unknown() error {

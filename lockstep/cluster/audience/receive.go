@@ -161,8 +161,12 @@ func (a *Audience) handle(p *peer, m *protocol.Message, within bool) {
 
 // ack takes a client's progress.
 func (a *Audience) ack(p *peer, m *protocol.Message) {
-	if m.Position > p.high || m.Tick > a.highest {
+	switch {
+	case m.Position > p.high:
 		a.malformed(p, "an ack of what was not sent")
+		return
+	case m.Tick > a.highest && p.state != host.Syncing: // it has seen more elsewhere
+		a.close(p, protocol.CloseBusy, "this relay is behind what you have seen", 1000)
 		return
 	}
 	if p.state == host.Syncing || m.Position < p.acked {
@@ -186,12 +190,12 @@ func (a *Audience) ack(p *peer, m *protocol.Message) {
 
 // report compares a checksum with the agreed one in the log, if the log has that already.
 func (a *Audience) report(p *peer, m *protocol.Message) {
-	if m.Tick == 0 || m.Tick > a.highest || m.Tick%lockstep.Tick(a.header.Settings.CheckEvery) != 0 {
+	if m.Tick == 0 || m.Tick%lockstep.Tick(a.header.Settings.CheckEvery) != 0 {
 		a.offend(p, protocol.ErrorReport, "not a recent checked tick")
 		return
 	}
 	hash, known := a.checks.find(m.Tick)
-	if !known || m.Tick <= p.reported {
+	if !known || m.Tick <= p.reported { // it may have seen more elsewhere, which is not its fault
 		return
 	}
 	p.reported = m.Tick

@@ -91,6 +91,12 @@ func (u *Upstream) Err() error { return u.err }
 // Lag returns how many ticks the server has, as it has said, that have not arrived.
 func (u *Upstream) Lag() lockstep.Tick { return u.present - min(u.present, u.dec.Tick()) }
 
+// Progress returns a number that changes with each record, and whether the server has ticks, as it has said, that have not arrived in a
+// stream that has begun.
+func (u *Upstream) Progress() (at uint64, behind bool) {
+	return uint64(u.position), u.stage == Connect && u.streaming && u.Lag() > 0
+}
+
 // Next returns when to call Advance, unless another method is called before.
 func (u *Upstream) Next() lockstep.Time { return u.next }
 

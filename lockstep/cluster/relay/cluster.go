@@ -42,6 +42,10 @@ const (
 
 	// readAgain is the time between two attempts to read.
 	readAgain = 500 * time.Millisecond
+
+	// headEvery is the time between two questions for what the owner says, and headLife for how long its last word counts.
+	headEvery = 2 * time.Second
+	headLife  = 30 * time.Second
 )
 
 // find implements [Source].
@@ -58,12 +62,7 @@ func (c Cluster) find(ctx context.Context, name string) (found, error) {
 }
 
 // away implements [Source].
-func (c Cluster) away() string {
-	if !c.Conn.NATS.IsConnected() {
-		return "the storage is away"
-	}
-	return ""
-}
+func (c Cluster) away() string { return c.Conn.Away() }
 
 // directory finds a match in the directory of the cluster; see package cluster for its keys.
 func (c Cluster) directory(ctx context.Context, name string) (id lockstep.MatchID, err error) {
@@ -98,6 +97,7 @@ func (f clusterMatch) follow(m *Match) feed {
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &clusterFeed{clusterMatch: f, m: m, log: audience.NewLog(m.a), cancel: cancel}
 	go x.run(ctx)
+	go x.listen(ctx)
 	return x
 }
 
@@ -108,13 +108,49 @@ type clusterFeed struct {
 	log     *audience.Log
 	cancel  context.CancelFunc
 	pending lockstep.Tick // messages that have not been read, which have a tick or more each
+	taken   uint64        // sequence of the last message that was read
+
+	head   storage.Head // what the owner has stored, as it has said
+	headAt time.Time    // when that was last something new
 }
 
 func (f *clusterFeed) act()                {}
 func (f *clusterFeed) next() lockstep.Time { return f.m.now() + 60*lockstep.Second }
 func (f *clusterFeed) refresh()            {} // the log has keyframes
-func (f *clusterFeed) lag() lockstep.Tick  { return f.pending }
 func (f *clusterFeed) close()              { f.cancel() }
+
+// lag implements feed.
+func (f *clusterFeed) lag() lockstep.Tick {
+	if f.head.Sequence <= f.taken {
+		return f.pending
+	}
+	return max(f.pending, f.head.Tick-min(f.head.Tick, f.log.Tick()))
+}
+
+// progress implements feed. An owner that says nothing new for a time may be lost, and then nobody has more.
+func (f *clusterFeed) progress() (at uint64, behind bool) {
+	return f.taken, f.head.Sequence > f.taken && time.Since(f.headAt) < headLife
+}
+
+// listen asks for the words of the owner until ctx ends, in a goroutine of its own.
+func (f *clusterFeed) listen(ctx context.Context) {
+	for ctx.Err() == nil {
+		one, cancel := context.WithTimeout(ctx, readWait)
+		h, err := f.conn.Head(one, f.id)
+		cancel()
+		if over := errors.Is(err, jetstream.ErrMsgNotFound); err == nil || over {
+			f.m.post(input{do: func() {
+				if over || h.Sequence > f.head.Sequence { // a copy that is late says what it said before
+					f.head, f.headAt = h, time.Now()
+				}
+			}})
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(headEvery):
+		}
+	}
+}
 
 // run reads the log until ctx ends, in a goroutine of its own. Each attempt continues where the last one has stopped.
 func (f *clusterFeed) run(ctx context.Context) {
@@ -202,6 +238,7 @@ func (f *clusterFeed) take(r *ownership.Reader, sequence uint64, message []byte,
 	records = bytes.Clone(records)
 	failed := make(chan error, 1)
 	ok := f.m.post(input{do: func() {
+		f.taken = sequence
 		err := f.log.Append(f.m.now(), records)
 		if f.pending = lockstep.Tick(min(pending, 1<<31)); f.pending == 0 {
 			f.m.a.Live(f.m.now())

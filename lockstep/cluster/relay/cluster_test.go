@@ -37,6 +37,8 @@ type writer struct {
 	mu     sync.Mutex
 	log    [][]byte
 	hashes map[lockstep.Tick]uint64
+	stored uint64        // sequence of the last message
+	told   lockstep.Tick // about then
 }
 
 func newWriter(t *testing.T, conn *storage.Conn, rules lockstep.Rules[testgame.Lamps, testgame.Nobody], o host.Options) *writer {
@@ -123,6 +125,9 @@ func (w *writer) store() bool {
 				return false
 			}
 			w.owner.Accepted(ack.Sequence)
+			w.mu.Lock()
+			w.stored, w.told = ack.Sequence, w.h.Referee().Simulation().Tick()
+			w.mu.Unlock()
 		default:
 			w.t.Errorf("got the step %v", step.Do)
 			return false

@@ -33,7 +33,8 @@ type Match struct {
 	fed     []*conn // scratch
 	next    lockstep.Time
 	idle    time.Time // since when nobody is connected; zero while somebody is
-	stopped bool      // by Shutdown
+	gap     gap
+	stopped bool // by Shutdown
 	over    bool
 	refused error                // why nobody may watch it here, so that it is remembered; nil if somebody may
 	rules   string               // SHA-256 of the module with the rules, or ""
@@ -134,6 +135,7 @@ func (m *Match) run(f found) {
 // step lets the feed and the audience do their work, and feeds the connections.
 func (m *Match) step() {
 	m.feed.act()
+	m.lookForGap()
 	if m.now() >= m.next {
 		m.a.Advance(m.now())
 	}
@@ -199,7 +201,7 @@ func (m *Match) shutdown() {
 
 // finished reports whether the match is followed no more: it is over for everybody, or nobody has watched it for a time.
 func (m *Match) finished() bool {
-	if len(m.conns) > 0 {
+	if len(m.conns) > 0 || m.gap.dark && !m.stopped && !m.over {
 		return false
 	}
 	return m.stopped || m.over && m.refused == nil || !m.idle.IsZero() && time.Since(m.idle) > m.server.options.Idle
@@ -248,13 +250,15 @@ type View struct {
 	Tick          lockstep.Tick     `json:"tick"`  // the last one that spectators may see
 	Spectators    int               `json:"spectators"`
 	Delay         lockstep.Tick     `json:"delay"` // ticks
-	Lag           lockstep.Tick     `json:"lag"`   // ticks that the source has and the relay has not
+	Lag           lockstep.Tick     `json:"lag"`   // ticks that the owner has, as it says, and the relay has not
 	Memory        int               `json:"-"`     // bytes that all spectators share, and their queues; they tell of states that the delay hides
 	MemoryBound   int               `json:"-"`     // the most that Memory can be, for states as large as the latest
 
 	header  *lockstep.Header
-	refused error // why nobody may watch it here
-	figures bool  // everybody may know Memory
+	refused error         // why nobody may watch it here
+	figures bool          // everybody may know Memory
+	behind  time.Duration // since when the relay lacks what the owner has stored
+	dark    bool          // and gets nothing of it
 }
 
 // States of a View.
@@ -268,7 +272,7 @@ const (
 // publish updates the view and the metrics.
 func (m *Match) publish() {
 	x, h := m.a.Stats(), m.a.Header()
-	v := &View{Name: m.name, State: stateJoining, Tick: x.Shown, Spectators: x.Spectators, Delay: m.a.Delay(), Lag: m.feed.lag(), Memory: x.Memory, header: h, refused: m.refused, figures: m.a.Figures()}
+	v := &View{Name: m.name, State: stateJoining, Tick: x.Shown, Spectators: x.Spectators, Delay: m.a.Delay(), Lag: m.feed.lag(), Memory: x.Memory, header: h, refused: m.refused, figures: m.a.Figures(), behind: m.gap.lasts(time.Now()), dark: m.gap.dark}
 	m.server.metrics.count(&x, &m.counted)
 	if h == nil {
 		m.view.Store(v)

@@ -28,7 +28,9 @@ type metrics struct {
 var (
 	spectatorsDesc = prometheus.NewDesc("samestep_relay_spectators", "Spectators of a match.", []string{"match"}, nil)
 	tickDesc       = prometheus.NewDesc("samestep_relay_tick", "Last tick of a match that spectators may see.", []string{"match"}, nil)
-	lagDesc        = prometheus.NewDesc("samestep_relay_source_lag_ticks", "Ticks that the source of a match has and the relay has not.", []string{"match"}, nil)
+	lagDesc        = prometheus.NewDesc("samestep_relay_source_lag_ticks", "Ticks that the owner of a match has, as it says, and the relay has not.", []string{"match"}, nil)
+	behindDesc     = prometheus.NewDesc("samestep_relay_behind_seconds", "The longest time for which a match that is followed has lacked what its owner says it has stored.", nil, nil)
+	darkDesc       = prometheus.NewDesc("samestep_relay_dark_matches", "Matches that are followed, and of which nothing comes although their owners store more.", nil, nil)
 	memoryDesc     = prometheus.NewDesc("samestep_relay_memory_bytes", "Memory for the spectators of a match, without sockets. A match whose spectators have a delay has none.", []string{"match"}, nil)
 )
 
@@ -47,21 +49,28 @@ func newMetrics(s *Server) *metrics {
 	m.cuts = counter("samestep_relay_source_losses_total", "Times that a relay came back to a match that it had lost.")
 	m.desyncs = counter("samestep_relay_desyncs_total", "Checksums of spectators that differ from the log's.")
 	m.resyncs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "samestep_relay_resyncs_total", Help: "Keyframes to spectators besides the first one, by reason."}, []string{"reason"})
+	for _, reason := range []string{"source", "slow"} {
+		m.resyncs.WithLabelValues(reason) // starts at 0, as a rate needs
+	}
 	m.registry.MustRegister(m.resyncs, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
 // Describe implements [prometheus.Collector].
 func (m *metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{spectatorsDesc, tickDesc, lagDesc, memoryDesc} {
+	for _, d := range []*prometheus.Desc{spectatorsDesc, tickDesc, lagDesc, behindDesc, darkDesc, memoryDesc} {
 		to <- d
 	}
 }
 
 // Collect implements [prometheus.Collector].
 func (m *metrics) Collect(to chan<- prometheus.Metric) {
+	var behind, dark float64
 	for _, x := range m.server.all() {
 		v := x.View()
+		if behind = max(behind, v.behind.Seconds()); v.dark {
+			dark++
+		}
 		for d, n := range map[*prometheus.Desc]float64{spectatorsDesc: float64(v.Spectators), tickDesc: float64(v.Tick), lagDesc: float64(v.Lag)} {
 			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, n, v.Name)
 		}
@@ -69,6 +78,8 @@ func (m *metrics) Collect(to chan<- prometheus.Metric) {
 			to <- prometheus.MustNewConstMetric(memoryDesc, prometheus.GaugeValue, float64(v.Memory), v.Name)
 		}
 	}
+	to <- prometheus.MustNewConstMetric(behindDesc, prometheus.GaugeValue, behind)
+	to <- prometheus.MustNewConstMetric(darkDesc, prometheus.GaugeValue, dark)
 }
 
 // count adds what an audience has done since the last call.

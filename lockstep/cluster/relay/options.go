@@ -34,6 +34,8 @@ type Options struct {
 	MaxConnections int           // WebSockets: 16,384, at most three quarters of the file descriptors
 	Idle           time.Duration // a match without spectators is followed for this long: 1 m
 	Log            *slog.Logger  // slog.Default()
+
+	darkAfter time.Duration // how long nothing may come of a match whose owner stores more: 10 s; tests wait less
 }
 
 func (o *Options) complete() {
@@ -41,6 +43,7 @@ func (o *Options) complete() {
 	o.MaxConnections = cmp.Or(o.MaxConnections, 16<<10)
 	o.Idle = cmp.Or(o.Idle, time.Minute)
 	o.Log = cmp.Or(o.Log, slog.Default())
+	o.darkAfter = cmp.Or(o.darkAfter, 10*time.Second)
 	o.Front.Log = cmp.Or(o.Front.Log, o.Log)
 	o.Front.MaxPerAddress = cmp.Or(o.Front.MaxPerAddress, 64)
 	if o.Front.Descriptors > 0 {

@@ -29,6 +29,9 @@ func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
 	defer cancel()
 	m, err := s.Follow(ctx, r.PathValue("name"))
 	switch {
+	case err == nil && m.View().dark:
+		w.Header().Set("Retry-After", "1")
+		fail(w, http.StatusServiceUnavailable, "busy", darkText)
 	case err == nil:
 		return m
 	case errors.Is(err, ErrNoMatch):

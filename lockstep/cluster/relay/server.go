@@ -194,6 +194,9 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	if most := s.options.MaxMatches; matches >= most {
 		reasons = append(reasons, fmt.Sprintf("got %d matches, want less than %d", matches, most))
 	}
+	if names := s.darkMatches(); len(names) > 0 {
+		reasons = append(reasons, fmt.Sprintf("nothing comes of %d matches, such as %s", len(names), names[0]))
+	}
 	if why := s.options.Source.away(); why != "" {
 		reasons = append(reasons, why)
 	}

@@ -28,6 +28,9 @@ type feed interface {
 	act()                // does what there is to do, without waiting; called after each input
 	next() lockstep.Time // when to call act, unless there is an input before
 	refresh()            // gets a new keyframe, if it can
-	lag() lockstep.Tick  // ticks that the source has and the audience has not, as far as known
+	lag() lockstep.Tick  // ticks that the owner of the match has and the audience has not, as far as known
+
+	// progress returns a number that changes with all that comes, and whether the owner of the match goes on, and has stored more.
+	progress() (at uint64, behind bool)
 	close()
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/relay"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -130,7 +131,9 @@ func newOwnerOf(t testing.TB, rules lockstep.Rules[minimal.World, minimal.Config
 }
 
 func newRelay(t testing.TB, o relay.Options) (r *relay.Server, address string, stop func()) {
-	o.Log = quiet()
+	if o.Log == nil {
+		o.Log = quiet()
+	}
 	o.Front.AllowedHosts = []string{"relays"}
 	o.Front.Descriptors = 1 << 20
 	r, err := relay.New(o)
@@ -153,19 +156,20 @@ func upstream(address string) relay.Upstream { return relay.Upstream{URL: "http:
 
 // A watcher is a real client who notes the state hash of each tick.
 type watcher struct {
-	s      *client.Session
-	mu     sync.Mutex
-	hashes map[lockstep.Tick]uint64
-	events []string
-	synced int
-	last   lockstep.Tick
-	ended  string
+	s        *client.Session
+	mu       sync.Mutex
+	hashes   map[lockstep.Tick]uint64
+	events   []string
+	closings []protocol.CloseCode
+	synced   int
+	last     lockstep.Tick
+	ended    string
 }
 
-func watch(t testing.TB, g *lockstep.Game, address string, hc *http.Client) *watcher {
+func watch(t testing.TB, g *lockstep.Game, address string, hc *http.Client, others ...string) *watcher {
 	w := &watcher{hashes: map[lockstep.Tick]uint64{}}
 	w.s = client.Dial(t.Context(), "ws://"+address+"/matches/duel/play", g, client.Options{
-		HTTP: hc,
+		HTTP: hc, Servers: others,
 		Sample: func(c *player.Client) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -180,6 +184,8 @@ func watch(t testing.TB, g *lockstep.Game, address string, hc *http.Client) *wat
 				w.events = append(w.events, fmt.Sprintf("%T%+v", e, e))
 			case player.Synced:
 				w.synced++
+			case player.ServerClosing:
+				w.closings = append(w.closings, e.Code)
 			case player.Ended:
 				w.ended = e.Reason
 			}

@@ -176,6 +176,9 @@ type upstreamFeed struct {
 
 func (f *upstreamFeed) next() lockstep.Time { return f.u.Next() }
 func (f *upstreamFeed) lag() lockstep.Tick  { return f.u.Lag() }
+func (f *upstreamFeed) progress() (at uint64, behind bool) {
+	return f.u.Progress()
+}
 
 // close implements feed. Goroutines that are still dialing end with ctx.
 func (f *upstreamFeed) close() {

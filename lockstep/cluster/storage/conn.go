@@ -2,12 +2,11 @@ package storage
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -41,8 +40,18 @@ type Conn struct {
 	NATS *nats.Conn
 	JS   jetstream.JetStream
 
-	streams int    // that logs are spread over; set by Setup or Learn
-	layout  Layout // without zero fields; set by Setup
+	majority majority
+	layout   Layout // of the cluster, as far as it is known: Setup or Learn sets Streams and Replicas
+}
+
+// A majority is what a connection knows of whether its node is with most of the nodes. One that is cut off from them still
+// answers reads, with what it had.
+type majority struct {
+	mu     sync.Mutex
+	asking bool
+	asked  time.Time
+	since  time.Time // of the first question that had no answer since the last one that had; zero if there is none
+	err    error     // of the last one
 }
 
 // Dial connects to the first of the storage nodes at URLs, which are separated by commas, that answers, and to the next one
@@ -86,11 +95,11 @@ func Dial(url string, o DialOptions) (*Conn, error) {
 // Close closes the connection.
 func (c *Conn) Close() { c.NATS.Close() }
 
-// A Layout says how the storage keeps things. A zero field has the default that its comment names. The first server of
-// a cluster chooses it.
+// A Layout says how the storage keeps things. A zero field has the default that its comment names. Whoever calls Setup first
+// chooses the layout of the cluster.
 type Layout struct {
 	Replicas int           // copies of everything, 1, 3 or 5: 1
-	Streams  int           // over which the logs of matches are spread, at most MaxStreams: 4
+	Streams  int           // over which the logs of matches are spread, at most MaxStreams: those of the cluster, or 4 for a new one
 	Lease    time.Duration // of a server; LeaseTime
 	MaxBytes int64         // of each stream of logs: no limit
 }
@@ -101,120 +110,18 @@ const LeaseTime = 1200 * time.Millisecond
 // MarkerTime is how long a bucket remembers that a key was deleted, so that a server which was away until then learns it.
 const MarkerTime = 24 * time.Hour
 
-// Setup makes what is missing. It waits for the storage until ctx ends. Several servers may call it at once.
-func (c *Conn) Setup(ctx context.Context, l Layout) error {
-	l.Replicas, l.Streams, l.Lease, l.MaxBytes = cmp.Or(l.Replicas, 1), cmp.Or(l.Streams, 4), cmp.Or(l.Lease, LeaseTime), cmp.Or(l.MaxBytes, -1)
-	if l.Streams < 1 || l.Streams > MaxStreams {
-		return fmt.Errorf("storage: got %d streams, want 1 to %d", l.Streams, MaxStreams)
-	}
-	for i := range l.Streams + 1 {
-		name, subject := fmt.Sprint(logStream, i), fmt.Sprint(logSubject, i)
-		if i == l.Streams {
-			name, subject = segmentStream, segmentSubject
-		}
-		err := c.setStream(ctx, jetstream.StreamConfig{
-			Name: name, Subjects: []string{subject + ".*"}, Replicas: l.Replicas, Storage: jetstream.FileStorage,
-			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: l.MaxBytes, DenyDelete: true,
-			MaxMsgSize: MaxMessage + 1024, AllowDirect: true, // for Tail
-		})
-		if err != nil {
-			return err
-		}
-	}
-	c.streams, c.layout = l.Streams, l
-	if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: ServersBucket, History: 1, TTL: l.Lease, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
-		return err
-	}
-	for _, name := range []string{MatchesBucket, DeniedBucket, ResultsBucket} {
-		if err := c.setBucket(ctx, jetstream.KeyValueConfig{Bucket: name, History: 1, LimitMarkerTTL: MarkerTime, Replicas: l.Replicas, Storage: jetstream.FileStorage}); err != nil {
-			return err
-		}
-	}
-	if err := c.setStream(ctx, jetstream.StreamConfig{
-		Name: JobsStream, Subjects: []string{JobsSubject + ".>"}, Retention: jetstream.WorkQueuePolicy, Replicas: l.Replicas, Storage: jetstream.FileStorage, Duplicates: time.Hour,
-	}); err != nil {
-		return err
-	}
-	return retry(ctx, "bucket "+ReplaysBucket, jetstream.ErrBucketExists, func(ctx context.Context) error {
-		_, err := c.JS.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: ReplaysBucket, Replicas: l.Replicas, Storage: jetstream.FileStorage})
-		return err
-	})
-}
-
-// HasOneCopy reports whether Setup asked for one copy of everything. With several ones the node that led a stream answers reads
+// HasOneCopy reports whether the cluster keeps one copy of everything. With several ones the node that led a stream answers reads
 // for some seconds after the others have left it, so only an append shows that the storage is there.
 func (c *Conn) HasOneCopy() bool { return c.layout.Replicas == 1 }
 
-// Learn asks the storage over how many streams it spreads logs. It makes nothing, so a program that may only read can call it in place
-// of Setup. It waits for the first server of the cluster until ctx ends.
-func (c *Conn) Learn(ctx context.Context) error {
-	for {
-		n := 0
-		var err error
-		for err == nil && n < MaxStreams {
-			if _, err = c.JS.Stream(ctx, fmt.Sprint(logStream, n)); err == nil {
-				n++
-			}
-		}
-		if n == MaxStreams || n > 0 && errors.Is(err, jetstream.ErrStreamNotFound) {
-			c.streams = n
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("storage: no logs yet: %w", err)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-}
-
-// setStream creates a stream unless there is one.
-func (c *Conn) setStream(ctx context.Context, s jetstream.StreamConfig) error {
-	return retry(ctx, "stream "+s.Name, jetstream.ErrStreamNameAlreadyInUse, func(ctx context.Context) error {
-		_, err := c.JS.CreateStream(ctx, s)
-		return err
-	})
-}
-
-// setBucket creates a key-value bucket unless there is one.
-func (c *Conn) setBucket(ctx context.Context, b jetstream.KeyValueConfig) error {
-	return retry(ctx, "bucket "+b.Bucket, jetstream.ErrBucketExists, func(ctx context.Context) error {
-		_, err := c.JS.CreateKeyValue(ctx, b)
-		return err
-	})
-}
-
-// attemptTime is the time limit of one attempt to create something.
-const attemptTime = time.Second
-
-// noPeers is the code of NATS for a leader that knows fewer nodes than a stream has copies.
-const noPeers = 10005
-
-// retry creates something. It tries again while the storage has no leader, or knows too few nodes, for example because its nodes are
-// starting.
-func retry(ctx context.Context, what string, exists error, create func(context.Context) error) error {
-	for {
-		one, stop := context.WithTimeout(ctx, attemptTime)
-		err := create(one)
-		stop()
-		var refused *jetstream.APIError
-		switch {
-		case err == nil || errors.Is(err, exists):
-			return nil
-		case errors.As(err, &refused) && refused.Code != 503 && refused.ErrorCode != noPeers, ctx.Err() != nil:
-			return fmt.Errorf("storage: %s: %w", what, err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-}
-
-// LogOf returns the stream and the subject of the log of a match.
+// LogOf returns the stream and the subject of the log of a match. Setup or Learn must have said over how many streams logs are
+// spread: with another number it would be another stream, which has nothing of the match.
 func (c *Conn) LogOf(id lockstep.MatchID) (stream, subject string) {
+	if c.layout.Streams == 0 {
+		panic("storage: LogOf before Setup or Learn") // every program calls one of them first
+	}
 	h := fnv.New32a()
 	h.Write(id[:])
-	n := h.Sum32() % uint32(max(c.streams, 1))
+	n := h.Sum32() % uint32(c.layout.Streams)
 	return fmt.Sprint(logStream, n), fmt.Sprint(logSubject, n, ".", id.String())
 }

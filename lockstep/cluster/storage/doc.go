@@ -7,6 +7,8 @@
 // What a cluster keeps there:
 //
 //	stream  samestep-log-N      logs of matches, a subject samestep.log.N.MATCH-ID for each; one of a few shared streams
+//	stream  samestep-log-segments
+//	                            long logs in few messages, and how far logs are; its metadata says over how many streams they are spread
 //	bucket  samestep-servers    key-value: the lease of each server, with its address, its load and its builds
 //	bucket  samestep-matches    key-value: the owner of each match that is not over
 //	bucket  samestep-denied     key-value: bans of matches that are not over, and revocations

@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -43,6 +44,43 @@ func ExampleStartNode() {
 	// samestep-log-0 samestep.log.0.01000000000000000000000000000000
 	// stored: true
 	// refused: true
+}
+
+// The owner of a log says how far it is, where a reader finds it without the log.
+func ExampleHead() {
+	dir, err := os.MkdirTemp("", "storage")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: dir})
+	if err != nil {
+		panic(err)
+	}
+	defer node.Stop()
+	conn, err := storage.Dial(node.URL(), storage.DialOptions{Name: "server-a"})
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+	ctx := context.Background()
+	if err := conn.Setup(ctx, storage.Layout{}); err != nil {
+		panic(err)
+	}
+	id := lockstep.MatchID{1}
+	_, err = conn.Head(ctx, id)
+	fmt.Println("none yet:", errors.Is(err, jetstream.ErrMsgNotFound))
+	if err := conn.TellHead(id, storage.Head{Sequence: 7, Tick: 120}); err != nil {
+		panic(err)
+	}
+	var h storage.Head
+	for h.Sequence == 0 { // it is told, and not awaited
+		h, _ = conn.Head(ctx, id)
+	}
+	fmt.Println(h.Sequence, h.Tick)
+	// Output:
+	// none yet: true
+	// 7 120
 }
 
 // A storage node knows the public key of a relay. The relay connects with the seed, which is secret.

@@ -56,6 +56,23 @@ func TestRelayReads(t *testing.T) {
 	if _, _, err := tail.Next(ctx); err != io.EOF {
 		t.Fatalf("the end: got %v, want io.EOF", err)
 	}
+	if _, err := relay.Head(ctx, id); !errors.Is(err, jetstream.ErrMsgNotFound) {
+		t.Fatalf("the head of a log without one: %v", err)
+	}
+	if err := server.TellHead(id, storage.Head{Sequence: 2, Tick: 40}); err != nil {
+		t.Fatal(err)
+	}
+	for h := (storage.Head{}); h.Sequence != 2 || h.Tick != 40; {
+		if h, err = relay.Head(ctx, id); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+			t.Fatal(err)
+		}
+	}
+	if err := server.Remove(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := relay.Head(ctx, id); !errors.Is(err, jetstream.ErrMsgNotFound) {
+		t.Fatalf("the head of a log that is removed: %v", err)
+	}
 }
 
 // A worker takes the jobs of an operator, reads the replay, and writes the result, for which the operator waits.

@@ -64,6 +64,9 @@ func (s *Segments) Replace() {
 
 func segmentsOf(id lockstep.MatchID) string { return segmentSubject + "." + id.String() }
 
+// headOf returns the subject of the [Head] of a log.
+func headOf(id lockstep.MatchID) string { return segmentsOf(id) + "-head" }
+
 // Add takes a stored message of the log and copies it. The messages that no segment has yet must come in their order, without
 // a gap. Add never waits.
 func (s *Segments) Add(sequence uint64, message []byte) {
@@ -224,7 +227,7 @@ func parseSegment(segment []byte) (all []stored, err error) {
 // Remove removes the log of a match that is over.
 func (c *Conn) Remove(ctx context.Context, id lockstep.MatchID) error {
 	log, subject := c.LogOf(id)
-	return errors.Join(c.purge(ctx, log, subject), c.purge(ctx, segmentStream, segmentsOf(id)))
+	return errors.Join(c.purge(ctx, log, subject), c.purge(ctx, segmentStream, segmentsOf(id)), c.purge(ctx, segmentStream, headOf(id)))
 }
 
 // purge removes all messages of a subject.

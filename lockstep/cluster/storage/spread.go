@@ -16,9 +16,9 @@ import (
 // returns the stream, or "" if all is well or a copy is behind.
 func (c *Conn) Spread(ctx context.Context) (stream string, err error) {
 	leads := make(map[string][]string) // streams by their leader
-	for i := range c.streams + 1 {
+	for i := range c.layout.Streams + 1 {
 		name := fmt.Sprint(logStream, i)
-		if i == c.streams {
+		if i == c.layout.Streams {
 			name = segmentStream
 		}
 		s, err := c.JS.Stream(ctx, name)

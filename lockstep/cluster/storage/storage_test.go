@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"testing"
@@ -78,6 +79,13 @@ func TestThreeNodes(t *testing.T) {
 	t.Cleanup(conn.Close)
 	if err := conn.Setup(within(t, 60*time.Second), storage.Layout{Replicas: 3}); err != nil {
 		t.Fatal(err)
+	}
+	later, reader := dialAt(t, nodes[1].URL()), dialAt(t, nodes[2].URL())
+	if err := errors.Join(later.Setup(within(t, 60*time.Second), storage.Layout{}), reader.Learn(within(t, 60*time.Second))); err != nil {
+		t.Fatal(err)
+	}
+	if later.HasOneCopy() || reader.HasOneCopy() {
+		t.Error("a program that asks for one copy, or for none, does not know that the cluster keeps three")
 	}
 	t.Run("spread", func(t *testing.T) { testSpread(t, conn) })
 	t.Run("two", func(t *testing.T) {
