@@ -60,28 +60,27 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Cache != "" && !o.Interpret {
+	if o.Interpret {
+		o.Cache, o.Process = "", nil
+	}
+	if o.Cache != "" {
 		if err := files.PrivateFolder(o.Cache); err != nil { // this process runs what it has
 			return nil, fmt.Errorf("module: the folder of compiled modules: %w", err)
 		}
 	}
-	if o.Process != nil && !o.Interpret {
-		if o.Cache == "" {
-			if o.Cache, err = os.MkdirTemp("", "samestep-compiled-*"); err != nil {
-				return nil, err
-			}
-			defer os.RemoveAll(o.Cache)
-		}
-		if err := compileElsewhere(ctx, module, safe.bytes, o); err != nil {
+	if o.Process != nil && o.Cache == "" {
+		o.temporary = true
+		if o.Cache, err = os.MkdirTemp("", "samestep-compiled-*"); err != nil {
 			return nil, err
 		}
+		defer os.RemoveAll(o.Cache) // the process does it, too, if this one is ended
 	}
 	config := wazero.NewRuntimeConfig()
 	if o.Interpret {
 		config = wazero.NewRuntimeConfigInterpreter().WithCloseOnContextDone(true)
 	}
 	r := &Rules{time: cmp.Or(o.Time, DefaultTime), passes: cmp.Or(o.Passes, DefaultPasses), interpreted: o.Interpret}
-	if o.Cache != "" && !o.Interpret {
+	if o.Cache != "" {
 		if r.cache, err = wazero.NewCompilationCacheWithDir(o.Cache); err != nil {
 			return nil, fmt.Errorf("module: the folder of compiled modules: %w", err)
 		}
@@ -90,11 +89,14 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 	r.image, r.variables, r.hidden, r.firstMemory = newImage(safe.image), safe.variables, safe.hidden, safe.memory
 	config = config.WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureSIMD).WithMemoryLimitPages(MaxMemory / pageBytes)
 	r.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	compiled, err := r.runtime.CompileModule(ctx, safe.bytes)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %w", ErrMalformed, err), r.Close())
+	if o.Cache == "" {
+		err = r.compileHere(ctx, safe.bytes)
+	} else {
+		err = r.compileInto(ctx, module, safe.bytes, o)
 	}
-	r.compiled = compiled
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
 	if err := checkExports(safe.bytes); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

@@ -6,8 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os/signal"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -57,7 +55,7 @@ func lineFlags() []cli.Flag {
 var sourceFlag = &cli.StringFlag{Name: "source", Usage: "`FOLDER` in the module with the rules, or a git revision", DefaultText: "the current one"}
 
 func desyncLine(c *cli.Context) error {
-	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := interruptible(c)
 	defer stop()
 	x, err := newLineFinder(c)
 	if err != nil {
@@ -126,7 +124,7 @@ func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.Fil
 
 // findOneLine compares the two sides of the flags in one file.
 func findOneLine(c *cli.Context, f *replay.File) (*line.Result, error) {
-	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := interruptible(c)
 	defer stop()
 	x, err := newLineFinder(c)
 	if err != nil {
