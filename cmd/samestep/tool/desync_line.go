@@ -5,7 +5,6 @@ package tool
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/urfave/cli/v2"
 
@@ -140,16 +139,9 @@ func lineAssets(c *cli.Context, f *replay.File, o *line.Options) error {
 	if err != nil {
 		return err
 	}
-	games, err := gamesFor(c, f)
-	if err != nil {
+	g, err := assetsFor(c, f, h)
+	if g == nil {
 		return err
-	}
-	g, err := games.Of(h)
-	if err != nil {
-		if errors.As(err, new(*lockstep.IdentityError)) {
-			return nil // another build: the woven rules say what they lack
-		}
-		return nil
 	}
 	o.Assets = g.ReadAsset
 	o.List, err = g.Assets(h)
