@@ -219,6 +219,44 @@ func TestInterruptedCompiling(t *testing.T) {
 	t.Errorf("process %s is still compiling after 5 s, want it to end with the program", child[0])
 }
 
+// An interrupt ends a call of a module under desync line, not only the search after it.
+func TestInterruptedLine(t *testing.T) {
+	inEmptyCache(t)
+	module := hostile.Named("storm").Bytes() // a call of 10 s
+	c := exec.CommandContext(t.Context(), "/proc/self/exe", hostileVerbs(t, module, module)[3]...)
+	var out bytes.Buffer
+	c.Args[0], c.Dir, c.Stderr = "samestep", t.TempDir(), &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(10 * time.Second); processorTime(c.Process.Pid) < 500*time.Millisecond && time.Now().Before(until); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	from := time.Now()
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	c.Wait()
+	if took := time.Since(from); took > 5*time.Second {
+		t.Errorf("got the end after %v, want a second on a quiet machine: %s", took, &out)
+	}
+	if code := c.ProcessState.ExitCode(); code != exitError || !strings.Contains(out.String(), "interrupt") && !strings.Contains(out.String(), "cancel") {
+		t.Errorf("got exit code %d and %q, want that it was interrupted", code, &out)
+	}
+}
+
+// processorTime returns the time that a process has had.
+func processorTime(process int) (all time.Duration) {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", process))
+	for _, t := range tasks {
+		b, _ := os.ReadFile(t) // empty once it has ended
+		var ns int64
+		fmt.Sscan(string(b), &ns)
+		all += time.Duration(ns)
+	}
+	return all
+}
+
 // childrenOf returns the folders in /proc of the processes that another one has started.
 func childrenOf(parent string) (children []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*")
