@@ -36,9 +36,18 @@ func (r *Rules) load(ctx context.Context, safe []byte) error {
 
 // compileInto loads the module from the cache, or compiles it into that.
 func (r *Rules) compileInto(ctx context.Context, module, safe []byte, o Options) error {
-	load := func() error { return r.load(ctx, safe) }
-	if err := load(); !errors.Is(err, context.Canceled) {
-		return err
+	load := func() error {
+		if r.runtime == nil {
+			if err := r.open(ctx, o); err != nil {
+				return err
+			}
+		}
+		return r.load(ctx, safe)
+	}
+	if !o.temporary {
+		if err := load(); !errors.Is(err, context.Canceled) {
+			return err
+		}
 	}
 	if o.Process != nil {
 		return compileElsewhere(ctx, module, o, load)

@@ -38,8 +38,7 @@ func CompileFor(in io.Reader, out io.Writer) error {
 	signal.Ignore(os.Interrupt, syscall.SIGHUP, syscall.SIGTERM) // the other process ends this one
 	go func() {
 		r.ReadByte()
-		if o.Temporary {
-			os.RemoveAll(o.Cache)
+		for tries := 0; o.Temporary && tries < 3 && os.RemoveAll(o.Cache) != nil; tries++ { // while a file may be written into it
 		}
 		os.Exit(0)
 	}()
