@@ -83,6 +83,8 @@ func (s *moduleSearch) pass(ctx context.Context, sides [2]*tracedSide, watch *[2
 		}
 		after, err := c.tick(steps)
 		switch {
+		case ctx.Err() != nil:
+			return nil, nil, context.Cause(ctx)
 		case err != nil:
 			return nil, nil, err
 		case last && after[0].equal(p.after[0]) && after[1].equal(p.after[1]):

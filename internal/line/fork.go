@@ -43,6 +43,9 @@ func (s *callStream) add(e module.Event) {
 	if e.Begins {
 		s.begun++
 	}
+	if s.batch == nil {
+		s.batch = make([]call, 0, batchCalls)
+	}
 	if s.batch = append(s.batch, c); len(s.batch) == batchCalls {
 		s.flush()
 	}

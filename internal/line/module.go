@@ -33,7 +33,7 @@ func (x *FunctionFinder) Find(ctx context.Context, f *replay.File, o Options, a,
 // find finds the first tick that differs, and compares the calls in it.
 func (s *moduleSearch) find(ctx context.Context) (err error) {
 	for i, m := range s.modules {
-		if s.games[i], err = m.Game(m.Rules.Fresh()); err != nil {
+		if s.games[i], err = m.Game(m.Rules.Fresh(m.Options.Budget)); err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
 		}
 	}

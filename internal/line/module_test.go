@@ -4,6 +4,7 @@ package line_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/line"
+	"github.com/seed-49bee653/samestep/internal/testing/hostile"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/module"
@@ -178,5 +180,38 @@ func TestFunction(t *testing.T) {
 				t.Errorf("got tick %d and %s\nwant tick %d and %s", found.Tick, text, c.tick, c.wanted)
 			}
 		})
+	}
+}
+
+// A limit that ends a tick is an error, and not what one side computes.
+func TestLimitIsNoFinding(t *testing.T) {
+	b := hostile.Named("grow").Bytes()
+	match, err := hostile.Replay(b, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "match.ssr")
+	if err := os.WriteFile(path, match, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := replay.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rules, err := module.Compile(b, module.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rules.Close()
+	m := &line.Module{Name: "grow", Bytes: b, Rules: rules, Game: lockstep.NewGameElsewhere, Options: module.Options{Budget: &module.Budget{Memory: 100 << 20}}}
+	var x line.FunctionFinder
+	defer x.Close()
+	found, err := x.Find(t.Context(), f, line.Options{}, m, nil)
+	if p := (*lockstep.PanicError)(nil); !errors.As(err, &p) || m.Options.Budget.Fault() == nil || p.Value != m.Options.Budget.Fault() {
+		t.Errorf("got %v, want the limit of the memory", err)
+	}
+	if found.Tick != 0 || found.Finding != nil {
+		t.Errorf("got a finding at tick %d, want none", found.Tick)
 	}
 }

@@ -20,6 +20,9 @@ type Module struct {
 	Bytes []byte
 	Rules *module.Rules // compiled from the bytes
 
+	// Options are those to compile the bytes again, with the trace of calls. Their budget is also that of all calls.
+	Options module.Options
+
 	// Game returns the game of a machine with these rules, as the build of the match and with its assets.
 	Game func(abi.Machine) (*lockstep.Game, error)
 }
@@ -84,9 +87,12 @@ type outcome struct {
 
 func (o outcome) equal(p outcome) bool { return o.panic == p.panic && bytes.Equal(o.state, p.state) }
 
-// outcomeOf returns the outcome of a step that gave err.
+// outcomeOf returns the outcome of a step that gave err. A limit of the machine that ends the step is none.
 func outcomeOf(sim *lockstep.Simulation, err error) (outcome, error) {
 	if p := (*lockstep.PanicError)(nil); errors.As(err, &p) {
+		if f, ok := p.Value.(*abi.Fault); ok && f.Limit {
+			return outcome{}, err
+		}
 		return outcome{panic: fmt.Sprint(p.Value)}, nil
 	}
 	if err != nil {

@@ -44,7 +44,9 @@ func (x *FunctionFinder) trace(m *Module) (*module.Traced, error) {
 	if t := x.compiled[m.Rules]; t != nil {
 		return t, nil
 	}
-	t, err := module.CompileTraced(m.Bytes, module.Options{Time: traceTime})
+	o := m.Options
+	o.Time = traceTime
+	t, err := module.CompileTraced(m.Bytes, o)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +65,7 @@ func (s *moduleSearch) traced() (sides [2]*tracedSide, err error) {
 		if one.rules, err = s.finder.trace(m); err != nil {
 			return sides, err
 		}
-		sides[i], one.observer = one, one.rules.Observer()
+		sides[i], one.observer = one, one.rules.Observer(m.Options.Budget)
 		if one.game, err = m.Game(one.observer); err != nil {
 			return sides, err
 		}

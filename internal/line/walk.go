@@ -53,7 +53,11 @@ func (s *moduleSearch) walk(ctx context.Context) (err error) {
 		case s.Last > 0 && f.Tick > s.Last:
 			return nil
 		}
-		if ended, err := w.step(clone(f)); err != nil || ended {
+		ended, err := w.step(clone(f))
+		if ctx.Err() != nil {
+			return context.Cause(ctx) // and ends calls
+		}
+		if err != nil || ended {
 			return err
 		}
 		if s.Tick > 0 && s.result.Last >= s.Tick || s.parting != nil && s.file.Bundle() == nil {

@@ -188,6 +188,24 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// Two long calls at a time spend one budget together, and not each all of it.
+func TestSharedDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		from, b := time.Now(), &Budget{Time: 20 * time.Second}
+		var calls [2]*deadline
+		for i := range calls {
+			calls[i] = &deadline{passing: time.Hour, work: b.left(), budget: b, clock: func() time.Duration { return time.Since(from) }, end: func() {}}
+			calls[i].begin()
+		}
+		time.Sleep(12 * time.Second)
+		for _, d := range calls {
+			if over := d.stop(); over != workOver {
+				t.Errorf("a call in a budget of 20 s, of which two have spent %v: got %v, want its end", time.Duration(b.spent.Load()), over)
+			}
+		}
+	})
+}
+
 // The end of a context ends a call.
 func TestInterruptedCalls(t *testing.T) {
 	r, err := Compile(assembly{call: join(forever, i64(0))}.bytes(), Options{})

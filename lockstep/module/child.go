@@ -4,24 +4,23 @@ package module
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
+	"io"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"time"
 )
 
 // A task is what a process is told that compiles a module. The module follows it.
 type task struct {
-	Cache  string // the folder of compiled modules
-	Size   int    // of the module, in bytes
-	Memory int64  // that the process may take, in bytes
+	Cache     string // the folder of compiled modules
+	Temporary bool   // the process removes it with its end
+	Traced    bool
+	Size      int   // of the module, in bytes
+	Memory    int64 // that the process may take, in bytes
 }
 
 // A compilation is what it answers.
@@ -30,13 +29,8 @@ type compilation struct {
 	Text             string // the error; "" if the module is compiled
 }
 
-// compileElsewhere compiles a module into the cache by the process of the options, unless that was done before. safe is what guard has
-// made of it.
-func compileElsewhere(ctx context.Context, module, safe []byte, o Options) error {
-	known := filepath.Join(o.Cache, knownName(safe))
-	if _, err := os.Stat(known); err == nil {
-		return nil
-	}
+// compileElsewhere compiles a module into the cache by the process of the options, and loads what that has compiled before it ends.
+func compileElsewhere(ctx context.Context, module []byte, o Options, load func() error) error {
 	left, memory := o.Budget.compileTime(), o.Budget.compileMemory()
 	if b := o.Budget; b != nil && b.Context != nil {
 		ctx = b.Context
@@ -44,7 +38,9 @@ func compileElsewhere(ctx context.Context, module, safe []byte, o Options) error
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	d := deadline{passing: patience * min(left, never/patience), work: left, end: cancel}
-	answer, err := d.ask(o.Process(ctx), task{o.Cache, len(module), memory}, module)
+	debug.FreeOSMemory() // the other process needs more
+	var loading error
+	answer, err := d.ask(o.Process(ctx), task{o.Cache, o.temporary, o.traced, len(module), memory}, module, func() { loading = load() })
 	if o.Budget != nil {
 		o.Budget.spend(d.took)
 	}
@@ -59,8 +55,10 @@ func compileElsewhere(ctx context.Context, module, safe []byte, o Options) error
 		return fmt.Errorf("%w: %s", ErrLimit, advised(fmt.Sprintf("compiling takes more than %d MiB", memory>>20), o.Budget.memoryAdvice()))
 	case answer.Text != "":
 		return answer.err()
+	case loading != nil:
+		return fmt.Errorf("module: what another process has compiled: %v", loading) // it is not malformed
 	}
-	return os.WriteFile(known, nil, 0o600)
+	return nil
 }
 
 // err returns the error of a module that was refused.
@@ -74,31 +72,21 @@ func (o *compilation) err() error {
 	return fmt.Errorf("module: the process that compiles: %s", o.Text)
 }
 
-// knownName returns the name of the file in the cache that says that it has a module, for this version of the compiler.
-func knownName(safe []byte) string {
-	version := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, d := range info.Deps {
-			if d.Path == "github.com/tetratelabs/wazero" {
-				version = d.Version
-			}
-		}
-	}
-	sum := sha256.Sum256(safe)
-	return fmt.Sprintf("%s-%s-%s.known", hex.EncodeToString(sum[:]), runtime.GOARCH, version)
-}
-
-// ask runs a process with a task and a module as its input. The input stays open until the process ends: its end would say that
-// this process has ended. The deadline ends it.
-func (d *deadline) ask(c *exec.Cmd, o task, module []byte) (answer compilation, err error) {
+// ask runs a process with a task and a module as its input, and calls compiled if it has compiled the module. The input stays open until
+// then: its end would say that this process has ended. The deadline ends the process.
+func (d *deadline) ask(c *exec.Cmd, o task, module []byte, compiled func()) (answer compilation, err error) {
 	c.WaitDelay = time.Second
 	in, err := c.StdinPipe()
 	if err != nil {
 		return answer, err
 	}
 	defer in.Close()
-	var out, text bytes.Buffer
-	c.Stdout, c.Stderr = &out, &text
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return answer, err
+	}
+	var text bytes.Buffer
+	c.Stderr = &text
 	if err := c.Start(); err != nil {
 		return answer, err
 	}
@@ -108,14 +96,22 @@ func (d *deadline) ask(c *exec.Cmd, o task, module []byte) (answer compilation, 
 		head, _ := json.Marshal(o) // of numbers and a text
 		in.Write(append(append(head, '\n'), module...))
 	}()
-	err = c.Wait()
+	bad := json.NewDecoder(io.LimitReader(out, maxCompilation)).Decode(&answer)
 	d.stop()
-	d.took = c.ProcessState.UserTime() + c.ProcessState.SystemTime() // its clock is gone
-	if err != nil {
-		return answer, fmt.Errorf("%w: %.200s", err, bytes.TrimSpace(text.Bytes()))
+	if bad == nil && answer.Text == "" {
+		compiled()
 	}
-	return answer, json.Unmarshal(out.Bytes(), &answer)
+	in.Close()
+	err = c.Wait()
+	d.took = c.ProcessState.UserTime() + c.ProcessState.SystemTime() // its clock is gone
+	if err != nil || bad != nil {
+		return answer, fmt.Errorf("%w: %.200s", cmp.Or(err, bad), bytes.TrimSpace(text.Bytes()))
+	}
+	return answer, nil
 }
+
+// maxCompilation is the size of the longest answer of a process, in bytes.
+const maxCompilation = 1 << 20
 
 // patience is how many times the time that a process may work may pass until it is ended: others may have the processors.
 const patience = 4

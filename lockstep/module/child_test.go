@@ -5,11 +5,15 @@ package module
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +163,139 @@ func TestCompilingEnds(t *testing.T) {
 	if err := p.Wait(); err == nil {
 		t.Error("got no error of a process whose input has ended")
 	}
+}
+
+// A process compiles a module again whose code is no longer in the cache, whatever else is there: never this one, without bounds.
+func TestCompiledAgain(t *testing.T) {
+	cache := t.TempDir()
+	var s starter
+	for n, want := range []int{1, 1, 2, 2} {
+		compiledAs(t, n >= 2, Options{Cache: cache, Process: s.process}).Close()
+		if s.started != want {
+			t.Errorf("%d: got %d processes, want %d", n, s.started, want)
+		}
+	}
+	if err := os.RemoveAll(filepath.Dir(codeIn(t, cache)[0])); err != nil {
+		t.Fatal(err)
+	}
+	if compiledAs(t, false, Options{Cache: cache, Process: s.process}).Close(); s.started != 3 {
+		t.Errorf("got %d processes, want another one for code that was removed", s.started)
+	}
+}
+
+func compiledAs(t *testing.T, traced bool, o Options) *Rules {
+	t.Helper()
+	module := assembly{call: i64(8)}.bytes()
+	if traced {
+		r, err := CompileTraced(module, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Rules
+	}
+	r, err := Compile(module, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// codeIn returns the files in a cache.
+func codeIn(t *testing.T, cache string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(cache, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			all = append(all, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A cache keeps the youngest files that its size allows, and always the last one.
+func TestShrink(t *testing.T) {
+	const size = 1000
+	for _, c := range []struct{ most, want int64 }{{4 * size, 4}, {4*size - 1, 3}, {size, 1}, {1, 1}} {
+		cache := t.TempDir()
+		for n, name := range []string{"oldest.known", "a/z", "a/b", "youngest"} {
+			path := filepath.Join(cache, name)
+			at := time.Unix(int64(1000+n), 0)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, make([]byte, size), 0o600), os.Chtimes(path, at, at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := shrink(cache, c.most)
+		left := codeIn(t, cache)
+		if err != nil || int64(len(left)) != c.want || !slices.Contains(left, filepath.Join(cache, "youngest")) {
+			t.Errorf("%d bytes: got %v, %v, want the youngest %d", c.most, left, err, c.want)
+		}
+	}
+}
+
+// Compiling shrinks the cache.
+func TestCacheShrinks(t *testing.T) {
+	cache := t.TempDir()
+	old := filepath.Join(cache, "old")
+	if err := errors.Join(os.WriteFile(old, nil, 0o600), os.Truncate(old, maxCompiled), os.Chtimes(old, time.Unix(1, 0), time.Unix(1, 0))); err != nil {
+		t.Fatal(err)
+	}
+	var s starter
+	compiledAs(t, false, Options{Cache: cache, Process: s.process}).Close()
+	if _, err := os.Stat(old); err == nil {
+		t.Error("the cache has more than its limit")
+	}
+}
+
+// A temporary cache goes with the program that has asked for it, whenever that ends.
+func TestTemporaryCache(t *testing.T) {
+	for _, when := range []string{"while it compiles", "before it has loaded the code"} {
+		module, cache := heavy(), filepath.Join(t.TempDir(), "samestep-compiled-1")
+		if when != "while it compiles" {
+			module = assembly{}.bytes()
+		}
+		var s starter
+		p := s.process(t.Context())
+		in, err := p.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := p.StdoutPipe()
+		if err == nil {
+			err = p.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		json.NewEncoder(in).Encode(task{Cache: cache, Temporary: true, Size: len(module), Memory: 1 << 30})
+		in.Write(module)
+		if when == "while it compiles" {
+			for len(codeOf(cache)) == 0 {
+				time.Sleep(time.Millisecond)
+			}
+		} else if err := json.NewDecoder(out).Decode(new(compilation)); err != nil {
+			t.Fatal(err)
+		}
+		if runtime.GOOS != "windows" {
+			p.Process.Signal(os.Interrupt) // that of a terminal is for all processes
+		}
+		if len(codeOf(cache)) == 0 {
+			t.Errorf("%s: the cache is gone too early", when)
+		}
+		in.Close()
+		p.Wait()
+		if _, err := os.Stat(cache); err == nil {
+			t.Errorf("%s: the cache is left behind", when)
+		}
+	}
+}
+
+// codeOf returns what is in the folder of the compiler's version in a cache, and that folder.
+func codeOf(cache string) []string {
+	all, _ := filepath.Glob(filepath.Join(cache, "*"))
+	return all
 }
 
 // A process that is no program of ours is an error, and not a module.

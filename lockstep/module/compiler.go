@@ -9,13 +9,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"runtime/metrics"
+	"syscall"
 	"time"
 )
 
 // CompileFor is what the process of [Options.Process] does: it reads a module from in, compiles it into a cache, and writes to out what
-// came of it. It ends the process when that takes too much memory, or when in ends, because then the other process has ended.
+// came of it. It ends the process when that takes too much memory, or when in ends: the other process has loaded the code, or has ended.
 func CompileFor(in io.Reader, out io.Writer) error {
 	r := bufio.NewReader(in)
 	head, err := r.ReadBytes('\n')
@@ -33,13 +35,33 @@ func CompileFor(in io.Reader, out io.Writer) error {
 	if _, err := io.ReadFull(r, module); err != nil {
 		return err
 	}
+	signal.Ignore(os.Interrupt, syscall.SIGHUP, syscall.SIGTERM) // the other process ends this one
 	go func() {
 		r.ReadByte()
-		os.Exit(1)
+		for tries := 0; o.Temporary && tries < 3 && os.RemoveAll(o.Cache) != nil; tries++ { // while a file may be written into it
+		}
+		os.Exit(0)
 	}()
 	debug.SetMemoryLimit(o.Memory * 3 / 4)
 	go watchMemory(o.Memory, out)
-	rules, err := Compile(module, Options{Cache: o.Cache})
+	answer := compiledFor(module, Options{Cache: o.Cache, traced: o.Traced})
+	debug.FreeOSMemory() // the other process needs its own now
+	if err := json.NewEncoder(out).Encode(answer); err != nil {
+		return err
+	}
+	select {} // until the input ends
+}
+
+// compiledFor compiles a module, and returns what came of it.
+func compiledFor(module []byte, o Options) compilation {
+	compile := Compile
+	if o.traced {
+		compile = func(module []byte, o Options) (*Rules, error) {
+			t, err := CompileTraced(module, o)
+			return t.Rules, err
+		}
+	}
+	rules, err := compile(module, o)
 	if err == nil {
 		err = rules.Close()
 	}
@@ -47,7 +69,7 @@ func CompileFor(in io.Reader, out io.Writer) error {
 	if err != nil {
 		answer.Text = err.Error()
 	}
-	return json.NewEncoder(out).Encode(answer)
+	return answer
 }
 
 // watchMemory ends the process when the runtime of Go has more than some bytes from the system.

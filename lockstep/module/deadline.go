@@ -12,10 +12,12 @@ type deadline struct {
 	passing time.Duration
 	work    time.Duration
 	clock   func() time.Duration // that counts the work; nil: none is counted
+	budget  *Budget              // bounds the work, too, and counts it; nil: none
 	end     func()
 
 	from  time.Time
 	first time.Duration // of the clock
+	spent time.Duration // of the budget so far
 	took  time.Duration // of the clock, after stop
 
 	mu      sync.Mutex
@@ -32,7 +34,29 @@ func (d *deadline) begin() {
 	if d.from = time.Now(); d.clock != nil {
 		d.first = d.clock()
 	}
-	d.timer = time.AfterFunc(min(d.passing, d.work), d.check)
+	d.timer = time.AfterFunc(d.until(min(d.passing, d.work)), d.check)
+}
+
+// countEvery is how often a long call counts in its budget, which others spend meanwhile.
+const countEvery = time.Second
+
+// until returns the time until the next check.
+func (d *deadline) until(left time.Duration) time.Duration {
+	if d.budget != nil {
+		return min(left, countEvery)
+	}
+	return left
+}
+
+// count counts the work so far, and returns how much of it is left.
+func (d *deadline) count() (left time.Duration) {
+	d.took = d.clock() - d.first
+	if d.budget == nil {
+		return d.work - d.took
+	}
+	d.budget.spend(d.took - d.spent)
+	d.spent = d.took
+	return d.budget.left()
 }
 
 // check ends what takes too long, or waits for as long as it may still take: the clock goes slowly while others have the processor.
@@ -44,12 +68,12 @@ func (d *deadline) check() {
 	}
 	left := d.passing - time.Since(d.from)
 	if d.clock != nil {
-		worked := d.work - (d.clock() - d.first)
-		d.byWork = worked <= 0
-		left = min(left, worked)
+		work := d.count()
+		d.byWork = work <= 0
+		left = min(left, work)
 	}
 	if left > 0 {
-		d.timer.Reset(left)
+		d.timer.Reset(d.until(left))
 		return
 	}
 	d.late = true
@@ -63,7 +87,7 @@ func (d *deadline) stop() over {
 	d.stopped = true
 	d.timer.Stop()
 	if d.clock != nil {
-		d.took = d.clock() - d.first
+		d.count()
 	}
 	switch {
 	case !d.late:

@@ -19,7 +19,7 @@ func ExampleCompileTraced() {
 		if err != nil {
 			return err
 		}
-		var observer *module.Observer = rules.Observer()
+		var observer *module.Observer = rules.Observer(nil)
 		game, err := lockstep.NewGameElsewhere(observer)
 		if err != nil {
 			return err

@@ -2,14 +2,15 @@ package module
 
 import "github.com/seed-49bee653/samestep/lockstep/abi"
 
-// Fresh returns a machine of the same rules. Each of its callers has an instance of its own, which nobody has used.
-func (r *Rules) Fresh() abi.Machine {
-	f := newFresh(r)
+// Fresh returns a machine of the same rules, within a budget unless it is nil. Each of its callers has an instance of its own, which
+// nobody has used.
+func (r *Rules) Fresh(b *Budget) abi.Machine {
+	f := newFresh(r, b)
 	return &f
 }
 
-func newFresh(r *Rules) fresh {
-	return fresh{instance: func() (*instance, error) { return r.newInstance(nil) }, pool: &pool{once: true}}
+func newFresh(r *Rules, b *Budget) fresh {
+	return fresh{instance: func() (*instance, error) { return r.newInstance(b) }, pool: &pool{once: true}}
 }
 
 type fresh struct {

@@ -64,7 +64,7 @@ func (i *instance) run(f func() error) error {
 
 // timed runs a part of the module, and returns a fault if its time was over.
 func (i *instance) timed(f func() error) (late *abi.Fault, err error) {
-	d := deadline{passing: i.time, work: i.budgets.left(), end: func() { i.stop.Set(1) }}
+	d := deadline{passing: i.time, work: i.budgets.left(), budget: i.budgets, end: func() { i.stop.Set(1) }}
 	if d.work <= 0 {
 		return i.budgets.tooLong(), nil
 	}
@@ -72,7 +72,6 @@ func (i *instance) timed(f func() error) (late *abi.Fault, err error) {
 		runtime.LockOSThread() // whose time counts
 		defer runtime.UnlockOSThread()
 		d.clock = threadClock()
-		defer func() { i.budgets.spend(d.took) }()
 		if i.budgets.Context != nil {
 			defer context.AfterFunc(i.budgets.Context, func() { i.stop.Set(1) })()
 		}

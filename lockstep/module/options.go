@@ -14,7 +14,7 @@ const DefaultPasses = 1_000_000_000
 
 // Options are those of [Compile].
 type Options struct {
-	Cache string        // the folder of compiled modules, refused if somebody else can write to it; "": compile each time
+	Cache string        // the folder of compiled modules, at most 512 MiB, refused if somebody else can write to it; "": compile each time
 	Time  time.Duration // the longest that a call may take; 0: DefaultTime
 
 	// Passes is the most that a call may do: passes of loops, calls of functions that call others, and KiB of long copies. A call
@@ -33,6 +33,9 @@ type Options struct {
 
 	// Interpret runs the module without compiling it to machine code. It is more than ten times slower, and gives the same.
 	Interpret bool
+
+	traced    bool // as [CompileTraced] does
+	temporary bool // the cache goes when the module is loaded
 }
 
 // pauseAfter is the number of passes between two pauses. A pause takes as long as a hundred of them.

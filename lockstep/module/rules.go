@@ -5,9 +5,11 @@ package module
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -22,7 +24,7 @@ import (
 
 // Rules are the rules in a compiled module. They are an [abi.Machine].
 type Rules struct {
-	runtime  wazero.Runtime
+	runtime  wazero.Runtime          // nil before open
 	cache    wazero.CompilationCache // nil without one
 	compiled wazero.CompiledModule
 	time     time.Duration
@@ -60,50 +62,59 @@ func compile(ctx context.Context, module []byte, o Options) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Cache != "" && !o.Interpret {
+	if o.Interpret {
+		o.Cache, o.Process = "", nil
+	}
+	if o.Cache != "" {
 		if err := files.PrivateFolder(o.Cache); err != nil { // this process runs what it has
 			return nil, fmt.Errorf("module: the folder of compiled modules: %w", err)
 		}
 	}
-	if o.Process != nil && !o.Interpret {
-		if o.Cache == "" {
-			if o.Cache, err = os.MkdirTemp("", "samestep-compiled-*"); err != nil {
-				return nil, err
-			}
-			defer os.RemoveAll(o.Cache)
-		}
-		if err := compileElsewhere(ctx, module, safe.bytes, o); err != nil {
-			return nil, err
-		}
-	}
-	config := wazero.NewRuntimeConfig()
-	if o.Interpret {
-		config = wazero.NewRuntimeConfigInterpreter().WithCloseOnContextDone(true)
+	if o.Process != nil && o.Cache == "" {
+		o.temporary, o.Cache = true, filepath.Join(os.TempDir(), "samestep-compiled-"+rand.Text()) // which the process makes
+		defer os.RemoveAll(o.Cache)                                                                // the process does it, too, if this one is ended
 	}
 	r := &Rules{time: cmp.Or(o.Time, DefaultTime), passes: cmp.Or(o.Passes, DefaultPasses), interpreted: o.Interpret}
-	if o.Cache != "" && !o.Interpret {
-		if r.cache, err = wazero.NewCompilationCacheWithDir(o.Cache); err != nil {
-			return nil, fmt.Errorf("module: the folder of compiled modules: %w", err)
-		}
-		config = config.WithCompilationCache(r.cache)
-	}
 	r.image, r.variables, r.hidden, r.firstMemory = newImage(safe.image), safe.variables, safe.hidden, safe.memory
-	config = config.WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureSIMD).WithMemoryLimitPages(MaxMemory / pageBytes)
-	r.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	compiled, err := r.runtime.CompileModule(ctx, safe.bytes)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %w", ErrMalformed, err), r.Close())
+	if o.Cache == "" {
+		if err = r.open(ctx, o); err == nil {
+			err = r.compileHere(ctx, safe.bytes)
+		}
+	} else {
+		err = r.compileInto(ctx, module, safe.bytes, o)
 	}
-	r.compiled = compiled
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
 	if err := checkExports(safe.bytes); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
+// open makes the runtime.
+func (r *Rules) open(ctx context.Context, o Options) (err error) {
+	config := wazero.NewRuntimeConfig()
+	if o.Interpret {
+		config = wazero.NewRuntimeConfigInterpreter().WithCloseOnContextDone(true)
+	}
+	if o.Cache != "" {
+		if r.cache, err = wazero.NewCompilationCacheWithDir(o.Cache); err != nil {
+			return fmt.Errorf("module: the folder of compiled modules: %w", err)
+		}
+		config = config.WithCompilationCache(r.cache)
+	}
+	config = config.WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureSIMD).WithMemoryLimitPages(MaxMemory / pageBytes)
+	r.runtime = wazero.NewRuntimeWithConfig(ctx, config)
+	return nil
+}
+
 // Close frees the compiled code. Nothing may use the rules after it.
 func (r *Rules) Close() error {
-	err := errors.Join(r.runtime.Close(context.Background()), r.image.close())
+	err := r.image.close()
+	if r.runtime != nil {
+		err = errors.Join(err, r.runtime.Close(context.Background()))
+	}
 	if r.cache != nil {
 		err = errors.Join(err, r.cache.Close(context.Background()))
 	}

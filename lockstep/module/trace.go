@@ -33,7 +33,7 @@ type Function struct {
 	kind kind
 }
 
-// CompileTraced compiles a module for Observe. The machine code goes to no cache.
+// CompileTraced compiles a module for Observe.
 func CompileTraced(module []byte, o Options) (*Traced, error) {
 	s, err := parseSections(module)
 	if err != nil {
@@ -42,7 +42,7 @@ func CompileTraced(module []byte, o Options) (*Traced, error) {
 	t := &Traced{inGo: bytes.Contains(s.names, []byte(goLoop)), debugged: readDebugged(module)}
 	t.Variables = t.debugged.variables
 	t.own = (&reader{rest: s.bodies[sectionFunction]}).number()
-	o.Cache = ""
+	o.traced = true
 	t.Rules, err = compile(experimental.WithFunctionListenerFactory(context.Background(), t), module, o)
 	return t, err
 }
@@ -54,11 +54,11 @@ type Observer struct {
 	calls calls
 }
 
-// Observer returns a machine of the rules.
-func (t *Traced) Observer() *Observer {
-	o := &Observer{fresh: newFresh(t.Rules), rules: t}
+// Observer returns a machine of the rules, within a budget unless it is nil.
+func (t *Traced) Observer(b *Budget) *Observer {
+	o := &Observer{fresh: newFresh(t.Rules, b), rules: t}
 	o.instance = func() (*instance, error) {
-		i, err := t.newInstance(nil)
+		i, err := t.newInstance(b)
 		if err == nil {
 			t.observers.Store(i.module, o)
 		}
@@ -100,6 +100,7 @@ func (t *Traced) IsEntry(function int) bool { return t.Functions[function].kind 
 
 // NewFunctionListener implements [experimental.FunctionListenerFactory].
 func (t *Traced) NewFunctionListener(f api.FunctionDefinition) experimental.FunctionListener {
+	t.Functions = t.Functions[:f.Index()] // it is asked again if the cache did not have the code
 	k := kindOf(f.Name(), t.inGo)
 	if slices.Contains(f.ExportNames(), "samestep_call") {
 		k = entry

@@ -14,7 +14,7 @@ import (
 // traced returns the events of a call in one of two instances.
 func traced(t *testing.T, r *Traced, f abi.Function) (all []string) {
 	t.Helper()
-	o, other := r.Observer(), r.Observer()
+	o, other := r.Observer(nil), r.Observer(nil)
 	o.Observe(f, nil, func(e Event) {
 		word := "leave"
 		if e.Begins {

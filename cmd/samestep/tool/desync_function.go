@@ -108,6 +108,9 @@ func (x *lineFinder) findFunction(ctx context.Context, f *replay.File, o line.Op
 	if err != nil {
 		return nil, err
 	}
+	if _, err := modulesOf(x.c).use(f); err != nil {
+		return nil, err
+	}
 	if x.others == nil {
 		return x.functions.Find(ctx, f, o, a.side(h.Build), nil)
 	}

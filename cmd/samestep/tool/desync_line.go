@@ -5,9 +5,6 @@ package tool
 import (
 	"cmp"
 	"context"
-	"errors"
-	"os/signal"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -57,7 +54,7 @@ func lineFlags() []cli.Flag {
 var sourceFlag = &cli.StringFlag{Name: "source", Usage: "`FOLDER` in the module with the rules, or a git revision", DefaultText: "the current one"}
 
 func desyncLine(c *cli.Context) error {
-	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := interruptible(c)
 	defer stop()
 	x, err := newLineFinder(c)
 	if err != nil {
@@ -126,7 +123,7 @@ func findLine(ctx context.Context, c *cli.Context, x *line.Finder, f *replay.Fil
 
 // findOneLine compares the two sides of the flags in one file.
 func findOneLine(c *cli.Context, f *replay.File) (*line.Result, error) {
-	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := interruptible(c)
 	defer stop()
 	x, err := newLineFinder(c)
 	if err != nil {
@@ -142,16 +139,9 @@ func lineAssets(c *cli.Context, f *replay.File, o *line.Options) error {
 	if err != nil {
 		return err
 	}
-	games, err := gamesFor(c, f)
-	if err != nil {
+	g, err := assetsFor(c, f, h)
+	if g == nil {
 		return err
-	}
-	g, err := games.Of(h)
-	if err != nil {
-		if errors.As(err, new(*lockstep.IdentityError)) {
-			return nil // another build: the woven rules say what they lack
-		}
-		return nil
 	}
 	o.Assets = g.ReadAsset
 	o.List, err = g.Assets(h)

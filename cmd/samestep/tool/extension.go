@@ -52,7 +52,7 @@ func GameOf(c *cli.Context, f *replay.File) (*lockstep.Game, error) {
 
 // ModuleGames returns GameOf for the rules in a module alone, which simulate the matches of all builds of their game.
 func ModuleGames(c *cli.Context, module []byte) (func(*replay.File) (*lockstep.Game, error), error) {
-	g, err := newModuleGame(module, nil)
+	g, err := newModuleGame(module, newBudget(c))
 	if err != nil {
 		return nil, err
 	}

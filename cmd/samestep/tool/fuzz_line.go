@@ -99,7 +99,7 @@ func (f *fuzzFind) addFunction(ctx context.Context, game *playable) {
 // inNewInstances returns a failure of rules in a module in instances that nobody has used: in others, data outside of the state may
 // come from another match, and the reduced match would not fail again. It returns f itself if it does not happen there.
 func inNewInstances(f *locksteptest.Failure, game *playable) *locksteptest.Failure {
-	own, err := game.side(game.Build()).Game(game.module.rules.Fresh())
+	own, err := game.side(game.Build()).Game(game.module.rules.Fresh(game.module.budget))
 	if err == nil {
 		err = locksteptest.Run(own, f.Options)
 	}

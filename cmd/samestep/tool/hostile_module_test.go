@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,7 +23,7 @@ import (
 
 // What a verb may take for a hostile module, with the program of the tests.
 const (
-	hostileTime   = 20 * time.Second
+	hostileTime   = 20 * time.Second // of the processors: others may have them, too
 	hostileMemory = 300 << 20
 )
 
@@ -41,16 +40,33 @@ func TestHostileModules(t *testing.T) {
 				testenv.Long(t)
 			}
 			for _, verb := range hostileVerbs(t, m.Bytes(), m.AtOnce()) {
-				said, took, memory, code := measured(t, verb)
-				t.Logf("%-8s %5.1f s %4d MiB exit %d %.200s", verb[0]+" "+verb[1], took.Seconds(), memory>>20, code, said)
-				if code != exitCorrupt || took > hostileTime || memory > hostileMemory {
-					t.Errorf("%s: got exit code %d after %v with %d MiB, want %d within %v and %d MiB: %s", verb, code, took, memory>>20, exitCorrupt, hostileTime, hostileMemory>>20, said)
-				}
-				if lines := strings.Count(strings.TrimSpace(said), "\n") + 1; lines > 3 || !strings.Contains(said, "samestep: ") || strings.Contains(said, "goroutine ") {
-					t.Errorf("%s: got %.500s, want a sentence", verb, said)
-				}
+				endsHostile(t, verb, hostileTime)
 			}
 		})
+	}
+}
+
+// endsHostile runs a verb on a hostile module, which it has to give up within some time.
+func endsHostile(t *testing.T, verb []string, most time.Duration) (said string) {
+	t.Helper()
+	said, took, memory, code := measured(t, verb)
+	t.Logf("%-8s %5.1f s %4d MiB exit %d %.200s", verb[0]+" "+verb[1], took.Seconds(), memory>>20, code, said)
+	if code != exitCorrupt || took > most || memory > hostileMemory {
+		t.Errorf("%s: got exit code %d after %v with %d MiB, want %d within %v and %d MiB: %s", verb, code, took, memory>>20, exitCorrupt, most, hostileMemory>>20, said)
+	}
+	if lines := strings.Count(strings.TrimSpace(said), "\n") + 1; lines > 3 || !strings.Contains(said, "samestep: ") || strings.Contains(said, "goroutine ") {
+		t.Errorf("%s: got %.500s, want a sentence", verb, said)
+	}
+	return said
+}
+
+// The search for a function counts what it traces in the budget, too. Comparing the calls takes time of its own.
+func TestHostileTrace(t *testing.T) {
+	testenv.Long(t)
+	inEmptyCache(t)
+	verb := hostileVerbs(t, hostile.Parting(), nil)[3]
+	if said := endsHostile(t, verb, 2*hostileTime); !strings.Contains(said, "longer than 15s: more with --module-time") {
+		t.Errorf("got %q, want that the time is over", said)
 	}
 }
 
@@ -59,7 +75,7 @@ func TestHarmlessModule(t *testing.T) {
 	inEmptyCache(t)
 	module := hostile.Harmless()
 	for i, verb := range hostileVerbs(t, module, module) {
-		want := []int{exitOK, exitDesync, exitDesync, exitOK, exitOK}[i]
+		want := []int{exitOK, exitDesync, exitDesync, exitOK, exitOK, exitOK}[i]
 		if verb[0] == "join" {
 			verb[len(verb)-1] = "200ms"
 		}
@@ -91,6 +107,7 @@ func hostileVerbs(t *testing.T, module, atOnce []byte) [][]string {
 		{"replay", "verify", match1},
 		{"replay", "bisect", "--player", "0", match1},
 		{"desync", "explain", file("match.zip", bundle, err)},
+		{"desync", "line", match1},
 		{"rules", "inspect", file("rules.wasm", atOnce, nil)},
 		{"join", hostileServer(t, module), "--token-file", file("token", []byte("token-of-player-0"), nil), "--for", "1m"},
 	}
@@ -120,35 +137,50 @@ func hostileServer(t *testing.T, module []byte) string {
 	return web.URL + "/matches/match"
 }
 
-// measured runs the program, and returns what it said, and the largest memory of it or the process that it started.
+// measured runs the program outside of any module of Go, and returns what it said, and the time and the largest memory
+// of it and the processes that it started, together.
 func measured(t *testing.T, args []string) (said string, took time.Duration, memory int64, code int) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), os.Args[0], args...)
-	c.Args[0] = "measured" // TestMain goes by the name
-	var out, numbers bytes.Buffer
-	c.Stdout, c.Stderr = &numbers, &out
-	from := time.Now()
-	err := c.Run()
-	if n, _ := fmt.Sscan(numbers.String(), &memory, &code); n != 2 {
-		t.Fatal(fmt.Errorf("%q: %w: %s%s", args, err, &numbers, &out))
+	c := exec.CommandContext(t.Context(), "/proc/self/exe", args...)
+	c.Args[0], c.Dir = "samestep", t.TempDir() // TestMain goes by the name
+	var out bytes.Buffer
+	c.Stderr = &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
 	}
-	return out.String(), time.Since(from), memory << 10, code
+	process, ended := fmt.Sprintf("/proc/%d", c.Process.Pid), make(chan struct{})
+	go func() {
+		c.Wait()
+		close(ended)
+	}()
+	for running := true; running; {
+		memory = max(memory, memoryOf(process))
+		select {
+		case <-ended:
+			running = false
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return out.String(), c.ProcessState.UserTime() + c.ProcessState.SystemTime(), memory, c.ProcessState.ExitCode()
 }
 
-func init() { moreCommands["measured"] = measuredMain }
-
-// measuredMain runs the program, and prints its memory and its exit code. The kernel counts the memory of a process for the one that it
-// starts, so a small process starts the program.
-func measuredMain() {
-	c := exec.Command(os.Args[0], os.Args[1:]...)
-	c.Path, c.Args[0], c.Err = "/proc/self/exe", "samestep", nil
-	c.Stderr = os.Stderr
-	c.Run()
-	if c.ProcessState == nil {
-		os.Exit(1)
+// memoryOf returns the memory of a process and those that it has started, now and together, in bytes; or the most that one has had, if
+// that is more.
+func memoryOf(process string) (size int64) {
+	most := int64(0)
+	for _, p := range append(childrenOf(process), process) {
+		b, _ := os.ReadFile(filepath.Join(p, "status")) // without a memory once it has ended
+		for line := range strings.Lines(string(b)) {
+			var kib int64
+			if n, _ := fmt.Sscanf(line, "VmRSS: %d", &kib); n == 1 {
+				size += kib << 10
+			}
+			if n, _ := fmt.Sscanf(line, "VmHWM: %d", &kib); n == 1 {
+				most = max(most, kib<<10)
+			}
+		}
 	}
-	fmt.Println(c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss, c.ProcessState.ExitCode())
-	os.Exit(0)
+	return max(size, most)
 }
 
 // An interrupt of the program ends it within a second while another process compiles, and that process, too.
@@ -163,11 +195,11 @@ func TestInterruptedCompiling(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	child := ""
-	for until := time.Now().Add(10 * time.Second); child == "" && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-		child = childOf(c.Process.Pid)
+	var child []string
+	for until := time.Now().Add(10 * time.Second); len(child) == 0 && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		child = childrenOf(fmt.Sprintf("/proc/%d", c.Process.Pid))
 	}
-	if child == "" {
+	if len(child) == 0 {
 		t.Fatal("no process compiles")
 	}
 	from := time.Now()
@@ -176,7 +208,7 @@ func TestInterruptedCompiling(t *testing.T) {
 	}
 	c.Wait()
 	for took := time.Duration(0); took < 5*time.Second; took = time.Since(from) {
-		if !runs(child) {
+		if !runs(child[0]) {
 			if took > time.Second {
 				t.Logf("the processes ended after %v, want a second on a quiet machine", took)
 			}
@@ -184,18 +216,56 @@ func TestInterruptedCompiling(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("process %s is still compiling after 5 s, want it to end with the program", child)
+	t.Errorf("process %s is still compiling after 5 s, want it to end with the program", child[0])
 }
 
-// childOf returns the folder in /proc of a process that another one has started, or "".
-func childOf(parent int) string {
+// An interrupt ends a call of a module under desync line, not only the search after it.
+func TestInterruptedLine(t *testing.T) {
+	inEmptyCache(t)
+	module := hostile.Named("storm").Bytes() // a call of 10 s
+	c := exec.CommandContext(t.Context(), "/proc/self/exe", hostileVerbs(t, module, module)[3]...)
+	var out bytes.Buffer
+	c.Args[0], c.Dir, c.Stderr = "samestep", t.TempDir(), &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(10 * time.Second); processorTime(c.Process.Pid) < 500*time.Millisecond && time.Now().Before(until); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	from := time.Now()
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	c.Wait()
+	if took := time.Since(from); took > 5*time.Second {
+		t.Errorf("got the end after %v, want a second on a quiet machine: %s", took, &out)
+	}
+	if code := c.ProcessState.ExitCode(); code != exitError || !strings.Contains(out.String(), "interrupt") && !strings.Contains(out.String(), "cancel") {
+		t.Errorf("got exit code %d and %q, want that it was interrupted", code, &out)
+	}
+}
+
+// processorTime returns the time that a process has had.
+func processorTime(process int) (all time.Duration) {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", process))
+	for _, t := range tasks {
+		b, _ := os.ReadFile(t) // empty once it has ended
+		var ns int64
+		fmt.Sscan(string(b), &ns)
+		all += time.Duration(ns)
+	}
+	return all
+}
+
+// childrenOf returns the folders in /proc of the processes that another one has started.
+func childrenOf(parent string) (children []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, p := range all {
-		if _, of := stateOf(p); of == parent {
-			return p
+		if _, of := stateOf(p); fmt.Sprintf("/proc/%d", of) == parent {
+			children = append(children, p)
 		}
 	}
-	return ""
+	return children
 }
 
 // runs reports whether a process has not ended.

@@ -25,14 +25,17 @@ var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print one JSON value, for pro
 
 var htmlFlag = &cli.StringFlag{Name: "html", Usage: "also write a page for browsers to `FILE`, which must not exist"}
 
-// tell prints v with --json, and otherwise calls print. It returns the error of printing, or else err, the verb's result.
+// tell prints v with --json, with the rules that were used, and otherwise calls print. It returns the error of printing, or else err, the verb's result.
 func tell(c *cli.Context, v any, print func(io.Writer), err error) error {
 	if !c.Bool("json") {
 		print(c.App.Writer)
-	} else if werr := writeJSON(c.App.Writer, v); werr != nil {
-		return werr
+		return err
 	}
-	return err
+	b, werr := withRules(v, modulesOf(c).usedSoFar(nil))
+	if werr == nil {
+		werr = writeJSON(c.App.Writer, b)
+	}
+	return cmp.Or(werr, err)
 }
 
 // tellPage is tell for a report that --html also writes as a page for browsers. If the page cannot be written, the report is

@@ -58,6 +58,8 @@ type batchRow struct {
 	value any    // printed with --json, besides the file's name; nil if err says all
 	text  string // for people, if err is nil
 	err   error
+
+	used []usedRules // set by run
 }
 
 // isBatch reports whether arguments are several files, or a folder.
@@ -118,7 +120,7 @@ func (b *batch) run(c *cli.Context, work func(*replay.File, batchInput) batchRow
 		if m := modulesOf(c); m != nil {
 			defer m.forget(f)
 			row := work(f, in)
-			row.err = m.exceeded(row.err, f)
+			row.err, row.used = m.exceeded(row.err, f), m.usedSoFar(f)
 			return row
 		}
 		return work(f, in)
@@ -196,7 +198,7 @@ func (row batchRow) printJSON(c *cli.Context, path string) error {
 			Error string `json:"error"`
 		}{batchClass(row.err), errorText(row.err)}
 	}
-	b, err := json.Marshal(value)
+	b, err := withRules(value, row.used)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -59,7 +58,7 @@ func replayDebug(c *cli.Context, f *replay.File) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(c.Context, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := interruptible(c)
 	session, err := line.Prepare(ctx, f, folder, c.String("path"), o)
 	interrupted := context.Cause(ctx)
 	stop()

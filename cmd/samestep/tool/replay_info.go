@@ -82,6 +82,6 @@ func batchInfo(c *cli.Context, b *batch) error {
 		if info == nil || info.Header == nil {
 			return batchRow{err: err}
 		}
-		return batchRow{info, fmt.Sprintf("%q, build %q, %s, %s", info.Header.Game, info.Header.Build, count(info.Ticks, "tick"), size(info.SizeBytes)), err}
+		return batchRow{value: info, text: fmt.Sprintf("%q, build %q, %s, %s", info.Header.Game, info.Header.Build, count(info.Ticks, "tick"), size(info.SizeBytes)), err: err}
 	})
 }

@@ -54,10 +54,10 @@ func sealSome(c *cli.Context) error {
 		if err != nil {
 			return batchRow{err: err}
 		}
-		return batchRow{struct {
+		return batchRow{value: struct {
 			Sealed writtenFile  `json:"sealed"`
 			Class  replay.Class `json:"class"`
-		}{*file, file.Class}, fmt.Sprintf("%s, %s, now %s", path, count(file.Ticks, "tick"), size(file.SizeBytes)), nil}
+		}{*file, file.Class}, text: fmt.Sprintf("%s, %s, now %s", path, count(file.Ticks, "tick"), size(file.SizeBytes))}
 	})
 }
 

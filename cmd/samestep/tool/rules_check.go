@@ -107,12 +107,14 @@ func (r *moduleCheck) print(w io.Writer) {
 // compareInterpreter plays up to 50 ticks with random commands of one player in the compiled and in the interpreted module. It returns the last
 // state's hash, or the first difference as an error.
 func compareInterpreter(g *playable, o locksteptest.GoldenOptions) (string, error) {
-	rules, err := wasm.Compile(g.module.bytes, wasm.Options{Interpret: true})
+	own := moduleOptions(g.module.budget)
+	own.Interpret = true
+	rules, err := wasm.Compile(g.module.bytes, own)
 	if err != nil {
 		return "", err
 	}
 	defer rules.Close()
-	slow, err := lockstep.NewGameElsewhere(rules)
+	slow, err := lockstep.NewGameElsewhere(rules.Within(own.Budget))
 	if err != nil {
 		return "", err
 	}

@@ -62,11 +62,7 @@ func moduleBytes(name string) ([]byte, error) {
 // newModuleGame returns the game of a module, within a budget.
 func newModuleGame(b []byte, budget *wasm.Budget) (*playable, error) {
 	allowModuleMemory()
-	o := wasm.Options{Budget: budget, Process: compiler()}
-	if dir := cacheDir(); dir != "" {
-		o.Cache = filepath.Join(dir, "compiled")
-	}
-	rules, err := wasm.Compile(b, o)
+	rules, err := wasm.Compile(b, moduleOptions(budget))
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +76,15 @@ func newModuleGame(b []byte, budget *wasm.Budget) (*playable, error) {
 		err = fmt.Errorf("%w: %w", wasm.ErrMalformed, err) // such as a description that is none
 	}
 	return nil, errors.Join(err, rules.Close())
+}
+
+// moduleOptions returns those to compile a module within a budget.
+func moduleOptions(budget *wasm.Budget) wasm.Options {
+	o := wasm.Options{Budget: budget, Process: compiler()}
+	if dir := cacheDir(); dir != "" {
+		o.Cache = filepath.Join(dir, "compiled")
+	}
+	return o
 }
 
 // game returns the game of the module, within a budget. Unless build is "", it takes part as that build: so its rules simulate the matches of
@@ -110,7 +115,7 @@ func gameOn(machine abi.Machine, build string) (*lockstep.Game, error) {
 func (g *playable) side(build string) *line.Module {
 	m := g.module
 	return &line.Module{
-		Name: cmp.Or(m.name, "module "+m.sum[:12]), Bytes: m.bytes, Rules: m.rules,
+		Name: cmp.Or(m.name, "module "+m.sum[:12]), Bytes: m.bytes, Rules: m.rules, Options: moduleOptions(m.budget),
 		Game: func(machine abi.Machine) (*lockstep.Game, error) {
 			own, err := gameOn(machine, build)
 			if err != nil {

@@ -56,17 +56,77 @@ func (m *moduleSet) other(h *lockstep.Header) (*playable, error) {
 	return m.all().of(h)
 }
 
+// use returns the games of ofFile, and notes whose rules simulate the match.
+func (m *moduleSet) use(f *replay.File) (gameList, error) {
+	games, err := m.ofFile(f)
+	if err != nil {
+		return nil, err
+	}
+	h, err := f.Header()
+	if err != nil {
+		return games, nil // of which the verb tells
+	}
+	g, err := games.of(h)
+	if err != nil {
+		return games, nil
+	}
+	used := usedRules{g.Name(), g.Build(), builtIn}
+	if g.module != nil {
+		used.Rules = g.module.sum
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used[f] = used
+	if !slices.Contains(m.usedAll, used) {
+		m.usedAll = append(m.usedAll, used)
+	}
+	return games, nil
+}
+
+// usedSoFar returns the rules that were used for all files so far, or for one that is open.
+func (m *moduleSet) usedSoFar(f *replay.File) []usedRules {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f == nil {
+		return slices.Clone(m.usedAll)
+	}
+	if used, ok := m.used[f]; ok {
+		return []usedRules{used}
+	}
+	return nil
+}
+
 // gamesFor returns the games with which the program simulates the match in a file, see [moduleSet.ofFile].
 func gamesFor(c *cli.Context, f *replay.File) (replay.Games, error) {
 	m := modulesOf(c)
 	if m == nil {
 		return gamesOf(c), nil
 	}
-	games, err := m.ofFile(f)
+	games, err := m.use(f)
 	if err != nil {
 		return nil, err
 	}
 	return games.games(), nil
+}
+
+// assetsFor returns the game that has the assets of the match in a file, whose rules are elsewhere, or nil.
+func assetsFor(c *cli.Context, f *replay.File, h *lockstep.Header) (*lockstep.Game, error) {
+	games := gamesOf(c)
+	if m := modulesOf(c); m != nil {
+		list, err := m.ofFile(f)
+		if err != nil {
+			return nil, err
+		}
+		games = list.games()
+	}
+	g, err := games.Of(h)
+	if err != nil {
+		return nil, nil // another build: the woven rules say what they lack
+	}
+	return g, nil
 }
 
 // gamesForBoth returns the games with which two files of one match are simulated. If only one of them names a module, it is for both.
@@ -124,6 +184,7 @@ func (m *moduleSet) forget(f *replay.File) {
 		}
 	}
 	delete(m.met, f)
+	delete(m.used, f)
 	delete(m.whole, f)
 	if len(m.loaded) > maxLoaded {
 		clear(m.loaded) // the collector frees those that no open file has

@@ -227,7 +227,7 @@ func TestHostedRulesBySum(t *testing.T) {
 func TestModuleBudgetAdvice(t *testing.T) {
 	d := newRulesFolder(t)
 	for _, flag := range []struct{ name, little, enough string }{{"--module-time", "1ns", "1m"}, {"--module-memory", "1", "64"}} {
-		for _, verb := range []string{"replay verify right.ssr", "replay verify --rules right.wasm plain.ssr", "rules inspect right.wasm"} {
+		for _, verb := range []string{"replay verify right.ssr", "replay verify --rules right.wasm plain.ssr", "desync line right.ssr", "rules inspect right.wasm"} {
 			words := strings.Fields(verb)
 			with := func(value string) string {
 				return strings.Join(append(append(words[:2:2], flag.name, value), words[2:]...), " ")
@@ -242,6 +242,41 @@ func TestModuleBudgetAdvice(t *testing.T) {
 	d.run(exitOK, "rules inspect --module-time 0 --module-memory 0 right.wasm")
 	d.run(exitOK, "replay verify --module-time 1m --jobs 1 "+d.copied("both", "right.ssr", "right.ssr"))
 	d.run(exitCorrupt, "replay verify --module-time 1ns --jobs 2 "+d.copied("none", "right.ssr", "right.ssr"), "more with --module-time", "2 limit")
+}
+
+// The JSON of each verb that simulates says whose rules did so.
+func TestSimulatedBy(t *testing.T) {
+	native, err := filepath.Abs("../../../examples/minimal/testdata/golden/minimal-1.ssr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newRulesFolder(t)
+	right, wrong := `{"game":"pebbles","build":"1","rules":"`+sumOf(d.right)+`"}`, `{"game":"pebbles","build":"1","rules":"`+sumOf(d.wrong)+`"}`
+	for _, c := range []struct {
+		code       int
+		line, want string
+	}{
+		{exitOK, "replay verify --json right.ssr", right},
+		{exitDesync, "replay verify --json wrong.ssr", wrong},
+		{exitDesync, "replay verify --json --rules wrong.wasm plain.ssr", wrong},
+		{exitDesync, "replay verify --json --jobs 2 right.ssr wrong.ssr", right + "]}\n"},
+		{exitDesync, "replay verify --json --jobs 2 right.ssr wrong.ssr", wrong + "]}\n"},
+		{exitOK, "replay bisect --json right.ssr plain.ssr", right},
+		{exitOK, "desync line --json right.ssr", right},
+		{exitDesync, "replay bisect --json --other wrong.wasm right.ssr", right},
+		{exitOK, "replay verify --json " + native, `"rules":"built in"`},
+		{exitIdentity, "replay verify --json plain.ssr", ""}, // nobody
+	} {
+		out := d.run(c.code, c.line)
+		if i := strings.Index(out, `"simulated_by"`); c.want == "" && i >= 0 {
+			t.Errorf("%s: got %s, want no rules", c.line, out)
+		} else if i < 0 && c.want != "" {
+			t.Errorf("%s: got %s, want its rules", c.line, out)
+		}
+		if short := strings.NewReplacer("\n ", "", " ", "").Replace(out); !strings.Contains(short, strings.ReplaceAll(c.want, " ", "")) {
+			t.Errorf("%s: got %s, want %s", c.line, out, c.want)
+		}
+	}
 }
 
 // A program with its own rules for a match warns that it does not use the module that the file names.

@@ -34,9 +34,9 @@ var rulesFlag = &cli.StringSliceFlag{
 // rulesEnv sets the modules.
 const rulesEnv = "SAMESTEP_RULES"
 
-// takesRules adds --rules to a command that simulates matches, which is one that takes assets.
+// takesRules adds --rules to a command that simulates matches, which is one that takes assets, except for assets add.
 func takesRules(c *cli.Command) {
-	if hasFlag(c, assetsFlag.Name) && !hasFlag(c, rulesFlag.Name) {
+	if hasFlag(c, assetsFlag.Name) && !hasFlag(c, rulesFlag.Name) && c.Name != "add" {
 		c.Flags = append(c.Flags[:len(c.Flags):len(c.Flags)], listFrom(rulesFlag, rulesEnv))
 		if c.Name != "serve" { // whose modules its operator names
 			c.Flags = append(c.Flags, moduleFlags...)
@@ -100,6 +100,9 @@ type moduleSet struct {
 	loaded map[string]*playable      // of modules that files name, by their sums
 	met    map[*replay.File]gameList // of open files
 	whole  map[*replay.File]bool     // see complete
+
+	used    map[*replay.File]usedRules // of open files
+	usedAll []usedRules                // each once
 }
 
 // moduleSetOf returns a set with given games.
@@ -107,6 +110,7 @@ func moduleSetOf(c *cli.Context, program, given gameList) *moduleSet {
 	return &moduleSet{
 		name: c.App.Name, program: program, given: given.readFrom(assetFolder(c)), assets: assetFolder(c),
 		stored: map[string]gameList{}, loaded: map[string]*playable{}, met: map[*replay.File]gameList{}, whole: map[*replay.File]bool{},
+		used:       map[*replay.File]usedRules{},
 		budget:     func() *wasm.Budget { return newBudget(c) },
 		readModule: func(name string) (*playable, error) { return readModule(c, name) },
 		warn: func(format string, args ...any) {

@@ -88,7 +88,7 @@ var imports = []importRow{
 	{pattern: "desync/probe"},
 	{pattern: "desync/probe/program", own: []string{"checksum", "desync/probe", "lockstep", "lockstep/record", "state"}, tests: slices.Concat(log, live, []string{"fixed", "lockstep/local"})},
 	{pattern: "internal/weave", modules: []string{xtools}},
-	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "lockstep/module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"lockstep/local"})},
+	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "lockstep/module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"internal/testing/hostile", "lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.
 	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
 	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI})},

@@ -44,6 +44,16 @@ var Catalogue = []Module{
 // Harmless returns a module that does no harm.
 func Harmless() []byte { return module{}.bytes() }
 
+// Parting returns a module whose ticks come out differently in a new instance, and call so many functions that a trace of them takes
+// minutes. It is none of the catalogue, because it takes no longer than others untraced.
+func Parting() []byte {
+	const ticks, calls = 64, 20_000_000
+	count := join(number(ticks), number(ticks), []byte{i64Load, 3, 0}, long(1), []byte{i64Add, i64Store, 3, 0})
+	m := module{locals: variables(1, i32), harm: join(count, counted(calls, []byte{call, 4})), saved: packed(ticks, 8)}
+	m.more = []function{{kind: 2}}
+	return m.bytes()
+}
+
 // Named returns a module of the catalogue, or nil.
 func Named(name string) *Module {
 	for i := range Catalogue {

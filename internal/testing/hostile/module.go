@@ -29,6 +29,7 @@ const (
 	localGet    = 0x20
 	localSet    = 0x21
 	localTee    = 0x22
+	i64Load     = 0x29
 	i64Store    = 0x37
 	memoryGrow  = 0x40
 	i32Const    = 0x41
