@@ -62,7 +62,8 @@ type Match struct {
 	bansKept      bool                    // there may be some
 	bansUnread    error                   // why those that the match had are not read yet
 	bansReadAt    time.Time               // of the last attempt
-	lost          bool                    // the log is gone from its folder
+	lost          atomic.Bool             // the log is gone from its folder
+	looking       atomic.Bool             // whether it is
 	failure       error                   // our own code panicked in the match; or nil
 	bundles       map[lockstep.Player]int // bundles written about each player
 	bundleBytes   int64                   // of all of them, approximately
@@ -211,6 +212,9 @@ func (m *Match) untilNext() time.Duration {
 	wait := time.Duration(min(max(m.next-m.now(), 0), 60*lockstep.Second)) * time.Microsecond
 	if !m.awaitUntil.IsZero() {
 		wait = min(wait, max(time.Until(m.awaitUntil), 0))
+	}
+	if m.disk.backlog.Bytes > 0 {
+		wait = min(wait, lookAgain)
 	}
 	if !m.disk.pending.IsZero() {
 		wait = min(wait, max(time.Until(m.disk.pending.Add(maxPending)), 0))

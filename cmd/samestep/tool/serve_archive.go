@@ -138,7 +138,15 @@ func closeArchive(a *archive.Archive) {
 	ctx, cancel := context.WithTimeout(context.Background(), archiveGrace)
 	defer cancel()
 	a.Flush(ctx)
-	a.Close()
+	closed := make(chan struct{})
+	go func() {
+		a.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(archiveGrace): // its disk does not answer
+	}
 }
 
 func replayIndexCommand() *cli.Command {
