@@ -238,15 +238,21 @@ func TestFrozenForLong(t *testing.T) {
 	}
 }
 
-// Scenarios 41 and 43, for commits that run concurrently with the match: committed records survive any failing sync;
+// Scenarios 41 and 43, for commits, and writes, that run concurrently with the match: committed records survive any failing sync;
 // after a failure no sync is reported or tried.
 func TestCommit(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	g, h := newDots(t, s)
 	told, failed := 0, 0
-	for at := 1; at <= 60; at++ {
+	for i := range 120 {
+		at := 1 + i/2
 		f := &faultyFile{failAt: at, fault: "EIO once"}
 		w := replay.NewWriter(f, replay.WriterOptions{Durability: replay.SyncCommit})
+		if i%2 == 1 {
+			if err := w.WriteBehind(); err != nil {
+				t.Fatal(err)
+			}
+		}
 		done := make(chan int, 100)
 		tick := 0
 		log := record.Tee(w, watchRoom(func() {
@@ -278,7 +284,7 @@ func TestCommit(t *testing.T) {
 			t.Errorf("fault at %d: got %v and %v, %d of %d bytes are on the disk", at, err, closed, f.synced, len(f.data))
 		}
 	}
-	if failed < 20 || told < 100 {
+	if failed < 40 || told < 200 {
 		t.Errorf("%d faults, %d reported commits", failed, told)
 	}
 }

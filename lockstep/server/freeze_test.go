@@ -310,10 +310,11 @@ func TestEachRouteOnAFrozenDisk(t *testing.T) {
 			t.Fatalf("got %d routes", len(routes))
 		}
 		s.join(t, ada, wander)
+		s.ask(t, "GET", "/readyz", "", "")
 		time.Sleep(3 * time.Second)
 		d.freeze()
 		defer d.thaw()
-		s.ask(t, "GET", "/readyz", "", "")
+		soon(t, "/readyz at first", func() { s.ask(t, "GET", "/readyz", "", "") })
 		time.Sleep(3 * time.Second)
 		var waiting sync.WaitGroup
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
