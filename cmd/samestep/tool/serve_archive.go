@@ -138,15 +138,7 @@ func closeArchive(a *archive.Archive) {
 	ctx, cancel := context.WithTimeout(context.Background(), archiveGrace)
 	defer cancel()
 	a.Flush(ctx)
-	closed := make(chan struct{})
-	go func() {
-		a.Close()
-		close(closed)
-	}()
-	select {
-	case <-closed:
-	case <-time.After(archiveGrace): // its disk does not answer
-	}
+	endWithin(archiveGrace, a.Close)
 }
 
 func replayIndexCommand() *cli.Command {
