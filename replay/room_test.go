@@ -125,7 +125,7 @@ func TestNoRoomForLong(t *testing.T) {
 	w := writeBehind(t, d, replay.WriterOptions{FlushTicks: 1})
 	most, crowded := int64(0), false
 	log := record.Tee(w, watchRoom(func() {
-		for d.Len() >= 1000 && w.Err() == nil && !w.Backlog().Full {
+		for w.Size() > 1000 && w.Err() == nil && !w.Backlog().Full {
 			runtime.Gosched() // until the disk has said it
 		}
 		b := w.Backlog()
