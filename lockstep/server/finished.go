@@ -15,6 +15,7 @@ import (
 
 // finish completes the replay.
 func (m *Match) finish() {
+	m.releaseFirst()
 	m.keepDrafts()
 	var err error
 	if m.writer != nil {

@@ -438,3 +438,32 @@ func TestShutdownOnAFrozenDisk(t *testing.T) {
 		}
 	})
 }
+
+// A match with a replicated log does not wait for the disk of a server that stops: another server can have it at once.
+func TestReplicatedOnAFrozenDisk(t *testing.T) {
+	t.Parallel()
+	r := &memoryReplicator{}
+	onFrozenDisk(t, server.Options{Replicator: r}, func(t *testing.T, s *stage, d *frozenDisk) {
+		g := s.join(t, ada, wander)
+		time.Sleep(3 * time.Second)
+		d.freeze()
+		time.Sleep(3 * time.Second)
+		if v := s.match.View(); v.State != "held" {
+			t.Errorf("got state %q, want held", v.State)
+		}
+		seen := g.tick()
+		s.match.Suspend()
+		time.Sleep(time.Second)
+		if got := r.ended(); got != "released" {
+			t.Errorf("the log is %q, want released", got)
+		}
+		if seen == 0 {
+			t.Error("the player saw nothing")
+		}
+		d.thaw()
+		<-s.match.Done()
+		if got := r.ended(); got != "released" {
+			t.Errorf("afterwards the log is %q, want released, once", got)
+		}
+	})
+}

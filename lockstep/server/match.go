@@ -58,6 +58,7 @@ type Match struct {
 	paused        bool                    // by an admin
 	awaitUntil    time.Time               // until then a recovered match waits for its players; zero afterwards
 	suspended     bool                    // by Server.Shutdown
+	released      bool                    // its replicated log, before finish could close the file
 	banChanges    uint64                  // of the bans that are kept, see host.Host.BanChanges
 	bansKept      bool                    // there may be some
 	bansUnread    error                   // why those that the match had are not read yet

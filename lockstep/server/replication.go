@@ -33,7 +33,7 @@ func (m *Match) log() lockstep.Log {
 // flushReplicated waits until the replicated log, if there is one, has all records. If that fails, another server will
 // continue the match, even if it is over here.
 func (m *Match) flushReplicated() (all bool) {
-	if m.replicated == nil {
+	if m.replicated == nil || m.released {
 		return true
 	}
 	err := m.replicated.Flush()
@@ -47,8 +47,22 @@ func (m *Match) flushReplicated() (all bool) {
 // release lets another server continue the match, if its log is replicated. The file is removed, so that nobody continues
 // the match from here.
 func (m *Match) release(why error) {
-	if m.replicated != nil {
-		os.Remove(m.path)
+	if m.replicated == nil {
+		return
+	}
+	os.Remove(m.path)
+	if !m.released {
 		m.replicated.Release(why)
+	}
+}
+
+// releaseFirst lets another server continue a match that was suspended, while the disk of this one does not answer. Nobody
+// needs the file.
+func (m *Match) releaseFirst() {
+	if m.replicated != nil && m.suspended && m.disk.held == heldBySlowDisk {
+		m.leaveOpen()
+		m.flushReplicated()
+		m.replicated.Release(m.failure)
+		m.released = true
 	}
 }
