@@ -59,6 +59,17 @@ func (m *Match) finish() {
 	}
 }
 
+// releaseFirst lets another server continue a match that was suspended, while the disk of this one does not answer. Nobody
+// needs the file.
+func (m *Match) releaseFirst() {
+	if m.replicated != nil && m.suspended && m.disk.held == heldBySlowDisk {
+		m.leaveOpen()
+		m.flushReplicated()
+		m.replicated.Release(m.failure)
+		m.released = true
+	}
+}
+
 // leaveOpen says that the log has no end, or that its end is not stored: a server may continue the match.
 func (m *Match) leaveOpen() {
 	last := m.View()

@@ -55,14 +55,3 @@ func (m *Match) release(why error) {
 		m.replicated.Release(why)
 	}
 }
-
-// releaseFirst lets another server continue a match that was suspended, while the disk of this one does not answer. Nobody
-// needs the file.
-func (m *Match) releaseFirst() {
-	if m.replicated != nil && m.suspended && m.disk.held == heldBySlowDisk {
-		m.leaveOpen()
-		m.flushReplicated()
-		m.replicated.Release(m.failure)
-		m.released = true
-	}
-}
