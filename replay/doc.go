@@ -79,8 +79,9 @@
 //
 // The writer writes a batch every FlushTicks of the [WriterOptions]: the crash of a process loses no more than that.
 // The [Durability] decides what the crash of a machine loses. A failed sync is never repeated, as the operating system
-// may report success for data that it has dropped. The match stops instead, and also when the disk is full, unless the
-// options say to wait for room. After a crash the file ends in a torn block or without an end record. A Reader returns
+// may report success for data that it has dropped. The match stops instead, and also when the disk is full. After
+// [Writer.WriteBehind] a disk that is full or does not answer makes no error; the caller stops the match meanwhile, and the
+// crash of a process also loses the backlog. After a crash the file ends in a torn block or without an end record. A Reader returns
 // everything before that, then a [*DamageError] that wraps [io.ErrUnexpectedEOF]. If valid blocks follow the damage, it
 // wraps [ErrCorrupt].
 package replay

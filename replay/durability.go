@@ -162,9 +162,6 @@ func (w *Writer) commit() error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if w.Full() {
-		return w.fail(syscall.ENOSPC)
-	}
 	return w.sync()
 }
 
@@ -188,9 +185,9 @@ func (w *Writer) committer(every time.Duration) *committer {
 
 // Commit writes the appended records and calls done when they are as safe as the [Durability] says: at once, or with
 // [SyncCommit] from another goroutine, after a sync. done must not wait. Of several calls during one sync, only the
-// last done is called. None is called after an error, which the next call returns, nor while the disk is full.
+// last done is called. None is called after an error, which the next call returns, nor before the file has the records.
 func (w *Writer) Commit(done func()) error {
-	if err := w.Flush(); err != nil || w.Full() {
+	if err := w.Flush(); err != nil {
 		return err
 	}
 	if w.file == nil || w.options.Durability != SyncCommit {

@@ -5,27 +5,35 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A smallDisk has room for N bytes.
+// A smallDisk has room for some bytes.
 type smallDisk struct {
 	bytes.Buffer
+	mu    sync.Mutex
 	room  int
 	fulls int // incomplete writes
 }
 
 func (d *smallDisk) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	n := min(len(p), d.room)
 	d.room -= n
 	d.Buffer.Write(p[:n])
@@ -36,53 +44,70 @@ func (d *smallDisk) Write(p []byte) (int, error) {
 	return n, nil
 }
 
+func (d *smallDisk) add(room int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.room += room
+}
+
+// writeBehind returns a Writer whose goroutine writes.
+func writeBehind(t *testing.T, w io.Writer, o replay.WriterOptions) *replay.Writer {
+	t.Helper()
+	x := replay.NewWriter(w, o)
+	if err := x.WriteBehind(); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
 // Scenario 44: a disk that is full at any byte loses nothing if it has room again before the match is over. The file is
 // the same as without the failure. Until then it holds a valid prefix.
 func TestWaitForRoom(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	s.CheckEvery, s.KeyframeEvery = 10, 20
 	g, h := newDots(t, s)
-	write := func(d *smallDisk, more int) (full bool) {
-		w := replay.NewWriter(d, replay.WriterOptions{FlushTicks: 3, WaitForRoom: true})
+	write := func(t *testing.T, d *smallDisk, more int) (full bool) {
+		w := writeBehind(t, d, replay.WriterOptions{FlushTicks: 3})
 		log := record.Tee(w, watchRoom(func() {
-			if w.Full() {
+			if synctest.Wait(); w.Backlog().Full {
 				full = true
-				d.room += more
+				d.add(more)
 			}
 		}))
 		if _, err := playOn(t, g, h, log, 40); err != nil {
 			t.Fatal(err)
 		}
-		for range 100 {
-			if err := w.Flush(); err != nil || !w.Full() {
-				break
-			}
+		w.Flush()
+		for synctest.Wait(); w.Backlog().Full; synctest.Wait() {
 			full = true
-			d.room += 100
+			d.add(100)
+			time.Sleep(time.Second)
 		}
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
 		return full
 	}
-	var whole smallDisk
-	whole.room = 1 << 20
-	if write(&whole, 0) {
-		t.Fatal("a large disk is full")
-	}
-	fulls := 0
-	for room := 0; room < whole.Len(); room += 3 {
-		for _, more := range []int{0, 1, 50, 1 << 20} {
-			d := &smallDisk{room: room}
-			if !write(d, more) || !bytes.Equal(d.Bytes(), whole.Bytes()) {
-				t.Fatalf("room for %d bytes, then %d more each time: got a file of %d bytes, not the one of %d", room, more, d.Len(), whole.Len())
-			}
-			fulls += d.fulls
+	synctest.Test(t, func(t *testing.T) {
+		var whole smallDisk
+		whole.room = 1 << 20
+		if write(t, &whole, 0) {
+			t.Fatal("a large disk is full")
 		}
-	}
-	if fulls < 2*whole.Len()/3 {
-		t.Errorf("the disk was full %d times in %d bytes", fulls, whole.Len())
-	}
+		fulls := 0
+		for room := 0; room < whole.Len(); room += 3 {
+			for _, more := range []int{0, 1, 50, 1 << 20} {
+				d := &smallDisk{room: room}
+				if !write(t, d, more) || !bytes.Equal(d.Bytes(), whole.Bytes()) {
+					t.Fatalf("room for %d bytes, then %d more each time: got a file of %d bytes, not the one of %d", room, more, d.Len(), whole.Len())
+				}
+				fulls += d.fulls
+			}
+		}
+		if fulls < 2*whole.Len()/3 {
+			t.Errorf("the disk was full %d times in %d bytes", fulls, whole.Len())
+		}
+	})
 }
 
 // watchRoom runs after each record.
@@ -97,13 +122,21 @@ func TestNoRoomForLong(t *testing.T) {
 	s.KeyframeEvery = 1
 	g, h := newDots(t, s)
 	d := &smallDisk{room: 1000}
-	w := replay.NewWriter(d, replay.WriterOptions{FlushTicks: 1, WaitForRoom: true})
-	ticks, err := playOn(t, g, h, w, 1<<20)
+	w := writeBehind(t, d, replay.WriterOptions{FlushTicks: 1})
+	most, crowded := int64(0), false
+	log := record.Tee(w, watchRoom(func() {
+		for w.Size() > 1000 && w.Err() == nil && !w.Backlog().Full {
+			runtime.Gosched() // until the disk has said it
+		}
+		b := w.Backlog()
+		most, crowded = max(most, b.Bytes), crowded || b.Crowded
+	}))
+	ticks, err := playOn(t, g, h, log, 1<<20)
 	if !errors.Is(err, replay.ErrDiskFull) || !errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("got %v", err)
 	}
-	if appended := d.Len() + d.fulls*10; ticks < 100 || appended > 4<<20 {
-		t.Errorf("%d ticks, %d writes", ticks, d.fulls)
+	if ticks < 100 || most < 1<<20 || most > 3<<20 || !crowded {
+		t.Errorf("%d ticks, %d bytes waited, crowded %t", ticks, most, crowded)
 	}
 	if err := w.Close(); !errors.Is(err, replay.ErrDiskFull) {
 		t.Errorf("closed with %v", err)
@@ -111,7 +144,7 @@ func TestNoRoomForLong(t *testing.T) {
 	if v := verifyBytes(t, g, d.Bytes()); v.Differed > 0 || v.Ended {
 		t.Errorf("%+v", v)
 	}
-	short := replay.NewWriter(&smallDisk{room: 1000}, replay.WriterOptions{FlushTicks: 1, WaitForRoom: true})
+	short := writeBehind(t, &smallDisk{room: 1000}, replay.WriterOptions{FlushTicks: 1})
 	if _, err := playOn(t, g, h, short, 100); err != nil {
 		t.Fatal(err)
 	}
@@ -120,15 +153,106 @@ func TestNoRoomForLong(t *testing.T) {
 	}
 }
 
-// Scenarios 41 and 43, for commits that run concurrently with the match: committed records survive any failing sync;
+// A frozenDisk answers no write and no sync while it is locked.
+type frozenDisk struct {
+	frozen sync.RWMutex
+	faultyFile
+}
+
+func (d *frozenDisk) Write(p []byte) (int, error) {
+	d.frozen.RLock()
+	defer d.frozen.RUnlock()
+	return d.faultyFile.Write(p)
+}
+
+func (d *frozenDisk) Sync() error {
+	d.frozen.RLock()
+	defer d.frozen.RUnlock()
+	return d.faultyFile.Sync()
+}
+
+// No call but Close waits for a disk that does not answer. What waits is bounded and told. When the disk is back the file
+// has all of it, and no commit was reported before.
+func TestFrozenDisk(t *testing.T) {
+	s := lockstep.DefaultSettings(2)
+	g, h := newDots(t, s)
+	for _, durability := range []replay.Durability{replay.SyncNone, replay.SyncInterval, replay.SyncCommit} {
+		d := &frozenDisk{}
+		d.failAt = -1
+		w := writeBehind(t, d, replay.WriterOptions{FlushTicks: 1, Durability: durability})
+		if b := w.Backlog(); b != (replay.Backlog{}) {
+			t.Errorf("nothing was written: %+v", b)
+		}
+		d.frozen.Lock()
+		began := time.Now()
+		if _, err := playOn(t, g, h, w, 100); err != nil {
+			t.Fatal(err)
+		}
+		var safe atomic.Bool
+		if durability == replay.SyncCommit {
+			if err := w.Commit(func() { safe.Store(true) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		size := w.Size()
+		if b := w.Backlog(); b.Bytes != size || b.Full || b.Crowded || b.Since.Before(began) || safe.Load() || len(d.data) > 0 {
+			t.Errorf("%v: %+v of %d bytes, safe %t", durability, b, size, safe.Load())
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		if err := w.Await(ctx, size); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v: awaited: %v", durability, err)
+		}
+		cancel()
+		d.frozen.Unlock()
+		if err := w.Await(t.Context(), size); err != nil || w.Backlog() != (replay.Backlog{}) {
+			t.Errorf("%v: %v, %+v", durability, err, w.Backlog())
+		}
+		if err := w.Close(); err != nil || safe.Load() && d.synced != len(d.data) {
+			t.Errorf("%v: %v", durability, err)
+		}
+		if v := verifyBytes(t, g, d.data); v.Ticks != 100 {
+			t.Errorf("%v: %+v", durability, v)
+		}
+	}
+}
+
+// A disk that never answers ends the match at a limit of memory.
+func TestFrozenForLong(t *testing.T) {
+	s := lockstep.DefaultSettings(2)
+	s.KeyframeEvery = 1
+	g, h := newDots(t, s)
+	d := &frozenDisk{}
+	d.failAt = -1
+	w := writeBehind(t, d, replay.WriterOptions{FlushTicks: 1})
+	d.frozen.Lock()
+	_, err := playOn(t, g, h, w, 1<<20)
+	if err == nil || !strings.Contains(err.Error(), "the disk has not answered for") || errors.Is(err, replay.ErrDiskFull) {
+		t.Errorf("got %v", err)
+	}
+	if b := w.Backlog(); !b.Crowded || b.Bytes > 3<<20 {
+		t.Errorf("%+v", b)
+	}
+	d.frozen.Unlock()
+	if cerr := w.Close(); cerr == nil || !strings.HasSuffix(err.Error(), cerr.Error()) {
+		t.Errorf("got %v and %v", err, cerr)
+	}
+}
+
+// Scenarios 41 and 43, for commits, and writes, that run concurrently with the match: committed records survive any failing sync;
 // after a failure no sync is reported or tried.
 func TestCommit(t *testing.T) {
 	s := lockstep.DefaultSettings(2)
 	g, h := newDots(t, s)
 	told, failed := 0, 0
-	for at := 1; at <= 60; at++ {
+	for i := range 120 {
+		at := 1 + i/2
 		f := &faultyFile{failAt: at, fault: "EIO once"}
 		w := replay.NewWriter(f, replay.WriterOptions{Durability: replay.SyncCommit})
+		if i%2 == 1 {
+			if err := w.WriteBehind(); err != nil {
+				t.Fatal(err)
+			}
+		}
 		done := make(chan int, 100)
 		tick := 0
 		log := record.Tee(w, watchRoom(func() {
@@ -160,7 +284,7 @@ func TestCommit(t *testing.T) {
 			t.Errorf("fault at %d: got %v and %v, %d of %d bytes are on the disk", at, err, closed, f.synced, len(f.data))
 		}
 	}
-	if failed < 20 || told < 100 {
+	if failed < 40 || told < 200 {
 		t.Errorf("%d faults, %d reported commits", failed, told)
 	}
 }
@@ -261,6 +385,22 @@ func onlyFile(t *testing.T, path string, want []byte) {
 	if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) != 1 {
 		t.Errorf("got %v, %v, want one file", all, err)
 	}
+}
+
+func ExampleWriter_WriteBehind() {
+	file := &faultyFile{} // or an *os.File
+	w := replay.NewWriter(file, replay.WriterOptions{Durability: replay.SyncNone})
+	if err := w.WriteBehind(); err != nil {
+		fmt.Println(err)
+	}
+	play(w)
+	fmt.Println(w.Flush()) // at once, also if the disk does not answer
+	fmt.Println(w.Await(context.Background(), w.Size()), w.Backlog().Bytes)
+	fmt.Println(w.Close())
+	// Output:
+	// <nil>
+	// <nil> 0
+	// <nil>
 }
 
 func ExampleWriter_Commit() {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"syscall"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -43,14 +42,7 @@ type WriterOptions struct {
 
 	// Rules are written behind the end of the match; nil for none. See [Attach].
 	Rules *Rules
-
-	// WaitForRoom makes a full disk no error: the Writer keeps up to a MiB in memory and writes it when there is room;
-	// see [Writer.Full].
-	WaitForRoom bool
 }
-
-// maxWaiting is how many bytes the Writer keeps while the disk is full.
-const maxWaiting = 1 << 20
 
 // A Writer writes the log of a match as a replay file. It is a [lockstep.Log]. Its first error stays: every later call
 // returns it. It belongs to one goroutine.
@@ -70,7 +62,8 @@ type Writer struct {
 	ended   bool
 	file    syncFile   // w, if it has Sync, or nil
 	commits *committer // syncs it, from the first write on
-	waiting []byte     // bytes that the full disk refused
+	behind  *behind    // w, after WriteBehind, or nil
+	before  int64      // bytes in the file then
 
 	keyframes int   // that were appended
 	states    int   // bytes of the states in block
@@ -89,8 +82,8 @@ func NewWriter(w io.Writer, o WriterOptions) *Writer {
 }
 
 // Append takes one record, and keeps it in memory until the batch has enough bytes or ticks; see [Writer.Flush]. It
-// allocates nothing, and waits for the disk only with [SyncFrame]. The next Append after a failed sync returns its
-// error.
+// allocates nothing. It waits for the disk to write a batch, unless a goroutine does; see [Writer.WriteBehind]. The next
+// Append after a failed sync returns its error.
 func (w *Writer) Append(raw []byte) error {
 	if err := w.check(); err != nil {
 		return err
@@ -106,8 +99,11 @@ func (w *Writer) Append(raw []byte) error {
 	return nil
 }
 
-// check returns the Writer's error, or that of a concurrent sync.
+// check returns the Writer's error, or that of a concurrent write or sync.
 func (w *Writer) check() error {
+	if err := w.behind.failure(); w.err == nil && err != nil {
+		return w.fail(err)
+	}
 	if w.err == nil && w.commits.err() != nil {
 		return w.fail(fmt.Errorf("sync: %w", w.commits.err()))
 	}
@@ -197,7 +193,7 @@ func (w *Writer) flushIfDue() error {
 }
 
 // Flush writes the appended records as a batch, or as a segment. It returns when the operating system has them: they
-// survive a crash of the process, but not of the machine.
+// survive a crash of the process, but not of the machine. After [Writer.WriteBehind] the operating system gets them soon.
 func (w *Writer) Flush() error {
 	if err := w.check(); err != nil {
 		return err
@@ -205,7 +201,7 @@ func (w *Writer) Flush() error {
 	w.block = w.empty.append(w.block)
 	records := w.block[headerSpace:]
 	if len(records) == 0 {
-		return w.write(nil)
+		return nil
 	}
 	first := w.first
 	size := len(records) - w.states
@@ -239,23 +235,11 @@ func (w *Writer) writeBlock(kind byte, body []byte) error {
 }
 
 func (w *Writer) write(b []byte) error {
-	if len(w.waiting) > 0 {
-		w.waiting = append(w.waiting, b...)
-		b = w.waiting
-	}
-	if len(b) == 0 {
-		return nil
-	}
 	n, err := w.w.Write(b)
 	w.size += int64(n)
 	if err == nil && n < len(b) {
 		err = io.ErrShortWrite
 	}
-	if err != nil && w.options.WaitForRoom && isFull(err) && len(b)-n <= maxWaiting {
-		w.waiting = append(w.waiting[:0], b[n:]...)
-		return nil
-	}
-	w.waiting = nil
 	if err != nil {
 		return w.fail(err)
 	}
@@ -265,11 +249,7 @@ func (w *Writer) write(b []byte) error {
 	return nil
 }
 
-// Full reports whether the disk is full: the records are whole in memory and torn in the file. Until there is room,
-// callers should append as little as possible, and call Flush from time to time.
-func (w *Writer) Full() bool { return len(w.waiting) > 0 }
-
-// Err returns the Writer's error, that of a concurrent sync, or nil.
+// Err returns the Writer's error, that of a concurrent write or sync, or nil.
 func (w *Writer) Err() error { return w.check() }
 
 // fail makes err the Writer's error. The Writer writes nothing after it.
@@ -278,7 +258,7 @@ func (w *Writer) fail(err error) error {
 	return w.err
 }
 
-// Size returns how many bytes were written.
+// Size returns how many bytes were written, or given to the goroutine that writes.
 func (w *Writer) Size() int64 { return w.size }
 
 // errClosed is the error of a closed Writer.
@@ -292,6 +272,9 @@ func (w *Writer) Close() error {
 		return w.err
 	}
 	err := w.finish()
+	if berr := w.behind.close(); err == nil && berr != nil {
+		err = w.fail(berr)
+	}
 	if cerr := w.commits.close(); err == nil && cerr != nil {
 		err = w.fail(fmt.Errorf("sync: %w", cerr))
 	}
@@ -310,9 +293,6 @@ func (w *Writer) Close() error {
 func (w *Writer) finish() error {
 	if err := w.Flush(); err != nil {
 		return err
-	}
-	if w.Full() {
-		return w.fail(syscall.ENOSPC)
 	}
 	if w.options.Rules != nil && w.ended {
 		if err := w.writeBlock(blockRules, w.options.Rules.append(nil)); err != nil {

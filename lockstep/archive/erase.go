@@ -57,6 +57,14 @@ func (a *Archive) condemnMatch(name string) (names []string, err error) {
 	if names, err = a.condemn(name, waits); err != nil {
 		return nil, err
 	}
+	for _, path := range a.drop(names, waits) {
+		removeLocal(path) // or else erase does it
+	}
+	return names, nil
+}
+
+// drop takes files out of the queue, and returns the paths of those that are not on their way.
+func (a *Archive) drop(names []string, waits map[string]waiter) (left []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, n := range names {
@@ -65,11 +73,11 @@ func (a *Archive) condemnMatch(name string) (names []string, err error) {
 		} else if a.queue.drop(n) {
 			a.stopMove()
 		} else {
-			removeLocal(w.path) // or else erase does it
+			left = append(left, w.path)
 		}
 	}
 	a.idle.Broadcast()
-	return names, nil
+	return left
 }
 
 // describeWaiting describes a file that is to be deleted, if need be by its name alone. It returns nil for the log of a match that is

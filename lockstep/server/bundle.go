@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -105,7 +106,11 @@ func (m *Match) write(e *host.Evidence, before *draft, complete bool) *draft {
 			<-before.written
 			d.there = before.there
 		}
-		if err := writeBundle(d.path, m.path, size, header, e); err != nil {
+		err := m.writer.Await(context.Background(), size)
+		if err == nil {
+			err = writeBundle(d.path, m.path, size, header, e)
+		}
+		if err != nil {
 			m.server.log.Error("bundle", "match", m.spec.Name, "path", d.path, "err", err)
 		} else {
 			d.there = true

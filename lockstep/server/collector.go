@@ -20,12 +20,13 @@ var (
 	guestLimit  = prometheus.NewDesc("samestep_guests_limit", "The limits of samestep_guests.", []string{"of"}, nil)
 	readyDesc   = prometheus.NewDesc("samestep_ready", "1 if the server could start another match and write its replay, else 0.", nil, nil)
 	freeDesc    = prometheus.NewDesc("samestep_disk_free_bytes", "Free bytes on the disk of the replays, or -1 if they are unknown.", nil, nil)
+	ageDesc     = prometheus.NewDesc("samestep_disk_write_age_seconds", "How long the disk has not answered the oldest write or sync of a replay, or check of its folder; 0 if it has answered all.", nil, nil)
 	ringDesc    = prometheus.NewDesc("samestep_ring_records", "Records that matches keep for their connections.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c *matchCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, pathsDesc, memoryDesc, lagDesc, ringDesc, readyDesc, freeDesc, guestDesc, guestLimit} {
+	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, pathsDesc, memoryDesc, lagDesc, ringDesc, readyDesc, freeDesc, ageDesc, guestDesc, guestLimit} {
 		ch <- d
 	}
 }
@@ -53,6 +54,7 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(readyDesc, ready)
 	free, _ := s.storage.check()
 	gauge(freeDesc, float64(free))
+	gauge(ageDesc, s.operations.age().Seconds())
 	gauge(pathsDesc, float64(sum.stats.ByDatagrams))
 	gauge(memoryDesc, float64(sum.stats.Memory))
 	gauge(ringDesc, float64(sum.stats.RingRecords))

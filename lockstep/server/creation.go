@@ -174,7 +174,7 @@ func (m *Match) begin(phase time.Duration) error {
 		}
 	}
 	if err == nil && m.writer != nil {
-		err = m.writer.Flush() // a log without its header cannot be resumed
+		err = m.writer.WriteBehind() // flushes, because a log without its header cannot be resumed
 	}
 	if err != nil && m.writer != nil && m.writer.Err() != nil {
 		m.server.metrics.failures.Inc()

@@ -25,8 +25,13 @@ type Denials interface {
 	Watch(saw func(key string, value []byte), gone func(key string)) error
 }
 
-// keepAgain is the pause before another attempt to keep something.
-const keepAgain = time.Second
+const (
+	// keepAgain is the pause before another attempt to keep something.
+	keepAgain = time.Second
+
+	// keepPatience is how long a call waits until something is kept. Nothing limits the attempt itself.
+	keepPatience = 5 * time.Second
+)
 
 // keeper writes what is to be kept, in the order of a key's changes, concurrently with the matches.
 type keeper struct {
@@ -128,8 +133,10 @@ func (k *keeper) finish(failed map[string]error, last bool) bool {
 	return !k.writing
 }
 
-// flush waits until the last value of a key is kept, and returns the error of an attempt.
+// flush waits until the last value of a key is kept, for keepPatience at most. It returns the error of an attempt, or ctx's.
 func (k *keeper) flush(ctx context.Context, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, keepPatience)
+	defer cancel()
 	return k.await(ctx, func() (done bool, err error) {
 		_, waiting := k.waiting[key]
 		_, written := k.attempt[key]

@@ -20,8 +20,8 @@ const (
 	// maxPending is the time for which records are only in memory. In a match at full speed its ticks write them before.
 	maxPending = time.Second
 
-	// retryRoom is the interval of attempts to write to a full disk.
-	retryRoom = time.Second
+	// lookAgain is the interval at which a match looks whether its disk has taken what it was given.
+	lookAgain = 100 * time.Millisecond
 
 	// sealTicks is the least number of ticks in a segment of a sealed replay.
 	sealTicks = 600
@@ -47,10 +47,10 @@ type disk struct {
 	asked     protocol.Position
 	told      protocol.Position // to the host
 	late      time.Time         // start of the present delay of committed; zero without one
-	roomAt    time.Time         // next attempt to write to a full disk
 	held      string            // why the match must wait for the disk, or ""
 	pending   time.Time         // since when records are only in memory; zero if none are
 	size      int64             // of the file, at pending
+	backlog   replay.Backlog    // what the file has not taken
 }
 
 // openReplay creates the replay's file under a new name.
@@ -72,8 +72,8 @@ func (m *Match) openWriter(path string) (err error) {
 		m.server.metrics.failures.Inc()
 		return storageFailed(err)
 	}
-	m.file = timedFile{f, m.server.metrics.writes}
-	o := replay.WriterOptions{Durability: m.server.options.Durability, WaitForRoom: true}
+	m.file = timedFile{f, m.server.metrics.writes, &m.server.operations}
+	o := replay.WriterOptions{Durability: m.server.options.Durability}
 	if o.Durability == replay.SyncFrame && m.replicated != nil {
 		o.Durability = replay.SyncInterval // nobody waits for this file
 	} else if o.Durability == replay.SyncFrame {
@@ -98,7 +98,7 @@ func (m *Match) closeReplay() error {
 func (m *Match) record(r *host.Ready) {
 	if m.writer != nil && len(r.Records) > 0 {
 		err := r.AppendTo(m.log())
-		if err == nil && m.stands() && !m.writer.Full() {
+		if err == nil && m.stands() {
 			err = m.writer.Flush() // no tick does it
 		}
 		if err != nil {
@@ -122,7 +122,7 @@ func (m *Match) flush() {
 	switch now := time.Now(); {
 	case m.writer == nil:
 		return
-	case !m.writer.Pending() || m.writer.Full() || m.host.Err() != nil:
+	case !m.writer.Pending() || m.host.Err() != nil:
 		d.pending = time.Time{}
 		return
 	case d.pending.IsZero() || m.writer.Size() != d.size:
@@ -158,10 +158,6 @@ func (m *Match) maintainReplay() {
 		return
 	}
 	now := time.Now()
-	if m.writer.Full() && now.After(m.disk.roomAt) {
-		m.disk.roomAt = now.Add(retryRoom)
-		m.writer.Flush() // its error is in Err
-	}
 	if m.waitsForLog() {
 		m.commit(now)
 	}
@@ -177,9 +173,12 @@ func (m *Match) maintainReplay() {
 		m.host.End(m.now(), fmt.Sprintf("the replay has %d bytes, want at most %d", m.writer.Size(), most)) // its error is also in Err
 		return
 	}
-	switch {
-	case m.writer.Full():
+	m.disk.backlog = m.writer.Backlog()
+	switch b := &m.disk.backlog; {
+	case b.Full:
 		m.disk.held = heldByFullDisk
+	case b.Crowded || !b.Since.IsZero() && now.Sub(b.Since) > maxUncommitted:
+		m.disk.held = heldBySlowDisk
 	case !m.disk.late.IsZero() && now.Sub(m.disk.late) > maxUncommitted:
 		m.disk.held = heldBySlowDisk
 		if m.replicated != nil {
@@ -209,7 +208,7 @@ func (m *Match) askCommit(done func()) bool {
 		m.replicated.Commit(done)
 		return true
 	}
-	return m.writer.Commit(done) == nil && !m.writer.Full()
+	return m.writer.Commit(done) == nil
 }
 
 // commit asks the log to make new records safe, and tells the host which ones are.
@@ -226,7 +225,7 @@ func (m *Match) commit(now time.Time) {
 	}
 	committed := protocol.Position(d.committed.Load())
 	switch {
-	case committed == d.written || m.writer.Full() && m.replicated == nil:
+	case committed == d.written || d.backlog.Full && m.replicated == nil:
 		d.late = time.Time{}
 	case d.late.IsZero() || committed > d.told:
 		d.late = now

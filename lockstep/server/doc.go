@@ -14,9 +14,9 @@
 //
 // [Server.MemoryBound] returns the most memory that the server uses; docs/limits.md has the formula.
 //
-// With replay.SyncFrame as Options.Durability, no client sees a tick before it is safe on disk. The players wait for
-// the disk, the match does not. The match is held, and everybody is told, while the disk is full or more than
-// a second late. When a match is over its replay is sealed; the server seals one replay at a time.
+// A goroutine of each match writes its replay; neither the match nor GET /metrics, /healthz and /readyz wait for the disk. The
+// match is held, and everybody is told, while the disk is full or more than a second late. With replay.SyncFrame as
+// Options.Durability, no client sees a tick before it is safe on disk. When a match is over its replay is sealed; the server seals one replay at a time.
 //
 // The logs of matches that are not over are in the folder "live" of Options.Dir. When a match is over, its replay moves
 // to Options.Dir itself, so a start reads no finished replays. Several servers can share a folder. A replay's file is
@@ -80,6 +80,7 @@
 //	samestep_datagram_connections     gauge      connections that datagrams bring the records now; the others have the stream alone
 //	samestep_memory_bytes             gauge      memory that matches use for their connections
 //	samestep_ready                    gauge      1 if the server could start another match and write its replay, else 0
+//	samestep_disk_write_age_seconds   gauge      how long the disk has not answered the oldest write or sync of a replay, or check of its folder; 0 if it has answered all
 //	samestep_disk_free_bytes          gauge      free bytes on the disk of the replays, or -1 if they are unknown
 //	samestep_guests                   gauge      what guests' matches use: matches, bots, state_bytes
 //	samestep_guests_limit             gauge      the limits of samestep_guests

@@ -15,13 +15,18 @@ import (
 
 // finish completes the replay.
 func (m *Match) finish() {
+	m.releaseFirst()
 	m.keepDrafts()
+	var err error
+	if m.writer != nil {
+		err = m.closeReplay() // bundles wait for what it writes
+	}
 	m.writing.Wait()
 	if m.writer == nil {
 		m.forgetBans()
 		return
 	}
-	if err := m.closeReplay(); err != nil {
+	if err != nil {
 		m.server.metrics.failures.Inc()
 		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
 		m.flushReplicated()
@@ -35,12 +40,12 @@ func (m *Match) finish() {
 		m.leaveOpen()
 		return
 	}
-	err := m.server.tellOwners(m.path, m.owners)
+	err = m.server.tellOwners(m.path, m.owners)
 	if err == nil {
 		err = m.server.archive(m.spec.Name, m.path)
 	}
 	if err != nil {
-		if !m.lost {
+		if !m.lost.Load() {
 			m.server.metrics.failures.Inc()
 		}
 		m.server.log.Error("archive", "match", m.spec.Name, "path", m.path, "err", err)
@@ -54,6 +59,17 @@ func (m *Match) finish() {
 	}
 }
 
+// releaseFirst lets another server continue a match that was suspended, while the disk of this one does not answer. Nobody
+// needs the file.
+func (m *Match) releaseFirst() {
+	if m.replicated != nil && m.suspended && m.disk.held == heldBySlowDisk {
+		m.leaveOpen()
+		m.flushReplicated()
+		m.replicated.Release(m.failure)
+		m.released = true
+	}
+}
+
 // leaveOpen says that the log has no end, or that its end is not stored: a server may continue the match.
 func (m *Match) leaveOpen() {
 	last := m.View()
@@ -61,17 +77,21 @@ func (m *Match) leaveOpen() {
 	m.view.Store(&last)
 }
 
-// noticeLost reports once that somebody has removed the match's log from its folder: what is written to it now is lost.
+// noticeLost reports once that somebody has removed the match's log from its folder: what is written to it now is lost. It
+// does not wait for the disk.
 func (m *Match) noticeLost() {
 	timed, _ := m.file.(timedFile)
-	if _, onDisk := timed.file.(*os.File); !onDisk || m.lost {
+	if _, onDisk := timed.file.(*os.File); !onDisk || m.lost.Load() || !m.looking.CompareAndSwap(false, true) {
 		return
 	}
-	if _, err := os.Lstat(m.path); errors.Is(err, fs.ErrNotExist) {
-		m.lost = true
-		m.server.metrics.failures.Inc()
-		m.server.log.Error("the log of a running match is gone", "match", m.spec.Name, "path", m.path)
-	}
+	m.writing.Go(func() {
+		defer m.looking.Store(false)
+		if _, err := os.Lstat(m.path); errors.Is(err, fs.ErrNotExist) {
+			m.lost.Store(true)
+			m.server.metrics.failures.Inc()
+			m.server.log.Error("the log of a running match is gone", "match", m.spec.Name, "path", m.path)
+		}
+	})
 }
 
 // archive moves the replay of a match that is over out of the live folder, and seals it there.

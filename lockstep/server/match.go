@@ -59,10 +59,12 @@ type Match struct {
 	paused        bool                    // by an admin
 	awaitUntil    time.Time               // until then a recovered match waits for its players; zero afterwards
 	suspended     bool                    // by Server.Shutdown
+	released      bool                    // its replicated log, before finish could close the file
 	banChanges    uint64                  // of the bans that are kept, see host.Host.BanChanges
 	bansKept      bool                    // there may be some
 	bans          []byte                  // that a recovery has read, until it has restored them
-	lost          bool                    // the log is gone from its folder
+	lost          atomic.Bool             // the log is gone from its folder
+	looking       atomic.Bool             // whether it is
 	failure       error                   // our own code panicked in the match; or nil
 	bundles       map[lockstep.Player]int // bundles written about each player
 	bundleBytes   int64                   // of all of them, approximately
@@ -211,6 +213,9 @@ func (m *Match) untilNext() time.Duration {
 	wait := time.Duration(min(max(m.next-m.now(), 0), 60*lockstep.Second)) * time.Microsecond
 	if !m.awaitUntil.IsZero() {
 		wait = min(wait, max(time.Until(m.awaitUntil), 0))
+	}
+	if m.disk.backlog.Bytes > 0 {
+		wait = min(wait, lookAgain)
 	}
 	if !m.disk.pending.IsZero() {
 		wait = min(wait, max(time.Until(m.disk.pending.Add(maxPending)), 0))

@@ -24,11 +24,12 @@ const (
 	peerMemory = connMemory + 2*messageMemory + (2*maxQueued+2)*maxWrite
 
 	// matchMemory is for a match without its state and its connections: the writer of its replay, and frames.
-	matchMemory = 4 << 20
+	matchMemory = 6 << 20
 
-	// gameCopies is the number of copies of the state in a match, including what a game keeps besides its state, but
+	// gameCopies is the number of copies of the state in a match, including what a game keeps besides its state, and four that
+	// wait for a disk that does not answer, but
 	// without the host.Options.EvidenceHistory copies.
-	gameCopies = 24
+	gameCopies = 28
 )
 
 // MemoryBound returns the most bytes that live objects and stacks of the server take with its present matches and the

@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"io/fs"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -43,10 +44,13 @@ type replayFile struct {
 type replayFolder struct {
 	dir string
 
+	reading sync.Mutex // held while the folder is read, which lasts for as long as its disk does not answer
+
 	mu        sync.Mutex
 	live      map[string]bool // names of the files that this server writes, for systems without locks
 	listed    []replayFile
 	listedAt  time.Time
+	changes   uint64 // of live
 	sending   map[netip.Prefix]int
 	downloads int // sum of sending
 }
@@ -72,12 +76,16 @@ func isBundle(name string) bool {
 
 // list returns the replays of finished matches, the latest first. The replay of a running match would reveal its state.
 func (r *replayFolder) list() ([]replayFile, error) {
+	r.reading.Lock()
+	defer r.reading.Unlock()
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.listed != nil && time.Since(r.listedAt) < listAge {
-		return r.listed, nil
+	listed, changes, age := r.listed, r.changes, time.Since(r.listedAt)
+	live := maps.Clone(r.live)
+	r.mu.Unlock()
+	if listed != nil && age < listAge {
+		return listed, nil
 	}
-	all, err := r.files()
+	all, err := r.files(live)
 	if err != nil {
 		return nil, err
 	}
@@ -91,19 +99,23 @@ func (r *replayFolder) list() ([]replayFile, error) {
 			finished = append(finished, x)
 		}
 	}
-	r.listed, r.listedAt = slices.Clip(finished), time.Now()
-	return r.listed, nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.changes == changes {
+		r.listed, r.listedAt = slices.Clip(finished), time.Now()
+	}
+	return finished, nil
 }
 
-// files returns the replays of the folder that this server does not write, the latest first.
-func (r *replayFolder) files() ([]replayFile, error) {
+// files returns the replays of the folder besides the live ones, the latest first.
+func (r *replayFolder) files(live map[string]bool) ([]replayFile, error) {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
 		return nil, err
 	}
 	all := []replayFile{}
 	for _, e := range entries {
-		if !replayName.MatchString(e.Name()) || !e.Type().IsRegular() || r.live[e.Name()] {
+		if !replayName.MatchString(e.Name()) || !e.Type().IsRegular() || live[e.Name()] {
 			continue
 		}
 		if info, err := e.Info(); err == nil { // otherwise it was removed
@@ -126,6 +138,7 @@ func (r *replayFolder) setLive(name string, live bool) {
 		delete(r.live, name)
 	}
 	r.listed = nil
+	r.changes++
 }
 
 // openFile opens the replay of a finished match, or a desync bundle of one.

@@ -33,7 +33,7 @@ func (m *Match) log() lockstep.Log {
 // flushReplicated waits until the replicated log, if there is one, has all records. If that fails, another server will
 // continue the match, even if it is over here.
 func (m *Match) flushReplicated() (all bool) {
-	if m.replicated == nil {
+	if m.replicated == nil || m.released {
 		return true
 	}
 	err := m.replicated.Flush()
@@ -47,8 +47,11 @@ func (m *Match) flushReplicated() (all bool) {
 // release lets another server continue the match, if its log is replicated. The file is removed, so that nobody continues
 // the match from here.
 func (m *Match) release(why error) {
-	if m.replicated != nil {
-		os.Remove(m.path)
+	if m.replicated == nil {
+		return
+	}
+	os.Remove(m.path)
+	if !m.released {
 		m.replicated.Release(why)
 	}
 }

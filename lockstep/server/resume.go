@@ -245,11 +245,11 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 	if err := m.writer.Flush(); err != nil {
 		return err
 	}
-	if m.writer.Full() {
-		return replay.ErrDiskFull
-	}
 	m.recovered = m.writer.Size()
-	return m.file.Sync()
+	if err := m.file.Sync(); err != nil {
+		return err
+	}
+	return m.writer.WriteBehind()
 }
 
 // wholeRecovery simulates the whole match of r.

@@ -44,37 +44,39 @@ type savedLog struct {
 	file *os.File
 	size int64
 	tick lockstep.Tick
+	err  error // why there is none
 }
 
 // openSave opens the match's log up to its last tick.
 func (m *Match) openSave(ctx context.Context) (savedLog, error) {
-	type result struct {
-		x   savedLog
-		err error
-	}
-	opened := make(chan result, 1) // the match may open it after ctx has ended
-	if err := m.Do(ctx, func(h *host.Host) {
-		var r result
-		r.x, r.err = m.flushedLog(h)
-		opened <- r
-	}); err != nil {
+	flushed := make(chan savedLog, 1)
+	if err := m.Do(ctx, func(h *host.Host) { flushed <- m.flushedLog(h) }); err != nil {
 		return savedLog{}, err
 	}
-	r := <-opened
-	return r.x, r.err
+	x := <-flushed
+	if x.err != nil {
+		return x, x.err
+	}
+	ctx, cancel := context.WithTimeout(ctx, storagePatience)
+	defer cancel()
+	err := m.writer.Await(ctx, x.size)
+	if err == nil {
+		x.file, err = files.OpenNoFollow(m.path)
+	}
+	return x, storageFailed(err)
 }
 
-// flushedLog is openSave in the match's goroutine.
-func (m *Match) flushedLog(h *host.Host) (x savedLog, err error) {
-	if m.writer == nil {
-		return x, ErrUnrecorded
+// flushedLog is what openSave does in the match's goroutine.
+func (m *Match) flushedLog(h *host.Host) (x savedLog) {
+	switch {
+	case m.writer == nil:
+		x.err = ErrUnrecorded
+	case m.disk.held != "" || m.writer.Flush() != nil:
+		x.err = fmt.Errorf("%w: its disk is full, does not answer or has failed", ErrStorage)
+	default:
+		x.size, x.tick = m.writer.Size(), h.Now()
 	}
-	if err := m.writer.Flush(); err != nil || m.writer.Full() {
-		return x, fmt.Errorf("%w: its disk is full or has failed", ErrStorage)
-	}
-	x.size, x.tick = m.writer.Size(), h.Now()
-	x.file, err = files.OpenNoFollow(m.path)
-	return x, err
+	return x
 }
 
 // sealSave replaces the log by a sealed replay with an end, in a file without a name. Like seal, it leaves the other
@@ -146,7 +148,7 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request) {
 		return
 	case err != nil:
 		s.log.Error("save", "match", m.Name(), "err", err)
-		fail(w, codeStorage, "the log of the match cannot be copied: its disk is full or has failed")
+		fail(w, codeStorage, "the log of the match cannot be copied: its disk is full, does not answer or has failed")
 		return
 	}
 	h := w.Header()

@@ -32,7 +32,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]string)}, seals: make(chan struct{}, 1)}
-	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return s.limits.Load().DiskReserve }, free: freeBytes, log: o.Log}
+	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return s.limits.Load().DiskReserve }, free: freeBytes, log: o.Log, operations: &s.operations}
 	s.refusals = newRefusalLog(refusedLines, refusedLinesAtOnce)
 	s.turned = newTurnedLogs()
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }

@@ -68,6 +68,7 @@ type Server struct {
 	refusals    refusalLog
 	turned      map[string]*refusalLog // by reason; never changed
 	storage     storage
+	operations  operations
 	newFile     func(path string) (file, error) // for a replay
 	seals       chan struct{}                   // holds a value while a replay is being sealed
 	sealing     sync.WaitGroup

@@ -2,6 +2,10 @@ package server
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -57,8 +61,8 @@ func (s *Server) Draining() bool {
 
 // Shutdown suspends all matches concurrently: their clients are told when to reconnect, and [Server.Resume] continues
 // each match from its replay. A match without a replay ends. A match that is being created does not start. Then Shutdown
-// seals the replays of matches that are over until ctx ends; the others stay as they were written. It returns ctx's error
-// if a match has not stopped by then.
+// seals the replays of matches that are over until ctx ends; the others stay as they were written. If a match has not
+// stopped by then the error wraps ctx's, and says what the disk has not taken.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -73,12 +77,83 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for _, m := range s.Matches() {
 		go m.Do(ctx, func(*host.Host) { m.suspend() })
 	}
+	late := time.AfterFunc(storagePatience, func() {
+		if why := s.unwritten(); why != nil {
+			s.log.Warn("waiting for the disk", "err", why)
+		}
+	})
+	defer late.Stop()
 	if err := s.wait(ctx); err != nil {
+		if why := s.unwritten(); why != nil {
+			err = fmt.Errorf("server: %w: %w", why, err)
+		}
 		return err
 	}
-	s.sealing.Wait() // until ctx ends
+	if !s.awaitSeals(ctx) {
+		return fmt.Errorf("server: a replay is being sealed: %w: %w", errStuck, ctx.Err())
+	}
 	s.keeper.stop(ctx)
 	return nil
+}
+
+// sealGrace is how long a seal may take to end after it was stopped.
+const sealGrace = time.Second
+
+// awaitSeals waits until nothing is sealed any more, or until ctx has ended and a seal does not notice it.
+func (s *Server) awaitSeals(ctx context.Context) bool {
+	sealed := make(chan struct{})
+	go func() {
+		s.sealing.Wait()
+		close(sealed)
+	}()
+	select {
+	case <-sealed:
+		return true
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(sealGrace)
+	defer grace.Stop()
+	select {
+	case <-sealed:
+		return true
+	case <-grace.C:
+		return false
+	}
+}
+
+// namedUnwritten is the number of matches that unwritten names.
+const namedUnwritten = 10
+
+// unwritten says what a disk that does not answer lacks, or returns nil if it has answered.
+func (s *Server) unwritten() error {
+	age := s.operations.age()
+	if age == 0 {
+		return nil
+	}
+	var lacks []string
+	for _, m := range s.Matches() {
+		select {
+		case <-m.done:
+			continue
+		default:
+		}
+		switch {
+		case m.writer == nil:
+			continue
+		case m.writer.Backlog().Bytes > 0:
+			lacks = append(lacks, fmt.Sprintf("%s (%d bytes)", m.spec.Name, m.writer.Backlog().Bytes))
+		default:
+			lacks = append(lacks, m.spec.Name+" (the last sync)")
+		}
+	}
+	text := fmt.Sprintf("the disk has not answered for %v", age.Round(time.Second))
+	if more := len(lacks) - namedUnwritten; more > 0 {
+		lacks = append(lacks[:namedUnwritten], fmt.Sprintf("%d more", more))
+	}
+	if len(lacks) > 0 {
+		text += ", and lacks the end of the logs of " + strings.Join(lacks, ", ")
+	}
+	return errors.New(text)
 }
 
 // wait waits until no match runs. The server must be closed or draining.

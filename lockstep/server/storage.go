@@ -33,6 +33,9 @@ const (
 	// storageAge is the time for which the result of a check of the folder is used.
 	storageAge = time.Second
 
+	// storageWait is how long a call waits for a check. Then it gets the answer of the one before.
+	storageWait = 100 * time.Millisecond
+
 	// storagePatience is the time after which a check counts as failed: a broken network disk never answers.
 	storagePatience = 2 * time.Second
 
@@ -48,52 +51,71 @@ type storage struct {
 	free    func(dir string) (bytes int64, known bool)
 	log     *slog.Logger
 
+	operations *operations
+
 	mu      sync.Mutex
 	running chan struct{} // closed when the present check has ended; nil without one
+	began   time.Time     // when the present check did
 	at      time.Time     // when the last check ended
 	bytes   int64         // free, or -1 if unknown
 	err     error
 }
 
 // check returns the free bytes, or -1 if they are unknown, and an error if the folder cannot take another replay. The
-// error has no path. Calls at the same time share one check.
+// error has no path. Calls at the same time share one check. They get an older answer if the disk takes long.
 func (s *storage) check() (free int64, err error) {
 	if s.dir == "" {
 		return -1, nil
 	}
 	s.mu.Lock()
 	if s.running == nil && (s.at.IsZero() || time.Since(s.at) >= storageAge) {
-		s.running = make(chan struct{})
+		s.running, s.began = make(chan struct{}), time.Now()
 		go s.update(s.running)
 	}
 	running := s.running
+	wait := storageWait - time.Since(s.began)
+	if s.at.IsZero() { // there is no answer before it
+		wait = storagePatience - time.Since(s.began)
+	}
 	s.mu.Unlock()
-	if running != nil {
-		patience := time.NewTimer(storagePatience)
-		defer patience.Stop()
+	if running != nil && wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
 		select {
 		case <-running:
-		case <-patience.C:
-			return -1, &storageError{"its disk does not answer"}
+		case <-timer.C:
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.running != nil && time.Since(s.began) >= storagePatience {
+		s.note(-1, errStuck)
+	}
 	return s.bytes, s.err
 }
 
-// update looks at the disk, and logs when the answer changes.
+var errStuck = &storageError{"its disk does not answer"}
+
+// update looks at the disk.
 func (s *storage) update(done chan struct{}) {
+	o := s.operations.begin()
 	free, err := s.look()
+	s.operations.end(o)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.note(free, err)
+	s.at, s.running = time.Now(), nil
+	close(done)
+}
+
+// note takes an answer, and logs a change. The mutex is held.
+func (s *storage) note(free int64, err error) {
 	if before := s.err; err != nil && (before == nil || before.Error() != err.Error()) {
 		s.log.Warn("storage", "dir", s.dir, "free", free, "err", err)
 	} else if err == nil && before != nil {
 		s.log.Info("storage", "dir", s.dir, "free", free, "err", "")
 	}
-	s.bytes, s.err, s.at, s.running = free, err, time.Now(), nil
-	close(done)
+	s.bytes, s.err = free, err
 }
 
 // look measures the free bytes, and does with a small file what is done with a replay.

@@ -160,7 +160,12 @@ func (x *siege) lose(how func(*fleet.Process)) (server int) {
 func (x *siege) judge() {
 	x.t.Helper()
 	x.playOn()
-	last := x.owner()
+	x.judgeAt(x.owner())
+}
+
+// judgeAt is judge with the index of the match's server.
+func (x *siege) judgeAt(last int) {
+	x.t.Helper()
 	if err := x.fleet.End(x.t.Context(), x.fleet.Servers[last], "duel"); err != nil {
 		x.t.Fatal(err)
 	}

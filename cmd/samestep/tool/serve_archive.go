@@ -138,7 +138,7 @@ func closeArchive(a *archive.Archive) {
 	ctx, cancel := context.WithTimeout(context.Background(), archiveGrace)
 	defer cancel()
 	a.Flush(ctx)
-	a.Close()
+	endWithin(archiveGrace, a.Close)
 }
 
 func replayIndexCommand() *cli.Command {

@@ -80,7 +80,22 @@ func (all reloader) watch(s *server.Server, log *slog.Logger, every time.Duratio
 		signal.Stop(hung)
 		tick.Stop()
 		close(done)
-		running.Wait()
+		endWithin(time.Second, running.Wait)
+	}
+}
+
+// endWithin calls f, and waits for it for a time at most: it may wait for a disk that does not answer.
+func endWithin(most time.Duration, f func()) {
+	ended := make(chan struct{})
+	go func() {
+		f()
+		close(ended)
+	}()
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
 	}
 }
 

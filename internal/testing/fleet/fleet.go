@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Program string   // a program such as samestep-cluster
 	Dir     string   // of all files
-	Nodes   int      // storage nodes: 1 or 3
+	Nodes   int      // storage nodes: 1 or 3; 0 for servers that are no cluster
 	Servers int      // besides
 	Relays  int      // besides
 	Game    string   // of the matches; "" for the program's first
@@ -119,11 +119,13 @@ func (f *Fleet) begin(ctx context.Context) error {
 		}
 		f.Nodes, f.urls = append(f.Nodes, p), append(f.urls, p.URL)
 	}
-	if f.Conn, err = storage.Dial(strings.Join(f.urls, ","), o.Dial); err != nil {
-		return err
-	}
-	if err := f.Conn.Setup(ctx, storage.Layout{Replicas: o.Nodes}); err != nil {
-		return err
+	if o.Nodes > 0 {
+		if f.Conn, err = storage.Dial(strings.Join(f.urls, ","), o.Dial); err != nil {
+			return err
+		}
+		if err := f.Conn.Setup(ctx, storage.Layout{Replicas: o.Nodes}); err != nil {
+			return err
+		}
 	}
 	for i := range o.Servers {
 		s, err := f.startServer(ctx, i)
@@ -193,8 +195,11 @@ func (f *Fleet) startServer(ctx context.Context, i int) (*Process, error) {
 		nodes = slices.Concat(nodes[i:], nodes[:i])
 	}
 	args := []string{
-		"serve", "--durability", "replicated", "--nats", strings.Join(nodes, ","), "--name", name, "--listen", f.listen[i], "--matches", "0", "--replicas", fmt.Sprint(f.o.Nodes),
+		"serve", "--listen", f.listen[i], "--matches", "0",
 		"--dir", filepath.Join(f.o.Dir, name), "--tokens", f.tokens(), "--web=false", "--idle", "1h", "--trusted-proxy", "127.0.0.1", "--anonymous-spectators", "--max-unauthenticated", "1000", "--max-per-address", "5000", "--max-requests", "5000",
+	}
+	if f.o.Nodes > 0 {
+		args = append(args, "--durability", "replicated", "--nats", strings.Join(nodes, ","), "--name", name, "--replicas", fmt.Sprint(f.o.Nodes))
 	}
 	if f.o.Game != "" {
 		args = append(args, "--game", f.o.Game)
