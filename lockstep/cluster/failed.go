@@ -81,7 +81,7 @@ func (m *Member) discard(e *Match) (*Match, error) {
 		m.mu.Unlock()
 	}()
 	next := *e
-	next.Entry = e.Retry().Take(m.id)
+	next.Entry = e.Retry().Take(m.id, false)
 	mine, err := m.write(next)
 	if err != nil {
 		return nil, err

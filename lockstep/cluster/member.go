@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/seed-49bee653/samestep/internal/tries"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
@@ -71,6 +72,7 @@ type Member struct {
 	open     map[string]*matchLog // of the matches that this server runs, or begins to run; by id
 	claimed  map[string]*matchLog // taken over, and not opened by the server yet; by id
 	taking   map[string]bool      // names of matches that are being taken over
+	tries    tries.Room           // of takeovers, until their matches have run for a while
 	server   *server.Server       // nil before Serve
 	draining bool
 	changed  chan struct{} // closed and replaced when the directory has changed

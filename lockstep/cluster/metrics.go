@@ -19,6 +19,7 @@ const (
 	wasOver    = "over"
 	neverBegan = "never began"
 	failedTo   = "failed"
+	hung       = "hung"
 )
 
 func newMemberMetrics() *memberMetrics {
@@ -31,7 +32,7 @@ func newMemberMetrics() *memberMetrics {
 			Name: "samestep_cluster_takeovers_total", Help: "Matches that this server has taken from others, by result.",
 		}, []string{"result"}),
 	}
-	for _, result := range []string{tookOver, wasOver, neverBegan, failedTo} {
+	for _, result := range []string{tookOver, wasOver, neverBegan, failedTo, hung} {
 		m.takeovers.WithLabelValues(result) // starts at 0, as a rate needs
 	}
 	return m

@@ -225,7 +225,7 @@ func TestLeaveOtherBuild(t *testing.T) {
 	}
 }
 
-// A panic of a takeover costs one match.
+// A panic of a takeover costs one match, and is counted.
 func TestTakeoverPanics(t *testing.T) {
 	t.Parallel()
 	node := newNode(t)
@@ -249,6 +249,9 @@ func TestTakeoverPanics(t *testing.T) {
 		bad := slices.ContainsFunc(matches, func(m cluster.Match) bool { return m.Name == "bad" && m.State == ownership.Failed })
 		return err == nil && bad && b.has("good") != nil
 	})
+	if _, text := b.request(t, http.MethodGet, "/metrics", "", ""); !strings.Contains(text, "\nsamestep_panics_total 3\n") {
+		t.Errorf("the panics are not counted: %s", text)
+	}
 }
 
 // A match that is over, and whose replay could not be archived, is archived later.

@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -25,6 +26,12 @@ const (
 	claimTime = 30 * time.Second
 )
 
+// A due match is one that this server should take now.
+type due struct {
+	*Match
+	alone bool // it is a suspect, see [tries.Record]
+}
+
 // takeOver takes matches until the member leaves.
 func (m *Member) takeOver() {
 	slots := make(chan struct{}, atOnce*runtime.GOMAXPROCS(0))
@@ -34,16 +41,24 @@ func (m *Member) takeOver() {
 		m.mu.Lock()
 		changed := m.changed
 		m.mu.Unlock()
-		for _, e := range m.due() {
+		for _, d := range m.due() {
 			m.running.Go(func() {
+				var match *server.Match
+				var mine *Match
 				select {
 				case slots <- struct{}{}:
-					m.take(e)
+					mine, match = m.take(d)
 					<-slots
 				case <-m.ctx.Done():
 				}
 				m.mu.Lock()
-				delete(m.taking, e.Name)
+				delete(m.taking, d.Name)
+				m.mu.Unlock()
+				if match != nil {
+					m.tested(mine, match.AwaitTest(m.ctx))
+				}
+				m.mu.Lock()
+				m.tries.Leave()
 				m.mu.Unlock()
 			})
 		}
@@ -56,8 +71,8 @@ func (m *Member) takeOver() {
 	}
 }
 
-// due returns the matches that this server should take, and marks them as being taken.
-func (m *Member) due() (all []*Match) {
+// due returns the matches that this server should take, and marks them as being taken. Suspects come last, one at a time.
+func (m *Member) due() (all []due) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.drains() || m.server == nil {
@@ -65,9 +80,10 @@ func (m *Member) due() (all []*Match) {
 	}
 	now := m.now()
 	room := m.options.Capacity - m.loads()[m.id] - len(m.taking)
+	var found []*Match
 	for name, e := range m.entries { // the order does not matter
 		halfway := e.Server == m.id && m.stray(e, now)
-		if room <= 0 && !halfway || m.taking[name] || e.State == ownership.Failed || e.Server == m.id && e.State != ownership.Released && !halfway {
+		if m.taking[name] || e.State == ownership.Failed || e.Server == m.id && e.State != ownership.Released && !halfway {
 			continue
 		}
 		since := e.seen
@@ -76,12 +92,23 @@ func (m *Member) due() (all []*Match) {
 				continue
 			}
 			since = m.leases.Since(e.Server)
+			lost := *e
+			lost.Entry = e.Lost()
+			e = &lost
 		}
 		able, pause := m.able(e, now)
 		if m.leases.Turn(name, able, since+pause, now) {
-			m.taking[name] = true
-			all = append(all, e)
+			found = append(found, e)
+		}
+	}
+	slices.SortFunc(found, func(a, b *Match) int {
+		return cmp.Or(a.Tries.Compare(b.Tries), strings.Compare(a.Name, b.Name))
+	})
+	for _, e := range found {
+		if (room > 0 || e.Server == m.id && m.stray(e, now)) && m.tries.Enter(e.Tries.Suspect) {
 			room--
+			m.taking[e.Name] = true
+			all = append(all, due{e, e.Tries.Suspect})
 		}
 	}
 	return all
@@ -116,39 +143,65 @@ func (m *Member) runsHere(e *Match) bool {
 	return m.open[e.ID] != nil
 }
 
-// take continues a match that has no server.
-func (m *Member) take(e *Match) {
+// take continues a match that has no server. match is nil if it does not run here because of that.
+func (m *Member) take(d due) (mine *Match, match *server.Match) {
+	e := d.Match
 	if m.runsHere(e) { // only the directory does not say so yet
 		_ = m.played(e)
-		return
+		return nil, nil
 	}
 	began := time.Now()
 	next := *e
-	next.Entry = e.Take(m.id)
+	next.Entry = e.Take(m.id, d.alone)
 	mine, err := m.write(next)
-	if err != nil || mine.State == ownership.Failed {
-		return // another server was faster, or the storage is away
+	log := m.options.Log.With("match", e.Name, "id", e.ID, "term", next.Term, "from", e.Server)
+	if err == nil && mine.State == ownership.Failed {
+		log.Error("match set aside", "why", mine.Failure, "deaths_alone", mine.Tries.Deaths)
 	}
-	tick, err := m.resume(mine)
-	log := m.options.Log.With("match", e.Name, "id", e.ID, "term", next.Term, "from", e.Server, "seconds", time.Since(began).Seconds())
+	if err != nil || mine.State == ownership.Failed {
+		return nil, nil // another server was faster, or the storage is away
+	}
+	if d.alone {
+		log.Warn("match is taken over alone: a server was lost while it tried this match", "deaths_alone", e.Tries.Deaths)
+	}
+	match, err = m.resume(mine)
+	log = log.With("seconds", time.Since(began).Seconds())
 	switch {
 	case err == nil:
-		m.metrics.takeovers.WithLabelValues("continued").Inc()
-		log.Info("match taken over", "tick", tick)
+		m.metrics.takeovers.WithLabelValues(tookOver).Inc()
+		log.Info("match taken over", "tick", uint32(match.View().Tick))
 	case errors.Is(err, server.ErrNotInterrupted):
-		m.metrics.takeovers.WithLabelValues("over").Inc()
+		m.metrics.takeovers.WithLabelValues(wasOver).Inc()
 		log.Info("the match was over")
 	case errors.Is(err, errNeverBegan):
-		m.metrics.takeovers.WithLabelValues("never began").Inc()
+		m.metrics.takeovers.WithLabelValues(neverBegan).Inc()
 		log.Warn("a match that never began is removed")
-	default:
-		m.metrics.takeovers.WithLabelValues("failed").Inc()
+	case errors.Is(err, server.ErrHung):
+		m.metrics.takeovers.WithLabelValues(hung).Inc()
 		log.Error("match not taken over", "err", err)
+	default:
+		m.metrics.takeovers.WithLabelValues(failedTo).Inc()
+		log.Error("match not taken over", "err", err)
+	}
+	return mine, match
+}
+
+// tested says in the directory how the try of a match that runs here has ended.
+func (m *Member) tested(e *Match, ran bool) {
+	now := m.mine(e)
+	if now == nil || now.State != ownership.Playing && now.State != ownership.Recovering || !m.runsHere(e) {
+		return // it has left
+	}
+	next := *now
+	next.Entry = now.Play().Tested(ran)
+	if _, err := m.write(next); err != nil && !errors.Is(err, server.ErrExists) {
+		m.options.Log.Warn("the end of a try is not stored yet", "match", e.Name, "err", err)
+		m.later(func() { m.tested(e, ran) })
 	}
 }
 
-// resume continues the match of an entry that is this server's.
-func (m *Member) resume(e *Match) (tick uint32, err error) {
+// resume continues the match of an entry that is this server's. With an error, the match can run here all the same.
+func (m *Member) resume(e *Match) (match *server.Match, err error) {
 	ctx, cancel := context.WithTimeout(m.ctx, claimTime)
 	defer cancel()
 	f, err := m.fetch(ctx, e)
@@ -158,45 +211,34 @@ func (m *Member) resume(e *Match) (tick uint32, err error) {
 		} else {
 			m.release(e, cmp.Or(ctx.Err(), err))
 		}
-		return 0, err
+		return nil, err
 	}
 	m.mu.Lock()
 	m.claimed[e.ID] = f.log
 	s := m.server
 	m.mu.Unlock()
-	match, err := m.run(s, e, f)
+	var spec server.MatchSpec
+	err = s.Contain(func() (err error) {
+		spec, err = m.options.Spec(e.Name, f.header)
+		return err
+	})
+	if err == nil {
+		match, err = s.Resume(f.path, spec)
+	}
 	m.mu.Lock()
 	_, unopened := m.claimed[e.ID]
 	delete(m.claimed, e.ID)
 	m.mu.Unlock()
-	if unopened || errors.Is(err, errPanic) { // so the server has not released it
+	if unopened { // so the server has not released it
 		f.log.Release(err)
 	}
 	if err != nil {
-		return 0, err
-	}
-	if err := m.played(e); err != nil {
-		return 0, fmt.Errorf("%w; it runs here all the same, or another server has it", err)
-	}
-	return uint32(match.View().Tick), nil
-}
-
-// errPanic: the program has panicked.
-var errPanic = errors.New("cluster: a panic")
-
-// run runs a match that was fetched. A panic costs this match only: it would come again at each other server.
-func (m *Member) run(s *server.Server, e *Match, f *fetched) (match *server.Match, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", errPanic, p)
-			m.options.Log.Error("match not taken over", "match", e.Name, "err", err, "stack", string(debug.Stack()))
-		}
-	}()
-	spec, err := m.options.Spec(e.Name, f.header)
-	if err != nil {
 		return nil, err
 	}
-	return s.Resume(f.path, spec)
+	if err := m.played(e); err != nil {
+		return match, fmt.Errorf("%w; it runs here all the same, or another server has it", err)
+	}
+	return match, nil
 }
 
 // played says in the directory that this server runs a match that it has taken.

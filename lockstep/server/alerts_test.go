@@ -214,6 +214,11 @@ var breakages = []struct {
 			t.Errorf("got %v, want %v", err, server.ErrStorage)
 		}
 	}},
+	{[]string{"SamestepMatchSetAside"}, func(t *testing.T, w *watched, n int) {
+		if n == 20 {
+			w.setAside(t, "lost")
+		}
+	}},
 	{[]string{"SamestepArchiveWaiting"}, func(t *testing.T, w *watched, n int) {
 		if n > 0 {
 			return

@@ -32,6 +32,12 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) show(w http.ResponseWriter, r *http.Request) {
+	if v := s.failed(r.PathValue("name")); v != nil {
+		if who, ok := s.readerOf(w, r, v.Name); ok {
+			reply(w, http.StatusOK, v.told(who))
+		}
+		return
+	}
 	m := s.requested(w, r)
 	if m == nil {
 		return
@@ -154,11 +160,14 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 	case "keyframe":
 		s.do(w, r, func(m *Match, h *host.Host) error { return h.Keyframe(m.now()) })
 		return
+	case "retry":
+		s.retryMatch(w, r)
+		return
 	case "pause", "resume", "kick":
 	case "speed":
 		name = "percent"
 	default:
-		fail(w, codeNoAction, "want start, pause, resume, kick, ban, unban, speed or keyframe")
+		fail(w, codeNoAction, "want start, pause, resume, kick, ban, unban, speed, keyframe or retry")
 		return
 	}
 	if (action == "pause" || action == "resume") && r.FormValue(name) == "" {
@@ -188,6 +197,16 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request) {
 		}
 		return h.SetSpeed(m.now(), uint16(n))
 	})
+}
+
+// retryMatch tries again to resume a match that failed.
+func (s *Server) retryMatch(w http.ResponseWriter, r *http.Request) {
+	v, err := s.retry(r.PathValue("name"))
+	if err != nil {
+		fail(w, codeConflict, err.Error())
+		return
+	}
+	reply(w, http.StatusOK, v)
 }
 
 // do calls f in the goroutine of the match that the path names, and answers with the match.

@@ -25,6 +25,7 @@ func (s *Server) census() *census {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.states[matchRecovering] = len(s.recoveries.pending)
+	c.states[matchFailed] = len(s.recoveries.failed)
 	c.states[matchStarting] = -len(s.recoveries.pending)
 	for _, m := range s.matches {
 		if m == nil {

@@ -14,9 +14,9 @@ import (
 // compareSkipped simulates the log of a recovered match from the beginning and compares its checksums.
 // A difference does not end the match, in which all players have the same state.
 func (s *Server) compareSkipped(m *Match) {
-	s.comparing.Lock()
-	defer s.comparing.Unlock()
-	err := s.guard(func() error { return s.compareLog(m) })
+	s.comparing <- struct{}{}
+	defer func() { <-s.comparing }()
+	err := s.Contain(func() error { return s.compareLog(m) })
 	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
 		s.metrics.unlike.Inc()
 		s.log.Error("the beginning of a recovered match does not agree with its log", "match", m.Name(), "path", m.ReplayPath(), "err", err)
@@ -53,13 +53,16 @@ func (s *Server) compareLog(m *Match) error {
 	return whole.Check()
 }
 
-// guard turns a panic of f into an error.
-func (s *Server) guard(f func() error) (err error) {
+// errPanicked is the error of code that has panicked.
+var errPanicked = errors.New("server: panic")
+
+// Contain calls f and turns a panic of it into an error. The log has the stack, and samestep_panics_total counts it.
+func (s *Server) Contain(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.metrics.panics.Inc()
 			s.log.Error("panic", "panic", v, "stack", string(debug.Stack()))
-			err = fmt.Errorf("server: panic: %v", v)
+			err = fmt.Errorf("%w: %v", errPanicked, v)
 		}
 	}()
 	return f()

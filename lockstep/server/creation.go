@@ -110,14 +110,14 @@ func (s *Server) reserve(name string, settings lockstep.Settings) (phase time.Du
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, taken := s.matches[name]
-	log, failed := s.recoveries.failed[name]
+	lost, failed := s.recoveries.failed[name]
 	switch {
 	case s.closed || s.draining:
 		return 0, ErrShutdown
 	case taken:
 		return 0, fmt.Errorf("%w: %q", ErrExists, name)
 	case failed:
-		return 0, fmt.Errorf("%w: %q, which could not be resumed from %s", ErrExists, name, filepath.Base(log))
+		return 0, fmt.Errorf("%w: %q, which could not be resumed from %s", ErrExists, name, filepath.Base(lost.path))
 	case len(s.matches) >= s.limits.Load().MaxMatches:
 		return 0, fmt.Errorf("%w: want at most %d", ErrFull, s.limits.Load().MaxMatches)
 	}

@@ -21,7 +21,7 @@
 // The logs of matches that are not over are in the folder "live" of Options.Dir. When a match is over, its replay moves
 // to Options.Dir itself, so a start reads no finished replays. Several servers can share a folder. A replay's file is
 // locked while its match runs, see [replay.Locked]. A log that a crash left open is not locked. The server lists, sends
-// and resumes regular files only.
+// and resumes regular files only. [Server.Recover] notes beside a log that it tries it, and sets one aside that ends the process.
 //
 // The HTTP interface:
 //
@@ -38,6 +38,7 @@
 //	GET    /rules/SHA256.wasm     the module with the rules of a game, if Options.Rules
 //	DELETE /matches/NAME          end it (admin)
 //	POST   /matches/NAME/pause    ?seat=N, for whom, or none; also /resume, /kick ?seat=N, /speed ?percent=N (admin)
+//	POST   /matches/NAME/retry    try again to resume a match in the state failed (admin)
 //	POST   /matches/NAME/ban      ?seat=N, ?peer=N, or ?subject=S and ?address=A; &for=TIME, &reason=TEXT (admin)
 //	POST   /matches/NAME/unban    ?subject=S and ?address=A (admin)
 //	GET    /matches/NAME/bans     the active bans, including those of kicks (admin)
@@ -69,11 +70,11 @@
 //	samestep_accepted_commands_total  counter    commands accepted
 //	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason)
 //	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties
-//	samestep_panics_total             counter    panics of a match, or of code that handles a desync bundle
+//	samestep_panics_total             counter    panics of a match, also while it is resumed, or of code that handles a desync bundle
 //	samestep_replay_failures_total    counter    replays that could not be created, written, completed, sealed or recovered
 //	samestep_recovery_mismatches_total  counter  recovered matches whose beginning did not agree with their log
 //	samestep_build_info               gauge      1, with the engine's rules, the version of the program's module and of Go
-//	samestep_matches                  gauge      matches by state: starting, recovering, lobby, playing, paused, held, ended; the last until their connections have closed
+//	samestep_matches                  gauge      matches by state: starting, recovering, failed, lobby, playing, paused, held, ended; the last until their connections have closed
 //	samestep_held_matches             gauge      matches that seal no ticks now, by reason
 //	samestep_connections              gauge      authenticated connections, by role
 //	samestep_peers                    gauge      connections, by state (host.PeerState)

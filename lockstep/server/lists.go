@@ -42,7 +42,7 @@ func newMatchQuery(v url.Values) (q matchQuery, err error) {
 	}
 	for s := matchRecovering; q.state != "" && s.String() != q.state; s++ {
 		if s == matchEnded {
-			return q, fmt.Errorf("state: got %q, want recovering, lobby, playing, paused, held or ended", q.state)
+			return q, fmt.Errorf("state: got %q, want recovering, failed, lobby, playing, paused, held or ended", q.state)
 		}
 	}
 	return q, nil
@@ -72,7 +72,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, told)
 }
 
-// views returns the views of all matches by name, also of those that are recovering.
+// views returns the views of all matches by name, also of those that are recovering or could not be resumed.
 func (s *Server) views() []*View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,15 +85,20 @@ func (s *Server) views() []*View {
 	for _, v := range s.recoveries.pending {
 		all = append(all, v)
 	}
+	for _, f := range s.recoveries.failed {
+		if f.view != nil {
+			all = append(all, f.view)
+		}
+	}
 	slices.SortFunc(all, func(a, b *View) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
 // hides reports whether a match that is not over hides something, also one that another server continues. The metrics count nothing of
-// a match that is being recovered.
+// a match that does not run.
 func (s *Server) hides() bool {
 	for _, v := range s.views() {
-		if v.State != matchRecovering.String() && !v.over && v.disclosed.Hides() {
+		if v.State != matchRecovering.String() && v.State != matchFailed.String() && !v.over && v.disclosed.Hides() {
 			return true
 		}
 	}

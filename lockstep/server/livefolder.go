@@ -51,7 +51,7 @@ func FindLiveLogs(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// CheckLog returns why [Server.Resume] would refuse the log of a match of game g: its header, its file's name, its bans, or an asset. It
+// CheckLog returns why [Server.Resume] or [Server.Recover] would refuse the log of a match of game g: its header, its file's name, its bans, an asset, or that it is set aside. It
 // neither locks nor simulates the match, which may still be running.
 func CheckLog(path string, g *lockstep.Game) error {
 	f, err := replay.OpenNoFollow(path)
@@ -76,6 +76,9 @@ func CheckLog(path string, g *lockstep.Game) error {
 	}
 	if err == nil {
 		_, err = g.AwaitState(h) // loads the assets
+	}
+	if known, cannot := readTries(path); err == nil && cannot == nil && known.SetAside() {
+		err = ErrSetAside
 	}
 	return err
 }

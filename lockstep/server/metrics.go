@@ -80,7 +80,7 @@ func newMetrics() *metrics {
 	m.accepted = counter("samestep_accepted_commands_total", "Commands accepted.")
 	m.rejected = counters("samestep_rejected_commands_total", "Commands rejected, by reason.", "reason")
 	m.desyncs = counter("samestep_desyncs_total", "Desyncs reported with their evidence, and ties.")
-	m.panics = counter("samestep_panics_total", "Panics of a match, or of code that handles a desync bundle.")
+	m.panics = counter("samestep_panics_total", "Panics of a match, also while it is resumed, or of code that handles a desync bundle.")
 	m.failures = counter("samestep_replay_failures_total", "Replays that could not be created, written, completed, sealed or recovered.")
 	m.unlike = counter("samestep_recovery_mismatches_total", "Recovered matches whose beginning did not agree with their log.")
 	for _, operation := range []string{diskWrite, diskSync} {

@@ -138,6 +138,7 @@ func TestContract(t *testing.T) {
 	s.createTiles(t, "tiles", tilesAsset)
 	s.call(t, c, call{"GET", "/matches/duel/datagrams", "", "", 200})
 	newPathAttacker(t, s, s.datagrams(t, netsim.Link{}))
+	s.setAside(t, "lost")
 	for _, x := range []call{
 		{"GET", "/openapi.json", "", "", 200},
 		{"GET", "/healthz", "", "", 200},
@@ -151,6 +152,12 @@ func TestContract(t *testing.T) {
 		{"GET", "/matches?after=a", "", "", 200},
 		{"GET", "/matches/duel", "", "", 200},
 		{"GET", "/matches/none", "", "", 404},
+		{"GET", "/matches/lost", "", "", 200},
+		{"GET", "/matches?state=failed", "", "", 200},
+		{"GET", "/matches/lost/schemas", "", "", 503},
+		{"POST", "/matches/lost/retry", ops, "", 200},
+		{"POST", "/matches/lost/retry", ada, "", 403},
+		{"POST", "/matches/none/retry", ops, "", 409},
 		{"GET", "/matches/duel/schemas", "", "", 200},
 		{"GET", "/matches/none/schemas", "", "", 404},
 		{"GET", "/matches/duel/datagrams", "", "", 200},

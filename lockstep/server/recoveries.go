@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/coder/websocket"
 
+	"github.com/seed-49bee653/samestep/internal/tries"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
@@ -18,11 +20,20 @@ const (
 
 // recoveries are the matches that are being recovered. The server's mutex guards them.
 type recoveries struct {
-	pending map[string]*View  // by name
-	failed  map[string]string // the paths of logs that stay as they are, by the names of their matches
-	unread  int               // that wait for their bans
-	since   time.Time         // of the last Recover
-	done    int               // since then
+	pending map[string]*View        // by name
+	failed  map[string]*failedMatch // whose logs stay as they are, by name
+	unread  int                     // that wait for their bans
+	since   time.Time               // of the last Recover
+	done    int                     // since then
+	room    tries.Room
+	left    chan struct{} // closed and replaced when a try has ended
+}
+
+// A failedMatch is one that could not be resumed.
+type failedMatch struct {
+	path  string                // of its log
+	view  *View                 // nil without a header, or with the log of another build
+	again func() (*View, error) // tries again to resume it, if there is a view
 }
 
 // wait reports whether the match of a name is recovering, and about how long a client should wait for it.
@@ -34,6 +45,28 @@ func (r *recoveries) wait(name string) (wait time.Duration, is bool) {
 		wait = time.Since(r.since) / time.Duration(r.done) * time.Duration(len(r.pending))
 	}
 	return min(max(wait, leastWait), longestWait).Round(time.Second), true
+}
+
+// errNotFailed: there is nothing to try again.
+var errNotFailed = errors.New("server: the match has not failed")
+
+// retry tries again to resume a match that failed, and returns its view.
+func (s *Server) retry(name string) (*View, error) {
+	s.mu.Lock()
+	f := s.recoveries.failed[name]
+	if f == nil || f.view == nil {
+		s.mu.Unlock()
+		return nil, errNotFailed
+	}
+	delete(s.recoveries.failed, name) // it reserves the name
+	s.mu.Unlock()
+	v, err := f.again()
+	if err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.recoveries.failed[name] = f
+	}
+	return v, err
 }
 
 // turnAway tells a client when to come back to a recovering match, and closes its WebSocket.

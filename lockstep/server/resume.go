@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/files"
@@ -22,63 +23,36 @@ var (
 
 	// ErrDamaged: the file is damaged before its end, so the match's last state cannot be read.
 	ErrDamaged = errors.New("server: the replay is damaged inside")
-)
 
-// Resume continues the match of a replay that a crash left open, after the last tick in the file and under the name that
-// the file has. Players return with their tokens, which must name their seats. The settings and the configuration are
-// those of the file; Resume uses only Game, Host and OnStart of the spec. It simulates the end of the match, from the last
-// keyframe but one, writes the whole match to a new file, and replaces the old file by the new one. If the end does not
-// agree with the log, it simulates the whole match. Otherwise it compares the beginning in the background.
-//
-// A match that its rules have ended in the last tick of the file gets its end record if that is missing, and lingers as
-// if it had ended now. With Options.KeepOpen that is only so without the end record, because the file of a match that is
-// over looks as after a crash that followed it.
-func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
-	x, err := s.claim(path, spec)
-	if err != nil {
-		return nil, err
-	}
-	s.awaitBans(x)
-	if err := s.recoverMatch(x); err != nil {
-		return nil, err
-	}
-	return x.match, nil
-}
+	// ErrHung: the log does not go on, because its rules loop in a tick. What plays it stays behind, and takes a processor until the
+	// process ends.
+	ErrHung = errors.New("server: the rules have not computed the next tick of the log in time")
+)
 
 // A recovery is a match whose log is locked and whose name is reserved.
 type recovery struct {
-	match  *Match
-	log    *os.File
-	header *lockstep.Header
-	phase  time.Duration
+	match   *Match
+	log     *os.File
+	header  *lockstep.Header
+	phase   time.Duration
+	records atomic.Uint64 // of the log that were played, and one
+	decided atomic.Bool   // whether it goes on, or attempt has given it up
+	kept    bool          // it goes on
 }
 
-// claim locks the log of an interrupted match, and reserves the match's name.
-func (s *Server) claim(path string, spec MatchSpec) (*recovery, error) {
-	log, header, err := openInterrupted(path)
-	if err != nil {
-		return nil, err
-	}
-	x := &recovery{log: log, header: header}
-	if spec.Name, err = resumedName(path, header); err == nil {
-		spec.Settings = header.Settings
-		x.phase, err = s.reserve(spec.Name, spec.Settings)
-	}
-	if err != nil {
-		log.Close()
-		return nil, err
-	}
-	x.match = s.newMatch(spec)
-	x.match.path, x.match.header = path, header
-	s.mu.Lock()
-	s.recoveries.pending[spec.Name] = newView(x.match, header, matchRecovering)
-	s.mu.Unlock()
-	return x, nil
-}
+// decide reports whether nobody has decided before.
+func (x *recovery) decide() bool { return x.decided.CompareAndSwap(false, true) }
 
-// recoverMatch continues a claimed match.
-func (s *Server) recoverMatch(x *recovery) error {
+// recoverMatch continues a claimed match. After an error, also a panic, another server may continue it.
+func (s *Server) recoverMatch(x *recovery) (err error) {
 	m := x.match
+	err = errPanicked // unless it returns
+	dropped := false
+	defer func() {
+		if err != nil && !dropped && (x.decide() || x.kept) {
+			m.release(err)
+		}
+	}()
 	defer x.log.Close()
 	s.launching.Add(1) // before start says that it is done
 	defer s.launching.Done()
@@ -89,26 +63,26 @@ func (s *Server) recoverMatch(x *recovery) error {
 		if err := m.openReplicated(x.header); err != nil {
 			return err
 		}
+		x.records.Add(1)
 		s.replays.setLive(filepath.Base(m.path), true)
-		if err := m.recoverFrom(x.log, phase); err != nil {
+		if err := m.recoverFrom(x, phase); err != nil {
 			s.replays.setLive(filepath.Base(m.path), false)
 			return fmt.Errorf("server: %s: %w", m.path, err)
 		}
 		return nil
 	}
 	// A replay that is closed without an end can be resumed again.
-	err := s.start(m, x.phase, prepare, func() { m.closeReplay() })
+	err = s.start(m, x.phase, prepare, func() { m.closeReplay() })
 	if errors.Is(err, ErrNotInterrupted) && s.archived(m.path) != m.path {
 		x.log.Close()
 		if moved := s.archive(m.spec.Name, m.path); moved != nil {
 			err = errors.Join(err, moved)
 		} else if m.replicated != nil {
+			dropped = true
 			m.replicated.Drop()
-			return err
 		}
 	}
 	if err != nil {
-		m.release(err)
 		return err
 	}
 	if m.skipped > 0 {
@@ -174,12 +148,12 @@ func lockInterrupted(f *os.File, path string) (*lockstep.Header, error) {
 }
 
 // recoverFrom creates the host of an interrupted match, and its new replay in the place of the old one.
-func (m *Match) recoverFrom(old *os.File, phase time.Duration) error {
-	size, err := old.Seek(0, io.SeekEnd)
+func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
+	size, err := x.log.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
 	}
-	r, err := replay.NewReader(old, size)
+	r, err := replay.NewReader(x.log, size)
 	if err != nil {
 		return err
 	}
@@ -188,7 +162,11 @@ func (m *Match) recoverFrom(old *os.File, phase time.Duration) error {
 	if err := m.openWriter(part); err != nil {
 		return err
 	}
-	if err = m.copyLog(r, phase); err == nil {
+	err = m.copyLog(x, r, phase)
+	if x.kept = x.decide(); err == nil && !x.kept {
+		err = ErrHung
+	}
+	if err == nil {
 		err = replay.Replace(part, m.path)
 	}
 	if err != nil {
@@ -198,13 +176,13 @@ func (m *Match) recoverFrom(old *os.File, phase time.Duration) error {
 }
 
 // copyLog copies the log of an interrupted match to its new replay, and creates the host.
-func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
+func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) error {
 	recovery := host.NewRecovery(m.spec.Game)
 	if keyframes := r.Index(); len(keyframes) > 2 {
 		m.skipped = keyframes[len(keyframes)-2] // the last one is compared
 		recovery.SkipTo(m.skipped)
 	}
-	found, err := replay.Continue(m.writer, r, recovery)
+	found, err := replay.Continue(m.writer, r, counting{recovery, &x.records})
 	switch {
 	case err != nil:
 		return err
@@ -215,7 +193,7 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 		return fmt.Errorf("%w: %w", ErrDamaged, found.Damage)
 	}
 	if m.skipped > 0 && recovery.Check() != nil {
-		if recovery, err = wholeRecovery(m.spec.Game, r); err != nil {
+		if recovery, err = wholeRecovery(m.spec.Game, r, &x.records); err != nil {
 			return err
 		}
 		m.skipped = 0
@@ -253,22 +231,36 @@ func (m *Match) copyLog(r *replay.Reader, phase time.Duration) error {
 }
 
 // wholeRecovery simulates the whole match of r.
-func wholeRecovery(g *lockstep.Game, r *replay.Reader) (*host.Recovery, error) {
+func wholeRecovery(g *lockstep.Game, r *replay.Reader, played *atomic.Uint64) (*host.Recovery, error) {
 	again, err := r.Reopen()
 	if err != nil {
 		return nil, err
 	}
 	whole := host.NewRecovery(g)
+	log := counting{whole, played}
 	for _, err := range again.All() {
 		if damage := (*replay.DamageError)(nil); errors.As(err, &damage) {
 			break // the end of the log
 		}
 		if err == nil {
-			err = whole.Append(again.Record())
+			err = log.Append(again.Record())
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return whole, nil
+}
+
+// A counting log counts the records that it has taken.
+type counting struct {
+	lockstep.Log
+	records *atomic.Uint64
+}
+
+// Append implements [lockstep.Log].
+func (c counting) Append(raw []byte) error {
+	err := c.Log.Append(raw)
+	c.records.Add(1)
+	return err
 }

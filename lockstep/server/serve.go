@@ -31,7 +31,7 @@ func New(o Options) (*Server, error) {
 			o.Denials = denialsIn(o.Dir)
 		}
 	}
-	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]string)}, seals: make(chan struct{}, 1)}
+	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]*failedMatch), left: make(chan struct{})}, seals: make(chan struct{}, 1), comparing: make(chan struct{}, 1)}
 	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return s.limits.Load().DiskReserve }, free: freeBytes, log: o.Log, operations: &s.operations}
 	s.refusals = newRefusalLog(refusedLines, refusedLinesAtOnce)
 	s.turned = newTurnedLogs()

@@ -76,7 +76,7 @@ type Server struct {
 	stopSealing func()
 
 	launching  sync.WaitGroup // matches that have a name and do not run yet, and the rest of recoveries
-	comparing  sync.Mutex     // held while the beginning of a recovered match is simulated
+	comparing  chan struct{}  // holds a value while matches are resumed, or the beginning of one is simulated
 	recoveries recoveries
 
 	mu      sync.Mutex
@@ -110,6 +110,16 @@ func (s *Server) recovering(name string) (wait time.Duration, is bool) {
 	return s.recoveries.wait(name)
 }
 
+// failed returns the view of a match of a name that could not be resumed, or nil.
+func (s *Server) failed(name string) *View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.recoveries.failed[name]; f != nil {
+		return f.view
+	}
+	return nil
+}
+
 // requested returns the match that the path names. If there is none, it answers the request and returns nil.
 func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
 	name := r.PathValue("name")
@@ -119,6 +129,11 @@ func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
 			seconds := strconv.Itoa(int(wait / time.Second))
 			w.Header().Set("Retry-After", seconds)
 			fail(w, codeRecovering, "the match is recovering, come back in "+seconds+" s")
+			return nil
+		}
+		if s.failed(name) != nil {
+			w.Header().Set("Retry-After", strconv.Itoa(int(longestWait/time.Second)))
+			fail(w, codeRecovering, "the match could not be resumed; an admin can have it tried again")
 			return nil
 		}
 		fail(w, codeNoMatch, "no such match")

@@ -7,6 +7,7 @@ type matchState uint8
 const (
 	matchStarting   matchState = iota // being created
 	matchRecovering                   // from its log, after a crash
+	matchFailed                       // its log could not be continued, and stays as it is
 	matchLobby                        // before its first tick
 	matchPlaying
 	matchPaused
@@ -16,5 +17,5 @@ const (
 )
 
 func (s matchState) String() string {
-	return [...]string{"starting", "recovering", "lobby", "playing", "paused", "held", "ended"}[s]
+	return [...]string{"starting", "recovering", "failed", "lobby", "playing", "paused", "held", "ended"}[s]
 }

@@ -25,7 +25,7 @@ type View struct {
 	Match         string            `json:"match"`
 	Settings      lockstep.Settings `json:"settings"`              // without the seed if players see views only, or if that is not known yet
 	PlayersSee    string            `json:"players_see,omitempty"` // views, if clients are sent nothing else
-	State         string            `json:"state"`                 // recovering, lobby, playing, paused, held or ended
+	State         string            `json:"state"`                 // recovering, failed, lobby, playing, paused, held or ended
 	Tick          lockstep.Tick     `json:"tick"`
 	Players       []PlayerView      `json:"players"`            // of the seats that somebody has
 	BotKind       string            `json:"bot,omitempty"`      // see MatchSpec.BotKind
@@ -34,6 +34,7 @@ type View struct {
 	Paused        bool              `json:"paused,omitempty"`
 	Held          string            `json:"held,omitempty"`    // why it is held; "" if it is not
 	Waiting       *WaitView         `json:"waiting,omitempty"` // why it stands still or runs slower, as its players are told
+	Failure       string            `json:"failure,omitempty"` // why it could not be resumed
 	Ended         string            `json:"ended,omitempty"`   // why it ended; "" before
 	EndedByRules  bool              `json:"ended_by_rules,omitempty"`
 	Result        json.RawMessage   `json:"result,omitempty"`      // of the rules, by the schema of their result

@@ -110,7 +110,7 @@ export class Lobby {
   }
 
   #list(matches, games) {
-    const own = matches.filter((m) => games.some((g) => g.name === m.game));
+    const own = matches.filter((m) => m.state !== "failed" && games.some((g) => g.name === m.game));
     if (own.length) this.creation.prefer(own[0].game);
     this.matches.update(own, (m) => m.name);
   }

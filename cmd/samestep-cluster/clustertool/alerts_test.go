@@ -21,6 +21,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed-49bee653/samestep/cmd/internal/games"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 )
@@ -133,7 +135,13 @@ func (w *watch) node(name, more string) (url string, stop func()) {
 // server starts a server, and returns what stops it.
 func (w *watch) server(name, nats, more string) (url string, stop func()) {
 	w.t.Helper()
-	url, stop = stoppable(w.t, "listening on ", fmt.Sprintf("serve --durability replicated --nats %s --listen 127.0.0.1:0 --name %s --dir %s --tokens %s/tokens.txt --web=false --max-requests 5000 %s", nats, name, filepath.Join(w.dir, name), w.dir, more))
+	return w.serverWith(name, nats, more, games.All()...)
+}
+
+// serverWith is server with other games.
+func (w *watch) serverWith(name, nats, more string, games ...tool.Game) (url string, stop func()) {
+	w.t.Helper()
+	url, stop = stoppableWith(w.t, "listening on ", fmt.Sprintf("serve --durability replicated --nats %s --listen 127.0.0.1:0 --name %s --dir %s --tokens %s/tokens.txt --web=false --max-requests 5000 %s", nats, name, filepath.Join(w.dir, name), w.dir, more), games...)
 	w.jobs[url] = "samestep"
 	return url, stop
 }

@@ -19,6 +19,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
@@ -114,6 +116,22 @@ var clusterBreakages = []struct {
 			}
 			stop()
 			await(w.t, "a match has failed", func() bool { return w.value(two, `samestep_cluster_matches{state="failed"}`) > 0 })
+		}
+	}},
+	{[]string{"SamestepTakeoverHung", "SamestepTakeoverFailed", "SamestepMatchFailed"}, func(w *watch) func(int) {
+		nats, _ := w.node("a", "")
+		one, stop := w.server("one", nats, "--game minimal --start now")
+		end := make(chan struct{})
+		rules := minimal.Rules()
+		rules.Step = func(*minimal.World, *minimal.Config, *lockstep.Turn) { <-end }
+		two, _ := w.serverWith("two", nats, "--game minimal --matches 0", tool.New(rules, tool.Config(minimal.Usual)))
+		w.t.Cleanup(func() { close(end) }) // before the server stops
+		delete(w.jobs, one)
+		return func(n int) {
+			if n == 0 {
+				stop()
+				await(w.t, "the match has failed", func() bool { return w.value(two, `samestep_cluster_matches{state="failed"}`) > 0 })
+			}
 		}
 	}},
 	{[]string{"SamestepMatchWaiting"}, func(w *watch) func(int) {

@@ -32,7 +32,7 @@ const asProgram = "CLUSTERTOOL_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		clustertool.Main(tool.New(minimal.Rules(), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)))
+		clustertool.Main(tool.New(deadly(minimal.Rules()), tool.Bot(minimal.NewBot), tool.Config(minimal.Usual)))
 	}
 	os.Setenv(asProgram, "1") // of the processes that the tests start
 	testenv.Overlap(8)

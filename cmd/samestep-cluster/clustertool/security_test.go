@@ -24,6 +24,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/internal/games"
 	"github.com/seed-49bee653/samestep/cmd/samestep-cluster/clustertool"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
@@ -160,11 +161,17 @@ func background(t *testing.T, prefix, line string) string {
 // stoppable is background with a function that ends the command line.
 func stoppable(t *testing.T, prefix, line string) (found string, stop func()) {
 	t.Helper()
+	return stoppableWith(t, prefix, line, games.All()...)
+}
+
+// stoppableWith is stoppable with other games.
+func stoppableWith(t *testing.T, prefix, line string, games ...tool.Game) (found string, stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var out lines
 	done := make(chan int, 1)
 	go func() {
-		done <- clustertool.Run(ctx, append([]string{"samestep-cluster"}, strings.Fields(line)...), &out, &out, games.All()...)
+		done <- clustertool.Run(ctx, append([]string{"samestep-cluster"}, strings.Fields(line)...), &out, &out, games...)
 	}()
 	stop = sync.OnceFunc(func() {
 		cancel()

@@ -36,7 +36,7 @@ type matchStatus struct {
 
 // A liveMatch is what the server of a match says.
 type liveMatch struct {
-	State   string        `json:"state"` // recovering, lobby, playing, paused, held or ended
+	State   string        `json:"state"` // recovering, failed, lobby, playing, paused, held or ended
 	Held    string        `json:"held,omitempty"`
 	Tick    lockstep.Tick `json:"tick"`
 	Players int           `json:"players"` // who are there

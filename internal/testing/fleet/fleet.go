@@ -280,7 +280,7 @@ func (f *Fleet) Heal() {
 
 // start starts the program at a host.
 func (f *Fleet) start(ctx context.Context, at Host, name, prefix string, args []string) (*Process, error) {
-	return start(ctx, f.o.Dir, name, prefix, slices.Concat(at.Enter, []string{f.o.Program}, args))
+	return Run(ctx, f.o.Dir, name, prefix, slices.Concat(at.Enter, []string{f.o.Program}, args))
 }
 
 // host returns where node i and server i run.

@@ -23,7 +23,16 @@ import (
 
 // Create creates a match by a request to a server, which may place it at another one.
 func (f *Fleet) Create(ctx context.Context, at *Process, name string, seats int) error {
-	body, err := json.Marshal(map[string]any{"name": name, "game": f.o.Game, "players": seats, "start": "now"})
+	return f.CreateWith(ctx, at, name, seats, nil)
+}
+
+// CreateWith is Create with a configuration of the game, unless that is nil.
+func (f *Fleet) CreateWith(ctx context.Context, at *Process, name string, seats int, config any) error {
+	wanted := map[string]any{"name": name, "game": f.o.Game, "players": seats, "start": "now"}
+	if config != nil {
+		wanted["config"] = config
+	}
+	body, err := json.Marshal(wanted)
 	if err != nil {
 		return err
 	}

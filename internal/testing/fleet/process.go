@@ -27,8 +27,8 @@ type Process struct {
 // startTime is how long a process may take until it says where it is.
 const startTime = time.Minute
 
-// start starts a program, and waits for the line with its URL after a prefix. What it logs is in a file of the folder.
-func start(ctx context.Context, dir, name, prefix string, line []string) (*Process, error) {
+// Run starts a program, and waits for the line with its URL after a prefix. What it logs is in the file NAME.log of the folder.
+func Run(ctx context.Context, dir, name, prefix string, line []string) (*Process, error) {
 	p := &Process{Name: name, command: exec.Command(line[0], line[1:]...), ended: make(chan struct{})}
 	log, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -89,6 +89,9 @@ func (p *Process) Stop() {
 
 // Wait waits until the process has ended.
 func (p *Process) Wait() { <-p.ended }
+
+// Ended is closed when the process has ended.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
 
 // Pause stops the process without its knowledge, until Continue.
 func (p *Process) Pause() { p.Signal(syscall.SIGSTOP) }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/tries"
 )
 
 // A post is a server in the model of the directory.
@@ -38,7 +40,8 @@ type townRules struct {
 	forget   bool // mistake: nobody remembers who has tried
 	noOrder  bool // mistake: a change is stored whatever revision it names
 	noReturn bool // mistake: a server does not go on with what it has taken if the answer got lost
-	noCount  bool // mistake: a server that was lost while it took the match has not tried
+	noCount  bool // mistake: a server that was lost while it tried the match has not tried
+	early    bool // mistake: a try ends when the match runs
 }
 
 func (r townRules) first() town {
@@ -102,6 +105,15 @@ func (r townRules) write(t *town, p *post, read int, next Entry) bool {
 	return true
 }
 
+// taken returns the entry when p takes the match.
+func (r townRules) taken(t *town, p *post) Entry {
+	e := t.entry
+	if e.Server != p.name && e.State != Released {
+		e = e.Lost()
+	}
+	return e.Take(p.name, e.Tries.Suspect)
+}
+
 // next calls visit with each state that one event leads to.
 func (r townRules) next(t town, visit func(event string, t town)) {
 	step := func(event string, change func(t *town, p *post), i int) {
@@ -135,34 +147,48 @@ func (r townRules) next(t town, visit func(event string, t town)) {
 		if p.up && p.plans { // the entry may have changed since
 			step(p.name+" takes", func(t *town, p *post) {
 				p.plans = false
-				p.holds = r.write(t, p, p.read, t.entry.Take(p.name)) && t.entry.State != Failed
+				p.holds = r.write(t, p, p.read, r.taken(t, p)) && t.entry.State != Failed
 			}, i)
 			if t.lost > 0 {
 				step(p.name+" takes, and the answer gets lost", func(t *town, p *post) {
 					t.lost--
 					p.plans = false
-					r.write(t, p, p.read, t.entry.Take(p.name))
+					r.write(t, p, p.read, r.taken(t, p))
 				}, i)
 			}
 		}
-		if p.holds {
+		if p.holds && !r.deadly {
 			step(p.name+" tries", func(t *town, p *post) {
 				p.holds = false
-				switch {
-				case r.deadly:
-					t.killed++
-					p.up, p.away, p.suspect = false, true, true
-					if r.noCount {
-						t.entry.State = Released
-					}
-				case p.bad:
+				if p.bad {
 					r.write(t, p, p.read, t.entry.Release("bad"))
-				default:
-					p.runs = r.write(t, p, p.read, t.entry.Play())
+					return
+				}
+				p.runs = r.write(t, p, p.read, t.entry.Play())
+			}, i)
+		}
+		if p.holds && r.deadly {
+			step(p.name+" plays the log, and goes on", func(t *town, p *post) {
+				p.holds = false
+				if p.runs = r.write(t, p, p.read, t.entry.Play()); r.early {
+					r.write(t, p, p.read, t.entry.Tested(true))
 				}
 			}, i)
 		}
-		if r.deadly && !p.up && t.killed < 5 {
+		if r.deadly && (p.holds || p.runs) && p.up {
+			step(p.name+" is ended by the match", func(t *town, p *post) {
+				t.killed++
+				p.up, p.away, p.suspect, p.holds, p.runs = false, true, true, false, false
+				if r.noCount {
+					t.entry.Tries = tries.Record{}
+					t.entry.State = Released
+				}
+			}, i)
+		}
+		if p.runs && !r.deadly && t.entry.Tries.Trying && t.entry.Server == p.name {
+			step(p.name+" has run it for a while", func(t *town, p *post) { r.write(t, p, p.read, t.entry.Tested(true)) }, i)
+		}
+		if r.deadly && !p.up && t.killed < 4 {
 			step(p.name+" is started again", func(t *town, p *post) {
 				p.name, p.up, p.away = p.name+"'", true, false
 			}, i)
@@ -188,7 +214,7 @@ func (r townRules) check(t *town) error {
 	if running > 1 {
 		return fmt.Errorf("order: %d servers have the match", running)
 	}
-	if t.killed > maxTries {
+	if t.killed > 1+tries.MaxDeaths {
 		return fmt.Errorf("deadly: the match has killed %d servers", t.killed)
 	}
 	return nil
@@ -271,10 +297,11 @@ func TestExploreEntries(t *testing.T) {
 		townRules
 		want string
 	}{
-		"nobody remembers who has tried":           {townRules{bad: 1, forget: true}, "tries: "},
-		"changes are in no order":                  {townRules{noOrder: true}, "order: "},
-		"a lost answer is lost for ever":           {townRules{noReturn: true}, "progress: "},
-		"who was lost in a takeover has not tried": {townRules{deadly: true, noCount: true}, "deadly: "},
+		"nobody remembers who has tried":      {townRules{bad: 1, forget: true}, "tries: "},
+		"changes are in no order":             {townRules{noOrder: true}, "order: "},
+		"a lost answer is lost for ever":      {townRules{noReturn: true}, "progress: "},
+		"who was lost in a try has not tried": {townRules{deadly: true, noCount: true}, "deadly: "},
+		"a try ends when the match runs":      {townRules{deadly: true, early: true}, "deadly: "},
 	} {
 		if _, wrong := c.explore(); wrong == nil || !strings.HasPrefix(wrong.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", name, wrong, c.want)

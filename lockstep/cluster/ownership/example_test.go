@@ -91,11 +91,11 @@ func ExampleLeases() {
 // A server that cannot continue a match leaves it to the other one.
 func ExampleEntry() {
 	var e ownership.Entry
-	e = e.Release("").Take("a").Release("a map is missing")
+	e = e.Release("").Take("a", false).Release("a map is missing")
 	var s ownership.State = e.State
 	names, again := e.Candidates([]string{"a", "b"})
 	fmt.Println(s, e.Failure, names, again)
-	e = e.Take("b").Play()
+	e = e.Take("b", false).Play().Tested(true)
 	fmt.Println(e.State, e.Server, e.Tried)
 	// Output:
 	// released a map is missing [b] false

@@ -1,0 +1,125 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// Resume continues the match of a replay that a crash left open, after the last tick in the file and under the name that
+// the file has. Players return with their tokens, which must name their seats. The settings and the configuration are
+// those of the file; Resume uses only Game, Host and OnStart of the spec. It simulates the end of the match, from the last
+// keyframe but one, writes the whole match to a new file, and replaces the old file by the new one. If the end does not
+// agree with the log, it simulates the whole match. Otherwise it compares the beginning in the background.
+//
+// A match that its rules have ended in the last tick of the file gets its end record if that is missing, and lingers as
+// if it had ended now. With Options.KeepOpen that is only so without the end record, because the file of a match that is
+// over looks as after a crash that followed it.
+func (s *Server) Resume(path string, spec MatchSpec) (*Match, error) {
+	x, err := s.claim(path, spec)
+	if err != nil {
+		return nil, err
+	}
+	s.awaitBans(x)
+	if err := s.attempt(x); err != nil {
+		return nil, err
+	}
+	return x.match, nil
+}
+
+// claim locks the log of an interrupted match, and reserves the match's name.
+func (s *Server) claim(path string, spec MatchSpec) (*recovery, error) {
+	log, header, err := openInterrupted(path)
+	if err != nil {
+		return nil, err
+	}
+	x := &recovery{log: log, header: header}
+	if spec.Name, err = resumedName(path, header); err == nil {
+		spec.Settings = header.Settings
+		x.phase, err = s.reserve(spec.Name, spec.Settings)
+	}
+	if err != nil {
+		log.Close()
+		return nil, err
+	}
+	x.match = s.newMatch(spec)
+	x.match.path, x.match.header = path, header
+	s.mu.Lock()
+	s.recoveries.pending[spec.Name] = newView(x.match, header, matchRecovering)
+	s.mu.Unlock()
+	return x, nil
+}
+
+// unclaim undoes claim.
+func (s *Server) unclaim(x *recovery) {
+	x.log.Close()
+	s.forget(x.match)
+	s.launching.Done()
+}
+
+// hungTime is how long a record of a log may take. It is found after up to twice that time.
+const hungTime = 20 * time.Second
+
+// attempt continues a claimed match. A match that panics or hangs costs only itself.
+func (s *Server) attempt(x *recovery) error {
+	done := make(chan error, 1)
+	go func() { done <- s.Contain(func() error { return s.recoverMatch(x) }) }()
+	look := time.NewTicker(hungTime)
+	defer look.Stop()
+	for played := uint64(0); ; {
+		select {
+		case err := <-done:
+			if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
+				s.metrics.panics.Inc()
+				s.log.Error("panic", "match", x.match.Name(), "err", fault, "stack", string(fault.Stack))
+			}
+			return err
+		case <-look.C:
+		}
+		now := x.records.Load()
+		if now != played || !x.decide() {
+			played = now
+			continue
+		}
+		if now > 0 { // it has the replicated log
+			x.match.release(ErrHung)
+		}
+		return ErrHung
+	}
+}
+
+// testTime is how long a resumed match runs until nobody doubts it. Its log can lack up to a second of what it has played, and in that the
+// tick that ends the process.
+const testTime = 2 * lockstep.Second
+
+// standTime is how long a match may stand after Options.AwaitPlayers until its try is over.
+const standTime = 10 * time.Second
+
+// AwaitTest waits until a resumed match has run for two seconds of its time. It reports false if the match stands in its lobby or in a
+// pause, stops before, or ctx ends.
+func (m *Match) AwaitTest(ctx context.Context) (ran bool) {
+	from := m.View().Tick
+	enough := from + 1 + lockstep.Tick(int64(testTime)/max(m.spec.Settings.Micros(1), 1))
+	ctx, cancel := context.WithTimeout(ctx, m.server.options.AwaitPlayers+standTime)
+	defer cancel()
+	look := time.NewTicker(time.Second / 4)
+	defer look.Stop()
+	for {
+		over := false
+		select {
+		case <-m.done:
+			over = true
+		case <-ctx.Done():
+			return false
+		case <-look.C:
+		}
+		switch v := m.View(); {
+		case v.Tick >= enough || v.over:
+			return true
+		case over || v.state() == matchPaused || v.state() == matchLobby:
+			return false
+		}
+	}
+}
