@@ -242,9 +242,6 @@ func (s *Server) doReply(w http.ResponseWriter, r *http.Request, f func(*Match, 
 // notKept says that the disk or the storage has failed.
 const notKept = "it holds here and now, but could not be stored, so a restart would forget it; the server tries again"
 
-// nobodyFits says that a ban or a revocation has ended nothing.
-const nobodyFits = "nobody who is connected or has a seat fits; it holds for those who come"
-
 // doEnding is do for a call that ends connections. name is what the caller may have meant as a name, or "".
 func (s *Server) doEnding(w http.ResponseWriter, r *http.Request, name string, f func(*Match, *host.Host) (host.Ended, error)) {
 	var done affected
@@ -262,14 +259,4 @@ func (s *Server) doEnding(w http.ResponseWriter, r *http.Request, name string, f
 		v.Affected = &done
 		reply(w, http.StatusOK, v)
 	})
-}
-
-// subjectNamed returns the subject of a connection with a name, or "".
-func subjectNamed(h *host.Host, now lockstep.Time, name string) string {
-	for _, c := range h.Connections(now) {
-		if name != "" && c.Name == name {
-			return c.Subject
-		}
-	}
-	return ""
 }

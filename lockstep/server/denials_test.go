@@ -346,8 +346,8 @@ func TestDenialsDamaged(t *testing.T) {
 			if got := <-results; got.err == nil || !strings.Contains(got.err.Error(), key) || !strings.Contains(got.err.Error(), "repair or remove") {
 				t.Errorf("the bans %q: got %v", value, got.err)
 			}
-			if status, _ := s.ask(t, "GET", "/matches/duel", "", ""); status != http.StatusNotFound {
-				t.Errorf("the bans %q: the match is there: %d", value, status)
+			if _, match := s.ask(t, "GET", "/matches/duel", "", ""); !strings.Contains(match, `"state":"failed"`) {
+				t.Errorf("the bans %q: got %s, want a match that has failed", value, match)
 			}
 			s.stop()
 		}

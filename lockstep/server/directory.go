@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
+
+// nobodyFits says that a ban or a revocation has ended nothing.
+const nobodyFits = "nobody who is connected or has a seat fits; it holds for those who come"
 
 // A directory is an [Authorizer] that can list its grants.
 type directory interface {
@@ -80,4 +84,14 @@ func (s *Server) connectedAs(ctx context.Context, name string) (subject string) 
 		}
 	}
 	return subject
+}
+
+// subjectNamed returns the subject of a connection with a name, or "".
+func subjectNamed(h *host.Host, now lockstep.Time, name string) string {
+	for _, c := range h.Connections(now) {
+		if name != "" && c.Name == name {
+			return c.Subject
+		}
+	}
+	return ""
 }

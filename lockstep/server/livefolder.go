@@ -51,6 +51,16 @@ func FindLiveLogs(dir string) ([]string, error) {
 	return paths, nil
 }
 
+// resumedName returns the match's name in the path of a replay.
+func resumedName(path string, h *lockstep.Header) (string, error) {
+	base, end := filepath.Base(path), "-"+h.Match.String()[:8]+".ssr"
+	name := MatchOfLog(path)
+	if name+end != base || !matchName.MatchString(name) {
+		return "", fmt.Errorf("%w: got the file name %q, want NAME%s", ErrName, base, end)
+	}
+	return name, nil
+}
+
 // CheckLog returns why [Server.Resume] or [Server.Recover] would refuse the log of a match of game g: its header, its file's name, its bans, an asset, or that it is set aside. It
 // neither locks nor simulates the match, which may still be running.
 func CheckLog(path string, g *lockstep.Game) error {

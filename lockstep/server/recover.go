@@ -86,7 +86,7 @@ func (s *Server) claimTry(x *resuming) (err error) {
 func (s *Server) tryAll(claimed []*resuming, alone bool) {
 	processors := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, x := range claimed {
-		if s.readBans(x.recovery) != nil { // it waits without a processor
+		if !s.isClosed() && s.readBans(x.recovery) != nil { // it waits without a processor
 			s.launching.Go(func() {
 				s.awaitBans(x.recovery)
 				s.tryAll([]*resuming{x}, alone)
@@ -213,40 +213,6 @@ func (s *Server) notRecovered(x *resuming, err error) {
 	}
 	s.recoveries.failed[name] = f
 	delete(s.recoveries.pending, name)
-}
-
-// readBans reads the bans that an interrupted match had.
-func (s *Server) readBans(x *recovery) error {
-	if s.keeper.store == nil {
-		return nil
-	}
-	value, err := s.keeper.store.Get(banKeyOf(x.header.Match))
-	x.match.bans, x.match.bansKept = value, value != nil
-	return err
-}
-
-// awaitBans reads the bans that an interrupted match had. While it cannot, the match stays recovering, which admits nobody, and the
-// server is not ready.
-func (s *Server) awaitBans(x *recovery) {
-	for told := false; !s.isClosed(); time.Sleep(keepAgain) {
-		err := s.readBans(x)
-		if err == nil {
-			return
-		}
-		if !told {
-			told = true
-			s.log.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "match", x.match.spec.Name, "at", s.keeper.place(banKeyOf(x.header.Match)), "err", err)
-			s.countUnread(1)
-			defer s.countUnread(-1)
-		}
-	}
-}
-
-// countUnread counts a match that waits for its bans, or one less.
-func (s *Server) countUnread(n int) {
-	s.mu.Lock()
-	s.recoveries.unread += n
-	s.mu.Unlock()
 }
 
 // again tries again to resume a match that failed, alone. It returns its view.

@@ -92,16 +92,6 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 	return nil
 }
 
-// resumedName returns the match's name in the path of a replay.
-func resumedName(path string, h *lockstep.Header) (string, error) {
-	base, end := filepath.Base(path), "-"+h.Match.String()[:8]+".ssr"
-	name := MatchOfLog(path)
-	if name+end != base || !matchName.MatchString(name) {
-		return "", fmt.Errorf("%w: got the file name %q, want NAME%s", ErrName, base, end)
-	}
-	return name, nil
-}
-
 // openInterrupted opens and locks a replay that nobody writes, and reads its header.
 func openInterrupted(path string) (*os.File, *lockstep.Header, error) {
 	f, err := files.OpenNoFollow(path)
