@@ -1,0 +1,180 @@
+package storage_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+)
+
+// A cluster is some nodes in this process.
+type cluster struct {
+	t      *testing.T
+	routes []string
+	nodes  map[string]*storage.Node
+	dirs   map[string]string
+	first  int // nodes that begin the cluster; NATS waits for as many as have routes
+}
+
+func newCluster(t *testing.T, all int, names ...string) *cluster {
+	c := &cluster{t: t, routes: freeAddresses(t, all), first: len(names), nodes: map[string]*storage.Node{}, dirs: map[string]string{}}
+	for _, name := range names {
+		c.start(name, t.TempDir())
+	}
+	return c
+}
+
+// start starts a node at the next route.
+func (c *cluster) start(name, dir string) {
+	c.t.Helper()
+	o := storage.NodeOptions{Name: name, Dir: dir, Cluster: c.routes[len(c.nodes)], Routes: c.routes[:max(c.first, len(c.nodes)+1)]}
+	o.Hurry()
+	n, err := storage.StartNode(o)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(n.Stop)
+	c.nodes[name], c.dirs[name] = n, dir
+}
+
+// dial connects to one node.
+func (c *cluster) dial(name string) *storage.Conn {
+	c.t.Helper()
+	conn, err := storage.Dial(c.nodes[name].URL(), storage.DialOptions{Name: "test"})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(conn.Close)
+	return conn
+}
+
+// A writer appends to logs all the time, and remembers what was acknowledged.
+type writer struct {
+	conn    *storage.Conn
+	stop    func()
+	ended   chan struct{}
+	written map[string][]string // by subject
+}
+
+// write begins to append to a few logs.
+func write(t *testing.T, conn *storage.Conn) *writer {
+	ctx, stop := context.WithCancel(context.Background())
+	w := &writer{conn: conn, stop: stop, ended: make(chan struct{}), written: map[string][]string{}}
+	go func() {
+		defer close(w.ended)
+		for i := 0; ctx.Err() == nil; i++ {
+			_, subject := conn.LogOf(lockstep.MatchID{byte(i % 7)})
+			text := fmt.Sprint(i)
+			one, cancel := context.WithTimeout(ctx, time.Second)
+			if _, err := conn.JS.Publish(one, subject, []byte(text), jetstream.WithRetryAttempts(0)); err == nil {
+				w.written[subject] = append(w.written[subject], text)
+			}
+			cancel()
+			time.Sleep(2 * time.Millisecond)
+		}
+	}()
+	t.Cleanup(func() { stop(); <-w.ended })
+	return w
+}
+
+// check ends the writing, and finds all that was acknowledged in its order.
+func (w *writer) check(t *testing.T) {
+	t.Helper()
+	w.stop()
+	<-w.ended
+	total := 0
+	for i := range 7 {
+		id := lockstep.MatchID{byte(i)}
+		_, subject := w.conn.LogOf(id)
+		want := w.written[subject]
+		total += len(want)
+		tail := w.conn.Tail(id, 0)
+		for len(want) > 0 {
+			_, m, err := tail.Next(within(t, 20*time.Second))
+			if err != nil {
+				t.Fatalf("%s: %d acknowledged appends are lost, the first is %s: %v", subject, len(want), want[0], err)
+			}
+			if string(m) == want[0] {
+				want = want[1:]
+			}
+		}
+		tail.Close()
+	}
+	if total < 100 {
+		t.Errorf("got %d appends, want 100: the nodes stored nothing", total)
+	}
+	t.Logf("%d appends acknowledged, none lost", total)
+}
+
+func quiet(storage.Progress) {}
+
+// Nodes are replaced, added, drained and removed under load. All streams are whole after each, and nothing that was acknowledged
+// is lost. A node that was removed stores nothing any more, and says why.
+func TestNodesChange(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 5, "a", "b", "c")
+	conn := c.dial("a")
+	if err := conn.Setup(within(t, 60*time.Second), storage.Layout{Replicas: 3}); err != nil {
+		t.Fatal(err)
+	}
+	w := write(t, conn)
+	ctx := within(t, 120*time.Second)
+	c.nodes["c"].Stop()
+	c.start("d", t.TempDir())
+	if err := conn.ReplaceNode(ctx, "c", "d", quiet); err != nil {
+		t.Fatal(err)
+	}
+	c.expect(conn, map[string]int{"a": 11, "b": 11, "d": 11})
+	c.start("e", t.TempDir())
+	if err := conn.AddNode(ctx, "e", quiet); err != nil {
+		t.Fatal(err)
+	}
+	c.expect(conn, map[string]int{"a": 8, "b": 8, "d": 8, "e": 8})
+	if err := conn.DrainNode(ctx, "b", quiet); err != nil {
+		t.Fatal(err)
+	}
+	c.expect(conn, map[string]int{"a": 11, "b": 0, "d": 11, "e": 11})
+	if err := conn.RemoveNode(ctx, "b", quiet); err != nil {
+		t.Fatal(err)
+	}
+	c.expect(conn, map[string]int{"a": 11, "d": 11, "e": 11})
+	for ready := ""; !strings.Contains(ready, "it was removed from the cluster"); time.Sleep(storage.HurriedLook) {
+		answer := httptest.NewRecorder()
+		c.nodes["b"].Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/readyz", nil))
+		if ready = answer.Body.String(); ctx.Err() != nil {
+			t.Fatalf("a removed node: got %d %s", answer.Code, ready)
+		}
+	}
+	w.check(t)
+}
+
+// expect compares the members and their copies: as many, or one more where they cannot be even.
+func (c *cluster) expect(conn *storage.Conn, want map[string]int) {
+	c.t.Helper()
+	s, err := conn.Status(within(c.t, 10*time.Second))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, n := range s.Nodes {
+		if n.Member {
+			got[n.Name] = n.Copies
+		}
+	}
+	for name, n := range want {
+		if k, ok := got[name]; !ok || k != n && (n == 0 || n == 11 || k != n+1) {
+			c.t.Errorf("got the copies %v, want %v", got, want)
+			return
+		}
+	}
+	if len(got) != len(want) {
+		c.t.Errorf("got the copies %v, want %v", got, want)
+	}
+}

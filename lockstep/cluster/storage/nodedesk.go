@@ -1,0 +1,150 @@
+package storage
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	nats "github.com/nats-io/nats-server/v2/server"
+	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+)
+
+// Subjects at which nodes answer operators, in the account of the streams. The requests that change the nodes of a cluster need
+// the system account of NATS, whose only user is the node itself: it passes on these two and no other.
+const (
+	nodesSubject  = "samestep.storage.nodes"  // each node answers with a nodeAnswer
+	drainSubject  = "samestep.storage.drain"  // one node passes the request on
+	removeSubject = "samestep.storage.remove" // one node passes the request on
+)
+
+// Requests of NATS in the system account.
+const (
+	evacuateServer = "$JS.API.SERVER.EVACUATE"
+	stepDownServer = "$JS.API.META.LEADER.STEPDOWN"
+	removeServer   = "$JS.API.SERVER.REMOVE"
+)
+
+// A nodeAnswer is what a node says of itself and of its cluster.
+type nodeAnswer struct {
+	Name    string   `json:"name"`
+	Leader  string   `json:"leader"` // of the cluster; "" without a majority
+	Problem string   `json:"problem,omitempty"`
+	Free    int64    `json:"free"` // bytes on its disk; -1: unknown
+	Members []member `json:"members"`
+}
+
+// A member is a node that counts for the majority.
+type member struct {
+	Name    string        `json:"name"`
+	Peer    string        `json:"peer"` // how NATS names it
+	Offline bool          `json:"offline"`
+	Unseen  time.Duration `json:"unseen"` // since the leader heard of it; 0 if unknown
+}
+
+// deskTime is how long NATS may take to change the nodes of a cluster.
+const deskTime = 10 * time.Second
+
+// setDesk adds the system account to the options of a server, with one user that is drawn anew: its key never leaves this process.
+func setDesk(n *nats.Options) (client.Option, error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	key, err := pair.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("storage: %w", err)
+	}
+	system := nats.NewAccount(nats.DEFAULT_SYSTEM_ACCOUNT)
+	n.Accounts, n.SystemAccount = append(n.Accounts, system), system.Name
+	n.Nkeys = append(n.Nkeys, &nats.NkeyUser{Nkey: key, Account: system})
+	return client.Nkey(key, pair.Sign), nil
+}
+
+// openDesk lets the server of a node answer operators until it is shut down.
+func (n *Node) openDesk(s *nats.Server, as client.Option) error {
+	account := s.GlobalAccount()
+	if len(n.options.Users) > 0 {
+		var err error
+		if account, err = s.LookupAccount(mainAccount); err != nil {
+			return err
+		}
+	}
+	system := s.SystemAccount()
+	for _, subject := range []string{nodesSubject, drainSubject, removeSubject} {
+		if err := system.AddServiceExportWithResponse(subject, nats.Streamed, nil); err != nil {
+			return err
+		}
+		if err := account.AddServiceImport(system, subject, subject); err != nil {
+			return err
+		}
+	}
+	desk, err := client.Connect("", client.InProcessServer(s), as, client.NoReconnect(), client.Name(n.options.Name))
+	if err != nil {
+		return err
+	}
+	_, err = desk.Subscribe(nodesSubject, func(m *client.Msg) {
+		b, err := json.Marshal(n.answer(s))
+		if err != nil {
+			panic(err) // texts and numbers only
+		}
+		_ = m.Respond(b)
+	})
+	for subject, request := range map[string]string{drainSubject: evacuateServer, removeSubject: removeServer} {
+		if err == nil {
+			_, err = desk.QueueSubscribe(subject, subject, func(m *client.Msg) {
+				if subject == removeSubject {
+					stepAside(s, desk, m.Data)
+				}
+				answer, err := desk.Request(request, m.Data, deskTime)
+				if err != nil {
+					n.log.log.Warn("the storage does not change its nodes", "err", err)
+					return // the operator asks again
+				}
+				_ = m.Respond(answer.Data)
+			})
+		}
+	}
+	if err == nil {
+		err = desk.Flush()
+	}
+	return err
+}
+
+// stepAside lets another node lead the others, if the one of a request to remove it leads them: it would not learn that it is removed.
+func stepAside(s *nats.Server, desk *client.Conn, request []byte) {
+	var r struct {
+		Peer string `json:"peer_id"`
+	}
+	if json.Unmarshal(request, &r) != nil {
+		return // NATS answers with the error
+	}
+	leads := func() bool {
+		js, err := s.Jsz(nil)
+		return err == nil && js.Meta != nil && js.Meta.Peer == r.Peer
+	}
+	for end := time.Now().Add(deskTime); leads() && time.Now().Before(end); time.Sleep(changeStep) {
+		_, _ = desk.Request(stepDownServer, nil, deskTime)
+	}
+}
+
+// answer returns what a node says of itself.
+func (n *Node) answer(s *nats.Server) nodeAnswer {
+	state := stateOf(s)
+	a := nodeAnswer{Name: n.options.Name, Leader: state.leader, Problem: n.notReady(), Free: -1, Members: state.members}
+	if free, known := files.Free(n.options.Dir); known {
+		a.Free = free
+	}
+	return a
+}
+
+// notReady returns why the node stores nothing, or "".
+func (n *Node) notReady() string {
+	if n.log.removed.Load() {
+		return "it was removed from the cluster by an operator: stop it"
+	}
+	state := stateOf(n.now())
+	return state.notReady()
+}
