@@ -178,3 +178,47 @@ func (c *cluster) expect(conn *storage.Conn, want map[string]int) {
 		c.t.Errorf("got the copies %v, want %v", got, want)
 	}
 }
+
+// Of several addresses that is taken from which the storage can be used. A node that is cut off from the others takes connections,
+// and shows that it is alone.
+func TestDialAny(t *testing.T) {
+	t.Parallel()
+	well, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(well.Stop)
+	alone := newCluster(t, 3, "b", "c", "d")
+	if err := alone.dial("b").Setup(within(t, 60*time.Second), storage.Layout{Replicas: 3}); err != nil {
+		t.Fatal(err)
+	}
+	alone.nodes["c"].Stop()
+	alone.nodes["d"].Stop()
+	var conn *storage.Conn
+	var unused []error
+	for ctx := within(t, 60*time.Second); len(unused) != 2; { // NATS needs some time to notice
+		if conn, unused, err = storage.DialAny(t.Context(), "nats://127.0.0.1:1,"+alone.nodes["b"].URL()+","+well.URL(), storage.DialOptions{}); err != nil || ctx.Err() != nil {
+			t.Fatal(unused, err)
+		}
+		defer conn.Close()
+		time.Sleep(storage.HurriedLook)
+	}
+	if got := conn.NATS.ConnectedUrl(); got != well.URL() || !strings.Contains(unused[1].Error(), "reaches no majority") {
+		t.Errorf("got %s, %v", got, unused)
+	}
+	conn, unused, err = storage.DialAny(t.Context(), alone.nodes["b"].URL(), storage.DialOptions{})
+	if err != nil || len(unused) != 1 {
+		t.Fatal(unused, err)
+	}
+	t.Cleanup(conn.Close)
+	s, err := conn.Status(within(t, 10*time.Second))
+	if err != nil || s.Majority || len(s.Faults) != 1 || !strings.HasSuffix(s.Faults[0].What, "of 3 nodes these do not: c, d") {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	if err := conn.RemoveNode(within(t, 10*time.Second), "c", quiet); err == nil || !strings.Contains(err.Error(), "start them again with their own folders") {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := storage.DialAny(t.Context(), "nats://127.0.0.1:1", storage.DialOptions{}); err == nil {
+		t.Error("nothing listens there")
+	}
+}

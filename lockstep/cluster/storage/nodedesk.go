@@ -95,13 +95,17 @@ func (n *Node) openDesk(s *nats.Server, as client.Option) error {
 	for subject, request := range map[string]string{drainSubject: evacuateServer, removeSubject: removeServer} {
 		if err == nil {
 			_, err = desk.QueueSubscribe(subject, subject, func(m *client.Msg) {
+				if !s.JetStreamIsClustered() {
+					_ = m.Respond([]byte(`{"error": {"code": 400, "description": "the node is alone"}}`))
+					return
+				}
 				if subject == removeSubject {
 					stepAside(s, desk, m.Data)
 				}
-				answer, err := desk.Request(request, m.Data, deskTime)
+				answer, err := desk.Request(request, m.Data, deskTime/2)
 				if err != nil {
-					n.log.log.Warn("the storage does not change its nodes", "err", err)
-					return // the operator asks again
+					_ = m.Respond(fmt.Appendf(nil, `{"error": {"code": 503, "description": %q}}`, err))
+					return
 				}
 				_ = m.Respond(answer.Data)
 			})

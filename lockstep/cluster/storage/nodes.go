@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/nats-io/nats.go"
 )
 
 // A NodeStatus is what a node of the storage says, or others say of it.
@@ -183,7 +181,7 @@ func DialAny(ctx context.Context, urls string, o DialOptions) (conn *Conn, unuse
 	for _, url := range strings.Split(urls, ",") {
 		next, err := Dial(url, o)
 		if err == nil {
-			if err = next.usable(ctx); err == nil {
+			if err = next.usable(ctx, o.Role); err == nil {
 				if conn != nil {
 					conn.Close()
 				}
@@ -208,14 +206,19 @@ func DialAny(ctx context.Context, urls string, o DialOptions) (conn *Conn, unuse
 // errAlone is why a node is not used that takes connections.
 var errAlone = errors.New("storage: the node reaches no majority of the others")
 
-// usable returns why the storage cannot be used through the connection's node. A node that is just alone still has what it led, so
-// that only the leader of all nodes shows it.
-func (c *Conn) usable(ctx context.Context) error {
+// usable returns why the storage cannot be used through the connection's node.
+func (c *Conn) usable(ctx context.Context, r Role) error {
+	if !r.isolated() {
+		answers, err := c.answers(ctx)
+		if err != nil || slices.ContainsFunc(answers, func(a nodeAnswer) bool { return a.Leader != "" }) {
+			return err
+		}
+		if len(answers) > 0 {
+			return errAlone
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, infoTime)
 	defer cancel()
 	_, err := c.JS.AccountInfo(ctx)
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) {
-		return errAlone
-	}
 	return err
 }
