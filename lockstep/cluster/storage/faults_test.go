@@ -35,6 +35,7 @@ func TestFaults(t *testing.T) {
 		{"well", false, []NodeStatus{node("a", 1), node("b", 1), node("c", 1)}, stream(b, c), nil},
 		{"a busy copy is behind", false, []NodeStatus{node("a", 1), node("b", 1), node("c", 1)}, stream(b, Copy{Node: "c", Behind: maxBehind}), nil},
 		{"a copy is far behind", false, []NodeStatus{node("a", 1), node("b", 1), node("c", 1)}, stream(b, Copy{Node: "c", Behind: maxBehind + 1}), []string{"1 copies of 1 streams are missing => wait"}},
+		{"a copy is offline", false, []NodeStatus{node("a", 1), node("b", 1), node("c", 1)}, stream(b, Copy{Node: "c", Offline: true, Behind: 1}), []string{"1 copies of 1 streams are missing => wait"}},
 		{"a copy has not begun", false, []NodeStatus{node("a", 1), node("b", 1), node("c", 1)}, stream(b, Copy{Node: "c"}), []string{"1 copies of 1 streams are missing => wait"}},
 		{"too few nodes", false, []NodeStatus{node("a", 1), node("b", 1)}, stream(b), []string{"1 copies of 1 streams are missing => start another node: 2 live, and streams should have 3"}},
 		{"no majority", true, []NodeStatus{node("a", 1), dead("b"), dead("c")}, nil, []string{"no majority of the nodes answers: nothing can be stored; of 3 nodes these do not: b, c => start them again with their own folders"}},

@@ -25,6 +25,15 @@ func (c *Conn) AddNode(ctx context.Context, node string, tell func(Progress)) er
 	if err := c.awaitMember(ctx, node, tell); err != nil {
 		return err
 	}
+	s, err := c.Status(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range s.Nodes {
+		if n.Member && !n.Alive {
+			return fmt.Errorf("storage: node %s does not answer: start it again, or replace it by %s, which is no addition then", n.Name, node)
+		}
+	}
 	if err := c.awaitWhole(ctx, anywhere, tell); err != nil {
 		return err
 	}

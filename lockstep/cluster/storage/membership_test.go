@@ -10,17 +10,19 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
 // A cluster is some nodes in this process.
 type cluster struct {
-	t      *testing.T
-	routes []string
-	nodes  map[string]*storage.Node
-	dirs   map[string]string
-	first  int // nodes that begin the cluster; NATS waits for as many as have routes
+	t       *testing.T
+	routes  []string
+	nodes   map[string]*storage.Node
+	dirs    map[string]string
+	started int
+	first   int // nodes that begin the cluster; NATS waits for as many as have routes
 }
 
 func newCluster(t *testing.T, all int, names ...string) *cluster {
@@ -34,7 +36,8 @@ func newCluster(t *testing.T, all int, names ...string) *cluster {
 // start starts a node at the next route.
 func (c *cluster) start(name, dir string) {
 	c.t.Helper()
-	o := storage.NodeOptions{Name: name, Dir: dir, Cluster: c.routes[len(c.nodes)], Routes: c.routes[:max(c.first, len(c.nodes)+1)]}
+	o := storage.NodeOptions{Name: name, Dir: dir, Cluster: c.routes[c.started], Routes: c.routes[:max(c.first, c.started+1)]}
+	c.started++
 	o.Hurry()
 	n, err := storage.StartNode(o)
 	if err != nil {
@@ -125,7 +128,7 @@ func TestNodesChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := write(t, conn)
-	ctx := within(t, 120*time.Second)
+	ctx := within(t, 60*time.Second)
 	c.nodes["c"].Stop()
 	c.start("d", t.TempDir())
 	if err := conn.ReplaceNode(ctx, "c", "d", quiet); err != nil {
@@ -137,45 +140,85 @@ func TestNodesChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.expect(conn, map[string]int{"a": 8, "b": 8, "d": 8, "e": 8})
-	if err := conn.DrainNode(ctx, "b", quiet); err != nil {
+	gone, err := conn.LeaderOfNodes(ctx) // the one that would not learn it by itself
+	if err != nil || gone == "" {
+		t.Fatal(gone, err)
+	}
+	if err := conn.DrainNode(ctx, gone, quiet); err != nil {
 		t.Fatal(err)
 	}
-	c.expect(conn, map[string]int{"a": 11, "b": 0, "d": 11, "e": 11})
-	if err := conn.RemoveNode(ctx, "b", quiet); err != nil {
+	left := map[string]int{"a": 11, "b": 11, "d": 11, "e": 11}
+	left[gone] = 0
+	c.expect(conn, left)
+	if err := conn.RemoveNode(ctx, gone, quiet); err != nil {
 		t.Fatal(err)
 	}
-	c.expect(conn, map[string]int{"a": 11, "d": 11, "e": 11})
+	delete(left, gone)
+	c.expect(conn, left)
 	for ready := ""; !strings.Contains(ready, "it was removed from the cluster"); time.Sleep(storage.HurriedLook) {
 		answer := httptest.NewRecorder()
-		c.nodes["b"].Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/readyz", nil))
+		c.nodes[gone].Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/readyz", nil))
 		if ready = answer.Body.String(); ctx.Err() != nil {
 			t.Fatalf("a removed node: got %d %s", answer.Code, ready)
+		}
+	}
+	for range 10 {
+		if time.Sleep(storage.HurriedLook); !c.nodes[gone].Failed() {
+			t.Fatal("a removed node stores again")
 		}
 	}
 	w.check(t)
 }
 
-// expect compares the members and their copies: as many, or one more where they cannot be even.
+// The last node stays.
+func TestLastNode(t *testing.T) {
+	t.Parallel()
+	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(node.Stop)
+	conn, err := storage.Dial(node.URL(), storage.DialOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	const want = "storage: without node a 0 nodes live, want 2 for all copies: start another one first"
+	for _, change := range []func(context.Context, string, func(storage.Progress)) error{conn.RemoveNode, conn.DrainNode} {
+		if err := change(within(t, 10*time.Second), "a", quiet); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// expect waits until the members have so many copies, or one more where they cannot be even.
 func (c *cluster) expect(conn *storage.Conn, want map[string]int) {
 	c.t.Helper()
-	s, err := conn.Status(within(c.t, 10*time.Second))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	got := map[string]int{}
-	for _, n := range s.Nodes {
-		if n.Member {
-			got[n.Name] = n.Copies
+	right := func(got map[string]int) bool {
+		for name, n := range want {
+			if k, ok := got[name]; !ok || k != n && (n == 0 || n == 11 || k != n+1) {
+				return false
+			}
 		}
+		return len(got) == len(want)
 	}
-	for name, n := range want {
-		if k, ok := got[name]; !ok || k != n && (n == 0 || n == 11 || k != n+1) {
-			c.t.Errorf("got the copies %v, want %v", got, want)
+	for ctx := within(c.t, 20*time.Second); ; pause(ctx) {
+		s, err := conn.Status(ctx)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		got := map[string]int{}
+		for _, n := range s.Nodes {
+			if n.Member {
+				got[n.Name] = n.Copies
+			}
+		}
+		if right(got) {
 			return
 		}
-	}
-	if len(got) != len(want) {
-		c.t.Errorf("got the copies %v, want %v", got, want)
+		if ctx.Err() != nil {
+			c.t.Fatalf("got the copies %v, want %v", got, want)
+		}
 	}
 }
 
@@ -220,5 +263,43 @@ func TestDialAny(t *testing.T) {
 	}
 	if _, _, err := storage.DialAny(t.Context(), "nats://127.0.0.1:1", storage.DialOptions{}); err == nil {
 		t.Error("nothing listens there")
+	}
+}
+
+// A node with an empty folder has no say in an election until all nodes are there: the majority is not enough, as long as it needs
+// the empty one. That is why docs/cluster.md wants nodes replaced while a majority lives.
+func TestEmptyNodeHasNoSay(t *testing.T) {
+	t.Parallel()
+	testenv.Named(t)
+	c := newCluster(t, 6, "a", "b", "c")
+	conn := c.dial("a")
+	if err := conn.Setup(within(t, 60*time.Second), storage.Layout{Replicas: 3}); err != nil {
+		t.Fatal(err)
+	}
+	c.nodes["b"].Stop()
+	c.start("d", t.TempDir()) // a fourth member, as nobody removes b
+	if err := conn.AddNode(within(t, 60*time.Second), "d", quiet); err == nil || !strings.Contains(err.Error(), "node b does not answer: start it again, or replace it by d") {
+		t.Errorf("got %v", err)
+	}
+	majority := func(ctx context.Context) bool {
+		s, err := conn.Status(ctx)
+		return err == nil && s.Majority
+	}
+	c.nodes["c"].Stop()
+	ctx := within(t, 120*time.Second)
+	for majority(ctx) {
+		pause(ctx)
+	}
+	c.start("c", t.TempDir())
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); pause(ctx) {
+		if majority(ctx) {
+			t.Fatal("an empty node has elected a leader with two of four")
+		}
+	}
+	c.start("b", c.dirs["b"])
+	for !majority(ctx) {
+		if pause(ctx); ctx.Err() != nil {
+			t.Fatal("no leader with all four")
+		}
 	}
 }

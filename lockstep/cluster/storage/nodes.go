@@ -126,14 +126,16 @@ func (s *Status) of(name string) *NodeStatus {
 
 // add takes the answers of nodes.
 func (s *Status) add(answers []nodeAnswer) {
-	// The leader knows who is a member, and since when another is lost. Without one, all tell what they knew.
+	// The leader knows who is a member, and since when another is lost. Without its answer, all tell what they know.
+	led := false
 	for _, a := range answers {
 		s.Majority = s.Majority || a.Leader != ""
+		led = led || a.Leader == a.Name
 	}
 	for _, a := range answers {
 		n := s.of(a.Name)
 		n.Alive, n.Free, n.Problem = true, a.Free, a.Problem
-		if s.Majority && a.Leader != a.Name {
+		if led && a.Leader != a.Name {
 			continue
 		}
 		for _, m := range a.Members {
