@@ -45,6 +45,9 @@ func dialAny(c *cli.Context, o storage.DialOptions) (*storage.Conn, error) {
 	}
 	conn, unused, err := storage.DialAny(c.Context, c.String("nats"), o)
 	for _, why := range unused {
+		if c.Context.Err() != nil {
+			break // the key is refused, which is told
+		}
 		o.Log.Warn("an address of the storage is of no use", "err", why)
 	}
 	return conn, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/cmd/internal/games"
 	"github.com/seed-49bee653/samestep/cmd/samestep-cluster/clustertool"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 )
 
@@ -109,6 +110,9 @@ func TestAdvice(t *testing.T) {
 	s.start("b", "empty", s.routes[1])
 	command(t, 0, "storage replace b b"+s.nats("a"), "11 of 11 streams are whole")
 	s.well("a", "b", "d")
+	if testenv.Small(t) {
+		return
+	}
 	s.start("e", "e", freeAddress(t)) // a fourth
 	s.advised("add e", "a")
 	s.well("e")

@@ -23,7 +23,7 @@ import (
 type status struct {
 	Servers []cluster.Server `json:"servers"`
 	Matches []matchStatus    `json:"matches"`
-	*storage.Status
+	storageStatus
 }
 
 // A matchStatus is a match in the directory, with what its server says about it.
@@ -73,6 +73,7 @@ func showStatus(c *cli.Context, conn *storage.Conn) error {
 	if s.Status, err = conn.Status(ctx); err != nil {
 		return err
 	}
+	s.Faults = s.Status.Faults()
 	for _, m := range matches {
 		one := matchStatus{Match: m}
 		if v, ok := views[m.ID]; ok {

@@ -31,10 +31,16 @@ the nodes; without a majority it shows what the node at the first address knows.
 				if err != nil {
 					return err
 				}
-				return tool.Tell(c, s, func(w io.Writer) { printStorage(c, w, s) }, nil)
+				return tool.Tell(c, storageStatus{s, s.Faults()}, func(w io.Writer) { printStorage(c, w, s) }, nil)
 			})
 		},
 	}
+}
+
+// A storageStatus is the storage with what is wrong.
+type storageStatus struct {
+	*storage.Status
+	Faults []storage.Fault `json:"faults"`
 }
 
 // statusTime is how long the storage may take to say what it is.
@@ -80,7 +86,7 @@ func printNodes(w io.Writer, s *storage.Status) {
 
 // printFaults prints what is wrong, and what to do about it.
 func printFaults(c *cli.Context, w io.Writer, s *storage.Status) {
-	for _, f := range s.Faults {
+	for _, f := range s.Faults() {
 		fmt.Fprintf(w, "\n%s\n  %s", f.What, f.Do)
 		if len(f.Verb) > 0 {
 			fmt.Fprintf(w, ":\n    %s storage %s%s", c.App.Name, strings.Join(f.Verb, " "), givenConnection(c))

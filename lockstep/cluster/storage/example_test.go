@@ -203,7 +203,7 @@ func ExampleConn_Status() {
 		panic(err)
 	}
 	var nodes []storage.NodeStatus = s.Nodes
-	var faults []storage.Fault = s.Faults
+	var faults []storage.Fault = s.Faults()
 	fmt.Println(nodes[0].Name, nodes[0].Alive, nodes[0].Free > 0, s.Majority, len(faults), len(unused))
 	fmt.Println(conn.RemoveNode(ctx, "a", func(storage.Progress) {}))
 	// Output:

@@ -16,8 +16,8 @@ type Fault struct {
 // lowRoom is how many bytes are few for the disk of a node.
 const lowRoom = 256 << 20
 
-// faults returns what is wrong. What stops everything comes first.
-func (s *Status) faults() (all []Fault) {
+// Faults returns what is wrong. What stops everything comes first.
+func (s *Status) Faults() (all []Fault) {
 	if len(s.members()) == 0 {
 		return nil // of an existing NATS, whose members are unknown
 	}

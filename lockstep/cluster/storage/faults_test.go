@@ -53,7 +53,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			s := Status{Majority: !x.lost, Nodes: x.nodes, Streams: x.streams}
-			got := s.faults()
+			got := s.Faults()
 			if len(got) != len(x.want) {
 				t.Fatalf("got %+v, want %q", got, x.want)
 			}

@@ -156,7 +156,8 @@ func (c *Conn) leaving(ctx context.Context, node string) (*NodeStatus, error) {
 	case len(s.members()) == 0:
 		return nil, errForeign
 	case !s.Majority:
-		return nil, fmt.Errorf("storage: %s. %s", s.Faults[0].What, s.Faults[0].Do)
+		f := s.noMajority()
+		return nil, fmt.Errorf("storage: %s. %s", f.What, f.Do)
 	case n == nil || !n.Member:
 		return nil, fmt.Errorf("storage: got node %q, want one of %q", node, s.members())
 	}
@@ -168,16 +169,6 @@ func (c *Conn) leaving(ctx context.Context, node string) (*NodeStatus, error) {
 
 // errForeign is returned for nodes that are not of this package.
 var errForeign = fmt.Errorf("storage: no node answers: an existing NATS needs its own tools (nats server cluster peer-remove)")
-
-// members returns the names of all members.
-func (s *Status) members() (all []string) {
-	for _, n := range s.Nodes {
-		if n.Member {
-			all = append(all, n.Name)
-		}
-	}
-	return all
-}
 
 // awaitMember waits until a node lives and counts for the majority.
 func (c *Conn) awaitMember(ctx context.Context, node string, tell func(Progress)) error {

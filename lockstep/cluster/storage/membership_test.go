@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +148,11 @@ func TestNodesChange(t *testing.T) {
 	if err := conn.DrainNode(ctx, gone, quiet); err != nil {
 		t.Fatal(err)
 	}
+	for _, x := range conn.Streams(ctx) {
+		if x.Leader == gone || slices.ContainsFunc(x.Copies, func(k storage.Copy) bool { return k.Node == gone }) {
+			t.Errorf("a node that is drained has %+v", x)
+		}
+	}
 	left := map[string]int{"a": 11, "b": 11, "d": 11, "e": 11}
 	left[gone] = 0
 	c.expect(conn, left)
@@ -255,7 +261,7 @@ func TestDialAny(t *testing.T) {
 	}
 	t.Cleanup(conn.Close)
 	s, err := conn.Status(within(t, 10*time.Second))
-	if err != nil || s.Majority || len(s.Faults) != 1 || !strings.HasSuffix(s.Faults[0].What, "of 3 nodes these do not: c, d") {
+	if err != nil || s.Majority || len(s.Faults()) != 1 || !strings.HasSuffix(s.Faults()[0].What, "of 3 nodes these do not: c, d") {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	if err := conn.RemoveNode(within(t, 10*time.Second), "c", quiet); err == nil || !strings.Contains(err.Error(), "start them again with their own folders") {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	nats "github.com/nats-io/nats-server/v2/server"
+
+	"github.com/seed-49bee653/samestep/internal/files"
 )
 
 // NodeOptions configure a [Node]. A zero field has the default that its comment names.
@@ -142,7 +144,11 @@ func (n *Node) start() error {
 	s.Start()
 	err = awaitStart(s, n.log)
 	if err == nil {
-		err = n.openDesk(s, desk)
+		account := mainAccount
+		if len(n.options.Users) == 0 {
+			account = s.GlobalAccount().Name
+		}
+		err = openDesk(s, desk, account, func() nodeAnswer { return n.answer(s) })
 	}
 	if err != nil {
 		s.Shutdown()
@@ -283,4 +289,23 @@ func (n *Node) now() *nats.Server {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.server
+}
+
+// answer returns what a node says of itself.
+func (n *Node) answer(s *nats.Server) nodeAnswer {
+	state := stateOf(s)
+	a := nodeAnswer{Name: n.options.Name, Leader: state.leader, Problem: n.notReady(), Free: -1, Members: state.members}
+	if free, known := files.Free(n.options.Dir); known {
+		a.Free = free
+	}
+	return a
+}
+
+// notReady returns why the node stores nothing, or "".
+func (n *Node) notReady() string {
+	if n.log.removed.Load() {
+		return "it was removed from the cluster by an operator: stop it"
+	}
+	state := stateOf(n.now())
+	return state.notReady()
 }

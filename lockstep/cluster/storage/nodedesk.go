@@ -8,16 +8,6 @@ import (
 	nats "github.com/nats-io/nats-server/v2/server"
 	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
-
-	"github.com/seed-49bee653/samestep/internal/files"
-)
-
-// Subjects at which nodes answer operators, in the account of the streams. The requests that change the nodes of a cluster need
-// the system account of NATS, whose only user is the node itself: it passes on these two and no other.
-const (
-	nodesSubject  = "samestep.storage.nodes"  // each node answers with a nodeAnswer
-	drainSubject  = "samestep.storage.drain"  // one node passes the request on
-	removeSubject = "samestep.storage.remove" // one node passes the request on
 )
 
 // Requests of NATS in the system account.
@@ -34,14 +24,6 @@ type nodeAnswer struct {
 	Problem string   `json:"problem,omitempty"`
 	Free    int64    `json:"free"` // bytes on its disk; -1: unknown
 	Members []member `json:"members"`
-}
-
-// A member is a node that counts for the majority.
-type member struct {
-	Name    string        `json:"name"`
-	Peer    string        `json:"peer"` // how NATS names it
-	Offline bool          `json:"offline"`
-	Unseen  time.Duration `json:"unseen"` // since the leader heard of it; 0 if unknown
 }
 
 // deskTime is how long NATS may take to change the nodes of a cluster.
@@ -63,30 +45,27 @@ func setDesk(n *nats.Options) (client.Option, error) {
 	return client.Nkey(key, pair.Sign), nil
 }
 
-// openDesk lets the server of a node answer operators until it is shut down.
-func (n *Node) openDesk(s *nats.Server, as client.Option) error {
-	account := s.GlobalAccount()
-	if len(n.options.Users) > 0 {
-		var err error
-		if account, err = s.LookupAccount(mainAccount); err != nil {
-			return err
-		}
+// openDesk lets a server answer operators in an account until it is shut down. answer is what its node says of itself.
+func openDesk(s *nats.Server, as client.Option, account string, answer func() nodeAnswer) error {
+	streams, err := s.LookupAccount(account)
+	if err != nil {
+		return err
 	}
 	system := s.SystemAccount()
 	for _, subject := range []string{nodesSubject, drainSubject, removeSubject} {
 		if err := system.AddServiceExportWithResponse(subject, nats.Streamed, nil); err != nil {
 			return err
 		}
-		if err := account.AddServiceImport(system, subject, subject); err != nil {
+		if err := streams.AddServiceImport(system, subject, subject); err != nil {
 			return err
 		}
 	}
-	desk, err := client.Connect("", client.InProcessServer(s), as, client.NoReconnect(), client.Name(n.options.Name))
+	desk, err := client.Connect("", client.InProcessServer(s), as, client.NoReconnect())
 	if err != nil {
 		return err
 	}
 	_, err = desk.Subscribe(nodesSubject, func(m *client.Msg) {
-		b, err := json.Marshal(n.answer(s))
+		b, err := json.Marshal(answer())
 		if err != nil {
 			panic(err) // texts and numbers only
 		}
@@ -95,7 +74,7 @@ func (n *Node) openDesk(s *nats.Server, as client.Option) error {
 	for subject, request := range map[string]string{drainSubject: evacuateServer, removeSubject: removeServer} {
 		if err == nil {
 			_, err = desk.QueueSubscribe(subject, subject, func(m *client.Msg) {
-				if !s.JetStreamIsClustered() {
+				if s.ClusterAddr() == nil {
 					_ = m.Respond([]byte(`{"error": {"code": 400, "description": "the node is alone"}}`))
 					return
 				}
@@ -129,26 +108,7 @@ func stepAside(s *nats.Server, desk *client.Conn, request []byte) {
 		js, err := s.Jsz(nil)
 		return err == nil && js.Meta != nil && js.Meta.Peer == r.Peer
 	}
-	for end := time.Now().Add(deskTime); leads() && time.Now().Before(end); time.Sleep(changeStep) {
+	for end := time.Now().Add(deskTime); leads() && time.Now().Before(end); time.Sleep(deskTime / 100) {
 		_, _ = desk.Request(stepDownServer, nil, deskTime)
 	}
-}
-
-// answer returns what a node says of itself.
-func (n *Node) answer(s *nats.Server) nodeAnswer {
-	state := stateOf(s)
-	a := nodeAnswer{Name: n.options.Name, Leader: state.leader, Problem: n.notReady(), Free: -1, Members: state.members}
-	if free, known := files.Free(n.options.Dir); known {
-		a.Free = free
-	}
-	return a
-}
-
-// notReady returns why the node stores nothing, or "".
-func (n *Node) notReady() string {
-	if n.log.removed.Load() {
-		return "it was removed from the cluster by an operator: stop it"
-	}
-	state := stateOf(n.now())
-	return state.notReady()
 }

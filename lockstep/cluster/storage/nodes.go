@@ -30,7 +30,6 @@ type Status struct {
 	Majority bool         `json:"majority"` // it can store anything
 	Nodes    []NodeStatus `json:"nodes"`    // by name
 	Streams  []Stream     `json:"streams"`
-	Faults   []Fault      `json:"faults"`
 }
 
 // answersTime is how long nodes may take to say what they are.
@@ -48,7 +47,6 @@ func (c *Conn) Status(ctx context.Context) (*Status, error) {
 		s.Streams = c.Streams(ctx)
 	}
 	s.count(len(answers) == 0)
-	s.Faults = s.faults()
 	return s, nil
 }
 
@@ -223,4 +221,14 @@ func (c *Conn) usable(ctx context.Context, r Role) error {
 	defer cancel()
 	_, err := c.JS.AccountInfo(ctx)
 	return err
+}
+
+// members returns the names of all members.
+func (s *Status) members() (all []string) {
+	for _, n := range s.Nodes {
+		if n.Member {
+			all = append(all, n.Name)
+		}
+	}
+	return all
 }

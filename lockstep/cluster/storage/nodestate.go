@@ -24,6 +24,14 @@ type nodeState struct {
 	enabled     bool     // it stores anything at all
 }
 
+// A member is a node that counts for the majority.
+type member struct {
+	Name    string        `json:"name"`
+	Peer    string        `json:"peer"` // how NATS names it
+	Offline bool          `json:"offline"`
+	Unseen  time.Duration `json:"unseen"` // since the leader heard of it; 0 if unknown
+}
+
 // stateOf returns what the server of a node knows now.
 func stateOf(n *nats.Server) nodeState {
 	s := nodeState{nodes: 1, connections: n.NumClients() - 1} // without the desk
