@@ -153,7 +153,8 @@ func TestWhoChangesNodes(t *testing.T) {
 	url := background(t, "storage at ", "storage --name a --listen 127.0.0.1:0 --dir "+dir+"/a --node-users "+dir+"/keys/users.txt")
 	as := func(role string) string { return " --nats " + url + " --nats-nkey " + dir + "/keys/" + role + ".nk" }
 	for _, role := range []string{"server", "operator"} {
-		command(t, 0, "storage status"+as(role), "alive")
+		command(t, 0, "storage status"+as(role), "alive", "GiB")
+		command(t, 0, "storage status --json"+as(role), `"majority": true`, `"faults": null`)
 	}
 	command(t, 1, "storage remove a"+as("operator"), "without node a 0 nodes live, want 2")
 	for _, role := range []string{"relay", "worker"} {
