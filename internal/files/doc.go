@@ -6,6 +6,7 @@
 //	err := files.Create(name, write)             // a new file, or none
 //	err := files.Replace(name, write)            // whatever has the name
 //	err := files.PrivateFolder(name)             // a folder for what is read again later
+//	bytes, known := files.Free(name)             // the room on the disk of a folder
 //
 // Every file that this package writes has mode 0600, and has its name only when it is complete. Systems without modes
 // or owners ignore them.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -32,7 +33,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s := &Server{options: o, log: o.Log, matches: make(map[string]*Match), guests: make(map[*guestUsage]struct{}), recoveries: recoveries{pending: make(map[string]*View), failed: make(map[string]*failedMatch), left: make(chan struct{})}, seals: make(chan struct{}, 1), comparing: make(chan struct{}, 1)}
-	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return s.limits.Load().DiskReserve }, free: freeBytes, log: o.Log, operations: &s.operations}
+	s.storage = storage{dir: o.Dir, live: filepath.Join(o.Dir, liveFolder), reserve: func() int64 { return s.limits.Load().DiskReserve }, free: files.Free, log: o.Log, operations: &s.operations}
 	s.refusals = newRefusalLog(refusedLines, refusedLinesAtOnce)
 	s.turned = newTurnedLogs()
 	s.newFile = func(path string) (file, error) { return replay.Create(path) }

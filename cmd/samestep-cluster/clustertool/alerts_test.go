@@ -43,6 +43,7 @@ type watch struct {
 	used   *regexp.Regexp
 	jobs   map[string]string // of each address with /metrics
 	down   string            // one of them that does not answer
+	nats   string            // address of a node that stays, of several
 	values map[string][]string
 	client http.Client
 }

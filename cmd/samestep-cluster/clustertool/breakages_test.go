@@ -147,6 +147,29 @@ var clusterBreakages = []struct {
 		}
 	}},
 	{[]string{"SamestepStorageNodeLost"}, func(w *watch) func(int) { return w.threeNodes(1) }},
+	{[]string{"SamestepStorageNodeLost", "SamestepStorageCopies"}, func(w *watch) func(int) {
+		lose := w.threeNodes(1)
+		conn, err := storage.Dial(w.nats, storage.DialOptions{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		defer conn.Close()
+		if err := conn.Setup(w.t.Context(), storage.Layout{Replicas: 3}); err != nil {
+			w.t.Fatal(err)
+		}
+		missing := func() (n float64) {
+			for url := range w.jobs {
+				n += w.value(url, "samestep_storage_copies_missing")
+			}
+			return n
+		}
+		await(w.t, "no copy is missing", func() bool { return missing() == 0 })
+		return func(n int) {
+			if lose(n); n == 0 {
+				await(w.t, "copies are missing", func() bool { return missing() > 0 })
+			}
+		}
+	}},
 	{[]string{"SamestepStorageNotReady", "SamestepStorageNodeLost"}, func(w *watch) func(int) { return w.threeNodes(2) }},
 	{[]string{"SamestepRelayBehind"}, func(w *watch) func(int) {
 		nats, _ := w.node("a", "")
@@ -229,8 +252,10 @@ func (w *watch) threeNodes(lost int) func(int) {
 	}
 	var stops []func()
 	for i, name := range []string{"a", "b", "c"} {
-		_, stop := w.node(name, "--cluster "+addresses[i]+routes)
-		if i > 0 {
+		url, stop := w.node(name, "--cluster "+addresses[i]+routes)
+		if i == 0 {
+			w.nats = url
+		} else {
 			stops = append(stops, stop)
 		}
 	}

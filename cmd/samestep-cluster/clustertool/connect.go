@@ -29,17 +29,42 @@ func connectionFlags(usual string) []cli.Flag {
 }
 
 // dialWith connects to the storage at a URL. The flags fill in who connects, and TLS unless there is a configuration.
-func dialWith(c *cli.Context, url string, o storage.DialOptions) (conn *storage.Conn, err error) {
+func dialWith(c *cli.Context, url string, o storage.DialOptions) (*storage.Conn, error) {
+	o, err := dialOptions(c, o)
+	if err != nil {
+		return nil, err
+	}
+	return storage.Dial(url, o)
+}
+
+// dialAny connects to the first address of --nats from which the storage can be used, and logs why it leaves others out.
+func dialAny(c *cli.Context, o storage.DialOptions) (*storage.Conn, error) {
+	o, err := dialOptions(c, o)
+	if err != nil {
+		return nil, err
+	}
+	conn, unused, err := storage.DialAny(c.Context, c.String("nats"), o)
+	for _, why := range unused {
+		if c.Context.Err() != nil {
+			break // the key is refused, which is told
+		}
+		o.Log.Warn("an address of the storage is of no use", "err", why)
+	}
+	return conn, err
+}
+
+// dialOptions fills in what the flags say.
+func dialOptions(c *cli.Context, o storage.DialOptions) (_ storage.DialOptions, err error) {
 	if c.IsSet("nats-creds") && c.IsSet("nats-nkey") {
-		return nil, tool.Usagef("--nats-creds and --nats-nkey: want one of them")
+		return o, tool.Usagef("--nats-creds and --nats-nkey: want one of them")
 	}
 	if o.TLS == nil {
 		if o.TLS, err = tlsConfig(c); err != nil {
-			return nil, err
+			return o, err
 		}
 	}
 	o.Name, o.Credentials, o.Seed = c.Command.HelpName, c.String("nats-creds"), c.String("nats-nkey")
-	return storage.Dial(url, o)
+	return o, nil
 }
 
 // tlsConfig returns nil without flags for TLS: then the address decides.

@@ -55,7 +55,7 @@ func connected(c *cli.Context, role storage.Role, act func(*storage.Conn) error)
 	ctx, refused, done := refusal(c.Context, role, log)
 	defer done()
 	c.Context = ctx
-	conn, err := dialWith(c, c.String("nats"), storage.DialOptions{Role: role, Log: log, Refused: refused})
+	conn, err := dialAny(c, storage.DialOptions{Role: role, Log: log, Refused: refused})
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -25,7 +23,7 @@ import (
 type status struct {
 	Servers []cluster.Server `json:"servers"`
 	Matches []matchStatus    `json:"matches"`
-	Streams []storage.Stream `json:"streams"`
+	storageStatus
 }
 
 // A matchStatus is a match in the directory, with what its server says about it.
@@ -49,7 +47,8 @@ func statusCommand() *cli.Command {
 		Usage: "show the servers, the matches and the storage of a cluster",
 		Description: `Reads the storage, and asks each server for its matches. The columns TICK and PLAYERS are
 empty, and STATE is that of the directory, for a match whose server does not answer
-this machine. A node leads the streams that it writes, and has copies of others.`,
+this machine. A node leads the streams that it writes, and has copies of others; "storage
+status" shows more of them.`,
 		Flags: append([]cli.Flag{tool.JSONFlag()}, connectionFlags(localStorage)...),
 		Action: func(c *cli.Context) error {
 			return connected(c, storage.OperatorRole, func(conn *storage.Conn) error { return showStatus(c, conn) })
@@ -70,7 +69,11 @@ func showStatus(c *cli.Context, conn *storage.Conn) error {
 	asking, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	views := cluster.Views(asking, servers)
-	s := status{Servers: servers, Streams: conn.Streams(ctx)}
+	s := status{Servers: servers}
+	if s.Status, err = conn.Status(ctx); err != nil {
+		return err
+	}
+	s.Faults = s.Status.Faults()
 	for _, m := range matches {
 		one := matchStatus{Match: m}
 		if v, ok := views[m.ID]; ok {
@@ -78,7 +81,7 @@ func showStatus(c *cli.Context, conn *storage.Conn) error {
 		}
 		s.Matches = append(s.Matches, one)
 	}
-	return tool.Tell(c, s, s.print, nil)
+	return tool.Tell(c, s, func(w io.Writer) { s.print(c, w) }, nil)
 }
 
 // liveOf shortens a view.
@@ -93,9 +96,8 @@ func liveOf(v *server.View) *liveMatch {
 }
 
 // print prints the status for people.
-func (s *status) print(w io.Writer) {
+func (s *status) print(c *cli.Context, w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	defer t.Flush()
 	fmt.Fprintln(t, "SERVER\tADDRESS\tMATCHES\tROOM FOR\t")
 	for _, x := range s.Servers {
 		note := ""
@@ -113,50 +115,8 @@ func (s *status) print(w io.Writer) {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", m.Name, m.Server, state, tick, players, m.Term, m.Game, m.Build, note)
 	}
-	s.printNodes(t)
-}
-
-// A nodeStatus is what all streams say about a node.
-type nodeStatus struct {
-	leads, copies, offline int
-	behind                 uint64
-}
-
-// printNodes prints the nodes, and streams without a leader.
-func (s *status) printNodes(w io.Writer) {
-	nodes := make(map[string]*nodeStatus)
-	of := func(name string) *nodeStatus {
-		if nodes[name] == nil {
-			nodes[name] = &nodeStatus{}
-		}
-		return nodes[name]
-	}
-	replicas := 0
-	for _, x := range s.Streams {
-		replicas = max(replicas, x.Replicas)
-		if x.Leader != "" {
-			of(x.Leader).leads++
-		}
-		for _, c := range x.Copies {
-			n := of(c.Node)
-			n.copies++
-			n.behind += c.Behind
-			if c.Offline {
-				n.offline++
-			}
-		}
-	}
-	fmt.Fprintln(w, "\nNODE\tLEADS\tCOPIES\tBEHIND\t")
-	for _, name := range slices.Sorted(maps.Keys(nodes)) {
-		n, note := nodes[name], ""
-		if n.offline > 0 {
-			note = "offline"
-		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\n", name, n.leads, n.copies, n.behind, note)
-	}
-	for _, x := range s.Streams {
-		if x.Leader == "" {
-			fmt.Fprintf(w, "%s has no leader: a majority of its %d copies is away %s\n", x.Name, max(x.Replicas, replicas), x.Problem)
-		}
-	}
+	fmt.Fprintln(t)
+	printNodes(t, s.Status)
+	t.Flush()
+	printFaults(c, w, s.Status)
 }

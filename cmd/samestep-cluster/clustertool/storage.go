@@ -22,8 +22,9 @@ func storageCommand() *cli.Command {
 three machines lose nothing when one is lost. Use an existing NATS instead, if you have
 one: the servers need only its URL. At an address that other machines reach, it needs
 --node-users, and for other nodes certificates (--node-cert, --node-key, --node-ca).`,
-		Flags:  storageFlags(),
-		Action: runStorage,
+		Flags:       storageFlags(),
+		Action:      runStorage,
+		Subcommands: []*cli.Command{storageStatusCommand(), storageAddCommand(), storageReplaceCommand(), storageRemoveCommand(), storageDrainCommand()},
 	}
 }
 

@@ -174,7 +174,7 @@ func prepare(program string, c *cli.Command) {
 	for _, sub := range c.Subcommands {
 		prepare(program, sub)
 	}
-	if len(c.Subcommands) > 0 {
+	if len(c.Subcommands) > 0 && c.Action == nil {
 		c.Action = showSubcommands
 		return
 	}

@@ -6,6 +6,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -160,6 +161,27 @@ func (f *Fleet) startNode(ctx context.Context, i int) (*Process, error) {
 	}
 	return f.start(ctx, f.host(i), name, "storage at ", append(args, f.o.NodeFlags...))
 }
+
+// AddNode starts one more storage node, which finds the others, and returns its index. No link leads to it.
+func (f *Fleet) AddNode(ctx context.Context) (int, error) {
+	if f.o.Links || f.o.Hosts != nil {
+		return -1, errors.New("fleet: got a new node for a fleet with links or hosts, want one on loopback")
+	}
+	two, err := freeAddresses(2)
+	if err != nil {
+		return -1, err
+	}
+	f.nodes, f.routes = append(f.nodes, two[0]), append(f.routes, two[1])
+	n, err := f.startNode(ctx, len(f.Nodes))
+	if err != nil {
+		return -1, err
+	}
+	f.Nodes, f.urls = append(f.Nodes, n), append(f.urls, n.URL)
+	return len(f.Nodes) - 1, nil
+}
+
+// Storage returns the addresses of all nodes that there have been.
+func (f *Fleet) Storage() string { return strings.Join(f.urls, ",") }
 
 // DialNode connects to one node, and to no other if that is lost.
 func (f *Fleet) DialNode(i int) (*storage.Conn, error) { return storage.Dial(f.Nodes[i].URL, f.o.Dial) }

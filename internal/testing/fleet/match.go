@@ -113,7 +113,7 @@ func (f *Fleet) Leader(ctx context.Context, id string) (int, error) {
 	return -1, errors.New("fleet: the stream has no leader")
 }
 
-// Settled reports whether every server has its lease, and every node a copy of all logs that has all.
+// Settled reports whether every server has its lease, and every stream all its copies.
 func (f *Fleet) Settled(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -136,12 +136,12 @@ func (f *Fleet) Settled(ctx context.Context) bool {
 	return true
 }
 
-// complete reports whether a stream has a leader, and a copy at every other node that has all.
+// complete reports whether a stream has a leader, and all its other copies, which have all.
 func (f *Fleet) complete(c *jetstream.ClusterInfo) bool {
-	if len(f.Nodes) == 1 {
+	if f.o.Nodes == 1 {
 		return true
 	}
-	if c == nil || c.Leader == "" || len(c.Replicas) != len(f.Nodes)-1 {
+	if c == nil || c.Leader == "" || len(c.Replicas) != f.o.Nodes-1 {
 		return false
 	}
 	for _, r := range c.Replicas {

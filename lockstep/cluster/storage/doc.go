@@ -4,6 +4,9 @@
 //	conn, err := storage.Dial(node.URL(), storage.DialOptions{Name: "server-a"})
 //	err = conn.Setup(ctx, storage.Layout{Replicas: 1})
 //
+// Its nodes come and go by [Conn.AddNode], [Conn.ReplaceNode], [Conn.RemoveNode] and [Conn.DrainNode], which wait until all streams are
+// whole. [Conn.Status] says what they are, and [Status.Faults] what to do.
+//
 // What a cluster keeps there:
 //
 //	stream  samestep-log-N      logs of matches, a subject samestep.log.N.MATCH-ID for each; one of a few shared streams

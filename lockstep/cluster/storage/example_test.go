@@ -217,3 +217,34 @@ func ExampleConn_Streams() {
 	// Output:
 	// samestep-log-0 a 1 0
 }
+
+// An operator looks at the nodes, and is told what is wrong. Node a is alone, so that it cannot be removed.
+func ExampleConn_Status() {
+	dir, err := os.MkdirTemp("", "storage")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	node, err := storage.StartNode(storage.NodeOptions{Name: "a", Dir: dir})
+	if err != nil {
+		panic(err)
+	}
+	defer node.Stop()
+	ctx := context.Background()
+	conn, unused, err := storage.DialAny(ctx, node.URL(), storage.DialOptions{Name: "operator"})
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+	var s *storage.Status
+	if s, err = conn.Status(ctx); err != nil {
+		panic(err)
+	}
+	var nodes []storage.NodeStatus = s.Nodes
+	var faults []storage.Fault = s.Faults()
+	fmt.Println(nodes[0].Name, nodes[0].Alive, nodes[0].Free > 0, s.Majority, len(faults), len(unused))
+	fmt.Println(conn.RemoveNode(ctx, "a", func(storage.Progress) {}))
+	// Output:
+	// a true true true 0 0
+	// storage: without node a 0 nodes live, want 2 for all copies: start another one first
+}

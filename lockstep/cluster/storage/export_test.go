@@ -1,6 +1,9 @@
 package storage
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Hurry lets a node look ten times as often as usual, every [HurriedLook], and wait as much less.
 func (o *NodeOptions) Hurry() {
@@ -15,3 +18,12 @@ func (n *Node) Fail() error { return n.now().ShutdownJetStream() }
 
 // Failed reports whether the server of the node stores nothing.
 func (n *Node) Failed() bool { return failure(n.now()) != "" }
+
+// LeaderOfNodes returns the node that decides which nodes there are.
+func (c *Conn) LeaderOfNodes(ctx context.Context) (string, error) {
+	all, err := c.answers(ctx)
+	if err != nil {
+		return "", err
+	}
+	return all[0].Leader, nil
+}

@@ -15,3 +15,11 @@ const (
 	segmentStream  = logStream + "segments"
 	segmentSubject = logSubject + "segments"
 )
+
+// Subjects at which nodes answer operators, in the account of the streams. The requests that change the nodes of a cluster need
+// the system account of NATS, whose only user is the node itself: it passes on these two and no other.
+const (
+	nodesSubject  = "samestep.storage.nodes"  // each node answers with a nodeAnswer
+	drainSubject  = "samestep.storage.drain"  // one node passes the request on
+	removeSubject = "samestep.storage.remove" // one node passes the request on
+)

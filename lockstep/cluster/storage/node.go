@@ -8,12 +8,15 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	nats "github.com/nats-io/nats-server/v2/server"
+
+	"github.com/seed-49bee653/samestep/internal/files"
 )
 
 // NodeOptions configure a [Node]. A zero field has the default that its comment names.
@@ -23,7 +26,7 @@ type NodeOptions struct {
 	Listen    string        // address for clients: any free port on loopback
 	Cluster   string        // address for other nodes; "" for a node alone
 	Advertise string        // address for other nodes that these are told; where it listens
-	Routes    []string      // addresses of all nodes of the cluster; this one's may be among them
+	Routes    []string      // addresses of the other nodes; this one's may be among them. The first nodes of a cluster name each other and no more: they wait for all
 	Sync      time.Duration // longest time until a write is on the disk; negative: before it is acknowledged. 1 s
 	Users     []User        // who may connect, with the permissions of their roles; nil: everybody who reaches the port
 
@@ -115,7 +118,9 @@ func (o *NodeOptions) nats() (n *nats.Options, err error) {
 			if _, _, err := net.SplitHostPort(r); err != nil || strings.Contains(r, "/") {
 				return nil, fmt.Errorf("storage: got the route %q, want HOST:PORT", r)
 			}
-			n.Routes = append(n.Routes, &url.URL{Scheme: "nats-route", Host: r})
+			if u := (&url.URL{Scheme: "nats-route", Host: r}); !slices.ContainsFunc(n.Routes, func(o *url.URL) bool { return *o == *u }) {
+				n.Routes = append(n.Routes, u) // the first nodes wait for as many as there are routes
+			}
 		}
 	}
 	return n, nil
@@ -127,13 +132,25 @@ func (n *Node) start() error {
 	if err != nil {
 		return err
 	}
+	desk, err := setDesk(options)
+	if err != nil {
+		return err
+	}
 	s, err := nats.NewServer(options)
 	if err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}
 	s.SetLoggerV2(n.log, false, false, false)
 	s.Start()
-	if err := awaitStart(s, n.log); err != nil {
+	err = awaitStart(s, n.log)
+	if err == nil {
+		account := mainAccount
+		if len(n.options.Users) == 0 {
+			account = s.GlobalAccount().Name
+		}
+		err = openDesk(s, desk, account, func() nodeAnswer { return n.answer(s) })
+	}
+	if err != nil {
 		s.Shutdown()
 		return fmt.Errorf("storage: node %s: %w", n.options.Name, err)
 	}
@@ -201,6 +218,9 @@ func address(text string) (host string, port int, err error) {
 func (n *Node) watch() {
 	defer close(n.ended)
 	for n.pause(n.options.times.look) {
+		if n.log.removed.Load() {
+			continue // a server that starts again would be a node of the cluster again
+		}
 		why := failure(n.now())
 		if why == "" && hasRoom(n.options.Dir, leastRoom) {
 			continue
@@ -269,4 +289,23 @@ func (n *Node) now() *nats.Server {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.server
+}
+
+// answer returns what a node says of itself.
+func (n *Node) answer(s *nats.Server) nodeAnswer {
+	state := stateOf(s)
+	a := nodeAnswer{Name: n.options.Name, Leader: state.leader, Problem: n.notReady(), Free: -1, Members: state.members}
+	if free, known := files.Free(n.options.Dir); known {
+		a.Free = free
+	}
+	return a
+}
+
+// notReady returns why the node stores nothing, or "".
+func (n *Node) notReady() string {
+	if n.log.removed.Load() {
+		return "it was removed from the cluster by an operator: stop it"
+	}
+	state := stateOf(n.now())
+	return state.notReady()
 }

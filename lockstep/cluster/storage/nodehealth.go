@@ -23,14 +23,14 @@ import (
 //	samestep_storage_clients      gauge  connections of servers, relays and workers to it
 //	samestep_storage_streams      gauge  streams of which it has a copy
 //	samestep_storage_bytes        gauge  bytes of these copies
+//	samestep_storage_copies_missing  gauge  copies that streams should have and have not, of those that it leads or that have no leader
 func (n *Node) Handler() http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(n.Collector(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		s := stateOf(n.now())
-		if why := s.notReady(); why != "" {
+		if why := n.notReady(); why != "" {
 			http.Error(w, "not ready\n"+why, http.StatusServiceUnavailable)
 			return
 		}
@@ -52,12 +52,13 @@ var (
 	connectedDesc = prometheus.NewDesc("samestep_storage_connected", "Nodes that this one is connected to, with itself.", nil, nil)
 	clientsDesc   = prometheus.NewDesc("samestep_storage_clients", "Connections of servers, relays and workers.", nil, nil)
 	streamsDesc   = prometheus.NewDesc("samestep_storage_streams", "Streams of which the node has a copy.", nil, nil)
+	missingDesc   = prometheus.NewDesc("samestep_storage_copies_missing", "Copies that streams should have and have not, of those that the node leads or that have no leader.", nil, nil)
 	bytesDesc     = prometheus.NewDesc("samestep_storage_bytes", "Bytes of these copies.", nil, nil)
 )
 
 // Describe implements [prometheus.Collector].
 func (c *nodeCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{readyDesc, nodesDesc, connectedDesc, clientsDesc, streamsDesc, bytesDesc} {
+	for _, d := range []*prometheus.Desc{readyDesc, nodesDesc, connectedDesc, clientsDesc, streamsDesc, bytesDesc, missingDesc} {
 		ch <- d
 	}
 }
@@ -69,7 +70,7 @@ func (c *nodeCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	s := stateOf(c.node.now())
 	ready := 0.0
-	if s.notReady() == "" {
+	if c.node.notReady() == "" {
 		ready = 1
 	}
 	gauge(readyDesc, ready)
@@ -78,4 +79,5 @@ func (c *nodeCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(clientsDesc, float64(s.connections))
 	gauge(streamsDesc, float64(s.streams))
 	gauge(bytesDesc, float64(s.bytes))
+	gauge(missingDesc, float64(copiesMissing(c.node.now())))
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,12 +14,17 @@ type nodeLog struct {
 	log   *slog.Logger
 	fatal chan string // holds the first failure for which the node cannot start
 
+	removed atomic.Bool // an operator has removed the node from its cluster: NATS tells it only so before it stops storing
+
 	mu   sync.Mutex
 	last map[string]time.Time // of each line, without its numbers
 }
 
 // repeatAfter is the shortest time between two lines that differ only in numbers, such as that a route failed again.
 const repeatAfter = time.Minute
+
+// wasRemoved is a part of the line with which NATS says that the node is none of the cluster any more.
+const wasRemoved = "our server was removed from the cluster"
 
 func newNodeLog(log *slog.Logger, name string) *nodeLog {
 	return &nodeLog{log: log.With("node", name), fatal: make(chan string, 1), last: make(map[string]time.Time)}
@@ -61,7 +67,11 @@ func (l *nodeLog) Warnf(format string, v ...any) {
 
 // Errorf implements the Logger of nats-server.
 func (l *nodeLog) Errorf(format string, v ...any) {
-	if text := fmt.Sprintf(format, v...); l.isNew(text) {
+	text := fmt.Sprintf(format, v...)
+	if strings.Contains(text, wasRemoved) {
+		l.removed.Store(true)
+	}
+	if l.isNew(text) {
 		l.log.Error("storage node", "err", text)
 	}
 }

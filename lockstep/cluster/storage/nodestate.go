@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	nats "github.com/nats-io/nats-server/v2/server"
@@ -15,6 +16,7 @@ import (
 type nodeState struct {
 	peers       []string // names of the other nodes that it is connected to, in order
 	nodes       int      // of the cluster, as far as it knows
+	members     []member // these nodes, in order
 	leader      string   // of the cluster; "" without a majority
 	streams     int      // with a copy on this node
 	bytes       uint64   // of them
@@ -22,16 +24,24 @@ type nodeState struct {
 	enabled     bool     // it stores anything at all
 }
 
+// A member is a node that counts for the majority.
+type member struct {
+	Name    string        `json:"name"`
+	Peer    string        `json:"peer"` // how NATS names it
+	Offline bool          `json:"offline"`
+	Unseen  time.Duration `json:"unseen"` // since the leader heard of it; 0 if unknown
+}
+
 // stateOf returns what the server of a node knows now.
 func stateOf(n *nats.Server) nodeState {
-	s := nodeState{nodes: 1, connections: n.NumClients()}
+	s := nodeState{nodes: 1, connections: n.NumClients() - 1} // without the desk
 	if js, err := n.Jsz(nil); err == nil && !js.Disabled {
 		s.enabled, s.streams, s.bytes = true, js.Streams, js.Bytes
 		if js.Meta == nil {
-			s.leader = n.Name()
+			s.leader, s.members = n.Name(), []member{{Name: n.Name()}}
 			return s
 		}
-		s.nodes, s.leader = js.Meta.Size, js.Meta.Leader
+		s.nodes, s.leader, s.members = js.Meta.Size, js.Meta.Leader, membersOf(n, js.Meta)
 	}
 	if routes, err := n.Routez(&nats.RoutezOptions{}); err == nil {
 		names := make(map[string]bool)
@@ -42,6 +52,49 @@ func stateOf(n *nats.Server) nodeState {
 	}
 	s.nodes = max(s.nodes, len(s.peers)+1)
 	return s
+}
+
+// membersOf returns the nodes of a cluster as a server knows them.
+func membersOf(n *nats.Server, meta *nats.MetaClusterInfo) (all []member) {
+	all = append(all, member{Name: n.Name(), Peer: n.Node()})
+	for _, p := range meta.Replicas {
+		m := member{p.Name, p.Peer, p.Offline, p.Active}
+		if strings.Contains(m.Name, p.Peer) {
+			m.Name = p.Peer // its name is not known yet
+		}
+		if p.Peer != n.Node() {
+			all = append(all, m)
+		}
+	}
+	if meta.Leader != "" && meta.Leader != n.Name() && !slices.ContainsFunc(all, func(m member) bool { return m.Name == meta.Leader }) {
+		all = append(all, member{Name: meta.Leader, Peer: meta.Peer})
+	}
+	slices.SortFunc(all, func(a, b member) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// copiesMissing returns how many copies are missing of the streams that this node leads, and of those on it that nobody leads: at
+// least a majority of theirs.
+func copiesMissing(n *nats.Server) (missing int) {
+	js, err := n.Jsz(&nats.JSzOptions{Streams: true, Config: true})
+	if err != nil {
+		return 0
+	}
+	for _, a := range js.AccountDetails {
+		for _, s := range a.Streams {
+			if s.Cluster == nil || s.Config == nil {
+				continue
+			}
+			found := Stream{Replicas: s.Config.Replicas, Leader: s.Cluster.Leader}
+			for _, r := range s.Cluster.Replicas {
+				found.Copies = append(found.Copies, Copy{r.Name, r.Offline, r.Current, r.Lag})
+			}
+			if found.Leader == "" || found.Leader == n.Name() {
+				missing += found.Missing()
+			}
+		}
+	}
+	return missing
 }
 
 // notReady returns why the node stores nothing, or "".

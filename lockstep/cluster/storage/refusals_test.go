@@ -72,6 +72,17 @@ func api(subject string) func(context.Context, *storage.Conn) error {
 	return func(ctx context.Context, c *storage.Conn) error { return request(ctx, c, subject, nil) }
 }
 
+// passedOn sends a request that a node alone refuses, once it has come to the storage.
+func passedOn(subject string) func(context.Context, *storage.Conn) error {
+	return func(ctx context.Context, c *storage.Conn) error {
+		err := request(ctx, c, subject, []byte(`{"peer_id": "nobody"}`))
+		if errors.As(err, new(*jetstream.APIError)) {
+			return nil
+		}
+		return err
+	}
+}
+
 func publishTo(subject string) func(context.Context, *storage.Conn) error {
 	return func(ctx context.Context, c *storage.Conn) error {
 		_, err := c.JS.Publish(ctx, subject, []byte("forged"), jetstream.WithRetryAttempts(0))
@@ -102,6 +113,11 @@ var attempts = []attempt{
 	{"submit a job", publishTo("samestep.jobs.forged"), operatorOnly, false},
 	{"remove jobs", api("$JS.API.STREAM.PURGE.samestep-jobs"), operatorOnly, false},
 	{"remove results", api("$JS.API.STREAM.PURGE.KV_samestep-results"), operatorOnly, false},
+	{"look at the nodes", api("samestep.storage.nodes"), serverAnd, false},
+	{"remove a node", passedOn("samestep.storage.remove"), operatorOnly, false},
+	{"drain a node", passedOn("samestep.storage.drain"), operatorOnly, false},
+	{"remove a node by itself", passedOn("$JS.API.SERVER.REMOVE"), nil, false},
+	{"move a stream", passedOn("$JS.API.STREAM.PEER.EVACUATE.samestep-log-0"), operatorOnly, false},
 	{"write a result", publishTo("$KV.samestep-results.forged"), workerOnly, false},
 	{"deliver a log to another", deliver("samestep-log-0", "samestep.log.0.>", "none"), nil, false},
 	{"lift a ban", publishTo("$KV.samestep-denied.bans-1"), server, false},

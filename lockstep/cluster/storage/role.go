@@ -58,6 +58,9 @@ var grants = []grant{
 	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.CREATE.{all}"}},
 	{Roles, []string{accountInfo}},
 	{[]Role{ServerRole, OperatorRole}, []string{"$JS.API.STREAM.INFO.{all}"}},
+	// Nodes: look, and change.
+	{[]Role{ServerRole, OperatorRole}, []string{nodesSubject}},
+	{[]Role{OperatorRole}, []string{drainSubject, removeSubject, evacuatePeer + "{all}"}},
 	// Logs: append, remove, and read.
 	{[]Role{ServerRole}, []string{logSubject + ">", "$JS.API.STREAM.PURGE.{log}"}},
 	{[]Role{ServerRole}, []string{stepDown + "{log}"}},
@@ -98,6 +101,9 @@ const (
 
 // stepDown begins the request to change the leader of a stream.
 const stepDown = "$JS.API.STREAM.LEADER.STEPDOWN."
+
+// evacuatePeer begins the request to move a stream off a node.
+const evacuatePeer = "$JS.API.STREAM.PEER.EVACUATE."
 
 // accountInfo is the request for how much the storage holds. An account that imports it gets no other request of JetStream from
 // the server by default.

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,24 +45,9 @@ func (c *Conn) Spread(ctx context.Context) (stream string, err error) {
 
 // lead makes a node the leader of a stream, of which it has a copy.
 func (c *Conn) lead(ctx context.Context, stream, node string) error {
-	body, err := json.Marshal(map[string]any{"placement": map[string]string{"preferred": node}})
-	if err != nil {
-		panic(err) // texts only
-	}
 	ctx, cancel := context.WithTimeout(ctx, leadTime)
 	defer cancel()
-	answer, err := c.NATS.RequestWithContext(ctx, stepDown+stream, body)
-	var a struct{ Error *jetstream.APIError }
-	if err == nil {
-		err = json.Unmarshal(answer.Data, &a)
-	}
-	if err == nil && a.Error != nil {
-		err = a.Error
-	}
-	if err != nil {
-		return fmt.Errorf("storage: a leader for %s: %w", stream, err)
-	}
-	return nil
+	return c.request(ctx, stepDown+stream, map[string]any{"placement": map[string]string{"preferred": node}})
 }
 
 // leadTime is how long the storage may take to change a leader.

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +23,49 @@ type Stream struct {
 type Copy struct {
 	Node    string `json:"node"`
 	Offline bool   `json:"offline,omitempty"`
-	Behind  uint64 `json:"behind,omitempty"` // operations that it does not have yet
+	Current bool   `json:"current,omitempty"` // it has everything
+	Behind  uint64 `json:"behind,omitempty"`  // operations that it does not have yet
+}
+
+// maxBehind is how many operations a copy may be behind and count as one: that of a busy stream always is a few.
+const maxBehind = 1000
+
+// Missing returns how many copies are missing: are not there, offline, or far behind. A stream without a leader has lost at least a majority.
+func (s *Stream) Missing() int {
+	if s.Leader == "" {
+		return s.Replicas/2 + 1
+	}
+	missing := s.Replicas - 1
+	for _, c := range s.Copies {
+		if !c.Offline && (c.Current || c.Behind > 0 && c.Behind <= maxBehind) {
+			missing--
+		}
+	}
+	return max(0, missing)
+}
+
+// on reports whether a node has a copy, or makes one.
+func (s *Stream) on(node string) bool {
+	return s.Leader == node || slices.ContainsFunc(s.Copies, func(c Copy) bool { return c.Node == node })
+}
+
+// unfinished returns how many copies are not there with everything.
+func (s *Stream) unfinished() int {
+	if s.Leader == "" {
+		return s.Replicas
+	}
+	n := s.Replicas - 1
+	for _, c := range s.Copies {
+		if !c.Offline && c.Current {
+			n--
+		}
+	}
+	return max(0, n)
+}
+
+// whole reports whether every copy is there and has everything.
+func (s *Stream) whole() bool {
+	return s.Leader != "" && len(s.Copies) == s.Replicas-1 && !slices.ContainsFunc(s.Copies, func(c Copy) bool { return c.Offline || !c.Current })
 }
 
 // infoTime is how long the storage may take to say where a stream is.
@@ -62,7 +105,7 @@ func (c *Conn) stream(ctx context.Context, name string) *Stream {
 	if info.Cluster != nil {
 		found.Leader = info.Cluster.Leader
 		for _, r := range info.Cluster.Replicas {
-			found.Copies = append(found.Copies, Copy{r.Name, r.Offline, r.Lag})
+			found.Copies = append(found.Copies, Copy{r.Name, r.Offline, r.Current, r.Lag})
 		}
 	}
 	return found

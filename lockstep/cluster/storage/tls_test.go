@@ -109,7 +109,7 @@ func TestThreeSecuredNodes(t *testing.T) {
 	ours, other := newAuthority(t), newAuthority(t)
 	var users []storage.User
 	seeds := map[storage.Role]string{}
-	for _, r := range []storage.Role{storage.ServerRole, storage.RelayRole} {
+	for _, r := range []storage.Role{storage.ServerRole, storage.RelayRole, storage.OperatorRole} {
 		u, seed, err := storage.NewUser(r)
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestThreeSecuredNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	routes := freeAddresses(t, 4)
+	routes := freeAddresses(t, 5)
 	start := func(i int, a *authority) *storage.Node {
 		clients, nodes := a.node(t)
 		n, err := storage.StartNode(storage.NodeOptions{
@@ -153,6 +153,15 @@ func TestThreeSecuredNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	extra := start(3, ours)
+	operator := dial(nodes[1], storage.OperatorRole, ours) // of any node: each passes requests on
+	if err := operator.ReplaceNode(ctx, "n2", "n3", quiet); err != nil {
+		t.Fatal(err)
+	}
+	nodes[2] = extra
+	if s, err := operator.Status(ctx); err != nil || len(s.Nodes) < 3 || s.Streams[0].Missing() != 0 {
+		t.Fatalf("got %+v, %v", s, err)
+	}
 	for i, n := range nodes {
 		relay := dial(n, storage.RelayRole, ours)
 		if err := relay.Learn(ctx); err != nil {
@@ -174,7 +183,7 @@ func TestThreeSecuredNodes(t *testing.T) {
 			t.Errorf("node %d: %d messages are pending at the end", i, tail.Pending())
 		}
 	}
-	stranger := dial(start(3, other), storage.ServerRole, other)
+	stranger := dial(start(4, other), storage.ServerRole, other)
 	short := within(t, 2*time.Second)
 	if err := stranger.Learn(short); err == nil {
 		t.Error("a node with another certificate reads our logs")

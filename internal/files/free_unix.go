@@ -1,11 +1,11 @@
 //go:build linux || darwin || freebsd
 
-package server
+package files
 
 import "golang.org/x/sys/unix"
 
-// freeBytes returns the bytes that this process may still write to the disk of a folder.
-func freeBytes(dir string) (bytes int64, known bool) {
+// Free returns the bytes that this process may still write to the disk of a folder.
+func Free(dir string) (bytes int64, known bool) {
 	var s unix.Statfs_t
 	if unix.Statfs(dir, &s) != nil {
 		return 0, false

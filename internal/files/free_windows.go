@@ -1,9 +1,9 @@
-package server
+package files
 
 import "golang.org/x/sys/windows"
 
-// freeBytes returns the bytes that this process may still write to the disk of a folder.
-func freeBytes(dir string) (bytes int64, known bool) {
+// Free returns the bytes that this process may still write to the disk of a folder.
+func Free(dir string) (bytes int64, known bool) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
 		return 0, false
