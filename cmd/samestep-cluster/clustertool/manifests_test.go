@@ -151,9 +151,7 @@ const validator = "sigs.k8s.io/kubectl-validate@v0.0.4"
 func newSchemas(t *testing.T) *schemas {
 	t.Helper()
 	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOMODCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testenv.Or(t, "go", err)
 	folder := filepath.Join(strings.TrimSpace(string(cache)), filepath.FromSlash(validator), "pkg", "openapiclient", "builtins", "1.30")
 	_, err = os.Stat(folder)
 	testenv.Or(t, "go mod download "+validator, err)
@@ -480,6 +478,65 @@ func misfits(t *testing.T, text []byte) (faults []string) {
 		fault("terminationGracePeriodSeconds: got %v, want %v or more", grace, needs)
 	}
 	return faults
+}
+
+// The storage admits the pods that connect to it and no other ones, and the page names each secret.
+func TestManifestAccess(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/kubernetes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var policy struct {
+		Spec struct {
+			Ingress []struct {
+				Ports []struct{ Port string }
+				From  []struct {
+					PodSelector any `yaml:"podSelector"`
+				}
+			}
+		}
+	}
+	for _, m := range readManifests(t, manifestText(t, "storage.yaml")) {
+		if b, err := yaml.Marshal(m.raw); m.Kind == "NetworkPolicy" && (err != nil || yaml.Unmarshal(b, &policy) != nil) {
+			t.Fatalf("got policy %s, %v", b, err)
+		}
+	}
+	admitted := func(port string, labels map[string]string) bool {
+		for _, rule := range policy.Spec.Ingress {
+			if rule.Ports[0].Port == port && len(rule.From) == 1 {
+				return covers(labels, labelsOf(rule.From[0].PodSelector))
+			}
+		}
+		t.Fatalf("got no rule for port %s from pods", port)
+		return false
+	}
+	secrets := 0
+	for _, name := range manifestFiles {
+		for _, m := range readManifests(t, manifestText(t, name)) {
+			pod := m.Spec.Template
+			for _, v := range pod.Spec.Volumes {
+				if v.Secret == nil {
+					continue
+				}
+				if secrets++; !strings.Contains(string(page), "`"+v.Secret.SecretName+"`") {
+					t.Errorf("docs/kubernetes.md does not name the secret %s", v.Secret.SecretName)
+				}
+			}
+			if len(pod.Spec.Containers) == 0 {
+				continue
+			}
+			connects := strings.Contains(strings.Join(pod.Spec.Containers[0].Args, " "), "--nats=")
+			if got := admitted("clients", pod.Metadata.Labels); got != connects {
+				t.Errorf("%s: the storage admits clients: got %t, want %t", name, got, connects)
+			}
+			if got, want := admitted("nodes", pod.Metadata.Labels), name == "storage.yaml"; got != want {
+				t.Errorf("%s: the storage admits nodes: got %t, want %t", name, got, want)
+			}
+		}
+	}
+	if secrets < 7 {
+		t.Errorf("got %d secrets, want 7 or more", secrets)
+	}
 }
 
 // labelsOf returns the labels of a selector.
