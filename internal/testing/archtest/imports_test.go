@@ -83,6 +83,8 @@ var imports = []importRow{
 	{pattern: "replay", own: slices.Concat(live, []string{"internal/files", "internal/matchlog", "internal/words"}), modules: []string{xxhash, zstd, xsys}, tests: games},
 	// Only the standard library: a game on another engine links nothing else of ours.
 	{pattern: "recorder"},
+	// Likewise: any server can use it.
+	{pattern: "lockstep/server/agones"},
 	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
@@ -92,8 +94,6 @@ var imports = []importRow{
 	// Apart, so that no test of a game links what reads and builds sources.
 	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
 	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI})},
-	// Only the standard library.
-	{pattern: "lockstep/server/agones"},
 	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "lockstep/archive/s3", gofakes3}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
