@@ -21,6 +21,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/lockstep/server/agones"
 )
 
 func serveCommand() *cli.Command {
@@ -44,7 +45,10 @@ tokens stay valid. With --guests the server is open to everybody: guests need no
 A player joins with: samestep join http://127.0.0.1:8766/matches/match-1
 or in a browser, at the address that is printed. In a checkout, the page's
 WebAssembly is built once, with the Go toolchain, into the user's cache directory.
-Release builds embed it. --web=false works without both.`,
+Release builds embed it. --web=false works without both.
+
+In a pod of Agones, which sets ` + agones.PortVariable + `, it tells the sidecar that it
+lives, is ready, has a match that somebody plays, and has ended.`,
 		Flags: fromEnvironment(append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on; port 0 is any free port; unix:PATH is a unix socket, and systemd the socket of a unit"},
 			&cli.StringFlag{Name: "base-path", Value: "/", Usage: "serve everything below `PATH`, such as /game/, behind a proxy that passes it on"},
@@ -230,6 +234,11 @@ func serve(c *cli.Context) error {
 	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)
 	defer keepWatchdogFed(o.Log)()
+	untellAgones, err := tellAgones(s, o.Log)
+	if err != nil {
+		return err
+	}
+	defer untellAgones() // when the matches are suspended
 	return serveUntilInterrupted(ctx, stop, s, beside, underPath(bound.path, public), l, c.Duration("drain"), o.Log)
 }
 

@@ -114,6 +114,45 @@ func TestReloadOnChange(t *testing.T) {
 	}
 }
 
+// A file that Kubernetes mounts is a link through a link to a folder, and only the inner link is replaced.
+func TestReloadMounted(t *testing.T) {
+	dir := t.TempDir()
+	mount := func(folder, text string) {
+		t.Helper()
+		err := errors.Join(os.Mkdir(filepath.Join(dir, folder), 0o700), os.WriteFile(filepath.Join(dir, folder, "file"), []byte(text), 0o600))
+		if err == nil {
+			err = os.Symlink(folder, filepath.Join(dir, "..new"))
+		}
+		if err == nil {
+			err = os.Rename(filepath.Join(dir, "..new"), filepath.Join(dir, "..data"))
+		}
+		if err != nil {
+			t.Skip("this system has no such links: ", err)
+		}
+	}
+	path := filepath.Join(dir, "file")
+	mount("..1", "a")
+	if err := os.Symlink(filepath.Join("..data", "file"), path); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan string)
+	files := reloader{newReloadable("file", func(*server.Server, *slog.Logger) error {
+		b, err := os.ReadFile(path)
+		read <- string(b)
+		return err
+	}, path)}
+	defer files.watch(nil, slog.New(slog.DiscardHandler), time.Millisecond)()
+	mount("..2", "bb")
+	select {
+	case got := <-read:
+		if got != "bb" {
+			t.Errorf("got %q, want the new file", got)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the new file was not read")
+	}
+}
+
 // lines takes what is written to it.
 type lines chan string
 
