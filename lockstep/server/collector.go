@@ -19,13 +19,14 @@ var (
 	guestDesc   = prometheus.NewDesc("samestep_guests", "What guests' matches use: matches, bots, and bytes of state.", []string{"of"}, nil)
 	guestLimit  = prometheus.NewDesc("samestep_guests_limit", "The limits of samestep_guests.", []string{"of"}, nil)
 	readyDesc   = prometheus.NewDesc("samestep_ready", "1 if the server could start another match and write its replay, else 0.", nil, nil)
+	drainDesc   = prometheus.NewDesc("samestep_draining", "1 while the server drains or stops, so that it starts no match; else 0.", nil, nil)
 	freeDesc    = prometheus.NewDesc("samestep_disk_free_bytes", "Free bytes on the disk of the replays, or -1 if they are unknown.", nil, nil)
 	ringDesc    = prometheus.NewDesc("samestep_ring_records", "Records that matches keep for their connections.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c *matchCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, pathsDesc, memoryDesc, lagDesc, ringDesc, readyDesc, freeDesc, guestDesc, guestLimit} {
+	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, pathsDesc, memoryDesc, lagDesc, ringDesc, readyDesc, drainDesc, freeDesc, guestDesc, guestLimit} {
 		ch <- d
 	}
 }
@@ -51,6 +52,11 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 		ready = 1
 	}
 	gauge(readyDesc, ready)
+	draining := 0.0
+	if s.Draining() {
+		draining = 1
+	}
+	gauge(drainDesc, draining)
 	free, _ := s.storage.check()
 	gauge(freeDesc, float64(free))
 	gauge(pathsDesc, float64(sum.stats.ByDatagrams))

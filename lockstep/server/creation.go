@@ -41,6 +41,7 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 
 func (s *Server) newMatch(spec MatchSpec) *Match {
 	game := spec.Game
+	s.metrics.desyncs.of(game.Build())
 	spec.Game = s.assets.before(game)
 	return &Match{
 		server: s, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),

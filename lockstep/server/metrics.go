@@ -29,9 +29,9 @@ type metrics struct {
 	events    *prometheus.CounterVec
 	accepted  prometheus.Counter
 	rejected  *prometheus.CounterVec
-	desyncs   prometheus.Counter
-	panics    prometheus.Counter
-	failures  prometheus.Counter
+	desyncs   *desyncs
+	panics    *failure
+	failures  *failure // of replays
 	unlike    prometheus.Counter
 }
 
@@ -79,9 +79,9 @@ func newMetrics() *metrics {
 	m.events = counters("samestep_events_total", "Events of matches, by subject (connection or match) and kind.", "subject", "kind")
 	m.accepted = counter("samestep_accepted_commands_total", "Commands accepted.")
 	m.rejected = counters("samestep_rejected_commands_total", "Commands rejected, by reason.", "reason")
-	m.desyncs = counter("samestep_desyncs_total", "Desyncs reported with their evidence, and ties.")
-	m.panics = counter("samestep_panics_total", "Panics of a match, or of code that handles a desync bundle.")
-	m.failures = counter("samestep_replay_failures_total", "Replays that could not be created, written, completed, sealed or recovered.")
+	m.desyncs = newDesyncs(m.registry, counters("samestep_desyncs_total", "Desyncs reported with their evidence, and ties, by the build of the match.", "build"))
+	m.panics = newFailure(m.registry, counter("samestep_panics_total", "Panics of a match, or of code that handles a desync bundle."), "panic", "")
+	m.failures = newFailure(m.registry, counter("samestep_replay_failures_total", "Replays that could not be created, written, completed, sealed or recovered."), "replay", "")
 	m.unlike = counter("samestep_recovery_mismatches_total", "Recovered matches whose beginning did not agree with their log.")
 	for _, operation := range []string{diskWrite, diskSync} {
 		m.writes.WithLabelValues(operation)
