@@ -22,14 +22,22 @@ const Every = 15 * time.Second
 // Rules are the text of a file of alert rules.
 type Rules string
 
-// Read returns the rules of a file.
-func Read(t *testing.T, path string) Rules {
+// groups begins the rules of a file.
+const groups = "groups:\n"
+
+// Read returns the rules of files.
+func Read(t *testing.T, paths ...string) Rules {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	all := groups
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, own, _ := strings.Cut(string(b), groups)
+		all += own
 	}
-	return Rules(b)
+	return Rules(all)
 }
 
 var (
@@ -119,13 +127,16 @@ type History struct {
 	rules   Rules
 	scrapes int
 	values  map[string][]string
+	seen    map[Target]bool // those that have answered
 }
 
 // NewHistory returns the history before the first scrape.
-func NewHistory(r Rules) *History { return &History{rules: r, values: map[string][]string{}} }
+func NewHistory(r Rules) *History {
+	return &History{rules: r, values: map[string][]string{}, seen: map[Target]bool{}}
+}
 
-// Add appends a scrape. The error names a series that begins after the first scrape, with a value that a rate of the rules does not
-// see.
+// Add appends a scrape. The error names a series that begins after the first scrape of its target, with a value that a rate of the
+// rules does not see.
 func (h *History) Add(s Scrape) error {
 	var errs []error
 	reads := h.rules.reads()
@@ -151,19 +162,20 @@ func (h *History) Add(s Scrape) error {
 				continue
 			}
 			born := h.set(m[1]+"{"+own+","+m[2]+"}", strings.TrimPrefix(strconv.FormatFloat(v, 'f', -1, 64), "+"))
-			if born && v != 0 && slices.ContainsFunc(reads, func(x read) bool { return x.window && x.has(m[1], m[2]) }) {
+			if born && h.seen[target] && v != 0 && slices.ContainsFunc(reads, func(x read) bool { return x.window && x.has(m[1], m[2]) }) {
 				errs = append(errs, fmt.Errorf("alerting: %s{%s}: got %v at its first scrape, want 0: a rate does not see what it counted before", m[1], m[2], v))
 			}
 		}
+		h.seen[target] = h.seen[target] || text != ""
 	}
 	h.scrapes++
 	return errors.Join(errs...)
 }
 
-// set appends the value of a series. It reports whether the series has begun after the first scrape.
+// set appends the value of a series. It reports whether that is its first one.
 func (h *History) set(series, value string) (born bool) {
 	before := h.values[series]
-	born = before == nil && h.scrapes > 0
+	born = before == nil
 	for len(before) < h.scrapes {
 		before = append(before, "_")
 	}
