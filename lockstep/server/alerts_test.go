@@ -27,7 +27,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
-	"github.com/seed-49bee653/samestep/internal/renewal"
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/internal/testing/alerting"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -87,7 +87,7 @@ func newWatched(t *testing.T) *watched {
 		}
 		return w.disk.new(path)
 	}
-	more := []prometheus.Collector{w.kept.Collector(), renewal.Reload("tokens", w.failed.Load), renewal.Certificate("tls-cert", w.certificate)}
+	more := []prometheus.Collector{w.kept.Collector(), measure.Reload("tokens", w.failed.Load), measure.Certificate("tls-cert", w.certificate)}
 	slow := func(s *lockstep.Settings) { s.TickRate = 2 }
 	w.setup = setup{newFile: create, settings: slow, pipes: true, options: server.Options{IdleMatch: -1, KeepOpen: true, Metrics: more}}
 	return w
@@ -365,6 +365,9 @@ func TestAlertsAndDashboardReadMetrics(t *testing.T) {
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if blind := alerts.Blind(); len(blind) > 0 {
+		t.Errorf("%q miss what happened before the first scrape: read the age of a measure.Failure", blind)
 	}
 	for _, name := range alerts.Alerts() {
 		if !bytes.Contains(page, []byte("\n### "+name+"\n")) {

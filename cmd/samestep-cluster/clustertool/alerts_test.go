@@ -195,6 +195,9 @@ func TestClusterAlertsReadMetrics(t *testing.T) {
 			t.Errorf("%s: got %v", name, exists)
 		}
 	}
+	if blind := rules.Blind(); len(blind) > 0 {
+		t.Errorf("%q miss what happened before the first scrape: read the age of a measure.Failure", blind)
+	}
 	page, err := os.ReadFile(operations + ".md")
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
-	"github.com/seed-49bee653/samestep/internal/renewal"
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -70,9 +70,9 @@ func tlsConfig(c *cli.Context) (*tls.Config, error) {
 	return t, nil
 }
 
-// measure adds the metric of the certificate of --nats-cert, if t has it, to those of a server or a relay.
-func measure(t *tls.Config, o *server.Options) {
+// measureCertificate adds the metric of the certificate of --nats-cert, if t has it, to those of a server or a relay.
+func measureCertificate(t *tls.Config, o *server.Options) {
 	if t != nil && len(t.Certificates) > 0 {
-		o.Metrics = append(o.Metrics, renewal.Certificate("nats-cert", func() *tls.Certificate { return &t.Certificates[0] }))
+		o.Metrics = append(o.Metrics, measure.Certificate("nats-cert", func() *tls.Certificate { return &t.Certificates[0] }))
 	}
 }

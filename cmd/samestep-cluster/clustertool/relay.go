@@ -104,7 +104,7 @@ func relayOptions(ctx context.Context, c *cli.Context) (o relay.Options, closeSo
 	if err != nil {
 		return o, closeSource, err
 	}
-	measure(t, &o.Front)
+	measureCertificate(t, &o.Front)
 	conn, err := dialWith(c, c.String("nats"), storage.DialOptions{Role: storage.RelayRole, Log: log, TLS: t, Refused: refused})
 	if err != nil {
 		return o, closeSource, err

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/seed-49bee653/samestep/internal/renewal"
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -56,9 +56,9 @@ type reloader []*reloadable
 // measure adds the metrics of the files to those of a server.
 func (all reloader) measure(o *server.Options) {
 	for _, r := range all {
-		o.Metrics = append(o.Metrics, renewal.Reload(r.flag, r.failed.Load))
+		o.Metrics = append(o.Metrics, measure.Reload(r.flag, r.failed.Load))
 		if r.pair != nil {
-			o.Metrics = append(o.Metrics, renewal.Certificate(r.flag, r.pair))
+			o.Metrics = append(o.Metrics, measure.Certificate(r.flag, r.pair))
 		}
 	}
 }

@@ -116,6 +116,16 @@ func (r Rules) Missing(scrape string) (missing []string) {
 	return missing
 }
 
+// Blind returns the expressions that read the increase of a counter. They miss what was counted before its first scrape.
+func (r Rules) Blind() (blind []string) {
+	for _, x := range expression.FindAllStringSubmatch(string(r), -1) {
+		if strings.Contains(x[1], "increase(") {
+			blind = append(blind, x[1])
+		}
+	}
+	return blind
+}
+
 // A Target is what is scraped: its job and instance.
 type Target struct{ Job, Instance string }
 

@@ -31,6 +31,13 @@ func TestMissing(t *testing.T) {
 	if got := alerting.Rules("").Missing(""); len(got) == 0 {
 		t.Error("rules that read nothing lack nothing")
 	}
+	const blind = "increase(samestep_panics_total[10m]) > 0"
+	if got := rules.Blind(); len(got) > 0 {
+		t.Errorf("got %q, which read a rate or a gauge", got)
+	}
+	if got := alerting.Rules("        expr: " + blind + "\n").Blind(); !slices.Equal(got, []string{blind}) {
+		t.Errorf("got %q, want %q", got, blind)
+	}
 	if got := rules.Alerts(); !slices.Equal(got, []string{"One", "Two"}) {
 		t.Errorf("got the alerts %q", got)
 	}

@@ -91,15 +91,15 @@ var imports = []importRow{
 	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "lockstep/module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.
 	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
-	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", "internal/renewal", openAPI})},
+	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/measure", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI})},
 	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "lockstep/archive/s3", gofakes3}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
 	// Apart, so that only a program for a cluster links its storage.
 	{pattern: "lockstep/cluster/ownership", own: []string{"lockstep"}, modules: []string{xxhash}},
-	{pattern: "lockstep/cluster", own: slices.Concat(log, live, []string{"lockstep/server", "lockstep/cluster/ownership", "lockstep/cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/cluster", own: slices.Concat(log, live, []string{"internal/measure", "lockstep/server", "lockstep/cluster/ownership", "lockstep/cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
 	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "lockstep/client", "lockstep/cluster", "lockstep/cluster/storage"}), modules: []string{nats}, tests: games},
-	{pattern: "lockstep/cluster/storage", own: []string{"lockstep", "internal/renewal"}, modules: []string{nats, natsNode, nkeys, metrics}},
+	{pattern: "lockstep/cluster/storage", own: []string{"lockstep", "internal/measure"}, modules: []string{nats, natsNode, nkeys, metrics}},
 	{pattern: "lockstep/cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
 	{pattern: "lockstep/cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/wsmatch", "lockstep/server", "lockstep/cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/cluster/objects", own: []string{"lockstep/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "lockstep/server"}},
@@ -125,7 +125,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/conformance", tests: slices.Concat(shell, []string{xxhash})},
 	{pattern: "internal/decimal"},
 	{pattern: "internal/files"},
-	{pattern: "internal/renewal", modules: []string{metrics}},
+	{pattern: "internal/measure", modules: []string{metrics}},
 	{pattern: "internal/words", tests: []string{humanize}},
 	{pattern: "internal/testing/simulate", own: slices.Concat(log, live, []string{"lockstep/cluster/ownership"}), modules: []string{xxhash}, tests: []string{"lockstep/module/guest"}},
 	{pattern: "internal/testing/mutants/...", own: []string{"internal/testing/simulate", "lockstep"}, tests: []string{"internal/testing/mutants"}},

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/seed-49bee653/samestep/internal/renewal"
+	"github.com/seed-49bee653/samestep/internal/measure"
 )
 
 // Handler returns the node's health and metrics for operators:
@@ -48,7 +48,7 @@ func (n *Node) Handler() http.Handler {
 func (n *Node) Collector() prometheus.Collector {
 	c := &nodeCollector{node: n}
 	if t := n.options.TLS; t != nil && len(t.Certificates) > 0 {
-		c.certificate = renewal.Certificate("node-cert", func() *tls.Certificate { return &t.Certificates[0] })
+		c.certificate = measure.Certificate("node-cert", func() *tls.Certificate { return &t.Certificates[0] })
 	}
 	return c
 }

@@ -1,8 +1,4 @@
-// Package renewal has the metrics of files that an operator must renew while a program runs: certificates, keys, tokens and settings.
-//
-//	samestep_certificate_seconds  gauge  seconds until a certificate that the program shows expires, by flag
-//	samestep_reload_failed        gauge  1 while the last reading again of a flag's files has failed, else 0, by flag
-package renewal
+package measure
 
 import (
 	"crypto/tls"

@@ -1,4 +1,4 @@
-package renewal
+package measure
 
 import (
 	"crypto/ed25519"
