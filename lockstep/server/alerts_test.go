@@ -116,6 +116,7 @@ func (w *watched) text(t *testing.T) string {
 	t.Helper()
 	recorder, r := httptest.NewRecorder(), httptest.NewRequest("GET", "http://server/metrics", nil)
 	r.RemoteAddr = "192.0.2.200:1"
+	r.Header.Set("Authorization", "Bearer "+ops)
 	if w.server.ServeHTTP(recorder, r); recorder.Code != 200 {
 		t.Fatal(recorder.Code)
 	}
@@ -252,7 +253,9 @@ var breakages = []struct {
 		}
 	}},
 	{want: []string{"SamestepLate"}, breakIt: func(t *testing.T, w *watched, _ int) {
-		w.do(t, func(*host.Host) { time.Sleep(400 * time.Millisecond) })
+		for range 3 {
+			w.stall(t, 400*time.Millisecond)
+		}
 	}},
 	{want: []string{"SamestepTicksSkipped"}, late: true, once: func(t *testing.T, w *watched) {
 		w.do(t, func(*host.Host) { time.Sleep(20 * time.Second) })

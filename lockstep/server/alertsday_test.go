@@ -29,8 +29,8 @@ func (w *watched) stall(t *testing.T, long time.Duration) {
 	w.do(t, func(*host.Host) { time.Sleep(long) })
 }
 
-// What happens on an ordinary day fires no alert: an admin's pause, a busy machine, an archive that is away for a minute, a drain,
-// and an upgrade after which a player does not come back. Each rule that ignores one of them notices it without that.
+// What happens on an ordinary day fires no alert: an admin's pause, a busy machine, an archive that is away for a minute, a certificate
+// that is replaced before its key, a drain, and an upgrade after which a player does not come back. Each rule that ignores one of them notices it without that.
 func TestOrdinaryDayFiresNoAlert(t *testing.T) {
 	t.Parallel()
 	promtool := promtool(t)
@@ -62,6 +62,9 @@ func TestOrdinaryDayFiresNoAlert(t *testing.T) {
 			t.Error("the archive was not away: no file waits")
 		}
 		w.away.Store(false)
+		w.failed.Store(true) // a certificate is replaced before its key
+		w.scrapes(t, 2, nil)
+		w.failed.Store(false)
 		drained := make(chan error, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		defer cancel()
@@ -89,10 +92,42 @@ func TestOrdinaryDayFiresNoAlert(t *testing.T) {
 		{"a pause", `\{reason!~"[^"]*"\}`, ""},
 		{"a drain", ` unless on \(job, instance\) samestep_draining == 1`, ""},
 		{"a stall", `rate\(samestep_skipped_ticks_total\[5m\]\) > .*`, "increase(samestep_skipped_ticks_total[5m]) > 0"},
+		{"a key", `(samestep_reload_failed == 1\n) +for: 1m\n`, "$1"},
 	} {
-		altered := alerting.Rules(regexp.MustCompile(x.rule).ReplaceAllString(string(rules(t)), x.without))
-		if altered == rules(t) || altered.Evaluate(t, promtool, quiet) == nil {
-			t.Errorf("the control: rules that do not ignore %s fire no alert", x.name)
-		}
+		without(t, promtool, quiet, x.name, x.rule, x.without)
 	}
+}
+
+// without checks that rules fire an alert for what none should if an expression in them is another.
+func without(t *testing.T, promtool, quiet, name, rule, other string) {
+	t.Helper()
+	altered := alerting.Rules(regexp.MustCompile(rule).ReplaceAllString(string(rules(t)), other))
+	if altered == rules(t) || altered.Evaluate(t, promtool, quiet) == nil {
+		t.Errorf("the control: rules that do not ignore %s fire no alert", name)
+	}
+}
+
+// Half a minute of a slow disk and of late ticks, on a server that does little, fires no alert.
+func TestOneBadMomentFiresNoAlert(t *testing.T) {
+	t.Parallel()
+	promtool := promtool(t)
+	var w *watched
+	virtually(t, func(t *testing.T) {
+		w = newWatched(t)
+		w.begin(t)
+		w.scrapes(t, wellScrapes, nil)
+		w.disk.set(func() { w.disk.slow = 2 * time.Second })
+		for range 60 {
+			w.stall(t, 400*time.Millisecond)
+			time.Sleep(100 * time.Millisecond)
+		}
+		w.disk.set(func() { w.disk.slow = 0 })
+		w.scrapes(t, 40, nil)
+	})
+	quiet := w.history.Quiet("a bad moment")
+	if err := rules(t).Evaluate(t, promtool, quiet); err != nil {
+		t.Error(err)
+	}
+	without(t, promtool, quiet, "late ticks", `(lateness_seconds_bucket)\[2m\](.*\n +for: )3m`, "$1[5m]${2}2m")
+	without(t, promtool, quiet, "a slow disk", `(disk_seconds_bucket)\[2m\](.*\n +for: )3m`, "$1[5m]${2}2m")
 }

@@ -115,8 +115,9 @@ func TestReloadOnChange(t *testing.T) {
 	}
 	failed := func(want string) {
 		t.Helper()
-		w := httptest.NewRecorder()
-		measured.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1/metrics", nil))
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "http://127.0.0.1/metrics", nil)
+		r.RemoteAddr = "127.0.0.1:1"
+		measured.ServeHTTP(w, r)
 		if line := "samestep_reload_failed{flag=\"file\"} " + want + "\n"; !strings.Contains(w.Body.String(), line) {
 			t.Errorf("got no %s in %s", line, w.Body)
 		}

@@ -47,10 +47,8 @@ func newMetrics(s *Server) *metrics {
 	m.cuts = counter("samestep_relay_source_losses_total", "Times that a relay came back to a match that it had lost.")
 	m.desyncs = counter("samestep_relay_desyncs_total", "Checksums of spectators that differ from the log's.")
 	m.resyncs = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "samestep_relay_resyncs_total", Help: "Keyframes to spectators besides the first one, by reason."}, []string{"reason"})
-	for _, c := range s.options.Front.Metrics {
-		m.registry.MustRegister(c)
-	}
 	m.registry.MustRegister(m.resyncs, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(s.options.Front.Metrics...)
 	return m
 }
 
