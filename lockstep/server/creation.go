@@ -41,7 +41,6 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 
 func (s *Server) newMatch(spec MatchSpec) *Match {
 	game := spec.Game
-	s.metrics.desyncs.of(game.Build())
 	spec.Game = s.assets.before(game)
 	return &Match{
 		server: s, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),
@@ -75,6 +74,7 @@ func (s *Server) start(m *Match, phase time.Duration, prepare func(phase time.Du
 	if err := prepare(phase); err != nil {
 		return err
 	}
+	s.metrics.desyncs.of(m.spec.Game.Build())
 	m.publish()
 	if running = s.run(m); !running {
 		undo()
