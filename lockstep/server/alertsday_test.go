@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/alerting"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
@@ -88,6 +89,9 @@ func TestOrdinaryDayFiresNoAlert(t *testing.T) {
 	if err := rules(t).Evaluate(t, promtool, quiet); err != nil {
 		t.Error(err)
 	}
+	if testenv.Small(t) {
+		return
+	}
 	for _, x := range []struct{ name, rule, without string }{
 		{"a pause", `\{reason!~"[^"]*"\}`, ""},
 		{"a drain", ` unless on \(job, instance\) samestep_draining == 1`, ""},
@@ -109,6 +113,7 @@ func without(t *testing.T, promtool, quiet, name, rule, other string) {
 
 // Half a minute of a slow disk and of late ticks, on a server that does little, fires no alert.
 func TestOneBadMomentFiresNoAlert(t *testing.T) {
+	testenv.Long(t)
 	t.Parallel()
 	promtool := promtool(t)
 	var w *watched
