@@ -3,6 +3,7 @@ package cluster
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 )
@@ -10,7 +11,21 @@ import (
 // memberMetrics are what a member counts.
 type memberMetrics struct {
 	appends   prometheus.Histogram
-	takeovers *prometheus.CounterVec // by result
+	takeovers takeovers
+}
+
+// takeovers are counted by result.
+type takeovers struct {
+	*prometheus.CounterVec
+	failures map[string]*measure.Failure // by those of the results that are failures
+}
+
+// WithLabelValues returns the counter of a result.
+func (t takeovers) WithLabelValues(result string) prometheus.Counter {
+	if f := t.failures[result]; f != nil {
+		return f
+	}
+	return t.CounterVec.WithLabelValues(result)
 }
 
 // Results of a takeover: the values of a label.
@@ -28,12 +43,15 @@ func newMemberMetrics() *memberMetrics {
 			Name: "samestep_cluster_append_seconds", Help: "Time until the replicated log has stored an append.",
 			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1},
 		}),
-		takeovers: prometheus.NewCounterVec(prometheus.CounterOpts{
+		takeovers: takeovers{prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "samestep_cluster_takeovers_total", Help: "Matches that this server has taken from others, by result.",
-		}, []string{"result"}),
+		}, []string{"result"}), make(map[string]*measure.Failure)},
 	}
 	for _, result := range []string{tookOver, wasOver, neverBegan, failedTo, hung} {
 		m.takeovers.WithLabelValues(result) // starts at 0, as a rate needs
+	}
+	for _, result := range []string{failedTo} {
+		m.takeovers.failures[result] = measure.NewFailure(m.takeovers.CounterVec.WithLabelValues(result), "takeover "+result, "")
 	}
 	return m
 }
@@ -54,6 +72,9 @@ const waiting ownership.State = "waiting"
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	c.member.metrics.appends.Describe(ch)
 	c.member.metrics.takeovers.Describe(ch)
+	for _, f := range c.member.metrics.takeovers.failures {
+		f.Age.Describe(ch)
+	}
 	for _, d := range []*prometheus.Desc{leaseDesc, serversDesc, matchesDesc} {
 		ch <- d
 	}
@@ -63,6 +84,9 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	c.member.metrics.appends.Collect(ch)
 	c.member.metrics.takeovers.Collect(ch)
+	for _, f := range c.member.metrics.takeovers.failures {
+		f.Age.Collect(ch)
+	}
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}

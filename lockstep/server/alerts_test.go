@@ -5,18 +5,19 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
-	"maps"
+	"math/big"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -26,6 +27,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/measure"
+	"github.com/seed-49bee653/samestep/internal/testing/alerting"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/archive"
@@ -34,162 +37,180 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-const (
-	alertsFile    = "../../docs/operations/alerts.yaml"
-	dashboardFile = "../../docs/operations/dashboard.json"
-)
+const dashboardFile = "../../docs/operations/dashboard.json"
 
-// A scrape happens every scrapeEvery. A server is well for wellScrapes of them, and then broken for the rest.
+// A server is well for wellScrapes, and then broken for the rest. What happens once happens at eventScrape.
 const (
-	scrapeEvery = 15 * time.Second
 	wellScrapes = 12
+	eventScrape = wellScrapes + 30
 	allScrapes  = 52
 )
+
+// rules returns the alert rules of a server.
+func rules(t *testing.T) alerting.Rules {
+	t.Helper()
+	return alerting.Read(t, "../../docs/operations/alerts.yaml")
+}
+
+// promtool returns the path of the program.
+func promtool(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("promtool")
+	testenv.Or(t, "promtool", err)
+	return path
+}
 
 // A watched is a server on a bad disk that is scraped.
 type watched struct {
 	*stage
-	disk   *badFile
-	free   atomic.Int64 // bytes
-	noFile atomic.Bool  // no file can be created
-	kept   *archive.Archive
-	down   bool
-	values map[string][]string // of each series, one for each scrape
+	disk    *badFile
+	free    atomic.Int64 // bytes
+	noFile  atomic.Bool  // no file can be created
+	away    atomic.Bool  // the store of the archive
+	failed  atomic.Bool  // the last reading of the tokens
+	expires time.Time    // the certificate
+	kept    *archive.Archive
+	down    bool
+	history *alerting.History
+	setup   setup
 }
 
-// scrape appends the values of all series that a rule reads.
-func (w *watched) scrape(t *testing.T, n int, used *regexp.Regexp) {
-	up := map[string]string{"up": "0"}
+// newWatched returns a server to be. It must be called in the bubble of the server.
+func newWatched(t *testing.T) *watched {
+	t.Helper()
+	w := &watched{disk: &badFile{}, history: alerting.NewHistory(rules(t)), expires: time.Date(2001, time.January, 1, 0, 0, 0, 0, time.UTC)}
+	w.kept = w.newArchive(t)
+	w.free.Store(1 << 40)
+	create := func(path string) (server.File, error) {
+		if w.noFile.Load() {
+			return nil, errors.New("no file can be created")
+		}
+		return w.disk.new(path)
+	}
+	more := []prometheus.Collector{w.kept.Collector(), measure.Reload("tokens", w.failed.Load), measure.Certificate("tls-cert", w.certificate)}
+	slow := func(s *lockstep.Settings) { s.TickRate = 2 }
+	w.setup = setup{newFile: create, settings: slow, pipes: true, options: server.Options{IdleMatch: -1, KeepOpen: true, Metrics: more}}
+	return w
+}
+
+// certificate returns one that expires when the test says.
+func (w *watched) certificate() *tls.Certificate {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	form := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: w.expires}
+	der, err := x509.CreateCertificate(nil, form, form, key.Public(), key)
+	if err != nil {
+		panic(err) // the form is well
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}}
+}
+
+// begin starts the server.
+func (w *watched) begin(t *testing.T) {
+	t.Helper()
+	w.stage = newStage(t, w.setup)
+	w.server.SetFreeBytes(func(string) (int64, bool) { return w.free.Load(), true })
+}
+
+// text returns the metrics.
+func (w *watched) text(t *testing.T) string {
+	t.Helper()
+	recorder, r := httptest.NewRecorder(), httptest.NewRequest("GET", "http://server/metrics", nil)
+	r.RemoteAddr = "192.0.2.200:1"
+	r.Header.Set("Authorization", "Bearer "+ops)
+	if w.server.ServeHTTP(recorder, r); recorder.Code != 200 {
+		t.Fatal(recorder.Code)
+	}
+	return recorder.Body.String()
+}
+
+// scrape adds the metrics to the history, and waits until the next scrape.
+func (w *watched) scrape(t *testing.T) {
+	t.Helper()
+	text := ""
 	if !w.down {
-		up["up"] = "1"
-		recorder, r := httptest.NewRecorder(), httptest.NewRequest("GET", "http://server/metrics", nil)
-		r.RemoteAddr = "192.0.2.200:1"
-		if w.server.ServeHTTP(recorder, r); recorder.Code != 200 {
-			t.Fatal(recorder.Code)
-		}
-		for line := range strings.Lines(recorder.Body.String()) {
-			name, value, _ := strings.Cut(reverseCut(strings.TrimSpace(line)), "\x00")
-			if v, err := strconv.ParseFloat(value, 64); err == nil && used.MatchString(line) {
-				up[name] = strconv.FormatFloat(v, 'f', -1, 64)
-			}
-		}
+		text = w.text(t)
 	}
-	for name, v := range up {
-		for len(w.values[name]) < n {
-			w.values[name] = append(w.values[name], "_")
-		}
-		w.values[name] = append(w.values[name], v)
+	if err := w.history.Add(alerting.Scrape{{Job: "samestep", Instance: "game:8766"}: text}); err != nil {
+		t.Error(err)
 	}
+	time.Sleep(alerting.Every)
 }
 
-// reverseCut replaces the last space, because labels have spaces.
-func reverseCut(line string) string {
-	at := strings.LastIndex(line, " ")
-	if at < 0 || strings.HasPrefix(line, "#") {
-		return line
-	}
-	return line[:at] + "\x00" + line[at+1:]
-}
-
-// test returns the scraped series as a test of promtool: no alert fires while the server is well, and those of want
-// fire at the end.
-func (w *watched) test(name string, want []string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "  - name: %s\n    interval: 15s\n    input_series:\n", name)
-	for _, series := range slices.Sorted(maps.Keys(w.values)) {
-		name, labels, _ := strings.Cut(strings.TrimSuffix(series, "}"), "{")
-		full := fmt.Sprintf(`%s{job="samestep",instance="game:8766",%s}`, name, labels)
-		fmt.Fprintf(&b, "      - series: '%s'\n        values: '%s'\n", strings.ReplaceAll(full, "'", "''"), strings.Join(w.values[series], " "))
-	}
-	b.WriteString("    promql_expr_test:\n")
-	for _, x := range []struct {
-		scrapes int
-		want    []string
-	}{{wellScrapes, nil}, {allScrapes, want}} {
-		fmt.Fprintf(&b, "      - expr: max by (alertname) (ALERTS{alertstate=\"firing\"})\n        eval_time: %v\n        exp_samples:\n", time.Duration(x.scrapes-1)*scrapeEvery)
-		for _, alert := range x.want {
-			fmt.Fprintf(&b, "          - {labels: '{alertname=\"%s\"}', value: 1}\n", alert)
-		}
-	}
-	return b.String()
-}
-
-var alertName = regexp.MustCompile(`(?m)^ +- alert: (\w+)$`)
-
-// Each alert fires when what it is about is broken on a real server, and none fires before. promtool evaluates the rules
-// with what the server has told.
+// Each alert fires when what it is about is broken on a real server, and none fires before. What happens once also makes it fire if
+// it happens before the first scrape. promtool evaluates the rules with what the server has told.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
-	promtool, err := exec.LookPath("promtool")
-	testenv.Or(t, "promtool", err)
-	rules, err := os.ReadFile(alertsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := regexp.MustCompile(`\b(samestep|process)_[a-z_]+`).FindAllString(string(rules), -1)
-	used := regexp.MustCompile(`^(` + strings.Join(names, "|") + `)[{ ]`)
-	tests := "rule_files: [rules.yaml]\nevaluation_interval: 15s\ntests:\n"
+	promtool := promtool(t)
 	shown := map[string]bool{}
+	var cases []string
 	for i, x := range breakages {
 		shown[x.want[0]] = true
 		if testenv.Small(t) && i%6 != 0 {
 			continue
 		}
 		t.Run(x.want[0], func(t *testing.T) {
-			w := &watched{disk: &badFile{}, kept: awayArchive(t), values: map[string][]string{}}
-			w.free.Store(1 << 40)
-			create := func(path string) (server.File, error) {
-				if w.noFile.Load() {
-					return nil, errors.New("no file can be created")
-				}
-				return w.disk.new(path)
-			}
-			slow := func(s *lockstep.Settings) { s.TickRate = 2 }
-			inBubble(t, setup{newFile: create, settings: slow, options: server.Options{IdleMatch: -1, Metrics: []prometheus.Collector{w.kept.Collector()}}}, func(t *testing.T, s *stage) {
-				w.stage = s
-				s.server.SetFreeBytes(func(string) (int64, bool) { return w.free.Load(), true })
+			var w *watched
+			virtually(t, func(t *testing.T) {
+				w = newWatched(t)
+				w.begin(t)
 				for n := range allScrapes {
-					if n >= wellScrapes {
+					switch {
+					case n == eventScrape && x.once != nil:
+						x.once(t, w)
+					case n >= wellScrapes && x.breakIt != nil:
 						x.breakIt(t, w, n-wellScrapes)
 					}
-					w.scrape(t, n, used)
-					time.Sleep(scrapeEvery)
+					w.scrape(t)
 				}
 				w.disk.set(func() { w.disk.full, w.disk.slow = false, 0 })
 			})
-			tests += w.test(x.want[0], x.want)
+			cases = append(cases, w.history.Case(x.want[0], alerting.Point{Scrape: wellScrapes - 1}, alerting.Point{Scrape: allScrapes - 1, Firing: x.want}))
+			if x.once == nil || x.late {
+				return
+			}
+			virtually(t, func(t *testing.T) {
+				w = newWatched(t)
+				w.begin(t)
+				x.once(t, w)
+				time.Sleep(time.Second)
+				for range wellScrapes {
+					w.scrape(t)
+				}
+			})
+			cases = append(cases, w.history.Case(x.want[0]+" before the first scrape", alerting.Point{Scrape: wellScrapes - 1, Firing: x.want}))
 		})
 	}
-	for _, m := range alertName.FindAllStringSubmatch(string(rules), -1) {
-		if !shown[m[1]] {
-			t.Errorf("no test shows that %s fires", m[1])
+	for _, name := range rules(t).Alerts() {
+		if !shown[name] {
+			t.Errorf("no test shows that %s fires", name)
 		}
 	}
-	dir := t.TempDir()
-	for name, content := range map[string]string{"rules.yaml": string(rules), "tests.yaml": tests} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out, err := exec.Command(promtool, "test", "rules", filepath.Join(dir, "tests.yaml")).CombinedOutput()
-	if err != nil {
-		t.Errorf("%v:\n%s", err, out)
+	if err := rules(t).Evaluate(t, promtool, cases...); err != nil {
+		t.Error(err)
 	}
 }
 
-// An awayStore is a store that takes nothing.
-type awayStore struct{ *archive.Folder }
+// An awayStore is a store that takes nothing while it is away.
+type awayStore struct {
+	*archive.Folder
+	away *atomic.Bool
+}
 
-func (awayStore) Write(context.Context, string, []byte) error { return errors.New("the store is away") }
+func (s awayStore) Write(ctx context.Context, name string, b []byte) error {
+	if s.away.Load() {
+		return errors.New("the store is away")
+	}
+	return s.Folder.Write(ctx, name, b)
+}
 
-// awayArchive returns an archive with a store that takes nothing.
-func awayArchive(t *testing.T) *archive.Archive {
+// newArchive returns the archive of the server.
+func (w *watched) newArchive(t *testing.T) *archive.Archive {
 	t.Helper()
 	folder, err := archive.OpenFolder(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := archive.New(archive.Options{Store: awayStore{folder}, Index: filepath.Join(t.TempDir(), "index.db"), Log: slog.New(slog.DiscardHandler), Follow: -1})
+	a, err := archive.New(archive.Options{Store: awayStore{folder, &w.away}, Index: filepath.Join(t.TempDir(), "index.db"), Log: slog.New(slog.DiscardHandler), Follow: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,68 +218,79 @@ func awayArchive(t *testing.T) *archive.Archive {
 	return a
 }
 
-// breakages say how a server is broken, and which alerts fire then. breakIt is called before each scrape.
+// breakages say how a server is broken, and which alerts fire then. breakIt is called before each scrape, once only before one of
+// them. What is late is seen by a rate, which has no first scrape to compare with.
 var breakages = []struct {
 	want    []string
 	breakIt func(t *testing.T, w *watched, n int)
+	once    func(t *testing.T, w *watched)
+	late    bool
 }{
-	{[]string{"SamestepDown"}, func(_ *testing.T, w *watched, _ int) { w.down = true }},
-	{[]string{"SamestepNotReady", "SamestepDiskLow"}, func(_ *testing.T, w *watched, _ int) { w.free.Store(1 << 20) }},
-	{[]string{"SamestepDiskLow"}, func(_ *testing.T, w *watched, _ int) { w.free.Store(900e6) }},
-	{[]string{"SamestepMatchesHeld", "SamestepNotReady"}, func(_ *testing.T, w *watched, _ int) { w.disk.set(func() { w.disk.full = true }) }},
-	{[]string{"SamestepDiskSlow"}, func(_ *testing.T, w *watched, _ int) { w.disk.set(func() { w.disk.slow = 2 * time.Second }) }},
-	{[]string{"SamestepReplayFailures"}, func(t *testing.T, w *watched, n int) {
+	{want: []string{"SamestepDown"}, breakIt: func(_ *testing.T, w *watched, _ int) { w.down = true }},
+	{want: []string{"SamestepNotReady", "SamestepDiskLow"}, breakIt: func(_ *testing.T, w *watched, _ int) { w.free.Store(1 << 20) }},
+	{want: []string{"SamestepDiskLow"}, breakIt: func(_ *testing.T, w *watched, _ int) { w.free.Store(900e6) }},
+	{want: []string{"SamestepMatchesHeld", "SamestepNotReady"}, breakIt: func(_ *testing.T, w *watched, _ int) { w.disk.set(func() { w.disk.full = true }) }},
+	{want: []string{"SamestepDiskSlow"}, breakIt: func(_ *testing.T, w *watched, _ int) { w.disk.set(func() { w.disk.slow = 2 * time.Second }) }},
+	{want: []string{"SamestepReplayFailures"}, once: func(t *testing.T, w *watched) {
 		w.noFile.Store(true)
 		spec := server.MatchSpec{Name: "other", Game: w.game, Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9}}
-		if _, err := w.server.Create(spec); n == 20 && !errors.Is(err, server.ErrStorage) {
+		if _, err := w.server.Create(spec); !errors.Is(err, server.ErrStorage) {
 			t.Errorf("got %v, want %v", err, server.ErrStorage)
 		}
 	}},
-	{[]string{"SamestepMatchSetAside"}, func(t *testing.T, w *watched, n int) {
-		if n == 20 {
-			w.setAside(t, "lost")
+	{want: []string{"SamestepMatchSetAside"}, once: func(t *testing.T, w *watched) { w.setAside(t, "lost") }},
+	{want: []string{"SamestepReplayFailures"}, once: func(t *testing.T, w *watched) {
+		lost := make(chan error, 1)
+		log := server.Interrupted{Path: filepath.Join(w.dir, "live", "lost-01020300.ssr"), Spec: server.MatchSpec{Game: w.game}}
+		w.server.Recover([]server.Interrupted{log}, func(_ server.Interrupted, _ *server.Match, err error) { lost <- err })
+		if err := <-lost; err == nil {
+			t.Error("got a match of a log that is not there")
 		}
 	}},
-	{[]string{"SamestepArchiveWaiting"}, func(t *testing.T, w *watched, n int) {
-		if n > 0 {
-			return
-		}
-		path := filepath.Join(t.TempDir(), "over-01020300-desync-7-tie.zip")
-		if err := os.WriteFile(path, []byte("a bundle"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		w.kept.Add(path)
-	}},
-	{[]string{"SamestepLate"}, func(t *testing.T, w *watched, _ int) {
-		w.do(t, func(*host.Host) { time.Sleep(400 * time.Millisecond) })
-	}},
-	{[]string{"SamestepTicksSkipped"}, func(t *testing.T, w *watched, n int) {
-		if n == 30 {
-			w.do(t, func(*host.Host) { time.Sleep(time.Minute) })
+	{want: []string{"SamestepArchiveWaiting"}, breakIt: func(t *testing.T, w *watched, n int) {
+		if n == 0 {
+			w.away.Store(true)
+			w.archive(t)
 		}
 	}},
-	{[]string{"SamestepDesyncs"}, func(t *testing.T, w *watched, n int) {
-		if n == 30 {
-			w.do(t, func(*host.Host) {
-				w.match.Evidence(&host.Evidence{Report: coordinator.DesyncReport{Tick: 20}})
-			})
+	{want: []string{"SamestepLate"}, breakIt: func(t *testing.T, w *watched, _ int) {
+		for range 3 {
+			w.stall(t, 400*time.Millisecond)
 		}
 	}},
-	{[]string{"SamestepPanics"}, func(t *testing.T, w *watched, n int) {
-		if n == 30 {
-			w.match.Do(t.Context(), func(*host.Host) { panic("a defect") })
-		}
+	{want: []string{"SamestepTicksSkipped"}, late: true, once: func(t *testing.T, w *watched) {
+		w.do(t, func(*host.Host) { time.Sleep(20 * time.Second) })
 	}},
-	{[]string{"SamestepTurnedAway"}, func(_ *testing.T, w *watched, _ int) {
+	{want: []string{"SamestepDesyncs"}, once: func(t *testing.T, w *watched) {
+		w.do(t, func(*host.Host) {
+			w.match.Evidence(&host.Evidence{Report: coordinator.DesyncReport{Tick: 20}})
+		})
+	}},
+	{want: []string{"SamestepPanics"}, once: func(t *testing.T, w *watched) {
+		w.match.Do(t.Context(), func(*host.Host) { panic("a defect") })
+	}},
+	{want: []string{"SamestepTurnedAway"}, breakIt: func(_ *testing.T, w *watched, _ int) {
 		for range 60 {
 			w.server.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "http://elsewhere/matches", nil))
 		}
 	}},
-	{[]string{"SamestepDescriptors"}, func(t *testing.T, w *watched, n int) {
+	{want: []string{"SamestepDescriptors"}, breakIt: func(t *testing.T, w *watched, n int) {
 		if n == 0 {
 			starve(t)
 		}
 	}},
+	{want: []string{"SamestepReloadFailed"}, breakIt: func(_ *testing.T, w *watched, _ int) { w.failed.Store(true) }},
+	{want: []string{"SamestepCertificate"}, breakIt: func(_ *testing.T, w *watched, _ int) { w.expires = time.Now().Add(14*24*time.Hour - time.Minute) }},
+}
+
+// archive gives the archive a file.
+func (w *watched) archive(t *testing.T) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "over-01020300-desync-7-tie.zip")
+	if err := os.WriteFile(path, []byte("a bundle"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.kept.Add(path)
 }
 
 // starve leaves the process few file descriptors until the test is over.
@@ -288,13 +320,11 @@ func starve(t *testing.T) {
 
 var metricName = regexp.MustCompile(`\b(samestep|process|go)_[a-z_]+`)
 
-// Rules and dashboard read metrics that exist, and each alert has its page.
+// The first scrape of a server with a match has each series that a rule reads, the dashboard reads metrics that exist, and each alert
+// has its page.
 func TestAlertsAndDashboardReadMetrics(t *testing.T) {
 	t.Parallel()
-	rules, err := os.ReadFile(alertsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alerts := rules(t)
 	dashboard, err := os.ReadFile(dashboardFile)
 	if err != nil {
 		t.Fatal(err)
@@ -308,7 +338,7 @@ func TestAlertsAndDashboardReadMetrics(t *testing.T) {
 	if err := json.Unmarshal(dashboard, &board); err != nil || len(board.Panels) < 10 {
 		t.Fatalf("got %d panels, %v", len(board.Panels), err)
 	}
-	read := metricName.FindAllString(string(rules), -1)
+	var read []string
 	for _, p := range board.Panels {
 		for _, target := range p.Targets {
 			found := metricName.FindAllString(target.Expr, -1)
@@ -318,28 +348,37 @@ func TestAlertsAndDashboardReadMetrics(t *testing.T) {
 			read = append(read, found...)
 		}
 	}
-	inBubble(t, setup{options: server.Options{Metrics: []prometheus.Collector{awayArchive(t).Collector()}}}, func(t *testing.T, s *stage) {
-		<-s.join(t, ada, wander).Ready()
-		s.ask(t, "GET", "/matches/duel/play", "", "") // turned away
-		time.Sleep(2 * time.Second)
-		_, body := s.ask(t, "GET", "/metrics", "", "")
+	virtually(t, func(t *testing.T) {
+		w := newWatched(t)
+		w.begin(t)
+		first := w.text(t)
+		if missing := alerts.Missing(first); len(missing) > 0 {
+			t.Errorf("the first scrape has no %q", missing)
+		}
 		for _, name := range append(read, "samestep_control") {
-			exists := regexp.MustCompile(`(?m)^` + name + `[{ ]`).MatchString(body)
+			exists := regexp.MustCompile(`(?m)^` + name + `[{ ]`).MatchString(first)
 			if exists != (name != "samestep_control") {
 				t.Errorf("%s: got %v", name, exists)
 			}
+		}
+		control := alerting.Rules("        expr: samestep_turned_away_total{reason=\"socket\"} > 0 or samestep_turned_away_total{reason=\"control\"} > 0\n")
+		if missing := control.Missing(first); !slices.Equal(missing, []string{`samestep_turned_away_total{reason="control"}`}) {
+			t.Errorf("the control: got %q missing", missing)
 		}
 	})
 	page, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range alertName.FindAllSubmatch(rules, -1) {
-		if !bytes.Contains(page, []byte("\n### "+string(m[1])+"\n")) {
-			t.Errorf("docs/operations.md has no section for %s", m[1])
+	if blind := alerts.Blind(); len(blind) > 0 {
+		t.Errorf("%q miss what happened before the first scrape: read the age of a measure.Failure", blind)
+	}
+	for _, name := range alerts.Alerts() {
+		if !bytes.Contains(page, []byte("\n### "+name+"\n")) {
+			t.Errorf("docs/operations.md has no section for %s", name)
 		}
-		if !bytes.Contains(rules, []byte("docs/operations.md#"+strings.ToLower(string(m[1]))+"\n")) {
-			t.Errorf("%s names no page", m[1])
+		if !strings.Contains(string(alerts), "docs/operations.md#"+strings.ToLower(name)+"\n") {
+			t.Errorf("%s names no page", name)
 		}
 	}
 }

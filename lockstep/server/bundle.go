@@ -68,7 +68,7 @@ func (m *Match) keepDraft(d *draft) {
 }
 
 func (m *Match) desynced(e *host.Evidence) {
-	m.server.metrics.desyncs.Inc()
+	m.server.metrics.desyncs.of(m.spec.Game.Build()).Inc()
 	m.server.log.Warn("desync", "match", m.spec.Name, "report", e.Report.String())
 }
 

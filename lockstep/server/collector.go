@@ -19,6 +19,7 @@ var (
 	guestDesc   = prometheus.NewDesc("samestep_guests", "What guests' matches use: matches, bots, and bytes of state.", []string{"of"}, nil)
 	guestLimit  = prometheus.NewDesc("samestep_guests_limit", "The limits of samestep_guests.", []string{"of"}, nil)
 	readyDesc   = prometheus.NewDesc("samestep_ready", "1 if the server could start another match and write its replay, else 0.", nil, nil)
+	drainDesc   = prometheus.NewDesc("samestep_draining", "1 while the server drains or stops, so that it starts no match; else 0.", nil, nil)
 	freeDesc    = prometheus.NewDesc("samestep_disk_free_bytes", "Free bytes on the disk of the replays, or -1 if they are unknown.", nil, nil)
 	ageDesc     = prometheus.NewDesc("samestep_disk_write_age_seconds", "How long the disk has not answered the oldest write or sync of a replay, or check of its folder; 0 if it has answered all.", nil, nil)
 	ringDesc    = prometheus.NewDesc("samestep_ring_records", "Records that matches keep for their connections.", nil, nil)
@@ -26,7 +27,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (c *matchCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, pathsDesc, memoryDesc, lagDesc, ringDesc, readyDesc, freeDesc, ageDesc, guestDesc, guestLimit} {
+	for _, d := range []*prometheus.Desc{matchesDesc, heldDesc, rolesDesc, peersDesc, pathsDesc, memoryDesc, lagDesc, ringDesc, readyDesc, drainDesc, freeDesc, ageDesc, guestDesc, guestLimit} {
 		ch <- d
 	}
 }
@@ -52,6 +53,11 @@ func (c *matchCollector) Collect(ch chan<- prometheus.Metric) {
 		ready = 1
 	}
 	gauge(readyDesc, ready)
+	draining := 0.0
+	if s.Draining() {
+		draining = 1
+	}
+	gauge(drainDesc, draining)
 	free, _ := s.storage.check()
 	gauge(freeDesc, float64(free))
 	gauge(ageDesc, s.operations.age().Seconds())

@@ -74,6 +74,7 @@ func (s *Server) start(m *Match, phase time.Duration, prepare func(phase time.Du
 	if err := prepare(phase); err != nil {
 		return err
 	}
+	s.metrics.desyncs.of(m.spec.Game.Build())
 	m.publish()
 	if running = s.run(m); !running {
 		undo()

@@ -69,9 +69,10 @@
 //	samestep_events_total             counter    events of matches, by subject (connection, match) and kind (host.EventKind)
 //	samestep_accepted_commands_total  counter    commands accepted
 //	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason)
-//	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties
+//	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties, by the build of the match
 //	samestep_panics_total             counter    panics of a match, also while it is resumed, or of code that handles a desync bundle
 //	samestep_replay_failures_total    counter    replays that could not be created, written, completed, sealed or recovered
+//	samestep_failure_age_seconds      gauge      time since the last of the three above, by kind (desync, panic, replay) and, of a desync, by build; +Inf without one
 //	samestep_recovery_mismatches_total  counter  recovered matches whose beginning did not agree with their log
 //	samestep_build_info               gauge      1, with the engine's rules, the version of the program's module and of Go
 //	samestep_matches                  gauge      matches by state: starting, recovering, failed, lobby, playing, paused, held, ended; the last until their connections have closed
@@ -82,6 +83,7 @@
 //	samestep_memory_bytes             gauge      memory that matches use for their connections
 //	samestep_ready                    gauge      1 if the server could start another match and write its replay, else 0
 //	samestep_disk_write_age_seconds   gauge      how long the disk has not answered the oldest write or sync of a replay, or check of its folder; 0 if it has answered all
+//	samestep_draining                 gauge      1 while the server drains or stops, so that it starts no match; else 0
 //	samestep_disk_free_bytes          gauge      free bytes on the disk of the replays, or -1 if they are unknown
 //	samestep_guests                   gauge      what guests' matches use: matches, bots, state_bytes
 //	samestep_guests_limit             gauge      the limits of samestep_guests

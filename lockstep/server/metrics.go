@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
@@ -29,9 +30,9 @@ type metrics struct {
 	events    *prometheus.CounterVec
 	accepted  prometheus.Counter
 	rejected  *prometheus.CounterVec
-	desyncs   prometheus.Counter
-	panics    prometheus.Counter
-	failures  prometheus.Counter
+	desyncs   *desyncs
+	panics    *measure.Failure
+	failures  *measure.Failure // of replays
 	unlike    prometheus.Counter
 }
 
@@ -79,9 +80,10 @@ func newMetrics() *metrics {
 	m.events = counters("samestep_events_total", "Events of matches, by subject (connection or match) and kind.", "subject", "kind")
 	m.accepted = counter("samestep_accepted_commands_total", "Commands accepted.")
 	m.rejected = counters("samestep_rejected_commands_total", "Commands rejected, by reason.", "reason")
-	m.desyncs = counter("samestep_desyncs_total", "Desyncs reported with their evidence, and ties.")
-	m.panics = counter("samestep_panics_total", "Panics of a match, also while it is resumed, or of code that handles a desync bundle.")
-	m.failures = counter("samestep_replay_failures_total", "Replays that could not be created, written, completed, sealed or recovered.")
+	m.desyncs = newDesyncs(m.registry, counters("samestep_desyncs_total", "Desyncs reported with their evidence, and ties, by the build of the match.", "build"))
+	m.panics = measure.NewFailure(counter("samestep_panics_total", "Panics of a match, also while it is resumed, or of code that handles a desync bundle."), "panic", "")
+	m.failures = measure.NewFailure(counter("samestep_replay_failures_total", "Replays that could not be created, written, completed, sealed or recovered."), "replay", "")
+	m.registry.MustRegister(m.panics.Age, m.failures.Age)
 	m.unlike = counter("samestep_recovery_mismatches_total", "Recovered matches whose beginning did not agree with their log.")
 	for _, operation := range []string{diskWrite, diskSync} {
 		m.writes.WithLabelValues(operation)

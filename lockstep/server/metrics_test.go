@@ -29,7 +29,7 @@ func TestMetrics(t *testing.T) {
 		_, body := s.ask(t, "GET", "/metrics", "", "")
 		for _, want := range []string{
 			"samestep_lateness_seconds_bucket", `samestep_turned_away_total{reason="handshake"} 1`,
-			`samestep_events_total{kind="joined",subject="connection"} 1`, `samestep_events_total{kind="refused",subject="connection"} 1`, "samestep_desyncs_total 0", "samestep_panics_total 0",
+			`samestep_events_total{kind="joined",subject="connection"} 1`, `samestep_events_total{kind="refused",subject="connection"} 1`, `samestep_desyncs_total{build="` + s.game.Build() + `"} 0`, "samestep_panics_total 0",
 			`samestep_matches{state="playing"} 1`, `samestep_connections{role="player"} 1`, `samestep_peers{state="live"}`, `samestep_held_matches{reason="the server's disk is full"} 0`,
 			"samestep_sync_seconds_count 1", "samestep_sync_bytes_total ", `samestep_disk_seconds_count{operation="write"}`, "samestep_ticks_total ", "samestep_skipped_ticks_total 0",
 			"samestep_accepted_commands_total ", "go_goroutines ", `samestep_build_info{engine="samestep/1"`, "samestep_memory_bytes", "samestep_max_lag_ticks",

@@ -7,106 +7,72 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/cmd/internal/games"
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/internal/testing/alerting"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 )
 
 const operations = "../../../docs/operations"
 
-// A scrape counts as one every 15 s, however fast the test makes them. A cluster is well for wellScrapes of them, and then
+// A scrape counts as one each alerting.Every, however fast the test makes them. A cluster is well for wellScrapes of them, and then
 // broken for the rest.
 const (
 	wellScrapes = 12
 	allScrapes  = 42
 )
 
+// clusterRules returns the alert rules of a cluster.
+func clusterRules(t *testing.T) alerting.Rules {
+	t.Helper()
+	return alerting.Read(t, operations+"/cluster-alerts.yaml")
+}
+
 // A watch is a cluster that is scraped.
 type watch struct {
-	t      *testing.T
-	dir    string
-	used   *regexp.Regexp
-	jobs   map[string]string // of each address with /metrics
-	down   string            // one of them that does not answer
-	nats   string            // address of a node that stays, of several
-	values map[string][]string
-	client http.Client
+	t       *testing.T
+	dir     string
+	jobs    map[string]string // of each address with /metrics
+	down    string            // one of them that does not answer
+	nats    string            // address of a node that stays, of several
+	history *alerting.History
+	client  http.Client
 }
 
 // newWatch returns a watch of a cluster without processes.
 func newWatch(t *testing.T) *watch {
-	w := &watch{t: t, dir: t.TempDir(), jobs: map[string]string{}, values: map[string][]string{}, client: http.Client{Transport: &http.Transport{}}}
+	w := &watch{t: t, dir: t.TempDir(), jobs: map[string]string{}, history: alerting.NewHistory(clusterRules(t)), client: http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(w.client.CloseIdleConnections)
 	tokens(t, w.dir)
 	return w
 }
 
-// scrape appends the values of all series that a rule reads.
-func (w *watch) scrape(n int) {
+// scrape adds the metrics of all addresses to the history.
+func (w *watch) scrape() {
 	w.t.Helper()
-	now := map[string]string{}
+	now := alerting.Scrape{}
 	for url, job := range w.jobs {
-		labels := fmt.Sprintf(`job="%s",instance="%s"`, job, strings.TrimPrefix(url, "http://"))
-		now["up{"+labels+"}"] = "1"
-		if url == w.down {
-			now["up{"+labels+"}"] = "0"
-			continue
+		text := ""
+		if url != w.down {
+			text = w.metrics(url)
 		}
-		for line := range strings.Lines(w.metrics(url)) {
-			if !w.used.MatchString(line) {
-				continue
-			}
-			at := strings.LastIndex(line, " ")
-			v, err := strconv.ParseFloat(strings.TrimSpace(line[at:]), 64)
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			name, own, _ := strings.Cut(strings.TrimSuffix(line[:at], "}"), "{")
-			now[name+"{"+labels+","+own+"}"] = strconv.FormatFloat(v, 'f', -1, 64)
-		}
+		now[alerting.Target{Job: job, Instance: strings.TrimPrefix(url, "http://")}] = text
 	}
-	for name, v := range now {
-		for len(w.values[name]) < n {
-			w.values[name] = append(w.values[name], "_")
-		}
-		w.values[name] = append(w.values[name], v)
+	if err := w.history.Add(now); err != nil {
+		w.t.Error(err)
 	}
-}
-
-// test returns the scraped series as a test of promtool: no alert fires while the cluster is well, and those of want do at the
-// end.
-func (w *watch) test(want []string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "  - name: %s\n    interval: 15s\n    input_series:\n", want[0])
-	for _, series := range slices.Sorted(maps.Keys(w.values)) {
-		fmt.Fprintf(&b, "      - series: '%s'\n        values: '%s'\n", strings.ReplaceAll(series, "'", "''"), strings.Join(w.values[series], " "))
-	}
-	b.WriteString("    promql_expr_test:\n")
-	for _, x := range []struct {
-		scrapes int
-		want    []string
-	}{{wellScrapes, nil}, {allScrapes, want}} {
-		fmt.Fprintf(&b, "      - expr: max by (alertname) (ALERTS{alertstate=\"firing\"})\n        eval_time: %v\n        exp_samples:\n", time.Duration(x.scrapes-1)*15*time.Second)
-		for _, alert := range x.want {
-			fmt.Fprintf(&b, "          - {labels: '{alertname=\"%s\"}', value: 1}\n", alert)
-		}
-	}
-	return b.String()
 }
 
 // metrics returns the metrics at a URL. All connections are kept: addresses may make few in a second.
@@ -161,63 +127,46 @@ func (w *watch) value(url, name string) float64 {
 	return v
 }
 
-var (
-	alertName  = regexp.MustCompile(`(?m)^ +- alert: (\w+)$`)
-	metricName = regexp.MustCompile(`\bsamestep_[a-z_]+`)
-)
+var metricName = regexp.MustCompile(`\bsamestep_[a-z_]+`)
 
 // Each alert of a cluster fires when what it is about is broken in a real one, and none fires before. promtool evaluates the rules.
 func TestClusterAlerts(t *testing.T) {
 	testenv.Long(t)
 	promtool, err := exec.LookPath("promtool")
 	testenv.Or(t, "promtool", err)
-	rules, err := os.ReadFile(operations + "/cluster-alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	used := regexp.MustCompile(`^(` + strings.Join(metricName.FindAllString(string(rules), -1), "|") + `)[{ ]`)
-	tests := "rule_files: [rules.yaml]\nevaluation_interval: 15s\ntests:\n"
+	rules := clusterRules(t)
+	var cases []string
 	shown := map[string]bool{}
 	for _, x := range clusterBreakages {
 		t.Run(x.want[0], func(t *testing.T) {
 			w := newWatch(t)
-			w.used = used
 			brk := x.begin(w)
 			for n := range allScrapes {
 				if n >= wellScrapes {
 					brk(n - wellScrapes)
 				}
-				w.scrape(n)
+				w.scrape()
 			}
-			tests += w.test(x.want)
+			cases = append(cases, w.history.Case(x.want[0], alerting.Point{Scrape: wellScrapes - 1}, alerting.Point{Scrape: allScrapes - 1, Firing: x.want}))
 		})
 		for _, alert := range x.want {
 			shown[alert] = true
 		}
 	}
-	for _, m := range alertName.FindAllStringSubmatch(string(rules), -1) {
-		if !shown[m[1]] {
-			t.Errorf("no test shows that %s fires", m[1])
+	for _, name := range rules.Alerts() {
+		if !shown[name] {
+			t.Errorf("no test shows that %s fires", name)
 		}
 	}
-	dir := t.TempDir()
-	for name, content := range map[string]string{"rules.yaml": string(rules), "tests.yaml": tests} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if out, err := exec.Command(promtool, "test", "rules", filepath.Join(dir, "tests.yaml")).CombinedOutput(); err != nil {
-		t.Errorf("%v:\n%s", err, out)
+	if err := rules.Evaluate(t, promtool, cases...); err != nil {
+		t.Error(err)
 	}
 }
 
-// Rules and dashboard of a cluster read metrics that exist, and each alert has its page.
+// The first scrapes of a cluster have each series that a rule reads, the dashboard reads metrics that exist, and each alert has its page.
 func TestClusterAlertsReadMetrics(t *testing.T) {
 	t.Parallel()
-	rules, err := os.ReadFile(operations + "/cluster-alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := clusterRules(t)
 	dashboard, err := os.ReadFile(operations + "/cluster-dashboard.json")
 	if err != nil {
 		t.Fatal(err)
@@ -230,6 +179,13 @@ func TestClusterAlertsReadMetrics(t *testing.T) {
 	server, _ := w.server("one", nats, "--game minimal --anonymous-spectators --archive nats:")
 	relay := strings.TrimSuffix(background(t, "relay at ", "relay --listen 127.0.0.1:0 --nats "+nats), "/")
 	w.jobs[relay] = "samestep-relay"
+	first := ""
+	for url := range w.jobs {
+		first += w.metrics(url)
+	}
+	if missing := rules.Missing(first); len(missing) > 0 {
+		t.Errorf("the first scrapes have no %q", missing)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	c, _, err := websocket.Dial(ctx, strings.Replace(relay, "http", "ws", 1)+"/matches/match-1/play", &websocket.DialOptions{Subprotocols: []string{client.Subprotocol}})
@@ -242,19 +198,22 @@ func TestClusterAlertsReadMetrics(t *testing.T) {
 	for url := range w.jobs {
 		all += w.metrics(url)
 	}
-	for _, name := range append(metricName.FindAllString(string(rules)+string(dashboard), -1), "samestep_control") {
+	for _, name := range append(metricName.FindAllString(string(dashboard), -1), "samestep_control") {
 		exists := regexp.MustCompile(`(?m)^# TYPE ` + strings.TrimSuffix(name, "_bucket") + ` `).MatchString(all)
 		if exists != (name != "samestep_control") {
 			t.Errorf("%s: got %v", name, exists)
 		}
 	}
+	if blind := rules.Blind(); len(blind) > 0 {
+		t.Errorf("%q miss what happened before the first scrape: read the age of a measure.Failure", blind)
+	}
 	page, err := os.ReadFile(operations + ".md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range alertName.FindAllStringSubmatch(string(rules), -1) {
-		if !strings.Contains(string(page), "\n### "+m[1]+"\n") || !strings.Contains(string(rules), "docs/operations.md#"+strings.ToLower(m[1])+"\n") {
-			t.Errorf("docs/operations.md has no section for %s, or it has no link to it", m[1])
+	for _, name := range rules.Alerts() {
+		if !strings.Contains(string(page), "\n### "+name+"\n") || !strings.Contains(string(rules), "docs/operations.md#"+strings.ToLower(name)+"\n") {
+			t.Errorf("docs/operations.md has no section for %s, or it has no link to it", name)
 		}
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
+	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
 // localStorage is where a verb finds the storage unless its flags say otherwise.
@@ -91,4 +93,11 @@ func tlsConfig(c *cli.Context) (*tls.Config, error) {
 		t.Certificates = []tls.Certificate{pair}
 	}
 	return t, nil
+}
+
+// measureCertificate adds the metric of the certificate of --nats-cert, if t has it, to those of a server or a relay.
+func measureCertificate(t *tls.Config, o *server.Options) {
+	if t != nil && len(t.Certificates) > 0 {
+		o.Metrics = append(o.Metrics, measure.Certificate("nats-cert", func() *tls.Certificate { return &t.Certificates[0] }))
+	}
 }

@@ -100,7 +100,12 @@ func relayOptions(ctx context.Context, c *cli.Context) (o relay.Options, closeSo
 	}
 	starting, refused, started := refusal(ctx, storage.RelayRole, log)
 	defer started()
-	conn, err := dialWith(c, c.String("nats"), storage.DialOptions{Role: storage.RelayRole, Log: log, Refused: refused})
+	t, err := tlsConfig(c)
+	if err != nil {
+		return o, closeSource, err
+	}
+	measureCertificate(t, &o.Front)
+	conn, err := dialWith(c, c.String("nats"), storage.DialOptions{Role: storage.RelayRole, Log: log, TLS: t, Refused: refused})
 	if err != nil {
 		return o, closeSource, err
 	}

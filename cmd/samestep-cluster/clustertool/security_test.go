@@ -109,10 +109,15 @@ func TestVerbsWithKeys(t *testing.T) {
 	as := func(role string) string {
 		return fmt.Sprintf(" --nats %s --nats-ca %s/ca.pem --nats-nkey %s/keys/%s.nk", url, dir, dir, role)
 	}
-	background(t, "listening on ", fmt.Sprintf("serve --durability replicated --listen 127.0.0.1:0 --dir %[1]s/a --tokens %[1]s/tokens.txt --game minimal --web=false --name a "+
+	server := background(t, "listening on ", fmt.Sprintf("serve --durability replicated --listen 127.0.0.1:0 --dir %[1]s/a --tokens %[1]s/tokens.txt --game minimal --web=false --name a "+
 		"--nats-nkey %[1]s/keys/server.nk --node-listen %[2]s --node-users %[1]s/keys/users.txt --node-cert %[1]s/cert.pem --node-key %[1]s/key.pem --node-ca %[1]s/ca.pem", dir, l.Addr()))
 	background(t, "listening on ", fmt.Sprintf("serve --durability replicated --listen 127.0.0.1:0 --dir %[1]s/b --tokens %[1]s/tokens.txt --game minimal --web=false --name b --matches 0", dir)+as("server"))
-	relay := background(t, "relay at ", "relay --listen 127.0.0.1:0"+as("relay"))
+	relay := background(t, "relay at ", fmt.Sprintf("relay --listen 127.0.0.1:0 --nats-cert %[1]s/cert.pem --nats-key %[1]s/key.pem", dir)+as("relay"))
+	for url, flag := range map[string]string{server + "/": "node-cert", relay: "nats-cert"} {
+		if text := get(t, url+"metrics"); !strings.Contains(text, fmt.Sprintf("\nsamestep_certificate_seconds{flag=%q} ", flag)) {
+			t.Errorf("got no expiry of --%s in %s", flag, text)
+		}
+	}
 	command(t, 0, "status"+as("operator"), "a-", "b-", "match-1")
 	command(t, 0, "status"+as("server"), "match-1")
 	answer, err := http.Get(relay + "matches/match-1")

@@ -116,6 +116,7 @@ func (m *membership) join(c *cli.Context, h tool.Hosting, o *server.Options) err
 	if err != nil {
 		return err
 	}
+	measureCertificate(t, o)
 	url := c.String("nats")
 	if url == "" {
 		dir := c.String("node-dir")

@@ -177,6 +177,11 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	files = append(files, bound.files...)
+	if settings != nil {
+		files = append(files, settings.reloadable(len(all)))
+	}
+	files.measure(&o)
 	warnInterrupted(c, o.Log)
 	kept, err := addArchive(c, &o)
 	if err != nil {
@@ -228,10 +233,7 @@ func serve(c *cli.Context) error {
 	if c.Bool("web") {
 		public = aroundPage(begin.game.pageOver(c, public, o.Log), public)
 	}
-	if settings != nil {
-		files = append(files, settings.reloadable(len(all)))
-	}
-	defer append(files, bound.files...).watch(s, o.Log, reloadEvery)()
+	defer files.watch(s, o.Log, reloadEvery)()
 	notifySystemd(daemon.SdNotifyReady, o.Log)
 	defer keepWatchdogFed(o.Log)()
 	untellAgones, err := tellAgones(s, o.Log)

@@ -51,7 +51,9 @@ func newBinding(c *cli.Context) (*binding, error) {
 		if err := x.load(cert, key); err != nil {
 			return nil, err
 		}
-		b.files = reloader{newReloadable("tls-cert", func(*server.Server, *slog.Logger) error { return x.load(cert, key) }, cert, key)}
+		file := newReloadable("tls-cert", func(*server.Server, *slog.Logger) error { return x.load(cert, key) }, cert, key)
+		file.pair = x.pair.Load
+		b.files = reloader{file}
 		b.tls = &tls.Config{GetCertificate: x.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	}
 	return b, nil

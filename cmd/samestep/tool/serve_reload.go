@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/measure"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -21,10 +22,12 @@ const reloadEvery = 5 * time.Second
 
 // A reloadable is one or more files that an operator may replace while the server runs.
 type reloadable struct {
-	flag  string
-	paths []string
-	read  func(*server.Server, *slog.Logger) error // an error changes nothing
-	stamp string                                   // of the files when they were read last
+	flag   string
+	paths  []string
+	read   func(*server.Server, *slog.Logger) error // an error changes nothing
+	pair   func() *tls.Certificate                  // that was read; nil of other files
+	stamp  string                                   // of the files when they were read last
+	failed atomic.Bool                              // the last reading
 }
 
 // newReloadable returns files of a flag that were just read.
@@ -49,6 +52,16 @@ func (r *reloadable) now() string {
 
 // A reloader has all files of a server that can be replaced.
 type reloader []*reloadable
+
+// measure adds the metrics of the files to those of a server.
+func (all reloader) measure(o *server.Options) {
+	for _, r := range all {
+		o.Metrics = append(o.Metrics, measure.Reload(r.flag, r.failed.Load))
+		if r.pair != nil {
+			o.Metrics = append(o.Metrics, measure.Certificate(r.flag, r.pair))
+		}
+	}
+}
 
 // watch reads files again that have changed, and all at each SIGHUP, until stop is called. A SIGHUP, such as that of
 // a terminal that closes, never ends a server.
@@ -106,7 +119,9 @@ func (r *reloadable) reload(s *server.Server, log *slog.Logger, forced bool) {
 		return
 	}
 	r.stamp = stamp
-	if err := r.read(s, log); err != nil {
+	err := r.read(s, log)
+	r.failed.Store(err != nil)
+	if err != nil {
 		log.Error("not read again; what was read before stays valid", "flag", "--"+r.flag, "paths", r.paths, "err", err)
 		return
 	}

@@ -9,10 +9,14 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"io"
 	"log/slog"
 	"math/big"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +69,17 @@ func TestReloadCertificate(t *testing.T) {
 	if got := shown(); got != 1 {
 		t.Fatalf("got certificate %d, want 1", got)
 	}
+	web := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	defer web.CloseIdleConnections()
+	answer, err := web.Get(strings.TrimSuffix(s.url, "/") + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if left := regexp.MustCompile(`(?m)^samestep_certificate_seconds\{flag="tls-cert"\} 35\d\d\.`); err != nil || !left.Match(text) {
+		t.Errorf("got %s, %v, want a certificate for an hour", text, err)
+	}
 	newPair(t, 22, cert, key)
 	for deadline := time.Now().Add(time.Minute); shown() != 22; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -92,15 +107,32 @@ func TestReloadOnChange(t *testing.T) {
 		}
 		return err
 	}, path)}
+	var o server.Options
+	files.measure(&o)
+	measured, err := server.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := func(want string) {
+		t.Helper()
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "http://127.0.0.1/metrics", nil)
+		r.RemoteAddr = "127.0.0.1:1"
+		measured.ServeHTTP(w, r)
+		if line := "samestep_reload_failed{flag=\"file\"} " + want + "\n"; !strings.Contains(w.Body.String(), line) {
+			t.Errorf("got no %s in %s", line, w.Body)
+		}
+	}
+	failed("0")
 	said := make(lines, 1)
 	defer files.watch(nil, slog.New(slog.NewTextHandler(said, nil)), time.Millisecond)()
-	for _, x := range []struct{ text, want string }{{"22", "level=INFO msg=\"read again\" flag=--file"}, {"bad", "it is bad"}, {"4444", "level=INFO"}} {
+	for _, x := range []struct{ text, want, failed string }{{"22", "level=INFO msg=\"read again\" flag=--file", "0"}, {"bad", "it is bad", "1"}, {"4444", "level=INFO", "0"}} {
 		write(x.text)
 		select {
 		case got := <-read:
 			if line := <-said; got != x.text || !strings.Contains(line, x.want) {
 				t.Errorf("%s: got %q and the line %s, want %q", x.text, got, line, x.want)
 			}
+			failed(x.failed)
 		case <-time.After(time.Minute):
 			t.Fatalf("%s was not read", x.text)
 		}
@@ -112,6 +144,7 @@ func TestReloadOnChange(t *testing.T) {
 	if line := <-said; !strings.Contains(line, "level=ERROR") {
 		t.Errorf("a file that is gone: got the line %s", line)
 	}
+	failed("1")
 }
 
 // A file that Kubernetes mounts is a link through a link to a folder, and only the inner link is replaced.

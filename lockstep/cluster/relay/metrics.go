@@ -53,6 +53,7 @@ func newMetrics(s *Server) *metrics {
 		m.resyncs.WithLabelValues(reason) // starts at 0, as a rate needs
 	}
 	m.registry.MustRegister(m.resyncs, m, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(s.options.Front.Metrics...)
 	return m
 }
 

@@ -1,12 +1,15 @@
 package storage
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/seed-49bee653/samestep/internal/measure"
 )
 
 // Handler returns the node's health and metrics for operators:
@@ -24,6 +27,7 @@ import (
 //	samestep_storage_streams      gauge  streams of which it has a copy
 //	samestep_storage_bytes        gauge  bytes of these copies
 //	samestep_storage_copies_missing  gauge  copies that streams should have and have not, of those that it leads or that have no leader
+//	samestep_certificate_seconds  gauge  seconds until the certificate of NodeOptions.TLS expires
 func (n *Node) Handler() http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(n.Collector(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -41,10 +45,19 @@ func (n *Node) Handler() http.Handler {
 }
 
 // Collector returns the node's metrics, for a registry.
-func (n *Node) Collector() prometheus.Collector { return &nodeCollector{n} }
+func (n *Node) Collector() prometheus.Collector {
+	c := &nodeCollector{node: n}
+	if t := n.options.TLS; t != nil && len(t.Certificates) > 0 {
+		c.certificate = measure.Certificate("node-cert", func() *tls.Certificate { return &t.Certificates[0] })
+	}
+	return c
+}
 
 // A nodeCollector has a node's metrics.
-type nodeCollector struct{ node *Node }
+type nodeCollector struct {
+	node        *Node
+	certificate prometheus.Collector // nil without TLS
+}
 
 var (
 	readyDesc     = prometheus.NewDesc("samestep_storage_ready", "1 while the node can store anything, else 0.", nil, nil)
@@ -61,12 +74,18 @@ func (c *nodeCollector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{readyDesc, nodesDesc, connectedDesc, clientsDesc, streamsDesc, bytesDesc, missingDesc} {
 		ch <- d
 	}
+	if c.certificate != nil {
+		c.certificate.Describe(ch)
+	}
 }
 
 // Collect implements [prometheus.Collector].
 func (c *nodeCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
+	}
+	if c.certificate != nil {
+		c.certificate.Collect(ch)
 	}
 	s := stateOf(c.node.now())
 	ready := 0.0
