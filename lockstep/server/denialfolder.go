@@ -55,12 +55,12 @@ func (f *denialFolder) remove(key string) error {
 	return nil
 }
 
-// Get implements [Denials].
+// Get implements [Denials]. A link or a folder with the name of a file denies nothing that could be read, and is an error.
 func (f *denialFolder) Get(key string) ([]byte, error) {
-	from, err := files.OpenNoFollow(f.path(key))
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(f.path(key)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	from, err := files.OpenNoFollow(f.path(key))
 	if err != nil {
 		return nil, err
 	}

@@ -368,6 +368,28 @@ func TestDenialsDamaged(t *testing.T) {
 	}
 }
 
+// What has the name of a revocation and is no regular file is not read as if there were none.
+func TestDenialsIrregular(t *testing.T) {
+	name := filepath.Join("denials", "revocation-00000000000000000000000000000000.json")
+	for what, put := range map[string]func(path string) error{
+		"a folder": func(path string) error { return os.Mkdir(path, 0o700) },
+		"a link":   func(path string) error { return os.Symlink("elsewhere.json", path) },
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, name)
+		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := put(path); err != nil {
+			t.Log(err) // not every user of Windows may make links
+			continue
+		}
+		if _, err := server.New(server.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: got %v, want that it is none of the files", what, err)
+		}
+	}
+}
+
 // What is over is deleted by a running server, some time later: expired bans and revocations, and bans of a match that is gone. All else
 // stays. The clock of the store counts, so a server that is ahead deletes nothing that others need.
 func TestDenialsAreSwept(t *testing.T) {
