@@ -50,7 +50,7 @@ func newMemberMetrics() *memberMetrics {
 	for _, result := range []string{tookOver, wasOver, neverBegan, failedTo, hung} {
 		m.takeovers.WithLabelValues(result) // starts at 0, as a rate needs
 	}
-	for _, result := range []string{failedTo} {
+	for _, result := range []string{failedTo, hung} {
 		m.takeovers.failures[result] = measure.NewFailure(m.takeovers.CounterVec.WithLabelValues(result), "takeover "+result, "")
 	}
 	return m

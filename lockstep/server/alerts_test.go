@@ -239,7 +239,7 @@ var breakages = []struct {
 		}
 	}},
 	{want: []string{"SamestepMatchSetAside"}, once: func(t *testing.T, w *watched) { w.setAside(t, "lost") }},
-	{want: []string{"SamestepReplayFailures"}, once: func(t *testing.T, w *watched) {
+	{want: []string{"SamestepMatchSetAside"}, once: func(t *testing.T, w *watched) {
 		lost := make(chan error, 1)
 		log := server.Interrupted{Path: filepath.Join(w.dir, "live", "lost-01020300.ssr"), Spec: server.MatchSpec{Game: w.game}}
 		w.server.Recover([]server.Interrupted{log}, func(_ server.Interrupted, _ *server.Match, err error) { lost <- err })

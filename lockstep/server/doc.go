@@ -71,7 +71,7 @@
 //	samestep_rejected_commands_total  counter    commands rejected, by reason (lockstep.Reason)
 //	samestep_desyncs_total            counter    desyncs reported with their evidence, and ties, by the build of the match
 //	samestep_panics_total             counter    panics of a match, also while it is resumed, or of code that handles a desync bundle
-//	samestep_replay_failures_total    counter    replays that could not be created, written, completed, sealed or recovered
+//	samestep_replay_failures_total    counter    replays that could not be created, written, completed or sealed
 //	samestep_failure_age_seconds      gauge      time since the last of the three above, by kind (desync, panic, replay) and, of a desync, by build; +Inf without one
 //	samestep_recovery_mismatches_total  counter  recovered matches whose beginning did not agree with their log
 //	samestep_build_info               gauge      1, with the engine's rules, the version of the program's module and of Go

@@ -82,7 +82,7 @@ func newMetrics() *metrics {
 	m.rejected = counters("samestep_rejected_commands_total", "Commands rejected, by reason.", "reason")
 	m.desyncs = newDesyncs(m.registry, counters("samestep_desyncs_total", "Desyncs reported with their evidence, and ties, by the build of the match.", "build"))
 	m.panics = measure.NewFailure(counter("samestep_panics_total", "Panics of a match, also while it is resumed, or of code that handles a desync bundle."), "panic", "")
-	m.failures = measure.NewFailure(counter("samestep_replay_failures_total", "Replays that could not be created, written, completed, sealed or recovered."), "replay", "")
+	m.failures = measure.NewFailure(counter("samestep_replay_failures_total", "Replays that could not be created, written, completed or sealed."), "replay", "")
 	m.registry.MustRegister(m.panics.Age, m.failures.Age)
 	m.unlike = counter("samestep_recovery_mismatches_total", "Recovered matches whose beginning did not agree with their log.")
 	for _, operation := range []string{diskWrite, diskSync} {

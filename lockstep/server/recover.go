@@ -197,9 +197,6 @@ func (s *Server) notRecovered(x *resuming, err error) {
 		return
 	}
 	name := MatchOfLog(x.Path)
-	if !errors.Is(err, ErrSetAside) {
-		s.metrics.failures.Inc()
-	}
 	s.log.Error("match not resumed", "match", name, "path", x.Path, "err", err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
