@@ -130,7 +130,7 @@ func (m *Member) take(e *Match) {
 		return // another server was faster, or the storage is away
 	}
 	tick, err := m.resume(mine)
-	log := m.options.Log.With("match", e.Name, "id", e.ID, "term", next.Term, "from", e.Server, "seconds", time.Since(began).Seconds())
+	log := m.logOf(e).With("term", next.Term, "from", e.Server, "seconds", time.Since(began).Seconds())
 	switch {
 	case err == nil:
 		m.metrics.takeovers.WithLabelValues("continued").Inc()
@@ -189,7 +189,7 @@ func (m *Member) run(s *server.Server, e *Match, f *fetched) (match *server.Matc
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v", errPanic, p)
-			m.options.Log.Error("match not taken over", "match", e.Name, "err", err, "stack", string(debug.Stack()))
+			m.logOf(e).Error("match not taken over", "err", err, "stack", string(debug.Stack()))
 		}
 	}()
 	spec, err := m.options.Spec(e.Name, f.header)

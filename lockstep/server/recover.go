@@ -2,11 +2,14 @@ package server
 
 import (
 	"errors"
+	"log/slog"
 	"runtime"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-49bee653/samestep/internal/logged"
 )
 
 // An Interrupted is a match to recover: the path of its log, and a spec as for [Server.Resume].
@@ -37,22 +40,22 @@ func (s *Server) Recover(all []Interrupted, done func(Interrupted, *Match, error
 			x, err = s.claim(one.Path, one.Spec)
 		}
 		if err != nil {
-			s.notRecovered(one, err)
+			s.notRecovered(logged.Match(s.log, MatchOfLog(one.Path), ""), one, err)
 			done(one, nil, err)
 			continue
 		}
 		claimed = append(claimed, &claimedLog{x, func() error {
 			began := time.Now()
-			err := s.guard(func() error { return s.recoverMatch(x) })
+			err := s.guard(x.match.logger, func() error { return s.recoverMatch(x) })
 			s.mu.Lock()
 			s.recoveries.done++
 			s.mu.Unlock()
 			if err != nil {
-				s.notRecovered(one, err)
+				s.notRecovered(x.match.logger, one, err)
 				done(one, nil, err)
 				return nil
 			}
-			s.log.Info("match recovered", "match", x.match.Name(), "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.match.skipped), "seconds", time.Since(began).Seconds())
+			x.match.logger.Info("match recovered", "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.match.skipped), "seconds", time.Since(began).Seconds())
 			done(one, x.match, nil)
 			return nil
 		}})
@@ -82,17 +85,17 @@ type claimedLog struct {
 
 // notRecovered logs why a log was not recovered. Its name stays reserved, unless its match is over or never
 // began.
-func (s *Server) notRecovered(one Interrupted, err error) {
+func (s *Server) notRecovered(log *slog.Logger, one Interrupted, err error) {
 	switch {
 	case errors.Is(err, ErrNotInterrupted):
-		s.log.Info("match is over", "path", one.Path)
+		log.Info("match is over", "path", one.Path)
 	case errors.Is(err, ErrNeverBegan):
-		s.log.Warn("match not resumed", "path", one.Path, "err", err)
+		log.Warn("match not resumed", "path", one.Path, "err", err)
 	case errors.Is(err, ErrShutdown): // the next start recovers it
 	default:
 		s.metrics.failures.Inc()
 		name := MatchOfLog(one.Path)
-		s.log.Error("match not resumed", "match", name, "path", one.Path, "err", err)
+		log.Error("match not resumed", "path", one.Path, "err", err)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.recoveries.failed[name] = one.Path
@@ -114,7 +117,7 @@ func (s *Server) awaitBans(x *recovery) {
 		}
 		if !told {
 			told = true
-			s.log.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "match", x.match.spec.Name, "at", s.keeper.place(key), "err", err)
+			x.match.logger.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "at", s.keeper.place(key), "err", err)
 			s.countUnread(1)
 			defer s.countUnread(-1)
 		}

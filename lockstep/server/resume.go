@@ -69,7 +69,8 @@ func (s *Server) claim(path string, spec MatchSpec) (*recovery, error) {
 		return nil, err
 	}
 	x.match = s.newMatch(spec)
-	x.match.path, x.match.header = path, header
+	x.match.path = path
+	x.match.know(header)
 	s.mu.Lock()
 	s.recoveries.pending[spec.Name] = newView(x.match, header, matchRecovering)
 	s.mu.Unlock()
@@ -100,7 +101,7 @@ func (s *Server) recoverMatch(x *recovery) error {
 	err := s.start(m, x.phase, prepare, func() { m.closeReplay() })
 	if errors.Is(err, ErrNotInterrupted) && s.archived(m.path) != m.path {
 		x.log.Close()
-		if moved := s.archive(m.spec.Name, m.path); moved != nil {
+		if moved := s.archive(m.logger, m.path); moved != nil {
 			err = errors.Join(err, moved)
 		} else if m.replicated != nil {
 			m.replicated.Drop()
