@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/logged"
@@ -37,7 +38,7 @@ func (m *Match) evidence(e *host.Evidence) {
 		m.desynced(e)
 	}
 	if a := e.Resimulation; a != nil {
-		m.logger.Warn("computed again", "tick", of.tick, "player", of.player, "outcome", a.Outcome.String(), "first", a.First)
+		logged.Session(m.logger, m.sessions[of.player]).Warn("computed again", "tick", of.tick, "player", of.player, "outcome", a.Outcome.String(), "first", a.First)
 	}
 	if known && before == nil {
 		return // at a limit
@@ -69,11 +70,13 @@ func (m *Match) keepDraft(d *draft) {
 
 func (m *Match) desynced(e *host.Evidence) {
 	m.server.metrics.desyncs.Inc()
-	for _, p := range e.Participants {
-		if p.Player == e.Report.Player || e.Report.Tie { // of a tie, a line about each player
-			words := []any{"report", e.Report.String(), "player", int(p.Player)}
-			logged.Session(m.logger, m.sessions[p.Player]).Warn("desync", append(words, machineOf(m.connOf(p.Player), p.Build, p.Platform)...)...)
-		}
+	about := slices.DeleteFunc(slices.Clone(e.Participants), func(p host.Participant) bool { return p.Player != e.Report.Player && !e.Report.Tie })
+	if len(about) == 0 { // the player has left
+		logged.Session(m.logger, m.sessions[e.Report.Player]).Warn("desync", "report", e.Report.String(), "player", int(e.Report.Player))
+	}
+	for _, p := range about { // of a tie, a line about each player
+		words := []any{"report", e.Report.String(), "player", int(p.Player)}
+		logged.Session(m.logger, m.sessions[p.Player]).Warn("desync", append(words, machineOf(m.connOf(p.Player), p.Build, p.Platform)...)...)
 	}
 }
 
