@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -199,6 +200,12 @@ func TestServeAndJoin(t *testing.T) {
 	bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
 	if len(replays) != 1 || len(bundles) != 1 {
 		t.Fatalf("got replays %v and bundles %v, want one of each", replays, bundles)
+	}
+	for _, event := range []string{"event=joined", "msg=desync"} { // what the player was told finds them
+		line := regexp.MustCompile(`.* id=` + sum.Match + ` session=` + sum.Session + ` .*`)
+		if found := strings.Join(line.FindAllString(s.stderr.String(), -1), "\n"); !strings.Contains(found, event) {
+			t.Errorf("match %s, session %s: no line %s in %s", sum.Match, sum.Session, event, s.stderr.String())
+		}
 	}
 	page, err := os.ReadFile(strings.TrimSuffix(bundles[0], ".zip") + ".html")
 	if err != nil || !strings.Contains(string(page), "Player 1 (player-1) computed it wrong") {

@@ -130,7 +130,10 @@ func newOwnerOf(t testing.TB, rules lockstep.Rules[minimal.World, minimal.Config
 }
 
 func newRelay(t testing.TB, o relay.Options) (r *relay.Server, address string, stop func()) {
-	o.Log = quiet()
+	log := &logWriter{}
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(log, nil))
+	}
 	o.Front.AllowedHosts = []string{"relays"}
 	o.Front.Descriptors = 1 << 20
 	r, err := relay.New(o)
@@ -145,6 +148,7 @@ func newRelay(t testing.TB, o relay.Options) (r *relay.Server, address string, s
 		if err := r.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown of a relay: %v", err)
 		}
+		log.check(t)
 	})
 	return r, address, stop
 }
