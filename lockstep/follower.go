@@ -13,6 +13,9 @@ type FollowerOptions struct {
 
 	// Observer is called with every event of each tick. Nil disables it.
 	Observer func(Tick, any)
+
+	// Stepping is called at the begin and the end of each Step of the game. Nil disables it.
+	Stepping func(begins bool)
 }
 
 // A DesyncError says that the follower's state differs from the log's. The Follower can go on, to see whether the
@@ -74,6 +77,7 @@ func (g *Game) NewFollowerAt(h *Header, sim *Simulation, o FollowerOptions) *Fol
 func (f *Follower) start(sim *Simulation) {
 	f.sim, f.hashed, f.stepped = sim, false, false
 	sim.Observe(f.options.Observer)
+	sim.stepping = f.options.Stepping
 	f.keep()
 }
 

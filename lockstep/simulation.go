@@ -27,6 +27,7 @@ type Simulation struct {
 	payloads *record.Payloads
 	observer func(Tick, any)
 	onDraw   func(Tick, Draw)
+	stepping func(begins bool) // of a Follower's options, or nil
 	scratch  checksum.Sum
 	broken   error // why the state is unusable
 	views    func(world, config any, viewer Viewer, dst []byte) ([]byte, error)
@@ -133,7 +134,16 @@ func (s *Simulation) run(f *Frame, ordered bool) error {
 	if err := s.prepare(f, ordered); err != nil {
 		return err
 	}
-	if err := s.guardStep(); err != nil {
+	if s.stepping != nil {
+		//samestep:allow unseen an observer, from which nothing comes back
+		s.stepping(true)
+	}
+	err := s.guardStep()
+	if s.stepping != nil {
+		//samestep:allow unseen an observer, from which nothing comes back
+		s.stepping(false)
+	}
+	if err != nil {
 		return err
 	}
 	s.tick = f.Tick

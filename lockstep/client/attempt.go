@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // A dialed is the outcome of an attempt to connect.
@@ -28,7 +29,7 @@ func (e *dialError) Unwrap() error { return e.err }
 func (s *Session) begin(ctx context.Context) {
 	urls := slices.Clone(s.urls)
 	result := make(chan dialed, 1)
-	stagger, synced, shown := s.stagger, s.client.Simulation() != nil, s.client.Shown()
+	stagger, synced, shown := s.stagger, s.client.Simulation() != nil, append(s.client.Shown(), protocol.ShownID+s.id)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.dialing, s.cancel, s.stagger = result, cancel, 0
 	go func() {

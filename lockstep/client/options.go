@@ -16,6 +16,10 @@ type Options struct {
 	// is 0.5 s, Silence 1.5 s, Reconnect.First 0.1 s and Reconnect.Longest 1 s unless they are set.
 	Servers []string
 
+	// ID is the id of the session, see [Session.ID], for a program that goes on with one, such as a page that is loaded again. Dial draws
+	// it if this is not one, see protocol.IsSessionID.
+	ID string
+
 	// Sample is called after each simulated tick, or once after several ticks that ran at once; with Views after each view. It
 	// can read the state, or the view, and submit the player's commands. Nil disables it.
 	Sample func(*player.Client)

@@ -20,6 +20,7 @@ var ErrOver = errors.New("client: the session is over")
 
 // A Session is a client of a live match with its connection. It is safe for concurrent use.
 type Session struct {
+	id      string
 	urls    []string // of the match, the one of the next attempt first
 	options Options
 	game    *lockstep.Game
@@ -54,7 +55,7 @@ type Session struct {
 // leaves the match for the cause of ctx.
 func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session {
 	s := &Session{
-		urls: slices.Concat([]string{url}, o.Servers), options: o, game: g, epoch: time.Now(),
+		id: o.ID, urls: slices.Concat([]string{url}, o.Servers), options: o, game: g, epoch: time.Now(),
 		do: make(chan func()), ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	if len(o.Servers) > 0 {
@@ -67,6 +68,9 @@ func Dial(ctx context.Context, url string, g *lockstep.Game, o Options) *Session
 	}
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64() // so that not all clients of a server reconnect at once
+	}
+	if !protocol.IsSessionID(s.id) {
+		s.id = protocol.SessionID(rand.Uint64())
 	}
 	if g.HasAssets() {
 		s.loader = &loader{cache: o.Assets, own: g.ReadAsset, fetcher: s.options.fetcher}
@@ -129,6 +133,10 @@ func (s *Session) Wait() error {
 	<-s.done
 	return s.err
 }
+
+// ID returns the id of the session, which the logs of the servers have in each line about it. It is no secret. A player who reports a
+// problem names it, and the match.
+func (s *Session) ID() string { return s.id }
 
 // Do calls f in the session's goroutine and waits for it. It must not be called from there: Sample and Handle have the
 // client already.

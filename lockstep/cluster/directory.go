@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -150,13 +152,13 @@ func (m *Member) release(e *Match, why error) {
 	next.Entry = now.Release(failure)
 	_, err := m.write(next)
 	if err == nil {
-		m.options.Log.Info("match released", "match", e.Name, "id", e.ID, "term", e.Term, "state", string(next.State), "why", why)
+		m.logOf(e).Info("match released", "term", e.Term, "state", string(next.State), "why", why)
 		return
 	}
 	if errors.Is(err, server.ErrExists) {
 		return // another server has it
 	}
-	m.options.Log.Warn("match not released yet", "match", e.Name, "err", err)
+	m.logOf(e).Warn("match not released yet", "err", err)
 	m.later(func() { m.release(e, why) }) // the lease of this server lives, so nobody would take it
 }
 
@@ -173,9 +175,22 @@ func (m *Member) drop(e *Match) {
 		m.matchGone(keyOf(e.Name))
 		return
 	}
-	m.options.Log.Warn("a match that is over stays in the directory for now", "match", e.Name, "err", err)
+	m.logOf(e).Warn("a match that is over stays in the directory for now", "err", err)
 	m.later(func() { m.drop(e) })
 }
+
+// MatchID returns the id of a match of the cluster, or "" if the directory has none of that name.
+func (m *Member) MatchID(name string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e := m.entries[name]; e != nil {
+		return e.ID
+	}
+	return ""
+}
+
+// logOf returns the log of a match.
+func (m *Member) logOf(e *Match) *slog.Logger { return logged.Match(m.options.Log, e.Name, e.ID) }
 
 // later calls a function again that needs the storage.
 func (m *Member) later(f func()) {

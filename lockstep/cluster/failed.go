@@ -45,17 +45,17 @@ func (m *Member) answerFailed(w http.ResponseWriter, r *http.Request, name strin
 
 // answerChange answers with the entry of a match after a change.
 func (m *Member) answerChange(w http.ResponseWriter, name string, change func(*Match) (*Match, error)) {
-	e := m.failed(name)
-	if e == nil {
+	was := m.failed(name)
+	if was == nil {
 		refuse(w, http.StatusConflict, "conflict", "the match has not failed any more")
 		return
 	}
-	e, err := change(e)
+	e, err := change(was)
 	switch {
 	case errors.Is(err, server.ErrExists):
 		refuse(w, http.StatusConflict, "conflict", "the match has changed meanwhile")
 	case err != nil:
-		m.options.Log.Error("failed match", "match", name, "err", err)
+		m.logOf(was).Error("failed match", "err", err)
 		refuseFor(w, "storage", "the storage of the cluster does not answer")
 	default:
 		w.Header().Set("Content-Type", "application/json")
@@ -91,7 +91,7 @@ func (m *Member) discard(e *Match) (*Match, error) {
 		m.release(mine, err)
 		return nil, err
 	}
-	m.options.Log.Warn("a failed match is removed", "match", e.Name, "replay", f.path)
+	m.logOf(e).Warn("a failed match is removed", "replay", f.path)
 	f.log.Drop()
 	return mine, nil
 }

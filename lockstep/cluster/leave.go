@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -43,7 +44,7 @@ func (m *Member) Leave(ctx context.Context) {
 				return
 			}
 			if err := m.move(ctx, match); err != nil {
-				m.options.Log.Warn("match not moved", "match", match.Name(), "err", err)
+				logged.Match(m.options.Log, match.Name(), match.View().Match).Warn("match not moved", "err", err)
 			}
 		})
 	}

@@ -37,7 +37,7 @@ func (m *Member) removeLeftovers() {
 			}
 			delete(left, path)
 			if e.Server != m.id && !inUse(path) && os.Remove(path) == nil {
-				m.options.Log.Info("file of a crash removed: another server has the match", "match", e.Name, "id", e.ID, "path", path)
+				m.logOf(e).Info("file of a crash removed: another server has the match", "path", path)
 			}
 		}
 		m.mu.Unlock()

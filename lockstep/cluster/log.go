@@ -294,7 +294,7 @@ func (l *matchLog) remove() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), writeTime)
 	defer cancel()
 	if err := l.member.options.Conn.Remove(ctx, l.id); err != nil {
-		l.member.options.Log.Warn("the replicated log of a match that is over stays for now", "match", l.entry.Name, "err", err)
+		l.member.logOf(l.entry).Warn("the replicated log of a match that is over stays for now", "err", err)
 		l.member.later(l.remove)
 	}
 }

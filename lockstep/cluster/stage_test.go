@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/loglines"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
@@ -245,6 +246,9 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string,
 	go x.web.Serve(x.server.Listener(l))
 	t.Cleanup(func() {
 		x.stop(t)
+		for _, problem := range loglines.Problems(x.log.String()) {
+			t.Errorf("a line of the log of %s %s", name, problem)
+		}
 		if t.Failed() {
 			t.Logf("the log of %s:\n%s", name, &x.log)
 		}

@@ -154,7 +154,7 @@ func (m *Member) take(d due) (mine *Match, match *server.Match) {
 	next := *e
 	next.Entry = e.Take(m.id, d.alone)
 	mine, err := m.write(next)
-	log := m.options.Log.With("match", e.Name, "id", e.ID, "term", next.Term, "from", e.Server)
+	log := m.logOf(e).With("term", next.Term, "from", e.Server)
 	if err == nil && mine.State == ownership.Failed {
 		log.Error("match set aside", "why", mine.Failure, "deaths_alone", mine.Tries.Deaths)
 	}
@@ -195,7 +195,7 @@ func (m *Member) tested(e *Match, ran bool) {
 	next := *now
 	next.Entry = now.Play().Tested(ran)
 	if _, err := m.write(next); err != nil && !errors.Is(err, server.ErrExists) {
-		m.options.Log.Warn("the end of a try is not stored yet", "match", e.Name, "err", err)
+		m.logOf(e).Warn("the end of a try is not stored yet", "err", err)
 		m.later(func() { m.tested(e, ran) })
 	}
 }
@@ -218,7 +218,7 @@ func (m *Member) resume(e *Match) (match *server.Match, err error) {
 	s := m.server
 	m.mu.Unlock()
 	var spec server.MatchSpec
-	err = s.Contain(func() (err error) {
+	err = s.Contain(m.logOf(e), func() (err error) {
 		spec, err = m.options.Spec(e.Name, f.header)
 		return err
 	})

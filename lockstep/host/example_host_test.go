@@ -124,10 +124,13 @@ func ExampleOptions() {
 	h.Advance(0)
 	h.Advance(lockstep.Second)
 	var s host.Stats = h.Stats()
+	var parts host.MemoryParts = h.MemoryParts()
+	fmt.Println("accounts are in the sum:", parts.Accounts < h.Memory())
 	fmt.Printf("tick %d, input delay %d, at most %d KiB for connections\n", s.Tick, s.InputDelay, h.MemoryBound(1<<10)>>10)
 	var public host.PublicStats = s.Public(s.Tick) // what anybody may know
 	fmt.Println(public.Players, "players")
 	// Output:
+	// accounts are in the sum: true
 	// tick 0, input delay 2, at most 54751 KiB for connections
 	// 0 players
 }

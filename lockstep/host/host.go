@@ -160,7 +160,7 @@ func (h *Host) coordinatorOptions() coordinator.Options {
 		Relay: o.Relay,
 		Referee: lockstep.FollowerOptions{
 			History:  lockstep.HistoryOptions{Length: o.EvidenceHistory, States: true},
-			Observer: o.Observer,
+			Observer: o.Observer, Stepping: o.Stepping,
 		},
 		Frames: (*hostFrames)(h),
 	}

@@ -116,6 +116,7 @@ type PeerInfo struct {
 	Role     protocol.Role   `json:"role"`
 	Seat     lockstep.Player `json:"seat"` // System for a spectator
 	Name     string          `json:"name"`
+	Build    string          `json:"build"`
 	Platform string          `json:"platform"`
 	Lag      lockstep.Tick   `json:"lag"` // ticks from the last simulated one to the last sealed one
 	RTT      lockstep.Time   `json:"rtt"` // smoothed round trip; 0 if unknown

@@ -85,7 +85,7 @@ func (h *Host) Peers() []PeerInfo {
 	all := make([]PeerInfo, len(h.peers))
 	for i, p := range h.peers {
 		all[i] = PeerInfo{
-			ID: p.id, State: p.state, Role: p.role, Seat: p.seat, Name: p.name, Platform: p.platform,
+			ID: p.id, State: p.state, Role: p.role, Seat: p.seat, Name: p.name, Build: p.build, Platform: p.platform,
 			Lag: h.lag(p), RTT: p.rtt, Jitter: p.jitter,
 		}
 	}
@@ -150,29 +150,47 @@ func (h *Host) PeerState(id PeerID) (PeerState, bool) {
 // peerMemory is the size of one connection without its queue, in bytes.
 const peerMemory = 4 << 10
 
-// Memory returns the memory that the host holds for connections now: the ring, queues, keyframes being sent, states
-// being collected, accounts, bans and the last Readys.
+// MemoryParts are what Host.Memory sums, in bytes.
+type MemoryParts struct {
+	Ring      int `json:"ring"`      // the latest records, for all connections
+	Queues    int `json:"queues"`    // of connections, and the last Readys
+	Keyframes int `json:"keyframes"` // to be sent
+	Views     int `json:"views"`
+	Evidence  int `json:"evidence"` // states that are being collected
+	Accounts  int `json:"accounts"` // budgets and bans
+}
+
+// Memory returns the memory that the host holds for connections now.
 func (h *Host) Memory() int {
-	sum := h.ring.Memory() + len(h.headerRecord) + len(h.shared.bytes) + h.accounts.memory() + h.bansMemory() +
-		cap(h.made.bytes) + cap(h.given.bytes) + h.views.memory()
+	p := h.MemoryParts()
+	return p.Ring + p.Queues + p.Keyframes + p.Views + p.Evidence + p.Accounts
+}
+
+// MemoryParts says for what the host holds Memory.
+func (h *Host) MemoryParts() MemoryParts {
+	m := MemoryParts{
+		Ring: h.ring.Memory() + len(h.headerRecord), Queues: cap(h.made.bytes) + cap(h.given.bytes), Keyframes: len(h.shared.bytes),
+		Views: h.views.memory(), Accounts: h.accounts.memory() + h.bansMemory(),
+	}
 	for _, k := range h.barrier.snapshots {
 		if k != h.shared {
-			sum += len(k.bytes)
+			m.Keyframes += len(k.bytes)
 		}
 	}
 	for i, p := range h.peers {
-		sum += peerMemory + cap(p.out) + p.view.memory() + p.datagramMemory()
+		m.Queues += peerMemory + cap(p.out) + p.datagramMemory()
+		m.Views += p.view.memory()
 		if p.sync != nil && p.sync != h.shared && !slices.Contains(h.barrier.snapshots, p.sync) && !h.sentToEarlier(i) {
-			sum += len(p.sync.bytes)
+			m.Keyframes += len(p.sync.bytes)
 		}
 	}
 	for _, q := range h.inquiries {
-		sum += cap(q.buf) + q.again.memory()
+		m.Evidence += cap(q.buf) + q.again.memory()
 		for i := range q.exhibits {
-			sum += cap(q.exhibits[i].Player) + cap(q.exhibits[i].Referee)
+			m.Evidence += cap(q.exhibits[i].Player) + cap(q.exhibits[i].Referee)
 		}
 	}
-	return sum
+	return m
 }
 
 // sentToEarlier reports whether an earlier peer is sent the same keyframe as peer i.

@@ -9,8 +9,11 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/seed-49bee653/samestep/internal/logged"
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -44,7 +47,11 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 	}
 	if who, ok := s.readerOf(w, r, m.Name()); ok {
 		v := m.View()
-		reply(w, http.StatusOK, v.told(who))
+		told := v.told(who)
+		if who == disclosure.Operator {
+			_ = m.Do(r.Context(), func(*host.Host) { told.Load = m.measured() }) // a match that is over has none
+		}
+		reply(w, http.StatusOK, told)
 	}
 }
 
@@ -99,7 +106,7 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 		}
 	}
 	if err != nil {
-		s.refuseCreation(w, r, err)
+		s.refuseCreation(w, r, spec.Name, err)
 		return nil
 	}
 	auditOf(r).match = m.Name()
@@ -111,7 +118,8 @@ func (s *Server) createFrom(w http.ResponseWriter, r *http.Request, body []byte,
 }
 
 // refuseCreation answers with the error of a creation.
-func (s *Server) refuseCreation(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Server) refuseCreation(w http.ResponseWriter, r *http.Request, name string, err error) {
+	log := logged.Match(s.log, wsmatch.Clip(name), "")
 	guests, storage, failed := (*guestError)(nil), (*storageError)(nil), (*lockstep.PanicError)(nil)
 	asset := (*record.AssetError)(nil)
 	switch {
@@ -126,13 +134,13 @@ func (s *Server) refuseCreation(w http.ResponseWriter, r *http.Request, err erro
 	case errors.As(err, &storage):
 		fail(w, codeStorage, err.Error())
 	case errors.Is(err, ErrStorage):
-		s.log.Error("creation", "err", err)
+		log.Error("creation", "err", err)
 		fail(w, codeStorage, ErrStorage.Error()) // err has paths
 	case errors.As(err, &asset) && !errors.Is(err, record.ErrAsset):
-		s.log.Error("creation", "err", err) // it may have paths
+		log.Error("creation", "err", err) // it may have paths
 		fail(w, codeRequest, fmt.Sprintf("asset %q with sha256 %s is not on this server, or is damaged there", asset.Asset.Name, asset.Asset.SHA256))
 	case errors.As(err, &failed):
-		s.log.Error("creation", "err", err, "stack", string(failed.Stack))
+		log.Error("creation", "err", err, "stack", string(failed.Stack))
 		fail(w, codeGame, "the game has failed at the start of the match")
 	default:
 		fail(w, codeRequest, err.Error())

@@ -45,7 +45,8 @@ func (s *Server) claim(path string, spec MatchSpec) (*recovery, error) {
 		return nil, err
 	}
 	x.match = s.newMatch(spec)
-	x.match.path, x.match.header = path, header
+	x.match.path = path
+	x.match.know(header)
 	s.mu.Lock()
 	s.recoveries.pending[spec.Name] = newView(x.match, header, matchRecovering)
 	s.mu.Unlock()
@@ -65,7 +66,7 @@ const hungTime = 20 * time.Second
 // attempt continues a claimed match. A match that panics or hangs costs only itself.
 func (s *Server) attempt(x *recovery) error {
 	done := make(chan error, 1)
-	go func() { done <- s.Contain(func() error { return s.recoverMatch(x) }) }()
+	go func() { done <- s.Contain(x.match.logger, func() error { return s.recoverMatch(x) }) }()
 	look := time.NewTicker(hungTime)
 	defer look.Stop()
 	for played := uint64(0); ; {
@@ -73,7 +74,7 @@ func (s *Server) attempt(x *recovery) error {
 		case err := <-done:
 			if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
 				s.metrics.panics.Inc()
-				s.log.Error("panic", "match", x.match.Name(), "err", fault, "stack", string(fault.Stack))
+				x.match.logger.Error("panic", "err", fault, "stack", string(fault.Stack))
 			}
 			return err
 		case <-look.C:

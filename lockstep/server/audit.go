@@ -12,8 +12,9 @@ import (
 // An audit is what the log says about a call of an admin.
 type audit struct {
 	grant host.Grant
-	match string // that the call created
-	why   error  // the token was refused; not for the client
+	log   *slog.Logger // with the match that the path names
+	match string       // that the call created
+	why   error        // the token was refused; not for the client
 }
 
 type auditKey struct{}
@@ -29,7 +30,10 @@ func auditOf(r *http.Request) *audit {
 // audited logs each call of a handler for admins, also a refused one.
 func (s *Server) audited(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		a := &audit{}
+		a := &audit{log: s.log}
+		if name := matchIn(r); name != "" {
+			a.log = s.logOf(name) // the call may end the match
+		}
 		r = r.WithContext(context.WithValue(r.Context(), auditKey{}, a))
 		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
@@ -51,12 +55,13 @@ const roleRefused = "its role does not permit this"
 
 // logCall writes the line of a call, with the message of an error.
 func (s *Server) logCall(r *http.Request, a *audit, status int, message string) {
+	log := a.log
+	if a.match != "" {
+		log = s.logOf(a.match)
+	}
 	words := []any{"action", r.Method + " " + wsmatch.Clip(r.URL.Path), "status", status, "address", clientText(r.RemoteAddr)}
 	if a.grant.Subject != "" {
 		words = append(words, "identity", a.grant.Subject, "name", a.grant.Name)
-	}
-	if a.match != "" {
-		words = append(words, "match", a.match)
 	}
 	for _, name := range auditedValues {
 		if v := r.Form.Get(name); v != "" {
@@ -85,7 +90,7 @@ func (s *Server) logCall(r *http.Request, a *audit, status int, message string) 
 			words = append(words, "omitted", omitted)
 		}
 	}
-	s.log.Log(r.Context(), level, "admin", words...)
+	log.Log(r.Context(), level, "admin", words...)
 }
 
 // A statusWriter keeps the status of an answer, and the message of an error.

@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/replay"
@@ -37,7 +39,7 @@ func (m *Match) evidence(e *host.Evidence) {
 		m.desynced(e)
 	}
 	if a := e.Resimulation; a != nil {
-		m.server.log.Warn("computed again", "match", m.spec.Name, "tick", of.tick, "player", of.player, "outcome", a.Outcome.String(), "first", a.First)
+		logged.Session(m.logger, m.sessions[of.player]).Warn("computed again", "tick", of.tick, "player", of.player, "outcome", a.Outcome.String(), "first", a.First)
 	}
 	if known && before == nil {
 		return // at a limit
@@ -69,7 +71,24 @@ func (m *Match) keepDraft(d *draft) {
 
 func (m *Match) desynced(e *host.Evidence) {
 	m.server.metrics.desyncs.of(m.spec.Game.Build()).Inc()
-	m.server.log.Warn("desync", "match", m.spec.Name, "report", e.Report.String())
+	about := slices.DeleteFunc(slices.Clone(e.Participants), func(p host.Participant) bool { return p.Player != e.Report.Player && !e.Report.Tie })
+	if len(about) == 0 { // the player has left
+		logged.Session(m.logger, m.sessions[e.Report.Player]).Warn("desync", "report", e.Report.String(), "player", int(e.Report.Player))
+	}
+	for _, p := range about { // of a tie, a line about each player
+		words := []any{"report", e.Report.String(), "player", int(p.Player)}
+		logged.Session(m.logger, m.sessions[p.Player]).Warn("desync", append(words, machineOf(m.connOf(p.Player), p.Build, p.Platform)...)...)
+	}
+}
+
+// connOf returns the connection that has a seat, or nil.
+func (m *Match) connOf(seat lockstep.Player) *conn {
+	for _, c := range m.conns {
+		if c.seat == seat {
+			return c
+		}
+	}
+	return nil
 }
 
 // A reported says which report of a match a bundle is about.
@@ -111,7 +130,7 @@ func (m *Match) write(e *host.Evidence, before *draft, complete bool) *draft {
 			err = writeBundle(d.path, m.path, size, header, e)
 		}
 		if err != nil {
-			m.server.log.Error("bundle", "match", m.spec.Name, "path", d.path, "err", err)
+			m.logger.Error("bundle", "path", d.path, "err", err)
 		} else {
 			d.there = true
 		}
@@ -128,7 +147,7 @@ func (m *Match) background(path string, f func()) {
 		defer func() {
 			if v := recover(); v != nil { // of the game's code, or the operator's
 				m.server.metrics.panics.Inc()
-				m.server.log.Error("panic", "match", m.spec.Name, "path", path, "panic", v, "stack", string(debug.Stack()))
+				m.logger.Error("panic", "path", path, "panic", v, "stack", string(debug.Stack()))
 			}
 		}()
 		f()
@@ -137,7 +156,7 @@ func (m *Match) background(path string, f func()) {
 
 // tellBundle tells of a bundle that is not written again.
 func (m *Match) tellBundle(path string) {
-	m.server.log.Warn("bundle", "match", m.spec.Name, "path", path)
+	m.logger.Warn("bundle", "path", path)
 	if m.server.options.OnBundle != nil {
 		m.server.options.OnBundle(path)
 	}

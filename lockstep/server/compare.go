@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 
 	"github.com/seed-49bee653/samestep/internal/files"
@@ -16,12 +17,12 @@ import (
 func (s *Server) compareSkipped(m *Match) {
 	s.comparing <- struct{}{}
 	defer func() { <-s.comparing }()
-	err := s.Contain(func() error { return s.compareLog(m) })
+	err := s.Contain(m.logger, func() error { return s.compareLog(m) })
 	if differs := (*lockstep.DesyncError)(nil); errors.As(err, &differs) {
 		s.metrics.unlike.Inc()
-		s.log.Error("the beginning of a recovered match does not agree with its log", "match", m.Name(), "path", m.ReplayPath(), "err", err)
+		m.logger.Error("the beginning of a recovered match does not agree with its log", "path", m.ReplayPath(), "err", err)
 	} else if err != nil && !errors.Is(err, ErrShutdown) {
-		s.log.Warn("the beginning of a recovered match was not compared", "match", m.Name(), "path", m.ReplayPath(), "err", err)
+		m.logger.Warn("the beginning of a recovered match was not compared", "path", m.ReplayPath(), "err", err)
 	}
 }
 
@@ -56,12 +57,12 @@ func (s *Server) compareLog(m *Match) error {
 // errPanicked is the error of code that has panicked.
 var errPanicked = errors.New("server: panic")
 
-// Contain calls f and turns a panic of it into an error. The log has the stack, and samestep_panics_total counts it.
-func (s *Server) Contain(f func() error) (err error) {
+// Contain calls f and turns a panic of it into an error. log gets the stack, and samestep_panics_total counts it.
+func (s *Server) Contain(log *slog.Logger, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.metrics.panics.Inc()
-			s.log.Error("panic", "panic", v, "stack", string(debug.Stack()))
+			log.Error("panic", "panic", v, "stack", string(debug.Stack()))
 			err = fmt.Errorf("%w: %v", errPanicked, v)
 		}
 	}()

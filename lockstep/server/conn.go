@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -41,11 +43,15 @@ type conn struct {
 	id      host.PeerID // set by the match's goroutine
 	due     bool        // in the match's list of that name; used by its goroutine only
 	addr    netip.Prefix
-	remote  string    // the client's address, for the log
-	subject string    // of its token, once it is authenticated; "" for guests and spectators without a token
-	closed  bool      // guarded by the server's addressLimit
-	path    *path     // of its datagrams, or nil; used by the match's goroutine only
-	syncing time.Time // when a keyframe began to be sent; zero without one; used by the match's goroutine only
+	agent   string          // the name that the client's program gives itself
+	remote  string          // the client's address, for the log
+	session string          // its id
+	logger  *slog.Logger    // with the match and the session
+	seat    lockstep.Player // System for a spectator, and before the welcome; used by the match's goroutine only
+	subject string          // of its token, once it is authenticated; "" for guests and spectators without a token
+	closed  bool            // guarded by the server's addressLimit
+	path    *path           // of its datagrams, or nil; used by the match's goroutine only
+	syncing time.Time       // when a keyframe began to be sent; zero without one; used by the match's goroutine only
 }
 
 // Received implements [wsmatch.Match].
@@ -106,6 +112,8 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	from := addressOf(r.RemoteAddr)
+	session := logged.SessionOf(r)
+	log := logged.Session(s.logOf(r.PathValue("name")), session)
 	socket := &hijacker{ResponseWriter: &foreignErrors{ResponseWriter: w}, budgets: s.frames, from: from}
 	ws, err := websocket.Accept(socket, r, &websocket.AcceptOptions{
 		Subprotocols:    []string{Subprotocol},
@@ -113,16 +121,16 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {
-		s.turnedAway("handshake", r.RemoteAddr)
+		s.turnedAwayFrom(log, "handshake", r.RemoteAddr)
 		return // Accept has answered
 	}
 	if ws.Subprotocol() != Subprotocol {
-		s.turnedAway("subprotocol", r.RemoteAddr)
+		s.turnedAwayFrom(log, "subprotocol", r.RemoteAddr)
 		ws.Close(websocket.StatusPolicyViolation, "want the subprotocol "+Subprotocol)
 		return
 	}
 	ws.SetReadLimit(protocol.MaxAuthMessage)
-	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, remote: clientText(r.RemoteAddr)}
+	c := &conn{match: m, ws: ws, socket: socket.conn, frames: socket.frames, addr: from, remote: clientText(r.RemoteAddr), session: session, logger: log, seat: lockstep.System, agent: wsmatch.Clip(r.UserAgent())}
 	o := wsmatch.Options{Match: c, Socket: socket.conn, Buffers: &buffers, Queue: maxQueued, Keep: keepBuffer, OverText: "the match is over", Status: closeStatus}
 	o.Closing = func() { c.frames.closing.Store(true) }
 	if m != nil {
@@ -136,7 +144,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		in, each = &s.reservedConns, maxOnTrial
 	}
 	if in.add(c, each) {
-		s.turnedAway("crowd", r.RemoteAddr)
+		s.turnedAwayFrom(log, "crowd", r.RemoteAddr)
 	}
 	go s.serveConn(c, wait) // the HTTP server's goroutine would keep its request and a large stack
 }
@@ -168,20 +176,25 @@ func (c *conn) welcomed(seat lockstep.Player, subject string) {
 	s.unauthenticated.remove(c)
 	s.reservedConns.remove(c)
 	if seat == lockstep.System && s.spectators.add(c, s.spectators.max) {
-		s.turnedAway("crowd", c.remote)
+		c.turnedAway("crowd")
 	}
-	c.subject = subject
+	if c.seat, c.subject = seat, subject; seat != lockstep.System {
+		c.match.sessions[seat] = c.session
+	}
 	victim := s.authenticated.add(c)
 	if victim == nil {
 		return
 	}
-	s.turnedAway("address", c.remote)
+	c.turnedAway("address")
 	if victim == c {
 		c.End("too many connections from your address")
 	} else {
 		victim.drop()
 	}
 }
+
+// turnedAway is that of the server for a connection to a match.
+func (c *conn) turnedAway(reason string) { c.match.server.turnedAwayFrom(c.logger, reason, c.remote) }
 
 func (c *conn) from() netip.Prefix { return c.addr }
 

@@ -20,7 +20,7 @@ func (m *Match) connect(c *conn) {
 
 // evict ends a connection without waiting for its socket.
 func (m *Match) evict(c *conn) {
-	m.server.turnedAway("crowd", c.remote)
+	c.turnedAway("crowd")
 	m.host.Disconnect(m.now(), c.id)
 	delete(m.conns, c.id)
 	m.connecting = without(m.connecting, c)

@@ -12,8 +12,11 @@ type connectionView struct {
 	Peer         uint64         `json:"peer,string"`
 	State        string         `json:"state"`
 	Role         string         `json:"role"`
-	Seat         *int           `json:"seat"` // null for a spectator
+	Seat         *int           `json:"seat"`    // null for a spectator
+	Session      string         `json:"session"` // its id, as in the log
 	Name         string         `json:"name"`
+	Build        string         `json:"build"`
+	Platform     string         `json:"platform"`
 	Subject      string         `json:"subject"`
 	Guest        bool           `json:"guest"`
 	Address      string         `json:"address"` // the network whose budgets it shares
@@ -27,8 +30,11 @@ func (s *Server) listConnections(w http.ResponseWriter, r *http.Request) {
 	s.doReply(w, r, func(m *Match, h *host.Host) error {
 		for _, c := range h.Connections(m.now()) {
 			v := connectionView{
-				Peer: uint64(c.ID), State: c.State.String(), Role: roleNames[c.Role], Name: c.Name, Subject: c.Subject, Guest: c.Guest,
+				Build: c.Build, Platform: c.Platform, Peer: uint64(c.ID), State: c.State.String(), Role: roleNames[c.Role], Name: c.Name, Subject: c.Subject, Guest: c.Guest,
 				Address: c.Address, Spent: c.Spent, AddressSpent: s.spentBy(m.conns[c.ID], c.Subject),
+			}
+			if of := m.conns[c.ID]; of != nil {
+				v.Session = of.session
 			}
 			if seat := int(c.Seat); seat < int(m.spec.Settings.Players) {
 				v.Seat = &seat

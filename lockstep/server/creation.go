@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
@@ -30,11 +31,11 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 	if err := s.launch(m, m.begin, m.discard); err != nil {
 		return nil, err
 	}
-	words := []any{"match", spec.Name, "game", spec.Game.Name(), "seed", spec.Settings.Seed}
+	words := []any{"game", spec.Game.Name(), "seed", spec.Settings.Seed}
 	if spec.From != nil {
 		words = append(words, "parent", spec.From.Lineage.Name, "parent_id", spec.From.Lineage.Match, "tick", uint32(spec.From.Lineage.Tick))
 	}
-	s.log.Info("match created", words...)
+	m.logger.Info("match created", words...)
 	m.notifyStart()
 	return m, nil
 }
@@ -44,6 +45,7 @@ func (s *Server) newMatch(spec MatchSpec) *Match {
 	spec.Game = s.assets.before(game)
 	return &Match{
 		server: s, spec: spec, game: game, inbox: make(chan input, inboxSize), done: make(chan struct{}),
+		logger: logged.Match(s.log, spec.Name, ""), sessions: make(map[lockstep.Player]string),
 		conns: make(map[host.PeerID]*conn), bundles: make(map[lockstep.Player]int), drafts: make(map[reported]*draft), owners: make(map[lockstep.Player]*host.Grant), claims: make(map[lockstep.Player]string),
 		stacks: make(map[lockstep.Player]bool),
 	}
@@ -99,6 +101,11 @@ func (s *Server) run(m *Match) bool {
 	return true
 }
 
+// know notes the header of the match. From then on the log has its id.
+func (m *Match) know(h *lockstep.Header) {
+	m.header, m.logger = h, logged.Match(m.server.log, m.spec.Name, h.Match.String())
+}
+
 // notifyStart calls MatchSpec.OnStart.
 func (m *Match) notifyStart() {
 	if m.spec.OnStart != nil {
@@ -145,7 +152,7 @@ func (m *Match) begin(phase time.Duration) error {
 	if err != nil {
 		return err
 	}
-	m.header = h
+	m.know(h)
 	if err := m.holdAssets(h); err != nil {
 		return err
 	}
@@ -237,6 +244,7 @@ func (m *Match) hostOptions() host.Options {
 	o.MaxSpectators = cmp.Or(o.MaxSpectators, defaultSpectators)
 	o.EvidenceHistory = cmp.Or(o.EvidenceHistory, 8)
 	m.maxConnecting, m.maxSpectators, m.history = o.MaxConnecting, o.MaxSpectators, o.EvidenceHistory
+	o.Stepping = func(begins bool) { m.load.step(begins, m.now()) }
 	if f := m.server.options.Observer; f != nil {
 		o.Observer = func(t lockstep.Tick, event any) { f(m, t, event) }
 	}

@@ -97,10 +97,12 @@ func (m *Match) closeReplay() error {
 // record gives the host's records to the replay. They are visible at once, or when they are synced.
 func (m *Match) record(r *host.Ready) {
 	if m.writer != nil && len(r.Records) > 0 {
+		began := m.now()
 		err := r.AppendTo(m.log())
 		if err == nil && m.stands() {
 			err = m.writer.Flush() // no tick does it
 		}
+		m.load.now.writes += m.now() - began
 		if err != nil {
 			m.logFailed(err)
 			return

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
@@ -24,7 +25,7 @@ func (m *Match) observe(e host.Event) {
 	}
 	about := subject(e.Kind)
 	m.server.metrics.events.WithLabelValues(about, e.Kind.String()).Inc()
-	words := []any{"match", m.spec.Name, "tick", uint32(e.Tick), "subject", about, "event", e.Kind.String(), "peer", uint64(e.Peer), "player", int(e.Player), "number", e.Number, "text", e.Text}
+	words := []any{"tick", uint32(e.Tick), "subject", about, "event", e.Kind.String(), "peer", uint64(e.Peer), "player", int(e.Player), "number", e.Number, "text", e.Text}
 	words = append(words, m.identify(&e)...)
 	if e.Result != "" {
 		words = append(words, "result", e.Result)
@@ -33,7 +34,16 @@ func (m *Match) observe(e host.Event) {
 		m.stacks[e.Player] = true
 		words = append(words, "stack", e.Stack)
 	}
-	m.server.log.Log(context.Background(), level(&e), "match", words...)
+	logged.Session(m.logger, m.sessionOf(&e)).Log(context.Background(), level(&e), "match", words...)
+}
+
+// sessionOf returns the id of the session that an event is about: that of its connection, or the last one that had the seat. It is ""
+// if this server has seen none.
+func (m *Match) sessionOf(e *host.Event) string {
+	if c := m.conns[e.Peer]; c != nil {
+		return c.session
+	}
+	return m.sessions[e.Player]
 }
 
 // identify returns words for the log about the connection of an event: its address, whose it is, and why its token was
@@ -47,6 +57,13 @@ func (m *Match) identify(e *host.Event) (words []any) {
 	if c.subject != "" {
 		words = append(words, "identity", c.subject)
 	}
+	if e.Kind == host.PeerDesynced {
+		for _, i := range m.host.Peers() {
+			if i.ID == e.Peer {
+				words = append(words, machineOf(c, i.Build, i.Platform)...)
+			}
+		}
+	}
 	if e.Kind == host.PeerRefused && e.Code == protocol.CloseRefused && e.Text == "refused" {
 		why := m.refusal
 		if why == nil {
@@ -55,6 +72,19 @@ func (m *Match) identify(e *host.Event) (words []any) {
 		words = append(words, "why", refusalText(why))
 	}
 	return words
+}
+
+// machineOf returns words for the log about what computes the match behind a connection, which may be nil, as its client describes it.
+func machineOf(c *conn, build, platform string) []any {
+	words := []any{"build", build, "platform", platform}
+	if c == nil {
+		return words
+	}
+	transport := "websocket"
+	if c.path != nil {
+		transport = "websocket and datagrams"
+	}
+	return append(words, "transport", transport, "client", c.agent)
 }
 
 // level returns the level of an event's line in the log.

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 
@@ -28,7 +29,7 @@ func (m *Match) finish() {
 	}
 	if err != nil {
 		m.server.metrics.failures.Inc()
-		m.server.log.Error("replay", "match", m.spec.Name, "path", m.path, "err", err)
+		m.logger.Error("replay", "path", m.path, "err", err)
 		m.flushReplicated()
 		m.release(nil)
 		m.leaveOpen()
@@ -42,13 +43,13 @@ func (m *Match) finish() {
 	}
 	err = m.server.tellOwners(m.path, m.owners)
 	if err == nil {
-		err = m.server.archive(m.spec.Name, m.path)
+		err = m.server.archive(m.logger, m.path)
 	}
 	if err != nil {
 		if !m.lost.Load() {
 			m.server.metrics.failures.Inc()
 		}
-		m.server.log.Error("archive", "match", m.spec.Name, "path", m.path, "err", err)
+		m.logger.Error("archive", "path", m.path, "err", err)
 		m.release(err) // its log is complete, so any server can archive it
 		return
 	}
@@ -89,13 +90,13 @@ func (m *Match) noticeLost() {
 		if _, err := os.Lstat(m.path); errors.Is(err, fs.ErrNotExist) {
 			m.lost.Store(true)
 			m.server.metrics.failures.Inc()
-			m.server.log.Error("the log of a running match is gone", "match", m.spec.Name, "path", m.path)
+			m.logger.Error("the log of a running match is gone", "path", m.path)
 		}
 	})
 }
 
 // archive moves the replay of a match that is over out of the live folder, and seals it there.
-func (s *Server) archive(match, path string) error {
+func (s *Server) archive(log *slog.Logger, path string) error {
 	to := s.archived(path)
 	if to != path {
 		if err := replay.Replace(path, to); err != nil {
@@ -104,16 +105,16 @@ func (s *Server) archive(match, path string) error {
 		s.replays.setLive(filepath.Base(to), false) // the list has one more
 	}
 	if s.options.KeepOpen {
-		s.handOver(to)
+		s.handOver(log, to)
 	} else {
-		s.seal(match, to)
+		s.seal(log, to)
 	}
 	return nil
 }
 
 // seal compresses the replay of a finished match concurrently with the running ones. It seals one replay at a time, so
 // that live matches keep the remaining CPUs.
-func (s *Server) seal(match, path string) {
+func (s *Server) seal(log *slog.Logger, path string) {
 	s.sealing.Go(func() {
 		select {
 		case s.seals <- struct{}{}:
@@ -124,11 +125,11 @@ func (s *Server) seal(match, path string) {
 		err := SealFile(s.sealCtx, path, s.options.SignKey)
 		if err != nil && s.sealCtx.Err() == nil {
 			s.metrics.failures.Inc()
-			s.log.Error("seal", "match", match, "path", path, "err", err)
+			log.Error("seal", "path", path, "err", err)
 		}
 		s.replays.setLive(filepath.Base(path), false) // its size has changed
 		if err == nil {
-			s.handOver(path)
+			s.handOver(log, path)
 		}
 	})
 }
@@ -157,13 +158,13 @@ func (s *Server) tellOwners(path string, owners map[lockstep.Player]*host.Grant)
 }
 
 // handOver gives a sealed replay and the bundles of its match to the archive, if there is one.
-func (s *Server) handOver(path string) {
+func (s *Server) handOver(log *slog.Logger, path string) {
 	if s.options.Archive == nil {
 		return
 	}
 	evidence, err := s.replays.evidence(filepath.Base(path))
 	if err != nil {
-		s.log.Error("archive", "path", path, "err", err) // the next start hands them over
+		log.Error("archive", "path", path, "err", err) // the next start hands them over
 	}
 	for _, p := range append(evidence, path) {
 		s.options.Archive.Add(p)

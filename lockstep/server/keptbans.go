@@ -125,7 +125,7 @@ func (s *Server) awaitBans(x *recovery) {
 		}
 		if !told {
 			told = true
-			s.log.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "match", x.match.spec.Name, "at", s.keeper.place(banKeyOf(x.header.Match)), "err", err)
+			x.match.logger.Error("the bans of a match cannot be read, so nobody is admitted to it; the server tries again", "at", s.keeper.place(banKeyOf(x.header.Match)), "err", err)
 			s.countUnread(1)
 			defer s.countUnread(-1)
 		}

@@ -73,7 +73,7 @@ func (s *Server) SetLimits(l Limits) {
 		return all.MaxPerAddress
 	})
 	for _, c := range s.authenticated.resize(all.MaxPerAddress) {
-		s.turnedAway("address", c.remote)
+		c.turnedAway("address")
 		c.drop()
 	}
 }
@@ -86,7 +86,7 @@ func (m *Match) takeLimits() {
 	}
 	m.limits = l
 	if err := m.host.SetLimits(m.now(), *l); err != nil {
-		m.server.log.Error("limits", "match", m.spec.Name, "err", err)
+		m.logger.Error("limits", "err", err)
 		return
 	}
 	m.maxSpectators = cmp.Or(l.MaxSpectators, defaultSpectators)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,7 @@ const joinAfterEnd = 10 * time.Second
 // A Match is a match on a Server. Only its own goroutine uses the host.
 type Match struct {
 	server     *Server
+	logger     *slog.Logger // with the match's name and id
 	spec       MatchSpec
 	game       *lockstep.Game   // of the spec, without the server's assets
 	header     *lockstep.Header // does not change while the match runs
@@ -51,26 +53,27 @@ type Match struct {
 	connecting    []*conn       // conns that are not authenticated, the oldest first
 	maxConnecting int
 	maxSpectators int
-	limits        *host.Limits            // of the server, that the host has; or nil
-	history       int                     // past states that the referee keeps
-	memoryBound   atomic.Int64            // see Server.MemoryBound
-	idle          time.Time               // start of the time without connections; zero while there is one
-	ended         time.Time               // when the match noticed its end; zero before
-	paused        bool                    // by an admin
-	awaitUntil    time.Time               // until then a recovered match waits for its players; zero afterwards
-	suspended     bool                    // by Server.Shutdown
-	released      bool                    // its replicated log, before finish could close the file
-	banChanges    uint64                  // of the bans that are kept, see host.Host.BanChanges
-	bansKept      bool                    // there may be some
-	bans          []byte                  // that a recovery has read, until it has restored them
-	lost          atomic.Bool             // the log is gone from its folder
-	looking       atomic.Bool             // whether it is
-	failure       error                   // our own code panicked in the match; or nil
-	bundles       map[lockstep.Player]int // bundles written about each player
-	bundleBytes   int64                   // of all of them, approximately
-	drafts        map[reported]*draft     // bundles that are written again after the player has answered; nil at a limit
-	writing       sync.WaitGroup          // bundles
-	counted       host.Stats              // that the metrics include
+	limits        *host.Limits               // of the server, that the host has; or nil
+	history       int                        // past states that the referee keeps
+	memoryBound   atomic.Int64               // see Server.MemoryBound
+	idle          time.Time                  // start of the time without connections; zero while there is one
+	ended         time.Time                  // when the match noticed its end; zero before
+	paused        bool                       // by an admin
+	awaitUntil    time.Time                  // until then a recovered match waits for its players; zero afterwards
+	suspended     bool                       // by Server.Shutdown
+	released      bool                       // its replicated log, before finish could close the file
+	banChanges    uint64                     // of the bans that are kept, see host.Host.BanChanges
+	bansKept      bool                       // there may be some
+	bans          []byte                     // that a recovery has read, until it has restored them
+	lost          atomic.Bool                // the log is gone from its folder
+	looking       atomic.Bool                // whether it is
+	failure       error                      // our own code panicked in the match; or nil
+	bundles       map[lockstep.Player]int    // bundles written about each player
+	bundleBytes   int64                      // of all of them, approximately
+	sessions      map[lockstep.Player]string // ids of those that had the seats last
+	drafts        map[reported]*draft        // bundles that are written again after the player has answered; nil at a limit
+	writing       sync.WaitGroup             // bundles
+	counted       host.Stats                 // that the metrics include
 
 	granted *host.Grant                     // of the token in the message that is being received, or nil
 	refusal error                           // of that token, or nil
@@ -83,6 +86,7 @@ type Match struct {
 
 	finished atomic.Bool          // the replay is where [Server.archive] has put it
 	view     atomic.Pointer[View] // updated every second
+	load     load
 }
 
 // An input is an event for a match: a connection opened, closed, sent a message or a datagram, or has room for more; or
@@ -176,21 +180,29 @@ func (m *Match) run() {
 	for !m.over() {
 		select {
 		case in := <-m.inbox:
+			m.load.mark(byWaiting, m.now())
 			m.take(in)
 		case <-m.disk.synced:
+			m.load.mark(byWaiting, m.now())
 		case <-timer.C:
+			m.load.mark(byWaiting, m.now())
 		}
 		m.drain()
 		now := m.now()
+		m.load.mark(byReceiving, now)
 		if now >= m.next {
+			m.load.begin(now - m.next)
 			m.server.metrics.lateness.Observe(float64(now-m.next) / float64(lockstep.Second))
 			m.host.Advance(now)
 			m.process()
+			m.load.mark(byHosting, m.now())
 		}
 		m.maintainReplay()
 		m.hold()
 		m.flush()
+		m.load.mark(byWriting, m.now())
 		m.feed()
+		m.load.mark(bySending, m.now())
 		if m.ended.IsZero() && m.host.Err() != nil {
 			m.ended = time.Now()
 			m.publish() // the result at once
@@ -232,7 +244,7 @@ func (m *Match) recoverPanic() {
 	}
 	m.server.metrics.panics.Inc()
 	m.failure = fmt.Errorf("server: panic: %v", v)
-	m.server.log.Error("panic", "match", m.spec.Name, "panic", v, "stack", string(debug.Stack()))
+	m.logger.Error("panic", "panic", v, "stack", string(debug.Stack()))
 	for _, c := range m.conns {
 		c.End("the match has failed")
 		c.path.close()

@@ -54,6 +54,7 @@ type toldView struct {
 	*View
 	Tick  lockstep.Tick `json:"tick"`
 	Stats toldStats     `json:"stats"`
+	Load  *loadView     `json:"load,omitempty"` // only in the answer of GET /matches/NAME to an admin
 }
 
 // toldStats are the statistics in an answer.

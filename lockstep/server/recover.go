@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/internal/tries"
 )
 
@@ -70,7 +71,7 @@ func (s *Server) claimTry(x *resuming) (err error) {
 	}
 	if x.known, err = readTries(x.Path); err == nil && x.known.Trying {
 		x.known = x.known.Died()
-		s.log.Warn("the process ended while it resumed this match", "match", x.match.Name(), "path", x.Path, "deaths_alone", x.known.Deaths)
+		x.match.logger.Warn("the process ended while it resumed this match", "path", x.Path, "deaths_alone", x.known.Deaths)
 		err = writeTries(x.Path, x.known) // so that it counts once
 	}
 	if err == nil && x.known.SetAside() {
@@ -144,13 +145,13 @@ func (s *Server) try(x *resuming, alone bool) *Match {
 		s.notRecovered(x, err)
 		return nil
 	}
-	s.log.Info("match is being resumed", "match", x.match.Name(), "path", x.Path, "alone", alone, "deaths_alone", x.known.Deaths)
+	x.match.logger.Info("match is being resumed", "path", x.Path, "alone", alone, "deaths_alone", x.known.Deaths)
 	err = s.attempt(x.recovery)
 	s.mu.Lock()
 	s.recoveries.done++
 	s.mu.Unlock()
 	if err == nil {
-		s.log.Info("match recovered", "match", x.match.Name(), "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.match.skipped), "seconds", time.Since(began).Seconds())
+		x.match.logger.Info("match recovered", "tick", uint32(x.match.View().Tick), "simulated_from", uint32(x.match.skipped), "seconds", time.Since(began).Seconds())
 		x.done(x.Interrupted, x.match, nil)
 		return x.match
 	}
@@ -178,7 +179,7 @@ func (s *Server) keepTries(x *resuming, known tries.Record) {
 		known = tries.Record{}
 	}
 	if err := writeTries(x.Path, known); err != nil {
-		s.log.Error("the end of a try is not noted", "match", x.match.Name(), "path", x.Path, "err", err)
+		x.match.logger.Error("the end of a try is not noted", "path", x.Path, "err", err)
 	}
 }
 
@@ -186,18 +187,22 @@ func (s *Server) keepTries(x *resuming, known tries.Record) {
 // began.
 func (s *Server) notRecovered(x *resuming, err error) {
 	defer x.done(x.Interrupted, nil, err)
+	name := MatchOfLog(x.Path)
+	log := logged.Match(s.log, name, "")
+	if x.recovery != nil {
+		log = x.match.logger
+	}
 	switch {
 	case errors.Is(err, ErrNotInterrupted):
-		s.log.Info("match is over", "path", x.Path)
+		log.Info("match is over", "path", x.Path)
 		return
 	case errors.Is(err, ErrNeverBegan):
-		s.log.Warn("match not resumed", "path", x.Path, "err", err)
+		log.Warn("match not resumed", "path", x.Path, "err", err)
 		return
 	case errors.Is(err, ErrShutdown): // the next start recovers it
 		return
 	}
-	name := MatchOfLog(x.Path)
-	s.log.Error("match not resumed", "match", name, "path", x.Path, "err", err)
+	log.Error("match not resumed", "path", x.Path, "err", err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := &failedMatch{path: x.Path, again: func() (*View, error) { return s.again(x) }}

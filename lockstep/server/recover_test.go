@@ -143,7 +143,7 @@ func TestRecover(t *testing.T) {
 			if b, err := os.ReadFile(got.path); err != nil || string(b) != string(bad) {
 				t.Errorf("the damaged log does not stay: %v", err)
 			}
-			if text := s.log.String(); !strings.Contains(text, `msg="match not resumed" match=bad path=`+got.path) {
+			if text := s.log.String(); !strings.Contains(text, `msg="match not resumed" match=bad id=`) || !strings.Contains(text, " path="+got.path) {
 				t.Errorf("the damaged log is not named in %s", text)
 			}
 			fresh := server.MatchSpec{Name: "bad", Game: s.game, Settings: settings, Config: &minimal.Config{Size: 50, Coins: 5}}

@@ -39,7 +39,7 @@ func (m *Match) flushReplicated() (all bool) {
 	err := m.replicated.Flush()
 	if err != nil && !errors.Is(err, ErrNotOwner) {
 		m.server.metrics.failures.Inc()
-		m.server.log.Error("replicated log", "match", m.spec.Name, "err", err)
+		m.logger.Error("replicated log", "err", err)
 	}
 	return err == nil
 }

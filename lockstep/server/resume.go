@@ -75,7 +75,7 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 	err = s.start(m, x.phase, prepare, func() { m.closeReplay() })
 	if errors.Is(err, ErrNotInterrupted) && s.archived(m.path) != m.path {
 		x.log.Close()
-		if moved := s.archive(m.spec.Name, m.path); moved != nil {
+		if moved := s.archive(m.logger, m.path); moved != nil {
 			err = errors.Join(err, moved)
 		} else if m.replicated != nil {
 			dropped = true

@@ -147,7 +147,7 @@ func (s *Server) save(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeConflict, err.Error())
 		return
 	case err != nil:
-		s.log.Error("save", "match", m.Name(), "err", err)
+		m.logger.Error("save", "err", err)
 		fail(w, codeStorage, "the log of the match cannot be copied: its disk is full, does not answer or has failed")
 		return
 	}

@@ -12,6 +12,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/seed-49bee653/samestep/internal/logged"
+	"github.com/seed-49bee653/samestep/internal/wsmatch"
 )
 
 // Subprotocol is the WebSocket subprotocol that a client must offer.
@@ -94,6 +97,24 @@ func (s *Server) match(name string) *Match {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.matches[name]
+}
+
+// logOf returns the log of a match with a name from outside, or of what concerns one that may be there.
+func (s *Server) logOf(name string) *slog.Logger {
+	s.mu.Lock()
+	m, v := s.matches[name], s.recoveries.pending[name]
+	s.mu.Unlock()
+	id := ""
+	of, elsewhere := s.options.Replicator.(interface{ MatchID(name string) string })
+	switch {
+	case m != nil:
+		return m.logger
+	case v != nil:
+		id = v.Match
+	case elsewhere:
+		id = of.MatchID(name)
+	}
+	return logged.Match(s.log, wsmatch.Clip(name), id)
 }
 
 // isClosed reports whether Shutdown was called.

@@ -51,8 +51,7 @@ func reservationOf(from netip.Prefix, subject string) reservation {
 // for a match counts as a guess.
 func (s *Server) shown(r *http.Request, from netip.Prefix) (subject string, ok bool) {
 	token, session := shownIn(r.Header)
-	_, path, _ := strings.Cut(r.URL.Path, "/matches/") // there may be a base path
-	name, _, _ := strings.Cut(path, "/")
+	name := matchIn(r)
 	m := s.match(name)
 	if session != (protocol.SessionToken{}) && m != nil {
 		if subject, ok = m.knows(r.Context(), session, ""); ok {
@@ -76,6 +75,13 @@ func (s *Server) shown(r *http.Request, from netip.Prefix) (subject string, ok b
 		return "", false
 	}
 	return m.knows(r.Context(), session, g.Subject)
+}
+
+// matchIn returns the name of the match in the path of a request, or "".
+func matchIn(r *http.Request) string {
+	_, path, _ := strings.Cut(r.URL.Path, "/matches/") // there may be a base path
+	name, _, _ := strings.Cut(path, "/")
+	return name
 }
 
 // knows asks the match whether it knows a session, or a subject has a seat.

@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/loglines"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -181,6 +182,9 @@ func (s *stage) listen(t *testing.T, pipes bool) {
 	}
 	t.Cleanup(func() {
 		s.stop()
+		for _, problem := range loglines.Problems(s.log.String()) {
+			t.Errorf("a line of the log %s", problem)
+		}
 		if t.Failed() {
 			t.Logf("the server's log:\n%s", s.log)
 		}

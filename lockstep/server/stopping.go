@@ -39,7 +39,7 @@ func (m *Match) handOver(err error) {
 	if m.suspended {
 		return
 	}
-	m.server.log.Warn("match handed over", "match", m.spec.Name, "id", m.host.Header().Match.String(), "tick", uint32(m.host.Now()), "err", err)
+	m.logger.Warn("match handed over", "tick", uint32(m.host.Now()), "err", err)
 	m.suspend()
 }
 

@@ -1,5 +1,7 @@
 package server
 
+import "log/slog"
+
 // Lines in the log about connections and requests that were turned away, for each reason.
 const (
 	turnedLines       = 1 // a second
@@ -16,7 +18,10 @@ func newTurnedLogs() map[string]*refusalLog {
 }
 
 // turnedAway counts and logs that a client was turned away, for one of turnReasons.
-func (s *Server) turnedAway(reason, remote string) {
+func (s *Server) turnedAway(reason, remote string) { s.turnedAwayFrom(s.log, reason, remote) }
+
+// turnedAwayFrom is turnedAway with a logger that names the match and the session.
+func (s *Server) turnedAwayFrom(log *slog.Logger, reason, remote string) {
 	s.metrics.refused.WithLabelValues(reason).Inc()
 	omitted, ok := s.turned[reason].allow()
 	if !ok {
@@ -26,5 +31,5 @@ func (s *Server) turnedAway(reason, remote string) {
 	if omitted > 0 {
 		words = append(words, "omitted", omitted)
 	}
-	s.log.Warn("turned away", words...)
+	log.Warn("turned away", words...)
 }

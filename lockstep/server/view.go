@@ -140,6 +140,16 @@ func (m *Match) publish() {
 	m.view.Store(v)
 }
 
+// measured returns the load of the match. Its goroutine calls it.
+func (m *Match) measured() *loadView {
+	v := m.load.view()
+	v.Memory = memoryView{State: m.host.Stats().StateBytes, MemoryParts: m.host.MemoryParts(), Bound: int(m.memoryBound.Load())}
+	if r := m.host.Referee(); r != nil {
+		v.Memory.PastStates = r.Memory()
+	}
+	return &v
+}
+
 // state returns the state of a match that has started.
 func (v *View) state() matchState {
 	switch {

@@ -2,11 +2,13 @@ package live
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 const (
@@ -42,6 +44,7 @@ type Options struct {
 type Match struct {
 	options Options
 	game    *lockstep.Game
+	id      string // of the session, in the logs of the servers; "" without a server
 	session session
 	leave   func()
 
@@ -56,10 +59,11 @@ type Match struct {
 // Join begins to play or watch the match at a WebSocket URL. [Match.Status] reports the progress.
 func Join(ctx context.Context, url, token string, g *lockstep.Game, o Options) *Match {
 	ctx, cancel := context.WithCancel(ctx)
-	m := &Match{options: o, game: g, leave: cancel, began: time.Now()}
+	m := &Match{options: o, game: g, leave: cancel, began: time.Now(), id: protocol.SessionID(rand.Uint64())}
 	m.news.words = o.Words
 	m.news.init(m.now)
 	m.session = client.Dial(ctx, url, g, client.Options{
+		ID:      m.id,
 		Options: player.Options{Token: token, PingEvery: pingEvery, Predict: predictTicks, PredictLate: lateTicks, Interpolate: true, Observer: m.observe, Views: o.Views},
 		Handle:  m.handle,
 	})

@@ -41,6 +41,7 @@ type Facts struct {
 
 // Net has the client's measurements.
 type Net struct {
+	Session     string `json:"session"` // its id in the logs of the servers; "" without a server
 	Stage       string `json:"stage"`
 	Seat        int    `json:"seat"` // -1 without one
 	Tick        uint32 `json:"tick"`
@@ -80,6 +81,7 @@ func (m *Match) Status() (s Status, ok bool) {
 func (m *Match) StatusOf(c *player.Client) Status {
 	n := &m.news
 	s := Status{Net: netOf(c), Lines: append([]Line{}, n.lines...), Link: n.link, Mismatch: n.differ}
+	s.Net.Session = m.id
 	n.lines = n.lines[:0]
 	now := m.now()
 	if n.link.Held != "" {

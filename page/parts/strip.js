@@ -15,6 +15,7 @@ const facts = [
   ["sums", t("checksums"), t("comparisons of this browser's state with the match")],
   ["players", t("players"), ""],
   ["rate", t("in · out"), t("traffic in bytes per second")],
+  ["ids", t("match · session"), t("name both when you report a problem: the logs of the servers have them")],
   ["frame", t("frame"), t("time to draw a frame, 95th percentile")],
 ];
 
@@ -79,6 +80,7 @@ export class Strip {
     text(f.players, [seats.length, ...who(gone.slice(0, 3)), ...(gone.length > 3 ? ["…"] : [])].join(", "));
     f.players.parentNode.title = t("who has the seats: {who}", { who: who(seats).join(", ") });
     text(f.rate, `${bytes(net.in)}/s · ${bytes(net.out)}/s`);
+    text(f.ids, net.session && state.match ? `${state.match.id.slice(0, 8)} · ${net.session}` : "–");
     text(f.frame, `${frameMS.toFixed(1)} ms`);
     this.element.dataset.link = link.state === "live" && link.held ? "held" : link.state;
   }

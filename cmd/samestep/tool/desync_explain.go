@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
@@ -133,6 +135,7 @@ func explainer(log *slog.Logger, program string, games replay.Games) func(path s
 		if e.Cause != nil {
 			cause = e.Cause.String()
 		}
-		log.Warn("explained", "verdict", e.Verdict.Text, "from", e.First.From, "to", e.First.To, "cause", cause, "fingerprint", e.Fingerprint.ID, "page", page)
+		name, _, _ := strings.Cut(filepath.Base(path), "-"+e.Match[:8])
+		logged.Match(log, name, e.Match).Warn("explained", "verdict", e.Verdict.Text, "from", e.First.From, "to", e.First.To, "cause", cause, "fingerprint", e.Fingerprint.ID, "page", page)
 	}
 }

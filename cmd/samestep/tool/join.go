@@ -91,7 +91,9 @@ type join struct {
 }
 
 type joinSummary struct {
-	Seat        int           `json:"seat"` // -1 for a spectator
+	Match       string        `json:"match"`   // its id
+	Session     string        `json:"session"` // see client.Session.ID
+	Seat        int           `json:"seat"`    // -1 for a spectator
 	Tick        lockstep.Tick `json:"tick"`
 	InputDelay  lockstep.Tick `json:"input_delay"`
 	RoundTripMS float64       `json:"round_trip_ms"`
@@ -159,6 +161,7 @@ func newJoin(c *cli.Context) (*join, error) {
 	if j.game, err = gameOfMatch(c, view, pages, j.token); err != nil {
 		return nil, err
 	}
+	j.summary.Match = view.Match
 	feeds := c.Bool("feed")
 	switch {
 	case view.PlayersSee == "views" && !feeds:
@@ -200,6 +203,7 @@ func (j *join) run(ctx context.Context) error {
 		o.WrapPackets = func(c net.PacketConn) net.PacketConn { return netsim.WrapPacket(c, j.link) }
 	}
 	s := client.Dial(ctx, j.sockets[0], j.game.Game, o)
+	j.summary.Session = s.ID()
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	for running := true; running; {
@@ -311,6 +315,7 @@ func (j *join) print(w io.Writer) {
 	}
 	line("commands", "%d accepted, %d rejected", s.Accepted, s.Rejected)
 	line("connection", "lost %d times, resumed %d, synced %d; %s in, %s out", s.Losses, s.Resumed, s.Synced, size(int64(s.BytesIn)), size(int64(s.BytesOut)))
+	line("logs", "the server names match %s, session %s", s.Match, s.Session)
 	if s.Ended != "" {
 		fmt.Fprintf(w, "the match ended: %q\n", s.Ended)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
@@ -56,7 +57,7 @@ func (r *resumption) check(log *slog.Logger) (all error) {
 		}
 		switch {
 		case errors.Is(err, server.ErrNeverBegan): // a start begins the match anew
-			log.Warn("match cannot be resumed", "path", one.Path, "err", err)
+			logged.Match(log, server.MatchOfLog(one.Path), "").Warn("match cannot be resumed", "path", one.Path, "err", err)
 		case err != nil:
 			all = errors.Join(all, fmt.Errorf("match %s cannot be resumed: %s: %w", server.MatchOfLog(one.Path), one.Path, err))
 		}
@@ -142,7 +143,7 @@ func (r *resumption) start(c *cli.Context, s *server.Server, log *slog.Logger, f
 					continue
 				}
 				if _, err := s.Create(spec); err != nil {
-					log.Error("match not created", "match", spec.Name, "err", err)
+					logged.Match(log, spec.Name, "").Error("match not created", "err", err)
 				}
 			}
 		}

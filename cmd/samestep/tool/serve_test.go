@@ -20,6 +20,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/loglines"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -199,6 +200,12 @@ func TestServeAndJoin(t *testing.T) {
 	bundles, _ := filepath.Glob(filepath.Join(dir, "*-desync-*.zip"))
 	if len(replays) != 1 || len(bundles) != 1 {
 		t.Fatalf("got replays %v and bundles %v, want one of each", replays, bundles)
+	}
+	if told := `msg=desync match=match-1 id=` + sum.Match + ` session=` + sum.Session + ` `; !strings.Contains(s.stderr.String(), told) {
+		t.Errorf("player 1 was told other ids than the log has: want %q in %s", told, s.stderr.String())
+	}
+	for _, problem := range loglines.Problems(s.stderr.String()) {
+		t.Errorf("a line of the log %s", problem)
 	}
 	page, err := os.ReadFile(strings.TrimSuffix(bundles[0], ".zip") + ".html")
 	if err != nil || !strings.Contains(string(page), "Player 1 (player-1) computed it wrong") {

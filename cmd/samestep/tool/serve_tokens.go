@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -99,7 +100,7 @@ func warnSeats(log *slog.Logger, tokens *server.Tokens, specs []server.MatchSpec
 	for i := range specs {
 		for seat, who := range specs[i].Players {
 			if who != "" && !tokens.HasPlayer(who, specs[i].Name) {
-				log.Warn("nobody can take a seat: no token has the name or the subject of --seat", "match", specs[i].Name, "seat", seat, "player", who)
+				logged.Match(log, specs[i].Name, "").Warn("nobody can take a seat: no token has the name or the subject of --seat", "seat", seat, "player", who)
 			}
 		}
 	}

@@ -5,6 +5,8 @@ package compat
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -16,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/player"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // shared is what all connections of a Bridge use.
@@ -30,11 +33,13 @@ type shared struct {
 // messages, the session's goroutine makes the answers, and the writer's goroutine sends them.
 type conn struct {
 	*shared
-	ws     *websocket.Conn
-	match  string
-	remote string
-	out    *outbox
-	seat   seat // used by the session's goroutine only
+	ws      *websocket.Conn
+	match   string
+	remote  string
+	log     *slog.Logger // with the match and the session
+	session string
+	out     *outbox
+	seat    seat // used by the session's goroutine only
 
 	syncs *rate.Limiter // of state_sync_request; used by the reader only
 	last  int64         // the highest sequence; used by the reader only
@@ -54,6 +59,8 @@ func (c *conn) serve() {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	c.session = protocol.SessionID(rand.Uint64())
+	c.log = c.options.Log.With("match", c.match, "session", c.session, "address", c.remote)
 	c.out, c.syncs = newOutbox(), rate.NewLimiter(2, 4)
 	c.seat = seat{line: c, ledger: c.ledgers.join(c.match, c)}
 	defer c.ledgers.part(c.match, c)
@@ -107,7 +114,7 @@ func (c *conn) dial(token string) (s *client.Session, refused bool) {
 			Token: token, Reconnect: player.ReconnectPolicy{Attempts: -1}, Pacing: player.PacingOptions{AsTheyCome: true},
 			Observer: c.seat.observe,
 		},
-		Sample: c.seat.sample, Handle: c.seat.handle, HTTP: c.http,
+		ID: c.session, Sample: c.seat.sample, Handle: c.seat.handle, HTTP: c.http,
 	})
 	select {
 	case <-c.seat.welcomed:
@@ -130,7 +137,7 @@ func (c *conn) read(ctx context.Context, s *client.Session) {
 			c.end(websocket.StatusUnsupportedData, "want binary messages")
 			return
 		case !limit.Allow():
-			c.options.Log.Warn("compat: a client sends too many messages", "remote", c.remote, "match", c.match)
+			c.log.Warn("compat: a client sends too many messages")
 			c.end(websocket.StatusPolicyViolation, "too many messages")
 			return
 		}
@@ -190,7 +197,7 @@ func (c *conn) write() {
 
 // joined notes in the log which connection has a seat, since the match knows only the client in between.
 func (c *conn) joined(p lockstep.Player) {
-	c.options.Log.Info("compat: joined", "match", c.match, "remote", c.remote, "player", uint8(p), "watches", p == lockstep.System)
+	c.log.Info("compat: joined", "player", uint8(p), "watches", p == lockstep.System)
 }
 
 // send queues a message. The session's goroutine calls it.

@@ -136,6 +136,7 @@ func TestConnectionIsShown(t *testing.T) {
 	}
 	b.Until(`/^\d+$/.test(document.querySelector(".strip .late b").textContent)`)
 	b.Until(`document.querySelector(".strip .loss b").textContent === "–"`)
+	b.Until(`/^[0-9a-f]{8} · [0-9a-f]{16}$/.test(document.querySelector(".strip .ids b").textContent)`)
 	for _, row := range [][2]string{
 		{"{ stalls: 3, corrections: 40, watched_ms: 120_000 }", "3, 1.5 a minute|40, 20.0 a minute|–"},
 		{"{ stalls: 0, watched_ms: 0 }", "–|–|–"},

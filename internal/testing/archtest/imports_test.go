@@ -56,7 +56,7 @@ var (
 	shell = slices.Concat(log, live, []string{"lockstep/server", "lockstep/client", "lockstep/locksteptest", "lockstep/netsim"})
 
 	// anyTest is what every test may import.
-	anyTest = []string{"internal/testing/testgame", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/matchlog", goCmp, goleak, goScript}
+	anyTest = []string{"internal/testing/testgame", "internal/testing/loglines", "internal/testing/testenv", "internal/testing/alerting", "internal/testing/script", "internal/nullgame", "internal/testing/dots", "internal/testing/drift", "internal/matchlog", goCmp, goleak, goScript}
 
 	// games are test subjects for what stands above the core.
 	games = []string{"examples/...", "fixed", "fixed/grid", "fixed/ids"}
@@ -93,17 +93,17 @@ var imports = []importRow{
 	{pattern: "internal/line", own: slices.Concat(log, []string{"desync", "desync/probe", "desync/probe/program", "internal/weave", "internal/words", "lockstep/abi", "lockstep/module"}), modules: []string{xsync}, tests: slices.Concat(games, live, []string{"internal/testing/hostile", "lockstep/local"})},
 	// Apart, so that no test of a game links what reads and builds sources.
 	{pattern: "internal/line/checkline", own: []string{"desync/probe/program", "internal/line"}},
-	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/measure", "internal/tries", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI})},
+	{pattern: "lockstep/server", own: slices.Concat(log, live, []string{"internal/buffer", "internal/files", "internal/logged", "internal/measure", "internal/tries", "internal/wsmatch"}), modules: []string{websocket, quic, jwt, jwks, metrics, proxy, xtime, xsync, xsys}, tests: slices.Concat(games, shell, []string{"lockstep/archive", "lockstep/assets", openAPI})},
 	{pattern: "lockstep/archive", own: []string{"lockstep", "lockstep/server", "replay", "internal/files"}, modules: []string{metrics, bbolt}, tests: []string{"lockstep/host", "lockstep/record", "lockstep/archive/s3", gofakes3}},
 	// Apart, so that only a program with object storage links its client.
 	{pattern: "lockstep/archive/s3", own: []string{"lockstep/archive"}, modules: []string{minio}, tests: []string{"lockstep", "lockstep/server", gofakes3}},
 	// Apart, so that only a program for a cluster links its storage.
 	{pattern: "lockstep/cluster/ownership", own: []string{"lockstep", "internal/tries"}, modules: []string{xxhash}},
-	{pattern: "lockstep/cluster", own: slices.Concat(log, live, []string{"internal/measure", "internal/tries", "lockstep/server", "lockstep/cluster/ownership", "lockstep/cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/cluster", own: slices.Concat(log, live, []string{"internal/logged", "internal/measure", "internal/tries", "lockstep/server", "lockstep/cluster/ownership", "lockstep/cluster/storage"}), modules: []string{nats, metrics}, tests: slices.Concat(games, shell)},
 	{pattern: "internal/testing/fleet", own: slices.Concat(live, []string{"replay", "lockstep/client", "lockstep/cluster", "lockstep/cluster/storage"}), modules: []string{nats}, tests: games},
 	{pattern: "lockstep/cluster/storage", own: []string{"lockstep", "internal/files", "internal/measure"}, modules: []string{nats, natsNode, nkeys, metrics}},
 	{pattern: "lockstep/cluster/audience", own: slices.Concat(live, []string{"internal/ring"}), tests: games},
-	{pattern: "lockstep/cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/wsmatch", "lockstep/server", "lockstep/cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
+	{pattern: "lockstep/cluster/relay", own: slices.Concat(live, []string{"internal/buffer", "internal/logged", "internal/wsmatch", "lockstep/server", "lockstep/cluster/..."}), modules: []string{websocket, metrics, nats}, tests: slices.Concat(games, shell)},
 	{pattern: "lockstep/cluster/objects", own: []string{"lockstep/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "lockstep/server"}},
 	{pattern: "lockstep/cluster/farm", own: []string{"lockstep", "replay", "desync", "lockstep/archive", "lockstep/cluster/storage", "lockstep/cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
@@ -123,6 +123,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/attack", own: slices.Concat(live, []string{"internal/testing/hostile", "internal/testing/prober", "state"}), modules: []string{websocket, quic}, tests: slices.Concat(games, []string{"lockstep/module/guest"})},
 	{pattern: "internal/testing/browser", own: slices.Concat(shell, []string{"internal/site", "internal/testing/testenv"}), modules: []string{chromedp}},
 	{pattern: "internal/buffer"},
+	{pattern: "internal/logged", own: []string{"lockstep/protocol"}},
 	{pattern: "internal/wsmatch", own: []string{"internal/buffer"}, modules: []string{websocket}},
 	{pattern: "internal/testing/conformance", tests: slices.Concat(shell, []string{xxhash})},
 	{pattern: "internal/decimal"},
@@ -138,6 +139,7 @@ var imports = []importRow{
 	{pattern: "internal/testing/fixedbench", own: []string{"fixed"}},
 	{pattern: "internal/testing/archtest", tests: []string{"lockstep/determinism"}},
 	{pattern: "internal/testing/testenv"},
+	{pattern: "internal/testing/loglines"},
 	{pattern: "internal/testing/ci"},
 	{pattern: "internal/testing/alerting"},
 	{pattern: "internal/testing/wire", own: []string{"lockstep/netsim"}, modules: []string{xsys}},

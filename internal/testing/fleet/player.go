@@ -121,6 +121,9 @@ func (p *Player) Measure() {
 	clear(p.seen.Held)
 }
 
+// Session returns the id of the session, which the logs have.
+func (p *Player) Session() string { return p.session.ID() }
+
 // Done is closed when the session has ended.
 func (p *Player) Done() <-chan struct{} { return p.session.Done() }
 

@@ -61,6 +61,7 @@ type Audience struct {
 	dirty    []host.PeerID
 	scanned  protocol.Position // sent at the last takeDirty
 	welcomed []host.PeerID
+	desynced []Desync
 	ready    Ready
 
 	reader   protocol.Reader
@@ -79,9 +80,17 @@ func New(o Options) (*Audience, error) {
 	return &Audience{options: o, byID: make(map[host.PeerID]*peer), addresses: addresses{max: o.MaxSpectators + o.MaxConnecting + spareAddresses}, wake: never, speed: 100, delay: 1}, nil
 }
 
+// A Desync is a checksum of a spectator that differs from the log's. The build is that of the match: no other is let in.
+type Desync struct {
+	Peer     host.PeerID
+	Tick     lockstep.Tick
+	Platform string // as its client describes it
+}
+
 // A Ready is the work that an Audience hands to the owner of the sockets. The next call of [Audience.Ready] reuses its memory.
 type Ready struct {
 	Welcomed []host.PeerID // since the last call
+	Desynced []Desync      // since the last call
 	Peers    []host.PeerID // to send to or to close
 	Keyframe bool          // the source should get a new keyframe, if it can
 	Next     lockstep.Time // when to call Advance, unless another method is called before
@@ -91,6 +100,7 @@ type Ready struct {
 func (a *Audience) Ready() *Ready {
 	r := &a.ready
 	r.Welcomed, a.welcomed = a.welcomed, r.Welcomed[:0]
+	r.Desynced, a.desynced = a.desynced, r.Desynced[:0]
 	r.Peers = a.takeDirty(r.Peers[:0])
 	r.Keyframe = a.wantsKeyframe()
 	r.Next = a.wake

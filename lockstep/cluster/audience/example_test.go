@@ -42,7 +42,8 @@ func ExampleAudience() {
 	var w protocol.Writer
 	a.Receive(0, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: protocol.NewAuth(game)}))
 	var r *audience.Ready = a.Ready()
-	fmt.Println(len(r.Welcomed), "is welcome;", len(r.Peers), "has something to read")
+	var wrong []audience.Desync = r.Desynced
+	fmt.Println(len(r.Welcomed), "is welcome;", len(r.Peers), "has something to read;", len(wrong), "computed something else")
 	var reader protocol.Reader
 	var m protocol.Message
 	for b := a.Send(id, nil); len(b) > 0 && !protocol.IsRecord(b); {
@@ -51,7 +52,7 @@ func ExampleAudience() {
 	}
 	// Output:
 	// the match is at tick 5 and spectators see tick 3
-	// 1 is welcome; 1 has something to read
+	// 1 is welcome; 1 has something to read; 0 computed something else
 	// welcome 0
 	// state_sync 0
 }

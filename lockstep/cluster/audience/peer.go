@@ -24,11 +24,12 @@ const (
 
 // A peer is one connection.
 type peer struct {
-	id    host.PeerID
-	state host.PeerState
-	from  *address // of a peer that is not closed
-	dirty bool     // on Audience.dirty
-	auth  *protocol.Auth
+	id       host.PeerID
+	state    host.PeerState
+	from     *address // of a peer that is not closed
+	dirty    bool     // on Audience.dirty
+	auth     *protocol.Auth
+	platform string // of its client, as it describes it
 
 	out  []byte // private messages, encoded
 	told uint64 // version of the wait that it knows

@@ -6,6 +6,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // Receive takes one WebSocket message of a connection: one or more messages of the protocol. A bad message affects only its
@@ -58,6 +59,7 @@ func (a *Audience) admit(p *peer) {
 	}
 	auth := p.auth
 	p.auth = nil
+	p.platform, _ = record.SplitPlatform(auth.Platform)
 	want := *a.auth
 	want.SelfTest.Game = auth.SelfTest.Game // no header has it, and a spectator harms only itself
 	if err := auth.CheckIdentity(&want); err != nil {
@@ -204,6 +206,7 @@ func (a *Audience) report(p *peer, m *protocol.Message) {
 		return
 	}
 	a.stats.Desyncs++
+	a.desynced = append(a.desynced, Desync{p.id, m.Tick, p.platform})
 	a.message = protocol.Message{Kind: protocol.KindDesyncReport, Tick: m.Tick, Player: lockstep.System, Agreed: min(p.agreed, m.Tick-1)}
 	a.private(p, &a.message)
 	if p.streams() && p.resyncs.Take(a.now, a.options.Rates.Resyncs, 1) {

@@ -96,6 +96,7 @@ type clusterMatch struct {
 func (f clusterMatch) follow(m *Match) feed {
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &clusterFeed{clusterMatch: f, m: m, log: audience.NewLog(m.a), cancel: cancel}
+	m.know(f.id.String())
 	go x.run(ctx)
 	go x.listen(ctx)
 	return x
@@ -160,7 +161,7 @@ func (f *clusterFeed) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		f.m.server.options.Log.Info("relay: log", "match", f.m.name, "err", err)
+		f.m.log().Info("relay: log", "err", err)
 		if errors.Is(err, ownership.ErrMalformed) || errors.Is(err, errLog) || errors.Is(err, disclosure.ErrUnknown) {
 			f.m.post(input{do: func() { f.m.giveUp(err) }})
 			return

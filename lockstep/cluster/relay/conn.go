@@ -3,11 +3,13 @@
 package relay
 
 import (
+	"log/slog"
 	"net/netip"
 
 	"github.com/coder/websocket"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
@@ -33,6 +35,16 @@ type conn struct {
 	ws    *websocket.Conn
 	id    host.PeerID // used by the match's goroutine only
 	addr  netip.Prefix
+
+	remote  string // its address, for the log
+	session string // its id
+	agent   string // the name that the client's program gives itself
+	joined  bool   // it was welcomed; used by the match's goroutine only
+}
+
+// log returns the log of the connection.
+func (c *conn) log() *slog.Logger {
+	return logged.Session(c.match.log(), c.session).With("address", c.remote)
 }
 
 // Received implements [wsmatch.Match].

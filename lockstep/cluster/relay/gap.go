@@ -56,12 +56,11 @@ func (m *Match) lookForGap() {
 	if !m.gap.look(time.Now(), at, behind, m.server.options.darkAfter) {
 		return
 	}
-	log := m.server.options.Log
 	if m.gap.dark {
-		log.Warn("relay: nothing comes of a match", "match", m.name, "away", m.server.options.Source.away(), "seconds", m.gap.lasts(time.Now()).Seconds(), "tick", uint32(m.a.Stats().Tick), "lag", uint32(m.feed.lag()))
+		m.log().Warn("relay: nothing comes of a match", "away", m.server.options.Source.away(), "seconds", m.gap.lasts(time.Now()).Seconds(), "tick", uint32(m.a.Stats().Tick), "lag", uint32(m.feed.lag()))
 		m.a.Close(m.now(), protocol.CloseBusy, darkText, lockstep.Second)
 	} else {
-		log.Info("relay: the match is no longer dark", "match", m.name)
+		m.log().Info("relay: the match is no longer dark")
 		m.a.Reopen(m.now())
 	}
 	m.publish()

@@ -5,10 +5,12 @@ package relay
 import (
 	"cmp"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/buffer"
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/audience"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
@@ -23,6 +25,7 @@ const inboxSize = 1024
 type Match struct {
 	server *Server
 	name   string
+	logger atomic.Pointer[slog.Logger] // with the match's name, and its id as soon as it is known
 	a      *audience.Audience
 	feed   feed
 	epoch  time.Time // time 0 of the audience's clock
@@ -34,6 +37,7 @@ type Match struct {
 	next    lockstep.Time
 	idle    time.Time // since when nobody is connected; zero while somebody is
 	gap     gap
+	known   bool // the log has the match's id
 	stopped bool // by Shutdown
 	over    bool
 	refused error                // why nobody may watch it here, so that it is remembered; nil if somebody may
@@ -57,6 +61,7 @@ func newMatch(s *Server, name string) (*Match, error) {
 		server: s, name: name, epoch: time.Now(), inbox: make(chan input, inboxSize), done: make(chan struct{}),
 		conns: make(map[host.PeerID]*conn), idle: time.Now(),
 	}
+	m.know("")
 	o := s.options.Audience
 	if auth := s.options.Front.Authorizer; auth != nil {
 		o.Authorize = func(token string) error {
@@ -71,6 +76,12 @@ func newMatch(s *Server, name string) (*Match, error) {
 	m.view.Store(&View{Name: name, State: stateJoining})
 	return m, nil
 }
+
+// know notes the match's id, "" for none yet, for the log.
+func (m *Match) know(id string) { m.logger.Store(logged.Match(m.server.options.Log, m.name, id)) }
+
+// log returns the log of the match.
+func (m *Match) log() *slog.Logger { return m.logger.Load() }
 
 // Name returns the match's name.
 func (m *Match) Name() string { return m.name }
@@ -141,6 +152,10 @@ func (m *Match) step() {
 	}
 	for {
 		r := m.a.Ready()
+		if h := m.a.Header(); h != nil && !m.known {
+			m.known = true
+			m.know(h.Match.String())
+		}
 		m.next = r.Next
 		if r.Keyframe {
 			m.feed.refresh()
@@ -148,6 +163,13 @@ func (m *Match) step() {
 		for _, id := range r.Welcomed {
 			if c := m.conns[id]; c != nil {
 				c.ws.SetReadLimit(protocol.MaxClientMessage)
+				c.joined = true
+				c.log().Info("match", "event", "joined", "tick", uint32(m.a.Stats().Shown))
+			}
+		}
+		for _, d := range r.Desynced {
+			if c := m.conns[d.Peer]; c != nil {
+				c.log().Warn("desync", "tick", uint32(d.Tick), "build", m.a.Header().Build, "platform", d.Platform, "transport", "websocket", "client", c.agent)
 			}
 		}
 		if len(r.Peers) == 0 {
@@ -180,6 +202,9 @@ func (m *Match) take(in input) {
 		m.conns[id] = c
 	case c.id == 0: // it found no room
 	case in.closed:
+		if _, reason, _ := m.a.Closed(c.id); c.joined {
+			c.log().Info("match", "event", "left", "text", reason)
+		}
 		m.a.Disconnect(m.now(), c.id)
 		delete(m.conns, c.id)
 		if len(m.conns) == 0 {
@@ -214,10 +239,10 @@ func (m *Match) giveUp(err error) {
 	}
 	m.over = true
 	if m.refused = refusal(err); m.refused != nil {
-		m.server.options.Log.Warn("relay: refused", "match", m.name, "err", err)
+		m.log().Warn("relay: refused", "err", err)
 		m.a.Close(m.now(), protocol.CloseRefused, m.refused.Error(), 0)
 	} else if err != nil {
-		m.server.options.Log.Warn("relay", "match", m.name, "err", err)
+		m.log().Warn("relay", "err", err)
 		m.a.Close(m.now(), protocol.CloseBusy, "the relay cannot watch the match", 5*lockstep.Second)
 	}
 }

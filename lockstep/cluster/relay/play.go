@@ -15,6 +15,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/internal/wsmatch"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -41,7 +42,7 @@ func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
 	case errors.Is(err, ErrClosed):
 		fail(w, http.StatusServiceUnavailable, "shutting_down", "shutting down")
 	default:
-		s.options.Log.Warn("relay", "match", r.PathValue("name"), "err", err)
+		logged.Match(s.options.Log, wsmatch.Clip(r.PathValue("name")), "").Warn("relay", "err", err)
 		w.Header().Set("Retry-After", "1")
 		fail(w, http.StatusServiceUnavailable, "busy", "the relay cannot reach the match now")
 	}
@@ -78,7 +79,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ws.SetReadLimit(protocol.MaxAuthMessage)
-	c := &conn{match: m, ws: ws, addr: from}
+	c := &conn{match: m, ws: ws, addr: from, remote: wsmatch.Clip(r.RemoteAddr), session: logged.SessionOf(r), agent: wsmatch.Clip(r.UserAgent())}
 	c.Conn = wsmatch.New(ws, wsmatch.Options{Match: c, Socket: socket.conn, Buffers: &buffers, Queue: maxQueued, Keep: keepBuffer, Over: m.done, OverText: gone})
 	served = true
 	go func() { // the HTTP server's goroutine would keep its request and a large stack

@@ -131,8 +131,9 @@ func newOwnerOf(t testing.TB, rules lockstep.Rules[minimal.World, minimal.Config
 }
 
 func newRelay(t testing.TB, o relay.Options) (r *relay.Server, address string, stop func()) {
+	log := &logWriter{}
 	if o.Log == nil {
-		o.Log = quiet()
+		o.Log = slog.New(slog.NewTextHandler(log, nil))
 	}
 	o.Front.AllowedHosts = []string{"relays"}
 	o.Front.Descriptors = 1 << 20
@@ -148,6 +149,7 @@ func newRelay(t testing.TB, o relay.Options) (r *relay.Server, address string, s
 		if err := r.Shutdown(ctx); err != nil {
 			t.Errorf("shutdown of a relay: %v", err)
 		}
+		log.check(t)
 	})
 	return r, address, stop
 }

@@ -230,7 +230,7 @@ func (f *upstreamFeed) connect() {
 		f.dialing = false
 		switch {
 		case err != nil:
-			f.m.server.options.Log.Info("relay: upstream", "match", f.m.name, "err", err)
+			f.m.log().Info("relay: upstream", "err", err)
 			f.u.Disconnected(f.m.now())
 		case f.u.Stage() != audience.Dial:
 			ws.CloseNow()
@@ -280,7 +280,7 @@ func (f *upstreamFeed) arrived(ws *websocket.Conn, b []byte, err error) {
 		err = f.u.Receive(f.m.now(), b)
 	}
 	if err != nil {
-		f.m.server.options.Log.Info("relay: upstream", "match", f.m.name, "err", err)
+		f.m.log().Info("relay: upstream", "err", err)
 		f.lost(ws)
 	}
 }
@@ -305,7 +305,7 @@ func (f *upstreamFeed) refresh() {
 		f.m.post(input{do: func() {
 			f.fetching = false
 			if err != nil {
-				f.m.server.options.Log.Info("relay: keyframe", "match", f.m.name, "err", err)
+				f.m.log().Info("relay: keyframe", "err", err)
 				return
 			}
 			f.m.a.Offer(f.m.now(), h, k)
