@@ -103,6 +103,9 @@ func (s *Server) match(name string) *Match {
 func (s *Server) logOf(name string) *slog.Logger {
 	s.mu.Lock()
 	m, v := s.matches[name], s.recoveries.pending[name]
+	if f := s.recoveries.failed[name]; v == nil && f != nil {
+		v = f.view
+	}
 	s.mu.Unlock()
 	id := ""
 	of, elsewhere := s.options.Replicator.(interface{ MatchID(name string) string })
