@@ -297,3 +297,42 @@ func TestPageAfterDeletedFile(t *testing.T) {
 	q.After = next
 	same(t, "next page", r.find(t, q), []string{"m001-00000001-desync-7-tie.zip", "m000-00000000-desync-7-tie.zip"})
 }
+
+// While the store is away all files that wait are found, not only the first.
+func TestWaitingAreFound(t *testing.T) {
+	r := newRig(t, func(o *archive.Options) {
+		o.Store = &stubborn{o.Store, func(string) bool { return true }, errOfStore}
+		o.Retry, o.LongestRetry = time.Hour, time.Hour // so it tries only one file
+	})
+	var want []string
+	for day := range 3 {
+		name := fmt.Sprintf("m%d-%08x.ssr", 2-day, 3-day)
+		put(t, r.live, name, matchOf(t, fmt.Sprintf("%08x", 3-day)), 2-day)
+		want = append(want, name)
+	}
+	if err := r.Adopt(r.live); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	eventually(t, "not all files are found", func() bool {
+		found, _, err := r.Find(t.Context(), server.ArchiveQuery{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = nil
+		for _, f := range found {
+			got = append(got, f.Name)
+		}
+		return len(got) == len(want)
+	})
+	same(t, "found", got, want)
+	put(t, r.live, "m3-00000004.ssr", matchOf(t, "00000004"), 3)
+	r.Add(filepath.Join(r.live, "m3-00000004.ssr"))
+	eventually(t, "a file that comes later is not found", func() bool {
+		_, err := r.Get(t.Context(), "m3-00000004.ssr")
+		return err == nil
+	})
+	if got := r.Waiting(); got != 4 {
+		t.Errorf("got %d files that wait, want 4", got)
+	}
+}

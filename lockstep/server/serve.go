@@ -39,8 +39,8 @@ func New(o Options) (*Server, error) {
 	s.sealCtx, s.stopSealing = context.WithCancel(context.Background())
 	s.assets = assetStore{held: make(map[string]*heldAsset)}
 	s.replays = replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
-	for _, h := range o.AllowedHosts {
-		s.hosts = append(s.hosts, hostName(h))
+	if err := s.setHosts(); err != nil {
+		return nil, err
 	}
 	s.limit()
 	s.metrics = newMetrics()

@@ -72,8 +72,11 @@ func checkBots(c *cli.Context, specs []server.MatchSpec) error {
 
 // allowedHosts returns the names that a Host header may have.
 func allowedHosts(c *cli.Context) []string {
-	listened, _, _ := net.SplitHostPort(c.String("listen")) // listen reports errors
-	return append(c.StringSlice("allowed-host"), listened)
+	names := c.StringSlice("allowed-host")
+	if listened, _, _ := net.SplitHostPort(c.String("listen")); listened != "" { // listen reports errors
+		names = append(names, listened)
+	}
+	return names
 }
 
 // setProxies sets the options of proxies.
