@@ -64,6 +64,7 @@ func (w *watched) scrape(t *testing.T, n int, used *regexp.Regexp) {
 		up["up"] = "1"
 		recorder, r := httptest.NewRecorder(), httptest.NewRequest("GET", "http://server/metrics", nil)
 		r.RemoteAddr = "192.0.2.200:1"
+		r.Header.Set("Authorization", "Bearer "+ops)
 		if w.server.ServeHTTP(recorder, r); recorder.Code != 200 {
 			t.Fatal(recorder.Code)
 		}

@@ -33,7 +33,7 @@ func (s *Server) hostAllowed(r *http.Request) bool {
 	if name == "" {
 		return false
 	}
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(s.hosts, name) {
+	if isLoopbackName(name) || slices.Contains(s.hosts, name) {
 		return true
 	}
 	// A browser has compared this name with our certificate.
@@ -43,14 +43,11 @@ func (s *Server) hostAllowed(r *http.Request) bool {
 	return s.isAddress(r, name) || s.ofCluster(name)
 }
 
-// isAddress reports whether a host is a loopback address, or the one to which the client has connected.
+// isAddress reports whether a host is the address to which the client has connected.
 func (s *Server) isAddress(r *http.Request, host string) bool {
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
 		return false
-	}
-	if addr.IsLoopback() {
-		return true
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if local == nil {
@@ -65,6 +62,22 @@ func (s *Server) isAddress(r *http.Request, host string) bool {
 func (s *Server) ofCluster(host string) bool {
 	c, ok := s.options.Replicator.(interface{ Hosts() []string })
 	return ok && slices.ContainsFunc(c.Hosts(), func(other string) bool { return hostName(other) == host })
+}
+
+// isHere reports whether a request comes from this machine: from a loopback address, to a loopback name, and through no proxy. A proxy
+// that is not among Options.TrustedProxies, sends its own loopback address as the host and names no client cannot be told from a program here.
+func isHere(r *http.Request) bool {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !from.Addr().Unmap().IsLoopback() || r.Header.Get(xForwardedFor) != "" || r.Header.Get(forwardedHeader) != "" {
+		return false
+	}
+	return isLoopbackName(hostName(r.Host))
+}
+
+// isLoopbackName reports whether a host, as hostName writes it, always is this machine.
+func isLoopbackName(name string) bool {
+	addr, err := netip.ParseAddr(name)
+	return name == "localhost" || strings.HasSuffix(name, ".localhost") || err == nil && addr.IsLoopback()
 }
 
 // hostName returns the canonical name or address in "host", "host:port" or "[address]:port".

@@ -53,7 +53,7 @@ func TestForeignHosts(t *testing.T) {
 		}{
 			{"GET /matches", "", 200},
 			{"GET /matches/duel", "", 200},
-			{"GET /metrics", "", 200},
+			{"GET /metrics", "Authorization: Bearer " + ops + "\r\n", 200},
 			{"POST /matches", "Authorization: Bearer " + ops + "\r\n", 400},
 			{"POST /matches/duel/kick", "Authorization: Bearer " + ops + "\r\n", 400},
 			{"GET /matches/duel/play", "Origin: http://" + x.host + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +

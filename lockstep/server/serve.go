@@ -130,12 +130,7 @@ func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeNoRoute, "the metrics have another address on this server")
 		return
 	}
-	if s.hides() && !isPrivate(r) {
-		if who, ok := s.readerOf(w, r, ""); !ok || !s.mayScrape(w, who) {
-			return
-		}
-	}
-	promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	s.Operators(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})).ServeHTTP(w, r)
 }
 
 func (s *Server) routes() *http.ServeMux {

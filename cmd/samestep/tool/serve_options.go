@@ -33,7 +33,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 		return server.Options{}, nil, err
 	}
 	o := server.Options{
-		Dir: c.String("dir"), Replays: c.Bool("replays"), Bundles: c.Bool("bundles"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c),
+		Dir: c.String("dir"), Replays: c.Bool("replays"), ReplaysHere: !c.IsSet("replays"), Bundles: c.Bool("bundles"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c),
 		AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),
 		Log: log, NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, games, guests > 0, policy) },
 	}

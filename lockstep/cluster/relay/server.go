@@ -54,7 +54,7 @@ func New(o Options) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
-	mux.Handle("GET /metrics", s.metrics.handler())
+	mux.Handle("GET /metrics", front.Operators(s.metrics.handler()))
 	mux.HandleFunc("GET /matches/{name}", s.show)
 	mux.HandleFunc("GET /matches/{name}/schemas", s.schemas)
 	mux.HandleFunc("GET /matches/{name}/assets", s.listAssets)
