@@ -48,7 +48,7 @@ Release builds embed it. --web=false works without both.`,
 		Flags: fromEnvironment(append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on; port 0 is any free port; unix:PATH is a unix socket, and systemd the socket of a unit"},
 			&cli.StringFlag{Name: "base-path", Value: "/", Usage: "serve everything below `PATH`, such as /game/, behind a proxy that passes it on"},
-			settingsFlag,
+			settingsFlag, writeSettingsFlag,
 			&cli.BoolFlag{Name: "check-config", Usage: "only check the flags and the files that they name, and print ok"},
 			gameFlag, assetsFlag,
 			&cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"},
@@ -129,6 +129,9 @@ Release builds embed it. --web=false works without both.`,
 }
 
 func serve(c *cli.Context) error {
+	if c.String(writeSettingsFlag.Name) != "" {
+		return writeSettings(c)
+	}
 	modules := len(c.StringSlice(rulesFlag.Name))
 	settings := newSettingsFile(c)
 	if err := readSettings(c); err != nil {

@@ -51,6 +51,9 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	if err := listed(c).sendRules(&o); err != nil {
 		return o, nil, err
 	}
+	if o.Rules != nil && !mayCompile() {
+		log.Warn("modules of rules are interpreted, many times slower: this process may not make memory executable; see MemoryDenyWriteExecute of systemd")
+	}
 	a, files, err := authorizer(c, specs, log)
 	o.Authorizer = openTo(guests, a)
 	return o, files, err

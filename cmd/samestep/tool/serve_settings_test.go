@@ -55,7 +55,7 @@ func TestEverySettingIsTold(t *testing.T) {
 	told, limits := 0, 0
 	for _, flag := range f.c.Command.Flags {
 		name := flag.Names()[0]
-		if name == settingsFlag.Name || name == "help" {
+		if name == settingsFlag.Name || name == writeSettingsFlag.Name || name == "help" {
 			continue
 		}
 		var other string
