@@ -150,18 +150,26 @@ func (a *Archive) tidy(ctx context.Context, now time.Time) (next time.Duration, 
 	if next = a.rest.Sub(now); next <= 0 {
 		next = retainEvery
 	}
+	if wait := a.untilDue(now); wait > 0 {
+		next = min(next, wait)
+	}
 	return next, err
 }
 
 // retainNow puts tombstones on what is not to be kept, and returns how long it took to list the store.
 func (a *Archive) retainNow(ctx context.Context, now time.Time) (listing time.Duration, err error) {
-	return a.retain(ctx, a.o.Keep, now, func(name string) error {
+	l, err := a.settle(now)
+	if err != nil {
+		return 0, err
+	}
+	listing, err = a.retain(ctx, l.now(now), now, func(name string) error {
 		_, err := a.condemnMatch(name)
 		if isFull(err) {
 			err = a.makeRoom(ctx, name)
 		}
 		return err
 	})
+	return listing, errors.Join(err, a.announceDeletion(&l, now))
 }
 
 // repairIndex makes the index if it was lost, and otherwise finds what was stored just before a crash. It works once after a start. Its
