@@ -4,6 +4,7 @@ package tool
 
 import (
 	"bytes"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,5 +83,33 @@ func TestWriteNoBadSettings(t *testing.T) {
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("%s: left %v, %v", flags, left, err)
 		}
+	}
+}
+
+// Replays are for this machine, unless --replays opens them.
+func TestReplaysAreHere(t *testing.T) {
+	t.Parallel()
+	for flag, want := range map[string][2]int{"": {403, 200}, "--replays": {200, 200}, "--replays=false": {403, 403}} {
+		flags := []string{"--dir", t.TempDir(), "--players", "1", "--allowed-host", "play.example"}
+		if flag != "" {
+			flags = append(flags, flag)
+		}
+		s := serveInTest(t, flags...)
+		for i, host := range []string{"play.example", "localhost"} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/replays", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = host
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			if answer.StatusCode != want[i] {
+				t.Errorf("%q at %s: got %d, want %d", flag, host, answer.StatusCode, want[i])
+			}
+		}
+		s.stop()
 	}
 }
