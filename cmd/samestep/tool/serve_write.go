@@ -48,8 +48,14 @@ func writeSettings(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); err != nil {
+		if err = os.MkdirAll(dir, 0o755); err == nil {
+			err = os.Chmod(dir, 0o755) // whatever umask root has: the user of the server looks into it
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if err := createWith(path, text, 0o644); err != nil { // the user of the server reads it, and it has no secret
 		return err
