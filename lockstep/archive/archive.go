@@ -29,6 +29,10 @@ type Options struct {
 	Index string // path of the index
 	Keep  Keep
 
+	// Grace is how long limits wait that allow less than those of the last start, or any limits if the index had none and has
+	// files: 1 h; negative: not at all. Meanwhile the larger ones hold, and searches say what will be deleted.
+	Grace time.Duration
+
 	// Seal seals and signs the replay of a match that is over, for files that [Archive.Adopt] finds unsealed, or not
 	// signed by Signer. Nil stores them as they are.
 	Seal func(ctx context.Context, path string) error
@@ -61,12 +65,15 @@ type Archive struct {
 
 	mu       sync.Mutex
 	queue    queue
-	stopMove func()     // of the file that is on its way
-	renew    time.Time  // when to try the refused files again
-	lost     bool       // the index must be made again
-	checked  bool       // the index is there, and has nothing that a crash left half done
-	passes   int        // how often keepHouse has begun or ended to look; odd while it does
-	idle     *sync.Cond // signals changes of queue, checked and passes
+	stopMove func()              // of the file that is on its way
+	renew    time.Time           // when to try the refused files again
+	lost     bool                // the index must be made again
+	checked  bool                // the index is there, and has nothing that a crash left half done
+	passes   int                 // how often keepHouse has begun or ended to look; odd while it does
+	limits   *limits             // nil before keepHouse has looked at the index
+	doomed   map[string]struct{} // what a lower limit will delete; nil unless one waits
+	deletes  time.Time           // when it does
+	idle     *sync.Cond          // signals changes of queue, checked and passes
 }
 
 // New starts an archive. If there is no index, it makes one in the background.
@@ -95,6 +102,7 @@ func open(o Options) (*Archive, error) {
 	}
 	o.Log = cmp.Or(o.Log, slog.Default())
 	o.Retry = cmp.Or(o.Retry, time.Second)
+	o.Grace = cmp.Or(o.Grace, usualGrace)
 	o.LongestRetry = cmp.Or(o.LongestRetry, 5*time.Minute)
 	if err := os.MkdirAll(filepath.Dir(o.Index), 0o700); err != nil {
 		return nil, fmt.Errorf("archive: %w", err)
@@ -241,7 +249,13 @@ func (a *Archive) Adopt(dir string) error {
 
 // Find implements [server.Archive].
 func (a *Archive) Find(ctx context.Context, q server.ArchiveQuery) (found []server.Archived, next string, err error) {
-	return a.find(ctx, q)
+	found, next, err = a.find(ctx, q)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := range found {
+		found[i].Deletes = a.doomedAt(found[i].Name)
+	}
+	return found, next, err
 }
 
 // Get implements [server.Archive].
@@ -253,7 +267,19 @@ func (a *Archive) Get(ctx context.Context, name string) (server.Archived, error)
 	if err != nil {
 		return server.Archived{}, err
 	}
-	return e.archived(), nil
+	found := e.archived()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	found.Deletes = a.doomedAt(name)
+	return found, nil
+}
+
+// doomedAt returns when a lower limit deletes a file, or no time. The mutex is held.
+func (a *Archive) doomedAt(name string) (at time.Time) {
+	if _, doomed := a.doomed[name]; doomed {
+		at = a.deletes
+	}
+	return at
 }
 
 // Rebuild makes the index agree with the store, and returns the number of files. It reads the description of each file,

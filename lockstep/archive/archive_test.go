@@ -70,7 +70,7 @@ func newRig(t *testing.T, change func(*archive.Options)) *rig {
 	if r.store, err = archive.OpenFolder(r.stored); err != nil {
 		t.Fatal(err)
 	}
-	r.o = archive.Options{Store: r.store, Index: filepath.Join(t.TempDir(), "index.db"), Log: slog.New(slog.DiscardHandler), Retry: time.Millisecond, LongestRetry: 4 * time.Millisecond}
+	r.o = archive.Options{Store: r.store, Index: filepath.Join(t.TempDir(), "index.db"), Log: slog.New(slog.DiscardHandler), Grace: -1, Retry: time.Millisecond, LongestRetry: 4 * time.Millisecond}
 	if change != nil {
 		change(&r.o)
 	}

@@ -43,9 +43,6 @@ func (e *entry) archived() server.Archived {
 // descriptionName is the name of a file's description in the store.
 func descriptionName(name string) string { return name + ".json" }
 
-// stem is a name without its extension.
-func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
-
 // ownersPath is the path of the subjects of a replay's seats, until it is archived.
 func ownersPath(path string) string { return strings.TrimSuffix(path, ".ssr") + ".owners" }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/archive"
 	"github.com/seed-49bee653/samestep/lockstep/server"
@@ -62,6 +63,11 @@ func ExampleArchive() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	var d archive.Deletion // of a start with a lower limit
+	if d, err = archive.Preview(filepath.Join(kept, "index.db"), archive.Keep{Bytes: 1}, time.Now()); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d.Files, d.First)
 	var _ server.Archive = a
 	var _ server.Archived = found[0]
 	var _ server.ArchivedPlayer = found[0].Players[1]
@@ -70,4 +76,5 @@ func ExampleArchive() {
 	// final-01020300.ssr
 	// final-01020300.ssr.json
 	// index.db
+	// 1 final-01020300.ssr
 }

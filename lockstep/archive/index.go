@@ -25,6 +25,7 @@ var (
 	bySubject = []byte("subjects") // subject, 0, place
 	byMatch   = []byte("matches")  // key of a match → match
 	byTomb    = []byte("deleted")  // name of a file with a tombstone → nothing
+	byLimits  = []byte("limits")   // limitsKey → limits; an index may have none yet
 	buckets   = [][]byte{byName, byEnd, byPlayer, bySubject, byMatch, byTomb}
 )
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -296,4 +297,40 @@ func TestPageAfterDeletedFile(t *testing.T) {
 	}
 	q.After = next
 	same(t, "next page", r.find(t, q), []string{"m001-00000001-desync-7-tie.zip", "m000-00000000-desync-7-tie.zip"})
+}
+
+// While the store is away all files that wait are found, not only the first.
+func TestWaitingAreFound(t *testing.T) {
+	var matches [][]byte // made outside of the bubble, because decoders are shared
+	for i := range 4 {
+		matches = append(matches, matchOf(t, fmt.Sprintf("%08x", i+1)))
+	}
+	synctest.Test(t, func(t *testing.T) { waitingAreFound(t, matches) })
+}
+
+func waitingAreFound(t *testing.T, matches [][]byte) {
+	r := newRig(t, func(o *archive.Options) {
+		o.Store = &stubborn{o.Store, func(string) bool { return true }, errOfStore}
+		o.Retry, o.LongestRetry = time.Hour, time.Hour // so it tries only one file
+	})
+	var want []string
+	for day := range 3 {
+		name := fmt.Sprintf("m%d-%08x.ssr", 2-day, 3-day)
+		put(t, r.live, name, matches[2-day], 2-day)
+		want = append(want, name)
+	}
+	if err := r.Adopt(r.live); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second)
+	synctest.Wait()
+	same(t, "found", r.find(t, server.ArchiveQuery{}), want)
+	put(t, r.live, "m3-00000004.ssr", matches[3], 3)
+	r.Add(filepath.Join(r.live, "m3-00000004.ssr"))
+	time.Sleep(time.Second)
+	synctest.Wait()
+	same(t, "found later", r.find(t, server.ArchiveQuery{}), slices.Insert(want, 0, "m3-00000004.ssr"))
+	if got := r.Waiting(); got != 4 {
+		t.Errorf("got %d files that wait, want 4", got)
+	}
 }

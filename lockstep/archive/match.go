@@ -4,12 +4,16 @@ package archive
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
+
+// stem is a name without its extension.
+func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
 
 // A state is where a file is on its way through the archive. A file of which nothing is known has none.
 //

@@ -18,24 +18,8 @@ import (
 // before is done again. Its error is nil also if there is nothing to move, [ErrRefused] if it will not help to try again
 // soon, and errErased if the file is deleted.
 func (a *Archive) move(ctx context.Context, path string) error {
-	e, err := a.prepare(ctx, path)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if isGone(path) {
-		return a.missing(ctx, path)
-	}
-	if errors.Is(err, errNotOver) {
-		a.log.Warn("not archived", "path", path, "err", err)
-		return nil
-	}
-	if err != nil || e == nil { // the file stays; an operator can see it; or a server writes it
-		return err
-	}
-	if err := a.checkName(e); err != nil {
-		return err
-	}
-	if err := a.save(e); err != nil {
+	e, err := a.announce(ctx, path)
+	if err != nil || e == nil {
 		return err
 	}
 	e.Stored = true
@@ -52,6 +36,43 @@ func (a *Archive) move(ctx context.Context, path string) error {
 	}
 	a.log.Info("archived", "name", e.Name, "bytes", e.SizeBytes)
 	return removeLocal(path)
+}
+
+// errListed: the file waits, and the index has it.
+var errListed = errors.New("archive: the file is listed")
+
+// list brings a file that waits into the index. Its error is errListed if the file still waits, and otherwise as that of move.
+func (a *Archive) list(ctx context.Context, path string) error {
+	if isGone(path) {
+		return errListed // move asks the store
+	}
+	e, err := a.announce(ctx, path)
+	if err == nil && e != nil {
+		err = errListed
+	}
+	return err
+}
+
+// announce brings a file that waits into the index, and returns its entry. The entry is nil if there is nothing to move.
+func (a *Archive) announce(ctx context.Context, path string) (*entry, error) {
+	e, err := a.prepare(ctx, path)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if isGone(path) {
+		return nil, a.missing(ctx, path)
+	}
+	if errors.Is(err, errNotOver) {
+		a.log.Warn("not archived", "path", path, "err", err)
+		return nil, nil
+	}
+	if err != nil || e == nil { // the file stays; an operator can see it; or a server writes it
+		return nil, err
+	}
+	if err = a.checkName(e); err == nil {
+		err = a.save(e)
+	}
+	return e, err
 }
 
 // missing ends the move of a file that is no longer in its folder: another process has moved it, or somebody has removed it.

@@ -16,10 +16,11 @@ type queue struct {
 	moving  string               // the name of the file that is on its way; "" for none
 	dropped bool                 // it is deleted
 	refused []string             // the names of those that the archive or its store does not take
+	listed  map[string]bool      // the names of those that were tried since they came
 }
 
 func newQueue() queue {
-	return queue{paths: make(map[string]string), since: make(map[string]time.Time)}
+	return queue{paths: make(map[string]string), since: make(map[string]time.Time), listed: make(map[string]bool)}
 }
 
 // add adds a file, unless it is there.
@@ -34,6 +35,7 @@ func (q *queue) add(name, path string, now time.Time) {
 func (q *queue) forget(name string) {
 	delete(q.paths, name)
 	delete(q.since, name)
+	delete(q.listed, name)
 }
 
 // oldest returns the longest time for which a file has waited.
@@ -60,6 +62,19 @@ func (q *queue) next() (name string) {
 	return q.moving
 }
 
+// nextUnlisted begins with a file that waits and was not tried yet, and returns its name, or "".
+func (q *queue) nextUnlisted() (name string) {
+	fresh := func(name string) bool { return !q.listed[name] }
+	for _, list := range []*[]string{&q.order, &q.later} {
+		if at := slices.IndexFunc(*list, fresh); at >= 0 {
+			q.moving = (*list)[at]
+			*list = slices.Delete(*list, at, at+1)
+			return q.moving
+		}
+	}
+	return ""
+}
+
 // An outcome says what became of a file that was moved.
 type outcome int
 
@@ -73,6 +88,7 @@ const (
 func (q *queue) end(o outcome) (dropped bool) {
 	name := q.moving
 	dropped, q.moving, q.dropped = q.dropped, "", false
+	q.listed[name] = true
 	switch {
 	case dropped || o == left:
 		q.forget(name)

@@ -149,7 +149,7 @@ func (p *play) index(who int) string {
 
 // open starts a server again, after a crash or for the first time.
 func (p *play) open(who int) {
-	a, err := archive.Open(archive.Options{Store: p.faulty, Index: p.index(who), Keep: p.limits, Log: slog.New(slog.DiscardHandler)})
+	a, err := archive.Open(archive.Options{Store: p.faulty, Index: p.index(who), Keep: p.limits, Grace: -1, Log: slog.New(slog.DiscardHandler)})
 	if err == nil {
 		err = os.MkdirAll(p.live(who), 0o700)
 	}

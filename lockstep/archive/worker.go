@@ -18,6 +18,7 @@ func (a *Archive) upload(ctx context.Context) {
 		case err != nil:
 			next := p.next()
 			a.log.Warn("archive", "name", name, "err", err, "waiting", a.Waiting(), "retry_in", next.Round(time.Millisecond))
+			a.listWaiting(ctx)
 			sleep(ctx, next, a.arrived) // the next file may be one that the store takes
 		case name == "":
 			sleep(ctx, a.retryRefused(time.Now()), a.arrived)
@@ -44,19 +45,39 @@ func (a *Archive) retryRefused(now time.Time) time.Duration {
 // moveNext moves the file that waits longest, and returns its name, or "". It returns only errors after which the store may be
 // away.
 func (a *Archive) moveNext(ctx context.Context) (name string, err error) {
+	return a.step(ctx, a.queue.next, a.move)
+}
+
+// listWaiting brings the files that wait into the index, without the store, so that they are found while it is away.
+func (a *Archive) listWaiting(ctx context.Context) {
+	for ctx.Err() == nil {
+		name, err := a.step(ctx, a.queue.nextUnlisted, a.list)
+		if err != nil && ctx.Err() == nil {
+			a.log.Warn("archive", "name", name, "err", err)
+		}
+		if name == "" {
+			return
+		}
+	}
+}
+
+// step takes a file from the queue with next, and does something with it. It returns its name, or "".
+func (a *Archive) step(ctx context.Context, next func() string, do func(ctx context.Context, path string) error) (name string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a.mu.Lock()
-	name = a.queue.next()
+	name = next()
 	path := a.queue.paths[name]
 	a.stopMove = cancel
 	a.mu.Unlock()
 	if name == "" {
 		return "", nil
 	}
-	err = a.move(ctx, path)
+	err = do(ctx, path)
 	o := left
 	switch {
+	case errors.Is(err, errListed):
+		o, err = again, nil
 	case errors.Is(err, errErased): // in this order, so that the tombstone stays as long as the file
 		if err = removeLocal(path); err == nil {
 			err = a.comeBack(true, name)
@@ -129,18 +150,26 @@ func (a *Archive) tidy(ctx context.Context, now time.Time) (next time.Duration, 
 	if next = a.rest.Sub(now); next <= 0 {
 		next = retainEvery
 	}
+	if wait := a.untilDue(now); wait > 0 {
+		next = min(next, wait)
+	}
 	return next, err
 }
 
 // retainNow puts tombstones on what is not to be kept, and returns how long it took to list the store.
 func (a *Archive) retainNow(ctx context.Context, now time.Time) (listing time.Duration, err error) {
-	return a.retain(ctx, a.o.Keep, now, func(name string) error {
+	l, err := a.settle(now)
+	if err != nil {
+		return 0, err
+	}
+	listing, err = a.retain(ctx, l.now(now), now, func(name string) error {
 		_, err := a.condemnMatch(name)
 		if isFull(err) {
 			err = a.makeRoom(ctx, name)
 		}
 		return err
 	})
+	return listing, errors.Join(err, a.announceDeletion(&l, now))
 }
 
 // repairIndex makes the index if it was lost, and otherwise finds what was stored just before a crash. It works once after a start. Its

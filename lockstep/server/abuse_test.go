@@ -213,7 +213,7 @@ func TestOriginAndSubprotocol(t *testing.T) {
 			in               bool
 		}{
 			{"", server.Subprotocol, true},
-			{"http://server", server.Subprotocol, true},
+			{"http://server.localhost", server.Subprotocol, true},
 			{"https://game.example", server.Subprotocol, true},
 			{"https://evil.example", server.Subprotocol, false},
 			{"https://game.example.evil.example", server.Subprotocol, false},

@@ -65,8 +65,8 @@ func TestAdminRoutes(t *testing.T) {
 			}
 		}
 	}
-	if walked < 14 || open != 4 {
-		t.Errorf("got %d routes of admins and %d of players, too; want at least 14, and 4: those of replays, and POST /matches", walked, open)
+	if walked < 14 || open != 5 {
+		t.Errorf("got %d routes of admins and %d of players, too; want at least 14, and 5: those of replays, the metrics, and POST /matches", walked, open)
 	}
 }
 

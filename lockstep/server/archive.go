@@ -45,7 +45,7 @@ type Archive interface {
 	Delete(ctx context.Context, name string) error
 }
 
-// An Archived describes a file in an [Archive]. A bundle has only the first seven fields.
+// An Archived describes a file in an [Archive]. A bundle has only the first eight fields.
 type Archived struct {
 	Name      string    `json:"name"` // of the file
 	SizeBytes int64     `json:"size_bytes,string"`
@@ -54,6 +54,7 @@ type Archived struct {
 	Match     string    `json:"match,omitempty"`
 	ID        string    `json:"id,omitempty"`     // of the match; the first 8 digits for a bundle
 	Stored    bool      `json:"stored,omitempty"` // false while the file waits in the server's folder
+	Deletes   time.Time `json:"deletes,omitzero"` // when a lower limit of what to keep deletes it, unless the limit is raised before
 
 	Game         string           `json:"game,omitempty"`
 	Build        string           `json:"build,omitempty"`

@@ -26,10 +26,15 @@ type replayReader struct {
 	subject string
 }
 
-// replayReader authenticates a request for replays of a match; "" for all matches. Everybody may read replays if
-// Options.Replays says so, but nothing else. It answers a request that it refuses.
+// showsReplays reports whether a request may read replays without a token.
+func (s *Server) showsReplays(r *http.Request) bool {
+	return s.options.Replays && (!s.options.ReplaysHere || isHere(r))
+}
+
+// replayReader authenticates a request for replays of a match; "" for all matches. A request that showsReplays admits may read replays, but
+// nothing else. It answers a request that it refuses.
 func (s *Server) replayReader(w http.ResponseWriter, r *http.Request, match string, public bool) (who replayReader, ok bool) {
-	if public && s.options.Replays {
+	if public && s.showsReplays(r) {
 		return replayReader{}, true
 	}
 	g, ok := s.authenticateIn(w, r, match)
@@ -117,7 +122,8 @@ const noReplay = "no such replay, or its match is not over"
 // openReplay opens a file for a request, from the server's folder or the archive. It answers a request that it refuses.
 func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSeekCloser, written time.Time, ok bool) {
 	name := r.PathValue("name")
-	public := replayName.MatchString(name) || s.options.Replays && s.options.Bundles && isBundle(name)
+	shown := s.showsReplays(r)
+	public := replayName.MatchString(name) || shown && s.options.Bundles && isBundle(name)
 	if !public && (s.options.Archive == nil || matchOf(name) == "") {
 		fail(w, codeNoReplay, noReplay)
 		return nil, written, false
@@ -126,7 +132,7 @@ func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSe
 	if !ok {
 		return nil, written, false
 	}
-	if public && (s.options.Replays || who.all) {
+	if public && (shown || who.all) {
 		file, info, err := s.replays.openFile(name)
 		if err == nil {
 			return file, info.ModTime(), true
@@ -137,7 +143,7 @@ func (s *Server) openReplay(w http.ResponseWriter, r *http.Request) (f io.ReadSe
 	}
 	err := fs.ErrNotExist
 	if s.options.Archive != nil {
-		f, written, err = s.openArchived(r, &who, public && s.options.Replays)
+		f, written, err = s.openArchived(r, &who, public && shown)
 		if errors.Is(err, fs.ErrNotExist) && public && isBundle(name) && r.Header.Get("Authorization") != "" { // only an admin has it then
 			g, ok := s.authenticateIn(w, r, matchOf(name))
 			if !ok {

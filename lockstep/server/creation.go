@@ -24,9 +24,6 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 		return nil, fmt.Errorf("%w: got %q", ErrName, spec.Name)
 	}
 	spec.settle()
-	if t, ok := s.options.Authorizer.(*Tokens); ok && !spec.Invite && t.Players()+spec.bots() < int(spec.Settings.Players) {
-		return nil, fmt.Errorf("%w: got %d, want %d", ErrTooFew, t.Players(), int(spec.Settings.Players)-spec.bots())
-	}
 	m := s.newMatch(spec)
 	if err := s.launch(m, m.begin, m.discard); err != nil {
 		return nil, err
@@ -36,8 +33,17 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 		words = append(words, "parent", spec.From.Lineage.Name, "parent_id", spec.From.Lineage.Match, "tick", uint32(spec.From.Lineage.Tick))
 	}
 	m.logger.Info("match created", words...)
+	s.warnFewTokens(&spec)
 	m.notifyStart()
 	return m, nil
+}
+
+// warnFewTokens warns of seats that nobody can take before the list of tokens has more of them.
+func (s *Server) warnFewTokens(spec *MatchSpec) {
+	people := int(spec.Settings.Players) - spec.bots()
+	if t, ok := s.options.Authorizer.(*Tokens); ok && !spec.Invite && t.Players() < people {
+		s.log.Warn("fewer tokens than seats", "match", spec.Name, "tokens", t.Players(), "seats", people)
+	}
 }
 
 func (s *Server) newMatch(spec MatchSpec) *Match {

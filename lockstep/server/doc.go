@@ -28,7 +28,7 @@
 //	GET    /openapi.json          this interface for programs, as OpenAPI 3.0
 //	GET    /healthz               200 while the server accepts new connections
 //	GET    /readyz                200 while the server could start another match and write its replay; the text has reasons, and the matches held
-//	GET    /metrics               for Prometheus; while a match hides something, for admins and at the address of [Server.Private]
+//	GET    /metrics               for Prometheus: see [Server.Operators]
 //	GET    /matches               the matches by name, as JSON, MaxListed at a time; ?after=NAME returns the next ones; filters and pages
 //	POST   /matches               create a match (admin; with Options.GuestMatches also a player); Options.NewMatch reads the body; an Idempotency-Key makes it repeatable
 //	GET    /matches/NAME          one match: identity, settings, seats, peers; its other statistics for admins, and when it has ended
@@ -45,7 +45,7 @@
 //	POST   /revocations           ?subject=S or ?token=ID (a JWT's jti); &for=TIME, &reason=TEXT (admin); DELETE removes one, GET lists them
 //	GET    /matches/NAME/play     the WebSocket of docs/protocol.md
 //	GET    /matches/NAME/datagrams  where its datagrams go, with [Server.ServeDatagrams]
-//	GET    /replays               the replays of finished matches, in pages like /matches, if Options.Replays; with
+//	GET    /replays               the replays of finished matches, in pages like /matches, if Options.Replays or for admins; with
 //	                              Options.Archive also a search, and players see what they have played
 //	GET    /replays/FILE          one of them, or a range of its bytes; with Options.Bundles also a desync bundle
 //	DELETE /replays/FILE          delete one with its bundles (admin)

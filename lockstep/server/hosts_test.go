@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func TestForeignHosts(t *testing.T) {
 		}{
 			{"GET /matches", "", 200},
 			{"GET /matches/duel", "", 200},
-			{"GET /metrics", "", 200},
+			{"GET /metrics", "Authorization: Bearer " + ops + "\r\n", 200},
 			{"POST /matches", "Authorization: Bearer " + ops + "\r\n", 400},
 			{"POST /matches/duel/kick", "Authorization: Bearer " + ops + "\r\n", 400},
 			{"GET /matches/duel/play", "Origin: http://" + x.host + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
@@ -76,5 +77,19 @@ func TestForeignHosts(t *testing.T) {
 	}
 	if _, body := s.ask(t, "GET", "/metrics", "", ""); !strings.Contains(body, `samestep_turned_away_total{reason="host"} 78`) {
 		t.Errorf("the metrics do not count them:\n%s", body)
+	}
+}
+
+// A pattern or a network among the allowed hosts would match no request, so the server does not begin.
+func TestAllowedHosts(t *testing.T) {
+	for _, good := range []string{"play.example", "PLAY.example.", "play.example:443", "10.0.0.1", "[2001:db8::7]:80", "2001:db8::7", "a_b"} {
+		if _, err := server.New(server.Options{AllowedHosts: []string{good}}); err != nil {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	for _, bad := range []string{"*", "*.example", "10.0.0.0/8", "2001:db8::/32", "http://play.example", "play.example/game", "a.example,b.example", "a b", ".", "", "play..example", "über.example"} {
+		if _, err := server.New(server.Options{AllowedHosts: []string{"play.example", bad}}); err == nil || !strings.Contains(err.Error(), strconv.Quote(bad)) {
+			t.Errorf("%q: got %v, want an error with it", bad, err)
+		}
 	}
 }

@@ -121,7 +121,7 @@ func (s *Server) listReplays(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	who, ok := s.replayReader(w, r, "", true)
-	if !ok || !permitted(w, s.options.Replays || who.all) {
+	if !ok || !permitted(w, s.showsReplays(r) || who.all) {
 		return
 	}
 	all, err := s.replays.list()

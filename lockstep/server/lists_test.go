@@ -89,7 +89,7 @@ func TestTurnedAway(t *testing.T) {
 			if len(lines) != 10 {
 				t.Errorf("%s: got %d lines %q, want 10", x.reason, len(lines), lines)
 			}
-			_, metrics := s.from(t, "203.0.113.1").ask(t, "GET", "/metrics", "", "")
+			_, metrics := s.from(t, "203.0.113.1").ask(t, "GET", "/metrics", ops, "")
 			if want := fmt.Sprintf(`samestep_turned_away_total{reason=%q} %d`, x.reason, refused); !strings.Contains(string(metrics), want) {
 				t.Errorf("want %s", want)
 			}
@@ -116,7 +116,7 @@ func TestReadRate(t *testing.T) {
 		for round := range 2 {
 			statuses := map[int]int{}
 			for i := range 100 {
-				path := []string{"/matches", "/replays", "/metrics", "/matches/duel"}[i%4]
+				path := []string{"/matches", "/replays", "/matches/duel/schemas", "/matches/duel"}[i%4]
 				status, _ := greedy.ask(t, "GET", path, "", "")
 				statuses[status]++
 			}

@@ -50,9 +50,10 @@ type Options struct {
 
 	Dir                string            // folder of replays and desync bundles, see [LiveLogs]; "" writes none
 	Replays            bool              // everybody may list and download the replays of finished matches
+	ReplaysHere        bool              // with Replays: only clients on this machine, for others it is as without Replays
 	Bundles            bool              // with Replays: everybody may also download the desync bundles of these matches
 	Origins            []string          // hosts whose pages may connect from a browser, besides the server's own
-	AllowedHosts       []string          // names of the server, besides loopback names and the addresses that clients connect to
+	AllowedHosts       []string          // names of the server, besides loopback names, the addresses that clients connect to, and those of a Replicator with a method Hosts() []string
 	TrustedProxies     []netip.Prefix    // proxies in front of the server; their ProxyHeader names the client
 	TrustUnix          bool              // clients over a unix socket are trusted proxies too
 	ProxyHeader        string            // the header in which trusted proxies name the client, X-Forwarded-For or Forwarded: X-Forwarded-For

@@ -75,12 +75,29 @@ func (v *View) told(r disclosure.Reader) toldView {
 	return t
 }
 
-// mayScrape answers a request for the metrics by somebody who may not have them. They count what all players do; in a server with
-// one match these are its commands.
-func (s *Server) mayScrape(w http.ResponseWriter, who disclosure.Reader) bool {
-	ok := (disclosure.Policy{}).Figures(who, false)
-	if !ok {
+// Operators returns h for requests with the token of an admin, at the address of [Server.Private], and from this machine, for what
+// is no call of an admin, such as metrics. While a match hides something, clients on this machine need the token, too: the metrics count what
+// all players do; in a server with one match these are its commands. h is behind [Server.Guard].
+func (s *Server) Operators(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isPrivate(r) || s.mayScrape(w, r) {
+			h.ServeHTTP(w, r)
+		}
+	})
+}
+
+// mayScrape answers a request for the metrics by somebody who may not have them.
+func (s *Server) mayScrape(w http.ResponseWriter, r *http.Request) bool {
+	who, ok := s.readerOf(w, r, "")
+	switch hides := s.hides(); {
+	case !ok:
+		return false
+	case (disclosure.Policy{}).Figures(who, false), !hides && isHere(r):
+		return true
+	case hides:
 		fail(w, codeRefused, "a match on this server hides what the metrics count: ask with the token of an admin, or at the address of serve --admin-listen")
+	default:
+		fail(w, codeRefused, "ask with the token of an admin, on the server's own machine, or at the address of serve --admin-listen")
 	}
-	return ok
+	return false
 }

@@ -139,7 +139,9 @@ func TestReplaysOfTwoServers(t *testing.T) {
 // get sends a request to a handler.
 func get(h http.Handler, path string) (status int, body string) {
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost"+path, nil))
+	r := httptest.NewRequest("GET", "http://localhost"+path, nil)
+	r.RemoteAddr = "127.0.0.1:1"
+	h.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
 

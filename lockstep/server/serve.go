@@ -40,8 +40,8 @@ func New(o Options) (*Server, error) {
 	s.sealCtx, s.stopSealing = context.WithCancel(context.Background())
 	s.assets = assetStore{held: make(map[string]*heldAsset)}
 	s.replays = replayFolder{dir: o.Dir, live: make(map[string]bool), sending: make(map[netip.Prefix]int)}
-	for _, h := range o.AllowedHosts {
-		s.hosts = append(s.hosts, hostName(h))
+	if err := s.setHosts(); err != nil {
+		return nil, err
 	}
 	s.limit()
 	s.metrics = newMetrics()
@@ -132,12 +132,7 @@ func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
 		fail(w, codeNoRoute, "the metrics have another address on this server")
 		return
 	}
-	if s.hides() && !isPrivate(r) {
-		if who, ok := s.readerOf(w, r, ""); !ok || !s.mayScrape(w, who) {
-			return
-		}
-	}
-	promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	s.Operators(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{})).ServeHTTP(w, r)
 }
 
 func (s *Server) routes() *http.ServeMux {

@@ -25,7 +25,6 @@ var (
 	ErrName     = errors.New("server: want a match name of 1 to 64 letters, digits, dots, dashes and underscores")
 	ErrExists   = errors.New("server: a match of that name exists")
 	ErrFull     = errors.New("server: too many matches")
-	ErrTooFew   = errors.New("server: fewer tokens than players")
 	ErrShutdown = errors.New("server: shutting down")
 )
 

@@ -151,7 +151,7 @@ func (s *stage) listen(t *testing.T, pipes bool) {
 	var l net.Listener
 	if pipes {
 		s.pipes = newMemoryListener()
-		l, s.host = s.pipes, "server"
+		l, s.host = s.pipes, "server.localhost"
 		transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return s.pipes.dial() }
 	} else {
 		var err error
@@ -233,7 +233,7 @@ func newMemoryListener() *memoryListener {
 	return &memoryListener{conns: make(chan net.Conn), done: make(chan struct{})}
 }
 
-func (l *memoryListener) dial() (net.Conn, error) { return l.dialFrom("pipe") }
+func (l *memoryListener) dial() (net.Conn, error) { return l.dialFrom("127.0.0.1:1") }
 
 // dialFrom connects from an "address:port".
 func (l *memoryListener) dialFrom(address string) (net.Conn, error) {

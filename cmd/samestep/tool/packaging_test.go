@@ -20,7 +20,8 @@ func TestUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkServeFlags(t, strings.Fields(string(regexp.MustCompile(`(?m)^ExecStart=.*$`).Find(unit))))
+	line := string(regexp.MustCompile(`(?m)^ExecStart=.*$`).Find(unit))
+	checkServeFlags(t, strings.Fields(line), "--settings") // whose file TestWriteSettings looks at
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip(err)
@@ -53,17 +54,17 @@ func TestDockerfile(t *testing.T) {
 	if m == nil || json.Unmarshal(m[1], &args) != nil {
 		t.Fatalf("got %q, want an entry point as a list", m)
 	}
-	checkServeFlags(t, args)
+	checkServeFlags(t, args, "--resume")
 	if _, last, _ := strings.Cut(string(b), "FROM scratch\n"); !strings.Contains(last, "\nUSER 65532:65532\n") {
 		t.Errorf("got an image\n%s, want one with a user", last)
 	}
 }
 
 // checkServeFlags looks for flags that serve does not have.
-func checkServeFlags(t *testing.T, args []string) {
+func checkServeFlags(t *testing.T, args []string, want string) {
 	t.Helper()
-	if !slices.Contains(args, "serve") || !slices.Contains(args, "--resume") {
-		t.Errorf("got %q, want serve with --resume", args)
+	if !slices.Contains(args, "serve") || !slices.Contains(args, want) {
+		t.Errorf("got %q, want serve with %s", args, want)
 	}
 	known := flagWords(serveCommand().Flags)
 	for _, arg := range args {

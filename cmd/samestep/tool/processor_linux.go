@@ -19,3 +19,13 @@ func cpuTime() time.Duration {
 func beNice() {
 	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, 10) // it may fail
 }
+
+// mayCompile reports whether this process may make memory executable, which compiled modules need.
+func mayCompile() bool {
+	b, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return false
+	}
+	defer unix.Munmap(b)
+	return unix.Mprotect(b, unix.PROT_READ|unix.PROT_EXEC) == nil
+}

@@ -52,7 +52,7 @@ lives, is ready, has a match that somebody plays, and has ended.`,
 		Flags: fromEnvironment(append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8766", Usage: "`ADDRESS` to listen on; port 0 is any free port; unix:PATH is a unix socket, and systemd the socket of a unit"},
 			&cli.StringFlag{Name: "base-path", Value: "/", Usage: "serve everything below `PATH`, such as /game/, behind a proxy that passes it on"},
-			settingsFlag,
+			settingsFlag, writeSettingsFlag,
 			&cli.BoolFlag{Name: "check-config", Usage: "only check the flags and the files that they name, and print ok"},
 			gameFlag, assetsFlag,
 			&cli.UintFlag{Name: "matches", Value: 1, Usage: "create `N` matches, named match-1, match-2, …; admins create more over HTTP"},
@@ -65,7 +65,7 @@ lives, is ready, has a match that somebody plays, and has ended.`,
 			&cli.Uint64Flag{Name: "seed", Usage: "seed of the first match; each further match has the next one; 0: each match draws its own"},
 			&cli.StringFlag{Name: "dir", Value: "matches", Usage: "`FOLDER` for replays and desync bundles; empty: write none"},
 			&cli.BoolFlag{Name: "web", Value: true, Usage: "serve the game's page at /, to play and to watch replays in a browser"},
-			&cli.BoolFlag{Name: "replays", Value: true, Usage: "let anybody list and download the replays of matches that are over"},
+			&cli.BoolFlag{Name: "replays", Value: true, DefaultText: "to clients on this machine", Usage: "let anybody list and download the replays of matches that are over; =false: only their players and admins"},
 			&cli.BoolFlag{Name: "bundles", Usage: "with --replays: let anybody download the desync bundles of these matches too, so that links to them open in the page"},
 			&cli.StringFlag{Name: "durability", Value: "interval", Usage: "when replays are synced to the disk: none, interval (each second) or frame (before a tick is sent)"},
 			&cli.BoolFlag{Name: "resume", Usage: "continue the matches in --dir that an interrupt or a crash has stopped; their players need the same --tokens or --jwt-key"},
@@ -133,6 +133,9 @@ lives, is ready, has a match that somebody plays, and has ended.`,
 }
 
 func serve(c *cli.Context) error {
+	if c.String(writeSettingsFlag.Name) != "" {
+		return writeSettings(c)
+	}
 	modules := len(c.StringSlice(rulesFlag.Name))
 	settings := newSettingsFile(c)
 	if err := readSettings(c); err != nil {

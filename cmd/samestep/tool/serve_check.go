@@ -8,11 +8,14 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/lockstep/archive"
 	"github.com/seed-49bee653/samestep/lockstep/archive/s3"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
@@ -57,9 +60,29 @@ func checkServeConfig(c *cli.Context) error {
 	}
 	warnInterrupted(c, log)
 	if err = s.check(c, stopped); err == nil {
+		tellRetention(c, time.Now())
 		fmt.Fprintln(c.App.Writer, "ok")
 	}
 	return err
+}
+
+// tellRetention says what a start now would delete from the archive, as far as the index on this machine knows.
+func tellRetention(c *cli.Context, now time.Time) {
+	place := c.String("archive")
+	if place == "" {
+		return
+	}
+	index := filepath.Join(place, "index.db")
+	if _, err := os.Stat(index); err != nil { // the place is no folder, or has nothing yet
+		index = filepath.Join(c.String("dir"), "archive.db")
+	}
+	d, err := archive.Preview(index, keep(c), now)
+	switch {
+	case err != nil:
+		fmt.Fprintf(c.App.Writer, "retention: not known: %v\n", err)
+	case d.Files > 0:
+		fmt.Fprintf(c.App.Writer, "retention: would delete %s with %d bytes, from %s to %s, at %s\n", count(d.Files, "file"), d.SizeBytes, d.First, d.Last, d.At.UTC().Format(time.RFC3339))
+	}
 }
 
 // check checks a start that resumes interrupted matches.

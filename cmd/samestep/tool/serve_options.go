@@ -33,7 +33,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 		return server.Options{}, nil, err
 	}
 	o := server.Options{
-		Dir: c.String("dir"), Replays: c.Bool("replays"), Bundles: c.Bool("bundles"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c),
+		Dir: c.String("dir"), Replays: c.Bool("replays"), ReplaysHere: !c.IsSet("replays"), Bundles: c.Bool("bundles"), Origins: c.StringSlice("origin"), AllowedHosts: allowedHosts(c),
 		AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),
 		Log: log, NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, games, guests > 0, policy) },
 	}
@@ -50,6 +50,9 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 	}
 	if err := listed(c).sendRules(&o); err != nil {
 		return o, nil, err
+	}
+	if o.Rules != nil && !mayCompile() {
+		log.Warn("modules of rules are interpreted, many times slower: this process may not make memory executable; see MemoryDenyWriteExecute of systemd")
 	}
 	a, files, err := authorizer(c, specs, log)
 	o.Authorizer = openTo(guests, a)
@@ -72,8 +75,11 @@ func checkBots(c *cli.Context, specs []server.MatchSpec) error {
 
 // allowedHosts returns the names that a Host header may have.
 func allowedHosts(c *cli.Context) []string {
-	listened, _, _ := net.SplitHostPort(c.String("listen")) // listen reports errors
-	return append(c.StringSlice("allowed-host"), listened)
+	names := c.StringSlice("allowed-host")
+	if listened, _, _ := net.SplitHostPort(c.String("listen")); listened != "" { // listen reports errors
+		names = append(names, listened)
+	}
+	return names
 }
 
 // setProxies sets the options of proxies.

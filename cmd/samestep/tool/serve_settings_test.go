@@ -78,7 +78,7 @@ func TestEverySettingIsTold(t *testing.T) {
 	told := 0
 	for _, flag := range f.c.Command.Flags {
 		name := flag.Names()[0]
-		if name == settingsFlag.Name || name == "help" {
+		if name == settingsFlag.Name || name == writeSettingsFlag.Name || name == "help" {
 			continue
 		}
 		var other string

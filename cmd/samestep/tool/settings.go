@@ -72,7 +72,7 @@ func applySettings(c *cli.Context, file []byte) error {
 
 // applySetting sets a flag, unless it is set already.
 func applySetting(c *cli.Context, name string, value *yaml.Node) error {
-	if name == settingsFlag.Name || name == cli.HelpFlag.Names()[0] {
+	if name == settingsFlag.Name || name == writeSettingsFlag.Name || name == cli.HelpFlag.Names()[0] {
 		return fmt.Errorf("%s: got it in a settings file, want it on the command line", name)
 	}
 	var known []string

@@ -15,7 +15,7 @@
 //	GET /matches/NAME/assets   JSON: its assets, from an Upstream
 //	GET /assets/SHA256         an asset, from an Upstream; the relay keeps what it has fetched
 //	GET /rules/SHA256.wasm     the module with the rules of a match that is followed, likewise
-//	GET /healthz, /metrics     for operators
+//	GET /healthz, /metrics     for operators; with an Authorizer the metrics as [server.Server.Operators] says
 //	GET /readyz                200 while another match could be followed and all that are followed come, or 503 with the reasons
 //
 // A spectator that reads costs about 46 KiB of memory, and one that does not at most 100 KiB more in messages of usual size; see

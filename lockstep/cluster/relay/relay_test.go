@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -235,5 +236,40 @@ func TestAssets(t *testing.T) {
 	}
 	if fetched != 1 {
 		t.Errorf("the server was asked %d times, want once", fetched)
+	}
+}
+
+// The metrics of a relay with tokens are for admins and for this machine; those of one that everybody may watch are for everybody.
+func TestWhoMayScrape(t *testing.T) {
+	tokens, err := server.ReadTokens(strings.NewReader("admin - ops - the-operator-of-it\nspectator - ann - a-spectator-of-it\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, private := range []bool{false, true} {
+		front := server.Options{AllowedHosts: []string{"relay.example"}}
+		if private {
+			front.Authorizer = tokens
+		}
+		r, err := relay.New(relay.Options{Source: relay.Upstream{URL: "http://127.0.0.1:1"}, Front: front})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for token, want := range map[string]int{"": 403, "a-spectator-of-it": 403, "the-operator-of-it": 200} {
+			q := httptest.NewRequest(http.MethodGet, "http://relay.example/metrics", nil)
+			if token != "" {
+				q.Header.Set("Authorization", "Bearer "+token)
+			}
+			w := httptest.NewRecorder()
+			r.ServeHTTP(w, q)
+			if !private {
+				want = 200
+			}
+			if w.Code != want {
+				t.Errorf("private %v, token %q: got %d, want %d", private, token, w.Code, want)
+			}
+		}
+		if err := r.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -54,7 +54,11 @@ func New(o Options) (*Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", s.health)
 	mux.HandleFunc("GET /readyz", s.ready)
-	mux.Handle("GET /metrics", s.metrics.handler())
+	metrics := s.metrics.handler()
+	if o.Front.Authorizer != nil { // otherwise all is public here, and there is no admin
+		metrics = front.Operators(metrics)
+	}
+	mux.Handle("GET /metrics", metrics)
 	mux.HandleFunc("GET /matches/{name}", s.show)
 	mux.HandleFunc("GET /matches/{name}/schemas", s.schemas)
 	mux.HandleFunc("GET /matches/{name}/assets", s.listAssets)

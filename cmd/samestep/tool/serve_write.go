@@ -1,0 +1,147 @@
+//go:build !js
+
+package tool
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-49bee653/samestep/internal/files"
+)
+
+var writeSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write `FILE` for --settings with the safe start of a server behind a proxy, and the token of an admin beside it; nothing is served; other flags change what it has"}
+
+// safeSettings are the keys of a file that --write-settings writes, with their values. Nobody gets in without a token.
+var safeSettings = []struct{ name, value, why string }{
+	{"listen", "127.0.0.1:8766", "for the proxy on this machine, which has the certificate"},
+	{"base-path", "/game/", "as in the proxy's file"},
+	{"trusted-proxy", "127.0.0.1", "names the clients, each of which has limits of its own"},
+	{"allowed-host", "", "the public names; requests for others are refused"},
+	{"dir", "/var/lib/samestep", "replays, and the logs of matches that run"},
+	{"tokens", "", "who gets in, and as what; see serve --help"},
+	{"matches", "0", "an admin or a lobby creates them: POST /matches"},
+	{"max-matches", "100", "at a time"},
+	{"resume", "true", "go on with the matches that a stop or a crash has interrupted"},
+	{"guests", "0", "nobody without a token"},
+	{"replays", "false", "for admins and the people who played"},
+	{"disk-reserve", "1073741824", "free bytes below which no match is created"},
+}
+
+// writeSettings writes the file of --write-settings and the tokens, and checks both as --check-config does.
+func writeSettings(c *cli.Context) error {
+	path := c.String(writeSettingsFlag.Name)
+	tokens := c.String("tokens")
+	if tokens == "" {
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		tokens = filepath.Join(filepath.Dir(whole), "tokens")
+	}
+	text, err := settingsText(c, tokens)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	if _, err := os.Stat(dir); err != nil {
+		if err = os.MkdirAll(dir, 0o755); err == nil {
+			err = os.Chmod(dir, 0o755) // whatever umask root has: the user of the server looks into it
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := createWith(path, text, 0o644); err != nil { // the user of the server reads it, and it has no secret
+		return err
+	}
+	drawn := false
+	if _, err = os.Stat(tokens); err != nil {
+		err = createWith(tokens, fmt.Sprintf("# role  seat  name  match  token\nadmin   -     admin -      %s\n", drawToken()), 0o600)
+		drawn = err == nil
+	}
+	if err == nil {
+		err = c.Set(settingsFlag.Name, path)
+	}
+	if err == nil {
+		err = readSettings(c)
+	}
+	if err == nil {
+		err = checkServeConfig(c)
+	}
+	if err != nil { // so it can be called again
+		os.Remove(path)
+		if drawn {
+			os.Remove(tokens)
+		}
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "wrote %s\n", path)
+	if drawn {
+		fmt.Fprintf(c.App.Writer, "the token of an admin is in %s\n", tokens)
+	}
+	return nil
+}
+
+// createWith writes a new file.
+func createWith(path, text string, mode os.FileMode) error {
+	return files.Create(path, func(f *os.File) error {
+		if _, err := f.WriteString(text); err != nil {
+			return err
+		}
+		return f.Chmod(mode)
+	})
+}
+
+// settingsText returns the file of --write-settings. Flags replace the values of safeSettings.
+func settingsText(c *cli.Context, tokens string) (string, error) {
+	known := []string{writeSettingsFlag.Name, cli.HelpFlag.Names()[0]}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Each key is a flag of %s serve, which has all of them with --help. A running server reads limits again.\n", c.App.Name)
+	for _, s := range safeSettings {
+		known = append(known, s.name)
+		var value any = yaml.Node{Kind: yaml.ScalarNode, Value: s.value}
+		_, list := c.Value(s.name).(cli.StringSlice)
+		switch {
+		case s.name == "tokens":
+			value = tokens
+		case list && c.IsSet(s.name):
+			value = c.StringSlice(s.name)
+		case c.IsSet(s.name):
+			value = c.Value(s.name)
+		case list && s.value != "":
+			value = []string{s.value}
+		case s.value == "":
+			return "", usagef("--%s needs --%s: %s", writeSettingsFlag.Name, s.name, s.why)
+		}
+		line, err := yamlInLine(value)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "\n# %s\n%s: %s\n", s.why, s.name, line)
+	}
+	for _, name := range c.LocalFlagNames() {
+		if slices.Contains(flagNames(c), name) && !slices.Contains(known, name) {
+			return "", usagef("--%s: got it with --%s, which writes %d keys; add others to the file by hand", name, writeSettingsFlag.Name, len(safeSettings))
+		}
+	}
+	return b.String(), nil
+}
+
+// yamlInLine returns a value in one line.
+func yamlInLine(value any) (string, error) {
+	var node yaml.Node
+	if scalar, ok := value.(yaml.Node); ok {
+		node = scalar
+	} else if err := node.Encode(value); err != nil {
+		return "", err
+	}
+	node.Style |= yaml.FlowStyle
+	b, err := yaml.Marshal(&node)
+	return strings.TrimSpace(string(b)), err
+}
