@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
-
-var matchName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 
 // Create starts a match. Its clock runs at once. It draws a seed if that of the settings is 0. A match that begins in the
 // state of another one waits for as many players as that had, up to Options.AwaitPlayers. After an error there is no match
@@ -33,16 +30,16 @@ func (s *Server) Create(spec MatchSpec) (*Match, error) {
 		words = append(words, "parent", spec.From.Lineage.Name, "parent_id", spec.From.Lineage.Match, "tick", uint32(spec.From.Lineage.Tick))
 	}
 	m.logger.Info("match created", words...)
-	s.warnFewTokens(&spec)
+	m.warnFewTokens()
 	m.notifyStart()
 	return m, nil
 }
 
 // warnFewTokens warns of seats that nobody can take before the list of tokens has more of them.
-func (s *Server) warnFewTokens(spec *MatchSpec) {
-	people := int(spec.Settings.Players) - spec.bots()
-	if t, ok := s.options.Authorizer.(*Tokens); ok && !spec.Invite && t.Players() < people {
-		s.log.Warn("fewer tokens than seats", "match", spec.Name, "tokens", t.Players(), "seats", people)
+func (m *Match) warnFewTokens() {
+	people := int(m.spec.Settings.Players) - m.spec.bots()
+	if t, ok := m.server.options.Authorizer.(*Tokens); ok && !m.spec.Invite && t.Players() < people {
+		m.logger.Warn("fewer tokens than seats", "tokens", t.Players(), "seats", people)
 	}
 }
 

@@ -15,8 +15,6 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 )
 
-var writeSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write `FILE` for --settings with the safe start of a server behind a proxy, and the token of an admin beside it; nothing is served; other flags change what it has"}
-
 // safeSettings are the keys of a file that --write-settings writes, with their values. Nobody gets in without a token.
 var safeSettings = []struct{ name, value, why string }{
 	{"listen", "127.0.0.1:8766", "for the proxy on this machine, which has the certificate"},

@@ -16,6 +16,8 @@ import (
 // settingsFlag names a file that sets other flags of its verb.
 var settingsFlag = &cli.StringFlag{Name: "settings", Usage: "`FILE` in YAML that sets other flags, such as \"tick-rate: 30\"; the command line and the environment are stronger; a running server reads limits again when the file changes"}
 
+var writeSettingsFlag = &cli.StringFlag{Name: "write-settings", Usage: "write `FILE` for --settings with the safe start of a server behind a proxy, and the token of an admin beside it; nothing is served; other flags change what it has"}
+
 // maxSettings is the largest size of a settings file, in bytes.
 const maxSettings = 1 << 20
 

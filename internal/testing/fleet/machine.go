@@ -91,7 +91,7 @@ func (m *Machine) StartUnit(ctx context.Context) (*Process, error) {
 	if err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, err
 	}
-	return start(ctx, m.Root, "unit", "listening on ", strings.Fields(m.here(string(found[1]))))
+	return Run(ctx, m.Root, "unit", "listening on ", strings.Fields(m.here(string(found[1]))))
 }
 
 // Admin returns the token of the admin.
