@@ -8,8 +8,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/host"
 )
 
-// nobodyFits says that a ban or a revocation has ended nothing.
-const nobodyFits = "nobody who is connected or has a seat fits; it holds for those who come"
+// nobodyFits and notListed say that a ban or a revocation has ended nothing.
+const (
+	nobodyFits = "nobody who is connected or has a seat fits; it holds for those who come"
+	notListed  = "nobody who is connected or has a seat fits; it holds for those who come; no listed token has this subject"
+)
 
 // A directory is an [Authorizer] that can list its grants.
 type directory interface {
@@ -68,7 +71,7 @@ func (s *Server) whyNobody(subject, match, connected string) string {
 	case named != "":
 		return fmt.Sprintf(onlyName, subject, named)
 	case ok:
-		return nobodyFits + "; no listed token has this subject"
+		return notListed
 	}
 	return nobodyFits
 }

@@ -28,15 +28,15 @@ var speakers = []struct {
 	{"lockstep/client", "socket_js", true}, {"lockstep/player", "client held mismatch options roster", true},
 	{"lockstep/protocol", "code outcome", false}, {"lockstep/coordinator", "conclude coordinator resimulation window", false},
 	{"lockstep/host", "admin again auth ban bots clock desync host inactive inquiry lobby notes offend pace receive recovery seat sync viewing views vote", false},
-	{"lockstep/server", "api conn connect disk guestmatches match stopping", false},
+	{"lockstep/server", "api conn connect directory disk guestmatches match stopping", false},
 }
 
 // unsaid are texts in these files that no page shows.
 var unsaid = []string{
 	"to you", "from you", // parts of an offer
 	"the referee has computed it again", "the referee was wrong", "each computation of the referee has another result",
-	"shutting down", "the end of the match is not stored", "it may go on at another server", // to operators
-	"want start, pause, resume, kick, ban, unban, speed or keyframe", "got {}, want {} to {}", "want {}",
+	"shutting down", "the end of the match is not stored", "it may go on at another server", "waiting for the disk", "{} ({} bytes)", "{} more", "the disk has not answered for {}", // to operators
+	"want start, pause, resume, kick, ban, unban, speed, keyframe or retry", "got {}, want {} to {}", "want {}",
 	"/kick {}", "match handed over", "want the subprotocol {}", "record {} of kind {} in a state sync", "bot {}",
 }
 
