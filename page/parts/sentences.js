@@ -163,7 +163,6 @@ export const sentences = {
   "only a player who has used up its share of the match's time, or is awaited in a lobby, can be voted out": "Nur wer seinen Anteil an der Zeit der Partie verbraucht hat, oder in einer Lobby erwartet wird, kann abgewählt werden",
   "you have changed your mind too often": "du hast es dir zu oft anders überlegt",
   "you stay ready": "du bleibst bereit",
-  "nobody who is connected or has a seat fits; it holds for those who come": "es trifft niemanden, der verbunden ist oder einen Platz hat; es gilt für alle, die noch kommen",
   "it holds here and now, but could not be stored, so a restart would forget it; the server tries again": "es gilt hier und jetzt, konnte aber nicht gespeichert werden, und ein Neustart würde es vergessen; der Server versucht es erneut",
   "they name different modules of rules": "sie nennen verschiedene Module mit Regeln",
   "others want to come in": "andere wollen herein",

@@ -36,7 +36,8 @@ var unsaid = []string{
 	"to you", "from you", // parts of an offer
 	"the referee has computed it again", "the referee was wrong", "each computation of the referee has another result",
 	"shutting down", "the end of the match is not stored", "it may go on at another server", // to operators
-	"want start, pause, resume, kick, ban, unban, speed or keyframe", "got {}, want {} to {}", "want {}",
+	"waiting for the disk", "the disk has not answered for {}", "{} ({} bytes)", "{} more",
+	"want start, pause, resume, kick, ban, unban, speed, keyframe or retry", "got {}, want {} to {}", "want {}",
 	"/kick {}", "match handed over", "want the subprotocol {}", "record {} of kind {} in a state sync", "bot {}",
 }
 
