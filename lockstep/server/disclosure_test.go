@@ -186,6 +186,61 @@ func TestNoCopyOfASecret(t *testing.T) {
 	}
 }
 
+// A player does not know the seed of a match that hides it: it chooses none, and its copy of a match that is over has another one.
+func TestNoChosenSecret(t *testing.T) {
+	t.Parallel()
+	for _, only := range []bool{false, true} {
+		spec := server.MatchSpec{Settings: lockstep.DefaultSettings(2), Config: &minimal.Config{Size: 9}}
+		inBubble(t, setup{
+			host: host.Options{Views: host.ViewPolicy{Only: only}},
+			rules: func(r *lockstep.Rules[minimal.World, minimal.Config]) {
+				r.Validate, r.View = nil, lockstep.View(seeMap, nil)
+			},
+			options: server.Options{GuestMatches: 9, GuestMatchesPerAddress: 9, NewMatch: func(io.Reader) (server.MatchSpec, error) { return spec, nil }},
+		}, func(t *testing.T, s *stage) {
+			seedOf := func(name string) (seed uint64) {
+				for _, m := range s.server.Matches() {
+					if m.Name() == name {
+						_ = m.Do(t.Context(), func(h *host.Host) { seed = h.Header().Settings.Seed })
+					}
+				}
+				return seed
+			}
+			first, id := seedOf(s.match.Name()), s.match.View().Match
+			if err := s.match.End(t.Context(), "enough"); err != nil {
+				t.Fatal(err)
+			}
+			<-s.match.Done()
+			spec.Game = s.game
+			for _, c := range []struct {
+				name, token string
+				seed        uint64 // that the request asks for
+				like        string
+				refused     bool
+				want        uint64 // 0 for another one than these
+			}{
+				{"admins", ops, 7, "", false, 7},
+				{"admins-copy", ops, 0, id, false, first},
+				{"players", ada, 0, "", false, 0},
+				{"players-choice", ada, 7, "", only, 7},
+				{"players-copy", ada, 0, id, false, map[bool]uint64{false: first}[only]},
+			} {
+				spec.Name, spec.Settings.Seed = c.name, c.seed
+				status, body := s.ask(t, "POST", "/matches", c.token, fmt.Sprintf(`{"name":%q,"like":%q}`, c.name, c.like))
+				if c.refused {
+					if status != 400 || !strings.Contains(body, "want no seed") {
+						t.Errorf("views only: %t, %s: got %d %s, want 400", only, c.name, status, body)
+					}
+					continue
+				}
+				if got := seedOf(c.name); status != 201 || c.want > 0 && got != c.want || c.want == 0 && (got == 0 || got == 7 || got == first) {
+					t.Errorf("views only: %t, %s: got %d, seed %d; want 201, %d, and for 0 another one than 7 and %d: %s", only, c.name, status, got, c.want, first, body)
+				}
+			}
+		})
+	}
+}
+
 // A match that another server may continue hides what it hid before: one that was handed over, and one whose log or own code has failed.
 func TestUnfinishedMatchStaysSecret(t *testing.T) {
 	t.Parallel()

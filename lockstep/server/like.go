@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,11 +62,16 @@ func (s *Server) Like(id string) (MatchSpec, error) {
 }
 
 // specOf returns the spec of the match that the body of a request asks for: like another one, which may have another name and
-// nothing else, or what Options.NewMatch makes of it. who asks: a copy of a match tells its seed.
+// nothing else, or what Options.NewMatch makes of it. Who may not know the seed of the new match does not choose it either, and a
+// copy of a match that is over gets another one.
 func (s *Server) specOf(body []byte, who disclosure.Reader) (MatchSpec, error) {
 	var r struct{ Name, Like string }
 	if json.Unmarshal(body, &r) != nil || r.Like == "" {
-		return s.options.NewMatch(bytes.NewReader(body))
+		spec, err := s.options.NewMatch(bytes.NewReader(body))
+		if err == nil && spec.Settings.Seed != 0 && s.hidesSeed(&spec, who) {
+			err = errSeed
+		}
+		return spec, err
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -79,9 +85,19 @@ func (s *Server) specOf(body []byte, who disclosure.Reader) (MatchSpec, error) {
 	if err != nil {
 		return MatchSpec{}, fmt.Errorf("a match: %w", err)
 	}
-	spec.Name = r.Name
+	if spec.Name = r.Name; s.hidesSeed(&spec, who) {
+		spec.Settings.Seed = 0
+	}
 	return spec, nil
 }
+
+// hidesSeed reports whether a new match will hide its seed from r.
+func (s *Server) hidesSeed(spec *MatchSpec, r disclosure.Reader) bool {
+	return cmp.Or(spec.Host, &s.options.Host).Disclosure().Records(r) != nil
+}
+
+// errSeed refuses a match of which its maker would know what the others may not see.
+var errSeed = errors.New("a match: the server hides the seeds of its matches: want no seed, or the token of an admin")
 
 // errSecret refuses a match with the seed of one that hides it.
 var errSecret = errors.New("a match: the other one is not over here, and hides its seed: ask with the token of an admin, or when it is over at the server that has it")

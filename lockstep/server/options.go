@@ -37,7 +37,7 @@ type Options struct {
 
 	// NewMatch makes the spec of a match from the body of POST /matches. An error that wraps fs.ErrNotExist says that
 	// there is no such replay for MatchSpec.From, see [Server.OpenReplay]. It does not get a request for a match like another
-	// one, see [Server.Like]. Nil disables the route.
+	// one, see [Server.Like]. Only an admin's spec may have a seed if the match hides it (host.ViewPolicy.Only). Nil disables the route.
 	NewMatch func(body io.Reader) (MatchSpec, error)
 
 	// Host configures each match whose spec has no options of its own.

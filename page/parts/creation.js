@@ -150,8 +150,9 @@ export class Creation {
     const number = (name) => Number(data.get(name)), config = this.#changes();
     const request = {
       name: data.get("name") || drawn(), players: number("players"), tick_rate: number("tick_rate"), bots: number("bots"),
-      seed: data.get("seed") ? number("seed") : crypto.getRandomValues(new Uint32Array(1))[0] || 1,
     };
+    if (data.get("seed")) request.seed = number("seed"); // otherwise the server draws one
+    else if (this.offline) request.seed = crypto.getRandomValues(new Uint32Array(1))[0] || 1;
     if (Object.keys(config).length) request.config = config;
     if (!this.labels.units.hidden && number("units")) request.units = number("units");
     if (this.games.length > 1) request.game = data.get("game");

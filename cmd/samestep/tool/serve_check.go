@@ -124,9 +124,15 @@ func checkArchive(c *cli.Context) error {
 		return err
 	}
 	if place := c.String("archive"); strings.HasPrefix(place, "s3:") {
-		if _, err := s3.FromEnvironment(place, os.Getenv); err != nil {
+		config, err := s3.FromEnvironment(place, os.Getenv)
+		if err != nil {
 			return fmt.Errorf("--archive: %w", err)
 		}
+		store, err := s3.New(config) // connects with nothing
+		if err != nil {
+			return fmt.Errorf("--archive: %w", err)
+		}
+		store.Close()
 	}
 	return nil
 }

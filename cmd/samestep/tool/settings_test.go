@@ -84,12 +84,15 @@ func TestCheckConfig(t *testing.T) {
 		"not a folder":             {"--dir", file},
 		"config":                   {"--config", file},
 		"AWS_ACCESS_KEY_ID":        {"--dir", dir, "--archive", "s3://bucket"},
+		"got the bucket \"eu\"":    {"--dir", dir, "--archive", "s3://eu/matches"},
 		"--proxy-protocol needs":   {"--proxy-protocol"},
 		"--datagrams: got":         {"--datagrams", "8766"},
 		"--datagrams-public: got":  {"--datagrams-public", "play.example.org"},
 		"--datagrams-public needs": {"--datagrams-public", "play.example.org:7001", "--trusted-proxy", "10.0.0.5"},
 	} {
-		t.Setenv("AWS_ACCESS_KEY_ID", "")
+		key := map[string]string{"got the bucket \"eu\"": "key"}[want]
+		t.Setenv("AWS_ACCESS_KEY_ID", key)
+		t.Setenv("AWS_SECRET_ACCESS_KEY", key)
 		if code, out := checkServe(t, "", flags...); (code == exitOK) != (want == "ok\n") || !strings.Contains(out, want) {
 			t.Errorf("%q: got exit code %d and %q, want %q", flags, code, out, want)
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 
 	"github.com/seed-49bee653/samestep/lockstep/archive"
 )
@@ -79,6 +80,9 @@ func New(c Config) (*Store, error) {
 	u, err := url.Parse(c.Endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" {
 		return nil, fmt.Errorf("s3: got the endpoint %q, want https://HOST or http://HOST", c.Endpoint)
+	}
+	if err := s3utils.CheckValidBucketName(c.Bucket); err != nil {
+		return nil, fmt.Errorf("s3: got the bucket %q: %w", c.Bucket, err)
 	}
 	transport, err := minio.DefaultTransport(u.Scheme == "https")
 	if err != nil {
