@@ -24,6 +24,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 func TestMain(m *testing.M) {
@@ -208,7 +209,7 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string,
 	game := lockstep.MustGame(minimal.Rules())
 	o := cluster.Options{
 		Conn: x.conn, Name: name, Address: x.url, Dir: x.dir, Log: log, Builds: []cluster.Build{{Game: game.Name(), Build: game.Build()}},
-		Spec: func(string, *lockstep.Header) (server.MatchSpec, error) {
+		Spec: func(string, *lockstep.Header, *replay.Rules) (server.MatchSpec, error) {
 			if x.refuse.Load() {
 				return server.MatchSpec{}, errors.New("refused by the test")
 			}

@@ -1,12 +1,14 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // remember writes a note into the replay that no player gets: what the next server needs to resume the match.
@@ -22,6 +24,31 @@ func (m *Match) remember(p lockstep.Player, topic, text string) {
 // rememberDisclosure writes who may see what of the match.
 func (m *Match) rememberDisclosure() {
 	m.remember(lockstep.System, disclosure.Topic, m.host.Disclosure().String())
+}
+
+// rememberRules writes which module has the rules of the match, if one has.
+func (m *Match) rememberRules() {
+	if sum := m.rulesSum(); sum != "" {
+		m.remember(lockstep.System, record.TopicRules, sum)
+	}
+}
+
+// rulesSum returns the SHA-256 of the module with the rules of the match, or "".
+func (m *Match) rulesSum() string {
+	if of := m.server.options.RulesOf; of != nil {
+		return of(m.game)
+	}
+	return ""
+}
+
+// checkRules refuses to continue a match by other rules than those of the module that its log names, even if they say that they are
+// the same build.
+func (m *Match) checkRules(log *replay.Reader) error {
+	rules, _ := log.Rules() // what is damaged says so when it is read
+	if got := m.rulesSum(); rules != nil && got != rules.Sum.String() {
+		return fmt.Errorf("%w: want the module with SHA-256 %s, which the log names, got %s", ErrOtherRules, rules.Sum, cmp.Or(got, "rules without a module"))
+	}
+	return nil
 }
 
 // rememberClaim writes whose seat it is, if the token does not say so.

@@ -24,6 +24,9 @@ var (
 	// ErrDamaged: the file is damaged before its end, so the match's last state cannot be read.
 	ErrDamaged = errors.New("server: the replay is damaged inside")
 
+	// ErrOtherRules: the log names a module of rules, and the game of the spec is that of another one, or of none.
+	ErrOtherRules = errors.New("server: the match was begun by other rules")
+
 	// ErrHung: the log does not go on, because its rules loop in a tick. What plays it stays behind, and takes a processor until the
 	// process ends.
 	ErrHung = errors.New("server: the rules have not computed the next tick of the log in time")
@@ -167,6 +170,9 @@ func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
 
 // copyLog copies the log of an interrupted match to its new replay, and creates the host.
 func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) error {
+	if err := m.checkRules(r); err != nil {
+		return err
+	}
 	recovery := host.NewRecovery(m.spec.Game)
 	if keyframes := r.Index(); len(keyframes) > 2 {
 		m.skipped = keyframes[len(keyframes)-2] // the last one is compared

@@ -224,9 +224,15 @@ func (m *moduleSet) ofMatch(h *lockstep.Header, f *replay.File) (*playable, erro
 		}
 		return g, nil
 	}
-	g := m.inFolders(fits)
-	if g == nil {
+	g, err := m.inFolders(fits)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("its rules, which it does not name: game %s, build %s: %w", h.Game, h.Build, err)
+	case g == nil:
 		return nil, damaged
+	case f != nil && !slices.Contains(m.told, g.module.sum):
+		m.told = append(m.told, g.module.sum)
+		m.warn("%s: it names no module of rules: used is %s, with SHA-256 %s, as for all such files of this build", f.Path(), g.module.name, g.module.sum)
 	}
 	return m.own(g, "")
 }
