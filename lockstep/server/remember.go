@@ -1,14 +1,12 @@
 package server
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
 // remember writes a note into the replay that no player gets: what the next server needs to resume the match.
@@ -39,16 +37,6 @@ func (m *Match) rulesSum() string {
 		return of(m.game)
 	}
 	return ""
-}
-
-// checkRules refuses to continue a match by other rules than those of the module that its log names, even if they say that they are
-// the same build.
-func (m *Match) checkRules(log *replay.Reader) error {
-	rules, _ := log.Rules() // what is damaged says so when it is read
-	if got := m.rulesSum(); rules != nil && got != rules.Sum.String() {
-		return fmt.Errorf("%w: want the module with SHA-256 %s, which the log names, got %s", ErrOtherRules, rules.Sum, cmp.Or(got, "rules without a module"))
-	}
-	return nil
 }
 
 // rememberClaim writes whose seat it is, if the token does not say so.

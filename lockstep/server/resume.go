@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -224,6 +225,16 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 		return err
 	}
 	return m.writer.WriteBehind()
+}
+
+// checkRules refuses to continue a match by other rules than those of the module that its log names, even if they say that they are
+// the same build.
+func (m *Match) checkRules(log *replay.Reader) error {
+	rules, _ := log.Rules() // what is damaged says so when it is read
+	if got := m.rulesSum(); rules != nil && got != rules.Sum.String() {
+		return fmt.Errorf("%w: want the module with SHA-256 %s, which the log names, got %s", ErrOtherRules, rules.Sum, cmp.Or(got, "rules without a module"))
+	}
+	return nil
 }
 
 // wholeRecovery simulates the whole match of r.

@@ -269,6 +269,33 @@ func (m *moduleSet) own(g *playable, build string) (*playable, error) {
 	return gameList{own}.readFrom(m.assets)[0], nil
 }
 
+// ofLog returns the game of a match whose log says something about its rules, or nil: of a module that it names, no other has its rules.
+func (l gameList) ofLog(h *lockstep.Header, rules *replay.Rules) (*playable, error) {
+	if rules == nil {
+		return l.of(h)
+	}
+	g := l.bySum(rules.Sum.String())
+	if g == nil {
+		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("want the module with SHA-256 %s, with which the match was begun: name it (--rules FILE)", rules.Sum)}
+	}
+	return g, g.CheckIdentity(h)
+}
+
+// hosted returns the game of a module in the folders that a log names. A module in the log is not used: the server's operator has not
+// named it.
+func (m *moduleSet) hosted(h *lockstep.Header, rules *replay.Rules) (*playable, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	g, err := m.module(rules.Reference())
+	if err == nil {
+		err = g.CheckIdentity(h)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its rules: %w", err)
+	}
+	return m.keep(g), nil
+}
+
 // rulesIn returns what a file says about the rules of its match, or nil for nothing. The error is that of a file that is damaged up to
 // there, and not only cut.
 func rulesIn(f *replay.File) (*replay.Rules, error) {

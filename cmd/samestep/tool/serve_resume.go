@@ -97,33 +97,6 @@ func hostedOf(c *cli.Context, games gameList, h *lockstep.Header, rules *replay.
 	return g, err
 }
 
-// ofLog returns the game of a match whose log says something about its rules, or nil: of a module that it names, no other has its rules.
-func (l gameList) ofLog(h *lockstep.Header, rules *replay.Rules) (*playable, error) {
-	if rules == nil {
-		return l.of(h)
-	}
-	g := l.bySum(rules.Sum.String())
-	if g == nil {
-		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("want the module with SHA-256 %s, with which the match was begun: name it (--rules FILE)", rules.Sum)}
-	}
-	return g, g.CheckIdentity(h)
-}
-
-// hosted returns the game of a module in the folders that a log names. A module in the log is not used: the server's operator has not
-// named it.
-func (m *moduleSet) hosted(h *lockstep.Header, rules *replay.Rules) (*playable, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	g, err := m.module(rules.Reference())
-	if err == nil {
-		err = g.CheckIdentity(h)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("its rules: %w", err)
-	}
-	return m.keep(g), nil
-}
-
 // interruptedMatch returns the match of a log.
 func interruptedMatch(path string, games func(*lockstep.Header, *replay.Rules) (*playable, error), policy *matchPolicy, bots uint) (spec server.MatchSpec, err error) {
 	f, err := replay.OpenNoFollow(path)
