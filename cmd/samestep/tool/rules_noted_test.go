@@ -154,3 +154,14 @@ func TestDemoNamesRules(t *testing.T) {
 	}
 	t.Errorf("got %v, want a replay", entries)
 }
+
+// A match begins in the state of one whose file names a module under that module only.
+func TestBeginsFromNotedRules(t *testing.T) {
+	d := newRulesFolder(t)
+	d.write("noted.ssr", d.noted("plain.ssr", sumOf(d.right), false))
+	from := "serve --check-config --web=false --dir= --game pebbles --from "
+	for _, file := range []string{"right-named.ssr", "noted.ssr"} {
+		d.run(exitOK, from+file+"@300 --rules wrong.wasm --rules right.wasm", "ok\n")
+		d.run(exitIdentity, from+file+"@300 --rules wrong.wasm", sumOf(d.right), "--rules FILE")
+	}
+}
