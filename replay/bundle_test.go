@@ -113,9 +113,11 @@ func TestRedactLeavesNoText(t *testing.T) {
 	h.Sources = "example.com/" + secret + " 3b18e512dba7"
 	var file, archive, out bytes.Buffer
 	var e record.Encoder
+	sum := strings.Repeat("0f", 32)
 	w := replay.NewWriter(&file, replay.WriterOptions{})
 	records := [][]byte{
 		bytes.Clone(e.Header(h)), bytes.Clone(e.Record(first[1])), bytes.Clone(e.Note(1, record.TopicChat, secret)),
+		bytes.Clone(e.Note(record.System, record.TopicRules, secret)), bytes.Clone(e.Note(record.System, record.TopicRules, sum)),
 		bytes.Clone(e.Note(1, record.TopicReady, record.ReadyYes)), bytes.Clone(e.Foreign([]byte(`{"a":"` + secret + `"}`))), bytes.Clone(e.Empty(5)),
 		append([]byte{0x92, 99, 0xc4, byte(len(secret))}, secret...),
 	}
@@ -158,8 +160,11 @@ func TestRedactLeavesNoText(t *testing.T) {
 		kinds = append(kinds, rec.Kind)
 		return nil
 	})
-	if want := []record.Kind{record.KindHeader, record.KindKeyframe, record.KindNote, record.KindEmpty, record.KindEnd}; err != nil || !slices.Equal(kinds, want) {
+	if want := []record.Kind{record.KindHeader, record.KindKeyframe, record.KindNote, record.KindNote, record.KindEmpty, record.KindEnd}; err != nil || !slices.Equal(kinds, want) {
 		t.Errorf("got the records %v, %v, want %v", kinds, err, want)
+	}
+	if rules, err := r.Rules(); err != nil || rules == nil || rules.Sum.String() != sum {
+		t.Errorf("got the rules %v, %v, want %s", rules, err, sum)
 	}
 }
 

@@ -113,9 +113,10 @@ func ReadInfo(r *Reader) (*Info, error) {
 			info.Players = append(info.Players, players[p])
 		}
 	}
+	info.Rules = r.rules
 	if err == nil {
 		err = odd
-		info.Signatures, info.Rules = r.signed(info.ContentHash), r.rules
+		info.Signatures = r.signed(info.ContentHash)
 		for _, s := range info.Signatures {
 			if info.Signer == "" || !info.Signed && s.Signed {
 				info.Signer, info.Signed = s.Signer, s.Signed

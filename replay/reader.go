@@ -40,6 +40,7 @@ type Reader struct {
 	partial    bool          // Seek was called
 	signatures []signature
 	tick       lockstep.Tick
+	base       lockstep.Tick // of the first keyframe
 	first      lockstep.Tick // claimed beginning of the segment
 	until      lockstep.Tick // claimed end of the segment
 	began      bool          // the first keyframe was read
@@ -47,7 +48,7 @@ type Reader struct {
 	ended      bool
 	indexed    bool   // the index was read
 	ruled      bool   // rules were read
-	rules      *Rules // them, without the module; nil if they are of an unknown kind
+	rules      *Rules // them, without the module, or those that the log names; nil if neither is known
 	failed     error  // of a failed read of bytes that the file has
 	err        error
 }
@@ -181,13 +182,15 @@ func (r *Reader) next() (*record.Record, error) {
 		if r.landed == nil {
 			r.header = append(r.header[:0], r.last...)
 		}
+	case record.KindNote:
+		r.takeRulesNote(rec)
 	case record.KindKeyframe:
 		if r.keyframes++; r.keyframes > maxKeyframes {
 			return nil, r.damage(fmt.Errorf("%w: more than %d keyframes", ErrLimit, maxKeyframes))
 		}
 		r.meet(rec.Tick)
 		if !r.began {
-			r.began, r.tick = true, rec.Tick
+			r.began, r.tick, r.base = true, rec.Tick, rec.Tick
 			if r.sealed && r.first != rec.Tick {
 				return nil, r.damage(fmt.Errorf("%w: a segment from tick %d, want %d as its keyframe", ErrInvalid, r.first, rec.Tick))
 			}

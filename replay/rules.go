@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A RulesSum identifies a module of rules: the SHA-256 of its bytes.
@@ -115,9 +117,41 @@ func (r *Reader) takeRules(body []byte) error {
 	return nil
 }
 
-// Rules returns what the file says about the rules of its match, or nil if it says nothing. It reads the heads of the blocks
-// only. The error is a [*DamageError] where the file becomes unreadable.
+// maxRulesTick is how many ticks after the first state the log may name the module of its rules.
+const maxRulesTick = 100
+
+// takeRulesNote takes the note with the rules of the match, see [record.TopicRules]. The first one counts.
+func (r *Reader) takeRulesNote(rec *record.Record) {
+	if r.partial || r.rules != nil || r.tick-r.base > maxRulesTick {
+		return
+	}
+	if b, err := hex.DecodeString(rec.RulesSum()); err == nil && len(b) == sha256.Size {
+		r.rules = &Rules{Sum: RulesSum(b)}
+	}
+}
+
+// Rules returns what the file says about the rules of its match, or nil if it says nothing: what was attached to it, or else what
+// its log says since the match began. Of the records it reads the first only. The error is a [*DamageError] where the file becomes
+// unreadable.
 func (r *Reader) Rules() (*Rules, error) {
+	rules, err := r.attachedRules()
+	if rules != nil {
+		return rules, err
+	}
+	f, ferr := r.Reopen()
+	if ferr != nil {
+		return nil, ferr
+	}
+	for f.rules == nil && f.tick-f.base <= maxRulesTick {
+		if _, err := f.Next(); err != nil {
+			break // the heads of the blocks say where the file becomes unreadable
+		}
+	}
+	return f.rules, err
+}
+
+// attachedRules returns the rules in a block. It reads the heads of the blocks only.
+func (r *Reader) attachedRules() (*Rules, error) {
 	f, err := r.Reopen()
 	if err != nil {
 		return nil, err

@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -211,5 +214,67 @@ func TestRulesOfZeros(t *testing.T) {
 	rules, err := r.Rules()
 	if damage := (*replay.DamageError)(nil); rules != nil || !errors.As(err, &damage) || damage.Offset != int64(len(plain)) {
 		t.Errorf("got %v, %v, want damage at byte %d", rules, err, len(plain))
+	}
+}
+
+// A log says by a note of its server which module has the rules of its match, near its beginning. What is attached to the file counts more.
+func TestRulesNote(t *testing.T) {
+	code := module(1000, 1)
+	sum := replay.SumRules(code).String()
+	_, plain, _ := recordMatch(t, 200, replay.WriterOptions{})
+	for name, c := range map[string]struct {
+		before record.Kind // of the records, that before which the note stands
+		note   []byte
+		want   string
+	}{
+		"at the beginning":  {record.KindFrame, record.Note(record.System, record.TopicRules, sum), sum},
+		"of a player":       {record.KindFrame, record.Note(0, record.TopicRules, sum), ""},
+		"another topic":     {record.KindFrame, record.Note(record.System, "rule", sum), ""},
+		"no sum":            {record.KindFrame, record.Note(record.System, record.TopicRules, sum[1:]), ""},
+		"at the end":        {record.KindEnd, record.Note(record.System, record.TopicRules, sum), ""},
+		"the first counts":  {record.KindFrame, slices.Concat(record.Note(record.System, record.TopicRules, sum), record.Note(record.System, record.TopicRules, strings.Repeat("0", 64))), sum},
+		"none (of control)": {record.KindFrame, nil, ""},
+	} {
+		var out bytes.Buffer
+		w := replay.NewWriter(&out, replay.WriterOptions{})
+		r := open(t, plain)
+		put := false
+		for rec, err := range r.All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !put && (rec.Kind == c.before || c.before == record.KindFrame && rec.Ticks() > 0) {
+				put = true
+				if c.note != nil {
+					if err := w.Append(c.note); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if err := w.Append(r.Record()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		file := out.Bytes()
+		for form, b := range map[string][]byte{"open": file, "sealed": sealed(t, file, replay.WriterOptions{SegmentTicks: 30}), "cut": file[:len(file)-20]} {
+			got := ""
+			if rules, _ := open(t, b).Rules(); rules != nil {
+				got = rules.Sum.String()
+			}
+			if got != c.want {
+				t.Errorf("%s, %s: got %q, want %q", name, form, got, c.want)
+			}
+			info, err := replay.ReadInfo(open(t, b))
+			if (err != nil) != (form == "cut") || (info.Rules != nil) != (c.want != "") || info.Rules != nil && info.Rules.Sum.String() != c.want {
+				t.Errorf("%s, %s: info: %v, %v, want %q", name, form, info.Rules, err, c.want)
+			}
+		}
+		other := module(1000, 2)
+		if rules, err := open(t, attached(t, file, rulesOf(t, other))).Rules(); err != nil || rules == nil || rules.Sum != replay.SumRules(other) || rules.SizeBytes != len(other) {
+			t.Errorf("%s: attached: got %v, %v", name, rules, err)
+		}
 	}
 }

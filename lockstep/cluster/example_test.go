@@ -14,6 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A server is a member of a cluster, whose storage is a node in the same process.
@@ -43,7 +44,9 @@ func Example() {
 	member, err = cluster.Join(ctx, cluster.Options{
 		Conn: conn, Name: "a", Address: "http://127.0.0.1:8766", Dir: dir,
 		Builds: []cluster.Build{{Game: game.Name(), Build: game.Build()}},
-		Spec:   func(string, *lockstep.Header) (server.MatchSpec, error) { return server.MatchSpec{Game: game}, nil },
+		Spec: func(string, *lockstep.Header, *replay.Rules) (server.MatchSpec, error) {
+			return server.MatchSpec{Game: game}, nil
+		},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -26,6 +26,25 @@ type fetched struct {
 	log    *matchLog
 	path   string
 	header *lockstep.Header
+	rules  *replay.Rules // that the log names, or nil
+}
+
+// rulesIn returns what the log in a file says about the rules of its match, or nil.
+func rulesIn(path string) (*replay.Rules, error) {
+	f, err := replay.OpenNoFollow(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := f.Reader()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := r.Rules()
+	if replay.ClassOf(err) == replay.ClassTorn {
+		err = nil // it goes on
+	}
+	return rules, err
 }
 
 // A download writes a replicated log into a file.
@@ -73,6 +92,9 @@ func (m *Member) fetch(ctx context.Context, e *Match) (f *fetched, err error) {
 	}
 	if err = d.writer.Close(); err == nil {
 		err = replay.Replace(d.path, f.path)
+	}
+	if err == nil {
+		f.rules, err = rulesIn(f.path)
 	}
 	if err != nil {
 		f.log.close()

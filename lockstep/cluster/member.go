@@ -20,6 +20,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // Options configure a [Member].
@@ -32,9 +33,9 @@ type Options struct {
 	Capacity int     // matches that this server takes; 0: 1000
 	Builds   []Build // that this server can run
 
-	// Spec makes the spec of a match that this server takes over, as for [server.Server.Resume], from the name and the
-	// header of its log.
-	Spec func(name string, h *lockstep.Header) (server.MatchSpec, error)
+	// Spec makes the spec of a match that this server takes over, as for [server.Server.Resume], from its name, the header of its log,
+	// and what the log says about its rules, or nil.
+	Spec func(name string, h *lockstep.Header, rules *replay.Rules) (server.MatchSpec, error)
 
 	// Redirect answers requests for the matches of other servers with their addresses. Otherwise this server passes the
 	// requests on, for clients that do not reach the others.

@@ -233,11 +233,11 @@ func TestTakeoverPanics(t *testing.T) {
 	b := newSiteAs(t, "b", node.URL(), 1, "", func(o *cluster.Options) {
 		o.Hurry()
 		spec := o.Spec
-		o.Spec = func(name string, h *lockstep.Header) (server.MatchSpec, error) {
+		o.Spec = func(name string, h *lockstep.Header, rules *replay.Rules) (server.MatchSpec, error) {
 			if name == "bad" {
 				panic("of the test")
 			}
-			return spec(name, h)
+			return spec(name, h, rules)
 		}
 	})
 	know(t, a, 2)

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/ownership"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A poison ends the process of each server that takes a match over whose name is "bad": it stays in a tick, and the test cuts the
@@ -27,9 +28,9 @@ func (p *poison) site(t *testing.T, name, url string) *site {
 	t.Helper()
 	return newSiteAs(t, name, url, 1, "", func(o *cluster.Options) {
 		spec := o.Spec
-		o.Spec = func(match string, h *lockstep.Header) (server.MatchSpec, error) {
+		o.Spec = func(match string, h *lockstep.Header, named *replay.Rules) (server.MatchSpec, error) {
 			if match != "bad" {
-				return spec(match, h)
+				return spec(match, h, named)
 			}
 			rules := minimal.Rules()
 			step := rules.Step

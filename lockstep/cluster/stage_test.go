@@ -24,6 +24,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/cluster"
 	"github.com/seed-49bee653/samestep/lockstep/cluster/storage"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 func TestMain(m *testing.M) {
@@ -186,6 +187,9 @@ func newHurriedSite(t testing.TB, name, storageURL string) *site {
 	return newSiteAs(t, name, storageURL, 1, "", (*cluster.Options).Hurry)
 }
 
+// rulesSum is that of the module that the servers have for their matches.
+var rulesSum = strings.Repeat("0f", 32)
+
 // newSiteAs starts a server that uses the storage with a key. change may change its options.
 func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string, change func(*cluster.Options)) *site {
 	t.Helper()
@@ -208,9 +212,12 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string,
 	game := lockstep.MustGame(minimal.Rules())
 	o := cluster.Options{
 		Conn: x.conn, Name: name, Address: x.url, Dir: x.dir, Log: log, Builds: []cluster.Build{{Game: game.Name(), Build: game.Build()}},
-		Spec: func(string, *lockstep.Header) (server.MatchSpec, error) {
+		Spec: func(name string, _ *lockstep.Header, rules *replay.Rules) (server.MatchSpec, error) {
 			if x.refuse.Load() {
 				return server.MatchSpec{}, errors.New("refused by the test")
+			}
+			if written := name == "long"; !written && (rules == nil || rules.Sum.String() != rulesSum) { // each log of a server names them
+				return server.MatchSpec{}, fmt.Errorf("got the rules %v, want %s", rules, rulesSum)
 			}
 			return server.MatchSpec{Game: game}, nil
 		},
@@ -231,6 +238,7 @@ func newSiteAs(t testing.TB, name, storageURL string, replicas int, seed string,
 			err := json.NewDecoder(body).Decode(&wanted)
 			return duel(wanted.Name), err
 		},
+		RulesOf:    func(*lockstep.Game) string { return rulesSum },
 		Authorizer: tokens, Dir: x.dir, Log: log, Replicator: x.member, IdleMatch: -1, MaxUnauthenticated: 1000, MaxPerAddress: 1000, MaxReads: 10000,
 	})
 	if err != nil {

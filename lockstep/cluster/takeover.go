@@ -219,7 +219,7 @@ func (m *Member) resume(e *Match) (match *server.Match, err error) {
 	m.mu.Unlock()
 	var spec server.MatchSpec
 	err = s.Contain(m.logOf(e), func() (err error) {
-		spec, err = m.options.Spec(e.Name, f.header)
+		spec, err = m.options.Spec(e.Name, f.header, f.rules)
 		return err
 	})
 	if err == nil {

@@ -47,7 +47,7 @@ const (
 // LogOnly reports whether only the log has the notes of a topic, and no peer gets them.
 func LogOnly(topic string) bool {
 	switch topic {
-	case TopicClaim, TopicInvitation, TopicOptions, TopicPaused, TopicReserved, disclosure.Topic:
+	case TopicClaim, TopicInvitation, TopicOptions, TopicPaused, TopicReserved, disclosure.Topic, record.TopicRules:
 		return true
 	}
 	return false

@@ -174,6 +174,7 @@ func (m *Match) begin(phase time.Duration) error {
 		_, concluded := m.host.Result()
 		m.process()
 		m.rememberDisclosure()
+		m.rememberRules()
 		if m.spec.Recorded != "" {
 			m.remember(lockstep.System, host.TopicOptions, m.spec.Recorded)
 		}

@@ -34,8 +34,8 @@ func (l Limits) SetIn(o *Options) {
 	o.GuestStateBytes, o.MatchDiskBytes, o.DiskReserve, o.IdleMatch, o.MatchLimits = l.GuestStateBytes, l.MatchDiskBytes, l.DiskReserve, l.IdleMatch, l.MatchLimits
 }
 
-// complete sets the defaults.
-func (l Limits) complete() *Limits {
+// WithDefaults returns the limits by which a server goes that is given these: 0 is the default of most.
+func (l Limits) WithDefaults() *Limits {
 	var o Options
 	l.SetIn(&o)
 	o.complete()
@@ -46,7 +46,7 @@ func (l Limits) complete() *Limits {
 // SetLimits changes limits at once. Budgets keep what is spent of them. Connections beyond a limit that has changed are closed, as if
 // one more had come; matches beyond one go on.
 func (s *Server) SetLimits(l Limits) {
-	all := l.complete()
+	all := l.WithDefaults()
 	before := s.limits.Swap(all)
 	for _, m := range s.Matches() {
 		go m.post(input{do: m.takeLimits}) // it may be busy

@@ -24,6 +24,21 @@ func (m *Match) rememberDisclosure() {
 	m.remember(lockstep.System, disclosure.Topic, m.host.Disclosure().String())
 }
 
+// rememberRules writes which module has the rules of the match, if one has.
+func (m *Match) rememberRules() {
+	if sum := m.rulesSum(); sum != "" {
+		m.remember(lockstep.System, record.TopicRules, sum)
+	}
+}
+
+// rulesSum returns the SHA-256 of the module with the rules of the match, or "".
+func (m *Match) rulesSum() string {
+	if of := m.server.options.RulesOf; of != nil {
+		return of(m.game)
+	}
+	return ""
+}
+
 // rememberClaim writes whose seat it is, if the token does not say so.
 func (m *Match) rememberClaim(seat lockstep.Player) {
 	g := m.granted

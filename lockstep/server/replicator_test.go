@@ -32,7 +32,7 @@ type memoryReplicator struct {
 	records int // that are stored
 	queued  []func()
 	added   int
-	first   [][]byte // records: the first three
+	first   [][]byte // records: the first four
 	away    bool
 	err     error
 	ends    []string // release or drop, of each log
@@ -52,7 +52,7 @@ func (r *memoryReplicator) Open(string, *lockstep.Header) (server.ReplicatedLog,
 func (r *memoryReplicator) Append(b []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.added++; r.added <= 3 {
+	if r.added++; r.added <= 4 {
 		r.first = append(r.first, bytes.Clone(b))
 	}
 	return nil

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,9 @@ var (
 
 	// ErrDamaged: the file is damaged before its end, so the match's last state cannot be read.
 	ErrDamaged = errors.New("server: the replay is damaged inside")
+
+	// ErrOtherRules: the log names a module of rules, and the game of the spec is that of another one, or of none.
+	ErrOtherRules = errors.New("server: the match was begun by other rules")
 
 	// ErrHung: the log does not go on, because its rules loop in a tick. What plays it stays behind, and takes a processor until the
 	// process ends.
@@ -167,6 +171,9 @@ func (m *Match) recoverFrom(x *recovery, phase time.Duration) error {
 
 // copyLog copies the log of an interrupted match to its new replay, and creates the host.
 func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) error {
+	if err := m.checkRules(r); err != nil {
+		return err
+	}
 	recovery := host.NewRecovery(m.spec.Game)
 	if keyframes := r.Index(); len(keyframes) > 2 {
 		m.skipped = keyframes[len(keyframes)-2] // the last one is compared
@@ -218,6 +225,16 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 		return err
 	}
 	return m.writer.WriteBehind()
+}
+
+// checkRules refuses to continue a match by other rules than those of the module that its log names, even if they say that they are
+// the same build.
+func (m *Match) checkRules(log *replay.Reader) error {
+	rules, _ := log.Rules() // what is damaged says so when it is read
+	if got := m.rulesSum(); rules != nil && got != rules.Sum.String() {
+		return fmt.Errorf("%w: want the module with SHA-256 %s, which the log names, got %s", ErrOtherRules, rules.Sum, cmp.Or(got, "rules without a module"))
+	}
+	return nil
 }
 
 // wholeRecovery simulates the whole match of r.

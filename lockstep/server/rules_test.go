@@ -3,14 +3,19 @@
 package server_test
 
 import (
+	"bytes"
+	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // rulesFile is where a server with modules has the one of the minimal game.
@@ -131,4 +136,51 @@ func TestManyRules(t *testing.T) {
 			t.Errorf("download %d: got %s, want %d", n, answer.Status, want)
 		}
 	}
+}
+
+// The replicated log names the module of a match from its beginning. No server goes on with the match by another module, or by none,
+// and the file of the match still names it when it is over.
+func TestLogNamesRules(t *testing.T) {
+	t.Parallel()
+	r := &memoryReplicator{}
+	virtually(t, func(t *testing.T) {
+		o := withRules(strings.NewReader("a module"))
+		o.Replicator = r
+		first := newStage(t, setup{pipes: true, options: o})
+		want := record.Note(record.System, record.TopicRules, rulesSum)
+		eventually(t, "the match plays", func() bool { return first.match.View().Tick > 20 })
+		if len(r.first) < 4 || !bytes.Equal(r.first[3], want) {
+			t.Errorf("the log begins with %x, want %x as its fourth record", r.first, want)
+		}
+		path := first.crash(t)
+		for _, other := range []func(*lockstep.Game) string{nil, func(*lockstep.Game) string { return strings.Repeat("1", 64) }} {
+			s, err := server.New(server.Options{Dir: t.TempDir(), RulesOf: other, Log: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Resume(path, server.MatchSpec{Game: first.game}); !errors.Is(err, server.ErrOtherRules) || !strings.Contains(err.Error(), rulesSum) {
+				t.Errorf("got %v, want %v", err, server.ErrOtherRules)
+			}
+			if err := s.Shutdown(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		second := newStage(t, setup{pipes: true, options: withRules(strings.NewReader("a module")), interrupted: path})
+		if err := second.match.End(t.Context(), "enough"); err != nil {
+			t.Fatal(err)
+		}
+		<-second.match.Done()
+		f, err := replay.Open(second.match.ReplayPath())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		all, err := f.Reader()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rules, err := all.Rules(); err != nil || rules == nil || rules.Sum.String() != rulesSum {
+			t.Errorf("got the rules %v, %v, want %s", rules, err, rulesSum)
+		}
+	})
 }

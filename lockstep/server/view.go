@@ -97,9 +97,7 @@ func newView(m *Match, h *lockstep.Header, state matchState) *View {
 		StateSchema: a.StateSchema, CommandSchema: a.CommandSchema, SelfTest: selfTestText(a.SelfTest), Match: h.Match.String(), Settings: h.Settings,
 		State: state.String(), Players: []PlayerView{},
 	}
-	if of := m.server.options.RulesOf; of != nil {
-		v.Rules = of(m.game)
-	}
+	v.Rules = m.rulesSum()
 	v.disclosed = disclosure.Secret // until its log says more
 	if m.host != nil {
 		if v.disclosed = m.host.Disclosure(); v.disclosed.Views {

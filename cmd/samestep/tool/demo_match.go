@@ -46,7 +46,7 @@ type demoPlayer struct {
 
 // newDemoMatch begins the match and writes its log to file.
 func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
-	m := &demoMatch{options: o, game: o.game.Game, writer: replay.NewWriter(file, replay.WriterOptions{}), tail: &record.Tail{}}
+	m := &demoMatch{options: o, game: o.game.Game, writer: replay.NewWriter(file, replay.WriterOptions{Rules: o.game.reference()}), tail: &record.Tail{}}
 	m.payloads = m.game.NewPayloads()
 	settings := lockstep.DefaultSettings(uint8(o.players))
 	settings.Seed, settings.TickRate = o.seed, demoTickRate

@@ -61,8 +61,8 @@ func gameNamed(c *cli.Context, name, build string) (*playable, error) {
 			return g, err
 		}
 	} else if m != nil {
-		if g := m.find(wanted); g != nil {
-			return g, nil
+		if g, err := m.find(wanted); g != nil || err != nil {
+			return g, err
 		}
 	}
 	return list.named(name)

@@ -267,7 +267,10 @@ func TestFetchedRulesComeLast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := m.find(func(g *playable) bool { return g.Name() == "pebbles" })
+		g, err := m.find(func(g *playable) bool { return g.Name() == "pebbles" })
+		if err != nil {
+			t.Fatal(err)
+		}
 		if g == nil {
 			return ""
 		}

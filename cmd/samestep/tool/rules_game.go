@@ -22,6 +22,7 @@ import (
 	wasm "github.com/seed-49bee653/samestep/lockstep/module"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	pageprogram "github.com/seed-49bee653/samestep/page/program"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A rulesModule is a module of rules that the program has loaded.
@@ -124,6 +125,14 @@ func (g *playable) side(build string) *line.Module {
 			return own.WithAssets(g.ReadAsset), nil
 		},
 	}
+}
+
+// reference returns what a file of a match says about its rules: which module has them, or nil for a game without one.
+func (g *playable) reference() *replay.Rules {
+	if g.module == nil {
+		return nil
+	}
+	return &replay.Rules{Sum: replay.SumRules(g.module.bytes)}
 }
 
 // posing are rules that say that they are another build.

@@ -224,9 +224,15 @@ func (m *moduleSet) ofMatch(h *lockstep.Header, f *replay.File) (*playable, erro
 		}
 		return g, nil
 	}
-	g := m.inFolders(fits)
-	if g == nil {
+	g, err := m.inFolders(fits)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("its rules, which it does not name: game %s, build %s: %w", h.Game, h.Build, err)
+	case g == nil:
 		return nil, damaged
+	case f != nil && !slices.Contains(m.told, g.module.sum):
+		m.told = append(m.told, g.module.sum)
+		m.warn("%s: it names no module of rules: used is %s, with SHA-256 %s, as for all such files of this build", f.Path(), g.module.name, g.module.sum)
 	}
 	return m.own(g, "")
 }
@@ -261,6 +267,33 @@ func (m *moduleSet) own(g *playable, build string) (*playable, error) {
 	}
 	own.module.name = g.module.name
 	return gameList{own}.readFrom(m.assets)[0], nil
+}
+
+// ofLog returns the game of a match whose log says something about its rules, or nil: of a module that it names, no other has its rules.
+func (l gameList) ofLog(h *lockstep.Header, rules *replay.Rules) (*playable, error) {
+	if rules == nil {
+		return l.of(h)
+	}
+	g := l.bySum(rules.Sum.String())
+	if g == nil {
+		return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("want the module with SHA-256 %s, with which the match was begun: name it (--rules FILE)", rules.Sum)}
+	}
+	return g, g.CheckIdentity(h)
+}
+
+// hosted returns the game of a module in the folders that a log names. A module in the log is not used: the server's operator has not
+// named it.
+func (m *moduleSet) hosted(h *lockstep.Header, rules *replay.Rules) (*playable, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	g, err := m.module(rules.Reference())
+	if err == nil {
+		err = g.CheckIdentity(h)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("its rules: %w", err)
+	}
+	return m.keep(g), nil
 }
 
 // rulesIn returns what a file says about the rules of its match, or nil for nothing. The error is that of a file that is damaged up to

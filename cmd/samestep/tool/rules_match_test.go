@@ -194,8 +194,10 @@ func TestHostedRulesBySum(t *testing.T) {
 		}
 		return newModuleGame(b, nil)
 	}}
-	wrong := m.find(func(*playable) bool { return true }) // as for a match that is resumed
-	m.find(func(*playable) bool { return true })
+	wrong, _ := m.find(func(*playable) bool { return true }) // as for a match that is resumed
+	if again, err := m.find(func(*playable) bool { return true }); again != wrong || err != nil {
+		t.Fatal(again, err)
+	}
 	var o server.Options
 	if err := m.games().sendRules(&o); err != nil {
 		t.Fatal(err)

@@ -103,6 +103,7 @@ type moduleSet struct {
 
 	used    map[*replay.File]usedRules // of open files
 	usedAll []usedRules                // each once
+	told    []string                   // the sums of modules of folders that files were found to fit, of which the user was told
 }
 
 // moduleSetOf returns a set with given games.
@@ -173,58 +174,60 @@ func (l gameList) bySum(sum string) *playable {
 	return l[i]
 }
 
-// findInFolders adds the first game of a module in the folders that is wanted, and returns it or nil.
-func (m *moduleSet) findInFolders(wanted func(*playable) bool) *playable {
-	g := m.inFolders(wanted)
+// findInFolders adds the game of inFolders, and returns it or nil.
+func (m *moduleSet) findInFolders(wanted func(*playable) bool) (*playable, error) {
+	g, err := m.inFolders(wanted)
 	if g == nil {
-		return nil
+		return nil, err
 	}
+	return m.keep(gameList{g}.readFrom(m.assets)[0]), nil
+}
+
+// keep adds a game, unless the set has it already.
+func (m *moduleSet) keep(g *playable) *playable {
 	if before := m.found.bySum(g.module.sum); before != nil {
 		return before
 	}
-	g = gameList{g}.readFrom(m.assets)[0]
 	m.found = append(m.found, g)
 	return g
 }
 
-func (m *moduleSet) inFolders(wanted func(*playable) bool) *playable {
+// inFolders returns the game of the module that is wanted, from the first folder with one, or nil. Of several modules in that folder,
+// no name of a file says which one is meant.
+func (m *moduleSet) inFolders(wanted func(*playable) bool) (*playable, error) {
 	for _, dir := range m.folders {
-		if all := m.read(dir); slices.ContainsFunc(all, wanted) {
-			return all[slices.IndexFunc(all, wanted)]
+		var found gameList
+		var text strings.Builder
+		for _, g := range m.read(dir) {
+			if wanted(g) && found.bySum(g.module.sum) == nil {
+				found = append(found, g)
+				fmt.Fprintf(&text, "\n  %s: build %s, SHA-256 %s", g.module.name, g.Build(), g.module.sum)
+			}
+		}
+		if len(found) > 1 {
+			return nil, &ClassError{replay.ClassIdentity, fmt.Sprintf("the folder %s has %d modules of it; choose one with --rules FILE:%s", dir, len(found), &text)}
+		}
+		if len(found) == 1 {
+			return found[0], nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // find is findInFolders for one that does not hold the lock.
-func (m *moduleSet) find(wanted func(*playable) bool) *playable {
+func (m *moduleSet) find(wanted func(*playable) bool) (*playable, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.findInFolders(wanted)
 }
 
-// named returns the game of a module in the folders with a name, or nil. Of several modules in a folder, no name of a file says
-// which one is meant.
+// named returns the game of a module in the folders with a name, or nil.
 func (m *moduleSet) named(name string) (*playable, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, dir := range m.folders {
-		var text strings.Builder
-		var sums []string
-		for _, g := range m.read(dir).builds(name) {
-			if !slices.Contains(sums, g.module.sum) {
-				sums = append(sums, g.module.sum)
-				fmt.Fprintf(&text, "\n  %s: build %s, SHA-256 %s", g.module.name, g.Build(), g.module.sum)
-			}
-		}
-		if len(sums) > 1 {
-			return nil, usagef("game %s: the folder %s has %d modules of it; choose one with --rules FILE:%s", name, dir, len(sums), &text)
-		}
-		if len(sums) == 1 {
-			break
-		}
+	g, err := m.find(func(g *playable) bool { return g.Name() == name })
+	if err != nil {
+		return nil, usagef("game %s: %v", name, err)
 	}
-	return m.findInFolders(func(g *playable) bool { return g.Name() == name }), nil
+	return g, nil
 }
 
 // read returns the games of all modules in a folder. A file that is none is warned of, once.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // Hosting is what an [Extension] knows of the server that serve makes.
@@ -19,8 +20,9 @@ type Hosting struct {
 	URL   string           // at which the server listens
 	Games []*lockstep.Game // whose matches it can run
 
-	// Spec makes the spec of a match that another server has begun, from its name and the header of its log.
-	Spec func(name string, h *lockstep.Header) (server.MatchSpec, error)
+	// Spec makes the spec of a match that another server has begun, from its name, the header of its log, and what the log says about
+	// its rules, or nil.
+	Spec func(name string, h *lockstep.Header, rules *replay.Rules) (server.MatchSpec, error)
 
 	Log *slog.Logger
 }
@@ -58,8 +60,8 @@ func extend(c *cli.Context, url string, games gameList, policy *matchPolicy, o *
 	if x.Serve == nil {
 		return nothing{}, nil
 	}
-	h := Hosting{URL: url, Log: o.Log, Spec: func(name string, h *lockstep.Header) (spec server.MatchSpec, err error) {
-		g, err := games.of(h)
+	h := Hosting{URL: url, Log: o.Log, Spec: func(name string, h *lockstep.Header, rules *replay.Rules) (spec server.MatchSpec, err error) {
+		g, err := games.ofLog(h, rules)
 		if err != nil {
 			return spec, err
 		}

@@ -67,7 +67,14 @@ func (n originName) read(r *replay.Reader, games gameList, o replay.SimulateOpti
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := games.of(rec.Header)
+	rules, err := r.Rules()
+	if err != nil && replay.ClassOf(err) != replay.ClassTorn {
+		return nil, nil, err
+	}
+	g, err := games.ofLog(rec.Header, rules)
+	if own, ownErr := games.of(rec.Header); err != nil && ownErr == nil && own.module == nil {
+		g, err = own, nil // the program's own of this build, as for the other verbs
+	}
 	if err != nil {
 		return nil, nil, err
 	}

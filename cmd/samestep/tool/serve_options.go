@@ -37,8 +37,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 		AwaitPlayers: c.Duration("await-players"), KeepOpen: c.Bool("keep-open"),
 		Log: log, NewMatch: func(body io.Reader) (server.MatchSpec, error) { return requestedMatch(body, games, guests > 0, policy) },
 	}
-	limitsOf(c).SetIn(&o)
-	o.MaxMatches = max(o.MaxMatches, len(specs))
+	limitsFor(c, len(specs)).SetIn(&o)
 	if err := setProxies(c, &o); err != nil {
 		return o, nil, err
 	}

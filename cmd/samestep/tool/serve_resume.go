@@ -41,7 +41,7 @@ func findInterrupted(c *cli.Context, games gameList, policy *matchPolicy) (*resu
 		return nil, err
 	}
 	for _, path := range paths {
-		spec, err := interruptedMatch(path, func(h *lockstep.Header) (*playable, error) { return hostedOf(c, games, h) }, policy, c.Uint("bots"))
+		spec, err := interruptedMatch(path, func(h *lockstep.Header, rules *replay.Rules) (*playable, error) { return hostedOf(c, games, h, rules) }, policy, c.Uint("bots"))
 		r.taken[server.MatchOfLog(path)] = !errors.Is(err, server.ErrNeverBegan)
 		r.found = append(r.found, server.Interrupted{Path: path, Spec: spec, Err: err})
 	}
@@ -80,20 +80,25 @@ func warnInterrupted(c *cli.Context, log *slog.Logger) {
 	}
 }
 
-// hostedOf returns the game of a match: one of games, or else that of a module in the folders of --rules. So a match goes on
-// under the rules of its own build when the server has a new one.
-func hostedOf(c *cli.Context, games gameList, h *lockstep.Header) (*playable, error) {
-	g, err := games.of(h)
-	if m := modulesOf(c); err != nil && m != nil {
-		if found := m.find(func(g *playable) bool { return g.CheckIdentity(h) == nil }); found != nil {
-			return found, nil
-		}
+// hostedOf returns the game of a match with a log: one of games, or else that of a module in the folders of --rules. So a match goes
+// on under the rules of its own build when the server has a new one.
+func hostedOf(c *cli.Context, games gameList, h *lockstep.Header, rules *replay.Rules) (*playable, error) {
+	g, err := games.ofLog(h, rules)
+	m := modulesOf(c)
+	if err == nil || m == nil {
+		return g, err
+	}
+	if rules != nil {
+		return m.hosted(h, rules)
+	}
+	if found, err := m.find(func(g *playable) bool { return g.CheckIdentity(h) == nil }); found != nil || err != nil {
+		return found, err
 	}
 	return g, err
 }
 
 // interruptedMatch returns the match of a log.
-func interruptedMatch(path string, games func(*lockstep.Header) (*playable, error), policy *matchPolicy, bots uint) (spec server.MatchSpec, err error) {
+func interruptedMatch(path string, games func(*lockstep.Header, *replay.Rules) (*playable, error), policy *matchPolicy, bots uint) (spec server.MatchSpec, err error) {
 	f, err := replay.OpenNoFollow(path)
 	if err != nil {
 		return spec, err
@@ -106,7 +111,11 @@ func interruptedMatch(path string, games func(*lockstep.Header) (*playable, erro
 	if err != nil {
 		return spec, err
 	}
-	g, err := games(h)
+	rules, err := rulesIn(f)
+	if err != nil {
+		return spec, err
+	}
+	g, err := games(h, rules)
 	if err != nil {
 		return spec, err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 	"slices"
 	"time"
 
@@ -41,6 +42,13 @@ func limitsOf(c *cli.Context) server.Limits {
 			InactiveGuests: lockstep.Time(cmp.Or(c.Duration("guest-inactive"), -time.Second).Microseconds()), // for a Host 0 is the default
 		},
 	}
+}
+
+// limitsFor returns the limits in the flags, with which some matches can begin.
+func limitsFor(c *cli.Context, matches int) server.Limits {
+	l := limitsOf(c)
+	l.MaxMatches = max(l.WithDefaults().MaxMatches, matches)
+	return l
 }
 
 // A settingsFile is the file of --settings, which a running server reads again.
@@ -137,17 +145,24 @@ func (f *settingsFile) reload(s *server.Server, log *slog.Logger) error {
 // change returns the limits with the settings that can change, which the server goes by from now on. Those that need a restart stay as
 // they were.
 func (f *settingsFile) change(c *cli.Context) (l server.Limits, changed, waiting []string, err error) {
-	changed, waiting = f.differ(c)
-	for _, name := range changed {
-		f.running[name] = flagValues(c, name)
-	}
+	differ, waiting := f.differ(c)
+	now := settingsOf(c)
 	for _, name := range limitFlags {
 		if err := c.Set(name, f.running[name][0]); err != nil {
 			return l, nil, nil, err
 		}
 	}
-	l = limitsOf(c)
-	l.MaxMatches = max(l.MaxMatches, f.matches)
+	l = limitsFor(c, f.matches)
+	for _, name := range differ {
+		before := l.WithDefaults()
+		f.running[name] = now[name]
+		if err := c.Set(name, now[name][0]); err != nil {
+			return l, nil, nil, err
+		}
+		if l = limitsFor(c, f.matches); !reflect.DeepEqual(before, l.WithDefaults()) { // such as 0 in the place of the default
+			changed = append(changed, name)
+		}
+	}
 	return l, changed, waiting, nil
 }
 

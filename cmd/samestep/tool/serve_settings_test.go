@@ -198,3 +198,30 @@ func TestReloadKeepsWhatWaits(t *testing.T) {
 		}
 	}
 }
+
+// A reload tells of a limit that is another one now, and not of 0 in the place of the default.
+func TestReloadTellsWhatHolds(t *testing.T) {
+	f, write := settingsInTest(t, "max-requests: 50\n", "--dir", "")
+	f.c.App.Metadata, f.matches, f.check = map[string]any{gamesKey: games}, 3, checkAgain
+	for _, row := range []struct {
+		text    string
+		changed string
+		matches int
+	}{
+		{"max-requests: 0\nmax-matches: 0\nmax-per-address: 0\n", "[]", 1000},
+		{"max-requests: 20\nmax-matches: 0\n", "[max-requests]", 1000},
+		{"max-requests: 0\nmax-matches: 7\n", "[max-requests max-matches]", 7},
+		{"max-matches: 2\n", "[max-matches]", 3},
+		{"max-matches: 1\n", "[]", 3}, // those of the start
+	} {
+		write(row.text)
+		c, err := f.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, changed, _, err := f.change(c)
+		if got := fmt.Sprint(changed); err != nil || got != row.changed || l.MaxMatches != row.matches {
+			t.Errorf("%q: got %s, %d matches, %v, want %s, %d", row.text, got, l.MaxMatches, err, row.changed, row.matches)
+		}
+	}
+}
