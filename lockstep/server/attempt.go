@@ -60,16 +60,20 @@ func (s *Server) unclaim(x *recovery) {
 	s.launching.Done()
 }
 
-// hungTime is how long a record of a log may take. It is found after up to twice that time.
+// hungTime is how long the rules may take for a record of a log. It is found after up to twice that time.
 const hungTime = 20 * time.Second
 
-// attempt continues a claimed match. A match that panics or hangs costs only itself.
+// errDiskSlow: another server of the cluster, with a disk of its own, may continue the match.
+var errDiskSlow = errors.New("server: the disk has not answered while the match was resumed")
+
+// attempt continues a claimed match. A match that panics or hangs costs only itself. It waits for a disk that does not answer, unless
+// another server may continue the match.
 func (s *Server) attempt(x *recovery) error {
 	done := make(chan error, 1)
 	go func() { done <- s.Contain(x.match.logger, func() error { return s.recoverMatch(x) }) }()
 	look := time.NewTicker(hungTime)
 	defer look.Stop()
-	for played := uint64(0); ; {
+	for seen, told := uint64(0), false; ; {
 		select {
 		case err := <-done:
 			if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
@@ -79,15 +83,30 @@ func (s *Server) attempt(x *recovery) error {
 			return err
 		case <-look.C:
 		}
-		now := x.records.Load()
-		if now != played || !x.decide() {
-			played = now
+		now := x.work.Load()
+		stands, byRules := now == seen, now%2 == 1
+		seen = now
+		switch {
+		case !stands:
+			continue
+		case !byRules && s.options.Replicator == nil:
+			if !told {
+				x.match.logger.Warn("waiting for the disk", "path", x.match.path)
+			}
+			told = true
 			continue
 		}
-		if now > 0 { // it has the replicated log
-			x.match.release(ErrHung)
+		if !x.decide() {
+			continue
 		}
-		return ErrHung
+		if byRules {
+			x.match.release(ErrHung)
+			return ErrHung
+		}
+		if now > 0 { // it has the replicated log; the file stays, because the disk does not answer
+			x.match.replicated.Release(errDiskSlow)
+		}
+		return errDiskSlow
 	}
 }
 

@@ -26,6 +26,24 @@ type graveyard struct {
 	end     chan struct{} // closed when the test is over; until then the poisoned match stays in its tick
 	mended  atomic.Bool   // the poisoned match ends no process any more
 	reached chan string   // the name of a match whose tick would end the process
+	disk    *frozenDisk   // which has what the servers write; nil for one that never freezes
+	cluster server.Replicator
+}
+
+// A slowFile is a file of a folder on a disk that can freeze.
+type slowFile struct {
+	*os.File
+	disk *frozenDisk
+}
+
+func (f slowFile) Write(p []byte) (int, error) {
+	f.disk.answer()
+	return f.File.Write(p)
+}
+
+func (f slowFile) Sync() error {
+	f.disk.answer()
+	return f.File.Sync()
 }
 
 // bury returns a graveyard with logs of these names. The match of a name that begins with "bad" ends the process.
@@ -66,10 +84,16 @@ func (g *graveyard) start(t *testing.T) (*stage, chan recovered) {
 	s := &stage{dir: next, log: &logWriter{}, game: lockstep.MustGame(minimal.Rules())}
 	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
 	if err == nil {
-		s.server, err = server.New(server.Options{Dir: s.dir, Authorizer: tokens, AllowedHosts: []string{"server"}, KeepOpen: true, IdleMatch: -1, Log: slog.New(slog.NewTextHandler(s.log, nil))})
+		s.server, err = server.New(server.Options{Dir: s.dir, Authorizer: tokens, AllowedHosts: []string{"server"}, KeepOpen: true, IdleMatch: -1, Replicator: g.cluster, Log: slog.New(slog.NewTextHandler(s.log, nil))})
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	if g.disk != nil {
+		s.server.SetNewFile(func(path string) (server.File, error) {
+			f, err := os.Create(path)
+			return slowFile{f, g.disk}, err
+		})
 	}
 	paths, err := server.LiveLogs(s.dir)
 	if err != nil {
@@ -215,6 +239,57 @@ func TestHungMatchIsGivenUp(t *testing.T) {
 				t.Errorf("got the state %s", state)
 			}
 			time.Sleep(5 * time.Second)
+		}
+	})
+}
+
+// A disk that does not answer while a match is resumed says nothing against the match: it is resumed when the disk is back.
+func TestResumeOnAFrozenDisk(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		log, file := interruptedDuel(t)
+		g := bury(t, log, file, "good")
+		defer close(g.end)
+		g.disk = newFrozenDisk()
+		g.disk.freeze()
+		defer g.disk.thaw()
+		s, results := g.start(t)
+		time.Sleep(5 * time.Minute)
+		if state, why := s.state(t, "good"); state != "recovering" {
+			t.Errorf("on a frozen disk it is %s: %s", state, why)
+		}
+		if len(s.lines("level=WARN", "waiting for the disk", "match=good")) != 1 {
+			t.Errorf("not one line says what it waits for:\n%s", s.log)
+		}
+		g.disk.thaw()
+		if got := <-results; got.err != nil {
+			t.Error(got.err)
+		}
+		time.Sleep(5 * time.Second)
+		if notes := s.files(t, "live/*.tries*"); len(notes) > 0 {
+			t.Errorf("the notes %v stay", notes)
+		}
+	})
+}
+
+// In a cluster another server may have a disk that answers. The match is released once, without blame.
+func TestTakeoverOnAFrozenDisk(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		log, file := interruptedDuel(t)
+		g, r := bury(t, log, file, "good"), &memoryReplicator{}
+		defer close(g.end)
+		g.disk, g.cluster = newFrozenDisk(), r
+		g.disk.freeze()
+		defer g.disk.thaw()
+		_, results := g.start(t)
+		if got := <-results; got.err == nil || errors.Is(got.err, server.ErrHung) {
+			t.Errorf("got %v, want a disk that does not answer", got.err)
+		}
+		g.disk.thaw()
+		time.Sleep(5 * time.Second)
+		if got := r.ended(); got != "released" {
+			t.Errorf("the log is %q, want released, once", got)
 		}
 	})
 }
