@@ -60,9 +60,6 @@ func (s *Server) unclaim(x *recovery) {
 	s.launching.Done()
 }
 
-// hungTime is how long the rules may take for a record of a log. It is found after up to twice that time.
-const hungTime = 20 * time.Second
-
 // errDiskSlow: another server of the cluster, with a disk of its own, may continue the match.
 var errDiskSlow = errors.New("server: the disk has not answered while the match was resumed")
 
@@ -76,10 +73,7 @@ func (s *Server) attempt(x *recovery) error {
 	for seen, told := uint64(0), false; ; {
 		select {
 		case err := <-done:
-			if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
-				s.metrics.panics.Inc()
-				x.match.logger.Error("panic", "err", fault, "stack", string(fault.Stack))
-			}
+			x.match.notePanic(err)
 			return err
 		case <-look.C:
 		}
@@ -114,8 +108,8 @@ func (s *Server) attempt(x *recovery) error {
 // tick that ends the process.
 const testTime = 2 * lockstep.Second
 
-// standTime is how long a match may stand after Options.AwaitPlayers until its try is over.
-const standTime = 10 * time.Second
+// standTime is how long a match may stand after Options.AwaitPlayers until its try is over. Until then it is known whether the match hangs.
+const standTime = hungTime + 5*time.Second
 
 // AwaitTest waits until a resumed match has run for two seconds of its time. It reports false if the match stands in its lobby or in a
 // pause, stops before, or ctx ends.
@@ -136,6 +130,8 @@ func (m *Match) AwaitTest(ctx context.Context) (ran bool) {
 		case <-look.C:
 		}
 		switch v := m.View(); {
+		case v.hung:
+			return false
 		case v.Tick >= enough || v.over:
 			return true
 		case over || v.state() == matchPaused || v.state() == matchLobby:

@@ -23,10 +23,6 @@ var (
 
 	// ErrDamaged: the file is damaged before its end, so the match's last state cannot be read.
 	ErrDamaged = errors.New("server: the replay is damaged inside")
-
-	// ErrHung: the log does not go on, because its rules loop in a tick, and not because a disk is slow. What plays it stays behind, and takes a processor until the
-	// process ends.
-	ErrHung = errors.New("server: the rules have not computed the next tick of the log in time")
 )
 
 // A recovery is a match whose log is locked and whose name is reserved.

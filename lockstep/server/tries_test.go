@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,6 +27,8 @@ type graveyard struct {
 	end     chan struct{} // closed when the test is over; until then the poisoned match stays in its tick
 	mended  atomic.Bool   // the poisoned match ends no process any more
 	reached chan string   // the name of a match whose tick would end the process
+	from    lockstep.Tick // of which tick the poisoned match ends the process
+	panics  bool          // the poisoned match panics instead
 	disk    *frozenDisk   // which has what the servers write; nil for one that never freezes
 	cluster server.Replicator
 }
@@ -49,7 +52,7 @@ func (f slowFile) Sync() error {
 // bury returns a graveyard with logs of these names. The match of a name that begins with "bad" ends the process.
 func bury(t *testing.T, log []byte, file string, names ...string) *graveyard {
 	t.Helper()
-	g := &graveyard{dir: t.TempDir(), end: make(chan struct{}), reached: make(chan string, 1)}
+	g := &graveyard{dir: t.TempDir(), from: 60, end: make(chan struct{}), reached: make(chan string, 1)}
 	if err := os.Mkdir(filepath.Join(g.dir, "live"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +117,10 @@ func (g *graveyard) game(name string) *lockstep.Game {
 	rules := minimal.Rules()
 	step := rules.Step
 	rules.Step = func(w *minimal.World, c *minimal.Config, turn *lockstep.Turn) {
-		if strings.HasPrefix(name, "bad") && !g.mended.Load() && turn.Tick >= 60 {
+		if strings.HasPrefix(name, "bad") && !g.mended.Load() && turn.Tick >= g.from {
+			if g.panics {
+				panic("of the test")
+			}
 			select {
 			case g.reached <- name:
 			default: // nobody waits for it
@@ -239,6 +245,63 @@ func TestHungMatchIsGivenUp(t *testing.T) {
 				t.Errorf("got the state %s", state)
 			}
 			time.Sleep(5 * time.Second)
+		}
+	})
+}
+
+// A match whose rules loop after it was resumed, beyond the end of its log, is seen, and set aside as one that hangs in its log.
+func TestHangBeyondTheLog(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		log, file := interruptedDuel(t)
+		g := bury(t, log, file, "bad", "good")
+		g.from = 200
+		defer close(g.end)
+		for range 3 {
+			s, results := g.start(t)
+			for range 2 {
+				if got := <-results; got.err != nil {
+					t.Errorf("%s: got %v", got.path, got.err)
+				}
+			}
+			time.Sleep(time.Minute)
+			if state, why := s.state(t, "bad"); state != "failed" || !strings.Contains(why, "next tick") {
+				t.Errorf("got the state %s, %q", state, why)
+			}
+			if n := s.metric(t, `samestep_matches{state="failed"}`); n != 1 {
+				t.Errorf("the metrics have %v failed matches", n)
+			}
+			if len(s.lines("level=ERROR", "the match hangs", "match=bad")) != 1 {
+				t.Errorf("not one line names the match:\n%s", s.log)
+			}
+			if state, why := s.state(t, "good"); state != "playing" {
+				t.Errorf("the other match is %s, %q", state, why)
+			}
+		}
+		if _, results := g.start(t); !slices.ContainsFunc([]recovered{<-results, <-results}, func(r recovered) bool { return errors.Is(r.err, server.ErrSetAside) }) {
+			t.Error("it is not set aside")
+		}
+	})
+}
+
+// A panic of the rules in a match that runs is counted, and logged with its stack.
+func TestPanicWhilePlaying(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		log, file := interruptedDuel(t)
+		g := bury(t, log, file, "bad")
+		g.from, g.panics = 200, true
+		defer close(g.end)
+		s, results := g.start(t)
+		if got := <-results; got.err != nil {
+			t.Fatal(got.err)
+		}
+		time.Sleep(20 * time.Second)
+		if n := s.metric(t, "samestep_panics_total"); n != 1 {
+			t.Errorf("%v panics are counted", n)
+		}
+		if len(s.lines("level=ERROR", "msg=panic", "match=bad", "stack=")) != 1 {
+			t.Errorf("not one line has the stack:\n%s", s.log)
 		}
 	})
 }
