@@ -60,34 +60,47 @@ func (s *Server) unclaim(x *recovery) {
 	s.launching.Done()
 }
 
-// hungTime is how long a record of a log may take. It is found after up to twice that time.
-const hungTime = 20 * time.Second
+// errDiskSlow: another server of the cluster, with a disk of its own, may continue the match.
+var errDiskSlow = errors.New("server: the disk has not answered while the match was resumed")
 
-// attempt continues a claimed match. A match that panics or hangs costs only itself.
+// attempt continues a claimed match. A match that panics or hangs costs only itself. It waits for a disk that does not answer, unless
+// another server may continue the match.
 func (s *Server) attempt(x *recovery) error {
 	done := make(chan error, 1)
 	go func() { done <- s.Contain(x.match.logger, func() error { return s.recoverMatch(x) }) }()
 	look := time.NewTicker(hungTime)
 	defer look.Stop()
-	for played := uint64(0); ; {
+	for seen, told := uint64(0), false; ; {
 		select {
 		case err := <-done:
-			if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
-				s.metrics.panics.Inc()
-				x.match.logger.Error("panic", "err", fault, "stack", string(fault.Stack))
-			}
+			x.match.notePanic(err)
 			return err
 		case <-look.C:
 		}
-		now := x.records.Load()
-		if now != played || !x.decide() {
-			played = now
+		now := x.work.Load()
+		stands, byRules := now == seen, now%2 == 1
+		seen = now
+		switch {
+		case !stands:
+			continue
+		case !byRules && s.options.Replicator == nil:
+			if !told {
+				x.match.logger.Warn("waiting for the disk", "path", x.match.path)
+			}
+			told = true
 			continue
 		}
-		if now > 0 { // it has the replicated log
-			x.match.release(ErrHung)
+		if !x.decide() {
+			continue
 		}
-		return ErrHung
+		if byRules {
+			x.match.release(ErrHung)
+			return ErrHung
+		}
+		if now > 0 { // it has the replicated log; the file stays, because the disk does not answer
+			x.match.replicated.Release(errDiskSlow)
+		}
+		return errDiskSlow
 	}
 }
 
@@ -95,8 +108,8 @@ func (s *Server) attempt(x *recovery) error {
 // tick that ends the process.
 const testTime = 2 * lockstep.Second
 
-// standTime is how long a match may stand after Options.AwaitPlayers until its try is over.
-const standTime = 10 * time.Second
+// standTime is how long a match may stand after Options.AwaitPlayers until its try is over. Until then it is known whether the match hangs.
+const standTime = hungTime + 5*time.Second
 
 // AwaitTest waits until a resumed match has run for two seconds of its time. It reports false if the match stands in its lobby or in a
 // pause, stops before, or ctx ends.
@@ -117,6 +130,8 @@ func (m *Match) AwaitTest(ctx context.Context) (ran bool) {
 		case <-look.C:
 		}
 		switch v := m.View(); {
+		case v.hung:
+			return false
 		case v.Tick >= enough || v.over:
 			return true
 		case over || v.state() == matchPaused || v.state() == matchLobby:

@@ -248,7 +248,15 @@ func (m *Match) hostOptions() host.Options {
 	o.MaxSpectators = cmp.Or(o.MaxSpectators, defaultSpectators)
 	o.EvidenceHistory = cmp.Or(o.EvidenceHistory, 8)
 	m.maxConnecting, m.maxSpectators, m.history = o.MaxConnecting, o.MaxSpectators, o.EvidenceHistory
-	o.Stepping = func(begins bool) { m.load.step(begins, m.now()) }
+	watch := time.AfterFunc(hungTime, m.hang)
+	watch.Stop()
+	o.Stepping = func(begins bool) {
+		if m.load.step(begins, m.now()); begins {
+			watch.Reset(hungTime)
+		} else {
+			watch.Stop()
+		}
+	}
 	if f := m.server.options.Observer; f != nil {
 		o.Observer = func(t lockstep.Tick, event any) { f(m, t, event) }
 	}

@@ -98,7 +98,7 @@ func (s *Server) views() []*View {
 // a match that does not run.
 func (s *Server) hides() bool {
 	for _, v := range s.views() {
-		if v.State != matchRecovering.String() && v.State != matchFailed.String() && !v.over && v.disclosed.Hides() {
+		if (v.hung || v.State != matchRecovering.String() && v.State != matchFailed.String()) && !v.over && v.disclosed.Hides() {
 			return true
 		}
 	}

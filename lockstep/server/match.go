@@ -19,6 +19,10 @@ import (
 // ErrMatchOver is the error of calls to a match that is over.
 var ErrMatchOver = errors.New("server: the match is over")
 
+// ErrHung: the match does not go on, because its rules loop in a tick, and not because a disk is slow. What plays it stays behind, and
+// takes a processor until the process ends.
+var ErrHung = errors.New("server: the rules have not computed the next tick in time")
+
 // inboxSize is the number of messages that wait for a match. Further senders block.
 const inboxSize = 256
 
@@ -205,6 +209,7 @@ func (m *Match) run() {
 		m.load.mark(bySending, m.now())
 		if m.ended.IsZero() && m.host.Err() != nil {
 			m.ended = time.Now()
+			m.notePanic(m.host.Err())
 			m.publish() // the result at once
 		}
 		if wall := time.Now(); wall.Sub(viewAt) >= time.Second {
@@ -252,6 +257,30 @@ func (m *Match) recoverPanic() {
 	last := *m.view.Load()
 	last.Ended, last.State = "the match has failed", matchEnded.String()
 	m.view.Store(&last)
+}
+
+// hungTime is how long the rules may take for a tick. In a log that is found after up to twice that time.
+const hungTime = 20 * time.Second
+
+// notePanic reports an error that is a panic of the rules.
+func (m *Match) notePanic(err error) {
+	if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
+		m.server.metrics.panics.Inc()
+		m.logger.Error("panic", "err", fault, "stack", string(fault.Stack))
+	}
+}
+
+// hang reports that the rules do not come back from a tick. If they do later, the next view of the match says so.
+func (m *Match) hang() {
+	before := m.view.Load()
+	if before == nil {
+		return
+	}
+	v := *before
+	v.hung, v.State, v.Failure = true, matchFailed.String(), ErrHung.Error()
+	if m.view.CompareAndSwap(before, &v) {
+		m.logger.Error("the match hangs", "after_tick", uint32(v.Tick), "err", ErrHung)
+	}
 }
 
 // drain handles further inputs, up to a limit, so that a flood does not delay the tick.

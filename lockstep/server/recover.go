@@ -106,7 +106,7 @@ func (s *Server) tryAll(claimed []*resuming, alone bool) {
 			m := s.try(x, alone)
 			<-processors
 			if m != nil {
-				s.test(x, m)
+				s.test(x, m, alone)
 			}
 		})
 	}
@@ -165,10 +165,12 @@ func (s *Server) try(x *resuming, alone bool) *Match {
 }
 
 // test ends the try of a match that runs.
-func (s *Server) test(x *resuming, m *Match) {
+func (s *Server) test(x *resuming, m *Match, alone bool) {
 	known := x.known
 	if m.AwaitTest(s.sealCtx) {
 		known = tries.Record{}
+	} else if m.View().hung {
+		known = known.Begin(alone).Died()
 	}
 	s.keepTries(x, known)
 }

@@ -27,10 +27,6 @@ var (
 
 	// ErrOtherRules: the log names a module of rules, and the game of the spec is that of another one, or of none.
 	ErrOtherRules = errors.New("server: the match was begun by other rules")
-
-	// ErrHung: the log does not go on, because its rules loop in a tick. What plays it stays behind, and takes a processor until the
-	// process ends.
-	ErrHung = errors.New("server: the rules have not computed the next tick of the log in time")
 )
 
 // A recovery is a match whose log is locked and whose name is reserved.
@@ -39,7 +35,7 @@ type recovery struct {
 	log     *os.File
 	header  *lockstep.Header
 	phase   time.Duration
-	records atomic.Uint64 // of the log that were played, and one
+	work    atomic.Uint64 // 0 until the replicated log is open; odd while the rules have a record, see counting
 	decided atomic.Bool   // whether it goes on, or attempt has given it up
 	kept    bool          // it goes on
 }
@@ -67,7 +63,7 @@ func (s *Server) recoverMatch(x *recovery) (err error) {
 		if err := m.openReplicated(x.header); err != nil {
 			return err
 		}
-		x.records.Add(1)
+		x.work.Add(2)
 		s.replays.setLive(filepath.Base(m.path), true)
 		if err := m.recoverFrom(x, phase); err != nil {
 			s.replays.setLive(filepath.Base(m.path), false)
@@ -179,7 +175,7 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 		m.skipped = keyframes[len(keyframes)-2] // the last one is compared
 		recovery.SkipTo(m.skipped)
 	}
-	found, err := replay.Continue(m.writer, r, counting{recovery, &x.records})
+	found, err := replay.Continue(m.writer, r, counting{recovery, &x.work})
 	switch {
 	case err != nil:
 		return err
@@ -190,7 +186,7 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 		return fmt.Errorf("%w: %w", ErrDamaged, found.Damage)
 	}
 	if m.skipped > 0 && recovery.Check() != nil {
-		if recovery, err = wholeRecovery(m.spec.Game, r, &x.records); err != nil {
+		if recovery, err = wholeRecovery(m.spec.Game, r, &x.work); err != nil {
 			return err
 		}
 		m.skipped = 0
@@ -200,7 +196,10 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 		return err
 	}
 	m.invited, m.paused = recovery.Invitations(), recovery.Paused()
-	if m.host, err = recovery.Host(m.now(), m.hostOptions()); errors.Is(err, coordinator.ErrEnded) {
+	x.work.Add(1) // it may ask the rules
+	m.host, err = recovery.Host(m.now(), m.hostOptions())
+	x.work.Add(1)
+	if errors.Is(err, coordinator.ErrEnded) {
 		return ErrNotInterrupted
 	} else if err != nil {
 		return err
@@ -238,13 +237,13 @@ func (m *Match) checkRules(log *replay.Reader) error {
 }
 
 // wholeRecovery simulates the whole match of r.
-func wholeRecovery(g *lockstep.Game, r *replay.Reader, played *atomic.Uint64) (*host.Recovery, error) {
+func wholeRecovery(g *lockstep.Game, r *replay.Reader, work *atomic.Uint64) (*host.Recovery, error) {
 	again, err := r.Reopen()
 	if err != nil {
 		return nil, err
 	}
 	whole := host.NewRecovery(g)
-	log := counting{whole, played}
+	log := counting{whole, work}
 	for _, err := range again.All() {
 		if damage := (*replay.DamageError)(nil); errors.As(err, &damage) {
 			break // the end of the log
@@ -259,15 +258,15 @@ func wholeRecovery(g *lockstep.Game, r *replay.Reader, played *atomic.Uint64) (*
 	return whole, nil
 }
 
-// A counting log counts the records that it has taken.
+// A counting log counts when its records go to the rules, and when they come back. All else waits for a disk or a network.
 type counting struct {
 	lockstep.Log
-	records *atomic.Uint64
+	work *atomic.Uint64
 }
 
 // Append implements [lockstep.Log].
 func (c counting) Append(raw []byte) error {
-	err := c.Log.Append(raw)
-	c.records.Add(1)
-	return err
+	c.work.Add(1)
+	defer c.work.Add(1)
+	return c.Log.Append(raw)
 }

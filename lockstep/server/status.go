@@ -7,7 +7,7 @@ type matchState uint8
 const (
 	matchStarting   matchState = iota // being created
 	matchRecovering                   // from its log, after a crash
-	matchFailed                       // its log could not be continued, and stays as it is
+	matchFailed                       // its log could not be continued, and stays as it is; or its rules do not come back from a tick
 	matchLobby                        // before its first tick
 	matchPlaying
 	matchPaused

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	})
 	defer late.Stop()
 	if err := s.wait(ctx); err != nil {
-		if why := s.unwritten(); why != nil {
+		if why := cmp.Or(s.unwritten(), s.hung()); why != nil {
 			err = fmt.Errorf("server: %w: %w", why, err)
 		}
 		return err
@@ -154,6 +155,20 @@ func (s *Server) unwritten() error {
 		text += ", and lacks the end of the logs of " + strings.Join(lacks, ", ")
 	}
 	return errors.New(text)
+}
+
+// hung returns an error that names the matches whose rules do not come back from a tick, or nil.
+func (s *Server) hung() error {
+	var names []string
+	for _, m := range s.Matches() {
+		if m.View().hung {
+			names = append(names, m.Name())
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return fmt.Errorf("the rules do not come back from a tick of %s", strings.Join(names, ", "))
 }
 
 // wait waits until no match runs. The server must be closed or draining.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,12 +27,32 @@ type graveyard struct {
 	end     chan struct{} // closed when the test is over; until then the poisoned match stays in its tick
 	mended  atomic.Bool   // the poisoned match ends no process any more
 	reached chan string   // the name of a match whose tick would end the process
+	from    lockstep.Tick // of which tick the poisoned match ends the process
+	panics  bool          // the poisoned match panics instead
+	disk    *frozenDisk   // which has what the servers write; nil for one that never freezes
+	cluster server.Replicator
+}
+
+// A slowFile is a file of a folder on a disk that can freeze.
+type slowFile struct {
+	*os.File
+	disk *frozenDisk
+}
+
+func (f slowFile) Write(p []byte) (int, error) {
+	f.disk.answer()
+	return f.File.Write(p)
+}
+
+func (f slowFile) Sync() error {
+	f.disk.answer()
+	return f.File.Sync()
 }
 
 // bury returns a graveyard with logs of these names. The match of a name that begins with "bad" ends the process.
 func bury(t *testing.T, log []byte, file string, names ...string) *graveyard {
 	t.Helper()
-	g := &graveyard{dir: t.TempDir(), end: make(chan struct{}), reached: make(chan string, 1)}
+	g := &graveyard{dir: t.TempDir(), from: 60, end: make(chan struct{}), reached: make(chan string, 1)}
 	if err := os.Mkdir(filepath.Join(g.dir, "live"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -66,10 +87,16 @@ func (g *graveyard) start(t *testing.T) (*stage, chan recovered) {
 	s := &stage{dir: next, log: &logWriter{}, game: lockstep.MustGame(minimal.Rules())}
 	tokens, err := server.ReadTokens(strings.NewReader(tokenList))
 	if err == nil {
-		s.server, err = server.New(server.Options{Dir: s.dir, Authorizer: tokens, AllowedHosts: []string{"server"}, KeepOpen: true, IdleMatch: -1, Log: slog.New(slog.NewTextHandler(s.log, nil))})
+		s.server, err = server.New(server.Options{Dir: s.dir, Authorizer: tokens, AllowedHosts: []string{"server"}, KeepOpen: true, IdleMatch: -1, Replicator: g.cluster, Log: slog.New(slog.NewTextHandler(s.log, nil))})
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	if g.disk != nil {
+		s.server.SetNewFile(func(path string) (server.File, error) {
+			f, err := os.Create(path)
+			return slowFile{f, g.disk}, err
+		})
 	}
 	paths, err := server.LiveLogs(s.dir)
 	if err != nil {
@@ -90,7 +117,10 @@ func (g *graveyard) game(name string) *lockstep.Game {
 	rules := minimal.Rules()
 	step := rules.Step
 	rules.Step = func(w *minimal.World, c *minimal.Config, turn *lockstep.Turn) {
-		if strings.HasPrefix(name, "bad") && !g.mended.Load() && turn.Tick >= 60 {
+		if strings.HasPrefix(name, "bad") && !g.mended.Load() && turn.Tick >= g.from {
+			if g.panics {
+				panic("of the test")
+			}
 			select {
 			case g.reached <- name:
 			default: // nobody waits for it
@@ -215,6 +245,114 @@ func TestHungMatchIsGivenUp(t *testing.T) {
 				t.Errorf("got the state %s", state)
 			}
 			time.Sleep(5 * time.Second)
+		}
+	})
+}
+
+// A match whose rules loop after it was resumed, beyond the end of its log, is seen, and set aside as one that hangs in its log.
+func TestHangBeyondTheLog(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		log, file := interruptedDuel(t)
+		g := bury(t, log, file, "bad", "good")
+		g.from = 200
+		defer close(g.end)
+		for range 3 {
+			s, results := g.start(t)
+			for range 2 {
+				if got := <-results; got.err != nil {
+					t.Errorf("%s: got %v", got.path, got.err)
+				}
+			}
+			time.Sleep(time.Minute)
+			if state, why := s.state(t, "bad"); state != "failed" || !strings.Contains(why, "next tick") {
+				t.Errorf("got the state %s, %q", state, why)
+			}
+			if n := s.metric(t, `samestep_matches{state="failed"}`); n != 1 {
+				t.Errorf("the metrics have %v failed matches", n)
+			}
+			if len(s.lines("level=ERROR", "the match hangs", "match=bad")) != 1 {
+				t.Errorf("not one line names the match:\n%s", s.log)
+			}
+			if state, why := s.state(t, "good"); state != "playing" {
+				t.Errorf("the other match is %s, %q", state, why)
+			}
+		}
+		if _, results := g.start(t); !slices.ContainsFunc([]recovered{<-results, <-results}, func(r recovered) bool { return errors.Is(r.err, server.ErrSetAside) }) {
+			t.Error("it is not set aside")
+		}
+	})
+}
+
+// A panic of the rules in a match that runs is counted, and logged with its stack.
+func TestPanicWhilePlaying(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		log, file := interruptedDuel(t)
+		g := bury(t, log, file, "bad")
+		g.from, g.panics = 200, true
+		defer close(g.end)
+		s, results := g.start(t)
+		if got := <-results; got.err != nil {
+			t.Fatal(got.err)
+		}
+		time.Sleep(20 * time.Second)
+		if n := s.metric(t, "samestep_panics_total"); n != 1 {
+			t.Errorf("%v panics are counted", n)
+		}
+		if len(s.lines("level=ERROR", "msg=panic", "match=bad", "stack=")) != 1 {
+			t.Errorf("not one line has the stack:\n%s", s.log)
+		}
+	})
+}
+
+// A disk that does not answer while a match is resumed says nothing against the match: it is resumed when the disk is back.
+func TestResumeOnAFrozenDisk(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		log, file := interruptedDuel(t)
+		g := bury(t, log, file, "good")
+		defer close(g.end)
+		g.disk = newFrozenDisk()
+		g.disk.freeze()
+		defer g.disk.thaw()
+		s, results := g.start(t)
+		time.Sleep(5 * time.Minute)
+		if state, why := s.state(t, "good"); state != "recovering" {
+			t.Errorf("on a frozen disk it is %s: %s", state, why)
+		}
+		if len(s.lines("level=WARN", "waiting for the disk", "match=good")) != 1 {
+			t.Errorf("not one line says what it waits for:\n%s", s.log)
+		}
+		g.disk.thaw()
+		if got := <-results; got.err != nil {
+			t.Error(got.err)
+		}
+		time.Sleep(5 * time.Second)
+		if notes := s.files(t, "live/*.tries*"); len(notes) > 0 {
+			t.Errorf("the notes %v stay", notes)
+		}
+	})
+}
+
+// In a cluster another server may have a disk that answers. The match is released once, without blame.
+func TestTakeoverOnAFrozenDisk(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		log, file := interruptedDuel(t)
+		g, r := bury(t, log, file, "good"), &memoryReplicator{}
+		defer close(g.end)
+		g.disk, g.cluster = newFrozenDisk(), r
+		g.disk.freeze()
+		defer g.disk.thaw()
+		_, results := g.start(t)
+		if got := <-results; got.err == nil || errors.Is(got.err, server.ErrHung) {
+			t.Errorf("got %v, want a disk that does not answer", got.err)
+		}
+		g.disk.thaw()
+		time.Sleep(5 * time.Second)
+		if got := r.ended(); got != "released" {
+			t.Errorf("the log is %q, want released, once", got)
 		}
 	})
 }

@@ -34,7 +34,7 @@ type View struct {
 	Paused        bool              `json:"paused,omitempty"`
 	Held          string            `json:"held,omitempty"`    // why it is held; "" if it is not
 	Waiting       *WaitView         `json:"waiting,omitempty"` // why it stands still or runs slower, as its players are told
-	Failure       string            `json:"failure,omitempty"` // why it could not be resumed
+	Failure       string            `json:"failure,omitempty"` // why it could not be resumed, or does not go on
 	Ended         string            `json:"ended,omitempty"`   // why it ended; "" before
 	EndedByRules  bool              `json:"ended_by_rules,omitempty"`
 	Result        json.RawMessage   `json:"result,omitempty"`      // of the rules, by the schema of their result
@@ -45,6 +45,7 @@ type View struct {
 	inLobby   bool
 	disclosed disclosure.Policy
 	over      bool // its log has its last record, so nobody continues it; Ended is also the reason of a failure
+	hung      bool // its rules do not come back from a tick
 
 	roles [protocol.Admin + 1]int // authenticated connections
 }
@@ -153,6 +154,8 @@ func (v *View) state() matchState {
 	switch {
 	case v.Ended != "":
 		return matchEnded
+	case v.hung:
+		return matchFailed
 	case v.Held != "":
 		return matchHeld
 	case v.Paused:
