@@ -58,7 +58,11 @@ func printStorage(c *cli.Context, w io.Writer, s *storage.Status) {
 		for _, k := range x.Copies {
 			behind = max(behind, k.Behind)
 		}
-		fmt.Fprintf(t, "%s\t%d of %d\t%s\t%d\t%s\n", x.Name, max(0, x.Replicas-x.Missing()), x.Replicas, x.Leader, behind, x.Problem)
+		copies := fmt.Sprintf("%d of %d", max(0, x.Replicas-x.Missing()), x.Replicas)
+		if x.Problem != "" {
+			copies = "?"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", x.Name, copies, x.Leader, behind, x.Problem)
 	}
 	t.Flush()
 	printFaults(c, w, s)

@@ -96,14 +96,21 @@ func (s *Status) dead(n *NodeStatus, spare string) Fault {
 
 // missing returns what to do about streams with too few copies.
 func (s *Status) missing(dead bool) (all []Fault) {
-	copies, streams, leaderless := 0, 0, 0
+	copies, streams, leaderless, unknown, why := 0, 0, 0, 0, ""
 	for _, x := range s.Streams {
+		if x.Problem != "" {
+			unknown, why = unknown+1, x.Problem
+			continue
+		}
 		if n := x.Missing(); n > 0 {
 			copies, streams = copies+n, streams+1
 		}
 		if x.Leader == "" {
 			leaderless++
 		}
+	}
+	if unknown > 0 {
+		all = append(all, Fault{What: fmt.Sprintf("the storage does not say where %d streams are: %s", unknown, why), Do: "try again"})
 	}
 	if leaderless > 0 {
 		all = append(all, Fault{What: fmt.Sprintf("%d streams have no leader: a majority of the copies of each is away", leaderless), Do: "wait for an election; if none comes within 30 s, start the nodes again that do not answer"})

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	nats "github.com/nats-io/nats-server/v2/server"
 )
 
 // Each fault has its advice, and a storage that is well has none.
@@ -49,6 +51,7 @@ func TestFaults(t *testing.T) {
 		{"and there are four", false, []NodeStatus{node("a", 1), full("b"), node("c", 1), node("d", 1)}, stream(b, c), []string{"node b has 1 MiB of room => drain b"}},
 		{"a node has failed", false, []NodeStatus{node("a", 1), broken, node("c", 1)}, stream(b, c), []string{"node b stores nothing: a reason => see"}},
 		{"a stream has no leader", false, []NodeStatus{node("a", 1), node("b", 1), node("c", 1)}, []Stream{{Name: "s", Replicas: 3}}, []string{"1 streams have no leader: a majority of the copies of each is away => wait"}},
+		{"a stream is not known", false, []NodeStatus{node("a", 1), node("b", 1), node("c", 1)}, append(stream(b, c), Stream{Name: "t", Problem: "a reason"}), []string{"the storage does not say where 1 streams are: a reason => try again"}},
 		{"an existing NATS", false, []NodeStatus{{Name: "a", Alive: true}}, stream(), nil},
 	} {
 		t.Run(x.name, func(t *testing.T) {
@@ -67,5 +70,29 @@ func TestFaults(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// NATS calls a node that was killed offline only after minutes, and in a stream with little traffic its copy is only a little behind. The
+// copies of a node that does not answer, or to which the leader has no connection, are missing all the same.
+func TestLostCopies(t *testing.T) {
+	live := func(name string) NodeStatus { return NodeStatus{Name: name, Member: true, Alive: true} }
+	s := Status{
+		Nodes: []NodeStatus{live("a"), live("b"), {Name: "c", Member: true}},
+		Streams: []Stream{{Name: "s", Replicas: 3, Leader: "a", Copies: []Copy{
+			{Node: "b", Behind: 2}, {Node: "c", Behind: 2},
+		}}},
+	}
+	if s.count(false); s.Streams[0].Missing() != 1 || s.Nodes[2].Copies != 1 {
+		t.Errorf("got %d missing copies, and %d on the lost node, want 1 and 1", s.Streams[0].Missing(), s.Nodes[2].Copies)
+	}
+	led := &nats.ClusterInfo{Leader: "a", Replicas: []*nats.PeerInfo{{Name: "b", Lag: 2}, {Name: "c", Lag: 2}}}
+	for _, x := range []struct {
+		peers []string
+		want  int
+	}{{[]string{"b", "c"}, 0}, {[]string{"b"}, 1}, {nil, 2}} {
+		if got := missingOf(3, led, x.peers); got != x.want {
+			t.Errorf("connected to %q: got %d missing copies, want %d", x.peers, got, x.want)
+		}
 	}
 }

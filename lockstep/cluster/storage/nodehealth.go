@@ -98,5 +98,5 @@ func (c *nodeCollector) Collect(ch chan<- prometheus.Metric) {
 	gauge(clientsDesc, float64(s.connections))
 	gauge(streamsDesc, float64(s.streams))
 	gauge(bytesDesc, float64(s.bytes))
-	gauge(missingDesc, float64(copiesMissing(c.node.now())))
+	gauge(missingDesc, float64(copiesMissing(c.node.now(), s.peers)))
 }

@@ -95,6 +95,11 @@ func complete(all []nodeAnswer) bool {
 func (s *Status) count(foreign bool) {
 	for _, x := range s.Streams {
 		s.Majority = s.Majority || x.Leader != ""
+		for i, c := range x.Copies {
+			if n := s.node(c.Node); !foreign && n != nil && !n.Alive {
+				x.Copies[i].Offline = true // NATS may say so only after minutes
+			}
+		}
 		for _, c := range append(slices.Clip(x.Copies), Copy{Node: x.Leader}) {
 			if c.Node == "" || !foreign && s.node(c.Node) == nil {
 				continue

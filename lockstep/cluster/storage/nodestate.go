@@ -74,8 +74,8 @@ func membersOf(n *nats.Server, meta *nats.MetaClusterInfo) (all []member) {
 }
 
 // copiesMissing returns how many copies are missing of the streams that this node leads, and of those on it that nobody leads: at
-// least a majority of theirs.
-func copiesMissing(n *nats.Server) (missing int) {
+// least a majority of theirs. The node is connected to peers.
+func copiesMissing(n *nats.Server, peers []string) (missing int) {
 	js, err := n.Jsz(&nats.JSzOptions{Streams: true, Config: true})
 	if err != nil {
 		return 0
@@ -85,16 +85,21 @@ func copiesMissing(n *nats.Server) (missing int) {
 			if s.Cluster == nil || s.Config == nil {
 				continue
 			}
-			found := Stream{Replicas: s.Config.Replicas, Leader: s.Cluster.Leader}
-			for _, r := range s.Cluster.Replicas {
-				found.Copies = append(found.Copies, Copy{r.Name, r.Offline, r.Current, r.Lag})
-			}
-			if found.Leader == "" || found.Leader == n.Name() {
-				missing += found.Missing()
+			if s.Cluster.Leader == "" || s.Cluster.Leader == n.Name() {
+				missing += missingOf(s.Config.Replicas, s.Cluster, peers)
 			}
 		}
 	}
 	return missing
+}
+
+// missingOf returns how many copies of a stream are missing, as a node sees it that is connected to peers.
+func missingOf(replicas int, c *nats.ClusterInfo, peers []string) int {
+	s := Stream{Replicas: replicas, Leader: c.Leader}
+	for _, r := range c.Replicas {
+		s.Copies = append(s.Copies, Copy{r.Name, r.Offline || !slices.Contains(peers, r.Name), r.Current, r.Lag})
+	}
+	return s.Missing()
 }
 
 // notReady returns why the node stores nothing, or "".

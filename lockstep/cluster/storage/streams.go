@@ -78,13 +78,19 @@ func (c *Conn) Streams(ctx context.Context) []Stream {
 	names := expand("{all}")
 	found := make([]*Stream, len(names))
 	var asking sync.WaitGroup
+	logs := MaxStreams
+	asking.Go(func() {
+		if n, _, err := c.readLayout(ctx); err == nil {
+			logs = n
+		}
+	})
 	for i, name := range names {
 		asking.Go(func() { found[i] = c.stream(ctx, name) })
 	}
 	asking.Wait()
 	var all []Stream
-	for _, s := range found {
-		if s != nil {
+	for i, s := range found {
+		if s != nil && (s.Problem == "" || i < logs || i >= MaxStreams) { // names begins with the logs'
 			all = append(all, *s)
 		}
 	}
