@@ -232,11 +232,11 @@ func TestManifestSchemas(t *testing.T) {
 	}
 	server := string(manifestText(t, "server.yaml"))
 	for good, bad := range map[string]string{
-		"maxUnavailable: 1":   "maxUnavailble: 1",                 // a field that is not known
-		"Filesystem: true":    "Filesystem: 1",                    // another type
-		"serviceName: samest": "x: samest",                        // a field that is missing
-		"sleep: {seconds: 5}": "sleep: {duration: 5}",             // deep within
-		"httpGet: {path: /re": "httpGet: {scheme: HTTP, pth: /re", // deeper
+		"maxUnavailable: 1":    "maxUnavailble: 1",                 // a field that is not known
+		"Filesystem: true":     "Filesystem: 1",                    // another type
+		"serviceName: samest":  "x: samest",                        // a field that is missing
+		"valueFrom: {fieldRef": "valueFrom: {ref",                  // deep within
+		"httpGet: {path: /re":  "httpGet: {scheme: HTTP, pth: /re", // deeper
 	} {
 		text := strings.Replace(server, good, bad, 1)
 		if text == server {
@@ -365,6 +365,8 @@ func TestManifestsFit(t *testing.T) {
 		{"server.yaml", "port: http}\n            periodSeconds: 2", "port: web}\n            periodSeconds: 2", "no port web"},
 		{"server.yaml", "mountPath: /etc/samestep/ca", "mountPath: /etc/ca", "is in no volume"},
 		{"server.yaml", "name: HOST_IP", "name: HOST", "$(HOST_IP)"},
+		{"server.yaml", "--keep-bytes=", "--keep-days=", "no --keep-bytes"},
+		{"server.yaml", "          resources:\n            requests: {cpu", "          lifecycle: {preStop: {sleep: {seconds: 5}}}\n          resources:\n            requests: {cpu", "preStop"},
 		{"server.yaml", "{name: tmp, mountPath: /tmp}", "{name: temp, mountPath: /tmp}", "no volume temp"},
 		{"relay.yaml", "enableServiceLinks: false", "enableServiceLinks: true", "enableServiceLinks"},
 		{"storage.yaml", "serviceName: samestep-storage", "serviceName: samestep-nodes", "no headless service"},
@@ -451,6 +453,14 @@ func misfits(t *testing.T, text []byte) (faults []string) {
 		if !volumes[m.Name] {
 			fault("no volume %s", m.Name)
 		}
+	}
+	for _, m := range all {
+		if m.Spec.PublishNotReadyAddresses && m.Spec.ClusterIP != "None" && c.Lifecycle.PreStop.Sleep.Seconds > 0 {
+			fault("preStop waits in vain: service %s has the address of a pod until that ends", m.Metadata.Name)
+		}
+	}
+	if slices.Contains(c.Args, "--archive=nats:") && !slices.ContainsFunc(c.Args, func(a string) bool { return strings.HasPrefix(a, "--keep-bytes=") }) {
+		fault("no --keep-bytes: replays fill the volumes of the storage")
 	}
 	env := make(map[string]bool)
 	for _, e := range c.Env {
