@@ -66,8 +66,9 @@ func (m *Match) releaseFirst() {
 	if m.replicated != nil && m.suspended && m.disk.held == heldBySlowDisk {
 		m.leaveOpen()
 		m.flushReplicated()
-		m.replicated.Release(m.failure)
-		m.released = true
+		if m.released.CompareAndSwap(false, true) {
+			m.replicated.Release(m.failure)
+		}
 	}
 }
 

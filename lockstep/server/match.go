@@ -65,7 +65,7 @@ type Match struct {
 	paused        bool                       // by an admin
 	awaitUntil    time.Time                  // until then a recovered match waits for its players; zero afterwards
 	suspended     bool                       // by Server.Shutdown
-	released      bool                       // its replicated log, before finish could close the file
+	released      atomic.Bool                // its replicated log, perhaps before finish could close the file
 	banChanges    uint64                     // of the bans that are kept, see host.Host.BanChanges
 	bansKept      bool                       // there may be some
 	bans          []byte                     // that a recovery has read, until it has restored them
@@ -270,7 +270,8 @@ func (m *Match) notePanic(err error) {
 	}
 }
 
-// hang reports that the rules do not come back from a tick. If they do later, the next view of the match says so.
+// hang reports that the rules do not come back from a tick, and lets another server try. If they do later, the next view of the match
+// says so.
 func (m *Match) hang() {
 	before := m.view.Load()
 	if before == nil {
@@ -280,6 +281,7 @@ func (m *Match) hang() {
 	v.hung, v.State, v.Failure = true, matchFailed.String(), ErrHung.Error()
 	if m.view.CompareAndSwap(before, &v) {
 		m.logger.Error("the match hangs", "after_tick", uint32(v.Tick), "err", ErrHung)
+		m.release(ErrHung)
 	}
 }
 

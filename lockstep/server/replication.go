@@ -33,7 +33,7 @@ func (m *Match) log() lockstep.Log {
 // flushReplicated waits until the replicated log, if there is one, has all records. If that fails, another server will
 // continue the match, even if it is over here.
 func (m *Match) flushReplicated() (all bool) {
-	if m.replicated == nil || m.released {
+	if m.replicated == nil || m.released.Load() {
 		return true
 	}
 	err := m.replicated.Flush()
@@ -51,7 +51,7 @@ func (m *Match) release(why error) {
 		return
 	}
 	os.Remove(m.path)
-	if !m.released {
+	if m.released.CompareAndSwap(false, true) {
 		m.replicated.Release(why)
 	}
 }

@@ -357,6 +357,28 @@ func TestTakeoverOnAFrozenDisk(t *testing.T) {
 	})
 }
 
+// In a cluster a match whose rules loop while it runs is released, so that it fails when others have tried, too.
+func TestHungMatchIsReleased(t *testing.T) {
+	t.Parallel()
+	virtually(t, func(t *testing.T) {
+		log, file := interruptedDuel(t)
+		g, r := bury(t, log, file, "bad"), &memoryReplicator{}
+		defer close(g.end)
+		g.from, g.cluster = 200, r
+		_, results := g.start(t)
+		if got := <-results; got.err != nil {
+			t.Fatal(got.err)
+		}
+		if got := r.ended(); got != "" {
+			t.Errorf("the log of a match that runs is %q", got)
+		}
+		time.Sleep(time.Minute)
+		if got := r.ended(); got != "released" {
+			t.Errorf("the log is %q, want released, once", got)
+		}
+	})
+}
+
 // A stop in order, at any time, is no death.
 func TestStopIsNoDeath(t *testing.T) {
 	t.Parallel()
