@@ -17,7 +17,8 @@ import (
 )
 
 // CompileFor is what the process of [Options.Process] does: it reads a module from in, compiles it into a cache, and writes to out what
-// came of it. It ends the process when that takes too much memory, or when in ends: the other process has loaded the code, or has ended.
+// came of it. It ends the process when that takes too much memory, or when in ends: the other process has loaded the code, or has ended. So it returns only
+// with an error.
 func CompileFor(in io.Reader, out io.Writer) error {
 	r := bufio.NewReader(in)
 	head, err := r.ReadBytes('\n')

@@ -47,11 +47,8 @@ func prepareProcess(args []string) {
 		unitchecker.Main(determinism.Analyzer) // does not return
 	}
 	if len(args) == 2 && args[1] == compileVerb {
-		if err := wasm.CompileFor(os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(exitError)
-		}
-		os.Exit(exitOK)
+		fmt.Fprintln(os.Stderr, wasm.CompileFor(os.Stdin, os.Stdout)) // it returns only with an error
+		os.Exit(exitError)
 	}
 	isProgram = true
 	if len(args) > 1 && args[1] != "serve" {
