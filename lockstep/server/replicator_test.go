@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -56,6 +57,13 @@ func (r *memoryReplicator) Append(b []byte) error {
 		r.first = append(r.first, bytes.Clone(b))
 	}
 	return nil
+}
+
+// beginning returns the first four records.
+func (r *memoryReplicator) beginning() [][]byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.first)
 }
 
 func (r *memoryReplicator) Commit(done func()) {
