@@ -285,6 +285,12 @@ func (m *Match) hang() {
 	}
 }
 
+// hangs reports whether the rules do not come back from a tick, so that nothing can ask the match.
+func (m *Match) hangs() bool {
+	v := m.view.Load()
+	return v != nil && v.hung
+}
+
 // drain handles further inputs, up to a limit, so that a flood does not delay the tick.
 func (m *Match) drain() {
 	for range inboxSize {

@@ -169,7 +169,7 @@ func (s *Server) test(x *resuming, m *Match, alone bool) {
 	known := x.known
 	if m.AwaitTest(s.sealCtx) {
 		known = tries.Record{}
-	} else if m.View().hung {
+	} else if m.hangs() {
 		known = known.Begin(alone).Died()
 	}
 	s.keepTries(x, known)

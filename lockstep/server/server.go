@@ -133,21 +133,24 @@ func (s *Server) recovering(name string) (wait time.Duration, is bool) {
 	return s.recoveries.wait(name)
 }
 
-// failed returns the view of a match of a name that could not be resumed, or nil.
+// failed returns the view of a match of a name that could not be resumed, or that hangs; or nil.
 func (s *Server) failed(name string) *View {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if m := s.matches[name]; m != nil && m.hangs() {
+		return m.view.Load()
+	}
 	if f := s.recoveries.failed[name]; f != nil {
 		return f.view
 	}
 	return nil
 }
 
-// requested returns the match that the path names. If there is none, it answers the request and returns nil.
+// requested returns the match that the path names. If there is none that could answer, it answers the request and returns nil.
 func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
 	name := r.PathValue("name")
 	m := s.match(name)
-	if m == nil {
+	if m == nil || m.hangs() {
 		if wait, ok := s.recovering(name); ok {
 			seconds := strconv.Itoa(int(wait / time.Second))
 			w.Header().Set("Retry-After", seconds)
@@ -156,10 +159,11 @@ func (s *Server) requested(w http.ResponseWriter, r *http.Request) *Match {
 		}
 		if s.failed(name) != nil {
 			w.Header().Set("Retry-After", strconv.Itoa(int(longestWait/time.Second)))
-			fail(w, codeRecovering, "the match could not be resumed; an admin can have it tried again")
+			fail(w, codeRecovering, "the match has failed; an admin can see why, and may have it tried again")
 			return nil
 		}
 		fail(w, codeNoMatch, "no such match")
+		return nil
 	}
 	return m
 }

@@ -161,7 +161,7 @@ func (s *Server) unwritten() error {
 func (s *Server) hung() error {
 	var names []string
 	for _, m := range s.Matches() {
-		if m.View().hung {
+		if m.hangs() {
 			names = append(names, m.Name())
 		}
 	}

@@ -268,6 +268,12 @@ func TestHangBeyondTheLog(t *testing.T) {
 			if state, why := s.state(t, "bad"); state != "failed" || !strings.Contains(why, "next tick") {
 				t.Errorf("got the state %s, %q", state, why)
 			}
+			if _, body := s.ask(t, "GET", "/matches/bad", ops, ""); !strings.Contains(body, `"state":"failed"`) {
+				t.Errorf("an admin is told %s", body)
+			}
+			if status, body := s.ask(t, "POST", "/matches/bad/pause", ops, ""); status != 503 {
+				t.Errorf("a pause: got %d %s", status, body)
+			}
 			if n := s.metric(t, `samestep_matches{state="failed"}`); n != 1 {
 				t.Errorf("the metrics have %v failed matches", n)
 			}
