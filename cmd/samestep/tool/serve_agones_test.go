@@ -53,7 +53,7 @@ func TestServeTellsAgones(t *testing.T) {
 	s := serveInTest(t, "--dir", "", "--players", "1", "--start", "1", "--drain", "1m")
 	<-health
 	hear("/ready")
-	if _, code := joinInTest(t, s, "player-0", "--for", "1s"); code != exitOK {
+	if _, code := joinInTest(t, s, "player-0", "--for", "3s"); code != exitOK {
 		t.Fatalf("join exits with %d", code)
 	}
 	hear("/allocate")
