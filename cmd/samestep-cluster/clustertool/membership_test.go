@@ -93,7 +93,7 @@ func (s *nodeSet) well(nodes ...string) {
 	})
 }
 
-// What "storage status" advises for each fault mends it, as it is printed.
+// The commands that "storage status" prints for each fault are run as printed, and mend it.
 func TestAdvice(t *testing.T) {
 	t.Parallel()
 	s := newNodeSet(t)

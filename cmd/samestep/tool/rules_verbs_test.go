@@ -92,7 +92,7 @@ func TestBudgetOfEachVerb(t *testing.T) {
 // moduleMakers compile modules, or make machines that run them. The second argument of newModuleGame is the budget.
 var moduleMakers = []string{"Compile", "CompileTraced", "New", "Fresh", "Observer", "Within"}
 
-// No code of the tool compiles or runs a module beside the budget of its verb.
+// No code of the tool compiles or runs a module outside the budget of its verb.
 func TestModulesHaveBudgets(t *testing.T) {
 	calls := map[string]int{}
 	files, err := filepath.Glob("*.go")

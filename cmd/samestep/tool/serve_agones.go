@@ -37,7 +37,7 @@ func tellAgones(s *server.Server, log *slog.Logger) (stop func(), err error) {
 	}, nil
 }
 
-// played are the matches that are not over, and that somebody who is no bot has played. A look at the server replaces them.
+// played has the matches that are not over and that a person has joined. Each look at the server replaces it.
 type played map[*server.Match]bool
 
 func (p *played) look(s *server.Server) (any bool) {
