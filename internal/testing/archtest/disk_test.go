@@ -56,33 +56,15 @@ var diskUsers = map[string]string{
 // diskFindings looks for other functions that do. A method has the name of its type: Match.begin.
 func diskFindings(tr *tree, users map[string]string) (found []finding) {
 	used := map[string]bool{}
-	for _, p := range tr.pkgs {
-		if p.path != diskServer {
-			continue
+	tr.calls([]string{diskServer}, func(f *file, fn *ast.FuncDecl, call *ast.CallExpr) {
+		if !waitsForDisk(call) {
+			return
 		}
-		for _, f := range p.files {
-			if f.test {
-				continue
-			}
-			for _, d := range f.ast.Decls {
-				fn, ok := d.(*ast.FuncDecl)
-				if !ok {
-					continue
-				}
-				name := declared(fn)
-				ast.Inspect(fn, func(n ast.Node) bool {
-					call, ok := n.(*ast.CallExpr)
-					if !ok || !waitsForDisk(call) {
-						return true
-					}
-					if used[name] = true; users[name] == "" {
-						found = append(found, finding{f.name, tr.line(call.Pos()), "disk", name + " waits for the disk: let a goroutine of its own do that, hold no mutex, and add it to the table"})
-					}
-					return true
-				})
-			}
+		name := declared(fn)
+		if used[name] = true; users[name] == "" {
+			found = append(found, finding{f.name, tr.line(call.Pos()), "disk", name + " waits for the disk: let a goroutine of its own do that, hold no mutex, and add it to the table"})
 		}
-	}
+	})
 	for name := range users {
 		if !used[name] {
 			found = append(found, finding{diskServer, 0, "disk", name + " does not wait for the disk any more"})

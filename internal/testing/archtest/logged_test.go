@@ -19,41 +19,20 @@ var levels = []string{"Debug", "Info", "Warn", "Error", "Log", "LogAttrs"}
 
 // loggedFindings looks for lines about a match or a connection that package internal/logged has not begun.
 func loggedFindings(tr *tree) (found []finding, lines int) {
-	for _, p := range tr.pkgs {
-		if !slices.Contains(loggers, p.path) {
-			continue
+	tr.calls(loggers, func(f *file, fn *ast.FuncDecl, call *ast.CallExpr) {
+		s, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || !slices.Contains(levels, s.Sel.Name) && s.Sel.Name != "With" || len(call.Args) == 0 {
+			return
 		}
-		for _, f := range p.files {
-			if f.test {
-				continue
-			}
-			for _, d := range f.ast.Decls {
-				fn, ok := d.(*ast.FuncDecl)
-				if !ok {
-					continue
-				}
-				about := subjectOf(fn)
-				ast.Inspect(fn, func(n ast.Node) bool {
-					call, ok := n.(*ast.CallExpr)
-					if !ok {
-						return true
-					}
-					s, ok := call.Fun.(*ast.SelectorExpr)
-					if !ok || !slices.Contains(levels, s.Sel.Name) && s.Sel.Name != "With" || len(call.Args) == 0 {
-						return true
-					}
-					lines++
-					if key := ownKey(s.Sel.Name, call.Args); key != "" {
-						found = append(found, finding{f.name, tr.line(call.Pos()), "logged", "the key " + key + " is for package internal/logged: ask it for a logger"})
-					}
-					if of, ok := s.X.(*ast.SelectorExpr); ok && about != "" && strings.EqualFold(of.Sel.Name, "log") {
-						found = append(found, finding{f.name, tr.line(call.Pos()), "logged", "a function with a " + about + " logs without it: use its own logger"})
-					}
-					return true
-				})
-			}
+		lines++
+		if key := ownKey(s.Sel.Name, call.Args); key != "" {
+			found = append(found, finding{f.name, tr.line(call.Pos()), "logged", "the key " + key + " is for package internal/logged: ask it for a logger"})
 		}
-	}
+		about := subjectOf(fn)
+		if of, ok := s.X.(*ast.SelectorExpr); ok && about != "" && strings.EqualFold(of.Sel.Name, "log") {
+			found = append(found, finding{f.name, tr.line(call.Pos()), "logged", "a function with a " + about + " logs without it: use its own logger"})
+		}
+	})
 	return found, lines
 }
 

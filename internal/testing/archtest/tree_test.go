@@ -146,6 +146,32 @@ func (t *tree) find(path string) *pkg {
 	return nil
 }
 
+// calls visits each call in the functions of some packages, but not of their tests.
+func (t *tree) calls(paths []string, visit func(f *file, fn *ast.FuncDecl, call *ast.CallExpr)) {
+	for _, p := range t.pkgs {
+		if !slices.Contains(paths, p.path) {
+			continue
+		}
+		for _, f := range p.files {
+			if f.test {
+				continue
+			}
+			for _, d := range f.ast.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok {
+					continue
+				}
+				ast.Inspect(fn, func(n ast.Node) bool {
+					if call, ok := n.(*ast.CallExpr); ok {
+						visit(f, fn, call)
+					}
+					return true
+				})
+			}
+		}
+	}
+}
+
 // ours is the tree of this module. Where the sources are not there, as on a
 // machine that has only the test's binary, there is nothing to check.
 func ours(t *testing.T) *tree {
