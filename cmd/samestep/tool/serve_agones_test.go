@@ -15,7 +15,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server/agones"
 )
 
-// Agones is told that a server is ready, that somebody plays, that the match is over, not only left, and at the end, after the drain.
+// Agones hears four things: the server is ready, somebody plays, the match is over, and the server ends. It hears nothing when everybody
+// has left a match that can go on.
 func TestServeTellsAgones(t *testing.T) {
 	calls := make(chan string, 10)
 	health := make(chan struct{}, 1)
