@@ -119,7 +119,7 @@ func (v *Verification) simulated() lockstep.Tick { return v.Ticks - min(v.Ticks,
 func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error) {
 	if v.Verification != nil {
 		v.Header = h
-		if v.Bundle != nil && replay.ClassOf(err) == replay.ClassTorn {
+		if v.Bundle != nil && replay.ClassOf(err).Early() {
 			err = nil // the match went on when the bundle was written
 		}
 		if v.First != nil && err != error(v.First) {

@@ -78,6 +78,8 @@ func (v *Verification) verdict() string {
 		return fmt.Sprintf("the match is true, but the file is %s after the match's end", cmp.Or(string(class), "unreadable"))
 	case v.Bundle != nil && v.Err == nil:
 		return fmt.Sprintf("true up to tick %d, where the replay in the bundle ends; see desync explain for the desync", v.Ticks)
+	case class == replay.ClassSuspended:
+		return fmt.Sprintf("true up to tick %d, where the match is suspended: a server can resume it", v.Ticks)
 	case class == replay.ClassUnsupported:
 		return fmt.Sprintf("true up to tick %d; the rest needs a newer reader", v.Ticks)
 	case class == replay.ClassTorn || class == replay.ClassCorrupt || class == replay.ClassInvalid:

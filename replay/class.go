@@ -19,12 +19,25 @@ const (
 	ClassOK          Class = "ok"          // the file is whole and keeps every rule
 	ClassDesync      Class = "desync"      // the file is well formed, but checksums contradict each other or the simulation
 	ClassTorn        Class = "torn"        // the file ends inside a block or without an end record; everything before is good
+	ClassSuspended   Class = "suspended"   // the file ends where a server that stopped suspended the match; it is whole so far
 	ClassCorrupt     Class = "corrupt"     // a check, a sum or the form of the bytes is wrong
 	ClassInvalid     Class = "invalid"     // the checks are right, but the content breaks a rule of the format
 	ClassLimit       Class = "limit"       // the file exceeds a limit of docs/limits.md
 	ClassUnsupported Class = "unsupported" // a version, flag or kind that this reader does not know and must not skip
 	ClassIdentity    Class = "identity"    // the file is of another game, build or schema
 )
+
+// Early reports whether a file of the class only ends before its match: more may follow, and what there is of it is good.
+func (c Class) Early() bool { return c == ClassTorn || c == ClassSuspended }
+
+// A suspendedError is why a file has no end whose last record says that a server suspended the match.
+type suspendedError struct{}
+
+func (suspendedError) Error() string {
+	return "the match is suspended here, and a server can resume it"
+}
+
+func (suspendedError) Unwrap() error { return io.ErrUnexpectedEOF }
 
 // ClassOf returns the class of an error of this package, or of a [lockstep.Follower] of a replay. The class of nil is
 // [ClassOK]. The class is empty if err says nothing about the file, for example if the disk failed or the replay lacks
@@ -58,6 +71,8 @@ func ClassOf(err error) Class {
 		return ClassUnsupported
 	case errors.As(err, &content), is(record.ErrMalformed, record.ErrOutOfPlace, record.ErrContent, record.ErrUnknownKind, lockstep.ErrGap, lockstep.ErrRepeat):
 		return ClassInvalid
+	case is(suspendedError{}):
+		return ClassSuspended
 	case is(io.ErrUnexpectedEOF, ErrIdle, ErrReplaced): // what was read of it is good
 		return ClassTorn
 	case is(ErrFormat), errors.As(err, &damage):

@@ -179,7 +179,7 @@ func (l *LiveReader) next() (*record.Record, error) {
 // waitable returns nil for the error of a file that only ends too early.
 func waitable(err error) error {
 	var d *DamageError
-	if errors.As(err, &d) && d.Next == 0 && ClassOf(d) == ClassTorn {
+	if errors.As(err, &d) && d.Next == 0 && ClassOf(d).Early() {
 		return nil
 	}
 	return err

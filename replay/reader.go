@@ -11,6 +11,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -46,6 +47,7 @@ type Reader struct {
 	began      bool          // the first keyframe was read
 	sealed     bool          // the current block is a segment
 	ended      bool
+	suspended  bool   // the last record says so
 	indexed    bool   // the index was read
 	ruled      bool   // rules were read
 	rules      *Rules // them, without the module, or those that the log names; nil if neither is known
@@ -119,7 +121,7 @@ func (r *Reader) damage(err error) *DamageError {
 // Grow says that the file now has size bytes. A Reader that came to the end of the file, whole or torn, reads on.
 func (r *Reader) Grow(size int64) {
 	r.size = max(r.size, size)
-	if d := (*DamageError)(nil); errors.As(r.err, &d) && d.Next == 0 && ClassOf(d) == ClassTorn && !errors.Is(d, ErrFormat) {
+	if d := (*DamageError)(nil); errors.As(r.err, &d) && d.Next == 0 && ClassOf(d).Early() && !errors.Is(d, ErrFormat) {
 		r.err = nil
 	}
 }
@@ -167,6 +169,7 @@ func (r *Reader) next() (*record.Record, error) {
 	}
 	r.last, r.body = r.body[:len(r.body)-len(rest)], rest
 	r.ended = rec.Kind == record.KindEnd
+	r.suspended = rec.Kind == record.KindNote && rec.Player == lockstep.System && rec.Topic == host.TopicSuspended
 	size := len(r.last) - len(rec.Keyframe.State)
 	if size > maxRecord {
 		return nil, r.damage(fmt.Errorf("%w: a record of %d bytes, want at most %d", ErrLimit, size, maxRecord))
@@ -215,6 +218,9 @@ func (r *Reader) nextBlock() error {
 	left := r.size - r.offset
 	if left == 0 && r.ended {
 		return io.EOF
+	}
+	if left == 0 && r.suspended {
+		return r.damage(suspendedError{})
 	}
 	if left == 0 {
 		return r.damage(fmt.Errorf("no end record: %w", io.ErrUnexpectedEOF))

@@ -16,7 +16,7 @@ import (
 )
 
 // plainTopics are the topics of notes that have no text of people.
-var plainTopics = []string{record.TopicPresence, record.TopicInactive, record.TopicReady, coordinator.TopicReferee, host.TopicResumed}
+var plainTopics = []string{record.TopicPresence, record.TopicInactive, record.TopicReady, coordinator.TopicReferee, host.TopicResumed, host.TopicSuspended}
 
 // RedactBundle writes a bundle without the names of players, without the sources of programs, and without what of its replay may
 // have texts of people: the reason of its end, lines of an imported match, and notes, such as names, chat, and those with topics

@@ -153,7 +153,7 @@ func isRunning(path string) (bool, error) {
 	}
 	e, _, err := describeFile(filepath.Join(dir, log))
 	switch {
-	case errors.Is(err, errNotOver), replay.ClassOf(err) == replay.ClassTorn:
+	case errors.Is(err, errNotOver), replay.ClassOf(err).Early():
 		return true, nil
 	case errors.Is(err, fs.ErrNotExist), isMalformed(err): // nobody resumes it
 		return false, nil

@@ -41,7 +41,7 @@ func rulesIn(path string) (*replay.Rules, error) {
 		return nil, err
 	}
 	rules, err := r.Rules()
-	if replay.ClassOf(err) == replay.ClassTorn {
+	if replay.ClassOf(err).Early() {
 		err = nil // it goes on
 	}
 	return rules, err

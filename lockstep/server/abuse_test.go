@@ -242,7 +242,20 @@ func TestOriginAndSubprotocol(t *testing.T) {
 				t.Errorf("origin %q, protocol %q: %v", x.origin, x.protocol, err)
 			}
 		}
+		for _, words := range [][]string{
+			{"reason=origin", "origin=https://evil.example ", `fix="--origin evil.example"`},
+			{"reason=origin", "origin=null ", `fix="serve the page by HTTP`},
+		} {
+			if got := s.lines(append(words, "turned away", "address=")...); len(got) != 1 {
+				t.Errorf("the log has %q with %q, want one line", got, words)
+			}
+		}
 	})
+	for _, pattern := range []string{"http://localhost:5173/", "localhost/", "[", "https://game.example/play"} {
+		if _, err := server.New(server.Options{Authorizer: &server.Tokens{}, Origins: []string{pattern}}); err == nil {
+			t.Errorf("origin %q: accepted, and it would match no page", pattern)
+		}
+	}
 }
 
 // Scenario 56: the server closes a client that stops sending, wherever it stops: in the request, before auth, in a

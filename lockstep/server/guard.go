@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Guard returns h behind the checks that a Server makes before its own routes: the name of the host, the proxies, the reads of an
-// address. Control frames of the WebSockets that h accepts are limited. h limits everything else. A program that serves other
+// Guard returns h behind the checks that a Server makes before its own routes: the name of the host, the proxies, the origin of a WebSocket, the
+// reads of an address. Control frames of the WebSockets that h accepts are limited. h limits everything else. A program that serves other
 // things than matches, such as a relay, needs a Server without matches for it, and its [Server.Listener].
 func (s *Server) Guard(h http.Handler) http.Handler {
 	reads := s.rateLimited(h.ServeHTTP)
@@ -32,5 +32,5 @@ func (s *Server) guarded(w http.ResponseWriter, r *http.Request, next http.Handl
 		fail(w, codeHost, "host not allowed; see serve --allowed-host")
 		return
 	}
-	s.byClient(w, r, next)
+	s.byClient(w, r, s.fromAllowedPage(next))
 }

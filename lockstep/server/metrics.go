@@ -38,7 +38,7 @@ type metrics struct {
 
 // turnReasons are why connections and requests are turned away: the values of a metric's label.
 var turnReasons = []string{
-	"address", "connecting", "crowd", "downloading", "guessing", "guests", "handshake", "host", "proxy header", "reading",
+	"address", "connecting", "crowd", "downloading", "guessing", "guests", "handshake", "host", "origin", "proxy header", "reading",
 	"socket", "subprotocol",
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // HandleOtherSockets sets the handler of WebSockets that offer no [Subprotocol], on any path: those of clients that speak
-// another wire. It comes after the checks of hosts and proxies, and control frames are limited as for other WebSockets. The
-// handler limits everything else: origins, connections, messages. It can join matches by [Server.Dial]. Without a handler
+// another wire. It comes after the checks of hosts, proxies and origins, and control frames are limited as for other WebSockets. The
+// handler limits everything else: connections, messages. It can join matches by [Server.Dial]. Without a handler
 // the routes refuse such requests. It must be set before the server serves.
 func (s *Server) HandleOtherSockets(h http.Handler) { s.others = h }
 

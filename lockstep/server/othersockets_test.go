@@ -15,8 +15,13 @@ import (
 // the routes.
 func TestHandleOtherSockets(t *testing.T) {
 	s := newStage(t, setup{})
+	origin := ""
 	dial := func(path, host string, subprotocols ...string) (answer string, status int) {
-		ws, r, err := websocket.Dial(t.Context(), "ws://"+s.host+path, &websocket.DialOptions{Subprotocols: subprotocols, Host: host})
+		header := http.Header{}
+		if origin != "" {
+			header.Set("Origin", origin)
+		}
+		ws, r, err := websocket.Dial(t.Context(), "ws://"+s.host+path, &websocket.DialOptions{Subprotocols: subprotocols, Host: host, HTTPHeader: header})
 		if err != nil {
 			if r == nil {
 				t.Fatal(err)
@@ -60,6 +65,13 @@ func TestHandleOtherSockets(t *testing.T) {
 		if answer, status := dial(row.path, row.host, subprotocols...); answer != row.answer || status != row.status {
 			t.Errorf("%+v: got %q and status %d", row, answer, status)
 		}
+	}
+	origin = "http://localhost:5173"
+	if _, status := dial("/", ""); status != http.StatusForbidden {
+		t.Errorf("a page of another host: got status %d, want 403", status)
+	}
+	if got := s.lines("turned away", "reason=origin", `fix="--origin localhost:5173"`); len(got) != 1 {
+		t.Errorf("a page of another host: the log says %q, want what lets it in", got)
 	}
 	r, err := http.Get("http://" + s.host + "/matches")
 	if err != nil {

@@ -43,6 +43,9 @@ func New(o Options) (*Server, error) {
 	if err := s.setHosts(); err != nil {
 		return nil, err
 	}
+	if err := checkOrigins(o.Origins); err != nil {
+		return nil, err
+	}
 	s.limit()
 	s.metrics = newMetrics()
 	s.metrics.registry.MustRegister(&matchCollector{s})

@@ -20,14 +20,14 @@ func newTurnedLogs() map[string]*refusalLog {
 // turnedAway counts and logs that a client was turned away, for one of turnReasons.
 func (s *Server) turnedAway(reason, remote string) { s.turnedAwayFrom(s.log, reason, remote) }
 
-// turnedAwayFrom is turnedAway with a logger that names the match and the session.
-func (s *Server) turnedAwayFrom(log *slog.Logger, reason, remote string) {
+// turnedAwayFrom is turnedAway with a logger that names the match and the session, and more words for the line.
+func (s *Server) turnedAwayFrom(log *slog.Logger, reason, remote string, more ...any) {
 	s.metrics.refused.WithLabelValues(reason).Inc()
 	omitted, ok := s.turned[reason].allow()
 	if !ok {
 		return
 	}
-	words := []any{"reason", reason, "address", clientText(remote)}
+	words := append([]any{"reason", reason, "address", clientText(remote)}, more...)
 	if omitted > 0 {
 		words = append(words, "omitted", omitted)
 	}

@@ -28,7 +28,7 @@ were verified. The exit code is that of the worst, as for replay verify FOLDER.`
 
 // badness orders classes: later ones are worse.
 var badness = []replay.Class{
-	replay.ClassOK, replay.ClassUnsupported, replay.ClassIdentity, farm.ClassMissing, farm.ClassFailed, farm.ClassPoison,
+	replay.ClassOK, replay.ClassSuspended, replay.ClassUnsupported, replay.ClassIdentity, farm.ClassMissing, farm.ClassFailed, farm.ClassPoison,
 	replay.ClassTorn, replay.ClassLimit, replay.ClassInvalid, replay.ClassCorrupt, replay.ClassDesync,
 }
 

@@ -153,7 +153,7 @@ func exitCode(err error) int {
 		return exitUsage
 	}
 	switch classOf(err) {
-	case replay.ClassOK:
+	case replay.ClassOK, replay.ClassSuspended:
 		return exitOK
 	case replay.ClassDesync:
 		return exitDesync

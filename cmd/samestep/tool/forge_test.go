@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -30,6 +31,7 @@ import (
 //	hostile      every text has control characters
 //	mismatch N    player 1 has another checksum of tick N
 //	open         there is no end record
+//	suspended    there is none, as the server suspended the match
 //	long N       there are N runs of empty ticks more, as long as runs can be
 //	state N      the recorder had another state from tick N on
 //	referee N    the same, and the players reported the right one
@@ -184,9 +186,12 @@ func (f *forger) record(r *record.Record) error {
 			}
 			return f.out.Append(f.enc.Mismatch(r.Tick, 1, 7))
 		}
-	case "open":
+	case "open", "suspended":
 		if r.Kind == record.KindEnd {
 			f.done = true
+			if f.change == "suspended" {
+				return f.out.Append(f.enc.Note(lockstep.System, host.TopicSuspended, "after tick 200"))
+			}
 			return nil
 		}
 	case "long":

@@ -216,6 +216,7 @@ func batchClass(err error) string { return cmp.Or(string(classOf(err)), "failed"
 type batchSum struct {
 	from    time.Time
 	classes map[string]int
+	bad     int
 	worst   error
 }
 
@@ -224,7 +225,11 @@ var badness = []int{exitOK, exitUnsupported, exitIdentity, exitError, exitUsage,
 
 func (s *batchSum) add(err error) {
 	s.classes[batchClass(err)]++
-	if err != nil && (s.worst == nil || slices.Index(badness, exitCode(err)) > slices.Index(badness, exitCode(s.worst))) {
+	if exitCode(err) == exitOK {
+		return
+	}
+	s.bad++
+	if s.worst == nil || slices.Index(badness, exitCode(err)) > slices.Index(badness, exitCode(s.worst)) {
 		s.worst = err
 	}
 }
@@ -241,11 +246,10 @@ func (s *batchSum) print(c *cli.Context, all int) error {
 			return err
 		}
 	}
-	bad := all - s.classes[string(replay.ClassOK)]
-	if bad <= 1 || s.worst == nil || isUsage(s.worst) {
+	if s.bad <= 1 || s.worst == nil || isUsage(s.worst) {
 		return s.worst
 	}
-	return &batchError{fmt.Sprintf("%d of %s are bad; the worst: %v", bad, count(all, "file"), s.worst), s.worst}
+	return &batchError{fmt.Sprintf("%d of %s are bad; the worst: %v", s.bad, count(all, "file"), s.worst), s.worst}
 }
 
 // A batchError is the worst error of several.

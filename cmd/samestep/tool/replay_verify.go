@@ -25,7 +25,7 @@ func replayVerifyCommand() *cli.Command {
 		ArgsUsage: "FILE|BUNDLE|FOLDER...",
 		Description: `Exits with 0 only if the whole match was simulated and every checksum and keyframe
 in the file is that of the simulation. If the file is cut short, verify goes up to
-the cut, and exits with 4. Of a bundle, it verifies the replay inside, which ends
+the cut, and exits with 4; with 0 if a server suspended the match there. Of a bundle, it verifies the replay inside, which ends
 when the bundle was written. Of an imported match, it only compares the checksums
 that players reported with each other.
 

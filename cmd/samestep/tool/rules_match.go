@@ -307,7 +307,7 @@ func rulesIn(f *replay.File) (*replay.Rules, error) {
 		return nil, nil // of which the verb tells
 	}
 	rules, err := r.Rules()
-	if replay.ClassOf(err) == replay.ClassTorn {
+	if replay.ClassOf(err).Early() {
 		err = nil
 	}
 	return rules, err

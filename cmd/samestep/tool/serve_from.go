@@ -68,7 +68,7 @@ func (n originName) read(r *replay.Reader, games gameList, o replay.SimulateOpti
 		return nil, nil, err
 	}
 	rules, err := r.Rules()
-	if err != nil && replay.ClassOf(err) != replay.ClassTorn {
+	if err != nil && !replay.ClassOf(err).Early() {
 		return nil, nil, err
 	}
 	g, err := games.ofLog(rec.Header, rules)
