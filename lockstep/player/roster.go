@@ -16,15 +16,24 @@ type roster struct {
 	tell    func(event any)
 	seats   []Seat
 	reasons []string // of the next change of a seat
+	ahead   []ahead  // by seat
 	told    []Note
+}
+
+// An ahead says what a seat's notes have told before a tick could. The commands of the next tick go the same way once more,
+// and only where they arrive counts.
+type ahead struct {
+	noted bool // by a note since the last tick
+	moved bool // by a command of the tick
+	to    Presence
 }
 
 // adopt takes the notes after the keyframe of a state_sync. They replace what the client knows of the seats.
 func (r *roster) adopt(dec *record.Decoder, notes []byte, h *lockstep.Header) error {
 	n := int(h.Settings.Players)
-	seats, reasons := make([]Seat, n), make([]string, n)
+	seats, reasons, told := make([]Seat, n), make([]string, n), make([]ahead, n)
 	for p := range seats {
-		seats[p].Player = lockstep.Player(p)
+		seats[p].Player, told[p].noted = lockstep.Player(p), true
 	}
 	var chat []Note
 	for count := 0; len(notes) > 0; count++ {
@@ -50,6 +59,7 @@ func (r *roster) adopt(dec *record.Decoder, notes []byte, h *lockstep.Header) er
 	}
 	before := r.seats
 	r.seats, r.reasons = seats, reasons
+	r.ahead = told
 	for p, s := range seats {
 		was := Seat{Player: s.Player}
 		if p < len(before) {
@@ -102,7 +112,7 @@ func (r *roster) note(n Note) {
 	case record.TopicName:
 		s.Name = n.Text
 	case record.TopicPresence:
-		s.Presence = presenceOf(n.Text)
+		s.Presence, r.ahead[n.Player].noted = presenceOf(n.Text), true
 		s.Ready = s.Ready && s.Presence == Here
 		reason = r.reason(n.Player, s.Presence)
 	case record.TopicReady:
@@ -133,11 +143,25 @@ func (r *roster) becomes(p lockstep.Player, to Presence) {
 	if int(p) >= len(r.seats) {
 		return // the simulation will say so
 	}
+	if a := &r.ahead[p]; a.noted {
+		a.moved, a.to = true, to
+		return
+	}
 	s := &r.seats[p]
 	was := *s
 	s.Ready = s.Ready && to == Here
 	s.Presence = to // the name stays: the next player has it until a note says another
 	r.changed(was, r.reason(p, to))
+}
+
+// ticked ends a tick, after its commands.
+func (r *roster) ticked() {
+	for p, a := range r.ahead {
+		r.ahead[p] = ahead{}
+		if a.moved {
+			r.becomes(lockstep.Player(p), a.to)
+		}
+	}
 }
 
 // The reasons of losses of which the log says nothing else.

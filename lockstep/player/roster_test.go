@@ -10,7 +10,7 @@ import (
 // While a match stands, notes say who goes and why. The command of the next tick says it again, and nobody is told twice.
 func TestReasonOfANote(t *testing.T) {
 	var changes []SeatChanged
-	r := roster{seats: []Seat{{Presence: Here}}, reasons: make([]string, 1), tell: func(e any) {
+	r := roster{seats: []Seat{{Presence: Here}}, reasons: make([]string, 1), ahead: make([]ahead, 1), tell: func(e any) {
 		if e, ok := e.(SeatChanged); ok {
 			changes = append(changes, e)
 		}
@@ -19,15 +19,18 @@ func TestReasonOfANote(t *testing.T) {
 	r.note(Note{0, record.TopicPresence, record.PresenceVacant})
 	r.note(Note{0, record.TopicPresence, record.PresenceHere})
 	r.note(Note{0, record.TopicPresence, record.PresenceAway})
+	r.command(&lockstep.Joined{Player: 0})
 	r.command(&lockstep.Lost{Player: 0})
+	r.ticked()
 	want := []string{"left: supper", "", "the connection ended"}
 	for i, e := range changes {
 		if i >= len(want) || e.Reason != want[i] {
 			t.Errorf("change %d: got %+v, want the reasons %q", i, e, want)
 		}
 	}
-	if len(changes) != len(want) {
-		t.Errorf("got %d changes, want %d", len(changes), len(want))
+	r.command(&lockstep.Joined{Player: 0}) // of a later tick: it is news
+	if len(changes) != len(want)+1 {
+		t.Errorf("got %d changes, want %d: %+v", len(changes), len(want)+1, changes)
 	}
 }
 
@@ -48,7 +51,7 @@ func TestReasonOfLoss(t *testing.T) {
 		{"back", "", &lockstep.Joined{}, Away, ""},
 	} {
 		var changes []SeatChanged
-		r := roster{seats: []Seat{{Presence: row.before}}, reasons: make([]string, 1), tell: func(e any) {
+		r := roster{seats: []Seat{{Presence: row.before}}, reasons: make([]string, 1), ahead: make([]ahead, 1), tell: func(e any) {
 			if e, ok := e.(SeatChanged); ok {
 				changes = append(changes, e)
 			}

@@ -248,6 +248,7 @@ func (c *Client) step(f *lockstep.Frame, last bool) error {
 			}
 		}
 	}
+	c.roster.ticked()
 	c.predict.confirm(f, c.seat, &c.own)
 	if c.predict.refutes(r.follower.Simulation()) {
 		c.smooth.corrections++

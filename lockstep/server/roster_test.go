@@ -3,7 +3,13 @@
 package server_test
 
 import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -156,4 +162,46 @@ func lastIndex[T comparable](all []T, x T) int {
 		}
 	}
 	return -1
+}
+
+// After a resume those who come back hear once that everybody is away, and once that each is back.
+func TestRosterAfterResume(t *testing.T) {
+	t.Parallel()
+	for i := range 4 {
+		polite, held := i%2 == 0, time.Duration(i/2)*10*time.Second
+		virtually(t, func(t *testing.T) {
+			first := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true}})
+			var now atomic.Pointer[memoryListener] // of the server that runs
+			now.Store(first.pipes)
+			transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return now.Load().dial() }}
+			t.Cleanup(transport.CloseIdleConnections)
+			anywhere := *first
+			anywhere.client = &http.Client{Transport: transport}
+			a, b := anywhere.join(t, ada, wander), anywhere.join(t, bob, wander)
+			<-a.Ready()
+			<-b.Ready()
+			time.Sleep(3 * time.Second)
+			heard := func(c *testClient) []player.SeatChanged { return told[player.SeatChanged](c) }
+			before := [2]int{len(heard(a)), len(heard(b))}
+			if polite {
+				if err := first.server.Shutdown(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			second := newStage(t, setup{pipes: true, interrupted: first.crash(t), options: server.Options{KeepOpen: true, AwaitPlayers: held}})
+			now.Store(second.pipes)
+			first.stop()
+			time.Sleep(20 * time.Second)
+			for i, c := range []*testClient{a, b} {
+				got := map[string]int{}
+				for _, e := range heard(c)[before[i]:] {
+					got[fmt.Sprintf("%s %s", e.Seat.Name, e.Seat.Presence)]++
+				}
+				want := map[string]int{"ada away": 1, "ada here": 1, "bob away": 1, "bob here": 1}
+				if !maps.Equal(got, want) {
+					t.Errorf("held for %v, polite %t: player %d hears %v, want each change once", held, polite, i, got)
+				}
+			}
+		})
+	}
 }
