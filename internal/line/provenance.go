@@ -87,17 +87,52 @@ func worktree(dir, revision string) string {
 	return strings.TrimSpace(string(up)) + "../" + worktreeName(dir) + "-" + revision
 }
 
-// At returns the shell command that runs a program of a package with the sources of a revision, in the repository around the current
-// folder. A module that is not at the repository's top is in the same folder of it as the current one.
-func At(revision, pkg string, args ...string) string {
+// AtRecorder returns the shell command that runs args with the game's program of the sources that recorded a bundle, in the repository around
+// the current folder: in this working tree if it has these sources, and else in a folder of their own. own is the package of this
+// program. Only a program of the recorder's module has the game; of another one, the command runs that of the module around the
+// current folder. The program knows its revision, so it does not ask for itself again. A module that is not at the repository's top
+// is in the same folder of it as the current one.
+func AtRecorder(recorder record.Sources, own string, args ...string) string {
+	if own != recorder.Module && !strings.HasPrefix(own, recorder.Module+"/") {
+		own = gameProgram(".")
+	}
+	run := "go run -buildvcs=true " + words.ShellWord(own)
+	for _, arg := range args {
+		run += " " + words.ShellWord(arg)
+	}
+	revision := recorder.ShortCheckout()
+	if isAt(".", revision) {
+		return run
+	}
 	inner := ""
 	if prefix, err := git(".", "rev-parse", "--show-prefix"); err == nil {
 		inner = strings.TrimSuffix("/"+strings.TrimSpace(string(prefix)), "/")
 	}
-	for i, arg := range args {
-		args[i] = words.ShellWord(arg)
+	return fmt.Sprintf("%s && (cd %s && %s)", addWorktree(".", revision), words.ShellWord(worktree(".", revision)+inner), run)
+}
+
+// isAt reports whether the working tree around a folder is a revision, without changes.
+func isAt(dir, revision string) bool {
+	head, err := git(dir, "rev-parse", "HEAD")
+	if err != nil {
+		return false
 	}
-	return fmt.Sprintf("%s && (cd %s && go run %s %s)", addWorktree(".", revision), words.ShellWord(worktree(".", revision)+inner), words.ShellWord(pkg), strings.Join(args, " "))
+	found, err := git(dir, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	changed, dirty := git(dir, "status", "--porcelain")
+	return err == nil && dirty == nil && len(changed) == 0 && string(found) == string(head)
+}
+
+// gameProgram returns the only package main of the module around a folder; "." if there is not one.
+func gameProgram(dir string) string {
+	root, err := goOutput(dir, "list", "-m", "-f", "{{.Dir}}")
+	if err != nil {
+		return "."
+	}
+	list, err := goOutput(strings.TrimSpace(string(root)), "list", "-find", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
+	if found := strings.Fields(string(list)); err == nil && len(found) == 1 {
+		return found[0]
+	}
+	return "."
 }
 
 func worktreeName(dir string) string {

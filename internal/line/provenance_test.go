@@ -165,3 +165,41 @@ func TestRecordedBy(t *testing.T) {
 		}
 	}
 }
+
+// The command that explains a bundle again runs the program that has the game, and from its sources alone: in this working tree if it
+// has them. So whoever runs what is printed does not read the same advice again.
+func TestAtRecorder(t *testing.T) {
+	dir, revisions := repository(t)
+	old, now := revisions[0][:12], revisions[1][:12]
+	if err := os.MkdirAll(filepath.Join(dir, "cmd", "play"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, ".git", "info", "exclude"), "cmd\n")
+	write(t, filepath.Join(dir, "cmd", "play", "main.go"), "package main\n\nfunc main() {}\n")
+	t.Chdir(dir)
+	const stock, play = "example.com/engine/cmd/samestep", "example.com/hex/cmd/play"
+	for _, row := range []struct {
+		name, revision, own, want string
+	}{
+		{"the stock program, here", revisions[1], stock, "go run -buildvcs=true " + play + " desync explain b.zip"},
+		{"the game's program, here", revisions[1], "example.com/hex/cmd/server", "go run -buildvcs=true example.com/hex/cmd/server desync explain b.zip"},
+		{"the stock program", revisions[0], stock, "git worktree add ../hex-" + old + " " + old + " && (cd ../hex-" + old + " && go run -buildvcs=true " + play + " desync explain b.zip)"},
+		{"a program that does not know itself", revisions[1], "", "go run -buildvcs=true " + play + " desync explain b.zip"},
+		{"a module whose name begins like the game's", revisions[1], "example.com/hexagon", "go run -buildvcs=true " + play + " desync explain b.zip"},
+	} {
+		if got := AtRecorder(record.Sources{Module: "example.com/hex", Revision: row.revision}, row.own, "desync", "explain", "b.zip"); got != row.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", row.name, got, row.want)
+		}
+	}
+	write(t, filepath.Join(dir, "new.go"), "package hex")
+	if got := AtRecorder(record.Sources{Module: "example.com/hex", Revision: now}, stock); !strings.HasPrefix(got, "git worktree add ../hex-"+now) {
+		t.Errorf("a working tree with changes: got %s", got)
+	}
+	write(t, filepath.Join(dir, "main.go"), "package main")
+	if err := os.Remove(filepath.Join(dir, "new.go")); err != nil {
+		t.Fatal(err)
+	}
+	if got := gameProgram("."); got != "." {
+		t.Errorf("a module with two programs: got %s", got)
+	}
+}

@@ -57,7 +57,7 @@ func demo(c *cli.Context) error {
 	if g, err = g.againstBots(c); err != nil {
 		return err
 	}
-	o := demoOptions{game: g, seconds: c.Uint("seconds"), units: c.Uint("units"), seed: c.Uint64("seed"), dir: c.String("dir")}
+	o := demoOptions{program: c.App.Name, game: g, seconds: c.Uint("seconds"), units: c.Uint("units"), seed: c.Uint64("seed"), dir: c.String("dir")}
 	if o.override, err = g.override(c); err != nil {
 		return err
 	}
@@ -76,14 +76,12 @@ func demo(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		s.program = c.App.Name
 		return tell(c, s, s.print, s.failure())
 	}
 	s, err := runDemo(o, bar)
 	if err != nil {
 		return err
 	}
-	s.program = c.App.Name
 	return tell(c, s, s.print, s.failure())
 }
 

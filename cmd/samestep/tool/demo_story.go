@@ -62,7 +62,7 @@ type demoStory struct {
 func (m *demoMatch) story(took time.Duration) *demoStory {
 	referee := m.coordinator.Referee()
 	s := &demoStory{}
-	s.games, s.Match.Game = replay.Games{m.game}, m.game.Name()
+	s.program, s.games, s.Match.Game = m.options.program, replay.Games{m.game}, m.game.Name()
 	s.Failures, s.Planted = []string{}, m.planted // not null in JSON
 	s.Match.Players, s.Match.Units, s.Match.Seed, s.Match.Ticks = m.options.players, m.options.units, m.options.seed, referee.Tick()
 	s.Match.Commands, s.Match.Rejected, s.Match.Checksum = m.commands, m.rejected, stateHash(referee)
@@ -286,6 +286,7 @@ func (d *demoChecks) printEnd(w io.Writer, path string) {
 func stateHash(f *lockstep.Follower) string { return checksum.FormatHash(f.Simulation().Hash()) }
 
 type demoOptions struct {
+	program                 string // the name of this one
 	game                    *playable
 	override                []byte // of the configuration
 	seconds, players, units uint

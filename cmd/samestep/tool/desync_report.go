@@ -17,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -67,8 +68,11 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewe
 	step := func(why, format string, args ...any) {
 		e.Steps = append(e.Steps, desync.NextStep{Why: why, Command: program + " " + fmt.Sprintf(format, args...)})
 	}
+	if program == "" {
+		panic("tool: the steps of a report without the name of the program") // a caller of ours
+	}
 	if with := e.Verdict.With; with != "" {
-		e.Steps = append(e.Steps, desync.NextStep{Why: "Explain it again with a program of revision " + with + ", in the folder with the sources", Command: line.At(with, cmp.Or(mainPath(), "."), "desync", "explain", whole)})
+		e.Steps = append(e.Steps, desync.NextStep{Why: "Explain it again with a program of revision " + with + ", in the folder with the sources", Command: line.AtRecorder(sourcesOf(f), mainPath(), "desync", "explain", whole)})
 	} else {
 		step("Explain it again", "desync explain %s", bundle)
 	}
@@ -121,6 +125,15 @@ func sidesOf(c *cli.Context) (flags string) {
 		}
 	}
 	return flags
+}
+
+// sourcesOf returns the sources of the program that recorded a bundle.
+func sourcesOf(f *replay.File) record.Sources {
+	h, err := f.Header()
+	if err != nil {
+		return record.Sources{} // cannot happen: the bundle was explained
+	}
+	return record.ParseSources(h.Sources)
 }
 
 // revisions names the revisions of the recorder and of the player who differed, as flags; "" if they are not known.

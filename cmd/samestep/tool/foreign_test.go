@@ -124,6 +124,7 @@ func TestForeignGame(t *testing.T) {
 	f.run(exitError, "demo --config "+f.config(`{"Gold": 5, "Sped": 3}`), "match.json", `unknown field "Sped", want Gold, Speed`)
 	f.run(exitError, "demo --config "+f.config(`{"Gold": 1}`), "the rules end the match at tick", "--seconds")
 
+	t.Run("advice", f.advice)
 	t.Run("live", f.live)
 	t.Run("page", f.page)
 	t.Run("studio", f.studio)
