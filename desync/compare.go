@@ -91,11 +91,11 @@ func Compare(a, b *replay.Reader) (*Comparison, error) {
 func compare(a, b *replay.Reader) (*Comparison, evidence, evidence, error) {
 	x, err := newOutline(a)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("first replay: %w", err)
+		return nil, nil, nil, fmt.Errorf("first file: %w", err)
 	}
 	y, err := newOutline(b)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("second replay: %w", err)
+		return nil, nil, nil, fmt.Errorf("second file: %w", err)
 	}
 	c := &Comparison{Header: []record.HeaderDifference{}}
 	c.frames(x, y)
@@ -106,10 +106,10 @@ func compare(a, b *replay.Reader) (*Comparison, evidence, evidence, error) {
 	c.A, c.B = x.side, y.side
 	c.End = c.A.differs(&c.B)
 	if x.err != nil {
-		err = fmt.Errorf("first replay: %w", x.err)
+		err = fmt.Errorf("first file: %w", x.err)
 	}
 	if y.err != nil {
-		err = errors.Join(err, fmt.Errorf("second replay: %w", y.err))
+		err = errors.Join(err, fmt.Errorf("second file: %w", y.err))
 	}
 	return c, x.evidence, y.evidence, err
 }

@@ -112,7 +112,7 @@ func TestCompareDamaged(t *testing.T) {
 	if !errors.Is(err, io.ErrUnexpectedEOF) || c == nil || !c.Same() || c.B.Ticks < 50 || c.B.Ended {
 		t.Errorf("got %+v, error %v, want the same up to the tear", c, err)
 	}
-	if want := "second replay: "; err == nil || err.Error()[:len(want)] != want {
+	if want := "second file: "; err == nil || err.Error()[:len(want)] != want {
 		t.Errorf("got error %v, want which one it is", err)
 	}
 }

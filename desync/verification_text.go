@@ -120,7 +120,7 @@ var parties = map[Party]string{
 
 // add describes the comparison.
 func (m *Imported) add(p *words.Page) {
-	p.Line("compared", "%s that players reported, with each other only: the game's code is not here", words.Count(m.Checks, "check"))
+	p.Line("compared", "%s that players reported, with each other only: an imported match cannot be simulated", words.Count(m.Checks, "check"))
 	for _, g := range m.Differ {
 		stays := "to the end"
 		if g.Healed > 0 {

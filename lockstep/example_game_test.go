@@ -109,7 +109,10 @@ func ExampleConfigError() {
 	_, err := lockstep.MustGame(rules).NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(3), &testgame.Nobody{})
 	var refusal *lockstep.ConfigError
 	fmt.Println(errors.As(err, &refusal), refusal.Err)
-	// Output: true got 3 players, want 2
+	fmt.Println(&lockstep.ConfigError{Game: "lamps", Err: errors.New("lamps: no lamp")}) // the name once
+	// Output:
+	// true got 3 players, want 2
+	// lockstep: lamps: no lamp
 }
 
 // A panic in a game's code ends that match alone.

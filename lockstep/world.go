@@ -2,6 +2,7 @@ package lockstep
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/state"
@@ -32,7 +33,10 @@ type ConfigError struct {
 	Err  error // of New or Load, or a *record.AssetError
 }
 
-func (e *ConfigError) Error() string { return fmt.Sprintf("lockstep: %s: %v", e.Game, e.Err) }
+// Error names the game once: its own error may begin with the name, too.
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("lockstep: %s: %s", e.Game, strings.TrimPrefix(e.Err.Error(), e.Game+": "))
+}
 
 func (e *ConfigError) Unwrap() error { return e.Err }
 

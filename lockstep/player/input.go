@@ -75,7 +75,7 @@ func (c *Client) Corrupt(path string) error {
 		return err
 	}
 	if !v.Flip() {
-		return fmt.Errorf("lockstep: client: %s has no bit to invert", path)
+		return fmt.Errorf("lockstep: client: corrupt: got the path %q, want that of a number, a bool or a text that is not empty", path)
 	}
 	c.predict.fault = correction
 	return c.run.follower.Restore(b)

@@ -24,12 +24,12 @@ func replaySeekCommand() *cli.Command {
 		Description: `Simulates from the last keyframe up to the tick, so it costs at most one interval of
 keyframes. For the state itself, see dump --tick. Checksums and keyframes on the way
 are compared, and the next one after the tick, up to one interval of checks later. If
-the simulation contradicts one, seek prints no state and exits with 3. If none
+the simulation contradicts one, seek prints nothing and exits with 3. If none
 follows so soon, it prints the last tick at which the file agrees ("agreed" in
 --json, which is then before the tick).
 
-A match of another engine is not simulated: seek shows the state that a player's machine
-recorded at the tick, and its checksum. Without one, it names the nearest ticks that
+A match of another engine is not simulated: seek takes the state that a player's machine
+recorded at the tick. Without one, it names the nearest ticks that
 have states (docs/import.md).`,
 		Flags:  []cli.Flag{jsonFlag, pathFlag, maxTicksFlag, assetsFlag},
 		Action: replaySeek,

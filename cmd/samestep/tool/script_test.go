@@ -137,7 +137,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	io.WriteString(ts.Stdout(), result.Stdout)
 	io.WriteString(ts.Stderr(), result.Stderr)
-	requireExit(ts, args, result.Code, result.Stdout)
+	requireExit(ts, args, result.Code, result.Stdout, result.Stderr)
 }
 
 // giveDemo is the command demo DIR ARGUMENT... that gives a script the files of a demo.
@@ -162,11 +162,12 @@ func processExits(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		got = exit.ExitCode()
 	}
-	requireExit(ts, args, got, ts.ReadFile("stdout"))
+	requireExit(ts, args, got, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
 }
 
-// requireExit requires an exit code of a command line that begins with the wanted one, and that its output fits into the page.
-func requireExit(ts *testscript.TestScript, args []string, got int, stdout string) {
+// requireExit requires an exit code of a command line that begins with the wanted one, that its output fits into the page, and that its
+// errors name each place once.
+func requireExit(ts *testscript.TestScript, args []string, got int, stdout, stderr string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	if got != want {
@@ -174,6 +175,36 @@ func requireExit(ts *testscript.TestScript, args []string, got int, stdout strin
 	}
 	if wide := tooWide(args[2:], stdout); wide != "" {
 		ts.Fatalf("%s has more than %d columns: %q", strings.Join(args[2:], " "), words.Width, wide)
+	}
+	if twice := saidTwice(stderr); twice != "" {
+		ts.Fatalf("%s says a prefix twice: %q", strings.Join(args[2:], " "), twice)
+	}
+}
+
+// saidTwice returns the first prefix of an error that the same prefix follows, such as "platforms: platforms: "; "" for none.
+func saidTwice(text string) string {
+	for line := range strings.Lines(text) {
+		parts := strings.SplitAfter(line, ": ")
+		for i := range parts[1:] {
+			if before, after := parts[i], parts[i+1]; strings.HasSuffix(before, after) && strings.HasSuffix(after, ": ") {
+				return before + after
+			}
+		}
+	}
+	return ""
+}
+
+// Control: a prefix that is said twice is found, and others are not.
+func TestSaidTwice(t *testing.T) {
+	for text, want := range map[string]string{
+		"samestep: a.json: lockstep: platforms: bad config: size is 0": "",
+		"samestep: lockstep: platforms: platforms: bad config":         "platforms: platforms: ",
+		"replay: replay: at byte 7":                                    "replay: replay: ",
+		"one: two: one: three\ntwo: two":                               "",
+	} {
+		if got := saidTwice(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
 	}
 }
 
