@@ -18,7 +18,7 @@ func (h *Host) seatBots() {
 			continue
 		}
 		s := &h.seats[p]
-		s.want, s.awaited, s.name = here, false, fmt.Sprintf("bot %d", p+1)
+		s.want, s.awaited, s.name = here, false, fmt.Sprintf("bot %d", p)
 		h.seatsChanged = true
 	}
 }

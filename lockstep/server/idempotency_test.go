@@ -169,7 +169,7 @@ func TestPlayersInView(t *testing.T) {
 	t.Parallel()
 	idle := func(*lockstep.Simulation) []any { return nil }
 	inBubble(t, setup{host: host.Options{Bots: []lockstep.Bot{nil, idle}}}, func(t *testing.T, s *stage) {
-		bot := server.PlayerView{Seat: 1, Name: "bot 2", State: "bot"}
+		bot := server.PlayerView{Seat: 1, Name: "bot 1", State: "bot"}
 		check := func(want ...server.PlayerView) {
 			t.Helper()
 			time.Sleep(2 * time.Second) // of the bubble

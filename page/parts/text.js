@@ -31,10 +31,11 @@ export function fill(said, values) {
   return said.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? values[part] : part));
 }
 
-// playerName returns the name of a player among the seats of a live.Status or the players of a replay. People count from one.
+// playerName returns the name of a player among the seats of a live.Status or the players of a replay; without one, the number of its
+// seat, as everywhere else.
 export function playerName(players, seat) {
   if (seat === 255) return t("the server");
-  return players?.find((p) => (p.seat ?? p.player) === seat)?.name || t("player {number}", { number: seat + 1 });
+  return players?.find((p) => (p.seat ?? p.player) === seat)?.name || t("player {number}", { number: seat });
 }
 
 // patterns are the sentences with values, the longest first.

@@ -82,7 +82,7 @@ func TestSentencesAreTold(t *testing.T) {
 		const { told } = await import(at("text.js")), { sentences, worded } = await import(at("sentences.js")), wrong = [];
 		const filled = (text, player) => text.replace(/\{(\w+)\}/g, (_, name) => (name === "player" ? player : worded.includes(name) ? "Xyz" : "7"));
 		for (const [english, german] of Object.entries({ ...sentences, "End of season": "End of season", constructor: "constructor" })) {
-			const got = told(filled(english, "player 0")), want = filled(german, "Spieler 1");
+			const got = told(filled(english, "player 0")), want = filled(german, "Spieler 0");
 			if (got !== want) wrong.push(english + ": got " + got + ", want " + want);
 		}
 		globalThis.wrong = wrong;
