@@ -39,6 +39,10 @@ type BuildOptions struct {
 	Cache    string            // folder of finished builds; "" for the user's cache directory
 	Quality  int               // of brotli, 0 to 11; 11 takes half a minute for each program
 
+	// Program is the file of the program that serves the page and plays with it. Build refuses sources that are not its own, with an
+	// error that wraps [ErrOther]: the page would compute another match under the same name. "" allows any.
+	Program string
+
 	// Say is called before a build that is not in the cache. Nil disables it.
 	Say func(string)
 }
@@ -65,6 +69,9 @@ func Build(ctx context.Context, o BuildOptions) (fs.FS, error) {
 	if err := files.PrivateFolder(b.Cache); err != nil { // browsers run its content
 		return nil, fmt.Errorf("site: %w", err)
 	}
+	if err := b.checkProgram(key); err != nil {
+		return nil, err
+	}
 	dir := filepath.Join(b.Cache, key)
 	if _, err := os.Stat(dir); err == nil {
 		now := time.Now()
@@ -80,7 +87,8 @@ func Build(ctx context.Context, o BuildOptions) (fs.FS, error) {
 
 type build struct {
 	BuildOptions
-	tool string
+	tool  string
+	newer newest
 }
 
 // run runs the go command for the browser and returns its output.
@@ -104,10 +112,12 @@ type listed struct {
 	GoFiles    []string
 	EmbedFiles []string
 	Standard   bool
-	Module     *struct {
-		Path, Version string
-		Replace       *struct{ Version string }
-	}
+	Module     *listedModule
+}
+
+type listedModule struct {
+	Path, Version string
+	Replace       *struct{ Version string }
 }
 
 // key returns a hash of all inputs of the programs: the toolchain, the versions of other modules, and the sources
@@ -138,6 +148,9 @@ func (b *build) key(ctx context.Context) (string, error) {
 		}
 		if m := p.Module; m != nil && m.Version != "" && (m.Replace == nil || m.Replace.Version != "") { // otherwise it is a folder
 			fmt.Fprintf(h, "%s %s\n", p.ImportPath, p.Module.Version)
+			if err := b.checkVersion(p.Module); err != nil {
+				return "", err
+			}
 			continue
 		}
 		for _, name := range slices.Concat(p.GoFiles, p.EmbedFiles) {
@@ -145,6 +158,7 @@ func (b *build) key(ctx context.Context) (string, error) {
 			if err != nil {
 				return "", fmt.Errorf("site: %w", err)
 			}
+			b.newer.see(filepath.Join(p.Dir, name))
 			fmt.Fprintf(h, "%s %d\n", path.Join(p.ImportPath, name), len(content))
 			h.Write(content)
 		}

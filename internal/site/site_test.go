@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -436,5 +437,58 @@ func TestBuildPrivateCache(t *testing.T) {
 	}
 	if _, err := Build(t.Context(), options); err == nil || !strings.Contains(err.Error(), "got a folder of mode 0777") {
 		t.Errorf("a cache that anybody may write to: got %v", err)
+	}
+}
+
+// A program serves no page of sources that are not its own: the page would compute another match under the same build name.
+func TestBuildOfOtherSources(t *testing.T) {
+	needsGo(t)
+	dir, cache := checkout(t, "hello"), filepath.Join(t.TempDir(), "cache")
+	own := filepath.Join(t.TempDir(), "program")
+	main := filepath.Join(dir, "main.go")
+	now := time.Now()
+	at := func(name string, age time.Duration) {
+		t.Helper()
+		if err := os.Chtimes(name, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(own, []byte("a program"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	made := func(name, want string) {
+		t.Helper()
+		_, err := Build(t.Context(), BuildOptions{Dir: dir, Packages: map[string]string{"game": "."}, Cache: cache, Quality: 1, Program: own})
+		if want == "" && err != nil || want != "" && (!errors.Is(err, ErrOther) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+	}
+	at(own, 2*time.Hour)
+	made("sources that are newer than a program that never served them", "main.go was changed at")
+	at(main, 3*time.Hour)
+	made("its own sources", "")
+	at(main, time.Hour)
+	made("its own sources, written again", "")
+	text, err := os.ReadFile(main)
+	if err == nil {
+		err = os.WriteFile(main, append(text, "\n// more\n"...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	made("sources that have changed since", "main.go was changed at")
+	at(own, 0)
+	at(main, time.Minute)
+	made("the program was built again", "")
+	at(own, 50*365*24*time.Hour)
+	made("a program without a time", "")
+	info := &debug.BuildInfo{Deps: []*debug.Module{{Path: "example.test/a", Version: "v1.2.0"}, {Path: "example.test/b", Version: "v1.0.0", Replace: &debug.Module{Version: "v1.0.1"}}}}
+	for _, row := range []struct {
+		path, version string
+		other         bool
+	}{{"example.test/a", "v1.2.0", false}, {"example.test/a", "v1.3.0", true}, {"example.test/b", "v1.0.0", true}, {"example.test/b", "v1.0.1", false}, {"example.test/c", "v1.0.0", false}} {
+		if err := compareVersion(info, &listedModule{Path: row.path, Version: row.version}); errors.Is(err, ErrOther) != row.other {
+			t.Errorf("%s %s: got %v", row.path, row.version, err)
+		}
 	}
 }

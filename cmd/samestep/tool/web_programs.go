@@ -37,7 +37,11 @@ func pagePrograms(ctx context.Context, p *webPage, say func(string)) (fs.FS, err
 	if built != nil {
 		return packed(p)
 	}
-	return p.build(ctx, site.BuildOptions{Quality: 5, Say: say})
+	own, err := os.Executable()
+	if err != nil {
+		own = "" // then any sources do
+	}
+	return p.build(ctx, site.BuildOptions{Quality: 5, Say: say, Program: own})
 }
 
 // build compiles the programs of a page in the folder of the program's package main, or else in the checkout of this package,
