@@ -10,11 +10,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A bundle is a zip archive with the evidence of one desync:
@@ -23,12 +26,14 @@ import (
 //	replay.ssr                 the replay so far
 //	states/TICK-referee.state  canonical bytes of the referee's state
 //	states/TICK-player.state   the state that the player sent
+//	contents/SHA256            an asset of the match, or the module of its rules
 //
-// An explanation needs nothing else: the replay's header describes the states.
+// An explanation needs nothing else besides the rules that are no module: the replay's header describes the states.
 const (
 	bundleFormat   = 1
 	manifestName   = "manifest.json"
 	bundleReplay   = "replay.ssr"
+	bundleContents = "contents/"
 	maxBundleState = lockstep.MaxStateSize
 )
 
@@ -99,8 +104,9 @@ type BundleExhibit struct {
 	Player  string        `json:"player,omitempty"`
 }
 
-// WriteBundle writes the evidence of a desync in the match with header h, and the match's replay so far, as a bundle.
-func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Reader) error {
+// WriteBundle writes the evidence of a desync in the match with header h, and the match's replay so far, as a bundle. The contents are
+// what another machine needs to simulate the match: its assets, and the module of its rules. Readers find them by their SHA-256.
+func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Reader, contents ...[]byte) error {
 	z := zip.NewWriter(w)
 	m := manifest(h, e)
 	for i, x := range e.Exhibits {
@@ -124,6 +130,11 @@ func WriteBundle(w io.Writer, h *lockstep.Header, e *host.Evidence, replay io.Re
 	}
 	if err := addFile(z, manifestName, text); err != nil {
 		return err
+	}
+	for _, content := range contents {
+		if err := addFile(z, bundleContents+SumRules(content).String(), content); err != nil {
+			return err
+		}
 	}
 	whole := bufio.NewReaderSize(replay, bundleSample)
 	sample, err := whole.Peek(bundleSample)
@@ -226,7 +237,9 @@ type Bundle struct {
 	Manifest Manifest
 	files    *zip.Reader
 	size     int64 // of the archive
-	left     int64 // bytes that readers may still unpack
+
+	mu   sync.Mutex // of left
+	left int64      // bytes that readers may still unpack
 }
 
 // OpenBundle opens the bundle in the first size bytes of r.
@@ -252,6 +265,26 @@ func OpenBundle(r io.ReaderAt, size int64) (*Bundle, error) {
 // State returns the state that an exhibit names.
 func (b *Bundle) State(name string) ([]byte, error) { return b.read(name, maxBundleState) }
 
+// Content returns an asset or a module of at most max bytes by its SHA-256, in hexadecimal digits. The error wraps [fs.ErrNotExist] if the
+// bundle does not have it, and [ErrBundle] if that is another content. It is safe for concurrent use.
+func (b *Bundle) Content(sum string, max int64) ([]byte, error) {
+	content, err := b.read(bundleContents+sum, max)
+	if err == nil && SumRules(content).String() != sum {
+		err = fmt.Errorf("%w: %s%s: got a content with SHA-256 %s", ErrBundle, bundleContents, sum, SumRules(content))
+	}
+	return content, err
+}
+
+// contents returns the names of the contents, at most as many as a match can have.
+func (b *Bundle) contents() (sums []string) {
+	for _, f := range b.files.File {
+		if sum, ok := strings.CutPrefix(f.Name, bundleContents); ok && record.IsAssetSum(sum) && len(sums) <= record.MaxAssets {
+			sums = append(sums, sum)
+		}
+	}
+	return sums
+}
+
 // Replay returns the replay in the bundle. It returns [ErrLimit] for a larger one than maxBytes.
 func (b *Bundle) Replay(maxBytes int64) ([]byte, error) { return b.read(bundleReplay, maxBytes) }
 
@@ -263,7 +296,10 @@ func (b *Bundle) CopyReplay(w io.Writer, maxBytes int64) error {
 // read returns a file of at most max bytes. It reserves memory for the claimed size only if the limits allow it.
 func (b *Bundle) read(name string, max int64) ([]byte, error) {
 	var p bytes.Buffer
-	if info, err := fs.Stat(b.files, name); err == nil && info.Size() < min(max, b.left) {
+	b.mu.Lock()
+	left := b.left
+	b.mu.Unlock()
+	if info, err := fs.Stat(b.files, name); err == nil && info.Size() < min(max, left) {
 		p.Grow(int(info.Size()) + bytes.MinRead)
 	}
 	if err := b.unpack(&p, name, max); err != nil {
@@ -279,6 +315,8 @@ func (b *Bundle) unpack(w io.Writer, name string, max int64) error {
 		return fmt.Errorf("%w: %w", ErrBundle, err)
 	}
 	defer f.Close()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	n, err := io.Copy(w, io.LimitReader(f, min(max, b.left)+1))
 	switch left := b.left; {
 	case err != nil:

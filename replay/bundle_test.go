@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -295,5 +296,39 @@ func TestBundleBomb(t *testing.T) {
 	_, first := copied(b)
 	if _, second := read(b); first != nil || !errors.Is(second, replay.ErrLimit) {
 		t.Errorf("twice 24 MiB in a small bundle: got %v and %v, want the second one to be %v", first, second, replay.ErrLimit)
+	}
+}
+
+// A bundle gives each content by its sum, and no other.
+func TestBundleContents(t *testing.T) {
+	one, two := []byte("a map"), []byte("a module")
+	var archive bytes.Buffer
+	if err := replay.WriteBundle(&archive, &lockstep.Header{Game: "dots"}, &host.Evidence{}, strings.NewReader("the replay"), one, two); err != nil {
+		t.Fatal(err)
+	}
+	sum := func(b []byte) string { return replay.SumRules(b).String() }
+	open := func(b []byte) *replay.Bundle {
+		t.Helper()
+		bundle, err := replay.OpenBundle(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bundle
+	}
+	b := open(archive.Bytes())
+	for _, want := range [][]byte{one, two} {
+		if got, err := b.Content(sum(want), 100); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	}
+	if _, err := b.Content(sum(one), 4); !errors.Is(err, replay.ErrLimit) {
+		t.Errorf("more than is allowed: got %v", err)
+	}
+	if _, err := b.Content(sum([]byte("no map")), 100); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a content that it lacks: got %v", err)
+	}
+	other := bytes.ReplaceAll(archive.Bytes(), []byte(sum(one)), []byte(sum([]byte("no map"))))
+	if _, err := open(other).Content(sum([]byte("no map")), 100); !errors.Is(err, replay.ErrBundle) {
+		t.Errorf("a content under the sum of another: got %v", err)
 	}
 }

@@ -56,6 +56,15 @@ func RedactBundle(w io.Writer, b *Bundle, maxBytes int64) error {
 	if err := addFile(z, manifestName, text); err != nil {
 		return err
 	}
+	for _, sum := range b.contents() { // the match cannot be computed without them
+		content, err := b.Content(sum, record.MaxAssetBytes)
+		if err == nil {
+			err = addFile(z, bundleContents+sum, content)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	file, err := b.Replay(maxBytes)
 	if err != nil {
 		return err

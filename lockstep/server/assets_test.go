@@ -3,8 +3,10 @@
 package server_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,8 +14,11 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/assets"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/lockstep/server"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // tilesMap is the content of an asset, and tilesAsset is it in a configuration.
@@ -185,5 +190,37 @@ func TestAssetsMissingOverHTTP(t *testing.T) {
 	status, body := s.ask(t, "POST", "/matches", ops, "{}")
 	if status != http.StatusBadRequest || !strings.Contains(body, "valley.map") || strings.Contains(body, folder.Dir) {
 		t.Errorf("got %d %s, want a bad request that names the asset and no folder", status, body)
+	}
+}
+
+// A bundle has the assets of its match and the module of its rules, as far as the disk of the match has room.
+func TestBundleHasContents(t *testing.T) {
+	t.Parallel()
+	module := bytes.Repeat([]byte("a module of rules"), 1<<16)
+	for _, row := range []struct {
+		name string
+		disk int64
+		want bool
+	}{{"room", 0, true}, {"no room", 1 << 20, false}} {
+		inBubble(t, setup{options: server.Options{MatchDiskBytes: row.disk, ModuleOf: func(*lockstep.Game) []byte { return module }}}, func(t *testing.T, s *stage) {
+			m := s.createTiles(t, "tiles", tilesAsset)
+			if err := m.Do(t.Context(), func(*host.Host) {
+				m.Evidence(&host.Evidence{Report: coordinator.DesyncReport{Tick: 20, Player: 0}})
+			}); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "a bundle", func() bool { return len(s.files(t, "*-player0.zip")) > 0 })
+			f, err := replay.Open(s.files(t, "*-player0.zip")[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			for _, content := range [][]byte{tilesMap, module} {
+				got, err := f.Bundle().Content(replay.SumRules(content).String(), replay.MaxRules)
+				if row.want && (err != nil || !bytes.Equal(got, content)) || !row.want && !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("%s: got %q, %v", row.name, got, err)
+				}
+			}
+		})
 	}
 }

@@ -109,6 +109,7 @@ func (m *Match) write(e *host.Evidence, before *draft, complete bool) *draft {
 		return nil
 	}
 	d := &draft{size: m.sizeOf(e), written: make(chan struct{})}
+	contents := m.contentsFor(d, before)
 	if !m.mayBundle(e, d, before) || m.writer.Flush() != nil { // such an error ends the match
 		return nil
 	}
@@ -127,7 +128,7 @@ func (m *Match) write(e *host.Evidence, before *draft, complete bool) *draft {
 		}
 		err := m.writer.Await(context.Background(), size)
 		if err == nil {
-			err = writeBundle(d.path, m.path, size, header, e)
+			err = writeBundle(d.path, m.path, size, header, e, contents)
 		}
 		if err != nil {
 			m.logger.Error("bundle", "path", d.path, "err", err)
@@ -174,6 +175,32 @@ func (m *Match) sizeOf(e *host.Evidence) int64 {
 	return size
 }
 
+// contentsFor returns what another machine needs to simulate the match, and adds it to the size of a draft: its assets, and the module
+// of its rules. It returns nothing if the disk of the match has no room for them: the evidence is worth more.
+func (m *Match) contentsFor(d, before *draft) (all [][]byte) {
+	for _, a := range m.assets {
+		all = append(all, m.server.assets.find(a.SHA256))
+	}
+	if module := m.server.options.ModuleOf; module != nil {
+		if b := module(m.spec.Game); b != nil {
+			all = append(all, b)
+		}
+	}
+	more := int64(0)
+	for _, b := range all {
+		more += int64(len(b))
+	}
+	spent := m.bundleBytes
+	if before != nil {
+		spent -= before.size
+	}
+	if spent+d.size+more > m.maxReplay() {
+		return nil
+	}
+	d.size += more
+	return all
+}
+
 // mayBundle counts a bundle that is about to be written, or reports false at a limit. The first bundle about a player is
 // always written: a player who desyncs on purpose must not suppress the evidence about an honest one. One that replaces a
 // draft counts as the same.
@@ -201,7 +228,7 @@ func (m *Match) mayBundle(e *host.Evidence, d, before *draft) bool {
 func trimExt(path string) string { return path[:len(path)-len(filepath.Ext(path))] }
 
 // writeBundle writes a bundle to a temporary file and then renames it, so that nobody reads an incomplete one.
-func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *host.Evidence) (err error) {
+func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *host.Evidence, contents [][]byte) (err error) {
 	from, err := files.OpenNoFollow(replayPath)
 	if err != nil {
 		return err
@@ -217,7 +244,7 @@ func writeBundle(path, replayPath string, size int64, h *lockstep.Header, e *hos
 			os.Remove(f.Name())
 		}
 	}()
-	if err := replay.WriteBundle(f, h, e, io.LimitReader(from, size)); err != nil {
+	if err := replay.WriteBundle(f, h, e, io.LimitReader(from, size), contents...); err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {

@@ -104,9 +104,11 @@ type Options struct {
 	Metrics []prometheus.Collector
 
 	// Rules answers GET /rules/SHA256.wasm with the modules of rules that everybody may fetch, and RulesOf returns the SHA-256
-	// of the one of the Game of a MatchSpec, for the views of matches, or "". Nil for no modules.
-	Rules   http.Handler
-	RulesOf func(*lockstep.Game) string
+	// of the one of the Game of a MatchSpec, for the views of matches, or "". ModuleOf returns that module itself, for desync
+	// bundles, or nil. Nil for no modules.
+	Rules    http.Handler
+	RulesOf  func(*lockstep.Game) string
+	ModuleOf func(*lockstep.Game) []byte
 
 	// Archive takes over sealed replays and desync bundles. Nil leaves them in Dir.
 	Archive Archive

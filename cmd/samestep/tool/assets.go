@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/assets"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // maxCached is how many bytes of assets the user's cache keeps.
@@ -88,6 +90,44 @@ func (l gameList) readFrom(f assets.Folder) (all gameList) {
 		}
 		own.Game = g.WithAssets(read)
 		own.faulty = func(c *faultinjection.Change) *lockstep.Game { return g.faulty(c).WithAssets(read) }
+		all = append(all, &own)
+	}
+	return all
+}
+
+// orBundle returns games that also read assets from the bundle of a file, if it is one.
+func (l gameList) orBundle(f *replay.File) (all gameList) {
+	b := f.Bundle()
+	if b == nil {
+		return l
+	}
+	var one sync.Mutex
+	kept := make(map[string][]byte) // each simulation reads the assets again, and a bundle is unpacked once
+	inBundle := func(a lockstep.Asset) []byte {
+		one.Lock()
+		defer one.Unlock()
+		if kept[a.SHA256] == nil {
+			if content, err := b.Content(a.SHA256, int64(a.Size)); err == nil {
+				kept[a.SHA256] = content
+			}
+		}
+		return kept[a.SHA256]
+	}
+	for _, g := range l {
+		own := *g
+		if g.HasAssets() {
+			read := func(a lockstep.Asset) ([]byte, error) {
+				b, err := g.ReadAsset(a)
+				if errors.Is(err, record.ErrNoAsset) {
+					if content := inBundle(a); content != nil {
+						return content, nil
+					}
+				}
+				return b, err
+			}
+			own.Game = g.WithAssets(read)
+			own.faulty = func(c *faultinjection.Change) *lockstep.Game { return g.faulty(c).WithAssets(read) }
+		}
 		all = append(all, &own)
 	}
 	return all

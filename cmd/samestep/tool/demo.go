@@ -128,18 +128,33 @@ func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
 		return s, nil // the story says that the desync was not detected
 	}
 	s.Explained.Bundle = fmt.Sprintf("%s-desync-%d-player%d.zip", strings.TrimSuffix(path, ".ssr"), m.report.Tick, m.report.Player)
-	if err := writeBundle(s.Explained.Bundle, path, m.coordinator.Referee().Header(), m.evidence); err != nil {
+	if err := writeBundle(s.Explained.Bundle, path, m.coordinator.Referee().Header(), m.evidence, o.game); err != nil {
 		return nil, err
 	}
 	return s, s.explain()
 }
 
 // writeBundle writes a bundle as a server does.
-func writeBundle(path, replayPath string, h *lockstep.Header, e *host.Evidence) error {
+func writeBundle(path, replayPath string, h *lockstep.Header, e *host.Evidence, g *playable) error {
+	list, err := g.Assets(h)
+	if err != nil {
+		return err
+	}
+	var contents [][]byte
+	for _, a := range list {
+		b, err := g.ReadAsset(a)
+		if err != nil {
+			return err
+		}
+		contents = append(contents, b)
+	}
+	if g.module != nil {
+		contents = append(contents, g.module.bytes)
+	}
 	log, err := files.Open(replayPath)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	return files.Replace(path, func(f *os.File) error { return replay.WriteBundle(f, h, e, log) })
+	return files.Replace(path, func(f *os.File) error { return replay.WriteBundle(f, h, e, log, contents...) })
 }

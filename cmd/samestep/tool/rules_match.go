@@ -38,6 +38,7 @@ func (m *moduleSet) ofFile(f *replay.File) (gameList, error) {
 	if g != nil {
 		games = append(gameList{g}, games...)
 	}
+	games = games.orBundle(f)
 	m.met[f] = games
 	return games, nil
 }
@@ -309,6 +310,11 @@ func rulesIn(f *replay.File) (*replay.Rules, error) {
 	rules, err := r.Rules()
 	if replay.ClassOf(err).Early() {
 		err = nil
+	}
+	if b := f.Bundle(); b != nil && err == nil && rules != nil && rules.SizeBytes == 0 {
+		if module, err := b.Content(rules.Sum.String(), replay.MaxRules); err == nil {
+			return replay.NewRules(module)
+		}
 	}
 	return rules, err
 }

@@ -29,6 +29,12 @@ func (l gameList) sendRules(o *server.Options) error {
 	o.Rules = s.Over(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "this server has no such module of rules", http.StatusNotFound)
 	}))
+	o.ModuleOf = func(hosted *lockstep.Game) []byte {
+		if i := slices.IndexFunc(l, func(g *playable) bool { return g.Game == hosted }); i >= 0 && l[i].module != nil {
+			return l[i].module.bytes
+		}
+		return nil
+	}
 	o.RulesOf = func(hosted *lockstep.Game) string {
 		i := slices.IndexFunc(l, func(g *playable) bool { return g.Game == hosted })
 		if i < 0 || l[i].module == nil {
