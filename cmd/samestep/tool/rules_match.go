@@ -311,12 +311,23 @@ func rulesIn(f *replay.File) (*replay.Rules, error) {
 	if replay.ClassOf(err).Early() {
 		err = nil
 	}
-	if b := f.Bundle(); b != nil && err == nil && rules != nil && rules.SizeBytes == 0 {
-		if module, err := b.Content(rules.Sum.String(), replay.MaxRules); err == nil {
-			return replay.NewRules(module)
-		}
+	return orBundled(f, rules), err
+}
+
+// orBundled returns rules with their module, if the bundle in a file has it.
+func orBundled(f *replay.File, rules *replay.Rules) *replay.Rules {
+	b := f.Bundle()
+	if b == nil || rules == nil || rules.SizeBytes > 0 {
+		return rules
 	}
-	return rules, err
+	module, err := b.Content(rules.Sum.String(), replay.MaxRules)
+	if err != nil {
+		return rules
+	}
+	if whole, err := replay.NewRules(module); err == nil {
+		rules = whole
+	}
+	return rules
 }
 
 // module returns the game of a module that is known by its sum.

@@ -29,18 +29,24 @@ func (l gameList) sendRules(o *server.Options) error {
 	o.Rules = s.Over(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "this server has no such module of rules", http.StatusNotFound)
 	}))
+	moduleOf := func(hosted *lockstep.Game) *rulesModule {
+		i := slices.IndexFunc(l, func(g *playable) bool { return g.Game == hosted })
+		if i < 0 {
+			return nil
+		}
+		return l[i].module
+	}
 	o.ModuleOf = func(hosted *lockstep.Game) []byte {
-		if i := slices.IndexFunc(l, func(g *playable) bool { return g.Game == hosted }); i >= 0 && l[i].module != nil {
-			return l[i].module.bytes
+		if m := moduleOf(hosted); m != nil {
+			return m.bytes
 		}
 		return nil
 	}
 	o.RulesOf = func(hosted *lockstep.Game) string {
-		i := slices.IndexFunc(l, func(g *playable) bool { return g.Game == hosted })
-		if i < 0 || l[i].module == nil {
-			return ""
+		if m := moduleOf(hosted); m != nil {
+			return m.sum
 		}
-		return l[i].module.sum
+		return ""
 	}
 	return nil
 }
