@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/fixedbench"
 	"github.com/seed-49bee653/samestep/internal/testing/logbench"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 func benchCommand() *cli.Command {
@@ -50,6 +51,7 @@ your cache directory for the next time; not with --config.`,
 type benchLine struct {
 	Name   string  `json:"name"`
 	Beside string  `json:"beside,omitempty"` // the other side of the ratio
+	Of     string  `json:"of,omitempty"`     // what was played, verified or sent
 	Value  float64 `json:"value"`
 	Unit   string  `json:"unit"`
 	Limit  string  `json:"limit,omitempty"` // that Value should not exceed
@@ -59,6 +61,9 @@ func (l benchLine) print(w io.Writer) {
 	line := fmt.Sprintf("%-28s %8.2f %-10s  %-8s", l.Name, l.Value, l.Unit, l.Limit)
 	if l.Beside != "" {
 		line += "  compared with " + l.Beside
+	}
+	if l.Of != "" {
+		line += "  (" + l.Of + ")"
 	}
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
@@ -124,16 +129,16 @@ func benchLog(c *cli.Context, show func(benchLine)) error {
 	if err := benchFigures(logbench.Figures, d, show); err != nil {
 		return err
 	}
-	rate, err := logbench.TicksPerSecond(logbench.War(1000), d)
+	rate, measured, err := logbench.TicksPerSecond(logbench.War(1000), d)
 	if err != nil {
 		return err
 	}
-	show(benchLine{Name: "Step, 1,000 units fight", Value: rate, Unit: "ticks/s", Limit: ">= 2000"})
-	info, err := logbench.Play(logbench.Skirmish(400), 30*60*20)
+	show(benchLine{Name: "Step, 1,000 units fight", Value: rate, Unit: "ticks/s", Limit: ">= 2000", Of: measured})
+	played, err := logbench.Play(logbench.Skirmish(400), lockstep.Tick(c.Int("minutes")*60*20/2))
 	if err != nil {
 		return err
 	}
-	show(benchLine{Name: "replay of 30 minutes, 4 bots", Value: logbench.BytesPerTick(info), Unit: "bytes/tick", Limit: "<= 6"})
+	showReplay(played, 4, "<= 6", show)
 	l, err := logbench.OpenLong(c.Int("minutes"), cacheDir())
 	if err != nil {
 		return err
@@ -148,7 +153,7 @@ func benchFigures(figures []logbench.Figure, d time.Duration, show func(benchLin
 		if err != nil {
 			return err
 		}
-		show(benchLine{Name: f.Name, Beside: f.Beside, Value: r.Ratio(), Unit: "x", Limit: atMost(f.Limit)})
+		show(benchLine{Name: f.Name, Beside: f.Beside, Value: r.Ratio(), Unit: "x", Limit: atMost(f.Limit), Of: r.Measured()})
 	}
 	return nil
 }
@@ -174,19 +179,28 @@ func benchGame(c *cli.Context, g *playable, show func(benchLine)) error {
 	if err := benchFigures(logbench.FiguresOf(s), d, show); err != nil {
 		return err
 	}
-	rate, err := logbench.TicksPerSecond(s, d)
+	rate, measured, err := logbench.TicksPerSecond(s, d)
 	if err != nil {
 		return err
 	}
-	show(benchLine{Name: "Step", Value: rate, Unit: "ticks/s"})
+	show(benchLine{Name: "Step", Value: rate, Unit: "ticks/s", Of: measured})
 	const minutes = 5
-	info, err := logbench.Play(s, minutes*60*20)
+	played, err := logbench.Play(s, minutes*60*20)
 	if err != nil {
 		return err
 	}
-	show(benchLine{Name: "replay of " + count(minutes, "minute"), Value: logbench.BytesPerTick(info), Unit: "bytes/tick"})
-	show(benchLine{Name: "keyframes in it", Value: float64(info.StateBytes), Unit: "bytes"})
+	showReplay(played, s.Players, "", show)
 	return nil
+}
+
+// showReplay shows the size of replays of bots.
+func showReplay(p *logbench.Played, players uint8, limit string, show func(benchLine)) {
+	of := fmt.Sprintf("%s, %s, %s", count(int(players), "bot"), count(int64(p.Ticks), "tick"), count(p.Commands, "command"))
+	if p.Matches > 1 {
+		of += fmt.Sprintf(", %d matches one after the other", p.Matches)
+	}
+	show(benchLine{Name: "replay, without keyframes", Value: p.BytesPerTick(), Unit: "bytes/tick", Limit: limit, Of: of})
+	show(benchLine{Name: "replay, with keyframes", Value: p.BytesPerHour() / 1e6, Unit: "MB/hour", Of: of})
 }
 
 func benchLong(l *logbench.Long, d time.Duration, show func(benchLine)) error {
@@ -194,9 +208,9 @@ func benchLong(l *logbench.Long, d time.Duration, show func(benchLine)) error {
 	if err != nil {
 		return err
 	}
-	match := count(l.Minutes, "minute") + ", 8 players, 1,000 units"
-	show(benchLine{Name: "verify, 1 worker", Value: l.TimesRealTime(p.Wall[0]), Unit: "x", Beside: match})
-	show(benchLine{Name: "verify, 2 workers", Value: l.TimesRealTime(p.Wall[1]), Unit: "x", Limit: ">= 200", Beside: match})
+	match := fmt.Sprintf("a match of %s, %s, %.0f units alive on average", matchTime(l.Length.Seconds()), count(int(l.Players), "player"), l.Units)
+	show(benchLine{Name: "verify, 1 worker", Value: l.TimesRealTime(p.Wall[0]), Unit: "x", Beside: "the time of the match", Of: match})
+	show(benchLine{Name: "verify, 2 workers", Value: l.TimesRealTime(p.Wall[1]), Unit: "x", Limit: ">= 200", Beside: "the time of the match", Of: match})
 	show(benchLine{Name: "2 workers, in time", Value: p.Speedup(), Unit: "x", Limit: ">= 1.80", Beside: fmt.Sprintf("1 worker; %d processors, if they are idle otherwise", runtime.NumCPU())})
 	show(benchLine{Name: "2 workers, in work", Value: p.Overhead(), Unit: "x", Beside: "1 worker; CPU time"})
 	outside, err := l.OutsideStep()

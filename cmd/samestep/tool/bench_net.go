@@ -78,7 +78,7 @@ packet of a WebSocket is a stall.`,
 			if err != nil {
 				return err
 			}
-			return tell(c, r, r.print, nil)
+			return tell(c, r, r.print, errMissing(r.Expected-r.Frames, r.Expected))
 		},
 	}
 }
@@ -142,15 +142,23 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	took, used := time.Since(from), s.cpu()-cpu
+	due := b.due(from, time.Now())
+	took, used := due.to.Sub(from), s.cpu()-cpu
+	for _, g := range slices.Concat(guests, spectators) {
+		g.stop()
+	}
+	time.Sleep(grace)
 	r := &netResult{Clients: b.clients, Matches: b.matches(), Seconds: took.Seconds(), ResidentMemoryMB: float64(s.resident()) / 1e6}
-	r.add(guests, spectators)
-	r.Viewers = turns.result(b.viewers, guests[:min(b.room, len(guests))])
+	r.add(due, guests, spectators)
+	r.Viewers = turns.result(b, guests[:min(b.room, len(guests))])
 	r.ServerCPU = 100 * used.Seconds() / took.Seconds()
 	r.PerClient = r.ServerCPU / float64(b.clients)
-	r.Expected = int(took.Seconds() * float64(b.rate) * float64(b.clients))
 	last := fmt.Sprintf("%s/matches/match-%d/play", s.url, b.matches()+1)
 	return r, r.lateJoin(ctx, b.game, last, joiner)
+}
+
+func (b *netBench) due(from, to time.Time) *dueTime {
+	return &dueTime{from: from, to: to, period: time.Second / time.Duration(b.rate)}
 }
 
 // turns waits for the time of the measurement. Meanwhile viewers come and go.

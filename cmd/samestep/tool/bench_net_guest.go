@@ -43,6 +43,7 @@ type loadGuest struct {
 
 	mu        sync.Mutex
 	measuring bool
+	over      bool // the time in which frames are due that are measured
 	arrivals  []arrival
 	answers   []time.Duration
 	commands  int
@@ -50,12 +51,6 @@ type loadGuest struct {
 	bytes     int
 	views     int
 	err       error
-}
-
-// An arrival is the time at which a tick's frame arrived.
-type arrival struct {
-	tick lockstep.Tick
-	at   time.Time
 }
 
 var errNotWelcome = errors.New("not welcome")
@@ -100,6 +95,13 @@ func (g *loadGuest) measure() {
 	g.measuring = true
 }
 
+// stop ends the time of the measurement, but notes the frames that arrive until it is closed.
+func (g *loadGuest) stop() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.over = true
+}
+
 func (g *loadGuest) run() {
 	for {
 		_, b, err := g.ws.Read(context.Background())
@@ -123,7 +125,7 @@ func (g *loadGuest) run() {
 func (g *loadGuest) take(b []byte) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.measuring {
+	if g.measuring && !g.over {
 		g.bytes += len(b)
 	}
 	for len(b) > 0 {
@@ -182,7 +184,7 @@ func (g *loadGuest) message(m *protocol.Message) error {
 	case protocol.KindPing:
 		return g.send(&protocol.Message{Kind: protocol.KindPong, Nonce: m.Nonce, Tick: g.tick})
 	case protocol.KindCommandAccepted, protocol.KindCommandRejected:
-		if g.measuring && !g.sent.IsZero() {
+		if g.measuring && !g.over && !g.sent.IsZero() {
 			g.answers = append(g.answers, time.Since(g.sent))
 			if m.Kind == protocol.KindCommandAccepted {
 				g.accepted++
@@ -241,30 +243,9 @@ func (g *loadGuest) play() error {
 	g.seq++
 	g.mu.Lock()
 	g.sent = time.Now()
-	if g.measuring {
+	if g.measuring && !g.over {
 		g.commands++
 	}
 	g.mu.Unlock()
 	return g.send(&protocol.Message{Kind: protocol.KindCommand, Sequence: g.seq, Command: g.kind, Bytes: g.payload})
-}
-
-// lateness returns the delay of each frame compared with the promptest one.
-func (g *loadGuest) lateness() []time.Duration { return latenessOf(g.arrivals, g.period) }
-
-// latenessOf returns the delay of each frame compared with the promptest one.
-func latenessOf(arrivals []arrival, period time.Duration) []time.Duration {
-	if len(arrivals) == 0 {
-		return nil
-	}
-	first := arrivals[0]
-	late := make([]time.Duration, len(arrivals))
-	least := time.Duration(0)
-	for i, a := range arrivals {
-		late[i] = a.at.Sub(first.at) - time.Duration(a.tick-first.tick)*period
-		least = min(least, late[i])
-	}
-	for i := range late {
-		late[i] -= least
-	}
-	return late
 }

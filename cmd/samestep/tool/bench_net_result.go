@@ -45,7 +45,7 @@ func (r *netResult) print(w io.Writer) {
 	line := newLiner(w)
 	line("load", "%s in %d matches, for %.0f s", count(r.Clients, "client"), r.Matches, r.Seconds)
 	line("server", "%.1f %% of a core, %.4f %% a client; %.0f MB resident", r.ServerCPU, r.PerClient, r.ResidentMemoryMB)
-	line("frames", "%d of %d arrived; late by %.1f ms (median), %.1f ms (99 %%); %.1f bytes a frame", r.Frames, r.Expected, r.LatenessP50MS, r.LatenessP99MS, r.BytesPerFrame)
+	line("frames", "%d of the %d that were due arrived; late by %.1f ms (median), %.1f ms (99 %%); %.1f bytes a frame", r.Frames, r.Expected, r.LatenessP50MS, r.LatenessP99MS, r.BytesPerFrame)
 	line("commands", "%d, %d accepted; answered after %.1f ms (median), %.1f ms (99 %%)", r.Commands, r.Accepted, r.CommandP50MS, r.CommandP99MS)
 	line("lost", "%s", count(r.ConnectionsLost, "connection"))
 	line("late join", "live after %.0f ms, with a state of %s; after a lost connection the stream continued %.1f ms after the new socket",
@@ -57,36 +57,39 @@ func (r *netResult) print(w io.Writer) {
 }
 
 // add sums up the measurements of the players and the spectators.
-func (r *netResult) add(players, spectators []*loadGuest) {
+func (r *netResult) add(due *dueTime, players, spectators []*loadGuest) {
 	var late, answers []time.Duration
 	bytes := 0
 	for _, g := range players {
-		late, answers = append(late, r.close(g)...), append(answers, g.answers...)
+		frames, missing := r.close(due, g)
+		r.Expected, r.Frames = r.Expected+len(frames), r.Frames+len(frames)-missing
+		late, answers = append(late, frames...), append(answers, g.answers...)
 		r.Commands += g.commands
 		r.Accepted += g.accepted
 		bytes += g.bytes
 	}
-	r.Frames = len(late)
 	r.LatenessP50MS, r.LatenessP99MS = percentiles(late)
 	r.CommandP50MS, r.CommandP99MS = percentiles(answers)
 	r.BytesPerFrame = float64(bytes) / float64(max(r.Frames, 1))
 	late = nil
 	for _, g := range spectators {
-		late = append(late, r.close(g)...)
+		frames, missing := r.close(due, g)
+		r.SpectatorFrames += len(frames) - missing
+		late = append(late, frames...)
 	}
-	r.Spectators, r.SpectatorFrames = len(spectators), len(late)
+	r.Spectators = len(spectators)
 	_, r.SpectatorLateP99 = percentiles(late)
 }
 
-// close ends the measurements of a guest, and returns the lateness of its frames.
-func (r *netResult) close(g *loadGuest) []time.Duration {
+// close ends the measurements of a guest, and returns how late its frames were, and how many did not arrive.
+func (r *netResult) close(due *dueTime, g *loadGuest) (late []time.Duration, missing int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.measuring = false
 	if g.err != nil {
 		r.ConnectionsLost++
 	}
-	return g.lateness()
+	return due.late(g.arrivals)
 }
 
 // lateJoin measures how long a client that simulates takes to join an empty match, and to come back after a lost connection.

@@ -74,20 +74,20 @@ func (x *turns) take(g *loadGuest) error {
 }
 
 // result returns nil without viewers. The players are those of the first match, and their measurements are over.
-func (x *turns) result(viewers int, players []*loadGuest) *viewersResult {
-	if viewers == 0 {
+func (x *turns) result(b *netBench, players []*loadGuest) *viewersResult {
+	if b.viewers == 0 {
 		return nil
 	}
-	r := &viewersResult{Viewers: viewers, Turns: turnsOfViewers}
-	with := x.sum(players, true, &r.With)
-	x.sum(players, false, &r.Without)
-	r.ViewsPerSecond = float64(x.views) / with.Seconds() / float64(viewers)
+	r := &viewersResult{Viewers: b.viewers, Turns: turnsOfViewers}
+	with := x.sum(b, players, true, &r.With)
+	x.sum(b, players, false, &r.Without)
+	r.ViewsPerSecond = float64(x.views) / with.Seconds() / float64(b.viewers)
 	r.BytesPerView = float64(x.bytes) / float64(max(x.views, 1))
 	return r
 }
 
 // sum sums up the turns of one kind, and returns how long they took.
-func (x *turns) sum(players []*loadGuest, viewers bool, r *turnResult) (took time.Duration) {
+func (x *turns) sum(b *netBench, players []*loadGuest, viewers bool, r *turnResult) (took time.Duration) {
 	var late []time.Duration
 	var cpu time.Duration
 	for _, t := range x.list {
@@ -96,11 +96,8 @@ func (x *turns) sum(players []*loadGuest, viewers bool, r *turnResult) (took tim
 		}
 		took, cpu = took+t.to.Sub(t.from), cpu+t.cpu
 		for _, g := range players {
-			for i, d := range g.lateness() {
-				if at := g.arrivals[i].at; !at.Before(t.from) && at.Before(t.to) {
-					late = append(late, d)
-				}
-			}
+			frames, _ := b.due(t.from, t.to).late(g.arrivals)
+			late = append(late, frames...)
 		}
 	}
 	if r.LatenessP50MS, r.LatenessP99MS = percentiles(late); len(late) > 0 {

@@ -35,8 +35,8 @@ type wireSide struct {
 	tokens    []string // of the seats
 	players   []*wirePlayer
 
-	// When the measurement began.
-	from                time.Time
+	// From the beginning of the measurement to its end.
+	from, to            time.Time
 	cpu                 time.Duration
 	toServer, toPlayers int64
 }
@@ -66,7 +66,11 @@ func (b *netBench) compareWire(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return tell(c, r, r.print, nil)
+	missing, expected := 0, 0
+	for _, s := range []*sideResult{&r.WebSocket, &r.Datagrams} {
+		missing, expected = missing+s.Expected-s.Frames, expected+s.Expected
+	}
+	return tell(c, r, r.print, errMissing(missing, expected))
 }
 
 // runWire plays the same matches behind the same link twice at once: with WebSockets only, and with datagrams beside them. dir gets
@@ -93,6 +97,12 @@ func (b *netBench) runWire(ctx context.Context, l netsim.Link, dir string) (*wir
 		s.measure()
 	}
 	if err := sleep(ctx, b.time); err != nil {
+		return nil, err
+	}
+	for _, s := range sides {
+		s.stop()
+	}
+	if err := sleep(ctx, grace); err != nil {
 		return nil, err
 	}
 	r.WebSocket, r.Datagrams = sides[0].result(b), sides[1].result(b)
@@ -170,16 +180,24 @@ func (s *wireSide) measure() {
 	s.toServer, s.toPlayers = s.wire.Bytes()
 }
 
+// stop ends the time in which frames are due.
+func (s *wireSide) stop() {
+	s.to, s.cpu = time.Now(), s.server.cpu()-s.cpu
+	toServer, toPlayers := s.wire.Bytes()
+	s.toServer, s.toPlayers = toServer-s.toServer, toPlayers-s.toPlayers
+}
+
 // result sums up the measurements of the players.
 func (s *wireSide) result(b *netBench) (r sideResult) {
-	took, cpu := time.Since(s.from), s.server.cpu()-s.cpu
-	toServer, toPlayers := s.wire.Bytes()
+	due := b.due(s.from, s.to)
 	var late, executions []time.Duration
 	for _, p := range s.players {
 		p.session.Do(func(c *player.Client) {
 			p.measuring = false
 			st := c.Status()
-			late, executions = append(late, latenessOf(p.arrivals, time.Second/time.Duration(b.rate))...), append(executions, p.executions...)
+			frames, missing := due.late(p.arrivals)
+			r.Expected, r.Frames = r.Expected+len(frames), r.Frames+len(frames)-missing
+			late, executions = append(late, frames...), append(executions, p.executions...)
 			r.Commands, r.Accepted, r.Lost = r.Commands+p.commands, r.Accepted+p.accepted, r.Lost+p.lost
 			r.Agreed, r.Differing = r.Agreed+st.Agreed, r.Differing+st.Differing
 			r.RoundTripMS += float64(st.RoundTrip) / 1000 / float64(len(s.players))
@@ -188,10 +206,9 @@ func (s *wireSide) result(b *netBench) (r sideResult) {
 			}
 		})
 	}
-	each := took.Seconds() * float64(len(s.players))
-	r.ToServer, r.ToPlayer = float64(toServer-s.toServer)/each, float64(toPlayers-s.toPlayers)/each
-	r.ServerCPU = 100 * cpu.Seconds() / each
-	r.Frames, r.Expected = len(late), int(each*float64(b.rate))
+	each := s.to.Sub(s.from).Seconds() * float64(len(s.players))
+	r.ToServer, r.ToPlayer = float64(s.toServer)/each, float64(s.toPlayers)/each
+	r.ServerCPU = 100 * s.cpu.Seconds() / each
 	r.Lateness, r.Behind, r.Execution = spreadOf(late), spreadOf(behindFirst(s.players, b.room)), spreadOf(executions)
 	return r
 }

@@ -113,7 +113,7 @@ func (r *wireResult) print(w io.Writer) {
 			row(t.name+", "+p.name, func(s *sideResult) string { return t.of(s).text(p.of) })
 		}
 	}
-	row("frames, of those expected", func(s *sideResult) string { return fmt.Sprintf("%d of %d", s.Frames, s.Expected) })
+	row("frames, of those that were due", func(s *sideResult) string { return fmt.Sprintf("%d of %d", s.Frames, s.Expected) })
 	row("commands accepted", func(s *sideResult) string { return fmt.Sprintf("%d of %d", s.Accepted, s.Commands) })
 	row("bytes to a player, a second", func(s *sideResult) string { return fmt.Sprintf("%.0f", s.ToPlayer) })
 	row("bytes to the server, of a player", func(s *sideResult) string { return fmt.Sprintf("%.0f", s.ToServer) })

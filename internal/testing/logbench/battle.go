@@ -18,6 +18,7 @@ type battle struct {
 	records [][]byte        // header, keyframe, and the records of each tick
 	ends    []int           // end of each tick's records
 	turns   []lockstep.Turn // with decoded commands
+	alive   int             // sum of the units alive after each measured tick
 }
 
 // newBattle plays a battle and keeps its log.
@@ -36,7 +37,23 @@ func newBattle(s *Subject, checkEvery uint16) (*battle, error) {
 	if errors.As(err, &end) && b.shorten(end.tick) {
 		err = b.play(h)
 	}
+	if err == nil && b.alive < int(b.Units)*int(b.Ticks) {
+		err = fmt.Errorf("logbench: %s, want %d units", b.measured(), b.Units)
+	}
 	return b, err
+}
+
+// measured says what is measured.
+func (b *battle) measured() string {
+	commands := 0
+	for i := range b.turns {
+		commands += len(b.turns[i].Commands)
+	}
+	text := fmt.Sprintf("%d ticks, %d commands", b.Ticks, commands)
+	if b.Units > 0 {
+		text += fmt.Sprintf(", %d units alive on average", b.alive/int(b.Ticks))
+	}
+	return text
 }
 
 // An endError says that the rules ended the match before all ticks were measured.
@@ -64,7 +81,7 @@ func (b *battle) play(h *lockstep.Header) error {
 			return err
 		}
 	}
-	b.records, b.ends, b.turns = nil, nil, nil
+	b.records, b.ends, b.turns, b.alive = nil, nil, nil, 0
 	var enc record.Encoder
 	keep := func(record []byte) { b.records = append(b.records, append([]byte{}, record...)) }
 	keep(enc.Header(h))
@@ -93,6 +110,9 @@ func (b *battle) play(h *lockstep.Header) error {
 			b.ends = append(b.ends, len(b.records))
 			if err := b.turn(frame); err != nil {
 				return err
+			}
+			if b.Units > 0 {
+				b.alive += alive(sim)
 			}
 			if b.seen != nil {
 				b.seen(sim)

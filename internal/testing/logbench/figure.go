@@ -17,6 +17,7 @@ type Figure struct {
 // sides alternate. Each call of first and second does the same part of the work. reset
 // starts the work again and is not timed.
 type sides struct {
+	measured      string // what the work is, in words
 	parts         int
 	reset         func() error
 	first, second func(part int) error
@@ -42,6 +43,10 @@ func (f *Figure) Start() (*Run, error) {
 	}
 	return r, nil
 }
+
+// Measured says what both sides did in a round: ticks, commands, and units if they are
+// counted.
+func (r *Run) Measured() string { return r.sides.measured }
 
 // Round measures the next part on both sides, and alternates which side is first.
 func (r *Run) Round() error {

@@ -79,7 +79,8 @@ func tax(s *Subject) (*sides, error) {
 	}
 	n := int(b.Part)
 	return &sides{
-		parts: b.parts(),
+		measured: b.measured(),
+		parts:    b.parts(),
 		reset: func() error {
 			if _, err := file.Seek(0, 0); err != nil {
 				return err
@@ -129,8 +130,9 @@ func verify(s *Subject) (*sides, error) {
 	}
 	checks := int(b.Ticks+b.WarmUp)/int(checkEvery) - int(b.WarmUp)/int(checkEvery)
 	return &sides{
-		parts: 1,
-		reset: func() error { return nil },
+		measured: b.measured(),
+		parts:    1,
+		reset:    func() error { return nil },
 		first: func(int) error {
 			v, err := verifyReplay(b.Game, file.Bytes(), 0)
 			if err == nil && (v.Ticks != b.base+b.Ticks || v.Checked != 1+checks) {
@@ -167,7 +169,8 @@ func crowding() (*sides, error) {
 		fewLoops[i] = few.Loop()
 	}
 	return &sides{
-		parts: many.parts(),
+		measured: many.measured() + "; " + few.measured(),
+		parts:    many.parts(),
 		reset: func() error {
 			for _, l := range fewLoops {
 				if err := few.bare(l); err != nil {

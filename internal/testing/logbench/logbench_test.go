@@ -65,12 +65,12 @@ func TestLoop(t *testing.T) {
 	if got := l.Append(nil); !bytes.Equal(got, last) || commands < 100 {
 		t.Errorf("the loop's state differs from the engine's after %d commands", commands)
 	}
-	if n, err := TicksPerSecond(s, 0); err != nil || n <= 0 {
-		t.Errorf("got %v ticks a second, %v", n, err)
+	if n, measured, err := TicksPerSecond(s, 0); err != nil || n <= 0 || !strings.HasPrefix(measured, "600 ticks, ") {
+		t.Errorf("got %v ticks a second of %s, %v", n, measured, err)
 	}
-	info, err := Play(s, 400)
-	if err != nil || info.Ticks != 400 || BytesPerTick(info) < 1 {
-		t.Errorf("got %+v, %v", info, err)
+	played, err := Play(s, 400)
+	if err != nil || played.Ticks != 400 || played.BytesPerTick() < 1 {
+		t.Errorf("got %+v, %v", played, err)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestBattle(t *testing.T) {
 		sizes = sizes[:1]
 	}
 	for _, units := range sizes {
-		war, all, targets := War(units), 0, 0
+		war, all, targets := War(units), 0, 0 // newBattle fails if fewer units are alive
 		war.seen = func(s *lockstep.Simulation) {
 			w := lockstep.World[skirmish.World](s)
 			all += len(w.Units)
@@ -95,11 +95,10 @@ func TestBattle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		alive := float64(all) / float64(b.Ticks) / float64(units)
 		fighting := float64(targets) / float64(all)
-		t.Logf("%d units: %.0f %% alive, %.0f %% of them fight", units, 100*alive, 100*fighting)
-		if alive < 0.6 || fighting < 0.4 {
-			t.Errorf("%d units: %.2f alive, %.2f of them fight", units, alive, fighting)
+		t.Logf("%s, %.0f %% of them fight", b.measured(), 100*fighting)
+		if fighting < 0.4 {
+			t.Errorf("%d units: %.2f of them fight", units, fighting)
 		}
 	}
 }
@@ -130,15 +129,15 @@ func TestBytesPerTick(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
 	}
-	const minutes = 5
-	info, err := Play(Skirmish(400), minutes*60*20)
+	const minutes = 2
+	played, err := Play(Skirmish(400), minutes*60*20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	orders := float64(info.Commands-4) / minutes / 4
-	t.Logf("%.2f bytes per tick, %.1f commands per player and minute", BytesPerTick(info), orders)
-	if BytesPerTick(info) > 6.5 { // the header counts more than in half an hour
-		t.Errorf("got %.2f bytes per tick, want at most 6.5", BytesPerTick(info))
+	orders := float64(played.Commands-4) / minutes / 4
+	t.Logf("%.2f bytes per tick, %.1f commands per player and minute", played.BytesPerTick(), orders)
+	if played.BytesPerTick() > 6.5 { // the header counts more than in half an hour
+		t.Errorf("got %.2f bytes per tick, want at most 6.5", played.BytesPerTick())
 	}
 	if orders < 15 {
 		t.Errorf("got %.1f commands per player and minute, too few for a match", orders)
@@ -147,18 +146,18 @@ func TestBytesPerTick(t *testing.T) {
 
 func BenchmarkHalfHour(b *testing.B) {
 	for b.Loop() {
-		info, err := Play(Skirmish(400), 30*60*20)
+		played, err := Play(Skirmish(400), 30*60*20)
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(BytesPerTick(info), "bytes/tick")
-		b.ReportMetric(float64(info.Commands)/30/4, "commands/player/minute")
+		b.ReportMetric(played.BytesPerTick(), "bytes/tick")
+		b.ReportMetric(float64(played.Commands)/30/4, "commands/player/minute")
 	}
 }
 
 func BenchmarkTicksPerSecond(b *testing.B) {
 	for b.Loop() {
-		n, err := TicksPerSecond(War(1000), time.Second)
+		n, _, err := TicksPerSecond(War(1000), time.Second)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -173,7 +172,7 @@ func TestLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, l.name())
+	path := filepath.Join(dir, l.name(1))
 	if err := os.WriteFile(path, l.open[:len(l.open)/2], 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -197,5 +196,34 @@ func TestLong(t *testing.T) {
 	}
 	if took, _, err := l.WriteTick(); err != nil || took < 0 {
 		t.Errorf("write: got %v, %v", took, err)
+	}
+}
+
+// Matches that the rules end are played one after the other until they have the ticks, but not for ever. A long match with
+// fewer ticks or units than were asked for is refused.
+func TestLess(t *testing.T) {
+	step := skirmish.Rules().Step
+	for _, row := range []struct{ end, matches lockstep.Tick }{{30, 4}, {1, 0}} {
+		s := battleOf(endless(func(w *skirmish.World, config *skirmish.Config, t *lockstep.Turn) {
+			if step(w, config, t); t.Tick == row.end {
+				t.End(&skirmish.Result{})
+			}
+		}), 40)
+		played, err := Play(s, 120)
+		if err == nil && (played.Ticks != 120 || played.Matches != int(row.matches) || played.Length != 6*time.Second) || (err == nil) != (row.matches > 0) {
+			t.Errorf("the rules end a match at tick %d: got %+v, %v", row.end, played, err)
+		}
+	}
+	s := War(100)
+	s.Units *= 2
+	if _, err := newBattle(s, 1); err == nil || !strings.Contains(err.Error(), "want 200 units") {
+		t.Errorf("a battle with too few units: got %v", err)
+	}
+	l, err := OpenLong(1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.ticks++; l.verify() == nil {
+		t.Error("a match that is too short by a tick was not refused")
 	}
 }

@@ -2,11 +2,11 @@ package logbench
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -17,39 +17,44 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A Long is the replay of a long match of eight bots in two teams: a war, after which
-// the winners grow until 1,200 units are on the map. Over an hour, 1,000 units are alive
-// on average.
+// A Long is the replay of a long match of eight bots in two teams: a war without an end.
 type Long struct {
-	Minutes int
+	Length  time.Duration
+	Players uint8
+	Units   float64 // alive after a tick, on average
 
-	game *lockstep.Game
-	open []byte // the file as it was recorded
+	ticks lockstep.Tick // that were asked for
+	game  *lockstep.Game
+	open  []byte // the file as it was recorded
 }
 
-const longTickRate = 20
+// longUnits is how many units a long match has on average at least. It begins with a
+// quarter more, because the first battle is the largest.
+const longUnits = 1000
 
 // OpenLong returns the match of a length in minutes. It plays the match, half a minute
 // for an hour, and saves it in dir for the next time if it can. "" saves it nowhere.
 func OpenLong(minutes int, dir string) (*Long, error) {
-	game, err := lockstep.NewGame(skirmish.Rules())
-	if err != nil {
-		return nil, err
-	}
-	l := &Long{Minutes: minutes, game: game}
-	path := filepath.Join(dir, l.name())
+	settings, config := longMatch()
+	ticks := settings.TicksIn((time.Duration(minutes) * time.Minute).Microseconds())
+	l := &Long{ticks: lockstep.Tick(ticks), game: lockstep.MustGame(endless(skirmish.Rules().Step))}
+	path := filepath.Join(dir, l.name(minutes))
 	if dir != "" {
-		if l.open, err = kept(path); err == nil && l.valid() == nil {
+		var err error
+		if l.open, err = kept(path); err == nil && l.verify() == nil {
 			return l, nil
 		}
 	}
 	var played bytes.Buffer
-	settings, config := longMatch()
 	subject := &Subject{Game: l.game, Config: &config, Players: settings.Players, Bot: soldiers}
-	if err := play(subject, &played, settings, l.Ticks()); err != nil {
+	if err := play(subject, &played, settings, l.ticks); err != nil {
 		return nil, err
 	}
-	if l.open = played.Bytes(); dir != "" {
+	l.open = played.Bytes()
+	if err := l.verify(); err != nil {
+		return nil, err
+	}
+	if dir != "" {
 		keep(path, l.open)
 	}
 	return l, nil
@@ -85,19 +90,16 @@ func kept(path string) ([]byte, error) {
 }
 
 func longMatch() (lockstep.Settings, skirmish.Config) {
-	config := skirmish.Defaults(8, 1000)
-	config.Teams, config.Cap, config.Crystals = 2, 300, 1<<16-1
+	config := skirmish.Defaults(8, longUnits+longUnits/4)
+	config.Teams, config.Cap = 2, 160
 	settings := lockstep.DefaultSettings(8)
 	settings.Seed = 1
 	return settings, config
 }
 
-// Ticks returns the length of the match.
-func (l *Long) Ticks() lockstep.Tick { return lockstep.Tick(l.Minutes * 60 * longTickRate) }
-
 // name returns the name of the file. It depends on the settings and the identity of the
 // game.
-func (l *Long) name() string {
+func (l *Long) name(minutes int) string {
 	settings, config := longMatch()
 	h, err := l.game.NewHeader(lockstep.MatchID{2}, settings, &config)
 	if err != nil {
@@ -105,17 +107,29 @@ func (l *Long) name() string {
 	}
 	h.Platform, h.Sources = "", ""
 	var enc record.Encoder
-	return fmt.Sprintf("bench-%d-minutes-%016x.ssr", l.Minutes, xxhash.Sum64(enc.Header(h)))
+	return fmt.Sprintf("bench-%d-minutes-%016x.ssr", minutes, xxhash.Sum64(enc.Header(h)))
 }
 
-// valid verifies the saved match: the file may be torn, or the rules may have changed
-// without a new build.
-func (l *Long) valid() error {
-	v, err := verifyReplay(l.game, l.open, 0)
-	if err == nil && v.Ticks != l.Ticks() {
-		err = errors.New("logbench: a match of another length")
+// verify verifies the match, and counts its units and ticks: a saved file may be torn, or
+// the rules may have changed without a new build.
+func (l *Long) verify() error {
+	var units, steps int
+	step := skirmish.Rules().Step
+	g := lockstep.MustGame(endless(func(w *skirmish.World, config *skirmish.Config, t *lockstep.Turn) {
+		step(w, config, t)
+		units += len(w.Units) //samestep:allow captured the rules do not read the count
+		steps++               //samestep:allow captured the rules do not read the count
+	}))
+	v, err := verifyReplay(g, l.open, 1)
+	if err != nil {
+		return err
 	}
-	return err
+	s, _ := longMatch()
+	l.Length, l.Players, l.Units = time.Duration(s.Micros(int64(v.Ticks)))*time.Microsecond, s.Players, float64(units)/float64(max(steps, 1))
+	if v.Ticks != l.ticks || l.Units < longUnits {
+		return fmt.Errorf("logbench: a match of %d ticks with %.0f units alive on average, want %d ticks and %d units", v.Ticks, l.Units, l.ticks, longUnits)
+	}
+	return nil
 }
 
 func openReplay(file []byte) (*replay.Reader, error) {

@@ -49,7 +49,7 @@ func (l *Long) Pace(d time.Duration) (*Pace, error) {
 
 // TimesRealTime returns the length of the match divided by a time.
 func (l *Long) TimesRealTime(took time.Duration) float64 {
-	return ratio(time.Duration(l.Minutes)*time.Minute, took)
+	return ratio(l.Length, took)
 }
 
 // OutsideStep returns the fraction of the time of a verification outside of the game's
@@ -57,17 +57,12 @@ func (l *Long) TimesRealTime(took time.Duration) float64 {
 func (l *Long) OutsideStep() (float64, error) {
 	defer lockThread()()
 	var spent time.Duration
-	rules := skirmish.Rules()
-	step := rules.Step
-	rules.Step = func(w *skirmish.World, config *skirmish.Config, t *lockstep.Turn) {
+	step := skirmish.Rules().Step
+	g := lockstep.MustGame(endless(func(w *skirmish.World, config *skirmish.Config, t *lockstep.Turn) {
 		from := clock()
 		step(w, config, t)
 		spent += clock() - from //samestep:allow captured the rules do not read the measured time
-	}
-	g, err := lockstep.NewGame(rules)
-	if err != nil {
-		return 0, err
-	}
+	}))
 	from := clock()
 	if _, err := verifyReplay(g, l.open, 1); err != nil {
 		return 0, err
@@ -85,7 +80,7 @@ func (l *Long) WorstSeek() (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	keyframes := append(r.Index()[1:], l.Ticks()+1)
+	keyframes := append(r.Index()[1:], l.ticks+1)
 	defer lockThread()()
 	worst := time.Duration(0)
 	for i := range min(seeks, len(keyframes)) {
@@ -151,6 +146,6 @@ func (l *Long) WriteTick() (time.Duration, uint64, error) {
 	}
 	took := clock() - from
 	runtime.ReadMemStats(&after)
-	perTick := took / time.Duration(max(1, l.Ticks()-l.Ticks()/warmUp))
+	perTick := took / time.Duration(max(1, l.ticks-l.ticks/warmUp))
 	return perTick, after.Mallocs - before.Mallocs, w.Close()
 }

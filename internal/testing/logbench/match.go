@@ -3,6 +3,7 @@ package logbench
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -11,20 +12,57 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// Play plays a match of bots and returns the information about its replay. The replay has
-// a checksum every second and only the first keyframe.
-func Play(s *Subject, ticks lockstep.Tick) (*replay.Info, error) {
+// Played is the size of the replays of some matches.
+type Played struct {
+	Matches    int
+	Ticks      lockstep.Tick // of all matches
+	Commands   int
+	Bytes      int64         // without the states of keyframes
+	StateBytes int64         // of the keyframes
+	Length     time.Duration // of the ticks
+}
+
+// BytesPerHour returns how many bytes the replays have for an hour of play.
+func (p *Played) BytesPerHour() float64 {
+	return float64(p.Bytes+p.StateBytes) / max(p.Length.Hours(), 1e-9)
+}
+
+// BytesPerTick returns the size of the replays per tick, without the states of keyframes.
+func (p *Played) BytesPerTick() float64 { return float64(p.Bytes) / float64(max(p.Ticks, 1)) }
+
+// maxMatches is how many matches Play plays at most.
+const maxMatches = 100
+
+// Play plays a match of bots, and further ones if the rules end it before it has the
+// ticks. The replay of each has the checksums and keyframes of the default settings.
+func Play(s *Subject, ticks lockstep.Tick) (*Played, error) {
 	settings := lockstep.DefaultSettings(s.Players)
-	settings.Seed, settings.KeyframeEvery = 1, 0
-	var file bytes.Buffer
-	if err := play(s, &file, settings, ticks); err != nil {
-		return nil, err
+	p := &Played{}
+	defer func() { p.Length = time.Duration(settings.Micros(int64(p.Ticks))) * time.Microsecond }()
+	for p.Ticks < ticks {
+		if p.Matches == maxMatches {
+			return nil, fmt.Errorf("logbench: the rules ended %d matches after %d ticks in all, want %d", p.Matches, p.Ticks, ticks)
+		}
+		p.Matches++
+		settings.Seed = uint64(p.Matches)
+		var file bytes.Buffer
+		if err := play(s, &file, settings, ticks-p.Ticks); err != nil {
+			return nil, err
+		}
+		r, err := openReplay(file.Bytes())
+		if err != nil {
+			return nil, err
+		}
+		info, err := replay.ReadInfo(r)
+		if err != nil {
+			return nil, err
+		}
+		p.Ticks += info.Ticks
+		p.Commands += info.Commands
+		p.Bytes += info.SizeBytes - info.StateBytes
+		p.StateBytes += info.StateBytes
 	}
-	r, err := openReplay(file.Bytes())
-	if err != nil {
-		return nil, err
-	}
-	return replay.ReadInfo(r)
+	return p, nil
 }
 
 // play writes the replay of a match of bots.
@@ -73,24 +111,19 @@ func (c *crowd) submit(to *coordinator.Coordinator, t lockstep.Tick) error {
 	return nil
 }
 
-// BytesPerTick returns the size of a replay per tick, without the states of its keyframes.
-func BytesPerTick(info *replay.Info) float64 {
-	return float64(info.SizeBytes-info.StateBytes) / float64(max(info.Ticks, 1))
-}
-
 // TicksPerSecond returns how many ticks of a battle a bare loop of Step runs in a second.
-// It runs the battle for about d and takes the best time.
-func TicksPerSecond(s *Subject, d time.Duration) (float64, error) {
+// It runs the battle for about d and takes the best time. It also says what was measured.
+func TicksPerSecond(s *Subject, d time.Duration) (rate float64, measured string, err error) {
 	b, err := newBattle(s, 1)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	defer lockThread()()
 	loop := b.Loop()
 	best := time.Duration(1<<63 - 1)
 	for from, rounds := time.Now(), 0; rounds < 2 || time.Since(from) < d; rounds++ {
 		if err := b.bare(loop); err != nil {
-			return 0, err
+			return 0, "", err
 		}
 		began := clock()
 		for part := range b.parts() {
@@ -98,5 +131,5 @@ func TicksPerSecond(s *Subject, d time.Duration) (float64, error) {
 		}
 		best = min(best, clock()-began)
 	}
-	return float64(b.Ticks) / best.Seconds(), nil
+	return float64(b.Ticks) / best.Seconds(), b.measured(), nil
 }

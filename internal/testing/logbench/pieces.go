@@ -38,5 +38,5 @@ func beside(s *Subject, first, second func(*pieces)) (*sides, error) {
 			return nil
 		}
 	}
-	return &sides{parts: 1, reset: func() error { return nil }, first: often(first), second: often(second)}, nil
+	return &sides{measured: b.measured(), parts: 1, reset: func() error { return nil }, first: often(first), second: often(second)}, nil
 }

@@ -20,25 +20,37 @@ type Subject struct {
 	// 100, 600 and 20.
 	WarmUp, Ticks, Part lockstep.Tick
 
+	// Units is how many units must be alive on average while the match is measured. 0 means
+	// that they are not counted.
+	Units uint16
+
 	arrange func(*lockstep.Simulation) error // changes the state at tick 0; nil: as New made it
 	seen    func(*lockstep.Simulation)       // is called after each measured tick; nil disables it
 }
 
-// Skirmish returns a match of skirmish with some units.
+// Skirmish returns a match of skirmish, without an end, that begins with some units.
 func Skirmish(units uint16) *Subject {
+	return battleOf(endless(skirmish.Rules().Step), units)
+}
+
+func battleOf(rules lockstep.Rules[skirmish.World, skirmish.Config], units uint16) *Subject {
 	config := skirmish.Defaults(4, units)
 	return &Subject{
-		Game: lockstep.MustGame(skirmish.Rules()), Config: &config, Players: 4, Bot: soldiers, Loop: NewLoop(skirmish.Rules()),
+		Game: lockstep.MustGame(rules), Config: &config, Players: 4, Bot: soldiers, Loop: NewLoop(rules),
 		WarmUp: 30, Ticks: 60, Part: 2,
 	}
 }
 
-// War returns a battle of skirmish with some units, which are mixed all over the map.
+// War returns a battle of skirmish, in which units are mixed all over the map. It begins
+// with a quarter more of them, because some fall.
 func War(units uint16) *Subject {
-	s := Skirmish(units)
-	s.arrange = scatter
+	s := battleOf(skirmish.Rules(), units+units/4)
+	s.Units, s.arrange = units, scatter
 	return s
 }
+
+// alive returns the number of units and buildings in a state of skirmish.
+func alive(s *lockstep.Simulation) int { return len(lockstep.World[skirmish.World](s).Units) }
 
 // soldiers returns a bot of skirmish.
 func soldiers(p lockstep.Player, seed uint64) lockstep.Bot {

@@ -31,7 +31,7 @@ type Campaign struct {
 type Report struct {
 	Tallies
 	Seeds      int
-	Hours      float64       // of simulated matches, over all runs
+	Hours      float64       // of the ticks of matches, over all runs
 	Wall       time.Duration // duration
 	Violations []*Outcome    // by seed
 }
@@ -101,7 +101,7 @@ func (c *Campaign) one(seed uint64) (*Outcome, error) {
 func (r *Report) add(o *Outcome) {
 	r.Seeds++
 	r.Tallies.Add(&o.Tallies)
-	r.Hours += float64(o.Length.Milliseconds()) / 3_600_000
+	r.Hours += float64(o.Played.Milliseconds()) / 3_600_000
 	if o.Violation != nil {
 		r.Violations = append(r.Violations, o)
 	}

@@ -10,10 +10,11 @@ import (
 // An Outcome is the result of one run.
 type Outcome struct {
 	Plan      *Plan
-	Violation *Violation // nil if all invariants held
-	Trace     uint64     // hash of all events and messages
-	Length    lockstep.Time
-	Last      []string // the last events of a run with a violation
+	Violation *Violation    // nil if all invariants held
+	Trace     uint64        // hash of all events and messages
+	Length    lockstep.Time // of the run, also while no server runs
+	Played    lockstep.Time // of the ticks of the match, over all runs
+	Last      []string      // the last events of a run with a violation
 
 	Tallies
 }
@@ -37,6 +38,7 @@ func run(s *Subject, p *Plan, x *secrecy) (out *Outcome, err error) {
 		}
 	})
 	out = &Outcome{Plan: p, Violation: w.violation, Trace: w.hash.Sum64(), Length: w.now - w.start, Tallies: w.tally()}
+	out.Played = lockstep.Time(p.Settings.Micros(int64(out.Ticks)))
 	if w.violation != nil {
 		for i := max(0, w.moments-len(w.recent)); i < w.moments; i++ {
 			out.Last = append(out.Last, w.recent[i%len(w.recent)].String())
@@ -58,7 +60,7 @@ func Twice(s *Subject, p *Plan) (*Outcome, error) {
 	if first.Trace != second.Trace {
 		first.Violation = &Violation{Invariant: "I11", At: first.Length, Text: fmt.Sprintf("two runs of one plan have the traces %016x and %016x", first.Trace, second.Trace)}
 	}
-	first.Length += second.Length
+	first.Played += second.Played
 	if first.Violation != nil || !p.hides() {
 		return first, nil
 	}
@@ -67,7 +69,7 @@ func Twice(s *Subject, p *Plan) (*Outcome, error) {
 		return nil, err
 	}
 	first.Violation, first.Last = x.Violation, x.Last
-	first.Length += x.Length
+	first.Played += x.Played
 	first.Counts["messages compared"] += x.Counts["messages compared"]
 	return first, nil
 }

@@ -70,8 +70,9 @@ func apart(s *Subject, p *Plan) (*Outcome, error) {
 		}
 		if runs[i] = x; i == 0 {
 			first = out
+		} else {
+			first.Played += out.Played
 		}
-		first.Length += out.Length
 	}
 	for i := range p.Machines {
 		if !p.Machines[i].Views || runs[0].apart[i] {

@@ -118,3 +118,21 @@ func TestFlippedMachinesComputeAgain(t *testing.T) {
 		}
 	}
 }
+
+// The time that was played is that of the match's ticks, once for each run.
+func TestPlayed(t *testing.T) {
+	subject := Drones(16)
+	p := Expand(Options{Subject: subject, Clients: 2, Length: 35 * sec, Calm: true}, 2)
+	once, err := Run(subject, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := Twice(subject, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ticks := lockstep.Time(p.Settings.Micros(int64(once.Ticks)))
+	if ticks == 0 || once.Violation != nil || twice.Violation != nil || p.hides() || once.Played != ticks || twice.Played != 2*ticks {
+		t.Errorf("%d ticks, which are %d µs: got %d µs once and %d µs twice", once.Ticks, ticks, once.Played, twice.Played)
+	}
+}
