@@ -19,10 +19,6 @@ type Reporters struct {
 // String says who differs, from the match or, if there is no agreed checksum, from whom.
 func (e Mismatch) String() string {
 	var who []string
-	between, tied := ", ", ""
-	if !e.Agreed() {
-		between, tied = " | ", "; no majority"
-	}
 	for _, g := range e.Groups {
 		var group []string
 		for _, p := range g.Players {
@@ -32,7 +28,10 @@ func (e Mismatch) String() string {
 			who = append(who, strings.Join(group, ", "))
 		}
 	}
-	return fmt.Sprintf("the states of tick %d differ: %s%s", e.Tick, strings.Join(who, between), tied)
+	if !e.Agreed() {
+		return fmt.Sprintf("the states of tick %d differ, and no group has a majority: %s", e.Tick, strings.Join(who, " | "))
+	}
+	return fmt.Sprintf("the states of tick %d differ: %s", e.Tick, strings.Join(who, ", "))
 }
 
 // Agreed reports whether the match has a checksum of the tick: then the players in Groups differ from it. Else no group has a

@@ -20,7 +20,7 @@ func TestMismatchIsToldOnce(t *testing.T) {
 	m.add(20, every, 0, 1)
 	m.add(20, every, 1, 2)
 	m.add(20, every, 2, 1)
-	if got := told(); got != "the states of tick 20 differ: player 0, player 2 | player 1; no majority" {
+	if got := told(); got != "the states of tick 20 differ, and no group has a majority: player 0, player 2 | player 1" {
 		t.Errorf("a tie: got %q", got)
 	}
 	m.add(40, every, 0, 1)
