@@ -61,6 +61,27 @@ type FrameDifference struct {
 	A, B []lockstep.Command
 }
 
+// oneBit reports whether the commands differ in a single bit of a payload.
+func (f *FrameDifference) oneBit() bool {
+	if len(f.A) != len(f.B) {
+		return false
+	}
+	differ := 0
+	for i := range f.A {
+		a, b := &f.A[i], &f.B[i]
+		if record.Compare(a, b) != 0 || a.Kind != b.Kind {
+			return false
+		}
+		if !bytes.Equal(a.Payload, b.Payload) {
+			differ++
+			if !oneBit(a.Payload, b.Payload) {
+				return false
+			}
+		}
+	}
+	return differ == 1
+}
+
 // A ChecksumDifference has two checksums of one tick.
 type ChecksumDifference struct {
 	Tick   lockstep.Tick

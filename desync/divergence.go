@@ -44,6 +44,9 @@ type Divergence struct {
 	Fields     state.Differences `json:"fields"`
 	Places     state.Places      `json:"places"`
 
+	// Flipped: the states of FieldsTick differ in a single bit, which is neither a bool nor the last bit of a float.
+	Flipped bool `json:"single_flipped_bit,omitempty"`
+
 	// Missing are the states without which the first field that differed is not known, or nil.
 	Missing *MissingStates `json:"missing"`
 

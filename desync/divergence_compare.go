@@ -123,6 +123,9 @@ func (d *Divergence) frames() error {
 		d.note("the commands of tick %d differ (t %d in the recordings), but the states agree at tick %d", d.early, d.early-1, d.Agreed)
 	}
 	if d.Frame != nil {
+		if d.Frame.oneBit() {
+			d.note("the commands of tick %d differ in a single flipped bit", d.Frame.Tick)
+		}
 		d.Commands = DescribeFrame(d.Frame, d.A.describer(), d.B.describer(), d.limit)
 	}
 	d.orders(differ)
@@ -333,6 +336,10 @@ func (c *recordingComparison) fields(tick *lockstep.Tick) error {
 		return err
 	}
 	d.FieldsTick, d.asked = x.tick, tick != nil
+	if oneBit(one, other) && len(d.Fields.List) == 1 {
+		f := d.Fields.List[0]
+		d.Flipped = f.ULPs != 1 && f.A != "true" && f.B != "true" // a rounding, and any bool, differ in a bit as well
+	}
 	if len(d.Sections) == 0 && x.tick == d.Tick && d.path == "" {
 		for _, p := range d.Places.List {
 			name, _, _ := strings.Cut(p.Path, ".")

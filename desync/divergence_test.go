@@ -2,6 +2,7 @@ package desync_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -29,6 +30,7 @@ type recorded struct {
 	torn    lockstep.Tick // only up to this tick; 0 for all
 	untold  bool          // the checksums do not cover X
 	extra   []string      // lines after the header
+	typed   string        // of the states; "" for recordedType
 }
 
 const recordedType = "struct { Tick uint32; X float32 }"
@@ -65,7 +67,7 @@ func (m recorded) replay() []byte {
 	if m.by >= 0 {
 		by = fmt.Sprintf(`,"by":%d`, m.by)
 	}
-	line(`{"log":1,"title":"x","tick_rate_hz":60,"players":2,"match":"m"%s,"sections":["Tick","X"],"state":%q}`, by, recordedType)
+	line(`{"log":1,"title":"x","tick_rate_hz":60,"players":2,"match":"m"%s,"sections":["Tick","X"],"state":%q}`, by, cmp.Or(m.typed, recordedType))
 	for _, text := range m.extra {
 		line("%s", text)
 	}

@@ -253,7 +253,11 @@ func (d *Divergence) fieldLines(add func(name, format string, args ...any)) {
 		add("state", "tick %d: nothing differs%s", d.FieldsTick, at)
 		return
 	}
-	add("state", "tick %d: %s in %s%s", d.FieldsTick, words.Plural(d.Fields.Total, "field", "differs", "differ"), words.Count(len(d.Places.List), "place"), later)
+	flipped := ""
+	if d.Flipped {
+		flipped = ": a single flipped bit"
+	}
+	add("state", "tick %d: %s in %s%s%s", d.FieldsTick, words.Plural(d.Fields.Total, "field", "differs", "differ"), words.Count(len(d.Places.List), "place"), later, flipped)
 	for _, line := range d.Places.Lines(d.limit) {
 		add("", "%s", line)
 	}

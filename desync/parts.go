@@ -2,6 +2,7 @@ package desync
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -45,6 +46,17 @@ func (g *Group) who() string {
 	default:
 		return "players " + strings.Join(all[:last], ", ") + " and " + all[last]
 	}
+}
+
+// oneBit reports whether two values differ in a single bit.
+func oneBit(a, b []byte) bool {
+	n := 0
+	for i := range a {
+		if len(a) == len(b) {
+			n += bits.OnesCount8(a[i] ^ b[i])
+		}
+	}
+	return n == 1
 }
 
 // A Span is the ticks From to To, both included.
