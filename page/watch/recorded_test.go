@@ -41,11 +41,15 @@ func ExampleOpenRecording() {
 		}
 		x, err := schema.Lookup(now, "Marbles[1].VX")
 		fmt.Println("tick", v.Tick(), x, err)
+		var apart *watch.Differing = v.Differing()
+		var who watch.Reporters = apart.Groups[1]
+		fmt.Println("at tick", apart.Tick, "players", who.Players, "have", who.Checksum)
 	}
 	fmt.Println(v.Hash(), v.Commands(61, 2)[0].Text)
 	// Output:
 	// 3 states, [0 150] tick 151 of player 0
 	// tick 151 0.037034214 <nil>
+	// at tick 151 players [1] have 14d8163d7395fc77
 	// no recorded state at tick 77; the nearest are those of ticks 0 and 150; to record it, run the game again with SAMESTEP_DUMP=77
 	// e9cebca910539cb8 player 0: kind 1 {"Data":[12,2,91,64,102,102,155,62]}
 }
@@ -70,8 +74,8 @@ func TestRecordings(t *testing.T) {
 	if !v.Work(0) || v.Tick() != 151 || v.Hash() != "" || v.Left() != 0 {
 		t.Errorf("at a tick on whose checksum the players disagree: got tick %d and checksum %q", v.Tick(), v.Hash())
 	}
-	var who []watch.Group
-	var apart *watch.Differing = v.Differing()
+	var who []watch.Reporters
+	apart := v.Differing()
 	if apart != nil {
 		who = apart.Groups
 	}

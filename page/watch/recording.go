@@ -61,6 +61,20 @@ type Mismatch struct {
 	hash uint64
 }
 
+// A silence is the tick from which on a player reports checksums no more, or again.
+type silence struct {
+	tick   lockstep.Tick
+	player lockstep.Player
+	silent bool
+}
+
+// silence takes a note of a recording of another engine.
+func (r *recording) silence(rec *record.Record) {
+	if r.recorded != nil && rec.Topic == replay.ForeignReports {
+		r.silences = append(r.silences, silence{rec.Tick, rec.Player, rec.Text != "yes"})
+	}
+}
+
 // ErrForeign is returned for a recording of another engine, which has no game to play it. See [OpenRecording].
 var ErrForeign = errors.New("watch: the replay is a recording of another engine, which the page of samestep serve --game minimal shows")
 

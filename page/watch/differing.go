@@ -7,34 +7,18 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/record"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A Differing is a check of a recording of another engine at which the players' checksums differ.
 type Differing struct {
 	Tick   lockstep.Tick `json:"tick"`
-	Groups []Group       `json:"groups"` // the largest first
+	Groups []Reporters   `json:"groups"` // the largest first
 }
 
-// A Group is the players who reported one checksum, as replay verify --json has it.
-type Group struct {
+// Reporters are the players who reported one checksum, as replay verify --json has them.
+type Reporters struct {
 	Checksum string            `json:"checksum"`
 	Players  []lockstep.Player `json:"players"`
-}
-
-// A silence is the tick from which on a player reports checksums no more, or again.
-type silence struct {
-	tick   lockstep.Tick
-	player lockstep.Player
-	silent bool
-}
-
-// silence takes a note of a recording of another engine.
-func (r *recording) silence(rec *record.Record) {
-	if r.recorded != nil && rec.Topic == replay.ForeignReports {
-		r.silences = append(r.silences, silence{rec.Tick, rec.Player, rec.Text != "yes"})
-	}
 }
 
 // Differing returns the last check up to the present tick of a recording of another engine, if the players' checksums differ at it,
@@ -69,16 +53,16 @@ func (v *Viewer) Differing() *Differing {
 			d.add(checksum.FormatHash(hash), p)
 		}
 	}
-	slices.SortStableFunc(d.Groups, func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
+	slices.SortStableFunc(d.Groups, func(a, b Reporters) int { return cmp.Compare(len(b.Players), len(a.Players)) })
 	return d
 }
 
 // add puts a player into its group.
 func (d *Differing) add(sum string, p lockstep.Player) {
-	i := slices.IndexFunc(d.Groups, func(g Group) bool { return g.Checksum == sum })
+	i := slices.IndexFunc(d.Groups, func(g Reporters) bool { return g.Checksum == sum })
 	if i < 0 {
 		i = len(d.Groups)
-		d.Groups = append(d.Groups, Group{Checksum: sum})
+		d.Groups = append(d.Groups, Reporters{Checksum: sum})
 	}
 	d.Groups[i].Players = append(d.Groups[i].Players, p)
 }
