@@ -300,27 +300,27 @@ func (i *importer) state(e *matchlog.Entry) error {
 }
 
 // end writes the commands of a tick, which give the next state.
-func (i *importer) end(tick uint32, commands []matchlog.Entry) error {
-	f := lockstep.Frame{Tick: lockstep.Tick(tick) + 1}
+func (i *importer) end(tick uint32, commands []play) error {
+	f := lockstep.Frame{Tick: lockstep.Tick(tick) + 1, Commands: make([]lockstep.Command, 0, len(commands))}
 	size := 0
 	for n := range commands {
-		size += len(commands[n].Payload) + 64 // more than what encoding adds
+		size += len(commands[n].payload) + 64 // more than what encoding adds
 	}
 	i.encoded = slices.Grow(i.encoded[:0], size) // the commands keep what append would leave behind
 	for n := range commands {
 		e := &commands[n]
-		if seq := lockstep.Sequence(e.Sequence); seq <= i.last[e.Player] {
-			return matchlog.MalformedAt(e.Line, fmt.Errorf("tick %d: player %d: got sequence %d, want more than %d", tick, e.Player, seq, i.last[e.Player]))
+		if seq := lockstep.Sequence(e.sequence); seq <= i.last[e.player] {
+			return matchlog.MalformedAt(e.line, fmt.Errorf("tick %d: player %d: got sequence %d, want more than %d", tick, e.player, seq, i.last[e.player]))
 		}
-		i.last[e.Player] = lockstep.Sequence(e.Sequence)
-		payload, err := i.payloads.EncodeAs(lockstep.Kind(e.Kind), &nullgame.Opaque{Data: e.Payload})
+		i.last[e.player] = lockstep.Sequence(e.sequence)
+		payload, err := i.payloads.EncodeAs(lockstep.Kind(e.kind), &nullgame.Opaque{Data: e.payload})
 		if err != nil {
-			return matchlog.MalformedAt(e.Line, fmt.Errorf("tick %d: %w", tick, err))
+			return matchlog.MalformedAt(e.line, fmt.Errorf("tick %d: %w", tick, err))
 		}
 		from := len(i.encoded)
 		i.encoded = append(i.encoded, payload...)
 		f.Commands = append(f.Commands, lockstep.Command{
-			Tick: f.Tick, Player: lockstep.Player(e.Player), Sequence: lockstep.Sequence(e.Sequence), Kind: lockstep.Kind(e.Kind), Payload: i.encoded[from:],
+			Tick: f.Tick, Player: lockstep.Player(e.player), Sequence: lockstep.Sequence(e.sequence), Kind: lockstep.Kind(e.kind), Payload: i.encoded[from:],
 		})
 	}
 	if err := i.append(i.enc.Frame(&f)); err != nil {

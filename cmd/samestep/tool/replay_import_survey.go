@@ -26,18 +26,27 @@ import (
 type visitor interface {
 	begin(tick uint32) error
 	remark(e *matchlog.Entry) error
-	end(tick uint32, commands []matchlog.Entry) error
+	end(tick uint32, commands []play) error
 
 	next(tick uint32) uint32                   // the first tick after this one that must not be left out
 	skip(ticks uint32) error                   // ticks are left out
 	reordered(tick uint32, order uint64) error // the commands of this tick, whose end follows, were not in the order of players
 }
 
+// A play is a command of a player: what a tick keeps of its line.
+type play struct {
+	payload  []byte
+	line     int
+	sequence uint32
+	kind     uint16
+	player   uint8
+}
+
 // A scan reads a match, and keeps only the commands of one tick.
 type scan struct {
 	visitor
 	tick     uint32
-	commands []matchlog.Entry
+	commands []play
 	size     int       // of their payloads
 	hash     hash.Hash // of all commands
 }
@@ -105,7 +114,7 @@ func (s *scan) add(e *matchlog.Entry) error {
 	if !e.Command() {
 		return s.remark(e)
 	}
-	s.commands = append(s.commands, *e)
+	s.commands = append(s.commands, play{e.Payload, e.Line, e.Sequence, e.Kind, e.Player})
 	most := record.MaxFrameCommands
 	if e.Tick == 0 {
 		most = record.MaxLobbyCommands
@@ -119,20 +128,20 @@ func (s *scan) add(e *matchlog.Entry) error {
 
 // finish ends the present tick.
 func (s *scan) finish() error {
-	if !slices.IsSortedFunc(s.commands, func(a, b matchlog.Entry) int { return cmp.Compare(a.Player, b.Player) }) {
+	if !slices.IsSortedFunc(s.commands, func(a, b play) int { return cmp.Compare(a.player, b.player) }) {
 		if err := s.reordered(s.tick, orderOf(s.commands)); err != nil {
 			return err
 		}
 	}
-	slices.SortStableFunc(s.commands, func(a, b matchlog.Entry) int {
-		return cmp.Or(cmp.Compare(a.Player, b.Player), cmp.Compare(a.Sequence, b.Sequence))
+	slices.SortStableFunc(s.commands, func(a, b play) int {
+		return cmp.Or(cmp.Compare(a.player, b.player), cmp.Compare(a.sequence, b.sequence))
 	})
 	var b []byte
 	for i := range s.commands {
 		e := &s.commands[i]
-		b = binary.LittleEndian.AppendUint32(append(b[:0], e.Player), e.Tick)
-		b = binary.LittleEndian.AppendUint32(b, e.Sequence)
-		s.hash.Write(append(binary.LittleEndian.AppendUint16(b, e.Kind), e.Payload...))
+		b = binary.LittleEndian.AppendUint32(append(b[:0], e.player), s.tick)
+		b = binary.LittleEndian.AppendUint32(b, e.sequence)
+		s.hash.Write(append(binary.LittleEndian.AppendUint16(b, e.kind), e.payload...))
 	}
 	err := s.end(s.tick, s.commands)
 	clear(s.commands)
@@ -141,10 +150,10 @@ func (s *scan) finish() error {
 }
 
 // orderOf returns a sum of the order of the players in commands.
-func orderOf(commands []matchlog.Entry) uint64 {
+func orderOf(commands []play) uint64 {
 	players := make([]byte, len(commands))
 	for i := range commands {
-		players[i] = commands[i].Player
+		players[i] = commands[i].player
 	}
 	//samestep:allow unseen xxHash64 is the same function in assembly and in Go
 	return xxhash.Sum64(players)
@@ -247,10 +256,10 @@ func (s *surveyor) remark(e *matchlog.Entry) error {
 	return nil
 }
 
-func (s *surveyor) end(_ uint32, commands []matchlog.Entry) error {
+func (s *surveyor) end(tick uint32, commands []play) error {
 	for i := range commands {
-		s.kinds[commands[i].Kind] = true
-		s.lowest = min(s.lowest, commands[i].Tick)
+		s.kinds[commands[i].kind] = true
+		s.lowest = min(s.lowest, tick)
 	}
 	return nil
 }
