@@ -61,9 +61,13 @@ func (s *search) alteredField(w *watcher, right, wrong []byte) error {
 func alteredCause(v state.Value, b []byte) *Cause {
 	became := v
 	became.Bytes = b
+	flipped := ""
+	if oneBit(v.Bytes, b) && v.Node.Kind() != state.Bool {
+		flipped = ", a single flipped bit"
+	}
 	return &Cause{
 		Kind: AlteredField, rank: rankAltered, Path: v.Path, Right: v.String(), Wrong: became.String(),
-		Text: fmt.Sprintf("%s was %s instead of %s, in the memory or by the rules; all else follows from it", v.Path, became.String(), v.String()),
+		Text: fmt.Sprintf("%s was %s instead of %s%s, in the memory or by the rules; all else follows from it", v.Path, became.String(), v.String(), flipped),
 	}
 }
 

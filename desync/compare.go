@@ -61,6 +61,27 @@ type FrameDifference struct {
 	A, B []lockstep.Command
 }
 
+// oneBit reports whether the commands differ in a single bit of a payload.
+func (f *FrameDifference) oneBit() bool {
+	if len(f.A) != len(f.B) {
+		return false
+	}
+	differ := 0
+	for i := range f.A {
+		a, b := &f.A[i], &f.B[i]
+		if record.Compare(a, b) != 0 || a.Kind != b.Kind {
+			return false
+		}
+		if !bytes.Equal(a.Payload, b.Payload) {
+			differ++
+			if !oneBit(a.Payload, b.Payload) {
+				return false
+			}
+		}
+	}
+	return differ == 1
+}
+
 // A ChecksumDifference has two checksums of one tick.
 type ChecksumDifference struct {
 	Tick   lockstep.Tick
@@ -117,20 +138,35 @@ func compare(a, b *replay.Reader) (*Comparison, evidence, evidence, error) {
 // frames reads both replays to their ends, and notes the first tick whose commands differ, up to where the shorter one
 // ends.
 func (c *Comparison) frames(x, y *outline) {
-	for c.Frame == nil {
-		x.next()
-		y.next()
-		t, end := min(x.frame.Tick, y.frame.Tick), min(x.side.Ticks, y.side.Ticks)
-		if x.done && y.done || t > end {
-			break // no commands are left, or the other replay ends before them
-		}
-		if x.frame.Tick != y.frame.Tick || !equalCommands(x.frame.Commands, y.frame.Commands) {
-			c.Frame = &FrameDifference{Tick: t, A: x.commandsOf(t), B: y.commandsOf(t)}
-		}
-	}
+	differingFrames(x, y, func(f *FrameDifference) bool {
+		c.Frame = f
+		return false
+	})
 	for _, o := range []*outline{x, y} {
 		for !o.done {
 			o.next()
+		}
+	}
+}
+
+// differingFrames calls visit with each tick whose commands differ, up to where the shorter replay ends, until it returns false.
+func differingFrames(x, y *outline, visit func(*FrameDifference) bool) {
+	x.next()
+	y.next()
+	for !x.done || !y.done {
+		t := min(x.frame.Tick, y.frame.Tick)
+		if t > min(x.side.Ticks, y.side.Ticks) {
+			return // the other replay ends before them
+		}
+		if x.frame.Tick != y.frame.Tick || !equalCommands(x.frame.Commands, y.frame.Commands) {
+			if !visit(&FrameDifference{Tick: t, A: x.commandsOf(t), B: y.commandsOf(t)}) {
+				return
+			}
+		}
+		for _, o := range []*outline{x, y} {
+			if o.frame.Tick == t {
+				o.next()
+			}
 		}
 	}
 }

@@ -14,9 +14,14 @@ type Divergence struct {
 	// Cause is what the recordings show about the reason.
 	Cause DivergenceCause `json:"cause"`
 
-	// Frame is the first tick whose commands differ, or nil. Commands describes them.
+	// Frame is the first tick whose commands differ after the last tick at which the checksums agree before they differ, of those
+	// that both have, or nil. Commands describes them.
 	Frame    *FrameDifference `json:"-"`
 	Commands *FrameText       `json:"commands"`
+
+	// Order is the first tick whose commands are the same, but of which the players stand in another order, if that is the
+	// cause; else 0. Like that of Frame, it is the tick of the state to which the commands lead.
+	Order lockstep.Tick `json:"order,omitempty"`
 
 	// Compared is the number of ticks of which both have a checksum; at Differed of them, these differ.
 	Compared int `json:"compared"`
@@ -39,6 +44,9 @@ type Divergence struct {
 	Fields     state.Differences `json:"fields"`
 	Places     state.Places      `json:"places"`
 
+	// Flipped: the states of FieldsTick differ in a single bit, which is neither a bool nor the last bit of a float.
+	Flipped bool `json:"single_flipped_bit,omitempty"`
+
 	// Missing are the states without which the first field that differed is not known, or nil.
 	Missing *MissingStates `json:"missing"`
 
@@ -50,7 +58,8 @@ type Divergence struct {
 
 	path  string
 	limit int
-	asked bool // for the states of FieldsTick, and they are known
+	asked bool          // for the states of FieldsTick, and they are known
+	early lockstep.Tick // whose commands differ, and after which the states agree; 0 for none
 }
 
 // A RecordedSide is one of the two machines: its recordings, of which the first one counts.
@@ -71,6 +80,9 @@ const (
 
 	// CauseCommands: the machines ran different commands, and then had different states.
 	CauseCommands DivergenceCause = "commands"
+
+	// CauseOrder: the machines ran the same commands with the players in another order, and then had different states.
+	CauseOrder DivergenceCause = "order"
 
 	// CauseStates: the machines computed different states from the same commands.
 	CauseStates DivergenceCause = "states"

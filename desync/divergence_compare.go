@@ -26,14 +26,6 @@ func CompareRecordings(a, b []*Recording, o RecordingOptions) (*Divergence, erro
 		Fields: state.Differences{List: []state.Difference{}}, Places: state.Places{List: []state.Place{}},
 	}
 	d.noteHeaders()
-	var err error
-	if d.Frame, err = firstFrame(a[0], b[0]); err != nil {
-		return nil, err
-	}
-	if d.Frame != nil {
-		x, y := d.A.describer(), d.B.describer()
-		d.Commands = DescribeFrame(d.Frame, x, y, d.limit)
-	}
 	if err := errors.Join(d.rerun("A", &d.A), d.rerun("B", &d.B)); err != nil {
 		return nil, err
 	}
@@ -46,6 +38,9 @@ func CompareRecordings(a, b []*Recording, o RecordingOptions) (*Divergence, erro
 		d.note("the states have different types, so they are not compared")
 	}
 	c.compare()
+	if err := d.frames(); err != nil {
+		return nil, err
+	}
 	if err := c.fields(o.Tick); err != nil {
 		return nil, err
 	}
@@ -92,31 +87,95 @@ func (s *RecordedSide) describer() *lockstep.Describer {
 	return d
 }
 
-// firstFrame returns the first tick whose commands differ, or nil. The commands of the last tick of a torn recording may
-// be missing, and do not count.
-func firstFrame(a, b *Recording) (*FrameDifference, error) {
+// commonFrames calls visit with each tick whose commands differ, of those that both have, until it returns false. The commands
+// of the last tick of a torn recording may be missing.
+func commonFrames(a, b *Recording, visit func(*FrameDifference) bool) error {
 	x, err := newOutline(a.reader)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	y, err := newOutline(b.reader)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	x.frames, y.frames = true, true
-	var c Comparison
-	c.frames(x, y)
-	if f := c.Frame; f != nil && (a.Torn && f.Tick >= a.Ticks || b.Torn && f.Tick >= b.Ticks) {
-		return nil, nil
+	differingFrames(x, y, func(f *FrameDifference) bool { return !a.ran(f.Tick) || !b.ran(f.Tick) || visit(f) })
+	return nil
+}
+
+// frames finds the commands that differ. A difference after which the checksums agree is not that of the states.
+func (d *Divergence) frames() error {
+	a, b := d.A.Recording, d.B.Recording
+	differ := make(map[lockstep.Tick]bool)
+	err := commonFrames(a, b, func(f *FrameDifference) bool {
+		differ[f.Tick] = true
+		if d.Known && f.Tick <= d.Agreed {
+			d.early = cmp.Or(d.early, f.Tick)
+			return true
+		}
+		d.Frame = f
+		return false
+	})
+	if err != nil {
+		return err
 	}
-	return c.Frame, nil
+	if d.early > 0 {
+		d.note("the commands of tick %d differ (t %d in the recordings), but the states agree at tick %d", d.early, d.early-1, d.Agreed)
+	}
+	if d.Frame != nil {
+		if d.Frame.oneBit() {
+			d.note("the commands of tick %d differ in a single flipped bit", d.Frame.Tick)
+		}
+		d.Commands = DescribeFrame(d.Frame, d.A.describer(), d.B.describer(), d.limit)
+	}
+	d.orders(differ)
+	return nil
+}
+
+// orders compares the order of the players in ticks whose commands do not differ. If it differed before without an effect, it
+// is no cause.
+func (d *Divergence) orders(differ map[lockstep.Tick]bool) {
+	a, b := d.A.orders, d.B.orders
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		var x, y recordedSum
+		if i < len(a) {
+			x = a[i]
+		}
+		if j < len(b) {
+			y = b[j]
+		}
+		switch {
+		case j == len(b) || i < len(a) && x.tick < y.tick:
+			y = recordedSum{}
+			i++
+		case i == len(a) || y.tick < x.tick:
+			x = recordedSum{tick: y.tick}
+			j++
+		default:
+			i, j = i+1, j+1
+		}
+		t := x.tick + 1
+		if x.hash == y.hash || differ[t] || !d.A.ran(t) || !d.B.ran(t) {
+			continue
+		}
+		if d.Known && t <= d.Agreed || !d.Differs {
+			d.note("the order of the players in tick %d differs (t %d in the recordings), and the states do not, up to tick %d", t, t-1, d.Agreed)
+		} else if t <= d.Tick {
+			d.Order = t
+		}
+		return
+	}
 }
 
 // rerun compares the further recordings of a side with the first one.
 func (d *Divergence) rerun(name string, s *RecordedSide) error {
 	s.usable = []lockstep.Tick{math.MaxUint32}
 	for _, r := range s.More {
-		frame, err := firstFrame(s.Recording, r)
+		var frame *FrameDifference
+		err := commonFrames(s.Recording, r, func(f *FrameDifference) bool {
+			frame = f
+			return false
+		})
 		if err != nil {
 			return err
 		}
@@ -185,11 +244,22 @@ func (c *recordingComparison) compare() {
 		case d.Differs || !sums && !states:
 		case sumDiffers || stateDiffers:
 			d.Differs, d.Tick, d.Sections = true, x.tick, append([]string{}, names...)
-			d.Exact = x.tick == 0 || d.Known && d.Agreed+1 == x.tick
+			d.Exact = x.tick == c.first() || d.Known && d.Agreed+1 == x.tick
 		default:
 			d.Agreed, d.Known = x.tick, true
 		}
 	}
+}
+
+// first returns the first tick that both sides may have.
+func (c *recordingComparison) first() lockstep.Tick { return max(c.d.A.begins(), c.d.B.begins()) }
+
+// begins returns the first tick of a side.
+func (s *RecordedSide) begins() lockstep.Tick {
+	if s.Recording == nil {
+		return 0
+	}
+	return s.First
 }
 
 func btoi(b bool) int {
@@ -266,6 +336,10 @@ func (c *recordingComparison) fields(tick *lockstep.Tick) error {
 		return err
 	}
 	d.FieldsTick, d.asked = x.tick, tick != nil
+	if oneBit(one, other) && len(d.Fields.List) == 1 {
+		f := d.Fields.List[0]
+		d.Flipped = f.ULPs != 1 && f.A != "true" && f.B != "true" // a rounding, and any bool, differ in a bit as well
+	}
 	if len(d.Sections) == 0 && x.tick == d.Tick && d.path == "" {
 		for _, p := range d.Places.List {
 			name, _, _ := strings.Cut(p.Path, ".")
@@ -289,17 +363,23 @@ func (c *recordingComparison) missing(tick *lockstep.Tick) {
 	case !d.Differs, d.Exact && !lacks(c.a, to) && !lacks(c.b, to):
 		return
 	case !d.Known:
-		from = 0
+		from = min(c.first(), to)
 	}
 	if to-from > maxMissing {
 		from = to - maxMissing
 	}
 	var both []Span
 	m := &MissingStates{A: []Span{}, B: []Span{}}
-	for t := from; t <= to; t++ {
+	add := func(t lockstep.Tick) {
 		lacksA, lacksB := lacks(c.a, t), lacks(c.b, t)
 		m.A, m.B = extend(m.A, t, lacksA), extend(m.B, t, lacksB)
 		both = extend(both, t, lacksA || lacksB)
+	}
+	if t := d.resumed(); tick == nil && 0 < t && t < from {
+		add(t)
+	}
+	for t := from; t <= to; t++ {
+		add(t)
 	}
 	if len(both) == 0 {
 		return

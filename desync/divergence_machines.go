@@ -108,7 +108,7 @@ func (d *Divergence) Case(written time.Time) (Case, bool) {
 func (d *Divergence) fingerprint() Fingerprint {
 	class, sections, path := ClassUnknown, d.Sections, ""
 	switch d.Cause {
-	case CauseCommands:
+	case CauseCommands, CauseOrder:
 		class = ClassCommands
 	case CauseStart:
 		class = ClassBeginning

@@ -24,6 +24,14 @@ func extend(spans []Span, t lockstep.Tick, add bool) []Span {
 	return spans
 }
 
+// ticksText returns "tick 77" or "ticks 50 to 99".
+func ticksText(s Span) string {
+	if s.Exact() {
+		return fmt.Sprintf("tick %d", s.From)
+	}
+	return fmt.Sprintf("ticks %d to %d", s.From, s.To)
+}
+
 // dumpText returns spans as SAMESTEP_DUMP has them: "77,78" and "60-80".
 func dumpText(spans []Span) string {
 	var parts []string

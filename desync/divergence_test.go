@@ -2,6 +2,7 @@ package desync_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -29,6 +30,7 @@ type recorded struct {
 	torn    lockstep.Tick // only up to this tick; 0 for all
 	untold  bool          // the checksums do not cover X
 	extra   []string      // lines after the header
+	typed   string        // of the states; "" for recordedType
 }
 
 const recordedType = "struct { Tick uint32; X float32 }"
@@ -65,7 +67,7 @@ func (m recorded) replay() []byte {
 	if m.by >= 0 {
 		by = fmt.Sprintf(`,"by":%d`, m.by)
 	}
-	line(`{"log":1,"title":"x","tick_rate_hz":60,"players":2,"match":"m"%s,"sections":["Tick","X"],"state":%q}`, by, recordedType)
+	line(`{"log":1,"title":"x","tick_rate_hz":60,"players":2,"match":"m"%s,"sections":["Tick","X"],"state":%q}`, by, cmp.Or(m.typed, recordedType))
 	for _, text := range m.extra {
 		line("%s", text)
 	}
@@ -130,6 +132,9 @@ func (m recorded) read(t testing.TB, file string) *desync.Recording {
 	return r
 }
 
+// order is the line of a tick whose players did not stand by number.
+func order(t int) string { return fmt.Sprintf(`{"t":%d,"order":"%016x"}`, t, t+1) }
+
 func TestCompareRecordings(t *testing.T) {
 	a, a2 := recorded{by: 0}, recorded{by: 0, states: []int{4, 5, 6}}
 	b, b2 := recorded{by: 1, wrong: 6}, recorded{by: 1, wrong: 6, states: []int{4, 5, 6}}
@@ -153,8 +158,15 @@ func TestCompareRecordings(t *testing.T) {
 		"few checksums, all states": {[]recorded{{every: 4, states: []int{5, 6, 7, 8}}}, []recorded{{by: 1, wrong: 6, every: 4, states: []int{5, 6, 7, 8}}}, desync.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", ""},
 		"a later state":             {[]recorded{{states: []int{9}}}, []recorded{{by: 1, wrong: 6, states: []int{9}}}, desync.CauseStates, 6, true, "X", "X: 13.5 != 13.500001 (1 ulp)", "5,6", "the next state that both have"},
 		"from the beginning":        {[]recorded{a}, []recorded{{by: 1, wrong: -1}}, desync.CauseStart, 0, true, "X", "", "0", "they begin with different states"},
-		"other commands":            {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 6}}, desync.CauseCommands, 6, true, "X", "", "5,6", "different commands in tick 5"},
-		"only other commands":       {[]recorded{a}, []recorded{{by: 1, command: "Ag=="}}, desync.CauseCommands, 0, false, "", "", "", "and no state is known to differ"},
+		"other commands":            {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 5}}, desync.CauseCommands, 5, true, "X", "", "4,5", "different commands in tick 5"},
+		"only other commands":       {[]recorded{a}, []recorded{{by: 1, command: "Ag=="}}, desync.CauseNone, 0, false, "", "", "", "no state differs, though the commands of tick 5 do"},
+		"commands that did nothing": {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 6}}, desync.CauseStates, 6, true, "X", "", "5,6", "the commands of tick 5 differ (t 4 in the recordings), but the states agree at tick 5"},
+		"a stated gap":              {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 5, extra: []string{`{"t":3,"gap":6}`}}}, desync.CauseStates, 5, true, "X", "", "4,5", "B has nothing of ticks 3 to 6: look for what its state after that lacks"},
+		"a later gap":               {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 5, extra: []string{`{"t":6,"gap":7}`}}}, desync.CauseCommands, 5, true, "X", "", "4,5", "different commands in tick 5"},
+		"another order":             {[]recorded{a}, []recorded{{by: 1, wrong: 5, extra: []string{order(4)}}}, desync.CauseOrder, 5, true, "X", "", "4,5", "the same commands of tick 5 with the players in another order"},
+		"the same order":            {[]recorded{{extra: []string{order(4)}}}, []recorded{{by: 1, wrong: 5, extra: []string{order(4)}}}, desync.CauseStates, 5, true, "X", "", "4,5", "from the same commands"},
+		"an order that did nothing": {[]recorded{a}, []recorded{{by: 1, wrong: 5, extra: []string{order(2), order(4)}}}, desync.CauseStates, 5, true, "X", "", "4,5", "the order of the players in tick 3 differs (t 2 in the recordings), and the states do not, up to tick 4"},
+		"the last commands":         {[]recorded{{every: 20}}, []recorded{{by: 1, command: "Ag==", every: 20}}, desync.CauseCommands, 0, false, "", "", "", "and no state is known to differ"},
 		"commands after the states": {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 3}}, desync.CauseStates, 3, true, "X", "", "2,3", ""},
 		"A is shaky":                {[]recorded{a, {by: 0, shaky: 3}}, []recorded{b}, desync.CauseRerun, 6, true, "X", "", "5,6", "A is not deterministic: a second run of the same commands differs"},
 		"B is shaky, later":         {[]recorded{a}, []recorded{b, {by: 1, wrong: 6, shaky: 8}}, desync.CauseStates, 6, true, "X", "", "5,6", "rerun"},

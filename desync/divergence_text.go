@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // judge finds the cause.
@@ -21,7 +23,9 @@ func (d *Divergence) judge() {
 	switch {
 	case d.Frame != nil && (!d.Differs || d.Frame.Tick <= d.Tick):
 		d.Cause = CauseCommands
-	case d.Differs && d.Tick == 0:
+	case d.Order > 0:
+		d.Cause = CauseOrder
+	case d.Differs && d.Tick == max(d.A.First, d.B.First):
 		d.Cause = CauseStart
 	case d.Differs:
 		d.Cause = CauseStates
@@ -37,10 +41,12 @@ func (d *Divergence) Verdict() string {
 			text += ", and no state is known to differ"
 		}
 		return text
+	case CauseOrder:
+		return fmt.Sprintf("the machines ran the same commands of tick %d with the players in another order", d.Order)
 	case CauseStart:
-		return "they begin with different states" + d.others()
+		return "they begin with different states" + d.others() + d.lacks()
 	case CauseStates:
-		return "the machines computed different states from the same commands" + d.others()
+		return "the machines computed different states from the same commands" + d.others() + d.lacks()
 	case CauseRerun:
 		for _, r := range d.Reruns {
 			if !r.Commands {
@@ -52,6 +58,9 @@ func (d *Divergence) Verdict() string {
 		return "nothing was compared: there is no tick of which both have a checksum, or a state of the same type"
 	}
 	text := "nothing differs"
+	if d.early > 0 {
+		text = fmt.Sprintf("no state differs, though the commands of tick %d do,", d.early)
+	}
 	if name := d.Early(); name != "" {
 		text += fmt.Sprintf(" up to tick %d, where %s ends early", max(1, min(d.A.Ticks, d.B.Ticks))-1, name)
 	}
@@ -77,6 +86,43 @@ func (d *Divergence) others() (text string) {
 	}
 	if d.A.Platform != d.B.Platform {
 		text += fmt.Sprintf("; the platforms are %q and %q", d.A.Platform, d.B.Platform)
+	}
+	return text
+}
+
+// resumed returns the last tick before they differ at which one side began, or went on after a gap, and the other had gone on; 0
+// for none.
+func (d *Divergence) resumed() (t lockstep.Tick) {
+	for _, sides := range [][2]*Recording{{d.A.Recording, d.B.Recording}, {d.B.Recording, d.A.Recording}} {
+		if sides[0].First > sides[1].First {
+			t = max(t, sides[0].First)
+		}
+		for _, g := range sides[0].Gaps {
+			if g.To < d.Tick && !slices.Contains(sides[1].Gaps, g) {
+				t = max(t, g.To+1)
+			}
+		}
+	}
+	return t
+}
+
+// lacks says what of the match one side has not recorded before they differ: the state after that may lack something.
+func (d *Divergence) lacks() (text string) {
+	sides := []struct {
+		name string
+		of   *Recording
+	}{{"A", d.A.Recording}, {"B", d.B.Recording}}
+	for i, s := range sides {
+		other := sides[1-i].of
+		if s.of.First > other.First {
+			text += fmt.Sprintf("; %s begins at tick %d: look for what its first state lacks", s.name, s.of.First)
+		}
+		for _, g := range s.of.Gaps {
+			if g.From <= d.Tick && !slices.Contains(other.Gaps, g) {
+				text += fmt.Sprintf("; %s has nothing of %s: look for what its state after that lacks", s.name, ticksText(g))
+				break
+			}
+		}
 	}
 	return text
 }
@@ -128,7 +174,18 @@ func (r *Recording) String() string {
 			who = fmt.Sprintf("player %d (%s), ", *r.Player, r.Name)
 		}
 	}
-	text := fmt.Sprintf("%sbuild %q, %s: %s, %s", who, r.Build, r.Platform, words.Count(r.Ticks, "tick"), words.Count(r.Checks, "checksum"))
+	text := fmt.Sprintf("%sbuild %q, %s: %s", who, r.Build, r.Platform, words.Count(r.Ticks-r.First, "tick"))
+	if r.First > 0 {
+		text += fmt.Sprintf(" from tick %d on", r.First)
+	}
+	for i, g := range r.Gaps {
+		if i == 3 {
+			text += fmt.Sprintf(", and %s", words.Count(len(r.Gaps)-i, "more gap"))
+			break
+		}
+		text += ", nothing of " + ticksText(g)
+	}
+	text += ", " + words.Count(r.Checks, "checksum")
 	if n := len(r.States); n > 0 {
 		text += ", " + words.Count(n, "state")
 	}
@@ -141,7 +198,18 @@ func (r *Recording) String() string {
 // commandLines describes the commands that differ. A tick of the lines is one less than the tick of a replay.
 func (d *Divergence) commandLines() []string {
 	if d.Commands == nil {
-		return []string{fmt.Sprintf("the same up to tick %d", min(d.A.Ticks, d.B.Ticks))}
+		text, first := "the same", max(d.A.First, d.B.First)
+		if d.Order > 0 {
+			text += ", but for the order of the players in tick " + fmt.Sprint(d.Order)
+		}
+		if first > 0 {
+			text += fmt.Sprintf(" from tick %d on", first+1)
+		}
+		text += fmt.Sprintf(" up to tick %d", min(d.A.Ticks, d.B.Ticks))
+		if len(d.A.Gaps)+len(d.B.Gaps) > 0 {
+			text += ", where both have them"
+		}
+		return []string{text}
 	}
 	lines := d.Commands.Lines()
 	lines[0] += fmt.Sprintf(" (t %d in the recordings)", d.Frame.Tick-1)
@@ -185,7 +253,11 @@ func (d *Divergence) fieldLines(add func(name, format string, args ...any)) {
 		add("state", "tick %d: nothing differs%s", d.FieldsTick, at)
 		return
 	}
-	add("state", "tick %d: %s in %s%s", d.FieldsTick, words.Plural(d.Fields.Total, "field", "differs", "differ"), words.Count(len(d.Places.List), "place"), later)
+	flipped := ""
+	if d.Flipped {
+		flipped = ": a single flipped bit"
+	}
+	add("state", "tick %d: %s in %s%s%s", d.FieldsTick, words.Plural(d.Fields.Total, "field", "differs", "differ"), words.Count(len(d.Places.List), "place"), later, flipped)
 	for _, line := range d.Places.Lines(d.limit) {
 		add("", "%s", line)
 	}

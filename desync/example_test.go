@@ -182,7 +182,7 @@ func ExampleExplanation() {
 	// bob differs: true
 	// {{1 5} 1} {5 0}
 	// dc2da0ae66cd7357  the referee
-	// 36d5ff2bb90a8df5  player 1
+	// 36d5ff2bb90a8df5  player 1 (bob)
 	// build 1, the same as the other player
 	// platform toaster, unlike the other player
 	// joined at tick 1, the same as the other player

@@ -31,9 +31,11 @@ type Recording struct {
 	Sections []string         `json:"sections,omitempty"` // the parts of the state that have checksums of their own
 	Type     string           `json:"type,omitempty"`     // of the state, as text
 	Ticks    lockstep.Tick    `json:"ticks"`
-	Torn     bool             `json:"torn"`   // it ends early: some commands of its last tick may be missing
-	Checks   int              `json:"checks"` // ticks with a checksum of this machine, or without a Player the agreed one
-	States   []lockstep.Tick  `json:"states"` // ticks of which it has the state
+	First    lockstep.Tick    `json:"first,omitempty"` // the tick at which it begins, of which it has a checksum, a state or commands
+	Gaps     []Span           `json:"gaps,omitempty"`  // ticks between First and Ticks of which it has nothing
+	Torn     bool             `json:"torn"`            // it ends early: some commands of its last tick may be missing
+	Checks   int              `json:"checks"`          // ticks with a checksum of this machine, or without a Player the agreed one
+	States   []lockstep.Tick  `json:"states"`          // ticks of which it has the state
 
 	reader *replay.Reader
 	schema *state.Schema
@@ -42,6 +44,7 @@ type Recording struct {
 	sums   []recordedSum // by tick
 	pool   []uint64      // the checksums of sections
 	dumps  []recordedState
+	orders []recordedSum // of the players in ticks whose commands were not recorded by player
 }
 
 // A recordedSum is a checksum of a recording.
@@ -81,7 +84,52 @@ func ReadRecording(r *replay.Reader, name string) (*Recording, error) {
 	for _, d := range f.dumps {
 		f.States = append(f.States, d.tick)
 	}
+	p.gaps()
 	return f, nil
+}
+
+// gaps finds the ticks of which the recording has nothing: those of its lines, and where checksums are missing.
+func (p *recordingReader) gaps() {
+	f := p.found
+	sums := make([]uint32, len(f.sums))
+	for i := range f.sums {
+		sums[i] = uint32(f.sums[i].tick)
+	}
+	if f.First == 0 && len(sums) > 0 {
+		lowest := sums[0]
+		if len(p.ran) > 0 {
+			lowest = min(lowest, p.ran[0])
+		}
+		if len(f.States) > 0 {
+			lowest = min(lowest, uint32(f.States[0]))
+		}
+		f.First = lockstep.Tick(matchlog.First(sums, lowest))
+	}
+	for _, g := range matchlog.Gaps(sums, p.ran) {
+		f.Gaps = append(f.Gaps, Span{lockstep.Tick(g.From), lockstep.Tick(g.To)})
+	}
+	slices.SortFunc(f.Gaps, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+	kept := f.Gaps[:0]
+	for _, g := range f.Gaps {
+		switch last := len(kept) - 1; {
+		case g.To < f.First:
+		case last >= 0 && g.From <= kept[last].To+1:
+			kept[last].To = max(kept[last].To, g.To)
+		default:
+			kept = append(kept, g)
+		}
+	}
+	f.Gaps = kept
+}
+
+// ran reports whether the recording has the commands of a tick of a replay, if there were any: those that lead from the state of
+// the tick before to that of this tick.
+func (r *Recording) ran(t lockstep.Tick) bool {
+	if t <= r.First || t > r.Ticks || r.Torn && t == r.Ticks {
+		return false
+	}
+	i, _ := slices.BinarySearchFunc(r.Gaps, t, func(g Span, t lockstep.Tick) int { return cmp.Compare(g.To, t-1) })
+	return i == len(r.Gaps) || t < r.Gaps[i].From // the machine may be away since its last checksum
 }
 
 // RecordedMatch reports whether a replay is an imported match with more than commands, checksums and notes, and returns
@@ -140,6 +188,7 @@ type recordingReader struct {
 	lines   matchlog.Lines
 	pending []matchlog.Entry // checksums of the present tick, with those of the sections
 	silent  bool             // the player reports no checksums
+	ran     []uint32         // ticks of lines with commands
 	ended   bool
 }
 
@@ -149,6 +198,12 @@ func (p *recordingReader) record(rec *record.Record) error {
 		f.Ticks = rec.Tick
 	}
 	switch rec.Kind {
+	case record.KindKeyframe:
+		if f.Ticks == 0 {
+			f.First, f.Ticks = rec.Tick, rec.Tick
+		}
+	case record.KindFrame:
+		p.ran = append(p.ran, uint32(rec.Tick)-1)
 	case record.KindHeader:
 		if rec.Header.Engine != replay.ForeignEngine {
 			return fmt.Errorf("desync: %w: its engine is %s", ErrNoRecording, rec.Header.Engine)
@@ -194,6 +249,10 @@ func (p *recordingReader) foreign(rec *record.Record) error {
 			by := lockstep.Player(h.By)
 			f.Player = &by
 		}
+	case e.Gap:
+		f.Gaps = append(f.Gaps, Span{lockstep.Tick(e.Tick), lockstep.Tick(e.Until)})
+	case e.Order:
+		f.orders = append(f.orders, recordedSum{hash: e.Hash, tick: lockstep.Tick(e.Tick)})
 	case f.Player != nil && e.Player != uint8(*f.Player):
 	case e.Dump:
 		if !e.More {

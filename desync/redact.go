@@ -29,6 +29,9 @@ func (e *Explanation) redact() {
 	for i := range e.Who {
 		e.Who[i].Name = ""
 	}
+	for i := range e.Groups {
+		e.Groups[i].Names = nil
+	}
 	for i := range e.Fields.List {
 		mask(&e.Fields.List[i].A, &e.Fields.List[i].B)
 	}

@@ -71,17 +71,14 @@ func lines[E fmt.Stringer](list []E) []string {
 
 // String returns the group as one line of text.
 func (g Group) String() string {
-	who := "player"
-	if len(g.Players) != 1 {
-		who = "players"
-	}
-	list := fmt.Sprint(g.Players)
-	s := fmt.Sprintf("%s  %s %s", g.Checksum, who, strings.Trim(list, "[]"))
+	s := g.Checksum + "  "
 	switch {
 	case g.Referee && len(g.Players) == 0:
-		s = g.Checksum + "  the referee"
+		s += "the referee"
 	case g.Referee:
-		s = fmt.Sprintf("%s  the referee, %s %s", g.Checksum, who, strings.Trim(list, "[]"))
+		s += "the referee, " + g.who()
+	default:
+		s += g.who()
 	}
 	if g.Right {
 		s += " (as simulated again)"

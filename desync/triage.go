@@ -18,6 +18,7 @@ type Case struct {
 	Party       Party
 	First       Span // the first divergent tick
 	Machines    []Machine
+	Groups      []Group // who reported what at the first check that differs, if that is known
 }
 
 // A Machine is one that computed the match.
@@ -29,7 +30,7 @@ type Machine struct {
 
 // Case returns the explanation as a case of a file.
 func (e *Explanation) Case(name string, written time.Time) Case {
-	c := Case{Name: name, Written: written, Fingerprint: e.Fingerprint, Party: e.Verdict.Party, First: e.First}
+	c := Case{Name: name, Written: written, Fingerprint: e.Fingerprint, Party: e.Verdict.Party, First: e.First, Groups: e.Groups}
 	for i := range e.Who {
 		w := &e.Who[i]
 		c.Machines = append(c.Machines, Machine{cmp.Or(w.Build, e.Build), w.Platform, w.Differs, w.Sources})
@@ -77,6 +78,7 @@ type CaseGroup struct {
 	Example     string      `json:"example"`        // the file of the case that is the quickest to look at
 	Next        string      `json:"next,omitempty"` // the command that looks at it
 	Tick        Span        `json:"first_divergent_tick"`
+	Who         []Group     `json:"who,omitempty"` // who reported what in the example
 }
 
 // A Share counts the machines with one build or platform: those that were wrong, and all.
@@ -96,7 +98,7 @@ func (t *Triage) Add(c Case) {
 		return
 	}
 	if g.Count++; g.Count == 1 || c.simpler(g) {
-		g.Example, g.Next, g.Tick = c.Name, c.Next, c.First
+		g.Example, g.Next, g.Tick, g.Who = c.Name, c.Next, c.First, c.Groups
 	}
 	g.Parties = counted(g.Parties, string(c.Party), true)
 	for _, m := range c.Machines {

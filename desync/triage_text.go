@@ -27,6 +27,9 @@ func (t *Triage) WriteText(w io.Writer) error {
 			p.Line("", "written: %s", times)
 		}
 		p.Line("", "example: %s", g.Example)
+		for i := range g.Who {
+			p.Line("", "%s", &g.Who[i])
+		}
 		if g.Next != "" {
 			p.Note("", "next:\n"+g.Next)
 		}

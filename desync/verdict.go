@@ -3,10 +3,10 @@ package desync
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // A Verdict names the party that computed the match wrong.
@@ -138,16 +138,6 @@ func votes(tie bool, groups []Group) Verdict {
 
 // players returns "player 3" or "players 1 and 3".
 func players(list []lockstep.Player) string {
-	switch len(list) {
-	case 0:
-		return "nobody"
-	case 1:
-		return fmt.Sprintf("player %d", list[0])
-	}
-	var text []string
-	for _, p := range list {
-		text = append(text, fmt.Sprint(p))
-	}
-	last := len(text) - 1
-	return "players " + strings.Join(text[:last], ", ") + " and " + text[last]
+	g := Group{BundleGroup: replay.BundleGroup{Players: list}}
+	return g.who()
 }

@@ -3,6 +3,7 @@ package desync
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
@@ -121,6 +122,12 @@ var parties = map[Party]string{
 // add describes the comparison.
 func (m *Imported) add(p *words.Page) {
 	p.Line("compared", "%s that players reported, with each other only: an imported match cannot be simulated", words.Count(m.Checks, "check"))
+	for i := range m.Groups {
+		p.Line(words.First("groups", i), "%s", m.Groups[i])
+	}
+	if len(m.Sections) > 0 {
+		p.Line("sections", "%s", strings.Join(m.Sections, ", "))
+	}
 	for _, g := range m.Differ {
 		stays := "to the end"
 		if g.Healed > 0 {
@@ -141,17 +148,36 @@ func (m *Imported) add(p *words.Page) {
 	}
 }
 
+// groupsText says who differs from whom. The largest group is the first.
+func groupsText(groups []Group, majority bool) string {
+	var all []string
+	reported := 0
+	var minority Group
+	for i := range groups {
+		g := &groups[i]
+		all = append(all, g.who())
+		reported += len(g.Players)
+		if i > 0 {
+			minority.Players, minority.Names = append(minority.Players, g.Players...), append(minority.Names, append(g.Names, make([]string, len(g.Players)-len(g.Names))...)...)
+		}
+	}
+	if !majority {
+		return strings.Join(all, " | ") + ": no majority, so no verdict on who is right"
+	}
+	differ := "differ"
+	if len(minority.Players) == 1 {
+		differ = "differs"
+	}
+	return fmt.Sprintf("%s %s from the majority, %s: %d of %d", minority.who(), differ, all[0], len(groups[0].Players), reported)
+}
+
 // verdict says who differs. A non-nil err is the reason that the comparison does not cover the whole file.
 func (m *Imported) verdict(err error) string {
 	switch {
 	case len(m.Differ) == 0 && m.Alone == m.Checks:
 		return "unknown: no check was reported by two players"
 	case len(m.Differ) > 0:
-		others := "the others agree"
-		if m.Ties > 0 {
-			others = "no verdict on who is right"
-		}
-		return fmt.Sprintf("DESYNC, first at tick %d: player %d; %s", m.Differ[0].First, m.Differ[0].Player, others)
+		return fmt.Sprintf("DESYNC, first at tick %d: %s", m.First, groupsText(m.Groups, m.Majority))
 	case !m.Ended:
 		return fmt.Sprintf("the players agree up to tick %d, where the file becomes unreadable", m.Ticks)
 	case err != nil:

@@ -207,7 +207,7 @@ var refusals = []refusal{
 	{"by", "header x61 60 2 2 x x x x\n", "header: got 2 as the player that records, want 0 to 1, or -1 for none"},
 	{"sections", "header x61 60 2 0 x x x x" + numbered(65) + "\n", "header: got 65 sections, want at most 64"},
 	{"equal sections", "header x61 60 2 0 x x x x x61 x62 x61\n", "header: sections 0 and 2 have the same name"},
-	{"large tick", header(2) + "sum 16777216 0 1\n", "sum at tick 16777216: want at most tick 16777215"},
+	{"large tick", header(2) + "sum 2147483648 0 1\n", "sum at tick 2147483648: want at most tick 2147483647"},
 	{"order", header(2) + "sum 9 0 1\ncommand 8 1 1 x\n", "command at tick 8: want at least tick 9"},
 	{"note before", header(2) + "command 9 0 1 x\nnote 8 1 x61 x\n", "note at tick 8: want at least tick 9"},
 	{"player", header(2) + "command 9 2 1 x\n", "command at tick 9: got player 2, want 0 to 1"},
@@ -314,7 +314,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("got %d bytes", len(file))
 			}
 			if !strings.HasPrefix(row.script, "header x61 60 2 0 x x x x\nst") && !strings.HasPrefix(row.want, "header") {
-				later, again := play(t, row.script+"end 16777215\n")
+				later, again := play(t, row.script+"end 2147483647\n")
 				if !bytes.Equal(later, file) || again != output {
 					t.Errorf("after the error, a call wrote %q, with the error %q", later[len(file):], again)
 				}

@@ -8,7 +8,7 @@ import (
 
 // Limits of a recording. samestep replay refuses more.
 const (
-	maxTick  = 1<<24 - 1
+	maxTick  = 1<<31 - 1
 	maxLines = 1 << 20      // between the header and the end
 	maxBytes = 256<<20 - 64 // without the end
 )

@@ -1,19 +1,28 @@
 package matchlog
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 )
 
-// An Entry is a command, a reported checksum, a state, or a note.
+// An Entry is a command, a reported checksum, a state, a note, a gap, or the order of the players in a tick.
 type Entry struct {
 	Tick     uint32
 	Player   uint8
-	Checksum bool // else it is a state if Dump, a note if it has a Topic, or a command
+	Checksum bool // else it is a state if Dump, a gap or an order if these are set, a note if it has a Topic, or a command
 	Dump     bool
+	Gap      bool // nothing was recorded from Tick to Until
+	Order    bool // Hash is a sum of the order of the players in the commands of Tick
 
-	Hash     uint64   // of a checksum
+	Until uint32 // of a gap
+	Line  int    // in the file, from 1 on; 0 for a single line
+
+	Hash     uint64   // of a checksum: it, or a hash of a Long one
+	Long     string   // a checksum of 32 hexadecimal digits; "" for one of 16
 	Sections []uint64 // of a checksum: those of the sections; nil if they are left out
 
 	State []byte // canonical bytes; of a single line, a part of them
@@ -24,6 +33,11 @@ type Entry struct {
 	Sequence uint32 // of a command, from 1 upwards
 	Kind     uint16
 	Payload  []byte
+}
+
+// Command reports whether the entry is a command.
+func (e *Entry) Command() bool {
+	return !e.Checksum && !e.Dump && !e.Gap && !e.Order && e.Topic == ""
 }
 
 // An entryLine has all fields that a line after the header may have.
@@ -39,6 +53,8 @@ type entryLine struct {
 	Payload  *octets   `json:"d"`
 	Topic    *string   `json:"note"`
 	Text     *string   `json:"text"`
+	Gap      *uint32   `json:"gap"`
+	Order    *string   `json:"order"`
 	End      bool      `json:"end"`
 }
 
@@ -61,6 +77,7 @@ func (h *Header) parseEntry(line []byte) (e Entry, end bool, err error) {
 	isNote := l.Topic != nil || l.Text != nil
 	isSum := l.Sum != nil || l.Sections != nil
 	isState := l.State != nil || l.More
+	ofMatch := l.Gap != nil || l.Order != nil // without a player
 	complete := (!isCommand || l.Sequence != nil && l.Kind != nil && l.Payload != nil) && (!isNote || l.Topic != nil && l.Text != nil) &&
 		(!isSum || l.Sum != nil) && (!isState || l.State != nil)
 	seated := l.Player != nil && *l.Player < h.Players
@@ -69,14 +86,16 @@ func (h *Header) parseEntry(line []byte) (e Entry, end bool, err error) {
 		return e, false, fmt.Errorf("want a tick")
 	case *l.Tick > maxTick:
 		return e, false, fmt.Errorf("got tick %d, want at most %d", *l.Tick, maxTick)
-	case l.End && (isCommand || isNote || isSum || isState || l.Player != nil):
+	case l.End && (isCommand || isNote || isSum || isState || ofMatch || l.Player != nil):
 		return e, false, fmt.Errorf("want nothing but a tick in the last line")
 	case l.End:
 		return Entry{Tick: *l.Tick}, true, nil
-	case !seated && !(isNote && l.Player == nil):
+	case ofMatch && l.Player != nil:
+		return e, false, fmt.Errorf("want no player with a gap or an order")
+	case !seated && !((isNote || ofMatch) && l.Player == nil):
 		return e, false, fmt.Errorf("want a player from 0 to %d", h.Players-1)
-	case count(isCommand, isSum, isState, isNote) != 1 || !complete:
-		return e, false, fmt.Errorf("want either a command, a checksum, a state or a note")
+	case count(isCommand, isSum, isState, isNote, l.Gap != nil, l.Order != nil) != 1 || !complete:
+		return e, false, fmt.Errorf("want either a command, a checksum, a state, a note, a gap or an order")
 	}
 	e = Entry{Tick: *l.Tick, Player: Nobody}
 	if l.Player != nil {
@@ -95,6 +114,13 @@ func (h *Header) parseEntry(line []byte) (e Entry, end bool, err error) {
 		if h.Schema == nil {
 			err = fmt.Errorf("got a state, but the header has no type of it")
 		}
+	case l.Gap != nil:
+		if e.Gap, e.Until = true, *l.Gap; e.Until < e.Tick || e.Until >= maxTick {
+			err = fmt.Errorf("got a gap to tick %d, want its last tick, from %d to %d", e.Until, e.Tick, maxTick-1)
+		}
+	case l.Order != nil:
+		e.Order = true
+		e.Hash, err = parseSum(*l.Order)
 	default:
 		err = h.sums(&e, &l)
 	}
@@ -104,7 +130,12 @@ func (h *Header) parseEntry(line []byte) (e Entry, end bool, err error) {
 // sums sets the checksums of a line.
 func (h *Header) sums(e *Entry, l *entryLine) (err error) {
 	e.Checksum = true
-	if e.Hash, err = parseSum(*l.Sum); err != nil || l.Sections == nil {
+	if len(*l.Sum) == 32 {
+		e.Hash, e.Long, err = parseLong(*l.Sum)
+	} else {
+		e.Hash, err = parseSum(*l.Sum)
+	}
+	if err != nil || l.Sections == nil {
 		return err
 	}
 	if got, want := len(*l.Sections), len(h.Sections); got != want {
@@ -122,9 +153,19 @@ func (h *Header) sums(e *Entry, l *entryLine) (err error) {
 func parseSum(text string) (uint64, error) {
 	sum, err := strconv.ParseUint(text, 16, 64)
 	if err != nil || len(text) != 16 {
-		return 0, fmt.Errorf("got checksum %.40q, want 16 hexadecimal digits", text)
+		return 0, fmt.Errorf("got checksum %.40q, want 16 hexadecimal digits, or 32 for that of a state", text)
 	}
 	return sum, nil
+}
+
+// parseLong reads a checksum of 128 bits. A replay's record has no room for it, and has its hash.
+func parseLong(text string) (hash uint64, long string, err error) {
+	var sum [16]byte
+	if _, err := hex.Decode(sum[:], []byte(text)); err != nil {
+		return 0, "", fmt.Errorf("got checksum %q, want 16 or 32 hexadecimal digits", text)
+	}
+	whole := sha256.Sum256(sum[:])
+	return binary.LittleEndian.Uint64(whole[:]), hex.EncodeToString(sum[:]), nil
 }
 
 // count returns how many of its arguments are true.

@@ -4,7 +4,7 @@ package matchlog
 const (
 	maxLine     = 1 << 20 // bytes
 	maxSeats    = 250
-	maxTick     = 1<<24 - 1 // nine days of 20 ticks a second
+	maxTick     = 1<<31 - 1 // three years of 20 ticks a second: a world's own ticks
 	MaxEntries  = 1 << 20   // forty times those of the longest match that we have seen
 	MaxSums     = 5 << 19   // checksums of sections: an hour of 60 ticks a second with 12 sections
 	MaxState    = 8 << 20   // bytes of one state

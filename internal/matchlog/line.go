@@ -8,9 +8,13 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
+
+var errEmpty = errors.New("got an empty line, want an object")
 
 // decode decodes a line into l, which has all fields that the line may have.
 func decode(line []byte, l any) error {
@@ -18,17 +22,44 @@ func decode(line []byte, l any) error {
 		return errors.New("got bytes that are not UTF-8")
 	}
 	if len(bytes.TrimSpace(line)) == 0 {
-		return errors.New("got an empty line, want an object")
+		return errEmpty
 	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(l); err != nil {
 		return undecoded(err)
 	}
+	if bytes.Contains(line, []byte(`\u`)) && !paired(line) {
+		return errors.New("got half of a surrogate pair, which is no character")
+	}
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("more than one value")
 	}
 	return checkFields(line)
+}
+
+// paired reports whether each escaped surrogate in valid JSON has its other half, for which encoding/json takes another character.
+func paired(line []byte) bool {
+	escaped := func(i int) uint64 { // the code unit that is escaped at i, or 0
+		if i+6 > len(line) || line[i] != '\\' || line[i+1] != 'u' {
+			return 0
+		}
+		unit, _ := strconv.ParseUint(string(line[i+2:i+6]), 16, 16)
+		return unit
+	}
+	for i := 0; i < len(line); i++ {
+		if line[i] != '\\' {
+			continue
+		}
+		if unit := rune(escaped(i)); utf16.IsSurrogate(unit) {
+			if utf16.DecodeRune(unit, rune(escaped(i+6))) == utf8.RuneError {
+				return false
+			}
+			i += 6
+		}
+		i++ // the escaped character, which may be a backslash
+	}
+	return true
 }
 
 // undecoded returns why a line cannot be decoded.

@@ -17,6 +17,9 @@ import (
 // not wrap it.
 var ErrMalformed = errors.New("malformed match")
 
+// Mark is the byte order mark, with which some programs begin a text.
+const Mark = "\xef\xbb\xbf"
+
 // A Reader reads one match. Its first error stays.
 type Reader struct {
 	Header Header
@@ -28,6 +31,7 @@ type Reader struct {
 	count int  // of entries
 	sums  int  // of sections
 	tick  uint32
+	after uint32 // the first tick that a command may have: after a gap
 	torn  bool
 	err   error
 
@@ -36,15 +40,18 @@ type Reader struct {
 	named  int                               // of them
 }
 
-// NewReader reads the header. It detects whether r is compressed.
+// NewReader reads the header. It detects whether r is compressed, and skips a byte order mark.
 func NewReader(r io.Reader) (*Reader, error) {
 	b := bufio.NewReader(r)
 	if magic, err := b.Peek(2); err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, fmt.Errorf("matchlog: %w: %w", ErrMalformed, err)
+			return nil, MalformedAt(1, err)
 		}
 		b = bufio.NewReader(z)
+	}
+	if mark, err := b.Peek(len(Mark)); err == nil && string(mark) == Mark {
+		b.Discard(len(Mark))
 	}
 	in := &io.LimitedReader{R: b, N: maxBytes + 1}
 	m := &Reader{in: in, lines: bufio.NewScanner(in)}
@@ -58,7 +65,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		return nil, err
 	}
 	if !more || m.cut && !json.Valid(m.lines.Bytes()) {
-		return nil, fmt.Errorf("matchlog: line 1: %w: %w: no whole header", ErrMalformed, io.ErrUnexpectedEOF)
+		return nil, m.malformed(fmt.Errorf("%w: no whole header", io.ErrUnexpectedEOF))
 	}
 	m.Header, err = ParseHeader(m.lines.Bytes())
 	m.states.Schema = m.Header.Schema
@@ -92,9 +99,21 @@ func (m *Reader) entry() (Entry, error) {
 		m.torn = true
 		return Entry{}, io.EOF
 	}
+	if m.empty() {
+		if m.lines.Scan() {
+			return Entry{}, m.malformed(errEmpty)
+		}
+		m.torn = true
+		return Entry{}, io.EOF
+	}
 	e, end, err := m.Header.ParseEntry(m.lines.Bytes())
-	if err == nil && (e.Tick < m.tick && !e.Checksum && !e.Dump) {
+	e.Line = m.line
+	switch ordered := !e.Checksum && !e.Dump && !e.Order; {
+	case err != nil:
+	case ordered && e.Tick < m.tick:
 		err = fmt.Errorf("want a tick from %d on", m.tick)
+	case ordered && e.Topic == "" && e.Tick < m.after:
+		err = fmt.Errorf("got tick %d, want one from %d on: after the gap", e.Tick, m.after)
 	}
 	if err == nil {
 		err = m.states.Join(&e)
@@ -107,15 +126,23 @@ func (m *Reader) entry() (Entry, error) {
 		return Entry{}, m.malformed(err)
 	}
 	m.tick = max(m.tick, e.Tick)
+	if e.Gap {
+		m.tick, m.after = max(m.tick, e.Until), e.Until+1
+	}
 	if end {
 		if m.lines.Scan() {
 			m.line++
-			return Entry{}, m.malformed(errors.New("got a line after the end"))
+			if !m.empty() || m.lines.Scan() {
+				return Entry{}, m.malformed(errors.New("got a line after the end"))
+			}
 		}
 		return Entry{}, io.EOF
 	}
 	return e, m.malformed(m.bound(&e))
 }
+
+// empty reports whether nothing is in the present line. As the last one of a file, it is no line.
+func (m *Reader) empty() bool { return len(bytes.TrimSpace(m.lines.Bytes())) == 0 }
 
 // bound returns an error if the match has too much of something.
 func (m *Reader) bound(e *Entry) error {
@@ -126,7 +153,7 @@ func (m *Reader) bound(e *Entry) error {
 		return fmt.Errorf("want at most %d commands, checksums, states and notes", MaxEntries)
 	case m.sums > MaxSums:
 		return fmt.Errorf("want at most %d checksums of sections", MaxSums)
-	case !e.Checksum && !e.Dump && e.Topic == "" && !m.name(e.Kind):
+	case e.Command() && !m.name(e.Kind):
 		return fmt.Errorf("got more than %d kinds of commands", maxKinds)
 	}
 	return nil
@@ -161,10 +188,13 @@ func (m *Reader) next() (bool, error) {
 	return more, nil
 }
 
-// malformed adds the line to an error.
-func (m *Reader) malformed(err error) error {
+// malformed adds the present line to an error.
+func (m *Reader) malformed(err error) error { return MalformedAt(m.line, err) }
+
+// MalformedAt adds a line to an error about it. It returns nil for nil.
+func MalformedAt(line int, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("matchlog: line %d: %w: %w", m.line, ErrMalformed, err)
+	return fmt.Errorf("matchlog: line %d: %w: %w", line, ErrMalformed, err)
 }

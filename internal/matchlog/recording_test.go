@@ -91,7 +91,7 @@ func TestMalformedRecording(t *testing.T) {
 		"an empty line":          {header("\n", "\n\n"), "line 2: malformed match: got an empty line"},
 		"null":                   {header(`"p":1,"sum"`, `"p":null,"sum"`), `got null for the field "p"`},
 		"a long line":            {header("\n", "\n"+strings.Repeat(" ", 1<<20)+"\n"), "got a line of more than 1048576 bytes"},
-		"after the end":          {recorded + "\n", "got a line after the end"},
+		"after the end":          {recorded + "{}\n", "line 9: malformed match: got a line after the end"},
 		"state and sum":          {header(`"state":"",`, `"state":"","sum":"c126f8bd03a9a491",`), "want either"},
 	} {
 		if _, _, err := readAll(c.text); !errors.Is(err, matchlog.ErrMalformed) || !strings.Contains(err.Error(), c.want) {

@@ -199,6 +199,7 @@ func (c *Client) Disconnected(now lockstep.Time, err error) {
 	}
 	c.link = linkWaiting
 	if had {
+		c.tellMismatch()
 		c.tell(ConnectionLost{err})
 	} else {
 		c.tell(ConnectFailed{err})

@@ -64,8 +64,8 @@ type (
 	}
 
 	// Mismatch: the log says that players, this one or others, computed another checksum of a tick than the match has. Only a
-	// player's first mismatch in a row makes an event. Groups are those that are known so far, first the agreed one; in
-	// relay mode none may be agreed.
+	// player's first mismatch in a row makes an event. Groups are all that the log has of the check, first the agreed
+	// one; in relay mode none may be agreed.
 	Mismatch struct {
 		Tick   lockstep.Tick
 		Groups []Reporters

@@ -16,15 +16,33 @@ type Reporters struct {
 	Players []lockstep.Player // by number
 }
 
-// String says who differs.
+// String says who differs, from the match or, if there is no agreed checksum, from whom.
 func (e Mismatch) String() string {
 	var who []string
 	for _, g := range e.Groups {
+		var group []string
 		for _, p := range g.Players {
-			who = append(who, fmt.Sprintf("player %d", p))
+			group = append(group, fmt.Sprintf("player %d", p))
+		}
+		if len(group) > 0 {
+			who = append(who, strings.Join(group, ", "))
 		}
 	}
+	if !e.Agreed() {
+		return fmt.Sprintf("the states of tick %d differ, and no group has a majority: %s", e.Tick, strings.Join(who, " | "))
+	}
 	return fmt.Sprintf("the states of tick %d differ: %s", e.Tick, strings.Join(who, ", "))
+}
+
+// Agreed reports whether the match has a checksum of the tick: then the players in Groups differ from it. Else no group has a
+// majority, and nobody knows whose state is right.
+func (e Mismatch) Agreed() bool {
+	return slices.ContainsFunc(e.Groups, func(g Reporters) bool { return g.Agreed })
+}
+
+// Has reports whether a player is in one of the Groups.
+func (e Mismatch) Has(p lockstep.Player) bool {
+	return slices.ContainsFunc(e.Groups, func(g Reporters) bool { return slices.Contains(g.Players, p) })
 }
 
 // An agreement is the checksum of a tick that the log says is the match's.
@@ -38,6 +56,7 @@ type mismatches struct {
 	agreed [record.CheckWindow]agreement // of tick t at t / CheckEvery % len
 	tick   lockstep.Tick                 // of groups
 	groups []Reporters
+	news   bool                              // of groups: somebody is in them who did not differ at the check before
 	last   map[lockstep.Player]lockstep.Tick // the latest mismatch of each player
 }
 
@@ -52,8 +71,8 @@ func (m *mismatches) agreedAt(t, every lockstep.Tick) (uint64, bool) {
 	return a.hash, a.tick == t
 }
 
-// add takes a checksum that differs. It returns the event, or false if the player differed at the check before, too.
-func (m *mismatches) add(t, every lockstep.Tick, p lockstep.Player, hash uint64) (e Mismatch, first bool) {
+// add takes a checksum that differs. Those of one check follow each other.
+func (m *mismatches) add(t, every lockstep.Tick, p lockstep.Player, hash uint64) {
 	if m.tick != t {
 		m.tick, m.groups = t, nil
 		if a := m.agreed[t/every%record.CheckWindow]; a.tick == t {
@@ -74,10 +93,17 @@ func (m *mismatches) add(t, every lockstep.Tick, p lockstep.Player, hash uint64)
 		m.last = make(map[lockstep.Player]lockstep.Tick)
 	}
 	m.last[p] = max(before, t)
-	if known && t <= before+every {
+	m.news = m.news || !known || t > before+every
+}
+
+// closed returns the event of the checksums that were added since it was called last, and false if all these players differed at
+// the check before, too.
+func (m *mismatches) closed() (e Mismatch, news bool) {
+	if !m.news {
 		return Mismatch{}, false
 	}
-	e = Mismatch{Tick: t, Groups: slices.Clone(m.groups)}
+	m.news = false
+	e = Mismatch{Tick: m.tick, Groups: slices.Clone(m.groups)}
 	for i := range e.Groups {
 		e.Groups[i].Players = slices.Clone(e.Groups[i].Players)
 	}

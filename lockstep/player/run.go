@@ -192,6 +192,9 @@ func (r *runner) frame() *lockstep.Frame {
 
 // apply takes a record that is about the ticks so far.
 func (c *Client) apply(rec *record.Record) {
+	if rec.Kind != record.KindMismatch || rec.Tick != c.mismatches.tick {
+		c.tellMismatch()
+	}
 	switch rec.Kind {
 	case record.KindChecksum:
 		c.mismatches.agree(rec.Tick, c.run.every(), rec.Hash)
@@ -199,15 +202,20 @@ func (c *Client) apply(rec *record.Record) {
 		c.compare(rec)
 	case record.KindMismatch:
 		c.checks.differs(rec.Tick, c.run.every(), Differing{rec.Player, rec.Hash})
-		if e, first := c.mismatches.add(rec.Tick, c.run.every(), rec.Player, rec.Hash); first {
-			c.tell(e)
-		}
+		c.mismatches.add(rec.Tick, c.run.every(), rec.Player, rec.Hash)
 	case record.KindNote:
 		c.roster.note(Note{rec.Player, rec.Topic, rec.Text})
 	case record.KindEnd:
 		c.over = true
 		c.end(rec)
 		c.hangUp(nil)
+	}
+}
+
+// tellMismatch tells who differs, once no more checksums of the check follow.
+func (c *Client) tellMismatch() {
+	if e, news := c.mismatches.closed(); news {
+		c.tell(e)
 	}
 }
 

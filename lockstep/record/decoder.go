@@ -44,7 +44,11 @@ func (d *Decoder) Decode(b []byte) (*Record, []byte, error) {
 }
 
 func (d *Decoder) record() error {
-	n := d.r.Array(2, 1+4*MaxFrameCommands)
+	most := 1 + 4*MaxFrameCommands
+	if d.tick == 0 && d.contents != nil && !d.contents.ours {
+		most = 1 + 4*MaxLobbyCommands
+	}
+	n := d.r.Array(2, most)
 	kind := Kind(d.r.Uint(math.MaxUint8))
 	if err := AsMalformed(d.r.Err()); err != nil {
 		return err

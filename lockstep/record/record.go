@@ -23,6 +23,7 @@ const (
 const (
 	MaxPayload       = 16 << 10  // bytes of one command's payload
 	MaxFrameCommands = 8192      // commands of one tick
+	MaxLobbyCommands = 1 << 17   // commands of tick 1 in a log of another engine, which has those of its lobby
 	MaxFrameBytes    = 4 << 20   // bytes of the payloads of one tick that a Coordinator accepts from players
 	MaxEmptyRun      = 1 << 16   // ticks of one KindEmpty
 	MaxStateSize     = 256 << 20 // bytes of one snapshot

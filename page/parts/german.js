@@ -587,6 +587,7 @@ export const german = {
   "{reason}; attempt {attempt} in {next} s": "{reason}; Versuch {attempt} in {next} s",
   "{rows} rows": "{rows} Zeilen",
   "{root} was reported": "{root} wurde gemeldet",
+  "the states of tick {tick} differ: {who}": "Die Zustände von Tick {tick} weichen ab: {who}",
   "{states} recorded": "{states} aufgenommen",
   "{taken} of {seats} seats taken": "{taken} von {seats} Plätzen besetzt",
   "{taken} of 1 seat taken": "{taken} von 1 Platz besetzt",

@@ -404,8 +404,10 @@ export class Viewer {
     const differ = differing === 1 ? t("1 checksum differs") : t("{differing} checksums differ", { differing });
     const agree = agreed === 1 ? t("1 checksum agrees") : t("{agreed} checksums agree", { agreed });
     const compared = differing ? differ : `${root} · ${agree}`;
-    text(this.sum, about.recorded ? recorded : compared);
-    this.sum.classList.toggle("bad", state.differing > 0);
+    const who = state.differ?.groups.map((g) => g.players.map((player) => playerName(about.players, player)).join(", ")).join(" | ");
+    const apart = who && t("the states of tick {tick} differ: {who}", { tick: state.differ.tick, who });
+    text(this.sum, about.recorded ? apart ?? recorded : compared);
+    this.sum.classList.toggle("bad", differing > 0 || !!apart);
     this.timeline.at(Math.round(this.seeking ? this.position : state.tick), state.desyncs);
     this.differences.update(state.compared, state.tick);
     this.looked(state, about);

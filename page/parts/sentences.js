@@ -58,6 +58,7 @@ export const sentences = {
   "wrong at tick {tick}, computed again up to tick {last}": "falsch bei Tick {tick}, neu berechnet bis Tick {last}",
   "the server closes the connection": "Der Server schließt die Verbindung",
   "the states of tick {tick} differ": "Die Zustände von Tick {tick} weichen ab",
+  "the states of tick {tick} differ, and no group has a majority": "Die Zustände von Tick {tick} weichen ab, und keine Gruppe hat die Mehrheit",
   "{player}": "{player}",
   "this browser has computed ticks {from} to {to} again": "Dieser Browser hat die Ticks {from} bis {to} noch einmal berechnet",
   "right this time": "diesmal richtig",

@@ -60,6 +60,6 @@ export function told(sentence, name = (seat) => playerName([], seat)) {
     const shown = (value, said) => (value === "player" ? name(Number(said)) : worded.includes(value) ? told(said, name) : said);
     if (whole) return t(english, Object.fromEntries(values.map((value, i) => [value, shown(value, found[i])])));
   }
-  const mark = [": ", ", "].find((m) => sentence.includes(m));
+  const mark = [": ", " | ", ", "].find((m) => sentence.includes(m));
   return mark ? sentence.split(mark).map((part) => told(part, name)).join(mark) : sentence;
 }

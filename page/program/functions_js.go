@@ -133,9 +133,10 @@ type WatchState struct {
 	Desyncs   []watch.Desync `json:"desyncs"` // the first of them
 	Fault     string         `json:"fault"`
 
-	// Of a recording of another engine: why the tick has no state, and the nearest ticks that have one.
-	Missing string          `json:"missing,omitempty"`
-	Nearest []lockstep.Tick `json:"nearest,omitempty"`
+	// Of a recording of another engine: why the tick has no state, the nearest ticks that have one, and who differs from whom.
+	Missing string           `json:"missing,omitempty"`
+	Nearest []lockstep.Tick  `json:"nearest,omitempty"`
+	Differ  *watch.Differing `json:"differ,omitempty"` // the players' checksums differ at the last check
 
 	Compared *watch.Comparison `json:"compared,omitempty"` // with another replay
 }
@@ -152,6 +153,7 @@ func StateOf(v *watch.Viewer) WatchState {
 		s.Fault = err.Error()
 	}
 	if v.Game() == nil {
+		s.Differ = v.Differing()
 		var missing *replay.NoStateError
 		if _, _, _, err := v.Recorded(); errors.As(err, &missing) {
 			s.Missing, s.Nearest = missing.Error(), missing.Nearest

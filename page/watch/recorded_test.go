@@ -29,7 +29,8 @@ func ExampleOpenRecording() {
 		return
 	}
 	var is watch.Recorded = *v.About().Recorded
-	fmt.Println(is.States, "states,", v.Timeline(10).Keyframes, v.Timeline(10).Mismatches[0])
+	first := v.Timeline(10).Mismatches[0]
+	fmt.Println(is.States, "states,", v.Timeline(10).Keyframes, "tick", first.Tick, "of player", first.Player)
 	for _, t := range []lockstep.Tick{151, 77} {
 		v.Seek(t)
 		v.Work(1)
@@ -40,11 +41,15 @@ func ExampleOpenRecording() {
 		}
 		x, err := schema.Lookup(now, "Marbles[1].VX")
 		fmt.Println("tick", v.Tick(), x, err)
+		var apart *watch.Differing = v.Differing()
+		var who watch.Reporters = apart.Groups[1]
+		fmt.Println("at tick", apart.Tick, "players", who.Players, "have", who.Checksum)
 	}
 	fmt.Println(v.Hash(), v.Commands(61, 2)[0].Text)
 	// Output:
-	// 3 states, [0 150] {151 0}
+	// 3 states, [0 150] tick 151 of player 0
 	// tick 151 0.037034214 <nil>
+	// at tick 151 players [1] have 14d8163d7395fc77
 	// no recorded state at tick 77; the nearest are those of ticks 0 and 150; to record it, run the game again with SAMESTEP_DUMP=77
 	// e9cebca910539cb8 player 0: kind 1 {"Data":[12,2,91,64,102,102,155,62]}
 }
@@ -69,6 +74,19 @@ func TestRecordings(t *testing.T) {
 	if !v.Work(0) || v.Tick() != 151 || v.Hash() != "" || v.Left() != 0 {
 		t.Errorf("at a tick on whose checksum the players disagree: got tick %d and checksum %q", v.Tick(), v.Hash())
 	}
+	var who []watch.Reporters
+	apart := v.Differing()
+	if apart != nil {
+		who = apart.Groups
+	}
+	if len(who) != 2 || apart.Tick != 151 || !slices.Equal(who[0].Players, []lockstep.Player{0}) || !slices.Equal(who[1].Players, []lockstep.Player{1}) || who[0].Checksum == who[1].Checksum {
+		t.Errorf("who differs: got %+v", apart)
+	}
+	if v.Seek(150); !v.Work(0) || v.Differing() != nil {
+		t.Errorf("before they differ: got %+v", v.Differing())
+	}
+	v.Seek(151)
+	v.Work(0)
 	if before, _, _, err := v.Recorded(); err != nil || before == nil {
 		t.Errorf("the state of the tick before: got %d bytes, %v", len(before), err)
 	}

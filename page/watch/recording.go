@@ -45,6 +45,7 @@ type recording struct {
 	describer *lockstep.Describer
 	recorded  *replay.Recorded // the states of such a recording, or nil
 	stored    int              // their bytes
+	silences  []silence        // of its players, by tick
 }
 
 type check struct {
@@ -56,6 +57,22 @@ type check struct {
 type Mismatch struct {
 	Tick   lockstep.Tick   `json:"tick"`
 	Player lockstep.Player `json:"player"`
+
+	hash uint64
+}
+
+// A silence is the tick from which on a player reports checksums no more, or again.
+type silence struct {
+	tick   lockstep.Tick
+	player lockstep.Player
+	silent bool
+}
+
+// silence takes a note of a recording of another engine.
+func (r *recording) silence(rec *record.Record) {
+	if r.recorded != nil && rec.Topic == replay.ForeignReports {
+		r.silences = append(r.silences, silence{rec.Tick, rec.Player, rec.Text != "yes"})
+	}
 }
 
 // ErrForeign is returned for a recording of another engine, which has no game to play it. See [OpenRecording].
@@ -136,8 +153,9 @@ func (r *recording) add(rec *record.Record) error {
 	case record.KindChecksum:
 		r.check(rec.Tick, rec.Hash)
 	case record.KindMismatch:
-		r.mismatches = append(r.mismatches, Mismatch{rec.Tick, rec.Player})
+		r.mismatches = append(r.mismatches, Mismatch{rec.Tick, rec.Player, rec.Hash})
 	case record.KindNote:
+		r.silence(rec)
 		if rec.Topic == record.TopicName {
 			r.names[rec.Player] = rec.Text
 		}

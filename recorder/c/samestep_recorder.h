@@ -176,7 +176,7 @@ extern "C" {
 #endif
 
 enum {
-    SAMESTEP_MAX_TICK = (1 << 24) - 1,
+    SAMESTEP_MAX_TICK = 0x7FFFFFFF,
     SAMESTEP_MAX_LINES = 1 << 20,
     SAMESTEP_MAX_BYTES = (256 << 20) - 64,
     SAMESTEP_LINE_BYTES = 24 << 10 /* more than the longest line after the header */

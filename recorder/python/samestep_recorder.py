@@ -33,7 +33,7 @@ import struct
 NO_PLAYER = -1  # of a recording by a server, and of a note about the match
 VARIABLE = "SAMESTEP_DUMP"
 
-_MAX_TICK = (1 << 24) - 1
+_MAX_TICK = (1 << 31) - 1
 _MAX_LINES = 1 << 20
 _MAX_BYTES = (256 << 20) - 64
 _WORD = (1 << 64) - 1

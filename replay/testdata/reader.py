@@ -354,7 +354,8 @@ class Log:
 
     def read(self, b, at):
         p = Pack(b, at)
-        n = p.array(2, 1 + 4 * 8192)
+        lobby = self.tick == 0 and self.header and self.header["engine"] != "samestep/1"
+        n = p.array(2, 1 + 4 * (1 << 17 if lobby else 8192))
         kind = p.uint(255)
         if kind == 0 or 8 <= kind < 64:
             raise Fault("unsupported")

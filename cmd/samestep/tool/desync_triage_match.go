@@ -83,10 +83,8 @@ func triageMatch(program string, all []batchInput) (found triaged) {
 			found.failed = append(found.failed, named(in.path, err))
 		}
 	}
-	if len(r.all) == 1 {
-		found.failed = append(found.failed, named(r.all[0].File, errLone))
-	}
 	if len(r.all) < 2 {
+		r.triageOne(program, &found)
 		return found
 	}
 	d, err := desync.CompareMachines(r.all, desync.RecordingOptions{Limit: 1})
@@ -102,6 +100,45 @@ func triageMatch(program string, all []batchInput) (found triaged) {
 		found.desync = &c
 		return found
 	}
-	found.agree = len(r.all)
+	if r.inside(program, &found); found.desync == nil {
+		found.agree = len(r.all)
+	}
 	return found
+}
+
+// triageOne triages the only readable recording of a match, if there is one.
+func (r *recordings) triageOne(program string, found *triaged) {
+	for _, one := range r.all {
+		switch compared, err := r.inside(program, found); {
+		case err != nil:
+			found.failed = append(found.failed, named(one.File, err))
+		case found.desync != nil:
+		case compared:
+			found.agree = 1
+		default:
+			found.failed = append(found.failed, named(one.File, errLone))
+		}
+	}
+}
+
+// inside finds a recording in which players disagree. It reports whether it has compared any.
+func (r *recordings) inside(program string, found *triaged) (compared bool, err error) {
+	for i, f := range r.files {
+		in, err := f.Reader()
+		if err != nil {
+			return compared, err
+		}
+		m, err := desync.CompareReports(in)
+		if c, differs := m.Case(r.all[i].File, writtenAt(r.all[i].File)); differs {
+			c.Files = len(r.all)
+			c.Next = program + " replay verify " + words.ShellWord(c.Name)
+			found.desync = &c
+			return true, nil
+		}
+		if err != nil && !errors.As(err, new(*replay.DamageError)) {
+			return compared, err
+		}
+		compared = compared || m.Checks > m.Alone
+	}
+	return compared, nil
 }

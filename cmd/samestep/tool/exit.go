@@ -43,6 +43,9 @@ const exitTable = `Exit codes:
   5  the file is of another game, build or schema, or its module of rules is missing
   6  the file needs a newer reader: its version, a flag, a block or a record is unknown`
 
+// errUndecided is the result of joining a match in which the players' checksums differed, ours among them, and none had a majority.
+var errUndecided = errors.New("the players' checksums differ, and none has a majority: a desync")
+
 // errDiffered is the result of joining a match in which a checksum differed.
 var errDiffered = errors.New("checksums of the match differ from ours: a desync")
 
@@ -94,7 +97,7 @@ func classOf(err error) replay.Class {
 		return ""
 	case errors.As(err, &verdict):
 		return verdict.Class
-	case isAny(err, errDiffered, desync.ErrDisagreed, errFound, errGolden, errDiffers, errExplained):
+	case isAny(err, errDiffered, errUndecided, desync.ErrDisagreed, errFound, errGolden, errDiffers, errExplained):
 		return replay.ClassDesync
 	case errors.Is(err, wasm.ErrLimit), fault != nil && fault.Limit:
 		return replay.ClassLimit

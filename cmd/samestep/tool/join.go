@@ -34,7 +34,7 @@ server, and keeps it in the cache: modules reach no files and no network.
 
 A bot plays in the seat of the token, or join only watches. On a terminal it shows a
 status line every second. At the end it prints a summary, and exits with 3 if a checksum
-of the match differs from its own, or with 1 if the server never let it in.
+of the match differs from its own, or if the players' differ without a majority, or with 1 if the server never let it in.
 
 Other users can see a token on the command line; prefer --token-file or the
 environment variable ` + tokenEnv + `.`,
@@ -107,6 +107,7 @@ type joinSummary struct {
 	LossOut     *float64      `json:"loss_out_percent,omitempty"`
 	Agreed      int           `json:"checksums_agreed"`
 	Differing   int           `json:"checksums_differing"`
+	Undecided   int           `json:"checksums_undecided"` // those of the players differed, and none had a majority; of several in a row the first
 	Desyncs     int           `json:"desyncs"`
 	Healed      int           `json:"healed"`
 	Losses      int           `json:"connections_lost"`
@@ -227,6 +228,8 @@ func (j *join) run(ctx context.Context) error {
 		return errNotIn
 	case j.summary.Differing > 0:
 		return errDiffered
+	case j.summary.Undecided > 0:
+		return errUndecided
 	}
 	return nil
 }
@@ -306,6 +309,9 @@ func (j *join) print(w io.Writer) {
 	line := newLiner(w)
 	fmt.Fprintf(w, "%s to tick %d, input delay %s, round trip %.1f ms\n", who, s.Tick, count(s.InputDelay, "tick"), s.RoundTripMS)
 	line("checksums", "%d equal, %d differ; %s, %d healed", s.Agreed, s.Differing, count(s.Desyncs, "desync"), s.Healed)
+	if s.Undecided > 0 {
+		line("undecided", "%s of the players without a majority: nobody knows whose state is right", count(s.Undecided, "check"))
+	}
 	if s.Watched > 0 {
 		line("view", "%s of more than 100 ms (%.1f a minute), %s (%.1f a minute), %s", count(s.Stalls.Count, "stall"), s.Stalls.PerMinute,
 			count(s.Corrections.Count, "correction"), s.Corrections.PerMinute, count(int(s.LateFrames), "late frame"))

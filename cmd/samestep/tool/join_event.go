@@ -55,6 +55,9 @@ func (j *join) event(c *player.Client, e any) {
 	case player.Desynced:
 		s.Desyncs++
 	case player.Mismatch:
+		if !e.Agreed() && s.Seat >= 0 && e.Has(lockstep.Player(s.Seat)) {
+			s.Undecided++
+		}
 		if j.status != nil {
 			fmt.Fprintln(j.status, e)
 		}

@@ -4,6 +4,7 @@ package tool
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/internal/pack"
@@ -201,6 +203,10 @@ func (x *exporter) foreign(rec *record.Record) error {
 		return foreignError(rec, err)
 	case e.Dump:
 		return writeLine(x.w, stateLine{e.Tick, e.Player, e.State, e.More})
+	case e.Gap:
+		return writeLine(x.w, gapLine{e.Tick, e.Until})
+	case e.Order:
+		return writeLine(x.w, orderLine{e.Tick, checksum.FormatHash(e.Hash)})
 	}
 	if len(x.sections) > 0 && x.sections[0].Tick != e.Tick {
 		x.sections = x.sections[:0]
@@ -213,19 +219,20 @@ func (x *exporter) foreign(rec *record.Record) error {
 
 // sum prints a checksum.
 func (x *exporter) sum(t lockstep.Tick, p lockstep.Player, hash uint64) error {
-	x.line = append(appendSumLine(x.line[:0], t, p, hash, x.sectionsOf(t, p)), '\n')
+	own := x.lineOf(t, p)
+	x.line = append(appendSumLine(x.line[:0], t, p, cmp.Or(own.Long, checksum.FormatHash(hash)), own.Sections), '\n')
 	_, err := x.w.Write(x.line)
 	return err
 }
 
-// sectionsOf returns the checksums of the sections at a tick that a player reported, or nil.
-func (x *exporter) sectionsOf(t lockstep.Tick, p lockstep.Player) []uint64 {
+// lineOf returns the line of the checksum that a player reported at a tick, or an empty one if the replay has no need of it.
+func (x *exporter) lineOf(t lockstep.Tick, p lockstep.Player) *matchlog.Entry {
 	for i := range x.sections {
 		if e := &x.sections[i]; e.Tick == uint32(t) && e.Player == uint8(p) {
-			return e.Sections
+			return e
 		}
 	}
-	return nil
+	return &matchlog.Entry{}
 }
 
 // isNumber reports whether a text is a JSON number.

@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/internal/nullgame"
@@ -105,6 +107,7 @@ func convertLines(f *replay.File) error {
 
 // isLines reports whether the first bytes are those of lines, or of a compressed file.
 func isLines(head string) bool {
+	head = strings.TrimPrefix(head, matchlog.Mark)
 	return strings.HasPrefix(head, "{") || strings.HasPrefix(head, "\x1f\x8b")
 }
 
@@ -152,7 +155,7 @@ func (i *importer) run(in io.ReadSeeker) error {
 	if err := i.header(); err != nil {
 		return err
 	}
-	r, content, err := scanned(in, i)
+	r, content, err := scanned(in, i.first, i)
 	if err != nil {
 		return err
 	}
@@ -192,15 +195,18 @@ func (i *importer) header() error {
 	h.Engine, h.Game, h.Sources = replay.ForeignEngine, clip(i.match.Title, 128), "" // not from the sources of this program
 	h.Build, h.Platform = cmp.Or(i.match.Build, foreignBuild), cmp.Or(i.match.Platform, foreignPlatform)
 	i.append(i.enc.Header(h))
-	i.append(i.enc.Keyframe(0, sim.Hash(), nil, sim.AppendState(nil)))
+	i.append(i.enc.Keyframe(lockstep.Tick(i.first), sim.Hash(), nil, sim.AppendState(nil)))
 	if i.match.Rate != "" {
 		i.append(i.enc.Note(lockstep.System, topicRate, i.match.Rate))
 	}
-	if i.match.Recording() {
+	if i.recording() {
 		return i.line(newHeaderLine(&i.match))
 	}
 	return i.err
 }
+
+// recording reports whether some line has no other place in a replay, so the header needs one, too.
+func (i *importer) recording() bool { return i.match.Recording() || i.lines }
 
 // line writes a line that has no other place in a replay.
 func (i *importer) line(v any) error {
@@ -225,6 +231,43 @@ func clip(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))
 // begin writes the checksums of a tick.
 func (i *importer) begin(tick uint32) error { return i.checks(tick) }
 
+// next returns the next tick with checksums.
+func (i *importer) next(tick uint32) uint32 {
+	if len(i.votes) == 0 {
+		return math.MaxUint32
+	}
+	return max(i.votes[0].tick(), tick+1)
+}
+
+// skip writes ticks without commands.
+func (i *importer) skip(ticks uint32) error {
+	for ticks > 0 && i.err == nil {
+		n := min(ticks, record.MaxEmptyRun)
+		i.append(i.enc.Empty(n))
+		ticks -= n
+	}
+	return i.err
+}
+
+// reordered writes the order of the players in the present tick.
+func (i *importer) reordered(tick uint32, order uint64) error {
+	return i.line(orderLine{tick, checksum.FormatHash(order)})
+}
+
+// sumLine returns the line of a checksum with more than 64 bits.
+func (i *importer) sumLine(tick lockstep.Tick, v vote) []byte {
+	sum, n := checksum.FormatHash(v.hash), len(i.match.Sections)
+	if !v.long() {
+		return appendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at, n))
+	}
+	long := i.sections.at(v.at, 2)
+	sum = checksum.FormatHash(long[0]) + checksum.FormatHash(long[1])
+	if v.sectioned() {
+		return appendSumLine(i.sum[:0], tick, v.player(), sum, i.sections.at(v.at+2, n))
+	}
+	return appendSumLine(i.sum[:0], tick, v.player(), sum, nil)
+}
+
 // remark writes a note of the present tick. The survey has the checksums.
 func (i *importer) remark(e *matchlog.Entry) error {
 	switch {
@@ -232,9 +275,13 @@ func (i *importer) remark(e *matchlog.Entry) error {
 		return nil
 	case e.Dump:
 		return i.state(e)
+	case e.Gap:
+		return i.line(gapLine{e.Tick, e.Until})
+	case e.Order:
+		return i.line(orderLine{e.Tick, checksum.FormatHash(e.Hash)})
 	}
 	if e.Topic == replay.ForeignReports || e.Topic == topicRate {
-		return fmt.Errorf("%w: tick %d: got a note %q, want another topic: import writes that one itself", matchlog.ErrMalformed, e.Tick, e.Topic)
+		return matchlog.MalformedAt(e.Line, fmt.Errorf("tick %d: got a note %q, want another topic: import writes that one itself", e.Tick, e.Topic))
 	}
 	return i.append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
 }
@@ -253,27 +300,27 @@ func (i *importer) state(e *matchlog.Entry) error {
 }
 
 // end writes the commands of a tick, which give the next state.
-func (i *importer) end(tick uint32, commands []matchlog.Entry) error {
-	f := lockstep.Frame{Tick: lockstep.Tick(tick) + 1}
+func (i *importer) end(tick uint32, commands []play) error {
+	f := lockstep.Frame{Tick: lockstep.Tick(tick) + 1, Commands: make([]lockstep.Command, 0, len(commands))}
 	size := 0
 	for n := range commands {
-		size += len(commands[n].Payload) + 64 // more than what encoding adds
+		size += len(commands[n].payload) + 64 // more than what encoding adds
 	}
 	i.encoded = slices.Grow(i.encoded[:0], size) // the commands keep what append would leave behind
 	for n := range commands {
 		e := &commands[n]
-		if seq := lockstep.Sequence(e.Sequence); seq <= i.last[e.Player] {
-			return fmt.Errorf("%w: tick %d: player %d: got sequence %d, want more than %d", matchlog.ErrMalformed, tick, e.Player, seq, i.last[e.Player])
+		if seq := lockstep.Sequence(e.sequence); seq <= i.last[e.player] {
+			return matchlog.MalformedAt(e.line, fmt.Errorf("tick %d: player %d: got sequence %d, want more than %d", tick, e.player, seq, i.last[e.player]))
 		}
-		i.last[e.Player] = lockstep.Sequence(e.Sequence)
-		payload, err := i.payloads.EncodeAs(lockstep.Kind(e.Kind), &nullgame.Opaque{Data: e.Payload})
+		i.last[e.player] = lockstep.Sequence(e.sequence)
+		payload, err := i.payloads.EncodeAs(lockstep.Kind(e.kind), &nullgame.Opaque{Data: e.payload})
 		if err != nil {
-			return fmt.Errorf("%w: tick %d: %w", matchlog.ErrMalformed, tick, err)
+			return matchlog.MalformedAt(e.line, fmt.Errorf("tick %d: %w", tick, err))
 		}
 		from := len(i.encoded)
 		i.encoded = append(i.encoded, payload...)
 		f.Commands = append(f.Commands, lockstep.Command{
-			Tick: f.Tick, Player: lockstep.Player(e.Player), Sequence: lockstep.Sequence(e.Sequence), Kind: lockstep.Kind(e.Kind), Payload: i.encoded[from:],
+			Tick: f.Tick, Player: lockstep.Player(e.player), Sequence: lockstep.Sequence(e.sequence), Kind: lockstep.Kind(e.kind), Payload: i.encoded[from:],
 		})
 	}
 	if err := i.append(i.enc.Frame(&f)); err != nil {
@@ -299,7 +346,7 @@ func (i *importer) checks(tick uint32) error {
 	}
 	for _, v := range sums {
 		if v.at > 0 {
-			i.sum = appendSumLine(i.sum[:0], lockstep.Tick(tick), v.player(), v.hash, i.sections.at(v.at, len(i.match.Sections)))
+			i.sum = i.sumLine(lockstep.Tick(tick), v)
 			i.append(i.enc.Foreign(i.sum))
 		}
 	}

@@ -28,6 +28,14 @@ type (
 		State  []byte `json:"state"`
 		More   bool   `json:"more,omitempty"`
 	}
+	gapLine struct {
+		Tick  uint32 `json:"t"`
+		Until uint32 `json:"gap"`
+	}
+	orderLine struct {
+		Tick  uint32 `json:"t"`
+		Order string `json:"order"`
+	}
 	endLine struct {
 		Tick lockstep.Tick `json:"t"`
 		End  bool          `json:"end"`
@@ -92,10 +100,10 @@ func (l *headerLine) recorded(h *lockstep.Header, own *matchlog.Header) {
 }
 
 // appendSumLine appends the line of a checksum, without its end. A match may have a million of them.
-func appendSumLine(dst []byte, t lockstep.Tick, p lockstep.Player, hash uint64, sections []uint64) []byte {
+func appendSumLine(dst []byte, t lockstep.Tick, p lockstep.Player, sum string, sections []uint64) []byte {
 	dst = strconv.AppendUint(append(dst, `{"t":`...), uint64(t), 10)
 	dst = strconv.AppendUint(append(dst, `,"p":`...), uint64(p), 10)
-	dst = append(append(dst, `,"sum":"`...), checksum.FormatHash(hash)...)
+	dst = append(append(dst, `,"sum":"`...), sum...)
 	for i, sum := range sections {
 		dst = append(append(dst, [2]string{`","sections":["`, `","`}[min(i, 1)]...), checksum.FormatHash(sum)...)
 	}

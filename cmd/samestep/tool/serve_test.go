@@ -217,6 +217,22 @@ func TestServeAndJoin(t *testing.T) {
 	}
 }
 
+// Without a referee and a majority, nobody knows whose state is right: both players hear of it once, and neither exits with 0.
+func TestRelayTie(t *testing.T) {
+	t.Parallel()
+	s := serveInTest(t, "--players", "2", "--units", "100", "--tick-rate", "50", "--dir", "", "--relay")
+	var players sync.WaitGroup
+	for seat, flags := range [][]string{nil, {"--corrupt", "10"}} {
+		players.Go(func() {
+			sum, code := joinInTest(t, s, fmt.Sprint("player-", seat), append(flags, "--for", "2s")...)
+			if code != exitDesync || sum.Undecided != 1 || sum.Differing != 0 {
+				t.Errorf("player %d exited with %d: %+v", seat, code, sum)
+			}
+		})
+	}
+	players.Wait()
+}
+
 // Clients behind a trusted proxy have limits of their own.
 func TestServeBehindProxy(t *testing.T) {
 	for _, proxy := range []string{"127.0.0.1", "127.0.0.0/8", "10.0.0.1"} {

@@ -1,0 +1,238 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// said runs a verb, and returns its exit code and all that it prints, with a space between the words.
+func said(t *testing.T, args ...string) (code int, text string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), append([]string{"samestep"}, args...), &out, &errs)
+	return code, strings.Join(strings.Fields(out.String()+errs.String()), " ")
+}
+
+// Situations that people of the trade reported in public, built anew by hand.
+func TestRecordingsFromTheField(t *testing.T) {
+	t.Parallel()
+	file := func(name string) string { return filepath.Join("testdata", "field", name) }
+	for name, c := range map[string]struct {
+		args  []string
+		code  int
+		says  []string
+		never []string
+	}{
+		"a player who rejoined": {
+			[]string{"replay", "bisect", file("late0.jsonl"), file("late1.jsonl")}, exitDesync,
+			[]string{"100 ticks from tick 100 on", "commands the same from tick 101 on up to tick 200", "diverged at tick 130", "SAMESTEP_DUMP=100,129,130", "B begins at tick 100: look for what its first state lacks"},
+			[]string{"different commands"},
+		},
+		"a gap": {
+			[]string{"replay", "bisect", file("gap0.jsonl"), file("gap1.jsonl")}, exitDesync,
+			[]string{"nothing of ticks 50 to 99", "commands the same up to tick 200, where both have them", "diverged at tick 130", "SAMESTEP_DUMP=100,129,130", "B has nothing of ticks 50 to 99"},
+			[]string{"different commands"},
+		},
+		"both, in triage": {
+			[]string{"desync", "triage", file("late0.jsonl"), file("late1.jsonl")}, exitDesync,
+			[]string{"1 desync: G, unknown"}, []string{"the commands differ"},
+		},
+		"two groups": {
+			[]string{"replay", "verify", file("specs.jsonl")}, exitDesync,
+			[]string{"groups 00000000000005dd players 2, 3 and 4 00000000000005dc players 0 and 1", "first at tick 150: players 0 and 1 differ from the majority, players 2, 3 and 4: 3 of 5"}, nil,
+		},
+		"later ties": {
+			[]string{"replay", "verify", file("tie.jsonl")}, exitDesync,
+			[]string{"players 0 (ann) and 2 (cat)", "first at tick 50: player 1 (bob) differs from the majority, players 0 (ann) and 2 (cat): 2 of 3"}, []string{"no verdict"},
+		},
+		"one file with the checksums of all": {
+			[]string{"desync", "triage", file("specs.jsonl")}, exitDesync,
+			[]string{"1 desync: G, unknown", "00000000000005dc players 0 and 1", "next: samestep replay verify", "1 file", "0 unreadable"}, []string{"no other recording"},
+		},
+		"a byte order mark": {[]string{"replay", "verify", file("bom.jsonl")}, exitOK, []string{"100 checks"}, nil},
+	} {
+		code, text := said(t, c.args...)
+		if code != c.code {
+			t.Errorf("%s: got exit code %d, want %d", name, code, c.code)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: got %s\nwant %s", name, text, want)
+			}
+		}
+		for _, wrong := range c.never {
+			if strings.Contains(text, wrong) {
+				t.Errorf("%s: got %s\nwhich has %s", name, text, wrong)
+			}
+		}
+	}
+}
+
+// The groups have the same form for verify and triage.
+func TestGroupsInJSON(t *testing.T) {
+	t.Parallel()
+	type group struct {
+		Checksum string   `json:"checksum"`
+		Players  []int    `json:"players"`
+		Names    []string `json:"names"`
+	}
+	var verified struct {
+		First    int     `json:"first"`
+		Majority bool    `json:"majority"`
+		Groups   []group `json:"groups"`
+	}
+	var triaged struct {
+		Groups []struct {
+			Who []group `json:"who"`
+		} `json:"groups"`
+	}
+	for _, c := range []struct {
+		args []string
+		into any
+	}{
+		{[]string{"replay", "verify", "testdata/field/tie.jsonl", "--json"}, &verified},
+		{[]string{"desync", "triage", "testdata/field/tie.jsonl", "--json"}, &triaged},
+	} {
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), append([]string{"samestep"}, c.args...), &out, &errs); code != exitDesync {
+			t.Fatalf("%v: exit code %d: %s", c.args, code, &errs)
+		}
+		if err := json.Unmarshal(out.Bytes(), c.into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "[{0000000000000033 [0 2] [ann cat]} {0000000000000038 [1] [bob]}]"
+	if got := fmt.Sprint(verified.Groups); got != want || verified.First != 50 || !verified.Majority {
+		t.Errorf("got %s, %+v, want %s", got, verified, want)
+	}
+	if len(triaged.Groups) != 1 || fmt.Sprint(triaged.Groups[0].Who) != want {
+		t.Errorf("got %+v, want %s", triaged, want)
+	}
+}
+
+// linesOf writes lines below a header of two players, and returns the name of the file.
+func linesOf(t *testing.T, header string, lines ...string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "in.jsonl")
+	text := `{"log":1,"title":"x","tick_rate_hz":60,"players":2` + header + "}\n" + strings.Join(lines, "\n") + "\n"
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// Before the first tick, a match of another engine has as many commands as its lines, also in a replay.
+func TestLobbyBurst(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for i := range 14_248 { // of a public demo
+		lines = append(lines, fmt.Sprintf(`{"t":0,"p":%d,"s":%d,"k":50,"d":"AQ=="}`, i%2, i+1))
+	}
+	out := importedAgain(t, readText(t, linesOf(t, "", append(lines, `{"t":30,"end":true}`)...)))
+	if got := strings.Count(out, `"k":50`); got != len(lines) {
+		t.Errorf("got %d commands, want %d", got, len(lines))
+	}
+	name := linesOf(t, "", append([]string{strings.Join(lines[:8193], "\n")}, `{"t":30,"end":true}`)...)
+	text := strings.ReplaceAll(readText(t, name), `"t":0`, `"t":1`)
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := said(t, "replay", "verify", name); code != exitCorrupt || !strings.Contains(said, "line 8194: malformed match: tick 1: got 8193 commands") {
+		t.Errorf("a later tick: got exit code %d, %s", code, said)
+	}
+}
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Errors that are found after a line was read name it, too.
+func TestLateErrorsNameTheLine(t *testing.T) {
+	t.Parallel()
+	const end = `{"t":9,"end":true}`
+	for want, lines := range map[string][]string{
+		"line 4: malformed match: tick 3: player 0: got two checksums": {`{"t":3,"p":0,"sum":"0000000000000001"}`, `{"t":3,"p":1,"sum":"0000000000000001"}`, `{"t":3,"p":0,"sum":"0000000000000002"}`, end},
+		"line 3: malformed match: tick 2: player 1: got sequence 1":    {`{"t":1,"p":1,"s":1,"k":1,"d":""}`, `{"t":2,"p":1,"s":1,"k":1,"d":""}`, end},
+		"line 2: malformed match: tick 0: got a note \"reports\"":      {`{"t":0,"note":"reports","text":"no"}`, end},
+	} {
+		code, text := said(t, "replay", "verify", linesOf(t, "", lines...))
+		if code != exitCorrupt || !strings.Contains(text, want) {
+			t.Errorf("got exit code %d, %s\nwant %s", code, text, want)
+		}
+	}
+}
+
+// Sums of 128 bits, a stated gap and the order of the players stay in a replay, and ticks of a world cost what its own ticks cost.
+func TestImportKeeps(t *testing.T) {
+	t.Parallel()
+	const long = "00112233445566778899aabbccddeeff"
+	var lines []string
+	for i := range 50 {
+		lines = append(lines, fmt.Sprintf(`{"t":%d,"p":0,"sum":"%032x"}`, 2_000_000_000+i, i))
+	}
+	lines = append(lines, `{"t":2000000050,"gap":2000000999}`, `{"t":2000001000,"p":1,"s":1,"k":1,"d":""}`, `{"t":2000001000,"p":0,"s":1,"k":1,"d":""}`,
+		`{"t":2000001000,"p":0,"sum":"`+long+`"}`, `{"t":2000001000,"p":1,"sum":"10112233445566778899aabbccddeeff"}`, `{"t":2000001001,"end":true}`)
+	name := linesOf(t, `,"match":"m","by":0`, lines...)
+	out := importedAgain(t, readText(t, name))
+	for _, want := range []string{`"sum":"` + long + `"`, `{"t":2000000050,"gap":2000000999}`, `{"t":2000001000,"order":"`, `{"t":2000001001,"end":true}`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the exported match lacks %s", want)
+		}
+	}
+	code, text := said(t, "replay", "verify", name)
+	if code != exitDesync || !strings.Contains(text, "groups "+long+" player 0 10112233445566778899aabbccddeeff player 1") || !strings.Contains(text, "no majority") {
+		t.Errorf("got exit code %d, %s", code, text)
+	}
+}
+
+// Recordings of one match whose players stand in another order in a tick have equal commands, but not the same order.
+func TestOrderOfPlayers(t *testing.T) {
+	t.Parallel()
+	record := func(by, wrong int, swapped ...int) string {
+		var lines []string
+		for i := range 20 {
+			sum := i
+			if wrong >= 0 && i >= wrong {
+				sum += 100
+			}
+			lines = append(lines, fmt.Sprintf(`{"t":%d,"p":%d,"sum":"%016x"}`, i, by, sum))
+			first := 0
+			for _, at := range swapped {
+				if i == at {
+					first = 1
+				}
+			}
+			for _, p := range []int{first, 1 - first} {
+				lines = append(lines, fmt.Sprintf(`{"t":%d,"p":%d,"s":%d,"k":1,"d":""}`, i, p, i+1))
+			}
+		}
+		return linesOf(t, fmt.Sprintf(`,"match":"m","by":%d`, by), append(lines, `{"t":20,"end":true}`)...)
+	}
+	for name, c := range map[string]struct {
+		a, b string
+		code int
+		want string
+	}{
+		"the cause":             {record(0, -1), record(1, 10, 9), exitDesync, "verdict the machines ran the same commands of tick 10 with the players in another order"},
+		"without an effect":     {record(0, -1), record(1, -1, 9), exitOK, "the order of the players in tick 10 differs (t 9 in the recordings), and the states do not, up to tick 19"},
+		"it did nothing before": {record(0, -1), record(1, 10, 5, 9), exitDesync, "verdict the machines computed different states from the same commands"},
+		"after the states":      {record(0, -1), record(1, 10, 15), exitDesync, "verdict the machines computed different states from the same commands"},
+		"the same order":        {record(0, -1, 9), record(1, 10, 9), exitDesync, "verdict the machines computed different states from the same commands"},
+	} {
+		if code, text := said(t, "replay", "bisect", c.a, c.b); code != c.code || !strings.Contains(text, c.want) {
+			t.Errorf("%s: got exit code %d, %s\nwant %s", name, code, text, c.want)
+		}
+	}
+}
