@@ -27,9 +27,11 @@ func Example() {
 		}
 	}
 	var out bytes.Buffer
-	probe.Start(&out, nil)
+	probe.Start(&out, nil, nil)
 	hit(&Unit{ID: 7, Health: 30}, 4)
-	probe.Stop()
+	var n probe.Count
+	n, _ = probe.Stop()
+	fmt.Println(n.Events, "events")
 
 	for r := probe.NewReader(&out); ; {
 		var e probe.Event
@@ -44,6 +46,7 @@ func Example() {
 		fmt.Println()
 	}
 	// Output:
+	// 2 events
 	// probe 0 of Unit 7: &Unit 7, 4
 	// probe 1 of Unit 7: 26, before 30
 }

@@ -33,11 +33,13 @@ func format(v any) string {
 }
 
 // clip shortens a text, and keeps texts different.
-func clip(s string) string {
-	if len(s) <= maxText {
+func clip(s string) string { return clipAt(s, maxText) }
+
+func clipAt(s string, n int) string {
+	if len(s) <= n {
 		return s
 	}
-	return s[:maxText] + "… #" + hash(s)
+	return s[:n] + "… #" + hash(s)
 }
 
 func hash(s string) string {

@@ -15,11 +15,11 @@ import (
 func recorded(tb testing.TB, f func()) (all []Event) {
 	tb.Helper()
 	var b bytes.Buffer
-	Start(&b, nil)
+	Start(&b, nil, nil)
 	f()
-	n, dropped, err := Stop()
-	if err != nil || dropped > 0 {
-		tb.Fatal(dropped, err)
+	n, err := Stop()
+	if err != nil || n.Dropped > 0 {
+		tb.Fatal(n, err)
 	}
 	for r := NewReader(&b); ; {
 		e, err := r.Next()
@@ -31,8 +31,8 @@ func recorded(tb testing.TB, f func()) (all []Event) {
 		}
 		all = append(all, e)
 	}
-	if len(all) != n {
-		tb.Errorf("got %d events, want %d", len(all), n)
+	if len(all) != n.Events {
+		tb.Errorf("got %d events, want %d", len(all), n.Events)
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
+	"reflect"
 	"sync"
 )
 
@@ -18,6 +19,7 @@ var On bool
 type frame struct {
 	entity  string
 	pending int // olds at its start
+	kept    int // arguments at its start
 }
 
 // A flow is what one goroutine has done.
@@ -25,10 +27,19 @@ type flow struct {
 	id     uint64
 	frames []frame
 	olds   []string // of assignments that are under way
+	kept   []kept   // arguments of calls that are under way
+}
+
+// A kept value is an argument of a call that is under way, and what it reached before.
+type kept struct {
+	v      reflect.Value
+	before string
 }
 
 // rec is the recording that runs. Woven code has no place for a value of its own.
-var rec struct {
+var rec recording
+
+type recording struct {
 	sync.Mutex
 	out     *bufio.Writer
 	events  int
@@ -41,43 +52,48 @@ var rec struct {
 	first   uint64 // number of the first goroutine, once others run
 	waiting uint64 // flows announced by Spawn
 	yield   func()
+	known   known
+	summed  int // values in sums
+	partial int // calls whose sum has not all that they reach
 }
 
-// Start begins a recording. yield is called before each event if it is not nil, by all
-// goroutines: it perturbs the scheduling.
-func Start(w io.Writer, yield func()) {
+// Start begins a recording. state is a pointer to the state, whose copies are marked, or nil. yield is called before each event
+// if it is not nil, by all goroutines: it perturbs the scheduling.
+func Start(w io.Writer, state any, yield func()) {
 	rec.Lock()
 	defer rec.Unlock()
 	rec.out, rec.events, rec.dropped, rec.err, rec.yield = bufio.NewWriterSize(w, 1<<16), 0, 0, nil, yield
 	rec.main = flow{frames: append(rec.main.frames[:0], frame{})}
 	rec.flows, rec.spawned, rec.waiting = map[uint64]*flow{}, false, 0
+	rec.known, rec.summed, rec.partial = known{root: reflect.ValueOf(state), stale: true}, 0, 0
 	On = true
 }
 
-// Stop ends the recording. It returns how many events were recorded, and how many more there were.
-func Stop() (events, dropped int, err error) {
+// A Count is how much a recording has.
+type Count struct {
+	Events  int // recorded
+	Dropped int // beyond [MaxEvents]
+	Partial int // calls that reach more than their sum has
+}
+
+// Stop ends the recording.
+func Stop() (Count, error) {
 	rec.Lock()
 	defer rec.Unlock()
 	On = false
 	if err := rec.out.Flush(); rec.err == nil {
 		rec.err = err
 	}
-	return rec.events, rec.dropped, rec.err
+	rec.known, rec.main.kept = known{}, nil
+	return Count{rec.events, rec.dropped, rec.partial}, rec.err
 }
 
 // V records the value of an expression, and returns it.
 func V[T any](site int, v T) T {
 	if On {
-		value(site, v)
+		D(site, v)
 	}
 	return v
-}
-
-func value(site int, v any) {
-	f := begin()
-	defer rec.Unlock()
-	text := f.text(v)
-	f.put(site, f.entity(), text, "", false)
 }
 
 // S records that a statement is reached.
@@ -97,6 +113,14 @@ func B(v any) {
 // None is the owner of a variable that is a field of no element. The name nil may be another one's in a game.
 var None any
 
+// D records the value of a variable that a statement defines.
+func D(site int, v any) {
+	f := begin()
+	defer rec.Unlock()
+	text := f.text(v)
+	f.put(site, f.entity(), text, "", false)
+}
+
 // W records the value of a variable after an assignment. owner is the element that the variable is a field of, or [None].
 func W(site int, v, owner any) { write(site, v, owner, false) }
 
@@ -115,6 +139,9 @@ func write(site int, v, owner any, replaces bool) {
 	if owner != nil {
 		e = entityOf(owner)
 	}
+	if v != nil && refers(reflect.TypeOf(v)) {
+		rec.known.stale = true // the state may have another list now
+	}
 	f.put(site, e, f.text(v), old, replaces)
 }
 
@@ -123,7 +150,7 @@ func Enter(site int, args ...any) int {
 	f := begin()
 	defer rec.Unlock()
 	depth := len(f.frames)
-	f.frames = append(f.frames, frame{f.entity(), len(f.olds)})
+	f.frames = append(f.frames, frame{f.entity(), len(f.olds), len(f.kept)})
 	b := make([]byte, 0, 64)
 	for i, a := range args {
 		if i > 0 {
@@ -144,6 +171,7 @@ func Leave(depth int) {
 	defer rec.Unlock()
 	if depth < len(f.frames) {
 		f.olds = f.olds[:min(f.frames[depth].pending, len(f.olds))]
+		f.kept = f.kept[:min(f.frames[depth].kept, len(f.kept))]
 		f.frames = f.frames[:depth]
 	}
 }
@@ -182,7 +210,15 @@ func (f *flow) text(v any) string {
 	if e := entityOf(v); e != "" && len(f.frames) > 0 {
 		f.frames[len(f.frames)-1].entity = e
 	}
-	return format(v)
+	text := format(v)
+	switch v.(type) {
+	case nil, bool, int, string:
+		return text
+	}
+	if rec.spawned { // others may be changing the state
+		return text
+	}
+	return text + rec.known.mark(reflect.ValueOf(v))
 }
 
 // put writes an event.

@@ -1,6 +1,7 @@
 package line
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -45,6 +46,10 @@ func (c *comparison) alone(x, y *moment, atSite bool) (*moment, int) {
 			whole = whole || atSite && aggregate(m.Value)
 		}
 	}
+	// Two values of one line say more than that only one side has another event of it.
+	beside := func(m *moment) bool {
+		return atSite && (m.own.File == x.own.File && m.own.Line == x.own.Line || m.own.File == y.own.File && m.own.Line == y.own.Line)
+	}
 	for _, explains := range []func(m *moment) bool{
 		c.isSeen,
 		func(m *moment) bool { return slices.Contains(reads, m.own.Name) },
@@ -52,14 +57,14 @@ func (c *comparison) alone(x, y *moment, atSite bool) (*moment, int) {
 	} {
 		for i, s := range []*stream{c.a, c.b} {
 			other := []*stream{c.b, c.a}[i]
-			if n := slices.IndexFunc(s.extra, func(m moment) bool { return explains(&m) && !other.assigns(&m) }); n >= 0 {
+			if n := slices.IndexFunc(s.extra, func(m moment) bool { return explains(&m) && !beside(&m) && !other.assigns(&m) }); n >= 0 {
 				return &s.extra[n], i
 			}
 		}
 	}
 	for i, s := range []*stream{c.b, c.a} {
 		for _, name := range reads {
-			if m, ok := s.locals[variable{function, name}]; ok && m.id == weave.None {
+			if m, ok := s.locals[variable{function, name}]; ok && m.id == weave.None && !beside(&m) {
 				return &m, 1 - i
 			}
 		}
@@ -161,6 +166,9 @@ func (c *comparison) declared(f *Finding, m *moment) {
 // at describes two events of one site. The path is that of side B.
 func (c *comparison) at(r Reason, x, y *moment) *Finding {
 	f := &Finding{Reason: r, Text: y.own.Text, Entity: y.Entity, Values: [2]string{x.Value, y.Value}}
+	if y.own.Kind == weave.Reach {
+		f.Text = "what " + y.own.Text + " leaves"
+	}
 	f.Where = [2]*Place{placeOf(x.own), placeOf(y.own)}
 	f.Path = places(c.b.stack)
 	return f
@@ -186,6 +194,11 @@ func (c *comparison) parted(x, y *moment, last [2]*moment) *Finding {
 		if m != nil {
 			f.Where[i], f.Values[i] = placeOf(m.own), m.own.Text
 			f.Text, f.Entity, f.Path = m.own.Text, m.Entity, places([]*stream{c.a, c.b}[i].stack)
+		}
+	}
+	if f.Values[0] == f.Values[1] {
+		for i, p := range f.Where { // both are there
+			f.Values[i] += fmt.Sprintf(" (line %d)", p.Line)
 		}
 	}
 	if last[1] != nil && (x == nil || y == nil) {

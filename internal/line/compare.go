@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/internal/weave"
 )
 
@@ -130,10 +131,16 @@ func (c *comparison) same(x, y *moment) bool {
 	if x.own.Kind == weave.Branch && x.own.Text != y.own.Text || x.own.Const != y.own.Const {
 		return false
 	}
-	if c.before != nil {
-		return x.Value == y.Value || list(x.Value) || list(y.Value)
+	if x.Value == y.Value && x.Old == y.Old {
+		return true
 	}
-	return x.Value == y.Value && x.Old == y.Old
+	if c.before != nil {
+		return x.own.Kind == weave.Reach || x.Value == y.Value || list(x.Value) || list(y.Value)
+	}
+	a, copyA := probe.Outside(x.Value)
+	b, copyB := probe.Outside(y.Value)
+	// Whether append makes a new list depends on how much room there is, which changes nothing by itself.
+	return x.Old == y.Old && a == b && copyA != copyB && list(a) && x.own.Text == y.own.Text
 }
 
 // list reports whether a value has a list in it.

@@ -17,9 +17,9 @@ type unit struct{ ID, Stuck uint32 }
 func recordedStream(t *testing.T, sites []weave.Site, ids []int, f func()) *stream {
 	t.Helper()
 	var b bytes.Buffer
-	probe.Start(&b, nil)
+	probe.Start(&b, nil, nil)
 	f()
-	if _, _, err := probe.Stop(); err != nil {
+	if _, err := probe.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	return newStream(&b, sites, func(i int) int { return ids[i] })
@@ -119,6 +119,30 @@ func TestStaleWriter(t *testing.T) {
 	}
 }
 
+// Two ways with one text are told apart by their lines.
+func TestWaysWithOneText(t *testing.T) {
+	sites := []weave.Site{
+		{Func: "step", Kind: weave.Enter, Text: "step()"},
+		{Func: "step", Kind: weave.Case, Text: "select <-done", Line: 5},
+		{Func: "step", Kind: weave.Case, Text: "select <-done", Line: 8},
+	}
+	play := func(site int) func() {
+		return func() {
+			defer probe.Leave(probe.Enter(0))
+			probe.S(site)
+		}
+	}
+	ids := []int{0, 1, 2}
+	x := comparison{a: recordedStream(t, sites, ids, play(1)), b: recordedStream(t, sites, ids, play(2))}
+	f, err := x.find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "the sides go different ways from here: select <-done (line 5) | select <-done (line 8)"; f.because() != want {
+		t.Errorf("got %q, want %q", f.because(), want)
+	}
+}
+
 // Of several assignments in one tick, the last in the order of the probes counts, each time.
 func TestLastWrites(t *testing.T) {
 	s := &side{source: &weave.Source{}}
@@ -134,5 +158,48 @@ func TestLastWrites(t *testing.T) {
 	h[3] = program.Latest{Site: 3, Tick: 50}
 	if w := s.lastWrites(h.List())["near"]; w.site.Line != 19 {
 		t.Errorf("got line %d, want line 19", w.site.Line)
+	}
+}
+
+// That a pointer is to a copy counts. Of a list it counts only where a version has another text: an append makes a new list or not,
+// as there is room.
+func TestSameMarks(t *testing.T) {
+	moment := func(text, value string) *moment {
+		return &moment{Event: probe.Event{Value: value}, own: &weave.Site{Kind: weave.Define, Text: text}}
+	}
+	for _, c := range []struct {
+		textA, a, textB, b string
+		before             map[string]lastWrite
+		want               bool
+	}{
+		{"u", "&Unit 1", "u", "&Unit 1", nil, true},
+		{"u", "&Unit 1", "u", "&Unit 1 outside the state", nil, false},
+		{"l", "[1 2]", "l", "[1 2] outside the state", nil, true},
+		{"l", "[1 2]", "l", "[1 3] outside the state", nil, false},
+		{"l := w.L", "[1 2]", "l := clone(w.L)", "[1 2] outside the state", nil, false},
+		{"l := w.L", "[1 2]", "l := clone(w.L)", "[1 2] outside the state", map[string]lastWrite{}, true},
+	} {
+		x := comparison{before: c.before}
+		if got := x.same(moment(c.textA, c.a), moment(c.textB, c.b)); got != c.want {
+			t.Errorf("%s %s, %s %s: got %v", c.textA, c.a, c.textB, c.b, got)
+		}
+	}
+}
+
+// A side that still computes has fewer sums, which says nothing.
+func TestDiffer(t *testing.T) {
+	for _, c := range []struct {
+		a, b watched
+		want bool
+	}{
+		{watched{sums: []uint64{1, 2}}, watched{sums: []uint64{1, 2, 3}}, false},
+		{watched{sums: []uint64{1, 2}, ended: true}, watched{sums: []uint64{1, 2, 3}}, true},
+		{watched{sums: []uint64{1, 2, 3}}, watched{sums: []uint64{1, 2}, ended: true}, true},
+		{watched{sums: []uint64{1, 2, 3}}, watched{sums: []uint64{1, 4}}, true},
+		{watched{sums: []uint64{1}, ended: true}, watched{sums: []uint64{1}, ended: true}, false},
+	} {
+		if got := differ(&c.a, &c.b); got != c.want {
+			t.Errorf("%v and %v: got %v", c.a.sums, c.b.sums, got)
+		}
 	}
 }

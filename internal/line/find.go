@@ -41,11 +41,13 @@ type Result struct {
 	Phase    string        `json:"phase,omitempty"`   // the part of Step in which the states began to differ, if it marks them
 	Streams  []Stream      `json:"streams,omitempty"` // from which the sides drew differently in that part, or in the tick
 	Panics   [2]string     `json:"panics"`            // of the rules, in the tick
+	Endless  [2]*Endless   `json:"endless,omitzero"`  // of the sides that did not end the tick
 	Finding  *Finding      `json:"finding,omitempty"`
 
 	Probes       int           `json:"probes"`
 	Events       [2]int        `json:"events"`
 	Dropped      int           `json:"dropped,omitempty"` // events beyond the limit of a recording
+	Partial      int           `json:"partial,omitempty"` // calls that reach more than what was compared
 	BuildSeconds float64       `json:"build_seconds"`
 	RunSeconds   float64       `json:"run_seconds"`
 	took         time.Duration // of the whole
@@ -61,6 +63,7 @@ type search struct {
 	repo   string // a folder in their repository, if they have one
 	folder string
 	assets string
+	named  bool // the caller has named the tick
 	result *Result
 }
 

@@ -60,7 +60,7 @@ func (x *Finder) search(f *replay.File, o Options) (*search, error) {
 		o.Source = "."
 	}
 	x.files++
-	s := &search{Options: o, file: f, head: h, finder: x, folder: filepath.Join(x.folder, "file-"+strconv.Itoa(x.files)), result: &Result{}}
+	s := &search{Options: o, file: f, head: h, finder: x, named: o.Tick > 0, folder: filepath.Join(x.folder, "file-"+strconv.Itoa(x.files)), result: &Result{}}
 	return s, os.Mkdir(s.folder, 0o700)
 }
 

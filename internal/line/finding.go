@@ -75,3 +75,10 @@ type Write struct {
 	Values [2]string `json:"values"` // "" on a side that does not do it
 	Seen   bool      `json:"seen,omitempty"`
 }
+
+// An Endless is a tick that a side did not end.
+type Endless struct {
+	Seconds float64 `json:"seconds"`        // for which the side computed it
+	Loop    *Place  `json:"loop,omitempty"` // the outermost line that it ran again and again; nil if it ran none with a probe
+	Last    *Place  `json:"last,omitempty"` // the last line with a probe that it ran
+}

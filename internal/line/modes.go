@@ -49,31 +49,44 @@ func (s *search) platforms(ctx context.Context) error {
 
 // two finds the first tick whose results differ between two sides, and compares it.
 func (s *search) two(ctx context.Context, sides [2]*side) error {
-	if s.Tick == 0 {
+	from, last := s.From, s.Last
+	if s.named {
+		from, last = s.Tick-1, s.Tick // whether both sides end it
+	} else {
 		s.progress("looking for the first tick that differs")
-		log, err := s.log("log", s.From, s.Last)
-		if err != nil {
-			return err
-		}
-		j := program.Job{Kind: program.Hashes, Log: log, Assets: s.assets, Tick: uint32(s.Last)}
-		done, err := s.pair(ctx, "hashes", sides, [2]program.Job{j, j})
-		if err != nil {
-			return err
-		}
-		if err := s.reported(done[:]...); err != nil {
-			return err
-		}
-		if err := s.firstTick(done[0], done[1]); err != nil || s.Tick == 0 {
-			return err
-		}
 	}
-	s.progress("recording tick %d", s.Tick)
-	log, err := s.log("log-tick", s.Tick-1, s.Tick)
+	log, err := s.log("log", from, last)
 	if err != nil {
 		return err
 	}
-	j := program.Job{Kind: program.Trace, Log: log, Assets: s.assets, Tick: uint32(s.Tick)}
-	done, err := s.pair(ctx, "trace", sides, [2]program.Job{j, j})
+	j := program.Job{Kind: program.Hashes, Log: log, Assets: s.assets, Tick: uint32(last)}
+	sums, err := s.watch(ctx, "hashes", sides[:], j, s.named || s.file.Bundle() != nil)
+	if err != nil {
+		return err
+	}
+	if !s.named {
+		if err := s.reported(sums...); err != nil {
+			return err
+		}
+		if err := s.firstTick(sums[0], sums[1]); err != nil {
+			return err
+		}
+	}
+	if err := s.firstEndless(sums...); err != nil || s.Tick == 0 {
+		return err
+	}
+	s.progress("recording tick %d", s.Tick)
+	if log, err = s.log("log-tick", s.Tick-1, s.Tick); err != nil {
+		return err
+	}
+	var jobs [2]program.Job
+	for i := range jobs {
+		jobs[i] = program.Job{Kind: program.Trace, Log: log, Assets: s.assets, Tick: uint32(s.Tick)}
+		if sums[i].endless {
+			recordEndless(&jobs[i], endlessCut)
+		}
+	}
+	done, err := s.pair(ctx, "trace", sides, jobs)
 	if err != nil {
 		return err
 	}
@@ -114,7 +127,7 @@ func (s *search) alone(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.again(ctx, a, log); err != nil || s.result.Finding != nil {
+	if err := s.again(ctx, a, log); err != nil || s.result.Tick > 0 {
 		return err
 	}
 	return s.warmCold(ctx, a, log)
@@ -135,34 +148,9 @@ func (s *search) again(ctx context.Context, a *side, log string) error {
 	if runs == 0 {
 		runs = 4
 	}
-	if s.Tick == 0 {
-		s.progress("computing the match %d times", runs)
-		from := time.Now()
-		var done []*job
-		for n := range runs {
-			j := program.Job{Kind: program.Hashes, Log: log, Assets: s.assets, Tick: uint32(s.Last)}
-			one, err := a.run(ctx, "again"+string(rune('a'+n%26)), j, perturbed[n%len(perturbed)]...)
-			if err != nil {
-				return err
-			}
-			done = append(done, one)
-		}
-		s.result.RunSeconds += time.Since(from).Seconds()
-		if err := s.reported(done[0]); err != nil {
+	if !s.named {
+		if err := s.runs(ctx, a, log, runs); err != nil || s.Tick == 0 || s.result.Tick > 0 {
 			return err
-		}
-		first := lockstep.Tick(0)
-		for _, one := range done[1:] {
-			s.Tick = 0
-			if err := s.firstTick(done[0], one); err != nil {
-				return err
-			}
-			if s.Tick > 0 && (first == 0 || s.Tick < first) {
-				first = s.Tick
-			}
-		}
-		if s.Tick = first; first == 0 {
-			return nil
 		}
 	}
 	s.progress("computing tick %d again and again", s.Tick)
@@ -182,7 +170,60 @@ func (s *search) again(ctx context.Context, a *side, log string) error {
 			return s.compare(sides, [2]*job{one, one}, [2]*program.Run{&r[0], &r[1]}, nil)
 		}
 	}
+	if !s.named {
+		s.result.Tick = s.Tick // that the runs differ is known
+	}
 	return nil
+}
+
+// runs computes the match several times, and finds the first tick whose results differ.
+func (s *search) runs(ctx context.Context, a *side, log string, runs int) error {
+	s.progress("computing the match %d times", runs)
+	var all []*job
+	for n := range runs {
+		j := program.Job{Kind: program.Hashes, Log: log, Assets: s.assets, Tick: uint32(s.Last)}
+		one, err := s.watch(ctx, "again"+string(rune('a'+n%26)), []*side{a}, j, true, perturbed[n%len(perturbed)]...)
+		if err != nil {
+			return err
+		}
+		if all = append(all, one...); one[0].endless {
+			break // so are the others, or they differ
+		}
+	}
+	if err := s.reported(all[0]); err != nil {
+		return err
+	}
+	first := lockstep.Tick(0)
+	for _, one := range all[1:] {
+		s.Tick = 0
+		if err := s.firstTick(all[0], one); err != nil {
+			return err
+		}
+		if s.Tick > 0 && (first == 0 || s.Tick < first) {
+			first = s.Tick
+		}
+	}
+	s.Tick = first
+	if !all[len(all)-1].endless {
+		return nil
+	}
+	if err := s.firstEndless(all...); err != nil {
+		return err
+	}
+	return s.neverEnds(ctx, a, log)
+}
+
+// neverEnds records a tick that a version does not end.
+func (s *search) neverEnds(ctx context.Context, a *side, log string) error {
+	s.progress("recording tick %d", s.Tick)
+	j := program.Job{Kind: program.Trace, Log: log, Assets: s.assets, Tick: uint32(s.Tick), Warm: true}
+	recordEndless(&j, endlessCut)
+	one, err := a.run(ctx, "endless", j)
+	if err != nil {
+		return err
+	}
+	r := &one.result.Runs[0]
+	return s.compare([2]*side{a, a}, [2]*job{one, one}, [2]*program.Run{r, r}, nil)
 }
 
 // window is how many ticks before the tick are searched for the assignment that a stale value should have had.
@@ -191,21 +232,25 @@ const window = 200
 // warmCold compares a simulation that came all the way with one restored from the snapshot before the tick.
 func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 	s.result.Mode, s.result.Sides = WarmCold, [2]string{"from the start", "restored before the tick"}
-	if s.Tick == 0 {
+	var endless bool
+	if !s.named {
 		s.progress("comparing each tick with a restored simulation")
-		from := time.Now()
-		done, err := a.run(ctx, "cold", program.Job{Kind: program.Cold, Log: log, Assets: s.assets, Tick: uint32(s.Last)})
-		s.result.RunSeconds += time.Since(from).Seconds()
+		done, err := s.watch(ctx, "cold", []*side{a}, program.Job{Kind: program.Cold, Log: log, Assets: s.assets, Tick: uint32(s.Last)}, true)
 		if err != nil {
 			return err
 		}
-		s.result.First, s.result.Last = lockstep.Tick(done.result.First), lockstep.Tick(done.result.Last)
-		if s.Tick = lockstep.Tick(done.result.Differs); s.Tick == 0 {
-			return nil
+		one := done[0]
+		s.result.First, s.result.Last = lockstep.Tick(one.result.First), lockstep.Tick(one.result.Last)
+		s.Tick, endless = lockstep.Tick(one.result.Differs), one.endless
+		if err := s.firstEndless(one); err != nil || s.Tick == 0 {
+			return err
 		}
 	}
 	s.progress("recording tick %d", s.Tick)
 	cold := program.Job{Kind: program.Trace, Log: log, Assets: s.assets, Tick: uint32(s.Tick)}
+	if endless {
+		recordEndless(&cold, 0)
+	}
 	warm := cold
 	warm.Warm, warm.Window = true, window
 	one := *a

@@ -56,7 +56,9 @@ func (s *moduleSearch) find(ctx context.Context) (err error) {
 	s.report()
 	p := s.parting
 	if p == nil {
-		s.result.Tick = s.Tick
+		if s.Tick > 0 {
+			s.result.First, s.result.Last = s.Tick-1, s.Tick
+		}
 		return nil
 	}
 	s.result.Tick = p.tick()

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/internal/weave"
@@ -85,7 +86,8 @@ func clipLines(s string, n int) string {
 // A job is a job of a side, and its result.
 type job struct {
 	program.Job
-	result program.Result
+	result  program.Result
+	endless bool // it did not end a tick
 }
 
 // run lets the program of a side do a job. env perturbs the Go runtime.
@@ -126,6 +128,7 @@ func (s *side) start(ctx context.Context, runner []string, job string, env []str
 	args := append(append([]string{}, runner...), s.binary, job)
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Env = append(os.Environ(), env...)
+	c.WaitDelay = time.Second // a runner may leave a program behind that holds the output
 	return c.CombinedOutput()
 }
 

@@ -49,7 +49,7 @@ func TestBugsNotice(t *testing.T) {
 }
 
 var (
-	probes     = regexp.MustCompile(`(if samestepProbe\.On \{ samestepProbe\.[BWR]\([^{}]*\) \}|samestepProbe\.V\(\d+, )`)
+	probes     = regexp.MustCompile(`(if samestepProbe\.On \{ samestepProbe\.[BWRD]\([^{}]*\) \}|samestepProbe\.V\(\d+, )`)
 	statements = regexp.MustCompile(`if samestepProbe\.On \{ samestepProbe\.S\([^{}]*\) \}; `)
 )
 

@@ -48,6 +48,16 @@ type stream struct {
 	others map[string]moment   // by name: the latest assignment in another goroutine
 	locals map[variable]moment // the latest assignments, of the goroutine of Step
 	end    bool
+
+	tail   []deep // the last events of a recording that was cut, from number tailed on
+	tailed int
+	cut    bool
+}
+
+// A deep is an event of a loop.
+type deep struct {
+	own   *weave.Site
+	depth int
 }
 
 func openStream(j *job, run *program.Run, sites []weave.Site, id func(int) int) (*stream, error) {
@@ -56,7 +66,7 @@ func openStream(j *job, run *program.Run, sites []weave.Site, id func(int) int) 
 		return nil, err
 	}
 	s := newStream(f, sites, id)
-	s.close = f.Close
+	s.close, s.cut = f.Close, run.Cut
 	return s, nil
 }
 
@@ -85,12 +95,15 @@ func (s *stream) read() (*moment, error) {
 			}
 			continue
 		}
+		if s.cut {
+			s.note(deep{m.own, e.Depth})
+		}
 		for len(s.stack) <= e.Depth {
 			s.stack = append(s.stack, step{})
 		}
 		s.stack = s.stack[:e.Depth+1]
 		s.stack[e.Depth] = step{m.own, m.id}
-		if m.own.Name != "" && (m.own.Kind != weave.Write || m.own.Local) {
+		if m.own.Name != "" && (m.own.Kind != weave.Write || m.own.Local) && (m.own.Kind != weave.Reach || m.Replaces) {
 			if m.id == weave.None {
 				m.path = slices.Clone(s.stack)
 			}
@@ -98,6 +111,16 @@ func (s *stream) read() (*moment, error) {
 		}
 		return m, nil
 	}
+}
+
+// note keeps one of the last events.
+func (s *stream) note(d deep) {
+	if len(s.tail) < loopEvents {
+		s.tail = append(s.tail, d)
+		return
+	}
+	s.tail[s.tailed] = d
+	s.tailed = (s.tailed + 1) % loopEvents
 }
 
 // next returns the next event whose site both sides have, or nil at the end.
@@ -115,10 +138,18 @@ func (s *stream) next() (*moment, error) {
 		if m.own.Kind == weave.Call && len(s.calls) < keepExtra {
 			s.calls = append(s.calls, *m)
 		}
-		if m.own.Kind == weave.Write && !m.own.Local && m.Value != m.Old && len(s.extra) < keepExtra {
+		if effective(m) && len(s.extra) < keepExtra {
 			s.extra = append(s.extra, *m)
 		}
 	}
+}
+
+// effective reports whether an event may have changed what others read.
+func effective(m *moment) bool {
+	if m.own.Kind == weave.Reach {
+		return m.Replaces
+	}
+	return m.own.Kind == weave.Write && !m.own.Local && m.Value != m.Old
 }
 
 // writes reads to the end, and returns the assignments to the fields of the state or to variables of packages.
@@ -139,4 +170,25 @@ func (s *stream) assigns(m *moment) bool {
 	return slices.ContainsFunc(s.extra, func(o moment) bool {
 		return o.own.Name == m.own.Name && o.Entity == m.Entity && o.Value == m.Value
 	})
+}
+
+// loopEvents is how many of the last events show a loop.
+const loopEvents = 1 << 12
+
+// loop returns the last line, and the outermost one of the last events: that of a loop's head if there is one.
+func (s *stream) loop() (last, loop *Place) {
+	var at *weave.Site
+	depth := 0
+	for i := range s.tail {
+		t := &s.tail[(s.tailed+i)%len(s.tail)] // the oldest first
+		last = placeOf(t.own)
+		outer := at == nil || t.depth < depth
+		if head := t.own.Kind == weave.Test || t.own.Kind == weave.Range; outer || head && t.depth == depth && at.Kind != weave.Test && at.Kind != weave.Range {
+			at, depth = t.own, t.depth
+		}
+	}
+	if at != nil {
+		loop = placeOf(at)
+	}
+	return last, loop
 }

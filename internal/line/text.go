@@ -1,6 +1,7 @@
 package line
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // WriteText writes the result for people.
@@ -30,12 +32,44 @@ func (r *Result) Verdict() string {
 	switch {
 	case r.Tick == 0:
 		return r.same()
+	case r.Endless != [2]*Endless{}:
+		return r.endless()
 	case r.Finding == nil:
-		return fmt.Sprintf("tick %d has the same result on both sides when it is computed alone", r.Tick)
+		return fmt.Sprintf("the sides have different results after tick %d when each computes the match from its start, and the same one when that tick is computed alone", r.Tick)
 	case r.Finding.Reason == Nothing:
 		return r.Finding.nothing()
 	}
 	return r.Finding.because()
+}
+
+// endless says which sides do not end the tick, and the first difference before.
+func (r *Result) endless() string {
+	all := r.endlessSides()
+	if f := r.Finding; f != nil {
+		all = append(all, f.because())
+	}
+	return strings.Join(all, "; ")
+}
+
+func (r *Result) endlessSides() (all []string) {
+	for i, e := range r.Endless {
+		if e != nil {
+			all = append(all, e.sentence(sideNames[i], r.Tick))
+		}
+	}
+	return all
+}
+
+// sentence says that a side does not end a tick.
+func (e *Endless) sentence(side string, t lockstep.Tick) string {
+	text := fmt.Sprintf("%s does not end tick %d within %s", side, t, seconds(e.Seconds))
+	switch {
+	case e.Loop != nil:
+		text += fmt.Sprintf(": it runs %s:%d again and again", e.Loop.File, e.Loop.Line)
+	case e.Last != nil:
+		text += fmt.Sprintf(": the last line with a probe is %s:%d", e.Last.File, e.Last.Line)
+	}
+	return text
 }
 
 // nothing says that no difference was found.
@@ -70,12 +104,18 @@ func (r *Result) page() *words.Page {
 			p.Line("panic", "%s: %s", sideNames[i], text)
 		}
 	}
+	for i, text := range r.endlessSides() {
+		p.Line(words.First("endless", i), "%s", text)
+	}
 	for i, f := range r.Fields {
 		p.Line(words.First("state", i), "%s: %s | %s", f.Path, f.Values[0], f.Values[1])
 	}
 	r.addFinding(p)
 	if r.Dropped > 0 {
 		p.Line("limit", "%d events were too many to record", r.Dropped)
+	}
+	if r.Partial > 0 {
+		p.Line("limit", "%s more than was compared", words.Plural(r.Partial, "call", "reaches", "reach"))
 	}
 	switch {
 	case r.took > 0 && r.Probes == 0:
@@ -103,10 +143,11 @@ func (r *Result) addFinding(p *words.Page) {
 	for i, x := range r.Streams {
 		p.Line(words.First("stream", i), "%s", x)
 	}
-	if r.Finding == nil {
-		p.Line("verdict", "%s", r.Verdict())
-	} else {
+	switch {
+	case r.Finding != nil:
 		r.Finding.add(p)
+	case r.Endless == [2]*Endless{}:
+		p.Line("verdict", "%s", r.Verdict())
 	}
 }
 
@@ -194,7 +235,8 @@ func (f *Finding) addWrites(p *words.Page) {
 		if w.Seen {
 			mark = "  <- the field that differs"
 		}
-		p.Line(words.First("then", i), "%s:%d  %s%s: %s | %s%s", w.Place.File, w.Place.Line, entityPrefix(w.Entity), w.Name, none(w.Values[0]), none(w.Values[1]), mark)
+		part, x, y, _ := narrow("", w.Values[0], w.Values[1])
+		p.Line(words.First("then", i), "%s:%d  %s%s: %s | %s%s", w.Place.File, w.Place.Line, entityPrefix(w.Entity), w.Name+part, none(x), none(y), mark)
 	}
 }
 
@@ -205,19 +247,12 @@ func entityPrefix(e string) string {
 	return e + " "
 }
 
-func none(s string) string {
-	if s == "" {
-		return "–"
-	}
-	return s
-}
-
 // because says how the sides differ at the line.
 func (f *Finding) because() string {
 	values := fmt.Sprintf("%s | %s", none(f.Values[0]), none(f.Values[1]))
 	switch f.Reason {
 	case Value:
-		return fmt.Sprintf("%s is %s", strings.TrimSpace(f.Text), values)
+		return valuesText(f.Text, f.Values)
 	case Memory:
 		return fmt.Sprintf("data in the memory begin to differ here, after %s; after the tick, %s is %s", words.Count(f.Calls, "equal call"), f.Text, values)
 	case Flow:
@@ -231,11 +266,16 @@ func (f *Finding) because() string {
 		side = 1
 	}
 	text := fmt.Sprintf("only %s runs this", sideNames[side])
-	if f.Values[side] != "" {
-		text += fmt.Sprintf(": the value becomes %s", f.Values[side])
-		if f.Values[1-side] != "" {
-			text += ", and stays " + f.Values[1-side] + " on the other side"
-		}
+	part, x, y, _ := narrow("", f.Values[0], f.Values[1])
+	becomes, stays := y, x
+	if side == 0 {
+		becomes, stays = x, y
+	}
+	switch {
+	case stays != "":
+		text += fmt.Sprintf(": %s becomes %s, and stays %s on the other side", cmp.Or(strings.TrimPrefix(part, "."), "the value"), becomes, stays)
+	case becomes != "" && !strings.HasPrefix(becomes, "{"):
+		text += ": the value becomes " + becomes
 	}
 	return text
 }

@@ -15,10 +15,15 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 	for i, r := range runs {
 		s.result.Events[i], s.result.Panics[i] = r.Events, r.Panic
 		s.result.Dropped += r.Dropped
+		s.result.Partial += r.Partial
 	}
 	in := partOf(runs)
 	s.result.Phase = in.phase
-	if runs[0].Hash == runs[1].Hash && runs[0].Panic == runs[1].Panic {
+	cut := runs[0].Cut || runs[1].Cut
+	if !cut && runs[0].Hash == runs[1].Hash && runs[0].Panic == runs[1].Panic {
+		if s.named {
+			s.result.First, s.result.Last, s.result.Tick = s.Tick-1, s.Tick, 0
+		}
 		return nil
 	}
 	c := &comparison{before: before, decls: [2]map[string]weave.Decl{sides[0].source.Decls, sides[1].source.Decls}}
@@ -50,12 +55,20 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 	}
 	defer c.b.close()
 	s.result.Finding, err = c.find()
+	for i, x := range []*stream{c.a, c.b} {
+		if err == nil && runs[i].Cut {
+			err = s.endless(i, runs[i], x)
+		}
+	}
+	if f := s.result.Finding; err == nil && cut && f.Reason == Nothing {
+		s.result.Finding = nil // both sides do the same, and do not end
+	}
 	return err
 }
 
 // fields compares the states after the tick.
 func (s *search) fields(c *comparison, done [2]*job, runs [2]*program.Run) error {
-	if runs[0].Panic != "" || runs[1].Panic != "" {
+	if runs[0].Panic != "" || runs[1].Panic != "" || runs[0].Cut || runs[1].Cut {
 		return nil
 	}
 	schema, err := state.ParseSchema(s.head.StateSchema)

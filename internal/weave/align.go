@@ -111,7 +111,7 @@ func between(a, b []Site, from, list []int, partner []int) {
 		}
 	}
 	match(func(x, y *Site) bool { return x.Kind == y.Kind && x.Name != "" && x.Name == y.Name })
-	for k := Enter; k <= Spawn; k++ {
+	for k := Enter; k <= Reach; k++ {
 		is := func(s *Site) bool { return s.Kind == k && (s.Kind != Call || callee(s) != "") }
 		left := func(list []int, all []Site, free func(i int) bool) (n int) {
 			for _, i := range list {
@@ -122,7 +122,7 @@ func between(a, b []Site, from, list []int, partner []int) {
 			return n
 		}
 		if left(from, a, func(i int) bool { return !used[i] }) == left(list, b, func(j int) bool { return partner[j] == None }) {
-			match(func(x, y *Site) bool { return is(x) && is(y) && (k != Call || callee(x) == callee(y)) })
+			match(func(x, y *Site) bool { return is(x) && is(y) && (k != Call && k != Reach || callee(x) == callee(y)) })
 		}
 	}
 }

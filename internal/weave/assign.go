@@ -27,6 +27,12 @@ func (f *file) assignment(s *ast.AssignStmt) {
 			f.target(s, e, value)
 		}
 	}
+	if len(s.Rhs) == 1 {
+		f.whole, f.behind, f.assigned = ast.Unparen(s.Rhs[0]), s.End(), ""
+		if len(s.Lhs) == 1 {
+			f.assigned = f.textOf(s.Lhs[0])
+		}
+	}
 	f.exprs(s.Rhs...)
 }
 
@@ -41,7 +47,7 @@ func (f *file) defined(s ast.Stmt, e, value ast.Expr) {
 	if value != nil {
 		f.reading(value)
 	}
-	f.insert(s.End(), after, "; if %s.On { %s.W(%d, %s, %s.None) }", probeName, probeName, n, id.Name, probeName)
+	f.insert(s.End(), after, "; if %s.On { %s.D(%d, %s) }", probeName, probeName, n, id.Name)
 }
 
 // target notes the value of an assigned variable or field, before and after. Where reading it once more could do something, it
@@ -166,7 +172,7 @@ func (f *file) declaration(s *ast.DeclStmt) {
 			if len(v.Values) == len(v.Names) {
 				f.reading(v.Values[i])
 			}
-			f.insert(s.End(), after, "; if %s.On { %s.W(%d, %s, %s.None) }", probeName, probeName, n, id.Name, probeName)
+			f.insert(s.End(), after, "; if %s.On { %s.D(%d, %s) }", probeName, probeName, n, id.Name)
 		}
 		f.exprs(v.Values...)
 	}

@@ -26,6 +26,12 @@ type file struct {
 	all    []insertion
 	fn     string // the function whose statements get probes
 	lits   int    // function literals in it so far
+
+	// Of the statement that gets probes.
+	whole    ast.Expr  // the call that is all of it, or all that it assigns; nil for none
+	behind   token.Pos // of its end
+	assigned string    // what it assigns the value of whole to; "" for several
+	later    ast.Expr  // the call that it defers, or a goroutine makes
 }
 
 func (f *file) insert(at token.Pos, order int, format string, args ...any) {
@@ -85,22 +91,29 @@ func (f *file) literals(n ast.Node) {
 	})
 }
 
-// arguments gives probes to the arguments of a call that are more than a name: a caller that computes a wrong one is named, and
-// not the function that gets it.
+// arguments gives probes to the arguments of a call: a caller that computes a wrong one is named, and not the function that gets it.
+// A function with probes tells its parameters itself, so that its arguments need a probe only if they are more than a name.
 func (f *file) arguments(call *ast.CallExpr) {
-	if t := f.info.Types[call.Fun]; t.IsType() || t.IsBuiltin() {
-		return
-	}
-	for i, a := range call.Args {
-		if f.callsIn(call.Args[i+1:]) {
-			continue
-		}
-		switch ast.Unparen(a).(type) {
-		case *ast.BinaryExpr, *ast.UnaryExpr:
-			if u, ok := ast.Unparen(a).(*ast.UnaryExpr); ok && (u.Op == token.AND || u.Op == token.ARROW) {
+	t := f.info.Types[call.Fun]
+	switch {
+	case t.IsType():
+	case t.IsBuiltin():
+		f.builtin(call)
+	case f.withoutProbes(call):
+		f.outside(call)
+	default:
+		for i, a := range call.Args {
+			if f.callsIn(call.Args[i+1:]) {
 				continue
 			}
-			f.wrap(Arg, a, f.textOf(a))
+			switch a := ast.Unparen(a).(type) {
+			case *ast.UnaryExpr:
+				if a.Op != token.AND && a.Op != token.ARROW {
+					f.wrap(Arg, call.Args[i], f.textOf(a))
+				}
+			case *ast.BinaryExpr:
+				f.wrap(Arg, call.Args[i], f.textOf(a))
+			}
 		}
 	}
 }

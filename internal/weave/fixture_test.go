@@ -157,12 +157,17 @@ type flag bool
 // A game in a module of its own, with all that is hard to weave, compiles and computes the same with probes.
 func TestHardToWeave(t *testing.T) {
 	rules := strings.Replace(rulesFile, "type mover interface{ Move(by int32) flag }", "type mover interface{ Move(by int32) parts.Flag }", 1)
+	rules = strings.Replace(rules, "\ttagged(w)\n", "\ttagged(w)\n\tw.Total += outside(w.Total)\n", 1)
+	calls, err := os.ReadFile(filepath.Join("..", "line", "testdata", "torture", "rules", "outside.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	parts := strings.NewReplacer("type bool2 = flag\n\ntype flag bool", "type Flag bool", "bool2", "Flag").Replace(partsFile)
 	compiles(t, map[string]string{
-		"rules/rules.go": rules, "parts/parts.go": parts,
+		"rules/rules.go": rules, "parts/parts.go": parts, "rules/outside.go": string(calls),
 		"rules/tagged.go":   "//go:build !hard\n\npackage rules\n\nfunc tagged(w *World) { w.Total += 2 }\n",
 		"rules/untagged.go": "//go:build hard\n\npackage rules\n\nfunc tagged(w *World) { w.Total += 3 }\n",
-	}, 3)
+	}, 4)
 }
 
 // programFiles is a game that is one package, a program.

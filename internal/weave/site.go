@@ -16,11 +16,12 @@ const (
 	Arg                // an argument of a call that is computed in place
 	Branch             // a break, continue or goto
 	Spawn              // a goroutine is started
+	Reach              // what a call of code without probes leaves in what its arguments reach
 )
 
 // String returns the kind in a word.
 func (k Kind) String() string {
-	return [...]string{"enter", "call", "write", "define", "test", "range", "case", "return", "arg", "branch", "spawn"}[k]
+	return [...]string{"enter", "call", "write", "define", "test", "range", "case", "return", "arg", "branch", "spawn", "reach"}[k]
 }
 
 // A Site is the place of a probe.
@@ -30,7 +31,7 @@ type Site struct {
 	Line   int
 	Kind   Kind
 	Text   string   // the expression or statement, or the variable that is assigned
-	Name   string   // Write, Define: the variable or field that is assigned
+	Name   string   // Write, Define: the variable or field that is assigned; Reach: the first that may be changed
 	Const  string   // Return: the value, if it is a constant
 	Local  bool     // Write: of a local variable
 	Reads  []string // names of the variables and fields that it reads

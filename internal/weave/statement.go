@@ -31,15 +31,18 @@ func (f *file) statement(s ast.Stmt) {
 		if f.calls(s) {
 			f.mark(Call, s, f.textOf(s))
 		}
+		f.whole, f.behind, f.assigned = ast.Unparen(s.X), s.End(), ""
 		f.literals(s)
 	case *ast.DeferStmt:
 		f.mark(Call, s, f.textOf(s))
+		f.later = s.Call
 		f.literals(s)
 	case *ast.SendStmt:
 		f.mark(Call, s, f.textOf(s))
 		f.literals(s)
 	case *ast.GoStmt:
 		f.insert(s.Pos(), before, "if %s.On { %s.Spawn(%d) }; ", probeName, probeName, f.site(Spawn, s, "go "+f.textOf(s.Call.Fun)))
+		f.later = s.Call
 		f.literals(s)
 	case *ast.ReturnStmt:
 		f.returns(s)
@@ -99,7 +102,11 @@ func (f *file) compound(s ast.Stmt, first bool) {
 	case *ast.SelectStmt:
 		for _, c := range s.Body.List {
 			c := c.(*ast.CommClause)
-			f.after(c.Colon+1, Case, c, "select")
+			text := "select default"
+			if c.Comm != nil {
+				text = "select " + f.textOf(c.Comm)
+			}
+			f.after(c.Colon+1, Case, c, text)
 			f.communication(c)
 			f.block(c.Body)
 		}
@@ -196,7 +203,7 @@ func (f *file) ranges(s *ast.RangeStmt) {
 			f.last().Name = name
 			f.reading(s.X)
 		}
-		text += fmt.Sprintf("%s.W(%d, %s, %s); ", probeName, n, name, noOwner)
+		text += fmt.Sprintf("%s.D(%d, %s); ", probeName, n, name)
 	}
 	f.insert(s.Body.Lbrace+1, before, "%s };", text)
 	f.block(s.Body.List)

@@ -29,6 +29,10 @@ type Job struct {
 	Runs   int    // Trace: repeat the tick at most so often, until a result differs from the first
 	Window int    // Trace with Warm: also keep each probe's last assignments from so many ticks before; 0 keeps none
 	Yield  bool   // give way to other goroutines now and then
+
+	// Trace: the tick may not end, so that its recording is cut after so many events, or so many seconds; 0 for no end.
+	Events  int
+	Seconds float64
 }
 
 // A Result is what the program found. Names of files are in the folder of the job.
@@ -59,6 +63,9 @@ type Run struct {
 	Panic   string `json:",omitempty"`
 	Events  int
 	Dropped int
+	Cut     bool    `json:",omitempty"` // the tick did not end; the run has no state
+	Seconds float64 `json:",omitempty"` // of a tick that was cut for its time
+	Partial int     `json:",omitempty"` // calls that reach more than their sum has
 	Before  string  // file of the state before it
 	Phases  []Phase `json:",omitempty"` // that Step marked, in order
 	Draws   []Draws `json:",omitempty"` // that the rules reported, in order of the first
@@ -123,11 +130,15 @@ func ReadJSON(path string, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// WriteJSON writes a job or a result to a file.
+// WriteJSON writes a job or a result to a file: all of it, or, if the program is ended, nothing.
 func WriteJSON(path string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, b, 0o600)
+	part := path + ".part"
+	if err := os.WriteFile(part, b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
 }

@@ -34,6 +34,11 @@ func (j *Job) do(makers []Maker) *Result {
 	r := &Result{Platform: lockstep.Platform()}
 	if err == nil {
 		r.Build, r.First = m.game.Build(), uint32(m.sim.Tick())
+		if j.Kind == Hashes || j.Kind == Cold { // for whoever ends this program, because a tick does not end
+			err = WriteJSON(filepath.Join(j.Folder, ResultFile), r)
+		}
+	}
+	if err == nil {
 		switch j.Kind {
 		case Hashes:
 			err = m.hashes(r)

@@ -43,7 +43,7 @@ func Record(folder string, n int, sim *lockstep.Simulation, yield func()) (*Reco
 		r.run.Phases = append(r.run.Phases, p)
 	})
 	sim.ObserveDraws(func(_ lockstep.Tick, d lockstep.Draw) { r.run.draw(d.Purpose, d.Phase) })
-	probe.Start(r.out, yield)
+	probe.Start(r.out, sim.AnyWorld(), yield)
 	return r, nil
 }
 
@@ -67,10 +67,17 @@ func (r *Run) draw(purpose, phase string) {
 	r.Draws = append(r.Draws, Draws{purpose, phase, 1})
 }
 
+// cut ends the recording in the middle of the step.
+func (r *Recording) cut() (Run, error) {
+	count, err := probe.Stop()
+	r.run.Events, r.run.Dropped, r.run.Partial, r.run.Cut = count.Events, count.Dropped, count.Partial, true
+	return r.run, errors.Join(err, r.err, r.out.Close())
+}
+
 // End ends the recording. stepped is the error of the step: a panic of the rules is a result.
 func (r *Recording) End(stepped error) (Run, error) {
-	var err error
-	r.run.Events, r.run.Dropped, err = probe.Stop()
+	count, err := probe.Stop()
+	r.run.Events, r.run.Dropped, r.run.Partial = count.Events, count.Dropped, count.Partial
 	r.sim.ObservePhases(nil)
 	r.sim.ObserveDraws(nil)
 	if err = errors.Join(err, r.err, r.out.Close()); err != nil {
@@ -95,9 +102,9 @@ func (h History) Step(tick uint32, step func() error) error {
 	in, out := io.Pipe()
 	done := make(chan error)
 	go func() { done <- h.read(tick, in) }()
-	probe.Start(out, nil)
+	probe.Start(out, nil, nil)
 	stepped := step()
-	_, _, err := probe.Stop()
+	_, err := probe.Stop()
 	out.Close()
 	return errors.Join(stepped, err, <-done)
 }

@@ -6,14 +6,38 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
+// sums is a file of the state hashes of a job's ticks, which has each as soon as it is known.
+type sums struct{ *os.File }
+
+func (m *match) sums() (sums, error) {
+	f, err := os.Create(filepath.Join(m.job.Folder, HashFile))
+	if err != nil {
+		return sums{}, err
+	}
+	return sums{f}, sums{f}.add(m.sim)
+}
+
+func (s sums) add(sim *lockstep.Simulation) error {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], sim.Hash())
+	_, err := s.Write(b[:])
+	return err
+}
+
 // hashes steps through the log. A panic of the rules ends it like the end of the log.
 func (m *match) hashes(*Result) error {
-	b := binary.LittleEndian.AppendUint64(nil, m.sim.Hash())
+	out, err := m.sums()
+	if err != nil {
+		return err
+	}
+	defer out.Close()
 	for m.job.Tick == 0 || uint32(m.sim.Tick()) < m.job.Tick {
 		f, err := m.frame()
 		if err != nil {
@@ -22,14 +46,21 @@ func (m *match) hashes(*Result) error {
 		if f == nil || m.sim.Step(f) != nil {
 			break
 		}
-		b = binary.LittleEndian.AppendUint64(b, m.sim.Hash())
+		if err := out.add(m.sim); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(filepath.Join(m.job.Folder, HashFile), b, 0o600)
+	return out.Close()
 }
 
 // cold compares each tick with a copy that was restored from the snapshot before it. The copy begins without anything that
 // Derive makes, as in a program that has just started.
 func (m *match) cold(r *Result) error {
+	out, err := m.sums()
+	if err != nil {
+		return err
+	}
+	defer out.Close()
 	var before []byte
 	for m.job.Tick == 0 || uint32(m.sim.Tick()) < m.job.Tick {
 		f, err := m.frame()
@@ -50,8 +81,11 @@ func (m *match) cold(r *Result) error {
 		if warmErr != nil {
 			return nil
 		}
+		if err := out.add(m.sim); err != nil {
+			return err
+		}
 	}
-	return nil
+	return out.Close()
 }
 
 // restored returns a new simulation with a state.
@@ -99,7 +133,7 @@ func (m *match) trace(r *Result) error {
 				return err
 			}
 		}
-		run, err := m.record(sim, f, len(r.Runs))
+		run, err := m.record(r, sim, f, len(r.Runs))
 		if err != nil {
 			return err
 		}
@@ -114,25 +148,67 @@ func (m *match) trace(r *Result) error {
 }
 
 // record computes a tick, and writes its recording and its state.
-func (m *match) record(sim *lockstep.Simulation, f *lockstep.Frame, n int) (Run, error) {
-	r, err := Record(m.job.Folder, n, sim, m.yield())
+func (m *match) record(r *Result, sim *lockstep.Simulation, f *lockstep.Frame, n int) (Run, error) {
+	var c *cut
+	if m.job.Events > 0 || m.job.Seconds > 0 {
+		c = &cut{job: m.job, result: r}
+	}
+	open, err := Record(m.job.Folder, n, sim, m.yield(c))
 	if err != nil {
 		return Run{}, err
 	}
-	return r.End(sim.Step(f))
+	if c == nil {
+		return open.End(sim.Step(f))
+	}
+	c.recording = open
+	if m.job.Seconds > 0 {
+		defer time.AfterFunc(time.Duration(m.job.Seconds*float64(time.Second)), func() { c.end(m.job.Seconds) }).Stop()
+	}
+	err = sim.Step(f)
+	c.Lock() // the tick has ended
+	return open.End(err)
 }
 
-// yield returns a function that gives way to other goroutines at every 7th event, or nil.
-func (m *match) yield() func() {
-	if !m.job.Yield {
+// yield returns a function that gives way to other goroutines at every 7th event, and ends a tick of too many; or nil.
+func (m *match) yield(c *cut) func() {
+	if !m.job.Yield && c == nil {
 		return nil
 	}
-	var n atomic.Uint64
+	var n atomic.Int64
 	return func() {
-		if n.Add(1)%7 == 0 {
+		i := n.Add(1)
+		if m.job.Yield && i%7 == 0 {
 			runtime.Gosched()
 		}
+		if c != nil && m.job.Events > 0 && i > int64(m.job.Events) {
+			c.end(0)
+		}
 	}
+}
+
+// A cut ends the program in the middle of a tick.
+type cut struct {
+	sync.Mutex
+	job       *Job
+	result    *Result
+	recording *Recording
+}
+
+// end writes the result, with what was recorded of the tick, and ends the program.
+func (c *cut) end(seconds float64) {
+	c.Lock()
+	code := 0
+	run, err := c.recording.cut()
+	run.Seconds = seconds
+	c.result.Runs = append(c.result.Runs, run)
+	if err != nil {
+		c.result.Error = err.Error()
+	}
+	if err := WriteJSON(filepath.Join(c.job.Folder, ResultFile), c.result); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // before computes a tick before that of the job. Of the last ones it notes the assignments.

@@ -61,6 +61,7 @@ func step(w *World, c *Config, t *lockstep.Turn) {
 	w.Totals[11] = lists(w)
 	w.Totals[12] = handlers["late"](w) + late
 	w.Totals[13] = constants(w)
+	w.Totals[14] = outside(int64(w.Tick))
 	w.Trail = append(w.Trail, int32(w.Totals[w.Tick%14]))
 	if len(w.Trail) > 8 {
 		w.Trail = w.Trail[1:]

@@ -1,0 +1,131 @@
+package weave
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const callsFile = `package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+type World struct {
+	Tick uint32
+	List []int
+	Lock sync.Mutex
+}
+
+type Config struct{}
+
+func rules() lockstep.Rules[World, Config] {
+	return lockstep.Rules[World, Config]{Name: "hold", Build: "1", New: func(*World, *lockstep.Settings, *Config) error { return nil }, Step: step}
+}
+
+func own(list []int) int { return list[0] }
+
+func step(w *World, _ *Config, t *lockstep.Turn) {
+	slices.Reverse(w.List[1:])
+	n := slices.Index(w.List, 3)
+	n += own(w.List)
+	copy(w.List, w.List[n:])
+	w.List = append(w.List[:1], n)
+	tail := append(w.List[:1], n)
+	var b strings.Builder
+	b.WriteString("a")
+	t.Phase(b.String())
+	w.Lock.Lock()
+	defer clear(tail)
+	fmt.Sscan(b.String(), &n)
+	fmt.Println(n, own(tail))
+}
+
+func main() { lockstep.MustGame(rules()) }
+`
+
+// Code without probes has its arguments told, and what it leaves in them; functions with probes, and the engine's match, do not.
+func TestOutsideCalls(t *testing.T) {
+	s, err := Read(Options{Dir: fixture(t, map[string]string{"main.go": callsFile}), Game: "hold"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Write(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct{ Replace map[string]string }
+	b, err := os.ReadFile(p.Overlay)
+	if err == nil {
+		err = json.Unmarshal(b, &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, path := range slices.Sorted(maps.Keys(all.Replace)) {
+		if filepath.Base(path) == "main.go" {
+			b, err := os.ReadFile(all.Replace[path])
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, strings.Split(string(b), "\n")...)
+		}
+	}
+	for source, want := range map[string]string{
+		"slices.Reverse(": "slices.Reverse(K(w.List[1:], w.List)); P(1)",
+		"slices.Index(":   "C(1, slices.Index(A(w.List), 3))",
+		"n += ":           "own(w.List)",
+		"copy(":           "C(1, copy(A(w.List), w.List[n:]))",
+		"w.List = ":       "append(w.List[:1], n)",
+		"tail := ":        "C(1, append(K(w.List[:1], w.List), n))",
+		"b.WriteString(":  `A(&b).WriteString("a"); P(1)`,
+		"t.Phase(":        "t.Phase(V(C(1, A(&b).String())))",
+		"w.Lock.Lock(":    "w.Lock.Lock()",
+		"defer clear(":    "defer clear(V(tail))",
+		"fmt.Sscan(":      "fmt.Sscan(V(C(1, A(&b).String())), A(&n)); P(1)",
+		"fmt.Println(":    "fmt.Println(n, V(own(tail)))",
+	} {
+		if i := slices.IndexFunc(strings.Split(callsFile, "\n"), func(l string) bool { return strings.Contains(l, source) }); i < 0 || !strings.Contains(plain(lines[i]), want) {
+			t.Errorf("%s: got %s, want %s", source, plain(lines[max(i, 0)]), want)
+		}
+	}
+}
+
+// plain returns a line without the numbers of its probes, and without those of other kinds.
+func plain(line string) string {
+	for {
+		at := strings.Index(line, "if "+probeName+".On { ")
+		if at < 0 {
+			break
+		}
+		end := at + strings.Index(line[at:], "}")
+		inner := strings.TrimSpace(line[at+len("if "+probeName+".On { ") : end])
+		if !strings.HasPrefix(inner, probeName+".P(") {
+			inner = ""
+		}
+		line = line[:at] + inner + line[end+1:]
+	}
+	var out strings.Builder
+	for rest := line; ; {
+		before, after, ok := strings.Cut(rest, probeName+".")
+		out.WriteString(before)
+		if !ok {
+			return out.String()
+		}
+		name, after, _ := strings.Cut(after, "(")
+		_, after, _ = strings.Cut(after, ", ") // the number
+		out.WriteString(name + "(")
+		rest = after
+	}
+}
