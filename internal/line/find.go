@@ -42,6 +42,9 @@ type Result struct {
 	Streams  []Stream      `json:"streams,omitempty"` // from which the sides drew differently in that part, or in the tick
 	Panics   [2]string     `json:"panics"`            // of the rules, in the tick
 	Finding  *Finding      `json:"finding,omitempty"`
+	Data     []Datum       `json:"data,omitempty"`    // what differs before the match, if the finding is in no changed line
+	Changed  []Change      `json:"changed,omitempty"` // the changed lines that ran, if the data do not explain the finding either
+	Searched bool          `json:"-"`                 // the sources differ, and Changed has what ran of that
 
 	Probes       int           `json:"probes"`
 	Events       [2]int        `json:"events"`
@@ -62,6 +65,7 @@ type search struct {
 	folder string
 	assets string
 	result *Result
+	ran    [2]map[int]bool // the probes that ran on the sides before the finding; nil without one
 }
 
 // Find compares two computations of the match in a file.
