@@ -56,3 +56,32 @@ func ExampleReader() {
 	fmt.Println(err)
 	// Output: probe: not a whole recording: EOF
 }
+
+// A woven package tells its variables, and the program asks for their values.
+func ExampleVariables() {
+	costs := map[string]int32{"iron": 30, "salt": 12}
+	probe.Data("example.com/caravan/goods.costs", &costs)
+	var all []probe.Variable = probe.Variables()
+	for _, v := range all {
+		for _, p := range v.Parts {
+			var part probe.Part = p
+			fmt.Println(v.Name+part.Path, part.Value)
+		}
+	}
+	// Output:
+	// example.com/caravan/goods.costs 2 entries
+	// example.com/caravan/goods.costs["iron"] 30
+	// example.com/caravan/goods.costs["salt"] 12
+}
+
+// A woven loop over a map.
+func ExampleOrdered() {
+	probe.InOrder = true
+	defer func() { probe.InOrder = false }()
+	for name, cost := range probe.Ordered(map[string]int32{"salt": 12, "iron": 30}) {
+		fmt.Println(name, cost)
+	}
+	// Output:
+	// iron 30
+	// salt 12
+}

@@ -78,8 +78,11 @@ func appendValue(b []byte, v reflect.Value, depth int) []byte {
 	case reflect.Map:
 		return append(strconv.AppendInt(append(b, "map of "...), int64(v.Len()), 10), " entries"...)
 	}
-	if v.IsNil() {
+	switch {
+	case v.IsNil():
 		return append(b, "nil"...)
+	case v.Kind() == reflect.Chan: // how many are inside may depend on other goroutines
+		return strconv.AppendInt(append(b, "chan with room for "...), int64(v.Cap()), 10)
 	}
 	return append(b, v.Kind().String()...)
 }

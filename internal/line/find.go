@@ -43,6 +43,9 @@ type Result struct {
 	Panics   [2]string     `json:"panics"`            // of the rules, in the tick
 	Endless  [2]*Endless   `json:"endless,omitzero"`  // of the sides that did not end the tick
 	Finding  *Finding      `json:"finding,omitempty"`
+	Data     []Datum       `json:"data,omitempty"`    // what differs before the match, if the finding is in no changed line
+	Changed  []Change      `json:"changed,omitempty"` // the changed lines that ran, if the data do not explain the finding either
+	Searched bool          `json:"-"`                 // the sources differ, and Changed has what ran of that
 
 	Probes       int           `json:"probes"`
 	Events       [2]int        `json:"events"`
@@ -65,6 +68,7 @@ type search struct {
 	assets string
 	named  bool // the caller has named the tick
 	result *Result
+	ran    [2]map[int]bool // the probes that ran on the sides before the finding; nil without one
 }
 
 // Find compares two computations of the match in a file.

@@ -48,6 +48,9 @@ type Finding struct {
 	Written     *Place `json:"written,omitempty"`
 	WrittenTick uint32 `json:"written_tick,omitempty"`
 
+	// Unchanged says that the sides are two versions with the same code there: the difference is seen at Where, and arises elsewhere.
+	Unchanged bool `json:"unchanged,omitempty"`
+
 	// Calls is how many calls before it were the same. Hint is a call before it, or anywhere if no call differs, with other
 	// numbers, which may also be addresses. Both are of modules of rules.
 	Calls int      `json:"calls,omitempty"`

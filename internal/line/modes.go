@@ -90,7 +90,10 @@ func (s *search) two(ctx context.Context, sides [2]*side) error {
 	if err != nil {
 		return err
 	}
-	return s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, nil)
+	if err := s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, nil); err != nil {
+		return err
+	}
+	return s.differences(ctx, sides)
 }
 
 // firstTick finds the first tick with different state hashes, or that only one side could compute.

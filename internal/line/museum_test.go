@@ -126,12 +126,13 @@ func (r *relic) find(t *testing.T, path string) *Result {
 	defer f.Close()
 	s := searchIn(t, f)
 	s.result.Mode = r.mode
-	s.dir, s.Last = filepath.Join("..", ".."), 400
-	whole := editing(t, editing(t, nil, r.reach), r.mistake)
+	root := filepath.Join("..", "..")
+	s.dir, s.Last = root, 400
+	whole := editing(t, root, editing(t, root, nil, r.reach), r.mistake)
 	switch s.Edits = whole; r.mode {
 	case Versions:
 		a, b := s.side("A", s.dir), s.side("B", s.dir)
-		a.edits, b.edits = editing(t, nil, r.reach), whole
+		a.edits, b.edits = editing(t, root, nil, r.reach), whole
 		if err = s.build(context.Background(), a, b); err == nil {
 			err = s.two(context.Background(), [2]*side{a, b})
 		}
@@ -147,15 +148,15 @@ func (r *relic) find(t *testing.T, path string) *Result {
 	return s.result
 }
 
-// editing returns edits of files, and some more.
-func editing(t *testing.T, before map[string][]byte, more []edit) map[string][]byte {
+// editing returns edits of files in a folder, and some more.
+func editing(t *testing.T, dir string, before map[string][]byte, more []edit) map[string][]byte {
 	t.Helper()
 	all := maps.Clone(before)
 	if all == nil {
 		all = map[string][]byte{}
 	}
 	for _, e := range more {
-		path, err := filepath.Abs(filepath.Join("..", "..", filepath.FromSlash(e.file)))
+		path, err := filepath.Abs(filepath.Join(dir, filepath.FromSlash(e.file)))
 		if err != nil {
 			t.Fatal(err)
 		}

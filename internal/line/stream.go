@@ -47,6 +47,7 @@ type stream struct {
 	calls  []moment            // statements with calls that only this side has
 	others map[string]moment   // by name: the latest assignment in another goroutine
 	locals map[variable]moment // the latest assignments, of the goroutine of Step
+	ran    map[int]bool        // the probes of the events that next has read
 	end    bool
 
 	tail   []deep // the last events of a recording that was cut, from number tailed on
@@ -71,7 +72,7 @@ func openStream(j *job, run *program.Run, sites []weave.Site, id func(int) int) 
 }
 
 func newStream(r io.Reader, sites []weave.Site, id func(int) int) *stream {
-	return &stream{in: probe.NewReader(r), sites: sites, id: id, others: map[string]moment{}, locals: map[variable]moment{}}
+	return &stream{in: probe.NewReader(r), sites: sites, id: id, others: map[string]moment{}, locals: map[variable]moment{}, ran: map[int]bool{}}
 }
 
 // read returns the next event of the goroutine of Step, or nil at the end.
@@ -128,8 +129,12 @@ func (s *stream) next() (*moment, error) {
 	s.recent = s.recent[:0]
 	for {
 		m, err := s.read()
-		if m == nil || err != nil || m.id != weave.None {
+		if m == nil || err != nil {
 			return m, err
+		}
+		s.ran[m.Site] = true
+		if m.id != weave.None {
+			return m, nil
 		}
 		m.path = slices.Clone(s.stack)
 		if len(s.recent) < keepExtra {

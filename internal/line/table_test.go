@@ -123,26 +123,24 @@ func (b bug) plant(tb testing.TB, game string) (edits map[string][]byte, inNew, 
 	head := bytes.Index(src, []byte("\nimport"))
 	edited := slices.Concat(src[:at], []byte(b.new), src[at+len(b.old):])
 	edited = slices.Concat(edited[:head], []byte(shift), edited[head:])
-	moved := strings.Count(shift, "\n")
-	lineOf := func(text string, at int) int { return strings.Count(text[:at], "\n") + 1 }
-	oldLines, newLines := strings.Split(b.old, "\n"), strings.Split(b.new, "\n")
-	first := lineOf(string(src), at)
-	for i, l := range oldLines {
-		if strings.TrimSpace(l) != "" && !slices.Contains(newLines, l) {
-			inOld = append(inOld, first+i)
+	return map[string][]byte{path: edited}, ownLines(src[:at], b.new, b.old, strings.Count(shift, "\n")), ownLines(src[:at], b.old, b.new, 0)
+}
+
+// ownLines returns the numbers of the lines of a text that another text in its place does not have. If only the order of lines
+// differs, they are all lines. before is the file before it, and moved how many lines are added to that.
+func ownLines(before []byte, text, other string, moved int) (all []int) {
+	first := bytes.Count(before, []byte("\n")) + 1 + moved
+	lines, others := strings.Split(text, "\n"), strings.Split(other, "\n")
+	own := func(lines, others []string) bool {
+		return slices.ContainsFunc(lines, func(l string) bool { return strings.TrimSpace(l) != "" && !slices.Contains(others, l) })
+	}
+	order := !own(lines, others) && !own(others, lines)
+	for i, l := range lines {
+		if order && i < len(lines)-1 || strings.TrimSpace(l) != "" && !slices.Contains(others, l) {
+			all = append(all, first+i)
 		}
 	}
-	for i, l := range newLines {
-		if strings.TrimSpace(l) != "" && !slices.Contains(oldLines, l) {
-			inNew = append(inNew, first+i+moved)
-		}
-	}
-	if len(inOld)+len(inNew) == 0 { // the order of lines
-		for i := range oldLines {
-			inOld, inNew = append(inOld, first+i), append(inNew, first+i+moved)
-		}
-	}
-	return map[string][]byte{path: edited}, inNew, inOld
+	return all
 }
 
 // A score counts how well bugs were named.

@@ -30,6 +30,8 @@ func (r *Result) Lines() []string { return r.page().Lines() }
 // Verdict says in one sentence what was found.
 func (r *Result) Verdict() string {
 	switch {
+	case len(r.Data) > 0 && r.Data[0].Read:
+		return r.Data[0].String()
 	case r.Tick == 0:
 		return r.same()
 	case r.Endless != [2]*Endless{}:
@@ -38,6 +40,8 @@ func (r *Result) Verdict() string {
 		return fmt.Sprintf("the sides have different results after tick %d when each computes the match from its start, and the same one when that tick is computed alone", r.Tick)
 	case r.Finding.Reason == Nothing:
 		return r.Finding.nothing()
+	case r.Finding.Unchanged:
+		return "first seen where both versions have the same code: " + r.Finding.because()
 	}
 	return r.Finding.because()
 }
@@ -111,6 +115,7 @@ func (r *Result) page() *words.Page {
 		p.Line(words.First("state", i), "%s: %s | %s", f.Path, f.Values[0], f.Values[1])
 	}
 	r.addFinding(p)
+	r.addDifferences(p)
 	if r.Dropped > 0 {
 		p.Line("limit", "%d events were too many to record", r.Dropped)
 	}
@@ -132,6 +137,7 @@ func (r *Result) page() *words.Page {
 func (r *Result) WriteFinding(w io.Writer) error {
 	var p words.Page
 	r.addFinding(&p)
+	r.addDifferences(&p)
 	p.Line("values", "%s | %s", r.Sides[0], r.Sides[1])
 	return p.Write(w)
 }
@@ -207,7 +213,11 @@ func (f *Finding) addPlaces(p *words.Page) {
 		}
 		return
 	}
-	p.Line("line", "%s:%d  in %s", at.File, at.Line, at.Func)
+	label := "line"
+	if f.Unchanged {
+		label = "first seen"
+	}
+	p.Line(label, "%s:%d  in %s", at.File, at.Line, at.Func)
 	p.Line("", "    %s", at.Source)
 	if both && (a.Line != at.Line || a.File != at.File || a.Source != at.Source) {
 		p.Line("", "on A: %s:%d", a.File, a.Line)

@@ -54,6 +54,7 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 		return err
 	}
 	defer c.b.close()
+	s.ran = [2]map[int]bool{c.a.ran, c.b.ran}
 	s.result.Finding, err = c.find()
 	for i, x := range []*stream{c.a, c.b} {
 		if err == nil && runs[i].Cut {

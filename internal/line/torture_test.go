@@ -27,8 +27,25 @@ func torture(t *testing.T, workspace bool) (dir string) {
 	t.Helper()
 	needsGo(t)
 	testenv.Long(t)
+	more := "\nrequire example.com/ground v0.0.0\n\nreplace example.com/ground => ./ground\n"
+	if !workspace {
+		more += "\nrequire example.com/sky v0.0.0\n\nreplace example.com/sky => ./sky\n"
+	}
+	dir = foreign(t, "torture", more)
+	if workspace {
+		write(t, filepath.Join(dir, "go.work"), "go 1.26.0\n\nuse (\n\t.\n\t./server\n\t./sky\n)\n")
+	} else {
+		goCommand(t, dir, "mod", "tidy")
+		goCommand(t, dir, "mod", "vendor")
+	}
+	return dir
+}
+
+// foreign copies a module of testdata, and completes its go.mod.
+func foreign(t *testing.T, name, more string) (dir string) {
+	t.Helper()
 	dir = t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "torture"))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
 		t.Fatal(err)
 	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
@@ -36,25 +53,16 @@ func torture(t *testing.T, workspace bool) (dir string) {
 		t.Fatal(err)
 	}
 	const engine = "github.com/seed-49bee653/samestep"
-	for _, name := range []string{"go.mod", "go.sum"} {
-		b, err := os.ReadFile(filepath.Join(root, name))
+	for _, file := range []string{"go.mod", "go.sum"} {
+		b, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.Replace(string(b), "module "+engine, "module example.com/torture", 1)
-		if name == "go.mod" {
-			text += "\nrequire (\n\t" + engine + " v0.0.0\n\texample.com/ground v0.0.0\n)\n\nreplace " + engine + " => " + root + "\n\nreplace example.com/ground => ./ground\n"
-			if !workspace {
-				text += "\nrequire example.com/sky v0.0.0\n\nreplace example.com/sky => ./sky\n"
-			}
+		text := strings.Replace(string(b), "module "+engine, "module example.com/"+name, 1)
+		if file == "go.mod" {
+			text += "\nrequire " + engine + " v0.0.0\n\nreplace " + engine + " => " + root + "\n" + more
 		}
-		write(t, filepath.Join(dir, name), text)
-	}
-	if workspace {
-		write(t, filepath.Join(dir, "go.work"), "go 1.26.0\n\nuse (\n\t.\n\t./server\n\t./sky\n)\n")
-	} else {
-		goCommand(t, dir, "mod", "tidy")
-		goCommand(t, dir, "mod", "vendor")
+		write(t, filepath.Join(dir, file), text)
 	}
 	return dir
 }
@@ -71,7 +79,7 @@ func goCommand(t *testing.T, dir string, args ...string) {
 // The copies with probes of a module with all that is hard compute what the sources compute, and name a line in each of it.
 func TestTorture(t *testing.T) {
 	dir := torture(t, true)
-	x := recorded(t, dir)
+	x := recorded(t, dir, "torture")
 	x.sameAsPlain(t)
 	if every == 0 {
 		return // SAMESTEP_LINES is not set: the bugs are built one after the other
@@ -80,20 +88,7 @@ func TestTorture(t *testing.T) {
 	list := chosen(t, slices.Sorted(maps.Keys(hardLines)), every, func(name string) string { return name })
 	for _, name := range list {
 		l := hardLines[name]
-		path := filepath.Join(dir, l.file)
-		src, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := bytes.Count(src, []byte(l.old)); n != 1 {
-			t.Fatalf("%s: %d times in %s, want once", name, n, l.file)
-		}
-		b, err := x.version(t, map[string][]byte{path: bytes.Replace(src, []byte(l.old), []byte(l.new), 1)})
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		r, err := between(context.Background(), x.log, [2]*side{x.woven, b}, t.TempDir())
+		r, err := x.try(t.Context(), t, edit{l.file, l.old, l.new})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -112,7 +107,7 @@ func TestTorture(t *testing.T) {
 // A vendor folder does not stand in the way.
 func TestTortureVendor(t *testing.T) {
 	testenv.Night(t)
-	recorded(t, torture(t, false)).sameAsPlain(t)
+	recorded(t, torture(t, false), "torture").sameAsPlain(t)
 }
 
 // The rules may be in another module of the workspace than the program that the folder has.
@@ -129,14 +124,15 @@ func TestTortureFromServer(t *testing.T) {
 
 // A tortured module is built with probes, and has played a match.
 type tortured struct {
+	game     string
 	dir, log string
 	woven    *side
 	p        weave.Program
 }
 
 // recorded plays a match with the sources as they are, and builds the copies.
-func recorded(t *testing.T, dir string) *tortured {
-	x := &tortured{dir: dir, log: filepath.Join(t.TempDir(), "torture.ssr")}
+func recorded(t *testing.T, dir, game string) *tortured {
+	x := &tortured{game: game, dir: dir, log: filepath.Join(t.TempDir(), game+".ssr")}
 	goCommand(t, dir, "run", "./record", x.log)
 	var err error
 	if x.woven, err = x.version(t, nil); err != nil {
@@ -151,7 +147,7 @@ func (x *tortured) version(t *testing.T, edits map[string][]byte) (*side, error)
 	if x.woven != nil {
 		one.name, one.known = "B", x.woven.source.Packages()
 	}
-	p, err := one.weave("torture")
+	p, err := one.weave(x.game)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +155,16 @@ func (x *tortured) version(t *testing.T, edits map[string][]byte) (*side, error)
 		x.p = p
 	}
 	return one, one.compile(context.Background(), p, "build")
+}
+
+// try compares the sources as they are with a version that has edits. Files are relative to the module.
+func (x *tortured) try(ctx context.Context, t *testing.T, edits ...edit) (*Result, error) {
+	t.Helper()
+	b, err := x.version(t, editing(t, x.dir, nil, edits))
+	if err != nil {
+		return nil, err
+	}
+	return between(ctx, x.log, [2]*side{x.woven, b}, t.TempDir())
 }
 
 // plain builds the same program without probes.

@@ -23,6 +23,7 @@ type file struct {
 	src    []byte
 	tok    *token.File
 	info   *types.Info
+	goes   string // the version of Go that the file is written in, such as "go1.26"; "" if not known
 	all    []insertion
 	fn     string // the function whose statements get probes
 	lits   int    // function literals in it so far

@@ -64,6 +64,8 @@ type Config struct{ Speed int32 }
 
 type flag bool
 
+type names map[string]int
+
 type mover interface{ Move(by int32) flag }
 
 var table = map[string]func(*World) int64{
@@ -119,6 +121,17 @@ outer:
 		w.Total = v
 	}
 	tagged(w)
+	for name := range table {
+		if w.Total += int64(len(name)); w.Total > 1<<40 {
+			return
+		}
+	}
+	type pair struct{ a, b uint8 }
+	for p, n := range (map[pair]names{{1, 2}: {"x": 3}}) {
+		for range n {
+			w.Total += int64(p.a)
+		}
+	}
 	goto end
 end:
 }
@@ -223,6 +236,17 @@ func compiles(t *testing.T, files map[string]string, want int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ordered := 0
+	for _, path := range globbed(t, filepath.Join(woven, "*.go")) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ordered += strings.Count(string(b), ".Ordered(")
+	}
+	if want := 3 * strings.Count(files["rules/rules.go"], "range table {"); ordered != want {
+		t.Errorf("got %d loops over maps that can be in order, want %d", ordered, want)
+	}
 	if n := len(s.files); n != want {
 		t.Errorf("got %d woven files, want %d", n, want)
 	}
@@ -231,8 +255,16 @@ func compiles(t *testing.T, files map[string]string, want int) {
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "*", MainDir))
-	if err != nil || len(left) > 0 {
-		t.Errorf("the tree of the game has changed: %v %v", left, err)
+	if left := globbed(t, filepath.Join(dir, "*", MainDir)); len(left) > 0 {
+		t.Errorf("the tree of the game has changed: %v", left)
 	}
+}
+
+func globbed(t *testing.T, pattern string) []string {
+	t.Helper()
+	all, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

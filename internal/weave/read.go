@@ -122,7 +122,7 @@ func (s *Source) load() error {
 			return err
 		}
 	}
-	if s.packages, err = packages.Load(s.config(packages.LoadSyntax|packages.NeedModule), paths...); err != nil {
+	if s.packages, err = packages.Load(s.config(packages.LoadSyntax|packages.NeedModule|packages.NeedEmbedFiles), paths...); err != nil {
 		return fmt.Errorf("%w: %w", ErrSource, err)
 	}
 	return nil

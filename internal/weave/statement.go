@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"go/version"
 	"strings"
 )
 
@@ -184,6 +185,7 @@ func (f *file) loop(s *ast.ForStmt) {
 // ranges adds probes to a loop. They record each element.
 func (f *file) ranges(s *ast.RangeStmt) {
 	f.exprs(s.X)
+	f.ordered(s.X)
 	var names []string
 	for _, e := range []ast.Expr{s.Key, s.Value} {
 		if id, ok := e.(*ast.Ident); e != nil && (!ok || id.Name != "_") && f.pure(e) {
@@ -207,6 +209,16 @@ func (f *file) ranges(s *ast.RangeStmt) {
 	}
 	f.insert(s.Body.Lbrace+1, before, "%s };", text)
 	f.block(s.Body.List)
+}
+
+// ordered makes a loop over a map one that two runs can do in the same order.
+func (f *file) ordered(e ast.Expr) {
+	if t := f.info.TypeOf(e); t != nil && (f.goes == "" || version.Compare(f.goes, "go1.23") >= 0) {
+		if _, ok := t.Underlying().(*types.Map); ok {
+			f.insert(e.Pos(), opening, "%s.Ordered(", probeName)
+			f.insert(e.End(), closing, ")")
+		}
+	}
 }
 
 // cases gives probes to the cases of a switch. tests says that they are conditions.

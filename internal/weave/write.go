@@ -45,6 +45,11 @@ func (s *Source) Write(folder string) (Program, error) {
 				return Program{}, err
 			}
 		}
+		if path, content := s.data(p); content != nil && !s.o.Test && !s.o.Plain {
+			if err := add(path, content); err != nil {
+				return Program{}, err
+			}
+		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(s.o.Overlay)) { // of packages without probes, such as the engine's
 		if replace[path] == "" {
@@ -85,7 +90,7 @@ func (s *Source) weave(p *packages.Package, f *ast.File, path string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	w := &file{source: s, name: filepath.ToSlash(name), pkg: p.PkgPath, src: src, tok: s.fset.File(f.Package), info: p.TypesInfo}
+	w := &file{source: s, name: filepath.ToSlash(name), pkg: p.PkgPath, src: src, tok: s.fset.File(f.Package), info: p.TypesInfo, goes: p.TypesInfo.FileVersions[f]}
 	sites := len(s.Sites)
 	for _, d := range f.Decls {
 		switch d := d.(type) {

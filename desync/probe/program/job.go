@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/seed-49bee653/samestep/desync/probe"
 )
 
 // What a job does.
@@ -13,6 +15,7 @@ const (
 	Cold   = "cold"   // step, and compare each tick with a copy that was restored from the snapshot before it
 	Trace  = "trace"  // step to the tick before Tick, and record Tick
 	Stand  = "stand"  // step to the tick before Tick, and tell where a debugger finds Step and the field
+	Data   = "data"   // tell the variables of the packages with probes, before any match
 	Debug  = "debug"  // the same, and compute Tick under a debugger
 )
 
@@ -40,14 +43,15 @@ type Result struct {
 	Error string `json:",omitempty"`
 
 	Build, Platform string
-	First           uint32   // the tick of the keyframe
-	Last            uint32   // the last tick that was computed
-	Differs         uint32   // Cold: the first tick whose results differ; 0 for none
-	Runs            []Run    // Trace: the first one, and the first that differs
-	Tried           int      // Trace: runs
-	Before          []Latest `json:",omitempty"` // Trace: of the ticks before
-	Step            Function // Stand: the rules' Step
-	Field           *Field   // Stand: that to watch; nil for none
+	First           uint32           // the tick of the keyframe
+	Last            uint32           // the last tick that was computed
+	Differs         uint32           // Cold: the first tick whose results differ; 0 for none
+	Runs            []Run            // Trace: the first one, and the first that differs
+	Tried           int              // Trace: runs
+	Before          []Latest         `json:",omitempty"` // Trace: of the ticks before
+	Step            Function         // Stand: the rules' Step
+	Field           *Field           // Stand: that to watch; nil for none
+	Data            []probe.Variable `json:",omitempty"` // Data
 
 	// Of a [CheckJob], whose phase, from and tick can be others than asked for if they are different each time.
 	Phase      string `json:",omitempty"`

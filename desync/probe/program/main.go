@@ -2,9 +2,12 @@ package program
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"time"
 
+	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -17,6 +20,8 @@ func Main(makers ...Maker) {
 		fmt.Fprintln(os.Stderr, "want the file of a job: samestep desync line and samestep replay debug run this program")
 		os.Exit(2)
 	}
+	// A tick that waits for ever is one that does not end. Without a timer, the runtime would end the program.
+	time.AfterFunc(math.MaxInt64, func() {})
 	var j Job
 	err := ReadJSON(os.Args[1], &j)
 	if err == nil {
@@ -30,6 +35,11 @@ func Main(makers ...Maker) {
 
 // do does the job. All errors are in the result.
 func (j *Job) do(makers []Maker) *Result {
+	if j.Kind == Data {
+		return &Result{Data: probe.Variables()}
+	}
+	// Runs again and again are to differ where the order of a map decides.
+	probe.InOrder = j.Kind == Trace && j.Runs == 0
 	m, err := j.open(makers)
 	r := &Result{Platform: lockstep.Platform()}
 	if err == nil {

@@ -1,0 +1,166 @@
+package probe
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Variable is a variable of a package, with its value in parts.
+type Variable struct {
+	Name  string // with the path of the package
+	Parts []Part // in order; the last one has a hash of what is beyond the limit
+}
+
+// A Part is a number, a text, a function or a channel in a value.
+type Part struct {
+	Path  string // such as "[3].Cost"; "" for the whole
+	Value string
+}
+
+// Limits of a variable's parts.
+const (
+	maxParts  = 4096
+	maxLooked = 1 << 18 // values of one variable that are looked at
+	maxInside = 16      // values inside each other
+)
+
+// data are the variables by name.
+var data = map[string]any{}
+
+// Data adds a variable of a package: a pointer to it. Woven packages do so before the match.
+func Data(name string, pointer any) { data[name] = pointer }
+
+// Variables returns the variables by name, with their values of now. Unlike a value of an event, a value is told with all that it
+// points to.
+func Variables() (all []Variable) {
+	rec.Lock()
+	defer rec.Unlock()
+	for name, pointer := range data {
+		w := walk{seen: map[visited]bool{}}
+		w.value("", reflect.ValueOf(pointer).Elem(), 0)
+		if len(w.rest) > 0 {
+			w.parts = append(w.parts, Part{"…", "#" + hash(string(w.rest))})
+		}
+		all = append(all, Variable{name, w.parts})
+	}
+	slices.SortFunc(all, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// A walk goes through a value.
+type walk struct {
+	parts  []Part
+	rest   []byte // hashes of the parts beyond the limit
+	seen   map[visited]bool
+	looked int
+}
+
+type visited struct {
+	at uintptr
+	t  reflect.Type
+}
+
+// part adds a part, or its hash.
+func (w *walk) part(path, value string) {
+	if len(w.parts) < maxParts {
+		w.parts = append(w.parts, Part{path, clip(value)})
+		return
+	}
+	w.rest = append(w.rest[:0], hash(string(w.rest)+path+value)...)
+}
+
+// value adds the parts of a value. Addresses are no parts.
+func (w *walk) value(path string, v reflect.Value, depth int) {
+	if w.looked++; w.looked > maxLooked || depth > maxInside {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			w.part(path, "nil")
+		} else if v.Kind() == reflect.Interface || w.first(v.Pointer(), v.Type()) {
+			w.value(path, v.Elem(), depth+1)
+		}
+	case reflect.Struct:
+		if foreign(v.Type()) {
+			return
+		}
+		for i := range v.NumField() {
+			w.value(path+"."+v.Type().Field(i).Name, v.Field(i), depth+1)
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			w.part(path, strconv.Quote(string(v.Bytes())))
+			return
+		}
+		w.part(path, strconv.Itoa(v.Len())+" elements")
+		if v.Len() > 0 && w.first(v.Pointer(), v.Type()) {
+			w.list(path, v, depth)
+		}
+	case reflect.Array:
+		w.list(path, v, depth)
+	case reflect.Map:
+		w.entries(path, v, depth)
+	case reflect.Func:
+		w.part(path, functionName(v))
+	case reflect.Chan:
+		w.part(path, channel(v))
+	case reflect.Uintptr, reflect.UnsafePointer:
+	default:
+		w.part(path, string(appendValue(nil, v, 0)))
+	}
+}
+
+// first reports whether something is met for the first time.
+func (w *walk) first(at uintptr, t reflect.Type) bool {
+	old := w.seen[visited{at, t}]
+	w.seen[visited{at, t}] = true
+	return !old
+}
+
+func (w *walk) list(path string, v reflect.Value, depth int) {
+	for i := range v.Len() {
+		w.value(path+"["+strconv.Itoa(i)+"]", v.Index(i), depth+1)
+	}
+}
+
+// entries adds the entries of a map in the order of their keys' texts.
+func (w *walk) entries(path string, v reflect.Value, depth int) {
+	w.part(path, strconv.Itoa(v.Len())+" entries")
+	texts, values := []string(nil), map[string]reflect.Value{}
+	for i := v.MapRange(); i.Next() && len(texts) < maxLooked; {
+		text := clip(string(appendValue(nil, i.Key(), 0)))
+		texts, values[text] = append(texts, text), i.Value()
+	}
+	slices.Sort(texts)
+	for _, text := range texts {
+		w.value(path+"["+text+"]", values[text], depth+1)
+	}
+}
+
+// foreign reports whether a type's fields tell nothing of the game.
+func foreign(t reflect.Type) bool {
+	return slices.Contains([]string{"sync", "sync/atomic", "reflect", "runtime", "internal/abi", "internal/sync"}, t.PkgPath())
+}
+
+// functionName names a function, as the program's symbols do.
+func functionName(v reflect.Value) string {
+	if v.IsNil() {
+		return "nil"
+	}
+	if f := runtime.FuncForPC(v.Pointer()); f != nil {
+		return f.Name()
+	}
+	return "func"
+}
+
+func channel(v reflect.Value) string {
+	if v.IsNil() {
+		return "nil"
+	}
+	return fmt.Sprintf("%s, %d inside", appendValue(nil, v, 0), v.Len())
+}
