@@ -76,7 +76,9 @@ type search struct {
 	describe  func(*lockstep.Command) Command
 	found     []*Cause
 	tried     []Tried
-	count     int // of the present family
+	count     int              // of the present family
+	controls  map[control]bool // that ended in the right state; only looked up
+	parted    *parting         // of a control that did not; nil if all did
 }
 
 // A family is faults of one sort.
@@ -85,9 +87,12 @@ type family struct {
 	try  func() error // tries all of them
 }
 
-// look tries all families. No family may spend more than half of the time that is left, and once a cause fits, no more than a
-// small part: what it adds is another cause that cannot be told apart from the first.
+// look tries all families, after a control with nothing changed. No family may spend more than half of the time that is left, and
+// once a cause fits, no more than a small part: what it adds is another cause that cannot be told apart from the first.
 func (s *search) look(families []family) error {
+	if err := s.control(&variation{from: s.good}); err != nil {
+		return err
+	}
 	for i, f := range families {
 		s.count = 0
 		part := s.clock.left()
@@ -118,11 +123,14 @@ func (s *search) within(part time.Duration, f func() error) error {
 	return err
 }
 
-// try plays a variation, and keeps the cause that it stands for if it fits.
+// try plays a variation, and keeps the cause that it stands for if it fits and its control does not.
 func (s *search) try(v variation, cause func() *Cause) error {
 	s.count++
 	ok, err := s.fits(&v)
 	if err != nil || !ok {
+		return err
+	}
+	if err := s.control(&v); err != nil {
 		return err
 	}
 	c := cause()

@@ -127,6 +127,7 @@ func ExampleExplain() {
 	}
 	// Output:
 	// verdict    THE PLAYER: the match simulated again agrees with the referee, not with player 1
+	//            grade: proven; 64 simulations agree with each other
 	// bug        fingerprint 266ba5a7: chest, commands, Gold
 	// first      the first divergent tick is one of 1 to 5
 	// cause      consistent with: lost command: a command did not run up to tick 5: tick 4, player 0: give {"Gold":40}

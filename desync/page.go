@@ -98,6 +98,10 @@ func (e *Explanation) headline() string {
 		return "A keyframe of the replay is not the match's state"
 	case v.Party == WrongBuild:
 		return "This build computes something else"
+	case v.Party == NoFixedResult:
+		return "The rules have no fixed result"
+	case v.Party == TwoBuilds:
+		return "Two builds disagree"
 	}
 	return "Who is wrong is unknown"
 }

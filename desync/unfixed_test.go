@@ -1,0 +1,308 @@
+package desync_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/testing/planted"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// The quarry is a second game with mistakes: diggers that walk and carry gold.
+type (
+	quarry struct {
+		Tick    uint32
+		Diggers []digger
+		Bank    uint64
+		Walk    []uint32 `state:"derived"` // by place, how long the way to the next one takes
+	}
+	digger struct{ ID, At, Gold uint32 }
+	shaft  struct{ Depth uint32 }
+	haul   struct{ Digger, Gold uint32 }
+)
+
+// quarryRules returns the rules of the quarry with a change of its Step.
+func quarryRules(after func(m *quarry, t *lockstep.Turn)) lockstep.Rules[quarry, shaft] {
+	return lockstep.Rules[quarry, shaft]{
+		Name: "quarry", Build: "1", Commands: []lockstep.CommandType{lockstep.Type[haul](1, "haul")},
+		New: func(m *quarry, s *lockstep.Settings, c *shaft) error {
+			for i := range uint32(6) {
+				m.Diggers = append(m.Diggers, digger{ID: i + 1, At: i})
+			}
+			return nil
+		},
+		Derive: survey,
+		Step: func(m *quarry, c *shaft, t *lockstep.Turn) {
+			m.Tick++
+			for i := range m.Diggers {
+				d := &m.Diggers[i]
+				d.At = (d.At + m.way(i)) % c.Depth
+				d.Gold += d.At % 3
+			}
+			for i := range t.Commands {
+				if h, ok := t.Commands[i].Value.(*haul); ok {
+					d := &m.Diggers[int(h.Digger)%len(m.Diggers)]
+					m.Bank, d.Gold = m.Bank+uint64(d.Gold), h.Gold%8
+				}
+			}
+			if after != nil {
+				after(m, t)
+			}
+		},
+	}
+}
+
+func survey(m *quarry, c *shaft) {
+	m.Walk = m.Walk[:0]
+	for i := range c.Depth {
+		m.Walk = append(m.Walk, 1+i*i%5)
+	}
+}
+
+func (m *quarry) way(i int) uint32 {
+	if len(m.Walk) == 0 {
+		return 1
+	}
+	return m.Walk[int(m.Diggers[i].At)%len(m.Walk)]
+}
+
+// A played is a live match, of several machines that compute each for itself, and its first desync.
+type played struct {
+	game   *lockstep.Game
+	bundle []byte
+	file   []byte // the whole replay
+}
+
+func (p *played) find(h *lockstep.Header) (*lockstep.Game, error) {
+	return p.game, p.game.CheckIdentity(h)
+}
+
+// A player takes a match up to its first desync, and on to the tick end. The machine of seat late gets its state at tick 30
+// from the referee.
+type stage[S, C any] struct {
+	rules  lockstep.Rules[S, C]
+	config C
+	orders func(dice *rand.Rand) any
+	seed   uint64
+	late   bool
+}
+
+// play plays the match. It fails if no machine differs.
+func (s stage[S, C]) play(tb testing.TB) *played {
+	tb.Helper()
+	const seats = 3
+	g := lockstep.MustGame(s.rules)
+	settings := lockstep.DefaultSettings(seats)
+	settings.Seed, settings.KeyframeEvery = s.seed, 50
+	h, err := g.NewHeader(lockstep.MatchID{9, byte(s.seed)}, settings, &s.config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var file bytes.Buffer
+	x := &copies{}
+	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 64, EveryTick: true, States: true}}
+	for range seats {
+		x.all = append(x.all, g.NewFollower(history))
+	}
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	c, err := coordinator.New(g, h, record.Tee(w, x), coordinator.Options{InputDelay: 2, Referee: history})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for p := range lockstep.Player(seats) {
+		if _, err := c.Join(p); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if s.late { // New has begun the others
+		for p := range 2 {
+			sim, err := g.NewSimulation(h)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			x.all[p] = g.NewFollowerAt(h, sim, history)
+		}
+	}
+	var report *coordinator.DesyncReport
+	dice, sequence := rand.New(rand.NewPCG(s.seed, 3)), [seats]lockstep.Sequence{}
+	for report == nil && c.Now() < 400 {
+		if _, err := c.Tick(); err != nil {
+			tb.Fatal(err)
+		}
+		for p, f := range x.all {
+			if c.Now()%lockstep.Tick(settings.CheckEvery) == 0 {
+				sum, _ := f.Sum(c.Now())
+				if err := c.Report(lockstep.Player(p), c.Now(), sum); err != nil {
+					tb.Fatal(err)
+				}
+				if all := c.Desyncs(); report == nil && len(all) > 0 {
+					report = all[0]
+				}
+			}
+			if dice.IntN(8) == 0 {
+				kind, payload, err := g.NewPayloads().Encode(s.orders(dice))
+				if err != nil {
+					tb.Fatal(err)
+				}
+				sequence[p]++
+				c.Submit(lockstep.Player(p), sequence[p], kind, payload)
+			}
+		}
+	}
+	if report == nil {
+		tb.Fatal("no machine differs")
+	}
+	e := &host.Evidence{Report: *report}
+	for p := range lockstep.Player(seats) {
+		e.Participants = append(e.Participants, host.Participant{Player: p, Name: string(rune('a' + p)), Build: "1", Platform: "linux/amd64"})
+	}
+	for _, t := range []lockstep.Tick{report.Agreed, report.Tick} {
+		if own := x.of(report.Player); t > 0 {
+			e.Exhibits = append(e.Exhibits, host.Exhibit{Tick: t, Referee: slices.Clone(c.Referee().State(t)), Player: slices.Clone(own.State(t))})
+		}
+	}
+	if err := w.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+	var archive bytes.Buffer
+	if err := replay.WriteBundle(&archive, h, e, bytes.NewReader(file.Bytes())); err != nil {
+		tb.Fatal(err)
+	}
+	return &played{lockstep.MustGame(s.rules), archive.Bytes(), file.Bytes()}
+}
+
+// copies are the machines of a match.
+type copies struct{ all []*lockstep.Follower }
+
+// of returns the machine of a player; on a tie, the first one.
+func (x *copies) of(p lockstep.Player) *lockstep.Follower {
+	if int(p) < len(x.all) {
+		return x.all[p]
+	}
+	return x.all[0]
+}
+
+// Append gives a record to every machine.
+func (x *copies) Append(record []byte) error {
+	for _, f := range x.all {
+		if err := f.Append(record); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
+			return err
+		}
+	}
+	return nil
+}
+
+// mistaken are the rules of two games with mistakes that give them no fixed result, one after the other: each machine of a live
+// match, and each explanation, computes for itself.
+func mistaken(tb testing.TB) map[string]*played {
+	tb.Helper()
+	var elapsed int64 // what the clock of the next machine shows more, while the match is live
+	live := true
+	seconds := func() uint64 {
+		if live {
+			elapsed++
+			return uint64(elapsed / 200)
+		}
+		return uint64(time.Now().Unix())
+	}
+	market := func(seed uint64, after func(*planted.Market, *lockstep.Turn)) *played {
+		r := planted.MarketRules()
+		right := r.Step
+		r.Step = func(m *planted.Market, setup *planted.Setup, t *lockstep.Turn) {
+			right(m, setup, t)
+			after(m, t)
+		}
+		return stage[planted.Market, planted.Setup]{rules: r, config: planted.Setup{Stalls: 6, Prices: []uint32{3, 1, 2}}, seed: seed, orders: func(dice *rand.Rand) any {
+			return &planted.Offer{Stall: uint16(dice.IntN(6)), Goods: uint16(1 + dice.IntN(9))}
+		}}.play(tb)
+	}
+	digging := func(seed uint64, after func(*quarry, *lockstep.Turn)) *played {
+		return stage[quarry, shaft]{rules: quarryRules(after), config: shaft{Depth: 40}, seed: seed, orders: func(dice *rand.Rand) any {
+			return &haul{Digger: uint32(dice.IntN(6)), Gold: uint32(dice.IntN(9))}
+		}}.play(tb)
+	}
+	all := map[string]*played{}
+	for seed := range uint64(2) {
+		all[fmt.Sprint("market: map order ", seed)] = market(seed, func(m *planted.Market, t *lockstep.Turn) {
+			goods := map[uint32]uint32{}
+			for i := range m.Stalls {
+				goods[m.Stalls[i].Price] += m.Stalls[i].Goods
+			}
+			for _, n := range goods { //samestep:allow maprange this is the mistake
+				m.Drawn = m.Drawn*31 + uint64(n)
+			}
+		})
+		all[fmt.Sprint("market: two keys, with a command ", seed)] = market(seed, func(m *planted.Market, t *lockstep.Turn) {
+			if len(t.Commands) == 0 || t.Tick < 60 {
+				return
+			}
+			for i := range map[int]bool{0: true, 1: true} { //samestep:allow maprange this is the mistake
+				m.Sold = append(m.Sold[:0], uint32(i))
+			}
+		})
+		all[fmt.Sprint("quarry: map order ", seed)] = digging(seed, func(m *quarry, t *lockstep.Turn) {
+			all := map[int]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true}
+			for p := range all { //samestep:allow maprange this is the mistake
+				m.Diggers[0].At = m.Diggers[p].At
+			}
+		})
+		all[fmt.Sprint("quarry: two keys, with a command ", seed)] = digging(seed, func(m *quarry, t *lockstep.Turn) {
+			if len(t.Commands) == 0 || t.Tick < 60 {
+				return
+			}
+			for p := range map[int]bool{1: true, 2: true} { //samestep:allow maprange this is the mistake
+				m.Bank = m.Bank*3 + uint64(p)
+			}
+		})
+	}
+	all["market: nanoseconds"] = market(3, func(m *planted.Market, t *lockstep.Turn) {
+		m.Drawn += uint64(time.Now().UnixNano()) //samestep:allow clock this is the mistake
+	})
+	all["quarry: nanoseconds"] = digging(3, func(m *quarry, t *lockstep.Turn) {
+		m.Bank += uint64(time.Now().UnixNano()) / 64 % 3 //samestep:allow clock this is the mistake
+	})
+	all["market: seconds"] = market(4, func(m *planted.Market, t *lockstep.Turn) { m.Drawn += seconds() })
+	all["quarry: seconds"] = digging(4, func(m *quarry, t *lockstep.Turn) { m.Bank += seconds() })
+	live = false
+	return all
+}
+
+// Rules without a fixed result are called so, whoever differed and however often the bundle is explained: nobody is accused,
+// there are no trials and no cause, and all bundles of a mistake have one fingerprint.
+func TestNoFixedResult(t *testing.T) {
+	times := 5
+	if testenv.Small(t) {
+		times = 1
+	}
+	fingerprints, parties := map[string]string{}, map[string]int{}
+	for name, p := range mistaken(t) {
+		for range times {
+			e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: time.Now, Budget: 2 * time.Second})
+			if err != nil {
+				t.Fatal(err)
+			}
+			parties[string(e.Verdict.Party)]++
+			if e.Verdict.Party != "no fixed result" || e.Cause != nil || len(e.Tried) > 0 || strings.Contains(strings.Join(e.Lines(), "\n"), "edited") {
+				t.Errorf("%s: got %s: %s; cause %v", name, e.Verdict.Party, e.Verdict.Text, e.Cause)
+			}
+			kind := strings.TrimRight(name, " 01")
+			if known := fingerprints[kind]; known != "" && known != e.Fingerprint.String() {
+				t.Errorf("%s: got %s, and before %s", name, e.Fingerprint, known)
+			}
+			fingerprints[kind] = e.Fingerprint.String()
+		}
+	}
+	t.Log(parties)
+}
