@@ -76,9 +76,8 @@ type search struct {
 	describe  func(*lockstep.Command) Command
 	found     []*Cause
 	tried     []Tried
-	count     int              // of the present family
-	controls  map[control]bool // that ended in the right state; only looked up
-	parted    *parting         // of a control that did not; nil if all did
+	count     int      // of the present family
+	parted    *parting // of a control that did not end in the right state
 }
 
 // A family is faults of one sort.
@@ -87,7 +86,7 @@ type family struct {
 	try  func() error // tries all of them
 }
 
-// look tries all families, after a control with nothing changed. No family may spend more than half of the time that is left, and
+// look tries all families, after a control with nothing changed and before another one. No family may spend more than half of the time that is left, and
 // once a cause fits, no more than a small part: what it adds is another cause that cannot be told apart from the first.
 func (s *search) look(families []family) error {
 	if err := s.control(&variation{from: s.good}); err != nil {
@@ -108,7 +107,11 @@ func (s *search) look(families []family) error {
 		}
 		s.tried = append(s.tried, Tried{f.name, s.count, err == nil})
 	}
-	return nil
+	if len(s.found) == 0 {
+		return nil
+	}
+	s.clock.end += s.clock.whole / partOfTime
+	return s.control(&variation{from: s.good}) // the trials may have changed what is not in the state
 }
 
 // partOfTime is the part of the time that a family has after a cause was found.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -66,7 +67,7 @@ func quarryRules(after func(m *quarry, t *lockstep.Turn)) lockstep.Rules[quarry,
 
 func survey(m *quarry, c *shaft) {
 	m.Walk = m.Walk[:0]
-	for i := range c.Depth {
+	for i := range min(c.Depth, 1000) {
 		m.Walk = append(m.Walk, 1+i*i%5)
 	}
 }
@@ -89,14 +90,13 @@ func (p *played) find(h *lockstep.Header) (*lockstep.Game, error) {
 	return p.game, p.game.CheckIdentity(h)
 }
 
-// A player takes a match up to its first desync, and on to the tick end. The machine of seat late gets its state at tick 30
-// from the referee.
+// A stage is a match that is played up to its first desync. The players begin with the first keyframe, and the referee with New.
 type stage[S, C any] struct {
-	rules  lockstep.Rules[S, C]
-	config C
-	orders func(dice *rand.Rand) any
-	seed   uint64
-	late   bool
+	rules   lockstep.Rules[S, C]
+	config  C
+	orders  func(dice *rand.Rand) any
+	seed    uint64
+	damaged lockstep.Tick // at which the memory of player 2 is altered; 0 for none
 }
 
 // play plays the match. It fails if no machine differs.
@@ -126,20 +126,14 @@ func (s stage[S, C]) play(tb testing.TB) *played {
 			tb.Fatal(err)
 		}
 	}
-	if s.late { // New has begun the others
-		for p := range 2 {
-			sim, err := g.NewSimulation(h)
-			if err != nil {
-				tb.Fatal(err)
-			}
-			x.all[p] = g.NewFollowerAt(h, sim, history)
-		}
-	}
 	var report *coordinator.DesyncReport
 	dice, sequence := rand.New(rand.NewPCG(s.seed, 3)), [seats]lockstep.Sequence{}
 	for report == nil && c.Now() < 400 {
 		if _, err := c.Tick(); err != nil {
 			tb.Fatal(err)
+		}
+		if c.Now() == s.damaged {
+			x.damage(tb, s.damaged)
 		}
 		for p, f := range x.all {
 			if c.Now()%lockstep.Tick(settings.CheckEvery) == 0 {
@@ -194,6 +188,15 @@ func (x *copies) of(p lockstep.Player) *lockstep.Follower {
 	return x.all[0]
 }
 
+// damage alters a number in the state of player 2.
+func (x *copies) damage(tb testing.TB, t lockstep.Tick) {
+	b := slices.Clone(x.all[2].State(t))
+	b[len(b)-8] ^= 64 // of the last field
+	if err := x.all[2].Restore(b); err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // Append gives a record to every machine.
 func (x *copies) Append(record []byte) error {
 	for _, f := range x.all {
@@ -202,6 +205,14 @@ func (x *copies) Append(record []byte) error {
 		}
 	}
 	return nil
+}
+
+// quarried plays a match of the quarry.
+func quarried(tb testing.TB, seed uint64, rules lockstep.Rules[quarry, shaft]) *played {
+	tb.Helper()
+	return stage[quarry, shaft]{rules: rules, config: shaft{Depth: 40}, seed: seed, orders: func(dice *rand.Rand) any {
+		return &haul{Digger: uint32(dice.IntN(6)), Gold: uint32(dice.IntN(9))}
+	}}.play(tb)
 }
 
 // mistaken are the rules of two games with mistakes that give them no fixed result, one after the other: each machine of a live
@@ -229,9 +240,7 @@ func mistaken(tb testing.TB) map[string]*played {
 		}}.play(tb)
 	}
 	digging := func(seed uint64, after func(*quarry, *lockstep.Turn)) *played {
-		return stage[quarry, shaft]{rules: quarryRules(after), config: shaft{Depth: 40}, seed: seed, orders: func(dice *rand.Rand) any {
-			return &haul{Digger: uint32(dice.IntN(6)), Gold: uint32(dice.IntN(9))}
-		}}.play(tb)
+		return quarried(tb, seed, quarryRules(after))
 	}
 	all := map[string]*played{}
 	for seed := range uint64(2) {
@@ -302,7 +311,189 @@ func TestNoFixedResult(t *testing.T) {
 				t.Errorf("%s: got %s, and before %s", name, e.Fingerprint, known)
 			}
 			fingerprints[kind] = e.Fingerprint.String()
+			if strings.HasSuffix(name, "seconds") { // verify would wait for one, too
+				continue
+			}
+			r := openReplay(t, p.file)
+			checked, _ := replay.Verify(r, p.game, replay.VerifyOptions{})
+			if v := desync.Attribute(r, p.game, checked, replay.SimulateOptions{}); v.Party != "no fixed result" || len(v.Blames) > 0 {
+				t.Errorf("%s: verify: got %s: %s", name, v.Party, v.Text)
+			}
+			reports, _ := desync.PlayerReports(r, e.Player)
+			b, err := desync.BisectReports(r, reports, p.game, desync.BisectOptions{})
+			if !e.Tie && (err != nil || b.Cause != "no fixed result" || b.Fields.Total > 0) {
+				t.Errorf("%s: bisect: got %+v, %v", name, b, err)
+			}
 		}
 	}
 	t.Log(parties)
+}
+
+// A machine that has got its state does not have the table that New makes and Derive does not. The trials begin with New and a state that was restored:
+// each of them would lead to the other side's state.
+func TestTableOfNew(t *testing.T) {
+	r := quarryRules(nil)
+	begin := r.New
+	r.New = func(m *quarry, s *lockstep.Settings, c *shaft) error {
+		survey(m, c)
+		return begin(m, s, c)
+	}
+	r.Derive = func(*quarry, *shaft) {}
+	p := quarried(t, 1, r)
+	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := e.Verdict.Parting; w == nil || w.Way != desync.WayNew || !strings.HasPrefix(w.Field, "Diggers[") || e.Cause != nil || e.Trials > 0 {
+		t.Errorf("got %+v, parting %+v, cause %v after %d trials", e.Verdict, w, e.Cause, e.Trials)
+	}
+	if f := e.Fingerprint; f.Class != desync.ClassUnstable || f.Field != "Diggers[].At" {
+		t.Errorf("got %v", f)
+	}
+}
+
+// damaged plays a match with right rules, in which the memory of player 2 is altered after a tick.
+func damaged(tb testing.TB, seed uint64, at lockstep.Tick, r lockstep.Rules[quarry, shaft]) *played {
+	tb.Helper()
+	return stage[quarry, shaft]{rules: r, config: shaft{Depth: 40}, seed: seed, damaged: at, orders: func(dice *rand.Rand) any {
+		return &haul{Digger: uint32(dice.IntN(6)), Gold: uint32(dice.IntN(9))}
+	}}.play(tb)
+}
+
+// Rules with a fixed result never get another verdict: also not with caches that are filled when they are needed, and with
+// memory that is used again.
+func TestFixedResult(t *testing.T) {
+	lazy := quarryRules(nil)
+	step := lazy.Step
+	lazy.Step = func(m *quarry, c *shaft, t *lockstep.Turn) {
+		if len(m.Walk) == 0 {
+			survey(m, c)
+		}
+		step(m, c, t)
+	}
+	lazy.Derive = func(m *quarry, _ *shaft) { m.Walk = m.Walk[:0] }
+	scratch := quarryRules(nil)
+	scratch.Step = func(m *quarry, c *shaft, t *lockstep.Turn) {
+		survey(m, c)
+		step(m, c, t)
+		for i := range m.Walk {
+			m.Walk[i] = uint32(t.Tick) // what is left over
+		}
+	}
+	for name, r := range map[string]lockstep.Rules[quarry, shaft]{"plain": quarryRules(nil), "lazy": lazy, "left over": scratch} {
+		for seed := range uint64(4) {
+			p := damaged(t, seed, lockstep.Tick(50+7*seed), r)
+			e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Budget: 100 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Verdict.Party != desync.WrongPlayer || !slices.Equal(e.Verdict.Players, []lockstep.Player{2}) || e.Verdict.Grade != desync.GradeProven || e.Verdict.Runs < 4 || e.Cause == nil {
+				t.Errorf("%s, seed %d: got %+v, cause %v", name, seed, e.Verdict, e.Cause)
+			}
+			r := openReplay(t, p.file)
+			checked, _ := replay.Verify(r, p.game, replay.VerifyOptions{})
+			if v := desync.Attribute(r, p.game, checked, replay.SimulateOptions{}); v.Party != desync.WrongPlayer || v.Runs < 4 {
+				t.Errorf("%s, seed %d: verify: got %+v", name, seed, v)
+			}
+		}
+	}
+}
+
+// Rules that no simulation of the match shows to have no fixed result may still show it to a trial: a cause whose control ends in another
+// state is none.
+func TestControlOfTrial(t *testing.T) {
+	poisoned := false
+	p := damaged(t, 1, 50, quarryRules(func(m *quarry, t *lockstep.Turn) {
+		for i := range t.Commands {
+			h, ok := t.Commands[i].Value.(*haul)
+			poisoned = poisoned || ok && h.Gold > 1000 // as in no match
+		}
+		if poisoned {
+			m.Bank++
+		}
+	}))
+	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !poisoned || e.Verdict.Party != desync.NoFixedResult || e.Cause != nil || len(e.Tried) > 0 || e.Verdict.Parting.Field != "Bank" {
+		t.Errorf("poisoned %t: got %+v, cause %v, tried %v", poisoned, e.Verdict, e.Cause, e.Tried)
+	}
+}
+
+// Two builds disagree only if each program on one side is known to differ from each on the others, and none from its own side's.
+func TestTwoBuilds(t *testing.T) {
+	const rv1, rv2 = "example.com/hex 1111111111111111", "example.com/hex 2222222222222222"
+	for _, row := range []struct {
+		name     string
+		recorder string
+		players  []string // sources
+		groups   [][]lockstep.Player
+		this     string // sources of the program that simulates
+		computes string // "a", the referee's, or "b"
+		outcome  string
+		two      bool
+	}{
+		{"the referee alone", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", true},
+		{"explained by the players' build", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, rv1, "b", "", true},
+		{"explained by the referee's build", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, rv2, "a", "", true},
+		{"explained by a third build", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, "example.com/hex 3333", "b", "", true},
+		{"the referee's build computes the other side", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, rv2, "b", "", false},
+		{"the players' build computes the other side", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, rv1, "a", "", false},
+		{"a shortened revision", rv2, []string{"example.com/hex 111111111111", rv1}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", true},
+		{"one build on both sides", rv2, []string{rv1, rv1}, [][]lockstep.Player{{0}, {1}}, "", "", "", false},
+		{"two builds on one side", rv2, []string{rv1, rv2}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", false},
+		{"the same build", rv1, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", false},
+		{"one is not known", rv2, []string{rv1, ""}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", false},
+		{"changed files", rv1, []string{rv1 + " modified"}, [][]lockstep.Player{{}, {0}}, "", "", "", true},
+		{"another module", rv1, []string{"example.com/client 2222"}, [][]lockstep.Player{{}, {0}}, "", "", "", false},
+		{"right this time", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, "", "", "right this time", false},
+	} {
+		m := &replay.Manifest{}
+		for i, players := range row.groups {
+			m.Groups = append(m.Groups, replay.BundleGroup{Checksum: string(rune('a' + i)), Referee: i == 0, Players: players})
+		}
+		for i, sources := range row.players {
+			m.Participants = append(m.Participants, replay.BundleParticipant{Player: lockstep.Player(i), Build: "1", Sources: sources})
+		}
+		if row.outcome != "" {
+			m.Resimulation = &replay.BundleResimulation{Outcome: row.outcome}
+		}
+		var this *desync.Program
+		if row.this != "" {
+			this = &desync.Program{Build: "1", Sources: record.ParseSources(row.this)}
+		}
+		party, text := desync.JudgeBuilds(&lockstep.Header{Build: "1", Sources: row.recorder}, m, this, row.computes)
+		if (party == desync.TwoBuilds) != row.two || row.two && !strings.Contains(text, "the referee with build 1, example.com/hex at ") {
+			t.Errorf("%s: got %q, %q", row.name, party, text)
+		}
+	}
+}
+
+// Whoever explains a bundle of two builds says so, and accuses none of them.
+func TestExplainTwoBuilds(t *testing.T) {
+	rules := skirmish.Rules()
+	step := rules.Step
+	rules.Step = func(w *skirmish.World, config *skirmish.Config, t *lockstep.Turn) {
+		if step(w, config, t); t.Tick == faultTick {
+			w.Units[5].Health--
+		}
+	}
+	old := lockstep.MustGame(rules)
+	x := newTableOfSeats(t, 2, "example.com/hex 2222222222222222", old, true, 1, 1, 100)
+	x.play(t, 400)
+	b := open(t, packed(t, unpacked(t, x.bundle(t)), func(m *replay.Manifest) {
+		for i := range m.Participants {
+			m.Participants[i].Sources = "example.com/hex 1111111111111111"
+		}
+	}))
+	for name, g := range map[string]*lockstep.Game{"the referee's": old, "the players'": trueGame()} {
+		e, err := desync.Explain(b, desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return g, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Verdict.Party != desync.TwoBuilds || e.Cause != nil || e.Verdict.Grade != desync.GradeConsistent || e.Verdict.With != "" {
+			t.Errorf("%s build: got %+v, cause %v", name, e.Verdict, e.Cause)
+		}
+	}
 }

@@ -92,7 +92,9 @@ func drillSubject(c *cli.Context, g *playable) (*faultinjection.Subject, error) 
 
 // printDrill prints a line for each fault, and below it one for each tool.
 func printDrill(w io.Writer, r *faultinjection.Result) {
-	fmt.Fprintf(w, "without a fault: %d simulations of the match agree\n", r.Runs)
+	if r.Runs > 0 {
+		fmt.Fprintf(w, "without a fault: %d simulations of the match agree\n", r.Runs)
+	}
 	fault := ""
 	for _, row := range r.Rows {
 		if row.Fault != fault {
