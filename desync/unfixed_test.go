@@ -442,7 +442,7 @@ func TestTwoBuilds(t *testing.T) {
 		{"the players' build computes the other side", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, rv1, "a", "", false},
 		{"a shortened revision", rv2, []string{"example.com/hex 111111111111", rv1}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", true},
 		{"one build on both sides", rv2, []string{rv1, rv1}, [][]lockstep.Player{{0}, {1}}, "", "", "", false},
-		{"two builds on one side", rv2, []string{rv1, rv2}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", false},
+		{"two builds on one side", rv2, []string{rv1, "example.com/hex 3333"}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", false},
 		{"the same build", rv1, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", false},
 		{"one is not known", rv2, []string{rv1, ""}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", false},
 		{"changed files", rv1, []string{rv1 + " modified"}, [][]lockstep.Player{{}, {0}}, "", "", "", true},
