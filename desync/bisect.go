@@ -165,6 +165,9 @@ func (s *bisector) run() (*Bisection, error) {
 	}
 	err = w.run()
 	if errors.Is(err, errOtherGame) {
+		if s.settle(); s.found.Cause == OriginUnfixed {
+			return &s.found, nil
+		}
 		return &s.found, s.keyframes()
 	}
 	s.found.Exact = s.found.Exact || s.found.Known && s.found.Agreed+1 == s.found.Tick
@@ -176,12 +179,12 @@ func (s *bisector) run() (*Bisection, error) {
 // nothing.
 func (s *bisector) settle() {
 	f := &s.found
-	if f.Cause == OriginUnknown || f.Cause == OriginStart {
-		return
-	}
 	o := Options{MaxTicks: int(s.options.MaxTicks), Budget: s.options.Budget, Now: s.options.Now}.withDefaults()
 	for i, side := range []*recording{&s.a, &s.b} {
-		to, game := f.Tick, s.game
+		to, since, game := f.Tick, f.Agreed, s.game
+		if f.Cause == OriginUnknown { // it differs from what both agree on
+			to, since = s.good, s.good-min(s.good, lookBack/4)
+		}
 		if i > 0 {
 			if game = s.otherGame; side.reader == nil || f.Cause != OriginCommands && f.Cause != OriginGames {
 				return
@@ -190,12 +193,12 @@ func (s *bisector) settle() {
 		if next := side.evidence.after(to - 1); (f.EditedA && i == 0 || f.EditedB && i == 1) && next < len(side.evidence) {
 			to = side.evidence[next].tick
 		}
-		p, err := repeatBefore(side.reader, game, to, max(to-f.Agreed, 1), o)
+		p, err := repeatBefore(side.reader, game, to, max(to-since, 1), o)
 		if err != nil {
 			continue // the walk has come farther
 		}
-		if f.Cause != OriginGames && f.Cause != OriginCommands || f.EditedA || f.EditedB {
-			p.later() // this build or an edited file would be another answer
+		if f.Cause == OriginA || f.Cause == OriginBoth || f.Cause == OriginUnknown || f.EditedA || f.EditedB {
+			p.later() // the simulation alone contradicts the file
 		}
 		if parted := p.parting(); parted != nil {
 			s.unfixed(parted)

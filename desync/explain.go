@@ -9,7 +9,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/replay"
-	"github.com/seed-49bee653/samestep/state"
 )
 
 // Explain explains the desync of a bundle, as far as it can. It returns an error if the bundle cannot be read: one that
@@ -271,23 +270,7 @@ func (w *work) fingerprint() {
 	if p := w.e.Verdict.Parting; p != nil {
 		class, section, path = ClassUnstable, "", p.Field
 	}
-	w.e.fingerprint(section, class, path)
-}
-
-func (e *Explanation) fingerprint(section string, class Class, path string) {
-	e.Fingerprint = newFingerprint(e.Game, class, section, path)
-}
-
-// unfix replaces the verdict: the rules have no fixed result, so that nothing that was simulated shows anything.
-func (e *Explanation) unfix(p *Parting, runs int) {
-	if !e.Verdict.undecided() { // the sides were one of the bundle and the simulation
-		e.Fields, e.Places = state.Differences{}, state.Places{}
-	}
-	e.Verdict = p.unfixed(runs)
-	e.Cause, e.Trials, e.Tried, e.Changes, e.Draws = nil, 0, []Tried{}, []Change{}, []Draws{}
-	for i := range e.Who {
-		e.Who[i].Differs = slices.ContainsFunc(e.Groups, func(g Group) bool { return !g.Referee && slices.Contains(g.Players, e.Who[i].Player) })
-	}
+	w.e.Fingerprint = newFingerprint(w.e.Game, class, section, path)
 }
 
 // lastGood returns the latest exhibit with a state of the referee at which the sides were equal. That of the last good tick

@@ -41,7 +41,7 @@ func (e *Explanation) SetLine(l *Line) {
 	e.Line = &own
 	if own.Parting != nil && e.Verdict.Party != NoFixedResult {
 		e.unfix(own.Parting, e.Verdict.Runs+1)
-		e.fingerprint("", ClassUnstable, own.Parting.Field)
+		e.Fingerprint = newFingerprint(e.Game, ClassUnstable, "", own.Parting.Field)
 	}
 	switch {
 	case own.Tick == 0 || own.Func == "" || own.Doubt != "":

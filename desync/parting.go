@@ -43,11 +43,3 @@ func (p Parting) String() string {
 	}
 	return fmt.Sprintf("tick %d, simulated again from the same state with the same commands, has another result%s: map order, goroutines, time, or randomness or memory outside of the state decide", p.Tick, where)
 }
-
-// unfixed returns the verdict on rules without a fixed result.
-func (p *Parting) unfixed(runs int) Verdict {
-	return Verdict{
-		Party: NoFixedResult, Players: []lockstep.Player{}, Simulated: true, Grade: GradeUnfixed, Runs: runs, Parting: p, Blames: []Blame{},
-		Text: "nobody is accused, because the rules of this build have no fixed result: " + p.String(),
-	}
-}

@@ -14,6 +14,7 @@ import (
 // The runs that look for rules without a fixed result. A map of two keys has the other order in one of eight runs.
 const (
 	maxRuns      = 64                      // of the ticks in which machines are known to differ
+	maxParted    = 2048                    // fields of one of them that are compared
 	maxPartings  = 16                      // ticks with another result, after which a run ends
 	partOfRepeat = 8                       // of the budget of trials, which runs may take after the first ones
 	wholeSecond  = 1050 * time.Millisecond // that two runs must span to see a clock of whole seconds
@@ -190,7 +191,7 @@ func (p *repeater) kinds(d *parting) map[string]string {
 	if d.other == nil {
 		return kinds
 	}
-	l, err := newListing(p.game.StateSchema(), p.state(d.tick), d.other, maxRanked)
+	l, err := newListing(p.game.StateSchema(), p.state(d.tick), d.other, maxParted)
 	if err != nil {
 		panic(err) // cannot happen: both are our own
 	}

@@ -5,15 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/internal/testing/planted"
-	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -88,6 +90,22 @@ type played struct {
 
 func (p *played) find(h *lockstep.Header) (*lockstep.Game, error) {
 	return p.game, p.game.CheckIdentity(h)
+}
+
+// verified returns the verdict of verify on the whole replay.
+func (p *played) verified(tb testing.TB) *desync.Verdict {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "match.ssr")
+	if err := os.WriteFile(path, p.file, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	f, err := replay.Open(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	v, _ := desync.Verify(f, replay.Games{p.game}, replay.VerifyOptions{Now: time.Now})
+	return v.Verdict
 }
 
 // A stage is a match that is played up to its first desync. The players begin with the first keyframe, and the referee with New.
@@ -215,29 +233,26 @@ func quarried(tb testing.TB, seed uint64, rules lockstep.Rules[quarry, shaft]) *
 	}}.play(tb)
 }
 
+// marketed plays a match of the market with a change of its Step.
+func marketed(tb testing.TB, seed uint64, after func(*planted.Market, *lockstep.Turn)) *played {
+	tb.Helper()
+	r := planted.MarketRules()
+	right := r.Step
+	r.Step = func(m *planted.Market, setup *planted.Setup, t *lockstep.Turn) {
+		right(m, setup, t)
+		after(m, t)
+	}
+	return stage[planted.Market, planted.Setup]{rules: r, config: planted.Setup{Stalls: 6, Prices: []uint32{3, 1, 2}}, seed: seed, orders: func(dice *rand.Rand) any {
+		return &planted.Offer{Stall: uint16(dice.IntN(6)), Goods: uint16(1 + dice.IntN(9))}
+	}}.play(tb)
+}
+
 // mistaken are the rules of two games with mistakes that give them no fixed result, one after the other: each machine of a live
 // match, and each explanation, computes for itself.
 func mistaken(tb testing.TB) map[string]*played {
 	tb.Helper()
-	var elapsed int64 // what the clock of the next machine shows more, while the match is live
-	live := true
-	seconds := func() uint64 {
-		if live {
-			elapsed++
-			return uint64(elapsed / 200)
-		}
-		return uint64(time.Now().Unix())
-	}
 	market := func(seed uint64, after func(*planted.Market, *lockstep.Turn)) *played {
-		r := planted.MarketRules()
-		right := r.Step
-		r.Step = func(m *planted.Market, setup *planted.Setup, t *lockstep.Turn) {
-			right(m, setup, t)
-			after(m, t)
-		}
-		return stage[planted.Market, planted.Setup]{rules: r, config: planted.Setup{Stalls: 6, Prices: []uint32{3, 1, 2}}, seed: seed, orders: func(dice *rand.Rand) any {
-			return &planted.Offer{Stall: uint16(dice.IntN(6)), Goods: uint16(1 + dice.IntN(9))}
-		}}.play(tb)
+		return marketed(tb, seed, after)
 	}
 	digging := func(seed uint64, after func(*quarry, *lockstep.Turn)) *played {
 		return quarried(tb, seed, quarryRules(after))
@@ -282,51 +297,65 @@ func mistaken(tb testing.TB) map[string]*played {
 	all["quarry: nanoseconds"] = digging(3, func(m *quarry, t *lockstep.Turn) {
 		m.Bank += uint64(time.Now().UnixNano()) / 64 % 3 //samestep:allow clock this is the mistake
 	})
-	all["market: seconds"] = market(4, func(m *planted.Market, t *lockstep.Turn) { m.Drawn += seconds() })
-	all["quarry: seconds"] = digging(4, func(m *quarry, t *lockstep.Turn) { m.Bank += seconds() })
-	live = false
 	return all
 }
 
-// Rules without a fixed result are called so, whoever differed and however often the bundle is explained: nobody is accused,
-// there are no trials and no cause, and all bundles of a mistake have one fingerprint.
-func TestNoFixedResult(t *testing.T) {
-	times := 5
-	if testenv.Small(t) {
-		times = 1
-	}
-	fingerprints, parties := map[string]string{}, map[string]int{}
-	for name, p := range mistaken(t) {
-		for range times {
-			e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: time.Now, Budget: 2 * time.Second})
-			if err != nil {
-				t.Fatal(err)
-			}
-			parties[string(e.Verdict.Party)]++
-			if e.Verdict.Party != "no fixed result" || e.Cause != nil || len(e.Tried) > 0 || strings.Contains(strings.Join(e.Lines(), "\n"), "edited") {
-				t.Errorf("%s: got %s: %s; cause %v", name, e.Verdict.Party, e.Verdict.Text, e.Cause)
-			}
-			kind := strings.TrimRight(name, " 01")
-			if known := fingerprints[kind]; known != "" && known != e.Fingerprint.String() {
-				t.Errorf("%s: got %s, and before %s", name, e.Fingerprint, known)
-			}
-			fingerprints[kind] = e.Fingerprint.String()
-			if strings.HasSuffix(name, "seconds") { // verify would wait for one, too
-				continue
-			}
-			r := openReplay(t, p.file)
-			checked, _ := replay.Verify(r, p.game, replay.VerifyOptions{})
-			if v := desync.Attribute(r, p.game, checked, replay.SimulateOptions{}); v.Party != "no fixed result" || len(v.Blames) > 0 {
-				t.Errorf("%s: verify: got %s: %s", name, v.Party, v.Text)
-			}
-			reports, _ := desync.PlayerReports(r, e.Player)
-			b, err := desync.BisectReports(r, reports, p.game, desync.BisectOptions{})
-			if !e.Tie && (err != nil || b.Cause != "no fixed result" || b.Fields.Total > 0) {
-				t.Errorf("%s: bisect: got %+v, %v", name, b, err)
-			}
+// An unfixed checks that bundles are judged as those of rules without a fixed result, however often they are: nobody is accused, there
+// are no trials and no cause, and all bundles of a mistake have one fingerprint.
+type unfixed struct {
+	fingerprints map[string]string
+	parties      map[desync.Party]int
+}
+
+func (x *unfixed) check(t *testing.T, name string, p *played) {
+	t.Helper()
+	for range 5 {
+		e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: time.Now, Budget: 2 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.parties[e.Verdict.Party]++
+		if e.Verdict.Party != desync.NoFixedResult || e.Cause != nil || len(e.Tried) > 0 || strings.Contains(strings.Join(e.Lines(), "\n"), "edited") {
+			t.Errorf("%s: got %s: %s; cause %v", name, e.Verdict.Party, e.Verdict.Text, e.Cause)
+		}
+		kind := strings.TrimRight(name, " 01")
+		if known := x.fingerprints[kind]; known != "" && known != e.Fingerprint.String() {
+			t.Errorf("%s: got %s, and before %s", name, e.Fingerprint, known)
+		}
+		x.fingerprints[kind] = e.Fingerprint.String()
+		if v := p.verified(t); v.Party != desync.NoFixedResult || len(v.Blames) > 0 {
+			t.Errorf("%s: verify: got %s: %s", name, v.Party, v.Text)
+		}
+		r := openReplay(t, p.file)
+		reports, _ := desync.PlayerReports(r, e.Player)
+		b, err := desync.BisectReports(r, reports, p.game, desync.BisectOptions{Now: time.Now})
+		if !e.Tie && (err != nil || b.Cause != desync.OriginUnfixed || b.Fields.Total > 0) {
+			t.Errorf("%s: bisect: got %+v, %v", name, b, err)
 		}
 	}
-	t.Log(parties)
+}
+
+// Rules without a fixed result are called so by explain, verify and bisect, whoever differed.
+func TestNoFixedResult(t *testing.T) {
+	x := &unfixed{map[string]string{}, map[desync.Party]int{}}
+	for name, p := range mistaken(t) {
+		x.check(t, name, p)
+	}
+	synctest.Test(t, func(t *testing.T) { // where a second passes at once
+		elapsed, live := 0, true // the clock of a machine is a second ahead of another's
+		seconds := func() uint64 {
+			if elapsed++; live {
+				return uint64(elapsed / 200)
+			}
+			return uint64(time.Now().Unix())
+		}
+		market := marketed(t, 4, func(m *planted.Market, _ *lockstep.Turn) { m.Drawn += seconds() })
+		digging := quarried(t, 4, quarryRules(func(m *quarry, _ *lockstep.Turn) { m.Bank += seconds() }))
+		live = false
+		x.check(t, "market: seconds", market)
+		x.check(t, "quarry: seconds", digging)
+	})
+	t.Log(x.parties)
 }
 
 // A machine that has got its state does not have the table that New makes and Derive does not. The trials begin with New and a state that was restored:
@@ -390,9 +419,7 @@ func TestFixedResult(t *testing.T) {
 			if e.Verdict.Party != desync.WrongPlayer || !slices.Equal(e.Verdict.Players, []lockstep.Player{2}) || e.Verdict.Grade != desync.GradeProven || e.Verdict.Runs < 4 || e.Cause == nil {
 				t.Errorf("%s, seed %d: got %+v, cause %v", name, seed, e.Verdict, e.Cause)
 			}
-			r := openReplay(t, p.file)
-			checked, _ := replay.Verify(r, p.game, replay.VerifyOptions{})
-			if v := desync.Attribute(r, p.game, checked, replay.SimulateOptions{}); v.Party != desync.WrongPlayer || v.Runs < 4 {
+			if v := p.verified(t); v.Party != desync.WrongPlayer || v.Runs < 4 {
 				t.Errorf("%s, seed %d: verify: got %+v", name, seed, v)
 			}
 		}

@@ -133,6 +133,14 @@ func verdictOf(blames []Blame) *Verdict {
 	return v
 }
 
+// unfixed returns the verdict on rules without a fixed result.
+func (p *Parting) unfixed(runs int) Verdict {
+	return Verdict{
+		Party: NoFixedResult, Players: []lockstep.Player{}, Simulated: true, Grade: GradeUnfixed, Runs: runs, Parting: p, Blames: []Blame{},
+		Text: "nobody is accused, because the rules of this build have no fixed result: " + p.String(),
+	}
+}
+
 // rightPlayers returns the players of the groups that are right.
 func rightPlayers(groups []Group) []lockstep.Player {
 	var all []lockstep.Player
