@@ -106,6 +106,9 @@ func (e *Explanation) headline() string {
 	return "Who is wrong is unknown"
 }
 
+// Graded says how well the verdict is known.
+func (p *page) Graded() string { return capital(p.Verdict.graded()) }
+
 // Sentence returns text as the beginning of a sentence.
 func (p *page) Sentence(text string) string { return capital(text) }
 
