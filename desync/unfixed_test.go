@@ -1,3 +1,7 @@
+// A browser has no clock of nanoseconds.
+
+//go:build !js
+
 package desync_test
 
 import (
