@@ -12,6 +12,11 @@ import (
 // Attribute returns the verdict on a replay that was verified with game g: at the first difference, or if the
 // verification kept going, at all checks. It reads the file of r independently of r, up to the first damage.
 func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o replay.SimulateOptions) *Verdict {
+	return attribute(r, g, v, Options{MaxTicks: int(o.MaxTicks)})
+}
+
+// attribute is [Attribute] with the MaxTicks and Now of the options.
+func attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o Options) *Verdict {
 	if v.Mismatches == 0 && v.First == nil {
 		return verdictOf([]Blame{})
 	}
@@ -25,7 +30,7 @@ func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o rep
 	}
 	replay.Play(own, nil, a.record) // the verification has reported the error
 	a.log.sort()
-	s := simulator{r, g, replay.SimulateOptions{MaxTicks: o.MaxTicks}, replay.WholeMatch}
+	s := simulator{r, g, replay.SimulateOptions{MaxTicks: lockstep.Tick(o.MaxTicks)}, replay.WholeMatch}
 	if d := v.First; d != nil && d.Keyframe {
 		s.before = d.Tick - 1 // a keyframe that may be false is no beginning
 	}
@@ -33,7 +38,36 @@ func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o rep
 	if a.stopped && v.First.Keyframe {
 		a.next(&s, v.First.Tick)
 	}
-	return a.verdict(v.Differences, judge{lockstep.Platform(), a.recorder, "the agreed checksum"})
+	found := a.verdict(v.Differences, judge{lockstep.Platform(), a.recorder, "the agreed checksum"})
+	found.Grade = found.grade()
+	return a.settled(r, g, found, v.First, o)
+}
+
+// settled returns a verdict if the ticks before the first difference have a fixed result, and else that they have none. The rules
+// gave first, which may be nil.
+func (a *attribution) settled(r *replay.Reader, g *lockstep.Game, v *Verdict, first *lockstep.DesyncError, o Options) *Verdict {
+	if len(v.Blames) == 0 {
+		return v
+	}
+	to := v.Blames[0].First
+	p, err := repeatBefore(r, g, to, a.every, o.withDefaults())
+	if err != nil { // too far from a keyframe
+		if v.Runs = 1; v.Grade == GradeProven {
+			v.Grade = GradeConsistent
+		}
+		return v
+	}
+	if ours := p.side(to); first != nil && first.Tick == to && first.End == "" && ours.hash != first.Got {
+		p.partings = append(p.partings, parting{tick: to, again: true})
+	}
+	if v.Runs = p.runs + 1; v.undecided() {
+		p.later()
+	}
+	if parted := p.parting(); parted != nil {
+		unfixed := parted.unfixed(v.Runs)
+		return &unfixed
+	}
+	return v
 }
 
 // verdict goes through the differences in order of their ticks, and says who was wrong.
@@ -73,6 +107,7 @@ type attribution struct {
 	gone     [256]lockstep.Tick       // by player: the tick at which it left; 0 if it is present
 	blames   []Blame
 	recorder string                // the platform that recorded the replay
+	every    lockstep.Tick         // ticks between two checks
 	keyframe *lockstep.DesyncError // a keyframe that differs, until the next check
 	differs  bool                  // the simulation differed at the last check
 	decisive map[Party]*check      // by party: the first check at which it was wrong; only looked up
@@ -93,7 +128,7 @@ func (a *attribution) record(rec *record.Record) error {
 		}
 	}
 	if rec.Kind == record.KindHeader {
-		a.recorder = rec.Header.Platform
+		a.recorder, a.every = rec.Header.Platform, lockstep.Tick(rec.Header.Settings.CheckEvery)
 	}
 	return a.log.record(rec)
 }

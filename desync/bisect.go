@@ -165,10 +165,56 @@ func (s *bisector) run() (*Bisection, error) {
 	}
 	err = w.run()
 	if errors.Is(err, errOtherGame) {
+		if s.settle(); s.found.Cause == OriginUnfixed {
+			return &s.found, nil
+		}
 		return &s.found, s.keyframes()
 	}
 	s.found.Exact = s.found.Exact || s.found.Known && s.found.Agreed+1 == s.found.Tick
+	s.settle()
 	return &s.found, err
+}
+
+// settle simulates the ticks that decide again, on each side, before anything is said of them: rules without a fixed result show
+// nothing.
+func (s *bisector) settle() {
+	f := &s.found
+	o := Options{MaxTicks: int(s.options.MaxTicks), Budget: s.options.Budget, Now: s.options.Now}.withDefaults()
+	for i, side := range []*recording{&s.a, &s.b} {
+		to, since, game := f.Tick, f.Agreed, s.game
+		if f.Cause == OriginUnknown { // it differs from what both agree on
+			to, since = s.good, s.good-min(s.good, lookBack/4)
+		}
+		if i > 0 {
+			if game = s.otherGame; side.reader == nil || f.Cause != OriginCommands && f.Cause != OriginGames {
+				return
+			}
+		}
+		if next := side.evidence.after(to - 1); (f.EditedA && i == 0 || f.EditedB && i == 1) && next < len(side.evidence) {
+			to = side.evidence[next].tick
+		}
+		p, err := repeatBefore(side.reader, game, to, max(to-since, 1), o)
+		if err != nil {
+			continue // the walk has come farther
+		}
+		if f.Cause == OriginA || f.Cause == OriginBoth || f.Cause == OriginUnknown || f.EditedA || f.EditedB {
+			p.later() // the simulation alone contradicts the file
+		}
+		if parted := p.parting(); parted != nil {
+			s.unfixed(parted)
+			return
+		}
+	}
+}
+
+// unfixed notes that the simulation shows nothing. What the evidence shows stays.
+func (s *bisector) unfixed(p *Parting) {
+	f := &s.found
+	if f.Cause != OriginGames && f.Cause != OriginCommands {
+		f.Tick, f.Agreed, f.Known, f.Exact = s.bad, s.good, s.known, s.known && s.good+1 == s.bad
+	}
+	f.Cause, f.Parting, f.Section, f.EditedA, f.EditedB, f.Reconstructed = OriginUnfixed, p, "", false, false, false
+	f.Fields, f.All, f.FieldsTick = state.Places{List: []state.Place{}}, state.Differences{}, 0
 }
 
 // keyframes compares the first keyframes that differ, without a simulation.

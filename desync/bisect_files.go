@@ -250,6 +250,8 @@ func (b *Bisection) verdict() string {
 		return "both are wrong: the game gives a third state"
 	case OriginStart:
 		return "they begin with different states"
+	case OriginUnfixed:
+		return "no fixed result: nobody is accused, because " + b.Parting.String()
 	case OriginGames:
 		return "the rules of A and of " + b.second + " differ: the commands are the same"
 	}

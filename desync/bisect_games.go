@@ -50,6 +50,8 @@ func bisectGames(r *replay.Reader, h *lockstep.Header, g, other *lockstep.Game, 
 	s.good, s.known = w.from, true
 	if err = w.untilParted(); errors.Is(err, io.EOF) || errors.As(err, new(*replay.DamageError)) {
 		err = errors.Join(ErrSame, damageOnly(err))
+	} else if err == nil {
+		s.settle()
 	}
 	return &s.found, err
 }

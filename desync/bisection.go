@@ -30,6 +30,9 @@ type Bisection struct {
 	EditedA bool `json:"edited_a"`
 	EditedB bool `json:"edited_b"`
 
+	// Parting is set if the Cause is OriginUnfixed.
+	Parting *Parting `json:"parting,omitempty"`
+
 	// Section is the first section of the state that differs at Tick, if that is known.
 	Section string `json:"section,omitempty"`
 
@@ -90,6 +93,9 @@ const (
 
 	// OriginStart: the first keyframes differ.
 	OriginStart Origin = "beginning"
+
+	// OriginUnfixed: the simulation comes out otherwise each time, so it shows nothing.
+	OriginUnfixed Origin = "no fixed result"
 
 	// OriginUnknown: the match was not simulated, because the game is not available or another game computed both
 	// sides.

@@ -49,4 +49,10 @@ const (
 
 	// WrongUnknown: no party is known to be wrong.
 	WrongUnknown Party = "unknown"
+
+	// NoFixedResult: this build computes the same ticks otherwise each time, so that nobody is accused. See [Parting].
+	NoFixedResult Party = "no fixed result"
+
+	// TwoBuilds: the sides that differ are programs that are known to differ, and none is on two sides.
+	TwoBuilds Party = "two builds"
 )

@@ -76,7 +76,8 @@ type search struct {
 	describe  func(*lockstep.Command) Command
 	found     []*Cause
 	tried     []Tried
-	count     int // of the present family
+	count     int      // of the present family
+	parted    *parting // of a control that did not end in the right state
 }
 
 // A family is faults of one sort.
@@ -85,9 +86,12 @@ type family struct {
 	try  func() error // tries all of them
 }
 
-// look tries all families. No family may spend more than half of the time that is left, and once a cause fits, no more than a
-// small part: what it adds is another cause that cannot be told apart from the first.
+// look tries all families, after a control with nothing changed and before another one. No family may spend more than half of the time that is left, and
+// once a cause fits, no more than a small part: what it adds is another cause that cannot be told apart from the first.
 func (s *search) look(families []family) error {
+	if err := s.control(&variation{from: s.good}); err != nil {
+		return err
+	}
 	for i, f := range families {
 		s.count = 0
 		part := s.clock.left()
@@ -103,7 +107,11 @@ func (s *search) look(families []family) error {
 		}
 		s.tried = append(s.tried, Tried{f.name, s.count, err == nil})
 	}
-	return nil
+	if len(s.found) == 0 {
+		return nil
+	}
+	s.clock.end += s.clock.whole / partOfTime
+	return s.control(&variation{from: s.good}) // the trials may have changed what is not in the state
 }
 
 // partOfTime is the part of the time that a family has after a cause was found.
@@ -118,11 +126,14 @@ func (s *search) within(part time.Duration, f func() error) error {
 	return err
 }
 
-// try plays a variation, and keeps the cause that it stands for if it fits.
+// try plays a variation, and keeps the cause that it stands for if it fits and its control does not.
 func (s *search) try(v variation, cause func() *Cause) error {
 	s.count++
 	ok, err := s.fits(&v)
 	if err != nil || !ok {
+		return err
+	}
+	if err := s.control(&v); err != nil {
 		return err
 	}
 	c := cause()

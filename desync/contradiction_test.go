@@ -141,7 +141,7 @@ func TestVerifyAndExplainAgree(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				unclear := e.Verdict.Party == desync.WrongUnclear && !e.Tie
+				unclear := (e.Verdict.Party == desync.WrongUnclear || e.Verdict.Party == desync.WrongBuild) && !e.Tie
 				if text := strings.Join(e.Lines(), "\n"); e.Fields.Total > 0 && (strings.Contains(text, "right → wrong") == unclear || strings.Contains(text, "the referee → player") != unclear) {
 					t.Errorf("%s: got the verdict %s with the values\n%s", name, e.Verdict.Party, text)
 				}

@@ -22,7 +22,11 @@
 //   - Trials simulate the same ticks with one fault: a command left out, doubled, moved, exchanged or with another
 //     payload, more or fewer draws from a generator, a list in another order, a field with another value, another
 //     configuration. If a trial ends in exactly the wrong side's state, bit by bit, the states are consistent with its
-//     fault. A trial proves nothing: it never excludes a tick or another cause.
+//     fault. A trial proves nothing: it never excludes a tick or another cause. A control, with nothing changed, must end in
+//     the right state.
+//
+// Nothing is said of what was simulated once: [Repeat] simulates the ticks that decide again, and if a result differs, the
+// verdict is [NoFixedResult], with the [Parting].
 //
 // An explanation costs a running match nothing. It finds the command that wrote a field in a second pass over the same
 // frames: it leaves out commands, and compares the results.

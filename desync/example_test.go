@@ -127,6 +127,7 @@ func ExampleExplain() {
 	}
 	// Output:
 	// verdict    THE PLAYER: the match simulated again agrees with the referee, not with player 1
+	//            grade: proven; 64 simulations agree with each other
 	// bug        fingerprint 266ba5a7: chest, commands, Gold
 	// first      the first divergent tick is one of 1 to 5
 	// cause      consistent with: lost command: a command did not run up to tick 5: tick 4, player 0: give {"Gold":40}
@@ -297,4 +298,44 @@ func ExampleStreamsOf() {
 		fmt.Println(s)
 	}
 	// Output: Loot: 1 draw, but 2 on the wrong side
+}
+
+// By rules in which the order of a map decides, nobody is accused.
+func ExampleRepeat() {
+	wrong := chestGame(func(w *chest, _ *struct{}, t *lockstep.Turn) {
+		pay(w, nil, t)
+		for i := range map[uint32]bool{1: true, 2: true, 3: true, 4: true} { //samestep:allow maprange this is the mistake
+			w.Gifts[1] = w.Gifts[1]*5 + i
+		}
+	})
+	file, err := chestBundle().Replay(1 << 20)
+	if err != nil {
+		panic(err)
+	}
+	r, err := replay.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		panic(err)
+	}
+	for _, game := range []*lockstep.Game{chestGame(pay), wrong} {
+		parting, runs, err := desync.Repeat(r, game, 0, 5, desync.Options{})
+		if err != nil {
+			panic(err)
+		}
+		if parting == nil {
+			fmt.Println(runs, "simulations agree")
+			continue
+		}
+		var p desync.Parting = *parting
+		fmt.Println(p.Field, "differs:", p.Way == desync.Way("again"))
+	}
+	e, err := desync.Explain(chestBundle(), desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return wrong, nil }})
+	if err != nil {
+		panic(err)
+	}
+	var grade desync.Grade = e.Verdict.Grade
+	fmt.Println(grade)
+	// Output:
+	// 64 simulations agree
+	// Gifts[1] differs: true
+	// no fixed result
 }

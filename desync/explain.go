@@ -24,6 +24,7 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	}
 	w.simulate()
 	w.judge()
+	w.prepareTrials()
 	w.takeAgain()
 	w.compare()
 	w.order()
@@ -52,7 +53,8 @@ type work struct {
 	exhibits []exhibit
 	words    *lockstep.Describer // with the game's names, if the game is available
 	plain    *lockstep.Describer
-	again    *rerun // or nil
+	again    *rerun    // or nil
+	repeated *repeater // of it
 	tester   *tester
 	good     lockstep.Tick // the last tick at which the sides were equal
 	bad      lockstep.Tick // the first tick at which they are known to differ
@@ -141,7 +143,21 @@ func (w *work) simulate() {
 			w.e.Costs = append(w.e.Costs, c)
 		}
 	}
-	if w.tester, err = newTester(again, &w.options); err != nil {
+	focus := w.good
+	if d := again.differences; len(d) > 0 {
+		focus = min(focus, d[0].Tick-min(d[0].Tick, lockstep.Tick(w.log.header.Settings.CheckEvery)))
+	}
+	w.repeated = again.repeat(focus, &w.options)
+	w.repeated.again(func() (*rerun, error) { return w.log.simulate(g, again.keyframe, from, w.bad, &w.options) })
+}
+
+// prepareTrials begins the time of the trials, unless they could show nothing.
+func (w *work) prepareTrials() {
+	if w.again == nil || w.e.Verdict.Party == NoFixedResult || w.e.Verdict.Party == TwoBuilds {
+		return
+	}
+	var err error
+	if w.tester, err = newTester(w.again, &w.options); err != nil {
 		w.note("no trials: %v", err)
 	}
 }
@@ -170,7 +186,7 @@ func (w *work) simulateFrom(g *lockstep.Game, from lockstep.Tick) (again *rerun,
 }
 
 func (w *work) judge() {
-	w.e.Verdict = w.verdict()
+	w.e.Verdict = w.decide()
 	w.e.Programs = w.programs()
 	w.e.Verdict.Advice, w.e.Verdict.With = w.e.advise()
 	if w.e.Verdict.Party == WrongReferee {
@@ -258,7 +274,11 @@ func (w *work) fingerprint() {
 	if w.listed != nil && len(w.listed.fields.List) > 0 {
 		path = w.listed.fields.List[0].Path
 	}
-	w.e.Fingerprint = newFingerprint(w.e.Game, classOf(cause, outcome), section, path)
+	class := classOf(cause, outcome)
+	if p := w.e.Verdict.Parting; p != nil {
+		class, section, path = ClassUnstable, "", p.Field
+	}
+	w.e.Fingerprint = newFingerprint(w.e.Game, class, section, path)
 }
 
 // lastGood returns the latest exhibit with a state of the referee at which the sides were equal. That of the last good tick

@@ -1,6 +1,8 @@
 package desync
 
 import (
+	"slices"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/state"
@@ -76,4 +78,16 @@ type Again struct {
 type Shown struct {
 	Tick  lockstep.Tick `json:"tick"`
 	Field string        `json:"field"` // the first field that differs then, such as "Units[ID=17].Health"
+}
+
+// unfix replaces the verdict: the rules have no fixed result, so that nothing that was simulated shows anything.
+func (e *Explanation) unfix(p *Parting, runs int) {
+	if !e.Verdict.undecided() { // the sides were one of the bundle and the simulation
+		e.Fields, e.Places = state.Differences{}, state.Places{}
+	}
+	e.Verdict = p.unfixed(runs)
+	e.Cause, e.Trials, e.Tried, e.Changes, e.Draws = nil, 0, []Tried{}, []Change{}, []Draws{}
+	for i := range e.Who {
+		e.Who[i].Differs = slices.ContainsFunc(e.Groups, func(g Group) bool { return !g.Referee && slices.Contains(g.Players, e.Who[i].Player) })
+	}
 }

@@ -1,5 +1,10 @@
 package desync
 
+import (
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
 // The searches for a state with a given checksum.
 var (
 	Invert   = invert
@@ -11,3 +16,11 @@ const MaxText = maxText
 
 // Advise returns the advice on an explanation's programs.
 func (e *Explanation) Advise() (text, revision string) { return e.advise() }
+
+// JudgeBuilds returns the party and the text of the verdict on different programs; nothing for none.
+func JudgeBuilds(h *lockstep.Header, m *replay.Manifest, this *Program, checksum string) (Party, string) {
+	if v := twoBuilds(h, m, this, checksum); v != nil {
+		return v.Party, v.Text
+	}
+	return "", ""
+}

@@ -17,7 +17,12 @@ func (w *work) search() {
 	if s.good > w.good {
 		w.note("trials begin at tick %d only: the states before are too many to be kept", s.good)
 	}
-	if err := s.look(w.families(s)); err != nil {
+	switch err := s.look(w.families(s)); {
+	case s.parted != nil:
+		w.repeated.partings = append(w.repeated.partings, *s.parted)
+		w.e.unfix(w.repeated.parting(), w.repeated.runs)
+		return
+	case err != nil:
 		w.note("the trials ended: %v", err)
 	}
 	w.e.Trials, w.e.Tried = s.spent, s.tried

@@ -19,7 +19,7 @@ func (w *work) historian() *historian {
 
 // history finds the last changes of the first fields that differ, one field of each place.
 func (w *work) history() {
-	if w.tester == nil || w.e.Verdict.Party == WrongBuild {
+	if w.tester == nil || w.e.Verdict.alien() {
 		return
 	}
 	h := w.historian()
@@ -51,7 +51,7 @@ func (w *work) touches() {
 	if len(w.e.Fields.List) == 0 {
 		return
 	}
-	if w.tester == nil || w.e.Verdict.Party == WrongBuild {
+	if w.tester == nil || w.e.Verdict.alien() {
 		w.touchesByName()
 		return
 	}

@@ -8,6 +8,31 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+// decide returns the verdict of an explanation: that the rules have no fixed result, or that the sides are different builds, and
+// else who was wrong.
+func (w *work) decide() Verdict {
+	ours := w.again.side(w.manifest.Tick)
+	v := w.verdict()
+	v.Grade = v.grade()
+	if w.repeated != nil {
+		if v.Runs = w.repeated.runs; v.undecided() {
+			w.repeated.later()
+		}
+		if p := w.repeated.parting(); p != nil {
+			return p.unfixed(w.repeated.runs)
+		}
+	}
+	var this *Program
+	if ours.known() {
+		this = w.thisProgram()
+	}
+	if b := twoBuilds(w.log.header, w.manifest, this, hash(ours)); b != nil {
+		b.Runs = v.Runs
+		return *b
+	}
+	return v
+}
+
 // verdict returns the verdict of an explanation: that of [Attribute] on the part of the log that was simulated, with the
 // players that differ at the check of the desync.
 func (w *work) verdict() Verdict {

@@ -22,6 +22,9 @@ type Line struct {
 	Sides   []string        `json:"sides,omitempty"`   // what A and B are
 	Text    []string        `json:"text"`              // all of the result, line by line
 	Result  json.RawMessage `json:"details,omitempty"` // the same for programs; empty in a redacted report
+
+	// Parting is set if both sides are one version, which has computed the tick otherwise: the proof that it has no fixed result.
+	Parting *Parting `json:"-"`
 }
 
 // SetLine adds the line to the explanation, and the second part to its fingerprint if the sides that were compared begin to
@@ -36,9 +39,13 @@ func (e *Explanation) SetLine(l *Line) {
 		}
 	}
 	e.Line = &own
+	if own.Parting != nil && e.Verdict.Party != NoFixedResult {
+		e.unfix(own.Parting, e.Verdict.Runs+1)
+		e.Fingerprint = newFingerprint(e.Game, ClassUnstable, "", own.Parting.Field)
+	}
 	switch {
 	case own.Tick == 0 || own.Func == "" || own.Doubt != "":
-	case own.Tick < e.First.From || own.Tick > e.First.To:
+	case own.Parting == nil && (own.Tick < e.First.From || own.Tick > e.First.To):
 		e.Notes = append(e.Notes, fmt.Sprintf("the sides that were compared for the line of code begin to differ at tick %d, and this desync did not begin there: the line may be another difference", own.Tick))
 	default:
 		e.Fingerprint.Phase, e.Fingerprint.Func = own.Phase, own.Func

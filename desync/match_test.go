@@ -198,7 +198,7 @@ func (x *table) bundle(tb testing.TB) []byte {
 	r := x.report
 	e := &host.Evidence{Report: *r}
 	for p, platform := range []string{"linux/amd64", "linux/amd64", "js/wasm"}[:len(x.copies)] {
-		e.Participants = append(e.Participants, host.Participant{Player: lockstep.Player(p), Name: string(rune('a' + p)), Build: "1", Platform: platform})
+		e.Participants = append(e.Participants, host.Participant{Player: lockstep.Player(p), Name: string(rune('a' + p)), Build: x.header.Build, Platform: platform})
 	}
 	for t := r.Agreed; t <= r.Tick; t++ {
 		if t == r.Agreed || t == r.Tick || x.everyTick {

@@ -98,9 +98,16 @@ func (e *Explanation) headline() string {
 		return "A keyframe of the replay is not the match's state"
 	case v.Party == WrongBuild:
 		return "This build computes something else"
+	case v.Party == NoFixedResult:
+		return "The rules have no fixed result"
+	case v.Party == TwoBuilds:
+		return "Two builds disagree"
 	}
 	return "Who is wrong is unknown"
 }
+
+// Graded says how well the verdict is known.
+func (p *page) Graded() string { return capital(p.Verdict.graded()) }
 
 // Sentence returns text as the beginning of a sentence.
 func (p *page) Sentence(text string) string { return capital(text) }

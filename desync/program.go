@@ -35,9 +35,14 @@ func (w *work) programs() []Program {
 		}
 	}
 	if w.again != nil {
-		all = append(all, Program{Who: programThis, Build: w.again.game.Build(), Sources: w.again.game.Sources()})
+		all = append(all, *w.thisProgram())
 	}
 	return all
+}
+
+// thisProgram returns the program that has simulated the match again.
+func (w *work) thisProgram() *Program {
+	return &Program{Who: programThis, Build: w.again.game.Build(), Sources: w.again.game.Sources()}
 }
 
 // name says whose program it is.
@@ -83,8 +88,8 @@ func (p *Program) same(other *Program) bool {
 // advise says what to do if this build is not the one to explain the bundle with, and names the revision of that one, if git can
 // check it out.
 func (e *Explanation) advise() (text, revision string) {
-	if e.Verdict.Simulated && !e.Verdict.undecided() {
-		return "", ""
+	if e.Verdict.Simulated && !e.Verdict.undecided() || e.Verdict.Party == NoFixedResult || e.Verdict.Party == TwoBuilds {
+		return "", "" // another program says the same
 	}
 	recorder, this := &e.Programs[0], &Program{}
 	if last := &e.Programs[len(e.Programs)-1]; last.Who == programThis {

@@ -46,7 +46,7 @@ func TestExplainWithThePlayersBuild(t *testing.T) {
 	const advice = "xplain the bundle again with a program of revision 3b18e512dba7, which recorded the match"
 	for _, want := range []string{
 		advice, "the recorder: build " + skirmish.RulesBuild + ", example.com/hex at 3b18e512dba7",
-		"player 1: build 1, example.com/hex at a1b2c3d4e5f6 with changed files", "this program: build " + skirmish.RulesBuild + ", github.com/seed-49bee653/samestep",
+		"player 1: build " + skirmish.RulesBuild + ", example.com/hex at a1b2c3d4e5f6 with changed files", "this program: build " + skirmish.RulesBuild + ", github.com/seed-49bee653/samestep",
 	} {
 		if got := strings.Join(e.Lines(), "\n"); !strings.Contains(got, want) || !strings.Contains(page.String(), want) {
 			t.Errorf("got\n%s\nwithout %q, or a page without it", got, want)

@@ -33,6 +33,7 @@ func (e *Explanation) page() *words.Page {
 	if e.Verdict.Advice != "" {
 		t.Line("", "%s", e.Verdict.Advice)
 	}
+	t.Line("", "%s", e.Verdict.graded())
 	listLines(t, "programs", e.programLines())
 	t.Line("bug", "%s", e.Fingerprint)
 	listLines(t, "line", e.Line.lines())
@@ -128,8 +129,20 @@ func (v *Verdict) who() string {
 		return "THE BUILD"
 	case WrongKeyframe:
 		return "A KEYFRAME"
+	case NoFixedResult:
+		return "NO FIXED RESULT"
+	case TwoBuilds:
+		return "TWO BUILDS DISAGREE"
 	}
 	return "UNKNOWN"
+}
+
+// graded says how well the verdict is known.
+func (v *Verdict) graded() string {
+	if v.Runs < 2 || v.Parting != nil {
+		return "grade: " + string(v.Grade)
+	}
+	return fmt.Sprintf("grade: %s; %d simulations agree with each other", v.Grade, v.Runs)
 }
 
 func (e *Explanation) firstLine() string {
@@ -182,7 +195,7 @@ func (e *Explanation) fieldLines() []string {
 
 // values says whose are the two values of a field.
 func (e *Explanation) values() string {
-	if e.Verdict.Party == WrongUnclear && !e.Tie {
+	if e.Verdict.undecided() && !e.Tie {
 		return fmt.Sprintf("the referee → player %d", e.Player)
 	}
 	return "right → wrong"

@@ -15,6 +15,9 @@ type Verdict struct {
 	Players   []lockstep.Player `json:"players"` // set for WrongPlayer, and for WrongKeyframe if players were wrong, too
 	Text      string            `json:"text"`
 	Simulated bool              `json:"simulated"` // the match was simulated again; if false, only the votes count
+	Grade     Grade             `json:"grade"`
+	Runs      int               `json:"runs,omitempty"`    // simulations of the ticks that decide, which all have one result without a Parting
+	Parting   *Parting          `json:"parting,omitempty"` // of NoFixedResult
 
 	// Advice is set if this build does not show who was wrong: it says which build does. With is the revision of that build, as
 	// git knows it, or "". Only [Explain] sets them.
@@ -23,6 +26,37 @@ type Verdict struct {
 
 	// Blames has the ticks at which each party was wrong, ordered by First. Only [Attribute] sets it.
 	Blames []Blame `json:"-"`
+}
+
+// A Grade says how well a verdict is known.
+type Grade string
+
+// The grades.
+const (
+	// GradeProven: by the machines' own records, or by a simulation that came out the same every time.
+	GradeProven Grade = "proven"
+
+	// GradeConsistent: nothing contradicts it, and nothing was simulated that could.
+	GradeConsistent Grade = "consistent with"
+
+	// GradeUnknown: the text says what is missing.
+	GradeUnknown Grade = "unknown"
+
+	// GradeUnfixed: the same computation had two results.
+	GradeUnfixed Grade = "no fixed result"
+)
+
+// grade returns the grade of a verdict on a party.
+func (v *Verdict) grade() Grade {
+	switch {
+	case v.Party == NoFixedResult:
+		return GradeUnfixed
+	case v.Party == WrongUnknown, v.Party == WrongBuild, v.Party == WrongUnclear:
+		return GradeUnknown
+	case !v.Simulated:
+		return GradeConsistent
+	}
+	return GradeProven
 }
 
 // A judge says what machines a verdict is about.
@@ -99,6 +133,14 @@ func verdictOf(blames []Blame) *Verdict {
 	return v
 }
 
+// unfixed returns the verdict on rules without a fixed result.
+func (p *Parting) unfixed(runs int) Verdict {
+	return Verdict{
+		Party: NoFixedResult, Players: []lockstep.Player{}, Simulated: true, Grade: GradeUnfixed, Runs: runs, Parting: p, Blames: []Blame{},
+		Text: "nobody is accused, because the rules of this build have no fixed result: " + p.String(),
+	}
+}
+
 // rightPlayers returns the players of the groups that are right.
 func rightPlayers(groups []Group) []lockstep.Player {
 	var all []lockstep.Player
@@ -111,7 +153,12 @@ func rightPlayers(groups []Group) []lockstep.Player {
 }
 
 // undecided reports whether neither side of the desync is known to be right.
-func (v *Verdict) undecided() bool { return v.Party == WrongBuild || v.Party == WrongUnclear }
+func (v *Verdict) undecided() bool { return v.alien() || v.Party == WrongUnclear }
+
+// alien reports whether what this build computes shows nothing of the match.
+func (v *Verdict) alien() bool {
+	return v.Party == WrongBuild || v.Party == NoFixedResult || v.Party == TwoBuilds
+}
 
 // votes returns the verdict of the votes, without a simulation.
 func votes(tie bool, groups []Group) Verdict {

@@ -69,7 +69,8 @@ func Verify(f *replay.File, games replay.Games, o replay.VerifyOptions) (*Verifi
 		return v.end(h, err)
 	}
 	v.Verification, err = replay.Verify(r, g, o)
-	v.Verdict = Attribute(r, g, v.Verification, replay.SimulateOptions{MaxTicks: o.MaxTicks, Progress: o.Progress})
+	v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now})
+	v.namesBuilds(h, g)
 	return v.end(h, err)
 }
 
@@ -87,7 +88,7 @@ func VerifyLive(ctx context.Context, l *replay.LiveReader, games replay.Games, o
 	v.Verification, err = replay.VerifyLive(ctx, l, g, o)
 	v.Verdict = &Verdict{Blames: []Blame{}}
 	if r, rerr := l.Reopen(); rerr == nil {
-		v.Verdict = Attribute(r, g, v.Verification, replay.SimulateOptions{MaxTicks: o.MaxTicks})
+		v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now})
 	}
 	return v.end(h, err)
 }
@@ -110,6 +111,29 @@ func (v *Verification) FollowLineage(f *replay.File, game func(*replay.File) (*l
 		v.Err = err
 	}
 	return v.Err
+}
+
+// namesBuilds replaces the verdict on the replay in a bundle if the builds of its sides explain it.
+func (v *Verification) namesBuilds(h *lockstep.Header, g *lockstep.Game) {
+	if v.Bundle == nil || v.First == nil || v.Verdict.Party == NoFixedResult {
+		return
+	}
+	var this *Program
+	if v.First.Tick == v.Bundle.Tick && !v.First.Keyframe {
+		this = &Program{Build: g.Build(), Sources: g.Sources()}
+	}
+	if b := twoBuilds(h, v.Bundle, this, checksum.FormatHash(v.First.Got)); b != nil {
+		b.Simulated, b.Runs = true, v.Verdict.Runs
+		v.Verdict = b
+	}
+}
+
+// accusation returns the verdict, or nil if nothing differs.
+func (v *Verification) accusation() *Verdict {
+	if v.Verdict.Party == WrongUnknown {
+		return nil
+	}
+	return v.Verdict
 }
 
 // simulated returns the number of simulated ticks.
@@ -163,6 +187,7 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		*replay.Verification
 		Blames        []Blame           `json:"blames"`
+		Verdict       *Verdict          `json:"verdict,omitempty"` // if anything differs
 		Class         replay.Class      `json:"class"`
 		Signed        *bool             `json:"signed,omitempty"`
 		First         *differenceJSON   `json:"first"` // replaces the one of the embedded
@@ -173,7 +198,7 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 		TimesRealTime float64           `json:"times_real_time"`
 		Error         string            `json:"error,omitempty"`
 	}{
-		Verification: v.Verification, Blames: v.Verdict.Blames, Class: v.class(), Signed: v.Signed, First: newDifferenceJSON(v.First),
+		Verification: v.Verification, Blames: v.Verdict.Blames, Verdict: v.accusation(), Class: v.class(), Signed: v.Signed, First: newDifferenceJSON(v.First),
 		Game: v.Header.Game, Match: v.Header.Match.String(), Lineage: v.Lineage, Seconds: v.Took.Seconds(), TimesRealTime: v.TimesRealTime(), Error: errorText(v.Err),
 	})
 }

@@ -29,6 +29,9 @@ func (v *Verification) page() *words.Page {
 		v.facts(p)
 	}
 	p.Line("verdict", "%s", v.verdict())
+	if a := v.Verdict; a != nil && a.Party != WrongUnknown {
+		p.Line("", "%s", a.graded())
+	}
 	return p
 }
 
@@ -69,6 +72,8 @@ func (v *Verification) verdict() string {
 	switch class := v.class(); {
 	case v.First != nil:
 		return fmt.Sprintf("DESYNC, first at tick %d: %s", v.First.Tick, v.Verdict.Text)
+	case v.Verdict.Party == NoFixedResult:
+		return "NO FIXED RESULT: " + v.Verdict.Text
 	case v.falseLineage != nil:
 		return fmt.Sprintf("FALSE LINEAGE: %v", v.falseLineage)
 	case v.Err != nil && v.Checked == 0 && v.simulated() == 0:

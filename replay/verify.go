@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -41,6 +42,10 @@ type VerifyOptions struct {
 	// fewer if blocks or states are so large that the workers would exceed their memory (docs/limits.md). The result
 	// does not depend on it.
 	Workers int
+
+	// Now is the clock with which the verdict of package desync waits for a whole second before it says that the file was edited,
+	// because rules that read a clock compute otherwise then. Nil: it does not wait.
+	Now func() time.Time
 
 	// Progress is called from time to time, by one goroutine at a time, with the number of simulated ticks and of all
 	// ticks. Nil disables it.

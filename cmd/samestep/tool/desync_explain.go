@@ -34,10 +34,11 @@ func desyncExplainCommand() *cli.Command {
 		Usage:     "read from a desync's bundle who was wrong, since which tick, in which fields, and why",
 		ArgsUsage: "BUNDLE",
 		Description: `A server writes a bundle next to the replay when a player's checksum differs. explain
-simulates the match in it again from the last tick at which all agreed, compares the
-states, and tries which single fault gives the wrong state: a command lost, doubled,
-moved or run in another order, one more draw from a random generator, an altered
-field. Without the game's code, it uses the states and the log alone. With --source,
+simulates the match in it again from the last tick at which all agreed, several times:
+rules that compute otherwise each time have no fixed result, and nobody is accused. It
+compares the states, and tries which single fault gives the wrong state: a command
+lost, doubled, moved or run in another order, one more draw from a random generator,
+an altered field. Without the game's code, it uses the states and the log alone. With --source,
 --other or --platform it also looks for the line of code, as desync line does.
 
 Exits with 3 if it has explained the desync.`,

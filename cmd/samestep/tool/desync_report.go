@@ -48,6 +48,15 @@ func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
 			l.OnA = a.Source
 		}
 	}
+	if found.Tick > 0 && (found.Mode == line.Again || found.Mode == line.WarmCold) {
+		l.Parting = &desync.Parting{Tick: found.Tick, Way: desync.WayAgain}
+		if found.Mode == line.WarmCold {
+			l.Parting.Way = desync.WayRestored
+		}
+		if len(found.Fields) > 0 {
+			l.Parting.Field = found.Fields[0].Path
+		}
+	}
 	if r := found.Reported; r != nil {
 		l.Doubt = r.Doubt
 	}
@@ -79,7 +88,11 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewe
 	if e.Line != nil && e.Line.Doubt != "" {
 		sides = "" // the sides that were compared are not those of the desync
 	}
-	step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
+	if p := e.Verdict.Parting; p != nil {
+		e.Steps = append(e.Steps, desync.NextStep{Why: "Find the line of code, in the folder with the sources of this program", Command: partingCommand(program, path, p)})
+	} else {
+		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
+	}
 	before := e.First.From - min(e.First.From, 1)
 	field := ""
 	if len(e.Fields.List) > 0 {
@@ -98,6 +111,11 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewe
 		Command: fmt.Sprintf("mkdir -p replays && cp %s replays && %s replay seal %[1]s %[3]s && %[2]s serve --dir replays --bundles",
 			bundle, program, words.ShellWord("replays/"+matchFile(path))),
 	})
+}
+
+// partingCommand returns the command that finds the line of code at which rules have no fixed result.
+func partingCommand(program, path string, p *desync.Parting) string {
+	return fmt.Sprintf("%s desync line %s --tick %d", program, words.ShellWord(path), p.Tick)
 }
 
 // element finds the ID in the path of an element of a list, or of a field in it.
@@ -151,7 +169,8 @@ func nextCommands(e *desync.Explanation) (all []string) {
 	if e.Verdict.With != "" {
 		all = append(all, e.Steps[0].Command)
 	}
-	if e.Line != nil && e.Line.File != "" && e.Line.Doubt == "" || e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String() {
+	known := e.Line != nil && e.Line.File != "" && e.Line.Doubt == ""
+	if known || e.Verdict.Parting == nil && e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String() {
 		return all
 	}
 	return append(all, e.Steps[lineStep].Command)

@@ -115,6 +115,9 @@ func triageBundle(program string, in batchInput, games replay.Games, budget time
 	}
 	found := e.Case(in.path, writtenAt(in.path))
 	found.Next = program + " desync explain " + words.ShellWord(in.path)
+	if p := e.Verdict.Parting; p != nil {
+		found.Next = partingCommand(program, in.path, p)
+	}
 	return triaged{desync: &found}
 }
 

@@ -31,7 +31,8 @@ Of a rule bug, desync explain must not exclude the right tick and not name a fal
 cause; the figures say how often the right field came first. With what the machine
 that was wrong computes again when the server asks it, the tick must be exact.
 
-Bots play the match. A fault without a consequence in it is not planted; the report
+Bots play the match. If the rules have no fixed result, drill says so and plants
+nothing. A fault without a consequence in it is not planted; the report
 lists it. Exits with 0 only if all tools were right.`,
 		Flags: []cli.Flag{
 			jsonFlag,
@@ -92,6 +93,9 @@ func drillSubject(c *cli.Context, g *playable) (*faultinjection.Subject, error) 
 
 // printDrill prints a line for each fault, and below it one for each tool.
 func printDrill(w io.Writer, r *faultinjection.Result) {
+	if r.Runs > 0 {
+		fmt.Fprintf(w, "without a fault: %d simulations of the match agree\n", r.Runs)
+	}
 	fault := ""
 	for _, row := range r.Rows {
 		if row.Fault != fault {

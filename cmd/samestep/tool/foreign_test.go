@@ -100,6 +100,29 @@ func (f *foreign) config(text string) string {
 	return "match.json"
 }
 
+// By rules without a fixed result, nobody is accused: no verb takes what they compute for evidence. The command that explain prints
+// finds the line.
+func TestForeignDisorder(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t)
+	f := newForeign(t)
+	demo := f.run(exitOK, "demo")
+	file, bundle := f.word(demo, ".ssr"), f.word(demo, ".zip")
+	defer os.RemoveAll(filepath.Dir(file))
+	f.disorder()
+	var next string
+	for range 5 {
+		explained := f.run(exitDesync, "desync explain "+bundle, "NO FIXED RESULT: nobody is accused", "rules without a fixed result,", "Diggers[].At", " --tick ")
+		_, next, _ = strings.Cut(explained, "desync line ")
+		f.run(exitDesync, "desync triage "+bundle, "1 × no fixed result", "next:", "desync line ")
+		f.run(exitDesync, "replay verify "+file, "nobody is accused, because the rules of")
+		f.run(exitDesync, "replay bisect "+file+" --player 3", "no fixed result: nobody is accused")
+	}
+	next, _, _ = strings.Cut(next, "\n")
+	f.run(exitDesync, "desync line "+next, "one run", "rules.go:", "range all")
+	f.run(exitError, "drill --seed 1", "the rules have no fixed result, so no fault was")
+}
+
 // A game outside of the engine's module has every verb.
 func TestForeignGame(t *testing.T) {
 	t.Parallel()
@@ -138,9 +161,10 @@ func TestForeignGame(t *testing.T) {
 	}
 }
 
-// mistake checks that the verbs find a mistake in the rules.
-func (f *foreign) mistake() {
+// disorder makes a mistake in the rules: the order of a map decides.
+func (f *foreign) disorder() {
 	t := f.t
+	t.Helper()
 	path := filepath.Join(f.dir, "rules", "rules.go")
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -155,6 +179,12 @@ func (f *foreign) mistake() {
 		t.Fatal(err)
 	}
 	f.build()
+}
+
+// mistake checks that the verbs find a mistake in the rules.
+func (f *foreign) mistake() {
+	t := f.t
+	f.disorder()
 	f.run(exitError, "vet ./rules", "maprange")
 	f.run(exitDesync, "fuzz --matches 20", "Diggers[0]", "found_")
 	if found, err := filepath.Glob(filepath.Join(f.dir, "found_*_test.go")); err != nil || len(found) != 1 {

@@ -58,7 +58,7 @@ func replayVerify(c *cli.Context, f *replay.File) error {
 	}
 	o, done := simulateOptions(c)
 	v, err := verifySigned(c, f, replay.VerifyOptions{
-		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"),
+		MaxTicks: o.MaxTicks, Progress: o.Progress, KeepGoing: c.Bool("keep-going"), Workers: c.Int("workers"), Now: time.Now,
 	})
 	done()
 	if v.Signed != nil && *v.Signed && !c.Bool("json") {
@@ -135,7 +135,7 @@ func followVerify(c *cli.Context, f *replay.File) error {
 	}
 	from := time.Now()
 	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) (err error) {
-		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going")})
+		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now})
 		return err
 	})
 	if v == nil {
@@ -162,7 +162,7 @@ func batchVerify(c *cli.Context, b *batch) error {
 	}
 	return b.run(c, func(f *replay.File, _ batchInput) batchRow {
 		v, err := verifySigned(c, f, replay.VerifyOptions{
-			MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going"), Workers: cmp.Or(c.Int("workers"), b.workers()),
+			MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going"), Workers: cmp.Or(c.Int("workers"), b.workers()), Now: time.Now,
 		})
 		row := batchRow{value: v, err: err}
 		if v.Verification != nil {

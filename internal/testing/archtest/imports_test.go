@@ -85,7 +85,7 @@ var imports = []importRow{
 	{pattern: "recorder"},
 	// Likewise: any server can use it.
 	{pattern: "lockstep/server/agones"},
-	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash, xsync}, tests: games},
+	{pattern: "desync", own: slices.Concat(live, []string{"replay", "fixed", "internal/matchlog", "internal/words"}), modules: []string{xxhash, xsync}, tests: slices.Concat(games, []string{"internal/testing/planted"})},
 	// Only the standard library: the woven copy of any package imports it.
 	{pattern: "desync/probe"},
 	{pattern: "desync/probe/program", own: []string{"checksum", "desync/probe", "lockstep", "lockstep/record", "state"}, tests: slices.Concat(log, live, []string{"fixed", "lockstep/local"})},

@@ -52,6 +52,7 @@ type Row struct {
 // A Result is the result of all tools for all faults.
 type Result struct {
 	Seed  uint64 `json:"seed,string"`
+	Runs  int    `json:"runs"` // simulations of the match without a fault, which agree
 	Rows  []Row  `json:"rows"`
 	Wrong int    `json:"wrong"` // rows that are not right
 

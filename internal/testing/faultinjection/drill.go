@@ -1,8 +1,11 @@
 package faultinjection
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"time"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -32,7 +35,18 @@ func (d *drill) noFault() error {
 	if err != nil {
 		return err
 	}
-	d.base = m
+	r, err := open(m.file)
+	if err != nil {
+		return err
+	}
+	parting, runs, err := desync.Repeat(r, m.game, 0, lockstep.Tick(len(m.states)-1), desync.Options{Budget: time.Second})
+	if err != nil {
+		return err
+	}
+	if parting != nil {
+		return fmt.Errorf("faultinjection: the rules have no fixed result, so no fault was planted: %v", parting)
+	}
+	d.base, d.result.Runs = m, runs
 	f := &fault{"none", "nothing"}
 	d.result.add(f, "verify", d.verify(m.file, m.game), clue{What: "true"})
 	d.result.add(f, "desync report", d.reported(m.reports), clue{})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
@@ -222,6 +223,22 @@ func TestShrunkList(t *testing.T) {
 		if !row.Right {
 			t.Errorf("%s: %s: %s found %s, want %s", row.Fault, row.Planted, row.Tool, row.Found, row.Want)
 		}
+	}
+}
+
+// No fault is planted in rules without a fixed result: the tools could say nothing of it.
+func TestUnfixedRules(t *testing.T) {
+	r := testgame.BankRules()
+	r.Step = func(w *testgame.Bank, c *testgame.BankConfig, t *lockstep.Turn) {
+		testgame.StepBank(w, c, t)
+		for i := range map[int]bool{0: true, 1: true, 2: true} { //samestep:allow maprange the mistake
+			w.Die = w.Die*31 + uint64(i)
+		}
+	}
+	s := bank()
+	s.Game, s.Faulty = lockstep.MustGame(r), Faulty(r)
+	if _, err := Run(Options{Subject: s, Seed: 1}); err == nil || !strings.Contains(err.Error(), "the rules have no fixed result") || !strings.Contains(err.Error(), " in Die") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -34,7 +34,7 @@ type Result struct {
 	Build      string        `json:"build"`
 	Class      replay.Class  `json:"class"`
 	Tick       lockstep.Tick `json:"tick,omitempty"`   // the first at which a checksum is not the simulation's
-	Party      desync.Party  `json:"party,omitempty"`  // that was wrong first
+	Party      desync.Party  `json:"party,omitempty"`  // that was wrong first, or why nobody is accused
 	Player     *int          `json:"player,omitempty"` // if the party is a player
 	Ticks      lockstep.Tick `json:"ticks"`            // simulated
 	Seconds    float64       `json:"seconds"`
@@ -63,6 +63,8 @@ func newResult(v *desync.Verification) Result {
 			}
 		}
 		r.blame(first.Who, first.Player, first.First)
+	} else if v.Verdict != nil && v.Verdict.Party == desync.NoFixedResult {
+		r.Party = v.Verdict.Party // which is nobody
 	}
 	if m := v.Imported; m != nil {
 		r.Ticks = m.Ticks
@@ -116,7 +118,9 @@ func (r Result) String() string {
 	} else {
 		text += strconv.FormatUint(uint64(r.Ticks), 10) + " ticks"
 	}
-	if r.Party != "" {
+	if r.Party == desync.NoFixedResult {
+		text += "; " + string(r.Party)
+	} else if r.Party != "" {
 		text += fmt.Sprintf("; wrong first: %s", r.Party)
 		if r.Player != nil {
 			text += fmt.Sprintf(" %d", *r.Player)

@@ -1,0 +1,264 @@
+package desync
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// The runs that look for rules without a fixed result. A map of two keys has the other order in one of eight runs.
+const (
+	maxRuns      = 64                      // of the ticks in which machines are known to differ
+	maxParted    = 2048                    // fields of one of them that are compared
+	maxPartings  = 16                      // ticks with another result, after which a run ends
+	partOfRepeat = 8                       // of the budget of trials, which runs may take after the first ones
+	wholeSecond  = 1050 * time.Millisecond // that two runs must span to see a clock of whole seconds
+)
+
+// A repeater computes the ticks again that a rerun has kept, each from the rerun's own state before it, so that a tick that comes
+// out otherwise is where the rules have no fixed result.
+type repeater struct {
+	*rerun
+	clock    clock
+	focus    lockstep.Tick // the ticks after this one count most
+	runs     int           // with that of the rerun
+	partings []parting
+	buf      []byte
+}
+
+// A parting is a tick that came out otherwise.
+type parting struct {
+	tick  lockstep.Tick
+	again bool   // in another rerun, and not from the state before it
+	other []byte // the state; nil if the rules failed
+}
+
+// Repeat simulates the ticks of a replay from tick from+1 to tick to several times: at once, again, and each tick from the state
+// before it. It returns where the results differ, or nil, and the number of runs. If the states do not fit into the memory of the
+// options, it begins later. Of the options, MaxTicks, MaxMemory, Budget and Now matter.
+func Repeat(r *replay.Reader, g *lockstep.Game, from, to lockstep.Tick, o Options) (*Parting, int, error) {
+	o = o.withDefaults()
+	p, err := repeat(r, g, from, from, to, &o)
+	if err != nil {
+		return nil, 0, err
+	}
+	return p.parting(), p.runs, nil
+}
+
+// repeatBefore repeats the ticks before a difference at a check, those since the check before as often as there is time.
+func repeatBefore(r *replay.Reader, g *lockstep.Game, to, every lockstep.Tick, o Options) (*repeater, error) {
+	return repeat(r, g, to-min(to, max(lookBack, every)), to-min(to, every), to, &o)
+}
+
+// repeat repeats the ticks after tick from, those after the focus as often as there is time.
+func repeat(r *replay.Reader, g *lockstep.Game, from, focus, to lockstep.Tick, o *Options) (*repeater, error) {
+	simulate := func() (*rerun, error) {
+		own, err := r.Reopen()
+		if err != nil {
+			return nil, err
+		}
+		return simulateAgain(own, g, from, from, to, o)
+	}
+	x, err := simulate()
+	if err != nil {
+		return nil, err
+	}
+	p := x.repeat(focus, o)
+	p.again(simulate)
+	return p, nil
+}
+
+// repeat computes each tick again, those after the focus as often as there is time.
+func (x *rerun) repeat(focus lockstep.Tick, o *Options) *repeater {
+	p := &repeater{rerun: x, focus: max(focus, x.first), runs: 1}
+	p.clock.begin(o.Now, o.Budget/partOfRepeat)
+	bare, made := p.simulation(false), p.simulation(true)
+	p.run(bare, x.first)
+	p.run(made, x.first)
+	for len(p.partings) == 0 && p.runs < maxRuns-2 && p.clock.left() > 0 && p.focus < p.end {
+		p.run(made, p.focus)
+		p.run(bare, p.focus)
+	}
+	return p
+}
+
+// simulation returns one whose state New has made, or one without a state; nil if the rules refuse it.
+func (p *repeater) simulation(made bool) *lockstep.Simulation {
+	begin := p.game.AwaitState
+	if made {
+		begin = p.game.NewSimulation
+	}
+	s, err := begin(p.header)
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// run computes the ticks after a tick again, from the last one back: what the simulation has derived is then never what it
+// derived on the way to a tick. Without time it leaves out those before the focus.
+func (p *repeater) run(s *lockstep.Simulation, after lockstep.Tick) {
+	if s == nil {
+		return
+	}
+	found := 0
+	for t := p.end; t > after && found < maxPartings && (t > p.focus || p.clock.left() > 0); t-- {
+		if other, same := p.tick(s, t); !same {
+			p.partings = append(p.partings, parting{tick: t, other: other})
+			found++
+		}
+	}
+	p.runs++
+}
+
+// tick computes a tick again, and reports whether the result is the rerun's.
+func (p *repeater) tick(s *lockstep.Simulation, t lockstep.Tick) (other []byte, same bool) {
+	p.clock.ticks++
+	f := p.frame(t)
+	if s.Restore(t-1, p.state(t-1)) != nil || s.StepInOrderGiven(&f) != nil {
+		return nil, false
+	}
+	p.buf = s.AppendState(p.buf[:0])
+	if bytes.Equal(p.buf, p.state(t)) {
+		return nil, true
+	}
+	return slices.Clone(p.buf), false
+}
+
+// again compares the states with those of another rerun.
+func (p *repeater) again(simulate func() (*rerun, error)) {
+	if len(p.partings) > 0 {
+		return
+	}
+	other, err := simulate()
+	if err != nil {
+		return
+	}
+	p.runs++
+	for t := max(p.first, other.first); t <= p.end; t++ {
+		if b := other.state(t); !bytes.Equal(b, p.state(t)) {
+			p.partings = append(p.partings, parting{t, true, b})
+			return
+		}
+	}
+}
+
+// later computes the ticks again after a whole second, if there is a clock.
+func (p *repeater) later() {
+	if now := p.clock.now; now != nil && len(p.partings) == 0 {
+		time.Sleep(wholeSecond - min(now().Sub(p.clock.start), wholeSecond))
+		p.run(p.simulation(false), p.focus)
+	}
+}
+
+// parting returns the tick that shows best where the rules have no fixed result, or nil: one in which the field differs that
+// differs most often.
+func (p *repeater) parting() *Parting {
+	if len(p.partings) == 0 {
+		return nil
+	}
+	votes := make(map[string]int) // only looked up
+	first := make([]map[string]string, len(p.partings))
+	best := ""
+	for i, d := range p.partings {
+		first[i] = p.kinds(&d)
+		for kind := range first[i] { // each once
+			votes[kind]++
+		}
+	}
+	for kind, n := range votes { // the order does not matter
+		if best == "" || n > votes[best] || n == votes[best] && p.before(kind, best) {
+			best = kind
+		}
+	}
+	at := 0
+	for i, d := range p.partings {
+		if first[i][best] != "" && (first[at][best] == "" || d.tick < p.partings[at].tick) {
+			at = i
+		}
+	}
+	return &Parting{Tick: p.partings[at].tick, Field: first[at][best], Way: p.way(&p.partings[at])}
+}
+
+// kinds returns the fields in which a tick came out otherwise, each as the first path of its kind.
+func (p *repeater) kinds(d *parting) map[string]string {
+	kinds := make(map[string]string)
+	if d.other == nil {
+		return kinds
+	}
+	l, err := newListing(p.game.StateSchema(), p.state(d.tick), d.other, maxParted)
+	if err != nil {
+		panic(err) // cannot happen: both are our own
+	}
+	for _, f := range l.fields.List {
+		if kind := fieldKind(f.Path); kinds[kind] == "" {
+			kinds[kind] = f.Path
+		}
+	}
+	return kinds
+}
+
+// before reports whether a kind of field is before another one in the state.
+func (p *repeater) before(a, b string) bool {
+	root := p.game.StateSchema().Root()
+	section := func(kind string) int {
+		for i := range root.NumFields() {
+			if name := root.Field(i).Name(); name == strings.TrimRight(kind, "[]") || strings.HasPrefix(kind, name+".") || strings.HasPrefix(kind, name+"[") {
+				return i
+			}
+		}
+		return root.NumFields()
+	}
+	return cmp.Or(cmp.Compare(section(a), section(b)), strings.Compare(a, b)) < 0
+}
+
+// wayRuns is how often the tick that came out otherwise is computed in each way, to tell in which it has one result.
+const wayRuns = 64
+
+// way finds which difference between the runs decides.
+func (p *repeater) way(d *parting) Way {
+	if d.again {
+		return WayAgain
+	}
+	bare, fixed := p.alone(false, d.tick)
+	if !fixed {
+		return WayAgain
+	}
+	made, fixed := p.alone(true, d.tick)
+	switch {
+	case !fixed:
+		return WayAgain
+	case bare != nil && !bytes.Equal(bare, p.state(d.tick)):
+		return WayRestored
+	case made != nil && !bytes.Equal(made, p.state(d.tick)):
+		return WayNew
+	}
+	return WayAgain // it was otherwise before
+}
+
+// alone computes a tick in one way, as run does, and reports whether it has one result. Without a simulation it returns none.
+func (p *repeater) alone(made bool, t lockstep.Tick) (b []byte, fixed bool) {
+	for n := range wayRuns {
+		s := p.simulation(made)
+		if s == nil {
+			return nil, true
+		}
+		if t < p.end {
+			p.tick(s, t+1)
+		}
+		other, same := p.tick(s, t)
+		if same {
+			other = p.state(t)
+		}
+		if n > 0 && !bytes.Equal(b, other) {
+			return nil, false
+		}
+		b = other
+	}
+	return b, true
+}

@@ -1,0 +1,530 @@
+// A browser has no clock of nanoseconds.
+
+//go:build !js
+
+package desync_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/examples/skirmish"
+	"github.com/seed-49bee653/samestep/internal/testing/planted"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// The quarry is a second game with mistakes: diggers that walk and carry gold.
+type (
+	quarry struct {
+		Tick    uint32
+		Diggers []digger
+		Bank    uint64
+		Walk    []uint32 `state:"derived"` // by place, how long the way to the next one takes
+	}
+	digger struct{ ID, At, Gold uint32 }
+	shaft  struct{ Depth uint32 }
+	haul   struct{ Digger, Gold uint32 }
+)
+
+// quarryRules returns the rules of the quarry with a change of its Step.
+func quarryRules(after func(m *quarry, t *lockstep.Turn)) lockstep.Rules[quarry, shaft] {
+	return lockstep.Rules[quarry, shaft]{
+		Name: "quarry", Build: "1", Commands: []lockstep.CommandType{lockstep.Type[haul](1, "haul")},
+		New: func(m *quarry, s *lockstep.Settings, c *shaft) error {
+			for i := range uint32(6) {
+				m.Diggers = append(m.Diggers, digger{ID: i + 1, At: i})
+			}
+			return nil
+		},
+		Derive: survey,
+		Step: func(m *quarry, c *shaft, t *lockstep.Turn) {
+			m.Tick++
+			for i := range m.Diggers {
+				d := &m.Diggers[i]
+				d.At = (d.At + m.way(i)) % c.Depth
+				d.Gold += d.At % 3
+			}
+			for i := range t.Commands {
+				if h, ok := t.Commands[i].Value.(*haul); ok {
+					d := &m.Diggers[int(h.Digger)%len(m.Diggers)]
+					m.Bank, d.Gold = m.Bank+uint64(d.Gold), h.Gold%8
+				}
+			}
+			if after != nil {
+				after(m, t)
+			}
+		},
+	}
+}
+
+func survey(m *quarry, c *shaft) {
+	m.Walk = m.Walk[:0]
+	for i := range min(c.Depth, 1000) {
+		m.Walk = append(m.Walk, 1+i*i%5)
+	}
+}
+
+func (m *quarry) way(i int) uint32 {
+	if len(m.Walk) == 0 {
+		return 1
+	}
+	return m.Walk[int(m.Diggers[i].At)%len(m.Walk)]
+}
+
+// A played is a live match, of several machines that compute each for itself, and its first desync.
+type played struct {
+	game   *lockstep.Game
+	bundle []byte
+	file   []byte // the whole replay
+}
+
+func (p *played) find(h *lockstep.Header) (*lockstep.Game, error) {
+	return p.game, p.game.CheckIdentity(h)
+}
+
+// verified returns the verdict of verify on the whole replay.
+func (p *played) verified(tb testing.TB) *desync.Verdict {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "match.ssr")
+	if err := os.WriteFile(path, p.file, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	f, err := replay.Open(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	v, _ := desync.Verify(f, replay.Games{p.game}, replay.VerifyOptions{Now: time.Now})
+	return v.Verdict
+}
+
+// A stage is a match that is played up to its first desync. The players begin with the first keyframe, and the referee with New.
+type stage[S, C any] struct {
+	rules   lockstep.Rules[S, C]
+	config  C
+	orders  func(dice *rand.Rand) any
+	seed    uint64
+	damaged lockstep.Tick // at which the memory of player 2 is altered; 0 for none
+}
+
+// play plays the match. It fails if no machine differs.
+func (s stage[S, C]) play(tb testing.TB) *played {
+	tb.Helper()
+	const seats = 3
+	g := lockstep.MustGame(s.rules)
+	settings := lockstep.DefaultSettings(seats)
+	settings.Seed, settings.KeyframeEvery = s.seed, 50
+	h, err := g.NewHeader(lockstep.MatchID{9, byte(s.seed)}, settings, &s.config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var file bytes.Buffer
+	x := &copies{}
+	history := lockstep.FollowerOptions{History: lockstep.HistoryOptions{Length: 64, EveryTick: true, States: true}}
+	for range seats {
+		x.all = append(x.all, g.NewFollower(history))
+	}
+	w := replay.NewWriter(&file, replay.WriterOptions{})
+	c, err := coordinator.New(g, h, record.Tee(w, x), coordinator.Options{InputDelay: 2, Referee: history})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for p := range lockstep.Player(seats) {
+		if _, err := c.Join(p); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	var report *coordinator.DesyncReport
+	dice, sequence := rand.New(rand.NewPCG(s.seed, 3)), [seats]lockstep.Sequence{}
+	for report == nil && c.Now() < 400 {
+		if _, err := c.Tick(); err != nil {
+			tb.Fatal(err)
+		}
+		if c.Now() == s.damaged {
+			x.damage(tb, s.damaged)
+		}
+		for p, f := range x.all {
+			if c.Now()%lockstep.Tick(settings.CheckEvery) == 0 {
+				sum, _ := f.Sum(c.Now())
+				if err := c.Report(lockstep.Player(p), c.Now(), sum); err != nil {
+					tb.Fatal(err)
+				}
+				if all := c.Desyncs(); report == nil && len(all) > 0 {
+					report = all[0]
+				}
+			}
+			if dice.IntN(8) == 0 {
+				kind, payload, err := g.NewPayloads().Encode(s.orders(dice))
+				if err != nil {
+					tb.Fatal(err)
+				}
+				sequence[p]++
+				c.Submit(lockstep.Player(p), sequence[p], kind, payload)
+			}
+		}
+	}
+	if report == nil {
+		tb.Fatal("no machine differs")
+	}
+	e := &host.Evidence{Report: *report}
+	for p := range lockstep.Player(seats) {
+		e.Participants = append(e.Participants, host.Participant{Player: p, Name: string(rune('a' + p)), Build: "1", Platform: "linux/amd64"})
+	}
+	for _, t := range []lockstep.Tick{report.Agreed, report.Tick} {
+		if own := x.of(report.Player); t > 0 {
+			e.Exhibits = append(e.Exhibits, host.Exhibit{Tick: t, Referee: slices.Clone(c.Referee().State(t)), Player: slices.Clone(own.State(t))})
+		}
+	}
+	if err := w.Flush(); err != nil {
+		tb.Fatal(err)
+	}
+	var archive bytes.Buffer
+	if err := replay.WriteBundle(&archive, h, e, bytes.NewReader(file.Bytes())); err != nil {
+		tb.Fatal(err)
+	}
+	return &played{lockstep.MustGame(s.rules), archive.Bytes(), file.Bytes()}
+}
+
+// copies are the machines of a match.
+type copies struct{ all []*lockstep.Follower }
+
+// of returns the machine of a player; on a tie, the first one.
+func (x *copies) of(p lockstep.Player) *lockstep.Follower {
+	if int(p) < len(x.all) {
+		return x.all[p]
+	}
+	return x.all[0]
+}
+
+// damage alters a number in the state of player 2.
+func (x *copies) damage(tb testing.TB, t lockstep.Tick) {
+	b := slices.Clone(x.all[2].State(t))
+	b[len(b)-8] ^= 64 // of the last field
+	if err := x.all[2].Restore(b); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Append gives a record to every machine.
+func (x *copies) Append(record []byte) error {
+	for _, f := range x.all {
+		if err := f.Append(record); err != nil && !errors.As(err, new(*lockstep.DesyncError)) {
+			return err
+		}
+	}
+	return nil
+}
+
+// quarried plays a match of the quarry.
+func quarried(tb testing.TB, seed uint64, rules lockstep.Rules[quarry, shaft]) *played {
+	tb.Helper()
+	return stage[quarry, shaft]{rules: rules, config: shaft{Depth: 40}, seed: seed, orders: func(dice *rand.Rand) any {
+		return &haul{Digger: uint32(dice.IntN(6)), Gold: uint32(dice.IntN(9))}
+	}}.play(tb)
+}
+
+// marketed plays a match of the market with a change of its Step.
+func marketed(tb testing.TB, seed uint64, after func(*planted.Market, *lockstep.Turn)) *played {
+	tb.Helper()
+	r := planted.MarketRules()
+	right := r.Step
+	r.Step = func(m *planted.Market, setup *planted.Setup, t *lockstep.Turn) {
+		right(m, setup, t)
+		after(m, t)
+	}
+	return stage[planted.Market, planted.Setup]{rules: r, config: planted.Setup{Stalls: 6, Prices: []uint32{3, 1, 2}}, seed: seed, orders: func(dice *rand.Rand) any {
+		return &planted.Offer{Stall: uint16(dice.IntN(6)), Goods: uint16(1 + dice.IntN(9))}
+	}}.play(tb)
+}
+
+// mistaken are the rules of two games with mistakes that give them no fixed result, one after the other: each machine of a live
+// match, and each explanation, computes for itself.
+func mistaken(tb testing.TB) map[string]*played {
+	tb.Helper()
+	market := func(seed uint64, after func(*planted.Market, *lockstep.Turn)) *played {
+		return marketed(tb, seed, after)
+	}
+	digging := func(seed uint64, after func(*quarry, *lockstep.Turn)) *played {
+		return quarried(tb, seed, quarryRules(after))
+	}
+	all := map[string]*played{}
+	for seed := range uint64(2) {
+		all[fmt.Sprint("market: map order ", seed)] = market(seed, func(m *planted.Market, t *lockstep.Turn) {
+			goods := map[uint32]uint32{}
+			for i := range m.Stalls {
+				goods[m.Stalls[i].Price] += m.Stalls[i].Goods
+			}
+			for _, n := range goods { //samestep:allow maprange this is the mistake
+				m.Drawn = m.Drawn*31 + uint64(n)
+			}
+		})
+		all[fmt.Sprint("market: two keys, with a command ", seed)] = market(seed, func(m *planted.Market, t *lockstep.Turn) {
+			if len(t.Commands) == 0 || t.Tick < 60 {
+				return
+			}
+			for i := range map[int]bool{0: true, 1: true} { //samestep:allow maprange this is the mistake
+				m.Sold = append(m.Sold[:0], uint32(i))
+			}
+		})
+		all[fmt.Sprint("quarry: map order ", seed)] = digging(seed, func(m *quarry, t *lockstep.Turn) {
+			all := map[int]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true}
+			for p := range all { //samestep:allow maprange this is the mistake
+				m.Diggers[0].At = m.Diggers[p].At
+			}
+		})
+		all[fmt.Sprint("quarry: two keys, with a command ", seed)] = digging(seed, func(m *quarry, t *lockstep.Turn) {
+			if len(t.Commands) == 0 || t.Tick < 60 {
+				return
+			}
+			for p := range map[int]bool{1: true, 2: true} { //samestep:allow maprange this is the mistake
+				m.Bank = m.Bank*3 + uint64(p)
+			}
+		})
+	}
+	all["market: nanoseconds"] = market(3, func(m *planted.Market, t *lockstep.Turn) {
+		m.Drawn += uint64(time.Now().UnixNano()) //samestep:allow clock this is the mistake
+	})
+	all["quarry: nanoseconds"] = digging(3, func(m *quarry, t *lockstep.Turn) {
+		m.Bank += uint64(time.Now().UnixNano()) / 64 % 3 //samestep:allow clock this is the mistake
+	})
+	return all
+}
+
+// An unfixed checks that bundles are judged as those of rules without a fixed result, however often they are: nobody is accused, there
+// are no trials and no cause, and all bundles of a mistake have one fingerprint.
+type unfixed struct {
+	fingerprints map[string]string
+	parties      map[desync.Party]int
+}
+
+func (x *unfixed) check(t *testing.T, name string, p *played) {
+	t.Helper()
+	for range 5 {
+		e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: time.Now, Budget: 2 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.parties[e.Verdict.Party]++
+		if e.Verdict.Party != desync.NoFixedResult || e.Cause != nil || len(e.Tried) > 0 || strings.Contains(strings.Join(e.Lines(), "\n"), "edited") {
+			t.Errorf("%s: got %s: %s; cause %v", name, e.Verdict.Party, e.Verdict.Text, e.Cause)
+		}
+		kind := strings.TrimRight(name, " 01")
+		if known := x.fingerprints[kind]; known != "" && known != e.Fingerprint.String() {
+			t.Errorf("%s: got %s, and before %s", name, e.Fingerprint, known)
+		}
+		x.fingerprints[kind] = e.Fingerprint.String()
+		if v := p.verified(t); v.Party != desync.NoFixedResult || len(v.Blames) > 0 {
+			t.Errorf("%s: verify: got %s: %s", name, v.Party, v.Text)
+		}
+		r := openReplay(t, p.file)
+		reports, _ := desync.PlayerReports(r, e.Player)
+		b, err := desync.BisectReports(r, reports, p.game, desync.BisectOptions{Now: time.Now})
+		if !e.Tie && (err != nil || b.Cause != desync.OriginUnfixed || b.Fields.Total > 0) {
+			t.Errorf("%s: bisect: got %+v, %v", name, b, err)
+		}
+	}
+}
+
+// Rules without a fixed result are called so by explain, verify and bisect, whoever differed.
+func TestNoFixedResult(t *testing.T) {
+	x := &unfixed{map[string]string{}, map[desync.Party]int{}}
+	for name, p := range mistaken(t) {
+		x.check(t, name, p)
+	}
+	synctest.Test(t, func(t *testing.T) { // where a second passes at once
+		elapsed, live := 0, true // the clock of a machine is a second ahead of another's
+		seconds := func() uint64 {
+			if elapsed++; live {
+				return uint64(elapsed / 200)
+			}
+			return uint64(time.Now().Unix())
+		}
+		market := marketed(t, 4, func(m *planted.Market, _ *lockstep.Turn) { m.Drawn += seconds() })
+		digging := quarried(t, 4, quarryRules(func(m *quarry, _ *lockstep.Turn) { m.Bank += seconds() }))
+		live = false
+		x.check(t, "market: seconds", market)
+		x.check(t, "quarry: seconds", digging)
+	})
+	t.Log(x.parties)
+}
+
+// A machine that has got its state does not have the table that New makes and Derive does not. The trials begin with New and a state that was restored:
+// each of them would lead to the other side's state.
+func TestTableOfNew(t *testing.T) {
+	r := quarryRules(nil)
+	begin := r.New
+	r.New = func(m *quarry, s *lockstep.Settings, c *shaft) error {
+		survey(m, c)
+		return begin(m, s, c)
+	}
+	r.Derive = func(*quarry, *shaft) {}
+	p := quarried(t, 1, r)
+	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := e.Verdict.Parting; w == nil || w.Way != desync.WayNew || !strings.HasPrefix(w.Field, "Diggers[") || e.Cause != nil || e.Trials > 0 {
+		t.Errorf("got %+v, parting %+v, cause %v after %d trials", e.Verdict, w, e.Cause, e.Trials)
+	}
+	if f := e.Fingerprint; f.Class != desync.ClassUnstable || f.Field != "Diggers[].At" {
+		t.Errorf("got %v", f)
+	}
+}
+
+// damaged plays a match with right rules, in which the memory of player 2 is altered after a tick.
+func damaged(tb testing.TB, seed uint64, at lockstep.Tick, r lockstep.Rules[quarry, shaft]) *played {
+	tb.Helper()
+	return stage[quarry, shaft]{rules: r, config: shaft{Depth: 40}, seed: seed, damaged: at, orders: func(dice *rand.Rand) any {
+		return &haul{Digger: uint32(dice.IntN(6)), Gold: uint32(dice.IntN(9))}
+	}}.play(tb)
+}
+
+// Rules with a fixed result never get another verdict: also not with caches that are filled when they are needed, and with
+// memory that is used again.
+func TestFixedResult(t *testing.T) {
+	lazy := quarryRules(nil)
+	step := lazy.Step
+	lazy.Step = func(m *quarry, c *shaft, t *lockstep.Turn) {
+		if len(m.Walk) == 0 {
+			survey(m, c)
+		}
+		step(m, c, t)
+	}
+	lazy.Derive = func(m *quarry, _ *shaft) { m.Walk = m.Walk[:0] }
+	scratch := quarryRules(nil)
+	scratch.Step = func(m *quarry, c *shaft, t *lockstep.Turn) {
+		survey(m, c)
+		step(m, c, t)
+		for i := range m.Walk {
+			m.Walk[i] = uint32(t.Tick) // what is left over
+		}
+	}
+	for name, r := range map[string]lockstep.Rules[quarry, shaft]{"plain": quarryRules(nil), "lazy": lazy, "left over": scratch} {
+		for seed := range uint64(4) {
+			p := damaged(t, seed, lockstep.Tick(50+7*seed), r)
+			e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Budget: 100 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Verdict.Party != desync.WrongPlayer || !slices.Equal(e.Verdict.Players, []lockstep.Player{2}) || e.Verdict.Grade != desync.GradeProven || e.Verdict.Runs < 4 || e.Cause == nil {
+				t.Errorf("%s, seed %d: got %+v, cause %v", name, seed, e.Verdict, e.Cause)
+			}
+			if v := p.verified(t); v.Party != desync.WrongPlayer || v.Runs < 4 {
+				t.Errorf("%s, seed %d: verify: got %+v", name, seed, v)
+			}
+		}
+	}
+}
+
+// Rules that no simulation of the match shows to have no fixed result may still show it to a trial: a cause whose control ends in another
+// state is none.
+func TestControlOfTrial(t *testing.T) {
+	poisoned := false
+	p := damaged(t, 1, 50, quarryRules(func(m *quarry, t *lockstep.Turn) {
+		for i := range t.Commands {
+			h, ok := t.Commands[i].Value.(*haul)
+			poisoned = poisoned || ok && h.Gold > 1000 // as in no match
+		}
+		if poisoned {
+			m.Bank++
+		}
+	}))
+	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !poisoned || e.Verdict.Party != desync.NoFixedResult || e.Cause != nil || len(e.Tried) > 0 || e.Verdict.Parting.Field != "Bank" {
+		t.Errorf("poisoned %t: got %+v, cause %v, tried %v", poisoned, e.Verdict, e.Cause, e.Tried)
+	}
+}
+
+// Two builds disagree only if each program on one side is known to differ from each on the others, and none from its own side's.
+func TestTwoBuilds(t *testing.T) {
+	const rv1, rv2 = "example.com/hex 1111111111111111", "example.com/hex 2222222222222222"
+	for _, row := range []struct {
+		name     string
+		recorder string
+		players  []string // sources
+		groups   [][]lockstep.Player
+		this     string // sources of the program that simulates
+		computes string // "a", the referee's, or "b"
+		outcome  string
+		two      bool
+	}{
+		{"the referee alone", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", true},
+		{"explained by the players' build", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, rv1, "b", "", true},
+		{"explained by the referee's build", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, rv2, "a", "", true},
+		{"explained by a third build", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, "example.com/hex 3333", "b", "", true},
+		{"the referee's build computes the other side", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, rv2, "b", "", false},
+		{"the players' build computes the other side", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, rv1, "a", "", false},
+		{"a shortened revision", rv2, []string{"example.com/hex 111111111111", rv1}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", true},
+		{"one build on both sides", rv2, []string{rv1, rv1}, [][]lockstep.Player{{0}, {1}}, "", "", "", false},
+		{"two builds on one side", rv2, []string{rv1, "example.com/hex 3333"}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", false},
+		{"the same build", rv1, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", false},
+		{"one is not known", rv2, []string{rv1, ""}, [][]lockstep.Player{{}, {0, 1}}, "", "", "", false},
+		{"changed files", rv1, []string{rv1 + " modified"}, [][]lockstep.Player{{}, {0}}, "", "", "", true},
+		{"another module", rv1, []string{"example.com/client 2222"}, [][]lockstep.Player{{}, {0}}, "", "", "", false},
+		{"right this time", rv2, []string{rv1, rv1}, [][]lockstep.Player{{}, {0, 1}}, "", "", "right this time", false},
+	} {
+		m := &replay.Manifest{}
+		for i, players := range row.groups {
+			m.Groups = append(m.Groups, replay.BundleGroup{Checksum: string(rune('a' + i)), Referee: i == 0, Players: players})
+		}
+		for i, sources := range row.players {
+			m.Participants = append(m.Participants, replay.BundleParticipant{Player: lockstep.Player(i), Build: "1", Sources: sources})
+		}
+		if row.outcome != "" {
+			m.Resimulation = &replay.BundleResimulation{Outcome: row.outcome}
+		}
+		var this *desync.Program
+		if row.this != "" {
+			this = &desync.Program{Build: "1", Sources: record.ParseSources(row.this)}
+		}
+		party, text := desync.JudgeBuilds(&lockstep.Header{Build: "1", Sources: row.recorder}, m, this, row.computes)
+		if (party == desync.TwoBuilds) != row.two || row.two && !strings.Contains(text, "the referee with build 1, example.com/hex at ") {
+			t.Errorf("%s: got %q, %q", row.name, party, text)
+		}
+	}
+}
+
+// Whoever explains a bundle of two builds says so, and accuses none of them.
+func TestExplainTwoBuilds(t *testing.T) {
+	rules := skirmish.Rules()
+	step := rules.Step
+	rules.Step = func(w *skirmish.World, config *skirmish.Config, t *lockstep.Turn) {
+		if step(w, config, t); t.Tick == faultTick {
+			w.Units[5].Health--
+		}
+	}
+	old := lockstep.MustGame(rules)
+	x := newTableOfSeats(t, 2, "example.com/hex 2222222222222222", old, true, 1, 1, 100)
+	x.play(t, 400)
+	b := open(t, packed(t, unpacked(t, x.bundle(t)), func(m *replay.Manifest) {
+		for i := range m.Participants {
+			m.Participants[i].Sources = "example.com/hex 1111111111111111"
+		}
+	}))
+	for name, g := range map[string]*lockstep.Game{"the referee's": old, "the players'": trueGame()} {
+		e, err := desync.Explain(b, desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return g, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Verdict.Party != desync.TwoBuilds || e.Cause != nil || e.Verdict.Grade != desync.GradeConsistent || e.Verdict.With != "" {
+			t.Errorf("%s build: got %+v, cause %v", name, e.Verdict, e.Cause)
+		}
+	}
+}
