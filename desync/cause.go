@@ -68,9 +68,11 @@ func (t Tried) String() string {
 	return fmt.Sprintf("%d %s, but not all", t.Count, t.Family)
 }
 
-// A search looks for causes: faults that lead from the state of tick good to the wrong state of tick bad.
+// A search looks for causes: faults that lead from the state of tick good to the wrong state of tick bad, and to all that is
+// known of the wrong side.
 type search struct {
 	*tester
+	wrongSide
 	good, bad lockstep.Tick
 	wrong     []byte
 	describe  func(*lockstep.Command) Command

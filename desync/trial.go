@@ -1,7 +1,6 @@
 package desync
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"time"
@@ -134,16 +133,6 @@ func (v *variation) last() (last lockstep.Tick) {
 		last = max(last, t)
 	}
 	return last
-}
-
-// fits plays a variation and reports whether it ends in the wrong state. A variation that has led back to the right state
-// ends there.
-func (s *search) fits(v *variation) (bool, error) {
-	last := v.last()
-	b, err := s.play(v, s.bad, func(t lockstep.Tick, b []byte) bool {
-		return v.config != nil || t < last || t == s.bad || !bytes.Equal(b, s.again.state(t))
-	})
-	return err == nil && b != nil && bytes.Equal(b, s.wrong), err
 }
 
 // without returns a frame without command i.
