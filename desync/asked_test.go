@@ -44,6 +44,7 @@ func TestAnswerExcludes(t *testing.T) {
 		{"altered later", &replay.BundleResimulation{Altered: first + 1, Runs: [][]string{hashes(x.match.Referee(), to)}}, false},
 		{"another result each time", &replay.BundleResimulation{First: first, Runs: [][]string{run, other}}, false},
 	} {
+		x.everyTick = c.name == "another result each time"
 		b := open(t, x.bundle(t))
 		if b.Manifest.Resimulation = c.answer; c.answer != nil {
 			c.answer.From, c.answer.To, c.answer.Right = from, to, hashes(x.match.Referee(), first)
@@ -56,6 +57,9 @@ func TestAnswerExcludes(t *testing.T) {
 		}
 		if named := e.Cause != nil && e.Cause.Kind == desync.AlteredPayload; named != c.named || !named && e.Cause != nil {
 			t.Errorf("%s: got %v, %q", c.name, e.Cause, e.Notes)
+		}
+		if x.everyTick && e.First != (desync.Span{From: first, To: first + 1}) { // its state of the first tick is not of the match
+			t.Errorf("%s: got %v", c.name, e.First)
 		}
 	}
 }
