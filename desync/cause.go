@@ -68,13 +68,17 @@ func (t Tried) String() string {
 	return fmt.Sprintf("%d %s, but not all", t.Count, t.Family)
 }
 
-// A search looks for causes: faults that lead from the state of tick good to the wrong state of tick bad, and to all that is
-// known of the wrong side.
+// A search looks for causes: faults that lead from the state of tick good to the wrong state of tick bad, and to all else that is
+// known of the wrong side. A lost command and a late one lead to the same state at first.
 type search struct {
 	*tester
-	wrongSide
+	since     lockstep.Tick // the last check at which the sides agreed
 	good, bad lockstep.Tick
 	wrong     []byte
+	states    map[lockstep.Tick][]byte // the wrong side's, from tick bad on; only looked up
+	last      lockstep.Tick            // of them
+	exact     lockstep.Tick            // the first tick at which the machine differed, if it says so; else 0
+	hashes    map[lockstep.Tick]string // of the states that the machine has computed again, if they end in the same one; only looked up
 	describe  func(*lockstep.Command) Command
 	found     []*Cause
 	tried     []Tried

@@ -49,8 +49,8 @@ func (s *search) commands() error {
 	if err := s.eachCommand(s.command); err != nil {
 		return err
 	}
-	for by := lockstep.Tick(1); by <= record.MaxInputDelay && by < s.end()-s.since; by++ {
-		if err := s.commandsAfter(s.since, s.end(), func(f *lockstep.Frame, i int) error { return s.moved(f, i, by) }); err != nil {
+	for by := lockstep.Tick(1); by <= record.MaxInputDelay && by < s.last-s.since; by++ {
+		if err := s.commandsAfter(s.since, s.last, func(f *lockstep.Frame, i int) error { return s.moved(f, i, by) }); err != nil {
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func (s *search) command(f *lockstep.Frame, i int) error {
 	one := func(kind CauseKind, rank int, what string, frame *lockstep.Frame) error {
 		return s.ofCommand(&f.Commands[i], kind, rank, what, frame)
 	}
-	if err := one(LostCommand, rankLost, fmt.Sprintf("a command did not run up to tick %d", s.end()), without(f, i)); err != nil {
+	if err := one(LostCommand, rankLost, fmt.Sprintf("a command did not run up to tick %d", s.last), without(f, i)); err != nil {
 		return err
 	}
 	if err := one(DoubledCommand, rankDoubled, "a command ran twice", doubled(f, i)); err != nil {
@@ -114,7 +114,7 @@ func (s *search) moved(f *lockstep.Frame, i int, by lockstep.Tick) error {
 		ok   bool
 		to   lockstep.Tick
 		word string
-	}{{f.Tick <= s.bad && f.Tick+by <= s.end(), f.Tick + by, "late"}, {f.Tick > s.good+by && f.Tick-by <= s.bad, f.Tick - by, "early"}} {
+	}{{f.Tick <= s.bad && f.Tick+by <= s.last, f.Tick + by, "late"}, {f.Tick > s.good+by && f.Tick-by <= s.bad, f.Tick - by, "early"}} {
 		if !d.ok {
 			continue
 		}
@@ -186,7 +186,7 @@ func (s *search) partOf(f *lockstep.Frame, who int) error {
 	if err := s.ofTick(f.Tick, LostTick, "the commands"+of+" of tick %d did not run", rest); err != nil {
 		return err
 	}
-	for by := lockstep.Tick(1); by <= record.MaxInputDelay && f.Tick+by <= s.end(); by++ {
+	for by := lockstep.Tick(1); by <= record.MaxInputDelay && f.Tick+by <= s.last; by++ {
 		other := s.again.frame(f.Tick + by)
 		text := fmt.Sprintf("the commands%s of tick %%d ran %s too late", of, tickCount(by))
 		if err := s.ofTick(f.Tick, MovedTick, text, rest, with(&other, part...)); err != nil {

@@ -14,7 +14,7 @@ func (w *work) search() {
 		w.note("no trials: the machine of player %d computed the same ticks with another result, and no single fault accounts for that", w.manifest.Player)
 		return
 	}
-	s := &search{tester: w.tester, wrongSide: w.wrongSide(), good: w.known(), bad: w.bad, wrong: w.wrong, describe: w.command}
+	s := w.newSearch()
 	if s.good >= s.bad {
 		w.note("no trials: the states before tick %d do not fit into memory", s.good)
 		return
@@ -30,7 +30,7 @@ func (w *work) search() {
 	if w.e.Cause == nil {
 		w.note("no single fault of those that were tried leads to the wrong state: perhaps a rule is wrong in several ticks")
 	} else {
-		w.e.Cause.ends = s.end()
+		w.e.Cause.ends = s.last
 	}
 	w.drawn(s)
 }

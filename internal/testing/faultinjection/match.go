@@ -173,7 +173,7 @@ func (l *live) tick(t lockstep.Tick) error {
 	if _, over := l.coordinator.Result(); over {
 		return &endedError{t}
 	}
-	l.frames = append(l.frames, cloneFrame(frame))
+	l.frames = append(l.frames, CloneFrame(frame))
 	l.keep(l)
 	if t%checkEvery > 0 {
 		return nil
@@ -232,7 +232,8 @@ func (m *match) keep(l *live) {
 	m.copied = append(m.copied, l.copy.Simulation().AppendState(nil))
 }
 
-func cloneFrame(f *lockstep.Frame) lockstep.Frame {
+// CloneFrame returns a copy of a frame that shares no memory with it, without the decoded commands.
+func CloneFrame(f *lockstep.Frame) lockstep.Frame {
 	c := lockstep.Frame{Tick: f.Tick}
 	for _, cmd := range f.Commands {
 		cmd.Payload, cmd.Value = bytes.Clone(cmd.Payload), nil
