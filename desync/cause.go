@@ -72,6 +72,7 @@ func (t Tried) String() string {
 // known of the wrong side. A lost command and a late one lead to the same state at first.
 type search struct {
 	*tester
+	begin     lockstep.Tick // the first tick of the wrong side whose state is kept
 	since     lockstep.Tick // the last check at which the sides agreed
 	good, bad lockstep.Tick
 	wrong     []byte
@@ -158,6 +159,7 @@ const maxOthers = 32
 
 // cause returns the cause that is named first, with the others, or nil if none fits.
 func (s *search) cause() *Cause {
+	s.dropTimeless()
 	slices.SortStableFunc(s.found, func(a, b *Cause) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.When.From, b.When.From))
 	})

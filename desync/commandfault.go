@@ -23,6 +23,7 @@ const (
 	rankConfig
 	rankElement
 	rankAltered
+	rankEarly // no frame is there before its time: what fits is chance, if another fault does
 )
 
 // eachCommand calls try for all commands that may have begun the difference.
@@ -55,6 +56,16 @@ func (s *search) commands() error {
 		}
 	}
 	return nil
+}
+
+// dropTimeless drops the moved commands that fit both late and early: then no wrong time is behind what differs.
+func (s *search) dropTimeless() {
+	all := slices.Clone(s.found)
+	s.found = slices.DeleteFunc(s.found, func(c *Cause) bool {
+		return c.Kind == MovedCommand && slices.ContainsFunc(all, func(o *Cause) bool {
+			return o.Kind == MovedCommand && (o.rank < rankEarly) != (c.rank < rankEarly) && o.Command.Player == c.Command.Player && o.Command.Sequence == c.Command.Sequence
+		})
+	})
 }
 
 // command tries to lose or to double command i of a frame, and to run it after those that follow it.
@@ -114,13 +125,14 @@ func (s *search) moved(f *lockstep.Frame, i int, by lockstep.Tick) error {
 		ok   bool
 		to   lockstep.Tick
 		word string
-	}{{f.Tick <= s.bad && f.Tick+by <= s.last, f.Tick + by, "late"}, {f.Tick > s.good+by && f.Tick-by <= s.bad, f.Tick - by, "early"}} {
+		rank int
+	}{{f.Tick <= s.bad && f.Tick+by <= s.last, f.Tick + by, "late", rankMoved + 2*int(by)}, {f.Tick > s.good+by && f.Tick-by <= s.bad, f.Tick - by, "early", rankEarly + int(by)}} {
 		if !d.ok {
 			continue
 		}
 		other := s.again.frame(d.to)
 		what := fmt.Sprintf("a command ran %s too %s", tickCount(by), d.word)
-		if err := s.ofCommand(&f.Commands[i], MovedCommand, rankMoved+2*int(by), what, without(f, i), with(&other, f.Commands[i])); err != nil {
+		if err := s.ofCommand(&f.Commands[i], MovedCommand, d.rank, what, without(f, i), with(&other, f.Commands[i])); err != nil {
 			return err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 // newSearch returns a search that knows all exhibits. What the machine has computed again excludes causes, and confirms none.
 func (w *work) newSearch() *search {
 	s := &search{
-		tester: w.tester, since: max(w.since, w.again.first), good: w.known(), bad: w.bad, wrong: w.wrong, states: w.later, last: w.bad, describe: w.command,
+		tester: w.tester, begin: max(w.manifest.Began, w.log.first, w.again.first), since: max(w.since, w.again.first), good: w.known(), bad: w.bad, wrong: w.wrong, states: w.later, last: w.bad, describe: w.command,
 	}
 	for t := range w.later { // the order does not matter
 		s.last = max(s.last, t)

@@ -160,7 +160,7 @@ func (s *search) fits(v *variation) (bool, error) {
 func (s *search) allows(v *variation, last, t lockstep.Tick, b []byte) bool {
 	right := bytes.Equal(b, s.again.state(t))
 	switch known := s.states[t]; {
-	case t == s.good:
+	case t == s.good || t == s.since:
 		return right
 	case t < s.good:
 		return right || s.exact == 0 || v.config != nil
