@@ -35,7 +35,9 @@ func (m *match) noticeable(g *lockstep.Game, t lockstep.Tick) bool {
 func nextCheck(t lockstep.Tick) lockstep.Tick { return (t + checkEvery - 1) / checkEvery * checkEvery }
 
 // check returns the first check at which the copy differs from the referee.
-func (m *match) check() (lockstep.Tick, error) { return firstDiffering(m.states, m.copied, checkEvery) }
+func (m *match) check() (lockstep.Tick, error) {
+	return firstDiffering(m.states, m.copied, m.subject.period())
+}
 
 // firstDiffering returns the first tick at which two lists of states differ, of every
 // step-th tick.
