@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A CauseKind is a kind of fault.
@@ -47,6 +48,24 @@ type Cause struct {
 	rank    int           // order among the causes that fit
 	ends    lockstep.Tick // the tick of the wrong state that it leads to
 }
+
+// The ranks of causes: if several fit, the one with the lowest is named first. Within a family, simple faults come first.
+const (
+	rankLost = iota
+	rankDoubled
+	rankSwapped
+	rankMoved
+	rankPlayer = rankMoved + 2*record.MaxInputDelay + iota
+	rankTick
+	rankMovedTick
+	rankDraws
+	rankOrder
+	rankPayload
+	rankConfig
+	rankElement
+	rankAltered
+	rankEarly // no frame is there before its time: what fits is chance, if another fault does
+)
 
 // String returns the cause as text that does not claim more than was found out.
 func (c *Cause) String() string {
@@ -175,4 +194,14 @@ func (s *search) cause() *Cause {
 		first.Others = append(first.Others, c)
 	}
 	return &first
+}
+
+// dropTimeless drops the moved commands that fit both late and early: then no wrong time is behind what differs.
+func (s *search) dropTimeless() {
+	all := slices.Clone(s.found)
+	s.found = slices.DeleteFunc(s.found, func(c *Cause) bool {
+		return c.Kind == MovedCommand && slices.ContainsFunc(all, func(o *Cause) bool {
+			return o.Kind == MovedCommand && (o.rank < rankEarly) != (c.rank < rankEarly) && o.Command.Player == c.Command.Player && o.Command.Sequence == c.Command.Sequence
+		})
+	})
 }

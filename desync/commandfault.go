@@ -8,24 +8,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// The ranks of causes: if several fit, the one with the lowest is named first. Within a family, simple faults come first.
-const (
-	rankLost = iota
-	rankDoubled
-	rankSwapped
-	rankMoved
-	rankPlayer = rankMoved + 2*record.MaxInputDelay + iota
-	rankTick
-	rankMovedTick
-	rankDraws
-	rankOrder
-	rankPayload
-	rankConfig
-	rankElement
-	rankAltered
-	rankEarly // no frame is there before its time: what fits is chance, if another fault does
-)
-
 // eachCommand calls try for all commands that may have begun the difference.
 func (s *search) eachCommand(try func(f *lockstep.Frame, i int) error) error {
 	return s.commandsAfter(s.good, s.bad, try)
@@ -56,16 +38,6 @@ func (s *search) commands() error {
 		}
 	}
 	return nil
-}
-
-// dropTimeless drops the moved commands that fit both late and early: then no wrong time is behind what differs.
-func (s *search) dropTimeless() {
-	all := slices.Clone(s.found)
-	s.found = slices.DeleteFunc(s.found, func(c *Cause) bool {
-		return c.Kind == MovedCommand && slices.ContainsFunc(all, func(o *Cause) bool {
-			return o.Kind == MovedCommand && (o.rank < rankEarly) != (c.rank < rankEarly) && o.Command.Player == c.Command.Player && o.Command.Sequence == c.Command.Sequence
-		})
-	})
 }
 
 // command tries to lose or to double command i of a frame, and to run it after those that follow it.
