@@ -62,6 +62,8 @@ type search struct {
 	folder string
 	assets string
 	result *Result
+
+	innocent map[int]bool // sites that are passed over, if others differ; nil if not known
 }
 
 // Find compares two computations of the match in a file.

@@ -48,6 +48,9 @@ type stream struct {
 	others map[string]moment   // by name: the latest assignment in another goroutine
 	locals map[variable]moment // the latest assignments, of the goroutine of Step
 	end    bool
+
+	innocent map[int]bool      // sites that are passed over, by number on this side; only looked up
+	passed   map[string]moment // by name: the latest assignment at one of them
 }
 
 func openStream(j *job, run *program.Run, sites []weave.Site, id func(int) int) (*stream, error) {
@@ -61,7 +64,7 @@ func openStream(j *job, run *program.Run, sites []weave.Site, id func(int) int) 
 }
 
 func newStream(r io.Reader, sites []weave.Site, id func(int) int) *stream {
-	return &stream{in: probe.NewReader(r), sites: sites, id: id, others: map[string]moment{}, locals: map[variable]moment{}}
+	return &stream{in: probe.NewReader(r), sites: sites, id: id, others: map[string]moment{}, locals: map[variable]moment{}, passed: map[string]moment{}}
 }
 
 // read returns the next event of the goroutine of Step, or nil at the end.
@@ -90,6 +93,12 @@ func (s *stream) read() (*moment, error) {
 		}
 		s.stack = s.stack[:e.Depth+1]
 		s.stack[e.Depth] = step{m.own, m.id}
+		if s.innocent[e.Site] {
+			if m.own.Kind == weave.Write {
+				s.passed[m.own.Name] = *m
+			}
+			continue
+		}
 		if m.own.Name != "" && (m.own.Kind != weave.Write || m.own.Local) {
 			if m.id == weave.None {
 				m.path = slices.Clone(s.stack)

@@ -21,6 +21,17 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 	if runs[0].Hash == runs[1].Hash && runs[0].Panic == runs[1].Panic {
 		return nil
 	}
+	for _, innocent := range []map[int]bool{s.innocent, nil} {
+		err := s.first(sides, done, runs, before, in, innocent)
+		if err != nil || innocent == nil || s.result.Finding != nil && s.result.Finding.Reason != Nothing {
+			return err
+		}
+	}
+	return nil // the second one returns
+}
+
+// first looks for the first difference, but not at innocent sites.
+func (s *search) first(sides [2]*side, done [2]*job, runs [2]*program.Run, before map[string]lastWrite, in part, innocent map[int]bool) error {
 	c := &comparison{before: before, decls: [2]map[string]weave.Decl{sides[0].source.Decls, sides[1].source.Decls}}
 	if err := s.fields(c, done, runs); err != nil {
 		return err
@@ -49,6 +60,7 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 		return err
 	}
 	defer c.b.close()
+	c.a.innocent, c.b.innocent = innocent, innocent
 	s.result.Finding, err = c.find()
 	return err
 }
