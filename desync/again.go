@@ -78,9 +78,9 @@ func (a *Again) judge(m *replay.BundleResimulation, groups []Group) protocol.Out
 	return o
 }
 
-// exact returns the first divergent tick, if it is known.
+// exact returns the first divergent tick, if it is known. That of another result says nothing about the first one.
 func (a *Again) exact() lockstep.Tick {
-	if a.Altered > 0 {
+	if a.Altered > 0 || a.outcome != protocol.WrongTheSameWay {
 		return a.Altered
 	}
 	return a.First
@@ -148,6 +148,9 @@ func (w *work) takeAgain() {
 	if t := a.exact(); t > 0 {
 		w.good = max(w.good, t-1)
 	}
+	if a.outcome == protocol.ThirdResult { // that state is of another result, which was not in the match
+		w.exhibits = slices.DeleteFunc(w.exhibits, func(x exhibit) bool { return x.tick == m.First && x.tick < m.To })
+	}
 }
 
 // phaseOf returns the phase of the first tick in which the player's machine began to differ: the last one that began with the
@@ -192,9 +195,6 @@ func (w *work) settleAgain() {
 	}
 	if t := a.exact(); t > 0 {
 		w.e.First = Span{t, t}
-		if c := w.e.Cause; c != nil && (t < c.When.From || t > c.When.To) {
-			w.note("the cause would fit another tick than the one at which the machine says that it differed: one of both is not right")
-		}
 	}
 }
 

@@ -27,6 +27,9 @@ func (s *search) altered(schema *state.Schema, suspects []state.Difference) erro
 		if !ok {
 			continue
 		}
+		if len(suspects) == 1 && s.last == s.bad && s.exact == 0 {
+			return s.alone(right, wrong.Bytes)
+		}
 		if err := s.alteredField(w, right.Bytes, wrong.Bytes); err != nil {
 			return err
 		}
@@ -55,6 +58,18 @@ func (s *search) alteredField(w *watcher, right, wrong []byte) error {
 	if found != nil && s.moving(w) {
 		found.When.From = s.good + 1
 	}
+	return nil
+}
+
+// alone tries a field that is all that differs. That it was altered fits always, and so does a sum of several changes: nothing
+// tells when.
+func (s *search) alone(v state.Value, wrong []byte) error {
+	s.count++
+	c := alteredCause(v, wrong)
+	c.Text = fmt.Sprintf("%s was %s instead of %s, in the memory or by the rules; nothing else differs, so nothing tells when", c.Path, c.Wrong, c.Right)
+	c.When = Span{s.good + 1, s.bad}
+	c.fault = variation{from: s.bad, state: s.wrong}
+	s.found = append(s.found, c)
 	return nil
 }
 

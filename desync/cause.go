@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A CauseKind is a kind of fault.
@@ -48,6 +49,24 @@ type Cause struct {
 	ends    lockstep.Tick // the tick of the wrong state that it leads to
 }
 
+// The ranks of causes: if several fit, the one with the lowest is named first. Within a family, simple faults come first.
+const (
+	rankLost = iota
+	rankDoubled
+	rankSwapped
+	rankMoved
+	rankPlayer = rankMoved + 2*record.MaxInputDelay + iota
+	rankTick
+	rankMovedTick
+	rankDraws
+	rankOrder
+	rankPayload
+	rankConfig
+	rankElement
+	rankAltered
+	rankEarly // no frame is there before its time: what fits is chance, if another fault does
+)
+
 // String returns the cause as text that does not claim more than was found out.
 func (c *Cause) String() string {
 	return fmt.Sprintf("consistent with a fault of kind %q: %s", c.Kind, c.Text)
@@ -68,11 +87,18 @@ func (t Tried) String() string {
 	return fmt.Sprintf("%d %s, but not all", t.Count, t.Family)
 }
 
-// A search looks for causes: faults that lead from the state of tick good to the wrong state of tick bad.
+// A search looks for causes: faults that lead from the state of tick good to the wrong state of tick bad, and to all else that is
+// known of the wrong side. A lost command and a late one lead to the same state at first.
 type search struct {
 	*tester
+	begin     lockstep.Tick // the first tick of the wrong side whose state is kept
+	since     lockstep.Tick // the last check at which the sides agreed
 	good, bad lockstep.Tick
 	wrong     []byte
+	states    map[lockstep.Tick][]byte // the wrong side's, from tick bad on; only looked up
+	last      lockstep.Tick            // of them
+	exact     lockstep.Tick            // the first tick at which the machine differed, if it says so; else 0
+	hashes    map[lockstep.Tick]string // of the states that the machine has computed again, if they end in the same one; only looked up
 	describe  func(*lockstep.Command) Command
 	found     []*Cause
 	tried     []Tried
@@ -163,6 +189,7 @@ const maxOthers = 32
 
 // cause returns the cause that is named first, with the others, or nil if none fits.
 func (s *search) cause() *Cause {
+	s.dropTimeless()
 	slices.SortStableFunc(s.found, func(a, b *Cause) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.When.From, b.When.From))
 	})
@@ -178,4 +205,14 @@ func (s *search) cause() *Cause {
 		first.Others = append(first.Others, c)
 	}
 	return &first
+}
+
+// dropTimeless drops the moved commands that fit both late and early: then no wrong time is behind what differs.
+func (s *search) dropTimeless() {
+	all := slices.Clone(s.found)
+	s.found = slices.DeleteFunc(s.found, func(c *Cause) bool {
+		return c.Kind == MovedCommand && slices.ContainsFunc(all, func(o *Cause) bool {
+			return o.Kind == MovedCommand && (o.rank < rankEarly) != (c.rank < rankEarly) && o.Command.Player == c.Command.Player && o.Command.Sequence == c.Command.Sequence
+		})
+	})
 }

@@ -8,26 +8,15 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// The ranks of causes: if several fit, the one with the lowest is named first. Within a family, simple faults come first.
-const (
-	rankLost = iota
-	rankDoubled
-	rankSwapped
-	rankMoved
-	rankPlayer = rankMoved + 2*record.MaxInputDelay + iota
-	rankTick
-	rankMovedTick
-	rankDraws
-	rankOrder
-	rankPayload
-	rankConfig
-	rankElement
-	rankAltered
-)
-
-// eachCommand calls try for all commands, backwards from the last tick, because later faults take fewer ticks to try.
+// eachCommand calls try for all commands that may have begun the difference.
 func (s *search) eachCommand(try func(f *lockstep.Frame, i int) error) error {
-	for t := s.bad; t > s.good; t-- {
+	return s.commandsAfter(s.good, s.bad, try)
+}
+
+// commandsAfter calls try for all commands after a tick, backwards from the last tick, because later faults take fewer ticks
+// to try.
+func (s *search) commandsAfter(tick, last lockstep.Tick, try func(f *lockstep.Frame, i int) error) error {
+	for t := last; t > tick; t-- {
 		f := s.again.frame(t)
 		for i := range f.Commands {
 			if err := try(&f, i); err != nil {
@@ -43,8 +32,8 @@ func (s *search) commands() error {
 	if err := s.eachCommand(s.command); err != nil {
 		return err
 	}
-	for by := lockstep.Tick(1); by <= record.MaxInputDelay && by < s.bad-s.good; by++ {
-		if err := s.eachCommand(func(f *lockstep.Frame, i int) error { return s.moved(f, i, by) }); err != nil {
+	for by := lockstep.Tick(1); by <= record.MaxInputDelay && by < s.last-s.since; by++ {
+		if err := s.commandsAfter(s.since, s.last, func(f *lockstep.Frame, i int) error { return s.moved(f, i, by) }); err != nil {
 			return err
 		}
 	}
@@ -56,7 +45,7 @@ func (s *search) command(f *lockstep.Frame, i int) error {
 	one := func(kind CauseKind, rank int, what string, frame *lockstep.Frame) error {
 		return s.ofCommand(&f.Commands[i], kind, rank, what, frame)
 	}
-	if err := one(LostCommand, rankLost, fmt.Sprintf("a command did not run up to tick %d", s.bad), without(f, i)); err != nil {
+	if err := one(LostCommand, rankLost, fmt.Sprintf("a command did not run up to tick %d", s.last), without(f, i)); err != nil {
 		return err
 	}
 	if err := one(DoubledCommand, rankDoubled, "a command ran twice", doubled(f, i)); err != nil {
@@ -108,13 +97,14 @@ func (s *search) moved(f *lockstep.Frame, i int, by lockstep.Tick) error {
 		ok   bool
 		to   lockstep.Tick
 		word string
-	}{{f.Tick+by <= s.bad, f.Tick + by, "late"}, {f.Tick > s.good+by, f.Tick - by, "early"}} {
+		rank int
+	}{{f.Tick <= s.bad && f.Tick+by <= s.last, f.Tick + by, "late", rankMoved + 2*int(by)}, {f.Tick > s.good+by && f.Tick-by <= s.bad, f.Tick - by, "early", rankEarly + int(by)}} {
 		if !d.ok {
 			continue
 		}
 		other := s.again.frame(d.to)
 		what := fmt.Sprintf("a command ran %s too %s", tickCount(by), d.word)
-		if err := s.ofCommand(&f.Commands[i], MovedCommand, rankMoved+2*int(by), what, without(f, i), with(&other, f.Commands[i])); err != nil {
+		if err := s.ofCommand(&f.Commands[i], MovedCommand, d.rank, what, without(f, i), with(&other, f.Commands[i])); err != nil {
 			return err
 		}
 	}
@@ -130,7 +120,7 @@ func tickCount(n lockstep.Tick) string {
 
 // ticks tries faults of all commands of a tick, and of all of one player in it.
 func (s *search) ticks() error {
-	for t := s.bad; t > s.good; t-- {
+	for t := s.bad; t > s.since; t-- {
 		f := s.again.frame(t)
 		if len(f.Commands) < 2 {
 			continue // a fault of a command
@@ -180,7 +170,7 @@ func (s *search) partOf(f *lockstep.Frame, who int) error {
 	if err := s.ofTick(f.Tick, LostTick, "the commands"+of+" of tick %d did not run", rest); err != nil {
 		return err
 	}
-	for by := lockstep.Tick(1); by <= record.MaxInputDelay && f.Tick+by <= s.bad; by++ {
+	for by := lockstep.Tick(1); by <= record.MaxInputDelay && f.Tick+by <= s.last; by++ {
 		other := s.again.frame(f.Tick + by)
 		text := fmt.Sprintf("the commands%s of tick %%d ran %s too late", of, tickCount(by))
 		if err := s.ofTick(f.Tick, MovedTick, text, rest, with(&other, part...)); err != nil {

@@ -56,11 +56,13 @@ type work struct {
 	again    *rerun    // or nil
 	repeated *repeater // of it
 	tester   *tester
+	since    lockstep.Tick // the last check at which the sides agreed
 	good     lockstep.Tick // the last tick at which the sides were equal
 	bad      lockstep.Tick // the first tick at which they are known to differ
 	right    []byte        // the states of tick bad; nil if not known
 	wrong    []byte
-	listed   *listing // of right and wrong, or nil
+	later    map[lockstep.Tick][]byte // the wrong side's states after tick bad; only looked up
+	listed   *listing                 // of right and wrong, or nil
 	e        Explanation
 }
 
@@ -111,7 +113,8 @@ func (w *work) read() error {
 	}
 	w.plain, err = lockstep.NewDescriber(h, nil)
 	w.words = w.plain
-	w.good, w.bad = max(m.Agreed, m.Began, w.log.first), m.Tick
+	w.since, w.bad = max(m.Agreed, m.Began, w.log.first), m.Tick
+	w.good = w.since
 	return err
 }
 
@@ -233,8 +236,10 @@ func (w *work) compare() {
 			w.note("the states of tick %d differ already, at which the checksums agreed", x.tick)
 			continue
 		}
-		w.bad, w.right, w.wrong = x.tick, right.bytes, wrong.bytes
-		break
+		if w.wrong == nil {
+			w.bad, w.right, w.wrong, w.later = x.tick, right.bytes, wrong.bytes, make(map[lockstep.Tick][]byte)
+		}
+		w.later[x.tick] = wrong.bytes
 	}
 	if w.good >= w.bad { // the states that were sent are equal at the end
 		w.good = max(w.manifest.Agreed, w.manifest.Began)

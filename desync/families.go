@@ -2,6 +2,7 @@ package desync
 
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
 // search looks for the cause.
@@ -9,7 +10,11 @@ func (w *work) search() {
 	if w.tester == nil || w.wrong == nil || w.e.Verdict.undecided() {
 		return
 	}
-	s := &search{tester: w.tester, good: w.known(), bad: w.bad, wrong: w.wrong, describe: w.command}
+	if w.e.Again != nil && w.e.Again.outcome == protocol.ThirdResult {
+		w.note("no trials: the machine of player %d computed the same ticks with another result, and no single fault accounts for that", w.manifest.Player)
+		return
+	}
+	s := w.newSearch()
 	if s.good >= s.bad {
 		w.note("no trials: the states before tick %d do not fit into memory", s.good)
 		return
@@ -30,7 +35,7 @@ func (w *work) search() {
 	if w.e.Cause == nil {
 		w.note("no single fault of those that were tried leads to the wrong state: perhaps a rule is wrong in several ticks")
 	} else {
-		w.e.Cause.ends = s.bad
+		w.e.Cause.ends = s.last
 	}
 	w.drawn(s)
 }

@@ -91,6 +91,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 			step(w, t) // which here is the same as if the second had been lost
 		}), false, desync.LostCommand, "tick 152, player 0 moves unit 6 to 25,12.5", 152, "Units[5]."},
 		{"late", late(1), false, desync.MovedCommand, "one tick too late: tick 152, player 0 moves", 152, "Units[5]."},
+		{"late, and the states of all ticks are there", late(1), true, desync.MovedCommand, "one tick too late: tick 152, player 0 moves", 152, "Units[5]."},
 		{"very late", late(7), false, desync.MovedCommand, "7 ticks too late: tick 152, player 0 moves", 152, "Units[5]."},
 		{"doubled", func(w *world, t *turn, step step) bool {
 			i := slices.IndexFunc(t.Commands, func(c lockstep.Command) bool { _, ok := c.Value.(*skirmish.Train); return ok })
@@ -158,7 +159,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 			}
 			first := desync.Span{From: 141, To: 160}
 			if test.everyTick {
-				first = desync.Span{From: 150, To: 150}
+				first = desync.Span{From: test.at, To: test.at}
 			}
 			if e.First != first {
 				t.Errorf("got first %v, want %v", e.First, first)

@@ -2,7 +2,6 @@ package desync
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/state"
@@ -101,59 +100,4 @@ func (l *list) sorted(v state.Value, rank map[uint64]int) []byte {
 		out = append(out, e...)
 	}
 	return out
-}
-
-// configurations tries other values of each field of the match's configuration.
-func (s *search) configurations() error {
-	h := s.again.header
-	schema, err := state.ParseSchema(h.ConfigSchema)
-	if err != nil {
-		return nil // another engine's
-	}
-	leaves, err := schema.Leaves(h.Config)
-	if err != nil {
-		return nil
-	}
-	for v := range leaves {
-		for _, b := range others(v) {
-			config := slices.Clone(h.Config)
-			copy(config[v.Offset:], b)
-			became := v
-			became.Bytes = b
-			err := s.try(variation{from: s.good, config: config}, func() *Cause {
-				return &Cause{
-					Kind: OtherConfig, rank: rankConfig, Path: v.Path, Right: v.String(), Wrong: became.String(),
-					Text: fmt.Sprintf("%s of the configuration was %s instead of %s", v.Path, became.String(), v.String()),
-				}
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// others returns other values of a leaf, of the same size: near ones, 0, those that differ in one bit, double and half.
-func others(v state.Value) (all [][]byte) {
-	kind := v.Node.Kind()
-	if kind == state.Bool {
-		return [][]byte{{v.Bytes[0] ^ 1}}
-	}
-	if !kind.Integer() {
-		return nil
-	}
-	now := number(v.Bytes)
-	values := []uint64{now + 1, now - 1, 0, 2 * now, now / 2, now >> 8 << 8, now & 0xff, now & 0xffff}
-	for i := range 8 * len(v.Bytes) {
-		values = append(values, now^1<<i)
-	}
-	for _, n := range values {
-		b := slices.Clone(v.Bytes)
-		setNumber(b, n)
-		if !slices.Equal(b, v.Bytes) && !slices.ContainsFunc(all, func(o []byte) bool { return slices.Equal(o, b) }) {
-			all = append(all, b)
-		}
-	}
-	return all
 }

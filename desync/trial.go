@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -136,14 +137,50 @@ func (v *variation) last() (last lockstep.Tick) {
 	return last
 }
 
-// fits plays a variation and reports whether it ends in the wrong state. A variation that has led back to the right state
-// ends there.
+// fits plays a variation and reports whether it leads to all that is known of the wrong side.
 func (s *search) fits(v *variation) (bool, error) {
+	begin := v.from // the first tick that it can change
+	if v.state == nil {
+		begin++
+	}
+	if begin > s.bad || s.exact > 0 && begin > s.exact || v.from == s.bad && !bytes.Equal(v.state, s.wrong) {
+		return false, nil
+	}
 	last := v.last()
-	b, err := s.play(v, s.bad, func(t lockstep.Tick, b []byte) bool {
-		return v.config != nil || t < last || t == s.bad || !bytes.Equal(b, s.again.state(t))
-	})
-	return err == nil && b != nil && bytes.Equal(b, s.wrong), err
+	b, err := s.play(v, s.last, func(t lockstep.Tick, b []byte) bool { return s.allows(v, last, t, b) })
+	if err != nil || b == nil || len(s.hashes) == 0 {
+		return b != nil, err
+	}
+	b, err = s.play(v, s.last, s.computedAgain)
+	return b != nil, err
+}
+
+// allows reports whether a variation, whose frames differ up to tick last, may have the state b after tick t. Of ticks of which
+// nothing is known it allows all but the right state, from which nothing wrong follows.
+func (s *search) allows(v *variation, last, t lockstep.Tick, b []byte) bool {
+	right := bytes.Equal(b, s.again.state(t))
+	switch known := s.states[t]; {
+	case t == s.good || t == s.since:
+		return right
+	case t < s.good:
+		return right || s.exact == 0 || v.config != nil
+	case known != nil:
+		return bytes.Equal(b, known)
+	case t == s.exact:
+		return !right
+	}
+	return !right || t < last || v.config != nil
+}
+
+// computedAgain reports whether b is the state that the machine computed again after tick t, if it did.
+func (s *search) computedAgain(t lockstep.Tick, b []byte) bool {
+	want, known := s.hashes[t]
+	if !known {
+		return true
+	}
+	var sum checksum.Sum
+	err := checksum.OfBytes(&sum, s.again.game.StateSchema(), b)
+	return err == nil && checksum.FormatHash(sum.Hash) == want
 }
 
 // errControl ends trials whose control does not end in the right state.

@@ -22,7 +22,7 @@ func (c *comparison) blame(x, y *moment, last [2]*moment) *Finding {
 	case atSite && x.own.Kind == weave.Enter:
 		return c.called(x, y)
 	case atSite:
-		return c.differs(x, y)
+		return c.differs(c.decided(x, y))
 	case last[0] != nil && edited(last[0], last[1]):
 		f := c.at(Flow, last[0], last[1])
 		c.first(f, x, y)

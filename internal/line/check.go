@@ -51,6 +51,9 @@ func Check(ctx context.Context, o program.TestJob) (*Result, error) {
 	}
 	b := *a
 	b.name = "B"
+	if s.innocent, err = a.innocent(done, r.Equal); err != nil {
+		return nil, err
+	}
 	err = s.compare([2]*side{a, &b}, [2]*job{done, done}, [2]*program.Run{&r.Runs[0], &r.Runs[1]}, before)
 	s.result.took = time.Since(from)
 	return s.result, err

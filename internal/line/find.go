@@ -69,6 +69,8 @@ type search struct {
 	named  bool // the caller has named the tick
 	result *Result
 	ran    [2]map[int]bool // the probes that ran on the sides before the finding; nil without one
+
+	innocent map[int]bool // sites that are passed over, if others differ; nil if not known
 }
 
 // Find compares two computations of the match in a file.

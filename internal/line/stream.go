@@ -50,6 +50,9 @@ type stream struct {
 	ran    map[int]bool        // the probes of the events that next has read
 	end    bool
 
+	innocent map[int]bool      // sites that are passed over, by number on this side; only looked up
+	passed   map[string]moment // by name: the latest assignment at one of them
+
 	tail   []deep // the last events of a recording that was cut, from number tailed on
 	tailed int
 	cut    bool
@@ -72,7 +75,7 @@ func openStream(j *job, run *program.Run, sites []weave.Site, id func(int) int) 
 }
 
 func newStream(r io.Reader, sites []weave.Site, id func(int) int) *stream {
-	return &stream{in: probe.NewReader(r), sites: sites, id: id, others: map[string]moment{}, locals: map[variable]moment{}, ran: map[int]bool{}}
+	return &stream{in: probe.NewReader(r), sites: sites, id: id, others: map[string]moment{}, locals: map[variable]moment{}, ran: map[int]bool{}, passed: map[string]moment{}}
 }
 
 // read returns the next event of the goroutine of Step, or nil at the end.
@@ -104,6 +107,12 @@ func (s *stream) read() (*moment, error) {
 		}
 		s.stack = s.stack[:e.Depth+1]
 		s.stack[e.Depth] = step{m.own, m.id}
+		if s.innocent[e.Site] {
+			if m.own.Kind == weave.Write {
+				s.passed[m.own.Name] = *m
+			}
+			continue
+		}
 		if m.own.Name != "" && (m.own.Kind != weave.Write || m.own.Local) && (m.own.Kind != weave.Reach || m.Replaces) {
 			if m.id == weave.None {
 				m.path = slices.Clone(s.stack)

@@ -26,6 +26,17 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 		}
 		return nil
 	}
+	for _, innocent := range []map[int]bool{s.innocent, nil} {
+		err := s.first(sides, done, runs, before, in, innocent)
+		if err != nil || innocent == nil || s.result.Finding != nil && s.result.Finding.Reason != Nothing {
+			return err
+		}
+	}
+	return nil // the second one returns
+}
+
+// first looks for the first difference, but not at innocent sites.
+func (s *search) first(sides [2]*side, done [2]*job, runs [2]*program.Run, before map[string]lastWrite, in part, innocent map[int]bool) error {
 	c := &comparison{before: before, decls: [2]map[string]weave.Decl{sides[0].source.Decls, sides[1].source.Decls}}
 	if err := s.fields(c, done, runs); err != nil {
 		return err
@@ -55,13 +66,14 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 	}
 	defer c.b.close()
 	s.ran = [2]map[int]bool{c.a.ran, c.b.ran}
+	c.a.innocent, c.b.innocent = innocent, innocent
 	s.result.Finding, err = c.find()
 	for i, x := range []*stream{c.a, c.b} {
 		if err == nil && runs[i].Cut {
 			err = s.endless(i, runs[i], x)
 		}
 	}
-	if f := s.result.Finding; err == nil && cut && f.Reason == Nothing {
+	if f := s.result.Finding; err == nil && (runs[0].Cut || runs[1].Cut) && f.Reason == Nothing {
 		s.result.Finding = nil // both sides do the same, and do not end
 	}
 	return err

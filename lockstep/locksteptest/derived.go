@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"unsafe"
@@ -11,9 +12,13 @@ import (
 
 // A derivedDiff finds the first derived field that differs between two states of one type. Derived fields may have any type.
 type derivedDiff struct {
+	only  string                     // the derived field that is compared, as the game names it
 	seen  map[[2]unsafe.Pointer]bool // pairs of pointers, which may form cycles
 	found string                     // such as "Sums[2]: got 1, want 2"
 }
+
+// elements are the indexes in a path.
+var elements = regexp.MustCompile(`\[\d+\]`)
 
 const maxShown = 100 // bytes of a value in a message
 
@@ -26,7 +31,11 @@ func (d *derivedDiff) values(path string, got, want reflect.Value, derived bool)
 	case reflect.Struct:
 		for i := range got.NumField() {
 			f := got.Type().Field(i)
-			d.values(join(path, f.Name), got.Field(i), want.Field(i), derived || f.Tag.Get("state") == "derived")
+			in, own := join(path, f.Name), f.Tag.Get("state") == "derived"
+			if own && !derived && elements.ReplaceAllString(in, "[]") != d.only {
+				continue
+			}
+			d.values(in, got.Field(i), want.Field(i), derived || own)
 		}
 	case reflect.Slice, reflect.Array:
 		d.elements(path, got, want, derived)

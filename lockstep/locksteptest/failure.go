@@ -18,7 +18,7 @@ type Failure struct {
 	Got   string        // its value in the phase
 	Want  string        // its value in the match that was played first
 	More  int           // number of other fields that differ
-	Stale string        // in the phase "cold twin": the first derived field at tick From that differs, and its values
+	Stale string        // in the phase "cold twin": the derived field at tick From that decides, and its values
 	Err   error         // any other error, such as a panic
 
 	Options Options // they play the same match again

@@ -1,16 +1,20 @@
 package locksteptest
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A tracer records one tick in the match and in one of the ways in which it is computed again. The rules have probes then: the
-// program is one that package internal/line has built.
+// A tracer records one tick in the match and in one of the ways in which it is computed again, and the tick before, if that was
+// computed again in the same way and came out equal. The rules have probes then: the program is one that package internal/line
+// has built.
 type tracer struct {
 	job     program.CheckJob
-	runs    [2]program.Run
-	have    [2]bool
+	runs    [4]program.Run // of the match and of the other computation, and of the tick before
+	have    [4]bool
 	history program.History // of the ticks before, in the match
 	open    *program.Recording
 	index   int // of the open recording
@@ -20,17 +24,27 @@ type tracer struct {
 // traceWindow is how many ticks before the tick are searched for the assignment that a stale value should have had.
 const traceWindow = 200
 
-// step does a step of a simulation to tick t, and records it if it is one of the two.
-func (r *tracer) step(phase string, from, t lockstep.Tick, sim *lockstep.Simulation, step func() error) error {
-	index := 0
+// wanted returns the index of the recording of a step to tick t, or -1.
+func (r *tracer) wanted(phase string, from, t lockstep.Tick) int {
+	twin := r.job.Phase == coldTwinPhase && r.job.From+1 == r.job.Tick // a computation for each tick
 	switch {
-	case phase == r.job.Phase && uint32(from) == r.job.From:
-		index = 1
-	case phase != "":
-		return step()
+	case phase == "" && uint32(t) == r.job.Tick:
+		return 0
+	case phase == r.job.Phase && uint32(from) == r.job.From && uint32(t) == r.job.Tick:
+		return 1
+	case twin && phase == "" && uint32(t) == r.job.From:
+		return 2
+	case twin && phase == r.job.Phase && uint32(t) == r.job.From:
+		return 3
 	}
-	if uint32(t) != r.job.Tick {
-		if index == 0 && uint32(t) < r.job.Tick && uint32(t)+traceWindow >= r.job.Tick {
+	return -1
+}
+
+// step does a step of a simulation to tick t, and records it if it is one of those.
+func (r *tracer) step(phase string, from, t lockstep.Tick, sim *lockstep.Simulation, step func() error) error {
+	index := r.wanted(phase, from, t)
+	if index < 0 {
+		if phase == "" && uint32(t) < r.job.Tick && uint32(t)+traceWindow >= r.job.Tick {
 			return r.history.Step(uint32(t), step)
 		}
 		return step()
@@ -45,7 +59,20 @@ func (r *tracer) step(phase string, from, t lockstep.Tick, sim *lockstep.Simulat
 	if r.open == open {
 		r.end(err)
 	}
+	if index == 2 && r.err == nil {
+		r.err = r.remember(uint32(t))
+	}
 	return err
+}
+
+// remember takes the recorded tick before into the history.
+func (r *tracer) remember(t uint32) error {
+	f, err := os.Open(filepath.Join(r.job.Folder, r.runs[2].Trace))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return r.history.Add(t, f)
 }
 
 // end ends the open recording.
@@ -66,8 +93,12 @@ func (r *tracer) differ() bool {
 
 // result returns the result of the job.
 func (r *tracer) result(g *lockstep.Game, h *lockstep.Header, done program.CheckJob) *program.Result {
+	var equal []program.Run
+	if r.have[2] && r.have[3] && r.runs[2].Hash == r.runs[3].Hash {
+		equal = r.runs[2:]
+	}
 	return &program.Result{
 		Platform: lockstep.Platform(), Build: g.Build(), Phase: done.Phase, From: done.From, Tick: done.Tick, Schema: h.StateSchema,
-		Runs: r.runs[:], Before: r.history.List(), Tried: 1,
+		Runs: r.runs[:2], Equal: equal, Before: r.history.List(), Tried: 1,
 	}
 }

@@ -25,9 +25,9 @@ func demoCommand() *cli.Command {
 		Description: `Plays a match of the game as fast as this machine can, in one process: a
 coordinator, a copy of the simulation for each player, and bots in the seats. Halfway
 through somebody joins late. Later one field of one player's copy is changed behind
-the engine's back. The demo then prints how the engine has handled all that, and
-explains the bundle of the desync (see desync explain). It exits with 0 only if
-everything worked.`,
+the engine's back, one that is still changed at the next check. The demo then prints
+how the engine has handled all that, and explains the bundle of the desync (see
+desync explain). It exits with 0 only if everything worked.`,
 		Flags: []cli.Flag{
 			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match in match time, 2 to 36000"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16; the default is less for a game with fewer seats"},

@@ -30,7 +30,7 @@ type demoMatch struct {
 	commands, rejected int
 	joined             lockstep.Tick // of the late joiner
 	planted            plantedError
-	gone               []string                  // fields whose planted error a command has overwritten
+	held               *heldCopy                 // of the player in whose copy the error is planted, until it is
 	report             *coordinator.DesyncReport // the first one
 	divergence         *lockstep.Divergence      // behind the report
 	evidence           *host.Evidence            // of the report
@@ -95,7 +95,9 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 // Append gives a record to all followers of the match, as the network would.
 func (m *demoMatch) Append(record []byte) error {
 	for _, p := range m.players {
-		if err := p.follower.Append(record); err != nil && !m.expected(p, err) {
+		if m.held != nil && p == m.held.player {
+			m.held.records = append(m.held.records, slices.Clone(record))
+		} else if err := p.follower.Append(record); err != nil && !m.expected(p, err) {
 			return fmt.Errorf("player %d: %w", p.seat, err)
 		}
 	}
@@ -145,15 +147,14 @@ func (m *demoMatch) collect(r *coordinator.DesyncReport) *host.Evidence {
 func (m *demoMatch) play(bar *progress) error {
 	last := m.options.ticks()
 	for t := lockstep.Tick(1); t <= last; t++ {
-		if _, err := m.coordinator.Tick(); errors.Is(err, coordinator.ErrEnded) {
+		frame, err := m.coordinator.Tick()
+		if errors.Is(err, coordinator.ErrEnded) {
 			return fmt.Errorf("demo: the rules end the match at tick %d, want at least %d ticks: try fewer --seconds, another --config or --seed, or a bot (tool.Bot) instead of random commands", t-1, last)
 		} else if err != nil {
 			return err
 		}
-		if t == m.planted.Tick {
-			if err := m.locate(); err != nil {
-				return err
-			}
+		if err := m.heldTurn(frame); err != nil {
+			return err
 		}
 		if err := m.playersTurn(t); err != nil {
 			return err
@@ -165,9 +166,7 @@ func (m *demoMatch) play(bar *progress) error {
 			}
 		}
 		if t == last*3/4 {
-			if err := m.plant(m.players[len(m.players)-1]); err != nil {
-				return err
-			}
+			m.hold(m.players[len(m.players)-1])
 		}
 		bar.set(int64(t))
 	}
@@ -187,6 +186,9 @@ func (m *demoMatch) playersTurn(t lockstep.Tick) error {
 			}
 			m.takeDesync()
 		}
+		if m.held != nil && p == m.held.player {
+			continue // it sees nothing new
+		}
 		for _, order := range p.bot(p.follower.Simulation()) {
 			kind, payload, err := m.payloads.Encode(order)
 			if err != nil {
@@ -199,38 +201,5 @@ func (m *demoMatch) playersTurn(t lockstep.Tick) error {
 			}
 		}
 	}
-	return nil
-}
-
-// plant changes one field of a player's copy.
-func (m *demoMatch) plant(p *demoPlayer) error {
-	sim := p.follower.Simulation()
-	b := sim.AppendState(nil)
-	path, err := plantable(m.game, p.follower.Header(), sim.Tick(), b, m.gone)
-	if err != nil {
-		return err
-	}
-	v, err := m.game.StateSchema().Lookup(b, path)
-	if err != nil {
-		return err
-	}
-	v.Flip()
-	m.planted = plantedError{Player: p.seat, Tick: sim.Tick() + 1, Path: path}
-	return sim.Restore(sim.Tick(), b)
-}
-
-// locate records the planted error after its first tick. It plants another one if a command of that tick has overwritten it.
-func (m *demoMatch) locate() error {
-	p := &m.planted
-	d, err := m.game.StateSchema().Diff(m.coordinator.Referee().Simulation().AppendState(nil), m.players[p.Player].follower.Simulation().AppendState(nil), 1)
-	if err != nil {
-		return err
-	}
-	if d.Total == 0 {
-		m.gone = append(m.gone, p.Path)
-		return m.plant(m.players[p.Player])
-	}
-	first := d.List[0]
-	p.Path, p.Want, p.Got = first.Path, first.A, first.B
 	return nil
 }

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -139,8 +140,10 @@ func (s *demoStory) print(w io.Writer) {
 	line("", "%s, %s of it in %s; the rest is %.1f bytes per tick, %.1f per command", size(s.Replay.SizeBytes),
 		size(s.Replay.StateBytes), count(s.Replay.Keyframes, "keyframe"), s.Replay.BytesPerTick, s.Replay.BytesPerCommand)
 	line("planted", "in the copy of player %d, from tick %d on: %s is %s instead of %s", s.Planted.Player, s.Planted.Tick, s.Planted.Path, s.Planted.Got, s.Planted.Want)
-	line("desync", "%s", s.Desync.Report)
-	line("", "first divergent tick %d: %s is %s, must be %s (%s in all)", s.Desync.First, s.Desync.Path, s.Desync.Got, s.Desync.Want, count(s.Desync.Fields, "field"))
+	line("desync", "%s", cmp.Or(s.Desync.Report, "not detected"))
+	if s.Desync.First > 0 {
+		line("", "first divergent tick %d: %s is %s, must be %s (%s in all)", s.Desync.First, s.Desync.Path, s.Desync.Got, s.Desync.Want, count(s.Desync.Fields, "field"))
+	}
 	s.printEnd(w, s.Replay.Path)
 }
 

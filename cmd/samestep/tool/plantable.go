@@ -4,11 +4,13 @@ package tool
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -16,14 +18,16 @@ import (
 // Bounds of the search for a field to change.
 const (
 	mostTrials = 400 // fields that are tried
-	trialTicks = 40  // ticks that are simulated with each
+	trialTicks = 40  // ticks that are simulated with each, if the commands are not known
 )
 
-// plantable returns the path of a field in the state of a tick whose smallest change lasts: the rules neither overwrite it
-// within trialTicks ticks nor fail, and if possible nothing else differs. It is not
-// in the list not.
-func plantable(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte, not []string) (string, error) {
-	next, last, err := simulateBoth(g, h, at, b)
+// errNothingLasts reports a state in which no field keeps a change.
+var errNothingLasts = errors.New("the rules overwrite each that was tried")
+
+// plantable returns the path of a field in the state of a tick whose smallest change lasts: after the frames that follow, the
+// match is still another one, the rules do not fail, and if possible nothing else differs.
+func plantable(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte, frames []lockstep.Frame) (string, error) {
+	right, err := faultinjection.Rerun(g, h, at, b, frames)
 	if err != nil {
 		return "", err
 	}
@@ -35,10 +39,10 @@ func plantable(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte,
 	all := slices.Collect(leaves)
 	second := "" // choice
 	for _, leaf := range noticeable(all) {
-		if slices.Contains(not, leaf.Path) || !leaf.Flip() {
+		if !leaf.Flip() {
 			continue
 		}
-		alone, lasts := trial(g, h, at, changed, next, last)
+		alone, lasts := trial(g, h, at, changed, frames, right)
 		leaf.Flip()
 		switch {
 		case alone:
@@ -48,7 +52,7 @@ func plantable(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte,
 		}
 	}
 	if second == "" {
-		return "", fmt.Errorf("game %s: no field of the state keeps a change", g.Name())
+		return "", fmt.Errorf("game %s: no field of the state keeps a change: %w", g.Name(), errNothingLasts)
 	}
 	return second, nil
 }
@@ -88,47 +92,31 @@ func zeros(n uint64) (zeros int) {
 	return zeros
 }
 
-// trial simulates a changed state. It reports whether a field still differs after the last tick, and whether only one
+// trial simulates a changed state. It reports whether the match is another one after the last tick, and whether only one field
 // differs after the first tick and after the last. A failure of the rules means neither.
-func trial(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, changed, next, last []byte) (alone, lasts bool) {
+func trial(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, changed []byte, frames []lockstep.Frame, right [][]byte) (alone, lasts bool) {
 	defer func() {
 		if recover() != nil { // the rules do not expect such a state
 			alone, lasts = false, false
 		}
 	}()
-	first, end, err := simulateBoth(g, h, at, changed)
-	if err != nil {
+	states, err := faultinjection.Rerun(g, h, at, changed, frames)
+	if err != nil || !faultinjection.Noticed(right, states) {
 		return false, false
 	}
-	a, err := g.StateSchema().Diff(next, first, 1)
-	if err != nil || a.Total == 0 {
-		return false, false
-	}
-	b, err := g.StateSchema().Diff(last, end, 1)
-	return err == nil && a.Total == 1 && b.Total == 1, err == nil && b.Total > 0
-}
-
-// simulateBoth returns the states one tick and trialTicks ticks after a state, without commands.
-func simulateBoth(g *lockstep.Game, h *lockstep.Header, at lockstep.Tick, b []byte) (next, last []byte, err error) {
-	sim, err := g.NewSimulation(h)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := sim.Restore(at, b); err != nil {
-		return nil, nil, err
-	}
-	for i := range lockstep.Tick(trialTicks) {
-		if err := sim.Step(&lockstep.Frame{Tick: at + i + 1}); err != nil {
-			return nil, nil, err
-		}
-		if i == 0 {
-			next = sim.AppendState(nil)
+	for _, t := range []int{0, len(right) - 1} {
+		if d, err := g.StateSchema().Diff(right[t], states[t], 1); err != nil || d.Total != 1 {
+			return false, true
 		}
 	}
-	return next, sim.AppendState(nil), nil
+	return true, true
 }
 
-// field returns the path of a field in a simulation's state whose change lasts.
+// field returns the path of a field in a simulation's state whose change lasts, if nobody gives a command.
 func (g *playable) field(s *lockstep.Simulation) (string, error) {
-	return plantable(g.Game, s.Header(), s.Tick(), s.AppendState(nil), nil)
+	frames := make([]lockstep.Frame, trialTicks)
+	for i := range frames {
+		frames[i].Tick = s.Tick() + lockstep.Tick(i) + 1
+	}
+	return plantable(g.Game, s.Header(), s.Tick(), s.AppendState(nil), frames)
 }

@@ -49,6 +49,7 @@ type Result struct {
 	Runs            []Run            // Trace: the first one, and the first that differs
 	Tried           int              // Trace: runs
 	Before          []Latest         `json:",omitempty"` // Trace: of the ticks before
+	Equal           []Run            `json:",omitempty"` // of a check: both computations of the tick before, which came out equal; nil if there is none
 	Step            Function         // Stand: the rules' Step
 	Field           *Field           // Stand: that to watch; nil for none
 	Data            []probe.Variable `json:",omitempty"` // Data

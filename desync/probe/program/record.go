@@ -101,7 +101,7 @@ type History map[int]Latest
 func (h History) Step(tick uint32, step func() error) error {
 	in, out := io.Pipe()
 	done := make(chan error)
-	go func() { done <- h.read(tick, in) }()
+	go func() { done <- h.Add(tick, in) }()
 	probe.Start(out, nil, nil)
 	stepped := step()
 	_, err := probe.Stop()
@@ -109,7 +109,8 @@ func (h History) Step(tick uint32, step func() error) error {
 	return errors.Join(stepped, err, <-done)
 }
 
-func (h History) read(tick uint32, in io.Reader) error {
+// Add notes the events of a recording of a tick.
+func (h History) Add(tick uint32, in io.Reader) error {
 	for r := probe.NewReader(in); ; {
 		e, err := r.Next()
 		if err == io.EOF {

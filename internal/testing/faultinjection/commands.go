@@ -136,7 +136,7 @@ func issued(m *match, dice *rand.Rand, t lockstep.Tick, at int) func(lockstep.Ti
 // misread changes a random number in the command's payload.
 func misread(change func(v uint64, dice *rand.Rand, bits int) uint64) func(*match, *rand.Rand, lockstep.Tick, int) func(lockstep.Tick, []lockstep.Command) []lockstep.Command {
 	return func(m *match, dice *rand.Rand, t lockstep.Tick, at int) func(lockstep.Tick, []lockstep.Command) []lockstep.Command {
-		c := cloneFrame(&m.frames[t]).Commands[at]
+		c := CloneFrame(&m.frames[t]).Commands[at]
 		if !m.otherNumber(dice, &c, change) {
 			return nil
 		}

@@ -91,7 +91,7 @@ func (d *drill) spliced() error {
 func (d *drill) forged(f *fault, frame lockstep.Frame, who lockstep.Player) error {
 	file, err := rewritten(d.base.file, func(r *record.Record) bool {
 		if len(r.Frame.Commands) > 0 && r.Tick == frame.Tick {
-			r.Frame = cloneFrame(&frame) // the Reader reuses its memory
+			r.Frame = CloneFrame(&frame) // the Reader reuses its memory
 		}
 		return true
 	})
@@ -166,7 +166,7 @@ func (d *drill) forge(name string, change func([]lockstep.Command, int) []lockst
 		if !ok {
 			continue
 		}
-		frame := cloneFrame(&d.base.frames[t])
+		frame := CloneFrame(&d.base.frames[t])
 		who, naming := frame.Commands[at].Player, d.base.naming(t, at)
 		if frame.Commands = change(frame.Commands, at); frame.Commands == nil {
 			continue

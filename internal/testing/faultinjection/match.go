@@ -61,7 +61,7 @@ func (s *Subject) play(seed uint64, c cast) (*match, error) {
 		if err := l.tick(t); err != nil {
 			return nil, fmt.Errorf("faultinjection: tick %d: %w", t, err)
 		}
-		if c.brief && len(m.reports) > 0 && t > m.reports[0].Tick+checkEvery {
+		if c.brief && len(m.reports) > 0 && t > m.reports[0].Tick+s.period() {
 			break
 		}
 	}
@@ -112,7 +112,7 @@ func newLive(m *match, seed uint64, c cast) (*live, error) {
 	players := m.subject.Players
 	l := &live{match: m, payloads: m.game.NewPayloads(), cast: c, sequences: make([]lockstep.Sequence, players), dice: rand.New(rand.NewPCG(seed, 6))}
 	settings := lockstep.DefaultSettings(players)
-	settings.Seed, settings.CheckEvery = seed, checkEvery
+	settings.Seed, settings.CheckEvery = seed, uint16(m.subject.period())
 	var err error
 	if m.header, err = m.game.NewHeader(lockstep.MatchID{0: 13, 15: byte(seed)}, settings, m.subject.Config); err != nil {
 		return nil, err
@@ -173,9 +173,9 @@ func (l *live) tick(t lockstep.Tick) error {
 	if _, over := l.coordinator.Result(); over {
 		return &endedError{t}
 	}
-	l.frames = append(l.frames, cloneFrame(frame))
+	l.frames = append(l.frames, CloneFrame(frame))
 	l.keep(l)
-	if t%checkEvery > 0 {
+	if t%l.subject.period() > 0 {
 		return nil
 	}
 	for p := range lockstep.Player(l.subject.Players) {
@@ -232,7 +232,8 @@ func (m *match) keep(l *live) {
 	m.copied = append(m.copied, l.copy.Simulation().AppendState(nil))
 }
 
-func cloneFrame(f *lockstep.Frame) lockstep.Frame {
+// CloneFrame returns a copy of a frame that shares no memory with it, without the decoded commands.
+func CloneFrame(f *lockstep.Frame) lockstep.Frame {
 	c := lockstep.Frame{Tick: f.Tick}
 	for _, cmd := range f.Commands {
 		cmd.Payload, cmd.Value = bytes.Clone(cmd.Payload), nil

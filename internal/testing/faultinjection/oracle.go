@@ -15,24 +15,8 @@ import (
 // rerun simulates the match with another game from the state of tick from up to tick to.
 // It returns the states by tick; those up to from are the match's.
 func (m *match) rerun(g *lockstep.Game, from, to lockstep.Tick) ([][]byte, error) {
-	sim, err := g.NewSimulation(m.header)
-	if err != nil {
-		return nil, err
-	}
-	if err := sim.Restore(from, m.states[from]); err != nil {
-		return nil, err
-	}
-	states := slices.Clone(m.states[:from+1])
-	for t := from + 1; t <= to; t++ {
-		if err := sim.Step(&m.frames[t]); err != nil {
-			return nil, err
-		}
-		if _, over := sim.Ended(); over {
-			return nil, &endedError{t}
-		}
-		states = append(states, sim.AppendState(nil))
-	}
-	return states, nil
+	states, err := Rerun(g, m.header, from, m.states[from], m.frames[from+1:to+1])
+	return append(slices.Clone(m.states[:from+1]), states...), err
 }
 
 // noticeable reports whether a faulty game gives another state of tick t and of the next
@@ -40,7 +24,7 @@ func (m *match) rerun(g *lockstep.Game, from, to lockstep.Tick) ([][]byte, error
 func (m *match) noticeable(g *lockstep.Game, t lockstep.Tick) bool {
 	check := nextCheck(t)
 	states, err := m.rerun(g, t-1, check)
-	if err != nil || bytes.Equal(states[t], m.states[t]) || bytes.Equal(states[check], m.states[check]) {
+	if err != nil || !Noticed(m.states[t:check+1], states[t:check+1]) {
 		return false
 	}
 	_, err = m.rerun(g, t-1, m.subject.ticks)
@@ -51,7 +35,9 @@ func (m *match) noticeable(g *lockstep.Game, t lockstep.Tick) bool {
 func nextCheck(t lockstep.Tick) lockstep.Tick { return (t + checkEvery - 1) / checkEvery * checkEvery }
 
 // check returns the first check at which the copy differs from the referee.
-func (m *match) check() (lockstep.Tick, error) { return firstDiffering(m.states, m.copied, checkEvery) }
+func (m *match) check() (lockstep.Tick, error) {
+	return firstDiffering(m.states, m.copied, m.subject.period())
+}
 
 // firstDiffering returns the first tick at which two lists of states differ, of every
 // step-th tick.

@@ -1,6 +1,7 @@
 package faultinjection
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -20,7 +21,11 @@ type Subject struct {
 	Faulty func(*Change) *lockstep.Game
 
 	ticks lockstep.Tick // of a match
+	every lockstep.Tick // ticks between two checks; 0: checkEvery
 }
+
+// period returns how many ticks are between two checks.
+func (s *Subject) period() lockstep.Tick { return cmp.Or(s.every, checkEvery) }
 
 // A Change is a fault in Step, in one tick or in all.
 type Change struct {

@@ -5,8 +5,10 @@ import "github.com/seed-49bee653/samestep/lockstep"
 type World struct {
 	Sum   int64
 	Units []Unit
-	total int64 `state:"derived"`
-	calls int64 `state:"derived"`
+	total int64   `state:"derived"`
+	calls int64   `state:"derived"`
+	grid  []int64 `state:"derived"`
+	asked int64   `state:"derived"`
 }
 
 type Unit struct {
@@ -24,7 +26,7 @@ func Variant(bug string) lockstep.Rules[World, Config] {
 		Commands: []lockstep.CommandType{lockstep.Type[Move](1, "move")},
 		New:      func(w *World, s *lockstep.Settings, c *Config) error { w.Units = make([]Unit, 4); return nil },
 		Derive: func(w *World, _ *Config) {
-			w.total = 0
+			w.total, w.grid, w.asked = 0, nil, 0
 			for i := range w.Units {
 				w.total += w.Units[i].X
 			}
@@ -40,6 +42,16 @@ func (w *World) step(bug string, t *lockstep.Turn) {
 			if bug != "stale" || m.By%8 != 0 {
 				w.total += int64(m.By) // the line of stale
 			}
+		}
+	}
+	if bug == "lazy" {
+		if w.grid == nil { // it is built when it is asked for, and decides nothing
+			w.grid = make([]int64, 4)
+			w.grid[1]++
+		}
+		w.asked++ // the line of lazy
+		if w.asked == 50 {
+			w.Sum += w.grid[1]
 		}
 	}
 	w.calls++ // the line of outside
