@@ -99,14 +99,19 @@ func (o *ClusterOptions) fits(g *lockstep.Game, c *simulate.Campaign) error {
 	return Thin(g, Options{Config: c.Subject.Config, Players: most, Weights: o.Weights, AllowThin: o.AllowThin}, nil)
 }
 
-// seats returns the highest number of seats up to that of the largest match that New accepts, or 0 for none.
-func (o *ClusterOptions) seats(g *lockstep.Game, c *simulate.Campaign) int {
-	for n := min(c.Clients+simulate.SpareSeats, lockstep.MaxPlayers); n > 0; n-- {
-		if _, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(uint8(n)), c.Subject.Config); err == nil {
-			return n
+// seats returns the numbers of seats that New accepts, up to that of the largest match or else the smallest, or nil for none.
+func (o *ClusterOptions) seats(g *lockstep.Game, c *simulate.Campaign) (all []uint8) {
+	for n := 1; n <= lockstep.MaxPlayers; n++ {
+		if n > c.Clients+simulate.SpareSeats && all != nil {
+			break
+		}
+		if h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(uint8(n)), c.Subject.Config); err == nil {
+			if _, err := g.NewSimulation(h); err == nil {
+				all = append(all, uint8(n))
+			}
 		}
 	}
-	return 0
+	return all
 }
 
 // line returns the options as Go code that plays the match of one seed again.

@@ -92,11 +92,15 @@ func fuzz(c *cli.Context) error {
 	if c.Int("matches") == 0 && c.Duration("time") <= 0 {
 		return usagef("--time: got %v, want more than 0, or --matches", c.Duration("time"))
 	}
-	players := uint8(c.Uint("players"))
 	override, err := game.override(c)
 	if err != nil {
 		return err
 	}
+	seats, err := game.seats(c, uint(game.units(c)), override)
+	if err != nil {
+		return err
+	}
+	players := uint8(seats)
 	config, err := game.configure(players, game.units(c), override)
 	if err != nil {
 		return err

@@ -84,7 +84,11 @@ func goldenOptions(c *cli.Context, g *playable) (o locksteptest.GoldenOptions, e
 	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "ticks", 1, 100000)); err != nil {
 		return o, err
 	}
-	players := uint8(c.Uint("players"))
+	seats, err := g.seats(c, 0, override)
+	if err != nil {
+		return o, err
+	}
+	players := uint8(seats)
 	config, err := g.configure(players, 0, override)
 	if err != nil {
 		return o, err
