@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Config  any           // pointer to the game's configuration, which New must accept
 	Players uint8         // number of seats; 0 means 4
-	Ticks   lockstep.Tick // length of the match; 0 means 200
+	Ticks   lockstep.Tick // length of the match; 0 means that of a match of Play alone, at most 1000, and 200 without Play
 	Span    lockstep.Tick // number of ticks to simulate from a restored state; 0 means to the end of the match
 	Redo    lockstep.Tick // number of ticks to predict and then to compute again; 0 means 8
 	Skip    []string      // phases to leave out, of those that the package comment lists after the first ones
@@ -31,6 +31,9 @@ type Options struct {
 	// Every is the interval in ticks at which a state is saved, restored, copied and joined; 0 means a tenth of Ticks. 1 is
 	// the most thorough, and simulates Span ticks for each tick and phase.
 	Every lockstep.Tick
+
+	// Floor is the least that a match must reach. One below it fails, as one that is thin.
+	Floor Floor
 
 	// Changes is the mean number of times in 64 ticks that a player leaves, disconnects, is replaced by a bot or returns, or
 	// that the match pauses or changes its speed; 0 means 2, and a negative number none.
@@ -59,7 +62,7 @@ type Order struct {
 // filled returns o with its defaults.
 func (o Options) filled() Options {
 	o.Players = cmp.Or(o.Players, 4)
-	o.Ticks = cmp.Or(o.Ticks, 200)
+	o.Ticks = cmp.Or(o.Ticks, unknown)
 	o.Every = cmp.Or(o.Every, max(o.Ticks/10, 1))
 	o.Span = cmp.Or(o.Span, o.Ticks)
 	o.Redo = cmp.Or(o.Redo, 8)

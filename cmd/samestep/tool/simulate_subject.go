@@ -78,7 +78,7 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 	}
 	return s, thinHint(locksteptest.Thin(g.Game, locksteptest.Options{
 		Config: config, Players: seats, Seed: c.Uint64("seed"), Weights: kinds, AllowThin: c.String("allow-thin"),
-	}, g.bots()))
+	}, g.bots()), "")
 }
 
 // simulated returns the players of a simulation: a random half of them give random commands, by their weights, the others
