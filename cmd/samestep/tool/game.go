@@ -202,6 +202,17 @@ func (g *playable) bot(p lockstep.Player, seed uint64) lockstep.Bot {
 	return locksteptest.RandomBot(g.Game, botRate, nil)(p, seed)
 }
 
+// length returns the number of ticks of a match of bots, which its rules end, and most if they do not.
+func (g *playable) length(players uint8, seed uint64, config any, most lockstep.Tick) (lockstep.Tick, error) {
+	var bots []lockstep.Bot
+	return locksteptest.Length(g.Game, locksteptest.Options{Config: config, Players: players, Seed: seed, Ticks: most, Play: func(p lockstep.Player, s *lockstep.Simulation) []any {
+		for len(bots) <= int(p) {
+			bots = append(bots, g.bot(lockstep.Player(len(bots)), seed))
+		}
+		return bots[p](s)
+	}})
+}
+
 // anyCommand returns a command that player 0 may give at the beginning of a match, if a random one is allowed.
 func (g *playable) anyCommand(players uint8, override []byte) (*lockstep.Command, error) {
 	config, err := g.configure(players, 0, override)

@@ -104,8 +104,7 @@ func goldenOptions(c *cli.Context, g *playable) (o locksteptest.GoldenOptions, e
 		return o, nil
 	}
 	if o.Ticks == 0 { // with bots of its own, because bots have memory
-		alone := locksteptest.Options{Config: config, Players: players, Play: g.bots()(1)}
-		if o.Ticks, err = locksteptest.Length(g.Game, alone); err != nil {
+		if o.Ticks, err = g.length(players, 1, config, 0); err != nil {
 			return o, err
 		}
 	}

@@ -19,7 +19,7 @@ type Subject struct {
 	// Faulty returns the game with a change in its Step: the result of [Faulty].
 	Faulty func(*Change) *lockstep.Game
 
-	ticks lockstep.Tick // of a match
+	ticks, every lockstep.Tick // of a match, and from one check to the next; 0: as usual
 }
 
 // A Change is a fault in Step, in one tick or in all.
