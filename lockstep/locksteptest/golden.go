@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -86,7 +87,7 @@ func CheckGolden(g *lockstep.Game, o GoldenOptions) (GoldenResult, error) {
 	if err != nil {
 		return r, fmt.Errorf("locksteptest: golden: %w", err)
 	}
-	sum := newReached(g)
+	sum := reach.New(g)
 	for _, name := range all {
 		b, err := os.ReadFile(name)
 		if err != nil {
@@ -100,19 +101,19 @@ func CheckGolden(g *lockstep.Game, o GoldenOptions) (GoldenResult, error) {
 			r.Files = append(r.Files, name)
 		}
 	}
-	r.Reached = sum.sum()
+	r.Reached = sum.Reached()
 	if len(r.Files) == 0 {
 		return r, fmt.Errorf("locksteptest: golden: %w: build %q of %s in %s", ErrNoGolden, g.Build(), g.Name(), o.dir())
 	}
 	options := o.options(g)
-	if err := r.Reached.below(&options, true); err != nil {
+	if err := o.Floor.check(r.Reached, &options, true); err != nil {
 		return r, fmt.Errorf("%w\ngolden: %s: a larger match of this build can stand beside it, or delete it if nobody has ever run the build", err, strings.Join(r.Files, ", "))
 	}
 	return r, nil
 }
 
 // verifyGolden verifies a replay if it is one of the game's build, adds what it reached to sum, and reports whether it is.
-func verifyGolden(g *lockstep.Game, b []byte, sum *reached) (bool, error) {
+func verifyGolden(g *lockstep.Game, b []byte, sum *reach.Sum) (bool, error) {
 	r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return false, err
@@ -138,11 +139,11 @@ func verifyGolden(g *lockstep.Game, b []byte, sum *reached) (bool, error) {
 	case v.Checked < 2:
 		return true, errors.New("the replay has no checksums to compare")
 	}
-	return true, sum.replay(g, b)
+	return true, addReplay(sum, g, b)
 }
 
-// replay adds the match of a replay that verifies.
-func (r *reached) replay(g *lockstep.Game, b []byte) error {
+// addReplay adds the match of a replay that verifies.
+func addReplay(sum *reach.Sum, g *lockstep.Game, b []byte) error {
 	in, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return err
@@ -151,7 +152,7 @@ func (r *reached) replay(g *lockstep.Game, b []byte) error {
 	var first, last lockstep.Tick
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	err = replay.Play(in, f, func(rec *record.Record) error {
-		r.accept(&rec.Frame)
+		sum.Accept(&rec.Frame)
 		sim := f.Simulation()
 		if sim == nil || sim.Tick() == last && before != nil {
 			return nil
@@ -160,12 +161,12 @@ func (r *reached) replay(g *lockstep.Game, b []byte) error {
 		if before == nil {
 			first = sim.Tick()
 		} else {
-			r.states(before, now)
+			sum.States(before, now)
 		}
 		before, last = now, sim.Tick()
 		return nil
 	})
-	r.Matches, r.Ticks, r.Longest = r.Matches+1, r.Ticks+int(last-first), max(r.Longest, last-first)
+	sum.Played(last - first)
 	return err
 }
 
@@ -208,7 +209,7 @@ func playGolden(g *lockstep.Game, o GoldenOptions) (*match, error) {
 	}
 	if err == nil {
 		t := m.tally()
-		err = cmp.Or(t.thin(&m.options), t.reached.sum().below(&m.options, true))
+		err = cmp.Or(t.thin(&m.options), o.Floor.check(t.reached.Reached(), &m.options, true))
 	}
 	return m, err
 }

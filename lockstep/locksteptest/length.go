@@ -7,12 +7,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-const (
-	unknown = 200   // ticks of a match without bots: nobody knows its usual length
-	longest = 1000  // ticks of a match of bots, at most
-	whole   = 20000 // ticks of a match of [Search] in full length, at most
-)
-
 // Length plays a match of the game until its rules end it, and returns the number of its ticks. With Options.Play, bots play it alone:
 // it is a usual match of this game, of at most o.Ticks, or 1000 if that is 0. Without, random commands play it, for at most o.Ticks or
 // 200. The error is one of the options; a match of rules that fail ends there.

@@ -50,6 +50,30 @@ type Options struct {
 	Render func(player.View)
 }
 
+// A Floor is the least that a match must reach, or that all matches of a verdict must reach together. A negative number asks for
+// nothing, and 0 for the default.
+type Floor struct {
+	Ticks int // of one match; the default is 1
+
+	// Kinds is the percentage of the kinds of commands, without those that Weights excludes, of which one must be accepted. The default is
+	// 60 for matches together. In a match alone, one command must be accepted.
+	Kinds int
+
+	// Fields is the percentage of the state's fields that must change (see [Reached]). The default is 50 for matches together and for
+	// a golden match, and 25 for a match alone.
+	Fields int
+}
+
+// of returns the floor with the defaults of a match alone or of matches together.
+func (f Floor) of(together bool) Floor {
+	f.Ticks = cmp.Or(f.Ticks, 1)
+	if together {
+		f.Kinds, f.Fields = cmp.Or(f.Kinds, 60), cmp.Or(f.Fields, 50)
+	}
+	f.Fields = cmp.Or(f.Fields, 25)
+	return f
+}
+
 // An Order is a command written down. For one of System, Value points to a lockstep.Joined (also for a return), Left, Lost,
 // TakenOver, Paused, Resumed or SpeedSet, and the command comes before those of the players for its tick.
 type Order struct {
@@ -58,6 +82,12 @@ type Order struct {
 	Kind   lockstep.Kind // 0: the kind of the type of Value
 	Value  any           // a pointer to a registered type
 }
+
+const (
+	unknown = 200   // ticks of a match without bots: nobody knows its usual length
+	longest = 1000  // ticks of a match of bots, at most
+	whole   = 20000 // ticks of a match of [Search] in full length, at most
+)
 
 // filled returns o with its defaults.
 func (o Options) filled() Options {

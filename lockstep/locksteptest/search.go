@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -33,13 +34,13 @@ type SearchOptions struct {
 //
 // The choice of matches depends on o alone, and their number also on when the context ends.
 func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (*Failure, *Reached, error) {
-	sum := newReached(g)
+	sum := reach.New(g)
 	if err := Thin(g, o, s.Bots); err != nil {
-		return nil, sum.sum(), err
+		return nil, sum.Reached(), err
 	}
 	o, err := o.measured(g, whole, s.Bots)
 	if err != nil {
-		return nil, sum.sum(), err
+		return nil, sum.Reached(), err
 	}
 	search := search{ctx: ctx, game: g, options: o, limits: s, reached: sum}
 	var all sync.WaitGroup
@@ -50,7 +51,7 @@ func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (
 	if search.found == nil && search.err == nil && search.last != nil {
 		search.err = search.asked.thin(search.last)
 	}
-	return search.found, sum.sum(), search.err
+	return search.found, sum.Reached(), search.err
 }
 
 // A search is shared by the workers of [Search].
@@ -68,7 +69,7 @@ type search struct {
 	asked asked
 	last  *match
 
-	reached *reached
+	reached *reach.Sum
 }
 
 func (s *search) work() {
@@ -93,15 +94,15 @@ func (s *search) work() {
 			}
 		}
 		m, err := compute(s.game, o)
-		t := newReached(s.game)
+		t := reach.New(s.game)
 		if m != nil {
-			t.match(func(t lockstep.Tick) []byte { return m.states[t] }, m.options.Ticks, m.frames)
+			t.Match(func(t lockstep.Tick) []byte { return m.states[t] }, m.options.Ticks, m.frames)
 		} else {
-			t.Matches++ // it failed
+			t.Played(0) // it failed
 		}
 		s.mu.Lock()
 		s.done++
-		s.reached.include(t)
+		s.reached.Include(t)
 		if m != nil {
 			s.asked.add(m.twins)
 			s.last = m

@@ -2,23 +2,13 @@ package locksteptest
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
-
-// ErrThin reports a match that proves too little: more than 80 % of its commands were refused or changed nothing. The error
-// tells for each kind how many were refused and why, and the last tick with a command that changed something.
-//
-// Where bots play (Options.Play), refused commands do not count: bots carry the match, and random commands are added.
-//
-// A match that its rules end in its first fifth proves too little as well, and so does one of rules with views in which the phase
-// answers compared none to a command of some kind. Matches of Options.Orders and Options.Choices, and others with
-// less than 20 commands, are never thin.
-var ErrThin = errors.New("the match proves too little")
 
 const (
 	thinPercent = 80 // of the commands
@@ -32,7 +22,7 @@ type tally struct {
 	kinds   []kindTally // by kind
 	matches int
 	early   int // matches that the rules ended in their first fifth
-	reached *reached
+	reached *reach.Sum
 	samples int // ticks with accepted commands, of which the state without these commands was computed
 	idle    int // those with the same state
 
@@ -67,8 +57,8 @@ func (m *match) tally() *tally {
 		}
 	}
 	m.countIdle(t)
-	t.reached = newReached(m.game)
-	t.reached.match(func(t lockstep.Tick) []byte { return m.states[t] }, m.options.Ticks, m.frames)
+	t.reached = reach.New(m.game)
+	t.reached.Match(func(t lockstep.Tick) []byte { return m.states[t] }, m.options.Ticks, m.frames)
 	return t
 }
 
@@ -154,7 +144,7 @@ func (t *tally) include(others *tally) {
 	}
 	t.matches, t.early = t.matches+others.matches, t.early+others.early
 	t.samples, t.idle = t.samples+others.samples, t.idle+others.idle
-	t.reached.include(others.reached)
+	t.reached.Include(others.reached)
 }
 
 func (t *tally) sum() (given, refused int) {
@@ -173,7 +163,7 @@ func (t *tally) thin(o *Options) error {
 		return nil
 	}
 	if given < thinLeast && !short {
-		return t.reached.sum().below(o, t.matches > 1)
+		return o.Floor.check(t.reached.Reached(), o, t.matches > 1)
 	}
 	useful := given - refused
 	if o.Play != nil {
@@ -181,7 +171,7 @@ func (t *tally) thin(o *Options) error {
 	}
 	useful = useful * (t.samples - t.idle) / max(t.samples, 1)
 	if 100*useful >= (100-thinPercent)*given && !short {
-		return t.reached.sum().below(o, t.matches > 1)
+		return o.Floor.check(t.reached.Reached(), o, t.matches > 1)
 	}
 	var s strings.Builder
 	if t.early > 0 {
@@ -233,5 +223,5 @@ func (t *tally) suspect() string {
 
 func (t *tally) String() string {
 	given, refused := t.sum()
-	return fmt.Sprintf("%d of %d commands refused; %s", refused, given, t.reached.sum())
+	return fmt.Sprintf("%d of %d commands refused; %s", refused, given, t.reached.Reached())
 }

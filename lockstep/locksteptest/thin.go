@@ -49,5 +49,5 @@ func thin(g *lockstep.Game, o Options, bots func(seed uint64) func(lockstep.Play
 		sum = t
 	}
 	o.Play = play
-	return sum.reached.sum(), sum.thin(&o)
+	return sum.reached.Reached(), sum.thin(&o)
 }

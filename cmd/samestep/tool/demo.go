@@ -113,16 +113,6 @@ func (o *demoOptions) fit() error {
 	return err
 }
 
-// checkEvery returns the number of ticks from one checksum to the next, of which one comes after the planted desync.
-func (o *demoOptions) checkEvery() uint16 {
-	return uint16(max(1, min(20, o.length/2)))
-}
-
-// matchTime is how long the match takes at its tick rate.
-func (o *demoOptions) matchTime() time.Duration {
-	return time.Duration(o.length) * time.Second / time.Duration(o.rate)
-}
-
 // makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links
 // to files of the user.
 func (o *demoOptions) makeDir() (err error) {

@@ -299,3 +299,13 @@ type demoOptions struct {
 func (o *demoOptions) configure(seats uint) (any, error) {
 	return o.game.configure(uint8(seats), uint16(o.units), o.override)
 }
+
+// checkEvery returns the number of ticks from one checksum to the next, of which one comes after the planted desync.
+func (o *demoOptions) checkEvery() uint16 {
+	return uint16(max(1, min(20, o.length/2)))
+}
+
+// matchTime is how long the match takes at its tick rate.
+func (o *demoOptions) matchTime() time.Duration {
+	return time.Duration(o.length) * time.Second / time.Duration(o.rate)
+}

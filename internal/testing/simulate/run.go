@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -14,6 +15,8 @@ type Outcome struct {
 	Trace     uint64     // hash of all events and messages
 	Length    lockstep.Time
 	Last      []string // the last events of a run with a violation
+
+	Reached *reach.Sum // of the match; a second run of the plan is not counted
 
 	Tallies
 }
@@ -37,6 +40,8 @@ func run(s *Subject, p *Plan, x *secrecy) (out *Outcome, err error) {
 		}
 	})
 	out = &Outcome{Plan: p, Violation: w.violation, Trace: w.hash.Sum64(), Length: w.now - w.start, Tallies: w.tally()}
+	w.oracle.reached.Played(w.oracle.tick())
+	out.Reached = w.oracle.reached
 	if w.violation != nil {
 		for i := max(0, w.moments-len(w.recent)); i < w.moments; i++ {
 			out.Last = append(out.Last, w.recent[i%len(w.recent)].String())
