@@ -44,12 +44,17 @@ func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
 	f.Add(uint64(2), uint8(1), []byte("\x00\x00\x01\x02\x03\xff\xff\xff\xff\x00\x01"))
 	f.Add(uint64(3), uint8(16), []byte("some commands, well mixed, of which the fuzzer makes its own"))
 	f.Add(uint64(92), uint8(9), bytes.Repeat([]byte{0x93}, 9600)) // hundreds of commands of one player for a tick
+	reported := false
 	f.Fuzz(func(t *testing.T, seed uint64, every uint8, choices []byte) {
 		o := usual
 		o.Seed, o.Choices = seed, choices
 		o.Every, o.Span = 4+lockstep.Tick(every%16), 8
 		_, err := compute(g, o)
 		if found, ok := err.(*Failure); ok && !fuzzing() {
+			if reported {
+				t.Skip("it fails, too; another match is made small")
+			}
+			reported = true
 			report(t, found.Shrink(ShrinkOptions{}), s)
 		}
 		if err != nil {
