@@ -179,7 +179,7 @@ func TestDiffNodes(t *testing.T) {
 	c := MustCompile[world]()
 	s := c.Schema()
 	for name, change := range map[string]func(w *world){
-		"nothing": func(*world) {}, "a leaf": func(w *world) { w.Tick++ }, "in an array": func(w *world) { w.Flags[1].Off = false },
+		"nothing": func(*world) {}, "a leaf": func(w *world) { w.Tick++ }, "an element that is a number": func(w *world) { w.Fog[1]++ }, "in an array": func(w *world) { w.Flags[1].Off = false },
 		"in elements": func(w *world) { w.Units[0].Turn, w.Units[1].Turn = 3, 4 }, "a longer slice": func(w *world) { w.Fog = append(w.Fog, 1) },
 		"an element removed": func(w *world) { w.Units = w.Units[1:] }, "a slice in a slice": func(w *world) { w.Units[0].Path = nil },
 	} {
