@@ -194,7 +194,7 @@ func (s *search) control(v *variation) error {
 	if v.config != nil {
 		same.config = s.again.header.Config
 	}
-	b, err := s.play(&same, s.bad, func(t lockstep.Tick, b []byte) bool {
+	b, err := s.play(&same, s.last, func(t lockstep.Tick, b []byte) bool {
 		if bytes.Equal(b, s.again.state(t)) {
 			return true
 		}

@@ -21,7 +21,7 @@ func source(game, folder string) locksteptest.Source {
 const randomOrders = "most random orders name units of others, or none; in TestSkirmishBots the rules accept nearly all commands"
 
 func FuzzNull(f *testing.F) {
-	locksteptest.Fuzz(f, nullgame.New(), locksteptest.Options{Config: &nullgame.Config{}, Players: 3, Ticks: 20}, source("nullgame.New()", "internal/nullgame"))
+	locksteptest.Fuzz(f, nullgame.New(), locksteptest.Options{Config: &nullgame.Config{}, Players: 3, Ticks: 20, Floor: locksteptest.Floor{Kinds: -1}}, source("nullgame.New()", "internal/nullgame"))
 }
 
 func FuzzMinimal(f *testing.F) {

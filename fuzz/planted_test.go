@@ -35,10 +35,10 @@ func TestPlanted(t *testing.T) {
 		}
 		fault := planted.Faults[i]
 		game := lockstep.MustGame(planted.Rules(fault))
-		found, matches, err := locksteptest.Search(t.Context(), game, locksteptest.Options{Config: &config, Players: 2, Ticks: 100, AllowThin: randomOrders},
+		found, reached, err := locksteptest.Search(t.Context(), game, locksteptest.Options{Config: &config, Players: 2, Ticks: 100, AllowThin: randomOrders},
 			locksteptest.SearchOptions{Matches: 50})
 		if found == nil {
-			t.Errorf("%s: nothing was found in %d matches: %v", fault, matches, err)
+			t.Errorf("%s: nothing was found: %v: %v", fault, reached, err)
 			continue
 		}
 		small := found.Shrink(locksteptest.ShrinkOptions{})
@@ -58,7 +58,7 @@ func TestPlanted(t *testing.T) {
 			t.Fatal(err)
 		}
 		tests = append(tests, source.String())
-		t.Logf("%s: %d matches, then %d commands", fault, matches, len(small.Options.Orders))
+		t.Logf("%s: %d matches, then %d commands", fault, reached.Matches, len(small.Options.Orders))
 	}
 	if !testenv.Small(t) {
 		runWritten(t, tests)

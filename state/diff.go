@@ -30,6 +30,27 @@ type Differences struct {
 // memory. The error names the side and wraps a [*DecodeError].
 func (s *Schema) Diff(a, b []byte, limit int) (Differences, error) { return s.DiffAt("", a, b, limit) }
 
+// DiffNodes compares the states a and b as [Schema.Diff] does. It returns the leaves and slices of the schema that differ in any
+// element, in order. All that is in a slice counts if its length differs.
+func (s *Schema) DiffNodes(a, b []byte) (nodes []Node, err error) {
+	differs := make([]bool, len(s.nodes))
+	err = s.differences("", a, b, func(d *differ, n *node, _, _ []byte) {
+		at, last := 0, len(d.path)-1
+		for ; d.path[last].field < 0; last-- { // each step into a list is to the next node
+			at++
+		}
+		for at += d.path[last].field; at < int(n.end); at++ {
+			differs[at] = true
+		}
+	})
+	for i := range s.nodes {
+		if k := s.nodes[i].kind; differs[i] && k != Struct && k != Array {
+			nodes = append(nodes, Node{s, int32(i)})
+		}
+	}
+	return nodes, err
+}
+
 // DiffAt is [Schema.Diff] of the values at or below a path, as [Schema.Lookup] takes it. A path with a value such as [ID=4000]
 // means the index that it has in a, or else in b. If only one state has the path, the difference is the length of the slice that
 // lacks it. The error is that of Lookup if neither has it.

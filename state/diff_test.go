@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -172,3 +173,50 @@ func TestEqualPrefix(t *testing.T) {
 		t.Errorf("%d equal bytes, want %d", got, len(a))
 	}
 }
+
+// DiffNodes returns the places in the schema of what Diff lists, and all that is in a slice of another length.
+func TestDiffNodes(t *testing.T) {
+	c := MustCompile[world]()
+	s := c.Schema()
+	for name, change := range map[string]func(w *world){
+		"nothing": func(*world) {}, "a leaf": func(w *world) { w.Tick++ }, "an element that is a number": func(w *world) { w.Fog[1]++ }, "in an array": func(w *world) { w.Flags[1].Off = false },
+		"in elements": func(w *world) { w.Units[0].Turn, w.Units[1].Turn = 3, 4 }, "a longer slice": func(w *world) { w.Fog = append(w.Fog, 1) },
+		"an element removed": func(w *world) { w.Units = w.Units[1:] }, "a slice in a slice": func(w *world) { w.Units[0].Path = nil },
+	} {
+		w := newWorld()
+		change(w)
+		b := c.Append(nil, w)
+		d, err := s.Diff(goldenBytes(t), b, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]bool{}
+		for _, one := range d.List {
+			path := anyElement.ReplaceAllString(one.Path, "[]")
+			want[path] = true
+			for i := range s.nodes {
+				n := Node{s, int32(i)}
+				if k := n.Kind(); strings.HasSuffix(one.A, "element") || strings.HasSuffix(one.A, "elements") {
+					if strings.HasPrefix(n.Path(), path+"[]") && k != Struct && k != Array {
+						want[n.Path()] = true
+					}
+				}
+			}
+		}
+		nodes, err := s.DiffNodes(goldenBytes(t), b)
+		for _, n := range nodes {
+			if !want[n.Path()] {
+				t.Errorf("%s: got %s too", name, n.Path())
+			}
+			delete(want, n.Path())
+		}
+		if err != nil || len(want) > 0 {
+			t.Errorf("%s: want %v too, error %v", name, want, err)
+		}
+	}
+	if _, err := s.DiffNodes(nil, goldenBytes(t)); err == nil {
+		t.Error("got no error without a state")
+	}
+}
+
+var anyElement = regexp.MustCompile(`\[\d+\]`)

@@ -68,9 +68,9 @@ func TestGoldenMatch(t *testing.T) {
 		t.Error(err)
 	}
 	o := options(t, g)
-	names, err := locksteptest.CheckGolden(g, locksteptest.GoldenOptions{Dir: "testdata/golden", Config: o.Config, Players: o.Players})
-	if err != nil || len(names) != 1 {
-		t.Errorf("got the golden matches %v, %v, want one", names, err)
+	golden, err := locksteptest.CheckGolden(g, locksteptest.GoldenOptions{Dir: "testdata/golden", Config: o.Config, Players: o.Players})
+	if err != nil || len(golden.Files) != 1 {
+		t.Errorf("got the golden matches %+v, %v, want one", golden, err)
 	}
 }
 

@@ -62,7 +62,11 @@ func compute(g *lockstep.Game, o Options) (*match, error) {
 	if err := checkSkip(o.Skip); err != nil {
 		return nil, err
 	}
-	m, err := newMatch(g, o.filled())
+	o, err := o.measured(g, longest, nil)
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMatch(g, o)
 	if err == nil {
 		err = m.compute()
 	}

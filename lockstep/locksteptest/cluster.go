@@ -37,10 +37,11 @@ type ClusterOptions struct {
 	// depend on nothing else. Nil means random commands of every kind.
 	Play func(p lockstep.Player, s *lockstep.Simulation) []any
 
-	// Weights and AllowThin are those of [Options]. Without Play, Cluster first plays some matches as [Check] does, and fails if
+	// Weights, AllowThin and Floor are those of [Options], and all matches together must reach the floor. Without Play, Cluster first plays some matches as [Check] does, and fails if
 	// these together prove too little.
 	Weights   map[string]int
 	AllowThin string
+	Floor     Floor
 }
 
 // Cluster plays whole matches of a game in virtual time, drawn from seeds: a server with its disk and its replay file,
@@ -71,6 +72,14 @@ func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 	if err != nil {
 		t.Fatalf("locksteptest: cluster: %v", err)
 	}
+	if r.Reached != nil {
+		reached := r.Reached.Reached()
+		t.Logf("locksteptest: cluster: %s; %d states of clients compared, %d faults", reached, r.Compared, injected(r))
+		options := Options{Weights: o.Weights, AllowThin: o.AllowThin, Play: o.Play}
+		if err := o.Floor.check(reached, &options, true); err != nil && len(r.Violations) == 0 {
+			t.Errorf("%v", err)
+		}
+	}
 	for _, out := range r.Violations {
 		name, err := keepArtifact(t, c.Subject, out)
 		if err != nil {
@@ -80,6 +89,14 @@ func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 		t.Errorf("locksteptest: cluster: seed %d: %v\nthe same match: %s\nthe same test: %s\nmade small, in a file that stays with go test -artifacts: locksteptest.ClusterOptions{Artifact: %q}",
 			out.Plan.Seed, out.Violation, o.line(), testLine(t.Name()), name)
 	}
+}
+
+// injected returns the number of faults in all matches.
+func injected(r *simulate.Report) (n int) {
+	for _, of := range r.Injected {
+		n += of
+	}
+	return n
 }
 
 // fits returns an error if the game refuses the number of seats of a match, or if random matches prove too little.
@@ -96,17 +113,22 @@ func (o *ClusterOptions) fits(g *lockstep.Game, c *simulate.Campaign) error {
 	if o.Play != nil {
 		return nil
 	}
-	return Thin(g, Options{Config: c.Subject.Config, Players: most, Weights: o.Weights, AllowThin: o.AllowThin}, nil)
+	return Thin(g, Options{Config: c.Subject.Config, Players: most, Weights: o.Weights, AllowThin: o.AllowThin, Floor: o.Floor}, nil)
 }
 
-// seats returns the highest number of seats up to that of the largest match that New accepts, or 0 for none.
-func (o *ClusterOptions) seats(g *lockstep.Game, c *simulate.Campaign) int {
-	for n := min(c.Clients+simulate.SpareSeats, lockstep.MaxPlayers); n > 0; n-- {
-		if _, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(uint8(n)), c.Subject.Config); err == nil {
-			return n
+// seats returns the numbers of seats that New accepts, up to that of the largest match or else the smallest, or nil for none.
+func (o *ClusterOptions) seats(g *lockstep.Game, c *simulate.Campaign) (all []uint8) {
+	for n := 1; n <= lockstep.MaxPlayers; n++ {
+		if n > c.Clients+simulate.SpareSeats && all != nil {
+			break
+		}
+		if h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(uint8(n)), c.Subject.Config); err == nil {
+			if _, err := g.NewSimulation(h); err == nil {
+				all = append(all, uint8(n))
+			}
 		}
 	}
-	return 0
+	return all
 }
 
 // line returns the options as Go code that plays the match of one seed again.

@@ -1,6 +1,9 @@
 package locksteptest
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
@@ -50,3 +53,17 @@ func Trace(g *lockstep.Game, o Options, f *Failure, dir string) (*program.Result
 
 // Line returns the line of a failure.
 func Line(t testing.TB, f *Failure) string { return f.line(t, program.TestJob{}) }
+
+// AddGoldenOf is AddGolden on another platform.
+func AddGoldenOf(platform string, g *lockstep.Game, o GoldenOptions) error {
+	m, err := playGolden(g, o)
+	if err != nil {
+		return err
+	}
+	m.header.Platform = platform
+	var file bytes.Buffer
+	if err := m.write(&file, "a golden match"); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(o.dir(), "other.ssr"), file.Bytes(), 0o644)
+}

@@ -30,20 +30,31 @@ import (
 // Before all, Fuzz plays some random matches. It fails with [ErrThin] if these prove too little, because the fuzzer's would too.
 func Fuzz(f *testing.F, g *lockstep.Game, o Options, s Source) {
 	if !fuzzing() {
-		if err := Thin(g, o, nil); err != nil {
+		reached, err := thin(g, o, nil)
+		if err != nil {
 			f.Fatal(err)
 		}
+		f.Logf("locksteptest: %d random matches: %s", thinMatches, reached)
+	}
+	usual, err := o.measured(g, longest, nil)
+	if err != nil {
+		f.Fatal(err)
 	}
 	f.Add(uint64(1), uint8(5), []byte(nil))
 	f.Add(uint64(2), uint8(1), []byte("\x00\x00\x01\x02\x03\xff\xff\xff\xff\x00\x01"))
 	f.Add(uint64(3), uint8(16), []byte("some commands, well mixed, of which the fuzzer makes its own"))
 	f.Add(uint64(92), uint8(9), bytes.Repeat([]byte{0x93}, 9600)) // hundreds of commands of one player for a tick
+	reported := false
 	f.Fuzz(func(t *testing.T, seed uint64, every uint8, choices []byte) {
-		o := o
+		o := usual
 		o.Seed, o.Choices = seed, choices
 		o.Every, o.Span = 4+lockstep.Tick(every%16), 8
 		_, err := compute(g, o)
 		if found, ok := err.(*Failure); ok && !fuzzing() {
+			if reported {
+				t.Skip("it fails, too; another match is made small")
+			}
+			reported = true
 			report(t, found.Shrink(ShrinkOptions{}), s)
 		}
 		if err != nil {

@@ -10,12 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// GoldenOptions describe the match that [Golden] adds. Once it is added, only Dir matters: a golden match has its own
-// configuration and commands. Fields without a comment are those of [Options].
+// GoldenOptions describe the match that [Golden] adds. Once it is added, only Dir, Floor, Weights and AllowThin matter: a golden match
+// has its own configuration and commands. Fields without a comment are those of [Options].
 type GoldenOptions struct {
 	Config    any
 	Players   uint8
@@ -24,6 +26,7 @@ type GoldenOptions struct {
 	Play      func(p lockstep.Player, s *lockstep.Simulation) []any
 	Weights   map[string]int
 	AllowThin string
+	Floor     Floor
 	Dir       string // folder of the golden matches; empty means testdata/golden
 }
 
@@ -36,7 +39,11 @@ var (
 	// ErrNoGolden reports that the folder has no golden match of the game's build.
 	ErrNoGolden = errors.New("no golden match of this build")
 
-	// ErrGoldenChanged reports that a golden match of the game's build has another result now.
+	// ErrGoldenPlatform reports that a golden match has another result here than on the platform that recorded it. The rules depend on
+	// the platform, or they have changed as well: the test says which on the platform of the recording.
+	ErrGoldenPlatform = errors.New("the platform differs")
+
+	// ErrGoldenChanged reports that a golden match of the game's build has another result now, on the platform that recorded it.
 	ErrGoldenChanged = errors.New("the rules have changed, and Build has not")
 )
 
@@ -56,45 +63,57 @@ func Golden(t testing.TB, g *lockstep.Game, o GoldenOptions) {
 	} else if how != "" {
 		t.Fatalf("locksteptest: golden: got %s=%q, want add", goldenVariable, how)
 	}
-	names, err := check(g, o)
+	found, err := check(g, o)
 	if errors.Is(err, ErrNoGolden) || errors.Is(err, ErrGoldenChanged) {
 		t.Fatalf("%v\nadd a match of a build: %s=add %s", err, goldenVariable, testLine(t.Name()))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("locksteptest: golden: build %s: verified %s", g.Build(), strings.Join(names, ", "))
+	t.Logf("locksteptest: golden: build %s: verified %s: %s", g.Build(), strings.Join(found.Files, ", "), found.Reached)
 }
 
-// CheckGolden is [Golden] without a test. It returns the names of the verified files. The error is [ErrNoGolden],
-// [ErrGoldenChanged], or one of reading.
-func CheckGolden(g *lockstep.Game, o GoldenOptions) ([]string, error) {
+// A GoldenResult has the verified golden matches of a build.
+type GoldenResult struct {
+	Files   []string `json:"files"`
+	Reached *Reached `json:"reached"` // by all together
+}
+
+// CheckGolden is [Golden] without a test. The error is [ErrNoGolden], [ErrGoldenChanged], [ErrGoldenPlatform], [ErrThin] for matches
+// that together are below the floor, or one of reading.
+func CheckGolden(g *lockstep.Game, o GoldenOptions) (GoldenResult, error) {
+	r := GoldenResult{Files: []string{}}
 	all, err := filepath.Glob(filepath.Join(o.dir(), "*.ssr"))
 	if err != nil {
-		return nil, fmt.Errorf("locksteptest: golden: %w", err)
+		return r, fmt.Errorf("locksteptest: golden: %w", err)
 	}
-	var names []string
+	sum := reach.New(g)
 	for _, name := range all {
 		b, err := os.ReadFile(name)
 		if err != nil {
-			return names, fmt.Errorf("locksteptest: golden: %w", err)
+			return r, fmt.Errorf("locksteptest: golden: %w", err)
 		}
-		same, err := verifyGolden(g, b)
+		same, err := verifyGolden(g, b, sum)
 		if err != nil {
-			return names, fmt.Errorf("locksteptest: golden: %s: %w", name, err)
+			return r, fmt.Errorf("locksteptest: golden: %s: %w", name, err)
 		}
 		if same {
-			names = append(names, name)
+			r.Files = append(r.Files, name)
 		}
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("locksteptest: golden: %w: build %q of %s in %s", ErrNoGolden, g.Build(), g.Name(), o.dir())
+	r.Reached = sum.Reached()
+	if len(r.Files) == 0 {
+		return r, fmt.Errorf("locksteptest: golden: %w: build %q of %s in %s", ErrNoGolden, g.Build(), g.Name(), o.dir())
 	}
-	return names, nil
+	options := o.options(g)
+	if err := o.Floor.check(r.Reached, &options, true); err != nil {
+		return r, fmt.Errorf("%w\ngolden: %s: a larger match of this build can stand beside it, or delete it if nobody has ever run the build", err, strings.Join(r.Files, ", "))
+	}
+	return r, nil
 }
 
-// verifyGolden verifies a replay if it is one of the game's build, and reports whether it is.
-func verifyGolden(g *lockstep.Game, b []byte) (bool, error) {
+// verifyGolden verifies a replay if it is one of the game's build, adds what it reached to sum, and reports whether it is.
+func verifyGolden(g *lockstep.Game, b []byte, sum *reach.Sum) (bool, error) {
 	r, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return false, err
@@ -107,53 +126,105 @@ func verifyGolden(g *lockstep.Game, b []byte) (bool, error) {
 	var identity *lockstep.IdentityError
 	var desync *lockstep.DesyncError
 	var fault *lockstep.PanicError
-	if errors.As(err, &identity) || errors.As(err, &desync) || errors.As(err, &fault) {
-		err = fmt.Errorf("%w: raise it: build %q: %w", ErrGoldenChanged, g.Build(), err)
-	} else if err == nil && v.Checked < 2 {
-		err = errors.New("the replay has no checksums to compare")
+	here, there := lockstep.Platform(), first.Header.Platform
+	switch {
+	case errors.As(err, &identity):
+		return true, fmt.Errorf("%w: raise it: build %q: %w", ErrGoldenChanged, g.Build(), err)
+	case (errors.As(err, &desync) || errors.As(err, &fault)) && here != there:
+		return true, fmt.Errorf("%w: recorded on %s, this is %s: the rules depend on it, or have changed: run this on %s to tell: %w", ErrGoldenPlatform, there, here, there, err)
+	case errors.As(err, &desync) || errors.As(err, &fault):
+		return true, fmt.Errorf("%w: raise it: build %q: %w", ErrGoldenChanged, g.Build(), err)
+	case err != nil:
+		return true, err
+	case v.Checked < 2:
+		return true, errors.New("the replay has no checksums to compare")
 	}
-	return true, err
+	return true, addReplay(sum, g, b)
+}
+
+// addReplay adds the match of a replay that verifies.
+func addReplay(sum *reach.Sum, g *lockstep.Game, b []byte) error {
+	in, err := replay.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return err
+	}
+	var before []byte
+	var first, last lockstep.Tick
+	f := g.NewFollower(lockstep.FollowerOptions{})
+	err = replay.Play(in, f, func(rec *record.Record) error {
+		sum.Accept(&rec.Frame)
+		sim := f.Simulation()
+		if sim == nil || sim.Tick() == last && before != nil {
+			return nil
+		}
+		now := sim.AppendState(nil)
+		if before == nil {
+			first = sim.Tick()
+		} else {
+			sum.States(before, now)
+		}
+		before, last = now, sim.Tick()
+		return nil
+	})
+	sum.Played(last - first)
+	return err
 }
 
 // AddGolden plays a match of the game's build and adds it to the golden matches, unless there is one. If that has another
-// result now, the error is [ErrGoldenChanged]. It returns the names of the files of the build.
-func AddGolden(g *lockstep.Game, o GoldenOptions) ([]string, error) {
-	if names, err := CheckGolden(g, o); !errors.Is(err, ErrNoGolden) {
-		return names, err
+// result now, the error is that of [CheckGolden], which it calls in the end.
+func AddGolden(g *lockstep.Game, o GoldenOptions) (GoldenResult, error) {
+	if r, err := CheckGolden(g, o); !errors.Is(err, ErrNoGolden) {
+		return r, err
 	}
-	m, err := newMatch(g, o.options())
-	if err == nil {
-		err = m.play()
-	}
-	if err == nil {
-		err = m.tally().thin(&m.options)
-	}
+	m, err := playGolden(g, o)
 	if err != nil {
-		return nil, err
+		return GoldenResult{}, err
 	}
 	var file bytes.Buffer
 	if err := m.write(&file, "a golden match"); err != nil {
-		return nil, err
+		return GoldenResult{}, err
 	}
 	if err := os.MkdirAll(o.dir(), 0o755); err != nil {
-		return nil, err
+		return GoldenResult{}, err
 	}
 	name := filepath.Join(o.dir(), fileName(g.Name()+"-"+g.Build())+".ssr")
 	if _, err := os.Stat(name); err == nil {
-		return nil, fmt.Errorf("locksteptest: golden: %s exists, and is of another build", name)
+		return GoldenResult{}, fmt.Errorf("locksteptest: golden: %s exists, and is of another build", name)
 	}
 	if err := os.WriteFile(name, file.Bytes(), 0o644); err != nil {
-		return nil, err
+		return GoldenResult{}, err
 	}
 	return CheckGolden(g, o)
 }
 
+// playGolden plays a match that is worth keeping.
+func playGolden(g *lockstep.Game, o GoldenOptions) (*match, error) {
+	options, err := o.options(g).measured(g, longest, nil)
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMatch(g, options)
+	if err == nil {
+		err = m.play()
+	}
+	if err == nil {
+		t := m.tally()
+		err = cmp.Or(t.thin(&m.options), o.Floor.check(t.reached.Reached(), &m.options, true))
+	}
+	return m, err
+}
+
 func (o *GoldenOptions) dir() string { return cmp.Or(o.Dir, filepath.Join("testdata", "golden")) }
 
-func (o *GoldenOptions) options() Options {
+// options returns the options of the match to add. Without Weights, the bots of Play play alone.
+func (o *GoldenOptions) options(g *lockstep.Game) Options {
+	weights := o.Weights
+	if o.Play != nil && weights == nil {
+		weights = onlyBots(g)
+	}
 	return Options{
-		Config: o.Config, Players: o.Players, Ticks: o.Ticks, Seed: o.Seed, Play: o.Play, Weights: o.Weights, AllowThin: o.AllowThin,
-	}.filled()
+		Config: o.Config, Players: o.Players, Ticks: o.Ticks, Seed: o.Seed, Play: o.Play, Weights: weights, AllowThin: o.AllowThin, Floor: o.Floor,
+	}
 }
 
 // fileName returns text with all but letters, digits, points and dashes of ASCII replaced.

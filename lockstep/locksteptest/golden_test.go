@@ -30,10 +30,11 @@ func TestGolden(t *testing.T) {
 	if _, err := locksteptest.CheckGolden(g, o); !errors.Is(err, locksteptest.ErrNoGolden) || !strings.Contains(err.Error(), `build "1" of race in `) {
 		t.Errorf("before: got %v", err)
 	}
-	names, err := locksteptest.AddGolden(g, o)
-	if err != nil || len(names) != 1 || filepath.Base(names[0]) != "race-1.ssr" {
-		t.Fatalf("added: got %q, %v", names, err)
+	added, err := locksteptest.AddGolden(g, o)
+	if err != nil || len(added.Files) != 1 || filepath.Base(added.Files[0]) != "race-1.ssr" {
+		t.Fatalf("added: got %+v, %v", added, err)
 	}
+	names := added.Files
 	before, err := os.ReadFile(names[0])
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,7 @@ func TestGolden(t *testing.T) {
 		return rules
 	}()} {
 		changed := lockstep.MustGame(rules)
-		for _, check := range []func(*lockstep.Game, locksteptest.GoldenOptions) ([]string, error){locksteptest.CheckGolden, locksteptest.AddGolden} {
+		for _, check := range []func(*lockstep.Game, locksteptest.GoldenOptions) (locksteptest.GoldenResult, error){locksteptest.CheckGolden, locksteptest.AddGolden} {
 			if _, err := check(changed, o); !errors.Is(err, locksteptest.ErrGoldenChanged) {
 				t.Errorf("%s: got %v", name, err)
 			}
@@ -59,11 +60,11 @@ func TestGolden(t *testing.T) {
 	}
 	rules := slowRace()
 	rules.Build = "2/b"
-	if names, err = locksteptest.AddGolden(lockstep.MustGame(rules), o); err != nil || len(names) != 1 || filepath.Base(names[0]) != "race-2_b.ssr" {
-		t.Errorf("a new build: got %q, %v", names, err)
+	if added, err = locksteptest.AddGolden(lockstep.MustGame(rules), o); err != nil || len(added.Files) != 1 || filepath.Base(added.Files[0]) != "race-2_b.ssr" {
+		t.Errorf("a new build: got %+v, %v", added, err)
 	}
-	if names, err = locksteptest.AddGolden(g, o); err != nil || len(names) != 1 {
-		t.Errorf("the old build: got %q, %v", names, err)
+	if added, err = locksteptest.AddGolden(g, o); err != nil || len(added.Files) != 1 {
+		t.Errorf("the old build: got %+v, %v", added, err)
 	}
 	rules.Build = "2:b"
 	if _, err := locksteptest.AddGolden(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "race-2_b.ssr exists, and is of another build") {
@@ -72,6 +73,63 @@ func TestGolden(t *testing.T) {
 	rules.Build = "3"
 	if _, err := locksteptest.AddGolden(lockstep.MustGame(rules), locksteptest.GoldenOptions{Dir: o.Dir}); !errors.Is(err, locksteptest.ErrThin) {
 		t.Errorf("a match that ends at once: got %v", err)
+	}
+}
+
+// Where a match of another platform has another result, nobody knows whether the rules have changed: the error names both platforms.
+func TestGoldenPlatform(t *testing.T) {
+	g := lockstep.MustGame(raceRules(false))
+	o := locksteptest.GoldenOptions{Dir: t.TempDir(), Weights: map[string]int{"give up": 0}}
+	if err := locksteptest.AddGoldenOf("plan9/mips go1.2", g, o); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := locksteptest.CheckGolden(g, o); err != nil || len(r.Files) != 1 {
+		t.Errorf("the same result: got %+v, %v", r, err)
+	}
+	_, err := locksteptest.CheckGolden(lockstep.MustGame(slowRace()), o)
+	want := "other.ssr: the platform differs: recorded on plan9/mips go1.2, this is " + lockstep.Platform() +
+		": the rules depend on it, or have changed: run this on plan9/mips go1.2 to tell: lockstep: desync at tick "
+	if !errors.Is(err, locksteptest.ErrGoldenPlatform) || errors.Is(err, locksteptest.ErrGoldenChanged) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	rules := raceRules(false)
+	rules.Commands = rules.Commands[:1]
+	if _, err := locksteptest.CheckGolden(lockstep.MustGame(rules), o); !errors.Is(err, locksteptest.ErrGoldenChanged) {
+		t.Errorf("a command less, on any platform: got %v", err)
+	}
+}
+
+// A golden match that reaches too little is neither added nor verified, unless a reason or a lower floor says why.
+func TestGoldenReaches(t *testing.T) {
+	rules := raceRules(false)
+	rules.Step = func(w *race, _ *struct{}, turn *lockstep.Turn) {
+		if w.Tick++; turn.Tick > 250 {
+			w.At[0], w.Over = w.At[0]+uint32(len(turn.Commands)), true
+		} else if len(turn.Commands) > 0 {
+			w.Tick++
+		}
+	}
+	g := lockstep.MustGame(rules)
+	o := locksteptest.GoldenOptions{Dir: t.TempDir()}
+	if _, err := locksteptest.AddGolden(g, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "1 of 3 fields of the state changed, want 50 %: not At[], Over\n") ||
+		!strings.Contains(err.Error(), "play longer (Ticks: 1000)") {
+		t.Errorf("got %v", err)
+	}
+	small := o
+	small.Floor.Fields = 30
+	if _, err := locksteptest.AddGolden(g, small); err != nil {
+		t.Errorf("with a lower floor: got %v", err)
+	}
+	if _, err := locksteptest.CheckGolden(g, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "delete it if nobody has ever run the build") {
+		t.Errorf("verified without it: got %v", err)
+	}
+	o.AllowThin = "it is all there is"
+	if _, err := locksteptest.CheckGolden(g, o); err != nil {
+		t.Errorf("with a reason: got %v", err)
+	}
+	o.AllowThin, o.Ticks, o.Dir = "", 400, t.TempDir()
+	if r, err := locksteptest.AddGolden(g, o); err != nil || len(r.Reached.Still) > 0 || r.Reached.Ticks != 400 {
+		t.Errorf("a longer match: got %+v, %v", r, err)
 	}
 }
 

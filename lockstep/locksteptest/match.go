@@ -152,7 +152,8 @@ func (m *match) over(t lockstep.Tick, first, second *coordinator.Coordinator) (b
 		return true, m.fail("two runs", 0, t, fmt.Errorf("turn.End: got %x, %t, want %x, %t", got, also, want, ended))
 	}
 	if ended {
-		m.early, m.ended, m.options.Ticks = 5*t < m.options.Ticks, t, t
+		m.early, m.ended, m.options.Ticks = 5*t < min(m.options.Ticks, unknown), t, t
+		m.options.Every = min(m.options.Every, max(t/10, 1))
 	}
 	return ended, nil
 }

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Config  any           // pointer to the game's configuration, which New must accept
 	Players uint8         // number of seats; 0 means 4
-	Ticks   lockstep.Tick // length of the match; 0 means 200
+	Ticks   lockstep.Tick // length of the match; 0 means that of a match of Play alone, at most 1000, and 200 without Play
 	Span    lockstep.Tick // number of ticks to simulate from a restored state; 0 means to the end of the match
 	Redo    lockstep.Tick // number of ticks to predict and then to compute again; 0 means 8
 	Skip    []string      // phases to leave out, of those that the package comment lists after the first ones
@@ -32,6 +32,9 @@ type Options struct {
 	// the most thorough, and simulates Span ticks for each tick and phase.
 	Every lockstep.Tick
 
+	// Floor is the least that a match must reach. One below it fails, as one that is thin.
+	Floor Floor
+
 	// Changes is the mean number of times in 64 ticks that a player leaves, disconnects, is replaced by a bot or returns, or
 	// that the match pauses or changes its speed; 0 means 2, and a negative number none.
 	Changes int
@@ -47,6 +50,30 @@ type Options struct {
 	Render func(player.View)
 }
 
+// A Floor is the least that a match must reach, or that all matches of a verdict must reach together. A negative number asks for
+// nothing, and 0 for the default.
+type Floor struct {
+	Ticks int // of one match; the default is 1
+
+	// Kinds is the percentage of the kinds of commands, without those that Weights excludes, of which one must be accepted. The default is
+	// 60 for matches together. In a match alone, one command must be accepted.
+	Kinds int
+
+	// Fields is the percentage of the state's fields that must change (see [Reached]). The default is 50 for matches together and for
+	// a golden match, and 25 for a match alone.
+	Fields int
+}
+
+// of returns the floor with the defaults of a match alone or of matches together.
+func (f Floor) of(together bool) Floor {
+	f.Ticks = cmp.Or(f.Ticks, 1)
+	if together {
+		f.Kinds, f.Fields = cmp.Or(f.Kinds, 60), cmp.Or(f.Fields, 50)
+	}
+	f.Fields = cmp.Or(f.Fields, 25)
+	return f
+}
+
 // An Order is a command written down. For one of System, Value points to a lockstep.Joined (also for a return), Left, Lost,
 // TakenOver, Paused, Resumed or SpeedSet, and the command comes before those of the players for its tick.
 type Order struct {
@@ -56,10 +83,16 @@ type Order struct {
 	Value  any           // a pointer to a registered type
 }
 
+const (
+	unknown = 200   // ticks of a match without bots: nobody knows its usual length
+	longest = 1000  // ticks of a match of bots, at most
+	whole   = 20000 // ticks of a match of [Search] in full length, at most
+)
+
 // filled returns o with its defaults.
 func (o Options) filled() Options {
 	o.Players = cmp.Or(o.Players, 4)
-	o.Ticks = cmp.Or(o.Ticks, 200)
+	o.Ticks = cmp.Or(o.Ticks, unknown)
 	o.Every = cmp.Or(o.Every, max(o.Ticks/10, 1))
 	o.Span = cmp.Or(o.Span, o.Ticks)
 	o.Redo = cmp.Or(o.Redo, 8)

@@ -2,8 +2,10 @@ package locksteptest
 
 import (
 	"context"
+	"errors"
 	"sync"
 
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -15,23 +17,32 @@ type SearchOptions struct {
 	// something outside of its state, which is a fault that Search looks for.
 	Workers int
 
-	// Bots returns Options.Play for one match, so that bots can have memory. They play in every second match. Nil means none.
+	// Bots returns Options.Play for one match, so that bots can have memory. They play in every second match, and alone in every fourth.
+	// Nil means none.
 	Bots func(seed uint64) func(lockstep.Player, *lockstep.Simulation) []any
 
 	// Progress is called after each match with the number of matches so far, by one worker at a time. Nil disables it.
 	Progress func(matches int)
 }
 
-// Search checks random matches of a game, as [Run] does. Their seeds begin at o.Seed, and their length, number of commands
-// and interval of saved states vary up to the values in o. Search returns the failure of the lowest seed, or nil, and the
-// number of matches. It returns an error if the options fit no match, and that of [Thin], which it calls first.
+// Search checks random matches of a game, as [Run] does. Their seeds begin at o.Seed. Their length, number of commands and interval
+// of saved states vary up to the values in o. Without o.Ticks, matches are as long as usual: up to the end of a match of bots alone, or
+// 200 ticks without bots. Of a game whose matches are longer than 1000 ticks, one in eight is played in full length, up to 20000.
+//
+// Search returns the failure of the lowest seed, or nil, and what the matches have reached. It returns an error if the options fit no
+// match, and that of [Thin], which it calls first.
 //
 // The choice of matches depends on o alone, and their number also on when the context ends.
-func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (*Failure, int, error) {
+func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (*Failure, *Reached, error) {
+	sum := reach.New(g)
 	if err := Thin(g, o, s.Bots); err != nil {
-		return nil, 0, err
+		return nil, sum.Reached(), err
 	}
-	search := search{ctx: ctx, game: g, options: o.filled(), limits: s}
+	o, err := o.measured(g, whole, s.Bots)
+	if err != nil {
+		return nil, sum.Reached(), err
+	}
+	search := search{ctx: ctx, game: g, options: o, limits: s, reached: sum}
 	var all sync.WaitGroup
 	for range max(s.Workers, 1) {
 		all.Go(search.work)
@@ -40,7 +51,7 @@ func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (
 	if search.found == nil && search.err == nil && search.last != nil {
 		search.err = search.asked.thin(search.last)
 	}
-	return search.found, search.done, search.err
+	return search.found, sum.Reached(), search.err
 }
 
 // A search is shared by the workers of [Search].
@@ -57,6 +68,8 @@ type search struct {
 	err   error
 	asked asked
 	last  *match
+
+	reached *reach.Sum
 }
 
 func (s *search) work() {
@@ -64,7 +77,11 @@ func (s *search) work() {
 		s.mu.Lock()
 		i := s.next
 		s.next++
-		over := s.found != nil || s.err != nil || s.ctx.Err() != nil || s.limits.Matches > 0 && i >= s.limits.Matches
+		err := s.ctx.Err()
+		if i == 0 && errors.Is(err, context.DeadlineExceeded) {
+			err = nil // a search does some work
+		}
+		over := s.found != nil || s.err != nil || err != nil || s.limits.Matches > 0 && i >= s.limits.Matches
 		s.mu.Unlock()
 		if over {
 			return
@@ -72,10 +89,20 @@ func (s *search) work() {
 		o := s.options.varied(i)
 		if s.limits.Bots != nil && i%2 == 1 {
 			o.Play = s.limits.Bots(o.Seed)
+			if i%4 == 3 {
+				o.Weights = onlyBots(s.game)
+			}
 		}
 		m, err := compute(s.game, o)
+		t := reach.New(s.game)
+		if m != nil {
+			t.Match(func(t lockstep.Tick) []byte { return m.states[t] }, m.options.Ticks, m.frames)
+		} else {
+			t.Played(0) // it failed
+		}
 		s.mu.Lock()
 		s.done++
+		s.reached.Include(t)
 		if m != nil {
 			s.asked.add(m.twins)
 			s.last = m
@@ -94,12 +121,21 @@ func (s *search) work() {
 	}
 }
 
-// varied returns the options of match i of a search.
+// varied returns the options of match i of a search. A match has less to restore and to compute again the longer it is.
 func (o Options) varied(i int) Options {
 	o.Seed += uint64(i)
 	c := newChoices(&Options{Seed: o.Seed})
+	if i%wholeEvery < wholeEvery-1 {
+		o.Ticks = min(o.Ticks, longest)
+	}
 	o.Ticks = max(o.Ticks>>c.below(4), 2)
-	o.Every = 1 + lockstep.Tick(c.below(int(o.Ticks)))
+	least := max(int(o.Ticks)*int(o.Ticks)/maxAgain, 1)
+	o.Every = lockstep.Tick(least + c.below(int(o.Ticks)))
 	o.Rate = 1 + c.below(16)
 	return o
 }
+
+const (
+	wholeEvery = 8      // of so many matches, one may have more than longest ticks
+	maxAgain   = 20_000 // ticks that a phase computes again in a match, at most about half of it
+)

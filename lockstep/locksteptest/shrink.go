@@ -10,7 +10,7 @@ import (
 
 // ShrinkOptions bound the effort of [Failure.Shrink].
 type ShrinkOptions struct {
-	Runs  int // maximum number of matches to play; 0 means 2,000
+	Runs  int // maximum number of matches to play, of which one of more than 200 ticks counts as several; 0 means 2,000
 	Tries int // runs of a smaller match before it counts as one that does not fail, for random failures; 0 means 2
 }
 
@@ -35,7 +35,7 @@ func (f *Failure) Shrink(o ShrinkOptions) *Failure {
 			break
 		}
 	}
-	s.limits.Runs = s.limits.Tries
+	s.limits.Runs = s.limits.Tries * effort(&s.best)
 	all := s.best
 	all.Skip = f.Options.Skip
 	s.keep(all)
@@ -53,9 +53,10 @@ type shrinker struct {
 // keep plays a match, and makes it the best one if it fails in the same way.
 func (s *shrinker) keep(o Options) bool {
 	for range s.limits.Tries {
-		if s.limits.Runs--; s.limits.Runs < 0 {
+		if s.limits.Runs <= 0 {
 			return false
 		}
+		s.limits.Runs -= effort(&o)
 		_, err := compute(s.want.game, o)
 		f, ok := err.(*Failure)
 		if ok && f.like(s.want) {
@@ -65,6 +66,9 @@ func (s *shrinker) keep(o Options) bool {
 	}
 	return false
 }
+
+// effort is how many matches of 200 ticks take as long as one with the options.
+func effort(o *Options) int { return 1 + (int(o.Ticks)-1)/unknown }
 
 // like reports whether two failures count as the same.
 func (f *Failure) like(g *Failure) bool {

@@ -102,9 +102,9 @@ func TestSearch(t *testing.T) {
 	o.Seed = 103
 	var progress int
 	s := locksteptest.SearchOptions{Matches: 7, Progress: func(n int) { progress = n }}
-	f, n, err := locksteptest.Search(t.Context(), lockstep.MustGame(pastureRules()), o, s)
-	if f != nil || n != 7 || progress != 7 || err != nil {
-		t.Errorf("got %v, %d matches, progress %d, %v", f, n, progress, err)
+	f, reached, err := locksteptest.Search(t.Context(), lockstep.MustGame(pastureRules()), o, s)
+	if n := reached.Matches; f != nil || n != 7 || progress != 7 || err != nil || reached.Commands() == 0 {
+		t.Errorf("got %v, %v, progress %d, %v", f, reached, progress, err)
 	}
 	for _, workers := range []int{1, 3} {
 		s := locksteptest.SearchOptions{Matches: 40, Workers: workers}

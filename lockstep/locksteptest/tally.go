@@ -2,23 +2,13 @@ package locksteptest
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
-
-// ErrThin reports a match that proves too little: more than 80 % of its commands were refused or changed nothing. The error
-// tells for each kind how many were refused and why, and the last tick with a command that changed something.
-//
-// Where bots play (Options.Play), refused commands do not count: bots carry the match, and random commands are added.
-//
-// A match that its rules end in its first fifth proves too little as well, and so does one of rules with views in which the phase
-// answers compared none to a command of some kind. Matches of Options.Orders and Options.Choices, and others with
-// less than 20 commands, are never thin.
-var ErrThin = errors.New("the match proves too little")
 
 const (
 	thinPercent = 80 // of the commands
@@ -32,6 +22,7 @@ type tally struct {
 	kinds   []kindTally // by kind
 	matches int
 	early   int // matches that the rules ended in their first fifth
+	reached *reach.Sum
 	samples int // ticks with accepted commands, of which the state without these commands was computed
 	idle    int // those with the same state
 
@@ -66,6 +57,8 @@ func (m *match) tally() *tally {
 		}
 	}
 	m.countIdle(t)
+	t.reached = reach.New(m.game)
+	t.reached.Match(func(t lockstep.Tick) []byte { return m.states[t] }, m.options.Ticks, m.frames)
 	return t
 }
 
@@ -151,6 +144,7 @@ func (t *tally) include(others *tally) {
 	}
 	t.matches, t.early = t.matches+others.matches, t.early+others.early
 	t.samples, t.idle = t.samples+others.samples, t.idle+others.idle
+	t.reached.Include(others.reached)
 }
 
 func (t *tally) sum() (given, refused int) {
@@ -161,12 +155,15 @@ func (t *tally) sum() (given, refused int) {
 	return given, refused
 }
 
-// thin returns ErrThin unless enough commands did something.
+// thin returns ErrThin unless enough commands did something, and the floor of the options was reached.
 func (t *tally) thin(o *Options) error {
 	given, refused := t.sum()
 	short := 100*t.early > thinPercent*t.matches
-	if o.Orders != nil || len(o.Choices) > 0 || o.AllowThin != "" || given < thinLeast && !short {
+	if o.Orders != nil || len(o.Choices) > 0 || o.AllowThin != "" {
 		return nil
+	}
+	if given < thinLeast && !short {
+		return o.Floor.check(t.reached.Reached(), o, t.matches > 1)
 	}
 	useful := given - refused
 	if o.Play != nil {
@@ -174,7 +171,7 @@ func (t *tally) thin(o *Options) error {
 	}
 	useful = useful * (t.samples - t.idle) / max(t.samples, 1)
 	if 100*useful >= (100-thinPercent)*given && !short {
-		return nil
+		return o.Floor.check(t.reached.Reached(), o, t.matches > 1)
 	}
 	var s strings.Builder
 	if t.early > 0 {
@@ -193,8 +190,23 @@ func (t *tally) thin(o *Options) error {
 	if len(t.lastKinds) > 0 && (short || 5*t.last < 4*t.ticks) {
 		fmt.Fprintf(&s, "\nthe last commands of %d ticks that changed something were at tick %d: %s", t.ticks, t.last, strings.Join(t.lastKinds, ", "))
 	}
-	return fmt.Errorf("locksteptest: %w: %s\nexclude a kind that ends the match (such as Weights: map[string]int{%q: 0}), "+
-		"give commands that the rules accept (Play), or say why the match is enough (AllowThin)", ErrThin, s.String(), t.suspect())
+	return fmt.Errorf("locksteptest: %w: %s\n%s, or say why the match is enough (AllowThin)", ErrThin, s.String(), t.cure(short, refused))
+}
+
+// cure returns what most likely makes matches reach more.
+func (t *tally) cure(short bool, refused int) string {
+	switch {
+	case short || len(t.lastKinds) > 0 && 5*t.last < 4*t.ticks:
+		cure := fmt.Sprintf("exclude a kind that ends the match (such as Weights: map[string]int{%q: 0}), give commands that the rules accept (Play)", t.suspect())
+		if t.last >= thinLeast {
+			cure += fmt.Sprintf(", play so long only (Ticks: %d)", t.last)
+		}
+		return cure
+	case refused > 0:
+		k := slices.MaxFunc(t.kinds, func(a, b kindTally) int { return cmp.Compare(a.refused, b.refused) })
+		return fmt.Sprintf("give commands %q that the rules accept (Play), play until they do (Ticks: %d), or exclude the kind (Weights: map[string]int{%q: 0})", k.name, 5*t.ticks, k.name)
+	}
+	return fmt.Sprintf("give commands that change something (Play), or play until they do (Ticks: %d)", 5*t.ticks)
 }
 
 // suspect returns a kind whose commands may have ended the match: of those at the last tick that changed something, the
@@ -211,5 +223,5 @@ func (t *tally) suspect() string {
 
 func (t *tally) String() string {
 	given, refused := t.sum()
-	return fmt.Sprintf("%d of %d commands refused", refused, given)
+	return fmt.Sprintf("%d of %d commands refused; %s", refused, given, t.reached.Reached())
 }

@@ -150,8 +150,8 @@ func TestThinBlamesTheEnd(t *testing.T) {
 		if err := locksteptest.Run(g, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), `Weights: map[string]int{"give up": 0}`) {
 			t.Errorf("seed %d: got %v, want an error that blames give up", o.Seed, err)
 		}
-		if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 3}); !errors.Is(err, locksteptest.ErrThin) || n != 0 {
-			t.Errorf("search from seed %d: got %v after %d matches", o.Seed, err, n)
+		if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 3}); !errors.Is(err, locksteptest.ErrThin) || n.Matches != 0 {
+			t.Errorf("search from seed %d: got %v after %v", o.Seed, err, n)
 		}
 	}
 }
@@ -201,15 +201,15 @@ func TestWeights(t *testing.T) {
 func TestThinElsewhere(t *testing.T) {
 	g := lockstep.MustGame(raceRules(true))
 	o := locksteptest.Options{Ticks: 60}
-	if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 1}); !errors.Is(err, locksteptest.ErrThin) || n != 0 {
-		t.Errorf("search: got %v after %d matches", err, n)
+	if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 1}); !errors.Is(err, locksteptest.ErrThin) || n.Matches != 0 {
+		t.Errorf("search: got %v after %v", err, n)
 	}
 	if err := locksteptest.Thin(g, o, nil); !errors.Is(err, locksteptest.ErrThin) {
 		t.Errorf("fuzz: got %v", err)
 	}
 	o.Weights = map[string]int{"give up": 0}
-	if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 12}); err != nil || n != 12 {
-		t.Errorf("search: got %v after %d matches", err, n)
+	if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 12}); err != nil || n.Matches != 12 {
+		t.Errorf("search: got %v after %v", err, n)
 	}
 	if err := locksteptest.Thin(g, o, nil); err != nil {
 		t.Errorf("fuzz: got %v", err)

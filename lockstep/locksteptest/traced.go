@@ -33,7 +33,11 @@ func traceCheck(j *program.CheckJob, g *lockstep.Game, o Options) *program.Resul
 	var last *match
 	for range traceTries {
 		o.Skip = allBut(want.Phase)
-		m, err := newMatch(g, o.filled())
+		var m *match
+		o, err := o.measured(g, longest, nil)
+		if err == nil {
+			m, err = newMatch(g, o)
+		}
 		if err == nil {
 			m.tracer = &tracer{job: want, history: program.History{}}
 			err = m.compute()

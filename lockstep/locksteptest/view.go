@@ -60,7 +60,11 @@ func checkView[S any](g *lockstep.Game, o Options, s Secrecy[S]) (*secrecyCheck,
 	if g.ViewSchema() == nil || len(s.Viewers) == 0 || s.Hidden == nil {
 		return nil, errors.New("locksteptest: CheckView: want a game with views, viewers, and what is hidden from them")
 	}
-	m, err := newMatch(g, o.filled())
+	o, err := o.measured(g, longest, nil)
+	if err != nil {
+		return nil, err
+	}
+	m, err := newMatch(g, o)
 	if err == nil {
 		err = m.play()
 	}

@@ -131,8 +131,12 @@ func listAttacks(c *cli.Context) error {
 // attackedSeats returns the number of seats of the attacked match.
 func (g *playable) attackedSeats() (int, error) {
 	units := g.sizeOf(attackUnits)
-	seats := g.mostSeats(attack.MostSeats, units, nil)
-	if err := g.accepts(seats, 1, g.config(seats, units)); err != nil {
+	seats := g.mostSeats(attack.MostSeats, attack.MostSeats, units, nil)
+	config, err := g.configure(seats, units, nil)
+	if err == nil {
+		err = g.accepts(seats, 1, config)
+	}
+	if err != nil {
 		return 0, fmt.Errorf("game %s refuses the match of %s that is to be attacked: %w", g.Name(), count(int(seats), "seat"), err)
 	}
 	if seats < attack.FewestSeats {

@@ -158,6 +158,8 @@ func benchFigures(figures []logbench.Figure, d time.Duration, show func(benchLin
 	return nil
 }
 
+const mostBenched = 6000 // ticks of matches whose replays are measured
+
 // benchGame measures a match of any game. Limits are promised only for skirmish.
 func benchGame(c *cli.Context, g *playable, show func(benchLine)) error {
 	override, err := g.override(c)
@@ -184,8 +186,7 @@ func benchGame(c *cli.Context, g *playable, show func(benchLine)) error {
 		return err
 	}
 	show(benchLine{Name: "Step", Value: rate, Unit: "ticks/s", Of: measured})
-	const minutes = 5
-	played, err := logbench.Play(s, minutes*60*20)
+	played, err := logbench.Play(s, mostBenched)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ packet of a WebSocket is a stall.`,
 				clients: int(c.Uint("clients")), spectators: int(c.Uint("spectators")), viewers: int(c.Uint("viewers")), room: int(c.Uint("room")), units: int(c.Uint("units")), rate: int(c.Uint("tick-rate")),
 				every: c.Duration("every"), time: c.Duration("time"), relay: c.Bool("relay"), durability: c.String("durability"), settle: 2 * time.Second,
 			}
-			if err := cmp.Or(between[uint](c, "clients", 1, 20000), between[uint](c, "spectators", 0, 20000), between[uint](c, "viewers", 0, 20000), between[uint](c, "room", 1, 16),
+			if err := cmp.Or(between[uint](c, "clients", 1, 20000), between[uint](c, "spectators", 0, 20000), between[uint](c, "viewers", 0, 20000), between[uint](c, "room", 1, maxRoom),
 				between[uint](c, "units", 100, 10000), between[uint](c, "tick-rate", 1, 100), between(c, "every", 10*time.Millisecond, 0),
 				between(c, "time", time.Second, time.Hour)); err != nil {
 				return err
@@ -69,7 +69,7 @@ packet of a WebSocket is a stall.`,
 			}
 			b.config, b.assets = c.String(configFlag.Name), c.String(assetsFlag.Name)
 			if !c.IsSet("room") {
-				b.room = int(game.mostSeats(uint8(b.room), game.sizeOf(uint(b.units)), b.override))
+				b.room = int(game.mostSeats(uint8(b.room), maxRoom, game.sizeOf(uint(b.units)), b.override))
 			}
 			if c.IsSet("wire") {
 				return b.compareWire(c)

@@ -29,7 +29,7 @@ the engine's back, one that is still changed at the next check. The demo then pr
 how the engine has handled all that, and explains the bundle of the desync (see
 desync explain). It exits with 0 only if everything worked.`,
 		Flags: []cli.Flag{
-			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match in match time, 2 to 36000"},
+			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match in match time at 20 ticks a second, 2 to 36000; the default is less for a game whose rules end it before"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16; the default is less for a game with fewer seats"},
 			gameFlag, assetsFlag, configFlag, unitsFlag, scenarioFlag, botFlag,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the map, the match and the bots"},
@@ -57,7 +57,7 @@ func demo(c *cli.Context) error {
 	if g, err = g.againstBots(c); err != nil {
 		return err
 	}
-	o := demoOptions{program: c.App.Name, game: g, seconds: c.Uint("seconds"), units: c.Uint("units"), seed: c.Uint64("seed"), dir: c.String("dir")}
+	o := demoOptions{program: c.App.Name, game: g, rate: demoTickRate, length: lockstep.Tick(c.Uint("seconds") * demoTickRate), units: c.Uint("units"), seed: c.Uint64("seed"), dir: c.String("dir")}
 	if o.override, err = g.override(c); err != nil {
 		return err
 	}
@@ -67,10 +67,15 @@ func demo(c *cli.Context) error {
 	if c.Bool("web") {
 		return webDemo(c, o)
 	}
+	if !c.IsSet("seconds") {
+		if err := o.fit(); err != nil {
+			return err
+		}
+	}
 	if c.IsSet("listen") {
 		return usagef("--listen is for --web only")
 	}
-	bar := newProgress(c.App.ErrWriter, int64(o.ticks()), "ticks")
+	bar := newProgress(c.App.ErrWriter, int64(o.length), "ticks")
 	if c.Bool("network") {
 		s, err := runNetworkDemo(c.Context, o, bar)
 		if err != nil {
@@ -88,9 +93,23 @@ func demo(c *cli.Context) error {
 const (
 	demoTickRate    = 20
 	mostDemoPlayers = 16
+	shortestDemo    = 16 // ticks of a match that its rules end
+	fewestSeconds   = 8  // in which it is played in real time
 )
 
-func (o demoOptions) ticks() lockstep.Tick { return lockstep.Tick(o.seconds * demoTickRate) }
+// fit makes the match shorter than one that the rules end before.
+func (o *demoOptions) fit() error {
+	config, err := o.configure(o.players)
+	if err != nil {
+		return err
+	}
+	end, err := o.game.length(uint8(o.players), o.seed, config, o.length+1)
+	if err == nil && end <= o.length && end >= shortestDemo {
+		o.length = end * 3 / 4 // the demo's bots give their commands later
+		o.rate = max(1, min(o.rate, uint16(o.length/fewestSeconds)))
+	}
+	return err
+}
 
 // makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links
 // to files of the user.

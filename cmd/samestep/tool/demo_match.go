@@ -49,8 +49,9 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 	m := &demoMatch{options: o, game: o.game.Game, writer: replay.NewWriter(file, replay.WriterOptions{Rules: o.game.reference()}), tail: &record.Tail{}}
 	m.payloads = m.game.NewPayloads()
 	settings := lockstep.DefaultSettings(uint8(o.players))
-	settings.Seed, settings.TickRate = o.seed, demoTickRate
-	settings.KeyframeEvery = 15 * demoTickRate
+	settings.Seed, settings.TickRate = o.seed, o.rate
+	settings.CheckEvery = o.checkEvery()
+	settings.KeyframeEvery = 15 * uint32(o.rate)
 	var id lockstep.MatchID
 	rand.Read(id[:])
 	config, err := o.configure(o.players)
@@ -145,7 +146,7 @@ func (m *demoMatch) collect(r *coordinator.DesyncReport) *host.Evidence {
 }
 
 func (m *demoMatch) play(bar *progress) error {
-	last := m.options.ticks()
+	last := m.options.length
 	for t := lockstep.Tick(1); t <= last; t++ {
 		frame, err := m.coordinator.Tick()
 		if errors.Is(err, coordinator.ErrEnded) {

@@ -89,7 +89,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 	}
 	s, err := server.New(server.Options{
 		Authorizer: authorizer, Dir: d.options.dir, Log: slog.New(slog.DiscardHandler),
-		Host: host.Options{InputDelay: 2, Lag: 2 * demoTickRate, Start: host.StartPolicy{Players: int(d.options.players)}},
+		Host: host.Options{InputDelay: 2, Lag: 2 * lockstep.Tick(d.options.rate), Start: host.StartPolicy{Players: int(d.options.players)}},
 	})
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (d *networkDemo) open() (stop func(), err error) {
 
 // spec describes the match of a demo with a server.
 func (o *demoOptions) spec(g *playable, seats uint) (server.MatchSpec, error) {
-	return matchSpec(g, matchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickRate: demoTickRate, Seed: o.seed})
+	return matchSpec(g, matchRequest{Name: "demo", Players: uint8(seats), Units: uint16(o.units), Config: o.override, TickRate: o.rate, Seed: o.seed})
 }
 
 // grants authorizes by exact tokens.
@@ -200,14 +200,14 @@ type step struct {
 
 // play runs the match in real time, and does the steps when they are due.
 func (d *networkDemo) play(ctx context.Context, bar *progress) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(d.options.seconds)*time.Second+time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, d.options.matchTime()+time.Minute)
 	defer cancel()
 	for p := range lockstep.Player(d.options.players) {
 		d.join(ctx, playerName(p), playerLink, d.game.bot(p, d.options.seed))
 	}
 	first, last := d.guests[0], d.guests[len(d.guests)-1]
 	slow := d.join(ctx, "slow", netsim.Link{}, nil)
-	end := d.options.ticks()
+	end := d.options.length
 	steps := []step{
 		{end / 5, func() error { slow.block(d.blockTime()); return nil }},
 		{end * 2 / 5, func() error { d.story.Cut.Tick = first.now(); return first.session.Cut() }},
@@ -245,7 +245,7 @@ func (d *networkDemo) play(ctx context.Context, bar *progress) error {
 
 // blockTime is how long nothing reaches the slow spectator: longer than the server keeps records for it.
 func (d *networkDemo) blockTime() time.Duration {
-	return min(3*time.Second, time.Duration(d.options.seconds)*time.Second/4)
+	return min(3*time.Second, d.options.matchTime()/4)
 }
 
 // corrupt changes a field of a guest's state behind the engine's back.

@@ -33,7 +33,7 @@ func (m *demoMatch) heldTurn(f *lockstep.Frame) error {
 		return nil
 	}
 	err := m.plant(h)
-	again := errors.Is(err, errNothingLasts) && f.Tick < m.options.ticks()
+	again := errors.Is(err, errNothingLasts) && f.Tick < m.options.length
 	if err != nil && !again {
 		return err
 	}

@@ -39,8 +39,8 @@ func boardGame(wiped func(*lockstep.Turn) bool) Game {
 
 func playDemo(t *testing.T, g Game, seed uint64) (*demoStory, error) {
 	t.Helper()
-	o := demoOptions{game: g.game, seconds: 8, players: 2, seed: seed, dir: t.TempDir()}
-	return runDemo(o, newProgress(io.Discard, int64(o.ticks()), "ticks"))
+	o := demoOptions{game: g.game, rate: demoTickRate, length: 8*demoTickRate, players: 2, seed: seed, dir: t.TempDir()}
+	return runDemo(o, newProgress(io.Discard, int64(o.length), "ticks"))
 }
 
 // The planted error is noticed at the next check, though a random command may remove it before. Where every command does so,

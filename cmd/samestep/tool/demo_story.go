@@ -67,7 +67,7 @@ func (m *demoMatch) story(took time.Duration) *demoStory {
 	s.Failures, s.Planted = []string{}, m.planted // not null in JSON
 	s.Match.Players, s.Match.Units, s.Match.Seed, s.Match.Ticks = m.options.players, m.options.units, m.options.seed, referee.Tick()
 	s.Match.Commands, s.Match.Rejected, s.Match.Checksum = m.commands, m.rejected, stateHash(referee)
-	s.Match.Seconds, s.Match.TimesRealTime = took.Seconds(), float64(m.options.seconds)/took.Seconds()
+	s.Match.Seconds, s.Match.TimesRealTime = took.Seconds(), m.options.matchTime().Seconds()/took.Seconds()
 	s.LateJoin.Tick, s.LateJoin.Checksum = m.joined, stateHash(m.late)
 	if every := lockstep.Tick(referee.Header().Settings.KeyframeEvery); every > 0 {
 		s.LateJoin.Keyframe = m.joined / every * every
@@ -289,15 +289,27 @@ func (d *demoChecks) printEnd(w io.Writer, path string) {
 func stateHash(f *lockstep.Follower) string { return checksum.FormatHash(f.Simulation().Hash()) }
 
 type demoOptions struct {
-	program                 string // the name of this one
-	game                    *playable
-	override                []byte // of the configuration
-	seconds, players, units uint
-	seed                    uint64
-	dir                     string
+	program        string // the name of this one
+	game           *playable
+	override       []byte // of the configuration
+	players, units uint
+	length         lockstep.Tick // of the match
+	rate           uint16        // ticks a second
+	seed           uint64
+	dir            string
 }
 
 // configure returns the configuration of a match with some seats.
 func (o *demoOptions) configure(seats uint) (any, error) {
 	return o.game.configure(uint8(seats), uint16(o.units), o.override)
+}
+
+// checkEvery returns the number of ticks from one checksum to the next, of which one comes after the planted desync.
+func (o *demoOptions) checkEvery() uint16 {
+	return uint16(max(1, min(20, o.length/2)))
+}
+
+// matchTime is how long the match takes at its tick rate.
+func (o *demoOptions) matchTime() time.Duration {
+	return time.Duration(o.length) * time.Second / time.Duration(o.rate)
 }

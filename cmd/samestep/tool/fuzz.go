@@ -42,7 +42,7 @@ locksteptest.Fuzz as the target.`,
 			gameFlag, assetsFlag, configFlag,
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of a match, 1 to 16"},
 			&cli.UintFlag{Name: "units", Value: 24, Usage: "units on the map at the start, up to 10000"},
-			&cli.UintFlag{Name: "ticks", Value: 200, Usage: "most ticks of a match, 1 to 100000"},
+			&cli.UintFlag{Name: "ticks", Usage: "most ticks of a match, 1 to 100000; 0: as many as a match of bots has, or 200 without bots"},
 			&cli.IntFlag{Name: "workers", Value: 1, Usage: "matches played at the same time"},
 			&cli.StringFlag{Name: "dir", Value: ".", Usage: "`FOLDER` for the replay and the Go test of a failure"},
 			jsonFlag,
@@ -53,10 +53,11 @@ locksteptest.Fuzz as the target.`,
 
 // A fuzzStory is the result of a fuzz run.
 type fuzzStory struct {
-	Game    string    `json:"game"`
-	Matches int       `json:"matches"`
-	Seconds float64   `json:"seconds"`
-	Found   *fuzzFind `json:"found,omitempty"`
+	Game    string                `json:"game"`
+	Matches int                   `json:"matches"`
+	Seconds float64               `json:"seconds"`
+	Reached *locksteptest.Reached `json:"reached"`
+	Found   *fuzzFind             `json:"found,omitempty"`
 }
 
 type fuzzFind struct {
@@ -85,18 +86,22 @@ func fuzz(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(between[uint](c, "players", 1, 16), game.checkUnits(c, 0, 10000), between[uint](c, "ticks", 1, 100000),
+	if err := cmp.Or(between[uint](c, "players", 1, 16), game.checkUnits(c, 0, 10000), between[uint](c, "ticks", 0, 100000),
 		between(c, "matches", 0, 0), between(c, "workers", 1, 0), isDirectory(c.String("dir"))); err != nil {
 		return err
 	}
 	if c.Int("matches") == 0 && c.Duration("time") <= 0 {
 		return usagef("--time: got %v, want more than 0, or --matches", c.Duration("time"))
 	}
-	players := uint8(c.Uint("players"))
 	override, err := game.override(c)
 	if err != nil {
 		return err
 	}
+	seats, err := game.seats(c, uint(game.units(c)), override)
+	if err != nil {
+		return err
+	}
+	players := uint8(seats)
 	config, err := game.configure(players, game.units(c), override)
 	if err != nil {
 		return err
@@ -127,14 +132,14 @@ func fuzz(c *cli.Context) error {
 		}
 		bar.set(int64(n))
 	}
-	found, n, err := locksteptest.Search(timed, game.Game, o, search)
+	found, reached, err := locksteptest.Search(timed, game.Game, o, search)
 	interrupted := ctx.Err() != nil
 	stop()
 	bar.done()
 	if err != nil {
-		return thinHint(err)
+		return thinHint(err, "--ticks N, ")
 	}
-	story := &fuzzStory{Game: game.Name(), Matches: n, Seconds: time.Since(from).Seconds()}
+	story := &fuzzStory{Game: game.Name(), Matches: reached.Matches, Reached: reached, Seconds: time.Since(from).Seconds()}
 	if found != nil {
 		story.Found = explainFound(c.Context, found, game, c.String("dir"))
 	}
@@ -142,7 +147,7 @@ func fuzz(c *cli.Context) error {
 	case found != nil:
 		err = fmt.Errorf("seed %d: %w", found.Options.Seed, errFound)
 	case interrupted:
-		err = fmt.Errorf("%w after %s", errInterrupted, count(n, "seed"))
+		err = fmt.Errorf("%w after %s", errInterrupted, count(reached.Matches, "seed"))
 	}
 	return tell(c, story, story.print, err)
 }
@@ -195,7 +200,13 @@ func (s *fuzzStory) print(w io.Writer) {
 	line := newLiner(w)
 	line("played", "%s with %s in %s", s.Game, count(s.Matches, "seed"), seconds(time.Duration(s.Seconds*float64(time.Second))))
 	f := s.Found
-	if f == nil {
+	line("reached", "%s", s.Reached)
+	switch {
+	case f != nil:
+	case s.Matches == 0:
+		line("verdict", "unknown: no match was played")
+		return
+	default:
 		line("verdict", "every match gave the same result in every way")
 		return
 	}

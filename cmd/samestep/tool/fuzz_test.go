@@ -30,10 +30,10 @@ func faultyGame() []Game {
 // A match that proves too little names the options of Go code, and the flags too.
 func TestThinHint(t *testing.T) {
 	thin := fmt.Errorf("locksteptest: %w: give up: 9 of 9 refused", locksteptest.ErrThin)
-	if err := thinHint(thin); !errors.Is(err, thin) || !strings.Contains(err.Error(), "--weight KIND=0") {
+	if err := thinHint(thin, "--ticks N, "); !errors.Is(err, thin) || !strings.Contains(err.Error(), "\nas flags: --ticks N, --weight KIND=0") {
 		t.Errorf("got %v, want the flags", err)
 	}
-	if err := thinHint(io.EOF); err != io.EOF {
+	if err := thinHint(io.EOF, ""); err != io.EOF {
 		t.Errorf("got %v, want another error unchanged", err)
 	}
 }

@@ -37,12 +37,14 @@ func New[S, C any](rules lockstep.Rules[S, C], options ...Option) Game {
 		return Game{err: err}
 	}
 	p := &playable{
-		Game:   g,
-		usual:  func(uint8) any { return new(C) },
-		world:  reflect.TypeFor[S](),
-		faulty: faultinjection.Faulty(rules),
-		loop:   logbench.NewLoop(rules),
-		source: sourceOf(reflect.TypeFor[S](), rules.Step),
+		Game:  g,
+		usual: func(uint8) any { return new(C) },
+		world: reflect.TypeFor[S](),
+
+		configType: reflect.TypeFor[*C](),
+		faulty:     faultinjection.Faulty(rules),
+		loop:       logbench.NewLoop(rules),
+		source:     sourceOf(reflect.TypeFor[S](), rules.Step),
 	}
 	for _, o := range options {
 		if err := o(p); err != nil {
@@ -125,9 +127,12 @@ type playable struct {
 	faulty func(*faultinjection.Change) *lockstep.Game // for drill
 	loop   func() logbench.Loop                        // for bench log
 	world  reflect.Type                                // of the state
-	page   *webPage                                    // to play in a browser, or nil
-	compat *otherWire                                  // of other clients, or nil
-	source locksteptest.Source                         // names the game in Go tests
+
+	configType reflect.Type // of pointers to configurations
+
+	page   *webPage            // to play in a browser, or nil
+	compat *otherWire          // of other clients, or nil
+	source locksteptest.Source // names the game in Go tests
 
 	module *rulesModule // with the rules, or nil
 }
@@ -142,18 +147,24 @@ type choice struct {
 
 // wants returns an error unless config has the type of the game's configurations.
 func (g *playable) wants(config any) error {
-	if got, want := reflect.TypeOf(config), reflect.TypeOf(g.usual(1)); got != want {
+	if got, want := reflect.TypeOf(config), g.configType; got != want {
 		return fmt.Errorf("got a configuration of type %v, want %v", got.Elem(), want.Elem())
 	}
 	return nil
 }
 
-// config returns a pointer to the game's configuration of a match with some units, if the game knows units.
-func (g *playable) config(players uint8, units uint16) any {
+// config returns a pointer to the game's configuration of a match with some units, if the game knows units. A game need not
+// expect any number of seats: a panic is its refusal.
+func (g *playable) config(players uint8, units uint16) (config any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			config, err = nil, fmt.Errorf("game %s has no configuration of a match of %s: its function panicked: %v", g.Name(), count(int(players), "seat"), v)
+		}
+	}()
 	if g.sized != nil && units > 0 {
-		return g.sized(players, units)
+		return g.sized(players, units), nil
 	}
-	return g.usual(players)
+	return g.usual(players), nil
 }
 
 // configure returns a pointer to the configuration of a match with some units (0: as many as usual), in which the fields
@@ -162,9 +173,9 @@ func (g *playable) configure(players uint8, units uint16, override []byte) (any,
 	if units > 0 && g.sized == nil {
 		return nil, fmt.Errorf("game %s has no number of units: change its configuration instead", g.Name())
 	}
-	usual := g.config(players, units)
-	if len(override) == 0 {
-		return usual, nil
+	usual, err := g.config(players, units)
+	if err != nil || len(override) == 0 {
+		return usual, err
 	}
 	return g.ReadConfig(override, usual)
 }
@@ -189,6 +200,17 @@ func (g *playable) bot(p lockstep.Player, seed uint64) lockstep.Bot {
 		return g.maker(p, seed)
 	}
 	return locksteptest.RandomBot(g.Game, botRate, nil)(p, seed)
+}
+
+// length returns the number of ticks of a match of bots, which its rules end, and most if they do not.
+func (g *playable) length(players uint8, seed uint64, config any, most lockstep.Tick) (lockstep.Tick, error) {
+	var bots []lockstep.Bot
+	return locksteptest.Length(g.Game, locksteptest.Options{Config: config, Players: players, Seed: seed, Ticks: most, Play: func(p lockstep.Player, s *lockstep.Simulation) []any {
+		for len(bots) <= int(p) {
+			bots = append(bots, g.bot(lockstep.Player(len(bots)), seed))
+		}
+		return bots[p](s)
+	}})
 }
 
 // anyCommand returns a command that player 0 may give at the beginning of a match, if a random one is allowed.

@@ -172,27 +172,40 @@ func (g *playable) sizeOf(units uint) uint16 {
 	return uint16(units)
 }
 
-// seats returns the value of --players, whose default is the largest number of at most that many seats that the game accepts.
+// maxRoom is the largest number of seats of a match that a verb plays by itself.
+const maxRoom = 16
+
+// seats returns the value of --players. The default is what the game accepts, see [playable.mostSeats].
 func (g *playable) seats(c *cli.Context, units uint, override []byte) (uint, error) {
 	n := c.Uint("players")
 	if c.IsSet("players") {
 		return n, nil
 	}
-	if _, err := g.configure(uint8(n), uint16(units), override); err != nil {
-		return 0, err
-	}
-	return uint(g.mostSeats(uint8(n), uint16(units), override)), nil
+	seats := g.mostSeats(uint8(n), maxRoom, uint16(units), override)
+	_, err := g.configure(seats, uint16(units), override)
+	return uint(seats), err
 }
 
-// mostSeats returns the largest number of seats, up to most, that the game accepts. If it accepts none, that is most: the
-// game says what is wrong.
-func (g *playable) mostSeats(most uint8, units uint16, override []byte) uint8 {
+// mostSeats returns the largest number of seats, up to most, that the game accepts, or else the smallest up to limit. If it
+// accepts none, that is most: the game says what is wrong.
+func (g *playable) mostSeats(most, limit uint8, units uint16, override []byte) uint8 {
 	for seats := most; seats > 0; seats-- {
-		if config, err := g.configure(seats, units, override); err == nil && g.accepts(seats, 1, config) == nil {
+		if g.seatsFit(seats, units, override) {
+			return seats
+		}
+	}
+	for seats := most + 1; seats <= limit; seats++ {
+		if g.seatsFit(seats, units, override) {
 			return seats
 		}
 	}
 	return most
+}
+
+// seatsFit reports whether the game accepts a number of seats.
+func (g *playable) seatsFit(seats uint8, units uint16, override []byte) bool {
+	config, err := g.configure(seats, units, override)
+	return err == nil && g.accepts(seats, 1, config) == nil
 }
 
 // sectionOf returns the first step of a path.

@@ -29,7 +29,7 @@ other builds stay as they are. A test does the same: see locksteptest.Golden.`,
 			gameFlag, assetsFlag, configFlag, jsonFlag,
 			&cli.StringFlag{Name: "dir", Value: "testdata/golden", Usage: "`FOLDER` of the matches"},
 			&cli.UintFlag{Name: "players", Value: 2, Usage: "seats of an added match"},
-			&cli.UintFlag{Name: "ticks", Value: 300, Usage: "ticks of an added match, 1 to 100000"},
+			&cli.UintFlag{Name: "ticks", Usage: "ticks of an added match, 1 to 100000; 0: until a match of bots ends, at most 1000, or 200 without bots"},
 			&cli.BoolFlag{Name: "add", Usage: "add a match of this build"},
 		}, randomFlags...),
 		Action: golden,
@@ -49,8 +49,8 @@ func golden(c *cli.Context) error {
 	if c.Bool("add") {
 		check = locksteptest.AddGolden
 	}
-	names, err := check(g.Game, o)
-	if errors.Is(err, locksteptest.ErrGoldenChanged) {
+	found, err := check(g.Game, o)
+	if isAny(err, locksteptest.ErrGoldenChanged, locksteptest.ErrGoldenPlatform) {
 		return fmt.Errorf("%w: %w", errGolden, err)
 	}
 	if errors.Is(err, locksteptest.ErrNoGolden) && !c.IsSet("dir") {
@@ -59,19 +59,20 @@ func golden(c *cli.Context) error {
 		}
 	}
 	if err != nil {
-		return thinHint(err)
+		return thinHint(err, "--ticks N, ")
 	}
 	result := struct {
-		Game  string   `json:"game"`
-		Build string   `json:"build"`
-		Files []string `json:"files"`
-	}{g.Name(), g.Build(), append([]string{}, names...)}
+		Game  string `json:"game"`
+		Build string `json:"build"`
+		locksteptest.GoldenResult
+	}{g.Name(), g.Build(), found}
 	return tell(c, result, func(w io.Writer) {
 		line := newLiner(w)
-		line("verified", "%s of %s build %s", count(len(names), "match"), g.Name(), g.Build())
-		for _, name := range names {
+		line("verified", "%s of %s build %s", count(len(found.Files), "match"), g.Name(), g.Build())
+		for _, name := range found.Files {
 			line("", "%s", name)
 		}
+		line("reached", "%s", found.Reached)
 	}, nil)
 }
 
@@ -81,10 +82,14 @@ func goldenOptions(c *cli.Context, g *playable) (o locksteptest.GoldenOptions, e
 	if err != nil {
 		return o, err
 	}
-	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "ticks", 1, 100000)); err != nil {
+	if err := cmp.Or(between[uint](c, "players", 1, 16), between[uint](c, "ticks", 0, 100000)); err != nil {
 		return o, err
 	}
-	players := uint8(c.Uint("players"))
+	seats, err := g.seats(c, 0, override)
+	if err != nil {
+		return o, err
+	}
+	players := uint8(seats)
 	config, err := g.configure(players, 0, override)
 	if err != nil {
 		return o, err
@@ -98,12 +103,11 @@ func goldenOptions(c *cli.Context, g *playable) (o locksteptest.GoldenOptions, e
 	if g.maker == nil {
 		return o, nil
 	}
-	o.Play = g.bots()(1)
-	if o.Weights == nil {
-		o.Weights = map[string]int{}
-		for _, k := range g.Commands() {
-			o.Weights[k.Name] = 0
+	if o.Ticks == 0 { // with bots of its own, because bots have memory
+		if o.Ticks, err = g.length(players, 1, config, 0); err != nil {
+			return o, err
 		}
 	}
+	o.Play = g.bots()(1)
 	return o, nil
 }

@@ -80,14 +80,14 @@ func rulesCheck(c *cli.Context) error {
 		return err
 	}
 	if o.Dir != "" {
-		names, err := locksteptest.CheckGolden(g.Game, o)
-		if errors.Is(err, locksteptest.ErrGoldenChanged) {
+		golden, err := locksteptest.CheckGolden(g.Game, o)
+		if isAny(err, locksteptest.ErrGoldenChanged, locksteptest.ErrGoldenPlatform) {
 			return fmt.Errorf("%w: %w", errGolden, err)
 		}
 		if err != nil {
 			return err
 		}
-		result.Golden = len(names)
+		result.Golden = len(golden.Files)
 	}
 	return tell(c, result, result.print, nil)
 }

@@ -65,7 +65,7 @@ func TestEmptyVariables(t *testing.T) {
 		for _, v := range []string{"SAMESTEP_TRUSTED_PROXY", "SAMESTEP_SEAT", "SAMESTEP_ORIGIN", "SAMESTEP_PLAYER_TOKENS"} {
 			t.Setenv(v, "")
 		}
-		for _, args := range [][]string{{"samestep", "serve", "--check-config"}, {"samestep", "fuzz", "--matches", "1", "--ticks", "1"}} {
+		for _, args := range [][]string{{"samestep", "serve", "--check-config"}, {"samestep", "fuzz", "--matches", "1", "--ticks", "1", "--allow-thin", "a small test"}} {
 			var out bytes.Buffer
 			if code := run(t.Context(), args, &out, &out); code != want {
 				t.Errorf("%q: %q: got exit code %d and %s, want %d", name, args, code, &out, want)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -149,6 +150,7 @@ type simulated struct {
 	PerCore    float64          `json:"match_hours_per_core_minute"` // 0 where CPU time is unknown
 	Ticks      uint64           `json:"ticks,string"`
 	Accepted   int              `json:"commands_accepted"`
+	Reached    *reach.Reached   `json:"reached"` // null without matches
 	Compared   int              `json:"states_compared"`
 	Checks     int              `json:"checksums_compared"`
 	Crashes    int              `json:"crash_points"`
@@ -194,6 +196,9 @@ func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 		Accepted: r.Accepted, Compared: r.Compared, Checks: r.Checks, Crashes: r.Crashes, Counts: r.Counts,
 		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{}, program: c.App.Name,
 	}
+	if r.Reached != nil {
+		s.Reached = r.Reached.Reached()
+	}
 	for _, kind := range simulate.Kinds() {
 		s.Faults = append(s.Faults, simulatedFault{kind, simulate.Group(kind), r.Injected[kind]})
 		if r.Injected[kind] == 0 {
@@ -238,6 +243,9 @@ func (s *simulated) print(w io.Writer, whole bool) {
 	line("game", "%s", s.Game)
 	line("seeds", "%d, each played %s", s.Seeds, map[bool]string{true: "once", false: "twice"}[s.Once])
 	line("play", "%.2f match-hours, %s, %s accepted", s.Hours, count(int64(s.Ticks), "tick"), count(s.Accepted, "command"))
+	if s.Reached != nil {
+		line("reached", "%s", s.Reached)
+	}
 	line("speed", "%.1f match-hours a minute, %s in all", s.Speed, seconds(time.Duration(s.Seconds*float64(time.Second))))
 	if s.PerCore > 0 {
 		line("", "%.1f match-hours a minute of one processor", s.PerCore)

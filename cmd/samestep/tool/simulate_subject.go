@@ -56,26 +56,29 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 	if g.sized != nil {
 		units = cmp.Or(units, simulatedUnits)
 	}
-	config := func(seats uint8) any {
-		config, err := g.configure(seats, units, override)
-		if err != nil {
-			panic(err) // override has read it
-		}
-		return config
-	}
+	configure := func(seats uint8) (any, error) { return g.configure(seats, units, override) }
 	kinds, err := weights(c)
 	if err != nil {
 		return nil, err
 	}
-	s := &simulate.Subject{Game: g.Game, Configure: config, Play: g.simulated(kinds), Relay: c.Bool("relay")}
-	seats := g.mostSeats(uint8(min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers)), units, override)
-	s.Seats = int(seats)
-	if err := g.accepts(seats, 1, config(seats)); err != nil || c.IsSet("artifact") {
+	s := &simulate.Subject{Game: g.Game, Configure: configure, Play: g.simulated(kinds), Relay: c.Bool("relay")}
+	seats := g.mostSeats(uint8(min(c.Int("clients")+simulate.SpareSeats, lockstep.MaxPlayers)), lockstep.MaxPlayers, units, override)
+	for n := uint8(1); n < seats; n++ {
+		if g.seatsFit(n, units, override) {
+			s.Seats = append(s.Seats, n)
+		}
+	}
+	s.Seats = append(s.Seats, seats)
+	config, err := configure(seats)
+	if err == nil {
+		err = g.accepts(seats, 1, config)
+	}
+	if err != nil || c.IsSet("artifact") {
 		return s, err
 	}
 	return s, thinHint(locksteptest.Thin(g.Game, locksteptest.Options{
-		Config: config(seats), Players: seats, Seed: c.Uint64("seed"), Weights: kinds, AllowThin: c.String("allow-thin"),
-	}, g.bots()))
+		Config: config, Players: seats, Seed: c.Uint64("seed"), Weights: kinds, AllowThin: c.String("allow-thin"),
+	}, g.bots()), "")
 }
 
 // simulated returns the players of a simulation: a random half of them give random commands, by their weights, the others

@@ -89,7 +89,7 @@ func inTick(change func(c []lockstep.Command, at int) []lockstep.Command) func(*
 func late(by int, all bool) func(*match, *rand.Rand, lockstep.Tick, int) func(lockstep.Tick, []lockstep.Command) []lockstep.Command {
 	return func(m *match, _ *rand.Rand, t lockstep.Tick, at int) func(lockstep.Tick, []lockstep.Command) []lockstep.Command {
 		to := t + lockstep.Tick(by)
-		if nextCheck(t) != nextCheck(to) || all && len(m.frames[t].Commands) < 2 {
+		if m.subject.nextCheck(t) != m.subject.nextCheck(to) || all && len(m.frames[t].Commands) < 2 {
 			return nil
 		}
 		moved := decoded(m.game, m.frames[t].Commands)

@@ -113,14 +113,14 @@ func (d *drill) faultyReferee() (v *variant, m *match, err error) {
 // not differ.
 func (d *drill) liar() error {
 	seat := d.seat()
-	c := d.subject.truthful(seat)
-	c.lies = lockstep.Tick(checkEvery * (2 + d.dice.IntN(int(d.subject.ticks)/checkEvery-2)))
+	c, every := d.subject.truthful(seat), d.subject.checks()
+	c.lies = every * lockstep.Tick(2+d.dice.IntN(int(d.subject.ticks/every)-2))
 	m, err := d.subject.play(d.seed, c)
 	if err != nil {
 		return err
 	}
 	f := &fault{"false report", fmt.Sprintf("of player %d, from tick %d on", seat, c.lies)}
-	d.result.add(f, "desync report", d.reported(m.reports), clue{What: "desync", Tick: c.lies, After: c.lies - checkEvery, Who: player(seat)})
+	d.result.add(f, "desync report", d.reported(m.reports), clue{What: "desync", Tick: c.lies, After: c.lies - every, Who: player(seat)})
 	return d.histories(f, m, c.copied, clue{})
 }
 
@@ -130,7 +130,7 @@ func (d *drill) desyncReport(f *fault, m *match, who string) error {
 	if err != nil {
 		return err
 	}
-	want := clue{What: "desync", Tick: check, After: check - checkEvery, Who: who}
+	want := clue{What: "desync", Tick: check, After: check - m.subject.checks(), Who: who}
 	if want.Field, err = m.section(m.states[check], m.copied[check]); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (d *drill) bisect(f *fault, m *match, v *variant, want clue) error {
 			return err
 		}
 		want = m.field(check)
-		want.After, want.Who = check-checkEvery, "the second"
+		want.After, want.Who = check-m.subject.checks(), "the second"
 		oneBit = bitsBetween(m.states[check], m.copied[check]) == 1
 	} else {
 		o.Other, want.Who = v.game, "the rules"

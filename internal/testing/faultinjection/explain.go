@@ -142,7 +142,7 @@ func (m *match) exhibit(t lockstep.Tick) host.Exhibit {
 func (m *match) bundle(e *host.Evidence) (*replay.Bundle, error) {
 	written := m.file
 	for _, b := range m.blocks {
-		if b.tick >= e.Report.Tick+m.subject.period() {
+		if b.tick >= e.Report.Tick+m.subject.checks() {
 			written = m.file[:b.end]
 			break
 		}

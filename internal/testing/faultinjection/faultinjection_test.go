@@ -79,6 +79,24 @@ func race() *Subject {
 	}
 }
 
+// A match of few ticks, as of a game whose ticks are seconds, has checks that are nearer together.
+func TestShortMatch(t *testing.T) {
+	s := race()
+	s.Config = &testgame.RaceConfig{Goal: 400}
+	r := fewFaults(t, s)
+	if !testenv.Small(t) {
+		r = run(t, Options{Subject: s, Seed: 1})
+	}
+	for _, row := range r.Rows {
+		if !row.Right {
+			t.Errorf("%s: %s found %s, want %s", row.Fault, row.Tool, row.Found, row.Want)
+		}
+	}
+	if len(r.Rows) < 8 || s.ticks > 100 || s.checks() >= checkEvery {
+		t.Errorf("got %d rows in %d ticks with a check each %d, want at least 8", len(r.Rows), s.ticks, s.checks())
+	}
+}
+
 // A match that its rules end is only as long as that; a very short one is an error. The small form plants a few of the faults.
 func TestEnds(t *testing.T) {
 	s := race()
@@ -199,7 +217,7 @@ func TestShrunkList(t *testing.T) {
 			v, err := s.Game.StateSchema().Lookup(m.states[t], "Coins")
 			return fmt.Sprint(v, err)
 		}
-		if coins(at) == coins(nextCheck(at)) {
+		if coins(at) == coins(s.nextCheck(at)) {
 			return nil, nil
 		}
 		var n int

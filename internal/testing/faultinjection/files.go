@@ -105,7 +105,7 @@ func (d *drill) forged(f *fault, frame lockstep.Frame, who lockstep.Player) erro
 	if err != nil {
 		return fmt.Errorf("%w: the match ends with an error: %w", errNoPlace, err)
 	}
-	check, err := firstDiffering(d.base.states, states, checkEvery)
+	check, err := firstDiffering(d.base.states, states, d.subject.checks())
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,8 @@ func decoded(g *lockstep.Game, commands []lockstep.Command) []lockstep.Command {
 
 // editedChecksum changes one checksum and repairs all checks of the file.
 func (d *drill) editedChecksum() error {
-	t := lockstep.Tick(checkEvery * (1 + d.dice.IntN(int(d.subject.ticks)/checkEvery)))
+	every := d.subject.checks()
+	t := every * lockstep.Tick(1+d.dice.IntN(int(d.subject.ticks/every)))
 	file, err := rewritten(d.base.file, func(r *record.Record) bool {
 		if r.Kind == record.KindChecksum && r.Tick == t {
 			r.Hash ^= 1 << d.dice.IntN(64)
@@ -208,8 +209,8 @@ func (d *drill) editedChecksum() error {
 
 // falseKeyframe changes the state and the checksum of a keyframe, in a file with a keyframe every keyframeEvery ticks.
 func (d *drill) falseKeyframe() error {
-	const keyframeEvery = 100
-	t := lockstep.Tick(keyframeEvery * (1 + d.dice.IntN(max(1, int(d.subject.ticks)/keyframeEvery-1))))
+	keyframeEvery := min(100, d.subject.ticks/2)
+	t := keyframeEvery * lockstep.Tick(1+d.dice.IntN(max(1, int(d.subject.ticks/keyframeEvery)-1)))
 	path, changed := d.runnable(t)
 	if path == "" {
 		return fmt.Errorf("%w: every change ends the match with an error", errNoPlace)
@@ -311,6 +312,6 @@ func (d *drill) otherRules() error {
 		return err
 	}
 	f := &fault{"rules that changed without a new build", v.what}
-	d.result.add(f, "verify", d.verify(d.base.file, v.game), clue{What: "desync", Tick: nextCheck(v.tick), Who: "the build"})
+	d.result.add(f, "verify", d.verify(d.base.file, v.game), clue{What: "desync", Tick: d.subject.nextCheck(v.tick), Who: "the build"})
 	return nil
 }

@@ -2,6 +2,7 @@ package faultinjection
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,8 +15,9 @@ import (
 
 const (
 	longest    = 400 // ticks of a match
-	shortest   = 8 * checkEvery
-	checkEvery = 20 // as usual; the only keyframe is the first one, as usual in a match of this length
+	shortest   = 40  // ticks of a match that its rules end
+	checkEvery = 20  // as usual, or less in a shorter match; the only keyframe is the first one, as usual in a match of this length
+	fewChecks  = 8   // in a short match
 )
 
 // A match is a played match with its frames and states.
@@ -61,7 +63,7 @@ func (s *Subject) play(seed uint64, c cast) (*match, error) {
 		if err := l.tick(t); err != nil {
 			return nil, fmt.Errorf("faultinjection: tick %d: %w", t, err)
 		}
-		if c.brief && len(m.reports) > 0 && t > m.reports[0].Tick+s.period() {
+		if c.brief && len(m.reports) > 0 && t > m.reports[0].Tick+s.checks() {
 			break
 		}
 	}
@@ -82,16 +84,21 @@ func (e *endedError) Error() string {
 	return fmt.Sprintf("the rules end the match in tick %d, want at least %d ticks", e.tick, shortest)
 }
 
-// measure sets the length of the matches: less than that of a match which its rules end.
+// measure sets the length of the matches, less than that of a match which its rules end, and the ticks from one check to the next.
 func (s *Subject) measure(seed uint64) error {
 	s.ticks = longest
 	_, err := s.play(seed, s.truthful(1))
 	if over := (*endedError)(nil); errors.As(err, &over) && over.tick > shortest {
-		s.ticks = (over.tick - 1) / checkEvery * checkEvery
+		last := over.tick - 1
+		s.every = min(checkEvery, last/fewChecks)
+		s.ticks = last / s.every * s.every
 		return nil
 	}
 	return err
 }
+
+// checks returns the number of ticks from one check to the next.
+func (s *Subject) checks() lockstep.Tick { return cmp.Or(s.every, checkEvery) }
 
 // A live is a running match.
 type live struct {
@@ -112,12 +119,12 @@ func newLive(m *match, seed uint64, c cast) (*live, error) {
 	players := m.subject.Players
 	l := &live{match: m, payloads: m.game.NewPayloads(), cast: c, sequences: make([]lockstep.Sequence, players), dice: rand.New(rand.NewPCG(seed, 6))}
 	settings := lockstep.DefaultSettings(players)
-	settings.Seed, settings.CheckEvery = seed, uint16(m.subject.period())
+	settings.Seed, settings.CheckEvery = seed, uint16(m.subject.checks())
 	var err error
 	if m.header, err = m.game.NewHeader(lockstep.MatchID{0: 13, 15: byte(seed)}, settings, m.subject.Config); err != nil {
 		return nil, err
 	}
-	l.writer = replay.NewWriter(&l.file, replay.WriterOptions{})
+	l.writer = replay.NewWriter(&l.file, replay.WriterOptions{FlushTicks: uint32(m.subject.checks())})
 	l.copy = c.copied.NewFollower(lockstep.FollowerOptions{})
 	l.others = m.game.NewFollower(lockstep.FollowerOptions{})
 	l.coordinator, err = coordinator.New(c.referee, m.header, record.Tee(l.writer, l), coordinator.Options{InputDelay: 2})
@@ -175,7 +182,7 @@ func (l *live) tick(t lockstep.Tick) error {
 	}
 	l.frames = append(l.frames, CloneFrame(frame))
 	l.keep(l)
-	if t%l.subject.period() > 0 {
+	if t%l.subject.checks() > 0 {
 		return nil
 	}
 	for p := range lockstep.Player(l.subject.Players) {

@@ -22,7 +22,7 @@ func (m *match) rerun(g *lockstep.Game, from, to lockstep.Tick) ([][]byte, error
 // noticeable reports whether a faulty game gives another state of tick t and of the next
 // check. A game that ends the match with an error is no fault to plant.
 func (m *match) noticeable(g *lockstep.Game, t lockstep.Tick) bool {
-	check := nextCheck(t)
+	check := m.subject.nextCheck(t)
 	states, err := m.rerun(g, t-1, check)
 	if err != nil || !Noticed(m.states[t:check+1], states[t:check+1]) {
 		return false
@@ -32,11 +32,13 @@ func (m *match) noticeable(g *lockstep.Game, t lockstep.Tick) bool {
 }
 
 // nextCheck returns the first checked tick that is not before t.
-func nextCheck(t lockstep.Tick) lockstep.Tick { return (t + checkEvery - 1) / checkEvery * checkEvery }
+func (s *Subject) nextCheck(t lockstep.Tick) lockstep.Tick {
+	return (t + s.checks() - 1) / s.checks() * s.checks()
+}
 
 // check returns the first check at which the copy differs from the referee.
 func (m *match) check() (lockstep.Tick, error) {
-	return firstDiffering(m.states, m.copied, m.subject.period())
+	return firstDiffering(m.states, m.copied, m.subject.checks())
 }
 
 // firstDiffering returns the first tick at which two lists of states differ, of every

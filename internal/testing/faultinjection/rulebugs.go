@@ -117,6 +117,7 @@ func (d *drill) anyBug(name string, plant func(*match, *rand.Rand) (*draft, erro
 
 // noticed reports whether other rules give another state at a check, and no error before.
 func (m *match) noticed(g *lockstep.Game) bool {
+	checkEvery := m.subject.checks()
 	for from := lockstep.Tick(0); from+checkEvery <= m.subject.ticks; from += checkEvery {
 		states, err := m.rerun(g, from, from+checkEvery)
 		if err != nil {

@@ -1,7 +1,6 @@
 package faultinjection
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -20,12 +19,8 @@ type Subject struct {
 	// Faulty returns the game with a change in its Step: the result of [Faulty].
 	Faulty func(*Change) *lockstep.Game
 
-	ticks lockstep.Tick // of a match
-	every lockstep.Tick // ticks between two checks; 0: checkEvery
+	ticks, every lockstep.Tick // of a match, and from one check to the next; 0: as usual
 }
-
-// period returns how many ticks are between two checks.
-func (s *Subject) period() lockstep.Tick { return cmp.Or(s.every, checkEvery) }
 
 // A Change is a fault in Step, in one tick or in all.
 type Change struct {

@@ -55,7 +55,7 @@ func plant(m *match, dice *rand.Rand, p planter) (*variant, error) {
 
 // anyTick returns a random tick after the first check and some checks before the end.
 func (s *Subject) anyTick(dice *rand.Rand) lockstep.Tick {
-	return lockstep.Tick(checkEvery + 1 + dice.IntN(int(s.ticks)-3*checkEvery))
+	return s.checks() + 1 + lockstep.Tick(dice.IntN(int(s.ticks-3*s.checks())))
 }
 
 // command draws a tick and one of its players' commands.
@@ -82,7 +82,7 @@ func (m *match) naming(t lockstep.Tick, at int) string {
 // changedRule inverts the lowest bit of a field in each tick that changes it, in the whole
 // match, as a wrong constant in the rules does.
 func changedRule(m *match, dice *rand.Rand) (*variant, error) {
-	t := lockstep.Tick(1 + dice.IntN(2*checkEvery))
+	t := lockstep.Tick(1 + dice.IntN(int(2*m.subject.checks())))
 	path := m.draw(dice, t, flippable)
 	game := m.subject.Faulty(&Change{after: func(_ lockstep.Tick, before, b []byte) []byte {
 		old, err := m.game.StateSchema().Lookup(before, path)
@@ -97,7 +97,7 @@ func changedRule(m *match, dice *rand.Rand) (*variant, error) {
 		return nil, nil // these rules end with an error
 	}
 	first, err := firstDiffering(m.states, states, 1)
-	if err != nil || first > m.subject.ticks-3*checkEvery || bytes.Equal(m.states[nextCheck(first)], states[nextCheck(first)]) {
+	if err != nil || first > m.subject.ticks-3*m.subject.checks() || bytes.Equal(m.states[m.subject.nextCheck(first)], states[m.subject.nextCheck(first)]) {
 		return nil, nil
 	}
 	return &variant{tick: first, what: "of " + path, lasting: true, game: game}, nil

@@ -66,6 +66,7 @@ func (e *endError) Error() string {
 // shorten makes the battle end before a tick. It reports whether enough is left to measure.
 func (b *battle) shorten(end lockstep.Tick) bool {
 	b.WarmUp = end / 7
+	b.Part = max(1, min(b.Part, (end-1-b.WarmUp)/4))
 	b.Ticks = (end - 1 - b.WarmUp) / b.Part * b.Part
 	return b.Ticks >= b.Part
 }

@@ -203,14 +203,14 @@ func TestLong(t *testing.T) {
 // fewer ticks or units than were asked for is refused.
 func TestLess(t *testing.T) {
 	step := skirmish.Rules().Step
-	for _, row := range []struct{ end, matches lockstep.Tick }{{30, 4}, {1, 0}} {
+	for _, row := range []struct{ end, matches lockstep.Tick }{{300, 4}, {1, 0}} {
 		s := battleOf(endless(func(w *skirmish.World, config *skirmish.Config, t *lockstep.Turn) {
 			if step(w, config, t); t.Tick == row.end {
 				t.End(&skirmish.Result{})
 			}
 		}), 40)
-		played, err := Play(s, 120)
-		if err == nil && (played.Ticks != 120 || played.Matches != int(row.matches) || played.Length != 6*time.Second) || (err == nil) != (row.matches > 0) {
+		played, err := Play(s, 1200)
+		if err == nil && (played.Ticks != 1200 || played.Matches != int(row.matches) || played.Length != time.Minute) || (err == nil) != (row.matches > 0) {
 			t.Errorf("the rules end a match at tick %d: got %+v, %v", row.end, played, err)
 		}
 	}

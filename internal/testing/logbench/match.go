@@ -31,7 +31,7 @@ func (p *Played) BytesPerHour() float64 {
 func (p *Played) BytesPerTick() float64 { return float64(p.Bytes) / float64(max(p.Ticks, 1)) }
 
 // maxMatches is how many matches Play plays at most.
-const maxMatches = 100
+const maxMatches = 1000
 
 // Play plays a match of bots, and further ones if the rules end it before it has the
 // ticks. The replay of each has the checksums and keyframes of the default settings.

@@ -24,7 +24,7 @@ import (
 func TestMistakes(t *testing.T) {
 	rows := table(t)
 	rules := vetted(t)
-	golden := locksteptest.GoldenOptions{Dir: t.TempDir(), Config: setup()}
+	golden := locksteptest.GoldenOptions{Dir: t.TempDir(), Config: setup(), Floor: locksteptest.Floor{Fields: 40}}
 	if _, err := locksteptest.AddGolden(lockstep.MustGame(planted.MarketRules()), golden); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
 )
 
 // A Campaign is many runs.
@@ -34,6 +36,7 @@ type Report struct {
 	Hours      float64       // of the ticks of matches, over all runs
 	Wall       time.Duration // duration
 	Violations []*Outcome    // by seed
+	Reached    *reach.Sum    // nil without runs
 }
 
 // Run makes the runs. It returns an error for bad options, not for violations.
@@ -101,6 +104,11 @@ func (c *Campaign) one(seed uint64) (*Outcome, error) {
 func (r *Report) add(o *Outcome) {
 	r.Seeds++
 	r.Tallies.Add(&o.Tallies)
+	if r.Reached == nil {
+		r.Reached = o.Reached
+	} else {
+		r.Reached.Include(o.Reached)
+	}
 	r.Hours += float64(o.Played.Milliseconds()) / 3_600_000
 	if o.Violation != nil {
 		r.Violations = append(r.Violations, o)

@@ -32,7 +32,7 @@ func expandLobby(o *Options, p *Plan) {
 	if r.IntN(4) > 0 {
 		p.Host.Lobby.Players = 1 + r.IntN(o.Clients)
 	}
-	if p.Settings.Players < lockstep.MaxPlayers && o.Subject.Seats == 0 && !p.Host.Relay && r.IntN(3) == 0 {
+	if p.Settings.Players < lockstep.MaxPlayers && o.Subject.Seats == nil && !p.Host.Relay && r.IntN(3) == 0 {
 		p.Settings.Players, p.Host.Bots = p.Settings.Players+1, 1
 	}
 	for i := range p.Machines {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -45,6 +46,9 @@ type oracle struct {
 	roster  roster
 	seating seating
 	frame   lockstep.Frame // scratch
+
+	reached *reach.Sum
+	before  []byte // state that the next one is compared with
 }
 
 // A history is the stream of one epoch: all records of the log up to the crash that
@@ -71,7 +75,7 @@ type savedState struct {
 const saveEvery = 256
 
 func newOracle(w *world) (*oracle, error) {
-	o := &oracle{w: w, subject: w.subject, header: w.header, where: map[uint64]lockstep.Tick{}, content: map[uint64]uint64{}, epochs: []*history{{}}}
+	o := &oracle{w: w, subject: w.subject, header: w.header, where: map[uint64]lockstep.Tick{}, content: map[uint64]uint64{}, epochs: []*history{{}}, reached: reach.New(w.subject.Game)}
 	sim, err := w.subject.Game.NewSimulation(w.header)
 	if err != nil {
 		return nil, err
@@ -247,9 +251,26 @@ func (o *oracle) step() {
 	}
 	o.hashes = append(o.hashes, o.sim.Hash())
 	o.sights.add(o)
+	o.reach()
 	o.w.seal(o.tick())
 	o.w.noteEnd(o.sim)
 	o.rostered()
+}
+
+// reachEvery is how many ticks apart two states are whose difference is noted.
+const reachEvery = 20
+
+// reach notes what the match has done.
+func (o *oracle) reach() {
+	o.reached.Accept(&o.frame)
+	if o.tick()%reachEvery > 0 || o.reached.All() {
+		return
+	}
+	now := o.sim.AppendState(nil)
+	if o.before != nil {
+		o.reached.States(o.before, now)
+	}
+	o.before = now
 }
 
 func (o *oracle) save() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -15,6 +16,8 @@ type Outcome struct {
 	Length    lockstep.Time // of the run, also while no server runs
 	Played    lockstep.Time // of the ticks of the match, over all runs
 	Last      []string      // the last events of a run with a violation
+
+	Reached *reach.Sum // of the match; a second run of the plan is not counted
 
 	Tallies
 }
@@ -39,6 +42,8 @@ func run(s *Subject, p *Plan, x *secrecy) (out *Outcome, err error) {
 	})
 	out = &Outcome{Plan: p, Violation: w.violation, Trace: w.hash.Sum64(), Length: w.now - w.start, Tallies: w.tally()}
 	out.Played = lockstep.Time(p.Settings.Micros(int64(out.Ticks)))
+	w.oracle.reached.Played(w.oracle.tick())
+	out.Reached = w.oracle.reached
 	if w.violation != nil {
 		for i := max(0, w.moments-len(w.recent)); i < w.moments; i++ {
 			out.Last = append(out.Last, w.recent[i%len(w.recent)].String())

@@ -3,6 +3,7 @@ package simulate
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -14,11 +15,11 @@ type Subject struct {
 
 	// Configure returns the configuration for a number of seats. Nil means Config for
 	// every number.
-	Configure func(seats uint8) any
+	Configure func(seats uint8) (any, error)
 
-	// Seats is the highest number of seats that New accepts. Plans have fewer liars, and
-	// then fewer players, if there are too few. 0 means any number.
-	Seats int
+	// Seats are the numbers of seats that New accepts, in ascending order. Plans have fewer
+	// liars, and then fewer players, if there are too few. Nil means any number.
+	Seats []uint8
 
 	// Play returns a function that chooses a player's commands. The function
 	// returns pointers to registered types, valid until the next call. It must
@@ -41,13 +42,28 @@ type Subject struct {
 func (s *Subject) header(id lockstep.MatchID, settings lockstep.Settings) (*lockstep.Header, error) {
 	config := s.Config
 	if s.Configure != nil {
-		config = s.Configure(settings.Players)
+		var err error
+		if config, err = s.Configure(settings.Players); err != nil {
+			return nil, err
+		}
 	}
 	h, err := s.Game.NewHeader(id, settings, config)
 	if err == nil && s.packed != nil {
 		h.Config = s.packed
 	}
 	return h, err
+}
+
+// seatsFor returns the largest number of seats, up to wanted, that New accepts, or else the smallest.
+func (s *Subject) seatsFor(wanted uint8) uint8 {
+	if len(s.Seats) == 0 {
+		return wanted
+	}
+	at, found := slices.BinarySearch(s.Seats, wanted)
+	if !found {
+		at = max(at-1, 0)
+	}
+	return s.Seats[at]
 }
 
 // Drones returns the simulator's own game: units that fly and shoot. It has few rules

@@ -21,8 +21,8 @@ func duel(start int64) *Subject {
 		return create(w, s, c)
 	}
 	return &Subject{
-		Game: lockstep.MustGame(rules), Seats: 2,
-		Configure: func(seats uint8) any { return &testgame.BankConfig{Start: start + int64(seats)} },
+		Game: lockstep.MustGame(rules), Seats: []uint8{1, 2},
+		Configure: func(seats uint8) (any, error) { return &testgame.BankConfig{Start: start + int64(seats)}, nil },
 		Play: func(_ lockstep.Player, r *rand.Rand) func(*lockstep.Simulation) []any {
 			return func(*lockstep.Simulation) []any { return []any{&testgame.Earn{Coins: uint16(r.IntN(9))}} }
 		},
@@ -33,7 +33,7 @@ func duel(start int64) *Subject {
 func TestSeats(t *testing.T) {
 	o := Options{Subject: duel(100), Clients: 8, Length: Shortest}
 	unlimited := *o.Subject
-	unlimited.Seats = 0
+	unlimited.Seats = nil
 	more := o
 	more.Subject = &unlimited
 	accepted, limited := 0, 0

@@ -70,10 +70,10 @@ func Expand(o Options, seed uint64) *Plan {
 		liars, spectators = liars+1, max(spectators, 1)
 		p.Settings.Players = uint8(min(o.Clients+liars+4, lockstep.MaxPlayers))
 	}
-	if most := o.Subject.Seats; most > 0 && int(p.Settings.Players) > most {
-		p.Settings.Players = uint8(most)
-		liars = min(liars, max(most-2, 0))
-		o.Clients = min(o.Clients, most-liars)
+	if seats := o.Subject.seatsFor(p.Settings.Players); seats != p.Settings.Players {
+		p.Settings.Players = seats
+		liars = min(liars, max(int(seats)-2, 0))
+		o.Clients = min(o.Clients, int(seats)-liars)
 	}
 	if delay := lockstep.Time(p.Host.SpectatorDelay); delay > 0 {
 		spectators = max(spectators, 1)

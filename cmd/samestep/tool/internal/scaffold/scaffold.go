@@ -108,6 +108,7 @@ func (o *Options) golden() error {
 		return err
 	}
 	usual := rules.Usual(4)
-	_, err = locksteptest.AddGolden(g, locksteptest.GoldenOptions{Config: &usual, Dir: filepath.Join(o.Dir, "rules", "testdata", "golden")})
+	play := func(p lockstep.Player, s *lockstep.Simulation) []any { return rules.NewBot(p, 0)(s) }
+	_, err = locksteptest.AddGolden(g, locksteptest.GoldenOptions{Config: &usual, Play: play, Dir: filepath.Join(o.Dir, "rules", "testdata", "golden")})
 	return err
 }

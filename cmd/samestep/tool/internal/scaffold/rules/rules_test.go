@@ -29,7 +29,7 @@ func TestDig(t *testing.T) {
 // Every machine computes the same match from the same commands. The bots find all gold, and random commands disturb them.
 func TestDeterminism(t *testing.T) {
 	for seed := range uint64(5) {
-		locksteptest.Check(t, game, locksteptest.Options{Config: &usual, Seed: seed + 1, Ticks: 1000, Rate: 1, Play: play})
+		locksteptest.Check(t, game, locksteptest.Options{Config: &usual, Seed: seed + 1, Rate: 1, Play: play})
 	}
 }
 
@@ -56,18 +56,18 @@ func hidden(w *World, viewer lockstep.Viewer) (paths []string) {
 	return paths
 }
 
-// A fuzzer looks for matches that reach more of the rules. With gold everywhere, short matches reach much.
+// A fuzzer looks for matches that reach more of the rules. The bots find all gold, and commands of the fuzzer disturb them.
 func FuzzMatch(f *testing.F) {
-	locksteptest.Fuzz(f, game, locksteptest.Options{Config: &Config{Gold: 1000, Speed: fixed.One}, Players: 2, Ticks: 30},
+	locksteptest.Fuzz(f, game, locksteptest.Options{Config: &usual, Rate: 1, Play: play},
 		locksteptest.Source{Package: "rules", Game: "game"})
 }
 
 // A server and its players stay in sync through bad links, crashes and lies.
 func TestCluster(t *testing.T) {
-	locksteptest.Cluster(t, game, locksteptest.ClusterOptions{Config: &usual, Seeds: 2})
+	locksteptest.Cluster(t, game, locksteptest.ClusterOptions{Config: &usual, Seeds: 2, Play: play})
 }
 
 // The matches in testdata/golden have the same result on every machine, until Build changes with the rules.
 func TestGolden(t *testing.T) {
-	locksteptest.Golden(t, game, locksteptest.GoldenOptions{Config: &usual})
+	locksteptest.Golden(t, game, locksteptest.GoldenOptions{Config: &usual, Play: play})
 }

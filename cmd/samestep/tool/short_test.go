@@ -1,0 +1,43 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/examples/minimal"
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/lockstep"
+)
+
+// A game whose ticks take five seconds: a match of five minutes has 60 ticks. Each verb plays as long as that.
+func TestMatchesOfFewTicks(t *testing.T) {
+	rules := minimal.Rules()
+	step := rules.Step
+	rules.Name, rules.Result = "turns", lockstep.Result[minimal.Config]()
+	rules.Step = func(w *minimal.World, config *minimal.Config, turn *lockstep.Turn) {
+		if step(w, config, turn); turn.Tick == 60 {
+			turn.End(&minimal.Config{Coins: 1})
+		}
+	}
+	list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+	verbs := map[string]string{
+		"demo --dir " + t.TempDir():               "match      4 bots, 45 ticks",
+		"bench log --time 1ms":                    "replay of 60 ticks",
+		"fuzz --matches 4":                        "every match gave the same result",
+		"golden --add --dir " + t.TempDir():       "reached    1 match, 60 ticks",
+		"simulate --seeds 1 --minutes 0.7 --once": "violations 0",
+	}
+	if !testenv.Small(t) {
+		verbs["drill --players 2"] = "verdict: "
+		verbs["demo --network --dir "+t.TempDir()] = "everything worked"
+	}
+	for args, want := range verbs {
+		var stdout, stderr strings.Builder
+		code := list.run(t.Context(), append([]string{"turns"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
+		if code != exitOK || !strings.Contains(stdout.String(), want) {
+			t.Errorf("%s: got code %d, %s%s\nwant %q", args, code, stdout.String(), stderr.String(), want)
+		}
+	}
+}
