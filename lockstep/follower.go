@@ -1,6 +1,7 @@
 package lockstep
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -254,6 +255,46 @@ func (f *Follower) Advance(frame *Frame) error {
 	f.stepped = true
 	if f.options.History.EveryTick || f.sim.tick%Tick(f.header.Settings.CheckEvery) == 0 {
 		f.keep()
+	}
+	return nil
+}
+
+// Again computes the tick of a panic in the log once more, from the follower's state, and returns the [*PanicError] if the rules panic
+// again. Of a panic in Validate, it asks the rules about the command. The follower's state stays that of the last tick; its Simulation is a
+// copy afterwards.
+func (f *Follower) Again(p *record.Panic) error {
+	if f.sim == nil {
+		return fmt.Errorf("lockstep: follower: %w: a panic before the first keyframe", record.ErrOutOfPlace)
+	}
+	before, err := f.game.AwaitState(f.header)
+	if err == nil {
+		err = before.CopyFrom(f.sim)
+	}
+	if err != nil {
+		return err
+	}
+	before.observer, before.turn.observed, before.stepping = f.sim.observer, f.sim.turn.observed, f.sim.stepping
+	f.sim.Observe(nil)
+	f.sim.stepping = nil
+	if p.Where == InStep {
+		err = f.sim.Step(&p.Frame)
+	} else {
+		err = f.sim.validateAgain(&p.Frame)
+	}
+	f.sim, f.hashed = before, false
+	return err
+}
+
+// validateAgain asks the rules about commands again. Only a panic is an error.
+func (s *Simulation) validateAgain(f *Frame) error {
+	if err := s.prepare(f, true); err != nil {
+		return err
+	}
+	for i := range s.turn.Commands {
+		fault := (*PanicError)(nil)
+		if err := s.Validate(&s.turn.Commands[i]); errors.As(err, &fault) {
+			return fault
+		}
 	}
 	return nil
 }

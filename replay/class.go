@@ -18,6 +18,7 @@ type Class string
 const (
 	ClassOK          Class = "ok"          // the file is whole and keeps every rule
 	ClassDesync      Class = "desync"      // the file is well formed, but checksums contradict each other or the simulation
+	ClassPanic       Class = "panic"       // the file has a panic of the rules, or the rules panic in one of its ticks
 	ClassTorn        Class = "torn"        // the file ends inside a block or without an end record; everything before is good
 	ClassCorrupt     Class = "corrupt"     // a check, a sum or the form of the bytes is wrong
 	ClassInvalid     Class = "invalid"     // the checks are right, but the content breaks a rule of the format
@@ -32,6 +33,7 @@ const (
 func ClassOf(err error) Class {
 	var (
 		desync   *lockstep.DesyncError
+		fault    *lockstep.PanicError
 		identity *lockstep.IdentityError
 		content  *state.DecodeError
 		damage   *DamageError
@@ -44,6 +46,8 @@ func ClassOf(err error) Class {
 		return ClassOK
 	case errors.As(err, &desync):
 		return ClassDesync
+	case errors.As(err, new(*Panic)), errors.As(err, &fault) && fault.Where == lockstep.InStep:
+		return ClassPanic
 	case errors.As(err, &identity):
 		return ClassIdentity
 	case is(ErrUnsupported):

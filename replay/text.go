@@ -112,6 +112,9 @@ func (info *Info) ends(line func(name, format string, args ...any)) {
 			line("signature", "FALSE: the key %s has signed other content", g.Signer)
 		}
 	}
+	if info.Panic != nil {
+		line("panic", "%v", info.Panic)
+	}
 	if !info.Ended {
 		line("end", "none: the file is cut, damaged or still being written")
 		return

@@ -283,7 +283,7 @@ func (c *Coordinator) examine(cmd *lockstep.Command) (lockstep.Reason, string) {
 		return lockstep.Accepted, "" // before fault is allocated
 	}
 	if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
-		c.fail(err)
+		_ = c.crashed(err, *cmd)
 		return lockstep.MatchEnded, ""
 	}
 	return lockstep.Refused, pack.Clip(err.Error(), record.MaxNote)

@@ -24,6 +24,7 @@ type Recovery struct {
 	paused   bool
 	byRules  bool                  // the log ends with the end of the rules …
 	result   []byte                // … and this result
+	panicked []lockstep.Command    // with which the log ends, because the rules panicked on them
 	wrong    *lockstep.DesyncError // the first checksum or keyframe that differs from the game's, unless a referee's note has withdrawn it
 }
 
@@ -56,7 +57,14 @@ func (r *Recovery) Apply(rec *record.Record) error {
 	} else if err != nil {
 		return err
 	}
+	if rec.Ticks() > 0 {
+		r.panicked = nil
+	}
 	switch rec.Kind {
+	case record.KindPanic:
+		if rec.Panic.Where == lockstep.InStep { // else the command was not accepted
+			r.panicked = rec.Panic.Frame.Clone().Commands
+		}
 	case record.KindHeader:
 		n := rec.Header.Settings.Players
 		r.seats, r.checks = make([]seat, n), newChecks(n)
@@ -160,7 +168,8 @@ func (r *Recovery) Check() error {
 }
 
 // Coordinator returns the Coordinator that continues after the last tick of the log, which d has read. It appends its
-// records to log, which already has the earlier ones. Every player whose leave is not in the log is present. If the log
+// records to log, which already has the earlier ones. If the log ends with a panic of the rules, the players' commands of that tick run in
+// the next one again. Every player whose leave is not in the log is present. If the log
 // ends with the end of the rules, so does the Coordinator's match. See [Recovery.Check] for the errors.
 func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (*Coordinator, error) {
 	if err := r.Check(); err != nil {
@@ -183,6 +192,7 @@ func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (
 		mayResimulate: math.MaxInt,
 	}
 	c.enc.Continue(d)
+	c.acceptAgain(r.panicked)
 	if r.byRules {
 		c.err, c.byRules, c.result = ErrEnded, true, r.result
 	}

@@ -248,6 +248,8 @@ func (d *Decoder) optional(kind Kind) error {
 	case d.r.Err() == nil && kind == KindForeign:
 		d.rec.Line = body
 		return nil
+	case d.r.Err() == nil && kind == KindPanic:
+		return d.panicked(body)
 	case d.r.Err() != nil || kind != KindNote:
 		return nil // unknown and optional: skipped
 	}

@@ -228,6 +228,8 @@ func (e *Encoder) Record(r *Record) []byte {
 		return e.Note(r.Player, r.Topic, r.Text)
 	case KindForeign:
 		return e.Foreign(r.Line)
+	case KindPanic:
+		return e.Panic(r.Panic)
 	case KindEnd:
 		if r.ByRules {
 			return e.EndByRules(r.Text, r.Result)

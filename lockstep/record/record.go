@@ -17,6 +17,7 @@ const (
 	FirstOptional Kind = 64
 	KindNote      Kind = 64 // a name or a line of chat; may be removed
 	KindForeign   Kind = 65 // of an imported match: a line that has no other place; may be removed
+	KindPanic     Kind = 66 // a panic of the rules, with the frame that the log lacks because of it
 )
 
 // Limits of records. A reader refuses more before it allocates memory for it.
@@ -53,6 +54,7 @@ type Record struct {
 	Text     string // KindNote and KindEnd
 	ByRules  bool   // KindEnd: the rules ended the match in the tick before; otherwise its server did
 	Result   []byte // KindEnd: canonical bytes of the result, if ByRules; empty for none
+	Panic    *Panic // KindPanic
 	Line     []byte // KindForeign: a line of JSON (docs/import.md), without its line end; nobody has checked it
 }
 
