@@ -47,6 +47,23 @@ func NewPanic(rec *record.Record) *Panic {
 	return p
 }
 
+// FindPanic returns the first panic of the rules in Step that a file has, or nil. What cannot be read has none.
+func FindPanic(r *Reader) (*Panic, error) {
+	ahead, err := r.Reopen()
+	if err != nil {
+		return nil, err
+	}
+	for rec, err := range ahead.All() {
+		if err != nil {
+			break
+		}
+		if rec.Kind == record.KindPanic && rec.Panic.Where == lockstep.InStep {
+			return NewPanic(rec), nil
+		}
+	}
+	return nil, nil
+}
+
 // panicked notes a panic of the rules: err of a record, or that of a record of a panic, which it lets come back.
 func (v *Verification) panicked(f *lockstep.Follower, rec *record.Record, err error) error {
 	fault := (*lockstep.PanicError)(nil)

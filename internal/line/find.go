@@ -41,6 +41,7 @@ type Result struct {
 	Phase    string        `json:"phase,omitempty"`   // the part of Step in which the states began to differ, if it marks them
 	Streams  []Stream      `json:"streams,omitempty"` // from which the sides drew differently in that part, or in the tick
 	Panics   [2]string     `json:"panics"`            // of the rules, in the tick
+	At       *Place        `json:"at,omitempty"`      // the last probe before a panic that is the same on both sides
 	Finding  *Finding      `json:"finding,omitempty"`
 
 	Probes       int           `json:"probes"`

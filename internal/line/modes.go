@@ -63,10 +63,18 @@ func (s *search) two(ctx context.Context, sides [2]*side) error {
 		if err := s.reported(done[:]...); err != nil {
 			return err
 		}
-		if err := s.firstTick(done[0], done[1]); err != nil || s.Tick == 0 {
+		if err := s.firstTick(done[0], done[1]); err != nil {
 			return err
 		}
+		if s.Tick == 0 {
+			return s.panics(ctx, sides)
+		}
 	}
+	return s.trace(ctx, sides)
+}
+
+// trace compares the tick between two sides.
+func (s *search) trace(ctx context.Context, sides [2]*side) error {
 	s.progress("recording tick %d", s.Tick)
 	log, err := s.log("log-tick", s.Tick-1, s.Tick)
 	if err != nil {
@@ -201,7 +209,7 @@ func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 		}
 		s.result.First, s.result.Last = lockstep.Tick(done.result.First), lockstep.Tick(done.result.Last)
 		if s.Tick = lockstep.Tick(done.result.Differs); s.Tick == 0 {
-			return nil
+			return s.panics(ctx, [2]*side{a, a})
 		}
 	}
 	s.progress("recording tick %d", s.Tick)

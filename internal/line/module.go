@@ -3,6 +3,7 @@
 package line
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -56,7 +57,7 @@ func (s *moduleSearch) find(ctx context.Context) (err error) {
 	s.report()
 	p := s.parting
 	if p == nil {
-		s.result.Tick = s.Tick
+		s.result.Tick = cmp.Or(s.result.Tick, s.Tick)
 		return nil
 	}
 	s.result.Tick = p.tick()

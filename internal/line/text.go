@@ -30,6 +30,8 @@ func (r *Result) Verdict() string {
 	switch {
 	case r.Tick == 0:
 		return r.same()
+	case r.Panicked():
+		return fmt.Sprintf("the rules panic in tick %d, on both sides in the same way", r.Tick)
 	case r.Finding == nil:
 		return fmt.Sprintf("tick %d has the same result on both sides when it is computed alone", r.Tick)
 	case r.Finding.Reason == Nothing:
@@ -62,6 +64,10 @@ func (r *Result) page() *words.Page {
 	}
 	if r.Tick == 0 {
 		p.Line("verdict", "%s", r.Verdict())
+		return p
+	}
+	if r.Panicked() {
+		r.addPanic(p)
 		return p
 	}
 	p.Line("diverged", "at tick %d", r.Tick)

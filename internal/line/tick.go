@@ -19,7 +19,7 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 	in := partOf(runs)
 	s.result.Phase = in.phase
 	if runs[0].Hash == runs[1].Hash && runs[0].Panic == runs[1].Panic {
-		return nil
+		return s.lastProbe(sides[0], done[0], runs[0])
 	}
 	c := &comparison{before: before, decls: [2]map[string]weave.Decl{sides[0].source.Decls, sides[1].source.Decls}}
 	if err := s.fields(c, done, runs); err != nil {

@@ -56,6 +56,9 @@ var errGolden = errors.New("a golden match has another result")
 
 var errDiffers = errors.New("they differ")
 
+// errPanicked is the result if a tick ends with a panic of the rules.
+var errPanicked = &ClassError{replay.ClassPanic, "the rules panic in this tick"}
+
 // errExplained lets explain exit with 3 after it has printed its explanation.
 var errExplained = errors.New("a desync, explained")
 

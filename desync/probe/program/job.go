@@ -43,6 +43,7 @@ type Result struct {
 	Tried           int      // Trace: runs
 	Before          []Latest `json:",omitempty"` // Trace: of the ticks before
 	Step            Function // Stand: the rules' Step
+	Panic           string   `json:",omitempty"` // Stand: of the rules in the tick
 	Field           *Field   // Stand: that to watch; nil for none
 
 	// Of a [CheckJob], whose phase, from and tick can be others than asked for if they are different each time.
