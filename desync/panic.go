@@ -55,6 +55,15 @@ func frameName(line string) string {
 	return clipped(name, maxTriageName)
 }
 
+// claimed returns the panic that a bundle is about, with what a verification of its replay has met.
+func claimed(m *replay.Manifest, v *replay.Verification) *replay.Panic {
+	p := &replay.Panic{Tick: m.Tick, Where: m.Panic.Where, Text: m.Panic.Text, Stack: m.Panic.Stack, Recorded: true, Computed: v.Ticks >= m.Tick}
+	if own := v.Panic; own != nil && own.Tick == p.Tick {
+		p.Commands, p.Computed, p.Again, p.Here = own.Commands, own.Computed, own.Again, own.Here
+	}
+	return p
+}
+
 // addPanic describes a panic of the rules.
 func addPanic(p *words.Page, x *replay.Panic) {
 	p.Line("panic", "%s", x.Error())

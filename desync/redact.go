@@ -50,6 +50,7 @@ func (e *Explanation) redact() {
 			*result = json.RawMessage(masked(string(*result)))
 		}
 	}
+	e.redactPanic()
 	for i := range e.Notes {
 		mask(&e.Notes[i])
 	}

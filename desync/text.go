@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // The maximum number of lines of each kind in the text. The JSON and the page have all.
@@ -24,6 +25,10 @@ func (e *Explanation) Lines() []string { return e.page().Lines() }
 
 func (e *Explanation) page() *words.Page {
 	t := &words.Page{}
+	if e.Panic != nil {
+		e.addPanicked(t)
+		return t
+	}
 	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
 	t.Line("found", "%s", e.report())
 	for _, g := range e.Groups {
@@ -90,6 +95,10 @@ func (g Group) String() string {
 }
 
 func (e *Explanation) report() string {
+	if e.Panic != nil {
+		m := replay.Manifest{Player: e.Player}
+		return fmt.Sprintf("the rules panicked %s in %s of tick %d", m.Where(), e.Panic.Where, e.Tick)
+	}
 	s := fmt.Sprintf("at the check of tick %d", e.Tick)
 	if e.Tie {
 		s += ": no majority"
@@ -131,11 +140,16 @@ func (v *Verdict) who() string {
 		return "THE BUILD"
 	case WrongKeyframe:
 		return "A KEYFRAME"
+	case RulesPanicked:
+		return "THE RULES PANICKED"
 	}
 	return "UNKNOWN"
 }
 
 func (e *Explanation) firstLine() string {
+	if e.Panic != nil {
+		return fmt.Sprintf("the rules did not compute tick %d", e.Tick)
+	}
 	if e.First.Exact() {
 		return fmt.Sprintf("the first divergent tick is %d", e.First.To)
 	}

@@ -16,7 +16,11 @@ func (v *Verification) page() *words.Page {
 		if m.Tie {
 			player = "without a majority"
 		}
-		p.Line("bundle", "of the desync %s at tick %d: the replay in it is verified", player, m.Tick)
+		what := "desync"
+		if m.Panic != nil {
+			what, player = "panic", m.Where()
+		}
+		p.Line("bundle", "of the %s %s at tick %d: the replay in it is verified", what, player, m.Tick)
 	}
 	switch {
 	case v.Imported != nil:
@@ -72,7 +76,7 @@ func (v *Verification) verdict() string {
 	case v.First != nil:
 		return fmt.Sprintf("DESYNC, first at tick %d: %s", v.First.Tick, v.Verdict.Text)
 	case v.Panic != nil:
-		return v.panicVerdict()
+		return fmt.Sprintf("PANIC of the rules at tick %d: %s", v.Panic.Tick, panicGrade(v.Panic))
 	case v.falseLineage != nil:
 		return fmt.Sprintf("FALSE LINEAGE: %v", v.falseLineage)
 	case v.Err != nil && v.Checked == 0 && v.simulated() == 0:
@@ -89,21 +93,6 @@ func (v *Verification) verdict() string {
 		return fmt.Sprintf("true up to tick %d, where the file becomes unreadable", v.Ticks)
 	}
 	return fmt.Sprintf("true up to tick %d; the rest was not verified", v.Ticks)
-}
-
-// panicVerdict says what has become of a panic of the rules. Whether the rest is true is another question.
-func (v *Verification) panicVerdict() string {
-	p := v.Panic
-	text := fmt.Sprintf("PANIC of the rules at tick %d: ", p.Tick)
-	switch {
-	case !p.Recorded:
-		return text + "they panic here, and the file does not say that they did in the match"
-	case p.Again && p.Here == p.Text:
-		return text + "proven: computed again, they panic in the same way"
-	case p.Again:
-		return text + "proven: computed again, they panic, too, but not with the same text"
-	}
-	return text + "unknown why: computed again, they do not panic; other rules of this build, memory, or something outside of the state"
 }
 
 // String names the wrong player and the ticks, and says whether the player stayed wrong.

@@ -32,6 +32,8 @@ func (p *Panic) Error() string {
 		return s
 	case !p.Again:
 		return s + "; computed again here, they do not panic"
+	case p.Text == "": // redacted
+		return s + "what the file does not say; computed again here, they panic with " + p.Here
 	case p.Here != p.Text:
 		return s + "; computed again here, they panic with " + p.Here
 	}

@@ -15,6 +15,9 @@ func (s *search) panics(ctx context.Context, sides [2]*side) error {
 		return err
 	}
 	p, err := replay.FindPanic(r)
+	if b := s.file.Bundle(); p == nil && b != nil && b.Manifest.Panic != nil { // of a player
+		p = &replay.Panic{Tick: b.Manifest.Tick, Where: b.Manifest.Panic.Where, Text: b.Manifest.Panic.Text, Recorded: true}
+	}
 	if p == nil || s.Last > 0 && p.Tick > s.Last {
 		return err
 	}

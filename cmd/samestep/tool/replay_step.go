@@ -179,7 +179,7 @@ func (s *stepping) other(a *desync.Step, o desync.StepOptions) (b *desync.Step, 
 		return b, s.b.file.Path(), err
 	}
 	bundle := s.a.file.Bundle()
-	if bundle == nil || bundle.Manifest.Tie {
+	if bundle == nil || bundle.Manifest.Tie || bundle.Manifest.Panic != nil {
 		return nil, "", nil
 	}
 	b, err = a.OfPlayer(bundle, o)
