@@ -12,21 +12,21 @@ const nativeStack = `goroutine 55 [running]:
 runtime/debug.Stack()
 	/usr/local/go/src/runtime/debug/stack.go:26 +0x5e
 github.com/seed-49bee653/samestep/lockstep.panicked(0x52, {0x193723d, 0x4}, {0x1850d40, 0x3844c2d2dbc0})
-	/work/x/lockstep/panic.go:44 +0xe6
+	/opt/engine/lockstep/panic.go:44 +0xe6
 github.com/seed-49bee653/samestep/lockstep.(*Simulation).recovered(0x3844c2bcc420, {0x193723d, 0x4}, 0x3844c2cedb38)
-	/work/x/lockstep/simulation.go:205 +0x72
+	/opt/engine/lockstep/simulation.go:205 +0x72
 panic({0x1850d40?, 0x3844c2d2dbc0?})
 	/usr/local/go/src/runtime/panic.go:860 +0x13a
 example.com/hold/rules.(*World).dig(0x0?, {0x1, 0x2}, 0x3844c2cedb30?)
-	/home/ada/hold/rules/rules.go:98 +0x28d
+	/opt/ada/hold/rules/rules.go:98 +0x28d
 example.com/hold/rules.step(...)
 	C:/hold/rules/rules.go:60
 github.com/seed-49bee653/samestep/lockstep.(*worldOf[...]).step(...)
-	/work/x/lockstep/world.go:72
+	/opt/engine/lockstep/world.go:72
 example.com/hold/main.loop(0x1)
-	/home/ada/hold/main.go:9 +0x1
+	/opt/ada/hold/main.go:9 +0x1
 created by example.com/hold/main.main in goroutine 1
-	/home/ada/hold/main.go:5 +0x1
+	/opt/ada/hold/main.go:5 +0x1
 `
 
 // The functions of the rules at the top of a stack, and no others.
@@ -37,7 +37,7 @@ func TestStackFrames(t *testing.T) {
 		want  []string
 	}{
 		"native":     {nativeStack, []string{dig, step}},
-		"a C module": {"\tdig(i32,i32)\n\t\t/home/ada/pebbles.c:40:3\n\tstep(i32)\n\tsamestep_call(i32,i32) i64", []string{"dig", "step", "samestep_call"}},
+		"a C module": {"\tdig(i32,i32)\n\t\t/opt/ada/pebbles.c:40:3\n\tstep(i32)\n\tsamestep_call(i32,i32) i64", []string{"dig", "step", "samestep_call"}},
 		"a module in Go": {"\truntime.panicIndex()\n\texample.com_hold_rules.step(i32) i32\n\tgithub.com_seed_49bee653_samestep_lockstep.__Simulation_.run(i32) i32\n\tmain.main(i32)",
 			[]string{"example.com_hold_rules.step"}},
 		"many":                        {"a.a()\n\tx.go:1\na.b()\na.c()\na.d()\na.e()\n", []string{"a.a", "a.b", "a.c", "a.d"}},
@@ -58,7 +58,7 @@ func TestPanicFingerprint(t *testing.T) {
 		same        bool
 	}{
 		"another index":                {"index out of range [7] with length 9", nativeStack, true},
-		"another line and other words": {"boo", strings.NewReplacer("rules.go:98 +0x28d", "rules.go:120 +0x30", "/home/ada", "/srv", "0x3844", "0x99", "goroutine 55", "goroutine 7").Replace(nativeStack), true},
+		"another line and other words": {"boo", strings.NewReplacer("rules.go:98 +0x28d", "rules.go:120 +0x30", "/opt/ada", "/srv", "0x3844", "0x99", "goroutine 55", "goroutine 7").Replace(nativeStack), true},
 		"another function":             {"index out of range [81] with length 13", strings.Replace(nativeStack, ".dig(", ".walk(", 1), false},
 		"another caller":               {"index out of range [81] with length 13", strings.Replace(nativeStack, "rules.step(", "rules.turn(", 1), false},
 		"no stack":                     {"index out of range [81] with length 13", "", false},

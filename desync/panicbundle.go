@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -106,33 +104,6 @@ func panicFingerprint(game, text, stack string) Fingerprint {
 	}
 	f.seal()
 	return f
-}
-
-// addPanicked describes a bundle of a panic.
-func (e *Explanation) addPanicked(t *words.Page) {
-	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
-	t.Line("found", "%s", e.report())
-	addPanic(t, e.Panic)
-	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
-	listLines(t, "programs", e.programLines())
-	t.Line("bug", "%s", e.Fingerprint)
-	listLines(t, "line", e.Line.lines())
-	for i := range e.Commands {
-		t.Line(words.First("commands", i), "#%d %s", e.Commands[i].Sequence, e.Commands[i].Text)
-	}
-	if n := e.Panic.Commands - len(e.Commands); n > 0 {
-		t.Line("", "and %d more", n)
-	}
-	listLines(t, "note", e.Notes)
-}
-
-// redactPanic removes what people may have written, and folders of the machine that built the program.
-func (e *Explanation) redactPanic() {
-	if e.Panic == nil {
-		return
-	}
-	mask(&e.Panic.Text, &e.Panic.Here)
-	e.Panic.Stack = strings.Join(slices.Concat(stackFrames(e.Panic.Stack), []string{""}), "\n")
 }
 
 // panicGrade says what has become of a panic of the rules. Whether the rest of a file is true is another question.

@@ -50,7 +50,7 @@ func panicBundle(t *testing.T, server bool) *replay.Bundle {
 	}
 	e := &host.Evidence{
 		Report: coordinator.DesyncReport{Tick: 9, Player: 1}, Participants: []host.Participant{{Player: 0, Name: "ada"}, {Player: 1, Name: "bob"}},
-		Panic: &record.Panic{Where: lockstep.InStep, Text: "crash", Stack: "panic(1)\nexample.com/bank.Step()\n\t/home/ada/bank.go:7\n"},
+		Panic: &record.Panic{Where: record.InStep, Text: "crash", Stack: "panic(1)\nexample.com/bank.Step()\n\t/home/ada/bank.go:7\n"},
 	}
 	if server {
 		e.Report.Player = lockstep.System

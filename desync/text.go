@@ -54,6 +54,24 @@ func (e *Explanation) page() *words.Page {
 	return t
 }
 
+// addPanicked describes a bundle of a panic.
+func (e *Explanation) addPanicked(t *words.Page) {
+	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
+	t.Line("found", "%s", e.report())
+	addPanic(t, e.Panic)
+	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
+	listLines(t, "programs", e.programLines())
+	t.Line("bug", "%s", e.Fingerprint)
+	listLines(t, "line", e.Line.lines())
+	for i := range e.Commands {
+		t.Line(words.First("commands", i), "#%d %s", e.Commands[i].Sequence, e.Commands[i].Text)
+	}
+	if n := e.Panic.Commands - len(e.Commands); n > 0 {
+		t.Line("", "and %d more", n)
+	}
+	listLines(t, "note", e.Notes)
+}
+
 // listLines adds the first lines of a list, and counts the others.
 func listLines(t *words.Page, name string, list []string) {
 	for i, line := range list {

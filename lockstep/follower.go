@@ -131,7 +131,8 @@ func (f *Follower) Append(raw []byte) error {
 
 // Apply applies one record. It returns an [*IdentityError] for another game's log, [ErrGap] and [ErrRepeat] for a frame
 // that is not the next one, a [*DesyncError] for a checksum or keyframe that differs from the follower's state, and a
-// [*PanicError] if the game panics. After a DesyncError the follower can go on.
+// [*PanicError] if the game panics. After a DesyncError the follower can go on. It computes the tick of a record of a panic again, and can go on
+// after that, too, whether the game panics or not; its Simulation is another one then.
 func (f *Follower) Apply(r *record.Record) error {
 	if f.sim == nil && r.Kind > record.KindKeyframe {
 		return fmt.Errorf("lockstep: follower: %w: record %d before the first keyframe", record.ErrOutOfPlace, r.Kind)
@@ -152,6 +153,8 @@ func (f *Follower) Apply(r *record.Record) error {
 		return f.keyframe(r)
 	case record.KindChecksum:
 		return f.compare(r.Tick, r.Hash, false)
+	case record.KindPanic:
+		return f.again(r.Panic)
 	case record.KindEnd:
 		f.ended = true
 		if differs := f.endDifference(r); differs != "" {
@@ -259,13 +262,9 @@ func (f *Follower) Advance(frame *Frame) error {
 	return nil
 }
 
-// Again computes the tick of a panic in the log once more, from the follower's state, and returns the [*PanicError] if the rules panic
-// again. Of a panic in Validate, it asks the rules about the command. The follower's state stays that of the last tick; its Simulation is a
-// copy afterwards.
-func (f *Follower) Again(p *record.Panic) error {
-	if f.sim == nil {
-		return fmt.Errorf("lockstep: follower: %w: a panic before the first keyframe", record.ErrOutOfPlace)
-	}
+// again computes the tick of a panic in the log once more, from the follower's state. Of a panic in Validate, it asks the rules about the
+// command. The follower goes on with a copy of its state.
+func (f *Follower) again(p *record.Panic) error {
 	before, err := f.game.AwaitState(f.header)
 	if err == nil {
 		err = before.CopyFrom(f.sim)
@@ -276,7 +275,7 @@ func (f *Follower) Again(p *record.Panic) error {
 	before.observer, before.turn.observed, before.stepping = f.sim.observer, f.sim.turn.observed, f.sim.stepping
 	f.sim.Observe(nil)
 	f.sim.stepping = nil
-	if p.Where == InStep {
+	if p.Where == record.InStep {
 		err = f.sim.Step(&p.Frame)
 	} else {
 		err = f.sim.validateAgain(&p.Frame)

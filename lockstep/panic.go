@@ -5,13 +5,12 @@ import (
 	"runtime/debug"
 
 	"github.com/seed-49bee653/samestep/lockstep/abi"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // A PanicError is a panic of the game's own code. The state is unusable after it.
 type PanicError struct {
 	Tick  Tick   // of the turn in Step, of the command in Describe, else of the state
-	Where string // [InStep], "Validate", "Assets", "Load", "New", "Derive", "Describe", "SelfTest", or "Save" of rules elsewhere
+	Where string // "Step", "Validate", "Assets", "Load", "New", "Derive", "Describe", "SelfTest", or "Save" of rules elsewhere
 	Value any    // the argument of panic; a [*abi.Fault] of rules elsewhere
 	Stack []byte
 }
@@ -21,18 +20,6 @@ func (e *PanicError) Error() string {
 		return fmt.Sprintf("lockstep: tick %d: a limit of the rules is exceeded in %s: %v", e.Tick, e.Where, f)
 	}
 	return fmt.Sprintf("lockstep: tick %d: the game panicked in %s: %v", e.Tick, e.Where, e.Value)
-}
-
-// InStep is where a [PanicError] says that the rules panicked in a tick.
-const InStep = "Step"
-
-// Record returns the record of a panic on commands.
-func (e *PanicError) Record(commands []Command) *record.Panic {
-	p := &record.Panic{Where: e.Where, Text: fmt.Sprint(e.Value), Stack: string(e.Stack), Frame: Frame{Commands: commands}}
-	if len(commands) > 0 {
-		p.Frame.Tick = commands[0].Tick
-	}
-	return p
 }
 
 // panicked returns the error of a recovered panic.

@@ -87,7 +87,7 @@ func (c *Cursor) Frame() (*lockstep.Frame, error) {
 			}
 			return nil, err
 		}
-		if c.rec = rec; rec.Kind == record.KindPanic && rec.Panic.Where == lockstep.InStep {
+		if c.rec = rec; rec.Kind == record.KindPanic && rec.Panic.Where == record.InStep {
 			c.panicked = rec.Panic.Frame.Clone()
 		}
 		if err := c.compare(rec); err != nil {

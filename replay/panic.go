@@ -43,7 +43,7 @@ func (p *Panic) Error() string {
 // NewPanic returns the panic in a record of a file.
 func NewPanic(rec *record.Record) *Panic {
 	p := &Panic{Tick: rec.Panic.Frame.Tick, Where: rec.Panic.Where, Text: rec.Panic.Text, Stack: rec.Panic.Stack, Commands: len(rec.Panic.Frame.Commands), Recorded: true}
-	if p.Where != lockstep.InStep {
+	if p.Where != record.InStep {
 		p.Tick--
 	}
 	return p
@@ -59,29 +59,26 @@ func FindPanic(r *Reader) (*Panic, error) {
 		if err != nil {
 			break
 		}
-		if rec.Kind == record.KindPanic && rec.Panic.Where == lockstep.InStep {
+		if rec.Kind == record.KindPanic && rec.Panic.Where == record.InStep {
 			return NewPanic(rec), nil
 		}
 	}
 	return nil, nil
 }
 
-// panicked notes a panic of the rules: err of a record, or that of a record of a panic, which it lets come back.
+// panicked notes a panic of the rules: err of a record. After that of a record of a panic the verification goes on.
 func (v *Verification) panicked(f *lockstep.Follower, rec *record.Record, err error) error {
 	fault := (*lockstep.PanicError)(nil)
 	switch {
-	case rec.Kind == record.KindPanic && err == nil:
+	case rec.Kind == record.KindPanic && (err == nil || errors.As(err, &fault)):
 		p := NewPanic(rec)
 		p.Computed = true
-		again := f.Again(rec.Panic)
-		if again != nil && !errors.As(again, &fault) {
-			return again
-		}
 		if fault != nil {
 			p.Again, p.Here = true, fmt.Sprint(fault.Value)
 		}
 		v.Panic = cmp.Or(v.Panic, p)
-	case errors.As(err, &fault) && fault.Where == lockstep.InStep && v.Panic == nil:
+		return nil
+	case errors.As(err, &fault) && fault.Where == record.InStep && v.Panic == nil:
 		v.Panic = &Panic{Tick: fault.Tick, Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack), Commands: len(rec.Frame.Commands), Computed: true, Again: true, Here: fmt.Sprint(fault.Value)}
 	}
 	return err

@@ -42,7 +42,7 @@ func panicked(t *testing.T) []byte {
 		}
 		if r.Kind == record.KindEnd {
 			frame := record.Frame{Tick: r.Tick + 1, Commands: []record.Command{{Tick: r.Tick + 1, Player: 1, Sequence: record.Sequence(last) + 1, Kind: kind, Payload: payload}}}
-			if err := emit(&record.Record{Kind: record.KindPanic, Panic: &record.Panic{Where: lockstep.InStep, Text: "a walk of 99", Stack: "goroutine 1", Frame: frame}}); err != nil {
+			if err := emit(&record.Record{Kind: record.KindPanic, Panic: &record.Panic{Where: record.InStep, Text: "a walk of 99", Stack: "goroutine 1", Frame: frame}}); err != nil {
 				return err
 			}
 		}

@@ -124,6 +124,9 @@ func (w *walker) stretch(s *stretch, i int) error {
 		if w.later && (rec.Kind == record.KindChecksum || rec.Kind == record.KindKeyframe) && rec.Tick < w.begin {
 			return errAside // of a state before the walk
 		}
+		if rec.Kind == record.KindPanic {
+			return errAside // it is to come again in a state that was computed as in the match
+		}
 		first := w.f.Simulation() == nil
 		if err := apply(w.f, w.r, rec); err != nil {
 			return err
@@ -138,9 +141,6 @@ func (w *walker) stretch(s *stretch, i int) error {
 			}
 			w.finish(s)
 			return nil
-		}
-		if rec.Kind == record.KindPanic {
-			return errAside // it is to come back in a state that was computed as in the match
 		}
 		s.counted.count(rec)
 		if w.f.Tick() >= w.reported+progressTicks {

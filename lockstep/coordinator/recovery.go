@@ -50,7 +50,7 @@ func (r *Recovery) Follower() *lockstep.Follower { return r.follower }
 // next call.
 func (r *Recovery) Apply(rec *record.Record) error {
 	differs := (*lockstep.DesyncError)(nil)
-	if r.skips(rec) {
+	if r.skips(rec) || rec.Kind == record.KindPanic {
 		// Below it counts as if it agreed.
 	} else if err := r.follower.Apply(rec); errors.As(err, &differs) {
 		r.wrong = cmp.Or(r.wrong, differs)
@@ -62,7 +62,7 @@ func (r *Recovery) Apply(rec *record.Record) error {
 	}
 	switch rec.Kind {
 	case record.KindPanic:
-		if rec.Panic.Where == lockstep.InStep { // else the command was not accepted
+		if rec.Panic.Where == record.InStep { // else the command was not accepted
 			r.panicked = rec.Panic.Frame.Clone().Commands
 		}
 	case record.KindHeader:
@@ -197,6 +197,22 @@ func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (
 		c.err, c.byRules, c.result = ErrEnded, true, r.result
 	}
 	return c, nil
+}
+
+// acceptAgain puts the commands of a frame on which the rules panicked into the next frame: their players were told that they run then.
+// What [lockstep.System] had to say is out of date.
+func (c *Coordinator) acceptAgain(commands []lockstep.Command) {
+	for i := range commands {
+		cmd := &commands[i]
+		if cmd.Player == lockstep.System {
+			continue
+		}
+		s := &c.seats[cmd.Player]
+		s.remember(lockstep.Receipt{Sequence: cmd.Sequence, Tick: cmd.Tick})
+		s.used(c.limits, cmd.Kind, cmd.Tick)
+		s.last = cmd.Tick
+		c.slot(cmd.Tick).add(*cmd)
+	}
 }
 
 // CheckAgain logs the checksum of the last sealed tick if that is a checked tick whose checksum was lost with the end

@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
@@ -16,7 +17,7 @@ const clientPanicked = "the rules panicked on its machine"
 func (h *Host) crashed() {
 	fault := (*lockstep.PanicError)(nil)
 	if errors.As(h.c.Err(), &fault) && h.options.Evidence {
-		h.deliver(&Evidence{Report: coordinator.DesyncReport{Tick: h.Now() + 1, Player: lockstep.System}, Participants: h.participants(), Panic: fault.Record(nil)})
+		h.deliver(&Evidence{Report: coordinator.DesyncReport{Tick: h.Now() + 1, Player: lockstep.System}, Participants: h.participants(), Panic: &record.Panic{Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack)}})
 	}
 }
 

@@ -118,7 +118,7 @@ func (m *match) frame() (*lockstep.Frame, error) {
 			}
 			return nil, nil
 		}
-		if m.run = r; r.Kind == record.KindPanic && r.Panic.Where == lockstep.InStep {
+		if m.run = r; r.Kind == record.KindPanic && r.Panic.Where == record.InStep {
 			m.panicked = &r.Panic.Frame
 		}
 	}
