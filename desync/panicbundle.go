@@ -83,10 +83,13 @@ func (w *work) panicAgain(g *lockstep.Game) error {
 	return nil
 }
 
+// maxPanicCommands is how many commands of the tick are described.
+const maxPanicCommands = 8
+
 // panicCommands describes the commands of the tick.
 func (w *work) panicCommands(f *lockstep.Frame) {
 	w.e.Panic.Commands = len(f.Commands)
-	for i := range f.Commands[:min(len(f.Commands), textCommands)] {
+	for i := range f.Commands[:min(len(f.Commands), maxPanicCommands)] {
 		c := &f.Commands[i]
 		w.e.Commands = append(w.e.Commands, Touch{Command{c.Tick, c.Player, c.Sequence, clipped(w.words.Describe(c), maxText)}, []string{}, []string{}})
 	}

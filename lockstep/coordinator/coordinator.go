@@ -339,6 +339,20 @@ func (c *Coordinator) lastState() *lockstep.Simulation {
 	return c.again(kept, frames)
 }
 
+// again re-simulates frames from a kept state. It returns nil if that state was altered, too, or if the game panics.
+func (c *Coordinator) again(m *lockstep.Moment, frames []lockstep.Frame) *lockstep.Simulation {
+	sim, err := c.game.AwaitState(c.header)
+	if err != nil || sim.Restore(m.Tick, m.State) != nil || sim.Hash() != m.Sum.Hash {
+		return nil
+	}
+	for i := range frames {
+		if sim.Step(&frames[i]) != nil {
+			return nil
+		}
+	}
+	return sim
+}
+
 // Note writes text for people into the log, such as a name or a line of chat. It never reaches the simulation.
 func (c *Coordinator) Note(p lockstep.Player, topic, text string) error {
 	if c.err != nil {
