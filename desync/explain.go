@@ -22,6 +22,9 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	if err := w.read(); err != nil {
 		return nil, err
 	}
+	if w.manifest.Panic != nil {
+		return w.explainPanic()
+	}
 	w.simulate()
 	w.judge()
 	w.prepareTrials()

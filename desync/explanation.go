@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -26,10 +27,11 @@ type Explanation struct {
 	Who         []Participant     `json:"participants"`
 	Columns     []Column          `json:"columns"` // the time line of the participants' cells
 	Verdict     Verdict           `json:"verdict"`
-	Programs    []Program         `json:"programs"`     // that recorded the match, that differed, and this one if it has the game
-	Fingerprint Fingerprint       `json:"fingerprint"`  // equal for equal causes
-	Ending      *Ending           `json:"ending"`       // nil if the rules of this build end the match as the log does
-	Again       *Again            `json:"resimulation"` // nil if the player's machine was not asked to compute the ticks again
+	Programs    []Program         `json:"programs"`        // that recorded the match, that differed, and this one if it has the game
+	Fingerprint Fingerprint       `json:"fingerprint"`     // equal for equal causes
+	Panic       *replay.Panic     `json:"panic,omitempty"` // of the rules, which the bundle is about; nil of a desync
+	Ending      *Ending           `json:"ending"`          // nil if the rules of this build end the match as the log does
+	Again       *Again            `json:"resimulation"`    // nil if the player's machine was not asked to compute the ticks again
 	First       Span              `json:"first_divergent_tick"`
 	Compared    lockstep.Tick     `json:"compared_tick"` // the tick of the states in Fields and Places
 	Fields      state.Differences `json:"fields"`        // A is the right side, as far as known, and B the wrong one

@@ -41,10 +41,11 @@ type Fingerprint struct {
 	ID      string `json:"id"` // 8 hexadecimal digits; with a line of code, a hyphen and 4 more
 	Game    string `json:"game"`
 	Class   Class  `json:"class"`
-	Section string `json:"section"`         // the first field of the state that differs; "" if none is known
-	Field   string `json:"field"`           // the field in it that differs first, without indexes, such as "Units[].Pos"; "" if none is known
-	Phase   string `json:"phase,omitempty"` // the part of Step, if a line of code is known
-	Func    string `json:"func,omitempty"`  // the function of that line
+	Section string `json:"section"`          // the first field of the state that differs; "" if none is known
+	Field   string `json:"field"`            // the field in it that differs first, without indexes, such as "Units[].Pos"; "" if none is known
+	Phase   string `json:"phase,omitempty"`  // the part of Step, if a line of code is known
+	Func    string `json:"func,omitempty"`   // the function of that line
+	Frames  string `json:"frames,omitempty"` // of a panic: the functions at the top of its stack
 }
 
 // String returns the fingerprint as one line of text; "fingerprint unknown" for none.
@@ -57,7 +58,7 @@ func (f Fingerprint) String() string {
 
 // About returns what the ID is made of, as text.
 func (f Fingerprint) About() string {
-	s := fmt.Sprintf("%s, %s, %s", f.Game, f.Class, cmp.Or(f.Field, f.Section, "no field known"))
+	s := fmt.Sprintf("%s, %s, %s", f.Game, f.Class, cmp.Or(f.Frames, f.Field, f.Section, "no field known"))
 	if f.Phase != "" {
 		s += ", phase " + f.Phase
 	}
@@ -71,6 +72,9 @@ func (f Fingerprint) About() string {
 // missing.
 func (f *Fingerprint) seal() {
 	f.ID = digits(8, "samestep fingerprint 1", f.Game, string(f.Class), f.Section, f.Field)
+	if f.Frames != "" {
+		f.ID = digits(8, "samestep fingerprint 1", f.Game, string(f.Class), f.Frames)
+	}
 	if f.Phase != "" || f.Func != "" {
 		f.ID += "-" + digits(4, f.ID, f.Phase, f.Func)
 	}

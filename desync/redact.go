@@ -3,6 +3,7 @@ package desync
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -53,9 +54,19 @@ func (e *Explanation) redact() {
 			*result = json.RawMessage(masked(string(*result)))
 		}
 	}
+	e.redactPanic()
 	for i := range e.Notes {
 		mask(&e.Notes[i])
 	}
+}
+
+// redactPanic removes what people may have written, and folders of the machine that built the program.
+func (e *Explanation) redactPanic() {
+	if e.Panic == nil {
+		return
+	}
+	mask(&e.Panic.Text, &e.Panic.Here)
+	e.Panic.Stack = strings.Join(slices.Concat(stackFrames(e.Panic.Stack), []string{""}), "\n")
 }
 
 func (c *Cause) redact() {

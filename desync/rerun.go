@@ -108,7 +108,7 @@ func (x *rerun) step(f *lockstep.Follower, frame *lockstep.Frame) error {
 		x.costs = append(x.costs, Cost{frame.Tick, x.now().Sub(from).Microseconds()})
 	}
 	if len(frame.Commands) > 0 && frame.Tick >= x.first {
-		x.frames[frame.Tick] = cloneFrame(frame)
+		x.frames[frame.Tick] = frame.Clone()
 	}
 	x.keep(f)
 	return nil
@@ -156,14 +156,4 @@ func (x *rerun) frame(t lockstep.Tick) lockstep.Frame {
 		return *f
 	}
 	return lockstep.Frame{Tick: t}
-}
-
-// cloneFrame returns a copy of a frame that shares no memory with its record.
-func cloneFrame(f *lockstep.Frame) *lockstep.Frame {
-	c := &lockstep.Frame{Tick: f.Tick, Commands: slices.Clone(f.Commands)}
-	for i := range c.Commands {
-		c.Commands[i].Payload = slices.Clone(c.Commands[i].Payload)
-		c.Commands[i].Value = nil
-	}
-	return c
 }

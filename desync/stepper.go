@@ -39,7 +39,7 @@ func (s *Stepper) Step(t lockstep.Tick, o StepOptions) (*Step, error) {
 	sim := s.cursor.Simulation()
 	x := &Step{
 		Tick: t, Keyframe: s.keyframe, Commands: []StepCommand{}, Phases: []StepPhase{}, Events: []string{}, Draws: []StepDraws{}, Did: noChanges(),
-		before: sim.AppendState(nil), frame: cloneFrame(frame), limit: o.Lines, fieldwise: o.Path != "", schema: s.game.StateSchema(),
+		before: sim.AppendState(nil), frame: frame.Clone(), limit: o.Lines, fieldwise: o.Path != "", schema: s.game.StateSchema(),
 	}
 	if x.words, err = lockstep.NewDescriber(sim.Header(), s.game); err != nil {
 		return nil, err
@@ -73,6 +73,7 @@ func (s *Stepper) reach(t lockstep.Tick, o *StepOptions) (*lockstep.Frame, error
 			return nil, s.lacks(t, c.Tick())
 		}
 		c.Compare()
+		c.TakePanic()
 		s.cursor, s.keyframe, s.desync = c, c.Tick(), 0
 	}
 	from := s.cursor.Tick()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // The maximum number of lines of each kind in the text. The JSON and the page have all.
@@ -24,6 +25,10 @@ func (e *Explanation) Lines() []string { return e.page().Lines() }
 
 func (e *Explanation) page() *words.Page {
 	t := &words.Page{}
+	if e.Panic != nil {
+		e.addPanicked(t)
+		return t
+	}
 	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
 	t.Line("found", "%s", e.report())
 	for _, g := range e.Groups {
@@ -48,6 +53,24 @@ func (e *Explanation) page() *words.Page {
 	listLines(t, "common", e.traitLines())
 	listLines(t, "note", e.Notes)
 	return t
+}
+
+// addPanicked describes a bundle of a panic.
+func (e *Explanation) addPanicked(t *words.Page) {
+	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
+	t.Line("found", "%s", e.report())
+	addPanic(t, e.Panic)
+	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
+	listLines(t, "programs", e.programLines())
+	t.Line("bug", "%s", e.Fingerprint)
+	listLines(t, "line", e.Line.lines())
+	for i := range e.Commands {
+		t.Line(words.First("commands", i), "#%d %s", e.Commands[i].Sequence, e.Commands[i].Text)
+	}
+	if n := e.Panic.Commands - len(e.Commands); n > 0 {
+		t.Line("", "and %d more", n)
+	}
+	listLines(t, "note", e.Notes)
 }
 
 // listLines adds the first lines of a list, and counts the others.
@@ -88,6 +111,10 @@ func (g Group) String() string {
 }
 
 func (e *Explanation) report() string {
+	if e.Panic != nil {
+		m := replay.Manifest{Player: e.Player}
+		return fmt.Sprintf("the rules panicked %s in %s of tick %d", m.Where(), e.Panic.Where, e.Tick)
+	}
 	s := fmt.Sprintf("at the check of tick %d", e.Tick)
 	if e.Tie {
 		s += ": no majority"
@@ -133,6 +160,8 @@ func (v *Verdict) who() string {
 		return "NO FIXED RESULT"
 	case TwoBuilds:
 		return "TWO BUILDS DISAGREE"
+	case RulesPanicked:
+		return "THE RULES PANICKED"
 	}
 	return "UNKNOWN"
 }
@@ -146,6 +175,9 @@ func (v *Verdict) graded() string {
 }
 
 func (e *Explanation) firstLine() string {
+	if e.Panic != nil {
+		return fmt.Sprintf("the rules did not compute tick %d", e.Tick)
+	}
 	if e.First.Exact() {
 		return fmt.Sprintf("the first divergent tick is %d", e.First.To)
 	}

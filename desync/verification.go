@@ -149,6 +149,12 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 		if v.First != nil && err != error(v.First) {
 			err = errors.Join(v.First, err) // the file is also damaged after the difference
 		}
+		if v.Bundle != nil && v.Bundle.Panic != nil {
+			v.Panic = claimed(v.Bundle, v.Verification)
+		}
+		if v.Panic != nil && v.First == nil && !errors.As(err, new(*replay.Panic)) {
+			err = errors.Join(v.Panic, err) // the same
+		}
 	}
 	v.Err = err
 	return v, err

@@ -17,7 +17,11 @@ func (v *Verification) page() *words.Page {
 		if m.Tie {
 			player = "without a majority"
 		}
-		p.Line("bundle", "of the desync %s at tick %d: the replay in it is verified", player, m.Tick)
+		what := "desync"
+		if m.Panic != nil {
+			what, player = "panic", m.Where()
+		}
+		p.Line("bundle", "of the %s %s at tick %d: the replay in it is verified", what, player, m.Tick)
 	}
 	switch {
 	case v.Imported != nil:
@@ -59,6 +63,9 @@ func (v *Verification) facts(p *words.Page) {
 		}
 		p.Line("lineage", "from tick %d of %q, match %s: %s", a.Tick, a.Name, a.Match, found)
 	}
+	if v.Panic != nil {
+		addPanic(p, v.Panic)
+	}
 	for i := range v.Verdict.Blames {
 		p.Line("wrong", "%s", &v.Verdict.Blames[i])
 	}
@@ -72,6 +79,8 @@ func (v *Verification) verdict() string {
 	switch class := v.class(); {
 	case v.First != nil:
 		return fmt.Sprintf("DESYNC, first at tick %d: %s", v.First.Tick, v.Verdict.Text)
+	case v.Panic != nil:
+		return fmt.Sprintf("PANIC of the rules at tick %d: %s", v.Panic.Tick, panicGrade(v.Panic))
 	case v.Verdict.Party == NoFixedResult:
 		return "NO FIXED RESULT: " + v.Verdict.Text
 	case v.falseLineage != nil:

@@ -1,6 +1,7 @@
 package lockstep
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -130,7 +131,8 @@ func (f *Follower) Append(raw []byte) error {
 
 // Apply applies one record. It returns an [*IdentityError] for another game's log, [ErrGap] and [ErrRepeat] for a frame
 // that is not the next one, a [*DesyncError] for a checksum or keyframe that differs from the follower's state, and a
-// [*PanicError] if the game panics. After a DesyncError the follower can go on.
+// [*PanicError] if the game panics. After a DesyncError the follower can go on. It computes the tick of a record of a panic again, and can go on
+// after that, too, whether the game panics or not; its Simulation is another one then.
 func (f *Follower) Apply(r *record.Record) error {
 	if f.sim == nil && r.Kind > record.KindKeyframe {
 		return fmt.Errorf("lockstep: follower: %w: record %d before the first keyframe", record.ErrOutOfPlace, r.Kind)
@@ -151,6 +153,8 @@ func (f *Follower) Apply(r *record.Record) error {
 		return f.keyframe(r)
 	case record.KindChecksum:
 		return f.compare(r.Tick, r.Hash, false)
+	case record.KindPanic:
+		return f.again(r.Panic)
 	case record.KindEnd:
 		f.ended = true
 		if differs := f.endDifference(r); differs != "" {
@@ -254,6 +258,42 @@ func (f *Follower) Advance(frame *Frame) error {
 	f.stepped = true
 	if f.options.History.EveryTick || f.sim.tick%Tick(f.header.Settings.CheckEvery) == 0 {
 		f.keep()
+	}
+	return nil
+}
+
+// again computes the tick of a panic in the log once more, from the follower's state. Of a panic in Validate, it asks the rules about the
+// command. The follower goes on with a copy of its state.
+func (f *Follower) again(p *record.Panic) error {
+	before, err := f.game.AwaitState(f.header)
+	if err == nil {
+		err = before.CopyFrom(f.sim)
+	}
+	if err != nil {
+		return err
+	}
+	before.observer, before.turn.observed, before.stepping = f.sim.observer, f.sim.turn.observed, f.sim.stepping
+	f.sim.Observe(nil)
+	f.sim.stepping = nil
+	if p.Where == record.InStep {
+		err = f.sim.Step(&p.Frame)
+	} else {
+		err = f.sim.validateAgain(&p.Frame)
+	}
+	f.sim, f.hashed = before, false
+	return err
+}
+
+// validateAgain asks the rules about commands again. Only a panic is an error.
+func (s *Simulation) validateAgain(f *Frame) error {
+	if err := s.prepare(f, true); err != nil {
+		return err
+	}
+	for i := range s.turn.Commands {
+		fault := (*PanicError)(nil)
+		if err := s.Validate(&s.turn.Commands[i]); errors.As(err, &fault) {
+			return fault
+		}
 	}
 	return nil
 }

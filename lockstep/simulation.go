@@ -184,7 +184,7 @@ func (s *Simulation) prepare(f *Frame, ordered bool) error {
 
 // guardStep runs the game's Step. It is guard without a closure, which would allocate each tick.
 func (s *Simulation) guardStep() (err error) {
-	defer s.recovered("Step", &err)
+	defer s.recovered(record.InStep, &err)
 	s.world.step(&s.turn)
 	return nil
 }
@@ -199,7 +199,7 @@ func (s *Simulation) guard(where string, f func() error) (err error) {
 func (s *Simulation) recovered(where string, err *error) {
 	if v := recover(); v != nil {
 		t := s.tick
-		if where == "Step" {
+		if where == record.InStep {
 			t = s.turn.Tick
 		}
 		s.broken = panicked(t, where, v)

@@ -20,9 +20,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A bundle is a zip archive with the evidence of one desync:
+// A bundle is a zip archive with the evidence of one desync, or of one panic of the rules:
 //
-//	manifest.json              who differed, when, and who took part
+//	manifest.json              who differed, when, and who took part; or who panicked, where
 //	replay.ssr                 the replay so far
 //	states/TICK-referee.state  canonical bytes of the referee's state
 //	states/TICK-player.state   the state that the player sent
@@ -53,8 +53,26 @@ type Manifest struct {
 	Participants []BundleParticipant `json:"participants"`
 	Exhibits     []BundleExhibit     `json:"exhibits"`
 
+	// Panic is that of the rules, which the bundle is about; nil in a bundle of a desync. Tick is the tick that they did not compute.
+	Panic *BundlePanic `json:"panic,omitempty"`
+
 	// Resimulation is nil if the player's machine was not asked to compute the ticks again, or did not answer.
 	Resimulation *BundleResimulation `json:"resimulation,omitempty"`
+}
+
+// A BundlePanic is a panic of the rules: on the server if Player of the manifest is 255, and else on that player's machine, as it says.
+type BundlePanic struct {
+	Where string `json:"where"`
+	Text  string `json:"text"`
+	Stack string `json:"stack"`
+}
+
+// Where says on whose machine a panic was.
+func (m *Manifest) Where() string {
+	if m.Player == lockstep.System {
+		return "on the server"
+	}
+	return fmt.Sprintf("on the machine of player %d", m.Player)
 }
 
 // A BundleResimulation is what the machine of a player whose checksum differed has computed when it was asked to compute
@@ -201,6 +219,9 @@ func manifest(h *lockstep.Header, e *host.Evidence) *Manifest {
 	}
 	for _, x := range e.Exhibits {
 		m.Exhibits = append(m.Exhibits, BundleExhibit{Tick: x.Tick})
+	}
+	if p := e.Panic; p != nil {
+		m.Panic = &BundlePanic{p.Where, p.Text, p.Stack}
 	}
 	if a := e.Resimulation; a != nil {
 		m.Resimulation = &BundleResimulation{

@@ -18,6 +18,7 @@ type Class string
 const (
 	ClassOK          Class = "ok"          // the file is whole and keeps every rule
 	ClassDesync      Class = "desync"      // the file is well formed, but checksums contradict each other or the simulation
+	ClassPanic       Class = "panic"       // the file has a panic of the rules, or the rules panic in one of its ticks
 	ClassTorn        Class = "torn"        // the file ends inside a block or without an end record; everything before is good
 	ClassSuspended   Class = "suspended"   // the file ends where a server that stopped suspended the match; it is whole so far
 	ClassCorrupt     Class = "corrupt"     // a check, a sum or the form of the bytes is wrong
@@ -45,6 +46,7 @@ func (suspendedError) Unwrap() error { return io.ErrUnexpectedEOF }
 func ClassOf(err error) Class {
 	var (
 		desync   *lockstep.DesyncError
+		fault    *lockstep.PanicError
 		identity *lockstep.IdentityError
 		content  *state.DecodeError
 		damage   *DamageError
@@ -57,6 +59,8 @@ func ClassOf(err error) Class {
 		return ClassOK
 	case errors.As(err, &desync):
 		return ClassDesync
+	case errors.As(err, new(*Panic)), errors.As(err, &fault) && fault.Where == record.InStep:
+		return ClassPanic
 	case errors.As(err, &identity):
 		return ClassIdentity
 	case is(ErrUnsupported):

@@ -16,6 +16,8 @@ type Cursor struct {
 	odd      bool           // the keyframe's state does not have its checksum
 	compares bool           // a checksum or keyframe that differs is an error
 	agreed   lockstep.Tick  // the last tick that was compared
+	panics   bool           // the frame of a panic follows the last one
+	panicked *lockstep.Frame
 }
 
 // NewCursor returns a Cursor at the last keyframe up to tick t, or else at the first one. It reads the file
@@ -64,6 +66,10 @@ func (c *Cursor) Simulation() *lockstep.Simulation { return c.follower.Simulatio
 // Step or Frame returns a [*lockstep.DesyncError] once, and goes on when it is called again.
 func (c *Cursor) Compare() { c.compares = true }
 
+// TakePanic lets the Cursor go on with the frame on which the rules panicked, if the match has no tick after that: Step computes
+// it again.
+func (c *Cursor) TakePanic() { c.panics = true }
+
 // Agreed returns the last tick whose checksum or keyframe was compared and is that of the simulation, or else 0.
 func (c *Cursor) Agreed() lockstep.Tick { return c.agreed }
 
@@ -76,9 +82,14 @@ func (c *Cursor) Frame() (*lockstep.Frame, error) {
 		}
 		rec, err := c.reader.Next()
 		if err != nil {
+			if f := c.panicked; c.panics && f != nil && f.Tick == c.Tick()+1 {
+				return f, nil
+			}
 			return nil, err
 		}
-		c.rec = rec
+		if c.rec = rec; rec.Kind == record.KindPanic && rec.Panic.Where == record.InStep {
+			c.panicked = rec.Panic.Frame.Clone()
+		}
 		if err := c.compare(rec); err != nil {
 			return nil, err
 		}

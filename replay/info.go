@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -55,6 +56,9 @@ type Info struct {
 
 	// Rules say which module has the rules of the match, and whether it is in the file; nil if the file does not say.
 	Rules *Rules `json:"rules,omitempty"`
+
+	// Panic is the first panic of the rules in the file, or nil.
+	Panic *Panic `json:"panic,omitempty"`
 
 	// UpTo is the content hash up to a tick, if the caller has added it; see [HashContent].
 	UpTo *PartHash `json:"upto,omitempty"`
@@ -160,6 +164,8 @@ func (info *Info) add(rec *record.Record, offset int64, players *[256]PlayerInfo
 		}
 	case record.KindForeign:
 		info.Recording = info.Recording.add(rec.Line)
+	case record.KindPanic:
+		info.Panic = cmp.Or(info.Panic, NewPanic(rec))
 	case record.KindEnd:
 		info.Ended, info.Reason, info.ByRules = true, rec.Text, rec.ByRules
 		info.Result = json.RawMessage(info.Header.ResultJSON(rec.Result))

@@ -311,8 +311,5 @@ func VerifyLive(ctx context.Context, l *LiveReader, g *lockstep.Game, o VerifyOp
 			o.Progress(v.Ticks, v.Ticks)
 		}
 	}
-	if v.First != nil {
-		return v, v.First
-	}
-	return v, nil
+	return v, v.found()
 }

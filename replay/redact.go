@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -19,7 +20,7 @@ import (
 var plainTopics = []string{record.TopicPresence, record.TopicInactive, record.TopicReady, coordinator.TopicReferee, host.TopicResumed, host.TopicSuspended}
 
 // RedactBundle writes a bundle without the names of players, without the sources of programs, and without what of its replay may
-// have texts of people: the reason of its end, lines of an imported match, and notes, such as names, chat, and those with topics
+// have texts of people: the reason of its end, what rules panicked with, lines of an imported match, and notes, such as names, chat, and those with topics
 // of a game. The match, its checksums and the states stay, so it can be explained as before. [PlainTexts] names what texts remain. Of a torn or damaged replay, only the readable part is copied. A
 // replay of more than maxBytes is [ErrLimit].
 func RedactBundle(w io.Writer, b *Bundle, maxBytes int64) error {
@@ -28,6 +29,9 @@ func RedactBundle(w io.Writer, b *Bundle, maxBytes int64) error {
 	m.Participants = slices.Clone(m.Participants)
 	for i := range m.Participants {
 		m.Participants[i].Name, m.Participants[i].Sources = "", ""
+	}
+	if m.Panic != nil {
+		m.Panic = &BundlePanic{Where: m.Panic.Where, Stack: withoutPlaces(m.Panic.Stack)}
 	}
 	m.Exhibits = slices.Clone(m.Exhibits)
 	for i := range m.Exhibits {
@@ -96,6 +100,10 @@ func redacted(file []byte) ([]byte, error) {
 			clean.Header = &h
 		case rec.Kind == record.KindEnd:
 			clean.Text = ""
+		case rec.Kind == record.KindPanic:
+			p := *rec.Panic
+			p.Text, p.Stack = "", withoutPlaces(p.Stack)
+			clean.Panic = &p
 		case rec.RulesSum() != "": // without which nobody could choose the rules
 		case rec.Kind >= record.FirstOptional && (rec.Kind != record.KindNote || !slices.Contains(plainTopics, rec.Topic)):
 			return nil
@@ -108,6 +116,12 @@ func redacted(file []byte) ([]byte, error) {
 	err = w.Flush()
 	return out.Bytes(), err
 }
+
+// placeLine matches a line of a stack with a file and a line of code.
+var placeLine = regexp.MustCompile(`(?m)^\t.*:\d+.*\n?`)
+
+// withoutPlaces returns a stack without the files of the machine on which its program was built.
+func withoutPlaces(stack string) string { return placeLine.ReplaceAllString(stack, "") }
 
 // PlainTexts names the texts of a match that [RedactBundle] cannot remove, because the match cannot be computed without them:
 // fields of its states, its configuration, its commands and its result that are strings.

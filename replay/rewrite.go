@@ -139,6 +139,9 @@ func (k *rekeyer) record(rec *record.Record) error {
 	if rec.Ticks() > 0 {
 		return k.frames(rec)
 	}
+	if rec.Kind == record.KindPanic {
+		return k.w.Append(k.r.Record())
+	}
 	if err := k.follower.Apply(rec); err != nil || later {
 		return err
 	}

@@ -124,6 +124,9 @@ func (w *walker) stretch(s *stretch, i int) error {
 		if w.later && (rec.Kind == record.KindChecksum || rec.Kind == record.KindKeyframe) && rec.Tick < w.begin {
 			return errAside // of a state before the walk
 		}
+		if rec.Kind == record.KindPanic {
+			return errAside // it is to come again in a state that was computed as in the match
+		}
 		first := w.f.Simulation() == nil
 		if err := apply(w.f, w.r, rec); err != nil {
 			return err
@@ -206,16 +209,13 @@ func (p *verifier) inOrder(from mark, v *Verification) (*Verification, error) {
 			reported = v.Ticks
 		}
 	}
-	if v.First != nil {
-		return v, v.First
-	}
-	return v, nil
+	return v, v.found()
 }
 
 // apply applies a record and counts the result. A checksum that differs is an error, unless the verification keeps
 // going.
 func (v *Verification) apply(f *lockstep.Follower, r *Reader, rec *record.Record, keepGoing bool) error {
-	err := apply(f, r, rec)
+	err := v.panicked(f, rec, apply(f, r, rec))
 	v.count(rec)
 	var desync *lockstep.DesyncError
 	if errors.As(err, &desync) {

@@ -112,6 +112,9 @@ func (info *Info) ends(line func(name, format string, args ...any)) {
 			line("signature", "FALSE: the key %s has signed other content", g.Signer)
 		}
 	}
+	if info.Panic != nil {
+		line("panic", "%v", info.Panic)
+	}
 	if !info.Ended && ClassOf(info.Err) == ClassSuspended {
 		line("end", "none: the match is suspended, and a server can resume it")
 		return

@@ -68,6 +68,9 @@ type Verification struct {
 	First   *lockstep.DesyncError `json:"first"`
 	Stopped bool                  `json:"-"`
 
+	// Panic is the first panic of the rules, in the file or here, or nil.
+	Panic *Panic `json:"panic,omitempty"`
+
 	// Differences are the first 131,072 differences, in order.
 	Differences []*lockstep.DesyncError `json:"-"`
 
@@ -77,7 +80,7 @@ type Verification struct {
 
 // Verify simulates a replay from its beginning and compares every checksum and keyframe in it. With an error, the
 // [Verification] counts the part before it. The error is the first one that ended the verification, or else, if
-// checksums differ, its First. Verify does not move the Reader.
+// checksums differ, its First, or if the file has a panic of the rules, its Panic. Verify does not move the Reader.
 //
 // If the file has several keyframes, workers verify the stretches between them concurrently; each stretch ends by
 // comparing the keyframe of the next one. If anything is wrong, Verify repeats the rest in order, so the result is

@@ -103,6 +103,9 @@ func (s *moduleSearch) pass(ctx context.Context, sides [2]*tracedSide, watch *[2
 // upTo returns a cursor that came all the way to a tick.
 func (s *moduleSearch) upTo(ctx context.Context, one *tracedSide, t lockstep.Tick) (*replay.Cursor, error) {
 	c, err := replay.NewCursor(s.reader, one.game, s.begin())
+	if err == nil {
+		c.TakePanic()
+	}
 	for err == nil && c.Tick() < t {
 		if err = c.Step(); ctx.Err() != nil {
 			err = context.Cause(ctx)

@@ -32,6 +32,7 @@ type Session struct {
 	Notes    []string // how the sources differ from those that recorded the replay
 	Step     program.Function
 	Field    *program.Field // that to watch, or nil
+	Panic    string         // of the rules in the tick, or ""
 }
 
 // Prepare builds the program for Options.Tick in a folder. The debugger watches the field at a path of the state before the
@@ -62,7 +63,7 @@ func Prepare(ctx context.Context, f *replay.File, folder, path string, o Options
 	}
 	d := &Session{
 		Tick: s.Tick, Folder: folder, Dir: a.source.Dir, Binary: a.binary,
-		Built: stood.result.Build, Recorded: s.head.Build, Notes: s.result.Notes, Step: stood.result.Step, Field: stood.result.Field,
+		Built: stood.result.Build, Recorded: s.head.Build, Notes: s.result.Notes, Step: stood.result.Step, Field: stood.result.Field, Panic: stood.result.Panic,
 	}
 	j = stood.Job
 	j.Kind = program.Debug
@@ -170,6 +171,10 @@ func (d *Session) WriteNotes(w io.Writer) error {
 }
 
 func (d *Session) addNotes(p *words.Page) {
+	if d.Panic != "" {
+		p.Line("panic", "the rules panic in this tick: %s", d.Panic)
+		p.Line("", "the command continue goes there")
+	}
 	for i, text := range d.Notes {
 		p.Note(words.First("note", i), text)
 	}

@@ -42,6 +42,7 @@ type Result struct {
 	Streams  []Stream      `json:"streams,omitempty"` // from which the sides drew differently in that part, or in the tick
 	Panics   [2]string     `json:"panics"`            // of the rules, in the tick
 	Endless  [2]*Endless   `json:"endless,omitzero"`  // of the sides that did not end the tick
+	At       *Place        `json:"at,omitempty"`      // the last probe before a panic that is the same on both sides
 	Finding  *Finding      `json:"finding,omitempty"`
 	Data     []Datum       `json:"data,omitempty"`    // what differs before the match, if the finding is in no changed line
 	Changed  []Change      `json:"changed,omitempty"` // the changed lines that ran, if the data do not explain the finding either

@@ -72,17 +72,26 @@ func (s *search) two(ctx context.Context, sides [2]*side) error {
 			return err
 		}
 	}
-	if err := s.firstEndless(sums...); err != nil || s.Tick == 0 {
+	if err := s.firstEndless(sums...); err != nil {
 		return err
 	}
+	if s.Tick == 0 {
+		return s.panics(ctx, sides)
+	}
+	return s.trace(ctx, sides, [2]bool{sums[0].endless, sums[1].endless})
+}
+
+// trace compares the tick between two sides. Those that do not end it are cut.
+func (s *search) trace(ctx context.Context, sides [2]*side, endless [2]bool) error {
 	s.progress("recording tick %d", s.Tick)
-	if log, err = s.log("log-tick", s.Tick-1, s.Tick); err != nil {
+	log, err := s.log("log-tick", s.Tick-1, s.Tick)
+	if err != nil {
 		return err
 	}
 	var jobs [2]program.Job
 	for i := range jobs {
 		jobs[i] = program.Job{Kind: program.Trace, Log: log, Assets: s.assets, Tick: uint32(s.Tick)}
-		if sums[i].endless {
+		if endless[i] {
 			recordEndless(&jobs[i], endlessCut)
 		}
 	}
@@ -90,7 +99,7 @@ func (s *search) two(ctx context.Context, sides [2]*side) error {
 	if err != nil {
 		return err
 	}
-	if err := s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, nil); err != nil {
+	if err := s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, nil); err != nil || s.result.Panicked() {
 		return err
 	}
 	return s.differences(ctx, sides)
@@ -245,8 +254,11 @@ func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 		one := done[0]
 		s.result.First, s.result.Last = lockstep.Tick(one.result.First), lockstep.Tick(one.result.Last)
 		s.Tick, endless = lockstep.Tick(one.result.Differs), one.endless
-		if err := s.firstEndless(one); err != nil || s.Tick == 0 {
+		if err := s.firstEndless(one); err != nil {
 			return err
+		}
+		if s.Tick == 0 {
+			return s.panics(ctx, [2]*side{a, a})
 		}
 	}
 	s.progress("recording tick %d", s.Tick)

@@ -3,6 +3,7 @@
 package line
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -59,6 +60,7 @@ func (s *moduleSearch) find(ctx context.Context) (err error) {
 		if s.Tick > 0 {
 			s.result.First, s.result.Last = s.Tick-1, s.Tick
 		}
+		s.result.Tick = cmp.Or(s.result.Tick, s.Tick)
 		return nil
 	}
 	s.result.Tick = p.tick()

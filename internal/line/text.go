@@ -36,6 +36,8 @@ func (r *Result) Verdict() string {
 		return r.same()
 	case r.Endless != [2]*Endless{}:
 		return r.endless()
+	case r.Panicked():
+		return fmt.Sprintf("the rules panic in tick %d, on both sides in the same way", r.Tick)
 	case r.Finding == nil:
 		return fmt.Sprintf("the sides have different results after tick %d when each computes the match from its start, and the same one when that tick is computed alone", r.Tick)
 	case r.Finding.Reason == Nothing:
@@ -100,6 +102,10 @@ func (r *Result) page() *words.Page {
 	}
 	if r.Tick == 0 {
 		p.Line("verdict", "%s", r.Verdict())
+		return p
+	}
+	if r.Panicked() {
+		r.addPanic(p)
 		return p
 	}
 	p.Line("diverged", "at tick %d", r.Tick)

@@ -30,6 +30,7 @@ func (s *moduleSearch) walk(ctx context.Context) (err error) {
 	if w.a, err = replay.NewCursor(s.reader, s.games[0], s.begin()); err != nil {
 		return err
 	}
+	w.a.TakePanic()
 	if s.ownWay() {
 		other, err := replay.NewCursor(s.reader, s.games[1], s.begin())
 		if err != nil {
@@ -105,6 +106,9 @@ func (w *walker) step(f lockstep.Frame) (ended bool, err error) {
 			w.b = nil
 			err = w.sooner()
 		}
+	}
+	if w.parting == nil && after[0].panic != "" {
+		w.result.Tick, w.result.Panics = f.Tick, [2]string{after[0].panic, after[1].panic}
 	}
 	w.before = after[0].state
 	return after[0].panic != "" || after[1].panic != "", err

@@ -47,7 +47,7 @@ func New(records, sizeBytes int) *Ring {
 // Append takes the next record.
 func (r *Ring) Append(raw []byte) error {
 	switch record.KindOf(raw) {
-	case record.KindKeyframe:
+	case record.KindKeyframe, record.KindPanic:
 		return nil
 	case record.KindHeader:
 		r.Begin(1)

@@ -283,7 +283,7 @@ func (c *Coordinator) examine(cmd *lockstep.Command) (lockstep.Reason, string) {
 		return lockstep.Accepted, "" // before fault is allocated
 	}
 	if fault := (*lockstep.PanicError)(nil); errors.As(err, &fault) {
-		c.fail(err)
+		_ = c.crashed(err, *cmd)
 		return lockstep.MatchEnded, ""
 	}
 	return lockstep.Refused, pack.Clip(err.Error(), record.MaxNote)
@@ -299,6 +299,58 @@ func (c *Coordinator) fail(err error) error {
 	}
 	c.err = err
 	return err
+}
+
+// crashed ends the match because of err. If the rules panicked, the log gets the state of the last sealed tick before its end, if that can be
+// computed again, and a record of the panic with the commands on which they did: no frame has them.
+func (c *Coordinator) crashed(err error, commands ...lockstep.Command) error {
+	fault := (*lockstep.PanicError)(nil)
+	if c.err != nil || !errors.As(err, &fault) {
+		return c.fail(err)
+	}
+	if sim := c.lastState(); sim != nil && c.stateTick != c.sealed {
+		c.last = c.enc.AppendLast(c.last[:0])
+		_ = c.keyframe(sim, c.last) // without it, the earlier ones and their frames lead there; a failed log is in c.err
+	}
+	if c.err == nil {
+		_ = c.append(c.enc.Panic(&record.Panic{Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack), Frame: lockstep.Frame{Commands: commands}})) // the same
+	}
+	return c.fail(err)
+}
+
+// lastState computes the state of the last sealed tick again, from the latest one that is kept, or returns nil. The referee's own is unusable
+// after a panic.
+func (c *Coordinator) lastState() *lockstep.Simulation {
+	var kept *lockstep.Moment
+	for m := c.referee.MomentFrom(0); m != nil; m = c.referee.MomentFrom(m.Tick + 1) {
+		if m.State != nil {
+			kept = m
+		}
+	}
+	if kept == nil || c.options.Frames == nil {
+		return nil
+	}
+	//samestep:allow unseen the frames of the log, which the caller keeps
+	frames := c.options.Frames.Frames(kept.Tick, c.sealed)
+	if frames == nil || len(frames) > c.mayResimulate {
+		return nil
+	}
+	c.mayResimulate -= len(frames)
+	return c.again(kept, frames)
+}
+
+// again re-simulates frames from a kept state. It returns nil if that state was altered, too, or if the game panics.
+func (c *Coordinator) again(m *lockstep.Moment, frames []lockstep.Frame) *lockstep.Simulation {
+	sim, err := c.game.AwaitState(c.header)
+	if err != nil || sim.Restore(m.Tick, m.State) != nil || sim.Hash() != m.Sum.Hash {
+		return nil
+	}
+	for i := range frames {
+		if sim.Step(&frames[i]) != nil {
+			return nil
+		}
+	}
+	return sim
 }
 
 // Note writes text for people into the log, such as a name or a line of chat. It never reaches the simulation.

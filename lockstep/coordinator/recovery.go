@@ -24,6 +24,7 @@ type Recovery struct {
 	paused   bool
 	byRules  bool                  // the log ends with the end of the rules …
 	result   []byte                // … and this result
+	panicked []lockstep.Command    // with which the log ends, because the rules panicked on them
 	wrong    *lockstep.DesyncError // the first checksum or keyframe that differs from the game's, unless a referee's note has withdrawn it
 }
 
@@ -49,14 +50,21 @@ func (r *Recovery) Follower() *lockstep.Follower { return r.follower }
 // next call.
 func (r *Recovery) Apply(rec *record.Record) error {
 	differs := (*lockstep.DesyncError)(nil)
-	if r.skips(rec) {
+	if r.skips(rec) || rec.Kind == record.KindPanic {
 		// Below it counts as if it agreed.
 	} else if err := r.follower.Apply(rec); errors.As(err, &differs) {
 		r.wrong = cmp.Or(r.wrong, differs)
 	} else if err != nil {
 		return err
 	}
+	if rec.Ticks() > 0 {
+		r.panicked = nil
+	}
 	switch rec.Kind {
+	case record.KindPanic:
+		if rec.Panic.Where == record.InStep { // else the command was not accepted
+			r.panicked = rec.Panic.Frame.Clone().Commands
+		}
 	case record.KindHeader:
 		n := rec.Header.Settings.Players
 		r.seats, r.checks = make([]seat, n), newChecks(n)
@@ -160,7 +168,8 @@ func (r *Recovery) Check() error {
 }
 
 // Coordinator returns the Coordinator that continues after the last tick of the log, which d has read. It appends its
-// records to log, which already has the earlier ones. Every player whose leave is not in the log is present. If the log
+// records to log, which already has the earlier ones. If the log ends with a panic of the rules, the players' commands of that tick run in
+// the next one again. Every player whose leave is not in the log is present. If the log
 // ends with the end of the rules, so does the Coordinator's match. See [Recovery.Check] for the errors.
 func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (*Coordinator, error) {
 	if err := r.Check(); err != nil {
@@ -183,10 +192,27 @@ func (r *Recovery) Coordinator(d *record.Decoder, log lockstep.Log, o Options) (
 		mayResimulate: math.MaxInt,
 	}
 	c.enc.Continue(d)
+	c.acceptAgain(r.panicked)
 	if r.byRules {
 		c.err, c.byRules, c.result = ErrEnded, true, r.result
 	}
 	return c, nil
+}
+
+// acceptAgain puts the commands of a frame on which the rules panicked into the next frame: their players were told that they run then.
+// What [lockstep.System] had to say is out of date.
+func (c *Coordinator) acceptAgain(commands []lockstep.Command) {
+	for i := range commands {
+		cmd := &commands[i]
+		if cmd.Player == lockstep.System {
+			continue
+		}
+		s := &c.seats[cmd.Player]
+		s.remember(lockstep.Receipt{Sequence: cmd.Sequence, Tick: cmd.Tick})
+		s.used(c.limits, cmd.Kind, cmd.Tick)
+		s.last = cmd.Tick
+		c.slot(cmd.Tick).add(*cmd)
+	}
 }
 
 // CheckAgain logs the checksum of the last sealed tick if that is a checked tick whose checksum was lost with the end

@@ -84,20 +84,6 @@ func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []
 	}
 }
 
-// again re-simulates frames from a kept state. It returns nil if that state was altered, too, or if the game panics.
-func (c *Coordinator) again(m *lockstep.Moment, frames []lockstep.Frame) *lockstep.Simulation {
-	sim, err := c.game.AwaitState(c.header)
-	if err != nil || sim.Restore(m.Tick, m.State) != nil || sim.Hash() != m.Sum.Hash {
-		return nil
-	}
-	for i := range frames {
-		if sim.Step(&frames[i]) != nil {
-			return nil
-		}
-	}
-	return sim
-}
-
 // replaceReferee gives the referee another state of a past tick, and corrects everything that was computed from the old
 // one.
 func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {

@@ -13,8 +13,8 @@ import (
 // until the next call, or nil while the match is paused. An error ends the match: the game panicked, or the log failed.
 // If the rules end the match in the frame, Tick returns it and ends the log; the next call fails with [ErrEnded].
 //
-// The referee runs a frame before it is logged, so a frame that makes the game panic reaches neither the log nor any
-// player.
+// The referee runs a frame before it is logged, so a frame that makes the game panic reaches no player. The log keeps it in a record of
+// the panic, after the state before it and before the end.
 func (c *Coordinator) Tick() (*lockstep.Frame, error) {
 	if c.err != nil {
 		return nil, c.err
@@ -32,7 +32,7 @@ func (c *Coordinator) Tick() (*lockstep.Frame, error) {
 	f := c.seal()
 	if c.referee != nil {
 		if err := c.referee.Advance(f); err != nil {
-			return nil, c.fail(err)
+			return nil, c.crashed(err, f.Commands...)
 		}
 	}
 	if err := c.append(c.enc.Frame(f)); err != nil {

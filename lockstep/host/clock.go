@@ -147,6 +147,7 @@ func (h *Host) skip() {
 func (h *Host) finish() {
 	h.over, h.overAt = true, h.now
 	h.concludeAll()
+	h.crashed()
 	result, byRules := h.c.Result()
 	h.event(Event{Kind: MatchOver, Player: lockstep.System, Text: h.whyOver(), ByRules: byRules, Result: h.header.ResultJSON(result)})
 	for _, p := range h.peers {

@@ -37,11 +37,12 @@ const (
 	MatchBegun       // the match has left its lobby
 	PeerInactive     // a player has given no command for Number seconds, see Options.Inactive
 	MatchGoesOn      // it is no longer held
+	PeerPanicked     // the rules panicked on a client's machine, as it says, at Tick; Text is what it says
 )
 
 var eventTexts = [...]string{
 	"", "joined", "resumed", "lost", "left", "taken over", "live", "synced", "closed", "refused", "desynced",
-	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed", "costs time", "failed", "substitute failed", "begun", "inactive", "goes on",
+	"checks tied", "ticks skipped", "delay changed", "speed changed", "paused", "resumed", "over", "held", "referee healed", "costs time", "failed", "substitute failed", "begun", "inactive", "goes on", "panicked",
 }
 
 func (k EventKind) String() string { return eventTexts[k] }
@@ -60,7 +61,7 @@ type Event struct {
 	ByRules bool
 	Result  string
 
-	Stack string // of BotFailed and SubstituteFailed: where the bot panicked, or ""
+	Stack string // of BotFailed and SubstituteFailed: where the bot panicked, or ""; of PeerPanicked: as the client says
 }
 
 func (e Event) String() string {

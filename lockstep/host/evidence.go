@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// Evidence is the data that a Host collects about a desync.
+// Evidence is the data that a Host collects about a desync, or a panic of the rules.
 type Evidence struct {
 	Report       coordinator.DesyncReport
 	Participants []Participant
@@ -20,6 +20,9 @@ type Evidence struct {
 	// Exhibits are the states of the last checked tick at which the player agreed, if there is one, and of the first
 	// one at which it differed.
 	Exhibits []Exhibit
+
+	// Panic is why the rules ended the match, or on the machine of Report.Player, as it says; nil of a desync. Its frame is in the log.
+	Panic *record.Panic
 
 	// Resimulation is what the player computed when it was asked to compute the ticks again; nil if it did not. Exhibits
 	// then has its first tick that was wrong, too, with the player's state as it computed it again.

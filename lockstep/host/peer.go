@@ -41,6 +41,7 @@ type peer struct {
 	dirty bool   // on Host.dirty
 
 	resimulates bool // its client knows KindResimulate
+	panicked    bool // its client has said so
 
 	view *viewing // of a peer that is sent views and no records, or nil
 

@@ -84,6 +84,8 @@ func (h *Host) handle(p *peer, m *protocol.Message, within bool) {
 		h.resimulated(p, m)
 	case protocol.KindPhases:
 		h.phases(p, m)
+	case protocol.KindPanicked:
+		h.panicked(p, m)
 	case protocol.KindStateSyncRequest:
 		h.syncRequest(p)
 	case protocol.KindPing:

@@ -44,9 +44,12 @@ const (
 	PausedNo  = "no"
 )
 
-// LogOnly reports whether only the log has the notes of a topic, and no peer gets them.
-func LogOnly(topic string) bool {
-	switch topic {
+// LogOnly reports whether only the log has a record, and no peer gets it: a panic, or a note of some topics.
+func LogOnly(r *record.Record) bool {
+	if r.Kind != record.KindNote {
+		return r.Kind == record.KindPanic
+	}
+	switch r.Topic {
 	case TopicClaim, TopicInvitation, TopicOptions, TopicPaused, TopicReserved, disclosure.Topic, record.TopicRules:
 		return true
 	}
@@ -173,12 +176,12 @@ func (r *Recovery) Append(raw []byte) error {
 		if rec.Topic != TopicSubstitute {
 			r.noted += noteSize(rec.Text)
 		}
-		if LogOnly(rec.Topic) {
-			return nil // no peer counts it
-		}
 	case record.KindEnd:
 		r.end = slices.Clone(raw)
 		return nil
+	}
+	if LogOnly(rec) {
+		return nil // no peer counts it
 	}
 	r.sealed += int(rec.Ticks())
 	r.position += protocol.Position(max(1, rec.Ticks())) // in a live match each empty tick is one record

@@ -139,6 +139,9 @@ func (p *peer) whyGone() string {
 	if p.reason == leftUntold {
 		return ""
 	}
+	if p.panicked {
+		return clientPanicked
+	}
 	return cmp.Or(p.reason, connectionEnded)
 }
 

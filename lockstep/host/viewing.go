@@ -158,7 +158,7 @@ func (h *Host) viewAck(p *peer, m *protocol.Message) {
 
 // ofState reports whether only a client that simulates the match has what a message tells.
 func ofState(k protocol.Kind) bool {
-	return k == protocol.KindChecksum || k == protocol.KindState || k == protocol.KindResimulated || k == protocol.KindPhases || k == protocol.KindAck
+	return k == protocol.KindChecksum || k == protocol.KindState || k == protocol.KindResimulated || k == protocol.KindPhases || k == protocol.KindAck || k == protocol.KindPanicked
 }
 
 // memory returns the bytes of a view that is being sent.

@@ -253,6 +253,9 @@ func (c *Client) fail(err error) {
 		return
 	}
 	c.fatal = err
+	if c.link == linkUp && c.look == nil {
+		errors.As(err, &c.out.panic) // before the connection ends, the server is told
+	}
 	if c.link == linkGreeting || c.link == linkUp {
 		c.hangUp(err)
 	} else if c.link != linkClosing {

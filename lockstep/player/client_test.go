@@ -3,6 +3,7 @@ package player_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/internal/testing/testgame"
@@ -139,6 +140,14 @@ func TestClientGamePanics(t *testing.T) {
 	}
 	if c.Stage() != player.StageClosing {
 		t.Fatalf("got %v, want it to hang up", c.Stage())
+	}
+	var words protocol.Reader
+	var m protocol.Message
+	if _, err := words.Read(&m, c.Send(nil)); err != nil || m.Kind != protocol.KindPanicked || m.Tick != 4 || m.Field != "Step" || m.Text == "" || !strings.Contains(m.Stack, "player_test") {
+		t.Errorf("got %+v, %v, want that it says so", m, err)
+	}
+	if b := c.Send(nil); len(b) > 0 {
+		t.Errorf("got %x, want that it says so once", b)
 	}
 	c.Disconnected(0, nil)
 	for _, e := range c.Ready().Events {

@@ -1,6 +1,8 @@
 package player
 
 import (
+	"fmt"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -15,7 +17,8 @@ type outgoing struct {
 	ready   bool // say whether the player is ready
 	sync    bool // ask for a state
 	leave   bool
-	reason  string        // of leaving
+	reason  string // of leaving
+	panic   *lockstep.PanicError
 	arrived bool          // something, since the last ack
 	adopted bool          // a state, since then
 	acked   lockstep.Tick // in the last ack
@@ -74,6 +77,11 @@ func (c *Client) Send(dst []byte) []byte {
 	case c.link == linkGreeting && c.out.auth:
 		c.out.auth = false
 		dst = c.put(dst, &protocol.Message{Kind: protocol.KindAuth, Auth: c.auth()})
+	case c.link == linkClosing && c.out.panic != nil:
+		p := c.out.panic
+		c.out.panic = nil
+		c.out.message = protocol.Message{Kind: protocol.KindPanicked, Tick: p.Tick, Field: p.Where, Text: fmt.Sprint(p.Value), Stack: string(p.Stack)}
+		dst = c.put(dst, &c.out.message)
 	case c.link == linkUp, c.link == linkClosing && c.out.leave:
 		dst = c.sendSmall(dst)
 		dst = c.sendReports(dst, n)

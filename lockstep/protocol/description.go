@@ -69,6 +69,12 @@ var descriptions = [256]description{
 	}},
 
 	KindViewAck: {"view_ack", client, []field{view, {name: "tick", at: tick}}},
+	KindPanicked: {"panicked", client, []field{
+		{name: "tick", at: tick},
+		{name: "where", high: record.MaxName, at: fieldText, clip: true},
+		{name: "text", high: record.MaxNote, at: text, clip: true},
+		{name: "stack", high: record.MaxStack, at: func(m *Message) any { return &m.Stack }, clip: true},
+	}},
 
 	KindWelcome: {"welcome", server, []field{
 		{name: "seat", at: func(m *Message) any { return &m.Welcome.Seat }, note: " for a spectator"},

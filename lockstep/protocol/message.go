@@ -28,6 +28,7 @@ const (
 	KindResimulated      Kind = 43
 	KindPhases           Kind = 44
 	KindViewAck          Kind = 45 // only of a client of protocol [Views]
+	KindPanicked         Kind = 46
 
 	KindWelcome         Kind = 48
 	KindStateSync       Kind = 49
@@ -89,7 +90,8 @@ type Message struct {
 	Names    []string      // KindPhases: of the phases, in order; Sections has the state hash at the beginning of each
 	Code     uint8         // an ErrorCode or a CloseCode
 	Text     string        // chat, detail, reason
-	Field    string        // KindError: what is wrong; KindDesyncReport: the section
+	Field    string        // KindError: what is wrong; KindDesyncReport: the section; KindPanicked: in which function of the rules
+	Stack    string        // KindPanicked
 	RetryMS  uint32
 	Ready    bool
 	Seats    []byte // KindHeld: a seat in each byte, ascending

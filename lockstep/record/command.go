@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 )
 
@@ -67,4 +68,13 @@ func Compare(a, b *Command) int {
 type Frame struct {
 	Tick     Tick
 	Commands []Command
+}
+
+// Clone returns a copy that shares no memory with f. Its commands have no Value.
+func (f *Frame) Clone() *Frame {
+	c := &Frame{Tick: f.Tick, Commands: slices.Clone(f.Commands)}
+	for i := range c.Commands {
+		c.Commands[i].Payload, c.Commands[i].Value = slices.Clone(c.Commands[i].Payload), nil
+	}
+	return c
 }

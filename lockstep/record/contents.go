@@ -81,12 +81,9 @@ func (d *Decoder) fits() error {
 			return fmt.Errorf("keyframe of tick %d: %w: %v", r.Tick, ErrContent, err)
 		}
 	case KindFrame:
-		for i := range r.Frame.Commands {
-			c := &r.Frame.Commands[i]
-			if err := d.command(c); err != nil {
-				return fmt.Errorf("frame %d: command %d of player %d: %w", c.Tick, c.Sequence, c.Player, err)
-			}
-		}
+		return d.commands(&r.Frame)
+	case KindPanic:
+		return d.commands(&r.Panic.Frame)
 	case KindMismatch:
 		return d.seat(r.Player)
 	case KindEnd:
@@ -108,6 +105,17 @@ func (d *Decoder) result(r *Record) error {
 	}
 	if err := d.contents.ends.Validate(r.Result); err != nil {
 		return fmt.Errorf("%w: result: %v", ErrContent, err)
+	}
+	return nil
+}
+
+// commands checks the commands of a frame.
+func (d *Decoder) commands(f *Frame) error {
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		if err := d.command(c); err != nil {
+			return fmt.Errorf("frame %d: command %d of player %d: %w", c.Tick, c.Sequence, c.Player, err)
+		}
 	}
 	return nil
 }

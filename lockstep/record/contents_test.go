@@ -25,6 +25,11 @@ func TestContents(t *testing.T) {
 			return e.Frame(&record.Frame{Tick: 1, Commands: []record.Command{{Tick: 1, Player: p, Sequence: 1, Kind: k, Payload: payload}}})
 		}
 	}
+	panicked := func(p record.Player, k record.CommandKind, payload ...byte) func(*record.Encoder) []byte {
+		return func(e *record.Encoder) []byte {
+			return e.Panic(&record.Panic{Where: "Step", Frame: record.Frame{Commands: []record.Command{{Player: p, Sequence: 1, Kind: k, Payload: payload}}}})
+		}
+	}
 	same := func(*record.Header) {}
 	foreign := func(h *record.Header) { h.Engine = "foreign" }
 	none := func(*record.Encoder) []byte { return nil }
@@ -72,6 +77,10 @@ func TestContents(t *testing.T) {
 		"a dissent":                              {true, same, nil, state, func(e *record.Encoder) []byte { return e.Mismatch(0, 1, 7) }},
 		"a dissent without a seat":               {false, same, nil, state, func(e *record.Encoder) []byte { return e.Mismatch(0, 2, 7) }},
 		"a line of an imported match":            {true, same, nil, state, func(e *record.Encoder) []byte { return e.Foreign([]byte(`{"t":0}`)) }},
+		"a panic":                                {true, same, nil, state, panicked(1, 1, 0x91, 5)},
+		"a panic in a command without a seat":    {false, same, nil, state, panicked(2, 1, 0x91, 5)},
+		"a panic in an unknown kind":             {false, same, nil, state, panicked(1, 3, 0x91, 5)},
+		"a panic in the payload of another kind": {false, same, nil, state, panicked(1, 1, 0x90)},
 		"a note of a spectator":                  {true, same, nil, state, func(e *record.Encoder) []byte { return e.Note(99, "chat", "hello") }},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -252,6 +252,8 @@ func (d *Decoder) optional(kind Kind) error {
 	case d.r.Err() == nil && kind == KindForeign:
 		d.rec.Line = body
 		return nil
+	case d.r.Err() == nil && kind == KindPanic:
+		return d.panicked(body)
 	case d.r.Err() != nil || kind != KindNote:
 		return nil // unknown and optional: skipped
 	}
@@ -263,6 +265,41 @@ func (d *Decoder) optional(kind Kind) error {
 	if err := d.in.End(); err != nil {
 		return fmt.Errorf("%w: note: %w", ErrMalformed, err)
 	}
+	return nil
+}
+
+// panicked reads the body of a panic. Its sequences are whole numbers, because a reader that does not know the kind passes over them.
+func (d *Decoder) panicked(body []byte) error {
+	r := &d.in
+	r.Reset(body)
+	n := r.Array(3, 3+4*MaxFrameCommands)
+	p := &Panic{Where: r.String(MaxName), Text: r.String(MaxNote), Stack: r.String(MaxStack), Frame: Frame{Tick: d.tick + 1}}
+	if n%4 != 3 {
+		r.Fail("got %d values, want 3 and 4 for each command", n)
+	}
+	for i := range n / 4 {
+		c := Command{Tick: d.tick + 1, Player: Player(r.Uint(uint64(System))), Sequence: Sequence(r.Uint(math.MaxUint32)), Kind: CommandKind(r.Uint(math.MaxUint16)), Payload: r.Binary(MaxPayload)}
+		switch {
+		case r.Err() != nil:
+		case c.Player >= MaxPlayers && c.Player != System:
+			r.Fail("got player %d, want at most %d", c.Player, MaxPlayers-1)
+		case c.Sequence <= d.last[c.Player]:
+			r.Fail("player %d sequence %d: want more than %d", c.Player, c.Sequence, d.last[c.Player])
+		case i > 0 && Compare(&p.Frame.Commands[i-1], &c) >= 0:
+			r.Fail("player %d sequence %d: not in canonical order", c.Player, c.Sequence)
+		}
+		if r.Err() != nil {
+			break
+		}
+		p.Frame.Commands = append(p.Frame.Commands, c)
+	}
+	if err := r.End(); err != nil {
+		return fmt.Errorf("%w: panic: %w", ErrMalformed, err)
+	}
+	if d.tick == math.MaxUint32 {
+		return fmt.Errorf("%w: panic after the last tick", ErrOutOfPlace)
+	}
+	d.rec.Panic = p
 	return nil
 }
 

@@ -186,6 +186,26 @@ func (e *Encoder) Foreign(line []byte) []byte {
 	return e.end()
 }
 
+// Panic encodes a panic of the rules, with the beginnings of long texts.
+func (e *Encoder) Panic(p *Panic) []byte {
+	e.w.Begin(e.note[:0])
+	e.w.Array(3 + 4*len(p.Frame.Commands))
+	e.w.String(pack.Clip(p.Where, MaxName))
+	e.w.String(pack.Clip(p.Text, MaxNote))
+	e.w.String(pack.Clip(p.Stack, MaxStack))
+	for i := range p.Frame.Commands {
+		c := &p.Frame.Commands[i]
+		e.w.Uint(uint64(c.Player))
+		e.w.Uint(uint64(c.Sequence))
+		e.w.Uint(uint64(c.Kind))
+		e.w.Binary(c.Payload)
+	}
+	e.note = e.w.Bytes()
+	e.begin(KindPanic, 2)
+	e.w.Binary(e.note)
+	return e.end()
+}
+
 // Note returns a note for a log that another Encoder writes: it may stand anywhere between the first keyframe and the end.
 func Note(p Player, topic, text string) []byte {
 	e := Encoder{stream: stream{stage: running}}
@@ -228,6 +248,8 @@ func (e *Encoder) Record(r *Record) []byte {
 		return e.Note(r.Player, r.Topic, r.Text)
 	case KindForeign:
 		return e.Foreign(r.Line)
+	case KindPanic:
+		return e.Panic(r.Panic)
 	case KindEnd:
 		if r.ByRules {
 			return e.EndByRules(r.Text, r.Result)

@@ -17,6 +17,7 @@ const (
 	FirstOptional Kind = 64
 	KindNote      Kind = 64 // a name or a line of chat; may be removed
 	KindForeign   Kind = 65 // of an imported match: a line that has no other place; may be removed
+	KindPanic     Kind = 66 // a panic of the rules, with the frame that the log lacks because of it
 )
 
 // Limits of records. A reader refuses more before it allocates memory for it.
@@ -28,6 +29,7 @@ const (
 	MaxEmptyRun      = 1 << 16   // ticks of one KindEmpty
 	MaxStateSize     = 256 << 20 // bytes of one snapshot
 	MaxNote          = 1024      // bytes of one note's text
+	MaxStack         = 16 << 10  // bytes of the stack of a Panic
 	MaxResult        = 64 << 10  // canonical bytes of a match's result
 
 	MaxName        = 128     // bytes of a name: game, build, command, topic
@@ -54,7 +56,22 @@ type Record struct {
 	Text     string // KindNote and KindEnd
 	ByRules  bool   // KindEnd: the rules ended the match in the tick before; otherwise its server did
 	Result   []byte // KindEnd: canonical bytes of the result, if ByRules; empty for none
+	Panic    *Panic // KindPanic
 	Line     []byte // KindForeign: a line of JSON (docs/import.md), without its line end; nobody has checked it
+}
+
+// InStep is where a Panic says that the rules panicked in a tick.
+const InStep = "Step"
+
+// A Panic is a panic of the rules, on which they had no next state. It came after the last frame of the log.
+type Panic struct {
+	Where string // InStep, or "Validate"
+	Text  string // what they panicked with
+	Stack string // may be empty
+
+	// Frame is the sealed frame of the next tick, which the log does not have. Of "Validate", it has the one command that
+	// the rules were asked about.
+	Frame Frame
 }
 
 // A Keyframe is a state in the log. Together with the frames after it (its command tail) it gives every later state.

@@ -18,7 +18,7 @@ import (
 )
 
 // archivedName takes the name of a match out of the name of its replay, of a bundle or of the page about one.
-var archivedName = regexp.MustCompile(`^([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})-[0-9a-f]{8}(-desync-[a-z0-9-]{1,40})?\.(ssr|zip|html)$`)
+var archivedName = regexp.MustCompile(`^([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})-[0-9a-f]{8}(-(?:desync|panic)-[a-z0-9-]{1,40})?\.(ssr|zip|html)$`)
 
 // A replayReader says which replays a request may read.
 type replayReader struct {

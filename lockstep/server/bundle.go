@@ -35,6 +35,10 @@ func (m *Match) evidence(e *host.Evidence) {
 	of := reportOf(e)
 	before, known := m.drafts[of]
 	delete(m.drafts, of)
+	if e.Panic != nil { // which the log tells elsewhere
+		m.write(e, nil, true)
+		return
+	}
 	if !known {
 		m.desynced(e)
 	}
@@ -114,11 +118,17 @@ func (m *Match) write(e *host.Evidence, before *draft, complete bool) *draft {
 		return nil
 	}
 	size := m.writer.Size()
-	who := fmt.Sprintf("player%d", e.Report.Player)
+	what, who := "desync", fmt.Sprintf("player%d", e.Report.Player)
 	if e.Report.Tie {
 		who = "tie"
 	}
-	d.path = fmt.Sprintf("%s-desync-%d-%s.zip", trimExt(m.server.archived(m.path)), e.Report.Tick, who)
+	if e.Panic != nil {
+		what = "panic"
+		if e.Report.Player == lockstep.System {
+			who = "server"
+		}
+	}
+	d.path = fmt.Sprintf("%s-%s-%d-%s.zip", trimExt(m.server.archived(m.path)), what, e.Report.Tick, who)
 	header := m.host.Header()
 	m.background(d.path, func() {
 		defer close(d.written)

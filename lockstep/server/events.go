@@ -30,7 +30,7 @@ func (m *Match) observe(e host.Event) {
 	if e.Result != "" {
 		words = append(words, "result", e.Result)
 	}
-	if e.Stack != "" && !m.stacks[e.Player] { // once, because a player can come and go
+	if e.Stack != "" && !m.stacks[e.Player] { // once, because a player can come and go, and panic again
 		m.stacks[e.Player] = true
 		words = append(words, "stack", e.Stack)
 	}
@@ -90,7 +90,7 @@ func machineOf(c *conn, build, platform string) []any {
 // level returns the level of an event's line in the log.
 func level(e *host.Event) slog.Level {
 	switch {
-	case e.Kind == host.MatchHeld, e.Kind == host.RefereeHealed, e.Kind == host.BotFailed, e.Kind == host.SubstituteFailed:
+	case e.Kind == host.MatchHeld, e.Kind == host.RefereeHealed, e.Kind == host.BotFailed, e.Kind == host.SubstituteFailed, e.Kind == host.PeerPanicked:
 		return slog.LevelWarn
 	}
 	return slog.LevelInfo

@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -240,6 +241,18 @@ func TestPanicOfTheGame(t *testing.T) {
 		if v.Ticks < 30 || !strings.Contains(v.Reason, "unlucky") {
 			t.Errorf("the replay: %+v", v)
 		}
+		if p := v.Panic; p == nil || p.Tick != v.Ticks+1 || !p.Again || p.Here != "unlucky" || p.Commands == 0 {
+			t.Errorf("the panic in the replay: %+v", p)
+		}
+		if n := s.metric(t, "samestep_panics_total"); n != 1 {
+			t.Errorf("%v panics are counted", n)
+		}
+		if log := s.log.String(); !strings.Contains(log, "level=ERROR msg=panic") || !strings.Contains(log, "TestPanicOfTheGame") {
+			t.Errorf("the log lacks the error with the stack:\n%s", log)
+		}
+		if m := s.panicBundle(t, "server"); m.Tick != v.Ticks+1 || m.Player != lockstep.System || m.Panic == nil || m.Panic.Text != "unlucky" || !strings.Contains(m.Panic.Stack, "TestPanicOfTheGame") {
+			t.Errorf("the bundle has %+v", m)
+		}
 	})
 }
 
@@ -260,7 +273,7 @@ func (s *stage) replay(t *testing.T) *replay.Verification {
 		t.Fatal(err)
 	}
 	v, err := replay.Verify(r, s.game, replay.VerifyOptions{})
-	if err != nil {
+	if err != nil && !errors.As(err, new(*replay.Panic)) {
 		t.Fatal(err)
 	}
 	return v

@@ -59,7 +59,7 @@ var replayName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.ssr$`)
 
 // evidenceName takes the name of a replay's file, without its extension, out of the name of a bundle or of the page about one. The end is
 // always the server's, so a match that is named like a bundle does not mislead it.
-var evidenceName = regexp.MustCompile(`^(.+)-desync-[0-9]+-(player[0-9]+|tie)\.(zip|html)$`)
+var evidenceName = regexp.MustCompile(`^(.+)-(?:desync|panic)-[0-9]+-(player[0-9]+|tie|server)\.(zip|html)$`)
 
 // ReplayOf returns the name of the replay that a bundle, or the page about one, belongs to by its name: "" for any other name.
 func ReplayOf(name string) string {

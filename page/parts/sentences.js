@@ -177,6 +177,7 @@ export const sentences = {
   "spectators have no commands": "Zuschauer haben keine Befehle",
   "the bot failed": "Der Bot ist ausgefallen",
   "the connection ended": "Die Verbindung brach ab",
+  "the rules panicked on its machine": "Auf dem Gerät sind die Regeln abgestürzt",
   "the first message is not auth": "Die erste Nachricht ist keine Anmeldung",
   "the keyframe was not read in time": "Der Keyframe wurde nicht rechtzeitig gelesen",
   "the match can be seen after its delay": "Die Partie ist nach ihrer Verzögerung zu sehen",

@@ -342,7 +342,7 @@ def payload(n, p):
 
 # --- records and the log -----------------------------------------------------
 
-HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE = 1, 2, 3, 4, 5, 6, 7, 64
+HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE, PANIC = 1, 2, 3, 4, 5, 6, 7, 64, 66
 SYSTEM, U16, U32, U64 = 255, (1 << 16) - 1, (1 << 32) - 1, M
 
 
@@ -501,6 +501,25 @@ class Log:
             p.array(3, 3)
             r["player"], r["topic"], r["text"] = p.uint(255), p.text(128), p.text(1024)
             p.end()
+        elif r["kind"] == PANIC:
+            self.read_panic(Pack(b), r)
+
+    def read_panic(self, p, r):
+        n, before, commands = p.array(3, 3 + 4 * 8192), (-1, 0), []
+        r["where"], r["text"], r["stack"] = p.text(128), p.text(1024), p.text(16384)
+        if n % 4 != 3:
+            raise Fault("corrupt")
+        for _ in range(n // 4):
+            player, sequence, kind, b = self.player(p), p.uint(U32), p.uint(U16), p.bytes(16384)
+            if sequence <= self.last.get(player, 0) or (player, sequence) <= before:
+                raise Fault("corrupt")
+            before = (player, sequence)
+            commands.append({"player": player, "sequence": sequence, "kind": kind, "payload": b})
+        p.end()
+        bad(self.tick == U32)
+        for c in commands:
+            self.command(c)
+        r["panic"] = [dict(c, payload=c["payload"].hex()) for c in commands]
 
     def advance(self, n):
         bad(self.tick + n > U32)

@@ -33,15 +33,18 @@ func desyncExplainCommand() *cli.Command {
 		Name:      "explain",
 		Usage:     "read from a desync's bundle who was wrong, since which tick, in which fields, and why",
 		ArgsUsage: "BUNDLE",
-		Description: `A server writes a bundle next to the replay when a player's checksum differs. explain
-simulates the match in it again from the last tick at which all agreed, several times:
+		Description: `A server writes a bundle next to the replay when a player's checksum differs, or when
+the rules panic. explain simulates the match in it again from the last tick at which all agreed, several times:
 rules that compute otherwise each time have no fixed result, and nobody is accused. It
 compares the states, and tries which single fault gives the wrong state: a command
 lost, doubled, moved or run in another order, one more draw from a random generator,
 an altered field. Without the game's code, it uses the states and the log alone. With --source,
 --other or --platform it also looks for the line of code, as desync line does.
 
-Exits with 3 if it has explained the desync.`,
+Of the bundle of a panic of the rules, explain computes its tick again, and names the
+functions and the commands.
+
+Exits with 3 if it has explained the desync, and with 7 of a panic.`,
 		Flags: append([]cli.Flag{
 			jsonFlag, pathFlag, assetsFlag, viewerFlag,
 			&cli.BoolFlag{Name: "redact", Usage: "leave out names of players, and strings in states and commands"},
@@ -95,7 +98,15 @@ func desyncExplain(c *cli.Context) error {
 		for i, next := range nextCommands(e) {
 			newLiner(w)(words.First("next", i), "%s", next)
 		}
-	}, &fileError{path, errExplained})
+	}, &fileError{path, explained(e)})
+}
+
+// explained returns the error after a bundle was explained.
+func explained(e *desync.Explanation) error {
+	if e.Panic != nil {
+		return &ClassError{replay.ClassPanic, "a panic of the rules, explained"}
+	}
+	return errExplained
 }
 
 // explainFile explains the bundle in a file, for readers who have a program.

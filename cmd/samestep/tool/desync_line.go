@@ -35,7 +35,8 @@ module of the match by itself.
 Several files, or a folder with replays and bundles, are grouped by the line that they name,
 with one finding for each group. The probes are built once.
 
-Exits with 3 if anything differs.`,
+Exits with 3 if anything differs, and with 7 if the rules panicked in the match, and
+panic in the same way here.`,
 		Flags:  append([]cli.Flag{jsonFlag, assetsFlag, &cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"}}, lineFlags()...),
 		Action: desyncLine,
 	}
@@ -71,7 +72,10 @@ func desyncLine(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			if found.Tick > 0 {
+			switch {
+			case found.Panicked():
+				err = errPanicked
+			case found.Tick > 0:
 				err = errDiffers
 			}
 			return report(c, found, err)

@@ -93,6 +93,10 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewe
 	} else {
 		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
 	}
+	if e.Panic != nil {
+		step("Look at the tick, and at what each command does", "replay step %s", bundle)
+		step("Stand before the panic in a debugger, in the folder with the sources", "replay debug %s", bundle)
+	}
 	before := e.First.From - min(e.First.From, 1)
 	field := ""
 	if len(e.Fields.List) > 0 {
@@ -197,7 +201,7 @@ func ownSide(e *desync.Explanation) string {
 // matchFile returns the name of the replay of the match whose server has written a bundle.
 func matchFile(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), bundleExtension)
-	if i := strings.LastIndex(name, "-desync-"); i > 0 {
+	if i := max(strings.LastIndex(name, "-desync-"), strings.LastIndex(name, "-panic-")); i > 0 {
 		name = name[:i]
 	}
 	return cmp.Or(name, "match") + replayExtension

@@ -31,6 +31,7 @@ const (
 	exitCorrupt     = 4
 	exitIdentity    = 5
 	exitUnsupported = 6
+	exitPanic       = 7
 )
 
 const exitTable = `Exit codes:
@@ -41,7 +42,8 @@ const exitTable = `Exit codes:
   4  the file, or a module of rules, is cut short or corrupt, breaks a rule of its
      format, or exceeds a limit
   5  the file is of another game, build or schema, or its module of rules is missing
-  6  the file needs a newer reader: its version, a flag, a block or a record is unknown`
+  6  the file needs a newer reader: its version, a flag, a block or a record is unknown
+  7  the rules panicked: in the match that the file is of, or here in one of its ticks`
 
 // errUndecided is the result of joining a match in which the players' checksums differed, ours among them, and none had a majority.
 var errUndecided = errors.New("the players' checksums differ, and none has a majority: a desync")
@@ -56,6 +58,9 @@ var errFound = errors.New("not every way of computing the match of this seed giv
 var errGolden = errors.New("a golden match has another result")
 
 var errDiffers = errors.New("they differ")
+
+// errPanicked is the result if a tick ends with a panic of the rules.
+var errPanicked = &ClassError{replay.ClassPanic, "the rules panic in this tick"}
 
 // errExplained lets explain exit with 3 after it has printed its explanation.
 var errExplained = errors.New("a desync, explained")
@@ -99,6 +104,8 @@ func classOf(err error) replay.Class {
 		return verdict.Class
 	case isAny(err, errDiffered, errUndecided, desync.ErrDisagreed, errFound, errGolden, errDiffers, errExplained):
 		return replay.ClassDesync
+	case replay.ClassOf(err) == replay.ClassPanic && (fault == nil || !fault.Limit):
+		return replay.ClassPanic
 	case errors.Is(err, wasm.ErrLimit), fault != nil && fault.Limit:
 		return replay.ClassLimit
 	case isAny(err, wasm.ErrMalformed, wasm.ErrImports), fault != nil:
@@ -166,6 +173,8 @@ func exitCode(err error) int {
 		return exitIdentity
 	case replay.ClassUnsupported:
 		return exitUnsupported
+	case replay.ClassPanic:
+		return exitPanic
 	}
 	return exitError
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/abi"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -56,6 +57,13 @@ func TestExitCode(t *testing.T) {
 		{"an explained desync", file(errExplained), exitDesync},
 		{"lines that are no match", file(matchlog.ErrMalformed), exitCorrupt},
 		{"lines that are no reports", file(&desync.ReportsError{Line: 1, Err: io.EOF}), exitCorrupt},
+		{"a panic in a file", file(&replay.Panic{Recorded: true}), exitPanic},
+		{"a panic in a file that is damaged", errors.Join(&replay.Panic{}, file(replay.ErrCorrupt)), exitPanic},
+		{"a panic in a tick", &lockstep.PanicError{Where: record.InStep, Value: "oh"}, exitPanic},
+		{"a trap of a module in a tick", file(&lockstep.PanicError{Where: record.InStep, Value: &abi.Fault{Text: "unreachable"}}), exitPanic},
+		{"a limit of a module in a tick", file(&lockstep.PanicError{Where: record.InStep, Value: &abi.Fault{Limit: true}}), exitCorrupt},
+		{"a panic of New", &lockstep.PanicError{Where: "New", Value: "oh"}, exitError},
+		{"a desync and a panic", errors.Join(&lockstep.DesyncError{}, &replay.Panic{}), exitDesync},
 		{"another signature", file(replay.ErrSignature), exitCorrupt},
 	} {
 		if got := exitCode(c.err); got != c.want {

@@ -65,12 +65,16 @@ func replayDebug(c *cli.Context, f *replay.File) error {
 	if err != nil {
 		return cmp.Or(interrupted, errors.Join(err, os.RemoveAll(folder)))
 	}
+	var panicked error
+	if session.Panic != "" {
+		panicked = errPanicked
+	}
 	delve, missing := exec.LookPath("dlv")
 	if c.Bool("print") || missing != nil {
 		if missing != nil {
 			fmt.Fprintf(c.App.ErrWriter, "%s: dlv is not installed: go install github.com/go-delve/delve/cmd/dlv@latest\n", c.App.Name)
 		}
-		return session.WriteText(c.App.Writer)
+		return cmp.Or(session.WriteText(c.App.Writer), panicked)
 	}
 	defer os.RemoveAll(folder)
 	if err := session.WriteNotes(c.App.ErrWriter); err != nil {
@@ -79,5 +83,6 @@ func replayDebug(c *cli.Context, f *replay.File) error {
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // which is for the debugger
 	defer signal.Reset(os.Interrupt)
 	terminal := term.IsTerminal(int(os.Stdin.Fd())) && isTerminal(c.App.Writer)
-	return session.Run(c.Context, delve, terminal, c.App.Reader, c.App.Writer.(*words.Cleaner).Unwrap(), c.App.ErrWriter.(*words.Cleaner).Unwrap())
+	err = session.Run(c.Context, delve, terminal, c.App.Reader, c.App.Writer.(*words.Cleaner).Unwrap(), c.App.ErrWriter.(*words.Cleaner).Unwrap())
+	return cmp.Or(err, panicked)
 }

@@ -138,6 +138,13 @@ func (d *recordDumper) record(r *record.Record) error {
 			}
 		}
 	}
+	if p := r.Panic; p != nil && (!d.only || p.Frame.Tick == d.tick) {
+		for i := range p.Frame.Commands {
+			if err := d.command(&p.Frame.Commands[i]); err != nil {
+				return err
+			}
+		}
+	}
 	if d.commands || len(r.Frame.Commands) > 0 {
 		return nil
 	}
@@ -179,6 +186,8 @@ func recordName(k record.Kind) string {
 		return "note"
 	case k == record.KindForeign:
 		return "foreign"
+	case k == record.KindPanic:
+		return "panic"
 	}
 	return fmt.Sprintf("kind %d", k)
 }
@@ -199,6 +208,8 @@ func recordText(r *record.Record) string {
 		return fmt.Sprintf("player %d has %s", r.Player, checksum.FormatHash(r.Hash))
 	case record.KindNote:
 		return fmt.Sprintf("player %d %s %q", r.Player, r.Topic, r.Text)
+	case record.KindPanic:
+		return replay.NewPanic(r).Error()
 	case record.KindForeign:
 		const most = 200
 		line := strings.ToValidUTF8(string(r.Line[:min(len(r.Line), most)]), "")

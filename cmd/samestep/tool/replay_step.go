@@ -39,7 +39,8 @@ It then reads words from standard input, one on each line:
 It prints tick T, and then each tick that a word names. With --json it prints each
 tick as one JSON value with all fields.
 
-Exits with 3 if the last tick differs between two sides.`,
+Exits with 3 if the last tick differs between two sides, and with 7 if the rules panic
+in it.`,
 		Flags: []cli.Flag{
 			jsonFlag, pathFlag, maxTicksFlag, assetsFlag, limitFlag,
 			oneTickFlag,
@@ -71,7 +72,7 @@ func replayStep(c *cli.Context) error {
 }
 
 // oneTickFlag chooses a tick, see [oneTick].
-var oneTickFlag = &cli.UintFlag{Name: "tick", Usage: "look at tick `T`", DefaultText: "of a bundle, the first that is known to differ"}
+var oneTickFlag = &cli.UintFlag{Name: "tick", Usage: "look at tick `T`", DefaultText: "of a bundle, the first that is known to differ; of a replay, that in which the rules panicked"}
 
 // oneTick returns the tick of --tick, or that of the desync in a bundle.
 func oneTick(c *cli.Context, f *replay.File) (lockstep.Tick, error) {
@@ -80,12 +81,28 @@ func oneTick(c *cli.Context, f *replay.File) (lockstep.Tick, error) {
 	case c.IsSet("tick"):
 		return tickOf(c, "tick"), nil
 	case b == nil:
-		return 0, usagef("want --tick")
+		return panicTick(f)
 	}
 	if r := b.Manifest.Resimulation; r != nil && r.First > 0 {
 		return r.First, nil
 	}
 	return b.Manifest.Tick, nil
+}
+
+// panicTick returns the tick in which the rules panicked in a match.
+func panicTick(f *replay.File) (lockstep.Tick, error) {
+	r, err := f.Reader()
+	if err != nil {
+		return 0, err
+	}
+	p, err := replay.FindPanic(r)
+	if p == nil && err == nil {
+		err = usagef("want --tick")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return p.Tick, nil
 }
 
 // A stepSide is a file with a match, and a Stepper of it.
@@ -140,6 +157,7 @@ func (s *stepping) show() (differs bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	s.panics = a.Panic != ""
 	b, second, err := s.other(a, o)
 	if err != nil {
 		return false, err
@@ -161,7 +179,7 @@ func (s *stepping) other(a *desync.Step, o desync.StepOptions) (b *desync.Step, 
 		return b, s.b.file.Path(), err
 	}
 	bundle := s.a.file.Bundle()
-	if bundle == nil || bundle.Manifest.Tie {
+	if bundle == nil || bundle.Manifest.Tie || bundle.Manifest.Panic != nil {
 		return nil, "", nil
 	}
 	b, err = a.OfPlayer(bundle, o)

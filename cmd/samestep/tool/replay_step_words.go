@@ -20,11 +20,12 @@ import (
 
 // A stepping is a look at ticks, which words from standard input move.
 type stepping struct {
-	c     *cli.Context
-	a, b  *stepSide // b is nil without a second file
-	tick  lockstep.Tick
-	path  string
-	limit int
+	c      *cli.Context
+	a, b   *stepSide // b is nil without a second file
+	tick   lockstep.Tick
+	path   string
+	limit  int
+	panics bool // the rules, in the last tick
 }
 
 // maxStepWord bounds a line of standard input.
@@ -77,8 +78,11 @@ func (s *stepping) run(in io.Reader, asks bool) error {
 }
 
 func (s *stepping) result(differs bool) error {
-	if differs {
+	switch {
+	case differs:
 		return errDiffers
+	case s.panics:
+		return errPanicked
 	}
 	return nil
 }

@@ -22,6 +22,8 @@ type match struct {
 	dec  record.Decoder
 	rest []byte         // of the log
 	run  *record.Record // whose frames come next
+
+	panicked *lockstep.Frame // on which the rules panicked in the match: the next one, unless the log has another
 }
 
 // open reads the header and the first keyframe of the log.
@@ -98,7 +100,7 @@ func (m *match) next() (*record.Record, error) {
 	return r, err
 }
 
-// frame returns the next frame, or nil at the end of the log.
+// frame returns the next frame, or nil at the end of the log. A panic of the rules has the last one.
 func (m *match) frame() (*lockstep.Frame, error) {
 	for {
 		if m.run != nil {
@@ -107,9 +109,17 @@ func (m *match) frame() (*lockstep.Frame, error) {
 			}
 		}
 		r, err := m.next()
-		if r == nil || err != nil {
+		if err != nil {
 			return nil, err
 		}
-		m.run = r
+		if r == nil {
+			if f := m.panicked; f != nil && f.Tick == m.sim.Tick()+1 {
+				return f, nil
+			}
+			return nil, nil
+		}
+		if m.run = r; r.Kind == record.KindPanic && r.Panic.Where == record.InStep {
+			m.panicked = &r.Panic.Frame
+		}
 	}
 }

@@ -1,12 +1,14 @@
 package program
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -30,6 +32,9 @@ func (m *match) stand(r *Result) error {
 	}
 	r.Step = m.step()
 	if m.job.Kind == Stand {
+		if err := sim.Step(f); errors.As(err, new(*lockstep.PanicError)) {
+			r.Panic = err.Error()
+		}
 		return nil
 	}
 	before(address)

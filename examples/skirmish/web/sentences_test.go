@@ -27,7 +27,7 @@ var speakers = []struct {
 	{"examples/skirmish", "describe diplomacy errors refuse", true}, {"examples/minimal", "minimal", false},
 	{"lockstep/client", "socket_js", true}, {"lockstep/player", "client held mismatch options roster", true},
 	{"lockstep/protocol", "code outcome", false}, {"lockstep/coordinator", "conclude coordinator resimulation window", false},
-	{"lockstep/host", "admin again auth ban bots clock desync host inactive inquiry lobby notes offend pace receive recovery seat sync viewing views vote", false},
+	{"lockstep/host", "admin again auth ban bots clock desync host inactive inquiry lobby notes offend pace panic receive recovery seat sync viewing views vote", false},
 	{"lockstep/server", "api conn connect disk guestmatches match stopping", false},
 }
 

@@ -59,6 +59,8 @@ func messageFacts(m *protocol.Message) map[string]any {
 			names = append(names, name)
 		}
 		facts["tick"], facts["names"], facts["roots"] = m.Tick, names, rootTexts(m.Sections)
+	case protocol.KindPanicked:
+		facts["tick"], facts["where"], facts["text"], facts["stack"] = m.Tick, m.Field, m.Text, m.Stack
 	case protocol.KindStateSync:
 		facts["position"] = decimal(uint64(m.Position))
 		fallthrough

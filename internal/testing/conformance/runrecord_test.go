@@ -71,12 +71,10 @@ func recordFacts(r *record.Record) map[string]any {
 		}
 		facts["root"], facts["last"], facts["state"] = checksum.FormatHash(r.Keyframe.Hash), last, hex.EncodeToString(r.Keyframe.State)
 	case record.KindFrame:
-		commands := []any{}
-		for i := range r.Frame.Commands {
-			c := &r.Frame.Commands[i]
-			commands = append(commands, map[string]any{"player": c.Player, "sequence": c.Sequence, "kind": c.Kind, "payload": hex.EncodeToString(c.Payload)})
-		}
-		facts["commands"] = commands
+		facts["commands"] = commandFacts(&r.Frame)
+	case record.KindPanic:
+		p := r.Panic
+		facts["where"], facts["text"], facts["stack"], facts["panic"] = p.Where, p.Text, p.Stack, commandFacts(&p.Frame)
 	case record.KindEmpty:
 		facts["empty"] = r.Empty
 	case record.KindChecksum:
@@ -92,6 +90,15 @@ func recordFacts(r *record.Record) map[string]any {
 		facts["player"], facts["topic"], facts["text"] = r.Player, r.Topic, r.Text
 	}
 	return facts
+}
+
+func commandFacts(f *record.Frame) []any {
+	commands := []any{}
+	for i := range f.Commands {
+		c := &f.Commands[i]
+		commands = append(commands, map[string]any{"player": c.Player, "sequence": c.Sequence, "kind": c.Kind, "payload": hex.EncodeToString(c.Payload)})
+	}
+	return commands
 }
 
 func headerFacts(h *lockstep.Header) map[string]any {

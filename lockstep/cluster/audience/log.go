@@ -73,7 +73,7 @@ func (l *Log) record(now lockstep.Time, r *record.Record, raw []byte) error {
 		return l.to.Sync(now, l.header, k)
 	case r.Kind == record.KindNote && r.Topic == disclosure.Topic:
 		return l.disclose(now, r)
-	case r.Kind == record.KindNote && host.LogOnly(r.Topic):
+	case host.LogOnly(r):
 		return nil
 	}
 	l.roster.take(r)

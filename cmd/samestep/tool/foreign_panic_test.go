@@ -1,0 +1,76 @@
+//go:build !js && !wasip1
+
+package tool
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+)
+
+// The rules of a game outside of the engine's module panic on a command in a match on a server: every verb finds the command and the panic
+// in what the server leaves, with the rules in the program and in a module.
+func TestForeignPanic(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t)
+	f := newForeign(t)
+	path := filepath.Join(f.dir, "rules", "rules.go")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const right, wrong = "			w.Diggers[c.Player].To = order.at()\n", "			if turn.Tick > 60 {\n				_ = w.Gold[int(order.X)+len(w.Gold)]\n			}\n"
+	if strings.Count(string(b), right) != 1 {
+		t.Fatalf("%s has no line %q", path, right)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(b), right, right+wrong, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f.build()
+
+	dir := t.TempDir()
+	s := serveFrom(t, f.program, "--players", "2", "--tick-rate", "100", "--dir", dir, "--player-tokens", "a b")
+	url := s.url + "/matches/match-1"
+	for _, g := range []*guest{f.join(url, "--token", "a"), f.join(url, "--token", "b")} {
+		<-g.done
+	}
+	if s.stop(); !strings.Contains(s.stderr.String(), "level=ERROR msg=panic") || !strings.Contains(s.stderr.String(), "rules.step") {
+		t.Errorf("the log of the quiet server lacks the error and its stack:\n%s", s.stderr.String())
+	}
+	file, bundle := one(t, filepath.Join(dir, "*.ssr")), one(t, filepath.Join(dir, "*-panic-*-server.zip"))
+	for _, name := range []string{file, bundle} {
+		if out := f.run(exitPanic, "replay verify "+name, "PANIC of the rules at tick", "proven: computed again", "computed again here, they panic in the same way"); strings.Contains(out, "true") {
+			t.Errorf("a file with a panic is called true:\n%s", out)
+		}
+		f.run(exitPanic, "replay step "+name, "walks to", "the rules panic: ", "index out of range")
+		f.run(exitPanic, "replay debug --print "+name, "the rules panic in this tick", "index out of range")
+		f.run(exitPanic, "desync line "+name, "the rules panic in tick", "rules/rules.go:", "turn.Tick > 60")
+	}
+	f.run(exitOK, "replay dump --commands "+file, "walks to")
+	f.run(exitOK, "replay info "+file, "the rules panicked in Step: ")
+	f.run(exitPanic, "desync explain "+bundle, "THE RULES PANICKED", "hold/rules.step", "walks to")
+	f.run(exitDesync, "desync triage "+dir, "panic of the rules, example.com/hold/rules.step")
+
+	f.run(exitOK, "rules build -o hold.wasm ./rules")
+	module := filepath.Join(f.dir, "hold.wasm")
+	for _, args := range [][]string{{"replay", "verify", "--rules", module, file}, {"desync", "line", "--rules", module, file}} {
+		var out, errs bytes.Buffer
+		if code := program(args, &out, &errs); code != exitPanic || !strings.Contains(strings.Join(strings.Fields(out.String()), " "), "index out of range") {
+			t.Errorf("samestep %v: got exit code %d, want %d:\n%s%s", args, code, exitPanic, out.String(), errs.String())
+		}
+	}
+}
+
+// one returns the only file of a pattern.
+func one(t *testing.T, pattern string) string {
+	t.Helper()
+	all, err := filepath.Glob(pattern)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("got %q, %v for %s, want one file", all, err, pattern)
+	}
+	return all[0]
+}

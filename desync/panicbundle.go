@@ -1,0 +1,127 @@
+package desync
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
+)
+
+// RulesPanicked: the rules panicked, so nobody has another state.
+const RulesPanicked Party = "rules"
+
+// ClassPanic: the rules panicked. Its fingerprint has the functions at the top of the stack.
+const ClassPanic Class = "panic of the rules"
+
+// explainPanic explains the bundle of a panic: where it was, on which commands, and whether it comes again here.
+func (w *work) explainPanic() (*Explanation, error) {
+	m := w.manifest
+	p := &replay.Panic{Tick: m.Tick, Where: m.Panic.Where, Text: clipped(m.Panic.Text, maxText), Stack: m.Panic.Stack, Recorded: true}
+	w.e.Panic, w.e.Verdict = p, Verdict{Party: RulesPanicked, Players: []lockstep.Player{}}
+	w.e.First, w.e.Compared, w.e.Fields, w.e.Places = Span{m.Tick, m.Tick}, m.Tick, noChanges().Fields, noChanges().Places
+	for i := range w.e.Who {
+		w.e.Who[i].Differs = w.e.Who[i].Player == m.Player
+	}
+	if w.options.Game == nil {
+		w.note("the game's code is not here: the tick was not computed again")
+	} else if g, err := w.options.Game(w.log.header); err != nil {
+		w.note("the game's code is not here (%v): the tick was not computed again", err)
+	} else {
+		if words, err := lockstep.NewDescriber(w.log.header, g); err == nil && !w.options.Redact {
+			w.words = words
+		}
+		if err := w.panicAgain(g); err != nil {
+			w.note("the tick could not be computed again: %v", err)
+		}
+	}
+	w.e.Verdict.Simulated = p.Computed
+	w.e.Verdict.Text = panicGrade(p)
+	w.e.Programs = w.programs()
+	w.e.Fingerprint = panicFingerprint(w.e.Game, p.Text, p.Stack)
+	w.e.Traits = traitsOf(w.e.Who)
+	if w.options.Redact {
+		w.e.redact()
+	}
+	return &w.e, nil
+}
+
+// panicAgain computes the tick of the panic.
+func (w *work) panicAgain(g *lockstep.Game) error {
+	r, err := w.log.reader()
+	if err != nil {
+		return err
+	}
+	t := w.manifest.Tick
+	c, err := replay.NewCursor(r, g, t-1)
+	if err != nil {
+		return err
+	}
+	if n := t - min(t, c.Tick()); int64(n) > int64(w.options.MaxTicks) {
+		return fmt.Errorf("it is %d ticks after a keyframe, want at most %d", n, w.options.MaxTicks)
+	}
+	c.TakePanic()
+	p, fault := w.e.Panic, (*lockstep.PanicError)(nil)
+	for c.Tick() < t && err == nil {
+		if c.Tick() == t-1 {
+			f, ferr := c.Frame()
+			if ferr != nil {
+				return ferr
+			}
+			w.panicCommands(f)
+		}
+		err = c.Step()
+	}
+	if p.Computed = err == nil || errors.As(err, &fault) && fault.Tick == t; !p.Computed {
+		return err
+	}
+	if p.Again = err != nil; p.Again {
+		p.Here = fmt.Sprint(fault.Value)
+	}
+	return nil
+}
+
+// maxPanicCommands is how many commands of the tick are described.
+const maxPanicCommands = 8
+
+// panicCommands describes the commands of the tick.
+func (w *work) panicCommands(f *lockstep.Frame) {
+	w.e.Panic.Commands = len(f.Commands)
+	for i := range f.Commands[:min(len(f.Commands), maxPanicCommands)] {
+		c := &f.Commands[i]
+		w.e.Commands = append(w.e.Commands, Touch{Command{c.Tick, c.Player, c.Sequence, clipped(w.words.Describe(c), maxText)}, []string{}, []string{}})
+	}
+}
+
+// digitsIn matches numbers in what rules panic with, such as an index.
+var digitsIn = regexp.MustCompile(`(0x[0-9a-f]+|\d+)`)
+
+// panicFingerprint returns the fingerprint of a panic: of the functions at the top of its stack, or without a stack of what it says, without
+// numbers.
+func panicFingerprint(game, text, stack string) Fingerprint {
+	f := Fingerprint{Game: game, Class: ClassPanic, Frames: strings.Join(stackFrames(stack), ", called by ")}
+	if f.Frames == "" {
+		f.Frames = "no stack: " + clipped(digitsIn.ReplaceAllString(text, "#"), maxTriageName)
+	}
+	f.seal()
+	return f
+}
+
+// panicGrade says what has become of a panic of the rules. Whether the rest of a file is true is another question.
+func panicGrade(p *replay.Panic) string {
+	switch {
+	case !p.Recorded:
+		return "they panic here, and the file does not say that they did in the match"
+	case !p.Computed:
+		return "unknown why: the tick was not computed again"
+	case p.Again && p.Here == p.Text:
+		return "proven: computed again, they panic in the same way"
+	case p.Again && p.Text == "":
+		return "proven: computed again, they panic"
+	case p.Again:
+		return "proven: computed again, they panic, too, but not with the same text"
+	}
+	return "unknown why: computed again, they do not panic; other rules of this build, memory, or something outside of the state"
+}

@@ -1,0 +1,38 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// clientPanicked is the reason why a client is lost that has said so.
+const clientPanicked = "the rules panicked on its machine"
+
+// crashed hands out the evidence of a panic of the rules that has ended the match.
+func (h *Host) crashed() {
+	fault := (*lockstep.PanicError)(nil)
+	if errors.As(h.c.Err(), &fault) && h.options.Evidence {
+		h.deliver(&Evidence{Report: coordinator.DesyncReport{Tick: h.Now() + 1, Player: lockstep.System}, Participants: h.participants(), Panic: &record.Panic{Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack)}})
+	}
+}
+
+// panicked takes what a client says of a panic of the rules on its machine. It then ends the connection, so one message is enough.
+func (h *Host) panicked(p *peer, m *protocol.Message) {
+	if p.panicked || m.Tick == 0 || m.Tick > h.Now() {
+		h.offend(p, 0, "")
+		return
+	}
+	p.panicked = true
+	h.event(Event{Kind: PeerPanicked, Tick: m.Tick, Peer: p.id, Player: p.seat, Text: m.Text, Stack: m.Stack})
+	if h.options.Evidence && p.seat != lockstep.System {
+		h.deliver(&Evidence{
+			Report: coordinator.DesyncReport{Tick: m.Tick, Player: p.seat}, Participants: h.participants(),
+			Panic: &record.Panic{Where: m.Field, Text: m.Text, Stack: m.Stack},
+		})
+	}
+}

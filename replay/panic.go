@@ -1,0 +1,96 @@
+package replay
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
+)
+
+// A Panic is a panic of the rules that a file has, or that [Verify] has met in a tick of the file.
+type Panic struct {
+	Tick     lockstep.Tick `json:"tick"`            // the tick that the rules did not compute; in Validate, that of the state
+	Where    string        `json:"where"`           // "Step", or "Validate"
+	Text     string        `json:"text"`            // what they panicked with
+	Stack    string        `json:"stack,omitempty"` // as in the file, or else here
+	Commands int           `json:"commands"`        // of the tick
+	Recorded bool          `json:"recorded"`        // the file has it
+	Computed bool          `json:"computed"`        // the tick was computed again here
+	Again    bool          `json:"again"`           // and the rules panicked in it
+	Here     string        `json:"here,omitempty"`  // with what the rules here panic, if they do
+}
+
+// Error says what the file has, and what has come of it here.
+func (p *Panic) Error() string {
+	s := fmt.Sprintf("tick %d: the rules panicked in %s: %s", p.Tick, p.Where, p.Text)
+	switch {
+	case !p.Recorded:
+		return fmt.Sprintf("tick %d: the rules panic here in %s: %s; the file has no record of a panic", p.Tick, p.Where, p.Here)
+	case !p.Computed:
+		return s
+	case !p.Again:
+		return s + "; computed again here, they do not panic"
+	case p.Text == "": // redacted
+		return s + "what the file does not say; computed again here, they panic with " + p.Here
+	case p.Here != p.Text:
+		return s + "; computed again here, they panic with " + p.Here
+	}
+	return s + "; computed again here, they panic in the same way"
+}
+
+// NewPanic returns the panic in a record of a file.
+func NewPanic(rec *record.Record) *Panic {
+	p := &Panic{Tick: rec.Panic.Frame.Tick, Where: rec.Panic.Where, Text: rec.Panic.Text, Stack: rec.Panic.Stack, Commands: len(rec.Panic.Frame.Commands), Recorded: true}
+	if p.Where != record.InStep {
+		p.Tick--
+	}
+	return p
+}
+
+// FindPanic returns the first panic of the rules in Step that a file has, or nil. What cannot be read has none.
+func FindPanic(r *Reader) (*Panic, error) {
+	ahead, err := r.Reopen()
+	if err != nil {
+		return nil, err
+	}
+	for rec, err := range ahead.All() {
+		if err != nil {
+			break
+		}
+		if rec.Kind == record.KindPanic && rec.Panic.Where == record.InStep {
+			return NewPanic(rec), nil
+		}
+	}
+	return nil, nil
+}
+
+// panicked notes a panic of the rules: err of a record. After that of a record of a panic the verification goes on.
+func (v *Verification) panicked(f *lockstep.Follower, rec *record.Record, err error) error {
+	fault := (*lockstep.PanicError)(nil)
+	switch {
+	case rec.Kind == record.KindPanic && (err == nil || errors.As(err, &fault)):
+		p := NewPanic(rec)
+		p.Computed = true
+		if fault != nil {
+			p.Again, p.Here = true, fmt.Sprint(fault.Value)
+		}
+		v.Panic = cmp.Or(v.Panic, p)
+		return nil
+	case errors.As(err, &fault) && fault.Where == record.InStep && v.Panic == nil:
+		v.Panic = &Panic{Tick: fault.Tick, Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack), Commands: len(rec.Frame.Commands), Computed: true, Again: true, Here: fmt.Sprint(fault.Value)}
+	}
+	return err
+}
+
+// found returns the error of a file that was read to its end.
+func (v *Verification) found() error {
+	switch {
+	case v.First != nil:
+		return v.First
+	case v.Panic != nil:
+		return v.Panic
+	}
+	return nil
+}
