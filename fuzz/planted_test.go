@@ -77,7 +77,8 @@ func checkReplay(t *testing.T, game *lockstep.Game, f *locksteptest.Failure) {
 		t.Fatal(err)
 	}
 	v, err := replay.Verify(r, game, replay.VerifyOptions{KeepGoing: true})
-	if desync := (*lockstep.DesyncError)(nil); err != nil && !errors.As(err, &desync) {
+	panicked := (*replay.Panic)(nil)
+	if desync := (*lockstep.DesyncError)(nil); err != nil && !errors.As(err, &desync) && !errors.As(err, &panicked) {
 		t.Errorf("the replay: %v", err)
 	}
 	if v.Ticks+1 < f.Options.Ticks {

@@ -142,7 +142,7 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	due := b.due(from, time.Now())
+	due := dueBetween(from, time.Now(), b.rate)
 	took, used := due.to.Sub(from), s.cpu()-cpu
 	for _, g := range slices.Concat(guests, spectators) {
 		g.stop()
@@ -150,15 +150,11 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 	time.Sleep(grace)
 	r := &netResult{Clients: b.clients, Matches: b.matches(), Seconds: took.Seconds(), ResidentMemoryMB: float64(s.resident()) / 1e6}
 	r.add(due, guests, spectators)
-	r.Viewers = turns.result(b, guests[:min(b.room, len(guests))])
+	r.Viewers = turns.result(b.viewers, b.rate, guests[:min(b.room, len(guests))])
 	r.ServerCPU = 100 * used.Seconds() / took.Seconds()
 	r.PerClient = r.ServerCPU / float64(b.clients)
 	last := fmt.Sprintf("%s/matches/match-%d/play", s.url, b.matches()+1)
 	return r, r.lateJoin(ctx, b.game, last, joiner)
-}
-
-func (b *netBench) due(from, to time.Time) *dueTime {
-	return &dueTime{from: from, to: to, period: time.Second / time.Duration(b.rate)}
 }
 
 // turns waits for the time of the measurement. Meanwhile viewers come and go.

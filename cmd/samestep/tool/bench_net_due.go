@@ -24,6 +24,11 @@ type dueTime struct {
 	period   time.Duration // of a tick
 }
 
+// dueBetween returns the time between two others, of a match with a tick rate.
+func dueBetween(from, to time.Time, rate int) *dueTime {
+	return &dueTime{from: from, to: to, period: time.Second / time.Duration(rate)}
+}
+
 // late returns how late each frame was that was due in the time, compared with the promptest one of its client. A frame that
 // did not arrive counts as late until the grace ended, and in missing.
 func (d *dueTime) late(arrivals []arrival) (late []time.Duration, missing int) {

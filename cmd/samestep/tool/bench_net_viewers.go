@@ -74,20 +74,20 @@ func (x *turns) take(g *loadGuest) error {
 }
 
 // result returns nil without viewers. The players are those of the first match, and their measurements are over.
-func (x *turns) result(b *netBench, players []*loadGuest) *viewersResult {
-	if b.viewers == 0 {
+func (x *turns) result(viewers, rate int, players []*loadGuest) *viewersResult {
+	if viewers == 0 {
 		return nil
 	}
-	r := &viewersResult{Viewers: b.viewers, Turns: turnsOfViewers}
-	with := x.sum(b, players, true, &r.With)
-	x.sum(b, players, false, &r.Without)
-	r.ViewsPerSecond = float64(x.views) / with.Seconds() / float64(b.viewers)
+	r := &viewersResult{Viewers: viewers, Turns: turnsOfViewers}
+	with := x.sum(rate, players, true, &r.With)
+	x.sum(rate, players, false, &r.Without)
+	r.ViewsPerSecond = float64(x.views) / with.Seconds() / float64(viewers)
 	r.BytesPerView = float64(x.bytes) / float64(max(x.views, 1))
 	return r
 }
 
 // sum sums up the turns of one kind, and returns how long they took.
-func (x *turns) sum(b *netBench, players []*loadGuest, viewers bool, r *turnResult) (took time.Duration) {
+func (x *turns) sum(rate int, players []*loadGuest, viewers bool, r *turnResult) (took time.Duration) {
 	var late []time.Duration
 	var cpu time.Duration
 	for _, t := range x.list {
@@ -96,7 +96,7 @@ func (x *turns) sum(b *netBench, players []*loadGuest, viewers bool, r *turnResu
 		}
 		took, cpu = took+t.to.Sub(t.from), cpu+t.cpu
 		for _, g := range players {
-			frames, _ := b.due(t.from, t.to).late(g.arrivals)
+			frames, _ := dueBetween(t.from, t.to, rate).late(g.arrivals)
 			late = append(late, frames...)
 		}
 	}

@@ -189,7 +189,7 @@ func (s *wireSide) stop() {
 
 // result sums up the measurements of the players.
 func (s *wireSide) result(b *netBench) (r sideResult) {
-	due := b.due(s.from, s.to)
+	due := dueBetween(s.from, s.to, b.rate)
 	var late, executions []time.Duration
 	for _, p := range s.players {
 		p.session.Do(func(c *player.Client) {
