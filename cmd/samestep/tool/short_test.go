@@ -24,7 +24,7 @@ func TestMatchesOfFewTicks(t *testing.T) {
 	list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
 	verbs := map[string]string{
 		"demo --dir " + t.TempDir():               "match      4 bots, 45 ticks",
-		"bench log --time 1ms":                    "replay of 60 ticks",
+		"bench log --time 1ms":                    "100 matches one after the other",
 		"fuzz --matches 4":                        "every match gave the same result",
 		"golden --add --dir " + t.TempDir():       "reached    1 match, 60 ticks",
 		"simulate --seeds 1 --minutes 0.7 --once": "violations 0",
