@@ -245,6 +245,9 @@ const window = 200
 func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 	s.result.Mode, s.result.Sides = WarmCold, [2]string{"from the start", "restored before the tick"}
 	var endless bool
+	other := *a
+	other.name = "B" // in a folder of its own
+	sides := [2]*side{a, &other}
 	if !s.named {
 		s.progress("comparing each tick with a restored simulation")
 		done, err := s.watch(ctx, "cold", []*side{a}, program.Job{Kind: program.Cold, Log: log, Assets: s.assets, Tick: uint32(s.Last)}, true)
@@ -258,7 +261,7 @@ func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 			return err
 		}
 		if s.Tick == 0 {
-			return s.panics(ctx, [2]*side{a, a})
+			return s.panics(ctx, sides)
 		}
 	}
 	s.progress("recording tick %d", s.Tick)
@@ -268,9 +271,6 @@ func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 	}
 	warm := cold
 	warm.Warm, warm.Window = true, window
-	one := *a
-	one.name = "B"
-	sides := [2]*side{a, &one}
 	done, err := s.pair(ctx, "trace", sides, [2]program.Job{warm, cold})
 	if err != nil {
 		return err

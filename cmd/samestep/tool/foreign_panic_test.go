@@ -63,6 +63,11 @@ func TestForeignPanic(t *testing.T) {
 			t.Errorf("samestep %v: got exit code %d, want %d:\n%s%s", args, code, exitPanic, out.String(), errs.String())
 		}
 	}
+
+	if err := os.WriteFile(path, b, 0o644); err != nil { // the rules are mended
+		t.Fatal(err)
+	}
+	f.run(exitOK, "desync line "+bundle, "these sources do not panic in it")
 }
 
 // one returns the only file of a pattern.
