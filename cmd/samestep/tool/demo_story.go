@@ -271,7 +271,7 @@ func (d *demoChecks) printEnd(w io.Writer, path string) {
 		shown := false
 		for text := range strings.SplitSeq(report.String(), "\n") {
 			if name, _, _ := strings.Cut(text, " "); name != "" { // other lines continue one with a name
-				shown = slices.Contains([]string{"verdict", "again", "first", "cause", "fields", "changed"}, name)
+				shown = slices.Contains([]string{"answer", "verdict", "again", "first", "cause", "fields", "changed"}, name)
 			}
 			if shown {
 				fmt.Fprintln(w, text)
