@@ -2,8 +2,11 @@ package desync
 
 import (
 	"fmt"
+	"strings"
 
-	"github.com/seed-49bee653/samestep/internal/words")
+	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/state"
+)
 
 // maxAnswer bounds the bytes of a value in the title of a report.
 const maxAnswer = 80
@@ -49,22 +52,26 @@ func (e *Explanation) differs() string {
 	return fmt.Sprintf("%s at tick %d, since %s", e.what(), e.Compared, since)
 }
 
-// what names the place that differs first.
-func (e *Explanation) what() string {
+// what names what differs first.
+func (e *Explanation) what() string { return placeText(e.top, e.differing, e.Section) }
+
+// placeText names the first of the fields that differ; without one, the section.
+func placeText(p *state.Place, fields int, section string) string {
 	switch {
-	case e.top == nil && e.Section != "":
-		return e.Section + " differs"
-	case e.top == nil:
+	case p == nil && section != "":
+		return section + " differs"
+	case p == nil:
 		return "the checksum differs"
-	case e.top.Order:
-		return e.top.String()
+	case p.Order:
+		return p.String()
 	}
-	d := &e.top.First
-	s := fmt.Sprintf("%s %s → %s", d.Path, clipped(d.A, maxAnswer), clipped(d.B, maxAnswer))
-	if n := e.differing - 1; n > 0 {
-		s += fmt.Sprintf(" (+%s)", words.Count(n, "more field"))
+	one := *p
+	one.Fields, one.Elements = 1, 1
+	one.First.A, one.First.B = clipped(p.First.A, maxAnswer), clipped(p.First.B, maxAnswer)
+	if n := fields - 1; n > 0 {
+		return fmt.Sprintf("%s (+%s)", &one, words.Count(n, "more field"))
 	}
-	return s
+	return one.String()
 }
 
 // entitle keeps what differs first, whatever part of it the report lists.
@@ -91,4 +98,23 @@ func (p *Parting) answer() string {
 		return s + ", computed from a state that was restored after New"
 	}
 	return s + ", computed again from the same state"
+}
+
+// Title returns the answer in one line: what differs, when, and between whom.
+func (d *Divergence) Title() string {
+	if r := d.unstable(); r != nil {
+		return fmt.Sprintf("no fixed result: %s at tick %d, in a second run of %s", placeText(nil, 0, strings.Join(r.Sections, ", ")), r.Tick, r.Side)
+	}
+	if !d.Differs || d.Cause == CauseCommands || d.Cause == CauseOrder {
+		return d.Verdict()
+	}
+	var first *state.Place
+	if len(d.Places.List) > 0 && d.FieldsTick == d.Tick && d.path == "" {
+		first = &d.Places.List[0]
+	}
+	who := "A | B"
+	if a, b := d.A.Player, d.B.Player; a != nil && b != nil && *a != *b {
+		who = fmt.Sprintf("player %d | player %d", *a, *b)
+	}
+	return fmt.Sprintf("%s %s, %s", placeText(first, d.Fields.Total, strings.Join(d.Sections, ", ")), d.Diverged(), who)
 }

@@ -127,11 +127,20 @@ func (d *Divergence) lacks() (text string) {
 	return text
 }
 
-// WriteText writes the result for people, in lines of at most 80 columns where the names allow it. Control characters in
+// WriteText writes the result for people, the answer first, in lines of at most 80 columns where the names allow it. Control characters in
 // texts of the files are escaped.
 func (d *Divergence) WriteText(w io.Writer) error {
 	var p words.Page
 	add := p.Line
+	verdict := d.Verdict()
+	if title := d.Title(); title != verdict {
+		add("answer", "%s", title)
+	}
+	add("verdict", "%s", verdict)
+	if d.Missing != nil {
+		p.Line("missing", "the %s; %s with", d.Missing.states(), d.Missing.who())
+		p.Command("", "SAMESTEP_DUMP="+d.Missing.Dump)
+	}
 	d.A.describe("A", add)
 	d.B.describe("B", add)
 	for i, line := range d.commandLines() {
@@ -151,11 +160,6 @@ func (d *Divergence) WriteText(w io.Writer) error {
 	for _, note := range d.Notes {
 		add("note", "%s", note)
 	}
-	if d.Missing != nil {
-		p.Line("missing", "the %s; %s with", d.Missing.states(), d.Missing.who())
-		p.Command("", "SAMESTEP_DUMP="+d.Missing.Dump)
-	}
-	add("verdict", "%s", d.Verdict())
 	return p.Write(w)
 }
 
@@ -281,6 +285,7 @@ func (d *Divergence) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		*plain
 		Same    bool   `json:"same"`
+		Title   string `json:"title"`
 		Verdict string `json:"verdict"`
-	}{(*plain)(d), d.Cause == CauseNone, d.Verdict()})
+	}{(*plain)(d), d.Cause == CauseNone, d.Title(), d.Verdict()})
 }

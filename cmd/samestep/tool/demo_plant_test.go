@@ -39,7 +39,7 @@ func boardGame(wiped func(*lockstep.Turn) bool) Game {
 
 func playDemo(t *testing.T, g Game, seed uint64) (*demoStory, error) {
 	t.Helper()
-	o := demoOptions{game: g.game, rate: demoTickRate, length: 8 * demoTickRate, players: 2, seed: seed, dir: t.TempDir()}
+	o := demoOptions{program: "samestep", game: g.game, rate: demoTickRate, length: 8 * demoTickRate, players: 2, seed: seed, dir: t.TempDir()}
 	return runDemo(o, newProgress(io.Discard, int64(o.length), "ticks"))
 }
 
