@@ -58,6 +58,12 @@ type list struct {
 	at   int // bytes of an element before its ID
 }
 
+// names are the IDs of a list's elements on the right side, each of which occurs once.
+type names struct {
+	list list
+	ids  []uint64
+}
+
 // listsOf returns the lists of a schema that are in no other list, in the order of their bytes.
 func listsOf(s *state.Schema) (all []list) {
 	var walk func(n state.Node, path string)

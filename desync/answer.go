@@ -2,9 +2,10 @@ package desync
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -74,17 +75,6 @@ func placeText(p *state.Place, fields int, section string) string {
 	return one.String()
 }
 
-// entitle keeps what differs first, whatever part of it the report lists.
-func (w *work) entitle() {
-	if w.listed == nil || w.e.Verdict.Party == NoFixedResult {
-		return
-	}
-	all, places, _ := w.listed.named(w.listed.fields, w.listed.places, nil)
-	if len(places.List) > 0 {
-		w.e.top, w.e.differing = &places.List[0], all.Total
-	}
-}
-
 // answer says in a few words where the results differ.
 func (p *Parting) answer() string {
 	s := "tick " + fmt.Sprint(p.Tick)
@@ -100,21 +90,43 @@ func (p *Parting) answer() string {
 	return s + ", computed again from the same state"
 }
 
-// Title returns the answer in one line: what differs, when, and between whom.
-func (d *Divergence) Title() string {
-	if r := d.unstable(); r != nil {
-		return fmt.Sprintf("no fixed result: %s at tick %d, in a second run of %s", placeText(nil, 0, strings.Join(r.Sections, ", ")), r.Tick, r.Side)
+func (e *Explanation) report() string {
+	if e.Panic != nil {
+		m := replay.Manifest{Player: e.Player}
+		return fmt.Sprintf("the rules panicked %s in %s of tick %d", m.Where(), e.Panic.Where, e.Tick)
 	}
-	if !d.Differs || d.Cause == CauseCommands || d.Cause == CauseOrder {
-		return d.Verdict()
+	s := fmt.Sprintf("at the check of tick %d", e.Tick)
+	if e.Tie {
+		s += ": no majority"
+	} else {
+		s += fmt.Sprintf(": %s differs", e.name(e.Player))
 	}
-	var first *state.Place
-	if len(d.Places.List) > 0 && d.FieldsTick == d.Tick && d.path == "" {
-		first = &d.Places.List[0]
+	if e.Section != "" {
+		s += " in " + e.Section
 	}
-	who := "A | B"
-	if a, b := d.A.Player, d.B.Player; a != nil && b != nil && *a != *b {
-		who = fmt.Sprintf("player %d | player %d", *a, *b)
+	if e.Agreed > 0 {
+		s += fmt.Sprintf(", last agreed at tick %d", e.Agreed)
 	}
-	return fmt.Sprintf("%s %s, %s", placeText(first, d.Fields.Total, strings.Join(d.Sections, ", ")), d.Diverged(), who)
+	if e.Began > e.Agreed {
+		s += fmt.Sprintf(", was sent the state of tick %d", e.Began)
+	}
+	return s
+}
+
+// name returns a player's number and name.
+func (e *Explanation) name(p lockstep.Player) string {
+	for i := range e.Who {
+		if e.Who[i].Player == p && e.Who[i].Name != "" {
+			return fmt.Sprintf("player %d (%s)", p, e.Who[i].Name)
+		}
+	}
+	return fmt.Sprintf("player %d", p)
+}
+
+// values says whose are the two values of a field.
+func (e *Explanation) values() string {
+	if e.Verdict.undecided() && !e.Tie {
+		return fmt.Sprintf("the referee → player %d", e.Player)
+	}
+	return "right → wrong"
 }

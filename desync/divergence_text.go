@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // judge finds the cause.
@@ -30,6 +31,25 @@ func (d *Divergence) judge() {
 	case d.Differs:
 		d.Cause = CauseStates
 	}
+}
+
+// Title returns the answer in one line: what differs, when, and between whom.
+func (d *Divergence) Title() string {
+	if r := d.unstable(); r != nil {
+		return fmt.Sprintf("no fixed result: %s at tick %d, in a second run of %s", placeText(nil, 0, strings.Join(r.Sections, ", ")), r.Tick, r.Side)
+	}
+	if !d.Differs || d.Cause == CauseCommands || d.Cause == CauseOrder {
+		return d.Verdict()
+	}
+	var first *state.Place
+	if len(d.Places.List) > 0 && d.FieldsTick == d.Tick && d.path == "" {
+		first = &d.Places.List[0]
+	}
+	who := "A | B"
+	if a, b := d.A.Player, d.B.Player; a != nil && b != nil && *a != *b {
+		who = fmt.Sprintf("player %d | player %d", *a, *b)
+	}
+	return fmt.Sprintf("%s %s, %s", placeText(first, d.Fields.Total, strings.Join(d.Sections, ", ")), d.Diverged(), who)
 }
 
 // Verdict says in one sentence what the recordings show.

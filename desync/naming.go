@@ -8,12 +8,6 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// names are the IDs of a list's elements on the right side, each of which occurs once.
-type names struct {
-	list list
-	ids  []uint64
-}
-
 // name returns a path of the right state as reports print it: an element of a list is named by its ID, such as
 // Units[ID=34].Health for Units[33].Health, or by its index where elements have no ID, or two have the same. A
 // [watcher] has the same name.

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/words"
-	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
 // The maximum number of lines of each kind in the text. The JSON and the page have all.
@@ -127,39 +125,6 @@ func (g Group) String() string {
 	return s
 }
 
-func (e *Explanation) report() string {
-	if e.Panic != nil {
-		m := replay.Manifest{Player: e.Player}
-		return fmt.Sprintf("the rules panicked %s in %s of tick %d", m.Where(), e.Panic.Where, e.Tick)
-	}
-	s := fmt.Sprintf("at the check of tick %d", e.Tick)
-	if e.Tie {
-		s += ": no majority"
-	} else {
-		s += fmt.Sprintf(": %s differs", e.name(e.Player))
-	}
-	if e.Section != "" {
-		s += " in " + e.Section
-	}
-	if e.Agreed > 0 {
-		s += fmt.Sprintf(", last agreed at tick %d", e.Agreed)
-	}
-	if e.Began > e.Agreed {
-		s += fmt.Sprintf(", was sent the state of tick %d", e.Began)
-	}
-	return s
-}
-
-// name returns a player's number and name.
-func (e *Explanation) name(p lockstep.Player) string {
-	for i := range e.Who {
-		if e.Who[i].Player == p && e.Who[i].Name != "" {
-			return fmt.Sprintf("player %d (%s)", p, e.Who[i].Name)
-		}
-	}
-	return fmt.Sprintf("player %d", p)
-}
-
 func (v *Verdict) who() string {
 	switch v.Party {
 	case WrongPlayer:
@@ -241,14 +206,6 @@ func (e *Explanation) fieldLines() []string {
 		fields = "field"
 	}
 	return append([]string{fmt.Sprintf("at tick %d, %s: %d %s", e.Compared, e.values(), e.Fields.Total, fields)}, e.Places.Lines(textPlaces)...)
-}
-
-// values says whose are the two values of a field.
-func (e *Explanation) values() string {
-	if e.Verdict.undecided() && !e.Tie {
-		return fmt.Sprintf("the referee → player %d", e.Player)
-	}
-	return "right → wrong"
 }
 
 func (e *Explanation) traitLines() []string {

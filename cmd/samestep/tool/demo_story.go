@@ -299,6 +299,16 @@ type demoOptions struct {
 	dir            string
 }
 
+// makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links
+// to files of the user.
+func (o *demoOptions) makeDir() (err error) {
+	if o.dir != "" {
+		return os.MkdirAll(o.dir, 0o700)
+	}
+	o.dir, err = os.MkdirTemp("", "samestep-demo-*")
+	return err
+}
+
 // configure returns the configuration of a match with some seats.
 func (o *demoOptions) configure(seats uint) (any, error) {
 	return o.game.configure(uint8(seats), uint16(o.units), o.override)
