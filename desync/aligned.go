@@ -19,13 +19,14 @@ type alignment struct {
 	right, wrong []byte
 	whole        [2][]byte        // the states that were aligned
 	places       map[string][]int // by list: the right side's index of each remaining element; only looked up
+	names        map[string]names // by list; only looked up
 	missing      []state.Place    // elements that only one side has, by list and side
 	orders       []state.Place    // lists in another order
 }
 
 // align aligns two valid states.
 func align(s *state.Schema, right, wrong []byte) (*alignment, error) {
-	a := &alignment{schema: s, whole: [2][]byte{right, wrong}, places: make(map[string][]int)}
+	a := &alignment{schema: s, whole: [2][]byte{right, wrong}, places: make(map[string][]int), names: make(map[string]names)}
 	for _, b := range a.whole {
 		if err := s.Validate(b); err != nil {
 			return nil, err
@@ -55,6 +56,12 @@ type list struct {
 	name string // its path
 	id   state.Node
 	at   int // bytes of an element before its ID
+}
+
+// names are the IDs of a list's elements on the right side, each of which occurs once.
+type names struct {
+	list list
+	ids  []uint64
 }
 
 // listsOf returns the lists of a schema that are in no other list, in the order of their bytes.
@@ -122,10 +129,13 @@ func (l *list) ids(v state.Value) []uint64 {
 // another order. If an ID occurs twice, the lists stay unchanged.
 func (a *alignment) list(l list, r, w state.Value) (right, wrong []byte) {
 	idsR, idsW := l.ids(r), l.ids(w)
+	atR, okR := newIDIndex(idsR)
+	if okR {
+		a.names[l.name] = names{l, idsR}
+	}
 	if slices.Equal(idsR, idsW) {
 		return r.Bytes, w.Bytes
 	}
-	atR, okR := newIDIndex(idsR)
 	atW, okW := newIDIndex(idsW)
 	if !okR || !okW {
 		return r.Bytes, w.Bytes

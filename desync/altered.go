@@ -28,7 +28,7 @@ func (s *search) altered(schema *state.Schema, suspects []state.Difference) erro
 			continue
 		}
 		if len(suspects) == 1 && s.last == s.bad && s.exact == 0 {
-			return s.alone(right, wrong.Bytes)
+			return s.alone(w, right, wrong.Bytes)
 		}
 		if err := s.alteredField(w, right.Bytes, wrong.Bytes); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (s *search) alteredField(w *watcher, right, wrong []byte) error {
 			for _, b := range guesses(v.Bytes, right, wrong) {
 				changed := slices.Clone(begin)
 				copy(changed[v.Offset:], b)
-				if err := s.between(&found, t, changed, func() *Cause { return alteredCause(v, b) }); err != nil {
+				if err := s.between(&found, t, changed, func() *Cause { return w.altered(v, b) }); err != nil {
 					return err
 				}
 			}
@@ -63,9 +63,9 @@ func (s *search) alteredField(w *watcher, right, wrong []byte) error {
 
 // alone tries a field that is all that differs. That it was altered fits always, and so does a sum of several changes: nothing
 // tells when.
-func (s *search) alone(v state.Value, wrong []byte) error {
+func (s *search) alone(w *watcher, v state.Value, wrong []byte) error {
 	s.count++
-	c := alteredCause(v, wrong)
+	c := w.altered(v, wrong)
 	c.Text = fmt.Sprintf("%s was %s instead of %s, in the memory or by the rules; nothing else differs, so nothing tells when", c.Path, c.Wrong, c.Right)
 	c.When = Span{s.good + 1, s.bad}
 	c.fault = variation{from: s.bad, state: s.wrong}
@@ -73,16 +73,17 @@ func (s *search) alone(v state.Value, wrong []byte) error {
 	return nil
 }
 
-func alteredCause(v state.Value, b []byte) *Cause {
-	became := v
+// altered returns the cause that the field had another value.
+func (w *watcher) altered(v state.Value, b []byte) *Cause {
+	name, became := w.name(), v
 	became.Bytes = b
 	flipped := ""
 	if oneBit(v.Bytes, b) && v.Node.Kind() != state.Bool {
 		flipped = ", a single flipped bit"
 	}
 	return &Cause{
-		Kind: AlteredField, rank: rankAltered, Path: v.Path, Right: v.String(), Wrong: became.String(),
-		Text: fmt.Sprintf("%s was %s instead of %s%s, in the memory or by the rules; all else follows from it", v.Path, became.String(), v.String(), flipped),
+		Kind: AlteredField, rank: rankAltered, Path: name, Right: v.String(), Wrong: became.String(),
+		Text: fmt.Sprintf("%s was %s instead of %s%s, in the memory or by the rules; all else follows from it", name, became.String(), v.String(), flipped),
 	}
 }
 

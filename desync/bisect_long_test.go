@@ -138,7 +138,11 @@ func (m *longMatch) hurt(tb testing.TB, r *rand.Rand) (file []byte, tick lockste
 			if v.Node.Kind() == state.Bool {
 				bit = 0
 			}
+			before := slices.Clone(snapshot)
 			v.Bytes[bit/8] ^= 1 << (bit % 8)
+			if d, _, err := desync.DiffStates(codec.Schema(), before, snapshot, ""); err == nil && d.Total == 1 {
+				path = d.List[0].Path // as reports name it
+			}
 		})
 		if file = m.retell(tb, g, tick); file != nil {
 			return file, tick, path

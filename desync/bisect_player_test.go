@@ -68,7 +68,7 @@ func TestBisectPlayerReconstructs(t *testing.T) {
 	whole := x.log.Bytes()
 	for name, file := range map[string][]byte{"bundle.zip": x.bundle(t), "open.ssr": whole, "torn.ssr": append(whole[:len(whole):len(whole)], 1, 2, 3)} {
 		found := bisectVictim(t, name, file)
-		if found.Tick != 160 || found.Fields.Total != 1 || found.Fields.List[0].First.Path != "Units[5].Health" || found.Reconstructed != (name != "bundle.zip") {
+		if found.Tick != 160 || found.Fields.Total != 1 || found.Fields.List[0].First.Path != "Units[ID=6].Health" || found.Reconstructed != (name != "bundle.zip") {
 			t.Errorf("%s: got %+v", name, found)
 		}
 	}

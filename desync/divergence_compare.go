@@ -332,7 +332,7 @@ func (c *recordingComparison) fields(tick *lockstep.Tick) error {
 	if err != nil {
 		return fmt.Errorf("desync: states of tick %d: %w", x.tick, err)
 	}
-	if d.Fields, d.Places, err = aligned.differences(d.path, maxListed); err != nil {
+	if d.Fields, d.Places, err = aligned.named(aligned.differences(d.path, maxListed)); err != nil {
 		return err
 	}
 	d.FieldsTick, d.asked = x.tick, tick != nil

@@ -2,7 +2,6 @@ package desync
 
 import (
 	_ "embed" // the page's template
-	"fmt"
 	"io"
 
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -32,14 +31,6 @@ type divergencePage struct {
 	Frames []string
 	Tree   []*branch
 	Cut    bool
-}
-
-// Title returns the title of the page.
-func (p *divergencePage) Title() string {
-	if !p.Differs {
-		return "Two recordings of " + p.A.Game
-	}
-	return fmt.Sprintf("Desync %s of %s", p.Diverged(), p.A.Game)
 }
 
 // Headline returns the verdict as a sentence.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // judge finds the cause.
@@ -30,6 +31,25 @@ func (d *Divergence) judge() {
 	case d.Differs:
 		d.Cause = CauseStates
 	}
+}
+
+// Title returns the answer in one line: what differs, when, and between whom.
+func (d *Divergence) Title() string {
+	if r := d.unstable(); r != nil {
+		return fmt.Sprintf("no fixed result: %s at tick %d, in a second run of %s", placeText(nil, 0, strings.Join(r.Sections, ", ")), r.Tick, r.Side)
+	}
+	if !d.Differs || d.Cause == CauseCommands || d.Cause == CauseOrder {
+		return d.Verdict()
+	}
+	var first *state.Place
+	if len(d.Places.List) > 0 && d.FieldsTick == d.Tick && d.path == "" {
+		first = &d.Places.List[0]
+	}
+	who := "A | B"
+	if a, b := d.A.Player, d.B.Player; a != nil && b != nil && *a != *b {
+		who = fmt.Sprintf("player %d | player %d", *a, *b)
+	}
+	return fmt.Sprintf("%s %s, %s", placeText(first, d.Fields.Total, strings.Join(d.Sections, ", ")), d.Diverged(), who)
 }
 
 // Verdict says in one sentence what the recordings show.
@@ -127,11 +147,20 @@ func (d *Divergence) lacks() (text string) {
 	return text
 }
 
-// WriteText writes the result for people, in lines of at most 80 columns where the names allow it. Control characters in
+// WriteText writes the result for people, the answer first, in lines of at most 80 columns where the names allow it. Control characters in
 // texts of the files are escaped.
 func (d *Divergence) WriteText(w io.Writer) error {
 	var p words.Page
 	add := p.Line
+	verdict := d.Verdict()
+	if title := d.Title(); title != verdict {
+		add("answer", "%s", title)
+	}
+	add("verdict", "%s", verdict)
+	if d.Missing != nil {
+		p.Line("missing", "the %s; %s with", d.Missing.states(), d.Missing.who())
+		p.Command("", "SAMESTEP_DUMP="+d.Missing.Dump)
+	}
 	d.A.describe("A", add)
 	d.B.describe("B", add)
 	for i, line := range d.commandLines() {
@@ -151,11 +180,6 @@ func (d *Divergence) WriteText(w io.Writer) error {
 	for _, note := range d.Notes {
 		add("note", "%s", note)
 	}
-	if d.Missing != nil {
-		p.Line("missing", "the %s; %s with", d.Missing.states(), d.Missing.who())
-		p.Command("", "SAMESTEP_DUMP="+d.Missing.Dump)
-	}
-	add("verdict", "%s", d.Verdict())
 	return p.Write(w)
 }
 
@@ -281,6 +305,7 @@ func (d *Divergence) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		*plain
 		Same    bool   `json:"same"`
+		Title   string `json:"title"`
 		Verdict string `json:"verdict"`
-	}{(*plain)(d), d.Cause == CauseNone, d.Verdict()})
+	}{(*plain)(d), d.Cause == CauseNone, d.Title(), d.Verdict()})
 }

@@ -49,6 +49,8 @@ func ExampleCompareRecordings() {
 	d.WriteText(os.Stdout)
 	// Output:
 	// true 6 [X] 5,6
+	// answer     X 9 → 9.000001 (1 ulp) at tick 6, player 0 | player 1
+	// verdict    the machines computed different states from the same commands
 	// A          a.jsonl: player 0, build "1", plan9/mips: 10 ticks, 10 checksums
 	//            a2.jsonl: player 0, build "1", plan9/mips: 10 ticks, 10 checksums, 2
 	//              states
@@ -61,7 +63,6 @@ func ExampleCompareRecordings() {
 	// sections   X
 	// state      tick 6: 1 field differs in 1 place
 	//            X 9 → 9.000001 (1 ulp)
-	// verdict    the machines computed different states from the same commands
 }
 
 // What is compared: sides with their recordings, and what a second run has shown.

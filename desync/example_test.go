@@ -122,17 +122,22 @@ func ExampleExplain() {
 	if err != nil {
 		panic(err)
 	}
-	for _, line := range e.Lines()[4:] { // after the lines that name this machine
-		fmt.Println(line)
+	for _, line := range e.Lines() {
+		if !strings.HasPrefix(line, "match ") { // it names this machine
+			fmt.Println(line)
+		}
 	}
 	// Output:
+	// answer     Gold 150 → 110 (+1 more field) at tick 5, since one of the ticks 1 to 5, player 1 (bob)
 	// verdict    THE PLAYER: the match simulated again agrees with the referee, not with player 1
 	//            grade: proven; 64 simulations agree with each other
-	// bug        fingerprint 266ba5a7: chest, commands, Gold
-	// first      the first divergent tick is one of 1 to 5
 	// cause      consistent with: lost command: a command did not run up to tick 5: tick 4, player 0: give {"Gold":40}
 	//            shown by trial: the match with this one fault ends in the wrong side's state of tick 5, bit by bit, and so it does with a rule that does the same
-	// tried      44 faults of commands, 11 faults of all commands of a tick, 180 altered payloads of commands that change what differs, 30 altered fields, 5 commands of other players
+	// found      at the check of tick 5: player 1 (bob) differs in Gold
+	//            dc2da0ae66cd7357  the referee (as simulated again)
+	//            36d5ff2bb90a8df5  player 1 (bob)
+	// bug        fingerprint 266ba5a7: chest, commands, Gold
+	// first      the first divergent tick is one of 1 to 5
 	// fields     at tick 5, right → wrong: 2 fields
 	//            Gold 150 → 110
 	//            Gifts[0] 5 → 4
@@ -145,6 +150,7 @@ func ExampleExplain() {
 	//            tick 5, player 0: give {"Gold":50} (changes Gold, Gifts[0])
 	// common     build 1, the same as the other player
 	//            platform toaster, unlike the other player
+	// tried      44 faults of commands, 11 faults of all commands of a tick, 180 altered payloads of commands that change what differs, 30 altered fields, 5 commands of other players
 }
 
 // An Explanation is plain data.

@@ -40,10 +40,18 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 	w.history()
 	w.touches()
 	w.e.Shown = w.shown()
+	if w.listed != nil {
+		w.e.Fields, w.e.Places, _ = w.listed.named(w.e.Fields, w.e.Places, nil)
+		for i := range w.e.Streams {
+			w.e.Streams[i].Path = w.listed.name(w.e.Streams[i].Path)
+		}
+	}
+	w.entitle()
 	w.e.Traits = traitsOf(w.e.Who)
 	if w.options.Redact {
 		w.e.redact()
 	}
+	w.e.Title = w.e.answer()
 	return &w.e, nil
 }
 
@@ -335,11 +343,7 @@ func (w *work) shown() *Shown {
 		if len(first) == 0 {
 			continue
 		}
-		path := first[0].Path
-		if f, ok := watch(w.log.schema, match.bytes, path); ok {
-			path = f.name()
-		}
-		return &Shown{x.tick, path}
+		return &Shown{x.tick, l.name(first[0].Path)}
 	}
 	return nil
 }

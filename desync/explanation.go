@@ -11,6 +11,7 @@ import (
 
 // An Explanation is everything that was found out about a desync. Its Notes say what could not be found out.
 type Explanation struct {
+	Title       string            `json:"title"` // the answer in one line, such as "Units[ID=34].Health 4000 → 4001 at tick 301, player 3"
 	Match       string            `json:"match"`
 	Game        string            `json:"game"`
 	Build       string            `json:"build"`
@@ -57,6 +58,9 @@ type Explanation struct {
 
 	good lockstep.Tick // the last tick at which the sides were equal
 	path string        // of the fields
+
+	top       *state.Place // what differs first, of the whole state; nil if that is not known
+	differing int          // number of fields of the whole state that differ
 }
 
 // An Again is what the machine of the player that differed has computed when the server asked it to compute the ticks

@@ -3,6 +3,7 @@ package desync
 import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // The searches for a state with a given checksum.
@@ -23,4 +24,11 @@ func JudgeBuilds(h *lockstep.Header, m *replay.Manifest, this *Program, checksum
 		return v.Party, v.Text
 	}
 	return "", ""
+}
+
+// Answer returns the title of a report of which fields differ, the first of them at a place.
+func Answer(e *Explanation, first *state.Place, fields int) string {
+	own := *e
+	own.top, own.differing = first, fields
+	return own.answer()
 }

@@ -85,14 +85,14 @@ func TestEachFaultIsNamed(t *testing.T) {
 		{"lost", inDrill(func(w *world, t *turn, i int, step step) {
 			t.Commands = slices.Delete(t.Commands, i+1, i+2)
 			step(w, t)
-		}), false, desync.LostCommand, "tick 152, player 0 moves", 152, "Units[5]."},
+		}), false, desync.LostCommand, "tick 152, player 0 moves", 152, "Units[ID=6]."},
 		{"swapped", inDrill(func(w *world, t *turn, i int, step step) {
 			t.Commands[i], t.Commands[i+1] = t.Commands[i+1], t.Commands[i]
 			step(w, t) // which here is the same as if the second had been lost
-		}), false, desync.LostCommand, "tick 152, player 0 moves unit 6 to 25,12.5", 152, "Units[5]."},
-		{"late", late(1), false, desync.MovedCommand, "one tick too late: tick 152, player 0 moves", 152, "Units[5]."},
-		{"late, and the states of all ticks are there", late(1), true, desync.MovedCommand, "one tick too late: tick 152, player 0 moves", 152, "Units[5]."},
-		{"very late", late(7), false, desync.MovedCommand, "7 ticks too late: tick 152, player 0 moves", 152, "Units[5]."},
+		}), false, desync.LostCommand, "tick 152, player 0 moves unit 6 to 25,12.5", 152, "Units[ID=6]."},
+		{"late", late(1), false, desync.MovedCommand, "one tick too late: tick 152, player 0 moves", 152, "Units[ID=6]."},
+		{"late, and the states of all ticks are there", late(1), true, desync.MovedCommand, "one tick too late: tick 152, player 0 moves", 152, "Units[ID=6]."},
+		{"very late", late(7), false, desync.MovedCommand, "7 ticks too late: tick 152, player 0 moves", 152, "Units[ID=6]."},
 		{"doubled", func(w *world, t *turn, step step) bool {
 			i := slices.IndexFunc(t.Commands, func(c lockstep.Command) bool { _, ok := c.Value.(*skirmish.Train); return ok })
 			if i >= 0 {
@@ -104,11 +104,11 @@ func TestEachFaultIsNamed(t *testing.T) {
 		{"misread", inDrill(func(w *world, t *turn, i int, step step) {
 			t.Commands[i+1].Value.(*skirmish.Move).To.X ^= 8
 			step(w, t)
-		}), false, desync.AlteredPayload, "To.X 192 instead of 200: tick 152, player 0 moves unit 6", 152, "Units[5].Goal.X"},
+		}), false, desync.AlteredPayload, "To.X 192 instead of 200: tick 152, player 0 moves unit 6", 152, "Units[ID=6].Goal.X"},
 		{"of another player", inDrill(func(w *world, t *turn, i int, step step) {
 			t.Commands[i+1].Player = 1
 			step(w, t) // who does not have the unit
-		}), false, desync.LostCommand, "tick 152, player 0 moves unit 6 to 25,12.5", 152, "Units[5]."},
+		}), false, desync.LostCommand, "tick 152, player 0 moves unit 6 to 25,12.5", 152, "Units[ID=6]."},
 		{"extra draw", func(w *world, t *turn, step step) bool { step(w, t); w.Rand.Uint64(); return true },
 			false, desync.OtherDraws, "Rand was drawn from too often (1 draw)", 150, "Rand."},
 		{"many extra draws", func(w *world, t *turn, step step) bool {
@@ -129,9 +129,9 @@ func TestEachFaultIsNamed(t *testing.T) {
 			return true
 		}, false, desync.LostElement, "Units[ID=6] was lost, in the memory or by the rules", 150, "Units[ID=6]"},
 		{"altered", func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true },
-			false, desync.AlteredField, "Units[5].Health was 39 instead of 40", 150, "Units[5].Health"},
+			false, desync.AlteredField, "Units[ID=6].Health was 39 instead of 40", 150, "Units[ID=6].Health"},
 		{"altered, and the states of all ticks are there", func(w *world, t *turn, step step) bool { step(w, t); w.Units[5].Health--; return true },
-			true, desync.AlteredField, "Units[5].Health was 39 instead of 40", 150, "Units[5].Health"},
+			true, desync.AlteredField, "Units[ID=6].Health was 39 instead of 40", 150, "Units[ID=6].Health"},
 		{"altered, and counted on from there", func(w *world, t *turn, step step) bool { step(w, t); w.Players[0].Gathered += 5; return true },
 			false, desync.AlteredField, "Players[0].Gathered was", 150, "Players[0].Gathered"},
 	} {
@@ -351,7 +351,7 @@ func TestChangeLongAgo(t *testing.T) {
 		if len(e.Changes) == 0 || e.Changes[0].Field != "Units[ID=6].Group" || e.Changes[0].Tick != 62 || e.Changes[0].Command == nil || e.Changes[0].Command.Tick != 62 {
 			t.Errorf("got changes %v, want group 3 in tick 62\n%s", e.Changes, strings.Join(e.Lines(), "\n"))
 		}
-		if e.Cause == nil || e.Cause.Path != "Units[5].Group" {
+		if e.Cause == nil || e.Cause.Path != "Units[ID=6].Group" {
 			t.Errorf("got cause %+v", e.Cause)
 		}
 	}

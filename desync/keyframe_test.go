@@ -53,12 +53,12 @@ func TestFalseKeyframe(t *testing.T) {
 		players   []lockstep.Player
 		path      string // of the cause
 	}{
-		{"no false one", 100, nil, false, desync.WrongPlayer, []lockstep.Player{victim}, "Units[5].Health"},
-		{"of a checked tick", 100, []lockstep.Tick{100}, false, desync.WrongKeyframe, []lockstep.Player{victim}, "Units[5].Health"},
-		{"of a tick without a check", 50, []lockstep.Tick{50}, false, desync.WrongKeyframe, []lockstep.Player{victim}, "Units[5].Health"},
-		{"just before the desync, without a check", 150, []lockstep.Tick{150}, false, desync.WrongKeyframe, []lockstep.Player{victim}, "Units[5].Health"},
-		{"two, the last without a check", 10, []lockstep.Tick{120, 130}, false, desync.WrongKeyframe, []lockstep.Player{victim}, "Units[5].Health"},
-		{"long ago", 20, []lockstep.Tick{20}, false, desync.WrongKeyframe, []lockstep.Player{victim}, "Units[5].Health"},
+		{"no false one", 100, nil, false, desync.WrongPlayer, []lockstep.Player{victim}, "Units[ID=6].Health"},
+		{"of a checked tick", 100, []lockstep.Tick{100}, false, desync.WrongKeyframe, []lockstep.Player{victim}, "Units[ID=6].Health"},
+		{"of a tick without a check", 50, []lockstep.Tick{50}, false, desync.WrongKeyframe, []lockstep.Player{victim}, "Units[ID=6].Health"},
+		{"just before the desync, without a check", 150, []lockstep.Tick{150}, false, desync.WrongKeyframe, []lockstep.Player{victim}, "Units[ID=6].Health"},
+		{"two, the last without a check", 10, []lockstep.Tick{120, 130}, false, desync.WrongKeyframe, []lockstep.Player{victim}, "Units[ID=6].Health"},
+		{"long ago", 20, []lockstep.Tick{20}, false, desync.WrongKeyframe, []lockstep.Player{victim}, "Units[ID=6].Health"},
 		{"and a wrong referee later", 50, []lockstep.Tick{50}, true, desync.WrongKeyframe, nil, ""},
 		{"a wrong referee alone", 50, nil, true, desync.WrongReferee, nil, ""},
 	} {

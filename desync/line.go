@@ -43,6 +43,7 @@ func (e *Explanation) SetLine(l *Line) {
 		e.unfix(own.Parting, e.Verdict.Runs+1)
 		e.Fingerprint = newFingerprint(e.Game, ClassUnstable, "", own.Parting.Field)
 	}
+	e.Title = e.answer()
 	switch {
 	case own.Tick == 0 || own.Func == "" || own.Doubt != "":
 	case own.Parting == nil && (own.Tick < e.First.From || own.Tick > e.First.To):
@@ -87,4 +88,5 @@ func (l *Line) lines() []string {
 type NextStep struct {
 	Why     string `json:"why"`
 	Command string `json:"command"`
+	Next    bool   `json:"-"` // the text has it, too
 }

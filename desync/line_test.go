@@ -110,7 +110,7 @@ func TestPageOfReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.Bundle, e.Viewer = "chest-desync.zip", "https://play.example/#/replay/chest.ssr?tick=3"
-	e.Steps = []desync.NextStep{{"Look <further>", "samestep replay dump 'a b.zip'"}}
+	e.Steps = []desync.NextStep{{Why: "Look <further>", Command: "samestep replay dump 'a b.zip'"}}
 	page := pageOf(t, e)
 	for _, want := range []string{
 		"Bundle <span class=\"mono\">chest-desync.zip</span>", `<a href="https://play.example/#/replay/chest.ssr?tick=3">Open in the viewer</a>`,

@@ -19,6 +19,7 @@ type listing struct {
 }
 
 // newListing compares two states, and lists at most limit fields. The error says which of the states is invalid.
+// The paths have indexes until [alignment.named] names the elements.
 func newListing(s *state.Schema, right, wrong []byte, limit int) (*listing, error) {
 	a, err := align(s, right, wrong)
 	if err != nil {
@@ -71,7 +72,7 @@ func DiffStates(s *state.Schema, a, b []byte, path string) (state.Differences, s
 	if err != nil {
 		return state.Differences{}, state.Places{}, err
 	}
-	return l.at(path, maxListed)
+	return l.named(l.at(path, maxListed))
 }
 
 // arranged returns a list in an order.

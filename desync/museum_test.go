@@ -31,7 +31,7 @@ func TestMuseum(t *testing.T) {
 		}, 0, "Rand.Hi", desync.OtherDraws},
 		{"279c5582", func() *lockstep.Game { // a bit flips in the server's memory, and every player seems to be wrong
 			return lockstep.MustGame(fault(func(w *world, t *turn, step step) bool { step(w, t); w.Units[7].Health ^= 1 << 6; return true }).rules())
-		}, faultTick, "Units[7].Health", desync.AlteredField},
+		}, faultTick, "Units[ID=9].Health", desync.AlteredField},
 	} {
 		t.Run(c.commit, func(t *testing.T) {
 			x := newTableWith(t, c.game(), true, victim, 1, 100)

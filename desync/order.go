@@ -30,3 +30,14 @@ func (w *work) limit() (err error) {
 	}
 	return err
 }
+
+// entitle keeps what differs first, whatever part of it the report lists.
+func (w *work) entitle() {
+	if w.listed == nil || w.e.Verdict.Party == NoFixedResult {
+		return
+	}
+	all, places, _ := w.listed.named(w.listed.fields, w.listed.places, nil)
+	if len(places.List) > 0 {
+		w.e.top, w.e.differing = &places.List[0], all.Total
+	}
+}

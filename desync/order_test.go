@@ -158,10 +158,10 @@ func TestDiffStates(t *testing.T) {
 		{"the same", a, ""},
 		{"order", change(func(w *world) { w.Units[2], w.Units[7] = w.Units[7], w.Units[2] }), "the order of Units differs from index 2 (Units[2].ID 3 → 8)"},
 		{"order and a field", change(func(w *world) { w.Units[2], w.Units[7] = w.Units[7], w.Units[2]; w.Units[7].Kills = 9 }),
-			"the order of Units differs from index 2 (Units[2].ID 3 → 8)\nUnits[2].Kills 0 → 9"},
+			"the order of Units differs from index 2 (Units[2].ID 3 → 8)\nUnits[ID=3].Kills 0 → 9"},
 		{"order without a unit", change(func(w *world) { w.Units[2], w.Units[7] = w.Units[7], w.Units[2]; w.Units = w.Units[1:] }),
 			"the order of Units differs from index 2 (Units[2].ID 3 → 8)\nUnits[ID=1] present → absent"},
-		{"an ID twice", change(func(w *world) { w.Units[2].ID = 8 }), "Units[2].ID 3 → 8"},
+		{"an ID twice", change(func(w *world) { w.Units[2].ID = 8 }), "Units[ID=3].ID 3 → 8"},
 	} {
 		_, p, err := desync.DiffStates(x.game.StateSchema(), a, c.b, "")
 		if err != nil {
@@ -170,6 +170,10 @@ func TestDiffStates(t *testing.T) {
 		if got := strings.Join(p.Lines(9), "\n"); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
 		}
+	}
+	twice := change(func(w *world) { w.Units[2].ID = 8 })
+	if d, _, err := desync.DiffStates(x.game.StateSchema(), twice, change(func(w *world) { w.Units[2].ID = 8; w.Units[2].Kills = 9 }), ""); err != nil || d.Total != 1 || d.List[0].Path != "Units[2].Kills" {
+		t.Errorf("an ID twice on both sides: got %v, %v", d, err)
 	}
 	if _, _, err := desync.DiffStates(x.game.StateSchema(), a, bytes.Clone(a[1:]), ""); err == nil || !strings.Contains(err.Error(), "second state") {
 		t.Errorf("an invalid state: error %v", err)

@@ -62,7 +62,7 @@ func (s *search) drawCause(w *watcher, n int) *Cause {
 	if n < 0 {
 		often, many = "too seldom", -n
 	}
-	return &Cause{Kind: OtherDraws, rank: rankDraws, Path: w.path, Text: fmt.Sprintf("%s was drawn from %s (%s); all else follows from it", w.path, often, draws(uint64(many)))}
+	return &Cause{Kind: OtherDraws, rank: rankDraws, Path: w.name(), Text: fmt.Sprintf("%s was drawn from %s (%s); all else follows from it", w.name(), often, draws(uint64(many)))}
 }
 
 // shifted returns the generator after n more draws at a tick, and its offset in the state. Fewer draws are known only back

@@ -34,6 +34,7 @@ type page struct {
 	Tree                            []*branch
 	Cut                             bool
 	Common                          []Trait
+	Trials                          []string
 	CostBars                        []pageBar
 	CostWide                        int
 	CostFrom, CostTo                lockstep.Tick
@@ -58,7 +59,7 @@ const columnWide = 10
 
 func newPage(e *Explanation) *page {
 	p := &page{
-		Explanation: e, Who1: e.headline(), Reason: capital(e.Verdict.Text), Advice: capital(e.Verdict.Advice), ProgramLines: e.programLines(),
+		Explanation: e, Who1: e.headline(), Reason: capital(e.Verdict.Text), Advice: capital(e.Verdict.Advice), ProgramLines: e.programLines(), Trials: e.tried(),
 		Report: capital(e.report()), FirstLine: capital(e.firstLine()),
 		Wide: columnWide * len(e.Columns), Good: e.good, Tree: treeOf(e.Fields.List), Cut: e.Fields.Total > len(e.Fields.List),
 	}
@@ -79,9 +80,6 @@ func newPage(e *Explanation) *page {
 	p.costs()
 	return p
 }
-
-// Title returns the title of the page.
-func (p *page) Title() string { return fmt.Sprintf("Desync at tick %d of %s", p.Tick, p.Game) }
 
 // Name returns a player's number and name.
 func (p *page) Name(player lockstep.Player) string { return p.name(player) }

@@ -40,12 +40,12 @@ func TestPage(t *testing.T) {
 	}, desync.Options{Game: findGame, Now: clock()})
 	page := pageOf(t, e)
 	for _, want := range []string{
-		"<title>Desync at tick 160 of skirmish</title>",
+		"at tick 160, since one of the ticks 141 to 160, player 2 (c)</title>", "<h1>",
 		"<strong>Player 2 (c) computed it wrong</strong>",
 		"The match simulated again agrees with the referee, not with player 2.",
 		"The first divergent tick is one of 141 to 160.",
 		"consistent with: <strong>lost command</strong>: a command did not run up to tick 160: tick 151, player 1 trains 4 × worker in building 34.",
-		"Tried: ",
+		"<h2>What was tried</h2>",
 		`<rect class="bad" x="70" y="0" width="9" height="10"><title>ticks 141 to 160: differed at 1 of 1 checks</title></rect>`,
 		`<line class="mark" x1="70"`,
 		"<td class=\"mono\">Crystals</td><td class=\"mono right\">",

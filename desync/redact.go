@@ -39,6 +39,9 @@ func (e *Explanation) redact() {
 	for i := range e.Places.List {
 		mask(&e.Places.List[i].First.A, &e.Places.List[i].First.B)
 	}
+	if e.top != nil {
+		mask(&e.top.First.A, &e.top.First.B)
+	}
 	e.Cause.redact()
 	for i := range e.Changes {
 		c := &e.Changes[i]

@@ -197,7 +197,7 @@ func (p *repeater) kinds(d *parting) map[string]string {
 	}
 	for _, f := range l.fields.List {
 		if kind := fieldKind(f.Path); kinds[kind] == "" {
-			kinds[kind] = f.Path
+			kinds[kind] = l.name(f.Path)
 		}
 	}
 	return kinds

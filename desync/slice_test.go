@@ -117,7 +117,7 @@ func TestChangeOfLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(e.Lines(), "\n")
-	if !strings.Contains(text, "Hives[1].Bees 2 elements → 3 elements") || !strings.Contains(text, "Hives[ID=8].Bees is 2 elements, not changed since tick 0") {
+	if !strings.Contains(text, "Hives[ID=8].Bees 2 elements → 3 elements") || !strings.Contains(text, "Hives[ID=8].Bees is 2 elements, not changed since tick 0") {
 		t.Errorf("got\n%s", text)
 	}
 }

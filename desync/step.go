@@ -107,7 +107,7 @@ func changesBetween(s *state.Schema, before, after []byte, o *StepOptions) (c Ch
 	if err != nil {
 		return c, err
 	}
-	fields, places, err := a.differences(o.Path, o.Fields)
+	fields, places, err := a.named(a.differences(o.Path, o.Fields))
 	if err != nil {
 		return c, err
 	}

@@ -54,7 +54,7 @@ tick       4  simulated from the keyframe of tick 3, agrees
              with the file at tick 4
 commands   #1 player 0: hit {"Unit":7,"By":2}
              changes 1 field in 1 place
-             Units[0].Health 10 → 8
+             Units[ID=7].Health 10 → 8
            #2 player 0: hit {"Unit":9,"By":1}
              changes 1 field in 1 place
              Units[ID=9] present → absent
@@ -63,7 +63,7 @@ commands   #1 player 0: hit {"Unit":7,"By":2}
 phases     before the first: changes 1 field in 1 place
              Tick 3 → 4
            hits: changes 2 fields in 1 place
-             Units[0].Health 10 → 8 (+1 more unit)
+             Units[ID=7].Health 10 → 8 (+1 more unit)
            deaths: changes 3 fields in 2 places
              Units[ID=9] present → absent
              Rand.Hi RAND
@@ -73,7 +73,7 @@ draws      wind: 2 draws, of 3, 4
 changes    5 fields in 4 places
              Units[ID=9] present → absent
              Rand.Hi RAND
-             Units[0].Health 10 → 8
+             Units[ID=7].Health 10 → 8
              Tick 3 → 4
 `},
 		{"refused", 5, desync.StepOptions{Path: "Units", Lines: 20, Commands: 20, Fields: 1000}, `
@@ -94,14 +94,14 @@ tick       4  simulated from the keyframe of tick 3, agrees
              with the file at tick 4
 commands   #1 player 0: hit {"Unit":7,"By":2}
              changes 1 field in 1 place
-             Units[0].Health 10 → 8
+             Units[ID=7].Health 10 → 8
            and 2 commands more
              changes 1 field in 1 place
              Units[ID=9] present → absent
 phases     before the first: changes 1 field in 1 place
              Tick 3 → 4
            hits: changes 2 fields in 1 place
-             Units[0].Health 10 → 8 (+1 more unit)
+             Units[ID=7].Health 10 → 8 (+1 more unit)
            deaths: changes 3 fields in 2 places
              Units[ID=9] present → absent
              and 2 more fields in 1 more place
@@ -117,18 +117,18 @@ tick       4  simulated from the keyframe of tick 3, agrees
              with the file at tick 4
 commands   #1 player 0: hit {"Unit":7,"By":2}
              changes 1 field in 1 place
-             Units[0].Health 10 → 8
+             Units[ID=7].Health 10 → 8
            and 2 commands more
              changes nothing
 phases     before the first: changes nothing
            hits: changes 1 field in 1 place
-             Units[0].Health 10 → 8
+             Units[ID=7].Health 10 → 8
            deaths: changes nothing
 events     desync_test.death{Unit:9}
 draws      wind: 2 draws, of 3, 4
            Rand: 1 draw
 changes    1 field in 1 place
-             Units[0].Health 10 → 8
+             Units[ID=7].Health 10 → 8
 `},
 	} {
 		got := linesOf(t, stepOf(t, r, "", c.tick, c.options))
@@ -207,8 +207,8 @@ func TestPairSteps(t *testing.T) {
 		want []string // lines that the text has
 	}{
 		{"the same", false, "", 4, []string{"before     the tick: nothing differs", "after      the tick: nothing differs", "           the same"}},
-		{"a command is missing", true, "", 4, []string{`             A  #1 player 0: hit {"Unit":7,"By":2}`, "             B  none", "phase      hits: the states begin to differ in it", "             Units[0].Health 8 → 10"}},
-		{"other rules", false, "hard", 4, []string{"before     the tick: nothing differs", "phase      hits: the states begin to differ in it", "after      the tick: 1 field differs in 1 place, A → B", "             Units[0].Health 8 → 6"}},
+		{"a command is missing", true, "", 4, []string{`             A  #1 player 0: hit {"Unit":7,"By":2}`, "             B  none", "phase      hits: the states begin to differ in it", "             Units[ID=7].Health 8 → 10"}},
+		{"other rules", false, "hard", 4, []string{"before     the tick: nothing differs", "phase      hits: the states begin to differ in it", "after      the tick: 1 field differs in 1 place, A → B", "             Units[ID=7].Health 8 → 6"}},
 		{"after other rules", false, "hard", 5, []string{"before     the tick: 1 field differs in 1 place, A → B"}},
 		{"a panic", false, "panic", 4, []string{"after      the tick: unknown", "panic      "}},
 	} {

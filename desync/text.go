@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/words"
-	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/replay"
 )
 
 // The maximum number of lines of each kind in the text. The JSON and the page have all.
@@ -23,47 +21,53 @@ func (e *Explanation) WriteText(w io.Writer) error { return e.page().Write(w) }
 // Lines returns the text that WriteText writes, but each line whole, however long: the most important first.
 func (e *Explanation) Lines() []string { return e.page().Lines() }
 
+// page has the answer first, then how it is known, what to run, the evidence, and at the end what was tried.
 func (e *Explanation) page() *words.Page {
 	t := &words.Page{}
+	t.Line("answer", "%s", e.Title)
+	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
 	if e.Panic != nil {
 		e.addPanicked(t)
 		return t
 	}
+	if e.Verdict.Advice != "" {
+		t.Line("", "%s", e.Verdict.Advice)
+	}
+	t.Line("", "%s", e.Verdict.graded())
+	listLines(t, "line", e.Line.lines())
+	e.cause(t)
+	e.addNext(t)
 	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
 	t.Line("found", "%s", e.report())
 	for _, g := range e.Groups {
 		t.Line("", "%s", g)
 	}
-	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
-	if e.Verdict.Advice != "" {
-		t.Line("", "%s", e.Verdict.Advice)
-	}
-	t.Line("", "%s", e.Verdict.graded())
 	listLines(t, "programs", e.programLines())
 	t.Line("bug", "%s", e.Fingerprint)
-	listLines(t, "line", e.Line.lines())
 	listLines(t, "end", e.Ending.lines())
 	listLines(t, "again", e.Again.Lines())
 	t.Line("first", "%s", e.firstLine())
-	e.cause(t)
 	listLines(t, "fields", e.fieldLines())
 	listLines(t, "changed", lines(e.Changes))
 	listLines(t, "commands", lines(e.Commands))
 	listLines(t, "draws", append(lines(e.Streams), lines(e.Draws)...))
 	listLines(t, "common", e.traitLines())
+	if tried := e.tried(); tried != nil {
+		t.Line("tried", "%s", strings.Join(tried, ", "))
+	}
 	listLines(t, "note", e.Notes)
 	return t
 }
 
 // addPanicked describes a bundle of a panic.
 func (e *Explanation) addPanicked(t *words.Page) {
+	listLines(t, "line", e.Line.lines())
+	e.addNext(t)
 	t.Line("match", "%s of %s build %s, recorded on %s, explained on %s", e.Match, e.Game, e.Build, e.Recorder, e.Machine)
 	t.Line("found", "%s", e.report())
 	addPanic(t, e.Panic)
-	t.Line("verdict", "%s: %s", e.Verdict.who(), e.Verdict.Text)
 	listLines(t, "programs", e.programLines())
 	t.Line("bug", "%s", e.Fingerprint)
-	listLines(t, "line", e.Line.lines())
 	for i := range e.Commands {
 		t.Line(words.First("commands", i), "#%d %s", e.Commands[i].Sequence, e.Commands[i].Text)
 	}
@@ -71,6 +75,17 @@ func (e *Explanation) addPanicked(t *words.Page) {
 		t.Line("", "and %d more", n)
 	}
 	listLines(t, "note", e.Notes)
+}
+
+// addNext adds the commands to go on with.
+func (e *Explanation) addNext(t *words.Page) {
+	name := "next"
+	for i := range e.Steps {
+		if s := &e.Steps[i]; s.Next {
+			t.Whole(name, s.Command)
+			name = ""
+		}
+	}
 }
 
 // listLines adds the first lines of a list, and counts the others.
@@ -108,39 +123,6 @@ func (g Group) String() string {
 		s += " (as simulated again)"
 	}
 	return s
-}
-
-func (e *Explanation) report() string {
-	if e.Panic != nil {
-		m := replay.Manifest{Player: e.Player}
-		return fmt.Sprintf("the rules panicked %s in %s of tick %d", m.Where(), e.Panic.Where, e.Tick)
-	}
-	s := fmt.Sprintf("at the check of tick %d", e.Tick)
-	if e.Tie {
-		s += ": no majority"
-	} else {
-		s += fmt.Sprintf(": %s differs", e.name(e.Player))
-	}
-	if e.Section != "" {
-		s += " in " + e.Section
-	}
-	if e.Agreed > 0 {
-		s += fmt.Sprintf(", last agreed at tick %d", e.Agreed)
-	}
-	if e.Began > e.Agreed {
-		s += fmt.Sprintf(", was sent the state of tick %d", e.Began)
-	}
-	return s
-}
-
-// name returns a player's number and name.
-func (e *Explanation) name(p lockstep.Player) string {
-	for i := range e.Who {
-		if e.Who[i].Player == p && e.Who[i].Name != "" {
-			return fmt.Sprintf("player %d (%s)", p, e.Who[i].Name)
-		}
-	}
-	return fmt.Sprintf("player %d", p)
 }
 
 func (v *Verdict) who() string {
@@ -200,15 +182,16 @@ func (e *Explanation) cause(t *words.Page) {
 		}
 		t.Line("", "shown by trial: the match with %s ends in the wrong side's state of tick %d, bit by bit, and so it does with a rule that does the same", faults, c.ends)
 	}
-	var tried []string
+}
+
+// tried lists the trials.
+func (e *Explanation) tried() (all []string) {
 	for _, f := range e.Tried {
 		if f.Count > 0 || !f.All {
-			tried = append(tried, f.String())
+			all = append(all, f.String())
 		}
 	}
-	if tried != nil {
-		t.Line("tried", "%s", strings.Join(tried, ", "))
-	}
+	return all
 }
 
 func (e *Explanation) fieldLines() []string {
@@ -223,14 +206,6 @@ func (e *Explanation) fieldLines() []string {
 		fields = "field"
 	}
 	return append([]string{fmt.Sprintf("at tick %d, %s: %d %s", e.Compared, e.values(), e.Fields.Total, fields)}, e.Places.Lines(textPlaces)...)
-}
-
-// values says whose are the two values of a field.
-func (e *Explanation) values() string {
-	if e.Verdict.undecided() && !e.Tie {
-		return fmt.Sprintf("the referee → player %d", e.Player)
-	}
-	return "right → wrong"
 }
 
 func (e *Explanation) traitLines() []string {

@@ -39,6 +39,9 @@ func watch(s *state.Schema, b []byte, path string) (*watcher, bool) {
 	if !ok {
 		return w, true
 	}
+	if _, unique := newIDIndex(l.ids(v)); !unique {
+		return w, true
+	}
 	if id, err := s.Lookup(b, path[:end]+"."+l.id.Name()); err == nil {
 		w.list, w.field, w.id = l, path[end:], number(id.Bytes)
 	}

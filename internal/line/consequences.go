@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/weave"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -86,11 +87,11 @@ const maxFields = 8
 
 // fieldsOf compares two states after the tick.
 func fieldsOf(s *state.Schema, a, b []byte) (all []Field, seen []seenField, err error) {
-	d, err := s.Diff(a, b, maxFields)
+	d, _, err := desync.DiffStates(s, a, b, "")
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, one := range d.List {
+	for _, one := range d.List[:min(len(d.List), maxFields)] {
 		all = append(all, Field{one.Path, [2]string{one.A, one.B}})
 		seen = append(seen, seenField{lastParts(one.Path), elementID(s, a, one.Path)})
 	}

@@ -37,6 +37,9 @@ func (p *Page) Command(name string, words ...string) {
 	p.add(name, strings.Join(quoted, " "), true)
 }
 
+// Whole adds a line that stays one line however long it is, such as a command whose words are quoted.
+func (p *Page) Whole(name, text string) { p.add(name, text, true) }
+
 // Note adds a text whose lines after the first are commands or flags to copy, which stay whole.
 func (p *Page) Note(name, text string) {
 	first, commands, has := strings.Cut(text, "\n")

@@ -111,16 +111,6 @@ func (o *demoOptions) fit() error {
 	return err
 }
 
-// makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links
-// to files of the user.
-func (o *demoOptions) makeDir() (err error) {
-	if o.dir != "" {
-		return os.MkdirAll(o.dir, 0o700)
-	}
-	o.dir, err = os.MkdirTemp("", "samestep-demo-*")
-	return err
-}
-
 // runDemo plays the match, verifies its replay and finds the planted desync.
 func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
 	if err := o.makeDir(); err != nil {

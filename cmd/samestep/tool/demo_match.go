@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -110,8 +111,8 @@ func (m *demoMatch) Append(record []byte) error {
 
 // expected reports whether err is the desync of the player with the planted error.
 func (m *demoMatch) expected(p *demoPlayer, err error) bool {
-	_, desync := err.(*lockstep.DesyncError)
-	return desync && m.planted.Tick > 0 && p.seat == m.planted.Player
+	_, desynced := err.(*lockstep.DesyncError)
+	return desynced && m.planted.Tick > 0 && p.seat == m.planted.Player
 }
 
 // takeDesync keeps the first desync report, and finds the field while both sides still have the states.
@@ -122,7 +123,10 @@ func (m *demoMatch) takeDesync() {
 	}
 	r := reports[0]
 	m.report, m.evidence = r, m.collect(r)
-	if d, ok := lockstep.Diverged(m.coordinator.Referee(), m.players[r.Player].follower, 10); ok {
+	if d, ok := lockstep.Diverged(m.coordinator.Referee(), m.players[r.Player].follower, 1); ok {
+		if d.Fields.Total > 0 { // named as all reports name them
+			d.Fields, _, _ = desync.DiffStates(m.game.StateSchema(), m.coordinator.Referee().State(d.Tick), m.players[r.Player].follower.State(d.Tick), "")
+		}
 		m.divergence = &d
 	}
 }

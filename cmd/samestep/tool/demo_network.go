@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/client"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -256,7 +257,13 @@ func (d *networkDemo) corrupt(g *netGuest) (err error) {
 			return
 		}
 		d.story.Planted = plantedError{Path: path, Tick: c.Simulation().Tick() + 1, Player: c.Status().Seat}
-		err = c.Corrupt(path)
+		before := c.Simulation().AppendState(nil)
+		if err = c.Corrupt(path); err != nil {
+			return
+		}
+		if fields, _, err := desync.DiffStates(d.game.StateSchema(), before, c.Simulation().AppendState(nil), ""); err == nil && len(fields.List) > 0 {
+			d.story.Planted.Path = fields.List[0].Path // named as all reports name it
+		}
 	})
 	return errors.Join(gone, err)
 }

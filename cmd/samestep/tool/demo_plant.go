@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/faultinjection"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -70,7 +71,7 @@ func (m *demoMatch) plant(h *heldCopy) error {
 // locate records what the planted error did in its first tick.
 func (m *demoMatch) locate(p *demoPlayer) error {
 	x := &m.planted
-	d, err := m.game.StateSchema().Diff(m.coordinator.Referee().State(x.Tick), p.follower.State(x.Tick), 1)
+	d, _, err := desync.DiffStates(m.game.StateSchema(), m.coordinator.Referee().State(x.Tick), p.follower.State(x.Tick), "")
 	if err != nil {
 		return err
 	}

@@ -271,7 +271,7 @@ func (d *demoChecks) printEnd(w io.Writer, path string) {
 		shown := false
 		for text := range strings.SplitSeq(report.String(), "\n") {
 			if name, _, _ := strings.Cut(text, " "); name != "" { // other lines continue one with a name
-				shown = slices.Contains([]string{"verdict", "again", "first", "cause", "fields", "changed"}, name)
+				shown = slices.Contains([]string{"answer", "verdict", "again", "first", "cause", "fields", "changed"}, name)
 			}
 			if shown {
 				fmt.Fprintln(w, text)
@@ -297,6 +297,16 @@ type demoOptions struct {
 	rate           uint16        // ticks a second
 	seed           uint64
 	dir            string
+}
+
+// makeDir makes the folder of the options, or else a new one. In a folder with a fixed name, others could plant links
+// to files of the user.
+func (o *demoOptions) makeDir() (err error) {
+	if o.dir != "" {
+		return os.MkdirAll(o.dir, 0o700)
+	}
+	o.dir, err = os.MkdirTemp("", "samestep-demo-*")
+	return err
 }
 
 // configure returns the configuration of a match with some seats.

@@ -19,7 +19,6 @@ import (
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/logged"
-	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -93,12 +92,7 @@ func desyncExplain(c *cli.Context) error {
 	}
 	addLine(c, f, e)
 	handOver(e, f, c.App.Name, path, sidesOf(c), c.String(viewerFlag.Name))
-	return tellPage(c, e, func(w io.Writer) {
-		e.WriteText(w)
-		for i, next := range nextCommands(e) {
-			newLiner(w)(words.First("next", i), "%s", next)
-		}
-	}, &fileError{path, explained(e)})
+	return tellPage(c, e, func(w io.Writer) { e.WriteText(w) }, &fileError{path, explained(e)})
 }
 
 // explained returns the error after a bundle was explained.

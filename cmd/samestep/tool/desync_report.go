@@ -93,6 +93,7 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewe
 	} else {
 		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
 	}
+	markNext(e)
 	if e.Panic != nil {
 		step("Look at the tick, and at what each command does", "replay step %s", bundle)
 		step("Stand before the panic in a debugger, in the folder with the sources", "replay debug %s", bundle)
@@ -167,17 +168,13 @@ func revisions(f *replay.File) string {
 	return line.Revisions(h, &f.Bundle().Manifest)
 }
 
-// nextCommands returns the command that explains the bundle with the build that recorded it, if this one cannot, and the one that
-// finds the line of code, unless the line is known, or no line is at fault.
-func nextCommands(e *desync.Explanation) (all []string) {
-	if e.Verdict.With != "" {
-		all = append(all, e.Steps[0].Command)
-	}
+// markNext marks, for the text, the command that explains the bundle with the build that recorded it, if this one cannot, and the
+// one that finds the line of code, unless the line is known, or no line is at fault.
+func markNext(e *desync.Explanation) {
+	e.Steps[0].Next = e.Verdict.With != ""
 	known := e.Line != nil && e.Line.File != "" && e.Line.Doubt == ""
-	if known || e.Verdict.Parting == nil && e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String() {
-		return all
-	}
-	return append(all, e.Steps[lineStep].Command)
+	memory := e.Verdict.Parting == nil && e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String()
+	e.Steps[lineStep].Next = !known && !memory
 }
 
 // absolute returns the path of a file for a command that runs in another folder.

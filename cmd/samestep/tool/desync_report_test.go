@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,7 +78,17 @@ func TestRedactedReportHasNoFolder(t *testing.T) {
 	}
 }
 
-// The text ends with the command that finds the line, which names both revisions if the bundle does.
+// nextOf returns the commands that the text has.
+func nextOf(e *desync.Explanation) (all []string) {
+	for _, s := range e.Steps {
+		if s.Next {
+			all = append(all, s.Command)
+		}
+	}
+	return all
+}
+
+// The text has the command that finds the line before the evidence, and it names both revisions if the bundle does.
 func TestNextCommand(t *testing.T) {
 	line := &desync.Line{File: "a.go"}
 	steps := []desync.NextStep{{Command: "samestep desync explain b.zip"}, {Command: "samestep desync line b.zip"}}
@@ -94,8 +105,10 @@ func TestNextCommand(t *testing.T) {
 		{"another build", desync.Explanation{Verdict: desync.Verdict{With: "3b18e512dba7"}}, "samestep desync explain b.zip\nsamestep desync line b.zip"},
 		{"its rules", desync.Explanation{Again: &desync.Again{Outcome: "wrong in the same way"}}, "samestep desync line b.zip"},
 	} {
-		row.e.Steps = steps
-		if got := strings.Join(nextCommands(&row.e), "\n"); got != row.want {
+		row.e.Steps = slices.Clone(steps)
+		markNext(&row.e)
+		got := strings.Join(nextOf(&row.e), "\n")
+		if text := strings.Join(row.e.Lines(), "\n"); got != row.want || got != "" && !strings.Contains(text, "\nnext       "+strings.ReplaceAll(got, "\n", "\n           ")+"\nmatch ") {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}
 	}
@@ -117,7 +130,7 @@ func TestNextCommand(t *testing.T) {
 	}
 	var e desync.Explanation
 	handOver(&e, f, "samestep", bundle, "", "")
-	if got := strings.Join(nextCommands(&e), "\n"); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
+	if got := strings.Join(nextOf(&e), "\n"); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
 		t.Errorf("got %q, want the player's revision", got)
 	}
 	for _, row := range []struct {

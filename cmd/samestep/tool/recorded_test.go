@@ -85,10 +85,10 @@ func TestRecorded(t *testing.T) {
 	if out := pass(""); !strings.Contains(out, "diverged   at tick 61\n") || !strings.Contains(out, "SAMESTEP_DUMP=60,61") || !strings.Contains(out, "sections   List\n") {
 		t.Errorf("the first pass: got\n%s", out)
 	}
-	if out := pass("60,61"); !strings.Contains(out, "List[2].Speed") || !strings.Contains(out, "ulp") || strings.Contains(out, "SAMESTEP_DUMP") {
+	if out := pass("60,61"); !strings.Contains(out, "List[ID=20].Speed") || !strings.Contains(out, "ulp") || strings.Contains(out, "SAMESTEP_DUMP") {
 		t.Errorf("the second pass: got\n%s", out)
 	}
-	if out := samestep(t, exitError, "replay", "bisect", "--html", a, a, b); !strings.Contains(out, "List[2].Speed") || strings.Contains(out, "\npage ") {
+	if out := samestep(t, exitError, "replay", "bisect", "--html", a, a, b); !strings.Contains(out, "List[ID=20].Speed") || strings.Contains(out, "\npage ") {
 		t.Errorf("with a page that exists: got\n%s", out)
 	}
 

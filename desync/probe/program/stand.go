@@ -71,7 +71,7 @@ func watched(s *state.Schema, b []byte, world any, path string) (f Field, addres
 		return f, 0, fmt.Errorf("%s has no field to watch", v.Path)
 	}
 	memory := memoryOf(reflect.ValueOf(world).Elem(), v.Path)
-	f = Field{v.Path, v.String(), memory.Kind().String(), v.Node.FractionBits()}
+	f = Field{path, v.String(), memory.Kind().String(), v.Node.FractionBits()}
 	if memory.Kind() == reflect.Slice { // its pointer, its length and its capacity
 		f.Type = "int"
 		return f, memory.UnsafeAddr() + reflect.TypeFor[uintptr]().Size(), nil

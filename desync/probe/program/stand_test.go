@@ -41,7 +41,7 @@ func TestWatched(t *testing.T) {
 	}{
 		"Tick":             {Field{"Tick", "0", "uint32", 0}, address(&w.Tick)},
 		"Units[1].ID":      {Field{"Units[1].ID", "9", "uint32", 0}, address(&u.ID)},
-		"Units[ID=9].ID":   {Field{"Units[1].ID", "9", "uint32", 0}, address(&u.ID)},
+		"Units[ID=9].ID":   {Field{"Units[ID=9].ID", "9", "uint32", 0}, address(&u.ID)},
 		"Units[1].Pos.X":   {Field{"Units[1].Pos.X", "1.5", "int64", 32}, address(&u.Pos.X)},
 		"Units[1].Name":    {Field{"Units[1].Name", `"ann"`, "string", 0}, address(&u.Name)},
 		"Units[1].Alive":   {Field{"Units[1].Alive", "true", "bool", 0}, address(&u.Alive)},

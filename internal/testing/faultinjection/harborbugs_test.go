@@ -69,7 +69,7 @@ func (m *match) falseCause(e *desync.Explanation, first lockstep.Tick, commands 
 			return c.Text
 		}
 	case c.Path != "" && c.Kind != desync.OtherConfig:
-		node := partOf(m.nodeOf(c.Path))
+		node := partOf(nodeOf(c.Path))
 		if !strings.Contains(c.Path, "=") && !slices.ContainsFunc(m.nodes(first), func(n string) bool { return strings.HasPrefix(partOf(n), node) }) {
 			return c.Text
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -75,10 +76,10 @@ func (m *match) firstField(e *desync.Explanation, first lockstep.Tick) bool {
 	}
 	place := &e.Places.List[0]
 	path := place.First.Path
-	if strings.Contains(path, "=") { // an element that one side lacks
+	if strings.HasSuffix(path, "]") { // an element that one side lacks
 		return m.differs(path, first)
 	}
-	node := partOf(m.nodeOf(path))
+	node := partOf(nodeOf(path))
 	return slices.ContainsFunc(m.nodes(first), func(n string) bool { return partOf(n) == node })
 }
 
@@ -155,14 +156,12 @@ func (m *match) nodes(t lockstep.Tick) (all []string) {
 	return all
 }
 
+// keys matches the index or the ID of an element in a path.
+var keys = regexp.MustCompile(`\[[^\]]*\]`)
+
 // nodeOf returns the field of the schema that a path names.
-func (m *match) nodeOf(path string) string {
-	for _, b := range [][]byte{m.states[len(m.states)-1], m.copied[len(m.copied)-1]} {
-		if v, err := m.game.StateSchema().Lookup(b, path); err == nil {
-			return v.Node.Path()
-		}
-	}
-	return path
+func nodeOf(path string) string {
+	return keys.ReplaceAllString(path, "[]")
 }
 
 // diverged returns the first tick of the last divergence before the check that noticed it. The states may have differed and
