@@ -19,6 +19,7 @@ type Failure struct {
 	Want  string        // its value in the match that was played first
 	More  int           // number of other fields that differ
 	Stale string        // in the phase "cold twin": the derived field at tick From that decides, and its values
+	Under string        // in the phase "outside": what was another; without it, the match has the same result
 	Err   error         // any other error, such as a panic
 
 	Options Options // they play the same match again
@@ -33,6 +34,9 @@ func (f *Failure) Error() string {
 		s += fmt.Sprintf(" of tick %d", f.From)
 	}
 	s += fmt.Sprintf(": tick %d: ", f.Tick)
+	if f.Under != "" {
+		s += "with " + f.Under + ": "
+	}
 	switch {
 	case f.Phase == coldTwinPhase:
 		s += f.stale()

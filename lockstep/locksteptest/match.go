@@ -25,6 +25,7 @@ type match struct {
 	early   bool             // the rules ended it in its first fifth
 	ended   lockstep.Tick    // the tick with which the rules ended it, or 0
 	twins   *twins           // of the phase answers, if it has run
+	alone   bool             // this process does nothing else, see outsidePhase
 	buf     []byte           // scratch
 
 	payloads *record.Payloads // scratch
