@@ -102,6 +102,9 @@ func (m *match) play() error {
 			return err
 		}
 		m.keep(a, first.Referee().Simulation())
+		if err := unsaved(first.Referee().Simulation()); err != nil {
+			return m.fail("play", 0, t, err)
+		}
 		b, err := m.tick("two runs", t, second)
 		if err != nil {
 			return m.fail("follower", 0, t, err) // it is the second one's log
@@ -277,6 +280,9 @@ func unknownKind(g *lockstep.Game) lockstep.Kind {
 // compare returns a Failure unless want has the canonical bytes of the state of got.
 func (m *match) compare(phase string, from lockstep.Tick, got *lockstep.Simulation, want []byte) error {
 	m.buf = got.AppendState(m.buf[:0])
+	if err := unsaved(got); err != nil {
+		return m.fail(phase, from, got.Tick(), err)
+	}
 	if string(m.buf) == string(want) {
 		return nil
 	}
@@ -288,6 +294,15 @@ func (m *match) compare(phase string, from lockstep.Tick, got *lockstep.Simulati
 	}
 	f.Field, f.Got, f.Want, f.More = d.List[0].Path, d.List[0].A, d.List[0].B, d.Total-1
 	return f
+}
+
+// unsaved returns why a simulation did not give its state, or nil.
+func unsaved(s *lockstep.Simulation) error {
+	p := (*lockstep.PanicError)(nil)
+	if errors.As(s.Err(), &p) && p.Where == "Save" {
+		return p
+	}
+	return nil
 }
 
 // compareConfig returns a Failure of the phase "configuration" if the rules have changed that of the match.
