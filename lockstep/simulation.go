@@ -232,9 +232,6 @@ func (s *Simulation) Ended() (result []byte, ended bool) {
 	return s.turn.ending, true
 }
 
-// Err returns the panic of the rules after which the state is unusable, or nil.
-func (s *Simulation) Err() error { return s.broken }
-
 // AppendState appends the canonical bytes of the state. It appends nothing if rules that run elsewhere fail to give them; then
 // the state is unusable, and the next Step says so.
 func (s *Simulation) AppendState(dst []byte) (out []byte) {

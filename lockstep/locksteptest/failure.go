@@ -7,7 +7,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-const coldTwinPhase = "cold twin"
+// Two phases of which failures say more.
+const (
+	coldTwinPhase = "cold twin"
+	outsidePhase  = "outside"
+)
 
 // A Failure tells where two computations of one match differ.
 type Failure struct {

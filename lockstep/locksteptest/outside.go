@@ -16,10 +16,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// outsidePhase computes the match under other settings of the machine. They are those of a whole process, so only a process that does
-// nothing else runs it: one that Check starts.
-const outsidePhase = "outside"
-
 // A surrounding is one thing that another machine has in another way.
 type surrounding struct {
 	name   string
@@ -56,7 +52,8 @@ func otherVariables() (undo func(), err error) {
 	}, err
 }
 
-// outside computes the match once under each of the other surroundings.
+// outside computes the match once under each of the other surroundings. They are those of a whole process, so only a process that does
+// nothing else does so: one that Check starts.
 func (r *trial) outside() {
 	if !r.alone {
 		return

@@ -28,9 +28,6 @@ func checkTraced(t testing.TB, j *program.CheckJob, g *lockstep.Game, o Options)
 	t.SkipNow()
 }
 
-// checkName tells a check from others of a test.
-func checkName(g *lockstep.Game, o Options) string { return g.Name() + " " + o.filled().line() }
-
 const traceTries = 4 // of a match that fails in another way each time
 
 // traceCheck plays the match until it fails, with a recording of the tick at which it did so before.
