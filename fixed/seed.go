@@ -18,7 +18,7 @@ func nearest(f float64) int64 { return int64(math.Float64bits(f+3<<51)) - 0x4338
 
 // toFloat converts x, in halves where the processor converts only 32 bits.
 func toFloat(x int64) float64 {
-	if bits.UintSize == 64 {
+	if bits.UintSize == 64 { //samestep:allow runtime both ways give the same number
 		return float64(x)
 	}
 	return float64(int32(x>>32))*(1<<32) + (float64(int32(uint32(x)-1<<31)) + 1<<31)

@@ -26,7 +26,7 @@ type distantWorld struct {
 
 // badAnswer is the fault of rules whose answer is not what it should be.
 func badAnswer(f abi.Function, err error) *abi.Fault {
-	return &abi.Fault{Text: fmt.Sprintf("bad answer of %v: %v", f, err)}
+	return &abi.Fault{Wrong: true, Text: fmt.Sprintf("bad answer of %v: %v", f, err)}
 }
 
 // call returns the answer of a function that refuses nothing.

@@ -21,7 +21,7 @@ func start(w *World, settings *lockstep.Settings, config *Config) error {
 		return err
 	}
 	w.Match.Seed, w.Rand, w.Config = settings.Seed, fixed.NewRand(settings.Seed), *config
-	w.Config.layout = nil // it is needed only here
+	w.Config.Map, w.Config.layout = slices.Clone(config.Map), nil // the layout is needed only here
 	for p := range settings.Players {
 		w.Players = append(w.Players, Player{Crystals: uint32(config.Crystals), Team: p % config.Teams, Secret: !config.Observers})
 	}

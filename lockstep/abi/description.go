@@ -1,6 +1,7 @@
 package abi
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -80,7 +81,7 @@ func (d *Description) Schemas() (all []*state.Schema) {
 	return all
 }
 
-// ParseDescription reads the answer of [Describe].
+// ParseDescription reads the answer of [Describe]. It returns an error for a key that this version does not have.
 func ParseDescription(text []byte) (*Description, error) {
 	if len(text) > MaxDescription {
 		return nil, fmt.Errorf("got a description of %d bytes, want at most %d", len(text), MaxDescription)
@@ -95,7 +96,9 @@ func ParseDescription(text []byte) (*Description, error) {
 	if version.ABI != Version {
 		return nil, fmt.Errorf("got rules with version %d of docs/rules-abi.md, want %d", version.ABI, Version)
 	}
-	if err := json.Unmarshal(text, d); err != nil {
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(d); err != nil {
 		return nil, fmt.Errorf("description: %w", err)
 	}
 	if d.State.Schema == nil || d.Config.Schema == nil {

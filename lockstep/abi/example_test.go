@@ -33,7 +33,10 @@ func ExampleDescription() {
 	fmt.Println(d.Game, add.Name, add.Payload.NumSections(), len(again) > 0)
 	_, err = abi.ParseDescription([]byte(`{"abi": 2}`))
 	fmt.Println(err)
+	_, err = abi.ParseDescription([]byte(`{"abi": 1, "comands": []}`))
+	fmt.Println(err)
 	// Output:
 	// tally add 1 true
 	// got rules with version 2 of docs/rules-abi.md, want 1
+	// description: json: unknown field "comands"
 }

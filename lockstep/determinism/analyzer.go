@@ -40,8 +40,8 @@ type issue struct {
 	fixes    []analysis.SuggestedFix
 }
 
-// A node is anything that code can reach: a function, a package-level variable with its initializer, or a function
-// literal.
+// A node is anything that code can reach: a function, a package-level variable or constant with its initializer, or a
+// function literal.
 type node struct {
 	object types.Object // nil for a literal
 	bodies []ast.Node
@@ -68,6 +68,7 @@ type program struct {
 	nodes    []*node // in the order of the source
 	inits    []*node
 	roots    []*node
+	listed   []*node // all functions of a package that is marked as a whole
 	given    []given // to lockstep.Rules
 	accesses map[*node]*access
 	always   []issue // reported whether reached or not
@@ -77,6 +78,7 @@ type program struct {
 	scaling  map[*types.Var]bool    // variables whose scale is being found
 	sharing  map[*types.Var]bool    // variables of which is being found what they share
 	written  map[*types.Var]bool    // fields that the package writes
+	partSet  map[*types.Var]bool    // local variables, see isPartSet
 }
 
 // run returns the number of functions of simulations that a package names.
@@ -116,7 +118,7 @@ func run(pass *analysis.Pass, all bool) int {
 	p.forgive()
 	p.exportFacts()
 	p.reportReached()
-	return len(p.roots)
+	return len(p.roots) + len(p.listed)
 }
 
 func (p *program) findParents(f *ast.File) {
@@ -128,7 +130,7 @@ func (p *program) findParents(f *ast.File) {
 	})
 }
 
-// collect adds a node for every function and package-level variable.
+// collect adds a node for every function, package-level variable and constant.
 func (p *program) collect() {
 	for _, f := range p.files {
 		for _, d := range f.Decls {
@@ -143,14 +145,14 @@ func (p *program) collect() {
 					p.inits = append(p.inits, n)
 				}
 			case *ast.GenDecl:
-				p.collectVars(d)
+				p.collectValues(d)
 			}
 		}
 	}
 }
 
-func (p *program) collectVars(d *ast.GenDecl) {
-	if d.Tok != token.VAR {
+func (p *program) collectValues(d *ast.GenDecl) {
+	if d.Tok != token.VAR && d.Tok != token.CONST {
 		return
 	}
 	for _, s := range d.Specs {

@@ -149,12 +149,17 @@ func (p *program) globalCall(call *ast.CallExpr, target func(ast.Expr)) {
 	if fn == nil || p.isPureFunc(fn) || fn.Pkg() == nil {
 		return
 	}
-	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[sel] != nil && fn.Pkg().Path() != "sync" && byPointer(fn) {
+	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok && p.TypesInfo.Selections[sel] != nil && (fn.Pkg().Path() != "sync" || changesMap(fn)) && byPointer(fn) {
 		target(sel.X)
 	}
 	if changesList(fn) && len(call.Args) > 0 {
 		target(call.Args[0])
 	}
+}
+
+// changesMap reports whether a function is one that changes a sync.Map. Other types of that package have no content.
+func changesMap(fn *types.Func) bool {
+	return strings.HasPrefix(qualified(fn), "sync.Map.") && fn.Name() != "Load" && fn.Name() != "Range"
 }
 
 // changesList reports whether a function of the standard library changes the list that is its first argument.

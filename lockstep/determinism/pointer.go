@@ -43,6 +43,7 @@ func (p *program) printed(n *node, call *ast.CallExpr) {
 		if printsAddress(p.typeOf(arg), 0) {
 			n.report("pointer", arg, "fmt."+name+" prints the address in "+types.ExprString(arg))
 		}
+		p.printedTime(n, name, arg)
 	}
 }
 

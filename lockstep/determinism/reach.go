@@ -85,6 +85,13 @@ func (p *program) place(pos token.Pos) string {
 // reportReached reports the issues that the roots reach, one for each rule and line.
 func (p *program) reportReached() {
 	issues := slices.Clone(p.always)
+	for _, n := range reached(p.listed...) {
+		for _, i := range n.issues {
+			if i.rule != "memory" { // such a package may be one that counts its memory
+				issues = append(issues, i)
+			}
+		}
+	}
 	for _, n := range reached(p.roots...) {
 		issues = append(issues, n.issues...)
 	}

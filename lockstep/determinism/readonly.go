@@ -25,6 +25,7 @@ type access struct {
 	changes  []mutation
 	changed  params // those of changes
 	returned params // a result may share memory with these
+	sharings []sharing
 }
 
 // A mutation is a place of a function where something behind parameters changes.
@@ -46,9 +47,10 @@ func (p *program) findMutations() {
 		again = false
 		for _, n := range p.nodes {
 			if a := p.accesses[n]; a != nil {
-				before, returned := a.changed, a.returned
+				before, returned, sharings := a.changed, a.returned, a.shared()
 				p.mutate(n, a)
-				again = again || a.changed != before || a.returned != returned
+				p.noteSharings(n, a)
+				again = again || a.changed != before || a.returned != returned || a.shared() != sharings
 			}
 		}
 	}
@@ -291,34 +293,41 @@ func (p *program) findReadOnly() {
 	p.findMutations()
 	for _, f := range p.given {
 		if lit, ok := ast.Unparen(f.value).(*ast.FuncLit); ok {
-			p.reportChanges(f.name, p.accesses[p.literal(lit)], readOnly[f.name])
+			p.reportChanges(f.name, p.accesses[p.literal(lit)], 0)
 			continue
 		}
 		fn := p.namedFunc(f.value)
 		if fn == nil || fn.Pkg() == nil {
 			continue
 		}
-		limit := readOnly[f.name]
+		shift := 0
 		if fn.Signature().Recv() != nil {
-			limit <<= 1
+			shift = 1
 		}
+		limit := readOnly[f.name] << shift
 		var m mutator
 		if fn.Pkg() == p.Pkg {
-			p.reportChanges(f.name, p.accesses[p.objects[fn]], limit)
+			p.reportChanges(f.name, p.accesses[p.objects[fn]], shift)
 		} else if p.ImportObjectFact(fn, &m) && slices.ContainsFunc(m.Params, func(i int) bool { return limit&(1<<i) != 0 }) {
 			p.report("readonly", f.value, types.ExprString(f.value)+" changes what "+f.name+" may only read")
 		}
 	}
 }
 
-// reportChanges reports the changes behind read-only parameters of a function.
-func (p *program) reportChanges(name string, a *access, limit params) {
+// reportChanges reports the changes behind read-only parameters of a function, and where the state comes to share memory with the
+// configuration. The parameters are those of lockstep.Rules after shift others.
+func (p *program) reportChanges(name string, a *access, shift int) {
 	if a == nil {
 		return
 	}
 	for _, c := range a.changes {
-		if c.behind&limit != 0 {
+		if c.behind&(readOnly[name]<<shift) != 0 {
 			p.report("readonly", c.at, c.what+" in "+name)
+		}
+	}
+	for _, s := range a.sharings {
+		if two := sharedParams[name]; s.into&(two[0]<<shift) != 0 && s.from&(two[1]<<shift) != 0 {
+			p.report("readonly", s.at, s.what+" in "+name)
 		}
 	}
 }

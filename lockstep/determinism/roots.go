@@ -16,10 +16,17 @@ var rootFields = map[string]bool{"Assets": true, "Load": true, "New": true, "Ste
 // findRoots finds the functions that must be deterministic, by the type lockstep.Rules and by comments.
 func (p *program) findRoots() {
 	for _, f := range p.files {
-		all := p.all || p.packageMarked()
+		whole := p.packageMarked()
 		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && (all || marked(fn.Doc)) {
-				p.roots = append(p.roots, p.objects[p.TypesInfo.Defs[fn.Name]])
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			n := p.objects[p.TypesInfo.Defs[fn.Name]]
+			if p.all || marked(fn.Doc) {
+				p.roots = append(p.roots, n)
+			} else if whole {
+				p.listed = append(p.listed, n)
 			}
 		}
 		for n := range ast.Preorder(f) {

@@ -32,6 +32,7 @@ var rules = []Rule{
 	{"random", "every machine draws different numbers", "draw from a generator in the state, such as fixed.Rand"},
 	{"outside", "files, variables, networks and settings differ between machines", "put it into the configuration or a command"},
 	{"runtime", "the garbage collector, the scheduler and the platform differ between machines and runs", "decide by the state alone"},
+	{"memory", "what the runtime allocates, and when that fails, differs between versions and platforms", "use len, and let a panic end the match"},
 	{"pointer", "an address differs from run to run", "use an id or an index"},
 	{"unsafe", "layout, byte order and addresses differ between machines", "use plain Go"},
 	{"maphash", "hash/maphash has a different seed in every process", "use hash/fnv, or a hash of the state's own"},

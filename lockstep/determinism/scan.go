@@ -11,9 +11,25 @@ func (p *program) scan(n *node) {
 	if fn, ok := n.object.(*types.Func); ok && len(n.bodies) == 0 {
 		n.issues = append(n.issues, issue{rule: "unseen", pos: fn.Pos(), end: fn.Pos(), what: fn.Name() + " is not written in Go"})
 	}
+	visit := p.visit
+	if _, ok := n.object.(*types.Const); ok {
+		visit = p.visitConstant
+	}
 	for _, body := range n.bodies {
 		for at := range ast.Preorder(body) {
-			p.visit(n, at)
+			visit(n, at)
+		}
+	}
+}
+
+// visitConstant examines a part of a constant, which is exact, and the same everywhere but for the size of a word.
+func (p *program) visitConstant(n *node, at ast.Node) {
+	switch at := at.(type) {
+	case *ast.UnaryExpr:
+		p.complement(n, at)
+	case *ast.Ident:
+		if _, ok := p.TypesInfo.Uses[at].(*types.Const); ok {
+			p.use(n, at)
 		}
 	}
 }
@@ -33,6 +49,7 @@ func (p *program) visit(n *node, at ast.Node) {
 		if at.Op == token.ARROW {
 			n.report("channel", at, "a receive from a channel")
 		}
+		p.complement(n, at)
 	case *ast.RangeStmt:
 		p.rangeOver(n, at)
 	case *ast.Ident:
@@ -112,14 +129,16 @@ func (p *program) use(n *node, id *ast.Ident) {
 		} else if o.IsField() {
 			p.functionField(n, id, o)
 		}
-	case *types.Const, *types.TypeName:
+	case *types.Const:
+		p.refer(n, id, o)
+	case *types.TypeName:
 		if isStandard(o.Pkg().Path()) {
 			p.standard(n, id, o)
 		}
 	}
 }
 
-// refer notes that a node refers to a function or variable.
+// refer notes that a node refers to a function, variable or constant.
 func (p *program) refer(n *node, id *ast.Ident, o types.Object) {
 	switch {
 	case o.Pkg() == p.Pkg:
@@ -139,7 +158,16 @@ func (p *program) refer(n *node, id *ast.Ident, o types.Object) {
 func (p *program) call(n *node, call *ast.CallExpr) {
 	p.printed(n, call)
 	p.sorted(n, call)
-	if b := p.builtin(call); b == "close" || b == "make" && isCore[*types.Chan](p.typeOf(call)) {
-		n.report("channel", call, b+" of a channel")
+	switch b := p.builtin(call); b {
+	case "close":
+		n.report("channel", call, "close of a channel")
+	case "make":
+		if isCore[*types.Chan](p.typeOf(call)) {
+			n.report("channel", call, "make of a channel")
+		}
+	case "cap":
+		p.capacity(n, call)
+	case "recover":
+		n.report("memory", call, "recover hides a panic, such as one for a list that is too long here")
 	}
 }

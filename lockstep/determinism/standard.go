@@ -46,6 +46,9 @@ var nameRules = map[string]string{
 	"reflect.Value.Seq2": "reflectmap", "reflect.Select": "select", "reflect.Value.Pointer": "pointer",
 	"reflect.Value.UnsafePointer": "pointer", "reflect.Value.UnsafeAddr": "pointer",
 	"reflect.Value.Send": "channel", "reflect.Value.Recv": "channel", "reflect.Value.TrySend": "channel", "reflect.Value.TryRecv": "channel",
+	"math/bits.UintSize": "runtime", "strconv.IntSize": "runtime", "math/bits.LeadingZeros": "runtime", "math/bits.TrailingZeros": "runtime",
+	"math/bits.RotateLeft": "runtime", "math/bits.Reverse": "runtime", "math/bits.ReverseBytes": "runtime", "math/bits.Add": "runtime",
+	"math/bits.Sub": "runtime", "math/bits.Mul": "runtime", "math/bits.Div": "runtime", "math/bits.Rem": "runtime",
 	"fmt.Scan": "outside", "fmt.Scanf": "outside", "fmt.Scanln": "outside",
 	"runtime.KeepAlive": "", "runtime.Error": "",
 }
@@ -62,6 +65,9 @@ func (p *program) standard(n *node, id *ast.Ident, o types.Object) {
 	}
 	if path == "maps" {
 		p.mapsCall(n, id, o.Name())
+	}
+	if slices.Contains(localTimes, name) {
+		p.localTime(n, id, name)
 	}
 }
 

@@ -3,6 +3,8 @@ package locksteptest
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,22 +16,35 @@ import (
 // prints how to play the same match again, and the line of code at which the results begin to differ: it lets the go command build
 // the test again with probes, for at most a minute. The environment variable SAMESTEP_LINE is another time, such as 5m; off and the flag
 // -short leave that out. With go test -v it prints how many commands were refused.
+//
+// The first Check of a test lets another process of the test compute the match under other settings of the machine, such as another
+// time zone (the phase "outside").
 func Check(t testing.TB, g *lockstep.Game, o Options) {
 	t.Helper()
 	if j := program.CheckJobOf(); j != nil {
 		checkTraced(t, j, g, o)
 		return
 	}
+	check := program.CheckJob{Options: checkName(g, o)}
 	m, played, err := run(g, o)
+	var apart string
+	if err == nil && !slices.Contains(o.Skip, outsidePhase) {
+		done, why, failure := m.runOutside(t, check)
+		if err = failure; why != nil {
+			apart = fmt.Sprintf("; not computed in another time zone: %v", why)
+		} else if done {
+			apart = "; the same in another time zone"
+		}
+	}
 	if f := (*Failure)(nil); errors.As(err, &f) {
 		o.Seed = f.Options.Seed
-		line := f.line(t, program.TestJob{Run: testPattern(t.Name()), Check: program.CheckJob{Options: checkName(g, o)}})
+		line := f.line(t, program.TestJob{Run: testPattern(t.Name()), Check: check})
 		t.Fatalf("%v\n%sthe same match: %s\nthe same test: %s", f, line, f.Options.line(), testLine(t.Name()))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("locksteptest: seed %d: %s", m.options.Seed, played)
+	t.Logf("locksteptest: seed %d: %s%s", m.options.Seed, played, apart)
 	if m.twins != nil {
 		t.Logf("locksteptest: seed %d: %s", m.options.Seed, m.twins)
 	}

@@ -40,6 +40,8 @@
 //	            and from a restored state                           state and the viewer
 //	answers     lets others do something else, and compares         an answer that tells what a view hides
 //	            answers to commands while a player sees the same
+//	outside     sets another time zone and other environment        a rule that asks the machine for them
+//	            variables, in another process (Check only)
 //
 // Check always runs the first group. Options.Skip leaves out others. After restoring or copying a state, Validate must
 // give the same answers as before.

@@ -117,7 +117,13 @@ func TestLiesAreFound(t *testing.T) {
 				return append(b, 0)
 			}
 			return b
-		}, "malformed N"},
+		}, "new: tick 0: lockstep: tick 0: the game panicked in Save: bad answer of Save: "},
+		{"saves a longer state in a later tick", func(c *counter, f abi.Function, b []byte) []byte {
+			if f == abi.Save && c.calls[abi.Step] == 9 {
+				return append(b, 0)
+			}
+			return b
+		}, ": tick 9: lockstep: tick 9: the game panicked in Save: bad answer of Save: "},
 		{"remembers calls", func(c *counter, f abi.Function, b []byte) []byte {
 			if f == abi.Step && c.calls[f] == 20 {
 				c.n += 7
@@ -224,4 +230,36 @@ func (c *refuser) Call(f abi.Function, in []byte) ([]byte, error) {
 		return nil, &abi.Refusal{Text: "no match"}
 	}
 	return c.counter.Call(f, in)
+}
+
+// choosy rules have an odd number, and refuse to restore another one.
+type choosy struct{ counting }
+
+// New implements abi.Machine.
+func (m choosy) New() (abi.Caller, error) { return &chooser{}, nil }
+
+type chooser struct{ counter }
+
+// Call implements abi.Caller.
+func (c *chooser) Call(f abi.Function, in []byte) ([]byte, error) {
+	var s abi.State
+	if f == abi.Restore && abi.States.Decode(in, &s) == nil && binary.LittleEndian.Uint32(s.Canonical)%2 == 0 {
+		return nil, &abi.Refusal{Text: "an even number"}
+	}
+	if f == abi.Step {
+		c.counter.n += 2
+		return abi.Outcomes.Append(nil, &abi.Outcome{}), nil
+	}
+	return c.counter.Call(f, in)
+}
+
+// Rules may refuse a state that no match has: here the one whose lowest bit was changed.
+func TestRefusedState(t *testing.T) {
+	if err := checked(t, choosy{}); err != nil {
+		t.Errorf("got %v, want that a changed state may be refused", err)
+	}
+	// Control: they may not refuse one of the match.
+	if err := checked(t, refusing{counting{}, abi.Restore}); err == nil || !strings.Contains(err.Error(), "no match") {
+		t.Errorf("got %v, want the refusal", err)
+	}
 }

@@ -7,7 +7,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-const coldTwinPhase = "cold twin"
+// Two phases of which failures say more.
+const (
+	coldTwinPhase = "cold twin"
+	outsidePhase  = "outside"
+)
 
 // A Failure tells where two computations of one match differ.
 type Failure struct {
@@ -19,6 +23,7 @@ type Failure struct {
 	Want  string        // its value in the match that was played first
 	More  int           // number of other fields that differ
 	Stale string        // in the phase "cold twin": the derived field at tick From that decides, and its values
+	Under string        // in the phase "outside": what was another; without it, the match has the same result
 	Err   error         // any other error, such as a panic
 
 	Options Options // they play the same match again
@@ -33,6 +38,9 @@ func (f *Failure) Error() string {
 		s += fmt.Sprintf(" of tick %d", f.From)
 	}
 	s += fmt.Sprintf(": tick %d: ", f.Tick)
+	if f.Under != "" {
+		s += "with " + f.Under + ": "
+	}
 	switch {
 	case f.Phase == coldTwinPhase:
 		s += f.stale()

@@ -25,6 +25,7 @@ type match struct {
 	early   bool             // the rules ended it in its first fifth
 	ended   lockstep.Tick    // the tick with which the rules ended it, or 0
 	twins   *twins           // of the phase answers, if it has run
+	alone   bool             // this process does nothing else, see outsidePhase
 	buf     []byte           // scratch
 
 	payloads *record.Payloads // scratch
@@ -101,6 +102,9 @@ func (m *match) play() error {
 			return err
 		}
 		m.keep(a, first.Referee().Simulation())
+		if err := m.unsaved(first.Referee().Simulation(), m.states[t]); err != nil {
+			return m.fail("play", 0, t, err)
+		}
 		b, err := m.tick("two runs", t, second)
 		if err != nil {
 			return m.fail("follower", 0, t, err) // it is the second one's log
@@ -276,6 +280,9 @@ func unknownKind(g *lockstep.Game) lockstep.Kind {
 // compare returns a Failure unless want has the canonical bytes of the state of got.
 func (m *match) compare(phase string, from lockstep.Tick, got *lockstep.Simulation, want []byte) error {
 	m.buf = got.AppendState(m.buf[:0])
+	if err := m.unsaved(got, m.buf); err != nil {
+		return m.fail(phase, from, got.Tick(), err)
+	}
 	if string(m.buf) == string(want) {
 		return nil
 	}
@@ -287,6 +294,14 @@ func (m *match) compare(phase string, from lockstep.Tick, got *lockstep.Simulati
 	}
 	f.Field, f.Got, f.Want, f.More = d.List[0].Path, d.List[0].A, d.List[0].B, d.Total-1
 	return f
+}
+
+// unsaved returns why a simulation gave no state, or nil if it gave one. The next Step says it.
+func (m *match) unsaved(s *lockstep.Simulation, state []byte) error {
+	if len(state) > 0 || m.game.StateSchema().Validate(nil) == nil {
+		return nil
+	}
+	return s.Step(&lockstep.Frame{Tick: s.Tick() + 1})
 }
 
 // compareConfig returns a Failure of the phase "configuration" if the rules have changed that of the match.

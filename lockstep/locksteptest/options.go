@@ -127,6 +127,9 @@ func (o Options) line() string {
 	return "locksteptest.Options{" + s + "}"
 }
 
+// checkName tells a check from others of a test.
+func checkName(g *lockstep.Game, o Options) string { return g.Name() + " " + o.filled().line() }
+
 // longConfig is the number of characters from which on a configuration is not written as Go code.
 const longConfig = 1000
 

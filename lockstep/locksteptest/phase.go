@@ -26,6 +26,7 @@ var phases = []phase{
 	{"reading", (*trial).reading},
 	{"views", (*trial).views},
 	{"answers", (*trial).answers},
+	{outsidePhase, (*trial).outside},
 }
 
 // compute plays the match and runs all phases.

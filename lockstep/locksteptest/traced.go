@@ -16,14 +16,17 @@ func checkTraced(t testing.TB, j *program.CheckJob, g *lockstep.Game, o Options)
 	if j.Options != "" && checkName(g, o) != j.Options {
 		return
 	}
-	if err := program.WriteJSON(filepath.Join(j.Folder, program.ResultFile), traceCheck(j, g, o)); err != nil {
+	var result any
+	if j.Phase == outsidePhase && j.Tick == 0 {
+		result = checkOutside(g, o)
+	} else {
+		result = traceCheck(j, g, o)
+	}
+	if err := program.WriteJSON(filepath.Join(j.Folder, program.ResultFile), result); err != nil {
 		t.Fatal(err)
 	}
 	t.SkipNow()
 }
-
-// checkName tells a check from others of a test.
-func checkName(g *lockstep.Game, o Options) string { return g.Name() + " " + o.filled().line() }
 
 const traceTries = 4 // of a match that fails in another way each time
 
@@ -39,6 +42,7 @@ func traceCheck(j *program.CheckJob, g *lockstep.Game, o Options) *program.Resul
 			m, err = newMatch(g, o)
 		}
 		if err == nil {
+			m.alone = true
 			m.tracer = &tracer{job: want, history: program.History{}}
 			err = m.compute()
 		}

@@ -43,7 +43,7 @@ func tooDeep() *abi.Fault {
 
 // outside returns the fault of a module whose buffer is not in its memory.
 func outside(at uint32, size int) *abi.Fault {
-	return &abi.Fault{Text: fmt.Sprintf("samestep_buffer gave address %d for %d bytes, which is outside the memory", at, size)}
+	return &abi.Fault{Wrong: true, Text: fmt.Sprintf("samestep_buffer gave address %d for %d bytes, which is outside the memory", at, size)}
 }
 
 // parseAnswer returns the answer that a packed word says. read returns a part of the memory.
@@ -54,7 +54,7 @@ func parseAnswer(packed uint64, most int, read func(at, size uint32) ([]byte, bo
 	}
 	out, ok := read(at, size)
 	if !ok {
-		return nil, &abi.Fault{Text: fmt.Sprintf("an answer of %d bytes at address %d, which is outside the memory", size, at)}
+		return nil, &abi.Fault{Wrong: true, Text: fmt.Sprintf("an answer of %d bytes at address %d, which is outside the memory", size, at)}
 	}
 	switch status {
 	case abi.OK:
@@ -65,7 +65,7 @@ func parseAnswer(packed uint64, most int, read func(at, size uint32) ([]byte, bo
 		message, stack, _ := strings.Cut(text(out), "\n\n")
 		return nil, &abi.Fault{Text: message, Stack: stack}
 	}
-	return nil, &abi.Fault{Text: fmt.Sprintf("an answer of status %d, want at most %d", status, abi.Panicked)}
+	return nil, &abi.Fault{Wrong: true, Text: fmt.Sprintf("an answer of status %d, want at most %d", status, abi.Panicked)}
 }
 
 // maxText is the longest text of a module that the host keeps, in bytes.

@@ -13,8 +13,10 @@ import (
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/abi"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
 	wasm "github.com/seed-49bee653/samestep/lockstep/module"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 func rulesCheckCommand() *cli.Command {
@@ -25,7 +27,8 @@ func rulesCheckCommand() *cli.Command {
 		Description: `Plays a match of random commands, and computes it again in other ways: in a second
 instance, from saved states, and by the interpreter in place of the compiler. With --dir
 it also verifies the golden matches of the module's build in a folder. It exits with 3 if
-two results differ.`,
+two results differ, with 1 if the module refuses the configuration, with 4 if it answers
+what it must not or exceeds a limit, and with 7 if it panics.`,
 		Flags: append([]cli.Flag{
 			assetsFlag, configFlag, jsonFlag,
 			&cli.StringFlag{Name: "dir", Usage: "`FOLDER` of golden matches"},
@@ -39,8 +42,9 @@ two results differ.`,
 // A moduleCheck is what rules check has found.
 type moduleCheck struct {
 	*moduleInfo
-	Ticks    lockstep.Tick `json:"ticks"`
-	Hash     string        `json:"state_hash"` // of the last state that was compared with the interpreter
+	Ticks    lockstep.Tick `json:"ticks"`             // of the match, unless its rules end it before
+	Compared lockstep.Tick `json:"interpreted_ticks"` // of the match that the interpreter played too
+	Hash     string        `json:"state_hash"`        // of the last state that was compared with the interpreter
 	Golden   int           `json:"golden_matches"`
 	SelfTest string        `json:"self_test"`
 	Thin     string        `json:"thin,omitempty"` // why the match proves little
@@ -70,14 +74,12 @@ func rulesCheck(c *cli.Context) error {
 	switch err := locksteptest.Run(g.Game, check); {
 	case errors.Is(err, locksteptest.ErrThin): // random commands alone: that is not the module's fault
 		result.Thin, _, _ = strings.Cut(strings.TrimPrefix(err.Error(), "locksteptest: "), "\n")
-	case errors.As(err, new(*locksteptest.Failure)):
-		return fmt.Errorf("%w: %w", errDiffers, err)
 	case err != nil:
-		return err
+		return moduleOutcome(err)
 	}
 	result.SelfTest = checksum.FormatHash(g.SelfTest().Game)
-	if result.Hash, err = compareInterpreter(g, o); err != nil {
-		return err
+	if err := result.compareInterpreter(g, o); err != nil {
+		return moduleOutcome(err)
 	}
 	if o.Dir != "" {
 		golden, err := locksteptest.CheckGolden(g.Game, o)
@@ -94,38 +96,63 @@ func rulesCheck(c *cli.Context) error {
 
 func (r *moduleCheck) print(w io.Writer) {
 	line := newLiner(w)
-	line("checked", "%s build %s: %s of a random match give the same in other ways", r.Game, r.Build, count(int(r.Ticks), "tick"))
+	line("checked", "%s build %s: a random match of at most %s gives the same in other ways", r.Game, r.Build, count(int(r.Ticks), "tick"))
 	if r.Thin != "" {
 		line("but", "%s", r.Thin)
 	}
-	line("compiled", "and interpreted: the same state, %s", r.Hash)
+	line("compiled", "and interpreted: the same states in %s of random commands of player 0, the last %s", count(int(r.Compared), "tick"), r.Hash)
 	if r.Golden > 0 {
 		line("golden", "%s verified", count(r.Golden, "match"))
 	}
 }
 
-// compareInterpreter plays up to 50 ticks with random commands of one player in the compiled and in the interpreted module. It returns the last
-// state's hash, or the first difference as an error.
-func compareInterpreter(g *playable, o locksteptest.GoldenOptions) (string, error) {
+// moduleOutcome says what a failed check of a module shows. Only two results that differ are a desync.
+func moduleOutcome(err error) error {
+	var (
+		refusal *abi.Refusal
+		config  *lockstep.ConfigError
+		failure *locksteptest.Failure
+		fault   = faultIn(err)
+	)
+	switch {
+	case errors.As(err, &config):
+		return fmt.Errorf("the module refuses the configuration or its assets: %w", err)
+	case errors.As(err, &refusal):
+		return &ClassError{replay.ClassInvalid, fmt.Sprintf("the module refuses a state that it saved itself: %v", err)}
+	case fault != nil && fault.Wrong:
+		return &ClassError{replay.ClassInvalid, fmt.Sprintf("the module answers what docs/rules-abi.md does not allow: %v", err)}
+	case fault != nil && fault.Limit:
+		return fmt.Errorf("the module exceeds a limit: %w", err)
+	case fault != nil:
+		return fmt.Errorf("the module panics: %w", err)
+	case errors.As(err, &failure):
+		return fmt.Errorf("%w: %w", errDiffers, err)
+	}
+	return err
+}
+
+// compareInterpreter plays up to 50 ticks with random commands of one player in the compiled and in the interpreted module, which is slow. It
+// returns the first difference as an error.
+func (r *moduleCheck) compareInterpreter(g *playable, o locksteptest.GoldenOptions) error {
 	own := moduleOptions(g.module.budget)
 	own.Interpret = true
 	rules, err := wasm.Compile(g.module.bytes, own)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer rules.Close()
 	slow, err := lockstep.NewGameElsewhere(rules.Within(own.Budget))
 	if err != nil {
-		return "", err
+		return err
 	}
 	h, err := g.NewHeader(lockstep.MatchID{}, lockstep.DefaultSettings(o.Players), o.Config)
 	if err != nil {
-		return "", err
+		return err
 	}
 	var sims [2]*lockstep.Simulation
 	for i, game := range []*lockstep.Game{g.Game, slow.WithAssets(g.ReadAsset)} {
 		if sims[i], err = game.NewSimulation(h); err != nil {
-			return "", err
+			return err
 		}
 	}
 	random := locksteptest.RandomBot(g.Game, 8, o.Weights)(0, 1)
@@ -135,18 +162,20 @@ func compareInterpreter(g *playable, o locksteptest.GoldenOptions) (string, erro
 		for _, v := range random(sims[0]) {
 			kind, payload, err := payloads.Encode(v)
 			if err != nil {
-				return "", err
+				return err
 			}
 			f.Commands = append(f.Commands, lockstep.Command{Tick: t, Sequence: lockstep.Sequence(t), Kind: kind, Payload: payload})
 		}
-		for _, s := range sims {
+		for i, s := range sims {
 			if err := s.Step(&f); err != nil {
-				return "", err
+				return fmt.Errorf("%s: %w", [2]string{"compiled", "interpreted"}[i], err)
 			}
 		}
+		r.Compared = t
 		if a, b := sims[0].Hash(), sims[1].Hash(); a != b {
-			return "", fmt.Errorf("%w: at tick %d the compiled module has state %s, the interpreted one %s", errDiffers, t, checksum.FormatHash(a), checksum.FormatHash(b))
+			return fmt.Errorf("%w: at tick %d the compiled module has state %s, the interpreted one %s", errDiffers, t, checksum.FormatHash(a), checksum.FormatHash(b))
 		}
 	}
-	return checksum.FormatHash(sims[0].Hash()), nil
+	r.Hash = checksum.FormatHash(sims[0].Hash())
+	return nil
 }

@@ -35,7 +35,7 @@ type CheckJob struct {
 
 // SameWay are the phases of package lockstep/locksteptest that compute the whole match in the same way again. In the others, a
 // restored simulation has no old contents in the buffers that it uses again.
-var SameWay = []string{"two runs", "machine", "reading", "refused"}
+var SameWay = []string{"two runs", "machine", "reading", "refused", "outside"}
 
 // CheckJobOf returns the job of this process, or nil if it has none.
 func CheckJobOf() *CheckJob {

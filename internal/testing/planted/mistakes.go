@@ -23,6 +23,7 @@ var Mistakes = []Mistake{
 	{"a float in the code", float},
 	{"an unstable sort", unstableSort},
 	{"a clock decides", clock},
+	{"the time zone of the machine decides", timeZone},
 	{"a `Validate` that changes the state or draws", drawingValidate},
 	{"the rules write into the configuration", writtenSetup},
 	{"a command is kept after its tick", keptCommand},
@@ -96,6 +97,15 @@ func clock(r *lockstep.Rules[Market, Setup]) {
 	r.Step = func(m *Market, setup *Setup, t *lockstep.Turn) {
 		trade(m, setup, t)
 		m.Drawn += uint64(time.Now().Unix()) //samestep:allow clock this is the mistake
+	}
+}
+
+func timeZone(r *lockstep.Rules[Market, Setup]) {
+	r.Step = func(m *Market, setup *Setup, t *lockstep.Turn) {
+		trade(m, setup, t)
+		if time.Unix(int64(t.Tick)*600, 0).Hour() > 12 { //samestep:allow outside this is the mistake
+			m.Stalls[0].Price++
+		}
 	}
 }
 

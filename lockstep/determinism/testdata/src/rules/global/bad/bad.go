@@ -1,6 +1,8 @@
 //samestep:deterministic
 package bad
 
+import "sync"
+
 var count, hidden uint32
 
 var cache = map[uint32]uint32{}
@@ -36,4 +38,11 @@ func later() func() {
 
 func leak() *unit {
 	return &template // want `global: `
+}
+
+var known sync.Map
+
+func learn(id uint32) bool {
+	_, old := known.LoadOrStore(id, true) // want `global: `
+	return old
 }

@@ -2,6 +2,7 @@
 package bad
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -22,4 +23,16 @@ func name() ([]string, error) {
 
 func noon(t time.Time) int {
 	return t.In(time.Local).Hour() // want `outside: `
+}
+
+func hour(tick uint32) int {
+	return time.Unix(int64(tick)*600, 0).Hour() // want `outside: `
+}
+
+func zone(text string) (time.Time, error) {
+	return time.Parse(time.RFC1123, text) // want `outside: `
+}
+
+func say(t time.Time) string {
+	return fmt.Sprint(t) // want `outside: `
 }

@@ -4,6 +4,7 @@ package good
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 type config struct {
@@ -19,3 +20,9 @@ func row(c *config, y int) (string, error) {
 	}
 	return c.rows[y], nil
 }
+
+func hour(tick uint32) int { return time.Unix(int64(tick)*600, 0).UTC().Hour() }
+
+func day(text string) (time.Time, error) { return time.Parse(time.DateOnly, text) }
+
+func say(t time.Time) string { return fmt.Sprint(t.UTC()) }

@@ -9,8 +9,9 @@ import (
 )
 
 type World struct {
-	Dice  uint64
-	Units []Unit
+	Dice   uint64
+	Prices []uint32
+	Units  []Unit
 }
 
 type Unit struct {
@@ -41,11 +42,16 @@ func validate(w *World, config *Config, c *lockstep.Command) error {
 	return nil
 }
 
+func start(w *World, _ *lockstep.Settings, config *Config) error {
+	w.Prices = config.Prices // want `readonly: `
+	return nil
+}
+
 func step(w *World, config *Config, t *lockstep.Turn) {
 	config.Prices[0]++ // want `readonly: `
 }
 
-var Rules = lockstep.Rules[World, Config]{Step: step, Validate: validate}
+var Rules = lockstep.Rules[World, Config]{New: start, Step: step, Validate: validate}
 
 type View struct{ Seen []Unit }
 

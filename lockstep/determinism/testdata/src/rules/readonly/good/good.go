@@ -9,9 +9,10 @@ import (
 )
 
 type World struct {
-	Dice  uint64
-	Units []Unit
-	seen  []bool `state:"derived"` // no state: Validate may use it
+	Dice   uint64
+	Prices []uint32
+	Units  []Unit
+	seen   []bool `state:"derived"` // no state: Validate may use it
 }
 
 type Unit struct {
@@ -40,8 +41,13 @@ func validate(w *World, config *Config, c *lockstep.Command) error {
 	return nil
 }
 
+func start(w *World, _ *lockstep.Settings, config *Config) error {
+	w.Prices = slices.Clone(config.Prices)
+	return nil
+}
+
 func step(w *World, config *Config, t *lockstep.Turn) {
 	w.Units[w.draw()%2].move(uint16(config.Prices[0]))
 }
 
-var Rules = lockstep.Rules[World, Config]{Step: step, Validate: validate}
+var Rules = lockstep.Rules[World, Config]{New: start, Step: step, Validate: validate}

@@ -2,6 +2,7 @@
 package bad
 
 import (
+	"math/bits"
 	"runtime"
 	"sync"
 	"weak"
@@ -27,4 +28,14 @@ func bury(u *unit) {
 
 func reuse(p *sync.Pool) any {
 	return p.Get() // want `runtime: `
+}
+
+func wide() bool {
+	return bits.UintSize == 64 // want `runtime: `
+}
+
+const word = 32 << (^uint(0) >> 63) // want `runtime: `
+
+func half() int {
+	return word / 2
 }
