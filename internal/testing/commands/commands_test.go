@@ -166,6 +166,19 @@ func TestWrongControl(t *testing.T) {
 	}
 }
 
+// Control: a text that names the program is found, unless a help has it.
+func TestFixedControl(t *testing.T) {
+	book, err := NewBook(ours, Stock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "run samestep replay verify\nwith serve\nsamestep replay %d\n   samestep serve [command options]\n"
+	got := strings.Join(book.Fixed(Text{"p.go", 7, text}), "\n")
+	if want := `p.go:7: "run samestep replay verify" names the program`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // The texts of the sources are read, and this module's documents.
 func TestTree(t *testing.T) {
 	texts, err := Texts("../../..")

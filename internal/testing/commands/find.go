@@ -29,7 +29,7 @@ var (
 	startsLater = regexp.MustCompile(`(?:^|&& |[;|] |<\(|\$\()` + strings.TrimPrefix(starts.String(), "^"))
 
 	// format matches the first words of a file or of what is signed, with the version of their format.
-	format = regexp.MustCompile(`^samestep [a-z]+ \d+(?: |$)`)
+	format = regexp.MustCompile(`^samestep [a-z]+ (?:\d+|%d)(?: |$)`)
 
 	fence = regexp.MustCompile("^ *```")
 	span  = regexp.MustCompile("`([^`]+)`")

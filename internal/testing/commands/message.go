@@ -186,6 +186,24 @@ func (b *Book) Wrong(t Text) (wrong []string, looked int) {
 	return wrong, looked
 }
 
+// Fixed returns the lines of a text of the sources that name the program with a verb, though a program may have another name. The lines
+// of helps may: the program's name takes the place there.
+func (b *Book) Fixed(t Text) (lines []string) {
+	for line := range strings.Lines(t.Text) {
+		m := mention.FindStringSubmatch(line)
+		if m == nil || m[1] == "go run ." || format.MatchString(m[1]+m[2]) || b.verb(strings.Fields(m[2])) == "" {
+			continue
+		}
+		line = strings.TrimSpace(line)
+		if !slices.ContainsFunc(slices.Collect(maps.Values(b.helps)), func(help string) bool {
+			return strings.Contains(help, strings.ReplaceAll(line, "samestep ", b.program+" "))
+		}) {
+			lines = append(lines, fmt.Sprintf("%s:%d: %q names the program", t.File, t.Line, line))
+		}
+	}
+	return lines
+}
+
 // verb returns the verb with which words begin.
 func (b *Book) verb(words []string) string {
 	for n := min(2, len(words)); n > 0; n-- {
