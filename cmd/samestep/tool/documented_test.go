@@ -3,9 +3,12 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +104,17 @@ func TestDocumentedCommandsAreListed(t *testing.T) {
 	}
 	for _, w := range wrong {
 		t.Error(w)
+	}
+	for _, way := range how {
+		for _, m := range regexp.MustCompile(`(?:([\w/]+)\.)?(Test[A-Z]\w+)`).FindAllStringSubmatch(way, -1) {
+			files, _ := filepath.Glob(filepath.Join("../../..", cmp.Or(m[1], "cmd/samestep/tool"), "*_test.go"))
+			if !slices.ContainsFunc(files, func(name string) bool {
+				b, err := os.ReadFile(name)
+				return err == nil && strings.Contains(string(b), "func "+m[2]+"(")
+			}) {
+				t.Errorf("[%s]: there is no %s", way, m[0])
+			}
+		}
 	}
 }
 
