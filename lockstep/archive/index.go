@@ -33,7 +33,7 @@ var (
 const indexWait = 30 * time.Second
 
 // errIndex is wrapped by the errors of an index that cannot be read. It can be rebuilt.
-var errIndex = errors.New("archive: the index is damaged; remove it, or run: samestep replay index")
+var errIndex = errors.New("archive: the index is damaged; remove it, or make it again with the verb replay index")
 
 // An index is a bbolt database. It is open only during an operation, so that several processes can use it.
 type index struct {

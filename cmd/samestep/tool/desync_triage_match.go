@@ -18,7 +18,7 @@ import (
 const maxRecordings = 64
 
 var (
-	errNoMatch     = errors.New(`the header names no "match": compare it by samestep replay bisect`)
+	errNoMatch     = errors.New(`the header names no "match": compare it with replay bisect A B`)
 	errLone        = errors.New("no other recording of its match can be read")
 	errNoRecording = errors.New("not a recording of a match")
 )

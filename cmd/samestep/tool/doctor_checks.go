@@ -265,7 +265,7 @@ func (d *doctor) datagrams(ctx context.Context) bool {
 	defer cancel()
 	p, err := client.ProbeDatagrams(ctx, d.socket, client.Options{HTTP: &d.hc})
 	if err != nil && p.Address == "" {
-		return d.found("datagrams", "Its operator can give it datagrams: samestep serve --datagrams ADDRESS, and a firewall that lets UDP pass.",
+		return d.found("datagrams", "Its operator can give it datagrams, with serve --datagrams ADDRESS, and a firewall that lets UDP pass.",
 			fmt.Errorf("the server tells no address for them: %w", err), "")
 	}
 	f := &d.findings

@@ -29,7 +29,7 @@ func rulesBuildCommand() *cli.Command {
 		Usage:     "compile rules in Go to a module",
 		ArgsUsage: "PACKAGE",
 		Description: `Compiles the rules in a package, such as ./rules, to a WebAssembly module: one file with
-which every build of samestep hosts, verifies and debugs matches of the game, on every
+which every program hosts, verifies and debugs matches of the game, on every
 platform. The package has a function Rules() lockstep.Rules[S, C], and perhaps one that
 returns the configuration of a usual match, Usual(players int) C.
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -214,26 +215,25 @@ func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 	return s
 }
 
+// notOfMatch are the flags of simulate that do not decide how a match goes, and those that again gives itself.
+var notOfMatch = []string{"seeds", "seed", "minutes", "clients", "game", "units", "for", "workers", "once", "artifact", "dir", "shrink", "mutants", "report", "json"}
+
 // again returns the command that plays a seed again.
 func again(c *cli.Context, seed uint64) string {
-	command := fmt.Sprintf("%s simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d --units %d", c.App.Name, simulatedName(c), seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
-	if config := c.String(configFlag.Name); config != "" {
-		command += fmt.Sprintf(" --config %q", config)
-	}
-	for _, weight := range c.StringSlice("weight") {
-		command += fmt.Sprintf(" --weight %q", weight)
-	}
-	if reason := c.String("allow-thin"); reason != "" {
-		command += fmt.Sprintf(" --allow-thin %q", reason)
-	}
-	if c.Bool("relay") {
-		command += " --relay"
-	}
-	if c.Bool("calm") {
-		command += " --calm"
-	}
-	if only := c.String("only"); only != "" {
-		command += fmt.Sprintf(" --only %q", only)
+	command := fmt.Sprintf("%s simulate --game %s --seeds 1 --seed %d --minutes %v --clients %d --units %d",
+		c.App.Name, words.ShellWord(simulatedName(c)), seed, c.Float64("minutes"), c.Int("clients"), c.Int("units"))
+	for _, f := range c.Command.Flags {
+		name := f.Names()[0]
+		if !c.IsSet(name) || slices.Contains(notOfMatch, name) {
+			continue
+		}
+		for _, value := range flagValues(c, name) {
+			if value == "true" || value == "false" {
+				command += fmt.Sprintf(" --%s=%s", name, value)
+				continue
+			}
+			command += fmt.Sprintf(" --%s %s", name, words.ShellWord(value))
+		}
 	}
 	return command
 }

@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
+	"github.com/seed-49bee653/samestep/internal/testing/commands"
 	"github.com/seed-49bee653/samestep/internal/testing/mutants"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 )
@@ -53,15 +54,11 @@ func TestAgain(t *testing.T) {
 		{"--only", "one-way up,power cut"},
 	} {
 		want, command := parse(append([]string{"samestep", "simulate"}, flags...), seed)
-		head, only, quoted := strings.Cut(command, " --only ")
-		args := strings.Fields(head)
-		if quoted {
-			only, err := strconv.Unquote(only)
-			if err != nil {
-				t.Fatal(err)
-			}
-			args = append(args, "--only", only)
+		calls, err := commands.Command{Text: command}.Calls()
+		if err != nil {
+			t.Fatal(err)
 		}
+		args := calls[0].Args
 		got, _ := parse(args, 0)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%v: %s is another match (-want +got):\n%s", flags, command, diff)
@@ -72,19 +69,46 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// The printed command keeps the number of units.
-func TestAgainUnits(t *testing.T) {
-	var command string
+// The printed command keeps every flag that decides how a match goes, as a shell reads it.
+func TestAgainKeepsFlags(t *testing.T) {
+	var got []string
 	app := newApp(io.Discard, io.Discard)
-	app.Command("simulate").Action = func(c *cli.Context) error {
-		command = again(c, 1)
-		return nil
+	simulate := app.Command("simulate")
+	simulate.Action = func(c *cli.Context) error {
+		calls, err := commands.Command{Text: again(c, 7)}.Calls()
+		got = calls[0].Args
+		return err
 	}
-	if err := app.Run([]string{"samestep", "simulate", "--units", "77"}); err != nil {
+	args := []string{"samestep", "simulate"}
+	var want []string
+	for _, f := range simulate.Flags {
+		name := f.Names()[0]
+		flag := []string{"--" + name, "a '$b'"}
+		switch f.(type) {
+		case *cli.BoolFlag:
+			flag = []string{"--" + name + "=true"}
+		case *cli.IntFlag, *cli.Uint64Flag, *cli.UintFlag, *cli.Float64Flag:
+			flag = []string{"--" + name, "7"}
+		case *cli.DurationFlag:
+			flag = []string{"--" + name, "7s"}
+		case *cli.GenericFlag:
+			continue
+		}
+		args = append(args, flag...)
+		if kept := []string{"seed", "minutes", "clients", "game", "units"}; slices.Contains(kept, name) || !slices.Contains(notOfMatch, name) {
+			want = append(want, strings.Join(flag, " "))
+		}
+	}
+	if err := app.Run(args); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(command, " --units 77") {
-		t.Error(command)
+	for _, flag := range want {
+		if !strings.Contains(strings.Join(got, " ")+" ", flag+" ") {
+			t.Errorf("got %q, want %q in it", got, flag)
+		}
+	}
+	if len(want) < 12 {
+		t.Errorf("got the flags %q", want)
 	}
 }
 

@@ -16,8 +16,7 @@ var (
 	// A test is named alone if it is in the page's own package, otherwise after the
 	// folder of its package: "replay.TestFaults".
 	testSpan = regexp.MustCompile(`^(?:([\w/]+)\.)?((?:Test|Fuzz|Benchmark)[A-Z]\w*)$`)
-	testRun  = regexp.MustCompile(`^go test \./(\S+) (.*)$`)
-	runFlag  = regexp.MustCompile(`-(run|bench|fuzz) ('[^']*'|\S+)`)
+	testRun  = regexp.MustCompile(`^(go test|samestep) `) // [TestTestCommands] and a test of clustertool look closer
 )
 
 // promiseFindings looks at the tables of a page for rows without a test. It looks in
@@ -73,12 +72,12 @@ func cells(row string) []string {
 // namesTest reports whether a cell names something that exists and runs.
 func (t *tree) namesTest(cell, home string) bool {
 	return slices.ContainsFunc(codeSpan.FindAllStringSubmatch(cell, -1), func(m []string) bool {
-		runs := testSpan.MatchString(m[1]) || testRun.MatchString(m[1]) || strings.HasPrefix(m[1], "samestep ")
+		runs := testSpan.MatchString(m[1]) || testRun.MatchString(m[1])
 		return runs && t.wrongTest(m[1], home) == ""
 	})
 }
 
-// wrongTest returns what is wrong with a code span that names a test or a command, or
+// wrongTest returns what is wrong with a code span that names a test, or
 // nothing if it is right or something else.
 func (t *tree) wrongTest(span, home string) string {
 	if m := testSpan.FindStringSubmatch(span); m != nil {
@@ -87,22 +86,6 @@ func (t *tree) wrongTest(span, home string) string {
 		}
 		if !t.hasTest(home, func(name string) bool { return name == m[2] }) {
 			return "there is no " + m[2] + " in " + home
-		}
-	}
-	if m := testRun.FindStringSubmatch(span); m != nil {
-		for _, f := range runFlag.FindAllStringSubmatch(m[2], -1) {
-			kind := map[string]string{"run": "Test", "bench": "Benchmark", "fuzz": "Fuzz"}[f[1]]
-			if re := regexp.MustCompile(strings.Trim(f[2], "'")); f[2] != "'^$'" && !t.hasTest(m[1], func(name string) bool {
-				return strings.HasPrefix(name, kind) && re.MatchString(name)
-			}) {
-				return "no " + kind + " of " + m[1] + " matches " + f[2]
-			}
-		}
-	}
-	if verb, ok := strings.CutPrefix(span, "samestep "); ok {
-		verb, _, _ = strings.Cut(verb, " ")
-		if !slices.Contains(t.verbs(), verb) {
-			return "samestep has no verb " + verb
 		}
 	}
 	return ""
@@ -119,35 +102,6 @@ func (t *tree) hasTest(pkg string, is func(name string) bool) bool {
 	})
 }
 
-// verbs returns the names of the commands of samestep.
-func (t *tree) verbs() []string {
-	p := t.find("cmd/samestep/tool")
-	if p == nil {
-		return nil
-	}
-	var names []string
-	for _, f := range p.files {
-		ast.Inspect(f.ast, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.CompositeLit); ok && !f.test && isCommand(lit.Type) {
-				for _, e := range lit.Elts {
-					if kv, ok := e.(*ast.KeyValueExpr); ok && fmt.Sprint(kv.Key) == "Name" {
-						if name, ok := kv.Value.(*ast.BasicLit); ok {
-							names = append(names, strings.Trim(name.Value, `"`))
-						}
-					}
-				}
-			}
-			return true
-		})
-	}
-	return names
-}
-
-func isCommand(e ast.Expr) bool {
-	s, ok := e.(*ast.SelectorExpr)
-	return ok && s.Sel.Name == "Command"
-}
-
 // Every row of the threat model and of the scenarios names a test that exists.
 func TestPromises(t *testing.T) {
 	tr := ours(t)
@@ -162,11 +116,9 @@ func TestPromises(t *testing.T) {
 
 func TestPromisesControl(t *testing.T) {
 	tr := treeOf(t, map[string]string{
-		"a/b/b_test.go":               "package b\nfunc TestHere() {}\nfunc BenchmarkStep() {}\nfunc (t T) TestMethod() {}\n",
-		"a/b/b.go":                    "package b\nfunc TestNoTest() {}\n",
-		"c/c_test.go":                 "package c\nfunc TestThere() {}\nfunc FuzzAll() {}\n",
-		"cmd/samestep/tool/main.go":   "package tool\nvar x = &cli.Command{Name: \"attack\"}\nvar y = &cli.Flag{Name: \"flag\"}\n",
-		"cmd/samestep/tool/m_test.go": "package tool\nvar z = &cli.Command{Name: \"tested\"}\n",
+		"a/b/b_test.go": "package b\nfunc TestHere() {}\nfunc BenchmarkStep() {}\nfunc (t T) TestMethod() {}\n",
+		"a/b/b.go":      "package b\nfunc TestNoTest() {}\n",
+		"c/c_test.go":   "package c\nfunc TestThere() {}\nfunc FuzzAll() {}\n",
 	})
 	page := func(rows ...string) string {
 		return "# x\n\n| what | test | more |\n|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
@@ -184,10 +136,6 @@ func TestPromisesControl(t *testing.T) {
 	check(page("| another package | `c.TestHere`, `TestHere` | x |"), "there is no TestHere in c")
 	check(page("| no package | `d.TestHere`, `TestHere` | x |"), "there is no TestHere in d")
 	check(page("| not run as a test | `TestNoTest`, `TestMethod`, `TestHere` | x |"), "there is no TestNoTest in a/b", "there is no TestMethod in a/b")
-	check(page("| benchmark | `go test ./a/b -bench Stop`, `TestHere` | x |"), "no Benchmark of a/b matches Stop")
-	check(page("| run | `go test ./c -run Here`, `TestHere` | x |"), "no Test of c matches Here")
-	check(page("| fuzz | `go test ./c -fuzz There`, `TestHere` | x |"), "no Fuzz of c matches There")
-	check(page("| verb | `samestep attak`, `samestep flag`, `samestep tested`, `TestHere` | x |"), "no verb attak", "no verb flag", "no verb tested")
 	check(page("| a | `TestHere` | x |")+"\n`TestGone` in the text\n", "p.md:7: promise: there is no TestGone in a/b")
 	check(page("| a | `TestHere` | x |")+"\n| what | why |\n|---|---|\n| a | b |\n", "p.md:8: promise: the table has no column of tests")
 	check("# no table\n", "there is no table with tests")

@@ -1,0 +1,111 @@
+//go:build !js
+
+package clustertool
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-49bee653/samestep/cmd/internal/games"
+	"github.com/seed-49bee653/samestep/cmd/samestep/tool"
+	"github.com/seed-49bee653/samestep/internal/testing/commands"
+)
+
+// Every command of ours in a document exists, with its flags and as many arguments.
+func TestCommandsOfDocuments(t *testing.T) {
+	t.Parallel()
+	all, err := commands.All("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := games.All()
+	run := func(program string, args []string, stdout, stderr io.Writer) int {
+		args = append([]string{program}, args...)
+		if program == commands.Cluster {
+			return Run(t.Context(), args, stdout, stderr, list...)
+		}
+		return tool.Run(t.Context(), args, stdout, stderr, list...)
+	}
+	verbs := 0
+	for _, c := range all {
+		n, err := c.Check(run)
+		verbs += n
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if verbs < 300 {
+		t.Errorf("got %d commands, want those of all documents", verbs)
+	}
+	t.Logf("%d commands", verbs)
+}
+
+// otherWords are words that look like ours and are those of other programs, by the finding.
+var otherWords = map[string]string{
+	"no verb has a flag --by":        "the example of docs/import.md",
+	"no verb has a flag --out":       "the example of docs/import.md",
+	"no verb has a flag --math":      "the example of docs/import.md",
+	"no verb has a flag --build-arg": "docker",
+	"no verb has a flag --from-file": "kubectl",
+	"no verb has a flag --now":       "systemctl",
+	"no verb has a flag --target":    "clang",
+	`samestep has no verb "create"`:  "kubectl: samestep is the namespace",
+}
+
+// Every verb and flag that a document, a help or a message names exists.
+func TestCommandsOfMessages(t *testing.T) {
+	t.Parallel()
+	list := games.All()
+	book, err := commands.NewBook(func(program string, args []string, stdout, stderr io.Writer) int {
+		return Run(t.Context(), append([]string{program}, args...), stdout, stderr, list...)
+	}, commands.Cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, err := commands.Texts("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range texts {
+		for _, line := range book.Fixed(text) {
+			if text.File != "page/watch/recording.go" { // only that program has the page for recordings of other engines
+				t.Error(line)
+			}
+		}
+	}
+	names, err := commands.Documents("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		page, err := os.ReadFile(filepath.Join("../../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, commands.Lines(name, string(page))...)
+	}
+	looked, others := 0, map[string]bool{}
+	for _, text := range append(texts, book.Texts()...) {
+		wrong, n := book.Wrong(text)
+		looked += n
+		for _, w := range wrong {
+			if _, what, _ := strings.Cut(w, ": "); strings.HasSuffix(text.File, ".md") && otherWords[what] != "" {
+				others[what] = true
+				continue
+			}
+			t.Error(w)
+		}
+	}
+	for what := range otherWords {
+		if !others[what] {
+			t.Errorf("no document needs the exception %q", what)
+		}
+	}
+	if book.Size() < 60 || looked < 2000 {
+		t.Errorf("got %d verbs, and %d verbs and flags in texts", book.Size(), looked)
+	}
+	t.Logf("%d verbs, %d texts, %d verbs and flags in them", book.Size(), len(texts), looked)
+}
