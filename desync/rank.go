@@ -13,118 +13,157 @@ import (
 // The limits of the search for the order of fields.
 const (
 	maxRanked  = 2048 // fields that differ, of which the order is found
-	maxSamples = 48   // of them, fields that are changed in trials
-	perNode    = 4    // of these, fields of one field of the schema
+	maxTried   = 48   // suspects, and fields of each that are changed together
+	perSuspect = 4    // of these, fields that are changed alone
 	horizon    = 2    // ticks in which one field changes another one
+	maxMoments = 8    // ticks after which this is tried
 )
 
 // A sample is a field that differs, an element that only one side has, or the order of a list. It is changed to what it is
 // on the wrong side, to see what else follows from it.
 type sample struct {
-	at     int // in the list of differences
-	node   string
+	at     int      // in the list of differences
 	field  *watcher // nil for an element or an order
 	list   list     // of the element or the order
 	id     uint64
 	extra  []byte         // the element, if only the wrong side has it
 	ranks  map[uint64]int // of the wrong side's order; nil for a field or an element
-	causes int            // number of the other samples that change with it
-	caused int            // number of the samples with which it changes
+	causes int            // number of the samples of other suspects that change with it
+	caused int            // number of such samples with which it changes
 }
 
-// A ranking orders the fields that differ: first those that no other one accounts for, of these the ones that account for
-// most others.
+// A suspect is a field of the schema that differs, a list with other elements, or one in another order.
+type suspect struct {
+	node    string
+	samples []*sample
+	alike   float64 // the best trial
+}
+
+// A ranking orders the fields that differ: first those from which most of the others follow. It changes the fields of a suspect
+// in the right state of an earlier tick, simulates up to the bad one, and compares what differs then with what differs on
+// the wrong side.
 type ranking struct {
 	*tester
 	schema    *state.Schema
 	good, bad lockstep.Tick
 	wrong     []byte
-	orders    []state.Place // lists in another order
-	samples   []*sample
+	orders    []state.Place  // lists in another order
+	differ    map[string]int // fields that differ, by the field of the schema
+	suspects  []*suspect
 }
 
 // rank returns the order of the fields in list: their indexes, the likeliest cause first, and all fields of an element
 // together. It returns nil if nothing is known. The list begins with the orders.
 func (r *ranking) rank(l []state.Difference) []int {
+	r.differ = kindsOf(l)
 	r.choose(l)
-	if len(r.samples) < 2 {
+	if len(r.suspects) < 2 {
 		return nil
 	}
-	for t := r.bad - 1; ; t-- {
-		for _, s := range r.samples {
-			if r.influence(s, t) != nil {
-				return r.order(l) // the time is over
-			}
-		}
-		if t == r.good {
-			return r.order(l)
-		}
+	if r.influences() == nil {
+		r.trials()
 	}
+	return r.order(l)
 }
 
-// choose takes some fields of each field of the schema.
-func (r *ranking) choose(l []state.Difference) {
-	lists := listsOf(r.schema)
-	taken := make(map[string]int) // only looked up
-	right := r.again.state(r.bad)
-	for round := 1; round <= perNode; round++ {
-		for i := range l {
-			if len(r.samples) == maxSamples {
+// trials changes all suspects in each way, from 1, 4, 16 ... ticks before the bad one on.
+func (r *ranking) trials() {
+	for _, change := range ways {
+		for back := lockstep.Tick(1); ; back *= 4 {
+			back = min(back, r.bad-r.good)
+			if !r.round(change, r.bad-back) {
 				return
 			}
-			s := r.orderOf(lists, i)
-			if s == nil {
-				s = r.sample(lists, right, l[i].Path)
+			if back == r.bad-r.good {
+				break
 			}
-			if s == nil || taken[s.node] >= round || slices.ContainsFunc(r.samples, func(o *sample) bool { return o.at == i }) {
-				continue
-			}
-			s.at = i
-			taken[s.node]++
-			r.samples = append(r.samples, s)
 		}
 	}
 }
 
-// orderOf returns a sample of the order of a list, or nil.
-func (r *ranking) orderOf(lists []list, i int) *sample {
-	if i >= len(r.orders) {
+// A way to change a suspect in the trials.
+type way func(*ranking, *suspect, lockstep.Tick) ([]byte, error)
+
+// The ways end in the state of the bad tick, or in nil. A mistake in a rule may act once, on many elements, or again and again.
+var ways = []way{
+	func(r *ranking, s *suspect, t lockstep.Tick) ([]byte, error) { return r.once(s.samples, t) },
+	func(r *ranking, s *suspect, t lockstep.Tick) ([]byte, error) { return r.once(s.one(0), t) },
+	func(r *ranking, s *suspect, t lockstep.Tick) ([]byte, error) { return r.often(s.samples, t) },
+	func(r *ranking, s *suspect, t lockstep.Tick) ([]byte, error) { return r.once(s.one(1), t) },
+}
+
+// one returns a sample of several.
+func (s *suspect) one(i int) []*sample {
+	if len(s.samples) < 2 {
 		return nil
 	}
-	for _, l := range lists {
-		if v, err := r.schema.Lookup(r.wrong, l.name); err == nil && l.name == r.orders[i].Path {
-			return &sample{node: l.name + " in order", list: l, ranks: l.ranks(v)}
+	return s.samples[i : i+1]
+}
+
+// round plays a trial of each suspect. It returns false if the time is over; then it does not count.
+func (r *ranking) round(change way, from lockstep.Tick) bool {
+	scores := make([]float64, len(r.suspects))
+	for i, s := range r.suspects {
+		b, err := change(r, s, from)
+		if err != nil {
+			return false
+		}
+		if b != nil {
+			scores[i] = r.likeness(b)
+		}
+	}
+	for i, s := range r.suspects {
+		s.alike = max(s.alike, scores[i])
+	}
+	return true
+}
+
+// likeness returns which part of the fields of the schema that differ in a state or on the wrong side differ in both.
+func (r *ranking) likeness(b []byte) float64 {
+	l, err := newListing(r.schema, r.again.state(r.bad), b, maxRanked)
+	if err != nil {
+		return 0
+	}
+	both, differ := 0, kindsOf(l.fields.List)
+	for k := range r.differ { // the order does not matter
+		if differ[k] > 0 {
+			both++
+		}
+	}
+	return float64(both) / float64(len(r.differ)+len(differ)-both)
+}
+
+// kindsOf counts the fields in a list by the field of the schema.
+func kindsOf(l []state.Difference) map[string]int {
+	n := make(map[string]int)
+	for i := range l {
+		n[fieldKind(l[i].Path)]++
+	}
+	return n
+}
+
+// influences changes samples after some of the ticks, and counts the samples of other suspects that each changes soon.
+func (r *ranking) influences() error {
+	n := min(r.bad-r.good, maxMoments)
+	for i := range n {
+		t := r.bad - 1 - i*(r.bad-r.good)/n
+		for _, s := range r.suspects {
+			for _, x := range s.few() {
+				if err := r.influence(s, x, t); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
 }
 
-// sample returns a sample of a path, or nil.
-func (r *ranking) sample(lists []list, right []byte, path string) *sample {
-	if w, ok := watch(r.schema, right, path); ok {
-		v, ok := w.value(right)
-		if _, both := w.value(r.wrong); !ok || !both || v.Node.Kind() >= state.String {
-			return nil
-		}
-		return &sample{node: groupOf(v.Node.Path()), field: w}
-	}
-	for _, l := range lists {
-		if !strings.HasPrefix(path, l.name+"[") {
-			continue
-		}
-		if v, err := r.schema.Lookup(right, path); err == nil {
-			return &sample{node: l.name, list: l, id: l.idOf(v.Bytes)}
-		}
-		if v, err := r.schema.Lookup(r.wrong, path); err == nil {
-			return &sample{node: l.name, list: l, id: l.idOf(v.Bytes), extra: v.Bytes}
-		}
-	}
-	return nil
-}
+// few returns the samples of a suspect that are changed alone.
+func (s *suspect) few() []*sample { return s.samples[:min(len(s.samples), perSuspect)] }
 
-// influence changes a sample after a tick, and counts the samples of other fields of the schema that it changes at once.
-func (r *ranking) influence(s *sample, t lockstep.Tick) error {
-	changed := r.changed(s, t)
+// influence changes a sample of a suspect after a tick.
+func (r *ranking) influence(s *suspect, x *sample, t lockstep.Tick) error {
+	changed := r.changed(x, r.again.state(t))
 	if changed == nil {
 		return nil
 	}
@@ -134,18 +173,158 @@ func (r *ranking) influence(s *sample, t lockstep.Tick) error {
 		return err
 	}
 	right := r.again.state(until)
-	for _, o := range r.samples {
-		if o.node != s.node && !o.equal(r.schema, b, right) {
-			s.causes++
-			o.caused++
+	for _, other := range r.suspects {
+		if other == s {
+			continue
+		}
+		for _, o := range other.few() {
+			if !o.equal(r.schema, b, right) {
+				x.causes++
+				o.caused++
+			}
 		}
 	}
 	return nil
 }
 
-// changed returns the right state of a tick in which the sample has changed as in the final states, or nil.
-func (r *ranking) changed(s *sample, t lockstep.Tick) []byte {
-	begin := r.again.state(t)
+// equal reports whether a sample is the same in two states.
+func (s *sample) equal(schema *state.Schema, a, b []byte) bool {
+	if s.field != nil {
+		return s.field.same(a, b)
+	}
+	if s.ranks != nil {
+		return s.list.sameOrder(schema, a, b)
+	}
+	return s.list.has(schema, a, s.id) == s.list.has(schema, b, s.id)
+}
+
+// share returns how much of what a suspect has to do with others is done to it. Nothing known is a half.
+func (s *suspect) share() (sum float64) {
+	few := s.few()
+	for _, x := range few {
+		sum += float64(x.caused+1) / float64(x.caused+x.causes+2) / float64(len(few))
+	}
+	return sum
+}
+
+// choose finds the suspects.
+func (r *ranking) choose(l []state.Difference) {
+	lists := listsOf(r.schema)
+	known := make(map[string]*suspect) // only looked up
+	right := r.again.state(r.bad)
+	for i := range l {
+		node, s := r.orderOf(lists, i)
+		if s == nil {
+			node, s = r.sample(lists, right, l[i].Path)
+		}
+		switch {
+		case s == nil:
+			continue
+		case known[node] == nil && len(r.suspects) < maxTried:
+			known[node] = &suspect{node: node}
+			r.suspects = append(r.suspects, known[node])
+		}
+		if x := known[node]; x != nil && len(x.samples) < maxTried {
+			s.at = i
+			x.samples = append(x.samples, s)
+		}
+	}
+}
+
+// orderOf returns a sample of the order of a list, or nil.
+func (r *ranking) orderOf(lists []list, i int) (string, *sample) {
+	if i >= len(r.orders) {
+		return "", nil
+	}
+	for _, l := range lists {
+		if v, err := r.schema.Lookup(r.wrong, l.name); err == nil && l.name == r.orders[i].Path {
+			return l.name + " in order", &sample{list: l, ranks: l.ranks(v)}
+		}
+	}
+	return "", nil
+}
+
+// sample returns a sample of a path, or nil.
+func (r *ranking) sample(lists []list, right []byte, path string) (string, *sample) {
+	if w, ok := watch(r.schema, right, path); ok {
+		v, ok := w.value(right)
+		if _, both := w.value(r.wrong); !ok || !both || v.Node.Kind() >= state.String {
+			return "", nil
+		}
+		return fieldKind(path), &sample{field: w}
+	}
+	for _, l := range lists {
+		if !strings.HasPrefix(path, l.name+"[") {
+			continue
+		}
+		if v, err := r.schema.Lookup(right, path); err == nil {
+			return l.name, &sample{list: l, id: l.idOf(v.Bytes)}
+		}
+		if v, err := r.schema.Lookup(r.wrong, path); err == nil {
+			return l.name, &sample{list: l, id: l.idOf(v.Bytes), extra: v.Bytes}
+		}
+	}
+	return "", nil
+}
+
+// once changes samples after a tick.
+func (r *ranking) once(samples []*sample, t lockstep.Tick) ([]byte, error) {
+	b := slices.Clone(r.again.state(t))
+	any := false
+	for _, s := range samples {
+		if c := r.changed(s, b); c != nil {
+			b, any = c, true
+		}
+	}
+	if !any {
+		return nil, nil
+	}
+	return r.play(&variation{from: t, state: b}, r.bad, nil)
+}
+
+// often moves the fields of samples a little after a tick and after each that follows, so that they come to differ by what they
+// do on the wrong side.
+func (r *ranking) often(samples []*sample, from lockstep.Tick) ([]byte, error) {
+	b := slices.Clone(r.again.state(from))
+	for t := from; t < r.bad; t++ {
+		for _, s := range samples {
+			r.nudge(s, b, int64(r.bad-from))
+		}
+		next, err := r.play(&variation{from: t, state: b}, t+1, nil)
+		if err != nil || next == nil {
+			return nil, err
+		}
+		b = append(b[:0], next...)
+	}
+	return b, nil
+}
+
+// nudge changes a field of a state by a part of its difference.
+func (r *ranking) nudge(s *sample, b []byte, parts int64) {
+	if s.field == nil {
+		return
+	}
+	v, ok := s.field.value(b)
+	if !ok {
+		return
+	}
+	right, _ := s.field.value(r.again.state(r.bad))
+	wrong, _ := s.field.value(r.wrong)
+	if v.Node.Kind() == state.Bool {
+		copy(b[v.Offset:], wrong.Bytes)
+		return
+	}
+	shift := 64 - 8*len(v.Bytes)
+	by := int64((number(wrong.Bytes)-number(right.Bytes))<<shift) >> shift
+	step := by / parts
+	if step == 0 {
+		step = int64(cmp.Compare(by, 0))
+	}
+	setNumber(b[v.Offset:v.Offset+len(v.Bytes)], number(v.Bytes)+uint64(step))
+}
+
+// changed returns a state in which the sample has changed as in the final states, or nil.
+func (r *ranking) changed(s *sample, begin []byte) []byte {
 	if s.ranks != nil {
 		return s.list.permuted(r.schema, begin, s.ranks)
 	}
@@ -191,41 +370,29 @@ func (s *sample) swapped(schema *state.Schema, begin []byte) []byte {
 	return nil
 }
 
-// equal reports whether a sample is the same in two states.
-func (s *sample) equal(schema *state.Schema, a, b []byte) bool {
-	if s.field != nil {
-		return s.field.same(a, b)
+// score returns how well a suspect accounts for all that differs. Where several do as well, the one with more fields that differ is
+// likelier, as a wrong rule writes many, and the one on which the others have less influence.
+func (r *ranking) score(s *suspect) float64 {
+	all := 0
+	for _, n := range r.differ { // the order does not matter
+		all += n
 	}
-	if s.ranks != nil {
-		return s.list.sameOrder(schema, a, b)
-	}
-	return s.list.has(schema, a, s.id) == s.list.has(schema, b, s.id)
+	return s.alike + float64(r.differ[s.node])/float64(all)/5 - s.share()/10
 }
 
-// order orders all fields by what is known of the samples: first by the field of the schema, then by the field itself.
+// order orders all fields by the scores of their suspects.
 func (r *ranking) order(l []state.Difference) []int {
-	type sum struct{ share, samples int }
-	nodes := make(map[string]sum) // only looked up
-	for _, s := range r.samples {
-		n := nodes[s.node]
-		nodes[s.node] = sum{n.share + s.share(), n.samples + 1}
-	}
-	key := make([][2]int, len(l))
+	scores := make([]float64, len(l))
 	all := make([]int, len(l))
 	for i := range l {
-		all[i], key[i] = i, [2]int{unknownShare + 1, 0}
+		all[i], scores[i] = i, -1 // last, if it is of no suspect
 	}
-	for _, s := range r.samples {
-		n := nodes[s.node]
-		key[s.at] = [2]int{n.share / n.samples, s.share()}
+	for _, s := range r.suspects {
+		score := r.score(s)
+		for _, x := range s.samples {
+			scores[x.at] = score
+		}
 	}
-	slices.SortStableFunc(all, func(a, b int) int {
-		return cmp.Or(cmp.Compare(key[a][0], key[b][0]), cmp.Compare(key[a][1], key[b][1]))
-	})
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	return all
 }
-
-// share returns how much of what a sample has to do with others is done to it, in thousandths. Nothing known is a half.
-func (s *sample) share() int { return (s.caused + 1) * 2 * unknownShare / (s.caused + s.causes + 2) }
-
-const unknownShare = 500
