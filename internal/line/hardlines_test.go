@@ -18,7 +18,7 @@ var hardLines = map[string]hardLine{
 	"a method value":               {"rules/flow.go", "return int64(u.X) + int64(by)", "return int64(u.X) - int64(by)", ""},
 	"a method expression":          {"rules/flow.go", "u.X += by\n", "u.X += by + 1\n", ""},
 	"a select":                     {"rules/flow.go", "total *= 3", "total *= 4", ""},
-	"a received value":             {"rules/flow.go", "in <- int64(w.Tick) % 5", "in <- int64(w.Tick) % 4", "case total = <-from"},
+	"a received value":             {"rules/flow.go", "in <- int64(w.Tick) % 5", "in <- int64(w.Tick) % 4", ""},
 	"a deferred function":          {"rules/flow.go", "total = total*3 + n", "total = total*2 + n", ""},
 	"after a recovered panic":      {"rules/flow.go", "total += int64(r.(int)) + 7", "total += int64(r.(int)) + 8", ""},
 	"a loop made of goto":          {"rules/flow.go", "n += int64(i)\nouter:", "n += int64(i) * 2\nouter:", "n += int64(i) * 2"},
