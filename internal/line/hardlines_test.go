@@ -32,7 +32,7 @@ var hardLines = map[string]hardLine{
 	"an embedded interface":        {"rules/shapes.go", "l.n += by\n", "l.n -= by\n", ""},
 	"a shadowed variable":          {"rules/shapes.go", "any += nil", "any -= nil", ""},
 	"a function that init made":    {"rules/shapes.go", "n := first * int64(w.Tick)", "n := first - int64(w.Tick)", ""},
-	"the order of initialization":  {"rules/shapes.go", "second = third()", "second = third() + 1", "return n + second|n := first * int64"},
+	"the order of initialization":  {"rules/shapes.go", "second = third()", "second = third() + 1", ""},
 	"a shift":                      {"rules/shapes.go", "1 << (w.Tick % 60)", "2 << (w.Tick % 60)", ""},
 	"a constant of iota":           {"rules/shapes.go", "small = 1 << iota", "small = 3 << iota", "small"},
 	"what the call returns":        {"rules/orders.go", "c.n++\n\treturn c.n", "c.n += 2\n\treturn c.n", "c.n += 2"},
