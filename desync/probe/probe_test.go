@@ -63,6 +63,38 @@ func TestRecording(t *testing.T) {
 	}
 }
 
+// Equal parts of two elements are told apart.
+func TestPartOfElement(t *testing.T) {
+	rows, list := []row{{7, 30}, {8, 30}}, []int64{5, 5}
+	got := recorded(t, func() {
+		Of(1, &rows[1].Health, &rows[1])
+		Of(2, &list[1], 1)
+	})
+	want := []Event{{Site: 1, Depth: 1, Value: "&30 of row 8"}, {Site: 2, Depth: 1, Value: "&5 of 1"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// A part of a list tells how much room there is behind it; an empty one does not.
+func TestRoom(t *testing.T) {
+	list := []int64{5, 6, 7}
+	got := recorded(t, func() {
+		L(1, list[:2])
+		L(2, list[:0])
+		L(3, "text"[:2])
+	})
+	want := []Event{{Site: 1, Depth: 1, Value: "[5 6] (room for 3)"}, {Site: 2, Depth: 1, Value: "[]"}, {Site: 3, Depth: 1, Value: `"te"`}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	for text, want := range map[string]string{"[5 6] (room for 3)": "[5 6]", "[5 6] (room for 3)" + outside: "[5 6]" + outside, "[5 6]" + outside: "[5 6]" + outside, `"a (room for 3)"`: `"a (room for 3)"`} {
+		if got := WithoutRoom(text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
 // A panic that the rules recover from leaves the depth right.
 func TestPanic(t *testing.T) {
 	got := recorded(t, func() {

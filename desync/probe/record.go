@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"io"
 	"reflect"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -96,6 +98,24 @@ func V[T any](site int, v T) T {
 	return v
 }
 
+// Of records the address v of a part of an element, with that element, or with its index in a list, and returns v.
+func Of[T, E any](site int, v T, element E) T {
+	if On {
+		f := begin()
+		defer rec.Unlock()
+		e := entityOf(element)
+		if e == "" {
+			e = format(element)
+		}
+		text := format(v) + " of " + e
+		if !rec.spawned {
+			text += rec.known.mark(reflect.ValueOf(v))
+		}
+		f.put(site, f.entity(), text, "", false)
+	}
+	return v
+}
+
 // S records that a statement is reached.
 func S(site int) {
 	f := begin()
@@ -119,6 +139,36 @@ func D(site int, v any) {
 	defer rec.Unlock()
 	text := f.text(v)
 	f.put(site, f.entity(), text, "", false)
+}
+
+// L is [D] of a part of a list. How much room it has decides whether an append to it changes the list.
+func L(site int, v any) {
+	f := begin()
+	defer rec.Unlock()
+	text, list := format(v), reflect.ValueOf(v)
+	if list.Kind() == reflect.Slice && list.Len() > 0 { // an empty one is a buffer
+		text += room + strconv.Itoa(list.Cap()) + ")"
+	}
+	if !rec.spawned {
+		text += rec.known.mark(list)
+	}
+	f.put(site, f.entity(), text, "", false)
+}
+
+// room is behind the text of a part of a list, with how many elements it can have.
+const room = " (room for "
+
+// WithoutRoom cuts how much room there is off the text of a part of a list.
+func WithoutRoom(text string) string {
+	rest, is := Outside(text)
+	i := strings.LastIndex(rest, room)
+	if i < 0 || !strings.HasSuffix(rest, ")") {
+		return text
+	}
+	if is {
+		return rest[:i] + outside
+	}
+	return rest[:i]
 }
 
 // W records the value of a variable after an assignment. owner is the element that the variable is a field of, or [None].

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/testing/testenv"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -85,4 +87,46 @@ func (b *selfish) find(t *testing.T, path string) *Result {
 		t.Fatal(b.name, err)
 	}
 	return s.result
+}
+
+// A table that New makes and Derive does not is in the simulation that comes from the start, and in no restored one: the line is found
+// with the tick that a report names, and without it.
+func TestTableOfNew(t *testing.T) {
+	needsGo(t)
+	testenv.Long(t)
+	dir := foreign(t, "caravan", "")
+	log := filepath.Join(t.TempDir(), "caravan.ssr")
+	goCommand(t, dir, "run", "./record", log)
+	f, err := replay.Open(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const line = "w.Towns[n].Cash += int64(w.Tick % 2)"
+	edits := editing(t, dir, nil, []edit{
+		{"rules/rules.go", "\tWorth    int64    `state:\"derived\"`", "\tWorth    int64    `state:\"derived\"`\n\tTaxed []int `state:\"derived\"`"},
+		{"rules/rules.go", "\tderive(w, c)\n\treturn nil", "\tw.Taxed = []int{0}\n\tderive(w, c)\n\treturn nil"},
+		{"rules/step.go", "\tw.rest()\n", "\tfor _, n := range w.Taxed {\n\t\t" + line + "\n\t}\n\tw.rest()\n"},
+	})
+	x, err := NewFinder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for _, tick := range []lockstep.Tick{0, 7} {
+		s, err := x.search(f, Options{Source: dir, Edits: edits, Tick: tick, Last: 20, Runs: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.dir = dir
+		if err := s.alone(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		r := s.result
+		if f := r.Finding; r.Mode != WarmCold || r.Tick != max(tick, 1) || f == nil || f.Where[0] == nil || f.Where[0].Source != line && !strings.Contains(f.Where[0].Source, "w.Taxed") {
+			var text bytes.Buffer
+			r.WriteText(&text)
+			t.Errorf("tick %d: got %+v\n%s", tick, r.Finding, &text)
+		}
+	}
 }

@@ -64,7 +64,7 @@ func (c *comparison) alone(x, y *moment, atSite bool) (*moment, int) {
 	}
 	for i, s := range []*stream{c.b, c.a} {
 		for _, name := range reads {
-			if m, ok := s.locals[variable{function, name}]; ok && m.id == weave.None && !beside(&m) {
+			if m, ok := s.alone(function, name); ok && !beside(&m) {
 				return &m, 1 - i
 			}
 		}

@@ -137,10 +137,16 @@ func (c *comparison) same(x, y *moment) bool {
 	if c.before != nil {
 		return x.own.Kind == weave.Reach || x.Value == y.Value || list(x.Value) || list(y.Value)
 	}
-	a, copyA := probe.Outside(x.Value)
-	b, copyB := probe.Outside(y.Value)
-	// Whether append makes a new list depends on how much room there is, which changes nothing by itself.
-	return x.Old == y.Old && a == b && copyA != copyB && list(a) && x.own.Text == y.own.Text
+	a, b := probe.WithoutRoom(x.Value), probe.WithoutRoom(y.Value)
+	if edited := x.own.Text != y.own.Text; edited && a != x.Value && b != y.Value {
+		return false
+	} else if edited || a == b {
+		return x.Old == y.Old && a == b
+	}
+	// How much room there is changes nothing by itself, nor that append makes a new list for want of it.
+	a, copyA := probe.Outside(a)
+	b, copyB := probe.Outside(b)
+	return x.Old == y.Old && a == b && copyA != copyB && list(a)
 }
 
 // list reports whether a value has a list in it.

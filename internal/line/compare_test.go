@@ -119,6 +119,37 @@ func TestStaleWriter(t *testing.T) {
 	}
 }
 
+// A variable of the function around a literal explains what the literal reads.
+func TestVariableOfClosure(t *testing.T) {
+	sites := []weave.Site{
+		{Func: "step", Kind: weave.Enter, Text: "step()"},
+		{Func: "step", Kind: weave.Define, Name: "total", Local: true, Text: "total := 0", Line: 2},
+		{Func: "step", Kind: weave.Range, Text: "range list", Line: 3},
+		{Func: "step", Kind: weave.Define, Name: "total", Local: true, Text: "total := 0", Line: 4},
+		{Func: "step.func1", Kind: weave.Write, Name: "total", Local: true, Reads: []string{"share"}, Text: "total += share", Line: 6},
+	}
+	play := func(define int, total int) func() {
+		return func() {
+			defer probe.Leave(probe.Enter(0))
+			for i := range 2 {
+				if define == 3 || i == 0 {
+					probe.D(define, 0)
+				}
+				probe.S(2)
+			}
+			probe.W(4, total, nil)
+		}
+	}
+	x := comparison{a: recordedStream(t, sites, []int{0, weave.None, 2, weave.None, 4}, play(1, 8)), b: recordedStream(t, sites, []int{0, weave.None, 2, weave.None, 4}, play(3, 5))}
+	f, err := x.find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := f.Place(); f.Reason != Only || p == nil || p.Line != 4 {
+		t.Errorf("got %+v at %+v, want line 4", f, p)
+	}
+}
+
 // Two ways with one text are told apart by their lines.
 func TestWaysWithOneText(t *testing.T) {
 	sites := []weave.Site{
@@ -177,6 +208,10 @@ func TestSameMarks(t *testing.T) {
 		{"l", "[1 2]", "l", "[1 2] outside the state", nil, true},
 		{"l", "[1 2]", "l", "[1 3] outside the state", nil, false},
 		{"l := w.L", "[1 2]", "l := clone(w.L)", "[1 2] outside the state", nil, false},
+		{"l := w.L[:2]", "[1 2] (room for 2)", "l := w.L[:2]", "[1 2] (room for 4) outside the state", nil, true},
+		{"l := w.L[:2]", "[1 2] (room for 2)", "l := w.L[:2]", "[1 3] (room for 2)", nil, false},
+		{"l := w.L[:2]", "[1 2] (room for 2)", "l := clone(w.L)", "[1 2]", nil, true},
+		{"l := w.L[:2:2]", "[1 2] (room for 2)", "l := w.L[:2]", "[1 2] (room for 4)", nil, false},
 		{"l := w.L", "[1 2]", "l := clone(w.L)", "[1 2] outside the state", map[string]lastWrite{}, true},
 	} {
 		x := comparison{before: c.before}

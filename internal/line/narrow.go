@@ -17,6 +17,9 @@ func narrow(text, a, b string) (part, x, y string, more int) {
 			a, b = rest, other
 		}
 	}
+	if x, y := probe.WithoutRoom(a), probe.WithoutRoom(b); x != y {
+		a, b = x, y
+	}
 	if x, y := withoutSum(a), withoutSum(b); x != y {
 		a, b = x, y
 	}

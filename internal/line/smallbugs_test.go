@@ -63,8 +63,8 @@ func TestSmallBugs(t *testing.T) {
 		}
 	}
 	t.Logf("%d bugs: %d right, %d near, %d wrong, %d nothing, %d hang", len(list), count[right], count[near], count[wrong], count[nothing], count[hung])
-	if count[right]*100 < 85*len(list) || (count[right]+count[near])*100 < 95*len(list) || count[wrong]+count[hung] > 0 {
-		t.Error("want 85 % right, 95 % right or near, none wrong, and no hang")
+	if count[right]*100 < 95*len(list) || count[right]+count[near] < len(list) {
+		t.Error("want 95 % right, and the others near")
 	}
 }
 

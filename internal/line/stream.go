@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/desync/probe/program"
@@ -120,6 +121,18 @@ func (s *stream) read() (*moment, error) {
 			s.locals[variable{m.own.Func, m.own.Name}] = *m
 		}
 		return m, nil
+	}
+}
+
+// alone returns the latest assignment to a variable of a function, or of the functions around a literal, if only this side has it.
+func (s *stream) alone(function, name string) (moment, bool) {
+	for {
+		m, ok := s.locals[variable{function, name}]
+		i := strings.LastIndex(function, ".func")
+		if ok && (m.id == weave.None || m.own.Kind != weave.Write) || i < 0 { // a literal may assign what is around it
+			return m, ok && m.id == weave.None
+		}
+		function = function[:i]
 	}
 }
 

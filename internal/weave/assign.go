@@ -44,10 +44,14 @@ func (f *file) defined(s ast.Stmt, e, value ast.Expr) {
 	}
 	n := f.site(Define, s, f.textOf(s))
 	f.last().Name, f.last().Local = id.Name, true
+	call := "D"
 	if value != nil {
 		f.reading(value)
+		if _, part := ast.Unparen(value).(*ast.SliceExpr); part {
+			call = "L"
+		}
 	}
-	f.insert(s.End(), after, "; if %s.On { %s.D(%d, %s) }", probeName, probeName, n, id.Name)
+	f.insert(s.End(), after, "; if %s.On { %s.%s(%d, %s) }", probeName, probeName, call, n, id.Name)
 }
 
 // target notes the value of an assigned variable or field, before and after. Where reading it once more could do something, it

@@ -109,14 +109,35 @@ func (f *file) arguments(call *ast.CallExpr) {
 			}
 			switch a := ast.Unparen(a).(type) {
 			case *ast.UnaryExpr:
-				if a.Op != token.AND && a.Op != token.ARROW {
+				switch a.Op {
+				case token.AND:
+					f.element(call, i, a.X)
+				case token.ARROW:
+				default:
 					f.wrap(Arg, call.Args[i], f.textOf(a))
 				}
-			case *ast.BinaryExpr:
+			case *ast.BinaryExpr, *ast.SliceExpr:
 				f.wrap(Arg, call.Args[i], f.textOf(a))
 			}
 		}
 	}
+}
+
+// element gives a probe to an argument that is the address of a part of an element: equal parts of two elements look the same. Its
+// text has no element, so that the probes of arguments that change places are partners.
+func (f *file) element(call *ast.CallExpr, i int, part ast.Expr) {
+	of := f.owner(part)
+	if of == "" {
+		of = f.index(part)
+	}
+	if of == "" || !f.pure(part) || hasID(f.info.TypeOf(part)) {
+		return
+	}
+	arg := call.Args[i]
+	n := f.site(Arg, arg, fmt.Sprintf("argument %d of %s", i+1, f.textOf(call.Fun)))
+	f.reading(arg)
+	f.insert(arg.Pos(), opening, "%s.Of(%d, ", probeName, n)
+	f.insert(arg.End(), closing, ", %s)", of)
 }
 
 // exprs gives probes to the function literals in expressions.

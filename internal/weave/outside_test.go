@@ -29,6 +29,13 @@ type World struct {
 
 type Config struct{}
 
+type Part struct {
+	ID   int
+	Cash [2]int
+}
+
+func swap(a, b *int) { *a, *b = *b, *a }
+
 func rules() lockstep.Rules[World, Config] {
 	return lockstep.Rules[World, Config]{Name: "hold", Build: "1", New: func(*World, *lockstep.Settings, *Config) error { return nil }, Step: step}
 }
@@ -49,12 +56,36 @@ func step(w *World, _ *Config, t *lockstep.Turn) {
 	defer clear(tail)
 	fmt.Sscan(b.String(), &n)
 	fmt.Println(n, own(tail))
+	part, c := &Part{ID: n}, make(chan int, 9)
+	swap(&w.List[n], &tail[0])
+	swap(&part.Cash[n], &n)
+	c <- n
+	c <- 1
+	select {
+	case c <- own(tail) + n:
+	case <-c:
+	}
+	select {
+	case c <- n + 1:
+	case c <- own(tail):
+	}
+	rest := tail[:1]
+	n += own(rest[:n])
+	switch {
+	case n > 3:
+		n++
+		fallthrough
+	case n > 2:
+		n++
+	}
 }
 
 func main() { lockstep.MustGame(rules()) }
 `
 
 // Code without probes has its arguments told, and what it leaves in them; functions with probes, and the engine's match, do not.
+// A channel has told what it is sent, unless a call comes after it in the same statement. A function with probes has told of which
+// elements its arguments are parts.
 func TestOutsideCalls(t *testing.T) {
 	s, err := Read(Options{Dir: fixture(t, map[string]string{"main.go": callsFile}), Game: "hold"})
 	if err != nil {
@@ -83,22 +114,36 @@ func TestOutsideCalls(t *testing.T) {
 		}
 	}
 	for source, want := range map[string]string{
-		"slices.Reverse(": "slices.Reverse(K(w.List[1:], w.List)); P(1)",
-		"slices.Index(":   "C(1, slices.Index(A(w.List), 3))",
-		"n += ":           "own(w.List)",
-		"copy(":           "C(1, copy(A(w.List), w.List[n:]))",
-		"w.List = ":       "append(w.List[:1], n)",
-		"tail := ":        "C(1, append(K(w.List[:1], w.List), n))",
-		"b.WriteString(":  `A(&b).WriteString("a"); P(1)`,
-		"t.Phase(":        "t.Phase(V(C(1, A(&b).String())))",
-		"w.Lock.Lock(":    "w.Lock.Lock()",
-		"defer clear(":    "defer clear(V(tail))",
-		"fmt.Sscan(":      "fmt.Sscan(V(C(1, A(&b).String())), A(&n)); P(1)",
-		"fmt.Println(":    "fmt.Println(n, V(own(tail)))",
+		"slices.Reverse(":         "slices.Reverse(K(w.List[1:], w.List)); P(1)",
+		"slices.Index(":           "C(1, slices.Index(A(w.List), 3))",
+		"n += ":                   "own(w.List)",
+		"copy(":                   "C(1, copy(A(w.List), w.List[n:]))",
+		"w.List = ":               "append(w.List[:1], n)",
+		"tail := ":                "C(1, append(K(w.List[:1], w.List), n))",
+		"b.WriteString(":          `A(&b).WriteString("a"); P(1)`,
+		"t.Phase(":                "t.Phase(V(C(1, A(&b).String())))",
+		"w.Lock.Lock(":            "w.Lock.Lock()",
+		"defer clear(":            "defer clear(V(tail))",
+		"fmt.Sscan(":              "fmt.Sscan(V(C(1, A(&b).String())), A(&n)); P(1)",
+		"fmt.Println(":            "fmt.Println(n, V(own(tail)))",
+		"(&w.List[n]":             "swap(Of(&w.List[n], n), Of(&tail[0], 0))",
+		"(&part.Cash":             "swap(Of(&part.Cash[n], part), &n)",
+		"c <- n\n":                "c <- V(n)",
+		"c <- 1":                  "c <- 1",
+		"case c <- own(tail) + n": "case c <- V(own(tail) + n):",
+		"case c <- n + 1":         "case c <- n + 1:",
+		"own(rest[:n]":            "own(V(rest[:n]))",
+		"case c <- own(tail):":    "case c <- V(own(tail)):",
 	} {
-		if i := slices.IndexFunc(strings.Split(callsFile, "\n"), func(l string) bool { return strings.Contains(l, source) }); i < 0 || !strings.Contains(plain(lines[i]), want) {
+		if i := slices.IndexFunc(strings.SplitAfter(callsFile, "\n"), func(l string) bool { return strings.Contains(l, source) }); i < 0 || !strings.Contains(plain(lines[i]), want) {
 			t.Errorf("%s: got %s, want %s", source, plain(lines[max(i, 0)]), want)
 		}
+	}
+	if all := strings.Join(lines, "\n"); strings.Count(all, probeName+".L(") != 1 {
+		t.Error("a part of a list does not tell its room")
+	}
+	if !slices.ContainsFunc(s.Sites, func(s Site) bool { return s.Kind == Branch && s.Text == "fallthrough" }) {
+		t.Error("fallthrough has no probe")
 	}
 }
 

@@ -14,7 +14,7 @@ const (
 	Case               // a case is chosen
 	Return             // a value is returned
 	Arg                // an argument of a call that is computed in place
-	Branch             // a break, continue or goto
+	Branch             // a break, continue, goto or fallthrough
 	Spawn              // a goroutine is started
 	Reach              // what a call of code without probes leaves in what its arguments reach
 )

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"go/version"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +41,7 @@ func (f *file) statement(s ast.Stmt) {
 		f.literals(s)
 	case *ast.SendStmt:
 		f.mark(Call, s, f.textOf(s))
+		f.wrap(Arg, s.Value, f.textOf(s.Value))
 		f.literals(s)
 	case *ast.GoStmt:
 		f.insert(s.Pos(), before, "if %s.On { %s.Spawn(%d) }; ", probeName, probeName, f.site(Spawn, s, "go "+f.textOf(s.Call.Fun)))
@@ -48,9 +50,7 @@ func (f *file) statement(s ast.Stmt) {
 	case *ast.ReturnStmt:
 		f.returns(s)
 	case *ast.BranchStmt:
-		if s.Tok != token.FALLTHROUGH {
-			f.mark(Branch, s, f.textOf(s))
-		}
+		f.mark(Branch, s, f.textOf(s))
 	case *ast.LabeledStmt:
 		f.labeled(s)
 	default:
@@ -101,13 +101,16 @@ func (f *file) compound(s ast.Stmt, first bool) {
 		f.literals(s.Assign)
 		f.cases(s.Body, false)
 	case *ast.SelectStmt:
-		for _, c := range s.Body.List {
+		for i, c := range s.Body.List {
 			c := c.(*ast.CommClause)
 			text := "select default"
 			if c.Comm != nil {
 				text = "select " + f.textOf(c.Comm)
 			}
 			f.after(c.Colon+1, Case, c, text)
+			if send, ok := c.Comm.(*ast.SendStmt); ok && !f.callsOperand(s.Body.List[i+1:]) {
+				f.wrap(Arg, send.Value, f.textOf(send.Value))
+			}
 			f.communication(c)
 			f.block(c.Body)
 		}
@@ -135,6 +138,21 @@ func (f *file) communication(c *ast.CommClause) {
 	default:
 		f.literals(comm)
 	}
+}
+
+// callsOperand reports whether an operand of the cases of a select calls a function or receives, as in callsIn.
+func (f *file) callsOperand(cases []ast.Stmt) bool {
+	return slices.ContainsFunc(cases, func(s ast.Stmt) bool {
+		switch comm := s.(*ast.CommClause).Comm.(type) {
+		case *ast.SendStmt:
+			return f.callsIn([]ast.Expr{comm.Chan, comm.Value})
+		case *ast.ExprStmt:
+			return f.callsIn([]ast.Expr{ast.Unparen(comm.X).(*ast.UnaryExpr).X})
+		case *ast.AssignStmt:
+			return f.callsIn([]ast.Expr{ast.Unparen(comm.Rhs[0]).(*ast.UnaryExpr).X})
+		}
+		return false
+	})
 }
 
 // after notes that a place is reached.

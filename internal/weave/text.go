@@ -191,6 +191,22 @@ func (f *file) owner(e ast.Expr) string {
 	}
 }
 
+// index returns the last index in an expression, or "" without one.
+func (f *file) index(e ast.Expr) string {
+	for {
+		switch x := ast.Unparen(e).(type) {
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			return f.code(x.Index)
+		default:
+			return ""
+		}
+	}
+}
+
 func (f *file) addressable(e ast.Expr) bool { return f.info.Types[e].Addressable() }
 
 // hasID reports whether a type is a struct with an integer field ID.

@@ -3,6 +3,7 @@ package program
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,6 +95,41 @@ func TestTrace(t *testing.T) {
 	j.Tick = 100
 	if r := j.do([]Maker{Of(rules(false))}); !strings.Contains(r.Error, "the log ends") {
 		t.Errorf("got %q", r.Error)
+	}
+}
+
+// What New makes and Derive does not is in a simulation from the beginning of the match, and in no restored one. A New that refuses
+// the match changes nothing.
+func TestTableOfNew(t *testing.T) {
+	for name, made := range map[string]error{"made": nil, "refused": errors.New("refused")} {
+		maker := Of(func() lockstep.Rules[world, config] {
+			r := rules(false)()
+			r.New = func(w *world, _ *lockstep.Settings, _ *config) error { w.cache = 2; return made }
+			r.Derive = func(*world, *config) {}
+			r.Step = func(w *world, _ *config, t *lockstep.Turn) { w.Tick, w.Count = uint32(t.Tick), w.Count+w.cache }
+			return r
+		})
+		want := uint32(1)
+		if made != nil {
+			want = 0
+		}
+		log := played(t)
+		j := Job{Kind: Cold, Log: log, Folder: t.TempDir()}
+		if r := j.do([]Maker{maker}); r.Error != "" || r.Differs != want {
+			t.Errorf("%s: got %+v, want tick %d", name, r, want)
+		}
+		var hashes [2]uint64
+		for i := range hashes {
+			j := Job{Kind: Trace, Log: log, Folder: t.TempDir(), Tick: 6, Warm: i == 1}
+			r := j.do([]Maker{maker})
+			if r.Error != "" || len(r.Runs) != 1 {
+				t.Fatalf("%s: got %+v", name, r)
+			}
+			hashes[i] = r.Runs[0].Hash
+		}
+		if (hashes[0] != hashes[1]) != (made == nil) {
+			t.Errorf("%s: got the hashes %x of the tick, restored and from the beginning", name, hashes)
+		}
 	}
 }
 

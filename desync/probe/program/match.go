@@ -44,7 +44,7 @@ func (j *Job) open(makers []Maker) (*match, error) {
 				return nil, err
 			}
 		case record.KindKeyframe:
-			if m.sim, err = m.game.AwaitState(m.head); err != nil {
+			if m.sim, err = m.begin(); err != nil {
 				return nil, err
 			}
 			if err := m.sim.Restore(r.Tick, r.Keyframe.State); err != nil {
@@ -53,6 +53,15 @@ func (j *Job) open(makers []Maker) (*match, error) {
 		}
 	}
 	return m, nil
+}
+
+// begin returns the simulation that gets the first keyframe. It has what New makes, like that of a machine that has played the match:
+// Derive may not make it.
+func (m *match) begin() (*lockstep.Simulation, error) {
+	if s, err := m.game.NewSimulation(m.head); err == nil {
+		return s, nil
+	}
+	return m.game.AwaitState(m.head) // the New of another version may refuse the match
 }
 
 // choose finds the game of a header. The match is then one of the game's own build: the point is to run a log with the

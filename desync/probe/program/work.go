@@ -158,7 +158,12 @@ func (m *match) record(r *Result, sim *lockstep.Simulation, f *lockstep.Frame, n
 		return Run{}, err
 	}
 	if c == nil {
-		return open.End(sim.Step(f))
+		from := time.Now()
+		err := sim.Step(f)
+		took := time.Since(from).Seconds()
+		run, err := open.End(err)
+		run.StepSeconds = took
+		return run, err
 	}
 	c.recording = open
 	if m.job.Seconds > 0 {
