@@ -15,7 +15,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/testing/commands"
 )
 
-// readDocumented returns how each command of testdata/commands.txt is run, and the commands in their order.
+// readDocumented returns how each command of testdata/documents/commands.txt is run, and the commands in their order.
 func readDocumented(text string) (how map[string]string, order []string, err error) {
 	how = map[string]string{}
 	head := ""
@@ -80,7 +80,7 @@ func unlisted(all []commands.Command, how map[string]string) (wrong []string, er
 
 func documented(t *testing.T) (how map[string]string, order []string) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/commands.txt")
+	text, err := os.ReadFile("testdata/documents/commands.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
