@@ -175,7 +175,7 @@ func TestDiffStates(t *testing.T) {
 	if d, _, err := desync.DiffStates(x.game.StateSchema(), twice, change(func(w *world) { w.Units[2].ID = 8; w.Units[2].Kills = 9 }), ""); err != nil || d.Total != 1 || d.List[0].Path != "Units[2].Kills" {
 		t.Errorf("an ID twice on both sides: got %v, %v", d, err)
 	}
-	if _, _, err := desync.DiffStates(x.game.StateSchema(), a, bytes.Clone(a[1:]), ""); err == nil || !strings.Contains(err.Error(), "second state") {
+	if _, _, err := desync.DiffStates(x.game.StateSchema(), a, bytes.Clone(a[1:]), ""); err == nil || !strings.Contains(err.Error(), "second: ") {
 		t.Errorf("an invalid state: error %v", err)
 	}
 }

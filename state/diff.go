@@ -70,10 +70,10 @@ type visit func(d *differ, n *node, a, b []byte)
 // differences calls see for every difference at or below a path.
 func (s *Schema) differences(path string, a, b []byte, see visit) error {
 	if err := s.Validate(a); err != nil {
-		return fmt.Errorf("state: first state: %w", err)
+		return fmt.Errorf("first: %w", err)
 	}
 	if err := s.Validate(b); err != nil {
-		return fmt.Errorf("state: second state: %w", err)
+		return fmt.Errorf("second: %w", err)
 	}
 	if path != "" {
 		limited, err := s.within(path, a, b, see)

@@ -13,7 +13,8 @@ type node struct {
 	in   map[string]*node
 	list []int
 	any  any
-	f    func()
+	//lint:ignore U1000 read by reflection
+	f func()
 	sync.Mutex
 }
 

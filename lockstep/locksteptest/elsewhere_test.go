@@ -233,7 +233,7 @@ func (c *refuser) Call(f abi.Function, in []byte) ([]byte, error) {
 }
 
 // choosy rules have an odd number, and refuse to restore another one.
-type choosy struct{ counting }
+type choosy struct{}
 
 // New implements abi.Machine.
 func (m choosy) New() (abi.Caller, error) { return &chooser{}, nil }

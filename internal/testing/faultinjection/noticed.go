@@ -7,7 +7,7 @@ import (
 )
 
 // Rerun simulates the ticks of frames from a state of tick from, the one before them. It returns the states after each, and an
-// error if the rules do not go on up to the last.
+// error if the rules end the match before the last.
 func Rerun(g *lockstep.Game, h *lockstep.Header, from lockstep.Tick, state []byte, frames []lockstep.Frame) (states [][]byte, err error) {
 	sim, err := g.NewSimulation(h)
 	if err != nil {
@@ -20,7 +20,7 @@ func Rerun(g *lockstep.Game, h *lockstep.Header, from lockstep.Tick, state []byt
 		if err := sim.Step(&frames[i]); err != nil {
 			return nil, err
 		}
-		if _, over := sim.Ended(); over {
+		if _, over := sim.Ended(); over && i < len(frames)-1 {
 			return nil, &endedError{frames[i].Tick}
 		}
 		states = append(states, sim.AppendState(nil))

@@ -76,7 +76,7 @@ func (m *match) firstField(e *desync.Explanation, first lockstep.Tick) bool {
 	}
 	place := &e.Places.List[0]
 	path := place.First.Path
-	if strings.HasSuffix(path, "]") { // an element that one side lacks
+	if strings.HasSuffix(path, "]") && !strings.Contains(path, "].") { // an element that one side lacks
 		return m.differs(path, first)
 	}
 	node := partOf(nodeOf(path))
