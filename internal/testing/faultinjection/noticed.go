@@ -6,8 +6,8 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// Rerun simulates the ticks of frames from a state of tick from, the one before them. It returns the states after each, and an
-// error if the rules end the match before the last.
+// Rerun simulates the ticks of frames from a state of tick from, the one before them, or up to the one in which the rules end
+// the match. It returns the states after each.
 func Rerun(g *lockstep.Game, h *lockstep.Header, from lockstep.Tick, state []byte, frames []lockstep.Frame) (states [][]byte, err error) {
 	sim, err := g.NewSimulation(h)
 	if err != nil {
@@ -20,10 +20,10 @@ func Rerun(g *lockstep.Game, h *lockstep.Header, from lockstep.Tick, state []byt
 		if err := sim.Step(&frames[i]); err != nil {
 			return nil, err
 		}
-		if _, over := sim.Ended(); over && i < len(frames)-1 {
-			return nil, &endedError{frames[i].Tick}
-		}
 		states = append(states, sim.AppendState(nil))
+		if _, over := sim.Ended(); over {
+			break
+		}
 	}
 	return states, nil
 }
@@ -32,5 +32,5 @@ func Rerun(g *lockstep.Game, h *lockstep.Header, from lockstep.Tick, state []byt
 // the last, where the check is. What follows from a fault may be undone before.
 func Noticed(right, faulty [][]byte) bool {
 	last := len(right) - 1
-	return !bytes.Equal(right[0], faulty[0]) && !bytes.Equal(right[last], faulty[last])
+	return len(faulty) == len(right) && !bytes.Equal(right[0], faulty[0]) && !bytes.Equal(right[last], faulty[last])
 }

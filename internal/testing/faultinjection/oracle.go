@@ -16,6 +16,9 @@ import (
 // It returns the states by tick; those up to from are the match's.
 func (m *match) rerun(g *lockstep.Game, from, to lockstep.Tick) ([][]byte, error) {
 	states, err := Rerun(g, m.header, from, m.states[from], m.frames[from+1:to+1])
+	if ended := from + lockstep.Tick(len(states)); err == nil && ended < to {
+		err = &endedError{ended}
+	}
 	return append(slices.Clone(m.states[:from+1]), states...), err
 }
 
