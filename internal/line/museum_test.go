@@ -68,7 +68,7 @@ var relics = []relic{
 		reach: []edit{{"examples/skirmish/step.go", "\tderive(w)\n\tw.workspace.turn = t\n",
 			"\tif t.Tick == 60 {\n\t\tfor x := 6; x < int(w.Map.Size)-6; x++ {\n\t\t\tw.Map.set(x, int(w.Map.Size)/2, x%3 != 0)\n\t\t}\n\t}\n\tderive(w)\n\tw.workspace.turn = t\n"}},
 		mistake: []edit{{"fixed/grid/terrain.go", "if g.changed[y] || y > 0 && g.changed[y-1] || y+1 < int(s.Rows) && g.changed[y+1] {", "if g.changed[y] {"}},
-		tick:    61, field: "Units[51].Pos", lines: []string{"w.waypoint(u)"}, // where the rules first use it
+		tick:    61, field: "Units[ID=52].Pos", lines: []string{"w.waypoint(u)"}, // where the rules first use it
 	},
 	{
 		commit: "db468d2e", subject: "locksteptest: find rules that write into the configuration",
