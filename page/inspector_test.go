@@ -262,7 +262,7 @@ func TestInspectRecording(t *testing.T) {
 	s.Recorded("watch/testdata/marbles.ssr")
 	b := browser.Open(t, s.URL+"/#/replay/marbles.ssr?tick=151")
 	b.At(151)
-	b.Shown("#viewer .sum.bad", "the states of tick 151 differ: player 1 | player 2")
+	b.Shown("#viewer .sum.bad", "the states of tick 151 differ: player 0 | player 1")
 	browser.Value[bool](b, `viewer.inspection.tree.show("Marbles[1].VX"), true`)
 	b.Shown(`#viewer .row[title="Marbles[1].VX"] .value`, "0.037034214")
 	b.Click(`#viewer [role="tab"]:nth-child(2)`)

@@ -76,7 +76,7 @@ func Named(name string) (*Attack, error) {
 		}
 		names = append(names, a.Name)
 	}
-	return nil, fmt.Errorf("attack: got %q, want one of %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("got %q, want one of %s", name, strings.Join(names, ", "))
 }
 
 // Work does a job until its time is over or ctx ends, and returns its report.
