@@ -66,7 +66,7 @@ func Prepare(ctx context.Context, f *replay.File, folder, path string, o Options
 		Built: stood.result.Build, Recorded: s.head.Build, Notes: s.result.Notes, Step: stood.result.Step, Field: stood.result.Field, Panic: stood.result.Panic,
 	}
 	j = stood.Job
-	j.Kind = program.Debug
+	j.Kind, j.Memory = program.Debug, 0
 	if d.Job, err = filepath.Abs(filepath.Join(folder, "job.json")); err != nil {
 		return nil, err
 	}

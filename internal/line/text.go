@@ -68,14 +68,27 @@ func (r *Result) endlessSides() (all []string) {
 
 // sentence says that a side does not end a tick.
 func (e *Endless) sentence(side string, t lockstep.Tick) string {
-	text := fmt.Sprintf("%s does not end tick %d within %s", side, t, seconds(e.Seconds))
+	text := side + " " + e.what(fmt.Sprintf("in tick %d", t))
 	switch {
 	case e.Loop != nil:
-		text += fmt.Sprintf(": it runs %s:%d again and again", e.Loop.File, e.Loop.Line)
+		text += fmt.Sprintf(": it runs %s:%d in %s again and again", e.Loop.File, e.Loop.Line, e.Loop.Func)
 	case e.Last != nil:
-		text += fmt.Sprintf(": the last line with a probe is %s:%d", e.Last.File, e.Last.Line)
+		text += fmt.Sprintf(": the last line with a probe is %s:%d in %s", e.Last.File, e.Last.Line, e.Last.Func)
 	}
 	return text
+}
+
+// what says what a side does, at a time such as "in tick 3".
+func (e *Endless) what(when string) string {
+	switch {
+	case e.Megabytes > 0:
+		return fmt.Sprintf("needs more than %d MB %s", e.Megabytes, when)
+	case e.Ended == stackOverflow:
+		return "overflows its stack " + when
+	case e.Ended != "":
+		return fmt.Sprintf("ends its process %s (%s)", when, e.Ended)
+	}
+	return fmt.Sprintf("does not end %s within %s", strings.TrimPrefix(when, "in "), seconds(e.Seconds))
 }
 
 // nothing says that no difference was found.

@@ -70,7 +70,7 @@ func (s *search) first(sides [2]*side, done [2]*job, runs [2]*program.Run, befor
 	s.result.Finding, err = c.find()
 	for i, x := range []*stream{c.a, c.b} {
 		if err == nil && runs[i].Cut {
-			err = s.endless(i, runs[i], x)
+			err = s.endless(i, done[i], runs[i], x)
 		}
 	}
 	if f := s.result.Finding; err == nil && (runs[0].Cut || runs[1].Cut) && f.Reason == Nothing {

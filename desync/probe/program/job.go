@@ -36,11 +36,15 @@ type Job struct {
 	// Trace: the tick may not end, so that its recording is cut after so many events, or so many seconds; 0 for no end.
 	Events  int
 	Seconds float64
+
+	Memory int64 // the program ends when it needs more, in bytes; 0 for no end
 }
 
 // A Result is what the program found. Names of files are in the folder of the job.
 type Result struct {
-	Error string `json:",omitempty"`
+	Error  string `json:",omitempty"`
+	Open   bool   `json:",omitempty"` // the program has ended before it was done, in the tick after the last sum, or in that of the run
+	Memory int64  `json:",omitempty"` // it needs more than so many bytes
 
 	Build, Platform string
 	First           uint32           // the tick of the keyframe
