@@ -157,8 +157,9 @@ func (c *comparison) declared(f *Finding, m *moment) {
 			n++
 		}
 		f.First = f.Where[1]
-		f.Where[0] = &Place{a.File, a.Line + n, f.First.Func, strings.TrimSpace(x[n])}
-		f.Where[1] = &Place{b.File, b.Line + n, f.First.Func, strings.TrimSpace(y[n])}
+		where := "the declaration of " + shortFunc(name)
+		f.Where[0] = &Place{a.File, a.Line + n, where, strings.TrimSpace(x[n])}
+		f.Where[1] = &Place{b.File, b.Line + n, where, strings.TrimSpace(y[n])}
 		return
 	}
 }

@@ -257,8 +257,11 @@ func (s *search) endless(side int, done *job, r *program.Run, x *stream) error {
 			return err
 		}
 	}
+	if r.Events == 0 {
+		s.result.Events[side] = x.count // the program could not say
+	}
 	e.Last, e.Loop = x.loop()
-	if r.Events < loopEvents {
+	if x.count < loopEvents {
 		e.Loop = nil // the last lines that it ran are not known to be run again
 	}
 	return nil

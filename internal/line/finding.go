@@ -10,7 +10,7 @@ import (
 type Place struct {
 	File   string `json:"file"` // relative to the module
 	Line   int    `json:"line"`
-	Func   string `json:"func"`
+	Func   string `json:"func"`   // or what else the line is in, such as "the declaration of rules.limit"
 	Source string `json:"source"` // the line itself
 }
 

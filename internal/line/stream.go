@@ -51,6 +51,7 @@ type stream struct {
 	locals map[variable]moment // the latest assignments, of the goroutine of Step
 	ran    map[int]bool        // the probes of the events that next has read
 	end    bool
+	count  int // of all events so far
 
 	innocent map[int]bool      // sites that are passed over, by number on this side; only looked up
 	passed   map[string]moment // by name: the latest assignment at one of them
@@ -91,7 +92,7 @@ func (s *stream) read() (*moment, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Site >= len(s.sites) {
+		if s.count++; e.Site >= len(s.sites) {
 			return nil, probe.ErrRecording
 		}
 		m := &moment{Event: e, own: &s.sites[e.Site], id: s.id(e.Site)}

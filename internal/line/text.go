@@ -114,6 +114,9 @@ func (r *Result) page() *words.Page {
 		}
 	}
 	if r.Tick == 0 {
+		if r.Reported != nil && r.Reported.Next != "" {
+			p.Line("", "%s", r.Reported.Next)
+		}
 		p.Line("verdict", "%s", r.Verdict())
 		return p
 	}
@@ -188,7 +191,11 @@ func (r *Result) same() string {
 	case Platforms:
 		return fmt.Sprintf("both platforms compute the same from tick %d to %d", r.First, r.Last)
 	}
-	return fmt.Sprintf("this version computes the same again from tick %d to %d, and from a snapshot before each tick; compare it with the other side's version (--other) or platform (--platform)", r.First, r.Last)
+	text := fmt.Sprintf("this version computes the same again from tick %d to %d, and from a snapshot before each tick; compare it with the other side's version (--other)", r.First, r.Last)
+	if r.Probes == 0 { // of a module, which is the same on each platform
+		return text
+	}
+	return text + " or platform (--platform)"
 }
 
 // add describes a finding.

@@ -156,7 +156,10 @@ func moduleDir(o Options) (string, error) {
 	}
 	mod := strings.TrimSpace(string(out))
 	if mod == "" || mod == os.DevNull {
-		return "", fmt.Errorf("%w: %s is in no Go module", ErrSource, o.Dir)
+		if dir, err := filepath.Abs(o.Dir); err == nil {
+			o.Dir = dir
+		}
+		return "", fmt.Errorf("%w: %s is in no Go module: run this in the folder with the sources of the game, or name that folder (--source)", ErrSource, o.Dir)
 	}
 	return filepath.Dir(mod), nil
 }
