@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -160,13 +159,9 @@ func (m *match) record(r *Result, sim *lockstep.Simulation, f *lockstep.Frame, n
 			return Run{}, err
 		}
 	}
-	from := time.Now()
 	err = sim.Step(f)
-	took := time.Since(from).Seconds()
 	m.cut.stop()
-	run, err := open.End(err)
-	run.StepSeconds = took
-	return run, err
+	return open.End(err)
 }
 
 // yield returns a function that gives way to other goroutines at every 7th event, and ends a tick of too many; or nil.
