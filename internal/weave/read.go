@@ -159,7 +159,7 @@ func moduleDir(o Options) (string, error) {
 		if dir, err := filepath.Abs(o.Dir); err == nil {
 			o.Dir = dir
 		}
-		return "", fmt.Errorf("%w: %s is in no Go module: run this in the folder with the sources of the game, or name that folder (--source)", ErrSource, o.Dir)
+		return "", fmt.Errorf("%w: %s is in no Go module", ErrSource, o.Dir)
 	}
 	return filepath.Dir(mod), nil
 }
