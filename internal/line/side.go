@@ -45,8 +45,12 @@ func (s *side) build(ctx context.Context, game string) error {
 }
 
 // weave reads the sources, and writes woven copies.
-func (s *side) weave(game string) (p weave.Program, err error) {
-	if s.source, err = weave.Read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits, Packages: s.known, Plain: s.debug}); err != nil {
+func (s *side) weave(game string) (weave.Program, error) {
+	return s.read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits, Packages: s.known, Plain: s.debug})
+}
+
+func (s *side) read(o weave.Options) (p weave.Program, err error) {
+	if s.source, err = weave.Read(o); err != nil {
 		return p, err
 	}
 	woven := filepath.Join(s.folder, "woven")
