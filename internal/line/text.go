@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/words"
-	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // WriteText writes the result for people.
@@ -50,25 +49,27 @@ func (r *Result) Verdict() string {
 
 // endless says which sides do not end the tick, and the first difference before.
 func (r *Result) endless() string {
-	all := r.endlessSides()
+	all := r.endlessSides(r.inTick())
 	if f := r.Finding; f != nil {
 		all = append(all, f.because())
 	}
 	return strings.Join(all, "; ")
 }
 
-func (r *Result) endlessSides() (all []string) {
+func (r *Result) inTick() string { return fmt.Sprintf("in tick %d", r.Tick) }
+
+// endlessSides says of each side that does not end a tick what it does, at a time such as "in tick 3".
+func (r *Result) endlessSides(when string) (all []string) {
 	for i, e := range r.Endless {
 		if e != nil {
-			all = append(all, e.sentence(sideNames[i], r.Tick))
+			all = append(all, e.sentence(sideNames[i], when))
 		}
 	}
 	return all
 }
 
-// sentence says that a side does not end a tick.
-func (e *Endless) sentence(side string, t lockstep.Tick) string {
-	text := side + " " + e.what(fmt.Sprintf("in tick %d", t))
+func (e *Endless) sentence(side, when string) string {
+	text := side + " " + e.what(when)
 	switch {
 	case e.Loop != nil:
 		text += fmt.Sprintf(": it runs %s:%d in %s again and again", e.Loop.File, e.Loop.Line, e.Loop.Func)
@@ -78,7 +79,7 @@ func (e *Endless) sentence(side string, t lockstep.Tick) string {
 	return text
 }
 
-// what says what a side does, at a time such as "in tick 3".
+// what says what a side does.
 func (e *Endless) what(when string) string {
 	switch {
 	case e.Megabytes > 0:
@@ -130,7 +131,7 @@ func (r *Result) page() *words.Page {
 			p.Line("panic", "%s: %s", sideNames[i], text)
 		}
 	}
-	for i, text := range r.endlessSides() {
+	for i, text := range r.endlessSides(r.inTick()) {
 		p.Line(words.First("endless", i), "%s", text)
 	}
 	for i, f := range r.Fields {
