@@ -188,10 +188,13 @@ func (s *search) firstEndless(done ...*job) error {
 	return nil
 }
 
-// begun reports whether a job that was not done has something to compare: sums, or a recording.
+// begun reports whether a job that was not done has something to tell: sums, a recording, or where Step is.
 func (j *job) begun() bool {
-	if j.Kind == program.Trace {
+	switch j.Kind {
+	case program.Trace:
 		return len(j.result.Runs) > 0
+	case program.Stand:
+		return j.result.Step.Name != ""
 	}
 	sums, err := j.hashes()
 	return err == nil && len(sums) > 0 && (j.Kind == program.Hashes || j.Kind == program.Cold)

@@ -129,7 +129,7 @@ func (s *side) run(ctx context.Context, name string, j program.Job, env ...strin
 		return nil, read
 	}
 	if done.stop != nil && !done.begun() {
-		return done, fmt.Errorf("line: side %s %s\n%s", s.name, done.stop.what("before it can be compared"), clipLines(string(out), 20))
+		return done, fmt.Errorf("line: side %s %s\n%s", s.name, done.stop.what("before the tick"), clipLines(string(out), 20))
 	}
 	if done.result.Error != "" && s.debug {
 		return nil, fmt.Errorf("line: %w", errors.New(done.result.Error))

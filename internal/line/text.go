@@ -125,7 +125,9 @@ func (r *Result) page() *words.Page {
 		r.addPanic(p)
 		return p
 	}
-	p.Line("diverged", "at tick %d", r.Tick)
+	if r.Finding != nil || r.Endless[0] == nil || r.Endless[1] == nil { // else both sides do the same
+		p.Line("diverged", "at tick %d", r.Tick)
+	}
 	for i, text := range r.Panics {
 		if text != "" {
 			p.Line("panic", "%s: %s", sideNames[i], text)

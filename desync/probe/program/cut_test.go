@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 func TestEndsInTick(t *testing.T) {
 	log := played(t)
 	for _, kind := range []string{"exit", "memory"} {
-		for _, j := range []Job{{Kind: Hashes}, {Kind: Trace, Tick: 5, Seconds: 1000}} {
+		for _, j := range []Job{{Kind: Hashes}, {Kind: Trace, Tick: 5, Seconds: 1000}, {Kind: Stand, Tick: 5}} {
 			j.Log, j.Folder, j.Memory = log, t.TempDir(), math.MaxInt64
 			if kind == "memory" {
 				j.Memory = 256 << 20
@@ -65,11 +65,17 @@ func TestEndsInTick(t *testing.T) {
 			if err := ReadJSON(filepath.Join(j.Folder, ResultFile), &r); err != nil {
 				t.Fatal(err)
 			}
-			open, memory, name, size := kind == "exit" || j.Kind == Hashes, int64(0), HashFile, 5*8
+			open, memory, name, size := kind == "exit" || j.Kind != Trace, int64(0), HashFile, 5*8
 			if kind == "memory" {
 				memory = j.Memory
 			}
-			if j.Kind == Trace {
+			switch j.Kind {
+			case Stand:
+				if r.Step.Name == "" || r.Open != open || r.Memory != memory {
+					t.Errorf("%s: got %+v, want where Step is", kind, r)
+				}
+				continue
+			case Trace:
 				if len(r.Runs) != 1 || !r.Runs[0].Cut {
 					t.Fatalf("%s: got the runs %+v", kind, r.Runs)
 				}
