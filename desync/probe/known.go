@@ -79,13 +79,17 @@ func (k *known) look() {
 
 // add adds what a value refers to.
 func (k *known) add(v reflect.Value) {
+	if l := leads(v.Type()); l.anywhere {
+		k.follow(v, l)
+	}
+}
+
+// follow is add for a value whose type leads somewhere.
+func (k *known) follow(v reflect.Value, l *lead) {
 	if k.looks++; k.looks > maxLooks || len(k.spans) > maxSpans {
 		return
 	}
 	t := v.Type()
-	if !refers(t) || opaque(t) {
-		return
-	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if at := (target{v.Pointer(), t}); !v.IsNil() && !k.seen[at] {
@@ -103,18 +107,51 @@ func (k *known) add(v reflect.Value) {
 		}
 		fallthrough
 	case reflect.Array:
-		for i := 0; i < v.Len() && refers(t.Elem()); i++ {
-			k.add(v.Index(i))
+		if l.elem == nil {
+			l.elem = leads(t.Elem())
+		}
+		for i := 0; l.elem.anywhere && i < v.Len(); i++ {
+			k.follow(v.Index(i), l.elem)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			k.add(v.Field(i))
+		for _, f := range l.fields {
+			k.follow(v.Field(f.index), f.lead)
 		}
 	case reflect.Map:
-		for i := v.MapRange(); i.Next() && refers(t.Elem()); {
-			k.add(i.Value())
+		for i, l := v.MapRange(), leads(t.Elem()); l.anywhere && i.Next(); {
+			k.follow(i.Value(), l)
 		}
 	}
+}
+
+// A lead says where a value of a type leads.
+type lead struct {
+	anywhere bool
+	fields   []leadField // of a struct that do
+	elem     *lead       // of a list; nil until it is needed
+}
+
+type leadField struct {
+	index int
+	*lead
+}
+
+// leading caches leads; the recording's lock guards it.
+var leading = map[reflect.Type]*lead{}
+
+// leads returns where a value of a type leads: it refers to memory that has another value, and is not opaque.
+func leads(t reflect.Type) *lead {
+	l := leading[t]
+	if l == nil {
+		l = &lead{anywhere: refers(t) && !opaque(t)}
+		for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
+			if f := leads(t.Field(i).Type); f.anywhere {
+				l.fields = append(l.fields, leadField{i, f})
+			}
+		}
+		leading[t] = l
+	}
+	return l
 }
 
 // span adds a part of the memory, unless it is in the one before.

@@ -178,3 +178,20 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// A program may end in the middle of a recording that keeps nothing back.
+func TestUnbuffered(t *testing.T) {
+	defer func() { Unbuffered = false }()
+	for _, at := range []bool{false, true} {
+		var b bytes.Buffer
+		Unbuffered = at
+		Start(&b, nil, nil)
+		S(1)
+		if got := b.Len() > 0; got != at {
+			t.Errorf("%v: got %d bytes before the end", at, b.Len())
+		}
+		if _, err := Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

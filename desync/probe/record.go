@@ -17,6 +17,9 @@ const MaxEvents = 8 << 20
 // outside the recorded tick. Only [Start] and [Stop] set it.
 var On bool
 
+// Unbuffered makes a recording write each event at once: the program may end in the middle of the tick.
+var Unbuffered bool
+
 // A frame is a call of a woven function.
 type frame struct {
 	entity  string
@@ -293,7 +296,11 @@ func (f *flow) put(site int, entity, value, old string, replaces bool) {
 		b = appendText(b, old)
 	}
 	rec.buf = b
-	if _, err := rec.out.Write(b); rec.err == nil {
+	_, err := rec.out.Write(b)
+	if Unbuffered && err == nil {
+		err = rec.out.Flush()
+	}
+	if rec.err == nil {
 		rec.err = err
 	}
 }

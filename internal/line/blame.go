@@ -157,8 +157,9 @@ func (c *comparison) declared(f *Finding, m *moment) {
 			n++
 		}
 		f.First = f.Where[1]
-		f.Where[0] = &Place{a.File, a.Line + n, f.First.Func, strings.TrimSpace(x[n])}
-		f.Where[1] = &Place{b.File, b.Line + n, f.First.Func, strings.TrimSpace(y[n])}
+		where := "the declaration of " + shortFunc(name)
+		f.Where[0] = &Place{a.File, a.Line + n, where, strings.TrimSpace(x[n])}
+		f.Where[1] = &Place{b.File, b.Line + n, where, strings.TrimSpace(y[n])}
 		return
 	}
 }
@@ -170,7 +171,7 @@ func (c *comparison) at(r Reason, x, y *moment) *Finding {
 		f.Text = "what " + y.own.Text + " leaves"
 	}
 	f.Where = [2]*Place{placeOf(x.own), placeOf(y.own)}
-	f.Path = places(c.b.stack)
+	f.Path = places(pathOf(c.b.stack))
 	return f
 }
 
@@ -183,7 +184,7 @@ func (c *comparison) called(x, y *moment) *Finding {
 	}
 	f.First = f.Where[1]
 	f.Where = [2]*Place{placeOf(c.a.stack[n].own), placeOf(c.b.stack[n].own)}
-	f.Text, f.Path = y.own.Text, places(c.b.stack[:n+1])
+	f.Text, f.Path = y.own.Text, places(pathOf(c.b.stack[:n+1]))
 	return f
 }
 
@@ -193,7 +194,7 @@ func (c *comparison) parted(x, y *moment, last [2]*moment) *Finding {
 	for i, m := range []*moment{x, y} {
 		if m != nil {
 			f.Where[i], f.Values[i] = placeOf(m.own), m.own.Text
-			f.Text, f.Entity, f.Path = m.own.Text, m.Entity, places([]*stream{c.a, c.b}[i].stack)
+			f.Text, f.Entity, f.Path = m.own.Text, m.Entity, places(pathOf([]*stream{c.a, c.b}[i].stack))
 		}
 	}
 	if f.Values[0] == f.Values[1] {

@@ -69,15 +69,7 @@ func wayOf(r *program.Result) string {
 
 // buildTest weaves and builds a test.
 func (s *side) buildTest(ctx context.Context, o *program.TestJob) error {
-	var err error
-	if s.source, err = weave.Read(weave.Options{Dir: o.Dir, Test: true, Tags: o.Tags, Overlay: o.Files}); err != nil {
-		return err
-	}
-	woven := filepath.Join(s.folder, "woven")
-	if err := os.MkdirAll(woven, 0o700); err != nil {
-		return err
-	}
-	p, err := s.source.Write(woven)
+	p, err := s.read(weave.Options{Dir: o.Dir, Test: true, Tags: o.Tags, Overlay: o.Files})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package line
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -105,7 +106,7 @@ func (p *Place) isLine(file string, line int) bool {
 func placesOf(c *weave.Change) (where [2]*Place) {
 	for i, line := range c.Line {
 		if line > 0 {
-			where[i] = &Place{c.File, line, shortFunc(c.Func[i]), c.Text[i]}
+			where[i] = &Place{c.File, line, cmp.Or(shortFunc(c.Func[i]), "the declarations of "+shortFunc(c.Package)), c.Text[i]}
 		}
 	}
 	return where
@@ -208,7 +209,7 @@ func embedded(sides [2]*side) (all []fileChange, err error) {
 			at++
 		}
 		for i, lines := range [][]string{x, y} {
-			f.where[i] = &Place{b.File, at + 1, "", clipped(lines[at])}
+			f.where[i] = &Place{b.File, at + 1, "a file that " + shortFunc(b.Package) + " embeds", clipped(lines[at])}
 		}
 		all = append(all, f)
 	}
@@ -309,11 +310,6 @@ func (s *search) addData(d *unequal, files []fileChange, changes []weave.Change,
 	if where := all[0].Where; where != [2]*Place{} {
 		if f.First == nil {
 			f.First = f.Place()
-		}
-		for i := range where {
-			if where[i] != nil && where[i].Func == "" {
-				where[i].Func = f.First.Func
-			}
 		}
 		f.Where = where
 	}

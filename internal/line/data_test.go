@@ -59,6 +59,22 @@ func TestDataThatAreRead(t *testing.T) {
 		if got := s.result.Verdict(); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
+		// What reads the data does not have the line that they come from.
+		if p := s.result.Finding.Place(); (p.Func == at.Func) != (p.Line == at.Line) || p.Line == 9 && p.Func != "the declarations of goods" {
+			t.Errorf("%s: got %v", c.name, p)
+		}
+	}
+}
+
+// A declaration is in no function.
+func TestDeclared(t *testing.T) {
+	m := &moment{own: &weave.Site{Func: "x/rules.pay", File: "a.go", Line: 9, Uses: []string{"x/rules.fee"}, Text: "fee"}}
+	c := &comparison{a: newStream(nil, nil, nil), b: newStream(nil, nil, nil)}
+	for i, text := range []string{"fee = 1", "fee = 2"} {
+		c.decls[i] = map[string]weave.Decl{"x/rules.fee": {File: "a.go", Line: 3, Text: text}}
+	}
+	if got, want := *c.differs(m, m).Place(), (Place{"a.go", 3, "the declaration of rules.fee", "fee = 2"}); got != want {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -65,8 +65,11 @@ func Prepare(ctx context.Context, f *replay.File, folder, path string, o Options
 		Tick: s.Tick, Folder: folder, Dir: a.source.Dir, Binary: a.binary,
 		Built: stood.result.Build, Recorded: s.head.Build, Notes: s.result.Notes, Step: stood.result.Step, Field: stood.result.Field, Panic: stood.result.Panic,
 	}
+	if stood.stop != nil {
+		d.Notes = append(d.Notes, "the program "+stood.stop.what("in this tick"))
+	}
 	j = stood.Job
-	j.Kind = program.Debug
+	j.Kind, j.Memory = program.Debug, 0
 	if d.Job, err = filepath.Abs(filepath.Join(folder, "job.json")); err != nil {
 		return nil, err
 	}

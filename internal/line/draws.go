@@ -65,8 +65,11 @@ func partOf(runs [2]*program.Run) part {
 
 // streams finds the streams from which the sides drew differently.
 func (s *search) streams(in part, done [2]*job, runs [2]*program.Run) error {
+	if runs[0].Cut || runs[1].Cut {
+		return nil
+	}
 	s.result.Streams = reported(in.phase, runs)
-	if in.before == "" || in.after[0] == "" || in.after[1] == "" || runs[0].Panic != "" || runs[1].Panic != "" || runs[0].Cut || runs[1].Cut {
+	if in.before == "" || in.after[0] == "" || in.after[1] == "" || runs[0].Panic != "" || runs[1].Panic != "" {
 		return nil
 	}
 	schema, err := state.ParseSchema(s.head.StateSchema)

@@ -5,8 +5,12 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
@@ -52,7 +56,7 @@ func (s *search) watch(ctx context.Context, name string, sides []*side, j progra
 	for i, one := range sides {
 		own := name + one.name
 		w := &watched{path: filepath.Join(one.folder, own, program.HashFile)}
-		if err := errors.Join(gone(w.path), gone(filepath.Join(filepath.Dir(w.path), program.ResultFile))); err != nil {
+		if err := gone(w.path); err != nil {
 			return nil, err
 		}
 		sideCtx, cancel := context.WithCancelCause(ctx)
@@ -61,8 +65,9 @@ func (s *search) watch(ctx context.Context, name string, sides []*side, j progra
 		go func() {
 			done, err := one.run(sideCtx, own, j, env...)
 			if cause := context.Cause(sideCtx); err != nil && (errors.Is(cause, errEnough) || errors.Is(cause, errEndless)) {
-				done, err = one.stopped(own, j)
-				done.endless = errors.Is(cause, errEndless)
+				if done, err = one.stopped(own, j); errors.Is(cause, errEndless) {
+					done.stop = &Endless{Seconds: tickTime.Seconds()}
+				}
 			}
 			ends <- end{i, done, err}
 		}()
@@ -164,32 +169,102 @@ func recordEndless(j *program.Job, events int) {
 
 // firstEndless takes the tick that a side did not end, if no earlier one is known to differ.
 func (s *search) firstEndless(done ...*job) error {
-	for _, one := range done {
-		if !one.endless {
+	for i, one := range done {
+		if one.stop == nil {
 			continue
 		}
 		sums, err := one.hashes()
 		if err != nil {
 			return err
 		}
-		if t := lockstep.Tick(one.result.First) + lockstep.Tick(len(sums)); s.Tick == 0 || t < s.Tick {
-			s.Tick = t
+		switch t := lockstep.Tick(one.result.First) + lockstep.Tick(len(sums)); {
+		case s.Tick == 0 || t < s.Tick:
+			s.Tick, s.result.Endless = t, [2]*Endless{}
+			fallthrough
+		case t == s.Tick:
+			s.result.Endless[min(i, 1)] = one.stop
 		}
 	}
 	return nil
 }
 
-// endless notes what a side's recording of a tick tells that was cut.
-func (s *search) endless(side int, r *program.Run, x *stream) error {
-	e := &Endless{Seconds: tickTime.Seconds()}
-	s.result.Endless[side] = e
+// begun reports whether a job that was not done has something to tell: sums, a recording, or where Step is.
+func (j *job) begun() bool {
+	switch j.Kind {
+	case program.Trace:
+		return len(j.result.Runs) > 0
+	case program.Stand:
+		return j.result.Step.Name != ""
+	}
+	sums, err := j.hashes()
+	return err == nil && len(sums) > 0 && (j.Kind == program.Hashes || j.Kind == program.Cold)
+}
+
+// record lets two sides record a tick. Where a program ends in it, another one does it, whose recording has all events up to there.
+func (s *search) record(ctx context.Context, sides [2]*side, jobs [2]program.Job, events int) (done [2]*job, err error) {
+	for {
+		if done, err = s.pair(ctx, "trace", sides, jobs); err == nil {
+			return done, nil
+		}
+		retry := false
+		for i, one := range done {
+			if one != nil && one.stop != nil && jobs[i].Seconds == 0 {
+				recordEndless(&jobs[i], events)
+				retry = true
+			}
+		}
+		if !retry {
+			return done, err
+		}
+	}
+}
+
+// stackOverflow is what the Go runtime says of a goroutine that calls too deep.
+const stackOverflow = "stack overflow"
+
+// endedBy says how a program ended, of which err and out are what Wait returned and what it printed.
+func endedBy(err error, out string) string {
+	code, lines := 0, strings.Split(strings.TrimSpace(out), "\n")
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	}
+	for _, l := range lines {
+		switch fatal := strings.HasPrefix(l, "fatal error: "); {
+		case code != 2: // that of the Go runtime
+		case fatal && strings.HasSuffix(l, stackOverflow):
+			return stackOverflow
+		case fatal, strings.HasPrefix(l, "panic: "):
+			return clipped(l)
+		}
+	}
+	how := fmt.Sprintf("exit code %d", code)
+	if code < 0 {
+		how = exit.String() // such as a signal
+	}
+	if last := clipped(lines[len(lines)-1]); last != "" {
+		how += ", after the line " + strconv.Quote(last)
+	}
+	return how
+}
+
+// endless notes what a side's recording of a tick tells that was cut, or that ends with the program.
+func (s *search) endless(side int, done *job, r *program.Run, x *stream) error {
+	if s.result.Endless[side] == nil {
+		s.result.Endless[side] = cmp.Or(done.stop, &Endless{Seconds: tickTime.Seconds()})
+	}
+	e := *s.result.Endless[side]
+	s.result.Endless[side] = &e
 	for !x.end {
 		if _, err := x.read(); err != nil {
 			return err
 		}
 	}
+	if r.Events == 0 {
+		s.result.Events[side] = x.count // the program could not say
+	}
 	e.Last, e.Loop = x.loop()
-	if r.Seconds > 0 && r.Events < loopEvents {
+	if x.count < loopEvents {
 		e.Loop = nil // the last lines that it ran are not known to be run again
 	}
 	return nil

@@ -3,7 +3,6 @@ package line
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -166,7 +165,7 @@ func (s *search) build(ctx context.Context, sides ...*side) error {
 				one.failed = one.build(ctx, s.head.Game)
 			}
 			if err := one.failed; err != nil {
-				return recordedBy(s.head, one.dir, fmt.Errorf("%w (%s)", err, one.dir))
+				return recordedBy(s.head, one.dir, err)
 			}
 			return nil
 		})

@@ -3,7 +3,6 @@ package line
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,9 +10,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
-
-// ErrReplay is wrapped by the errors of a replay that no rules can compute.
-var ErrReplay = errors.New("line: the match cannot be computed")
 
 // A Finder finds the lines of several files, and builds the probes once for all that have the same game.
 type Finder struct {
@@ -68,7 +64,7 @@ func (x *Finder) search(f *replay.File, o Options) (*search, error) {
 func header(f *replay.File) (*lockstep.Header, error) {
 	h, err := f.Header()
 	if err == nil && h.Engine == replay.ForeignEngine {
-		return nil, fmt.Errorf("%w: it was imported from another engine", ErrReplay)
+		return nil, errors.New("line: the match cannot be computed: it was imported from another engine")
 	}
 	return h, err
 }

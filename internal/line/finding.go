@@ -10,7 +10,7 @@ import (
 type Place struct {
 	File   string `json:"file"` // relative to the module
 	Line   int    `json:"line"`
-	Func   string `json:"func"`
+	Func   string `json:"func"`   // or what else the line is in, such as "the declaration of rules.limit"
 	Source string `json:"source"` // the line itself
 }
 
@@ -79,9 +79,11 @@ type Write struct {
 	Seen   bool      `json:"seen,omitempty"`
 }
 
-// An Endless is a tick that a side did not end.
+// An Endless is a tick that a side did not end. One of the first three says why.
 type Endless struct {
-	Seconds float64 `json:"seconds"`        // for which the side computed it
-	Loop    *Place  `json:"loop,omitempty"` // the outermost line that it ran again and again; nil if it ran none with a probe
-	Last    *Place  `json:"last,omitempty"` // the last line with a probe that it ran
+	Seconds   float64 `json:"seconds,omitempty"`   // for which the side computed it
+	Megabytes int     `json:"megabytes,omitempty"` // more than which it needed
+	Ended     string  `json:"ended,omitempty"`     // how its program ended, such as "stack overflow" or "exit code 4"
+	Loop      *Place  `json:"loop,omitempty"`      // the outermost line that it ran again and again; nil if it ran none with a probe
+	Last      *Place  `json:"last,omitempty"`      // the last line with a probe that it ran
 }

@@ -78,7 +78,7 @@ func (s *search) two(ctx context.Context, sides [2]*side) error {
 	if s.Tick == 0 {
 		return s.panics(ctx, sides)
 	}
-	return s.trace(ctx, sides, [2]bool{sums[0].endless, sums[1].endless})
+	return s.trace(ctx, sides, [2]bool{sums[0].stop != nil, sums[1].stop != nil})
 }
 
 // trace compares the tick between two sides. Those that do not end it are cut.
@@ -95,7 +95,7 @@ func (s *search) trace(ctx context.Context, sides [2]*side, endless [2]bool) err
 			recordEndless(&jobs[i], endlessCut)
 		}
 	}
-	done, err := s.pair(ctx, "trace", sides, jobs)
+	done, err := s.record(ctx, sides, jobs, endlessCut)
 	if err != nil {
 		return err
 	}
@@ -175,6 +175,10 @@ func (s *search) again(ctx context.Context, a *side, log string) error {
 	for n := range max(runs, 2) {
 		j := program.Job{Kind: program.Trace, Log: log, Assets: s.assets, Tick: uint32(s.Tick), Runs: tickRuns, Yield: n%2 == 1}
 		one, err := a.run(ctx, "tick", j, perturbed[n%len(perturbed)]...)
+		if one != nil && one.stop != nil {
+			s.result.Endless[0] = one.stop
+			return s.neverEnds(ctx, a, log)
+		}
 		if err != nil {
 			return err
 		}
@@ -198,7 +202,7 @@ func (s *search) runs(ctx context.Context, a *side, log string, runs int) error 
 		if err != nil {
 			return err
 		}
-		if all = append(all, one...); one[0].endless {
+		if all = append(all, one...); one[0].stop != nil {
 			break // so are the others, or they differ
 		}
 	}
@@ -216,7 +220,7 @@ func (s *search) runs(ctx context.Context, a *side, log string, runs int) error 
 		}
 	}
 	s.Tick = first
-	if !all[len(all)-1].endless {
+	if all[len(all)-1].stop == nil {
 		return nil
 	}
 	if err := s.firstEndless(all...); err != nil {
@@ -256,7 +260,7 @@ func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 		}
 		one := done[0]
 		s.result.First, s.result.Last = lockstep.Tick(one.result.First), lockstep.Tick(one.result.Last)
-		s.Tick, endless = lockstep.Tick(one.result.Differs), one.endless
+		s.Tick, endless = lockstep.Tick(one.result.Differs), one.stop != nil
 		if err := s.firstEndless(one); err != nil {
 			return err
 		}
@@ -271,7 +275,7 @@ func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 	}
 	warm := cold
 	warm.Warm, warm.Window = true, window
-	done, err := s.pair(ctx, "trace", sides, [2]program.Job{warm, cold})
+	done, err := s.record(ctx, sides, [2]program.Job{warm, cold}, 0)
 	if err != nil {
 		return err
 	}

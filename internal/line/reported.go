@@ -16,6 +16,7 @@ type Reported struct {
 	Ticks int         `json:"ticks"`           // of which the player's checksum is known
 	Sides []Reproduce `json:"sides"`           // side A and side B, or only the one version there is
 	Text  []string    `json:"text"`            // what it means
+	Next  string      `json:"next,omitempty"`  // what to do if this version always computes the same
 	Doubt string      `json:"doubt,omitempty"` // why what differs between the two sides is not this desync; also a line of Text
 }
 
@@ -115,19 +116,21 @@ func (s *sums) report(names []string, sides []Reproduce) *Reported {
 	}
 	said := len(r.Text)
 	switch {
+	case s.changing && len(sides) == 1:
+		say("%s computed the ticks again with different results: its rules are not deterministic", who)
 	case s.changing:
-		say("%s computed the ticks again with different results: its rules are not deterministic, so look without --other and --platform", who)
+		say("%s computed the ticks again with different results: its rules are not deterministic, so look without another version or platform", who)
 	case s.right:
 		say("%s computed the ticks again, and rightly: its memory or a stale cache is at fault, and no other version", who)
 	case len(s.player) == 0:
 	case byPlayer < 0 && len(sides) == 2:
 		say("neither side computes what %s sent: the other version is not the one that it had, and what follows is not its desync", who)
 	case byPlayer < 0:
-		say("compare with the version or the platform of %s: --other or --platform", who)
+		r.Next = "compare with the version or the platform of " + who
 	case byReferee < 0 && len(sides) == 2:
 		say("neither side computes what the referee had: compare the version of %s with that which recorded the match", who)
 	case len(sides) == 1:
-		say("these sources are those of %s: compare with those of the referee", who)
+		r.Next = "compare with the version or the platform of the referee"
 	}
 	if len(sides) == 2 && len(r.Text) > said {
 		r.Doubt = r.Text[said]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestReported(t *testing.T) {
 		{"both are the referee's", desynced(14, 94, again), right, right, "A computes what the referee had; B computes what the referee had; neither side computes"},
 		{"both are the player's", desynced(14, 94, again), wrong, wrong, "A computes what player 1 sent; B computes what player 1 sent; neither side computes what the referee had"},
 		{"one version", desynced(14, 94, again), right, nil, "this version computes what the referee had; compare with the version or the platform of player 1"},
-		{"the player's version", desynced(14, 94, again), wrong, nil, "this version computes what player 1 sent; these sources are those of player 1: compare"},
+		{"the player's version", desynced(14, 94, again), wrong, nil, "this version computes what player 1 sent; compare with the version or the platform of the referee"},
 		{"an old version", desynced(14, 94, again), third, nil, "this version computes neither what the referee had nor what player 1 sent, up to tick 14; compare"},
 		{"right this time", desynced(14, 94, right[1:], right[1:]), right, nil, "this version computes what the referee had; player 1 computed the ticks again, and rightly"},
 		{"always another result", desynced(14, 94, wrong[1:], third[1:]), right, nil, "this version computes what the referee had; player 1 computed the ticks again with different results"},
@@ -67,7 +68,10 @@ func TestReported(t *testing.T) {
 			sides, names = append(sides, s.reproduced(10, row.b)), []string{"A", "B"}
 		}
 		r := s.report(names, sides)
-		got := strings.Join(r.Text, "; ")
+		got := strings.TrimSuffix(strings.Join(append(slices.Clone(r.Text), r.Next), "; "), "; ")
+		if strings.Contains(got, "--") || r.Next != "" && row.b != nil {
+			t.Errorf("%s: got %q and then %q, want advice for one version only, and no flags", row.name, got, r.Next)
+		}
 		if !strings.HasPrefix(got, row.want) {
 			t.Errorf("%s: got %q, want %q", row.name, got, row.want)
 		}

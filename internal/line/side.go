@@ -45,8 +45,12 @@ func (s *side) build(ctx context.Context, game string) error {
 }
 
 // weave reads the sources, and writes woven copies.
-func (s *side) weave(game string) (p weave.Program, err error) {
-	if s.source, err = weave.Read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits, Packages: s.known, Plain: s.debug}); err != nil {
+func (s *side) weave(game string) (weave.Program, error) {
+	return s.read(weave.Options{Dir: s.dir, Env: s.env, Game: game, Overlay: s.edits, Packages: s.known, Plain: s.debug})
+}
+
+func (s *side) read(o weave.Options) (p weave.Program, err error) {
+	if s.source, err = weave.Read(o); err != nil {
 		return p, err
 	}
 	woven := filepath.Join(s.folder, "woven")
@@ -86,18 +90,23 @@ func clipLines(s string, n int) string {
 // A job is a job of a side, and its result.
 type job struct {
 	program.Job
-	result  program.Result
-	endless bool // it did not end a tick
+	result program.Result
+	stop   *Endless // it did not end a tick; nil if it did
 }
 
-// run lets the program of a side do a job. env perturbs the Go runtime.
+// sideMemory is how much memory a side may need, in bytes.
+var sideMemory int64 = 2 << 30
+
+// run lets the program of a side do a job. env perturbs the Go runtime. That the program ends in a tick is an error, too, unless there
+// are sums of the ticks before, or a recording of that tick.
 func (s *side) run(ctx context.Context, name string, j program.Job, env ...string) (*job, error) {
 	j.Folder = filepath.Join(s.folder, name)
 	if err := os.MkdirAll(j.Folder, 0o700); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(j.Folder, "job.json")
-	if err := program.WriteJSON(path, &j); err != nil {
+	j.Memory = sideMemory
+	path, result := filepath.Join(j.Folder, "job.json"), filepath.Join(j.Folder, program.ResultFile)
+	if err := errors.Join(gone(result), program.WriteJSON(path, &j)); err != nil {
 		return nil, err
 	}
 	out, err := s.start(ctx, s.runner, path, env)
@@ -107,12 +116,20 @@ func (s *side) run(ctx context.Context, name string, j program.Job, env ...strin
 			out, err = s.start(ctx, runner, path, env)
 		}
 	}
-	if err != nil {
+	if err != nil && (ctx.Err() != nil || !errors.As(err, new(*exec.ExitError))) {
 		return nil, fmt.Errorf("line: side %s: %w\n%s", s.name, err, clipLines(string(out), 20))
 	}
 	done := &job{Job: j}
-	if err := program.ReadJSON(filepath.Join(j.Folder, program.ResultFile), &done.result); err != nil {
-		return nil, err
+	switch read := program.ReadJSON(result, &done.result); {
+	case read == nil && done.result.Memory > 0:
+		done.stop = &Endless{Megabytes: int(done.result.Memory >> 20)}
+	case errors.Is(read, os.ErrNotExist), read == nil && (done.result.Open || err != nil):
+		done.stop = &Endless{Ended: endedBy(err, string(out))}
+	case read != nil:
+		return nil, read
+	}
+	if done.stop != nil && !done.begun() {
+		return done, fmt.Errorf("line: side %s %s\n%s", s.name, done.stop.what("before the tick"), clipLines(string(out), 20))
 	}
 	if done.result.Error != "" && s.debug {
 		return nil, fmt.Errorf("line: %w", errors.New(done.result.Error))

@@ -16,6 +16,7 @@ import (
 const (
 	keepExtra  = 64     // events that only one side has, before the difference
 	keepWrites = 200000 // assignments after it
+	maxPath    = 64     // calls under way
 )
 
 // A moment is an event of one side.
@@ -50,6 +51,7 @@ type stream struct {
 	locals map[variable]moment // the latest assignments, of the goroutine of Step
 	ran    map[int]bool        // the probes of the events that next has read
 	end    bool
+	count  int // of all events so far
 
 	innocent map[int]bool      // sites that are passed over, by number on this side; only looked up
 	passed   map[string]moment // by name: the latest assignment at one of them
@@ -90,7 +92,7 @@ func (s *stream) read() (*moment, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Site >= len(s.sites) {
+		if s.count++; e.Site >= len(s.sites) {
 			return nil, probe.ErrRecording
 		}
 		m := &moment{Event: e, own: &s.sites[e.Site], id: s.id(e.Site)}
@@ -116,12 +118,18 @@ func (s *stream) read() (*moment, error) {
 		}
 		if m.own.Name != "" && (m.own.Kind != weave.Write || m.own.Local) && (m.own.Kind != weave.Reach || m.Replaces) {
 			if m.id == weave.None {
-				m.path = slices.Clone(s.stack)
+				m.path = pathOf(s.stack)
 			}
 			s.locals[variable{m.own.Func, m.own.Name}] = *m
 		}
 		return m, nil
 	}
+}
+
+// pathOf returns the calls that are under way, but of a deep recursion only the outermost and the innermost.
+func pathOf(stack []step) []step {
+	from := min(len(stack), maxPath/2)
+	return slices.Concat(stack[:from], stack[max(from, len(stack)-maxPath/2):])
 }
 
 // alone returns the latest assignment to a variable of a function, or of the functions around a literal, if only this side has it.
@@ -158,7 +166,7 @@ func (s *stream) next() (*moment, error) {
 		if m.id != weave.None {
 			return m, nil
 		}
-		m.path = slices.Clone(s.stack)
+		m.path = pathOf(s.stack)
 		if len(s.recent) < keepExtra {
 			s.recent = append(s.recent, *m)
 		}

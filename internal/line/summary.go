@@ -55,7 +55,8 @@ type groupKey struct {
 	differs bool
 	reason  Reason
 	place   Place
-	doubt   bool // what differs is not the desync of the bundle
+	doubt   bool   // what differs is not the desync of the bundle
+	ends    string // without a line: how the tick ends
 }
 
 func (g *Row) key() groupKey { return keyOf(g.Result) }
@@ -68,6 +69,8 @@ func keyOf(r *Result) groupKey {
 		} else {
 			k.reason = r.Finding.Reason
 		}
+	} else {
+		k.ends = r.ends()
 	}
 	return k
 }
@@ -120,6 +123,14 @@ func (s *Summary) WriteText(w io.Writer) error {
 // doubted reports whether what differs is not the desync of the bundle.
 func (r *Result) doubted() bool { return r.Tick > 0 && r.Reported != nil && r.Reported.Doubt != "" }
 
+// ends says how a tick ends that has no result, or not on each side; "" if it has.
+func (r *Result) ends() string {
+	if r.Panicked() {
+		return "panic: " + r.Panics[0]
+	}
+	return strings.Join(r.endlessSides("in a tick"), "; ")
+}
+
 // title says in one line what the files of a group have in common, and whether it is their desync.
 func (g *Row) title() string {
 	if g.Result.doubted() {
@@ -137,6 +148,8 @@ func (g *Row) what() string {
 		return fmt.Sprintf("%s:%d  %s", g.Line.File, g.Line.Line, g.Line.Source)
 	case g.Result.Tick == 0:
 		return "nothing differs"
+	case g.Result.Finding == nil && g.Result.ends() != "":
+		return g.Result.ends()
 	case g.Result.Finding == nil:
 		return "a tick that has the same result when it is computed alone"
 	}

@@ -59,6 +59,20 @@ sides      A: .
 	if err := s.WriteText(&b); err != nil || !bytes.Contains(b.Bytes(), []byte("\ngroup 4    1 file: not the desync of these bundles: a.go:4  x = 1\n")) {
 		t.Errorf("got %v\n%s", err, &b)
 	}
+	// A tick without a result is no equal one.
+	var ends Summary
+	for i, r := range []*Result{
+		{Mode: Again, Tick: 5, Endless: [2]*Endless{{Ended: "exit code 4"}, nil}}, {Mode: Again, Tick: 5, Panics: [2]string{"boom", "boom"}}, {Mode: Again, Tick: 5},
+		{Mode: Again, Tick: 6, Endless: [2]*Endless{{Ended: "exit code 4"}, nil}},
+	} {
+		ends.Add(fmt.Sprint(i), r, nil)
+	}
+	want := []string{"A ends its process in a tick (exit code 4)", "panic: boom", "a tick that has the same result when it is computed alone"}
+	for i, g := range ends.Groups {
+		if i >= len(want) || g.what() != want[i] {
+			t.Errorf("group %d: got %q of %v", i+1, g.what(), g.Files)
+		}
+	}
 	var none Summary
 	if none.Add("two", same, nil); none.Differs() {
 		t.Error("got a difference")

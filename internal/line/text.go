@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/words"
-	"github.com/seed-49bee653/samestep/lockstep"
 )
 
 // WriteText writes the result for people.
@@ -50,32 +49,47 @@ func (r *Result) Verdict() string {
 
 // endless says which sides do not end the tick, and the first difference before.
 func (r *Result) endless() string {
-	all := r.endlessSides()
+	all := r.endlessSides(r.inTick())
 	if f := r.Finding; f != nil {
 		all = append(all, f.because())
 	}
 	return strings.Join(all, "; ")
 }
 
-func (r *Result) endlessSides() (all []string) {
+func (r *Result) inTick() string { return fmt.Sprintf("in tick %d", r.Tick) }
+
+// endlessSides says of each side that does not end a tick what it does, at a time such as "in tick 3".
+func (r *Result) endlessSides(when string) (all []string) {
 	for i, e := range r.Endless {
 		if e != nil {
-			all = append(all, e.sentence(sideNames[i], r.Tick))
+			all = append(all, e.sentence(sideNames[i], when))
 		}
 	}
 	return all
 }
 
-// sentence says that a side does not end a tick.
-func (e *Endless) sentence(side string, t lockstep.Tick) string {
-	text := fmt.Sprintf("%s does not end tick %d within %s", side, t, seconds(e.Seconds))
+func (e *Endless) sentence(side, when string) string {
+	text := side + " " + e.what(when)
 	switch {
 	case e.Loop != nil:
-		text += fmt.Sprintf(": it runs %s:%d again and again", e.Loop.File, e.Loop.Line)
+		text += fmt.Sprintf(": it runs %s:%d in %s again and again", e.Loop.File, e.Loop.Line, e.Loop.Func)
 	case e.Last != nil:
-		text += fmt.Sprintf(": the last line with a probe is %s:%d", e.Last.File, e.Last.Line)
+		text += fmt.Sprintf(": the last line with a probe is %s:%d in %s", e.Last.File, e.Last.Line, e.Last.Func)
 	}
 	return text
+}
+
+// what says what a side does.
+func (e *Endless) what(when string) string {
+	switch {
+	case e.Megabytes > 0:
+		return fmt.Sprintf("needs more than %d MB %s", e.Megabytes, when)
+	case e.Ended == stackOverflow:
+		return "overflows its stack " + when
+	case e.Ended != "":
+		return fmt.Sprintf("ends its process %s (%s)", when, e.Ended)
+	}
+	return fmt.Sprintf("does not end %s within %s", strings.TrimPrefix(when, "in "), seconds(e.Seconds))
 }
 
 // nothing says that no difference was found.
@@ -101,6 +115,9 @@ func (r *Result) page() *words.Page {
 		}
 	}
 	if r.Tick == 0 {
+		if r.Reported != nil && r.Reported.Next != "" {
+			p.Line("", "%s", r.Reported.Next)
+		}
 		p.Line("verdict", "%s", r.Verdict())
 		return p
 	}
@@ -108,13 +125,15 @@ func (r *Result) page() *words.Page {
 		r.addPanic(p)
 		return p
 	}
-	p.Line("diverged", "at tick %d", r.Tick)
+	if r.Finding != nil || r.Endless[0] == nil || r.Endless[1] == nil { // else both sides do the same
+		p.Line("diverged", "at tick %d", r.Tick)
+	}
 	for i, text := range r.Panics {
 		if text != "" {
 			p.Line("panic", "%s: %s", sideNames[i], text)
 		}
 	}
-	for i, text := range r.endlessSides() {
+	for i, text := range r.endlessSides(r.inTick()) {
 		p.Line(words.First("endless", i), "%s", text)
 	}
 	for i, f := range r.Fields {
@@ -175,7 +194,11 @@ func (r *Result) same() string {
 	case Platforms:
 		return fmt.Sprintf("both platforms compute the same from tick %d to %d", r.First, r.Last)
 	}
-	return fmt.Sprintf("this version computes the same again from tick %d to %d, and from a snapshot before each tick; compare it with the other side's version (--other) or platform (--platform)", r.First, r.Last)
+	text := fmt.Sprintf("this version computes the same again from tick %d to %d, and from a snapshot before each tick; compare it with the other side's version (--other)", r.First, r.Last)
+	if r.Probes == 0 { // of a module, which is the same on each platform
+		return text
+	}
+	return text + " or platform (--platform)"
 }
 
 // add describes a finding.

@@ -21,7 +21,7 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 	s.result.Phase = in.phase
 	cut := runs[0].Cut || runs[1].Cut
 	if !cut && runs[0].Hash == runs[1].Hash && runs[0].Panic == runs[1].Panic {
-		if s.named && runs[0].Panic == "" {
+		if s.named && runs[0].Panic == "" && s.result.Endless == [2]*Endless{} {
 			s.result.First, s.result.Last, s.result.Tick = s.Tick-1, s.Tick, 0
 		}
 		return s.lastProbe(sides[0], done[0], runs[0])
@@ -70,7 +70,7 @@ func (s *search) first(sides [2]*side, done [2]*job, runs [2]*program.Run, befor
 	s.result.Finding, err = c.find()
 	for i, x := range []*stream{c.a, c.b} {
 		if err == nil && runs[i].Cut {
-			err = s.endless(i, runs[i], x)
+			err = s.endless(i, done[i], runs[i], x)
 		}
 	}
 	if f := s.result.Finding; err == nil && (runs[0].Cut || runs[1].Cut) && f.Reason == Nothing {

@@ -22,6 +22,7 @@ type mistake struct {
 	old, new string // source, which is in its file once
 	also     string // is in a further line that names the mistake
 	endless  bool   // the job does not end
+	stop     string // and what the side does instead; "" if it runs
 }
 
 var mistakes = []mistake{
@@ -49,12 +50,15 @@ var mistakes = []mistake{
 	{job: "drain", old: "n -= w.Queue[0]", new: "n -= w.Queue[0] - 1", endless: true},
 	{job: "wait", old: "p.Wear >= 20", new: "p.Wear < 0", endless: true},
 	{job: "stall", old: "slices.Index(w.Queue, 4)", new: "slices.Index(w.Queue, 40)", endless: true},
+	{job: "fill", old: "len(w.Shelf) < 20", new: "len(w.Shelf) > 0", endless: true, stop: "B needs more than 384 MB in tick 25: it runs internal/testing/planted/workshop/jobs.go:"},
+	{job: "rise", old: "rise(w, steps-1)", new: "rise(w, steps)", endless: true, stop: "B overflows its stack in tick 26: it runs internal/testing/planted/workshop/jobs.go:"},
+	{job: "shut", old: "len(w.Parts) == 0", new: "len(w.Parts) > 0", endless: true, stop: "B ends its process in tick 27 (exit code 4): the last line with a probe is internal/testing/planted/workshop/jobs.go:"},
 }
 
 // order are the jobs by tick; a name of another package is that of the function in which the mistake is.
 var order = []string{
 	"sharpen", "polish", "turn", "rotate", "shift", "empty", "forget", "sift", "extend", "arrange", "tools.Each", "remember", "raise", "pack",
-	"label", "roll", "count", "oil", "hand", "lend", "note", "drain", "wait", "stall",
+	"label", "roll", "count", "oil", "hand", "lend", "note", "drain", "wait", "stall", "fill", "rise", "shut",
 }
 
 func (m *mistake) tick() lockstep.Tick { return lockstep.Tick(slices.Index(order, m.job) + 1) }
@@ -157,10 +161,13 @@ func TestWorkshop(t *testing.T) {
 	planted, lines, nears := 0, 0, 0
 	for _, m := range mistakes {
 		if m.endless {
-			if every == 0 && m.job != "stall" {
+			if every == 0 && m.job != "stall" && m.stop == "" {
 				continue // SAMESTEP_LINES is not set: an endless loop keeps a processor busy
 			}
 			soonEndless(t)
+		}
+		if m.stop != "" {
+			tickTime = 20 * time.Second // it stops by itself
 		}
 		planted++
 		o := Options{Source: filepath.Join("..", ".."), Edits: workshopEdits(t), From: m.tick() - 1, Last: m.tick()}
@@ -189,6 +196,9 @@ func TestWorkshop(t *testing.T) {
 		if e := r.Endless; (e[1] != nil) != m.endless || e[0] != nil {
 			t.Errorf("%s: got %+v that did not end, want %v", m.job, e, m.endless)
 		}
+		if !strings.HasPrefix(r.Verdict(), m.stop) {
+			t.Errorf("%s: got %q, want %q", m.job, r.Verdict(), m.stop)
+		}
 		if r.Tick != m.tick() {
 			t.Errorf("%s: got tick %d, want %d", m.job, r.Tick, m.tick())
 		}
@@ -201,9 +211,9 @@ func TestWorkshop(t *testing.T) {
 
 // soonEndless makes a tick count as endless that takes longer than those of a loaded machine.
 func soonEndless(t *testing.T) {
-	wasTime, wasCut := tickTime, endlessCut
-	tickTime, endlessCut = 1500*time.Millisecond, 1<<15
-	t.Cleanup(func() { tickTime, endlessCut = wasTime, wasCut })
+	wasTime, wasCut, wasMemory := tickTime, endlessCut, sideMemory
+	tickTime, endlessCut, sideMemory = 1500*time.Millisecond, 1<<15, 384<<20
+	t.Cleanup(func() { tickTime, endlessCut, sideMemory = wasTime, wasCut, wasMemory })
 }
 
 // A tick that the caller names has no finding if it is equal, and one if a side does not end it.
@@ -213,14 +223,14 @@ func equalTick(t *testing.T, x *Finder, f *replay.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "both versions compute the same from tick 24 to 25"; r.Tick != 0 || r.Finding != nil || r.Verdict() != want {
+	if want := "both versions compute the same from tick 27 to 28"; r.Tick != 0 || r.Finding != nil || r.Verdict() != want {
 		t.Errorf("got tick %d and %q, want %q", r.Tick, r.Verdict(), want)
 	}
 	if every == 0 {
 		return
 	}
 	soonEndless(t)
-	o.Tick = lockstep.Tick(len(order))
+	o.Tick = 24
 	if r, err = x.Find(context.Background(), f, o); err != nil {
 		t.Fatal(err)
 	}
@@ -231,20 +241,24 @@ func equalTick(t *testing.T, x *Finder, f *replay.File) {
 
 // One version that does not end a tick is compared with itself.
 func endlessAlone(t *testing.T, x *Finder, f *replay.File) {
-	s, err := x.search(f, Options{Edits: workshopEdits(t), From: 21, Last: 22})
-	if err != nil {
-		t.Fatal(err)
-	}
 	soonEndless(t)
-	s.dir = "." // other sources than side A of the others
-	if err := s.alone(context.Background()); err != nil {
-		t.Fatal(err)
+	alone := func(tick, from, named lockstep.Tick, want string) *Result {
+		s, err := x.search(f, Options{Edits: workshopEdits(t), From: from, Last: tick, Tick: named})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.dir = "." // other sources than side A of the others
+		if err := s.alone(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		r := s.result
+		if r.Mode != Again || r.Tick != tick || r.Endless[0] == nil || r.Endless[1] == nil || r.Finding != nil || !strings.HasPrefix(r.Verdict(), want) || strings.Contains(strings.Join(r.Lines(), " "), "diverged") {
+			t.Errorf("got tick %d of mode %s, %q, want %q", r.Tick, r.Mode, r.Verdict(), want)
+		}
+		return r
 	}
-	r := s.result
-	const want = "A does not end tick 22 within 1.5 s: it runs internal/testing/planted/workshop/jobs.go:"
-	if r.Mode != Again || r.Tick != 22 || r.Endless[0] == nil || r.Endless[1] == nil || r.Finding != nil || !strings.HasPrefix(r.Verdict(), want) {
-		t.Errorf("got tick %d of mode %s, %q, want %q", r.Tick, r.Mode, r.Verdict(), want)
-	}
+	alone(27, 0, 27, "A ends its process in tick 27 (exit code 4): the last line with a probe is internal/testing/planted/workshop/jobs.go:")
+	r := alone(22, 21, 0, "A does not end tick 22 within 1.5 s: it runs internal/testing/planted/workshop/jobs.go:")
 	if r.Endless[0] == nil {
 		return
 	}

@@ -25,7 +25,7 @@ func TestDesyncLineLacks(t *testing.T) {
 	}{
 		{"--runs 1 " + duel, exitUsage, "--runs"},
 		{"--other v1 --platform js/wasm " + duel, exitError, "want another version or another platform, not both"},
-		{"--source DIR --other DIR " + duel, exitError, "is in no Go module"},
+		{"--source DIR --other DIR " + duel, exitError, "is in no Go module; cd to the module of the game"},
 		{"--other no-such-revision " + duel, exitError, `"no-such-revision" is no folder`},
 		{"--platform plan9/amd64 " + duel, exitError, "do not run on"},
 		{"no-such-file.ssr", exitError, "no-such-file.ssr"},

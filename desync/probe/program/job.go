@@ -36,11 +36,15 @@ type Job struct {
 	// Trace: the tick may not end, so that its recording is cut after so many events, or so many seconds; 0 for no end.
 	Events  int
 	Seconds float64
+
+	Memory int64 // the program ends when it needs more, in bytes; 0 for no end
 }
 
 // A Result is what the program found. Names of files are in the folder of the job.
 type Result struct {
-	Error string `json:",omitempty"`
+	Error  string `json:",omitempty"`
+	Open   bool   `json:",omitempty"` // the program has ended before it was done, in the tick after the last sum, or in that of the run
+	Memory int64  `json:",omitempty"` // it needs more than so many bytes
 
 	Build, Platform string
 	First           uint32           // the tick of the keyframe
@@ -63,19 +67,18 @@ type Result struct {
 
 // A Run is one computation of the tick of a job.
 type Run struct {
-	Hash        uint64 `json:",string"`
-	Trace       string // file of its recording
-	State       string // file of the state after it
-	Panic       string `json:",omitempty"`
-	Events      int
-	Dropped     int
-	Cut         bool    `json:",omitempty"` // the tick did not end; the run has no state
-	Seconds     float64 `json:",omitempty"` // of a tick that was cut for its time
-	StepSeconds float64 `json:",omitempty"` // that the tick took with its recording, if it was not to be cut
-	Partial     int     `json:",omitempty"` // calls that reach more than their sum has
-	Before      string  // file of the state before it
-	Phases      []Phase `json:",omitempty"` // that Step marked, in order
-	Draws       []Draws `json:",omitempty"` // that the rules reported, in order of the first
+	Hash    uint64 `json:",string"`
+	Trace   string // file of its recording
+	State   string // file of the state after it
+	Panic   string `json:",omitempty"`
+	Events  int
+	Dropped int
+	Cut     bool    `json:",omitempty"` // the tick did not end; the run has no state
+	Seconds float64 `json:",omitempty"` // of a tick that was cut for its time
+	Partial int     `json:",omitempty"` // calls that reach more than their sum has
+	Before  string  // file of the state before it
+	Phases  []Phase `json:",omitempty"` // that Step marked, in order
+	Draws   []Draws `json:",omitempty"` // that the rules reported, in order of the first
 }
 
 // Draws are the draws for one purpose in one phase, see lockstep.Turn.Drew.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync/probe"
@@ -25,6 +26,7 @@ func Main(makers ...Maker) {
 	var j Job
 	err := ReadJSON(os.Args[1], &j)
 	if err == nil {
+		debug.SetMaxStack(maxStack)
 		err = WriteJSON(filepath.Join(j.Folder, ResultFile), j.do(makers))
 	}
 	if err != nil {
@@ -35,17 +37,20 @@ func Main(makers ...Maker) {
 
 // do does the job. All errors are in the result.
 func (j *Job) do(makers []Maker) *Result {
+	c := &cut{folder: j.Folder}
+	c.watchMemory(j.Memory)
+	defer c.Lock() // the job is done: it stays locked
 	if j.Kind == Data {
 		return &Result{Data: probe.Variables()}
 	}
 	// Runs again and again are to differ where the order of a map decides.
 	probe.InOrder = j.Kind == Trace && j.Runs == 0
-	m, err := j.open(makers)
+	m, err := j.open(makers, c)
 	r := &Result{Platform: lockstep.Platform()}
 	if err == nil {
 		r.Build, r.First = m.game.Build(), uint32(m.sim.Tick())
-		if j.Kind == Hashes || j.Kind == Cold { // for whoever ends this program, because a tick does not end
-			err = WriteJSON(filepath.Join(j.Folder, ResultFile), r)
+		if j.Kind == Hashes || j.Kind == Cold { // for a program that ends in a tick
+			err = c.begin(*r)
 		}
 	}
 	if err == nil {

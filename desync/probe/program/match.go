@@ -15,6 +15,7 @@ import (
 // A match is a match of a job, at a tick.
 type match struct {
 	job  *Job
+	cut  *cut
 	game *lockstep.Game
 	head *lockstep.Header
 	step func() Function
@@ -27,12 +28,12 @@ type match struct {
 }
 
 // open reads the header and the first keyframe of the log.
-func (j *Job) open(makers []Maker) (*match, error) {
+func (j *Job) open(makers []Maker, c *cut) (*match, error) {
 	log, err := os.ReadFile(j.Log)
 	if err != nil {
 		return nil, err
 	}
-	m := &match{job: j, rest: log}
+	m := &match{job: j, cut: c, rest: log}
 	for m.sim == nil {
 		r, err := m.next()
 		if err != nil {

@@ -32,6 +32,9 @@ func (m *match) stand(r *Result) error {
 	}
 	r.Step = m.step()
 	if m.job.Kind == Stand {
+		if err := m.cut.begin(*r); err != nil { // the tick may end the program
+			return err
+		}
 		if err := sim.Step(f); errors.As(err, new(*lockstep.PanicError)) {
 			r.Panic = err.Error()
 		}

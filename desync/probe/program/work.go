@@ -6,10 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/seed-49bee653/samestep/desync/probe"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -149,34 +148,25 @@ func (m *match) trace(r *Result) error {
 
 // record computes a tick, and writes its recording and its state.
 func (m *match) record(r *Result, sim *lockstep.Simulation, f *lockstep.Frame, n int) (Run, error) {
-	var c *cut
-	if m.job.Events > 0 || m.job.Seconds > 0 {
-		c = &cut{job: m.job, result: r}
-	}
-	open, err := Record(m.job.Folder, n, sim, m.yield(c))
+	mayEnd := m.job.Events > 0 || m.job.Seconds > 0
+	probe.Unbuffered = mayEnd
+	open, err := Record(m.job.Folder, n, sim, m.yield())
 	if err != nil {
 		return Run{}, err
 	}
-	if c == nil {
-		from := time.Now()
-		err := sim.Step(f)
-		took := time.Since(from).Seconds()
-		run, err := open.End(err)
-		run.StepSeconds = took
-		return run, err
-	}
-	c.recording = open
-	if m.job.Seconds > 0 {
-		defer time.AfterFunc(time.Duration(m.job.Seconds*float64(time.Second)), func() { c.end(m.job.Seconds) }).Stop()
+	if mayEnd {
+		if err := m.cut.record(*r, open, m.job.Seconds); err != nil {
+			return Run{}, err
+		}
 	}
 	err = sim.Step(f)
-	c.Lock() // the tick has ended
+	m.cut.stop()
 	return open.End(err)
 }
 
 // yield returns a function that gives way to other goroutines at every 7th event, and ends a tick of too many; or nil.
-func (m *match) yield(c *cut) func() {
-	if !m.job.Yield && c == nil {
+func (m *match) yield() func() {
+	if !m.job.Yield && m.job.Events == 0 {
 		return nil
 	}
 	var n atomic.Int64
@@ -185,35 +175,10 @@ func (m *match) yield(c *cut) func() {
 		if m.job.Yield && i%7 == 0 {
 			runtime.Gosched()
 		}
-		if c != nil && m.job.Events > 0 && i > int64(m.job.Events) {
-			c.end(0)
+		if m.job.Events > 0 && i > int64(m.job.Events) {
+			m.cut.end(0)
 		}
 	}
-}
-
-// A cut ends the program in the middle of a tick.
-type cut struct {
-	sync.Mutex
-	job       *Job
-	result    *Result
-	recording *Recording
-}
-
-// end writes the result, with what was recorded of the tick, and ends the program.
-func (c *cut) end(seconds float64) {
-	c.Lock()
-	code := 0
-	run, err := c.recording.cut()
-	run.Seconds = seconds
-	c.result.Runs = append(c.result.Runs, run)
-	if err != nil {
-		c.result.Error = err.Error()
-	}
-	if err := WriteJSON(filepath.Join(c.job.Folder, ResultFile), c.result); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
 }
 
 // before computes a tick before that of the job. Of the last ones it notes the assignments.

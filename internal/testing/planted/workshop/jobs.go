@@ -3,6 +3,7 @@ package workshop
 import (
 	"container/heap"
 	"encoding/binary"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -191,4 +192,29 @@ func stall(w *Shop) {
 	for at < 0 {
 	}
 	w.Sum += int64(at)
+}
+
+// fill fills the shelf.
+func fill(w *Shop) {
+	for len(w.Shelf) < 20 {
+		w.Shelf = append(w.Shelf, w.Queue...)
+	}
+}
+
+// climb goes up some steps.
+func climb(w *Shop) { rise(w, 5) }
+
+func rise(w *Shop, steps int) {
+	w.Sum++
+	if steps > 0 {
+		rise(w, steps-1)
+		w.Sum++
+	}
+}
+
+// shut closes an empty shop.
+func shut(w *Shop) {
+	if len(w.Parts) == 0 {
+		os.Exit(4)
+	}
 }

@@ -44,7 +44,7 @@ func Rules() lockstep.Rules[Shop, Setup] {
 var Jobs = []func(*Shop){
 	sharpen, polish, turn, rotate, shift, empty, forget, sift, extend, arrange,
 	visit, remember, raise, pack, label, roll, count, oil, hand, lend,
-	note, drain, wait, stall,
+	note, drain, wait, stall, fill, climb, shut,
 }
 
 func step(w *Shop, c *Setup, t *lockstep.Turn) {
