@@ -68,6 +68,9 @@ type setup struct {
 	log         *slog.Logger   // in place of the stage's, if not nil
 }
 
+// slowly are settings with which hours of virtual time cost few ticks, even while the match is paused.
+func slowly(s *lockstep.Settings) { s.TickRate = 2 }
+
 // A stage is a server with one match.
 type stage struct {
 	server *server.Server
