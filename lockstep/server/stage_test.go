@@ -32,6 +32,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testenv.Overlap(12)
+	testenv.SmallHeaps()
 	goleak.VerifyTestMain(m)
 }
 
