@@ -18,6 +18,11 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
+func TestMain(m *testing.M) {
+	testenv.SmallHeaps()
+	m.Run()
+}
+
 const (
 	seats     = 3
 	victim    = lockstep.Player(2) // its copy goes wrong

@@ -105,10 +105,11 @@ func (l *longLog) read(tb testing.TB) (sequences []uint64, copied int) {
 	}
 }
 
-// A takeover reads most of a long log from segments, and the new owner writes more of them.
+// A takeover reads most of a long log from segments, and the new owner writes more of them. However late they are written, fewer than
+// 256 messages are in none.
 func TestTakeoverOfSegments(t *testing.T) {
 	t.Parallel()
-	testSegments(t, func(*longLog) {}, func(copied int) bool { return copied > 500 })
+	testSegments(t, func(*longLog) {}, func(copied int) bool { return copied > 600-256 })
 }
 
 // Wrong segments are left alone: the log itself says what is in the match.

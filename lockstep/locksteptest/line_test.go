@@ -18,6 +18,7 @@ import (
 // Most tests here are about failures, and not about their lines.
 func TestMain(m *testing.M) {
 	os.Setenv("SAMESTEP_LINE", "off")
+	testenv.SmallHeaps()
 	os.Exit(m.Run())
 }
 

@@ -88,8 +88,7 @@ func newWatched(t *testing.T) *watched {
 		return w.disk.new(path)
 	}
 	more := []prometheus.Collector{w.kept.Collector(), measure.Reload("tokens", w.failed.Load), measure.Certificate("tls-cert", w.certificate)}
-	slow := func(s *lockstep.Settings) { s.TickRate = 2 }
-	w.setup = setup{newFile: create, settings: slow, pipes: true, options: server.Options{IdleMatch: -1, KeepOpen: true, Metrics: more}}
+	w.setup = setup{newFile: create, settings: slowly, pipes: true, options: server.Options{IdleMatch: -1, KeepOpen: true, Metrics: more}}
 	return w
 }
 

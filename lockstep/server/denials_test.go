@@ -405,7 +405,7 @@ func TestDenialsAreSwept(t *testing.T) {
 				if strings.Contains(where, "behind") {
 					m.behind = time.Hour
 				}
-				s := newStage(t, setup{pipes: true, options: o})
+				s := newStage(t, setup{pipes: true, options: o, settings: slowly})
 				s.do(t, func(h *host.Host) { m.is(func() { m.live = append(m.live, h.Header().Match) }) })
 				left := func() []string {
 					values := make(map[string][]byte)
@@ -419,7 +419,7 @@ func TestDenialsAreSwept(t *testing.T) {
 					keys, _ := kept(values)
 					return keys
 				}
-				s.ask(t, "POST", "/matches/duel/pause", ops, "") // so that hours cost no ticks
+				s.ask(t, "POST", "/matches/duel/pause", ops, "")
 				store := o.Denials
 				if store == nil {
 					store = server.DenialsIn(s.dir)
@@ -462,7 +462,7 @@ func TestSweepSparesANewRevocation(t *testing.T) {
 	t.Parallel()
 	virtually(t, func(t *testing.T) {
 		shared := &memory{values: map[string][]byte{}}
-		s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true, IdleMatch: -1, Denials: shared}})
+		s := newStage(t, setup{pipes: true, options: server.Options{KeepOpen: true, IdleMatch: -1, Denials: shared}, settings: slowly})
 		s.ask(t, "POST", "/matches/duel/pause", ops, "")
 		s.ask(t, "POST", "/revocations", ops, `{"name":"ada","for":"1m"}`)
 		time.Sleep(server.StaleAfter + 2*time.Minute)

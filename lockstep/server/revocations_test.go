@@ -130,7 +130,7 @@ func TestRevoke(t *testing.T) {
 // A server keeps a limited number of revocations; expired ones make room.
 func TestRevocationsAreBounded(t *testing.T) {
 	t.Parallel()
-	inBubble(t, setup{}, func(t *testing.T, s *stage) {
+	inBubble(t, setup{options: server.Options{Denials: &memory{values: map[string][]byte{}}}}, func(t *testing.T, s *stage) {
 		ctx := t.Context()
 		for i := range server.MaxRevoked {
 			if _, err := s.server.Revoke(ctx, server.Revocation{ID: fmt.Sprint(i), Until: time.Now().Add(time.Minute)}); err != nil {

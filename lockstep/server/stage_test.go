@@ -32,6 +32,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testenv.Overlap(12)
+	testenv.SmallHeaps()
 	goleak.VerifyTestMain(m)
 }
 
@@ -67,6 +68,9 @@ type setup struct {
 	reserved    []string       // MatchSpec.Players
 	log         *slog.Logger   // in place of the stage's, if not nil
 }
+
+// slowly are settings with which hours of virtual time cost few ticks, even while the match is paused.
+func slowly(s *lockstep.Settings) { s.TickRate = 2 }
 
 // A stage is a server with one match.
 type stage struct {

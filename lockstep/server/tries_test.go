@@ -255,7 +255,7 @@ func TestHangBeyondTheLog(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		log, file := interruptedDuel(t)
 		g := bury(t, log, file, "bad", "good")
-		g.from = 200
+		g.from = 150
 		defer close(g.end)
 		for range 3 {
 			s, results := g.start(t)

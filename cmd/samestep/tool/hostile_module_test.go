@@ -229,7 +229,7 @@ func TestInterruptedLine(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(10 * time.Second); processorTime(c.Process.Pid) < 500*time.Millisecond && time.Now().Before(until); {
+	for until := time.Now().Add(10 * time.Second); processorTime(c.Process.Pid) < 250*time.Millisecond && time.Now().Before(until); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	from := time.Now()

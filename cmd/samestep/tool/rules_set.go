@@ -68,13 +68,16 @@ func prepareGames(c *cli.Context) error {
 	return err
 }
 
+// rulesOfUser is the name of the folder of modules in the cache. Tests have another.
+var rulesOfUser = "rules"
+
 // storeOfUser returns the user's folder of modules, or "".
 func storeOfUser() string {
 	dir := cacheDir()
 	if dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, "rules")
+	return filepath.Join(dir, rulesOfUser)
 }
 
 // fetchedIn returns the folder of the modules from servers in that of the user. It is apart, so that those that the user has

@@ -45,7 +45,8 @@ func (t tests) Run() int {
 var moreCommands = map[string]func(){}
 
 func TestMain(m *testing.M) {
-	testenv.Overlap(8) // mostly for servers and clocks
+	testenv.Overlap(8)             // mostly for servers and clocks
+	rulesOfUser = "rules-of-tests" // reading each module of this user takes seconds
 	commands := map[string]func(){"forge": forgeMain}
 	maps.Copy(commands, moreCommands)
 	for name, games := range programs {

@@ -314,6 +314,7 @@ func TestServeOverHTTP(t *testing.T) {
 
 func TestServeAndJoinRefuse(t *testing.T) {
 	t.Chdir(t.TempDir())
+	t.Setenv("SAMESTEP_LISTEN", "127.0.0.1:0") // for some it begins to listen first
 	const openSSH = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHJ5bnN0ZXAga2V5IG9mIGEgdGVzdCwgbm90IGEga2V5 ops@example\n"
 	if err := os.WriteFile("id_ed25519.pub", []byte(openSSH), 0o600); err != nil {
 		t.Fatal(err)
