@@ -58,7 +58,7 @@ func TestAnswerIsFirst(t *testing.T) {
 	title := ""
 	for _, path := range []string{"", "Units[ID=9]"} {
 		o := withGame(t)
-		o.Path = path
+		o.Path, o.Apart = path, func(job []byte) ([]byte, error) { return desync.ComputeApart(job, findGame), nil }
 		e := explained(t, f, o)
 		lines := e.Lines()
 		if title == "" {

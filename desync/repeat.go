@@ -29,12 +29,17 @@ type repeater struct {
 	runs     int           // with that of the rerun
 	partings []parting
 	buf      []byte
+
+	computeApart func(job []byte) ([]byte, error) // of the options, or nil
+	doneApart    bool
+	notApart     error // why it was not
 }
 
 // A parting is a tick that came out otherwise.
 type parting struct {
 	tick  lockstep.Tick
 	again bool   // in another rerun, and not from the state before it
+	apart bool   // in a process of its own
 	other []byte // the state; nil if the rules failed
 }
 
@@ -70,12 +75,13 @@ func repeat(r *replay.Reader, g *lockstep.Game, from, focus, to lockstep.Tick, o
 	}
 	p := x.repeat(focus, o)
 	p.again(simulate)
+	p.apart()
 	return p, nil
 }
 
 // repeat computes each tick again, those after the focus as often as there is time.
 func (x *rerun) repeat(focus lockstep.Tick, o *Options) *repeater {
-	p := &repeater{rerun: x, focus: max(focus, x.first), runs: 1}
+	p := &repeater{rerun: x, focus: max(focus, x.first), runs: 1, computeApart: o.Apart}
 	p.clock.begin(o.Now, o.Budget/partOfRepeat)
 	bare, made := p.simulation(false), p.simulation(true)
 	p.run(bare, x.first)
@@ -142,9 +148,17 @@ func (p *repeater) again(simulate func() (*rerun, error)) {
 	p.runs++
 	for t := max(p.first, other.first); t <= p.end; t++ {
 		if b := other.state(t); !bytes.Equal(b, p.state(t)) {
-			p.partings = append(p.partings, parting{t, true, b})
+			p.partings = append(p.partings, parting{tick: t, again: true, other: b})
 			return
 		}
+	}
+}
+
+// note adds to a verdict how often its ticks were computed.
+func (p *repeater) note(v *Verdict) {
+	v.Runs, v.Apart = p.runs, p.doneApart
+	if p.notApart != nil {
+		v.NotApart = p.notApart.Error()
 	}
 }
 
@@ -222,7 +236,10 @@ const wayRuns = 64
 
 // way finds which difference between the runs decides.
 func (p *repeater) way(d *parting) Way {
-	if d.again {
+	switch {
+	case d.apart:
+		return WayApart
+	case d.again:
 		return WayAgain
 	}
 	bare, fixed := p.alone(false, d.tick)
@@ -234,6 +251,11 @@ func (p *repeater) way(d *parting) Way {
 	case !fixed:
 		return WayAgain
 	case bare != nil && !bytes.Equal(bare, p.state(d.tick)):
+		if p.computeApart != nil {
+			if all, err := p.ticksApart(d.tick-1, d.tick); err == nil && len(all) == 0 {
+				return WayApart // this process did so, before it has done more
+			}
+		}
 		return WayRestored
 	case made != nil && !bytes.Equal(made, p.state(d.tick)):
 		return WayNew

@@ -16,8 +16,10 @@ type Verdict struct {
 	Text      string            `json:"text"`
 	Simulated bool              `json:"simulated"` // the match was simulated again; if false, only the votes count
 	Grade     Grade             `json:"grade"`
-	Runs      int               `json:"runs,omitempty"`    // simulations of the ticks that decide, which all have one result without a Parting
-	Parting   *Parting          `json:"parting,omitempty"` // of NoFixedResult
+	Runs      int               `json:"runs,omitempty"`      // simulations of the ticks that decide, which all have one result without a Parting
+	Apart     bool              `json:"apart,omitempty"`     // one of them in a process of its own, see [Options.Apart]
+	NotApart  string            `json:"not_apart,omitempty"` // why none was
+	Parting   *Parting          `json:"parting,omitempty"`   // of NoFixedResult
 
 	// Advice is set if this build does not show who was wrong: it says which build does. With is the revision of that build, as
 	// git knows it, or "". Only [Explain] sets them.
@@ -33,10 +35,10 @@ type Grade string
 
 // The grades.
 const (
-	// GradeProven: by the machines' own records, or by a simulation that came out the same every time.
+	// GradeProven: by the machines' own records, or by a simulation that came out the same every time, also in a process of its own.
 	GradeProven Grade = "proven"
 
-	// GradeConsistent: nothing contradicts it, and nothing was simulated that could.
+	// GradeConsistent: nothing contradicts it, and nothing was simulated that could, or only in a process that had done other things before.
 	GradeConsistent Grade = "consistent with"
 
 	// GradeUnknown: the text says what is missing.
@@ -53,7 +55,7 @@ func (v *Verdict) grade() Grade {
 		return GradeUnfixed
 	case v.Party == WrongUnknown, v.Party == WrongBuild, v.Party == WrongUnclear:
 		return GradeUnknown
-	case !v.Simulated:
+	case !v.Simulated || !v.Apart:
 		return GradeConsistent
 	}
 	return GradeProven

@@ -69,7 +69,7 @@ func Verify(f *replay.File, games replay.Games, o replay.VerifyOptions) (*Verifi
 		return v.end(h, err)
 	}
 	v.Verification, err = replay.Verify(r, g, o)
-	v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now})
+	v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now, Apart: o.Apart})
 	v.namesBuilds(h, g)
 	return v.end(h, err)
 }
@@ -88,7 +88,7 @@ func VerifyLive(ctx context.Context, l *replay.LiveReader, games replay.Games, o
 	v.Verification, err = replay.VerifyLive(ctx, l, g, o)
 	v.Verdict = &Verdict{Blames: []Blame{}}
 	if r, rerr := l.Reopen(); rerr == nil {
-		v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now})
+		v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now, Apart: o.Apart})
 	}
 	return v.end(h, err)
 }

@@ -81,7 +81,7 @@ func desyncExplain(c *cli.Context) error {
 	}
 	e, err := explainBundle(f, games, desync.Options{
 		Path: c.String(pathFlag.Name), Fields: fields, MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"), Redact: c.Bool("redact"),
-		Progress: func(spent, _ time.Duration) { bar.set(spent.Milliseconds()) },
+		Apart: apartFor(c, f), Progress: func(spent, _ time.Duration) { bar.set(spent.Milliseconds()) },
 	})
 	bar.done()
 	if errors.Is(err, state.ErrPath) {
@@ -123,12 +123,12 @@ func explainBundle(f *replay.File, games replay.Games, o desync.Options) (*desyn
 }
 
 // explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle.
-func explainer(log *slog.Logger, program string, games replay.Games) func(path string) {
+func explainer(log *slog.Logger, program string, games gameList) func(path string) {
 	var one sync.Mutex
 	return func(path string) {
 		one.Lock()
 		defer one.Unlock()
-		e, err := explainFile(program, path, games, desync.Options{Budget: 3 * time.Second})
+		e, err := explainFile(program, path, games.games(), desync.Options{Budget: 3 * time.Second, Apart: games.apart()})
 		page := strings.TrimSuffix(path, ".zip") + ".html"
 		if err == nil {
 			err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })
