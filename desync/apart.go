@@ -77,9 +77,6 @@ func computeApart(job []byte, game func(*lockstep.Header) (*lockstep.Game, error
 	return r, nil
 }
 
-// maxApart is how many bytes of states a job has: those of the last ticks.
-const maxApart = 16 << 20
-
 // apart lets a process of its own compute the ticks after the focus again, as [Options.Apart] says.
 func (p *repeater) apart() {
 	if p.computeApart == nil || len(p.partings) > 0 || p.first == p.end {

@@ -4,13 +4,11 @@ package tool
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -50,9 +48,9 @@ func computeApart(list gameList, in io.Reader, out io.Writer) error {
 // apart returns what computes ticks of the games again where nothing was computed before: a process of its own or, of a module, an instance
 // that nobody has used. It returns nil if this process cannot start itself.
 func (l gameList) apart() func(job []byte) ([]byte, error) {
-	path, err := os.Executable()
+	self := startsItself()
 	modules := slices.ContainsFunc(l, func(g *playable) bool { return g.module != nil })
-	if err != nil || !isProgram && !modules {
+	if self == nil && !modules {
 		return nil
 	}
 	return func(job []byte) ([]byte, error) {
@@ -61,10 +59,12 @@ func (l gameList) apart() func(job []byte) ([]byte, error) {
 				return desync.ComputeApart(job, func(*lockstep.Header) (*lockstep.Game, error) { return g, err }), nil
 			}
 		}
-		if !isProgram {
+		if self == nil {
 			return nil, errors.New("this program cannot start itself")
 		}
-		return runApart(path, job)
+		ctx, stop := context.WithTimeout(context.Background(), apartTime)
+		defer stop()
+		return output(self(ctx, apartVerb), job, len(job)+1<<16) // of each tick at most one state
 	}
 }
 
@@ -90,43 +90,28 @@ func (l gameList) module(job []byte) (*lockstep.Game, error) {
 	return g.side(g.Build()).Game(g.module.rules.Fresh(g.module.budget))
 }
 
-// runApart lets the program do a job in another process.
-func runApart(path string, job []byte) ([]byte, error) {
-	ctx, stop := context.WithTimeout(context.Background(), apartTime)
-	defer stop()
-	c := exec.CommandContext(ctx, path, apartVerb)
-	errs := &beginning{}
-	c.Args[0], c.Stdin, c.Stderr, c.WaitDelay = os.Args[0], bytes.NewReader(job), errs, time.Second
-	out, err := c.StdoutPipe()
-	if err == nil {
-		err = c.Start()
+// output runs a process, and returns what it has printed, if that is not too much. Its error has the first line of the other output.
+func output(c *exec.Cmd, in []byte, most int) ([]byte, error) {
+	out, errs := &beginning{most: most}, &beginning{most: maxReason}
+	c.Stdin, c.Stdout, c.Stderr, c.WaitDelay = bytes.NewReader(in), out, errs, time.Second
+	err := c.Run()
+	if out.all > most {
+		err = fmt.Errorf("got %d bytes of output, want at most %d", out.all, most)
 	}
-	if err != nil {
-		return nil, err
+	if first, _, _ := strings.Cut(errs.String(), "\n"); err != nil && first != "" {
+		err = fmt.Errorf("%w: %s", err, first)
 	}
-	most := int64(len(job)) + 1<<16 // of each tick at most one state
-	result, err := io.ReadAll(io.LimitReader(out, most))
-	if int64(len(result)) == most {
-		stop()
-		err = fmt.Errorf("more than %d bytes", most)
-	}
-	ended := c.Wait()
-	if ctx.Err() == context.DeadlineExceeded {
-		return nil, fmt.Errorf("it did not end within %s", apartTime)
-	}
-	if err = cmp.Or(err, ended); err != nil {
-		if first, _, _ := strings.Cut(errs.String(), "\n"); first != "" {
-			err = fmt.Errorf("%w: %s", err, first)
-		}
-		return nil, err
-	}
-	return result, nil
+	return out.Bytes(), err
 }
 
 // A beginning keeps the first bytes of a text.
-type beginning struct{ bytes.Buffer }
+type beginning struct {
+	bytes.Buffer
+	most, all int
+}
 
 func (b *beginning) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:min(len(p), maxReason-b.Len())])
+	b.all += len(p)
+	b.Buffer.Write(p[:min(len(p), b.most-b.Len())])
 	return len(p), nil
 }

@@ -3,14 +3,17 @@
 package tool
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/urfave/cli/v2"
+
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/examples/minimal"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -36,10 +39,9 @@ func tollGame() []Game {
 		case how == "die" && len(os.Args) == 2 && os.Args[1] == apartVerb:
 			fmt.Fprintln(os.Stderr, "no tolls")
 			os.Exit(9)
-		case how == "hang" && len(os.Args) == 2 && os.Args[1] == apartVerb:
-			for {
-				time.Sleep(time.Hour)
-			}
+		case how == "end" && os.Args[1] == "desync":
+			fmt.Fprintln(os.Stderr, "no more")
+			os.Exit(9)
 		case how == "home" && os.Getenv("HOME") == "elsewhere":
 			w.Dots[0].Coins++
 		}
@@ -47,11 +49,16 @@ func tollGame() []Game {
 	return []Game{New(rules, Bot(minimal.NewBot), Config(func(int) minimal.Config { return minimal.Config{Size: 32, Coins: 8} }))}
 }
 
+func tollProcess(t *testing.T, dir, how string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(t.Context(), os.Args[0], args...)
+	c.Args[0], c.Dir, c.Env = "toll", dir, append(os.Environ(), "TOLLS="+how) // TestMain goes by the name
+	return c
+}
+
 // toll runs the game's program in a process of its own.
 func toll(t *testing.T, dir, how string, args ...string) string {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), os.Args[0], args...)
-	c.Args[0], c.Dir, c.Env = "toll", dir, append(os.Environ(), "TOLLS="+how) // TestMain goes by the name
+	c := tollProcess(t, dir, how, args...)
 	out, err := c.CombinedOutput()
 	if c.ProcessState == nil {
 		t.Fatal(err)
@@ -96,5 +103,17 @@ func TestTableOfAnotherMatch(t *testing.T) {
 		if joined := strings.Join(strings.Fields(out), " "); !strings.Contains(joined, row.want) || strings.Contains(joined, row.not) {
 			t.Errorf("TOLLS=%s %s: want %q and not %q in\n%s", row.how, row.args, row.want, row.not, out)
 		}
+	}
+	page := filepath.Join(two, "a.html") // what a server does
+	args := explainArgs(cli.NewContext(cli.NewApp(), flag.NewFlagSet("", flag.PanicOnError), nil), filepath.Join(two, "a.zip"), page)
+	e, err := explained(tollProcess(t, dir, "read", args...))
+	if err != nil || e.Verdict.Party != desync.NoFixedResult || e.Verdict.Parting.Field != "Dots[0].Coins" || e.First.To == 0 || e.Fingerprint.ID == "" {
+		t.Errorf("got %+v, %v", e, err)
+	}
+	if b, err := os.ReadFile(page); err != nil || !strings.Contains(string(b), unfixed) {
+		t.Errorf("got a page of %d bytes, %v", len(b), err)
+	}
+	if _, err := explained(tollProcess(t, dir, "end", args...)); err == nil || !strings.Contains(err.Error(), "exit status 9: no more") {
+		t.Errorf("got %v, want how it ended", err)
 	}
 }
