@@ -568,6 +568,17 @@ func TestTwoBuilds(t *testing.T) {
 	}
 }
 
+// A replay does not name the programs of its players: only its recorder is known to be another one than that which verifies it.
+func TestOtherRecorder(t *testing.T) {
+	h := &lockstep.Header{Build: "1", Sources: "example.com/hex 2222222222222222"}
+	for sources, two := range map[string]bool{"example.com/hex 1111111111111111": true, "example.com/hex 2222222222222222": false, "example.com/client 1111": false, "": false} {
+		text := desync.JudgeOther(h, &desync.Program{Build: "1", Sources: record.ParseSources(sources)})
+		if (text != "") != two || two && !strings.HasSuffix(text, "the recorder with build 1, example.com/hex at 222222222222; this program with build 1, example.com/hex at 111111111111") {
+			t.Errorf("%q: got %q", sources, text)
+		}
+	}
+}
+
 // Whoever explains a bundle of two builds says so, and accuses none of them.
 func TestExplainTwoBuilds(t *testing.T) {
 	rules := skirmish.Rules()
@@ -580,11 +591,15 @@ func TestExplainTwoBuilds(t *testing.T) {
 	old := lockstep.MustGame(rules)
 	x := newTableOfSeats(t, 2, "example.com/hex 2222222222222222", old, true, 1, 1, 100)
 	x.play(t, 400)
-	b := open(t, packed(t, unpacked(t, x.bundle(t)), func(m *replay.Manifest) {
+	archive := packed(t, unpacked(t, x.bundle(t)), func(m *replay.Manifest) {
 		for i := range m.Participants {
 			m.Participants[i].Sources = "example.com/hex 1111111111111111"
 		}
-	}))
+	})
+	b, path := open(t, archive), filepath.Join(t.TempDir(), "bundle.zip")
+	if err := os.WriteFile(path, archive, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, g := range map[string]*lockstep.Game{"the referee's": old, "the players'": trueGame()} {
 		e, err := desync.Explain(b, desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return g, nil }})
 		if err != nil {
@@ -592,6 +607,14 @@ func TestExplainTwoBuilds(t *testing.T) {
 		}
 		if e.Verdict.Party != desync.TwoBuilds || e.Cause != nil || e.Verdict.Grade != desync.GradeConsistent || e.Verdict.With != "" {
 			t.Errorf("%s build: got %+v, cause %v", name, e.Verdict, e.Cause)
+		}
+		f, err := replay.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _ := desync.Verify(f, replay.Games{g}, replay.VerifyOptions{})
+		if f.Close(); v.Verdict.Party != desync.TwoBuilds || v.Verdict.Grade != desync.GradeConsistent {
+			t.Errorf("%s build: verify: got %+v", name, v.Verdict)
 		}
 	}
 }
