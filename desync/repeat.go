@@ -3,6 +3,9 @@ package desync
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -283,4 +286,68 @@ func (p *repeater) alone(made bool, t lockstep.Tick) (b []byte, fixed bool) {
 		b = other
 	}
 	return b, true
+}
+
+// apart lets a process of its own compute the ticks after the focus again, as [Options.Apart] says.
+func (p *repeater) apart() {
+	if p.computeApart == nil || len(p.partings) > 0 || p.first == p.end {
+		return
+	}
+	after := min(p.focus, p.end-1)
+	size := len(p.state(p.end))
+	for t := p.end; t > after; t-- { // what fits, from the last tick back
+		if size += len(p.state(t - 1)); size > maxApart && t < p.end {
+			after = t
+		}
+	}
+	p.partings, p.notApart = p.ticksApart(after, p.end)
+	if p.doneApart = p.notApart == nil; p.doneApart {
+		p.runs++
+	}
+}
+
+// ticksApart lets a process of its own compute the ticks after a tick again.
+func (p *repeater) ticksApart(after, to lockstep.Tick) ([]parting, error) {
+	j := apartJob{Header: p.header, First: after, States: p.states[after-p.first : to+1-p.first]}
+	for t := after + 1; t <= to; t++ {
+		for _, c := range p.frame(t).Commands {
+			j.Commands = append(j.Commands, apartCommand{c.Tick, c.Player, c.Sequence, c.Kind, c.Payload})
+		}
+	}
+	list, err := p.game.Assets(p.header)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range list {
+		b, err := p.game.ReadAsset(a)
+		if err != nil {
+			return nil, err
+		}
+		if j.Assets == nil {
+			j.Assets = make(map[string][]byte)
+		}
+		j.Assets[a.SHA256] = b
+	}
+	b, err := json.Marshal(&j)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = p.computeApart(b); err != nil {
+		return nil, err
+	}
+	var r apartResult
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("desync: another process: %w", err)
+	}
+	if r.Error != "" {
+		return nil, errors.New(r.Error)
+	}
+	var all []parting
+	for _, d := range r.Partings {
+		if d.Tick <= after || d.Tick > to || d.Other != nil && p.game.StateSchema().Validate(d.Other) != nil {
+			return nil, fmt.Errorf("desync: another process: got no state of a tick from %d to %d", after+1, to)
+		}
+		all = append(all, parting{tick: d.Tick, other: d.Other, apart: true})
+	}
+	return all, nil
 }

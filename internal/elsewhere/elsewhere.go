@@ -11,7 +11,7 @@ import (
 func Zone() (undo func()) {
 	local := time.Local
 	_, offset := time.Unix(0, 0).Zone()
-	time.Local = time.FixedZone("ELSEWHERE", (offset+39*3600)%(24*3600)-12*3600+1800) // half a day away, and half an hour
+	time.Local = time.FixedZone("ELSEWHERE", (offset+48*3600)%(24*3600)-12*3600+1800) // half a day away, and half an hour
 	return func() { time.Local = local }
 }
 

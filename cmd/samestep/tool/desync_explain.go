@@ -95,7 +95,7 @@ func desyncExplain(c *cli.Context) error {
 		return &fileError{path, err}
 	}
 	addLine(c, f, e)
-	handOver(e, f, c.App.Name, path, sidesOf(c), c.String(viewerFlag.Name))
+	handOver(e, f, c.App.Name, path, rulesOf(c), sidesOf(c), c.String(viewerFlag.Name))
 	return tellPage(c, e, func(w io.Writer) { e.WriteText(w) }, &fileError{path, outcome(e)})
 }
 
@@ -116,7 +116,7 @@ func explainFile(program, path string, games replay.Games, o desync.Options) (*d
 	defer f.Close()
 	e, err := explainBundle(f, games, o)
 	if err == nil {
-		handOver(e, f, program, path, "", "")
+		handOver(e, f, program, path, "", "", "")
 	}
 	return e, err
 }

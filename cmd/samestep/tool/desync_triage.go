@@ -116,7 +116,7 @@ func triageBundle(program string, in batchInput, games replay.Games, o desync.Op
 	found := e.Case(in.path, writtenAt(in.path))
 	found.Next = program + " desync explain " + words.ShellWord(in.path)
 	if p := e.Verdict.Parting; p != nil {
-		found.Next = partingCommand(program, in.path, p)
+		found.Next = partingCommand(program, words.ShellWord(in.path), p)
 	}
 	return triaged{desync: &found}
 }
