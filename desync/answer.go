@@ -86,6 +86,8 @@ func (p *Parting) answer() string {
 		return s + ", computed from a state that was restored just before it"
 	case WayNew:
 		return s + ", computed from a state that was restored after New"
+	case WayApart:
+		return s + ", computed in a process that computes nothing else"
 	}
 	return s + ", computed again from the same state"
 }

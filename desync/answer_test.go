@@ -42,6 +42,8 @@ func TestAnswer(t *testing.T) {
 			"no fixed result: tick 301, computed from a state that was restored just before it"},
 		{"what New makes", desync.Explanation{Verdict: desync.Verdict{Party: desync.NoFixedResult, Parting: &desync.Parting{Tick: 301, Way: desync.WayNew}}}, nil, 0,
 			"no fixed result: tick 301, computed from a state that was restored after New"},
+		{"a table of New", desync.Explanation{Verdict: desync.Verdict{Party: desync.NoFixedResult, Parting: &desync.Parting{Tick: 301, Way: desync.WayApart}}}, nil, 0,
+			"no fixed result: tick 301, computed in a process that computes nothing else"},
 		{"a panic", desync.Explanation{Player: 3, Tick: 65, Panic: &replay.Panic{Where: "Step", Text: "index out of range [7]"}}, nil, 0,
 			"the rules panicked on the machine of player 3 in Step of tick 65: index out of range [7]"},
 		{"a redacted panic", desync.Explanation{Player: lockstep.System, Tick: 65, Panic: &replay.Panic{Where: "Step"}}, nil, 0, "the rules panicked on the server in Step of tick 65"},
@@ -58,7 +60,7 @@ func TestAnswerIsFirst(t *testing.T) {
 	title := ""
 	for _, path := range []string{"", "Units[ID=9]"} {
 		o := withGame(t)
-		o.Path = path
+		o.Path, o.Apart = path, func(job []byte) ([]byte, error) { return desync.ComputeApart(job, findGame), nil }
 		e := explained(t, f, o)
 		lines := e.Lines()
 		if title == "" {

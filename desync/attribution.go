@@ -39,8 +39,9 @@ func attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o Opt
 		a.next(&s, v.First.Tick)
 	}
 	found := a.verdict(v.Differences, judge{lockstep.Platform(), a.recorder, "the agreed checksum"})
+	found = a.settled(r, g, found, v.First, o)
 	found.Grade = found.grade()
-	return a.settled(r, g, found, v.First, o)
+	return found
 }
 
 // settled returns a verdict if the ticks before the first difference have a fixed result, and else that they have none. The rules
@@ -52,15 +53,14 @@ func (a *attribution) settled(r *replay.Reader, g *lockstep.Game, v *Verdict, fi
 	to := v.Blames[0].First
 	p, err := repeatBefore(r, g, to, a.every, o.withDefaults())
 	if err != nil { // too far from a keyframe
-		if v.Runs = 1; v.Grade == GradeProven {
-			v.Grade = GradeConsistent
-		}
+		v.Runs = 1
 		return v
 	}
 	if ours := p.side(to); first != nil && first.Tick == to && first.End == "" && ours.hash != first.Got {
 		p.partings = append(p.partings, parting{tick: to, again: true})
 	}
-	if v.Runs = p.runs + 1; v.undecided() {
+	p.runs++ // that of the verification
+	if p.note(v); v.undecided() {
 		p.later()
 	}
 	if parted := p.parting(); parted != nil {

@@ -179,7 +179,7 @@ func (s *bisector) run() (*Bisection, error) {
 // nothing.
 func (s *bisector) settle() {
 	f := &s.found
-	o := Options{MaxTicks: int(s.options.MaxTicks), Budget: s.options.Budget, Now: s.options.Now}.withDefaults()
+	o := Options{MaxTicks: int(s.options.MaxTicks), Budget: s.options.Budget, Now: s.options.Now, Apart: s.options.Apart}.withDefaults()
 	for i, side := range []*recording{&s.a, &s.b} {
 		to, since, game := f.Tick, f.Agreed, s.game
 		if f.Cause == OriginUnknown { // it differs from what both agree on

@@ -130,6 +130,9 @@ type BisectOptions struct {
 	Budget time.Duration
 	Now    func() time.Time
 
+	// Apart computes the ticks that decide in a process of its own, see [Options.Apart].
+	Apart func(job []byte) ([]byte, error)
+
 	// SearchProgress is called by one goroutine at a time, with the bytes hashed so far and in all; nil disables it.
 	SearchProgress func(done, all int64)
 }

@@ -55,9 +55,23 @@ func twoBuilds(h *lockstep.Header, m *replay.Manifest, this *Program, checksum s
 	for i := range sides {
 		texts = append(texts, sideText(&m.Groups[i])+" "+builtText(&sides[i][0]))
 	}
+	return disagree(this != nil, texts...)
+}
+
+// otherBuild returns the verdict that the program which recorded a match, and another of whose results some differ, are different
+// programs; nil unless that is known.
+func otherBuild(h *lockstep.Header, this *Program) *Verdict {
+	recorder := Program{Build: h.Build, Sources: record.ParseSources(h.Sources)}
+	if !recorder.differs(this) {
+		return nil
+	}
+	return disagree(true, "the recorder "+builtText(&recorder), "this program "+builtText(this))
+}
+
+func disagree(simulated bool, sides ...string) *Verdict {
 	return &Verdict{
-		Party: TwoBuilds, Players: []lockstep.Player{}, Grade: GradeConsistent, Simulated: this != nil, Blames: []Blame{},
-		Text: "the programs differ as the checksums do, so each may be right by its own rules: " + strings.Join(texts, "; "),
+		Party: TwoBuilds, Players: []lockstep.Player{}, Grade: GradeConsistent, Simulated: simulated, Blames: []Blame{},
+		Text: "the programs differ as the checksums do, so each may be right by its own rules: " + strings.Join(sides, "; "),
 	}
 }
 

@@ -115,7 +115,7 @@ func ExampleExplain_file() {
 	fmt.Println(bytes.Count(text.Bytes(), []byte("\n")), "lines, with the verdict:", bytes.Contains(text.Bytes(), []byte("\nverdict    THE PLAYER: ")))
 	// Output:
 	// error: <nil>
-	// 34 lines, with the verdict: true
+	// 35 lines, with the verdict: true
 }
 
 // A Verification has the facts of package replay and the verdict of this one.

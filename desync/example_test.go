@@ -130,7 +130,7 @@ func ExampleExplain() {
 	// Output:
 	// answer     Gold 150 → 110 (+1 more field) at tick 5, since one of the ticks 1 to 5, player 1 (bob)
 	// verdict    THE PLAYER: the match simulated again agrees with the referee, not with player 1
-	//            grade: proven; 64 simulations agree with each other
+	//            grade: consistent with; 64 simulations agree with each other, none in a process of its own
 	// cause      consistent with: lost command: a command did not run up to tick 5: tick 4, player 0: give {"Gold":40}
 	//            shown by trial: the match with this one fault ends in the wrong side's state of tick 5, bit by bit, and so it does with a rule that does the same
 	// found      at the check of tick 5: player 1 (bob) differs in Gold
@@ -151,6 +151,20 @@ func ExampleExplain() {
 	// common     build 1, the same as the other player
 	//            platform toaster, unlike the other player
 	// tried      44 faults of commands, 11 faults of all commands of a tick, 180 altered payloads of commands that change what differs, 30 altered fields, 5 commands of other players
+}
+
+// A program that is started for a job reads it, and writes the result. This one does so for the process that explains.
+func ExampleComputeApart() {
+	find := replay.Games{chestGame(pay)}.Of
+	e, err := desync.Explain(chestBundle(), desync.Options{
+		Game:  find,
+		Apart: func(job []byte) (result []byte, err error) { return desync.ComputeApart(job, find), nil },
+	})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(e.Verdict.Grade, e.Verdict.Apart)
+	// Output: proven true
 }
 
 // An Explanation is plain data.

@@ -163,6 +163,7 @@ func (w *work) simulate() {
 	}
 	w.repeated = again.repeat(focus, &w.options)
 	w.repeated.again(func() (*rerun, error) { return w.log.simulate(g, again.keyframe, from, w.bad, &w.options) })
+	w.repeated.apart()
 }
 
 // prepareTrials begins the time of the trials, unless they could show nothing.

@@ -26,6 +26,14 @@ func JudgeBuilds(h *lockstep.Header, m *replay.Manifest, this *Program, checksum
 	return "", ""
 }
 
+// JudgeOther returns the text of the verdict that the recorder of a match is another program; nothing for none.
+func JudgeOther(h *lockstep.Header, this *Program) string {
+	if v := otherBuild(h, this); v != nil {
+		return v.Text
+	}
+	return ""
+}
+
 // Answer returns the title of a report of which fields differ, the first of them at a place.
 func Answer(e *Explanation, first *state.Place, fields int) string {
 	own := *e

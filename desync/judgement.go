@@ -13,21 +13,21 @@ import (
 func (w *work) decide() Verdict {
 	ours := w.again.side(w.manifest.Tick)
 	v := w.verdict()
-	v.Grade = v.grade()
 	if w.repeated != nil {
-		if v.Runs = w.repeated.runs; v.undecided() {
+		if w.repeated.note(&v); v.undecided() {
 			w.repeated.later()
 		}
 		if p := w.repeated.parting(); p != nil {
 			return p.unfixed(w.repeated.runs)
 		}
 	}
+	v.Grade = v.grade()
 	var this *Program
 	if ours.known() {
 		this = w.thisProgram()
 	}
 	if b := twoBuilds(w.log.header, w.manifest, this, hash(ours)); b != nil {
-		b.Runs = v.Runs
+		b.Runs, b.Apart, b.NotApart = v.Runs, v.Apart, v.NotApart
 		return *b
 	}
 	return v

@@ -7,6 +7,7 @@ const (
 	maxReplay   = 256 << 20 // bytes of the replay
 	maxStates   = 512 << 20 // bytes of all states in the bundle
 	maxKept     = 64 << 20  // bytes of states that are kept during the re-simulation
+	maxApart    = 4 << 20   // bytes of states that another process computes again: those of the last ticks, and always two
 	maxPast     = 8 << 20   // bytes of states that bisect and diff keep to order the fields
 	maxExhibits = 512       // ticks of which the bundle has states
 	maxTicks    = 100_000   // ticks simulated to reach the desync

@@ -42,6 +42,11 @@ type Options struct {
 	// Progress is called from time to time during trials with the time spent and the time in all; nil disables it.
 	Progress func(spent, all time.Duration)
 
+	// Apart lets a process that has computed nothing before do a job, by [ComputeApart], and returns its result: what New or another
+	// match has left in this process cannot decide there. It bounds the time and the size of the result. Nil: nothing that this process
+	// finds is proven.
+	Apart func(job []byte) ([]byte, error)
+
 	// Now is the clock that measures the time of trials and of ticks. Nil: the time of ticks is not measured.
 	Now func() time.Time
 }

@@ -27,6 +27,9 @@ const (
 
 	// WayNew: both were restored just before the tick, one in the place of a state that New had made.
 	WayNew Way = "new"
+
+	// WayApart: both were restored just before the tick, one in a process that had computed nothing else.
+	WayApart Way = "apart"
 )
 
 // String says where the results differ, and what to look for.
@@ -40,6 +43,8 @@ func (p Parting) String() string {
 		return fmt.Sprintf("tick %d, simulated again from a state that was restored just before it, has another result%s: something that is not in the state decides, such as a derived field that Derive does not rebuild", p.Tick, where)
 	case WayNew:
 		return fmt.Sprintf("tick %d, simulated again from the same state, has another result%s if New was called before: New makes something that Derive does not rebuild when a state is restored", p.Tick, where)
+	case WayApart:
+		return fmt.Sprintf("tick %d, simulated again from the same state, has another result%s in a process that computes nothing else: a package variable that New or another match fills decides, or the time zone or the environment", p.Tick, where)
 	}
 	return fmt.Sprintf("tick %d, simulated again from the same state with the same commands, has another result%s: map order, goroutines, time, or randomness or memory outside of the state decide", p.Tick, where)
 }

@@ -3,6 +3,9 @@ package desync
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -29,12 +32,17 @@ type repeater struct {
 	runs     int           // with that of the rerun
 	partings []parting
 	buf      []byte
+
+	computeApart func(job []byte) ([]byte, error) // of the options, or nil
+	doneApart    bool
+	notApart     error // why it was not
 }
 
 // A parting is a tick that came out otherwise.
 type parting struct {
 	tick  lockstep.Tick
 	again bool   // in another rerun, and not from the state before it
+	apart bool   // in a process of its own
 	other []byte // the state; nil if the rules failed
 }
 
@@ -70,12 +78,13 @@ func repeat(r *replay.Reader, g *lockstep.Game, from, focus, to lockstep.Tick, o
 	}
 	p := x.repeat(focus, o)
 	p.again(simulate)
+	p.apart()
 	return p, nil
 }
 
 // repeat computes each tick again, those after the focus as often as there is time.
 func (x *rerun) repeat(focus lockstep.Tick, o *Options) *repeater {
-	p := &repeater{rerun: x, focus: max(focus, x.first), runs: 1}
+	p := &repeater{rerun: x, focus: max(focus, x.first), runs: 1, computeApart: o.Apart}
 	p.clock.begin(o.Now, o.Budget/partOfRepeat)
 	bare, made := p.simulation(false), p.simulation(true)
 	p.run(bare, x.first)
@@ -142,9 +151,17 @@ func (p *repeater) again(simulate func() (*rerun, error)) {
 	p.runs++
 	for t := max(p.first, other.first); t <= p.end; t++ {
 		if b := other.state(t); !bytes.Equal(b, p.state(t)) {
-			p.partings = append(p.partings, parting{t, true, b})
+			p.partings = append(p.partings, parting{tick: t, again: true, other: b})
 			return
 		}
+	}
+}
+
+// note adds to a verdict how often its ticks were computed.
+func (p *repeater) note(v *Verdict) {
+	v.Runs, v.Apart = p.runs, p.doneApart
+	if p.notApart != nil {
+		v.NotApart = p.notApart.Error()
 	}
 }
 
@@ -222,7 +239,10 @@ const wayRuns = 64
 
 // way finds which difference between the runs decides.
 func (p *repeater) way(d *parting) Way {
-	if d.again {
+	switch {
+	case d.apart:
+		return WayApart
+	case d.again:
 		return WayAgain
 	}
 	bare, fixed := p.alone(false, d.tick)
@@ -234,6 +254,11 @@ func (p *repeater) way(d *parting) Way {
 	case !fixed:
 		return WayAgain
 	case bare != nil && !bytes.Equal(bare, p.state(d.tick)):
+		if p.computeApart != nil {
+			if all, err := p.ticksApart(d.tick-1, d.tick); err == nil && len(all) == 0 {
+				return WayApart // this process did so, before it has done more
+			}
+		}
 		return WayRestored
 	case made != nil && !bytes.Equal(made, p.state(d.tick)):
 		return WayNew
@@ -261,4 +286,68 @@ func (p *repeater) alone(made bool, t lockstep.Tick) (b []byte, fixed bool) {
 		b = other
 	}
 	return b, true
+}
+
+// apart lets a process of its own compute the ticks after the focus again, as [Options.Apart] says.
+func (p *repeater) apart() {
+	if p.computeApart == nil || len(p.partings) > 0 || p.first == p.end {
+		return
+	}
+	after := min(p.focus, p.end-1)
+	size := len(p.state(p.end))
+	for t := p.end; t > after; t-- { // what fits, from the last tick back
+		if size += len(p.state(t - 1)); size > maxApart && t < p.end {
+			after = t
+		}
+	}
+	p.partings, p.notApart = p.ticksApart(after, p.end)
+	if p.doneApart = p.notApart == nil; p.doneApart {
+		p.runs++
+	}
+}
+
+// ticksApart lets a process of its own compute the ticks after a tick again.
+func (p *repeater) ticksApart(after, to lockstep.Tick) ([]parting, error) {
+	j := apartJob{Header: p.header, First: after, States: p.states[after-p.first : to+1-p.first]}
+	for t := after + 1; t <= to; t++ {
+		for _, c := range p.frame(t).Commands {
+			j.Commands = append(j.Commands, apartCommand{c.Tick, c.Player, c.Sequence, c.Kind, c.Payload})
+		}
+	}
+	list, err := p.game.Assets(p.header)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range list {
+		b, err := p.game.ReadAsset(a)
+		if err != nil {
+			return nil, err
+		}
+		if j.Assets == nil {
+			j.Assets = make(map[string][]byte)
+		}
+		j.Assets[a.SHA256] = b
+	}
+	b, err := json.Marshal(&j)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = p.computeApart(b); err != nil {
+		return nil, err
+	}
+	var r apartResult
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("desync: another process: %w", err)
+	}
+	if r.Error != "" {
+		return nil, errors.New(r.Error)
+	}
+	var all []parting
+	for _, d := range r.Partings {
+		if d.Tick <= after || d.Tick > to || d.Other != nil && p.game.StateSchema().Validate(d.Other) != nil {
+			return nil, fmt.Errorf("desync: another process: got no state of a tick from %d to %d", after+1, to)
+		}
+		all = append(all, parting{tick: d.Tick, other: d.Other, apart: true})
+	}
+	return all, nil
 }

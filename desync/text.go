@@ -153,7 +153,14 @@ func (v *Verdict) graded() string {
 	if v.Runs < 2 || v.Parting != nil {
 		return "grade: " + string(v.Grade)
 	}
-	return fmt.Sprintf("grade: %s; %d simulations agree with each other", v.Grade, v.Runs)
+	how := ", one in a process of its own"
+	switch {
+	case v.NotApart != "":
+		how = ", none in a process of its own: " + v.NotApart
+	case !v.Apart:
+		how = ", none in a process of its own"
+	}
+	return fmt.Sprintf("grade: %s; %d simulations agree with each other%s", v.Grade, v.Runs, how)
 }
 
 func (e *Explanation) firstLine() string {

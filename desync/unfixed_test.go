@@ -96,8 +96,11 @@ func (p *played) find(h *lockstep.Header) (*lockstep.Game, error) {
 	return p.game, p.game.CheckIdentity(h)
 }
 
+// apart computes a job, as another process would.
+func (p *played) apart(job []byte) ([]byte, error) { return desync.ComputeApart(job, p.find), nil }
+
 // verified returns the verdict of verify on the whole replay.
-func (p *played) verified(tb testing.TB) *desync.Verdict {
+func (p *played) verified(tb testing.TB, apart func([]byte) ([]byte, error)) *desync.Verdict {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "match.ssr")
 	if err := os.WriteFile(path, p.file, 0o600); err != nil {
@@ -108,7 +111,10 @@ func (p *played) verified(tb testing.TB) *desync.Verdict {
 		tb.Fatal(err)
 	}
 	defer f.Close()
-	v, _ := desync.Verify(f, replay.Games{p.game}, replay.VerifyOptions{Now: time.Now})
+	v, err := desync.Verify(f, replay.Games{p.game}, replay.VerifyOptions{Now: time.Now, Apart: apart})
+	if v.Verdict.Party == desync.NoFixedResult && err == nil {
+		tb.Error("rules without a fixed result are no error")
+	}
 	return v.Verdict
 }
 
@@ -327,7 +333,7 @@ func (x *unfixed) check(t *testing.T, name string, p *played) {
 			t.Errorf("%s: got %s, and before %s", name, e.Fingerprint, known)
 		}
 		x.fingerprints[kind] = e.Fingerprint.String()
-		if v := p.verified(t); v.Party != desync.NoFixedResult || len(v.Blames) > 0 {
+		if v := p.verified(t, nil); v.Party != desync.NoFixedResult || len(v.Blames) > 0 {
 			t.Errorf("%s: verify: got %s: %s", name, v.Party, v.Text)
 		}
 		r := openReplay(t, p.file)
@@ -385,6 +391,88 @@ func TestTableOfNew(t *testing.T) {
 	}
 }
 
+// taxes are what New of the rules of [taxing] leaves outside of the state.
+var taxes []uint32
+
+// taxing are rules that read a table which only New fills, for all matches of the process.
+func taxing() lockstep.Rules[quarry, shaft] {
+	r := quarryRules(func(m *quarry, t *lockstep.Turn) {
+		if len(taxes) > 0 {
+			m.Bank += uint64(taxes[int(t.Tick)%len(taxes)])
+		}
+	})
+	begin := r.New
+	r.New = func(m *quarry, s *lockstep.Settings, c *shaft) error {
+		taxes = []uint32{1, 2, 3}
+		return begin(m, s, c)
+	}
+	return r
+}
+
+// A table that only New fills is there in each process that has begun a match, and so wherever it computes one again: only a process that has
+// begun none shows that the rules have no fixed result. Without such a one, nothing is proven.
+func TestTableOfAnotherMatch(t *testing.T) {
+	p := damaged(t, 1, 50, taxing())
+	alone := func(job []byte) ([]byte, error) {
+		defer func(had []uint32) { taxes = had }(taxes)
+		taxes = nil
+		return desync.ComputeApart(job, p.find), nil
+	}
+	for name, test := range map[string]struct {
+		apart func([]byte) ([]byte, error)
+		party desync.Party
+		grade string
+	}{
+		"alone":      {alone, desync.NoFixedResult, "grade: no fixed result"},
+		"nowhere":    {nil, desync.WrongPlayer, " simulations agree with each other, none in a process of its own"},
+		"dies":       {func([]byte) ([]byte, error) { return nil, errors.New("exit status 2") }, desync.WrongPlayer, " simulations agree with each other, none in a process of its own: exit status 2"},
+		"no result":  {func([]byte) ([]byte, error) { return []byte("panic"), nil }, desync.WrongPlayer, ", none in a process of its own: desync: another process: "},
+		"other game": {func(job []byte) ([]byte, error) { return desync.ComputeApart(job, replay.Games{trueGame()}.Of), nil }, desync.WrongPlayer, ", none in a process of its own: lockstep: "},
+	} {
+		taxes = []uint32{1, 2, 3} // of another match
+		e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Budget: 500 * time.Millisecond, Apart: test.apart})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(e.Lines(), "\n")
+		if e.Verdict.Party != test.party || !strings.Contains(strings.Join(strings.Fields(text), " "), test.grade) || strings.Contains(text, "proven") {
+			t.Errorf("%s: got %+v\n%s", name, e.Verdict, text)
+		}
+		if w := e.Verdict.Parting; test.party == desync.NoFixedResult && (w == nil || w.Way != desync.WayApart || w.Field != "Bank" || e.Cause != nil) {
+			t.Errorf("%s: got parting %+v, cause %v", name, w, e.Cause)
+		}
+		if v := p.verified(t, test.apart); v.Party != test.party || test.party == desync.WrongPlayer && v.Grade != desync.GradeConsistent {
+			t.Errorf("%s: verify: got %+v", name, v)
+		}
+	}
+	taxes = nil // a program that has just started sees the same by itself
+	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Apart: alone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := e.Verdict.Parting; w == nil || w.Way != desync.WayApart || w.Field != "Bank" {
+		t.Errorf("by hand: got %+v, parting %+v", e.Verdict, w)
+	}
+}
+
+// No simulation sees that rules read the hour: then nobody is accused, and nothing is said to be sure.
+func TestClockOfHours(t *testing.T) {
+	hour, live := uint64(11), true
+	p := quarried(t, 1, quarryRules(func(m *quarry, t *lockstep.Turn) {
+		if m.Bank += hour; live && t.Tick == 30 {
+			hour++ // on some machines first
+		}
+	}))
+	hour, live = 20, false
+	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Budget: 100 * time.Millisecond, Apart: p.apart})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := e.Verdict; v.Party != desync.WrongBuild || v.Grade != desync.GradeUnknown || !strings.HasSuffix(v.Text, "the file was edited, or the rules read a clock that says another hour or day now") || e.Cause != nil {
+		t.Errorf("got %+v, cause %v", v, e.Cause)
+	}
+}
+
 // damaged plays a match with right rules, in which the memory of player 2 is altered after a tick.
 func damaged(tb testing.TB, seed uint64, at lockstep.Tick, r lockstep.Rules[quarry, shaft]) *played {
 	tb.Helper()
@@ -416,14 +504,14 @@ func TestFixedResult(t *testing.T) {
 	for name, r := range map[string]lockstep.Rules[quarry, shaft]{"plain": quarryRules(nil), "lazy": lazy, "left over": scratch} {
 		for seed := range uint64(4) {
 			p := damaged(t, seed, lockstep.Tick(50+7*seed), r)
-			e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Budget: 100 * time.Millisecond})
+			e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Budget: 100 * time.Millisecond, Apart: p.apart})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if e.Verdict.Party != desync.WrongPlayer || !slices.Equal(e.Verdict.Players, []lockstep.Player{2}) || e.Verdict.Grade != desync.GradeProven || e.Verdict.Runs < 4 || e.Cause == nil {
 				t.Errorf("%s, seed %d: got %+v, cause %v", name, seed, e.Verdict, e.Cause)
 			}
-			if v := p.verified(t); v.Party != desync.WrongPlayer || v.Runs < 4 {
+			if v := p.verified(t, p.apart); v.Party != desync.WrongPlayer || v.Runs < 5 || v.Grade != desync.GradeProven {
 				t.Errorf("%s, seed %d: verify: got %+v", name, seed, v)
 			}
 		}
@@ -501,6 +589,17 @@ func TestTwoBuilds(t *testing.T) {
 	}
 }
 
+// A replay does not name the programs of its players: only its recorder is known to be another one than that which verifies it.
+func TestOtherRecorder(t *testing.T) {
+	h := &lockstep.Header{Build: "1", Sources: "example.com/hex 2222222222222222"}
+	for sources, two := range map[string]bool{"example.com/hex 1111111111111111": true, "example.com/hex 2222222222222222": false, "example.com/client 1111": false, "": false} {
+		text := desync.JudgeOther(h, &desync.Program{Build: "1", Sources: record.ParseSources(sources)})
+		if (text != "") != two || two && !strings.HasSuffix(text, "the recorder with build 1, example.com/hex at 222222222222; this program with build 1, example.com/hex at 111111111111") {
+			t.Errorf("%q: got %q", sources, text)
+		}
+	}
+}
+
 // Whoever explains a bundle of two builds says so, and accuses none of them.
 func TestExplainTwoBuilds(t *testing.T) {
 	rules := skirmish.Rules()
@@ -513,11 +612,15 @@ func TestExplainTwoBuilds(t *testing.T) {
 	old := lockstep.MustGame(rules)
 	x := newTableOfSeats(t, 2, "example.com/hex 2222222222222222", old, true, 1, 1, 100)
 	x.play(t, 400)
-	b := open(t, packed(t, unpacked(t, x.bundle(t)), func(m *replay.Manifest) {
+	archive := packed(t, unpacked(t, x.bundle(t)), func(m *replay.Manifest) {
 		for i := range m.Participants {
 			m.Participants[i].Sources = "example.com/hex 1111111111111111"
 		}
-	}))
+	})
+	b, path := open(t, archive), filepath.Join(t.TempDir(), "bundle.zip")
+	if err := os.WriteFile(path, archive, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, g := range map[string]*lockstep.Game{"the referee's": old, "the players'": trueGame()} {
 		e, err := desync.Explain(b, desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return g, nil }})
 		if err != nil {
@@ -525,6 +628,14 @@ func TestExplainTwoBuilds(t *testing.T) {
 		}
 		if e.Verdict.Party != desync.TwoBuilds || e.Cause != nil || e.Verdict.Grade != desync.GradeConsistent || e.Verdict.With != "" {
 			t.Errorf("%s build: got %+v, cause %v", name, e.Verdict, e.Cause)
+		}
+		f, err := replay.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, _ := desync.Verify(f, replay.Games{g}, replay.VerifyOptions{})
+		if f.Close(); v.Verdict.Party != desync.TwoBuilds || v.Verdict.Grade != desync.GradeConsistent {
+			t.Errorf("%s build: verify: got %+v", name, v.Verdict)
 		}
 	}
 }

@@ -16,8 +16,10 @@ type Verdict struct {
 	Text      string            `json:"text"`
 	Simulated bool              `json:"simulated"` // the match was simulated again; if false, only the votes count
 	Grade     Grade             `json:"grade"`
-	Runs      int               `json:"runs,omitempty"`    // simulations of the ticks that decide, which all have one result without a Parting
-	Parting   *Parting          `json:"parting,omitempty"` // of NoFixedResult
+	Runs      int               `json:"runs,omitempty"`      // simulations of the ticks that decide, which all have one result without a Parting
+	Apart     bool              `json:"apart,omitempty"`     // one of them in a process of its own, see [Options.Apart]
+	NotApart  string            `json:"not_apart,omitempty"` // why none was
+	Parting   *Parting          `json:"parting,omitempty"`   // of NoFixedResult
 
 	// Advice is set if this build does not show who was wrong: it says which build does. With is the revision of that build, as
 	// git knows it, or "". Only [Explain] sets them.
@@ -33,10 +35,10 @@ type Grade string
 
 // The grades.
 const (
-	// GradeProven: by the machines' own records, or by a simulation that came out the same every time.
+	// GradeProven: by the machines' own records, or by a simulation that came out the same every time, also in a process of its own.
 	GradeProven Grade = "proven"
 
-	// GradeConsistent: nothing contradicts it, and nothing was simulated that could.
+	// GradeConsistent: nothing contradicts it, and nothing was simulated that could, or only in a process that had done other things before.
 	GradeConsistent Grade = "consistent with"
 
 	// GradeUnknown: the text says what is missing.
@@ -53,7 +55,7 @@ func (v *Verdict) grade() Grade {
 		return GradeUnfixed
 	case v.Party == WrongUnknown, v.Party == WrongBuild, v.Party == WrongUnclear:
 		return GradeUnknown
-	case !v.Simulated:
+	case !v.Simulated || !v.Apart:
 		return GradeConsistent
 	}
 	return GradeProven
@@ -66,6 +68,9 @@ type judge struct {
 	agreed   string // what has the agreed checksum: "the referee", or "the agreed checksum" if it is not known whether there is one
 }
 
+// edited is what may be if this build is the recorder's. No simulation here can see another hour.
+const edited = "the file was edited, or the rules read a clock that says another hour or day now"
+
 // text puts a verdict into words. The check is the one that decides, or nil if a keyframe does.
 func (j *judge) text(v *Verdict, c *check) string {
 	if c == nil {
@@ -75,13 +80,13 @@ func (j *judge) text(v *Verdict, c *check) string {
 	again := "the match simulated again agrees with "
 	switch {
 	case v.Party == WrongBuild && len(c.mismatches) == 0:
-		return fmt.Sprintf("this build (on %s) computes %s at tick %d where the log has %s, before anybody differed: take the build and the platform that recorded it (%s). If they compute the same, the file was edited",
+		return fmt.Sprintf("this build (on %s) computes %s at tick %d where the log has %s, before anybody differed: take the build and the platform that recorded it (%s). If they compute the same, " + edited,
 			j.machine, checksum.FormatHash(c.own), c.tick, checksum.FormatHash(c.agreed), j.recorder)
 	case v.Party == WrongBuild && len(right) > 0:
-		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and differs from the one of most players (on %s), or the file was edited",
+		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and differs from the one of most players (on %s), or " + edited,
 			again, players(right), j.machine, j.recorder)
 	case v.Party == WrongBuild:
-		return fmt.Sprintf("the match simulated again (on %s) matches no report: this build differs from the one that played the match (on %s), or all reports are wrong, or the file was edited",
+		return fmt.Sprintf("the match simulated again (on %s) matches no report: this build differs from the one that played the match (on %s), or all reports are wrong, or " + edited,
 			j.machine, j.recorder)
 	case v.Party == WrongUnclear && c.seats == 2:
 		return again + players(right) + ", not with " + j.agreed + ": which of them is right is unknown"
@@ -104,7 +109,7 @@ func (j *judge) keyframe(v *Verdict) string {
 		i := slices.IndexFunc(v.Blames, func(b Blame) bool { return b.Who == WrongKeyframe })
 		return fmt.Sprintf("the keyframe of tick %d is not the state that the simulation gives; the checksums are right", v.Blames[i].First)
 	case WrongBuild:
-		return fmt.Sprintf("a keyframe is not the state that the simulation gives, and no check follows: this build (on %s) differs from the one that recorded it (on %s), or the file was edited", j.machine, j.recorder)
+		return fmt.Sprintf("a keyframe is not the state that the simulation gives, and no check follows: this build (on %s) differs from the one that recorded it (on %s), or " + edited, j.machine, j.recorder)
 	}
 	return "unknown"
 }

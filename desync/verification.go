@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -14,6 +15,9 @@ import (
 
 // ErrDisagreed is the error of an imported match in which the checksums of players differ.
 var ErrDisagreed = errors.New("the players' checksums differ: a desync")
+
+// ErrUnfixed is the error of a match of whose rules a simulation shows that they have no fixed result.
+var ErrUnfixed = errors.New("the rules have no fixed result")
 
 // A Verification is the result of [Verify]: the facts, and the party at fault. An imported match cannot be simulated:
 // then it has the comparison of the players' reports.
@@ -42,7 +46,7 @@ type Verification struct {
 // Verify simulates a replay, or the replay in a bundle, with the game that fits it, compares every checksum in it, and
 // decides who was wrong. The result is never nil. The error is that of [replay.Verify]. It is nil for the replay in a
 // bundle that is true up to its last record, because the match went on. Of an imported match, the error wraps
-// [ErrDisagreed] if players differ.
+// [ErrDisagreed] if players differ, and [ErrUnfixed] if the verdict is that.
 func Verify(f *replay.File, games replay.Games, o replay.VerifyOptions) (*Verification, error) {
 	v := &Verification{}
 	if b := f.Bundle(); b != nil {
@@ -69,7 +73,7 @@ func Verify(f *replay.File, games replay.Games, o replay.VerifyOptions) (*Verifi
 		return v.end(h, err)
 	}
 	v.Verification, err = replay.Verify(r, g, o)
-	v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now})
+	v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now, Apart: o.Apart})
 	v.namesBuilds(h, g)
 	return v.end(h, err)
 }
@@ -88,7 +92,7 @@ func VerifyLive(ctx context.Context, l *replay.LiveReader, games replay.Games, o
 	v.Verification, err = replay.VerifyLive(ctx, l, g, o)
 	v.Verdict = &Verdict{Blames: []Blame{}}
 	if r, rerr := l.Reopen(); rerr == nil {
-		v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now})
+		v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now, Apart: o.Apart})
 	}
 	return v.end(h, err)
 }
@@ -113,17 +117,29 @@ func (v *Verification) FollowLineage(f *replay.File, game func(*replay.File) (*l
 	return v.Err
 }
 
-// namesBuilds replaces the verdict on the replay in a bundle if the builds of its sides explain it.
+// namesBuilds replaces an accusation if the builds of the sides explain it. A replay names the recorder's, and a bundle also those of the
+// players.
 func (v *Verification) namesBuilds(h *lockstep.Header, g *lockstep.Game) {
-	if v.Bundle == nil || v.First == nil || v.Verdict.Party == NoFixedResult {
+	if a := v.accusation(); a == nil || a.Party == NoFixedResult || a.Party == WrongKeyframe {
 		return
 	}
-	var this *Program
-	if v.First.Tick == v.Bundle.Tick && !v.First.Keyframe {
-		this = &Program{Build: g.Build(), Sources: g.Sources()}
+	this := &Program{Build: g.Build(), Sources: g.Sources()}
+	var b *Verdict
+	switch {
+	case v.Bundle == nil && v.First != nil:
+		b = otherBuild(h, this)
+	case v.Bundle == nil:
+	case v.First == nil: // we compute what the referee does
+		if i := slices.IndexFunc(v.Bundle.Groups, func(g replay.BundleGroup) bool { return g.Referee }); i >= 0 {
+			b = twoBuilds(h, v.Bundle, this, v.Bundle.Groups[i].Checksum)
+		}
+	case v.First.Tick == v.Bundle.Tick:
+		b = twoBuilds(h, v.Bundle, this, checksum.FormatHash(v.First.Got))
+	default:
+		b = twoBuilds(h, v.Bundle, nil, "")
 	}
-	if b := twoBuilds(h, v.Bundle, this, checksum.FormatHash(v.First.Got)); b != nil {
-		b.Simulated, b.Runs = true, v.Verdict.Runs
+	if b != nil {
+		b.Simulated, b.Runs, b.Apart, b.NotApart = true, v.Verdict.Runs, v.Verdict.Apart, v.Verdict.NotApart
 		v.Verdict = b
 	}
 }
@@ -152,6 +168,9 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 		if v.Bundle != nil && v.Bundle.Panic != nil {
 			v.Panic = claimed(v.Bundle, v.Verification)
 		}
+		if v.First == nil && v.Verdict != nil && v.Verdict.Party == NoFixedResult {
+			err = errors.Join(ErrUnfixed, err) // that nothing differs was luck
+		}
 		if v.Panic != nil && v.First == nil && !errors.As(err, new(*replay.Panic)) {
 			err = errors.Join(v.Panic, err) // the same
 		}
@@ -162,7 +181,7 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 
 // class returns the class of the file.
 func (v *Verification) class() replay.Class {
-	if v.Imported != nil && len(v.Imported.Differ) > 0 {
+	if v.Imported != nil && len(v.Imported.Differ) > 0 || errors.Is(v.Err, ErrUnfixed) {
 		return replay.ClassDesync
 	}
 	return replay.ClassOf(v.Err)

@@ -47,6 +47,10 @@ type VerifyOptions struct {
 	// because rules that read a clock compute otherwise then. Nil: it does not wait.
 	Now func() time.Time
 
+	// Apart lets a process of its own compute the ticks again on which the verdict of package desync rests, see its Options. Nil: it is not
+	// proven.
+	Apart func(job []byte) ([]byte, error)
+
 	// Progress is called from time to time, by one goroutine at a time, with the number of simulated ticks and of all
 	// ticks. Nil disables it.
 	Progress func(done, all lockstep.Tick)

@@ -142,7 +142,10 @@ func (s *search) alone(ctx context.Context) error {
 	if err := s.again(ctx, a, log); err != nil || s.result.Tick > 0 {
 		return err
 	}
-	return s.warmCold(ctx, a, log)
+	if err := s.warmCold(ctx, a, log); err != nil || s.result.Tick > 0 || s.result.Panicked() {
+		return err
+	}
+	return s.started(ctx, a, log)
 }
 
 // perturbed are settings of the Go runtime for the runs of one version.
@@ -240,6 +243,38 @@ func (s *search) neverEnds(ctx context.Context, a *side, log string) error {
 	}
 	r := &one.result.Runs[0]
 	return s.compare([2]*side{a, a}, [2]*job{one, one}, [2]*program.Run{r, r}, nil)
+}
+
+// started compares a program that has called New with one that has just started: New may leave something outside of the state.
+func (s *search) started(ctx context.Context, a *side, log string) error {
+	s.progress("computing the match without New")
+	bare := *a
+	bare.name = "B" // in a folder of its own
+	sides := [2]*side{a, &bare}
+	j := program.Job{Kind: program.Hashes, Log: log, Assets: s.assets, Tick: uint32(s.Last)}
+	jobs := [2]program.Job{j, j}
+	jobs[1].Bare = true
+	sums, err := s.pair(ctx, "made", sides, jobs)
+	if err != nil {
+		return err
+	}
+	was := s.Tick
+	s.Tick = 0
+	if err := s.firstTick(sums[0], sums[1]); err != nil || s.Tick == 0 {
+		s.Tick = was
+		return err
+	}
+	s.named, s.result.Mode, s.result.Sides = false, WarmCold, [2]string{"after New", "in a program that has just got the state"}
+	s.progress("recording tick %d", s.Tick)
+	for i := range jobs {
+		jobs[i].Kind, jobs[i].Tick, jobs[i].Warm = program.Trace, uint32(s.Tick), true
+	}
+	jobs[0].Window = window
+	done, err := s.pair(ctx, "trace", sides, jobs)
+	if err != nil {
+		return err
+	}
+	return s.compare(sides, done, [2]*program.Run{&done[0].result.Runs[0], &done[1].result.Runs[0]}, a.lastWrites(done[0].result.Before))
 }
 
 // window is how many ticks before the tick are searched for the assignment that a stale value should have had.

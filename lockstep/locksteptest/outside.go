@@ -1,10 +1,6 @@
 package locksteptest
 
-import (
-	"errors"
-	"os"
-	"time"
-)
+import "github.com/seed-49bee653/samestep/internal/elsewhere"
 
 // A surrounding is one thing that another machine has in another way.
 type surrounding struct {
@@ -13,33 +9,8 @@ type surrounding struct {
 }
 
 var surroundings = [...]surrounding{
-	{"another time zone (time.Local)", otherZone},
-	{"other environment variables (HOME, LANG, LC_ALL, TZ, USER)", otherVariables},
-}
-
-// otherZone changes time.Local to a zone that is hours away.
-func otherZone() (undo func(), err error) {
-	local := time.Local
-	_, offset := time.Unix(0, 0).Zone()
-	time.Local = time.FixedZone("ELSEWHERE", (offset+39*3600)%(24*3600)-12*3600+1800) // half a day away, and half an hour
-	return func() { time.Local = local }, nil
-}
-
-func otherVariables() (undo func(), err error) {
-	var restore []func() error
-	for _, name := range []string{"HOME", "LANG", "LC_ALL", "TZ", "USER"} {
-		if old, ok := os.LookupEnv(name); ok {
-			restore = append(restore, func() error { return os.Setenv(name, old) })
-		} else {
-			restore = append(restore, func() error { return os.Unsetenv(name) })
-		}
-		err = errors.Join(err, os.Setenv(name, "elsewhere"))
-	}
-	return func() {
-		for _, f := range restore {
-			f() // what was there can be set again
-		}
-	}, err
+	{"another time zone (time.Local)", func() (func(), error) { return elsewhere.Zone(), nil }},
+	{"other environment variables (" + elsewhere.Names + ")", elsewhere.Variables},
 }
 
 // outside computes the match once under each of the other surroundings. They are those of a whole process, so only a process that does

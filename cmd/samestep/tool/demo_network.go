@@ -58,6 +58,7 @@ var playerLink = netsim.Link{Delay: 20 * time.Millisecond, Jitter: 10 * time.Mil
 
 func runNetworkDemo(ctx context.Context, o demoOptions, bar *progress) (*networkStory, error) {
 	d := &networkDemo{options: o, game: o.game, tokens: make(map[string]string)}
+	d.story.apart = gameList{o.game}.apart()
 	d.story.program, d.story.games = o.program, replay.Games{o.game.Game}
 	stop, err := d.open()
 	if err != nil {

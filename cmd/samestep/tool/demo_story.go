@@ -63,6 +63,7 @@ type demoStory struct {
 func (m *demoMatch) story(took time.Duration) *demoStory {
 	referee := m.coordinator.Referee()
 	s := &demoStory{}
+	s.apart = gameList{m.options.game}.apart()
 	s.program, s.games, s.Match.Game = m.options.program, replay.Games{m.game}, m.game.Name()
 	s.Failures, s.Planted = []string{}, m.planted // not null in JSON
 	s.Match.Players, s.Match.Units, s.Match.Seed, s.Match.Ticks = m.options.players, m.options.units, m.options.seed, referee.Tick()
@@ -163,6 +164,7 @@ type demoChecks struct {
 	Verify    verifiedDemo    `json:"verify"`
 
 	games   replay.Games
+	apart   func(job []byte) ([]byte, error)
 	program string // the name of this one
 }
 
@@ -211,7 +213,7 @@ func (d *demoChecks) failure() error {
 // explain explains the bundle, writes the page next to it, and compares the verdict with what was planted.
 func (d *demoChecks) explain() error {
 	x := &d.Explained
-	e, err := explainFile(d.program, x.Bundle, d.games, desync.Options{})
+	e, err := explainFile(d.program, x.Bundle, d.games, desync.Options{Apart: d.apart})
 	if err != nil {
 		return fmt.Errorf("%s: %w", x.Bundle, err)
 	}

@@ -4,11 +4,15 @@ package tool
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -81,7 +85,7 @@ func desyncExplain(c *cli.Context) error {
 	}
 	e, err := explainBundle(f, games, desync.Options{
 		Path: c.String(pathFlag.Name), Fields: fields, MaxTicks: c.Int("max-ticks"), Budget: c.Duration("budget"), Redact: c.Bool("redact"),
-		Progress: func(spent, _ time.Duration) { bar.set(spent.Milliseconds()) },
+		Apart: apartFor(c, f), Progress: func(spent, _ time.Duration) { bar.set(spent.Milliseconds()) },
 	})
 	bar.done()
 	if errors.Is(err, state.ErrPath) {
@@ -91,12 +95,12 @@ func desyncExplain(c *cli.Context) error {
 		return &fileError{path, err}
 	}
 	addLine(c, f, e)
-	handOver(e, f, c.App.Name, path, sidesOf(c), c.String(viewerFlag.Name))
-	return tellPage(c, e, func(w io.Writer) { e.WriteText(w) }, &fileError{path, explained(e)})
+	handOver(e, f, c.App.Name, path, rulesOf(c), sidesOf(c), c.String(viewerFlag.Name))
+	return tellPage(c, e, func(w io.Writer) { e.WriteText(w) }, &fileError{path, outcome(e)})
 }
 
-// explained returns the error after a bundle was explained.
-func explained(e *desync.Explanation) error {
+// outcome returns the error after a bundle was explained.
+func outcome(e *desync.Explanation) error {
 	if e.Panic != nil {
 		return &ClassError{replay.ClassPanic, "a panic of the rules, explained"}
 	}
@@ -112,7 +116,7 @@ func explainFile(program, path string, games replay.Games, o desync.Options) (*d
 	defer f.Close()
 	e, err := explainBundle(f, games, o)
 	if err == nil {
-		handOver(e, f, program, path, "", "")
+		handOver(e, f, program, path, "", "", "")
 	}
 	return e, err
 }
@@ -122,16 +126,31 @@ func explainBundle(f *replay.File, games replay.Games, o desync.Options) (*desyn
 	return desync.Explain(f.Bundle(), o)
 }
 
-// explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle.
-func explainer(log *slog.Logger, program string, games replay.Games) func(path string) {
+// explainTime is more than an explanation with the budget of a server takes.
+const explainTime = 2 * time.Minute
+
+// maxExplained bounds the JSON of an explanation with 200 fields.
+const maxExplained = 64 << 20
+
+// explainer explains the bundles of a server, one at a time, in the log and on a page next to the bundle. If the program can start itself, it
+// does so in a process of its own: what ends that process, or never ends, is not the server.
+func explainer(c *cli.Context, log *slog.Logger) func(path string) {
 	var one sync.Mutex
+	self := startsItself()
 	return func(path string) {
 		one.Lock()
 		defer one.Unlock()
-		e, err := explainFile(program, path, games, desync.Options{Budget: 3 * time.Second})
 		page := strings.TrimSuffix(path, ".zip") + ".html"
-		if err == nil {
-			err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })
+		var e *desync.Explanation
+		var err error
+		if self == nil {
+			if e, err = explainFile(c.App.Name, path, gamesOf(c), desync.Options{Budget: 3 * time.Second}); err == nil {
+				err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })
+			}
+		} else {
+			ctx, stop := context.WithTimeout(context.Background(), explainTime)
+			e, err = explained(self(ctx, explainArgs(c, path, page)...))
+			stop()
 		}
 		if err != nil {
 			log.Error("explain", "path", path, "err", err)
@@ -144,4 +163,29 @@ func explainer(log *slog.Logger, program string, games replay.Games) func(path s
 		name, _, _ := strings.Cut(filepath.Base(path), "-"+e.Match[:8])
 		logged.Match(log, name, e.Match).Warn("explained", "verdict", e.Verdict.Text, "from", e.First.From, "to", e.First.To, "cause", cause, "fingerprint", e.Fingerprint.ID, "page", page)
 	}
+}
+
+// explainArgs are the arguments of a process that explains a bundle with the games of a server.
+func explainArgs(c *cli.Context, path, page string) []string {
+	args := []string{"desync", "explain", path, "--json", "--html", page, "--budget", "3s"}
+	if c.IsSet(assetsFlag.Name) {
+		args = append(args, "--"+assetsFlag.Name, c.String(assetsFlag.Name))
+	}
+	for _, module := range c.StringSlice(rulesFlag.Name) {
+		args = append(args, "--"+rulesFlag.Name, module)
+	}
+	return args
+}
+
+// explained returns what a process has explained, without the fields.
+func explained(process *exec.Cmd) (*desync.Explanation, error) {
+	out, err := output(process, nil, maxExplained)
+	if code := process.ProcessState.ExitCode(); err != nil && code != exitDesync && code != exitPanic {
+		return nil, fmt.Errorf("the process that explains: %w", err)
+	}
+	var e desync.Explanation
+	if err := json.Unmarshal(out, &e); err != nil || len(e.Match) < 8 {
+		return nil, fmt.Errorf("the process that explains: got no explanation: %w", err)
+	}
+	return &e, nil
 }

@@ -66,14 +66,16 @@ func addLine(c *cli.Context, f *replay.File, e *desync.Explanation) {
 // lineStep is the index of the step that finds the line of code.
 const lineStep = 1
 
-// handOver adds the name of the bundle, the next commands and the link to the viewer, for the reader of the report.
-func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewer string) {
+// handOver adds the name of the bundle, the next commands and the link to the viewer, for the reader of the report. The flags name the
+// module of rules, and the sides of desync line.
+func handOver(e *desync.Explanation, f *replay.File, program, path, rules, sides, viewer string) {
 	e.Bundle = filepath.Base(path)
 	whole := absolute(path)
 	if e.Redacted { // a folder often has somebody's name
 		path, whole = e.Bundle, e.Bundle
 	}
-	bundle := words.ShellWord(path)
+	file := words.ShellWord(path)
+	bundle := file + rules
 	step := func(why, format string, args ...any) {
 		e.Steps = append(e.Steps, desync.NextStep{Why: why, Command: program + " " + fmt.Sprintf(format, args...)})
 	}
@@ -89,7 +91,7 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewe
 		sides = "" // the sides that were compared are not those of the desync
 	}
 	if p := e.Verdict.Parting; p != nil {
-		e.Steps = append(e.Steps, desync.NextStep{Why: "Find the line of code, in the folder with the sources of this program", Command: partingCommand(program, path, p)})
+		e.Steps = append(e.Steps, desync.NextStep{Why: "Find the line of code, in the folder with the sources of this program", Command: partingCommand(program, bundle, p)})
 	} else {
 		step("Find the line of code, in the folder with the sources; --other names another version", "desync line %s%s", bundle, cmp.Or(sides, revisions(f), ownSide(e)))
 	}
@@ -114,13 +116,13 @@ func handOver(e *desync.Explanation, f *replay.File, program, path, sides, viewe
 	e.Steps = append(e.Steps, desync.NextStep{
 		Why: "Open it in the viewer, at http://127.0.0.1:8766/" + viewAt(e),
 		Command: fmt.Sprintf("mkdir -p replays && cp %s replays && %s replay seal %[1]s %[3]s && %[2]s serve --dir replays --bundles",
-			bundle, program, words.ShellWord("replays/"+matchFile(path))),
+			file, program, words.ShellWord("replays/"+matchFile(path))),
 	})
 }
 
 // partingCommand returns the command that finds the line of code at which rules have no fixed result.
-func partingCommand(program, path string, p *desync.Parting) string {
-	return fmt.Sprintf("%s desync line %s --tick %d", program, words.ShellWord(path), p.Tick)
+func partingCommand(program, bundle string, p *desync.Parting) string {
+	return fmt.Sprintf("%s desync line %s --tick %d", program, bundle, p.Tick)
 }
 
 // element finds the ID in the path of an element of a list, or of a field in it.
@@ -146,6 +148,14 @@ func sidesOf(c *cli.Context) (flags string) {
 		if c.IsSet(name) {
 			flags += fmt.Sprintf(" --%s %s", name, words.ShellWord(c.String(name)))
 		}
+	}
+	return flags
+}
+
+// rulesOf returns the flags that name modules of rules; "" for none.
+func rulesOf(c *cli.Context) (flags string) {
+	for _, module := range c.StringSlice(rulesFlag.Name) {
+		flags += " --" + rulesFlag.Name + " " + words.ShellWord(module)
 	}
 	return flags
 }

@@ -129,7 +129,7 @@ func TestNextCommand(t *testing.T) {
 		}
 	}
 	var e desync.Explanation
-	handOver(&e, f, "samestep", bundle, "", "")
+	handOver(&e, f, "samestep", bundle, "", "", "")
 	if got := strings.Join(nextOf(&e), "\n"); !strings.HasSuffix(got, " --other a1b2c3d4e5f6") {
 		t.Errorf("got %q, want the player's revision", got)
 	}
@@ -144,7 +144,7 @@ func TestNextCommand(t *testing.T) {
 		{nil, "t=130"},
 	} {
 		e = desync.Explanation{Tick: 130, Shown: row.shown}
-		handOver(&e, f, "samestep", "skirmish-desync-130.zip", "", "https://play.example/")
+		handOver(&e, f, "samestep", "skirmish-desync-130.zip", "", "", "https://play.example/")
 		if want := "https://play.example/#/replay/skirmish-desync-130.zip?" + row.want; e.Viewer != want {
 			t.Errorf("got the link %q, want %q", e.Viewer, want)
 		}

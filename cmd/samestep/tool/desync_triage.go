@@ -61,7 +61,7 @@ func desyncTriage(c *cli.Context) error {
 
 // triage explains all files, and returns the groups and the error of the worst file.
 func triage(c *cli.Context, b *batch) (*desync.Triage, error) {
-	games, budget := gamesOf(c), c.Duration("budget")
+	games, o := gamesOf(c), desync.Options{Budget: c.Duration("budget"), Fields: 1, Apart: listed(c).apart()}
 	bar := newProgress(c.App.ErrWriter, int64(len(b.inputs)), "files")
 	found := &desync.Triage{Groups: []*desync.CaseGroup{}, Unreadable: []desync.Unreadable{}}
 	s, done := batchSum{from: time.Now(), classes: map[string]int{}}, int64(0)
@@ -69,7 +69,7 @@ func triage(c *cli.Context, b *batch) (*desync.Triage, error) {
 		if in.match != nil {
 			return triageMatch(c.App.Name, in.match)
 		}
-		return triageBundle(c.App.Name, in, games, budget)
+		return triageBundle(c.App.Name, in, games, o)
 	}, func(_ batchInput, r triaged) {
 		for _, f := range r.failed {
 			found.Fail(f.name, f)
@@ -99,7 +99,7 @@ type triaged struct {
 	failed []*fileError
 }
 
-func triageBundle(program string, in batchInput, games replay.Games, budget time.Duration) (r triaged) {
+func triageBundle(program string, in batchInput, games replay.Games, o desync.Options) (r triaged) {
 	fail := func(err error) triaged { return triaged{failed: []*fileError{named(in.path, err)}} }
 	if in.err != nil {
 		return fail(in.err)
@@ -109,14 +109,14 @@ func triageBundle(program string, in batchInput, games replay.Games, budget time
 		return fail(err)
 	}
 	defer f.Close()
-	e, err := explainBundle(f, games, desync.Options{Budget: budget, Fields: 1})
+	e, err := explainBundle(f, games, o)
 	if err != nil {
 		return fail(err)
 	}
 	found := e.Case(in.path, writtenAt(in.path))
 	found.Next = program + " desync explain " + words.ShellWord(in.path)
 	if p := e.Verdict.Parting; p != nil {
-		found.Next = partingCommand(program, in.path, p)
+		found.Next = partingCommand(program, words.ShellWord(in.path), p)
 	}
 	return triaged{desync: &found}
 }

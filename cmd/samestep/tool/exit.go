@@ -102,7 +102,7 @@ func classOf(err error) replay.Class {
 		return ""
 	case errors.As(err, &verdict):
 		return verdict.Class
-	case isAny(err, errDiffered, errUndecided, desync.ErrDisagreed, errFound, errGolden, errDiffers, errExplained):
+	case isAny(err, errDiffered, errUndecided, desync.ErrDisagreed, desync.ErrUnfixed, errFound, errGolden, errDiffers, errExplained):
 		return replay.ClassDesync
 	case replay.ClassOf(err) == replay.ClassPanic && (fault == nil || !fault.Limit):
 		return replay.ClassPanic

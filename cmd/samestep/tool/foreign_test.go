@@ -194,3 +194,32 @@ func (f *foreign) mistake() {
 	}
 	f.run(exitError, "simulate --seeds 1 --minutes 1", "I1")
 }
+
+// A table that only New fills, in a package variable, is in each process that has begun a match, and in each used instance of a module. Whoever
+// explains says so, and the command that explain prints finds where it is read.
+func TestForeignTable(t *testing.T) {
+	t.Parallel()
+	testenv.Long(t)
+	f := newForeign(t)
+	demo := f.run(exitOK, "demo", "grade: proven", "one in a process")
+	file, bundle := f.word(demo, ".ssr"), f.word(demo, ".zip")
+	defer os.RemoveAll(filepath.Dir(file))
+	f.replace("func start(", "var tolls []uint8\n\nfunc start(")
+	f.replace("	chance := fixed.NewRand(", "	tolls = []uint8{0, 0, 0, 1}\n	chance := fixed.NewRand(")
+	f.replace("	for p := range w.Diggers {\n		w.dig(", "	if len(tolls) > 0 {\n		w.Diggers[0].Tired += tolls[int(turn.Tick)%len(tolls)]\n	}\n	for p := range w.Diggers {\n		w.dig(")
+	f.build()
+	const table = "computed in a process"
+	f.run(exitDesync, "desync triage --jobs 1 "+bundle+" "+bundle, "2 × no fixed result")
+	f.run(exitDesync, "replay verify "+file, "NO FIXED RESULT")
+	explained := f.run(exitDesync, "desync explain "+bundle, table, "Diggers[].At")
+	_, next, _ := strings.Cut(explained, "desync line ")
+	next, _, _ = strings.Cut(next, "\n")
+	f.run(exitDesync, "desync line "+next, "A: after New", "B: in a program that has just got the state", "rules.go:", "tolls")
+	f.run(exitOK, "rules build ./rules -o tolls.wasm")
+	f.run(exitDesync, "desync explain --rules tolls.wasm "+bundle, "NO FIXED RESULT: nobody is accused", "if New was called", "Diggers[].At", " --rules tolls.wasm --tick 259")
+	f.run(exitDesync, "desync line --rules tolls.wasm "+next, "A: from the start", "B: restored before the tick") // without a function
+	f.replace("	tolls = []uint8{0, 0, 0, 1}\n", "")
+	f.build() // the control
+	f.run(exitDesync, "desync triage --jobs 1 "+bundle+" "+bundle, "2 × player")
+	f.run(exitOK, "desync line "+bundle, "computes the same again")
+}

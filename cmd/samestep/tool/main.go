@@ -113,6 +113,8 @@ func (l gameList) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	var err error
 	if len(args) > 1 && args[1] == completeWord {
 		err = complete(out, app, args[2:])
+	} else if len(args) == 2 && args[1] == apartVerb {
+		err = computeApart(l, os.Stdin, stdout)
 	} else {
 		err = app.RunContext(ctx, flagsFirst(app, args))
 	}

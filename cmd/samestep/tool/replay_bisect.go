@@ -106,6 +106,7 @@ func replayBisect(c *cli.Context) error {
 
 // bisect compares a replay with the second file, or with the checksums of a player in it.
 func bisect(c *cli.Context, a *replay.File, o desync.BisectOptions) (*desync.Bisection, error) {
+	o.Apart = apartFor(c, a)
 	player := (*lockstep.Player)(nil)
 	if c.IsSet("player") {
 		h, err := a.Header()

@@ -82,6 +82,7 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 	if err != nil {
 		return &desync.Verification{Signed: signed, Err: err}, err
 	}
+	o.Apart = apartFor(c, f)
 	v, err := desync.Verify(f, games, o)
 	if v.Verification != nil {
 		err = followLineage(c, f, v, o.Progress)
@@ -135,7 +136,7 @@ func followVerify(c *cli.Context, f *replay.File) error {
 	}
 	from := time.Now()
 	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) (err error) {
-		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now})
+		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now, Apart: apartFor(c, f)})
 		return err
 	})
 	if v == nil {

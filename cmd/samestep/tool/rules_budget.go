@@ -81,12 +81,21 @@ var isProgram bool
 
 // compiler returns the process with that verb, or nil if the program cannot start itself.
 func compiler() func(context.Context) *exec.Cmd {
+	self := startsItself()
+	if self == nil {
+		return nil
+	}
+	return func(ctx context.Context) *exec.Cmd { return self(ctx, compileVerb) }
+}
+
+// startsItself returns the program with arguments in a process of its own, or nil if it cannot start itself.
+func startsItself() func(context.Context, ...string) *exec.Cmd {
 	path, err := os.Executable()
 	if err != nil || !isProgram {
 		return nil
 	}
-	return func(ctx context.Context) *exec.Cmd {
-		c := exec.CommandContext(ctx, path, compileVerb)
+	return func(ctx context.Context, args ...string) *exec.Cmd {
+		c := exec.CommandContext(ctx, path, args...)
 		c.Args[0] = os.Args[0]
 		return c
 	}

@@ -42,7 +42,7 @@ func serverOptions(c *cli.Context, games gameList, specs []server.MatchSpec, pol
 		return o, nil, err
 	}
 	if c.Bool("explain") {
-		o.OnBundle = explainer(o.Log, c.App.Name, gamesOf(c))
+		o.OnBundle = explainer(c, o.Log)
 	}
 	if o.Durability, err = parseDurability(c); err != nil {
 		return o, nil, usagef("--durability: %v", err)

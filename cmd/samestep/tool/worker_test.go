@@ -20,7 +20,7 @@ import (
 
 // programs are the programs of the tests, by name. A test's binary runs as one of them under its name.
 var programs = map[string]func() []Game{
-	"samestep": func() []Game { return ours }, "faulty": faultyGame, "duel": duelGame, "hasty": hastyGame, "tiles": tilesGame,
+	"samestep": func() []Game { return ours }, "faulty": faultyGame, "duel": duelGame, "hasty": hastyGame, "tiles": tilesGame, "toll": tollGame,
 }
 
 // A worker is a process that runs command lines one after another, each in its own folder and environment. The scripts have

@@ -59,8 +59,10 @@ func (j *Job) open(makers []Maker, c *cut) (*match, error) {
 // begin returns the simulation that gets the first keyframe. It has what New makes, like that of a machine that has played the match:
 // Derive may not make it.
 func (m *match) begin() (*lockstep.Simulation, error) {
-	if s, err := m.game.NewSimulation(m.head); err == nil {
-		return s, nil
+	if !m.job.Bare {
+		if s, err := m.game.NewSimulation(m.head); err == nil {
+			return s, nil
+		}
 	}
 	return m.game.AwaitState(m.head) // the New of another version may refuse the match
 }

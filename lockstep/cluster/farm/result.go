@@ -90,7 +90,7 @@ func (r *Result) blame(who desync.Party, p lockstep.Player, first lockstep.Tick)
 func classOf(v *desync.Verification) replay.Class {
 	class := replay.ClassOf(v.Err)
 	switch {
-	case errors.Is(v.Err, desync.ErrDisagreed):
+	case errors.Is(v.Err, desync.ErrDisagreed), errors.Is(v.Err, desync.ErrUnfixed):
 		return replay.ClassDesync
 	case class == "":
 		return ClassFailed
