@@ -31,9 +31,9 @@ type Hunt struct {
 
 	corpus string // pattern of the corpus files to play; "": all
 
-	places  []*place          // of the mutants
-	program string            // the simulator with all mutants woven in
-	tests   map[string]string // test programs, by package
+	places  []*place // of the mutants
+	dir     string   // of the programs
+	program string   // the simulator with all mutants woven in
 }
 
 const (
@@ -50,12 +50,12 @@ var errViolated = errors.New("mutants: the engine violates an invariant without 
 // Run hunts each mutant, after it has checked that the engine itself violates nothing. The
 // results have the order of the mutants. A surviving mutant is not an error.
 func (h *Hunt) Run() ([]Result, error) {
-	dir, err := os.MkdirTemp("", "mutants-*")
-	if err != nil {
+	var err error
+	if h.dir, err = os.MkdirTemp("", "mutants-*"); err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	if err := h.build(dir); err != nil {
+	defer os.RemoveAll(h.dir)
+	if err := h.build(); err != nil {
 		return nil, fmt.Errorf("mutants: %w", err)
 	}
 	seeds := cmp.Or(h.Seeds, defaultSeeds)
@@ -67,33 +67,39 @@ func (h *Hunt) Run() ([]Result, error) {
 		return nil, fmt.Errorf("%w: %v", errViolated, &r)
 	}
 	results := make([]Result, len(h.Mutants))
-	var wait sync.WaitGroup
 	var mu sync.Mutex
-	next := make(chan int)
+	return results, h.each(len(h.Mutants), func(i int) (err error) {
+		if results[i], err = h.one(h.places[i], seeds); err == nil && h.Found != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			h.Found(&results[i])
+		}
+		return err
+	})
+}
+
+// each calls a function with the numbers below n, by the workers, and returns all errors.
+func (h *Hunt) each(n int, f func(i int) error) error {
+	var wait sync.WaitGroup
+	next, errs := make(chan int), make([]error, n)
 	for range cmp.Or(h.Workers, runtime.GOMAXPROCS(0)) {
 		wait.Go(func() {
 			for i := range next {
-				r, failure := h.one(h.places[i], seeds)
-				mu.Lock()
-				results[i], err = r, errors.Join(err, failure)
-				if failure == nil && h.Found != nil {
-					h.Found(&r)
-				}
-				mu.Unlock()
+				errs[i] = f(i)
 			}
 		})
 	}
-	for i := range h.Mutants {
+	for i := range n {
 		next <- i
 	}
 	close(next)
 	wait.Wait()
-	return results, err
+	return errors.Join(errs...)
 }
 
 // build builds one simulator with all its mutants, and the tests of each package
 // with theirs.
-func (h *Hunt) build(dir string) error {
+func (h *Hunt) build() error {
 	e := newEngine(h.Root)
 	h.places = nil
 	var simulated []*place
@@ -109,10 +115,10 @@ func (h *Hunt) build(dir string) error {
 		}
 	}
 	var err error
-	if h.program, err = h.goBuild(woven(simulated, choice), dir, "hunt", "build", "./internal/testing/mutants/hunt"); err != nil {
+	if h.program, err = h.goBuild(woven(simulated, choice), "hunt", "build", "./internal/testing/mutants/hunt"); err != nil {
 		return err
 	}
-	return h.buildTests(dir)
+	return h.buildTests()
 }
 
 // noMutant stands for the engine without any mutant.
@@ -188,13 +194,13 @@ func (h *Hunt) corpusFile(name string) string {
 // path returns the path of a file of the checkout.
 func (h *Hunt) path(name string) string { return filepath.Join(h.Root, filepath.FromSlash(name)) }
 
-// goBuild builds a program in a folder, with changed or added files of the engine.
-func (h *Hunt) goBuild(files map[string][]byte, dir, name, verb string, args ...string) (program string, err error) {
-	overlay, err := overlay(h.Root, files, dir, name)
+// goBuild builds a program in the folder of the hunt, with changed or added files of the engine.
+func (h *Hunt) goBuild(files map[string][]byte, name, verb string, args ...string) (program string, err error) {
+	overlay, err := overlay(h.Root, files, h.dir, name)
 	if err != nil {
 		return "", err
 	}
-	program = filepath.Join(dir, name)
+	program = filepath.Join(h.dir, name)
 	build := exec.Command("go", append([]string{verb, "-ldflags=-w", "-o", program, "-overlay", overlay}, args...)...)
 	build.Dir = h.Root
 	if out, err := build.CombinedOutput(); err != nil {

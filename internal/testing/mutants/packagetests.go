@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// testTimeout limits the tests of one mutant.
-const testTimeout = time.Minute
+// testTimeout limits the tests of one mutant, and those of all mutants of a package.
+const testTimeout, allTestsTimeout = time.Minute, 4 * time.Minute
 
 // errTests is returned if the tests of mutants fail without any mutant.
 var errTests = errors.New("mutants: the tests fail without any mistake")
@@ -21,8 +24,7 @@ var errTests = errors.New("mutants: the tests fail without any mistake")
 // buildTests builds the tests of each package with its mutants that have a Test,
 // and checks that they pass without any mutant. These mutants are in code that the
 // simulator does not run, such as sockets and HTTP.
-func (h *Hunt) buildTests(dir string) error {
-	h.tests = map[string]string{}
+func (h *Hunt) buildTests() error {
 	byPackage := map[string][]*place{}
 	for _, m := range h.places {
 		if m.Test != "" {
@@ -30,29 +32,37 @@ func (h *Hunt) buildTests(dir string) error {
 			byPackage[pkg] = append(byPackage[pkg], m)
 		}
 	}
-	for pkg, list := range byPackage {
+	packages := slices.Sorted(maps.Keys(byPackage))
+	return h.each(len(packages), func(i int) error {
+		pkg := packages[i]
 		var all []string
-		for _, m := range list {
+		for _, m := range byPackage[pkg] {
 			all = append(all, m.Test)
 		}
-		out := strings.ReplaceAll(pkg, "/", "-") + ".test"
-		var err error
-		if h.tests[pkg], err = h.goBuild(woven(list, choice), dir, out, "test", "-c", "./"+pkg); err != nil {
+		if _, err := h.goBuild(woven(byPackage[pkg], choice), testProgram(pkg), "test", "-c", "./"+pkg); err != nil {
 			return err
 		}
-		if found, err := h.runTests(pkg, strings.Join(all, "|"), 0); err != nil || found != "" {
-			return errors.Join(fmt.Errorf("%w: %s: %s", errTests, pkg, found), err)
+		found, err := h.runTests(pkg, strings.Join(all, "|"), 0)
+		if err == nil && found != "" {
+			err = fmt.Errorf("%w: %s: %s", errTests, pkg, found)
 		}
-	}
-	return nil
+		return err
+	})
 }
+
+// testProgram returns the name of the test program of a package.
+func testProgram(pkg string) string { return strings.ReplaceAll(pkg, "/", "-") + ".test" }
 
 // runTests runs tests with one mutant. It returns the first line of a failure, or
 // nothing if all pass.
 func (h *Hunt) runTests(pkg, tests string, number int) (found string, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	limit := testTimeout
+	if number == 0 {
+		limit = allTestsTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	run := exec.CommandContext(ctx, h.tests[pkg], "-test.short", "-test.run", "^("+tests+")$")
+	run := exec.CommandContext(ctx, filepath.Join(h.dir, testProgram(pkg)), "-test.short", "-test.run", "^("+tests+")$")
 	run.Dir = h.path(pkg)
 	run.Env = append(os.Environ(), inForce+"="+strconv.Itoa(number))
 	out, err := run.CombinedOutput()
