@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -186,7 +187,7 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 			Signed  *bool        `json:"signed,omitempty"`
 			*Imported
 			Error string `json:"error,omitempty"`
-		}{true, v.class(), v.Signed, v.Imported, errorText(v.Err)})
+		}{true, cmp.Or(v.class(), "failed"), v.Signed, v.Imported, errorText(v.Err)})
 	case v.Verification == nil:
 		return json.Marshal(refusal{v.class(), v.Signed, errorText(v.Err)})
 	}

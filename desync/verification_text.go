@@ -189,7 +189,7 @@ func groupsText(groups []Group, majority bool) string {
 func (m *Imported) verdict(err error) string {
 	switch {
 	case len(m.Differ) == 0 && m.Alone == m.Checks:
-		return "unknown: no check was reported by two players"
+		return "unknown: " + errAlone.Error()
 	case len(m.Differ) > 0:
 		return fmt.Sprintf("DESYNC, first at tick %d: %s", m.First, groupsText(m.Groups, m.Majority))
 	case !m.Ended:
