@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -22,6 +23,9 @@ type Verification struct {
 	*replay.Verification          // nil if nothing was simulated
 	Verdict              *Verdict // nil if nothing was simulated
 	Imported             *Imported
+
+	// Reported is who reported what at the first check at which players differed, of a simulated match: as its bundle says, or its log.
+	Reported Reported
 
 	// Bundle is the table of contents of the bundle that holds the replay; nil for a replay file.
 	Bundle *replay.Manifest
@@ -70,7 +74,16 @@ func Verify(f *replay.File, games replay.Games, o replay.VerifyOptions) (*Verifi
 		return v.end(h, err)
 	}
 	v.Verification, err = replay.Verify(r, g, o)
-	v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now})
+	v.Verdict, v.Reported = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now})
+	if b := v.Bundle; b != nil && len(b.Groups) > 0 {
+		known := v.Reported
+		if v.Reported = reportedIn(b); known.Tick == b.Tick {
+			for i := range v.Reported.Groups {
+				g := &v.Reported.Groups[i]
+				g.Right = slices.ContainsFunc(known.Groups, func(o Group) bool { return o.Right && o.Checksum == g.Checksum })
+			}
+		}
+	}
 	v.namesBuilds(h, g)
 	return v.end(h, err)
 }
@@ -89,7 +102,7 @@ func VerifyLive(ctx context.Context, l *replay.LiveReader, games replay.Games, o
 	v.Verification, err = replay.VerifyLive(ctx, l, g, o)
 	v.Verdict = &Verdict{Blames: []Blame{}}
 	if r, rerr := l.Reopen(); rerr == nil {
-		v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now})
+		v.Verdict, v.Reported = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now})
 	}
 	return v.end(h, err)
 }
@@ -193,6 +206,7 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(struct {
 		*replay.Verification
+		Reported
 		Blames        []Blame           `json:"blames"`
 		Verdict       *Verdict          `json:"verdict,omitempty"` // if anything differs
 		Class         replay.Class      `json:"class"`
@@ -205,7 +219,7 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 		TimesRealTime float64           `json:"times_real_time"`
 		Error         string            `json:"error,omitempty"`
 	}{
-		Verification: v.Verification, Blames: v.Verdict.Blames, Verdict: v.accusation(), Class: v.class(), Signed: v.Signed, First: newDifferenceJSON(v.First),
+		Verification: v.Verification, Reported: v.Reported, Blames: v.Verdict.Blames, Verdict: v.accusation(), Class: v.class(), Signed: v.Signed, First: newDifferenceJSON(v.First),
 		Game: v.Header.Game, Match: v.Header.Match.String(), Lineage: v.Lineage, Seconds: v.Took.Seconds(), TimesRealTime: v.TimesRealTime(), Error: errorText(v.Err),
 	})
 }

@@ -233,6 +233,28 @@ func TestPartsOfRecordings(t *testing.T) {
 	}
 }
 
+// Triage says which recordings no group shows and why, and two desyncs of which nothing is known are not one bug.
+func TestTriageLeavesOut(t *testing.T) {
+	t.Parallel()
+	file := func(name string) string { return "testdata/field/" + name }
+	code, text := said(t, "desync", "triage", file("gap0.jsonl"), file("gap1.jsonl"), file("late0.jsonl"), file("late1.jsonl"))
+	if code != exitDesync || !strings.Contains(text, "left out "+file("late0.jsonl")+": of another machine, compared with "+file("gap0.jsonl")+": nothing differs") ||
+		!strings.Contains(text, file("late1.jsonl")+": of another machine, compared with "+file("gap0.jsonl")+": the states agree at tick 129 and differ at tick 130") {
+		t.Errorf("got exit code %d, %s", code, text)
+	}
+	more := filepath.Join(t.TempDir(), "more.jsonl")
+	if err := os.WriteFile(more, []byte(readText(t, file("late1.jsonl"))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, text = said(t, "desync", "triage", file("late0.jsonl"), file("late1.jsonl"), more); !strings.Contains(text, more+": a further recording of the machine of "+file("late1.jsonl")) {
+		t.Errorf("got %s", text)
+	}
+	code, text = said(t, "desync", "triage", file("specs.jsonl"), file("tie.jsonl"))
+	if code != exitDesync || strings.Count(text, "1 desync: G, unknown, no field known") != 2 || !strings.Contains(text, "2 desyncs with 0 fingerprints and 2 without one") {
+		t.Errorf("got exit code %d, %s", code, text)
+	}
+}
+
 // Sums of 128 bits, a stated gap and the order of the players stay in a replay, and ticks of a world cost what its own ticks cost.
 func TestImportKeeps(t *testing.T) {
 	t.Parallel()
