@@ -102,8 +102,8 @@ type moduleSet struct {
 	whole  map[*replay.File]bool     // see complete
 
 	used    map[*replay.File][]usedRules // of open files
-	usedAll []usedRules                // each once
-	told    []string                   // the sums of modules of folders that files were found to fit, of which the user was told
+	usedAll []usedRules                  // each once
+	told    []string                     // the sums of modules of folders that files were found to fit, of which the user was told
 }
 
 // moduleSetOf returns a set with given games.
