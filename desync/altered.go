@@ -66,7 +66,7 @@ func (s *search) alteredField(w *watcher, right, wrong []byte) error {
 func (s *search) alone(w *watcher, v state.Value, wrong []byte) error {
 	s.count++
 	c := w.altered(v, wrong)
-	c.Text = fmt.Sprintf("%s was %s instead of %s, in the memory or by the rules; nothing else differs, so nothing tells when", c.Path, c.Wrong, c.Right)
+	c.Text = w.become(v, wrong) + ", in the memory or by the rules; nothing else differs, so nothing tells when"
 	c.When = Span{s.good + 1, s.bad}
 	c.fault = variation{from: s.bad, state: s.wrong}
 	s.found = append(s.found, c)
@@ -77,14 +77,20 @@ func (s *search) alone(w *watcher, v state.Value, wrong []byte) error {
 func (w *watcher) altered(v state.Value, b []byte) *Cause {
 	name, became := w.name(), v
 	became.Bytes = b
-	flipped := ""
+	return &Cause{
+		Kind: AlteredField, rank: rankAltered, Path: name, Right: v.String(), Wrong: became.String(),
+		Text: w.become(v, b) + ", in the memory or by the rules; all else follows from it",
+	}
+}
+
+// become says that the field had another value, and whether that is a single flipped bit.
+func (w *watcher) become(v state.Value, b []byte) string {
+	became, flipped := v, ""
+	became.Bytes = b
 	if oneBit(v.Bytes, b) && v.Node.Kind() != state.Bool {
 		flipped = ", a single flipped bit"
 	}
-	return &Cause{
-		Kind: AlteredField, rank: rankAltered, Path: name, Right: v.String(), Wrong: became.String(),
-		Text: fmt.Sprintf("%s was %s instead of %s%s, in the memory or by the rules; all else follows from it", name, became.String(), v.String(), flipped),
-	}
+	return fmt.Sprintf("%s was %s instead of %s%s", w.name(), became.String(), v.String(), flipped)
 }
 
 // moving reports whether a field is in a slice, without IDs, of which elements were added or removed since tick good.

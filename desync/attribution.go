@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -12,17 +13,19 @@ import (
 // Attribute returns the verdict on a replay that was verified with game g: at the first difference, or if the
 // verification kept going, at all checks. It reads the file of r independently of r, up to the first damage.
 func Attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o replay.SimulateOptions) *Verdict {
-	return attribute(r, g, v, Options{MaxTicks: int(o.MaxTicks)})
+	verdict, _ := attribute(r, g, v, Options{MaxTicks: int(o.MaxTicks)})
+	return verdict
 }
 
-// attribute is [Attribute] with the MaxTicks and Now of the options.
-func attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o Options) *Verdict {
+// attribute is [Attribute] with the MaxTicks and Now of the options. It also returns who reported what at the first check at which
+// players differed.
+func attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o Options) (*Verdict, Reported) {
 	if v.Mismatches == 0 && v.First == nil {
-		return verdictOf([]Blame{})
+		return verdictOf([]Blame{}), Reported{}
 	}
 	own, err := r.Reopen()
 	if err != nil {
-		return verdictOf([]Blame{})
+		return verdictOf([]Blame{}), Reported{}
 	}
 	a := &attribution{until: v.Ticks, own: make(map[lockstep.Tick]uint64), decisive: make(map[Party]*check), blames: []Blame{}}
 	if a.stopped = v.Stopped; a.stopped {
@@ -41,7 +44,34 @@ func attribute(r *replay.Reader, g *lockstep.Game, v *replay.Verification, o Opt
 	found := a.verdict(v.Differences, judge{lockstep.Platform(), a.recorder, "the agreed checksum"})
 	found = a.settled(r, g, found, v.First, o)
 	found.Grade = found.grade()
-	return found
+	return found, a.reported()
+}
+
+// reported groups the players by their checksums at the first check at which they differed.
+func (a *attribution) reported() (r Reported) {
+	if len(a.log.mismatches) == 0 || a.log.mismatches[0].tick > a.until {
+		return r
+	}
+	r.Tick = a.log.mismatches[0].tick
+	own, known := a.own[r.Tick]
+	c := a.log.at(r.Tick, own, known)
+	add := func(hash uint64, players ...lockstep.Player) {
+		text := checksum.FormatHash(hash)
+		i := slices.IndexFunc(r.Groups, func(g Group) bool { return g.Checksum == text })
+		if i < 0 {
+			i = len(r.Groups)
+			r.Groups = append(r.Groups, Group{BundleGroup: replay.BundleGroup{Checksum: text, Players: []lockstep.Player{}}, Right: hash == c.own && (known || !c.tie)})
+		}
+		r.Groups[i].Players = append(r.Groups[i].Players, players...)
+	}
+	if !c.tie {
+		add(c.agreed) // the log does not say who of the others had reported
+	}
+	for _, m := range c.mismatches {
+		add(m.hash, m.player)
+	}
+	slices.SortStableFunc(r.Groups[btoi(!c.tie):], func(a, b Group) int { return cmp.Compare(len(b.Players), len(a.Players)) })
+	return r
 }
 
 // settled returns a verdict if the ticks before the first difference have a fixed result, and else that they have none. The rules

@@ -233,3 +233,32 @@ func TestBlameTie(t *testing.T) {
 		t.Errorf("got %s, want %s: the first eight ties are judged", got, want)
 	}
 }
+
+// Verify says who reported what at the first check at which players differ, each group with its players, also of later verdicts.
+func TestVerifyListsAllGroups(t *testing.T) {
+	g, file, _ := recordMatch(t, 200, replay.WriterOptions{})
+	right := hashes(t, file, g)
+	three := testify(t, file, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
+		switch tick {
+		case 110:
+			return map[lockstep.Player]uint64{0: 5, 1: 6}
+		case 120:
+			return map[lockstep.Player]uint64{1: 7}
+		}
+		return nil
+	})
+	v, err := desync.Verify(openFile(t, three), replay.Games{g}, replay.VerifyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(v.Reported), fmt.Sprintf("{110 [%016x  agreed (as simulated again) %016x  player 0 %016x  player 1]}", right[110], 5, 6); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	var text strings.Builder
+	if err := v.WriteText(&text); err != nil || !strings.Contains(text.String(), "groups     at the check of tick 110\n") || !strings.Contains(text.String(), "player 1 in 2 checks, of ticks 110 to 120;") {
+		t.Errorf("%v, got %s", err, text.String())
+	}
+	if v, _ = desync.Verify(openFile(t, file), replay.Games{g}, replay.VerifyOptions{}); len(v.Reported.Groups) > 0 {
+		t.Errorf("nobody differs: got %v", v.Reported)
+	}
+}

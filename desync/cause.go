@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
@@ -81,10 +83,15 @@ type Tried struct {
 
 // String returns the family as text.
 func (t Tried) String() string {
-	if t.All {
-		return fmt.Sprintf("%d %s", t.Count, t.Family)
+	kind, of, _ := strings.Cut(t.Family, " of ")
+	text := words.Count(t.Count, strings.TrimSuffix(kind, "s"))
+	if of != "" {
+		text += " of " + of
 	}
-	return fmt.Sprintf("%d %s, but not all", t.Count, t.Family)
+	if !t.All {
+		text += ", but not all"
+	}
+	return text
 }
 
 // A search looks for causes: faults that lead from the state of tick good to the wrong state of tick bad, and to all else that is

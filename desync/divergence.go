@@ -1,6 +1,8 @@
 package desync
 
 import (
+	"errors"
+
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -28,7 +30,7 @@ type Divergence struct {
 	Differed int `json:"differed"`
 
 	// Tick is the first tick whose checksums or states differ, if Differs. Agreed is the last tick before it whose are
-	// equal; if Known is false, there is none. Exact means that no other tick is between them.
+	// equal; if Known is false, there is none. Exact means that no other tick is between them, or that Tick is 0.
 	Differs bool          `json:"differs"`
 	Tick    lockstep.Tick `json:"tick"`
 	Agreed  lockstep.Tick `json:"agreed"`
@@ -56,11 +58,17 @@ type Divergence struct {
 	// Notes say what is odd about the recordings.
 	Notes []string `json:"notes"`
 
+	// LeftOut are the other recordings that [CompareMachines] was given.
+	LeftOut []LeftOut `json:"left_out,omitempty"`
+
 	path  string
 	limit int
 	asked bool          // for the states of FieldsTick, and they are known
 	early lockstep.Tick // whose commands differ, and after which the states agree; 0 for none
 }
+
+// ErrNothingCompared means that there was nothing to compare, so that nothing is known.
+var ErrNothingCompared = errors.New("nothing to compare")
 
 // A RecordedSide is one of the two machines: its recordings, of which the first one counts.
 type RecordedSide struct {
@@ -75,7 +83,7 @@ type DivergenceCause string
 
 // The causes.
 const (
-	// CauseNone: nothing differs.
+	// CauseNone: nothing differs, or nothing was compared: see [Divergence.Uncompared].
 	CauseNone DivergenceCause = "none"
 
 	// CauseCommands: the machines ran different commands, and then had different states.
@@ -84,10 +92,10 @@ const (
 	// CauseOrder: the machines ran the same commands with the players in another order, and then had different states.
 	CauseOrder DivergenceCause = "order"
 
-	// CauseStates: the machines computed different states from the same commands.
+	// CauseStates: the states differ, and no commands that both recordings have. The verdict says whether both have them all.
 	CauseStates DivergenceCause = "states"
 
-	// CauseStart: the first states differ.
+	// CauseStart: the first states that both recordings can have differ.
 	CauseStart DivergenceCause = "beginning"
 
 	// CauseRerun: a machine computed other states in a second run, from the same commands: its rules have no fixed result.

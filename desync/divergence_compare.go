@@ -88,8 +88,11 @@ func (s *RecordedSide) describer() *lockstep.Describer {
 }
 
 // commonFrames calls visit with each tick whose commands differ, of those that both have, until it returns false. The commands
-// of the last tick of a torn recording may be missing.
+// of the last tick of a torn recording may be missing. A recording without any was made without them, unless the other has none either.
 func commonFrames(a, b *Recording, visit func(*FrameDifference) bool) error {
+	if !a.commands || !b.commands {
+		return nil
+	}
 	x, err := newOutline(a.reader)
 	if err != nil {
 		return err
@@ -244,7 +247,7 @@ func (c *recordingComparison) compare() {
 		case d.Differs || !sums && !states:
 		case sumDiffers || stateDiffers:
 			d.Differs, d.Tick, d.Sections = true, x.tick, append([]string{}, names...)
-			d.Exact = x.tick == c.first() || d.Known && d.Agreed+1 == x.tick
+			d.Exact = x.tick == 0 || d.Known && d.Agreed+1 == x.tick
 		default:
 			d.Agreed, d.Known = x.tick, true
 		}

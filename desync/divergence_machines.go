@@ -7,7 +7,7 @@ import (
 )
 
 // CompareMachines compares the recordings of one match by any number of machines: the first machine with each other one. It
-// returns the pair that diverges first. Recordings with the same player, build and platform are of one machine. If all are,
+// returns the pair that diverges first, and in LeftOut what became of the other recordings. Recordings with the same player, build and platform are of one machine. If all are,
 // they count as two machines, as in [SidesOf].
 func CompareMachines(all []*Recording, o RecordingOptions) (*Divergence, error) {
 	if len(all) < 2 {
@@ -19,19 +19,36 @@ func CompareMachines(all []*Recording, o RecordingOptions) (*Divergence, error) 
 		if err != nil {
 			return nil, err
 		}
-		return CompareRecordings(a, b, o)
+		machines = [][]*Recording{a, b}
 	}
 	var first *Divergence
+	var every []*Divergence
 	for _, other := range machines[1:] {
 		d, err := CompareRecordings(machines[0], other, o)
 		if err != nil {
 			return nil, err
 		}
-		if first == nil || d.before(first) {
+		if every = append(every, d); first == nil || d.before(first) {
 			first = d
 		}
 	}
+	first.leaveOut(first.A.Recording, first.A.More)
+	for _, d := range every {
+		if d != first {
+			first.LeftOut = append(first.LeftOut, LeftOut{d.B.File, "of another machine, compared with " + d.A.File + ": " + d.Verdict(), d.Uncompared() != nil})
+		}
+		first.leaveOut(d.B.Recording, d.B.More)
+	}
 	return first, nil
+}
+
+// leaveOut notes the further recordings of a machine.
+func (d *Divergence) leaveOut(of *Recording, more []*Recording) {
+	for _, r := range more {
+		if u := d.unstable(); u == nil || u.File != r.File {
+			d.LeftOut = append(d.LeftOut, LeftOut{Name: r.File, Why: "a further recording of the machine of " + of.File + ", used with it"})
+		}
+	}
 }
 
 // machinesOf divides recordings by the machines that made them.
@@ -52,7 +69,7 @@ next:
 // before reports whether d shows a difference, and other none or a later one.
 func (d *Divergence) before(other *Divergence) bool {
 	if d.Cause == CauseNone || other.Cause == CauseNone {
-		return d.Cause != CauseNone
+		return d.Cause != CauseNone || other.Uncompared() != nil && d.Uncompared() == nil
 	}
 	return d.span().To < other.span().To
 }

@@ -21,12 +21,15 @@ func ExampleCompareMachines() {
 	}
 	found, differs := d.Case(time.Time{})
 	fmt.Println(differs, found.Name, found.Fingerprint.About(), found.First)
+	var left []desync.LeftOut = d.LeftOut
+	fmt.Printf("%s: %s\n", left[0].Name, left[0].Why)
 	t := &desync.Triage{}
 	t.Add(found)
 	t.Agree(1)
 	fmt.Println(t.Summary())
 	// Output:
 	// true 0.jsonl 2.jsonl null, unknown, X {6 6}
+	// 1.jsonl: of another machine, compared with 0.jsonl: nothing differs
 	// 3 files: 1 desync with 1 fingerprint, 0 unreadable; 1 file agrees with others
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -91,8 +92,5 @@ func spanText(spans []Span) string {
 	if len(spans) == 1 && spans[0].Exact() {
 		return "state of tick " + parts[0]
 	}
-	if last := len(parts) - 1; last > 0 {
-		parts = append(parts[:last-1], parts[last-1]+" and "+parts[last])
-	}
-	return "states of ticks " + strings.Join(parts, ", ")
+	return "states of ticks " + words.List(parts)
 }

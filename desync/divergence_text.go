@@ -49,7 +49,11 @@ func (d *Divergence) Title() string {
 	if a, b := d.A.Player, d.B.Player; a != nil && b != nil && *a != *b {
 		who = fmt.Sprintf("player %d | player %d", *a, *b)
 	}
-	return fmt.Sprintf("%s %s, %s", placeText(first, d.Fields.Total, strings.Join(d.Sections, ", ")), d.Diverged(), who)
+	when := d.Diverged()
+	if !d.Exact && !d.Known {
+		when = fmt.Sprintf("at tick %d, the first that both know", d.Tick)
+	}
+	return fmt.Sprintf("%s %s, %s", placeText(first, d.Fields.Total, strings.Join(d.Sections, ", ")), when, who)
 }
 
 // Verdict says in one sentence what the recordings show.
@@ -63,10 +67,8 @@ func (d *Divergence) Verdict() string {
 		return text
 	case CauseOrder:
 		return fmt.Sprintf("the machines ran the same commands of tick %d with the players in another order", d.Order)
-	case CauseStart:
-		return "they begin with different states" + d.others() + d.lacks()
-	case CauseStates:
-		return "the machines computed different states from the same commands" + d.others() + d.lacks()
+	case CauseStart, CauseStates:
+		return d.computed() + d.others() + d.lacks()
 	case CauseRerun:
 		for _, r := range d.Reruns {
 			if !r.Commands {
@@ -74,17 +76,64 @@ func (d *Divergence) Verdict() string {
 			}
 		}
 	}
-	if d.Compared == 0 && !d.Known {
-		return "nothing was compared: there is no tick of which both have a checksum, or a state of the same type"
+	if err := d.Uncompared(); err != nil {
+		return err.Error()
 	}
 	text := "nothing differs"
 	if d.early > 0 {
-		text = fmt.Sprintf("no state differs, though the commands of tick %d do,", d.early)
+		text = "no state differs"
 	}
 	if name := d.Early(); name != "" {
 		text += fmt.Sprintf(" up to tick %d, where %s ends early", max(1, min(d.A.Ticks, d.B.Ticks))-1, name)
 	}
+	if d.early > 0 {
+		text += fmt.Sprintf(", though the commands of tick %d do", d.early)
+	}
 	return text
+}
+
+// Uncompared returns an error that wraps [ErrNothingCompared], with what both sides have, if no states were compared and no
+// commands are known to differ; else nil.
+func (d *Divergence) Uncompared() error {
+	if d.Cause != CauseNone || d.Known || d.asked {
+		return nil
+	}
+	return fmt.Errorf("%w: A has %s, and B has %s; there is no tick of which both have a checksum, or a state of the same type",
+		ErrNothingCompared, ticksText(d.A.span()), ticksText(d.B.span()))
+}
+
+// span returns the ticks of the recording, as its lines number them.
+func (r *Recording) span() Span { return Span{r.First, max(r.First+1, r.Ticks) - 1} }
+
+// computed says when the states differ, and what is known of the commands since they were equal.
+func (d *Divergence) computed() string {
+	text, since, from := "they begin with different states", lockstep.Tick(0), ""
+	switch {
+	case d.Known:
+		since = d.Agreed
+		text = fmt.Sprintf("the states agree at tick %d and differ at tick %d", d.Agreed, d.Tick)
+	case d.Tick > 0:
+		if since = max(d.A.First, d.B.First); since > 0 {
+			from = fmt.Sprintf(" since tick %d", since)
+		}
+		text = fmt.Sprintf("the states differ at tick %d, the first that both know", d.Tick)
+	}
+	if since == d.Tick {
+		return text
+	}
+	if !d.A.commands && !d.B.commands {
+		return text + "; no commands were recorded"
+	}
+	for i, r := range []*Recording{d.A.Recording, d.B.Recording} {
+		name := "AB"[i : i+1]
+		if !r.commands {
+			return text + fmt.Sprintf("; %s has no commands, so it is not known whether they were the same", name)
+		}
+		if s, some := r.unheard(since, d.Tick); some {
+			return text + fmt.Sprintf("; %s does not have the commands of %s, so it is not known whether they were the same", name, ticksText(s))
+		}
+	}
+	return text + ", from the same commands" + from
 }
 
 // Early names the side whose recording is torn and ends before the other's, A or B, or nothing. What would differ later is
@@ -222,16 +271,28 @@ func (r *Recording) String() string {
 // commandLines describes the commands that differ. A tick of the lines is one less than the tick of a replay.
 func (d *Divergence) commandLines() []string {
 	if d.Commands == nil {
-		text, first := "the same", max(d.A.First, d.B.First)
-		if d.Order > 0 {
-			text += ", but for the order of the players in tick " + fmt.Sprint(d.Order)
+		text, first, last := "the same", max(d.A.First, d.B.First), min(d.A.Ticks, d.B.Ticks)
+		if d.early > 0 {
+			first = max(first, d.Agreed)
 		}
-		if first > 0 {
+		switch {
+		case !d.A.commands && !d.B.commands:
+			return []string{"none were recorded"}
+		case !d.A.commands:
+			return []string{"A has none"}
+		case !d.B.commands:
+			return []string{"B has none"}
+		case first >= last:
+			return []string{"none of a tick that both have"}
+		case first > 0:
 			text += fmt.Sprintf(" from tick %d on", first+1)
 		}
-		text += fmt.Sprintf(" up to tick %d", min(d.A.Ticks, d.B.Ticks))
+		text += fmt.Sprintf(" up to tick %d", last)
 		if len(d.A.Gaps)+len(d.B.Gaps) > 0 {
 			text += ", where both have them"
+		}
+		if d.Order > 0 {
+			text += fmt.Sprintf(", but in tick %d with the players in another order", d.Order)
 		}
 		return []string{text}
 	}
@@ -307,5 +368,5 @@ func (d *Divergence) MarshalJSON() ([]byte, error) {
 		Same    bool   `json:"same"`
 		Title   string `json:"title"`
 		Verdict string `json:"verdict"`
-	}{(*plain)(d), d.Cause == CauseNone, d.Title(), d.Verdict()})
+	}{(*plain)(d), d.Cause == CauseNone && d.Uncompared() == nil, d.Title(), d.Verdict()})
 }

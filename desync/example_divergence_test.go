@@ -50,7 +50,8 @@ func ExampleCompareRecordings() {
 	// Output:
 	// true 6 [X] 5,6
 	// answer     X 9 → 9.000001 (1 ulp) at tick 6, player 0 | player 1
-	// verdict    the machines computed different states from the same commands
+	// verdict    the states agree at tick 5 and differ at tick 6, from the same
+	//              commands
 	// A          a.jsonl: player 0, build "1", plan9/mips: 10 ticks, 10 checksums
 	//            a2.jsonl: player 0, build "1", plan9/mips: 10 ticks, 10 checksums, 2
 	//              states

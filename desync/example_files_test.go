@@ -129,8 +129,9 @@ func ExampleVerification() {
 	defer f.Close()
 	var v *desync.Verification
 	v, err = desync.Verify(f, replay.Games{game}, replay.VerifyOptions{KeepGoing: true})
-	fmt.Println(err != nil, v.Err == err, v.Ticks, v.Checked, v.Differed, v.Verdict.Party)
-	// Output: true true 100 6 4 build
+	var who desync.Reported = v.Reported // no player has reported another checksum
+	fmt.Println(err != nil, v.Err == err, v.Ticks, v.Checked, v.Differed, v.Verdict.Party, len(who.Groups))
+	// Output: true true 100 6 4 build 0
 }
 
 // ReadReports reads what a player's machine has written, line by line.

@@ -101,17 +101,7 @@ func (w *work) read() error {
 		Tick: m.Tick, Agreed: m.Agreed, Began: m.Began, Player: m.Player, Tie: m.Tie, Section: m.Section,
 		Changes: []Change{}, Commands: []Touch{}, Streams: []Stream{}, Draws: []Draws{}, Notes: []string{}, Tried: []Tried{}, Steps: []NextStep{},
 	}
-	for _, g := range m.Groups {
-		to := Group{BundleGroup: g}
-		to.name(func(p lockstep.Player) string {
-			i := slices.IndexFunc(m.Participants, func(o replay.BundleParticipant) bool { return o.Player == p })
-			if i < 0 {
-				return ""
-			}
-			return m.Participants[i].Name
-		})
-		w.e.Groups = append(w.e.Groups, to)
-	}
+	w.e.Groups = reportedIn(m).Groups
 	if m.Match != w.e.Match {
 		w.note("the bundle says that it is of match %s, but its replay is of %s", m.Match, w.e.Match)
 	}

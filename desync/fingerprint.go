@@ -38,7 +38,7 @@ const (
 // A Fingerprint names the cause of a desync: the same bug has the same one in other matches, and another bug mostly has
 // another one. It has nothing in it of a single match, machine or build.
 type Fingerprint struct {
-	ID      string `json:"id"` // 8 hexadecimal digits; with a line of code, a hyphen and 4 more
+	ID      string `json:"id"` // 8 hexadecimal digits; with a line of code, a hyphen and 4 more; "" if no class and no place is known
 	Game    string `json:"game"`
 	Class   Class  `json:"class"`
 	Section string `json:"section"`          // the first field of the state that differs; "" if none is known
@@ -69,8 +69,11 @@ func (f Fingerprint) About() string {
 }
 
 // seal sets the ID. Its first part does not depend on the line of code, so that it is the same where the sources are
-// missing.
+// missing. Two desyncs of which neither a class nor a place is known have nothing in common, and get none.
 func (f *Fingerprint) seal() {
+	if f.Class == ClassUnknown && f.Section+f.Field+f.Frames+f.Phase+f.Func == "" {
+		return
+	}
 	f.ID = digits(8, "samestep fingerprint 1", f.Game, string(f.Class), f.Section, f.Field)
 	if f.Frames != "" {
 		f.ID = digits(8, "samestep fingerprint 1", f.Game, string(f.Class), f.Frames)

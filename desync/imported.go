@@ -3,6 +3,8 @@ package desync
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -62,12 +64,17 @@ type Differing struct {
 	Gone lockstep.Tick `json:"gone"`
 }
 
+var errAlone = fmt.Errorf("%w: no check was reported by two players", ErrNothingCompared)
+
 // CompareReports compares the reports of the players of an imported match. With an error, the result has the reports
-// before the damage.
+// before the damage. The error wraps [ErrNothingCompared] if no check was reported by two players.
 func CompareReports(r *replay.Reader) (*Imported, error) {
 	m := &Imported{Groups: []Group{}, Differ: []*Differing{}}
 	err := replay.Play(r, nil, m.record)
 	m.end()
+	if len(m.Differ) == 0 && m.Alone == m.Checks {
+		err = errors.Join(errAlone, err)
+	}
 	for i := range m.Groups {
 		m.Groups[i].name(func(p lockstep.Player) string { return m.names[p] })
 	}
@@ -126,6 +133,9 @@ func (m *Imported) line(rec *record.Record) error {
 	case !e.Checksum:
 		return nil
 	case len(m.lines) > 0 && m.lines[0].Tick != e.Tick || len(m.lines) == int(lockstep.MaxPlayers):
+		if m.end(); len(m.Groups) > 0 {
+			return nil
+		}
 		m.lines = m.lines[:0]
 	}
 	m.lines = append(m.lines, e)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strings"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -16,6 +16,29 @@ type Group struct {
 	replay.BundleGroup
 	Names []string `json:"names,omitempty"` // of the players, in their order, "" if one is not known; empty if none is
 	Right bool     `json:"right,omitempty"`
+}
+
+// Reported is who reported what at the check of a tick. Groups are empty if nobody differed.
+type Reported struct {
+	Tick   lockstep.Tick `json:"groups_tick,omitempty"`
+	Groups []Group       `json:"groups,omitempty"`
+}
+
+// reportedIn returns the groups of a bundle, with the names of the players.
+func reportedIn(m *replay.Manifest) Reported {
+	r := Reported{Tick: m.Tick}
+	for _, g := range m.Groups {
+		to := Group{BundleGroup: g}
+		to.name(func(p lockstep.Player) string {
+			i := slices.IndexFunc(m.Participants, func(o replay.BundleParticipant) bool { return o.Player == p })
+			if i < 0 {
+				return ""
+			}
+			return m.Participants[i].Name
+		})
+		r.Groups = append(r.Groups, to)
+	}
+	return r
 }
 
 // name sets the names.
@@ -38,14 +61,13 @@ func (g *Group) who() string {
 			all[i] += fmt.Sprintf(" (%s)", g.Names[i])
 		}
 	}
-	switch last := len(all) - 1; last {
-	case -1:
-		return "nobody"
+	switch len(all) {
 	case 0:
+		return "nobody"
+	case 1:
 		return "player " + all[0]
-	default:
-		return "players " + strings.Join(all[:last], ", ") + " and " + all[last]
 	}
+	return "players " + words.List(all)
 }
 
 // oneBit reports whether two values differ in a single bit.

@@ -37,14 +37,15 @@ type Recording struct {
 	Checks   int              `json:"checks"`          // ticks with a checksum of this machine, or without a Player the agreed one
 	States   []lockstep.Tick  `json:"states"`          // ticks of which it has the state
 
-	reader *replay.Reader
-	schema *state.Schema
-	seats  uint8
-	rate   string        // ticks a second
-	sums   []recordedSum // by tick
-	pool   []uint64      // the checksums of sections
-	dumps  []recordedState
-	orders []recordedSum // of the players in ticks whose commands were not recorded by player
+	reader   *replay.Reader
+	schema   *state.Schema
+	seats    uint8
+	commands bool          // it has any
+	rate     string        // ticks a second
+	sums     []recordedSum // by tick
+	pool     []uint64      // the checksums of sections
+	dumps    []recordedState
+	orders   []recordedSum // of the players in ticks whose commands were not recorded by player
 }
 
 // A recordedSum is a checksum of a recording.
@@ -85,6 +86,7 @@ func ReadRecording(r *replay.Reader, name string) (*Recording, error) {
 		f.States = append(f.States, d.tick)
 	}
 	p.gaps()
+	f.commands = len(p.ran) > 0
 	return f, nil
 }
 
@@ -130,6 +132,16 @@ func (r *Recording) ran(t lockstep.Tick) bool {
 	}
 	i, _ := slices.BinarySearchFunc(r.Gaps, t, func(g Span, t lockstep.Tick) int { return cmp.Compare(g.To, t-1) })
 	return i == len(r.Gaps) || t < r.Gaps[i].From // the machine may be away since its last checksum
+}
+
+// unheard returns the first ticks, of those after one up to another, whose commands the recording does not have, and whether there are any.
+func (r *Recording) unheard(after, to lockstep.Tick) (Span, bool) {
+	for _, g := range r.Gaps {
+		if from, last := max(g.From, after+1), min(g.To+1, to); from <= last {
+			return Span{from, last}, true
+		}
+	}
+	return Span{to, to}, r.Torn && to >= r.Ticks
 }
 
 // RecordedMatch reports whether a replay is an imported match with more than commands, checksums and notes, and returns

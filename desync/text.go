@@ -116,6 +116,8 @@ func (g Group) String() string {
 		s += "the referee"
 	case g.Referee:
 		s += "the referee, " + g.who()
+	case len(g.Players) == 0:
+		s += "agreed"
 	default:
 		s += g.who()
 	}

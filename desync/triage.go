@@ -54,6 +54,8 @@ type Triage struct {
 	Dropped    int           `json:"dropped"`  // desyncs of groups beyond the limit
 	Unreadable []Unreadable  `json:"unreadable"`
 	More       int           `json:"more_unreadable"` // beyond the limit
+	LeftOut    []LeftOut     `json:"left_out"`        // files that no group shows
+	MoreLeft   int           `json:"more_left_out"`   // beyond the limit
 	Took       time.Duration `json:"-"`               // 0 if it is not known
 
 	byID map[string]*CaseGroup // only looked up
@@ -65,7 +67,14 @@ type Unreadable struct {
 	Error string `json:"error"`
 }
 
-// A CaseGroup is the desyncs with one fingerprint.
+// A LeftOut is a file that was not compared, or that counts with another one.
+type LeftOut struct {
+	Name string `json:"file"`
+	Why  string `json:"why"`
+	Lone bool   `json:"-"` // nothing of it was compared
+}
+
+// A CaseGroup is the desyncs with one fingerprint, or one desync without any.
 type CaseGroup struct {
 	Fingerprint Fingerprint `json:"fingerprint"`
 	Count       int         `json:"count"`
@@ -124,7 +133,7 @@ func (t *Triage) Add(c Case) {
 
 // group returns the group of a fingerprint, or nil if there are too many.
 func (t *Triage) group(f Fingerprint) *CaseGroup {
-	g := t.byID[f.ID]
+	g := t.byID[f.ID] // none without an ID
 	if g != nil || len(t.Groups) == maxTriageGroups {
 		return g
 	}
@@ -132,7 +141,9 @@ func (t *Triage) group(f Fingerprint) *CaseGroup {
 	if t.byID == nil {
 		t.byID = make(map[string]*CaseGroup)
 	}
-	t.byID[f.ID] = g
+	if f.ID != "" {
+		t.byID[f.ID] = g
+	}
 	t.Groups = append(t.Groups, g)
 	return g
 }
@@ -176,6 +187,15 @@ func (t *Triage) Fail(name string, err error) {
 		return
 	}
 	t.Unreadable = append(t.Unreadable, Unreadable{name, clipped(err.Error(), maxUnreadable)})
+}
+
+// Leave notes a file that no group shows, and why.
+func (t *Triage) Leave(l LeftOut) {
+	if len(t.LeftOut) == maxUnreadable {
+		t.MoreLeft++
+		return
+	}
+	t.LeftOut = append(t.LeftOut, LeftOut{Name: l.Name, Why: clipped(l.Why, maxUnreadable)})
 }
 
 // Sort brings the groups into their order: those with most desyncs first.

@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -16,7 +17,7 @@ func (t *Triage) WriteHTML(w io.Writer) error { return pages.ExecuteTemplate(w, 
 func (t *Triage) WriteText(w io.Writer) error {
 	p := &words.Page{}
 	for _, g := range t.Groups {
-		p.Line(g.Fingerprint.ID, "%s: %s", words.Count(g.Count, "desync"), g.Fingerprint.About())
+		p.Line(cmp.Or(g.Fingerprint.ID, "unknown"), "%s: %s", words.Count(g.Count, "desync"), g.Fingerprint.About())
 		p.Line("", "wrong: %s", g.parties())
 		p.Line("", "builds: %s", shares(g.Builds))
 		if len(g.Revisions) > 0 {
@@ -40,6 +41,12 @@ func (t *Triage) WriteText(w io.Writer) error {
 	if t.More > 0 {
 		p.Line("", "and %s", words.Count(t.More, "more file"))
 	}
+	for i, l := range t.LeftOut {
+		p.Line(words.First("left out", i), "%s: %s", l.Name, l.Why)
+	}
+	if t.MoreLeft > 0 {
+		p.Line("", "and %s", words.Count(t.MoreLeft, "more file"))
+	}
 	p.Line("in all", "%s", t.Summary())
 	return p.Write(w)
 }
@@ -50,7 +57,17 @@ func (t *Triage) Summary() string {
 	if t.Took > 0 {
 		s += " in " + words.Seconds(t.Took)
 	}
-	s += fmt.Sprintf(": %s with %s, %d unreadable", words.Count(t.Desyncs, "desync"), words.Count(len(t.Groups), "fingerprint"), len(t.Unreadable)+t.More)
+	unknown := 0
+	for _, g := range t.Groups {
+		if g.Fingerprint.ID == "" {
+			unknown++
+		}
+	}
+	s += fmt.Sprintf(": %s with %s", words.Count(t.Desyncs, "desync"), words.Count(len(t.Groups)-unknown, "fingerprint"))
+	if unknown > 0 {
+		s += fmt.Sprintf(" and %d without one", unknown)
+	}
+	s += fmt.Sprintf(", %d unreadable", len(t.Unreadable)+t.More)
 	if t.Agreeing > 0 {
 		s += fmt.Sprintf("; %s", words.Plural(t.Agreeing, "file", "agrees with others", "agree"))
 	}

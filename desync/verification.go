@@ -1,6 +1,7 @@
 package desync
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,9 @@ type Verification struct {
 	*replay.Verification          // nil if nothing was simulated
 	Verdict              *Verdict // nil if nothing was simulated
 	Imported             *Imported
+
+	// Reported is who reported what at the first check at which players differed, of a simulated match: as its bundle says, or its log.
+	Reported Reported
 
 	// Bundle is the table of contents of the bundle that holds the replay; nil for a replay file.
 	Bundle *replay.Manifest
@@ -73,7 +77,16 @@ func Verify(f *replay.File, games replay.Games, o replay.VerifyOptions) (*Verifi
 		return v.end(h, err)
 	}
 	v.Verification, err = replay.Verify(r, g, o)
-	v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now, Apart: o.Apart})
+	v.Verdict, v.Reported = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now, Apart: o.Apart})
+	if b := v.Bundle; b != nil && len(b.Groups) > 0 {
+		known := v.Reported
+		if v.Reported = reportedIn(b); known.Tick == b.Tick {
+			for i := range v.Reported.Groups {
+				g := &v.Reported.Groups[i]
+				g.Right = slices.ContainsFunc(known.Groups, func(o Group) bool { return o.Right && o.Checksum == g.Checksum })
+			}
+		}
+	}
 	v.namesBuilds(h, g)
 	return v.end(h, err)
 }
@@ -92,7 +105,7 @@ func VerifyLive(ctx context.Context, l *replay.LiveReader, games replay.Games, o
 	v.Verification, err = replay.VerifyLive(ctx, l, g, o)
 	v.Verdict = &Verdict{Blames: []Blame{}}
 	if r, rerr := l.Reopen(); rerr == nil {
-		v.Verdict = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now, Apart: o.Apart})
+		v.Verdict, v.Reported = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now, Apart: o.Apart})
 	}
 	return v.end(h, err)
 }
@@ -205,12 +218,13 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 			Signed  *bool        `json:"signed,omitempty"`
 			*Imported
 			Error string `json:"error,omitempty"`
-		}{true, v.class(), v.Signed, v.Imported, errorText(v.Err)})
+		}{true, cmp.Or(v.class(), "failed"), v.Signed, v.Imported, errorText(v.Err)})
 	case v.Verification == nil:
 		return json.Marshal(refusal{v.class(), v.Signed, errorText(v.Err)})
 	}
 	return json.Marshal(struct {
 		*replay.Verification
+		Reported
 		Blames        []Blame           `json:"blames"`
 		Verdict       *Verdict          `json:"verdict,omitempty"` // if anything differs
 		Class         replay.Class      `json:"class"`
@@ -223,7 +237,7 @@ func (v *Verification) MarshalJSON() ([]byte, error) {
 		TimesRealTime float64           `json:"times_real_time"`
 		Error         string            `json:"error,omitempty"`
 	}{
-		Verification: v.Verification, Blames: v.Verdict.Blames, Verdict: v.accusation(), Class: v.class(), Signed: v.Signed, First: newDifferenceJSON(v.First),
+		Verification: v.Verification, Reported: v.Reported, Blames: v.Verdict.Blames, Verdict: v.accusation(), Class: v.class(), Signed: v.Signed, First: newDifferenceJSON(v.First),
 		Game: v.Header.Game, Match: v.Header.Match.String(), Lineage: v.Lineage, Seconds: v.Took.Seconds(), TimesRealTime: v.TimesRealTime(), Error: errorText(v.Err),
 	})
 }

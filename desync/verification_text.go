@@ -66,6 +66,12 @@ func (v *Verification) facts(p *words.Page) {
 	if v.Panic != nil {
 		addPanic(p, v.Panic)
 	}
+	if len(v.Reported.Groups) > 0 {
+		p.Line("groups", "at the check of tick %d", v.Reported.Tick)
+	}
+	for i := range v.Reported.Groups {
+		p.Line("", "%s", v.Reported.Groups[i])
+	}
 	for i := range v.Verdict.Blames {
 		p.Line("wrong", "%s", &v.Verdict.Blames[i])
 	}
@@ -103,13 +109,13 @@ func (v *Verification) verdict() string {
 	return fmt.Sprintf("true up to tick %d; the rest was not verified", v.Ticks)
 }
 
-// String names the wrong player and the ticks, and says whether the player stayed wrong.
+// String names the wrong player and the ticks, and says whether a later check has shown it right.
 func (b *Blame) String() string {
 	who, again := fmt.Sprintf("player %d", b.Player), "it was right again, or silent, at tick %d"
 	if b.Who != WrongPlayer {
 		who, again = parties[b.Who], "it was right again at tick %d"
 	}
-	text := fmt.Sprintf("%s at tick %d; ", who, b.First)
+	text, never := fmt.Sprintf("%s at tick %d; ", who, b.First), "it was not seen right again"
 	switch {
 	case b.Checks > 1:
 		text = fmt.Sprintf("%s in %s, of ticks %d to %d; ", who, words.Count(b.Checks, "check"), b.First, b.Last)
@@ -120,9 +126,9 @@ func (b *Blame) String() string {
 		return text + fmt.Sprintf(again, b.Healed)
 	}
 	if b.Gone > 0 {
-		return text + fmt.Sprintf("it stayed until the player was gone at tick %d", b.Gone)
+		never += fmt.Sprintf(" before the player was gone at tick %d", b.Gone)
 	}
-	return text + "it stayed to the end"
+	return text + never
 }
 
 // parties names the parties that are not players.
@@ -143,7 +149,7 @@ func (m *Imported) add(p *words.Page) {
 		p.Line("sections", "%s", strings.Join(m.Sections, ", "))
 	}
 	for _, g := range m.Differ {
-		stays := "to the end"
+		stays := "to the last check"
 		if g.Healed > 0 {
 			stays = fmt.Sprintf("until tick %d, where it agrees again", g.Healed)
 		} else if g.Gone > 0 {
@@ -189,7 +195,7 @@ func groupsText(groups []Group, majority bool) string {
 func (m *Imported) verdict(err error) string {
 	switch {
 	case len(m.Differ) == 0 && m.Alone == m.Checks:
-		return "unknown: no check was reported by two players"
+		return "unknown: " + errAlone.Error()
 	case len(m.Differ) > 0:
 		return fmt.Sprintf("DESYNC, first at tick %d: %s", m.First, groupsText(m.Groups, m.Majority))
 	case !m.Ended:

@@ -90,9 +90,13 @@ func cleaned(text string) string {
 	return b.String() + string(c.held)
 }
 
-// Count returns a number of things: "1 check", "1,200 checks".
+// Count returns a number of things: "1 check", "1,200 checks", "2 matches".
 func Count[N ~int | ~int64 | ~uint32](n N, thing string) string {
-	if n != 1 {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "ch"):
+		thing += "es"
+	default:
 		thing += "s"
 	}
 	return comma(int64(n)) + " " + thing
@@ -104,6 +108,15 @@ func Plural(n int, thing, one, many string) string {
 		return Count(n, thing) + " " + one
 	}
 	return Count(n, thing) + " " + many
+}
+
+// List returns a list as text: "a, b and c".
+func List(all []string) string {
+	last := len(all) - 1
+	if last < 1 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
 // comma returns a number with commas between its thousands.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/testing/reach"
+	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 type (
@@ -58,10 +59,10 @@ func (f Floor) misses(r *Reached, o *Options) (all []string) {
 	case f.Kinds >= 0 && r.Commands() == 0 && (asked > 0 || o.Play != nil && len(r.Accepted) > 0):
 		all = append(all, "no command was accepted")
 	case 100*(asked-len(none)) < f.Kinds*asked:
-		all = append(all, fmt.Sprintf("commands of %d of %d kinds were accepted, want %d %%: not %s", asked-len(none), asked, f.Kinds, reach.Names(none)))
+		all = append(all, fmt.Sprintf("commands of %d of %s were accepted, want %d %%: not %s", asked-len(none), words.Count(asked, "kind"), f.Kinds, reach.Names(none)))
 	}
 	if changed := r.Fields - len(r.Still); 100*changed < f.Fields*r.Fields {
-		all = append(all, fmt.Sprintf("%d of %d fields of the state changed, want %d %%: not %s", changed, r.Fields, f.Fields, reach.Names(r.Still)))
+		all = append(all, fmt.Sprintf("%d of %s of the state changed, want %d %%: not %s", changed, words.Count(r.Fields, "field"), f.Fields, reach.Names(r.Still)))
 	}
 	return all
 }

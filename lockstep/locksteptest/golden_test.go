@@ -111,7 +111,7 @@ func TestGoldenReaches(t *testing.T) {
 	}
 	g := lockstep.MustGame(rules)
 	o := locksteptest.GoldenOptions{Dir: t.TempDir()}
-	if _, err := locksteptest.AddGolden(g, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "1 of 3 fields of the state changed, want 50 %: not At[], Over\n") ||
+	if _, err := locksteptest.AddGolden(g, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "1 of 3 fields of the state changed, want 50 %: not At[] and Over\n") ||
 		!strings.Contains(err.Error(), "play longer (Ticks: 1000)") {
 		t.Errorf("got %v", err)
 	}

@@ -98,7 +98,7 @@ func TestFloor(t *testing.T) {
 	}
 	refusing := lockstep.MustGame(rules)
 	o.Floor = locksteptest.Floor{Kinds: 1}
-	if err := locksteptest.Run(refusing, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "commands of 0 of 1 kinds were accepted, want 1 %: not give up") {
+	if err := locksteptest.Run(refusing, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "commands of 0 of 1 kind were accepted, want 1 %: not give up") {
 		t.Errorf("got %v", err)
 	}
 	o.Weights, o.Floor = nil, locksteptest.Floor{}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/internal/testing/reach"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
@@ -175,11 +176,11 @@ func (t *tally) thin(o *Options) error {
 	}
 	var s strings.Builder
 	if t.early > 0 {
-		fmt.Fprintf(&s, "the rules ended %d of %d matches in their first fifth, after %d ticks the last one; ", t.early, t.matches, t.ticks)
+		fmt.Fprintf(&s, "the rules ended %d of %s in their first fifth, after %s the last one; ", t.early, words.Count(t.matches, "match"), words.Count(t.ticks, "tick"))
 	}
-	fmt.Fprintf(&s, "%d of %d commands were refused", refused, given)
+	fmt.Fprintf(&s, "%d of %s were refused", refused, words.Count(given, "command"))
 	if t.samples > 0 {
-		fmt.Fprintf(&s, ", and in %d of %d ticks the accepted ones changed nothing", t.idle, t.samples)
+		fmt.Fprintf(&s, ", and in %d of %s the accepted ones changed nothing", t.idle, words.Count(t.samples, "tick"))
 	}
 	fmt.Fprintf(&s, "; want at least %d %% of the commands accepted and changing something", 100-thinPercent)
 	for i := range t.kinds {
@@ -188,7 +189,7 @@ func (t *tally) thin(o *Options) error {
 		}
 	}
 	if len(t.lastKinds) > 0 && (short || 5*t.last < 4*t.ticks) {
-		fmt.Fprintf(&s, "\nthe last commands of %d ticks that changed something were at tick %d: %s", t.ticks, t.last, strings.Join(t.lastKinds, ", "))
+		fmt.Fprintf(&s, "\nthe last commands of %s that changed something were at tick %d: %s", words.Count(t.ticks, "tick"), t.last, strings.Join(t.lastKinds, ", "))
 	}
 	return fmt.Errorf("locksteptest: %w: %s\n%s, or say why the match is enough (AllowThin)", ErrThin, s.String(), t.cure(short, refused))
 }
@@ -223,5 +224,5 @@ func (t *tally) suspect() string {
 
 func (t *tally) String() string {
 	given, refused := t.sum()
-	return fmt.Sprintf("%d of %d commands refused; %s", refused, given, t.reached.Reached())
+	return fmt.Sprintf("%d of %s refused; %s", refused, words.Count(given, "command"), t.reached.Reached())
 }

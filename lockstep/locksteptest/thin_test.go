@@ -106,7 +106,7 @@ func TestThinAfterEnd(t *testing.T) {
 	}
 	g := lockstep.MustGame(rules)
 	err := locksteptest.Run(g, locksteptest.Options{})
-	if want := "the rules ended 1 of 1 matches in their first fifth, after 2 ticks the last one; "; !errors.Is(err, locksteptest.ErrThin) ||
+	if want := "the rules ended 1 of 1 match in their first fifth, after 2 ticks the last one; "; !errors.Is(err, locksteptest.ErrThin) ||
 		!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `Weights: map[string]int{"give up": 0}`) {
 		t.Errorf("got %v, want %q in it", err, want)
 	}

@@ -43,7 +43,7 @@ type netResult struct {
 
 func (r *netResult) print(w io.Writer) {
 	line := newLiner(w)
-	line("load", "%s in %d matches, for %.0f s", count(r.Clients, "client"), r.Matches, r.Seconds)
+	line("load", "%s in %s, for %.0f s", count(r.Clients, "client"), count(r.Matches, "match"), r.Seconds)
 	line("server", "%.1f %% of a core, %.4f %% a client; %.0f MB resident", r.ServerCPU, r.PerClient, r.ResidentMemoryMB)
 	line("frames", "%d of the %d that were due arrived; late by %.1f ms (median), %.1f ms (99 %%); %.1f bytes a frame", r.Frames, r.Expected, r.LatenessP50MS, r.LatenessP99MS, r.BytesPerFrame)
 	line("commands", "%d, %d accepted; answered after %.1f ms (median), %.1f ms (99 %%)", r.Commands, r.Accepted, r.CommandP50MS, r.CommandP99MS)

@@ -93,7 +93,7 @@ func (r *wireResult) print(w io.Writer) {
 		how = "network namespaces: real TCP and UDP"
 	}
 	line("wire", "%s; %s", r.Link, how)
-	line("load", "twice %s in %d matches, %d ticks a second, for %.0f s", count(r.Clients, "player"), r.Matches, r.TickRate, r.Seconds)
+	line("load", "twice %s in %s, %s a second, for %.0f s", count(r.Clients, "player"), count(r.Matches, "match"), count(r.TickRate, "tick"), r.Seconds)
 	fmt.Fprintln(w)
 	row := func(name string, value func(s *sideResult) string) {
 		fmt.Fprintf(w, "%-38s %14s %14s\n", name, value(&r.WebSocket), value(&r.Datagrams))

@@ -30,7 +30,7 @@ at with explain. Files that cannot be read are listed at the end.
 Recordings of matches of another engine (docs/import.md), as *.jsonl, *.jsonl.gz or
 imported *.ssr, are compared with the others of the same match ("match" in the header), as
 replay bisect does: the first machine with each other. A match counts once, by the pair
-that differs first. Other replays in FOLDER are left out.
+that differs first. Other recordings of it, and other replays in FOLDER, are listed as left out.
 
 Exits with 3 if it has found a desync.`,
 		Flags: []cli.Flag{
@@ -51,11 +51,15 @@ func desyncTriage(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if b.groupMatches(args); len(b.inputs) == 0 {
+	left := b.groupMatches(args)
+	if len(b.inputs) == 0 {
 		return fmt.Errorf("%s: no bundles and no recordings in this folder", strings.Join(args, ", "))
 	}
 	frugal()
 	found, worst := triage(c, b)
+	for _, l := range left {
+		found.Leave(l)
+	}
 	return tellPage(c, found, func(w io.Writer) { found.WriteText(w) }, worst)
 }
 
@@ -63,7 +67,7 @@ func desyncTriage(c *cli.Context) error {
 func triage(c *cli.Context, b *batch) (*desync.Triage, error) {
 	games, o := gamesOf(c), desync.Options{Budget: c.Duration("budget"), Fields: 1, Apart: listed(c).apart()}
 	bar := newProgress(c.App.ErrWriter, int64(len(b.inputs)), "files")
-	found := &desync.Triage{Groups: []*desync.CaseGroup{}, Unreadable: []desync.Unreadable{}}
+	found := &desync.Triage{Groups: []*desync.CaseGroup{}, Unreadable: []desync.Unreadable{}, LeftOut: []desync.LeftOut{}}
 	s, done := batchSum{from: time.Now(), classes: map[string]int{}}, int64(0)
 	inOrder(b, func(in batchInput) triaged {
 		if in.match != nil {
@@ -80,6 +84,9 @@ func triage(c *cli.Context, b *batch) (*desync.Triage, error) {
 			s.add(errExplained)
 		}
 		found.Agree(r.agree)
+		for _, l := range r.left {
+			found.Leave(l)
+		}
 		done++
 		bar.set(done)
 	})
@@ -96,6 +103,7 @@ func triage(c *cli.Context, b *batch) (*desync.Triage, error) {
 type triaged struct {
 	desync *desync.Case // nil for none
 	agree  int          // files that do not differ
+	left   []desync.LeftOut
 	failed []*fileError
 }
 

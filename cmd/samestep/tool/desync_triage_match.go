@@ -24,8 +24,8 @@ var (
 )
 
 // groupMatches puts the recordings of each match into one input, at the place of the first one. It leaves out replays
-// that are no recordings, unless an argument names them.
-func (b *batch) groupMatches(args []string) {
+// that are no recordings, unless an argument names them, and returns them.
+func (b *batch) groupMatches(args []string) (left []desync.LeftOut) {
 	all, matches := b.inputs, map[string]int{} // matches are indexes in b.inputs, and are only looked up
 	b.inputs = nil
 	for _, in := range all {
@@ -35,6 +35,7 @@ func (b *batch) groupMatches(args []string) {
 		case err != nil:
 			in.err = err
 		case !is && hasExtension(in.path, []string{replayExtension}) && !slices.Contains(args, in.path):
+			left = append(left, desync.LeftOut{Name: in.path, Why: "a replay, and not a recording of another engine: see replay verify"})
 			continue
 		case !is && hasExtension(in.path, []string{linesExtension, packedExtension}):
 			in.err = errNoRecording
@@ -53,6 +54,7 @@ func (b *batch) groupMatches(args []string) {
 		b.inputs = append(b.inputs, in)
 	}
 	b.jobs = max(1, min(b.jobs, len(b.inputs)))
+	return left
 }
 
 // recordedMatch reports whether a file is a recording of another engine, and returns of which match. It reads only the
@@ -95,13 +97,25 @@ func triageMatch(program string, all []batchInput) (found triaged) {
 		return found
 	}
 	if c, differs := d.Case(writtenAt(d.A.File)); differs {
-		c.Files = len(r.all)
+		c.Files, found.left = len(r.all), d.LeftOut
 		c.Next = fmt.Sprintf("%s replay bisect %s %s", program, words.ShellWord(d.A.File), words.ShellWord(d.B.File))
 		found.desync = &c
 		return found
 	}
-	if r.inside(program, &found); found.desync == nil {
-		found.agree = len(r.all)
+	if r.inside(program, &found); found.desync != nil {
+		return found
+	}
+	found.agree = len(r.all)
+	lone := d.LeftOut
+	if err := d.Uncompared(); err != nil {
+		why := fmt.Sprintf("%v; A is %s, and B is %s", err, d.A.File, d.B.File)
+		lone = append(lone, desync.LeftOut{Name: d.A.File, Why: why, Lone: true}, desync.LeftOut{Name: d.B.File, Why: why, Lone: true})
+	}
+	for _, l := range lone {
+		if l.Lone {
+			found.agree--
+			found.failed = append(found.failed, named(l.Name, errors.New(l.Why)))
+		}
 	}
 	return found
 }
@@ -133,9 +147,14 @@ func (r *recordings) inside(program string, found *triaged) (compared bool, err 
 			c.Files = len(r.all)
 			c.Next = program + " replay verify " + words.ShellWord(c.Name)
 			found.desync = &c
+			for _, other := range r.all {
+				if other.File != c.Name {
+					found.left = append(found.left, desync.LeftOut{Name: other.File, Why: "of the same match, and shows no difference from the others"})
+				}
+			}
 			return true, nil
 		}
-		if err != nil && !errors.As(err, new(*replay.DamageError)) {
+		if err != nil && !errors.As(err, new(*replay.DamageError)) && !errors.Is(err, desync.ErrNothingCompared) {
 			return compared, err
 		}
 		compared = compared || m.Checks > m.Alone

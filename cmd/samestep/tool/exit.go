@@ -36,7 +36,8 @@ const (
 
 const exitTable = `Exit codes:
   0  success
-  1  the operation failed (a file cannot be opened, …), or vet or simulate has findings
+  1  the operation failed (a file cannot be opened, there is nothing to compare, …),
+     or vet or simulate has findings
   2  the command line is wrong
   3  checksums differ: a desync, or fuzz has found a match that can desync
   4  the file, or a module of rules, is cut short or corrupt, breaks a rule of its

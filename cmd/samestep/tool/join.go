@@ -226,7 +226,7 @@ func (j *join) run(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", errNotIn, j.refusal)
 	case !j.welcomed:
 		return errNotIn
-	case j.summary.Differing > 0:
+	case j.summary.Differing+j.summary.Desyncs > 0: // also if it healed, or only the server has seen it
 		return errDiffered
 	case j.summary.Undecided > 0:
 		return errUndecided
@@ -320,7 +320,7 @@ func (j *join) print(w io.Writer) {
 		line("datagrams", "%.1f %% lost in, %.1f %% lost out, %s", *s.LossIn, *s.LossOut, count(int(s.Repeats), "repeat"))
 	}
 	line("commands", "%d accepted, %d rejected", s.Accepted, s.Rejected)
-	line("connection", "lost %d times, resumed %d, synced %d; %s in, %s out", s.Losses, s.Resumed, s.Synced, size(int64(s.BytesIn)), size(int64(s.BytesOut)))
+	line("connection", "lost %s, resumed %d, synced %d; %s in, %s out", count(s.Losses, "time"), s.Resumed, s.Synced, size(int64(s.BytesIn)), size(int64(s.BytesOut)))
 	line("logs", "the server names match %s, session %s", s.Match, s.Session)
 	if s.Ended != "" {
 		fmt.Fprintf(w, "the match ended: %q\n", s.Ended)

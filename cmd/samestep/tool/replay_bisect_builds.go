@@ -101,5 +101,6 @@ func (m *moduleSet) bisect(c *cli.Context, f *replay.File, o desync.BisectOption
 	if err != nil {
 		return nil, &fileError{c.String("other"), err}
 	}
+	modulesOf(c).note(f, other)
 	return desync.BisectGames(f, g, other.Game, o)
 }

@@ -56,7 +56,7 @@ func TestRecordingsFromTheField(t *testing.T) {
 			[]string{"desync", "triage", file("specs.jsonl")}, exitDesync,
 			[]string{"1 desync: G, unknown", "00000000000005dc players 0 and 1", "next: samestep replay verify", "1 file", "0 unreadable"}, []string{"no other recording"},
 		},
-		"a byte order mark": {[]string{"replay", "verify", file("bom.jsonl")}, exitOK, []string{"100 checks"}, nil},
+		"a byte order mark": {[]string{"replay", "verify", file("bom.jsonl")}, exitError, []string{"100 checks", "nothing to compare"}, nil}, // of one player
 	} {
 		code, text := said(t, c.args...)
 		if code != c.code {
@@ -174,6 +174,87 @@ func TestLateErrorsNameTheLine(t *testing.T) {
 	}
 }
 
+// A check that has found nothing to compare fails, and a sentence about two recordings says of the commands what both have.
+func TestPartsOfRecordings(t *testing.T) {
+	t.Parallel()
+	// part records ticks from one on to below another, with other sums from tick wrong on, a command in each tick that ran names, and more lines.
+	part := func(by, from, to, wrong int, ran func(int) bool, more ...string) string {
+		var lines []string
+		for i := from; i < to; i++ {
+			sum := i
+			if i >= wrong {
+				sum += 1000 + by
+			}
+			lines = append(lines, fmt.Sprintf(`{"t":%d,"p":%d,"sum":"%016x"}`, i, by, sum))
+			if ran(i) {
+				lines = append(lines, fmt.Sprintf(`{"t":%d,"p":0,"s":%d,"k":1,"d":""}`, i, i+1))
+			}
+		}
+		if len(more) == 0 {
+			more = []string{fmt.Sprintf(`{"t":%d,"end":true}`, to-1)}
+		}
+		return linesOf(t, fmt.Sprintf(`,"match":"m","by":%d`, by), append(lines, more...)...)
+	}
+	every, none := func(int) bool { return true }, func(int) bool { return false }
+	but := func(t int) func(int) bool { return func(i int) bool { return i != t } }
+	const never = 1 << 20
+	whole := part(0, 0, 60, never, every)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"no tick in common":       {[]string{whole, part(1, 100, 160, never, every)}, exitError, "nothing to compare: A has ticks 0 to 59, and B has ticks 100 to 159"},
+		"equal":                   {[]string{whole, part(1, 20, 60, never, every)}, exitOK, "verdict nothing differs"},
+		"parted before it begins": {[]string{whole, part(1, 20, 60, 0, every)}, exitDesync, "differs at tick 20, the first that both know, player 0 | player 1 verdict the states differ at tick 20, the first that both know; B begins"},
+		"the same since":          {[]string{whole, part(1, 20, 60, 40, every)}, exitDesync, "verdict the states agree at tick 39 and differ at tick 40, from the same commands;"},
+		"other ones before":       {[]string{whole, part(1, 0, 60, 40, but(10))}, exitDesync, "commands the same from tick 40 on up to tick 60"},
+		"a gap":                   {[]string{whole, part(1, 0, 30, never, every, `{"t":30,"gap":35}`, `{"t":36,"p":1,"sum":"0000000000000999"}`, `{"t":40,"end":true}`)}, exitDesync, "the states agree at tick 29 and differ at tick 36; B does not have the commands of ticks 30 to 36, so it is not known whether they were the same"},
+		"B has none":              {[]string{whole, part(1, 0, 60, 40, none)}, exitDesync, "; B has no commands, so it is not known whether they were the same"},
+		"no commands at all":      {[]string{part(0, 0, 60, never, none), part(1, 0, 60, 40, none)}, exitDesync, "; no commands were recorded"},
+	} {
+		if code, text := said(t, append([]string{"replay", "bisect"}, c.args...)...); code != c.code || !strings.Contains(text, c.want) {
+			t.Errorf("%s: got exit code %d, %s\nwant %s", name, code, text, c.want)
+		}
+	}
+	late := part(1, 100, 160, never, every)
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"verify of one player": {[]string{"replay", "verify", whole}, "verdict unknown: nothing to compare: no check was reported by two players"},
+		"its JSON":             {[]string{"replay", "verify", "--json", whole}, `"class": "failed"`},
+		"bisect's JSON":        {[]string{"replay", "bisect", "--json", whole, late}, `"same": false`},
+		"triage":               {[]string{"desync", "triage", whole, late}, "2 unreadable"},
+	} {
+		if code, text := said(t, c.args...); code != exitError || !strings.Contains(text, c.want) {
+			t.Errorf("%s: got exit code %d, %s\nwant %s", name, code, text, c.want)
+		}
+	}
+}
+
+// Triage says which recordings no group shows and why, and two desyncs of which nothing is known are not one bug.
+func TestTriageLeavesOut(t *testing.T) {
+	t.Parallel()
+	file := func(name string) string { return "testdata/field/" + name }
+	code, text := said(t, "desync", "triage", file("gap0.jsonl"), file("gap1.jsonl"), file("late0.jsonl"), file("late1.jsonl"))
+	if code != exitDesync || !strings.Contains(text, "left out "+file("late0.jsonl")+": of another machine, compared with "+file("gap0.jsonl")+": nothing differs") ||
+		!strings.Contains(text, file("late1.jsonl")+": of another machine, compared with "+file("gap0.jsonl")+": the states agree at tick 129 and differ at tick 130") {
+		t.Errorf("got exit code %d, %s", code, text)
+	}
+	more := filepath.Join(t.TempDir(), "more.jsonl")
+	if err := os.WriteFile(more, []byte(readText(t, file("late1.jsonl"))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, text = said(t, "desync", "triage", file("late0.jsonl"), file("late1.jsonl"), more); !strings.Contains(text, more+": a further recording of the machine of "+file("late1.jsonl")) {
+		t.Errorf("got %s", text)
+	}
+	code, text = said(t, "desync", "triage", file("specs.jsonl"), file("tie.jsonl"))
+	if code != exitDesync || strings.Count(text, "1 desync: G, unknown, no field known") != 2 || !strings.Contains(text, "2 desyncs with 0 fingerprints and 2 without one") {
+		t.Errorf("got exit code %d, %s", code, text)
+	}
+}
+
 // Sums of 128 bits, a stated gap and the order of the players stay in a replay, and ticks of a world cost what its own ticks cost.
 func TestImportKeeps(t *testing.T) {
 	t.Parallel()
@@ -183,7 +264,8 @@ func TestImportKeeps(t *testing.T) {
 		lines = append(lines, fmt.Sprintf(`{"t":%d,"p":0,"sum":"%032x"}`, 2_000_000_000+i, i))
 	}
 	lines = append(lines, `{"t":2000000050,"gap":2000000999}`, `{"t":2000001000,"p":1,"s":1,"k":1,"d":""}`, `{"t":2000001000,"p":0,"s":1,"k":1,"d":""}`,
-		`{"t":2000001000,"p":0,"sum":"`+long+`"}`, `{"t":2000001000,"p":1,"sum":"10112233445566778899aabbccddeeff"}`, `{"t":2000001001,"end":true}`)
+		`{"t":2000001000,"p":0,"sum":"`+long+`"}`, `{"t":2000001000,"p":1,"sum":"10112233445566778899aabbccddeeff"}`,
+		`{"t":2000001001,"p":0,"sum":"20112233445566778899aabbccddeeff"}`, `{"t":2000001001,"end":true}`) // a line of a later check, too
 	name := linesOf(t, `,"match":"m","by":0`, lines...)
 	out := importedAgain(t, readText(t, name))
 	for _, want := range []string{`"sum":"` + long + `"`, `{"t":2000000050,"gap":2000000999}`, `{"t":2000001000,"order":"`, `{"t":2000001001,"end":true}`} {
@@ -227,9 +309,9 @@ func TestOrderOfPlayers(t *testing.T) {
 	}{
 		"the cause":             {record(0, -1), record(1, 10, 9), exitDesync, "verdict the machines ran the same commands of tick 10 with the players in another order"},
 		"without an effect":     {record(0, -1), record(1, -1, 9), exitOK, "the order of the players in tick 10 differs (t 9 in the recordings), and the states do not, up to tick 19"},
-		"it did nothing before": {record(0, -1), record(1, 10, 5, 9), exitDesync, "verdict the machines computed different states from the same commands"},
-		"after the states":      {record(0, -1), record(1, 10, 15), exitDesync, "verdict the machines computed different states from the same commands"},
-		"the same order":        {record(0, -1, 9), record(1, 10, 9), exitDesync, "verdict the machines computed different states from the same commands"},
+		"it did nothing before": {record(0, -1), record(1, 10, 5, 9), exitDesync, "from the same commands"},
+		"after the states":      {record(0, -1), record(1, 10, 15), exitDesync, "from the same commands"},
+		"the same order":        {record(0, -1, 9), record(1, 10, 9), exitDesync, "from the same commands"},
 	} {
 		if code, text := said(t, "replay", "bisect", c.a, c.b); code != c.code || !strings.Contains(text, c.want) {
 			t.Errorf("%s: got exit code %d, %s\nwant %s", name, code, text, c.want)

@@ -125,10 +125,10 @@ func compareRecordings(c *cli.Context, names []string, tick *lockstep.Tick) erro
 	if err != nil {
 		return pathError(err)
 	}
-	err = nil
+	err = d.Uncompared()
 	if early := d.Early(); d.Cause != desync.CauseNone {
 		err = errDiffers
-	} else if early != "" {
+	} else if err == nil && early != "" {
 		err = &ClassError{replay.ClassTorn, early + " ends early, and nothing differs before"}
 	}
 	return tellPage(c, d, func(w io.Writer) { d.WriteText(w) }, err)

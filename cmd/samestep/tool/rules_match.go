@@ -71,17 +71,27 @@ func (m *moduleSet) use(f *replay.File) (gameList, error) {
 	if err != nil {
 		return games, nil
 	}
+	m.note(f, g)
+	return games, nil
+}
+
+// note notes rules that simulate the match in a file.
+func (m *moduleSet) note(f *replay.File, g *playable) {
+	if m == nil {
+		return
+	}
 	used := usedRules{g.Name(), g.Build(), builtIn}
 	if g.module != nil {
 		used.Rules = g.module.sum
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.used[f] = used
+	if !slices.Contains(m.used[f], used) {
+		m.used[f] = append(m.used[f], used)
+	}
 	if !slices.Contains(m.usedAll, used) {
 		m.usedAll = append(m.usedAll, used)
 	}
-	return games, nil
 }
 
 // usedSoFar returns the rules that were used for all files so far, or for one that is open.
@@ -94,10 +104,7 @@ func (m *moduleSet) usedSoFar(f *replay.File) []usedRules {
 	if f == nil {
 		return slices.Clone(m.usedAll)
 	}
-	if used, ok := m.used[f]; ok {
-		return []usedRules{used}
-	}
-	return nil
+	return slices.Clone(m.used[f])
 }
 
 // gamesFor returns the games with which the program simulates the match in a file, see [moduleSet.ofFile].

@@ -265,7 +265,7 @@ func TestSimulatedBy(t *testing.T) {
 		{exitDesync, "replay verify --json --jobs 2 right.ssr wrong.ssr", wrong + "]}\n"},
 		{exitOK, "replay bisect --json right.ssr plain.ssr", right},
 		{exitOK, "desync line --json right.ssr", right},
-		{exitDesync, "replay bisect --json --other wrong.wasm right.ssr", right},
+		{exitDesync, "replay bisect --json --other wrong.wasm right.ssr", right + "," + wrong},
 		{exitOK, "replay verify --json " + native, `"rules":"built in"`},
 		{exitIdentity, "replay verify --json plain.ssr", ""}, // nobody
 	} {

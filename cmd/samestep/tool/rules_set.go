@@ -104,9 +104,9 @@ type moduleSet struct {
 	met    map[*replay.File]gameList // of open files
 	whole  map[*replay.File]bool     // see complete
 
-	used    map[*replay.File]usedRules // of open files
-	usedAll []usedRules                // each once
-	told    []string                   // the sums of modules of folders that files were found to fit, of which the user was told
+	used    map[*replay.File][]usedRules // of open files
+	usedAll []usedRules                  // each once
+	told    []string                     // the sums of modules of folders that files were found to fit, of which the user was told
 }
 
 // moduleSetOf returns a set with given games.
@@ -114,7 +114,7 @@ func moduleSetOf(c *cli.Context, program, given gameList) *moduleSet {
 	return &moduleSet{
 		name: c.App.Name, program: program, given: given.readFrom(assetFolder(c)), assets: assetFolder(c),
 		stored: map[string]gameList{}, loaded: map[string]*playable{}, met: map[*replay.File]gameList{}, whole: map[*replay.File]bool{},
-		used:       map[*replay.File]usedRules{},
+		used:       map[*replay.File][]usedRules{},
 		budget:     func() *wasm.Budget { return newBudget(c) },
 		readModule: func(name string) (*playable, error) { return readModule(c, name) },
 		warn: func(format string, args ...any) {

@@ -180,6 +180,24 @@ func requireExit(ts *testscript.TestScript, args []string, got int, stdout, stde
 	if twice := saidTwice(stderr); twice != "" {
 		ts.Fatalf("%s says a prefix twice: %q", strings.Join(args[2:], " "), twice)
 	}
+	if one := oneOfMany.FindString(stdout + stderr); one != "" {
+		ts.Fatalf("%s counts one thing as many: %q", strings.Join(args[2:], " "), one)
+	}
+}
+
+// oneOfMany is a single thing in the plural, such as "1 matches" or "1 altered fields", and not a name, such as "tick 1 differs".
+var oneOfMany = regexp.MustCompile(`(?m)(^|\(|[:;,>=] |\b(in|of|with|and|for|after|from|least|most|tried) )1 ([a-z]+ )?(matches|ticks|checks|checksums|commands|fields|files|players|seats|machines|runs|draws|units|bots|packets|views|states|frames|kinds|elements|turns|desyncs|times|bytes|simulations|places|seeds|others|faults|payloads|configurations|fingerprints|lines|clients|spectators|processes|keyframes|statements|more files)\b`)
+
+// Control: one thing in the plural is found, and numbers and names are not.
+func TestOneOfMany(t *testing.T) {
+	for text, want := range map[string]bool{
+		"1 matches": true, "2 bots in 1 matches, for 3 s": true, "tried 1 altered fields": true, "(1 ticks)": true, "reached: 1 commands": true,
+		"1 match": false, "11 matches": false, "1.1 ticks": false, "tick 1 ticks": false, "in 1 of 2 files": false, "of player 1 runs": false,
+	} {
+		if got := oneOfMany.MatchString(text); got != want {
+			t.Errorf("%q: got %t, want %t", text, got, want)
+		}
+	}
 }
 
 // saidTwice returns the first prefix of an error that the same prefix follows, such as "platforms: platforms: "; "" for none.

@@ -233,6 +233,22 @@ func TestRelayTie(t *testing.T) {
 	players.Wait()
 }
 
+// A copy that was corrupted, found by a majority and healed was still corrupted: its player does not exit with 0.
+func TestRelayHealed(t *testing.T) {
+	t.Parallel()
+	s := serveInTest(t, "--players", "3", "--units", "100", "--tick-rate", "50", "--dir", "", "--relay", "--start", "3")
+	var players sync.WaitGroup
+	for seat, flags := range [][]string{nil, {"--corrupt", "10"}, nil} {
+		players.Go(func() {
+			sum, code := joinInTest(t, s, fmt.Sprint("player-", seat), append(flags, "--for", "3s")...)
+			if want := exitDesync * (seat % 2); code != want || sum.Desyncs != seat%2 || sum.Healed != sum.Desyncs {
+				t.Errorf("player %d exited with %d, want %d: %+v", seat, code, want, sum)
+			}
+		})
+	}
+	players.Wait()
+}
+
 // Clients behind a trusted proxy have limits of their own.
 func TestServeBehindProxy(t *testing.T) {
 	for _, proxy := range []string{"127.0.0.1", "127.0.0.0/8", "10.0.0.1"} {

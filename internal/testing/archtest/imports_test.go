@@ -107,7 +107,7 @@ var imports = []importRow{
 	{pattern: "lockstep/cluster/objects", own: []string{"lockstep/archive", "lockstep/cluster/storage"}, modules: []string{nats}, tests: []string{"lockstep", "lockstep/server"}},
 	{pattern: "lockstep/cluster/farm", own: []string{"lockstep", "replay", "desync", "lockstep/archive", "lockstep/cluster/storage", "lockstep/cluster/objects"}, modules: []string{nats, xsync}, tests: slices.Concat(games, []string{"lockstep/record"})},
 	{pattern: "lockstep/client", own: slices.Concat(log, live, []string{"internal/buffer"}), modules: []string{websocket, quic, xtime}, tests: slices.Concat(games, shell, []string{"lockstep/assets"})},
-	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/elsewhere", "internal/testing/reach", "internal/testing/simulate", "internal/testing/prober"}), tests: games},
+	{pattern: "lockstep/locksteptest", own: slices.Concat(log, live, []string{"desync/probe/program", "internal/elsewhere", "internal/testing/reach", "internal/testing/simulate", "internal/testing/prober", "internal/words"}), tests: games},
 	{pattern: "lockstep/local", own: []string{"lockstep", "lockstep/coordinator", "lockstep/protocol", "lockstep/host", "lockstep/player"}, tests: slices.Concat(games, []string{"replay"})},
 	// The two sides of a module apart, so that a module does not link what runs it.
 	{pattern: "lockstep/module", own: []string{"lockstep/abi", "internal/files"}, modules: []string{wazero, xsys}, tests: slices.Concat(games, shell)},
@@ -132,7 +132,7 @@ var imports = []importRow{
 	{pattern: "internal/tries"},
 	{pattern: "internal/measure", modules: []string{metrics}},
 	{pattern: "internal/words", tests: []string{humanize}},
-	{pattern: "internal/testing/reach", own: []string{"lockstep", "state"}},
+	{pattern: "internal/testing/reach", own: []string{"internal/words", "lockstep", "state"}},
 	{pattern: "internal/testing/simulate", own: slices.Concat(log, live, []string{"lockstep/cluster/ownership", "internal/testing/reach"}), modules: []string{xxhash}, tests: []string{"lockstep/module/guest"}},
 	{pattern: "internal/testing/mutants/...", own: []string{"internal/testing/simulate", "lockstep"}, tests: []string{"internal/testing/mutants"}},
 	{pattern: "internal/ring", own: []string{"lockstep/protocol", "lockstep/record"}},

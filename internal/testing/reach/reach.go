@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -162,7 +163,7 @@ func (r *Reached) Commands() (n int) {
 // In a test with a coverage profile it also has the statements that the test binary ran until now.
 func (r *Reached) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%d %s, %d %s", r.Matches, many(r.Matches, "match", "matches"), r.Ticks, many(r.Ticks, "tick", "ticks"))
+	fmt.Fprintf(&s, "%s, %s", words.Count(r.Matches, "match"), words.Count(r.Ticks, "tick"))
 	if r.Matches > 1 {
 		fmt.Fprintf(&s, ", at most %d in one", r.Longest)
 	}
@@ -177,7 +178,7 @@ func (r *Reached) String() string {
 		accepted = []string{"the game has no commands"}
 	}
 	s.WriteString("; accepted: " + strings.Join(accepted, ", "))
-	fmt.Fprintf(&s, "; %d of %d fields of the state changed", r.Fields-len(r.Still), r.Fields)
+	fmt.Fprintf(&s, "; %d of %s of the state changed", r.Fields-len(r.Still), words.Count(r.Fields, "field"))
 	if still := r.Still; len(still) > 0 {
 		s.WriteString(", not " + Names(still))
 	}
@@ -187,20 +188,12 @@ func (r *Reached) String() string {
 	return s.String()
 }
 
-func many(n int, one, more string) string {
-	if n == 1 {
-		return one
-	}
-	return more
-}
-
 const maxNamed = 5 // kinds and fields
 
 // Names lists some of the names.
 func Names(names []string) string {
-	text := strings.Join(names[:min(maxNamed, len(names))], ", ")
 	if more := len(names) - maxNamed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		names = append(slices.Clone(names[:maxNamed]), fmt.Sprintf("%d more", more))
 	}
-	return text
+	return words.List(names)
 }
