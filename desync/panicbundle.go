@@ -45,6 +45,7 @@ func (w *work) explainPanic() (*Explanation, error) {
 	if w.options.Redact {
 		w.e.redact()
 	}
+	w.e.Title = w.e.answer()
 	return &w.e, nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // A Panic is a panic of the rules that a file has, or that [Verify] has met in a tick of the file.
 type Panic struct {
-	Tick     lockstep.Tick `json:"tick"`            // the tick that the rules did not compute; in Validate, that of the state
+	Tick     lockstep.Tick `json:"tick"`            // the tick that the rules did not compute
 	Where    string        `json:"where"`           // "Step", or "Validate"
 	Text     string        `json:"text"`            // what they panicked with
 	Stack    string        `json:"stack,omitempty"` // as in the file, or else here
@@ -42,14 +42,10 @@ func (p *Panic) Error() string {
 
 // NewPanic returns the panic in a record of a file.
 func NewPanic(rec *record.Record) *Panic {
-	p := &Panic{Tick: rec.Panic.Frame.Tick, Where: rec.Panic.Where, Text: rec.Panic.Text, Stack: rec.Panic.Stack, Commands: len(rec.Panic.Frame.Commands), Recorded: true}
-	if p.Where != record.InStep {
-		p.Tick--
-	}
-	return p
+	return &Panic{Tick: rec.Panic.Frame.Tick, Where: rec.Panic.Where, Text: rec.Panic.Text, Stack: rec.Panic.Stack, Commands: len(rec.Panic.Frame.Commands), Recorded: true}
 }
 
-// FindPanic returns the first panic of the rules in Step that a file has, or nil. What cannot be read has none.
+// FindPanic returns the first panic of the rules that a file has, or nil. What cannot be read has none.
 func FindPanic(r *Reader) (*Panic, error) {
 	ahead, err := r.Reopen()
 	if err != nil {
@@ -59,7 +55,7 @@ func FindPanic(r *Reader) (*Panic, error) {
 		if err != nil {
 			break
 		}
-		if rec.Kind == record.KindPanic && rec.Panic.Where == record.InStep {
+		if rec.Kind == record.KindPanic {
 			return NewPanic(rec), nil
 		}
 	}
