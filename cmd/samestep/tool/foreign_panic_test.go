@@ -36,7 +36,9 @@ func TestForeignPanic(t *testing.T) {
 	s := serveFrom(t, f.program, "--players", "2", "--tick-rate", "100", "--dir", dir, "--player-tokens", "a b")
 	url := s.url + "/matches/match-1"
 	for _, g := range []*guest{f.join(url, "--token", "a"), f.join(url, "--token", "b")} {
-		<-g.done
+		if <-g.done; g.code != exitPanic {
+			t.Errorf("join of a match whose rules panicked: got exit code %d, want %d:\n%s", g.code, exitPanic, g.output)
+		}
 	}
 	if s.stop(); !strings.Contains(s.stderr.String(), "level=ERROR msg=panic") || !strings.Contains(s.stderr.String(), "rules.step") {
 		t.Errorf("the log of the quiet server lacks the error and its stack:\n%s", s.stderr.String())
