@@ -2,6 +2,9 @@ package desync_test
 
 import (
 	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -128,14 +131,21 @@ func TestExplainPanic(t *testing.T) {
 				t.Errorf("%s, %s: got %d commands, party %s:\n%s", where, name, len(e.Commands), e.Verdict.Party, text)
 			}
 			var page bytes.Buffer
-			if err := e.WriteHTML(&page); err != nil || !strings.Contains(page.String(), c.want[1:]) || !strings.Contains(page.String(), "example.com/bank.Step") {
-				t.Errorf("%s, %s: the page: %v", where, name, err)
+			if err := e.WriteHTML(&page); err != nil || !strings.Contains(page.String(), c.want[1:]) || !strings.Contains(page.String(), "in <span class=\"mono\">example.com/bank.Step at ada/bank.go:7</span>") ||
+				strings.Contains(page.String(), "No single fault") || strings.Contains(page.String(), "iffer at") || strings.Contains(page.String(), "Who is wrong") {
+				t.Errorf("%s, %s: the page: %v\n%s", where, name, err, page.String())
+			}
+			if passed := "the server computed the tick in the match, and its rules did not panic"; strings.Contains(strings.Join(strings.Fields(text), " "), passed) == server || e.Panic.Passed == server {
+				t.Errorf("%s, %s: whether the server passed the tick:\n%s", where, name, text)
 			}
 			all.Add(e.Case(where, time.Time{}))
 		}
 	}
 	if all.Sort(); len(all.Groups) != 1 || all.Groups[0].Count != 9 || all.Groups[0].Fingerprint.Class != desync.ClassPanic {
 		t.Errorf("got the groups %+v, want one of 9", all.Groups)
+	}
+	if g := all.Groups[0]; all.Desyncs != 0 || all.Panics != 9 || fmt.Sprint(g.Parties) != "[{unknown 6 6} {rules 3 3}]" || fmt.Sprint(g.Builds) != "[{1 3 18}]" {
+		t.Errorf("got %d desyncs, %d panics, wrong %v, builds %v", all.Desyncs, all.Panics, g.Parties, g.Builds)
 	}
 }
 
@@ -188,5 +198,26 @@ func TestTickOfPanic(t *testing.T) {
 		if err != nil || !strings.Contains(x.Panic, "tick 9: the game panicked in "+where) || len(x.Commands) != 1 || x.Commands[0].Panic == "" || x.Commands[0].Refused != "" {
 			t.Errorf("%s: step: got %+v, %v", where, x, err)
 		}
+	}
+}
+
+// A panic here of which the file has no record is told once.
+func TestUnrecordedPanicOnce(t *testing.T) {
+	raw, err := panicBundle(t, record.InStep, false).Replay(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "match.ssr")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := replay.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	v, err := desync.Verify(f, replay.Games{lockstep.MustGame(testgame.BankRules())}, replay.VerifyOptions{})
+	if want := "tick 9: the rules panic here in Step: crash; the file has no record of a panic"; err == nil || err.Error() != want || replay.ClassOf(err) != replay.ClassPanic || v.Panic == nil {
+		t.Errorf("got %v of class %q, want %s", err, replay.ClassOf(err), want)
 	}
 }

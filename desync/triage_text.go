@@ -16,13 +16,13 @@ func (t *Triage) WriteHTML(w io.Writer) error { return pages.ExecuteTemplate(w, 
 func (t *Triage) WriteText(w io.Writer) error {
 	p := &words.Page{}
 	for _, g := range t.Groups {
-		p.Line(g.Fingerprint.ID, "%s: %s", words.Count(g.Count, "desync"), g.Fingerprint.About())
+		p.Line(g.Fingerprint.ID, "%s: %s", words.Count(g.Count, g.kind()), g.Fingerprint.About())
 		p.Line("", "wrong: %s", g.parties())
-		p.Line("", "builds: %s", shares(g.Builds))
+		p.Line("", "builds: %s", g.shares(g.Builds))
 		if len(g.Revisions) > 0 {
-			p.Line("", "revisions: %s", shares(g.Revisions))
+			p.Line("", "revisions: %s", g.shares(g.Revisions))
 		}
-		p.Line("", "platforms: %s", shares(g.Platforms))
+		p.Line("", "platforms: %s", g.shares(g.Platforms))
 		if times := g.Times(); times != "" {
 			p.Line("", "written: %s", times)
 		}
@@ -50,7 +50,7 @@ func (t *Triage) Summary() string {
 	if t.Took > 0 {
 		s += " in " + words.Seconds(t.Took)
 	}
-	s += fmt.Sprintf(": %s with %s, %d unreadable", words.Count(t.Desyncs, "desync"), words.Count(len(t.Groups), "fingerprint"), len(t.Unreadable)+t.More)
+	s += fmt.Sprintf(": %s with %s, %d unreadable", t.Shown(), words.Count(len(t.Groups), "fingerprint"), len(t.Unreadable)+t.More)
 	if t.Agreeing > 0 {
 		s += fmt.Sprintf("; %s", words.Plural(t.Agreeing, "file", "agrees with others", "agree"))
 	}
@@ -58,6 +58,25 @@ func (t *Triage) Summary() string {
 		s += fmt.Sprintf("; %s with further fingerprints", words.Count(t.Dropped, "desync"))
 	}
 	return s
+}
+
+// Shown counts the desyncs and the panics of the rules.
+func (t *Triage) Shown() string {
+	switch {
+	case t.Panics == 0:
+		return words.Count(t.Desyncs, "desync")
+	case t.Desyncs == 0:
+		return words.Count(t.Panics, "panic")
+	}
+	return words.Count(t.Desyncs, "desync") + " and " + words.Count(t.Panics, "panic")
+}
+
+// kind says what the files of a group show.
+func (g *CaseGroup) kind() string {
+	if g.Fingerprint.Class == ClassPanic {
+		return "panic"
+	}
+	return "desync"
 }
 
 // parties lists who was wrong, each with its number of desyncs.
@@ -70,16 +89,19 @@ func (g *CaseGroup) parties() string {
 }
 
 // shares lists machines by build or platform.
-func shares(list []Share) string {
-	wrong := 0 // 0 also if that is not known
+func (g *CaseGroup) shares(list []Share) string {
+	wrong, is := 0, "wrong" // 0 also if that is not known
 	for _, s := range list {
 		wrong += s.Differ
+	}
+	if g.kind() == "panic" {
+		is = "panicked"
 	}
 	var all []string
 	for _, s := range list {
 		text := fmt.Sprintf("%s (%s)", s.Name, words.Count(s.All, "machine"))
 		if wrong > 0 {
-			text = fmt.Sprintf("%s (%s wrong, %d right)", s.Name, words.Count(s.Differ, "machine"), s.All-s.Differ)
+			text = fmt.Sprintf("%s (%s %s, %d not)", s.Name, words.Count(s.Differ, "machine"), is, s.All-s.Differ)
 		}
 		all = append(all, text)
 	}

@@ -152,7 +152,11 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 		if v.Bundle != nil && v.Bundle.Panic != nil {
 			v.Panic = claimed(v.Bundle, v.Verification)
 		}
-		if v.Panic != nil && v.First == nil && !errors.As(err, new(*replay.Panic)) {
+		switch {
+		case v.Panic == nil || v.First != nil || errors.As(err, new(*replay.Panic)):
+		case v.Panic.Unwrap() != nil && errors.Is(err, v.Panic.Unwrap()):
+			err = v.Panic // and no words twice
+		default:
 			err = errors.Join(v.Panic, err) // the same
 		}
 	}

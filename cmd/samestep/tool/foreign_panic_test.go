@@ -55,7 +55,7 @@ func TestForeignPanic(t *testing.T) {
 	f.run(exitOK, "replay dump --commands "+file, "walks to")
 	f.run(exitOK, "replay info "+file, "the rules panicked in Step: ")
 	f.run(exitPanic, "desync explain "+bundle, "THE RULES PANICKED", "hold/rules.step", "walks to")
-	f.run(exitDesync, "desync triage "+dir, "panic of the rules, example.com/hold/rules.step")
+	f.run(exitPanic, "desync triage "+dir, "1 panic: hold, panic of the rules, example.com/hold/rules.step")
 
 	f.run(exitOK, "rules build -o hold.wasm ./rules")
 	module := filepath.Join(f.dir, "hold.wasm")
