@@ -54,6 +54,7 @@ func TestForeignPanic(t *testing.T) {
 	}
 	f.run(exitOK, "replay dump --commands "+file, "walks to")
 	f.run(exitOK, "replay info "+file, "the rules panicked in Step: ")
+	f.run(exitOK, "replay export "+file, "not exported: tick", "the rules panicked in Step: ")
 	f.run(exitPanic, "desync explain "+bundle, "THE RULES PANICKED", "hold/rules.step", "walks to")
 	f.run(exitPanic, "desync triage "+dir, "1 panic: hold, panic of the rules, example.com/hold/rules.step")
 
