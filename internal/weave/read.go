@@ -156,7 +156,8 @@ func moduleDir(o Options) (string, error) {
 	}
 	mod := strings.TrimSpace(string(out))
 	if mod == "" || mod == os.DevNull {
-		return "", fmt.Errorf("%w: %s is in no Go module", ErrSource, o.Dir)
+		dir, err := filepath.Abs(o.Dir)
+		return "", errors.Join(err, fmt.Errorf("%w: %s is in no Go module", ErrSource, dir))
 	}
 	return filepath.Dir(mod), nil
 }
