@@ -100,12 +100,17 @@ func (e *Explanation) headline() string {
 		return "The rules have no fixed result"
 	case v.Party == TwoBuilds:
 		return "Two builds disagree"
+	case v.Party == RulesPanicked:
+		return "The rules panicked"
 	}
 	return "Who is wrong is unknown"
 }
 
 // Graded says how well the verdict is known.
 func (p *page) Graded() string { return capital(p.Verdict.graded()) }
+
+// PanicFrames returns the functions of the rules at the top of the stack of a panic.
+func (p *page) PanicFrames() []stackFrame { return stackFrames(p.Panic.Stack) }
 
 // Sentence returns text as the beginning of a sentence.
 func (p *page) Sentence(text string) string { return capital(text) }

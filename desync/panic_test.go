@@ -44,8 +44,21 @@ func TestStackFrames(t *testing.T) {
 		"nothing":                     {"", nil},
 		"a panic of the engine alone": {"goroutine 1 [running]:\npanic(0)\ngithub.com/seed-49bee653/samestep/lockstep.(*Turn).End()\n", nil},
 	} {
-		if got := stackFrames(c.stack); !slices.Equal(got, c.want) {
+		if got := functionsOf(c.stack); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Each function has the end of its place, if the stack has it.
+func TestPlacesOfStack(t *testing.T) {
+	for _, c := range []struct{ stack, want string }{
+		{nativeStack, "[example.com/hold/rules.(*World).dig at rules/rules.go:98 example.com/hold/rules.step at rules/rules.go:60]"},
+		{"\tdig(i32,i32)\n\t\t/opt/ada/pebbles.c:40:3\n\tstep(i32)\n", "[dig at ada/pebbles.c:40:3 step]"},
+		{"a.a()\n\tx.go:1\na.b()\na.c()\na.d()\n\tz.go:4\na.e()\n\ty.go:2\n", "[a.a at x.go:1 a.b a.c a.d at z.go:4]"},
+	} {
+		if got := fmt.Sprint(stackFrames(c.stack)); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}
 }

@@ -20,6 +20,7 @@ const ClassPanic Class = "panic of the rules"
 func (w *work) explainPanic() (*Explanation, error) {
 	m := w.manifest
 	p := &replay.Panic{Tick: m.Tick, Where: m.Panic.Where, Text: clipped(m.Panic.Text, maxText), Stack: m.Panic.Stack, Recorded: true}
+	p.Passed = passed(m, w.log.header, w.log.last)
 	w.e.Panic, w.e.Verdict = p, Verdict{Party: RulesPanicked, Players: []lockstep.Player{}}
 	w.e.First, w.e.Compared, w.e.Fields, w.e.Places = Span{m.Tick, m.Tick}, m.Tick, noChanges().Fields, noChanges().Places
 	for i := range w.e.Who {
@@ -45,6 +46,7 @@ func (w *work) explainPanic() (*Explanation, error) {
 	if w.options.Redact {
 		w.e.redact()
 	}
+	w.e.Title = w.e.answer()
 	return &w.e, nil
 }
 
@@ -101,7 +103,7 @@ var digitsIn = regexp.MustCompile(`(0x[0-9a-f]+|\d+)`)
 // panicFingerprint returns the fingerprint of a panic: of the functions at the top of its stack, or without a stack of what it says, without
 // numbers.
 func panicFingerprint(game, text, stack string) Fingerprint {
-	f := Fingerprint{Game: game, Class: ClassPanic, Frames: strings.Join(stackFrames(stack), ", called by ")}
+	f := Fingerprint{Game: game, Class: ClassPanic, Frames: strings.Join(functionsOf(stack), ", called by ")}
 	if f.Frames == "" {
 		f.Frames = "no stack: " + clipped(digitsIn.ReplaceAllString(text, "#"), maxTriageName)
 	}
@@ -122,6 +124,9 @@ func panicGrade(p *replay.Panic) string {
 		return "proven: computed again, they panic"
 	case p.Again:
 		return "proven: computed again, they panic, too, but not with the same text"
+	}
+	if p.Passed {
+		return "unknown why: computed again, they do not panic, as on the server; another program of this build, memory, or something outside of the state"
 	}
 	return "unknown why: computed again, they do not panic; other rules of this build, memory, or something outside of the state"
 }

@@ -2,6 +2,9 @@ package desync_test
 
 import (
 	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,14 +19,16 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// panicBundle returns a bundle of a match whose rules panicked in tick 9: on the server, or on the machine of player 1, whose commands the
-// rules of the server took.
-func panicBundle(t *testing.T, server bool) *replay.Bundle {
+// panicBundle returns a bundle of a match whose rules panicked in tick 9: on the server, in Step or in Validate, or on the machine of player
+// 1, whose commands the rules of the server took.
+func panicBundle(t *testing.T, where string, server bool) *replay.Bundle {
 	t.Helper()
-	g, h := testgame.NewBankMatch(t, 2)
-	if !server {
-		g = lockstep.MustGame(withoutCrash())
+	_, h := testgame.NewBankMatch(t, 2)
+	rules := withoutCrash()
+	if server {
+		rules = crashing(where)
 	}
+	g := lockstep.MustGame(rules)
 	var file, bundle bytes.Buffer
 	w := replay.NewWriter(&file, replay.WriterOptions{})
 	c, err := coordinator.New(g, h, w, coordinator.Options{})
@@ -40,7 +45,9 @@ func panicBundle(t *testing.T, server bool) *replay.Bundle {
 			kind, payload := testgame.Encode(t, g, &testgame.Crash{})
 			c.Submit(1, 1, kind, payload)
 		}
-		_, err = c.Tick()
+		if err = c.Err(); err == nil {
+			_, err = c.Tick()
+		}
 	}
 	if err == nil == server {
 		t.Fatal(err)
@@ -50,7 +57,7 @@ func panicBundle(t *testing.T, server bool) *replay.Bundle {
 	}
 	e := &host.Evidence{
 		Report: coordinator.DesyncReport{Tick: 9, Player: 1}, Participants: []host.Participant{{Player: 0, Name: "ada"}, {Player: 1, Name: "bob"}},
-		Panic: &record.Panic{Where: record.InStep, Text: "crash", Stack: "panic(1)\nexample.com/bank.Step()\n\t/home/ada/bank.go:7\n"},
+		Panic: &record.Panic{Where: where, Text: "crash", Stack: "panic(1)\nexample.com/bank.Step()\n\t/home/ada/bank.go:7\n"},
 	}
 	if server {
 		e.Report.Player = lockstep.System
@@ -75,30 +82,47 @@ func withoutCrash() lockstep.Rules[testgame.Bank, testgame.BankConfig] {
 	return r
 }
 
+// crashing returns rules that panic on the command in Step, or when they are asked about it.
+func crashing(where string) lockstep.Rules[testgame.Bank, testgame.BankConfig] {
+	r := testgame.BankRules()
+	if where == record.InValidate {
+		r = withoutCrash()
+		r.Validate = func(_ *testgame.Bank, _ *testgame.BankConfig, c *lockstep.Command) error {
+			if _, is := c.Value.(*testgame.Crash); is {
+				panic("crash")
+			}
+			return nil
+		}
+	}
+	return r
+}
+
+// bankOf returns the game of rules, for any header.
+func bankOf(r lockstep.Rules[testgame.Bank, testgame.BankConfig]) func(*lockstep.Header) (*lockstep.Game, error) {
+	return func(*lockstep.Header) (*lockstep.Game, error) { return lockstep.NewGame(r) }
+}
+
 // A bundle of a panic is explained by computing the tick again, says only what came of that, and is one group with others of the same
 // functions.
 func TestExplainPanic(t *testing.T) {
-	game := func(r lockstep.Rules[testgame.Bank, testgame.BankConfig]) func(*lockstep.Header) (*lockstep.Game, error) {
-		return func(*lockstep.Header) (*lockstep.Game, error) { return lockstep.NewGame(r) }
-	}
 	var all desync.Triage
-	for _, server := range []bool{true, false} {
-		where := map[bool]string{true: "on the server", false: "on the machine of player 1"}[server]
+	for _, where := range []string{"on the server in Step", "on the server in Validate", "on the machine of player 1 in Step"} {
+		in, server := where[strings.LastIndexByte(where, ' ')+1:], strings.Contains(where, "server")
 		for name, c := range map[string]struct {
 			options desync.Options
 			want    string
 			command bool
 		}{
-			"the same rules": {desync.Options{Game: game(testgame.BankRules())}, "proven: computed again, they panic in the same way", true},
-			"mended rules":   {desync.Options{Game: game(withoutCrash())}, "unknown why: computed again, they do not panic", true},
+			"the same rules": {desync.Options{Game: bankOf(crashing(in))}, "proven: computed again, they panic in the same way", true},
+			"mended rules":   {desync.Options{Game: bankOf(withoutCrash())}, "unknown why: computed again, they do not panic", true},
 			"without rules":  {desync.Options{}, "unknown why: the tick was not computed again", false},
 		} {
-			e, err := desync.Explain(panicBundle(t, server), c.options)
+			e, err := desync.Explain(panicBundle(t, in, server), c.options)
 			if err != nil {
 				t.Fatal(err)
 			}
 			text := strings.Join(e.Lines(), "\n")
-			for _, want := range []string{"the rules panicked " + where + " in Step of tick 9", "THE RULES PANICKED: " + c.want, "example.com/bank.Step"} {
+			for _, want := range []string{"answer     the rules panicked " + where + " of tick 9: crash", "THE RULES PANICKED: " + c.want, "example.com/bank.Step"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("%s, %s: no %q in\n%s", where, name, want, text)
 				}
@@ -107,20 +131,27 @@ func TestExplainPanic(t *testing.T) {
 				t.Errorf("%s, %s: got %d commands, party %s:\n%s", where, name, len(e.Commands), e.Verdict.Party, text)
 			}
 			var page bytes.Buffer
-			if err := e.WriteHTML(&page); err != nil || !strings.Contains(page.String(), c.want[1:]) || !strings.Contains(page.String(), "example.com/bank.Step") {
-				t.Errorf("%s, %s: the page: %v", where, name, err)
+			if err := e.WriteHTML(&page); err != nil || !strings.Contains(page.String(), c.want[1:]) || !strings.Contains(page.String(), "in <span class=\"mono\">example.com/bank.Step at ada/bank.go:7</span>") ||
+				strings.Contains(page.String(), "No single fault") || strings.Contains(page.String(), "iffer at") || strings.Contains(page.String(), "Who is wrong") {
+				t.Errorf("%s, %s: the page: %v\n%s", where, name, err, page.String())
+			}
+			if passed := "the server computed the tick in the match, and its rules did not panic"; strings.Contains(strings.Join(strings.Fields(text), " "), passed) == server || e.Panic.Passed == server {
+				t.Errorf("%s, %s: whether the server passed the tick:\n%s", where, name, text)
 			}
 			all.Add(e.Case(where, time.Time{}))
 		}
 	}
-	if all.Sort(); len(all.Groups) != 1 || all.Groups[0].Count != 6 || all.Groups[0].Fingerprint.Class != desync.ClassPanic {
-		t.Errorf("got the groups %+v, want one of 6", all.Groups)
+	if all.Sort(); len(all.Groups) != 1 || all.Groups[0].Count != 9 || all.Groups[0].Fingerprint.Class != desync.ClassPanic {
+		t.Errorf("got the groups %+v, want one of 9", all.Groups)
+	}
+	if g := all.Groups[0]; all.Desyncs != 0 || all.Panics != 9 || fmt.Sprint(g.Parties) != "[{unknown 6 6} {rules 3 3}]" || fmt.Sprint(g.Builds) != "[{1 3 18}]" {
+		t.Errorf("got %d desyncs, %d panics, wrong %v, builds %v", all.Desyncs, all.Panics, g.Parties, g.Builds)
 	}
 }
 
 // A redacted bundle of a panic has neither what the rules said nor a folder, and the same fingerprint.
 func TestRedactPanic(t *testing.T) {
-	b := panicBundle(t, true)
+	b := panicBundle(t, record.InStep, true)
 	var out bytes.Buffer
 	if err := replay.RedactBundle(&out, b, 1<<20); err != nil {
 		t.Fatal(err)
@@ -132,7 +163,7 @@ func TestRedactPanic(t *testing.T) {
 	if p := clean.Manifest.Panic; p == nil || p.Text != "" || strings.Contains(p.Stack, "ada") {
 		t.Errorf("got %+v", p)
 	}
-	games := desync.Options{Game: func(*lockstep.Header) (*lockstep.Game, error) { return lockstep.NewGame(testgame.BankRules()) }}
+	games := desync.Options{Game: bankOf(testgame.BankRules())}
 	before, err := desync.Explain(b, games)
 	if err != nil {
 		t.Fatal(err)
@@ -140,5 +171,53 @@ func TestRedactPanic(t *testing.T) {
 	after, err := desync.Explain(clean, games)
 	if err != nil || after.Fingerprint != before.Fingerprint || !after.Panic.Again {
 		t.Errorf("got %v, %v, again %t, want %v", err, after.Fingerprint, after.Panic.Again, before.Fingerprint)
+	}
+}
+
+// Whether the rules panicked in Step or in Validate, all that read the file say the same tick, and name the command.
+func TestTickOfPanic(t *testing.T) {
+	for _, where := range []string{record.InStep, record.InValidate} {
+		b := panicBundle(t, where, true)
+		raw, err := b.Replay(1 << 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := replay.NewReader(bytes.NewReader(raw), int64(len(raw)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := lockstep.MustGame(crashing(where))
+		found, err := replay.FindPanic(r)
+		if err != nil || found == nil || found.Tick != b.Manifest.Tick || found.Where != where {
+			t.Fatalf("%s: got %+v, %v, want tick %d", where, found, err, b.Manifest.Tick)
+		}
+		if v, err := replay.Verify(r, g, replay.VerifyOptions{}); v.Panic == nil || v.Panic.Tick != found.Tick || !v.Panic.Again {
+			t.Errorf("%s: verify: got %+v, %v", where, v.Panic, err)
+		}
+		x, err := desync.NewStepper(r, g).Step(found.Tick, desync.StepOptions{Lines: 9, Commands: 9, Fields: 9})
+		if err != nil || !strings.Contains(x.Panic, "tick 9: the game panicked in "+where) || len(x.Commands) != 1 || x.Commands[0].Panic == "" || x.Commands[0].Refused != "" {
+			t.Errorf("%s: step: got %+v, %v", where, x, err)
+		}
+	}
+}
+
+// A panic here of which the file has no record is told once.
+func TestUnrecordedPanicOnce(t *testing.T) {
+	raw, err := panicBundle(t, record.InStep, false).Replay(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "match.ssr")
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := replay.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	v, err := desync.Verify(f, replay.Games{lockstep.MustGame(testgame.BankRules())}, replay.VerifyOptions{})
+	if want := "tick 9: the rules panic here in Step: crash; the file has no record of a panic"; err == nil || err.Error() != want || replay.ClassOf(err) != replay.ClassPanic || v.Panic == nil {
+		t.Errorf("got %v of class %q, want %s", err, replay.ClassOf(err), want)
 	}
 }

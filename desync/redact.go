@@ -69,7 +69,7 @@ func (e *Explanation) redactPanic() {
 		return
 	}
 	mask(&e.Panic.Text, &e.Panic.Here)
-	e.Panic.Stack = strings.Join(slices.Concat(stackFrames(e.Panic.Stack), []string{""}), "\n")
+	e.Panic.Stack = strings.Join(slices.Concat(functionsOf(e.Panic.Stack), []string{""}), "\n")
 }
 
 func (c *Cause) redact() {

@@ -24,16 +24,20 @@ type Case struct {
 // A Machine is one that computed the match.
 type Machine struct {
 	Build, Platform string
-	Differs         bool   // it was wrong
+	Differs         bool   // it is known to be wrong; of a panic, its rules panicked
 	Sources         string // as in a header; "" if they are not known
 }
 
 // Case returns the explanation as a case of a file.
 func (e *Explanation) Case(name string, written time.Time) Case {
 	c := Case{Name: name, Written: written, Fingerprint: e.Fingerprint, Party: e.Verdict.Party, First: e.First, Groups: e.Groups}
+	if e.Panic != nil && !e.Panic.Again {
+		c.Party = WrongUnknown
+	}
 	for i := range e.Who {
 		w := &e.Who[i]
-		c.Machines = append(c.Machines, Machine{cmp.Or(w.Build, e.Build), w.Platform, w.Differs, w.Sources})
+		wrong := w.Differs && e.Panic != nil || e.Verdict.Party == WrongPlayer && slices.Contains(e.Verdict.Players, w.Player)
+		c.Machines = append(c.Machines, Machine{cmp.Or(w.Build, e.Build), w.Platform, wrong, w.Sources})
 	}
 	if slices.ContainsFunc(e.Groups, func(g Group) bool { return g.Referee }) {
 		m := Machine{Build: e.Build, Platform: e.Recorder, Differs: e.Verdict.Party == WrongReferee}
@@ -49,6 +53,7 @@ func (e *Explanation) Case(name string, written time.Time) Case {
 type Triage struct {
 	Files      int           `json:"files"`    // that were added
 	Desyncs    int           `json:"desyncs"`  // that they show
+	Panics     int           `json:"panics"`   // of the rules, that they show
 	Agreeing   int           `json:"agreeing"` // files that were compared with each other, and do not differ
 	Groups     []*CaseGroup  `json:"groups"`   // after Sort, the largest first
 	Dropped    int           `json:"dropped"`  // desyncs of groups beyond the limit
@@ -78,7 +83,7 @@ type LeftOut struct {
 type CaseGroup struct {
 	Fingerprint Fingerprint `json:"fingerprint"`
 	Count       int         `json:"count"`
-	Parties     []Share     `json:"parties"`   // who was wrong; Differ is the number of desyncs
+	Parties     []Share     `json:"parties"`   // who was wrong; Differ is the number of desyncs or panics
 	Builds      []Share     `json:"builds"`    // of the machines in these matches
 	Platforms   []Share     `json:"platforms"` // the same
 	Revisions   []Share     `json:"revisions"` // the same, of the machines whose revision is known
@@ -90,7 +95,7 @@ type CaseGroup struct {
 	Who         []Group     `json:"who,omitempty"` // who reported what in the example
 }
 
-// A Share counts the machines with one build or platform: those that were wrong, and all.
+// A Share counts the machines with one build or platform: those that are known to be wrong, or whose rules panicked, and all.
 type Share struct {
 	Name   string `json:"name"`
 	Differ int    `json:"differ"`
@@ -100,7 +105,11 @@ type Share struct {
 // Add adds a case.
 func (t *Triage) Add(c Case) {
 	t.Files += max(c.Files, 1)
-	t.Desyncs++
+	if c.Fingerprint.Class == ClassPanic {
+		t.Panics++
+	} else {
+		t.Desyncs++
+	}
 	g := t.group(c.Fingerprint)
 	if g == nil {
 		t.Dropped++

@@ -109,3 +109,27 @@ func TestTriageIsBounded(t *testing.T) {
 	}
 	selfContained(t, page.String())
 }
+
+// A machine counts as wrong only if the verdict accuses it.
+func TestTriageAccusesNobody(t *testing.T) {
+	e, err := desync.Explain(chestAgain(), desync.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := func() (n int) {
+		for _, m := range e.Case("", time.Time{}).Machines {
+			if m.Differs {
+				n++
+			}
+		}
+		return n
+	}
+	if got := wrong(); got != 1 {
+		t.Errorf("got %d wrong machines of a player who is, want 1", got)
+	}
+	for _, p := range []desync.Party{desync.WrongUnknown, desync.NoFixedResult, desync.TwoBuilds, desync.WrongBuild, desync.WrongKeyframe} {
+		if e.Verdict.Party = p; wrong() != 0 {
+			t.Errorf("%s: got %d wrong machines, want none", p, wrong())
+		}
+	}
+}

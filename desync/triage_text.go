@@ -17,13 +17,13 @@ func (t *Triage) WriteHTML(w io.Writer) error { return pages.ExecuteTemplate(w, 
 func (t *Triage) WriteText(w io.Writer) error {
 	p := &words.Page{}
 	for _, g := range t.Groups {
-		p.Line(cmp.Or(g.Fingerprint.ID, "unknown"), "%s: %s", words.Count(g.Count, "desync"), g.Fingerprint.About())
+		p.Line(cmp.Or(g.Fingerprint.ID, "unknown"), "%s: %s", words.Count(g.Count, g.kind()), g.Fingerprint.About())
 		p.Line("", "wrong: %s", g.parties())
-		p.Line("", "builds: %s", shares(g.Builds))
+		p.Line("", "builds: %s", g.shares(g.Builds))
 		if len(g.Revisions) > 0 {
-			p.Line("", "revisions: %s", shares(g.Revisions))
+			p.Line("", "revisions: %s", g.shares(g.Revisions))
 		}
-		p.Line("", "platforms: %s", shares(g.Platforms))
+		p.Line("", "platforms: %s", g.shares(g.Platforms))
 		if times := g.Times(); times != "" {
 			p.Line("", "written: %s", times)
 		}
@@ -63,7 +63,7 @@ func (t *Triage) Summary() string {
 			unknown++
 		}
 	}
-	s += fmt.Sprintf(": %s with %s", words.Count(t.Desyncs, "desync"), words.Count(len(t.Groups)-unknown, "fingerprint"))
+	s += fmt.Sprintf(": %s with %s", t.Shown(), words.Count(len(t.Groups)-unknown, "fingerprint"))
 	if unknown > 0 {
 		s += fmt.Sprintf(" and %d without one", unknown)
 	}
@@ -77,6 +77,25 @@ func (t *Triage) Summary() string {
 	return s
 }
 
+// Shown counts the desyncs and the panics of the rules.
+func (t *Triage) Shown() string {
+	switch {
+	case t.Panics == 0:
+		return words.Count(t.Desyncs, "desync")
+	case t.Desyncs == 0:
+		return words.Count(t.Panics, "panic")
+	}
+	return words.Count(t.Desyncs, "desync") + " and " + words.Count(t.Panics, "panic")
+}
+
+// kind says what the files of a group show.
+func (g *CaseGroup) kind() string {
+	if g.Fingerprint.Class == ClassPanic {
+		return "panic"
+	}
+	return "desync"
+}
+
 // parties lists who was wrong, each with its number of desyncs.
 func (g *CaseGroup) parties() string {
 	var all []string
@@ -87,16 +106,19 @@ func (g *CaseGroup) parties() string {
 }
 
 // shares lists machines by build or platform.
-func shares(list []Share) string {
-	wrong := 0 // 0 also if that is not known
+func (g *CaseGroup) shares(list []Share) string {
+	wrong, is := 0, "wrong" // 0 also if that is not known
 	for _, s := range list {
 		wrong += s.Differ
+	}
+	if g.kind() == "panic" {
+		is = "panicked"
 	}
 	var all []string
 	for _, s := range list {
 		text := fmt.Sprintf("%s (%s)", s.Name, words.Count(s.All, "machine"))
 		if wrong > 0 {
-			text = fmt.Sprintf("%s (%s wrong, %d right)", s.Name, words.Count(s.Differ, "machine"), s.All-s.Differ)
+			text = fmt.Sprintf("%s (%s %s, %d not)", s.Name, words.Count(s.Differ, "machine"), is, s.All-s.Differ)
 		}
 		all = append(all, text)
 	}

@@ -184,7 +184,11 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 		if v.First == nil && v.Verdict != nil && v.Verdict.Party == NoFixedResult {
 			err = errors.Join(ErrUnfixed, err) // that nothing differs was luck
 		}
-		if v.Panic != nil && v.First == nil && !errors.As(err, new(*replay.Panic)) {
+		switch {
+		case v.Panic == nil || v.First != nil || errors.As(err, new(*replay.Panic)):
+		case v.Panic.Unwrap() != nil && errors.Is(err, v.Panic.Unwrap()):
+			err = v.Panic // and no words twice
+		default:
 			err = errors.Join(v.Panic, err) // the same
 		}
 	}

@@ -1,7 +1,6 @@
 package lockstep
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/checksum"
@@ -262,8 +261,7 @@ func (f *Follower) Advance(frame *Frame) error {
 	return nil
 }
 
-// again computes the tick of a panic in the log once more, from the follower's state. Of a panic in Validate, it asks the rules about the
-// command. The follower goes on with a copy of its state.
+// again computes the tick of a panic in the log once more, from the follower's state. The follower goes on with a copy of its state.
 func (f *Follower) again(p *record.Panic) error {
 	before, err := f.game.AwaitState(f.header)
 	if err == nil {
@@ -275,27 +273,9 @@ func (f *Follower) again(p *record.Panic) error {
 	before.observer, before.turn.observed, before.stepping = f.sim.observer, f.sim.turn.observed, f.sim.stepping
 	f.sim.Observe(nil)
 	f.sim.stepping = nil
-	if p.Where == record.InStep {
-		err = f.sim.Step(&p.Frame)
-	} else {
-		err = f.sim.validateAgain(&p.Frame)
-	}
+	err = f.sim.Step(&p.Frame)
 	f.sim, f.hashed = before, false
 	return err
-}
-
-// validateAgain asks the rules about commands again. Only a panic is an error.
-func (s *Simulation) validateAgain(f *Frame) error {
-	if err := s.prepare(f, true); err != nil {
-		return err
-	}
-	for i := range s.turn.Commands {
-		fault := (*PanicError)(nil)
-		if err := s.Validate(&s.turn.Commands[i]); errors.As(err, &fault) {
-			return fault
-		}
-	}
-	return nil
 }
 
 // keep adds the current state to the history.

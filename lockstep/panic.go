@@ -9,7 +9,7 @@ import (
 
 // A PanicError is a panic of the game's own code. The state is unusable after it.
 type PanicError struct {
-	Tick  Tick   // of the turn in Step, of the command in Describe, else of the state
+	Tick  Tick   // of the turn in Step, after that of the state in Validate, of the command in Describe, else of the state
 	Where string // "Step", "Validate", "Assets", "Load", "New", "Derive", "Describe", "SelfTest", or "Save" of rules elsewhere
 	Value any    // the argument of panic; a [*abi.Fault] of rules elsewhere
 	Stack []byte

@@ -142,3 +142,21 @@ func TestRefuseSeesOnlyBytes(t *testing.T) {
 		t.Errorf("got %v, and the state is the same: %v", err, string(sim.AppendState(nil)) == before)
 	}
 }
+
+// A frame that is asked about runs only after its commands were: a panic there is one of the frame's tick. Any other frame just runs.
+func TestAskedFrame(t *testing.T) {
+	g := lockstep.MustGame(testgame.FaultyBankRules("Validate"))
+	_, h := testgame.NewBankMatch(t, 2)
+	kind, payload := testgame.Encode(t, g, &testgame.Earn{Coins: 5})
+	for _, asked := range []bool{false, true} {
+		sim, err := g.NewSimulation(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &lockstep.Frame{Tick: 1, Commands: []lockstep.Command{{Tick: 1, Player: 1, Sequence: 1, Kind: kind, Payload: payload}}, Asked: asked}
+		fault := (*lockstep.PanicError)(nil)
+		if err := sim.Step(f); errors.As(err, &fault) != asked || asked && (fault.Where != "Validate" || fault.Tick != 1) {
+			t.Errorf("asked %t: got %v", asked, err)
+		}
+	}
+}

@@ -115,7 +115,7 @@ func (s *Simulation) ObservePhases(f func(t Tick, phase string, sum *checksum.Su
 }
 
 // Step advances the state by one tick. It returns [ErrGap] or [ErrRepeat] if f is not the next frame, and a
-// [*PanicError] if the game's Step panics. After a panic the state is unusable.
+// [*PanicError] if the game's Step panics, or its Validate of a frame that is Asked. After a panic the state is unusable.
 func (s *Simulation) Step(f *Frame) error { return s.run(f, true) }
 
 // StepInOrderGiven is Step for a frame with its commands in any order, in which they run. No log has such a frame. It
@@ -133,6 +133,11 @@ func (s *Simulation) run(f *Frame, ordered bool) error {
 	}
 	if err := s.prepare(f, ordered); err != nil {
 		return err
+	}
+	if f.Asked {
+		if err := s.askAgain(); err != nil {
+			return err
+		}
 	}
 	if s.stepping != nil {
 		//samestep:allow unseen an observer, from which nothing comes back
@@ -199,8 +204,11 @@ func (s *Simulation) guard(where string, f func() error) (err error) {
 func (s *Simulation) recovered(where string, err *error) {
 	if v := recover(); v != nil {
 		t := s.tick
-		if where == record.InStep {
+		switch where {
+		case record.InStep:
 			t = s.turn.Tick
+		case record.InValidate:
+			t++
 		}
 		s.broken = panicked(t, where, v)
 		*err = s.broken
@@ -213,7 +221,7 @@ func (s *Simulation) Validate(c *Command) (err error) {
 	if s.broken != nil {
 		return s.broken
 	}
-	defer s.recovered("Validate", &err)
+	defer s.recovered(record.InValidate, &err)
 	if codec := s.game.view; codec != nil && codec.refuse != nil && c.Player != System {
 		if view := s.glimpses.of(s.ViewerOf(c.Player), codec, s.AppendView); view != nil {
 			return codec.refuse(view, c)
@@ -221,6 +229,17 @@ func (s *Simulation) Validate(c *Command) (err error) {
 		return nil
 	}
 	return s.world.validate(c)
+}
+
+// askAgain asks the rules about the commands of the turn. Only a panic is an error.
+func (s *Simulation) askAgain() error {
+	for i := range s.turn.Commands {
+		fault := (*PanicError)(nil)
+		if err := s.Validate(&s.turn.Commands[i]); errors.As(err, &fault) {
+			return fault
+		}
+	}
+	return nil
 }
 
 // Ended reports whether the rules ended the match in the tick of this state, and returns the canonical bytes of the

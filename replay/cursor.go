@@ -67,7 +67,7 @@ func (c *Cursor) Simulation() *lockstep.Simulation { return c.follower.Simulatio
 func (c *Cursor) Compare() { c.compares = true }
 
 // TakePanic lets the Cursor go on with the frame on which the rules panicked, if the match has no tick after that: Step computes
-// it again.
+// it again, and asks the rules before if they panicked when they were asked.
 func (c *Cursor) TakePanic() { c.panics = true }
 
 // Agreed returns the last tick whose checksum or keyframe was compared and is that of the simulation, or else 0.
@@ -87,7 +87,7 @@ func (c *Cursor) Frame() (*lockstep.Frame, error) {
 			}
 			return nil, err
 		}
-		if c.rec = rec; rec.Kind == record.KindPanic && rec.Panic.Where == record.InStep {
+		if c.rec = rec; rec.Kind == record.KindPanic {
 			c.panicked = rec.Panic.Frame.Clone()
 		}
 		if err := c.compare(rec); err != nil {

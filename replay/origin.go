@@ -35,7 +35,7 @@ func ReadOrigin(r *Reader, g *lockstep.Game, name string, tick lockstep.Tick, o 
 	}
 	first := s.marks[0].tick
 	if tick < first || tick > s.last {
-		return nil, &TickError{tick, first, s.last}
+		return nil, &TickError{Tick: tick, First: first, Last: s.last}
 	}
 	log, err := r.Reopen()
 	if err != nil {

@@ -11,19 +11,37 @@ import (
 
 // A Panic is a panic of the rules that a file has, or that [Verify] has met in a tick of the file.
 type Panic struct {
-	Tick     lockstep.Tick `json:"tick"`            // the tick that the rules did not compute; in Validate, that of the state
-	Where    string        `json:"where"`           // "Step", or "Validate"
-	Text     string        `json:"text"`            // what they panicked with
-	Stack    string        `json:"stack,omitempty"` // as in the file, or else here
-	Commands int           `json:"commands"`        // of the tick
-	Recorded bool          `json:"recorded"`        // the file has it
-	Computed bool          `json:"computed"`        // the tick was computed again here
-	Again    bool          `json:"again"`           // and the rules panicked in it
-	Here     string        `json:"here,omitempty"`  // with what the rules here panic, if they do
+	Tick     lockstep.Tick `json:"tick"`             // the tick that the rules did not compute
+	Where    string        `json:"where"`            // "Step", or "Validate"
+	Text     string        `json:"text"`             // what they panicked with
+	Stack    string        `json:"stack,omitempty"`  // as in the file, or else here
+	Commands int           `json:"commands"`         // of the tick
+	Recorded bool          `json:"recorded"`         // the file has it
+	Computed bool          `json:"computed"`         // the tick was computed again here
+	Again    bool          `json:"again"`            // and the rules panicked in it
+	Here     string        `json:"here,omitempty"`   // with what the rules here panic, if they do
+	Passed   bool          `json:"passed,omitempty"` // of a player's machine: the server computed the tick in the match, and its rules did not panic
+
+	fault *lockstep.PanicError // of an unrecorded one
 }
 
-// Error says what the file has, and what has come of it here.
+// Error says what the file has, and what has come of it here and on the server.
 func (p *Panic) Error() string {
+	if p.Passed {
+		return p.outcome() + "; the server computed the tick in the match, and its rules did not panic"
+	}
+	return p.outcome()
+}
+
+// Unwrap returns the panic here that no record tells of, or nil.
+func (p *Panic) Unwrap() error {
+	if p.fault == nil {
+		return nil
+	}
+	return p.fault
+}
+
+func (p *Panic) outcome() string {
 	s := fmt.Sprintf("tick %d: the rules panicked in %s: %s", p.Tick, p.Where, p.Text)
 	switch {
 	case !p.Recorded:
@@ -42,14 +60,10 @@ func (p *Panic) Error() string {
 
 // NewPanic returns the panic in a record of a file.
 func NewPanic(rec *record.Record) *Panic {
-	p := &Panic{Tick: rec.Panic.Frame.Tick, Where: rec.Panic.Where, Text: rec.Panic.Text, Stack: rec.Panic.Stack, Commands: len(rec.Panic.Frame.Commands), Recorded: true}
-	if p.Where != record.InStep {
-		p.Tick--
-	}
-	return p
+	return &Panic{Tick: rec.Panic.Frame.Tick, Where: rec.Panic.Where, Text: rec.Panic.Text, Stack: rec.Panic.Stack, Commands: len(rec.Panic.Frame.Commands), Recorded: true}
 }
 
-// FindPanic returns the first panic of the rules in Step that a file has, or nil. What cannot be read has none.
+// FindPanic returns the first panic of the rules that a file has, or nil. What cannot be read has none.
 func FindPanic(r *Reader) (*Panic, error) {
 	ahead, err := r.Reopen()
 	if err != nil {
@@ -59,7 +73,7 @@ func FindPanic(r *Reader) (*Panic, error) {
 		if err != nil {
 			break
 		}
-		if rec.Kind == record.KindPanic && rec.Panic.Where == record.InStep {
+		if rec.Kind == record.KindPanic {
 			return NewPanic(rec), nil
 		}
 	}
@@ -79,7 +93,7 @@ func (v *Verification) panicked(f *lockstep.Follower, rec *record.Record, err er
 		v.Panic = cmp.Or(v.Panic, p)
 		return nil
 	case errors.As(err, &fault) && fault.Where == record.InStep && v.Panic == nil:
-		v.Panic = &Panic{Tick: fault.Tick, Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack), Commands: len(rec.Frame.Commands), Computed: true, Again: true, Here: fmt.Sprint(fault.Value)}
+		v.Panic = &Panic{Tick: fault.Tick, Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack), Commands: len(rec.Frame.Commands), Computed: true, Again: true, Here: fmt.Sprint(fault.Value), fault: fault}
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -113,6 +114,18 @@ func TestCursorTakesPanic(t *testing.T) {
 		}
 		if got := errors.As(err, new(*lockstep.PanicError)); got != takes || c.Tick() != 120 {
 			t.Errorf("takes %t: got %v after tick %d", takes, err, c.Tick())
+		}
+	}
+}
+
+// A reader who asks for the state of the tick of a panic is told of it.
+func TestTickOfPanicHasNoState(t *testing.T) {
+	t.Parallel()
+	for tick, want := range map[lockstep.Tick]bool{121: true, 122: false} {
+		_, err := replay.StateAt(open(t, panicked(t)), fragile(99), tick, replay.SimulateOptions{})
+		var missing *replay.TickError
+		if !errors.As(err, &missing) || strings.Contains(err.Error(), "the rules panicked in Step of tick 121") != want {
+			t.Errorf("tick %d: got %v", tick, err)
 		}
 	}
 }

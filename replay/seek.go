@@ -15,10 +15,18 @@ import (
 // A TickError says that a replay lacks a tick. It has ticks First to Last.
 type TickError struct {
 	Tick, First, Last lockstep.Tick
+	Panic             *Panic // of the rules in the tick, if the file has one, so it has no state of it
 }
 
-func (e *TickError) Error() string {
-	return fmt.Sprintf("replay: tick %d: the replay has ticks %d to %d", e.Tick, e.First, e.Last)
+func (e *TickError) Error() string { return "replay: " + e.Text() }
+
+// Text returns the words of the error, without the name of the package.
+func (e *TickError) Text() string {
+	s := fmt.Sprintf("tick %d: the replay has ticks %d to %d", e.Tick, e.First, e.Last)
+	if e.Panic != nil {
+		s += fmt.Sprintf("; the rules panicked in %s of tick %d, which replay step computes again", e.Panic.Where, e.Tick)
+	}
+	return s
 }
 
 // ErrNoGame: the state must be simulated, but the game's code is missing.
@@ -188,7 +196,11 @@ func missing(r *Reader, t lockstep.Tick) error {
 		return err
 	}
 	if first := s.marks[0].tick; t < first || t > s.last {
-		return &TickError{t, first, s.last}
+		gap := &TickError{Tick: t, First: first, Last: s.last}
+		if p, err := FindPanic(r); err == nil && p != nil && p.Tick == t {
+			gap.Panic = p
+		}
+		return gap
 	}
 	return fmt.Errorf("replay: tick %d: %w", t, ErrNoGame)
 }

@@ -141,7 +141,7 @@ func (s *sums) report(names []string, sides []Reproduce) *Reported {
 // reported compares what the sides have computed with a bundle, if the file is one.
 func (s *search) reported(jobs ...*job) error {
 	b := s.file.Bundle()
-	if b == nil || b.Manifest.Tie || b.Manifest.Panic != nil {
+	if b == nil {
 		return nil
 	}
 	var all [][]uint64
@@ -156,8 +156,12 @@ func (s *search) reported(jobs ...*job) error {
 	return nil
 }
 
-// reportOn compares the state hashes of sides, from that of a tick on, with the checksums in a bundle.
+// reportOn compares the state hashes of sides, from that of a tick on, with the checksums in a bundle. It returns nil for one in which no
+// player's checksum differs from that of most: of a tie, or of a panic.
 func reportOn(m *replay.Manifest, first lockstep.Tick, hashes ...[]uint64) *Reported {
+	if m.Tie || m.Panic != nil {
+		return nil
+	}
 	known := readSums(m)
 	var sides []Reproduce
 	for _, one := range hashes {

@@ -81,6 +81,20 @@ func TestReported(t *testing.T) {
 	}
 }
 
+// A bundle of a panic, or without a majority, has no player whose checksums a side could compute.
+func TestReportedOfNobody(t *testing.T) {
+	tie, panicked := desynced(14, 94), desynced(14, 94)
+	tie.Tie, panicked.Panic = true, &replay.BundlePanic{Where: "Step"}
+	for _, m := range []*replay.Manifest{tie, panicked} {
+		if r := reportOn(m, 10, []uint64{10, 11, 12, 13, 14}); r != nil {
+			t.Errorf("got %+v", r)
+		}
+	}
+	if reportOn(desynced(14, 94), 10, []uint64{10, 11, 12, 13, 14}) == nil {
+		t.Error("nothing is reported of a player's bundle")
+	}
+}
+
 // A bundle may claim anything.
 func TestReportedHostile(t *testing.T) {
 	m := desynced(14, 94, []uint64{1, 2, 3, 4, 5, 6, 7})

@@ -156,10 +156,8 @@ func moduleDir(o Options) (string, error) {
 	}
 	mod := strings.TrimSpace(string(out))
 	if mod == "" || mod == os.DevNull {
-		if dir, err := filepath.Abs(o.Dir); err == nil {
-			o.Dir = dir
-		}
-		return "", fmt.Errorf("%w: %s is in no Go module", ErrSource, o.Dir)
+		dir, err := filepath.Abs(o.Dir)
+		return "", errors.Join(err, fmt.Errorf("%w: %s is in no Go module", ErrSource, dir))
 	}
 	return filepath.Dir(mod), nil
 }

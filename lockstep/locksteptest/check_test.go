@@ -278,12 +278,15 @@ func TestFaults(t *testing.T) {
 				return nil
 			}
 		}},
-		"a panic in Step": {"two runs", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
+		"a panic in Step": {"panic", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
 			r.Step = func(w *pasture, _ *pastureConfig, turn *lockstep.Turn) {
 				if turn.Tick == 9 {
 					panic("fault")
 				}
 			}
+		}},
+		"a panic in Validate": {"panic", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
+			r.Validate = func(*pasture, *pastureConfig, *lockstep.Command) error { panic("fault") }
 		}},
 		"a panic in Derive": {"new", "", func(r *lockstep.Rules[pasture, pastureConfig]) {
 			r.Derive = func(w *pasture, _ *pastureConfig) { panic("fault") }

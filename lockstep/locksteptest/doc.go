@@ -13,6 +13,7 @@
 //	new         makes the state at tick 0 twice                     a clock, global randomness
 //	play        calls Options.Play                                  a bot that writes, or commands that cannot be sent
 //	validate    validates commands                                  a Validate that changes the state
+//	panic       plays the match                                     a Step or Validate that panics
 //	configuration
 //	            compares that of the match after each tick          New, Step or Validate that writes into it
 //	two runs    gives two coordinators the same commands, in        the order of a map, globals, a game that

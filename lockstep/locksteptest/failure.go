@@ -7,6 +7,9 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
+// PanicPhase is the phase of a failure that is no difference: the rules panic in the match that is played first.
+const PanicPhase = "panic"
+
 // Two phases of which failures say more.
 const (
 	coldTwinPhase = "cold twin"
@@ -33,6 +36,9 @@ type Failure struct {
 }
 
 func (f *Failure) Error() string {
+	if f.Phase == PanicPhase {
+		return "locksteptest: the rules panic: " + f.Err.Error()
+	}
 	s := "locksteptest: " + f.Phase
 	if f.From > 0 {
 		s += fmt.Sprintf(" of tick %d", f.From)

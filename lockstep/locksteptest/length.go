@@ -9,7 +9,7 @@ import (
 
 // Length plays a match of the game until its rules end it, and returns the number of its ticks. With Options.Play, bots play it alone:
 // it is a usual match of this game, of at most o.Ticks, or 1000 if that is 0. Without, random commands play it, for at most o.Ticks or
-// 200. The error is one of the options; a match of rules that fail ends there.
+// 200. The error is one of the options; a match of rules that fail counts as one that they do not end.
 func Length(g *lockstep.Game, o Options) (lockstep.Tick, error) {
 	if o.Play != nil {
 		o.Ticks, o.Changes, o.Weights = cmp.Or(o.Ticks, longest), -1, onlyBots(g)
@@ -37,7 +37,7 @@ func (m *match) length() (lockstep.Tick, error) {
 	for t := lockstep.Tick(1); t <= m.options.Ticks; t++ {
 		orders, err := author.orders(t, c.Referee().Simulation())
 		if err != nil {
-			return t, nil // the rules or the bots fail, which another check explains
+			return m.options.Ticks, nil // the rules or the bots fail, which another check explains
 		}
 		for i := range orders {
 			if o := &orders[i]; o.system != nil {
@@ -47,7 +47,7 @@ func (m *match) length() (lockstep.Tick, error) {
 			}
 		}
 		if f, err := c.Tick(); f == nil || err != nil {
-			return t, nil
+			return m.options.Ticks, nil // the same
 		}
 		if _, ended := c.Result(); ended {
 			return t, nil

@@ -93,7 +93,7 @@ func (m *match) play() error {
 		}
 		a, err := m.tick("", t, first)
 		if err != nil {
-			return m.fail("two runs", 0, t, err)
+			return m.fail(PanicPhase, 0, t, err) // a coordinator without a disk fails of nothing else
 		}
 		if a == nil {
 			return m.fail("play", 0, t, errors.New("the match is paused, and nobody resumes it"))
@@ -232,6 +232,9 @@ func (m *match) submit(first, second *coordinator.Coordinator, orders []order, c
 	for _, i := range m.arrival(c, orders) {
 		o := &m.played[from+i]
 		o.receipt = first.Submit(o.player, o.sequence, o.kind, o.payload)
+		if err := first.Err(); err != nil {
+			return m.fail(PanicPhase, 0, o.tick, err)
+		}
 		if err := m.limits.check(o); err != nil {
 			return m.fail("two runs", 0, o.tick, err)
 		}

@@ -68,11 +68,13 @@ func Compare(a, b *Command) int {
 type Frame struct {
 	Tick     Tick
 	Commands []Command
+
+	Asked bool // of a Panic in Validate: the rules are asked about the commands before they run; false of each frame of a log
 }
 
 // Clone returns a copy that shares no memory with f. Its commands have no Value.
 func (f *Frame) Clone() *Frame {
-	c := &Frame{Tick: f.Tick, Commands: slices.Clone(f.Commands)}
+	c := &Frame{Tick: f.Tick, Commands: slices.Clone(f.Commands), Asked: f.Asked}
 	for i := range c.Commands {
 		c.Commands[i].Payload, c.Commands[i].Value = slices.Clone(c.Commands[i].Payload), nil
 	}

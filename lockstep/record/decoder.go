@@ -274,6 +274,7 @@ func (d *Decoder) panicked(body []byte) error {
 	r.Reset(body)
 	n := r.Array(3, 3+4*MaxFrameCommands)
 	p := &Panic{Where: r.String(MaxName), Text: r.String(MaxNote), Stack: r.String(MaxStack), Frame: Frame{Tick: d.tick + 1}}
+	p.Frame.Asked = p.Where != InStep
 	if n%4 != 3 {
 		r.Fail("got %d values, want 3 and 4 for each command", n)
 	}

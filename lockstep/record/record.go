@@ -60,17 +60,20 @@ type Record struct {
 	Line     []byte // KindForeign: a line of JSON (docs/import.md), without its line end; nobody has checked it
 }
 
-// InStep is where a Panic says that the rules panicked in a tick.
-const InStep = "Step"
+// InStep and InValidate are where a Panic says that the rules panicked: in a tick, or when they were asked about a command before it.
+const (
+	InStep     = "Step"
+	InValidate = "Validate"
+)
 
 // A Panic is a panic of the rules, on which they had no next state. It came after the last frame of the log.
 type Panic struct {
-	Where string // InStep, or "Validate"
+	Where string // InStep, or InValidate
 	Text  string // what they panicked with
 	Stack string // may be empty
 
-	// Frame is the sealed frame of the next tick, which the log does not have. Of "Validate", it has the one command that
-	// the rules were asked about.
+	// Frame is the sealed frame of the next tick, which the log does not have. In Validate, it is Asked, and has
+	// the one command that the rules were asked about.
 	Frame Frame
 }
 

@@ -118,15 +118,22 @@ func runDemo(o demoOptions, bar *progress) (*demoStory, error) {
 	}
 	path := filepath.Join(o.dir, o.game.Name()+".ssr")
 	var m *demoMatch
+	var broken error
 	from := time.Now()
 	if err := files.Replace(path, func(f *os.File) (err error) {
 		if m, err = newDemoMatch(o, f); err != nil {
 			return err
 		}
 		from = time.Now()
-		return m.play(bar)
+		if broken = m.play(bar); breaks(broken) {
+			return m.writer.Close()
+		}
+		return broken
 	}); err != nil {
 		return nil, err
+	}
+	if broken != nil {
+		return nil, m.broken(path, broken)
 	}
 	bar.done()
 	s := m.story(time.Since(from))

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -31,6 +33,8 @@ type demoMatch struct {
 	commands, rejected int
 	joined             lockstep.Tick // of the late joiner
 	planted            plantedError
+	failed             error // of a copy without a planted error, whose seat follows; or nil
+	failedSeat         lockstep.Player
 	held               *heldCopy                 // of the player in whose copy the error is planted, until it is
 	report             *coordinator.DesyncReport // the first one
 	divergence         *lockstep.Divergence      // behind the report
@@ -94,19 +98,47 @@ func newDemoMatch(o demoOptions, file io.Writer) (*demoMatch, error) {
 	return m, nil
 }
 
-// Append gives a record to all followers of the match, as the network would.
-func (m *demoMatch) Append(record []byte) error {
+// Append gives a record to all followers of the match, as the network would. That a follower fails is no fault of the log.
+func (m *demoMatch) Append(raw []byte) error {
+	if record.KindOf(raw) == record.KindPanic {
+		return nil // no peer gets it
+	}
 	for _, p := range m.players {
 		if m.held != nil && p == m.held.player {
-			m.held.records = append(m.held.records, slices.Clone(record))
-		} else if err := p.follower.Append(record); err != nil && !m.expected(p, err) {
-			return fmt.Errorf("player %d: %w", p.seat, err)
+			m.held.records = append(m.held.records, slices.Clone(raw))
+		} else if err := p.follower.Append(raw); err != nil && m.failed == nil && !m.expected(p, err) {
+			m.failed, m.failedSeat = fmt.Errorf("player %d: %w", p.seat, err), p.seat
 		}
 	}
 	if m.late != nil {
-		return m.late.Append(record)
+		return m.late.Append(raw)
 	}
 	return nil
+}
+
+// breaks reports whether err, of play, shows a fault of the rules, so that the replay is worth keeping.
+func breaks(err error) bool {
+	return errors.As(err, new(*lockstep.PanicError)) || errors.As(err, new(*lockstep.DesyncError))
+}
+
+// broken writes the bundle of a panic of the rules, and returns an error that says what to do with the replay of a match that err has ended.
+func (m *demoMatch) broken(path string, err error) error {
+	replayed := words.ShellWord(path)
+	fault := (*lockstep.PanicError)(nil)
+	if !errors.As(err, &fault) {
+		return fmt.Errorf("demo: %w: without a planted error, so the rules have no fixed result; try: %s fuzz, and %s vet; the replay is %s", err, m.options.program, m.options.program, replayed)
+	}
+	e := &host.Evidence{Report: coordinator.DesyncReport{Tick: fault.Tick, Player: lockstep.System}, Participants: m.participants()}
+	e.Panic = &record.Panic{Where: fault.Where, Text: fmt.Sprint(fault.Value), Stack: string(fault.Stack)}
+	whose := "server"
+	if m.failed != nil {
+		e.Report.Player, whose = m.failedSeat, fmt.Sprintf("player%d", m.failedSeat)
+	}
+	bundle := fmt.Sprintf("%s-panic-%d-%s.zip", strings.TrimSuffix(path, ".ssr"), fault.Tick, whose)
+	if err := writeBundle(bundle, path, m.coordinator.Referee().Header(), e, m.options.game); err != nil {
+		return err
+	}
+	return fmt.Errorf("demo: %w; try: %s desync explain %s; the replay is %s", err, m.options.program, words.ShellWord(bundle), replayed)
 }
 
 // expected reports whether err is the desync of the player with the planted error.
@@ -133,13 +165,7 @@ func (m *demoMatch) takeDesync() {
 
 // collect collects the evidence of a desync as a server does, but with the states of every tick since the sides agreed.
 func (m *demoMatch) collect(r *coordinator.DesyncReport) *host.Evidence {
-	e := &host.Evidence{Report: *r}
-	header := m.coordinator.Referee().Header()
-	for _, p := range m.players {
-		e.Participants = append(e.Participants, host.Participant{
-			Player: p.seat, Name: playerName(p.seat), Build: header.Build, Platform: header.Platform, Sources: header.Sources,
-		})
-	}
+	e := &host.Evidence{Report: *r, Participants: m.participants()}
 	for t := r.Agreed; t <= r.Tick; t++ {
 		referee, player := m.coordinator.Referee().State(t), m.players[r.Player].follower.State(t)
 		if referee != nil && player != nil {
@@ -147,6 +173,17 @@ func (m *demoMatch) collect(r *coordinator.DesyncReport) *host.Evidence {
 		}
 	}
 	return e
+}
+
+// participants returns the players.
+func (m *demoMatch) participants() (all []host.Participant) {
+	header := m.coordinator.Referee().Header()
+	for _, p := range m.players {
+		all = append(all, host.Participant{
+			Player: p.seat, Name: playerName(p.seat), Build: header.Build, Platform: header.Platform, Sources: header.Sources,
+		})
+	}
+	return all
 }
 
 func (m *demoMatch) play(bar *progress) error {
@@ -157,6 +194,9 @@ func (m *demoMatch) play(bar *progress) error {
 			return fmt.Errorf("demo: the rules end the match at tick %d, want at least %d ticks: try fewer --seconds, another --config or --seed, or a bot (tool.Bot) instead of random commands", t-1, last)
 		} else if err != nil {
 			return err
+		}
+		if m.failed != nil {
+			return errors.Join(m.failed, m.coordinator.End(m.failed.Error()))
 		}
 		if err := m.heldTurn(frame); err != nil {
 			return err

@@ -5,9 +5,14 @@ package tool
 import (
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 type (
@@ -65,5 +70,50 @@ func TestDemoPlantsWhatLasts(t *testing.T) {
 	}
 	if _, err := playDemo(t, boardGame(func(t *lockstep.Turn) bool { return t.Tick%5 == 0 }), 1); !errors.Is(err, errNothingLasts) {
 		t.Errorf("no field lasts: got %v", err)
+	}
+}
+
+// A demo of rules that panic, or that have no fixed result, keeps the replay, and of a panic the bundle, and says what to run.
+func TestDemoKeepsEvidence(t *testing.T) {
+	kept := 0 // not in the state
+	for name, c := range map[string]struct {
+		wiped func(*lockstep.Turn) bool
+		want  []string
+		files int
+	}{
+		"a panic": {func(t *lockstep.Turn) bool {
+			if t.Tick == 60 {
+				panic("oh")
+			}
+			return false
+		}, []string{"tick 60: the game panicked in Step: oh", "samestep desync explain ", "board-panic-60-server.zip"}, 2},
+		"another result on each copy": {func(t *lockstep.Turn) bool { kept++; return t.Tick > 30 && kept%3 == 0 }, []string{"player ", "no fixed result", "samestep fuzz"}, 1},
+	} {
+		g := boardGame(c.wiped)
+		o := demoOptions{program: "samestep", game: g.game, rate: demoTickRate, length: 8 * demoTickRate, players: 2, seed: 1, dir: t.TempDir()}
+		_, err := runDemo(o, newProgress(io.Discard, int64(o.length), "ticks"))
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "log failed") {
+				t.Errorf("%s: got %v, want %q in it", name, err, want)
+			}
+		}
+		if code := exitCode(err); code != map[int]int{2: exitPanic, 1: exitDesync}[c.files] {
+			t.Errorf("%s: got exit code %d", name, code)
+		}
+		left, err := os.ReadDir(o.dir)
+		if err != nil || len(left) != c.files {
+			t.Errorf("%s: got the files %v, %v, want %d", name, left, err, c.files)
+		}
+		if c.files < 2 {
+			continue
+		}
+		f, err := replay.Open(filepath.Join(o.dir, left[0].Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := desync.Explain(f.Bundle(), desync.Options{Game: replay.Games{g.game.Game}.Of}); err != nil || !e.Panic.Again {
+			t.Errorf("%s: the bundle is explained with %v", name, err)
+		}
+		f.Close()
 	}
 }

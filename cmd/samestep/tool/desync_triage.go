@@ -32,7 +32,8 @@ imported *.ssr, are compared with the others of the same match ("match" in the h
 replay bisect does: the first machine with each other. A match counts once, by the pair
 that differs first. Other recordings of it, and other replays in FOLDER, are listed as left out.
 
-Exits with 3 if it has found a desync.`,
+Exits with 3 if it has found a desync, and with 7 if it has found only panics of the
+rules.`,
 		Flags: []cli.Flag{
 			jsonFlag, assetsFlag, jobsFlag,
 			htmlFlag,
@@ -93,8 +94,12 @@ func triage(c *cli.Context, b *batch) (*desync.Triage, error) {
 	bar.done()
 	found.Sort()
 	found.Took = time.Since(s.from)
-	if found.Desyncs > 0 {
-		s.worst = &batchError{fmt.Sprintf("%s in %s, explained", count(found.Desyncs, "desync"), count(found.Files, "file")), errExplained}
+	if found.Desyncs+found.Panics > 0 {
+		err := errExplained
+		if found.Desyncs == 0 {
+			err = errPanicked
+		}
+		s.worst = &batchError{fmt.Sprintf("%s in %s, explained", found.Shown(), count(found.Files, "file")), err}
 	}
 	return found, s.worst
 }

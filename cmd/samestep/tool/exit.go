@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"syscall"
 
@@ -44,7 +45,8 @@ const exitTable = `Exit codes:
      format, or exceeds a limit
   5  the file is of another game, build or schema, or its module of rules is missing
   6  the file needs a newer reader: its version, a flag, a block or a record is unknown
-  7  the rules panicked: in the match that the file is of, or here in one of its ticks`
+  7  the rules panicked: in the match that the file is of, here in one of its ticks,
+     on the server of a match that was joined, or in a match of fuzz`
 
 // errUndecided is the result of joining a match in which the players' checksums differed, ours among them, and none had a majority.
 var errUndecided = errors.New("the players' checksums differ, and none has a majority: a desync")
@@ -62,6 +64,18 @@ var errDiffers = errors.New("they differ")
 
 // errPanicked is the result if a tick ends with a panic of the rules.
 var errPanicked = &ClassError{replay.ClassPanic, "the rules panic in this tick"}
+
+// endedByPanic returns the result of joining a match that a panic of the rules on the server has ended, by the reason that the server gives,
+// or nil.
+func endedByPanic(reason string) error {
+	if !saidPanic.MatchString(reason) {
+		return nil
+	}
+	return &ClassError{replay.ClassPanic, "the rules panicked on the server, as it says: its folder has the replay and a bundle, for desync explain"}
+}
+
+// saidPanic matches the text of a [lockstep.PanicError].
+var saidPanic = regexp.MustCompile(`^lockstep: tick \d+: the game panicked in \w+: `)
 
 // errExplained lets explain exit with 3 after it has printed its explanation.
 var errExplained = errors.New("a desync, explained")

@@ -36,7 +36,9 @@ func TestForeignPanic(t *testing.T) {
 	s := serveFrom(t, f.program, "--players", "2", "--tick-rate", "100", "--dir", dir, "--player-tokens", "a b")
 	url := s.url + "/matches/match-1"
 	for _, g := range []*guest{f.join(url, "--token", "a"), f.join(url, "--token", "b")} {
-		<-g.done
+		if <-g.done; g.code != exitPanic {
+			t.Errorf("join of a match whose rules panicked: got exit code %d, want %d:\n%s", g.code, exitPanic, g.output)
+		}
 	}
 	if s.stop(); !strings.Contains(s.stderr.String(), "level=ERROR msg=panic") || !strings.Contains(s.stderr.String(), "rules.step") {
 		t.Errorf("the log of the quiet server lacks the error and its stack:\n%s", s.stderr.String())
@@ -52,8 +54,9 @@ func TestForeignPanic(t *testing.T) {
 	}
 	f.run(exitOK, "replay dump --commands "+file, "walks to")
 	f.run(exitOK, "replay info "+file, "the rules panicked in Step: ")
+	f.run(exitOK, "replay export "+file, "not exported: tick", "the rules panicked in Step: ")
 	f.run(exitPanic, "desync explain "+bundle, "THE RULES PANICKED", "hold/rules.step", "walks to")
-	f.run(exitDesync, "desync triage "+dir, "panic of the rules, example.com/hold/rules.step")
+	f.run(exitPanic, "desync triage "+dir, "1 panic: hold, panic of the rules, example.com/hold/rules.step")
 
 	f.run(exitOK, "rules build -o hold.wasm ./rules")
 	module := filepath.Join(f.dir, "hold.wasm")

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/line"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/locksteptest"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 func fuzzCommand() *cli.Command {
@@ -31,7 +32,7 @@ computed again, with other settings of the runtime. A failing match is reduced t
 few commands that matter, and written as a replay and as a Go test that fails in the
 same way. With the sources of the game and the go command, it also names the line of
 code, in at most a minute; SAMESTEP_LINE=5m gives it more, and SAMESTEP_LINE=off leaves
-it out. Exits with 3 if a match fails.
+it out. Exits with 3 if a match fails, and with 7 if the rules panic in it.
 
 For a fuzzer that sees which code a match reaches, use go test -fuzz with
 locksteptest.Fuzz as the target.`,
@@ -144,6 +145,8 @@ func fuzz(c *cli.Context) error {
 		story.Found = explainFound(c.Context, found, game, c.String("dir"))
 	}
 	switch {
+	case found != nil && found.Phase == locksteptest.PanicPhase:
+		err = fmt.Errorf("seed %d: %w", found.Options.Seed, &ClassError{replay.ClassPanic, "the rules panic"})
 	case found != nil:
 		err = fmt.Errorf("seed %d: %w", found.Options.Seed, errFound)
 	case interrupted:

@@ -231,7 +231,7 @@ func (j *join) run(ctx context.Context) error {
 	case j.summary.Undecided > 0:
 		return errUndecided
 	}
-	return nil
+	return endedByPanic(j.summary.Ended)
 }
 
 // sample lets the bot play, and corrupts the state at the tick of --corrupt.

@@ -71,10 +71,11 @@ func replayDebug(c *cli.Context, f *replay.File) error {
 	}
 	delve, missing := exec.LookPath("dlv")
 	if c.Bool("print") || missing != nil {
-		if missing != nil {
+		err := session.WriteText(c.App.Writer)
+		if err == nil && missing != nil {
 			fmt.Fprintf(c.App.ErrWriter, "%s: dlv is not installed: go install github.com/go-delve/delve/cmd/dlv@latest\n", c.App.Name)
 		}
-		return cmp.Or(session.WriteText(c.App.Writer), panicked)
+		return cmp.Or(err, panicked)
 	}
 	defer os.RemoveAll(folder)
 	if err := session.WriteNotes(c.App.ErrWriter); err != nil {

@@ -82,7 +82,7 @@ func exportFiles(c *cli.Context, names []string) error {
 			return ofFile(name, err)
 		}
 		games, err := gamesFor(c, f)
-		if err != nil {
+		if err = cmp.Or(err, dropsPanic(c, name, r)); err != nil {
 			return ofFile(name, err)
 		}
 		matches = append(matches, mcapMatch{r, name, f.Bundle() != nil, games})
@@ -102,9 +102,18 @@ func exportLines(c *cli.Context, f *replay.File) error {
 	if err != nil {
 		return err
 	}
-	err = replay.Play(r, nil, x.record)
+	err = cmp.Or(dropsPanic(c, f.Path(), r), replay.Play(r, nil, x.record))
 	if ferr := x.w.Flush(); err == nil {
 		err = ferr
+	}
+	return err
+}
+
+// dropsPanic tells that neither format has the panic of the rules that a file has.
+func dropsPanic(c *cli.Context, name string, r *replay.Reader) error {
+	p, err := replay.FindPanic(r)
+	if p != nil {
+		fmt.Fprintf(c.App.ErrWriter, "%s: %s: not exported: %v\n", c.App.Name, shown(name), p)
 	}
 	return err
 }

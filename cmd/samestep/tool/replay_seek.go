@@ -102,7 +102,7 @@ func stateAt(c *cli.Context, f *replay.File, t lockstep.Tick) (*replay.Moment, e
 	case errors.Is(err, replay.ErrNoGame):
 		return nil, fmt.Errorf("tick %d has no keyframe and cannot be simulated: %w", t, noGame)
 	case errors.As(err, &missing):
-		return nil, usagef("tick %d: the replay has ticks %d to %d", missing.Tick, missing.First, missing.Last)
+		return nil, usagef("%s", missing.Text())
 	}
 	return m, err
 }

@@ -130,7 +130,7 @@ func (m *match) frame() (*lockstep.Frame, error) {
 			}
 			return nil, nil
 		}
-		if m.run = r; r.Kind == record.KindPanic && r.Panic.Where == record.InStep {
+		if m.run = r; r.Kind == record.KindPanic {
 			m.panicked = &r.Panic.Frame
 		}
 	}
