@@ -92,7 +92,11 @@ func cleaned(text string) string {
 
 // Count returns a number of things: "1 check", "1,200 checks".
 func Count[N ~int | ~int64 | ~uint32](n N, thing string) string {
-	if n != 1 {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "ch"):
+		thing += "es"
+	default:
 		thing += "s"
 	}
 	return comma(int64(n)) + " " + thing

@@ -46,7 +46,7 @@ found.`,
 			&cli.BoolFlag{Name: "once", Usage: "play each seed only once"},
 			&cli.StringFlag{Name: "artifact", Usage: "play the failure in `FILE` again, and no seeds"},
 			&cli.StringFlag{Name: "dir", Value: ".", Usage: "`FOLDER` for failures"},
-			&cli.IntFlag{Name: "shrink", Value: 300, Usage: "reduce each failure with at most `N` matches"},
+			&cli.IntFlag{Name: "shrink", Value: 300, Usage: "reduce each failure with at most `N` matches, however long they take; the default also ends after 2 minutes for all"},
 			&cli.BoolFlag{Name: "mutants", Usage: "also put each known mistake into the engine, and check that it is found; needs the engine's checkout and the go command"},
 			&cli.BoolFlag{Name: "report", Usage: "print the whole report: faults by kind, edges, counts"},
 			jsonFlag,
@@ -73,8 +73,7 @@ func runSimulate(c *cli.Context) error {
 	campaign.Stop = ctx.Done()
 	before := cpuTime()
 	r, err := campaign.Run()
-	interrupted := ctx.Err() != nil
-	stop()
+	defer stop()
 	processor := cpuTime() - before
 	bar.done()
 	if err != nil {
@@ -84,12 +83,9 @@ func runSimulate(c *cli.Context) error {
 	if processor > 0 {
 		story.PerCore = r.Hours / processor.Minutes()
 	}
-	for i, out := range r.Violations {
-		v := &story.Violations[i]
-		if v.Artifact, err = keepFailure(c, campaign.Subject, out); err != nil {
-			v.Unwritten = err.Error() // the report is printed all the same
-		}
-	}
+	story.keepFailures(ctx, c, campaign.Subject, r.Violations)
+	interrupted := ctx.Err() != nil
+	stop()
 	if interrupted {
 		hunt = nil
 	}
@@ -178,6 +174,8 @@ type simulatedFail struct {
 	simulate.Violation
 	Again    string   `json:"again"`    // the command that plays it again
 	Artifact string   `json:"artifact"` // the file of the reduced failure
+	Tried    int      `json:"tried"`    // matches that were played to reduce it
+	Stopped  string   `json:"stopped"`  // the limit that ended that, if one did
 	Last     []string `json:"last"`
 
 	Unwritten string `json:"unwritten,omitempty"` // why there is no such file
@@ -188,7 +186,11 @@ func (v *simulatedFail) reduced(program string) string {
 	if v.Unwritten != "" {
 		return "not written: " + v.Unwritten
 	}
-	return program + " simulate --artifact " + v.Artifact
+	command := program + " simulate --artifact " + v.Artifact
+	if v.Stopped != "" {
+		command += fmt.Sprintf("\nstopped: after %s (%s); a smaller one may fail as well", count(v.Tried, "match"), v.Stopped)
+	}
+	return command
 }
 
 func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
