@@ -78,7 +78,7 @@ func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 		reached := r.Reached.Reached()
 		t.Logf("locksteptest: cluster: %s; %d states of clients compared, %d faults", reached, r.Compared, injected(r))
 		options := Options{Weights: o.Weights, AllowThin: o.AllowThin, Play: o.Play}
-		if err := o.Floor.check(reached, &options, true); err != nil && len(r.Violations) == 0 {
+		if err := o.Floor.Check(reached, &options, true); err != nil && len(r.Violations) == 0 {
 			t.Errorf("%v", err)
 		}
 	}

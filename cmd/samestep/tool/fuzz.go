@@ -108,7 +108,7 @@ func fuzz(c *cli.Context) error {
 	}
 	o := locksteptest.Options{
 		Config: config, Players: players,
-		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"), AllowThin: c.String("allow-thin"),
+		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"), AllowThin: c.String("allow-thin"), Floor: game.floor,
 	}
 	if o.Weights, err = weights(c); err != nil {
 		return err

@@ -41,3 +41,23 @@ func TestMatchesOfFewTicks(t *testing.T) {
 		}
 	}
 }
+
+// The author's floor counts in each verb that says what its matches reached.
+func TestFloorOfGame(t *testing.T) {
+	for args, want := range map[string]string{
+		"fuzz --matches 1":                  "want 100 %",
+		"golden --add --dir " + t.TempDir(): "want 100 %",
+		"simulate --game minimal --seeds 1 --minutes 0.2 --calm --once": "want 100 %",
+		"simulate --seeds 1 --minutes 0.2 --game drones --calm --once":  "",
+	} {
+		list := gameList{New(minimal.Rules(), Bot(minimal.NewBot), Floor(0, 0, 100), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		var stdout, stderr strings.Builder
+		code := list.run(t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
+		if (code == exitOK) != (want == "") || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: got code %d, %s%s\nwant %q", args, code, stdout.String(), stderr.String(), want)
+		}
+	}
+	if err := New(minimal.Rules(), Floor(0, 101, 0)).err; err == nil {
+		t.Error("a floor of 101 %: got no error")
+	}
+}

@@ -28,8 +28,8 @@ func simulateCommand() *cli.Command {
 and strangers on a bad network, with crashes and power cuts. Players are the game's
 bots or give random commands. Each seed is played twice, and both runs must be the
 same to the byte. A failure is reduced and written to a file with all its faults, for
---artifact. Exits with 1 if an invariant was violated, or a known mistake was not
-found.`,
+--artifact. Exits with 1 if an invariant was violated, the matches reached too little,
+or a known mistake was not found.`,
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "seeds", Value: 20, Usage: "number of matches; 0 with --for: no limit"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the first seed"},
@@ -81,7 +81,7 @@ func runSimulate(c *cli.Context) error {
 	}
 	story := newSimulated(c, r)
 	if processor > 0 {
-		story.PerCore = r.Hours / processor.Minutes()
+		story.PerCore = r.AllHours / processor.Minutes()
 	}
 	story.keepFailures(ctx, c, campaign.Subject, r.Violations)
 	interrupted := ctx.Err() != nil
@@ -96,6 +96,8 @@ func runSimulate(c *cli.Context) error {
 		err = fmt.Errorf("%s of %s: %w", count(len(r.Violations), "seed"), count(r.Seeds, "seed"), errViolated)
 	case interrupted:
 		err = fmt.Errorf("%w after %s", errInterrupted, count(r.Seeds, "seed"))
+	case story.Reached != nil:
+		err = enough(c, story.Reached)
 	}
 	return tell(c, story, func(w io.Writer) { story.print(w, c.Bool("report")) }, errors.Join(err, huntErr, story.Mutants.err()))
 }
@@ -141,13 +143,14 @@ type simulated struct {
 	Game       string           `json:"game"`
 	Seeds      int              `json:"seeds"`
 	Once       bool             `json:"once"`
-	Hours      float64          `json:"match_hours"`
-	Seconds    float64          `json:"seconds"`
-	Speed      float64          `json:"match_hours_per_minute"`
-	PerCore    float64          `json:"match_hours_per_core_minute"` // 0 where CPU time is unknown
 	Ticks      uint64           `json:"ticks,string"`
-	Accepted   int              `json:"commands_accepted"`
-	Reached    *reach.Reached   `json:"reached"` // null without matches
+	Hours      float64          `json:"match_hours"`       // of the ticks
+	Accepted   int              `json:"commands_answered"` // that clients were told are accepted
+	Reached    *reach.Reached   `json:"reached"`           // null without matches
+	AllHours   float64          `json:"match_hours_of_all_runs"`
+	Seconds    float64          `json:"seconds"`
+	Speed      float64          `json:"match_hours_per_minute"`      // of all runs
+	PerCore    float64          `json:"match_hours_per_core_minute"` // the same; 0 where CPU time is unknown
 	Compared   int              `json:"states_compared"`
 	Checks     int              `json:"checksums_compared"`
 	Crashes    int              `json:"crash_points"`
@@ -195,7 +198,7 @@ func (v *simulatedFail) reduced(program string) string {
 
 func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 	s := &simulated{
-		Game: simulatedName(c), Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, Seconds: r.Wall.Seconds(), Speed: r.Hours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
+		Game: simulatedName(c), Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, AllHours: r.AllHours, Seconds: r.Wall.Seconds(), Speed: r.AllHours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
 		Accepted: r.Accepted, Compared: r.Compared, Checks: r.Checks, Crashes: r.Crashes, Counts: r.Counts,
 		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{}, program: c.App.Name,
 	}
@@ -243,12 +246,12 @@ func again(c *cli.Context, seed uint64) string {
 func (s *simulated) print(w io.Writer, whole bool) {
 	line := newLiner(w)
 	line("game", "%s", s.Game)
-	line("seeds", "%d, each played %s", s.Seeds, map[bool]string{true: "once", false: "twice"}[s.Once])
-	line("play", "%.2f match-hours, %s, %s accepted", s.Hours, count(int64(s.Ticks), "tick"), count(s.Accepted, "command"))
+	line("seeds", "%d, each played %s", s.Seeds, map[bool]string{true: "once", false: "twice; only the speed counts both"}[s.Once])
+	line("play", "%.2f match-hours, which are %s; clients were told of %s", s.Hours, count(int64(s.Ticks), "tick"), count(s.Accepted, "accepted command"))
 	if s.Reached != nil {
 		line("reached", "%s", s.Reached)
 	}
-	line("speed", "%.1f match-hours a minute, %s in all", s.Speed, seconds(time.Duration(s.Seconds*float64(time.Second))))
+	line("speed", "%.2f match-hours in %s: %.1f a minute", s.AllHours, seconds(time.Duration(s.Seconds*float64(time.Second))), s.Speed)
 	if s.PerCore > 0 {
 		line("", "%.1f match-hours a minute of one processor", s.PerCore)
 	}
