@@ -42,6 +42,40 @@ func TestMatchesOfFewTicks(t *testing.T) {
 	}
 }
 
+// A match of 24 ticks is enough for each verb, or the verb says what it needs, and a shorter one is refused before it starts.
+func TestMatchesThatEndAtOnce(t *testing.T) {
+	testenv.Long(t)
+	for _, row := range []struct {
+		end  lockstep.Tick
+		args string
+		want string
+		code int
+	}{
+		{24, "demo --dir " + t.TempDir(), "everything worked", exitOK},
+		{24, "demo --network --dir " + t.TempDir(), "everything worked", exitOK},
+		{24, "drill --players 2", "answers right", exitOK},
+		{12, "demo --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", exitError},
+		{12, "demo --network --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", exitError},
+		{24, "demo --network --seconds 2 --dir " + t.TempDir(), "the rules end the match at tick 24, want at least 40 ticks", exitError},
+		{12, "drill --players 2", "the rules end the match in tick 12, want at least 16 ticks", exitError},
+	} {
+		rules := minimal.Rules()
+		step := rules.Step
+		rules.Name, rules.Result = "turns", lockstep.Result[minimal.Config]()
+		rules.Step = func(w *minimal.World, config *minimal.Config, turn *lockstep.Turn) {
+			if step(w, config, turn); turn.Tick == row.end {
+				turn.End(&minimal.Config{Coins: 1})
+			}
+		}
+		list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		var out strings.Builder
+		code := list.run(t.Context(), append([]string{"turns"}, strings.Fields(row.args)...), &out, &out, Extension{})
+		if code != row.code || !strings.Contains(out.String(), row.want) {
+			t.Errorf("%d ticks: %s: got code %d, %s\nwant %d and %q", row.end, row.args, code, out.String(), row.code, row.want)
+		}
+	}
+}
+
 // The author's floor counts in each verb that says what its matches reached.
 func TestFloorOfGame(t *testing.T) {
 	for args, want := range map[string]string{
