@@ -97,11 +97,6 @@ const (
 	fewestSeconds   = 8  // in which it is played in real time
 )
 
-// endsBefore is the error of a match that its rules end too soon.
-func endsBefore(end, least lockstep.Tick) error {
-	return fmt.Errorf("demo: the rules end the match at tick %d, want at least %d ticks: try fewer --seconds, another --config or --seed, or a bot (tool.Bot) instead of random commands", end, least)
-}
-
 // fit makes the match shorter than one that the rules end before, unless the length was given.
 func (o *demoOptions) fit(given bool) error {
 	config, err := o.configure(o.players)
