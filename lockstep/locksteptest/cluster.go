@@ -155,7 +155,7 @@ const (
 
 // keepArtifact makes a failure small and writes it to a file, which go test -artifacts keeps.
 func keepArtifact(t testing.TB, s *simulate.Subject, out *simulate.Outcome) (name string, err error) {
-	ctx, stop := context.WithTimeout(t.Context(), shrinkTime)
+	ctx, stop := context.WithTimeout(context.Background(), shrinkTime)
 	defer stop()
 	small, err := simulate.Shrink(s, out, simulate.ShrinkOptions{Runs: shrinkRuns, Stop: ctx.Done()})
 	if err != nil {
