@@ -86,8 +86,10 @@ func TestSearchKeepsPlayers(t *testing.T) {
 	bots := func(uint64) func(lockstep.Player, *lockstep.Simulation) []any { return runners }
 	o := locksteptest.Options{Weights: map[string]int{"give up": 0}, Skip: locksteptest.PhaseNames(), Players: 2}
 	_, r, err := locksteptest.Search(t.Context(), lockstep.MustGame(rules), o, locksteptest.SearchOptions{Matches: 8, Bots: bots})
-	if err != nil || r.Longest < 400 {
-		t.Errorf("got %v, %v, want one of at least 400 ticks", r, err)
+	o.Changes = 2 // the default, in each match
+	_, less, errLess := locksteptest.Search(t.Context(), lockstep.MustGame(rules), o, locksteptest.SearchOptions{Matches: 8, Bots: bots})
+	if err != nil || errLess != nil || r.Longest < 400 || r.Ticks <= less.Ticks {
+		t.Errorf("got %v, %v, want a match of at least 400 ticks, and more ticks than %v, %v", r, err, less, errLess)
 	}
 }
 
