@@ -68,17 +68,19 @@ func (c *Coordinator) resimulate(k *check, from lockstep.Tick, hash uint64) (Res
 	return RefereeWrong, sim
 }
 
-// before returns the first kept moment at or after tick from, and the frames from there to a check. It returns nil if
+// before returns the first moment at or after tick from whose state is kept, and the frames from there to a check. It returns nil if
 // there is no such moment with all its frames.
 func (c *Coordinator) before(k *check, from lockstep.Tick) (*lockstep.Moment, []lockstep.Frame) {
 	for {
 		m := c.referee.MomentFrom(from)
-		if m == nil || m.Tick >= k.Tick || m.State == nil {
+		if m == nil || m.Tick >= k.Tick {
 			return nil, nil
 		}
-		//samestep:allow unseen the frames of the log, which the caller keeps
-		if frames := c.options.Frames.Frames(m.Tick, k.Tick); frames != nil {
-			return m, frames
+		if m.State != nil {
+			//samestep:allow unseen the frames of the log, which the caller keeps
+			if frames := c.options.Frames.Frames(m.Tick, k.Tick); frames != nil {
+				return m, frames
+			}
 		}
 		from = m.Tick + 1
 	}

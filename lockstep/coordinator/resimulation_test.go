@@ -82,7 +82,7 @@ func TestResimulationAfterResimulation(t *testing.T) {
 		t.Fatal(err)
 	}
 	every := lockstep.Tick(header.Settings.CheckEvery)
-	for _, name := range []string{"wrong again", "a liar agreed"} {
+	for _, name := range []string{"wrong again", "a liar agreed", "the first report of a new player"} {
 		t.Run(name, func(t *testing.T) {
 			c, right := onTrial(t, game, header), onTrial(t, game, header)
 			sums := map[lockstep.Tick]*checksum.Sum{}
@@ -109,6 +109,10 @@ func TestResimulationAfterResimulation(t *testing.T) {
 			}
 			run(2*every + 3)
 			report(0, 2*every, sums[2*every])
+			if name == "the first report of a new player" {
+				report(1, 2*every, sums[2*every])
+				run(3*every + 3)
+			}
 			flip()
 			switch name {
 			case "wrong again":
@@ -120,6 +124,17 @@ func TestResimulationAfterResimulation(t *testing.T) {
 				report(0, 4*every, sums[4*every])
 				if got := outcomes(c); len(got) != 2 || got[0] != coordinator.RefereeWrong || got[1] != coordinator.RefereeWrong {
 					t.Errorf("got %v, want two that the referee was wrong", got)
+				}
+			case "the first report of a new player": // who has agreed at no tick, and the earlier states are released
+				testgame.Does(t)(c.Leave(1))
+				testgame.Does(t)(right.Leave(1))
+				run(3*every + 6)
+				testgame.Does(t)(c.Join(1))
+				testgame.Does(t)(right.Join(1))
+				run(4*every + 5)
+				report(1, 4*every, sums[4*every])
+				if got := outcomes(c); len(got) != 1 || got[0] != coordinator.RefereeWrong {
+					t.Errorf("got %v, want one that the referee was wrong", got)
 				}
 			case "a liar agreed":
 				run(4*every + 5)

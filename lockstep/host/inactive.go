@@ -58,7 +58,7 @@ func (h *Host) countIdle() {
 		if s.idle++; limit == 0 {
 			continue
 		}
-		if s.idle < limit {
+		if s.idle <= limit { // at the limit too: the player may just be back
 			h.warn(s)
 		}
 		if s.idle != limit {

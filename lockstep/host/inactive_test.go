@@ -129,6 +129,12 @@ func TestInactiveWarns(t *testing.T) {
 			a.resume()
 			a.party.pass(6 * lockstep.Second)
 		}, 2, false},
+		{"comes back at the last tick", host.TakeOverInactive, func(a *guest) {
+			a.party.pass(29*lockstep.Second - lockstep.Second/20)
+			a.cut()
+			a.resume()
+			a.party.pass(4 * lockstep.Second)
+		}, 2, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newParty(t, nil, func(o *host.Options) { o.Inactive = host.InactivePolicy{After: 100 * lockstep.Second, Then: c.then} })

@@ -67,8 +67,37 @@ func (m *match) sums() (list []uint64) {
 	return list
 }
 
-// ranOutside has the names of the tests that have done so: one of a hundred checks in a test is enough.
-var ranOutside sync.Map
+// ranOutside has the checks for which another process has run. It takes as long as the test, so one of a hundred seeds is enough, and a
+// test has at most mostOutside.
+var ranOutside struct {
+	sync.Mutex
+	done   map[outsideKey]bool
+	byTest map[string]int
+}
+
+const mostOutside = 4
+
+type outsideKey struct {
+	test, game, config string
+	players            uint8
+}
+
+// goesOutside reports whether a check of a test is to run in another process.
+func (m *match) goesOutside(test string) bool {
+	key := outsideKey{test, m.game.Name(), string(m.header.Config), m.header.Settings.Players}
+	r := &ranOutside
+	r.Lock()
+	defer r.Unlock()
+	if r.done == nil {
+		r.done, r.byTest = map[outsideKey]bool{}, map[string]int{}
+	}
+	if r.done[key] || r.byTest[test] == mostOutside {
+		return false
+	}
+	r.done[key] = true
+	r.byTest[test]++
+	return true
+}
 
 // runOutside lets another process of the same test play the match, and compute it under other surroundings. It returns a [*Failure], and
 // whether it was done or why not. Only a test of the testing package can run in a process of its own.
@@ -76,7 +105,7 @@ func (m *match) runOutside(t testing.TB, check program.CheckJob) (done bool, why
 	if _, ok := t.(*testing.T); !ok || fuzzing() {
 		return false, nil, nil
 	}
-	if _, old := ranOutside.LoadOrStore(t.Name(), true); old {
+	if !m.goesOutside(t.Name()) {
 		return false, nil, nil
 	}
 	check.Seed, check.Phase = m.options.Seed, outsidePhase

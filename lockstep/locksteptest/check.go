@@ -17,8 +17,8 @@ import (
 // the test again with probes, for at most a minute. The environment variable SAMESTEP_LINE is another time, such as 5m; off and the flag
 // -short leave that out. With go test -v it prints how many commands were refused.
 //
-// The first Check of a test lets another process of the test compute the match under other settings of the machine, such as another
-// time zone (the phase "outside").
+// The first Check of a test with a game, configuration and number of players lets another process of the test compute the match under
+// other settings of the machine, such as another time zone (the phase "outside"); at most four do in a test. The log says it of each.
 func Check(t testing.TB, g *lockstep.Game, o Options) {
 	t.Helper()
 	if j := program.CheckJobOf(); j != nil {

@@ -2,6 +2,7 @@ package locksteptest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -76,7 +78,7 @@ func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 		reached := r.Reached.Reached()
 		t.Logf("locksteptest: cluster: %s; %d states of clients compared, %d faults", reached, r.Compared, injected(r))
 		options := Options{Weights: o.Weights, AllowThin: o.AllowThin, Play: o.Play}
-		if err := o.Floor.check(reached, &options, true); err != nil && len(r.Violations) == 0 {
+		if err := o.Floor.Check(reached, &options, true); err != nil && len(r.Violations) == 0 {
 			t.Errorf("%v", err)
 		}
 	}
@@ -146,15 +148,23 @@ func (o *ClusterOptions) line() string {
 	return "locksteptest.ClusterOptions{" + s + "}"
 }
 
-const shrinkRuns = 200 // matches to play while shrinking a failure
+const (
+	shrinkRuns = 200 // matches to play while shrinking a failure …
+	shrinkTime = time.Minute
+)
 
 // keepArtifact makes a failure small and writes it to a file, which go test -artifacts keeps.
 func keepArtifact(t testing.TB, s *simulate.Subject, out *simulate.Outcome) (name string, err error) {
-	small, err := simulate.Shrink(s, out, shrinkRuns)
+	ctx, stop := context.WithTimeout(context.Background(), shrinkTime)
+	defer stop()
+	small, err := simulate.Shrink(s, out, simulate.ShrinkOptions{Runs: shrinkRuns, Stop: ctx.Done()})
 	if err != nil {
 		return "", err
 	}
-	a, err := simulate.NewArtifact(s, small)
+	if !small.Whole {
+		t.Logf("locksteptest: cluster: seed %d: not made smaller after %d matches: at most %d, for %v", out.Plan.Seed, small.Runs, shrinkRuns, shrinkTime)
+	}
+	a, err := simulate.NewArtifact(s, small.Outcome)
 	if err != nil {
 		return "", err
 	}

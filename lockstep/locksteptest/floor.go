@@ -27,8 +27,9 @@ type (
 // less than 20 commands, are never thin.
 var ErrThin = errors.New("the match proves too little")
 
-// check returns [ErrThin] if matches have reached less than the floor of the options.
-func (f Floor) check(r *Reached, o *Options, together bool) error {
+// Check returns [ErrThin] if matches have reached less than the floor. They are those of a verdict together, or one alone. Of their
+// options it needs Play, Weights and AllowThin.
+func (f Floor) Check(r *Reached, o *Options, together bool) error {
 	all := f.of(together).misses(r, o)
 	if len(all) == 0 || o.AllowThin != "" {
 		return nil

@@ -106,7 +106,7 @@ func CheckGolden(g *lockstep.Game, o GoldenOptions) (GoldenResult, error) {
 		return r, fmt.Errorf("locksteptest: golden: %w: build %q of %s in %s", ErrNoGolden, g.Build(), g.Name(), o.dir())
 	}
 	options := o.options(g)
-	if err := o.Floor.check(r.Reached, &options, true); err != nil {
+	if err := o.Floor.Check(r.Reached, &options, true); err != nil {
 		return r, fmt.Errorf("%w\ngolden: %s: a larger match of this build can stand beside it, or delete it if nobody has ever run the build", err, strings.Join(r.Files, ", "))
 	}
 	return r, nil
@@ -209,7 +209,7 @@ func playGolden(g *lockstep.Game, o GoldenOptions) (*match, error) {
 	}
 	if err == nil {
 		t := m.tally()
-		err = cmp.Or(t.thin(&m.options), o.Floor.check(t.reached.Reached(), &m.options, true))
+		err = cmp.Or(t.thin(&m.options), o.Floor.Check(t.reached.Reached(), &m.options, true))
 	}
 	return m, err
 }

@@ -69,6 +69,30 @@ func TestSearchPlaysWholeMatches(t *testing.T) {
 	}
 }
 
+// In a search of a game in which a match of two ends when a player leaves, some matches of bots last.
+func TestSearchKeepsPlayers(t *testing.T) {
+	rules := raceRules(false)
+	rules.Result = lockstep.Result[giveUp]()
+	step := rules.Step
+	rules.Step = func(w *race, c *struct{}, turn *lockstep.Turn) {
+		step(w, c, turn)
+		for _, c := range turn.Commands {
+			if _, left := c.Value.(*lockstep.Left); left || turn.Tick == 900 {
+				turn.End(&giveUp{})
+				return
+			}
+		}
+	}
+	bots := func(uint64) func(lockstep.Player, *lockstep.Simulation) []any { return runners }
+	o := locksteptest.Options{Weights: map[string]int{"give up": 0}, Skip: locksteptest.PhaseNames(), Players: 2}
+	_, r, err := locksteptest.Search(t.Context(), lockstep.MustGame(rules), o, locksteptest.SearchOptions{Matches: 8, Bots: bots})
+	o.Changes = 2 // the default, in each match
+	_, less, errLess := locksteptest.Search(t.Context(), lockstep.MustGame(rules), o, locksteptest.SearchOptions{Matches: 8, Bots: bots})
+	if err != nil || errLess != nil || r.Longest < 400 || r.Ticks <= less.Ticks {
+		t.Errorf("got %v, %v, want a match of at least 400 ticks, and more ticks than %v, %v", r, err, less, errLess)
+	}
+}
+
 // Each number of the floor is asked for, and can be given up.
 func TestFloor(t *testing.T) {
 	g := lockstep.MustGame(raceRules(false))

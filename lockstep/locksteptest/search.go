@@ -28,6 +28,7 @@ type SearchOptions struct {
 // Search checks random matches of a game, as [Run] does. Their seeds begin at o.Seed. Their length, number of commands and interval
 // of saved states vary up to the values in o. Without o.Ticks, matches are as long as usual: up to the end of a match of bots alone, or
 // 200 ticks without bots. Of a game whose matches are longer than 1000 ticks, one in eight is played in full length, up to 20000.
+// Without o.Changes, half of the matches have none: in many games a match of two ends when a player leaves.
 //
 // Search returns the failure of the lowest seed, or nil, and what the matches have reached. It returns an error if the options fit no
 // match, and that of [Thin], which it calls first.
@@ -38,11 +39,12 @@ func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (
 	if err := Thin(g, o, s.Bots); err != nil {
 		return nil, sum.Reached(), err
 	}
+	quiet := o.Changes == 0
 	o, err := o.measured(g, whole, s.Bots)
 	if err != nil {
 		return nil, sum.Reached(), err
 	}
-	search := search{ctx: ctx, game: g, options: o, limits: s, reached: sum}
+	search := search{ctx: ctx, game: g, options: o, quiet: quiet, limits: s, reached: sum}
 	var all sync.WaitGroup
 	for range max(s.Workers, 1) {
 		all.Go(search.work)
@@ -59,6 +61,7 @@ type search struct {
 	ctx     context.Context
 	game    *lockstep.Game
 	options Options
+	quiet   bool // some matches have no Options.Changes
 	limits  SearchOptions
 
 	mu    sync.Mutex
@@ -87,6 +90,9 @@ func (s *search) work() {
 			return
 		}
 		o := s.options.varied(i)
+		if s.quiet && i%4 >= 2 {
+			o.Changes = -1 // a player who leaves ends a match of two
+		}
 		if s.limits.Bots != nil && i%2 == 1 {
 			o.Play = s.limits.Bots(o.Seed)
 			if i%4 == 3 {
@@ -128,7 +134,11 @@ func (o Options) varied(i int) Options {
 	if i%wholeEvery < wholeEvery-1 {
 		o.Ticks = min(o.Ticks, longest)
 	}
-	o.Ticks = max(o.Ticks>>c.below(4), 2)
+	shift := c.below(4)
+	if i%4 == 3 {
+		shift /= 2 // bots alone reach what comes late in a match
+	}
+	o.Ticks = max(o.Ticks>>shift, 2)
 	least := max(int(o.Ticks)*int(o.Ticks)/maxAgain, 1)
 	o.Every = lockstep.Tick(least + c.below(int(o.Ticks)))
 	o.Rate = 1 + c.below(16)

@@ -164,7 +164,7 @@ func (t *tally) thin(o *Options) error {
 		return nil
 	}
 	if given < thinLeast && !short {
-		return o.Floor.check(t.reached.Reached(), o, t.matches > 1)
+		return o.Floor.Check(t.reached.Reached(), o, t.matches > 1)
 	}
 	useful := given - refused
 	if o.Play != nil {
@@ -172,7 +172,7 @@ func (t *tally) thin(o *Options) error {
 	}
 	useful = useful * (t.samples - t.idle) / max(t.samples, 1)
 	if 100*useful >= (100-thinPercent)*given && !short {
-		return o.Floor.check(t.reached.Reached(), o, t.matches > 1)
+		return o.Floor.Check(t.reached.Reached(), o, t.matches > 1)
 	}
 	var s strings.Builder
 	if t.early > 0 {

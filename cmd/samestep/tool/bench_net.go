@@ -135,6 +135,9 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 	defer hangUp(spectators)
 	time.Sleep(b.settle) // until all are live
 	for _, g := range slices.Concat(guests, spectators) {
+		if err := g.lasts(); err != nil {
+			return nil, err
+		}
 		g.measure()
 	}
 	cpu, from := s.cpu(), time.Now()
@@ -145,6 +148,9 @@ func (b *netBench) run(ctx context.Context) (*netResult, error) {
 	due := dueBetween(from, time.Now(), b.rate)
 	took, used := due.to.Sub(from), s.cpu()-cpu
 	for _, g := range slices.Concat(guests, spectators) {
+		if err := g.lasts(); err != nil {
+			return nil, err
+		}
 		g.stop()
 	}
 	time.Sleep(grace)

@@ -50,6 +50,7 @@ type loadGuest struct {
 	accepted  int
 	bytes     int
 	views     int
+	ended     bool // the match
 	err       error
 }
 
@@ -93,6 +94,16 @@ func (g *loadGuest) measure() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.measuring = true
+}
+
+// lasts returns an error if the match of the guest has ended.
+func (g *loadGuest) lasts() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended {
+		return fmt.Errorf("the rules ended the match at tick %d, and a server without a match has no figures: try a shorter --time, or a --config whose matches last", g.tick)
+	}
+	return nil
 }
 
 // stop ends the time of the measurement, but notes the frames that arrive until it is closed.
@@ -155,6 +166,7 @@ func (g *loadGuest) record(r *record.Record) {
 	if r.Kind == record.KindChecksum {
 		g.checked, g.checksum = r.Tick, r.Hash
 	}
+	g.ended = g.ended || r.Kind == record.KindEnd
 	if r.Ticks() == 0 {
 		return
 	}

@@ -29,7 +29,7 @@ the engine's back, one that is still changed at the next check. The demo then pr
 how the engine has handled all that, and explains the bundle of the desync (see
 desync explain). It exits with 0 only if everything worked.`,
 		Flags: []cli.Flag{
-			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match in match time at 20 ticks a second, 2 to 36000; the default is less for a game whose rules end it before"},
+			&cli.UintFlag{Name: "seconds", Value: 20, Usage: "length of the match, 2 to 36000: 20 ticks for each; the default is less for a game whose rules end it before"},
 			&cli.UintFlag{Name: "players", Value: 4, Usage: "bots that play, 2 to 16; the default is less for a game with fewer seats"},
 			gameFlag, assetsFlag, configFlag, unitsFlag, scenarioFlag, botFlag,
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the map, the match and the bots"},
@@ -67,8 +67,8 @@ func demo(c *cli.Context) error {
 	if c.Bool("web") {
 		return webDemo(c, o)
 	}
-	if !c.IsSet("seconds") {
-		if err := o.fit(); err != nil {
+	if !c.IsSet("seconds") || c.Bool("network") {
+		if err := o.fit(c.IsSet("seconds")); err != nil {
 			return err
 		}
 	}
@@ -97,18 +97,25 @@ const (
 	fewestSeconds   = 8  // in which it is played in real time
 )
 
-// fit makes the match shorter than one that the rules end before.
-func (o *demoOptions) fit() error {
+// fit makes the match shorter than one that the rules end before, unless the length was given.
+func (o *demoOptions) fit(given bool) error {
 	config, err := o.configure(o.players)
 	if err != nil {
 		return err
 	}
 	end, err := o.game.length(uint8(o.players), o.seed, config, o.length+1)
-	if err == nil && end <= o.length && end >= shortestDemo {
-		o.length = end * 3 / 4 // the demo's bots give their commands later
-		o.rate = max(1, min(o.rate, uint16(o.length/fewestSeconds)))
+	if err != nil || end > o.length {
+		return err
 	}
-	return err
+	switch {
+	case given:
+		return endsBefore(end, o.length)
+	case end < shortestDemo:
+		return endsBefore(end, shortestDemo)
+	}
+	o.length = end * 3 / 4 // the demo's bots give their commands later
+	o.rate = max(1, min(o.rate, uint16(o.length/fewestSeconds)))
+	return nil
 }
 
 // runDemo plays the match, verifies its replay and finds the planted desync.

@@ -186,12 +186,17 @@ func (m *demoMatch) participants() (all []host.Participant) {
 	return all
 }
 
+// endsBefore is the error of a match that its rules end too soon.
+func endsBefore(end, least lockstep.Tick) error {
+	return fmt.Errorf("demo: the rules end the match at tick %d, want at least %d ticks: try fewer --seconds, another --config or --seed, or a bot (tool.Bot) instead of random commands", end, least)
+}
+
 func (m *demoMatch) play(bar *progress) error {
 	last := m.options.length
 	for t := lockstep.Tick(1); t <= last; t++ {
 		frame, err := m.coordinator.Tick()
 		if errors.Is(err, coordinator.ErrEnded) {
-			return fmt.Errorf("demo: the rules end the match at tick %d, want at least %d ticks: try fewer --seconds, another --config or --seed, or a bot (tool.Bot) instead of random commands", t-1, last)
+			return endsBefore(t-1, last)
 		} else if err != nil {
 			return err
 		}

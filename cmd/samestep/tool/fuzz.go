@@ -59,6 +59,8 @@ type fuzzStory struct {
 	Seconds float64               `json:"seconds"`
 	Reached *locksteptest.Reached `json:"reached"`
 	Found   *fuzzFind             `json:"found,omitempty"`
+
+	weights map[string]int
 }
 
 type fuzzFind struct {
@@ -109,7 +111,7 @@ func fuzz(c *cli.Context) error {
 	}
 	o := locksteptest.Options{
 		Config: config, Players: players,
-		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"), AllowThin: c.String("allow-thin"),
+		Ticks: lockstep.Tick(c.Uint("ticks")), Seed: c.Uint64("seed"), AllowThin: c.String("allow-thin"), Floor: game.floor,
 	}
 	if o.Weights, err = weights(c); err != nil {
 		return err
@@ -140,7 +142,7 @@ func fuzz(c *cli.Context) error {
 	if err != nil {
 		return thinHint(err, "--ticks N, ")
 	}
-	story := &fuzzStory{Game: game.Name(), Matches: reached.Matches, Reached: reached, Seconds: time.Since(from).Seconds()}
+	story := &fuzzStory{Game: game.Name(), Matches: reached.Matches, Reached: reached, Seconds: time.Since(from).Seconds(), weights: o.Weights}
 	if found != nil {
 		story.Found = explainFound(c.Context, found, game, c.String("dir"))
 	}
@@ -204,6 +206,15 @@ func (s *fuzzStory) print(w io.Writer) {
 	line("played", "%s with %s in %s", s.Game, count(s.Matches, "seed"), seconds(time.Duration(s.Seconds*float64(time.Second))))
 	f := s.Found
 	line("reached", "%s", s.Reached)
+	var none []string
+	for _, k := range s.Reached.Accepted {
+		if weight, ok := s.weights[k.Kind]; k.N == 0 && (!ok || weight > 0) {
+			none = append(none, k.Kind)
+		}
+	}
+	if len(none) > 0 && s.Matches > 0 {
+		line("", "no command was accepted of the kinds %s: a longer --time reaches more, and --weight KIND=N gives more of one", strings.Join(none, ", "))
+	}
 	switch {
 	case f != nil:
 	case s.Matches == 0:

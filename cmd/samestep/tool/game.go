@@ -114,6 +114,18 @@ func Source(s locksteptest.Source) Option {
 	}
 }
 
+// Floor sets the least that the matches of fuzz, golden and simulate must reach: the ticks of one match, and of all together the
+// percentages of the kinds of commands and of the state's fields, as in locksteptest.Floor.
+func Floor(ticks, kinds, fields int) Option {
+	return func(p *playable) error {
+		p.floor = locksteptest.Floor{Ticks: ticks, Kinds: kinds, Fields: fields}
+		if kinds > 100 || fields > 100 {
+			return fmt.Errorf("tool.Floor: got %d %% of the kinds and %d %% of the fields, want at most 100", kinds, fields)
+		}
+		return nil
+	}
+}
+
 // A playable is a game that this program can simulate, host and play.
 type playable struct {
 	*lockstep.Game
@@ -121,6 +133,8 @@ type playable struct {
 	usual func(players uint8) any               // returns a pointer to the configuration of a usual match
 	sized func(players uint8, units uint16) any // the same, of a match with some units; or nil
 	maker func(p lockstep.Player, seed uint64) lockstep.Bot
+
+	floor locksteptest.Floor
 
 	scenarios, opponents []choice // by name
 

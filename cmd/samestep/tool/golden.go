@@ -95,7 +95,7 @@ func goldenOptions(c *cli.Context, g *playable) (o locksteptest.GoldenOptions, e
 		return o, err
 	}
 	o = locksteptest.GoldenOptions{
-		Dir: c.String("dir"), Config: config, Players: players, Ticks: lockstep.Tick(c.Uint("ticks")), AllowThin: c.String("allow-thin"),
+		Dir: c.String("dir"), Config: config, Players: players, Ticks: lockstep.Tick(c.Uint("ticks")), AllowThin: c.String("allow-thin"), Floor: g.floor,
 	}
 	if o.Weights, err = weights(c); err != nil {
 		return o, err

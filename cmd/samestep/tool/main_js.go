@@ -80,6 +80,9 @@ func Units[C any](sized func(players, units int) C) Option {
 // Page has no effect in a page: a page of a game's own has a program of its own.
 func Page(func() fs.FS, map[string]string) Option { return none }
 
+// Floor has no effect in a page.
+func Floor(ticks, kinds, fields int) Option { return none }
+
 // Assets brings assets with the page.
 func Assets(read func(lockstep.Asset) ([]byte, error)) Option {
 	return func(g *Game) error {

@@ -172,8 +172,7 @@ func TestWrittenFilesArePrivate(t *testing.T) {
 	subject, failed := failedRun(t)
 	app := newApp(io.Discard, io.Discard)
 	app.Command("simulate").Action = func(c *cli.Context) error {
-		_, err := keepFailure(c, subject, failed)
-		return err
+		return new(simulatedFail).keep(c.Context, c, subject, failed)
 	}
 	if err := app.Run([]string{"samestep", "simulate", "--dir", in("found"), "--shrink", "1"}); err != nil {
 		t.Fatal(err)

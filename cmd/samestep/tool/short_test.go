@@ -41,3 +41,57 @@ func TestMatchesOfFewTicks(t *testing.T) {
 		}
 	}
 }
+
+// A match of 24 ticks is enough for each verb, or the verb says what it needs, and a shorter one is refused before it starts.
+func TestMatchesThatEndAtOnce(t *testing.T) {
+	testenv.Long(t)
+	for _, row := range []struct {
+		end  lockstep.Tick
+		args string
+		want string
+		code int
+	}{
+		{24, "demo --dir " + t.TempDir(), "everything worked", exitOK},
+		{24, "demo --network --dir " + t.TempDir(), "everything worked", exitOK},
+		{24, "drill --players 2", "answers right", exitOK},
+		{12, "demo --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", exitError},
+		{12, "demo --network --dir " + t.TempDir(), "the rules end the match at tick 12, want at least 16 ticks", exitError},
+		{24, "demo --network --seconds 2 --dir " + t.TempDir(), "the rules end the match at tick 24, want at least 40 ticks", exitError},
+		{12, "drill --players 2", "the rules end the match in tick 12, want at least 16 ticks", exitError},
+	} {
+		rules := minimal.Rules()
+		step := rules.Step
+		rules.Name, rules.Result = "turns", lockstep.Result[minimal.Config]()
+		rules.Step = func(w *minimal.World, config *minimal.Config, turn *lockstep.Turn) {
+			if step(w, config, turn); turn.Tick == row.end {
+				turn.End(&minimal.Config{Coins: 1})
+			}
+		}
+		list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		var out strings.Builder
+		code := list.run(t.Context(), append([]string{"turns"}, strings.Fields(row.args)...), &out, &out, Extension{})
+		if code != row.code || !strings.Contains(out.String(), row.want) {
+			t.Errorf("%d ticks: %s: got code %d, %s\nwant %d and %q", row.end, row.args, code, out.String(), row.code, row.want)
+		}
+	}
+}
+
+// The author's floor counts in each verb that says what its matches reached.
+func TestFloorOfGame(t *testing.T) {
+	for args, want := range map[string]string{
+		"fuzz --matches 1":                  "want 100 %",
+		"golden --add --dir " + t.TempDir(): "want 100 %",
+		"simulate --game minimal --seeds 1 --minutes 0.2 --calm --once": "want 100 %",
+		"simulate --seeds 1 --minutes 0.2 --game drones --calm --once":  "",
+	} {
+		list := gameList{New(minimal.Rules(), Bot(minimal.NewBot), Floor(0, 0, 100), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		var stdout, stderr strings.Builder
+		code := list.run(t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &stdout, &stderr, Extension{})
+		if (code == exitOK) != (want == "") || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: got code %d, %s%s\nwant %q", args, code, stdout.String(), stderr.String(), want)
+		}
+	}
+	if err := New(minimal.Rules(), Floor(0, 101, 0)).err; err == nil {
+		t.Error("a floor of 101 %: got no error")
+	}
+}

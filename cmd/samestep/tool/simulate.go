@@ -4,16 +4,20 @@ package tool
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/reach"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -28,8 +32,8 @@ func simulateCommand() *cli.Command {
 and strangers on a bad network, with crashes and power cuts. Players are the game's
 bots or give random commands. Each seed is played twice, and both runs must be the
 same to the byte. A failure is reduced and written to a file with all its faults, for
---artifact. Exits with 1 if an invariant was violated, or a known mistake was not
-found.`,
+--artifact. Exits with 1 if an invariant was violated, the matches reached too little,
+or a known mistake was not found.`,
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "seeds", Value: 20, Usage: "number of matches; 0 with --for: no limit"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the first seed"},
@@ -46,7 +50,7 @@ found.`,
 			&cli.BoolFlag{Name: "once", Usage: "play each seed only once"},
 			&cli.StringFlag{Name: "artifact", Usage: "play the failure in `FILE` again, and no seeds"},
 			&cli.StringFlag{Name: "dir", Value: ".", Usage: "`FOLDER` for failures"},
-			&cli.IntFlag{Name: "shrink", Value: 300, Usage: "reduce each failure with at most `N` matches"},
+			&cli.IntFlag{Name: "shrink", Value: 300, Usage: "reduce each failure with at most `N` matches, however long they take; the default also ends after 2 minutes for all"},
 			&cli.BoolFlag{Name: "mutants", Usage: "also put each known mistake into the engine, and check that it is found; needs the engine's checkout and the go command"},
 			&cli.BoolFlag{Name: "report", Usage: "print the whole report: faults by kind, edges, counts"},
 			jsonFlag,
@@ -73,8 +77,7 @@ func runSimulate(c *cli.Context) error {
 	campaign.Stop = ctx.Done()
 	before := cpuTime()
 	r, err := campaign.Run()
-	interrupted := ctx.Err() != nil
-	stop()
+	defer stop()
 	processor := cpuTime() - before
 	bar.done()
 	if err != nil {
@@ -82,14 +85,11 @@ func runSimulate(c *cli.Context) error {
 	}
 	story := newSimulated(c, r)
 	if processor > 0 {
-		story.PerCore = r.Hours / processor.Minutes()
+		story.PerCore = r.AllHours / processor.Minutes()
 	}
-	for i, out := range r.Violations {
-		v := &story.Violations[i]
-		if v.Artifact, err = keepFailure(c, campaign.Subject, out); err != nil {
-			v.Unwritten = err.Error() // the report is printed all the same
-		}
-	}
+	story.keepFailures(ctx, c, campaign.Subject, r.Violations)
+	interrupted := ctx.Err() != nil
+	stop()
 	if interrupted {
 		hunt = nil
 	}
@@ -100,8 +100,59 @@ func runSimulate(c *cli.Context) error {
 		err = fmt.Errorf("%s of %s: %w", count(len(r.Violations), "seed"), count(r.Seeds, "seed"), errViolated)
 	case interrupted:
 		err = fmt.Errorf("%w after %s", errInterrupted, count(r.Seeds, "seed"))
+	case story.Reached != nil:
+		err = enough(c, story.Reached)
 	}
 	return tell(c, story, func(w io.Writer) { story.print(w, c.Bool("report")) }, errors.Join(err, huntErr, story.Mutants.err()))
+}
+
+// reducing is how long all failures are reduced together, unless --shrink is given.
+const reducing = 2 * time.Minute
+
+// keepFailures reduces failures and writes each to a file.
+func (s *simulated) keepFailures(ctx context.Context, c *cli.Context, subject *simulate.Subject, all []*simulate.Outcome) {
+	if !c.IsSet("shrink") {
+		limited, stop := context.WithTimeout(ctx, reducing)
+		defer stop()
+		ctx = limited
+	}
+	for i, out := range all {
+		v := &s.Violations[i]
+		if c.Int("shrink") > 0 && ctx.Err() == nil {
+			fmt.Fprintf(c.App.ErrWriter, "seed %d violates %s, and is reduced with at most %s\n", v.Seed, v.Invariant, count(c.Int("shrink"), "match"))
+		}
+		if err := v.keep(ctx, c, subject, out); err != nil {
+			v.Unwritten = err.Error() // the report is printed all the same
+		}
+	}
+}
+
+// keep reduces a failure and writes it to a file.
+func (v *simulatedFail) keep(ctx context.Context, c *cli.Context, s *simulate.Subject, out *simulate.Outcome) error {
+	bar := newProgress(c.App.ErrWriter, int64(c.Int("shrink")), "matches")
+	small, err := simulate.Shrink(s, out, simulate.ShrinkOptions{Runs: c.Int("shrink"), Stop: ctx.Done(), Progress: func(n int) { bar.set(int64(n)) }})
+	bar.done()
+	if err != nil {
+		return err
+	}
+	if v.Tried = small.Runs; !small.Whole {
+		v.Stopped = "--shrink"
+		if err := ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
+			v.Stopped = fmt.Sprintf("%s for all failures; --shrink takes longer", seconds(reducing))
+		} else if err != nil {
+			v.Stopped = "interrupted"
+		}
+	}
+	a, err := simulate.NewArtifact(s, small.Outcome)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(c.String("dir"), fmt.Sprintf("simulation-%d.json", out.Plan.Seed))
+	if err := files.Replace(name, func(f *os.File) error { return a.Write(f) }); err != nil {
+		return err
+	}
+	v.Artifact = name
+	return nil
 }
 
 func campaignOf(c *cli.Context) (*simulate.Campaign, error) {
@@ -145,13 +196,14 @@ type simulated struct {
 	Game       string           `json:"game"`
 	Seeds      int              `json:"seeds"`
 	Once       bool             `json:"once"`
-	Hours      float64          `json:"match_hours"`
-	Seconds    float64          `json:"seconds"`
-	Speed      float64          `json:"match_hours_per_minute"`
-	PerCore    float64          `json:"match_hours_per_core_minute"` // 0 where CPU time is unknown
 	Ticks      uint64           `json:"ticks,string"`
-	Accepted   int              `json:"commands_accepted"`
-	Reached    *reach.Reached   `json:"reached"` // null without matches
+	Hours      float64          `json:"match_hours"`       // of the ticks
+	Accepted   int              `json:"commands_answered"` // that clients were told are accepted
+	Reached    *reach.Reached   `json:"reached"`           // null without matches
+	AllHours   float64          `json:"match_hours_of_all_runs"`
+	Seconds    float64          `json:"seconds"`
+	Speed      float64          `json:"match_hours_per_minute"`      // of all runs
+	PerCore    float64          `json:"match_hours_per_core_minute"` // the same; 0 where CPU time is unknown
 	Compared   int              `json:"states_compared"`
 	Checks     int              `json:"checksums_compared"`
 	Crashes    int              `json:"crash_points"`
@@ -178,6 +230,8 @@ type simulatedFail struct {
 	simulate.Violation
 	Again    string   `json:"again"`    // the command that plays it again
 	Artifact string   `json:"artifact"` // the file of the reduced failure
+	Tried    int      `json:"tried"`    // matches that were played to reduce it
+	Stopped  string   `json:"stopped"`  // the limit that ended that, if one did
 	Last     []string `json:"last"`
 
 	Unwritten string `json:"unwritten,omitempty"` // why there is no such file
@@ -188,12 +242,16 @@ func (v *simulatedFail) reduced(program string) string {
 	if v.Unwritten != "" {
 		return "not written: " + v.Unwritten
 	}
-	return program + " simulate --artifact " + v.Artifact
+	command := program + " simulate --artifact " + v.Artifact
+	if v.Stopped != "" {
+		command += fmt.Sprintf("\nstopped: after %s (%s); a smaller one may fail as well", count(v.Tried, "match"), v.Stopped)
+	}
+	return command
 }
 
 func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
 	s := &simulated{
-		Game: simulatedName(c), Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, Seconds: r.Wall.Seconds(), Speed: r.Hours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
+		Game: simulatedName(c), Seeds: r.Seeds, Once: c.Bool("once"), Hours: r.Hours, AllHours: r.AllHours, Seconds: r.Wall.Seconds(), Speed: r.AllHours / max(r.Wall.Minutes(), 1e-9), Ticks: r.Ticks,
 		Accepted: r.Accepted, Compared: r.Compared, Checks: r.Checks, Crashes: r.Crashes, Counts: r.Counts,
 		None: []string{}, NoEdges: []string{}, Violations: []simulatedFail{}, program: c.App.Name,
 	}
@@ -241,12 +299,12 @@ func again(c *cli.Context, seed uint64) string {
 func (s *simulated) print(w io.Writer, whole bool) {
 	line := newLiner(w)
 	line("game", "%s", s.Game)
-	line("seeds", "%d, each played %s", s.Seeds, map[bool]string{true: "once", false: "twice"}[s.Once])
-	line("play", "%.2f match-hours, %s, %s accepted", s.Hours, count(int64(s.Ticks), "tick"), count(s.Accepted, "command"))
+	line("seeds", "%d, each played %s", s.Seeds, map[bool]string{true: "once", false: "twice; only the speed counts both"}[s.Once])
+	line("play", "%.2f match-hours, which are %s; clients were told of %s", s.Hours, count(int64(s.Ticks), "tick"), count(s.Accepted, "accepted command"))
 	if s.Reached != nil {
 		line("reached", "%s", s.Reached)
 	}
-	line("speed", "%.1f match-hours a minute, %s in all", s.Speed, seconds(time.Duration(s.Seconds*float64(time.Second))))
+	line("speed", "%.2f match-hours in %s: %.1f a minute", s.AllHours, seconds(time.Duration(s.Seconds*float64(time.Second))), s.Speed)
 	if s.PerCore > 0 {
 		line("", "%.1f match-hours a minute of one processor", s.PerCore)
 	}

@@ -5,28 +5,12 @@ package tool
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/testing/simulate"
 )
-
-// keepFailure reduces a failure and writes it to a file.
-func keepFailure(c *cli.Context, s *simulate.Subject, out *simulate.Outcome) (name string, err error) {
-	small, err := simulate.Shrink(s, out, c.Int("shrink"))
-	if err != nil {
-		return "", err
-	}
-	a, err := simulate.NewArtifact(s, small)
-	if err != nil {
-		return "", err
-	}
-	name = filepath.Join(c.String("dir"), fmt.Sprintf("simulation-%d.json", out.Plan.Seed))
-	return name, files.Replace(name, func(f *os.File) error { return a.Write(f) })
-}
 
 // playArtifact plays the failure in a file again.
 func playArtifact(c *cli.Context, name string) error {

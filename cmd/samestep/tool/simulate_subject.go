@@ -77,8 +77,22 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 		return s, err
 	}
 	return s, thinHint(locksteptest.Thin(g.Game, locksteptest.Options{
-		Config: config, Players: seats, Seed: c.Uint64("seed"), Weights: kinds, AllowThin: c.String("allow-thin"),
+		Config: config, Players: seats, Seed: c.Uint64("seed"), Weights: kinds, AllowThin: c.String("allow-thin"), Floor: g.floor,
 	}, g.bots()), "")
+}
+
+// enough returns an error if the matches of a simulation have together reached less than the game's floor. The simulator's own game has
+// none: it is about the engine.
+func enough(c *cli.Context, r *locksteptest.Reached) error {
+	g, err := listed(c).named(simulatedName(c))
+	if err != nil {
+		return nil
+	}
+	kinds, err := weights(c)
+	if err != nil {
+		return err
+	}
+	return thinHint(g.floor.Check(r, &locksteptest.Options{Weights: kinds, AllowThin: c.String("allow-thin")}, true), "--seeds N, --minutes N, ")
 }
 
 // simulated returns the players of a simulation: a random half of them give random commands, by their weights, the others

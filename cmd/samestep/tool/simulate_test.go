@@ -165,11 +165,9 @@ func TestUnwritten(t *testing.T) {
 	app.Name = "hold"
 	subject, out := failedRun(t)
 	app.Command("simulate").Action = func(c *cli.Context) error {
-		v, err := simulatedFail{Seed: 1, Violation: *out.Violation}, error(nil)
-		if v.Artifact, err = keepFailure(c, subject, out); err != nil {
-			v.Unwritten = err.Error()
-		}
-		(&simulated{Violations: []simulatedFail{v}, program: c.App.Name}).print(c.App.Writer, false)
+		story := &simulated{Violations: []simulatedFail{{Seed: 1, Violation: *out.Violation}}, program: c.App.Name}
+		story.keepFailures(c.Context, c, subject, []*simulate.Outcome{out})
+		story.print(c.App.Writer, false)
 		return nil
 	}
 	play := func() string {
@@ -180,7 +178,7 @@ func TestUnwritten(t *testing.T) {
 		return b.String()
 	}
 	name := filepath.Join(dir, "simulation-1.json")
-	if got := play(); !strings.Contains(got, "reduced: hold simulate --artifact "+name+"\n") {
+	if got := play(); !strings.Contains(got, "reduced: hold simulate --artifact "+name+"\nstopped: after 0 matches (--shrink); a smaller one may fail as well\n") {
 		t.Error(got)
 	}
 	if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o777)); err != nil {

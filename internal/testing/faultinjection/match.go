@@ -15,7 +15,7 @@ import (
 
 const (
 	longest    = 400 // ticks of a match
-	shortest   = 40  // ticks of a match that its rules end
+	shortest   = 16  // ticks of a match that its rules end
 	checkEvery = 20  // as usual, or less in a shorter match; the only keyframe is the first one, as usual in a match of this length
 	fewChecks  = 8   // in a short match
 )

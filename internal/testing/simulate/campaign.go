@@ -33,7 +33,8 @@ type Campaign struct {
 type Report struct {
 	Tallies
 	Seeds      int
-	Hours      float64       // of the ticks of matches, over all runs
+	Hours      float64       // of the ticks of matches
+	AllHours   float64       // the same, of all runs together
 	Wall       time.Duration // duration
 	Violations []*Outcome    // by seed
 	Reached    *reach.Sum    // nil without runs
@@ -110,6 +111,7 @@ func (r *Report) add(o *Outcome) {
 		r.Reached.Include(o.Reached)
 	}
 	r.Hours += float64(o.Played.Milliseconds()) / 3_600_000
+	r.AllHours += float64(o.AllRuns.Milliseconds()) / 3_600_000
 	if o.Violation != nil {
 		r.Violations = append(r.Violations, o)
 	}

@@ -127,7 +127,7 @@ func TestArtifact(t *testing.T) {
 	}
 }
 
-// A failed run shrinks to the one fault that makes it fail.
+// A failed run shrinks to the one fault that makes it fail. A search that a limit ends says so.
 func TestShrink(t *testing.T) {
 	s := Drones(8)
 	p := Expand(Options{Subject: s, Clients: 4, Length: 60 * sec}, 9)
@@ -141,15 +141,32 @@ func TestShrink(t *testing.T) {
 		return cut && machine
 	}
 	first := &Outcome{Plan: p, Violation: &Violation{Invariant: "I1", At: p.Chaos}}
-	small, err := shrink(first, 500, func(p *Plan) (*Outcome, error) {
+	again := func(p *Plan) (*Outcome, error) {
 		out := &Outcome{Plan: p}
 		if fails(p) {
 			out.Violation = first.Violation
 		}
 		return out, nil
-	})
+	}
+	told := 0
+	small, err := shrink(first, ShrinkOptions{Runs: 500, Progress: func(n int) { told = n }}, again)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !small.Whole || small.Runs == 0 || small.Runs != told {
+		t.Errorf("got whole %t after %d runs, of which it told %d", small.Whole, small.Runs, told)
+	}
+	stop := make(chan struct{})
+	stopped, err := shrink(first, ShrinkOptions{Runs: 500, Stop: stop, Progress: func(n int) {
+		if n == 3 {
+			close(stop)
+		}
+	}}, again)
+	if err != nil || stopped.Whole || stopped.Runs != 3 {
+		t.Errorf("stopped after 3 runs: got whole %t after %d, %v", stopped.Whole, stopped.Runs, err)
+	}
+	if few, err := shrink(first, ShrinkOptions{Runs: 4}, again); err != nil || few.Whole || few.Runs != 4 {
+		t.Errorf("4 runs: got whole %t after %d, %v", few.Whole, few.Runs, err)
 	}
 	present := 0
 	for i := range small.Plan.Machines {
@@ -160,7 +177,7 @@ func TestShrink(t *testing.T) {
 	if len(small.Plan.Faults) != 1 || present != 1 || small.Plan.Machines[1].Every != 0 || !fails(small.Plan) {
 		t.Errorf("%d faults and %d machines are left", len(small.Plan.Faults), present)
 	}
-	if same, err := Shrink(s, first, 0); err != nil || same != first {
+	if same, err := Shrink(s, first, ShrinkOptions{}); err != nil || same.Outcome != first || same.Whole {
 		t.Errorf("without runs: got %v, %v", same, err)
 	}
 }

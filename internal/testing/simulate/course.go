@@ -14,6 +14,7 @@ import (
 type order struct {
 	tick  lockstep.Tick
 	place uint64
+	kind  lockstep.Kind
 }
 
 // lasts returns the last sequence of each player up to a tick.

@@ -83,6 +83,7 @@ func newOracle(w *world) (*oracle, error) {
 	o.sim = sim
 	o.hashes = append(o.hashes, sim.Hash())
 	o.sights.add(o)
+	o.noteFields()
 	return o, nil
 }
 
@@ -231,7 +232,7 @@ func (o *oracle) commands(p *packed, n int) {
 			o.seating.command(kind, payload)
 		} else {
 			at := place(uint8(player), uint32(seq))
-			o.where[at], o.course = t, append(o.course, order{t, at})
+			o.where[at], o.course = t, append(o.course, order{t, at, lockstep.Kind(kind)})
 			o.content[at] = contentOf(lockstep.Kind(kind), payload)
 			o.limitedTo(uint8(player), lockstep.Kind(kind), t)
 		}
@@ -257,13 +258,21 @@ func (o *oracle) step() {
 	o.rostered()
 }
 
-// reachEvery is how many ticks apart two states are whose difference is noted.
-const reachEvery = 20
+// The differences of states are noted: those of each tick at first, which may be the whole match, and then of some.
+const (
+	reachEach  = 250
+	reachEvery = 20
+)
 
-// reach notes what the match has done.
+// reach notes the fields that have changed.
 func (o *oracle) reach() {
-	o.reached.Accept(&o.frame)
-	if o.tick()%reachEvery > 0 || o.reached.All() {
+	if o.tick() <= reachEach || o.tick()%reachEvery == 0 {
+		o.noteFields()
+	}
+}
+
+func (o *oracle) noteFields() {
+	if o.reached.All() {
 		return
 	}
 	now := o.sim.AppendState(nil)
@@ -271,6 +280,18 @@ func (o *oracle) reach() {
 		o.reached.States(o.before, now)
 	}
 	o.before = now
+}
+
+// played returns what the match has reached, without the ticks that a crash took back.
+func (o *oracle) played() *reach.Sum {
+	o.noteFields()
+	var f lockstep.Frame
+	for _, c := range o.course {
+		f.Commands = append(f.Commands, lockstep.Command{Player: lockstep.Player(c.place >> 32), Kind: c.kind})
+	}
+	o.reached.Accept(&f)
+	o.reached.Played(o.tick())
+	return o.reached
 }
 
 func (o *oracle) save() {

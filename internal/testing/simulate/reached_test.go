@@ -17,4 +17,29 @@ func TestCampaignReached(t *testing.T) {
 		!slices.Equal(got.Still, []string{"Units[].Owner", "Units"}) {
 		t.Errorf("got %v", got)
 	}
+	if got.Ticks != int(r.Ticks) || r.AllHours != r.Hours {
+		t.Errorf("got %d ticks of %d, and %v hours of %v", got.Ticks, r.Ticks, r.Hours, r.AllHours)
+	}
+}
+
+// Commands that a crash took back do not count, and those of ticks that came again count once.
+func TestReachedAfterPowerCuts(t *testing.T) {
+	s, dropped := Drones(8), false
+	for seed := uint64(1); seed <= 4; seed++ {
+		p := Expand(Options{Subject: s, Clients: 2, Length: 120 * sec, Only: []string{"power cut"}}, seed)
+		p.Disk.EachFrame, p.Disk.Await = false, false
+		w, err := newWorldOf(s, p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.protect(func() { w.until(w.start + w.plan.Chaos) })
+		dropped = dropped || slices.ContainsFunc(w.oracle.epochs, func(h *history) bool { return h.dropped })
+		got := w.oracle.played().Reached()
+		if got.Commands() != len(w.oracle.where) || got.Ticks != int(w.oracle.tick()) {
+			t.Errorf("seed %d: got %v, want %d commands in %d ticks", seed, got, len(w.oracle.where), w.oracle.tick())
+		}
+	}
+	if !dropped {
+		t.Error("no power cut took a tick back")
+	}
 }

@@ -14,12 +14,13 @@ type Outcome struct {
 	Violation *Violation    // nil if all invariants held
 	Trace     uint64        // hash of all events and messages
 	Length    lockstep.Time // of the run, also while no server runs
-	Played    lockstep.Time // of the ticks of the match, over all runs
+	Played    lockstep.Time // of the ticks of the match
+	AllRuns   lockstep.Time // the same, of all runs together
 	Last      []string      // the last events of a run with a violation
 
-	Reached *reach.Sum // of the match; a second run of the plan is not counted
+	Reached *reach.Sum // of the match
 
-	Tallies
+	Tallies // these and Reached are of the first run
 }
 
 // Run makes the run of a plan.
@@ -42,8 +43,8 @@ func run(s *Subject, p *Plan, x *secrecy) (out *Outcome, err error) {
 	})
 	out = &Outcome{Plan: p, Violation: w.violation, Trace: w.hash.Sum64(), Length: w.now - w.start, Tallies: w.tally()}
 	out.Played = lockstep.Time(p.Settings.Micros(int64(out.Ticks)))
-	w.oracle.reached.Played(w.oracle.tick())
-	out.Reached = w.oracle.reached
+	out.AllRuns = out.Played
+	out.Reached = w.oracle.played()
 	if w.violation != nil {
 		for i := max(0, w.moments-len(w.recent)); i < w.moments; i++ {
 			out.Last = append(out.Last, w.recent[i%len(w.recent)].String())
@@ -65,7 +66,7 @@ func Twice(s *Subject, p *Plan) (*Outcome, error) {
 	if first.Trace != second.Trace {
 		first.Violation = &Violation{Invariant: "I11", At: first.Length, Text: fmt.Sprintf("two runs of one plan have the traces %016x and %016x", first.Trace, second.Trace)}
 	}
-	first.Played += second.Played
+	first.AllRuns += second.AllRuns
 	if first.Violation != nil || !p.hides() {
 		return first, nil
 	}
@@ -74,7 +75,7 @@ func Twice(s *Subject, p *Plan) (*Outcome, error) {
 		return nil, err
 	}
 	first.Violation, first.Last = x.Violation, x.Last
-	first.Played += x.Played
+	first.AllRuns += x.AllRuns
 	first.Counts["messages compared"] += x.Counts["messages compared"]
 	return first, nil
 }

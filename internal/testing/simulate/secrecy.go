@@ -71,7 +71,7 @@ func apart(s *Subject, p *Plan) (*Outcome, error) {
 		if runs[i] = x; i == 0 {
 			first = out
 		} else {
-			first.Played += out.Played
+			first.AllRuns += out.AllRuns
 		}
 	}
 	for i := range p.Machines {

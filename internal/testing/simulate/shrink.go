@@ -2,11 +2,28 @@ package simulate
 
 import "slices"
 
+// ShrinkOptions limit the work of [Shrink].
+type ShrinkOptions struct {
+	Runs int // at most
+
+	// Stop prevents further runs when it is closed. Nil disables it.
+	Stop <-chan struct{}
+
+	// Progress is called after each run, with the number of all. Nil disables it.
+	Progress func(runs int)
+}
+
+// Shrunk is what [Shrink] found.
+type Shrunk struct {
+	*Outcome      // of the smallest plan, which may be the given one
+	Runs     int  // that were made
+	Whole    bool // no limit ended the search
+}
+
 // Shrink searches for the smallest plan that violates the same invariant: with fewer
-// faults, machines, commands and ticks, and better links. It makes at most the given
-// number of runs. It returns the outcome of the smallest plan, which may be out.
-func Shrink(s *Subject, out *Outcome, runs int) (*Outcome, error) {
-	return shrink(out, runs, func(p *Plan) (*Outcome, error) {
+// faults, machines, commands and ticks, and better links.
+func Shrink(s *Subject, out *Outcome, o ShrinkOptions) (Shrunk, error) {
+	return shrink(out, o, func(p *Plan) (*Outcome, error) {
 		if out.Violation.Invariant == "I11" {
 			return Twice(s, p)
 		}
@@ -14,28 +31,38 @@ func Shrink(s *Subject, out *Outcome, runs int) (*Outcome, error) {
 	})
 }
 
-func shrink(out *Outcome, runs int, run func(*Plan) (*Outcome, error)) (*Outcome, error) {
-	k := &shrinker{run: run, best: out, left: runs}
-	for again := true; again && k.left > 0 && k.err == nil; {
+func shrink(out *Outcome, o ShrinkOptions, run func(*Plan) (*Outcome, error)) (Shrunk, error) {
+	k := &shrinker{ShrinkOptions: o, run: run, best: Shrunk{Outcome: out}}
+	for again := true; again && !k.spent(); {
 		again = k.cut() || k.faults() || k.machines() || k.soften()
 	}
+	k.best.Whole = !k.spent()
 	return k.best, k.err
 }
 
 // A shrinker holds the smallest plan so far.
 type shrinker struct {
+	ShrinkOptions
 	run  func(*Plan) (*Outcome, error)
-	best *Outcome
-	left int // runs
+	best Shrunk
 	err  error
+}
+
+// spent reports whether no more runs may be made.
+func (k *shrinker) spent() bool {
+	select {
+	case <-k.Stop:
+		return true
+	default:
+		return k.best.Runs >= k.ShrinkOptions.Runs || k.err != nil
+	}
 }
 
 // try takes a plan if its run violates the same invariant.
 func (k *shrinker) try(change func(p *Plan)) bool {
-	if k.left == 0 || k.err != nil {
+	if k.spent() {
 		return false
 	}
-	k.left--
 	p := *k.best.Plan
 	p.Faults, p.Machines = slices.Clone(p.Faults), slices.Clone(p.Machines)
 	change(&p)
@@ -44,10 +71,13 @@ func (k *shrinker) try(change func(p *Plan)) bool {
 		k.err = err
 		return false
 	}
+	if k.best.Runs++; k.Progress != nil {
+		k.Progress(k.best.Runs)
+	}
 	if out.Violation == nil || out.Violation.Invariant != k.best.Violation.Invariant {
 		return false
 	}
-	k.best = out
+	k.best.Outcome = out
 	return true
 }
 

@@ -119,7 +119,7 @@ func TestFlippedMachinesComputeAgain(t *testing.T) {
 	}
 }
 
-// The time that was played is that of the match's ticks, once for each run.
+// The time that was played is that of the match's ticks, and that of all runs has it once for each.
 func TestPlayed(t *testing.T) {
 	subject := Drones(16)
 	p := Expand(Options{Subject: subject, Clients: 2, Length: 35 * sec, Calm: true}, 2)
@@ -132,7 +132,7 @@ func TestPlayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	ticks := lockstep.Time(p.Settings.Micros(int64(once.Ticks)))
-	if ticks == 0 || once.Violation != nil || twice.Violation != nil || p.hides() || once.Played != ticks || twice.Played != 2*ticks {
-		t.Errorf("%d ticks, which are %d µs: got %d µs once and %d µs twice", once.Ticks, ticks, once.Played, twice.Played)
+	if ticks == 0 || once.Violation != nil || twice.Violation != nil || p.hides() || once.Played != ticks || twice.Played != ticks || once.AllRuns != ticks || twice.AllRuns != 2*ticks {
+		t.Errorf("%d ticks, which are %d µs: got %d µs once and %d µs in two runs", once.Ticks, ticks, once.AllRuns, twice.AllRuns)
 	}
 }
