@@ -19,10 +19,12 @@ func (f *foreign) advice(t *testing.T) {
 	f.t = t
 	_, err := exec.LookPath("git")
 	testenv.Or(t, "git", err)
+	cache := ownCache(t)
 	sh := func(code int, format string, args ...any) string {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), "sh", "-c", fmt.Sprintf(format, args...))
 		c.Dir, c.Env = f.dir, append(os.Environ(), "GOFLAGS=", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+		c.Env = append(c.Env, cache...)
 		out, _ := c.CombinedOutput()
 		if got := c.ProcessState.ExitCode(); got != code {
 			t.Fatalf("%s: got exit code %d, want %d:\n%s", c.Args[2], got, code, out)

@@ -188,7 +188,7 @@ func (v *simulatedFail) reduced(program string) string {
 	if v.Unwritten != "" {
 		return "not written: " + v.Unwritten
 	}
-	return program + " simulate --artifact " + v.Artifact
+	return program + " simulate --artifact " + words.ShellWord(v.Artifact)
 }
 
 func newSimulated(c *cli.Context, r *simulate.Report) *simulated {
