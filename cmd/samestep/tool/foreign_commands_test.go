@@ -315,7 +315,7 @@ func (r *reader) recordings() {
 // missingModule verifies a replay whose module is not there, and then as the error says.
 func (r *reader) missingModule() {
 	r.sh(exitOK, "samestep rules build -o printed.wasm ./rules && samestep demo --rules printed.wasm --game hold --dir named")
-	found := r.printedCommands(r.sh(exitIdentity, "samestep replay verify named/*.ssr"), `add it \((.+)\)`)
+	found := r.printedCommands(r.sh(exitIdentity, "samestep replay verify named/*.ssr"), `add it \((.+?)\)`)
 	if len(found) != 1 {
 		r.t.Fatalf("got the commands %q, want one", found)
 	}
