@@ -17,16 +17,16 @@ import (
 type alignment struct {
 	schema       *state.Schema
 	right, wrong []byte
-	whole        [2][]byte        // the states that were aligned
-	places       map[string][]int // by list: the right side's index of each remaining element; only looked up
-	names        map[string]names // by list; only looked up
-	missing      []state.Place    // elements that only one side has, by list and side
-	orders       []state.Place    // lists in another order
+	whole        [2][]byte                // the states that were aligned
+	places       map[string][]int         // by list: the right side's index of each remaining element; only looked up
+	name         func(path string) string // as reports print a path of the right state; a [watcher] has the same name
+	missing      []state.Place            // elements that only one side has, by list and side
+	orders       []state.Place            // lists in another order
 }
 
 // align aligns two valid states.
 func align(s *state.Schema, right, wrong []byte) (*alignment, error) {
-	a := &alignment{schema: s, whole: [2][]byte{right, wrong}, places: make(map[string][]int), names: make(map[string]names)}
+	a := &alignment{schema: s, whole: [2][]byte{right, wrong}, places: make(map[string][]int), name: s.Names(right)}
 	for _, b := range a.whole {
 		if err := s.Validate(b); err != nil {
 			return nil, err
@@ -58,12 +58,6 @@ type list struct {
 	at   int // bytes of an element before its ID
 }
 
-// names are the IDs of a list's elements on the right side, each of which occurs once.
-type names struct {
-	list list
-	ids  []uint64
-}
-
 // listsOf returns the lists of a schema that are in no other list, in the order of their bytes.
 func listsOf(s *state.Schema) (all []list) {
 	var walk func(n state.Node, path string)
@@ -83,23 +77,8 @@ func listsOf(s *state.Schema) (all []list) {
 
 // listOf describes a node as a list. It returns false if the node is no list, or its elements have no ID at a fixed place.
 func listOf(n state.Node, path string) (list, bool) {
-	if n.Kind() != state.Slice || n.Elem().Kind() != state.Struct {
-		return list{}, false
-	}
-	elem := n.Elem()
-	at := 0
-	for i := range elem.NumFields() {
-		f := elem.Field(i)
-		if strings.EqualFold(f.Name(), "ID") && f.Kind().Integer() {
-			return list{path, f, at}, true
-		}
-		size, fixed := f.Size()
-		if !fixed {
-			return list{}, false
-		}
-		at += size
-	}
-	return list{}, false
+	id, at, ok := n.IDField()
+	return list{path, id, at}, ok
 }
 
 const countBytes = 4 // before the elements of a slice
@@ -130,9 +109,6 @@ func (l *list) ids(v state.Value) []uint64 {
 func (a *alignment) list(l list, r, w state.Value) (right, wrong []byte) {
 	idsR, idsW := l.ids(r), l.ids(w)
 	atR, okR := newIDIndex(idsR)
-	if okR {
-		a.names[l.name] = names{l, idsR}
-	}
 	if slices.Equal(idsR, idsW) {
 		return r.Bytes, w.Bytes
 	}

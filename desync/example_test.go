@@ -208,7 +208,7 @@ func ExampleExplanation() {
 	// platform toaster, unlike the other player
 	// joined at tick 1, the same as the other player
 	// lost its connection never, the same as the other player
-	// [the game's code is not here: nothing was simulated again, so the first divergent tick and the command are not looked for]
+	// [the game's code is not here: nothing was simulated again, and no command is looked for]
 }
 
 // chestAgain returns the bundle with what player 1's machine computed again, twice.

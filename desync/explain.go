@@ -121,15 +121,17 @@ func (w *work) read() error {
 
 // simulate computes the states again, if the game is available.
 func (w *work) simulate() {
+	w.e.lacksGame = true
 	if w.options.Game == nil {
-		w.note("the game's code is not here: nothing was simulated again, so the first divergent tick and the command are not looked for")
+		w.note("the game's code is not here: nothing was simulated again, and no command is looked for")
 		return
 	}
 	g, err := w.options.Game(w.log.header)
 	if err != nil {
-		w.note("the game's code is not here (%v): nothing was simulated again, so the first divergent tick and the command are not looked for", err)
+		w.note("the game's code is not here (%v): nothing was simulated again, and no command is looked for", err)
 		return
 	}
+	w.e.lacksGame = false
 	if words, err := lockstep.NewDescriber(w.log.header, g); err == nil && !w.options.Redact { // a game's words may have texts of people
 		w.words = words
 	}

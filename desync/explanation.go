@@ -50,6 +50,8 @@ type Explanation struct {
 	Notes       []string          `json:"notes"`              // what could not be found out, and why
 	Redacted    bool              `json:"redacted,omitempty"` // without what people have written
 
+	lacksGame bool // this program has not the game's code
+
 	// What the caller of Explain adds.
 	Bundle string     `json:"bundle,omitempty"` // the name of the file
 	Line   *Line      `json:"line_of_code"`     // nil if it was not looked for; see SetLine

@@ -100,6 +100,8 @@ func (e *Explanation) advise() (text, revision string) {
 		return fmt.Sprintf("this program is of the recorder's revision, %s: explain the bundle again on the recorder's platform (%s)", revision, e.Recorder), ""
 	case revision != "" && !recorder.Modified:
 		text = fmt.Sprintf("explain the bundle again with a program of revision %s, which recorded the match", revision)
+	case !e.Verdict.Simulated && e.lacksGame:
+		return fmt.Sprintf("explain the bundle again with the program of the game %s, build %s, or with a module of its rules (--rules FILE)", e.Game, e.Build), ""
 	case !e.Verdict.Simulated:
 		return "", "" // a note says what is missing
 	case revision != "":

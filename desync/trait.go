@@ -22,7 +22,7 @@ func (t Trait) String() string {
 	}
 	switch {
 	case t.All == 0:
-		return fmt.Sprintf("%s %s, and it is known of no other player", t.Name, t.Value)
+		return fmt.Sprintf("%s %s; that of no other player is known", t.Name, t.Value)
 	case t.All == 1 && t.Telling():
 		return fmt.Sprintf("%s %s, unlike the other player", t.Name, t.Value)
 	case t.All == 1:

@@ -39,7 +39,7 @@ func watch(s *state.Schema, b []byte, path string) (*watcher, bool) {
 	if !ok {
 		return w, true
 	}
-	if _, unique := newIDIndex(l.ids(v)); !unique {
+	if v.IDs() == nil {
 		return w, true
 	}
 	if id, err := s.Lookup(b, path[:end]+"."+l.id.Name()); err == nil {

@@ -48,7 +48,7 @@ func TestInspectLinkedBundle(t *testing.T) {
 	b.Shown("#viewer .said", "wrong.zip cannot be watched")
 	b.Drop("report.zip", bundle.Bytes())
 	b.At(400)
-	b.Shown(".differences", "Units[4].Health")
+	b.Shown(".differences", "Units[ID=5].Health")
 	b.Until(`viewer.comparing && document.querySelector('#viewer .row[aria-selected="true"]')?.title === "Units[4].Health"`)
 	b.Shot("bundle")
 }

@@ -74,7 +74,7 @@ func TestInspectMatch(t *testing.T) {
 
 	b.Click(`input[type="search"]`)
 	b.Keys("units[3] health")
-	b.Shown(".hits", "Units[3].Health")
+	b.Shown(".hits", "Units[ID=4].Health")
 	b.Click(".hits button")
 	b.Shown(`.row[aria-selected="true"]`, "Health")
 	b.Keys(kb.Tab)
@@ -121,7 +121,7 @@ func TestInspectMatch(t *testing.T) {
 	browser.Value[bool](b, `page.inspection.tree.show("Units[3].Health"), true`)
 	b.Click(`.menu button[title^="checksums"]`)
 	b.Click(`#corrupt`)
-	b.Shown(".report", "Units[3].Health")
+	b.Shown(".report", "Units[ID=4].Health")
 	b.Shown(".report", "Repaired")
 	b.Agree(1)
 	b.Shot("healed")

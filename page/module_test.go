@@ -185,7 +185,7 @@ func TestPlayModule(t *testing.T) {
 	browser.Value[bool](b, `page.inspection.tree.show("Units[3].Health"), true`)
 	b.Click(`.menu button[title^="checksums"]`)
 	b.Click(`#corrupt`)
-	b.Shown(".report", "Units[3].Health")
+	b.Shown(".report", "Units[ID=4].Health")
 	b.Shown(".report", "Repaired")
 	b.Agree(1)
 	b.Click(`[role="tab"]:nth-child(3)`)

@@ -13,7 +13,7 @@ import (
 
 // A Field is a leaf of a state, as text.
 type Field struct {
-	Path  string `json:"path"`  // such as "Units[17].Pos.X"
+	Path  string `json:"path"`  // such as "Units[ID=34].Pos.X", as [state.Schema.Names] names it
 	Value string `json:"value"` // as [state.Value.String] gives it
 }
 
@@ -29,8 +29,9 @@ func (m *Moment) Show(path string) error {
 		return err
 	}
 	m.Fields = []Field{}
+	name := schema.Names(m.State)
 	for v := range leaves {
-		m.Fields = append(m.Fields, Field{v.Path, v.String()})
+		m.Fields = append(m.Fields, Field{name(v.Path), v.String()})
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (p *Panic) Unwrap() error {
 }
 
 func (p *Panic) outcome() string {
-	s := fmt.Sprintf("tick %d: the rules panicked in %s: %s", p.Tick, p.Where, p.Text)
+	s := fmt.Sprintf("tick %d: the rules panicked in %s: %s", p.Tick, p.Where, cmp.Or(p.Text, "the text is left out"))
 	switch {
 	case !p.Recorded:
 		return fmt.Sprintf("tick %d: the rules panic here in %s: %s; the file has no record of a panic", p.Tick, p.Where, p.Here)
@@ -50,8 +50,6 @@ func (p *Panic) outcome() string {
 		return s
 	case !p.Again:
 		return s + "; computed again here, they do not panic"
-	case p.Text == "": // redacted
-		return s + "what the file does not say; computed again here, they panic with " + p.Here
 	case p.Here != p.Text:
 		return s + "; computed again here, they panic with " + p.Here
 	}

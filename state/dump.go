@@ -10,12 +10,12 @@ import (
 const dumpBytes = 32 << 10
 
 // Dump validates b and writes it as text for people: one line for each field and each element of a slice, indented by
-// depth. Small structs and arrays take one line. The error is a [*DecodeError] or w's.
+// depth. Elements have the names of [Schema.Names]. Small structs and arrays take one line. The error is a [*DecodeError] or w's.
 //
 //	Tick: 120
 //	Units: 2 elements
-//	  [0]: {ID: 1, Pos: {X: 12.5, Y: 3}, Alive: true}
-//	  [1]: {ID: 2, Pos: {X: 0, Y: -0.25}, Alive: false}
+//	  [ID=1]: {ID: 1, Pos: {X: 12.5, Y: 3}, Alive: true}
+//	  [ID=2]: {ID: 2, Pos: {X: 0, Y: -0.25}, Alive: false}
 func (s *Schema) Dump(w io.Writer, b []byte) error {
 	if err := s.Validate(b); err != nil {
 		return err
@@ -32,6 +32,8 @@ type dumper struct {
 	w   io.Writer
 	buf []byte
 	err error
+
+	inList bool // the elements of lists in lists keep their indexes
 }
 
 func (d *dumper) flush() {
@@ -77,6 +79,11 @@ func (d *dumper) value(i int, b []byte, depth int) []byte {
 		d.text("\n")
 		return d.fields(i, b, depth+1)
 	}
+	list, ids := Node{d.s, int32(i)}, []uint64(nil)
+	if !d.inList {
+		ids, d.inList = (Value{Node: list, Bytes: b}).IDs(), true
+		defer func() { d.inList = false }()
+	}
 	elems, at := d.s.elems(i, b)
 	b = b[at:]
 	d.buf = append(appendElements(append(d.buf, ' '), elems), '\n')
@@ -87,7 +94,7 @@ func (d *dumper) value(i int, b []byte, depth int) []byte {
 	for j := range elems {
 		if j%perLine == 0 {
 			d.indent(depth + 1)
-			d.text(indexStep(j))
+			d.text(list.Step(j, ids))
 		}
 		if perLine == 1 {
 			b = d.value(i+1, b, depth+1)

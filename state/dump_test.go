@@ -13,7 +13,7 @@ import (
 
 const goldenDump = `Tick: 7
 Units: 2 elements
-  [0]:
+  [ID=1]:
     ID: 1
     Pos: {X: 12.5, Y: -1}
     Turn: 0.5
@@ -21,7 +21,7 @@ Units: 2 elements
     Name: "a\"b"
     Path: 1 element
       [0]: {X: 1, Y: 2}
-  [1]:
+  [ID=2]:
     ID: 2
     Pos: {X: 0.0000000002, Y: -0.0000000002}
     Turn: 0

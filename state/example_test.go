@@ -79,8 +79,8 @@ func ExampleSchema() {
 	// Output:
 	// Tick: 120
 	// Units: 2 elements
-	//   [0]: {ID: 1, Pos: {X: 12.5, Y: 3}, Alive: true}
-	//   [1]: {ID: 2, Pos: {X: 0, Y: -0.25}, Alive: false}
+	//   [ID=1]: {ID: 1, Pos: {X: 12.5, Y: 3}, Alive: true}
+	//   [ID=2]: {ID: 2, Pos: {X: 0, Y: -0.25}, Alive: false}
 	// {"Tick":120,"Units":[{"ID":1,"Pos":{"X":12.5,"Y":3},"Alive":true},{"ID":2,"Pos":{"X":0,"Y":-0.25},"Alive":false}]}
 	// 115 bytes, fingerprint 7eeae6f421bddd5e
 }

@@ -45,10 +45,12 @@ func (c *Client) explain() {
 	if wrong.Tick() < c.Tick() {
 		return // it lacks ticks that never came
 	}
-	found, err := c.game.StateSchema().Diff(wrong.AppendState(nil), r.follower.Simulation().AppendState(nil), maxExplained)
+	schema, a, b := c.game.StateSchema(), wrong.AppendState(nil), r.follower.Simulation().AppendState(nil)
+	found, err := schema.Diff(a, b, maxExplained)
 	if err != nil {
 		panic(err) // our own snapshots are canonical
 	}
+	found.Rename(schema.Names(a, b))
 	for i := range found.List {
 		d := &found.List[i] // a text in the state may be long
 		d.A, d.B = pack.Clip(d.A, record.MaxNote), pack.Clip(d.B, record.MaxNote)

@@ -125,10 +125,10 @@ func ExampleSnapshot() {
 	// Units 3 elements
 	//   [0] ID: 100, Owner: 0, Alive: false, Pos: {X: 0, Y: 0.5}, Vel: {X: 0, Y: 0}, Load: 1 element
 	// Tick: 0 != 1
-	// Units[1].Pos.X: 1 != 2
-	// Units[0].Load[0].Suit -1
-	// Units[1].Load[0].Suit -1
-	// Units[2].Load[0].Suit -1
+	// Units[ID=101].Pos.X: 1 != 2
+	// Units[ID=100].Load[0].Suit -1
+	// Units[ID=101].Load[0].Suit -1
+	// Units[ID=102].Load[0].Suit -1
 }
 
 // A page asks for the rows of its window, the layers of its map, and the results of a search.
@@ -140,7 +140,7 @@ func ExampleRow() {
 	var layer inspect.Layer = s.Layers()[0]
 	var hit inspect.Hit = s.Search("alive").Hits[0]
 	fmt.Println(row.Path, row.Value, layer.Path, layer.Role, hit.Path, hit.Value)
-	// Output: Tick 1 Units[].Pos place Units[0].Alive false
+	// Output: Tick 1 Units[].Pos place Units[ID=100].Alive false
 }
 
 func ExampleForm() {
@@ -249,9 +249,9 @@ func TestSearch(t *testing.T) {
 		hits  int
 		more  bool
 	}{
-		{"UNITS[2].ID", "Units[2].ID 102", 1, true},
-		{"alive FALSE", "Units[0].Alive false", 3, true},
-		{"= 0.5", "Units[0].Pos.Y 0.5", 6, true},
+		{"UNITS[2].ID", "Units[ID=102].ID 102", 1, true},
+		{"alive FALSE", "Units[ID=100].Alive false", 3, true},
+		{"= 0.5", "Units[ID=100].Pos.Y 0.5", 6, true},
 		{"many", "Many[0] 0", 200, true},
 		{"nothing like that", "", 0, true},
 		{" ", "", 0, false},

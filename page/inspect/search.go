@@ -24,7 +24,7 @@ type Found struct {
 	More     bool  `json:"more"`     // there are more results, or more fields
 }
 
-// Search looks for fields whose path and value, as in "Units[3].Health = 12", have all words of a query. Upper and lower
+// Search looks for fields whose path with indexes and value, as in "Units[3].Health = 12", have all words of a query. Upper and lower
 // case are the same.
 func (s *Snapshot) Search(query string) Found {
 	f := &finder{Found: Found{Hits: []Hit{}}}
@@ -33,6 +33,10 @@ func (s *Snapshot) Search(query string) Found {
 	}
 	if len(f.words) > 0 && s.schema != nil {
 		f.look(s.schema.Root(), s.now)
+		name := s.schema.Names(s.now)
+		for i := range f.Hits {
+			f.Hits[i].Path = name(f.Hits[i].Path)
+		}
 	}
 	return f.Found
 }

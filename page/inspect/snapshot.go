@@ -57,7 +57,7 @@ func (s *Snapshot) SizeBytes() int { return len(s.now) }
 func (s *Snapshot) Changes() state.Differences {
 	s.compare()
 	d := s.differences
-	d.List = append([]state.Difference{}, d.List[:min(len(d.List), shownChanges)]...) // an empty list, not null, for the page
+	d.List = append([]state.Difference{}, d.List...) // an empty list, not null, for the page
 	return d
 }
 
@@ -75,7 +75,6 @@ func (s *Snapshot) compare() {
 	if err != nil || d.List == nil {
 		return // a simulation's own bytes are canonical
 	}
-	s.differences = d
 	for _, f := range d.List {
 		path := f.Path
 		for path != "" && !s.changed[path] {
@@ -83,4 +82,7 @@ func (s *Snapshot) compare() {
 			path = path[:max(strings.LastIndexAny(path, ".["), 0)]
 		}
 	}
+	d.List = d.List[:min(len(d.List), shownChanges)]
+	d.Rename(s.schema.Names(s.before, s.now))
+	s.differences = d
 }

@@ -162,7 +162,7 @@ func (m *Match) CorruptOf(c *player.Client, path string) {
 		m.news.problem(plain(err))
 		return
 	}
-	m.news.corrupted(c.Tick(), path)
+	m.news.corrupted(c.Tick(), m.game.StateSchema().Names(c.Simulation().AppendState(nil))(path))
 }
 
 // Leave gives up the seat for good, or stops watching.

@@ -239,6 +239,8 @@ export const sentences = {
   "one of them is a recording of another engine": "eine davon ist von einer anderen Engine",
   "the game's Draw panicked": "Draw des Spiels ist abgestürzt",
   "the game's configuration panicked": "Die Einstellungen des Spiels sind abgestürzt",
+  "the rules panicked in tick {tick}": "Die Regeln sind in Tick {tick} abgestürzt",
+  "the rules panicked on the machine of {player} in tick {tick}": "Die Regeln sind bei {player} in Tick {tick} abgestürzt",
   "the match has no end": "Die Partie hat kein Ende",
   "the match is too long to be watched here": "Die Partie ist zu lang, um sie hier anzusehen",
   "the picture is too large, and the rest of it is left out": "Das Bild ist zu groß, und der Rest fehlt",

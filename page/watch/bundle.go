@@ -18,7 +18,8 @@ func isBundle(file []byte) bool { return bytes.HasPrefix(file, []byte("PK\x03\x0
 // Open reads a whole replay file, keeps its bytes, and goes to its first tick. It plays a torn or damaged file up to
 // the fault (see [About]). The replay is of one of the games: otherwise the error wraps a [*lockstep.IdentityError] of the
 // game with the same name, or else of the first one. A file without a first state is [ErrEmpty]. Of a bundle of a desync, the
-// Viewer shows the match, and [Viewer.Other] the state of the player.
+// Viewer shows the match, and [Viewer.Other] the state of the player; of one of a panic, it shows the match up to there, and About says
+// the panic.
 func Open(file []byte, games ...*lockstep.Game) (*Viewer, error) {
 	if isBundle(file) {
 		return openBundle(file, games)
@@ -41,6 +42,14 @@ func openBundle(file []byte, games []*lockstep.Game) (*Viewer, error) {
 	if err != nil {
 		return nil, err
 	}
+	m := &b.Manifest
+	if p := m.Panic; p != nil {
+		v.damage = fmt.Errorf("the rules panicked in tick %d: %s", m.Tick, p.Text)
+		if m.Player != lockstep.System {
+			v.damage = fmt.Errorf("the rules panicked on the machine of player %d in tick %d: %s", m.Player, m.Tick, p.Text)
+		}
+		return v, nil
+	}
 	other, err := openReplay(match, games)
 	if err != nil {
 		return nil, err
@@ -51,7 +60,6 @@ func openBundle(file []byte, games []*lockstep.Game) (*Viewer, error) {
 	if err := v.Compare(other); err != nil {
 		return nil, err
 	}
-	m := &b.Manifest
 	v.pair.commands = nil // they have the same
 	v.pair.note = fmt.Sprintf("The bundle has no state of player %d. Its checksum of tick %d differed.", m.Player, m.Tick)
 	if len(other.given) > 0 {

@@ -139,10 +139,12 @@ func (v *Viewer) differ() (d state.Differences) {
 	if v.now.Hash() == v.pair.other.now.Hash() {
 		return d
 	}
-	d, err := v.game.StateSchema().Diff(v.now.AppendState(nil), v.pair.other.now.AppendState(nil), keyedFields)
+	schema, a, b := v.game.StateSchema(), v.now.AppendState(nil), v.pair.other.now.AppendState(nil)
+	d, err := schema.Diff(a, b, keyedFields)
 	if err != nil {
 		return state.Differences{} // cannot happen: a simulation's own bytes are canonical
 	}
+	d.Rename(schema.Names(a, b))
 	return d
 }
 

@@ -117,7 +117,7 @@ func TestCompare(t *testing.T) {
 }
 
 // bundle returns a bundle of the duel in which player 1 has another health of a unit from a tick on.
-func bundle(tick lockstep.Tick, state func(*watch.Viewer) []byte) ([]byte, error) {
+func bundle(tick lockstep.Tick, state func(*watch.Viewer) []byte, panicked ...*record.Panic) ([]byte, error) {
 	file, err := os.ReadFile(goldens + "duel.ssr")
 	if err != nil {
 		return nil, err
@@ -133,9 +133,27 @@ func bundle(tick lockstep.Tick, state func(*watch.Viewer) []byte) ([]byte, error
 		Report:   coordinator.DesyncReport{Tick: tick, Player: 1, Agreed: tick - 20},
 		Exhibits: []host.Exhibit{{Tick: tick, Referee: now.AppendState(nil), Player: state(v)}},
 	}
+	for _, p := range panicked {
+		e.Exhibits, e.Panic = nil, p
+	}
 	var out bytes.Buffer
 	err = replay.WriteBundle(&out, v.Header(), e, bytes.NewReader(file))
 	return out.Bytes(), err
+}
+
+// The bundle of a panic has nothing to compare. It says what panicked.
+func TestOpenPanic(t *testing.T) {
+	file, err := bundle(400, damaged, &record.Panic{Where: record.InStep, Text: "index out of range"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := watch.Open(file, game)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := v.About().Damage, "the rules panicked on the machine of player 1 in tick 400: index out of range"; got != want || v.Comparison() != nil {
+		t.Errorf("got %q and the comparison %v, want %q", got, v.Comparison(), want)
+	}
 }
 
 // damaged returns the state in which a unit has other health.
@@ -167,7 +185,7 @@ func ExampleViewer_Compare() {
 	fmt.Println(v.Tick(), v.Other().Tick(), c.Total, c.Fields[0].Path)
 	fmt.Println(c.Note)
 	// Output:
-	// 400 400 1 Units[3].Health
+	// 400 400 1 Units[ID=4].Health
 	// Player 1 sent its state of tick 400. From there on it is simulated with the commands of the match; before, the match is shown. Both last agreed at tick 380.
 }
 

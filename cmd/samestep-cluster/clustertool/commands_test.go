@@ -58,9 +58,9 @@ var otherWords = map[string]string{
 // Every verb and flag that a document, a help or a message names exists.
 func TestCommandsOfMessages(t *testing.T) {
 	t.Parallel()
-	list := games.All()
+	all := games.All()
 	book, err := commands.NewBook(func(program string, args []string, stdout, stderr io.Writer) int {
-		return Run(t.Context(), append([]string{program}, args...), stdout, stderr, list...)
+		return Run(t.Context(), append([]string{program}, args...), stdout, stderr, all...)
 	}, commands.Cluster)
 	if err != nil {
 		t.Fatal(err)
@@ -69,11 +69,30 @@ func TestCommandsOfMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	list, err := os.ReadFile("../../samestep/tool/testdata/documents/commands.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	how, order, err := commands.ReadRows(string(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	advice := map[string]bool{}
 	for _, text := range texts {
+		for _, line := range book.Advice(text) {
+			if advice[line] = true; !commands.Printed(how[line]) {
+				t.Errorf("%s:%d: a message with the command %q has no row", text.File, text.Line, line)
+			}
+		}
 		for _, line := range book.Fixed(text) {
 			if text.File != "page/watch/recording.go" { // only that program has the page for recordings of other engines
 				t.Error(line)
 			}
+		}
+	}
+	for _, row := range order {
+		if commands.Printed(how[row]) && !advice[row] {
+			t.Errorf("no message has %q", row)
 		}
 	}
 	names, err := commands.Documents("../../..")

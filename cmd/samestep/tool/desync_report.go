@@ -184,7 +184,8 @@ func markNext(e *desync.Explanation) {
 	e.Steps[0].Next = e.Verdict.With != ""
 	known := e.Line != nil && e.Line.File != "" && e.Line.Doubt == ""
 	memory := e.Verdict.Parting == nil && e.Again != nil && e.Again.Outcome == protocol.RightThisTime.String()
-	e.Steps[lineStep].Next = !known && !memory
+	elsewhere := !e.Verdict.Simulated && e.Verdict.Advice != "" // the advice comes first: nothing here has the game
+	e.Steps[lineStep].Next = !known && !memory && !elsewhere
 }
 
 // absolute returns the path of a file for a command that runs in another folder.

@@ -19,10 +19,12 @@ func (f *foreign) advice(t *testing.T) {
 	f.t = t
 	_, err := exec.LookPath("git")
 	testenv.Or(t, "git", err)
+	cache := ownCache(t)
 	sh := func(code int, format string, args ...any) string {
 		t.Helper()
 		c := exec.CommandContext(t.Context(), "sh", "-c", fmt.Sprintf(format, args...))
 		c.Dir, c.Env = f.dir, append(os.Environ(), "GOFLAGS=", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+		c.Env = append(c.Env, cache...)
 		out, _ := c.CombinedOutput()
 		if got := c.ProcessState.ExitCode(); got != code {
 			t.Fatalf("%s: got exit code %d, want %d:\n%s", c.Args[2], got, code, out)
@@ -52,6 +54,21 @@ func (f *foreign) advice(t *testing.T) {
 		}
 		if more := firstOf(again); strings.Contains(more, "desync explain") {
 			t.Errorf("after %s, %q gives advice of the same kind: %q", change, next, more)
+		}
+	}
+}
+
+// The test that fuzz writes is of the package in its folder, beside which go takes no other.
+func TestTestPackageIn(t *testing.T) {
+	dir := t.TempDir()
+	for _, want := range []string{"", "main_test"} {
+		if got := testPackageIn(dir); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		for name, text := range map[string]string{"a_test.go": "package other_test\n", "b.go": "package main\n", "c.txt": "package text\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

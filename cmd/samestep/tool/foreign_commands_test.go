@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
+	"github.com/seed-49bee653/samestep/internal/testing/commands"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -34,6 +35,7 @@ type reader struct {
 	program string // in the folder of the programs: samestep or hold
 	path    string // that folder
 	url     string // of a server
+	env     []string
 	outputs int
 }
 
@@ -59,14 +61,14 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 	for _, r := range []*reader{{foreign: &stock, program: "samestep", path: path}, {foreign: f, program: "hold", path: path}} {
 		t.Run(r.program, func(t *testing.T) {
-			r.t = t
+			r.t, r.env = t, ownCache(t)
 			r.prepare()
 			t.Run("printed", func(t *testing.T) {
 				r.t = t
 				r.printed()
 			})
 			for _, command := range order {
-				if !strings.HasPrefix(how[command], "not run") {
+				if !strings.HasPrefix(how[command], "not run") && !commands.Printed(how[command]) {
 					t.Run(strings.NewReplacer("/", "_", " ", "_").Replace(command), func(t *testing.T) {
 						r.t = t
 						r.follow(command, how[command])
@@ -143,6 +145,7 @@ func (r *reader) command(ctx context.Context, line string) *exec.Cmd {
 	c := exec.CommandContext(ctx, "sh", "-c", line)
 	c.Dir, c.WaitDelay = r.dir, time.Second
 	c.Env = append(os.Environ(), "GOFLAGS=", "PATH="+r.path+":"+os.Getenv("PATH"), "SAMESTEP_TOKEN="+adminsToken)
+	c.Env = append(c.Env, r.env...)
 	return c
 }
 
@@ -289,8 +292,42 @@ func (r *reader) printed() {
 	}
 	triage := r.sh(exitDesync, r.program+" desync triage crashes")
 	r.printedBy("triage", triage, `next:\n +(.+)`, 1, exitDesync)
+	r.recordings()
+	if r.program == "samestep" {
+		r.missingModule()
+	}
 	r.printedBy("a mistyped verb", r.sh(exitUsage, r.program+" replay verfy x"), `see (.+ --help)`, 1, exitOK)
 	r.printedBy("a mistyped flag", r.sh(exitUsage, r.program+" replay verify --jsn x"), `see (.+ --help)`, 1, exitOK)
+}
+
+// recordings compares the recordings of another engine, as triage says.
+func (r *reader) recordings() {
+	r.sh(exitOK, `mkdir other && for n in 0 1; do printf '%s\n' '{"log":1,"title":"x","tick_rate_hz":20,"players":2,"match":"m","by":'$n'}' '{"t":1,"p":'$n',"sum":"0000000000000005"}' '{"t":2,"p":'$n',"sum":"000000000000000'$n'"}' '{"t":2,"end":true}' > other/$n.jsonl; done`)
+	r.printedBy("triage of recordings", r.sh(exitDesync, r.program+" desync triage other"), `next:\n +(.+)`, 1, exitDesync)
+	r.sh(exitOK, `mkdir nameless && for n in 0 1; do sed 's/,"match":"m"//' other/$n.jsonl > nameless/$n.jsonl; done`)
+	found := r.printedCommands(r.types(r.program+" desync triage nameless", exitError, exitCorrupt, exitUsage, exitDesync), `compare it with (replay bisect A B)`)
+	if len(found) == 0 {
+		r.t.Fatal("triage does not say how to compare recordings without a match")
+	}
+	r.sh(exitDesync, r.program+" "+strings.Replace(found[0], "A B", "nameless/0.jsonl nameless/1.jsonl", 1))
+}
+
+// missingModule verifies a replay whose module is not there, and then as the error says.
+func (r *reader) missingModule() {
+	r.sh(exitOK, "samestep rules build -o printed.wasm ./rules && samestep demo --rules printed.wasm --game hold --dir named")
+	found := r.printedCommands(r.sh(exitIdentity, "samestep replay verify named/*.ssr"), `add it \((.+?)\)`)
+	if len(found) != 1 {
+		r.t.Fatalf("got the commands %q, want one", found)
+	}
+	r.runs("a missing module", strings.Replace(found[0], "FILE", "printed.wasm", 1), exitOK)
+	r.sh(exitOK, "samestep replay verify named/*.ssr")
+}
+
+func (r *reader) printedCommands(output, pattern string) (all []string) {
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(strings.Join(strings.Fields(output), " "), -1) {
+		all = append(all, m[1])
+	}
+	return all
 }
 
 // printedBy runs the commands that an output has where a pattern matches, which are as many as wanted.

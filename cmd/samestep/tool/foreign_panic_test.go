@@ -4,11 +4,13 @@ package tool
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 )
 
@@ -56,6 +58,18 @@ func TestForeignPanic(t *testing.T) {
 	f.run(exitOK, "replay info "+file, "the rules panicked in Step: ")
 	f.run(exitOK, "replay export "+file, "not exported: tick", "the rules panicked in Step: ")
 	f.run(exitPanic, "desync explain "+bundle, "THE RULES PANICKED", "hold/rules.step", "walks to")
+	var e struct{ Steps []desync.NextStep }
+	explained := f.run(exitPanic, "desync explain --json "+bundle)
+	if err := json.NewDecoder(strings.NewReader(explained)).Decode(&e); err != nil || len(e.Steps) != 5 {
+		t.Errorf("got the steps %+v, %v", e.Steps, err)
+	}
+	for _, s := range e.Steps[:len(e.Steps)-1] { // the last one serves
+		verb, is := strings.CutPrefix(s.Command, "hold ")
+		if !is {
+			t.Errorf("the command %q does not begin with the program", s.Command)
+		}
+		f.run(exitPanic, strings.Replace(verb, "replay debug ", "replay debug --print ", 1)) // without a debugger
+	}
 	f.run(exitPanic, "desync triage "+dir, "1 panic: hold, panic of the rules, example.com/hold/rules.step")
 
 	f.run(exitOK, "rules build -o hold.wasm ./rules")

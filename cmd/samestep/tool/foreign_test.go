@@ -4,10 +4,12 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -51,6 +53,16 @@ func (f *foreign) build() {
 	if out, err := build.CombinedOutput(); err != nil {
 		f.t.Fatalf("%v: %s", err, out)
 	}
+}
+
+// ownCache returns variables that give programs a user's cache of their own, and go its usual one.
+func ownCache(t *testing.T) []string {
+	t.Helper()
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"XDG_CACHE_HOME=" + t.TempDir(), "GOCACHE=" + cmp.Or(os.Getenv("GOCACHE"), filepath.Join(dir, "go-build"))}
 }
 
 // run runs the program and returns its output. It fails unless the exit code is as wanted and the output has every text.
@@ -192,7 +204,28 @@ func (f *foreign) mistake() {
 	} else if b, err := os.ReadFile(found[0]); err != nil || !strings.Contains(string(b), `"example.com/hold/rules"`) {
 		t.Errorf("the written test does not import the game: %s, %v", b, err)
 	}
-	f.run(exitError, "simulate --seeds 1 --minutes 1", "I1")
+	simulated := f.run(exitError, "simulate --seeds 1 --minutes 1", "I1")
+	for _, printed := range []string{`(?m)(simulate --game .*)$`, `(?m)(simulate --artifact .*)$`} {
+		m := regexp.MustCompile(printed).FindStringSubmatch(simulated)
+		if m == nil {
+			t.Errorf("no command matches %s in\n%s", printed, simulated)
+			continue
+		}
+		f.run(exitError, m[1], "I1")
+	}
+
+	// The test that fuzz wrote fails, and prints the command that runs it alone.
+	line := "go test -count=1 ."
+	for range 2 {
+		c := exec.CommandContext(t.Context(), "sh", "-c", line)
+		c.Dir, c.Env = f.dir, append(os.Environ(), "GOFLAGS=", "SAMESTEP_LINE=off")
+		out, err := c.CombinedOutput()
+		m := regexp.MustCompile(`the same test: (go test .*)`).FindSubmatch(out)
+		if err == nil || m == nil {
+			t.Fatalf("%s: got %v, want a failure that says how to run it again:\n%s", line, err, out)
+		}
+		line = string(m[1])
+	}
 }
 
 // A table that only New fills, in a package variable, is in each process that has begun a match, and in each used instance of a module. Whoever

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"io"
 	"os"
 	"path/filepath"
@@ -182,6 +184,9 @@ func explainFound(ctx context.Context, found *locksteptest.Failure, game *playab
 		}
 	} else if err == nil {
 		source := game.source
+		if strings.HasSuffix(source.Package, "_test") {
+			source.Package = cmp.Or(testPackageIn(dir), source.Package)
+		}
 		source.Replay = filepath.Base(f.Replay)
 		source.Comment = f.addLine(ctx, small, source, dir)
 		err = files.Replace(f.Test, func(w *os.File) error { return small.WriteTest(w, source) })
@@ -190,6 +195,18 @@ func explainFound(ctx context.Context, found *locksteptest.Failure, game *playab
 		f.Unwritten = err.Error() // the failure is printed all the same
 	}
 	return f
+}
+
+// testPackageIn returns the name of the package that tests the one in a folder, "" without one: go refuses a folder with two.
+func testPackageIn(dir string) string {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.go")) // of a folder that cannot be read, writing tells
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly)
+		if err == nil && !strings.HasSuffix(name, "_test.go") {
+			return f.Name.Name + "_test"
+		}
+	}
+	return ""
 }
 
 // isDirectory returns an error unless path is a directory. A long run should not fail only at its end.

@@ -242,7 +242,7 @@ func (v *simulatedFail) reduced(program string) string {
 	if v.Unwritten != "" {
 		return "not written: " + v.Unwritten
 	}
-	command := program + " simulate --artifact " + v.Artifact
+	command := program + " simulate --artifact " + words.ShellWord(v.Artifact)
 	if v.Stopped != "" {
 		command += fmt.Sprintf("\nstopped: after %s (%s); a smaller one may fail as well", count(v.Tried, "match"), v.Stopped)
 	}

@@ -61,7 +61,7 @@ func TestCompareInPage(t *testing.T) {
 	b.Drop("desync.zip", desynced(t))
 	b.At(400)
 	b.Shown(".differences", "2 fields differ")
-	b.Shown(".differences", "Units[4].Pos.X")
+	b.Shown(".differences", "Units[ID=5].Pos.X")
 	b.Until(`viewer.beside.drawn > 2 && viewer.beside.frame.tick === 400 && viewer.renderer.frame.effects.count > 0`)
 	b.Until(`(({ words, effects }) => words.subarray(effects.start, effects.end).some((w, i) => i % 5 === 0 && (w & 255) === 14))(viewer.renderer.frame)`)
 	b.Shot("bundle")

@@ -179,6 +179,32 @@ func TestFixedControl(t *testing.T) {
 	}
 }
 
+// Control: a line that advises a command is found, in whatever words, and others are not.
+func TestAdviceControl(t *testing.T) {
+	book, err := NewBook(ours, Stock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		"everything worked; try: %s replay verify %s": true,
+		"mkdir x && %[2]s serve":                      true,
+		"compare it with replay verify A B":           true,
+		"see serve --listen":                          true,
+		"(replay verify), or more":                    true,
+		"go test -count=1 -run '":                     true,
+		"a line\nsee serve --listen":                  true,
+		"replay verify: %w":                           false,
+		"serve the page by HTTP":                      false,
+		"the replay is %s":                            false,
+		"go on with --listen":                         false,
+		"   samestep serve [command options]":         false, // a help has it
+	} {
+		if got := len(book.Advice(Text{"p.go", 7, text})) > 0; got != want {
+			t.Errorf("%q: got advice %v, want %v", text, got, want)
+		}
+	}
+}
+
 // The texts of the sources are read, and this module's documents.
 func TestTree(t *testing.T) {
 	texts, err := Texts("../../..")

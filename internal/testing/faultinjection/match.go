@@ -61,7 +61,7 @@ func (s *Subject) play(seed uint64, c cast) (*match, error) {
 	}
 	for t := lockstep.Tick(1); t <= s.ticks; t++ {
 		if err := l.tick(t); err != nil {
-			return nil, fmt.Errorf("faultinjection: tick %d: %w", t, err)
+			return nil, err
 		}
 		if c.brief && len(m.reports) > 0 && t > m.reports[0].Tick+s.checks() {
 			break

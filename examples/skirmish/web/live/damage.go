@@ -38,11 +38,18 @@ func planted(all []damage, before, now *skirmish.Unit) []damage {
 	return []damage{d}
 }
 
-// damaged returns the units of a state, which is the match's, that have one of the fields, such as Units[3].Health.
+// damaged returns the units of a state, which is the match's, that have one of the fields, such as Units[ID=4].Health, or
+// Units[3].Health where the two states have different units at an index.
 func damaged(w *skirmish.World, fields []state.Difference) (all []damage) {
 	for _, f := range fields {
 		var index int
-		if n, err := fmt.Sscanf(f.Path, "Units[%d]", &index); n != 1 || err != nil || index < 0 || index >= len(w.Units) {
+		var id skirmish.UnitID
+		if n, _ := fmt.Sscanf(f.Path, "Units[ID=%d]", &id); n == 1 {
+			index = slices.IndexFunc(w.Units, func(u skirmish.Unit) bool { return u.ID == id })
+		} else if n, _ := fmt.Sscanf(f.Path, "Units[%d]", &index); n != 1 {
+			continue
+		}
+		if index < 0 || index >= len(w.Units) {
 			continue
 		}
 		u := &w.Units[index]
@@ -110,7 +117,7 @@ func (g *Game) Corrupt() {
 			index = max(0, slices.IndexFunc(w.Units, func(u skirmish.Unit) bool { return u.ID == selected[0] }))
 		}
 		before := w.Units[index]
-		g.match.CorruptOf(c, fmt.Sprintf("Units[%d].Health", index))
+		g.match.CorruptOf(c, fmt.Sprintf("Units[ID=%d].Health", before.ID))
 		if now := scene.Find(lockstep.World[skirmish.World](c.Simulation()), before.ID); now != nil {
 			g.damaged = planted(g.damaged, &before, now)
 		}

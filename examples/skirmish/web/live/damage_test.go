@@ -17,8 +17,8 @@ func TestDamaged(t *testing.T) {
 	place := fixed.Vec2{X: 3 * fixed.One, Y: fixed.One}
 	w := &skirmish.World{Units: []skirmish.Unit{{ID: 5, Health: 8}, {ID: 9, Owner: 1, Health: 40, Pos: place}}}
 	fields := []state.Difference{
-		{Path: "Match.Winner", A: "1", B: "0"}, {Path: "Units[1].Health", A: "41", B: "40"}, {Path: "Units[1].Pos.X", A: "2.5", B: "3"},
-		{Path: "Units[7].Health", A: "1", B: "2"}, {Path: "Units", A: "2", B: "3"}, {Path: "Units[x]"}, {Path: "Units[1].Pos.Y", A: "?", B: "1"},
+		{Path: "Match.Winner", A: "1", B: "0"}, {Path: "Units[ID=9].Health", A: "41", B: "40"}, {Path: "Units[1].Pos.X", A: "2.5", B: "3"},
+		{Path: "Units[7].Health"}, {Path: "Units[ID=7].Health", A: "1", B: "2"}, {Path: "Units", A: "2", B: "3"}, {Path: "Units[x]"}, {Path: "Units[1].Pos.Y", A: "?", B: "1"},
 	}
 	got := marksOf(w, append(damaged(w, fields), damage{id: 100}))
 	want := []scene.Mark{{Owner: 1, At: fixed.Vec2{X: place.X - fixed.Half, Y: place.Y}, Other: place, Ghost: true, Health: 41, OtherHealth: 40}}
