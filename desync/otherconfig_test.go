@@ -3,6 +3,7 @@ package desync_test
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,19 +16,29 @@ import (
 )
 
 type (
-	purse       struct{ Gold, Ticks uint32 }
+	purse       struct{ Gold, Saved, Ticks uint32 }
 	payment     struct{ Gold uint32 }
 	purseConfig struct{ Gain, Start uint32 }
+	market      struct {
+		Ticks, Gold uint32
+		Offers      []offer
+	}
+	offer struct{ Until uint32 }
 )
 
-// purseGame is a game in which gold grows by a gain of the configuration, and by payments. gain and bonus may change that.
+// purseGame is a game in which gold grows by a gain of the configuration, which is saved in every third tick, and by payments. gain
+// and bonus may change that.
 func purseGame(gain func(lockstep.Tick, uint32) uint32, bonus uint32) *lockstep.Game {
 	return lockstep.MustGame(lockstep.Rules[purse, purseConfig]{
 		Name: "purse", Build: "1", Commands: []lockstep.CommandType{lockstep.Type[payment](1, "pay")},
 		New: func(w *purse, _ *lockstep.Settings, c *purseConfig) error { w.Gold = c.Start; return nil },
 		Step: func(w *purse, c *purseConfig, t *lockstep.Turn) {
 			w.Ticks++
-			w.Gold += gain(t.Tick, c.Gain)
+			if n := gain(t.Tick, c.Gain); t.Tick%3 == 0 {
+				w.Saved += n
+			} else {
+				w.Gold += n
+			}
 			for i := range t.Commands {
 				if p, ok := t.Commands[i].Value.(*payment); ok {
 					w.Gold += p.Gold
@@ -40,8 +51,8 @@ func purseGame(gain func(lockstep.Tick, uint32) uint32, bonus uint32) *lockstep.
 	})
 }
 
-// A trial that shows nothing names no cause: another configuration must have been there from the beginning, and be needed in more
-// than one tick; a command at a wrong time must not fit too early and too late; and of the only field that differs, nothing tells
+// A trial that shows nothing names no cause: another configuration must have been there from the beginning, and be read by more than
+// one rule; a command at a wrong time must not fit too early and too late; and of the only field that differs, nothing tells
 // when it was altered.
 func TestThinTrials(t *testing.T) {
 	plain := func(_ lockstep.Tick, gain uint32) uint32 { return gain }
@@ -53,14 +64,17 @@ func TestThinTrials(t *testing.T) {
 			return gain
 		}
 	}
-	rare := func(gain func(lockstep.Tick, uint32) uint32) func(lockstep.Tick, uint32) uint32 {
+	only := func(read func(lockstep.Tick) bool, gain func(lockstep.Tick, uint32) uint32) func(lockstep.Tick, uint32) uint32 {
 		return func(t lockstep.Tick, n uint32) uint32 {
-			if t%10 != 4 {
+			if !read(t) {
 				return 0
 			}
 			return gain(t, n)
 		}
 	}
+	all := func(lockstep.Tick) bool { return true }
+	rare := func(t lockstep.Tick) bool { return t%10 == 4 }
+	unsaved := func(t lockstep.Tick) bool { return t%3 > 0 }
 	const alone = "nothing else differs, so nothing tells when"
 	for _, row := range []struct {
 		name  string
@@ -70,10 +84,11 @@ func TestThinTrials(t *testing.T) {
 		text  string
 		when  desync.Span
 	}{
-		{"another configuration", nil, purseGame(doubled(func(lockstep.Tick) bool { return true }), 7), desync.OtherConfig, "Gain of the configuration was 10 instead of 5", desync.Span{From: 1, To: 1}},
+		{"another configuration", nil, purseGame(doubled(all), 7), desync.OtherConfig, "Gain of the configuration was 10 instead of 5", desync.Span{From: 1, To: 1}},
+		{"in the only rule that reads it", purseGame(only(unsaved, plain), 7), purseGame(only(unsaved, doubled(all)), 7), desync.AlteredField, alone, desync.Span{From: 1, To: 10}},
 		{"in one tick", nil, purseGame(doubled(func(t lockstep.Tick) bool { return t == 4 }), 7), desync.AlteredField, alone, desync.Span{From: 1, To: 10}},
-		{"in the only tick that reads it", purseGame(rare(plain), 7), purseGame(rare(doubled(func(lockstep.Tick) bool { return true })), 7), desync.AlteredField, alone, desync.Span{From: 1, To: 10}},
-		{"after a check that agreed", nil, purseGame(doubled(func(t lockstep.Tick) bool { return t > 10 }), 7), desync.AlteredField, alone, desync.Span{From: 11, To: 20}},
+		{"in the only tick that reads it", purseGame(only(rare, plain), 7), purseGame(only(rare, doubled(all)), 7), desync.AlteredField, alone, desync.Span{From: 1, To: 10}},
+		{"after a check that agreed", nil, purseGame(doubled(func(t lockstep.Tick) bool { return t > 10 && t%3 > 0 }), 7), desync.AlteredField, alone, desync.Span{From: 11, To: 20}},
 		{"without a bonus", nil, purseGame(plain, 0), desync.AlteredField, alone, desync.Span{From: 1, To: 10}},
 	} {
 		game := cmp.Or(row.right, purseGame(plain, 7))
@@ -89,6 +104,35 @@ func TestThinTrials(t *testing.T) {
 		if c := e.Cause; c == nil || c.Kind != row.kind || !strings.Contains(c.Text, row.text) || c.When != row.when {
 			t.Errorf("%s: got %+v", row.name, c)
 		}
+	}
+}
+
+// marketGame is a game in which offers end and are paid, each by so many ticks too soon.
+func marketGame(soon uint32) *lockstep.Game {
+	return lockstep.MustGame(lockstep.Rules[market, purseConfig]{
+		Name: "market", Build: "1",
+		New: func(w *market, _ *lockstep.Settings, _ *purseConfig) error {
+			w.Offers = []offer{{3}, {10}, {50}, {45}}
+			return nil
+		},
+		Step: func(w *market, _ *purseConfig, _ *lockstep.Turn) {
+			w.Ticks++
+			n := len(w.Offers)
+			w.Offers = slices.DeleteFunc(w.Offers, func(o offer) bool { return o.Until < w.Ticks+soon })
+			w.Gold += 7 * uint32(n-len(w.Offers))
+		},
+	})
+}
+
+// The field of an element that is gone on the wrong side may have had many values: none of them is a cause.
+func TestUnseenValue(t *testing.T) {
+	game := marketGame(0)
+	e, err := desync.Explain(twoSides(t, game, marketGame(1), &purseConfig{}, func(lockstep.Tick) any { return nil }), desync.Options{Game: replay.Games{game}.Of})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Tick != 10 || e.Cause != nil {
+		t.Errorf("got tick %d, cause %+v; want none at tick 10", e.Tick, e.Cause)
 	}
 }
 
