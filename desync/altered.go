@@ -46,7 +46,9 @@ func (s *search) alteredField(w *watcher, right, wrong []byte) error {
 			for _, b := range guesses(v.Bytes, right, wrong) {
 				fault := variation{from: t, state: put(begin, v, number(b))}
 				if v.Node.Kind() != state.Bool {
-					fault.near = [][]byte{put(begin, v, number(b)-1), put(begin, v, number(b)+1)}
+					fault.near = func() []variation {
+						return []variation{{from: t, state: put(begin, v, number(b)-1)}, {from: t, state: put(begin, v, number(b)+1)}}
+					}
 				}
 				if err := s.between(&found, fault, func() *Cause { return w.altered(v, b) }); err != nil {
 					return err

@@ -152,7 +152,7 @@ func (s *search) within(part time.Duration, f func() error) error {
 	return err
 }
 
-// try plays a variation, and keeps the cause that it stands for if it fits, and its control and other values do not.
+// try plays a variation, and keeps the cause that it stands for if it fits, and neither its control nor one that is near does.
 func (s *search) try(v variation, cause func() *Cause) error {
 	s.count++
 	ok, err := s.fits(&v)
@@ -162,9 +162,11 @@ func (s *search) try(v variation, cause func() *Cause) error {
 	if err := s.control(&v); err != nil {
 		return err
 	}
-	for _, b := range v.near {
-		if ok, err := s.fits(&variation{from: v.from, state: b}); err != nil || ok {
-			return err
+	if v.near != nil {
+		for _, o := range v.near() {
+			if ok, err := s.fits(&o); err != nil || ok {
+				return err
+			}
 		}
 	}
 	c := cause()
