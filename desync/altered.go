@@ -44,9 +44,13 @@ func (s *search) alteredField(w *watcher, right, wrong []byte) error {
 		begin := s.again.state(t)
 		if v, ok := w.value(begin); ok && begin != nil {
 			for _, b := range guesses(v.Bytes, right, wrong) {
-				changed := slices.Clone(begin)
-				copy(changed[v.Offset:], b)
-				if err := s.between(&found, t, changed, func() *Cause { return w.altered(v, b) }); err != nil {
+				fault := variation{from: t, state: put(begin, v, number(b))}
+				if v.Node.Kind() != state.Bool {
+					fault.near = func() []variation {
+						return []variation{{from: t, state: put(begin, v, number(b)-1)}, {from: t, state: put(begin, v, number(b)+1)}}
+					}
+				}
+				if err := s.between(&found, fault, func() *Cause { return w.altered(v, b) }); err != nil {
 					return err
 				}
 			}
@@ -59,6 +63,13 @@ func (s *search) alteredField(w *watcher, right, wrong []byte) error {
 		found.When.From = s.good + 1
 	}
 	return nil
+}
+
+// put returns a state in which a value is another number.
+func put(b []byte, v state.Value, n uint64) []byte {
+	changed := slices.Clone(b)
+	setNumber(changed[v.Offset:v.Offset+len(v.Bytes)], n)
+	return changed
 }
 
 // alone tries a field that is all that differs. That it was altered fits always, and so does a sum of several changes: nothing
@@ -162,7 +173,7 @@ func (s *search) element(schema *state.Schema, l list, id uint64, name string) e
 				changed := slices.Clone(s.again.state(t))
 				shorter(changed[v.Offset:])
 				changed = slices.Delete(changed, e.Offset, e.Offset+len(e.Bytes))
-				if err := s.between(&found, t, changed, func() *Cause {
+				if err := s.between(&found, variation{from: t, state: changed}, func() *Cause {
 					return &Cause{Kind: LostElement, rank: rankElement, Path: name, Right: "present", Wrong: "absent", Text: name + " was lost, in the memory or by the rules; all else follows from it"}
 				}); err != nil {
 					return err

@@ -159,7 +159,7 @@ func (s *search) within(part time.Duration, f func() error) error {
 	return err
 }
 
-// try plays a variation, and keeps the cause that it stands for if it fits and its control does not.
+// try plays a variation, and keeps the cause that it stands for if it fits, and neither its control nor one that is near does.
 func (s *search) try(v variation, cause func() *Cause) error {
 	s.count++
 	ok, err := s.fits(&v)
@@ -168,6 +168,13 @@ func (s *search) try(v variation, cause func() *Cause) error {
 	}
 	if err := s.control(&v); err != nil {
 		return err
+	}
+	if v.near != nil {
+		for _, o := range v.near() {
+			if ok, err := s.fits(&o); err != nil || ok {
+				return err
+			}
+		}
 	}
 	c := cause()
 	c.fault = v

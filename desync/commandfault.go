@@ -127,7 +127,7 @@ func (s *search) ticks() error {
 		}
 		reversed := slices.Clone(f.Commands)
 		slices.Reverse(reversed)
-		if err := s.ofTick(t, SwappedOrder, "the commands of tick %d ran in reverse order", &lockstep.Frame{Tick: t, Commands: reversed}); err != nil {
+		if err := s.ofTick(t, SwappedOrder, "the commands of tick %d ran in reverse order", framed(&lockstep.Frame{Tick: t, Commands: reversed})); err != nil {
 			return err
 		}
 		for _, who := range append([]int{-1}, severalOf(&f)...) {
@@ -152,7 +152,7 @@ func severalOf(f *lockstep.Frame) (all []int) {
 	return all
 }
 
-// partOf tries faults of all commands of a player in a tick; -1: of all players.
+// partOf tries faults of all commands of a player in a tick; -1: of all players. Each of the commands must matter.
 func (s *search) partOf(f *lockstep.Frame, who int) error {
 	of := ""
 	if who >= 0 {
@@ -167,21 +167,39 @@ func (s *search) partOf(f *lockstep.Frame, who int) error {
 			rest.Commands = append(rest.Commands, c)
 		}
 	}
-	if err := s.ofTick(f.Tick, LostTick, "the commands"+of+" of tick %d did not run", rest); err != nil {
-		return err
+	near := func(late *lockstep.Frame) func() []variation { // one of them ran in time
+		return func() (all []variation) {
+			for i, one := range part {
+				frames := []*lockstep.Frame{with(rest, one)}
+				if late != nil {
+					frames = append(frames, with(late, slices.Delete(slices.Clone(part), i, i+1)...))
+				}
+				all = append(all, framed(frames...))
+			}
+			return all
+		}
+	}
+	lost := framed(rest)
+	lost.near = near(nil)
+	if slices.ContainsFunc(part, func(c lockstep.Command) bool { return c.Kind != part[0].Kind }) { // else a mistake in the rule of the kind does the same
+		if err := s.ofTick(f.Tick, LostTick, "the commands"+of+" of tick %d did not run", lost); err != nil {
+			return err
+		}
 	}
 	for by := lockstep.Tick(1); by <= record.MaxInputDelay && f.Tick+by <= s.last; by++ {
 		other := s.again.frame(f.Tick + by)
 		text := fmt.Sprintf("the commands%s of tick %%d ran %s too late", of, tickCount(by))
-		if err := s.ofTick(f.Tick, MovedTick, text, rest, with(&other, part...)); err != nil {
+		moved := framed(rest, with(&other, part...))
+		moved.near = near(&other)
+		if err := s.ofTick(f.Tick, MovedTick, text, moved); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *search) ofTick(t lockstep.Tick, kind CauseKind, text string, frames ...*lockstep.Frame) error {
-	return s.try(framed(frames...), func() *Cause {
+func (s *search) ofTick(t lockstep.Tick, kind CauseKind, text string, v variation) error {
+	return s.try(v, func() *Cause {
 		rank := map[CauseKind]int{SwappedOrder: rankSwapped, LostTick: rankTick, MovedTick: rankMovedTick}[kind]
 		return &Cause{Kind: kind, rank: rank, Text: fmt.Sprintf(text, t)}
 	})

@@ -150,7 +150,7 @@ func ExampleExplain() {
 	//            tick 5, player 0: give {"Gold":50} (changes Gold, Gifts[0])
 	// common     build 1, the same as the other player
 	//            platform toaster, unlike the other player
-	// tried      44 faults of commands, 11 faults of all commands of a tick, 180 altered payloads of commands that change what differs, 30 altered fields, 5 commands of other players
+	// tried      44 faults of commands, 9 faults of all commands of a tick, 180 altered payloads of commands that change what differs, 30 altered fields, 5 commands of other players
 }
 
 // A program that is started for a job reads it, and writes the result. This one does so for the process that explains.

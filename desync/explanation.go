@@ -34,17 +34,18 @@ type Explanation struct {
 	Ending      *Ending           `json:"ending"`          // nil if the rules of this build end the match as the log does
 	Again       *Again            `json:"resimulation"`    // nil if the player's machine was not asked to compute the ticks again
 	First       Span              `json:"first_divergent_tick"`
-	Compared    lockstep.Tick     `json:"compared_tick"` // the tick of the states in Fields and Places
-	Fields      state.Differences `json:"fields"`        // A is the right side, as far as known, and B the wrong one
-	Places      state.Places      `json:"places"`        // the same, grouped
-	Shown       *Shown            `json:"shown"`         // where a viewer of the bundle shows a difference; nil if the bundle has no state that differs
-	Cause       *Cause            `json:"cause"`         // nil if no trial ends in the wrong state
-	Trials      int               `json:"trials"`        // ticks simulated for trials
-	Tried       []Tried           `json:"tried"`         // by family; empty without trials
-	Changes     []Change          `json:"changes"`       // the last changes of the first fields that differ
-	Commands    []Touch           `json:"commands"`      // of the first divergent ticks
-	Streams     []Stream          `json:"streams"`       // generators in the state
-	Draws       []Draws           `json:"draws"`         // of generators that are not in the state
+	Compared    lockstep.Tick     `json:"compared_tick"`    // the tick of the states in Fields and Places
+	Fields      state.Differences `json:"fields"`           // A is the right side, as far as known, and B the wrong one
+	Places      state.Places      `json:"places"`           // the same, grouped
+	Rivals      []string          `json:"rivals,omitempty"` // fields of the schema from which about as much follows as from the first of Fields: which was first is unknown
+	Shown       *Shown            `json:"shown"`            // where a viewer of the bundle shows a difference; nil if the bundle has no state that differs
+	Cause       *Cause            `json:"cause"`            // nil if no trial ends in the wrong state
+	Trials      int               `json:"trials"`           // ticks simulated for trials
+	Tried       []Tried           `json:"tried"`            // by family; empty without trials
+	Changes     []Change          `json:"changes"`          // the last changes of the first fields that differ
+	Commands    []Touch           `json:"commands"`         // of the first divergent ticks
+	Streams     []Stream          `json:"streams"`          // generators in the state
+	Draws       []Draws           `json:"draws"`            // of generators that are not in the state
 	Traits      []Trait           `json:"traits"`
 	Costs       []Cost            `json:"costs,omitempty"`
 	Notes       []string          `json:"notes"`              // what could not be found out, and why

@@ -1,6 +1,10 @@
 package desync
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed-49bee653/samestep/state"
+)
 
 // fieldKind returns a path without indexes and IDs, and without the parts of a field: "Units[].Pos" for "Units[17].Pos.X".
 func fieldKind(path string) string {
@@ -25,4 +29,13 @@ func groupOf(node string) string {
 	}
 	field, _, _ = strings.Cut(field, ".")
 	return list + "[]." + field
+}
+
+// kindsOf counts the fields in a list by the field of the schema.
+func kindsOf(l []state.Difference) map[string]int {
+	n := make(map[string]int)
+	for i := range l {
+		n[fieldKind(l[i].Path)]++
+	}
+	return n
 }

@@ -15,7 +15,8 @@ type listing struct {
 	*alignment
 	fields state.Differences // up to a limit
 	places state.Places
-	ranked bool // they are in the order of cause
+	ranked bool     // they are in the order of cause
+	rivals []string // fields of the schema that may have been first, too
 }
 
 // newListing compares two states, and lists at most limit fields. The error says which of the states is invalid.
@@ -44,7 +45,7 @@ func (l *listing) byCause(p *tester, good, t lockstep.Tick) {
 	r := &ranking{tester: &own, schema: l.schema, good: good, bad: t, wrong: l.whole[1], orders: l.orders}
 	first := l.fields.List[:min(len(l.fields.List), maxRanked)]
 	if order := r.rank(first); order != nil {
-		l.ranked = true
+		l.ranked, l.rivals = true, r.rivals()
 		l.fields.List = append(arranged(first, order), l.fields.List[len(first):]...)
 		l.places = arrangedPlaces(l.places, l.fields.List)
 	}

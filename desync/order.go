@@ -31,7 +31,7 @@ func (w *work) limit() (err error) {
 	return err
 }
 
-// entitle keeps what differs first, whatever part of it the report lists.
+// entitle keeps what differs first, whatever part of it the report lists, and what may have differed before it.
 func (w *work) entitle() {
 	if w.listed == nil || w.e.Verdict.Party == NoFixedResult {
 		return
@@ -39,5 +39,8 @@ func (w *work) entitle() {
 	all, places, _ := w.listed.named(w.listed.fields, w.listed.places, nil)
 	if len(places.List) > 0 {
 		w.e.top, w.e.differing = &places.List[0], all.Total
+	}
+	if w.e.Cause == nil && w.e.First != (Span{w.bad, w.bad}) {
+		w.e.Rivals = w.listed.rivals
 	}
 }

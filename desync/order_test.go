@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,45 @@ func TestBisectByCause(t *testing.T) {
 	past.Agreed = 160 // nothing is known of the ticks before
 	if _, got, err := past.DiffStates(right, wrong, desync.Options{}); err != nil || !cmp.Equal(got, plain) {
 		t.Errorf("without ticks: got %v, %v, want the order of the schema", got.List, err)
+	}
+}
+
+type scale struct{ Left, Right, Sum uint32 }
+
+// scaleGame is a game in which the left number follows the right one, too, if both is true, and else only the right one the left.
+func scaleGame(both bool, drift uint32) *lockstep.Game {
+	return lockstep.MustGame(lockstep.Rules[scale, purseConfig]{
+		Name: "scale", Build: "1",
+		New: func(*scale, *lockstep.Settings, *purseConfig) error { return nil },
+		Step: func(w *scale, _ *purseConfig, _ *lockstep.Turn) {
+			w.Left += 1 + drift
+			if both {
+				w.Left = max(w.Left, w.Right)
+			}
+			w.Right = w.Left
+			w.Sum += w.Right
+		},
+	})
+}
+
+// Where as much follows from two fields, which of them was first is unknown, and the explanation says so.
+func TestRivals(t *testing.T) {
+	for _, row := range []struct {
+		both   bool
+		rivals []string
+		text   string
+	}{
+		{true, []string{"Right"}, "which differed first is unknown: it may be Right as well, from which about as much of this follows"},
+		{false, nil, ""},
+	} {
+		game := scaleGame(row.both, 0)
+		e, err := desync.Explain(twoSides(t, game, scaleGame(row.both, 1), &purseConfig{}, func(lockstep.Tick) []any { return nil }), desync.Options{Game: replay.Games{game}.Of})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Cause != nil || e.Places.List[0].First.Path != "Left" || !slices.Equal(e.Rivals, row.rivals) || !strings.Contains(strings.Join(e.Lines(), "\n"), row.text) {
+			t.Errorf("both %v: got %v first, or %v; cause %v", row.both, e.Places.List[0].First.Path, e.Rivals, e.Cause)
+		}
 	}
 }
 

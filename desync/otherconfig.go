@@ -48,9 +48,9 @@ func (s *search) configurations() error {
 }
 
 // lasting reports whether a configuration that leads from the last good state to the wrong one is a cause. It must have been there
-// from the beginning of the wrong side on, where that is kept, and lead to the states at which both sides agreed. And no single
-// tick in which it is read may lead to the same: of a value that all ticks have, that is no evidence, since a mistake in the rule
-// that reads it does, too.
+// from the beginning of the wrong side on, where that is kept, and lead to the states at which both sides agreed. And more than one
+// rule must read it: in one tick it changes some fields, and in another one only others. Where a single rule reads it, that is no
+// evidence, since a mistake in that rule does the same.
 func (s *search) lasting(config []byte) (bool, error) {
 	v := variation{from: s.begin, config: config}
 	if s.begin == 0 {
@@ -63,16 +63,33 @@ func (s *search) lasting(config []byte) (bool, error) {
 	if ok, err := s.fits(&v); err != nil || !ok {
 		return false, err
 	}
+	var read []map[string]int // the fields that it changes in single ticks
 	for t := s.good + 1; t <= s.bad; t++ {
 		b, err := s.play(&variation{from: t - 1, config: config}, t, nil)
 		if err != nil || b == nil {
 			return false, err
 		}
-		if once, err := s.fits(&variation{from: t, state: slices.Clone(b)}); err != nil || once {
+		l, err := newListing(s.again.game.StateSchema(), s.again.state(t), b, maxListed)
+		if err != nil {
 			return false, err
 		}
+		changed := kindsOf(l.fields.List)
+		if len(changed) > 0 && slices.ContainsFunc(read, func(o map[string]int) bool { return disjoint(o, changed) }) {
+			return true, nil
+		}
+		read = append(read, changed)
 	}
-	return true, nil
+	return false, nil
+}
+
+// disjoint reports whether two sets, which are not empty, have no element in common.
+func disjoint(a, b map[string]int) bool {
+	for k := range a { // the order does not matter
+		if b[k] > 0 {
+			return false
+		}
+	}
+	return len(a) > 0
 }
 
 // others returns other values of a leaf, of the same size: near ones, 0, those that differ in one bit, double and half.

@@ -47,7 +47,7 @@ func (s *search) drawn(w *watcher, n int) error {
 			changed := slices.Clone(s.again.state(t))
 			binary.LittleEndian.PutUint64(changed[at:], r.Hi)
 			binary.LittleEndian.PutUint64(changed[at+8:], r.Lo)
-			if err := s.between(&found, t, changed, func() *Cause { return s.drawCause(w, n) }); err != nil {
+			if err := s.between(&found, variation{from: t, state: changed}, func() *Cause { return s.drawCause(w, n) }); err != nil {
 				return err
 			}
 		}
@@ -83,12 +83,12 @@ func (s *search) shifted(w *watcher, t lockstep.Tick, n int) (r fixed.Rand, offs
 	return r, offset, ok
 }
 
-// between tries a state that was altered after tick t, or computed so in it. All such causes of one kind and place are one:
+// between tries a state that was altered after a tick, or computed so in it. All such causes of one kind and place are one:
 // found is the first of them, whose span grows.
-func (s *search) between(found **Cause, t lockstep.Tick, changed []byte, cause func() *Cause) error {
+func (s *search) between(found **Cause, v variation, cause func() *Cause) error {
 	n := len(s.found)
-	span := Span{max(t, s.good+1), min(t+1, s.bad)} // at tick good both sides were equal
-	err := s.try(variation{from: t, state: changed}, func() *Cause {
+	span := Span{max(v.from, s.good+1), min(v.from+1, s.bad)} // at tick good both sides were equal
+	err := s.try(v, func() *Cause {
 		c := cause()
 		c.When = span
 		return c

@@ -28,7 +28,7 @@ func (s *search) order(l list, rank map[uint64]int, text string) error {
 	var found *Cause
 	for t := s.bad; ; t-- {
 		if changed := l.permuted(s.again.game.StateSchema(), s.again.state(t), rank); changed != nil {
-			if err := s.between(&found, t, changed, func() *Cause {
+			if err := s.between(&found, variation{from: t, state: changed}, func() *Cause {
 				return &Cause{Kind: PermutedList, rank: rankOrder, Path: l.name, Text: text + "; all else follows from it"}
 			}); err != nil {
 				return err

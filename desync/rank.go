@@ -36,8 +36,12 @@ type sample struct {
 type suspect struct {
 	node    string
 	samples []*sample
-	alike   float64 // the best trial
+	alike   likeness // of the best trials
 }
+
+// A likeness says which part of what differs in a state or on the wrong side differs in both: of the fields of the schema, of the
+// fields, and of the fields with the same value.
+type likeness [3]float64
 
 // A ranking orders the fields that differ: first those from which most of the others follow. It changes the fields of a suspect
 // in the right state of an earlier tick, simulates up to the bad one, and compares what differs then with what differs on
@@ -47,15 +51,19 @@ type ranking struct {
 	schema    *state.Schema
 	good, bad lockstep.Tick
 	wrong     []byte
-	orders    []state.Place  // lists in another order
-	differ    map[string]int // fields that differ, by the field of the schema
+	orders    []state.Place     // lists in another order
+	differ    map[string]int    // fields that differ, by the field of the schema
+	values    map[string]string // of these fields on the wrong side; only looked up
 	suspects  []*suspect
 }
 
 // rank returns the order of the fields in list: their indexes, the likeliest cause first, and all fields of an element
 // together. It returns nil if nothing is known. The list begins with the orders.
 func (r *ranking) rank(l []state.Difference) []int {
-	r.differ = kindsOf(l)
+	r.differ, r.values = kindsOf(l), make(map[string]string, len(l))
+	for _, d := range l {
+		r.values[d.Path] = d.B
+	}
 	r.choose(l)
 	if len(r.suspects) < 2 {
 		return nil
@@ -102,7 +110,7 @@ func (s *suspect) one(i int) []*sample {
 
 // round plays a trial of each suspect. It returns false if the time is over; then it does not count.
 func (r *ranking) round(change way, from lockstep.Tick) bool {
-	scores := make([]float64, len(r.suspects))
+	scores := make([]likeness, len(r.suspects))
 	for i, s := range r.suspects {
 		b, err := change(r, s, from)
 		if err != nil {
@@ -113,33 +121,36 @@ func (r *ranking) round(change way, from lockstep.Tick) bool {
 		}
 	}
 	for i, s := range r.suspects {
-		s.alike = max(s.alike, scores[i])
+		for k, part := range scores[i] {
+			s.alike[k] = max(s.alike[k], part)
+		}
 	}
 	return true
 }
 
-// likeness returns which part of the fields of the schema that differ in a state or on the wrong side differ in both.
-func (r *ranking) likeness(b []byte) float64 {
+// likeness compares what differs in a state with what differs on the wrong side.
+func (r *ranking) likeness(b []byte) likeness {
 	l, err := newListing(r.schema, r.again.state(r.bad), b, maxRanked)
 	if err != nil {
-		return 0
+		return likeness{}
 	}
-	both, differ := 0, kindsOf(l.fields.List)
+	kinds, fields, values := 0, 0, 0
+	differ := kindsOf(l.fields.List)
 	for k := range r.differ { // the order does not matter
 		if differ[k] > 0 {
-			both++
+			kinds++
 		}
 	}
-	return float64(both) / float64(len(r.differ)+len(differ)-both)
-}
-
-// kindsOf counts the fields in a list by the field of the schema.
-func kindsOf(l []state.Difference) map[string]int {
-	n := make(map[string]int)
-	for i := range l {
-		n[fieldKind(l[i].Path)]++
+	for _, d := range l.fields.List {
+		if wrong, ok := r.values[d.Path]; ok {
+			fields++
+			if wrong == d.B {
+				values++
+			}
+		}
 	}
-	return n
+	all := float64(len(r.values) + len(l.fields.List) - fields)
+	return likeness{float64(kinds) / float64(len(r.differ)+len(differ)-kinds), float64(fields) / all, float64(values) / all}
 }
 
 // influences changes samples after some of the ticks, and counts the samples of other suspects that each changes soon.
@@ -377,7 +388,21 @@ func (r *ranking) score(s *suspect) float64 {
 	for _, n := range r.differ { // the order does not matter
 		all += n
 	}
-	return s.alike + float64(r.differ[s.node])/float64(all)/5 - s.share()/10
+	return s.alike[0]/2 + s.alike[1]/4 + s.alike[2]/4 + 0.3*(float64(r.differ[s.node])/float64(all)-s.share())
+}
+
+// lead is by how much the score of the first suspect must be above another one's to tell which was first.
+const lead = 0.2
+
+// rivals returns the suspects of which nothing tells that they were not first, but for the first one.
+func (r *ranking) rivals() (all []string) {
+	slices.SortStableFunc(r.suspects, func(a, b *suspect) int { return cmp.Compare(r.score(b), r.score(a)) })
+	for _, s := range r.suspects[1:] {
+		if r.score(s) > r.score(r.suspects[0])-lead {
+			all = append(all, s.node)
+		}
+	}
+	return all
 }
 
 // order orders all fields by the scores of their suspects.

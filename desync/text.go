@@ -13,6 +13,7 @@ const (
 	textPlaces   = 8
 	textCommands = 8
 	textCauses   = 8
+	maxRivals    = 3
 )
 
 // WriteText writes the explanation for people. Control characters in names and strings of the match are escaped.
@@ -214,7 +215,11 @@ func (e *Explanation) fieldLines() []string {
 	if e.Fields.Total == 1 {
 		fields = "field"
 	}
-	return append([]string{fmt.Sprintf("at tick %d, %s: %d %s", e.Compared, e.values(), e.Fields.Total, fields)}, e.Places.Lines(textPlaces)...)
+	all := append([]string{fmt.Sprintf("at tick %d, %s: %d %s", e.Compared, e.values(), e.Fields.Total, fields)}, e.Places.Lines(textPlaces)...)
+	if len(e.Rivals) > 0 {
+		all = append(all, "which differed first is unknown: it may be "+strings.Join(e.Rivals[:min(len(e.Rivals), maxRivals)], " or ")+" as well, from which about as much of this follows")
+	}
+	return all
 }
 
 func (e *Explanation) traitLines() []string {

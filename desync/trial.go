@@ -16,7 +16,8 @@ type variation struct {
 	from   lockstep.Tick
 	state  []byte // at from; nil means the right one
 	frames map[lockstep.Tick]*lockstep.Frame
-	config []byte // canonical; nil means that of the match
+	config []byte             // canonical; nil means that of the match
+	near   func() []variation // with a part of the change, or with other values in its place: if one fits as well, nothing tells which it was; or nil
 }
 
 // A tester plays variations within a time. It belongs to one goroutine.

@@ -111,22 +111,9 @@ func (p *program) memory(a *access, e ast.Expr, seen []*types.Var) (all params) 
 	if !sharesState(p.typeOf(e)) {
 		return 0
 	}
-	switch e := ast.Unparen(e).(type) {
+	switch e := p.rootOf(e).(type) {
 	case *ast.Ident:
 		return p.memoryOf(a, p.variable(e), seen)
-	case *ast.SelectorExpr:
-		if p.isDerived(e) {
-			return 0
-		}
-		return p.memory(a, e.X, seen)
-	case *ast.IndexExpr:
-		return p.memory(a, e.X, seen)
-	case *ast.SliceExpr:
-		return p.memory(a, e.X, seen)
-	case *ast.StarExpr:
-		return p.memory(a, e.X, seen)
-	case *ast.UnaryExpr:
-		return p.memory(a, e.X, seen)
 	case *ast.CompositeLit:
 		for _, part := range partsOf(e) {
 			all |= p.memory(a, part, seen)

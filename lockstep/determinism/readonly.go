@@ -145,30 +145,37 @@ func (p *program) isBehind(e ast.Expr) bool {
 // behind returns the parameters with which the value or place of an expression may share memory. It does not follow derived
 // fields, which are not part of the state.
 func (p *program) behind(a *access, e ast.Expr, seen []*types.Var) params {
-	switch e := ast.Unparen(e).(type) {
+	switch e := p.rootOf(e).(type) {
 	case *ast.Ident:
 		return p.behindVar(a, p.variable(e), seen)
-	case *ast.SelectorExpr:
-		if p.isDerived(e) {
-			return 0
-		}
-		return p.behind(a, e.X, seen)
-	case *ast.IndexExpr:
-		return p.behind(a, e.X, seen)
-	case *ast.SliceExpr:
-		return p.behind(a, e.X, seen)
-	case *ast.StarExpr:
-		return p.behind(a, e.X, seen)
-	case *ast.TypeAssertExpr:
-		return p.behind(a, e.X, seen)
-	case *ast.UnaryExpr:
-		if e.Op == token.AND {
-			return p.behind(a, e.X, seen)
-		}
 	case *ast.CallExpr:
 		return p.behindCall(a, e, seen)
 	}
 	return 0
+}
+
+// rootOf returns the expression that a place is a part of, or nil if the part is derived.
+func (p *program) rootOf(e ast.Expr) ast.Expr {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.SelectorExpr:
+		if p.isDerived(e) {
+			return nil
+		}
+		return p.rootOf(e.X)
+	case *ast.IndexExpr:
+		return p.rootOf(e.X)
+	case *ast.SliceExpr:
+		return p.rootOf(e.X)
+	case *ast.StarExpr:
+		return p.rootOf(e.X)
+	case *ast.TypeAssertExpr:
+		return p.rootOf(e.X)
+	case *ast.UnaryExpr:
+		if e.Op == token.AND {
+			return p.rootOf(e.X)
+		}
+	}
+	return ast.Unparen(e)
 }
 
 // behindVar follows a local variable to its values.
