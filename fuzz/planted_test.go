@@ -28,7 +28,7 @@ func TestPlanted(t *testing.T) {
 	config.Size, config.Obstacles = skirmish.MinSize, 0 // the faults need no rocks, which take most of the time
 	var tests []string
 	for i, want := range []struct{ phases, field string }{
-		{"two runs", ""}, {"follower", "Players"}, {"two runs", "Players"}, {"cold twin", "Players"}, {"validate", "Players"},
+		{"panic", ""}, {"follower", "Players"}, {"two runs", "Players"}, {"cold twin", "Players"}, {"validate", "Players"},
 	} {
 		if !testenv.ByNight(t) && i >= 2 {
 			break

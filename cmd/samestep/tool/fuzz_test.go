@@ -54,7 +54,7 @@ func TestUnreduced(t *testing.T) {
 	if err := locksteptest.Run(game.Game, locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 3}}); !errors.As(err, &found) {
 		t.Fatalf("the match does not fail: %v", err)
 	}
-	s := fuzzStory{Game: "minimal", Found: explainFound(t.Context(), found, game, t.TempDir())}
+	s := fuzzStory{Game: "minimal", Reached: &locksteptest.Reached{}, Found: explainFound(t.Context(), found, game, t.TempDir())}
 	var text strings.Builder
 	s.print(&text)
 	if want := "reduced    not: the failure did not happen again from a list of its commands"; !strings.Contains(text.String(), want) || strings.Contains(text.String(), "0 commands") {
