@@ -174,6 +174,7 @@ func TestCompareRecordings(t *testing.T) {
 		"states of a shaky run":     {[]recorded{a, {by: 0, shaky: 3, states: []int{5, 6}}}, []recorded{b2}, desync.CauseRerun, 6, true, "X", "", "5,6", ""},
 		"a torn one":                {[]recorded{a}, []recorded{{by: 1, wrong: 6, torn: 7}}, desync.CauseStates, 6, true, "X", "", "5,6", "torn"},
 		"a torn command":            {[]recorded{a}, []recorded{{by: 1, torn: 4}}, desync.CauseNone, 0, false, "", "", "", "nothing differs up to tick 4, where B ends early"},
+		"unknown commands":          {[]recorded{a}, []recorded{{by: 1, wrong: 6, extra: []string{`{"t":5,"gap":5}`}}}, desync.CauseStates, 6, true, "X", "", "5,6", "so it is not known whether they were the same"},
 		"checksums with less":       {[]recorded{{untold: true, states: []int{6}}}, []recorded{{by: 1, untold: true, wrong: 6, states: []int{6}}}, desync.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", "their checksums are equal: these do not"},
 	} {
 		var sides [2][]*desync.Recording
@@ -196,6 +197,9 @@ func TestCompareRecordings(t *testing.T) {
 		}
 		if d.Cause != c.cause || d.Tick != c.tick || d.Exact != c.exact || strings.Join(d.Sections, " ") != c.section || field != c.field || missing != c.missing {
 			t.Errorf("%s: got %s, tick %d, exact %t, %v, %q, missing %q", name, d.Cause, d.Tick, d.Exact, d.Sections, field, missing)
+		}
+		if err := d.Uncompared(); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 		var text, page bytes.Buffer
 		if err := errors.Join(d.WriteText(&text), d.WriteHTML(&page)); err != nil || !strings.Contains(strings.Join(strings.Fields(text.String()), " "), c.text) {
