@@ -221,12 +221,16 @@ func (s *search) cause() *Cause {
 	return &first
 }
 
-// dropTimeless drops the moved commands that fit both late and early: then no wrong time is behind what differs.
+// dropTimeless drops the moved commands that fit both late and early: then no wrong time is behind what differs. If the command may
+// also have been lost, the evidence does not tell these faults apart, and all of them stay.
 func (s *search) dropTimeless() {
 	all := slices.Clone(s.found)
 	s.found = slices.DeleteFunc(s.found, func(c *Cause) bool {
-		return c.Kind == MovedCommand && slices.ContainsFunc(all, func(o *Cause) bool {
-			return o.Kind == MovedCommand && (o.rank < rankEarly) != (c.rank < rankEarly) && o.Command.Player == c.Command.Player && o.Command.Sequence == c.Command.Sequence
-		})
+		has := func(fault func(*Cause) bool) bool {
+			return slices.ContainsFunc(all, func(o *Cause) bool { return fault(o) && o.Command.same(c.Command) })
+		}
+		return c.Kind == MovedCommand &&
+			has(func(o *Cause) bool { return o.Kind == MovedCommand && (o.rank < rankEarly) != (c.rank < rankEarly) }) &&
+			!has(func(o *Cause) bool { return o.Kind == LostCommand })
 	})
 }

@@ -98,6 +98,9 @@ type Command struct {
 	Text     string            `json:"text"`
 }
 
+// same reports whether two commands are one.
+func (c *Command) same(o *Command) bool { return c.Player == o.Player && c.Sequence == o.Sequence }
+
 // A Cost is the time that the re-simulation of a tick took.
 type Cost struct {
 	Tick   lockstep.Tick `json:"tick"`
