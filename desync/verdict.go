@@ -80,13 +80,13 @@ func (j *judge) text(v *Verdict, c *check) string {
 	again := "the match simulated again agrees with "
 	switch {
 	case v.Party == WrongBuild && len(c.mismatches) == 0:
-		return fmt.Sprintf("this build (on %s) computes %s at tick %d where the log has %s, before anybody differed: take the build and the platform that recorded it (%s). If they compute the same, " + edited,
+		return fmt.Sprintf("this build (on %s) computes %s at tick %d where the log has %s, before anybody differed: take the build and the platform that recorded it (%s). If they compute the same, "+edited,
 			j.machine, checksum.FormatHash(c.own), c.tick, checksum.FormatHash(c.agreed), j.recorder)
 	case v.Party == WrongBuild && len(right) > 0:
-		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and differs from the one of most players (on %s), or " + edited,
+		return fmt.Sprintf("%s%s alone: this build (on %s) may be theirs, and differs from the one of most players (on %s), or "+edited,
 			again, players(right), j.machine, j.recorder)
 	case v.Party == WrongBuild:
-		return fmt.Sprintf("the match simulated again (on %s) matches no report: this build differs from the one that played the match (on %s), or all reports are wrong, or " + edited,
+		return fmt.Sprintf("the match simulated again (on %s) matches no report: this build differs from the one that played the match (on %s), or all reports are wrong, or "+edited,
 			j.machine, j.recorder)
 	case v.Party == WrongUnclear && c.seats == 2:
 		return again + players(right) + ", not with " + j.agreed + ": which of them is right is unknown"
@@ -109,7 +109,7 @@ func (j *judge) keyframe(v *Verdict) string {
 		i := slices.IndexFunc(v.Blames, func(b Blame) bool { return b.Who == WrongKeyframe })
 		return fmt.Sprintf("the keyframe of tick %d is not the state that the simulation gives; the checksums are right", v.Blames[i].First)
 	case WrongBuild:
-		return fmt.Sprintf("a keyframe is not the state that the simulation gives, and no check follows: this build (on %s) differs from the one that recorded it (on %s), or " + edited, j.machine, j.recorder)
+		return fmt.Sprintf("a keyframe is not the state that the simulation gives, and no check follows: this build (on %s) differs from the one that recorded it (on %s), or "+edited, j.machine, j.recorder)
 	}
 	return "unknown"
 }
