@@ -73,7 +73,7 @@ func TestLateCommandAskedAgain(t *testing.T) {
 			early := 0 // commands that did nothing in their tick
 			for _, by := range row.by {
 				v, err := plant(d.base, d.dice, func(m *match, dice *rand.Rand) (*variant, error) {
-					v, err := commandFault{kind: desync.MovedCommand, by: by, change: late(by, false)}.plant(m, dice)
+					v, err := commandFault{kind: desync.MovedCommand, by: by, change: late(by)}.plant(m, dice)
 					if v != nil && row.subject.Game.Name() == "gate" {
 						v.tick += lockstep.Tick(by) // its first consequence, if it did nothing before
 					}

@@ -1,6 +1,7 @@
 package faultinjection
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -39,12 +40,12 @@ var commandFaults = []commandFault{
 		slices.Reverse(c)
 		return c
 	})},
-	{name: "command a tick late", kind: desync.MovedCommand, by: 1, change: late(1, false)},
-	{name: "command two ticks late", kind: desync.MovedCommand, by: 2, change: late(2, false)},
-	{name: "command five ticks late", kind: desync.MovedCommand, by: 5, change: late(5, false)},
-	{name: "command twelve ticks late", kind: desync.MovedCommand, by: 12, change: late(12, false)},
-	{name: "command a tick early", kind: desync.MovedCommand, by: -1, change: late(-1, false)},
-	{name: "commands of a tick late", kind: desync.MovedTick, all: true, change: late(3, true)},
+	{name: "command a tick late", kind: desync.MovedCommand, by: 1, change: late(1)},
+	{name: "command two ticks late", kind: desync.MovedCommand, by: 2, change: late(2)},
+	{name: "command five ticks late", kind: desync.MovedCommand, by: 5, change: late(5)},
+	{name: "command twelve ticks late", kind: desync.MovedCommand, by: 12, change: late(12)},
+	{name: "command a tick early", kind: desync.MovedCommand, by: -1, change: late(-1)},
+	{name: "commands of a tick late", kind: desync.MovedTick, all: true, change: tickLate},
 	{name: "command of another player", kind: desync.OtherPlayer, change: issued},
 	{name: "flipped bit in a command", kind: desync.AlteredPayload, change: misread(func(v uint64, dice *rand.Rand, bits int) uint64 { return v ^ 1<<dice.IntN(bits) })},
 	{name: "number of a command off by one", kind: desync.AlteredPayload, change: misread(func(v uint64, _ *rand.Rand, _ int) uint64 { return v + 1 })},
@@ -85,33 +86,69 @@ func inTick(change func(c []lockstep.Command, at int) []lockstep.Command) func(*
 	}
 }
 
-// late moves the command, or all of the tick, to a later tick before the next check, or to an earlier one.
-func late(by int, all bool) func(*match, *rand.Rand, lockstep.Tick, int) func(lockstep.Tick, []lockstep.Command) []lockstep.Command {
+// late moves the command to a later tick before the next check, or to an earlier one.
+func late(by int) func(*match, *rand.Rand, lockstep.Tick, int) func(lockstep.Tick, []lockstep.Command) []lockstep.Command {
 	return func(m *match, _ *rand.Rand, t lockstep.Tick, at int) func(lockstep.Tick, []lockstep.Command) []lockstep.Command {
-		to := t + lockstep.Tick(by)
-		if m.subject.nextCheck(t) != m.subject.nextCheck(to) || all && len(m.frames[t].Commands) < 2 {
+		return m.late(t, by, func(i int) bool { return i == at })
+	}
+}
+
+// tickLate moves all commands of the tick to a later one before the next check. Each of them must matter there: else nothing tells
+// whether it ran late.
+func tickLate(m *match, _ *rand.Rand, t lockstep.Tick, _ int) func(lockstep.Tick, []lockstep.Command) []lockstep.Command {
+	const by = 3
+	n := len(m.frames[t].Commands)
+	whole := m.late(t, by, func(int) bool { return true })
+	if n < 2 || whole == nil {
+		return nil
+	}
+	check := m.subject.nextCheck(t)
+	state := func(change func(lockstep.Tick, []lockstep.Command) []lockstep.Command) []byte {
+		states, err := m.rerun(m.subject.Faulty(&Change{commands: change}), t-1, check)
+		if err != nil {
 			return nil
 		}
-		moved := decoded(m.game, m.frames[t].Commands)
-		if !all {
-			moved = moved[at : at+1]
+		return states[check]
+	}
+	late := state(whole)
+	for one := range n {
+		if bytes.Equal(state(m.late(t, by, func(i int) bool { return i != one })), late) {
+			return nil
 		}
-		return func(now lockstep.Tick, c []lockstep.Command) []lockstep.Command {
-			switch {
-			case now == t && all:
-				return nil
-			case now == t:
-				return slices.Delete(c, at, at+1)
-			case now != to:
-				return c
+	}
+	return whole
+}
+
+// late moves some commands of a tick to another one before the next check, or returns nil if that is after it.
+func (m *match) late(t lockstep.Tick, by int, moves func(at int) bool) func(lockstep.Tick, []lockstep.Command) []lockstep.Command {
+	to := t + lockstep.Tick(by)
+	if m.subject.nextCheck(t) != m.subject.nextCheck(to) {
+		return nil
+	}
+	var moved []lockstep.Command
+	for i := range m.frames[t].Commands {
+		if moves(i) {
+			moved = append(moved, decoded(m.game, m.frames[t].Commands[i:i+1])...)
+		}
+	}
+	return func(now lockstep.Tick, c []lockstep.Command) []lockstep.Command {
+		switch now {
+		case t:
+			rest := c[:0]
+			for i := range c {
+				if !moves(i) {
+					rest = append(rest, c[i])
+				}
 			}
+			return rest
+		case to:
 			for _, late := range moved {
 				late.Tick = to
 				i, _ := slices.BinarySearchFunc(c, &late, func(a lockstep.Command, b *lockstep.Command) int { return record.Compare(&a, b) })
 				c = slices.Insert(c, i, late)
 			}
-			return c
 		}
+		return c
 	}
 }
 
