@@ -266,7 +266,7 @@ func TestInspectRecording(t *testing.T) {
 	browser.Value[bool](b, `viewer.inspection.tree.show("Marbles[1].VX"), true`)
 	b.Shown(`#viewer .row[title="Marbles[1].VX"] .value`, "0.037034214")
 	b.Click(`#viewer [role="tab"]:nth-child(2)`)
-	b.Shown(`#viewer [aria-label="Changed fields"]`, "Marbles[1].VX")
+	b.Shown(`#viewer [aria-label="Changed fields"]`, "Marbles[ID=1].VX")
 	b.Click(`#viewer [role="tab"]:nth-child(1)`)
 	b.Shot("state")
 	browser.Value[bool](b, `viewer.go(77), true`)

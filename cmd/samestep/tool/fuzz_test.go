@@ -101,7 +101,7 @@ func TestFoundLine(t *testing.T) {
 		t.Errorf("want %q in\n%s", want, test)
 	}
 	var text strings.Builder
-	(&fuzzStory{Game: "skirmish", Found: f}).print(&text)
+	(&fuzzStory{Game: "skirmish", Reached: &locksteptest.Reached{}, Found: f}).print(&text)
 	if want := fmt.Sprintf("line %s:%d in %s %s", place.File, place.Line, place.Func, place.Source); !says(text.String(), want) {
 		t.Errorf("got %s\nwant %q", text.String(), want)
 	}
@@ -121,7 +121,7 @@ func TestFoundNoLine(t *testing.T) {
 	found, game := hidden(t)
 	f := explainFound(t.Context(), found, game, t.TempDir())
 	var text strings.Builder
-	(&fuzzStory{Game: "skirmish", Found: f}).print(&text)
+	(&fuzzStory{Game: "skirmish", Reached: &locksteptest.Reached{}, Found: f}).print(&text)
 	if f.Line != nil || !strings.Contains(text.String(), "\nline       not known: ") || !strings.Contains(text.String(), "\ntest ") {
 		t.Errorf("got %s", text.String())
 	}
