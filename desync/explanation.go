@@ -79,6 +79,7 @@ type Again struct {
 	Altered lockstep.Tick `json:"altered,omitempty"` // the first tick at which it had differed at first, if known
 
 	outcome protocol.Outcome
+	means   string // what the outcome means; "" if the rules have no fixed result, which may have any
 	player  lockstep.Player
 }
 
@@ -96,6 +97,9 @@ func (e *Explanation) unfix(p *Parting, runs int) {
 	}
 	e.Verdict = p.unfixed(runs)
 	e.Cause, e.Trials, e.Tried, e.Changes, e.Draws = nil, 0, []Tried{}, []Change{}, []Draws{}
+	if e.Again != nil {
+		e.Again.means = ""
+	}
 	for i := range e.Who {
 		e.Who[i].Differs = !e.Tie && e.dissents(e.Who[i].Player)
 	}
