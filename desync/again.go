@@ -109,11 +109,14 @@ func (a *Again) Lines() []string {
 	if a.Altered > 0 && a.outcome == protocol.RightThisTime {
 		all = append(all, fmt.Sprintf("when it computed them first, it differed from tick %d on", a.Altered))
 	}
-	return append(all, outcomeMeans[a.outcome])
+	if a.means != "" {
+		all = append(all, a.means)
+	}
+	return all
 }
 
 var outcomeMeans = map[protocol.Outcome]string{
-	protocol.RightThisTime:   "so its rules and its build can do it: its memory was altered (by hardware, another goroutine, or code that only shows the match), or Step has read something that is not in the state, such as a stale cache",
+	protocol.RightThisTime:   "so its rules and its build can do it: its memory was altered (by hardware, another goroutine, or code that only shows the match), Step has read something that is not in the state, such as a stale cache, or its rules have no fixed result",
 	protocol.WrongTheSameWay: "so it is not its memory: its rules, its build or its platform compute otherwise",
 	protocol.ThirdResult:     "so its rules are not deterministic: map order, goroutines, time, randomness that is not in the state, or memory that fails often",
 }
@@ -145,6 +148,9 @@ func (w *work) takeAgain() {
 		return
 	}
 	a.Outcome, w.e.Again = a.outcome.String(), a
+	if w.e.Verdict.Party != NoFixedResult {
+		a.means = outcomeMeans[a.outcome]
+	}
 	if t := a.exact(); t > 0 {
 		w.good = max(w.good, t-1)
 	}

@@ -30,7 +30,7 @@ func ExampleCompareMachines() {
 	// Output:
 	// true 0.jsonl 2.jsonl null, unknown, X {6 6}
 	// 1.jsonl: of another machine, compared with 0.jsonl: nothing differs
-	// 3 files: 1 desync with 1 fingerprint, 0 unreadable; 1 file agrees with others
+	// 3 files: 1 desync with 1 fingerprint, 0 not explained; nothing differs in 1 file
 }
 
 // The pair that diverges first is found whatever machines there are, and its cause, class and ticks are those of the evidence.

@@ -79,6 +79,7 @@ type Again struct {
 	Altered lockstep.Tick `json:"altered,omitempty"` // the first tick at which it had differed at first, if known
 
 	outcome protocol.Outcome
+	means   string // what the outcome means; "" if the rules have no fixed result, which may have any
 	player  lockstep.Player
 }
 
@@ -96,7 +97,16 @@ func (e *Explanation) unfix(p *Parting, runs int) {
 	}
 	e.Verdict = p.unfixed(runs)
 	e.Cause, e.Trials, e.Tried, e.Changes, e.Draws = nil, 0, []Tried{}, []Change{}, []Draws{}
-	for i := range e.Who {
-		e.Who[i].Differs = slices.ContainsFunc(e.Groups, func(g Group) bool { return !g.Referee && slices.Contains(g.Players, e.Who[i].Player) })
+	if e.Again != nil {
+		e.Again.means = ""
 	}
+	for i := range e.Who {
+		e.Who[i].Differs = !e.Tie && e.dissents(e.Who[i].Player)
+	}
+}
+
+// dissents reports whether a player has not the agreed checksum, that of the first group. On a tie there is none.
+func (e *Explanation) dissents(p lockstep.Player) bool {
+	i := slices.IndexFunc(e.Groups, func(g Group) bool { return slices.Contains(g.Players, p) })
+	return i > 0 || i == 0 && e.Tie
 }

@@ -214,6 +214,7 @@ func (l *matchLog) participants(m *replay.Manifest) ([]Participant, []Column) {
 	all := []Participant{}
 	for p := range 256 {
 		if row := l.rows[lockstep.Player(p)]; row != nil {
+			row.Differs = row.Differs && !m.Tie // from whom, only a verdict says
 			row.Cells = append(row.Cells, make([]Cell, max(len(columns)-len(row.Cells), 0))...)
 			all = append(all, *row)
 		}

@@ -128,12 +128,20 @@ func TestTie(t *testing.T) {
 	if v := e.Verdict; v.Party != desync.WrongPlayer || !slices.Equal(v.Players, []lockstep.Player{victim}) || v.Text != "the match simulated again agrees with player 0, not with player 2" {
 		t.Errorf("got verdict %+v", v)
 	}
+	for _, p := range e.Who {
+		if p.Differs != (p.Player == victim) {
+			t.Errorf("got %+v, want that only player %d differs", p, victim)
+		}
+	}
 	e, err = explain(archive, desync.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v := e.Verdict; v.Party != desync.WrongUnknown || v.Simulated {
 		t.Errorf("without the game: got verdict %+v", v)
+	}
+	if len(e.Traits) > 0 || slices.ContainsFunc(e.Who, func(p desync.Participant) bool { return p.Differs }) {
+		t.Errorf("without the game: got %+v with %v in common, want nobody who differs", e.Who, e.Traits)
 	}
 }
 

@@ -2,7 +2,6 @@ package desync
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -29,8 +28,7 @@ func (w *work) programs() []Program {
 	all := []Program{{Who: programRecorder, Build: h.Build, Sources: record.ParseSources(h.Sources)}}
 	for i := range w.e.Who {
 		p := &w.e.Who[i]
-		differs := slices.ContainsFunc(w.e.Groups, func(g Group) bool { return !g.Referee && slices.Contains(g.Players, p.Player) })
-		if differs && (w.e.Tie || p.Player == w.e.Player || p.Differs || w.e.Verdict.undecided()) {
+		if w.e.dissents(p.Player) && (w.e.Tie || p.Player == w.e.Player || p.Differs || w.e.Verdict.undecided()) {
 			all = append(all, Program{programPlayer, p.Player, p.Build, record.ParseSources(p.Sources)})
 		}
 	}

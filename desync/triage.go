@@ -24,7 +24,7 @@ type Case struct {
 // A Machine is one that computed the match.
 type Machine struct {
 	Build, Platform string
-	Differs         bool   // it is known to be wrong; of a panic, its rules panicked
+	Differs         bool   // the verdict names it; of a panic, its rules panicked
 	Sources         string // as in a header; "" if they are not known
 }
 
@@ -34,9 +34,12 @@ func (e *Explanation) Case(name string, written time.Time) Case {
 	if e.Panic != nil && !e.Panic.Again {
 		c.Party = WrongUnknown
 	}
+	if e.Fingerprint.Class == ClassUnstable && !e.Verdict.Simulated {
+		c.Party = WrongUnknown // its own results differ, too: votes do not show that it is the only one
+	}
 	for i := range e.Who {
 		w := &e.Who[i]
-		wrong := w.Differs && e.Panic != nil || e.Verdict.Party == WrongPlayer && slices.Contains(e.Verdict.Players, w.Player)
+		wrong := w.Differs && e.Panic != nil || c.Party == WrongPlayer && slices.Contains(e.Verdict.Players, w.Player)
 		c.Machines = append(c.Machines, Machine{cmp.Or(w.Build, e.Build), w.Platform, wrong, w.Sources})
 	}
 	if slices.ContainsFunc(e.Groups, func(g Group) bool { return g.Referee }) {
@@ -51,10 +54,10 @@ func (e *Explanation) Case(name string, written time.Time) Case {
 
 // A Triage groups desyncs by their fingerprints. Its size is bounded.
 type Triage struct {
-	Files      int           `json:"files"`    // that were added
+	Files      int           `json:"files"`    // that were added or left out
 	Desyncs    int           `json:"desyncs"`  // that they show
 	Panics     int           `json:"panics"`   // of the rules, that they show
-	Agreeing   int           `json:"agreeing"` // files that were compared with each other, and do not differ
+	Agreeing   int           `json:"agreeing"` // files of which something was compared, and nothing differs
 	Groups     []*CaseGroup  `json:"groups"`   // after Sort, the largest first
 	Dropped    int           `json:"dropped"`  // desyncs of groups beyond the limit
 	Unreadable []Unreadable  `json:"unreadable"`
@@ -95,7 +98,8 @@ type CaseGroup struct {
 	Who         []Group     `json:"who,omitempty"` // who reported what in the example
 }
 
-// A Share counts the machines with one build or platform: those that are known to be wrong, or whose rules panicked, and all.
+// A Share counts the machines with one build or platform: those that the verdict names, or whose rules panicked, and all. One of several
+// desyncs counts in each.
 type Share struct {
 	Name   string `json:"name"`
 	Differ int    `json:"differ"`
@@ -182,7 +186,7 @@ func counted(list []Share, name string, differs bool) []Share {
 	return list
 }
 
-// Agree adds files that were compared with each other, and do not differ.
+// Agree adds files of which something was compared, and nothing differs.
 func (t *Triage) Agree(files int) {
 	t.Files += files
 	t.Agreeing += files

@@ -110,6 +110,34 @@ func TestTriageIsBounded(t *testing.T) {
 	selfContained(t, page.String())
 }
 
+// A machine of several desyncs counts in each, and votes alone do not accuse one whose own results differ.
+func TestTriageCounts(t *testing.T) {
+	x := &desync.Triage{}
+	for range 3 {
+		b := chestAgain()
+		again := b.Manifest.Resimulation
+		again.Runs[1] = append([]string{"00000000000000ee"}, again.Runs[0][1:]...)
+		e, err := desync.Explain(b, desync.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Add(e.Case("a.zip", time.Time{}))
+	}
+	x.Agree(1)
+	var text, page strings.Builder
+	if err := errors.Join(x.WriteText(&text), x.WriteHTML(&page)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"rules without a fixed result", "wrong: 3 × unknown", "(3 times)", "0 not explained; nothing differs in 1 file"} {
+		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, want) || strings.Contains(got, "machine") {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+	}
+	if strings.Contains(page.String(), "known to be wrong") {
+		t.Errorf("the page knows who was wrong: %s", &page)
+	}
+}
+
 // A machine counts as wrong only if the verdict accuses it.
 func TestTriageAccusesNobody(t *testing.T) {
 	e, err := desync.Explain(chestAgain(), desync.Options{})

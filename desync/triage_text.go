@@ -36,7 +36,7 @@ func (t *Triage) WriteText(w io.Writer) error {
 		}
 	}
 	for i, u := range t.Unreadable {
-		p.Line(words.First("unreadable", i), "%s: %s", u.Name, strings.TrimPrefix(u.Error, u.Name+": "))
+		p.Line(words.First("not explained", i), "%s: %s", u.Name, strings.TrimPrefix(u.Error, u.Name+": "))
 	}
 	if t.More > 0 {
 		p.Line("", "and %s", words.Count(t.More, "more file"))
@@ -67,9 +67,9 @@ func (t *Triage) Summary() string {
 	if unknown > 0 {
 		s += fmt.Sprintf(" and %d without one", unknown)
 	}
-	s += fmt.Sprintf(", %d unreadable", len(t.Unreadable)+t.More)
+	s += fmt.Sprintf(", %d not explained", len(t.Unreadable)+t.More)
 	if t.Agreeing > 0 {
-		s += fmt.Sprintf("; %s", words.Plural(t.Agreeing, "file", "agrees with others", "agree"))
+		s += fmt.Sprintf("; nothing differs in %s", words.Count(t.Agreeing, "file"))
 	}
 	if t.Dropped > 0 {
 		s += fmt.Sprintf("; %s with further fingerprints", words.Count(t.Dropped, "desync"))
@@ -105,7 +105,7 @@ func (g *CaseGroup) parties() string {
 	return strings.Join(all, ", ")
 }
 
-// shares lists machines by build or platform.
+// shares lists how often there were machines with each build or platform.
 func (g *CaseGroup) shares(list []Share) string {
 	wrong, is := 0, "wrong" // 0 also if that is not known
 	for _, s := range list {
@@ -116,9 +116,9 @@ func (g *CaseGroup) shares(list []Share) string {
 	}
 	var all []string
 	for _, s := range list {
-		text := fmt.Sprintf("%s (%s)", s.Name, words.Count(s.All, "machine"))
+		text := fmt.Sprintf("%s (%s)", s.Name, words.Count(s.All, "time"))
 		if wrong > 0 {
-			text = fmt.Sprintf("%s (%s %s, %d not)", s.Name, words.Count(s.Differ, "machine"), is, s.All-s.Differ)
+			text = fmt.Sprintf("%s (%s %s, %d not)", s.Name, words.Count(s.Differ, "time"), is, s.All-s.Differ)
 		}
 		all = append(all, text)
 	}

@@ -368,6 +368,32 @@ func TestNoFixedResult(t *testing.T) {
 	t.Log(x.parties)
 }
 
+// Rules without a fixed result may compute the ticks rightly when they are asked: that names no cause.
+func TestUnfixedAgain(t *testing.T) {
+	p := quarried(t, 1, quarryRules(func(m *quarry, t *lockstep.Turn) {
+		for p := range map[int]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true} { //samestep:allow maprange this is the mistake
+			m.Diggers[0].At = m.Diggers[p].At
+		}
+	}))
+	for known, want := range map[bool]desync.Party{true: desync.NoFixedResult, false: desync.WrongPlayer} {
+		b, o := open(t, p.bundle), desync.Options{}
+		if known {
+			o.Game = p.find
+		}
+		m := &b.Manifest
+		run := slices.Repeat([]string{m.Groups[0].Checksum}, int(m.Tick-m.Agreed))
+		m.Resimulation = &replay.BundleResimulation{From: m.Agreed, To: m.Tick, Runs: [][]string{run, run}}
+		e, err := desync.Explain(b, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Join(e.Again.Lines(), "\n")
+		if e.Verdict.Party != want || !strings.Contains(lines, "right this time") || known == strings.Contains(lines, "\n") || !known && !strings.Contains(lines, "or its rules have no fixed result") {
+			t.Errorf("got %s, and %q", e.Verdict.Party, lines)
+		}
+	}
+}
+
 // A machine that has got its state does not have the table that New makes and Derive does not. The trials begin with New and a state that was restored:
 // each of them would lead to the other side's state.
 func TestTableOfNew(t *testing.T) {

@@ -44,7 +44,7 @@ type Manifest struct {
 	Game         string              `json:"game"`
 	Build        string              `json:"build"`
 	Tick         lockstep.Tick       `json:"tick"`            // the checked tick
-	Agreed       lockstep.Tick       `json:"agreed"`          // the last checked one at which the player agreed; 0 if none
+	Agreed       lockstep.Tick       `json:"agreed"`          // the last checked one at which the player agreed, or on a tie all who reported; 0 if none is known
 	Began        lockstep.Tick       `json:"began,omitempty"` // of the last state sent to the player before the tick; 0 if not known
 	Player       lockstep.Player     `json:"player"`
 	Tie          bool                `json:"tie,omitempty"`

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// A Reported compares what the sides compute with the checksums in a bundle: those of the referee, and those that the player
-// sent, of the checked tick and of the ticks that its machine computed again.
+// A Reported compares what the sides compute with the checksums in a bundle: those of the referee, or of most players without one, and
+// those that the player sent, of the checked tick and of the ticks that its machine computed again.
 type Reported struct {
 	Ticks int         `json:"ticks"`           // of which the player's checksum is known
 	Sides []Reproduce `json:"sides"`           // side A and side B, or only the one version there is
@@ -22,7 +22,7 @@ type Reported struct {
 
 // A Reproduce says whose checksums a side computes.
 type Reproduce struct {
-	Referee bool          `json:"referee"`           // all that are known of the referee
+	Referee bool          `json:"referee"`           // all that are known of the referee, or of most players
 	Player  bool          `json:"player"`            // all that are known of the player
 	Differs lockstep.Tick `json:"differs,omitempty"` // if neither: the tick by which it has differed from both
 }
@@ -30,6 +30,7 @@ type Reproduce struct {
 // sums are the checksums of a bundle by tick.
 type sums struct {
 	manifest        *replay.Manifest
+	most            string                   // who has the agreed checksum: "the referee", or "most players"
 	referee, player map[lockstep.Tick]uint64 // looked up by tick
 	right           bool                     // the player's machine computed the ticks again, and rightly
 	changing        bool                     // and with different results
@@ -37,14 +38,17 @@ type sums struct {
 
 // readSums returns the checksums of a bundle. What cannot be read is left out.
 func readSums(m *replay.Manifest) *sums {
-	s := &sums{manifest: m, referee: map[lockstep.Tick]uint64{}, player: map[lockstep.Tick]uint64{}}
+	s := &sums{manifest: m, most: "most players", referee: map[lockstep.Tick]uint64{}, player: map[lockstep.Tick]uint64{}}
 	add := func(to map[lockstep.Tick]uint64, t lockstep.Tick, text string) {
 		if h, err := checksum.ParseHash(text); err == nil {
 			to[t] = h
 		}
 	}
 	for i := range m.Groups {
-		if g := &m.Groups[i]; g.Referee {
+		if g := &m.Groups[i]; i == 0 { // the agreed one, since there is a majority
+			if g.Referee {
+				s.most = "the referee"
+			}
 			add(s.referee, m.Tick, g.Checksum)
 		} else if slices.Contains(g.Players, m.Player) {
 			add(s.player, m.Tick, g.Checksum)
@@ -99,13 +103,13 @@ func (s *sums) report(names []string, sides []Reproduce) *Reported {
 	for i, one := range sides {
 		switch {
 		case one.Referee && one.Player:
-			say("%s computes what the referee and %s both had", names[i], who)
+			say("%s computes what %s and %s both had", names[i], s.most, who)
 		case one.Referee:
-			say("%s computes what the referee had", names[i])
+			say("%s computes what %s had", names[i], s.most)
 		case one.Player:
 			say("%s computes what %s sent", names[i], who)
 		default:
-			say("%s computes neither what the referee had nor what %s sent, up to tick %d", names[i], who, one.Differs)
+			say("%s computes neither what %s had nor what %s sent, up to tick %d", names[i], s.most, who, one.Differs)
 		}
 		if one.Player {
 			byPlayer = i
@@ -121,16 +125,16 @@ func (s *sums) report(names []string, sides []Reproduce) *Reported {
 	case s.changing:
 		say("%s computed the ticks again with different results: its rules are not deterministic, so look without another version or platform", who)
 	case s.right:
-		say("%s computed the ticks again, and rightly: its memory or a stale cache is at fault, and no other version", who)
+		say("%s computed the ticks again, and rightly: its version does not always compute otherwise", who)
 	case len(s.player) == 0:
 	case byPlayer < 0 && len(sides) == 2:
 		say("neither side computes what %s sent: the other version is not the one that it had, and what follows is not its desync", who)
 	case byPlayer < 0:
 		r.Next = "compare with the version or the platform of " + who
 	case byReferee < 0 && len(sides) == 2:
-		say("neither side computes what the referee had: compare the version of %s with that which recorded the match", who)
+		say("neither side computes what %s had: compare the version of %s with that which recorded the match", s.most, who)
 	case len(sides) == 1:
-		r.Next = "compare with the version or the platform of the referee"
+		r.Next = "compare with the version or the platform of " + s.most
 	}
 	if len(sides) == 2 && len(r.Text) > said {
 		r.Doubt = r.Text[said]

@@ -35,6 +35,13 @@ func desynced(referee, first uint64, runs ...[]uint64) *replay.Manifest {
 	return m
 }
 
+// The same of a relay: most players have the agreed checksum, and nobody is the referee.
+func relayed(most, first uint64) *replay.Manifest {
+	m := desynced(most, first)
+	m.Groups[0].Referee, m.Groups[0].Players = false, []lockstep.Player{0, 2}
+	return m
+}
+
 // A bundle says whose checksums each side computes.
 func TestReported(t *testing.T) {
 	right := []uint64{10, 11, 12, 13, 14} // from tick 10 on
@@ -60,6 +67,8 @@ func TestReported(t *testing.T) {
 		{"an old version", desynced(14, 94, again), third, nil, "this version computes neither what the referee had nor what player 1 sent, up to tick 14; compare"},
 		{"right this time", desynced(14, 94, right[1:], right[1:]), right, nil, "this version computes what the referee had; player 1 computed the ticks again, and rightly"},
 		{"always another result", desynced(14, 94, wrong[1:], third[1:]), right, nil, "this version computes what the referee had; player 1 computed the ticks again with different results"},
+		{"of a relay", relayed(14, 94), right, nil, "this version computes what most players had; compare with the version or the platform of player 1"},
+		{"of a relay, the player's version", relayed(14, 94), wrong, nil, "this version computes what player 1 sent; compare with the version or the platform of most players"},
 		{"ticks before", desynced(14, 94, again), right[4:], nil, "this version computes neither"},
 	} {
 		s := readSums(row.manifest)
@@ -69,6 +78,9 @@ func TestReported(t *testing.T) {
 		}
 		r := s.report(names, sides)
 		got := strings.TrimSuffix(strings.Join(append(slices.Clone(r.Text), r.Next), "; "), "; ")
+		if strings.Contains(got, "at fault") || !slices.ContainsFunc(row.manifest.Groups, func(g replay.BundleGroup) bool { return g.Referee }) && strings.Contains(got, "referee") {
+			t.Errorf("%s: got %q, want no cause, and no referee that the match did not have", row.name, got)
+		}
 		if strings.Contains(got, "--") || r.Next != "" && row.b != nil {
 			t.Errorf("%s: got %q and then %q, want advice for one version only, and no flags", row.name, got, r.Next)
 		}

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -318,15 +319,21 @@ func (c *Coordinator) decide(k *check) error {
 // tie logs every report of a check without a verdict.
 func (c *Coordinator) tie(k *check, groups []Reporters) error {
 	k.Status = CheckTied
+	var agreed []lockstep.Tick
 	for p, r := range k.reports {
 		if !r.given {
 			continue
 		}
+		agreed = append(agreed, c.standingBefore(lockstep.Player(p), k.Tick).agreed)
 		if err := c.append(c.enc.Mismatch(k.Tick, lockstep.Player(p), r.hash)); err != nil {
 			return err
 		}
 	}
-	c.report(&DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Groups: groups})
+	r := &DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Groups: groups}
+	if slices.Min(agreed) == slices.Max(agreed) {
+		r.Agreed = agreed[0]
+	}
+	c.report(r)
 	return nil
 }
 

@@ -14,7 +14,7 @@ type DesyncReport struct {
 	Tick         lockstep.Tick   // the checked tick
 	Player       lockstep.Player // whose checksum differs; System on a tie and for a spectator
 	Tie          bool            // there is no referee and no majority
-	Agreed       lockstep.Tick   // the last checked tick at which Player agreed; 0 if none
+	Agreed       lockstep.Tick   // the last checked tick at which Player agreed, or on a tie all who reported; 0 if none is known
 	Section      string          // the first section that differs; empty if unknown
 	Groups       []Reporters
 	Resimulation Resimulation // RefereeWrong means that no player is accused
@@ -38,17 +38,21 @@ type Reporters struct {
 }
 
 func (r *DesyncReport) String() string {
-	if r.Tie {
-		return fmt.Sprintf("desync at tick %d: %d groups, no verdict", r.Tick, len(r.Groups))
-	}
-	s := fmt.Sprintf("desync at tick %d: player %d differs", r.Tick, r.Player)
-	if r.Player == lockstep.System {
-		s = fmt.Sprintf("desync at tick %d: a spectator differs", r.Tick)
+	s := fmt.Sprintf("desync at tick %d: ", r.Tick)
+	switch {
+	case r.Tie:
+		s += fmt.Sprintf("%d groups, no verdict", len(r.Groups))
+	case r.Player == lockstep.System:
+		s += "a spectator differs"
+	default:
+		s += fmt.Sprintf("player %d differs", r.Player)
 	}
 	if r.Section != "" {
 		s += " in " + r.Section
 	}
-	s += fmt.Sprintf(", last agreed at tick %d", r.Agreed)
+	if !r.Tie || r.Agreed > 0 {
+		s += fmt.Sprintf(", last agreed at tick %d", r.Agreed)
+	}
 	if r.Resimulation >= RefereeWrong {
 		s += "; " + r.Resimulation.String()
 	}

@@ -25,7 +25,7 @@ func desyncTriageCommand() *cli.Command {
 		Description: `Explains each bundle, in FOLDER the *.zip files in it and below it, and counts them by
 fingerprint: equal causes have equal ones. Of each it prints who was wrong, the builds
 and platforms, when the first and the last file was written, and one bundle to look
-at with explain. Files that cannot be read are listed at the end.
+at with explain. Files that it cannot explain are listed at the end.
 
 Recordings of matches of another engine (docs/import.md), as *.jsonl, *.jsonl.gz or
 imported *.ssr, are compared with the others of the same match ("match" in the header), as
@@ -57,18 +57,18 @@ func desyncTriage(c *cli.Context) error {
 		return fmt.Errorf("%s: no bundles and no recordings in this folder", strings.Join(args, ", "))
 	}
 	frugal()
-	found, worst := triage(c, b)
-	for _, l := range left {
-		found.Leave(l)
-	}
+	found, worst := triage(c, b, left)
 	return tellPage(c, found, func(w io.Writer) { found.WriteText(w) }, worst)
 }
 
-// triage explains all files, and returns the groups and the error of the worst file.
-func triage(c *cli.Context, b *batch) (*desync.Triage, error) {
+// triage explains all files, and returns the groups and the error of the worst file. The groups say which files were left out before.
+func triage(c *cli.Context, b *batch, left []desync.LeftOut) (*desync.Triage, error) {
 	games, o := gamesOf(c), desync.Options{Budget: c.Duration("budget"), Fields: 1, Apart: listed(c).apart()}
 	bar := newProgress(c.App.ErrWriter, int64(len(b.inputs)), "files")
-	found := &desync.Triage{Groups: []*desync.CaseGroup{}, Unreadable: []desync.Unreadable{}, LeftOut: []desync.LeftOut{}}
+	found := &desync.Triage{Groups: []*desync.CaseGroup{}, Unreadable: []desync.Unreadable{}, LeftOut: []desync.LeftOut{}, Files: len(left)}
+	for _, l := range left {
+		found.Leave(l)
+	}
 	s, done := batchSum{from: time.Now(), classes: map[string]int{}}, int64(0)
 	inOrder(b, func(in batchInput) triaged {
 		if in.match != nil {
@@ -99,7 +99,7 @@ func triage(c *cli.Context, b *batch) (*desync.Triage, error) {
 		if found.Desyncs == 0 {
 			err = errPanicked
 		}
-		s.worst = &batchError{fmt.Sprintf("%s in %s, explained", found.Shown(), count(found.Files, "file")), err}
+		s.worst = &batchError{fmt.Sprintf("%s in %s", found.Shown(), count(found.Files, "file")), err}
 	}
 	return found, s.worst
 }

@@ -54,7 +54,7 @@ func TestRecordingsFromTheField(t *testing.T) {
 		},
 		"one file with the checksums of all": {
 			[]string{"desync", "triage", file("specs.jsonl")}, exitDesync,
-			[]string{"1 desync: G, unknown", "00000000000005dc players 0 and 1", "next: samestep replay verify", "1 file", "0 unreadable"}, []string{"no other recording"},
+			[]string{"1 desync: G, unknown", "00000000000005dc players 0 and 1", "next: samestep replay verify", "in all 1 file", "0 not explained"}, []string{"no other recording"},
 		},
 		"a byte order mark": {[]string{"replay", "verify", file("bom.jsonl")}, exitError, []string{"100 checks", "nothing to compare"}, nil}, // of one player
 	} {
@@ -225,7 +225,7 @@ func TestPartsOfRecordings(t *testing.T) {
 		"verify of one player": {[]string{"replay", "verify", whole}, "verdict unknown: nothing to compare: no check was reported by two players"},
 		"its JSON":             {[]string{"replay", "verify", "--json", whole}, `"class": "failed"`},
 		"bisect's JSON":        {[]string{"replay", "bisect", "--json", whole, late}, `"same": false`},
-		"triage":               {[]string{"desync", "triage", whole, late}, "2 unreadable"},
+		"triage":               {[]string{"desync", "triage", whole, late}, "2 not explained"},
 	} {
 		if code, text := said(t, c.args...); code != exitError || !strings.Contains(text, c.want) {
 			t.Errorf("%s: got exit code %d, %s\nwant %s", name, code, text, c.want)
@@ -248,6 +248,16 @@ func TestTriageLeavesOut(t *testing.T) {
 	}
 	if _, text = said(t, "desync", "triage", file("late0.jsonl"), file("late1.jsonl"), more); !strings.Contains(text, more+": a further recording of the machine of "+file("late1.jsonl")) {
 		t.Errorf("got %s", text)
+	}
+	dir := t.TempDir()
+	for name, from := range map[string]string{"specs.jsonl": file("specs.jsonl"), "match.ssr": "../../../examples/minimal/testdata/golden/minimal-1.ssr"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(readText(t, from)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, text = said(t, "desync", "triage", dir)
+	if code != exitDesync || !strings.Contains(text, "in all 2 files") || !strings.Contains(text, "1 desync in 2 files") || strings.Contains(text, "in 2 files, explained") {
+		t.Errorf("with a replay that is left out: got exit code %d, %s", code, text)
 	}
 	code, text = said(t, "desync", "triage", file("specs.jsonl"), file("tie.jsonl"))
 	if code != exitDesync || strings.Count(text, "1 desync: G, unknown, no field known") != 2 || !strings.Contains(text, "2 desyncs with 0 fingerprints and 2 without one") {
