@@ -198,6 +198,7 @@ func TestPartsOfRecordings(t *testing.T) {
 	every, none := func(int) bool { return true }, func(int) bool { return false }
 	but := func(t int) func(int) bool { return func(i int) bool { return i != t } }
 	const never = 1 << 20
+	const other, after = `{"t":29,"p":0,"s":30,"k":1,"d":"Ag=="}`, `{"t":36,"p":1,"sum":"0000000000000999"}`
 	whole := part(0, 0, 60, never, every)
 	for name, c := range map[string]struct {
 		args []string
@@ -209,7 +210,11 @@ func TestPartsOfRecordings(t *testing.T) {
 		"parted before it begins": {[]string{whole, part(1, 20, 60, 0, every)}, exitDesync, "differs at tick 20, the first that both know, player 0 | player 1 verdict the states differ at tick 20, the first that both know; B begins"},
 		"the same since":          {[]string{whole, part(1, 20, 60, 40, every)}, exitDesync, "verdict the states agree at tick 39 and differ at tick 40, from the same commands;"},
 		"other ones before":       {[]string{whole, part(1, 0, 60, 40, but(10))}, exitDesync, "commands the same from tick 40 on up to tick 60"},
-		"a gap":                   {[]string{whole, part(1, 0, 30, never, every, `{"t":30,"gap":35}`, `{"t":36,"p":1,"sum":"0000000000000999"}`, `{"t":40,"end":true}`)}, exitDesync, "the states agree at tick 29 and differ at tick 36; B does not have the commands of ticks 30 to 36, so it is not known whether they were the same"},
+		"a gap":                   {[]string{whole, part(1, 0, 30, never, every, `{"t":30,"gap":35}`, `{"t":36,"p":1,"sum":"0000000000000999"}`, `{"t":40,"end":true}`)}, exitDesync, "the states agree at tick 29 and differ at tick 36; B does not have the commands of ticks 31 to 36, so it is not known whether they were the same"},
+		"another before a gap":    {[]string{whole, part(1, 0, 30, never, but(29), other, `{"t":30,"gap":35}`, after, `{"t":40,"end":true}`)}, exitDesync, "the machines ran different commands in tick 30"},
+		"before an inferred one":  {[]string{whole, part(1, 0, 30, never, but(29), other, after, `{"t":40,"end":true}`)}, exitDesync, "the machines ran different commands in tick 30"},
+		"none before a gap":       {[]string{whole, part(1, 0, 30, never, but(29), `{"t":30,"gap":35}`, after, `{"t":40,"end":true}`)}, exitDesync, "the machines ran different commands in tick 30"},
+		"maybe away before":       {[]string{whole, part(1, 0, 30, never, but(29), after, `{"t":40,"end":true}`)}, exitDesync, "; B does not have the commands of ticks 30 to 36, so it is not known whether they were the same"},
 		"B has none":              {[]string{whole, part(1, 0, 60, 40, none)}, exitDesync, "; B has no commands, so it is not known whether they were the same"},
 		"no commands at all":      {[]string{part(0, 0, 60, never, none), part(1, 0, 60, 40, none)}, exitDesync, "; no commands were recorded"},
 	} {
