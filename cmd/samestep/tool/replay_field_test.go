@@ -56,7 +56,7 @@ func TestRecordingsFromTheField(t *testing.T) {
 			[]string{"desync", "triage", file("specs.jsonl")}, exitDesync,
 			[]string{"1 desync: G, unknown", "00000000000005dc players 0 and 1", "next: samestep replay verify", "1 file", "0 unreadable"}, []string{"no other recording"},
 		},
-		"a byte order mark": {[]string{"replay", "verify", file("bom.jsonl")}, exitError, []string{"100 checks", "nothing to compare"}, nil}, // of one player
+		"a byte order mark": {[]string{"replay", "verify", file("bom.jsonl")}, exitError, []string{"compared 0 checks", "alone 100 checks", "nothing to compare"}, nil}, // of one player
 	} {
 		code, text := said(t, c.args...)
 		if code != c.code {
@@ -234,6 +234,34 @@ func TestPartsOfRecordings(t *testing.T) {
 	} {
 		if code, text := said(t, c.args...); code != exitError || !strings.Contains(text, c.want) {
 			t.Errorf("%s: got exit code %d, %s\nwant %s", name, code, text, c.want)
+		}
+	}
+}
+
+// What only one player reported was not compared.
+func TestComparedChecks(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for i := range 8 {
+		lines = append(lines, fmt.Sprintf(`{"t":%d,"p":0,"sum":"%016x"}`, i, i))
+		if i < 3 {
+			lines = append(lines, fmt.Sprintf(`{"t":%d,"p":1,"sum":"%016x"}`, i, i))
+		}
+	}
+	name := linesOf(t, "", append(lines, `{"t":8,"end":true}`)...)
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{name}, []string{"compared 3 checks that", "alone 5 checks", "verdict the players agree where two or more reported"}},
+		{[]string{name, name}, []string{"3 checks that players reported compared, 5 not"}},
+		{[]string{"--json", name}, []string{`"checks": 3, "alone": 5,`}},
+	} {
+		code, text := said(t, append([]string{"replay", "verify"}, c.args...)...)
+		for _, want := range c.want {
+			if code != exitOK || !strings.Contains(text, want) {
+				t.Errorf("got exit code %d, %s\nwant %s", code, text, want)
+			}
 		}
 	}
 }
