@@ -215,6 +215,9 @@ func TestPartsOfRecordings(t *testing.T) {
 		"before an inferred one":  {[]string{whole, part(1, 0, 30, never, but(29), other, after, `{"t":40,"end":true}`)}, exitDesync, "the machines ran different commands in tick 30"},
 		"none before a gap":       {[]string{whole, part(1, 0, 30, never, but(29), `{"t":30,"gap":35}`, after, `{"t":40,"end":true}`)}, exitDesync, "the machines ran different commands in tick 30"},
 		"maybe away before":       {[]string{whole, part(1, 0, 30, never, but(29), after, `{"t":40,"end":true}`)}, exitDesync, "; B does not have the commands of ticks 30 to 36, so it is not known whether they were the same"},
+		"a shorter one":           {[]string{whole, part(1, 0, 30, never, every)}, exitOK, "verdict nothing differs up to tick 29, the last that both know"},
+		"one in common":           {[]string{whole, linesOf(t, `,"match":"m","by":1`, `{"t":7,"p":1,"sum":"0000000000000007"}`, `{"t":59,"end":true}`)}, exitOK, "verdict nothing differs up to tick 7, the last that both know"},
+		"a named build":           {[]string{whole, linesOf(t, `,"match":"m","by":1,"build":"2","platform":"ps5"`, `{"t":7,"p":1,"sum":"0000000000000008"}`, `{"t":59,"end":true}`)}, exitDesync, "B has no commands, so it is not known whether they were the same missing"},
 		"B has none":              {[]string{whole, part(1, 0, 60, 40, none)}, exitDesync, "; B has no commands, so it is not known whether they were the same"},
 		"no commands at all":      {[]string{part(0, 0, 60, never, none), part(1, 0, 60, 40, none)}, exitDesync, "; no commands were recorded"},
 	} {
