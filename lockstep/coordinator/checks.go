@@ -326,8 +326,26 @@ func (c *Coordinator) tie(k *check, groups []Reporters) error {
 			return err
 		}
 	}
-	c.report(&DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Groups: groups})
+	c.report(&DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Agreed: c.agreedBefore(k), Groups: groups})
 	return nil
+}
+
+// agreedBefore returns the last check before k, of those kept, at which all who reported for k agreed; 0 if there is none.
+func (c *Coordinator) agreedBefore(k *check) (last lockstep.Tick) {
+	for i := range c.checks.ring {
+		o := &c.checks.ring[i]
+		if o.Tick >= k.Tick || o.Tick <= last || o.Status != CheckAgreed {
+			continue
+		}
+		agreed := true
+		for p, r := range k.reports {
+			agreed = agreed && (!r.given || o.reports[p].given && o.reports[p].hash == o.Hash)
+		}
+		if agreed {
+			last = o.Tick
+		}
+	}
+	return last
 }
 
 // contradict handles a report of hash that differs from the checksum of k. The player last agreed at tick agreed. If
