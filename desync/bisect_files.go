@@ -211,9 +211,9 @@ func (b *Bisection) diverged() string {
 	case b.Exact:
 		return fmt.Sprintf("at tick %d", b.Tick)
 	case !b.Known:
-		return fmt.Sprintf("not after tick %d; nothing is known of B before", b.Tick)
+		return fmt.Sprintf("at tick %d at the latest; nothing is known of B before", b.Tick)
 	}
-	return fmt.Sprintf("after tick %d, and not after tick %d", b.Agreed, b.Tick)
+	return fmt.Sprintf("after tick %d, at tick %d at the latest", b.Agreed, b.Tick)
 }
 
 // fields describes the fields that differ.

@@ -149,12 +149,13 @@ func TestCompareRecordings(t *testing.T) {
 		text    string // in the text
 	}{
 		"equal":                     {[]recorded{a}, []recorded{{by: 1}}, desync.CauseNone, 0, false, "", "", "", "nothing differs"},
+		"few in common":             {[]recorded{a}, []recorded{{by: 1, every: 4}}, desync.CauseNone, 0, false, "", "", "", "nothing differs up to tick 8, the last that both know"},
 		"states are missing":        {[]recorded{a}, []recorded{b}, desync.CauseStates, 6, true, "X", "", "5,6", "run both games again"},
 		"a second run has them":     {[]recorded{a, a2}, []recorded{b, b2}, desync.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", "from the same commands"},
 		"the second run alone":      {[]recorded{a2}, []recorded{b2}, desync.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", ""},
 		"B lacks one":               {[]recorded{a2}, []recorded{{by: 1, wrong: 6, states: []int{5}}}, desync.CauseStates, 6, true, "X", "", "6", "the state of tick 6; run the game of B again"},
 		"each lacks another":        {[]recorded{{by: 0, states: []int{6}}}, []recorded{{by: 1, wrong: 6, states: []int{5}}}, desync.CauseStates, 6, true, "X", "", "5,6", "the state of tick 5 of A, and the state of tick 6 of B"},
-		"few checksums":             {[]recorded{{every: 4}}, []recorded{{by: 1, wrong: 6, every: 4}}, desync.CauseStates, 8, false, "X", "", "4-8", "after tick 4, and not after tick 8"},
+		"few checksums":             {[]recorded{{every: 4}}, []recorded{{by: 1, wrong: 6, every: 4}}, desync.CauseStates, 8, false, "X", "", "4-8", "after tick 4, at tick 8 at the latest"},
 		"few checksums, all states": {[]recorded{{every: 4, states: []int{5, 6, 7, 8}}}, []recorded{{by: 1, wrong: 6, every: 4, states: []int{5, 6, 7, 8}}}, desync.CauseStates, 6, true, "X", "X: 9 != 9.000001 (1 ulp)", "", ""},
 		"a later state":             {[]recorded{{states: []int{9}}}, []recorded{{by: 1, wrong: 6, states: []int{9}}}, desync.CauseStates, 6, true, "X", "X: 13.5 != 13.500001 (1 ulp)", "5,6", "the next state that both have"},
 		"from the beginning":        {[]recorded{a}, []recorded{{by: 1, wrong: -1}}, desync.CauseStart, 0, true, "X", "", "0", "they begin with different states"},
@@ -163,6 +164,7 @@ func TestCompareRecordings(t *testing.T) {
 		"commands that did nothing": {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 6}}, desync.CauseStates, 6, true, "X", "", "5,6", "the commands of tick 5 differ (t 4 in the recordings), but the states agree at tick 5"},
 		"a stated gap":              {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 5, extra: []string{`{"t":3,"gap":6}`}}}, desync.CauseStates, 5, true, "X", "", "4,5", "B has nothing of ticks 3 to 6: look for what its state after that lacks"},
 		"a later gap":               {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 5, extra: []string{`{"t":6,"gap":7}`}}}, desync.CauseCommands, 5, true, "X", "", "4,5", "different commands in tick 5"},
+		"just before a gap":         {[]recorded{a}, []recorded{{by: 1, command: "Ag==", wrong: 5, extra: []string{`{"t":5,"gap":7}`}}}, desync.CauseCommands, 5, true, "X", "", "4,5", "different commands in tick 5"},
 		"another order":             {[]recorded{a}, []recorded{{by: 1, wrong: 5, extra: []string{order(4)}}}, desync.CauseOrder, 5, true, "X", "", "4,5", "the same commands of tick 5 with the players in another order"},
 		"the same order":            {[]recorded{{extra: []string{order(4)}}}, []recorded{{by: 1, wrong: 5, extra: []string{order(4)}}}, desync.CauseStates, 5, true, "X", "", "4,5", "from the same commands"},
 		"an order that did nothing": {[]recorded{a}, []recorded{{by: 1, wrong: 5, extra: []string{order(2), order(4)}}}, desync.CauseStates, 5, true, "X", "", "4,5", "the order of the players in tick 3 differs (t 2 in the recordings), and the states do not, up to tick 4"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/replay"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -85,6 +86,8 @@ func (d *Divergence) Verdict() string {
 	}
 	if name := d.Early(); name != "" {
 		text += fmt.Sprintf(" up to tick %d, where %s ends early", max(1, min(d.A.Ticks, d.B.Ticks))-1, name)
+	} else if d.Known && d.Agreed < max(d.A.span().To, d.B.span().To) {
+		text += fmt.Sprintf(" up to tick %d, the last that both know", d.Agreed)
 	}
 	if d.early > 0 {
 		text += fmt.Sprintf(", though the commands of tick %d do", d.early)
@@ -150,11 +153,11 @@ func (d *Divergence) Early() string {
 
 // others says what else differs between the machines.
 func (d *Divergence) others() (text string) {
-	if d.A.Build != d.B.Build {
-		text += fmt.Sprintf("; the builds are %q and %q", d.A.Build, d.B.Build)
+	if a, b := d.A.Build, d.B.Build; a != b && a != replay.ForeignBuild && b != replay.ForeignBuild {
+		text += fmt.Sprintf("; the builds are %q and %q", a, b)
 	}
-	if d.A.Platform != d.B.Platform {
-		text += fmt.Sprintf("; the platforms are %q and %q", d.A.Platform, d.B.Platform)
+	if a, b := d.A.Platform, d.B.Platform; a != b && a != replay.ForeignPlatform && b != replay.ForeignPlatform {
+		text += fmt.Sprintf("; the platforms are %q and %q", a, b)
 	}
 	return text
 }
@@ -317,9 +320,9 @@ func (d *Divergence) Diverged() string {
 	case d.Exact:
 		return fmt.Sprintf("at tick %d", d.Tick)
 	case !d.Known:
-		return fmt.Sprintf("not after tick %d, the first that both know", d.Tick)
+		return fmt.Sprintf("at tick %d at the latest, the first that both know", d.Tick)
 	}
-	return fmt.Sprintf("after tick %d, and not after tick %d", d.Agreed, d.Tick)
+	return fmt.Sprintf("after tick %d, at tick %d at the latest", d.Agreed, d.Tick)
 }
 
 func (d *Divergence) fieldLines(add func(name, format string, args ...any)) {

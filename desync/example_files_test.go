@@ -84,7 +84,7 @@ func ExampleBisectFiles() {
 	fmt.Println("error:", bisectFiles(filepath.Join(dir, "a.ssr"), filepath.Join(dir, "b.ssr"), game, os.Stdout))
 	// Output:
 	// searched   40 ticks simulated
-	// diverged   after tick 20, and not after tick 40
+	// diverged   after tick 20, at tick 40 at the latest
 	// section    Dots
 	// state      tick 40: 1 field differs in 1 place, found by trying values until the
 	//              checksum matched

@@ -200,9 +200,9 @@ func (w *work) judge() {
 		return
 	}
 	for i := range w.e.Who {
-		for _, p := range w.e.Verdict.Players {
-			w.e.Who[i].Differs = w.e.Who[i].Differs || w.e.Who[i].Player == p
-		}
+		who := &w.e.Who[i]
+		tied := w.e.Tie && len(w.e.Verdict.Players) > 0 // the log says of each that it differs
+		who.Differs = who.Differs && !tied || slices.Contains(w.e.Verdict.Players, who.Player)
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 // An Imported compares the players' reports of a match of another engine. Such a match cannot be simulated here, so the
 // reports are compared only with each other.
 type Imported struct {
-	Checks int           `json:"checks"`
-	Alone  int           `json:"alone"` // checks that at most one player reported: nothing was compared
+	Checks int           `json:"checks"` // that were compared
+	Alone  int           `json:"alone"`  // further ones, that at most one player reported
 	Ticks  lockstep.Tick `json:"ticks"`
 
 	// First is the first check that differs, and Groups has who reported what then, the largest group first. It has more than
@@ -72,7 +72,7 @@ func CompareReports(r *replay.Reader) (*Imported, error) {
 	m := &Imported{Groups: []Group{}, Differ: []*Differing{}}
 	err := replay.Play(r, nil, m.record)
 	m.end()
-	if len(m.Differ) == 0 && m.Alone == m.Checks {
+	if len(m.Differ) == 0 && m.Checks == 0 {
 		err = errors.Join(errAlone, err)
 	}
 	for i := range m.Groups {
@@ -103,7 +103,7 @@ func (m *Imported) record(rec *record.Record) error {
 		m.begin(rec.Tick)
 		m.hash = rec.Hash
 	case record.KindMismatch:
-		if m.Checks == 0 || m.last != rec.Tick {
+		if m.Checks+m.Alone == 0 || m.last != rec.Tick {
 			m.begin(rec.Tick)
 			m.Ties++
 		}
@@ -222,10 +222,11 @@ func (m *Imported) Case(name string, written time.Time) (Case, bool) {
 // begin ends the last check, and begins that of a tick.
 func (m *Imported) begin(t lockstep.Tick) {
 	m.end()
-	m.Checks++
 	m.last, m.silent, m.hash, m.others = t, m.next, 0, m.others[:0]
 	if m.reporters() < 2 {
 		m.Alone++
+	} else {
+		m.Checks++
 	}
 }
 
@@ -242,7 +243,7 @@ func (m *Imported) reporters() (n int) {
 // end ends the last check, and notes the players who agreed at it, or did not report.
 func (m *Imported) end() {
 	switch {
-	case len(m.Groups) > 0 || m.Checks == 0:
+	case len(m.Groups) > 0 || m.Checks+m.Alone == 0:
 	case len(m.others) > 0:
 		m.group()
 	case m.reporters() > 1:

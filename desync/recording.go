@@ -45,6 +45,7 @@ type Recording struct {
 	sums     []recordedSum // by tick
 	pool     []uint64      // the checksums of sections
 	dumps    []recordedState
+	lost     []Span        // ticks of a replay whose commands fell into its gaps
 	orders   []recordedSum // of the players in ticks whose commands were not recorded by player
 }
 
@@ -107,6 +108,7 @@ func (p *recordingReader) gaps() {
 		}
 		f.First = lockstep.Tick(matchlog.First(sums, lowest))
 	}
+	stated := slices.Clone(f.Gaps)
 	for _, g := range matchlog.Gaps(sums, p.ran) {
 		f.Gaps = append(f.Gaps, Span{lockstep.Tick(g.From), lockstep.Tick(g.To)})
 	}
@@ -122,6 +124,14 @@ func (p *recordingReader) gaps() {
 		}
 	}
 	f.Gaps = kept
+	for _, g := range kept {
+		from := g.From // the machine may be away since its last checksum, unless the file says when it went
+		_, there := slices.BinarySearch(p.ran, uint32(from)-1)
+		if there || slices.ContainsFunc(stated, func(s Span) bool { return s.From == from }) {
+			from++
+		}
+		f.lost = append(f.lost, Span{from, g.To + 1})
+	}
 }
 
 // ran reports whether the recording has the commands of a tick of a replay, if there were any: those that lead from the state of
@@ -130,14 +140,14 @@ func (r *Recording) ran(t lockstep.Tick) bool {
 	if t <= r.First || t > r.Ticks || r.Torn && t == r.Ticks {
 		return false
 	}
-	i, _ := slices.BinarySearchFunc(r.Gaps, t, func(g Span, t lockstep.Tick) int { return cmp.Compare(g.To, t-1) })
-	return i == len(r.Gaps) || t < r.Gaps[i].From // the machine may be away since its last checksum
+	i, _ := slices.BinarySearchFunc(r.lost, t, func(l Span, t lockstep.Tick) int { return cmp.Compare(l.To, t) })
+	return i == len(r.lost) || t < r.lost[i].From
 }
 
 // unheard returns the first ticks, of those after one up to another, whose commands the recording does not have, and whether there are any.
 func (r *Recording) unheard(after, to lockstep.Tick) (Span, bool) {
-	for _, g := range r.Gaps {
-		if from, last := max(g.From, after+1), min(g.To+1, to); from <= last {
+	for _, l := range r.lost {
+		if from, last := max(l.From, after+1), min(l.To, to); from <= last {
 			return Span{from, last}, true
 		}
 	}

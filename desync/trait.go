@@ -1,6 +1,9 @@
 package desync
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Trait is something that all clients that differ have in common.
 type Trait struct {
@@ -33,9 +36,12 @@ func (t Trait) String() string {
 	return fmt.Sprintf("%s %s, as %s %d of the %d others", t.Name, t.Value, have, t.Others, t.All)
 }
 
-// traitsOf returns the traits that all differing clients share.
+// traitsOf returns the traits that all differing clients share, if there are others.
 func traitsOf(all []Participant) []Trait {
 	traits := []Trait{}
+	if !slices.ContainsFunc(all, func(p Participant) bool { return !p.Differs }) {
+		return traits
+	}
 	for _, x := range []struct {
 		name string
 		of   func(*Participant) string

@@ -194,7 +194,7 @@ func groupsText(groups []Group, majority bool) string {
 // verdict says who differs. A non-nil err is the reason that the comparison does not cover the whole file.
 func (m *Imported) verdict(err error) string {
 	switch {
-	case len(m.Differ) == 0 && m.Alone == m.Checks:
+	case len(m.Differ) == 0 && m.Checks == 0:
 		return "unknown: " + errAlone.Error()
 	case len(m.Differ) > 0:
 		return fmt.Sprintf("DESYNC, first at tick %d: %s", m.First, groupsText(m.Groups, m.Majority))
@@ -202,6 +202,9 @@ func (m *Imported) verdict(err error) string {
 		return fmt.Sprintf("the players agree up to tick %d, where the file becomes unreadable", m.Ticks)
 	case err != nil:
 		return fmt.Sprintf("the players agree, but the file is %s after the match's end", cmp.Or(string(replay.ClassOf(err)), "unreadable"))
+	}
+	if m.Alone > 0 {
+		return "the players agree where two or more reported"
 	}
 	return "the players agree"
 }

@@ -15,6 +15,12 @@ import (
 // ForeignEngine is the engine in the header of an imported match, which cannot be simulated.
 const ForeignEngine = "foreign"
 
+// ForeignBuild and ForeignPlatform are in the header of an imported match whose build and platform are not known.
+const (
+	ForeignBuild    = "imported"
+	ForeignPlatform = "unknown"
+)
+
 // ForeignTorn is the reason of the end of an imported match whose recording has no end. Some commands of its last tick may be
 // missing.
 const ForeignTorn = "torn"

@@ -119,6 +119,10 @@ func (info *Info) ends(line func(name, format string, args ...any)) {
 		line("end", "none: the match is suspended, and a server can resume it")
 		return
 	}
+	if !info.Ended && info.Err == nil {
+		line("end", "none: the bundle was written before the end of the match")
+		return
+	}
 	if !info.Ended {
 		line("end", "none: the file is cut, damaged or still being written")
 		return

@@ -2,7 +2,6 @@ package coordinator
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -319,22 +318,34 @@ func (c *Coordinator) decide(k *check) error {
 // tie logs every report of a check without a verdict.
 func (c *Coordinator) tie(k *check, groups []Reporters) error {
 	k.Status = CheckTied
-	var agreed []lockstep.Tick
 	for p, r := range k.reports {
 		if !r.given {
 			continue
 		}
-		agreed = append(agreed, c.standingBefore(lockstep.Player(p), k.Tick).agreed)
 		if err := c.append(c.enc.Mismatch(k.Tick, lockstep.Player(p), r.hash)); err != nil {
 			return err
 		}
 	}
-	r := &DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Groups: groups}
-	if slices.Min(agreed) == slices.Max(agreed) {
-		r.Agreed = agreed[0]
-	}
-	c.report(r)
+	c.report(&DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Agreed: c.agreedBefore(k), Groups: groups})
 	return nil
+}
+
+// agreedBefore returns the last check before k, of those kept, at which all who reported for k agreed; 0 if there is none.
+func (c *Coordinator) agreedBefore(k *check) (last lockstep.Tick) {
+	for i := range c.checks.ring {
+		o := &c.checks.ring[i]
+		if o.Tick >= k.Tick || o.Tick <= last || o.Status != CheckAgreed {
+			continue
+		}
+		agreed := true
+		for p, r := range k.reports {
+			agreed = agreed && (!r.given || o.reports[p].given && o.reports[p].hash == o.Hash)
+		}
+		if agreed {
+			last = o.Tick
+		}
+	}
+	return last
 }
 
 // contradict handles a report of hash that differs from the checksum of k. The player last agreed at tick agreed. If

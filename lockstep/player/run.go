@@ -22,6 +22,7 @@ type runner struct {
 
 	agreed    int // checksums of the stream that are ours
 	differing int
+	counted   lockstep.Tick        // of the last checksum that is in agreed
 	diverged  bool                 // at the last one, or the server says so
 	parted    lockstep.Tick        // the check that was the first to differ
 	wrong     *lockstep.Simulation // the state that differed, until it is compared
@@ -300,7 +301,9 @@ func (c *Client) compare(rec *record.Record) {
 		c.differs(Desynced{Tick: t, Got: d.Got, Want: d.Want})
 		return
 	}
-	r.agreed++
+	if t > r.counted { // after a state sync, a check may come again
+		r.agreed, r.counted = r.agreed+1, t
+	}
 	c.checks.compared(t, r.every(), rec.Hash)
 	if r.diverged && t >= r.parted { // not on an earlier tick
 		r.diverged = false

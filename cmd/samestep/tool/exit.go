@@ -52,7 +52,7 @@ const exitTable = `Exit codes:
 var errUndecided = errors.New("the players' checksums differ, and none has a majority: a desync")
 
 // errDiffered is the result of joining a match in which a checksum differed.
-var errDiffered = errors.New("checksums of the match differ from ours: a desync")
+var errDiffered = errors.New("our state differed from that of the match: a desync")
 
 // errFound is the result of a fuzz run that found a failure.
 var errFound = errors.New("not every way of computing the match of this seed gives the same result")

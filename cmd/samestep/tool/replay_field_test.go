@@ -56,7 +56,7 @@ func TestRecordingsFromTheField(t *testing.T) {
 			[]string{"desync", "triage", file("specs.jsonl")}, exitDesync,
 			[]string{"1 desync: G, unknown", "00000000000005dc players 0 and 1", "next: samestep replay verify", "in all 1 file", "0 not explained"}, []string{"no other recording"},
 		},
-		"a byte order mark": {[]string{"replay", "verify", file("bom.jsonl")}, exitError, []string{"100 checks", "nothing to compare"}, nil}, // of one player
+		"a byte order mark": {[]string{"replay", "verify", file("bom.jsonl")}, exitError, []string{"compared 0 checks", "alone 100 checks", "nothing to compare"}, nil}, // of one player
 	} {
 		code, text := said(t, c.args...)
 		if code != c.code {
@@ -198,6 +198,7 @@ func TestPartsOfRecordings(t *testing.T) {
 	every, none := func(int) bool { return true }, func(int) bool { return false }
 	but := func(t int) func(int) bool { return func(i int) bool { return i != t } }
 	const never = 1 << 20
+	const other, after = `{"t":29,"p":0,"s":30,"k":1,"d":"Ag=="}`, `{"t":36,"p":1,"sum":"0000000000000999"}`
 	whole := part(0, 0, 60, never, every)
 	for name, c := range map[string]struct {
 		args []string
@@ -209,7 +210,14 @@ func TestPartsOfRecordings(t *testing.T) {
 		"parted before it begins": {[]string{whole, part(1, 20, 60, 0, every)}, exitDesync, "differs at tick 20, the first that both know, player 0 | player 1 verdict the states differ at tick 20, the first that both know; B begins"},
 		"the same since":          {[]string{whole, part(1, 20, 60, 40, every)}, exitDesync, "verdict the states agree at tick 39 and differ at tick 40, from the same commands;"},
 		"other ones before":       {[]string{whole, part(1, 0, 60, 40, but(10))}, exitDesync, "commands the same from tick 40 on up to tick 60"},
-		"a gap":                   {[]string{whole, part(1, 0, 30, never, every, `{"t":30,"gap":35}`, `{"t":36,"p":1,"sum":"0000000000000999"}`, `{"t":40,"end":true}`)}, exitDesync, "the states agree at tick 29 and differ at tick 36; B does not have the commands of ticks 30 to 36, so it is not known whether they were the same"},
+		"a gap":                   {[]string{whole, part(1, 0, 30, never, every, `{"t":30,"gap":35}`, `{"t":36,"p":1,"sum":"0000000000000999"}`, `{"t":40,"end":true}`)}, exitDesync, "the states agree at tick 29 and differ at tick 36; B does not have the commands of ticks 31 to 36, so it is not known whether they were the same"},
+		"another before a gap":    {[]string{whole, part(1, 0, 30, never, but(29), other, `{"t":30,"gap":35}`, after, `{"t":40,"end":true}`)}, exitDesync, "the machines ran different commands in tick 30"},
+		"before an inferred one":  {[]string{whole, part(1, 0, 30, never, but(29), other, after, `{"t":40,"end":true}`)}, exitDesync, "the machines ran different commands in tick 30"},
+		"none before a gap":       {[]string{whole, part(1, 0, 30, never, but(29), `{"t":30,"gap":35}`, after, `{"t":40,"end":true}`)}, exitDesync, "the machines ran different commands in tick 30"},
+		"maybe away before":       {[]string{whole, part(1, 0, 30, never, but(29), after, `{"t":40,"end":true}`)}, exitDesync, "; B does not have the commands of ticks 30 to 36, so it is not known whether they were the same"},
+		"a shorter one":           {[]string{whole, part(1, 0, 30, never, every)}, exitOK, "verdict nothing differs up to tick 29, the last that both know"},
+		"one in common":           {[]string{whole, linesOf(t, `,"match":"m","by":1`, `{"t":7,"p":1,"sum":"0000000000000007"}`, `{"t":59,"end":true}`)}, exitOK, "verdict nothing differs up to tick 7, the last that both know"},
+		"a named build":           {[]string{whole, linesOf(t, `,"match":"m","by":1,"build":"2","platform":"ps5"`, `{"t":7,"p":1,"sum":"0000000000000008"}`, `{"t":59,"end":true}`)}, exitDesync, "B has no commands, so it is not known whether they were the same missing"},
 		"B has none":              {[]string{whole, part(1, 0, 60, 40, none)}, exitDesync, "; B has no commands, so it is not known whether they were the same"},
 		"no commands at all":      {[]string{part(0, 0, 60, never, none), part(1, 0, 60, 40, none)}, exitDesync, "; no commands were recorded"},
 	} {
@@ -229,6 +237,34 @@ func TestPartsOfRecordings(t *testing.T) {
 	} {
 		if code, text := said(t, c.args...); code != exitError || !strings.Contains(text, c.want) {
 			t.Errorf("%s: got exit code %d, %s\nwant %s", name, code, text, c.want)
+		}
+	}
+}
+
+// What only one player reported was not compared.
+func TestComparedChecks(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for i := range 8 {
+		lines = append(lines, fmt.Sprintf(`{"t":%d,"p":0,"sum":"%016x"}`, i, i))
+		if i < 3 {
+			lines = append(lines, fmt.Sprintf(`{"t":%d,"p":1,"sum":"%016x"}`, i, i))
+		}
+	}
+	name := linesOf(t, "", append(lines, `{"t":8,"end":true}`)...)
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{name}, []string{"compared 3 checks that", "alone 5 checks", "verdict the players agree where two or more reported"}},
+		{[]string{name, name}, []string{"3 checks that players reported compared, 5 not"}},
+		{[]string{"--json", name}, []string{`"checks": 3, "alone": 5,`}},
+	} {
+		code, text := said(t, append([]string{"replay", "verify"}, c.args...)...)
+		for _, want := range c.want {
+			if code != exitOK || !strings.Contains(text, want) {
+				t.Errorf("got exit code %d, %s\nwant %s", code, text, want)
+			}
 		}
 	}
 }

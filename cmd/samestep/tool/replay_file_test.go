@@ -48,6 +48,10 @@ func TestVerifyBundle(t *testing.T) {
 			if got := samestep(t, c.code, "replay", "verify", name); !says(got, c.want) || !strings.HasPrefix(got, "bundle     of the desync of player 1 at tick 140: ") {
 				t.Errorf("got\n%s\nwant %q", got, c.want)
 			}
+			info := samestep(t, c.code, "replay", "info", name)
+			if many := samestep(t, c.code, "replay", "info", name, name); says(info, "none: the bundle was written before the end of the match") != (c.name == "torn") || c.code == exitOK && !says(many, ": 2 ok") {
+				t.Errorf("info: got\n%s\nof two:\n%s", info, many)
+			}
 			if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
 				t.Errorf("%d files are left over, %v", len(left), err)
 			}

@@ -193,7 +193,7 @@ func (i *importer) header() error {
 		return err
 	}
 	h.Engine, h.Game, h.Sources = replay.ForeignEngine, clip(i.match.Title, 128), "" // not from the sources of this program
-	h.Build, h.Platform = cmp.Or(i.match.Build, foreignBuild), cmp.Or(i.match.Platform, foreignPlatform)
+	h.Build, h.Platform = cmp.Or(i.match.Build, replay.ForeignBuild), cmp.Or(i.match.Platform, replay.ForeignPlatform)
 	i.append(i.enc.Header(h))
 	i.append(i.enc.Keyframe(lockstep.Tick(i.first), sim.Hash(), nil, sim.AppendState(nil)))
 	if i.match.Rate != "" {

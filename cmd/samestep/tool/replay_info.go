@@ -18,7 +18,8 @@ func replayInfoCommand() *cli.Command {
 		ArgsUsage: "FILE|FOLDER...",
 		Description: `Reads the whole file without a simulation, so it works without the game's code. A
 damaged file is read up to the damage. Each keyframe's state is compared with the
-keyframe's own checksum. Only verify compares states with the simulation.
+keyframe's own checksum. Only verify compares states with the simulation. The replay
+in a bundle ends when the bundle was written.
 
 --upto also prints the content hash up to a tick. It is the same for two recordings of
 one match, even if one of them is longer or ends for another reason.` + batchHelp,
@@ -37,7 +38,8 @@ func replayInfo(c *cli.Context, f *replay.File) error {
 		return refuse(c, err, nil)
 	}
 	frugal()
-	info, err := replay.ReadInfo(r)
+	info, _ := replay.ReadInfo(r)
+	err = ofBundle(f, info)
 	done()
 	if info.Header == nil {
 		return refuse(c, err, nil)
@@ -48,6 +50,14 @@ func replayInfo(c *cli.Context, f *replay.File) error {
 		}
 	}
 	return report(c, info, err)
+}
+
+// ofBundle returns the error of an Info, without that of a replay in a bundle that only ends early: its match went on.
+func ofBundle(f *replay.File, info *replay.Info) error {
+	if f.Bundle() != nil && info.Header != nil && replay.ClassOf(info.Err).Early() {
+		info.Err = nil
+	}
+	return info.Err
 }
 
 // hashUpTo adds the content hash up to a tick.
@@ -78,8 +88,9 @@ func batchInfo(c *cli.Context, b *batch) error {
 		return err
 	}
 	return b.run(c, func(f *replay.File, _ batchInput) batchRow {
-		info, err := f.Info()
-		if info == nil || info.Header == nil {
+		info, _ := f.Info()
+		err := ofBundle(f, info)
+		if info.Header == nil {
 			return batchRow{err: err}
 		}
 		return batchRow{value: info, text: fmt.Sprintf("%q, build %q, %s, %s", info.Header.Game, info.Header.Build, count(info.Ticks, "tick"), size(info.SizeBytes)), err: err}

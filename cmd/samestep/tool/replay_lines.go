@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/matchlog"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/replay"
 )
 
 // The lines of matches of other engines, as docs/import.md has them. Replays have some of them, too.
@@ -60,12 +61,6 @@ type (
 	}
 )
 
-// The build and the platform of an imported match that does not have them.
-const (
-	foreignBuild    = "imported"
-	foreignPlatform = "unknown"
-)
-
 // statePart is the size of the parts of a long state, in bytes: in base64, a line has less than 1 MiB.
 const statePart = 512 << 10
 
@@ -91,10 +86,10 @@ func (l *headerLine) recorded(h *lockstep.Header, own *matchlog.Header) {
 		*l = newHeaderLine(own)
 		l.TickRate = rate
 	}
-	if h.Build != foreignBuild {
+	if h.Build != replay.ForeignBuild {
 		l.Build = h.Build
 	}
-	if h.Platform != foreignPlatform {
+	if h.Platform != replay.ForeignPlatform {
 		l.Platform = h.Platform
 	}
 }

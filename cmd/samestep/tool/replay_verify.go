@@ -169,7 +169,7 @@ func batchVerify(c *cli.Context, b *batch) error {
 		if v.Verification != nil {
 			row.text = fmt.Sprintf("%s, %s", count(v.Ticks-v.Began, "tick"), count(v.Checked, "checksum"))
 		} else if v.Imported != nil {
-			row.text = fmt.Sprintf("%s, %s that players reported, %d of them by at most one", count(v.Imported.Ticks, "tick"), count(v.Imported.Checks, "check"), v.Imported.Alone)
+			row.text = fmt.Sprintf("%s, %s that players reported compared, %d not", count(v.Imported.Ticks, "tick"), count(v.Imported.Checks, "check"), v.Imported.Alone)
 		}
 		return row
 	})

@@ -118,7 +118,7 @@ func exportImport(t *testing.T, file string) (differed int) {
 		if tick, differs := mismatches[lockstep.Player(p)]; differs {
 			want, differed = exitDesync, differed+1
 			found := samestep(t, want, "replay", "bisect", again, "--player", fmt.Sprint(p))
-			if !strings.Contains(found, fmt.Sprintf("not after tick %d", tick)) {
+			if !strings.Contains(found, fmt.Sprintf("at tick %d at the latest", tick)) {
 				t.Errorf("player %d differs at tick %d: got\n%s", p, tick, found)
 			}
 			continue

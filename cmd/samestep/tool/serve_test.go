@@ -238,11 +238,14 @@ func TestRelayHealed(t *testing.T) {
 	t.Parallel()
 	s := serveInTest(t, "--players", "3", "--units", "100", "--tick-rate", "50", "--dir", "", "--relay", "--start", "3")
 	var players sync.WaitGroup
-	for seat, flags := range [][]string{nil, {"--corrupt", "10"}, nil} {
+	for seat, flags := range [][]string{nil, {"--corrupt", "60"}, nil} {
 		players.Go(func() {
-			sum, code := joinInTest(t, s, fmt.Sprint("player-", seat), append(flags, "--for", "3s")...)
+			sum, code := joinInTest(t, s, fmt.Sprint("player-", seat), append(flags, "--for", "4s")...)
 			if want := exitDesync * (seat % 2); code != want || sum.Desyncs != seat%2 || sum.Healed != sum.Desyncs {
 				t.Errorf("player %d exited with %d, want %d: %+v", seat, code, want, sum)
+			}
+			if checks := int(sum.Tick) / 50; sum.Agreed > checks { // one a second, also those that it computed again
+				t.Errorf("player %d: got %d equal checksums, want at most %d to tick %d", seat, sum.Agreed, checks, sum.Tick)
 			}
 		})
 	}
