@@ -59,7 +59,7 @@ func golden(c *cli.Context) error {
 		}
 	}
 	if err != nil {
-		return thinHint(err, "--ticks N, ")
+		return thinHint(err, "--players N, --ticks N, ")
 	}
 	result := struct {
 		Game  string `json:"game"`

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/reach"
+	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 // A Campaign is many runs.
@@ -83,6 +84,26 @@ func (c *Campaign) Run() (*Report, error) {
 	all.Wait()
 	slices.SortFunc(r.Violations, func(a, b *Outcome) int { return cmp.Compare(a.Plan.Seed, b.Plan.Seed) })
 	return r, failure
+}
+
+// Idle returns an error if the runs were to have faults and had none at all: then they say nothing about faults.
+func (c *Campaign) Idle(r *Report) error {
+	if c.Calm || c.Only != nil && len(c.Only) == 0 || r.Reached == nil || r.Faults() > 0 {
+		return nil
+	}
+	kinds := ""
+	if len(c.Only) > 0 {
+		kinds = fmt.Sprintf(" of the kinds %s", words.List(c.Only))
+	}
+	return fmt.Errorf("simulate: no fault%s happened in %s of at most %s: want one", kinds, words.Count(r.Seeds, "match"), words.Count(r.Reached.Reached().Longest, "tick"))
+}
+
+// Faults returns the number of faults that happened.
+func (r *Report) Faults() (n int) {
+	for _, of := range r.Injected {
+		n += of
+	}
+	return n
 }
 
 func (c *Campaign) stopped() bool {
