@@ -27,7 +27,7 @@ func TestMatchesOfFewTicks(t *testing.T) {
 		"bench log --time 1ms":                    "100 matches one after the other",
 		"fuzz --matches 4":                        "every match gave the same result",
 		"golden --add --dir " + t.TempDir():       "reached    1 match, 60 ticks",
-		"simulate --seeds 1 --minutes 0.7 --once": "violations 0",
+		"simulate --seeds 5 --minutes 0.7 --once": "violations 0",
 	}
 	if !testenv.Small(t) {
 		verbs["drill --players 2"] = "verdict: "

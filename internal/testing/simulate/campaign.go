@@ -95,7 +95,8 @@ func (c *Campaign) Idle(r *Report) error {
 	if len(c.Only) > 0 {
 		kinds = fmt.Sprintf(" of the kinds %s", words.List(c.Only))
 	}
-	return fmt.Errorf("simulate: no fault%s happened in %s of at most %s: want one", kinds, words.Count(r.Seeds, "match"), words.Count(r.Reached.Reached().Longest, "tick"))
+	return fmt.Errorf("simulate: no fault%s happened in %s of at most %s: want one, and the first comes after %d s or later",
+		kinds, words.Count(r.Seeds, "match"), words.Count(r.Reached.Reached().Longest, "tick"), early/sec)
 }
 
 // Faults returns the number of faults that happened.
