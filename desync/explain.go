@@ -47,7 +47,7 @@ func Explain(b *replay.Bundle, o Options) (*Explanation, error) {
 		}
 	}
 	w.entitle()
-	w.e.Traits = traitsOf(w.e.Who)
+	w.e.Traits = w.e.traits()
 	if w.options.Redact {
 		w.e.redact()
 	}

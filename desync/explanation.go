@@ -89,6 +89,14 @@ type Shown struct {
 	Field string        `json:"field"` // the first field that differs then, such as "Units[ID=17].Health"
 }
 
+// dissenting returns the groups whose checksum is not the agreed one: all on a tie.
+func (e *Explanation) dissenting() []Group {
+	if e.Tie {
+		return e.Groups
+	}
+	return e.Groups[min(1, len(e.Groups)):]
+}
+
 // unfix replaces the verdict: the rules have no fixed result, so that nothing that was simulated shows anything.
 func (e *Explanation) unfix(p *Parting, runs int) {
 	if !e.Verdict.undecided() { // the sides were one of the bundle and the simulation
@@ -97,6 +105,6 @@ func (e *Explanation) unfix(p *Parting, runs int) {
 	e.Verdict = p.unfixed(runs)
 	e.Cause, e.Trials, e.Tried, e.Changes, e.Draws = nil, 0, []Tried{}, []Change{}, []Draws{}
 	for i := range e.Who {
-		e.Who[i].Differs = slices.ContainsFunc(e.Groups, func(g Group) bool { return !g.Referee && slices.Contains(g.Players, e.Who[i].Player) })
+		e.Who[i].Differs = slices.ContainsFunc(e.dissenting(), func(g Group) bool { return slices.Contains(g.Players, e.Who[i].Player) })
 	}
 }

@@ -128,12 +128,17 @@ func TestTie(t *testing.T) {
 	if v := e.Verdict; v.Party != desync.WrongPlayer || !slices.Equal(v.Players, []lockstep.Player{victim}) || v.Text != "the match simulated again agrees with player 0, not with player 2" {
 		t.Errorf("got verdict %+v", v)
 	}
+	for _, trait := range e.Traits {
+		if trait.All == 0 {
+			t.Errorf("got %v, want it compared with player 0", trait)
+		}
+	}
 	e, err = explain(archive, desync.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := e.Verdict; v.Party != desync.WrongUnknown || v.Simulated {
-		t.Errorf("without the game: got verdict %+v", v)
+	if v := e.Verdict; v.Party != desync.WrongUnknown || v.Simulated || len(e.Traits) > 0 {
+		t.Errorf("without the game: got verdict %+v and traits %v", v, e.Traits)
 	}
 }
 

@@ -42,7 +42,7 @@ func (w *work) explainPanic() (*Explanation, error) {
 	w.e.Verdict.Text = panicGrade(p)
 	w.e.Programs = w.programs()
 	w.e.Fingerprint = panicFingerprint(w.e.Game, p.Text, p.Stack)
-	w.e.Traits = traitsOf(w.e.Who)
+	w.e.Traits = w.e.traits()
 	if w.options.Redact {
 		w.e.redact()
 	}

@@ -318,15 +318,17 @@ func (c *Coordinator) decide(k *check) error {
 // tie logs every report of a check without a verdict.
 func (c *Coordinator) tie(k *check, groups []Reporters) error {
 	k.Status = CheckTied
+	agreed := k.Tick
 	for p, r := range k.reports {
 		if !r.given {
 			continue
 		}
+		agreed = min(agreed, c.standingBefore(lockstep.Player(p), k.Tick).agreed)
 		if err := c.append(c.enc.Mismatch(k.Tick, lockstep.Player(p), r.hash)); err != nil {
 			return err
 		}
 	}
-	c.report(&DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Groups: groups})
+	c.report(&DesyncReport{Tick: k.Tick, Player: lockstep.System, Tie: true, Agreed: agreed, Groups: groups})
 	return nil
 }
 

@@ -14,7 +14,7 @@ type DesyncReport struct {
 	Tick         lockstep.Tick   // the checked tick
 	Player       lockstep.Player // whose checksum differs; System on a tie and for a spectator
 	Tie          bool            // there is no referee and no majority
-	Agreed       lockstep.Tick   // the last checked tick at which Player agreed; 0 if none
+	Agreed       lockstep.Tick   // the last checked tick at which Player agreed; on a tie, the one since which all reporters have agreed; 0 if none
 	Section      string          // the first section that differs; empty if unknown
 	Groups       []Reporters
 	Resimulation Resimulation // RefereeWrong means that no player is accused
@@ -39,7 +39,7 @@ type Reporters struct {
 
 func (r *DesyncReport) String() string {
 	if r.Tie {
-		return fmt.Sprintf("desync at tick %d: %d groups, no verdict", r.Tick, len(r.Groups))
+		return fmt.Sprintf("desync at tick %d: %d groups, no verdict, all agreed last at tick %d", r.Tick, len(r.Groups), r.Agreed)
 	}
 	s := fmt.Sprintf("desync at tick %d: player %d differs", r.Tick, r.Player)
 	if r.Player == lockstep.System {
