@@ -59,7 +59,7 @@ func (d *networkDemo) conclude() error {
 	s.ended = "for all"
 	for _, g := range d.guests {
 		if g.hash != s.hash {
-			s.ended = "not for all"
+			s.ended, s.parted = "not for all", s.parted || g.tick == s.Match.Ticks
 		}
 		s.expect(g.tick == s.Match.Ticks && g.hash == s.hash, "%s ended at tick %d with another state", g.name, g.tick)
 		s.expect(g == corrupted || g.events["Desynced"] == 0, "%s received a desync report", g.name)
