@@ -103,14 +103,14 @@ func (g *loadGuest) lasts() error {
 	if !g.ended {
 		return nil
 	}
-	cure := ""
-	if time.Duration(len(g.arrivals))*g.period > shortestBench {
-		cure = "a shorter --time, "
-	}
+	cure := "a --config whose matches last"
 	if g.period < time.Second {
-		cure += "a lower --tick-rate, "
+		cure = "a lower --tick-rate, or " + cure
 	}
-	return fmt.Errorf("the rules ended the match at tick %d, and a server without a match has no figures: try %sor a --config whose matches last", g.tick, cure)
+	if time.Duration(len(g.arrivals))*g.period > shortestBench {
+		cure = "a shorter --time, " + cure
+	}
+	return fmt.Errorf("the rules ended the match at tick %d, and a server without a match has no figures: try %s", g.tick, cure)
 }
 
 // stop ends the time of the measurement, but notes the frames that arrive until it is closed.
