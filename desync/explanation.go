@@ -97,6 +97,18 @@ func (e *Explanation) dissenting() []Group {
 	return e.Groups[min(1, len(e.Groups)):]
 }
 
+// traits returns the traits of the players that differ. On a tie all players differ from each other, so these are the ones that the
+// simulation finds wrong.
+func (e *Explanation) traits() []Trait {
+	who := slices.Clone(e.Who)
+	for i := range who {
+		if e.Tie {
+			who[i].Differs = e.Verdict.Party == WrongPlayer && slices.Contains(e.Verdict.Players, who[i].Player)
+		}
+	}
+	return traitsOf(who)
+}
+
 // unfix replaces the verdict: the rules have no fixed result, so that nothing that was simulated shows anything.
 func (e *Explanation) unfix(p *Parting, runs int) {
 	if !e.Verdict.undecided() { // the sides were one of the bundle and the simulation

@@ -1,9 +1,6 @@
 package desync
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // A Trait is something that all clients that differ have in common.
 type Trait struct {
@@ -34,18 +31,6 @@ func (t Trait) String() string {
 		return fmt.Sprintf("%s %s, which none of the %d others has", t.Name, t.Value, t.All)
 	}
 	return fmt.Sprintf("%s %s, as %s %d of the %d others", t.Name, t.Value, have, t.Others, t.All)
-}
-
-// traits returns the traits of the players that differ. On a tie all players differ from each other, so these are the ones that the
-// simulation finds wrong.
-func (e *Explanation) traits() []Trait {
-	who := slices.Clone(e.Who)
-	for i := range who {
-		if e.Tie {
-			who[i].Differs = e.Verdict.Party == WrongPlayer && slices.Contains(e.Verdict.Players, who[i].Player)
-		}
-	}
-	return traitsOf(who)
 }
 
 // traitsOf returns the traits that all differing clients share.

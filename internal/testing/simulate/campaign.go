@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/seed-49bee653/samestep/internal/testing/reach"
-	"github.com/seed-49bee653/samestep/internal/words"
 )
 
 // A Campaign is many runs.
@@ -93,10 +93,10 @@ func (c *Campaign) Idle(r *Report) error {
 	}
 	kinds := ""
 	if len(c.Only) > 0 {
-		kinds = fmt.Sprintf(" of the kinds %s", words.List(c.Only))
+		kinds = fmt.Sprintf(" of the kinds %s", strings.Join(c.Only, ", "))
 	}
-	return fmt.Errorf("simulate: no fault%s happened in %s of at most %s: want one, and the first comes after %d s or later",
-		kinds, words.Count(r.Seeds, "match"), words.Count(r.Reached.Reached().Longest, "tick"), early/sec)
+	return fmt.Errorf("simulate: no fault%s happened (seeds: %d, ticks of the longest match: %d): want one, and the first comes after %d s or later",
+		kinds, r.Seeds, r.Reached.Reached().Longest, early/sec)
 }
 
 // Faults returns the number of faults that happened.

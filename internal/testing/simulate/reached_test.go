@@ -30,7 +30,7 @@ func TestIdle(t *testing.T) {
 		want string
 	}{
 		{Options{Only: []string{"power cut"}}, ""},
-		{Options{Only: []string{"waver"}}, "simulate: no fault of the kinds waver happened in 2 matches of at most "},
+		{Options{Only: []string{"waver"}}, "simulate: no fault of the kinds waver happened (seeds: 2, ticks of the longest match: "},
 		{Options{Only: []string{}}, ""},
 		{Options{Only: []string{"waver"}, Calm: true}, ""},
 	} {
