@@ -58,7 +58,7 @@ func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (
 		if search.bots != nil {
 			o.Play = search.bots
 		}
-		search.err = o.Floor.Check(r, &o, r.Matches > 1)
+		search.err = o.Floor.Check(r, &o, r.Matches >= thinMatches) // fewer are as one
 	}
 	return search.found, r, search.err
 }
