@@ -72,7 +72,7 @@ func run(g *lockstep.Game, o Options) (*match, *tally, error) {
 	return m, t, cmp.Or(sum.thin(m), t.thin(&m.options))
 }
 
-// compute plays a match and runs all phases.
+// compute plays a match and runs all phases. With an error it returns what was played until then, or nil if nothing was.
 func compute(g *lockstep.Game, o Options) (*match, error) {
 	if err := checkSkip(o.Skip); err != nil {
 		return nil, err
@@ -85,8 +85,5 @@ func compute(g *lockstep.Game, o Options) (*match, error) {
 	if err == nil {
 		err = m.compute()
 	}
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return m, err
 }

@@ -22,7 +22,7 @@ type ClusterOptions struct {
 	Seeds  int           // number of matches; 0 means 20
 	Seed   uint64        // of the first match; 0 means 1
 	Length lockstep.Time // of each match, in virtual time, at least 40 seconds, the last 30 without faults; 0 means a minute
-	Only   []string      // kinds of faults, as samestep simulate --report prints them; nil means all
+	Only   []string      // kinds of faults, as samestep simulate --report prints them; nil means all, and one must happen
 
 	// Clients is the number of honest players; 0 means 4. Liars and strangers may join them: by seed, a match has from two to
 	// seven more seats than Clients. If New refuses so many, matches have as many seats as New accepts, and fewer players.
@@ -76,10 +76,13 @@ func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 	}
 	if r.Reached != nil {
 		reached := r.Reached.Reached()
-		t.Logf("locksteptest: cluster: %s; %d states of clients compared, %d faults", reached, r.Compared, injected(r))
+		t.Logf("locksteptest: cluster: %s; %d states of clients compared, %d faults", reached, r.Compared, r.Faults())
 		options := Options{Weights: o.Weights, AllowThin: o.AllowThin, Play: o.Play}
 		if err := o.Floor.Check(reached, &options, true); err != nil && len(r.Violations) == 0 {
 			t.Errorf("%v", err)
+		}
+		if err := c.Idle(r); err != nil && len(r.Violations) == 0 && o.AllowThin == "" {
+			t.Errorf("locksteptest: cluster: %v: try more Seeds, matches that last longer or other kinds (Only), ask for none (Only: []string{}), or say why that is enough (AllowThin)", err)
 		}
 	}
 	for _, out := range r.Violations {
@@ -91,14 +94,6 @@ func Cluster(t testing.TB, g *lockstep.Game, o ClusterOptions) {
 		t.Errorf("locksteptest: cluster: seed %d: %v\nthe same match: %s\nthe same test: %s\nmade small, in a file that stays with go test -artifacts: locksteptest.ClusterOptions{Artifact: %q}",
 			out.Plan.Seed, out.Violation, o.line(), testLine(t.Name()), name)
 	}
-}
-
-// injected returns the number of faults in all matches.
-func injected(r *simulate.Report) (n int) {
-	for _, of := range r.Injected {
-		n += of
-	}
-	return n
 }
 
 // fits returns an error if the game refuses the number of seats of a match, or if random matches prove too little.

@@ -34,11 +34,12 @@ func (f Floor) Check(r *Reached, o *Options, together bool) error {
 	if len(all) == 0 || o.AllowThin != "" {
 		return nil
 	}
-	cure := fmt.Sprintf("let bots play (Play), play longer (Ticks: %d)", 5*r.Longest)
+	cure := "let bots play (Play)"
 	if o.Play != nil {
-		cure = fmt.Sprintf("let the bots do more (Play), play longer (Ticks: %d)", 5*r.Longest)
+		cure = "let the bots do more (Play)"
 	}
-	return fmt.Errorf("locksteptest: %w: %s\n\treached: %s\n%s, ask for less (Floor), or say why that is enough (AllowThin)", ErrThin, strings.Join(all, "; "), r, cure)
+	return fmt.Errorf("locksteptest: %w: %s\n\treached: %s\n%s, let more players play, play longer (Ticks: %d) if the rules do not end the match before, ask for less (Floor), or say why that is enough (AllowThin)",
+		ErrThin, strings.Join(all, "; "), r, cure, 5*r.Longest)
 }
 
 // misses returns in words what is below the floor, or nothing.

@@ -102,7 +102,7 @@ func TestFloor(t *testing.T) {
 	} {
 		o.Floor = floor
 		if err := locksteptest.Run(g, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), want) ||
-			!strings.Contains(err.Error(), "play longer (Ticks: 300), ask for less (Floor)") {
+			!strings.Contains(err.Error(), "let more players play, play longer (Ticks: 300) if the rules do not end the match before, ask for less (Floor)") {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -206,4 +206,49 @@ func ExampleGoldenResult() {
 	fmt.Println(errors.Is(err, locksteptest.ErrNoGolden), slices.Contains([]error{err}, nil))
 	// Output:
 	// true false
+}
+
+// A match that fails counts up to where it failed.
+func TestSearchCountsFailure(t *testing.T) {
+	rules := raceRules(false)
+	step := rules.Step
+	rules.Step = func(w *race, c *struct{}, turn *lockstep.Turn) {
+		if step(w, c, turn); turn.Tick == 61 && !w.Over {
+			panic("at 61")
+		}
+	}
+	o := locksteptest.Options{Weights: map[string]int{"give up": 0}, Ticks: 100, AllowThin: "it panics"}
+	found, r, err := locksteptest.Search(t.Context(), lockstep.MustGame(rules), o, locksteptest.SearchOptions{Matches: 20})
+	if err != nil || found == nil || found.Tick != 61 || r.Longest != 60 || r.Accepted[0].N == 0 || r.Fields-len(r.Still) < 2 {
+		t.Errorf("got %v, %v, %v, want a failure at tick 61, and 60 ticks that were played", found, r, err)
+	}
+}
+
+// The matches of a search must reach the floor, not only those that are played before it.
+func TestSearchFloor(t *testing.T) {
+	rules := raceRules(false)
+	step := rules.Step
+	rules.Step = func(w *race, c *struct{}, turn *lockstep.Turn) {
+		if step(w, c, turn); turn.Tick == 60 {
+			w.Over = true
+		}
+	}
+	o := locksteptest.Options{Weights: map[string]int{"give up": 0}, Ticks: 60, Seed: 1, Floor: locksteptest.Floor{Fields: 100}}
+	g := lockstep.MustGame(rules)
+	if err := locksteptest.Thin(g, o, nil); err != nil {
+		t.Fatal(err)
+	}
+	short := 0
+	for o.Seed < 25 {
+		_, r, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 1})
+		if thin := len(r.Still) > 0; thin != errors.Is(err, locksteptest.ErrThin) {
+			t.Errorf("seed %d: got %v, %v", o.Seed, r, err)
+		} else if thin {
+			short++
+		}
+		o.Seed++
+	}
+	if short == 0 || short == 24 {
+		t.Errorf("%d of 24 matches reached too little", short)
+	}
 }

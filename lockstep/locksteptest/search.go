@@ -31,7 +31,7 @@ type SearchOptions struct {
 // Without o.Changes, half of the matches have none: in many games a match of two ends when a player leaves.
 //
 // Search returns the failure of the lowest seed, or nil, and what the matches have reached. It returns an error if the options fit no
-// match, and that of [Thin], which it calls first.
+// match, that of [Thin], which it calls first, and [ErrThin] if its own matches reach less than o.Floor.
 //
 // The choice of matches depends on o alone, and their number also on when the context ends.
 func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (*Failure, *Reached, error) {
@@ -53,7 +53,14 @@ func Search(ctx context.Context, g *lockstep.Game, o Options, s SearchOptions) (
 	if search.found == nil && search.err == nil && search.last != nil {
 		search.err = search.asked.thin(search.last)
 	}
-	return search.found, sum.Reached(), search.err
+	r := sum.Reached()
+	if search.found == nil && search.err == nil && r.Matches > 0 && !errors.Is(ctx.Err(), context.Canceled) {
+		if search.bots != nil {
+			o.Play = search.bots
+		}
+		search.err = o.Floor.Check(r, &o, r.Matches >= thinMatches) // fewer are as one
+	}
+	return search.found, r, search.err
 }
 
 // A search is shared by the workers of [Search].
@@ -71,6 +78,7 @@ type search struct {
 	err   error
 	asked asked
 	last  *match
+	bots  func(lockstep.Player, *lockstep.Simulation) []any // of a match that bots played; nil for none
 
 	reached *reach.Sum
 }
@@ -102,16 +110,19 @@ func (s *search) work() {
 		m, err := compute(s.game, o)
 		t := reach.New(s.game)
 		if m != nil {
-			t.Match(func(t lockstep.Tick) []byte { return m.states[t] }, m.options.Ticks, m.frames)
+			t.Match(func(t lockstep.Tick) []byte { return m.states[t] }, lockstep.Tick(len(m.states)-1), m.frames) // up to where it failed
 		} else {
-			t.Played(0) // it failed
+			t.Played(0) // New failed
 		}
 		s.mu.Lock()
 		s.done++
 		s.reached.Include(t)
-		if m != nil {
+		if err == nil {
 			s.asked.add(m.twins)
 			s.last = m
+			if o.Play != nil {
+				s.bots = o.Play
+			}
 		}
 		if f, ok := err.(*Failure); ok {
 			if s.found == nil || f.Options.Seed < s.found.Options.Seed {

@@ -2,6 +2,7 @@ package locksteptest
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 )
@@ -49,5 +50,8 @@ func thin(g *lockstep.Game, o Options, bots func(seed uint64) func(lockstep.Play
 		sum = t
 	}
 	o.Play = play
-	return sum.reached.Reached(), sum.thin(&o)
+	if err = sum.thin(&o); err != nil {
+		err = fmt.Errorf("%w\nthese are the %d matches that are played first, to see what such matches reach", err, thinMatches)
+	}
+	return sum.reached.Reached(), err
 }

@@ -61,7 +61,7 @@ packet of a WebSocket is a stall.`,
 			}
 			if err := cmp.Or(between[uint](c, "clients", 1, 20000), between[uint](c, "spectators", 0, 20000), between[uint](c, "viewers", 0, 20000), between[uint](c, "room", 1, maxRoom),
 				between[uint](c, "units", 100, 10000), between[uint](c, "tick-rate", 1, 100), between(c, "every", 10*time.Millisecond, 0),
-				between(c, "time", time.Second, time.Hour)); err != nil {
+				between(c, "time", shortestBench, time.Hour)); err != nil {
 				return err
 			}
 			if b.override, err = game.override(c); err != nil {
@@ -82,6 +82,8 @@ packet of a WebSocket is a stall.`,
 		},
 	}
 }
+
+const shortestBench = time.Second // --time
 
 type netBench struct {
 	game    *playable

@@ -100,10 +100,17 @@ func (g *loadGuest) measure() {
 func (g *loadGuest) lasts() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.ended {
-		return fmt.Errorf("the rules ended the match at tick %d, and a server without a match has no figures: try a shorter --time, or a --config whose matches last", g.tick)
+	if !g.ended {
+		return nil
 	}
-	return nil
+	cure := "a --config whose matches last"
+	if g.period < time.Second {
+		cure = "a lower --tick-rate, or " + cure
+	}
+	if time.Duration(len(g.arrivals))*g.period > shortestBench {
+		cure = "a shorter --time, " + cure
+	}
+	return fmt.Errorf("the rules ended the match at tick %d, and a server without a match has no figures: try %s", g.tick, cure)
 }
 
 // stop ends the time of the measurement, but notes the frames that arrive until it is closed.

@@ -46,7 +46,8 @@ type networkStory struct {
 	} `json:"desync"`
 	Replay string `json:"replay"`
 
-	hash uint64 // of the referee's last state
+	hash  uint64 // of the referee's last state
+	ended string // who has it
 }
 
 // conclude compares the results with the expected ones.
@@ -55,7 +56,11 @@ func (d *networkDemo) conclude() error {
 	s.Failures = append([]string{}, s.Failures...) // not null in JSON
 	s.Match.Players = d.options.players
 	corrupted := d.guests[d.options.players-1]
+	s.ended = "for all"
 	for _, g := range d.guests {
+		if g.hash != s.hash {
+			s.ended, s.parted = "not for all", s.parted || g.tick == s.Match.Ticks
+		}
 		s.expect(g.tick == s.Match.Ticks && g.hash == s.hash, "%s ended at tick %d with another state", g.name, g.tick)
 		s.expect(g == corrupted || g.events["Desynced"] == 0, "%s received a desync report", g.name)
 	}
@@ -103,7 +108,7 @@ func (d *networkDemo) concludeDesync(g *netGuest) (err error) {
 func (s *networkStory) print(w io.Writer) {
 	line := newWrappingLiner(w)
 	line("match", "%d bots over links with %v: %s with %s, %s sent", s.Match.Players, playerLink, count(s.Match.Ticks, "tick"), count(int64(s.Match.Commands), "command"), size(int64(s.Match.BytesOut)))
-	line("", "checksum %s at the end, for all", s.Match.Checksum)
+	line("", "checksum %s at the end, %s", s.Match.Checksum, s.ended)
 	line("late join", "at tick %d: live after %.0f ms", s.Late.Tick, s.Late.LiveMS)
 	line("cut", "player 0 lost its connection at tick %d: back after %.0f ms, by the tail alone", s.Cut.Tick, s.Cut.BackMS)
 	line("slow", "a spectator received nothing for %d ms: resynced by %s", s.Slow.HeldMS, count(s.Slow.Synced-1, "state"))

@@ -4,6 +4,7 @@ package tool
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -163,6 +164,7 @@ type demoChecks struct {
 	Explained explainedBundle `json:"explained"`
 	Verify    verifiedDemo    `json:"verify"`
 
+	parted  bool // a copy that nothing was planted in has another state
 	games   replay.Games
 	apart   func(job []byte) ([]byte, error)
 	program string // the name of this one
@@ -207,7 +209,11 @@ func (d *demoChecks) failure() error {
 	if len(d.Failures) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the demo failed: %s", d.Failures[0])
+	text := "the demo failed: " + d.Failures[0]
+	if d.parted {
+		return &ClassError{replay.ClassDesync, text}
+	}
+	return errors.New(text)
 }
 
 // explain explains the bundle, writes the page next to it, and compares the verdict with what was planted.

@@ -142,7 +142,7 @@ func fuzz(c *cli.Context) error {
 	stop()
 	bar.done()
 	if err != nil {
-		return thinHint(err, "--ticks N, ")
+		return thinHint(err, "--players N, --ticks N, ")
 	}
 	story := &fuzzStory{Game: game.Name(), Matches: reached.Matches, Reached: reached, Seconds: time.Since(from).Seconds(), weights: o.Weights}
 	if found != nil {
@@ -229,7 +229,7 @@ func (s *fuzzStory) print(w io.Writer) {
 			none = append(none, k.Kind)
 		}
 	}
-	if len(none) > 0 && s.Matches > 0 {
+	if len(none) > 0 && s.Matches > 0 && f == nil {
 		line("", "no command was accepted of the kinds %s: a longer --time reaches more, and --weight KIND=N gives more of one", strings.Join(none, ", "))
 	}
 	switch {

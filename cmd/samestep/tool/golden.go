@@ -53,13 +53,16 @@ func golden(c *cli.Context) error {
 	if isAny(err, locksteptest.ErrGoldenChanged, locksteptest.ErrGoldenPlatform) {
 		return fmt.Errorf("%w: %w", errGolden, err)
 	}
+	if failure := (*locksteptest.Failure)(nil); errors.As(err, &failure) && failure.Field != "" {
+		return fmt.Errorf("%w: %w", errDiffers, err)
+	}
 	if errors.Is(err, locksteptest.ErrNoGolden) && !c.IsSet("dir") {
 		if elsewhere, _ := filepath.Glob("*/" + o.Dir); len(elsewhere) > 0 { // the pattern is well-formed
 			return fmt.Errorf("%w; did you mean --dir %s?", err, elsewhere[0])
 		}
 	}
 	if err != nil {
-		return thinHint(err, "--ticks N, ")
+		return thinHint(err, "--players N, --ticks N, ")
 	}
 	result := struct {
 		Game  string `json:"game"`

@@ -36,10 +36,10 @@ func weights(c *cli.Context) (map[string]int, error) {
 	return all, nil
 }
 
-// thinHint adds the flags to an error that tells of the same options in Go. length is the flag for the length of a match, or "".
-func thinHint(err error, length string) error {
+// thinHint adds the flags to an error that tells of the same options in Go. more are flags for larger matches, or "".
+func thinHint(err error, more string) error {
 	if errors.Is(err, locksteptest.ErrThin) {
-		return fmt.Errorf("%w\nas flags: %s--weight KIND=0, --allow-thin REASON", err, length)
+		return fmt.Errorf("%w\nas flags: %s--weight KIND=0, --allow-thin REASON", err, more)
 	}
 	return err
 }

@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -174,6 +175,13 @@ func (r *moduleCheck) compareInterpreter(g *playable, o locksteptest.GoldenOptio
 		r.Compared = t
 		if a, b := sims[0].Hash(), sims[1].Hash(); a != b {
 			return fmt.Errorf("%w: at tick %d the compiled module has state %s, the interpreted one %s", errDiffers, t, checksum.FormatHash(a), checksum.FormatHash(b))
+		}
+		a, ended := sims[0].Ended()
+		if b, also := sims[1].Ended(); also != ended || !bytes.Equal(a, b) {
+			return fmt.Errorf("%w: at tick %d the compiled module ends the match: %t, with %x; the interpreted one: %t, with %x", errDiffers, t, ended, a, also, b)
+		}
+		if ended {
+			break
 		}
 	}
 	r.Hash = checksum.FormatHash(sims[0].Hash())

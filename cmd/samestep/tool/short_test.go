@@ -4,6 +4,7 @@ package tool
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/examples/minimal"
@@ -27,7 +28,7 @@ func TestMatchesOfFewTicks(t *testing.T) {
 		"bench log --time 1ms":                    "100 matches one after the other",
 		"fuzz --matches 4":                        "every match gave the same result",
 		"golden --add --dir " + t.TempDir():       "reached    1 match, 60 ticks",
-		"simulate --seeds 1 --minutes 0.7 --once": "violations 0",
+		"simulate --seeds 5 --minutes 0.7 --once": "violations 0",
 	}
 	if !testenv.Small(t) {
 		verbs["drill --players 2"] = "verdict: "
@@ -93,5 +94,29 @@ func TestFloorOfGame(t *testing.T) {
 	}
 	if err := New(minimal.Rules(), Floor(0, 101, 0)).err; err == nil {
 		t.Error("a floor of 101 %: got no error")
+	}
+}
+
+// Rules whose result is not fixed end each verb that plays them with 3, and no verb says that all copies are equal.
+func TestVerbsOfTwoResults(t *testing.T) {
+	t.Setenv("SAMESTEP_LINE", "off")
+	verbs := []string{"golden --add --dir " + t.TempDir(), "fuzz --matches 1 --dir " + t.TempDir()}
+	if !testenv.Small(t) {
+		verbs = append(verbs, "demo --network --seconds 8 --dir "+t.TempDir())
+	}
+	for _, args := range verbs {
+		rules := minimal.Rules()
+		step := rules.Step
+		var steps atomic.Uint32
+		rules.Step = func(w *minimal.World, config *minimal.Config, turn *lockstep.Turn) {
+			step(w, config, turn)
+			w.Rand.Lo += uint64(steps.Add(1))
+		}
+		list := gameList{New(rules, Bot(minimal.NewBot), Config(func(players int) minimal.Config { return minimal.Config{Size: 9, Coins: 400} })).game}
+		var out strings.Builder
+		code := list.run(t.Context(), append([]string{"minimal"}, strings.Fields(args)...), &out, &out, Extension{})
+		if code != exitDesync || strings.Contains(out.String(), "for all") && !strings.Contains(out.String(), "not for all") {
+			t.Errorf("%s: got code %d, %s", args, code, out.String())
+		}
 	}
 }

@@ -102,6 +102,9 @@ func runSimulate(c *cli.Context) error {
 		err = fmt.Errorf("%w after %s", errInterrupted, count(r.Seeds, "seed"))
 	case story.Reached != nil:
 		err = enough(c, story.Reached)
+		if idle := campaign.Idle(r); err == nil && idle != nil && c.String("allow-thin") == "" {
+			err = fmt.Errorf("%w: try more --seeds, matches that last longer or other kinds with --only, ask for none with --calm, or say why that is enough (--allow-thin)", idle)
+		}
 	}
 	return tell(c, story, func(w io.Writer) { story.print(w, c.Bool("report")) }, errors.Join(err, huntErr, story.Mutants.err()))
 }

@@ -78,7 +78,7 @@ func simulateSubject(c *cli.Context) (*simulate.Subject, error) {
 	}
 	return s, thinHint(locksteptest.Thin(g.Game, locksteptest.Options{
 		Config: config, Players: seats, Seed: c.Uint64("seed"), Weights: kinds, AllowThin: c.String("allow-thin"), Floor: g.floor,
-	}, g.bots()), "")
+	}, g.bots()), "--clients N, ")
 }
 
 // enough returns an error if the matches of a simulation have together reached less than the game's floor. The simulator's own game has
@@ -92,7 +92,7 @@ func enough(c *cli.Context, r *locksteptest.Reached) error {
 	if err != nil {
 		return err
 	}
-	return thinHint(g.floor.Check(r, &locksteptest.Options{Weights: kinds, AllowThin: c.String("allow-thin")}, true), "--seeds N, --minutes N, ")
+	return thinHint(g.floor.Check(r, &locksteptest.Options{Weights: kinds, AllowThin: c.String("allow-thin")}, true), "--clients N, --seeds N, --minutes N, ")
 }
 
 // simulated returns the players of a simulation: a random half of them give random commands, by their weights, the others

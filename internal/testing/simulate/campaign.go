@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,6 +84,27 @@ func (c *Campaign) Run() (*Report, error) {
 	all.Wait()
 	slices.SortFunc(r.Violations, func(a, b *Outcome) int { return cmp.Compare(a.Plan.Seed, b.Plan.Seed) })
 	return r, failure
+}
+
+// Idle returns an error if the runs were to have faults and had none at all: then they say nothing about faults.
+func (c *Campaign) Idle(r *Report) error {
+	if c.Calm || c.Only != nil && len(c.Only) == 0 || r.Reached == nil || r.Faults() > 0 {
+		return nil
+	}
+	kinds := ""
+	if len(c.Only) > 0 {
+		kinds = fmt.Sprintf(" of the kinds %s", strings.Join(c.Only, ", "))
+	}
+	return fmt.Errorf("simulate: no fault%s happened (seeds: %d, ticks of the longest match: %d): want one, and the first comes after %d s or later",
+		kinds, r.Seeds, r.Reached.Reached().Longest, early/sec)
+}
+
+// Faults returns the number of faults that happened.
+func (r *Report) Faults() (n int) {
+	for _, of := range r.Injected {
+		n += of
+	}
+	return n
 }
 
 func (c *Campaign) stopped() bool {

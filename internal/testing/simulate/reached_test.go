@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -19,6 +20,29 @@ func TestCampaignReached(t *testing.T) {
 	}
 	if got.Ticks != int(r.Ticks) || r.AllHours != r.Hours {
 		t.Errorf("got %d ticks of %d, and %v hours of %v", got.Ticks, r.Ticks, r.Hours, r.AllHours)
+	}
+}
+
+// A campaign without any fault says so, unless none was asked for.
+func TestIdle(t *testing.T) {
+	for _, row := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Only: []string{"power cut"}}, ""},
+		{Options{Only: []string{"waver"}}, "simulate: no fault of the kinds waver happened (seeds: 2, ticks of the longest match: "},
+		{Options{Only: []string{}}, ""},
+		{Options{Only: []string{"waver"}, Calm: true}, ""},
+	} {
+		row.o.Subject, row.o.Clients, row.o.Length = Drones(8), 2, Shortest
+		c := Campaign{Options: row.o, First: 1, Seeds: 2, Once: true}
+		r, err := c.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = c.Idle(r); (err == nil) != (row.want == "") || err != nil && !strings.HasPrefix(err.Error(), row.want) {
+			t.Errorf("%v: got %v after %d faults, want %q", row.o.Only, err, r.Faults(), row.want)
+		}
 	}
 }
 
