@@ -49,8 +49,8 @@ var noon = time.Now().UTC().AddDate(0, 0, -10).Truncate(time.Second)
 // put writes a file of a day.
 func put(t *testing.T, dir, name string, content []byte, day int) {
 	t.Helper()
-	path, at := filepath.Join(dir, name), noon.AddDate(0, 0, day)
-	if err := errors.Join(os.WriteFile(path, content, 0o600), os.Chtimes(path, at, at)); err != nil {
+	part, at := filepath.Join(t.TempDir(), name), noon.AddDate(0, 0, day) // so that nobody sees the file with another time
+	if err := errors.Join(os.WriteFile(part, content, 0o600), os.Chtimes(part, at, at), os.Rename(part, filepath.Join(dir, name))); err != nil {
 		t.Fatal(err)
 	}
 }
