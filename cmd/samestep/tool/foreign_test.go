@@ -157,7 +157,7 @@ func TestForeignGame(t *testing.T) {
 	f.run(exitOK, "bench log --time 10ms")
 	f.run(exitUsage, "serve --units 3", "units")
 	f.run(exitError, "demo --config "+f.config(`{"Gold": 5, "Sped": 3}`), "match.json", `unknown field "Sped", want Gold, Speed`)
-	f.run(exitError, "demo --config "+f.config(`{"Gold": 1}`), "the rules end the match at tick", "--seconds")
+	f.run(exitOK, "demo --dir short --config "+f.config(`{"Gold": 1}`), "41 ticks", "everything worked")
 
 	t.Run("advice", f.advice)
 	t.Run("live", f.live)
