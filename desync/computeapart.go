@@ -2,6 +2,7 @@ package desync
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -24,8 +25,11 @@ func ComputeApart(job []byte, game func(*lockstep.Header) (*lockstep.Game, error
 
 func computeApart(job []byte, game func(*lockstep.Header) (*lockstep.Game, error)) (*apartResult, error) {
 	var j apartJob
-	if err := json.Unmarshal(job, &j); err != nil || j.Header == nil || len(j.States) == 0 {
+	if err := json.Unmarshal(job, &j); err != nil {
 		return nil, fmt.Errorf("desync: got no job: %w", err)
+	}
+	if j.Header == nil || len(j.States) == 0 {
+		return nil, errors.New("desync: got a job without a header or states")
 	}
 	g, err := game(j.Header)
 	if err != nil {

@@ -47,7 +47,7 @@ type networkStory struct {
 	Replay string `json:"replay"`
 
 	hash  uint64 // of the referee's last state
-	ended string // who has it
+	ended string // whether all guests have it, in words
 }
 
 // conclude compares the results with the expected ones.

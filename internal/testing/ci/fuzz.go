@@ -200,7 +200,7 @@ func (t target) fuzz(binary, cache string, seconds int, out io.Writer) error {
 func (t target) enough(text string, seconds int) (int, error) {
 	n := lastNumber(executions, text) - lastNumber(known, text)
 	if n < floor*seconds {
-		return n, fmt.Errorf("%s in %s: got %d executions in %d s, want at least %d:\n%s", t.name, t.folder, n, seconds, floor*seconds, text)
+		return n, fmt.Errorf("%s in %s: got %d executions, want at least %d:\n%s", t.name, t.folder, n, floor*seconds, text)
 	}
 	return n, nil
 }
