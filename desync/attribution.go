@@ -90,9 +90,8 @@ func (a *attribution) settled(r *replay.Reader, g *lockstep.Game, v *Verdict, fi
 		p.partings = append(p.partings, parting{tick: to, again: true})
 	}
 	p.runs++ // that of the verification
-	if p.note(v); v.undecided() {
-		p.later()
-	}
+	p.later()
+	p.note(v)
 	if parted := p.parting(); parted != nil {
 		unfixed := parted.unfixed(v.Runs)
 		return &unfixed

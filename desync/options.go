@@ -47,7 +47,8 @@ type Options struct {
 	// finds is proven.
 	Apart func(job []byte) ([]byte, error)
 
-	// Now is the clock that measures the time of trials and of ticks. Nil: the time of ticks is not measured.
+	// Now is the clock that measures the time of trials and of ticks. A verdict waits until it has gone on by a second, after which rules
+	// that read a clock have another result. Nil: nothing waits, nothing is proven, and the time of ticks is not measured.
 	Now func() time.Time
 }
 

@@ -36,12 +36,14 @@ type repeater struct {
 	computeApart func(job []byte) ([]byte, error) // of the options, or nil
 	doneApart    bool
 	notApart     error // why it was not
+	doneLater    bool
 }
 
 // A parting is a tick that came out otherwise.
 type parting struct {
 	tick  lockstep.Tick
 	again bool   // in another rerun, and not from the state before it
+	later bool   // only after a while
 	apart bool   // in a process of its own
 	other []byte // the state; nil if the rules failed
 }
@@ -159,17 +161,28 @@ func (p *repeater) again(simulate func() (*rerun, error)) {
 
 // note adds to a verdict how often its ticks were computed.
 func (p *repeater) note(v *Verdict) {
-	v.Runs, v.Apart = p.runs, p.doneApart
+	v.Runs, v.Apart, v.later = p.runs, p.doneApart, p.doneLater
 	if p.notApart != nil {
 		v.NotApart = p.notApart.Error()
 	}
 }
 
-// later computes the ticks again after a whole second, if there is a clock.
+// later computes the ticks again after a whole second, if there is a clock: rules that read one seem to have a fixed result until then.
 func (p *repeater) later() {
-	if now := p.clock.now; now != nil && len(p.partings) == 0 {
-		time.Sleep(wholeSecond - min(now().Sub(p.clock.start), wholeSecond))
-		p.run(p.simulation(false), p.focus)
+	now := p.clock.now
+	if now == nil || len(p.partings) > 0 || p.first == p.end {
+		return
+	}
+	time.Sleep(wholeSecond - min(now().Sub(p.clock.start), wholeSecond))
+	p.clock.end += wholeSecond // the wait is no work
+	for _, made := range []bool{false, true} {
+		if s := p.simulation(made); s != nil {
+			p.run(s, p.first)
+			p.doneLater = true
+		}
+	}
+	for i := range p.partings {
+		p.partings[i].later = true
 	}
 }
 
@@ -242,7 +255,7 @@ func (p *repeater) way(d *parting) Way {
 	switch {
 	case d.apart:
 		return WayApart
-	case d.again:
+	case d.again, d.later:
 		return WayAgain
 	}
 	bare, fixed := p.alone(false, d.tick)

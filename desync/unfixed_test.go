@@ -455,6 +455,49 @@ func TestTableOfAnotherMatch(t *testing.T) {
 	}
 }
 
+// Rules that read a clock of whole seconds agree with themselves for a while, and with whoever had the same second: a verdict waits until it
+// is over, whoever seems to be wrong.
+func TestClockOfSeconds(t *testing.T) {
+	for second := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(time.Duration(second) * time.Second)
+			p := damaged(t, 1, 50, quarryRules(func(m *quarry, _ *lockstep.Turn) {
+				m.Bank += uint64(time.Now().Unix() % 3) //samestep:allow clock this is the mistake
+			}))
+			for name, apart := range map[string]func([]byte) ([]byte, error){"apart": p.apart, "here": nil} {
+				time.Sleep(time.Duration(-time.Now().Unix()%3+3+int64(second)) * time.Second) // the second of the match again
+				e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), Budget: time.Second, Apart: apart})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if w := e.Verdict.Parting; w == nil || w.Way != desync.WayAgain || w.Field != "Bank" || e.Cause != nil {
+					t.Errorf("%s: got %+v, parting %+v, cause %v", name, e.Verdict, w, e.Cause)
+				}
+				time.Sleep(time.Duration(-time.Now().Unix()%3+3+int64(second)) * time.Second)
+				if v := p.verified(t, apart); v.Party != desync.NoFixedResult || len(v.Blames) > 0 {
+					t.Errorf("%s: verify: got %s: %s", name, v.Party, v.Text)
+				}
+				time.Sleep(time.Duration(-time.Now().Unix()%3+3+int64(second)) * time.Second)
+				r := openReplay(t, p.file)
+				reports, _ := desync.PlayerReports(r, 2)
+				b, err := desync.BisectReports(r, reports, p.game, desync.BisectOptions{Now: ticking(), Apart: apart})
+				if err != nil || b.Cause != desync.OriginUnfixed {
+					t.Errorf("%s: bisect: got %+v, %v", name, b, err)
+				}
+			}
+		})
+	}
+}
+
+// ticking returns a clock in which each look takes a while, also where no time passes by itself.
+func ticking() func() time.Time {
+	looks := time.Duration(0)
+	return func() time.Time {
+		looks += 100 * time.Microsecond
+		return time.Now().Add(looks)
+	}
+}
+
 // No simulation sees that rules read the hour: then nobody is accused, and nothing is said to be sure.
 func TestClockOfHours(t *testing.T) {
 	hour, live := uint64(11), true
@@ -501,21 +544,23 @@ func TestFixedResult(t *testing.T) {
 			m.Walk[i] = uint32(t.Tick) // what is left over
 		}
 	}
-	for name, r := range map[string]lockstep.Rules[quarry, shaft]{"plain": quarryRules(nil), "lazy": lazy, "left over": scratch} {
-		for seed := range uint64(4) {
-			p := damaged(t, seed, lockstep.Tick(50+7*seed), r)
-			e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Budget: 100 * time.Millisecond, Apart: p.apart})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.Verdict.Party != desync.WrongPlayer || !slices.Equal(e.Verdict.Players, []lockstep.Player{2}) || e.Verdict.Grade != desync.GradeProven || e.Verdict.Runs < 4 || e.Cause == nil {
-				t.Errorf("%s, seed %d: got %+v, cause %v", name, seed, e.Verdict, e.Cause)
-			}
-			if v := p.verified(t, p.apart); v.Party != desync.WrongPlayer || v.Runs < 5 || v.Grade != desync.GradeProven {
-				t.Errorf("%s, seed %d: verify: got %+v", name, seed, v)
+	synctest.Test(t, func(t *testing.T) { // where a second passes at once
+		for name, r := range map[string]lockstep.Rules[quarry, shaft]{"plain": quarryRules(nil), "lazy": lazy, "left over": scratch} {
+			for seed := range uint64(4) {
+				p := damaged(t, seed, lockstep.Tick(50+7*seed), r)
+				e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), Budget: 100 * time.Millisecond, Apart: p.apart})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Verdict.Party != desync.WrongPlayer || !slices.Equal(e.Verdict.Players, []lockstep.Player{2}) || e.Verdict.Grade != desync.GradeProven || e.Verdict.Runs < 4 || e.Cause == nil {
+					t.Errorf("%s, seed %d: got %+v, cause %v", name, seed, e.Verdict, e.Cause)
+				}
+				if v := p.verified(t, p.apart); v.Party != desync.WrongPlayer || v.Runs < 5 || v.Grade != desync.GradeProven {
+					t.Errorf("%s, seed %d: verify: got %+v", name, seed, v)
+				}
 			}
 		}
-	}
+	})
 }
 
 // Rules that no simulation of the match shows to have no fixed result may still show it to a trial: a cause whose control ends in another
