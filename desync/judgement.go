@@ -20,6 +20,9 @@ func (w *work) decide() Verdict {
 			return p.unfixed(w.repeated.runs)
 		}
 	}
+	if p := ownParting(w.manifest, v.Party); p != nil {
+		return p.unfixed(v.Runs)
+	}
 	v.Grade = v.grade()
 	var this *Program
 	if ours.known() {

@@ -143,9 +143,13 @@ func verdictOf(blames []Blame) *Verdict {
 
 // unfixed returns the verdict on rules without a fixed result.
 func (p *Parting) unfixed(runs int) Verdict {
+	whose := "the rules of this build have no fixed result: "
+	if p.Way == WayMachine {
+		whose = ""
+	}
 	return Verdict{
-		Party: NoFixedResult, Players: []lockstep.Player{}, Simulated: true, Grade: GradeUnfixed, Runs: runs, Parting: p, Blames: []Blame{},
-		Text: "nobody is accused, because the rules of this build have no fixed result: " + p.String(),
+		Party: NoFixedResult, Players: []lockstep.Player{}, Simulated: runs > 0, Grade: GradeUnfixed, Runs: runs, Parting: p, Blames: []Blame{},
+		Text: "nobody is accused, because " + whose + p.String(),
 	}
 }
 
