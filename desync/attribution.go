@@ -87,7 +87,7 @@ func (a *attribution) settled(r *replay.Reader, g *lockstep.Game, v *Verdict, fi
 		return v
 	}
 	if ours := p.side(to); first != nil && first.Tick == to && first.End == "" && ours.hash != first.Got {
-		p.partings = append(p.partings, parting{tick: to, again: true})
+		p.partings = append(p.partings, parting{tick: to, way: WayWhole})
 	}
 	p.runs++ // that of the verification
 	p.later()

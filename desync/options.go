@@ -63,6 +63,7 @@ func (o Options) withDefaults() Options {
 }
 
 const (
-	lookBack   = 256 // ticks before the desync whose states are kept
-	maxColumns = 96  // of the time line
+	lookBack   = 256  // ticks before the desync whose states are looked at
+	keptBefore = 8192 // ticks before these whose states are kept, too, if there is memory
+	maxColumns = 96   // of the time line
 )

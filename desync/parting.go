@@ -30,6 +30,9 @@ const (
 	// WayApart: both were restored just before the tick, one in a process that had computed nothing else.
 	WayApart Way = "apart"
 
+	// WayWhole: both came from the ticks before, whose states were not compared.
+	WayWhole Way = "whole"
+
 	// WayMachine: both on the machine of the player of a bundle, which says so itself.
 	WayMachine Way = "machine"
 )
@@ -47,6 +50,8 @@ func (p Parting) String() string {
 		return fmt.Sprintf("tick %d, simulated again from the same state, has another result%s if New was called before: New makes something that Derive does not rebuild when a state is restored", p.Tick, where)
 	case WayApart:
 		return fmt.Sprintf("tick %d, simulated again from the same state, has another result%s in a process that computes nothing else: a package variable that New or another match fills decides, or the time zone or the environment", p.Tick, where)
+	case WayWhole:
+		return fmt.Sprintf("tick %d, to which the match was simulated twice, has another result%s, or an earlier tick that was not compared: map order, goroutines, time, or randomness or memory outside of the state decide", p.Tick, where)
 	case WayMachine:
 		return fmt.Sprintf("the player's machine, which computed the ticks again, has more than one result of tick %d: map order, goroutines, time, randomness or memory outside of the state decide, or memory that fails often", p.Tick)
 	}

@@ -379,10 +379,13 @@ func TestTableOfNew(t *testing.T) {
 	}
 	r.Derive = func(*quarry, *shaft) {}
 	p := quarried(t, 1, r)
-	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var e *desync.Explanation
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		if e, err = desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking()}); err != nil {
+			t.Fatal(err)
+		}
+	})
 	if w := e.Verdict.Parting; w == nil || w.Way != desync.WayNew || !strings.HasPrefix(w.Field, "Diggers[") || e.Cause != nil || e.Trials > 0 {
 		t.Errorf("got %+v, parting %+v, cause %v after %d trials", e.Verdict, w, e.Cause, e.Trials)
 	}
@@ -411,7 +414,9 @@ func taxing() lockstep.Rules[quarry, shaft] {
 
 // A table that only New fills is there in each process that has begun a match, and so wherever it computes one again: only a process that has
 // begun none shows that the rules have no fixed result. Without such a one, nothing is proven.
-func TestTableOfAnotherMatch(t *testing.T) {
+func TestTableOfAnotherMatch(t *testing.T) { synctest.Test(t, tableOfAnotherMatch) }
+
+func tableOfAnotherMatch(t *testing.T) {
 	p := damaged(t, 1, 50, taxing())
 	alone := func(job []byte) ([]byte, error) {
 		defer func(had []uint32) { taxes = had }(taxes)
@@ -430,7 +435,7 @@ func TestTableOfAnotherMatch(t *testing.T) {
 		"other game": {func(job []byte) ([]byte, error) { return desync.ComputeApart(job, replay.Games{trueGame()}.Of), nil }, desync.WrongPlayer, ", none in a process of its own: lockstep: "},
 	} {
 		taxes = []uint32{1, 2, 3} // of another match
-		e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Budget: 500 * time.Millisecond, Apart: test.apart})
+		e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), Budget: 500 * time.Millisecond, Apart: test.apart})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -446,7 +451,7 @@ func TestTableOfAnotherMatch(t *testing.T) {
 		}
 	}
 	taxes = nil // a program that has just started sees the same by itself
-	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Apart: alone})
+	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), Apart: alone})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -487,6 +492,36 @@ func TestClockOfSeconds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A clock of milliseconds often has one result in one way and another one in the other: no way is named that is not so each time.
+func TestClockOfMilliseconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		p := damaged(t, 1, 50, quarryRules(func(m *quarry, _ *lockstep.Turn) {
+			if looks++; looks%16 == 0 {
+				time.Sleep(20 * time.Microsecond)
+			}
+			m.Diggers[0].Gold = uint32(time.Now().UnixMilli() / 3 % 5) //samestep:allow clock this is the mistake
+		}))
+		later := func(job []byte) ([]byte, error) { time.Sleep(20 * time.Millisecond); return p.apart(job) }
+		ways := map[desync.Way]int{}
+		for range 40 {
+			time.Sleep(7 * time.Millisecond)
+			e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: time.Now, Budget: time.Second, Apart: later})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Verdict.Party != desync.NoFixedResult {
+				t.Fatalf("got %+v", e.Verdict)
+			}
+			ways[e.Verdict.Parting.Way]++
+		}
+		if ways[desync.WayAgain]+ways[desync.WayWhole] < 40 {
+			t.Errorf("got %v", ways)
+		}
+		t.Log(ways)
+	})
 }
 
 // ticking returns a clock in which each look takes a while, also where no time passes by itself.
