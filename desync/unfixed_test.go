@@ -397,10 +397,10 @@ func TestTableOfNew(t *testing.T) {
 // taxes are what New of the rules of [taxing] leaves outside of the state.
 var taxes []uint32
 
-// taxing are rules that read a table which only New fills, for all matches of the process.
-func taxing() lockstep.Rules[quarry, shaft] {
+// taxing are rules that read a table, in one tick or for 0 in each, which only New fills, for all matches of the process.
+func taxing(only lockstep.Tick) lockstep.Rules[quarry, shaft] {
 	r := quarryRules(func(m *quarry, t *lockstep.Turn) {
-		if len(taxes) > 0 {
+		if len(taxes) > 0 && (only == 0 || t.Tick == only) {
 			m.Bank += uint64(taxes[int(t.Tick)%len(taxes)])
 		}
 	})
@@ -417,7 +417,7 @@ func taxing() lockstep.Rules[quarry, shaft] {
 func TestTableOfAnotherMatch(t *testing.T) { synctest.Test(t, tableOfAnotherMatch) }
 
 func tableOfAnotherMatch(t *testing.T) {
-	p := damaged(t, 1, 50, taxing())
+	p := damaged(t, 1, 50, taxing(0))
 	alone := func(job []byte) ([]byte, error) {
 		defer func(had []uint32) { taxes = had }(taxes)
 		taxes = nil
@@ -457,6 +457,27 @@ func tableOfAnotherMatch(t *testing.T) {
 	}
 	if w := e.Verdict.Parting; w == nil || w.Way != desync.WayApart || w.Field != "Bank" {
 		t.Errorf("by hand: got %+v, parting %+v", e.Verdict, w)
+	}
+	// A table that is read long before the desync is found where it is read, whatever this process has done before.
+	const read = 102
+	p = damaged(t, 1, 350, taxing(read))
+	for name, before := range map[string][]uint32{"begun": nil, "of another match": {1, 2, 3}} {
+		taxes = before
+		e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), Apart: alone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := e.Verdict.Parting; w == nil || w.Way != desync.WayApart || w.Field != "Bank" || w.Tick != read || e.Tick < read+256 {
+			t.Errorf("late, %s: tick %d: got %+v, parting %+v", name, e.Tick, e.Verdict, w)
+		}
+	}
+	taxes = nil // without memory for the states before, no tick is named from the same state
+	e, err = desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), MaxMemory: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := e.Verdict.Parting; w == nil || w.Way != desync.WayWhole || strings.Contains(w.String(), "same state") {
+		t.Errorf("no memory: got %+v, parting %+v", e.Verdict, w)
 	}
 }
 
