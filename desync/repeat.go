@@ -20,7 +20,8 @@ const (
 	maxParted    = 2048                    // fields of one of them that are compared
 	maxPartings  = 16                      // ticks with another result, after which a run ends
 	partOfRepeat = 8                       // of the budget of trials, which runs may take after the first ones
-	wholeSecond  = 1050 * time.Millisecond // that two runs must span to see a clock of whole seconds
+	wholeSecond  = 1013 * time.Millisecond // that two runs must span to see a clock of whole seconds
+	partOfSecond = 37 * time.Millisecond   // until another run, because a clock of milliseconds may repeat itself after a second
 )
 
 // A repeater computes the ticks again that a rerun has kept, each from the rerun's own state before it, so that a tick that comes
@@ -182,6 +183,9 @@ func (p *repeater) later() {
 	time.Sleep(wholeSecond - min(now().Sub(p.clock.start), wholeSecond))
 	p.clock.end += wholeSecond // the wait is no work
 	for _, made := range []bool{false, true} {
+		if made {
+			time.Sleep(partOfSecond)
+		}
 		if s := p.simulation(made); s != nil {
 			p.run(s, p.first)
 			p.doneLater = true

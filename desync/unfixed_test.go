@@ -517,32 +517,39 @@ func TestClockOfSeconds(t *testing.T) {
 
 // A clock of milliseconds often has one result in one way and another one in the other: no way is named that is not so each time.
 func TestClockOfMilliseconds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		looks := 0
-		p := damaged(t, 1, 50, quarryRules(func(m *quarry, _ *lockstep.Turn) {
-			if looks++; looks%16 == 0 {
-				time.Sleep(20 * time.Microsecond)
-			}
-			m.Diggers[0].Gold = uint32(time.Now().UnixMilli() / 3 % 5) //samestep:allow clock this is the mistake
-		}))
-		later := func(job []byte) ([]byte, error) { time.Sleep(20 * time.Millisecond); return p.apart(job) }
-		ways := map[desync.Way]int{}
-		for range 40 {
-			time.Sleep(7 * time.Millisecond)
-			e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: time.Now, Budget: time.Second, Apart: later})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.Verdict.Party != desync.NoFixedResult {
-				t.Fatalf("got %+v", e.Verdict)
-			}
-			ways[e.Verdict.Parting.Way]++
+	for _, period := range []int64{3, 30} {
+		synctest.Test(t, func(t *testing.T) { clockOfMilliseconds(t, period) })
+	}
+}
+
+// clockOfMilliseconds explains a match whose rules read a clock, with processes that begin at once and later.
+func clockOfMilliseconds(t *testing.T, period int64) {
+	looks := 0
+	p := damaged(t, 1, 50, quarryRules(func(m *quarry, _ *lockstep.Turn) {
+		if looks++; looks%16 == 0 {
+			time.Sleep(20 * time.Microsecond)
 		}
-		if ways[desync.WayAgain]+ways[desync.WayWhole] < 40 {
-			t.Errorf("got %v", ways)
+		m.Diggers[0].Gold = uint32(time.Now().UnixMilli() / period % 5) //samestep:allow clock this is the mistake
+	}))
+	ways := map[desync.Way]int{}
+	for n := range int64(40) {
+		time.Sleep(7 * time.Millisecond)
+		apart := func(job []byte) ([]byte, error) {
+			time.Sleep(time.Duration(n%5*period) * time.Millisecond)
+			return p.apart(job)
 		}
-		t.Log(ways)
-	})
+		e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: time.Now, Budget: time.Second, Apart: apart})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Verdict.Party != desync.NoFixedResult {
+			t.Fatalf("got %+v", e.Verdict)
+		}
+		ways[e.Verdict.Parting.Way]++
+	}
+	if ways[desync.WayAgain]+ways[desync.WayWhole] < 40 {
+		t.Errorf("a clock of %d ms: got %v", period, ways)
+	}
 }
 
 // ticking returns a clock in which each look takes a while, also where no time passes by itself.
