@@ -78,6 +78,29 @@ func (a *Again) judge(m *replay.BundleResimulation, groups []Group) protocol.Out
 	return o
 }
 
+// ownParting returns the parting that the machine of the player of a bundle shows, whom or what a verdict accuses: it has computed the same
+// ticks again, and has another result than before that no altered memory explains. Nil if it shows none.
+func ownParting(m *replay.Manifest, accused Party) *Parting {
+	x := m.Resimulation
+	if x == nil || checkAgain(m) != nil {
+		return nil
+	}
+	a := &Again{player: m.Player}
+	switch o := a.judge(x, reportedIn(m).Groups); {
+	case o == protocol.ThirdResult, o == protocol.RightThisTime && accused == WrongReferee:
+	default:
+		return nil
+	}
+	p := &Parting{Tick: x.To, Way: WayMachine}
+	for i := range int(x.To - x.From) {
+		if slices.ContainsFunc(x.Runs, func(run []string) bool { return run[i] != x.Runs[0][i] }) {
+			p.Tick = x.From + 1 + lockstep.Tick(i)
+			break
+		}
+	}
+	return p
+}
+
 // exact returns the first divergent tick, if it is known. That of another result says nothing about the first one.
 func (a *Again) exact() lockstep.Tick {
 	if a.Altered > 0 || a.outcome != protocol.WrongTheSameWay {
@@ -125,7 +148,7 @@ var outcomeMeans = map[protocol.Outcome]string{
 // the referee's hashes, unless this build computes otherwise, and these more than the server's verdict.
 func (w *work) takeAgain() {
 	m := w.manifest.Resimulation
-	if m == nil || w.e.Verdict.Party == WrongReferee {
+	if m == nil || w.e.Verdict.Party == WrongReferee { // what that machine had agrees with the simulation
 		return
 	}
 	a := &Again{From: m.From, To: m.To, Runs: len(m.Runs), Altered: m.Altered, player: w.manifest.Player}

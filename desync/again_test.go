@@ -114,6 +114,9 @@ func explainAgain(t *testing.T, m *drift.Match, known bool, at lockstep.Tick, wa
 	if e.Again == nil || e.Again.Outcome != want.String() || e.First != (desync.Span{From: at, To: at}) {
 		t.Fatalf("explained as %+v, first %v, want %v at tick %d", e.Again, e.First, want, at)
 	}
+	if v := e.Verdict; (v.Party == desync.NoFixedResult) != (want == protocol.ThirdResult) || v.Party == desync.NoFixedResult && (len(v.Players) > 0 || v.Parting.Way != desync.WayMachine || v.Parting.Tick != at || v.Simulated != known) {
+		t.Errorf("%v, simulated %t: got %+v, parting %+v", want, known, v, v.Parting)
+	}
 	if phase := map[bool]string{true: "", false: "change"}[want == protocol.RightThisTime]; e.Again.Phase != phase {
 		t.Errorf("got phase %q, want %q", e.Again.Phase, phase)
 	}

@@ -88,6 +88,10 @@ func (p *Parting) answer() string {
 		return s + ", computed from a state that was restored after New"
 	case WayApart:
 		return s + ", computed in a process that computes nothing else"
+	case WayWhole:
+		return s + ", simulated twice up to there"
+	case WayMachine:
+		return s + ", computed again by the player's machine"
 	}
 	return s + ", computed again from the same state"
 }

@@ -87,12 +87,11 @@ func (a *attribution) settled(r *replay.Reader, g *lockstep.Game, v *Verdict, fi
 		return v
 	}
 	if ours := p.side(to); first != nil && first.Tick == to && first.End == "" && ours.hash != first.Got {
-		p.partings = append(p.partings, parting{tick: to, again: true})
+		p.partings = append(p.partings, parting{tick: to, way: WayWhole})
 	}
 	p.runs++ // that of the verification
-	if p.note(v); v.undecided() {
-		p.later()
-	}
+	p.later()
+	p.note(v)
 	if parted := p.parting(); parted != nil {
 		unfixed := parted.unfixed(v.Runs)
 		return &unfixed

@@ -180,6 +180,7 @@ func (s *bisector) run() (*Bisection, error) {
 func (s *bisector) settle() {
 	f := &s.found
 	o := Options{MaxTicks: int(s.options.MaxTicks), Budget: s.options.Budget, Now: s.options.Now, Apart: s.options.Apart}.withDefaults()
+	var all []*repeater
 	for i, side := range []*recording{&s.a, &s.b} {
 		to, since, game := f.Tick, f.Agreed, s.game
 		if f.Cause == OriginUnknown { // it differs from what both agree on
@@ -187,7 +188,7 @@ func (s *bisector) settle() {
 		}
 		if i > 0 {
 			if game = s.otherGame; side.reader == nil || f.Cause != OriginCommands && f.Cause != OriginGames {
-				return
+				break
 			}
 		}
 		if next := side.evidence.after(to - 1); (f.EditedA && i == 0 || f.EditedB && i == 1) && next < len(side.evidence) {
@@ -197,9 +198,10 @@ func (s *bisector) settle() {
 		if err != nil {
 			continue // the walk has come farther
 		}
-		if f.Cause == OriginA || f.Cause == OriginBoth || f.Cause == OriginUnknown || f.EditedA || f.EditedB {
-			p.later() // the simulation alone contradicts the file
-		}
+		all = append(all, p)
+	}
+	for _, p := range all {
+		p.later()
 		if parted := p.parting(); parted != nil {
 			s.unfixed(parted)
 			return

@@ -43,7 +43,7 @@ func computeApart(job []byte, game func(*lockstep.Header) (*lockstep.Game, error
 			return nil, record.ErrNoAsset
 		})
 	}
-	x := &rerun{game: g, header: j.Header, first: j.First, end: j.First + lockstep.Tick(len(j.States)-1), states: j.States, frames: make(map[lockstep.Tick]*lockstep.Frame)}
+	x := &rerun{game: g, header: j.Header, first: j.First, kept: j.First, end: j.First + lockstep.Tick(len(j.States)-1), states: j.States, frames: make(map[lockstep.Tick]*lockstep.Frame)}
 	for _, c := range j.Commands {
 		f := x.frame(c.Tick)
 		f.Commands = append(f.Commands, lockstep.Command{Tick: c.Tick, Player: c.Player, Sequence: c.Sequence, Kind: c.Kind, Payload: c.Payload})

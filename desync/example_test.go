@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/fixed"
@@ -158,6 +159,7 @@ func ExampleComputeApart() {
 	find := replay.Games{chestGame(pay)}.Of
 	e, err := desync.Explain(chestBundle(), desync.Options{
 		Game:  find,
+		Now:   time.Now,
 		Apart: func(job []byte) (result []byte, err error) { return desync.ComputeApart(job, find), nil },
 	})
 	if err != nil {

@@ -284,7 +284,7 @@ func (w *work) fingerprint() {
 		path = w.listed.fields.List[0].Path
 	}
 	class := classOf(cause, outcome)
-	if p := w.e.Verdict.Parting; p != nil {
+	if p := w.e.Verdict.Parting; p != nil && p.Way != WayMachine {
 		class, section, path = ClassUnstable, "", p.Field
 	}
 	w.e.Fingerprint = newFingerprint(w.e.Game, class, section, path)

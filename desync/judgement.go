@@ -14,12 +14,14 @@ func (w *work) decide() Verdict {
 	ours := w.again.side(w.manifest.Tick)
 	v := w.verdict()
 	if w.repeated != nil {
-		if w.repeated.note(&v); v.undecided() {
-			w.repeated.later()
-		}
+		w.repeated.later()
+		w.repeated.note(&v)
 		if p := w.repeated.parting(); p != nil {
 			return p.unfixed(w.repeated.runs)
 		}
+	}
+	if p := ownParting(w.manifest, v.Party); p != nil {
+		return p.unfixed(v.Runs)
 	}
 	v.Grade = v.grade()
 	var this *Program

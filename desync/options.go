@@ -47,7 +47,8 @@ type Options struct {
 	// finds is proven.
 	Apart func(job []byte) ([]byte, error)
 
-	// Now is the clock that measures the time of trials and of ticks. Nil: the time of ticks is not measured.
+	// Now is the clock that measures the time of trials and of ticks. A verdict waits until it has gone on by a second, after which rules
+	// that read a clock have another result. Nil: nothing waits, nothing is proven, and the time of ticks is not measured.
 	Now func() time.Time
 }
 
@@ -62,6 +63,7 @@ func (o Options) withDefaults() Options {
 }
 
 const (
-	lookBack   = 256 // ticks before the desync whose states are kept
-	maxColumns = 96  // of the time line
+	lookBack   = 256  // ticks before the desync whose states are looked at
+	keptBefore = 8192 // ticks before these whose states are kept, too, if there is memory
+	maxColumns = 96   // of the time line
 )

@@ -20,7 +20,8 @@ const (
 	maxParted    = 2048                    // fields of one of them that are compared
 	maxPartings  = 16                      // ticks with another result, after which a run ends
 	partOfRepeat = 8                       // of the budget of trials, which runs may take after the first ones
-	wholeSecond  = 1050 * time.Millisecond // that two runs must span to see a clock of whole seconds
+	wholeSecond  = 1013 * time.Millisecond // that two runs must span to see a clock of whole seconds
+	partOfSecond = 37 * time.Millisecond   // until another run, because a clock of milliseconds may repeat itself after a second
 )
 
 // A repeater computes the ticks again that a rerun has kept, each from the rerun's own state before it, so that a tick that comes
@@ -33,16 +34,17 @@ type repeater struct {
 	partings []parting
 	buf      []byte
 
+	simulate     func() (*rerun, error)           // another rerun
 	computeApart func(job []byte) ([]byte, error) // of the options, or nil
 	doneApart    bool
 	notApart     error // why it was not
+	doneLater    bool
 }
 
 // A parting is a tick that came out otherwise.
 type parting struct {
 	tick  lockstep.Tick
-	again bool   // in another rerun, and not from the state before it
-	apart bool   // in a process of its own
+	way   Way    // "" until it is looked for
 	other []byte // the state; nil if the rules failed
 }
 
@@ -139,8 +141,10 @@ func (p *repeater) tick(s *lockstep.Simulation, t lockstep.Tick) (other []byte, 
 	return slices.Clone(p.buf), false
 }
 
-// again compares the states with those of another rerun.
+// again compares the states with those of another rerun, from the first tick on that both have. Where they differ already there, nothing
+// says from which tick on.
 func (p *repeater) again(simulate func() (*rerun, error)) {
+	p.simulate = simulate
 	if len(p.partings) > 0 {
 		return
 	}
@@ -149,9 +153,14 @@ func (p *repeater) again(simulate func() (*rerun, error)) {
 		return
 	}
 	p.runs++
-	for t := max(p.first, other.first); t <= p.end; t++ {
+	begin := max(p.kept, other.kept)
+	for t := begin; t <= p.end; t++ {
 		if b := other.state(t); !bytes.Equal(b, p.state(t)) {
-			p.partings = append(p.partings, parting{tick: t, again: true, other: b})
+			d := parting{tick: t, other: b}
+			if t == begin {
+				d.way = WayWhole
+			}
+			p.partings = append(p.partings, d)
 			return
 		}
 	}
@@ -159,17 +168,31 @@ func (p *repeater) again(simulate func() (*rerun, error)) {
 
 // note adds to a verdict how often its ticks were computed.
 func (p *repeater) note(v *Verdict) {
-	v.Runs, v.Apart = p.runs, p.doneApart
+	v.Runs, v.Apart, v.later = p.runs, p.doneApart, p.doneLater
 	if p.notApart != nil {
 		v.NotApart = p.notApart.Error()
 	}
 }
 
-// later computes the ticks again after a whole second, if there is a clock.
+// later computes the ticks again after a whole second, if there is a clock: rules that read one seem to have a fixed result until then.
 func (p *repeater) later() {
-	if now := p.clock.now; now != nil && len(p.partings) == 0 {
-		time.Sleep(wholeSecond - min(now().Sub(p.clock.start), wholeSecond))
-		p.run(p.simulation(false), p.focus)
+	now := p.clock.now
+	if now == nil || len(p.partings) > 0 || p.first == p.end {
+		return
+	}
+	time.Sleep(wholeSecond - min(now().Sub(p.clock.start), wholeSecond))
+	p.clock.end += wholeSecond // the wait is no work
+	for _, made := range []bool{false, true} {
+		if made {
+			time.Sleep(partOfSecond)
+		}
+		if s := p.simulation(made); s != nil {
+			p.run(s, p.first)
+			p.doneLater = true
+		}
+	}
+	for i := range p.partings {
+		p.partings[i].way = WayAgain // at first it came out the same in each way
 	}
 }
 
@@ -234,36 +257,85 @@ func (p *repeater) before(a, b string) bool {
 	return cmp.Or(cmp.Compare(section(a), section(b)), strings.Compare(a, b)) < 0
 }
 
-// wayRuns is how often the tick that came out otherwise is computed in each way, to tell in which it has one result.
-const wayRuns = 64
+// The tick that came out otherwise is computed in each way several times, over a whole second, to tell in which it has one result.
+const (
+	wayRuns = 64          // in each round, where they cost little
+	wayTime = time.Second // that a round may take
+)
 
-// way finds which difference between the runs decides.
+// wayWaits are the times between the rounds: of a clock that repeats itself soon, they hit more than one phase.
+var wayWaits = [...]time.Duration{0, 11 * time.Millisecond, 101 * time.Millisecond, 397 * time.Millisecond, 563 * time.Millisecond}
+
+// way finds which difference between the runs decides: one way has the one result each time, and another one the other. If any has two, or
+// nothing tells that time does not decide, no way is named.
 func (p *repeater) way(d *parting) Way {
-	switch {
-	case d.apart:
-		return WayApart
-	case d.again:
+	if d.way != "" {
+		return d.way
+	}
+	now := p.clock.now
+	if now == nil {
 		return WayAgain
 	}
-	bare, fixed := p.alone(false, d.tick)
-	if !fixed {
-		return WayAgain
-	}
-	made, fixed := p.alone(true, d.tick)
-	switch {
-	case !fixed:
-		return WayAgain
-	case bare != nil && !bytes.Equal(bare, p.state(d.tick)):
-		if p.computeApart != nil {
-			if all, err := p.ticksApart(d.tick-1, d.tick); err == nil && len(all) == 0 {
-				return WayApart // this process did so, before it has done more
+	begin := now()
+	ways := [...]func(lockstep.Tick) ([]byte, bool){p.whole, p.restored, p.made, p.elsewhere}
+	var results [len(ways)][]byte
+	for round, wait := range wayWaits {
+		time.Sleep(wait)
+		for i, way := range ways {
+			b, fixed := way(d.tick)
+			if !fixed || round > 0 && !bytes.Equal(b, results[i]) {
+				return WayAgain
 			}
+			results[i] = b
 		}
-		return WayRestored
-	case made != nil && !bytes.Equal(made, p.state(d.tick)):
+		if round == 0 && now().Sub(begin) > wayTime {
+			return WayAgain
+		}
+	}
+	whole, restored, made, elsewhere := results[0], results[1], results[2], results[3]
+	here := func(b []byte) bool { return b == nil || bytes.Equal(b, restored) }
+	ours := p.state(d.tick)
+	switch {
+	case restored == nil:
+	case !here(elsewhere):
+		if here(whole) && here(made) && (here(ours) || bytes.Equal(ours, elsewhere)) {
+			return WayApart // or this process did so, before it had done more
+		}
+	case !here(whole):
+		if bytes.Equal(ours, whole) {
+			return WayRestored
+		}
+	case !here(made) && (here(ours) || bytes.Equal(ours, made)):
 		return WayNew
 	}
-	return WayAgain // it was otherwise before
+	return WayAgain
+}
+
+// whole computes a tick in another rerun. It returns nil if that comes to another state before it.
+func (p *repeater) whole(t lockstep.Tick) (b []byte, fixed bool) {
+	x, err := p.simulate()
+	if err != nil || !bytes.Equal(x.state(t-1), p.state(t-1)) {
+		return nil, err == nil
+	}
+	return x.state(t), true
+}
+
+// restored computes a tick in a simulation that was only restored.
+func (p *repeater) restored(t lockstep.Tick) (b []byte, fixed bool) { return p.alone(false, t) }
+
+// made computes a tick in a simulation that New has begun.
+func (p *repeater) made(t lockstep.Tick) (b []byte, fixed bool) { return p.alone(true, t) }
+
+// elsewhere computes a tick in a process of its own, if there is one. It returns nil without.
+func (p *repeater) elsewhere(t lockstep.Tick) (b []byte, fixed bool) {
+	if p.computeApart == nil {
+		return nil, true
+	}
+	all, err := p.ticksApart(t-1, t)
+	if err != nil || len(all) == 0 {
+		return p.state(t), err == nil
+	}
+	return all[0].other, true
 }
 
 // alone computes a tick in one way, as run does, and reports whether it has one result. Without a simulation it returns none.
@@ -288,12 +360,12 @@ func (p *repeater) alone(made bool, t lockstep.Tick) (b []byte, fixed bool) {
 	return b, true
 }
 
-// apart lets a process of its own compute the ticks after the focus again, as [Options.Apart] says.
+// apart lets a process of its own compute the ticks again, as [Options.Apart] says.
 func (p *repeater) apart() {
-	if p.computeApart == nil || len(p.partings) > 0 || p.first == p.end {
+	if p.computeApart == nil || len(p.partings) > 0 || p.kept == p.end {
 		return
 	}
-	after := min(p.focus, p.end-1)
+	after := p.kept
 	size := len(p.state(p.end))
 	for t := p.end; t > after; t-- { // what fits, from the last tick back
 		if size += len(p.state(t - 1)); size > maxApart && t < p.end {
@@ -308,7 +380,7 @@ func (p *repeater) apart() {
 
 // ticksApart lets a process of its own compute the ticks after a tick again.
 func (p *repeater) ticksApart(after, to lockstep.Tick) ([]parting, error) {
-	j := apartJob{Header: p.header, First: after, States: p.states[after-p.first : to+1-p.first]}
+	j := apartJob{Header: p.header, First: after, States: p.states[after-p.kept : to+1-p.kept]}
 	for t := after + 1; t <= to; t++ {
 		for _, c := range p.frame(t).Commands {
 			j.Commands = append(j.Commands, apartCommand{c.Tick, c.Player, c.Sequence, c.Kind, c.Payload})
@@ -347,7 +419,7 @@ func (p *repeater) ticksApart(after, to lockstep.Tick) ([]parting, error) {
 		if d.Tick <= after || d.Tick > to || d.Other != nil && p.game.StateSchema().Validate(d.Other) != nil {
 			return nil, fmt.Errorf("desync: another process: got no state of a tick from %d to %d", after+1, to)
 		}
-		all = append(all, parting{tick: d.Tick, other: d.Other, apart: true})
+		all = append(all, parting{tick: d.Tick, other: d.Other})
 	}
 	return all, nil
 }

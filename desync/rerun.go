@@ -18,8 +18,9 @@ type rerun struct {
 	header   *lockstep.Header
 	keyframe lockstep.Tick
 	end      lockstep.Tick
-	first    lockstep.Tick // the tick of states[0]
-	states   [][]byte      // of ticks first to end
+	first    lockstep.Tick // of those that are looked at
+	kept     lockstep.Tick // the tick of states[0], at or before first: where a second rerun differs already is there to be seen
+	states   [][]byte      // of ticks kept to end
 	bytes    int           // size of states
 	most     int           // maximum of bytes
 	frames   map[lockstep.Tick]*lockstep.Frame
@@ -42,7 +43,7 @@ func simulateAgain(r *replay.Reader, g *lockstep.Game, begin, from, end lockstep
 	if at > end || int64(end-at) > int64(o.MaxTicks) {
 		return nil, fmt.Errorf("desync: %w: %d ticks from the keyframe of tick %d, want at most %d", replay.ErrLimit, int64(end)-int64(at), at, o.MaxTicks)
 	}
-	x := &rerun{game: g, keyframe: at, end: end, first: max(from, at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory, now: o.Now}
+	x := &rerun{game: g, keyframe: at, end: end, first: max(from, at), kept: max(from-min(from, keptBefore), at), frames: make(map[lockstep.Tick]*lockstep.Frame), most: o.MaxMemory, now: o.Now}
 	f := g.NewFollower(lockstep.FollowerOptions{})
 	err = replay.Play(r, nil, func(rec *record.Record) error { return x.record(f, rec) })
 	if errors.Is(err, errDone) || f.Simulation() != nil && f.Tick() == end {
@@ -107,7 +108,7 @@ func (x *rerun) step(f *lockstep.Follower, frame *lockstep.Frame) error {
 	if x.now != nil && frame.Tick >= x.first {
 		x.costs = append(x.costs, Cost{frame.Tick, x.now().Sub(from).Microseconds()})
 	}
-	if len(frame.Commands) > 0 && frame.Tick >= x.first {
+	if len(frame.Commands) > 0 && frame.Tick >= x.kept {
 		x.frames[frame.Tick] = frame.Clone()
 	}
 	x.keep(f)
@@ -116,7 +117,7 @@ func (x *rerun) step(f *lockstep.Follower, frame *lockstep.Frame) error {
 
 // keep adds the current state, and drops the oldest ones while there are too many bytes. It always keeps the last two.
 func (x *rerun) keep(f *lockstep.Follower) {
-	if f.Tick() < x.first {
+	if f.Tick() < x.kept {
 		return
 	}
 	b := f.Simulation().AppendState(nil)
@@ -125,16 +126,17 @@ func (x *rerun) keep(f *lockstep.Follower) {
 	for x.bytes > x.most && len(x.states) > 2 {
 		x.bytes -= len(x.states[0])
 		x.states = slices.Delete(x.states, 0, 1)
-		x.first++
+		x.kept++
+		x.first = max(x.first, x.kept)
 	}
 }
 
 // state returns the state after a tick, or nil if it is not kept.
 func (x *rerun) state(t lockstep.Tick) []byte {
-	if x == nil || t < x.first || t-x.first >= lockstep.Tick(len(x.states)) {
+	if x == nil || t < x.kept || t-x.kept >= lockstep.Tick(len(x.states)) {
 		return nil
 	}
-	return x.states[t-x.first]
+	return x.states[t-x.kept]
 }
 
 // side returns the state after a tick as a side.

@@ -199,14 +199,14 @@ func (s *search) control(v *variation) error {
 		if bytes.Equal(b, s.again.state(t)) {
 			return true
 		}
-		s.parted = &parting{tick: t, again: true, other: slices.Clone(b)}
+		s.parted = &parting{tick: t, way: WayAgain, other: slices.Clone(b)}
 		return false
 	})
 	switch {
 	case err != nil:
 		return err
 	case b == nil && s.parted == nil: // the rules failed
-		s.parted = &parting{tick: v.from + 1, again: true}
+		s.parted = &parting{tick: v.from + 1, way: WayAgain}
 	}
 	if s.parted != nil {
 		return errControl

@@ -405,10 +405,13 @@ func TestTableOfNew(t *testing.T) {
 	}
 	r.Derive = func(*quarry, *shaft) {}
 	p := quarried(t, 1, r)
-	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var e *desync.Explanation
+	synctest.Test(t, func(t *testing.T) {
+		var err error
+		if e, err = desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking()}); err != nil {
+			t.Fatal(err)
+		}
+	})
 	if w := e.Verdict.Parting; w == nil || w.Way != desync.WayNew || !strings.HasPrefix(w.Field, "Diggers[") || e.Cause != nil || e.Trials > 0 {
 		t.Errorf("got %+v, parting %+v, cause %v after %d trials", e.Verdict, w, e.Cause, e.Trials)
 	}
@@ -420,10 +423,10 @@ func TestTableOfNew(t *testing.T) {
 // taxes are what New of the rules of [taxing] leaves outside of the state.
 var taxes []uint32
 
-// taxing are rules that read a table which only New fills, for all matches of the process.
-func taxing() lockstep.Rules[quarry, shaft] {
+// taxing are rules that read a table, in one tick or for 0 in each, which only New fills, for all matches of the process.
+func taxing(only lockstep.Tick) lockstep.Rules[quarry, shaft] {
 	r := quarryRules(func(m *quarry, t *lockstep.Turn) {
-		if len(taxes) > 0 {
+		if len(taxes) > 0 && (only == 0 || t.Tick == only) {
 			m.Bank += uint64(taxes[int(t.Tick)%len(taxes)])
 		}
 	})
@@ -437,8 +440,10 @@ func taxing() lockstep.Rules[quarry, shaft] {
 
 // A table that only New fills is there in each process that has begun a match, and so wherever it computes one again: only a process that has
 // begun none shows that the rules have no fixed result. Without such a one, nothing is proven.
-func TestTableOfAnotherMatch(t *testing.T) {
-	p := damaged(t, 1, 50, taxing())
+func TestTableOfAnotherMatch(t *testing.T) { synctest.Test(t, tableOfAnotherMatch) }
+
+func tableOfAnotherMatch(t *testing.T) {
+	p := damaged(t, 1, 50, taxing(0))
 	alone := func(job []byte) ([]byte, error) {
 		defer func(had []uint32) { taxes = had }(taxes)
 		taxes = nil
@@ -456,7 +461,7 @@ func TestTableOfAnotherMatch(t *testing.T) {
 		"other game": {func(job []byte) ([]byte, error) { return desync.ComputeApart(job, replay.Games{trueGame()}.Of), nil }, desync.WrongPlayer, ", none in a process of its own: lockstep: "},
 	} {
 		taxes = []uint32{1, 2, 3} // of another match
-		e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Budget: 500 * time.Millisecond, Apart: test.apart})
+		e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), Budget: 500 * time.Millisecond, Apart: test.apart})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -472,12 +477,113 @@ func TestTableOfAnotherMatch(t *testing.T) {
 		}
 	}
 	taxes = nil // a program that has just started sees the same by itself
-	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Apart: alone})
+	e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), Apart: alone})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if w := e.Verdict.Parting; w == nil || w.Way != desync.WayApart || w.Field != "Bank" {
 		t.Errorf("by hand: got %+v, parting %+v", e.Verdict, w)
+	}
+	// A table that is read long before the desync is found where it is read, whatever this process has done before.
+	const read = 102
+	p = damaged(t, 1, 350, taxing(read))
+	for name, before := range map[string][]uint32{"begun": nil, "of another match": {1, 2, 3}} {
+		taxes = before
+		e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), Apart: alone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := e.Verdict.Parting; w == nil || w.Way != desync.WayApart || w.Field != "Bank" || w.Tick != read || e.Tick < read+256 {
+			t.Errorf("late, %s: tick %d: got %+v, parting %+v", name, e.Tick, e.Verdict, w)
+		}
+	}
+	taxes = nil // without memory for the states before, no tick is named from the same state
+	e, err = desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), MaxMemory: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := e.Verdict.Parting; w == nil || w.Way != desync.WayWhole || strings.Contains(w.String(), "same state") {
+		t.Errorf("no memory: got %+v, parting %+v", e.Verdict, w)
+	}
+}
+
+// Rules that read a clock of whole seconds agree with themselves for a while, and with whoever had the same second: a verdict waits until it
+// is over, whoever seems to be wrong.
+func TestClockOfSeconds(t *testing.T) {
+	for second := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(time.Duration(second) * time.Second)
+			p := damaged(t, 1, 50, quarryRules(func(m *quarry, _ *lockstep.Turn) {
+				m.Bank += uint64(time.Now().Unix() % 3) //samestep:allow clock this is the mistake
+			}))
+			for name, apart := range map[string]func([]byte) ([]byte, error){"apart": p.apart, "here": nil} {
+				time.Sleep(time.Duration(-time.Now().Unix()%3+3+int64(second)) * time.Second) // the second of the match again
+				e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), Budget: time.Second, Apart: apart})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if w := e.Verdict.Parting; w == nil || w.Way != desync.WayAgain || w.Field != "Bank" || e.Cause != nil {
+					t.Errorf("%s: got %+v, parting %+v, cause %v", name, e.Verdict, w, e.Cause)
+				}
+				time.Sleep(time.Duration(-time.Now().Unix()%3+3+int64(second)) * time.Second)
+				if v := p.verified(t, apart); v.Party != desync.NoFixedResult || len(v.Blames) > 0 {
+					t.Errorf("%s: verify: got %s: %s", name, v.Party, v.Text)
+				}
+				time.Sleep(time.Duration(-time.Now().Unix()%3+3+int64(second)) * time.Second)
+				r := openReplay(t, p.file)
+				reports, _ := desync.PlayerReports(r, 2)
+				b, err := desync.BisectReports(r, reports, p.game, desync.BisectOptions{Now: ticking(), Apart: apart})
+				if err != nil || b.Cause != desync.OriginUnfixed {
+					t.Errorf("%s: bisect: got %+v, %v", name, b, err)
+				}
+			}
+		})
+	}
+}
+
+// A clock of milliseconds often has one result in one way and another one in the other: no way is named that is not so each time.
+func TestClockOfMilliseconds(t *testing.T) {
+	for _, period := range []int64{3, 30} {
+		synctest.Test(t, func(t *testing.T) { clockOfMilliseconds(t, period) })
+	}
+}
+
+// clockOfMilliseconds explains a match whose rules read a clock, with processes that begin at once and later.
+func clockOfMilliseconds(t *testing.T, period int64) {
+	looks := 0
+	p := damaged(t, 1, 50, quarryRules(func(m *quarry, _ *lockstep.Turn) {
+		if looks++; looks%16 == 0 {
+			time.Sleep(20 * time.Microsecond)
+		}
+		m.Diggers[0].Gold = uint32(time.Now().UnixMilli() / period % 5) //samestep:allow clock this is the mistake
+	}))
+	ways := map[desync.Way]int{}
+	for n := range int64(40) {
+		time.Sleep(7 * time.Millisecond)
+		apart := func(job []byte) ([]byte, error) {
+			time.Sleep(time.Duration(n%5*period) * time.Millisecond)
+			return p.apart(job)
+		}
+		e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: time.Now, Budget: time.Second, Apart: apart})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Verdict.Party != desync.NoFixedResult {
+			t.Fatalf("got %+v", e.Verdict)
+		}
+		ways[e.Verdict.Parting.Way]++
+	}
+	if ways[desync.WayAgain]+ways[desync.WayWhole] < 40 {
+		t.Errorf("a clock of %d ms: got %v", period, ways)
+	}
+}
+
+// ticking returns a clock in which each look takes a while, also where no time passes by itself.
+func ticking() func() time.Time {
+	looks := time.Duration(0)
+	return func() time.Time {
+		looks += 100 * time.Microsecond
+		return time.Now().Add(looks)
 	}
 }
 
@@ -527,21 +633,23 @@ func TestFixedResult(t *testing.T) {
 			m.Walk[i] = uint32(t.Tick) // what is left over
 		}
 	}
-	for name, r := range map[string]lockstep.Rules[quarry, shaft]{"plain": quarryRules(nil), "lazy": lazy, "left over": scratch} {
-		for seed := range uint64(4) {
-			p := damaged(t, seed, lockstep.Tick(50+7*seed), r)
-			e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Budget: 100 * time.Millisecond, Apart: p.apart})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.Verdict.Party != desync.WrongPlayer || !slices.Equal(e.Verdict.Players, []lockstep.Player{2}) || e.Verdict.Grade != desync.GradeProven || e.Verdict.Runs < 4 || e.Cause == nil {
-				t.Errorf("%s, seed %d: got %+v, cause %v", name, seed, e.Verdict, e.Cause)
-			}
-			if v := p.verified(t, p.apart); v.Party != desync.WrongPlayer || v.Runs < 5 || v.Grade != desync.GradeProven {
-				t.Errorf("%s, seed %d: verify: got %+v", name, seed, v)
+	synctest.Test(t, func(t *testing.T) { // where a second passes at once
+		for name, r := range map[string]lockstep.Rules[quarry, shaft]{"plain": quarryRules(nil), "lazy": lazy, "left over": scratch} {
+			for seed := range uint64(4) {
+				p := damaged(t, seed, lockstep.Tick(50+7*seed), r)
+				e, err := desync.Explain(open(t, p.bundle), desync.Options{Game: p.find, Now: ticking(), Budget: 100 * time.Millisecond, Apart: p.apart})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Verdict.Party != desync.WrongPlayer || !slices.Equal(e.Verdict.Players, []lockstep.Player{2}) || e.Verdict.Grade != desync.GradeProven || e.Verdict.Runs < 4 || e.Cause == nil {
+					t.Errorf("%s, seed %d: got %+v, cause %v", name, seed, e.Verdict, e.Cause)
+				}
+				if v := p.verified(t, p.apart); v.Party != desync.WrongPlayer || v.Runs < 5 || v.Grade != desync.GradeProven {
+					t.Errorf("%s, seed %d: verify: got %+v", name, seed, v)
+				}
 			}
 		}
-	}
+	})
 }
 
 // Rules that no simulation of the match shows to have no fixed result may still show it to a trial: a cause whose control ends in another

@@ -28,6 +28,8 @@ type Verdict struct {
 
 	// Blames has the ticks at which each party was wrong, ordered by First. Only [Attribute] sets it.
 	Blames []Blame `json:"-"`
+
+	later bool // one of the Runs came a whole second after the others
 }
 
 // A Grade says how well a verdict is known.
@@ -35,10 +37,11 @@ type Grade string
 
 // The grades.
 const (
-	// GradeProven: by the machines' own records, or by a simulation that came out the same every time, also in a process of its own.
+	// GradeProven: by the machines' own records, or by a simulation that came out the same every time, also a second later and in a process
+	// of its own.
 	GradeProven Grade = "proven"
 
-	// GradeConsistent: nothing contradicts it, and nothing was simulated that could, or only in a process that had done other things before.
+	// GradeConsistent: nothing contradicts it, and nothing was simulated that could, or only at once, or in a process that had done other things before.
 	GradeConsistent Grade = "consistent with"
 
 	// GradeUnknown: the text says what is missing.
@@ -55,7 +58,7 @@ func (v *Verdict) grade() Grade {
 		return GradeUnfixed
 	case v.Party == WrongUnknown, v.Party == WrongBuild, v.Party == WrongUnclear:
 		return GradeUnknown
-	case !v.Simulated || !v.Apart:
+	case !v.Simulated || !v.Apart || !v.later:
 		return GradeConsistent
 	}
 	return GradeProven
@@ -140,9 +143,13 @@ func verdictOf(blames []Blame) *Verdict {
 
 // unfixed returns the verdict on rules without a fixed result.
 func (p *Parting) unfixed(runs int) Verdict {
+	whose := "the rules of this build have no fixed result: "
+	if p.Way == WayMachine {
+		whose = ""
+	}
 	return Verdict{
-		Party: NoFixedResult, Players: []lockstep.Player{}, Simulated: true, Grade: GradeUnfixed, Runs: runs, Parting: p, Blames: []Blame{},
-		Text: "nobody is accused, because the rules of this build have no fixed result: " + p.String(),
+		Party: NoFixedResult, Players: []lockstep.Player{}, Simulated: runs > 0, Grade: GradeUnfixed, Runs: runs, Parting: p, Blames: []Blame{},
+		Text: "nobody is accused, because " + whose + p.String(),
 	}
 }
 

@@ -79,6 +79,10 @@ func Verify(f *replay.File, games replay.Games, o replay.VerifyOptions) (*Verifi
 	v.Verification, err = replay.Verify(r, g, o)
 	v.Verdict, v.Reported = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now, Apart: o.Apart})
 	if b := v.Bundle; b != nil && len(b.Groups) > 0 {
+		if p := ownParting(b, v.Verdict.Party); p != nil && v.Verdict.Party != NoFixedResult {
+			unfixed := p.unfixed(max(v.Verdict.Runs, 1))
+			v.Verdict = &unfixed
+		}
 		known := v.Reported
 		if v.Reported = reportedIn(b); known.Tick == b.Tick {
 			for i := range v.Reported.Groups {

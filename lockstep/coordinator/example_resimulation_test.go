@@ -62,7 +62,7 @@ func ExampleResimulation() {
 	}
 	fmt.Println("the lamp shines:", lockstep.World[testgame.Lamps](c.Referee().Simulation()).On[2])
 	// Output:
-	// desync at tick 40: player 0 differs in On, last agreed at tick 20; the referee was wrong
+	// desync at tick 40: player 0 differs in On, last agreed at tick 20; the referee has another result now, and takes it
 	// the referee's state of tick 20: 000000000000000002
 	// the referee's state of tick 40: 000001000000000002
 	// the lamp shines: false

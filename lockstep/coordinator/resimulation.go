@@ -17,11 +17,11 @@ type Resimulation uint8
 const (
 	NotResimulated Resimulation = iota // no earlier state is kept, there is no referee, or the limit was reached
 	RefereeRight                       // re-simulation gave the same checksum
-	RefereeWrong                       // re-simulation gave the reported checksum, or another one twice: the referee's memory was altered
+	RefereeWrong                       // re-simulation gave the reported checksum, or another one twice: the referee's memory was altered, or the rules have no fixed result
 	NeitherRight                       // each re-simulation gave another checksum: the game is not deterministic even on this machine
 )
 
-var resimulationTexts = [...]string{"", "the referee has computed it again", "the referee was wrong", "each computation of the referee has another result"}
+var resimulationTexts = [...]string{"", "the referee has computed it again", "the referee has another result now, and takes it", "each computation of the referee has another result"}
 
 func (r Resimulation) String() string { return resimulationTexts[r] }
 

@@ -47,7 +47,7 @@ func (h *Host) desync(r *coordinator.DesyncReport) {
 // right, the last tick at which it was right.
 func (h *Host) distrust(t, right lockstep.Tick) {
 	h.stats.RefereeFaults++
-	h.event(Event{Kind: RefereeHealed, Tick: t, Player: lockstep.System, Text: "its own state was wrong, and is computed again"})
+	h.event(Event{Kind: RefereeHealed, Tick: t, Player: lockstep.System, Text: "computed again, its state is another one, which it takes"})
 	h.barrier.corrected = true
 	h.shared.made = h.now - h.options.KeyframeInterval // makes another one due
 	if snapshots := h.barrier.snapshots; len(snapshots) > 1 {

@@ -30,7 +30,7 @@ const (
 	MatchResumed
 	MatchOver        // no more ticks; Text is the reason
 	MatchHeld        // no ticks are sealed; Text is the reason
-	RefereeHealed    // the referee's own state was wrong at Tick, and is re-simulated
+	RefereeHealed    // the referee, computing again, has another state at Tick, and takes it
 	TimeLost         // a player costs the match time; Text says how. Number is the used part of its Rates.Pace in milliseconds
 	BotFailed        // a bot panicked, or returned what is no command, and has left; Text is the error
 	SubstituteFailed // the substitute of a player panicked, or returned what is no command; the seat stays idle. Text is the error

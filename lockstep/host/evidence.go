@@ -71,6 +71,9 @@ func (h *Host) inquire(r *coordinator.DesyncReport, p *peer) {
 	if !h.options.Evidence {
 		return
 	}
+	if p != nil && p.inquiry != nil && p.inquiry.evidence != nil && p.inquiry.evidence.Report.Tick == r.Tick {
+		return // the referee differed there, too, and the player is being asked
+	}
 	e := &Evidence{Report: *r, Participants: h.participants(), Commands: h.commands(r.Agreed, r.Tick)}
 	e.Report.Groups = slices.Clone(r.Groups)
 	if p != nil && p.began < r.Tick {

@@ -143,6 +143,7 @@ func explainer(c *cli.Context, log *slog.Logger) func(path string) {
 		page := strings.TrimSuffix(path, ".zip") + ".html"
 		var e *desync.Explanation
 		var err error
+		_ = os.Remove(page) // that of a bundle which this one has replaced; if it stays, it is not written
 		if self == nil {
 			if e, err = explainFile(c.App.Name, path, gamesOf(c), desync.Options{Budget: 3 * time.Second}); err == nil {
 				err = files.Create(page, func(out *os.File) error { return e.WriteHTML(out) })

@@ -34,7 +34,7 @@ var speakers = []struct {
 // unsaid are texts in these files that no page shows.
 var unsaid = []string{
 	"to you", "from you", // parts of an offer
-	"the referee has computed it again", "the referee was wrong", "each computation of the referee has another result",
+	"the referee has computed it again", "the referee has another result now, and takes it", "each computation of the referee has another result",
 	"shutting down", "the end of the match is not stored", "it may go on at another server", "waiting for the disk", "{} ({} bytes)", "{} more", "the disk has not answered for {}", "the match hangs", // to operators
 	"want start, pause, resume, kick, ban, unban, speed, keyframe or retry", "got {}, want {} to {}", "want {}",
 	"/kick {}", "match handed over", "want the subprotocol {}", "record {} of kind {} in a state sync", "bot {}",

@@ -83,7 +83,7 @@ func (w *worker) simulate(f *replay.File) (v *desync.Verification, err error) {
 		}
 		games = replay.Games{g}
 	}
-	o := replay.VerifyOptions{MaxTicks: w.o.MaxTicks, Workers: max(1, runtime.GOMAXPROCS(0)/w.o.Jobs)}
+	o := replay.VerifyOptions{Now: time.Now, MaxTicks: w.o.MaxTicks, Workers: max(1, runtime.GOMAXPROCS(0)/w.o.Jobs)}
 	v, _ = desync.Verify(f, games, o) // v has the error
 	return v, nil
 }
