@@ -125,7 +125,7 @@ func (r *Result) page() *words.Page {
 		r.addPanic(p)
 		return p
 	}
-	if r.Finding != nil || r.Endless[0] == nil || r.Endless[1] == nil { // else both sides do the same
+	if r.Differs() {
 		p.Line("diverged", "at tick %d", r.Tick)
 	}
 	for i, text := range r.Panics {

@@ -30,8 +30,8 @@ func (s sums) add(sim *lockstep.Simulation) error {
 	return err
 }
 
-// hashes steps through the log. A panic of the rules ends it like the end of the log.
-func (m *match) hashes(*Result) error {
+// hashes steps through the log, up to its end or a panic of the rules.
+func (m *match) hashes(r *Result) error {
 	out, err := m.sums()
 	if err != nil {
 		return err
@@ -42,7 +42,11 @@ func (m *match) hashes(*Result) error {
 		if err != nil {
 			return err
 		}
-		if f == nil || m.sim.Step(f) != nil {
+		if f == nil {
+			break
+		}
+		if err := m.sim.Step(f); err != nil {
+			r.Panic = err.Error()
 			break
 		}
 		if err := out.add(m.sim); err != nil {
@@ -78,6 +82,7 @@ func (m *match) cold(r *Result) error {
 			return nil
 		}
 		if warmErr != nil {
+			r.Panic = warmErr.Error()
 			return nil
 		}
 		if err := out.add(m.sim); err != nil {
