@@ -175,6 +175,9 @@ func (s *search) again(ctx context.Context, a *side, log string) error {
 	if err := s.runs(ctx, a, log, runs); err != nil || s.result.Tick > 0 || s.Tick == 0 && !s.named {
 		return err
 	}
+	if s.named && s.Tick > 0 && s.Tick < tick {
+		return &beforeError{tick}
+	}
 	s.Tick = cmp.Or(s.Tick, tick)
 	s.progress("computing tick %d again and again", s.Tick)
 	log, err := s.log("log-tick", s.Tick-1, s.Tick)
