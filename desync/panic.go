@@ -84,7 +84,7 @@ func frameName(line string) string {
 
 // claimed returns the panic that a bundle is about, with what a verification of its replay has met.
 func claimed(m *replay.Manifest, v *replay.Verification) *replay.Panic {
-	p := &replay.Panic{Tick: m.Tick, Where: m.Panic.Where, Text: m.Panic.Text, Stack: m.Panic.Stack, Recorded: true, Computed: v.Ticks >= m.Tick, Passed: passed(m, v.Header, v.Ticks)}
+	p := &replay.Panic{Tick: m.Tick, Where: m.Panic.Where, Text: m.Panic.Text, Stack: m.Panic.Stack, Recorded: true, Computed: v.Ticks >= m.Tick && isComputed(m.Panic.Where), Passed: passed(m, v.Header, v.Ticks)}
 	if own := v.Panic; own != nil && own.Tick == p.Tick {
 		p.Commands, p.Computed, p.Again, p.Here = own.Commands, own.Computed, own.Again, own.Here
 	}

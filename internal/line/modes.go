@@ -198,6 +198,8 @@ func (s *search) again(ctx context.Context, a *side, log string) error {
 		}
 		if r := one.result.Runs; len(r) == 2 {
 			return s.compare(sides, [2]*job{one, one}, [2]*program.Run{&r[0], &r[1]}, nil)
+		} else if r[0].Panic != "" && s.named {
+			return s.compare(sides, [2]*job{one, one}, [2]*program.Run{&r[0], &r[0]}, nil)
 		}
 	}
 	if !s.named {

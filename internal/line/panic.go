@@ -37,7 +37,7 @@ func (s *search) panics(ctx context.Context, sides [2]*side, done *job) error {
 
 // lastProbe finds the last probe before a panic.
 func (s *search) lastProbe(one *side, done *job, run *program.Run) error {
-	if run.Panic == "" {
+	if run.Panic == "" || run.Trace == "" {
 		return nil
 	}
 	events, err := openStream(done, run, one.source.Sites, func(i int) int { return i })

@@ -37,6 +37,8 @@ func (r *Result) Verdict() string {
 		return r.endless()
 	case r.Panicked():
 		return fmt.Sprintf("the rules panic in tick %d, on both sides in the same way", r.Tick)
+	case r.Finding == nil && r.Panics[0] != r.Panics[1]:
+		return fmt.Sprintf("the rules do not panic in the same way in tick %d on both sides", r.Tick)
 	case r.Finding == nil:
 		return fmt.Sprintf("the sides have different results after tick %d when each computes the match from its start, and the same one when that tick is computed alone", r.Tick)
 	case r.Finding.Reason == Nothing:

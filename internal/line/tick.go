@@ -56,6 +56,9 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 		}
 		return s.lastProbe(sides[0], done[0], runs[0])
 	}
+	if runs[0].Trace == "" || runs[1].Trace == "" {
+		return nil
+	}
 	for _, innocent := range []map[int]bool{s.innocent, nil} {
 		err := s.first(sides, done, runs, before, in, innocent)
 		if err != nil || innocent == nil || s.result.Finding != nil && s.result.Finding.Reason != Nothing {

@@ -252,6 +252,7 @@ func endlessAlone(t *testing.T, x *Finder, f *replay.File) {
 		t.Fatal(err)
 	}
 	const soon = "\tw.Tick = uint32(t.Tick)\n\tif w.Tick == 2 {\n\t\tpanic(\"soon\")\n\t}\n"
+	src = bytes.Replace(src, []byte("\t\tStep: step,\n"), []byte("\t\tStep: step, Derive: func(w *Shop, _ *Setup) { if w.Tick == 28 { panic(\"state\") } },\n"), 1)
 	edits[path] = bytes.Replace(src, []byte("\tw.Tick = uint32(t.Tick)\n"), []byte(soon), 1)
 	alone := func(tick, last, named lockstep.Tick, want string) *Result {
 		s, err := x.search(f, Options{Edits: edits, Last: last, Tick: named})
@@ -263,13 +264,16 @@ func endlessAlone(t *testing.T, x *Finder, f *replay.File) {
 			t.Fatal(err)
 		}
 		r := s.result
-		ends := named == 0
+		ends := tick != 22 && tick != 27
 		if r.Tick != tick || (r.Endless[0] == nil) != ends || (r.Endless[1] == nil) != ends || r.Panicked() != ends || r.Differs() || r.Finding != nil || !strings.HasPrefix(r.Verdict(), want) || strings.Contains(strings.Join(r.Lines(), " "), "diverged") {
 			t.Errorf("got tick %d of mode %s, %+v, %q, want %q", r.Tick, r.Mode, r.Endless, r.Verdict(), want)
 		}
 		return r
 	}
 	alone(2, 27, 0, "the rules panic in tick 2, on both sides in the same way")
+	if r := alone(29, 29, 29, "the rules panic in tick 29, on both sides in the same way"); !strings.Contains(r.Panics[0], "tick 28: the game panicked in Derive: state") {
+		t.Errorf("got %q", r.Panics[0])
+	}
 	alone(27, 27, 27, "A ends its process in tick 27 (exit code 4): the last line with a probe is internal/testing/planted/workshop/jobs.go:")
 	r := alone(22, 22, 22, "A does not end tick 22 within 1.5 s: it runs internal/testing/planted/workshop/jobs.go:")
 	if r.Endless[0] == nil {

@@ -69,7 +69,7 @@ type Result struct {
 // A Run is one computation of the tick of a job.
 type Run struct {
 	Hash    uint64 `json:",string"`
-	Trace   string // file of its recording
+	Trace   string // file of its recording; "" of rules that panicked in Derive, before it
 	State   string // file of the state after it
 	Panic   string `json:",omitempty"`
 	Events  int

@@ -84,7 +84,7 @@ func (r *Recording) End(stepped error) (Run, error) {
 		return r.run, err
 	}
 	if stepped != nil {
-		if !errors.As(stepped, new(*lockstep.PanicError)) {
+		if !panicked(stepped) {
 			return r.run, stepped
 		}
 		r.run.Panic = stepped.Error()

@@ -2,6 +2,7 @@ package program
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,6 +74,10 @@ func (m *match) cold(r *Result) error {
 		at := m.sim.Tick()
 		before = m.sim.AppendState(before[:0])
 		fresh, err := m.restored(at, before)
+		if panicked(err) {
+			r.Panic = err.Error()
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -91,6 +96,9 @@ func (m *match) cold(r *Result) error {
 	}
 	return out.Close()
 }
+
+// panicked reports whether the rules panicked.
+func panicked(err error) bool { return errors.As(err, new(*lockstep.PanicError)) }
 
 // restored returns a new simulation with a state.
 func (m *match) restored(t lockstep.Tick, state []byte) (*lockstep.Simulation, error) {
@@ -133,7 +141,12 @@ func (m *match) trace(r *Result) error {
 	sim, at, before := m.sim, m.sim.Tick(), m.sim.AppendState(nil)
 	for r.Tried < max(m.job.Runs, 1) {
 		if !m.job.Warm {
-			if sim, err = m.restored(at, before); err != nil {
+			if sim, err = m.restored(at, before); panicked(err) {
+				run := Run{Before: "before", Panic: err.Error()}
+				r.Tried, r.Runs = 1, append(r.Runs, run)
+				return os.WriteFile(filepath.Join(m.job.Folder, run.Before), before, 0o600)
+			}
+			if err != nil {
 				return err
 			}
 		}
