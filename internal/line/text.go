@@ -35,6 +35,8 @@ func (r *Result) Verdict() string {
 		return r.same()
 	case r.Endless != [2]*Endless{}:
 		return r.endless()
+	case r.Panicked() && r.Mode == Checked:
+		return fmt.Sprintf("the rules panic in tick %d", r.Tick)
 	case r.Panicked():
 		return fmt.Sprintf("the rules panic in tick %d, on both sides in the same way", r.Tick)
 	case r.Finding == nil && r.Panics[0] != r.Panics[1]:
@@ -163,6 +165,10 @@ func (r *Result) page() *words.Page {
 // WriteFinding writes only the finding, and which side is which.
 func (r *Result) WriteFinding(w io.Writer) error {
 	var p words.Page
+	if r.Panicked() {
+		r.addPanic(&p)
+		return p.Write(w)
+	}
 	r.addFinding(&p)
 	r.addDifferences(&p)
 	p.Line("values", "%s | %s", r.Sides[0], r.Sides[1])
