@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -80,6 +81,14 @@ func frameName(line string) string {
 		name = name[:i]
 	}
 	return clipped(name, maxTriageName)
+}
+
+// inDerive is where a [lockstep.PanicError] says that the rules panicked when they got a state.
+const inDerive = "Derive"
+
+// isComputed reports whether the tick of a panic, computed again, has what panicked.
+func isComputed(where string) bool {
+	return where == record.InStep || where == record.InValidate
 }
 
 // claimed returns the panic that a bundle is about, with what a verification of its replay has met.

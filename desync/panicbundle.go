@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -49,14 +48,6 @@ func (w *work) explainPanic() (*Explanation, error) {
 	}
 	w.e.Title = w.e.answer()
 	return &w.e, nil
-}
-
-// inDerive is where a [lockstep.PanicError] says that the rules panicked when they got a state.
-const inDerive = "Derive"
-
-// isComputed reports whether the tick of a panic, computed again, has what panicked.
-func isComputed(where string) bool {
-	return where == record.InStep || where == record.InValidate
 }
 
 // panicAgain computes the tick of the panic, or gives the rules the states around it if they panicked in Derive.

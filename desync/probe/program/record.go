@@ -94,6 +94,9 @@ func (r *Recording) End(stepped error) (Run, error) {
 	return r.run, os.WriteFile(filepath.Join(r.folder, r.run.State), r.sim.AppendState(nil), 0o600)
 }
 
+// panicked reports whether the rules panicked.
+func panicked(err error) bool { return errors.As(err, new(*lockstep.PanicError)) }
+
 // A History has the latest event of each probe.
 type History map[int]Latest
 

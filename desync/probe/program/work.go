@@ -2,7 +2,6 @@ package program
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -96,9 +95,6 @@ func (m *match) cold(r *Result) error {
 	}
 	return out.Close()
 }
-
-// panicked reports whether the rules panicked.
-func panicked(err error) bool { return errors.As(err, new(*lockstep.PanicError)) }
 
 // restored returns a new simulation with a state.
 func (m *match) restored(t lockstep.Tick, state []byte) (*lockstep.Simulation, error) {
