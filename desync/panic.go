@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/internal/words"
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
@@ -82,9 +83,17 @@ func frameName(line string) string {
 	return clipped(name, maxTriageName)
 }
 
+// inDerive is where a [lockstep.PanicError] says that the rules panicked when they got a state.
+const inDerive = "Derive"
+
+// isComputed reports whether the tick of a panic, computed again, has what panicked.
+func isComputed(where string) bool {
+	return where == record.InStep || where == record.InValidate
+}
+
 // claimed returns the panic that a bundle is about, with what a verification of its replay has met.
 func claimed(m *replay.Manifest, v *replay.Verification) *replay.Panic {
-	p := &replay.Panic{Tick: m.Tick, Where: m.Panic.Where, Text: m.Panic.Text, Stack: m.Panic.Stack, Recorded: true, Computed: v.Ticks >= m.Tick, Passed: passed(m, v.Header, v.Ticks)}
+	p := &replay.Panic{Tick: m.Tick, Where: m.Panic.Where, Text: m.Panic.Text, Stack: m.Panic.Stack, Recorded: true, Computed: v.Ticks >= m.Tick && isComputed(m.Panic.Where), Passed: passed(m, v.Header, v.Ticks)}
 	if own := v.Panic; own != nil && own.Tick == p.Tick {
 		p.Commands, p.Computed, p.Again, p.Here = own.Commands, own.Computed, own.Again, own.Here
 	}

@@ -50,8 +50,26 @@ func (w *work) explainPanic() (*Explanation, error) {
 	return &w.e, nil
 }
 
-// panicAgain computes the tick of the panic.
+// panicAgain computes the tick of the panic, or gives the rules the states around it if they panicked in Derive.
 func (w *work) panicAgain(g *lockstep.Game) error {
+	p, fault := w.e.Panic, (*lockstep.PanicError)(nil)
+	derives := p.Where == inDerive
+	if !derives && !isComputed(p.Where) {
+		return errors.New("they panicked in no tick")
+	}
+	switch err := w.toPanic(g, derives); {
+	case err == nil:
+		p.Computed = true
+	case errors.As(err, &fault) && (!derives && fault.Tick == p.Tick || derives && fault.Where == inDerive && fault.Tick+1 >= p.Tick):
+		p.Computed, p.Again, p.Here = true, true, fmt.Sprint(fault.Value)
+	default:
+		return err
+	}
+	return nil
+}
+
+// toPanic computes the match up to the tick of the panic.
+func (w *work) toPanic(g *lockstep.Game, derives bool) error {
 	r, err := w.log.reader()
 	if err != nil {
 		return err
@@ -65,24 +83,35 @@ func (w *work) panicAgain(g *lockstep.Game) error {
 		return fmt.Errorf("it is %d ticks after a keyframe, want at most %d", n, w.options.MaxTicks)
 	}
 	c.TakePanic()
-	p, fault := w.e.Panic, (*lockstep.PanicError)(nil)
-	for c.Tick() < t && err == nil {
+	for {
+		if derives && c.Tick()+1 >= t {
+			if err := w.derive(g, c); err != nil {
+				return err
+			}
+		}
+		if c.Tick() >= t {
+			return nil
+		}
 		if c.Tick() == t-1 {
-			f, ferr := c.Frame()
-			if ferr != nil {
-				return ferr
+			f, err := c.Frame()
+			if err != nil {
+				return err
 			}
 			w.panicCommands(f)
 		}
-		err = c.Step()
+		if err := c.Step(); err != nil {
+			return err
+		}
 	}
-	if p.Computed = err == nil || errors.As(err, &fault) && fault.Tick == t; !p.Computed {
+}
+
+// derive gives a cursor's state to new rules.
+func (w *work) derive(g *lockstep.Game, c *replay.Cursor) error {
+	sim, err := g.AwaitState(w.log.header)
+	if err != nil {
 		return err
 	}
-	if p.Again = err != nil; p.Again {
-		p.Here = fmt.Sprint(fault.Value)
-	}
-	return nil
+	return sim.Restore(c.Tick(), c.Simulation().AppendState(nil))
 }
 
 // maxPanicCommands is how many commands of the tick are described.

@@ -25,7 +25,7 @@ func panicBundle(t *testing.T, where string, server bool) *replay.Bundle {
 	t.Helper()
 	_, h := testgame.NewBankMatch(t, 2)
 	rules := withoutCrash()
-	if server {
+	if server && where != "Derive" { // whose log has no record of it
 		rules = crashing(where)
 	}
 	g := lockstep.MustGame(rules)
@@ -49,7 +49,7 @@ func panicBundle(t *testing.T, where string, server bool) *replay.Bundle {
 			_, err = c.Tick()
 		}
 	}
-	if err == nil == server {
+	if err == nil == (server && where != "Derive") {
 		t.Fatal(err)
 	}
 	if err := w.Flush(); err != nil {
@@ -85,6 +85,10 @@ func withoutCrash() lockstep.Rules[testgame.Bank, testgame.BankConfig] {
 // crashing returns rules that panic on the command in Step, or when they are asked about it.
 func crashing(where string) lockstep.Rules[testgame.Bank, testgame.BankConfig] {
 	r := testgame.BankRules()
+	if where == "Derive" {
+		r = withoutCrash()
+		r.Derive = func(w *testgame.Bank, _ *testgame.BankConfig) { panic("crash") }
+	}
 	if where == record.InValidate {
 		r = withoutCrash()
 		r.Validate = func(_ *testgame.Bank, _ *testgame.BankConfig, c *lockstep.Command) error {
@@ -146,6 +150,33 @@ func TestExplainPanic(t *testing.T) {
 	}
 	if g := all.Groups[0]; all.Desyncs != 0 || all.Panics != 9 || fmt.Sprint(g.Parties) != "[{unknown 6 6} {rules 3 3}]" || fmt.Sprint(g.Builds) != "[{1 3 18}]" {
 		t.Errorf("got %d desyncs, %d panics, wrong %v, builds %v", all.Desyncs, all.Panics, g.Parties, g.Builds)
+	}
+}
+
+// A panic in Derive is computed again by giving the rules the state, and none that a tick cannot show is denied.
+func TestExplainPanicInDerive(t *testing.T) {
+	crash := crashing("Derive")
+	late := withoutCrash()
+	late.Derive = func(w *testgame.Bank, _ *testgame.BankConfig) {
+		if w.Tick >= 8 {
+			panic("crash")
+		}
+	}
+	for name, c := range map[string]struct {
+		rules       lockstep.Rules[testgame.Bank, testgame.BankConfig]
+		where, want string
+	}{
+		"the same rules": {late, "Derive", "proven: computed again, they panic in the same way"},
+		"mended rules":   {withoutCrash(), "Derive", "unknown why: computed again, they do not panic"},
+		"before that":    {crash, "Derive", "unknown why: the tick was not computed again"},
+		"in no tick":     {withoutCrash(), "Load", "unknown why: the tick was not computed again"},
+	} {
+		b := panicBundle(t, "Derive", true)
+		b.Manifest.Panic.Where = c.where
+		e, err := desync.Explain(b, desync.Options{Game: bankOf(c.rules)})
+		if err != nil || !strings.HasPrefix(e.Verdict.Text, c.want) {
+			t.Errorf("%s: got %v, %v, want %q", name, e, err, c.want)
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ type Step struct {
 	Silent int         `json:"more_events,omitempty"`
 	Draws  []StepDraws `json:"draws"` // of random numbers
 	Did    Changes     `json:"changes"`
-	Panic  string      `json:"panic,omitempty"` // of the rules; then nothing is known of the state after it
+	Panic  string      `json:"panic,omitempty"` // of the rules; then nothing is known of the state after it, nor of what the last phase changed
 	Ended  bool        `json:"ended,omitempty"` // the rules ended the match
 
 	// Stale says that a simulation that was restored from the state before the tick has another state after it: a derived field

@@ -192,6 +192,9 @@ func TestStepOfOddRules(t *testing.T) {
 	if err != nil || !strings.Contains(x.Panic, "no") || x.After() != nil || !strings.Contains(x.Commands[0].Panic, "no") {
 		t.Errorf("a panic: got %+v, %v", x, err)
 	}
+	if text := linesOf(t, x); strings.Contains(text, "deaths: changes") || !strings.Contains(text, "deaths: what it changed is unknown: the rules panicked in it\n") {
+		t.Errorf("a panic: got\n%s", text)
+	}
 	if x, err := s.Step(3, hitOptions); err != nil || x.Panic != "" {
 		t.Errorf("after a panic: got %+v, %v", x, err)
 	}

@@ -24,6 +24,10 @@ func (s *Step) add(p *words.Page) {
 	s.addCommands(p)
 	for i := range s.Phases {
 		x := &s.Phases[i]
+		if s.Panic != "" && i == len(s.Phases)-1 {
+			p.Line(words.First("phases", i), "%s: what it changed is unknown: the rules panicked in it", x.name())
+			break
+		}
 		p.Line(words.First("phases", i), "%s: changes %s", x.name(), x.Did.count())
 		s.addChanges(p, &x.Did)
 	}

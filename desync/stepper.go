@@ -181,6 +181,9 @@ func (w *stepWork) run() error {
 	sim.ObserveDraws(nil)
 	if errors.As(err, new(*lockstep.PanicError)) {
 		x.Panic, w.Stepper.cursor, err = err.Error(), nil, nil
+		if len(x.Phases) == 1 {
+			x.Phases = []StepPhase{} // no marks
+		}
 		return failed
 	}
 	if err != nil {

@@ -59,7 +59,7 @@ func ClassOf(err error) Class {
 		return ClassOK
 	case errors.As(err, &desync):
 		return ClassDesync
-	case errors.As(err, new(*Panic)), errors.As(err, &fault) && (fault.Where == record.InStep || fault.Where == record.InValidate):
+	case errors.As(err, new(*Panic)), errors.As(err, &fault) && (fault.Where == record.InStep || fault.Where == record.InValidate || fault.Where == "Derive"):
 		return ClassPanic
 	case errors.As(err, &identity):
 		return ClassIdentity

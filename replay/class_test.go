@@ -39,6 +39,8 @@ func TestClassOf(t *testing.T) {
 		{"a limit", at(ErrLimit), ClassLimit},
 		{"a block that is not known", at(ErrUnsupported), ClassUnsupported},
 		{"a record that is not known", record.ErrUnknownRecord, ClassUnsupported},
+		{"a panic on a state", &lockstep.PanicError{Where: "Derive"}, ClassPanic},
+		{"a panic before the match", &lockstep.PanicError{Where: "New"}, ""},
 		{"no such file", fs.ErrNotExist, ""},
 		{"no such tick", &TickError{}, ""},
 		{"no game", ErrNoGame, ""},

@@ -3,11 +3,13 @@ package line
 import (
 	"bytes"
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/internal/testing/testenv"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
@@ -138,5 +140,45 @@ func TestTableOfNew(t *testing.T) {
 				t.Errorf("%s, tick %d: got %+v\n%s", table, tick, r.Finding, &text)
 			}
 		}
+	}
+}
+
+// Of a tick that the sides begin with different states nothing is said.
+func TestNotTheTick(t *testing.T) {
+	s := &search{result: &Result{Mode: WarmCold}, named: true}
+	s.Tick = 5
+	var done [2]*job
+	run := &program.Run{Before: "before"}
+	for i := range done {
+		done[i] = &job{Job: program.Job{Folder: t.TempDir()}}
+		write(t, filepath.Join(done[i].Folder, run.Before), "state"[i:])
+	}
+	err := s.compare([2]*side{}, done, [2]*program.Run{run, run}, nil)
+	if at := (*beforeError)(nil); !errors.As(err, &at) || at.tick != 5 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The first tick that differs is the answer, and a note says so.
+func TestFirstTickInstead(t *testing.T) {
+	needsGo(t)
+	testenv.Long(t)
+	dir := foreign(t, "caravan", "")
+	goCommand(t, dir, "run", "./record", filepath.Join(dir, "caravan.ssr"))
+	for _, e := range editing(t, dir, nil, []edit{{"rules/step.go", "\tw.rest()\n", "\tif w.Tick == 3 {\n\t\tw.Towns[0].Mood += int32(rand.Int32())\n\t}\n\tw.rest()\n"}, {"rules/step.go", "import (", "import (\n\t\"math/rand/v2\""}}) {
+		write(t, filepath.Join(dir, "rules", "step.go"), string(e))
+	}
+	f, err := replay.Open(filepath.Join(dir, "caravan.ssr"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := Find(t.Context(), f, Options{Source: dir, Tick: 7, Last: 20, Runs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const note = "the sides do not begin tick 7 with the same state: this is the first tick that differs"
+	if r.Tick != 3 || r.Mode != Again || !slices.Contains(r.Notes, note) || r.Finding == nil || !strings.Contains(r.Finding.Place().Source, "rand.Int32()") {
+		t.Errorf("got %+v, want %q", r, note)
 	}
 }

@@ -3,6 +3,7 @@ package line
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -94,17 +95,27 @@ func (s *search) find(ctx context.Context) (*Result, error) {
 	if b := s.file.Bundle(); b != nil && s.Other == "" && s.Platform == "" {
 		s.result.Notes = append(s.result.Notes, proposeSides(s.head, &b.Manifest)...)
 	}
-	from, err := time.Now(), error(nil)
-	switch {
-	case s.Other != "" || s.Edits != nil && s.Platform == "":
-		err = s.versions(ctx)
-	case s.Platform != "":
-		err = s.platforms(ctx)
-	default:
-		err = s.alone(ctx)
+	from, notes := time.Now(), s.result.Notes
+	err := s.sides(ctx)
+	if at := (*beforeError)(nil); errors.As(err, &at) {
+		s.result, s.named, s.Tick = &Result{Notes: append(notes, at.Error()+": this is the first tick that differs")}, false, 0
+		if err = s.sides(ctx); err == nil && s.result.Tick == 0 {
+			err = fmt.Errorf("line: %w, but no tick differs when the match is computed again", at)
+		}
 	}
 	s.result.took = time.Since(from)
 	return s.result, err
+}
+
+// sides compares the two sides that the options name.
+func (s *search) sides(ctx context.Context) error {
+	switch {
+	case s.Other != "" || s.Edits != nil && s.Platform == "":
+		return s.versions(ctx)
+	case s.Platform != "":
+		return s.platforms(ctx)
+	}
+	return s.alone(ctx)
 }
 
 // prepare finds the sources of side A, and the assets.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
@@ -76,7 +77,7 @@ func (s *search) two(ctx context.Context, sides [2]*side) error {
 		return err
 	}
 	if s.Tick == 0 {
-		return s.panics(ctx, sides)
+		return s.panics(ctx, sides, sums[0])
 	}
 	return s.trace(ctx, sides, [2]bool{sums[0].stop != nil, sums[1].stop != nil})
 }
@@ -163,11 +164,21 @@ func (s *search) again(ctx context.Context, a *side, log string) error {
 	if runs == 0 {
 		runs = 4
 	}
-	if !s.named {
-		if err := s.runs(ctx, a, log, runs); err != nil || s.Tick == 0 || s.result.Tick > 0 {
+	tick := s.Tick
+	if s.named {
+		var err error
+		if log, err = s.log("log-tick", tick-1, tick); err != nil {
 			return err
 		}
+		runs = 2 // whether they end it
 	}
+	if err := s.runs(ctx, a, log, runs); err != nil || s.result.Tick > 0 || s.Tick == 0 && !s.named {
+		return err
+	}
+	if s.named && s.Tick > 0 && s.Tick < tick {
+		return &beforeError{tick}
+	}
+	s.Tick = cmp.Or(s.Tick, tick)
 	s.progress("computing tick %d again and again", s.Tick)
 	log, err := s.log("log-tick", s.Tick-1, s.Tick)
 	if err != nil {
@@ -179,7 +190,7 @@ func (s *search) again(ctx context.Context, a *side, log string) error {
 		j := program.Job{Kind: program.Trace, Log: log, Assets: s.assets, Tick: uint32(s.Tick), Runs: tickRuns, Yield: n%2 == 1}
 		one, err := a.run(ctx, "tick", j, perturbed[n%len(perturbed)]...)
 		if one != nil && one.stop != nil {
-			s.result.Endless[0] = one.stop
+			s.result.Endless[1] = one.stop // a run before has ended it
 			return s.neverEnds(ctx, a, log)
 		}
 		if err != nil {
@@ -187,6 +198,8 @@ func (s *search) again(ctx context.Context, a *side, log string) error {
 		}
 		if r := one.result.Runs; len(r) == 2 {
 			return s.compare(sides, [2]*job{one, one}, [2]*program.Run{&r[0], &r[1]}, nil)
+		} else if r[0].Panic != "" && s.named {
+			return s.compare(sides, [2]*job{one, one}, [2]*program.Run{&r[0], &r[0]}, nil)
 		}
 	}
 	if !s.named {
@@ -197,7 +210,9 @@ func (s *search) again(ctx context.Context, a *side, log string) error {
 
 // runs computes the match several times, and finds the first tick whose results differ.
 func (s *search) runs(ctx context.Context, a *side, log string, runs int) error {
-	s.progress("computing the match %d times", runs)
+	if !s.named {
+		s.progress("computing the match %d times", runs)
+	}
 	var all []*job
 	for n := range runs {
 		j := program.Job{Kind: program.Hashes, Log: log, Assets: s.assets, Tick: uint32(s.Last)}
@@ -205,12 +220,14 @@ func (s *search) runs(ctx context.Context, a *side, log string, runs int) error 
 		if err != nil {
 			return err
 		}
-		if all = append(all, one...); one[0].stop != nil {
+		if all = append(all, one...); n > 0 && slices.ContainsFunc(all, unended) {
 			break // so are the others, or they differ
 		}
 	}
-	if err := s.reported(all[0]); err != nil {
-		return err
+	if !s.named {
+		if err := s.reported(all[0]); err != nil {
+			return err
+		}
 	}
 	first := lockstep.Tick(0)
 	for _, one := range all[1:] {
@@ -223,16 +240,15 @@ func (s *search) runs(ctx context.Context, a *side, log string, runs int) error 
 		}
 	}
 	s.Tick = first
-	if all[len(all)-1].stop == nil {
-		return nil
-	}
-	if err := s.firstEndless(all...); err != nil {
+	if err := s.firstEndless(all...); err != nil || s.result.Endless == [2]*Endless{} {
 		return err
 	}
 	return s.neverEnds(ctx, a, log)
 }
 
-// neverEnds records a tick that a version does not end.
+func unended(j *job) bool { return j.stop != nil }
+
+// neverEnds records a tick that a run of a version does not end, or two. The recording is of none of them: only of these it tells more.
 func (s *search) neverEnds(ctx context.Context, a *side, log string) error {
 	s.progress("recording tick %d", s.Tick)
 	j := program.Job{Kind: program.Trace, Log: log, Assets: s.assets, Tick: uint32(s.Tick), Warm: true}
@@ -241,8 +257,14 @@ func (s *search) neverEnds(ctx context.Context, a *side, log string) error {
 	if err != nil {
 		return err
 	}
-	r := &one.result.Runs[0]
-	return s.compare([2]*side{a, a}, [2]*job{one, one}, [2]*program.Run{r, r}, nil)
+	r, known := &one.result.Runs[0], s.result.Endless
+	err = s.compare([2]*side{a, a}, [2]*job{one, one}, [2]*program.Run{r, r}, nil)
+	for i, e := range known {
+		if e == nil {
+			s.result.Endless[i] = nil
+		}
+	}
+	return err
 }
 
 // started compares a program that has called New with one that has just started: New may leave something outside of the state.
@@ -300,7 +322,7 @@ func (s *search) warmCold(ctx context.Context, a *side, log string) error {
 			return err
 		}
 		if s.Tick == 0 {
-			return s.panics(ctx, sides)
+			return s.panics(ctx, sides, one)
 		}
 	}
 	s.progress("recording tick %d", s.Tick)

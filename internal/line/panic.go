@@ -5,11 +5,16 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/internal/words"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// panics computes the tick in which the rules panicked in the match, if the file has one and no tick differs.
-func (s *search) panics(ctx context.Context, sides [2]*side) error {
+// panics computes the tick in which the rules panic here, of which done tells, or panicked in the match, if no tick differs.
+func (s *search) panics(ctx context.Context, sides [2]*side, done *job) error {
+	if done.result.Panic != "" {
+		s.Tick = lockstep.Tick(done.result.Last) + 1
+		return s.trace(ctx, sides, [2]bool{})
+	}
 	r, err := s.file.Reader()
 	if err != nil {
 		return err
@@ -32,7 +37,7 @@ func (s *search) panics(ctx context.Context, sides [2]*side) error {
 
 // lastProbe finds the last probe before a panic.
 func (s *search) lastProbe(one *side, done *job, run *program.Run) error {
-	if run.Panic == "" {
+	if run.Panic == "" || run.Trace == "" {
 		return nil
 	}
 	events, err := openStream(done, run, one.source.Sites, func(i int) int { return i })
@@ -51,6 +56,15 @@ func (s *search) lastProbe(one *side, done *job, run *program.Run) error {
 
 // Panicked reports whether the rules panic on both sides in the same way.
 func (r *Result) Panicked() bool { return r.Panics[0] != "" && r.Panics[0] == r.Panics[1] }
+
+// Stuck reports whether neither side ends the tick, in the same way, and nothing else differs.
+func (r *Result) Stuck() bool {
+	a, b := r.Endless[0], r.Endless[1]
+	return a != nil && b != nil && r.Finding == nil && a.Seconds == b.Seconds && a.Megabytes == b.Megabytes && (a.Ended == "") == (b.Ended == "")
+}
+
+// Differs reports whether the two sides differ.
+func (r *Result) Differs() bool { return r.Tick > 0 && !r.Panicked() && !r.Stuck() }
 
 // addPanic describes a panic that is the same on both sides.
 func (r *Result) addPanic(p *words.Page) {

@@ -210,13 +210,20 @@ func (s *stream) assigns(m *moment) bool {
 // loopEvents is how many of the last events show a loop.
 const loopEvents = 1 << 12
 
-// loop returns the last line, and the outermost one of the last events: that of a loop's head if there is one.
+// loop returns the last line, and the outermost one that the last events have more than once: that of a loop's head if there is one.
 func (s *stream) loop() (last, loop *Place) {
+	times := map[*weave.Site]int{} // looked up by site
+	for i := range s.tail {
+		times[s.tail[i].own]++
+	}
 	var at *weave.Site
 	depth := 0
 	for i := range s.tail {
 		t := &s.tail[(s.tailed+i)%len(s.tail)] // the oldest first
 		last = placeOf(t.own)
+		if times[t.own] == 1 {
+			continue
+		}
 		outer := at == nil || t.depth < depth
 		if head := t.own.Kind == weave.Test || t.own.Kind == weave.Range; outer || head && t.depth == depth && at.Kind != weave.Test && at.Kind != weave.Range {
 			at, depth = t.own, t.depth

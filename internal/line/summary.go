@@ -77,7 +77,7 @@ func keyOf(r *Result) groupKey {
 
 // Differs reports whether anything differed in a file.
 func (s *Summary) Differs() bool {
-	return slices.ContainsFunc(s.Groups, func(g *Row) bool { return g.Result.Tick > 0 })
+	return slices.ContainsFunc(s.Groups, func(g *Row) bool { return g.Result.Differs() })
 }
 
 // maxNamed is how many files of a group WriteText names.

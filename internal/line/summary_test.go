@@ -73,6 +73,19 @@ sides      A: .
 			t.Errorf("group %d: got %q of %v", i+1, g.what(), g.Files)
 		}
 	}
+	// Two sides that do the same in a tick that they do not end differ in nothing.
+	recursion, loop := &Endless{Ended: stackOverflow}, &Endless{Seconds: 20}
+	for _, c := range []struct {
+		a, b    *Endless
+		finding *Finding
+		differs bool
+	}{{recursion, recursion, nil, false}, {loop, loop, nil, false}, {loop, recursion, nil, true}, {nil, loop, nil, true}, {loop, loop, &Finding{Reason: Value}, true}} {
+		r := &Result{Mode: Again, Tick: 5, Endless: [2]*Endless{c.a, c.b}, Finding: c.finding}
+		var one Summary
+		if one.Add("one", r, nil); one.Differs() != c.differs {
+			t.Errorf("%+v: got %v", r.Endless, !c.differs)
+		}
+	}
 	var none Summary
 	if none.Add("two", same, nil); none.Differs() {
 		t.Error("got a difference")

@@ -35,8 +35,12 @@ func (r *Result) Verdict() string {
 		return r.same()
 	case r.Endless != [2]*Endless{}:
 		return r.endless()
+	case r.Panicked() && r.Mode == Checked:
+		return fmt.Sprintf("the rules panic in tick %d", r.Tick)
 	case r.Panicked():
 		return fmt.Sprintf("the rules panic in tick %d, on both sides in the same way", r.Tick)
+	case r.Finding == nil && r.Panics[0] != r.Panics[1]:
+		return fmt.Sprintf("the rules do not panic in the same way in tick %d on both sides", r.Tick)
 	case r.Finding == nil:
 		return fmt.Sprintf("the sides have different results after tick %d when each computes the match from its start, and the same one when that tick is computed alone", r.Tick)
 	case r.Finding.Reason == Nothing:
@@ -125,7 +129,7 @@ func (r *Result) page() *words.Page {
 		r.addPanic(p)
 		return p
 	}
-	if r.Finding != nil || r.Endless[0] == nil || r.Endless[1] == nil { // else both sides do the same
+	if r.Differs() {
 		p.Line("diverged", "at tick %d", r.Tick)
 	}
 	for i, text := range r.Panics {
@@ -161,6 +165,10 @@ func (r *Result) page() *words.Page {
 // WriteFinding writes only the finding, and which side is which.
 func (r *Result) WriteFinding(w io.Writer) error {
 	var p words.Page
+	if r.Panicked() {
+		r.addPanic(&p)
+		return p.Write(w)
+	}
 	r.addFinding(&p)
 	r.addDifferences(&p)
 	p.Line("values", "%s | %s", r.Sides[0], r.Sides[1])

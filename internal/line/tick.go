@@ -1,16 +1,46 @@
 package line
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/seed-49bee653/samestep/desync/probe/program"
 	"github.com/seed-49bee653/samestep/internal/weave"
+	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/state"
 )
 
+// A beforeError is a tick that cannot be compared: what differs arose in a tick before.
+type beforeError struct{ tick lockstep.Tick }
+
+func (e *beforeError) Error() string {
+	return fmt.Sprintf("the sides do not begin tick %d with the same state", e.tick)
+}
+
+// beginEqual returns an error if two runs began the tick with different states.
+func (s *search) beginEqual(done [2]*job, runs [2]*program.Run) error {
+	var states [2][]byte
+	for i := range states {
+		var err error
+		if states[i], err = os.ReadFile(filepath.Join(done[i].Folder, runs[i].Before)); err != nil {
+			return err
+		}
+	}
+	if !bytes.Equal(states[0], states[1]) {
+		return &beforeError{s.Tick}
+	}
+	return nil
+}
+
 // compare compares the recordings of two runs of the tick.
 func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, before map[string]lastWrite) error {
+	if s.result.Mode != Checked {
+		if err := s.beginEqual(done, runs); err != nil {
+			return err
+		}
+	}
 	s.result.Tick = s.Tick
 	for i, r := range runs {
 		s.result.Events[i], s.result.Panics[i] = r.Events, r.Panic
@@ -25,6 +55,9 @@ func (s *search) compare(sides [2]*side, done [2]*job, runs [2]*program.Run, bef
 			s.result.First, s.result.Last, s.result.Tick = s.Tick-1, s.Tick, 0
 		}
 		return s.lastProbe(sides[0], done[0], runs[0])
+	}
+	if runs[0].Trace == "" || runs[1].Trace == "" {
+		return nil
 	}
 	for _, innocent := range []map[int]bool{s.innocent, nil} {
 		err := s.first(sides, done, runs, before, in, innocent)

@@ -239,11 +239,23 @@ func equalTick(t *testing.T, x *Finder, f *replay.File) {
 	}
 }
 
-// One version that does not end a tick is compared with itself.
+// One version that does not end a tick, or panics in one, is compared with itself. The match that the file has ended it.
 func endlessAlone(t *testing.T, x *Finder, f *replay.File) {
 	soonEndless(t)
-	alone := func(tick, from, named lockstep.Tick, want string) *Result {
-		s, err := x.search(f, Options{Edits: workshopEdits(t), From: from, Last: tick, Tick: named})
+	edits := workshopEdits(t)
+	path, err := filepath.Abs(filepath.Join("..", "testing", "planted", "workshop", "workshop.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const soon = "\tw.Tick = uint32(t.Tick)\n\tif w.Tick == 2 {\n\t\tpanic(\"soon\")\n\t}\n"
+	src = bytes.Replace(src, []byte("\t\tStep: step,\n"), []byte("\t\tStep: step, Derive: func(w *Shop, _ *Setup) { if w.Tick == 28 { panic(\"state\") } },\n"), 1)
+	edits[path] = bytes.Replace(src, []byte("\tw.Tick = uint32(t.Tick)\n"), []byte(soon), 1)
+	alone := func(tick, last, named lockstep.Tick, want string) *Result {
+		s, err := x.search(f, Options{Edits: edits, Last: last, Tick: named})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,13 +264,18 @@ func endlessAlone(t *testing.T, x *Finder, f *replay.File) {
 			t.Fatal(err)
 		}
 		r := s.result
-		if r.Mode != Again || r.Tick != tick || r.Endless[0] == nil || r.Endless[1] == nil || r.Finding != nil || !strings.HasPrefix(r.Verdict(), want) || strings.Contains(strings.Join(r.Lines(), " "), "diverged") {
-			t.Errorf("got tick %d of mode %s, %q, want %q", r.Tick, r.Mode, r.Verdict(), want)
+		ends := tick != 22 && tick != 27
+		if r.Tick != tick || (r.Endless[0] == nil) != ends || (r.Endless[1] == nil) != ends || r.Panicked() != ends || r.Differs() || r.Finding != nil || !strings.HasPrefix(r.Verdict(), want) || strings.Contains(strings.Join(r.Lines(), " "), "diverged") {
+			t.Errorf("got tick %d of mode %s, %+v, %q, want %q", r.Tick, r.Mode, r.Endless, r.Verdict(), want)
 		}
 		return r
 	}
-	alone(27, 0, 27, "A ends its process in tick 27 (exit code 4): the last line with a probe is internal/testing/planted/workshop/jobs.go:")
-	r := alone(22, 21, 0, "A does not end tick 22 within 1.5 s: it runs internal/testing/planted/workshop/jobs.go:")
+	alone(2, 27, 0, "the rules panic in tick 2, on both sides in the same way")
+	if r := alone(29, 29, 29, "the rules panic in tick 29, on both sides in the same way"); !strings.Contains(r.Panics[0], "tick 28: the game panicked in Derive: state") {
+		t.Errorf("got %q", r.Panics[0])
+	}
+	alone(27, 27, 27, "A ends its process in tick 27 (exit code 4): the last line with a probe is internal/testing/planted/workshop/jobs.go:")
+	r := alone(22, 22, 22, "A does not end tick 22 within 1.5 s: it runs internal/testing/planted/workshop/jobs.go:")
 	if r.Endless[0] == nil {
 		return
 	}

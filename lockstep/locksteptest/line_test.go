@@ -75,6 +75,25 @@ func TestTraceOfEachPhase(t *testing.T) {
 	}
 }
 
+// The tick in which the rules panic is recorded up to the panic; nothing was computed again.
+func TestTraceOfPanic(t *testing.T) {
+	rules := pastureRules()
+	rules.Step = func(w *pasture, config *pastureConfig, turn *lockstep.Turn) {
+		if stepPasture(w, config, turn); turn.Tick == 9 {
+			panic("fault")
+		}
+	}
+	g, o := lockstep.MustGame(rules), options()
+	var f *locksteptest.Failure
+	if err := locksteptest.Run(g, o); !errors.As(err, &f) || f.Phase != locksteptest.PanicPhase {
+		t.Fatal(err)
+	}
+	r, inStep := locksteptest.Trace(g, o, f, t.TempDir())
+	if !inStep || r.Error != "" || r.Tick != 9 || !strings.Contains(r.Runs[0].Panic, "fault") || r.Runs[1].Panic != r.Runs[0].Panic {
+		t.Errorf("got %t, %+v", inStep, r)
+	}
+}
+
 // A result that is another one each time is found by computing the tick again.
 func TestTraceOfChance(t *testing.T) {
 	rules, calls := pastureRules(), uint64(0)

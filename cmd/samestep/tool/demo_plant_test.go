@@ -73,6 +73,23 @@ func TestDemoPlantsWhatLasts(t *testing.T) {
 	}
 }
 
+// A bundle of rules without a fixed result accuses nobody: the demo says so, with what to run, and exits with 3.
+func TestDemoWithoutFixedResult(t *testing.T) {
+	armed, kept := false, 0 // not in the state
+	s, err := playDemo(t, boardGame(func(*lockstep.Turn) bool { kept++; return armed && kept%3 == 0 }), 1)
+	if err != nil || s.failure() != nil {
+		t.Fatal(err, s.failure())
+	}
+	armed = true
+	if err := s.explain(); err != nil {
+		t.Fatal(err)
+	}
+	err = s.failure()
+	if want := "the rules have no fixed result; try: samestep fuzz, and samestep vet"; err == nil || !strings.Contains(err.Error(), want) || exitCode(err) != exitDesync {
+		t.Errorf("got %v, exit code %d, want %q of %q", err, exitCode(err), want, s.Failures)
+	}
+}
+
 // A demo of rules that panic, or that have no fixed result, keeps the replay, and of a panic the bundle, and says what to run.
 func TestDemoKeepsEvidence(t *testing.T) {
 	kept := 0 // not in the state

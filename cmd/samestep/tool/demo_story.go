@@ -165,6 +165,7 @@ type demoChecks struct {
 	Verify    verifiedDemo    `json:"verify"`
 
 	parted  bool // a copy that nothing was planted in has another state
+	unfixed bool // a simulation shows that the rules have no fixed result
 	games   replay.Games
 	apart   func(job []byte) ([]byte, error)
 	program string // the name of this one
@@ -210,7 +211,10 @@ func (d *demoChecks) failure() error {
 		return nil
 	}
 	text := "the demo failed: " + d.Failures[0]
-	if d.parted {
+	switch {
+	case d.unfixed:
+		return fmt.Errorf("the demo failed: %w; try: %s fuzz, and %s vet", desync.ErrUnfixed, d.program, d.program)
+	case d.parted:
 		return &ClassError{replay.ClassDesync, text}
 	}
 	return errors.New(text)
@@ -228,7 +232,11 @@ func (d *demoChecks) explain() error {
 		x.Cause = e.Cause.Text
 	}
 	v := &e.Verdict
-	d.expect(v.Party == desync.WrongPlayer && v.Simulated && slices.Equal(v.Players, []lockstep.Player{d.Planted.Player}), "the bundle blames %q", x.Verdict)
+	if d.unfixed = d.unfixed || v.Party == desync.NoFixedResult; d.unfixed {
+		d.expect(false, "the bundle does not tell the planted error from what the rules do")
+	} else {
+		d.expect(v.Party == desync.WrongPlayer && v.Simulated && slices.Equal(v.Players, []lockstep.Player{d.Planted.Player}), "the bundle blames %q", x.Verdict)
+	}
 	d.expect(e.First.From <= d.Planted.Tick && d.Planted.Tick <= e.First.To, "the first divergent tick of the bundle is %d to %d", e.First.From, e.First.To)
 	x.Page = strings.TrimSuffix(x.Bundle, ".zip") + ".html"
 	return files.Replace(x.Page, func(out *os.File) error { return e.WriteHTML(out) })
@@ -240,7 +248,7 @@ func (d *demoChecks) verify(path string, ticks lockstep.Tick) (*replay.Info, err
 	if v == nil {
 		return nil, err
 	}
-	d.Verify = *v
+	d.Verify, d.unfixed = *v, d.unfixed || errors.Is(err, desync.ErrUnfixed)
 	d.expect(err == nil && v.Ticks == ticks && v.Checked > 0, "%d of %d ticks of the replay were verified: %v", v.Ticks, ticks, err)
 	return info, nil
 }

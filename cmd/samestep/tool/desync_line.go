@@ -35,8 +35,8 @@ module of the match by itself.
 Several files, or a folder with replays and bundles, are grouped by the line that they name,
 with one finding for each group. The probes are built once.
 
-Exits with 3 if anything differs, and with 7 if the rules panicked in the match, and
-panic in the same way here.`,
+Exits with 3 if anything differs, with 7 if the rules panic in the same way on both
+sides, and with 1 if both do not end a tick in the same way.`,
 		Flags:  append([]cli.Flag{jsonFlag, assetsFlag, &cli.UintFlag{Name: "tick", Usage: "compare tick `T`", DefaultText: "the first that differs"}}, lineFlags()...),
 		Action: desyncLine,
 	}
@@ -72,13 +72,7 @@ func desyncLine(c *cli.Context) error {
 			if err != nil {
 				return err
 			}
-			switch {
-			case found.Panicked():
-				err = errPanicked
-			case found.Tick > 0:
-				err = errDiffers
-			}
-			return report(c, found, err)
+			return report(c, found, lineError(found))
 		})
 	}
 	b, err := newBatch(c, args, replayExtension, bundleExtension)
@@ -86,6 +80,19 @@ func desyncLine(c *cli.Context) error {
 		return err
 	}
 	return b.lines(ctx, c, find)
+}
+
+// lineError returns the result of the command for one file.
+func lineError(r *line.Result) error {
+	switch {
+	case r.Panicked():
+		return errPanicked
+	case r.Stuck():
+		return errStuck
+	case r.Differs():
+		return errDiffers
+	}
+	return nil
 }
 
 // lines groups the files of a batch by the line that they name.
@@ -103,6 +110,8 @@ func (b *batch) lines(ctx context.Context, c *cli.Context, find func(*replay.Fil
 		}
 		if row.err != nil {
 			failed = row.err
+		} else if err := lineError(found); err != nil {
+			failed = err
 		}
 		s.Add(in.path, found, row.err)
 	}

@@ -62,6 +62,9 @@ var errGolden = errors.New("a golden match has another result")
 
 var errDiffers = errors.New("they differ")
 
+// errStuck is the result if two sides do the same in a tick that neither ends.
+var errStuck = errors.New("neither side ends the tick, and they do not differ")
+
 // errPanicked is the result if a tick ends with a panic of the rules.
 var errPanicked = &ClassError{replay.ClassPanic, "the rules panic in this tick"}
 

@@ -184,11 +184,11 @@ func explainFound(ctx context.Context, found *locksteptest.Failure, game *playab
 		}
 	} else if err == nil {
 		source := game.source
+		source.Replay = filepath.Base(f.Replay)
+		source.Comment = f.addLine(ctx, small, source, dir) // in the package of the rules
 		if strings.HasSuffix(source.Package, "_test") {
 			source.Package = cmp.Or(testPackageIn(dir), source.Package)
 		}
-		source.Replay = filepath.Base(f.Replay)
-		source.Comment = f.addLine(ctx, small, source, dir)
 		err = files.Replace(f.Test, func(w *os.File) error { return small.WriteTest(w, source) })
 	}
 	if err != nil {

@@ -67,6 +67,9 @@ func (f *fuzzFind) addLine(ctx context.Context, small *locksteptest.Failure, s l
 
 // setLine keeps the finding of a failure, or why there is none.
 func (f *fuzzFind) setLine(found *line.Result, err error) bool {
+	if err == nil && found.Finding == nil && found.At != nil {
+		err = fmt.Errorf("the last one with a probe before the panic is %s: %s", found.At, found.At.Source)
+	}
 	if err == nil && found.Finding == nil {
 		err = errors.New("the tick has the same result again")
 	}

@@ -56,7 +56,7 @@ type Result struct {
 	Before          []Latest         `json:",omitempty"` // Trace: of the ticks before
 	Equal           []Run            `json:",omitempty"` // of a check: both computations of the tick before, which came out equal; nil if there is none
 	Step            Function         // Stand: the rules' Step
-	Panic           string           `json:",omitempty"` // Stand: of the rules in the tick
+	Panic           string           `json:",omitempty"` // Stand: of the rules in the tick; Hashes, Cold: in the tick after Last
 	Field           *Field           // Stand: that to watch; nil for none
 	Data            []probe.Variable `json:",omitempty"` // Data
 
@@ -69,7 +69,7 @@ type Result struct {
 // A Run is one computation of the tick of a job.
 type Run struct {
 	Hash    uint64 `json:",string"`
-	Trace   string // file of its recording
+	Trace   string // file of its recording; "" of rules that panicked in Derive, before it
 	State   string // file of the state after it
 	Panic   string `json:",omitempty"`
 	Events  int

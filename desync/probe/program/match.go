@@ -48,7 +48,7 @@ func (j *Job) open(makers []Maker, c *cut) (*match, error) {
 			if m.sim, err = m.begin(); err != nil {
 				return nil, err
 			}
-			if err := m.sim.Restore(r.Tick, r.Keyframe.State); err != nil {
+			if err := m.sim.Restore(r.Tick, r.Keyframe.State); err != nil && !panicked(err) { // a panic is that of the next tick, too
 				return nil, err
 			}
 		}

@@ -84,7 +84,7 @@ func (r *Recording) End(stepped error) (Run, error) {
 		return r.run, err
 	}
 	if stepped != nil {
-		if !errors.As(stepped, new(*lockstep.PanicError)) {
+		if !panicked(stepped) {
 			return r.run, stepped
 		}
 		r.run.Panic = stepped.Error()
@@ -93,6 +93,9 @@ func (r *Recording) End(stepped error) (Run, error) {
 	r.run.Hash = r.sim.Hash()
 	return r.run, os.WriteFile(filepath.Join(r.folder, r.run.State), r.sim.AppendState(nil), 0o600)
 }
+
+// panicked reports whether the rules panicked.
+func panicked(err error) bool { return errors.As(err, new(*lockstep.PanicError)) }
 
 // A History has the latest event of each probe.
 type History map[int]Latest

@@ -30,8 +30,8 @@ func (s sums) add(sim *lockstep.Simulation) error {
 	return err
 }
 
-// hashes steps through the log. A panic of the rules ends it like the end of the log.
-func (m *match) hashes(*Result) error {
+// hashes steps through the log, up to its end or a panic of the rules.
+func (m *match) hashes(r *Result) error {
 	out, err := m.sums()
 	if err != nil {
 		return err
@@ -42,7 +42,11 @@ func (m *match) hashes(*Result) error {
 		if err != nil {
 			return err
 		}
-		if f == nil || m.sim.Step(f) != nil {
+		if f == nil {
+			break
+		}
+		if err := m.sim.Step(f); err != nil {
+			r.Panic = err.Error()
 			break
 		}
 		if err := out.add(m.sim); err != nil {
@@ -69,6 +73,10 @@ func (m *match) cold(r *Result) error {
 		at := m.sim.Tick()
 		before = m.sim.AppendState(before[:0])
 		fresh, err := m.restored(at, before)
+		if panicked(err) {
+			r.Panic = err.Error()
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -78,6 +86,7 @@ func (m *match) cold(r *Result) error {
 			return nil
 		}
 		if warmErr != nil {
+			r.Panic = warmErr.Error()
 			return nil
 		}
 		if err := out.add(m.sim); err != nil {
@@ -128,7 +137,12 @@ func (m *match) trace(r *Result) error {
 	sim, at, before := m.sim, m.sim.Tick(), m.sim.AppendState(nil)
 	for r.Tried < max(m.job.Runs, 1) {
 		if !m.job.Warm {
-			if sim, err = m.restored(at, before); err != nil {
+			if sim, err = m.restored(at, before); panicked(err) {
+				run := Run{Before: "before", Panic: err.Error()}
+				r.Tried, r.Runs = 1, append(r.Runs, run)
+				return os.WriteFile(filepath.Join(m.job.Folder, run.Before), before, 0o600)
+			}
+			if err != nil {
 				return err
 			}
 		}
