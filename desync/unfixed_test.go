@@ -394,6 +394,27 @@ func TestUnfixedAgain(t *testing.T) {
 	}
 }
 
+// Where the simulation gives each checksum of the match, and the machine of the player has another result each time, verify fails as for a
+// desync: that nothing differs is luck.
+func TestVerifyUnfixedWithoutADifference(t *testing.T) {
+	p := damaged(t, 1, 70, quarryRules(nil))
+	for steady, want := range map[bool]error{true: nil, false: desync.ErrUnfixed} {
+		f := openFile(t, p.bundle)
+		m := &f.Bundle().Manifest
+		run := slices.Repeat([]string{m.Groups[0].Checksum}, int(m.Tick-m.Agreed))
+		other := slices.Clone(run)
+		if !steady {
+			other[1] = "00000000000000ee"
+		}
+		m.Resimulation = &replay.BundleResimulation{From: m.Agreed, To: m.Tick, Runs: [][]string{run, other}}
+		v, err := desync.Verify(f, replay.Games{p.game}, replay.VerifyOptions{})
+		got := jsonOf(t, v)
+		if !errors.Is(err, want) || v.First != nil || (v.Verdict.Party == desync.NoFixedResult) == steady || (got["class"] == string(replay.ClassDesync)) == steady {
+			t.Errorf("steady: %t: got %v, first %v, %s, class %v", steady, err, v.First, v.Verdict.Party, got["class"])
+		}
+	}
+}
+
 // A machine that has got its state does not have the table that New makes and Derive does not. The trials begin with New and a state that was restored:
 // each of them would lead to the other side's state.
 func TestTableOfNew(t *testing.T) {
