@@ -112,8 +112,8 @@ func (p *played) verified(tb testing.TB, apart func([]byte) ([]byte, error)) *de
 	}
 	defer f.Close()
 	v, err := desync.Verify(f, replay.Games{p.game}, replay.VerifyOptions{Now: time.Now, Apart: apart})
-	if v.Verdict.Party == desync.NoFixedResult && err == nil {
-		tb.Error("rules without a fixed result are no error")
+	if unfixed := v.Verdict.Party == desync.NoFixedResult; unfixed != errors.Is(err, desync.ErrUnfixed) {
+		tb.Errorf("without a fixed result: %t: got the error %v", unfixed, err)
 	}
 	return v.Verdict
 }
@@ -413,6 +413,17 @@ func TestVerifyUnfixedWithoutADifference(t *testing.T) {
 			t.Errorf("steady: %t: got %v, first %v, %s, class %v", steady, err, v.First, v.Verdict.Party, got["class"])
 		}
 	}
+}
+
+// The time of a verification is not that of the second for which its verdict waits.
+func TestVerifyTimeWithoutTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, from := damaged(t, 1, 70, quarryRules(nil)), time.Now()
+		v, err := desync.Verify(openFile(t, p.bundle), replay.Games{p.game}, replay.VerifyOptions{Now: time.Now})
+		if err != nil || v.Took > 0 || time.Since(from) == 0 {
+			t.Errorf("got %v, %v of %v", err, v.Took, time.Since(from))
+		}
+	})
 }
 
 // A machine that has got its state does not have the table that New makes and Derive does not. The trials begin with New and a state that was restored:
