@@ -132,7 +132,11 @@ func (e *Explanation) name(p lockstep.Player) string {
 // values says whose are the two values of a field.
 func (e *Explanation) values() string {
 	if e.Verdict.undecided() && !e.Tie {
-		return fmt.Sprintf("the referee → player %d", e.Player)
+		agreed := "the referee"
+		if len(e.Groups) > 0 && len(e.Groups[0].Players) > 0 && !e.Groups[0].Referee { // a relay has none
+			agreed = e.Groups[0].who()
+		}
+		return fmt.Sprintf("%s → player %d", agreed, e.Player)
 	}
 	return "right → wrong"
 }

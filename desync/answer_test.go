@@ -35,6 +35,7 @@ func TestAnswer(t *testing.T) {
 		{"the referee", desync.Explanation{Verdict: desync.Verdict{Party: desync.WrongReferee}, First: exact, Compared: 301}, health, 1, "Units[ID=34].Health 4000 → 4001 at tick 301, the referee"},
 		{"another build", desync.Explanation{Verdict: desync.Verdict{Party: desync.WrongBuild}, Player: 3, First: exact, Compared: 301}, health, 1, "Units[ID=34].Health 4000 → 4001 at tick 301, the referee → player 3: who is wrong is unknown"},
 		{"two builds", desync.Explanation{Verdict: desync.Verdict{Party: desync.TwoBuilds}, Player: 3, First: exact, Compared: 301}, health, 1, "two builds disagree: Units[ID=34].Health 4000 → 4001 at tick 301, the referee → player 3"},
+		{"two builds in a relay", desync.Explanation{Verdict: desync.Verdict{Party: desync.TwoBuilds}, Player: 3, Groups: []desync.Group{{BundleGroup: replay.BundleGroup{Players: []lockstep.Player{0, 2}}}}, First: exact, Compared: 301}, health, 1, "two builds disagree: Units[ID=34].Health 4000 → 4001 at tick 301, players 0 and 2 → player 3"},
 		{"a keyframe", desync.Explanation{Verdict: desync.Verdict{Party: desync.WrongKeyframe}, First: exact, Compared: 301}, health, 1, "a keyframe is not the match's state: Units[ID=34].Health 4000 → 4001 at tick 301"},
 		{"no fixed result", desync.Explanation{Verdict: desync.Verdict{Party: desync.NoFixedResult, Parting: &desync.Parting{Tick: 301, Field: "Units[ID=34].Health", Way: desync.WayAgain}}}, nil, 0,
 			"no fixed result: Units[ID=34].Health at tick 301, computed again from the same state"},

@@ -19,8 +19,9 @@ var ErrSame = errors.New("desync: no checksum differs")
 
 // Bisect finds the first tick at which the states of two replays of one match differ, and the fields. It first compares
 // their checksums and keyframes, which gives the last equal and the first different tick. Then it simulates both
-// replays from the last keyframe before these ticks. Without the game, it only compares records. It returns [ErrSame]
-// if nothing differs, and a [*lockstep.IdentityError] if the replays have different schemas.
+// replays from the last keyframe before these ticks. Without the game, it only compares records. If nothing differs, the error is
+// [ErrSame], and the result says how much was compared; if nothing could be compared, it wraps [ErrNothingCompared]. If the replays
+// have different schemas, it is a [*lockstep.IdentityError].
 func Bisect(a, b *replay.Reader, g *lockstep.Game, o BisectOptions) (*Bisection, error) {
 	c, x, y, err := compare(a, b)
 	if c == nil {
@@ -31,10 +32,12 @@ func Bisect(a, b *replay.Reader, g *lockstep.Game, o BisectOptions) (*Bisection,
 			return nil, &lockstep.IdentityError{Field: d.Field, Got: d.B, Want: d.A}
 		}
 	}
-	if c.Checksum == nil && c.Frame == nil {
-		return nil, errors.Join(ErrSame, err)
-	}
 	s := &bisector{game: g, options: o, a: recording{reader: a, evidence: x}, b: recording{reader: b, evidence: y}, frame: c.Frame}
+	s.found.Compared, s.found.A, s.found.B = c.Compared, &c.A, &c.B
+	if c.Checksum == nil && c.Frame == nil {
+		s.good, s.known = c.agreed, c.known
+		return s.same(err)
+	}
 	s.otherGame = cmp.Or(o.Other, g)
 	switch {
 	case c.Checksum == nil:
@@ -65,12 +68,24 @@ func BisectReports(r *replay.Reader, reports []Report, g *lockstep.Game, o Bisec
 	}
 	var c Comparison
 	c.checks(s.a.evidence, s.b.evidence)
+	s.found.Compared, s.found.A = c.Compared, &x.side
 	if c.Checksum != nil {
 		s.good, s.known, s.bad = c.Checksum.Agreed, c.Checksum.Known, c.Checksum.Tick
-	} else if err := s.probe(&c, x.side.Ticks); err != nil {
+	} else if err := s.probe(&c, x.side.Ticks); err == ErrSame {
+		return s.same(x.err)
+	} else if err != nil {
 		return nil, errors.Join(err, x.err)
 	}
 	return s.run()
+}
+
+// same returns the result if no checksum differs. The error may also be that of a damaged replay.
+func (s *bisector) same(damage error) (*Bisection, error) {
+	if s.found.Compared == 0 {
+		return nil, errors.Join(fmt.Errorf("%w: there is no tick of which both have a checksum", ErrNothingCompared), damage)
+	}
+	s.found.Agreed, s.found.Known = s.good, s.known
+	return &s.found, errors.Join(ErrSame, damage)
 }
 
 // A recording is one of the two copies of a match that are compared.
@@ -126,6 +141,8 @@ func (s *bisector) probe(c *Comparison, ticks lockstep.Tick) error {
 	}
 	last := len(reports) - 1
 	if wrong, err := differs(&reports[last]); err != nil || !wrong {
+		s.good, s.known = max(s.good, reports[last].tick), true
+		s.found.Compared++
 		return cmp.Or(err, ErrSame)
 	}
 	first, end := 0, last // the first that differs is among them

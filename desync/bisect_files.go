@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/words"
@@ -157,9 +158,7 @@ func (s *fileSide) finish(found *Bisection, other *lockstep.Describer, second st
 	if err != nil && !same {
 		return refused(err)
 	}
-	if same && (found == nil || found.Frame == nil) {
-		found = &Bisection{Same: true}
-	}
+	found.Same = same && found.Frame == nil
 	found.SameStates, found.noGame, found.second, found.path, found.limit = same, s.noGame, cmp.Or(o.Second, second), o.Path, limitOf(o.Limit)
 	if errors.As(err, &found.Damage) {
 		found.Err = found.Damage
@@ -181,11 +180,7 @@ func (b *Bisection) WriteText(w io.Writer) error {
 		return p.Write(w)
 	}
 	if b.Same {
-		text := "no checksum differs"
-		if b.Damage != nil {
-			text += " up to where a replay becomes unreadable"
-		}
-		p.Line("verdict", "%s", text)
+		p.Line("verdict", "no checksum differs up to tick %d: %s of both compared%s", b.Agreed, words.Count(b.Compared, "tick"), b.ends())
 		return p.Write(w)
 	}
 	took := ""
@@ -201,6 +196,27 @@ func (b *Bisection) WriteText(w io.Writer) error {
 	b.fields(&p)
 	p.Line("verdict", "%s", b.verdict())
 	return p.Write(w)
+}
+
+// ends says how far the replays go, if that is not to the same tick, or one of them ends there without an end of the match.
+func (b *Bisection) ends() string {
+	var ends []string
+	for i, s := range []*CompareSide{b.A, b.B} {
+		switch name := "AB"[i : i+1]; {
+		case s == nil:
+		case s.Panic != "":
+			ends = append(ends, fmt.Sprintf("in %s, %s", name, s.Panic))
+		case s.Ticks > b.Agreed:
+			ends = append(ends, fmt.Sprintf("%s goes on to tick %d", name, s.Ticks))
+		}
+	}
+	if b.Damage != nil {
+		ends = append(ends, "a replay becomes unreadable")
+	}
+	if ends == nil {
+		return ""
+	}
+	return "; " + strings.Join(ends, "; ")
 }
 
 // diverged says when the states begin to differ.
@@ -282,16 +298,23 @@ func (b *Bisection) MarshalJSON() ([]byte, error) {
 	if b.refused {
 		return json.Marshal(refusal{replay.ClassOf(b.Err), nil, errorText(b.Err)})
 	}
-	type plain Bisection // without this method
-	found := (*plain)(b)
 	if b.Same {
-		found = nil
+		return json.Marshal(struct {
+			Same     bool          `json:"same"`
+			Agreed   lockstep.Tick `json:"agreed"`
+			Compared int           `json:"compared"`
+			A        *CompareSide  `json:"a,omitempty"`
+			B        *CompareSide  `json:"b,omitempty"`
+			Seconds  float64       `json:"seconds"`
+			Error    string        `json:"error,omitempty"`
+		}{true, b.Agreed, b.Compared, b.A, b.B, b.Took.Seconds(), errorText(b.Err)})
 	}
+	type plain Bisection // without this method
 	return json.Marshal(struct {
 		*plain
 		Frame   *FrameText `json:"frame"`
 		Same    bool       `json:"same"`
 		Seconds float64    `json:"seconds"`
 		Error   string     `json:"error,omitempty"`
-	}{found, b.Commands, b.Same, b.Took.Seconds(), errorText(b.Err)})
+	}{(*plain)(b), b.Commands, false, b.Took.Seconds(), errorText(b.Err)})
 }

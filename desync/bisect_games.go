@@ -49,6 +49,7 @@ func bisectGames(r *replay.Reader, h *lockstep.Header, g, other *lockstep.Game, 
 	w.from = w.first.Tick()
 	s.good, s.known = w.from, true
 	if err = w.untilParted(); errors.Is(err, io.EOF) || errors.As(err, new(*replay.DamageError)) {
+		s.found.Agreed, s.found.Known, s.found.Compared = w.first.Tick(), true, int(w.first.Tick()-w.from)+1
 		err = errors.Join(ErrSame, damageOnly(err))
 	} else if err == nil {
 		s.settle()

@@ -53,7 +53,13 @@ type Bisection struct {
 	// Simulated is the number of simulated ticks.
 	Simulated int `json:"simulated"`
 
-	// Same says that nothing differs, and the rest is empty. SameStates says that no state differs, only commands.
+	// Compared is the number of ticks of which both have a checksum, or the simulation gives one. A and B are how far the replays go;
+	// nil for reports, and for what another build makes of the commands.
+	Compared int          `json:"compared"`
+	A        *CompareSide `json:"a,omitempty"`
+	B        *CompareSide `json:"b,omitempty"`
+
+	// Same says that nothing differs, up to tick Agreed. SameStates says that no state differs, only commands.
 	Same       bool `json:"-"`
 	SameStates bool `json:"-"`
 

@@ -28,6 +28,9 @@ type Comparison struct {
 
 	A CompareSide `json:"a"`
 	B CompareSide `json:"b"`
+
+	agreed lockstep.Tick // the last tick with equal checksums, if known
+	known  bool
 }
 
 // A CompareSide says how far one of two replays goes, and how it ends.
@@ -38,6 +41,7 @@ type CompareSide struct {
 
 	ByRules bool            `json:"by_rules,omitempty"` // the rules ended the match
 	Result  json.RawMessage `json:"result,omitempty"`   // their result, by its schema; empty without one
+	Panic   string          `json:"panic,omitempty"`    // of the rules, in the tick after the last one
 
 	result []byte // canonical
 }
@@ -173,8 +177,6 @@ func differingFrames(x, y *outline, visit func(*FrameDifference) bool) {
 
 // checks compares the checksums of the same ticks.
 func (c *Comparison) checks(x, y evidence) {
-	var agreed lockstep.Tick
-	known := false
 	for i, j := 0, 0; i < len(x) && j < len(y); {
 		switch {
 		case x[i].tick < y[j].tick:
@@ -186,10 +188,10 @@ func (c *Comparison) checks(x, y evidence) {
 		}
 		c.Compared++
 		if x[i].hash == y[j].hash {
-			agreed, known = x[i].tick, true
+			c.agreed, c.known = x[i].tick, true
 		} else {
 			c.Differed++
-			d := &ChecksumDifference{x[i].tick, x[i].hash, y[j].hash, agreed, known}
+			d := &ChecksumDifference{x[i].tick, x[i].hash, y[j].hash, c.agreed, c.known}
 			if c.Checksum == nil {
 				c.Checksum = d
 			}
@@ -253,6 +255,8 @@ func (o *outline) next() {
 			if len(o.mismatches) < maxEvidence {
 				o.mismatches = append(o.mismatches, mismatch{rec.Tick, rec.Player, rec.Hash})
 			}
+		case record.KindPanic:
+			o.side.Panic = replay.NewPanic(rec).Error()
 		case record.KindEnd:
 			o.side.Ended, o.side.Reason, o.side.ByRules = true, rec.Text, rec.ByRules
 			o.side.result, o.side.Result = bytes.Clone(rec.Result), json.RawMessage(o.header.ResultJSON(rec.Result))

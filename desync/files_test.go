@@ -112,8 +112,40 @@ func TestBisectFilesRefuses(t *testing.T) {
 		}
 	}
 	b, err := desync.BisectFiles(good, good, nil, desync.BisectOptions{})
-	if m := jsonOf(t, b); err != nil || !b.Same || m["same"] != true || m["tick"] != nil {
+	if m := jsonOf(t, b); err != nil || !b.Same || m["same"] != true || m["tick"] != nil || m["agreed"] != 100. {
 		t.Errorf("equal files: got %v, %v", m, err)
+	}
+}
+
+// Where nothing differs, a bisection says up to where, of how many ticks, and what else the replays have.
+func TestBisectionSaysHowFar(t *testing.T) {
+	game, whole := exampleFile()
+	var short bytes.Buffer
+	w := replay.NewWriter(&short, replay.WriterOptions{})
+	if err := replay.Cut(w, openReplay(t, whole), 55); err != nil {
+		t.Fatal(err)
+	}
+	panicked, err := panicBundle(t, "Step", true).Replay(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		a, b []byte
+		want string
+	}{
+		{"the same", whole, whole, "no checksum differs up to tick 100: 6 ticks of both compared"},
+		{"a short one", whole, short.Bytes(), "up to tick 40: 3 ticks of both compared; A goes on to tick 100; B goes on to tick 55"},
+		{"a panic", panicked, panicked, "; in A, tick 9: the rules panicked in Step: crash; in B, tick 9: the rules panicked in Step: crash"},
+	} {
+		b, err := desync.BisectFiles(openFile(t, c.a), openFile(t, c.b), replay.Games{game}, desync.BisectOptions{})
+		var text strings.Builder
+		if b.WriteText(&text); err != nil || !strings.HasSuffix(strings.Join(strings.Fields(text.String()), " "), c.want) {
+			t.Errorf("%s: got %v and the text\n%s\nwant %s", c.name, err, &text, c.want)
+		}
+	}
+	if _, err := desync.BisectFile(openFile(t, whole), []desync.Report{{Tick: 33}}, nil, desync.BisectOptions{}); !errors.Is(err, desync.ErrNothingCompared) {
+		t.Errorf("reports of ticks without a checksum: got %v, want %v", err, desync.ErrNothingCompared)
 	}
 }
 

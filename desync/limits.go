@@ -25,8 +25,9 @@ const (
 	maxReportLine     = 64 << 10  // bytes of a line
 	maxReportBytes    = 256 << 20 // bytes of all lines, unpacked
 
-	maxTriageGroups = 4096 // fingerprints of a Triage
-	maxTriageNames  = 16   // builds or platforms of each
-	maxTriageName   = 128  // bytes of a build, a platform, or a section that a bundle claims
-	maxUnreadable   = 1000 // names of files that cannot be read, with as many bytes of their errors
+	maxTriageGroups   = 4096    // fingerprints of a Triage
+	maxTriageNames    = 16      // builds or platforms of each
+	maxTriageMachines = 1 << 18 // machines of all groups
+	maxTriageName     = 128     // bytes of a build, a platform, or a section that a bundle claims
+	maxUnreadable     = 1000    // names of files that cannot be read, with as many bytes of their errors
 )

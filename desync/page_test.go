@@ -64,6 +64,21 @@ func TestPage(t *testing.T) {
 	selfContained(t, page)
 }
 
+// A page says that no fault explains it only if faults were tried.
+func TestPageWithoutTrials(t *testing.T) {
+	e, err := desync.Explain(chestAgain(), desync.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const none = "No single fault that was tried"
+	if page := pageOf(t, e); e.Trials > 0 || strings.Contains(page, none) {
+		t.Errorf("after %d trials:\n%s", e.Trials, page)
+	}
+	if e.Tried = []desync.Tried{{}}; !strings.Contains(pageOf(t, e), none) {
+		t.Error("the page does not say that trials explain nothing")
+	}
+}
+
 var (
 	remote  = regexp.MustCompile(`(?i)(src|href|action|data|poster|xlink:href)\s*=|url\(|@import|<(script|link|iframe|img|object|embed|form|base)\b`)
 	value   = regexp.MustCompile(`="[^"]*"`) // of an attribute, in which all quotes are escaped

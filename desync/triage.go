@@ -2,6 +2,8 @@ package desync
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"time"
 
@@ -23,6 +25,7 @@ type Case struct {
 
 // A Machine is one that computed the match.
 type Machine struct {
+	Match, Who      string // a machine with both, and with this build and platform, counts once in a group; without a Match, in each case
 	Build, Platform string
 	Differs         bool   // the verdict names it; of a panic, its rules panicked
 	Sources         string // as in a header; "" if they are not known
@@ -40,10 +43,10 @@ func (e *Explanation) Case(name string, written time.Time) Case {
 	for i := range e.Who {
 		w := &e.Who[i]
 		wrong := w.Differs && e.Panic != nil || c.Party == WrongPlayer && slices.Contains(e.Verdict.Players, w.Player)
-		c.Machines = append(c.Machines, Machine{cmp.Or(w.Build, e.Build), w.Platform, wrong, w.Sources})
+		c.Machines = append(c.Machines, Machine{e.Match, fmt.Sprint(w.Player), cmp.Or(w.Build, e.Build), w.Platform, wrong, w.Sources})
 	}
 	if slices.ContainsFunc(e.Groups, func(g Group) bool { return g.Referee }) {
-		m := Machine{Build: e.Build, Platform: e.Recorder, Differs: e.Verdict.Party == WrongReferee}
+		m := Machine{Match: e.Match, Build: e.Build, Platform: e.Recorder, Differs: e.Verdict.Party == WrongReferee}
 		if len(e.Programs) > 0 { // the recorder is the first
 			m.Sources = e.Programs[0].Sources.String()
 		}
@@ -54,12 +57,13 @@ func (e *Explanation) Case(name string, written time.Time) Case {
 
 // A Triage groups desyncs by their fingerprints. Its size is bounded.
 type Triage struct {
-	Files      int           `json:"files"`    // that were added or left out
-	Desyncs    int           `json:"desyncs"`  // that they show
-	Panics     int           `json:"panics"`   // of the rules, that they show
-	Agreeing   int           `json:"agreeing"` // files of which something was compared, and nothing differs
-	Groups     []*CaseGroup  `json:"groups"`   // after Sort, the largest first
-	Dropped    int           `json:"dropped"`  // desyncs of groups beyond the limit
+	Files      int           `json:"files"`                        // that were added or left out
+	Desyncs    int           `json:"desyncs"`                      // that they show
+	Panics     int           `json:"panics"`                       // of the rules, that they show
+	Agreeing   int           `json:"agreeing"`                     // files of which something was compared, and nothing differs
+	Groups     []*CaseGroup  `json:"groups"`                       // after Sort, the largest first
+	Uncounted  int           `json:"uncounted_machines,omitempty"` // of desyncs beyond the limit of machines
+	Dropped    int           `json:"dropped"`                      // desyncs of groups beyond the limit
 	Unreadable []Unreadable  `json:"unreadable"`
 	More       int           `json:"more_unreadable"` // beyond the limit
 	LeftOut    []LeftOut     `json:"left_out"`        // files that no group shows
@@ -67,6 +71,7 @@ type Triage struct {
 	Took       time.Duration `json:"-"`               // 0 if it is not known
 
 	byID map[string]*CaseGroup // only looked up
+	met  int                   // machines in the maps of all groups
 }
 
 // An Unreadable is a file that could not be explained.
@@ -96,10 +101,12 @@ type CaseGroup struct {
 	Next        string      `json:"next,omitempty"` // the command that looks at it
 	Tick        Span        `json:"first_divergent_tick"`
 	Who         []Group     `json:"who,omitempty"` // who reported what in the example
+
+	met map[[16]byte]bool // hashes of the machines, and whether they differed; only looked up
 }
 
-// A Share counts the machines with one build or platform: those that the verdict names, or whose rules panicked, and all. One of several
-// desyncs counts in each.
+// A Share counts the machines with one build or platform: those that a verdict names, or whose rules panicked, and all. One of several
+// desyncs of a match counts once.
 type Share struct {
 	Name   string `json:"name"`
 	Differ int    `json:"differ"`
@@ -122,15 +129,16 @@ func (t *Triage) Add(c Case) {
 	if g.Count++; g.Count == 1 || c.simpler(g) {
 		g.Example, g.Next, g.Tick, g.Who = c.Name, c.Next, c.First, c.Groups
 	}
-	g.Parties = counted(g.Parties, string(c.Party), true)
+	g.Parties = counted(g.Parties, string(c.Party), 1, 1)
 	for _, m := range c.Machines {
-		g.Builds, g.Platforms = counted(g.Builds, m.Build, m.Differs), counted(g.Platforms, m.Platform, m.Differs)
+		all, differ := t.meet(g, &m)
+		g.Builds, g.Platforms = counted(g.Builds, m.Build, all, differ), counted(g.Platforms, m.Platform, all, differ)
 		if s := record.ParseSources(m.Sources); s.Checkout() != "" {
 			name := s.ShortCheckout()
 			if s.Modified {
 				name += " with changed files"
 			}
-			g.Revisions = counted(g.Revisions, name, m.Differs)
+			g.Revisions = counted(g.Revisions, name, all, differ)
 		}
 	}
 	if c.Written.IsZero() {
@@ -169,8 +177,29 @@ func (c *Case) simpler(g *CaseGroup) bool {
 	return c.First.To < g.Tick.To
 }
 
-// counted counts a machine with a name, "?" for none.
-func counted(list []Share, name string, differs bool) []Share {
+// meet returns what a machine adds to the counts of a group: 0 for all if it was counted before, and 0 for differ if as one that differs.
+func (t *Triage) meet(g *CaseGroup, m *Machine) (all, differ int) {
+	if m.Match != "" {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", m.Match, m.Who, m.Build, m.Platform))
+		key := [16]byte(sum[:])
+		differed, known := g.met[key]
+		if !known && t.met == maxTriageMachines {
+			t.Uncounted++
+			return 0, 0
+		}
+		if g.met == nil {
+			g.met = make(map[[16]byte]bool)
+		}
+		if g.met[key] = differed || m.Differs; known {
+			return 0, btoi(m.Differs && !differed)
+		}
+		t.met++
+	}
+	return 1, btoi(m.Differs)
+}
+
+// counted adds to the counts of a name, "?" for none.
+func counted(list []Share, name string, all, differ int) []Share {
 	name = cmp.Or(clipped(name, maxTriageName), "?")
 	i := slices.IndexFunc(list, func(s Share) bool { return s.Name == name })
 	if i < 0 && len(list) == maxTriageNames {
@@ -180,9 +209,8 @@ func counted(list []Share, name string, differs bool) []Share {
 		list = append(list, Share{Name: name})
 		i = len(list) - 1
 	}
-	if list[i].All++; differs {
-		list[i].Differ++
-	}
+	list[i].All += all
+	list[i].Differ += differ
 	return list
 }
 

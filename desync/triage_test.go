@@ -43,7 +43,7 @@ func ExampleTriage() {
 	fmt.Println(desync.Unreadable(t.Unreadable[0]))
 	// Output:
 	// 2 times c75e4082 such as a.zip
-	// toaster: 2 of 2 machines were wrong
+	// toaster: 1 of 1 machines were wrong
 	// {c.zip not a bundle}
 }
 
@@ -110,7 +110,7 @@ func TestTriageIsBounded(t *testing.T) {
 	selfContained(t, page.String())
 }
 
-// A machine of several desyncs counts in each, and votes alone do not accuse one whose own results differ.
+// A machine of several desyncs of a match counts once, and votes alone do not accuse one whose own results differ.
 func TestTriageCounts(t *testing.T) {
 	x := &desync.Triage{}
 	for range 3 {
@@ -128,13 +128,38 @@ func TestTriageCounts(t *testing.T) {
 	if err := errors.Join(x.WriteText(&text), x.WriteHTML(&page)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"rules without a fixed result", "wrong: 3 × unknown", "(3 times)", "0 not explained; nothing differs in 1 file"} {
-		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, want) || strings.Contains(got, "machine") {
+	for _, want := range []string{"rules without a fixed result", "wrong: 3 × unknown", "toaster (1 machine)", "0 not explained; nothing differs in 1 file"} {
+		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, want) {
 			t.Errorf("got %s\nwant %s", got, want)
 		}
 	}
 	if strings.Contains(page.String(), "known to be wrong") {
 		t.Errorf("the page knows who was wrong: %s", &page)
+	}
+}
+
+// A machine counts once in a group, as wrong if any desync shows it so, and again in another match or with another build.
+func TestMachineCountsOnce(t *testing.T) {
+	x := &desync.Triage{}
+	for _, m := range []desync.Machine{
+		{Match: "a", Who: "0", Build: "1"}, {Match: "a", Who: "0", Build: "1", Differs: true}, {Match: "a", Who: "0", Build: "1", Differs: true},
+		{Match: "a", Who: "0", Build: "1"}, {Match: "a", Who: "1", Build: "1"}, {Match: "b", Who: "0", Build: "1"}, {Match: "a", Who: "0", Build: "2"},
+	} {
+		c := fallen("f", "a", 1, "")
+		c.Machines = []desync.Machine{m}
+		x.Add(c)
+	}
+	if got, want := fmt.Sprint(x.Groups[0].Builds), "[{1 1 3} {2 0 1}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	c := fallen("f", "b", 1, "")
+	c.Machines = make([]desync.Machine, 1<<18)
+	for i := range c.Machines {
+		c.Machines[i] = desync.Machine{Match: "c", Who: fmt.Sprint(i), Build: "1"}
+	}
+	x.Add(c)
+	if got, want := x.Summary(), "beyond 262144 machines, 4 times were not counted"; x.Groups[1].Builds[0].All != 1<<18-4 || !strings.Contains(got, want) {
+		t.Errorf("got %s, %v, want %s", got, x.Groups[1].Builds, want)
 	}
 }
 

@@ -71,6 +71,9 @@ func (t *Triage) Summary() string {
 	if t.Agreeing > 0 {
 		s += fmt.Sprintf("; nothing differs in %s", words.Count(t.Agreeing, "file"))
 	}
+	if t.Uncounted > 0 {
+		s += fmt.Sprintf("; beyond %d machines, %s not counted", maxTriageMachines, words.Plural(t.Uncounted, "time", "was", "were"))
+	}
 	if t.Dropped > 0 {
 		s += fmt.Sprintf("; %s with further fingerprints", words.Count(t.Dropped, "desync"))
 	}
@@ -105,7 +108,7 @@ func (g *CaseGroup) parties() string {
 	return strings.Join(all, ", ")
 }
 
-// shares lists how often there were machines with each build or platform.
+// shares lists how many machines had each build or platform.
 func (g *CaseGroup) shares(list []Share) string {
 	wrong, is := 0, "wrong" // 0 also if that is not known
 	for _, s := range list {
@@ -116,9 +119,9 @@ func (g *CaseGroup) shares(list []Share) string {
 	}
 	var all []string
 	for _, s := range list {
-		text := fmt.Sprintf("%s (%s)", s.Name, words.Count(s.All, "time"))
+		text := fmt.Sprintf("%s (%s)", s.Name, words.Count(s.All, "machine"))
 		if wrong > 0 {
-			text = fmt.Sprintf("%s (%s %s, %d not)", s.Name, words.Count(s.Differ, "time"), is, s.All-s.Differ)
+			text = fmt.Sprintf("%s (%s %s, %d not)", s.Name, words.Count(s.Differ, "machine"), is, s.All-s.Differ)
 		}
 		all = append(all, text)
 	}

@@ -112,8 +112,8 @@ func (p *played) verified(tb testing.TB, apart func([]byte) ([]byte, error)) *de
 	}
 	defer f.Close()
 	v, err := desync.Verify(f, replay.Games{p.game}, replay.VerifyOptions{Now: time.Now, Apart: apart})
-	if v.Verdict.Party == desync.NoFixedResult && err == nil {
-		tb.Error("rules without a fixed result are no error")
+	if unfixed := v.Verdict.Party == desync.NoFixedResult; unfixed != errors.Is(err, desync.ErrUnfixed) {
+		tb.Errorf("without a fixed result: %t: got the error %v", unfixed, err)
 	}
 	return v.Verdict
 }
@@ -392,6 +392,38 @@ func TestUnfixedAgain(t *testing.T) {
 			t.Errorf("got %s, and %q", e.Verdict.Party, lines)
 		}
 	}
+}
+
+// Where the simulation gives each checksum of the match, and the machine of the player has another result each time, verify fails as for a
+// desync: that nothing differs is luck.
+func TestVerifyUnfixedWithoutADifference(t *testing.T) {
+	p := damaged(t, 1, 70, quarryRules(nil))
+	for steady, want := range map[bool]error{true: nil, false: desync.ErrUnfixed} {
+		f := openFile(t, p.bundle)
+		m := &f.Bundle().Manifest
+		run := slices.Repeat([]string{m.Groups[0].Checksum}, int(m.Tick-m.Agreed))
+		other := slices.Clone(run)
+		if !steady {
+			other[1] = "00000000000000ee"
+		}
+		m.Resimulation = &replay.BundleResimulation{From: m.Agreed, To: m.Tick, Runs: [][]string{run, other}}
+		v, err := desync.Verify(f, replay.Games{p.game}, replay.VerifyOptions{})
+		got := jsonOf(t, v)
+		if !errors.Is(err, want) || v.First != nil || (v.Verdict.Party == desync.NoFixedResult) == steady || (got["class"] == string(replay.ClassDesync)) == steady {
+			t.Errorf("steady: %t: got %v, first %v, %s, class %v", steady, err, v.First, v.Verdict.Party, got["class"])
+		}
+	}
+}
+
+// The time of a verification is not that of the second for which its verdict waits.
+func TestVerifyTimeWithoutTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, from := damaged(t, 1, 70, quarryRules(nil)), time.Now()
+		v, err := desync.Verify(openFile(t, p.bundle), replay.Games{p.game}, replay.VerifyOptions{Now: time.Now})
+		if err != nil || v.Took > 0 || time.Since(from) == 0 {
+			t.Errorf("got %v, %v of %v", err, v.Took, time.Since(from))
+		}
+	})
 }
 
 // A machine that has got its state does not have the table that New makes and Derive does not. The trials begin with New and a state that was restored:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -40,7 +41,7 @@ type Verification struct {
 	Lineage      []replay.Ancestor
 	falseLineage error // a first state is not the parent's
 
-	// Took is the time of the verification, if the caller has measured it.
+	// Took is the time of the simulation, by the clock of the options: not that of the waiting before a verdict. 0 without one.
 	Took time.Duration
 
 	// Err is the error of Verify: why the file is not true, or not verified to its end. Nil says that it is true.
@@ -76,7 +77,9 @@ func Verify(f *replay.File, games replay.Games, o replay.VerifyOptions) (*Verifi
 	if err != nil {
 		return v.end(h, err)
 	}
+	stop := v.measure(o.Now)
 	v.Verification, err = replay.Verify(r, g, o)
+	stop()
 	v.Verdict, v.Reported = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now, Apart: o.Apart})
 	if b := v.Bundle; b != nil && len(b.Groups) > 0 {
 		if p := ownParting(b, v.Verdict.Party); p != nil && v.Verdict.Party != NoFixedResult {
@@ -106,12 +109,23 @@ func VerifyLive(ctx context.Context, l *replay.LiveReader, games replay.Games, o
 	if err != nil {
 		return v.end(h, err)
 	}
+	stop := v.measure(o.Now)
 	v.Verification, err = replay.VerifyLive(ctx, l, g, o)
+	stop()
 	v.Verdict = &Verdict{Blames: []Blame{}}
 	if r, rerr := l.Reopen(); rerr == nil {
 		v.Verdict, v.Reported = attribute(r, g, v.Verification, Options{MaxTicks: int(o.MaxTicks), Now: o.Now, Apart: o.Apart})
 	}
 	return v.end(h, err)
+}
+
+// measure begins to measure Took, until the function that it returns is called.
+func (v *Verification) measure(now func() time.Time) (stop func()) {
+	if now == nil {
+		return func() {}
+	}
+	from := now()
+	return func() { v.Took = now().Sub(from) }
 }
 
 // FollowLineage compares the first state of the verified match with that of its parent, see [replay.FollowLineage], unless
@@ -185,8 +199,8 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 		if v.Bundle != nil && v.Bundle.Panic != nil {
 			v.Panic = claimed(v.Bundle, v.Verification)
 		}
-		if v.First == nil && v.Verdict != nil && v.Verdict.Party == NoFixedResult {
-			err = errors.Join(ErrUnfixed, err) // that nothing differs was luck
+		if v.Verdict != nil && v.Verdict.Party == NoFixedResult { // if nothing differs, that was luck
+			err = unfixedError(err)
 		}
 		switch {
 		case v.Panic == nil || v.First != nil || errors.As(err, new(*replay.Panic)):
@@ -198,6 +212,14 @@ func (v *Verification) end(h *lockstep.Header, err error) (*Verification, error)
 	}
 	v.Err = err
 	return v, err
+}
+
+// unfixedError returns an error that wraps [ErrUnfixed] and err, which may be nil.
+func unfixedError(err error) error {
+	if err == nil {
+		return ErrUnfixed
+	}
+	return fmt.Errorf("%w: %w", ErrUnfixed, err)
 }
 
 // class returns the class of the file.

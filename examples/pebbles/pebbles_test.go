@@ -64,7 +64,7 @@ func options(t *testing.T, g *lockstep.Game) locksteptest.Options {
 // Each way of computing a match gives the same, and the golden match is that of the sources.
 func TestGoldenMatch(t *testing.T) {
 	g := build(t)
-	if err := locksteptest.Run(g, options(t, g)); err != nil {
+	if _, err := locksteptest.Run(g, options(t, g)); err != nil {
 		t.Error(err)
 	}
 	o := options(t, g)
@@ -77,7 +77,7 @@ func TestGoldenMatch(t *testing.T) {
 // A variable that is in no state is found, with the field that it changes.
 func TestMistakeIsFound(t *testing.T) {
 	g := build(t, "-DPLANTED")
-	err := locksteptest.Run(g, options(t, g))
+	_, err := locksteptest.Run(g, options(t, g))
 	f := (*locksteptest.Failure)(nil)
 	if !errors.As(err, &f) || !strings.HasPrefix(f.Field, "Piles[0]") {
 		t.Errorf("got %v, want a failure in Piles[0]", err)

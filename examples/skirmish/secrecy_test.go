@@ -261,7 +261,7 @@ func TestOraclesAreFound(t *testing.T) {
 			}
 			for o.Seed = 4; err == nil && o.Seed <= last; o.Seed++ {
 				o.Play = botsElsewhere(t)
-				err = locksteptest.Run(g, o)
+				_, err = locksteptest.Run(g, o)
 			}
 			if found := err != nil && strings.Contains(err.Error(), "the answer to a command tells what is hidden: player "); found == (name == "nothing") || err != nil && !found {
 				t.Errorf("got %v up to seed %d", err, o.Seed-1)

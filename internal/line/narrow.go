@@ -149,10 +149,7 @@ func split(s, separator string) (all []string) {
 func valuesText(text string, values [2]string) string {
 	part, x, y, more := narrow(text, values[0], values[1])
 	text = strings.TrimSpace(text)
-	if isStruct(x) != isStruct(y) {
-		x, y = short(x), short(y)
-	}
-	both := fmt.Sprintf("%s | %s", none(x), none(y))
+	both := pair(x, y)
 	switch {
 	case part == "":
 		return fmt.Sprintf("%s is %s", text, both)
@@ -160,6 +157,20 @@ func valuesText(text string, values [2]string) string {
 		return fmt.Sprintf("%s of %s is %s, and %s", strings.TrimPrefix(part, "."), text, both, words.Count(more, "more part"))
 	}
 	return fmt.Sprintf("%s of %s is %s", strings.TrimPrefix(part, "."), text, both)
+}
+
+// pair returns two values as text, see shorter.
+func pair(x, y string) string {
+	x, y = shorter(x, y)
+	return none(x) + " | " + none(y)
+}
+
+// shorter returns of structs only the first field, if that is enough to tell them apart.
+func shorter(x, y string) (string, string) {
+	if a, b := short(x), short(y); a != b {
+		return a, b
+	}
+	return x, y
 }
 
 func isStruct(s string) bool { return strings.HasPrefix(s, "{") }

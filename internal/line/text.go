@@ -283,7 +283,7 @@ func (f *Finding) addWrites(p *words.Page) {
 			mark = "  <- the field that differs"
 		}
 		part, x, y, _ := narrow("", w.Values[0], w.Values[1])
-		p.Line(words.First("then", i), "%s:%d  %s%s: %s | %s%s", w.Place.File, w.Place.Line, entityPrefix(w.Entity), w.Name+part, none(x), none(y), mark)
+		p.Line(words.First("then", i), "%s:%d  %s%s: %s%s", w.Place.File, w.Place.Line, entityPrefix(w.Entity), w.Name+part, pair(x, y), mark)
 	}
 }
 
@@ -296,7 +296,7 @@ func entityPrefix(e string) string {
 
 // because says how the sides differ at the line.
 func (f *Finding) because() string {
-	values := fmt.Sprintf("%s | %s", none(f.Values[0]), none(f.Values[1]))
+	values := pair(f.Values[0], f.Values[1])
 	switch f.Reason {
 	case Value:
 		return valuesText(f.Text, f.Values)
@@ -314,14 +314,14 @@ func (f *Finding) because() string {
 	}
 	text := fmt.Sprintf("only %s runs this", sideNames[side])
 	part, x, y, _ := narrow("", f.Values[0], f.Values[1])
-	becomes, stays := y, x
+	stays, becomes := shorter(x, y)
 	if side == 0 {
-		becomes, stays = x, y
+		becomes, stays = stays, becomes
 	}
 	switch {
 	case stays != "":
 		text += fmt.Sprintf(": %s becomes %s, and stays %s on the other side", cmp.Or(strings.TrimPrefix(part, "."), "the value"), becomes, stays)
-	case becomes != "" && !strings.HasPrefix(becomes, "{"):
+	case becomes != "" && !isStruct(becomes):
 		text += ": the value becomes " + becomes
 	}
 	return text

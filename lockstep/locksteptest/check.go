@@ -55,10 +55,14 @@ func testLine(name string) string {
 	return "go test -count=1 -run '" + strings.ReplaceAll(testPattern(name), "'", `'\''`) + "' ."
 }
 
-// Run is [Check] without a test: it returns a [*Failure] if a result differs, and [ErrThin] if the match proves too little.
-func Run(g *lockstep.Game, o Options) error {
-	_, _, err := run(g, o)
-	return err
+// Run is [Check] without a test: it returns a [*Failure] if a result differs, and [ErrThin] if the match proves too little. Of a match
+// without a failure, it also returns what was reached.
+func Run(g *lockstep.Game, o Options) (*Reached, error) {
+	_, t, err := run(g, o)
+	if t == nil {
+		return nil, err
+	}
+	return t.reached.Reached(), err
 }
 
 func run(g *lockstep.Game, o Options) (*match, *tally, error) {

@@ -168,7 +168,7 @@ func TestTooManyCommands(t *testing.T) {
 		values[i] = &breed{Herd: 1}
 	}
 	o.Play = func(lockstep.Player, *lockstep.Simulation) []any { return values }
-	err := locksteptest.Run(lockstep.MustGame(pastureRules()), o)
+	_, err := locksteptest.Run(lockstep.MustGame(pastureRules()), o)
 	if err == nil || !strings.Contains(err.Error(), "play: tick 1: 129 commands of player 0 for one tick, want at most 128") {
 		t.Errorf("got %v", err)
 	}
@@ -317,7 +317,7 @@ func TestFaults(t *testing.T) {
 		if name == "a Derive that is wrong" {
 			o.Every, o.Span = 1, 2 // Step rebuilds the field as well
 		}
-		err := locksteptest.Run(lockstep.MustGame(rules), o)
+		_, err := locksteptest.Run(lockstep.MustGame(rules), o)
 		var f *locksteptest.Failure
 		if !errors.As(err, &f) {
 			t.Errorf("%s: not found: %v", name, err)

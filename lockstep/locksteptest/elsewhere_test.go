@@ -81,7 +81,8 @@ func checked(t *testing.T, m abi.Machine) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return locksteptest.Run(g, locksteptest.Options{Config: &record.Untyped{}, Ticks: 60, AllowThin: "a counter"})
+	_, err = locksteptest.Run(g, locksteptest.Options{Config: &record.Untyped{}, Ticks: 60, AllowThin: "a counter"})
+	return err
 }
 
 // The harness finds rules that answer with the right types and other contents. Honest ones pass.

@@ -20,7 +20,7 @@ func ExampleRun() {
 			w.Herds[5].Tame = true
 		}
 	}
-	err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{Config: &pastureConfig{Herds: 6}, Ticks: 40, Every: 20})
+	_, err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{Config: &pastureConfig{Herds: 6}, Ticks: 40, Every: 20})
 	fmt.Println(err)
 
 	var f *locksteptest.Failure
@@ -38,7 +38,7 @@ func ExampleOrder() {
 	rules.Describe = func(c *lockstep.Command) string {
 		return [...]string{"north", "south"}[c.Value.(*breed).Herd] // panics for most herds
 	}
-	err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{
+	_, err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{
 		Config: &pastureConfig{Herds: 6}, Ticks: 10,
 		Orders: []locksteptest.Order{
 			{Tick: 1, Player: 0, Value: &breed{Herd: 1, Name: "ox"}},

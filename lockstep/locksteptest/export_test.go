@@ -13,7 +13,8 @@ import (
 // RunPhase is Run with one phase after the match was played.
 func RunPhase(g *lockstep.Game, o Options, phase string) error {
 	o.Skip = append(o.Skip, allBut(phase)...)
-	return Run(g, o)
+	_, err := Run(g, o)
+	return err
 }
 
 // PhaseNames returns the names of the phases that can be left out, in order.

@@ -85,7 +85,7 @@ func TestTraceOfPanic(t *testing.T) {
 	}
 	g, o := lockstep.MustGame(rules), options()
 	var f *locksteptest.Failure
-	if err := locksteptest.Run(g, o); !errors.As(err, &f) || f.Phase != locksteptest.PanicPhase {
+	if _, err := locksteptest.Run(g, o); !errors.As(err, &f) || f.Phase != locksteptest.PanicPhase {
 		t.Fatal(err)
 	}
 	r, inStep := locksteptest.Trace(g, o, f, t.TempDir())
@@ -105,7 +105,7 @@ func TestTraceOfChance(t *testing.T) {
 	}
 	g, o := lockstep.MustGame(rules), options()
 	var f *locksteptest.Failure
-	if err := locksteptest.Run(g, o); !errors.As(err, &f) {
+	if _, err := locksteptest.Run(g, o); !errors.As(err, &f) {
 		t.Fatal(err)
 	}
 	r, _ := locksteptest.Trace(g, o, f, t.TempDir())
@@ -126,7 +126,7 @@ func TestLineLacks(t *testing.T) {
 	rules, o := pastureRules(), options()
 	staleCache(&rules, &o)
 	var f *locksteptest.Failure
-	if err := locksteptest.Run(lockstep.MustGame(rules), o); !errors.As(err, &f) {
+	if _, err := locksteptest.Run(lockstep.MustGame(rules), o); !errors.As(err, &f) {
 		t.Fatal(err)
 	}
 	if got := locksteptest.Line(t, f); got != "" {

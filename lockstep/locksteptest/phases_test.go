@@ -255,7 +255,7 @@ func TestSkip(t *testing.T) {
 	o.Skip = []string{"round trip"}
 	locksteptest.Check(t, lockstep.MustGame(rules), o)
 	o.Skip = []string{"trip"}
-	if err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), `got "trip" in Skip`) {
+	if _, err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), `got "trip" in Skip`) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -326,7 +326,7 @@ func TestOrders(t *testing.T) {
 		"tick 2: lockstep: got a command of kind 1": {{Tick: 2, Kind: 1, Value: &breed{}}},
 	} {
 		o.Orders = orders
-		if err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "play: "+want) {
+		if _, err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "play: "+want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}

@@ -46,7 +46,7 @@ func TestLengthIsMeasured(t *testing.T) {
 		if n, err := locksteptest.Length(g, row.o); n != row.length || err != nil {
 			t.Errorf("end %d: got %d ticks, %v, want %d", row.end, n, err, row.length)
 		}
-		if err := locksteptest.Run(g, row.o); err != nil {
+		if _, err := locksteptest.Run(g, row.o); err != nil {
 			t.Errorf("end %d: %v", row.end, err)
 		}
 		r, err := locksteptest.AddGolden(g, locksteptest.GoldenOptions{Dir: t.TempDir(), Play: row.o.Play, Weights: row.o.Weights, Ticks: row.o.Ticks})
@@ -101,13 +101,13 @@ func TestFloor(t *testing.T) {
 		"got a match of 60 ticks, want 61": {Ticks: 61}, "2 of 3 fields of the state changed, want 67 %: not Over": {Fields: 67},
 	} {
 		o.Floor = floor
-		if err := locksteptest.Run(g, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), want) ||
+		if _, err := locksteptest.Run(g, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "let more players play, play longer (Ticks: 300) if the rules do not end the match before, ask for less (Floor)") {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
 	o.Floor = locksteptest.Floor{Kinds: 100}
-	if err := locksteptest.Run(g, o); err != nil {
+	if _, err := locksteptest.Run(g, o); err != nil {
 		t.Errorf("the excluded kind counts: %v", err)
 	}
 	o.Play = runners
@@ -122,11 +122,11 @@ func TestFloor(t *testing.T) {
 	}
 	refusing := lockstep.MustGame(rules)
 	o.Floor = locksteptest.Floor{Kinds: 1}
-	if err := locksteptest.Run(refusing, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "commands of 0 of 1 kind were accepted, want 1 %: not give up") {
+	if _, err := locksteptest.Run(refusing, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "commands of 0 of 1 kind were accepted, want 1 %: not give up") {
 		t.Errorf("got %v", err)
 	}
 	o.Weights, o.Floor = nil, locksteptest.Floor{}
-	if err := locksteptest.Run(refusing, o); err != nil {
+	if _, err := locksteptest.Run(refusing, o); err != nil {
 		t.Errorf("a match alone: %v", err)
 	}
 	if err := locksteptest.Thin(refusing, o, nil); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "commands of 1 of 2 kinds were accepted, want 60 %: not give up") {
@@ -137,7 +137,7 @@ func TestFloor(t *testing.T) {
 		t.Errorf("nothing is asked for: %v", err)
 	}
 	idle := locksteptest.Options{Weights: map[string]int{"give up": 0, "run": 0}, Play: func(lockstep.Player, *lockstep.Simulation) []any { return nil }, Ticks: 60}
-	if err := locksteptest.Run(g, idle); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "no command was accepted") {
+	if _, err := locksteptest.Run(g, idle); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "no command was accepted") {
 		t.Errorf("bots that do nothing: got %v", err)
 	}
 }
@@ -159,14 +159,14 @@ func TestThinCure(t *testing.T) {
 			}
 		}
 	}
-	err := locksteptest.Run(lockstep.MustGame(slow), locksteptest.Options{Weights: map[string]int{"run": 30}})
+	_, err := locksteptest.Run(lockstep.MustGame(slow), locksteptest.Options{Weights: map[string]int{"run": 30}})
 	want := `give commands "run" that the rules accept (Play), play until they do (Ticks: 1000), or exclude the kind (Weights: map[string]int{"run": 0})`
 	if !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	slow.Validate = nil
 	slow.Step = func(w *race, _ *struct{}, turn *lockstep.Turn) { w.Tick++ }
-	err = locksteptest.Run(lockstep.MustGame(slow), locksteptest.Options{})
+	_, err = locksteptest.Run(lockstep.MustGame(slow), locksteptest.Options{})
 	if want := "give commands that change something (Play), or play until they do (Ticks: 1000)"; !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
@@ -188,7 +188,7 @@ func ExampleReached() {
 
 func ExampleFloor() {
 	o := locksteptest.Options{Ticks: 60, Weights: map[string]int{"give up": 0}, Floor: locksteptest.Floor{Fields: 100}}
-	err := locksteptest.Run(raceTo(90), o)
+	_, err := locksteptest.Run(raceTo(90), o)
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	fmt.Println(text)
 	// Output:

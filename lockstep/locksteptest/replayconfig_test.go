@@ -36,7 +36,7 @@ func terrainGame() *lockstep.Game {
 func TestReplayConfig(t *testing.T) {
 	config := &heights{Cells: slices.Repeat([]uint32{70, 1234567}, 300)}
 	failure := (*locksteptest.Failure)(nil)
-	if err := locksteptest.Run(terrainGame(), locksteptest.Options{Config: config}); !errors.As(err, &failure) {
+	if _, err := locksteptest.Run(terrainGame(), locksteptest.Options{Config: config}); !errors.As(err, &failure) {
 		t.Fatalf("got %v, want a failure", err)
 	}
 	var text strings.Builder

@@ -90,11 +90,11 @@ func TestWrittenChanges(t *testing.T) {
 	}
 	locksteptest.Check(t, lockstep.MustGame(rules), o)
 	o.Orders = o.Orders[:3]
-	if err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "play: tick 8: the match is paused, and nobody resumes it") {
+	if _, err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "play: tick 8: the match is paused, and nobody resumes it") {
 		t.Errorf("got %v", err)
 	}
 	o.Orders[2].Value = &breed{}
-	if err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "play: tick 7: not a command of System") {
+	if _, err := locksteptest.Run(lockstep.MustGame(rules), o); err == nil || !strings.Contains(err.Error(), "play: tick 7: not a command of System") {
 		t.Errorf("got %v", err)
 	}
 }

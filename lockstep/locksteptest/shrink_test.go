@@ -36,7 +36,7 @@ func greedyRules() lockstep.Rules[pasture, pastureConfig] {
 func find(t *testing.T, rules lockstep.Rules[pasture, pastureConfig], o locksteptest.Options) *locksteptest.Failure {
 	t.Helper()
 	var f *locksteptest.Failure
-	if err := locksteptest.Run(lockstep.MustGame(rules), o); !errors.As(err, &f) {
+	if _, err := locksteptest.Run(lockstep.MustGame(rules), o); !errors.As(err, &f) {
 		t.Fatalf("the match does not fail: %v", err)
 	}
 	return f

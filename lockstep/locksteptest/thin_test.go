@@ -65,7 +65,7 @@ func TestThin(t *testing.T) {
 		false: {"0 of 563 commands were refused, and in 63 of 64 ticks the accepted ones changed nothing", "that changed something were at tick 2: run, give up"},
 	} {
 		g := lockstep.MustGame(raceRules(validate))
-		err := locksteptest.Run(g, locksteptest.Options{})
+		_, err := locksteptest.Run(g, locksteptest.Options{})
 		if !errors.Is(err, locksteptest.ErrThin) {
 			t.Errorf("validate %t: got %v", validate, err)
 			continue
@@ -86,7 +86,7 @@ func TestThin(t *testing.T) {
 			"few commands":   {Ticks: 4},
 			"bots that race": {Weights: map[string]int{"run": 0, "give up": 0}, Play: func(lockstep.Player, *lockstep.Simulation) []any { return []any{&run{}} }},
 		} {
-			if err := locksteptest.Run(g, o); err != nil {
+			if _, err := locksteptest.Run(g, o); err != nil {
 				t.Errorf("validate %t: %s: got %v", validate, name, err)
 			}
 		}
@@ -105,7 +105,7 @@ func TestThinAfterEnd(t *testing.T) {
 		}
 	}
 	g := lockstep.MustGame(rules)
-	err := locksteptest.Run(g, locksteptest.Options{})
+	_, err := locksteptest.Run(g, locksteptest.Options{})
 	if want := "the rules ended 1 of 1 match in their first fifth, after 2 ticks the last one; "; !errors.Is(err, locksteptest.ErrThin) ||
 		!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `Weights: map[string]int{"give up": 0}`) {
 		t.Errorf("got %v, want %q in it", err, want)
@@ -113,7 +113,7 @@ func TestThinAfterEnd(t *testing.T) {
 	if err := locksteptest.Thin(g, locksteptest.Options{}, nil); !errors.Is(err, locksteptest.ErrThin) {
 		t.Errorf("fuzz: got %v", err)
 	}
-	if err := locksteptest.Run(g, locksteptest.Options{Weights: map[string]int{"give up": 0}}); err != nil {
+	if _, err := locksteptest.Run(g, locksteptest.Options{Weights: map[string]int{"give up": 0}}); err != nil {
 		t.Errorf("an end at tick 150: got %v", err)
 	}
 	o := locksteptest.GoldenOptions{Dir: t.TempDir(), Weights: map[string]int{"give up": 0}}
@@ -127,7 +127,7 @@ func TestThinAfterEnd(t *testing.T) {
 			turn.End(nil)
 		}
 	}
-	if err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{Weights: map[string]int{"give up": 0}}); err == nil {
+	if _, err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{Weights: map[string]int{"give up": 0}}); err == nil {
 		t.Error("an end that only one of two machines computes is not found")
 	}
 }
@@ -147,7 +147,7 @@ func TestThinBlamesTheEnd(t *testing.T) {
 	g := lockstep.MustGame(rules)
 	for seed := range uint64(8) {
 		o := locksteptest.Options{Seed: seed + 1, Weights: map[string]int{"run": 3}}
-		if err := locksteptest.Run(g, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), `Weights: map[string]int{"give up": 0}`) {
+		if _, err := locksteptest.Run(g, o); !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), `Weights: map[string]int{"give up": 0}`) {
 			t.Errorf("seed %d: got %v, want an error that blames give up", o.Seed, err)
 		}
 		if _, n, err := locksteptest.Search(t.Context(), g, o, locksteptest.SearchOptions{Matches: 3}); !errors.Is(err, locksteptest.ErrThin) || n.Matches != 0 {
@@ -160,7 +160,7 @@ func TestThinBlamesTheEnd(t *testing.T) {
 func TestThinWithoutEffect(t *testing.T) {
 	rules := raceRules(false)
 	rules.Step = func(w *race, _ *struct{}, turn *lockstep.Turn) { w.Tick++ }
-	err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{})
+	_, err := locksteptest.Run(lockstep.MustGame(rules), locksteptest.Options{})
 	if want := "0 of "; !errors.Is(err, locksteptest.ErrThin) || !strings.Contains(err.Error(), "in 64 of 64 ticks the accepted ones changed nothing") {
 		t.Errorf("got %v, want %q in it", err, want)
 	}
@@ -178,7 +178,7 @@ func TestWeights(t *testing.T) {
 	rules.Validate = nil
 	o := options()
 	o.Ticks, o.Weights = 400, map[string]int{"breed": 4}
-	if err := locksteptest.Run(lockstep.MustGame(rules), o); err != nil {
+	if _, err := locksteptest.Run(lockstep.MustGame(rules), o); err != nil {
 		t.Fatal(err)
 	}
 	drives, breeds := counts["*locksteptest_test.drive"], counts["*locksteptest_test.breed"]
@@ -191,7 +191,7 @@ func TestWeights(t *testing.T) {
 		`got weight 65537 of "drive"`:                           {"drive": 65537},
 	} {
 		o.Weights = weights
-		if err := locksteptest.Run(lockstep.MustGame(pastureRules()), o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := locksteptest.Run(lockstep.MustGame(pastureRules()), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -241,9 +241,9 @@ func TestThinElsewhere(t *testing.T) {
 // One player's command ends the match for all. Check says which.
 func ExampleErrThin() {
 	game := lockstep.MustGame(raceRules(true))
-	err := locksteptest.Run(game, locksteptest.Options{})
+	_, err := locksteptest.Run(game, locksteptest.Options{})
 	fmt.Println(errors.Is(err, locksteptest.ErrThin))
-	err = locksteptest.Run(game, locksteptest.Options{Weights: map[string]int{"give up": 0}})
+	_, err = locksteptest.Run(game, locksteptest.Options{Weights: map[string]int{"give up": 0}})
 	fmt.Println(err)
 	// Output:
 	// true

@@ -194,7 +194,7 @@ func TestIdleAnswers(t *testing.T) {
 	} {
 		o := options()
 		o.AllowThin = test.thin
-		told := locksteptest.Run(test.game, o)
+		_, told := locksteptest.Run(test.game, o)
 		_, _, err := locksteptest.Search(t.Context(), test.game, o, locksteptest.SearchOptions{Matches: 3})
 		for _, err := range []error{told, err} {
 			if !errors.Is(err, test.want) || err != nil && !strings.Contains(err.Error(), "answers: no two different worlds") {

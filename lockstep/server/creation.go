@@ -252,6 +252,9 @@ func (m *Match) hostOptions() host.Options {
 	watch.Stop()
 	o.Stepping = func(begins bool) {
 		if m.load.step(begins, m.now()); begins {
+			if m.host != nil {
+				m.sealed.Store(uint32(m.host.Now()))
+			}
 			watch.Reset(hungTime)
 		} else {
 			watch.Stop()

@@ -60,6 +60,7 @@ type Match struct {
 	limits        *host.Limits               // of the server, that the host has; or nil
 	history       int                        // past states that the referee keeps
 	memoryBound   atomic.Int64               // see Server.MemoryBound
+	sealed        atomic.Uint32              // the last tick before the rules were last called in Step
 	idle          time.Time                  // start of the time without connections; zero while there is one
 	ended         time.Time                  // when the match noticed its end; zero before
 	paused        bool                       // by an admin
@@ -278,6 +279,7 @@ func (m *Match) hang() {
 		return
 	}
 	v := *before
+	v.Tick = max(v.Tick, lockstep.Tick(m.sealed.Load())) // the view is up to a second old
 	v.hung, v.State, v.Failure = true, matchFailed.String(), ErrHung.Error()
 	if m.view.CompareAndSwap(before, &v) {
 		m.logger.Error("the match hangs", "after_tick", uint32(v.Tick), "err", ErrHung)

@@ -277,8 +277,8 @@ func TestHangBeyondTheLog(t *testing.T) {
 			if n := s.metric(t, `samestep_matches{state="failed"}`); n != 1 {
 				t.Errorf("the metrics have %v failed matches", n)
 			}
-			if len(s.lines("level=ERROR", "the match hangs", "match=bad")) != 1 {
-				t.Errorf("not one line names the match:\n%s", s.log)
+			if len(s.lines("level=ERROR", "the match hangs", "match=bad", "after_tick=149")) != 1 {
+				t.Errorf("not one line names the match and the tick:\n%s", s.log)
 			}
 			if state, why := s.state(t, "good"); state != "playing" {
 				t.Errorf("the other match is %s, %q", state, why)

@@ -55,6 +55,9 @@ func TestForeignPanic(t *testing.T) {
 		f.run(exitPanic, "desync line "+name, "the rules panic in tick", "rules/rules.go:", "turn.Tick > 60")
 	}
 	f.run(exitOK, "replay dump --commands "+file, "walks to")
+	f.run(exitOK, "replay dump "+bundle, "walks to", "the rules panicked in Step: ")
+	f.run(exitOK, "replay diff "+bundle+" "+file, "in A, tick ", "the rules panicked in Step: ")
+	f.run(exitOK, "replay bisect "+bundle+" "+file, "ticks of both compared; in A,")
 	f.run(exitOK, "replay info "+file, "the rules panicked in Step: ")
 	f.run(exitOK, "replay export "+file, "not exported: tick", "the rules panicked in Step: ")
 	f.run(exitPanic, "desync explain "+bundle, "THE RULES PANICKED", "hold/rules.step", "walks to")

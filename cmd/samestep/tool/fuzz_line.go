@@ -104,7 +104,7 @@ func (f *fuzzFind) addFunction(ctx context.Context, game *playable) {
 func inNewInstances(f *locksteptest.Failure, game *playable) *locksteptest.Failure {
 	own, err := game.side(game.Build()).Game(game.module.rules.Fresh(game.module.budget))
 	if err == nil {
-		err = locksteptest.Run(own, f.Options)
+		_, err = locksteptest.Run(own, f.Options)
 	}
 	if again := (*locksteptest.Failure)(nil); errors.As(err, &again) {
 		return again

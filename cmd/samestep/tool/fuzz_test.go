@@ -51,7 +51,7 @@ func TestUnreduced(t *testing.T) {
 	}
 	game := New(rules).game
 	var found *locksteptest.Failure
-	if err := locksteptest.Run(game.Game, locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 3}}); !errors.As(err, &found) {
+	if _, err := locksteptest.Run(game.Game, locksteptest.Options{Config: &minimal.Config{Size: 9, Coins: 3}}); !errors.As(err, &found) {
 		t.Fatalf("the match does not fail: %v", err)
 	}
 	s := fuzzStory{Game: "minimal", Reached: &locksteptest.Reached{}, Found: explainFound(t.Context(), found, game, t.TempDir())}

@@ -93,7 +93,7 @@ type join struct {
 type joinSummary struct {
 	Match       string        `json:"match"`   // its id
 	Session     string        `json:"session"` // see client.Session.ID
-	Seat        int           `json:"seat"`    // -1 for a spectator
+	Seat        int           `json:"seat"`    // -1 without one
 	Tick        lockstep.Tick `json:"tick"`
 	InputDelay  lockstep.Tick `json:"input_delay"`
 	RoundTripMS float64       `json:"round_trip_ms"`
@@ -303,8 +303,11 @@ func (j *join) observe(c *player.Client) {
 
 func (j *join) print(w io.Writer) {
 	s, who := &j.summary, "spectator"
-	if s.Seat >= 0 {
+	switch {
+	case s.Seat >= 0:
 		who = fmt.Sprintf("player %d", s.Seat)
+	case !j.welcomed:
+		who = "not let in"
 	}
 	line := newLiner(w)
 	fmt.Fprintf(w, "%s to tick %d, input delay %s, round trip %.1f ms\n", who, s.Tick, count(s.InputDelay, "tick"), s.RoundTripMS)

@@ -33,10 +33,11 @@ See bisect for the first tick that differs.
 Recordings of another engine (docs/import.md) are compared as bisect does, with --tick
 the states of that tick.
 
-A or B may be a file with the canonical bytes of a state (dump --raw), or a bundle,
-which stands for the state that the player sent. A bundle alone is compared with
-itself: the referee's state with the player's. The replay or bundle has the schema of
-the states; for two files with states, --schema names a file that has it.
+A or B may be a file with the canonical bytes of a state (dump --raw), or a bundle:
+that of a desync stands for the state that the player sent, and that of a panic for its
+replay. A bundle of a desync alone is compared with itself: the referee's state with the
+player's. The replay or bundle has the schema of the states; for two files with states,
+--schema names a file that has it.
 
 Exits with 3 if commands, checksums, states or ends by the rules differ, and with 5
 if only the headers do.`,
@@ -81,8 +82,8 @@ func replayDiff(c *cli.Context) error {
 			return err
 		}
 		defer b.Close()
-	} else if a.Bundle() == nil {
-		return usagef("got one file, want two, or one bundle")
+	} else if a.Bundle() == nil || a.isReplay {
+		return usagef("got one file, want two, or one bundle of a desync")
 	}
 	d := &difference{a: a, b: b, path: c.String(pathFlag.Name), limit: c.Int("limit")}
 	if a.isReplay && b.isReplay {

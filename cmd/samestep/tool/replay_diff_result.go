@@ -138,6 +138,11 @@ func (d *difference) printReplays(line liner) {
 	if x.End {
 		line("end", "%s → %s", x.A.EndText(), x.B.EndText())
 	}
+	for i, s := range []*desync.CompareSide{&x.A, &x.B} {
+		if s.Panic != "" {
+			line("panic", "in %s, %s", "AB"[i:i+1], s.Panic)
+		}
+	}
 	if a, b := d.content[0], d.content[1]; a != b {
 		line("content", "differs up to tick %d in records that are not compared above, such as checksums of players: %s → %s", a.Tick, a.ContentHash, b.ContentHash)
 	} else if x.Same() {

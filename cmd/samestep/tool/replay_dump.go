@@ -82,7 +82,7 @@ func dumpRecords(c *cli.Context, f *replay.File, r *replay.Reader) error {
 	if errors.Is(err, errStop) {
 		return nil
 	}
-	return err
+	return unlessBundled(f, err)
 }
 
 // followRecords prints each new record until the match ends or the user interrupts it.
@@ -138,7 +138,11 @@ func (d *recordDumper) record(r *record.Record) error {
 			}
 		}
 	}
-	if p := r.Panic; p != nil && (!d.only || p.Frame.Tick == d.tick) {
+	t := r.Tick
+	if p := r.Panic; p != nil {
+		t = p.Frame.Tick
+	}
+	if p := r.Panic; p != nil && (!d.only || t == d.tick) {
 		for i := range p.Frame.Commands {
 			if err := d.command(&p.Frame.Commands[i]); err != nil {
 				return err
@@ -148,7 +152,7 @@ func (d *recordDumper) record(r *record.Record) error {
 	if d.commands || len(r.Frame.Commands) > 0 {
 		return nil
 	}
-	return d.line(r.Tick, recordName(r.Kind), recordText(r))
+	return d.line(t, recordName(r.Kind), recordText(r))
 }
 
 func (d *recordDumper) command(c *lockstep.Command) error {

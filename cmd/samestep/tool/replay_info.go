@@ -52,12 +52,20 @@ func replayInfo(c *cli.Context, f *replay.File) error {
 	return report(c, info, err)
 }
 
-// ofBundle returns the error of an Info, without that of a replay in a bundle that only ends early: its match went on.
+// ofBundle returns the error of an Info, without that of a replay in a bundle that only ends early.
 func ofBundle(f *replay.File, info *replay.Info) error {
-	if f.Bundle() != nil && info.Header != nil && replay.ClassOf(info.Err).Early() {
-		info.Err = nil
+	if info.Header != nil {
+		info.Err = unlessBundled(f, info.Err)
 	}
 	return info.Err
+}
+
+// unlessBundled returns err, but nil if it says that the replay in a bundle ends early: its match went on.
+func unlessBundled(f *replay.File, err error) error {
+	if f.Bundle() != nil && replay.ClassOf(err).Early() {
+		return nil
+	}
+	return err
 }
 
 // hashUpTo adds the content hash up to a tick.

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// A subject is a file to compare: a replay, a bundle, or a state.
+// A subject is a file to compare: a replay, a bundle, or a state. A bundle of a panic has no states, and counts as its replay.
 type subject struct {
 	*replay.File
 	isReplay bool
@@ -30,7 +30,7 @@ func openSubject(c *cli.Context, name string) (*subject, error) {
 	}
 	s := &subject{File: f}
 	replays, err := beginsAsReplay(f)
-	s.isReplay = replays && f.Bundle() == nil
+	s.isReplay = replays && (f.Bundle() == nil || f.Bundle().Manifest.Panic != nil)
 	if err == nil && replays {
 		var noGame error
 		if s.game, s.header, noGame = gameIn(c, f); s.header == nil {

@@ -77,7 +77,6 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 		}
 		*signed = true
 	}
-	from := time.Now()
 	games, err := gamesFor(c, f)
 	if err != nil {
 		return &desync.Verification{Signed: signed, Err: err}, err
@@ -87,7 +86,7 @@ func verifySigned(c *cli.Context, f *replay.File, o replay.VerifyOptions) (*desy
 	if v.Verification != nil {
 		err = followLineage(c, f, v, o.Progress)
 	}
-	v.Signed, v.Took = signed, time.Since(from)
+	v.Signed = signed
 	if err == nil {
 		modulesOf(c).complete(f)
 	}
@@ -134,7 +133,6 @@ func followVerify(c *cli.Context, f *replay.File) error {
 	if err != nil {
 		return refuse(c, err, nil)
 	}
-	from := time.Now()
 	err = follow(c, f, func(ctx context.Context, l *replay.LiveReader) (err error) {
 		v, err = desync.VerifyLive(ctx, l, games, replay.VerifyOptions{MaxTicks: maxTicks(c), KeepGoing: c.Bool("keep-going"), Now: time.Now, Apart: apartFor(c, f)})
 		return err
@@ -149,7 +147,6 @@ func followVerify(c *cli.Context, f *replay.File) error {
 	if v.Verification != nil {
 		err = followLineage(c, f, v, nil)
 	}
-	v.Took = time.Since(from)
 	if err == nil {
 		modulesOf(c).complete(f)
 	}

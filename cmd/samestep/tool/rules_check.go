@@ -43,12 +43,12 @@ what it must not or exceeds a limit, and with 7 if it panics.`,
 // A moduleCheck is what rules check has found.
 type moduleCheck struct {
 	*moduleInfo
-	Ticks    lockstep.Tick `json:"ticks"`             // of the match, unless its rules end it before
-	Compared lockstep.Tick `json:"interpreted_ticks"` // of the match that the interpreter played too
-	Hash     string        `json:"state_hash"`        // of the last state that was compared with the interpreter
-	Golden   int           `json:"golden_matches"`
-	SelfTest string        `json:"self_test"`
-	Thin     string        `json:"thin,omitempty"` // why the match proves little
+	Reached  *locksteptest.Reached `json:"reached"`           // by the match that was played in several ways
+	Compared lockstep.Tick         `json:"interpreted_ticks"` // of the match that the interpreter played too
+	Hash     string                `json:"state_hash"`        // of the last state that was compared with the interpreter
+	Golden   int                   `json:"golden_matches"`
+	SelfTest string                `json:"self_test"`
+	Thin     string                `json:"thin,omitempty"` // why the match proves little
 }
 
 func rulesCheck(c *cli.Context) error {
@@ -71,8 +71,8 @@ func rulesCheck(c *cli.Context) error {
 	check := locksteptest.Options{
 		Config: o.Config, Players: o.Players, Ticks: o.Ticks, Weights: o.Weights, AllowThin: o.AllowThin, Every: max(o.Ticks/10, 1),
 	}
-	result := &moduleCheck{moduleInfo: newModuleInfo(name, g), Ticks: o.Ticks}
-	switch err := locksteptest.Run(g.Game, check); {
+	result := &moduleCheck{moduleInfo: newModuleInfo(name, g)}
+	switch result.Reached, err = locksteptest.Run(g.Game, check); {
 	case errors.Is(err, locksteptest.ErrThin): // random commands alone: that is not the module's fault
 		result.Thin, _, _ = strings.Cut(strings.TrimPrefix(err.Error(), "locksteptest: "), "\n")
 	case err != nil:
@@ -97,7 +97,8 @@ func rulesCheck(c *cli.Context) error {
 
 func (r *moduleCheck) print(w io.Writer) {
 	line := newLiner(w)
-	line("checked", "%s build %s: a random match of at most %s gives the same in other ways", r.Game, r.Build, count(int(r.Ticks), "tick"))
+	line("checked", "%s build %s: a random match gives the same in other ways", r.Game, r.Build)
+	line("reached", "%s", r.Reached)
 	if r.Thin != "" {
 		line("but", "%s", r.Thin)
 	}

@@ -81,7 +81,7 @@ func TestModuleOutcomes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = locksteptest.Run(g, locksteptest.Options{Config: &record.Untyped{}, Ticks: 20, AllowThin: "it counts"})
+			_, err = locksteptest.Run(g, locksteptest.Options{Config: &record.Untyped{}, Ticks: 20, AllowThin: "it counts"})
 			if err != nil {
 				err = moduleOutcome(err)
 			}

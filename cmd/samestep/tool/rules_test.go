@@ -43,7 +43,7 @@ func TestRulesOfForeignGame(t *testing.T) {
 	lasts, ends := "if len(w.Gold) == 0 {", "if len(w.Gold) == 0 || turn.Tick == 24 {"
 	f.replace(lasts, ends)
 	s.run(exitOK, "rules build ./rules -o three.wasm", "hold build 3")
-	s.run(exitOK, "rules check three.wasm", "but        the match proves too little: answers: no two different worlds looked the same to a player", "the same states in 24 ticks")
+	s.run(exitOK, "rules check three.wasm", "but        the match proves too little: answers: no two different worlds looked the same to a player", "reached    1 match, 24 ticks; accepted: ", "the same states in 24 ticks")
 	f.replace(blind, sees)
 	f.replace(ends, lasts)
 

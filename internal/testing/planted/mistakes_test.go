@@ -34,7 +34,7 @@ func TestMistakes(t *testing.T) {
 		g := lockstep.MustGame(r)
 		got := rules[m.Name]
 		failure := (*locksteptest.Failure)(nil)
-		if err := locksteptest.Run(g, locksteptest.Options{Config: setup()}); errors.As(err, &failure) {
+		if _, err := locksteptest.Run(g, locksteptest.Options{Config: setup()}); errors.As(err, &failure) {
 			got = append(got, "Check "+failure.Phase)
 		} else if err != nil {
 			t.Errorf("%s: %v", m.Name, err)

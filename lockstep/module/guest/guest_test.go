@@ -198,7 +198,7 @@ func restored(t *testing.T, x *subject, s *lockstep.Simulation) {
 func TestHarness(t *testing.T) {
 	x := subjects(t)["minimal"]
 	o := locksteptest.Options{Config: configOf(t, x), Ticks: 60, AllowThin: "a small game"}
-	if err := locksteptest.Run(x.elsewhere, o); err != nil {
+	if _, err := locksteptest.Run(x.elsewhere, o); err != nil {
 		t.Error(err)
 	}
 	rules := minimal.Rules()
@@ -213,7 +213,7 @@ func TestHarness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := locksteptest.Run(wrong, o); err == nil {
+	if _, err := locksteptest.Run(wrong, o); err == nil {
 		t.Error("got no failure of rules that count their calls")
 	}
 }
