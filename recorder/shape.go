@@ -36,7 +36,7 @@ func parseShape(schema string) (shape, int) {
 	return p.shape, -1
 }
 
-// A shapeParser reads a schema (docs/import.md, "States") from the left to the right, up to its first fault.
+// A shapeParser reads a schema (docs/spec/recordings.md, "Types of states") from the left to the right, up to its first fault.
 type shapeParser struct {
 	text  string
 	at    int

@@ -27,7 +27,7 @@ func (e *TypeTextError) Error() string {
 //
 //	struct { Tick uint32; Units []struct { ID uint32; X, Y float32 } }
 //
-// It has no names of types, tags, pointers and maps, but floats. docs/import.md has the grammar. The error is a [*TypeTextError] or
+// It has no names of types, tags, pointers and maps, but floats. docs/spec/recordings.md has the grammar. The error is a [*TypeTextError] or
 // a [*SchemaError].
 func ParseType(text string) (*Schema, error) {
 	if len(text) > MaxTypeBytes {

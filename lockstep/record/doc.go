@@ -20,7 +20,7 @@
 //	6     mismatch  ticks ago, player, hash
 //	7     end       why (text); and the result (bytes) if the rules ended the match
 //	64    note      bytes of an array: player, topic, text
-//	65    foreign   bytes: a line of an imported match, see docs/import.md
+//	65    foreign   bytes: a line of an imported match, see docs/spec/recordings.md
 //	66    panic     bytes of an array: where, what, stack, and player, sequence, kind, payload (bytes) for each command of the
 //	                tick that the rules did not compute
 //

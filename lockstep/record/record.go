@@ -57,7 +57,7 @@ type Record struct {
 	ByRules  bool   // KindEnd: the rules ended the match in the tick before; otherwise its server did
 	Result   []byte // KindEnd: canonical bytes of the result, if ByRules; empty for none
 	Panic    *Panic // KindPanic
-	Line     []byte // KindForeign: a line of JSON (docs/import.md), without its line end; nobody has checked it
+	Line     []byte // KindForeign: a line of JSON (docs/spec/recordings.md), without its line end; nobody has checked it
 }
 
 // InStep and InValidate are where a Panic says that the rules panicked: in a tick, or when they were asked about a command before it.

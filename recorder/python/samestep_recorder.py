@@ -467,7 +467,7 @@ class Recorder:
 
 
 class _Parser:
-    """Reads a schema (docs/import.md, "States") from the left to the right, up to its first fault. The shape that it returns is
+    """Reads a schema (docs/spec/recordings.md, "Types of states") from the left to the right, up to its first fault. The shape that it returns is
     a list of the parts of a state: (False, n, None) is n bytes; (True, n, None) is a slice or a string with elements of n bytes;
     (True, 0, parts) is a slice, and (False, n, parts) an array of n, whose elements have the parts."""
 

@@ -1,4 +1,4 @@
-// Package guest is the inner side of a rules module: it answers the calls of docs/rules-abi.md for rules in Go. The program that
+// Package guest is the inner side of a rules module: it answers the calls of docs/spec/abi.md for rules in Go. The program that
 // samestep rules build makes calls [Export]. In all other programs, [Guest] serves tests.
 package guest
 
