@@ -3,6 +3,7 @@ package archtest
 import (
 	"fmt"
 	"go/ast"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -161,6 +162,7 @@ func mentionFindings(name, text string, exists func(name string) bool) (found []
 // specWords are the most words that each specification may have, so that another implementer can read it whole.
 var specWords = map[string]int{
 	"docs/spec/abi.md":        1200,
+	"docs/spec/http.md":       math.MaxInt, // written from openapi.json
 	"docs/spec/recordings.md": 1500,
 	"docs/spec/state.md":      900,
 }
