@@ -49,6 +49,8 @@ var runners = map[string]func(file []byte) Result{
 	"description": runDescription,
 	"abi":         runModuleMessage,
 	"recording":   runRecording,
+	"datagram":    runDatagram,
+	"view":        runView,
 }
 
 // builders return the cases of each part of the suite, without Expect.
@@ -61,7 +63,7 @@ var builders = []func() []Built{
 	clientSessions, fakeSessions, fakeSyncSessions,
 	resultRecords, resultReplays,
 	modules, descriptions, moduleMessages,
-	goodRecordings, brokenRecordings,
+	goodRecordings, brokenRecordings, datagrams, views,
 }
 
 // Build returns all cases and the text of their index. Expect comes from this
