@@ -29,6 +29,8 @@ func brokenLogs() []Built {
 			begun().frame(jump(adds(0, 1), 1<<32-1)).frame(adds(0, 1)), "F-frame-step"),
 		broken("ticks-limit", "limit", "Five runs of 65,536 ticks are more than so few bytes are worth.",
 			begun().empty(65536).empty(65536).empty(65536).empty(65536).empty(65536), "F-limits-ticks"),
+		broken("tick-overflow-frame", "invalid", "A frame exceeds 32 bits.", lastTick().empty(1).frame(systems(joined, 0)), "F-tick"),
+		broken("tick-last", "ok", "A frame of the last tick that there can be.", lastTick().frame(systems(joined, 0)), "F-tick"),
 		broken("tick-overflow", "invalid", "A run of empty ticks exceeds 32 bits.", lastTick().add(recordBytes(4, 2)), "F-tick"),
 	}
 }

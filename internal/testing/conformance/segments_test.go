@@ -32,6 +32,7 @@ func brokenSegments() []Built {
 		replayCase("segment-first", "invalid", "A segment claims to go on after another tick.", two(segment{first: 9, ticks: 2}), "F-segment-first"),
 		replayCase("segment-first-keyframe", "invalid", "The first segment does not begin at the tick of its keyframe.", one(segment{first: 1, ticks: 9}), "F-segment-first"),
 		replayCase("segment-long-number", "corrupt", "A number of a segment is written with a byte too many.", two(segment{lead: []byte{0x8a, 0}, ticks: 2}), "F-uvarint"),
+		replayCase("segment-huge-number", "corrupt", "A number of a segment is 2^64.", two(segment{lead: varintBeyond, ticks: 2}), "F-segment"),
 		replayCase("segment-length-short", "corrupt", "A segment has more records than its length says.", one(segment{ticks: 10, length: uint64(len(first) - 1)}), "F-segment-length"),
 		replayCase("segment-length-long", "corrupt", "A segment has fewer records than its length says.", one(segment{ticks: 10, length: uint64(len(first) + 1)}), "F-segment-length"),
 		replayCase("segment-length-zero", "corrupt", "A segment claims to be empty.", newFile().block(2, append([]byte{0, 10, 0}, make([]byte, 8)...)).b, "F-segment-length"),

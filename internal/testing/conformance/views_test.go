@@ -83,6 +83,7 @@ func views() []Built {
 		bad("view-cut", "A delta ends inside a row.", sea, "00 00 00 01 07 02", "V-delta"),
 		bad("view-trailing", "A byte stands after a delta.", sea, "00 00 00 00 00", "V-delta"),
 		bad("view-long-number", "A number is not in its shortest form.", sea, "8000 00 00 00", "V-rows"),
+		bad("view-huge-number", "A number of 2^64.", sea, "00 80808080808080808002 00 00", "V-rows"),
 		bad("view-beyond", "A changed row that the list does not have.", sea, two+"00 01 02 02 20 00 00", "V-rows"),
 		bad("view-many", "More changed rows than the list has.", sea, two+"00 03 00 02 20 00 02 20 00 02 20 00 00", "V-rows"),
 		bad("view-mask", "The mask has a bit of no number.", sea, "00 00 00 01 07 04 02", "V-row"),
