@@ -11,7 +11,7 @@ import (
 )
 
 // systemRow is a row of the page's table: kind, name, and the type of the value.
-var systemRow = regexp.MustCompile(`(?m)^\| (\d+ \| [a-z ]+) \| \[\w+ u(\d+)\] \|`)
+var systemRow = regexp.MustCompile(`(?m)^\| (\d+ \| [a-z ]+) \| \[?\w+ u(\d+)\]? \|`)
 
 // The page of the format has the commands of the system.
 func TestSystemCommandsOnPage(t *testing.T) {
