@@ -10,10 +10,10 @@ import functools
 import hashlib
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
-import unicodedata
 
 # --- xxHash64 ----------------------------------------------------------------
 
@@ -272,8 +272,7 @@ def tree(nodes, field, depth):
 
 
 def name_fits(name):
-    kinds = [c == "_" and "L" or unicodedata.category(c) for c in name]
-    return 1 <= len(name.encode()) <= 255 and kinds[0][0] == "L" and all(k[0] == "L" or k == "Nd" for k in kinds)
+    return len(name) <= 255 and re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) is not None
 
 
 def value(n, b, at, path, leaves):
