@@ -343,6 +343,7 @@ def payload(n, p):
 
 HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE, PANIC = 1, 2, 3, 4, 5, 6, 7, 64, 66
 SYSTEM, U16, U32, U64 = 255, (1 << 16) - 1, (1 << 32) - 1, M
+SCHEMAS = 512 << 10  # bytes of all together
 
 
 class Log:
@@ -388,22 +389,22 @@ class Log:
                 raise Fault("corrupt")
         if not 1 <= r["players"] <= 250 or not 1 <= r["tick_rate"] <= 1000 or r["check_every"] < 1:
             raise Fault("corrupt")
-        r["config"], r["config_schema"], r["state_schema"] = (p.bytes(1 << 20) for _ in range(3))
+        r["config"], r["config_schema"], r["state_schema"] = p.bytes(1 << 20), p.bytes(SCHEMAS), p.bytes(SCHEMAS)
         count, before, r["commands"] = p.array(0, 3 * 4096), -1, []
         if count % 3:
             raise Fault("corrupt")
         for _ in range(count // 3):
-            c = {"kind": p.uint(U16), "name": p.text(128), "schema": p.bytes(1 << 20)}
+            c = {"kind": p.uint(U16), "name": p.text(128), "schema": p.bytes(SCHEMAS)}
             if c["kind"] <= before:
                 raise Fault("corrupt")
             before = c["kind"]
             r["commands"].append(c)
         if later:
-            r["result_schema"] = p.bytes(1 << 20)
+            r["result_schema"] = p.bytes(SCHEMAS)
             if r["protocol"] != 2 or not r["result_schema"] and not r["tick_ms"]:
                 raise Fault("corrupt")
         result = r.get("result_schema", b"")
-        if len(r["config_schema"]) + len(r["state_schema"]) + len(result) + sum(len(c["schema"]) for c in r["commands"]) > 512 << 10:
+        if len(r["config_schema"]) + len(r["state_schema"]) + len(result) + sum(len(c["schema"]) for c in r["commands"]) > SCHEMAS:
             raise Fault("limit")
         self.fits(schema(r["config_schema"]), r["config"])
         self.state = schema(r["state_schema"])
@@ -413,7 +414,7 @@ class Log:
 
     def read_keyframe(self, p, r, n):
         r["tick"], r["root"], r["last"], before = p.uint(U32), p.uint(U64), [], -1
-        count = p.array(0, 512)
+        count = p.array(0, U32)
         if count % 2:
             raise Fault("corrupt")
         for _ in range(count // 2):
