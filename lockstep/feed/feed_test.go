@@ -108,9 +108,13 @@ func TestLosses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	described, err := feed.ParsePlan(plan.AppendDescription(nil)) // without what only a sender needs
+	if err != nil {
+		t.Fatal(err)
+	}
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		s, receivers := feed.NewSender(plan), []*feed.Receiver{feed.NewReceiver(plan), feed.NewReceiver(plan), feed.NewReceiver(plan)}
+		s, receivers := feed.NewSender(plan), []*feed.Receiver{feed.NewReceiver(plan), feed.NewReceiver(described), feed.NewReceiver(described)}
 		acked := make([]feed.Number, len(receivers))
 		var v view
 		budget := int(seed%4) * 40

@@ -68,7 +68,6 @@ def plan(b):
     for _ in range(r.number()):
         path = r.take(r.number()).decode()
         is_id, step = r.byte(), struct.unpack("b", r.take(1))[0]
-        r.take(2)
         for t in tables:
             for i, c in enumerate(t.columns):
                 full = c[0] if t is tables[0] else t.path + "[]" + c[0]
@@ -76,8 +75,7 @@ def plan(b):
                     continue
                 if is_id:
                     t.id = i
-                if step != -128:
-                    c[3] = c[2] + step
+                c[3] = c[2] + step if step != -128 else 0
     return tables
 
 
