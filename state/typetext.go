@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -94,11 +93,8 @@ func (p *typeParser) want(c byte) {
 func (p *typeParser) word() string {
 	p.space(true)
 	from := p.at
-	for _, r := range p.text[from:] {
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			break
-		}
-		p.at += utf8.RuneLen(r)
+	for p.at < len(p.text) && inName(p.text[p.at]) {
+		p.at++
 	}
 	return p.text[from:p.at]
 }

@@ -505,7 +505,7 @@ class _Parser:
     def _word(self):
         """Reads a name or a number."""
         self._space()
-        word = re.compile(rb"[0-9A-Za-z_\x80-\xff]*").match(self._text, self._at)[0]
+        word = re.compile(rb"[0-9A-Za-z_]*").match(self._text, self._at)[0]
         self._at += len(word)
         return word
 

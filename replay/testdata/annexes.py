@@ -128,9 +128,9 @@ class View:
         n, at = uvarint(b, at, 1024)
         for _ in range(n):
             size, at = uvarint(b, at, len(b))
-            must(size + 4 <= len(b) - at)
-            self.tag(b[at:at + size].decode(), *struct.unpack_from("<BbBB", b, at + size))
-            at += size + 4
+            must(size + 2 <= len(b) - at)
+            self.tag(b[at:at + size].decode(), *struct.unpack_from("<Bb", b, at + size))
+            at += size + 2
         must(at == len(b))
 
     def fields(self, n, path):
@@ -147,8 +147,8 @@ class View:
                 must(f.kind != STRING and len(self.tables[0].columns) < 64)
                 self.tables[0].columns.append({"path": to, "node": f, "shift": 0})
 
-    def tag(self, path, is_id, step, every, priority):
-        must(is_id <= 1 and every)
+    def tag(self, path, is_id, step):
+        must(is_id <= 1)
         found = [(t, i, c) for t in self.tables for i, c in enumerate(t.columns) if re.match(re.escape(path) + r"($|\.|\[)", c["path"])]
         must(found)
         for t, i, c in found:
@@ -188,9 +188,9 @@ class View:
             removed[at] = t.rows[at][t.id]
         t.rows = [row for i, row in enumerate(t.rows) if i not in removed]
         signed = 2 <= t.columns[t.id]["node"].kind <= 5
-        for key in r.ascending(U64):
+        for key in r.ascending(1 << 64, signed):
             row = t.zero()
-            row[t.id] = key - (1 << 63) if signed else key
+            row[t.id] = key
             must(fits(t.columns[t.id], row[t.id]) and row[t.id] not in removed.values() and all(row[t.id] != o[t.id] for o in t.rows))
             self.row(r, t, row, True)
             t.rows.append(row)
@@ -240,10 +240,11 @@ class Numbers:
         n, self.at = uvarint(self.b, self.at, U64)
         return n
 
-    def ascending(self, end):
-        at = -1
+    def ascending(self, end, signed=False):
+        at = None
         for _ in range(self.number()):
-            at += 1 + self.number()
+            n = self.number()
+            at = n + at + 1 if at is not None else n >> 1 ^ -(n & 1) if signed else n
             must(at < end)
             yield at
 

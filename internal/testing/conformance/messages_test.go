@@ -195,6 +195,7 @@ func brokenMessages() []Built {
 		{"chunk-beyond", "P-chunk-form", "A chunk that reaches beyond the total.", recordBytes(49, 1, 0, 3, 4, []byte{1, 2})},
 		{"chunk-long", "P-chunk-form", "A chunk of 32769 bytes.", recordBytes(35, 20, 0, 40000, make([]byte, 32769))},
 		{"total-large", "P-range", "A total of more than 256 MiB and 128 KiB.", recordBytes(49, 1, 0, 0, 256<<20+128<<10+1, []byte{1})},
+		{"view-total-large", "P-range", "A difference of a view with more than 32 MiB and 64 KiB.", recordBytes(61, 1, 0, 0, 0, 32<<20+64<<10+1, []byte{1})},
 	})
 }
 

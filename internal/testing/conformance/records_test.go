@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -107,6 +108,7 @@ func brokenRecords() []Built {
 		bad("bad-dissent-player", "corrupt", "A dissent is of the system.", recordBytes(6, 0, system, 1), "F-dissent"),
 		bad("bad-end-long", "limit", "A reason has more than 1,024 bytes.", recordBytes(7, strings.Repeat("x", 1025)), "F-limits"),
 		bad("bad-keyframe-order", "corrupt", "Sequences of a keyframe are not by player.", recordBytes(2, 1, 1, array{255, 2, 0, 1}, []byte{}), "F-keyframe"),
+		bad("bad-keyframe-many", "corrupt", "A keyframe has more sequences than there are players.", recordBytes(2, 1, 1, slices.Repeat(array{0, 1}, 300), []byte{}), "F-keyframe"),
 		bad("bad-keyframe-zero", "corrupt", "A sequence of a keyframe is 0.", recordBytes(2, 1, 1, array{0, 0, 255, 2}, []byte{}), "F-keyframe"),
 		bad("bad-keyframe-half", "corrupt", "The sequences of a keyframe are no pairs.", recordBytes(2, 1, 1, array{255}, []byte{}), "F-keyframe"),
 		bad("bad-tick-range", "corrupt", "A tick exceeds 32 bits.", recordBytes(2, uint64(1<<32), 1, array{255, 2}, []byte{}), "F-smallest"),
