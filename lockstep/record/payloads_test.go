@@ -151,28 +151,6 @@ func TestPayloadValues(t *testing.T) {
 	}
 }
 
-func FuzzPayload(f *testing.F) {
-	g := newEveryGame(f)
-	f.Add(uint16(3), everyBytes)
-	f.Add(uint16(4), []byte{})
-	f.Add(uint16(6), []byte("\xff\xff\xff\xff"))
-	f.Add(uint16(9), []byte{})
-	f.Fuzz(func(t *testing.T, kind uint16, b []byte) {
-		p := g.NewPayloads()
-		c := record.Command{Kind: record.CommandKind(kind), Payload: b}
-		if err := p.Decode(&c); err != nil {
-			if !errors.Is(err, record.ErrMalformed) && !errors.Is(err, record.ErrUnknownKind) {
-				t.Fatalf("% x: %v", b, err)
-			}
-			return
-		}
-		again, err := p.EncodeAs(c.Kind, c.Value)
-		if err != nil || !bytes.Equal(again, b) {
-			t.Fatalf("read % x, written as % x, %v", b, again, err)
-		}
-	})
-}
-
 // What a person enters becomes the command, and nothing else does.
 func TestReadJSON(t *testing.T) {
 	p := newEveryGame(t).NewPayloads()
