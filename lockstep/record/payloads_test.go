@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
+	"github.com/seed-49bee653/samestep/state"
 )
 
 // A command with every kind of field.
@@ -148,6 +149,27 @@ func TestPayloadValues(t *testing.T) {
 		if got := c.Value.(*every); got.U16 != uint16(i) || len(got.Blob) != 5000*(i%2) {
 			t.Errorf("value %d became %d", i, got.U16)
 		}
+	}
+}
+
+// A payload whose Go type is not here is a value of its kind's schema as well, and shares no memory with the log.
+func TestUntypedPayload(t *testing.T) {
+	schema := state.MustCompile[blob]().Schema()
+	kinds, err := record.CompileKinds([]record.CommandType{record.TypeOf(6, "blob", schema)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := kinds.NewPayloads()
+	c := record.Command{Kind: 6, Payload: []byte("\x02\x00\x00\x00ab")}
+	if err := p.Decode(&c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Payload[4] = 'x'; string(c.Value.(*record.Untyped).Canonical) != "\x02\x00\x00\x00ab" {
+		t.Errorf("got %q", c.Value.(*record.Untyped).Canonical)
+	}
+	c.Payload = c.Payload[:5]
+	if err := p.Decode(&c); !errors.Is(err, record.ErrMalformed) {
+		t.Errorf("cut: got %v", err)
 	}
 }
 
