@@ -93,7 +93,7 @@ func (e *elsewhere) world() (*distantWorld, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lockstep: rules of %s: %w", e.game.name, err)
 	}
-	return &distantWorld{rules: e, caller: c, payloads: e.game.NewPayloads()}, nil
+	return &distantWorld{rules: e, caller: c}, nil
 }
 
 // newWorld returns an instance for a match.

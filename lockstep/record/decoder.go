@@ -12,12 +12,11 @@ import (
 // A Decoder reads the records of one log, in order. Its first error stays.
 type Decoder struct {
 	stream
-	r         pack.Reader
-	in        pack.Reader // inside an optional record or a payload
-	rec       Record
-	canonical []byte // bytes of a payload, to check it
-	loose     bool   // do not compare contents with the header, for the self-test
-	err       error
+	r     pack.Reader
+	in    pack.Reader // inside an optional record
+	rec   Record
+	loose bool // do not compare contents with the header, for the self-test
+	err   error
 }
 
 // DecoderAt returns a Decoder that begins after the frame of tick t. Sequences count from there. It has no header to

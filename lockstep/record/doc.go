@@ -42,9 +42,7 @@
 //     bytes], so any reader can skip them. Their content never reaches a simulation.
 //   - Later keyframes can be added or removed, and runs of empty ticks joined, without changing the match.
 //
-// The payload of a command is the MessagePack form of its type: a struct is an array of its fields, a slice or an array
-// of bytes is bin, and any other one an array. The state in a keyframe and the configuration are canonical bytes of
-// package state.
+// The payload of a command, the state in a keyframe, the configuration and the result are canonical bytes of package state.
 //
 //samestep:deterministic
 package record

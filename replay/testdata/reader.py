@@ -159,20 +159,6 @@ class Pack:
             raise Fault("corrupt")
         return c
 
-    def int(self, bits):
-        c = self.b[self.at] if self.at < len(self.b) else 0xC1
-        if c < 0xD0:
-            return self.uint((1 << bits - 1) - 1)
-        self.at += 1
-        if c >= 0xE0:
-            return c - 256
-        if c > 0xD3:
-            raise Fault("corrupt")
-        n = int.from_bytes(self.take(1 << c - 0xD0), "big", signed=True)
-        if not -1 << bits - 1 <= n < (-32, -1 << 7, -1 << 15, -1 << 31)[c - 0xD0]:
-            raise Fault("corrupt")
-        return n
-
     def bool(self):
         c = self.take(1)[0]
         if c not in (0xC2, 0xC3):
@@ -320,25 +306,6 @@ def whole(n, b):
     return sections, xxh64(text), leaves
 
 
-def payload(n, p):
-    """Reads the MessagePack form of a value."""
-    if n.kind == BOOL:
-        return p.bool()
-    if n.kind == STRING:
-        return p.text(16384)
-    if n.kind in (ARRAY, SLICE):
-        least, most = (n.count, n.count) if n.kind == ARRAY else (0, 16384)
-        if n.inner[0].kind == 6:
-            b = p.bytes(most)
-            bad(len(b) < least)
-            return b
-        return [payload(n.inner[0], p) for _ in range(p.array(least, most))]
-    if n.kind == STRUCT:
-        p.array(n.count, n.count)
-        return [payload(f, p) for f in n.inner]
-    return p.int(8 * n.size) if n.kind <= 5 else p.uint((1 << 8 * n.size) - 1)
-
-
 # --- records and the log -----------------------------------------------------
 
 HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE, PANIC = 1, 2, 3, 4, 5, 6, 7, 64, 66
@@ -447,30 +414,29 @@ class Log:
             self.last[player], before = sequence, (player, sequence)
             r["commands"].append({"player": player, "sequence": sequence, "kind": kind, "payload": b})
         for c in r["commands"]:
-            c["value"] = self.command(c)
+            self.command(c)
 
     def command(self, c):
-        """Checks a command against the header, and returns its value."""
+        """Checks a command against the header."""
+        b = c["payload"]
         if c["player"] != SYSTEM:
             self.seat(c["player"])
             bad(c["kind"] not in self.kinds)
             node = self.kinds[c["kind"]]
         elif self.header["engine"] != "samestep/1":
-            return None
+            return
         else:
             bad(not 1 <= c["kind"] <= 8)
             node = Node(STRUCT, 0, 1, "")
             node.inner = [Node(6 if c["kind"] <= 6 else 7, 0, 0, "")]
-        p = Pack(c["payload"])
         try:
-            v = payload(node, p)
-            p.end()
+            bad(value(node, b, 0, "", []) != len(b))
         except Fault:
             raise Fault("invalid")
         if c["player"] == SYSTEM:
+            n = int.from_bytes(b, "little")
             least, most = {7: (10, 1000), 8: (1, 250)}.get(c["kind"], (0, self.header["players"] - 1))
-            bad(not least <= v[0] <= most and not (c["kind"] == 6 and v[0] == SYSTEM))
-        return v
+            bad(not least <= n <= most and not (c["kind"] == 6 and n == SYSTEM))
 
     def read_empty(self, p, r, n):
         r["empty"] = p.uint(65536)
@@ -825,7 +791,8 @@ class Game:
         leaves = whole(node, b)[2]
         self.node, self.coins = node, [int(x["int"]) for x in leaves if x["path"].startswith("Coins")]
         named = {x["path"]: x for x in leaves}
-        self.ticks, self.system, self.last = int(named["Ticks"]["int"]), int(named["System"]["int"]), named["Last"]["text"]
+        self.ticks, self.system, last = int(named["Ticks"]["int"]), int(named["System"]["int"]), named["Last"]
+        self.last = last["text"].encode() if "text" in last else bytes.fromhex(last["bytes"])
 
     def step(self, commands):
         self.ticks = self.ticks + 1 & U32
@@ -833,21 +800,21 @@ class Game:
             if c["player"] == SYSTEM:
                 self.system = self.system + 1 & U16
             elif c["kind"] == 1:
-                coins = self.coins[c["player"]] + c["value"][0]
+                coins = self.coins[c["player"]] + int.from_bytes(c["payload"], "little", signed=True)
                 self.coins[c["player"]] = (coins + (1 << 31) & U32) - (1 << 31)
             else:
-                self.last = c["value"][0]
+                self.last = c["payload"][4:]
 
     def end(self, start):
         """Returns the result with which the rules of the game with a goal end the match, or None."""
         for seat, coins in enumerate(self.coins):
             if coins >= start + 1000:
                 return struct.pack("<Bi", seat, coins)
-        return b"" if self.last == "draw" else None
+        return b"" if self.last == b"draw" else None
 
     def root(self):
         b = struct.pack("<II", self.ticks, len(self.coins)) + b"".join(struct.pack("<i", c) for c in self.coins)
-        return whole(self.node, b + struct.pack("<H", self.system) + sized(self.last.encode()))[1]
+        return whole(self.node, b + struct.pack("<H", self.system) + sized(self.last))[1]
 
 
 def simulate(file):
