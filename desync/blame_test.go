@@ -45,7 +45,7 @@ func system(tb testing.TB, file []byte, from lockstep.Tick, kind lockstep.Kind, 
 	return rewrite(tb, file, func(r *record.Record) {
 		if r.Kind == record.KindFrame && r.Tick >= from && !done {
 			r.Frame.Commands = append(r.Frame.Commands, lockstep.Command{
-				Tick: r.Tick, Player: lockstep.System, Sequence: sequence, Kind: kind, Payload: []byte{0x91, byte(p)},
+				Tick: r.Tick, Player: lockstep.System, Sequence: sequence, Kind: kind, Payload: []byte{byte(p)},
 			})
 			done = true
 		} else if r.Kind == record.KindKeyframe && done {

@@ -19,7 +19,7 @@ import (
 // ErrNoRecording means that a replay is not an imported match.
 var ErrNoRecording = errors.New("not a match of another engine")
 
-// A Recording is what one machine has recorded of a match of another engine (docs/import.md). JSON has what describes it.
+// A Recording is what one machine has recorded of a match of another engine (docs/spec/recordings.md). JSON has what describes it.
 type Recording struct {
 	File     string           `json:"file"`
 	Game     string           `json:"game"`

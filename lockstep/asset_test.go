@@ -100,6 +100,8 @@ func TestAssetLists(t *testing.T) {
 		{"folder of Windows", named(`a\b`), `the character '\\'`},
 		{"drive", named("c:map"), `the character ':'`},
 		{"control character", named("a\x00b"), `the character '\x00'`},
+		{"later control character", named("a\u0085b"), `the character '\u0085'`},
+		{"letters that only newer versions of Unicode know", named("\U00011f04\U0002ebf0"), ""},
 		{"line", named("a\nb"), `the character '\n'`},
 		{"not UTF-8", named("a\xff"), "not UTF-8"},
 		{"no sum", []lockstep.Asset{good(func(a *lockstep.Asset) { a.SHA256 = "" })}, "want a sha256"},

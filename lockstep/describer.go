@@ -16,7 +16,6 @@ type Describer struct {
 	payloads *record.Payloads
 	kinds    map[Kind]describedKind // only looked up, never ranged over
 	system   map[Kind]describedKind // only looked up, never ranged over
-	buf      []byte
 	text     strings.Builder
 }
 
@@ -102,12 +101,8 @@ func (g *Game) Describe(c *Command) (text string, err error) {
 
 // fields returns a payload as one line of JSON.
 func (d *Describer) fields(s *state.Schema, payload []byte) (string, error) {
-	var err error
-	if d.buf, err = record.AppendCanonical(d.buf[:0], s, payload); err != nil {
-		return "", err
-	}
 	d.text.Reset()
-	if err := s.DumpJSON(&d.text, d.buf); err != nil {
+	if err := s.DumpJSON(&d.text, payload); err != nil {
 		return "", err
 	}
 	return strings.TrimSuffix(d.text.String(), "\n"), nil

@@ -14,14 +14,13 @@ import (
 
 // distantWorld is a world of rules that run elsewhere. Its methods panic with an [*abi.Fault] where native rules panic.
 type distantWorld struct {
-	rules    *elsewhere
-	caller   abi.Caller
-	config   []byte
-	payloads *record.Payloads
-	tick     Tick
-	frame    abi.Frame
-	outcome  abi.Outcome
-	in       []byte
+	rules   *elsewhere
+	caller  abi.Caller
+	config  []byte
+	tick    Tick
+	frame   abi.Frame
+	outcome abi.Outcome
+	in      []byte
 }
 
 // badAnswer is the fault of rules whose answer is not what it should be.
@@ -119,7 +118,7 @@ func (w *distantWorld) end(t *Turn) {
 
 // message returns a command as rules elsewhere get it.
 func (w *distantWorld) message(c *Command) abi.Command {
-	return abi.Command{Tick: uint32(c.Tick), Player: uint8(c.Player), Kind: uint16(c.Kind), Sequence: uint32(c.Sequence), Payload: w.payloads.AppendValue(nil, c)}
+	return abi.Command{Tick: uint32(c.Tick), Player: uint8(c.Player), Kind: uint16(c.Kind), Sequence: uint32(c.Sequence), Payload: c.Payload}
 }
 
 // command returns the message of a single command.

@@ -71,11 +71,7 @@ func NewGameElsewhere(m abi.Machine) (*Game, error) {
 // checkNames checks of the description what [NewGame] checks of rules.
 func (e *elsewhere) checkNames() error {
 	d := e.description
-	err := cmp.Or(record.CheckName("name", d.Game), record.CheckName("build", d.Build),
-		record.CheckDescription(d.State.Schema), record.CheckDescription(d.Config.Schema))
-	if err == nil && d.Result.Schema != nil {
-		err = record.CheckDescription(d.Result.Schema)
-	}
+	err := cmp.Or(record.CheckName("name", d.Game), record.CheckName("build", d.Build))
 	for _, s := range d.Schemas() {
 		if err == nil && s.Floats() {
 			err = errors.New("a type has floats, whose results differ between machines")
@@ -97,7 +93,7 @@ func (e *elsewhere) world() (*distantWorld, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lockstep: rules of %s: %w", e.game.name, err)
 	}
-	return &distantWorld{rules: e, caller: c, payloads: e.game.NewPayloads()}, nil
+	return &distantWorld{rules: e, caller: c}, nil
 }
 
 // newWorld returns an instance for a match.

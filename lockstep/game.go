@@ -47,8 +47,7 @@ func NewGame[S, C any](rules Rules[S, C]) (*Game, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lockstep: configuration of %s: %w", rules.Name, err)
 	}
-	if err := cmp.Or(record.CheckName("name", rules.Name), record.CheckName("build", rules.Build),
-		record.CheckDescription(codec.Schema()), record.CheckDescription(config.Schema())); err != nil {
+	if err := cmp.Or(record.CheckName("name", rules.Name), record.CheckName("build", rules.Build)); err != nil {
 		return nil, fmt.Errorf("lockstep: game %s: %w", rules.Name, err)
 	}
 	if rules.New == nil || rules.Step == nil {
@@ -152,8 +151,8 @@ func (g *Game) NewHeader(id MatchID, s Settings, config any) (*Header, error) {
 	h := g.Identity()
 	h.Match, h.Settings, h.Config = id, s.Normal(), g.packConfig(config)
 	h.Protocol = h.NeededProtocol()
-	if len(h.Config) > record.MaxDescription {
-		return nil, fmt.Errorf("lockstep: got a configuration of %d bytes, want at most %d", len(h.Config), record.MaxDescription)
+	if len(h.Config) > record.MaxConfig {
+		return nil, fmt.Errorf("lockstep: got a configuration of %d bytes, want at most %d", len(h.Config), record.MaxConfig)
 	}
 	trial, err := g.created(h)
 	if err != nil {
@@ -174,7 +173,7 @@ func (g *Game) ReadConfig(text []byte, usual any) (any, error) {
 		}
 		base = g.packConfig(usual)
 	}
-	b, err := g.configSchema.AppendJSON(nil, base, text, record.MaxDescription)
+	b, err := g.configSchema.AppendJSON(nil, base, text, record.MaxConfig)
 	if err != nil {
 		return nil, fmt.Errorf("lockstep: configuration of %s: %w", g.name, err)
 	}

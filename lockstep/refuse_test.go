@@ -55,7 +55,7 @@ func newLamps(game *lockstep.Game) *lockstep.Simulation {
 // pressed runs a tick in which player 1 presses a lamp.
 func pressed(sim *lockstep.Simulation, press *testgame.Press) {
 	frame := lockstep.Frame{Tick: sim.Tick() + 1}
-	frame.Commands = []lockstep.Command{{Tick: frame.Tick, Player: 1, Sequence: lockstep.Sequence(frame.Tick), Kind: 1, Payload: []byte{0x91, press.Lamp}}}
+	frame.Commands = []lockstep.Command{{Tick: frame.Tick, Player: 1, Sequence: lockstep.Sequence(frame.Tick), Kind: 1, Payload: []byte{press.Lamp}}}
 	if err := sim.Step(&frame); err != nil {
 		panic(err)
 	}

@@ -2,6 +2,8 @@ package lockstep_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -23,6 +25,20 @@ func TestSelfTest(t *testing.T) {
 	var fault *lockstep.PanicError
 	if _, err := lockstep.NewGame(rules); !errors.As(err, &fault) || fault.Where != "SelfTest" {
 		t.Errorf("got %v, want a panic in SelfTest", err)
+	}
+}
+
+// The page of the recipe has the sums.
+func TestSelfTestOnPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/spec/state.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := lockstep.KnownSelfTest()
+	for i, p := range known.Parts() {
+		if row := fmt.Sprintf("\n| %s | %016x |\n", p.Name, *p.Sum); i < 4 && !strings.Contains(string(page), row) {
+			t.Errorf("the page has no row%s", row)
+		}
 	}
 }
 

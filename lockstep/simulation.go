@@ -230,7 +230,7 @@ func (s *Simulation) recovered(where string, err *error) {
 	}
 }
 
-// Validate asks the game whether a command, with its Value set, is allowed in this state, as a coordinator does. The
+// Validate asks the game whether a decoded command is allowed in this state, as a coordinator does. The
 // error is the game's refusal. Rules with views are asked by what the command's player may see, see [View].
 func (s *Simulation) Validate(c *Command) (err error) {
 	if s.broken != nil {

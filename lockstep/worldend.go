@@ -3,7 +3,6 @@ package lockstep
 import (
 	"fmt"
 
-	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
@@ -52,11 +51,7 @@ func compileResult(t ResultType) (*resultCodec, error) {
 	if t.compile == nil {
 		return nil, nil
 	}
-	c, err := t.compile()
-	if err != nil {
-		return nil, err
-	}
-	return c, record.CheckDescription(c.schema)
+	return t.compile()
 }
 
 // description returns the schema of the result as a header has it.

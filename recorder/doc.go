@@ -1,5 +1,5 @@
 // Package recorder writes what one machine sees of a match on any engine: commands, sums of states, whole states and notes, as
-// lines of JSON that samestep replay reads (docs/import.md). Recordings of several machines are compared to find the first
+// lines of JSON that samestep replay reads (docs/spec/recordings.md). Recordings of several machines are compared to find the first
 // tick and the first field that differ.
 //
 //	r, err := recorder.Create("player0.jsonl", recorder.Header{

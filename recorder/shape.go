@@ -36,7 +36,7 @@ func parseShape(schema string) (shape, int) {
 	return p.shape, -1
 }
 
-// A shapeParser reads a schema (docs/import.md, "States") from the left to the right, up to its first fault.
+// A shapeParser reads a schema (docs/spec/recordings.md, "Types of states") from the left to the right, up to its first fault.
 type shapeParser struct {
 	text  string
 	at    int
@@ -71,7 +71,7 @@ func (p *shapeParser) word() string {
 }
 
 func isWord(c byte) bool {
-	return c == '_' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
 // typ reads a type, and appends its parts.

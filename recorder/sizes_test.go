@@ -61,7 +61,7 @@ func randomStruct(random *rand.Rand, levels int) sized {
 	text.WriteString("struct {")
 	for i := range 1 + random.IntN(3) {
 		of := randomSized(random, levels-1)
-		fmt.Fprintf(&text, " F%d, ñ_%d %s%s", i, i, of.text, []string{";", "\n", " \t\r\n\n"}[random.IntN(3)])
+		fmt.Fprintf(&text, " F%d, _%d %s%s", i, i, of.text, []string{";", "\n", " \t\r\n\n"}[random.IntN(3)])
 		fields = append(fields, of, of)
 	}
 	text.WriteString("}")

@@ -145,7 +145,7 @@ func ExampleReadInfo() {
 	// Output:
 	// dots on example: 100 ticks, ended: time is up
 	// keyframe of tick 0: 116 bytes
-	// ada: 1 command of 4 bytes
+	// ada: 1 command of 3 bytes
 }
 
 // A program of your own describes a file like samestep replay info.
@@ -174,12 +174,12 @@ func ExampleOpen() {
 	// settings          seed 1, 2 seats, 20 ticks/s, a checksum every 20 ticks, a keyframe every 1,200 ticks
 	// length            100 ticks, 5.0 s
 	// commands          2 commands in 2 frames
-	//   player 0 "ada"  1 command, 4 B of payload
-	//   system          1 command, 2 B of payload
+	//   player 0 "ada"  1 command, 3 B of payload
+	//   system          1 command, 1 B of payload
 	// checksums         5 agreed, 0 mismatching ones of players
 	// keyframes         1, 116 B
-	// size              648 B, 5.32 bytes per tick without keyframes
-	// content           058f2c4a6dd3f2ba61d5dd8493402204c0a93fad351cfb7321e8ffdb64e2c39d
+	// size              646 B, 5.30 bytes per tick without keyframes
+	// content           13f0241cea5041279888e0cdf216afd377994877dce637d7e17d4f6a8ded4164
 	// end               "time is up"
 }
 
@@ -225,7 +225,7 @@ func ExamplePartHash() {
 	hash, tick, err := replay.HashContent(r, 60)
 	var part replay.PartHash = replay.PartHash{Tick: tick, ContentHash: hash}
 	fmt.Println(part.Tick, part.ContentHash.String()[:16], err)
-	// Output: 60 982c36eaa3ae340a <nil>
+	// Output: 60 51781ec648c5fd25 <nil>
 }
 
 func ExampleDamageError() {

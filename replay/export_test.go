@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"os"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -38,4 +40,37 @@ func (l *LiveReader) Try() (*record.Record, error) {
 			return nil, err
 		}
 	}
+}
+
+// A Block is a block of a file.
+type Block struct {
+	Kind   byte
+	Body   []byte
+	Offset int64
+}
+
+// Blocks returns the blocks of a good file.
+func Blocks(file []byte) (all []Block) {
+	for at := prefixSize; at < len(file); {
+		kind, size, header, err := parseBlockHeader(file[at:])
+		if err != nil {
+			panic(err) // the file is good
+		}
+		body := at + header
+		all = append(all, Block{kind, file[body : body+int(size)], int64(at)})
+		at = body + int(size) + checkSize
+	}
+	return all
+}
+
+// Chained returns a file of blocks, with right checks. Its prefix is that of another file.
+func Chained(file []byte, blocks []Block) []byte {
+	dst := append([]byte{}, file[:prefixSize]...)
+	before := xxhash.Sum64(dst)
+	for _, b := range blocks {
+		block := append(appendBlockHeader(nil, b.Kind, len(b.Body)), b.Body...)
+		before = checkBlock(before, block)
+		dst = binary.LittleEndian.AppendUint64(append(dst, block...), before)
+	}
+	return dst
 }

@@ -119,13 +119,15 @@ func ReadInfo(r *Reader) (*Info, error) {
 	}
 	info.Rules = r.rules
 	if err == nil {
-		err = odd
 		info.Signatures = r.signed(info.ContentHash)
 		for _, s := range info.Signatures {
 			if info.Signer == "" || !info.Signed && s.Signed {
 				info.Signer, info.Signed = s.Signer, s.Signed
 			}
 		}
+	}
+	if odd != nil {
+		err = odd // it comes before err
 	}
 	info.Err = err
 	return info, err

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// Recorded collects the states in a recording of another engine (docs/import.md), which cannot be simulated.
+// Recorded collects the states in a recording of another engine (docs/spec/recordings.md), which cannot be simulated.
 type Recorded struct {
 	Schema *state.Schema   // of the states; nil if the recording has none
 	States []RecordedState // by tick, one for each: that of the player whose machine recorded, or else of the lowest player

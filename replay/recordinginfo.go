@@ -9,7 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 )
 
-// A RecordingInfo describes what an imported recording has besides commands, checksums and notes (docs/import.md).
+// A RecordingInfo describes what an imported recording has besides commands, checksums and notes (docs/spec/recordings.md).
 type RecordingInfo struct {
 	Match    string           `json:"match"`              // recordings with the same text are of one match
 	Player   *lockstep.Player `json:"player,omitempty"`   // whose machine recorded; nil for a server or a converter

@@ -92,6 +92,7 @@ func TestRefusedTypes(t *testing.T) {
 		{"huge arrays", reflect.TypeFor[struct{ A, B [MaxFixedSize/2 + 1]uint8 }](), "", "bytes, at most"},
 		{"deep", reflect.StructOf([]reflect.StructField{{Name: "Deep", Type: deep}}), "Deep" + strings.Repeat("[]", MaxDepth-1), "deeper"},
 		{"wide", wide, "", "more than 4096"},
+		{"another script", reflect.TypeFor[struct{ Été uint8 }](), "Été", "not an identifier"},
 		{"long name", longName, strings.Repeat("N", MaxNameBytes+1), "256 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

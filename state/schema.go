@@ -1,16 +1,12 @@
 package state
 
-import (
-	"fmt"
-	"unicode"
-	"unicode/utf8"
-)
+import "fmt"
 
 // Limits of a schema, compiled from a type or parsed from a description.
 const (
 	MaxNodes     = 4096    // nodes of one schema
 	MaxDepth     = 32      // nodes from the root to a leaf
-	MaxNameBytes = 255     // bytes of a field's name
+	MaxNameBytes = 255     // bytes of a field's name, an ASCII identifier
 	MaxFixedSize = 1 << 30 // canonical bytes of a value with all its slices and strings empty
 )
 
@@ -244,15 +240,17 @@ func checkName(name string, isField bool) string {
 	if name == "" || len(name) > MaxNameBytes {
 		return fmt.Sprintf("a field's name of %d bytes, want 1 to %d", len(name), MaxNameBytes)
 	}
-	if !utf8.ValidString(name) {
-		return fmt.Sprintf("the field's name %q is not UTF-8", name)
-	}
-	for i, r := range name {
-		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
-			return fmt.Sprintf("the field's name %q is not an identifier", name)
+	for i := range len(name) {
+		if !inName(name[i]) || i == 0 && name[i] <= '9' {
+			return fmt.Sprintf("the field's name %q is not an identifier: got the byte %q, want A to Z, a to z, _, and digits behind the first", name, name[i:i+1])
 		}
 	}
 	return ""
+}
+
+// inName reports whether a field's name may have c: an ASCII letter, a digit or an underscore.
+func inName(c byte) bool {
+	return c == '_' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
 }
 
 type describedNode struct {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -27,7 +26,7 @@ func (e *TypeTextError) Error() string {
 //
 //	struct { Tick uint32; Units []struct { ID uint32; X, Y float32 } }
 //
-// It has no names of types, tags, pointers and maps, but floats. docs/import.md has the grammar. The error is a [*TypeTextError] or
+// It has no names of types, tags, pointers and maps, but floats. docs/spec/recordings.md has the grammar. The error is a [*TypeTextError] or
 // a [*SchemaError].
 func ParseType(text string) (*Schema, error) {
 	if len(text) > MaxTypeBytes {
@@ -94,11 +93,8 @@ func (p *typeParser) want(c byte) {
 func (p *typeParser) word() string {
 	p.space(true)
 	from := p.at
-	for _, r := range p.text[from:] {
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			break
-		}
-		p.at += utf8.RuneLen(r)
+	for p.at < len(p.text) && inName(p.text[p.at]) {
+		p.at++
 	}
 	return p.text[from:p.at]
 }

@@ -69,6 +69,7 @@ func TestParseTypeRefuses(t *testing.T) {
 		"struct { A []struct {} }":     "an empty struct",
 		"struct { 1A bool }":           "is not an identifier",
 		"struct { A \xff }":            "want a type",
+		"struct { Été bool }":          `got 'É', want the name of a field`,
 		deep:                           "nested deeper than 32",
 		wide:                           "more than 4096",
 		strings.Repeat(" ", 65<<10):    "at most 65536 are allowed",

@@ -127,13 +127,13 @@ func TestPayloadSizes(t *testing.T) {
 		command any
 		want    int // bytes
 	}{
-		{&Move{Who: Who{Group: 1}, To: Point{300, 400}}, 12},
-		{&AttackMove{Who: Who{Group: 1}, To: Point{300, 400}, Queued: true}, 12},
-		{&Attack{Who{Group: 200}, 1000}, 8},
-		{&Move{Who: Who{Units: fourteen}, To: Point{300, 400}}, 54},
+		{&Move{Who: Who{Group: 1}, To: Point{300, 400}}, 10},
+		{&AttackMove{Who: Who{Group: 1}, To: Point{300, 400}, Queued: true}, 10},
+		{&Attack{Who{Group: 200}, 1000}, 9},
+		{&Move{Who: Who{Units: fourteen}, To: Point{300, 400}}, 66},
 		{&Train{300, Soldier, 5}, 6},
-		{&Build{list(300), Barracks, Point{300, 400}}, 15},
-		{&Gather{list(300, 301, 302), 7}, 14},
+		{&Build{list(300), Barracks, Point{300, 400}}, 14},
+		{&Gather{list(300, 301, 302), 7}, 19},
 	} {
 		_, b, err := payloads.Encode(test.command)
 		if err != nil || len(b) != test.want {

@@ -8,7 +8,7 @@
 //	{"t":70,"p":1,"note":"chat","text":"gg"}               a note of a player, or without "p" of the match
 //	{"t":19000,"end":true}                                 the last line: the number of ticks
 //
-// docs/import.md has all fields and limits. Commands and notes are in the order of ticks;
+// docs/spec/recordings.md has all fields and limits. Commands and notes are in the order of ticks;
 // a checksum may come later than its tick. A [Reader] returns them one by one:
 //
 //	r, err := matchlog.NewReader(file)

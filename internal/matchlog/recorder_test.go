@@ -78,7 +78,7 @@ func TestRecorderLimits(t *testing.T) {
 // The recorder takes every type of states that the reader takes.
 func TestRecorderTakesTypes(t *testing.T) {
 	t.Setenv(recorder.Variable, "")
-	const valid = "struct { Tick uint32; Names [2]string\n Units []struct { ID, Of uint16; At [3][2]float32 }; ñ bool }"
+	const valid = "struct { Tick uint32; Names [2]string\n Units []struct { ID, Of uint16; At [3][2]float32 }; _ bool }"
 	random := rand.New(rand.NewPCG(1, 2))
 	taken, refused := 0, 0
 	for range 5000 {

@@ -40,5 +40,5 @@ func ExampleNew() {
 	g := nullgame.New()
 	payload, err := g.NewPayloads().EncodeAs(12, &nullgame.Opaque{Data: []byte{1, 2}})
 	fmt.Printf("% x %v\n", payload, err)
-	// Output: 91 c4 02 01 02 <nil>
+	// Output: 02 00 00 00 01 02 <nil>
 }

@@ -1,4 +1,4 @@
-// Package pack reads and writes the MessagePack that Samestep uses on the wire and on disk: integers, booleans,
+// Package pack reads and writes the MessagePack that Samestep uses on the wire and on disk: unsigned integers, booleans,
 // strings, byte strings and arrays, each in its one smallest form.
 //
 // The bytes may come from an attacker. So a [Reader] never decodes into an untyped value and never skips one. It compares

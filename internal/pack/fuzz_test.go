@@ -12,34 +12,31 @@ import (
 // is what a Writer writes for the same values, no panic, and what is returned
 // is never longer than what was read.
 func FuzzReader(f *testing.F) {
-	f.Add([]byte{0, 1, 2, 3, 4, 5}, []byte("\x93\x05\xff\xc3\xc4\x01x\xa1y\x90"))
-	f.Add([]byte{3, 3, 3}, []byte("\xdd\xff\xff\xff\xff"))
-	f.Add([]byte{4}, []byte("\xc6\xff\xff\xff\xff"))
-	f.Add([]byte{5}, []byte("\xdb\x7f\xff\xff\xff"))
+	f.Add([]byte{2, 0, 1, 3, 4, 2}, []byte("\x93\x05\xc3\xc4\x01x\xa1y\x90"))
+	f.Add([]byte{2, 2, 2}, []byte("\xdd\xff\xff\xff\xff"))
+	f.Add([]byte{3}, []byte("\xc6\xff\xff\xff\xff"))
+	f.Add([]byte{4}, []byte("\xdb\x7f\xff\xff\xff"))
 	f.Add([]byte{0, 0, 0}, []byte("\xcf\xff\xff\xff\xff\xff\xff\xff\xff\xcd\x01\x00\xcc\x80"))
-	f.Add([]byte{1, 1, 1}, []byte("\xd3\x80\x00\x00\x00\x00\x00\x00\x00\xd1\x80\x00\xd0\x80"))
 	f.Fuzz(func(t *testing.T, program, b []byte) {
 		var r pack.Reader
 		var w pack.Writer
 		r.Reset(b)
 		w.Begin(nil)
 		for _, op := range program {
-			switch left := r.Left(); op % 6 {
+			switch left := r.Left(); op % 5 {
 			case 0:
 				w.Uint(r.Uint(math.MaxUint64))
 			case 1:
-				w.Int(r.Int(math.MinInt64, math.MaxInt64))
-			case 2:
 				w.Bool(r.Bool())
-			case 3:
+			case 2:
 				n := r.Array(0, math.MaxInt32)
 				if n > left {
 					t.Fatalf("%d values in %d bytes", n, left)
 				}
 				w.Array(n)
-			case 4:
+			case 3:
 				w.Binary(r.Binary(math.MaxInt32))
-			case 5:
+			case 4:
 				w.String(r.String(math.MaxInt32))
 			}
 			if r.Err() != nil {

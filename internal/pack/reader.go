@@ -93,31 +93,6 @@ func (r *Reader) Uint(max uint64) uint64 {
 	return v
 }
 
-// Int reads a number from min to max.
-func (r *Reader) Int(min, max int64) int64 {
-	c, ok := r.code()
-	if !ok {
-		return 0
-	}
-	negative := c >= msgpcode.NegFixedNumLow || c >= msgpcode.Int8 && c <= msgpcode.Int64
-	if !negative && !isFixedUint(c) && (c < msgpcode.Uint8 || c > msgpcode.Uint64) {
-		r.Fail("got code 0x%02x, want a number", c)
-		return 0
-	}
-	from := r.Offset()
-	v, err := r.dec.DecodeInt64()
-	if r.decoded(err, from, intSize(v)); r.err == nil && negative != (v < 0) {
-		r.Fail("got code 0x%02x for %d, want the smallest form", c, v)
-	}
-	if r.err == nil && (v < min || v > max) {
-		r.Fail("got %d, want %d to %d", v, min, max)
-	}
-	if r.err != nil {
-		return 0
-	}
-	return v
-}
-
 // Bool reads a boolean.
 func (r *Reader) Bool() bool {
 	c, ok := r.code()
@@ -240,22 +215,6 @@ func uintSize(v uint64) int {
 	case v < 1<<16:
 		return 3
 	case v < 1<<32:
-		return 5
-	}
-	return 9
-}
-
-func intSize(v int64) int {
-	switch {
-	case v >= 0:
-		return uintSize(uint64(v))
-	case v >= -1<<5:
-		return 1
-	case v >= -1<<7:
-		return 2
-	case v >= -1<<15:
-		return 3
-	case v >= -1<<31:
 		return 5
 	}
 	return 9

@@ -42,9 +42,6 @@ func (w *Writer) Uint(v uint64) {
 	w.enc.EncodeUint(v)
 }
 
-// Int writes a signed number. Numbers from 0 upwards are written as by Uint.
-func (w *Writer) Int(v int64) { w.enc.EncodeInt(v) }
-
 // Bool writes a boolean in 1 byte.
 func (w *Writer) Bool(v bool) { w.enc.EncodeBool(v) }
 

@@ -61,7 +61,7 @@ type Fault struct {
 	Text  string
 	Stack string // where it was, for people; may be ""
 	Limit bool   // the rules have exceeded a limit of the machine
-	Wrong bool   // the answer is none that docs/rules-abi.md allows
+	Wrong bool   // the answer is none that docs/spec/abi.md allows
 }
 
 func (e *Fault) Error() string { return e.Text }

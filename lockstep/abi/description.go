@@ -94,7 +94,7 @@ func ParseDescription(text []byte) (*Description, error) {
 		return nil, fmt.Errorf("description: %w", err)
 	}
 	if version.ABI != Version {
-		return nil, fmt.Errorf("got rules with version %d of docs/rules-abi.md, want %d", version.ABI, Version)
+		return nil, fmt.Errorf("got rules with version %d of docs/spec/abi.md, want %d", version.ABI, Version)
 	}
 	strict := json.NewDecoder(bytes.NewReader(text))
 	strict.DisallowUnknownFields()

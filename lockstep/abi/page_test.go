@@ -11,7 +11,7 @@ import (
 
 // The page for authors has the numbers of this package.
 func TestPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/rules-abi.md")
+	page, err := os.ReadFile("../../docs/spec/abi.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func ExampleCoordinator_Submit() {
 	}
 	fmt.Println(c.Submit(0, 1, kind, payload))
 	fmt.Println(c.Submit(0, 2, 77, payload))
-	fmt.Println(c.Submit(0, 3, kind, []byte{0x91}))
+	fmt.Println(c.Submit(0, 3, kind, nil))
 
 	var receipt lockstep.Receipt = c.Submit(9, 1, kind, payload)
 	var rejected *lockstep.RejectedError
@@ -31,7 +31,7 @@ func ExampleCoordinator_Submit() {
 	// Output:
 	// rejected: refused: there are four lamps
 	// rejected: unknown kind: got 77
-	// rejected: malformed payload: press: malformed: unexpected EOF
+	// rejected: malformed payload: press: malformed: state: malformed Lamp at byte 0: unexpected EOF: 0 bytes, want 1
 	// true true lockstep: command 1 rejected: the player has no seat
 }
 

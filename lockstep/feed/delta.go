@@ -188,6 +188,14 @@ func (p *Plan) appendDelta(dst []byte, base, view *image, list []change) []byte 
 	return dst
 }
 
+// first returns the number that is sent of the first added row.
+func (t *table) first(key uint64) uint64 {
+	if !t.signed() {
+		return key
+	}
+	return zigzag(int64(key ^ sign))
+}
+
 // appendKind appends the number of the changes of one kind, and each of them.
 func (t *table) appendKind(dst, from, to []byte, list []change, kind changeKind) []byte {
 	is := func(c *change) bool {
@@ -213,7 +221,11 @@ func (t *table) appendKind(dst, from, to []byte, list []change, kind changeKind)
 		if c.kind == added {
 			at = c.key
 		}
-		dst = binary.AppendUvarint(dst, at-next)
+		if next == 0 && c.kind == added {
+			dst = binary.AppendUvarint(dst, t.first(at))
+		} else {
+			dst = binary.AppendUvarint(dst, at-next)
+		}
 		next = at + 1
 		switch c.kind {
 		case changed:

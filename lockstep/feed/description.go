@@ -14,7 +14,7 @@ const MaxDescription = 32 << 10
 var errDescription = errors.New("feed: not the description of a plan")
 
 // AppendDescription appends what a receiver needs to know of a plan, which [ParsePlan] reads: the description of the schema,
-// and the tags of the fields.
+// and what the tags of the fields say of ids and steps.
 func (p *Plan) AppendDescription(dst []byte) []byte {
 	schema := p.schema.AppendDescription(nil)
 	dst = append(binary.AppendUvarint(dst, uint64(len(schema))), schema...)
@@ -25,7 +25,7 @@ func (p *Plan) AppendDescription(dst []byte) []byte {
 		if o.ID {
 			id = 1
 		}
-		dst = append(dst, id, byte(o.Step), o.Every, o.Weight)
+		dst = append(dst, id, byte(o.Step))
 	}
 	return dst
 }
@@ -61,11 +61,11 @@ func ParsePlan(b []byte) (*Plan, error) {
 	var list []option
 	for range n {
 		path, ok := text()
-		if !ok || len(rest) < 4 || rest[0] > 1 || rest[2] == 0 {
+		if !ok || len(rest) < 2 || rest[0] > 1 {
 			return nil, errDescription
 		}
-		list = append(list, option{Path: string(path), ID: rest[0] == 1, Step: int8(rest[1]), Every: rest[2], Weight: rest[3]})
-		rest = rest[4:]
+		list = append(list, option{Path: string(path), ID: rest[0] == 1, Step: int8(rest[1]), Every: 1, Weight: 1})
+		rest = rest[2:]
 	}
 	p, err := newPlan(schema, list)
 	if err != nil {

@@ -4,7 +4,7 @@
 // sent. A [Sender] takes view after view, and makes the difference from any of its last ones. A [Receiver] makes the views
 // again. Both are pure: they have no clock and no connection, and lost or repeated differences do no harm.
 //
-// docs/feed.md describes the tags and the bytes.
+// docs/feed.md describes the tags, docs/spec/views.md the bytes.
 //
 //samestep:deterministic
 package feed

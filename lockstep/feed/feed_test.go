@@ -2,8 +2,13 @@ package feed_test
 
 import (
 	"bytes"
+	"encoding/hex"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/fixed"
@@ -103,9 +108,13 @@ func TestLosses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	described, err := feed.ParsePlan(plan.AppendDescription(nil)) // without what only a sender needs
+	if err != nil {
+		t.Fatal(err)
+	}
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		s, receivers := feed.NewSender(plan), []*feed.Receiver{feed.NewReceiver(plan), feed.NewReceiver(plan), feed.NewReceiver(plan)}
+		s, receivers := feed.NewSender(plan), []*feed.Receiver{feed.NewReceiver(plan), feed.NewReceiver(described), feed.NewReceiver(described)}
 		acked := make([]feed.Number, len(receivers))
 		var v view
 		budget := int(seed%4) * 40
@@ -204,6 +213,44 @@ func TestBudget(t *testing.T) {
 	for i, n := range sent {
 		if n+100 < s.Number() {
 			t.Errorf("unit %d was sent last in view %d of %d", i, n, s.Number())
+		}
+	}
+}
+
+// A delta keeps its budget whatever bytes the ids take.
+func TestBudgetOfSignedIDs(t *testing.T) {
+	const budget = 64
+	type list struct {
+		List []struct {
+			ID int64 `feed:"id"`
+		}
+	}
+	codec := state.MustCompile[list]()
+	plan, err := feed.NewPlan(codec.Schema(), state.Tags(reflect.TypeFor[list](), "feed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(50) {
+		random, s, ids := rand.New(rand.NewPCG(seed, 3)), feed.NewSender(plan), map[int64]bool{}
+		for range 40 {
+			ids[random.Int64()>>random.IntN(64)*(1-2*random.Int64N(2))] = true
+		}
+		var v list
+		for _, id := range slices.Sorted(maps.Keys(ids)) {
+			v.List = append(v.List, struct {
+				ID int64 `feed:"id"`
+			}{id})
+		}
+		for n := 0; n < 40; n = int(s.Number()) {
+			if err := s.Set(codec.Append(nil, &v), budget); err != nil {
+				t.Fatal(err)
+			}
+			if _, delta := s.Delta(feed.Number(n)); len(delta) > budget {
+				t.Fatalf("seed %d: view %d has %d bytes", seed, s.Number(), len(delta))
+			}
+			if int(s.Number()) == n {
+				break
+			}
 		}
 	}
 }
@@ -349,33 +396,57 @@ func TestRefusedViews(t *testing.T) {
 	}
 }
 
-// The gap after the largest id of 64 bits has no number, so no element has it.
-func TestLargestID(t *testing.T) {
-	type wide struct {
-		List []struct {
-			ID uint64 `feed:"id"`
+// Each id of a type is sent: the first one of a list as a number, signed as zigzag, and others by their gaps.
+func TestIDs(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		delta []byte
+		want  string
+	}{
+		{"int8", deltaOf[int8](t, -128, -127, -1, 0, 127), "00 00 00 05 ff01 00 00 00 7d 00 00 00 7e 00"},
+		{"int8 -1", deltaOf[int8](t, -1), "00 00 00 01 01 00"},
+		{"int8 63", deltaOf[int8](t, 63), "00 00 00 01 7e 00"},
+		{"int8 -64", deltaOf[int8](t, -64), "00 00 00 01 7f 00"},
+		{"int64", deltaOf[int64](t, math.MinInt64, math.MaxInt64), "00 00 00 02 ffffffffffffffffff01 00 feffffffffffffffff01 00"},
+		{"int64 0", deltaOf[int64](t, 0, math.MaxInt64), "00 00 00 02 00 00 feffffffffffffff7f 00"},
+		{"uint8", deltaOf[uint8](t, 0, 255), "00 00 00 02 00 00 fe01 00"},
+		{"uint64", deltaOf[uint64](t, 0, 1, math.MaxUint64), "00 00 00 03 00 00 00 00 fdffffffffffffffff01 00"},
+		{"uint64 alone", deltaOf[uint64](t, math.MaxUint64), "00 00 00 01 ffffffffffffffffff01 00"},
+	} {
+		if got := hex.EncodeToString(row.delta); got != strings.ReplaceAll(row.want, " ", "") {
+			t.Errorf("%s: got %s, want %s", row.name, got, row.want)
 		}
 	}
-	codec := state.MustCompile[wide]()
-	plan, err := feed.NewPlan(codec.Schema(), state.Tags(reflect.TypeFor[wide](), "feed"))
+}
+
+// deltaOf returns the delta of a list with the ids, which a receiver reads again.
+func deltaOf[I int8 | int64 | uint8 | uint64](t *testing.T, ids ...I) []byte {
+	type list struct {
+		List []struct {
+			ID I `feed:"id"`
+		}
+	}
+	codec := state.MustCompile[list]()
+	plan, err := feed.NewPlan(codec.Schema(), state.Tags(reflect.TypeFor[list](), "feed"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var v wide
-	v.List = append(v.List, struct {
-		ID uint64 `feed:"id"`
-	}{1<<64 - 2})
+	var v list
+	for _, id := range ids {
+		v.List = append(v.List, struct {
+			ID I `feed:"id"`
+		}{id})
+	}
+	b := codec.Append(nil, &v)
 	s, r := feed.NewSender(plan), feed.NewReceiver(plan)
-	if err := s.Set(codec.Append(nil, &v), 0); err != nil {
+	if err := s.Set(b, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, delta := s.Delta(0); r.Apply(s.Number(), 0, delta) != nil || !bytes.Equal(r.AppendView(nil), s.AppendView(nil)) {
-		t.Error("the last but one id is not received")
+	_, delta := s.Delta(0)
+	if err := r.Apply(s.Number(), 0, delta); err != nil || !bytes.Equal(r.AppendView(nil), b) {
+		t.Errorf("%v: got %x, %v", ids, r.AppendView(nil), err)
 	}
-	v.List[0].ID++
-	if err := s.Set(codec.Append(nil, &v), 0); err == nil || err.Error() != "feed: List[0].ID: got 18446744073709551615, want a smaller id" {
-		t.Errorf("got %v", err)
-	}
+	return delta
 }
 
 // A sender and a receiver allocate nothing once their memory has grown.

@@ -126,18 +126,15 @@ func (t *table) count(rows []byte) int {
 	return len(rows) / t.size
 }
 
-// checkIDs checks that the ids of rows ascend. The largest id of 64 bits is not sent, because the gap after it has no number.
+// checkIDs checks that the ids of rows ascend.
 func (t *table) checkIDs(rows []byte) error {
 	if t.id == byIndex {
 		return nil
 	}
 	id := &t.columns[t.id]
-	for i := range t.count(rows) {
-		switch key := t.key(rows, i); {
-		case i > 0 && t.key(rows, i-1) >= key:
+	for i := 1; i < t.count(rows); i++ {
+		if t.key(rows, i-1) >= t.key(rows, i) {
 			return fmt.Errorf("feed: %s[%d]%s: got %s after %s, want ascending ids", t.path, i, id.path, id.text(t.row(rows, i)), id.text(t.row(rows, i-1)))
-		case key == ^uint64(0):
-			return fmt.Errorf("feed: %s[%d]%s: got %s, want a smaller id", t.path, i, id.path, id.text(t.row(rows, i)))
 		}
 	}
 	return nil
@@ -157,13 +154,18 @@ func (t *table) key(rows []byte, i int) uint64 {
 	if t.id == byIndex {
 		return uint64(i)
 	}
-	c := &t.columns[t.id]
-	v := uint64(c.get(t.row(rows, i)))
-	if c.kind.Signed() {
-		v ^= 1 << 63 // in the order of the numbers
+	v := uint64(t.columns[t.id].get(t.row(rows, i)))
+	if t.signed() {
+		v ^= sign // in the order of the numbers
 	}
 	return v
 }
+
+// sign is the bit in which a signed id differs from its key.
+const sign = 1 << 63
+
+// signed reports whether the rows have signed ids.
+func (t *table) signed() bool { return t.id != byIndex && t.columns[t.id].kind.Signed() }
 
 // quantize rounds the numbers of a row to the nearest that is sent.
 func (t *table) quantize(row []byte) {

@@ -118,40 +118,50 @@ func (r *deltaReader) indexed(t *table, rows []byte, left int) []byte {
 			clear(rows[had:])
 		}
 	}
-	r.each(uint64(t.count(rows)), "a changed row of ", t.path, func(at uint64) {
+	r.each(t, "a changed row of ", t.count(rows), func(at uint64) {
 		r.row(t, t.row(rows, int(at)), false)
 	})
 	return rows
 }
 
-// each reads ascending numbers below an end, and what follows each.
-func (r *deltaReader) each(end uint64, what, path string, read func(at uint64)) {
-	next := uint64(0)
-	for range r.uint(uint64(len(r.b)-r.at), "a number of rows of ", path) {
-		if r.err == nil && next == end {
-			r.fail("%s%s: one more than there are", what, path)
+// byID is instead of a number of rows for rows that are told by their ids.
+const byID = -1
+
+// each reads the ascending indexes or keys of some rows, and what follows each.
+func (r *deltaReader) each(t *table, what string, rows int, read func(at uint64)) {
+	most, last, signed := uint64(rows), uint64(rows)-1, false
+	if rows == byID {
+		most, last, signed = ^uint64(0), ^uint64(0), t.signed()
+	}
+	at := uint64(0)
+	for i := range r.uint(min(most, uint64(len(r.b)-r.at)), "a number of rows of ", t.path) {
+		switch {
+		case i == 0 && signed:
+			at = uint64(unzigzag(r.uint(^uint64(0), what, t.path))) ^ sign
+		case i == 0:
+			at = r.uint(last, what, t.path)
+		case at == last:
+			r.fail("%s%s: got one after the last", what, t.path)
+		default:
+			at += 1 + r.uint(last-at-1, what, t.path)
 		}
 		if r.err != nil {
 			return
 		}
-		at := next + r.uint(end-1-next, what, path)
-		if r.err == nil {
-			read(at)
-		}
-		next = at + 1
+		read(at)
 	}
 }
 
 // keyed reads the changes of a list with ids.
 func (r *deltaReader) keyed(t *table, rows []byte, left int, s *scratch) []byte {
-	n := uint64(t.count(rows))
+	n := t.count(rows)
 	s.changed, s.removed = s.changed[:0], s.removed[:0]
-	r.each(n, "a changed row of ", t.path, func(at uint64) {
+	r.each(t, "a changed row of ", n, func(at uint64) {
 		s.changed = append(s.changed, at)
 		r.row(t, t.row(rows, int(at)), false)
 	})
 	changed, kept, from := s.changed, 0, 0
-	r.each(n, "a removed row of ", t.path, func(at uint64) {
+	r.each(t, "a removed row of ", n, func(at uint64) {
 		for len(changed) > 0 && changed[0] < at {
 			changed = changed[1:]
 		}
@@ -172,7 +182,7 @@ func (r *deltaReader) keyed(t *table, rows []byte, left int, s *scratch) []byte 
 func (r *deltaReader) adds(t *table, rows []byte, left int, s *scratch) []byte {
 	s.merged = s.merged[:0]
 	at, merged, removed := 0, false, s.removed
-	r.each(^uint64(0), "an added row of ", t.path, func(key uint64) {
+	r.each(t, "an added row of ", byID, func(key uint64) {
 		merged = true
 		from := at
 		for at < t.count(rows) && t.key(rows, at) < key {
@@ -194,8 +204,8 @@ func (r *deltaReader) adds(t *table, rows []byte, left int, s *scratch) []byte {
 		row := s.merged[len(s.merged)-t.size:]
 		id := &t.columns[t.id]
 		v := int64(key)
-		if id.kind.Signed() {
-			v = int64(key ^ 1<<63)
+		if t.signed() {
+			v = int64(key ^ sign)
 		}
 		if !id.fits(v) {
 			r.fail("%s: the id %d is too large", t.path, v)

@@ -157,7 +157,7 @@ func (s *Sender) size(c *change, last *image) int {
 		return varintSize(uint64(c.from))
 	case added:
 		s.packed = t.appendRow(s.packed[:0], zeros[:t.size], t.row(to, int(c.to)), c.mask)
-		return varintSize(c.key) + len(s.packed)
+		return max(varintSize(t.first(c.key)), varintSize(c.key-t.key(to, 0))) + len(s.packed)
 	}
 	s.packed = t.appendRow(s.packed[:0], t.row(from, int(c.from)), t.row(to, int(c.to)), c.mask)
 	return varintSize(uint64(c.from)) + len(s.packed)

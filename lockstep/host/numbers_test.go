@@ -93,7 +93,7 @@ var limitedNumbers = []limited{
 	}},
 	{name: "command step", low: 1, high: math.MaxUint32, message: func(n uint64) []byte {
 		b := append([]byte{0x95, byte(record.KindFrame), 0}, number(n)...)
-		return append(b, 1, 0xc4, 2, 0x91, 1)
+		return append(b, 1, 0xc4, 2, 1, 0)
 	}},
 	{name: "speed set", low: 10, high: 1000, most: math.MaxUint16, system: kindOf(7)},
 	{name: "input delay set", low: 1, high: record.MaxInputDelay, most: math.MaxUint16, system: kindOf(8)},
@@ -127,8 +127,12 @@ func (l *limited) values() (all []uint64) {
 
 // systemFrame returns the frame of a tick with one command of System.
 func systemFrame(t lockstep.Tick, kind lockstep.Kind, n uint64) *lockstep.Frame {
+	payload := []byte{byte(n)} // a player
+	if kind >= 7 {
+		payload = append(payload, byte(n>>8)) // percent, or ticks
+	}
 	return &lockstep.Frame{Tick: t, Commands: []lockstep.Command{{
-		Tick: t, Player: lockstep.System, Sequence: 1, Kind: kind, Payload: append([]byte{0x91}, number(n)...),
+		Tick: t, Player: lockstep.System, Sequence: 1, Kind: kind, Payload: payload,
 	}}}
 }
 
@@ -295,10 +299,10 @@ func TestNumbersOfAClient(t *testing.T) {
 			return protocol.Message{Kind: protocol.KindState, Tick: 5, Total: uint32(n)}
 		},
 		"sequence": func(n uint64) protocol.Message {
-			return protocol.Message{Kind: protocol.KindCommand, Sequence: lockstep.Sequence(n), Command: 1, Bytes: []byte{0x91, 1}}
+			return protocol.Message{Kind: protocol.KindCommand, Sequence: lockstep.Sequence(n), Command: 1, Bytes: []byte{1, 0}}
 		},
 		"kind": func(n uint64) protocol.Message {
-			return protocol.Message{Kind: protocol.KindCommand, Sequence: 1, Command: lockstep.Kind(n), Bytes: []byte{0x91, 1}}
+			return protocol.Message{Kind: protocol.KindCommand, Sequence: 1, Command: lockstep.Kind(n), Bytes: []byte{1, 0}}
 		},
 		"nonce": func(n uint64) protocol.Message { return protocol.Message{Kind: protocol.KindPing, Nonce: n} },
 		"pong": func(n uint64) protocol.Message {

@@ -1,12 +1,12 @@
 package locksteptest
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
 
-	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
@@ -19,7 +19,6 @@ type generator struct {
 	weights []int // by index of the kind
 	total   int   // of the weights
 	schemas []*state.Schema
-	w       pack.Writer
 }
 
 // newGenerator returns a generator of the kinds of commands of a game. weights has the relative frequencies of some, by name.
@@ -65,58 +64,48 @@ func (g *generator) command() (lockstep.Kind, []byte) {
 	for ; at >= g.weights[i]; i++ {
 		at -= g.weights[i]
 	}
-	g.w.Begin(nil)
-	g.value(g.schemas[i].Root())
-	return g.kinds[i].Kind, g.w.Bytes()
+	return g.kinds[i].Kind, g.value(nil, g.schemas[i].Root())
 }
 
-// value writes a random value of a node as a payload has it: a struct is an array of its fields, and an array of bytes
-// a byte string.
-func (g *generator) value(n state.Node) {
+// value appends a random value of a node in canonical bytes.
+func (g *generator) value(dst []byte, n state.Node) []byte {
 	switch k := n.Kind(); {
 	case k == state.Struct:
-		g.w.Array(n.NumFields())
 		for i := range n.NumFields() {
-			g.value(n.Field(i))
+			dst = g.value(dst, n.Field(i))
 		}
+		return dst
 	case k == state.Array:
-		g.elements(n.Elem(), n.Len())
+		return g.elements(dst, n.Elem(), n.Len())
 	case k == state.Slice:
-		g.elements(n.Elem(), g.count())
+		count := g.count()
+		return g.elements(binary.LittleEndian.AppendUint32(dst, uint32(count)), n.Elem(), count)
 	case k == state.Bool:
-		g.w.Bool(g.below(2) == 1)
+		return append(dst, byte(g.below(2)))
 	case k == state.String:
-		g.w.String("samestep"[:g.below(9)])
-	case k.Signed():
-		size, _ := n.Size()
-		g.w.Int(int64(g.number(n, 8*size-1)) >> (64 - 8*size))
-	default:
-		size, _ := n.Size()
-		g.w.Uint(g.number(n, 8*size) >> (64 - 8*size))
+		text := "samestep"[:g.below(9)]
+		return append(binary.LittleEndian.AppendUint32(dst, uint32(len(text))), text...)
 	}
+	size, _ := n.Size()
+	bits := 8 * size
+	if n.Kind().Signed() {
+		bits--
+	}
+	return appendUint(dst, g.number(n, bits)>>(64-8*size), size)
 }
 
-func (g *generator) elements(elem state.Node, n int) {
-	if elem.Kind() == state.Uint8 {
-		b := make([]byte, n)
-		for i := range b {
-			b[i] = byte(g.number(elem, 8) >> 56)
-		}
-		g.w.Binary(b)
-		return
-	}
-	g.w.Array(n)
-	if elem.Kind().Integer() && !elem.Kind().Signed() && g.below(2) == 0 {
-		g.ascending(elem, n)
-		return
+func (g *generator) elements(dst []byte, elem state.Node, n int) []byte {
+	if k := elem.Kind(); k.Integer() && !k.Signed() && k != state.Uint8 && g.below(2) == 0 {
+		return g.ascending(dst, elem, n)
 	}
 	for range n {
-		g.value(elem)
+		dst = g.value(dst, elem)
 	}
+	return dst
 }
 
-// ascending writes n numbers in ascending order, which is what games expect of lists of ids.
-func (g *generator) ascending(elem state.Node, n int) {
+// ascending appends n numbers in ascending order, which is what games expect of lists of ids.
+func (g *generator) ascending(dst []byte, elem state.Node, n int) []byte {
 	size, _ := elem.Size()
 	list := make([]uint64, n)
 	for i := range list {
@@ -124,8 +113,14 @@ func (g *generator) ascending(elem state.Node, n int) {
 	}
 	slices.Sort(list)
 	for _, v := range list {
-		g.w.Uint(v)
+		dst = appendUint(dst, v, size)
 	}
+	return dst
+}
+
+// appendUint appends the lowest bytes of a number, little-endian.
+func appendUint(dst []byte, v uint64, size int) []byte {
+	return append(dst, binary.LittleEndian.AppendUint64(nil, v)[:size]...)
 }
 
 // count returns the length of a slice: usually a short one.

@@ -87,9 +87,9 @@ func (m *match) commandTrip(payloads *record.Payloads, c *lockstep.Command) erro
 	if again, err = payloads.EncodeAs(c.Kind, c.Value); err != nil || !bytes.Equal(again, payload) {
 		return errors.New("describing it has changed it")
 	}
-	for _, bad := range [...][]byte{payload[:len(payload)-1], append(payload[:len(payload):len(payload)], 0)} {
+	for _, bad := range [...][]byte{payload[:max(len(payload), 1)-1], append(payload[:len(payload):len(payload)], 0)} {
 		wrong := *c
-		if wrong.Payload = bad; payloads.Decode(&wrong) == nil {
+		if wrong.Payload = bad; payloads.Decode(&wrong) == nil && len(bad) != len(payload) {
 			return errAccepted
 		}
 	}

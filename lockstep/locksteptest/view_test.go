@@ -129,7 +129,7 @@ func TestCheckView(t *testing.T) {
 		})},
 		{name: "a kind is not asked about", want: `no answer to a command of kind "large" was compared`, see: seeMeadow,
 			rules: func(r *lockstep.Rules[pasture, pastureConfig]) {
-				r.Commands = append(r.Commands, lockstep.Type[struct{ Much [lockstep.MaxPayload]bool }](9, "large"))
+				r.Commands = append(r.Commands, lockstep.Type[struct{ Much [lockstep.MaxPayload + 1]bool }](9, "large"))
 			}, ticks: 8},
 		{name: "no viewers", want: "want a game with views, viewers", see: seeMeadow,
 			secret: func(s *locksteptest.Secrecy[pasture]) { s.Viewers = nil }},

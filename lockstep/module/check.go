@@ -44,7 +44,7 @@ func checkExports(module []byte) error {
 			return fmt.Errorf("%w: it exports no function %s", ErrMalformed, w.name)
 		}
 		if !types[index].equal(w.functionType) {
-			return fmt.Errorf("%w: its function %s has other types than in docs/rules-abi.md", ErrMalformed, w.name)
+			return fmt.Errorf("%w: its function %s has other types than in docs/spec/abi.md", ErrMalformed, w.name)
 		}
 	}
 	if index, ok := functions["_initialize"]; ok && index < len(types) && !types[index].equal(functionType{}) {

@@ -1,4 +1,4 @@
-// Package module runs rules in WebAssembly modules. docs/rules-abi.md specifies what such a module is.
+// Package module runs rules in WebAssembly modules. docs/spec/abi.md specifies what such a module is.
 //
 // [Compile] makes [Rules] of the bytes of a module. lockstep.NewGameElsewhere makes a game of them, which is hosted, verified and
 // debugged like any other:

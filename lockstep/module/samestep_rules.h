@@ -1,4 +1,4 @@
-/* The interface of rules modules, version 1, for C. docs/rules-abi.md specifies it; examples/pebbles uses it.
+/* The interface of rules modules, version 1, for C. docs/spec/abi.md specifies it; examples/pebbles uses it.
  *
  * A module includes this file once and defines rules_answer:
  *

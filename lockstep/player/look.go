@@ -148,6 +148,9 @@ func (c *Client) viewSync(m *protocol.Message) error {
 	return nil
 }
 
+// A message has room for every delta, and for no larger one.
+var _ = [1]struct{}{}[feed.MaxDeltaBytes-protocol.MaxDelta]
+
 // viewDelta takes a part of a view.
 func (c *Client) viewDelta(m *protocol.Message) error {
 	l := c.look
@@ -157,7 +160,7 @@ func (c *Client) viewDelta(m *protocol.Message) error {
 	if m.Offset == 0 {
 		l.delta, l.total, l.number = l.delta[:0], m.Total, m.View
 	}
-	if int(m.Offset) != len(l.delta) || m.Total != l.total || m.View != l.number || m.Total > feed.MaxDeltaBytes {
+	if int(m.Offset) != len(l.delta) || m.Total != l.total || m.View != l.number {
 		return fmt.Errorf("lockstep: client: %w: got byte %d of %d of view %d, want byte %d of %d of view %d", record.ErrMalformed, m.Offset, m.Total, m.View, len(l.delta), l.total, l.number)
 	}
 	if l.delta = append(l.delta, m.Bytes...); len(l.delta) < int(l.total) {

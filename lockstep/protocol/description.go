@@ -42,7 +42,7 @@ var descriptions = [256]description{
 	KindCommand: {"command", client, []field{
 		{name: "sequence", at: sequence},
 		{name: "kind", at: func(m *Message) any { return (*uint16)(&m.Command) }},
-		{name: "payload", high: MaxClientMessage, at: payload},
+		{name: "payload", at: payload},
 	}},
 	KindChecksum: {"checksum", client, []field{
 		{name: "tick", at: tick},
@@ -130,14 +130,14 @@ var descriptions = [256]description{
 	}},
 	KindViewDelta: {"view_delta", server, []field{
 		view, {name: "base", at: func(m *Message) any { return &m.Base }, check: checkBase, note: ", at most view; 0 for the view of zeros"},
-		{name: "tick", at: tick}, offset, total, chunk,
+		{name: "tick", at: tick}, offset, {name: "total", high: MaxDelta, at: ofTotal}, chunk,
 	}},
 }
 
 // Fields of several kinds of messages.
 var (
 	offset = field{name: "offset", at: func(m *Message) any { return &m.Offset }}
-	total  = field{name: "total", high: lockstep.MaxStateSize + MaxServerMessage, at: func(m *Message) any { return &m.Total }}
+	total  = field{name: "total", high: lockstep.MaxStateSize + MaxServerMessage, at: ofTotal}
 	chunk  = field{name: "chunk", high: MaxChunk, at: payload, check: checkChunk}
 	view   = field{name: "view", low: 1, high: 1<<63 - 1, at: func(m *Message) any { return &m.View }}
 )
@@ -150,6 +150,7 @@ func code(m *Message) any      { return &m.Code }
 func text(m *Message) any      { return &m.Text }
 func fieldText(m *Message) any { return &m.Field }
 func payload(m *Message) any   { return &m.Bytes }
+func ofTotal(m *Message) any   { return &m.Total }
 
 func checkChunk(m *Message) error {
 	if uint64(m.Offset)+uint64(len(m.Bytes)) > uint64(m.Total) {

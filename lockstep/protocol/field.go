@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/seed-49bee653/samestep/internal/pack"
@@ -35,7 +36,7 @@ func (f *field) read(d *Reader, m *Message) {
 	case *string:
 		*p = r.String(int(f.high))
 	case *[]byte:
-		*p = r.Binary(int(f.high))
+		*p = r.Binary(int(cmp.Or(f.high, MaxServerMessage))) // as much as any message has
 	case *[]uint64:
 		d.sections = d.sections[:0]
 		for range r.Array(0, int(f.high)) {

@@ -55,6 +55,9 @@ const (
 	MaxPhases        = 64        // phases of a tick that was computed again
 	MaxPlan          = 32 << 10  // bytes of the description of views
 
+	// MaxDelta is the size of the difference of a view in bytes, feed.MaxDeltaBytes.
+	MaxDelta = 32<<20 + 64<<10
+
 	maxToken = 2048 // bytes
 )
 

@@ -23,7 +23,7 @@ func messages() []protocol.Message {
 			Platform: "linux/amd64", Token: "secret", Session: session, Position: 77,
 		}},
 		{Kind: protocol.KindAuth, Auth: &protocol.Auth{}},
-		{Kind: protocol.KindCommand, Sequence: math.MaxUint32, Command: 7, Bytes: []byte{0x90}},
+		{Kind: protocol.KindCommand, Sequence: math.MaxUint32, Command: 7, Bytes: []byte{7}},
 		{Kind: protocol.KindChecksum, Tick: 20, Hash: math.MaxUint64, Sections: []uint64{1, 2}},
 		{Kind: protocol.KindState, Tick: 20, Offset: 3, Total: 5, Bytes: []byte{1, 2}},
 		{Kind: protocol.KindStateSyncRequest},

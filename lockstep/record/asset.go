@@ -83,7 +83,7 @@ func (a Asset) fault() string {
 		return fmt.Sprintf("got a size of %d bytes, want 1 to %d", a.Size, MaxAssetBytes)
 	}
 	for _, r := range a.Name {
-		if r == '/' || r == '\\' || r == ':' || !unicode.IsPrint(r) {
+		if r == '/' || r == '\\' || r == ':' || unicode.IsControl(r) {
 			return fmt.Sprintf("the name has the character %q", r)
 		}
 	}

@@ -47,7 +47,7 @@ type Command struct {
 	Sequence Sequence
 	Kind     CommandKind
 
-	// Payload is the canonical MessagePack form of the registered type.
+	// Payload is the canonical bytes of the registered type, see package state.
 	Payload []byte
 
 	// Value is the decoded payload, a pointer to the registered type. The engine sets it on the commands of a

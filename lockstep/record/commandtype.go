@@ -121,9 +121,6 @@ func CompileKinds(types []CommandType) (*Kinds, error) {
 		if err := CheckName("name", t.Name); err != nil {
 			return nil, fmt.Errorf("command kind %d: %w", t.Kind, err)
 		}
-		if err := CheckDescription(schema); err != nil {
-			return nil, fmt.Errorf("command %d (%s): %w", t.Kind, t.Name, err)
-		}
 		if err := t.limit.check(); err != nil {
 			return nil, fmt.Errorf("command %d (%s): %w", t.Kind, t.Name, err)
 		}

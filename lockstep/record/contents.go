@@ -132,8 +132,7 @@ func (d *Decoder) command(c *Command) error {
 	if schema == nil {
 		return fmt.Errorf("%w: %w %d", ErrContent, ErrUnknownKind, c.Kind)
 	}
-	var err error
-	if d.canonical, err = unpack(&d.in, d.canonical[:0], schema, c.Payload); err != nil {
+	if err := schema.Validate(c.Payload); err != nil {
 		return fmt.Errorf("%w: payload: %v", ErrContent, err)
 	}
 	return nil

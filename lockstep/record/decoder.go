@@ -12,12 +12,11 @@ import (
 // A Decoder reads the records of one log, in order. Its first error stays.
 type Decoder struct {
 	stream
-	r         pack.Reader
-	in        pack.Reader // inside an optional record or a payload
-	rec       Record
-	canonical []byte // bytes of a payload, to check it
-	loose     bool   // do not compare contents with the header, for the self-test
-	err       error
+	r     pack.Reader
+	in    pack.Reader // inside an optional record
+	rec   Record
+	loose bool // do not compare contents with the header, for the self-test
+	err   error
 }
 
 // DecoderAt returns a Decoder that begins after the frame of tick t. Sequences count from there. It has no header to
@@ -129,16 +128,16 @@ func (d *Decoder) header(later bool) {
 	}
 	h.Platform, h.Sources = SplitPlatform(r.String(MaxName))
 	d.settings(&h.Settings, later)
-	h.Config = clone(r.Binary(MaxDescription))
-	h.ConfigSchema = clone(r.Binary(MaxDescription))
-	h.StateSchema = clone(r.Binary(MaxDescription))
+	h.Config = clone(r.Binary(MaxConfig))
+	h.ConfigSchema = clone(r.Binary(maxSchemas))
+	h.StateSchema = clone(r.Binary(maxSchemas))
 	n := r.Array(0, 3*maxKinds)
 	if n%3 != 0 {
 		r.Fail("got %d values about commands, want a multiple of 3", n)
 	}
 	for range n / 3 {
 		c := CommandDescription{Kind: CommandKind(r.Uint(math.MaxUint16)), Name: r.String(MaxName)}
-		c.Schema = clone(r.Binary(MaxDescription))
+		c.Schema = clone(r.Binary(maxSchemas))
 		if k := len(h.Commands); k > 0 && c.Kind <= h.Commands[k-1].Kind {
 			r.Fail("command kind %d after %d", c.Kind, h.Commands[k-1].Kind)
 		}
@@ -148,7 +147,7 @@ func (d *Decoder) header(later bool) {
 		h.Commands = append(h.Commands, c)
 	}
 	if later {
-		h.ResultSchema = clone(r.Binary(MaxDescription))
+		h.ResultSchema = clone(r.Binary(maxSchemas))
 		if need := h.NeededProtocol(); r.Err() == nil && (need != ProtocolResults || h.Protocol != need) {
 			r.Fail("got protocol %d in a header of 13 values, want %d and a result or a tick period", h.Protocol, ProtocolResults)
 		}
@@ -188,7 +187,7 @@ func (d *Decoder) keyframe(first bool) error {
 	t := Tick(d.r.Uint(math.MaxUint32))
 	d.rec.Tick = t
 	d.rec.Keyframe.Hash = d.r.Uint(math.MaxUint64)
-	n := d.r.Array(0, 2*256)
+	n := d.r.Array(0, math.MaxInt32) // the order of the players bounds it
 	if n%2 != 0 {
 		d.r.Fail("got %d values about sequences, want pairs", n)
 	}
@@ -197,6 +196,9 @@ func (d *Decoder) keyframe(first bool) error {
 		l := LastSequence{d.player(System), Sequence(d.positive(math.MaxUint32))}
 		if int(l.Player) <= before {
 			d.r.Fail("player %d after %d", l.Player, before)
+		}
+		if d.r.Err() != nil {
+			return nil
 		}
 		before = int(l.Player)
 		d.rec.Keyframe.Last = append(d.rec.Keyframe.Last, l)

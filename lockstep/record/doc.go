@@ -20,7 +20,7 @@
 //	6     mismatch  ticks ago, player, hash
 //	7     end       why (text); and the result (bytes) if the rules ended the match
 //	64    note      bytes of an array: player, topic, text
-//	65    foreign   bytes: a line of an imported match, see docs/import.md
+//	65    foreign   bytes: a line of an imported match, see docs/spec/recordings.md
 //	66    panic     bytes of an array: where, what, stack, and player, sequence, kind, payload (bytes) for each command of the
 //	                tick that the rules did not compute
 //
@@ -42,9 +42,7 @@
 //     bytes], so any reader can skip them. Their content never reaches a simulation.
 //   - Later keyframes can be added or removed, and runs of empty ticks joined, without changing the match.
 //
-// The payload of a command is the MessagePack form of its type: a struct is an array of its fields, a slice or an array
-// of bytes is bin, and any other one an array. The state in a keyframe and the configuration are canonical bytes of
-// package state.
+// The payload of a command, the state in a keyframe, the configuration and the result are canonical bytes of package state.
 //
 //samestep:deterministic
 package record

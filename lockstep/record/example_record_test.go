@@ -124,11 +124,11 @@ func ExampleEncoder() {
 	enc.Keyframe(0, 0, nil, nil)
 	fmt.Printf("% x\n", enc.Empty(1))
 	fmt.Printf("% x\n", enc.Frame(&record.Frame{Tick: 2, Commands: []record.Command{
-		{Tick: 2, Player: 0, Sequence: 1, Kind: 1, Payload: []byte{0x91, 3}},
+		{Tick: 2, Player: 0, Sequence: 1, Kind: 1, Payload: []byte{3}},
 	}}))
 	// Output:
 	// 92 04 01
-	// 95 03 00 01 01 c4 02 91 03
+	// 95 03 00 01 01 c4 01 03
 }
 
 // Only the bytes that Encode writes are decoded, so a payload has one encoding.
@@ -138,12 +138,12 @@ func ExamplePayloads() {
 	kind, b, err := payloads.Encode(&testgame.Press{Lamp: 3})
 	fmt.Printf("%d: % x %v\n", kind, b, err)
 
-	c := record.Command{Player: 1, Sequence: record.Sequence(1), Kind: kind, Payload: []byte{0x91, 0xcc, 3}}
+	c := record.Command{Player: 1, Sequence: record.Sequence(1), Kind: kind, Payload: []byte{3, 0}}
 	err = payloads.Decode(&c)
 	fmt.Println(errors.Is(err, record.ErrMalformed), err)
 	// Output:
-	// 1: 91 03 <nil>
-	// true lockstep: press: field Lamp: malformed: MessagePack at byte 3: got a value in 2 bytes, want the smallest form in 1
+	// 1: 03 <nil>
+	// true lockstep: press: malformed: state: malformed at byte 1: bytes after the end of the value: 1 of them
 }
 
 // A log that is cut ends with io.ErrUnexpectedEOF.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/seed-49bee653/samestep/internal/pack"
-	"github.com/seed-49bee653/samestep/state"
 )
 
 const (
@@ -91,14 +90,6 @@ type CommandDescription struct {
 func CheckName(what, name string) error {
 	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
 		return fmt.Errorf("%s %q: want 1 to %d bytes of UTF-8", what, pack.Clip(name, MaxName), MaxName)
-	}
-	return nil
-}
-
-// CheckDescription returns an error unless the description of s fits into a header.
-func CheckDescription(s *state.Schema) error {
-	if n := len(s.AppendDescription(nil)); n > MaxDescription {
-		return fmt.Errorf("got a schema of %d bytes, want at most %d", n, MaxDescription)
 	}
 	return nil
 }

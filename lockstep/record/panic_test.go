@@ -14,7 +14,7 @@ import (
 func TestPanic(t *testing.T) {
 	var enc record.Encoder
 	p := &record.Panic{Where: "Step", Text: strings.Repeat("é", record.MaxNote), Stack: "goroutine 1\n" + strings.Repeat("x", record.MaxStack), Frame: record.Frame{Tick: 9, Commands: []record.Command{
-		{Tick: 9, Player: 0, Sequence: 4, Kind: 1, Payload: []byte{0x91, 1}}, {Tick: 9, Player: 0, Sequence: 7, Kind: 1, Payload: []byte{}}, {Tick: 9, Player: record.System, Sequence: 1, Kind: 3, Payload: []byte{0x91, 0}},
+		{Tick: 9, Player: 0, Sequence: 4, Kind: 1, Payload: []byte{1}}, {Tick: 9, Player: 0, Sequence: 7, Kind: 1, Payload: []byte{}}, {Tick: 9, Player: record.System, Sequence: 1, Kind: 3, Payload: []byte{0}},
 	}}}
 	dec := record.DecoderAt(8)
 	enc.BeginKeyframe()

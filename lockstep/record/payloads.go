@@ -3,8 +3,6 @@ package record
 import (
 	"fmt"
 	"reflect"
-
-	"github.com/seed-49bee653/samestep/internal/pack"
 )
 
 // Untyped is a value in canonical bytes whose Go type is not in this program: a command, a configuration or a result of rules
@@ -17,14 +15,10 @@ type Untyped struct {
 // Payloads turns command payloads into values of their registered types and back, and reuses its memory from one call
 // to the next. It belongs to one goroutine.
 type Payloads struct {
-	kinds      *Kinds
-	reader     pack.Reader
-	writer     pack.Writer
-	canonical  []byte
-	packed     []byte
-	unreadable string              // path of a string in the last packed value that is not UTF-8
-	pools      map[*kindEntry]pool // only looked up, never ranged over
-	used       []pool              // since the last reset
+	kinds *Kinds
+	buf   []byte              // the last encoded payload
+	pools map[*kindEntry]pool // only looked up, never ranged over
+	used  []pool              // since the last reset
 }
 
 // NewPayloads returns the payload codec of these commands and of those of [System].
@@ -76,13 +70,9 @@ func (p *Payloads) decode(c *Command) error {
 		return fmt.Errorf("%s: %w: got %d bytes, want at most %d", e.Name, ErrMalformed, len(c.Payload), MaxPayload)
 	}
 	var err error
-	p.canonical, err = unpack(&p.reader, p.canonical[:0], e.schema, c.Payload)
-	if err != nil {
-		return fmt.Errorf("%s: %w", e.Name, err)
-	}
 	q := p.pool(e)
-	if c.Value, err = q.decode(p.canonical); err != nil {
-		return fmt.Errorf("%s: %w", e.Name, err)
+	if c.Value, err = q.decode(c.Payload); err != nil {
+		return fmt.Errorf("%s: %w: %w", e.Name, ErrMalformed, err)
 	}
 	p.used = append(p.used, q)
 	return nil
@@ -122,23 +112,13 @@ func (p *Payloads) EncodeAs(kind CommandKind, value any) ([]byte, error) {
 	if len(b) > MaxPayload {
 		return nil, fmt.Errorf("lockstep: %s: got a payload of %d bytes, want at most %d", e.Name, len(b), MaxPayload)
 	}
-	if p.unreadable != "" {
-		return nil, fmt.Errorf("lockstep: %s: field %s: got a string that is not UTF-8", e.Name, p.unreadable)
-	}
 	return b, nil
 }
 
 func (p *Payloads) encode(e *kindEntry, value any) []byte {
-	p.canonical = p.pool(e).append(p.canonical[:0], value)
-	p.unreadable = ""
-	p.writer.Begin(p.packed[:0])
-	p.pack(e.schema.Root(), p.canonical)
-	p.packed = p.writer.Bytes()
-	return p.packed
+	p.buf = p.pool(e).append(p.buf[:0], value)
+	return p.buf
 }
-
-// maxCanonicalPayload bounds the canonical bytes of a payload: a number takes up to 8, and at least one in MessagePack.
-const maxCanonicalPayload = 8 * MaxPayload
 
 // ReadJSON returns the command of a kind that a JSON object describes, as a pointer to its registered type that is valid
 // until Reset. A field that the object lacks is zero. An error wraps [ErrUnknownKind], or is that of
@@ -149,19 +129,12 @@ func (p *Payloads) ReadJSON(kind CommandKind, text []byte) (any, error) {
 		return nil, fmt.Errorf("lockstep: %w %d", ErrUnknownKind, kind)
 	}
 	var err error
-	if p.canonical, err = e.schema.AppendJSON(p.canonical[:0], nil, text, maxCanonicalPayload); err != nil {
+	if p.buf, err = e.schema.AppendJSON(p.buf[:0], nil, text, MaxPayload); err != nil {
 		return nil, fmt.Errorf("lockstep: %s: %w", e.Name, err)
 	}
-	q := p.pool(e)
-	value, err := q.decode(p.canonical)
-	if err != nil {
-		return nil, fmt.Errorf("lockstep: %s: %w", e.Name, err)
-	}
-	p.used = append(p.used, q)
-	if _, err := p.EncodeAs(kind, value); err != nil { // too long
-		return nil, err
-	}
-	return value, nil
+	c := Command{Kind: kind, Payload: p.buf}
+	err = p.Decode(&c)
+	return c.Value, err
 }
 
 // EncodeSystem is Encode for a command of [System], such as a *Joined.

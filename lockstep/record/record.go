@@ -32,10 +32,10 @@ const (
 	MaxStack         = 16 << 10  // bytes of the stack of a Panic
 	MaxResult        = 64 << 10  // canonical bytes of a match's result
 
-	MaxName        = 128     // bytes of a name: game, build, command, topic
-	MaxDescription = 1 << 20 // bytes of one schema description or configuration
-	maxSchemas     = 1 << 19 // bytes of all schema descriptions together
-	maxKinds       = 4096    // registered kinds of commands
+	MaxName    = 128     // bytes of a name: game, build, command, topic
+	MaxConfig  = 1 << 20 // bytes of a configuration
+	maxSchemas = 1 << 19 // bytes of all schema descriptions together
+	maxKinds   = 4096    // registered kinds of commands
 )
 
 // A Record is one entry of the log, decoded. Which fields are set depends on its Kind.
@@ -57,7 +57,7 @@ type Record struct {
 	ByRules  bool   // KindEnd: the rules ended the match in the tick before; otherwise its server did
 	Result   []byte // KindEnd: canonical bytes of the result, if ByRules; empty for none
 	Panic    *Panic // KindPanic
-	Line     []byte // KindForeign: a line of JSON (docs/import.md), without its line end; nobody has checked it
+	Line     []byte // KindForeign: a line of JSON (docs/spec/recordings.md), without its line end; nobody has checked it
 }
 
 // InStep and InValidate are where a Panic says that the rules panicked: in a tick, or when they were asked about a command before it.

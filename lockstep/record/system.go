@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-
-	"github.com/seed-49bee653/samestep/internal/pack"
 )
 
 // The commands of [System]. They reach Step like any other command, as pointers to these types. A game may ignore them.
@@ -65,16 +63,12 @@ func SystemValue(c *Command) (any, error) {
 	if c.Player != System || e == nil {
 		return nil, fmt.Errorf("lockstep: %w %d of player %d, want one of the system", ErrUnknownKind, c.Kind, c.Player)
 	}
-	var r pack.Reader
-	b, err := unpack(&r, nil, e.schema, c.Payload)
-	if err == nil {
-		var v any
-		//samestep:allow unseen one of Type in this package
-		if v, err = e.newPool().decode(b); err == nil {
-			return v, nil
-		}
+	//samestep:allow unseen one of Type in this package
+	v, err := e.newPool().decode(c.Payload)
+	if err != nil {
+		return nil, fmt.Errorf("lockstep: %s: %w: %w", e.Name, ErrMalformed, err)
 	}
-	return nil, fmt.Errorf("lockstep: %s: %w", e.Name, err)
+	return v, nil
 }
 
 // SystemDescriptions returns the commands of [System], described as in a header.

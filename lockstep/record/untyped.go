@@ -20,7 +20,10 @@ type untypedPool struct {
 }
 
 func (p *untypedPool) decode(canonical []byte) (any, error) {
-	return &Untyped{p.kind, append([]byte(nil), canonical...)}, nil // which unpack has made by the schema
+	if err := p.schema.Validate(canonical); err != nil {
+		return nil, err
+	}
+	return &Untyped{p.kind, append([]byte(nil), canonical...)}, nil
 }
 
 func (p *untypedPool) append(dst []byte, value any) []byte {
@@ -28,8 +31,3 @@ func (p *untypedPool) append(dst []byte, value any) []byte {
 }
 
 func (p *untypedPool) reset() {}
-
-// AppendValue appends the canonical bytes of the value of a decoded command.
-func (p *Payloads) AppendValue(dst []byte, c *Command) []byte {
-	return p.pool(p.kinds.entry(c.Player, c.Kind)).append(dst, c.Value)
-}

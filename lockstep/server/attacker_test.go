@@ -261,7 +261,7 @@ func (m *attacker) message(c *attackerConn, kind, v byte) []byte {
 		msg.Kind, msg.Text = protocol.KindChat, strings.Repeat("x", int(v)*4)
 	case 4, 5:
 		msg.Kind, msg.Command, msg.Sequence = protocol.KindCommand, lockstep.Kind(v%3), lockstep.Sequence(v)
-		msg.Bytes = []byte{0x92, v % 128, 3}
+		msg.Bytes = []byte{v % 128, 0, 3, 0}
 	case 6:
 		msg.Kind = protocol.KindAck
 		msg.Tick, msg.Position = msg.Tick-lockstep.Tick(v%8), msg.Position-protocol.Position(v/8)

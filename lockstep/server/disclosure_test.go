@@ -25,7 +25,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
-// ordinary are the statistics that an ordinary caller sees of a running match, as docs/protocol.md has them.
+// ordinary are the statistics that an ordinary caller sees of a running match, as docs/spec/http.md has them.
 var ordinary = strings.Fields("by_datagrams desyncs input_delay max_lag peers players referee_faults resyncs skipped spectators tick")
 
 // A toldMatch is a match as the server tells it.

@@ -37,7 +37,7 @@ func (Guests) Authorize(token, _ string) (host.Grant, error) {
 	}
 	name, err := url.PathUnescape(escaped)
 	if err != nil || name == "" || len(name) > maxGuestName || !utf8.ValidString(name) ||
-		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+		strings.ContainsFunc(name, unicode.IsControl) {
 		return host.Grant{}, fmt.Errorf("%w: it has a bad name of a guest", ErrRefused)
 	}
 	sum := sha256.Sum256([]byte(guestPrefix + secret))

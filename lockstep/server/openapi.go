@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// openAPI describes the HTTP interface for programs; docs/protocol.md does it for people.
+// openAPI describes the HTTP interface for programs; docs/spec/http.md, a page made from it, for people.
 //
 //go:embed openapi.json
 var openAPI []byte

@@ -51,7 +51,7 @@ func seeMap(w *minimal.World, _ *minimal.Config, viewer lockstep.Viewer, v *mapp
 	return nil
 }
 
-// docs/feed.md is enough to see a match in another language, without knowing the game: this viewer gets the same views as ours.
+// docs/spec/views.md is enough to see a match in another language, without knowing the game: this viewer gets the same views as ours.
 func TestViewerInAnotherLanguage(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")

@@ -377,7 +377,7 @@ static int samestep_take(samestep_parser *p, char c) {
 /* word reads a name or a number, and returns its size. */
 static size_t samestep_word(samestep_parser *p) {
     const char *from = (p->at += strspn(p->at, " \t\r\n"));
-    while (*p->at == '_' || (unsigned char)*p->at >= 0x80 || (*p->at >= '0' && *p->at <= '9') || (*p->at >= 'A' && *p->at <= 'Z') ||
+    while (*p->at == '_' || (*p->at >= '0' && *p->at <= '9') || (*p->at >= 'A' && *p->at <= 'Z') ||
            (*p->at >= 'a' && *p->at <= 'z')) {
         p->at++;
     }

@@ -467,7 +467,7 @@ class Recorder:
 
 
 class _Parser:
-    """Reads a schema (docs/import.md, "States") from the left to the right, up to its first fault. The shape that it returns is
+    """Reads a schema (docs/spec/recordings.md, "Types of states") from the left to the right, up to its first fault. The shape that it returns is
     a list of the parts of a state: (False, n, None) is n bytes; (True, n, None) is a slice or a string with elements of n bytes;
     (True, 0, parts) is a slice, and (False, n, parts) an array of n, whose elements have the parts."""
 
@@ -505,7 +505,7 @@ class _Parser:
     def _word(self):
         """Reads a name or a number."""
         self._space()
-        word = re.compile(rb"[0-9A-Za-z_\x80-\xff]*").match(self._text, self._at)[0]
+        word = re.compile(rb"[0-9A-Za-z_]*").match(self._text, self._at)[0]
         self._at += len(word)
         return word
 

@@ -237,7 +237,7 @@ func (f *forger) seat(commands []lockstep.Command) {
 	for i := len(commands) - 1; i >= 0 && !f.done; i-- {
 		switch c := &commands[i]; {
 		case f.change == "joined" && c.Player == lockstep.System && c.Kind == 1:
-			c.Payload, f.done = []byte{0x91, 77}, true
+			c.Payload, f.done = []byte{77}, true
 		case f.change == "seat" && c.Player != lockstep.System:
 			c.Player, f.done = 9, true
 		}

@@ -5,6 +5,7 @@ package tool
 import (
 	"bufio"
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,7 +16,6 @@ import (
 	"github.com/seed-49bee653/samestep/checksum"
 	"github.com/seed-49bee653/samestep/internal/files"
 	"github.com/seed-49bee653/samestep/internal/matchlog"
-	"github.com/seed-49bee653/samestep/internal/pack"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
@@ -122,10 +122,9 @@ func dropsPanic(c *cli.Context, name string, r *replay.Reader) error {
 type exporter struct {
 	w          *bufio.Writer
 	header     *lockstep.Header
-	rate       json.Number // ticks a second
-	reports    [256]bool   // players that report checksums
-	mismatches mismatches  // of the whole match
-	in         pack.Reader
+	rate       json.Number      // ticks a second
+	reports    [256]bool        // players that report checksums
+	mismatches mismatches       // of the whole match
 	recording  *matchlog.Header // of a recording, or nil
 	headed     bool             // its line was read
 	line       []byte           // of a checksum
@@ -275,12 +274,10 @@ func (x *exporter) commands(f *lockstep.Frame) error {
 		}
 		payload := c.Payload
 		if x.header.Engine == replay.ForeignEngine {
-			x.in.Reset(payload)
-			x.in.Array(1, 1)
-			payload = x.in.Binary(len(payload))
-			if err := x.in.End(); err != nil {
-				return fmt.Errorf("tick %d: payload: %w", c.Tick, err)
+			if len(payload) < 4 || binary.LittleEndian.Uint32(payload) != uint32(len(payload)-4) {
+				return fmt.Errorf("tick %d: payload: got % x, want one list of bytes", c.Tick, payload[:min(len(payload), 8)])
 			}
+			payload = payload[4:]
 		}
 		if payload == nil {
 			payload = []byte{}

@@ -36,7 +36,7 @@ func replayImportCommand() *cli.Command {
 that players reported, states, notes (names, a map, chat), and an end. IN may be - for
 standard input. A command of tick t becomes one of frame t+1, which gives state t+1.
 The checksum that most players reported becomes the agreed one. A recording may end
-early: everything before is used. docs/import.md describes every line.
+early: everything before is used. docs/spec/recordings.md describes every line.
 
 The other verbs that read replays take such lines, too, but watch, follow and --follow
 need an imported match.`,

@@ -5,6 +5,7 @@ package tool
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,21 +44,55 @@ func importedAgain(t *testing.T, lines string) string {
 	return out
 }
 
-// The examples of docs/import.md are imported, and exported as the page shows. The second one is the first one exported.
+// The examples of docs/spec/recordings.md are imported, and exported as they are, but with the commands of a tick by player.
 func TestImportPage(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/import.md")
+	page, err := os.ReadFile("../../../docs/spec/recordings.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	examples := regexp.MustCompile("(?ms)^```jsonl\n(.*?)^```").FindAllStringSubmatch(string(page), -1)
-	if len(examples) != 3 {
-		t.Fatalf("docs/import.md has %d examples, want 3", len(examples))
+	if len(examples) != 2 {
+		t.Fatalf("docs/spec/recordings.md has %d examples, want 2", len(examples))
 	}
-	if got, want := importedAgain(t, examples[2][1]), examples[2][1]; got != want {
+	if got, want := importedAgain(t, examples[1][1]), examples[1][1]; got != want {
 		t.Errorf("the recording is exported as:\n%s\nwant:\n%s", got, want)
 	}
-	if got, want := importedAgain(t, examples[0][1]), examples[1][1]; got != want {
+	const first, others = `{"t":0,"p":0,"s":1,"k":3,"d":"/w=="}` + "\n", `{"t":0,"p":2,"s":1,"k":12,"d":"AQI="}` + "\n"
+	before, after, _ := strings.Cut(strings.Replace(examples[0][1], first, "", 1), others)
+	want := before + `{"t":0,"order":"6ef05bae62951a5c"}` + "\n" + first + others + after
+	if got := importedAgain(t, examples[0][1]); got != want {
 		t.Errorf("the example is exported as:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// Import takes and refuses the recordings of the conformance suite as it says.
+func TestImportConformance(t *testing.T) {
+	const folder = "../../../testdata/conformance/"
+	b, err := os.ReadFile(folder + "index.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var index struct {
+		Cases []struct{ Kind, File, Verdict string }
+	}
+	if err := json.Unmarshal(b, &index); err != nil {
+		t.Fatal(err)
+	}
+	wants := map[string]int{"ok": exitOK, "torn": exitOK, "invalid": exitCorrupt}
+	seen := map[string]int{}
+	for _, c := range index.Cases {
+		if c.Kind != "recording" {
+			continue
+		}
+		seen[c.Verdict]++
+		var errs bytes.Buffer
+		got := program([]string{"replay", "import", folder + c.File, filepath.Join(t.TempDir(), "out.ssr")}, &bytes.Buffer{}, &errs)
+		if got != wants[c.Verdict] || strings.Contains(errs.String(), "torn") != (c.Verdict == "torn") {
+			t.Errorf("%s: got exit code %d and %q, want %s", c.File, got, errs.String(), c.Verdict)
+		}
+	}
+	if seen["ok"] < 20 || seen["torn"] < 4 || seen["invalid"] < 50 {
+		t.Errorf("got %v recordings", seen)
 	}
 }
 

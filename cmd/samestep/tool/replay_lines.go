@@ -14,7 +14,7 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// The lines of matches of other engines, as docs/import.md has them. Replays have some of them, too.
+// The lines of matches of other engines, as docs/spec/recordings.md has them. Replays have some of them, too.
 type (
 	commandLine struct {
 		Tick     lockstep.Tick     `json:"t"`

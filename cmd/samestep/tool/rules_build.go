@@ -34,7 +34,7 @@ platform. The package has a function Rules() lockstep.Rules[S, C], and perhaps o
 returns the configuration of a usual match, Usual(players int) C.
 
 It needs the go command and the game's go.mod. The same sources and the same Go give the
-same bytes. See docs/rules-abi.md.`,
+same bytes. See docs/spec/abi.md.`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "o", Usage: "write the module to `FILE`", DefaultText: "PACKAGE.wasm"},
 			&cli.StringFlag{Name: "usual", Value: "Usual", Usage: "`NAME` of the function with the configuration of a usual match"},

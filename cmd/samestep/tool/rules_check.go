@@ -122,7 +122,7 @@ func moduleOutcome(err error) error {
 	case errors.As(err, &refusal):
 		return &ClassError{replay.ClassInvalid, fmt.Sprintf("the module refuses a state that it saved itself: %v", err)}
 	case fault != nil && fault.Wrong:
-		return &ClassError{replay.ClassInvalid, fmt.Sprintf("the module answers what docs/rules-abi.md does not allow: %v", err)}
+		return &ClassError{replay.ClassInvalid, fmt.Sprintf("the module answers what docs/spec/abi.md does not allow: %v", err)}
 	case fault != nil && fault.Limit:
 		return fmt.Errorf("the module exceeds a limit: %w", err)
 	case fault != nil:

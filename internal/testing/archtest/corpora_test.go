@@ -18,7 +18,7 @@ var parsers = strings.Fields(`
 	lockstep/cluster/ownership.FuzzReader lockstep/cluster/storage.FuzzSegment
 	lockstep/datagram.FuzzReader lockstep/disclosure.FuzzParse lockstep/feed.FuzzApply lockstep/feed.FuzzParsePlan
 	lockstep/host.FuzzHost lockstep/module.FuzzGuard lockstep/player.FuzzClient
-	lockstep/protocol.FuzzMessage lockstep/record.FuzzDecoder lockstep/record.FuzzPayload
+	lockstep/protocol.FuzzMessage lockstep/record.FuzzDecoder
 	replay.FuzzHeads replay.FuzzReader state.FuzzDecode state.FuzzParseSchema state.FuzzParseType`)
 
 const (

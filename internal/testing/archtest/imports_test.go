@@ -125,7 +125,7 @@ var imports = []importRow{
 	{pattern: "internal/buffer"},
 	{pattern: "internal/logged", own: []string{"lockstep/protocol"}},
 	{pattern: "internal/wsmatch", own: []string{"internal/buffer"}, modules: []string{websocket}},
-	{pattern: "internal/testing/conformance", tests: slices.Concat(shell, []string{xxhash})},
+	{pattern: "internal/testing/conformance", tests: slices.Concat(shell, []string{"lockstep/module", xxhash})},
 	{pattern: "internal/decimal"},
 	{pattern: "internal/elsewhere"},
 	{pattern: "internal/files", modules: []string{xsys}},

@@ -20,6 +20,9 @@ import (
 // default, and the value. The value of a default that is computed is given in words.
 var limitRow = regexp.MustCompile("\\| `(\\w+)\\.((?:\\w+\\.)?\\w+)` \\| ([^|]+) \\|")
 
+// limitName is a limit that a specification names.
+var limitName = regexp.MustCompile("`([a-z]+\\.[A-Za-z]\\w*)`")
+
 // limitPages are the pages that have limits.
 var limitPages = []string{"docs/limits.md", "docs/threat-model.md"}
 
@@ -29,6 +32,9 @@ func (t *tree) limitFindings(pages map[string]string) []finding {
 	var found []finding
 	told := map[string]bool{}
 	for _, page := range slices.Sorted(maps.Keys(pages)) {
+		if path.Dir(page) == "docs/spec" {
+			continue
+		}
 		for _, m := range limitRow.FindAllStringSubmatch(pages[page], -1) {
 			name := m[1] + "." + m[2]
 			told[name] = true
@@ -40,6 +46,14 @@ func (t *tree) limitFindings(pages map[string]string) []finding {
 				found = append(found, finding{page, 0, "limits", name + " is no constant, and no option with a default"})
 			case got != valueText(m[3]):
 				found = append(found, finding{page, 0, "limits", fmt.Sprintf("%s: got %s, the code has %s", name, m[3], got)})
+			}
+		}
+	}
+	for _, page := range slices.Sorted(maps.Keys(pages)) {
+		for _, m := range limitName.FindAllStringSubmatch(pages[page], -1) {
+			pkg, name, _ := strings.Cut(m[1], ".")
+			if _, ok := t.constant(pkg, name); (ok || strings.Contains(strings.ToLower(name), "max")) && path.Dir(page) == "docs/spec" && !told[m[1]] {
+				found = append(found, finding{page, 0, "limits", m[1] + " is in no table of limits"})
 			}
 		}
 	}
@@ -242,6 +256,17 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s has no limits", name)
 		}
 	}
+	specs, err := filepath.Glob(filepath.Join(tr.dir, "docs", "spec", "*.md"))
+	if err != nil || len(specs) == 0 {
+		t.Fatalf("got no specifications: %v", err)
+	}
+	for _, name := range specs {
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages["docs/spec/"+filepath.Base(name)] = string(page)
+	}
 	report(t, tr.limitFindings(pages))
 }
 
@@ -262,7 +287,8 @@ func (o *Options) complete(r *Rates) {
 `,
 	})
 	expect(t, tr.limitFindings(map[string]string{
-		"a.md": "| `a.right` | 8 MiB | x | y |\n| `a.wrong` | 8 MiB | x | y |\n| `a.gone` | 1 | x | y |\n| `b.Max` | 3,003 | x | y |\n",
+		"a.md":           "| `a.right` | 8 MiB | x | y |\n| `a.wrong` | 8 MiB | x | y |\n| `a.gone` | 1 | x | y |\n| `b.Max` | 3,003 | x | y |\n",
+		"docs/spec/c.md": "at most `a.right`, `b.Max`, `c.Second`, `a.maxGone` and `a.other`",
 		"b.md": "| size | `c.Options.Size` | 2 KiB | x |\n| free | `c.Options.Free` | 1 | x |\n| size | `c.Options.Free` | as Size | x |\n| words | `c.Options.Size` | some | x |\n| gone | `c.Options.Chat` | 5 | x |\n" +
 			"| chat | `c.Rates.Chat` | 5 a second, 7 at once | x |\n| pings | `c.Rates.Pings` | 64 KiB a second, 128 KiB at once | x |\n",
 	}),
@@ -273,6 +299,8 @@ func (o *Options) complete(r *Rates) {
 		"b.md:0: limits: c.Options.Size: got some, the code has 1024",
 		"b.md:0: limits: c.Options.Chat is no constant, and no option with a default",
 		"b.md:0: limits: c.Rates.Chat: got 5 a second, 7 at once, the code has 5/60000000/7",
+		"docs/spec/c.md:0: limits: c.Second is in no table of limits",
+		"docs/spec/c.md:0: limits: a.maxGone is in no table of limits",
 		"a/limits.go:5: limits: a.untold is not in docs/limits.md",
 		"c:0: limits: c.Rates.Untold is in no table of budgets",
 	)

@@ -3,6 +3,8 @@ package archtest
 import (
 	"fmt"
 	"go/ast"
+	"maps"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 var (
@@ -116,6 +119,73 @@ func pageFindings(page, text string, names map[string]bool, exists func(name str
 	return found
 }
 
+var (
+	mdAnchor = regexp.MustCompile(`\]\(([^)#:]*)#([^)]+)\)`)
+	heading  = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	noSlug   = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	mention  = regexp.MustCompile(`\bdocs/[\w/-]+\.md\b`)
+	fence    = regexp.MustCompile("(?ms)^```.*?^```")
+)
+
+// anchorFindings looks in pages for links to headings that no page has.
+func anchorFindings(pages map[string]string) (found []finding) {
+	anchors := map[string]bool{}
+	for name, text := range pages {
+		for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+			slug := noSlug.ReplaceAllString(strings.ToLower(strings.TrimSpace(m[1])), "")
+			anchors[name+"#"+strings.ReplaceAll(slug, " ", "-")] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		for _, m := range mdAnchor.FindAllStringSubmatch(pages[name], -1) {
+			to := name
+			if m[1] != "" {
+				to = path.Join(path.Dir(name), m[1])
+			}
+			if !anchors[to+"#"+m[2]] {
+				found = append(found, finding{name, 0, "page", fmt.Sprintf("%s has no heading %s", to, m[2])})
+			}
+		}
+	}
+	return found
+}
+
+// mentionFindings looks in a file of code for pages that do not exist.
+func mentionFindings(name, text string, exists func(name string) bool) (found []finding) {
+	for _, page := range mention.FindAllString(text, -1) {
+		if !exists(page) {
+			found = append(found, finding{name, 0, "page", "there is no " + page})
+		}
+	}
+	return found
+}
+
+// specWords are the most words that each specification may have, so that another implementer can read it whole.
+var specWords = map[string]int{
+	"docs/spec/abi.md":        1200,
+	"docs/spec/datagrams.md":  900,
+	"docs/spec/http.md":       math.MaxInt, // written from openapi.json
+	"docs/spec/recordings.md": 1500,
+	"docs/spec/state.md":      900,
+	"docs/spec/views.md":      900,
+}
+
+// wordFindings looks for specifications with too many words, and without a number of words. A word has a letter or a digit.
+func wordFindings(pages map[string]string, most map[string]int) (found []finding) {
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		n := 0
+		for _, w := range strings.Fields(pages[name]) {
+			if strings.ContainsFunc(w, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
+				n++
+			}
+		}
+		if limit, ok := most[name]; path.Dir(name) == "docs/spec" && (!ok || n > limit) {
+			found = append(found, finding{name, 0, "page", fmt.Sprintf("got %d words, want at most %d", n, limit)})
+		}
+	}
+	return found
+}
+
 // dependencyFindings compares the table of dependencies with go.mod.
 func dependencyFindings(page, mod string) []finding {
 	var inPage, inMod []string
@@ -183,13 +253,27 @@ func TestPages(t *testing.T) {
 	}
 	names := tr.names()
 	pages := []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"}
-	for _, folder := range []string{"docs", "docs/decisions"} {
+	for _, folder := range []string{"docs", "docs/decisions", "docs/spec"} {
 		list, err := filepath.Glob(filepath.Join(tr.dir, folder, "*.md"))
 		if err != nil || len(list) == 0 {
 			t.Errorf("got no pages in %s: %v", folder, err)
 		}
 		for _, name := range list {
 			pages = append(pages, folder+"/"+filepath.Base(name))
+		}
+	}
+	texts := map[string]string{}
+	for _, page := range pages {
+		texts[page] = read(page)
+	}
+	report(t, anchorFindings(texts))
+	report(t, wordFindings(texts, specWords))
+	for _, p := range tr.pkgs {
+		if p.path == "internal/testing/archtest" {
+			continue // its tests mention pages that do not exist
+		}
+		for _, f := range p.files {
+			report(t, mentionFindings(f.name, read(f.name), exists))
 		}
 	}
 	for _, page := range pages {
@@ -227,5 +311,10 @@ func TestPagesControl(t *testing.T) {
 		"github.com/x/new/v2 has no row", "github.com/x/old is not in go.mod")
 
 	quotes := "```go\nf()\n\tg()\n```\n\n```go\nh()\n```\n"
+	expect(t, anchorFindings(map[string]string{"docs/a.md": "## It's `b` - c\n[x](#its-b---c) [x](spec/b.md#d)\n[x](#gone) [x](spec/b.md#e)", "docs/spec/b.md": "# D\n```\n# e\n```\n"}),
+		"docs/a.md:0: page: docs/a.md has no heading gone", "docs/a.md:0: page: docs/spec/b.md has no heading e")
+	expect(t, mentionFindings("a.go", "see docs/x/y.md and docs/gone.md", func(name string) bool { return name == "docs/x/y.md" }), "a.go:0: page: there is no docs/gone.md")
+	expect(t, wordFindings(map[string]string{"docs/spec/a.md": "| one | – two", "docs/spec/b.md": "one", "docs/b.md": "one"}, map[string]int{"docs/spec/a.md": 1}),
+		"docs/spec/a.md:0: page: got 2 words, want at most 1", "docs/spec/b.md:0: page: got 1 words, want at most 0")
 	expect(t, quoteFindings("p.md", quotes, []string{"func x() {\n\tf()\n\t\tg()\n}\n"}), "the 2. Go code is in no file")
 }

@@ -32,7 +32,6 @@ var upwardExceptions = map[string]struct {
 	"lockstep/determinism":        {20, "the analysis is recursive: calls, effects and values ask each other"},
 	"lockstep/host":               {21, "Host has a file for each task"},
 	"lockstep/player":             {18, "Client has a file for each task"},
-	"lockstep/record":             {7, "Decoder reads records in one file and compares their content in another"},
 	"replay":                      {8, "Reader has a file for each kind of block"},
 }
 

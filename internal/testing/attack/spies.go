@@ -16,7 +16,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 )
 
-// ordinary are the statistics that an ordinary caller may see of a running match, see docs/protocol.md.
+// ordinary are the statistics that an ordinary caller may see of a running match, see docs/spec/http.md.
 var ordinary = strings.Fields("tick skipped desyncs resyncs referee_faults peers players spectators max_lag by_datagrams input_delay")
 
 // The match hides an hour from its spectators. Honest players need its records, so another one is sent as views.

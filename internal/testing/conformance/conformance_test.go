@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -63,7 +64,7 @@ var builtOnce = sync.OnceValues(func() ([]Built, []byte) {
 // write replaces the whole suite on the disk.
 func write(t *testing.T, built []Built, index []byte) {
 	t.Helper()
-	for _, kind := range []string{"replay", "record", "schema", "message", "transcript"} {
+	for kind := range runners {
 		if err := os.RemoveAll(filepath.Join(dir, kind)); err != nil {
 			t.Fatal(err)
 		}
@@ -101,10 +102,25 @@ func checkNames(t *testing.T, index *Index) {
 }
 
 // ruleID is a rule's name in a document.
-var ruleID = regexp.MustCompile(`\[([FP]-[a-z0-9-]+)\]`)
+var ruleID = regexp.MustCompile(`\[([A-Z]-[a-z0-9-]+)\]`)
 
-// documents are the pages with rules, by the first letter of their rules.
-var documents = map[string]string{"F": "../../../docs/replay-format.md", "P": "../../../docs/protocol.md"}
+// documents returns the pages with rules.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob("../../../docs/spec/*.md")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("got no specifications: %v", err)
+	}
+	pages := map[string]string{}
+	for _, name := range append(names, "../../../docs/replay-format.md", "../../../docs/protocol.md") {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[filepath.Base(name)] = string(b)
+	}
+	return pages
+}
 
 // The suite has a message of every kind that the protocol describes.
 func TestEveryKindOfMessage(t *testing.T) {
@@ -121,16 +137,7 @@ func TestEveryKindOfMessage(t *testing.T) {
 
 // Each rule of a document has a case, and each rule of a case is in a document.
 func TestRules(t *testing.T) {
-	pages := map[string]string{}
-	for letter, name := range documents {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages[letter] = string(b)
-	}
-	index := suite(t)
-	for _, wrong := range compareRules(pages, index) {
+	for _, wrong := range compareRules(documents(t), suite(t)) {
 		t.Error(wrong)
 	}
 }
@@ -153,19 +160,19 @@ func suite(t *testing.T) *Index {
 // cases.
 func compareRules(pages map[string]string, index *Index) []string {
 	var wrong []string
-	inPages, inCases := map[string]bool{}, map[string]bool{}
-	for letter, page := range pages {
-		for _, m := range ruleID.FindAllStringSubmatch(page, -1) {
-			if m[1][:1] != letter {
-				wrong = append(wrong, m[1]+" stands in the wrong document")
+	inPages, inCases := map[string]string{}, map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(pages)) {
+		for _, m := range ruleID.FindAllStringSubmatch(pages[name], -1) {
+			if other, ok := inPages[m[1]]; ok && other != name {
+				wrong = append(wrong, fmt.Sprintf("%s stands in %s and in %s", m[1], other, name))
 			}
-			inPages[m[1]] = true
+			inPages[m[1]] = name
 		}
 	}
 	for _, c := range index.Cases {
 		for _, r := range c.Rules {
 			inCases[r] = true
-			if !inPages[r] {
+			if inPages[r] == "" {
 				wrong = append(wrong, c.ID+": no document has the rule "+r)
 			}
 		}
@@ -221,9 +228,9 @@ func TestControl(t *testing.T) {
 	if wrong := Check(&Index{Cases: []Case{c}}, changed); len(wrong) != 1 {
 		t.Errorf("a changed file: got %q", wrong)
 	}
-	pages := map[string]string{"F": "[F-a] and [F-b] [P-x]", "P": ""}
+	pages := map[string]string{"a.md": "[F-a] and [F-b] [F-a]", "b.md": "[F-b], F-a [P-x]"}
 	got := compareRules(pages, &Index{Cases: []Case{{ID: "one", Rules: []string{"F-a", "F-c"}}}})
-	want := []string{"F-b has no case", "P-x has no case", "P-x stands in the wrong document", "one: no document has the rule F-c"}
+	want := []string{"F-b has no case", "F-b stands in a.md and in b.md", "P-x has no case", "one: no document has the rule F-c"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

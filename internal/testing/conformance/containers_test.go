@@ -20,6 +20,7 @@ func brokenContainers() []Built {
 	cases := []Built{
 		replayCase("prefix-magic", "corrupt", "The magic has another byte.", change(whole, 0, 'X'), "F-prefix"),
 		replayCase("prefix-short", "torn", "The file ends inside the prefix.", whole[:20], "F-prefix", "F-torn"),
+		replayCase("prefix-magic-short", "corrupt", "A file of 20 bytes has another magic.", change(whole, 0, 'X')[:20], "F-prefix"),
 		replayCase("prefix-empty", "torn", "The file is empty.", nil, "F-torn"),
 		replayCase("prefix-version", "unsupported", "The version is 2.", fileOf("\x89SSR\r\n\x1a\n", 2, 0).batch(standard().records...).b, "F-version"),
 		replayCase("prefix-flags", "unsupported", "A flag is set.", fileOf("\x89SSR\r\n\x1a\n", 1, 1).batch(standard().records...).b, "F-flags"),
@@ -39,6 +40,7 @@ func brokenContainers() []Built {
 			newFile().lengthBlock(1, longForm(len(join(standard().records))), join(standard().records)).b, "F-uvarint"),
 		replayCase("length-too-long", "corrupt", "A length has more than five bytes.",
 			newFile().lengthBlock(1, []byte{0x81, 0x80, 0x80, 0x80, 0x80, 0x01}, []byte{1}).b, "F-block"),
+		replayCase("length-huge", "corrupt", "A length of 2^64.", newFile().lengthBlock(1, varintBeyond, []byte{1}).b, "F-block"),
 		replayCase("block-kind-0", "unsupported", "A block has the kind 0.", newFile().block(0, []byte{1}).batch(standard().records...).b, "F-block-kind"),
 		replayCase("block-kind-63", "unsupported", "A block has an unknown kind below 64.", newFile().block(63, nil).batch(standard().records...).b, "F-block-kind"),
 		replayCase("batch-empty", "invalid", "A batch has no records.", newFile().batch().batch(standard().records...).b, "F-batch"),
@@ -50,6 +52,9 @@ func brokenContainers() []Built {
 	}
 	return cases
 }
+
+// varintBeyond is 2^64, which no u64 can have.
+var varintBeyond = []byte{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02}
 
 // withoutEnd returns the standard match without its end record.
 func withoutEnd() *match {

@@ -31,9 +31,6 @@ func appendPacked(b []byte, v any) []byte {
 	case int:
 		return appendPacked(b, int64(v))
 	case int64:
-		if v < 0 {
-			return appendNegative(b, v)
-		}
 		return appendUnsigned(b, uint64(v))
 	case uint64:
 		return appendUnsigned(b, v)
@@ -64,21 +61,6 @@ func appendUnsigned(b []byte, v uint64) []byte {
 		return be.AppendUint32(append(b, 0xce), uint32(v))
 	}
 	return be.AppendUint64(append(b, 0xcf), v)
-}
-
-func appendNegative(b []byte, v int64) []byte {
-	be := binary.BigEndian
-	switch {
-	case v >= -1<<5:
-		return append(b, byte(v))
-	case v >= -1<<7:
-		return append(b, 0xd0, byte(v))
-	case v >= -1<<15:
-		return be.AppendUint16(append(b, 0xd1), uint16(v))
-	case v >= -1<<31:
-		return be.AppendUint32(append(b, 0xd2), uint32(v))
-	}
-	return be.AppendUint64(append(b, 0xd3), uint64(v))
 }
 
 // appendLength appends a length: short is the code of lengths below limit, and

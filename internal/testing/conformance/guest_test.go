@@ -55,7 +55,7 @@ func (g *guest) command(kind int, payload []byte) {
 	g.say(33, g.sequence, kind, payload)
 }
 
-func (g *guest) add(coins int) { g.command(kindAdd, recordBytes(coins)) }
+func (g *guest) add(coins int) { g.command(kindAdd, addPayload(coins)) }
 
 func (g *guest) ack() {
 	g.acked = g.tick

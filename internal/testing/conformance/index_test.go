@@ -16,7 +16,7 @@ type Index struct {
 // A Case is one file and the result that a reader must get.
 type Case struct {
 	ID      string         `json:"id"`   // also the file's base name
-	Kind    string         `json:"kind"` // replay, record, schema, message, transcript
+	Kind    string         `json:"kind"` // a key of runners
 	File    string         `json:"file"` // relative to the index
 	Rules   []string       `json:"rules"`
 	Verdict string         `json:"verdict"`
@@ -44,6 +44,13 @@ var runners = map[string]func(file []byte) Result{
 
 	"message":    runMessage,
 	"transcript": runTranscript,
+
+	"module":      runModule,
+	"description": runDescription,
+	"abi":         runModuleMessage,
+	"recording":   runRecording,
+	"datagram":    runDatagram,
+	"view":        runView,
 }
 
 // builders return the cases of each part of the suite, without Expect.
@@ -55,6 +62,8 @@ var builders = []func() []Built{
 	identitySessions, greetingSessions, seatSessions, commandSessions, limitSessions, checkSessions, flowSessions, matchSessions,
 	clientSessions, fakeSessions, fakeSyncSessions,
 	resultRecords, resultReplays,
+	modules, descriptions, moduleMessages,
+	goodRecordings, brokenRecordings, datagrams, views,
 }
 
 // Build returns all cases and the text of their index. Expect comes from this

@@ -83,7 +83,7 @@ func goodMessages() []Built {
 		{"auth-large", "P-range", "An auth with the largest numbers and texts of the largest lengths.",
 			auth{protocol: maxU32, engine: strings.Repeat("e", 128), game: strings.Repeat("g", 128), build: strings.Repeat("b", 128), state: maxU64, commands: maxU64,
 				sums: array{maxU64, maxU64, maxU64, maxU64, maxU64}, platform: strings.Repeat("p", 128), token: strings.Repeat("t", 2048), session: sessionOne, position: 1 << 62}.message()},
-		{"command", "P-command", "Command 1 of kind 1, which adds 5 coins.", recordBytes(33, 1, kindAdd, recordBytes(5))},
+		{"command", "P-command", "Command 1 of kind 1, which adds 5 coins.", recordBytes(33, 1, kindAdd, addPayload(5))},
 		{"command-large", "P-command P-range", "The highest sequence and kind.", recordBytes(33, maxU32, 65535, []byte{})},
 		{"checksum", "P-check", "The checksum of tick 20, with the sums of four sections.", recordBytes(34, 20, maxU64, array{1, 2, 3, maxU64})},
 		{"checksum-bare", "P-check", "A checksum without sections.", recordBytes(34, 20, 7, array{})},
@@ -135,7 +135,7 @@ func brokenMessages() []Built {
 		{"array-empty", "P-form", "An array without a kind.", recordBytes()},
 		{"map", "P-form", "A map.", []byte{0x81, 0x25, 0x01}},
 		{"kind-text", "P-form", "A kind that is a string.", recordBytes("ping", 1)},
-		{"kind-negative", "P-form", "A negative kind.", recordBytes(-1, 1)},
+		{"kind-negative", "P-form", "A negative kind.", recordBytes(raw("\xff"), 1)},
 		{"kind-unknown", "P-unknown-kind", "Kind 41, which is not assigned.", recordBytes(41)},
 		{"kind-unknown-server", "P-unknown-kind", "Kind 55, which is not assigned.", recordBytes(55, 1)},
 		{"cut", "P-form", "An auth without its last byte.", authBytes[:len(authBytes)-1]},
@@ -145,7 +145,7 @@ func brokenMessages() []Built {
 		{"number-longest", "P-smallest", "A nonce of 1 in nine bytes.", recordBytes(37, raw("\xcf\x00\x00\x00\x00\x00\x00\x00\x01"))},
 		{"array-long", "P-smallest", "A ping whose array has a length of two bytes.", []byte("\xdc\x00\x02\x25\x01")},
 		{"text-long", "P-smallest", "A text of one byte with a length of one byte.", recordBytes(38, raw("\xd9\x01x"))},
-		{"bytes-long", "P-smallest", "A payload of one byte with a length of two bytes.", recordBytes(33, 1, 1, raw("\xc5\x00\x01\x90"))},
+		{"bytes-long", "P-smallest", "A payload of one byte with a length of two bytes.", recordBytes(33, 1, 1, raw("\xc5\x00\x01\x05"))},
 		{"bytes-text", "P-form", "A payload that is a string.", recordBytes(33, 1, 1, "x")},
 		{"nil", "P-form", "A nonce of nil.", recordBytes(37, raw("\xc0"))},
 		{"float", "P-form", "A nonce that is a float.", recordBytes(37, raw("\xca\x3f\x80\x00\x00"))},
@@ -195,6 +195,7 @@ func brokenMessages() []Built {
 		{"chunk-beyond", "P-chunk-form", "A chunk that reaches beyond the total.", recordBytes(49, 1, 0, 3, 4, []byte{1, 2})},
 		{"chunk-long", "P-chunk-form", "A chunk of 32769 bytes.", recordBytes(35, 20, 0, 40000, make([]byte, 32769))},
 		{"total-large", "P-range", "A total of more than 256 MiB and 128 KiB.", recordBytes(49, 1, 0, 0, 256<<20+128<<10+1, []byte{1})},
+		{"view-total-large", "P-range", "A difference of a view with more than 32 MiB and 64 KiB.", recordBytes(61, 1, 0, 0, 0, 32<<20+64<<10+1, []byte{1})},
 	})
 }
 

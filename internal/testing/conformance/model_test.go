@@ -80,9 +80,17 @@ type command struct {
 	do      func(m *model)
 }
 
+// addPayload returns the payload of a command to add coins.
+func addPayload(coins int) []byte { return binary.LittleEndian.AppendUint16(nil, uint16(coins)) }
+
+// sayPayload returns the payload of a command to say something.
+func sayPayload(text string) []byte {
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...)
+}
+
 // adds returns a player's command to add coins.
 func adds(player byte, coins int) command {
-	return command{player, kindAdd, recordBytes(coins), 0, func(m *model) {
+	return command{player, kindAdd, addPayload(coins), 0, func(m *model) {
 		if int(player) < len(m.coins) {
 			m.coins[player] += int32(coins)
 		}
@@ -91,7 +99,7 @@ func adds(player byte, coins int) command {
 
 // says returns a player's command to say something.
 func says(player byte, text string) command {
-	return command{player, kindSay, recordBytes(text), 0, func(m *model) { m.last = text }}
+	return command{player, kindSay, sayPayload(text), 0, func(m *model) { m.last = text }}
 }
 
 // system is the player number of the coordinator.
@@ -106,7 +114,11 @@ const (
 
 // systems returns a command of the system.
 func systems(kind, value int) command {
-	return command{system, kind, recordBytes(value), 0, func(m *model) { m.system++ }}
+	payload := []byte{byte(value)}
+	if kind == speedSet || kind == inputDelaySet {
+		payload = append(payload, byte(value>>8))
+	}
+	return command{system, kind, payload, 0, func(m *model) { m.system++ }}
 }
 
 // A match is the log of a match of the conformance game, while a builder writes it.

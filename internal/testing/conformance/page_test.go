@@ -6,58 +6,11 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 	"testing"
-
-	"github.com/seed-49bee653/samestep/internal/testing/script"
 )
 
 const page = "../../../docs/conformance.md"
-
-// The page names the cases of each rule. With -rewrite the table is written.
-func TestPageNamesCases(t *testing.T) {
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const from, to = "<!-- rules -->\n", "<!-- end of rules -->"
-	before, rest, ok := strings.Cut(string(text), from)
-	_, after, ends := strings.Cut(rest, to)
-	if !ok || !ends {
-		t.Fatal("the page lacks the marks of the table")
-	}
-	want := before + from + ruleTable(suite(t)) + to + after
-	if script.Rewrite() {
-		if err := os.WriteFile(page, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	} else if want != string(text) {
-		t.Error("the table of cases differs from the index: run the test with -rewrite")
-	}
-}
-
-// ruleTable returns the table of rules and their cases.
-func ruleTable(index *Index) string {
-	cases := map[string][]string{}
-	for _, c := range index.Cases {
-		for _, r := range c.Rules {
-			cases[r] = append(cases[r], "`"+c.ID+"`")
-		}
-	}
-	var rules []string
-	for r := range cases {
-		rules = append(rules, r)
-	}
-	slices.Sort(rules)
-	var b strings.Builder
-	b.WriteString("| rule | cases |\n|---|---|\n")
-	for _, r := range rules {
-		fmt.Fprintf(&b, "| %s | %s |\n", r, strings.Join(cases[r], ", "))
-	}
-	return b.String()
-}
 
 // annotation is a row of the annotated file.
 var annotation = regexp.MustCompile("(?m)^\\| (\\d+)(?:–(\\d+))? \\| `([0-9a-f]+)` \\|")

@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -51,7 +52,7 @@ func goodRecords() []Built {
 		ok("record-note", "A note: its array stands in a byte string.", played(), recordBytes(64, recordBytes(1, "name", "Ann")), "F-note"),
 		ok("record-note-system", "A note of the system.", played(), recordBytes(64, recordBytes(system, "referee", "")), "F-note"),
 		ok("record-panic", "A panic in a tick with a command of player 0 and one of the system.", played(),
-			recordBytes(66, recordBytes("Step", "index out of range", "main.step\n\t/rules.go:9", 0, 3, 1, recordBytes(5), system, 3, 3, recordBytes(0))), "F-panic"),
+			recordBytes(66, recordBytes("Step", "index out of range", "main.step\n\t/rules.go:9", 0, 3, 1, addPayload(5), system, 3, 3, []byte{0})), "F-panic"),
 		ok("record-panic-bare", "A panic without a stack in a tick without commands.", played(), recordBytes(66, recordBytes("Step", "", "")), "F-panic"),
 		ok("record-unknown", "A record that is passed over.", played(), recordBytes(200, []byte{1, 2, 3}), "F-optional"),
 		ok("record-frame-joined", "Player 0 joined.", newMatch(setup{}), systemFrame(joined, 0), "F-system"),
@@ -65,7 +66,9 @@ func goodRecords() []Built {
 	}
 }
 
-func systemFrame(kind, value int) []byte { return recordBytes(3, system, 1, kind, recordBytes(value)) }
+func systemFrame(kind, value int) []byte {
+	return recordBytes(3, system, 1, kind, systems(kind, value).payload)
+}
 
 // brokenRecords are records that each break one rule.
 func brokenRecords() []Built {
@@ -76,7 +79,7 @@ func brokenRecords() []Built {
 		return recordCase(id, verdict, about, nil, pack(change(setup{}.header())), rules...)
 	}
 	set := func(i int, v any) func(h array) array { return func(h array) array { h[i] = v; return h } }
-	payload := recordBytes(5)
+	payload := addPayload(5)
 	long := strings.Repeat("n", 129)
 	return []Built{
 		bad("bad-array-form", "corrupt", "An array of two values has three bytes before them.", []byte("\xdc\x00\x02\x04\x01"), "F-smallest"),
@@ -107,10 +110,11 @@ func brokenRecords() []Built {
 		bad("bad-dissent-player", "corrupt", "A dissent is of the system.", recordBytes(6, 0, system, 1), "F-dissent"),
 		bad("bad-end-long", "limit", "A reason has more than 1,024 bytes.", recordBytes(7, strings.Repeat("x", 1025)), "F-limits"),
 		bad("bad-keyframe-order", "corrupt", "Sequences of a keyframe are not by player.", recordBytes(2, 1, 1, array{255, 2, 0, 1}, []byte{}), "F-keyframe"),
+		bad("bad-keyframe-many", "corrupt", "A keyframe has more sequences than there are players.", recordBytes(2, 1, 1, slices.Repeat(array{0, 1}, 300), []byte{}), "F-keyframe"),
 		bad("bad-keyframe-zero", "corrupt", "A sequence of a keyframe is 0.", recordBytes(2, 1, 1, array{0, 0, 255, 2}, []byte{}), "F-keyframe"),
 		bad("bad-keyframe-half", "corrupt", "The sequences of a keyframe are no pairs.", recordBytes(2, 1, 1, array{255}, []byte{}), "F-keyframe"),
 		bad("bad-tick-range", "corrupt", "A tick exceeds 32 bits.", recordBytes(2, uint64(1<<32), 1, array{255, 2}, []byte{}), "F-smallest"),
-		bad("bad-frame-cut", "corrupt", "A payload reaches beyond the batch.", []byte("\x95\x03\x00\x01\x01\xc4\x09\x91\x05"), "F-batch"),
+		bad("bad-frame-cut", "corrupt", "A payload reaches beyond the batch.", []byte("\x95\x03\x00\x01\x01\xc4\x09\x05\x00"), "F-batch"),
 		bad("bad-array-cut", "corrupt", "An array has more values than there are bytes.", []byte("\x95\x03\x00\x01"), "F-batch"),
 		bad("bad-array-huge", "limit", "An array claims 2^32-1 values.", []byte("\xdd\xff\xff\xff\xff"), "F-limits"),
 		bad("bad-note-form", "corrupt", "A note has two values.", recordBytes(64, recordBytes(0, "chat")), "F-note"),
@@ -121,10 +125,10 @@ func brokenRecords() []Built {
 		bad("bad-panic-form", "corrupt", "A panic has no stack.", recordBytes(66, recordBytes("Step", "oh")), "F-panic"),
 		bad("bad-panic-half", "corrupt", "A panic has half a command.", recordBytes(66, recordBytes("Step", "oh", "", 0, 3)), "F-panic"),
 		bad("bad-panic-trailing", "corrupt", "A byte stands after the array of a panic.", recordBytes(66, append(recordBytes("Step", "oh", ""), 0)), "F-panic"),
-		bad("bad-panic-order", "corrupt", "The commands of a panic are not in order.", recordBytes(66, recordBytes("Step", "oh", "", 1, 5, 1, recordBytes(5), 0, 5, 1, recordBytes(5))), "F-panic"),
-		bad("bad-panic-sequence", "corrupt", "A command of a panic has sequence 0.", recordBytes(66, recordBytes("Step", "oh", "", 0, 0, 1, recordBytes(5))), "F-panic"),
-		bad("bad-panic-payload", "invalid", "A command of a panic has a payload of another form.", recordBytes(66, recordBytes("Step", "oh", "", 0, 3, 1, recordBytes())), "F-panic"),
-		bad("bad-panic-seat", "invalid", "A command of a panic is of a player without a seat.", recordBytes(66, recordBytes("Step", "oh", "", 2, 3, 1, recordBytes(5))), "F-panic"),
+		bad("bad-panic-order", "corrupt", "The commands of a panic are not in order.", recordBytes(66, recordBytes("Step", "oh", "", 1, 5, 1, payload, 0, 5, 1, payload)), "F-panic"),
+		bad("bad-panic-sequence", "corrupt", "A command of a panic has sequence 0.", recordBytes(66, recordBytes("Step", "oh", "", 0, 0, 1, payload)), "F-panic"),
+		bad("bad-panic-payload", "invalid", "A command of a panic has a payload of another form.", recordBytes(66, recordBytes("Step", "oh", "", 0, 3, 1, []byte{})), "F-panic"),
+		bad("bad-panic-seat", "invalid", "A command of a panic is of a player without a seat.", recordBytes(66, recordBytes("Step", "oh", "", 2, 3, 1, payload)), "F-panic"),
 		bad("bad-panic-long", "limit", "The stack of a panic has more than 16,384 bytes.", recordBytes(66, recordBytes("Step", "oh", strings.Repeat("x", 16385))), "F-limits"),
 		bad("bad-optional-text", "corrupt", "A record of a kind from 64 on has a text.", recordBytes(65, "x"), "F-optional"),
 		headerBad("bad-header-values", "corrupt", "A header has 11 values.", func(h array) array { return h[:11] }, "F-header"),

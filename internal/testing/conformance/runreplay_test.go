@@ -112,7 +112,7 @@ func readReplay(file []byte) map[string]any {
 	if info.Signer != "" {
 		facts["signed_by"] = signers(file)
 	}
-	facts["root"], facts["upto"] = lastRoot(file), contentUpTo(file, info.Keyframes[0].Tick+info.Ticks)
+	facts["root"], facts["upto"] = lastRoot(file), contentUpTo(file, lockstep.Tick((uint64(info.Keyframes[0].Tick)+uint64(info.Ticks))/2))
 	return facts
 }
 
@@ -147,13 +147,13 @@ func lastRoot(file []byte) string {
 	return checksum.FormatHash(f.Simulation().Hash())
 }
 
-// contentUpTo returns the content hash up to half of a number of ticks.
-func contentUpTo(file []byte, ticks lockstep.Tick) map[string]any {
+// contentUpTo returns the content hash up to a tick.
+func contentUpTo(file []byte, tick lockstep.Tick) map[string]any {
 	r, err := openFile(file)
 	if err != nil {
 		return nil
 	}
-	hash, reached, err := replay.HashContent(r, ticks/2)
+	hash, reached, err := replay.HashContent(r, tick)
 	if err != nil && err != io.EOF {
 		return map[string]any{"error": err.Error()}
 	}

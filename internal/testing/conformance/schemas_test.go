@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -32,6 +33,27 @@ var unitState = []byte("\x07\x00\x00\x00" + "\x02\x00\x00\x00" +
 	"\x02\x01" + "\x00\x00\x00\x00\x00\x00\x00\x80" + "\xff\xff\xff\xff\xff\xff\xff\x7f" + "\x00" +
 	"\x02\x00\x00\x00ab" + "\x00\x00\x00\x00")
 
+// selfTestSchema is the type of the state with which a machine tests its layout.
+var selfTestSchema = describe(root(7), leaf(tBool, "Flag"), leaf(tInt8, "Tiny"), leaf(tUint64, "Wide"), leaf(tSlice, "Units"), root(6),
+	leaf(tInt64, "X"), leaf(tInt64, "Y"), leaf(tUint8, "Kind"), leaf(tBool, "Alive"), leaf(tUint16, "Owner"), leaf(tSlice, "Seen"), leaf(tUint32, ""),
+	leaf(tString, "Name"), node{tArray, 0, 3, "Table"}, leaf(tInt16, ""), leaf(tSlice, "Empty"), leaf(tUint32, ""))
+
+// selfTestState returns that state.
+func selfTestState() []byte {
+	b := binary.LittleEndian.AppendUint64([]byte{1, 0xfd}, 0x0123456789abcdef)
+	b = binary.LittleEndian.AppendUint32(b, 5)
+	for i := range int64(5) {
+		b = binary.LittleEndian.AppendUint64(b, uint64(i<<40))
+		b = binary.LittleEndian.AppendUint64(b, uint64(-i*12345678901))
+		b = append(b, byte(200+i), byte(1-i%2))
+		b = binary.LittleEndian.AppendUint16(b, uint16(i*4096))
+		b = binary.LittleEndian.AppendUint32(b, uint32(i))
+		b = append(b, make([]byte, 4*i)...)
+	}
+	b = append(b, "\x0a\x00\x00\x00samestep \xff"...)
+	return append(b, "\xff\xff\x00\x00\x34\x12\x00\x00\x00\x00"...)
+}
+
 // goodSchemas are schemas with values and their sums.
 func goodSchemas() []Built {
 	ok := func(id, about string, schema, value []byte, rules ...string) Built {
@@ -58,9 +80,10 @@ func goodSchemas() []Built {
 			[]byte("\x02\x00\x00\x00"+"\x01\x00\x00\x00\xfe\xff"+"\x00\x00\x00\x00"), "F-state"),
 		ok("fractions", "Fraction bits are a note for people: the bytes are those of the integer.",
 			describe(root(2), node{tInt32, 16, 0, "Q"}, node{tUint64, 64, 0, "R"}), []byte("\x00\x80\xff\xff\x01\x00\x00\x00\x00\x00\x00\x80"), "F-schema-fraction"),
-		ok("names", "A name begins with a letter or an underscore, of any script.",
-			describe(root(4), leaf(tBool, "_"), leaf(tBool, "\u00e9t\u00e9"), leaf(tBool, "A1"), leaf(tBool, strings.Repeat("n", 255))), []byte{0, 1, 0, 1}, "F-schema-name"),
+		ok("names", "A name begins with an ASCII letter or an underscore.",
+			describe(root(4), leaf(tBool, "_"), leaf(tBool, "_1z"), leaf(tBool, "AZaz09"), leaf(tBool, strings.Repeat("n", 255))), []byte{0, 1, 0, 1}, "F-schema-name"),
 		ok("deepest", "32 nodes on the way from the root to a leaf.", describe(deep...), []byte{1}, "F-schema-depth"),
+		ok("self-test-layout", "The state of the self-test.", selfTestSchema, selfTestState(), "F-state", "P-self-test"),
 		ok("largest", "A value of 2^30 bytes; a reader checks sizes without making a value.",
 			describe(root(1), node{tArray, 0, 1 << 30, "A"}, leaf(tUint8, "")), nil, "F-schema-size"),
 		ok("sections-swapped", "Two sections with exchanged values have another root.", describe(root(2), leaf(tUint8, "A"), leaf(tUint8, "B")), []byte{1, 2}, "F-root"),
@@ -101,7 +124,12 @@ func brokenSchemas() []Built {
 		bad("schema-name-twice", "Two fields of a struct have one name.", describe(root(2), leaf(tBool, "A"), leaf(tBool, "A")), "F-schema-name"),
 		bad("schema-name-digit", "A name begins with a digit.", describe(root(1), leaf(tBool, "1A")), "F-schema-name"),
 		bad("schema-name-dot", "A name has a point.", describe(root(1), leaf(tBool, "A.B")), "F-schema-name"),
+		bad("schema-name-dash", "A name has a dash.", describe(root(1), leaf(tBool, "A-B")), "F-schema-name"),
 		bad("schema-name-utf8", "A name is not UTF-8.", describe(root(1), leaf(tBool, "A\xff")), "F-schema-name"),
+		bad("schema-name-accent", "A name begins with a letter that is not ASCII.", describe(root(1), leaf(tBool, "\u00e9t\u00e9")), "F-schema-name"),
+		bad("schema-name-script", "A name has a letter that only newer versions of Unicode know, U+11F04.", describe(root(1), leaf(tBool, "A\U00011f04")), "F-schema-name"),
+		bad("schema-name-ideograph", "A name has an ideograph that only newer versions of Unicode know, U+2EBF0.", describe(root(1), leaf(tBool, "A\U0002ebf0")), "F-schema-name"),
+		bad("schema-name-digits", "A name has a digit that is not ASCII, U+0661.", describe(root(1), leaf(tBool, "A\u0661")), "F-schema-name"),
 		bad("schema-name-long", "A name has 256 bytes.", describe(root(1), leaf(tBool, strings.Repeat("n", 256))), "F-schema-name"),
 		bad("schema-depth", "33 nodes stand on the way from the root to a leaf.", describe(deep...), "F-schema-depth"),
 		bad("schema-size", "A value has more than 2^30 bytes.", describe(root(1), node{tArray, 0, 1 << 29, "A"}, node{tArray, 0, 3, ""}, leaf(tUint8, "")), "F-schema-size"),

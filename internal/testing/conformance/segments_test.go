@@ -32,6 +32,7 @@ func brokenSegments() []Built {
 		replayCase("segment-first", "invalid", "A segment claims to go on after another tick.", two(segment{first: 9, ticks: 2}), "F-segment-first"),
 		replayCase("segment-first-keyframe", "invalid", "The first segment does not begin at the tick of its keyframe.", one(segment{first: 1, ticks: 9}), "F-segment-first"),
 		replayCase("segment-long-number", "corrupt", "A number of a segment is written with a byte too many.", two(segment{lead: []byte{0x8a, 0}, ticks: 2}), "F-uvarint"),
+		replayCase("segment-huge-number", "corrupt", "A number of a segment is 2^64.", two(segment{lead: varintBeyond, ticks: 2}), "F-segment"),
 		replayCase("segment-length-short", "corrupt", "A segment has more records than its length says.", one(segment{ticks: 10, length: uint64(len(first) - 1)}), "F-segment-length"),
 		replayCase("segment-length-long", "corrupt", "A segment has fewer records than its length says.", one(segment{ticks: 10, length: uint64(len(first) + 1)}), "F-segment-length"),
 		replayCase("segment-length-zero", "corrupt", "A segment claims to be empty.", newFile().block(2, append([]byte{0, 10, 0}, make([]byte, 8)...)).b, "F-segment-length"),
@@ -96,11 +97,11 @@ func compressedFile() []byte {
 	return newFile().segment(segment{ticks: 10, records: join(before), data: unhex(compressed)}).batch(after...).b
 }
 
-const compressed = "28b52ffd0068150800824c312f605907d89896b66e01935316a128537c5c864904d90bd3e87dbab3216f3e50cde69ea97920953c34120349b9659201" +
-	"12e08cd6cb174bc66b6807f2c9620f05cee692e36fffffbb782d372c12eef73fdb10759e94d636f5e9b225429fac6f49b7ff076d218abc893ed2a939" +
-	"518d07cbe1ec35a59f2d2ebaaa79eb8624a95b7f4ab9c60ccc9d7235030858cccf12ad1438672c450106883df5e83493b17d6bb88c6ead25711f64c4" +
-	"7d930a87f71b7b3cf5a14756a607d59ce8f88a403a3be5dbd43cf69f0a1a28800c59f170c49051291d0364432fc3fdef084bf51b33d7c24ad9c2aee3" +
-	"5d2884f9a4838bc12591a16d19554e60e24626e0fb93f287861e0f"
+const compressed = "28b52ffd0068fd0700828c302e7059076029eebac8c5f579dd120edc02735adbe14c1f46db462e45e46dbafb47492a5102092d3c42eab6a5dc32c911" +
+	"1e2c96c3960abe29e8f6d1bd5c8e04ade2d137beb7b337253560b7ff15dbfe5f3fd3de13952ef35ed5d1a04bd2afdfff7bb3cf345a4417d9d05a4886" +
+	"6bd568d5924e8f0e151dcd5c65bf71ccaa2f9d3c5f04a53e398a0101f5f24d9a1402df886418b860d8cf4e3e31f8d6af05bbe8b5d6f176013ed827a1" +
+	"ee679fa1c59d0d1d922a3b66669b220bf2e0e893eb3273d7ff291a28700e19f1604a95a9948e01e5ac6aa8aa1532a7710f98dfc88a6dd9aec32e64c2" +
+	"7cd241c5e8250d43dac28bbf92893c02a16f484a3ff48178"
 
 func unhex(digits string) []byte {
 	b, err := hex.DecodeString(digits)

@@ -118,7 +118,7 @@ func greetingSessions() []Built {
 			}},
 		{id: "many", rules: "P-many", about: "Several messages in one WebSocket message are taken in order, also behind auth.",
 			run: func(p *play) {
-				p.open().raw(auth{token: ada}.message(), recordBytes(37, 1), recordBytes(33, 1, kindAdd, recordBytes(3)), recordBytes(37, 2), recordBytes(38, "hello"))
+				p.open().raw(auth{token: ada}.message(), recordBytes(37, 1), recordBytes(33, 1, kindAdd, addPayload(3)), recordBytes(37, 2), recordBytes(38, "hello"))
 				p.wait(500)
 			}},
 		{id: "busy-strangers", rules: "P-closing", about: "With two strangers allowed, the third is let in, and the oldest is closed.",

@@ -20,7 +20,7 @@ func commandSessions() []Built {
 			run: playing(func(p *play, g *guest) {
 				g.add(5)
 				p.wait(300)
-				g.command(kindSay, recordBytes("hello"))
+				g.command(kindSay, sayPayload("hello"))
 				p.operator("input_delay", 3, "")
 				p.wait(300)
 				g.add(-5)
@@ -28,33 +28,33 @@ func commandSessions() []Built {
 		{id: "command-repeat", rules: "P-command-repeat", about: "A repeat gets the same answer, also with another content, and the command runs once.",
 			run: playing(func(p *play, g *guest) {
 				g.add(5)
-				g.say(33, 1, kindAdd, recordBytes(99))
+				g.say(33, 1, kindAdd, addPayload(99))
 				p.wait(300)
-				g.say(33, 1, kindAdd, recordBytes(5))
-				g.say(33, 2, kindAdd, recordBytes(0))
-				g.say(33, 2, kindAdd, recordBytes(1))
+				g.say(33, 1, kindAdd, addPayload(5))
+				g.say(33, 2, kindAdd, addPayload(0))
+				g.say(33, 2, kindAdd, addPayload(1))
 			})},
 		{id: "command-order", rules: "P-command-order", about: "Commands arrive as 3, 1, 2 and run in the order of their sequences.",
 			run: playing(func(p *play, g *guest) {
-				g.say(33, 3, kindSay, recordBytes("third"))
-				g.say(33, 1, kindSay, recordBytes("first"))
-				g.say(33, 2, kindSay, recordBytes("second"))
+				g.say(33, 3, kindSay, sayPayload("third"))
+				g.say(33, 1, kindSay, sayPayload("first"))
+				g.say(33, 2, kindSay, sayPayload("second"))
 			})},
 		{id: "reject-stale", rules: "P-command-reason", about: "Reason 3: a higher sequence is sealed.",
 			run: playing(func(p *play, g *guest) {
-				g.say(33, 2, kindAdd, recordBytes(1))
+				g.say(33, 2, kindAdd, addPayload(1))
 				p.wait(300)
-				g.say(33, 1, kindAdd, recordBytes(1))
-				g.say(33, 0, kindAdd, recordBytes(1))
+				g.say(33, 1, kindAdd, addPayload(1))
+				g.say(33, 0, kindAdd, addPayload(1))
 			})},
 		{id: "reject-far", rules: "P-command-reason", about: "Reason 4: 257 above the highest decided sequence; 256 above it is taken.",
 			run: playing(func(p *play, g *guest) {
-				g.say(33, 257, kindAdd, recordBytes(1))
-				g.say(33, 256, kindAdd, recordBytes(1))
-				g.say(33, 257, kindAdd, recordBytes(1))
+				g.say(33, 257, kindAdd, addPayload(1))
+				g.say(33, 256, kindAdd, addPayload(1))
+				g.say(33, 257, kindAdd, addPayload(1))
 			})},
 		{id: "reject-large", rules: "P-command-reason", about: "Reason 5: a payload of 16,385 bytes.",
-			run: playing(func(p *play, g *guest) { g.command(kindSay, recordBytes(strings.Repeat("x", 16382))) })},
+			run: playing(func(p *play, g *guest) { g.command(kindSay, sayPayload(strings.Repeat("x", 16381))) })},
 		{id: "reject-many", rules: "P-command-reason", about: "Reason 6: a third command in one tick where two are allowed.",
 			setup: func(t *Transcript) { t.Host.MaxPerTick = 2 },
 			run: playing(func(p *play, g *guest) {
@@ -70,32 +70,30 @@ func commandSessions() []Built {
 				for range 3 {
 					g.add(1)
 				}
-				g.command(kindSay, recordBytes("hello"))
+				g.command(kindSay, sayPayload("hello"))
 				p.wait(300)
 				g.cut()
 				p.again(g, auth{token: ada})
 				p.wait(300)
-				g.say(33, 5, kindAdd, recordBytes(1))
+				g.say(33, 5, kindAdd, addPayload(1))
 				p.operator("crash", int64(len(p.records)), "")
 				p.again(g, auth{token: ada})
 				p.wait(200)
-				g.say(33, 6, kindAdd, recordBytes(1))
+				g.say(33, 6, kindAdd, addPayload(1))
 				p.wait(500)
-				g.say(33, 7, kindAdd, recordBytes(1))
+				g.say(33, 7, kindAdd, addPayload(1))
 			})},
 		{id: "reject-kind", rules: "P-command-reason P-system", about: "Reason 7: a kind that the game does not have, and one of the system.",
 			run: playing(func(p *play, g *guest) {
-				g.command(3, recordBytes(1))
-				g.command(speedSet, recordBytes(1))
+				g.command(3, []byte{1})
+				g.command(speedSet, []byte{1, 0})
 			})},
-		{id: "reject-malformed", rules: "P-command-reason", about: "Reason 8: payloads that are not in the one form of their kind.",
+		{id: "reject-malformed", rules: "P-command-reason", about: "Reason 8: payloads that are no values of their kind.",
 			run: playing(func(p *play, g *guest) {
 				g.command(kindAdd, []byte{})
-				g.command(kindAdd, recordBytes("x"))
-				g.command(kindAdd, recordBytes(1, 2))
-				g.command(kindAdd, recordBytes(40000))
-				g.command(kindAdd, recordBytes(raw("\xd1\x00\x01")))
-				g.command(kindAdd, append(recordBytes(1), 0))
+				g.command(kindAdd, []byte{1})
+				g.command(kindAdd, []byte{1, 0, 0})
+				g.command(kindSay, []byte("\x06\x00\x00\x00hello"))
 			})},
 		{id: "reject-refused", rules: "P-command-reason", about: "Reason 9: the game's rules refuse to add nothing.",
 			run: playing(func(p *play, g *guest) { g.add(0); g.add(1) })},
@@ -105,7 +103,7 @@ func commandSessions() []Built {
 					var all [][]byte
 					for range 100 {
 						g.sequence++
-						all = append(all, recordBytes(33, g.sequence, kindAdd, recordBytes(1)))
+						all = append(all, recordBytes(33, g.sequence, kindAdd, addPayload(1)))
 					}
 					g.raw(all...)
 					p.wait(150)

@@ -216,7 +216,7 @@ func fakeSyncSessions() []Built {
 			f.wait(400)
 			f.server(welcome(false, 1, 0, 0), stateSync(m, 1))
 			f.wait(50)
-			f.server(recordBytes(50, 1, 1), recordBytes(3, 0, 1, kindAdd, recordBytes(5)))
+			f.server(recordBytes(50, 1, 1), recordBytes(3, 0, 1, kindAdd, addPayload(5)))
 			f.wait(100)
 		}),
 	})

@@ -60,7 +60,7 @@ func flowSessions() []Built {
 				g := p.join(auth{token: bob})
 				p.wait(300)
 				for range 4 {
-					g.command(kindSay, recordBytes(strings.Repeat("samestep", 150)))
+					g.command(kindSay, sayPayload(strings.Repeat("samestep", 150)))
 					p.wait(100)
 				}
 				p.wait(5000)

@@ -25,7 +25,7 @@ func TestSessionsInAnotherLanguage(t *testing.T) {
 func TestSessionsInAnotherLanguageControl(t *testing.T) {
 	for name, change := range map[string]struct{ id, from, to string }{
 		"another checksum": {"session-client-play", "942205cf18503ccde4a22488", "942205cf18503ccde4a22489"},
-		"another command":  {"session-client-play", "94210101c4029105", "94210101c4029106"},
+		"another command":  {"session-client-play", "94210101c4020500", "94210101c4020600"},
 		"another build":    {"session-client-play", "a7636f6e666f726da131cf", "a7636f6e666f726da132cf"},
 		"a close too many": {"session-client-play", `"do":"close"`, `"do":""`},
 	} {

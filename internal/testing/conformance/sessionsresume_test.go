@@ -11,7 +11,7 @@ func seatSessions() []Built {
 				g.cut()
 				p.wait(1200)
 				p.resume(g)
-				g.say(33, g.sequence, kindAdd, recordBytes(7)) // had no answer
+				g.say(33, g.sequence, kindAdd, addPayload(7)) // had no answer
 				p.wait(600)
 			}},
 		{id: "resume-none-missed", rules: "P-resume", about: "A client that has all records resumes at the next to come.",
@@ -160,9 +160,9 @@ func seatSessions() []Built {
 				p.wait(1000)
 				p.again(g, auth{token: ada})
 				p.wait(300)
-				g.say(33, 2, kindAdd, recordBytes(9))
-				g.say(33, 1, kindAdd, recordBytes(9))
-				g.say(33, 100, kindAdd, recordBytes(9))
+				g.say(33, 2, kindAdd, addPayload(9))
+				g.say(33, 1, kindAdd, addPayload(9))
+				g.say(33, 100, kindAdd, addPayload(9))
 				p.wait(500)
 			}},
 		{id: "inactive", rules: "P-inactive", about: "A player who gives no command for a second is warned, gets closing inactive and is taken over; the token still takes the seat.",
@@ -220,8 +220,8 @@ func seatSessions() []Built {
 				p.operator("crash", int64(keep), "")
 				p.wait(300)
 				p.again(g, auth{session: g.session, token: ada, position: g.position})
-				g.say(33, 2, kindAdd, recordBytes(2))
-				g.say(33, 3, kindAdd, recordBytes(4))
+				g.say(33, 2, kindAdd, addPayload(2))
+				g.say(33, 3, kindAdd, addPayload(4))
 				p.wait(700)
 			}},
 	})

@@ -26,6 +26,7 @@ func brokenTails() []Built {
 		replayCase("rules-empty", "invalid", "Rules have no kind.", seal().block(66, nil).b, "F-rules-form"),
 		replayCase("rules-short", "invalid", "Rules end before the size of the module.", seal().block(66, inside[:33]).b, "F-rules-form"),
 		replayCase("rules-long-number", "invalid", "The size of a module is written with a byte too many.", seal().block(66, append(slices.Clone(inside[:33]), 0x80, 0)).b, "F-rules-form"),
+		replayCase("rules-huge-number", "invalid", "The size of a module is 2^64.", seal().block(66, append(slices.Clone(inside[:33]), varintBeyond...)).b, "F-rules-form"),
 		replayCase("rules-without-data", "invalid", "A module is not there.", seal().block(66, inside[:34]).b, "F-rules-form"),
 		replayCase("rules-with-data", "invalid", "A module of no bytes has data.", seal().block(66, append(rules(false), 1)).b, "F-rules-form"),
 		replayCase("rules-large", "limit", "A module has a byte more than 32 MiB.", seal().block(66, append(slices.Clone(inside[:33]), 0x81, 0x80, 0x80, 0x10, 1)).b, "F-rules-size"),
@@ -46,6 +47,9 @@ func brokenTails() []Built {
 		replayCase("index-long-number", "invalid", "A number of an index is written with a byte too many.", withIndex(func(self int) []byte {
 			return slices.Insert(index(self, first, second)[1:], 0, 0x82, 0)
 		}), "F-uvarint"),
+		replayCase("index-huge-number", "invalid", "A number of an index is 2^64.", withIndex(func(self int) []byte {
+			return slices.Concat(varintBeyond, index(self, first, second)[1:])
+		}), "F-index-form"),
 		replayCase("index-self", "invalid", "An index has another offset than its own.", withIndex(func(self int) []byte { return index(self-1, first, second) }), "F-index-self"),
 		replayCase("index-outside", "invalid", "An index names a block outside of the file.", withIndex(func(self int) []byte {
 			return index(self, first, [3]uint64{10, 1 << 20, 0})

@@ -150,7 +150,7 @@ func TestRun(t *testing.T) {
 		{"skirmish", rts(), 1, 130, "another configuration, "},
 		{"platforms", boxes(), 1, 90, "flipped bool, draw too many, many draws too many, doubled command, swapped commands, wrong order, number of a command cut, memory that two elements share, a float, commands in the order of a map, a draw more in ticks with commands, "},
 		{"minimal", coins(), 0, 100, "flipped bool, doubled command, a cache of every fourth element, memory that two elements share, another configuration, "},
-		{"bank", bank(), 0, 60, "draw too many, many draws too many, swapped commands, wrong order, command a tick late, command two ticks late, command five ticks late, command twelve ticks late, command a tick early, commands of a tick late, number of a command cut, a cache of every fourth element, a value that is not reset, scratch memory that is not cleared, memory that two elements share, commands in the order of a map, a draw more in ticks with commands, another configuration, "},
+		{"bank", bank(), 0, 60, "draw too many, many draws too many, swapped commands, wrong order, command a tick late, command two ticks late, command five ticks late, command twelve ticks late, command a tick early, commands of a tick late, a cache of every fourth element, a value that is not reset, scratch memory that is not cleared, memory that two elements share, commands in the order of a map, a draw more in ticks with commands, another configuration, "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name != "bank" { // ExampleRun has minimal

@@ -8,6 +8,7 @@
 package prober
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
@@ -71,11 +72,7 @@ func (p *Prober) Add(player lockstep.Player, kind lockstep.Kind, payload []byte)
 
 // keep appends a command to samples of its kind.
 func (p *Prober) keep(list []sample, player lockstep.Player, kind int, payload []byte) []sample {
-	canonical, err := record.AppendCanonical(nil, p.schemas[kind], payload)
-	if err != nil {
-		return list
-	}
-	fields, err := p.schemas[kind].Split(nil, canonical)
+	fields, err := p.schemas[kind].Split(nil, bytes.Clone(payload))
 	if err != nil {
 		return list
 	}
@@ -87,8 +84,7 @@ func (p *Prober) IntN(n int) int { return p.rng.IntN(n) }
 
 // Command sets c to a command of a player and a kind, by index. It reports false if there is none with the fields that it has chosen.
 func (p *Prober) Command(c *lockstep.Command, player lockstep.Player, kind int) bool {
-	schema := p.schemas[kind]
-	root := schema.Root()
+	root := p.schemas[kind].Root()
 	var canonical []byte
 	for i := range root.NumFields() {
 		list := p.played[kind]
@@ -108,10 +104,7 @@ func (p *Prober) Command(c *lockstep.Command, player lockstep.Player, kind int) 
 		}
 		canonical = p.value(canonical, root.Field(i))
 	}
-	if schema.Validate(canonical) != nil {
-		return false
-	}
-	c.Player, c.Kind, c.Payload = player, p.kinds[kind].Kind, record.AppendPayload(nil, schema, canonical)
+	c.Player, c.Kind, c.Payload = player, p.kinds[kind].Kind, canonical
 	p.payloads.Reset()
 	return len(c.Payload) <= lockstep.MaxPayload && p.payloads.Decode(c) == nil
 }
@@ -134,12 +127,8 @@ func (p *Prober) Note(c *lockstep.Command, kind int, text string) {
 
 // Words returns a command of a kind, by index, as JSON with the name of its kind.
 func (p *Prober) Words(kind int, c *lockstep.Command) string {
-	canonical, err := record.AppendCanonical(nil, p.schemas[kind], c.Payload)
 	var text strings.Builder
-	if err == nil {
-		err = p.schemas[kind].DumpJSON(&text, canonical)
-	}
-	if err != nil {
+	if err := p.schemas[kind].DumpJSON(&text, c.Payload); err != nil {
 		return p.kinds[kind].Name
 	}
 	return p.kinds[kind].Name + " " + strings.TrimSpace(text.String())

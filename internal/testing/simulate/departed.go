@@ -32,13 +32,12 @@ func (r *roster) departs(p lockstep.Player, t lockstep.Tick) {
 
 // command follows a command of the system.
 func (r *roster) command(kind uint64, payload []byte) {
-	p := packed{b: payload}
-	p.array()
-	switch player := uint8(p.uint()); kind {
-	case kindJoined:
-		r.seated[player] = true
-	case kindLeft:
-		r.seated[player], r.departed[player] = false, 0
+	switch {
+	case len(payload) != 1: // another kind
+	case kind == kindJoined:
+		r.seated[payload[0]] = true
+	case kind == kindLeft:
+		r.seated[payload[0]], r.departed[payload[0]] = false, 0
 	}
 }
 

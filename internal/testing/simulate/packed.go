@@ -79,12 +79,10 @@ func (p *packed) skip() {
 		return
 	}
 	switch c := p.b[0]; {
-	case c < 0x80, c >= 0xe0, c == 0xc0, c == 0xc2, c == 0xc3:
+	case c < 0x80, c == 0xc2, c == 0xc3:
 		p.take(1)
 	case c >= 0xcc && c <= 0xcf:
 		p.uint()
-	case c >= 0xd0 && c <= 0xd3:
-		p.take(1 + 1<<(c-0xd0))
 	case c&0xf0 == 0x90, c == 0xdc, c == 0xdd:
 		for range p.array() {
 			if p.err != nil {

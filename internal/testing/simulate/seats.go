@@ -49,12 +49,10 @@ var presences = [...]string{1: record.PresenceHere, 2: record.PresenceVacant, 3:
 
 // command follows a command of the system.
 func (s *seating) command(kind uint64, payload []byte) {
-	if kind == 0 || kind >= uint64(len(presences)) {
+	if kind == 0 || kind >= uint64(len(presences)) || len(payload) != 1 {
 		return
 	}
-	p := packed{b: payload}
-	p.array()
-	s.changes = append(s.changes, seatChange{s.position, true, uint8(p.uint()), record.TopicPresence, presences[kind]})
+	s.changes = append(s.changes, seatChange{s.position, true, payload[0], record.TopicPresence, presences[kind]})
 }
 
 // note follows a note.

@@ -78,7 +78,7 @@ func SampleLog(tb testing.TB) (*lockstep.Game, []NamedRecord) {
 		return b
 	}
 	joined := func(seq lockstep.Sequence, p byte) lockstep.Command {
-		return lockstep.Command{Player: lockstep.System, Sequence: seq, Kind: 1, Payload: []byte{0x91, p}}
+		return lockstep.Command{Player: lockstep.System, Sequence: seq, Kind: 1, Payload: []byte{p}}
 	}
 	frame("frame of system commands", joined(1, 0), joined(2, 1))
 	add("note", enc.Note(1, "name", "Ann"))

@@ -195,7 +195,7 @@ func (m *stageplay) send(s *script.Step) {
 		"chat":     {Kind: protocol.KindChat, Text: "hello"},
 		"leave":    {Kind: protocol.KindLeave},
 		"ready":    {Kind: protocol.KindReady, Ready: true},
-		"command":  {Kind: protocol.KindCommand, Sequence: 1, Command: 1, Bytes: []byte{0x91, 0}},
+		"command":  {Kind: protocol.KindCommand, Sequence: 1, Command: 1, Bytes: []byte{0}},
 		"sync":     {Kind: protocol.KindStateSyncRequest},
 		"closing":  {Kind: protocol.KindClosing},
 		"ack":      {Kind: protocol.KindAck, Position: protocol.Position(s.UintOr("position", 64, 0)), Tick: lockstep.Tick(s.UintOr("tick", 32, 0))},

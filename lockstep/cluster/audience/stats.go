@@ -92,5 +92,5 @@ func (a *Audience) MemoryBound(stateBytes int) int {
 		sum += a.ring.MemoryBound()
 	}
 	frames := 8 + int(o.SyncTimeout/(5*lockstep.Second))
-	return sum + frames*(stateBytes+record.MaxDescription/16+protocol.MaxServerMessage)
+	return sum + frames*(stateBytes+record.MaxConfig/16+protocol.MaxServerMessage)
 }

@@ -190,7 +190,7 @@ func (s *Server) viewed(w http.ResponseWriter, r *http.Request) *View {
 	return nil
 }
 
-// fail answers with an error, as docs/protocol.md describes it.
+// fail answers with an error, as docs/spec/http.md describes it.
 func fail(w http.ResponseWriter, status int, code, message string) {
 	b, _ := json.Marshal(map[string]any{"error": map[string]string{"code": code, "message": message}}) // texts have no error
 	w.Header().Set("Content-Type", "application/json")

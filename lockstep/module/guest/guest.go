@@ -1,4 +1,4 @@
-// Package guest is the inner side of a rules module: it answers the calls of docs/rules-abi.md for rules in Go. The program that
+// Package guest is the inner side of a rules module: it answers the calls of docs/spec/abi.md for rules in Go. The program that
 // samestep rules build makes calls [Export]. In all other programs, [Guest] serves tests.
 package guest
 
@@ -28,8 +28,6 @@ type Guest struct {
 	in       abi.Frame
 	outcome  abi.Outcome
 	out      []byte
-	kinds    map[lockstep.Kind]*state.Schema // only looked up, never ranged over
-	system   map[lockstep.Kind]*state.Schema // only looked up, never ranged over
 }
 
 var _ abi.Caller = (*Guest)(nil)
@@ -44,7 +42,7 @@ func New[S, C any](rules lockstep.Rules[S, C], usual func(players int) C) (*Gues
 	if err != nil {
 		return nil, err
 	}
-	guest := &Guest{game: g, words: rules.Describe != nil, payloads: g.NewPayloads(), kinds: schemas(g.Commands()), system: schemas(record.SystemDescriptions())}
+	guest := &Guest{game: g, words: rules.Describe != nil, payloads: g.NewPayloads()}
 	guest.usual = func(players int) ([]byte, error) {
 		var c C
 		if usual != nil {
@@ -54,14 +52,6 @@ func New[S, C any](rules lockstep.Rules[S, C], usual func(players int) C) (*Gues
 	}
 	guest.game = g.WithAssets(guest.asset)
 	return guest, nil
-}
-
-func schemas(list []record.CommandDescription) map[lockstep.Kind]*state.Schema {
-	all := map[lockstep.Kind]*state.Schema{}
-	for _, d := range list {
-		all[d.Kind], _ = state.ParseSchema(d.Schema) // which a schema has written
-	}
-	return all
 }
 
 // asset returns the content of an asset of the match.
@@ -195,8 +185,9 @@ func (g *Guest) describe() *abi.Description {
 		d.Result.Schema, _ = state.ParseSchema(b) // which a schema has written
 	}
 	for _, c := range g.game.Commands() {
+		payload, _ := state.ParseSchema(c.Schema) // which a schema has written
 		limit := g.game.CommandLimit(c.Kind)
-		d.Commands = append(d.Commands, abi.Kind{Kind: c.Kind, Name: c.Name, Payload: abi.Type{Schema: g.kinds[c.Kind]}, Limit: limit.N, Per: limit.Per})
+		d.Commands = append(d.Commands, abi.Kind{Kind: c.Kind, Name: c.Name, Payload: abi.Type{Schema: payload}, Limit: limit.N, Per: limit.Per})
 	}
 	return d
 }
@@ -247,11 +238,7 @@ func (g *Guest) step(in []byte) error {
 	}
 	g.frame.Tick, g.frame.Commands = lockstep.Tick(g.in.Tick), g.frame.Commands[:0]
 	for i := range g.in.Commands {
-		c, err := g.native(&g.in.Commands[i])
-		if err != nil {
-			return err
-		}
-		g.frame.Commands = append(g.frame.Commands, c)
+		g.frame.Commands = append(g.frame.Commands, native(&g.in.Commands[i]))
 	}
 	o := &g.outcome
 	o.Draws, o.Phases = o.Draws[:0], o.Phases[:0]
@@ -287,27 +274,12 @@ func (g *Guest) command(in []byte) (*lockstep.Command, error) {
 	if err := abi.Commands.Decode(in, &m); err != nil {
 		return nil, err
 	}
-	c, err := g.native(&m)
-	if err != nil {
-		return nil, err
-	}
+	c := native(&m)
 	g.payloads.Reset()
 	return &c, g.payloads.Decode(&c)
 }
 
 // native returns a command as the engine has it.
-func (g *Guest) native(m *abi.Command) (c lockstep.Command, err error) {
-	c = lockstep.Command{Tick: lockstep.Tick(m.Tick), Player: lockstep.Player(m.Player), Kind: lockstep.Kind(m.Kind), Sequence: lockstep.Sequence(m.Sequence)}
-	schema := g.kinds[c.Kind]
-	if c.Player == lockstep.System {
-		schema = g.system[c.Kind]
-	}
-	if schema == nil {
-		return c, fmt.Errorf("unknown command %d of player %d", c.Kind, c.Player)
-	}
-	if err := schema.Validate(m.Payload); err != nil {
-		return c, err
-	}
-	c.Payload = record.AppendPayload(nil, schema, m.Payload)
-	return c, nil
+func native(m *abi.Command) lockstep.Command {
+	return lockstep.Command{Tick: lockstep.Tick(m.Tick), Player: lockstep.Player(m.Player), Kind: lockstep.Kind(m.Kind), Sequence: lockstep.Sequence(m.Sequence), Payload: m.Payload}
 }

@@ -258,7 +258,7 @@ func TestRefusals(t *testing.T) {
 		{abi.Create, nil, ""},
 		{abi.Step, []byte{1}, "state: "},
 		{abi.Step, abi.Frames.Append(nil, &abi.Frame{Tick: 9}), "frames are missing"},
-		{abi.Step, abi.Frames.Append(nil, &abi.Frame{Tick: 1, Commands: []abi.Command{{Kind: 999}}}), "unknown command 999 of player 0"},
+		{abi.Step, abi.Frames.Append(nil, &abi.Frame{Tick: 1, Commands: []abi.Command{{Tick: 1, Kind: 999, Sequence: 1}}}), "unknown command kind 999 of player 0"},
 		{abi.Step, abi.Frames.Append(nil, &abi.Frame{Tick: 1}), ""},
 		{abi.Restore, abi.States.Append(nil, &abi.State{Canonical: []byte{1}}), "state"},
 		{abi.ViewerOf, nil, "got 0 bytes, want a player in one"},

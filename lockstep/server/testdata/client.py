@@ -119,7 +119,7 @@ class Client:
         self.socket.send(pack(list(values)))
 
     def command(self, x, y):
-        payload = pack([x, y])
+        payload = struct.pack("<HH", x, y)
         self.waiting[self.next] = payload
         self.say(COMMAND, self.next, 1, payload)
         self.next += 1

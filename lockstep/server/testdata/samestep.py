@@ -19,9 +19,6 @@ def pack(value):
         for limit, form in ((1 << 7, None), (1 << 8, (0xCC, ">B")), (1 << 16, (0xCD, ">H")), (1 << 32, (0xCE, ">I")), (1 << 64, (0xCF, ">Q"))):
             if 0 <= value < limit:
                 return bytes([value]) if form is None else bytes([form[0]]) + struct.pack(form[1], value)
-        for limit, form in ((1 << 5, None), (1 << 7, (0xD0, ">b")), (1 << 15, (0xD1, ">h")), (1 << 31, (0xD2, ">i")), (1 << 63, (0xD3, ">q"))):
-            if -limit <= value < 0:
-                return struct.pack(">b", value) if form is None else bytes([form[0]]) + struct.pack(form[1], value)
     if isinstance(value, str):
         b = value.encode()
         n = len(b)
@@ -68,8 +65,8 @@ class Unpacker:
 
     def raw(self):
         t = self.take(1)[0]
-        if t < 0x80 or t >= 0xE0:
-            return t if t < 0x80 else t - 256
+        if t < 0x80:
+            return t
         if 0x90 <= t <= 0x9F:
             return [self.value() for _ in range(t & 15)]
         if 0xA0 <= t <= 0xBF:
@@ -87,8 +84,6 @@ class Unpacker:
                 return self.take(n) if what == "bin" else self.text(n)
         if 0xCC <= t <= 0xCF:
             return self.number((">B", ">H", ">I", ">Q")[t - 0xCC])
-        if 0xD0 <= t <= 0xD3:
-            return self.number((">b", ">h", ">i", ">q")[t - 0xD0])
         raise Bad("type %#x" % t)
 
     def text(self, n):

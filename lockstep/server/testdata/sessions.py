@@ -53,15 +53,14 @@ class World:
     def step(self, commands):
         self.ticks += 1
         for player, kind, payload in commands:
-            (value,) = Unpacker(payload).value()
             if player == SYSTEM:
                 if not 1 <= kind <= 8:
                     raise Bad("system command %d" % kind)
                 self.system = (self.system + 1) & 0xFFFF
             elif kind == ADD:
-                self.coins[player] = signed(self.coins[player] + value, 32)
+                self.coins[player] = signed(self.coins[player] + struct.unpack("<h", payload)[0], 32)
             else:
-                self.last = value.encode()
+                self.last = payload[4:]
 
 
 class Client:
@@ -91,7 +90,7 @@ class Client:
         self.conn = 0
 
     def submit(self, kind, value):
-        payload = pack([value])
+        payload = struct.pack("<h", value) if kind == ADD else struct.pack("<I", len(value.encode())) + value.encode()
         self.waiting[self.next] = [kind, payload, None]
         if self.conn and self.up:
             self.say(COMMAND, self.next, kind, payload)

@@ -1,4 +1,4 @@
-"""A viewer of a match, written from docs/feed.md, docs/protocol.md and docs/replay-format.md alone.
+"""A viewer of a match, written from docs/spec/views.md, docs/spec/state.md, docs/protocol.md and docs/replay-format.md alone.
 
     python3 viewer.py HOST:PORT MATCH TOKEN SECONDS
 
@@ -68,7 +68,6 @@ def plan(b):
     for _ in range(r.number()):
         path = r.take(r.number()).decode()
         is_id, step = r.byte(), struct.unpack("b", r.take(1))[0]
-        r.take(2)
         for t in tables:
             for i, c in enumerate(t.columns):
                 full = c[0] if t is tables[0] else t.path + "[]" + c[0]
@@ -76,8 +75,7 @@ def plan(b):
                     continue
                 if is_id:
                     t.id = i
-                if step != -128:
-                    c[3] = c[2] + step
+                c[3] = c[2] + step if step != -128 else 0
     return tables
 
 
@@ -117,8 +115,7 @@ def row(r, t, numbers):
         if c[1] == BOOL:
             numbers[i] ^= 1
         else:
-            z = r.number()
-            numbers[i] += z >> 1 ^ -(z & 1)
+            numbers[i] += unzigzag(r.number())
             numbers[i] = wrapped(numbers[i], c)
     return numbers
 
@@ -132,13 +129,17 @@ def wrapped(v, c):
     return v - (1 << 64) if c[1] <= 5 and v >> 63 else v
 
 
-def times(r, what):
+def unzigzag(z):
+    return z >> 1 ^ -(z & 1)
+
+
+def times(r, signed=False):
     """Yields numbers that are told by their gaps."""
-    at = 0
+    at = None
     for _ in range(r.number()):
-        at += r.number()
+        n = r.number()
+        at = at + 1 + n if at is not None else unzigzag(n) if signed else n
         yield at
-        at += 1
 
 
 def apply(tables, base, b):
@@ -150,18 +151,16 @@ def apply(tables, base, b):
         elif t.id is None:
             n = t.fixed or r.number()
             rows = rows[:n] + [t.zero() for _ in range(n - len(rows))]
-            for at in times(r, t):
+            for at in times(r):
                 row(r, t, rows[at])
         else:
-            for at in times(r, t):
+            for at in times(r):
                 row(r, t, rows[at])
-            gone = set(times(r, t))
+            gone = set(times(r))
             rows = [v for at, v in enumerate(rows) if at not in gone]
-            c = t.columns[t.id]
-            least = -1 << 63 if c[1] <= 5 else 0
-            for key in times(r, t):
+            for key in times(r, t.columns[t.id][1] <= 5):
                 new = t.zero()
-                new[t.id] = key + least
+                new[t.id] = key
                 rows.append(row(r, t, new))
             rows.sort(key=lambda v: v[t.id])
         view.append(rows)
