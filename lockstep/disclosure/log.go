@@ -8,7 +8,7 @@ import (
 )
 
 // ErrUnknown is the error of [Log.Policy] for a log that does not say who may see it, or has not said it yet.
-var ErrUnknown = errors.New("disclosure: the log does not say who may see the match: a server of an older version has begun it")
+var ErrUnknown = errors.New("disclosure: the log does not say who may see the match")
 
 // A Log finds the Policy in the records of a log. The zero Log has seen none.
 type Log struct {
