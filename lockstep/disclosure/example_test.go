@@ -14,7 +14,7 @@ func Example() {
 	fmt.Println(err)
 
 	note := disclosure.Policy{Delay: 600}
-	log.Take(&record.Record{Kind: record.KindNote, Player: record.System, Topic: disclosure.Topic, Text: note.String()})
+	log.Take(&record.Record{Kind: record.KindEvent, Player: record.System, Event: record.EventDisclosure, Text: note.String()})
 	p, err := log.Policy()
 	fmt.Println(p, err)
 

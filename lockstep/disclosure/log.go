@@ -19,7 +19,7 @@ type Log struct {
 
 // Take takes the next record of the log.
 func (l *Log) Take(r *record.Record) {
-	if r.Kind != record.KindNote || r.Player != record.System || r.Topic != Topic || l.err != nil {
+	if r.Event != record.EventDisclosure || l.err != nil {
 		return
 	}
 	p, err := Parse(r.Text)

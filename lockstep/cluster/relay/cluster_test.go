@@ -94,7 +94,7 @@ func (w *writer) drain() bool {
 			w.log = append(w.log, slices.Clone(b))
 			w.owner.Append(b)
 			if len(w.log) == 2 && !w.unsaid {
-				w.log = append(w.log, w.h.Disclosure().Note())
+				w.log = append(w.log, w.h.Disclosure().Event())
 				w.owner.Append(w.log[2])
 			}
 		}
