@@ -7,7 +7,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/desync"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -151,7 +150,7 @@ func TestBlame(t *testing.T) {
 			if r.Kind != record.KindChecksum || r.Tick != 370 {
 				return nil
 			}
-			return []record.Record{{Kind: record.KindNote, Player: lockstep.System, Topic: coordinator.TopicReferee, Text: "wrong"}}
+			return []record.Record{{Kind: record.KindEvent, Player: lockstep.System, Event: record.EventReferee, Text: "wrong"}}
 		}), "referee: 4 checks, 340 to 370, to the end; unclear: 3 checks, 380 to 400, to the end", "referee: 1 checks, 340 to 340, open"},
 		{"all agreed but one, who is wrong, too", testify(t, mistaken, func(tick lockstep.Tick) map[lockstep.Player]uint64 {
 			return between(tick, 340, 400, 0, third[tick])

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/coordinator"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
@@ -70,8 +69,8 @@ func (l *checkLog) record(rec *record.Record) error {
 		l.agreed = append(l.agreed, item{tick: rec.Tick, hash: rec.Hash})
 	case record.KindMismatch:
 		l.mismatches = append(l.mismatches, mismatch{rec.Tick, rec.Player, rec.Hash})
-	case record.KindNote:
-		if n := len(l.agreed); n > 0 && rec.Player == lockstep.System && rec.Topic == coordinator.TopicReferee {
+	case record.KindEvent:
+		if n := len(l.agreed); n > 0 && rec.Event == record.EventReferee {
 			l.admitted = l.agreed[n-1].tick
 		}
 	}

@@ -264,7 +264,7 @@ func TestAdmittedMistake(t *testing.T) {
 				return nil // only player 0 has reported
 			case r.Kind == record.KindMismatch && !noted:
 				noted = true
-				return []*record.Record{r, {Kind: record.KindNote, Player: lockstep.System, Topic: coordinator.TopicReferee, Text: "wrong"}}
+				return []*record.Record{r, {Kind: record.KindEvent, Player: lockstep.System, Event: record.EventReferee, Text: "wrong"}}
 			}
 			return []*record.Record{r}
 		})

@@ -88,11 +88,12 @@ func (m *Imported) record(rec *record.Record) error {
 	switch rec.Kind {
 	case record.KindHeader:
 		m.header, m.seats = rec.Header, lockstep.Player(rec.Header.Settings.Players)
-	case record.KindNote:
-		switch rec.Topic {
-		case replay.ForeignReports:
+	case record.KindEvent:
+		if rec.Event == record.EventReports {
 			m.next[rec.Player] = rec.Text != "yes"
-		case record.TopicName:
+		}
+	case record.KindNote:
+		if rec.Topic == record.TopicName {
 			m.names[rec.Player] = rec.Text
 		}
 	case record.KindForeign:

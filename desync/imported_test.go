@@ -51,7 +51,7 @@ func reported(t *testing.T, players uint8, ticks ...[]uint64) *replay.Reader {
 		for p, sum := range sums {
 			if counts[sum]++; (sum == 0) != silent[p] {
 				silent[p] = sum == 0
-				add(enc.Note(lockstep.Player(p), replay.ForeignReports, map[bool]string{true: "no", false: "yes"}[silent[p]]))
+				add(enc.Event(lockstep.Player(p), record.EventReports, map[bool]string{true: "no", false: "yes"}[silent[p]]))
 			}
 		}
 		agreed, most, tied := uint64(0), 0, false

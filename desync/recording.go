@@ -235,9 +235,9 @@ func (p *recordingReader) record(rec *record.Record) error {
 		f.seats, f.rate = p.header.Settings.Players, fmt.Sprint(p.header.Settings.TickRate)
 	case record.KindForeign:
 		return p.foreign(rec)
-	case record.KindNote:
+	case record.KindNote, record.KindEvent:
 		switch own := f.Player != nil && rec.Player == *f.Player; {
-		case own && rec.Topic == replay.ForeignReports:
+		case own && rec.Event == record.EventReports:
 			p.silent = rec.Text != "yes"
 		case own && rec.Topic == record.TopicName:
 			f.Name = rec.Text

@@ -68,10 +68,13 @@ func secretBundle(t *testing.T) []byte {
 	for p := range lockstep.Player(2) {
 		match.Join(p)
 	}
-	for _, n := range [][2]string{{record.TopicName, "Zebedee"}, {record.TopicChat, "chatterbox"}, {"hall/shout", "gametopic"}, {record.TopicReason, "becauseof"}, {record.TopicReady, record.ReadyYes}} {
+	for _, n := range [][2]string{{record.TopicName, "Zebedee"}, {record.TopicChat, "chatterbox"}, {"hall/shout", "gametopic"}, {record.TopicReady, record.ReadyYes}} {
 		if err := match.Note(1, n[0], n[1]); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := match.Event(1, record.EventReason, "becauseof"); err != nil {
+		t.Fatal(err)
 	}
 	for i := range uint32(5) {
 		kind, payload, err := game.NewPayloads().Encode(&say{Words: fmt.Sprint("incommand", i)})

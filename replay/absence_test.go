@@ -29,8 +29,8 @@ func TestInfoAbsences(t *testing.T) {
 		15: func() { c.Return(0) },
 		20: func() { c.TakeOver(0) },
 		22: func() { c.Leave(0) },
-		30: func() { c.Note(2, record.TopicInactive, "x") },
-		40: func() { c.Note(2, record.TopicInactive, "x") },
+		30: func() { c.Event(2, record.EventInactive, "x") },
+		40: func() { c.Event(2, record.EventInactive, "x") },
 	}
 	for tick := range 50 {
 		if do := at[tick]; do != nil {

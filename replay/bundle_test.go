@@ -118,7 +118,7 @@ func TestRedactLeavesNoText(t *testing.T) {
 	w := replay.NewWriter(&file, replay.WriterOptions{})
 	records := [][]byte{
 		bytes.Clone(e.Header(h)), bytes.Clone(e.Record(first[1])), bytes.Clone(e.Note(1, record.TopicChat, secret)),
-		bytes.Clone(e.Note(record.System, record.TopicRules, secret)), bytes.Clone(e.Note(record.System, record.TopicRules, sum)),
+		bytes.Clone(e.Event(record.System, record.EventRules, secret)), bytes.Clone(e.Event(record.System, record.EventRules, sum)),
 		bytes.Clone(e.Note(1, record.TopicReady, record.ReadyYes)), bytes.Clone(e.Foreign([]byte(`{"a":"` + secret + `"}`))), bytes.Clone(e.Empty(5)),
 		append([]byte{0x92, 99, 0xc4, byte(len(secret))}, secret...),
 	}
@@ -161,7 +161,7 @@ func TestRedactLeavesNoText(t *testing.T) {
 		kinds = append(kinds, rec.Kind)
 		return nil
 	})
-	if want := []record.Kind{record.KindHeader, record.KindKeyframe, record.KindNote, record.KindNote, record.KindEmpty, record.KindEnd}; err != nil || !slices.Equal(kinds, want) {
+	if want := []record.Kind{record.KindHeader, record.KindKeyframe, record.KindEvent, record.KindNote, record.KindEmpty, record.KindEnd}; err != nil || !slices.Equal(kinds, want) {
 		t.Errorf("got the records %v, %v, want %v", kinds, err, want)
 	}
 	if rules, err := r.Rules(); err != nil || rules == nil || rules.Sum.String() != sum {

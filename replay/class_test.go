@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -57,15 +58,13 @@ func TestClassOfFiles(t *testing.T) {
 	own := heapHeader()
 	own.Config = nil
 	misfit := (&record.Encoder{}).Header(own)
-	noted := func(p lockstep.Player, topics ...string) []byte {
+	noted := func(notes ...[]byte) []byte {
 		var e record.Encoder
 		b := bytes.Clone(e.Header(heapHeader()))
 		b = append(b, e.Keyframe(0, 1, nil, heapState(1))...)
-		for _, topic := range topics {
-			b = append(b, e.Note(p, topic, "after tick 0")...)
-		}
-		return seal(blockBatch, b)
+		return seal(blockBatch, append(b, slices.Concat(notes...)...))
 	}
+	suspended := record.Event(lockstep.System, record.EventSuspended, "after tick 0")
 	prefix := appendPrefix(nil, lockstep.MatchID{})
 	other := func(at int) []byte {
 		b := bytes.Clone(prefix)
@@ -84,10 +83,10 @@ func TestClassOfFiles(t *testing.T) {
 		{"version 3", other(8), ClassUnsupported},
 		{"flag 2", other(12), ClassUnsupported},
 		{"no end record", seal(blockBatch, header), ClassTorn},
-		{"a suspended match", noted(lockstep.System, "suspended"), ClassSuspended},
-		{"half a block after that", append(noted(lockstep.System, "suspended"), 1), ClassTorn},
-		{"a suspended match that was resumed", noted(lockstep.System, "suspended", "resumed"), ClassTorn},
-		{"a player's note of that topic", noted(1, "suspended"), ClassTorn},
+		{"a suspended match", noted(suspended), ClassSuspended},
+		{"half a block after that", append(noted(suspended), 1), ClassTorn},
+		{"a suspended match that was resumed", noted(suspended, record.Event(lockstep.System, record.EventResumed, "after tick 0")), ClassTorn},
+		{"a player's note of that topic", noted(record.Note(lockstep.System, record.EventSuspended, "after tick 0")), ClassTorn},
 		{"block 3", seal(3, header), ClassUnsupported},
 		{"record 63", seal(blockBatch, []byte{0x92, 63, 1}), ClassUnsupported},
 		{"half of a record in a block", seal(blockBatch, header[:9]), ClassCorrupt},

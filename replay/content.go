@@ -22,7 +22,7 @@ import (
 //	7  u32 size, reason: the end
 //	0  u32 tick: the last tick, always at the end
 //
-// in the order of the log, all integers little-endian. Ticks without commands, later keyframes and notes do not count.
+// in the order of the log, all integers little-endian. Ticks without commands, later keyframes, notes and events do not count.
 // If the match has not ended, nor do the records after the last tick, since a torn file may lack them.
 type ContentHash [sha256.Size]byte
 

@@ -20,8 +20,8 @@ const (
 	SyncInterval Durability = iota
 
 	// SyncFrame syncs after each tick, before Append returns, so nobody sees a tick that a crash could take back. Each
-	// tick takes as long as the disk. Checksums and notes are synced with the next tick: checksums can be computed
-	// again, and nothing depends on notes.
+	// tick takes as long as the disk. Checksums, notes and events are synced with the next tick: checksums can be computed
+	// again, and no state depends on the others.
 	SyncFrame
 
 	// SyncNone leaves it to the operating system, and to Close.

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/files"
 )
 
-// The versions that this package writes: of replay files, and of desync bundles. Older ones can be read.
+// The versions that this package writes: of replay files, and of desync bundles.
 const (
 	Version       = version
 	BundleVersion = bundleFormat

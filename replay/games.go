@@ -25,10 +25,6 @@ const (
 // missing.
 const ForeignTorn = "torn"
 
-// ForeignReports is the topic of a note in an imported match: from the next check on, the player reports checksums ("yes"), or
-// does not ("no").
-const ForeignReports = "reports"
-
 // Games are the games whose matches a program can simulate, such as two builds of one game.
 type Games []*lockstep.Game
 

@@ -180,6 +180,8 @@ func (r *rerun) recordMatch(rec *record.Record) (err error) {
 		err = r.c.Report(rec.Player, rec.Tick, &checksum.Sum{Hash: rec.Hash})
 	case record.KindNote:
 		err = r.c.Note(rec.Player, rec.Topic, rec.Text)
+	case record.KindEvent:
+		err = r.c.Event(rec.Player, rec.Event, rec.Text)
 	case record.KindEnd:
 		err = r.c.End(rec.Text)
 	}

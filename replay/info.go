@@ -161,6 +161,7 @@ func (info *Info) add(rec *record.Record, offset int64, players *[256]PlayerInfo
 		if rec.Topic == record.TopicName {
 			info.Names[rec.Player] = rec.Text
 		}
+	case record.KindEvent:
 		if l := lineageOf(rec); l != nil && info.Lineage == nil && info.Ticks == 0 {
 			info.Lineage = l
 		}
@@ -176,7 +177,7 @@ func (info *Info) add(rec *record.Record, offset int64, players *[256]PlayerInfo
 
 // lineageOf returns the lineage in a record, or nil. An unreadable one says nothing.
 func lineageOf(rec *record.Record) *record.Lineage {
-	if rec.Kind != record.KindNote || rec.Player != lockstep.System || rec.Topic != record.TopicLineage {
+	if rec.Event != record.EventLineage {
 		return nil
 	}
 	l, err := record.ParseLineage(rec.Text)

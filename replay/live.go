@@ -207,7 +207,7 @@ func (l *LiveReader) open() (bool, error) {
 		if !l.lookAhead() {
 			return l.failed(), nil // the reader comes to what is wrong with the file
 		}
-		if l.ended || l.started > 1 { // a match that begins in the state of another one has its first tick before the note
+		if l.ended || l.started > 1 { // a match that begins in the state of another one has its first tick before the event
 			p, err = disclosure.Policy{}, nil
 			break
 		}

@@ -63,7 +63,7 @@ func openReplay(t *testing.T, b []byte) *replay.Reader {
 
 // A reader of a file that grows shows what the log says, unless it is the operator's; and everything when the match is over.
 func TestLiveDisclosure(t *testing.T) {
-	views, late := disclosure.Policy{Views: true}.Note(), disclosure.Policy{Delay: 25}.Note()
+	views, late := disclosure.Policy{Views: true}.Event(), disclosure.Policy{Delay: 25}.Event()
 	for name, c := range map[string]struct {
 		notes      [][]byte
 		afterFrame bool
@@ -73,7 +73,7 @@ func TestLiveDisclosure(t *testing.T) {
 		err        error
 	}{
 		"no server":                {nil, false, replay.LiveOptions{}, true, 60, nil},
-		"open":                     {[][]byte{disclosure.Policy{}.Note()}, false, replay.LiveOptions{}, true, 60, nil},
+		"open":                     {[][]byte{disclosure.Policy{}.Event()}, false, replay.LiveOptions{}, true, 60, nil},
 		"a delay":                  {[][]byte{late}, false, replay.LiveOptions{}, true, 35, nil},
 		"a delay after a frame":    {[][]byte{late}, true, replay.LiveOptions{}, true, 35, nil},
 		"a longer delay":           {[][]byte{late}, false, replay.LiveOptions{Delay: 40}, true, 20, nil},
@@ -81,7 +81,7 @@ func TestLiveDisclosure(t *testing.T) {
 		"a delay for its operator": {[][]byte{late}, false, replay.LiveOptions{Operator: true}, true, 60, nil},
 		"views":                    {[][]byte{views}, false, replay.LiveOptions{}, false, 0, disclosure.ErrViews},
 		"views for its operator":   {[][]byte{views}, false, replay.LiveOptions{Operator: true}, true, 60, nil},
-		"other words":              {[][]byte{record.Note(record.System, disclosure.Topic, "all")}, false, replay.LiveOptions{}, false, 0, disclosure.ErrMalformed},
+		"other words":              {[][]byte{record.Event(record.System, record.EventDisclosure, "all")}, false, replay.LiveOptions{}, false, 0, disclosure.ErrMalformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file, open := noted(t, c.notes, c.afterFrame)

@@ -21,7 +21,7 @@ type absences struct {
 }
 
 func (a *absences) add(rec *record.Record, players *[256]PlayerInfo) {
-	if rec.Kind == record.KindNote && rec.Topic == record.TopicInactive && rec.Player < lockstep.MaxPlayers {
+	if rec.Event == record.EventInactive && rec.Player < lockstep.MaxPlayers {
 		players[rec.Player].Inactive++
 	}
 	for i := range rec.Frame.Commands {

@@ -11,7 +11,6 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
@@ -169,7 +168,7 @@ func (r *Reader) next() (*record.Record, error) {
 	}
 	r.last, r.body = r.body[:len(r.body)-len(rest)], rest
 	r.ended = rec.Kind == record.KindEnd
-	r.suspended = rec.Kind == record.KindNote && rec.Player == lockstep.System && rec.Topic == host.TopicSuspended
+	r.suspended = rec.Event == record.EventSuspended
 	size := len(r.last) - len(rec.Keyframe.State)
 	if size > maxRecord {
 		return nil, r.damage(fmt.Errorf("%w: a record of %d bytes, want at most %d", ErrLimit, size, maxRecord))
@@ -185,8 +184,8 @@ func (r *Reader) next() (*record.Record, error) {
 		if r.landed == nil {
 			r.header = append(r.header[:0], r.last...)
 		}
-	case record.KindNote:
-		r.takeRulesNote(rec)
+	case record.KindEvent:
+		r.takeRulesEvent(rec)
 	case record.KindKeyframe:
 		if r.keyframes++; r.keyframes > maxKeyframes {
 			return nil, r.damage(fmt.Errorf("%w: more than %d keyframes", ErrLimit, maxKeyframes))

@@ -135,7 +135,7 @@ func RecordedAt(r *Reader, t lockstep.Tick) (*Moment, error) {
 			header = *rec.Header
 		case rec.Kind == record.KindKeyframe && last == 0:
 			first, last = rec.Tick, rec.Tick
-		case rec.Kind == record.KindNote && rec.Topic == ForeignReports:
+		case rec.Event == record.EventReports:
 			silent[rec.Player] = rec.Text != "yes"
 		case rec.Kind == record.KindChecksum && rec.Tick == t:
 			for p := range sums {

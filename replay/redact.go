@@ -10,18 +10,13 @@ import (
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/coordinator"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/state"
 )
 
-// plainTopics are the topics of notes that have no text of people.
-var plainTopics = []string{record.TopicPresence, record.TopicInactive, record.TopicReady, coordinator.TopicReferee, host.TopicResumed, host.TopicSuspended}
-
 // RedactBundle writes a bundle without the names of players, without the sources of programs, and without what of its replay may
-// have texts of people: the reason of its end, what rules panicked with, lines of an imported match, and notes, such as names, chat, and those with topics
-// of a game. The match, its checksums and the states stay, so it can be explained as before. [PlainTexts] names what texts remain. Of a torn or damaged replay, only the readable part is copied. A
+// have texts of people: the reason of its end, what rules panicked with, lines of an imported match, notes, such as names, chat, and those with topics
+// of a game, and the events whose texts people may give. The match, its checksums and the states stay, so it can be explained as before. [PlainTexts] names what texts remain. Of a torn or damaged replay, only the readable part is copied. A
 // replay of more than maxBytes is [ErrLimit].
 func RedactBundle(w io.Writer, b *Bundle, maxBytes int64) error {
 	z := zip.NewWriter(w)
@@ -105,7 +100,7 @@ func redacted(file []byte) ([]byte, error) {
 			p.Text, p.Stack = "", withoutPlaces(p.Stack)
 			clean.Panic = &p
 		case rec.RulesSum() != "": // without which nobody could choose the rules
-		case rec.Kind >= record.FirstOptional && (rec.Kind != record.KindNote || !slices.Contains(plainTopics, rec.Topic)):
+		case rec.Kind >= record.FirstOptional && !rec.Plain():
 			return nil
 		}
 		return w.Append(e.Record(&clean))

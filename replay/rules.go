@@ -120,8 +120,8 @@ func (r *Reader) takeRules(body []byte) error {
 // maxRulesTick is how many ticks after the first state the log may name the module of its rules.
 const maxRulesTick = 100
 
-// takeRulesNote takes the note with the rules of the match, see [record.TopicRules]. The first one counts.
-func (r *Reader) takeRulesNote(rec *record.Record) {
+// takeRulesEvent takes the event with the rules of the match, see [record.EventRules]. The first one counts.
+func (r *Reader) takeRulesEvent(rec *record.Record) {
 	if r.partial || r.rules != nil || r.tick-r.base > maxRulesTick {
 		return
 	}

@@ -217,22 +217,22 @@ func TestRulesOfZeros(t *testing.T) {
 	}
 }
 
-// A log says by a note of its server which module has the rules of its match, near its beginning. What is attached to the file counts more.
-func TestRulesNote(t *testing.T) {
+// A log says by an event of its server which module has the rules of its match, near its beginning. What is attached to the file counts more.
+func TestRulesEvent(t *testing.T) {
 	code := module(1000, 1)
 	sum := replay.SumRules(code).String()
 	_, plain, _ := recordMatch(t, 200, replay.WriterOptions{})
 	for name, c := range map[string]struct {
-		before record.Kind // of the records, that before which the note stands
+		before record.Kind // of the records, that before which it stands
 		note   []byte
 		want   string
 	}{
-		"at the beginning":  {record.KindFrame, record.Note(record.System, record.TopicRules, sum), sum},
-		"of a player":       {record.KindFrame, record.Note(0, record.TopicRules, sum), ""},
-		"another topic":     {record.KindFrame, record.Note(record.System, "rule", sum), ""},
-		"no sum":            {record.KindFrame, record.Note(record.System, record.TopicRules, sum[1:]), ""},
-		"at the end":        {record.KindEnd, record.Note(record.System, record.TopicRules, sum), ""},
-		"the first counts":  {record.KindFrame, slices.Concat(record.Note(record.System, record.TopicRules, sum), record.Note(record.System, record.TopicRules, strings.Repeat("0", 64))), sum},
+		"at the beginning":  {record.KindFrame, record.Event(record.System, record.EventRules, sum), sum},
+		"a note":            {record.KindFrame, record.Note(record.System, record.EventRules, sum), ""},
+		"another event":     {record.KindFrame, record.Event(record.System, "rule", sum), ""},
+		"no sum":            {record.KindFrame, record.Event(record.System, record.EventRules, sum[1:]), ""},
+		"at the end":        {record.KindEnd, record.Event(record.System, record.EventRules, sum), ""},
+		"the first counts":  {record.KindFrame, slices.Concat(record.Event(record.System, record.EventRules, sum), record.Event(record.System, record.EventRules, strings.Repeat("0", 64))), sum},
 		"none (of control)": {record.KindFrame, nil, ""},
 	} {
 		var out bytes.Buffer

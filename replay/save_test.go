@@ -229,7 +229,7 @@ func TestFollowLineage(t *testing.T) {
 	games := replay.Games{g}
 	_, elsewhere := wrongAt(t, file, 100) // other content
 	moved := copyRecords(t, child, func(r *record.Record, emit func(*record.Record) error) error {
-		if r.Kind == record.KindNote && r.Topic == record.TopicLineage {
+		if r.Event == record.EventLineage {
 			r.Text = strings.Replace(r.Text, `"tick":120`, `"tick":119`, 1)
 		}
 		return emit(r)

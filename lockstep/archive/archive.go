@@ -115,14 +115,7 @@ func open(o Options) (*Archive, error) {
 	if a.lost = !a.index.exists(); a.lost {
 		return a, nil
 	}
-	complete := false
-	err := a.index.view(func(*bolt.Tx) error {
-		complete = true
-		return nil
-	})
-	if err == nil && !complete { // it is of an older build
-		err = a.index.update(func(*bolt.Tx) error { return nil })
-	}
+	err := a.index.view(func(*bolt.Tx) error { return nil })
 	if errors.Is(err, errIndex) {
 		a.log.Warn("archive index", "err", err, "moved", o.Index+".damaged")
 		a.lost, err = true, os.Rename(o.Index, o.Index+".damaged")

@@ -15,8 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/archive"
 	"github.com/seed-49bee653/samestep/lockstep/host"
@@ -81,34 +79,7 @@ func TestSameNameOfAnotherMatch(t *testing.T) {
 	same(t, "left", names(t, r.live), []string{name})
 }
 
-// An index of an older build, which knows no matches, is completed.
-func TestOlderIndex(t *testing.T) {
-	r := newRig(t, nil)
-	library(t, r)
-	r.Close()
-	db, err := bolt.Open(r.o.Index, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		return errors.Join(tx.DeleteBucket([]byte("matches")), tx.DeleteBucket([]byte("deleted")))
-	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	r.start(t)
-	same(t, "found", r.find(t, server.ArchiveQuery{}), replays(9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
-	if err := r.Delete(t.Context(), "m3-01020300.ssr"); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names(t, r.stored) {
-		if strings.HasPrefix(name, "m3") {
-			t.Errorf("%s is left", name)
-		}
-	}
-}
-
-// A description whose file is gone, as an older build has left it, is deleted after a day, with the subjects in it.
+// A description whose file is gone, as a crash can leave it, is deleted after a day, with the subjects in it.
 func TestDescriptionAlone(t *testing.T) {
 	r := newRig(t, nil)
 	library(t, r)

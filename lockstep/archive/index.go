@@ -74,30 +74,13 @@ func (x *index) update(f func(tx *bolt.Tx) error) error {
 	defer x.mu.Unlock()
 	return x.open(false, func(db *bolt.DB) error {
 		return db.Update(func(tx *bolt.Tx) error {
-			old := tx.Bucket(byName) != nil && tx.Bucket(byMatch) == nil
 			for _, name := range buckets {
 				if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 					return err
 				}
 			}
-			if old {
-				if err := addMatches(tx); err != nil {
-					return err
-				}
-			}
 			return f(tx)
 		})
-	})
-}
-
-// addMatches adds the matches to an index that an older build has made.
-func addMatches(tx *bolt.Tx) error {
-	return tx.Bucket(byName).ForEach(func(name, _ []byte) error {
-		e, err := load(tx, string(name))
-		if err == nil {
-			err = putMatch(tx, e)
-		}
-		return err
 	})
 }
 
@@ -229,4 +212,4 @@ func sizeAndState(e *entry) []byte {
 	return append(b, 0)
 }
 
-const isStored = 2 // as older builds have it, which noted the kind, too
+const isStored = 1

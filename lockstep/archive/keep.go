@@ -51,7 +51,7 @@ func (h holdings) oldest(yield func(held) bool) {
 	c := h.Bucket(byEnd).Cursor()
 	for place, v := c.First(); place != nil; place, v = c.Next() {
 		f := heldAt(place, v)
-		if v[8]&isStored != 0 && f.kind != "" && (h.known == nil || h.known.has(f.name)) && !yield(f) {
+		if v[8] == isStored && (h.known == nil || h.known.has(f.name)) && !yield(f) {
 			return
 		}
 	}

@@ -171,7 +171,7 @@ func TestAdoptLeavesRunningMatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, logs, running+".ssr", sample(t, "v1-torn"), 0)
-	put(t, r.live, broken+".ssr", sample(t, "v1-torn"), 0) // of an older build, without the folder "live"
+	put(t, r.live, broken+".ssr", sample(t, "v1-torn"), 0) // that somebody has put there
 	put(t, r.live, over+".ssr", matchOf(t, "01020302"), 0)
 	var want []string
 	for _, stem := range []string{running, broken, over} {

@@ -131,7 +131,7 @@ func (c *catalog) listPatiently(ctx context.Context, f func(Object) error) error
 // aloneAge is the age at which a description without its file is of no file that is on its way.
 const aloneAge = 24 * time.Hour
 
-// dropAlone deletes descriptions without their files: older builds have left some, with the subjects of seats.
+// dropAlone deletes descriptions without their files, which a crash can leave, with the subjects of seats.
 func (c *catalog) dropAlone(ctx context.Context, alone map[string]time.Time) {
 	for name, written := range alone { // the order does not matter
 		if of := strings.TrimSuffix(name, ".json"); time.Since(written) > aloneAge && !c.waits(of) {
@@ -238,11 +238,9 @@ func (c *catalog) dropUnlisted(ctx context.Context, known *nameSet) error {
 		if c.waits(name) {
 			continue
 		}
-		there := false
-		if kindOf(name) != "" { // otherwise an older build has taken it for one
-			if there, err = c.has(ctx, name); err != nil { // it may be newer than the list
-				return err
-			}
+		there, err := c.has(ctx, name) // it may be newer than the list
+		if err != nil {
+			return err
 		}
 		if !there {
 			if err := c.forget(name); err != nil {

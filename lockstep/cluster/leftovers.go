@@ -19,7 +19,7 @@ func (m *Member) fileOf(e *Match) string {
 // is in them. It ends when there are none. A file whose match is not in the directory stays: the match is over, or the storage has
 // lost it, and then the file is all that is left of it.
 func (m *Member) removeLeftovers() {
-	paths, err := server.FindLiveLogs(m.options.Dir)
+	paths, err := server.LiveLogs(m.options.Dir)
 	if err != nil || len(paths) == 0 {
 		return // no folder, or nothing in it
 	}

@@ -361,6 +361,14 @@ func (c *Coordinator) Note(p lockstep.Player, topic, text string) error {
 	return c.append(c.enc.Note(p, topic, text))
 }
 
+// Event writes an event of [record.EventTypes] into the log. It never reaches the simulation.
+func (c *Coordinator) Event(p lockstep.Player, name, text string) error {
+	if c.err != nil {
+		return c.err
+	}
+	return c.append(c.enc.Event(p, name, text))
+}
+
 // End writes the last record. Every later call fails with [ErrEnded].
 func (c *Coordinator) End(reason string) error {
 	if c.err != nil {

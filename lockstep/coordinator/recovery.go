@@ -25,7 +25,7 @@ type Recovery struct {
 	byRules  bool                  // the log ends with the end of the rules …
 	result   []byte                // … and this result
 	panicked []lockstep.Command    // with which the log ends, because the rules panicked on them
-	wrong    *lockstep.DesyncError // the first checksum or keyframe that differs from the game's, unless a referee's note has withdrawn it
+	wrong    *lockstep.DesyncError // the first checksum or keyframe that differs from the game's, unless a referee's event has withdrawn it
 }
 
 // NewRecovery returns a Recovery of a match of game g.
@@ -83,8 +83,8 @@ func (r *Recovery) Apply(rec *record.Record) error {
 		if differs != nil {
 			k.Hash = differs.Got
 		}
-	case record.KindNote:
-		if rec.Topic == TopicReferee && rec.Player == lockstep.System {
+	case record.KindEvent:
+		if rec.Event == record.EventReferee {
 			r.wrong = nil
 		}
 	case record.KindEnd:

@@ -4,11 +4,8 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
-
-// TopicReferee is the topic of the note that System writes into the log when the referee finds its own state wrong.
-// Checksums and keyframes between the last tick at which all agreed and the note may be wrong.
-const TopicReferee = "referee"
 
 // A Resimulation is the outcome of re-simulating a tick because a report contradicted the referee.
 type Resimulation uint8
@@ -92,7 +89,7 @@ func (c *Coordinator) replaceReferee(sim *lockstep.Simulation) error {
 	//samestep:allow unseen the frames of the log, which the caller keeps
 	frames := c.options.Frames.Frames(sim.Tick(), c.sealed)
 	c.resimulated = c.sealed - c.sealed%lockstep.Tick(c.header.Settings.CheckEvery) // everything up to there is re-simulated here
-	if err := c.Note(lockstep.System, TopicReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.Tick(), c.sealed)); err != nil {
+	if err := c.Event(lockstep.System, record.EventReferee, fmt.Sprintf("wrong at tick %d, computed again up to tick %d", sim.Tick(), c.sealed)); err != nil {
 		return err
 	}
 	for p := range c.checks.players { // later reports are compared again, in the order of ticks

@@ -1,6 +1,6 @@
 // Package disclosure says who may see what of a match, and when.
 //
-// The server that begins a match decides it once, and writes it into the log as a note of System with the topic [Topic],
+// The server that begins a match decides it once, and writes it into the log as an event [record.EventDisclosure],
 // after the first state. It holds for the whole match, also when another server resumes it. Everything that passes a log, or
 // something made of one, to somebody else asks the [Policy]:
 //
@@ -14,7 +14,7 @@
 // A program that reads a log finds the Policy with a [Log], and passes nothing on before that. A program that cannot do as the
 // Policy says refuses. For example, a relay has no rules, so it cannot make views, and refuses a match that is sent as views.
 //
-// The text of the note is "players=all delay=0": players are sent all or views, and spectators see the match so many ticks
+// The text of the event is "players=all delay=0": players are sent all or views, and spectators see the match so many ticks
 // later.
 //
 //samestep:deterministic

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrUnknown is the error of [Log.Policy] for a log that does not say who may see it, or has not said it yet.
-var ErrUnknown = errors.New("disclosure: the log does not say who may see the match: a server of an older version has begun it")
+var ErrUnknown = errors.New("disclosure: the log does not say who may see the match")
 
 // A Log finds the Policy in the records of a log. The zero Log has seen none.
 type Log struct {
@@ -19,7 +19,7 @@ type Log struct {
 
 // Take takes the next record of the log.
 func (l *Log) Take(r *record.Record) {
-	if r.Kind != record.KindNote || r.Player != record.System || r.Topic != Topic || l.err != nil {
+	if r.Event != record.EventDisclosure || l.err != nil {
 		return
 	}
 	p, err := Parse(r.Text)

@@ -83,13 +83,12 @@ func (p Policy) Files(r Reader, ended bool) error {
 	return nil
 }
 
-// Topic is the topic of the note with the Policy, which only the log has.
-const Topic = "disclosure"
+// Event returns the bytes of the event with the Policy, which only the log has.
+func (p Policy) Event() []byte {
+	return record.Event(record.System, record.EventDisclosure, p.String())
+}
 
-// Note returns the bytes of the note.
-func (p Policy) Note() []byte { return record.Note(record.System, Topic, p.String()) }
-
-// String returns the text of the note.
+// String returns the text of the event.
 func (p Policy) String() string {
 	players := "all"
 	if p.Views {
@@ -98,7 +97,7 @@ func (p Policy) String() string {
 	return fmt.Sprintf("players=%s delay=%d", players, p.Delay)
 }
 
-// Parse reads the text of a note. It accepts only what [Policy.String] returns.
+// Parse reads the text of an event. It accepts only what [Policy.String] returns.
 func Parse(text string) (Policy, error) {
 	players, delay, _ := strings.Cut(text, " delay=")
 	n, err := strconv.ParseUint(delay, 10, 32)

@@ -77,27 +77,27 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A Log takes the notes of the server alone, and no two different ones.
+// A Log takes the events of the server alone, and no two different ones.
 func TestLog(t *testing.T) {
-	note := func(p record.Player, text string) *record.Record {
-		return &record.Record{Kind: record.KindNote, Player: p, Topic: disclosure.Topic, Text: text}
+	event := func(text string) *record.Record {
+		return &record.Record{Kind: record.KindEvent, Player: record.System, Event: record.EventDisclosure, Text: text}
 	}
 	for name, c := range map[string]struct {
-		notes []*record.Record
-		want  disclosure.Policy
-		err   error
+		events []*record.Record
+		want   disclosure.Policy
+		err    error
 	}{
 		"none":               {nil, disclosure.Secret, disclosure.ErrUnknown},
-		"one":                {[]*record.Record{note(record.System, "players=all delay=7")}, disclosure.Policy{Delay: 7}, nil},
-		"of a player":        {[]*record.Record{note(3, "players=all delay=0")}, disclosure.Secret, disclosure.ErrUnknown},
-		"of another topic":   {[]*record.Record{{Kind: record.KindNote, Player: record.System, Topic: "x", Text: "players=all delay=0"}}, disclosure.Secret, disclosure.ErrUnknown},
-		"twice":              {[]*record.Record{note(record.System, "players=all delay=7"), note(record.System, "players=all delay=7")}, disclosure.Policy{Delay: 7}, nil},
-		"two":                {[]*record.Record{note(record.System, "players=views delay=0"), note(record.System, "players=all delay=0")}, disclosure.Secret, disclosure.ErrMalformed},
-		"two, and the first": {[]*record.Record{note(record.System, "players=views delay=0"), note(record.System, "players=all delay=0"), note(record.System, "players=views delay=0")}, disclosure.Secret, disclosure.ErrMalformed},
-		"other words":        {[]*record.Record{note(record.System, "all")}, disclosure.Secret, disclosure.ErrMalformed},
+		"one":                {[]*record.Record{event("players=all delay=7")}, disclosure.Policy{Delay: 7}, nil},
+		"a note":             {[]*record.Record{{Kind: record.KindNote, Player: record.System, Topic: record.EventDisclosure, Text: "players=all delay=0"}}, disclosure.Secret, disclosure.ErrUnknown},
+		"another event":      {[]*record.Record{{Kind: record.KindEvent, Player: record.System, Event: "x", Text: "players=all delay=0"}}, disclosure.Secret, disclosure.ErrUnknown},
+		"twice":              {[]*record.Record{event("players=all delay=7"), event("players=all delay=7")}, disclosure.Policy{Delay: 7}, nil},
+		"two":                {[]*record.Record{event("players=views delay=0"), event("players=all delay=0")}, disclosure.Secret, disclosure.ErrMalformed},
+		"two, and the first": {[]*record.Record{event("players=views delay=0"), event("players=all delay=0"), event("players=views delay=0")}, disclosure.Secret, disclosure.ErrMalformed},
+		"other words":        {[]*record.Record{event("all")}, disclosure.Secret, disclosure.ErrMalformed},
 	} {
 		var l disclosure.Log
-		for _, r := range c.notes {
+		for _, r := range c.events {
 			l.Take(r)
 		}
 		if p, err := l.Policy(); p != c.want || !errors.Is(err, c.err) {

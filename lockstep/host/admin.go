@@ -110,7 +110,7 @@ func (h *Host) End(now lockstep.Time, reason string) error {
 	return err
 }
 
-// Shutdown suspends the match: it writes a note into the log, ends all connections and tells them when to come back. The
+// Shutdown suspends the match: it writes an event into the log, ends all connections and tells them when to come back. The
 // log has no end, so a server can resume the match from it.
 func (h *Host) Shutdown(now lockstep.Time, retry lockstep.Time) {
 	h.suspend(now, retry, "the match is suspended: the server is shut down")
@@ -127,7 +127,7 @@ func (h *Host) suspend(now, retry lockstep.Time, why string) {
 	h.parting = why
 	h.shutdown = uint32(min(max(retry.Milliseconds(), 1), 1<<31))
 	if !h.over {
-		_ = h.c.Note(lockstep.System, TopicSuspended, fmt.Sprintf("after tick %d", h.c.Now())) // after an error the match is over
+		_ = h.c.Event(lockstep.System, record.EventSuspended, fmt.Sprintf("after tick %d", h.c.Now())) // after an error the match is over
 		h.finish()
 	}
 	for _, p := range h.peers {

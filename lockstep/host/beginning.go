@@ -9,10 +9,6 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// TopicReserved is the topic of a note about a seat, which only the log has: the [Claim] of the only player who may take
-// it, with the player's subject or name.
-const TopicReserved = "reserved"
-
 // An Origin says how a match begins in the state of another one.
 type Origin struct {
 	Lineage record.Lineage // for the log
@@ -44,7 +40,7 @@ func (r *Recovery) Begin(now lockstep.Time, h *lockstep.Header, origin Origin, o
 	x.header = x.c.Header()
 	x.shared.tick, x.shared.made = x.c.Now(), now
 	x.barrier.begin(x.disclosed.Delay, x.shared, lockstep.Tick(h.Settings.CheckEvery))
-	if err := x.c.Note(lockstep.System, record.TopicLineage, origin.Lineage.Text()); err != nil {
+	if err := x.c.Event(lockstep.System, record.EventLineage, origin.Lineage.Text()); err != nil {
 		return nil, err
 	}
 	x.inherit(r.seats)
@@ -108,7 +104,7 @@ func (h *Host) reserve(players []string) error {
 			return fmt.Errorf("lockstep: host: player %q: a bot has seat %d", who, seat)
 		}
 		h.seats[i].reserved = Claim(h.header.Match, who)
-		h.made.record(record.Note(seat, TopicReserved, h.seats[i].reserved))
+		h.made.record(record.Event(seat, record.EventReserved, h.seats[i].reserved))
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func ExampleOrigin() {
 	var dec record.Decoder
 	for _, b := range second.log[:3] {
 		rec, _, _ := dec.Decode(b)
-		fmt.Printf("record %d of tick %d: %q\n", rec.Kind, rec.Tick, rec.Topic)
+		fmt.Printf("record %d of tick %d: %q\n", rec.Kind, rec.Tick, rec.Event)
 	}
 	fmt.Println(commands(second.log, 0))
 	// Output:
@@ -138,7 +138,7 @@ func ExampleOrigin() {
 	// tick 41: player 1 synced: joined
 	// record 1 of tick 0: ""
 	// record 2 of tick 40: ""
-	// record 64 of tick 40: "lineage"
+	// record 67 of tick 40: "lineage"
 	// [41 *record.Lost&{1} 42 *record.Joined&{1}]
 }
 
@@ -260,7 +260,7 @@ func TestBeginInLobby(t *testing.T) {
 	second := resume(begin(first.log), 2)
 	claimed := func(m *lampMatch, name string, seat lockstep.Player) { // as a server remembers it
 		m.drain()
-		m.log.Append(record.Note(seat, host.TopicClaim, host.Claim(again.Match, "subject of "+name)))
+		m.log.Append(record.Event(seat, record.EventClaim, host.Claim(again.Match, "subject of "+name)))
 	}
 	joinLamps(second.Host, "cid")
 	for range 4 {
@@ -307,7 +307,7 @@ func TestBeginAwaits(t *testing.T) {
 	joinLamps(h, "cid")
 	h.Advance(lockstep.Second)
 	second.drain()
-	second.log.Append(record.Note(0, host.TopicClaim, host.Claim(again.Match, "subject of cid")))
+	second.log.Append(record.Event(0, record.EventClaim, host.Claim(again.Match, "subject of cid")))
 	if h, err = recoverLamps(game, second.log).Host(0, lampOptions()); err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func (h *Host) introduce(p lockstep.Player) error {
 		return nil
 	}
 	s.shown = record.PresenceBot
-	return h.c.Note(p, record.TopicPresence, s.shown)
+	return h.c.Event(p, record.EventPresence, s.shown)
 }
 
 // runBots lets the bots and the substitutes look at the state of the last sealed tick and submits their commands. A bot

@@ -27,11 +27,11 @@ func TestRecoveryKeepsDisclosure(t *testing.T) {
 		want    disclosure.Policy
 		err     error
 	}{
-		"views stay":        {views.Note(), disclosure.Policy{}, views, nil},
-		"a delay stays":     {late.Note(), disclosure.Policy{}, late, nil},
-		"nothing is hidden": {disclosure.Policy{}.Note(), views, disclosure.Policy{}, nil},
+		"views stay":        {views.Event(), disclosure.Policy{}, views, nil},
+		"a delay stays":     {late.Event(), disclosure.Policy{}, late, nil},
+		"nothing is hidden": {disclosure.Policy{}.Event(), views, disclosure.Policy{}, nil},
 		"no note":           {nil, late, late, nil},
-		"other words":       {record.Note(record.System, disclosure.Topic, "players=none"), views, disclosure.Policy{}, disclosure.ErrMalformed},
+		"other words":       {record.Event(record.System, record.EventDisclosure, "players=none"), views, disclosure.Policy{}, disclosure.ErrMalformed},
 	} {
 		r := host.NewRecovery(p.game)
 		all := slices.Clone(log)

@@ -556,6 +556,8 @@ func (g *guest) record(b []byte) []byte {
 		}
 	case record.KindNote:
 		g.say("note")
+	case record.KindEvent:
+		g.say("event")
 	case record.KindEnd:
 		g.say("end")
 	}
@@ -692,11 +694,11 @@ func (g *guest) note(b []byte) []byte {
 	case record.KindEnd:
 		g.view.ended = true
 		return rest
-	case record.KindNote:
+	case record.KindNote, record.KindEvent:
 	default:
 		g.party.t.Errorf("%s: a viewer got a record of kind %d", g.name, r.Kind)
 	}
-	g.view.notes = append(g.view.notes, fmt.Sprintf("%d %s: %s", r.Player, r.Topic, r.Text))
+	g.view.notes = append(g.view.notes, fmt.Sprintf("%d %s: %s", r.Player, r.Topic+r.Event, r.Text))
 	return rest
 }
 

@@ -30,7 +30,7 @@ func (p *party) crash(log *testgame.Records) {
 		}
 	}
 	for _, g := range p.guests {
-		claim := record.Note(g.welcome.Seat, host.TopicClaim, host.Claim(p.header.Match, g.auth.Token)) // as a server writes it
+		claim := record.Event(g.welcome.Seat, record.EventClaim, host.Claim(p.header.Match, g.auth.Token)) // as a server writes it
 		if err := r.Append(claim); err != nil {
 			p.t.Fatal(err)
 		}

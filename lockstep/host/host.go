@@ -186,7 +186,7 @@ func (l *hostLog) Append(raw []byte) error {
 	return l.ring.Append(raw)
 }
 
-// Disclosure returns who may see what of the match. The owner of the log writes its note into the log, after the first records.
+// Disclosure returns who may see what of the match. The owner of the log writes its event into the log, after the first records.
 func (h *Host) Disclosure() disclosure.Policy { return h.disclosed }
 
 // Header returns the match's header.

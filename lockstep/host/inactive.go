@@ -65,7 +65,7 @@ func (h *Host) countIdle() {
 			continue
 		}
 		h.event(Event{Kind: PeerInactive, Peer: s.peer.id, Player: lockstep.Player(i), Number: h.header.Settings.Micros(int64(limit)) / int64(lockstep.Second)})
-		h.announce(lockstep.Player(i), record.TopicInactive, noCommand)
+		h.announce(lockstep.Player(i), record.EventInactive, noCommand)
 		if then != ReportInactive {
 			h.close(s.peer, protocol.CloseInactive, noCommand)
 		}

@@ -193,8 +193,8 @@ func (h *Host) show(p lockstep.Player, presence string) {
 		return
 	}
 	if s.why != "" && before != record.PresenceVacant {
-		h.announce(p, record.TopicReason, s.why)
+		h.announce(p, record.EventReason, s.why)
 	}
 	s.shown, s.why = presence, ""
-	h.announce(p, record.TopicPresence, presence)
+	h.announce(p, record.EventPresence, presence)
 }

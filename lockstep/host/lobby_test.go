@@ -63,7 +63,7 @@ func recovered(t *testing.T, p *party, log *testgame.Records, change func(*host.
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rec.Kind == record.KindNote && rec.Topic == record.TopicPresence {
+		if rec.Event == record.EventPresence {
 			notes = append(notes, rec.Text)
 		}
 	}

@@ -91,13 +91,13 @@ func (h *Host) chatted(line chatLine) {
 	}
 }
 
-// announce writes a note about a player into the log if that leaves half of the bytes to names and chat.
-func (h *Host) announce(about lockstep.Player, topic, text string) {
+// announce writes an event about a player into the log if that leaves half of the bytes to names and chat.
+func (h *Host) announce(about lockstep.Player, name, text string) {
 	if h.notes.bytes+noteSize(text) > h.options.MaxNoteBytes/2 {
 		return
 	}
 	h.notes.bytes += noteSize(text)
-	_ = h.c.Note(about, topic, text) // an error ends the match; Advance handles that
+	_ = h.c.Event(about, name, text) // an error ends the match; Advance handles that
 }
 
 // noteName writes a player's name into the log if the log has another one. Beyond the limits it is written later: of

@@ -145,7 +145,7 @@ type Options struct {
 
 	AnonymousSpectators bool // an empty token is a spectator's
 	SpectatorChat       bool
-	VoteKick            bool // players can vote others out; see TopicVote
+	VoteKick            bool // players can vote others out; see record.EventVote
 	Relay               bool // no referee: see coordinator.Options.Relay
 
 	// Bots play seats without connections. Each is given the state of every sealed tick, on the machine of the Host, and

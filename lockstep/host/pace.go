@@ -24,8 +24,8 @@ type seatPace struct {
 	slowed  demand        // percent of the speed
 	delayed demand        // ticks of input delay
 	asks    lockstep.Time // see lose
-	cost    lockstep.Time // since the last note
-	told    string        // the last note
+	cost    lockstep.Time // since the last event
+	told    string        // the last event
 	toldAt  lockstep.Time
 }
 
@@ -151,10 +151,7 @@ func (h *Host) lose(interval lockstep.Time, what string) (most lockstep.Time) {
 	return max(most, alone)
 }
 
-// TopicPace is the topic of the notes that say which player costs the match time, and how.
-const TopicPace = "pace"
-
-// Texts of these notes.
+// Texts of [record.EventPace].
 const (
 	paceWaits   = "the match waits for this player"
 	paceSlower  = "the match is slower for this player"
@@ -164,11 +161,11 @@ const (
 
 const (
 	tellAgain  = minute               // between equal notes
-	tellNext   = 10 * lockstep.Second // between different notes
-	worthANote = lockstep.Second      // the least cost since the last note
+	tellNext   = 10 * lockstep.Second // between different events
+	worthANote = lockstep.Second      // the least cost since the last event
 )
 
-// tellPace tells all peers that a player costs the match time. It limits the number of notes so that people can read
+// tellPace tells all peers that a player costs the match time. It limits the number of events so that people can read
 // them.
 func (h *Host) tellPace(p lockstep.Player, a *account, text string) {
 	c := &h.seats[p].pace
@@ -186,7 +183,7 @@ func (h *Host) tellPace(p lockstep.Player, a *account, text string) {
 	}
 	*c = seatPace{slowed: c.slowed, delayed: c.delayed, told: text, toldAt: h.now}
 	h.event(Event{Kind: TimeLost, Player: p, Number: int64(a.used[paceBudget].used/h.options.Rates.Pace.Per) / 1000, Text: text})
-	h.announce(p, TopicPace, text)
+	h.announce(p, record.EventPace, text)
 }
 
 // matchPace multiplies the limit of a player's pace for a match.

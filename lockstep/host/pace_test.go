@@ -204,7 +204,7 @@ func TestHostPaceIsTold(t *testing.T) {
 		take := func(raw []byte) {
 			if r, _, err := dec.Decode(append([]byte(nil), raw...)); err != nil {
 				t.Fatal(err)
-			} else if r.Kind == record.KindNote && r.Topic == host.TopicPace && r.Player == 1 {
+			} else if r.Event == record.EventPace && r.Player == 1 {
 				told[r.Text]++
 			}
 		}

@@ -14,47 +14,11 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// TopicResumed is the topic of the note that System writes into the log where an interrupted match continues. Later
-// ticks that peers may have seen are lost.
-const TopicResumed = "resumed"
-
-// TopicSuspended is the topic of the note that System writes into the log where [Host.Shutdown] suspends a match. No tick
-// is lost there.
-const TopicSuspended = "suspended"
-
-// TopicClaim is the topic of a note about a seat, which only the log has: the [Claim] of its player, whose token names no
-// seat. After a recovery the player has the seat again.
-const TopicClaim = "claim"
-
-// TopicInvitation is the topic of a note about a seat, which only the log has: the hash of a token that the server has
-// drawn for it.
-const TopicInvitation = "invitation"
-
-// TopicOptions is the topic of a note of System, which only the log has: how the match was created, in the words of its
-// creator.
-const TopicOptions = "options"
-
-// TopicPaused is the topic of a note of System, which only the log has: whether an admin has paused the match, [PausedYes] or
-// [PausedNo]. No tick has this pause, because it holds the match ([Host.Hold]).
-const TopicPaused = "paused"
-
-// Texts of a note of TopicPaused.
+// Texts of [record.EventPaused]. No tick has this pause, because it holds the match ([Host.Hold]).
 const (
 	PausedYes = "yes"
 	PausedNo  = "no"
 )
-
-// LogOnly reports whether only the log has a record, and no peer gets it: a panic, or a note of some topics.
-func LogOnly(r *record.Record) bool {
-	if r.Kind != record.KindNote {
-		return r.Kind == record.KindPanic
-	}
-	switch r.Topic {
-	case TopicClaim, TopicInvitation, TopicOptions, TopicPaused, TopicReserved, disclosure.Topic, record.TopicRules:
-		return true
-	}
-	return false
-}
 
 // Claim returns the claim of a subject on a seat: half of a SHA-256 hash of the match and the subject, in hexadecimal. So
 // the log does not have the subject.
@@ -79,9 +43,9 @@ type Recovery struct {
 	end       []byte // the end record, which only a match that its rules have ended may have
 	noted     int    // bytes of notes
 	chat      chatLog
-	options   string // the text of the last note of TopicOptions
+	options   string // the text of the last [record.EventOptions]
 	disclosed disclosure.Log
-	paused    bool // by an admin, see TopicPaused
+	paused    bool // by an admin, see record.EventPaused
 	invited   map[string]lockstep.Player
 	speed     uint16
 	sealed    int // ticks since the first keyframe
@@ -105,16 +69,16 @@ func (r *Recovery) Tick() lockstep.Tick { return r.match.Follower().Tick() }
 // Header returns the header of the match, or nil before the Recovery has it.
 func (r *Recovery) Header() *lockstep.Header { return r.match.Follower().Header() }
 
-// Options returns the text of the last note of [TopicOptions], or "".
+// Options returns the text of the last [record.EventOptions], or "".
 func (r *Recovery) Options() string { return r.options }
 
 // Disclosure returns who may see what of the match, as the log says, or [disclosure.ErrUnknown].
 func (r *Recovery) Disclosure() (disclosure.Policy, error) { return r.disclosed.Policy() }
 
-// Paused reports whether an admin has paused the match, according to the last note of [TopicPaused].
+// Paused reports whether an admin has paused the match, according to the last [record.EventPaused].
 func (r *Recovery) Paused() bool { return r.paused }
 
-// Invitations returns the texts of the notes of [TopicInvitation], with their seats.
+// Invitations returns the texts of [record.EventInvitation], with their seats.
 func (r *Recovery) Invitations() map[string]lockstep.Player { return r.invited }
 
 // Append takes one record. An error means that the match cannot continue: the record is malformed, or of another game.
@@ -146,41 +110,41 @@ func (r *Recovery) Append(raw []byte) error {
 		return nil
 	case record.KindKeyframe:
 		return nil
-	case record.KindNote:
+	case record.KindNote, record.KindEvent:
 		switch seated := int(rec.Player) < len(r.seats); {
 		case seated && rec.Topic == record.TopicName:
 			s := &r.seats[rec.Player]
 			s.name, s.noted = rec.Text, rec.Text
 		case rec.Topic == record.TopicChat:
 			r.chat.add(chatLine{player: rec.Player, text: rec.Text}, maxChatHistory)
-		case seated && rec.Topic == record.TopicPresence:
+		case seated && rec.Event == record.EventPresence:
 			r.presence(&r.seats[rec.Player], rec.Text)
-		case seated && rec.Topic == TopicClaim:
+		case seated && rec.Event == record.EventClaim:
 			r.seats[rec.Player].claim = rec.Text
-		case seated && rec.Topic == TopicInvitation:
+		case seated && rec.Event == record.EventInvitation:
 			r.invited[rec.Text] = rec.Player
-		case seated && rec.Topic == TopicReserved:
+		case seated && rec.Event == record.EventReserved:
 			r.seats[rec.Player].reserved = rec.Text
-		case seated && rec.Topic == TopicSubstitute:
+		case seated && rec.Event == record.EventSubstitute:
 			r.seats[rec.Player].substitution.recorded(rec.Text)
-		case rec.Player == lockstep.System && rec.Topic == TopicOptions:
+		case rec.Event == record.EventOptions:
 			r.options = rec.Text
-		case rec.Player == lockstep.System && rec.Topic == TopicPaused:
+		case rec.Event == record.EventPaused:
 			r.paused = rec.Text == PausedYes
-		case rec.Player == lockstep.System && rec.Topic == record.TopicLineage:
+		case rec.Event == record.EventLineage:
 			r.origin = 1
 			for i := range r.seats {
 				r.seats[i].inherited = true
 			}
 		}
-		if rec.Topic != TopicSubstitute {
+		if rec.Event != record.EventSubstitute {
 			r.noted += noteSize(rec.Text)
 		}
 	case record.KindEnd:
 		r.end = slices.Clone(raw)
 		return nil
 	}
-	if LogOnly(rec) {
+	if rec.LogOnly() {
 		return nil // no peer counts it
 	}
 	r.sealed += int(rec.Ticks())
@@ -188,7 +152,7 @@ func (r *Recovery) Append(raw []byte) error {
 	return nil
 }
 
-// presence updates a seat with a note, which tells of a player who came or went while no tick was sealed.
+// presence updates a seat with an event, which tells of a player who came or went while no tick was sealed.
 func (r *Recovery) presence(s *hostSeat, text string) {
 	s.shown = text
 	switch text {
@@ -280,7 +244,7 @@ func (r *Recovery) Host(now lockstep.Time, o Options) (*Host, error) {
 	}
 	for i := range x.seats {
 		if s := &x.seats[i]; s.want == s.told {
-			x.show(lockstep.Player(i), x.presence(lockstep.Player(i), s.want)) // a note has said that the player is here, and no tick
+			x.show(lockstep.Player(i), x.presence(lockstep.Player(i), s.want)) // an event has said that the player is here, and no tick
 		}
 	}
 	if x.c.Err() != nil { // the rules ended the match before the crash
@@ -298,7 +262,7 @@ func (h *Host) writeOn(end []byte) error {
 		return err
 	}
 	t := h.c.Now()
-	if err := h.c.Note(lockstep.System, TopicResumed, fmt.Sprintf("after tick %d", t)); err != nil {
+	if err := h.c.Event(lockstep.System, record.EventResumed, fmt.Sprintf("after tick %d", t)); err != nil {
 		return err
 	}
 	if err := h.c.CheckAgain(); err != nil {

@@ -34,7 +34,7 @@ type hostSeat struct {
 	from    string // the address of its latest connection
 	name    string
 	noted   string // the name in the log
-	claim   string // the last one in the log that a recovery has read, see TopicClaim
+	claim   string // the last one in the log that a recovery has read, see record.EventClaim
 	role    protocol.Role
 	session protocol.SessionToken // resumes the seat once
 	before  protocol.SessionToken // the previous session, until the client has shown that it has the new one
@@ -54,7 +54,7 @@ type hostSeat struct {
 	awaited    bool     // it was here when the match was interrupted, and has not come back
 
 	inherited bool   // its player comes from the match in whose state this one began, and nobody has taken it since
-	reserved  string // the claim of the only player who may take it, or ""; see TopicReserved
+	reserved  string // the claim of the only player who may take it, or ""; see record.EventReserved
 
 	resynced lockstep.Tick // the last sealed tick when it was sent a keyframe after a desync
 
@@ -145,7 +145,7 @@ func (p *peer) whyGone() string {
 	return cmp.Or(p.reason, connectionEnded)
 }
 
-// leave handles a peer's own wish to leave. The log has its reason, so it is a note of the player like any other.
+// leave handles a peer's own wish to leave. The log has its reason, so it counts like a note of the player.
 func (h *Host) leave(p *peer, reason string) {
 	why := leftUntold
 	if p.seat != lockstep.System && reason != "" && h.mayNote(p.account, reason) {
@@ -190,7 +190,7 @@ func (h *Host) logSeats() {
 func (h *Host) logSeat(p lockstep.Player, s *hostSeat) error {
 	var err error
 	if s.why != "" && s.told != vacant {
-		h.announce(p, record.TopicReason, s.why)
+		h.announce(p, record.EventReason, s.why)
 	}
 	s.why = ""
 	if s.leaves {

@@ -8,12 +8,10 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/coordinator"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// TopicSubstitute is the topic of the notes about a seat that say which commands are the substitute's: "from command N"
-// when it begins, and "to command N" when the player is back. A recovery reads them.
-const TopicSubstitute = "substitute"
-
+// Beginnings of the texts of record.EventSubstitute: which commands are those of a bot.
 const (
 	fromCommand = "from command "
 	toCommand   = "to command "
@@ -62,7 +60,7 @@ func (s *substitution) end(last lockstep.Sequence) {
 	s.open, s.asked, s.bot = false, false, nil
 }
 
-// recorded takes a note of a log.
+// recorded takes an event of a log.
 func (s *substitution) recorded(text string) {
 	if n, ok := strings.CutPrefix(text, fromCommand); ok {
 		s.begin(sequenceOf(n))
@@ -153,8 +151,8 @@ func (h *Host) giveBack(p lockstep.Player) {
 	s.end(h.c.LastDecided(p))
 }
 
-// noteSubstitute writes a note into the log. A recovery needs it, so it does not count as Options.MaxNoteBytes: like the
+// noteSubstitute writes an event into the log. A recovery needs it, so it does not count as Options.MaxNoteBytes: like the
 // commands of System about the seat, it is limited by the grace time and the rate of returns.
 func (h *Host) noteSubstitute(p lockstep.Player, what string, seq lockstep.Sequence) {
-	_ = h.c.Note(p, TopicSubstitute, what+strconv.FormatUint(uint64(seq), 10)) // an error ends the match; Advance handles that
+	_ = h.c.Event(p, record.EventSubstitute, what+strconv.FormatUint(uint64(seq), 10)) // an error ends the match; Advance handles that
 }

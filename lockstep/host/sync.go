@@ -8,7 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A keyframe is a state in the form that a joiner gets: the header record, a keyframe record, and the notes of the roster.
+// A keyframe is a state in the form that a joiner gets: the header record, a keyframe record, and the notes and events of the roster.
 // It is encoded once, and shared by all peers that join until the next one.
 type keyframe struct {
 	bytes    []byte
@@ -36,7 +36,7 @@ func (j *joins) encode(header []byte, t lockstep.Tick, hash uint64, last []recor
 	return slices.Concat(header, j.enc.Keyframe(t, hash, last, state), roster)
 }
 
-// roster returns notes that tell a joiner what the log has told the others: who has the seats, and what was said last
+// roster returns notes and events that tell a joiner what the log has told the others: who has the seats, and what was said last
 // before a position.
 func (h *Host) roster(before protocol.Position) (notes []byte) {
 	for i := range h.seats {
@@ -47,7 +47,7 @@ func (h *Host) roster(before protocol.Position) (notes []byte) {
 		if s.shown == "" || s.shown == record.PresenceVacant {
 			continue
 		}
-		notes = append(notes, record.Note(p, record.TopicPresence, s.shown)...)
+		notes = append(notes, record.Event(p, record.EventPresence, s.shown)...)
 		if s.ready && h.lobby.open {
 			notes = append(notes, record.Note(p, record.TopicReady, record.ReadyYes)...)
 		}

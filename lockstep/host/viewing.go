@@ -107,7 +107,7 @@ func (h *Host) viewed(p *peer) bool {
 	return p.cursor == h.ring.Next() && v.at == len(v.delta) && v.series != nil && v.sent == v.series.sender.Number() && v.series.tick == h.c.Now()
 }
 
-// appendNotes appends the records that a viewer gets: notes, and the end of the match.
+// appendNotes appends the records that a viewer gets: notes, events, and the end of the match.
 func (h *Host) appendNotes(p *peer, dst []byte, begin, limit int) []byte {
 	if !h.ring.Has(p.cursor) {
 		p.cursor = h.ring.First()
@@ -115,7 +115,7 @@ func (h *Host) appendNotes(p *peer, dst []byte, begin, limit int) []byte {
 	dst = h.appendPresence(p.view, dst)
 	for end := h.visible(p); p.cursor < end; p.cursor++ {
 		raw := h.ring.Record(p.cursor)
-		if kind := record.KindOf(raw); kind != record.KindNote && kind != record.KindEnd {
+		if kind := record.KindOf(raw); kind != record.KindNote && kind != record.KindEvent && kind != record.KindEnd {
 			continue
 		}
 		if len(dst) > begin && len(dst)+len(raw) > limit {
@@ -127,12 +127,12 @@ func (h *Host) appendNotes(p *peer, dst []byte, begin, limit int) []byte {
 	return dst
 }
 
-// appendPresence appends a note for each seat whose presence has changed. Other clients learn it from commands of System.
+// appendPresence appends an event for each seat whose presence has changed. Other clients learn it from commands of System.
 func (h *Host) appendPresence(v *viewing, dst []byte) []byte {
 	for i := range h.seats {
 		if now := cmp.Or(h.seats[i].shown, record.PresenceVacant); v.shown[i] != now {
 			v.shown[i] = now
-			dst = append(dst, record.Note(lockstep.Player(i), record.TopicPresence, now)...)
+			dst = append(dst, record.Event(lockstep.Player(i), record.EventPresence, now)...)
 		}
 	}
 	return dst

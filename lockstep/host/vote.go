@@ -7,15 +7,8 @@ import (
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
-
-// TopicVote is the topic of the notes that count the votes to kick a player.
-//
-// With [Options.VoteKick] a player's chat line "/kick N" is a vote to kick the player of seat N, or the player named N.
-// It counts for a minute, or until the same player's next vote. Only a player that has used up its share of Rates.Pace
-// in the last minute can be voted out, or in a lobby one that is away or not ready. If more than half of the other connected players vote for it, and at least two,
-// the player is banned for the rest of the match. Guests of one address have one vote.
-const TopicVote = "vote"
 
 // voteLine is the beginning of a chat line that is a vote.
 const voteLine = "/kick "
@@ -42,7 +35,7 @@ func (h *Host) vote(p *peer, line string) {
 	s := &h.seats[p.seat]
 	s.vote, s.votedAt = a, h.now
 	votes, voters := h.votes(a)
-	h.announce(accused, TopicVote, fmt.Sprintf("%d of %d want this player to be kicked", votes, voters))
+	h.announce(accused, record.EventVote, fmt.Sprintf("%d of %d want this player to be kicked", votes, voters))
 	if votes < fewestVotes || 2*votes <= voters {
 		return
 	}

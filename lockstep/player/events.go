@@ -74,10 +74,17 @@ type (
 	// Healed: after a desync the client's state is the match's again.
 	Healed struct{ Tick lockstep.Tick }
 
-	// Note: text for people, such as a name or a line of chat; see [record.TopicChat]. docs/replay-format.md lists the topics.
+	// Note: what a player gives or says to people, such as a name or a line of chat; see [record.TopicChat].
 	Note struct {
 		Player lockstep.Player
 		Topic  string
+		Text   string
+	}
+
+	// HostEvent: what the server tells about a seat or the match, see [record.EventTypes].
+	HostEvent struct {
+		Player lockstep.Player
+		Event  string
 		Text   string
 	}
 

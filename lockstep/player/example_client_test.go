@@ -99,6 +99,8 @@ func ExampleClient() {
 			case player.SeatChanged:
 				var before, now player.Presence = e.Before.Presence, e.Presence
 				fmt.Println("seat", e.Player, "was", before, "and is", now)
+			case player.HostEvent:
+				fmt.Println("player", e.Player, e.Event, e.Text)
 			case player.Ended:
 				fmt.Println("over:", e.Reason)
 			}

@@ -109,10 +109,10 @@ func (c *Client) noted(b []byte) (rest []byte, err error) {
 			e.Result = result
 		}
 		c.tell(e)
-	case r.Kind != record.KindNote:
+	case r.Kind != record.KindNote && r.Kind != record.KindEvent:
 		return b, fmt.Errorf("lockstep: client: %w: a record of kind %d for a viewer", record.ErrOutOfPlace, r.Kind)
 	case l.receiver != nil:
-		c.roster.note(Note{r.Player, r.Topic, r.Text})
+		c.roster.take(r)
 	case len(l.notes) < protocol.MaxServerMessage:
 		l.notes = append(l.notes, b[:len(b)-len(rest)]...)
 	}

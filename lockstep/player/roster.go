@@ -20,15 +20,15 @@ type roster struct {
 	told    []Note
 }
 
-// An ahead says what a seat's notes have told before a tick could. The commands of the next tick go the same way once more,
+// An ahead says what a seat's events have told before a tick could. The commands of the next tick go the same way once more,
 // and only where they arrive counts.
 type ahead struct {
-	noted bool // by a note since the last tick
+	noted bool // by an event since the last tick
 	moved bool // by a command of the tick
 	to    Presence
 }
 
-// adopt takes the notes after the keyframe of a state_sync. They replace what the client knows of the seats.
+// adopt takes the notes and events after the keyframe of a state_sync. They replace what the client knows of the seats.
 func (r *roster) adopt(dec *record.Decoder, notes []byte, h *lockstep.Header) error {
 	n := int(h.Settings.Players)
 	seats, reasons, told := make([]Seat, n), make([]string, n), make([]ahead, n)
@@ -41,7 +41,7 @@ func (r *roster) adopt(dec *record.Decoder, notes []byte, h *lockstep.Header) er
 		if err != nil {
 			return err
 		}
-		if rec.Kind != record.KindNote || count >= 3*n+maxTold {
+		if rec.Kind != record.KindNote && rec.Kind != record.KindEvent || count >= 3*n+maxTold {
 			return fmt.Errorf("lockstep: client: %w: record %d of kind %d in a state sync", record.ErrMalformed, count+2, rec.Kind)
 		}
 		notes = rest
@@ -49,7 +49,7 @@ func (r *roster) adopt(dec *record.Decoder, notes []byte, h *lockstep.Header) er
 		switch {
 		case seated && rec.Topic == record.TopicName:
 			seats[rec.Player].Name = rec.Text
-		case seated && rec.Topic == record.TopicPresence:
+		case seated && rec.Event == record.EventPresence:
 			seats[rec.Player].Presence = presenceOf(rec.Text)
 		case seated && rec.Topic == record.TopicReady:
 			seats[rec.Player].Ready = rec.Text == record.ReadyYes
@@ -96,29 +96,33 @@ func (r *roster) chatted(line Note) {
 	r.tell(line)
 }
 
-// note takes a note of the stream.
-func (r *roster) note(n Note) {
-	if n.Topic == record.TopicChat {
-		r.chatted(n)
+// take takes a note or an event of the stream.
+func (r *roster) take(rec *record.Record) {
+	switch {
+	case rec.Topic == record.TopicChat:
+		r.chatted(Note{rec.Player, rec.Topic, rec.Text})
+		return
+	case rec.Kind == record.KindEvent:
+		r.tell(HostEvent{rec.Player, rec.Event, rec.Text})
+	default:
+		r.tell(Note{rec.Player, rec.Topic, rec.Text})
+	}
+	if int(rec.Player) >= len(r.seats) {
 		return
 	}
-	r.tell(n)
-	if int(n.Player) >= len(r.seats) {
-		return
-	}
-	s := &r.seats[n.Player]
+	s := &r.seats[rec.Player]
 	was, reason := *s, ""
-	switch n.Topic {
-	case record.TopicName:
-		s.Name = n.Text
-	case record.TopicPresence:
-		s.Presence, r.ahead[n.Player].noted = presenceOf(n.Text), true
+	switch {
+	case rec.Topic == record.TopicName:
+		s.Name = rec.Text
+	case rec.Event == record.EventPresence:
+		s.Presence, r.ahead[rec.Player].noted = presenceOf(rec.Text), true
 		s.Ready = s.Ready && s.Presence == Here
-		reason = r.reason(n.Player, s.Presence)
-	case record.TopicReady:
-		s.Ready = n.Text == record.ReadyYes
-	case record.TopicReason:
-		r.reasons[n.Player] = n.Text
+		reason = r.reason(rec.Player, s.Presence)
+	case rec.Topic == record.TopicReady:
+		s.Ready = rec.Text == record.ReadyYes
+	case rec.Event == record.EventReason:
+		r.reasons[rec.Player] = rec.Text
 	}
 	r.changed(was, reason)
 }
@@ -127,7 +131,7 @@ func (r *roster) note(n Note) {
 func (r *roster) command(value any) {
 	switch v := value.(type) {
 	case *lockstep.Joined:
-		if int(v.Player) >= len(r.seats) || r.seats[v.Player].Presence != Bot { // else a note has said so
+		if int(v.Player) >= len(r.seats) || r.seats[v.Player].Presence != Bot { // else an event has said so
 			r.becomes(v.Player, Here)
 		}
 	case *lockstep.Lost:
@@ -170,7 +174,7 @@ const (
 	justLeft        = "left"
 )
 
-// reason returns why the presence of a seat becomes another one: what a note said, or what it means that none did.
+// reason returns why the presence of a seat becomes another one: what an event said, or what it means that none did.
 func (r *roster) reason(p lockstep.Player, to Presence) string {
 	noted := r.reasons[p]
 	r.reasons[p] = ""

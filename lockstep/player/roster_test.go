@@ -7,18 +7,18 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// While a match stands, notes say who goes and why. The command of the next tick says it again, and nobody is told twice.
-func TestReasonOfANote(t *testing.T) {
+// While a match stands, events say who goes and why. The command of the next tick says it again, and nobody is told twice.
+func TestReasonOfAnEvent(t *testing.T) {
 	var changes []SeatChanged
 	r := roster{seats: []Seat{{Presence: Here}}, reasons: make([]string, 1), ahead: make([]ahead, 1), tell: func(e any) {
 		if e, ok := e.(SeatChanged); ok {
 			changes = append(changes, e)
 		}
 	}}
-	r.note(Note{0, record.TopicReason, "left: supper"})
-	r.note(Note{0, record.TopicPresence, record.PresenceVacant})
-	r.note(Note{0, record.TopicPresence, record.PresenceHere})
-	r.note(Note{0, record.TopicPresence, record.PresenceAway})
+	r.take(&record.Record{Kind: record.KindEvent, Event: record.EventReason, Text: "left: supper"})
+	r.take(&record.Record{Kind: record.KindEvent, Event: record.EventPresence, Text: record.PresenceVacant})
+	r.take(&record.Record{Kind: record.KindEvent, Event: record.EventPresence, Text: record.PresenceHere})
+	r.take(&record.Record{Kind: record.KindEvent, Event: record.EventPresence, Text: record.PresenceAway})
 	r.command(&lockstep.Joined{Player: 0})
 	r.command(&lockstep.Lost{Player: 0})
 	r.ticked()
@@ -57,10 +57,10 @@ func TestReasonOfLoss(t *testing.T) {
 			}
 		}}
 		if row.note != "" {
-			r.note(Note{0, record.TopicReason, row.note})
+			r.take(&record.Record{Kind: record.KindEvent, Event: record.EventReason, Text: row.note})
 		}
 		r.command(row.value)
-		r.note(Note{0, record.TopicName, "ann"})
+		r.take(&record.Record{Kind: record.KindNote, Topic: record.TopicName, Text: "ann"})
 		if len(changes) == 0 || changes[0].Reason != row.want || len(changes) > 1 && changes[1].Reason != "" {
 			t.Errorf("%s: got %+v, want the reason %q, and none for the name", row.name, changes, row.want)
 		}

@@ -204,8 +204,8 @@ func (c *Client) apply(rec *record.Record) {
 	case record.KindMismatch:
 		c.checks.differs(rec.Tick, c.run.every(), Differing{rec.Player, rec.Hash})
 		c.mismatches.add(rec.Tick, c.run.every(), rec.Player, rec.Hash)
-	case record.KindNote:
-		c.roster.note(Note{rec.Player, rec.Topic, rec.Text})
+	case record.KindNote, record.KindEvent:
+		c.roster.take(rec)
 	case record.KindEnd:
 		c.over = true
 		c.end(rec)

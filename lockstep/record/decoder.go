@@ -256,16 +256,23 @@ func (d *Decoder) optional(kind Kind) error {
 		return nil
 	case d.r.Err() == nil && kind == KindPanic:
 		return d.panicked(body)
-	case d.r.Err() != nil || kind != KindNote:
-		return nil // unknown and optional: skipped
+	case d.r.Err() == nil && kind == KindNote:
+		return d.words("note", &d.rec.Topic, body)
+	case d.r.Err() == nil && kind == KindEvent:
+		return d.words("event", &d.rec.Event, body)
 	}
+	return nil // unknown and optional: skipped
+}
+
+// words reads the body of a note or an event.
+func (d *Decoder) words(what string, name *string, body []byte) error {
 	d.in.Reset(body)
 	d.in.Array(3, 3)
 	d.rec.Player = Player(d.in.Uint(uint64(System)))
-	d.rec.Topic = d.in.String(MaxName)
+	*name = d.in.String(MaxName)
 	d.rec.Text = d.in.String(MaxNote)
 	if err := d.in.End(); err != nil {
-		return fmt.Errorf("%w: note: %w", ErrMalformed, err)
+		return fmt.Errorf("%w: %s: %w", ErrMalformed, what, err)
 	}
 	return nil
 }

@@ -23,6 +23,7 @@
 //	65    foreign   bytes: a line of an imported match, see docs/spec/recordings.md
 //	66    panic     bytes of an array: where, what, stack, and player, sequence, kind, payload (bytes) for each command of the
 //	                tick that the rules did not compute
+//	67    event     bytes of an array: player, name, text; see [EventTypes]
 //
 // A match whose rules have a result, or whose ticks have a period in milliseconds, has a longer header: protocol 2, the
 // settings followed by [tick ms, relay], and the result's schema (bytes) after the commands.

@@ -167,14 +167,20 @@ func (e *Encoder) back(t Tick) {
 }
 
 // Note encodes text for people, at most [MaxNote] bytes of it.
-func (e *Encoder) Note(p Player, topic, text string) []byte {
+func (e *Encoder) Note(p Player, topic, text string) []byte { return e.words(KindNote, p, topic, text) }
+
+// Event encodes an event of the registry ([EventTypes]), with at most [MaxNote] bytes of text. Only who runs a match writes it.
+func (e *Encoder) Event(p Player, name, text string) []byte { return e.words(KindEvent, p, name, text) }
+
+// words encodes a note or an event.
+func (e *Encoder) words(kind Kind, p Player, name, text string) []byte {
 	e.w.Begin(e.note[:0])
 	e.w.Array(3)
 	e.w.Uint(uint64(p))
-	e.w.String(pack.Clip(topic, MaxName))
+	e.w.String(pack.Clip(name, MaxName))
 	e.w.String(pack.Clip(text, MaxNote))
 	e.note = e.w.Bytes()
-	e.begin(KindNote, 2)
+	e.begin(kind, 2)
 	e.w.Binary(e.note)
 	return e.end()
 }
@@ -212,6 +218,12 @@ func Note(p Player, topic, text string) []byte {
 	return e.Note(p, topic, text)
 }
 
+// Event returns an event for a log that another Encoder writes, as [Note] does.
+func Event(p Player, name, text string) []byte {
+	e := Encoder{stream: stream{stage: running}}
+	return e.Event(p, name, text)
+}
+
 // End encodes the last record: the reason why the match is over.
 func (e *Encoder) End(reason string) []byte {
 	e.begin(KindEnd, 2)
@@ -246,6 +258,8 @@ func (e *Encoder) Record(r *Record) []byte {
 		return e.Mismatch(r.Tick, r.Player, r.Hash)
 	case KindNote:
 		return e.Note(r.Player, r.Topic, r.Text)
+	case KindEvent:
+		return e.Event(r.Player, r.Event, r.Text)
 	case KindForeign:
 		return e.Foreign(r.Line)
 	case KindPanic:

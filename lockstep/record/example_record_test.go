@@ -177,6 +177,17 @@ func ExampleKinds() {
 }
 
 // A kind of command can have a limit: a player presses at most twice a second.
+// The events about seats that peers get.
+func ExampleEventTypes() {
+	for _, e := range record.EventTypes() {
+		var t record.EventType = e
+		if t.Seat && !t.LogOnly {
+			fmt.Print(t.Name, " ")
+		}
+	}
+	// Output: presence reason inactive pace vote substitute
+}
+
 func ExampleCommandType_Limit() {
 	rules := testgame.LampRules
 	rules.Commands = []lockstep.CommandType{lockstep.Type[testgame.Press](1, "press").Limit(2, lockstep.Second)}

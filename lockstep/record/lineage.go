@@ -8,11 +8,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/pack"
 )
 
-// TopicLineage is the topic of a note of [System] after the first keyframe of a match that began in a state of another
-// match, its parent. The text of the note is that of a [Lineage].
-const TopicLineage = "lineage"
-
-// A Lineage says in which state of which match another match began.
+// A Lineage says in which state of which match, its parent, another match began. It is the text of [EventLineage].
 type Lineage struct {
 	Content string `json:"content_hash"` // of the parent's log up to Tick: a SHA-256 hash, in 64 hexadecimal digits
 	Match   string `json:"match"`        // the parent's id, in 32 hexadecimal digits
@@ -20,7 +16,7 @@ type Lineage struct {
 	Tick    Tick   `json:"tick"`
 }
 
-// Text returns the text of the note.
+// Text returns the text of the event.
 func (l Lineage) Text() string {
 	l.Name = pack.Clip(l.Name, MaxName)
 	b, err := json.Marshal(l)
@@ -30,7 +26,7 @@ func (l Lineage) Text() string {
 	return string(b)
 }
 
-// ParseLineage reads the text of a note of [TopicLineage].
+// ParseLineage reads the text of [EventLineage].
 func ParseLineage(text string) (l Lineage, err error) {
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		return Lineage{}, fmt.Errorf("lockstep: lineage: %w: %w", ErrMalformed, err)

@@ -18,6 +18,7 @@ const (
 	KindNote      Kind = 64 // a name or a line of chat; may be removed
 	KindForeign   Kind = 65 // of an imported match: a line that has no other place; may be removed
 	KindPanic     Kind = 66 // a panic of the rules, with the frame that the log lacks because of it
+	KindEvent     Kind = 67 // by the host: what happens to the match or a seat outside of its ticks; may be removed
 )
 
 // Limits of records. A reader refuses more before it allocates memory for it.
@@ -51,9 +52,10 @@ type Record struct {
 	Frame    Frame  // KindFrame; without commands for any other kind
 	Empty    uint32 // KindEmpty: how many ticks, at least 1
 	Hash     uint64 // KindChecksum and KindMismatch
-	Player   Player // KindMismatch and KindNote
-	Topic    string // KindNote: "name" or "chat", or a game's own
-	Text     string // KindNote and KindEnd
+	Player   Player // KindMismatch, KindNote and KindEvent
+	Topic    string // KindNote: "name", "chat" or "ready", or a game's own
+	Event    string // KindEvent: its name, see [EventTypes]
+	Text     string // KindNote, KindEvent and KindEnd
 	ByRules  bool   // KindEnd: the rules ended the match in the tick before; otherwise its server did
 	Result   []byte // KindEnd: canonical bytes of the result, if ByRules; empty for none
 	Panic    *Panic // KindPanic
@@ -90,21 +92,14 @@ type LastSequence struct {
 	Sequence Sequence
 }
 
-// Topics of notes that the engine's tools know.
+// Topics of notes that the engine's tools know. Players give their texts.
 const (
-	TopicName = "name" // the player's name
-	TopicChat = "chat" // a line that the player wrote
-
-	// TopicPresence is the presence of a seat's player: PresenceBot in the log, any while no tick is sealed that could tell
-	// it, and any in a state_sync, whose reader has not seen the commands of System that tell it.
-	TopicPresence = "presence"
-
-	TopicReason   = "reason"   // why the player's presence changes in the next tick
-	TopicInactive = "inactive" // that the player has given no command for a long time
-	TopicReady    = "ready"    // ReadyYes or ReadyNo: whether the player is ready to begin, in the lobby
+	TopicName  = "name"  // the player's name
+	TopicChat  = "chat"  // a line that the player wrote
+	TopicReady = "ready" // ReadyYes or ReadyNo: whether the player is ready to begin, in the lobby
 )
 
-// Texts of [TopicPresence].
+// Texts of [EventPresence].
 const (
 	PresenceVacant    = "vacant"
 	PresenceHere      = "here"

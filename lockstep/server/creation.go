@@ -11,6 +11,7 @@ import (
 	"github.com/seed-49bee653/samestep/internal/logged"
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // Create starts a match. Its clock runs at once. It draws a seed if that of the settings is 0. A match that begins in the
@@ -176,7 +177,7 @@ func (m *Match) begin(phase time.Duration) error {
 		m.rememberDisclosure()
 		m.rememberRules()
 		if m.spec.Recorded != "" {
-			m.remember(lockstep.System, host.TopicOptions, m.spec.Recorded)
+			m.remember(lockstep.System, record.EventOptions, m.spec.Recorded)
 		}
 		if m.spec.Invite {
 			m.invite()

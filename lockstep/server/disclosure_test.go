@@ -22,6 +22,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/lockstep/server"
 )
 
@@ -333,7 +334,7 @@ func TestLogSaysWhoMaySee(t *testing.T) {
 	r := &memoryReplicator{}
 	virtually(t, func(t *testing.T) {
 		first := newStage(t, setup{pipes: true, host: host.Options{SpectatorDelay: 30}, options: server.Options{KeepOpen: true, Replicator: r}})
-		if first, want := r.beginning(), (disclosure.Policy{Delay: 30}).Note(); len(first) < 3 || !bytes.Equal(first[2], want) {
+		if first, want := r.beginning(), (disclosure.Policy{Delay: 30}).Event(); len(first) < 3 || !bytes.Equal(first[2], want) {
 			t.Errorf("the log begins with %x, want %x as its third record", first, want)
 		}
 		eventually(t, "the match plays", func() bool { return first.match.View().Tick > 60 })
@@ -347,7 +348,7 @@ func TestLogSaysWhoMaySee(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-second.match.Done()
-		if notes := second.notes(t); slices.Index(notes, disclosure.Topic) != 0 || slices.Contains(notes[1:], disclosure.Topic) {
+		if notes := second.notes(t); slices.Index(notes, record.EventDisclosure) != 0 || slices.Contains(notes[1:], record.EventDisclosure) {
 			t.Errorf("got the notes %q, want one disclosure", notes)
 		}
 	})

@@ -292,8 +292,8 @@ func (s *stage) notes(t *testing.T) (topics []string) {
 		t.Fatal(err)
 	}
 	err = replay.Play(r, nil, func(r *record.Record) error {
-		if r.Kind == record.KindNote && r.Player == lockstep.System {
-			topics = append(topics, r.Topic)
+		if r.Kind == record.KindEvent && r.Player == lockstep.System {
+			topics = append(topics, r.Event)
 		}
 		return nil
 	})

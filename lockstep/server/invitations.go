@@ -9,6 +9,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // An Invitation is a token for one seat of one match, besides those of the server's [Authorizer]. The server draws it.
@@ -34,7 +35,7 @@ func (m *Match) invite() {
 		token := hex.EncodeToString(b[:])
 		m.invitations = append(m.invitations, Invitation{seat, token})
 		m.invited[invitationHash(token)] = seat
-		m.remember(seat, host.TopicInvitation, invitationHash(token))
+		m.remember(seat, record.EventInvitation, invitationHash(token))
 	}
 }
 

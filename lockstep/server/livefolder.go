@@ -25,24 +25,11 @@ const denialsFolder = "denials"
 var ErrNeverBegan = errors.New("server: the log has no header: its match never began")
 
 // LiveLogs returns the paths of the logs in the server's folder dir whose matches are not over. They are in its folder
-// "live". If that is missing, LiveLogs creates it, and moves the logs there that an older build has left open in dir.
-// That reads all files in dir, once.
+// "live"; without one there are none.
 func LiveLogs(dir string) ([]string, error) {
-	paths, err := FindLiveLogs(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = adopt(dir, filepath.Join(dir, liveFolder)); err != nil {
-			return nil, fmt.Errorf("server: %w", err)
-		}
-		paths, err = FindLiveLogs(dir)
-	}
-	return paths, err
-}
-
-// FindLiveLogs is [LiveLogs] without changing anything. Its error wraps [fs.ErrNotExist] if the folder is missing.
-func FindLiveLogs(dir string) ([]string, error) {
 	live := filepath.Join(dir, liveFolder)
 	entries, err := os.ReadDir(live)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	var paths []string
@@ -104,45 +91,6 @@ func MatchOfLog(path string) string {
 		return ""
 	}
 	return base[:len(base)-id]
-}
-
-// adopt creates the live folder of dir with the open logs of dir. It does so under another name, so that a start after
-// a crash repeats the search.
-func adopt(dir, live string) error {
-	part := live + ".part"
-	if err := os.MkdirAll(part, 0o700); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		from := filepath.Join(dir, e.Name())
-		if !replayName.MatchString(e.Name()) || !e.Type().IsRegular() || !isOpen(from) {
-			continue
-		}
-		if err := os.Rename(from, filepath.Join(part, e.Name())); err != nil {
-			return err
-		}
-	}
-	return os.Rename(part, live)
-}
-
-// isOpen reports whether a file is a replay without its end that nobody writes.
-func isOpen(path string) bool {
-	f, _, err := openFinished(path)
-	if err != nil {
-		return false
-	}
-	f.Close()
-	r, err := replay.OpenNoFollow(path)
-	if err != nil {
-		return false
-	}
-	defer r.Close()
-	info, err := r.Info()
-	return info.Header != nil && (err != nil || !info.Ended)
 }
 
 // archived returns the path of a replay once its match is over: in Options.Dir, if its log is in the live folder.

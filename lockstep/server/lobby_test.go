@@ -20,7 +20,7 @@ func TestLobbyIsWritten(t *testing.T) {
 		s.join(t, ada, wander)
 		eventually(t, "the file tells who is there", func() bool {
 			log, err := os.ReadFile(s.match.ReplayPath())
-			return err == nil && bytes.Contains(log, []byte(record.TopicPresence))
+			return err == nil && bytes.Contains(log, []byte(record.EventPresence))
 		})
 	})
 }

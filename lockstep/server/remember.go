@@ -4,15 +4,14 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/disclosure"
 	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// remember writes a note into the replay that no player gets: what the next server needs to resume the match.
-func (m *Match) remember(p lockstep.Player, topic, text string) {
+// remember writes an event into the replay that no player gets: what the next server needs to resume the match.
+func (m *Match) remember(p lockstep.Player, name, text string) {
 	if m.writer != nil {
-		m.log().Append(record.Note(p, topic, text)) // maintainReplay sees its error
+		m.log().Append(record.Event(p, name, text)) // maintainReplay sees its error
 		if m.replicated != nil {
 			m.replicated.Commit(func() {}) // no record of the host may follow soon
 		}
@@ -21,13 +20,13 @@ func (m *Match) remember(p lockstep.Player, topic, text string) {
 
 // rememberDisclosure writes who may see what of the match.
 func (m *Match) rememberDisclosure() {
-	m.remember(lockstep.System, disclosure.Topic, m.host.Disclosure().String())
+	m.remember(lockstep.System, record.EventDisclosure, m.host.Disclosure().String())
 }
 
 // rememberRules writes which module has the rules of the match, if one has.
 func (m *Match) rememberRules() {
 	if sum := m.rulesSum(); sum != "" {
-		m.remember(lockstep.System, record.TopicRules, sum)
+		m.remember(lockstep.System, record.EventRules, sum)
 	}
 }
 
@@ -47,7 +46,7 @@ func (m *Match) rememberClaim(seat lockstep.Player) {
 	}
 	if claim := host.Claim(m.host.Header().Match, g.Subject); claim != m.claims[seat] {
 		m.claims[seat] = claim
-		m.remember(seat, host.TopicClaim, claim)
+		m.remember(seat, record.EventClaim, claim)
 	}
 }
 
@@ -57,7 +56,7 @@ func (m *Match) rememberPause() {
 	if m.paused {
 		text = host.PausedYes
 	}
-	m.remember(lockstep.System, host.TopicPaused, text)
+	m.remember(lockstep.System, record.EventPaused, text)
 }
 
 // restore gives the creator of the match back what the log says about it.

@@ -210,7 +210,7 @@ func (m *Match) copyLog(x *recovery, r *replay.Reader, phase time.Duration) erro
 	m.awaitUntil = time.Now().Add(m.server.options.AwaitPlayers)
 	m.hold() // before the first tick
 	_, concluded := m.host.Result()
-	if _, err := recovery.Disclosure(); err != nil && !concluded { // a server of an older version began the match
+	if _, err := recovery.Disclosure(); err != nil && !concluded { // a crash came before the event
 		m.rememberDisclosure()
 	}
 	if m.process(); m.host.Err() != nil && !concluded {

@@ -147,7 +147,7 @@ func TestLogNamesRules(t *testing.T) {
 		o := withRules(strings.NewReader("a module"))
 		o.Replicator = r
 		first := newStage(t, setup{pipes: true, options: o})
-		want := record.Note(record.System, record.TopicRules, rulesSum)
+		want := record.Event(record.System, record.EventRules, rulesSum)
 		eventually(t, "the match plays", func() bool { return first.match.View().Tick > 20 })
 		if first := r.beginning(); len(first) < 4 || !bytes.Equal(first[3], want) {
 			t.Errorf("the log begins with %x, want %x as its fourth record", first, want)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -25,8 +26,8 @@ func New(o Options) (*Server, error) {
 		o.Denials = shared.Denials()
 	}
 	if o.Dir != "" {
-		if _, err := LiveLogs(o.Dir); err != nil {
-			return nil, err
+		if err := os.MkdirAll(filepath.Join(o.Dir, liveFolder), 0o700); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
 		}
 		if o.Denials == nil {
 			o.Denials = denialsIn(o.Dir)

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/coordinator"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -18,7 +16,7 @@ const maxLines = 64
 
 // A Line is a piece of news.
 type Line struct {
-	Sort   string `json:"sort"`   // "chat", "problem", "link", "desync", "seat", the topic of a note, or a sort of the game
+	Sort   string `json:"sort"`   // "chat", "problem", "link", "desync", "seat", the topic of a note, the name of an event, or a sort of the game
 	Player int    `json:"player"` // its author or subject; -1 without one
 	Text   string `json:"text"`
 }
@@ -68,6 +66,8 @@ func (n *news) take(event any) {
 	switch e := event.(type) {
 	case player.Note:
 		n.note(&e)
+	case player.HostEvent:
+		n.event(&e)
 	case player.SeatChanged:
 		n.seat(&e)
 	case lockstep.Receipt:
@@ -104,25 +104,30 @@ func (n *news) take(event any) {
 	}
 }
 
-// note tells what a note says, in words for people. docs/replay-format.md lists the topics.
+// note tells what a player's note says, in words for people.
 func (n *news) note(e *player.Note) {
-	switch e.Topic {
-	case record.TopicReason, record.TopicPresence: // a SeatChanged says both
-	case record.TopicLineage, host.TopicSubstitute: // for programs
-	case record.TopicReady:
-		text := "is ready"
-		if e.Text != record.ReadyYes {
+	text := e.Text
+	if e.Topic == record.TopicReady {
+		if text = "is ready"; e.Text != record.ReadyYes {
 			text = "is not ready"
 		}
-		n.line(e.Topic, int(e.Player), text)
-	case coordinator.TopicReferee:
-		n.line(e.Topic, -1, "the server's own state was wrong: "+e.Text)
-	case host.TopicResumed:
-		n.line(e.Topic, -1, "the match was interrupted, and goes on: "+e.Text)
-	case host.TopicSuspended:
-		n.line(e.Topic, -1, "the match is suspended: "+e.Text)
+	}
+	n.line(e.Topic, int(e.Player), text)
+}
+
+// event tells what the server says, in words for people.
+func (n *news) event(e *player.HostEvent) {
+	switch e.Event {
+	case record.EventReason, record.EventPresence: // a SeatChanged says both
+	case record.EventLineage, record.EventSubstitute: // for programs
+	case record.EventReferee:
+		n.line(e.Event, -1, "the server's own state was wrong: "+e.Text)
+	case record.EventResumed:
+		n.line(e.Event, -1, "the match was interrupted, and goes on: "+e.Text)
+	case record.EventSuspended:
+		n.line(e.Event, -1, "the match is suspended: "+e.Text)
 	default:
-		n.line(e.Topic, int(e.Player), e.Text)
+		n.line(e.Event, int(e.Player), e.Text)
 	}
 }
 

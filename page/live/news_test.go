@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
@@ -76,8 +75,8 @@ func TestNews(t *testing.T) {
 	n.take(player.ServerError{Code: protocol.ErrorInactive, Text: "give a command"})
 	n.line("game", 2, "is defeated")
 	n.take(player.Note{Player: 1, Topic: record.TopicReady, Text: record.ReadyYes})
-	n.take(player.Note{Player: 1, Topic: host.TopicSubstitute, Text: "from command 5"})
-	n.take(player.Note{Player: lockstep.System, Topic: host.TopicResumed, Text: "after tick 5"})
+	n.take(player.HostEvent{Player: 1, Event: record.EventSubstitute, Text: "from command 5"})
+	n.take(player.HostEvent{Player: lockstep.System, Event: record.EventResumed, Text: "after tick 5"})
 	want := []Line{
 		{"chat", 3, "hi"}, {"problem", -1, "rejected: game: that costs more than you have: 3"}, {"problem", -1, "rejected: too far"},
 		{"problem", -1, "rejected: " + lockstep.TooMany.String()}, {"problem", -1, "give a command"}, {"game", 2, "is defeated"},
@@ -130,7 +129,7 @@ func TestSeatsInNews(t *testing.T) {
 	n.lines = nil
 	for _, e := range []any{
 		player.SeatChanged{Seat: at(player.Away), Before: at(player.Here), Reason: "the connection ended"},
-		player.Note{Player: 1, Topic: record.TopicReason, Text: "did not come back"},
+		player.HostEvent{Player: 1, Event: record.EventReason, Text: "did not come back"},
 		player.SeatChanged{Seat: at(player.TakenOver), Before: at(player.Away), Reason: "did not come back"},
 		player.SeatChanged{Seat: at(player.Here), Before: at(player.TakenOver)},
 		player.SeatChanged{Seat: player.Seat{Player: 1, Name: "Ann", Presence: player.Here}, Before: at(player.Here)},

@@ -68,9 +68,9 @@ type silence struct {
 	silent bool
 }
 
-// silence takes a note of a recording of another engine.
+// silence takes an event of a recording of another engine.
 func (r *recording) silence(rec *record.Record) {
-	if r.recorded != nil && rec.Topic == replay.ForeignReports {
+	if r.recorded != nil && rec.Event == record.EventReports {
 		r.silences = append(r.silences, silence{rec.Tick, rec.Player, rec.Text != "yes"})
 	}
 }
@@ -154,8 +154,9 @@ func (r *recording) add(rec *record.Record) error {
 		r.check(rec.Tick, rec.Hash)
 	case record.KindMismatch:
 		r.mismatches = append(r.mismatches, Mismatch{rec.Tick, rec.Player, rec.Hash})
-	case record.KindNote:
+	case record.KindEvent:
 		r.silence(rec)
+	case record.KindNote:
 		if rec.Topic == record.TopicName {
 			r.names[rec.Player] = rec.Text
 		}

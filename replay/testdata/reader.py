@@ -308,7 +308,7 @@ def whole(n, b):
 
 # --- records and the log -----------------------------------------------------
 
-HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE, PANIC = 1, 2, 3, 4, 5, 6, 7, 64, 66
+HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE, PANIC, EVENT = 1, 2, 3, 4, 5, 6, 7, 64, 66, 67
 SYSTEM, U16, U32, U64 = 255, (1 << 16) - 1, (1 << 32) - 1, M
 SCHEMAS = 512 << 10  # bytes of all together
 
@@ -462,10 +462,10 @@ class Log:
 
     def read_optional(self, p, r, n):
         b = p.bytes((1 << 31) - 1)
-        if r["kind"] == NOTE:
-            p = Pack(b)
+        if r["kind"] in (NOTE, EVENT):
+            p, name = Pack(b), "topic" if r["kind"] == NOTE else "event"
             p.array(3, 3)
-            r["player"], r["topic"], r["text"] = p.uint(255), p.text(128), p.text(1024)
+            r["player"], r[name], r["text"] = p.uint(255), p.text(128), p.text(1024)
             p.end()
         elif r["kind"] == PANIC:
             self.read_panic(Pack(b), r)

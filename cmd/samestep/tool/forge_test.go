@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-49bee653/samestep/examples/skirmish"
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 	"github.com/seed-49bee653/samestep/replay"
 )
@@ -190,7 +189,7 @@ func (f *forger) record(r *record.Record) error {
 		if r.Kind == record.KindEnd {
 			f.done = true
 			if f.change == "suspended" {
-				return f.out.Append(f.enc.Note(lockstep.System, host.TopicSuspended, "after tick 200"))
+				return f.out.Append(f.enc.Event(lockstep.System, record.EventSuspended, "after tick 200"))
 			}
 			return nil
 		}

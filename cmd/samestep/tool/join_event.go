@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/seed-49bee653/samestep/lockstep"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/player"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
+	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
 // event counts the client's events.
@@ -72,8 +72,8 @@ func (j *join) event(c *player.Client, e any) {
 			s.Held++
 		}
 		j.held = heldText(e) // shown with the next status line, because a server can hold the match at any rate
-	case player.Note:
-		if e.Topic == host.TopicPace && j.status != nil {
+	case player.HostEvent:
+		if e.Event == record.EventPace && j.status != nil {
 			fmt.Fprintf(j.status, "player %d: %s\n", e.Player, e.Text)
 		}
 	case player.Ended:

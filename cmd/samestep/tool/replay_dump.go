@@ -192,6 +192,8 @@ func recordName(k record.Kind) string {
 		return "foreign"
 	case k == record.KindPanic:
 		return "panic"
+	case k == record.KindEvent:
+		return "event"
 	}
 	return fmt.Sprintf("kind %d", k)
 }
@@ -212,6 +214,8 @@ func recordText(r *record.Record) string {
 		return fmt.Sprintf("player %d has %s", r.Player, checksum.FormatHash(r.Hash))
 	case record.KindNote:
 		return fmt.Sprintf("player %d %s %q", r.Player, r.Topic, r.Text)
+	case record.KindEvent:
+		return fmt.Sprintf("player %d %s %q", r.Player, r.Event, r.Text)
 	case record.KindPanic:
 		return replay.NewPanic(r).Error()
 	case record.KindForeign:

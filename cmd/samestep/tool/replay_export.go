@@ -144,7 +144,7 @@ func (x *exporter) findPlayers(f *replay.File) error {
 			for p := range rec.Header.Settings.Players {
 				x.reports[p] = true
 			}
-		case rec.Kind == record.KindNote && rec.Topic == topicRate && isNumber(rec.Text):
+		case rec.Event == record.EventTickRate && isNumber(rec.Text):
 			x.rate = json.Number(rec.Text)
 		case rec.Kind == record.KindForeign && x.recording == nil:
 			h, err := matchlog.ParseHeader(rec.Line)
@@ -178,6 +178,11 @@ func (x *exporter) record(rec *record.Record) error {
 		return writeLine(x.w, line)
 	case record.KindForeign:
 		return x.foreign(rec)
+	case record.KindEvent:
+		if rec.Event == record.EventReports {
+			x.reports[rec.Player] = rec.Text == "yes"
+		}
+		return nil
 	case record.KindNote:
 		return x.note(rec)
 	case record.KindChecksum:
@@ -249,16 +254,8 @@ func isNumber(text string) bool {
 	return err == nil && json.Valid([]byte(text))
 }
 
-// note prints a note, unless import makes it from other lines.
+// note prints a note.
 func (x *exporter) note(rec *record.Record) error {
-	foreign := x.header.Engine == replay.ForeignEngine
-	switch {
-	case rec.Topic == replay.ForeignReports && foreign:
-		x.reports[rec.Player] = rec.Text == "yes"
-		return nil
-	case rec.Topic == replay.ForeignReports, rec.Topic == topicRate:
-		return nil
-	}
 	line := noteLine{Tick: rec.Tick, Topic: rec.Topic, Text: rec.Text}
 	if rec.Player != lockstep.System {
 		line.Player = &rec.Player

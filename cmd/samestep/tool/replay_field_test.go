@@ -165,7 +165,6 @@ func TestLateErrorsNameTheLine(t *testing.T) {
 	for want, lines := range map[string][]string{
 		"line 4: malformed match: tick 3: player 0: got two checksums": {`{"t":3,"p":0,"sum":"0000000000000001"}`, `{"t":3,"p":1,"sum":"0000000000000001"}`, `{"t":3,"p":0,"sum":"0000000000000002"}`, end},
 		"line 3: malformed match: tick 2: player 1: got sequence 1":    {`{"t":1,"p":1,"s":1,"k":1,"d":""}`, `{"t":2,"p":1,"s":1,"k":1,"d":""}`, end},
-		"line 2: malformed match: tick 0: got a note \"reports\"":      {`{"t":0,"note":"reports","text":"no"}`, end},
 	} {
 		code, text := said(t, "replay", "verify", linesOf(t, "", lines...))
 		if code != exitCorrupt || !strings.Contains(text, want) {

@@ -23,10 +23,6 @@ import (
 	"github.com/seed-49bee653/samestep/replay"
 )
 
-// topicRate is the topic of a note with the tick rate, if that is not a whole number. Import writes it, and notes of
-// topic [replay.ForeignReports].
-const topicRate = "tick_rate"
-
 func replayImportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "import",
@@ -197,7 +193,7 @@ func (i *importer) header() error {
 	i.append(i.enc.Header(h))
 	i.append(i.enc.Keyframe(lockstep.Tick(i.first), sim.Hash(), nil, sim.AppendState(nil)))
 	if i.match.Rate != "" {
-		i.append(i.enc.Note(lockstep.System, topicRate, i.match.Rate))
+		i.append(i.enc.Event(lockstep.System, record.EventTickRate, i.match.Rate))
 	}
 	if i.recording() {
 		return i.line(newHeaderLine(&i.match))
@@ -280,9 +276,6 @@ func (i *importer) remark(e *matchlog.Entry) error {
 	case e.Order:
 		return i.line(orderLine{e.Tick, checksum.FormatHash(e.Hash)})
 	}
-	if e.Topic == replay.ForeignReports || e.Topic == topicRate {
-		return matchlog.MalformedAt(e.Line, fmt.Errorf("tick %d: got a note %q, want another topic: import writes that one itself", e.Tick, e.Topic))
-	}
 	return i.append(i.enc.Note(lockstep.Player(e.Player), e.Topic, e.Text))
 }
 
@@ -342,7 +335,7 @@ func (i *importer) checks(tick uint32) error {
 			continue
 		}
 		i.silent[p] = silent
-		i.append(i.enc.Note(p, replay.ForeignReports, map[bool]string{true: "no", false: "yes"}[silent]))
+		i.append(i.enc.Event(p, record.EventReports, map[bool]string{true: "no", false: "yes"}[silent]))
 	}
 	for _, v := range sums {
 		if v.at > 0 {

@@ -39,7 +39,7 @@ func openMatch(t *testing.T) string {
 			err = w.Append(r.Record())
 		}
 		if n == 2 && err == nil {
-			err = w.Append(disclosure.Policy{Views: true}.Note())
+			err = w.Append(disclosure.Policy{Views: true}.Event())
 		}
 		if err != nil {
 			t.Fatal(err)

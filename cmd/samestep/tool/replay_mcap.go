@@ -186,6 +186,8 @@ func (x *mcapExporter) record(r *record.Record) error {
 			x.names[fmt.Sprintf("player %d", r.Player)] = r.Text
 		}
 		x.log(2, r.Topic, fmt.Sprintf("player %d: %s", r.Player, r.Text))
+	case record.KindEvent:
+		x.log(2, r.Event, fmt.Sprintf("player %d: %s", r.Player, r.Text))
 	case record.KindEnd:
 		x.log(2, "end", r.Text)
 	}

@@ -43,7 +43,7 @@ func (d *rulesFolder) noted(name, sum string, open bool) []byte {
 		}
 		put(slices.Clone(r.Record()))
 		if n++; n == 2 && sum != "" {
-			put(record.Note(record.System, record.TopicRules, sum))
+			put(record.Event(record.System, record.EventRules, sum))
 		}
 	}
 	if err := w.Close(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -32,12 +31,8 @@ func findInterrupted(c *cli.Context, games gameList, policy *matchPolicy) (*resu
 	if dir == "" || !c.Bool("resume") {
 		return r, nil
 	}
-	list := server.LiveLogs
-	if c.Bool("check-config") {
-		list = server.FindLiveLogs
-	}
-	paths, err := list(dir)
-	if err != nil && !(c.Bool("check-config") && errors.Is(err, fs.ErrNotExist)) {
+	paths, err := server.LiveLogs(dir)
+	if err != nil {
 		return nil, err
 	}
 	for _, path := range paths {

@@ -21,9 +21,7 @@ var diskCalls = map[string][]string{
 var diskUsers = map[string]string{
 	"New":                   "the program that starts",
 	"CheckLog":              "the program that starts",
-	"FindLiveLogs":          "the program that starts",
-	"adopt":                 "the program that starts",
-	"isOpen":                "the program that starts",
+	"LiveLogs":              "the program that starts",
 	"Match.abandon":         "who creates or resumes a match",
 	"Match.recoverFrom":     "who resumes a match",
 	"lockInterrupted":       "who resumes a match",

@@ -224,6 +224,11 @@ func (m *match) note(player int, topic, text string) *match {
 	return m.add(recordBytes(64, recordBytes(player, topic, text)))
 }
 
+// event appends an event.
+func (m *match) event(player int, name, text string) *match {
+	return m.add(recordBytes(67, recordBytes(player, name, text)))
+}
+
 // end appends the end record.
 func (m *match) end() *match { return m.add(recordBytes(7, "over")) }
 

@@ -160,7 +160,9 @@ func goodReplays() []Built {
 		ok("content-other-end", "The text of the end differs: the content is another, and that up to a tick is the same.", rerecorded("done").file(), "F-content-upto"),
 		ok("wrapping", "Coins wrap at 32 bits.", wrapping().checksum().end().file(), "F-checksum-true"),
 		ok("notes", "Notes say names and chat, and topics with a dot are private.",
-			begun().note(1, "chat", "gg").note(system, "resumed", "after tick 1").note(77, "org.example.rank", "1").end().file(), "F-note"),
+			begun().note(1, "chat", "gg").note(77, "org.example.rank", "1").end().file(), "F-note"),
+		ok("events", "Events say what the host did. The text of a claim and the name of an event may be any.",
+			begun().event(0, "claim", "?").event(system, "resumed", "after tick 1").event(9, "weather", "rain").end().file(), "F-event"),
 	}
 }
 

@@ -88,6 +88,8 @@ func recordFacts(r *record.Record) map[string]any {
 		}
 	case record.KindNote:
 		facts["player"], facts["topic"], facts["text"] = r.Player, r.Topic, r.Text
+	case record.KindEvent:
+		facts["player"], facts["event"], facts["text"] = r.Player, r.Event, r.Text
 	}
 	return facts
 }

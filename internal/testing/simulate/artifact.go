@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
@@ -47,17 +46,10 @@ func (a *Artifact) Write(w io.Writer) error {
 // errArtifact is wrapped by the errors of [ReadArtifact].
 var errArtifact = errors.New("simulate: bad artifact")
 
-// seedNumber matches a seed as artifacts had it before numbers of 64 bits became text.
-var seedNumber = regexp.MustCompile(`("seed":\s*)(\d+)`)
-
 // ReadArtifact reads an artifact.
 func ReadArtifact(r io.Reader) (*Artifact, error) {
 	var a Artifact
-	b, err := io.ReadAll(io.LimitReader(r, 64<<20))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errArtifact, err)
-	}
-	d := json.NewDecoder(bytes.NewReader(seedNumber.ReplaceAll(b, []byte(`$1"$2"`))))
+	d := json.NewDecoder(io.LimitReader(r, 64<<20))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&a); err != nil {
 		return nil, fmt.Errorf("%w: %w", errArtifact, err)

@@ -101,7 +101,7 @@ func (l *budgets) charge(wire *wire, what string, r host.Rate, n int) {
 
 // note counts a note of the log.
 func (l *budgets) note(player lockstep.Player, topic string, text []byte) {
-	if !l.on || int(player) >= int(l.w.plan.Settings.Players)-l.w.plan.Host.Bots || topic == host.TopicSubstitute {
+	if !l.on || int(player) >= int(l.w.plan.Settings.Players)-l.w.plan.Host.Bots || topic == record.EventSubstitute {
 		return
 	}
 	l.notes += 16 + len(text)

@@ -21,7 +21,7 @@ var sessionControls = []control{
 		w.plan.Host.Lobby.Countdown = 30 * sec
 	}},
 	{"a player whom the log does not have", "I17", "client 0 sees the seat of player 1 at tick", func(t *testing.T, w *world) {
-		w.oracle.seating.note(1, record.TopicPresence, record.PresenceAway)
+		w.oracle.seating.note(1, record.EventPresence, record.PresenceAway)
 	}},
 	{"a name that the log does not have", "I17", "want [{name:nobody presence:here ready:false}]", func(t *testing.T, w *world) {
 		w.oracle.seating.note(1, record.TopicName, "nobody")

@@ -17,6 +17,7 @@ const (
 	recordChecksum = 5
 	recordEnd      = 7
 	recordNote     = 64
+	recordEvent    = 67
 )
 
 // system is the player of the server's own commands.
@@ -158,7 +159,7 @@ func (o *oracle) take(own []byte) {
 		if t := o.back(&p); o.w.relay.on {
 			o.w.relay.mismatch(o.w, t, lockstep.Player(p.uint()), p.uint())
 		}
-	case recordNote:
+	case recordNote, recordEvent:
 		player, topic, text := o.note(&p)
 		o.w.budgets.note(player, topic, text)
 	case recordEnd:
@@ -174,7 +175,7 @@ func (o *oracle) take(own []byte) {
 	}
 }
 
-// note reads a note.
+// note reads a note or an event.
 func (o *oracle) note(p *packed) (player lockstep.Player, topic string, text []byte) {
 	note := packed{b: p.bytes()}
 	note.array()

@@ -68,7 +68,7 @@ func (o *oracle) run(record []byte) {
 	case recordEmpty:
 		o.frame.Commands = o.frame.Commands[:0]
 		o.step()
-	case recordNote:
+	case recordNote, recordEvent:
 		o.note(&p)
 	}
 }

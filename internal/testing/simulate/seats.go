@@ -34,7 +34,7 @@ func (s *seatState) take(c *seatChange) {
 	switch c.topic {
 	case record.TopicName:
 		s.name = c.text
-	case record.TopicPresence:
+	case record.EventPresence:
 		if c.command && s.presence == record.PresenceBot && c.text == record.PresenceHere {
 			return // the note before the bot's join has said so
 		}
@@ -52,13 +52,13 @@ func (s *seating) command(kind uint64, payload []byte) {
 	if kind == 0 || kind >= uint64(len(presences)) || len(payload) != 1 {
 		return
 	}
-	s.changes = append(s.changes, seatChange{s.position, true, payload[0], record.TopicPresence, presences[kind]})
+	s.changes = append(s.changes, seatChange{s.position, true, payload[0], record.EventPresence, presences[kind]})
 }
 
 // note follows a note.
 func (s *seating) note(p lockstep.Player, topic, text string) {
 	s.notes += 16 + len(text)
-	if p != lockstep.System && slices.Contains([]string{record.TopicName, record.TopicPresence, record.TopicReady}, topic) {
+	if p != lockstep.System && slices.Contains([]string{record.TopicName, record.EventPresence, record.TopicReady}, topic) {
 		s.changes = append(s.changes, seatChange{s.position, false, uint8(p), topic, text})
 	}
 }

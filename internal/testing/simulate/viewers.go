@@ -186,7 +186,7 @@ func (s *sight) late(m *machine, t lockstep.Tick, view []byte) {
 	w.fail("I21", "%s sees %x at tick %d, which the rules show %v at no tick since %d", m, missing[0], t, s.viewer, low)
 }
 
-// viewed checks what a viewer is sent: notes and the end of the match, but no other record, and no message about a state.
+// viewed checks what a viewer is sent: notes, events and the end of the match, but no other record, and no message about a state.
 func (o *oracle) viewed(w *wire, b []byte) {
 	for len(b) > 0 {
 		if protocol.IsRecord(b) {
@@ -195,7 +195,7 @@ func (o *oracle) viewed(w *wire, b []byte) {
 				o.w.fail("I4", "%s was sent a broken record", w.m)
 				return
 			}
-			if kind := kindOf(record); kind != recordNote && kind != recordEnd {
+			if kind := kindOf(record); kind != recordNote && kind != recordEvent && kind != recordEnd {
 				o.w.fail("I21", "%s sees views, and was sent a record of kind %d", w.m, kind)
 				return
 			}

@@ -82,6 +82,7 @@ func SampleLog(tb testing.TB) (*lockstep.Game, []NamedRecord) {
 	}
 	frame("frame of system commands", joined(1, 0), joined(2, 1))
 	add("note", enc.Note(1, "name", "Ann"))
+	add("event", enc.Event(1, record.EventPace, "slow"))
 	frame("frame", lockstep.Command{Player: 0, Sequence: 1, Kind: 1, Payload: payload(&Earn{Coins: 500})},
 		lockstep.Command{Player: 0, Sequence: 3, Kind: 2, Payload: payload(&Give{To: 1, Coins: []uint16{1, 300}})},
 		lockstep.Command{Player: 1, Sequence: 1, Kind: 1, Payload: payload(&Earn{Coins: 5})})

@@ -37,6 +37,8 @@ func RecordText(tb testing.TB, g *lockstep.Game, r *record.Record) string {
 		return fmt.Sprintf("dissent of player %d at tick %d", r.Player, r.Tick)
 	case record.KindNote:
 		return fmt.Sprintf("note of player %d, %s: %q", r.Player, r.Topic, r.Text)
+	case record.KindEvent:
+		return fmt.Sprintf("event of player %d, %s: %q", r.Player, r.Event, r.Text)
 	case record.KindPanic:
 		return fmt.Sprintf("panic in %s: %s: %s", r.Panic.Where, r.Panic.Text, FrameText(tb, g, &r.Panic.Frame))
 	case record.KindEnd:

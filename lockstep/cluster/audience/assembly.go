@@ -35,7 +35,7 @@ func (a *assembly) add(m *protocol.Message, limit int) (*Keyframe, error) {
 	return k, nil
 }
 
-// open reads a keyframe: the header, the keyframe and notes. The Decoder reads the records after it.
+// open reads a keyframe: the header, the keyframe, notes and events. The Decoder reads the records after it.
 func (k *Keyframe) open() (h *lockstep.Header, dec *record.Decoder, err error) {
 	dec = new(record.Decoder)
 	b := k.Bytes
@@ -44,14 +44,14 @@ func (k *Keyframe) open() (h *lockstep.Header, dec *record.Decoder, err error) {
 		if err != nil {
 			return nil, dec, err
 		}
-		want := record.KindNote
+		fits := r.Kind == record.KindNote || r.Kind == record.KindEvent
 		switch n {
 		case 0:
-			want, h = record.KindHeader, r.Header
+			fits, h = r.Kind == record.KindHeader, r.Header
 		case 1:
-			want = record.KindKeyframe
+			fits = r.Kind == record.KindKeyframe
 		}
-		if r.Kind != want || n == 1 && r.Tick != k.Tick {
+		if !fits || n == 1 && r.Tick != k.Tick {
 			return nil, dec, fmt.Errorf("audience: %w: record %d of a state_sync of tick %d: got kind %d of tick %d", record.ErrMalformed, n, k.Tick, r.Kind, r.Tick)
 		}
 		b = rest

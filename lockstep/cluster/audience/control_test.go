@@ -20,7 +20,7 @@ func newWatched(t *testing.T, o Options) (a *Audience, game *lockstep.Game, reco
 	t.Helper()
 	game, match := testgame.NewLamps(&records, coordinator.Options{})
 	testgame.Ticks(match, 30)
-	records = slices.Insert(records, 2, disclosure.Policy{}.Note())
+	records = slices.Insert(records, 2, disclosure.Policy{}.Event())
 	a, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -175,8 +175,11 @@ func TestHiddenNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 1 {
-			for _, topic := range []string{host.TopicClaim, host.TopicInvitation, host.TopicOptions, host.TopicReserved, host.TopicPaused} {
-				if err := l.Append(0, record.Note(0, topic, "secret")); err != nil {
+			for _, e := range record.EventTypes() {
+				if !e.LogOnly || e.Name == record.EventDisclosure {
+					continue
+				}
+				if err := l.Append(0, record.Event(0, e.Name, "secret")); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -12,10 +12,10 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// An Audience has of a log what its note allows, and nothing before the note.
+// An Audience has of a log what its event allows, and nothing before that.
 func TestDisclosure(t *testing.T) {
-	note := func(p disclosure.Policy) [][]byte { return [][]byte{p.Note()} }
-	player := record.Note(1, disclosure.Topic, disclosure.Policy{}.String())
+	note := func(p disclosure.Policy) [][]byte { return [][]byte{p.Event()} }
+	player := record.Note(1, record.EventDisclosure, disclosure.Policy{}.String())
 	for name, c := range map[string]struct {
 		notes [][]byte
 		at    int // records before them
@@ -30,9 +30,9 @@ func TestDisclosure(t *testing.T) {
 		"a delay, said late":        {note(disclosure.Policy{Delay: 20}), 20, nil, 10, true},
 		"a delay, said too late":    {note(disclosure.Policy{Delay: 20}), 130, nil, 0, false},
 		"views, said late":          {note(disclosure.Policy{Views: true}), 20, disclosure.ErrViews, 0, false},
-		"no note":                   {nil, 2, nil, 0, false},
-		"the note of a player":      {[][]byte{player}, 2, nil, 0, false},
-		"other words":               {[][]byte{record.Note(record.System, disclosure.Topic, "players=all delay=0 map=no")}, 2, disclosure.ErrMalformed, 0, false},
+		"no event":                  {nil, 2, nil, 0, false},
+		"a note of a player":        {[][]byte{player}, 2, nil, 0, false},
+		"other words":               {[][]byte{record.Event(record.System, record.EventDisclosure, "players=all delay=0 map=no")}, 2, disclosure.ErrMalformed, 0, false},
 		"the same twice":            {slices.Concat(note(disclosure.Policy{}), note(disclosure.Policy{})), 2, nil, 30, true},
 		"first all, and then views": {slices.Concat(note(disclosure.Policy{}), note(disclosure.Policy{Views: true})), 2, disclosure.ErrMalformed, 0, true},
 	} {

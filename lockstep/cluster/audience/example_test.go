@@ -28,7 +28,7 @@ func ExampleAudience() {
 		return
 	}
 	var log *audience.Log = audience.NewLog(a)
-	records = slices.Insert(records, 2, disclosure.Policy{}.Note()) // as a host does
+	records = slices.Insert(records, 2, disclosure.Policy{}.Event()) // as a host does
 	for _, r := range records {
 		if err := log.Append(0, r); err != nil {
 			fmt.Println(err)

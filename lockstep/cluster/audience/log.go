@@ -1,18 +1,16 @@
 package audience
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/seed-49bee653/samestep/lockstep"
 	"github.com/seed-49bee653/samestep/lockstep/disclosure"
-	"github.com/seed-49bee653/samestep/lockstep/host"
 	"github.com/seed-49bee653/samestep/lockstep/protocol"
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Log is a source that reads the whole log of a match, from its header on. The log has keyframes, and notes that are not for
+// A Log is a source that reads the whole log of a match, from its header on. The log has keyframes, and events that are not for
 // spectators. It also says who may see the match: the Audience gets nothing before the Log knows, and nothing of a match whose
 // spectators are sent views, which need the rules.
 type Log struct {
@@ -71,9 +69,9 @@ func (l *Log) record(now lockstep.Time, r *record.Record, raw []byte) error {
 			return nil
 		}
 		return l.to.Sync(now, l.header, k)
-	case r.Kind == record.KindNote && r.Topic == disclosure.Topic:
+	case r.Event == record.EventDisclosure:
 		return l.disclose(now, r)
-	case host.LogOnly(r):
+	case r.LogOnly():
 		return nil
 	}
 	l.roster.take(r)
@@ -94,7 +92,7 @@ func (l *Log) record(now lockstep.Time, r *record.Record, raw []byte) error {
 // emptyTick is the record of one tick without commands.
 var emptyTick = []byte{0x92, byte(record.KindEmpty), 1}
 
-// disclose takes a note with the policy of the match.
+// disclose takes the event with the policy of the match.
 func (l *Log) disclose(now lockstep.Time, r *record.Record) error {
 	l.policy.Take(r)
 	p, err := l.policy.Policy()
@@ -102,8 +100,6 @@ func (l *Log) disclose(now lockstep.Time, r *record.Record) error {
 		err = p.Records(disclosure.Spectator)
 	}
 	switch {
-	case errors.Is(err, disclosure.ErrUnknown): // a player's note
-		return nil
 	case err != nil || l.known:
 		return err
 	}

@@ -30,7 +30,7 @@ type line struct {
 
 // take takes the next record of the log.
 func (r *roster) take(rec *record.Record) {
-	if rec.Kind == record.KindNote {
+	if rec.Kind == record.KindNote || rec.Kind == record.KindEvent {
 		r.note(rec)
 		return
 	}
@@ -60,13 +60,13 @@ func (r *roster) note(rec *record.Record) {
 		return
 	}
 	s := &r.seats[rec.Player]
-	switch rec.Topic {
-	case record.TopicName:
+	switch {
+	case rec.Topic == record.TopicName:
 		s.name = rec.Text
-	case record.TopicPresence:
+	case rec.Event == record.EventPresence:
 		s.presence = rec.Text
 		s.ready = s.ready && rec.Text == record.PresenceHere
-	case record.TopicReady:
+	case rec.Topic == record.TopicReady:
 		s.ready = rec.Text == record.ReadyYes
 	}
 }
@@ -86,7 +86,7 @@ func (r *roster) command(value any) {
 	}
 	switch v := value.(type) {
 	case *lockstep.Joined:
-		if int(v.Player) < len(r.seats) && r.seats[v.Player].presence != record.PresenceBot { // else a note has said so
+		if int(v.Player) < len(r.seats) && r.seats[v.Player].presence != record.PresenceBot { // else an event has said so
 			become(v.Player, record.PresenceHere)
 		}
 	case *lockstep.Lost:
@@ -108,7 +108,7 @@ func (r *roster) appendNotes(dst []byte) []byte {
 		if s.presence == "" || s.presence == record.PresenceVacant {
 			continue
 		}
-		dst = append(dst, record.Note(p, record.TopicPresence, s.presence)...)
+		dst = append(dst, record.Event(p, record.EventPresence, s.presence)...)
 		if s.ready {
 			dst = append(dst, record.Note(p, record.TopicReady, record.ReadyYes)...)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-49bee653/samestep/lockstep/record"
 )
 
-// A Keyframe is what a spectator begins with, as a state_sync has it: the header record, a keyframe record, and the notes of the
+// A Keyframe is what a spectator begins with, as a state_sync has it: the header record, a keyframe record, and the notes and events of the
 // roster. It does not change.
 type Keyframe struct {
 	Bytes    []byte

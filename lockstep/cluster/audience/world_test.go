@@ -119,7 +119,7 @@ func (w *world) drain() {
 		for _, b := range r.Records {
 			w.log = append(w.log, slices.Clone(b))
 			if len(w.log) == 2 {
-				w.log = append(w.log, w.owner.Disclosure().Note())
+				w.log = append(w.log, w.owner.Disclosure().Event())
 			}
 		}
 		sim := w.owner.Referee().Simulation()

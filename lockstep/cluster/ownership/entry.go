@@ -34,7 +34,7 @@ const maxTries = 3
 // Lost is for a server that finds the entry's server lost. If that was lost in a try, perhaps because of the match, the match becomes a
 // suspect; if it was tried alone, that was a death, and the match can have failed.
 func (e Entry) Lost() Entry {
-	if !e.Tries.Trying && e.State != Recovering { // an older server writes only the state
+	if !e.Tries.Trying {
 		return e
 	}
 	alone := e.Tries.Alone

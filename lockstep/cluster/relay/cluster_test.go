@@ -29,7 +29,7 @@ type writer struct {
 	owner   *ownership.Owner
 	h       *host.Host
 	options host.Options
-	older   bool // the log does not say who may see the match
+	unsaid  bool // the log does not say who may see the match
 	epoch   time.Time
 	stop    chan struct{}
 	done    chan struct{}
@@ -93,8 +93,8 @@ func (w *writer) drain() bool {
 		for _, b := range r.Records {
 			w.log = append(w.log, slices.Clone(b))
 			w.owner.Append(b)
-			if len(w.log) == 2 && !w.older {
-				w.log = append(w.log, w.h.Disclosure().Note())
+			if len(w.log) == 2 && !w.unsaid {
+				w.log = append(w.log, w.h.Disclosure().Event())
 				w.owner.Append(w.log[2])
 			}
 		}

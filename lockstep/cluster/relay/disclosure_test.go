@@ -52,18 +52,18 @@ func TestHiddenMatches(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules  lockstep.Rules[testgame.Lamps, testgame.Nobody]
 		host   host.Options
-		older  bool
+		unsaid bool
 		refuse string // "" for the control, which is shown
 	}{
 		"control":              {rules: darkRules()},
 		"views":                {rules: darkRules(), host: host.Options{Views: host.ViewPolicy{Only: true}}, refuse: "watch it at its server"},
-		"a log without a note": {rules: testgame.LampRules, older: true, refuse: "need the same version"},
+		"a log without a note": {rules: testgame.LampRules, unsaid: true, refuse: "watch it at its server"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dial := newStorage(t)
 			w := newWriter(t, dial("server"), c.rules, c.host)
-			w.older = c.older
+			w.unsaid = c.unsaid
 			w.list("duel")
 			w.run()
 			defer w.halt()

@@ -253,7 +253,7 @@ func refusal(err error) error {
 	case errors.Is(err, disclosure.ErrViews):
 		return errors.New("this match is sent as views, which a relay cannot make: watch it at its server")
 	case errors.Is(err, disclosure.ErrUnknown), errors.Is(err, disclosure.ErrMalformed):
-		return errors.New("the log does not say to this relay who may see the match: watch it at its server; server and relay need the same version")
+		return errors.New("the log does not say to this relay who may see the match: watch it at its server")
 	}
 	return nil
 }

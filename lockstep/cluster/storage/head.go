@@ -27,7 +27,7 @@ func (c *Conn) TellHead(id lockstep.MatchID, h Head) error {
 }
 
 // Head returns the last head of a log that has arrived at any copy. The error is [jetstream.ErrMsgNotFound] if there is none: the match
-// is over, has just begun, or has a server of an older version.
+// is over, or has just begun.
 func (c *Conn) Head(ctx context.Context, id lockstep.MatchID) (h Head, err error) {
 	body, err := json.Marshal(map[string]string{"last_by_subj": headOf(id)})
 	if err != nil {

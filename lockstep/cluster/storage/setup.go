@@ -18,8 +18,7 @@ var ErrLayout = errors.New("storage: the cluster has another layout")
 // this stream first, so the number is there before any log is, and nobody has to count streams that are still being made.
 const streamsKey = "samestep-log-streams"
 
-// usualStreams is the number for a cluster that does not ask for another one. A stream of segments without the number is of a version
-// that made so many.
+// usualStreams is the number for a cluster that does not ask for another one.
 const usualStreams = 4
 
 // learnAgain is the time between two looks for the layout.
@@ -97,10 +96,7 @@ func (c *Conn) readLayout(ctx context.Context) (streams, replicas int, err error
 		return 0, 0, err
 	}
 	config := s.CachedInfo().Config
-	text, there := config.Metadata[streamsKey]
-	if !there {
-		return usualStreams, config.Replicas, nil
-	}
+	text := config.Metadata[streamsKey]
 	if streams, err = strconv.Atoi(text); err != nil || streams < 1 || streams > MaxStreams {
 		return 0, 0, fmt.Errorf("%w: got %q streams of logs, want 1 to %d", ErrLayout, text, MaxStreams)
 	}

@@ -21,7 +21,7 @@ from samestep import Bad, Unpacker, pack, self_test
 
 AUTH, COMMAND, STATE, STATE_SYNC_REQUEST, PING, LEAVE, ACK = 32, 33, 35, 36, 37, 39, 40
 WELCOME, STATE_SYNC, ACCEPTED, REJECTED, STATE_REQUEST, PONG, ERROR, CLOSING, HELD = 48, 49, 50, 51, 52, 54, 56, 57, 58
-HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE = 1, 2, 3, 4, 5, 6, 7, 64
+HEADER, KEYFRAME, FRAME, EMPTY, CHECKSUM, DISSENT, END, NOTE, EVENT = 1, 2, 3, 4, 5, 6, 7, 64, 67
 SYSTEM = 255
 
 
@@ -189,7 +189,7 @@ class Client:
         u = Unpacker(self.sync)
         header, keyframe = u.value(), u.value()
         while u.more():
-            if u.value()[0] != NOTE:
+            if u.value()[0] not in (NOTE, EVENT):
                 raise Bad("a state sync with more than notes after the keyframe")
         if header[0] != HEADER or keyframe[0] != KEYFRAME or keyframe[1] != tick:
             raise Bad("a state sync that is not a header and a keyframe")
