@@ -67,6 +67,9 @@ const (
 // every minute. The seed is 0: a server draws one for each match.
 func DefaultSettings(players uint8) Settings { return record.DefaultSettings(players) }
 
+// TickPeriod returns the TickMicros of [Settings] for a number of ticks per second, 1 to 1000.
+func TickPeriod(rate uint16) uint32 { return record.TickPeriod(rate) }
+
 // Type returns the command type of kind, with payloads of type M. See [record.CommandType.Limit] for how often a player may
 // issue it.
 func Type[M any](kind Kind, name string) CommandType { return record.Type[M](kind, name) }

@@ -178,8 +178,8 @@ func ExampleOpen() {
 	//   system          1 command, 2 B of payload
 	// checksums         5 agreed, 0 mismatching ones of players
 	// keyframes         1, 116 B
-	// size              648 B, 5.32 bytes per tick without keyframes
-	// content           058f2c4a6dd3f2ba61d5dd8493402204c0a93fad351cfb7321e8ffdb64e2c39d
+	// size              653 B, 5.37 bytes per tick without keyframes
+	// content           27f4f9f02e5fdc723a28ada5f5854db5bcf871947e7a8c08bfd9ea897ad86ce6
 	// end               "time is up"
 }
 
@@ -225,7 +225,7 @@ func ExamplePartHash() {
 	hash, tick, err := replay.HashContent(r, 60)
 	var part replay.PartHash = replay.PartHash{Tick: tick, ContentHash: hash}
 	fmt.Println(part.Tick, part.ContentHash.String()[:16], err)
-	// Output: 60 982c36eaa3ae340a <nil>
+	// Output: 60 fff82e2aadc48603 <nil>
 }
 
 func ExampleDamageError() {

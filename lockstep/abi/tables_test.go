@@ -121,13 +121,13 @@ func TestSystemCommandsOnPage(t *testing.T) {
 // examples returns the rows of the messages in hexadecimal digits. Fields of the same type have different
 // values, so that an author who swaps two of them sees it.
 func examples() string {
-	match := abi.Match{Config: []byte{4, 20, 0}, Settings: abi.Settings{Seed: 1, Players: 2, TickRate: 20, CheckEvery: 3, KeyframeEvery: 600, TickMS: 50, Relay: true}}
+	match := abi.Match{Config: []byte{4, 20, 0}, Settings: abi.Settings{Seed: 1, Players: 2, TickMicros: 50000, CheckEvery: 3, KeyframeEvery: 600, Relay: true}}
 	take := abi.Command{Tick: 5, Player: 1, Kind: 1, Sequence: 9, Payload: []byte{3, 2}}
 	rows := []struct {
 		value string
 		bytes []byte
 	}{
-		{"match {seed 1, players 2, tick rate 20, check every 3, keyframe every 600, tick ms 50, relay true, config 04 14 00}", abi.Matches.Append(nil, &match)},
+		{"match {seed 1, players 2, tick micros 50000, check every 3, keyframe every 600, relay true, config 04 14 00}", abi.Matches.Append(nil, &match)},
 		{"list of assets {{name `a`, SHA-256 shortened here to `0f`, size 7}}", abi.Lists.Append(nil, &abi.AssetList{Assets: []record.Asset{{Name: "a", SHA256: "0f", Size: 7}}})},
 		{"contents {{68 69}}", abi.Loads.Append(nil, &abi.Contents{Contents: []abi.Content{{Bytes: []byte("hi")}}})},
 		{"state {tick 5, world 01 02}", abi.States.Append(nil, &abi.State{Tick: 5, Canonical: []byte{1, 2}})},

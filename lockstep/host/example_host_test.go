@@ -73,7 +73,7 @@ func ExampleHost() {
 	// host: tick 0: player 0 synced: joined
 	// 48: seat 0
 	// 37: ping
-	// 49: 202 bytes of state
+	// 49: 207 bytes of state
 	// a record
 	// a record
 	// a record
@@ -131,7 +131,7 @@ func ExampleOptions() {
 	fmt.Println(public.Players, "players")
 	// Output:
 	// accounts are in the sum: true
-	// tick 0, input delay 2, at most 54751 KiB for connections
+	// tick 0, input delay 2, at most 54752 KiB for connections
 	// 0 players
 }
 

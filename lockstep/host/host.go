@@ -127,7 +127,6 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 	if err := o.complete(&h.Settings); err != nil {
 		return nil, err
 	}
-	rate, each := h.Settings.Rate()
 	v, err := newViews(g, &o)
 	if err != nil {
 		return nil, err
@@ -145,7 +144,7 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		inactive: inactiveTicks(h, o.Inactive.After), inactiveGuests: inactiveTicks(h, o.Inactive.Guests),
 		seats: make([]hostSeat, h.Settings.Players),
 		wake:  never,
-		clock: clock{rate: rate, each: each, percent: 100},
+		clock: clock{each: h.Settings.Micros(1), percent: 100},
 		pace:  pace{base: 100, percent: 100},
 		lobby: lobby{open: o.Start != (StartPolicy{})},
 		views: v,

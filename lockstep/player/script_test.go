@@ -81,7 +81,7 @@ func (m *stage) match(s *script.Step) {
 	m.game = lockstep.MustGame(testgame.BankRules())
 	settings := lockstep.DefaultSettings(2)
 	settings.Seed = 1
-	settings.TickRate = uint16(s.UintOr("rate", 16, 20))
+	settings.TickMicros = lockstep.TickPeriod(uint16(s.UintOr("rate", 16, 20)))
 	settings.CheckEvery = uint16(s.UintOr("check", 16, 5))
 	settings.KeyframeEvery = 0
 	var err error

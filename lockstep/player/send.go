@@ -111,16 +111,12 @@ func (c *Client) auth() *protocol.Auth {
 }
 
 // protocols returns the numbers of the protocol that the client tries, in this order: only the server knows whether it
-// can ask for ticks to be computed again, and what the period of the match's ticks is.
+// can ask for ticks to be computed again.
 func (c *Client) protocols() []uint32 {
 	if c.look != nil {
 		return []uint32{protocol.Views}
 	}
-	numbers := []uint32{protocol.Resimulates, protocol.Number(c.game.Identity().Protocol)}
-	if c.game.Identity().Protocol == lockstep.Protocol {
-		numbers = append(numbers, protocol.Number(record.ProtocolResults))
-	}
-	return numbers
+	return []uint32{protocol.Resimulates, protocol.Number(record.Protocol)}
 }
 
 // put appends one message.

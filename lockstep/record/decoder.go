@@ -65,8 +65,8 @@ func (d *Decoder) record() error {
 
 	var err error
 	switch {
-	case kind == KindHeader && (n == 12 || n == 13):
-		d.header(n == 13)
+	case kind == KindHeader && n == 13:
+		d.header()
 	case kind == KindKeyframe && n == 5:
 		err = d.keyframe(first)
 	case kind == KindFrame && n%4 == 1:
@@ -113,8 +113,7 @@ func AsMalformed(err error) error {
 	return fmt.Errorf("%w: %w", ErrMalformed, err)
 }
 
-// header reads a header. later says that it has the values that only [ProtocolResults] has.
-func (d *Decoder) header(later bool) {
+func (d *Decoder) header() {
 	r := &d.r
 	h := &Header{
 		Protocol: uint32(r.Uint(math.MaxUint32)),
@@ -128,7 +127,7 @@ func (d *Decoder) header(later bool) {
 		r.Fail("got a match id of %d bytes, want %d", len(id), len(h.Match))
 	}
 	h.Platform, h.Sources = SplitPlatform(r.String(MaxName))
-	d.settings(&h.Settings, later)
+	d.settings(&h.Settings)
 	h.Config = clone(r.Binary(MaxDescription))
 	h.ConfigSchema = clone(r.Binary(MaxDescription))
 	h.StateSchema = clone(r.Binary(MaxDescription))
@@ -147,37 +146,23 @@ func (d *Decoder) header(later bool) {
 		}
 		h.Commands = append(h.Commands, c)
 	}
-	if later {
-		h.ResultSchema = clone(r.Binary(MaxDescription))
-		if need := h.NeededProtocol(); r.Err() == nil && (need != ProtocolResults || h.Protocol != need) {
-			r.Fail("got protocol %d in a header of 13 values, want %d and a result or a tick period", h.Protocol, ProtocolResults)
-		}
-	}
+	h.ResultSchema = clone(r.Binary(MaxDescription))
 	d.rec.Header = h
 }
 
-func (d *Decoder) settings(s *Settings, later bool) {
+func (d *Decoder) settings(s *Settings) {
 	r := &d.r
-	if later {
-		r.Array(7, 7)
-	} else {
-		r.Array(5, 5)
-	}
+	r.Array(6, 6)
 	*s = Settings{
 		Seed:          r.Uint(math.MaxUint64),
 		Players:       uint8(r.Uint(math.MaxUint8)),
-		TickRate:      uint16(r.Uint(math.MaxUint16)),
+		TickMicros:    uint32(r.Uint(math.MaxUint32)),
 		CheckEvery:    uint16(r.Uint(math.MaxUint16)),
 		KeyframeEvery: uint32(r.Uint(math.MaxUint32)),
-	}
-	if later {
-		s.TickMS, s.Relay = uint16(r.Uint(math.MaxUint16)), r.Bool()
+		Relay:         r.Bool(),
 	}
 	if err := s.Check(); err != nil && r.Err() == nil {
 		r.Fail("%v", err)
-	}
-	if normal := s.Normal(); normal != *s && r.Err() == nil {
-		r.Fail("got a tick rate of %d with a period of %d ms, want %d", s.TickRate, s.TickMS, normal.TickRate)
 	}
 }
 

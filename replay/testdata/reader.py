@@ -362,7 +362,7 @@ class Log:
         want = {HEADER: "header", KEYFRAME: self.stage if self.stage == "keyframe" else "log"}.get(kind, "log")
         bad(self.stage != want)
         r = {"kind": kind, "tick": self.tick}
-        counts = {HEADER: (12, 13), KEYFRAME: (5,), EMPTY: (2,), CHECKSUM: (3,), DISSENT: (4,), END: (2, 3)}
+        counts = {HEADER: (13,), KEYFRAME: (5,), EMPTY: (2,), CHECKSUM: (3,), DISSENT: (4,), END: (2, 3)}
         if kind == FRAME and n % 4 != 1 or kind != FRAME and n not in counts.get(kind, (2,)):
             raise Fault("corrupt")
         read = {HEADER: self.read_header, KEYFRAME: self.read_keyframe, FRAME: self.read_frame, EMPTY: self.read_empty,
@@ -379,15 +379,10 @@ class Log:
         before = p.at
         r["platform"] = p.text(128)
         r["around"] = before, p.at
-        later = n == 13
-        p.array(7 if later else 5, 7 if later else 5)
-        r["seed"], r["players"], r["tick_rate"], r["check_every"], r["keyframe_every"] = p.uint(U64), p.uint(255), p.uint(U16), p.uint(U16), p.uint(U32)
-        if later:
-            r["tick_ms"], r["relay"] = p.uint(U16), p.bool()
-            ms = r["tick_ms"]
-            if ms > 60000 or ms and r["tick_rate"] != max(1, (1000 + ms // 2) // ms):
-                raise Fault("corrupt")
-        if not 1 <= r["players"] <= 250 or not 1 <= r["tick_rate"] <= 1000 or r["check_every"] < 1:
+        p.array(6, 6)
+        r["seed"], r["players"], r["tick_micros"], r["check_every"], r["keyframe_every"] = p.uint(U64), p.uint(255), p.uint(U32), p.uint(U16), p.uint(U32)
+        r["relay"] = p.bool()
+        if not 1 <= r["players"] <= 250 or not 1000 <= r["tick_micros"] <= 60000000 or r["check_every"] < 1:
             raise Fault("corrupt")
         r["config"], r["config_schema"], r["state_schema"] = (p.bytes(1 << 20) for _ in range(3))
         count, before, r["commands"] = p.array(0, 3 * 4096), -1, []
@@ -399,11 +394,7 @@ class Log:
                 raise Fault("corrupt")
             before = c["kind"]
             r["commands"].append(c)
-        if later:
-            r["result_schema"] = p.bytes(1 << 20)
-            if r["protocol"] != 2 or not r["result_schema"] and not r["tick_ms"]:
-                raise Fault("corrupt")
-        result = r.get("result_schema", b"")
+        result = r["result_schema"] = p.bytes(1 << 20)
         if len(r["config_schema"]) + len(r["state_schema"]) + len(result) + sum(len(c["schema"]) for c in r["commands"]) > 512 << 10:
             raise Fault("limit")
         self.fits(schema(r["config_schema"]), r["config"])
@@ -801,8 +792,7 @@ VICTORY = struct.pack("<I", 3) + b"".join(struct.pack("<BBII", k, 0, n, len(name
 
 def identity(h):
     """Checks that a match is one of the conformance game."""
-    later = h.get("result_schema") or h.get("tick_ms")
-    for field, want in (("protocol", (2 if later else 1,)), ("engine", ("samestep/1",)), ("game", ("conform",)), ("build", ("1", "goal"))):
+    for field, want in (("protocol", (1,)), ("engine", ("samestep/1",)), ("game", ("conform",)), ("build", ("1", "goal"))):
         if h[field] not in want:
             raise Fault("identity", field=field)
     for field, b, want in (("state schema", h["state_schema"], 0x4CD083AC75D5CB95), ("configuration schema", h["config_schema"], 0x22647C0AC6403EE7)):

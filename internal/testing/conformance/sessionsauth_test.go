@@ -86,7 +86,7 @@ func greetingSessions() []Built {
 				p.wait(300)
 			}},
 		{id: "auth-late", rules: "P-auth-timeout", about: "A connection that says nothing is closed after 10 s.",
-			setup: func(t *Transcript) { t.Match.TickRate = 1 },
+			setup: func(t *Transcript) { t.Match.TickMicros = 1_000_000 },
 			run:   func(p *play) { p.wait(500); p.open(); p.wait(11000) }},
 		{id: "malformed", rules: "P-malformed P-malformed-after", about: "What stands before a malformed message counts, and what stands after it does not.",
 			run: func(p *play) {

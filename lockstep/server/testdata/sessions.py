@@ -202,7 +202,7 @@ class Client:
     def begin(self, position, tick, b):
         u = Unpacker(b)
         header, keyframe = u.value(), u.value()
-        if header[:5] != [HEADER, IDENTITY[0] - 2] + IDENTITY[1:4] or self.match not in (None, header[5]):
+        if header[:5] != [HEADER, 1] + IDENTITY[1:4] or self.match not in (None, header[5]):
             raise Final("another game, or another match")
         kind, at, want, last, state = keyframe
         world = World(state)
