@@ -48,13 +48,20 @@ func (d *Decoder) record() error {
 	if d.tick == 0 && d.contents != nil && !d.contents.ours {
 		most = 1 + 4*MaxLobbyCommands
 	}
-	n := d.r.Array(2, most)
+	n := d.r.Array(1, math.MaxInt32)
 	kind := Kind(d.r.Uint(math.MaxUint8))
+	protocol := uint32(Protocol)
+	if kind == KindHeader && n > 1 {
+		protocol = uint32(d.r.Uint(math.MaxUint32))
+	}
 	if err := AsMalformed(d.r.Err()); err != nil {
 		return err
 	}
-	if kind == 0 || kind > KindEnd && kind < FirstOptional {
-		return fmt.Errorf("%w: kind %d", ErrUnknownRecord, kind)
+	if err := checkKnown(kind, protocol); err != nil {
+		return err
+	}
+	if n > most {
+		return fmt.Errorf("%w: %w: record %d has %d values, want at most %d", ErrMalformed, pack.ErrLimit, kind, n, most)
 	}
 	first := d.stage == beforeKeyframe
 	if err := d.place(kind); err != nil {
@@ -66,10 +73,10 @@ func (d *Decoder) record() error {
 	var err error
 	switch {
 	case kind == KindHeader && n == 13:
-		d.header()
+		d.header(protocol)
 	case kind == KindKeyframe && n == 5:
 		err = d.keyframe(first)
-	case kind == KindFrame && n%4 == 1:
+	case kind == KindFrame && n > 1 && n%4 == 1:
 		err = d.frame(n / 4)
 	case kind == KindEmpty && n == 2:
 		d.rec.Empty = uint32(d.positive(MaxEmptyRun))
@@ -113,10 +120,23 @@ func AsMalformed(err error) error {
 	return fmt.Errorf("%w: %w", ErrMalformed, err)
 }
 
-func (d *Decoder) header() {
+// checkKnown returns an error for what a reader must know and this one does not: it comes before the values are counted, whose
+// number only the reader of a later format knows.
+func checkKnown(kind Kind, protocol uint32) error {
+	switch {
+	case kind == 0 || kind > KindEnd && kind < FirstOptional:
+		return fmt.Errorf("%w: kind %d", ErrUnknownRecord, kind)
+	case protocol != Protocol:
+		return fmt.Errorf("%w: a header of protocol %d, want %d", ErrUnknownRecord, protocol, Protocol)
+	}
+	return nil
+}
+
+// header reads a header from its engine on.
+func (d *Decoder) header(protocol uint32) {
 	r := &d.r
 	h := &Header{
-		Protocol: uint32(r.Uint(math.MaxUint32)),
+		Protocol: protocol,
 		Engine:   r.String(MaxName),
 		Game:     r.String(MaxName),
 		Build:    r.String(MaxName),

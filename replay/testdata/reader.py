@@ -355,15 +355,23 @@ class Log:
     def read(self, b, at):
         p = Pack(b, at)
         lobby = self.tick == 0 and self.header and self.header["engine"] != "samestep/1"
-        n = p.array(2, 1 + 4 * (1 << 17 if lobby else 8192))
+        most = 1 + 4 * (1 << 17 if lobby else 8192)
+        n = p.array(1, (1 << 31) - 1)
         kind = p.uint(255)
         if kind == 0 or 8 <= kind < 64:
             raise Fault("unsupported")
+        protocol = p.uint(U32) if kind == HEADER and n > 1 else 1
+        if protocol != 1:
+            raise Fault("unsupported")
+        if n > most:
+            raise Fault("limit")
         want = {HEADER: "header", KEYFRAME: self.stage if self.stage == "keyframe" else "log"}.get(kind, "log")
         bad(self.stage != want)
         r = {"kind": kind, "tick": self.tick}
+        if kind == HEADER:
+            r["protocol"] = protocol
         counts = {HEADER: (13,), KEYFRAME: (5,), EMPTY: (2,), CHECKSUM: (3,), DISSENT: (4,), END: (2, 3)}
-        if kind == FRAME and n % 4 != 1 or kind != FRAME and n not in counts.get(kind, (2,)):
+        if kind == FRAME and (n % 4 != 1 or n < 2) or kind != FRAME and n not in counts.get(kind, (2,)):
             raise Fault("corrupt")
         read = {HEADER: self.read_header, KEYFRAME: self.read_keyframe, FRAME: self.read_frame, EMPTY: self.read_empty,
                 CHECKSUM: self.read_checksum, DISSENT: self.read_dissent, END: self.read_end}.get(kind, self.read_optional)
@@ -372,7 +380,7 @@ class Log:
         return r, p.at
 
     def read_header(self, p, r, n):
-        r["protocol"], r["engine"], r["game"], r["build"] = p.uint(U32), p.text(128), p.text(128), p.text(128)
+        r["engine"], r["game"], r["build"] = p.text(128), p.text(128), p.text(128)
         r["match"] = p.bytes(16)
         if len(r["match"]) != 16:
             raise Fault("corrupt")
