@@ -59,7 +59,6 @@ const (
 	MaxTick      = record.MaxTick      // the last tick of a match
 	MaxPayload   = record.MaxPayload   // the largest payload of a command, in bytes
 	MaxStateSize = record.MaxStateSize // the largest state, in canonical bytes
-	Protocol     = record.Protocol     // the number of the format of records and messages
 	Engine       = record.Engine       // the name of this engine's rules, see [record.Engine]
 )
 

@@ -203,7 +203,7 @@ func (g *Game) checkConfig(config any) error {
 // Identity returns a header with the fields that all matches of this game share. The others are zero.
 func (g *Game) Identity() *Header {
 	return &Header{
-		Protocol: Protocol, Engine: Engine, Game: g.name, Build: g.build,
+		Protocol: record.Protocol, Engine: Engine, Game: g.name, Build: g.build,
 		Platform:     Platform(),
 		Sources:      g.sources.TextAfter(Platform()),
 		ConfigSchema: g.configSchema.AppendDescription(nil),

@@ -165,13 +165,13 @@ func ExampleEvidence() {
 	// tick 2: 9 bytes of the referee, 0 of the player
 }
 
-// A client of protocol 5 is asked to compute the ticks again. This one says the same twice, so it is not its memory.
+// A client that can is asked to compute the ticks again. This one says the same twice, so it is not its memory.
 func ExampleResimulation() {
 	h := testgame.NewLampHost(host.Options{Evidence: true})
 	id, _ := h.Connect(0, "")
 	var w protocol.Writer
 	auth := protocol.NewAuth(lockstep.MustGame(testgame.LampRules))
-	auth.Token, auth.Protocol = "ann", protocol.Resimulates
+	auth.Token, auth.Capabilities = "ann", []string{protocol.Resimulate}
 	h.Receive(0, id, w.Append(nil, &protocol.Message{Kind: protocol.KindAuth, Auth: auth}))
 	var now lockstep.Time
 	for h.Now() < 2 {

@@ -132,7 +132,6 @@ func newHost(g *lockstep.Game, h *lockstep.Header, o Options) (*Host, error) {
 		return nil, err
 	}
 	auth := protocol.NewAuth(g)
-	auth.Protocol = protocol.Number(h.Protocol)
 	return &Host{
 		game: g, header: h, options: o, auth: auth, disclosed: o.Disclosure(),
 		ring:     ring.New(o.RingRecords, o.RingBytes),

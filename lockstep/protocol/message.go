@@ -40,7 +40,7 @@ const (
 	KindError           Kind = 56
 	KindClosing         Kind = 57
 	KindHeld            Kind = 58
-	KindResimulate      Kind = 59 // only to a client of protocol [Resimulates]
+	KindResimulate      Kind = 59 // only to a client with the capability [Resimulate]
 	KindViewSync        Kind = 60 // only to a client of protocol [Views]
 	KindViewDelta       Kind = 61 // the same
 )
@@ -56,6 +56,8 @@ const (
 	MaxPlan          = 32 << 10  // bytes of the description of views
 
 	maxToken = 2048 // bytes
+
+	maxCapabilities = 16
 )
 
 // A Position numbers the records of a log: the header has position 0.
@@ -127,6 +129,7 @@ type Auth struct {
 	Token         string
 	Session       SessionToken // zero for none
 	Position      Position     // of the first record that the client does not have
+	Capabilities  []string     // ascending: [Resimulate], [Views], and those of later clients
 }
 
 // Welcome is the first message of a server.

@@ -34,7 +34,7 @@ func SchemasOf(h *lockstep.Header) Schemas {
 // and nil if they do not.
 func (s *Schemas) Check(g *lockstep.Game) error {
 	h := &lockstep.Header{
-		Protocol: lockstep.Protocol, Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),
+		Protocol: record.Protocol, Engine: lockstep.Engine, Game: g.Name(), Build: g.Build(),
 		ConfigSchema: s.Config, StateSchema: s.State, ResultSchema: s.Result,
 	}
 	for _, c := range s.Commands {

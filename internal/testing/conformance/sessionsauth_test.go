@@ -21,7 +21,9 @@ func identitySessions() []Built {
 		return a
 	}
 	return transcriptCases([]scenario{
-		refusedAuth("identity-protocol", "P-identity", "Another protocol is refused by name.", auth{token: ada, protocol: 1}),
+		{id: "capabilities-unknown", rules: "P-capabilities", about: "A server passes over capabilities that it does not know.",
+			run: func(p *play) { p.join(auth{token: ada, can: array{"fly", "resimulate", "swim"}}) }},
+		refusedAuth("identity-protocol", "P-identity", "Another protocol is refused by name.", auth{token: ada, protocol: 2}),
 		refusedAuth("identity-engine", "P-identity", "Another engine is refused.", auth{token: ada, engine: "samestep/2"}),
 		refusedAuth("identity-game", "P-identity", "Another game is refused.", auth{token: ada, game: "chess"}),
 		refusedAuth("identity-build", "P-identity", "Another build of the game is refused.", auth{token: ada, build: "2"}),
